@@ -8,6 +8,7 @@
 #include "blame/findings_parts.h"
 #include "blame/queued.h"
 #include "store/attribute.h"
+#include "store/hash.h"
 
 #define SMALL_BYTES (64u * 1024u)
 /* Of the window: to load code that was compiled before takes some 50 us, and before the next kernel begins
@@ -297,7 +298,7 @@ static bool is_found(const struct findings_search *search, const struct finding 
 	}
 }
 
-static int finding_compare(const void *left, const void *right)
+static int finding_compare(const void *left, const void *right, void *run)
 {
 	const struct finding *a = left, *b = right;
 
@@ -305,8 +306,9 @@ static int finding_compare(const void *left, const void *right)
 		return a->save_ns > b->save_ns ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	if (a->context != b->context)
-		return a->context < b->context ? -1 : 1;
+	if (a->context != b->context) /* by path: numbers are others in a slice of the run */
+		return store_hash_compare(
+			run_context_hash(run, a->context), run_context_hash(run, b->context));
 	return a->stream < b->stream ? -1 : a->stream > b->stream; /* those of queues have no context */
 }
 
@@ -324,7 +326,7 @@ static int collect(
 		finding->save_ns = save_of(search, i);
 		findings->count += is_found(search, finding);
 	}
-	qsort(findings->list, findings->count, sizeof(*findings->list), finding_compare);
+	qsort_r(findings->list, findings->count, sizeof(*findings->list), finding_compare, search->run);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "blame/findings_parts.h"
 #include "blame/sweep.h"
+#include "store/hash.h"
 #include "store/room.h"
 
 #define COPIES_TOLD 16u
@@ -19,7 +20,7 @@
 /* A synchronization, or a call of MPI. */
 struct call {
 	uint64_t begin_ns, end_ns;
-	size_t number; /* as they were read: of those that begin together the first is judged first */
+	size_t number; /* as they were read: of those that are alike the first is judged first */
 	uint32_t context, stream;
 	bool is_mpi;
 };
@@ -100,7 +101,7 @@ static int copy_compare(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static int call_compare(const void *left, const void *right)
+static int call_compare(const void *left, const void *right, void *run)
 {
 	const struct call *a = left, *b = right;
 
@@ -108,6 +109,11 @@ static int call_compare(const void *left, const void *right)
 		return a->stream < b->stream ? -1 : 1;
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	if (a->context != b->context)
+		return store_hash_compare(
+			run_context_hash(run, a->context), run_context_hash(run, b->context));
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
@@ -350,7 +356,7 @@ bool findings_sync_judge(struct findings_search *search)
 	if (sync->copy_count)
 		qsort(sync->copies, sync->copy_count, sizeof(*sync->copies), copy_compare);
 	if (sync->call_count)
-		qsort(sync->calls, sync->call_count, sizeof(*sync->calls), call_compare);
+		qsort_r(sync->calls, sync->call_count, sizeof(*sync->calls), call_compare, search->run);
 	sync->judged_ns = search->block.end_ns;
 	is_kept = judge_waiting(search) && judge_calls(search);
 	copies_forget(sync);

@@ -57,14 +57,22 @@ void share_sums_fini(struct share_sums *sums)
 
 /* ---- rounding ---- */
 
-static int order_compare(const void *left, const void *right, void *amounts)
+struct parts {
+	const share_fixed *amounts;
+	const uint64_t *keys;
+};
+
+static int order_compare(const void *left, const void *right, void *own)
 {
+	const struct parts *parts = own;
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	share_fixed part_a = share_rank((uint64_t)((const share_fixed *)amounts)[a]),
-		    part_b = share_rank((uint64_t)((const share_fixed *)amounts)[b]);
+	share_fixed part_a = share_rank((uint64_t)parts->amounts[a]),
+		    part_b = share_rank((uint64_t)parts->amounts[b]);
 
 	if (part_a != part_b)
 		return part_a > part_b ? -1 : 1;
+	if (parts->keys[a] != parts->keys[b])
+		return parts->keys[a] < parts->keys[b] ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 
@@ -79,8 +87,10 @@ bool share_is_script(const struct run *run, const struct share *shares, size_t c
 	return scripts && scripts >= all / 4;
 }
 
-uint64_t share_round(const share_fixed *amounts, uint64_t *times_ns, size_t *order, size_t count)
+uint64_t share_round(
+	const share_fixed *amounts, const uint64_t *keys, uint64_t *times_ns, size_t *order, size_t count)
 {
+	struct parts parts = {amounts, keys};
 	share_fixed sum = 0;
 	uint64_t total_ns, whole_ns = 0;
 
@@ -91,7 +101,7 @@ uint64_t share_round(const share_fixed *amounts, uint64_t *times_ns, size_t *ord
 		order[i] = i;
 	}
 	total_ns = (uint64_t)((share_rank(sum) + (1 << 23)) >> 24);
-	qsort_r(order, count, sizeof(*order), order_compare, (void *)amounts);
+	qsort_r(order, count, sizeof(*order), order_compare, &parts);
 	for (size_t i = 0; i < count && whole_ns < total_ns; i++, whole_ns++)
 		times_ns[order[i]]++;
 	return total_ns;
@@ -103,6 +113,7 @@ struct rows_work {
 	struct numbering keys; /* of texts, by hash */
 	struct share_row *rows;
 	share_fixed *amounts, *best; /* of each row; of its context */
+	uint64_t *key_hashes;	     /* of each row */
 	struct store_bytes key;	     /* scratch */
 };
 
@@ -125,6 +136,7 @@ static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t c
 	row = numbering_put(&work->keys, &hash, &is_new);
 	if (row == NUMBERING_NONE || !is_new)
 		return row;
+	work->key_hashes[row] = hash.low;
 	work->rows[row].key = arena_copy(arena, (const char *)work->key.data, work->key.size);
 	return work->rows[row].key ? row : NUMBERING_NONE;
 }
@@ -168,7 +180,7 @@ static bool rows_finish(struct rows_work *work, struct share_rows *rows, struct 
 	if (!times_ns || !order)
 		return false;
 	rows->rows = work->rows;
-	rows->total_ns = share_round(work->amounts, times_ns, order, count);
+	rows->total_ns = share_round(work->amounts, work->key_hashes, times_ns, order, count);
 	for (size_t i = 0; i < count; i++) {
 		rows->rows[i].time_ns = times_ns[i];
 		rows->count += times_ns[i] != 0;
@@ -183,12 +195,13 @@ int share_rows_make(struct share_rows *rows, const struct run *run, const struct
 {
 	struct rows_work work = {.rows = arena_calloc(arena, count + 1, sizeof(*work.rows)),
 		.amounts = arena_calloc(arena, count + 1, sizeof(*work.amounts)),
-		.best = arena_calloc(arena, count + 1, sizeof(*work.best))};
+		.best = arena_calloc(arena, count + 1, sizeof(*work.best)),
+		.key_hashes = arena_calloc(arena, count + 1, sizeof(*work.key_hashes))};
 	bool is_done;
 
 	*rows = (struct share_rows){0};
 	numbering_init(&work.keys, sizeof(struct store_hash));
-	is_done = work.rows && work.amounts && work.best &&
+	is_done = work.rows && work.amounts && work.best && work.key_hashes &&
 		  rows_fill(&work, run, shares, count, select, by, depth, arena) &&
 		  rows_finish(&work, rows, arena);
 	numbering_fini(&work.keys);

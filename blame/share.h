@@ -47,10 +47,12 @@ void share_sums_clear(struct share_sums *sums); /* to zero, with its room */
 void share_sums_fini(struct share_sums *sums);
 
 /* Writes whole ns that sum to the amounts' sum, itself rounded to the nearest ns: what is missing after
- * rounding down goes to the largest remainders, the first of equal ones. Returns the sum. `order` is scratch
- * of `count`.
+ * rounding down goes to the largest remainders, of equal ones to those with the least keys, which tell what
+ * an amount belongs to: places in a table are others in a slice of the run. Returns the sum. `order` is
+ * scratch of `count`.
  */
-uint64_t share_round(const share_fixed *amounts, uint64_t *times_ns, size_t *order, size_t count);
+uint64_t share_round(
+	const share_fixed *amounts, const uint64_t *keys, uint64_t *times_ns, size_t *order, size_t count);
 
 /* Whether much of it, a quarter, is in what a script asked for (place_is_script). */
 bool share_is_script(const struct run *run, const struct share *shares, size_t count);

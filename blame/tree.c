@@ -48,9 +48,10 @@ static int charge(struct sums *sums, const struct share *shares, size_t count, c
 	uint32_t depth, struct arena *arena, struct error *error)
 {
 	share_fixed *amounts = arena_calloc(arena, sums->count, sizeof(*amounts));
+	uint64_t *keys = arena_calloc(arena, sums->count, sizeof(*keys));
 	size_t *order = arena_calloc(arena, sums->count, sizeof(*order));
 
-	if (!amounts || !order)
+	if (!amounts || !keys || !order)
 		return error_memory(error);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t scope = run_context(sums->run, shares[i].context)->scope;
@@ -59,8 +60,9 @@ static int charge(struct sums *sums, const struct share *shares, size_t count, c
 			continue;
 		scope = scope == UINT32_MAX ? ROOT : run_scope_at(sums->run, scope, depth);
 		amounts[scope] += shares[i].amount;
+		keys[scope] += run_context_hash(sums->run, shares[i].context).low;
 	}
-	share_round(amounts, sums->exclusive_ns, order, sums->count);
+	share_round(amounts, keys, sums->exclusive_ns, order, sums->count);
 	return 0;
 }
 

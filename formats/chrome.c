@@ -15,6 +15,7 @@
 #include "formats/chrome_calls.h"
 #include "formats/chrome_file.h"
 #include "formats/format.h"
+#include "formats/moment.h"
 #include "store/arena.h"
 #include "store/hash.h"
 #include "timeline/coverage.h"
@@ -253,23 +254,25 @@ static bool is_wanted(const struct chrome *chrome, uint32_t op, uint32_t context
 	       select_wants_context(chrome->select, context);
 }
 
+static bool put_span_row(void *own, const struct batch *batch, size_t i)
+{
+	struct chrome *chrome = own;
+
+	return !is_wanted(chrome, batch->what[i], batch->context[i]) || put_span(chrome, batch, i);
+}
+
 static int put_spans(struct chrome *chrome, struct error *error)
 {
-	const struct batch *batch;
 	struct scan *scan;
-	bool ok = true;
-	long count = scan_open(&scan, chrome->run, chrome->at.id, STORE_SPANS, chrome->begin_ns,
-		chrome->end_ns, STORE_ALL, SCAN_CLIP, error);
+	int code = scan_open(&scan, chrome->run, chrome->at.id, STORE_SPANS, chrome->begin_ns, chrome->end_ns,
+		STORE_ALL, SCAN_CLIP, error);
 
-	if (count < 0)
-		return (int)count;
+	if (code < 0)
+		return code;
 	chrome->at.lanes.count = 0;
-	while (ok && (count = scan_next(scan, &batch, error)) > 0)
-		for (size_t i = 0; i < batch->count && ok; i++)
-			if (is_wanted(chrome, batch->what[i], batch->context[i]))
-				ok = put_span(chrome, batch, i);
+	code = moment_walk(chrome->run, scan, put_span_row, chrome, error);
 	scan_close(scan);
-	return ok ? (int)count : error_memory(error);
+	return code;
 }
 
 /* ---- values ---- */
@@ -293,22 +296,24 @@ static bool put_value(struct chrome *chrome, const struct batch *batch, size_t i
 	return true;
 }
 
+static bool put_value_row(void *own, const struct batch *batch, size_t i)
+{
+	struct chrome *chrome = own;
+
+	return !select_wants_metric(chrome->select, batch->what[i]) || put_value(chrome, batch, i);
+}
+
 static int put_values(struct chrome *chrome, struct error *error)
 {
-	const struct batch *batch;
 	struct scan *scan;
-	bool ok = true;
-	long count = scan_open(&scan, chrome->run, chrome->at.id, STORE_VALUES, chrome->begin_ns,
-		chrome->end_ns, STORE_AMOUNT | STORE_WHAT, 0, error);
+	int code = scan_open(&scan, chrome->run, chrome->at.id, STORE_VALUES, chrome->begin_ns,
+		chrome->end_ns, STORE_ALL, 0, error);
 
-	if (count < 0)
-		return (int)count;
-	while (ok && (count = scan_next(scan, &batch, error)) > 0)
-		for (size_t i = 0; i < batch->count && ok; i++)
-			if (select_wants_metric(chrome->select, batch->what[i]))
-				ok = put_value(chrome, batch, i);
+	if (code < 0)
+		return code;
+	code = moment_walk(chrome->run, scan, put_value_row, chrome, error);
 	scan_close(scan);
-	return ok ? (int)count : error_memory(error);
+	return code;
 }
 
 /* ---- the whole ---- */

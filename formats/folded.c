@@ -43,27 +43,46 @@ static uint32_t find_derived(const struct run *run, const struct select *select)
 	return UINT32_MAX;
 }
 
-/* A folded file holds one metric: that of the time source, else the first one sampled,
- * else a derived one. */
-static uint32_t find_metric(struct run *run, const struct select *select, const struct window *window)
+static bool is_time_source(struct run *run, const struct select *select, uint32_t metric)
+{
+	const char *name = run_metric_name(run, metric);
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+
+	for (uint32_t s = 0; s < count; s++)
+		if (strcmp(run_stream_read(run, streams[s])->metric, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_sampled(const struct window *window, uint32_t metric)
 {
 	size_t count;
 	const struct window_weight *weights = window_weights(window, &count);
-	uint32_t stream_count, found = UINT32_MAX;
-	const uint32_t *streams = select_streams(select, &stream_count);
 
-	for (size_t i = 0; i < count; i++) {
-		const char *name;
+	for (size_t i = 0; i < count; i++)
+		if (weights[i].metric == metric)
+			return true;
+	return false;
+}
 
-		if (weights[i].metric >= run_metric_count(run) ||
-			!select_wants_metric(select, weights[i].metric))
+/* A folded file holds one metric: that of the time source, else one that was sampled, of several the first by
+ * name, else a derived one. */
+static uint32_t find_metric(struct run *run, const struct select *select, const struct window *window)
+{
+	uint32_t found = UINT32_MAX;
+	bool is_source = false;
+
+	for (uint32_t metric = 0; metric < run_metric_count(run); metric++) {
+		bool is_better;
+
+		if (!select_wants_metric(select, metric) || !is_sampled(window, metric))
 			continue;
-		name = run_metric_name(run, weights[i].metric);
-		for (uint32_t s = 0; s < stream_count; s++)
-			if (strcmp(run_stream_read(run, streams[s])->metric, name) == 0)
-				return weights[i].metric;
-		if (weights[i].metric < found)
-			found = weights[i].metric;
+		is_better = is_time_source(run, select, metric);
+		if (is_better == is_source)
+			is_better = found == UINT32_MAX || run_metric_compare(run, metric, found) < 0;
+		found = is_better ? metric : found;
+		is_source |= is_better && is_time_source(run, select, metric);
 	}
 	return found == UINT32_MAX ? find_derived(run, select) : found;
 }
@@ -117,21 +136,36 @@ static int compare_stacks(const void *left, const void *right)
 	return strcmp(a->text, b->text);
 }
 
-/* Contexts that read the same are one stack. */
-static void write_stacks(struct stack *stacks, size_t count, bool is_real, FILE *out)
+/* Contexts that read the same are one stack: the first of them has them all, the others nothing. False: one
+ * is more than 64 bits hold. */
+static bool merge_stacks(struct stack *stacks, size_t count)
 {
-	qsort(stacks, count, sizeof *stacks, compare_stacks);
-	for (size_t i = 0; i < count;) {
-		struct stack sum = {.text = stacks[i].text};
+	bool fits = true;
 
-		for (; i < count && strcmp(stacks[i].text, sum.text) == 0; i++) {
-			sum.weight += stacks[i].weight;
-			sum.real += stacks[i].real;
+	qsort(stacks, count, sizeof *stacks, compare_stacks);
+	for (size_t i = 1, first = 0; i < count; i++) {
+		if (strcmp(stacks[i].text, stacks[first].text) != 0) {
+			first = i;
+			continue;
 		}
+		stacks[first].weight += stacks[i].weight;
+		stacks[first].real += stacks[i].real;
+		fits &= stacks[first].weight >= stacks[i].weight;
+		stacks[i].weight = 0;
+		stacks[i].real = 0;
+	}
+	return fits;
+}
+
+static void write_stacks(const struct stack *stacks, size_t count, bool is_real, FILE *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t weight = stacks[i].weight;
+
 		if (is_real)
-			sum.weight = sum.real > 0 ? (uint64_t)(sum.real + 0.5) : 0;
-		if (sum.weight > 0)
-			fprintf(out, "%s %" PRIu64 "\n", sum.text, sum.weight);
+			weight = stacks[i].real > 0 ? (uint64_t)(stacks[i].real + 0.5) : 0;
+		if (weight > 0)
+			fprintf(out, "%s %" PRIu64 "\n", stacks[i].text, weight);
 	}
 }
 
@@ -144,6 +178,7 @@ static int put_window(struct run *run, const struct select *select, const struct
 	const struct window_weight *weights = window_weights(window, &count);
 	struct stack *stacks = arena_calloc(&arena, count + 1, sizeof *stacks);
 	bool ok = stacks != NULL;
+	int rc = 0;
 
 	for (size_t i = 0; i < count && ok; i++) {
 		if (weights[i].metric != metric || !select_wants_context(select, weights[i].context))
@@ -153,11 +188,17 @@ static int put_window(struct run *run, const struct select *select, const struct
 		stacks[used].text = stack_text(run, select, weights[i].context, &arena);
 		ok = stacks[used++].text != NULL;
 	}
-	if (ok)
+	if (ok && !merge_stacks(stacks, used))
+		rc = error_set(error, ERROR_USAGE,
+			"a stack's weight is more than 64 bits hold: choose fewer --streams, or a part of it "
+			"with --time");
+	else if (ok)
 		write_stacks(
 			stacks, used, metric < run_metric_count(run) && run_metric_is_real(run, metric), out);
+	else
+		rc = error_memory(error);
 	arena_fini(&arena);
-	return ok ? 0 : error_memory(error);
+	return rc;
 }
 
 static int folded_put(struct run *run, const struct select *select, FILE *out, struct error *error)

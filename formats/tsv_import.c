@@ -88,26 +88,63 @@ static bool is_monitored(const struct import *import)
 	return tsv_row_is(import, TSV_OP, store_op_name(STORE_OP_MONITORED));
 }
 
+/* Of several rows that say something the one counts that begins first, or ends first, or has the least hash:
+ * rows may come in any order. */
+static bool is_told(struct import_told *told, const struct import_told *row)
+{
+	if (told->is_known && told->begin_ns != row->begin_ns)
+		return row->begin_ns < told->begin_ns;
+	if (told->is_known && told->end_ns != row->end_ns)
+		return row->end_ns < told->end_ns;
+	return !told->is_known || store_hash_compare(row->attributes, told->attributes) < 0;
+}
+
+/* An attribute of the row, unless another row tells it. */
+static bool take_told(const struct tsv_field *attributes, const char *name, struct import_told *told,
+	const struct import_told *row, char value[TEXT_MAX])
+{
+	if (!is_told(told, row) || !attribute_get(attributes->text, attributes->size, name, value, TEXT_MAX))
+		return false;
+	*told = *row;
+	return true;
+}
+
+/* What ran, and what the stream is called. */
+static void name_stream(struct import *import, struct import_stream *stream,
+	const struct tsv_field *attributes, const struct import_told *row)
+{
+	char value[TEXT_MAX];
+
+	if (take_told(attributes, "command", &import->command, row, value))
+		store_writer_meta(import->writer, "command", value);
+	if (take_told(attributes, "name", &stream->name, row, value))
+		stream->s.name = store_writer_text(import->writer, value, strlen(value));
+	if (take_told(attributes, "device", &stream->device_name, row, value))
+		stream->s.device_name = store_writer_text(import->writer, value, strlen(value));
+	if (take_told(attributes, "tid", &stream->tid, row, value))
+		stream->s.tid = (uint32_t)attribute_number(attributes->text, attributes->size, "tid", 0);
+}
+
 /* What a `monitored` row says of its stream. */
 static int learn(struct import *import, struct import_stream *stream, uint64_t number, struct error *error)
 {
 	const struct tsv_field *attributes = &import->reader.fields[TSV_ATTRIBUTES];
 	struct source_key key = {.stream = number};
+	struct import_told row = {.is_known = true};
 	char value[TEXT_MAX];
+	int rc = tsv_reader_number(&import->reader, TSV_BEGIN, 0, &row.begin_ns, error);
 
+	rc = rc ? rc : tsv_reader_number(&import->reader, TSV_END, STORE_OPEN_NS, &row.end_ns, error);
+	if (rc)
+		return rc;
 	import->text.size = 0;
 	escape_composed_undo(&import->text, attributes->text, attributes->size);
 	if (import->text.failed)
 		return error_memory(error);
 	attributes = &(struct tsv_field){(const char *)import->text.data, import->text.size};
 	stream->is_open |= tsv_row_is_empty(import, TSV_END);
-	if (attribute_get(attributes->text, attributes->size, "name", value, sizeof value))
-		stream->s.name = store_writer_text(import->writer, value, strlen(value));
-	if (attribute_get(attributes->text, attributes->size, "device", value, sizeof value))
-		stream->s.device_name = store_writer_text(import->writer, value, strlen(value));
-	if (attribute_get(attributes->text, attributes->size, "command", value, sizeof value))
-		store_writer_meta(import->writer, "command", value);
-	stream->s.tid = (uint32_t)attribute_number(attributes->text, attributes->size, "tid", 0);
+	row.attributes = store_hash128(attributes->text, attributes->size);
+	name_stream(import, stream, attributes, &row);
 	if (attribute_get(attributes->text, attributes->size, "metric", value, sizeof value)) {
 		stream->has_source = true;
 		key.metric = store_hash128(value, strlen(value));

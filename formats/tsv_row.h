@@ -10,6 +10,13 @@
 #include "store/writer.h"
 #include "timeline/numbering.h"
 
+/* Which `monitored` row something is known from. */
+struct import_told {
+	bool is_known;
+	uint64_t begin_ns, end_ns;
+	struct store_hash attributes; /* of their text */
+};
+
 struct import_stream {
 	struct store_stream s; /* host, name, device_name: text ids of the writer */
 	uint32_t id;	       /* in the store */
@@ -17,6 +24,7 @@ struct import_stream {
 	bool has_source;       /* a `monitored` row names a metric */
 	bool is_open;	       /* a `monitored` row has no end */
 	bool is_known;	       /* begin_ns and end_ns say something */
+	struct import_told name, device_name, tid;
 };
 
 /* A metric that is the time source of a stream. */
@@ -32,6 +40,7 @@ struct import {
 	uint32_t *text_streams;	     /* [text] its stream: two texts may say the same */
 	struct numbering identities; /* struct identity -> streams */
 	struct import_stream *streams;
+	struct import_told command;
 	struct numbering sources; /* struct source_key */
 	struct numbering paths;	  /* hash of a path -> contexts */
 	struct import_path {

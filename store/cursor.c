@@ -10,7 +10,9 @@
  * before it. They are looked up one by one, in key order; from there on every key up to `end` counts.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "store/hash.h"
 #include "store/key.h"
 #include "store/reader_state.h"
 
@@ -208,6 +210,26 @@ static bool may_hold_better(const struct search *search, const struct store_chun
 	       (!search->is_found || chunk->last_ns >= search->best.begin_ns);
 }
 
+/* Of several at one moment the one that owns the line (line_order.h), of one path the last metric by name,
+ * then the heaviest: ids are no order that a slice has, too. */
+static bool is_better(const struct search *search, const struct store_record *a)
+{
+	const struct store_record *b = &search->best;
+	uint32_t context_count, metric_count;
+	const struct store_context *contexts = store_reader_contexts(search->reader, &context_count);
+	const struct store_metric *metrics = store_reader_metrics(search->reader, &metric_count);
+	int order = 0;
+
+	if (!search->is_found || a->begin_ns != b->begin_ns)
+		return !search->is_found || a->begin_ns > b->begin_ns;
+	if (a->context != b->context && a->context < context_count && b->context < context_count)
+		order = store_hash_compare(contexts[a->context].hash, contexts[b->context].hash);
+	if (!order && a->what != b->what && a->what < metric_count && b->what < metric_count)
+		order = strcmp(store_reader_text(search->reader, metrics[a->what].name, NULL),
+			store_reader_text(search->reader, metrics[b->what].name, NULL));
+	return order ? order > 0 : a->amount > b->amount;
+}
+
 static int look_into(struct search *search, const struct store_chunk *chunk, struct error *error)
 {
 	struct store_batch *batch = &search->reader->batch;
@@ -222,10 +244,11 @@ static int look_into(struct search *search, const struct store_chunk *chunk, str
 		if (batch->begin_ns[i] >= search->time_ns || !(batch->flags[i] & STORE_RECORD_EXTENT))
 			continue;
 		record = store_batch_record(batch, i);
-		if (!search->is_found || store_record_compare(&record, &search->best) > 0)
+		if (search->is_found && record.begin_ns < search->best.begin_ns)
+			break;
+		if (is_better(search, &record))
 			search->best = record;
 		search->is_found = true;
-		break;
 	}
 	return rc;
 }

@@ -18,4 +18,12 @@ uint64_t store_hash64_wide(const void *bytes, size_t size, uint64_t seed);
 /* XXH3, 128 bits, seed 0. */
 struct store_hash store_hash128(const void *bytes, size_t size);
 
+/* Below, at or above 0, as memcmp() has it. */
+static inline int store_hash_compare(struct store_hash a, struct store_hash b)
+{
+	if (a.high != b.high)
+		return a.high < b.high ? -1 : 1;
+	return (a.low > b.low) - (a.low < b.low);
+}
+
 #endif

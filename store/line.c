@@ -5,7 +5,8 @@
  *   CPU thread   absent  lost  unmonitored  thinned  sync  blocked  runnable  sample in force  unknown
  *   GPU queue    absent  lost  unmonitored  thinned  work  sync     blocked   runnable         idle
  *
- * Spans of one kind: the one that began last, of those that begin together the one that ends last.
+ * Spans of one kind: the one that began last, of those that begin together the one that ends last; what is
+ * of one time altogether, line_order.h tells apart.
  *
  * The sample in force is the last extent sample. Lost, unmonitored and thinned time ends its force. A
  * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a thread
@@ -21,10 +22,20 @@ void line_fini(struct line_walk *line)
 		line_stack_fini(&line->stacks[kind]);
 }
 
+bool line_hides_sample(const struct line_walk *line, uint64_t time_ns, uint32_t context)
+{
+	const struct line_span sample = {.context = context}, held = {.context = line->force.context};
+
+	return line->force.holds && line->force.begin_ns == time_ns && context != line->force.context &&
+	       line_order(&line->names, &sample, &held) < 0;
+}
+
 void line_take_sample(struct line_walk *line, uint64_t time_ns, uint32_t context)
 {
 	uint64_t reach_ns = line->rules.period_ns;
 
+	if (line_hides_sample(line, time_ns, context))
+		return;
 	line->force.begin_ns = time_ns;
 	line->force.end_ns = UINT64_MAX;
 	line->force.context = context;
@@ -43,7 +54,7 @@ bool line_take_span(struct line_walk *line, struct line_span span)
 		return true;
 	line->steady_ns = 0;
 	line->held |= 1u << kind;
-	return line_stack_push(&line->stacks[kind], &span);
+	return line_stack_push(&line->stacks[kind], &span, &line->names);
 }
 
 static const struct line_span *top_held(struct line_walk *line, enum line_kind kind)

@@ -7,7 +7,7 @@
 #ifndef STORE_LINE_H
 #define STORE_LINE_H
 
-#include "store/line_stack.h"
+#include "store/line_order.h"
 
 #define LINE_PERIODS 2u /* that a sample stays in force without switch records */
 
@@ -30,9 +30,10 @@ struct line_piece {
 	bool is_record_begin;
 };
 
-/* All-zero but for rules and now_ns is the begin. */
+/* All-zero but for rules, names and now_ns is the begin. */
 struct line_walk {
 	struct line_rules rules;
+	struct line_names names;
 	uint64_t now_ns;
 	struct line_stack stacks[LINE_KIND_COUNT];
 	unsigned held; /* bits of the stacks that may not be empty: most are, always */
@@ -49,8 +50,10 @@ struct line_walk {
 
 void line_fini(struct line_walk *line);
 
-/* An extent sample that begins now. */
+/* An extent sample that begins now. Of several of one moment, one owns the line: line_order.h. */
 void line_take_sample(struct line_walk *line, uint64_t time_ns, uint32_t context);
+/* Does such a sample give way to one of the same moment that was taken before? */
+bool line_hides_sample(const struct line_walk *line, uint64_t time_ns, uint32_t context);
 /* A span that begins now or earlier; `state` need not be set. False: memory is out. */
 bool line_take_span(struct line_walk *line, struct line_span span);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/attribute.h"
+#include "store/line_order.h"
 
 enum line_kind line_kind_of(uint32_t op, bool is_gpu, bool has_samples)
 {
@@ -77,8 +78,17 @@ enum extent_state line_copy_state(const char *attributes, size_t size_bytes)
 	return from_host ? EXTENT_COPY_IN : EXTENT_COPY_OUT;
 }
 
-bool line_stack_push(struct line_stack *stack, const struct line_span *span)
+static bool gives_way(
+	const struct line_names *names, const struct line_span *span, const struct line_span *other)
 {
+	return span->begin_ns == other->begin_ns && span->end_ns == other->end_ns &&
+	       line_order(names, span, other) < 0;
+}
+
+bool line_stack_push(struct line_stack *stack, const struct line_span *span, const struct line_names *names)
+{
+	if (stack->count && gives_way(names, span, &stack->spans[stack->count - 1]))
+		return true;
 	while (stack->count && stack->spans[stack->count - 1].end_ns <= span->end_ns)
 		stack->count--;
 	if (stack->count == stack->room) {

@@ -67,8 +67,10 @@ struct line_stack {
 	size_t count, room;
 };
 
-/* False when memory is out. Spans come by begin, then end. */
-bool line_stack_push(struct line_stack *stack, const struct line_span *span);
+/* False when memory is out. Spans come by begin, then end; of those that agree in both one is kept, as
+ * line_order.h has it. */
+struct line_names;
+bool line_stack_push(struct line_stack *stack, const struct line_span *span, const struct line_names *names);
 void line_stack_fini(struct line_stack *stack);
 
 /* The span that began last of those that have not ended at now_ns; NULL: none. now_ns never falls. */

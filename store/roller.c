@@ -106,6 +106,7 @@ static struct store_roller *roller_new(struct store_rollers *rollers, struct rol
 		return NULL;
 	roller->tally = rollers->tally;
 	roller->crowd = &rollers->crowd;
+	roller->line.names = rollers->names;
 	roller->stream = stream;
 	roller->torn_ns = UINT64_MAX;
 	roller->monitored_ns = UINT64_MAX;

@@ -20,6 +20,7 @@
 
 #include "store/context.h"
 #include "store/crowd.h"
+#include "store/line_order.h"
 #include "store/stream.h"
 #include "store/united.h"
 
@@ -29,6 +30,7 @@ struct roller_tally;
 
 /* All-zero is none. */
 struct store_rollers {
+	struct line_names names; /* see line_order.h */
 	const struct store_ingest
 		*ingest; /* of the same writer; NULL: each stream is told from its first record on */
 	struct roller_place *places; /* [stream] */
@@ -42,6 +44,8 @@ struct store_rollers {
 	bool failed;		      /* memory is out: no more rollups, and nothing else is lost */
 };
 void store_rollers_fini(struct store_rollers *rollers);
+/* What the ids of records stand for; both live as long as the rollers. */
+void store_rollers_tell_names(struct store_rollers *rollers, const struct store_contexts *contexts);
 
 /* What was appended to a track of the stream; `texts` hold its spans' attributes. */
 void store_rollers_append(struct store_rollers *rollers, uint32_t stream,

@@ -8,6 +8,25 @@
 
 #define TIME_MAX (UINT64_C(1) << 62) /* a crowd's buckets end before it */
 
+/* ---- names ---- */
+
+static struct store_hash path_of(const void *own, uint32_t context)
+{
+	const struct store_contexts *contexts = own;
+
+	return context < contexts->count ? contexts->nodes[context].hash : (struct store_hash){0};
+}
+
+static struct store_slice operation_of(const void *own, uint32_t op)
+{
+	return store_texts_at(((const struct store_contexts *)own)->texts, op - STORE_OP_TEXT);
+}
+
+void store_rollers_tell_names(struct store_rollers *rollers, const struct store_contexts *contexts)
+{
+	rollers->names = (struct line_names){path_of, operation_of, contexts};
+}
+
 /* ---- the crowd ---- */
 
 /* Does the crowd know all of the stream's life? What it does not know is spoiled. */

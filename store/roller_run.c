@@ -142,6 +142,14 @@ static uint64_t reach_of(const struct line_rules *rules)
 	return LINE_PERIODS * rules->period_ns;
 }
 
+/* Of two samples of one moment. */
+static bool gives_way(const struct line_walk *line, uint32_t context, uint32_t held)
+{
+	const struct line_span sample = {.context = context}, other = {.context = held};
+
+	return context != held && line_order(&line->names, &sample, &other) < 0;
+}
+
 static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 {
 	const uint32_t metric = store_line_roll_metric(EXTENT_WORK, STORE_OP_NONE);
@@ -162,6 +170,8 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 		if (at->begin_ns > now_ns) {
 			pieces++;
 			tally_add(roller, tally, context, metric, begins, at->begin_ns - now_ns);
+		} else if (begins && gives_way(line, at->context, context)) {
+			continue;
 		}
 		now_ns = at->begin_ns;
 		begins = 1;

@@ -157,25 +157,17 @@ void roller_monitored_end(struct store_roller *roller, const struct store_record
 void roller_note_switches(struct store_roller *roller);
 void roller_note_samples(struct store_roller *roller);
 
-/* The order in which the line takes them. */
+/* The order in which the line takes them; it tells those apart that are of one time. */
 static inline int roller_span_compare(const struct roller_span *a, const struct roller_span *b)
 {
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	if (a->context != b->context)
-		return a->context < b->context ? -1 : 1;
-	if (a->op != b->op)
-		return a->op < b->op ? -1 : 1;
-	return (a->metric > b->metric) - (a->metric < b->metric);
+	return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
 }
 
 static inline int roller_sample_compare(const struct roller_sample *a, const struct roller_sample *b)
 {
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return (a->context > b->context) - (a->context < b->context);
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
 /* ---- roller_run.c ---- */

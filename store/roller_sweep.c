@@ -140,19 +140,10 @@ static void spans_shrink(struct roller_spans *spans)
 	spans->head = 0;
 }
 
-/* Two at once that differ in their copies' directions: which of them readers meet first is not known here. */
-static bool is_twin(const struct roller_span *a, const struct roller_span *b)
-{
-	return a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->context == b->context &&
-	       a->op == b->op && a->metric != b->metric;
-}
-
 static bool take_span(struct store_roller *roller)
 {
 	const struct roller_span *span = &roller->spans.list[roller->spans.head++];
 
-	if (roller_spans_waiting(roller) && is_twin(span, span + 1))
-		roller_tear(roller, span->begin_ns, span->end_ns);
 	return line_take_span(&roller->line, (struct line_span){.begin_ns = span->begin_ns,
 						     .end_ns = span->end_ns,
 						     .context = span->context,

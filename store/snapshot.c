@@ -18,7 +18,7 @@
 static int txn_renew(struct store_snapshot *snapshot)
 {
 	MDB_env *env = snapshot->file->env;
-	int rc;
+	int rc, dead = 0;
 
 	if (snapshot->txn) {
 		mdb_txn_reset(snapshot->txn);
@@ -26,6 +26,10 @@ static int txn_renew(struct store_snapshot *snapshot)
 	} else {
 		rc = mdb_txn_begin(env, NULL, MDB_RDONLY, &snapshot->txn);
 	}
+	/* The slots of readers that were killed are free once somebody looks for them: the writer does at
+	 * commits, of which there may be none. */
+	if (rc == MDB_READERS_FULL && mdb_reader_check(env, &dead) == 0 && dead > 0)
+		return EAGAIN;
 	if (rc == MDB_MAP_RESIZED) {
 		store_file_raise_limit(snapshot->file);
 		return EAGAIN;

@@ -30,6 +30,9 @@
  * (bundle.h). */
 #define STORE_SETTLED_DENSE '2'
 #define STORE_SETTLED_BUNDLED '3'
+/* Fact: samples' weights or values, all together, are more than 64 bits hold: sums and rollups of them may
+ * have wrapped, and are not to be told. */
+#define STORE_META_WIDE "wide_sums"
 /* Its streams lie in the order of readers, and have ended (stream.h). */
 #define STORE_META_LIST "stream_list"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */

@@ -76,6 +76,7 @@ static int init_tables(struct store_writer *writer, struct error *error)
 	writer->ingest.total = &writer->total;
 	writer->total.contexts = &writer->contexts.count;
 	writer->rollers.ingest = &writer->ingest;
+	store_rollers_tell_names(&writer->rollers, &writer->contexts);
 	writer->rollers.crowd.is_few = true;
 	memcpy(writer->ingest.dbi, writer->dbi, sizeof writer->dbi);
 	return 0;
@@ -352,6 +353,8 @@ static void append(struct store_writer *writer, uint32_t stream, enum store_trac
 
 	if (!count)
 		return;
+	if (track != STORE_SPANS)
+		store_writer_weigh(writer, records, count);
 	store_rollers_append(&writer->rollers, stream, to, track, records, count, &writer->texts);
 	if (store_ingest_append(&writer->ingest, stream, track, records, count, &to->shifts[track]))
 		to->count[track] += count;

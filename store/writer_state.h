@@ -51,11 +51,16 @@ struct store_writer {
 	struct store_bytes scratch;
 	unsigned commits;
 	uint64_t patience_ns; /* with readers that sleep */
+	uint64_t amount;      /* of all samples and values together */
+	bool is_wide;	      /* that is more than 64 bits hold */
 	bool failed;
 };
 
 /* Sweeps the stream's line as far as it is complete. */
 void store_writer_roll(struct store_writer *writer, uint32_t stream);
+
+/* Samples or values were appended: puts the fact STORE_META_WIDE once they are too much. */
+void store_writer_weigh(struct store_writer *writer, const struct store_record *records, size_t count);
 
 /* Keeps the value in `scratch`, begun as a sealed one, for the next commit. */
 void store_writer_fact(

@@ -260,6 +260,18 @@ long extent_next(struct extent_walk *walk, struct extent *extents, size_t capaci
 
 /* ---- begin and end ---- */
 
+static struct store_hash path_of(const void *run, uint32_t context)
+{
+	return run_context_hash(run, context);
+}
+
+static struct store_slice operation_of(const void *run, uint32_t op)
+{
+	const char *name = run_op_name(run, op);
+
+	return (struct store_slice){(const uint8_t *)name, strlen(name)};
+}
+
 /* Where the sweep has to begin so that it knows the sample in force at the window's begin. */
 static int find_start(
 	const struct extent_walk *walk, const struct run_stream *r, uint64_t *start_ns, struct error *error)
@@ -342,6 +354,7 @@ int extent_open_read(struct extent_walk **walk, struct run *run, uint32_t stream
 	w->store = r->store;
 	w->begin_ns = w->sweep.now_ns = begin_ns;
 	w->end_ns = end_ns;
+	w->sweep.names = (struct line_names){path_of, operation_of, run};
 	w->samples.next_ns = w->spans.next_ns = UINT64_MAX;
 	memset(w->kinds, 0, sizeof w->kinds);
 	code = run_line(run, stream, &w->line, error);

@@ -14,8 +14,9 @@
  * blocked or runnable span, whatever call it waits in, leaves the sample in force after it. A thread without
  * any sample works where its spans say so. GPU queue: absent, lost, unmonitored, then the union of its spans,
  * of which those that work hide waits; between them it is idle. Of overlapping spans of one kind the one that
- * began last owns the piece. A stream without `monitored` is monitored from its first to its last record, and
- * its extents have no limit. An open `monitored` span lasts to the tracks' watermark
+ * began last owns the piece; records of one time store/line_order.h tells apart. Of several `monitored` spans
+ * the first one says what the stream was sampled by. A stream without one is monitored from its first to its
+ * last record, and its extents have no limit. An open `monitored` span lasts to the tracks' watermark
  * (store_stream.complete_ns).
  */
 #ifndef TIMELINE_EXTENT_H

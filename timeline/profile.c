@@ -60,7 +60,7 @@ static int sum_samples(
 	if (rc == 0)
 		rc = gpu_metric_add_weights(
 			*window, run, streams, count, begin_ns, end_ns, select_gpu(select), error);
-	return rc;
+	return rc ? rc : window_check_weights(*window, error);
 }
 
 /* ---- metrics ---- */
@@ -81,15 +81,27 @@ static bool is_all_named(const uint8_t *marks, uint32_t count)
 	return count == 0;
 }
 
+/* By name: numbers are those of the store, and those of a slice of it are others. */
+static void put_metric(struct profile *profile, const struct run *run, uint32_t metric, size_t first)
+{
+	size_t at = profile->metric_count++;
+
+	for (; at > first && run_metric_compare(run, metric, profile->metrics[at - 1].metric) < 0; at--)
+		profile->metrics[at] = profile->metrics[at - 1];
+	profile->metrics[at] = (struct profile_metric){.metric = metric,
+		.name = run_metric_name(run, metric),
+		.unit = run_metric_unit(run, metric),
+		.is_real = run_metric_is_real(run, metric)};
+}
+
 static void put_metrics(struct profile *profile, const struct run *run, const struct select *select,
 	const uint8_t *marks, uint32_t count, uint8_t mark)
 {
+	const size_t first = profile->metric_count;
+
 	for (uint32_t m = 0; m < count; m++)
 		if (marks[m] == mark && select_wants_metric(select, m))
-			profile->metrics[profile->metric_count++] = (struct profile_metric){.metric = m,
-				.name = run_metric_name(run, m),
-				.unit = run_metric_unit(run, m),
-				.is_real = run_metric_is_real(run, m)};
+			put_metric(profile, run, m, first);
 }
 
 static void put_derived(struct profile *profile, const struct run *run, const struct select *select)

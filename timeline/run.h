@@ -152,6 +152,8 @@ uint32_t run_context_count(const struct run *run);
 const struct run_context *run_context(const struct run *run, uint32_t context);
 /* The module's path and the offset in it of a context's own frame; false: it has none. */
 bool run_context_place(const struct run *run, uint32_t context, const char **module, uint64_t *offset);
+/* Of its whole path: the same in all runs. */
+struct store_hash run_context_hash(const struct run *run, uint32_t context);
 /* Its caller's context, 0: none. */
 uint32_t run_context_parent(const struct run *run, uint32_t context);
 /* Translates an id of a store. */
@@ -167,6 +169,9 @@ uint32_t run_metric_count(const struct run *run);
 const char *run_metric_name(const struct run *run, uint32_t metric);
 const char *run_metric_unit(const struct run *run, uint32_t metric);
 bool run_metric_is_real(const struct run *run, uint32_t metric);
+/* The order in which they are shown, whatever the order of their numbers: by name, unit, then doubles last.
+ */
+int run_metric_compare(const struct run *run, uint32_t a, uint32_t b);
 uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in_store);
 /* Fixed operations keep their enum store_op; others count up from STORE_OP_TEXT. */
 const char *run_op_name(const struct run *run, uint32_t op);

@@ -147,6 +147,15 @@ bool run_metric_is_real(const struct run *run, uint32_t metric)
 	return metric_at(run, metric)->is_real;
 }
 
+int run_metric_compare(const struct run *run, uint32_t a, uint32_t b)
+{
+	const struct run_metric *x = metric_at(run, a), *y = metric_at(run, b);
+	int order = strcmp(x->name, y->name);
+
+	order = order ? order : strcmp(x->unit, y->unit);
+	return order ? order : (int)x->is_real - (int)y->is_real;
+}
+
 uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in_store)
 {
 	const struct run_part *part = store < run->part_count ? &run->parts[store] : NULL;

@@ -7,65 +7,92 @@
 #include <string.h>
 
 #include "store/attribute.h"
+#include "store/hash.h"
 #include "timeline/run_parts.h"
 
 #define SWITCHES_NOT_SAID UINT64_MAX
-#define FEW 256u /* spans whose attributes are read at once */
+#define FEW 256u /* spans of which all that may be asked for is read at once */
 
 /* ---- which operations the spans track holds ---- */
 
-static void note_monitored(struct run *run, struct run_line_state *stream, uint32_t attributes)
+/* Does this `monitored` span begin before the one that counts, or end before, or else has the lesser hash? */
+static bool is_before(const struct run_monitored *a, const struct run_monitored *b)
 {
-	char metric[256];
-	size_t size = 0;
-	const char *text = store_reader_text(run->parts[stream->r.store].reader, attributes, &size);
-
-	if (!stream->line->period_ns)
-		stream->line->period_ns = attribute_number(text, size, "period_ns", 0);
-	if (!*stream->line->metric && attribute_get(text, size, "metric", metric, sizeof metric))
-		stream->line->metric = run_intern(run, metric, strlen(metric));
-	if (attribute_number(text, size, "switches", SWITCHES_NOT_SAID) != SWITCHES_NOT_SAID) {
-		stream->line->has_switches = attribute_number(text, size, "switches", 0);
-		stream->is_switches_said = true;
-	}
-	stream->line->has_monitored = true;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns;
+	return store_hash_compare(a->attributes, b->attributes) < 0;
 }
 
-static void note(struct run *run, struct run_line_state *stream, uint32_t op, uint32_t attributes)
+/* Of several that contradict each other the first one counts, however they lie in the store. */
+static void note_monitored(struct run *run, struct run_line_state *stream, uint64_t begin_ns, uint64_t end_ns,
+	uint32_t attributes)
 {
-	if (op == STORE_OP_MONITORED)
-		note_monitored(run, stream, attributes);
-	if ((op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE) && !stream->is_switches_said)
+	struct run_line *line = stream->line;
+	size_t size = 0;
+	const char *text = store_reader_text(run->parts[stream->r.store].reader, attributes, &size);
+	const struct run_monitored monitored = {begin_ns, end_ns, store_hash128(text, size)};
+	char metric[256];
+	uint64_t switches;
+
+	if (line->has_monitored && !is_before(&monitored, &stream->monitored))
+		return;
+	stream->monitored = monitored;
+	line->has_monitored = true;
+	line->period_ns = attribute_number(text, size, "period_ns", 0);
+	line->metric = attribute_get(text, size, "metric", metric, sizeof metric)
+			       ? run_intern(run, metric, strlen(metric))
+			       : "";
+	switches = attribute_number(text, size, "switches", SWITCHES_NOT_SAID);
+	stream->is_switches_said = switches != SWITCHES_NOT_SAID;
+	line->has_switches = stream->is_switches_said ? switches != 0 : stream->has_switch_spans;
+}
+
+static void note(struct run *run, struct run_line_state *stream, const struct store_record *record)
+{
+	if (record->what == STORE_OP_MONITORED)
+		note_monitored(run, stream, record->begin_ns, record->end_ns, record->attributes);
+	if (record->what != STORE_OP_BLOCKED && record->what != STORE_OP_RUNNABLE)
+		return;
+	stream->has_switch_spans = true;
+	if (!stream->is_switches_said)
 		stream->line->has_switches = true;
 }
 
-static bool knows_enough(const struct run_line_state *stream)
+/* From this chunk on, buckets that begin no earlier follow. */
+static bool knows_enough(const struct run_line_state *stream, const struct store_chunk *chunk)
 {
-	const struct run_line *line = stream->line;
-
 	/* Nothing switches a queue out. */
-	return line->has_monitored &&
-	       (line->has_switches || stream->is_switches_said || stream->r.s.kind == STORE_STREAM_GPU);
+	return stream->line->has_monitored && chunk->bucket_ns > stream->monitored.begin_ns &&
+	       (stream->line->has_switches || stream->is_switches_said ||
+		       stream->r.s.kind == STORE_STREAM_GPU);
+}
+
+static bool holds_monitored(const struct store_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->what[i] == STORE_OP_MONITORED)
+			return true;
+	return false;
 }
 
 static int look_into(struct run *run, struct run_line_state *stream, const struct store_chunk *chunk,
 	struct store_batch *batch, struct error *error)
 {
-	const unsigned columns = STORE_WHAT | (chunk->count <= FEW ? STORE_ATTRIBUTES : 0);
-	int code = store_chunk_decode(chunk, columns, batch, error);
-	bool has_monitored = false;
+	const unsigned columns = STORE_BEGIN | STORE_END | STORE_WHAT | STORE_ATTRIBUTES;
+	const bool is_small = chunk->count <= FEW;
+	int code = store_chunk_decode(chunk, is_small ? columns : STORE_WHAT, batch, error);
+	bool has_monitored = !code && holds_monitored(batch);
 
-	for (size_t i = 0; !code && i < batch->count; i++) {
-		has_monitored |= batch->what[i] == STORE_OP_MONITORED;
-		if (batch->what[i] != STORE_OP_MONITORED)
-			note(run, stream, batch->what[i], 0);
-	}
-	if (code || !has_monitored)
-		return code;
-	if (!(columns & STORE_ATTRIBUTES))
-		code = store_chunk_decode(chunk, STORE_WHAT | STORE_ATTRIBUTES, batch, error);
+	if (has_monitored && !is_small)
+		code = store_chunk_decode(chunk, columns, batch, error);
 	for (size_t i = 0; !code && i < batch->count; i++)
-		note(run, stream, batch->what[i], batch->attributes[i]);
+		note(run, stream,
+			&(struct store_record){.begin_ns = has_monitored ? batch->begin_ns[i] : 0,
+				.end_ns = has_monitored ? batch->end_ns[i] : 0,
+				.what = batch->what[i],
+				.attributes = has_monitored ? batch->attributes[i] : 0});
 	return code;
 }
 
@@ -74,20 +101,20 @@ struct look {
 	uint64_t spans, begin_ns, end_ns; /* how many; of the last chunk */
 };
 
-static int look_between(struct run *run, struct run_line_state *stream, uint64_t begin_ns, uint64_t end_ns,
-	struct look *seen, struct error *error)
+static int look_at_chunks(
+	struct run *run, struct run_line_state *stream, struct look *seen, struct error *error)
 {
 	struct store_reader *reader = run->parts[stream->r.store].reader;
 	struct store_cursor *cursor;
 	struct store_chunk chunk;
 	struct store_batch batch;
 	int code = store_cursor_open(
-		&cursor, reader, stream->r.id_in_store, STORE_SPANS, begin_ns, end_ns, error);
+		&cursor, reader, stream->r.id_in_store, STORE_SPANS, 0, STORE_OPEN_NS, error);
 
 	if (code)
 		return code;
 	store_batch_init(&batch);
-	while (!knows_enough(stream) && (code = store_cursor_next(cursor, &chunk, error)) > 0) {
+	while ((code = store_cursor_next(cursor, &chunk, error)) > 0 && !knows_enough(stream, &chunk)) {
 		code = look_into(run, stream, &chunk, &batch, error);
 		if (code)
 			break;
@@ -112,23 +139,18 @@ static int look(struct run *run, struct run_line_state *stream, struct error *er
 {
 	const struct run_part *part = &run->parts[stream->r.store];
 	const struct store_record *records;
-	uint64_t birth_ns = run_part_store_time(part, stream->r.s.begin_ns);
 	uint64_t spans = stream->r.s.count[STORE_SPANS];
 	struct look seen = {0};
 	size_t count;
 	int code = store_reader_open_spans(part->reader, stream->r.id_in_store, &records, &count, error);
 
 	for (size_t i = 0; !code && i < count; i++)
-		note(run, stream, records[i].what, records[i].attributes);
+		note(run, stream, &records[i]);
 	if (count)
 		stream->line->only_begin_ns = stream->line->only_end_ns = 0;
 	if (code || spans == stream->spans_seen)
 		return code;
-	/* A stream is monitored from its birth as a rule: look there before reading all. */
-	if (birth_ns < STORE_OPEN_NS)
-		code = look_between(run, stream, birth_ns, birth_ns + 1, &seen, error);
-	if (!code && seen.spans < spans)
-		code = look_between(run, stream, 0, STORE_OPEN_NS, &seen, error);
+	code = look_at_chunks(run, stream, &seen, error);
 	if (code)
 		return code;
 	stream->spans_seen = spans;

@@ -74,12 +74,20 @@ struct run_host {
 	const char *text; /* NULL: none yet */
 };
 
+/* A `monitored` span, as far as it tells which of several is the first. */
+struct run_monitored {
+	uint64_t begin_ns, end_ns;
+	struct store_hash attributes; /* of their text */
+};
+
 struct run_line_state {
 	struct run_stream r;
 	struct run_line *line; /* in `lines`: nothing of it is touched until it is asked for */
 	bool is_line_known;
 	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
-	uint64_t spans_seen;   /* records in the spans track when the two flags of the line were found out */
+	bool has_switch_spans; /* there is one, as far as it was asked */
+	struct run_monitored monitored; /* the one that counts, if there is one */
+	uint64_t spans_seen; /* records in the spans track when the two flags of the line were found out */
 };
 
 struct run {
@@ -151,7 +159,6 @@ struct line_rules extent_rules(const struct run_stream *stream, const struct run
 
 /* The scopes of a context are not expanded for these. */
 const struct run_node *run_node(const struct run *run, uint32_t context);
-struct store_hash run_context_hash(const struct run *run, uint32_t context);
 uint32_t run_node_parent(const struct run *run, uint32_t context);
 
 #endif

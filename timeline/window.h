@@ -50,6 +50,10 @@ int window_add_weights(struct window *window, const uint32_t *streams, uint32_t 
 int window_add_values(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
 
+/* ERROR_USAGE: a sum of weights, or all of one metric together, are more than 64 bits hold. The adding calls
+ * refuse what they see of that; this one must be asked when all is added. */
+int window_check_weights(struct window *window, struct error *error);
+
 /* Adds one sum: its own counts to those of its key. */
 int window_put_time(struct window *window, const struct window_time *time, struct error *error);
 int window_put_weight(struct window *window, const struct window_weight *weight, struct error *error);

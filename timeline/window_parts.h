@@ -36,6 +36,7 @@ struct window {
 	uint32_t work_count;
 	struct window_places *places;
 	size_t place_count;
+	bool has_wrapped; /* some weight is more than 64 bits hold */
 };
 
 extern const struct window_kind window_weight_kind;

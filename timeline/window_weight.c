@@ -35,6 +35,22 @@ static struct window_weight *weight_row(struct window *window, uint32_t context,
 	return window_row(&window->weights, &key);
 }
 
+static void add_weight(struct window *window, struct window_weight *row, uint64_t weight)
+{
+	row->weight += weight;
+	window->has_wrapped |= row->weight < weight;
+}
+
+static int refuse_wrapped(const struct window *window, struct error *error)
+{
+	if (!window->has_wrapped)
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"weights are more than 64 bits hold together in this window: choose fewer --streams, or a "
+		"part "
+		"of it with --time");
+}
+
 int window_put_weight(struct window *window, const struct window_weight *weight, struct error *error)
 {
 	struct window_weight *row = weight_row(window, weight->context, weight->metric);
@@ -42,12 +58,12 @@ int window_put_weight(struct window *window, const struct window_weight *weight,
 	if (!row)
 		return error_memory(error);
 	row->samples += weight->samples;
-	row->weight += weight->weight;
+	add_weight(window, row, weight->weight);
 	row->real += weight->real;
-	return 0;
+	return refuse_wrapped(window, error);
 }
 
-static void add_sample(struct window_weight *row, uint64_t amount, bool is_real)
+static void add_sample(struct window *window, struct window_weight *row, uint64_t amount, bool is_real)
 {
 	double real;
 
@@ -56,7 +72,7 @@ static void add_sample(struct window_weight *row, uint64_t amount, bool is_real)
 		memcpy(&real, &amount, sizeof real);
 		row->real += real;
 	} else {
-		row->weight += amount;
+		add_weight(window, row, amount);
 	}
 }
 
@@ -85,7 +101,7 @@ static int scan_track(struct window *window, uint32_t stream, enum store_track t
 				continue;
 			row = weight_row(window, batch->context[i], batch->what[i]);
 			if (row)
-				add_sample(row, batch->amount[i],
+				add_sample(window, row, batch->amount[i],
 					run_metric_is_real(window->run, batch->what[i]));
 			else
 				code = error_memory(error);
@@ -157,7 +173,7 @@ static bool add_sums(struct window *window, const struct run_part *part, enum st
 		if (!row)
 			return false;
 		row->samples += sum->samples;
-		row->weight += sum->weight;
+		add_weight(window, row, sum->weight);
 	}
 	return true;
 }
@@ -181,7 +197,7 @@ static bool add_rows(struct window *window, const struct run_part *part, enum st
 		row = places ? place_row(window, places, batch->context[i]) : NULL;
 		if (!row)
 			return false;
-		add_sample(row, batch->amount[i], is_real);
+		add_sample(window, row, batch->amount[i], is_real);
 	}
 	return true;
 }
@@ -190,6 +206,12 @@ static bool add_part(struct window *window, const struct run_part *part, enum st
 	const struct store_rollup_part *from)
 {
 	return from->sums ? add_sums(window, part, track, from) : add_rows(window, part, track, from);
+}
+
+/* Then a rollup may have wrapped; where records were dropped it is all there is. */
+static bool has_wide_sums(const struct run_part *part)
+{
+	return store_reader_meta(part->reader, STORE_META_WIDE) != NULL;
 }
 
 static int add_track(struct window *window, uint32_t stream, enum store_track track, uint64_t begin_ns,
@@ -201,8 +223,10 @@ static int add_track(struct window *window, uint32_t stream, enum store_track tr
 	struct store_rollup *rollup;
 	int code;
 
-	if (window->run->options.no_rollups)
-		return scan_track(window, stream, track, begin_ns, end_ns, error);
+	if (window->run->options.no_rollups || (has_wide_sums(part) && !r->s.thinned_ns)) {
+		code = scan_track(window, stream, track, begin_ns, end_ns, error);
+		return code ? code : refuse_wrapped(window, error);
+	}
 	code = store_rollup_open(&rollup, part->reader, r->id_in_store, track,
 		run_part_store_time(part, begin_ns), run_part_store_time(part, end_ns), error);
 	if (code)
@@ -213,7 +237,7 @@ static int add_track(struct window *window, uint32_t stream, enum store_track tr
 			break;
 		}
 	store_rollup_close(rollup);
-	return code;
+	return code ? code : refuse_wrapped(window, error);
 }
 
 int window_add_weight(
@@ -229,13 +253,15 @@ static int add_totals(struct window *window, struct error *error)
 	int code = 1;
 
 	for (unsigned i = 0; i < window->run->part_count && code == 1; i++)
-		code = store_rollup_total(window->run->parts[i].reader, &from, error);
+		code = has_wide_sums(&window->run->parts[i])
+			       ? 0
+			       : store_rollup_total(window->run->parts[i].reader, &from, error);
 	for (unsigned i = 0; i < window->run->part_count && code == 1; i++) {
 		code = store_rollup_total(window->run->parts[i].reader, &from, error);
 		if (code == 1 && !add_part(window, &window->run->parts[i], STORE_SAMPLES, &from))
 			code = error_memory(error);
 	}
-	return code;
+	return code == 1 && window->has_wrapped ? refuse_wrapped(window, error) : code;
 }
 
 static int share_weight(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
@@ -276,6 +302,24 @@ int window_add_values(struct window *window, const uint32_t *streams, uint32_t c
 			return share_streams(window, window->run, streams, count, begin_ns, end_ns,
 				share_values, NULL, error);
 	return 0;
+}
+
+int window_check_weights(struct window *window, struct error *error)
+{
+	size_t count;
+	const struct window_weight *weights = window_weights(window, &count);
+	struct window_weight *sums;
+	uint32_t metrics = 0;
+
+	for (size_t i = 0; i < count; i++)
+		metrics = weights[i].metric >= metrics ? weights[i].metric + 1 : metrics;
+	sums = calloc((size_t)metrics + 1, sizeof *sums);
+	if (!sums)
+		return error_memory(error);
+	for (size_t i = 0; i < count; i++)
+		add_weight(window, &sums[weights[i].metric], weights[i].weight);
+	free(sums);
+	return refuse_wrapped(window, error);
 }
 
 const struct window_weight *window_weights(const struct window *window, size_t *count)

@@ -67,3 +67,33 @@ done
 code "late threads of them, which nobody adds up" 0 hpct-blame wide.hpct --late
 code "a time that is none" 2 hpct-stats wide.hpct --time 18446744073709551616ns..
 check "a run of the widest times is sound" hpct-info --check wide.hpct >out
+# So are weights and values: what the store has summed up may have wrapped, and is not taken.
+{
+	echo "stream${tab}track${tab}begin_ns${tab}path${tab}weight${tab}metric${tab}value"
+	for thread in 0 1 2; do
+		row cpu:h/-/1.0/$thread samples 100 'main;f' 9223372036854775808 CPUTIME ''
+		row cpu:h/-/1.0/$thread samples 200 'main;f' 5 CPUTIME ''
+		row cpu:h/-/1.0/$thread samples 300 'main;g' 9223372036854775808 CPUTIME ''
+	done
+	row cpu:h/-/1.0/3 values 100 'main;f' '' bytes 9223372036854775808
+	row cpu:h/-/1.0/3 values 200 'main;f' '' bytes 9223372036854775808
+	for time in 100 200 300 400; do row cpu:h/-/1.0/4 values $time 'main;f' '' joules 9e18; done
+} >heavy.tsv
+hpct-import --from tsv heavy.tsv -o heavy.hpct && hpct-slice heavy.hpct -o part.hpct &&
+	hpct-slice heavy.hpct --archive -o packed.hpct || fail "import of the greatest weights"
+for run in heavy part packed; do
+	for question in "hpct-profile" "hpct-profile --no-rollups" "hpct-profile --streams thread=0-2" "hpct-profile --streams thread=0" \
+		"hpct-profile --view flat --streams thread=3" "hpct-export --to folded --streams thread=0-2"; do
+		# shellcheck disable=SC2086 # words
+		code "$run: $question" 2 $question $run.hpct
+		sentence "$run: $question"
+		check "$run: $question: what to do: $(cat err)" grep -q 'fewer --streams' err
+	done
+	for option in "" --no-rollups; do
+		same "$run: what 64 bits hold $option" 9223372036854775813 "$(hpct-profile $run.hpct --streams thread=0 --time ..250ns \
+			--format tsv $option | tsv '$c["depth"] == 0 { print $c["CPUTIME:incl"] }')"
+		same "$run: doubles have room $option" 3.6e+19 "$(hpct-profile $run.hpct --streams thread=4 --format tsv $option |
+			tsv '$c["depth"] == 0 { printf "%.1e", $c["joules:incl"] }')"
+	done
+	check "$run is sound" hpct-info --check $run.hpct >out
+done

@@ -23,10 +23,11 @@ static void test_rounding(void **unused)
 		share_fixed amounts[SHARES], sum = 0;
 		uint64_t times[SHARES], total, whole = 0;
 		size_t order[SHARES], count = small_below(SHARES);
+		const uint64_t keys[SHARES] = {0};
 
 		for (size_t i = 0; i < count; i++)
 			sum += amounts[i] = random_amount();
-		total = share_round(amounts, times, order, count);
+		total = share_round(amounts, keys, times, order, count);
 		assert_in_range(total, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64),
 			(uint64_t)((sum + ((share_fixed)1 << 63) + ((share_fixed)1 << 40)) >> 64));
 		for (size_t i = 0; i < count; i++) {
@@ -44,12 +45,28 @@ static void test_largest_remainder(void **unused)
 {
 	share_fixed amounts[2] = {share_of(4, 3), share_of(5, 3)};
 	uint64_t times[2];
+	const uint64_t keys[2] = {0};
 	size_t order[2];
 
 	(void)unused;
-	assert_int_equal(share_round(amounts, times, order, 2), 3);
+	assert_int_equal(share_round(amounts, keys, times, order, 2), 3);
 	assert_int_equal(times[0], 1);
 	assert_int_equal(times[1], 2);
+}
+
+/* Of equal remainders the keys decide, wherever the amounts lie. */
+static void test_equal_remainders(void **unused)
+{
+	share_fixed amounts[3] = {share_of(1, 3), share_of(1, 3), share_of(1, 3)};
+	const uint64_t keys[3] = {7, 9, 5};
+	uint64_t times[3];
+	size_t order[3];
+
+	(void)unused;
+	assert_int_equal(share_round(amounts, keys, times, order, 3), 1);
+	assert_int_equal(times[0], 0);
+	assert_int_equal(times[1], 0);
+	assert_int_equal(times[2], 1);
 }
 
 /* The same times in other pieces: no sum ranks before another by that, and no nanosecond moves. */
@@ -60,6 +77,7 @@ static void test_pieces(void **unused)
 	for (int round = 0; round < ROUNDS; round++) {
 		share_fixed whole[SHARES] = {0}, pieces[SHARES] = {0};
 		uint64_t whole_ns[SHARES], pieces_ns[SHARES], sharers = 1 + small_below(50);
+		const uint64_t keys[SHARES] = {0};
 		size_t order[SHARES];
 
 		for (size_t i = 0; i < SHARES; i++) {
@@ -72,8 +90,8 @@ static void test_pieces(void **unused)
 			}
 			assert_true(share_rank(whole[i]) == share_rank(pieces[i]));
 		}
-		assert_int_equal(share_round(whole, whole_ns, order, SHARES),
-			share_round(pieces, pieces_ns, order, SHARES));
+		assert_int_equal(share_round(whole, keys, whole_ns, order, SHARES),
+			share_round(pieces, keys, pieces_ns, order, SHARES));
 		assert_memory_equal(whole_ns, pieces_ns, sizeof(whole_ns));
 	}
 }
@@ -155,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rounding),
 		cmocka_unit_test(test_largest_remainder),
+		cmocka_unit_test(test_equal_remainders),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_rows_and_tree),
 	};

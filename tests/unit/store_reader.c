@@ -528,6 +528,33 @@ static void test_fork(void **unused)
 	store_writer_abort(writer);
 }
 
+/* More readers are killed than may read at once, while the writer commits nothing: that leaves room for
+ * others. */
+static void test_killed_readers(void **unused)
+{
+	struct store_writer *writer = create();
+	struct store_reader *reader;
+	int status;
+
+	(void)unused;
+	append(writer, 0, 1000);
+	assert_int_equal(store_writer_commit(writer, NULL), 0);
+	for (unsigned i = 0; i < 600; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			NEED(store_reader_open(&reader, path, NULL) == 0);
+			raise(SIGKILL);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+	}
+	reader = open_sound();
+	assert_int_equal(count_samples(reader), 1000);
+	store_reader_close(reader);
+	store_writer_abort(writer);
+}
+
 static void test_newer_version(void **unused)
 {
 	struct store_writer *writer = create();
@@ -659,6 +686,7 @@ int main(void)
 		TEST(test_sleeping_reader),
 		TEST(test_modest_reader),
 		TEST(test_fork),
+		TEST(test_killed_readers),
 		TEST(test_newer_version),
 		TEST(test_truncated),
 		TEST(test_mutated),

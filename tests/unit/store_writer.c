@@ -221,6 +221,20 @@ static void check_window(struct world *world, struct store_reader *reader, enum 
 	free(got.records);
 }
 
+/* Of samples of one moment the one with the greatest path hash, then the heaviest. */
+static bool is_last(struct store_reader *reader, const struct store_record *a, const struct store_record *b)
+{
+	uint32_t count;
+	const struct store_context *contexts = store_reader_contexts(reader, &count);
+	struct store_hash x = contexts[a->context].hash, y = contexts[b->context].hash;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns > b->begin_ns;
+	if (x.high != y.high || x.low != y.low)
+		return x.high != y.high ? x.high > y.high : x.low > y.low;
+	return a->amount > b->amount;
+}
+
 static void check_before(struct world *world, struct store_reader *reader, uint64_t time)
 {
 	const struct model *model = &world->models[STORE_SAMPLES];
@@ -230,7 +244,8 @@ static void check_before(struct world *world, struct store_reader *reader, uint6
 	int rc;
 
 	for (size_t i = 0; i < model->count; i++)
-		if (model->records[i].begin_ns < time && model->records[i].flags & STORE_RECORD_EXTENT)
+		if (model->records[i].begin_ns < time && model->records[i].flags & STORE_RECORD_EXTENT &&
+			(!wanted || is_last(reader, &model->records[i], wanted)))
 			wanted = &model->records[i];
 	rc = store_reader_sample_before(reader, 1, time, &got, &error);
 	assert_int_equal(rc, wanted != NULL);

@@ -20,6 +20,7 @@ struct trace {
 	size_t sample_count, span_count;
 	uint32_t contexts[6];
 	uint32_t attributes[5];
+	struct store_writer *writer;
 };
 
 /* What the twin finds at one nanosecond. */
@@ -32,9 +33,36 @@ struct moment {
 
 /* ---- the twin ---- */
 
-static int compare(const void *a, const void *b)
+static enum extent_state work_state(const struct trace *t, const struct store_record *span)
 {
-	return store_record_compare(a, b);
+	if (!t->is_gpu)
+		return EXTENT_WORK;
+	if (span->what == STORE_OP_KERNEL || span->what == STORE_OP_GRAPH)
+		return EXTENT_KERNEL;
+	if (span->what != STORE_OP_COPY)
+		return EXTENT_SET;
+	if (span->attributes == t->attributes[1])
+		return EXTENT_COPY_IN;
+	return span->attributes == t->attributes[2] ? EXTENT_COPY_OUT : EXTENT_SET;
+}
+
+/* What comes last of one time is seen: by path hash, then operation, then what a copy's kind makes of it. */
+static int compare(const void *left, const void *right, void *own)
+{
+	const struct store_record *a = left, *b = right;
+	const struct trace *t = own;
+	struct store_hash x = store_writer_context_at(t->writer, a->context).hash,
+			  y = store_writer_context_at(t->writer, b->context).hash;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	if (x.high != y.high || x.low != y.low)
+		return (x.high != y.high ? x.high < y.high : x.low < y.low) ? -1 : 1;
+	if (a->what != b->what)
+		return a->what < b->what ? -1 : 1;
+	return (int)work_state(t, a) - (int)work_state(t, b);
 }
 
 static uint64_t until(const struct trace *t, const struct store_record *span)
@@ -127,19 +155,6 @@ static enum extent_state dead_state(const struct trace *t, uint64_t at, const st
 	return EXTENT_STATE_COUNT;
 }
 
-static enum extent_state work_state(const struct trace *t, const struct store_record *span)
-{
-	if (!t->is_gpu)
-		return EXTENT_WORK;
-	if (span->what == STORE_OP_KERNEL || span->what == STORE_OP_GRAPH)
-		return EXTENT_KERNEL;
-	if (span->what != STORE_OP_COPY)
-		return EXTENT_SET;
-	if (span->attributes == t->attributes[1])
-		return EXTENT_COPY_IN;
-	return span->attributes == t->attributes[2] ? EXTENT_COPY_OUT : EXTENT_SET;
-}
-
 static bool set(struct moment *m, enum extent_state state, const struct store_record *owner)
 {
 	if (!owner)
@@ -216,7 +231,7 @@ static void draw_samples(struct trace *t)
 			.context = t->contexts[1 + small_below(5)],
 			.flags = small_below(5) ? STORE_RECORD_EXTENT : 0};
 	}
-	qsort(t->samples, t->sample_count, sizeof *t->samples, compare);
+	qsort_r(t->samples, t->sample_count, sizeof *t->samples, compare, t);
 }
 
 static void draw_spans(struct trace *t)
@@ -244,7 +259,7 @@ static void draw_spans(struct trace *t)
 			.attributes =
 				op == STORE_OP_MONITORED ? t->attributes[4] : t->attributes[small_below(4)]};
 	}
-	qsort(t->spans, t->span_count, sizeof *t->spans, compare);
+	qsort_r(t->spans, t->span_count, sizeof *t->spans, compare, t);
 }
 
 static void draw_trace(struct trace *t, struct store_writer *writer)
@@ -253,7 +268,7 @@ static void draw_trace(struct trace *t, struct store_writer *writer)
 	static const char *const attributes[] = {"", "kind=H2D", "x=1,kind=D2H,y=2", "kind=D2D"};
 	char period[64];
 
-	*t = (struct trace){.is_gpu = small_below(3) == 0, .is_open = small_below(3) == 0};
+	*t = (struct trace){.is_gpu = small_below(3) == 0, .is_open = small_below(3) == 0, .writer = writer};
 	t->base_ns = small_below(2) ? 1 + small_below(1u << 20) : 1000000007ull * (1 + small_below(1000));
 	t->begin = small_below(2) ? 0 : small_below(30);
 	t->end = small_below(2) ? LENGTH : LENGTH - small_below(30);

@@ -459,36 +459,66 @@ static void test_parts_sum_to_the_whole(void **state)
 	small_end(&world.small);
 }
 
-/* Sums are modulo 2^64: what comes out as nothing is still there, with what it calls. */
-static void test_sums_of_nothing(void **state)
+static void two_calls(struct program *program, uint32_t metric, uint64_t weight_a, uint64_t weight_b)
 {
 	enum { MAIN_A = 1, MAIN_B, A, B };
-	const uint64_t half = (uint64_t)1 << 63;
+
+	program->metric = metric;
+	program_line(program, MAIN_A, "main", "f.c", 1, 2);
+	program_line(program, MAIN_B, "main", "f.c", 1, 3);
+	program_line(program, A, "a", "f.c", 5, 6);
+	program_line(program, B, "b", "f.c", 8, 9);
+	program_sample(program, weight_a, 2, (uint64_t[]){MAIN_A, A});
+	program_sample(program, weight_b, 2, (uint64_t[]){MAIN_B, B});
+	small_ready(&program->small);
+}
+
+/* What comes out as nothing is still there, with what it calls: 1.5 and -1.5, here by their bits. */
+static void test_sums_of_nothing(void **state)
+{
 	struct program program;
 
 	(void)state;
 	program_begin(&program);
-	program_line(&program, MAIN_A, "main", "f.c", 1, 2);
-	program_line(&program, MAIN_B, "main", "f.c", 1, 3);
-	program_line(&program, A, "a", "f.c", 5, 6);
-	program_line(&program, B, "b", "f.c", 8, 9);
-	program_sample(&program, half, 2, (uint64_t[]){MAIN_A, A});
-	program_sample(&program, half, 2, (uint64_t[]){MAIN_B, B});
-	small_ready(&program.small);
+	two_calls(&program, store_writer_metric(program.small.writer, "CPUTIME", "", true),
+		UINT64_C(4609434218613702656), UINT64_C(13832806255468478464));
 	assert_view(program.small.run, PROFILE_TOP_DOWN,
 		"0 root <program root> :0 0 0\n"
 		"1 function main f.c:1 0 0\n"
-		"2 function a f.c:2 9223372036854775808 9223372036854775808\n"
-		"3 line f.c:6 f.c:6 9223372036854775808 9223372036854775808\n"
-		"2 function b f.c:3 9223372036854775808 9223372036854775808\n"
-		"3 line f.c:9 f.c:9 9223372036854775808 9223372036854775808\n");
+		"2 function a f.c:2 4609434218613702656 4609434218613702656\n"
+		"3 line f.c:6 f.c:6 4609434218613702656 4609434218613702656\n"
+		"2 function b f.c:3 13832806255468478464 13832806255468478464\n"
+		"3 line f.c:9 f.c:9 13832806255468478464 13832806255468478464\n");
 	assert_view(program.small.run, PROFILE_BOTTOM_UP,
 		"0 root <program root> :0 0 0\n"
-		"1 function a f.c:5 9223372036854775808 9223372036854775808\n"
-		"2 function main f.c:2 9223372036854775808 9223372036854775808\n"
-		"1 function b f.c:8 9223372036854775808 9223372036854775808\n"
-		"2 function main f.c:3 9223372036854775808 9223372036854775808\n"
-		"1 function main f.c:1 0 0\n");
+		"1 function a f.c:5 4609434218613702656 4609434218613702656\n"
+		"2 function main f.c:2 4609434218613702656 4609434218613702656\n"
+		"1 function main f.c:1 0 0\n"
+		"1 function b f.c:8 13832806255468478464 13832806255468478464\n"
+		"2 function main f.c:3 13832806255468478464 13832806255468478464\n");
+	small_end(&program.small);
+}
+
+/* Whole numbers that 64 bits do not hold together are no answer, though each of them is. */
+static void test_sums_too_wide(void **state)
+{
+	struct program program;
+	struct profile profile;
+	struct arena arena = {0};
+	struct select *select;
+	struct error error = {0};
+
+	(void)state;
+	program_begin(&program);
+	two_calls(&program, program.metric, (uint64_t)1 << 63, (uint64_t)1 << 63);
+	assert_int_equal(select_new(&select, &error), 0);
+	assert_int_equal(select_bind(select, program.small.run, &error), 0);
+	assert_int_equal(
+		profile_compute(&profile, program.small.run, select, PROFILE_TOP_DOWN, &arena, &error),
+		-ERROR_USAGE);
+	assert_non_null(strstr(error.text, "--streams"));
+	select_free(select);
+	arena_fini(&arena);
 	small_end(&program.small);
 }
 
@@ -532,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_flat_twin),
 		cmocka_unit_test(test_parts_sum_to_the_whole),
 		cmocka_unit_test(test_sums_of_nothing),
+		cmocka_unit_test(test_sums_too_wide),
 		cmocka_unit_test(test_deep_recursion),
 	};
 

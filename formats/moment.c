@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moment.c - see moment.h. Rows that are alone in their time pass by; others are kept until their time is
+ * over, however many batches that takes.
+ */
+#include "formats/moment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/hash.h"
+
+/* A row as the run has it. */
+struct row {
+	struct store_record record;
+	struct store_hash path;
+	const char *attributes;
+	size_t attributes_bytes;
+};
+
+struct moment {
+	const struct run *run;
+	struct row *rows;
+	size_t count, room;
+	enum store_track track;
+	uint32_t stream;
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_whats(const struct moment *moment, uint32_t a, uint32_t b)
+{
+	if (moment->track != STORE_SPANS)
+		return run_metric_compare(moment->run, a, b);
+	return strcmp(run_op_name(moment->run, a), run_op_name(moment->run, b));
+}
+
+static int compare_attributes(const struct row *a, const struct row *b)
+{
+	size_t shorter =
+		a->attributes_bytes < b->attributes_bytes ? a->attributes_bytes : b->attributes_bytes;
+	int order = memcmp(a->attributes, b->attributes, shorter);
+
+	return order ? order : compare(a->attributes_bytes, b->attributes_bytes);
+}
+
+static int row_compare(const void *left, const void *right, void *moment)
+{
+	const struct row *a = left, *b = right;
+	int order = compare_whats(moment, a->record.what, b->record.what);
+
+	order = order ? order : store_hash_compare(a->path, b->path);
+	order = order ? order : compare(a->record.amount, b->record.amount);
+	order = order ? order : compare(a->record.bytes, b->record.bytes);
+	order = order ? order : compare(a->record.link, b->record.link);
+	return order ? order : compare_attributes(a, b);
+}
+
+static bool moment_add(struct moment *moment, const struct batch *b, size_t i)
+{
+	struct row *row;
+
+	if (moment->count == moment->room) {
+		size_t room = moment->room ? 2 * moment->room : 16;
+		struct row *rows = reallocarray(moment->rows, room, sizeof *rows);
+
+		if (!rows)
+			return false;
+		moment->rows = rows;
+		moment->room = room;
+	}
+	row = &moment->rows[moment->count++];
+	row->record = (struct store_record){b->begin_ns[i], b->end_ns[i], b->amount[i], b->bytes[i],
+		b->link[i], b->context[i], b->what[i], b->attributes[i], b->flags[i]};
+	row->path = run_context_hash(moment->run, b->context[i]);
+	row->attributes = batch_attributes(moment->run, b, i, &row->attributes_bytes);
+	return true;
+}
+
+static bool moment_end(
+	struct moment *moment, bool (*put)(void *own, const struct batch *batch, size_t row), void *own)
+{
+	bool ok = true;
+
+	if (moment->count > 1)
+		qsort_r(moment->rows, moment->count, sizeof *moment->rows, row_compare, moment);
+	for (size_t i = 0; i < moment->count && ok; i++) {
+		struct store_record *r = &moment->rows[i].record;
+		const struct batch one = {.stream = moment->stream,
+			.track = moment->track,
+			.columns = STORE_ALL,
+			.count = 1,
+			.begin_ns = &r->begin_ns,
+			.end_ns = &r->end_ns,
+			.amount = &r->amount,
+			.bytes = &r->bytes,
+			.link = &r->link,
+			.context = &r->context,
+			.what = &r->what,
+			.attributes = &r->attributes,
+			.flags = &r->flags};
+
+		ok = put(own, &one, 0);
+	}
+	moment->count = 0;
+	return ok;
+}
+
+/* Is the row alone in its time, as far as the batch tells? Its last row's time may go on in the next one. */
+static bool is_alone(const struct moment *moment, const struct batch *b, size_t i)
+{
+	return !moment->count && i + 1 < b->count &&
+	       (b->begin_ns[i] != b->begin_ns[i + 1] || b->end_ns[i] != b->end_ns[i + 1]);
+}
+
+static bool is_of_moment(const struct moment *moment, const struct batch *b, size_t i)
+{
+	return moment->count && moment->rows[0].record.begin_ns == b->begin_ns[i] &&
+	       moment->rows[0].record.end_ns == b->end_ns[i];
+}
+
+int moment_walk(const struct run *run, struct scan *scan,
+	bool (*put)(void *own, const struct batch *batch, size_t row), void *own, struct error *error)
+{
+	struct moment moment = {.run = run};
+	const struct batch *batch;
+	bool ok = true;
+	long count = 0;
+
+	while (ok && (count = scan_next(scan, &batch, error)) > 0) {
+		moment.stream = batch->stream;
+		moment.track = batch->track;
+		for (size_t i = 0; i < batch->count && ok; i++) {
+			if (!is_of_moment(&moment, batch, i))
+				ok = moment_end(&moment, put, own);
+			if (ok)
+				ok = is_alone(&moment, batch, i) ? put(own, batch, i)
+								 : moment_add(&moment, batch, i);
+		}
+	}
+	ok = ok && moment_end(&moment, put, own);
+	free(moment.rows);
+	return ok ? (int)count : error_memory(error);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moment.h - the rows of a scan for what is written in their order: those of one time (equal begins, and
+ * ends) come by what they say, since the order of a scan is that of the store's ids, which a slice of the run
+ * numbers anew.
+ */
+#ifndef FORMATS_MOMENT_H
+#define FORMATS_MOMENT_H
+
+#include "timeline/scan.h"
+
+/* Gives `put` each row of the scan, which is to have STORE_ALL columns; false: memory is out, and no row
+ * follows. The batch lasts as long as the call. */
+int moment_walk(const struct run *run, struct scan *scan,
+	bool (*put)(void *own, const struct batch *batch, size_t row), void *own, struct error *error);
+
+#endif

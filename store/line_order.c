@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* line_order.c - see line_order.h. */
+#include "store/line_order.h"
+
+#include <string.h>
+
+#include "store/hash.h"
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_paths(const struct line_names *names, uint32_t a, uint32_t b)
+{
+	struct store_hash x = names->path(names->own, a), y = names->path(names->own, b);
+
+	return store_hash_compare(x, y);
+}
+
+static int compare_operations(const struct line_names *names, uint32_t a, uint32_t b)
+{
+	struct store_slice x, y;
+	int order;
+
+	if (a < STORE_OP_TEXT || b < STORE_OP_TEXT)
+		return compare(a, b);
+	x = names->operation(names->own, a);
+	y = names->operation(names->own, b);
+	order = memcmp(x.bytes, y.bytes, x.size < y.size ? x.size : y.size);
+	return order ? order : compare(x.size, y.size);
+}
+
+int line_order(const struct line_names *names, const struct line_span *a, const struct line_span *b)
+{
+	int order = a->context == b->context ? 0 : compare_paths(names, a->context, b->context);
+
+	if (!order && a->op != b->op)
+		order = compare_operations(names, a->op, b->op);
+	return order ? order : compare(a->state, b->state);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line_order.h - which of several records owns a stream's line that say the same of the same time: samples of
+ * one moment, spans of one kind that begin and end together. Ids differ from store to store (a slice has
+ * others than the run it was cut from), so they are compared by what they name: the one with the greatest
+ * path hash, of those the one whose operation is last (fixed ones by number, then texts), then whose state
+ * is.
+ */
+#ifndef STORE_LINE_ORDER_H
+#define STORE_LINE_ORDER_H
+
+#include "store/bytes.h"
+#include "store/line_stack.h"
+
+/* What ids stand for. */
+struct line_names {
+	struct store_hash (*path)(const void *own, uint32_t context);
+	struct store_slice (*operation)(const void *own, uint32_t op); /* STORE_OP_TEXT and above */
+	const void *own;
+};
+
+/* Below 0: `a` gives way to `b`, which is of the same time; 0: it makes no difference. */
+int line_order(const struct line_names *names, const struct line_span *a, const struct line_span *b);
+
+#endif
