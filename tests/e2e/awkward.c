@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -281,49 +280,6 @@ static int starts(void)
 	return more >= 100;
 }
 
-/* One handler in the other, on an alternate stack of their own, and work in the innermost: walks that take
- * long. */
-static volatile int nest_left;
-
-static void nests(int number)
-{
-	if ((nest_left = nest_left - 1) > 0)
-		raise(number + 1);
-	else
-		burn(200);
-}
-
-static int nested(void)
-{
-	static char there[1 << 20];
-	struct sigaction action = {.sa_handler = nests, .sa_flags = SA_ONSTACK};
-
-	nest_left = 24;
-	if (sigaltstack(&(stack_t){.ss_sp = there, .ss_size = sizeof(there)}, NULL))
-		return 1;
-	for (int i = 0; i < nest_left; i++)
-		if (sigaction(SIGRTMIN + i, &action, NULL))
-			return 1;
-	raise(SIGRTMIN);
-	return nest_left;
-}
-
-/* Without the processor's counter, which the kernel's library reads to tell the time. */
-static int counterless(void)
-{
-	struct rusage used = {0};
-
-#ifdef PR_SET_TSC
-	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); /* where there is such a thing */
-#endif
-	while (used.ru_utime.tv_sec == 0 && used.ru_utime.tv_usec < 300000) {
-		for (volatile int i = 0; i < 20000; i++)
-			;
-		getrusage(RUSAGE_SELF, &used);
-	}
-	return 0;
-}
-
 /* A thread with as little stack as there may be starts programs, with a large environment. */
 static int narrow(void)
 {
@@ -422,8 +378,8 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} ways[] = {{"vforks", vforks}, {"storm", storm}, {"deep", deep}, {"names", names},
 		{"own_profiler", own_profiler}, {"waits", waits}, {"unload", unload}, {"c11", c11},
-		{"cancel", cancel}, {"away", away}, {"nested", nested}, {"counterless", counterless},
-		{"forks", forks}, {"narrow", narrow}, {"starts", starts}, {"idlers", idlers}};
+		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow}, {"starts", starts},
+		{"idlers", idlers}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(argv[1], ways[i].name) == 0)

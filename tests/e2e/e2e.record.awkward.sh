@@ -10,9 +10,9 @@ for way in storm deep names own_profiler waits unload c11 cancel forks; do
 	same "$way: lost" 0 "$(info "$way" lost)"
 	weights_agree "$way"
 done
-event=CPUTIME@100
+event=CPUTIME@200
 for way in nested counterless; do
-	both "$way" timeout 300 "$awkward" "$way"
+	both "$way" timeout 300 "$HPCT_BIN/../tests/nests" "$way"
 	same "$way: exit code" 0 "$measured"
 	weights_agree "$way"
 done

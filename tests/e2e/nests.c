@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nests.c - what keeps a sampling handler long, or from its clock; which, is the argument. Ends with 0 once
+ * the work is done.
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t cpu_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void burn(double ms)
+{
+	for (uint64_t end_ns = cpu_now_ns() + (uint64_t)(ms * 1e6); cpu_now_ns() < end_ns;)
+		for (volatile int i = 0; i < 20000; i++)
+			;
+}
+
+/* One handler in the other, on an alternate stack of their own, and work in the innermost: walks that take
+ * long. */
+static volatile int nest_left;
+
+/* Few frames, but each signal's keeps all registers. */
+static void nests(int number)
+{
+	if ((nest_left = nest_left - 1) > 0)
+		kill(getpid(), number + 1);
+	else
+		burn(200);
+}
+
+static int nested(void)
+{
+	static char there[1 << 20];
+	struct sigaction action = {.sa_handler = nests, .sa_flags = SA_ONSTACK};
+
+	nest_left = 24;
+	if (sigaltstack(&(stack_t){.ss_sp = there, .ss_size = sizeof(there)}, NULL))
+		return 1;
+	for (int i = 0; i < nest_left; i++)
+		if (sigaction(SIGRTMIN + i, &action, NULL))
+			return 1;
+	raise(SIGRTMIN);
+	return nest_left;
+}
+
+/* Without the processor's counter, which the kernel's library reads to tell the time. */
+static int counterless(void)
+{
+	struct rusage used = {0};
+
+#ifdef PR_SET_TSC
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); /* where there is such a thing */
+#endif
+	while (used.ru_utime.tv_sec == 0 && used.ru_utime.tv_usec < 300000) {
+		for (volatile int i = 0; i < 20000; i++)
+			;
+		getrusage(RUSAGE_SELF, &used);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	return argc > 1 && !strcmp(argv[1], "nested") ? nested() : counterless();
+}
