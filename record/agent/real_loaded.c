@@ -18,12 +18,14 @@ __asm__(".symver dlvsym,dlvsym@" ARCH_GLIBC_BASE);
 #pragma weak dlvsym
 
 /* Of functions that libc has twice, glibc < 2.36 finds the one for programs older than any that run: its
- * conditions are no bigger than a pointer. */
+ * conditions are no bigger than a pointer. A name that is not there must not be asked for: the loader puts the
+ * reason into memory of the program's own malloc, which may not be ready before main (GNU Common Lisp's). */
 static void *symbol_of_version(const char *name)
 {
 	void *(*volatile lookup)(void *, const char *, const char *) = dlvsym;
 
-	if (!ARCH_GLIBC_CONDITIONS[0] || !lookup || strncmp(name, "pthread_cond_", 13))
+	if (!ARCH_GLIBC_CONDITIONS[0] || !lookup || strncmp(name, "pthread_cond_", 13) ||
+		!strcmp(name, "pthread_cond_clockwait")) /* which came later, once */
 		return NULL;
 	return lookup(RTLD_NEXT, name, ARCH_GLIBC_CONDITIONS);
 }
