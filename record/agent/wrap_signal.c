@@ -49,6 +49,25 @@ static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 	return with_ours(set, copy, alternate_is_here());
 }
 
+/* Our signals come on alternate stacks from now on, where threads have them. */
+static void guard_move(struct guard *guard)
+{
+	if (guard->is_on_stack)
+		return;
+	guard->is_on_stack = true;
+	if (guard->is_on)
+		guard_install(guard, NULL);
+}
+
+/* Timers' signals come at any moment, as ours do: who takes them on an alternate stack has stacks of its own
+ * with no room for any, and data below them (Poly/ML). */
+static bool is_for_timer(int number, const struct sigaction *action)
+{
+	return (number == SIGALRM || number == SIGVTALRM || number == SIGPROF) && action &&
+	       (action->sa_flags & SA_ONSTACK) && action->sa_handler != SIG_DFL &&
+	       action->sa_handler != SIG_IGN;
+}
+
 static int action_of_ours(struct guard *guard, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction before = guard->program_action;
@@ -56,10 +75,8 @@ static int action_of_ours(struct guard *guard, const struct sigaction *action, s
 	if (action)
 		guard->program_action = *action;
 	/* Who takes even our signals on an alternate stack has no room for them on others (Go). */
-	if (action && (action->sa_flags & SA_ONSTACK) && !guard->is_on_stack) {
-		guard->is_on_stack = true;
-		guard_install(guard, NULL);
-	}
+	if (action && (action->sa_flags & SA_ONSTACK))
+		guard_move(guard);
 	if (old)
 		*old = before;
 	return 0;
@@ -107,6 +124,8 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 		return REAL(sigaction)(number, action, old);
 	if (guard)
 		return action_of_ours(guard, action, old);
+	for (unsigned i = 0; i < GUARDS && is_for_timer(number, action); i++)
+		guard_move(&guards[i]);
 	asked = masks_of(action); /* `old` may be the same place */
 	if (action) {
 		filtered = *action;

@@ -23,6 +23,8 @@ alike fiber 64
 check "fiber: was sampled" calc "$(sample_count fiber-f10000) > 50"
 alike overflow 3000
 check "overflow: was sampled" calc "$(sample_count overflow-f10000) > 50"
+alike among 3
+check "among data: was sampled" calc "$(sample_count among-f10000) > 50"
 alike threads 64
 check "threads: were sampled" calc "$(sample_count threads-f10000) > 50"
 same "threads: all were measured" 65 "$(hpct-info threads-f10000.hpct --streams --format tsv | tsv '{ n++ } END { print n }')"

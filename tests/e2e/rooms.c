@@ -211,12 +211,38 @@ static int threads(unsigned count)
 	return 0;
 }
 
+/* ---- a runtime's own stacks between its data, where no signal may write (Poly/ML's threads) ---- */
+
+static void on_timer(int number)
+{
+	(void)number;
+}
+
+static int among(unsigned count)
+{
+	static unsigned char heap[65536], alternate[16384];
+	const struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_ONSTACK | SA_RESTART};
+	const size_t stack = sizeof(heap) - 512, red_zone = 128;
+	unsigned written = 0;
+
+	sigaction(SIGVTALRM, &action, NULL);
+	sigaltstack(&(stack_t){.ss_sp = alternate, .ss_size = sizeof(alternate)}, NULL);
+	memset(heap, 0xa5, sizeof(heap));
+	for (unsigned i = 0; i < count; i++)
+		spin_at((uintptr_t)(heap + stack) & ~(uintptr_t)15, 100000000);
+	for (size_t i = 0; i < stack - 16 - red_zone; i++)
+		written += heap[i] != 0xa5;
+	printf("bytes of others that were written: %u\n", written);
+	sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(unsigned);
-	} modes[] = {{"fiber", fiber}, {"overflow", overflow}, {"threads", threads}};
+	} modes[] = {{"fiber", fiber}, {"overflow", overflow}, {"threads", threads}, {"among", among}};
 
 	for (unsigned i = 0; argc > 2 && i < sizeof(modes) / sizeof(*modes); i++)
 		if (!strcmp(modes[i].name, argv[1]))
