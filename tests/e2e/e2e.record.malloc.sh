@@ -50,3 +50,32 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(3)]
 [t.start() for t in threads]
 [t.join() for t in threads]'
+
+# Nor does the agent's start: a program's own malloc may not be ready before main (GNU Common Lisp's).
+cat >early.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static char heap[1 << 20];
+static size_t used;
+static int is_ready;
+void *malloc(size_t size)
+{
+	char *at = heap + used;
+	if (!is_ready)
+		_exit(9);
+	used += (size + 15) & ~(size_t)15;
+	return used <= sizeof heap ? at : NULL;
+}
+void free(void *p) { (void)p; }
+void *calloc(size_t n, size_t s) { return malloc(n * s); }
+void *realloc(void *p, size_t s) { void *n = malloc(s); return n && p ? memcpy(n, p, s) : n; }
+int main(void) { is_ready = 1; return malloc(100) ? 7 : 1; }
+END
+if command -v cc >/dev/null; then
+	cc -w early.c -o early || fail "early.c"
+	code "a malloc that is ready in main, bare" 7 ./early
+	code "a malloc that is ready in main" 7 record early -- ./early
+	code "a malloc that is ready in main, above the tick" 7 record early_fast -e CPUTIME@f5000 -- ./early
+fi
