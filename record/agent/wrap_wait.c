@@ -4,12 +4,16 @@
  * is libc's own between two looks at the clock; locks and the like are in
  * wrap_lock.c. Calls that also take a signal mask are in wrap_signal.c.
  */
+#include <errno.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/syscall.h>
 
+#include "record/agent/guard.h"
 #include "record/agent/io.h"
 #include "record/agent/peek.h"
 #include "record/agent/real.h"
@@ -158,6 +162,43 @@ static long call_clone(long number, const long a[6])
 	return child;
 }
 
+/* An action as the kernel has it; libc's has a longer mask and another order. */
+struct kernel_action {
+	void (*handler)(int);
+	uint64_t flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+/* rt_sigaction of a signal of ours, past libc's own: a program that resets them all (Chromium's children)
+ * would die of the next sample. */
+static long call_sigaction(const long a[6])
+{
+	struct kernel_action given = {0};
+	struct kernel_action had = {0};
+	struct sigaction action = {0};
+	struct sigaction before;
+	bool is_set = a[1] != 0;
+
+	if ((is_set && !peek(&given, (const void *)a[1], sizeof(given))) ||
+		(a[2] && !peek(&had, (const void *)a[2], sizeof(had)))) {
+		errno = EFAULT;
+		return -1;
+	}
+	action.sa_handler = given.handler;
+	action.sa_flags = (int)given.flags;
+	memcpy(&action.sa_mask, &given.mask, sizeof(given.mask));
+	if (sigaction((int)a[0], is_set ? &action : NULL, &before))
+		return -1;
+	if (a[2]) {
+		had = (struct kernel_action){
+			.handler = before.sa_handler, .flags = (uint32_t)before.sa_flags};
+		memcpy(&had.mask, &before.sa_mask, sizeof(had.mask));
+		memcpy((void *)a[2], &had, sizeof(had));
+	}
+	return 0;
+}
+
 WRAPPER long syscall(long number, ...)
 {
 	long a[6];
@@ -175,5 +216,7 @@ WRAPPER long syscall(long number, ...)
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
 	if (makes_child(number, a))
 		return call_clone(number, a);
+	if (number == SYS_rt_sigaction && a[3] == sizeof(uint64_t) && guard_of((int)a[0]))
+		return call_sigaction(a);
 	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -11,7 +11,7 @@ for way in storm deep names own_profiler waits unload c11 cancel forks; do
 	weights_agree "$way"
 done
 event=CPUTIME@200
-for way in nested counterless; do
+for way in nested counterless resets; do
 	both "$way" timeout 300 "$HPCT_BIN/../tests/nests" "$way"
 	same "$way: exit code" 0 "$measured"
 	weights_agree "$way"
