@@ -171,8 +171,9 @@ struct kernel_action {
 };
 
 /* rt_sigaction of a signal of ours, past libc's own: a program that resets them all (Chromium's children)
- * would die of the next sample. */
-static long call_sigaction(const long a[6])
+ * would die of the next sample. Apart: its frame is not for handlers, which call syscall() where there is
+ * hardly any room. */
+__attribute__((noinline)) static long call_sigaction(const long a[6])
 {
 	struct kernel_action given = {0};
 	struct kernel_action had = {0};
