@@ -126,24 +126,51 @@ static int give_chunk(struct store_rollup *rollup, const struct store_roll_part 
 	return give_rows(rollup, &chunk, part, error);
 }
 
+/* One metric's come by columns: 1; 0: they have several, or what does not add up. */
+static int read_works(struct store_reader *reader, const struct store_key_roll *roll,
+	struct store_slice value, struct store_rollup_part *part, struct error *error)
+{
+	struct store_works *works = &reader->works;
+	uint8_t key[STORE_KEY_ROLL_BYTES];
+	struct store_input input;
+
+	store_key_roll_put(key, roll);
+	input = store_input_sealed(value, key, sizeof key);
+	if (!store_works_get_weights(works, &input, reader->contexts.count, reader->metrics.count))
+		return 0;
+	if (works->failed)
+		return error_memory(error);
+	if (input.bad)
+		return store_reader_damaged(reader, "a rollup", error);
+	*part = (struct store_rollup_part){.works = works};
+	return works->count && !reader->metrics.metrics[works->metric].is_real;
+}
+
+static int read_roll(struct store_rollup *rollup, const struct store_roll_part *from,
+	struct store_rollup_part *part, struct error *error)
+{
+	struct store_reader *reader = rollup->reader;
+	int rc = read_works(reader, &from->roll, from->value, part, error);
+
+	if (rc)
+		return rc;
+	rc = store_rollup_read(reader, &from->roll, from->value, STORE_ROLL_WEIGHTS, error);
+	if (rc)
+		return rc;
+	if (!is_real(reader, &reader->sums))
+		return give_sums(reader, part);
+	store_roll_walk_refuse(&rollup->walk, &from->roll);
+	return 0;
+}
+
 int store_rollup_next(struct store_rollup *rollup, struct store_rollup_part *part, struct error *error)
 {
 	struct store_roll_part from;
 	int rc, given = 0;
 
-	while (!given && (rc = store_roll_walk_next(&rollup->walk, &from, error)) == 1) {
-		if (!from.is_roll) {
-			given = give_chunk(rollup, &from, part, error);
-			continue;
-		}
-		rc = store_rollup_read(rollup->reader, &from.roll, from.value, STORE_ROLL_WEIGHTS, error);
-		if (rc)
-			return rc;
-		if (is_real(rollup->reader, &rollup->reader->sums))
-			store_roll_walk_refuse(&rollup->walk, &from.roll);
-		else
-			given = give_sums(rollup->reader, part);
-	}
+	while (!given && (rc = store_roll_walk_next(&rollup->walk, &from, error)) == 1)
+		given = from.is_roll ? read_roll(rollup, &from, part, error)
+				     : give_chunk(rollup, &from, part, error);
 	return given ? given : rc;
 }
 

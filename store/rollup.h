@@ -15,7 +15,8 @@
 /* Some of the samples in a window: summed up, or as records where a metric's values are doubles (which do
  * not add up the same in every order) and at the window's edges. */
 struct store_rollup_part {
-	const struct store_sum *sums; /* `count` of them; NULL: records */
+	const struct store_works *works; /* of one metric; NULL: */
+	const struct store_sum *sums;	 /* `count` of them; NULL: records */
 	uint32_t count;
 	const struct store_batch *batch; /* rows [from, to): amount, context, what */
 	size_t from, to;

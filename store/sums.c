@@ -164,14 +164,11 @@ void store_sums_put_array(struct store_bytes *out, const uint64_t *values, uint3
 
 bool store_sums_get_array(struct store_input *input, uint64_t *values, uint32_t count)
 {
-	uint64_t block[STORE_BLOCK_RECORDS];
-
 	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
 		uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
 
-		if (!store_codec_get(input, block, left))
+		if (!store_codec_get(input, values + at, left))
 			return false;
-		memcpy(values + at, block, left * sizeof *block);
 	}
 	return true;
 }

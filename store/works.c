@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * works.c - a line's work, column by column.
+ * works.c - a line's work or its weights, column by column.
  */
 #include "store/works.h"
 
@@ -13,6 +13,7 @@ void store_works_fini(struct store_works *works)
 	free(works->contexts);
 	free(works->samples);
 	free(works->times_ns);
+	free(works->weights);
 	*works = (struct store_works){0};
 }
 
@@ -29,7 +30,8 @@ bool store_works_reserve(struct store_works *works, uint64_t count)
 	works->contexts = wanted < UINT32_MAX ? malloc(wanted * sizeof *works->contexts) : NULL;
 	works->samples = works->contexts ? malloc(wanted * sizeof *works->samples) : NULL;
 	works->times_ns = works->samples ? malloc(wanted * sizeof *works->times_ns) : NULL;
-	works->failed = !works->times_ns;
+	works->weights = works->times_ns ? malloc(wanted * sizeof *works->weights) : NULL;
+	works->failed = !works->weights;
 	works->capacity = works->failed ? 0 : (uint32_t)wanted;
 	return !works->failed;
 }
@@ -54,40 +56,88 @@ static bool get_contexts(struct store_works *works, uint32_t count, struct store
 	return all <= UINT32_MAX && next <= limit;
 }
 
-bool store_works_get_times(struct store_works *works, uint32_t count, struct store_input *input)
+/* Times or weights: so much for each sample, and what each context is off that. */
+static bool get_amounts(uint64_t *amounts, const uint64_t *samples, uint32_t count, struct store_input *input)
 {
 	uint64_t unit = store_input_varint(input);
 
-	if (input->bad || !store_sums_get_array(input, works->times_ns, count))
+	if (input->bad || !store_sums_get_array(input, amounts, count))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		works->times_ns[i] = works->samples[i] * unit + store_unzigzag(works->times_ns[i]);
+		amounts[i] = samples[i] * unit + store_unzigzag(amounts[i]);
 	return true;
+}
+
+bool store_works_get_times(struct store_works *works, uint32_t count, struct store_input *input)
+{
+	return get_amounts(works->times_ns, works->samples, count, input);
+}
+
+/* Up to the first column; false: there is nothing to be had, or `bad`, or `failed`. */
+static bool get_head(struct store_works *works, struct store_input *input, uint32_t contexts,
+	uint32_t metrics, uint32_t *count)
+{
+	const struct store_line line = works->line;
+	uint64_t metric = store_input_varint(input), entries = store_input_varint(input);
+
+	input->bad |= metric >= metrics || entries > contexts;
+	if (input->bad || !store_works_reserve(works, entries))
+		return false;
+	works->line = line; /* widening has cleared it */
+	works->metric = (uint32_t)metric;
+	*count = (uint32_t)entries;
+	return true;
+}
+
+/* The columns, but for the one that is not wanted. */
+static bool get_columns(struct store_works *works, uint32_t count, struct store_input *input,
+	uint32_t contexts, enum store_sums_column wanted)
+{
+	if (!get_contexts(works, count, input, contexts) ||
+		!store_sums_get_array(input, works->samples, count))
+		return false;
+	if (wanted == STORE_SUMS_TIME)
+		return store_sums_skip(input, count) && store_works_get_times(works, count, input);
+	return get_amounts(works->weights, works->samples, count, input) &&
+	       (!works->line.is_plain || store_sums_skip(input, count));
+}
+
+static void get(struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics,
+	enum store_sums_column wanted)
+{
+	uint32_t count;
+
+	if (!get_head(works, input, contexts, metrics, &count))
+		return;
+	input->bad |= !get_columns(works, count, input, contexts, wanted) || input->at != input->end;
+	works->count = input->bad ? 0 : count;
 }
 
 void store_works_get(
 	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics)
 {
-	struct store_line line;
-	uint64_t groups, metric, count;
+	works->count = 0;
+	works->failed = false;
+	store_line_get(&works->line, input, contexts);
+	if (!works->line.is_plain)
+		return;
+	/* A line is of one metric. */
+	input->bad |= store_input_varint(input) != 1;
+	get(works, input, contexts, metrics, STORE_SUMS_TIME);
+}
+
+bool store_works_get_weights(
+	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics)
+{
+	const struct store_input begin = *input;
 
 	works->count = 0;
 	works->failed = false;
-	store_line_get(&line, input, contexts);
-	works->line = line;
-	if (!line.is_plain)
-		return;
-	groups = store_input_varint(input);
-	metric = store_input_varint(input);
-	count = store_input_varint(input);
-	input->bad |= groups != 1 || metric >= metrics || count > contexts;
-	if (input->bad || !store_works_reserve(works, count))
-		return;
-	works->line = line; /* widening has cleared it */
-	if (!get_contexts(works, (uint32_t)count, input, contexts) ||
-		!store_sums_get_array(input, works->samples, (uint32_t)count) ||
-		!store_sums_skip(input, (uint32_t)count) ||
-		!store_works_get_times(works, (uint32_t)count, input) || input->at != input->end)
-		input->bad = true;
-	works->count = input->bad ? 0 : (uint32_t)count;
+	store_line_get(&works->line, input, contexts);
+	if (store_input_varint(input) != 1 && !input->bad) {
+		*input = begin;
+		return false;
+	}
+	get(works, input, contexts, metrics, STORE_SUMS_WEIGHT);
+	return true;
 }

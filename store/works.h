@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * works.h - the part of sums (sums.h) that a line is read for, by columns: what each context had of it.
+ * works.h - sums of one metric (sums.h) by columns: what each context had of a line, or its weights. Rollups
+ * bring thousands at a time, and nobody asks for both.
  */
 #ifndef STORE_WORKS_H
 #define STORE_WORKS_H
 
 #include "store/sums.h"
 
-/* Sums with a line, which are of one metric, by column and without their weights: all that a line is read
- * for. All-zero is empty. */
+/* All-zero is empty. */
 struct store_works {
-	struct store_line line; /* if it is not plain there is nothing else */
+	struct store_line line; /* asked for a line: if it is not plain there is nothing else */
+	uint32_t metric;
 	uint32_t count, capacity;
 	uint32_t *contexts; /* each once; of a rollup ascending */
-	uint64_t *samples, *times_ns;
+	uint64_t *samples;
+	uint64_t *times_ns, *weights; /* what was asked for */
 	bool failed;
 };
 
 /* Takes what is of the line out of the bytes of a rollup; `failed` when memory is out. */
 void store_works_get(
+	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
+/* Takes its weights, where it has one metric: 1; 0: it has several, or none, and nothing was taken. */
+bool store_works_get_weights(
 	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
 /* For who reads other bytes (chunk_sums.c): room for so many contexts, none yet, and no line; false:
  * `failed`. Their times, once their samples are there; false: they are cut short. */

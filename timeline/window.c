@@ -28,51 +28,107 @@ static bool time_same(const void *x, const void *y)
 	return a->context == b->context && a->op == b->op && a->state == b->state;
 }
 
-static const struct window_kind time_kind = {sizeof(struct window_time), time_hash, time_same};
-/* The slot of a key, or the free one where it belongs. */
-static uint32_t *slot_of(const struct window_sums *sums, const void *key)
-{
-	size_t mask = sums->room * 2 - 1, i = sums->kind->hash(key) & mask;
+/* ---- rows ---- */
 
-	while (sums->slots[i] &&
-		!sums->kind->same(sums->rows + (sums->slots[i] - 1) * sums->kind->row_bytes, key))
-		i = (i + 1) & mask;
-	return &sums->slots[i];
+uint32_t window_rows_add(struct window_rows *rows, const void *row)
+{
+	if (rows->count == rows->room) {
+		size_t room = rows->room ? rows->room * 2 : 64;
+		void *wider = room < UINT32_MAX ? realloc(rows->at, room * rows->row_bytes) : NULL;
+
+		if (!wider)
+			return 0;
+		rows->at = wider;
+		rows->room = room;
+	}
+	memcpy((uint8_t *)rows->at + rows->count * rows->row_bytes, row, rows->row_bytes);
+	return (uint32_t)++rows->count;
 }
 
-static bool widen(struct window_sums *sums)
+bool window_index_widen(struct window_index *index, uint32_t count)
 {
-	size_t room = sums->room ? sums->room * 2 : 64;
-	uint8_t *rows = room < UINT32_MAX ? realloc(sums->rows, room * sums->kind->row_bytes) : NULL;
-	uint32_t *slots;
+	/* Mostly all that there will be: what is not touched of it costs nothing. */
+	uint32_t *places = calloc(count, sizeof *places);
 
-	if (!rows)
+	if (!places)
 		return false;
-	sums->rows = rows;
-	slots = calloc(room * 2, sizeof *slots);
-	if (!slots)
-		return false;
-	free(sums->slots);
-	sums->slots = slots;
-	sums->room = room;
-	for (size_t i = 0; i < sums->count; i++)
-		*slot_of(sums, rows + i * sums->kind->row_bytes) = (uint32_t)i + 1;
+	if (index->count)
+		memcpy(places, index->places, index->count * sizeof *places);
+	free(index->places);
+	*index = (struct window_index){places, count};
 	return true;
 }
 
-void *window_row(struct window_sums *sums, const void *key)
+static struct window_time *time_at(const struct window *window, uint32_t place)
+{
+	return (struct window_time *)window->times.at + (place - 1);
+}
+
+/* The slot of a key, or the free one where it belongs. */
+static uint32_t *slot_of(const struct window *window, const struct window_time *key)
+{
+	size_t mask = window->slot_count - 1, i = time_hash(key) & mask;
+
+	while (window->slots[i] && !time_same(time_at(window, window->slots[i]), key))
+		i = (i + 1) & mask;
+	return &window->slots[i];
+}
+
+static bool widen_slots(struct window *window)
+{
+	const size_t before = window->slot_count;
+	uint32_t *old = window->slots;
+	uint32_t *slots = calloc(before ? before * 2 : 128, sizeof *slots);
+
+	if (!slots)
+		return false;
+	window->slots = slots;
+	window->slot_count = before ? before * 2 : 128;
+	for (size_t i = 0; i < before; i++)
+		if (old[i])
+			*slot_of(window, time_at(window, old[i])) = old[i];
+	free(old);
+	return true;
+}
+
+/* The row of a key that is not work between samples, made when it is new; NULL when memory is out. */
+static struct window_time *time_row(struct window *window, const struct window_time *key)
 {
 	uint32_t *slot;
 
-	if (sums->count == sums->room && !widen(sums))
+	if (window->slots_used * 2 >= window->slot_count && !widen_slots(window))
 		return NULL;
-	slot = slot_of(sums, key);
+	slot = slot_of(window, key);
 	if (!*slot) {
-		memcpy(sums->rows + sums->count * sums->kind->row_bytes, key, sums->kind->row_bytes);
-		*slot = (uint32_t)++sums->count;
+		*slot = window_rows_add(&window->times, key);
+		window->slots_used += *slot != 0;
 	}
-	return sums->rows + (*slot - 1) * sums->kind->row_bytes;
+	return *slot ? time_at(window, *slot) : NULL;
 }
+
+/* Makes the row of a context's work between samples; NULL when memory is out. */
+static struct window_time *new_work(struct window *window, uint32_t context)
+{
+	const struct window_time key = {.context = context, .op = STORE_OP_NONE, .state = EXTENT_WORK};
+	uint32_t place;
+
+	if (!window_index_reach(&window->works, window->run))
+		return NULL;
+	place = window_rows_add(&window->times, &key);
+	if (!place)
+		return NULL;
+	window->works.places[context] = place;
+	return time_at(window, place);
+}
+
+static struct window_time *work_row(struct window *window, uint32_t context)
+{
+	uint32_t place = window_index_at(&window->works, context);
+
+	return place ? time_at(window, place) : new_work(window, context);
+}
+
+/* ---- a window ---- */
 
 int window_new(struct window **window, struct run *run, struct error *error)
 {
@@ -80,8 +136,8 @@ int window_new(struct window **window, struct run *run, struct error *error)
 	if (!*window)
 		return error_memory(error);
 	(*window)->run = run;
-	(*window)->times.kind = &time_kind;
-	(*window)->weights.kind = &window_weight_kind;
+	(*window)->times.row_bytes = sizeof(struct window_time);
+	(*window)->weights.row_bytes = sizeof(struct window_weight);
 	return 0;
 }
 
@@ -89,21 +145,21 @@ void window_free(struct window *window)
 {
 	if (!window)
 		return;
-	free(window->times.rows);
-	free(window->times.slots);
-	free(window->works);
-	free(window->weights.rows);
-	free(window->weights.slots);
-	for (size_t i = 0; i < window->place_count; i++)
-		free(window->places[i].rows);
-	free(window->places);
+	free(window->times.at);
+	free(window->slots);
+	free(window->works.places);
+	free(window->weights.at);
+	for (uint32_t i = 0; i < window->metric_count; i++)
+		free(window->metrics[i].places);
+	free(window->metrics);
 	free(window);
 }
 
 int window_put_time(struct window *window, const struct window_time *time, struct error *error)
 {
 	struct window_time key = {.context = time->context, .op = time->op, .state = time->state};
-	struct window_time *row = window_row(&window->times, &key);
+	bool is_work = key.state == EXTENT_WORK && key.op == STORE_OP_NONE;
+	struct window_time *row = is_work ? work_row(window, key.context) : time_row(window, &key);
 
 	if (!row)
 		return error_memory(error);
@@ -124,52 +180,40 @@ static int take_sum(
 	return window_put_time(own, &time, error);
 }
 
-static bool reach_works(struct window *window, uint32_t context)
+/* Those whose rows are there: where the first is not. Nothing but what it adds to changes meanwhile, which
+ * the compiler cannot know. */
+static uint32_t add_known(
+	struct window *window, const struct store_works *works, const uint32_t *run_ids, uint32_t from)
 {
-	uint32_t count, *wider;
+	struct window_time *rows = window->times.at;
+	const uint32_t *places = window->works.places, *contexts = works->contexts;
+	const uint64_t *samples = works->samples, *times_ns = works->times_ns;
+	const uint32_t count = works->count;
+	uint32_t i = from;
 
-	if (context < window->work_count)
-		return true;
-	count = run_context_count(window->run);
-	count = count > context ? count : context + 1;
-	wider = reallocarray(window->works, count, sizeof *wider);
-	if (!wider)
-		return false;
-	memset(wider + window->work_count, 0, (count - window->work_count) * sizeof *wider);
-	window->works = wider;
-	window->work_count = count;
-	return true;
-}
+	for (; i < count; i++) {
+		uint32_t context = contexts[i], place = places[run_ids ? run_ids[context] : context];
 
-/* The row of a context's work between samples; NULL when memory is out. */
-static inline struct window_time *work_row(struct window *window, uint32_t context)
-{
-	const struct window_time key = {.context = context, .op = STORE_OP_NONE, .state = EXTENT_WORK};
-	struct window_time *row;
-
-	if (__builtin_expect(context < window->work_count && window->works[context], true))
-		return (struct window_time *)window->times.rows + (window->works[context] - 1);
-	if (!reach_works(window, context))
-		return NULL;
-	row = window_row(&window->times, &key);
-	if (row)
-		window->works[context] = (uint32_t)(row - (struct window_time *)window->times.rows) + 1;
-	return row;
-}
-
-/* Rollups bring thousands at a time. */
-static int take_works(
-	void *own, const struct store_works *works, const uint32_t *contexts, struct error *error)
-{
-	for (uint32_t i = 0; i < works->count; i++) {
-		uint32_t context = works->contexts[i];
-		struct window_time *row = work_row(own, contexts ? contexts[context] : context);
-
-		if (!row)
-			return error_memory(error);
-		row->time_ns += works->times_ns[i];
-		row->records += works->samples[i];
+		if (!place)
+			break;
+		rows[place - 1].time_ns += times_ns[i];
+		rows[place - 1].records += samples[i];
 	}
+	return i;
+}
+
+/* Rollups bring thousands at a time. Ids were checked by the reader, and the run holds as many. */
+static int take_works(
+	void *own, const struct store_works *works, const uint32_t *run_ids, struct error *error)
+{
+	struct window *window = own;
+	uint32_t i = 0;
+
+	if (!window_index_reach(&window->works, window->run))
+		return error_memory(error);
+	while ((i = add_known(own, works, run_ids, i)) < works->count)
+		if (!new_work(own, run_ids ? run_ids[works->contexts[i]] : works->contexts[i]))
+			return error_memory(error);
 	return 0;
 }
 
@@ -260,5 +304,5 @@ int window_add_times(struct window *window, const uint32_t *streams, uint32_t co
 const struct window_time *window_times(const struct window *window, size_t *count)
 {
 	*count = window->times.count;
-	return (const struct window_time *)window->times.rows;
+	return window->times.at;
 }

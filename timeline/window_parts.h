@@ -6,42 +6,47 @@
 #include "timeline/run_parts.h"
 #include "timeline/window.h"
 
-/* What rows of a kind are told apart by. */
-struct window_kind {
-	size_t row_bytes;
-	uint64_t (*hash)(const void *row);
-	bool (*same)(const void *a, const void *b);
+/* Rows of one kind, as they were first met. */
+struct window_rows {
+	void *at;
+	size_t row_bytes, count, room;
 };
 
-/* Rows of one kind in an array, and where each key stands in it. */
-struct window_sums {
-	const struct window_kind *kind;
-	uint8_t *rows;
-	size_t count, room;
-	uint32_t *slots; /* place + 1, 0: free; twice as many as room */
-};
-
-/* Where the weights of a store's contexts stand, for one metric: rollups bring thousands at a time. */
-struct window_places {
-	const struct run_part *part;
-	uint32_t metric; /* of the store */
+/* Where the row of a context stands: rollups bring thousands at a time, and a run has its contexts numbered.
+ */
+struct window_index {
+	uint32_t *places; /* [run context] place + 1; 0: none yet */
 	uint32_t count;
-	uint32_t *rows; /* [context of the store] place + 1 */
 };
 
 struct window {
 	struct run *run;
-	struct window_sums times, weights;
-	uint32_t *works; /* [run context] place + 1 of its work between samples */
-	uint32_t work_count;
-	struct window_places *places;
-	size_t place_count;
+	struct window_rows times, weights;
+	struct window_index works; /* of work between samples, among the times */
+	uint32_t *slots;	   /* of the other times, by hash: place + 1, 0: free */
+	size_t slot_count, slots_used;
+	struct window_index *metrics; /* of weights */
+	uint32_t metric_count;
 	bool has_wrapped; /* some weight is more than 64 bits hold */
 };
 
-extern const struct window_kind window_weight_kind;
+/* A copy behind the others: its place + 1; 0: memory is out. Rows move when one is made. */
+uint32_t window_rows_add(struct window_rows *rows, const void *row);
 
-/* The row of a key, made from it when it is new; NULL when memory is out. Rows move when one is made. */
-void *window_row(struct window_sums *sums, const void *key);
+/* Room for so many contexts, which are more than there is room for; false: memory is out. */
+bool window_index_widen(struct window_index *index, uint32_t count);
+
+/* Room for all contexts of the run. */
+static inline bool window_index_reach(struct window_index *index, const struct run *run)
+{
+	const uint32_t count = run_context_count(run);
+
+	return count <= index->count || window_index_widen(index, count);
+}
+
+static inline uint32_t window_index_at(const struct window_index *index, uint32_t context)
+{
+	return __builtin_expect(context < index->count, true) ? index->places[context] : 0;
+}
 
 #endif

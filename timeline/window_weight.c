@@ -9,30 +9,60 @@
 #include "store/rollup.h"
 #include "timeline/scan.h"
 #include "timeline/share.h"
-#include "timeline/table.h"
 #include "timeline/window_parts.h"
 
-static uint64_t weight_hash(const void *row)
-{
-	const struct window_weight *weight = row;
+/* ---- rows ---- */
 
-	return table_hash(weight->context, weight->metric);
+static bool reach_metric(struct window *window, uint32_t metric)
+{
+	uint32_t count = run_metric_count(window->run);
+	struct window_index *metrics;
+
+	count = count > metric ? count : metric + 1;
+	metrics = reallocarray(window->metrics, count, sizeof *metrics);
+	if (!metrics)
+		return false;
+	memset(metrics + window->metric_count, 0, (count - window->metric_count) * sizeof *metrics);
+	window->metrics = metrics;
+	window->metric_count = count;
+	return true;
 }
 
-static bool weight_same(const void *x, const void *y)
+/* Where the contexts of a metric stand; NULL when memory is out. */
+static struct window_index *index_of(struct window *window, uint32_t metric)
 {
-	const struct window_weight *a = x, *b = y;
-
-	return a->context == b->context && a->metric == b->metric;
+	if (metric >= window->metric_count && !reach_metric(window, metric))
+		return NULL;
+	return &window->metrics[metric];
 }
 
-const struct window_kind window_weight_kind = {sizeof(struct window_weight), weight_hash, weight_same};
+static struct window_weight *row_at(const struct window *window, uint32_t place)
+{
+	return (struct window_weight *)window->weights.at + (place - 1);
+}
+
+/* Makes the row; NULL when memory is out, and when it was (no index). */
+static struct window_weight *new_row(
+	struct window *window, struct window_index *index, uint32_t context, uint32_t metric)
+{
+	const struct window_weight key = {.context = context, .metric = metric};
+	uint32_t place;
+
+	if (!index || !window_index_reach(index, window->run))
+		return NULL;
+	place = window_rows_add(&window->weights, &key);
+	if (!place)
+		return NULL;
+	index->places[context] = place;
+	return row_at(window, place);
+}
 
 static struct window_weight *weight_row(struct window *window, uint32_t context, uint32_t metric)
 {
-	struct window_weight key = {.context = context, .metric = metric};
+	struct window_index *index = index_of(window, metric);
+	uint32_t place = index ? window_index_at(index, context) : 0;
 
-	return window_row(&window->weights, &key);
+	return place ? row_at(window, place) : new_row(window, index, context, metric);
 }
 
 static void add_weight(struct window *window, struct window_weight *row, uint64_t weight)
@@ -112,64 +142,22 @@ static int scan_track(struct window *window, uint32_t stream, enum store_track t
 
 /* ---- weights from rollups ---- */
 
-static struct window_places *places_new(struct window *window, const struct run_part *part, uint32_t metric)
+static inline uint32_t run_id_of(const struct run_part *part, uint32_t context)
 {
-	struct window_places *places =
-		reallocarray(window->places, window->place_count + 1, sizeof *window->places);
-
-	if (!places)
-		return NULL;
-	window->places = places;
-	places += window->place_count;
-	*places = (struct window_places){part, metric, part->context_count, NULL};
-	places->rows = calloc((size_t)part->context_count + 1, sizeof *places->rows);
-	if (!places->rows)
-		return NULL;
-	window->place_count++;
-	return places;
-}
-
-/* The last one first: what follows is mostly of the same. */
-static struct window_places *places_of(struct window *window, const struct run_part *part, uint32_t metric)
-{
-	for (size_t i = window->place_count; i-- > 0;)
-		if (window->places[i].part == part && window->places[i].metric == metric &&
-			window->places[i].count == part->context_count)
-			return &window->places[i];
-	return places_new(window, part, metric);
-}
-
-/* The row of a context of the store; NULL when memory is out. */
-static struct window_weight *place_row(
-	struct window *window, const struct window_places *places, uint32_t context)
-{
-	const struct run_part *part = places->part;
-	struct window_weight *row;
-
-	if (places->rows[context])
-		return (struct window_weight *)window->weights.rows + (places->rows[context] - 1);
-	row = weight_row(
-		window, part->contexts ? part->contexts[context] : context, part->metrics[places->metric]);
-	if (row)
-		places->rows[context] = (uint32_t)(row - (struct window_weight *)window->weights.rows) + 1;
-	return row;
+	return part->contexts ? part->contexts[context] : context;
 }
 
 /* Ids were checked by the reader, and the run holds as many of each. */
 static bool add_sums(struct window *window, const struct run_part *part, enum store_track track,
 	const struct store_rollup_part *from)
 {
-	const struct window_places *places = NULL;
-
 	for (size_t i = 0; i < from->count; i++) {
 		const struct store_sum *sum = &from->sums[i];
 		struct window_weight *row;
 
 		if (!adds_up(track, sum->context))
 			continue;
-		if (!places || places->metric != sum->metric)
-			places = places_of(window, part, sum->metric);
-		row = places ? place_row(window, places, sum->context) : NULL;
+		row = weight_row(window, run_id_of(part, sum->context), part->metrics[sum->metric]);
 		if (!row)
 			return false;
 		row->samples += sum->samples;
@@ -178,23 +166,71 @@ static bool add_sums(struct window *window, const struct run_part *part, enum st
 	return true;
 }
 
+/* Those whose rows are there: where the first is not. Nothing but what it adds to changes meanwhile, which
+ * the compiler cannot know. */
+static uint32_t add_known(struct window *window, const uint32_t *places, const struct store_works *works,
+	const uint32_t *run_ids, uint32_t from)
+{
+	struct window_weight *rows = window->weights.at;
+	const uint64_t *samples = works->samples, *weights = works->weights;
+	const uint32_t *contexts = works->contexts, count = works->count;
+	bool has_wrapped = false;
+	uint32_t i = from;
+
+	for (; i < count; i++) {
+		uint32_t context = contexts[i], place = places[run_ids ? run_ids[context] : context];
+		struct window_weight *row = &rows[place - 1];
+
+		if (!place)
+			break;
+		row->samples += samples[i];
+		row->weight += weights[i];
+		has_wrapped |= row->weight < weights[i];
+	}
+	window->has_wrapped |= has_wrapped;
+	return i;
+}
+
+/* As sums, thousands at a time. */
+static bool add_works(struct window *window, const struct run_part *part, enum store_track track,
+	const struct store_works *works)
+{
+	const uint32_t metric = part->metrics[works->metric];
+	struct window_index *index = index_of(window, metric);
+	/* Contexts rise. */
+	uint32_t i = works->count && !adds_up(track, works->contexts[0]);
+
+	if (!index || !window_index_reach(index, window->run))
+		return false;
+	while ((i = add_known(window, index->places, works, part->contexts, i)) < works->count)
+		if (!new_row(window, index, run_id_of(part, works->contexts[i]), metric))
+			return false;
+	return true;
+}
+
 static bool add_rows(struct window *window, const struct run_part *part, enum store_track track,
 	const struct store_rollup_part *from)
 {
 	const struct store_batch *batch = from->batch;
-	const struct window_places *places = NULL;
+	struct window_index *index = NULL;
+	uint32_t metric = 0;
 	bool is_real = false;
 
 	for (size_t i = from->from; i < from->to; i++) {
+		const uint32_t context = run_id_of(part, batch->context[i]);
 		struct window_weight *row;
+		uint32_t place;
 
 		if (!adds_up(track, batch->context[i]))
 			continue;
-		if (!places || places->metric != batch->what[i]) {
-			places = places_of(window, part, batch->what[i]);
-			is_real = run_metric_is_real(window->run, part->metrics[batch->what[i]]);
+		/* What follows is mostly of the same. */
+		if (!index || metric != part->metrics[batch->what[i]]) {
+			metric = part->metrics[batch->what[i]];
+			index = index_of(window, metric);
+			is_real = run_metric_is_real(window->run, metric);
 		}
-		row = places ? place_row(window, places, batch->context[i]) : NULL;
+		place = index ? window_index_at(index, context) : 0;
+		row = place ? row_at(window, place) : new_row(window, index, context, metric);
 		if (!row)
 			return false;
 		add_sample(window, row, batch->amount[i], is_real);
@@ -205,6 +241,8 @@ static bool add_rows(struct window *window, const struct run_part *part, enum st
 static bool add_part(struct window *window, const struct run_part *part, enum store_track track,
 	const struct store_rollup_part *from)
 {
+	if (from->works)
+		return add_works(window, part, track, from->works);
 	return from->sums ? add_sums(window, part, track, from) : add_rows(window, part, track, from);
 }
 
@@ -325,5 +363,5 @@ int window_check_weights(struct window *window, struct error *error)
 const struct window_weight *window_weights(const struct window *window, size_t *count)
 {
 	*count = window->weights.count;
-	return (const struct window_weight *)window->weights.rows;
+	return window->weights.at;
 }

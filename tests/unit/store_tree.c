@@ -389,9 +389,11 @@ static int64_t count_samples(struct store_reader *reader, uint32_t stream, uint6
 	assert_int_equal(
 		store_rollup_open(&rollup, reader, stream, STORE_SAMPLES, begin_ns, end_ns, NULL), 0);
 	while ((rc = store_rollup_next(rollup, &part, NULL)) == 1) {
-		samples += part.sums ? 0 : (int64_t)(part.to - part.from);
+		samples += (int64_t)(part.to - part.from);
 		for (uint32_t i = 0; part.sums && i < part.count; i++)
 			samples += (int64_t)part.sums[i].samples;
+		for (uint32_t i = 0; part.works && i < part.works->count; i++)
+			samples += (int64_t)part.works->samples[i];
 	}
 	store_rollup_close(rollup);
 	return rc ? -1 : samples;

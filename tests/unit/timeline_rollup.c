@@ -483,13 +483,43 @@ static void check_works(
 	}
 }
 
+/* So are weights, of one metric; those of several are left alone. */
+static unsigned check_weights(
+	struct store_works *works, const struct store_sums *sums, struct store_input input, bool is_bad)
+{
+	const uint8_t *begin = input.at;
+
+	if (!store_works_get_weights(works, &input, 1000, 3)) {
+		assert_true(works->count == 0 && !input.bad && input.at == begin);
+		for (uint32_t i = 1; i < sums->count && !is_bad; i++)
+			if (sums->entries[i].metric != sums->entries[0].metric)
+				return 0;
+		assert_true(is_bad || !sums->count);
+		return 0;
+	}
+	assert_false(works->failed);
+	for (uint32_t i = 0; i < works->count; i++)
+		assert_true(works->contexts[i] < 1000 && works->metric < 3);
+	if (is_bad && sums->line.is_plain) /* its times may be what is bad: they are not read */
+		return 0;
+	assert_int_equal(input.bad, is_bad);
+	assert_int_equal(works->count, is_bad ? 0 : sums->count);
+	for (uint32_t i = 0; i < works->count; i++) {
+		assert_int_equal(works->metric, sums->entries[i].metric);
+		assert_int_equal(works->contexts[i], sums->entries[i].context);
+		assert_true(works->samples[i] == sums->entries[i].samples);
+		assert_true(works->weights[i] == sums->entries[i].weight);
+	}
+	return works->count > 0;
+}
+
 /* Whatever the bytes are, what comes out names contexts and metrics that exist. */
 static void test_hostile(void **unused)
 {
 	struct store_works works = {0};
 	struct store_sums sums = {0};
 	struct store_bytes bytes = {0};
-	unsigned plain = 0;
+	unsigned plain = 0, weighed = 0;
 
 	(void)unused;
 	small_seed("rollup.hostile");
@@ -522,8 +552,9 @@ static void test_hostile(void **unused)
 		for (uint32_t i = 0; i < works.count; i++)
 			assert_true(works.contexts[i] < 1000);
 		plain += works.count > 0;
+		weighed += check_weights(&works, &sums, again, input.bad);
 	}
-	assert_true(plain > 500);
+	assert_true(plain > 500 && weighed > 500);
 	store_works_fini(&works);
 	assert_false(sums.failed);
 	store_sums_fini(&sums);
