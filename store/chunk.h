@@ -127,6 +127,9 @@ struct store_works;
 /* The line alone: 1; 0: it is not among what is stored; negative: damage, or memory is out. */
 int store_chunk_works(const struct store_chunk *chunk, struct store_batch *scratch, struct store_works *works,
 	struct error *error);
+/* The weights alone: 1; 0: not among what is stored, or not of one metric; negative. */
+int store_chunk_weights(const struct store_chunk *chunk, struct store_batch *scratch,
+	struct store_works *works, struct error *error);
 /* Adds the same to `sums`, which are empty, record by record: 0; -ERROR_IO: memory is out; or damage. */
 int store_chunk_sum_rows(const struct store_chunk *chunk, struct store_batch *batch, struct store_sums *sums,
 	struct error *error);

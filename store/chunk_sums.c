@@ -140,7 +140,7 @@ int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratc
 	return store_chunk_job_is_lost(&job) ? store_pages_lost(chunk->pages, error) : 1;
 }
 
-/* ---- the line alone ---- */
+/* ---- the line alone, or the weights of one metric ---- */
 
 /* Only bytes that nobody wrote have any. */
 static uint32_t drop_idle(struct store_works *works, uint32_t count)
@@ -156,9 +156,20 @@ static uint32_t drop_idle(struct store_works *works, uint32_t count)
 		works->contexts[kept] = works->contexts[i];
 		works->samples[kept] = works->samples[i];
 		works->times_ns[kept] = works->times_ns[i];
+		works->weights[kept] = works->weights[i];
 		kept += works->samples[i] != 0;
 	}
 	return kept;
+}
+
+/* The columns are there: whose they are. */
+static void name_contexts(struct store_chunk_job *job, struct store_works *works)
+{
+	if (job->header.dictionary)
+		memcpy(works->contexts, job->dictionary, job->header.dictionary * sizeof *job->dictionary);
+	else
+		works->contexts[0] = (uint32_t)job->constants[CHUNK_CONTEXT];
+	works->count = drop_idle(works, sum_contexts(job));
 }
 
 static bool get_works_line(struct store_chunk_job *job, struct store_input *input, struct store_works *works)
@@ -175,55 +186,98 @@ static bool get_works_line(struct store_chunk_job *job, struct store_input *inpu
 		return store_chunk_damaged(job, "a line of no context");
 	if (!store_works_get_times(works, sum_contexts(job), input))
 		return store_chunk_damaged(job, "sums that are cut short");
-	if (job->header.dictionary)
-		memcpy(works->contexts, job->dictionary, job->header.dictionary * sizeof *job->dictionary);
-	else
-		works->contexts[0] = (uint32_t)job->constants[CHUNK_CONTEXT];
-	works->count = drop_idle(works, sum_contexts(job));
+	name_contexts(job, works);
 	works->line = line;
 	return true;
 }
 
-/* A line is of one metric. */
-static bool get_works(struct store_chunk_job *job, struct store_input *input, struct store_works *works)
+static bool get_works_weights(
+	struct store_chunk_job *job, struct store_input *input, struct store_works *works)
+{
+	if (!store_works_take_weights(works, sum_contexts(job), input))
+		return store_chunk_damaged(job, "sums that are cut short");
+	name_contexts(job, works);
+	return true;
+}
+
+/* Up to the samples: 1; 0: there are sums of several metrics, or of none; -1: damage, or memory is out. */
+static int begin_works(struct store_chunk_job *job, struct store_input *input, struct store_works *works)
 {
 	const uint32_t count = sum_contexts(job);
 	uint64_t metrics, metric;
+	bool is_good;
 
-	if (!is_context_sound(job))
-		return store_chunk_damaged(job, "a context that does not exist");
+	if (!is_context_sound(job)) {
+		store_chunk_damaged(job, "a context that does not exist");
+		return -1;
+	}
 	if (!store_works_reserve(works, count))
-		return false;
+		return -1;
 	works->line = (struct store_line){0};
 	metrics = store_input_varint(input);
-	if (input->bad || metrics > CHUNK_SUMS_METRICS)
-		return store_chunk_damaged(job, "sums of too many metrics");
-	if (metrics != 1)
-		return true;
+	is_good = !input->bad && metrics <= CHUNK_SUMS_METRICS;
+	if (!is_good)
+		store_chunk_damaged(job, "sums of too many metrics");
+	if (!is_good || metrics != 1)
+		return is_good ? 0 : -1;
 	metric = store_input_varint(input);
-	if (metric > UINT32_MAX || (job->chunk->metrics && metric >= job->chunk->metrics))
-		return store_chunk_damaged(job, "sums of no metric");
-	if (!store_sums_get_array(input, works->samples, count) || !store_sums_skip(input, count))
+	is_good = metric <= UINT32_MAX && (!job->chunk->metrics || metric < job->chunk->metrics);
+	if (!is_good)
+		store_chunk_damaged(job, "sums of no metric");
+	else if (!store_sums_get_array(input, works->samples, count))
+		is_good = store_chunk_damaged(job, "sums that are cut short");
+	works->metric = (uint32_t)metric;
+	return is_good ? 1 : -1;
+}
+
+/* A line is of one metric. */
+static bool get_works(struct store_chunk_job *job, struct store_input *input, struct store_works *works,
+	enum store_sums_column wanted)
+{
+	int rc = begin_works(job, input, works);
+
+	if (rc <= 0)
+		return rc == 0;
+	if (wanted == STORE_SUMS_WEIGHT)
+		return get_works_weights(job, input, works);
+	if (!store_sums_skip(input, sum_contexts(job)))
 		return store_chunk_damaged(job, "sums that are cut short");
 	return get_works_line(job, input, works);
+}
+
+static int works_of(const struct store_chunk *chunk, struct store_batch *scratch, struct store_works *works,
+	enum store_sums_column wanted, struct error *error)
+{
+	struct store_chunk_job job = {.chunk = chunk, .batch = scratch};
+	struct store_input input;
+
+	works->count = 0;
+	if (!store_chunk_job_begin(&job, 0, &input, error))
+		return store_chunk_job_failed(&job, error);
+	if (!has_sums(&job))
+		return 0;
+	if (!get_works(&job, &input, works, wanted)) {
+		if (works->failed)
+			error_memory(error);
+		return store_chunk_job_failed(&job, error);
+	}
+	return store_chunk_job_is_lost(&job) ? store_pages_lost(chunk->pages, error) : 1;
 }
 
 int store_chunk_works(const struct store_chunk *chunk, struct store_batch *scratch, struct store_works *works,
 	struct error *error)
 {
-	struct store_chunk_job job = {.chunk = chunk, .batch = scratch};
-	struct store_input input;
+	int rc = works_of(chunk, scratch, works, STORE_SUMS_TIME, error);
 
-	if (!store_chunk_job_begin(&job, 0, &input, error))
-		return store_chunk_job_failed(&job, error);
-	if (!has_sums(&job))
-		return 0;
-	if (!get_works(&job, &input, works)) {
-		if (works->failed)
-			error_memory(error);
-		return store_chunk_job_failed(&job, error);
-	}
-	return store_chunk_job_is_lost(&job) ? store_pages_lost(chunk->pages, error) : works->line.is_plain;
+	return rc == 1 ? works->line.is_plain : rc;
+}
+
+int store_chunk_weights(const struct store_chunk *chunk, struct store_batch *scratch,
+	struct store_works *works, struct error *error)
+{
+	int rc = works_of(chunk, scratch, works, STORE_SUMS_WEIGHT, error);
+
+	return rc == 1 ? works->count > 0 : rc;
 }
 
 /* ---- from the records ---- */

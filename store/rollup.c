@@ -106,6 +106,15 @@ static int give_sums(const struct store_reader *reader, struct store_rollup_part
 	return part->count > 0;
 }
 
+/* Columns of one metric, if they add up. */
+static bool give_works(const struct store_reader *reader, struct store_rollup_part *part)
+{
+	const struct store_works *works = &reader->works;
+
+	*part = (struct store_rollup_part){.works = works};
+	return works->count && !reader->metrics.metrics[works->metric].is_real;
+}
+
 static int give_chunk(struct store_rollup *rollup, const struct store_roll_part *from,
 	struct store_rollup_part *part, struct error *error)
 {
@@ -116,6 +125,9 @@ static int give_chunk(struct store_rollup *rollup, const struct store_roll_part 
 	if (rc)
 		return rc;
 	if (!from->is_cut) {
+		rc = store_chunk_weights(&chunk, &reader->batch, &reader->works, error);
+		if (rc < 0 || (rc && give_works(reader, part)))
+			return rc;
 		store_sums_clear(&reader->sums);
 		rc = store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
 		if (rc < 0)
@@ -142,8 +154,7 @@ static int read_works(struct store_reader *reader, const struct store_key_roll *
 		return error_memory(error);
 	if (input.bad)
 		return store_reader_damaged(reader, "a rollup", error);
-	*part = (struct store_rollup_part){.works = works};
-	return works->count && !reader->metrics.metrics[works->metric].is_real;
+	return give_works(reader, part);
 }
 
 static int read_roll(struct store_rollup *rollup, const struct store_roll_part *from,

@@ -73,6 +73,11 @@ bool store_works_get_times(struct store_works *works, uint32_t count, struct sto
 	return get_amounts(works->times_ns, works->samples, count, input);
 }
 
+bool store_works_take_weights(struct store_works *works, uint32_t count, struct store_input *input)
+{
+	return get_amounts(works->weights, works->samples, count, input);
+}
+
 /* Up to the first column; false: there is nothing to be had, or `bad`, or `failed`. */
 static bool get_head(struct store_works *works, struct store_input *input, uint32_t contexts,
 	uint32_t metrics, uint32_t *count)
@@ -98,7 +103,7 @@ static bool get_columns(struct store_works *works, uint32_t count, struct store_
 		return false;
 	if (wanted == STORE_SUMS_TIME)
 		return store_sums_skip(input, count) && store_works_get_times(works, count, input);
-	return get_amounts(works->weights, works->samples, count, input) &&
+	return store_works_take_weights(works, count, input) &&
 	       (!works->line.is_plain || store_sums_skip(input, count));
 }
 

@@ -26,9 +26,10 @@ void store_works_get(
 bool store_works_get_weights(
 	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
 /* For who reads other bytes (chunk_sums.c): room for so many contexts, none yet, and no line; false:
- * `failed`. Their times, once their samples are there; false: they are cut short. */
+ * `failed`. Their times, or weights, once their samples are there; false: they are cut short. */
 bool store_works_reserve(struct store_works *works, uint64_t count);
 bool store_works_get_times(struct store_works *works, uint32_t count, struct store_input *input);
+bool store_works_take_weights(struct store_works *works, uint32_t count, struct store_input *input);
 void store_works_fini(struct store_works *works);
 
 #endif

@@ -217,18 +217,35 @@ static int take_works(
 	return 0;
 }
 
+static size_t add_known_rows(struct window *window, const struct line_rows *from, size_t i)
+{
+	struct window_time *rows = window->times.at;
+	const uint32_t *places = window->works.places, *contexts = from->context, *run_ids = from->contexts;
+	const uint64_t *begin_ns = from->begin_ns;
+	const size_t count = from->count;
+
+	for (; i + 1 < count; i++) {
+		uint32_t context = contexts[i], place = places[run_ids ? run_ids[context] : context];
+
+		if (!place)
+			break;
+		rows[place - 1].time_ns += begin_ns[i + 1] - begin_ns[i];
+		rows[place - 1].records++;
+	}
+	return i;
+}
+
 /* Each until the next one; the last one is given apart. */
 static int take_rows(void *own, const struct line_rows *rows, struct error *error)
 {
-	for (size_t i = 0; i + 1 < rows->count; i++) {
-		uint32_t context = rows->context[i];
-		struct window_time *row = work_row(own, rows->contexts ? rows->contexts[context] : context);
+	struct window *window = own;
+	size_t i = 0;
 
-		if (!row)
+	if (!window_index_reach(&window->works, window->run))
+		return error_memory(error);
+	while ((i = add_known_rows(own, rows, i)) + 1 < rows->count)
+		if (!new_work(own, rows->contexts ? rows->contexts[rows->context[i]] : rows->context[i]))
 			return error_memory(error);
-		row->time_ns += rows->begin_ns[i + 1] - rows->begin_ns[i];
-		row->records++;
-	}
 	return 0;
 }
 

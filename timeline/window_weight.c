@@ -166,10 +166,10 @@ static bool add_sums(struct window *window, const struct run_part *part, enum st
 	return true;
 }
 
-/* Those whose rows are there: where the first is not. Nothing but what it adds to changes meanwhile, which
- * the compiler cannot know. */
+/* Those whose rows are there: where the first is not, or has no context that adds up. Nothing but what it
+ * adds to changes meanwhile, which the compiler cannot know. */
 static uint32_t add_known(struct window *window, const uint32_t *places, const struct store_works *works,
-	const uint32_t *run_ids, uint32_t from)
+	const uint32_t *run_ids, uint64_t none, uint32_t from)
 {
 	struct window_weight *rows = window->weights.at;
 	const uint64_t *samples = works->samples, *weights = works->weights;
@@ -181,7 +181,7 @@ static uint32_t add_known(struct window *window, const uint32_t *places, const s
 		uint32_t context = contexts[i], place = places[run_ids ? run_ids[context] : context];
 		struct window_weight *row = &rows[place - 1];
 
-		if (!place)
+		if (!place || context == none)
 			break;
 		row->samples += samples[i];
 		row->weight += weights[i];
@@ -196,15 +196,56 @@ static bool add_works(struct window *window, const struct run_part *part, enum s
 	const struct store_works *works)
 {
 	const uint32_t metric = part->metrics[works->metric];
+	const uint64_t none = adds_up(track, 0) ? UINT64_MAX : 0;
 	struct window_index *index = index_of(window, metric);
-	/* Contexts rise. */
-	uint32_t i = works->count && !adds_up(track, works->contexts[0]);
+	uint32_t i = 0;
 
 	if (!index || !window_index_reach(index, window->run))
 		return false;
-	while ((i = add_known(window, index->places, works, part->contexts, i)) < works->count)
-		if (!new_row(window, index, run_id_of(part, works->contexts[i]), metric))
+	while ((i = add_known(window, index->places, works, part->contexts, none, i)) < works->count)
+		if (works->contexts[i] == none)
+			i++;
+		else if (!new_row(window, index, run_id_of(part, works->contexts[i]), metric))
 			return false;
+	return true;
+}
+
+/* As add_known(): samples of one metric of whole numbers. */
+static size_t add_known_rows(struct window *window, const uint32_t *places, const struct store_batch *batch,
+	const uint32_t *run_ids, size_t from, size_t to)
+{
+	struct window_weight *rows = window->weights.at;
+	const uint64_t *amounts = batch->amount;
+	const uint32_t *contexts = batch->context, *what = batch->what, metric = what[from];
+	bool has_wrapped = false;
+	size_t i = from;
+
+	for (; i < to; i++) {
+		uint32_t context = contexts[i], place = places[run_ids ? run_ids[context] : context];
+		struct window_weight *row = &rows[place - 1];
+
+		if (!place || what[i] != metric)
+			break;
+		row->samples++;
+		row->weight += amounts[i];
+		has_wrapped |= row->weight < amounts[i];
+	}
+	window->has_wrapped |= has_wrapped;
+	return i;
+}
+
+static bool add_row(struct window *window, const struct run_part *part, enum store_track track,
+	const struct store_batch *batch, size_t i)
+{
+	const uint32_t metric = part->metrics[batch->what[i]];
+	struct window_weight *row;
+
+	if (!adds_up(track, batch->context[i]))
+		return true;
+	row = weight_row(window, run_id_of(part, batch->context[i]), metric);
+	if (!row)
+		return false;
+	add_sample(window, row, batch->amount[i], run_metric_is_real(window->run, metric));
 	return true;
 }
 
@@ -212,28 +253,16 @@ static bool add_rows(struct window *window, const struct run_part *part, enum st
 	const struct store_rollup_part *from)
 {
 	const struct store_batch *batch = from->batch;
-	struct window_index *index = NULL;
-	uint32_t metric = 0;
-	bool is_real = false;
 
-	for (size_t i = from->from; i < from->to; i++) {
-		const uint32_t context = run_id_of(part, batch->context[i]);
-		struct window_weight *row;
-		uint32_t place;
+	for (size_t i = from->from; i < from->to;) {
+		const uint32_t metric = part->metrics[batch->what[i]];
+		const struct window_index *index = index_of(window, metric);
 
-		if (!adds_up(track, batch->context[i]))
-			continue;
-		/* What follows is mostly of the same. */
-		if (!index || metric != part->metrics[batch->what[i]]) {
-			metric = part->metrics[batch->what[i]];
-			index = index_of(window, metric);
-			is_real = run_metric_is_real(window->run, metric);
-		}
-		place = index ? window_index_at(index, context) : 0;
-		row = place ? row_at(window, place) : new_row(window, index, context, metric);
-		if (!row)
+		if (track == STORE_SAMPLES && index && index->count &&
+			!run_metric_is_real(window->run, metric))
+			i = add_known_rows(window, index->places, batch, part->contexts, i, from->to);
+		if (i < from->to && !add_row(window, part, track, batch, i++))
 			return false;
-		add_sample(window, row, batch->amount[i], is_real);
 	}
 	return true;
 }

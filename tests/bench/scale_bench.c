@@ -177,6 +177,11 @@ static uint64_t ask_statistics_part(struct run *run)
 	return times(run, UINT32_MAX, at(run, 0.111), at(run, 0.8612));
 }
 
+static uint64_t ask_statistics_thousand(struct run *run)
+{
+	return times(run, 1000, at(run, 0.111), at(run, 0.8612));
+}
+
 static uint64_t ask_statistics_one(struct run *run)
 {
 	return times(run, 1, at(run, 0.111), at(run, 0.8612));
@@ -288,6 +293,7 @@ static const struct {
 	{"profile, 1000 streams, 75 %", ask_profile_part},
 	{"statistics, all, whole", ask_statistics},
 	{"statistics, all, 75 %", ask_statistics_part},
+	{"statistics, 1000 streams, 75 %", ask_statistics_thousand},
 	{"statistics, 1 stream, 75 %", ask_statistics_one},
 	{"frame 50 x 200, whole", ask_frame},
 	{"frame 50 x 200, a tenth", ask_frame_tenth},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_works.c - the line of a chunk read alone is what it is among all its sums: of one context and many,
- * of samples that own the line and some that do not, of two metrics; HPCT_SEED repeats it.
+ * store_works.c - the line of a chunk, or its weights, read alone are what they are among all its sums: of
+ * one context and many, of samples that own the line and some that do not, of two metrics; HPCT_SEED repeats
+ * it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@
 #define MOST 3000u
 
 static struct store_record records[MOST];
-static unsigned lines, others;
+static unsigned lines, others, weighed, several;
 
 static unsigned draw_records(void)
 {
@@ -57,6 +58,31 @@ static void expect_same(const struct store_works *works, const struct store_sums
 	}
 }
 
+static bool is_of_one_metric(const struct store_sums *sums)
+{
+	for (uint32_t i = 1; i < sums->count; i++)
+		if (sums->entries[i].metric != sums->entries[0].metric)
+			return false;
+	return true;
+}
+
+static void expect_weights(
+	const struct store_chunk *chunk, struct store_batch *batch, const struct store_sums *sums, int rc)
+{
+	static struct store_works works;
+
+	assert_int_equal(store_chunk_weights(chunk, batch, &works, NULL), rc && is_of_one_metric(sums));
+	assert_int_equal(works.count, rc && is_of_one_metric(sums) ? sums->count : 0);
+	for (uint32_t i = 0; i < works.count; i++) {
+		assert_int_equal(works.metric, sums->entries[i].metric);
+		assert_int_equal(works.contexts[i], sums->entries[i].context);
+		assert_int_equal(works.samples[i], sums->entries[i].samples);
+		assert_int_equal(works.weights[i], sums->entries[i].weight);
+	}
+	weighed += works.count > 0;
+	several += rc && !works.count;
+}
+
 static void check(const struct store_chunk *chunk)
 {
 	static struct store_batch batch;
@@ -67,6 +93,7 @@ static void check(const struct store_chunk *chunk)
 	store_sums_clear(&sums);
 	rc = store_chunk_sums(chunk, &batch, &sums, NULL);
 	assert_true(rc == 0 || rc == 1);
+	expect_weights(chunk, &batch, &sums, rc);
 	assert_int_equal(store_chunk_works(chunk, &batch, &works, NULL), rc && sums.line.is_plain);
 	if (!rc || !sums.line.is_plain) {
 		others++;
@@ -94,6 +121,7 @@ static void test_works(void **unused)
 		check(&chunk);
 	}
 	assert_true(lines > ROUNDS / 4 && others > ROUNDS / 8);
+	assert_true(weighed > ROUNDS / 4 && several > ROUNDS / 20);
 	store_bytes_fini(&bytes);
 	store_chunk_coder_fini(&coder);
 }
