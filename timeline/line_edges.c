@@ -43,6 +43,12 @@ static int is_open_before(struct line_job *job, uint64_t from_ns, struct error *
 	return code;
 }
 
+/* Of several of one moment it need not be the last that owns the line: the row ahead tells. */
+static bool is_of_its_moment_alone(const struct store_batch *batch, size_t row)
+{
+	return row && batch->begin_ns[row - 1] != batch->begin_ns[row];
+}
+
 /* The sample in force at the window's begin may have been read with those behind it: `first` is in it. */
 int line_edge_begin(
 	struct line_job *job, const struct store_line_query *query, size_t first, struct error *error)
@@ -53,7 +59,8 @@ int line_edge_begin(
 	int code;
 
 	if (job->at_ns > job->begin_ns || job->is_after_sum || !first ||
-		batch->begin_ns[first] <= query->begin_ns || !(batch->flags[before] & STORE_RECORD_EXTENT) ||
+		batch->begin_ns[first] <= query->begin_ns || !is_of_its_moment_alone(batch, before) ||
+		!(batch->flags[before] & STORE_RECORD_EXTENT) ||
 		batch->begin_ns[first] - batch->begin_ns[before] > job->limit_ns || job->thinned_ns ||
 		run_part_is_bent(job->part, batch->begin_ns[before], batch->begin_ns[first]) ||
 		!are_among_parts(job, batch->begin_ns[before], query->begin_ns))

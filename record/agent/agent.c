@@ -10,6 +10,7 @@
 
 #include "record/agent/control.h"
 #include "record/agent/counter.h"
+#include "record/agent/debugger.h"
 #include "record/agent/emulated.h"
 #include "record/agent/environment.h"
 #include "record/agent/gpu.h"
@@ -152,7 +153,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	real_init();
 	vdso_init();
 	if (!start_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
-		emulated_is_measured())
+		emulated_is_measured() || debugger_minds())
 		return;
 	if (environment_hides_trap(envp))
 		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);

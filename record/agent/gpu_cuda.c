@@ -150,6 +150,13 @@ static bool graphs_must_be_nodes(void)
 	return true;
 }
 
+void cuda_graphs_look(void)
+{
+	if (atomic_load(&cuda.whole_graphs) && graphs_must_be_nodes() &&
+		atomic_exchange(&cuda.whole_graphs, false))
+		cuda.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+}
+
 static void start(uint64_t caller)
 {
 	int idle = CUDA_IDLE;

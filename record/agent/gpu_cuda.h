@@ -52,10 +52,10 @@ enum cuda_state {
 };
 
 struct cuda {
-	_Atomic int state;   /* enum cuda_state */
-	bool whole_graphs;   /* one record per graph launch instead of one per node */
-	bool hold;	     /* never yield */
-	bool tells_compiles; /* CUPTI has records of them (CUDA 12): a load of a binary may be none */
+	_Atomic int state;	   /* enum cuda_state */
+	_Atomic bool whole_graphs; /* one record per graph launch instead of one per node */
+	bool hold;		   /* never yield */
+	bool tells_compiles;	   /* CUPTI has records of them (CUDA 12): a load of a binary may be none */
 	struct cuda_api api;
 	CUpti_SubscriberHandle subscriber;
 	_Atomic uint64_t calls; /* launches seen: the flusher sleeps while nothing happens */
@@ -70,6 +70,10 @@ const char *cuda_library_open(struct cuda_api *api);
 const char *cuda_begin(void);
 /* Takes both back; what is finished is recorded. */
 void cuda_end(void);
+
+/* The program is about to make a graph that can be launched: by nodes from now on if it must be, perhaps by
+ * what it has loaded since the last one. */
+void cuda_graphs_look(void);
 
 /* Driver calls of interest, by CUPTI's own names for them. 0 or a CUptiResult. */
 int cuda_calls_enable(void);

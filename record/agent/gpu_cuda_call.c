@@ -21,6 +21,7 @@ enum call {
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
 	CALL_STREAM_WAIT, /* a stream waits, not the thread */
+	CALL_GRAPH,	  /* makes a graph that can be launched */
 	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first: CUPTI's records tell */
 	CALL_RESOLVE	  /* may load one that was put off */
 };
@@ -100,6 +101,7 @@ static const struct {
 	{"cuLaunchHostFunc", CALL_OTHER},
 	{"cuLaunch", CALL_LAUNCH},
 	{"cuGraphLaunch", CALL_LAUNCH},
+	{"cuGraphInstantiate", CALL_GRAPH},
 	{"cuMemcpyDtoHAsync", CALL_LAUNCH},
 	{"cuMemcpyAtoHAsync", CALL_LAUNCH},
 	{"cuMemcpyDtoH", CALL_LAUNCH_WAIT},
@@ -156,6 +158,8 @@ int cuda_calls_enable(void)
 		if (cuda.api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) || !name)
 			continue;
 		call_of[id] = (unsigned char)call_by_name(name);
+		if (call_of[id] == CALL_GRAPH && !cuda.whole_graphs)
+			call_of[id] = CALL_OTHER;
 		if (call_of[id] != CALL_OTHER &&
 			!cuda.api.cuptiEnableCallback(1, cuda.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id))
 			launches++;
@@ -230,7 +234,10 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
 	enum call call = id < CALLS_MAX ? (enum call)call_of[id] : CALL_OTHER;
 
-	if (data->callbackSite == CUPTI_API_ENTER) {
+	if (call == CALL_GRAPH) {
+		if (data->callbackSite == CUPTI_API_ENTER)
+			cuda_graphs_look();
+	} else if (data->callbackSite == CUPTI_API_ENTER) {
 		load_end(); /* of a call that does not tell of its return */
 		current.begin_ns = *data->correlationData = gpu_now_ns();
 		current.correlation = data->correlationId;

@@ -4,13 +4,12 @@
  * if the kernel is too old for them.
  */
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
+#include "record/agent/debugger.h"
 #include "record/agent/source.h"
 #include "store/event.h"
 
@@ -26,22 +25,6 @@ static bool kernel_is_older(unsigned long major, unsigned long minor)
 	if (*end == '.')
 		got_minor = strtoul(end + 1, NULL, 10);
 	return got_major < major || (got_major == major && got_minor < minor);
-}
-
-/* A debugger would stop at every sample. */
-static bool is_traced(void)
-{
-	static const char wanted[] = "TracerPid:\t";
-	char text[2048];
-	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	const char *at;
-
-	if (fd >= 0)
-		close(fd);
-	text[got > 0 ? got : 0] = '\0';
-	at = strstr(text, wanted);
-	return at && at[sizeof(wanted) - 1] != '0';
 }
 
 static bool note_is_go(const ElfW(Nhdr) * note, const char *end)
@@ -86,7 +69,7 @@ int source_trap_refusal(void)
 {
 	if (source_program_is_go())
 		return EVENT_SAMPLER_GO;
-	if (is_traced())
+	if (debugger_is_there()) /* it would stop at every sample */
 		return EVENT_SAMPLER_TRACED;
 	/* Before, a SIGTRAP that a thread has blocked would end the program. */
 	return kernel_is_older(5, 18) ? EVENT_SAMPLER_OLD_KERNEL : 0;

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdarg.h>
 
+#include "record/agent/debugger.h"
 #include "record/agent/environment.h"
 #include "record/agent/guard.h"
 #include "record/agent/handover.h"
@@ -103,12 +104,15 @@ static char *const *handed(const struct handover *next, char *const *envp)
 	return next ? next->words : envp;
 }
 
-/* A vfork child's: it has no ring to note that in, and the program will not tell, or is left out. */
+/* A vfork child's: it has no ring to note that in, and the program will not tell, or is left out, or left to
+ * the debugger that the child has let in. */
 static bool is_untold(const struct handover *next)
 {
 	return thread_self() && !thread_own() &&
-	       (next->kind != TARGET_TAKES || !selection_wants(process.settings.events, process_number(),
-						      environment_rank(next->words)));
+	       (next->kind != TARGET_TAKES ||
+		       !selection_wants(
+			       process.settings.events, process_number(), environment_rank(next->words)) ||
+		       debugger_minds());
 }
 
 static char *const *exec_prepare(struct handover *next, char *const *envp)

@@ -3,7 +3,8 @@
  * program.c - a program with its own "driver" for e2e.gpu.cuda: like the real one it loads the library that
  * CUDA_INJECTION64_PATH names and calls InitializeInjection, then loads their code below main;work, launches
  * twenty kernels below main;work;launch and waits, through the CUPTI that is loaded by then (cupti.c);
- * without one nothing is to be told. argv[1] is that CUPTI's path. Prints what it did and leaves with 3,
+ * without one nothing is to be told. argv[1] is that CUPTI's path, argv[2] a library that it loads before it
+ * makes the second of two graphs. Prints what it did and leaves with 3,
  * whatever its tools make of it.
  */
 #include <dlfcn.h>
@@ -57,12 +58,22 @@ APART static void work(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+static void graphs(const char *path)
+{
+	call("cuGraphInstantiateWithFlags", NULL);
+	if (!dlopen(path, RTLD_NOW))
+		fprintf(stderr, "%s\n", dlerror());
+	call("cuGraphInstantiateWithFlags", NULL);
+}
+
 int main(int argc, char **argv)
 {
 	initialize();
 	if (argc > 1)
 		cupti_find(argv[1]);
 	work();
+	if (argc > 2 && call)
+		graphs(argv[2]);
 	printf("launched %d\n", LAUNCHES);
 	return 3;
 }

@@ -34,6 +34,19 @@ hpct-slice started.hpct --format tsv | tsv '$c["track"] == "samples" && $c["path
 	END { printf "%.0f\n", n }' >weight
 check "started: $(cat weight) ns of its 600 ms in samples of it" calc "$(cat weight) >= 0.4e9"
 
+# Who has not told it of our signal is not stopped by it: what it debugs is left alone then, and that is said.
+numbers() { sed 's/process [0-9]*/process N/' "$@"; }
+gdb -nx -q -batch -ex run ./debugged 2>&1 | numbers >bare
+record untold -e CPUTIME@f1000 -- gdb -nx -q -batch -ex run ./debugged 2>&1 | numbers >out
+same_file "untold: output" bare out
+check "untold: it is said" [ "$(info untold children_unmonitored)" -ge 1 ]
+same "untold: samples of it" 0.000 "$(share untold work)"
+# Nor is it where the timer is asked for by its name; then gdb was told elsewhere.
+echo 'handle SIG61 nostop noprint pass' >.gdbinit
+record told -e CPUTIME@f1000 --sampler timer -- gdb -q -batch -ex run ./debugged >out 2>&1
+check "told: its end: $(tail -n 3 out)" grep -q 'exited with code 05' out
+check "told: samples of it: $(share told work) %" calc "$(share told work) > 30"
+
 # One that comes later, looks and goes. Stopping takes no time of the program's.
 hpct-record -o looked.hpct -e CPUTIME@f1000 -- ./debugged looked >out &
 launcher=$!

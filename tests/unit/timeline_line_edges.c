@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_line_edges.c - windows that begin and end among a thread's samples: what is in force at their
- * edges is told from the rows beside them, or looked for, and is the same. Samples that own nothing, that
- * come late and in buckets of other sizes, that lie before what is monitored, behind what was lost and at the
- * end of the life.
+ * edges is told from the rows beside them, or looked for, and is the same. Samples that own nothing, several
+ * of one moment, that come late and in buckets of other sizes, that lie before what is monitored, behind what
+ * was lost and at the end of the life.
  */
 #include "tests/unit/timeline_twin.h"
 
@@ -17,7 +17,8 @@
 static uint32_t contexts[5];
 static uint64_t times[STREAMS][SAMPLES], begins_ns[STREAMS], ends_ns[STREAMS];
 
-/* Steps of about one size, and now and then much larger or smaller ones: so buckets are of several sizes. */
+/* Steps of about one size, and now and then much larger or smaller ones: so buckets are of several sizes.
+ * Some samples are of one moment. */
 static void draw_times(uint32_t stream)
 {
 	uint64_t at_ns = UINT64_C(1) << 34 | small_below(STEP_NS);
@@ -28,8 +29,9 @@ static void draw_times(uint32_t stream)
 		if (!small_below(300))
 			finer = (unsigned)small_below(30);
 		times[stream][i] = at_ns;
-		at_ns += (STEP_NS + small_below(STEP_NS) + (small_below(9) ? 0 : 3 * STEP_NS))
-			 << (stream % 3 ? 0 : finer);
+		if (small_below(12))
+			at_ns += (STEP_NS + small_below(STEP_NS) + (small_below(9) ? 0 : 3 * STEP_NS))
+				 << (stream % 3 ? 0 : finer);
 	}
 	ends_ns[stream] = times[stream][SAMPLES - 1] + small_below(2) * small_below(STEP_NS);
 	if (stream % 4 == 1)
