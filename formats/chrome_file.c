@@ -100,7 +100,7 @@ int chrome_file_end(struct chrome_file *file, struct error *error)
 	bool failed = file->failed || fputs("\n]}\n", file->out) < 0 || ferror(file->out);
 
 	store_bytes_fini(&file->line);
-	return failed ? error_set(error, ERROR_IO, "the trace could not be written in full") : 0;
+	return failed ? error_unwritten(error) : 0;
 }
 
 static void put_name(struct chrome_file *file, const char *what, const struct chrome_place *place,

@@ -3,6 +3,7 @@
  * main_import.c - hpct-import: another tool's file as a run.
  */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "formats/choice.h"
 #include "timeline/program.h"
@@ -26,6 +27,7 @@ static int work(struct program_call *call, struct error *error)
 	const char *output = choice->output ? choice->output : run_name(input, &call->arena);
 	bool is_stdin = strcmp(input, "-") == 0;
 	char names[FORMAT_TEXT_MAX];
+	struct stat status;
 	FILE *in;
 	int rc;
 
@@ -35,9 +37,15 @@ static int work(struct program_call *call, struct error *error)
 	}
 	if (!output)
 		return error_memory(error);
+	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode))
+		return error_set(error, ERROR_RUN,
+			"%s is a directory: name a file of rows, as hpct-slice --format tsv writes them",
+			input);
 	in = is_stdin ? stdin : fopen(input, "r");
 	if (!in)
-		return error_set(error, ERROR_RUN, "cannot read %s: %s", input, strerror(errno));
+		return error_set(error, ERROR_RUN,
+			"cannot read %s: %s; correct the name, or say - for standard input", input,
+			strerror(errno));
 	rc = choice->format->take(in, is_stdin ? "standard input" : input, output, error);
 	if (!is_stdin)
 		fclose(in);

@@ -12,6 +12,8 @@
 #include "record/events_names.h"
 
 #define PERIOD_DEFAULT_US 5000u
+#define PERIOD_LEAST_US 10u /* the kernel's clocks tick no faster, and its limit is 100000 samples a second \
+			     */
 #define RATE_MAX 1000000000ull
 
 /* ---- EVENT[@HOWOFTEN] ---- */
@@ -77,6 +79,13 @@ static int time_write(char *to, size_t room, const struct wish *wish, struct err
 			error, ERROR_USAGE, "event %s: a time source takes no modifiers", wish->name);
 	if (wish->has_rate)
 		period = !wish->is_frequency ? wish->rate : wish->rate > second ? 1 : second / wish->rate;
+	/* asked for more, a program would take samples and do nothing else */
+	if (period < PERIOD_LEAST_US * second / 1000000)
+		return error_set(error, ERROR_USAGE,
+			"event %s: its samples come %u us apart at least: ask for %s@%llu or more, or for "
+			"f100000 "
+			"or less",
+			wish->name, PERIOD_LEAST_US, wish->name, PERIOD_LEAST_US * second / 1000000);
 	if (!found && period > 1000000000u)
 		return error_set(error, ERROR_USAGE, "event %s: a period of more than 1000 s", wish->name);
 	snprintf(to, room, "%s@%llu%s", found ? found->name : "CPUTIME", period, found ? "n" : "");

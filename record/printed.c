@@ -4,10 +4,15 @@
 
 #include <stdio.h>
 
+#include "store/error.h"
+
 int printed(const char *program, int code, int failed)
 {
+	struct error error;
+
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	fprintf(stderr, "%s: the answer could not be written in full (disk full, or pipe closed)\n", program);
+	error_unwritten(&error);
+	error_report(&error, program);
 	return failed;
 }

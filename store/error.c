@@ -10,6 +10,7 @@
 
 #undef error_set
 #undef error_memory
+#undef error_unwritten
 
 /* The sentence may quote a name from a traced program: no control byte may reach the terminal. */
 static void replace_controls(char *text)
@@ -36,6 +37,13 @@ int error_set(struct error *error, enum error_code code, const char *format, ...
 int error_memory(struct error *error)
 {
 	return error_set(error, ERROR_IO, "out of memory; close other programs or raise the limit");
+}
+
+int error_unwritten(struct error *error)
+{
+	return error_set(error, ERROR_IO,
+		"the answer could not be written in full (disk full, or pipe closed); make room, or write "
+		"elsewhere");
 }
 
 const char *error_place(int reason)

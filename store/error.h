@@ -30,6 +30,9 @@ int error_set(struct error *error, enum error_code code, const char *format, ...
 /* error_set(ERROR_IO) for a failed allocation. */
 int error_memory(struct error *error);
 
+/* error_set(ERROR_IO) for an answer that did not all reach its file, pipe or terminal. */
+int error_unwritten(struct error *error);
+
 /* Where the user named a place with -o in which nothing can be made for `reason` (an errno): what to do, as
  * words behind the reason in a sentence. */
 const char *error_place(int reason);
@@ -43,6 +46,7 @@ static inline int error_code_of(int said, enum error_code code)
 }
 #define error_set(error, code, ...) error_code_of((error_set)(error, code, __VA_ARGS__), code)
 #define error_memory(error) error_code_of((error_memory)(error), ERROR_IO)
+#define error_unwritten(error) error_code_of((error_unwritten)(error), ERROR_IO)
 #endif
 
 /* Prints "PROGRAM: TEXT" on stderr; returns the exit code. For `main` alone. */

@@ -112,18 +112,17 @@ static int ask_all(struct by_hand *hand, struct error *error)
 	int rc = 1;
 
 	if (names_table_header(stdout))
-		return error_set(error, ERROR_IO, "cannot write the table");
+		return error_unwritten(error);
 	while (rc > 0) {
 		rc = offsets_read(hand, error);
 		if (rc < 0)
 			return rc;
 		if (hand->task.request.offset_count && names_crew_ask(hand->crew, &hand->task, 1, error))
-			return error->code ? -error->code
-					   : error_set(error, ERROR_IO, "cannot write the table");
+			return error->code ? -error->code : error_unwritten(error);
 		if (hand->task.request.offset_count && hand->task.note[0])
 			fprintf(stderr, "hpct-names: %s\n", hand->task.note);
 	}
-	return names_table_flush(&hand->table) ? error_set(error, ERROR_IO, "cannot write the table") : 0;
+	return names_table_flush(&hand->table) ? error_unwritten(error) : 0;
 }
 
 int names_by_hand(

@@ -106,8 +106,7 @@ int program_standard_flush(struct error *error)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
-	return error_set(
-		error, ERROR_IO, "the answer could not be written in full (disk full, or pipe closed)");
+	return error_unwritten(error);
 }
 
 int program_main(const struct program *program, void *own, int argc, char **argv)

@@ -342,10 +342,20 @@ void report_paste(struct report *report, const void *rows, size_t size)
 		write_text(report);
 }
 
+/* What failed is the file, or else the memory for what was to be written there. */
+static int write_end(struct report *report, struct error *error)
+{
+	bool failed = fflush(report->out) != 0 || report->failed;
+
+	if (!failed)
+		return 0;
+	return ferror(report->out) ? error_unwritten(error) : error_memory(error);
+}
+
 int report_flush(struct report *report, struct error *error)
 {
 	write_text(report);
-	return report->failed || fflush(report->out) ? error_memory(error) : 0;
+	return write_end(report, error);
 }
 
 void report_row(struct report *report)
@@ -435,7 +445,7 @@ int report_open(struct report **result, FILE *out, enum report_format format, co
 
 int report_close(struct report *report, struct error *error)
 {
-	bool failed;
+	int code;
 
 	if (report->format == REPORT_TABLE) {
 		if (!report->widths_known)
@@ -444,9 +454,7 @@ int report_close(struct report *report, struct error *error)
 	} else {
 		write_text(report);
 	}
-	failed = report->failed | (fflush(report->out) != 0);
+	code = write_end(report, error);
 	report_free(report);
-	return failed ? error_set(error, ERROR_IO,
-				"the report could not be written in full (disk or pipe closed, or no memory)")
-		      : 0;
+	return code;
 }

@@ -153,10 +153,15 @@ int select_window_resolve(const struct select_window *window, struct run *run, u
 	if (window->is_mark)
 		return error_set(error, ERROR_USAGE, "--time: mark '%s' is a moment: write @%s.. or ..@%s",
 			end->mark, end->mark, end->mark);
-	if (*begin_ns > *end_ns && window->begin.kind != SELECT_LEFT_OUT && end->kind != SELECT_LEFT_OUT)
-		return error_set(error, ERROR_USAGE,
-			"--time: the window ends before it begins, %.9f s before: write A..B with A first",
-			(double)(*begin_ns - *end_ns) / SECOND_NS);
+	if (window->begin.kind != SELECT_LEFT_OUT && end->kind != SELECT_LEFT_OUT) {
+		if (*begin_ns > *end_ns)
+			return error_set(error, ERROR_USAGE,
+				"--time: the window ends before it begins, %.9f s before: write A..B with A "
+				"first",
+				(double)(*begin_ns - *end_ns) / SECOND_NS);
+		return error_set(error, ERROR_EMPTY,
+			"--time: the window is empty, it ends where it begins: write A..B with B behind A");
+	}
 	return error_set(error, ERROR_EMPTY,
 		"--time: nothing of %s lies in this window: the run covers %.9f s to %.9f s", run_path(run),
 		((double)run_begin_ns(run) - (double)run_origin_ns(run)) / SECOND_NS,

@@ -144,8 +144,10 @@ static bool is_text_field(enum field field)
 static struct value *parse_value(struct parser *p, enum field field)
 {
 	struct value *value = arena_calloc(p->arena, 1, sizeof *value);
+	const char *begin;
 
 	skip_space(p);
+	begin = p->at;
 	if (!value) {
 		error_memory(p->error);
 		return NULL;
@@ -158,7 +160,8 @@ static struct value *parse_value(struct parser *p, enum field field)
 	value->is_none = !strcmp(value->pattern, "-");
 	value->is_number = !is_text_field(field) && read_range(value);
 	if (!is_text_field(field) && field != FIELD_DEVICE && !value->is_number && !value->is_none) {
-		wrong(p, "a number or a range N-M is missing");
+		p->at = begin;
+		wrong(p, "a number or a range N-M (N first) is missing");
 		return NULL;
 	}
 	return value;

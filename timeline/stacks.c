@@ -260,6 +260,6 @@ int stacks_print(struct run *run, const struct select *select, uint64_t time_ns,
 		return rc == 0 ? closed : rc;
 	}
 	if (rc == 0 && fflush(out) != 0)
-		rc = error_set(error, ERROR_IO, "the stacks could not be written in full");
+		rc = error_unwritten(error);
 	return rc;
 }

@@ -238,6 +238,15 @@ static void act_prompt(struct session *session, enum keys_action action)
 	case KEYS_DO_PLOT:
 		session_say(session, "plots are of the profile: 6, then G on a line");
 		break;
+	case KEYS_DO_HOT_PATH:
+		session_say(session, "hot paths are of the profile: 6, then P on a line");
+		break;
+	case KEYS_DO_COLUMNS:
+		session_say(session, "columns are of the profile: 6, then | hides one or shows it");
+		break;
+	case KEYS_DO_IDLE_OF:
+		session_say(session, "i is of the blame: 2, then i chooses whose idleness");
+		break;
 	case KEYS_DO_COMMAND_LINE:
 		command_show(session);
 		break;

@@ -30,10 +30,12 @@ static void fold(struct session *session)
 
 	if (!node)
 		return;
+	if (!rows_is_group(node) && node->parent == UINT32_MAX) {
+		session_say(session, "this row stands in no group");
+		return;
+	}
 	session_keep(session);
 	if (!rows_is_group(node)) {
-		if (node->parent == UINT32_MAX)
-			return;
 		session->state.node = node->parent;
 		node = &session->rows.nodes[node->parent];
 	}
@@ -144,8 +146,10 @@ static void light(struct session *session)
 	const struct frame_line *line;
 	struct cell cell;
 
-	if (!session_cell(session, &line, &cell) || cell.function == UINT32_MAX)
+	if (!session_cell(session, &line, &cell) || cell.function == UINT32_MAX) {
+		session_say(session, "no function is under the cursor that could be lit up");
 		return;
+	}
 	session->lit = session->lit == cell.function ? UINT32_MAX : cell.function;
 }
 

@@ -96,7 +96,9 @@ static void put_coverage(struct session *session, char *out, size_t size, bool i
 	int used;
 
 	quantity_share(share, coverage.known_ns, coverage.there_ns, 1);
-	if (coverage.known_ns == coverage.there_ns && coverage.there_ns)
+	if (!coverage.there_ns) /* of nothing there is no share */
+		strcpy(share, "-");
+	else if (coverage.known_ns == coverage.there_ns)
 		strcpy(share, "100 %");
 	used = snprintf(out, size, is_wide ? "coverage %s" : "cov %s", share);
 	if (coverage.lost_ns == 0) {

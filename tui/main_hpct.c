@@ -78,7 +78,7 @@ static int printed(void)
 
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
-	error_set(&error, ERROR_IO, "the answer could not be written in full (disk full, or pipe closed)");
+	error_unwritten(&error);
 	return error_report(&error, "hpct");
 }
 

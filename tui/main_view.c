@@ -173,7 +173,7 @@ static int print(struct desk *desk, const struct options *options, struct error 
 		put_picture(session, &grid, options);
 	grid_fini(&grid);
 	if (!result && fflush(stdout) != 0)
-		result = error_set(error, ERROR_IO, "cannot write to standard output");
+		result = error_unwritten(error);
 	if (!result && session->layout.is_too_small)
 		result = error_set(error, ERROR_USAGE,
 			"--print %dx%d is too small for the timeline: say %dx%d or more",

@@ -232,7 +232,7 @@ bool profile_page_take(struct session *session, struct profile_page *page)
 		page->key = key;
 		page->is_loaded = true;
 		if (!page->is_whole && !page->threads[0] && !session_streams_on_screen(session, NULL))
-			snprintf(page->trouble, sizeof(page->trouble), "No stream is on the screen.");
+			snprintf(page->trouble, sizeof(page->trouble), "%s", SESSION_NO_STREAM);
 		else if (profile_page_compute(session, page, NULL, &page->outline, &page->arena, &error))
 			page->is_loaded = !take_trouble(session, page, &error);
 		else if (page->outline.profile.count == 0)

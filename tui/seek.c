@@ -154,16 +154,23 @@ static void go(struct session *session, uint64_t time_ns)
 	state_go(&session->state, session_limits(session), time_ns);
 }
 
+/* The stream of the cursor's row; false, and said: it is a group. */
+static bool cursor_stream(struct session *session, uint32_t *stream)
+{
+	if (session_stream(session, stream))
+		return true;
+	session_say(session, "choose a stream's row first, this is a group");
+	return false;
+}
+
 static void seek(struct session *session, bool is_back, seek_key *key, const char *what)
 {
 	struct stretch found;
 	char length[QUANTITY_BYTES];
 	uint32_t stream;
 
-	if (!session_stream(session, &stream)) {
-		session_say(session, "choose a stream's row first, this is a group");
+	if (!cursor_stream(session, &stream))
 		return;
-	}
 	if (!next_stretch(session, stream, session->state.cursor_ns, is_back, key, NULL, &found)) {
 		session_say(session, "no %s %s on this stream", is_back ? "earlier" : "later", what);
 		return;
@@ -221,8 +228,8 @@ void seek_gap_by_size(struct session *session, bool is_smaller)
 	struct error error;
 	uint32_t stream;
 
-	if (!session_stream(session, &stream) || list_stretches(session, &list, stream, frame->begin_ns,
-							 frame->end_ns, key_gap, NULL, &error)) {
+	if (!cursor_stream(session, &stream) || list_stretches(session, &list, stream, frame->begin_ns,
+							frame->end_ns, key_gap, NULL, &error)) {
 		free(list.items);
 		return;
 	}
@@ -256,7 +263,7 @@ void seek_fit(struct session *session)
 	uint64_t begin_ns = limits.begin_ns, end_ns = limits.end_ns;
 	uint32_t stream;
 
-	if (!session_stream(session, &stream))
+	if (!cursor_stream(session, &stream))
 		return;
 	if (next_stretch(session, stream, from_ns + 1, true, key_span, NULL, &before))
 		begin_ns = before.begin_ns;

@@ -162,6 +162,8 @@ bool session_renew(struct session *session);
 
 struct state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What a view of the rows shows where none of them is a stream. */
+#define SESSION_NO_STREAM "No stream is on the screen: c opens a group, X shows what is hidden."
 /* Asks the desk; `path` is cut where it is longer than any. */
 void session_ask(struct session *session, enum session_want want, const char *path);
 /* Keeps the state for undo. */

@@ -208,7 +208,10 @@ static void stats_draw(struct session *session, struct grid *grid, struct grid_a
 	}
 	if (!stats_page_take(session, &page))
 		return;
-	draw_table(session, grid, area, &page);
+	if (page.streams)
+		draw_table(session, grid, area, &page);
+	else
+		grid_text(grid, area.row, area.column + 2, area.columns - 2, SESSION_NO_STREAM, GRID_GREY);
 	stats_page_fini(&page);
 }
 

@@ -283,7 +283,7 @@ static void summary_draw(struct session *session, struct grid *grid, struct grid
 	if (session->is_unread)
 		grid_text(grid, area.row, 2, area.columns - 2, "reading ...", GRID_GREY);
 	else if (session_streams_on_screen(session, NULL) == 0)
-		grid_text(grid, area.row, 2, area.columns - 2, "No stream is on the screen.", GRID_GREY);
+		grid_text(grid, area.row, 2, area.columns - 2, SESSION_NO_STREAM, GRID_GREY);
 	else
 		draw_bands(session, grid, area);
 }

@@ -204,6 +204,11 @@ sentence "import of rubbish"
 printf 'stream\ttrack\nx\ty\n' >half.tsv
 code "import without the columns" 4 hpct-import --from tsv -o r.hpct half.tsv
 sentence "import without the columns"
+code "import of a run" 4 hpct-import --from tsv -o r.hpct good.hpct
+sentence "import of a run"
+check "import of a run: what to name: $(cat err)" grep -q 'is a directory: name a file' err
+code "import of nothing" 4 hpct-import --from tsv -o r.hpct no-such.tsv
+sentence "import of nothing"
 code "import over a run" 2 hpct-import --from tsv -o good.hpct half.tsv
 sentence "import over a run"
 code "export to nothing known" 2 hpct-export --to nothing good.hpct
@@ -218,9 +223,11 @@ if command -v setsid >/dev/null; then
 	same "a closed pipe is no error message" "" "$(hpct-slice --format tsv good.hpct 2>&1 >/dev/full | grep -c Assertion | grep -v 0)"
 fi
 code "no space on stdout" 5 sh -c 'hpct-slice good.hpct --format tsv >/dev/full'
-for reader in hpct-info hpct-profile hpct-stats hpct-stacks hpct-blame 'hpct-export --to folded' 'hpct-view --print 80x24' hpct-names; do
+for reader in hpct-info hpct-profile hpct-stats hpct-slice hpct-stacks hpct-blame 'hpct-diff good.hpct' 'hpct-export --to tsv' \
+	'hpct-export --to folded' 'hpct-export --to chrome' 'hpct-view --print 80x24' hpct-names; do
 	code "$reader: no space on stdout" 5 sh -c "$reader good.hpct >/dev/full"
 	sentence "$reader: no space on stdout"
+	check "$reader: no space on stdout: what helps: $(cat err)" grep -q 'written in full.*; make room' err
 	code "$reader: stdout is closed" 5 sh -c "$reader good.hpct >&-"
 	sentence "$reader: stdout is closed"
 done

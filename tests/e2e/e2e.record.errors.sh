@@ -22,6 +22,8 @@ code "wrong event" 125 hpct-record -e NOSUCH@5 -- true
 sentence "wrong event"
 code "wrong period" 125 hpct-record -e CPUTIME@0 -- true
 sentence "wrong period"
+code "a period that leaves no time for the program" 125 hpct-record -e CPUTIME@1 -- true
+sentence "a period that leaves no time for the program"
 code "wrong period text" 125 hpct-record -e CPUTIME@x -- true
 sentence "wrong period text"
 

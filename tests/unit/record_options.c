@@ -70,6 +70,12 @@ static void test_events(void **state)
 	assert_null(event("CPUTIME@"));
 	assert_null(event("CPUTIME@0"));
 	assert_null(event("CPUTIME@f0"));
+	assert_null(event("CPUTIME@9"));
+	assert_string_equal(event("CPUTIME@10"), "CPUTIME@10");
+	assert_null(event("CPUTIME@f100001"));
+	assert_string_equal(event("CPUTIME@f100000"), "CPUTIME@10");
+	assert_null(event("task-clock@9999"));
+	assert_string_equal(event("task-clock@10000"), "task-clock@10000n BY=perf");
 	assert_null(event("CPUTIME@12x"));
 	assert_null(event("CPUTIME@99999999999999999999"));
 	assert_null(event("CPUTIMES"));
@@ -115,7 +121,7 @@ static void test_counters(void **state)
 		EVENTS({"CPUTIME", "faults"}, .rate = "1000"), "CPUTIME@1000 faults=1:2:0:0:3e8:");
 	assert_string_equal(EVENTS({NULL}, .rate = "f1000"), "CPUTIME@1000");
 	assert_string_equal(EVENTS({"faults"}, .rate = "1000"), "CPUTIME@5000 faults=1:2:0:0:3e8:");
-	assert_string_equal(EVENTS({"task-clock@1500"}), "task-clock@1500n BY=perf");
+	assert_string_equal(EVENTS({"task-clock@15000"}), "task-clock@15000n BY=perf");
 	assert_string_equal(EVENTS({"cpu-clock@f1000"}, .sampler = "auto"), "cpu-clock@1000000n");
 	assert_string_equal(EVENTS({"CPUTIME"}, .sampler = "overflow", .has_switches = true),
 		"CPUTIME@5000 SWITCHES BY=overflow");
@@ -200,8 +206,8 @@ static void test_the_command_line(void **state)
 	assert_string_equal(options.events, "CPUTIME@5000 SWITCHES gpu=auto");
 	assert_int_equal(parse(&options, "--no-switches prog"), 0);
 	assert_string_equal(options.events, "CPUTIME@5000 gpu=auto");
-	assert_int_equal(parse(&options, "-e gpu=opencl -e CPUTIME@9 prog"), 0);
-	assert_string_equal(options.events, "CPUTIME@9 SWITCHES gpu=opencl");
+	assert_int_equal(parse(&options, "-e gpu=opencl -e CPUTIME@90 prog"), 0);
+	assert_string_equal(options.events, "CPUTIME@90 SWITCHES gpu=opencl");
 	assert_int_not_equal(parse(&options, "-e gpu=amd prog"), 0);
 	assert_int_equal(parse(&options, "--cuda hold --cuda-graphs graph prog"), 0);
 	assert_string_equal(options.events, "CPUTIME@5000 SWITCHES cuda=hold cuda-graphs=graph gpu=auto");

@@ -113,7 +113,8 @@ static void test_time(void **unused)
 	}
 }
 
-static void expect_wrong(const char *option, const char *value, int code)
+/* What is wrong, and that the sentence names the option and holds `says`. */
+static void expect_sentence(const char *option, const char *value, int code, const char *says)
 {
 	struct select *select;
 	struct error error = {0};
@@ -123,7 +124,14 @@ static void expect_wrong(const char *option, const char *value, int code)
 		fail_msg("--%s '%s' gives %d", option, value, got);
 	assert_int_equal(error.code, code);
 	assert_non_null(strstr(error.text, option));
+	if (!strstr(error.text, says))
+		fail_msg("--%s '%s': '%s' is not in: %s", option, value, says, error.text);
 	select_free(select);
+}
+
+static void expect_wrong(const char *option, const char *value, int code)
+{
+	expect_sentence(option, value, code, "");
 }
 
 static void test_wrong_time(void **unused)
@@ -135,8 +143,8 @@ static void test_wrong_time(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		expect_wrong("time", wrong[i], ERROR_USAGE);
-	expect_wrong("time", "1s..1s", ERROR_EMPTY);
-	expect_wrong("time", "70s..", ERROR_EMPTY);
+	expect_sentence("time", "1s..1s", ERROR_EMPTY, "ends where it begins");
+	expect_sentence("time", "70s..", ERROR_EMPTY, "the run covers");
 	expect_wrong("time", "..0", ERROR_EMPTY);
 }
 
@@ -229,6 +237,7 @@ static void test_wrong_streams(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		expect_wrong("streams", wrong[i], ERROR_USAGE);
+	expect_sentence("streams", "rank=3-1 | kind=gpu", ERROR_USAGE, "missing at '3-1");
 	memset(deep, '(', sizeof deep - 1);
 	deep[sizeof deep - 1] = '\0';
 	expect_wrong("streams", deep, ERROR_USAGE);

@@ -323,19 +323,6 @@ static void test_mouse(void **state)
 
 /* ---- help ---- */
 
-static bool grid_has(const struct fixture *f, const char *text)
-{
-	size_t size = strlen(text), at;
-
-	for (size_t i = 0; i + size <= (size_t)ROWS * COLUMNS; i++) {
-		for (at = 0; at < size && f->grid.cells[i + at].rune == (unsigned char)text[at]; at++)
-			;
-		if (at == size)
-			return true;
-	}
-	return false;
-}
-
 /* The keys of the view come first, commands behind; all can be found, and closing goes back. */
 static void test_help(void **state)
 {

@@ -122,4 +122,18 @@ static inline void press(struct fixture *f, const char *keys)
 	}
 }
 
+/* Whether ASCII text stands on the screen. */
+static inline bool grid_has(const struct fixture *f, const char *text)
+{
+	size_t size = strlen(text), at;
+
+	for (size_t i = 0; i + size <= (size_t)ROWS * COLUMNS; i++) {
+		for (at = 0; at < size && f->grid.cells[i + at].rune == (unsigned char)text[at]; at++)
+			;
+		if (at == size)
+			return true;
+	}
+	return false;
+}
+
 #endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every key of the help does something that can be seen, or says why it cannot; panes without a stream say
+ * what helps.
+ */
+#include "tests/unit/tui_world.h"
+
+#include <locale.h>
+
+/* Nothing to see where there is nothing to end, to leave or to choose anew. */
+static bool may_be_silent(enum keys_action action)
+{
+	return action == KEYS_DO_CANCEL || action == KEYS_DO_REDRAW || action == KEYS_DO_QUIT ||
+	       action == KEYS_DO_AUTO || action == KEYS_DO_SHOW_ALL || action == KEYS_DO_TIMELINE;
+}
+
+/* The cursor on a row that has others on both sides. */
+static void choose_row(struct fixture *f, bool is_group)
+{
+	const struct rows *rows = &f->session->rows;
+
+	for (uint32_t row = 1; row + 1 < rows->shown_count; row++) {
+		if (rows_is_group(&rows->nodes[rows->shown[row]]) == is_group) {
+			session_set_row(f->session, row);
+			return;
+		}
+	}
+	fail_msg("the run has no such row");
+}
+
+/* In a zoomed window, the cursor in its middle, where all of them have room. */
+static void press_all(bool is_group)
+{
+	size_t count, size = sizeof(struct grid_cell) * ROWS * COLUMNS;
+	const struct keys_line *lines = keys_lines(&count);
+	struct grid_cell *cells = malloc(size);
+	unsigned pressed = 0;
+
+	assert_non_null(cells);
+	for (size_t i = 0; i < count; i++) {
+		for (const struct keys_binding *b = lines[i].bindings; b->key; b++) {
+			struct fixture f;
+			if (may_be_silent(b->action))
+				continue;
+			open_one(&f);
+			press(&f, "LLLLww");
+			choose_row(&f, is_group);
+			f.session->message[0] = '\0';
+			draw(&f);
+			memcpy(cells, f.grid.cells, size);
+			session_key(f.session, b->key);
+			draw(&f);
+			pressed++;
+			if (!f.session->message[0] && memcmp(cells, f.grid.cells, size) == 0)
+				fail_msg("%s row, key %u (%s): nothing is to be seen",
+					is_group ? "a group's" : "a stream's", b->key, lines[i].help);
+			close_session(&f);
+		}
+	}
+	assert_true(pressed > 70);
+	free(cells);
+}
+
+static void test_stream(void **state)
+{
+	(void)state;
+	press_all(false);
+}
+
+static void test_group(void **state)
+{
+	(void)state;
+	press_all(true);
+}
+
+/* All groups folded: panes say what helps, and nothing is covered of nothing. */
+static void test_folded(void **state)
+{
+	static const char *const panes[] = {"", "3", "6"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(panes) / sizeof(panes[0]); i++) {
+		struct fixture f;
+		open_one(&f);
+		press(&f, "C");
+		press(&f, panes[i]);
+		if (!grid_has(&f, SESSION_NO_STREAM))
+			fail_msg("pane '%s' does not say why it is empty", panes[i]);
+		assert_true(grid_has(&f, "coverage - "));
+		close_session(&f);
+	}
+}
+
+static int make(void **state)
+{
+	(void)state;
+	return begin_world(20000, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stream), cmocka_unit_test(test_group), cmocka_unit_test(test_folded)};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, make, end_world);
+}
