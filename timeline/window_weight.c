@@ -256,10 +256,11 @@ static bool add_rows(struct window *window, const struct run_part *part, enum st
 
 	for (size_t i = from->from; i < from->to;) {
 		const uint32_t metric = part->metrics[batch->what[i]];
-		const struct window_index *index = index_of(window, metric);
+		struct window_index *index = index_of(window, metric);
 
-		if (track == STORE_SAMPLES && index && index->count &&
-			!run_metric_is_real(window->run, metric))
+		if (!index || !window_index_reach(index, window->run))
+			return false;
+		if (track == STORE_SAMPLES && !run_metric_is_real(window->run, metric))
 			i = add_known_rows(window, index->places, batch, part->contexts, i, from->to);
 		if (i < from->to && !add_row(window, part, track, batch, i++))
 			return false;
