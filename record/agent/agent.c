@@ -107,14 +107,17 @@ static void start_in_child(void)
 
 void agent_end(void)
 {
+	struct thread *thread;
+
 	if (!process_is_own() || atomic_exchange(&ended, 1))
 		return;
 	if (!is_exiting)
 		gpu_flush();
 	gpu_look_back();
-	if (thread_place.self) {
-		control_thread_end(thread_place.self);
-		thread_settle(thread_place.self);
+	thread = thread_here();
+	if (thread) {
+		control_thread_end(thread);
+		thread_settle(thread);
 	}
 	process_end(process_now_ns());
 }

@@ -51,7 +51,6 @@ void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value) __attribute__((nor
 	X(epoll_pwait)               \
 	X(epoll_pwait2)              \
 	X(execve)                    \
-	X(execveat)                  \
 	X(execvpe)                   \
 	X(fexecve)                   \
 	X(fork)                      \

@@ -228,6 +228,13 @@ void thread_begin(struct thread *t, uint32_t index)
 	papi_arm(t);
 }
 
+struct thread *thread_here(void)
+{
+	struct thread *t = thread_own();
+
+	return t && t->ring.shared->tid == (uint32_t)syscall(SYS_gettid) ? t : NULL;
+}
+
 /* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
  * the next signal, and who waits ahead of each has caught up there (sample_catch_up). More than that is not
  * made up: a sum that is short shows that samples did not arrive. */
@@ -236,10 +243,12 @@ static uint64_t rest_most_ns(void)
 	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns();
 }
 
-void thread_settle(struct thread *t)
+/* Stops what samples the thread, and publishes its last record. false: there was no place for it, in a
+ * handler that has interrupted our own publication. */
+static bool settle(struct thread *t, uint64_t *rest)
 {
 	struct event_ring *ring = t->ring.shared;
-	uint64_t now_ns, most = rest_most_ns(), cpu_ns, rest;
+	uint64_t now_ns, most = rest_most_ns(), cpu_ns;
 
 	counter_disarm(t);
 	t->source->disarm(t);
@@ -247,16 +256,26 @@ void thread_settle(struct thread *t)
 	source_waits_disarm();
 	now_ns = process_now_ns(); /* not before: a sample may have come meanwhile */
 	cpu_ns = process_thread_cpu_ns();
-	rest = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
-	rest = rest > t->covered_ns ? rest - t->covered_ns : 0;
-	if (ring_enter(&t->ring)) {
-		sample_publish(t, t->node, EVENT_F_LAST, (rest < most ? rest : most) + t->saved_ns, now_ns);
-		t->saved_ns = 0;
-		ring_leave(&t->ring);
-	}
-	t->covered_ns = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
 	atomic_store(&ring->cpu_end_ns, cpu_ns);
+	cpu_ns -= ring->cpu_begin_ns + control_paused_ns(ring, cpu_ns);
+	*rest = cpu_ns > t->covered_ns ? cpu_ns - t->covered_ns : 0;
+	*rest = (*rest < most ? *rest : most) + t->saved_ns;
+	if (!ring_enter(&t->ring))
+		return false;
+	sample_publish(t, t->node, EVENT_F_LAST, *rest, now_ns);
+	ring_leave(&t->ring);
+	t->saved_ns = 0;
+	t->covered_ns = cpu_ns;
 	atomic_store(&ring->end_ns, now_ns);
+	return true;
+}
+
+/* What was not told the collector tells, as of threads that live on to the end. */
+void thread_settle(struct thread *t)
+{
+	uint64_t rest;
+
+	settle(t, &rest);
 }
 
 void thread_resume(struct thread *t)
@@ -271,10 +290,14 @@ void thread_resume(struct thread *t)
 void thread_end(struct thread *t)
 {
 	struct event_ring *ring = t->ring.shared;
+	uint64_t rest;
 
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
 	control_thread_end(t);
-	thread_settle(t);
+	if (!settle(t, &rest)) {
+		ring_lose(&t->ring, RING_LOST_NESTED, rest, process_now_ns());
+		atomic_store(&ring->end_ns, process_now_ns());
+	}
 	handover_thread_end();
 	thread_place.self = NULL;
 	switches_thread_close(t->switches);

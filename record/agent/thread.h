@@ -161,6 +161,10 @@ static inline struct thread *thread_own(void)
 	return process_is_own() ? thread_place.self : NULL;
 }
 
+/* The same where the caller may also be a thread that libc does not know and that has another's storage. Two
+ * system calls. */
+struct thread *thread_here(void);
+
 /* Around a handler's stay on the stack of the thread's block. False: somebody is there, who can only be a
  * thread that libc does not know and that has this one's storage. */
 static inline bool thread_stack_take(struct thread *thread)

@@ -26,6 +26,9 @@ int wrap_thread_open(void);
 /* The calling thread, new in its process, is measured from here on. */
 void wrap_thread_adopt(void);
 
+/* The calling thread ends without its key's destructor: its last record. */
+void wrap_thread_over(void);
+
 /* A child was made that the agent does not start in. */
 void wrap_process_born(pid_t child, uint64_t since_ns);
 

@@ -20,7 +20,34 @@
 
 static bool is_limited(int resource)
 {
-	return (resource == RLIMIT_AS || resource == RLIMIT_DATA) && process_is_own();
+	return (resource == RLIMIT_AS || resource == RLIMIT_DATA || resource == RLIMIT_RTTIME) &&
+	       process_is_own();
+}
+
+/* Where a thread has CPU timers, as ours do, the kernel looks at this one, too: at 0 it ends any thread
+ * there, real-time or not. With 1 us it ends those that it is for, from their first tick on. A program that
+ * is exec'd finds that 1. */
+static int limit_rttime(const struct rlimit64 *new, struct rlimit64 *old)
+{
+	static _Atomic bool is_zero, is_most_zero;
+	struct rlimit64 least;
+	int result;
+
+	if (new)
+		least = (struct rlimit64){
+			new->rlim_cur ? new->rlim_cur : 1, new->rlim_max ? new->rlim_max : 1};
+	result = (int)syscall(SYS_prlimit64, 0, RLIMIT_RTTIME, new ? &least : NULL, old);
+	if (result)
+		return result;
+	if (old->rlim_cur == 1 && is_zero)
+		old->rlim_cur = 0;
+	if (old->rlim_max == 1 && is_most_zero)
+		old->rlim_max = 0;
+	if (new) {
+		is_zero = !new->rlim_cur;
+		is_most_zero = !new->rlim_max;
+	}
+	return 0;
 }
 
 static int limit(int resource, const struct rlimit64 *new, struct rlimit64 *old)
@@ -32,7 +59,8 @@ static int limit(int resource, const struct rlimit64 *new, struct rlimit64 *old)
 		errno = EFAULT;
 		return -1;
 	}
-	result = reserve_limit(resource, new ? &wanted : NULL, &before);
+	result = resource == RLIMIT_RTTIME ? limit_rttime(new ? &wanted : NULL, &before)
+					   : reserve_limit(resource, new ? &wanted : NULL, &before);
 	if (!result && old && !syscall(SYS_prlimit64, 0, resource, NULL, old))
 		*old = before; /* it can be written to */
 	else if (old)

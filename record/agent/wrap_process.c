@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
 
 #include "record/agent/debugger.h"
 #include "record/agent/environment.h"
@@ -198,22 +199,24 @@ WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
 	return exec_failed(next);
 }
 
+/* glibc has one since 2.34; before, programs ask the kernel, by syscall(). */
+static int call_execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	return (int)REAL(syscall)(SYS_execveat, at, path, argv, envp, flags);
+}
+
 WRAPPER int execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	struct handover *next;
 	char *const *again;
 
-	if (!REAL(execveat)) {
-		errno = ENOSYS;
-		return -1;
-	}
 	if (!is_readable(path, envp))
-		return REAL(execveat)(at, path, argv, envp, flags);
+		return call_execveat(at, path, argv, envp, flags);
 	next = handover_take(envp);
-	REAL(execveat)(at, path, argv, exec_begin(next, at, path, envp), flags);
+	call_execveat(at, path, argv, exec_begin(next, at, path, envp), flags);
 	again = exec_again(next, envp);
 	if (again)
-		REAL(execveat)(at, path, argv, again, flags);
+		call_execveat(at, path, argv, again, flags);
 	return exec_failed(next);
 }
 

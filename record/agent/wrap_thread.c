@@ -41,6 +41,14 @@ static void key_destroyed(void *rounds)
 		handover_thread_end(); /* there was no ring for it */
 }
 
+void wrap_thread_over(void)
+{
+	struct thread *thread = thread_here();
+
+	if (thread)
+		thread_end(thread);
+}
+
 int wrap_thread_open(void)
 {
 	/* Without a threads library there is no thread to end. */

@@ -78,6 +78,18 @@ clocks idlers >idlers.clocks
 same "idlers: threads whose weights are their CPU clock" 3 \
 	"$(awk -F '\t' '$1 !~ /\/0$/ && $2 >= 10e6 && $2 == $3' idlers.clocks | wc -l)"
 
+# So have those that end by system calls of their own, and one of libc's is not taken for another.
+both ends "$HPCT_BIN/../tests/ends"
+same "ends: exit code" 5 "$measured"
+weights_agree ends all
+same "ends: threads that have their clock" 9 "$(awk -F '\t' '$3 >= 23e6' ends.clocks | wc -l)"
+check "ends: main's: $(head -n 1 ends.clocks)" awk -F '\t' '$1 ~ /\/0$/ && $3 >= 63e6 { n++ } END { exit !n }' ends.clocks
+# Who ends in a handler that came in the middle of another record has all its CPU time, too.
+both marks "$HPCT_BIN/../tests/ends" 60
+clocks marks >marks.clocks
+same "marks: lost" 0 "$(info marks lost)"
+same "marks: threads whose weights are their CPU clock" 61 "$(awk -F '\t' '$3 > 0 && $2 == $3' marks.clocks | wc -l)"
+
 # A daemon outlives its parent; the run is whole once it has ended.
 record away -- "$awkward" away >out
 same "away: exit code" 0 "$?"

@@ -3,7 +3,7 @@
 # Limits that a program sets itself, memory that it locks and its core file are about its own memory alone.
 . "$(dirname -- "$0")/expect.sh"
 limits=$HPCT_BIN/../tests/limits
-for mode in as data mlockall current future core; do
+for mode in as data mlockall current future core rttime; do
 	both "$mode" "$limits" "$mode"
 	same "$mode: state" complete "$(info "$mode" state)"
 done
@@ -15,7 +15,7 @@ done
 command -v setpriv >/dev/null && [ "$(id -u)" = 0 ] || exit
 chmod 711 . && mkdir -m 777 user && cd user || exit
 mkdir -m 777 run
-for mode in as data mlockall current future; do
+for mode in as data mlockall current future rttime; do
 	bare=0 got=0
 	(ulimit -S -l 131072 && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$limits" "$mode") >bare.out 2>/dev/null || bare=$?
 	(ulimit -S -l 131072 && exec setpriv --reuid 65534 --regid 65534 --clear-groups hpct-record -o "run/$mode.hpct" -- "$limits" "$mode") \

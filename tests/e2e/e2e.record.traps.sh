@@ -28,6 +28,8 @@ done
 alike small-stacks 60
 alike execs 200
 same "every exec'd program was measured" 201 "$(info execs-f10000 processes)"
+alike syscall-execs 100
+same "also by syscall()" 101 "$(info syscall-execs-f10000 processes)"
 alike thread-execs 60
 same "also when a thread of its own calls exec" 61 "$(info thread-execs-f10000 processes)"
 alike foreign 100

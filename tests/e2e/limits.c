@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MIB (1024ul * 1024)
@@ -133,6 +134,19 @@ static int locked(int flags)
 	return 0;
 }
 
+/* Of time that threads which are not real-time's never have. */
+static int timeless(void)
+{
+	const struct rlimit none = {0, 0};
+	clock_t end = clock() + CLOCKS_PER_SEC / 10;
+
+	printf("setrlimit %d\n", setrlimit(RLIMIT_RTTIME, &none));
+	while (clock() < end)
+		;
+	tell("then", RLIMIT_RTTIME);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -142,6 +156,8 @@ int main(int argc, char **argv)
 		return limited(RLIMIT_AS);
 	if (!strcmp(mode, "data"))
 		return limited(RLIMIT_DATA);
+	if (!strcmp(mode, "rttime"))
+		return timeless();
 	if (!strcmp(mode, "then-as"))
 		return tell("next", RLIMIT_AS), 0;
 	if (!strcmp(mode, "then-data"))

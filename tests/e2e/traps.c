@@ -5,6 +5,7 @@
  * with and without a recorder (e2e.record.traps.sh).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -297,10 +298,16 @@ static const char *self, *mode;
 static void *next(void *left)
 {
 	char count[16];
+	const char *const argv[] = {self, mode, count, NULL};
 
 	snprintf(count, sizeof(count), "%u", *(unsigned *)left - 1);
 	burn_ms(1);
-	execl(self, self, mode, count, (char *)NULL);
+	if (strcmp(mode, "syscall-execs"))
+		execl(self, self, mode, count, (char *)NULL);
+	else if (*(unsigned *)left % 2)
+		syscall(SYS_execve, self, argv, environ);
+	else
+		syscall(SYS_execveat, open(self, O_PATH | O_CLOEXEC), "", argv, environ, AT_EMPTY_PATH);
 	return NULL;
 }
 
@@ -340,7 +347,7 @@ int main(int argc, char **argv)
 	} modes[] = {{"foreign", foreign}, {"handler", handler}, {"often", often}, {"raise", raised},
 		{"int3", breakpoint}, {"ignored", ignored}, {"ignored-int3", ignored_breakpoint},
 		{"blocked-int3", blocked_breakpoint}, {"small-stacks", small_stacks}, {"execs", execs},
-		{"thread-execs", thread_execs}};
+		{"syscall-execs", execs}, {"thread-execs", thread_execs}};
 
 	self = argv[0];
 	mode = argc > 1 ? argv[1] : "";
