@@ -130,14 +130,19 @@ uint64_t store_input_varint_long(struct store_input *input)
 
 static void put_pair(char at[2], unsigned number)
 {
-	at[0] = (char)('0' + number / 10);
-	at[1] = (char)('0' + number % 10);
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+
+	memcpy(at, pairs + 2 * (size_t)number, 2);
 }
 
+/* `out` has room for the longest: as many are copied, of known size, whatever lies behind the last digit. */
 size_t store_decimal_put(char out[STORE_DECIMAL_BYTES], uint64_t number)
 {
-	char digits[STORE_DECIMAL_BYTES];
-	size_t first = sizeof digits;
+	char digits[2 * STORE_DECIMAL_BYTES] = {0};
+	size_t first = STORE_DECIMAL_BYTES;
 
 	if (number < 10) {
 		*out = (char)('0' + number);
@@ -147,6 +152,6 @@ size_t store_decimal_put(char out[STORE_DECIMAL_BYTES], uint64_t number)
 		put_pair(&digits[first -= 2], (unsigned)(number % 100));
 	put_pair(&digits[first -= 2], (unsigned)number);
 	first += number < 10;
-	memcpy(out, digits + first, sizeof digits - first);
-	return sizeof digits - first;
+	memcpy(out, digits + first, STORE_DECIMAL_BYTES);
+	return STORE_DECIMAL_BYTES - first;
 }

@@ -34,19 +34,46 @@ static inline uint64_t number_of(const struct store_stream *stream, unsigned col
 	return four;
 }
 
-static void scatter(struct store_stream *streams, uint32_t count, unsigned column, const uint64_t *numbers)
+static char *place_of(struct store_stream *streams, unsigned column)
 {
-	char *to = (char *)streams;
+	return (char *)streams +
+	       (column < SHORT ? column * sizeof(uint32_t) : LONG_AT + (column - SHORT) * sizeof(uint64_t));
+}
 
-	if (column >= SHORT) {
-		to += LONG_AT + (column - SHORT) * sizeof *numbers;
-		for (uint32_t i = 0; i < count; i++, to += sizeof *streams)
-			memcpy(to, &numbers[i], sizeof *numbers);
-		return;
+/* Each with `base` added; false: some are beyond what a number of four bytes may be. */
+static bool scatter_short(char *to, uint32_t count, const uint64_t *numbers, uint64_t base, uint64_t most)
+{
+	uint64_t largest = 0;
+
+	for (uint32_t i = 0; i < count; i++, to += sizeof(struct store_stream)) {
+		const uint64_t number = numbers[i] + base;
+		const uint32_t four = (uint32_t)number;
+
+		largest = number > largest ? number : largest;
+		memcpy(to, &four, sizeof four);
 	}
-	to += column * sizeof(uint32_t);
-	for (uint32_t i = 0; i < count; i++, to += sizeof *streams)
-		memcpy(to, &(uint32_t){(uint32_t)numbers[i]}, sizeof(uint32_t));
+	return largest <= most;
+}
+
+static void scatter_long(char *to, uint32_t count, const uint64_t *numbers, uint64_t base)
+{
+	for (uint32_t i = 0; i < count; i++, to += sizeof(struct store_stream)) {
+		const uint64_t number = numbers[i] + base;
+
+		memcpy(to, &number, sizeof number);
+	}
+}
+
+/* A list of many thousand streams spends its time here. */
+static bool scatter(struct store_stream *streams, uint32_t count, unsigned column, const uint64_t *numbers,
+	uint64_t base, uint64_t most)
+{
+	char *to = place_of(streams, column);
+
+	if (column < SHORT)
+		return scatter_short(to, count, numbers, base, most);
+	scatter_long(to, count, numbers, base);
+	return true;
 }
 
 /* ---- to bytes ---- */
@@ -178,34 +205,49 @@ static void add_steps(uint64_t *numbers, uint32_t count, uint64_t first, uint64_
 		numbers[i] = numbers[i - 1] + step + store_unzigzag(numbers[i]);
 }
 
+/* Those of threads that were made one behind the other. */
+static void even_steps(uint64_t *numbers, uint32_t count, uint64_t first, uint64_t step)
+{
+	for (uint32_t i = 0; i < count; i++)
+		numbers[i] = first + i * step;
+}
+
+static void add_beside(uint64_t *numbers, uint32_t count, const struct store_stream *streams, unsigned column)
+{
+	for (uint32_t i = 0; column < SHORT && i < count; i++)
+		numbers[i] += number_of(&streams[i], column);
+	for (uint32_t i = 0; column >= SHORT && i < count; i++)
+		numbers[i] += number_of(&streams[i], column);
+}
+
 static void get_column(struct store_stream *streams, uint32_t count, unsigned column,
 	struct store_input *input, uint64_t most)
 {
 	const uint8_t *how = store_input_take(input, 1), *other = how;
-	uint64_t numbers[STORE_STREAM_DENSE], base, step = 0;
-	bool bad;
+	uint64_t numbers[STORE_STREAM_DENSE], base, step = 0, residual;
 
 	if (how && *how == BESIDE)
 		other = store_input_take(input, 1);
 	base = store_input_varint(input);
 	if (how && *how == STEP)
 		step = store_input_zigzag(input);
-	if (!how || !other || *how > BESIDE || (*how == BESIDE && *other >= column) ||
-		!store_codec_get(input, numbers, count)) {
+	if (!how || !other || *how > BESIDE || (*how == BESIDE && *other >= column)) {
 		input->bad = true;
 		return;
 	}
-	if (*how == STEP)
+	if (*how == STEP && store_codec_get_const(input, &residual)) {
+		even_steps(numbers, count, base, step + store_unzigzag(residual));
+		base = 0;
+	} else if (!store_codec_get(input, numbers, count)) {
+		input->bad = true;
+	} else if (*how == STEP) {
 		add_steps(numbers, count, base, step);
-	for (uint32_t i = 0; i < count && *how == PLAIN; i++)
-		numbers[i] += base;
-	for (uint32_t i = 0; i < count && *how == BESIDE; i++)
-		numbers[i] += base + number_of(&streams[i], *other);
-	bad = false;
-	for (uint32_t i = 0; i < count; i++)
-		bad |= numbers[i] > most;
-	input->bad |= bad;
-	scatter(streams, count, column, numbers);
+		base = 0;
+	} else if (*how == BESIDE) {
+		add_beside(numbers, count, streams, *other);
+	}
+	if (!input->bad)
+		input->bad |= !scatter(streams, count, column, numbers, base, most);
 }
 
 /* None has lost more than it had. */
@@ -234,7 +276,7 @@ static void get_constants(
 		if (!(varying >> column & 1))
 			number = store_input_varint(input);
 		input->bad |= number > most_of(column, texts);
-		scatter(stream, 1, column, &number);
+		scatter(stream, 1, column, &number, 0, UINT64_MAX);
 	}
 }
 

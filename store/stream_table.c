@@ -154,6 +154,7 @@ int store_stream_table_load(struct store_stream_table *table, const struct store
 	if (is_listed || table->mapped_bytes || table->block != block)
 		store_stream_table_fini(table);
 	table->block = block;
+	table->shift = (unsigned)__builtin_ctz(block);
 	table->count = table->peeked_block = 0;
 	table->texts = texts;
 	table->is_damaged = false;
@@ -200,7 +201,7 @@ static bool is_late(const struct store_stream_table *table, uint32_t block)
 
 const struct store_stream *store_stream_table_at(struct store_stream_table *table, uint32_t id)
 {
-	const uint32_t block = id / table->block;
+	const uint32_t block = id >> table->shift;
 
 	if (is_late(table, block)) {
 		decode(table, block, &table->streams[(size_t)block * table->block]);
@@ -211,14 +212,14 @@ const struct store_stream *store_stream_table_at(struct store_stream_table *tabl
 
 const struct store_stream *store_stream_table_peek(struct store_stream_table *table, uint32_t id)
 {
-	const uint32_t block = id / table->block;
+	const uint32_t block = id >> table->shift;
 
 	if (!is_late(table, block))
 		return &table->streams[id];
 	if (table->peeked_block != block + 1)
 		decode(table, block, table->peeked);
 	table->peeked_block = block + 1;
-	return &table->peeked[id % table->block];
+	return &table->peeked[id & (table->block - 1)];
 }
 
 bool store_stream_table_all(struct store_stream_table *table)

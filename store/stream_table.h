@@ -17,6 +17,7 @@ struct store_stream_table {
 	struct store_stream *streams; /* [count] */
 	uint32_t count, capacity, texts;
 	uint32_t block;	  /* streams of a value: STORE_STREAM_DENSE, or, in old stores, STORE_STREAM_BLOCK */
+	unsigned shift;	  /* 2^shift are */
 	uint32_t decoded; /* since it is a table: how many were, again ones counted again */
 	/* -- of a table of which all are there: what each block was decoded from */
 	struct store_stream_mark *marks;

@@ -257,13 +257,15 @@ struct store_slice store_text_late_peek(const struct store_texts *texts, uint32_
 	struct store_text_late *late = texts->late;
 	const struct text_block *block = late->peeked_block;
 
-	/* First of all here: to look into a long table that nobody has touched costs as much as to fill it.
-	 */
+	/* The table is not looked into before the block has been unpacked: where nobody has touched it, that
+	 * costs as much as to fill it. */
 	if (block && id >= block->first && id - block->first < late->peeked_count)
 		return late->peeked[id - block->first];
-	if (texts->texts[id].bytes || !late->count)
+	if (!late->count)
 		return texts->texts[id];
 	block = find_block(late, id);
+	if (!block->bytes.size) /* it has been; what it lacked is nothing */
+		return texts->texts[texts->texts[id].bytes ? id : 0];
 	return peek_block(late, block) && id - block->first < late->peeked_count
 		       ? late->peeked[id - block->first]
 		       : texts->texts[0];

@@ -74,6 +74,14 @@ struct run_host {
 	const char *text; /* NULL: none yet */
 };
 
+/* The thread whose identity was put together last, and how much of that another one's has, too. */
+struct run_sibling {
+	const char *host; /* the run's text */
+	int32_t rank;
+	uint32_t pid, generation;
+	size_t bytes; /* 0: nothing */
+};
+
 /* A `monitored` span, as far as it tells which of several is the first. */
 struct run_monitored {
 	uint64_t begin_ns, end_ns;
@@ -96,15 +104,16 @@ struct run {
 	struct run_options options;
 	struct run_part *parts;
 	unsigned part_count;
-	struct arena arena;					    /* strings, for the life of the run */
-	struct table texts;					    /* struct run_text */
-	struct run_place *places;				    /* of each stream */
-	struct table streams;					    /* struct run_line_state */
-	struct table lines;					    /* struct run_line, of each */
-	uint32_t *met, met_count;				    /* streams that were asked for */
-	struct run_stream peeked;				    /* run_stream_peek() */
-	struct store_bytes identity;				    /* of the stream described last */
-	struct run_host host;					    /* the same one's */
+	struct arena arena;	     /* strings, for the life of the run */
+	struct table texts;	     /* struct run_text */
+	struct run_place *places;    /* of each stream */
+	struct table streams;	     /* struct run_line_state */
+	struct table lines;	     /* struct run_line, of each */
+	uint32_t *met, met_count;    /* streams that were asked for */
+	struct run_stream peeked;    /* run_stream_peek() */
+	struct store_bytes identity; /* of the stream described last */
+	struct run_host host;	     /* the same one's */
+	struct run_sibling sibling;
 	struct table contexts;					    /* struct run_node */
 	struct table modules;					    /* struct run_module */
 	struct table functions, scopes, loops, frames, frame_lines; /* run_scopes.c */

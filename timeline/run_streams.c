@@ -4,6 +4,7 @@
  * later, so that numbers stay. The list says where each lies; what it is called is put together when it is
  * first asked for.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,19 +88,41 @@ static size_t put_identity(char *out, const struct store_stream *s, const char *
 	return (size_t)(at - out);
 }
 
+/* Another thread of the process that was described last? Then all but its number is there. */
+static bool is_sibling(const struct run_sibling *last, const struct store_stream *s, const char *host)
+{
+	return last->bytes && last->host == host && s->kind == STORE_STREAM_CPU && last->rank == s->rank &&
+	       last->pid == s->pid && last->generation == s->generation;
+}
+
+static void note_sibling(
+	struct run_sibling *last, const struct store_stream *s, const char *host, const char *text)
+{
+	*last = (struct run_sibling){
+		.host = host, .rank = s->rank, .pid = s->pid, .generation = s->generation};
+	if (s->kind == STORE_STREAM_CPU)
+		last->bytes = (size_t)(strrchr(text, '/') + 1 - text);
+}
+
 /* In room that serves all, until the next one; "" when memory is out. */
 static const char *identity(struct run *run, const struct store_stream *s, const char *host, size_t *bytes)
 {
-	const size_t host_bytes = strlen(host);
-	char *text;
+	char *text = (char *)run->identity.data;
+	size_t host_bytes;
 
-	run->identity.size = *bytes = 0;
+	if (is_sibling(&run->sibling, s, host)) {
+		*bytes = (size_t)(put_number(text + run->sibling.bytes, s->thread, '\0') - text);
+		return text;
+	}
+	host_bytes = strlen(host);
+	run->identity.size = *bytes = run->sibling.bytes = 0;
 	if (!host_bytes)
 		return identity(run, s, "-", bytes);
 	text = (char *)store_bytes_reserve(&run->identity, 4 + host_bytes + NUMBERS_BYTES);
 	if (!text)
 		return "";
 	*bytes = put_identity(text, s, host, host_bytes);
+	note_sibling(&run->sibling, s, host, text);
 	return text;
 }
 
@@ -107,6 +130,8 @@ static const char *identity(struct run *run, const struct store_stream *s, const
 static void copy(struct run_stream *r, const struct run_part *part, const struct store_stream *s)
 {
 	r->s = *s;
+	if (!part->shift_ns)
+		return;
 	r->s.begin_ns = run_part_time(part, s->begin_ns);
 	r->s.end_ns = run_part_time(part, s->end_ns);
 	for (int track = 0; track < STORE_TRACK_COUNT; track++)
@@ -183,21 +208,24 @@ static int widen(struct run *run, uint32_t count, struct error *error)
 	return table_grow(&run->streams, count) && table_grow(&run->lines, count) ? 0 : error_memory(error);
 }
 
-/* Does their store say so? */
-static bool is_in_order(const struct run *run, const struct run_place *a, const struct run_place *b)
-{
-	return a->part == b->part && store_reader_stream_list(run->parts[a->part].reader);
-}
-
-/* Most stores have them in order already. */
+/* Most stores have them in order already, and those that nobody writes any more say so. */
 static void sort(struct run *run, struct run_place *places, size_t count)
 {
-	for (size_t i = 1; i < count; i++)
-		if (!is_in_order(run, &places[i - 1], &places[i]) &&
-			compare_places(&places[i - 1], &places[i], run) > 0) {
+	const struct store_stream_list *list = NULL;
+	unsigned part = UINT_MAX;
+
+	for (size_t i = 1; i < count; i++) {
+		if (places[i - 1].part != part) {
+			part = places[i - 1].part;
+			list = store_reader_stream_list(run->parts[part].reader);
+		}
+		if (list && places[i].part == part)
+			continue;
+		if (compare_places(&places[i - 1], &places[i], run) > 0) {
 			qsort_r(places, count, sizeof *places, compare_places, run);
 			return;
 		}
+	}
 }
 
 static int count_streams(const struct run *run, uint32_t *count, struct error *error)

@@ -486,6 +486,8 @@ static void test_other_number(void **unused)
 			assert_non_null(store_reader_text(reader, id, &size));
 			assert_int_equal(size > 0, which % 2);
 			assert_int_equal(strlen(store_reader_text(reader, id, &size)), size);
+			assert_non_null(store_reader_text_peek(reader, id));
+			assert_int_equal(strlen(store_reader_text_peek(reader, id)), size);
 			assert_non_null(store_reader_text(reader, id - 1, &size));
 			assert_true(size > 0);
 		}
