@@ -37,23 +37,35 @@
 
 /* ---- writing ---- */
 
-/* All-zero is empty. The first pieces wait in a list: most runs have few streams, and need no buckets. */
+/* A piece that waits for its bucket; it ends where the next one begins. */
+struct crowd_piece {
+	uint64_t begin_ns; /* the highest bit: its record began before */
+	uint32_t context, metric;
+};
+
+/* crowd_wait.c */
+struct crowd_wait {
+	struct crowd_piece *pieces;
+	uint32_t count, room;
+	uint32_t *runs; /* where those begin that have no gap */
+	uint32_t run_count, run_room;
+	struct crowd_sorter *sorter;
+};
+
+/* All-zero is empty. The first pieces wait: most runs have few streams, and need no buckets. */
 struct store_crowd {
-	struct line_piece *list;
-	uint32_t list_count, list_room;
+	struct crowd_wait wait;
 	struct crowd_bucket *buckets;
 	uint64_t first; /* buckets[0] begins at first << shift */
 	uint32_t count;
 	unsigned shift;
-	uint64_t entries;	  /* in all buckets */
-	struct store_sum pending; /* to be added to bucket `pending_index`, where its weight is not 0 */
-	uint64_t pending_index;
+	uint64_t entries; /* in all buckets */
 	uint64_t pieces;
 	uint64_t spoiled_ns;	 /* all that ends behind it is spoiled; UINT64_MAX: nothing, once begun */
 	struct store_bytes made; /* to be put */
-	bool has_begun;		 /* with buckets; the list is empty from then on */
+	bool has_begun;		 /* with buckets */
 	bool is_bad;		 /* there will be none: memory is out, or something cannot be known */
-	bool is_few;		 /* there are not STORE_CROWD_STREAMS yet: while the list is full it sleeps */
+	bool is_few;		 /* there are not STORE_CROWD_STREAMS yet: once many wait it sleeps */
 	bool is_asleep;		 /* what is added is not kept */
 };
 void store_crowd_fini(struct store_crowd *crowd);
@@ -71,23 +83,15 @@ void store_crowd_give_up(struct store_crowd *crowd);
 
 /* What a stream does from `begin_ns` to `end_ns`, before 2^62. */
 void store_crowd_add(struct store_crowd *crowd, const struct line_piece *piece);
-/* The end of the bucket that holds `at_ns`: what lies in it may be added up before it is added. at_ns: there
- * is no such bucket yet. */
-static inline uint64_t store_crowd_edge(const struct store_crowd *crowd, uint64_t at_ns)
+/* Room for so many pieces, each from where the one before ends, the first from `begin_ns`, none absent:
+ * store_crowd_piece() for each, then close() behind the last one. NULL: nothing is taken. */
+struct crowd_piece *store_crowd_open(struct store_crowd *crowd, uint64_t begin_ns, uint32_t count);
+static inline void store_crowd_piece(
+	struct crowd_piece *to, uint64_t begin_ns, uint32_t context, uint32_t metric, bool is_record_begin)
 {
-	uint64_t index = at_ns >> crowd->shift;
-
-	if (store_crowd_is_idle(crowd))
-		return UINT64_MAX;
-	return index >= crowd->first && index - crowd->first < crowd->count ? (index + 1) << crowd->shift
-									    : at_ns;
+	*to = (struct crowd_piece){begin_ns | (uint64_t)!is_record_begin << 63, context, metric};
 }
-/* Adds to the bucket that holds `at_ns` what pieces there have in sum, and how many those are. */
-void store_crowd_add_sum(struct store_crowd *crowd, uint64_t at_ns, const struct store_sum *sum);
-static inline void store_crowd_count(struct store_crowd *crowd, uint64_t pieces)
-{
-	crowd->pieces += pieces;
-}
+void store_crowd_close(struct store_crowd *crowd, struct crowd_piece *end, uint64_t end_ns);
 /* What was added there, or should have been, is not what it did. end_ns UINT64_MAX: for ever. */
 void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns);
 

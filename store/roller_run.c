@@ -1,90 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roller_run.c - long stretches of a line at once: where samples alone make it, or a GPU's spans one behind
- * the other. What each context has of a stretch is added up here before it goes to the stream's bucket and to
- * the crowd's; all of the stretch lies in one of each. Whatever else there is, roller_sweep.c takes piece by
- * piece, to the same sums.
+ * the other. What each context has of a stretch is added up here before it goes to the stream's bucket, in
+ * which all of the stretch lies; the crowd is given the pieces. Whatever else there is, roller_sweep.c takes
+ * piece by piece, to the same sums.
  */
 #include <stdlib.h>
 
 #include "store/roller_state.h"
+#include "store/tally.h"
 
 #define PERIODS_MAX (UINT64_C(1) << 60) /* no time reaches as far */
 
-#define TALLY_BITS 9u /* more slots than a phase of a program has contexts: most never meet in one */
-#define TALLY_SLOTS (1u << TALLY_BITS)
+#define RUN_MOST 4096u /* records of a stretch: what is made of them stays in the nearer caches */
 
-/* What waits to be added: a cache of sums, a newer one takes the place of an older one in its slot. Between
- * two stretches all slots are free. */
+/* All rollers' own. */
 struct roller_tally {
-	uint64_t keys[TALLY_SLOTS]; /* metric << 32 | context, 0: free; no state that is added up is 0 */
-	struct tally_sum {
-		uint64_t samples, time_ns;
-	} sums[TALLY_SLOTS];
-	uint64_t used[TALLY_SLOTS / 64]; /* a bit for each slot that is not free */
+	struct store_tally sums; /* of the stretch at hand */
 	/* [its switches are known to be told][GPU, CPU, CPU with samples][operation]: metric of a span, 0:
 	 * none, or such a one tells more */
 	uint32_t metrics[2][3][STORE_OP_COUNT];
 };
 _Static_assert(EXTENT_ABSENT == 0, "a free slot's state");
 
-static void tally_put(struct store_roller *roller, unsigned slot)
-{
-	const struct roller_tally *tally = roller->tally;
-	const struct store_sum sum = {.samples = tally->sums[slot].samples,
-		.weight = tally->sums[slot].time_ns,
-		.context = (uint32_t)tally->keys[slot],
-		.metric = (uint32_t)(tally->keys[slot] >> 32)};
+/* Where a stretch goes. */
+struct stretch {
+	struct store_tally *tally;
+	struct store_sums *sums;   /* of the stream's bucket; NULL: it has none, or it is not whole */
+	struct crowd_piece *crowd; /* the next one's place; NULL: the crowd takes nothing */
+	uint64_t pieces;
+};
 
-	if (roller->sizes && roller->sizes[roller->base].is_whole)
-		store_sums_add(&roller->sizes[roller->base].sums, &sum);
-	store_crowd_add_sum(roller->crowd, roller->line.now_ns, &sum);
+/* From the line's `now_ns` on, of so many pieces at most. */
+static struct stretch stretch_begin(struct store_roller *roller, uint32_t most)
+{
+	struct roller_bucket *bucket = roller->sizes ? &roller->sizes[roller->base] : NULL;
+
+	return (struct stretch){.tally = &roller->tally->sums,
+		.sums = bucket && bucket->is_whole ? &bucket->sums : NULL,
+		.crowd = store_crowd_open(roller->crowd, roller->line.now_ns, most)};
 }
 
-static __attribute__((noinline)) void tally_take_slot(
-	struct store_roller *roller, unsigned slot, uint64_t key, const struct tally_sum *sum)
+static inline void stretch_sum(
+	struct stretch *stretch, uint32_t context, uint32_t metric, uint64_t samples, uint64_t time_ns)
 {
-	struct roller_tally *tally = roller->tally;
-
-	if (tally->keys[slot])
-		tally_put(roller, slot);
-	tally->keys[slot] = key;
-	tally->sums[slot] = *sum;
-	tally->used[slot / 64] |= (uint64_t)1 << slot % 64;
+	if (stretch->sums)
+		store_tally_add(stretch->tally, stretch->sums, context, metric, samples, time_ns);
 }
 
-static inline void tally_add(struct store_roller *roller, struct roller_tally *tally, uint32_t context,
-	uint32_t metric, uint64_t samples, uint64_t time_ns)
+static inline void stretch_piece(
+	struct stretch *stretch, uint64_t begin_ns, uint32_t context, uint32_t metric, bool is_record_begin)
 {
-	const uint64_t key = (uint64_t)metric << 32 | context;
-	const unsigned slot = (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - TALLY_BITS));
-
-	if (tally->keys[slot] != key) {
-		tally_take_slot(roller, slot, key, &(struct tally_sum){samples, time_ns});
-		return;
-	}
-	tally->sums[slot].samples += samples;
-	tally->sums[slot].time_ns += time_ns;
+	stretch->pieces++;
+	if (stretch->crowd)
+		store_crowd_piece(stretch->crowd++, begin_ns, context, metric, is_record_begin);
 }
 
-/* The stretch from the line's `now_ns` to here, of so many pieces, is over. */
-static void tally_end(struct store_roller *roller, uint64_t now_ns, uint64_t pieces)
+static void stretch_end(struct store_roller *roller, struct stretch *stretch, uint64_t now_ns)
 {
-	struct roller_tally *tally = roller->tally;
-
-	for (unsigned w = 0; w < TALLY_SLOTS / 64; w++) {
-		for (uint64_t used = tally->used[w]; used; used &= used - 1) {
-			unsigned slot = 64 * w + (unsigned)__builtin_ctzll(used);
-
-			tally_put(roller, slot);
-			tally->keys[slot] = 0;
-		}
-		tally->used[w] = 0;
-	}
-	store_crowd_count(roller->crowd, pieces);
+	if (stretch->sums)
+		store_tally_end(stretch->tally, stretch->sums);
+	if (stretch->crowd)
+		store_crowd_close(roller->crowd, stretch->crowd, now_ns);
 	if (roller->sizes) {
 		roller->sizes[roller->base].next_ns = now_ns;
-		roller->pieces += (unsigned)pieces;
+		roller->pieces += (unsigned)stretch->pieces;
 	}
 	roller->line.now_ns = now_ns;
 }
@@ -150,6 +130,7 @@ static bool gives_way(const struct line_walk *line, uint32_t context, uint32_t h
 	return context != held && line_order(&line->names, &sample, &other) < 0;
 }
 
+/* The waiting samples from the first on, of which one at least is taken. */
 static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 {
 	const uint32_t metric = store_line_roll_metric(EXTENT_WORK, STORE_OP_NONE);
@@ -158,29 +139,29 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 	const struct roller_sample *first = roller->samples.list + roller->samples.head, *at = first,
 				   *end = roller->samples.list + roller->samples.count;
 	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns;
-	uint64_t begins = line->force.begin_ns == now_ns; /* the piece at hand is a sample's first */
+	bool begins = line->force.begin_ns == now_ns; /* the piece at hand is a sample's first */
 	uint32_t context = line->force.context;
-	struct roller_tally *const tally = roller->tally;
-	uint64_t pieces = 0;
+	struct stretch stretch;
 
 	limit_ns = earlier(limit_ns, line->steady_ns);
-	if (!line->is_base_open || !line->force.holds || at->begin_ns >= limit_ns)
+	if (!line->is_base_open || !line->force.holds || at->begin_ns >= limit_ns || at->begin_ns > until_ns)
 		return false;
+	if (end - at > RUN_MOST)
+		end = at + RUN_MOST;
+	stretch = stretch_begin(roller, (uint32_t)(end - at));
 	for (; at < end && at->begin_ns < limit_ns && at->begin_ns <= until_ns; at++) {
 		if (at->begin_ns > now_ns) {
-			pieces++;
-			tally_add(roller, tally, context, metric, begins, at->begin_ns - now_ns);
+			stretch_sum(&stretch, context, metric, begins, at->begin_ns - now_ns);
+			stretch_piece(&stretch, now_ns, context, metric, begins);
 		} else if (begins && gives_way(line, at->context, context)) {
 			continue;
 		}
 		now_ns = at->begin_ns;
-		begins = 1;
+		begins = true;
 		until_ns = now_ns + reach_ns;
 		context = at->context;
 	}
-	if (at == first)
-		return false;
-	tally_end(roller, now_ns, pieces);
+	stretch_end(roller, &stretch, now_ns);
 	line->serial += (uint64_t)(at - first) - 1;
 	line_take_sample(line, now_ns, context);
 	roller->samples.head += (uint32_t)(at - first);
@@ -202,39 +183,44 @@ static uint64_t idle_until(struct line_walk *line)
 	return monitored ? earlier(monitored->end_ns, line->rules.end_ns) : 0;
 }
 
+/* Is the span the last one before such time, or none begins in it, and does it work? */
+static bool is_alone(
+	const struct roller_span *at, const struct roller_span *end, uint64_t limit_ns, uint32_t work)
+{
+	if (at->end_ns >= limit_ns || (at + 1 < end && at[1].begin_ns < at->end_ns))
+		return false;
+	return at->op == work || line_kind_of(at->op, true, false) == LINE_KIND_WORK;
+}
+
 static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 {
 	const uint32_t idle = store_line_roll_metric(EXTENT_IDLE, STORE_OP_NONE);
 	struct line_walk *line = &roller->line;
 	const struct roller_span *first = roller->spans.list + roller->spans.head, *at = first,
-				 *end = roller->spans.list + roller->spans.count;
+				 *end = roller->spans.list + roller->spans.count, *stop;
 	const bool unites = roller->united && store_united_is_fed(roller->united);
 	uint64_t now_ns = line->now_ns, idle_ns = 0;
-	uint32_t work = STORE_OP_KERNEL; /* an operation that is */
-	struct roller_tally *const tally = roller->tally;
-	uint64_t pieces = 0;
+	struct stretch stretch;
 
 	limit_ns = earlier(limit_ns, idle_until(line));
-	if (at->end_ns >= limit_ns)
+	if (!is_alone(at, end, limit_ns, STORE_OP_KERNEL))
 		return false;
-	for (; at < end && at->end_ns < limit_ns; at++) {
-		if (at + 1 < end && at[1].begin_ns < at->end_ns)
-			break;
-		if (at->op != work && line_kind_of(at->op, true, false) != LINE_KIND_WORK)
-			break;
-		work = at->op;
+	stop = end - at > RUN_MOST ? at + RUN_MOST : end;
+	stretch = stretch_begin(roller, 2 * (uint32_t)(stop - at));
+	do {
+		if (at->begin_ns > now_ns)
+			stretch_piece(&stretch, now_ns, 0, idle, false);
 		idle_ns += at->begin_ns - now_ns;
-		pieces += 1 + (at->begin_ns > now_ns);
-		tally_add(roller, tally, at->context, at->metric, 1, at->end_ns - at->begin_ns);
+		stretch_sum(&stretch, at->context, at->metric, 1, at->end_ns - at->begin_ns);
+		stretch_piece(&stretch, at->begin_ns, at->context, at->metric, true);
 		if (unites && line_state_is_busy(roller_span_state(at)))
 			store_united_add(roller->united, roller->united_queue, at->begin_ns, at->end_ns);
 		now_ns = at->end_ns;
-	}
-	if (at == first)
-		return false;
+		at++;
+	} while (at < stop && is_alone(at, end, limit_ns, at[-1].op));
 	if (idle_ns)
-		tally_add(roller, tally, 0, idle, 0, idle_ns);
-	tally_end(roller, now_ns, pieces);
+		stretch_sum(&stretch, 0, idle, 0, idle_ns);
+	stretch_end(roller, &stretch, now_ns);
 	line->serial += (uint64_t)(at - first);
 	line->steady_ns = 0;
 	roller->spans.head += (uint32_t)(at - first);
@@ -249,7 +235,6 @@ bool roller_run(struct store_roller *roller, uint64_t limit_ns)
 
 	if (roller->awaits_sample || line->now_ns < roller->valid_ns)
 		return false;
-	limit_ns = earlier(limit_ns, store_crowd_edge(roller->crowd, line->now_ns));
 	if (line->rules.is_gpu)
 		return has_spans && run_spans(roller, limit_ns);
 	if (has_spans)

@@ -81,13 +81,16 @@ static size_t slot_of(const struct store_sums *sums, const struct store_sum *key
 	return at;
 }
 
-static bool slots_grow(struct store_sums *sums)
+/* Slots for so many entries and one more. */
+static bool slots_grow(struct store_sums *sums, uint32_t count)
 {
 	size_t wanted = sums->slot_count ? sums->slot_count * 4 : SLOTS_FIRST;
 	uint32_t *slots;
 
-	if (sums->count < sums->slot_count / 2)
+	if (count < sums->slot_count / 2)
 		return true;
+	while (count >= wanted / 2)
+		wanted *= 4;
 	slots = calloc(wanted, sizeof *slots);
 	if (!slots)
 		return false;
@@ -99,11 +102,17 @@ static bool slots_grow(struct store_sums *sums)
 	return true;
 }
 
+void store_sums_expect(struct store_sums *sums, uint32_t count)
+{
+	if (count > sums->count && (!reserve(sums, count - sums->count) || !slots_grow(sums, count)))
+		sums->failed = true;
+}
+
 void store_sums_add(struct store_sums *sums, const struct store_sum *sum)
 {
 	size_t at;
 
-	if (sums->failed || !slots_grow(sums)) {
+	if (sums->failed || !slots_grow(sums, sums->count)) {
 		sums->failed = true;
 		return;
 	}

@@ -54,6 +54,8 @@ void store_sums_push(struct store_sums *sums, const struct store_sum *sum);
 struct store_sum *store_sums_extend(struct store_sums *sums, uint32_t count);
 /* Adds to the entry of its context and metric. Not to be mixed with push between two clears. */
 void store_sums_add(struct store_sums *sums, const struct store_sum *sum);
+/* There will be so many entries: what they need is made at once, not step by step. */
+void store_sums_expect(struct store_sums *sums, uint32_t count);
 
 /* Sorts by metric and context; add() is lost from then on. */
 void store_sums_order(struct store_sums *sums);

@@ -4,8 +4,10 @@
  * writer with its commits. Prints TSV: what, records, bytes/record, encode ns, decode ns (all columns),
  * decode ns (time and context). Times are of CPU (the machine is shared; 20 ns are 50 M records/s per core),
  * the fastest of several rounds; the writer's of all rounds, the kernel's share of its commits included. A
- * word as argument chooses the rows that have it in their name.
+ * word as argument chooses the rows that have it in their name. With a directory behind it the stores stay
+ * there, to be held against those of another build.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +26,13 @@
 #define CONTEXTS 5000u
 #define HOT 64u
 #define KERNELS 40u
-#define KERNEL_FIRST 100u /* context of the first */
-#define STREAMS_MAX 32u	  /* from STORE_CROWD_STREAMS on the crowd is rolled, too */
+#define KERNEL_FIRST 100u	/* context of the first */
+#define STREAMS_MAX 4096u	/* from STORE_CROWD_STREAMS on the crowd is rolled, too */
+#define COMMIT_BYTES (8u << 20) /* as a collector */
 
 static uint64_t chance = 1;
 static const char *only = ""; /* rows whose name has it */
+static const char *directory; /* where stores stay */
 
 static uint64_t draw(void)
 {
@@ -268,19 +272,32 @@ static void append(struct store_writer *writer, uint32_t stream, enum store_trac
 	store_writer_append(writer, stream, track, batch, BATCH);
 	for (unsigned t = 0; is_watched && t < STORE_TRACK_COUNT; t++)
 		store_writer_stream_edit(writer, stream)->complete_ns[t] = batch->begin_ns;
-	if (store_writer_pending_bytes(writer) > 8u << 20 && store_writer_commit(writer, &error))
+	if (store_writer_is_laden(writer, COMMIT_BYTES) && store_writer_commit(writer, &error))
 		exit(error_report(&error, "store_bench"));
 }
 
-/* Writer and commits: records appended 256 at a time, a commit each 8 MiB. As a collector's, who takes them
- * out of a ring, they are made one batch after the other in the same place, so that they are in the nearest
- * cache; making them is timed alone and left out. With watermarks all rollups are made: of contexts, of the
- * stream's line, of its device (of the crowd only from 16 streams on); without, those of contexts. Settling a
- * file that is small enough follows the end of its program and is not part of it. Streams take turns. */
+/* The row's name, as a file's. */
+static void path_of(char *path, size_t size, const char *name)
+{
+	int at = snprintf(
+		path, size, "%s/hpct-%d-", directory ? directory : "/tmp", directory ? 0 : (int)getpid());
+
+	snprintf(path + at, size - (size_t)at, "%s.mdb", name);
+	for (; path[at]; at++)
+		if (path[at] == ' ' || path[at] == ',')
+			path[at] = '-';
+}
+
+/* Writer and commits: records appended 256 at a time, a commit when a collector would. As a collector's, who
+ * takes them out of a ring, they are made one batch after the other in the same place, so that they are in
+ * the nearest cache; making them is timed alone and left out. With watermarks all rollups are made: of
+ * contexts, of the stream's line, of its device (of the crowd only from 16 streams on); without, those of
+ * contexts. Settling a file that is small enough follows the end of its program and is not part of it.
+ * Streams take turns. */
 static void bench_writer(const char *name, const struct store_record *records, enum store_track track,
 	bool is_watched, uint32_t streams)
 {
-	const char *path = "/tmp/hpct-store-bench.mdb";
+	char path[PATH_MAX], lock[PATH_MAX + 8];
 	static struct source source;
 	struct store_writer *writer;
 	struct store_reader *reader;
@@ -289,6 +306,8 @@ static void bench_writer(const char *name, const struct store_record *records, e
 
 	if (!strstr(name, only))
 		return;
+	path_of(path, sizeof path, name);
+	snprintf(lock, sizeof lock, "%s-lock", path);
 	unlink(path);
 	source_begin(&source, records, track, streams);
 	making = make_all(&source);
@@ -311,9 +330,11 @@ static void bench_writer(const char *name, const struct store_record *records, e
 		exit(error_report(&error, "store_bench"));
 	printf("%s\t%u\t%.2f\t%.1f\t\t\n", name, ROUNDS * RECORDS,
 		(double)store_reader_bytes(reader) / (ROUNDS * RECORDS), begin * 1e9 / (ROUNDS * RECORDS));
+	fflush(stdout);
 	store_reader_close(reader);
-	unlink(path);
-	unlink("/tmp/hpct-store-bench.mdb-lock");
+	if (!directory)
+		unlink(path);
+	unlink(lock);
 }
 
 int main(int argc, char **argv)
@@ -323,19 +344,23 @@ int main(int argc, char **argv)
 	if (!records)
 		return 5;
 	only = argc > 1 ? argv[1] : only;
+	directory = argc > 2 ? argv[2] : NULL;
 	printf("what\trecords\tbytes_per_record\tencode_ns\tdecode_all_ns\tdecode_time_context_ns\n");
 	make_samples(records);
 	bench_raw(records);
 	bench_codec("cpu samples", records, STORE_SAMPLES);
 	bench_writer("cpu samples, writer", records, STORE_SAMPLES, false, 1);
 	bench_writer("cpu samples, writer, all rollups", records, STORE_SAMPLES, true, 1);
-	bench_writer(
-		"cpu samples, writer, all rollups, 32 streams", records, STORE_SAMPLES, true, STREAMS_MAX);
+	bench_writer("cpu samples, writer, all rollups, 32 streams", records, STORE_SAMPLES, true, 32);
+	bench_writer("cpu samples, writer, all rollups, 256 streams", records, STORE_SAMPLES, true, 256);
+	bench_writer("cpu samples, writer, all rollups, 4096 streams", records, STORE_SAMPLES, true, 4096);
 	make_spans(records);
 	bench_codec("gpu spans", records, STORE_SPANS);
 	bench_writer("gpu spans, writer", records, STORE_SPANS, false, 1);
 	bench_writer("gpu spans, writer, all rollups", records, STORE_SPANS, true, 1);
-	bench_writer("gpu spans, writer, all rollups, 32 streams", records, STORE_SPANS, true, STREAMS_MAX);
+	bench_writer("gpu spans, writer, all rollups, 32 streams", records, STORE_SPANS, true, 32);
+	bench_writer("gpu spans, writer, all rollups, 256 streams", records, STORE_SPANS, true, 256);
+	bench_writer("gpu spans, writer, all rollups, 4096 streams", records, STORE_SPANS, true, 4096);
 	free(records);
 	return 0;
 }

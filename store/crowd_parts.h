@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crowd_parts.h - what crowd.c (buckets) and crowd_wait.c (what waits for them) share. */
+#ifndef STORE_CROWD_PARTS_H
+#define STORE_CROWD_PARTS_H
+
+#include "store/crowd.h"
+#include "store/tally.h"
+
+#define CROWD_FEW_PIECES 8192u	   /* that are kept while there are few streams */
+#define CROWD_WAIT_MANY (1u << 18) /* 16 bytes each */
+
+struct crowd_bucket {
+	struct store_sums sums;
+	bool is_spoiled;
+};
+
+/* ---- crowd.c ---- */
+
+/* Buckets for all of [begin, end), begin < end. False: the crowd is bad. */
+bool crowd_cover(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns);
+/* No more in memory than it may be. True: buckets are wider now, or the crowd is bad. */
+bool crowd_bound(struct store_crowd *crowd);
+
+/* ---- crowd_wait.c ---- */
+
+/* What waits goes to buckets. */
+void crowd_wait_empty(struct store_crowd *crowd);
+void crowd_wait_fini(struct crowd_wait *wait);
+
+#endif
