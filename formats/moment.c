@@ -93,15 +93,7 @@ static bool moment_end(
 			.track = moment->track,
 			.columns = STORE_ALL,
 			.count = 1,
-			.begin_ns = &r->begin_ns,
-			.end_ns = &r->end_ns,
-			.amount = &r->amount,
-			.bytes = &r->bytes,
-			.link = &r->link,
-			.context = &r->context,
-			.what = &r->what,
-			.attributes = &r->attributes,
-			.flags = &r->flags};
+			BATCH_COLUMNS_OF(r)};
 
 		ok = put(own, &one, 0);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * burn.h - how the samples use up CPU time: BURN is a loop, not a function, so that the time lies in
- * the function that it is written in. Time is the thread's own CPU clock, so that a busy machine
+ * burn.h - how samples, and programs of tests, use up CPU time: BURN is a loop, not a function, so that the
+ * time lies in the function that it is written in. Time is the thread's own CPU clock, so that a busy machine
  * changes how long a sample takes, never what its trace must show.
  */
 #ifndef SAMPLES_BURN_H

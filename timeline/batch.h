@@ -23,6 +23,13 @@ struct batch {
 	void *memory;		      /* the batch's own */
 };
 
+/* For an initializer: the columns of one row that is the record, in a struct batch or a struct store_batch.
+ * The record has to outlive it. */
+#define BATCH_COLUMNS_OF(record)                                                                   \
+	.begin_ns = &(record)->begin_ns, .end_ns = &(record)->end_ns, .amount = &(record)->amount, \
+	.bytes = &(record)->bytes, .link = &(record)->link, .context = &(record)->context,         \
+	.what = &(record)->what, .attributes = &(record)->attributes, .flags = &(record)->flags
+
 /* `columns`: bits of enum store_column. */
 int batch_init(struct batch *batch, unsigned columns, struct error *error);
 void batch_fini(struct batch *batch);

@@ -3,43 +3,12 @@
  * extent.c - feeds a stream's samples and spans into the sweep (store/line.h) and gives out its line, in
  * the run's clock and contexts.
  */
-#include "timeline/extent.h"
+#include "timeline/extent_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "timeline/run_parts.h"
-#include "timeline/scan.h"
-
-#define KIND_CACHE 16u
-
-/* Records of one track, one by one. */
-struct feed {
-	struct scan *scan;
-	struct extent_source source; /* where there is no scan */
-	const struct batch *batch;
-	size_t row;
-	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
-	uint64_t ops;	  /* spans: bits of the operations that say something about the line */
-	bool wants_texts; /* those that are texts, too */
-};
-
-struct extent_walk {
-	struct run *run;
-	const struct run_line *line;
-	unsigned store;
-	uint64_t begin_ns, end_ns; /* window */
-	struct feed samples, spans;
-	struct line_walk sweep;
-	struct extent held; /* grows until a different piece follows */
-	uint64_t held_owner;
-	uint32_t ended; /* synchronization that the last sample was taken in */
-	bool has_held, tells_resumed, tells_ended;
-	struct { /* copies' attributes that were read already */
-		uint32_t attributes;
-		enum extent_state state;
-	} kinds[KIND_CACHE];
-};
 
 /* ---- states ---- */
 
@@ -69,14 +38,14 @@ bool extent_state_is_busy(enum extent_state state)
 
 /* ---- records in ---- */
 
-static bool says_something(const struct feed *feed, uint32_t op)
+static bool says_something(const struct extent_feed *feed, uint32_t op)
 {
 	return op < STORE_OP_TEXT ? feed->ops >> op & 1 : feed->wants_texts;
 }
 
 /* Most spans of a thread with samples are launches and the like: passed over here, they cost next to nothing.
  */
-static void feed_pass_over(struct feed *feed)
+static void feed_pass_over(struct extent_feed *feed)
 {
 	const struct batch *batch = feed->batch;
 
@@ -84,14 +53,14 @@ static void feed_pass_over(struct feed *feed)
 		feed->row++;
 }
 
-static long feed_read(struct feed *feed, struct error *error)
+static long feed_read(struct extent_feed *feed, struct error *error)
 {
 	if (feed->scan)
 		return scan_next(feed->scan, &feed->batch, error);
 	return feed->source.next ? feed->source.next(feed->source.own, &feed->batch, error) : 0;
 }
 
-static int feed_advance(struct feed *feed, struct error *error)
+static int feed_advance(struct extent_feed *feed, struct error *error)
 {
 	feed->row++;
 	for (;;) {
@@ -112,8 +81,8 @@ static int feed_advance(struct feed *feed, struct error *error)
 	return 0;
 }
 
-static int feed_open(struct feed *feed, struct extent_walk *walk, uint32_t stream, enum store_track track,
-	uint64_t begin_ns, unsigned columns, struct error *error)
+static int feed_open(struct extent_feed *feed, struct extent_walk *walk, uint32_t stream,
+	enum store_track track, uint64_t begin_ns, unsigned columns, struct error *error)
 {
 	int code =
 		scan_open(&feed->scan, walk->run, stream, track, begin_ns, walk->end_ns, columns, 0, error);
@@ -123,7 +92,7 @@ static int feed_open(struct feed *feed, struct extent_walk *walk, uint32_t strea
 
 static void take_sample(struct extent_walk *walk)
 {
-	const struct feed *feed = &walk->samples;
+	const struct extent_feed *feed = &walk->samples;
 
 	if (!(feed->batch->flags[feed->row] & STORE_RECORD_EXTENT))
 		return;
@@ -136,16 +105,16 @@ static enum extent_state copy_state(struct extent_walk *walk, uint32_t attribute
 	size_t size = 0;
 	const char *text;
 
-	if (walk->kinds[attributes % KIND_CACHE].attributes == attributes)
-		return walk->kinds[attributes % KIND_CACHE].state;
+	if (walk->kinds[attributes % EXTENT_KIND_CACHE].attributes == attributes)
+		return walk->kinds[attributes % EXTENT_KIND_CACHE].state;
 	text = store_reader_text(run_store(walk->run, walk->store), attributes, &size);
-	walk->kinds[attributes % KIND_CACHE].attributes = attributes;
-	return walk->kinds[attributes % KIND_CACHE].state = line_copy_state(text, size);
+	walk->kinds[attributes % EXTENT_KIND_CACHE].attributes = attributes;
+	return walk->kinds[attributes % EXTENT_KIND_CACHE].state = line_copy_state(text, size);
 }
 
 static int take_span(struct extent_walk *walk, struct error *error)
 {
-	const struct feed *feed = &walk->spans;
+	const struct extent_feed *feed = &walk->spans;
 	const struct batch *b = feed->batch;
 	bool is_gpu = walk->sweep.rules.is_gpu;
 	struct line_span span = {.begin_ns = b->begin_ns[feed->row],
@@ -389,58 +358,4 @@ void extent_close(struct extent_walk *walk)
 	scan_close(walk->spans.scan);
 	line_fini(&walk->sweep);
 	free(walk);
-}
-
-/* The piece that holds time_ns in a walk from *begin_ns on, or from the sample that is in force there. */
-static int find_from(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t time_ns,
-	struct extent *extent, struct error *error)
-{
-	struct extent_walk *walk;
-	long count;
-	int code = extent_open(&walk, run, stream, begin_ns, UINT64_MAX, error);
-
-	if (code)
-		return code;
-	/* What the sweep knows from before the window may be shown, too. */
-	walk->begin_ns = walk->sweep.now_ns;
-	do
-		count = extent_next(walk, extent, 1, error);
-	while (count > 0 && extent->end_ns <= time_ns);
-	extent_close(walk);
-	return count < 0 ? (int)count : 0;
-}
-
-int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error)
-{
-	uint64_t back_ns = 0;
-
-	*extent = (struct extent){.begin_ns = time_ns, .end_ns = time_ns, .state = EXTENT_ABSENT};
-	/* Farther and farther back, until the piece is seen to begin. */
-	for (;;) {
-		uint64_t begin_ns = back_ns < time_ns ? time_ns - back_ns : 0;
-		int code = find_from(run, stream, begin_ns, time_ns, extent, error);
-
-		if (code || extent->is_record_begin || extent->begin_ns > begin_ns || !begin_ns)
-			return code;
-		back_ns = back_ns > UINT64_MAX / 64 ? UINT64_MAX : back_ns ? back_ns * 64 : 4096;
-	}
-}
-
-int extent_in_force(
-	struct run *run, uint32_t stream, uint64_t time_ns, bool *is_in_force, struct error *error)
-{
-	struct extent_walk *walk;
-	struct extent extent;
-	long count;
-	int code = extent_open(&walk, run, stream, time_ns, time_ns + 1, error);
-
-	*is_in_force = false;
-	if (code)
-		return code;
-	do
-		count = extent_next(walk, &extent, 1, error);
-	while (count > 0 && extent.end_ns <= time_ns);
-	*is_in_force = walk->sweep.force.holds && time_ns < walk->sweep.force.end_ns;
-	extent_close(walk);
-	return count < 0 ? (int)count : 0;
 }

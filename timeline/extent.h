@@ -47,8 +47,8 @@ struct extent_walk;
  * life). */
 int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
-/* The same, where the caller reads the stream's spans from `since_ns` on. They are read again if that is too
- * late. */
+
+/* Spans that the caller reads, from `since_ns` (the run's clock) on. */
 struct batch;
 struct extent_source {
 	/* Those that come next of which line_kind_of() says something, with begin, end, context and
@@ -58,6 +58,8 @@ struct extent_source {
 	void *own;
 	uint64_t since_ns;
 };
+/* As extent_open(), with the stream's spans from there; where `since_ns` is too late for the window they are
+ * read again. */
 int extent_open_read(struct extent_walk **walk, struct run *run, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, const struct extent_source *spans, struct error *error);
 /* Up to `capacity` pieces; their number, 0 at the end, negative: error. */

@@ -6,14 +6,12 @@
 #include "timeline/coverage.h"
 #include "timeline/profile.h"
 #include "timeline/profile_merge.h"
+#include "timeline/profile_report.h"
 #include "timeline/program.h"
 #include "timeline/progress.h"
 #include "timeline/report_fit.h"
 #include "timeline/source_report.h"
 
-#define FIXED_COLUMNS 8
-#define TABLE_LEAST_PERCENT 0.1 /* of the root; a table shows nothing smaller unless asked */
-#define NAME_COLUMNS 2
 #define MERGE_RUNS 26 /* they are called by letters */
 
 struct choice {
@@ -90,144 +88,7 @@ static int take_include(void *own, const char *value, struct error *error)
 		"-I %.200s: say a directory, or DIR/+ for all below it, up to %d times", value, SOURCE_MAPS);
 }
 
-/* ---- scripts ---- */
-
-static const struct report_column *script_columns(const struct profile *profile, struct arena *arena)
-{
-	static const struct report_column fixed[FIXED_COLUMNS] = {{"depth", REPORT_NUMBER},
-		{"id", REPORT_NUMBER}, {"parent", REPORT_NUMBER}, {"kind", REPORT_TEXT},
-		{"name", REPORT_TEXT}, {"module", REPORT_TEXT}, {"file", REPORT_TEXT},
-		{"line", REPORT_NUMBER}};
-	struct report_column *columns =
-		arena_calloc(arena, FIXED_COLUMNS + 2 * profile->metric_count, sizeof *columns);
-
-	for (size_t i = 0; columns && i < FIXED_COLUMNS; i++)
-		columns[i] = fixed[i];
-	for (size_t i = 0; columns && i < 2 * profile->metric_count; i++) {
-		const struct profile_metric *metric = &profile->metrics[i / 2];
-
-		columns[FIXED_COLUMNS + i] = (struct report_column){
-			arena_printf(arena, "%s:%s", metric->name, i % 2 ? "excl" : "incl"), REPORT_NUMBER};
-		if (!columns[FIXED_COLUMNS + i].name)
-			return NULL;
-	}
-	return columns;
-}
-
-static void report_value(
-	struct report *report, const struct profile_metric *metric, union profile_value value)
-{
-	if (metric->is_real)
-		report_real(report, value.real);
-	else
-		report_number(report, value.number);
-}
-
-static void script_row(struct report *report, const struct profile *profile, size_t i)
-{
-	const struct profile_row *row = &profile->rows[i];
-
-	report_number(report, row->depth);
-	report_number(report, i);
-	if (row->parent == UINT32_MAX)
-		report_none(report);
-	else
-		report_number(report, row->parent);
-	report_string(report, profile_kind_name(row->kind));
-	report_text(report, row->name, row->name_bytes);
-	report_string(report, row->module[0] ? row->module : NULL);
-	report_string(report, row->file[0] ? row->file : NULL);
-	if (row->line)
-		report_number(report, row->line);
-	else
-		report_none(report);
-	for (size_t m = 0; m < profile->metric_count; m++) {
-		report_value(report, &profile->metrics[m], row->inclusive[m]);
-		report_value(report, &profile->metrics[m], row->exclusive[m]);
-	}
-	report_row(report);
-}
-
-/* ---- tables ---- */
-
-static double as_real(const struct profile_metric *metric, union profile_value value)
-{
-	return metric->is_real ? value.real : (double)value.number;
-}
-
-static double percent_of(const struct profile *profile, size_t metric, union profile_value value)
-{
-	double whole = as_real(&profile->metrics[metric], profile->rows[0].inclusive[metric]);
-
-	return whole != 0 ? 100 * as_real(&profile->metrics[metric], value) / whole : 0;
-}
-
-/* For each metric: inclusive with its share, exclusive with its share; then the tree and the place. */
-static const struct report_column *table_columns(const struct profile *profile, struct arena *arena)
-{
-	size_t count = profile->metric_count;
-	struct report_column *columns = arena_calloc(arena, 4 * count + NAME_COLUMNS, sizeof *columns);
-
-	for (size_t i = 0; columns && i < count; i++) {
-		const struct profile_metric *metric = &profile->metrics[i];
-		enum report_kind kind = strcmp(metric->unit, "ns") == 0 ? REPORT_DURATION : REPORT_NUMBER;
-
-		columns[4 * i] = (struct report_column){arena_printf(arena, "%s:incl", metric->name), kind};
-		columns[4 * i + 1] = (struct report_column){"%", REPORT_PERCENT};
-		columns[4 * i + 2] = (struct report_column){"excl", kind};
-		columns[4 * i + 3] = (struct report_column){"%", REPORT_PERCENT};
-		if (!columns[4 * i].name)
-			return NULL;
-	}
-	if (columns) {
-		columns[4 * count] = (struct report_column){"name", REPORT_TEXT, 26};
-		columns[4 * count + 1] = (struct report_column){"place", REPORT_TEXT, 14};
-	}
-	return columns;
-}
-
-static void table_names(struct report *report, const struct profile_row *row, struct arena *arena)
-{
-	char *name = arena_alloc(arena, row->name_bytes + 4 * (size_t)row->depth + 8);
-	const char *base = strrchr(row->file, '/');
-	size_t indent = row->depth, mark = row->kind == PROFILE_INLINE ? 2 : 0;
-
-	if (!name) {
-		report_none(report);
-		report_none(report);
-		return;
-	}
-	memset(name, ' ', indent);
-	memcpy(name + indent, "~ ", mark);
-	memcpy(name + indent + mark, row->name, row->name_bytes);
-	report_text(report, name, indent + mark + row->name_bytes);
-	base = base ? base + 1 : row->file;
-	report_string(report, row->line && row->kind != PROFILE_LINE
-				      ? arena_printf(arena, "%s:%u", base, row->line)
-				      : NULL);
-}
-
-static bool is_small(const struct profile *profile, const struct profile_row *row)
-{
-	for (size_t m = 0; m < profile->metric_count; m++)
-		if (percent_of(profile, m, row->inclusive[m]) >= TABLE_LEAST_PERCENT)
-			return false;
-	return row->parent != UINT32_MAX;
-}
-
-static void table_row(struct report *report, const struct profile *profile, size_t i, struct arena *arena)
-{
-	const struct profile_row *row = &profile->rows[i];
-
-	for (size_t m = 0; m < profile->metric_count; m++) {
-		report_value(report, &profile->metrics[m], row->inclusive[m]);
-		report_real(report, percent_of(profile, m, row->inclusive[m]));
-		report_value(report, &profile->metrics[m], row->exclusive[m]);
-		report_real(report, percent_of(profile, m, row->exclusive[m]));
-	}
-	table_names(report, row, arena);
-	report_row(report);
-}
+/* ---- what is printed ---- */
 
 static void print_coverage(const struct coverage *coverage, const struct run *run, const char *name)
 {
@@ -249,43 +110,21 @@ static int print_own_coverage(const struct program_call *call, struct error *err
 	return rc;
 }
 
-/* ---- the whole ---- */
-
-static int print_rows(const struct program_call *call, const struct profile *profile, struct arena *arena,
-	struct error *error)
+static int print_rows(const struct program_call *call, const struct profile *profile, struct error *error)
 {
 	const struct choice *choice = call->own;
-	bool is_table = call->format == REPORT_TABLE;
-	const struct report_column *columns =
-		is_table ? table_columns(profile, arena) : script_columns(profile, arena);
-	size_t count = is_table ? 4 * profile->metric_count + NAME_COLUMNS
-				: FIXED_COLUMNS + 2 * profile->metric_count;
-	size_t left_out = 0, shown = 0;
-	struct report *report = NULL;
-	int rc = columns ? 0 : error_memory(error);
+	size_t left_out;
+	int rc = profile_report(
+		profile, call->format, select_top(call->select), choice->all, &left_out, error);
 
-	if (rc == 0)
-		rc = report_open(&report, stdout, call->format, "hpct-profile", columns, count, error);
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < profile->count && shown < select_top(call->select); i++) {
-		if (is_table && !choice->all && is_small(profile, &profile->rows[i])) {
-			left_out++;
-			continue;
-		}
-		shown++;
-		if (is_table)
-			table_row(report, profile, i, arena);
-		else
-			script_row(report, profile, i);
-	}
-	rc = report_close(report, error);
 	if (rc == 0 && left_out > 0)
 		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", left_out,
-			left_out == 1 ? "" : "s", TABLE_LEAST_PERCENT, left_out == 1 ? "is" : "are",
+			left_out == 1 ? "" : "s", PROFILE_LEAST_PERCENT, left_out == 1 ? "is" : "are",
 			left_out == 1 ? "it" : "them");
 	return rc;
 }
+
+/* ---- the whole ---- */
 
 static int work_source(struct program_call *call, struct choice *choice, struct error *error)
 {
@@ -340,7 +179,7 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 	for (size_t i = 0; i < count && rc == 0 && call->format == REPORT_TABLE; i++)
 		print_coverage(&coverages[i], runs[i], names[i]);
 	if (rc == 0)
-		rc = print_rows(call, &merged, &call->arena, error);
+		rc = print_rows(call, &merged, error);
 	for (size_t i = 1; i < count; i++)
 		if (runs[i])
 			run_close(runs[i]);
@@ -366,7 +205,7 @@ static int work(struct program_call *call, struct error *error)
 		rc = profile_compute(&profile, call->run, call->select, choice->view, &call->arena, error);
 	if (rc == 0 && call->format == REPORT_TABLE)
 		rc = print_own_coverage(call, error);
-	return rc < 0 ? rc : print_rows(call, &profile, &call->arena, error);
+	return rc < 0 ? rc : print_rows(call, &profile, error);
 }
 
 static const struct program_option options[] = {

@@ -19,15 +19,10 @@
 #include "timeline/names_cache.h"
 #include "timeline/names_cache_file.h"
 #include "timeline/names_crew.h"
+#include "timeline/names_want.h"
 #include "timeline/run_find.h"
 
 #define BINARIES_MAX 32u /* of GPUs, held in memory for the workers at once */
-
-/* One frame to ask about. */
-struct want {
-	uint32_t module; /* of the store at hand */
-	uint64_t offset;
-};
 
 struct fill {
 	const struct names_options *options;
@@ -38,7 +33,7 @@ struct fill {
 	struct names_crew *crew;
 	/* -- the store at hand -- */
 	struct store_reader *reader;
-	struct want *wants;
+	struct names_want *wants;
 	size_t want_count;
 	uint64_t *offsets; /* of the wants */
 	struct names_task *tasks;
@@ -60,12 +55,6 @@ struct fill_module {
 static bool scopes_are_whole(const struct store_scope *scopes, int count)
 {
 	return count > 0 && scopes[0].name && scopes[count - 1].line;
-}
-
-static bool module_has_file(const struct store_module *module)
-{
-	return module->kind == STORE_MODULE_ELF || module->kind == STORE_MODULE_VDSO ||
-	       module->kind == STORE_MODULE_GPU;
 }
 
 static uint32_t module_put(struct fill *fill, const struct store_module *module, const char *path)
@@ -102,41 +91,6 @@ static bool keep_old(struct fill *fill, const struct store_module *module, const
 	return scopes_are_whole(scopes, count);
 }
 
-static int want_compare(const void *left, const void *right)
-{
-	const struct want *a = left, *b = right;
-
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-/* Frames of all contexts, each once. */
-static int wants_collect(struct fill *fill, struct error *error)
-{
-	uint32_t context_count, module_count;
-	const struct store_context *contexts = store_reader_contexts(fill->reader, &context_count);
-	const struct store_module *modules = store_reader_modules(fill->reader, &module_count);
-	size_t kept = 0;
-
-	free(fill->wants);
-	fill->want_count = 0;
-	fill->wants = malloc((context_count + 1) * sizeof *fill->wants);
-	if (!fill->wants)
-		return error_memory(error);
-	for (uint32_t i = STORE_CONTEXT_FIRST; i < context_count; i++)
-		if (contexts[i].module != STORE_MODULE_RESERVED && contexts[i].module < module_count &&
-			module_has_file(&modules[contexts[i].module]))
-			fill->wants[fill->want_count++] =
-				(struct want){contexts[i].module, contexts[i].offset};
-	qsort(fill->wants, fill->want_count, sizeof *fill->wants, want_compare);
-	for (size_t i = 0; i < fill->want_count; i++)
-		if (!kept || want_compare(&fill->wants[kept - 1], &fill->wants[i]))
-			fill->wants[kept++] = fill->wants[i];
-	fill->want_count = kept;
-	return 0;
-}
-
 /* Leaves the frames that neither the store nor the old cache knows all about. */
 static void wants_reduce(struct fill *fill)
 {
@@ -146,7 +100,7 @@ static void wants_reduce(struct fill *fill)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < fill->want_count; i++) {
-		struct want want = fill->wants[i];
+		struct names_want want = fill->wants[i];
 		const struct store_module *module = &modules[want.module];
 		int count = store_reader_symbol(fill->reader, want.module, want.offset, scopes, NULL);
 
@@ -293,8 +247,10 @@ static int ask_all(struct fill *fill, struct error *error)
 
 static int fill_store(struct fill *fill, struct error *error)
 {
-	int rc = wants_collect(fill, error);
+	int rc;
 
+	free(fill->wants);
+	rc = names_wants_collect(fill->reader, &fill->wants, &fill->want_count, error);
 	if (rc)
 		return rc;
 	wants_reduce(fill);

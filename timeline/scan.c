@@ -172,16 +172,7 @@ static int put_top(struct scan *scan, size_t to, struct error *error)
 static int put_carry(struct scan *scan, struct error *error)
 {
 	struct store_record *r = &scan->carry;
-	struct store_batch one = {.count = 1,
-		.begin_ns = &r->begin_ns,
-		.end_ns = &r->end_ns,
-		.amount = &r->amount,
-		.bytes = &r->bytes,
-		.link = &r->link,
-		.context = &r->context,
-		.what = &r->what,
-		.attributes = &r->attributes,
-		.flags = &r->flags};
+	struct store_batch one = {.count = 1, BATCH_COLUMNS_OF(r)};
 
 	scan->has_carry = false;
 	if (scan->flags & SCAN_CLIP) {

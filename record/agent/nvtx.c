@@ -68,7 +68,7 @@ static struct {
 } started[STARTED_MAX];
 static _Atomic uint64_t started_count;
 
-static int push(const struct nvtx_name *name)
+static int push(struct nvtx_name name)
 {
 	struct thread *t = stack.depth < DEPTH_MAX ? trace_begin() : NULL;
 	struct range *range = &stack.open[stack.depth % DEPTH_MAX];
@@ -77,7 +77,7 @@ static int push(const struct nvtx_name *name)
 		*range = (struct range){0};
 	if (t) {
 		*range = (struct range){
-			process_now_ns(), trace_path(t), nvtx_name_text(t, name), t->ring.shared->claim};
+			process_now_ns(), trace_path(t), nvtx_name_text(t, &name), t->ring.shared->claim};
 		trace_end(t);
 	}
 	return (int)stack.depth++;
@@ -107,7 +107,7 @@ static int pop(void)
 	return (int)stack.depth;
 }
 
-static uint64_t start(const struct nvtx_name *name)
+static uint64_t start(struct nvtx_name name)
 {
 	uint64_t id = atomic_fetch_add(&started_count, 1) + 1, none = 0;
 	char *text = started[id % STARTED_MAX].text;
@@ -115,11 +115,11 @@ static uint64_t start(const struct nvtx_name *name)
 	if (!atomic_compare_exchange_strong(&started[id % STARTED_MAX].id, &none, id))
 		return id;
 	started[id % STARTED_MAX].begin_ns = process_now_ns();
-	started[id % STARTED_MAX].name = *name;
-	if (!name->registered) {
-		snprintf(text, NVTX_NAME_BYTES, "%s", name->name);
-		started[id % STARTED_MAX].name.name = text;
+	if (!name.registered) {
+		snprintf(text, NVTX_NAME_BYTES, "%s", name.name);
+		name.name = text;
 	}
+	started[id % STARTED_MAX].name = name;
 	return id;
 }
 
@@ -148,23 +148,21 @@ static void end(uint64_t id)
 
 static int push_ascii(const char *name)
 {
-	return push(&(struct nvtx_name){.name = name ? name : ""});
+	return push(nvtx_name_ascii(name));
 }
 
 static int push_wide(const wchar_t *name)
 {
 	char text[NVTX_NAME_BYTES];
 
-	nvtx_narrow(text, name);
-	return push_ascii(text);
+	return push(nvtx_name_wide(name, text));
 }
 
 static int push_domain(const char *domain, const struct nvtx_attributes *attributes)
 {
 	char wide[NVTX_NAME_BYTES];
-	struct nvtx_name name = nvtx_name_of(domain, attributes, wide);
 
-	return push(&name);
+	return push(nvtx_name_of(domain, attributes, wide));
 }
 
 static int push_attributes(const struct nvtx_attributes *attributes)
@@ -180,23 +178,21 @@ static int pop_domain(const char *domain)
 
 static uint64_t start_ascii(const char *name)
 {
-	return start(&(struct nvtx_name){.name = name ? name : ""});
+	return start(nvtx_name_ascii(name));
 }
 
 static uint64_t start_wide(const wchar_t *name)
 {
 	char text[NVTX_NAME_BYTES];
 
-	nvtx_narrow(text, name);
-	return start_ascii(text);
+	return start(nvtx_name_wide(name, text));
 }
 
 static uint64_t start_domain(const char *domain, const struct nvtx_attributes *attributes)
 {
 	char wide[NVTX_NAME_BYTES];
-	struct nvtx_name name = nvtx_name_of(domain, attributes, wide);
 
-	return start(&name);
+	return start(nvtx_name_of(domain, attributes, wide));
 }
 
 static uint64_t start_attributes(const struct nvtx_attributes *attributes)
@@ -212,28 +208,26 @@ static void end_domain(const char *domain, uint64_t id)
 
 static const struct nvtx_registered *register_ascii(const char *domain, const char *name)
 {
-	return nvtx_register(domain, name ? name : "");
+	return nvtx_register(domain, nvtx_name_ascii(name).name);
 }
 
 static const struct nvtx_registered *register_wide(const char *domain, const wchar_t *name)
 {
 	char text[NVTX_NAME_BYTES];
 
-	nvtx_narrow(text, name);
-	return nvtx_register(domain, text);
+	return nvtx_register(domain, nvtx_name_wide(name, text).name);
 }
 
 static const char *domain_ascii(const char *name)
 {
-	return nvtx_domain_keep(name ? name : "");
+	return nvtx_domain_keep(nvtx_name_ascii(name).name);
 }
 
 static const char *domain_wide(const wchar_t *name)
 {
 	char text[NVTX_NAME_BYTES];
 
-	nvtx_narrow(text, name);
-	return nvtx_domain_keep(text);
+	return nvtx_domain_keep(nvtx_name_wide(name, text).name);
 }
 
 #define FUNCTION(pointer) ((void (*)(void))(pointer))

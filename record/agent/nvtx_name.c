@@ -70,29 +70,32 @@ const char *nvtx_domain_keep(const char *name)
 	return kept;
 }
 
-void nvtx_narrow(char *to, const wchar_t *from)
+struct nvtx_name nvtx_name_ascii(const char *name)
+{
+	return (struct nvtx_name){.name = name ? name : ""};
+}
+
+struct nvtx_name nvtx_name_wide(const wchar_t *name, char *text)
 {
 	size_t used = 0;
 
-	for (; from && *from && used + 1 < NVTX_NAME_BYTES; from++)
-		to[used++] = *from < 0x80 ? (char)*from : '?';
-	to[used] = '\0';
+	for (; name && *name && used + 1 < NVTX_NAME_BYTES; name++)
+		text[used++] = *name < 0x80 ? (char)*name : '?';
+	text[used] = '\0';
+	return nvtx_name_ascii(text);
 }
 
 struct nvtx_name nvtx_name_of(const char *domain, const struct nvtx_attributes *attributes, char *wide)
 {
-	struct nvtx_name name = {.domain = domain, .name = ""};
+	struct nvtx_name name = nvtx_name_ascii(NULL);
 
-	if (!attributes || !attributes->message.ascii)
-		return name;
-	if (attributes->message_type == MESSAGE_REGISTERED) {
+	if (attributes && attributes->message.ascii && attributes->message_type == MESSAGE_REGISTERED)
 		name.registered = attributes->message.registered;
-	} else if (attributes->message_type == MESSAGE_WIDE) {
-		nvtx_narrow(wide, attributes->message.wide);
-		name.name = wide;
-	} else if (attributes->message_type == MESSAGE_ASCII) {
-		name.name = attributes->message.ascii;
-	}
+	else if (attributes && attributes->message_type == MESSAGE_WIDE)
+		name = nvtx_name_wide(attributes->message.wide, wide);
+	else if (attributes && attributes->message_type == MESSAGE_ASCII)
+		name = nvtx_name_ascii(attributes->message.ascii);
+	name.domain = domain;
 	return name;
 }
 

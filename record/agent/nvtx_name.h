@@ -49,11 +49,12 @@ const char *nvtx_domain_keep(const char *name);
 /* Without room a name that is "". */
 const struct nvtx_registered *nvtx_register(const char *domain, const char *name);
 
-/* `to` has NVTX_NAME_BYTES; what is not ASCII becomes `?`. */
-void nvtx_narrow(char *to, const wchar_t *from);
-
-/* `wide` is the caller's, of NVTX_NAME_BYTES, for a name in wide characters: as long as the result is used.
- */
+/* A name as the program has it, which may be NULL: "". Used while the program's text is there. */
+struct nvtx_name nvtx_name_ascii(const char *name);
+/* The same of wide characters: what is not ASCII becomes `?`. `text` is the caller's, of NVTX_NAME_BYTES, and
+ * stays as long as the result is used. */
+struct nvtx_name nvtx_name_wide(const wchar_t *name, char *text);
+/* A range's, by whatever its attributes (NULL: none) hold; `wide` as `text` above, for wide characters. */
 struct nvtx_name nvtx_name_of(const char *domain, const struct nvtx_attributes *attributes, char *wide);
 
 /* Id of the attributes in the ring of `t`, which trace_begin has entered; 0: none. */

@@ -27,26 +27,16 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "samples/burn.h"
+
 #define SAMPLING_SIGNAL 61 /* AGENT_SIGNAL in record/agent/source.h */
 
 static volatile uint64_t sink;
 static const char *self;
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 __attribute__((noinline)) static void burn_ms(unsigned ms)
 {
-	uint64_t end = cpu_ns() + ms * UINT64_C(1000000);
-
-	while (cpu_ns() < end)
-		for (int i = 0; i < 20000; i++)
-			sink += (uint64_t)i * sink;
+	BURN(ms * UINT64_C(1000000));
 }
 
 static void expect(int condition, const char *what)
@@ -60,7 +50,7 @@ static void expect(int condition, const char *what)
 static void *burn_and_tell(void *argument)
 {
 	burn_ms((unsigned)(uintptr_t)argument);
-	printf("cpu %ld %lu\n", syscall(SYS_gettid), cpu_ns());
+	printf("cpu %ld %lu\n", syscall(SYS_gettid), cpu_now_ns());
 	return NULL;
 }
 
@@ -99,17 +89,17 @@ static int short_threads(unsigned count, unsigned unused)
 /* Many short bursts between sleeps: a tick seldom meets them. */
 static int sleepy(unsigned ms, unsigned burst_us)
 {
-	uint64_t until = cpu_ns() + ms * UINT64_C(1000000);
+	uint64_t until = cpu_now_ns() + ms * UINT64_C(1000000);
 	struct timespec rest = {0, 1000000};
 
-	while (cpu_ns() < until) {
-		uint64_t end = cpu_ns() + burst_us * UINT64_C(1000);
+	while (cpu_now_ns() < until) {
+		uint64_t end = cpu_now_ns() + burst_us * UINT64_C(1000);
 
-		while (cpu_ns() < end)
+		while (cpu_now_ns() < end)
 			sink++;
 		expect(!nanosleep(&rest, NULL), "sleep was interrupted");
 	}
-	printf("cpu %d %lu\n", getpid(), cpu_ns());
+	printf("cpu %d %lu\n", getpid(), cpu_now_ns());
 	return 0;
 }
 
@@ -155,7 +145,7 @@ static int signals(unsigned ms, unsigned unused)
 	expect(pselect(0, NULL, NULL, NULL, &soon, &all) == 0, "pselect");
 	expect(sigtimedwait(&all, NULL, &soon) == -1 && errno == EAGAIN, "sigtimedwait");
 	close(signalfd(-1, &all, 0));
-	printf("cpu %d %lu\n", getpid(), cpu_ns());
+	printf("cpu %d %lu\n", getpid(), cpu_now_ns());
 	return 0;
 }
 
@@ -305,7 +295,7 @@ static int failed_exec(unsigned ms, unsigned unused)
 		expect(execl("/nowhere", "nowhere", (char *)NULL) == -1 && errno == ENOENT, "exec");
 		expect(execvp("/etc/passwd", (char *[]){"passwd", NULL}) == -1 && errno == EACCES, "exec");
 	}
-	printf("cpu %d %lu\n", getpid(), cpu_ns());
+	printf("cpu %d %lu\n", getpid(), cpu_now_ns());
 	return 0;
 }
 
@@ -347,7 +337,7 @@ static pthread_key_t key;
 static void destroy(void *value)
 {
 	burn_ms((unsigned)(uintptr_t)value);
-	printf("cpu %ld %lu\n", syscall(SYS_gettid), cpu_ns());
+	printf("cpu %ld %lu\n", syscall(SYS_gettid), cpu_now_ns());
 }
 
 static void *with_destructor(void *argument)
@@ -393,7 +383,7 @@ static int destructors(unsigned ms, unsigned unused)
 static int ends(unsigned how, unsigned ms)
 {
 	burn_ms(ms);
-	printf("cpu %d %lu\n", getpid(), cpu_ns());
+	printf("cpu %d %lu\n", getpid(), cpu_now_ns());
 	fflush(stdout);
 	switch (how) {
 	case 0:
@@ -442,9 +432,9 @@ static int descriptors(unsigned unused, unsigned unused_too)
 
 static void *load_and_unload(void *argument)
 {
-	uint64_t end = cpu_ns() + (uintptr_t)argument * UINT64_C(1000000);
+	uint64_t end = cpu_now_ns() + (uintptr_t)argument * UINT64_C(1000000);
 
-	while (cpu_ns() < end) {
+	while (cpu_now_ns() < end) {
 		void *handle = dlopen("libz.so.1", RTLD_NOW);
 
 		if (handle)

@@ -20,25 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline, noclone, noipa))
-
-static uint64_t cpu_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+#include "samples/burn.h"
 
 APART static void burn(double ms)
 {
-	uint64_t end_ns = cpu_now_ns() + (uint64_t)(ms * 1e6), x = 1;
-
-	while (cpu_now_ns() < end_ns)
-		for (int i = 0; i < 20000; i++) {
-			x = x * 6364136223846793005u + 1;
-			__asm__ volatile("" : "+r"(x));
-		}
+	BURN(ms * 1e6);
 }
 
 static _Atomic unsigned lived;

@@ -7,12 +7,13 @@
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "samples/burn.h"
 
 #define ROUNDS 50
 
@@ -22,21 +23,6 @@ static void *built_in[5];
 static ucontext_t context;
 static const char *way;
 static sigset_t none;
-
-static uint64_t cpu_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void burn(uint64_t ns)
-{
-	for (uint64_t end_ns = cpu_now_ns() + ns; cpu_now_ns() < end_ns;)
-		for (volatile int i = 0; i < 2000; i++)
-			;
-}
 
 static void leave(int number)
 {
@@ -50,7 +36,7 @@ static void leave(int number)
 		sigprocmask(SIG_UNBLOCK, &all, NULL);
 	if (!strcmp(way, "polls"))
 		ppoll(NULL, 0, &(struct timespec){0, 100000}, &none);
-	burn(1000000);
+	BURN(1000000);
 	if (!strcmp(way, "plain"))
 		longjmp(plain, 1);
 	if (!strcmp(way, "saved") || !strcmp(way, "unsaved"))
@@ -98,7 +84,7 @@ int main(int argc, char **argv)
 		}
 	}
 	for (int i = 0; i < 300; i++) {
-		burn(1000000);
+		BURN(1000000);
 		if (!strcmp(way, "unseen"))
 			nanosleep(&(struct timespec){0, 1000}, NULL);
 	}

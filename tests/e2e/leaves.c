@@ -6,27 +6,12 @@
  */
 #include <setjmp.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "samples/burn.h"
+
 static sigjmp_buf landing;
-
-static uint64_t cpu_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void burn(uint64_t ns)
-{
-	for (uint64_t end_ns = cpu_now_ns() + ns; cpu_now_ns() < end_ns;)
-		for (volatile int i = 0; i < 20000; i++)
-			;
-}
 
 static void leave(int number)
 {
@@ -37,7 +22,7 @@ static void leave(int number)
 static void burn_there(int number)
 {
 	(void)number;
-	burn(30000000);
+	BURN(30000000);
 }
 
 int main(void)
@@ -57,7 +42,7 @@ int main(void)
 			raise(SIGSEGV);
 		else
 			left++;
-	burn(300000000);
+	BURN(300000000);
 	there = (stack_t){.ss_sp = small, .ss_size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 1024};
 	if (sigaltstack(&there, NULL) || raise(SIGUSR1))
 		return 1;

@@ -9,23 +9,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-static uint64_t cpu_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void burn(double ms)
-{
-	for (uint64_t end_ns = cpu_now_ns() + (uint64_t)(ms * 1e6); cpu_now_ns() < end_ns;)
-		for (volatile int i = 0; i < 20000; i++)
-			;
-}
+#include "samples/burn.h"
 
 /* One handler in the other, on an alternate stack of their own, and work in the innermost: walks that take
  * long. */
@@ -37,7 +23,7 @@ static void nests(int number)
 	if ((nest_left = nest_left - 1) > 0)
 		kill(getpid(), number + 1);
 	else
-		burn(200);
+		BURN(200e6);
 }
 
 static int nested(void)
@@ -82,7 +68,7 @@ static int resets(void)
 		if (syscall(SYS_rt_sigaction, i, standard, NULL, sizeof(standard[0])) != 0 && i != SIGKILL &&
 			i != SIGSTOP)
 			return 1;
-	burn(300);
+	BURN(300e6);
 	for (int i = 1; i <= 64; i++) {
 		memset(now, 0xff, sizeof(now));
 		if (syscall(SYS_rt_sigaction, i, NULL, now, sizeof(now[0])) != 0 || now[0] || now[3])

@@ -16,19 +16,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "samples/burn.h"
+
 #define STACK_BYTES (64u << 10)
-#define APART __attribute__((noinline, noclone, noipa))
 
 static volatile uint64_t sink;
 static volatile uintptr_t frame_bytes; /* of a signal: what the kernel puts on the stack */
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 APART static void spin(unsigned count)
 {
@@ -79,9 +72,9 @@ static int fiber(unsigned more)
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
 	for (unsigned i = 0; i < 40; i++) {
-		uint64_t end = cpu_ns() + 5000000;
+		uint64_t end = cpu_now_ns() + 5000000;
 
-		while (cpu_ns() < end)
+		while (cpu_now_ns() < end)
 			spin_at((uintptr_t)stack + ((frame_bytes + more + i * 64) & ~(uintptr_t)15), 200000);
 	}
 	puts("there was room");

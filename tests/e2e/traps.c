@@ -19,6 +19,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "samples/burn.h"
+
 #define STACK_BYTES 65536
 #define FOREIGN_THREADS 6
 
@@ -27,21 +29,9 @@ static volatile int is_over;
 static volatile sig_atomic_t handled;
 static siginfo_t last;
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void burn_ms(unsigned ms)
 {
-	uint64_t end = cpu_ns() + ms * UINT64_C(1000000);
-
-	while (cpu_ns() < end)
-		for (int i = 0; i < 10000; i++)
-			sink += (uint64_t)i * sink;
+	BURN(ms * UINT64_C(1000000));
 }
 
 /* ---- threads without libc ---- */
@@ -222,9 +212,9 @@ static unsigned small_ms;
 
 static void small_run(void)
 {
-	uint64_t end = cpu_ns() + small_ms * UINT64_C(1000000);
+	uint64_t end = cpu_now_ns() + small_ms * UINT64_C(1000000);
 
-	while (cpu_ns() < end)
+	while (cpu_now_ns() < end)
 		sink++;
 }
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names_want.h - the frames of a store that a file can name.
+ */
+#ifndef TIMELINE_NAMES_WANT_H
+#define TIMELINE_NAMES_WANT_H
+
+#include "store/reader.h"
+
+struct names_want {
+	uint32_t module; /* of the store */
+	uint64_t offset; /* bytes, in the module */
+};
+
+/* Those of all contexts that lie in a file or a GPU binary, each once, by module and offset. The list is the
+ * caller's to free. ERROR_IO: memory is out, and the list is NULL. */
+int names_wants_collect(
+	const struct store_reader *reader, struct names_want **wants, size_t *count, struct error *error);
+
+#endif
