@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd.c - the crowd's buckets, which grow with the run: when there are too many, or they hold too much, each
- * two become one. crowd_wait.c fills them.
+ * crowd.c - the crowd's buckets, which grow with the run: when there are too many, or they hold too much,
+ * each two become one. crowd_wait.c fills them.
  */
 #include <stdlib.h>
 

@@ -92,6 +92,12 @@ static inline void store_crowd_piece(
 	*to = (struct crowd_piece){begin_ns | (uint64_t)!is_record_begin << 63, context, metric};
 }
 void store_crowd_close(struct store_crowd *crowd, struct crowd_piece *end, uint64_t end_ns);
+/* So many pieces were not taken. They count still: how wide buckets are follows what the whole run has, those
+ * with what was missed included. */
+static inline void store_crowd_miss(struct store_crowd *crowd, uint64_t pieces)
+{
+	crowd->pieces += pieces;
+}
 /* What was added there, or should have been, is not what it did. end_ns UINT64_MAX: for ever. */
 void store_crowd_spoil(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns);
 

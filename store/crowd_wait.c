@@ -87,10 +87,14 @@ void store_crowd_close(struct store_crowd *crowd, struct crowd_piece *end, uint6
 	crowd->pieces += count - wait->count;
 	*end = (struct crowd_piece){.begin_ns = end_ns, .metric = NO_METRIC};
 	wait->count = count + 1;
-	if (crowd->is_few && crowd->pieces > CROWD_FEW_PIECES)
+	if (crowd->is_few && crowd->pieces > CROWD_FEW_PIECES) {
+		const uint64_t missed = crowd->pieces - CROWD_FEW_PIECES - 1;
+
 		store_crowd_sleep(crowd);
-	else if (wait->count >= CROWD_WAIT_MANY)
+		store_crowd_miss(crowd, missed);
+	} else if (wait->count >= CROWD_WAIT_MANY) {
 		crowd_wait_empty(crowd);
+	}
 }
 
 void store_crowd_add(struct store_crowd *crowd, const struct line_piece *piece)

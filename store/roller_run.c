@@ -62,6 +62,8 @@ static void stretch_end(struct store_roller *roller, struct stretch *stretch, ui
 		store_tally_end(stretch->tally, stretch->sums);
 	if (stretch->crowd)
 		store_crowd_close(roller->crowd, stretch->crowd, now_ns);
+	else
+		store_crowd_miss(roller->crowd, stretch->pieces);
 	if (roller->sizes) {
 		roller->sizes[roller->base].next_ns = now_ns;
 		roller->pieces += (unsigned)stretch->pieces;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * united.c - merges what a device's queues do, as far as all of them are swept, into buckets that grow.
+ * united.c - what a device's queues do, as far as all of them are swept and merged (united_merge.c), in
+ * buckets that grow.
  */
-#include "store/united.h"
-
 #include <stdlib.h>
 
 #include "store/hash.h"
 #include "store/made.h"
 #include "store/reader_state.h"
 #include "store/table.h"
+#include "store/united_parts.h"
 
 #define TOP (STORE_UNITED_SIZES - 1u)
-#define QUEUES_MAX 128u	    /* of one device */
 #define WAIT_MAX (1u << 20) /* spans of a queue that wait for another one's watermark */
 #define SPANS_FIRST 64u
 #define CHANGES_LEAST 1024u	     /* a bucket of fewer is not worth its entry in the file */
@@ -153,7 +152,7 @@ struct store_united *store_united_join(struct store_uniteds *uniteds, uint32_t s
 		*slot = uniteds->count;
 	*queue = 0;
 	/* Readers look for it below the first of its queues. */
-	if (stream < united->stream || united->count == QUEUES_MAX)
+	if (stream < united->stream || united->count == UNITED_QUEUES_MAX)
 		store_united_spoil(united, 0, UINT64_MAX);
 	return united->is_over || queue_add(united, queue) ? united : NULL;
 }
@@ -261,8 +260,8 @@ static unsigned largest(uint64_t begin_ns, uint64_t end_ns)
 	return size;
 }
 
-/* Busy all the time. Where it fills buckets they are not worth making: their time goes to a larger one. */
-static void fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns)
+/* Where it fills buckets they are not worth making: their time goes to a larger one. */
+void united_fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns)
 {
 	pass(united, begin_ns);
 	united->sizes[0].changes += 2;
@@ -292,102 +291,7 @@ static void fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns
 	}
 }
 
-/* ---- the merge ---- */
-
-/* Queues by when their next spans begin, a heap: the first is at its top. */
-struct turns {
-	uint32_t count;
-	struct turn {
-		uint64_t begin_ns;
-		struct store_united_queue *queue;
-	} list[QUEUES_MAX];
-};
-
-/* The turn at `at` may be later than those below it. */
-static void turn_sink(struct turns *turns, uint32_t at)
-{
-	const struct turn turn = turns->list[at];
-	uint32_t below;
-
-	while ((below = 2 * at + 1) < turns->count) {
-		below += below + 1 < turns->count &&
-			 turns->list[below + 1].begin_ns < turns->list[below].begin_ns;
-		if (turn.begin_ns <= turns->list[below].begin_ns)
-			break;
-		turns->list[at] = turns->list[below];
-		at = below;
-	}
-	turns->list[at] = turn;
-}
-
-static bool has_turn(const struct store_united_queue *queue, uint64_t until_ns)
-{
-	return queue->head < queue->count && queue->spans[queue->head].begin_ns < until_ns;
-}
-
-static void turns_begin(struct turns *turns, const struct store_united *united, uint64_t until_ns)
-{
-	turns->count = 0;
-	for (uint32_t i = 0; i < united->count; i++) {
-		struct store_united_queue *queue = &united->queues[i];
-
-		if (has_turn(queue, until_ns))
-			turns->list[turns->count++] =
-				(struct turn){queue->spans[queue->head].begin_ns, queue};
-	}
-	for (uint32_t i = turns->count / 2; i-- > 0;)
-		turn_sink(turns, i);
-}
-
-/* The first queue has had its turn. */
-static void turns_next(struct turns *turns, uint64_t until_ns)
-{
-	struct turn *first = &turns->list[0];
-
-	if (has_turn(first->queue, until_ns))
-		first->begin_ns = first->queue->spans[first->queue->head].begin_ns;
-	else
-		*first = turns->list[--turns->count];
-	turn_sink(turns, 0);
-}
-
-static void shrink(struct store_united_queue *queue)
-{
-	if (!queue->head)
-		return;
-	memmove(queue->spans, queue->spans + queue->head,
-		(queue->count - queue->head) * sizeof *queue->spans);
-	queue->count -= queue->head;
-	queue->head = 0;
-}
-
-static void merge(struct store_united *united, uint64_t until_ns)
-{
-	struct store_united_span all = {0};
-	struct turns turns;
-
-	for (turns_begin(&turns, united, until_ns); turns.count; turns_next(&turns, until_ns)) {
-		struct store_united_queue *queue = turns.list[0].queue;
-		struct store_united_span *span = &queue->spans[queue->head], part = *span;
-
-		if (span->end_ns > until_ns) {
-			part.end_ns = until_ns;
-			span->begin_ns = until_ns;
-		} else {
-			queue->head++;
-		}
-		if (part.begin_ns > all.end_ns) {
-			if (all.end_ns)
-				fill(united, all.begin_ns, all.end_ns);
-			all = part;
-		}
-		all.end_ns = part.end_ns > all.end_ns ? part.end_ns : all.end_ns;
-	}
-	if (all.end_ns)
-		fill(united, all.begin_ns, all.end_ns);
-	for (uint32_t i = 0; i < united->count; i++)
-		shrink(&united->queues[i]);
-}
+/* ---- how far ---- */
 
 /* How far all queues are known; the end of the last one, where all have ended. */
 static uint64_t known_until(const struct store_united *united)
@@ -411,7 +315,7 @@ static void advance(struct store_united *united, bool is_end)
 	if (united->is_over || united->count < 2)
 		return;
 	if (until_ns > united->merged_ns) {
-		merge(united, until_ns);
+		united_merge(united, until_ns);
 		pass(united, until_ns);
 		united->merged_ns = until_ns;
 	}

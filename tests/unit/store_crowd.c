@@ -167,11 +167,13 @@ static void test_twin(void **unused)
 	free(twin.sums);
 }
 
-/* While there are few streams, so many pieces are kept, and the next one makes it sleep. */
+/* While there are few streams, so many pieces are kept, and the next one makes it sleep; those behind that
+ * one count still. */
 static void test_few(void **unused)
 {
 	struct store_crowd crowd = {.is_few = true};
 	struct line_piece piece = {.state = EXTENT_WORK, .end_ns = 10};
+	struct crowd_piece *to;
 
 	(void)unused;
 	for (uint32_t i = 0; i < CROWD_FEW_PIECES; i++) {
@@ -184,6 +186,14 @@ static void test_few(void **unused)
 	assert_true(crowd.is_asleep);
 	assert_true(store_crowd_wake(&crowd));
 	assert_int_equal(crowd.pieces, 0);
+	crowd = (struct store_crowd){.is_few = true};
+	to = store_crowd_open(&crowd, 0, CROWD_FEW_PIECES + 8);
+	for (uint32_t i = 0; i < CROWD_FEW_PIECES + 8; i++)
+		store_crowd_piece(to++, i, 0, EXTENT_WORK, true);
+	store_crowd_close(&crowd, to, CROWD_FEW_PIECES + 8);
+	assert_true(crowd.is_asleep);
+	assert_int_equal(crowd.pieces, 7);
+	assert_null(store_crowd_open(&crowd, 0, 1));
 	store_crowd_fini(&crowd);
 }
 
