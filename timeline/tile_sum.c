@@ -142,12 +142,18 @@ static bool add_work(struct tile_sum *sum, uint32_t context, uint64_t time_ns, u
 }
 
 /* How many of them could be added by these tables: all, but where a context lies beyond them. Compiled apart
- * for each that may be missing. */
+ * for each that may be missing; nothing but what is added to changes meanwhile, which the compiler cannot
+ * know. */
 static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *sum,
 	const struct store_works *from, const uint32_t *contexts, const uint32_t *stand_ins, uint32_t limit)
 {
-	for (uint32_t i = 0; i < from->count; i++) {
-		uint32_t context = contexts ? contexts[from->contexts[i]] : from->contexts[i];
+	struct tile_work *works = sum->works;
+	const uint64_t *times_ns = from->times_ns, *samples = from->samples;
+	const uint32_t *ids = from->contexts, count = from->count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t context = contexts ? contexts[ids[i]] : ids[i];
+		struct tile_work *work;
 
 		if (context >= limit)
 			return i;
@@ -156,9 +162,13 @@ static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *su
 
 			context = to != UINT32_MAX ? to : ask_for(&sum->map, context);
 		}
-		add_to(sum, context, from->times_ns[i], from->samples[i]);
+		work = &works[context];
+		if (!(work->time_ns | work->records))
+			note(sum, context);
+		work->time_ns += times_ns[i];
+		work->records += samples[i];
 	}
-	return from->count;
+	return count;
 }
 
 static uint32_t add_most(struct tile_sum *sum, const struct store_works *from, const uint32_t *contexts)

@@ -3,6 +3,7 @@
  * window_weight.c - the weights of a window: samples, and counters' values, out of what rollups have summed
  * already and the rows between them.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,10 +277,26 @@ static bool add_part(struct window *window, const struct run_part *part, enum st
 	return from->sums ? add_sums(window, part, track, from) : add_rows(window, part, track, from);
 }
 
-/* Then a rollup may have wrapped; where records were dropped it is all there is. */
+/* Then a rollup may have wrapped. */
 static bool has_wide_sums(const struct run_part *part)
 {
 	return store_reader_meta(part->reader, STORE_META_WIDE) != NULL;
+}
+
+/* All that the window asks for is there, record by record? Where some were dropped rollups are all there is.
+ */
+static bool has_records(const struct run_stream *r, enum store_track track, uint64_t begin_ns)
+{
+	return track != STORE_SAMPLES || !r->s.dropped[track] || begin_ns >= r->s.thinned_ns;
+}
+
+static int refuse_dropped(const struct window *window, const struct run_stream *r, struct error *error)
+{
+	return error_set(error, ERROR_USAGE,
+		"weights of this flight recording are more than 64 bits hold together, and records of %s "
+		"were "
+		"dropped: choose a window behind them, --time %" PRIu64 "ns.. or later",
+		r->text, r->s.thinned_ns - run_origin_ns(window->run));
 }
 
 static int add_track(struct window *window, uint32_t stream, enum store_track track, uint64_t begin_ns,
@@ -291,7 +308,10 @@ static int add_track(struct window *window, uint32_t stream, enum store_track tr
 	struct store_rollup *rollup;
 	int code;
 
-	if (window->run->options.no_rollups || (has_wide_sums(part) && !r->s.thinned_ns)) {
+	if (window->run->options.no_rollups || has_wide_sums(part)) {
+		if (!window->run->options.no_rollups && !has_records(r, track, begin_ns) &&
+			end_ns > r->s.begin_ns)
+			return refuse_dropped(window, r, error);
 		code = scan_track(window, stream, track, begin_ns, end_ns, error);
 		return code ? code : refuse_wrapped(window, error);
 	}
