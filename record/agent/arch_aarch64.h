@@ -133,6 +133,16 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 	"mov sp, x29\n\tldp x29, x30, [sp], 16\n\t.cfi_restore 29\n\t.cfi_restore 30\n\t"               \
 	".cfi_def_cfa 31, 0\n\tret\n\t"
 
+/* All arguments are in registers. */
+#define ARCH_SYSCALL_ENTRY(direct, call)                                                                  \
+	"cmp x0, 220\n\tb.eq 1f\n\tcmp x0, 435\n\tb.eq 1f\n\tb " call "\n"                                \
+	"1:\tstp x29, x30, [sp, -80]!\n\t.cfi_def_cfa_offset 80\n\t.cfi_offset 29, -80\n\t"               \
+	".cfi_offset 30, -72\n\tstp x0, x1, [sp, 16]\n\tstp x2, x3, [sp, 32]\n\tstp x4, x5, [sp, 48]\n\t" \
+	"str x6, [sp, 64]\n\tbl " direct "\n\tmov x16, x0\n\tldp x0, x1, [sp, 16]\n\t"                    \
+	"ldp x2, x3, [sp, 32]\n\tldp x4, x5, [sp, 48]\n\tldr x6, [sp, 64]\n\t"                            \
+	"ldp x29, x30, [sp], 80\n\t.cfi_def_cfa_offset 0\n\t.cfi_restore 29\n\t.cfi_restore 30\n\t"       \
+	"cbnz x16, 2f\n\tb " call "\n2:\tbr x16\n\t"
+
 /* Where a jmp_buf leads to. false: it is not known, here where the loader alone has the key. */
 static inline bool arch_jump_stack(const void *buffer, uint64_t *sp)
 {

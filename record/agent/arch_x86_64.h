@@ -138,6 +138,17 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 	"movq %rdi, %rsp\n\tmovq %rdx, %rdi\n\tcallq *%rsi\n\t"             \
 	"movq %rbp, %rsp\n\tpopq %rbp\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t"
 
+/* The body of syscall(): clone, vfork and clone3 go where the function `direct` (number, two arguments) says,
+ * with the stack as it was; all else, and what it says nothing of, goes to `call`. */
+#define ARCH_PUSH(name) "pushq %" #name "\n\t.cfi_adjust_cfa_offset 8\n\t"
+#define ARCH_POP(name) "popq %" #name "\n\t.cfi_adjust_cfa_offset -8\n\t"
+#define ARCH_SYSCALL_ENTRY(direct, call)                                                                 \
+	"cmpq $56, %rdi\n\tje 1f\n\tcmpq $58, %rdi\n\tje 1f\n\tcmpq $435, %rdi\n\tjne " call             \
+	"\n1:\t" ARCH_PUSH(rdi) ARCH_PUSH(rsi) ARCH_PUSH(rdx) ARCH_PUSH(rcx) ARCH_PUSH(r8) ARCH_PUSH(r9) \
+		ARCH_PUSH(rax) "callq " direct "\n\tmovq %rax, %r11\n\t" ARCH_POP(rax) ARCH_POP(r9)      \
+			ARCH_POP(r8) ARCH_POP(rcx) ARCH_POP(rdx) ARCH_POP(rsi)                           \
+				ARCH_POP(rdi) "testq %r11, %r11\n\tje " call "\n\tjmpq *%r11\n\t"
+
 /* Where a jmp_buf leads to, as glibc keeps it. false: it is not known. */
 static inline bool arch_jump_stack(const void *buffer, uint64_t *sp)
 {

@@ -2,7 +2,7 @@
 /*
  * real_waits.h - libc's functions that may put the calling thread to sleep, and
  * what tells whether they would: the part of real.h's list that wrap_wait.c,
- * wrap_lock.c and wrap_stdio.c stand in front of.
+ * wrap_syscall.c, wrap_lock.c and wrap_stdio.c stand in front of.
  */
 #ifndef RECORD_AGENT_REAL_WAITS_H
 #define RECORD_AGENT_REAL_WAITS_H

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_syscall.c - system calls that programs make by libc's syscall(): what has a wrapper of its own goes
+ * through that, and runtimes with locks of their own wait here. A call may make a child that goes on on this
+ * very stack (vfork by another name): nothing of ours may lie there then, so syscall() is left by a jump.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/agent/arch.h"
+#include "record/agent/guard.h"
+#include "record/agent/peek.h"
+#include "record/agent/real.h"
+#include "record/agent/sandbox.h"
+#include "record/agent/wait.h"
+#include "record/agent/wrap.h"
+
+static bool is_futex_wait(long number, long operation)
+{
+	operation &= FUTEX_CMD_MASK;
+	return number == SYS_futex && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET ||
+					      operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2);
+}
+
+/* Its modes as prctl names them. */
+static unsigned long seccomp_mode(long operation)
+{
+	if (operation == SECCOMP_SET_MODE_STRICT)
+		return SECCOMP_MODE_STRICT;
+	return operation == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER : SECCOMP_MODE_DISABLED;
+}
+
+static long call_seccomp(long operation, long flags, long filter)
+{
+	bool locks = sandbox_begin(seccomp_mode(operation), (const void *)filter);
+	long result = REAL(syscall)(SYS_seccomp, operation, flags, filter);
+
+	/* A thread's id says that this one could not be locked up, a listener's descriptor that all are. */
+	if (locks && (result < 0 || (result && !(flags & SECCOMP_FILTER_FLAG_NEW_LISTENER))))
+		sandbox_failed();
+	return result;
+}
+
+/* Is it a fork by another name? Threads, and children that run in our memory, are not. */
+static bool makes_child(long number, const long a[6])
+{
+	uint64_t flags = 0;
+
+#ifdef SYS_fork
+	if (number == SYS_fork)
+		return true;
+#endif
+	if (number == SYS_clone)
+		flags = (uint64_t)a[0];
+	else if (number != SYS_clone3 || !peek(&flags, (const void *)a[0], sizeof(flags)))
+		return false;
+	return !(flags & CLONE_VM);
+}
+
+static long call_clone(long number, const long a[6])
+{
+	uint64_t since_ns = process_is_live() ? process_now_ns() : 0;
+	long child = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+
+	wrap_process_born((pid_t)child, since_ns);
+	return child;
+}
+
+/* An action as the kernel has it; libc's has a longer mask and another order. */
+struct kernel_action {
+	void (*handler)(int);
+	uint64_t flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+/* rt_sigaction of a signal of ours, past libc's own: a program that resets them all (Chromium's children)
+ * would die of the next sample. Apart: its frame is not for handlers, which call syscall() where there is
+ * hardly any room. */
+__attribute__((noinline)) static long call_sigaction(const long a[6])
+{
+	struct kernel_action given = {0};
+	struct kernel_action had = {0};
+	struct sigaction action = {0};
+	struct sigaction before;
+	bool is_set = a[1] != 0;
+
+	if ((is_set && !peek(&given, (const void *)a[1], sizeof(given))) ||
+		(a[2] && !peek(&had, (const void *)a[2], sizeof(had)))) {
+		errno = EFAULT;
+		return -1;
+	}
+	action.sa_handler = given.handler;
+	action.sa_flags = (int)given.flags;
+	memcpy(&action.sa_mask, &given.mask, sizeof(given.mask));
+	if (sigaction((int)a[0], is_set ? &action : NULL, &before))
+		return -1;
+	if (a[2]) {
+		had = (struct kernel_action){
+			.handler = before.sa_handler, .flags = (uint32_t)before.sa_flags};
+		memcpy(&had.mask, &before.sa_mask, sizeof(had.mask));
+		memcpy((void *)a[2], &had, sizeof(had));
+	}
+	return 0;
+}
+
+/* Calls whose wrappers must not be passed over: an exec that nobody has made ready dies of the next sample,
+ * who ends unseen has no last one. false: it is none of them. */
+__attribute__((noinline)) static bool call_known(long number, const long a[6], long *result)
+{
+	switch (number) {
+	case SYS_execve:
+		*result = execve((const char *)a[0], (char **)a[1], (char **)a[2]);
+		return true;
+	case SYS_execveat:
+		*result = execveat((int)a[0], (const char *)a[1], (char **)a[2], (char **)a[3], (int)a[4]);
+		return true;
+	case SYS_sigaltstack:
+		*result = sigaltstack((const stack_t *)a[0], (stack_t *)a[1]);
+		return true;
+	case SYS_exit_group:
+		_exit((int)a[0]);
+	case SYS_exit:
+		wrap_thread_over();
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* Does the child that it makes go on where its parent is? */
+static bool shares_stack(long number, long a, long b)
+{
+	struct clone_args how = {0};
+
+#ifdef SYS_vfork
+	if (number == SYS_vfork)
+		return true;
+#endif
+	if (number == SYS_clone)
+		return (a & CLONE_VM) && !b;
+	return number == SYS_clone3 && peek(&how, (const void *)a, CLONE_ARGS_SIZE_VER0) &&
+	       (how.flags & CLONE_VM) && !how.stack;
+}
+
+/* Where to jump to with such a call; NULL: to wrap_syscall_call. */
+void *wrap_syscall_direct(long number, long a, long b) __attribute__((visibility("hidden")));
+void *wrap_syscall_direct(long number, long a, long b)
+{
+	return shares_stack(number, a, b) ? (void *)(uintptr_t)REAL(syscall) : NULL;
+}
+
+/* All other calls. Variadic, since where the caller has given less than all, what lies there is its own and
+ * may be read, but not written to. */
+long wrap_syscall_call(long number, ...) __attribute__((visibility("hidden")));
+long wrap_syscall_call(long number, ...)
+{
+	long a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (is_futex_wait(number, a[1]))
+		return WAIT(syscall, (number, a[0], a[1], a[2], a[3], a[4], a[5]));
+	if (number == SYS_seccomp)
+		return call_seccomp(a[0], a[1], a[2]);
+	if (number == SYS_prctl && a[0] == PR_SET_SECCOMP)
+		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
+	if (makes_child(number, a))
+		return call_clone(number, a);
+	if (call_known(number, a, &a[0]))
+		return a[0];
+	if (number == SYS_rt_sigaction && a[3] == sizeof(uint64_t) && guard_of((int)a[0]))
+		return call_sigaction(a);
+	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* By hand: what a compiler puts on the stack would be below such a child, or in its way. */
+__asm__(".text\n"
+	".p2align 4\n"
+	".globl syscall\n"
+	".type syscall, %function\nsyscall:\n\t"
+	".cfi_startproc\n\t" ARCH_SYSCALL_ENTRY(
+		"wrap_syscall_direct", "wrap_syscall_call") ".cfi_endproc\n\t"
+							    ".size syscall, . - syscall\n");
