@@ -131,6 +131,8 @@ static inline uint64_t queues_who(uint32_t number, uint32_t context)
 
 /* ---- queues_read.c ---- */
 
+/* queues->list[number] becomes that stream of the run, read from the window's begin on; queue_close() also
+ * after an error (memory, a damaged run). */
 int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct error *error);
 void queue_close(struct queue *queue);
 /* At least one row more, unless the queue is over. */
@@ -156,6 +158,7 @@ bool queues_meet_pairs(struct queues *queues, uint32_t *count, size_t rows, cons
 
 /* ---- queues_unite.c ---- */
 
+/* Room for `more` rows in the columns that `like` has; gap_columns_fini() frees. False: memory is out. */
 bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like);
 /* A row before the first one, which is over. */
 void gap_columns_begin(struct gap_columns *columns);

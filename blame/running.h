@@ -10,9 +10,12 @@
 
 struct running;
 
+/* Kernels of [begin, end) of the run's clock; it reads the run on the thread that calls, until
+ * running_free(). Errors are of memory and, where queues are read, of the run (ERROR_RUN: damaged). */
 int running_new(
 	struct running **running, struct run *run, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 void running_free(struct running *running);
+/* The kernels of that stream of the run, too. Before the first question. */
 int running_add_queue(struct running *running, uint32_t stream, struct error *error);
 
 /* When the next kernel begins or ends; UINT64_MAX: none does any more. Kernels are cut at the window. */

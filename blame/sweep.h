@@ -28,6 +28,8 @@ struct sweep_change {
 
 struct sweep;
 
+/* Of [begin, end) of the run's clock, without lines so far; it reads the run on the thread that calls, until
+ * sweep_free(). Errors here are of memory; of the others also ERROR_RUN (damaged). */
 int sweep_new(struct sweep **sweep, struct run *run, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 void sweep_free(struct sweep *sweep);
 /* Each adds a line. Of spans, which are in order, do not overlap and stay the caller's: pieces are busy

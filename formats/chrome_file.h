@@ -24,7 +24,9 @@ struct chrome_place {
 	uint64_t time_ns;
 };
 
+/* `out` stays the caller's. Times of events are given in the run's clock and written from `origin_ns` on. */
 void chrome_file_begin(struct chrome_file *file, FILE *out, uint64_t origin_ns);
+/* ERROR_IO when anything of it could not be written. Frees what the file holds, whatever is returned. */
 int chrome_file_end(struct chrome_file *file, struct error *error);
 
 /* An event: begin, then args if any, then end. `phase`: X complete, C counter, i instant, s f flow, M

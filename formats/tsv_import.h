@@ -9,6 +9,9 @@
 
 #include "store/error.h"
 
+/* Makes the run `path`, which must not be there (ERROR_USAGE), of the rows in `in`, which stays the caller's;
+ * `name` is what sentences call it. ERROR_RUN: rows that are none; ERROR_IO: reading, writing or memory
+ * failed. Nothing is left at `path` then. */
 int tsv_import(FILE *in, const char *name, const char *path, struct error *error);
 
 #endif

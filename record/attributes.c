@@ -15,7 +15,7 @@ static void byte_escape(struct store_bytes *out, unsigned char byte)
 	if (at)
 		length = snprintf(text, sizeof(text), "\\%c", names[at - letters]);
 	else if (byte < 0x20 || byte == 0x7f)
-		length = snprintf(text, sizeof(text), "\\x%02X", byte);
+		length = snprintf(text, sizeof(text), "\\x%02x", byte);
 	else
 		length = snprintf(text, sizeof(text), "%c", byte);
 	store_bytes_put(out, text, (size_t)length);

@@ -2,7 +2,7 @@
 /*
  * attributes.h - "key=value,..." as spans carry it (design, Output): inside a value `,` `=` and
  * the backslash are escaped by a backslash, tab, newline and return by their letters, other control bytes by
- * \xHH.
+ * \xHH in small letters, as readers write fields (timeline/escape.h).
  */
 #ifndef RECORD_ATTRIBUTES_H
 #define RECORD_ATTRIBUTES_H

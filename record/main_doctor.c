@@ -66,7 +66,7 @@ static void tsv_put(const char *text, char end)
 		if (byte == '\\')
 			fputs("\\\\", stdout);
 		else if (byte < 0x20 || byte == 0x7f)
-			printf("\\x%02X", byte);
+			printf("\\x%02x", byte);
 		else
 			putchar(byte);
 	}

@@ -6,7 +6,9 @@
 #include "timeline/report.h"
 #include "timeline/run.h"
 
+/* A time of the run's clock as reports show it; 0 for what lies before the origin. */
 uint64_t info_from_origin(const struct run *run, uint64_t time_ns);
+/* The next cell: the number, or an empty one. */
 void info_put_optional(struct report *report, uint64_t value, bool is_there);
 
 #endif

@@ -11,6 +11,7 @@ struct module_identity {
 	size_t size; /* 0: nothing is known */
 };
 
+/* By its build id, size 0 where it has none. */
 struct module_identity module_elf_identity(Elf *elf);
 bool module_identity_equal(const struct module_identity *a, const struct module_identity *b);
 /* Opens `path` if it is an ELF file of that identity. */

@@ -31,6 +31,7 @@ struct names_options {
 struct names;
 struct names_module;
 
+/* What `options` point at must outlive it. Reads nothing yet: the error is of memory. One thread. */
 int names_open(struct names **names, const struct names_options *options, struct error *error);
 void names_close(struct names *names);
 /* The same for a process that ends, which need not give back its memory piece by piece. */

@@ -32,6 +32,8 @@ struct place {
 	uint32_t scope; /* UINT32_MAX: no context */
 };
 
+/* Of a context of the run, cut at `depth` frames from the root; its strings are the run's, until it is
+ * renewed or closed. */
 struct place place_of(const struct run *run, uint32_t context, uint32_t depth);
 /* Is it code that was made at run time and has a name: Python's, JavaScript's, Java's? What such a function
  * calls in an interpreter or a library, it asked for. */

@@ -29,6 +29,7 @@ struct tree {
 	const struct profile_row *const *like; /* by node: what the row says; NULL: what its key does */
 };
 
+/* With the root alone; `metrics` must outlive it. Negative: memory is out. */
 int tree_init(struct tree *tree, const struct profile_metric *metrics, size_t metric_count);
 void tree_fini(struct tree *tree);
 /* The node, made if need be; TREE_NONE (and tree->failed) when memory is out. */
@@ -43,6 +44,7 @@ int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct p
 /* Fills what is a ratio of others in rows of values, each as wide as there are metrics. */
 void profile_ratios(const struct profile *profile, union profile_value *values, size_t rows);
 
+/* Whole numbers modulo 2^64, the others as they are. */
 void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value);
 bool values_are_zero(const union profile_value *values, size_t count);
 

@@ -189,9 +189,10 @@ static int without_store(const char *path, struct error *error)
 int run_find_stores(const char *path, char ***names, size_t *count, struct error *error)
 {
 	if (list(path, is_store_name, names, count))
-		return error_set(error, errno == ENOMEM ? ERROR_IO : ERROR_RUN, "%s cannot be read: %s%s",
+		return error_set(error, errno == ENOMEM ? ERROR_IO : ERROR_RUN, "%s cannot be read: %s%s%s",
 			path, strerror(errno),
-			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX" : "");
+			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX " : "",
+			errno == EACCES ? path : "");
 	if (*count)
 		return 0;
 	run_find_free(*names, *count);

@@ -17,6 +17,7 @@
 
 struct select_context;
 
+/* The caller's to free. ERROR_USAGE: too long; ERROR_IO: memory is out; the pattern is NULL then. */
 int select_context_new(struct select_context **pattern, const char *text, struct error *error);
 void select_context_free(struct select_context *pattern);
 /* Another run: what was found out about the scopes of the last one is forgotten. */

@@ -17,6 +17,7 @@
 
 struct select_streams;
 
+/* The caller's to free. ERROR_USAGE with where it is wrong, ERROR_IO for memory; NULL then. */
 int select_streams_parse(struct select_streams **streams, const char *text, struct error *error);
 void select_streams_free(struct select_streams *streams);
 bool select_streams_match(const struct select_streams *streams, const struct run_stream *stream);

@@ -7,6 +7,7 @@
 
 #include "tui/session.h"
 
+/* False: the action is none of these. */
 bool act_cursor(struct session *session, enum keys_action action);
 /* It does no more than move the cursor; */
 bool act_is_move(enum keys_action action);

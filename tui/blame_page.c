@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/hash.h"
+#include "timeline/select_time.h"
 #include "tui/quantity.h"
 #include "tui/session_read.h"
 
@@ -260,11 +261,11 @@ void blame_go_to_gap(struct session *session, const struct gap *gap)
 void blame_set_min(struct session *session, const char *value)
 {
 	struct blame_page *page = blame_page_of(session);
-	double ns;
+	uint64_t ns;
 
-	if (!page || quantity_parse(value, &ns) || !(ns >= 0 && ns < 9e18))
+	if (page && select_duration(value, &ns))
+		page->min_ns = ns;
+	else
 		session_say(
 			session, ":min needs a duration, such as 10us: shorter gaps are counted, not listed");
-	else
-		page->min_ns = (uint64_t)ns;
 }

@@ -74,11 +74,10 @@ int export_close(FILE *out)
 	return has_failed && !error ? ENOSPC : error; /* of an earlier write errno may be gone */
 }
 
-/* Half a table is none, and would be in the way of the next. */
-static void cut_away(struct session *session, const char *path, const char *why)
+void export_say_unwritten(struct session *session, const char *path, int why)
 {
-	unlink(path);
-	session_say(session, "cannot write %s: %s", path, why);
+	session_say(session, "cannot write %s: %s; choose another %s", path, strerror(why),
+		why == EEXIST ? "name" : "place");
 }
 
 void export_csv(struct session *session, const char *path)
@@ -94,13 +93,17 @@ void export_csv(struct session *session, const char *path)
 	}
 	out = fopen(path, "wxe"); /* nothing is overwritten */
 	if (!out) {
-		session_say(session, "cannot write %s: %s", path, strerror(errno));
+		export_say_unwritten(session, path, errno);
 		return;
 	}
 	is_there = is_profile ? write_profile(session, out) : stats_page_write(session, out);
 	why = export_close(out);
 	if (why || !is_there)
-		cut_away(session, path, is_there ? strerror(why) : "nothing to write");
+		unlink(path); /* half a table is none, and would be in the way of the next */
+	if (!is_there)
+		session_say(session, "cannot write %s: nothing to write", path);
+	else if (why)
+		export_say_unwritten(session, path, why);
 	else
 		session_say(session, "%s: the %s as CSV", path, is_profile ? "profile" : "statistics");
 }

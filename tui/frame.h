@@ -73,6 +73,7 @@ static inline uint32_t frame_level(const struct frame *frame)
 	return frame->depth + 2 + (frame->filter_changes << 16); /* behind those of tile.h */
 }
 
+/* Of nothing yet; run and tiles must outlive it. frame_fini() also after an error, which is of memory. */
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error);
 void frame_fini(struct frame *frame);
 /* Lays [begin, end) on `width` columns. Lines stay when nothing changed. */

@@ -76,7 +76,7 @@ void picture_save(struct session *session, const char *path)
 	if (result)
 		session_say(session, "%s", error.text);
 	else if ((why = out ? export_close(out) : errno)) {
-		session_say(session, "cannot write %s: %s", path, strerror(why));
+		export_say_unwritten(session, path, why);
 		if (out) /* half a picture is none, and would be in the way of the next */
 			unlink(path);
 	} else

@@ -57,6 +57,9 @@ int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, stru
 /* Call after changing a flag of a node, or the order. */
 void rows_update(struct rows *rows);
 const char *rows_order_name(enum rows_order order);
+/* For rows.c: fills in the empty `rows`, none of them shown; what is there after an error rows_fini() frees.
+ */
+int rows_build(struct rows *rows, const struct run *run, struct error *error);
 /* For rows.c: sorts siblings; fills in what they are sorted by. */
 void rows_order_sort(struct rows *rows, uint32_t *nodes, uint32_t count);
 void rows_order_take(struct rows *rows, const struct run *run);

@@ -17,6 +17,7 @@ struct runs_place {
 	int wide; /* screen columns of a cell */
 };
 
+/* The cells of `count` columns, names of runs in them, a nick where a state has its part. */
 void runs_draw(const struct runs_place *place, const struct cell *row, uint32_t count);
 /* One character in all columns of a cell. */
 void runs_put(const struct runs_place *place, uint32_t column, uint32_t rune, enum grid_style style);

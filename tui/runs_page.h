@@ -23,6 +23,7 @@ struct runs_page {
 	char trouble[1100]; /* why there is nothing; "": there is */
 };
 
+/* With all that it holds; NULL is nothing. */
 void runs_page_free(struct runs_page *page);
 /* Looks what is there now, and gives the list the screen. */
 void view_runs_open(struct session *session);

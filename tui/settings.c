@@ -75,7 +75,7 @@ static bool *flag_of(struct session *session, const struct setting *setting)
 
 /* ---- values ---- */
 
-/* 10000 ns are "10us": as quantity_parse() reads them. */
+/* 10000 ns are "10us": as quantity_parse() and select_duration() read them. */
 static void put_duration(char *out, uint64_t ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};

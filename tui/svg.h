@@ -10,6 +10,7 @@
 
 #include "tui/palette.h"
 
+/* Whether it all got into `out` tells ferror(). */
 void svg_print(const struct grid *grid, const struct palette *palette, FILE *out);
 
 #endif

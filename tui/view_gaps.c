@@ -120,7 +120,8 @@ static void draw_sizes(const struct blame_page *page, struct grid *grid, int row
 	for (int i = 0; i < GAPS_DECADES; i++, row++) {
 		int filled = (int)((double)decades[i].time_ns / (double)most_ns * (grid->columns - 46));
 		grid_text(grid, row, 2, 12, names[i], GRID_TEXT);
-		snprintf(text, sizeof(text), "%llu gaps", (unsigned long long)decades[i].count);
+		snprintf(text, sizeof(text), "%llu gap%s", (unsigned long long)decades[i].count,
+			decades[i].count == 1 ? " " : "s");
 		grid_text_right(grid, row, 14, 14, text, GRID_TEXT);
 		quantity_short(text, decades[i].time_ns);
 		grid_text_right(grid, row, 28, 12, text, GRID_TEXT);

@@ -171,7 +171,7 @@ void control_start(void)
 /* "name=...", escaped as attributes are. */
 static uint32_t name_text(struct thread *t, const char *name)
 {
-	static const char plain[] = "\t\n\r\\,=", letters[] = "tnr\\,=", digits[] = "0123456789ABCDEF";
+	static const char plain[] = "\t\n\r\\,=", letters[] = "tnr\\,=", digits[] = "0123456789abcdef";
 	char text[sizeof("name=") + 4 * NAME_BYTES_MAX] = "name=";
 	char *to = text + strlen(text);
 

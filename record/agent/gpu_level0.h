@@ -98,12 +98,12 @@ void level0_start(void);
 /* Hands over what has ended, unless another thread is at it. */
 void level0_look(void);
 
-/* ---- gpu_level0_queue.c, gpu_level0_append.c, gpu_level0_object.c: put wrappers into the loader's tables
- * ---- */
+/* ---- gpu_level0_queue.c, gpu_level0_append.c, gpu_level0_object.c: wrappers for the loader's tables ---- */
 
 /* A slot that the driver leaves empty stays so. */
 #define LEVEL0_WRAP(to, slot, wrapper) ((to)->slot = (to)->slot ? (wrapper) : NULL)
 
+/* Each puts its wrappers into a table that the loader calls by; level0_real has what was there. */
 void level0_wrap_context(ze_context_dditable_t *to);
 void level0_wrap_command_queue(ze_command_queue_dditable_t *to);
 void level0_wrap_fence(ze_fence_dditable_t *to);
@@ -124,6 +124,7 @@ bool level0_event_has_times(ze_event_handle_t event);
 
 /* Known from here on and said to the collector; NULL: no memory. */
 struct level0_device *level0_device(ze_device_handle_t handle);
+/* Its number, from 1 in the order in which contexts are met; 0: none, or no memory. */
 uint32_t level0_context(ze_context_handle_t handle);
 /* Numbers and names a queue of the device. */
 struct gpu_queue level0_queue(ze_context_handle_t context, struct level0_device *device,
@@ -135,6 +136,8 @@ bool level0_is_compute(struct level0_device *device, uint32_t ordinal);
 /* Times that an event says, on our clock. */
 void level0_times(struct level0_device *device, uint64_t launch_ns, const uint64_t ticks[2], uint64_t ns[2]);
 
+/* Events of ours for that context and device, made at the first question; NULL: no memory. They live until
+ * level0_context_forget(), or longer where a list has one. */
 struct level0_events *level0_events(ze_context_handle_t context, struct level0_device *device);
 /* An event that was reset; NULL: there is none to be had. */
 ze_event_handle_t level0_event_take(struct level0_events *events);
@@ -148,7 +151,9 @@ const char *level0_name(const char *name);
 
 /* ---- gpu_level0_list.c; with the lock held ---- */
 
+/* Known by its handle until level0_list_free(); NULL: no memory. */
 struct level0_list *level0_list_new(ze_command_list_handle_t handle);
+/* NULL: made when nobody watched. */
 struct level0_list *level0_list(ze_command_list_handle_t handle);
 /* Frees it; all that ran in it has ended. */
 void level0_list_free(struct level0_list *list);

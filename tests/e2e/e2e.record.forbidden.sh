@@ -42,6 +42,10 @@ refused file 'Not a directory' 'a file stands where a directory should'
 if $user test -x "$HPCT_BIN/hpct-record" 2>/dev/null; then
 	refused forbidden 'Permission denied' 'choose a place that can be written' $user
 	same "left in forbidden" "" "$(ls -A forbidden)"
+	cp -r good.hpct own.hpct && chmod 700 own.hpct
+	code "a run of somebody else's" 4 $user hpct-info own.hpct
+	sentence "a run of somebody else's"
+	check "a run of somebody else's: $(cat err)" grep -q 'let others read it: chmod -R go+rX own.hpct$' err
 fi
 code "a summary that cannot be written" 0 hpct-record -o said --summary nowhere/summary -- true
 sentence "a summary that cannot be written"

@@ -15,7 +15,7 @@ check "y keeps the name: $(tail -n 2 screen)" grep -q '^<program root>' .cache/h
 cp stats.csv kept.csv
 draw one.hpct --keys ':csv stats.csv<Enter>' >screen
 check "a file that exists is left alone" cmp -s stats.csv kept.csv
-check "and that is said" grep -q 'cannot write stats.csv' screen
+check "and that is said" grep -q 'cannot write stats.csv: File exists; choose another name' screen
 for keys in ':time 9999s..<Enter>' 'gsoon<Enter>' '&colour=red<Enter>'; do
 	draw one.hpct --keys "$keys" >screen
 	check "$keys: what is wrong is said: $(tail -n 3 screen)" grep -qE 'lies in this window|is no time|no such field' screen

@@ -33,7 +33,7 @@ static void test_two_threads_arrive(void **state)
 	assert_int_equal(streams[1].thread, 1);
 	assert_int_equal(streams[1].tid, streams[1].pid + 1);
 	assert_string_equal(store_reader_text(reader, streams[0].name, NULL), "fake");
-	assert_string_equal(store_reader_text(reader, streams[1].name, NULL), "new,na=me");
+	assert_string_equal(store_reader_text(reader, streams[1].name, NULL), "new,na=me\x1b");
 	assert_int_equal(streams[1].lost, 3);
 	assert_int_equal(streams[1].partial, 1);
 	assert_true(streams[1].end_ns != STORE_OPEN_NS);
@@ -56,7 +56,7 @@ static void test_two_threads_arrive(void **state)
 	span = span_of(reader, 1, STORE_OP_LOST);
 	assert_int_equal(span.amount, 3);
 	span = span_of(reader, 1, STORE_OP_MONITORED);
-	assert_true(attributes_have(reader, span.attributes, "name=new\\,na\\=me"));
+	assert_true(attributes_have(reader, span.attributes, "name=new\\,na\\=me\\x1b"));
 	assert_true(attributes_have(reader, span.attributes, "command=prog 'an argument'"));
 	assert_true(attributes_have(reader, span.attributes, "metric=CPUTIME"));
 	assert_true(attributes_have(reader, span.attributes, "period_ns=5000000"));

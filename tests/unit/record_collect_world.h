@@ -491,8 +491,8 @@ static inline void agent_two_threads(struct fixture *f)
 	publish(&main_thread);
 	worker = claim(&fake, 1, 1);
 	put_sample(&worker, EVENT_NODE_THREAD_ROOT, 0);
-	name = put(&worker, EVENT_NAME, 0, 9, sizeof(*name) + 9);
-	memcpy(name->bytes, "new,na=me", 9);
+	name = put(&worker, EVENT_NAME, 0, 10, sizeof(*name) + 10);
+	memcpy(name->bytes, "new,na=me\x1b", 10);
 	put_node(&worker, 16, EVENT_NODE_PARTIAL_THREAD, 1, 0x200);
 	put_sample(&worker, 16, 7);
 	atomic_store(&worker.ring->partial, 1);

@@ -7,6 +7,8 @@
 
 #include <locale.h>
 
+#include "tui/blame_page.h"
+
 /* Nothing to see where there is nothing to end, to leave or to choose anew. */
 static bool may_be_silent(enum keys_action action)
 {
@@ -91,6 +93,21 @@ static void test_folded(void **state)
 	}
 }
 
+/* A duration has its unit, as with --min: 5 alone was seconds, and hid all gaps. */
+static void test_min(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	open_one(&f);
+	press(&f, ":min 20us<Enter>");
+	assert_string_equal(f.session->message, "");
+	press(&f, ":min 5<Enter>");
+	assert_non_null(strstr(f.session->message, "needs a duration"));
+	assert_int_equal(f.session->blame->min_ns, 20000);
+	close_session(&f);
+}
+
 static int make(void **state)
 {
 	(void)state;
@@ -99,8 +116,8 @@ static int make(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stream), cmocka_unit_test(test_group), cmocka_unit_test(test_folded)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream), cmocka_unit_test(test_group),
+		cmocka_unit_test(test_folded), cmocka_unit_test(test_min)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, make, end_world);
