@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nested.c - see nested.h. The outer agent sits in this process and would put itself back into every
- * environment that goes through its wrappers, so the exec goes past them.
+ * environment that goes through its wrappers, so the exec asks to go past them.
  */
 #include "record/nested.h"
 
@@ -58,7 +58,7 @@ void nested_leave(char **argv)
 			unsetenv("LD_PRELOAD");
 		for (unsigned i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 			unsetenv(ours[i]);
-		syscall(SYS_execve, "/proc/self/exe", argv, environ);
+		syscall(SYS_execve, "/proc/self/exe", argv, environ, ENVIRONMENT_LEFT);
 	}
 	free(kept);
 }

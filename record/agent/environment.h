@@ -24,6 +24,10 @@ uint32_t environment_generation(char *const *envp, pid_t pid);
 /* Did the exec that led to this program ignore SIGTRAP on our account? */
 bool environment_hides_trap(char *const *envp);
 
+/* Behind the arguments of syscall(SYS_execve, ...), where the kernel looks at nothing: what an hpct-record
+ * that is itself recorded says to the agent in it, which then leaves that exec's environment alone. */
+#define ENVIRONMENT_LEFT 0x4850435445584543l
+
 /* Writes a number and its NUL, at most 21 bytes: stdio is not for this place. */
 void environment_decimal(char *to, unsigned long value);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "record/agent/arch.h"
+#include "record/agent/environment.h"
 #include "record/agent/guard.h"
 #include "record/agent/peek.h"
 #include "record/agent/real.h"
@@ -117,6 +118,8 @@ __attribute__((noinline)) static bool call_known(long number, const long a[6], l
 {
 	switch (number) {
 	case SYS_execve:
+		if (a[3] == ENVIRONMENT_LEFT)
+			return false;
 		*result = execve((const char *)a[0], (char **)a[1], (char **)a[2]);
 		return true;
 	case SYS_execveat:
