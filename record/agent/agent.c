@@ -15,6 +15,7 @@
 #include "record/agent/environment.h"
 #include "record/agent/gpu.h"
 #include "record/agent/guard.h"
+#include "record/agent/loaded.h"
 #include "record/agent/papi.h"
 #include "record/agent/process.h"
 #include "record/agent/real.h"
@@ -56,7 +57,7 @@ static int start(void)
 	if (process_open(program_argv, program_envp))
 		return -1;
 	control_process_begin();
-	module_init(program_envp);
+	module_init();
 	thread_init();
 	thread = thread_new();
 	if (!thread)
@@ -164,6 +165,7 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	program_envp = envp;
 	main_stack_set(argv);
 	control_init(process.settings.delayed);
+	loaded_init(envp);
 	if (is_wanted() && !wrap_thread_open() && !guards_open() && !start()) {
 		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
 		__cxa_atexit(at_exit, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "record/agent/gpu_ring.h"
 #include "record/agent/gpu_text.h"
+#include "record/agent/module.h"
 #include "record/agent/process.h"
 #include "record/agent/trace.h"
 
@@ -27,6 +28,7 @@ static const struct gpu_vendor *const vendors[] = {&gpu_nvidia, &gpu_opencl, &gp
 static struct {
 	_Atomic uint64_t correlation;
 	_Atomic uint32_t exit_watched;
+	bool is_forked;
 } gpu;
 
 /* ---- vendors ---- */
@@ -66,6 +68,7 @@ void gpu_look_back(void)
 
 void gpu_child(void)
 {
+	gpu.is_forked = true;
 	gpu_ring_child();
 	EACH_WANTED(vendor)
 	if (vendor->child)
@@ -81,6 +84,13 @@ static int library_look(struct dl_phdr_info *info, size_t bytes, void *names)
 		if (strncmp(base + 1, *name, strlen(*name)) == 0)
 			return 1;
 	return 0;
+}
+
+/* A forked child may find the loader's locks taken by a thread that the fork left behind, and would wait for
+ * ever: there the modules must do that samples have met. */
+bool gpu_library_was_there(const char *const *names)
+{
+	return gpu.is_forked ? module_is_met(names) : gpu_library_is_there(names);
 }
 
 bool gpu_library_is_there(const char *const *names)

@@ -135,8 +135,11 @@ void gpu_child(void);
 /* Whether this process is measured and `gpu=` asks for this vendor. */
 bool gpu_is_wanted(const struct gpu_vendor *vendor);
 
-/* Is a library loaded whose name begins with one of these, ended by NULL? */
+/* Is a library loaded whose name begins with one of these, ended by NULL? Asks the loader, so only in a call
+ * that the program makes to a library that it has loaded. */
 bool gpu_library_is_there(const char *const *names);
+/* The same for look_back, at the end of any process. */
+bool gpu_library_was_there(const char *const *names);
 
 /* A runtime works now: at exit, all is flushed before what the runtime registered so far is torn down. Any
  * number of times. */

@@ -229,7 +229,7 @@ static void other_tool_say(void)
 	int idle = CUDA_IDLE;
 
 	if (atomic_load(&cuda.state) == CUDA_IDLE && tool && strcmp(tool, process.settings.agent) != 0 &&
-		gpu_library_is_there(driver) && atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
+		gpu_library_was_there(driver) && atomic_compare_exchange_strong(&cuda.state, &idle, CUDA_OFF))
 		gpu_unmonitored("CUDA_INJECTION64_PATH names another tool");
 }
 

@@ -241,7 +241,7 @@ static void opencl_look_back(void)
 	static const char *const drivers[] = {"libpocl.so", "libnvidia-opencl.so", "libigdrcl.so",
 		"libamdocl", "libintelocl.so", "libMesaOpenCL.so", "libRusticlOpenCL.so", "libmali", NULL};
 
-	if (!atomic_load(&layer_is_asked) && gpu_library_is_there(drivers) &&
+	if (!atomic_load(&layer_is_asked) && gpu_library_was_there(drivers) &&
 		!atomic_exchange(&layer_is_asked, true))
 		gpu_unmonitored(
 			"OpenCL's loader asked for no layers: ocl-icd does since 2.3, Khronos' since 2021");

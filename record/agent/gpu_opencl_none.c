@@ -10,7 +10,7 @@ static void opencl_look_back(void)
 	static const char *const loader[] = {"libOpenCL.so", NULL};
 	static _Atomic bool is_said;
 
-	if (gpu_library_is_there(loader) && !atomic_exchange(&is_said, true))
+	if (gpu_library_was_there(loader) && !atomic_exchange(&is_said, true))
 		gpu_unmonitored("hpct was built without OpenCL's headers");
 }
 

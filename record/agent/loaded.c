@@ -6,8 +6,8 @@
 #include "record/agent/loaded.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -37,6 +37,8 @@ static struct list *_Atomic list;
 static uint64_t vdso_begin;
 static uint64_t loader_begin;
 static struct loaded program; /* end 0: not known */
+static const ElfW(Phdr) * program_segments;
+static size_t program_segment_count;
 
 static bool list_search(uint64_t pc, struct loaded *found)
 {
@@ -149,22 +151,37 @@ void loaded_refresh(void)
 	atomic_store_explicit(&list, listing.list, memory_order_release);
 }
 
-/* The program itself, by what the kernel says of its headers. */
-static void program_init(const ElfW(Phdr) * segments, size_t count)
+const ElfW(Phdr) * loaded_program(size_t *count, uint64_t *bias)
 {
-	struct dl_phdr_info info = {.dlpi_phdr = segments, .dlpi_phnum = (ElfW(Half))count};
+	*count = program_segment_count;
+	*bias = program.bias;
+	return program_segments;
+}
 
-	for (size_t i = 0; i < count; i++)
-		if (segments[i].p_type == PT_PHDR)
-			info.dlpi_addr = (uintptr_t)segments - segments[i].p_vaddr;
+/* The program itself, by what the kernel says of its headers. Static ones may not say where those belong: the
+ * file's header stands before them then, and says where the program begins. */
+static void program_init(uint64_t entry)
+{
+	struct dl_phdr_info info = {
+		.dlpi_phdr = program_segments, .dlpi_phnum = (ElfW(Half))program_segment_count};
+	const ElfW(Ehdr) *header = (const void *)((const char *)program_segments - sizeof(*header));
+	bool is_placed = false;
+
+	for (size_t i = 0; i < program_segment_count; i++)
+		if (program_segments[i].p_type == PT_PHDR) {
+			info.dlpi_addr = (uintptr_t)program_segments - program_segments[i].p_vaddr;
+			is_placed = true;
+		}
+	if (!is_placed && ((uintptr_t)program_segments & 4095) >= sizeof(*header) &&
+		!memcmp(header->e_ident, ELFMAG, SELFMAG))
+		info.dlpi_addr = entry - header->e_entry;
 	fill_from_info(&program, &info);
 }
 
 void loaded_init(char **envp)
 {
 	char **auxiliary = envp + environment_count(envp) + 1;
-	const ElfW(Phdr) *segments = NULL;
-	size_t count = 0;
+	uint64_t entry_point = 0;
 
 	find_object = (int (*)(void *, struct dl_find_object *))real_symbol("_dl_find_object");
 	for (const ElfW(auxv_t) *entry = (const void *)auxiliary; entry->a_type != AT_NULL; entry++) {
@@ -173,12 +190,14 @@ void loaded_init(char **envp)
 		if (entry->a_type == AT_BASE)
 			loader_begin = entry->a_un.a_val;
 		if (entry->a_type == AT_PHDR)
-			segments = (const void *)entry->a_un.a_val;
+			program_segments = (const void *)entry->a_un.a_val;
 		if (entry->a_type == AT_PHNUM)
-			count = entry->a_un.a_val;
+			program_segment_count = entry->a_un.a_val;
+		if (entry->a_type == AT_ENTRY)
+			entry_point = entry->a_un.a_val;
 	}
-	if (segments)
-		program_init(segments, count);
+	if (program_segments)
+		program_init(entry_point);
 	loaded_refresh();
 }
 

@@ -6,7 +6,9 @@
 #ifndef RECORD_AGENT_LOADED_H
 #define RECORD_AGENT_LOADED_H
 
+#include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A module as it lies in memory. `name` is the loader's, valid while the module is loaded. */
@@ -17,8 +19,14 @@ struct loaded {
 	const char *name;      /* "": the executable */
 };
 
-/* Once per process, before any question. */
+/*
+ * Once per program, before any question and while it has one thread: it asks the loader, whose locks a forked
+ * child may find taken by a thread that the fork left behind.
+ */
 void loaded_init(char **envp);
+
+/* The program's own headers, `count` of them, and its bias. NULL: not known. */
+const ElfW(Phdr) * loaded_program(size_t *count, uint64_t *bias);
 
 /* The module that holds an address; false: none does. */
 bool loaded_find(uint64_t address, struct loaded *found);

@@ -240,6 +240,24 @@ const struct cfi_module *module_find(void *context, uint64_t pc)
 	return module;
 }
 
+bool module_is_met(const char *const *names)
+{
+	for (uint32_t i = 0, used = slots_used(); i < used; i++) {
+		const struct event_module *slot = &process.modules[i];
+		const char *base = slot->path;
+
+		if (atomic_load_explicit(&slot->state, memory_order_acquire) != EVENT_MODULE_LIVE)
+			continue;
+		for (const char *at = slot->path; *at; at++)
+			if (*at == '/')
+				base = at + 1;
+		for (const char *const *name = names; *name; name++)
+			if (strncmp(base, *name, strlen(*name)) == 0)
+				return true;
+	}
+	return false;
+}
+
 void module_unloaded(void)
 {
 	loaded_refresh();
@@ -254,9 +272,8 @@ void module_unloaded(void)
 	atomic_fetch_add_explicit(&generation, 1, memory_order_release);
 }
 
-void module_init(char **envp)
+void module_init(void)
 {
 	atomic_store(&anonymous_slot, 0);
 	module_path_init();
-	loaded_init(envp);
 }

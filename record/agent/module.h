@@ -18,8 +18,8 @@ struct module_cache {
 	unsigned next; /* entry to replace */
 };
 
-/* Once per process, before any lookup. */
-void module_init(char **envp);
+/* Once per process, before any lookup, after loaded_init. */
+void module_init(void);
 
 /* The module at pc with tables and slot, or NULL. `cache` is a struct module_cache of the calling thread;
  * the answer is valid until the cache's next change. Signature of unwind_space.module_find. */
@@ -33,6 +33,9 @@ uint64_t module_bias(uint32_t slot);
 
 /* Counts unloadings; a thread whose caches are older must drop them. */
 uint32_t module_generation(void);
+
+/* Whether code of a module was met whose file's name begins with one of these, ended by NULL. */
+bool module_is_met(const char *const *names);
 
 /* After a dlclose: marks what is gone. Not from a handler. */
 void module_unloaded(void);

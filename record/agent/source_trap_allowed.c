@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 
 #include "record/agent/debugger.h"
+#include "record/agent/loaded.h"
 #include "record/agent/source.h"
 #include "store/event.h"
 
@@ -44,25 +45,20 @@ static bool note_is_go(const ElfW(Nhdr) * note, const char *end)
 
 /* Go's runtime takes all signals by system calls of its own, and dies of a SIGTRAP that it did not ask for.
  */
-static int program_is_go(struct dl_phdr_info *info, size_t size, void *is_go)
-{
-	(void)size;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		const char *begin = (const char *)info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type == PT_NOTE && note_is_go((const void *)begin, begin + segment->p_memsz))
-			*(bool *)is_go = true;
-	}
-	return 1; /* the program itself comes first */
-}
-
 bool source_program_is_go(void)
 {
-	bool is_go = false;
+	uint64_t bias;
+	size_t count;
+	const ElfW(Phdr) *segment = loaded_program(&count, &bias);
 
-	dl_iterate_phdr(program_is_go, &is_go);
-	return is_go;
+	for (size_t i = 0; segment && i < count; i++) {
+		const char *begin = (const char *)(uintptr_t)(bias + segment[i].p_vaddr);
+
+		if (segment[i].p_type == PT_NOTE &&
+			note_is_go((const void *)begin, begin + segment[i].p_memsz))
+			return true;
+	}
+	return false;
 }
 
 int source_trap_refusal(void)

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "record/agent/loaded.h"
 #include "record/agent/perf.h"
 #include "record/agent/process.h"
 #include "record/agent/sample.h"
@@ -143,7 +144,8 @@ int main(int argc, char **argv, char **envp)
 	is_trace = argc > 1 && !strcmp(argv[1], "trace");
 	if (process_settings_read(settings) || process_open(argv, envp))
 		return 1;
-	module_init(envp);
+	loaded_init(envp);
+	module_init();
 	thread_init();
 	thread_place.stack_high = (uintptr_t)argv;
 	thread_place.stack_low = (uintptr_t)argv - (1u << 20);

@@ -34,3 +34,14 @@ check "storm: 21 processes, got $(hpct-info storm.hpct --streams --format tsv |
 record nested --summary summary -- bash -c 'for i in {1..50}; do x=$(y=$(:); echo); done'
 check "nested: 101 processes, all measured: $(cat summary)" grep -q '^processes 101 ' summary
 check "nested: none is taken for unmeasured: $(cat summary)" [ -z "$(grep '^unmonitored' summary)" ]
+
+# Children whose parent's other thread held the loader's locks when they began, which nobody gives back to them.
+for options in '-e CPUTIME@f200' '-e CPUTIME@f10000' '--unwinder libunwind'; do
+	# shellcheck disable=SC2086 # words
+	record inherits $options --summary summary -- timeout -k 1 20 \
+		"$HPCT_BIN/../tests/inherits" "$HPCT_BIN/../tests/inherits_library.so" >reading
+	same "inherits, $options: exit code" 0 "$?"
+	same "inherits, $options: what the program says" "list 3 load 3 " "$(tr '\n' ' ' <reading)"
+	check "inherits, $options: the children's 100 ms are there" calc "$(weight_sum inherits) > 90000000"
+	rm -rf inherits.hpct
+done
