@@ -219,7 +219,7 @@ void page_rows_coverage(
 			.key = "streams",
 			.time_ns = coverage->monitored_ns,
 			.has_time = true,
-			.whole_ns = coverage->window_ns,
+			.whole_ns = coverage->lived_ns,
 			.has_count = true,
 			.count = coverage->streams});
 	put_count(report, call, "lost", coverage->lost);

@@ -54,6 +54,7 @@ struct chrome {
 	struct numbering processes;
 	uint32_t threads; /* handed out */
 	uint64_t begin_ns, end_ns;
+	struct slice_cut cut;
 	struct chrome_at at;
 };
 
@@ -119,6 +120,21 @@ static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end
 	return lanes->tid[i];
 }
 
+/* ---- what was chosen, as hpct-slice takes it ---- */
+
+static bool is_chosen(const struct chrome *chrome, uint32_t op, uint32_t context, uint64_t length_ns)
+{
+	return select_wants_op(chrome->select, op) && select_wants_context(chrome->select, context) &&
+	       length_ns >= chrome->cut.min_ns;
+}
+
+/* A sample has no length that --min could speak of. */
+static bool is_piece_chosen(const struct chrome *chrome, const struct extent *extent)
+{
+	return (extent->op != STORE_OP_NONE || chrome->cut.samples) &&
+	       is_chosen(chrome, extent->op, extent->context, extent->end_ns - extent->begin_ns);
+}
+
 /* ---- the line ---- */
 
 static int write_calls(struct chrome *chrome, uint32_t tid, struct error *error)
@@ -160,7 +176,8 @@ static int put_line(struct chrome *chrome, struct error *error)
 	code = chrome_calls_begin(&chrome->at.calls, chrome->run, select_depth(chrome->select), error);
 	while (!code && (count = extent_next(walk, extents, BATCH, error)) > 0)
 		for (long i = 0; i < count && !code; i++)
-			code = chrome_calls_add(&chrome->at.calls, &extents[i], error);
+			if (is_piece_chosen(chrome, &extents[i]))
+				code = chrome_calls_add(&chrome->at.calls, &extents[i], error);
 	extent_close(walk);
 	if (!code && count < 0)
 		return (int)count;
@@ -248,17 +265,15 @@ static bool put_span(struct chrome *chrome, const struct batch *batch, size_t i)
 	return true;
 }
 
-static bool is_wanted(const struct chrome *chrome, uint32_t op, uint32_t context)
-{
-	return (op == STORE_OP_MARK || !store_op_is_state(op)) && select_wants_op(chrome->select, op) &&
-	       select_wants_context(chrome->select, context);
-}
-
 static bool put_span_row(void *own, const struct batch *batch, size_t i)
 {
 	struct chrome *chrome = own;
+	uint32_t op = batch->what[i];
 
-	return !is_wanted(chrome, batch->what[i], batch->context[i]) || put_span(chrome, batch, i);
+	if (op != STORE_OP_MARK && store_op_is_state(op))
+		return true; /* it is in the line */
+	return !is_chosen(chrome, op, batch->context[i], batch->end_ns[i] - batch->begin_ns[i]) ||
+	       put_span(chrome, batch, i);
 }
 
 static int put_spans(struct chrome *chrome, struct error *error)
@@ -330,7 +345,7 @@ static int put_stream(struct chrome *chrome, uint32_t stream, struct error *erro
 		rc = put_line(chrome, error);
 	if (rc == 0)
 		rc = put_spans(chrome, error);
-	return rc < 0 ? rc : put_values(chrome, error);
+	return rc < 0 || !chrome->cut.values ? rc : put_values(chrome, error);
 }
 
 static void chrome_fini(struct chrome *chrome)
@@ -346,7 +361,8 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 	struct chrome chrome = {.run = run,
 		.select = select,
 		.begin_ns = select_begin_ns(select),
-		.end_ns = select_end_ns(select)};
+		.end_ns = select_end_ns(select),
+		.cut = slice_cut_of(select)};
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
 	int rc = coverage_require(run, select, error), ended;

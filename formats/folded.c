@@ -217,5 +217,8 @@ static int folded_put(struct run *run, const struct select *select, FILE *out, s
 	return rc;
 }
 
-const struct format format_folded = {
-	.name = "folded", .about = "flame graphs", .put = folded_put, .takes_derived = true};
+const struct format format_folded = {.name = "folded",
+	.about = "flame graphs",
+	.put = folded_put,
+	.refused = "op min",
+	.takes_derived = true};

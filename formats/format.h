@@ -18,7 +18,8 @@ struct format {
 	/* Makes the run `path` of what `in` holds, or nothing at all; `name` is what errors call the input.
 	 * ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged. NULL: cannot be imported. */
 	int (*take)(FILE *in, const char *name, const char *path, struct error *error);
-	bool takes_derived; /* `put` knows derived metrics (timeline/derived.h) */
+	const char *refused; /* options of the selector that say nothing to `put` ("op min"); NULL: none */
+	bool takes_derived;  /* `put` knows derived metrics (timeline/derived.h) */
 };
 
 extern const struct format format_tsv, format_folded, format_chrome;

@@ -42,6 +42,7 @@ static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
 	char names[FORMAT_TEXT_MAX];
+	int rc = 0;
 
 	if (!choice->format) {
 		format_names(names, FORMAT_PUTS);
@@ -53,6 +54,11 @@ static int work(struct program_call *call, struct error *error)
 			"--to %s exports what was recorded; %s are metrics for --to %s", choice->format->name,
 			DERIVED_NAMES, names);
 	}
+	snprintf(names, sizeof names, "--to %s", choice->format->name);
+	if (choice->format->refused)
+		rc = select_refuse(call->select, choice->format->refused, names, error);
+	if (rc < 0)
+		return rc;
 	if (choice->output)
 		return put_file(call, choice, error);
 	return choice->format->put(call->run, call->select, stdout, error);

@@ -29,7 +29,7 @@ _hpct_values() {
 	case $2 in
 	--format) echo table tsv json ;;
 	--view) echo top-down bottom-up flat ;;
-	--by) echo function path module line loop inline file instruction stream op mark ;;
+	--by) echo function path module line loop inline file instruction script stream op mark ;;
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial ;;
 	--to) echo tsv folded chrome ;;
 	--from) echo tsv ;;

@@ -28,6 +28,19 @@ static bool is_there(const char *pattern)
 	return is_found;
 }
 
+/* A runtime is there: what this hpct was built without the headers of, it does not record all the same. */
+static void runtime_say(struct doctor_row *row, const char *vendor, const char *headers, const char *path)
+{
+	char remedy[DOCTOR_TEXT / 2];
+
+	if (!strstr(HPCT_GPU_LEFT_OUT, vendor)) {
+		doctor_say(row, DOCTOR_YES, NULL, "%.160s", path);
+		return;
+	}
+	snprintf(remedy, sizeof(remedy), "install %s, and build hpct anew", headers);
+	doctor_say(row, DOCTOR_NO, remedy, "%.120s, but hpct was built without its headers", path);
+}
+
 static void cuda_look(struct doctor_row *row)
 {
 	char path[DOCTOR_TEXT / 2];
@@ -59,7 +72,9 @@ static void cupti_look(struct doctor_row *row)
 		is_restricted |= !strncmp(line, "RmProfilingAdminOnly: 1", 23);
 	if (file)
 		fclose(file);
-	if (any_library(names, path, sizeof(path)))
+	if (strstr(HPCT_GPU_LEFT_OUT, "nvidia") && any_library(names, path, sizeof(path)))
+		runtime_say(row, "nvidia", "CUPTI's headers (CUDA_HOME says where)", path);
+	else if (any_library(names, path, sizeof(path)))
 		doctor_say(row, DOCTOR_YES, NULL, "%.120s%s", path,
 			is_restricted && geteuid() ? "; GPU counters are for root only "
 						     "(NVreg_RestrictProfilingToAdminUsers=0 lifts that)"
@@ -77,7 +92,7 @@ static void level_zero_look(struct doctor_row *row)
 	char path[DOCTOR_TEXT / 2];
 
 	if (doctor_library("libze_loader.so.1", path, sizeof(path)))
-		doctor_say(row, DOCTOR_YES, NULL, "%.160s", path);
+		runtime_say(row, "level0", "libze-dev", path);
 	else
 		doctor_say(row, DOCTOR_NONE, NULL, "libze_loader.so.1 is not found");
 }
@@ -92,7 +107,7 @@ static void opencl_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_NONE, "install a driver, such as pocl-opencl-icd",
 			"%.120s, but no driver in /etc/OpenCL/vendors", path);
 	else
-		doctor_say(row, DOCTOR_YES, NULL, "%.160s", path);
+		runtime_say(row, "opencl", "opencl-headers", path);
 }
 
 static void pfm_look(struct doctor_row *row)

@@ -101,7 +101,8 @@ static int archive_find(char *path, size_t room, const char *agent, bool memleak
 		memleak ? "-memleak" : "");
 	if (!access(path, R_OK))
 		return 0;
-	return error_set(error, ERROR_IO, "%s: %s; install hpct again", path, strerror(errno));
+	return error_set(
+		error, ERROR_IO, "%s: %s; install hpct again, or correct --agent", path, strerror(errno));
 }
 
 char **link_command(

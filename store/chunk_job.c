@@ -210,8 +210,8 @@ int store_chunk_job_failed(const struct store_chunk_job *job, struct error *erro
 	if (!job->damage)
 		return -ERROR_IO;
 	return error_set(error, ERROR_RUN,
-		"the store is damaged: the chunk of stream %u at %llu ns has %s; restore it from a copy, or "
-		"read "
+		"'%s' is damaged: the chunk of stream %u at %llu ns has %s; restore it from a copy, or read "
 		"other streams with --streams",
-		job->header.stream, (unsigned long long)job->chunk->bucket_ns, job->damage);
+		job->chunk->pages ? job->chunk->pages->path : "the store", job->header.stream,
+		(unsigned long long)job->chunk->bucket_ns, job->damage);
 }

@@ -352,8 +352,11 @@ static int try_open(struct store_file **file_out, const char *path, struct error
 		return error_memory(error);
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0) {
-		rc = error_set(error, ERROR_RUN, "cannot open '%s': %s%s", path, strerror(errno),
-			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX" : "");
+		const char *name = strrchr(path, '/');
+
+		rc = error_set(error, ERROR_RUN, "cannot open '%s': %s%s%.*s", path, strerror(errno),
+			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX " : "",
+			errno != EACCES ? 0 : (int)(name ? name - path : 1), name ? path : ".");
 		goto free_file;
 	}
 	if (!store_file_identify(file)) {

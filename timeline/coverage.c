@@ -44,21 +44,22 @@ static void add_time(uint64_t *sum_ns, uint64_t time_ns)
 		*sum_ns = UINT64_MAX;
 }
 
-static int take_piece(void *own, const struct extent *extent, struct error *error)
-{
-	(void)error;
-	if (is_monitored(extent->state))
-		add_time(own, extent->end_ns - extent->begin_ns);
-	return 0;
-}
-
 static int take_sum(
 	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
 {
+	struct coverage *coverage = own;
+
 	(void)records, (void)error;
+	if (key->state != EXTENT_ABSENT)
+		add_time(&coverage->lived_ns, time_ns);
 	if (is_monitored(key->state))
-		add_time(own, time_ns);
+		add_time(&coverage->monitored_ns, time_ns);
 	return 0;
+}
+
+static int take_piece(void *own, const struct extent *extent, struct error *error)
+{
+	return take_sum(own, extent, extent->end_ns - extent->begin_ns, 0, error);
 }
 
 static uint64_t overlap_ns(uint64_t begin_ns, uint64_t end_ns, uint64_t from_ns, uint64_t to_ns)
@@ -106,9 +107,6 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 	uint64_t begin_ns = select_begin_ns(select), end_ns = select_end_ns(select);
 
 	*coverage = (struct coverage){.streams = count};
-	if (__builtin_mul_overflow(
-		    end_ns > begin_ns ? end_ns - begin_ns : 0, (uint64_t)count, &coverage->window_ns))
-		coverage->window_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct run_part *part;
 		const struct store_stream *stream = run_stored_stream(run, streams[i], &part);
@@ -124,18 +122,23 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 		count_clocks(coverage, run, streams, count);
 }
 
-/* A stream's monitored time as the one row that is of interest. */
-static int share_monitored(void *own, struct window *window, uint32_t stream, uint64_t begin_ns,
-	uint64_t end_ns, struct error *error)
+/* A stream's time as the two rows that are of interest. */
+static int share_times(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
 {
-	struct window_time row = {.state = EXTENT_WORK};
-	const struct line_sink sink = {.own = &row.time_ns, .piece = take_piece, .sum = take_sum};
+	struct coverage sums = {0};
+	const struct line_sink sink = {.own = &sums, .piece = take_piece, .sum = take_sum};
 	int code = line_sum(own, stream, begin_ns, end_ns, 63, &sink, error);
+	struct window_time known = {.state = EXTENT_WORK, .time_ns = sums.monitored_ns},
+			   other = {
+				   .state = EXTENT_UNMONITORED, .time_ns = sums.lived_ns - sums.monitored_ns};
 
-	return code ? code : window_put_time(window, &row, error);
+	if (!code)
+		code = window_put_time(window, &known, error);
+	return code ? code : window_put_time(window, &other, error);
 }
 
-static int add_lines(uint64_t *monitored_ns, struct run *run, const uint32_t *streams, uint32_t count,
+static int add_lines(struct coverage *coverage, struct run *run, const uint32_t *streams, uint32_t count,
 	const struct select *select, struct error *error)
 {
 	struct window *window;
@@ -146,10 +149,10 @@ static int add_lines(uint64_t *monitored_ns, struct run *run, const uint32_t *st
 	if (code)
 		return code;
 	code = share_streams(window, run, streams, count, select_begin_ns(select), select_end_ns(select),
-		share_monitored, run, error);
+		share_times, run, error);
 	rows = window_times(window, &row_count);
 	for (size_t i = 0; i < row_count; i++)
-		*monitored_ns += rows[i].time_ns;
+		take_sum(coverage, &(struct extent){.state = rows[i].state}, rows[i].time_ns, 0, error);
 	window_free(window);
 	return code;
 }
@@ -159,7 +162,7 @@ int coverage_compute(
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
-	const struct line_sink sink = {.own = &coverage->monitored_ns, .piece = take_piece, .sum = take_sum};
+	const struct line_sink sink = {.own = coverage, .piece = take_piece, .sum = take_sum};
 	int code;
 
 	coverage_count(coverage, run, select);
@@ -167,7 +170,7 @@ int coverage_compute(
 		run, streams, count, select_begin_ns(select), select_end_ns(select), &sink, NULL, error);
 	if (code)
 		return code < 0 ? code : 0;
-	return add_lines(&coverage->monitored_ns, run, streams, count, select, error);
+	return add_lines(coverage, run, streams, count, select, error);
 }
 
 int coverage_empty(struct run *run, const struct select *select, struct error *error)
@@ -198,32 +201,36 @@ int coverage_require(struct run *run, const struct select *select, struct error 
 	return monitored_ns == 0 ? coverage_empty(run, select, error) : 0;
 }
 
+double coverage_percent(const struct coverage *coverage)
+{
+	return coverage->lived_ns ? 100.0 * (double)coverage->monitored_ns / (double)coverage->lived_ns : 0.0;
+}
+
 void coverage_print(const struct coverage *coverage, char text[COVERAGE_TEXT_MAX])
 {
-	char monitored[REPORT_HUMAN_MAX], window[REPORT_HUMAN_MAX];
+	char monitored[REPORT_HUMAN_MAX], lived[REPORT_HUMAN_MAX], other[REPORT_HUMAN_MAX];
 	size_t length;
 
 	report_human_duration(monitored, coverage->monitored_ns);
-	report_human_duration(window, coverage->window_ns);
+	report_human_duration(lived, coverage->lived_ns);
 	snprintf(text, COVERAGE_TEXT_MAX,
 		"%u stream%s, %s of %s monitored (%.2f %%), %llu record%s lost, %llu of %llu stacks partial",
-		coverage->streams, coverage->streams == 1 ? "" : "s", monitored, window,
-		coverage->window_ns ? 100.0 * (double)coverage->monitored_ns / (double)coverage->window_ns
-				    : 0.0,
-		(unsigned long long)coverage->lost, coverage->lost == 1 ? "" : "s",
-		(unsigned long long)coverage->partial, (unsigned long long)coverage->samples);
+		coverage->streams, coverage->streams == 1 ? "" : "s", monitored, lived,
+		coverage_percent(coverage), (unsigned long long)coverage->lost,
+		coverage->lost == 1 ? "" : "s", (unsigned long long)coverage->partial,
+		(unsigned long long)coverage->samples);
 	if (coverage->clocks > 1) {
 		length = strlen(text);
-		report_human_duration(window, coverage->clock_ns);
+		report_human_duration(other, coverage->clock_ns);
 		snprintf(text + length, COVERAGE_TEXT_MAX - length, ", clocks of %u hosts %s%s",
 			coverage->clocks,
 			coverage->clock_ns == UINT64_MAX ? "put together with an error not known" : "within ",
-			coverage->clock_ns == UINT64_MAX ? "" : window);
+			coverage->clock_ns == UINT64_MAX ? "" : other);
 	}
 	if (!coverage->thinned_ns)
 		return;
-	report_human_duration(window, coverage->thinned_ns);
+	report_human_duration(other, coverage->thinned_ns);
 	length = strlen(text);
 	snprintf(text + length, COVERAGE_TEXT_MAX - length,
-		", %s thinned (known by rollups, as far as they lie whole in the window)", window);
+		", %s thinned (known by rollups, as far as they lie whole in the window)", other);
 }

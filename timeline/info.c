@@ -257,9 +257,7 @@ static void put_counts(struct report *report, struct run *run, const struct cove
 	put_number(report, "bytes", run_bytes(run));
 	put_archived(report, run);
 	put_number(report, "monitored_ns", coverage->monitored_ns);
-	snprintf(percent, sizeof percent, "%.2f",
-		coverage->window_ns ? 100.0 * (double)coverage->monitored_ns / (double)coverage->window_ns
-				    : 0.0);
+	snprintf(percent, sizeof percent, "%.2f", coverage_percent(coverage));
 	put_pair(report, "coverage_percent", percent);
 }
 

@@ -15,6 +15,7 @@
 
 #include "store/cached.h"
 #include "store/store.h"
+#include "timeline/module_file.h"
 #include "timeline/names_by_hand.h"
 #include "timeline/names_cache.h"
 #include "timeline/names_calls.h"
@@ -119,7 +120,7 @@ static int option_take(struct invocation *call, int option, struct error *error)
 		if (call->debug_path_count == DEBUG_PATHS_MAX)
 			return error_set(error, ERROR_USAGE, "at most %d --debug-path", DEBUG_PATHS_MAX);
 		call->debug_paths[call->debug_path_count++] = optarg;
-		return 0;
+		return module_search_check(optarg, error);
 	case OPTION_DEBUGINFOD:
 		call->debuginfod = true;
 		return 0;

@@ -45,7 +45,7 @@ static void print_coverage(const struct program_call *call, const struct stats *
 
 	coverage_count(&coverage, call->run, call->select);
 	coverage.monitored_ns = stats->monitored_ns;
-	coverage.window_ns = stats->total_ns;
+	coverage.lived_ns = stats->lived_ns;
 	coverage.streams = stats->streams;
 	coverage_print(&coverage, text);
 	report_fit_say("%s", text);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
@@ -22,6 +23,17 @@
 #define SYSTEM_DEBUG_PATH "/usr/lib/debug"
 #define VDSO_MAX_BYTES (1u << 20)
 #define DIRECTORY_FILES_MAX 4096 /* of a --debug-path directory that are asked for their build id */
+
+int module_search_check(const char *path, struct error *error)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"--debug-path %.200s: no such directory; name one that holds binaries or debug information",
+		path);
+}
 
 /* ---- by build id ---- */
 

@@ -22,6 +22,10 @@ struct module_search {
 	bool debuginfod; /* ask the servers of DEBUGINFOD_URLS; may take minutes */
 };
 
+/* Whether `path` may be one of them: ERROR_USAGE where no directory is there, since a name that is mistyped
+ * would find nothing, and nobody would know why. */
+int module_search_check(const char *path, struct error *error);
+
 /* One open ELF file. */
 struct module_elf {
 	int fd;	  /* -1: not a file */

@@ -357,8 +357,9 @@ int names_fill(const char *run_path, const struct names_options *options, struct
 		return rc;
 	cache_path = names_cache_path(run_path, true);
 	if (!cache_path)
-		return error_set(
-			error, ERROR_IO, "%s is read-only, and there is no cache directory", run_path);
+		return error_set(error, ERROR_IO,
+			"%s is read-only, and there is no cache directory; name one in XDG_CACHE_HOME",
+			run_path);
 	directory_make(cache_path);
 	if (asprintf(&new_path, "%s.%d", cache_path, (int)getpid()) < 0) {
 		free(cache_path);

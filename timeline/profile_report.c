@@ -84,6 +84,13 @@ static double percent_of(const struct profile *profile, size_t metric, union pro
 	return whole != 0 ? 100 * as_real(&profile->metrics[metric], value) / whole : 0;
 }
 
+static enum report_kind kind_of(const struct profile_metric *metric)
+{
+	if (strcmp(metric->unit, "ns") == 0)
+		return REPORT_DURATION;
+	return strcmp(metric->unit, "bytes") == 0 ? REPORT_SIZE : REPORT_NUMBER;
+}
+
 /* For each metric: inclusive with its share, exclusive with its share; then the tree and the place. */
 static const struct report_column *table_columns(const struct profile *profile, struct arena *arena)
 {
@@ -92,7 +99,7 @@ static const struct report_column *table_columns(const struct profile *profile, 
 
 	for (size_t i = 0; columns && i < count; i++) {
 		const struct profile_metric *metric = &profile->metrics[i];
-		enum report_kind kind = strcmp(metric->unit, "ns") == 0 ? REPORT_DURATION : REPORT_NUMBER;
+		enum report_kind kind = kind_of(metric);
 
 		columns[4 * i] = (struct report_column){arena_printf(arena, "%s:incl", metric->name), kind};
 		columns[4 * i + 1] = (struct report_column){"%", REPORT_PERCENT};

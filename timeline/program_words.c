@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "timeline/module_file.h"
 #include "timeline/program_help.h"
 
 #define MEM_LEAST (UINT64_C(16) << 20)
@@ -29,9 +30,8 @@ static int take_debug_path(void *own, const char *value, struct error *error)
 {
 	struct program_words *words = own;
 
-	(void)error;
 	words->debug_paths[words->call->run_options.debug_path_count++] = value;
-	return 0;
+	return module_search_check(value, error);
 }
 
 static int take_debuginfod(void *own, const char *value, struct error *error)

@@ -198,6 +198,8 @@ static bool is_wanted(const struct stats_work *work, const struct window_time *c
 static void add_totals(struct stats *stats, const struct window_time *cell)
 {
 	stats->total_ns += cell->time_ns;
+	if (cell->state != EXTENT_ABSENT)
+		stats->lived_ns += cell->time_ns;
 	if (cell->state != EXTENT_ABSENT && cell->state != EXTENT_UNMONITORED)
 		stats->monitored_ns += cell->time_ns;
 	if (cell->state == EXTENT_LOST)

@@ -43,7 +43,8 @@ struct stats {
 	struct stats_row *rows; /* by descending time, then key */
 	size_t count;
 	uint64_t total_ns;     /* streams x window: the sum of all rows' times */
-	uint64_t monitored_ns; /* of it, in which something is known (not absent, unmonitored) */
+	uint64_t lived_ns;     /* of it, in which the streams are there */
+	uint64_t monitored_ns; /* of that, in which something is known (not unmonitored) */
 	uint64_t lost_ns;
 	uint32_t streams; /* of them: with derived metrics threads alone */
 };
@@ -61,8 +62,9 @@ int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams,
 	struct error *error);
 
 /* The same of a selector's streams, window, depth, contexts and operations: rows hold only the matching
- * part, total_ns and monitored_ns stay those of the whole. With derived metrics (select_derived) rows hold
- * the time that any of them counts, waits at their place as work is, and the whole is that of the threads. */
+ * part, total_ns, lived_ns and monitored_ns stay those of the whole. With derived metrics (select_derived)
+ * rows hold the time that any of them counts, waits at their place as work is, and the whole is that of the
+ * threads. */
 struct select;
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
 	struct arena *arena, struct error *error);

@@ -154,6 +154,8 @@ void bars_draw_pane_title(const struct session *session, struct grid *grid)
 		if ((panes[i] == &view_source || panes[i] == &view_info) && !is_open)
 			continue;
 		snprintf(text, sizeof(text), is_open ? "[%c %s]" : " %c %s ", panes[i]->key, panes[i]->name);
+		if (at + (int)strlen(text) > grid->columns)
+			break;
 		at = grid_text(grid, row, at, grid->columns - at, text,
 			is_open && session->focus == session->pane ? GRID_HEADING : GRID_TEXT);
 		if (is_open)

@@ -188,8 +188,9 @@ static void take_sweep(struct session *session, struct blame_page *page, bool wa
 		page->trouble[0] = '\0';
 		if (!has_queue && page->of != BLAME_WAITING)
 			snprintf(page->trouble, sizeof(page->trouble),
-				"No process on the screen has a GPU queue; i shows what CPU threads wait "
-				"in.");
+				"No process on the screen has a GPU queue; %s shows what CPU threads wait "
+				"in.",
+				wants_gaps ? "2" : "i");
 		else if (sweep(session, page, streams, count, wants_gaps, &error))
 			take_trouble(session, page, &error);
 	}

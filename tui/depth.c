@@ -198,6 +198,12 @@ static struct cell frame_cell_of(
 	return cell;
 }
 
+static void keep_work(struct descent *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		d->paths[i].is_below = d->paths[i].is_below && extent_state_is_busy(d->paths[i].state);
+}
+
 static void descend(struct descent *d, struct depth_picture *picture, uint32_t column, uint64_t column_ns)
 {
 	for (uint32_t level = 0; level < picture->levels; level++) {
@@ -205,6 +211,10 @@ static void descend(struct descent *d, struct depth_picture *picture, uint32_t c
 		uint64_t best_ns, ends_ns;
 		uint32_t scope = choose_child(d, level, &best_ns, &ends_ns);
 
+		if (level == 0 && best_ns < ends_ns) { /* work shorter than a cell never vanishes */
+			keep_work(d);
+			scope = choose_child(d, level, &best_ns, &ends_ns);
+		}
 		if (scope == UINT32_MAX || best_ns < ends_ns) {
 			if (level == 0)
 				*cell = pathless_cell(d);

@@ -2,7 +2,8 @@
 /*
  * depth.h - the call path of one stream over the columns of the frame: for each column, from the root down,
  * the frame with most time among the children of the one above it, so that a child always stands below its
- * own parent (S4 10.9.2).
+ * own parent (S4 10.9.2). States without a path, such as waiting for a core, do not hide work: where they
+ * have more time than all paths, the paths of work alone are followed.
  */
 #ifndef TUI_DEPTH_H
 #define TUI_DEPTH_H

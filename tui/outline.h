@@ -32,7 +32,7 @@ struct outline_column {
 	struct formula *formula;
 	char text[OUTLINE_FORMULA]; /* of the formula */
 	bool is_hidden;
-	bool is_time; /* ns */
+	bool is_time, is_bytes; /* its unit: ns, bytes, else counts */
 	bool has_percent;
 };
 

@@ -45,6 +45,7 @@ static void add_metric(struct outline *outline, size_t metric, enum outline_colu
 
 	*column = (struct outline_column){.kind = kind, .metric = metric};
 	column->is_time = strcmp(m->unit, "ns") == 0;
+	column->is_bytes = strcmp(m->unit, "bytes") == 0;
 	column->has_percent = !m->is_real || !column->is_time; /* a difference of times is of no whole */
 	snprintf(column->name, sizeof(column->name), "%.50s (%c)", m->name,
 		kind == OUTLINE_INCLUSIVE ? 'I' : 'E');

@@ -301,6 +301,14 @@ void session_close(struct session *session)
 
 /* ---- keys ---- */
 
+/* What a table is about is asked of the one in the pane, whoever has the focus. */
+static bool pane_act(struct session *session, enum keys_action action)
+{
+	if (action != KEYS_DO_GROUP_BY && action != KEYS_DO_IDLE_OF)
+		return false;
+	return !session->full && session->pane && session->pane->act && session->pane->act(session, action);
+}
+
 void session_key(struct session *session, uint32_t key)
 {
 	enum keys_action action;
@@ -317,5 +325,6 @@ void session_key(struct session *session, uint32_t key)
 		return;
 	if (session->focus && session->focus->act && session->focus->act(session, action))
 		return;
-	act(session, action);
+	if (!pane_act(session, action))
+		act(session, action);
 }

@@ -150,10 +150,10 @@ static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 	quantity_short(known, known_ns);
 	quantity_share(share, page->whole_ns, known_ns, 1);
 	quantity_short(unknown, unknown_ns);
-	snprintf(text, sizeof(text), "%s: %s of %s known (%s); not known %s is neither",
+	snprintf(text, sizeof(text), "%s: %s of %s known (%s); %s not known",
 		page->of == BLAME_GPU_IDLE  ? "GPU idle"
 		: page->of == BLAME_WAITING ? "CPU threads wait"
-					    : "CPU threads wait in synchronization calls",
+					    : "CPU threads synchronize",
 		idle_text, known, share, unknown);
 	grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
 }

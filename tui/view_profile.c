@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "timeline/path.h"
+#include "timeline/report.h"
 #include "tui/label.h"
 #include "tui/plot.h"
 #include "tui/profile_page.h"
@@ -128,6 +129,9 @@ static void draw_value(const struct outline *outline, struct grid *grid, int row
 		double whole = c->has_percent ? root : outline_value(outline, 0, 0);
 		text[0] = '-';
 		quantity_in(text + (value < 0), (uint64_t)fabs(value), quantity_unit_for((uint64_t)whole));
+	} else if (c->is_bytes) {
+		text[0] = '-';
+		report_human_size(text + (value < 0), (uint64_t)fabs(value));
 	} else if (fabs(value) < 1e7 && value == floor(value))
 		snprintf(text, sizeof(text), "%.0f", value);
 	else

@@ -35,6 +35,17 @@ record true -- true || fail "true"
 same "switch records, as a recording has them" "$([ "$(info true switches_refused)" = 0 ] && echo yes || echo no)" \
 	"$(row 'switch records' state)"
 
+# What the agent was built without is not said to be there.
+while IFS='|' read -r capability words; do
+	[ "$(row "$capability" state)" != none ] || continue
+	left_out=$(grep -c "hpct was built without $words" "$HPCT_BIN/../lib/hpct/hpct-agent.so")
+	same "$capability: what the agent was built with" "$left_out" "$(row "$capability" reason | grep -c 'built without')"
+done <<'END'
+OpenCL|OpenCL's headers
+Level Zero|Level Zero's headers
+CUPTI|CUPTI's headers
+END
+
 hpct-doctor --format json >json
 same "JSON: rows" "$(wc -l <rows)" "$(wc -l <json)"
 [ ! -x /usr/bin/python3 ] || /usr/bin/python3 -c '

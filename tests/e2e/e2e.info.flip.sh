@@ -95,8 +95,11 @@ def put(at, byte):
 
 def ask(words):
     done = subprocess.run([words[0], "run.hpct", *words[1:], "--format", "tsv"], capture_output=True)
+    if done.returncode == 4 and store.encode() not in done.stderr:
+        nameless.append(done.stderr.decode().strip())
     return done.returncode, done.stdout
 
+nameless = []
 wholes = [ask(words) for words in asked]
 kinds = {}
 for what, at in places():
@@ -114,11 +117,12 @@ for i in range(120):
             wrong += 1
             print(f"byte {at} bit {bit}: {words[0]} ends with {got[0]}, another answer", file=sys.stderr)
     put(at, data[at])
-print(said, wrong)
+print(said, wrong, len(nameless), *nameless[:1])
 EOF
 python3 keys.py >flips 2>flips.err || fail "keys.py"
-read -r found bad <flips
+read -r found bad nameless which <flips
 check "readers say that keys are damaged: $found" [ "$found" -gt 210 ]
+same "damage in no file's name: $which" 0 "$nameless"
 same "readers that answer wrongly: $(head -n 5 flips.err)" 0 "$bad"
 
 # A name that cannot be read is said behind the answer. The names lie in one compressed value: its first bytes.

@@ -61,3 +61,14 @@ END
 		fail "find_package(hpct): $(tail -n 3 log)"
 	code "built by find_package" 5 project/build/marked
 fi
+
+# What was missing when a folder was first configured is looked for again.
+if command -v cmake >/dev/null; then
+	found() { grep -E '^HPCT_HAVE_[A-Z0-9_]*:' "$1/CMakeCache.txt" | sort; }
+	cmake -S "$HPCT_SOURCE" -B fresh >log 2>&1 || fail "configure: $(tail -n 3 log)"
+	found fresh >wanted
+	sed -i -E 's/^(HPCT_HAVE_[A-Z0-9_]*:INTERNAL)=.*/\1=/' fresh/CMakeCache.txt
+	cmake -S "$HPCT_SOURCE" -B fresh >log 2>&1 || fail "configure again: $(tail -n 3 log)"
+	found fresh >again
+	same_file "headers that came later" wanted again
+fi

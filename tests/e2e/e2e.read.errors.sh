@@ -62,6 +62,11 @@ same "of which there is no table" "" "$(cat out)"
 code "an address that is none" 2 hpct-names "$(command -v hpct-names)" 4000 main
 sentence "an address that is none"
 same "of which there is no table, either" "" "$(cat out)"
+for reader in "hpct-profile good.hpct" "hpct-names good.hpct"; do
+	code "$reader: --debug-path of nothing" 2 $reader --debug-path nothing
+	sentence "$reader: --debug-path of nothing"
+	code "$reader: --debug-path of a file" 2 $reader --debug-path file.hpct
+done
 code "hpct-names, an option without its value" 2 hpct-names -e
 sentence "hpct-names, an option without its value"
 code "hpct-link, unknown option" 125 hpct-link --no-such-option
@@ -159,7 +164,7 @@ if $somebody hpct-info --version >/dev/null 2>&1; then
 		for run in locked closed; do
 			code "$reader $run.hpct" 4 $somebody "$reader" "$run.hpct"
 			sentence "$reader $run.hpct"
-			check "$reader $run.hpct: what lifts it" grep -q 'chmod' err
+			check "$reader $run.hpct: what lifts it" grep -q "chmod -R go+rX $run.hpct$" err
 		done
 	done
 else

@@ -44,6 +44,14 @@ names = {e["args"]["name"] for e in events if e.get("ph") == "M" and e["name"] =
 assert {"worker 1", "worker 4"} <= names, names
 assert all(e["ts"] >= 0 for e in events if e["ph"] in "XBE")
 assert any(e["ph"] in "XB" and e["name"] == "smooth" for e in events)' || fail "Chrome JSON"
+# What the selector says holds for the calls and states of a line, too; where it cannot, it is refused.
+states() { hpct-export --to chrome formats.hpct "$@" | grep '"cat":"state"'; }
+same "chrome of an operation" '"name":"blocked"' "$(states --op blocked | grep -o '"name":"[a-z]*"' | sort -u)"
+check "chrome has short states" [ "$(states | sed 's/.*"dur"://' | awk '$1 + 0 < 1000' | wc -l)" -gt 0 ]
+same "chrome of long spans" 0 "$(states --min 1ms | sed 's/.*"dur"://' | awk '$1 + 0 < 1000' | wc -l)"
+same "chrome of a path" "" "$(hpct-export --to chrome formats.hpct --context '*smooth*' | grep -o read_input)"
+code "folded stacks of an operation" 2 hpct-export --to folded --op blocked formats.hpct
+sentence "folded stacks of an operation"
 
 # `hpct VERB` dispatches, alone it lists commands; every --help is one screen.
 same "hpct info" "$(hpct-info formats.hpct)" "$(hpct info formats.hpct)"

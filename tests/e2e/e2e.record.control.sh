@@ -67,11 +67,9 @@ check "--by mark: the steps work and wait" [ "$(tsv '$c["key"] == "step" && $c["
 
 # Readers: unmonitored time is neither idle nor covered; the sums are those of the records.
 hpct-slice delayed.hpct --format tsv | tsv '
-	$c["op"] == "monitored" { n += $c["end_ns"] - $c["begin_ns"]; streams++
-		if (!begin || $c["begin_ns"] < begin) begin = $c["begin_ns"]
-		if ($c["end_ns"] > end) end = $c["end_ns"] }
-	$c["op"] == "unmonitored" { n -= $c["end_ns"] - $c["begin_ns"] }
-	END { printf "%.3f\n", 100 * n / (streams * (end - begin)) }' >covered
+	$c["op"] == "monitored" { lived += $c["end_ns"] - $c["begin_ns"] }
+	$c["op"] == "unmonitored" { n += $c["end_ns"] - $c["begin_ns"] }
+	END { printf "%.3f\n", 100 * (lived - n) / lived }' >covered
 near "coverage" "$(cat covered)" "$(info delayed coverage_percent)" 0.02
 hpct-stats delayed.hpct --by function --format tsv >with
 hpct-stats delayed.hpct --by function --format tsv --no-rollups >without

@@ -34,6 +34,8 @@ same "nothing was lost" 0 "$(info plain lost)"
 weights_agree plain
 hpct-profile plain.hpct --format tsv | tsv '$c["name"] == "lose" { print $c["MEMLEAK:allocated:incl"], $c["MEMLEAK:freed:incl"] }' >row
 same "side by side in a profile" "100000 0" "$(cat row)"
+check "bytes for people" grep -qE '^ +97.66 KiB .* lose ' <<<"$(hpct-profile plain.hpct --metric MEMLEAK:allocated)"
+check "bytes on the screen" grep -q 'lose .*97\.66 KiB' <<<"$(hpct-view plain.hpct --print 120x36 --keys '60/lose<Enter>')"
 check "one metric alone" grep -q 'MEMLEAK:freed:incl' <<<"$(hpct-profile plain.hpct --metric MEMLEAK:freed --format tsv | head -n 1)"
 
 code "killed" 137 bash -c 'hpct-record -o killed.hpct -e MEMLEAK -- "$1" 1 kill; exit $?' - "$samples/leaks"

@@ -20,6 +20,12 @@ same "values after hpct VERB" "flat " "$(complete_words hpct profile --view f)"
 same "runs" "one.hpct " "$(complete_words hpct-view o)"
 same "files" "file.tsv " "$(complete_words hpct-import f)"
 same "values of hpct-record" "hold " "$(complete_words hpct-record --cuda h)"
+hpct-simulate -o two.hpct --records 100
+for program in stats blame diff; do # each key that it takes
+	for key in $("hpct-$program" --by none two.hpct 2>&1 | sed 's/.*: say //; s/,//g; s/ or / /'); do
+		same "keys of hpct-$program" "$key " "$(complete_words "hpct-$program" --by "$key")"
+	done
+done
 helped() { # PROGRAM : the long options that --help tells of, without examples of other programs'
 	"$HPCT_BIN/$1" --help | grep -v 'hpct-import --from tsv reads' | grep -oE -- '--[a-z][a-z-]*' | sort -u
 }
