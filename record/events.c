@@ -12,8 +12,9 @@
 #include "record/events_names.h"
 
 #define PERIOD_DEFAULT_US 5000u
-#define PERIOD_LEAST_US 10u /* the kernel's clocks tick no faster, and its limit is 100000 samples a second \
-			     */
+#define PERIOD_LEAST_US                                                                     \
+	10u /* the kernel's clocks tick no faster, and its limit is 100000 samples a second \
+	     */
 #define RATE_MAX 1000000000ull
 
 /* ---- EVENT[@HOWOFTEN] ---- */

@@ -18,8 +18,9 @@ __asm__(".symver dlvsym,dlvsym@" ARCH_GLIBC_BASE);
 #pragma weak dlvsym
 
 /* Of functions that libc has twice, glibc < 2.36 finds the one for programs older than any that run: its
- * conditions are no bigger than a pointer. A name that is not there must not be asked for: the loader puts the
- * reason into memory of the program's own malloc, which may not be ready before main (GNU Common Lisp's). */
+ * conditions are no bigger than a pointer. A name that is not there must not be asked for: the loader puts
+ * the reason into memory of the program's own malloc, which may not be ready before main (GNU Common Lisp's).
+ */
 static void *symbol_of_version(const char *name)
 {
 	void *(*volatile lookup)(void *, const char *, const char *) = dlvsym;
