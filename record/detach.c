@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record/title.h"
+#include "store/descriptors.h"
 
 #define SLICE_NS 100000u
 #define TIMER_SLACK_NS 1000000ul
@@ -103,7 +104,7 @@ static void descriptors_close(int listener)
 		dup2(null, i);
 	if (listener != DETACH_LISTENER)
 		dup3(listener, DETACH_LISTENER, O_CLOEXEC);
-	syscall(SYS_close_range, DETACH_LISTENER + 1u, ~0u, 0u);
+	descriptors_close_from(DETACH_LISTENER + 1u);
 }
 
 void detach(int listener)

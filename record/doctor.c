@@ -5,16 +5,20 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define LIBRARY_WAIT_MS 5000
+#define FIRST_USER_NAMESPACE 0xEFFFFFFDu /* the kernel's PROC_USER_INIT_INO */
 
 void doctor_say(struct doctor_row *row, enum doctor_state state, const char *remedy, const char *reason, ...)
 {
@@ -45,6 +49,17 @@ long doctor_number(const char *path, long missing)
 	long number = doctor_line(path, line, sizeof(line)) ? strtol(line, &end, 10) : missing;
 
 	return end == line ? missing : number;
+}
+
+bool doctor_has(unsigned capability)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2] = {{0}};
+	struct stat status;
+
+	if (syscall(SYS_capget, &header, sets) || !(sets[capability / 32].effective & 1u << capability % 32))
+		return false;
+	return stat("/proc/self/ns/user", &status) || status.st_ino == FIRST_USER_NAMESPACE;
 }
 
 /* What it prints while it is loaded must not reach our output. */

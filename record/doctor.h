@@ -46,6 +46,10 @@ bool doctor_line(const char *path, char *line, unsigned room);
 /* Its number; `missing` when it cannot be read. */
 long doctor_number(const char *path, long missing);
 
+/* This process has the capability (CAP_..., linux/capability.h) as the kernel asks for it where a user's
+ * rights end: root of a container or of a user namespace has few of them. */
+bool doctor_has(unsigned capability);
+
 /* Finds a shared library as the loader would, in a process of its own: libraries of drivers do much when
  * they are loaded. true: its path. */
 bool doctor_library(const char *name, char *path, unsigned room);

@@ -4,6 +4,7 @@
  * device is opened.
  */
 #include <glob.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,9 +77,10 @@ static void cupti_look(struct doctor_row *row)
 		runtime_say(row, "nvidia", "CUPTI's headers (CUDA_HOME says where)", path);
 	else if (any_library(names, path, sizeof(path)))
 		doctor_say(row, DOCTOR_YES, NULL, "%.120s%s", path,
-			is_restricted && geteuid() ? "; GPU counters are for root only "
-						     "(NVreg_RestrictProfilingToAdminUsers=0 lifts that)"
-						   : "");
+			is_restricted && !doctor_has(CAP_SYS_ADMIN)
+				? "; GPU counters are for root only "
+				  "(NVreg_RestrictProfilingToAdminUsers=0 lifts that)"
+				: "");
 	else if (is_there("/proc/driver/nvidia/version"))
 		doctor_say(row, DOCTOR_NO,
 			"install the CUDA toolkit's CUPTI, and name its folder in LD_LIBRARY_PATH",

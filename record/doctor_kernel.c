@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor_kernel.c - perf events: each kind is opened once, and closed again. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -18,13 +20,16 @@
 #define MOUNT_PROC "mount -t proc proc /proc"
 #define MLOCK "/proc/sys/kernel/perf_event_mlock_kb"
 
-/* Flags newer than the headers of old systems. */
+/* Newer than the headers of old systems. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
 #define ATTR_FLAGS_AT 40
 #define ATTR_INHERIT_THREAD (UINT64_C(1) << 35)
 #define ATTR_REMOVE_ON_EXEC (UINT64_C(1) << 36)
 #define ATTR_SIGTRAP (UINT64_C(1) << 37)
 
-/* 0, or the errno that the kernel gave. `data`: pages of a ring to map, 0: none. */
+/* 0, or the errno that the kernel gave. `data`: pages of a ring to map, 0: none; ENOMEM: they cannot be. */
 static int event_try(struct perf_event_attr attr, uint64_t flags, unsigned data)
 {
 	uint64_t *word = (uint64_t *)((char *)&attr + ATTR_FLAGS_AT);
@@ -40,12 +45,18 @@ static int event_try(struct perf_event_attr attr, uint64_t flags, unsigned data)
 		return errno;
 	if (data) {
 		map = mmap(NULL, (1 + data) * page, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0);
-		error = map == MAP_FAILED ? errno : 0;
+		error = map == MAP_FAILED ? ENOMEM : 0;
 		if (!error)
 			munmap(map, (1 + data) * page);
 	}
 	close(event);
 	return error;
+}
+
+/* Whom perf_event_paranoid does not bind; not all that are root, and not root alone. */
+static bool is_privileged(void)
+{
+	return doctor_has(CAP_PERFMON) || doctor_has(CAP_SYS_ADMIN);
 }
 
 /* What to do about an errno of perf_event_open, with a limit on paranoid. */
@@ -59,16 +70,22 @@ static void refusal_say(struct doctor_row *row, int error, int paranoid, const c
 	else if (error == ENOSYS)
 		doctor_say(row, DOCTOR_NO, "allow perf_event_open in the seccomp filter, or another kernel",
 			"perf_event_open is not there: %s", without);
-	else if (doctor_number(PARANOID, -1) > paranoid && geteuid())
-		doctor_say(row, DOCTOR_NO, remedy, "perf_event_paranoid is %ld: %s",
-			doctor_number(PARANOID, -1), without);
 	else if (error == EACCES && access("/proc/self", F_OK))
 		doctor_say(row, DOCTOR_NO, MOUNT_PROC, "not allowed, and why /proc would tell: %s", without);
+	else if (error == EACCES && doctor_number(PARANOID, -1) > paranoid && !is_privileged())
+		doctor_say(row, DOCTOR_NO, remedy, "perf_event_paranoid is %ld: %s",
+			doctor_number(PARANOID, -1), without);
 	else if (error == EINVAL || error == E2BIG)
 		doctor_say(
 			row, DOCTOR_NO, "Linux 5.18 or newer", "this kernel does not know it: %s", without);
+	else if (error == ENOMEM)
+		doctor_say(row, DOCTOR_NO, "sysctl kernel.perf_event_mlock_kb=516, or raise ulimit -l",
+			"too little memory may be pinned: %s", without);
 	else
-		doctor_say(row, DOCTOR_NO, "allow perf_event_open in the container's seccomp filter",
+		doctor_say(row, DOCTOR_NO,
+			prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2
+				? "allow perf_event_open in the container's seccomp filter"
+				: "allow perf_event_open in the security policy (lockdown, SELinux)",
 			"%s: %s", strerror(error), without);
 }
 
@@ -96,6 +113,18 @@ static void kernel_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_YES, NULL, "%.64s", name.release);
 }
 
+/* Its own levels end at 2; distributions add one that leaves users nothing, and others may write what they
+ * like. */
+static bool is_all_refused(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.exclude_hv = 1};
+
+	return event_try(attr, 0, 0) == EACCES;
+}
+
 static void paranoid_look(struct doctor_row *row)
 {
 	long paranoid = doctor_number(PARANOID, 99);
@@ -104,14 +133,15 @@ static void paranoid_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_PARTLY, MOUNT_PROC, "not known: /proc is not mounted");
 	else if (paranoid == 99)
 		doctor_say(row, DOCTOR_NO, "a kernel with perf events", "there is no %s", PARANOID);
-	else if (paranoid > 2 && geteuid())
+	else if (paranoid <= 1 || is_privileged())
+		doctor_say(row, DOCTOR_YES, NULL, "%ld%s", paranoid,
+			paranoid <= 1 ? "" : ", which does not bind this process");
+	else if (paranoid > 2 && is_all_refused())
 		doctor_say(row, DOCTOR_NO, "sysctl kernel.perf_event_paranoid=2, better 1",
-			"%ld: no perf events for ordinary users", paranoid);
-	else if (paranoid > 1 && geteuid())
+			"%ld: no perf events without the capability PERFMON", paranoid);
+	else
 		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.perf_event_paranoid=1",
 			"%ld: nothing of the kernel itself, no path of a wait from the kernel", paranoid);
-	else
-		doctor_say(row, DOCTOR_YES, NULL, "%ld%s", paranoid, geteuid() ? "" : ", and this is root");
 }
 
 static void switches_look(struct doctor_row *row)
@@ -154,6 +184,16 @@ static void sigtrap_look(struct doctor_row *row)
 			doctor_number("/proc/sys/kernel/perf_event_max_sample_rate", 0));
 }
 
+/* As /proc/kallsyms tells them. */
+static bool are_names_hidden(void)
+{
+	long hides = doctor_number("/proc/sys/kernel/kptr_restrict", 0);
+
+	if (hides <= 0 && doctor_number(PARANOID, 2) <= 1)
+		return false;
+	return hides > 1 || !doctor_has(CAP_SYSLOG);
+}
+
 static void frames_look(struct doctor_row *row)
 {
 	struct perf_event_attr attr = {
@@ -164,8 +204,9 @@ static void frames_look(struct doctor_row *row)
 		refusal_say(row, error, 1, "time inside system calls has no kernel frames");
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "%s",
-			doctor_number("/proc/sys/kernel/kptr_restrict", 0) > (geteuid() ? 0 : 1)
-				? "as one frame, [kernel]: kernel.kptr_restrict hides the names"
+			are_names_hidden()
+				? "as one frame, [kernel]: kernel.kptr_restrict, or a lack of the capability "
+				  "SYSLOG, hides the names"
 				: "in samples of perf events (task-clock, or above the CPU timer's rate)");
 }
 
@@ -201,13 +242,14 @@ static void counters_look(struct doctor_row *row)
 
 static void rings_look(struct doctor_row *row)
 {
+	bool is_unbound = doctor_has(CAP_IPC_LOCK);
 	long each_kb = doctor_number(MLOCK, 0);
 	struct rlimit limit = {0, 0};
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (limit.rlim_cur == RLIM_INFINITY || !geteuid())
+	if (limit.rlim_cur == RLIM_INFINITY || is_unbound)
 		doctor_say(row, DOCTOR_YES, NULL, "perf_event_mlock_kb %ld for each processor, ulimit -l %s",
-			each_kb, geteuid() ? "unlimited" : "does not bind root");
+			each_kb, is_unbound ? "does not bind this process" : "unlimited");
 	else if (each_kb < 516)
 		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.perf_event_mlock_kb=516",
 			"perf_event_mlock_kb %ld: switch records may be lost", each_kb);

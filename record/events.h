@@ -49,9 +49,14 @@ bool events_is_papi(const char *name);
 const char *events_papi_refusal(const char *name);
 void events_list_papi(void);
 
+/* What follows "gpu=" of that name, static; NULL: it is none. */
+const char *events_gpu_find(const char *name);
+void events_list_gpus(void);
+
 /* By libpfm4: `name` is [pmu::]event[:mask][:modifier]. 0; or negative with a sentence: it is not known. */
 int events_encode(struct events_code *code, const char *name, struct error *error);
-/* Tells of all performance monitoring units and, where they can be used, their events. */
+/* Tells of all performance monitoring units and, where any can be used, their events, with what `refusal` has
+ * against one; NULL: nothing. */
 void events_list_units(const char *(*refusal)(const struct events_code *code));
 
 #endif

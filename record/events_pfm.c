@@ -91,32 +91,59 @@ int events_encode(struct events_code *code, const char *name, struct error *erro
 	return 0;
 }
 
-/* Can any of its events be used? The first that can be encoded tells. NULL: yes. */
+static const char not_encoded[] = "none of its events can be encoded";
+
+static bool event_get(int index, pfm_event_info_t *event)
+{
+	*event = (pfm_event_info_t){.size = sizeof(*event)};
+	return pfm.event_info(index, PFM_OS_PERF_EVENT, event) == PFM_SUCCESS;
+}
+
+/* NULL: it can be used. not_encoded: nobody can be asked, as where a mask must be named. */
+static const char *event_refusal(const pfm_pmu_info_t *unit, const pfm_event_info_t *event,
+	const char *(*refusal)(const struct events_code *code))
+{
+	struct events_code code = {0};
+	struct error error;
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s::%s", unit->name, event->name);
+	return events_encode(&code, name, &error) ? not_encoded : refusal(&code);
+}
+
+/* Can any of its events be used? NULL: yes. One unit has what the kernel counts and what a processor does. */
 static const char *unit_refusal(
 	const pfm_pmu_info_t *unit, const char *(*refusal)(const struct events_code *code))
 {
-	for (int i = unit->first_event; i != -1; i = pfm.event_next(i)) {
-		pfm_event_info_t event = {.size = sizeof(event)};
-		struct events_code code = {0};
-		struct error error;
-		char name[256];
+	const char *first = not_encoded;
+	pfm_event_info_t event;
 
-		if (pfm.event_info(i, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
-			continue;
-		snprintf(name, sizeof(name), "%s::%s", unit->name, event.name);
-		if (!events_encode(&code, name, &error))
-			return refusal(&code);
+	for (int i = unit->first_event; i != -1; i = pfm.event_next(i)) {
+		const char *reason =
+			event_get(i, &event) ? event_refusal(unit, &event, refusal) : not_encoded;
+
+		if (!reason)
+			return NULL;
+		if (first == not_encoded)
+			first = reason;
 	}
-	return "none of its events can be encoded";
+	return first;
 }
 
-static void unit_list(const pfm_pmu_info_t *unit)
+static void unit_list(const pfm_pmu_info_t *unit, const char *(*refusal)(const struct events_code *code))
 {
-	for (int i = unit->first_event; i != -1; i = pfm.event_next(i)) {
-		pfm_event_info_t event = {.size = sizeof(event)};
+	pfm_event_info_t event;
 
-		if (pfm.event_info(i, PFM_OS_PERF_EVENT, &event) == PFM_SUCCESS)
-			printf("  %s::%-40s %s\n", unit->name, event.name, event.desc ? event.desc : "");
+	for (int i = unit->first_event; i != -1; i = pfm.event_next(i)) {
+		const char *reason;
+
+		if (!event_get(i, &event))
+			continue;
+		reason = event_refusal(unit, &event, refusal);
+		if (reason == not_encoded)
+			reason = NULL;
+		printf("  %s::%-40s %s%s%s\n", unit->name, event.name, event.desc ? event.desc : "",
+			reason ? "; not available here: " : "", reason ? reason : "");
 	}
 }
 
@@ -134,7 +161,7 @@ void events_list_units(const char *(*refusal)(const struct events_code *code))
 		printf("%s (%s), %d events%s%s\n", unit.name, unit.desc, unit.nevents,
 			reason ? "; not available here: " : "", reason ? reason : "");
 		if (!reason)
-			unit_list(&unit);
+			unit_list(&unit, refusal);
 	}
 }
 

@@ -128,6 +128,7 @@ void events_list(void)
 	printf("\nTold of by the calls themselves, exactly; without @:\n");
 	for (unsigned i = 0; i < EVENTS_CALLED_COUNT; i++)
 		line_put(events_called[i].name, NULL, events_called[i].text, NULL);
+	events_list_gpus();
 	printf("\nAppend :u or :k to count in user or kernel mode only, :p to :ppp or :P for an exact "
 	       "place.\n\n");
 	events_list_units(refusal);

@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -163,12 +164,29 @@ static int listener_bind(struct host *host, struct error *error)
 	return 0;
 }
 
+/* By one the collector is told of each process; the agent has no other way. */
+static int pidfd_check(struct error *error)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0);
+
+	if (pidfd >= 0)
+		close(pidfd);
+	if (pidfd >= 0 || errno != ENOSYS)
+		return 0;
+	return error_set(error, ERROR_IO,
+		"the kernel has no pidfd_open; it takes Linux 5.3 or newer, and a seccomp filter that lets "
+		"it "
+		"through");
+}
+
 int host_meet(struct host *host, const char *launch, const char *run, const char *agent, struct error *error)
 {
 	int result;
 
 	*host = (struct host){.lock = -1, .listener = -1, .connection = -1};
-	result = base_find(host, error);
+	result = pidfd_check(error);
+	if (!result)
+		result = base_find(host, error);
 	if (!result)
 		result = agent_link(host, agent, error);
 	if (result)

@@ -82,13 +82,12 @@ static int event_take(struct options *options, struct error *error)
 
 static int gpu_option(struct options *options, const char *word, struct error *error)
 {
-	static const char *const words[] = {"auto", "nvidia", "opencl", "level0", "off"};
+	const char *found = events_gpu_find(word);
 
-	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(word, words[i])) {
-			options->gpu = words[i];
-			return 0;
-		}
+	if (found) {
+		options->gpu = found;
+		return 0;
+	}
 	return error_set(error, ERROR_USAGE,
 		"event gpu=%s is not available; after gpu= comes auto, nvidia, opencl, level0 or off", word);
 }

@@ -11,7 +11,8 @@ const char *refusal_why(int error)
 {
 	switch (error) {
 	case EACCES:
-		return "kernel.perf_event_paranoid is above 2; set it to 2 or less";
+		return "kernel.perf_event_paranoid forbids it; set it to 2 or less, "
+		       "to count inside the kernel to 1 or less";
 	case EPERM:
 		return "the kernel or a container's seccomp filter forbids it, or no more memory may be "
 		       "pinned "

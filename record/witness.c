@@ -19,6 +19,7 @@
 #include "record/agent/process.h"
 #include "record/clock.h"
 #include "record/title.h"
+#include "store/descriptors.h"
 
 #define SIGNAL_COUNT 65
 #define MOMENT_NS 10000000L /* who signals many does so one after the other */
@@ -72,7 +73,7 @@ _Noreturn static void witness_run(pid_t recorder, pid_t program)
 	siginfo_t info;
 	int number, pidfd;
 
-	syscall(SYS_close_range, 0u, ~0u, 0u);
+	descriptors_close_from(0); /* the failure pipe among them, whose end hpct-record waits for */
 	pidfd = (int)syscall(SYS_pidfd_open, program, 0);
 	prctl(PR_SET_NAME, "hpct-witness");
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX);

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/descriptors.h"
 #include "timeline/names_split.h"
 #include "timeline/names_worker_parts.h"
 
@@ -126,7 +127,7 @@ static void worker_settle(int fd, const struct names_options *options)
 	/* The asker's files (a store, a terminal) are none of the worker's business. */
 	if (fd != WORKER_FD)
 		dup2(fd, WORKER_FD);
-	close_range(WORKER_FD + 1, ~0u, 0);
+	descriptors_close_from(WORKER_FD + 1);
 }
 
 /* ---- the asker's side ---- */

@@ -34,6 +34,7 @@ same "agent" yes "$(row agent state)"
 record true -- true || fail "true"
 same "switch records, as a recording has them" "$([ "$(info true switches_refused)" = 0 ] && echo yes || echo no)" \
 	"$(row 'switch records' state)"
+switches=$(row 'switch records' state)
 
 # What the agent was built without is not said to be there.
 while IFS='|' read -r capability words; do
@@ -67,6 +68,26 @@ examine "no perf events" "$HPCT_BIN/../tests/refuse" 1
 same "no perf events: switch records" no "$(row 'switch records' state)"
 same "no perf events: a filter" partly "$(row seccomp state)"
 same "no perf events: the timer stays" yes "$(row 'CPU timer' state)"
+# It is capabilities where a user's rights end that count: root of a container has few, and others may have one.
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+bound() { # SENTENCE COMMAND... : paranoid binds what it starts, and is what would lift that
+	examine "$@"
+	same "$1: the level" partly "$(row perf_event_paranoid state)"
+	for capability in 'kernel frames' 'paths of all waits'; do
+		same "$1: $capability" 'no sysctl kernel.perf_event_paranoid=1' \
+			"$(row "$capability" state) $(row "$capability" remedy)"
+	done
+	check "$1: its pinned memory is bound: $(row 'perf ring memory' reason)" \
+		grep -qv 'does not bind' <(row 'perf ring memory' reason)
+}
+if [ "$paranoid" = 2 ] && [ "$switches" = yes ]; then
+	unshare -Ur true 2>/dev/null && bound "root of a user namespace" unshare -Ur
+	[ "$(id -u)" -ne 0 ] || bound "root without capabilities" setpriv --bounding-set=-all --inh-caps=-all
+	if "${nobody[@]}" --inh-caps=+perfmon --ambient-caps=+perfmon "$HPCT_BIN/hpct-doctor" --format tsv >rows 2>err; [ -s rows ]; then
+		same "a user with the capability" yes "$(row perf_event_paranoid state)"
+	fi
+fi
 examine "one processor" taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
 same "one processor" partly "$(row processors state)"
 if [ "$(id -u)" -ne 0 ]; then

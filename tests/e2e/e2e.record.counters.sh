@@ -37,9 +37,22 @@ sentence "modifiers that there are not"
 code "too many" 125 hpct-record $(printf -- '-e page-faults@%d ' 1 2 3 4 5 6 7 8 9) -- true
 sentence "too many"
 code "the list" 0 hpct-record -L
-for word in CPUTIME task-clock page-faults context-switches cycles; do
+for word in CPUTIME task-clock page-faults context-switches cycles gpu=auto gpu=nvidia gpu=opencl gpu=level0; do
 	check "the list has $word" grep -q "^$word" out
 done
+if [ -e "$(ldconfig -p | sed -n 's/.*=> \(.*libpfm.so.4\)$/\1/p' | head -n 1)" ]; then # software events need no processor's counter
+	check "the list has what libpfm4's unit of the kernel has here" grep -q '^  perf::PAGE-FAULTS [^;]*$' out
+	code "and it counts" 0 hpct-record -o named.hpct -e perf::PAGE-FAULTS@1 -- "$tests/faults" 1000
+	near "by that name" 1000 "$(counted named perf::PAGE-FAULTS touch)" 3
+fi
+check "the list has no GPU that the doctor has not" [ "$(grep -c '^gpu=opencl.*not available here' out)" = \
+	"$(hpct-doctor --format tsv | tsv '$c["capability"] == "OpenCL" { print $c["state"] != "yes" }')" ]
+if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] && chmod 777 . &&
+	setpriv --reuid=65534 --regid=65534 --clear-groups hpct-record -o user.hpct --summary said \
+		-e page-faults:k@1 -- "$tests/faults" 10 2>err; then
+	check "what lifts a refusal is said: $(grep 'not counted' said)" \
+		grep -q 'not counted: page-faults:k (.*inside the kernel to 1 or less)' said
+fi
 if grep -q '^cycles.*not available here: ' out; then
 	code "an event that this machine has not" 0 hpct-record -o none.hpct -e cycles@1000000 -- "$tests/faults" 10
 	sentence "an event that this machine has not"

@@ -16,6 +16,18 @@ for error in 1 13 38; do
 done
 check "EACCES names the setting" grep -q perf_event_paranoid summary13
 
+# Kernels as old as those that are in use, by their lack of system calls: 436 is close_range, Linux 5.9; before 5.3 (434,
+# pidfd_open) a program runs, unmeasured. Whoever reads what it prints is not kept waiting, nor does anything stay behind.
+measured() { # NUMBER : of the first call that is refused; what the end of a pipe got
+	timeout -s KILL 120 "$refuse" "38:$1" hpct-record -o "old$1.hpct" --summary "summary$1" -- sh -c 'echo out; exit 3' 2>"err$1" | cat
+	echo "${PIPESTATUS[0]}"
+}
+same "Linux before 5.9" "out 3" "$(measured 436 | tr '\n' ' ' | sed 's/ $//')"
+check "Linux before 5.9: samples" [ "$(sample_count old436)" -ge 2 ]
+same "Linux before 5.3" "out 3" "$(measured 434 | tr '\n' ' ' | sed 's/ $//')"
+code "strictly" 125 "$refuse" 38:434 hpct-record --strict -o strict434.hpct -- true
+check "Linux before 5.3: why it is not measured: $(cat err434)" grep -q 'Linux 5.3' err434
+
 # With few descriptors the program is measured, and what it can open is what it could.
 cat >open.sh <<'END'
 n=0
