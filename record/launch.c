@@ -19,11 +19,14 @@
 #include "record/agent/preload.h"
 #include "record/agent/process.h"
 #include "record/agent/selection.h"
+#include "record/agent/source.h"
 #include "record/agent/target.h"
 #include "record/clock.h"
 #include "record/signals.h"
 #include "record/witness.h"
 #include "store/event_hello.h"
+
+#define LOADER_FAILED 127 /* exit code of a dynamic loader that misses something */
 
 /* A list of libraries separated by colons, ours at its head. */
 static int list_set(const char *name, const char *agent)
@@ -273,9 +276,24 @@ void launch_here(const struct launch *launch)
 	image_exec(launch);
 }
 
-bool launch_has_no_room(void)
+/* Its dynamic loader has said itself what it misses. */
+const char *launch_unmeasured_why(int status)
 {
-	return has_no_room;
+	if (has_no_room)
+		return "its arguments and environment leave no room for ours";
+	if (WIFEXITED(status) && WEXITSTATUS(status) == LOADER_FAILED)
+		return "its dynamic loader ended it before the agent could start; see what that has said";
+	return "the agent could not start in it; see ulimit -v, -f and -n";
+}
+
+void launch_explain(int status)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) == AGENT_SIGNAL)
+		fprintf(stderr,
+			"hpct-record: the program died of signal %d, with which hpct samples; unless it was "
+			"sent that, it has reset its signals past the C library: see BUGS in man "
+			"hpct-record\n",
+			AGENT_SIGNAL);
 }
 
 _Noreturn void launch_exit(int status)

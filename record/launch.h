@@ -25,8 +25,10 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 /* After a launch_run that has failed with LAUNCH_FAILED: the program, unmeasured, in place of hpct-record.
  * Comes back where that fails, too. */
 void launch_here(const struct launch *launch);
-/* It runs without the agent's variables: its arguments and environment left no room for them. */
-bool launch_has_no_room(void);
+/* Why no agent has registered, of a program that was to be measured and ended with `status`. Static. */
+const char *launch_unmeasured_why(int status);
+/* Says so on stderr if a measured program died of the signal of our samples. */
+void launch_explain(int status);
 /* Ends hpct-record the way the program ended. */
 _Noreturn void launch_exit(int status);
 

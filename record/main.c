@@ -31,7 +31,6 @@
 
 #define DONE_WAIT_NS UINT64_C(30000000000)
 #define NAMES_MAX 10000
-#define LOADER_FAILED 127 /* exit code of a dynamic loader that misses something */
 #define READY_WAIT_MS 5000
 #define ENDS_WAIT_MS 2000
 #define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
@@ -240,17 +239,6 @@ static void summary_write(const struct record *record, const char *text)
 			path, strerror(errno), record->run);
 }
 
-/* No agent has registered, of a program that was to be measured. Its dynamic loader has said itself what it
- * misses. */
-static const char *unmeasured_why(int status)
-{
-	if (launch_has_no_room())
-		return "its arguments and environment leave no room for ours";
-	if (WIFEXITED(status) && WEXITSTATUS(status) == LOADER_FAILED)
-		return "its dynamic loader ended it before the agent could start; see what that has said";
-	return "the agent could not start in it; see ulimit -v, -f and -n";
-}
-
 static void measuring_finish(struct record *record, int status, const struct rusage *usage)
 {
 	struct host_message ended = {.type = HOST_ENDED,
@@ -271,7 +259,7 @@ static void measuring_finish(struct record *record, int status, const struct rus
 			word.problem[sizeof(word.problem) - 1] = '\0';
 			if (word.status)
 				fprintf(stderr, "hpct-record: %s ran unmeasured: %s\n", record->target.path,
-					unmeasured_why(status));
+					launch_unmeasured_why(status));
 			if (word.problem[0])
 				fprintf(stderr, "hpct-record: the recording stopped early: %s\n",
 					word.problem);
@@ -356,8 +344,10 @@ static int program_run(struct record *record)
 			measuring_finish(record, status << 8, &usage);
 		return status;
 	}
-	if (record->is_measured)
+	if (record->is_measured) {
 		measuring_finish(record, status, &usage);
+		launch_explain(status);
+	}
 	launch_exit(status);
 }
 

@@ -157,14 +157,15 @@ static uint32_t context_of(struct measured *process, struct outside *outside, st
 	return context;
 }
 
-/* 0, or an errno. */
-static int modules_read(struct outside *outside, uint64_t now_ns)
+/* 0, or an errno: of its memory, of which `sp` is a place, where no module can be read. */
+static int modules_read(struct outside *outside, uint64_t sp, uint64_t now_ns)
 {
 	bool is_new;
 	int error = outside_modules_read(&outside->modules, &is_new);
+	uint64_t word;
 
 	if (!error && !outside->modules.count)
-		error = EPERM; /* its memory cannot be read */
+		error = -outside_read(outside->modules.pid, sp, &word, sizeof(word));
 	if (error)
 		return error;
 	if (is_new)
@@ -188,7 +189,7 @@ static int path_find(struct measured *process, struct store_writer *writer, cons
 		return ENOMEM;
 	error = registers_read(process->pid, ring->tid, &registers);
 	if (!error && outside->modules_ns != now_ns)
-		error = modules_read(outside, now_ns);
+		error = modules_read(outside, registers.value[ARCH_SP], now_ns);
 	if (error)
 		return error;
 	stack_read(outside, registers.value[ARCH_SP]);

@@ -22,7 +22,11 @@ int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
 
-	return process_vm_readv((pid_t)pid, &local, 1, &there, 1, 0) == (ssize_t)bytes ? 0 : -1;
+	ssize_t got = process_vm_readv((pid_t)pid, &local, 1, &there, 1, 0);
+
+	if (got == (ssize_t)bytes)
+		return 0;
+	return got < 0 ? -errno : -EFAULT;
 }
 
 static void module_free(struct outside_module *module)
@@ -367,6 +371,10 @@ int outside_modules_read(struct outside_modules *modules, bool *is_new)
 	*is_new = false;
 	if (!maps)
 		return error ? error : ENOMEM;
+	if (!maps[0]) { /* it is about to end, and has given its memory back */
+		free(maps);
+		return ESRCH;
+	}
 	if (modules->maps && !strcmp(maps, modules->maps)) {
 		free(maps);
 		return 0;

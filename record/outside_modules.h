@@ -31,8 +31,8 @@ struct outside_modules {
 	char *maps; /* what they were read from */
 };
 
-/* Reads what is mapped; modules that still are keep their tables and their id. 0 or an errno. *is_new: there
- * are others than last time. */
+/* Reads what is mapped; modules that still are keep their tables and their id. 0 or an errno, ESRCH for a
+ * process that has ended or is about to. *is_new: there are others than last time. */
 int outside_modules_read(struct outside_modules *modules, bool *is_new);
 void outside_modules_fini(struct outside_modules *modules);
 
@@ -42,7 +42,7 @@ struct outside_module *outside_modules_find(struct outside_modules *modules, uin
 /* Copies what the module's tables say of pc, should there be any. */
 void outside_modules_tables(struct outside_modules *modules, struct outside_module *module, uint64_t pc);
 
-/* Memory of the process. 0 or negative. */
+/* Memory of the process. 0 or a negative errno, -EFAULT where not all of it is there. */
 int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes);
 
 #endif

@@ -41,7 +41,7 @@ static void events_parse(struct process_settings *settings)
 		memcpy(settings->sampler, by, strnlen_word(by, sizeof(settings->sampler) - 1));
 	}
 	if (unit && *unit != 'n')
-		number = number < 1000000000u ? number * 1000u : 0;
+		number = number <= 1000000000u ? number * 1000u : 0;
 	settings->period_ns = number ? number : PERIOD_DEFAULT_NS;
 	if (length >= sizeof(settings->metric))
 		length = sizeof(settings->metric) - 1;

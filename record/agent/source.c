@@ -65,15 +65,20 @@ const struct source *source_chosen(void)
 	return chosen;
 }
 
+static bool has_events(void)
+{
+	return chosen != &source_timer || source_waits_trap() || counter_count();
+}
+
 /* Without descriptors: a thread may stop all events that it has opened. */
 void source_exec_begin(void)
 {
-	if (process_is_own() && (chosen != &source_timer || counter_count()))
+	if (process_is_own() && has_events())
 		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
 }
 
 void source_exec_failed(void)
 {
-	if (process_is_own() && (chosen != &source_timer || counter_count()))
+	if (process_is_own() && has_events())
 		syscall(SYS_prctl, PR_TASK_PERF_EVENTS_ENABLE, 0, 0, 0, 0);
 }

@@ -50,6 +50,8 @@ void source_choose(void);
 /* If every wait is to tell its path (EVENT_WORD_WAITS): has the switch rings' events trap; before they are
  * opened. */
 void source_waits_choose(void);
+/* So it is: each switch traps when it is over, one within an exec, too. */
+bool source_waits_trap(void);
 /* The calling thread takes part, `thread` being its block; and no more. */
 void source_waits_arm(struct thread *thread);
 void source_waits_disarm(void);

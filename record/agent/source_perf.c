@@ -56,9 +56,10 @@ int source_perf_open_best(uint64_t flags)
 {
 	int event;
 
-	source_perf.kernel = true;
+	/* A signal from within the kernel ends a wait that has just begun; a trap comes when it is over. */
+	source_perf.kernel = flags & PERF_SIGTRAP;
 	event = source_perf_open(flags);
-	if (event < 0 && (errno == EACCES || errno == EPERM)) {
+	if (event < 0 && source_perf.kernel && (errno == EACCES || errno == EPERM)) {
 		source_perf.kernel = false;
 		event = source_perf_open(flags);
 	}

@@ -27,7 +27,8 @@ extern struct source_perf {
 /* An event on the calling thread, with more `flags` of perf.h: PERF_SIGTRAP for the threads that it will
  * make, too. The descriptor, or -1 with errno set. */
 int source_perf_open(uint64_t flags);
-/* With hits inside the kernel where allowed; sets source_perf. The descriptor, or a negative errno. */
+/* With hits inside the kernel where allowed, for traps alone; sets source_perf. The descriptor, or a negative
+ * errno. */
 int source_perf_open_best(uint64_t flags);
 /* struct source's `tick`. */
 void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t periods);

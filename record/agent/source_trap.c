@@ -30,7 +30,7 @@ static const char cookies[2 + EVENT_COUNTERS_MAX]; /* their addresses are our ev
 
 static HOT_DATA struct {
 	int event;     /* until it is handed over; -1: none */
-	pid_t owner;   /* the thread that opened it */
+	pid_t owner;   /* the thread that opened all of them */
 	bool waits;    /* each wait traps */
 	bool in_rings; /* the switch rings' events are to do it */
 	bool has_base; /* arch_thread_pointer may be used */
@@ -158,6 +158,7 @@ int source_trap_prepare(void)
 
 	if (refusal)
 		return refusal;
+	trap.owner = (pid_t)syscall(SYS_gettid);
 	trap.has_base = arch_has_thread_pointer();
 	if (known_init() || guards_take_trap())
 		return -ENOMEM;
@@ -174,7 +175,6 @@ static int trap_open(void)
 	if (event < 0)
 		return event;
 	trap.event = event;
-	trap.owner = (pid_t)syscall(SYS_gettid);
 	/* There they tell the kernel's part, too. */
 	trap.in_rings = source_perf.kernel && process.settings.switches && !process.settings.waits;
 	if (trap.in_rings) {
@@ -214,6 +214,11 @@ void source_waits_choose(void)
 	trap.waits = process.settings.waits && process.settings.switches && !source_trap_prepare();
 	if (trap.waits)
 		switches_trap_with(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, source_trap_data(WAITS_INDEX));
+}
+
+bool source_waits_trap(void)
+{
+	return trap.waits;
 }
 
 /* Where the kernel may not be looked at, waits for pages trap at least: a fault belongs to user code. */
@@ -266,8 +271,9 @@ void source_hand_over(void)
 /* User code runs no more once the exec has begun. What a thread has opened it can stop. */
 bool source_can_pause(void)
 {
-	return source_chosen() != &source_trap || !source_perf.kernel ||
-	       (pid_t)syscall(SYS_gettid) == trap.owner;
+	bool in_kernel = trap.waits || (source_chosen() == &source_trap && source_perf.kernel);
+
+	return !in_kernel || (pid_t)syscall(SYS_gettid) == trap.owner;
 }
 
 /* ---- the handler ---- */

@@ -56,8 +56,13 @@ one() {
 	"${slow[@]}" hpct-record "${options[@]}" -o run.hpct -- bash -c '[ -z "$1" ] || "$1" plain >/dev/null & exec "$counted" beats "$2" "$3" "$4"' \
 		- "$gpu" "$threads" "$execs" "$ms" 2>record.err &
 	launcher=$!
-	opened() { collector=$(collector_of); [ -n "$collector" ]; }
+	opened() { collector=$(collector_of); [ -n "$collector" ] || ! kill -0 "$launcher" 2>/dev/null; }
 	await opened || { fail "no collector" && return; }
+	if [ -z "$collector" ]; then # looking for it took longer than the run
+		wait
+		same "nobody killed: state" complete "$(info run state)"
+		return
+	fi
 	if [ $((RANDOM % 2)) -eq 0 ]; then
 		reading=1
 		touch reading

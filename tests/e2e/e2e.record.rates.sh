@@ -18,6 +18,11 @@ done
 same "the timer was forced" timer "$(info timer-10000 sampler)"
 [ "$(info trap-10000 sampler)" = trap ] || echo "no trap here, hence not tried: $(grep asked trap-10000.summary)"
 
+code "the longest period" 0 hpct-record -o long.hpct -e CPUTIME@1000000000 -- "$samples/exits" return 0 0.1
+same "the longest period: samples that came" 0 "$(info long signals)"
+code "a longer one" 125 hpct-record -e CPUTIME@1000000001 -- true
+sentence "a longer one"
+
 # Of a program that was killed only the samples know its CPU time.
 code "killed" 137 hpct-record -o killed.hpct --summary killed.summary -- "$samples/exits" signal 9 0.3
 check "killed: rate got $(info killed rate_got)" calc "$(info killed rate_got) > 0"

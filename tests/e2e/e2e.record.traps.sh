@@ -6,13 +6,13 @@
 tests=$HPCT_BIN/../tests
 ulimit -c 0
 
-# alike MODE ARGUMENT : same output and end bare, at a rate of the CPU timer, and far above it
+# alike MODE ARGUMENT : same output and end bare, at a rate of the CPU timer, far above it, and where each wait traps
 alike() {
-	local bare=0 rate got
+	local bare=0 events rate got
 	(exec "$tests/traps" "$@") >bare.out 2>/dev/null || bare=$?
-	for rate in f200 f10000; do
-		got=0
-		(exec timeout 300 hpct-record -o "$1-$rate.hpct" --summary summary -e "CPUTIME@$rate" -- \
+	for events in CPUTIME@f200 BLOCKTIME CPUTIME@f10000; do
+		got=0 rate=${events#*@}
+		(exec timeout 300 hpct-record -o "$1-$rate.hpct" --summary summary -e "$events" -- \
 			"$tests/traps" "$@") >got.out 2>/dev/null || got=$?
 		same "$* at $rate: exit code" "$bare" "$got"
 		same_file "$* at $rate: stdout" bare.out got.out
@@ -28,6 +28,7 @@ done
 alike small-stacks 60
 alike execs 200
 same "every exec'd program was measured" 201 "$(info execs-f10000 processes)"
+same "also where each wait traps" 201 "$(info execs-BLOCKTIME processes)"
 alike syscall-execs 100
 same "also by syscall()" 101 "$(info syscall-execs-f10000 processes)"
 alike thread-execs 60

@@ -11,7 +11,10 @@
 
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "record/outside_modules.h"
@@ -118,12 +121,31 @@ static void test_places_between_modules(void **state)
 	}
 }
 
+/* Whoever has ended, but was not waited for, has no memory that could be refused. */
+static void test_who_has_ended_refuses_nothing(void **state)
+{
+	siginfo_t info;
+	pid_t child = fork();
+	bool is_new;
+
+	(void)state;
+	if (!child)
+		_exit(0);
+	assert_true(child > 0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	modules.pid = (uint32_t)child;
+	assert_int_equal(outside_modules_read(&modules, &is_new), ESRCH);
+	assert_int_equal(outside_read(modules.pid, (uintptr_t)&is_new, &is_new, 1), -ESRCH);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_tables_are_copied_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_stays_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_places_between_modules, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_who_has_ended_refuses_nothing, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
