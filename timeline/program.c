@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "timeline/cut_short.h"
 #include "timeline/program_words.h"
 #include "timeline/progress.h"
 #include "timeline/ranks.h"
@@ -117,6 +118,7 @@ int program_main(const struct program *program, void *own, int argc, char **argv
 	int rc;
 
 	program_standard_reserve();
+	cut_short_watch(program->name);
 	rc = (program->uses & (PROGRAM_RUN | PROGRAM_RUNS)) ? ranks_begin(&error) : 0;
 	if (rc == 0)
 		rc = parse_and_work(&words, &error);
