@@ -55,7 +55,7 @@ static bool look(void)
 	for (size_t i = 0; is_read && i < count; i++)
 		if (marks[i].end_ns < marks[i].begin_ns || (i && marks[i].begin_ns < marks[i - 1].begin_ns))
 			abort();
-	arena_free(&arena);
+	arena_fini(&arena);
 	return is_read;
 }
 

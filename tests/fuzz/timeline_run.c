@@ -100,7 +100,7 @@ static void ask_window(
 	times = window_times(window, &found);
 	for (size_t i = 0; i < found && i < 64; i++)
 		run_context_path(run, times[i].context, UINT32_MAX, &arena);
-	arena_free(&arena);
+	arena_fini(&arena);
 	window_free(window);
 }
 
@@ -153,7 +153,7 @@ static void ask_reports(struct run *run)
 	size_t count;
 
 	mark_list(run, &arena, &marks, &count, &error);
-	arena_free(&arena);
+	arena_fini(&arena);
 	if (select_new(&select, &error))
 		return;
 	if (!select_bind(select, run, &error)) {
