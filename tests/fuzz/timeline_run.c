@@ -4,6 +4,7 @@
  * seals counting as right: sums of lines, the crowd, devices, tiles, rows, reports. store_file.c looks no
  * further than the store.
  */
+#include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -42,24 +43,25 @@ static void clean(void)
 /* The crowd wants sixteen streams, devices two queues. */
 static void make_image(const char *shape, uint32_t streams, uint64_t records)
 {
-	char path[64], pattern[96];
+	char path[64], pattern[80], command[80];
 	struct simulate_options options = {
 		.run = path, .shape = shape, .streams = streams, .records = records, .seed = 3};
 	struct error error;
-	FILE *names;
+	glob_t found;
 
 	snprintf(path, sizeof path, "%s/made.hpct", directory);
+	snprintf(pattern, sizeof pattern, "%s/*.mdb", path);
+	snprintf(command, sizeof command, "rm -rf %s", path);
 	if (simulate_run(&options, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		abort();
 	}
-	snprintf(pattern, sizeof pattern, "mv %s/*.mdb %s/made.mdb && rm -rf %s", path, directory, path);
-	names = popen(pattern, "r");
-	if (!names || pclose(names))
+	if (glob(pattern, 0, NULL, &found))
 		abort();
-	snprintf(pattern, sizeof pattern, "%s/made.mdb", directory);
-	images[image_count++] = image_of(pattern);
-	unlink(pattern);
+	images[image_count++] = image_of(found.gl_pathv[0]);
+	globfree(&found);
+	if (system(command))
+		abort();
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
