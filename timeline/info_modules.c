@@ -157,7 +157,7 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 		{"in_loops", REPORT_NUMBER}, {"lacks", REPORT_TEXT}};
 	struct report *report = NULL;
 	struct names_cache *later = NULL;
-	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error);
+	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error), closed;
 
 	if (rc < 0)
 		return rc;
@@ -165,5 +165,6 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 	for (unsigned store = 0; rc == 0 && store < run_store_count(run); store++)
 		rc = put_modules(report, run, run_store(run, store), later, error);
 	names_cache_close(later);
-	return rc ? rc : report_close(report, error);
+	closed = report_close(report, rc == 0 ? error : NULL);
+	return rc ? rc : closed;
 }

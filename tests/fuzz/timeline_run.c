@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "store/arena.h"
+#include "store/roll_worth.h"
 #include "tests/fuzz/image.h"
 #include "tests/simulate.h"
 #include "timeline/info.h"
@@ -72,11 +73,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (!mkdtemp(directory))
 		abort();
 	atexit(clean);
-	make_image("mixed", 4, 300);
-	make_image("mixed", 20, 3000);
-	make_image("gpu", 8, 2000);
-	make_image("odd", 4, 300);
-	make_image("cpu", 20, 4000);
+	store_roll_keeps_all = true; /* or stores as small had hardly any */
+	make_image("mixed", 4, 200);
+	make_image("mixed", 20, 400);
+	make_image("gpu", 8, 400);
+	make_image("odd", 2, 50);
+	make_image("cpu", 20, 400);
 	snprintf(path, sizeof path, "%s/run.hpct", directory);
 	if (mkdir(path, 0700))
 		abort();
