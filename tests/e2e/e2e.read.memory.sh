@@ -76,5 +76,6 @@ import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt)
 END
-faults=$(python3 faults.py hpct-stacks wide.hpct --format tsv)
-check "page faults of 2000 streams: $faults" [ "$faults" -lt 3000 ]
+none=$(python3 faults.py hpct-stacks --version)
+faults=$(($(python3 faults.py hpct-stacks wide.hpct --format tsv) - none))
+check "page faults of 2000 streams: $faults" [ "$faults" -lt 2000 ]
