@@ -309,12 +309,24 @@ static void own_stretch(const struct job *job, uint32_t rank, uint32_t *from, ui
 	}
 }
 
-static int send_rows(const struct job *job, const struct window *window, struct error *error)
+/* The stretch's sums to rank 0, and into the window. They are summed alone: what the window holds of the question
+ * before (weights, when values are asked for) was sent with that. */
+static int send_stretch(
+	const struct job *job, uint32_t from, uint32_t to, struct window *window, struct error *error)
 {
 	struct store_bytes rows = {0};
-	int code = share_rows_put(&rows, job->run, window) ? ranks_send(&rows, error) : error_memory(error);
+	struct window *part;
+	int code = window_new(&part, job->run, error);
 
+	if (code)
+		return code;
+	code = add_all(job, from, to, part, error);
+	if (!code)
+		code = share_rows_put(&rows, job->run, part) ? ranks_send(&rows, error) : error_memory(error);
+	if (!code)
+		code = share_rows_take(window, job->run, (struct store_slice){rows.data, rows.size}, error);
 	store_bytes_fini(&rows);
+	window_free(part);
 	return code;
 }
 
@@ -345,12 +357,10 @@ static int share_ranked(const struct job *job, struct window *window, struct err
 	int code;
 
 	own_stretch(job, ranks_own(), &from, &to);
+	if (ranks_own() != 0)
+		return from < to ? send_stretch(job, from, to, window, error) : 0;
 	code = add_all(job, from, to, window, error);
-	if (code)
-		return code;
-	if (ranks_own() == 0)
-		return take_from_ranks(job, window, error);
-	return from < to ? send_rows(job, window, error) : 0;
+	return code ? code : take_from_ranks(job, window, error);
 }
 
 /* ---- the whole ---- */
