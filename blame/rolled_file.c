@@ -133,9 +133,8 @@ static bool get_node(struct store_input input, uint32_t contexts, struct rolled_
 {
 	const uint8_t *hash = store_input_take(&input, sizeof(uint64_t));
 
-	if (!hash ||
-		!store_sum_fits(store_load64(hash),
-			store_hash64(input.at, (size_t)(input.end - input.at), MAGIC)))
+	if (!hash || !store_sum_fits(store_load64(hash),
+			     store_hash64(input.at, (size_t)(input.end - input.at), MAGIC)))
 		return false;
 	for (unsigned i = 0; i < ROLLED_NUMBERS; i++) {
 		const uint8_t *at = store_input_take(&input, sizeof(uint64_t));
@@ -185,8 +184,7 @@ static bool add_made(const struct rolled_making *making, uint64_t node, struct r
 {
 	uint64_t from = made_at(making, node), to = made_at(making, node + 1);
 
-	return get_node(
-		(struct store_input){.at = making->nodes.data + from, .end = making->nodes.data + to},
+	return get_node((struct store_input){.at = making->nodes.data + from, .end = making->nodes.data + to},
 		UINT32_MAX, sums);
 }
 
@@ -326,8 +324,7 @@ static bool add_node(struct rolled_file *file, uint64_t node, struct rolled_sums
 	return bytes &&
 	       pread(file->descriptor, bytes, to - from, (off_t)(file->nodes_at + from)) ==
 		       (ssize_t)(to - from) &&
-	       get_node((struct store_input){.at = bytes, .end = bytes + (to - from)}, file->contexts,
-		       sums);
+	       get_node((struct store_input){.at = bytes, .end = bytes + (to - from)}, file->contexts, sums);
 }
 
 bool rolled_file_add(struct rolled_file *file, uint64_t from, uint64_t to, struct rolled_sums *sums)

@@ -209,8 +209,8 @@ static void fill_worker(struct simulate_world *world, int32_t rank, uint32_t thr
 	thread_end(world, &thread);
 }
 
-/* Each rank: a feeding thread with its queue, and workers; MIXED_STEPS ranks a little slower each than the one
- * before: with more of them the last ones would have most of all records. */
+/* Each rank: a feeding thread with its queue, and workers; MIXED_STEPS ranks a little slower each than the
+ * one before: with more of them the last ones would have most of all records. */
 void simulate_shape_mixed(struct simulate_world *world)
 {
 	static struct pair pair;

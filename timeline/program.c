@@ -113,8 +113,9 @@ int program_standard_flush(struct error *error)
 	return error_unwritten(error);
 }
 
-/* Who walks along one stream after another takes and frees the same some hundred KB: left to itself malloc gives
- * them to the system each time, and the system's zeroed pages cost ten times the walk along a short stream. */
+/* Who walks along one stream after another takes and frees the same some hundred KB: left to itself malloc
+ * gives them to the system each time, and the system's zeroed pages cost ten times the walk along a short
+ * stream. */
 static void keep_freed(void)
 {
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formats_tsv.c - libFuzzer: rows of other tools, hpct-import --from tsv. A run that is made of them has nothing
- * that its check finds wrong; one that is refused leaves nothing.
+ * formats_tsv.c - libFuzzer: rows of other tools, hpct-import --from tsv. A run that is made of them has
+ * nothing that its check finds wrong; one that is refused leaves nothing.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_file.c - libFuzzer: whole stores, plain and archived, as their writer left them when it was killed and
- * when it ended in order, with some bytes that are anybody's (image.h). In this build seals and checksums count
- * as right (store/bytes.h), so that what stands behind them is reached: pages, tables, chunks, rollups, names,
- * open spans, kept files.
+ * store_file.c - libFuzzer: whole stores, plain and archived, as their writer left them when it was killed
+ * and when it ended in order, with some bytes that are anybody's (image.h). In this build seals and checksums
+ * count as right (store/bytes.h), so that what stands behind them is reached: pages, tables, chunks, rollups,
+ * names, open spans, kept files.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_run.c - libFuzzer: what operators make of a run whose store has bytes that are anybody's (image.h),
- * seals counting as right: sums of lines, the crowd, devices, tiles, rows, reports. store_file.c looks no
- * further than the store.
+ * timeline_run.c - libFuzzer: what operators make of a run whose store has bytes that are anybody's
+ * (image.h), seals counting as right: sums of lines, the crowd, devices, tiles, rows, reports. store_file.c
+ * looks no further than the store.
  */
 #include <glob.h>
 #include <stdbool.h>
