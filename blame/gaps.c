@@ -220,15 +220,6 @@ static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 	return count;
 }
 
-/* Of equal shares that of the least path hash: numbers are others in a slice of the run. */
-static bool is_larger(const struct gaps *gaps, share_fixed a, uint32_t context, share_fixed b, uint32_t than)
-{
-	if (a != b)
-		return a > b;
-	return store_hash_compare(run_context_hash(gaps->run, context), run_context_hash(gaps->run, than)) <
-	       0;
-}
-
 /* Of the function with the largest share the context with the largest. False when memory is out. */
 static bool largest_context(struct gaps *gaps, enum gap_cause cause, uint32_t *context)
 {
@@ -244,12 +235,12 @@ static bool largest_context(struct gaps *gaps, enum gap_cause cause, uint32_t *c
 
 		for (; i < count && gaps->parties[i].function == first->function; i++) {
 			sum += gaps->parties[i].amount;
-			if (is_larger(gaps, share_rank(gaps->parties[i].amount), gaps->parties[i].context,
-				    share_rank(largest->amount), largest->context))
+			if (share_is_larger(gaps->run, share_rank(gaps->parties[i].amount),
+				    gaps->parties[i].context, share_rank(largest->amount), largest->context))
 				largest = &gaps->parties[i];
 		}
 		sum = share_rank(sum);
-		if (!is_larger(gaps, sum, largest->context, most, *context))
+		if (!share_is_larger(gaps->run, sum, largest->context, most, *context))
 			continue;
 		most = sum;
 		*context = largest->context;

@@ -289,7 +289,8 @@ static int make(const struct rolled *rolled, struct rolled_sums *whole, struct e
 static int take_stretches(const struct rolled *rolled, uint64_t from, uint64_t to, struct rolled_sums *sums,
 	struct error *error)
 {
-	struct rolled_file *file = rolled_file_open(rolled->path, &rolled->grid, &rolled->of);
+	struct rolled_file *file = rolled_file_open(
+		rolled->path, &rolled->grid, &rolled->of, run_context_count(rolled->start->run));
 	bool is_there = file && rolled_file_add(file, from, to, sums);
 	int result = is_there;
 

@@ -28,6 +28,7 @@ struct rolled_file {
 	int descriptor;
 	uint64_t *places; /* nodes + 1 */
 	uint64_t nodes, nodes_at;
+	uint32_t contexts; /* of the run */
 	struct store_bytes node;
 };
 
@@ -109,7 +110,8 @@ void rolled_making_add(struct rolled_making *making, const struct rolled_sums *s
 	memcpy(making->nodes.data + at, &hash, sizeof hash);
 }
 
-static bool get_shares(struct store_input *input, struct share_sums *shares)
+/* Of contexts below that number alone: the bytes may be anybody's. */
+static bool get_shares(struct store_input *input, uint32_t contexts, struct share_sums *shares)
 {
 	const uint8_t *at = store_input_take(input, sizeof(uint32_t));
 	uint32_t count = at ? store_load32(at) : 0;
@@ -118,7 +120,7 @@ static bool get_shares(struct store_input *input, struct share_sums *shares)
 		share_fixed amount;
 
 		at = store_input_take(input, SHARE_BYTES);
-		if (!at)
+		if (!at || store_load32(at) >= contexts)
 			return false;
 		memcpy(&amount, at + sizeof(uint32_t), sizeof amount);
 		if (!share_sums_add(shares, store_load32(at), amount))
@@ -127,11 +129,12 @@ static bool get_shares(struct store_input *input, struct share_sums *shares)
 	return !input->bad;
 }
 
-static bool get_node(struct store_input input, struct rolled_sums *sums)
+static bool get_node(struct store_input input, uint32_t contexts, struct rolled_sums *sums)
 {
 	const uint8_t *hash = store_input_take(&input, sizeof(uint64_t));
 
-	if (!hash || store_load64(hash) != store_hash64(input.at, (size_t)(input.end - input.at), MAGIC))
+	if (!hash || !store_sum_fits(store_load64(hash),
+			     store_hash64(input.at, (size_t)(input.end - input.at), MAGIC)))
 		return false;
 	for (unsigned i = 0; i < ROLLED_NUMBERS; i++) {
 		const uint8_t *at = store_input_take(&input, sizeof(uint64_t));
@@ -139,7 +142,7 @@ static bool get_node(struct store_input input, struct rolled_sums *sums)
 		if (at)
 			*number_of(&sums->idle, i) += store_load64(at);
 	}
-	return get_shares(&input, &sums->blamed) && get_shares(&input, &sums->waited) &&
+	return get_shares(&input, contexts, &sums->blamed) && get_shares(&input, contexts, &sums->waited) &&
 	       input.at == input.end;
 }
 
@@ -181,8 +184,8 @@ static bool add_made(const struct rolled_making *making, uint64_t node, struct r
 {
 	uint64_t from = made_at(making, node), to = made_at(making, node + 1);
 
-	return get_node(
-		(struct store_input){.at = making->nodes.data + from, .end = making->nodes.data + to}, sums);
+	return get_node((struct store_input){.at = making->nodes.data + from, .end = making->nodes.data + to},
+		UINT32_MAX, sums);
 }
 
 static bool make_levels(struct rolled_making *making)
@@ -273,7 +276,7 @@ static bool is_of(const struct head *head, const struct rolled_grid *grid, const
 }
 
 struct rolled_file *rolled_file_open(
-	const char *path, const struct rolled_grid *grid, const struct store_hash *of)
+	const char *path, const struct rolled_grid *grid, const struct store_hash *of, uint32_t contexts)
 {
 	struct rolled_file *file = calloc(1, sizeof *file);
 	struct head head;
@@ -282,7 +285,8 @@ struct rolled_file *rolled_file_open(
 	if (!file)
 		return NULL;
 	file->grid = *grid;
-	file->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	file->contexts = contexts;
+	file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->descriptor >= 0 && pread(file->descriptor, &head, sizeof head, 0) == (ssize_t)sizeof head &&
 		is_of(&head, grid, of)) {
 		file->nodes = head.nodes;
@@ -291,7 +295,7 @@ struct rolled_file *rolled_file_open(
 		file->places = malloc(bytes);
 		if (file->places &&
 			pread(file->descriptor, file->places, bytes, sizeof head) == (ssize_t)bytes &&
-			store_hash64(file->places, bytes, MAGIC) == head.places_hash)
+			store_sum_fits(head.places_hash, store_hash64(file->places, bytes, MAGIC)))
 			return file;
 	}
 	rolled_file_close(file);
@@ -320,7 +324,7 @@ static bool add_node(struct rolled_file *file, uint64_t node, struct rolled_sums
 	return bytes &&
 	       pread(file->descriptor, bytes, to - from, (off_t)(file->nodes_at + from)) ==
 		       (ssize_t)(to - from) &&
-	       get_node((struct store_input){.at = bytes, .end = bytes + (to - from)}, sums);
+	       get_node((struct store_input){.at = bytes, .end = bytes + (to - from)}, file->contexts, sums);
 }
 
 bool rolled_file_add(struct rolled_file *file, uint64_t from, uint64_t to, struct rolled_sums *sums)

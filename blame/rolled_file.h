@@ -46,9 +46,10 @@ void rolled_making_finish(struct rolled_making *making, const struct store_hash 
 void rolled_making_fini(struct rolled_making *making);
 
 struct rolled_file;
-/* NULL: there is none, or it is of something else. */
+/* NULL: there is none, or it is of something else. It is damaged where it names contexts from `contexts` on.
+ */
 struct rolled_file *rolled_file_open(
-	const char *path, const struct rolled_grid *grid, const struct store_hash *of);
+	const char *path, const struct rolled_grid *grid, const struct store_hash *of, uint32_t contexts);
 void rolled_file_close(struct rolled_file *file);
 /* Adds the stretches [from, to), which lie in the grid. False: it is damaged, or memory is out. */
 bool rolled_file_add(struct rolled_file *file, uint64_t from, uint64_t to, struct rolled_sums *sums);

@@ -10,6 +10,13 @@
 
 /* ---- sums ---- */
 
+bool share_is_larger(const struct run *run, share_fixed a, uint32_t context, share_fixed b, uint32_t than)
+{
+	if (a != b)
+		return a > b;
+	return store_hash_compare(run_context_hash(run, context), run_context_hash(run, than)) < 0;
+}
+
 bool share_sums_add(struct share_sums *sums, uint32_t context, share_fixed amount)
 {
 	if (context >= sums->count) {

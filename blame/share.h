@@ -28,6 +28,9 @@ static inline share_fixed share_rank(share_fixed sum)
 	return (sum + ((share_fixed)1 << 39)) >> 40;
 }
 
+/* Of equal ones, that of the context with the least path hash: numbers are others in a slice of the run. */
+bool share_is_larger(const struct run *run, share_fixed a, uint32_t context, share_fixed b, uint32_t than);
+
 /* What a context was charged. */
 struct share {
 	uint32_t context; /* of the run */

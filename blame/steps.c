@@ -30,15 +30,18 @@ static bool has_gpu(const struct process *processes, uint32_t count)
 	return false;
 }
 
-static void put_context(struct step *step)
+static void put_context(struct step *step, const struct run *run)
 {
 	share_fixed most = 0;
 
 	for (size_t i = 0; i < step->idle.blamed_count; i++) {
-		if (share_rank(step->idle.blamed[i].amount) <= most)
+		const struct share *share = &step->idle.blamed[i];
+		share_fixed rank = share_rank(share->amount);
+
+		if (!share_is_larger(run, rank, share->context, most, step->context))
 			continue;
-		most = share_rank(step->idle.blamed[i].amount);
-		step->context = step->idle.blamed[i].context;
+		most = rank;
+		step->context = share->context;
 	}
 	step->idle.blamed = step->idle.waited = NULL;
 	step->idle.blamed_count = step->idle.waited_count = 0;
@@ -58,7 +61,7 @@ static int measure(struct step *step, struct run *run, const struct idle_questio
 		question.stream_count = owner->stream_count;
 	}
 	result = idle_sweep(&step->idle, run, &question, &arena, error);
-	put_context(step);
+	put_context(step, run);
 	arena_fini(&arena);
 	/* A step of which nothing is known is a row like any other, as long as there is a GPU. */
 	return result == -ERROR_EMPTY && step->idle.groups ? 0 : result;
@@ -71,14 +74,16 @@ struct wait_sum {
 	uint64_t ns;
 };
 
-static void add_time(struct step *step, const struct window_time *time, struct wait_sum *most)
+static void add_time(
+	struct step *step, const struct run *run, const struct window_time *time, struct wait_sum *most)
 {
 	switch (time->state) {
 	case EXTENT_BLOCKED:
 	case EXTENT_RUNNABLE:
 	case EXTENT_SYNC:
 		step->idle.idle_ns += time->time_ns;
-		if (time->context && time->state != EXTENT_RUNNABLE && time->time_ns > most->ns)
+		if (time->context && time->state != EXTENT_RUNNABLE &&
+			share_is_larger(run, time->time_ns, time->context, most->ns, most->context))
 			*most = (struct wait_sum){time->context, time->time_ns};
 		break;
 	default:
@@ -89,14 +94,14 @@ static void add_time(struct step *step, const struct window_time *time, struct w
 	}
 }
 
-static void sum_times(struct step *step, const struct window *window)
+static void sum_times(struct step *step, const struct run *run, const struct window *window)
 {
 	struct wait_sum most = {0};
 	size_t count;
 	const struct window_time *times = window_times(window, &count);
 
 	for (size_t i = 0; i < count; i++)
-		add_time(step, &times[i], &most);
+		add_time(step, run, &times[i], &most);
 	step->context = most.context;
 }
 
@@ -142,7 +147,7 @@ static int measure_threads(struct step *step, struct run *run, const struct idle
 		return result;
 	for (uint32_t i = 0; i < count && !result; i++)
 		result = add_thread(step, window, run, streams[i], &nowhere_ns, error);
-	sum_times(step, window);
+	sum_times(step, run, window);
 	step->idle.unknown_ns -= nowhere_ns;
 	step->idle.window_ns = step->idle.groups * (step->end_ns - step->begin_ns);
 	window_free(window);

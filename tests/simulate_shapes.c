@@ -9,6 +9,7 @@
 #define THREAD_BEGIN_NS 1000000u
 #define LAUNCH_NS 4000u	 /* of the launching call */
 #define MIXED_THREADS 3u /* and one queue in each rank */
+#define MIXED_STEPS 50	 /* of ranks that are slower, then from the first one on */
 
 /* Times and turns of one thread while it is made. */
 struct thread {
@@ -208,7 +209,8 @@ static void fill_worker(struct simulate_world *world, int32_t rank, uint32_t thr
 	thread_end(world, &thread);
 }
 
-/* Each rank: a feeding thread with its queue, and workers; every rank a little slower than the one before. */
+/* Each rank: a feeding thread with its queue, and workers; MIXED_STEPS ranks a little slower each than the
+ * one before: with more of them the last ones would have most of all records. */
 void simulate_shape_mixed(struct simulate_world *world)
 {
 	static struct pair pair;
@@ -217,7 +219,7 @@ void simulate_shape_mixed(struct simulate_world *world)
 
 	simulate_kernels(world);
 	for (int32_t rank = 0; left && !world->rc; rank++) {
-		uint64_t records = share + share * (uint64_t)rank / 50;
+		uint64_t records = share + share * (uint64_t)(rank % MIXED_STEPS) / MIXED_STEPS;
 
 		fill_pair(world, &pair, rank, 0, 1, 2 * records);
 		left -= left < 2 ? left : 2;

@@ -44,8 +44,9 @@ static int place_compare(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static void known_add(struct known *known, struct store_reader *reader, struct names_cache *later,
-	const struct place *place)
+/* What cannot be read is not what is lacking: an error. */
+static int known_add(struct known *known, struct store_reader *reader, struct names_cache *later,
+	const struct place *place, struct error *error)
 {
 	struct store_scope scopes[STORE_SCOPE_MAX];
 	uint32_t modules;
@@ -54,7 +55,9 @@ static void known_add(struct known *known, struct store_reader *reader, struct n
 		later, module, store_reader_text(reader, module->path, NULL), place->offset, scopes);
 
 	if (count <= 0)
-		count = store_reader_symbol(reader, place->module, place->offset, scopes, NULL);
+		count = store_reader_symbol(reader, place->module, place->offset, scopes, error);
+	if (count < 0)
+		return count;
 	known->frames++;
 	known->named += count > 0 && scopes[0].name;
 	known->lines += count > 0 && scopes[count - 1].line;
@@ -63,33 +66,38 @@ static void known_add(struct known *known, struct store_reader *reader, struct n
 			known->loops++;
 			break;
 		}
+	return 0;
 }
 
-/* Of every module of a store, each frame once; NULL: memory. */
-static struct known *known_collect(struct store_reader *reader, struct names_cache *later)
+/* The frames of a store's contexts, in order; the caller frees them. NULL: memory. */
+static struct place *places_collect(struct store_reader *reader, uint32_t modules, size_t *count)
 {
-	uint32_t context_count, module_count;
-	const struct store_context *contexts = store_reader_contexts(reader, &context_count);
-	struct known *known;
-	struct place *places = malloc(((size_t)context_count + 1) * sizeof *places);
-	size_t count = 0;
+	uint32_t contexts_count;
+	const struct store_context *contexts = store_reader_contexts(reader, &contexts_count);
+	struct place *places = malloc(((size_t)contexts_count + 1) * sizeof *places);
 
-	store_reader_modules(reader, &module_count);
-	known = calloc((size_t)module_count + 1, sizeof *known);
-	for (uint32_t i = STORE_CONTEXT_FIRST; places && i < context_count; i++)
-		if (contexts[i].module != STORE_MODULE_RESERVED && contexts[i].module < module_count)
-			places[count++] = (struct place){contexts[i].module, contexts[i].offset};
-	if (count)
-		qsort(places, count, sizeof *places, place_compare);
-	for (size_t i = 0; known && i < count; i++)
+	*count = 0;
+	for (uint32_t i = STORE_CONTEXT_FIRST; places && i < contexts_count; i++)
+		if (contexts[i].module != STORE_MODULE_RESERVED && contexts[i].module < modules)
+			places[(*count)++] = (struct place){contexts[i].module, contexts[i].offset};
+	if (*count)
+		qsort(places, *count, sizeof *places, place_compare);
+	return places;
+}
+
+/* Of every module of a store, each frame once. */
+static int known_collect(struct known *known, struct store_reader *reader, uint32_t modules,
+	struct names_cache *later, struct error *error)
+{
+	size_t count;
+	struct place *places = places_collect(reader, modules, &count);
+	int rc = places ? 0 : error_memory(error);
+
+	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (!i || place_compare(&places[i - 1], &places[i]))
-			known_add(&known[places[i].module], reader, later, &places[i]);
-	if (!places) {
-		free(known);
-		known = NULL;
-	}
+			rc = known_add(&known[places[i].module], reader, later, &places[i], error);
 	free(places);
-	return known;
+	return rc;
 }
 
 /* What installing something would add. */
@@ -127,6 +135,20 @@ static void put_module(struct report *report, const struct run *run, struct stor
 	report_row(report);
 }
 
+static int put_modules(struct report *report, const struct run *run, struct store_reader *reader,
+	struct names_cache *later, struct error *error)
+{
+	uint32_t count;
+	const struct store_module *modules = store_reader_modules(reader, &count);
+	struct known *known = calloc((size_t)count + 1, sizeof *known);
+	int rc = known ? known_collect(known, reader, count, later, error) : error_memory(error);
+
+	for (uint32_t i = STORE_MODULE_RESERVED + 1; rc == 0 && i < count; i++)
+		put_module(report, run, reader, &modules[i], &known[i]);
+	free(known);
+	return rc;
+}
+
 int info_print_modules(struct run *run, enum report_format format, FILE *out, struct error *error)
 {
 	static const struct report_column columns[] = {{"kind", REPORT_TEXT}, {"path", REPORT_TEXT},
@@ -135,23 +157,14 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 		{"in_loops", REPORT_NUMBER}, {"lacks", REPORT_TEXT}};
 	struct report *report = NULL;
 	struct names_cache *later = NULL;
-	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error);
+	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error), closed;
 
 	if (rc < 0)
 		return rc;
 	rc = names_cache_open(&later, run_path(run), error);
-	for (unsigned store = 0; rc == 0 && store < run_store_count(run); store++) {
-		struct store_reader *reader = run_store(run, store);
-		uint32_t count;
-		const struct store_module *modules = store_reader_modules(reader, &count);
-		struct known *known = known_collect(reader, later);
-
-		for (uint32_t i = STORE_MODULE_RESERVED + 1; known && i < count; i++)
-			put_module(report, run, reader, &modules[i], &known[i]);
-		if (!known)
-			rc = error_memory(error);
-		free(known);
-	}
+	for (unsigned store = 0; rc == 0 && store < run_store_count(run); store++)
+		rc = put_modules(report, run, run_store(run, store), later, error);
 	names_cache_close(later);
-	return rc ? rc : report_close(report, error);
+	closed = report_close(report, rc == 0 ? error : NULL);
+	return rc ? rc : closed;
 }

@@ -5,9 +5,12 @@
 #include "timeline/mark.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/attribute.h"
 #include "store/room.h"
@@ -183,16 +186,28 @@ static int add_line(struct collector *c, char *fields[COLUMNS], size_t line, str
 	return code;
 }
 
+/* A pipe would be waited for, a device has no end. */
+FILE *mark_file_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat facts;
+	FILE *file = fd >= 0 && !fstat(fd, &facts) && S_ISREG(facts.st_mode) ? fdopen(fd, "r") : NULL;
+
+	if (!file && fd >= 0)
+		close(fd);
+	return file;
+}
+
 static int add_file(struct collector *c, const char *path, struct error *error)
 {
 	char *line = NULL, *fields[COLUMNS];
 	int places[COLUMNS], code = 0;
 	size_t room = 0, number = 0;
 	ssize_t size;
-	FILE *file = fopen(path, "re");
+	FILE *file = mark_file_open(path);
 
 	if (!file)
-		return 0; /* nobody has set one, or they are not ours to read */
+		return 0;
 	c->path = path;
 	while (!code && (size = getline(&line, &room, file)) >= 0) {
 		if (size && line[size - 1] == '\n')

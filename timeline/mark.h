@@ -12,6 +12,8 @@
 #ifndef TIMELINE_MARK_H
 #define TIMELINE_MARK_H
 
+#include <stdio.h>
+
 #include "store/arena.h"
 #include "timeline/run.h"
 
@@ -39,6 +41,9 @@ int mark_bookmarks(
  * written, in the user's cache directory (hpct/marks). Other lines and columns stay. */
 int mark_save(
 	const struct run *run, const char *name, uint64_t begin_ns, uint64_t end_ns, struct error *error);
+/* A file of bookmarks, to be read: the caller's to close; NULL: nobody has set one, it is not ours to read,
+ * or no file. */
+FILE *mark_file_open(const char *path);
 /* Where the user's own marks of the run are; the caller's to free, NULL: there is no such place. */
 char *mark_user_path(const struct run *run);
 

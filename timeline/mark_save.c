@@ -121,7 +121,7 @@ static int write_file(const char *path, const char *name, uint64_t begin_ns, uin
 		free(fresh);
 		return problem;
 	}
-	in = fopen(path, "re");
+	in = mark_file_open(path);
 	if (in && !copy_others(in, out, name, &header))
 		problem = EBADMSG;
 	if (in)

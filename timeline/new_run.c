@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 #include "store/archive.h"
+#include "timeline/cut_short.h"
 
 /* ---- interrupted ---- */
 
-static const int deadly[] = {SIGINT, SIGTERM, SIGHUP};
+static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGBUS}; /* the last: cut_short.h */
 #define DEADLY (sizeof deadly / sizeof *deadly)
 static struct sigaction before[DEADLY]; /* what they did */
 static bool is_watched[DEADLY];
@@ -34,7 +35,7 @@ struct left_over {
 static struct left_over *_Atomic left_overs;
 
 /* Files come before the directory that they are in: newest first. */
-static void clear_away(int number)
+static void clear_away(int number, siginfo_t *info, void *context)
 {
 	for (struct left_over *at = atomic_load(&left_overs); at; at = at->next) {
 		if (at->is_directory)
@@ -43,16 +44,20 @@ static void clear_away(int number)
 			unlink(at->path);
 	}
 	/* Then what it did before, when this handler has returned. */
-	for (size_t i = 0; i < DEADLY; i++)
-		if (deadly[i] == number)
-			sigaction(number, &before[i], NULL);
+	for (size_t i = 0; i < DEADLY; i++) {
+		if (deadly[i] != number)
+			continue;
+		if (cut_short_is(&before[i]))
+			before[i].sa_sigaction(number, info, context);
+		sigaction(number, &before[i], NULL);
+	}
 	raise(number);
 }
 
 /* What is ignored stays so. */
 static void watch(void)
 {
-	struct sigaction ours = {.sa_handler = clear_away};
+	struct sigaction ours = {.sa_sigaction = clear_away, .sa_flags = SA_SIGINFO};
 
 	sigfillset(&ours.sa_mask);
 	for (size_t i = 0; i < DEADLY; i++) {

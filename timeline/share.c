@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - processes that each take the next stretch of the streams, their rows (share_rows.h) through pipes
- * or messages.
+ * share.c - processes that each take the next stretch of the streams, their rows (share_rows.h) through pipes.
  * Streams differ in what they cost (a queue's line and that of the thread that feeds it by ten times), so
  * there are more stretches than processes.
  *
  *   a process's | stretch | size | rows | stretch | size | rows | ...
  */
-#include "timeline/share.h"
+#include "timeline/share_job.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -30,17 +29,8 @@
 #define STRETCHES_EACH 8u /* for each process */
 #define WAIT_MS 20	  /* between two looks whether the answer is still wanted */
 
-struct job {
-	struct run *run;
-	const uint32_t *streams;
-	uint32_t count;
-	uint64_t begin_ns, end_ns;
-	share_add *add;
-	void *own;
-};
-
-static int add_all(
-	const struct job *job, uint32_t from, uint32_t to, struct window *window, struct error *error)
+int share_add_all(
+	const struct share_job *job, uint32_t from, uint32_t to, struct window *window, struct error *error)
 {
 	int code = 0;
 
@@ -72,7 +62,7 @@ struct child {
 };
 
 struct forked {
-	const struct job *job;
+	const struct share_job *job;
 	struct crew *crew;
 	struct store_bytes own; /* pieces of this process */
 	struct child children[JOBS_MAX];
@@ -95,7 +85,8 @@ static int add_piece(
 
 	if (code)
 		return code;
-	code = add_all(forked->job, edge_of(forked, stretch), edge_of(forked, stretch + 1), window, error);
+	code = share_add_all(
+		forked->job, edge_of(forked, stretch), edge_of(forked, stretch + 1), window, error);
 	if (!code && !share_rows_put(&rows, forked->job->run, window))
 		code = error_memory(error);
 	if (code)
@@ -251,7 +242,8 @@ static int take_pieces(
 }
 
 /* Fewer processes than were wanted take all stretches, too. */
-static int share_forked(const struct job *job, struct window *window, uint32_t parts, struct error *error)
+static int share_forked(
+	const struct share_job *job, struct window *window, uint32_t parts, struct error *error)
 {
 	struct forked *forked = calloc(1, sizeof *forked);
 	struct store_slice *pieces = NULL;
@@ -283,76 +275,6 @@ static int share_forked(const struct job *job, struct window *window, uint32_t p
 	return code;
 }
 
-static uint32_t stretch(uint32_t count, uint32_t parts, uint32_t part)
-{
-	return (uint32_t)((uint64_t)count * part / parts);
-}
-
-/* ---- ranks ---- */
-
-/* Fewer streams than ranks: one rank adds them all, another one the next time. */
-static bool is_for_one(const struct job *job)
-{
-	return job->count < ranks_count();
-}
-
-static void own_stretch(const struct job *job, uint32_t rank, uint32_t *from, uint32_t *to)
-{
-	const uint32_t ranks = ranks_count();
-
-	if (is_for_one(job)) {
-		*from = 0;
-		*to = job->count && job->streams[0] % ranks == rank ? job->count : 0;
-	} else {
-		*from = stretch(job->count, ranks, rank);
-		*to = stretch(job->count, ranks, rank + 1);
-	}
-}
-
-static int send_rows(const struct job *job, const struct window *window, struct error *error)
-{
-	struct store_bytes rows = {0};
-	int code = share_rows_put(&rows, job->run, window) ? ranks_send(&rows, error) : error_memory(error);
-
-	store_bytes_fini(&rows);
-	return code;
-}
-
-static int take_from_ranks(const struct job *job, struct window *window, struct error *error)
-{
-	struct store_bytes rows = {0};
-	uint32_t from, to;
-	int code = 0;
-
-	for (uint32_t rank = 1; rank < ranks_count() && !code; rank++) {
-		own_stretch(job, rank, &from, &to);
-		if (from == to)
-			continue;
-		code = ranks_receive(rank, &rows, error);
-		if (!code && rows.failed)
-			code = error_memory(error);
-		code = code ? code
-			    : share_rows_take(
-				      window, job->run, (struct store_slice){rows.data, rows.size}, error);
-	}
-	store_bytes_fini(&rows);
-	return code;
-}
-
-static int share_ranked(const struct job *job, struct window *window, struct error *error)
-{
-	uint32_t from, to;
-	int code;
-
-	own_stretch(job, ranks_own(), &from, &to);
-	code = add_all(job, from, to, window, error);
-	if (code)
-		return code;
-	if (ranks_own() == 0)
-		return take_from_ranks(job, window, error);
-	return from < to ? send_rows(job, window, error) : 0;
-}
-
 /* ---- the whole ---- */
 
 static bool has_reals(const struct run *run)
@@ -364,7 +286,7 @@ static bool has_reals(const struct run *run)
 }
 
 /* How many processes are worth it. */
-static uint32_t parts_for(const struct job *job)
+static uint32_t parts_for(const struct share_job *job)
 {
 	uint32_t parts = job->run->options.jobs;
 	uint64_t records = 0;
@@ -386,13 +308,14 @@ static uint32_t parts_for(const struct job *job)
 int share_streams(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, share_add *add, void *own, struct error *error)
 {
-	const struct job job = {run, streams, count, begin_ns, end_ns, add, own};
+	const struct share_job job = {run, streams, count, begin_ns, end_ns, add, own};
 	uint32_t parts;
 
 	if (has_reals(run))
-		return add_all(&job, 0, count, window, error);
+		return share_add_all(&job, 0, count, window, error);
 	if (ranks_count() > 1)
 		return share_ranked(&job, window, error);
 	parts = parts_for(&job);
-	return parts > 1 ? share_forked(&job, window, parts, error) : add_all(&job, 0, count, window, error);
+	return parts > 1 ? share_forked(&job, window, parts, error)
+			 : share_add_all(&job, 0, count, window, error);
 }

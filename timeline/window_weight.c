@@ -180,10 +180,11 @@ static uint32_t add_known(struct window *window, const uint32_t *places, const s
 
 	for (; i < count; i++) {
 		uint32_t context = contexts[i], place = places[run_ids ? run_ids[context] : context];
-		struct window_weight *row = &rows[place - 1];
+		struct window_weight *row;
 
 		if (!place || context == none)
 			break;
+		row = &rows[place - 1];
 		row->samples += samples[i];
 		row->weight += weights[i];
 		has_wrapped |= row->weight < weights[i];
@@ -223,10 +224,11 @@ static size_t add_known_rows(struct window *window, const uint32_t *places, cons
 
 	for (; i < to; i++) {
 		uint32_t context = contexts[i], place = places[run_ids ? run_ids[context] : context];
-		struct window_weight *row = &rows[place - 1];
+		struct window_weight *row;
 
 		if (!place || what[i] != metric)
 			break;
+		row = &rows[place - 1];
 		row->samples++;
 		row->weight += amounts[i];
 		has_wrapped |= row->weight < amounts[i];

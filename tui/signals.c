@@ -13,6 +13,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "timeline/cut_short.h"
+
 #define SIGNALS_PATIENCE_S 1 /* work that has not looked by then does not look at all */
 #define SIGNALS_LEAVE_BYTES 256
 
@@ -59,9 +61,17 @@ static void on_asked(int number)
 	errno = saved;
 }
 
-static void on_crash(int number)
+/* Then what it would have come to without us. */
+static void on_crash(int number, siginfo_t *info, void *context)
 {
+	const struct sigaction *old = NULL;
+
 	give_back();
+	for (size_t i = 0; i < CRASHED; i++)
+		if (crashed[i] == number)
+			old = &signals.old_crashed[i];
+	if (old && cut_short_is(old))
+		old->sa_sigaction(number, info, context);
 	raise(number); /* SA_RESETHAND: this time for good */
 }
 
@@ -77,7 +87,7 @@ int signals_open(struct error *error)
 void signals_catch(const char *leave)
 {
 	struct sigaction action = {.sa_handler = on_asked};
-	struct sigaction crash = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction crash = {.sa_sigaction = on_crash, .sa_flags = (int)(SA_RESETHAND | SA_SIGINFO)};
 
 	signals.leave_bytes = strlen(leave);
 	if (signals.leave_bytes > sizeof(signals.leave))
@@ -90,9 +100,10 @@ void signals_catch(const char *leave)
 		if (signals.old_asked[i].sa_handler != SIG_IGN || asked[i] == SIGALRM) /* nohup */
 			sigaction(asked[i], &action, NULL);
 	}
+	/* Sanitizers keep theirs. */
 	for (size_t i = 0; i < CRASHED; i++) {
 		sigaction(crashed[i], NULL, &signals.old_crashed[i]);
-		if (signals.old_crashed[i].sa_handler == SIG_DFL) /* not a sanitizer's */
+		if (signals.old_crashed[i].sa_handler == SIG_DFL || cut_short_is(&signals.old_crashed[i]))
 			sigaction(crashed[i], &crash, NULL);
 	}
 	signals.is_caught = true;

@@ -137,8 +137,9 @@ for at in range(0, len(data) - 4):
         changed[at + 9] ^= 1
         open(store, "wb").write(changed)
         done = subprocess.run(["hpct-stats", "run.hpct"], capture_output=True)
+        counted = subprocess.run(["hpct-info", "--modules", "run.hpct"], capture_output=True)
         if done.returncode == 4 and b"some functions have no name: " in done.stderr and len(done.stdout) > 100:
-            print("said")
+            print("said", counted.returncode)
         open(store, "wb").write(data)
 EOF
-same "damaged names" said "$(python3 names.py)"
+same "damaged names, by what shows and by what counts them" "said 4" "$(python3 names.py)"

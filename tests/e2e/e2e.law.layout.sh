@@ -10,7 +10,8 @@ first=${HPCT_SEED:-13} rounds=${HPCT_ROUNDS:-4}
 
 questions=("stacks" "export --to folded" "export --to chrome" "slice" "blame --late" "blame --findings" "blame --summary"
 	"blame" "blame --of cpu-idle" "blame --of cpu-idle-cause --by path" "blame --of gpu-idle --by path" "blame --gaps"
-	"blame --imbalance" "profile --no-rollups" "profile --metric REALTIME,BLOCKED" "profile --format table")
+	"blame --imbalance" "blame --by mark" "blame --of waiting --by path" "blame --of serial" "blame --of gpu-idle-sampled"
+	"blame --of all-idle --by path" "stats --operations" "profile --no-rollups" "profile --metric REALTIME,BLOCKED" "profile --format table")
 for view in top-down bottom-up flat; do questions+=("profile --view $view"); done
 for by in function path module line stream op; do questions+=("stats --by $by"); done
 questions+=("stats --by path --no-rollups" "info --streams")
@@ -44,4 +45,32 @@ for seed in $(seq "$first" $((first + rounds - 1))); do
 		ask "$run" "$window" | sed "s/$run\.hpct/RUN/g" >got
 		same_file "HPCT_SEED=$seed: answers of '$run'" want got
 	done
+done
+
+# Of contexts that are blamed alike for a step, the same one is named.
+cat >steps.tsv <<'END'
+stream	track	begin_ns	end_ns	path	op	attributes
+cpu:h/-/1.0/0	samples	0		main;a		
+cpu:h/-/1.0/1	samples	0		main;b		
+cpu:h/-/1.0/2	samples	0		main;c		
+cpu:h/-/1.0/0	spans	0	200		monitored	
+cpu:h/-/1.0/1	spans	0	200		monitored	
+cpu:h/-/1.0/2	spans	0	200		monitored	
+cpu:h/-/1.0/0	spans	0	0		mark	name=step
+gpu:h/-/1.0/0/0/0	spans	0	20	main;k	kernel	
+gpu:h/-/1.0/0/0/0	spans	180	200	main;k	kernel	
+END
+cat >waits.tsv <<'END'
+stream	track	begin_ns	end_ns	path	op	attributes
+cpu:h/-/1.0/0	spans	0	90	main;a	blocked	
+cpu:h/-/1.0/1	spans	0	90	main;b	blocked	
+cpu:h/-/1.0/2	spans	0	90	main;c	blocked	
+cpu:h/-/1.0/0	spans	0	0		mark	name=step
+END
+for rows in steps waits; do
+	(head -n 1 $rows.tsv && tail -n +2 $rows.tsv | tac) >back.tsv
+	rm -rf -- *.hpct
+	hpct-import --from tsv $rows.tsv -o forth.hpct && hpct-import --from tsv back.tsv -o back.hpct || fail "import of $rows"
+	hpct-blame forth.hpct --by mark --format tsv >want && hpct-blame back.hpct --by mark --format tsv >got || fail "blame"
+	same_file "$rows, from the last row on" want got
 done

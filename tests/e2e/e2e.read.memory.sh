@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --mem SIZE: the heaviest questions within 64 MiB of memory that is no file's, byte for byte the same.
 . "$(dirname -- "$0")/expect.sh"
+need python3
 hpct-simulate -o big.hpct --shape mixed --streams 16 --records 1200000 || fail "no run"
 limited() ( # memory that is no file's: data, heap and what else is mapped to be written
 	ulimit -d 65536
@@ -68,3 +69,13 @@ for kib in $(seq 60000 5000 160000); do
 		fail "hpct-simulate in $kib KiB: $(head -n 1 err)"
 	(ulimit -v "$kib" && hpct-slice few.hpct -o sliced.hpct) 2>err || fail "hpct-slice in $kib KiB: $(head -n 1 err)"
 done
+# Who looks at many streams in turn does not take memory from the system anew for each.
+hpct-simulate -o wide.hpct --streams 2000 --records 30000 || fail "no run of many streams"
+cat >faults.py <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt)
+END
+none=$(python3 faults.py hpct-stacks --version)
+faults=$(($(python3 faults.py hpct-stacks wide.hpct --format tsv) - none))
+check "page faults of 2000 streams: $faults" [ "$faults" -lt 2000 ]

@@ -12,6 +12,15 @@ for host in 2 3; do # further hosts: stores of their own in the run
 done
 hpct-simulate -o odd.hpct --shape odd --records 3000 || fail "simulate odd"
 same "stores" 3 "$(info hosts stores)"
+# Samples, and what counters have come by: two sums of one question.
+awk 'BEGIN {
+	print "stream\ttrack\tbegin_ns\tpath\tweight\tmetric\tvalue"
+	for (i = 0; i < 700; i++) {
+		printf "cpu:h/-/1.0/%d\tsamples\t%d\tmain;f%d\t7\tCPUTIME\t\n", i % 7, i, i % 13
+		printf "cpu:h/-/1.0/%d\tvalues\t%d\tmain;f%d\t\tfaults\t%d\n", i % 7, i, i % 11, i % 5
+	}
+}' >counted.tsv
+hpct-import --from tsv counted.tsv -o counted.hpct || fail "import"
 
 questions=("stats --by path" "stats --by stream" "stats --by op --time 1s..3s" "profile" "profile --view flat --time 500ms..2s"
 	"profile --metric REALTIME,BLOCKED" "stats --metric REALTIME,BLOCKED" "stacks" "info" "diff odd.hpct" "diff odd.hpct --by path --time 1s..3s"
@@ -28,6 +37,7 @@ ask() {
 			echo "exit $?"
 		done
 	done >"$out" 2>"$out.err"
+	"$@" hpct-profile counted.hpct --time 3ns.. --format tsv >>"$out" 2>>"$out.err"
 }
 
 # ranks NAME : by the ranks of that MPI

@@ -1,53 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_file.c - libFuzzer: whole stores, plain and archived, with some bytes that are anybody's. An input is
- * which store and what is changed in it; in this build seals and checksums count as right (store/bytes.h), so
- * that what stands behind them is reached: pages, tables, chunks, rollups, names, open spans, kept files.
- *
- *   input | store u8 | changes: | place u24 | value u8 | ...        the place counts from the store's begin,
- * or, with its top bit, in 256 bytes from the last one's
+ * store_file.c - libFuzzer: whole stores, plain and archived, as their writer left them when it was killed
+ * and when it ended in order, with some bytes that are anybody's (image.h). In this build seals and checksums
+ * count as right (store/bytes.h), so that what stands behind them is reached: pages, tables, chunks, rollups,
+ * names, open spans, kept files.
  */
-#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/archive.h"
 #include "store/dense.h"
 #include "store/reader.h"
 #include "store/rollup.h"
 #include "store/writer.h"
-
-#define CHANGE_BYTES 4
+#include "tests/fuzz/image.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct image {
-	uint8_t *bytes;
-	size_t size;
-} images[12];
-static unsigned image_count;
+#define KINDS 5u /* of stores, each plain and as an archive; then those of killed writers */
+
+static struct image images[2 * KINDS + 2];
+static unsigned image_count = 2 * KINDS;
 static int target = -1; /* the file that is read: it keeps its name */
 static char target_path[64];
-
-static void read_image(const char *path)
-{
-	struct image *image = &images[image_count++];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat facts;
-
-	if (fd < 0 || fstat(fd, &facts))
-		abort();
-	image->size = (size_t)facts.st_size;
-	image->bytes = malloc(image->size);
-	if (!image->bytes || read(fd, image->bytes, image->size) != (ssize_t)image->size)
-		abort();
-	close(fd);
-}
 
 static uint32_t put_context(struct store_writer *writer, unsigned i)
 {
@@ -91,12 +67,18 @@ static void put_records(struct store_writer *writer, uint32_t stream, unsigned c
 	store_writer_span_open(writer, stream, 1, &record);
 }
 
+static _Noreturn void fail(const struct error *error)
+{
+	fprintf(stderr, "%s\n", error->text);
+	abort();
+}
+
 /* Small, or every input would take its time; all that a store can hold. The last two have a list of their
  * streams, so that streams and texts are decoded as they are asked for, and of these the last has its dense
  * values unpacked. */
 static void make_image(const char *directory, unsigned which)
 {
-	const bool is_listed = which >= 3;
+	const bool is_listed = which >= 3, is_live = which == 1 || which == 2;
 	struct store_stream stream = {.end_ns = STORE_OPEN_NS};
 	struct store_writer *writer;
 	struct error error;
@@ -120,13 +102,14 @@ static void make_image(const char *directory, unsigned which)
 	}
 	if (which == 2)
 		store_writer_keep(writer, 1500000000, 500000000);
-	if (store_writer_commit(writer, &error) || store_writer_close(writer, &error) ||
-		store_archive(from, to, &error)) {
-		fprintf(stderr, "%s\n", error.text);
-		abort();
-	}
-	read_image(from);
-	read_image(to);
+	if (store_writer_commit(writer, &error))
+		fail(&error);
+	if (is_live)
+		images[image_count++] = image_of(from);
+	if (store_writer_close(writer, &error) || store_archive(from, to, &error))
+		fail(&error);
+	images[2 * which] = image_of(from);
+	images[2 * which + 1] = image_of(to);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -136,7 +119,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc, (void)argv;
 	if (!mkdtemp(directory))
 		abort();
-	for (unsigned which = 0; which < 5; which++)
+	for (unsigned which = 0; which < KINDS; which++)
 		make_image(directory, which);
 	snprintf(command, sizeof command, "rm -rf %s", directory);
 	if (system(command))
@@ -144,18 +127,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	target = memfd_create("store", MFD_CLOEXEC);
 	snprintf(target_path, sizeof target_path, "/proc/self/fd/%d", target);
 	return target < 0 ? -1 : 0;
-}
-
-static void change(uint8_t *bytes, size_t size, const uint8_t *data, size_t data_size)
-{
-	size_t place = 0;
-
-	for (; data_size >= CHANGE_BYTES; data += CHANGE_BYTES, data_size -= CHANGE_BYTES) {
-		size_t to = data[0] | (size_t)data[1] << 8 | (size_t)(data[2] & 0x7f) << 16;
-
-		place = (data[2] & 0x80 ? place + (to & 255) : to) % size;
-		bytes[place] = data[3];
-	}
 }
 
 static void read_track(struct store_reader *reader, uint32_t stream, enum store_track track,
@@ -215,21 +186,10 @@ static void read_all(struct store_reader *reader)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct image *image;
 	struct store_reader *reader;
-	uint8_t *map;
 
-	if (size < 1 + CHANGE_BYTES)
+	if (!image_put(target, images, image_count, data, size))
 		return 0;
-	image = &images[data[0] % image_count];
-	if (ftruncate(target, (off_t)image->size))
-		abort();
-	map = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED, target, 0);
-	if (map == MAP_FAILED)
-		abort();
-	memcpy(map, image->bytes, image->size);
-	change(map, image->size, data + 1, size - 1);
-	munmap(map, image->size);
 	if (store_reader_open(&reader, target_path, NULL) == 0) {
 		read_all(reader);
 		store_reader_close(reader);

@@ -69,40 +69,70 @@ static uint64_t sum_store(struct store_reader *reader)
 	return sum;
 }
 
-static uint64_t make(const char *shape, uint64_t seed)
+/* Made, checked, and what `take` says of it. */
+static uint64_t make(const struct simulate_options *asked, uint64_t take(struct store_reader *reader))
 {
 	char run[] = "/tmp/hpct-simulate-XXXXXX", path[128];
-	struct simulate_options options = {
-		.run = run, .shape = shape, .streams = 5, .records = 30000, .seed = seed};
+	struct simulate_options options = *asked;
 	struct store_reader *reader;
 	struct error error = {0};
-	uint64_t sum;
+	uint64_t taken;
 
+	options.run = run;
 	assert_non_null(mkdtemp(run));
 	rmdir(run);
 	if (simulate_run(&options, &error))
 		fail_msg("%s", error.text);
 	snprintf(path, sizeof path, "%s%s", run, STORE_FILE);
 	if (store_reader_open(&reader, path, &error) || store_reader_check(reader, &error))
-		fail_msg("%s: %s", shape, error.text);
+		fail_msg("%s: %s", options.shape, error.text);
 	assert_string_equal(store_reader_meta(reader, "state"), "complete");
-	sum = sum_store(reader);
+	taken = take(reader);
 	store_reader_close(reader);
 	unlink(path);
 	strcat(path, "-lock");
 	unlink(path);
 	rmdir(run);
-	return sum;
+	return taken;
 }
 
 static void test_shapes(void **unused)
 {
-	const char *shape;
+	struct simulate_options one = {.streams = 5, .records = 30000, .seed = 1},
+				two = {.streams = 5, .records = 30000, .seed = 2};
 
 	(void)unused;
-	for (unsigned i = 0; (shape = simulate_shape_name(i)); i++) {
-		assert_true(make(shape, 1) == make(shape, 1));
-		assert_true(make(shape, 1) != make(shape, 2));
+	for (unsigned i = 0; (one.shape = simulate_shape_name(i)); i++) {
+		two.shape = one.shape;
+		assert_true(make(&one, sum_store) == make(&one, sum_store));
+		assert_true(make(&one, sum_store) != make(&two, sum_store));
+	}
+}
+
+static uint64_t count_records(struct store_reader *reader)
+{
+	uint64_t records = 0;
+	uint32_t count;
+	const struct store_stream *streams = store_reader_streams(reader, &count);
+
+	for (uint32_t i = 0; i < count; i++)
+		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+			records += streams[i].count[track];
+	return records;
+}
+
+/* About as many records as were asked for, of many streams, too; whatever is odd is in each stream once. */
+static void test_sizes(void **unused)
+{
+	struct simulate_options options = {.streams = 2000, .records = 40000, .seed = 1};
+
+	(void)unused;
+	for (unsigned i = 0; (options.shape = simulate_shape_name(i)); i++) {
+		uint64_t records =
+			strcmp(options.shape, "odd") ? make(&options, count_records) : options.records;
+
+		if (records < options.records / 2 || records > options.records * 2)
+			fail_msg("%s: %llu records", options.shape, (unsigned long long)records);
 	}
 }
 
@@ -124,6 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_refusals),
 	};
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline_mark.c - libFuzzer: bookmarks are a text file that anybody may have written: what is taken from it
+ * has its times in order, and another bookmark can be kept beside them.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/simulate.h"
+#include "timeline/mark.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char directory[] = "/tmp/hpct-fuzz.XXXXXX";
+static char file[64];
+static struct run *run;
+
+static void clean(void)
+{
+	char command[64];
+
+	run_close(run);
+	snprintf(command, sizeof command, "rm -rf %s", directory);
+	if (system(command))
+		_exit(1);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const struct run_options options = {.no_cache = true};
+	char path[48];
+	const struct simulate_options made = {.run = path, .shape = "cpu", .streams = 1, .records = 10};
+
+	(void)argc, (void)argv;
+	if (!mkdtemp(directory) || setenv("XDG_CACHE_HOME", directory, 1))
+		abort();
+	snprintf(path, sizeof path, "%s/run.hpct", directory);
+	snprintf(file, sizeof file, "%s/" MARK_FILE, path);
+	if (simulate_run(&made, NULL) || run_open(&run, path, &options, NULL))
+		abort();
+	return atexit(clean);
+}
+
+static bool look(void)
+{
+	const struct mark *marks;
+	struct arena arena = {0};
+	struct error error;
+	size_t count;
+	bool is_read = !mark_bookmarks(run, &arena, &marks, &count, &error);
+
+	for (size_t i = 0; is_read && i < count; i++)
+		if (marks[i].end_ns < marks[i].begin_ns || (i && marks[i].begin_ns < marks[i - 1].begin_ns))
+			abort();
+	arena_fini(&arena);
+	return is_read;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	FILE *out = fopen(file, "wb");
+	struct error error;
+	bool is_read;
+
+	if (!out || fwrite(data, 1, size, out) != size || fclose(out))
+		abort();
+	is_read = look();
+	if (!mark_save(run, "one", 1, 2, &error) && is_read && !look())
+		abort();
+	return 0;
+}

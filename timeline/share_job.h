@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* share_job.h - inside share.c and share_ranks.c: what is to be summed up. */
+#ifndef TIMELINE_SHARE_JOB_H
+#define TIMELINE_SHARE_JOB_H
+
+#include "timeline/share.h"
+
+struct share_job {
+	struct run *run;
+	const uint32_t *streams;
+	uint32_t count;
+	uint64_t begin_ns, end_ns;
+	share_add *add;
+	void *own;
+};
+
+/* Adds the job's streams [from, to), in this process. */
+int share_add_all(
+	const struct share_job *job, uint32_t from, uint32_t to, struct window *window, struct error *error);
+/* All of them, each rank its own and rank 0 those of the others, too. */
+int share_ranked(const struct share_job *job, struct window *window, struct error *error);
+
+#endif
