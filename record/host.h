@@ -61,7 +61,8 @@ struct host_message {
 	char problem[512]; /* HOST_DONE: why not all is recorded, "": it is */
 };
 
-/* Whether the kernel is new enough; makes the private directory and the agent's link, takes the lock of this launch, connects or binds. */
+/* Whether the kernel is new enough; makes the private directory and the agent's link, takes the lock of this
+ * launch, connects or binds. */
 int host_meet(struct host *host, const char *launch, const char *run, const char *agent, struct error *error);
 /* Connects to the listener that was bound, and gives up the lock. */
 int host_connect(struct host *host, struct error *error);
