@@ -10,82 +10,163 @@
 #include "store/table.h"
 
 #define BUILDER_FIRST 16u
-#define BUILDER_LARGE 8192u
-#define TRUST_BYTES ((size_t)32 << 20)
+#define BUILDER_LEAST 64u	    /* records that wait as they came, however many streams there are */
+#define RAW_BYTES ((size_t)2 << 20) /* of those of all streams, as long as that leaves each so many */
+#define SPARE_BYTES RAW_BYTES
 #define PARK_RECORDS 2048u /* fuller ones are closed instead of parked */
+_Static_assert(BUILDER_FIRST << (STORE_SPARE_SIZES - 1) >= STORE_CHUNK_RECORDS_MAX &&
+		       BUILDER_FIRST << (STORE_SPARE_SIZES - 2) < STORE_CHUNK_RECORDS_MAX,
+	"a list for each size");
 
 /* ---- memory ---- */
 
-/* Which spares have that size; NULL: none are kept. */
-static struct store_spares *spares_of(struct store_ingest *ingest, uint32_t capacity)
+struct store_spare {
+	struct store_spare *next;
+};
+
+void store_spares_fini(struct store_spares *spares)
 {
-	if (capacity == STORE_CHUNK_RECORDS_MAX)
-		return &ingest->spares[0];
-	return capacity == BUILDER_LARGE ? &ingest->spares[1] : NULL;
+	for (unsigned size = 0; size < STORE_SPARE_SIZES; size++)
+		while (spares->lists[size]) {
+			struct store_spare *spare = spares->lists[size];
+
+			spares->lists[size] = spare->next;
+			free(spare);
+		}
+	spares->bytes = 0;
 }
 
-static void records_free(struct store_ingest *ingest, struct store_builder *builder)
+/* The smallest size that holds so many records. */
+static uint32_t capacity_for(uint32_t count)
 {
-	struct store_spares *spares = spares_of(ingest, builder->capacity);
+	uint32_t capacity = BUILDER_FIRST;
 
-	if (!builder->records)
-		return;
-	ingest->raw_bytes -= builder->capacity * sizeof *builder->records;
-	if (spares && spares->count < STORE_SPARES)
-		spares->records[spares->count++] = builder->records;
-	else
-		free(builder->records);
-	builder->records = NULL;
-	builder->capacity = 0;
-}
-
-static struct store_record *records_grow(
-	struct store_ingest *ingest, struct store_builder *builder, uint32_t capacity)
-{
-	struct store_spares *spares = spares_of(ingest, capacity);
-	struct store_record *grown;
-
-	if (!spares || !spares->count)
-		return realloc(builder->records, capacity * sizeof *grown);
-	grown = spares->records[--spares->count];
-	if (builder->records)
-		memcpy(grown, builder->records, builder->count * sizeof *grown);
-	free(builder->records);
-	return grown;
-}
-
-/* As many as the bucket before had are likely, which spares growing step by step. Where many streams live at
- * once, nobody's memory is taken on trust, but for what a builder that was closed has left. */
-static uint32_t first_capacity(struct store_ingest *ingest, const struct store_builder *builder)
-{
-	uint32_t likely = builder->expected <= BUILDER_LARGE ? BUILDER_LARGE : STORE_CHUNK_RECORDS_MAX;
-
-	if (builder->expected <= BUILDER_LARGE / 2 ||
-		(ingest->raw_bytes >= TRUST_BYTES && !spares_of(ingest, likely)->count))
-		return BUILDER_FIRST;
-	return likely;
-}
-
-bool store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t count)
-{
-	uint32_t capacity = builder->capacity ? builder->capacity : first_capacity(ingest, builder);
-	struct store_record *grown;
-
-	if (count <= builder->capacity)
-		return true;
 	while (capacity < count)
 		capacity *= 2;
-	if (capacity > STORE_CHUNK_RECORDS_MAX)
-		capacity = STORE_CHUNK_RECORDS_MAX;
-	grown = records_grow(ingest, builder, capacity);
-	if (!grown) {
-		ingest->failed = true;
-		return false;
+	return capacity < STORE_CHUNK_RECORDS_MAX ? capacity : STORE_CHUNK_RECORDS_MAX;
+}
+
+static struct store_spare **spares_of(struct store_spares *spares, uint32_t capacity)
+{
+	return &spares->lists[31 - __builtin_clz((capacity - 1) / BUILDER_FIRST * 2 + 1)];
+}
+
+static void records_free(struct store_ingest *ingest, struct store_record *records, uint32_t capacity)
+{
+	const size_t bytes = capacity * sizeof *records;
+	struct store_spare *spare = (struct store_spare *)records, **list;
+
+	ingest->raw_bytes -= bytes;
+	if (!records || ingest->spares.bytes + bytes > SPARE_BYTES) {
+		free(records);
+		return;
 	}
-	ingest->raw_bytes += (capacity - builder->capacity) * sizeof *grown;
-	builder->records = grown;
+	list = spares_of(&ingest->spares, capacity);
+	spare->next = *list;
+	*list = spare;
+	ingest->spares.bytes += bytes;
+}
+
+static struct store_record *records_new(struct store_ingest *ingest, uint32_t capacity)
+{
+	const size_t bytes = capacity * sizeof(struct store_record);
+	struct store_spare **list = spares_of(&ingest->spares, capacity), *spare = *list;
+
+	if (spare) {
+		*list = spare->next;
+		ingest->spares.bytes -= bytes;
+	} else {
+		spare = malloc(bytes);
+	}
+	ingest->raw_bytes += spare ? bytes : 0;
+	return (struct store_record *)spare;
+}
+
+/* Memory for `capacity` records as they come, which those that wait so are moved to. */
+static bool records_move(struct store_ingest *ingest, struct store_builder *builder, uint32_t capacity)
+{
+	struct store_record *records = records_new(ingest, capacity);
+
+	if (!records)
+		return false;
+	if (builder->records)
+		memcpy(records, builder->records, (builder->count - builder->stash.count) * sizeof *records);
+	records_free(ingest, builder->records, builder->capacity);
+	builder->records = records;
 	builder->capacity = capacity;
 	return true;
+}
+
+/* How many records of one builder wait as they came: the more streams there are the fewer, that those of all
+ * stay in a cache. */
+static uint32_t capacity_most(const struct store_ingest *ingest)
+{
+	const size_t streams = ingest->active_count ? ingest->active_count : 1,
+		     each = RAW_BYTES / sizeof(struct store_record) / streams;
+	uint32_t most = BUILDER_LEAST;
+
+	if (each >= STORE_CHUNK_RECORDS_MAX)
+		return STORE_CHUNK_RECORDS_MAX;
+	while (2 * most <= each)
+		most *= 2;
+	return most;
+}
+
+/* Puts by all that waits but the last one, behind which the next one is to be in order. */
+static void put_by(struct store_ingest *ingest, struct store_builder *builder, uint32_t most)
+{
+	const uint32_t last = builder->count - builder->stash.count - 1;
+	const uint32_t put = store_stash_put(&ingest->pool, &builder->stash, builder->records, last);
+
+	memmove(builder->records, builder->records + put, (last + 1 - put) * sizeof *builder->records);
+	if (put == last && builder->capacity > most)
+		records_move(ingest, builder, most); /* else it stays as large as it is */
+}
+
+/* It stands for so many in what a commit is held against. */
+static void stand_for(struct store_ingest *ingest, struct store_builder *builder, uint32_t likely)
+{
+	ingest->likely_records += likely - (uint64_t)builder->likely;
+	builder->likely = likely;
+}
+
+uint32_t store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t more)
+{
+	uint32_t waiting = builder->count - builder->stash.count, most, capacity;
+
+	if (more <= builder->capacity - waiting)
+		return more;
+	most = capacity_most(ingest);
+	if (waiting + more > most && waiting > 1) {
+		put_by(ingest, builder, most);
+		waiting = builder->count - builder->stash.count;
+	}
+	if (more > most - 1 && most < STORE_CHUNK_RECORDS_MAX)
+		more = most - 1;
+	capacity = capacity_for(waiting + more);
+	if (!builder->capacity && builder->expected > capacity)
+		capacity = capacity_for(builder->expected < most ? builder->expected : most);
+	if (capacity > builder->capacity && !records_move(ingest, builder, capacity) &&
+		builder->capacity == waiting) {
+		ingest->failed = true;
+		return 0;
+	}
+	return more < builder->capacity - waiting ? more : builder->capacity - waiting;
+}
+
+void store_builder_added(struct store_ingest *ingest, struct store_builder *builder, uint32_t count)
+{
+	builder->count += count;
+	stand_for(ingest, builder, builder->count > builder->expected ? builder->count : builder->expected);
+}
+
+void store_builder_empty(struct store_ingest *ingest, struct store_builder *builder)
+{
+	stand_for(ingest, builder, 0);
+	store_stash_clear(&ingest->pool, &builder->stash);
+	records_free(ingest, builder->records, builder->capacity);
+	builder->records = NULL;
+	builder->capacity = 0;
 }
 
 /* ---- order within a chunk ---- */
@@ -96,61 +177,90 @@ static int compare_records(const void *a, const void *b)
 }
 
 /* Spans come in the order of their ends, so most are a few places off: insertion, until that gets dear. */
-static void sort_records(struct store_builder *builder)
+static void sort_records(struct store_record *records, uint32_t count)
 {
-	struct store_record *records = builder->records;
+	const uint64_t most = 16 * (uint64_t)count;
 	uint64_t moves = 0;
 
-	for (uint32_t i = 1; i < builder->count && moves < 16u * (uint64_t)builder->count; i++) {
+	for (uint32_t i = 1; i < count && moves < most; i++) {
 		struct store_record record = records[i];
 		uint32_t at = i;
 
-		while (at > 0 && store_record_compare(&records[at - 1], &record) > 0 &&
-			moves < 16u * (uint64_t)builder->count) {
+		while (at > 0 && store_record_compare(&records[at - 1], &record) > 0 && moves < most) {
 			records[at] = records[at - 1];
 			at--;
 			moves++;
 		}
 		records[at] = record;
 	}
-	if (moves >= 16u * (uint64_t)builder->count)
-		qsort(records, builder->count, sizeof *records, compare_records);
-	builder->is_unsorted = false;
+	if (moves >= most)
+		qsort(records, count, sizeof *records, compare_records);
+}
+
+/* ---- encoding ---- */
+
+/* Room for all of a chunk; NULL: memory is out. */
+static struct store_record *whole_of(struct store_ingest *ingest)
+{
+	if (!ingest->whole)
+		ingest->whole = malloc(STORE_CHUNK_RECORDS_MAX * sizeof *ingest->whole);
+	return ingest->whole;
+}
+
+/* All its records side by side, in the order in which they came; NULL: memory is out. */
+static struct store_record *all_records(struct store_ingest *ingest, const struct store_builder *builder)
+{
+	const uint32_t put_by = builder->stash.count;
+
+	if (!put_by)
+		return builder->records;
+	if (!whole_of(ingest))
+		return NULL;
+	store_stash_get(&builder->stash, ingest->whole);
+	memcpy(ingest->whole + put_by, builder->records, (builder->count - put_by) * sizeof *ingest->whole);
+	return ingest->whole;
 }
 
 /* What of the records the total does not have, which are those behind the others: before they are sorted. */
-static void count_rest(struct store_ingest *ingest, struct store_builder *builder)
+static void count_rest(
+	struct store_ingest *ingest, const struct store_builder *builder, const struct store_record *records)
 {
 	if (builder->counted)
-		store_total_add(ingest->total, builder->records + builder->counted,
-			builder->count - builder->counted);
+		store_total_add(ingest->total, records + builder->counted, builder->count - builder->counted);
 }
 
 /* Of a chunk that is new to it the total takes the sums. */
-static void count_all(struct store_ingest *ingest, struct store_builder *builder)
+static void count_all(
+	struct store_ingest *ingest, struct store_builder *builder, const struct store_record *records)
 {
 	const struct store_chunk_coder *coder = &ingest->coder;
 
 	if (!builder->counted && coder->summed)
-		store_total_add_sums(ingest->total, builder->records->what, coder->entries, coder->summed);
+		store_total_add_sums(ingest->total, records->what, coder->entries, coder->summed);
 	else if (!builder->counted)
-		store_total_add(ingest->total, builder->records, builder->count);
+		store_total_add(ingest->total, records, builder->count);
 	builder->counted = builder->count;
 }
 
 void store_builder_encode(struct store_ingest *ingest, struct store_builder *builder, struct store_bytes *out)
 {
 	bool is_counted = ingest->total && builder->key.track == STORE_SAMPLES;
+	struct store_record *records = all_records(ingest, builder);
 
+	if (!records) {
+		ingest->failed = true;
+		return;
+	}
 	if (is_counted)
-		count_rest(ingest, builder);
+		count_rest(ingest, builder, records);
 	if (builder->is_unsorted)
-		sort_records(builder);
-	store_chunk_encode_surveyed(&ingest->coder, &builder->key, builder->records, builder->count,
+		sort_records(records, builder->count);
+	builder->is_unsorted &= records != builder->records;
+	store_chunk_encode_surveyed(&ingest->coder, &builder->key, records, builder->count,
 		builder->surveyed == builder->count ? &builder->survey : NULL, out);
 	ingest->failed |= out->failed;
 	if (is_counted && !out->failed)
-		count_all(ingest, builder);
+		count_all(ingest, builder, records);
 }
 
 /* ---- closing ---- */
@@ -159,7 +269,7 @@ void store_builder_remove(
 	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder)
 {
 	track->expected = builder->count;
-	records_free(ingest, builder);
+	store_builder_empty(ingest, builder);
 	*builder = track->builders[--track->count];
 }
 
@@ -189,16 +299,21 @@ void store_builder_close(
 static bool take_batch(
 	struct store_ingest *ingest, struct store_builder *builder, const struct store_batch *batch)
 {
-	uint32_t count = builder->count;
+	const uint32_t count = builder->count;
+	struct store_record *all = whole_of(ingest);
+	uint32_t put;
 
-	if (batch->count != count)
-		return false;
-	builder->count = 0;
-	if (!store_builder_reserve(ingest, builder, count))
+	if (batch->count != count || !all)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		builder->records[i] = store_batch_record(batch, i);
-	builder->count = count;
+		all[i] = store_batch_record(batch, i);
+	put = store_stash_put(&ingest->pool, &builder->stash, all, count - 1);
+	if (!records_move(ingest, builder, capacity_for(count - put))) {
+		store_stash_clear(&ingest->pool, &builder->stash);
+		return false;
+	}
+	memcpy(builder->records, all + put, (count - put) * sizeof *all);
+	store_builder_added(ingest, builder, 0);
 	return true;
 }
 
@@ -207,17 +322,12 @@ static bool fetch_chunk(struct store_ingest *ingest, struct store_builder *build
 	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
 	MDB_val key = {sizeof bytes, bytes}, value;
 	struct store_chunk chunk;
-	struct store_batch batch;
-	bool is_there;
+	struct store_batch *batch = &ingest->parked;
 
 	store_key_chunk_put(bytes, &builder->key);
-	store_batch_init(&batch);
-	is_there = mdb_get(txn, ingest->dbi[STORE_TREE_CHUNK], &key, &value) == 0 &&
-		   store_chunk_peek(&chunk, (struct store_slice){value.mv_data, value.mv_size}) &&
-		   store_chunk_decode(&chunk, STORE_ALL, &batch, NULL) == 0 &&
-		   take_batch(ingest, builder, &batch);
-	store_batch_fini(&batch);
-	return is_there;
+	return mdb_get(txn, ingest->dbi[STORE_TREE_CHUNK], &key, &value) == 0 &&
+	       store_chunk_peek(&chunk, (struct store_slice){value.mv_data, value.mv_size}) &&
+	       store_chunk_decode(&chunk, STORE_ALL, batch, NULL) == 0 && take_batch(ingest, builder, batch);
 }
 
 void store_builder_unpark(struct store_ingest *ingest, struct store_builder *builder)
@@ -243,5 +353,5 @@ void store_builder_park(
 	if (builder->count >= PARK_RECORDS)
 		store_builder_remove(ingest, track, builder);
 	else
-		records_free(ingest, builder);
+		store_builder_empty(ingest, builder);
 }

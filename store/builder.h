@@ -2,6 +2,9 @@
 /*
  * builder.h - a chunk while records still come: its records as they were given, sorted and encoded when it is
  * put. Shared by ingest.c, which chooses the builder, and ingest_put.c, which commits.
+ *
+ *   stash    | put by in little room, the earlier ones |          where many streams share the caches
+ *   records                                            | the last ones, as they came |   room |
  */
 #ifndef STORE_BUILDER_H
 #define STORE_BUILDER_H
@@ -13,16 +16,20 @@ struct store_builder {
 	struct store_key_chunk key;
 	bool is_stored; /* the file has an earlier state under the key */
 	bool is_unsorted;
-	uint32_t count, capacity;
+	uint32_t count;	   /* records, those in the stash included */
+	uint32_t capacity; /* of `records` */
 	uint32_t fresh;	   /* records since the last commit */
 	uint32_t surveyed; /* records, all or the first, that its survey has */
 	uint32_t counted;  /* records, the first, that the total of all streams has */
 	uint32_t expected; /* records, by the bucket before; 0: who knows */
+	uint32_t likely;   /* records that it stands for in ingest->likely_records */
 	uint64_t min_ns, max_ns;
 	uint64_t used;	/* tick of the last record */
 	uint64_t order; /* of opening and use, for choosing whom to push out */
 	struct store_survey survey;
-	struct store_record *records; /* NULL: parked */
+	struct store_record first; /* that came, for the survey */
+	struct store_stash stash;
+	struct store_record *records; /* the last one at least; NULL: parked */
 };
 
 struct store_track_state {
@@ -38,8 +45,21 @@ struct store_track_state {
 	struct store_roll_front front;
 };
 
-/* Room for `count` records in all; false (and ingest->failed) when memory is out. */
-bool store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t count);
+void store_spares_fini(struct store_spares *spares);
+
+/* Where the next record goes, once there is room. */
+static inline struct store_record *store_builder_end(const struct store_builder *builder)
+{
+	return builder->records + (builder->count - builder->stash.count);
+}
+
+/* Room for so many more records behind the others, or for fewer, but one; how many there is room for. 0 (and
+ * ingest->failed): memory is out. */
+uint32_t store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t more);
+/* So many have come in there. */
+void store_builder_added(struct store_ingest *ingest, struct store_builder *builder, uint32_t count);
+/* Lets its records go. */
+void store_builder_empty(struct store_ingest *ingest, struct store_builder *builder);
 /* Appends the bytes of its chunk. */
 void store_builder_encode(
 	struct store_ingest *ingest, struct store_builder *builder, struct store_bytes *out);

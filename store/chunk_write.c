@@ -22,10 +22,9 @@ static void survey_end(struct store_chunk_draft *draft, const struct store_surve
 {
 	struct store_chunk_header *header = &draft->header;
 	const struct store_record *first = draft->records;
-	struct store_record differs, any;
+	const struct store_record differs = store_survey_differs(all);
+	struct store_record any;
 
-	memcpy(&differs, &all->low, sizeof all->low);
-	memcpy((uint8_t *)&differs + STORE_SURVEY_HIGH, &all->high, sizeof all->high);
 	memcpy((uint8_t *)&any + STORE_SURVEY_HIGH, &all->any_high, sizeof all->any_high);
 	header->constant =
 		(uint16_t)(!differs.context << CHUNK_CONTEXT | !all->duration_differs << CHUNK_DURATION |

@@ -8,7 +8,6 @@
 #include "store/key.h"
 #include "store/writer_state.h"
 
-#define WORTH 2u		 /* part of the builders' memory that makes a commit worth it */
 #define READER_CHECK_COMMITS 16u /* how often stale readers are looked for */
 
 static int put_facts(struct store_writer *writer, MDB_txn *txn)
@@ -244,7 +243,5 @@ size_t store_writer_pending_bytes(const struct store_writer *writer)
 
 bool store_writer_is_laden(const struct store_writer *writer, size_t least_bytes)
 {
-	size_t bytes = store_writer_pending_bytes(writer);
-
-	return bytes > least_bytes && bytes >= writer->ingest.raw_bytes / WORTH;
+	return store_writer_pending_bytes(writer) > least_bytes && store_ingest_is_laden(&writer->ingest);
 }

@@ -17,12 +17,12 @@
 
 /* ---- tracks ---- */
 
-static void track_free(struct store_track_state *track)
+static void track_free(struct store_ingest *ingest, struct store_track_state *track)
 {
 	if (!track)
 		return;
 	for (unsigned i = 0; i < track->count; i++)
-		free(track->builders[i].records);
+		store_builder_empty(ingest, &track->builders[i]);
 	free(track->builders);
 	free(track);
 }
@@ -30,14 +30,14 @@ static void track_free(struct store_track_state *track)
 void store_ingest_fini(struct store_ingest *ingest)
 {
 	for (size_t i = 0; i < ingest->track_count; i++)
-		track_free(ingest->tracks[i]);
+		track_free(ingest, ingest->tracks[i]);
 	free(ingest->tracks);
 	free(ingest->active);
 	free(ingest->closed);
-	for (unsigned i = 0; i < STORE_SPARES; i++) {
-		free(i < ingest->spares[0].count ? ingest->spares[0].records[i] : NULL);
-		free(i < ingest->spares[1].count ? ingest->spares[1].records[i] : NULL);
-	}
+	free(ingest->whole);
+	store_batch_fini(&ingest->parked);
+	store_spares_fini(&ingest->spares);
+	store_stash_pool_fini(&ingest->pool);
 	store_bytes_fini(&ingest->closed_bytes);
 	store_bytes_fini(&ingest->scratch);
 	store_chunk_coder_fini(&ingest->coder);
@@ -269,8 +269,7 @@ static uint32_t order_length(const struct store_record *first, const struct stor
 static void builder_added(
 	struct store_ingest *ingest, struct store_builder *builder, uint32_t count, bool rises)
 {
-	const struct store_record *to = builder->records + builder->count,
-				  *last = builder->count ? to - 1 : to;
+	const struct store_record *to = store_builder_end(builder), *last = builder->count ? to - 1 : to;
 	uint32_t ordered;
 
 	if (rises && (last == to || last->begin_ns < to->begin_ns))
@@ -285,26 +284,28 @@ static void builder_added(
 		builder->min_ns = last->begin_ns < builder->min_ns ? last->begin_ns : builder->min_ns;
 		builder->max_ns = last->begin_ns > builder->max_ns ? last->begin_ns : builder->max_ns;
 	}
+	if (!builder->count)
+		builder->first = *to;
 	if (builder->surveyed == builder->count)
 		builder->surveyed += count;
-	builder->count += count;
 	builder->fresh += count;
 	ingest->fresh_bytes += count * sizeof *to;
+	store_builder_added(ingest, builder, count);
 }
 
-static bool builder_add(struct store_ingest *ingest, struct store_builder *builder,
+/* How many of them; 0: memory is out. */
+static uint32_t builder_add(struct store_ingest *ingest, struct store_builder *builder,
 	const struct store_record *records, uint32_t count)
 {
-	struct store_record *to;
-
-	if (!store_builder_reserve(ingest, builder, builder->count + count))
-		return false;
-	to = builder->records + builder->count;
-	memcpy(to, records, count * sizeof *to);
+	count = store_builder_reserve(ingest, builder, count);
+	if (!count)
+		return 0;
+	memcpy(store_builder_end(builder), records, count * sizeof *records);
 	if (builder->surveyed == builder->count)
-		store_survey_add(&builder->survey, builder->records, to, count);
+		store_survey_add(
+			&builder->survey, builder->count ? &builder->first : records, records, count);
 	builder_added(ingest, builder, count, false);
-	return true;
+	return count;
 }
 
 /* Takes those records, from the first on, that surely fit this base bucket, without looking at each of them;
@@ -317,6 +318,7 @@ static uint32_t builder_take(struct store_ingest *ingest, const struct store_tra
 		.width_ns = width_ns,
 		.longest_ns = track->track == STORE_SPANS ? width_ns : 1};
 	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, taken;
+	struct store_record *to;
 	bool rises = true;
 
 	/* No sum of two widths is beyond time itself. */
@@ -325,12 +327,13 @@ static uint32_t builder_take(struct store_ingest *ingest, const struct store_tra
 		return 0;
 	room = count < room ? (uint32_t)count : room;
 	/* How many will fit nobody knows: memory is made for few. */
-	if (!store_builder_reserve(ingest, builder, builder->count + (room < QUICK ? room : QUICK)))
+	if (!store_builder_reserve(ingest, builder, room < QUICK ? room : QUICK))
 		return 0;
-	if (room > builder->capacity - builder->count)
-		room = builder->capacity - builder->count;
-	taken = store_survey_take(&builder->survey, &bounds, builder->count ? builder->records : records,
-		records, room, builder->records + builder->count, &rises);
+	to = store_builder_end(builder);
+	if (room > builder->records + builder->capacity - to)
+		room = (uint32_t)(builder->records + builder->capacity - to);
+	taken = store_survey_take(&builder->survey, &bounds, builder->count ? &builder->first : records,
+		records, room, to, &rises);
 	if (taken)
 		builder_added(ingest, builder, taken, rises);
 	return taken;
@@ -359,9 +362,10 @@ static uint32_t append_run(struct store_ingest *ingest, struct store_track_state
 		length = builder_take(ingest, track, builder, records, count);
 	if (!length) {
 		length = run_length(track, builder, records, count);
-		if (!builder_add(ingest, builder, records, length))
-			return 0;
+		length = builder_add(ingest, builder, records, length);
 	}
+	if (!length)
+		return 0;
 	*is_quick = length >= QUICK;
 	track->latest_ns = builder->max_ns > track->latest_ns ? builder->max_ns : track->latest_ns;
 	return length;

@@ -9,7 +9,8 @@
  * A track has few builders open. Its base shift (log2 of the bucket's ns) follows the rate of records, so
  * that a bucket holds 4.6K to 9.2K of them; a span longer than the base bucket goes to the smallest that is
  * not shorter. A bucket's next chunk, after a full one or for late records, takes the next free sequence.
- * Builders that rest are parked (the file has their records) and fetched back when a record comes.
+ * Builders that rest are parked (the file has their records) and fetched back when a record comes. Where many
+ * streams take turns, most of a builder's records are put by in little room (stash.h).
  */
 #ifndef STORE_INGEST_H
 #define STORE_INGEST_H
@@ -19,9 +20,11 @@
 #include "store/chunk.h"
 #include "store/file.h"
 #include "store/roll_write.h"
+#include "store/stash.h"
 #include "store/total.h"
 
 struct store_track_state;
+struct store_spare;
 
 /* A chunk that will not change any more, in ingest.closed_bytes. */
 struct store_closed_chunk {
@@ -30,11 +33,11 @@ struct store_closed_chunk {
 	size_t at, size;
 };
 
-#define STORE_SPARES 32u /* streams come to their next bucket together */
 /* Memory of builders that are closed, for the next ones. */
+#define STORE_SPARE_SIZES 11u
 struct store_spares {
-	struct store_record *records[STORE_SPARES];
-	unsigned count;
+	struct store_spare *lists[STORE_SPARE_SIZES];
+	size_t bytes;
 };
 
 /* All-zero is ready. */
@@ -48,10 +51,14 @@ struct store_ingest {
 	struct store_bytes closed_bytes;
 	struct store_bytes scratch;
 	struct store_chunk_coder coder;
-	struct store_spares spares[2]; /* of the two largest sizes */
-	size_t raw_bytes;	       /* of all builders in memory */
-	size_t fresh_bytes;	       /* of records in builders, not committed yet */
-	uint64_t tick;		       /* commits so far */
+	struct store_spares spares;
+	struct store_stash_pool pool;
+	struct store_batch parked;  /* scratch: one that is fetched */
+	struct store_record *whole; /* all of a chunk's records, while it is encoded of a stash */
+	size_t raw_bytes;	    /* of the records of all builders, as they came */
+	uint64_t likely_records;    /* that the builders in memory will have, as far as is foreseen */
+	size_t fresh_bytes;	    /* of records in builders, not committed yet */
+	uint64_t tick;		    /* commits so far */
 	uint8_t shift_most; /* base buckets are not larger (a flight recording); 0: as the rate says */
 	bool failed;	    /* memory was out: records are lost */
 	MDB_env *env;	    /* to fetch parked builders; may be NULL until the first commit */
@@ -71,5 +78,7 @@ bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum stor
 int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn, bool is_end);
 void store_ingest_committed(struct store_ingest *ingest);
 size_t store_ingest_pending_bytes(const struct store_ingest *ingest);
+/* Is so much pending that a commit is worth what it encodes of chunks that still grow? */
+bool store_ingest_is_laden(const struct store_ingest *ingest);
 
 #endif

@@ -8,7 +8,8 @@
 #include "store/builder.h"
 
 #define IDLE_TICKS 2u /* commits without a record, until a builder is parked */
-#define RAW_BYTES_MAX ((size_t)256 << 20)
+#define HELD_BYTES_MAX ((size_t)256 << 20)
+#define WORTH 2u /* part of what its builders will have that makes a commit worth it */
 
 /* The first sequence that the bucket has not used; EOVERFLOW when it has used all. */
 static int next_sequence(MDB_cursor *cursor, struct store_key_chunk *chunk)
@@ -124,6 +125,7 @@ int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
 /* False: nothing of the track is in memory any more. */
 static bool settle_track(struct store_ingest *ingest, struct store_track_state *track)
 {
+	const size_t held_bytes = ingest->raw_bytes + store_stash_pool_bytes(&ingest->pool);
 	bool has_records = false;
 
 	for (unsigned i = track->count; i-- > 0;) {
@@ -132,7 +134,7 @@ static bool settle_track(struct store_ingest *ingest, struct store_track_state *
 		builder->is_stored |= builder->fresh != 0;
 		builder->fresh = 0;
 		if (builder->records &&
-			(ingest->tick - builder->used >= IDLE_TICKS || ingest->raw_bytes > RAW_BYTES_MAX))
+			(ingest->tick - builder->used >= IDLE_TICKS || held_bytes > HELD_BYTES_MAX))
 			store_builder_park(ingest, track, builder);
 		else
 			has_records |= builder->records != NULL;
@@ -157,9 +159,16 @@ void store_ingest_committed(struct store_ingest *ingest)
 			ingest->active[kept++] = track;
 	}
 	ingest->active_count = kept;
+	store_stash_pool_settle(&ingest->pool);
 }
 
 size_t store_ingest_pending_bytes(const struct store_ingest *ingest)
 {
 	return ingest->closed_bytes.size + ingest->fresh_bytes;
+}
+
+bool store_ingest_is_laden(const struct store_ingest *ingest)
+{
+	return store_ingest_pending_bytes(ingest) >=
+	       ingest->likely_records * sizeof(struct store_record) / WORTH;
 }

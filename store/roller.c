@@ -9,10 +9,7 @@
 #include "store/roller_state.h"
 #include "store/table.h"
 
-#define WAIT_MANY (1u << 12) /* they should be in the nearer caches still when they are swept */
-#define WAIT_MAX (15u << 16) /* records of a stream without a watermark; then it is not rolled */
-#define WAIT_OVER (1u << 15) /* above that, until it is asked again whether they still wait */
-#define BASE_FIRST 10u	     /* 2^30 ns, where no period tells */
+#define BASE_FIRST 10u /* 2^30 ns, where no period tells */
 #define SWITCHES_NOT_SAID UINT64_MAX
 #define BASE_RECORDS 4096u	     /* in a bucket, about */
 #define TIME_MAX (UINT64_C(1) << 62) /* buckets of all sizes end before the end of time */
@@ -132,6 +129,7 @@ static struct store_roller *roller_new(struct store_rollers *rollers, struct rol
 		}
 	}
 	place->roller = roller;
+	rollers->live++;
 	return roller;
 }
 
@@ -291,17 +289,6 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 	}
 }
 
-bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)
-{
-	const struct store_roller *roller = stream < rollers->count ? rollers->places[stream].roller : NULL;
-	uint32_t waiting = roller ? roller_samples_waiting(roller) + roller_spans_waiting(roller) : 0;
-
-	/* Those that had to stay last time may have to stay: they are sorted again when there are twice as
-	 * many. */
-	return (waiting > WAIT_MANY && waiting / 2 >= roller->asked) ||
-	       (waiting > WAIT_MAX + WAIT_OVER && roller->asked <= WAIT_MAX);
-}
-
 void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
 	const struct store_record *record, const struct store_texts *texts)
 {
@@ -343,8 +330,8 @@ static bool rules_learn(
 /* Its records wait for a watermark that does not come. */
 static void stop_waiting(struct store_roller *roller)
 {
-	if (roller->is_over ||
-		(roller_samples_waiting(roller) <= WAIT_MAX && roller_spans_waiting(roller) <= WAIT_MAX))
+	if (roller->is_over || (roller_samples_waiting(roller) <= ROLLER_WAIT_MAX &&
+				       roller_spans_waiting(roller) <= ROLLER_WAIT_MAX))
 		return;
 	if (!roller->has_begun)
 		store_crowd_give_up(roller->crowd);
@@ -391,7 +378,7 @@ void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 
 void store_rollers_unite(struct store_rollers *rollers, bool is_end)
 {
-	roller_count_waiting(rollers);
+	roller_count(rollers);
 	for (uint32_t i = 0; i < rollers->uniteds.count && rollers->is_thinned; i++)
 		store_united_spoil(rollers->uniteds.devices[i], 0, UINT64_MAX);
 	if (!rollers->failed)

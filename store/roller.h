@@ -36,6 +36,7 @@ struct store_rollers {
 	struct roller_place *places; /* [stream] */
 	struct roller_tally *tally;
 	uint32_t count, capacity;
+	uint32_t live;	     /* rollers that are swept, about: the more, the fewer records wait of each */
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
 	struct store_crowd crowd;
 	struct store_uniteds uniteds;

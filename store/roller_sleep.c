@@ -78,16 +78,18 @@ void roller_doze(struct store_rollers *rollers, const struct store_roller *rolle
 		store_crowd_sleep(&rollers->crowd);
 }
 
-void roller_count_waiting(struct store_rollers *rollers)
+void roller_count(struct store_rollers *rollers)
 {
 	uint64_t waiting = 0;
 
-	for (uint32_t i = 0; i < rollers->count && !store_crowd_is_idle(&rollers->crowd); i++) {
+	rollers->live = 0;
+	for (uint32_t i = 0; i < rollers->count; i++) {
 		const struct store_roller *roller = rollers->places[i].roller;
 
+		rollers->live += roller && !roller->is_over;
 		waiting += roller && !roller->sizes ? roller_samples_waiting(roller) : 0;
 	}
-	if (waiting > WAIT_ALL)
+	if (waiting > WAIT_ALL && !store_crowd_is_idle(&rollers->crowd))
 		store_crowd_give_up(&rollers->crowd);
 }
 

@@ -12,6 +12,7 @@
 #include "store/roller.h"
 
 #define ROLLER_TOP (STORE_LINE_ROLL_SIZES - 1)
+#define ROLLER_WAIT_MAX (15u << 16) /* records of a stream without a watermark; then it is not rolled */
 
 /* What the line wants to know of a span. */
 struct roller_span {
@@ -134,7 +135,8 @@ void roller_pass(struct roller_place *place, enum store_track track, const struc
 size_t roller_pass_alike(struct roller_place *place, const struct store_record *records, size_t count);
 /* So many samples of a stream, or of all, wait for a crowd that it is not waited for. */
 void roller_doze(struct store_rollers *rollers, const struct store_roller *roller);
-void roller_count_waiting(struct store_rollers *rollers);
+/* Counts those that are swept, too. */
+void roller_count(struct store_rollers *rollers);
 
 /* ---- roller_wait.c ---- */
 

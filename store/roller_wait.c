@@ -9,6 +9,10 @@
 #include "store/table.h"
 
 #define SPANS_GROWTH 4u
+#define WAIT_MANY (1u << 12)	 /* of one stream: in the nearer caches still when they are swept, ... */
+#define WAIT_TOGETHER (1u << 15) /* ... as those of all should be, if that leaves each ... */
+#define WAIT_FEW (1u << 8)	 /* ... so many */
+#define WAIT_OVER (1u << 15)	 /* above ROLLER_WAIT_MAX, until it is asked again whether they still wait */
 
 /* ---- late records ---- */
 
@@ -323,4 +327,27 @@ size_t roller_wait_spans(struct store_roller *roller, const struct store_record 
 				i++;
 	}
 	return i;
+}
+
+/* ---- how many ---- */
+
+/* Of how many of one stream it is worth a sweep. */
+static uint32_t wait_many(const struct store_rollers *rollers)
+{
+	const uint32_t each = WAIT_TOGETHER / (rollers->live ? rollers->live : 1);
+
+	if (each > WAIT_MANY)
+		return WAIT_MANY;
+	return each > WAIT_FEW ? each : WAIT_FEW;
+}
+
+bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)
+{
+	const struct store_roller *roller = stream < rollers->count ? rollers->places[stream].roller : NULL;
+	uint32_t waiting = roller ? roller_samples_waiting(roller) + roller_spans_waiting(roller) : 0;
+
+	/* Those that had to stay last time may have to stay: they are sorted again when there are twice as
+	 * many. */
+	return (waiting > wait_many(rollers) && waiting / 2 >= roller->asked) ||
+	       (waiting > ROLLER_WAIT_MAX + WAIT_OVER && roller->asked <= ROLLER_WAIT_MAX);
 }

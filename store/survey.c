@@ -81,6 +81,15 @@ static inline unsigned survey_take(struct store_survey *survey, const struct sto
 	return taken;
 }
 
+struct store_record store_survey_differs(const struct store_survey *survey)
+{
+	struct store_record differs;
+
+	memcpy(&differs, &survey->low, sizeof survey->low);
+	memcpy((uint8_t *)&differs + STORE_SURVEY_HIGH, &survey->high, sizeof survey->high);
+	return differs;
+}
+
 #ifdef STORE_HAS_WIDE
 STORE_WIDE static void survey_add_wide(struct store_survey *survey, const struct store_record *first,
 	const struct store_record *records, unsigned count)

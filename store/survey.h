@@ -21,6 +21,9 @@ struct store_survey {
 	uint64_t duration_differs, end_ns;
 };
 
+/* Of each field but the end, the bits that are not the same in all. */
+struct store_record store_survey_differs(const struct store_survey *survey);
+
 /* Adds records; `first` is one of those, or of those before. */
 void store_survey_add(struct store_survey *survey, const struct store_record *first,
 	const struct store_record *records, unsigned count);

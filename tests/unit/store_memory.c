@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "store/crowd.h"
+#include "store/ingest.h"
 #include "store/reader.h"
 #include "store/united.h"
 #include "store/writer.h"
@@ -233,11 +234,55 @@ static void test_united(void **unused)
 	assert_int_not_equal(size, 0);
 }
 
+/* So many streams that what waits is put by, and one whose chunk becomes full. */
+static bool ingest_all(void)
+{
+	enum { STREAMS = 64, TURNS = 7, EACH = 100, FULL = STORE_CHUNK_RECORDS_MAX + 1 };
+	static struct store_record records[FULL];
+	struct store_ingest ingest = {0};
+	bool is_good = true;
+	uint64_t shifts = 0;
+
+	for (uint64_t i = 0; i < FULL; i++)
+		records[i] =
+			(struct store_record){.begin_ns = i, .end_ns = i, .context = (uint32_t)(i % 1000)};
+	for (uint32_t i = 0; i < STREAMS * TURNS && is_good; i++)
+		is_good = store_ingest_append(
+			&ingest, i % STREAMS, STORE_SAMPLES, records + i / STREAMS * EACH, EACH, &shifts);
+	if (is_good)
+		is_good = store_ingest_append(&ingest, STREAMS, STORE_SAMPLES, records, FULL, &shifts);
+	is_good &= !ingest.failed;
+	if (is_good) {
+		assert_true(store_stash_pool_bytes(&ingest.pool) > 0);
+		assert_int_equal(ingest.closed_count, 1);
+		assert_true(ingest.closed[0].size > 0);
+	}
+	store_ingest_fini(&ingest);
+	return is_good;
+}
+
+static void test_ingest(void **unused)
+{
+	bool is_good;
+	long n = 0;
+
+	(void)unused;
+	do {
+		failures = 0;
+		allocations_left = n++;
+		is_good = ingest_all();
+		allocations_left = -1;
+		assert_true(is_good || failures);
+	} while (failures);
+	assert_true(n > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_writer),
 		cmocka_unit_test(test_reader),
+		cmocka_unit_test(test_ingest),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_united),
 	};

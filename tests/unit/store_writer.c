@@ -117,6 +117,8 @@ struct world {
 	struct model models[STORE_TRACK_COUNT];
 	enum shape shapes[STORE_TRACK_COUNT];
 	uint32_t contexts;
+	uint32_t others; /* streams beside the two, so many that what waits is put by (store/stash.h) */
+	uint64_t others_ns;
 };
 
 static void world_write(struct world *world)
@@ -129,6 +131,9 @@ static void world_write(struct world *world)
 	assert_int_equal(store_writer_create(&world->writer, world->path, &error), 0);
 	assert_int_equal(store_writer_stream(world->writer, &stream), 0);
 	assert_int_equal(store_writer_stream(world->writer, &stream), 1);
+	world->others = below(2) ? 0 : (uint32_t)below(1000);
+	for (uint32_t i = 0; i < world->others; i++)
+		store_writer_stream(world->writer, &stream);
 	store_writer_metric(world->writer, "CPUTIME", "ns", false);
 	for (unsigned i = 0; i < 4; i++)
 		store_writer_text(world->writer, (char[2]){(char)('a' + i)}, 1);
@@ -136,6 +141,14 @@ static void world_write(struct world *world)
 		store_writer_context(world->writer,
 			(uint32_t)below(store_writer_context_count(world->writer)), 0, below(1000));
 	world->contexts = store_writer_context_count(world->writer);
+}
+
+static void others_append(struct world *world)
+{
+	const struct store_record sample = {.begin_ns = ++world->others_ns, .end_ns = world->others_ns};
+
+	for (uint32_t i = 0; i < world->others; i++)
+		store_writer_append(world->writer, 2 + i, STORE_SAMPLES, &sample, 1);
 }
 
 static void world_fill(struct world *world, enum store_track track)
@@ -152,6 +165,8 @@ static void world_fill(struct world *world, enum store_track track)
 		size_t part = 1 + below(3000);
 
 		part = part < count - done ? part : count - done;
+		if (below(4) == 0)
+			others_append(world);
 		store_writer_append(world->writer, 1, track, model->records + done, part);
 		done += part;
 		if (below(3) == 0)
@@ -265,7 +280,7 @@ static void check_world(struct world *world, struct store_reader *reader)
 	uint32_t count;
 	const struct store_stream *streams = store_reader_streams(reader, &count);
 
-	assert_int_equal(count, 2);
+	assert_int_equal(count, 2 + world->others);
 	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++) {
 		assert_int_equal(streams[1].count[track], world->models[track].count);
 		check_window(world, reader, track, 0, UINT64_MAX);
@@ -290,9 +305,9 @@ static void one_round(uint64_t seed)
 	world_write(&world);
 	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
 		world_fill(&world, track);
-	print_message("seed %" PRIu64 ": shapes %d %d %d, records %zu %zu %zu\n", seed, world.shapes[0],
-		world.shapes[1], world.shapes[2], world.models[0].count, world.models[1].count,
-		world.models[2].count);
+	print_message("seed %" PRIu64 ": shapes %d %d %d, records %zu %zu %zu, %u other streams\n", seed,
+		world.shapes[0], world.shapes[1], world.shapes[2], world.models[0].count,
+		world.models[1].count, world.models[2].count, world.others);
 	assert_int_equal(store_writer_close(world.writer, &error), 0);
 	if (store_reader_open(&reader, world.path, &error))
 		fail_msg("%s", error.text);
