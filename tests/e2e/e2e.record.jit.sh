@@ -16,9 +16,14 @@ record deep -e CPUTIME@1000 -- "$samples/jit" 0.4 deep >map || fail "deep"
 rm -f "$(cat map)"
 same "deep: partial" 0 "$(info deep partial_stacks)"
 same "deep: lost" 0 "$(info deep lost)"
-near "time in main;run;jit deep;jit deep;jit deep;jit inner" 100 "$(hpct-slice deep.hpct --format tsv | tsv '
-	$c["track"] == "samples" { all += $c["weight"]; if ($c["path"] == "main;run;jit deep;jit deep;jit deep;jit inner") n += $c["weight"] }
-	END { printf "%.1f", all ? 100 * n / all : 0 }')" 25
+# (Returns from so deep are dear on some processors: a third of the time is the recursion's own.)
+hpct-slice deep.hpct --format tsv | tsv '
+	$c["track"] == "samples" { all += $c["weight"] }
+	$c["track"] == "samples" && $c["path"] ~ /^main;run;jit deep;jit deep;jit deep(;jit inner)?$/ { n += $c["weight"] }
+	$c["path"] == "main;run;jit deep;jit deep;jit deep;jit inner" { inner += $c["weight"] }
+	END { printf "%.1f %.1f\n", all ? 100 * n / all : 0, all ? 100 * inner / all : 0 }' >got
+near "time in main;run;jit deep;jit deep;jit deep" 100 "$(cut -d' ' -f1 got)" 25
+check "what the recursion ends in has $(cut -d' ' -f2 got) %" calc "$(cut -d' ' -f2 got) > 30"
 hpct-record -o deleted.hpct -- "$samples/jit" 1000 >/dev/null & # as long as it takes
 launcher=$!
 is_named() { calc "$(share deleted 'jit inner' 2>/dev/null) > 0"; }

@@ -20,7 +20,7 @@ for rate in 1000 10000; do
 done
 if [ "$(info u10000 sampler)" = trap ]; then
 	code "system calls" 0 as_user hpct-record -o "$PWD/mine/calls.hpct" -e CPUTIME@f10000 -- \
-		dd if=/dev/zero of=/dev/null bs=256k count=100000 status=none
+		dd if=/dev/zero of=/dev/null bs=4M count=6000 status=none
 	cp -r mine/calls.hpct .
 	weights_agree calls
 	hpct-slice calls.hpct --format tsv | tsv '$c["track"] == "samples" { all += $c["weight"]
