@@ -29,17 +29,17 @@ static bool is_there(const char *pattern)
 	return is_found;
 }
 
-/* A runtime is there: what this hpct was built without the headers of, it does not record all the same. */
-static void runtime_say(struct doctor_row *row, const char *vendor, const char *headers, const char *path)
+/* A runtime is there, at `path`: what this hpct was built without the headers of, it does not record all the
+ * same. False: it was built with them. */
+static bool left_out_say(struct doctor_row *row, const char *vendor, const char *headers, const char *path)
 {
 	char remedy[DOCTOR_TEXT / 2];
 
-	if (!strstr(HPCT_GPU_LEFT_OUT, vendor)) {
-		doctor_say(row, DOCTOR_YES, NULL, "%.160s", path);
-		return;
-	}
+	if (!strstr(HPCT_GPU_LEFT_OUT, vendor))
+		return false;
 	snprintf(remedy, sizeof(remedy), "install %s, and build hpct anew", headers);
 	doctor_say(row, DOCTOR_NO, remedy, "%.120s, but hpct was built without its headers", path);
+	return true;
 }
 
 static void cuda_look(struct doctor_row *row)
@@ -60,12 +60,9 @@ static void cuda_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_YES, NULL, "%.160s", path);
 }
 
-static void cupti_look(struct doctor_row *row)
+static bool are_counters_restricted(void)
 {
-	static const char *const names[] = {"libcupti.so", "libcupti.so.13", "libcupti.so.12",
-		"libcupti.so.11.8", "/usr/local/cuda/lib64/libcupti.so",
-		"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", NULL};
-	char path[DOCTOR_TEXT / 2], line[160];
+	char line[160];
 	FILE *file = fopen("/proc/driver/nvidia/params", "re");
 	bool is_restricted = false;
 
@@ -73,30 +70,38 @@ static void cupti_look(struct doctor_row *row)
 		is_restricted |= !strncmp(line, "RmProfilingAdminOnly: 1", 23);
 	if (file)
 		fclose(file);
-	if (strstr(HPCT_GPU_LEFT_OUT, "nvidia") && any_library(names, path, sizeof(path)))
-		runtime_say(row, "nvidia", "CUPTI's headers (CUDA_HOME says where)", path);
-	else if (any_library(names, path, sizeof(path)))
-		doctor_say(row, DOCTOR_YES, NULL, "%.120s%s", path,
-			is_restricted && !doctor_has(CAP_SYS_ADMIN)
-				? "; GPU counters are for root only "
-				  "(NVreg_RestrictProfilingToAdminUsers=0 lifts that)"
-				: "");
-	else if (is_there("/proc/driver/nvidia/version"))
+	return is_restricted && !doctor_has(CAP_SYS_ADMIN);
+}
+
+static void cupti_look(struct doctor_row *row)
+{
+	static const char *const names[] = {"libcupti.so", "libcupti.so.13", "libcupti.so.12",
+		"libcupti.so.11.8", "/usr/local/cuda/lib64/libcupti.so",
+		"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", NULL};
+	char path[DOCTOR_TEXT / 2];
+	bool is_found = any_library(names, path, sizeof(path));
+
+	if (!is_found && is_there("/proc/driver/nvidia/version"))
 		doctor_say(row, DOCTOR_NO,
 			"install the CUDA toolkit's CUPTI, and name its folder in LD_LIBRARY_PATH",
 			"libcupti.so is not found: no record of what the GPU does");
-	else
+	else if (!is_found)
 		doctor_say(row, DOCTOR_NONE, NULL, "no NVIDIA driver");
+	else if (!left_out_say(row, "nvidia", "CUPTI's headers (CUDA_HOME says where)", path))
+		doctor_say(row, DOCTOR_YES, NULL, "%.120s%s", path,
+			are_counters_restricted() ? "; GPU counters are for root only "
+						    "(NVreg_RestrictProfilingToAdminUsers=0 lifts that)"
+						  : "");
 }
 
 static void level_zero_look(struct doctor_row *row)
 {
 	char path[DOCTOR_TEXT / 2];
 
-	if (doctor_library("libze_loader.so.1", path, sizeof(path)))
-		runtime_say(row, "level0", "libze-dev", path);
-	else
+	if (!doctor_library("libze_loader.so.1", path, sizeof(path)))
 		doctor_say(row, DOCTOR_NONE, NULL, "libze_loader.so.1 is not found");
+	else if (!left_out_say(row, "level0", "libze-dev", path))
+		doctor_say(row, DOCTOR_YES, NULL, "%.160s", path);
 }
 
 static void opencl_look(struct doctor_row *row)
@@ -108,8 +113,8 @@ static void opencl_look(struct doctor_row *row)
 	else if (!getenv("OCL_ICD_VENDORS") && !is_there("/etc/OpenCL/vendors/*.icd"))
 		doctor_say(row, DOCTOR_NONE, "install a driver, such as pocl-opencl-icd",
 			"%.120s, but no driver in /etc/OpenCL/vendors", path);
-	else
-		runtime_say(row, "opencl", "opencl-headers", path);
+	else if (!left_out_say(row, "opencl", "opencl-headers", path))
+		doctor_say(row, DOCTOR_YES, NULL, "%.160s", path);
 }
 
 static void pfm_look(struct doctor_row *row)

@@ -49,8 +49,8 @@ bool events_is_papi(const char *name);
 const char *events_papi_refusal(const char *name);
 void events_list_papi(void);
 
-/* What follows "gpu=" of that name, static; NULL: it is none. */
-const char *events_gpu_find(const char *name);
+/* What follows "gpu=", of that name, static. 0; or negative with a sentence: it is none. */
+int events_gpu_find(const char **found, const char *name, struct error *error);
 void events_list_gpus(void);
 
 /* By libpfm4: `name` is [pmu::]event[:mask][:modifier]. 0; or negative with a sentence: it is not known. */

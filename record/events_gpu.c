@@ -19,12 +19,28 @@ static const struct {
 
 #define GPUS (sizeof(gpus) / sizeof(*gpus))
 
-const char *events_gpu_find(const char *name)
+static int refuse(const char *name, struct error *error)
+{
+	char names[128] = "";
+
+	for (size_t i = 0, at = 0; i < GPUS && at < sizeof(names); i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s",
+			!i	       ? ""
+			: i < GPUS - 1 ? ", "
+				       : " or ",
+			gpus[i].name);
+	return error_set(
+		error, ERROR_USAGE, "event gpu=%s is not available; after gpu= comes %s", name, names);
+}
+
+int events_gpu_find(const char **found, const char *name, struct error *error)
 {
 	for (size_t i = 0; i < GPUS; i++)
-		if (!strcmp(gpus[i].name, name))
-			return gpus[i].name;
-	return NULL;
+		if (!strcmp(gpus[i].name, name)) {
+			*found = gpus[i].name;
+			return 0;
+		}
+	return refuse(name, error);
 }
 
 static void examine(const char *capability, struct doctor_row *row)

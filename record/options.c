@@ -80,18 +80,6 @@ static int event_take(struct options *options, struct error *error)
 	return 0;
 }
 
-static int gpu_option(struct options *options, const char *word, struct error *error)
-{
-	const char *found = events_gpu_find(word);
-
-	if (found) {
-		options->gpu = found;
-		return 0;
-	}
-	return error_set(error, ERROR_USAGE,
-		"event gpu=%s is not available; after gpu= comes auto, nvidia, opencl, level0 or off", word);
-}
-
 /* hpcrun's `-ds` is one option of two letters. `word`: the one that is being read, or was read last. */
 static int delay_take(struct options *options, int letter, const char *word, struct error *error)
 {
@@ -233,7 +221,7 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return unwinder_take(options, error);
 	case 'e':
 		return strncmp(optarg, "gpu=", 4) ? event_take(options, error)
-						  : gpu_option(options, optarg + 4, error);
+						  : events_gpu_find(&options->gpu, optarg + 4, error);
 	case 't':
 		return 0;
 	case 'C':

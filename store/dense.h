@@ -34,7 +34,7 @@ struct store_dense {
 /* Must what was taken be put before a value of that key and size is taken? */
 bool store_dense_is_full(
 	const struct store_dense *dense, enum store_tree_id tree, struct store_slice key, size_t size);
-/* Takes a sealed value; false: it is damaged. */
+/* Takes a sealed value; false: it is damaged. Without memory it is lost: dense->entries.failed. */
 bool store_dense_take(
 	struct store_dense *dense, enum store_tree_id tree, struct store_slice key, struct store_slice value);
 /* What was taken, as dense->value under dense->key, and begins anew; false: memory is out. */

@@ -84,7 +84,7 @@ static int take_dense(struct copy *copy, enum store_tree_id tree, const struct s
 		rc = put_dense(copy, tree);
 	if (!rc && !store_dense_take(&copy->dense, tree, cursor->key, cursor->value))
 		rc = MDB_CORRUPTED;
-	return rc;
+	return rc || !copy->dense.entries.failed ? rc : ENOMEM;
 }
 
 static int copy_value(struct copy *copy, enum store_tree_id tree, const struct store_tree_cursor *cursor)

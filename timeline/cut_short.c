@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cut_short.c - see cut_short.h. In the handler: open, read, write, getpid, sigqueue and _exit, which may be
- * called there, and loops over what they read.
+ * cut_short.c - see cut_short.h. In the handler: open, read, write, getpid, sigqueue, signal, raise and
+ * _exit, which may be called there, and loops over what they read.
  */
 #include "timeline/cut_short.h"
 
@@ -115,10 +115,15 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	union sigval at = {0};
 
 	(void)context;
-	if (info->si_code > 0)
+	if (info->si_code > 0) {
 		at.sival_ptr = info->si_addr;
-	else if (info->si_code == SI_QUEUE) /* a child's */
+	} else if (info->si_code == SI_QUEUE) { /* a child's */
 		at = info->si_value;
+	} else { /* somebody's kill: no file has anything to do with it */
+		signal(number, SIG_DFL);
+		raise(number);
+		return;
+	}
 	if (getpid() != owner) {
 		if (getppid() == owner)
 			sigqueue(owner, number, at);

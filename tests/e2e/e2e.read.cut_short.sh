@@ -33,6 +33,18 @@ cut "a slice" hpct-slice run.hpct --format tsv --jobs 1
 cut "a slice by several" hpct-slice run.hpct --format tsv --jobs 3
 cut "an export" hpct-export run.hpct --to chrome
 
+# A signal that somebody sends has nothing to do with a file.
+got=0
+hpct-slice run.hpct --format tsv >rows 2>err &
+pid=$!
+exec 7<rows
+head -c 1000 <&7 >begun
+kill -BUS "$pid"
+wait "$pid" 2>job || got=$?
+exec 7<&-
+same "kill -BUS: exit code" 135 "$got"
+same "kill -BUS: what is said" "" "$(cat err)"
+
 # A new run is in its hidden directory while it is made. It may be whole before anything is cut: then once more.
 hpct-simulate -o large.hpct --shape mixed --streams 8 --records 1500000 || fail "simulate"
 store=$(echo large.hpct/*.mdb)
@@ -63,17 +75,9 @@ for _ in 1 2; do
 done
 
 # The view: the terminal is what it was.
-need tmux
-server="hpct-e2e-$$"
-tm() { SHELL=$BASH tmux -L "$server" "$@"; }
-trap 'tm kill-server 2>/dev/null; finish' EXIT
-pane_has() { tm capture-pane -p -t v >pane 2>/dev/null && grep -qF -- "$1" pane; }
-shows() { await pane_has "$1"; }
-tm -f /dev/null new-session -d -s v -x 120 -y 36 "env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" ||
-	skip "tmux does not start here"
-shows 'ready>' || skip "no shell in tmux"
-tm send-keys -t v "cd $work; clear; stty -a >before" Enter
-tm send-keys -t v "hpct-view large.hpct 2>err; echo code=\$?; stty -a >after" Enter
+terminal 120 36
+type_line "stty -a >before"
+type_line "hpct-view large.hpct 2>err; echo code=\$?; stty -a >after"
 check "the view opens: $(head -n 5 pane)" shows 'rank 0'
 truncate -s 8192 "$store"
 for _ in $(seq 20); do

@@ -3,18 +3,9 @@
 # A recorded run in tmux by keys: what each view shows, with its colours; other terminals, locales and NO_COLOR; and the
 # terminal as it was after Ctrl-C, kill and a hang-up in every view.
 . "$(dirname -- "$0")/expect.sh"
-need tmux
 hpct-record -o view.hpct -- "$samples/phases" 0.3 >/dev/null || fail "no run"
-server="hpct-keys-$$"
-tm() { SHELL=$BASH tmux -L "$server" "$@"; } # whatever the user's own is
-trap 'tm kill-server 2>/dev/null; finish' EXIT
-tm -f /dev/null new-session -d -s v -x 110 -y 34 "env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" ||
-	skip "tmux does not start here"
-pane_has() { tm capture-pane -p -t v >pane 2>/dev/null && grep -qF -- "$1" pane; }
-pane_lacks() { tm capture-pane -p -t v >pane 2>/dev/null && ! grep -qF -- "$1" pane; }
-shows() { await pane_has "$1"; } # TEXT : waits until the pane shows it
+terminal 110 34
 ended() { ! kill -0 "$1" 2>/dev/null; }
-type_line() { tm send-keys -t v "$1" Enter; }
 settings() { # FILE : what the terminal is set to
 	rm -f "$1"
 	type_line "stty -a >$1.new; mv $1.new $1"
@@ -26,8 +17,6 @@ open_view() { # COMMAND
 	type_line "$1"
 	check "$1 opens: $(head -n 3 pane)" shows 'worker 4'
 }
-shows 'ready>' || skip "no shell in tmux"
-type_line "cd $work"
 settings before
 
 # Views by their keys, and that work is a block of colour while states are not.

@@ -2,18 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The view on a real terminal: opens, survives a resize, leaves the terminal as it was.
 . "$(dirname -- "$0")/expect.sh"
-need tmux
 record view -- "$samples/phases" 0.3 >/dev/null
-server="hpct-e2e-$$"
-tm() { SHELL=$BASH tmux -L "$server" "$@"; } # whatever the user's own is
-trap 'tm kill-server 2>/dev/null; finish' EXIT
-pane_has() { tm capture-pane -p -t v >pane 2>/dev/null && grep -qF -- "$1" pane; }
-shows() { await pane_has "$1"; } # TEXT : waits until the pane shows it
-tm -f /dev/null new-session -d -s v -x 120 -y 36 "env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" ||
-	skip "tmux does not start here"
-shows 'ready>' || skip "no shell in tmux"
-tm send-keys -t v "cd $work; clear; stty -a >before" Enter
-tm send-keys -t v "hpct-view view.hpct; echo code=\$?; stty -a >after" Enter
+terminal 120 36
+type_line "stty -a >before"
+type_line "hpct-view view.hpct; echo code=\$?; stty -a >after"
 check "the view opens: $(head -n 5 pane)" shows 'worker 4'
 tm send-keys -t v '?'
 check "? shows the help" shows quit

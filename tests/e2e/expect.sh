@@ -240,3 +240,19 @@ share() {
 		}
 		END { printf "%.3f\n", all ? 100 * in_it / all : -1 }'
 }
+
+# terminal COLUMNS ROWS : a shell in tmux, with our programs on its PATH, that waits for keys in the test's directory. After
+# it `tm` is that tmux, its pane is v, and what is on the screen is in ./pane
+terminal() {
+	need tmux
+	trap 'tm kill-server 2>/dev/null; finish' EXIT
+	tm -f /dev/null new-session -d -s v -x "$1" -y "$2" \
+		"env PATH='$PATH' LC_ALL=C.UTF-8 PS1='ready> ' bash --norc --noprofile -i" || skip "tmux does not start here"
+	shows 'ready>' || skip "no shell in tmux"
+	type_line "cd $work; clear"
+}
+tm() { SHELL=$BASH tmux -L "hpct-e2e-$$" "$@"; } # whatever the user's own is
+type_line() { tm send-keys -t v "$1" Enter; }
+pane_has() { tm capture-pane -p -t v >pane 2>/dev/null && grep -qF -- "$1" pane; }
+pane_lacks() { tm capture-pane -p -t v >pane 2>/dev/null && ! grep -qF -- "$1" pane; }
+shows() { await pane_has "$1"; } # TEXT : waits until the pane shows it

@@ -188,6 +188,19 @@ static int parse(struct options *options, const char *words)
 	return rc;
 }
 
+static void test_gpus(void **state)
+{
+	struct error error = {0};
+	const char *found = NULL;
+
+	(void)state;
+	assert_int_equal(events_gpu_find(&found, "level0", &error), 0);
+	assert_string_equal(found, "level0");
+	assert_int_equal(events_gpu_find(&found, "amd", &error), -ERROR_USAGE);
+	assert_string_equal(error.text, "event gpu=amd is not available; after gpu= comes auto, nvidia, "
+					"opencl, level0 or off");
+}
+
 static void test_the_command_line(void **state)
 {
 	struct options options;
@@ -374,6 +387,7 @@ int main(void)
 		TEST(test_counters),
 		TEST(test_names_of_the_processor),
 		TEST(test_what_is_refused_is_left_out),
+		TEST(test_gpus),
 		TEST(test_the_command_line),
 		TEST(test_help_is_one_screen),
 		TEST(test_names_of_runs),

@@ -33,6 +33,15 @@ static inline uint64_t seed_take(const char *test, uint64_t fixed)
 	return seed;
 }
 
+/* The next number of all 64 bits, by xorshift (Marsaglia 2003). */
+static inline uint64_t seed_next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
 /* For rounds whose number is their seed: the first, and in *end the one behind the last. A seed that is given
  * is that of the one round. */
 static inline uint64_t seed_rounds(const char *test, uint64_t rounds, uint64_t *end)

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
 
 static long allocations_left = -1; /* negative: all succeed */
+static bool is_once;		   /* what fails does so once; else memory is out from there on */
 static unsigned long failures;
 
 static int must_fail(void)
@@ -43,7 +45,7 @@ static int must_fail(void)
 		return 0;
 	if (allocations_left-- > 0)
 		return 0;
-	allocations_left = 0; /* from here on all fail: memory is out */
+	allocations_left = is_once ? -1 : 0;
 	failures++;
 	errno = ENOMEM;
 	return 1;
@@ -109,17 +111,20 @@ static int write_run(unsigned *rounds)
 	return rc;
 }
 
+/* How many records of all streams there are; all is as it should be. */
 static uint64_t read_run(void)
 {
+	const struct store_stream *streams;
 	struct store_reader *reader;
 	struct error error;
 	uint32_t count;
-	uint64_t records;
+	uint64_t records = 0;
 
 	if (store_reader_open(&reader, path, &error) || store_reader_check(reader, &error))
 		fail_msg("%s", error.text);
-	store_reader_streams(reader, &count);
-	records = count ? store_reader_streams(reader, &count)[0].count[STORE_SPANS] : 0;
+	streams = store_reader_streams(reader, &count);
+	for (uint32_t i = 0; i < count; i++)
+		records += streams[i].count[STORE_SPANS] + streams[i].count[STORE_SAMPLES];
 	store_reader_close(reader);
 	return records;
 }
@@ -143,6 +148,79 @@ static void test_writer(void **unused)
 			assert_int_equal(rounds, 0);
 	}
 	assert_true(failures > 20);
+}
+
+#define CROWD 40u
+#define CROWD_EACH 1000u
+#define CROWD_ROUNDS 5u
+
+/* So many streams that what waits is put by. In the rounds between all but one rest, until they are parked.
+ */
+static uint32_t crowd_streams(unsigned round)
+{
+	return round == 0 || round == CROWD_ROUNDS - 1 ? CROWD : 1;
+}
+
+static int crowd_commit(struct store_writer *writer, unsigned round, struct error *error)
+{
+	static struct store_record records[CROWD_EACH];
+
+	for (uint32_t i = 0; i < CROWD_EACH; i++)
+		records[i].begin_ns = records[i].end_ns = (uint64_t)(round * CROWD_EACH + i) << 10;
+	for (uint32_t stream = 0; stream < crowd_streams(round); stream++)
+		store_writer_append(writer, stream, STORE_SAMPLES, records, CROWD_EACH);
+	return store_writer_commit(writer, error);
+}
+
+/* As write_run; the records that are safe in *committed. */
+static int write_crowd(uint64_t *committed)
+{
+	struct store_writer *writer;
+	struct error error = {0};
+	int rc = store_writer_create(&writer, path, &error);
+
+	*committed = 0;
+	if (rc)
+		return rc;
+	store_writer_metric(writer, "CPUTIME", "ns", false);
+	for (uint32_t i = 0; i < CROWD; i++)
+		store_writer_stream(writer, &(struct store_stream){.rank = -1});
+	for (unsigned round = 0; round < CROWD_ROUNDS; round++) {
+		rc = crowd_commit(writer, round, &error);
+		if (rc) {
+			store_writer_abort(writer);
+			return rc;
+		}
+		*committed += crowd_streams(round) * CROWD_EACH;
+	}
+	return store_writer_close(writer, &error);
+}
+
+/* Whoever goes on without the memory has lost nothing. */
+static void test_crowd_is_put_by(void **unused)
+{
+	const uint64_t all = (2 * CROWD + CROWD_ROUNDS - 2) * CROWD_EACH;
+	uint64_t committed;
+	long n = 0;
+	int rc;
+
+	(void)unused;
+	is_once = true;
+	do {
+		unlink(path);
+		unlink(lock_path);
+		failures = 0;
+		allocations_left = n++;
+		rc = write_crowd(&committed);
+		allocations_left = -1;
+		assert_true(rc == 0 || rc == -ERROR_IO);
+		if (access(path, F_OK) == 0)
+			assert_true(read_run() >= (rc ? committed : all));
+		else
+			assert_int_equal(committed, 0);
+	} while (failures);
+	is_once = false;
+	assert_true(n > 100);
 }
 
 static void test_reader(void **unused)
@@ -281,6 +359,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_writer),
+		cmocka_unit_test(test_crowd_is_put_by),
 		cmocka_unit_test(test_reader),
 		cmocka_unit_test(test_ingest),
 		cmocka_unit_test(test_crowd),

@@ -27,10 +27,7 @@ static uint64_t state;
 
 static uint64_t draw(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
+	return seed_next(&state);
 }
 
 static uint64_t below(uint64_t limit)

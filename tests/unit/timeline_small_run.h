@@ -39,10 +39,7 @@ static uint64_t small_state;
 
 static inline uint64_t small_draw(void)
 {
-	small_state ^= small_state << 13;
-	small_state ^= small_state >> 7;
-	small_state ^= small_state << 17;
-	return small_state;
+	return seed_next(&small_state);
 }
 
 static inline uint64_t small_below(uint64_t limit)
