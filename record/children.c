@@ -15,6 +15,7 @@
 #include "record/ended.h"
 
 #define PIDFDS_MAX 512
+#define WAITING_MAX (1u << 16) /* each is looked at each time: a program that tells of more makes them up */
 #define NO_STREAM UINT32_MAX
 #define REGISTER_NS ENDED_SOON_NS
 
@@ -200,7 +201,8 @@ void children_announce(
 			.is_elsewhere = measured_proc_pid(process) != process->pid,
 			.stream = NO_STREAM};
 
-		if (!child.born.pid || child.born.pid > INT32_MAX || is_registered(children, &child.born))
+		if (!child.born.pid || child.born.pid > INT32_MAX || is_registered(children, &child.born) ||
+			children->waiting_count >= WAITING_MAX)
 			continue;
 		if (!child.is_elsewhere)
 			child.pidfd = pidfd_of(children, child.born.pid);

@@ -83,10 +83,10 @@ static uint64_t records_take_until(
 		ring->claim = shared->claim;
 		drain_stream_open(drain, shared);
 	}
-	if (head - tail > drain->process->fullest_bytes)
-		drain->process->fullest_bytes = head - tail;
 	if (head - tail > EVENT_RING_DATA || (head | tail) % sizeof(uint64_t))
 		ring->is_broken = true;
+	else if (head - tail > drain->process->fullest_bytes)
+		drain->process->fullest_bytes = head - tail;
 	if (ring->stream == UINT32_MAX || ring->is_broken)
 		return head;
 	return records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/sealed.h"
 #include "store/hash.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_WRITE)
-#define MODULE_BYTES_MAX ((off_t)256 << 20)
+#define MODULE_BYTES_MAX ((size_t)256 << 20)
 #define CODE ".text."
 
 /* ---- kernels by name ---- */
@@ -150,14 +150,10 @@ void gpu_module_note(struct gpu_module_kernels *kernels, const void *bytes, size
 void gpu_module_take(
 	struct store_writer *writer, int memory, uint64_t hash, struct gpu_module_kernels *kernels)
 {
-	int seals = fcntl(memory, F_GET_SEALS);
-	struct stat status;
+	size_t bytes;
 	void *image;
 
-	if (seals >= 0 && (seals & SEALS) == SEALS && !fstat(memory, &status) && status.st_size > 0 &&
-		status.st_size <= MODULE_BYTES_MAX) {
-		size_t bytes = (size_t)status.st_size;
-
+	if (sealed_memory(memory, SEALS, &bytes) && bytes > 0 && bytes <= MODULE_BYTES_MAX) {
 		image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, memory, 0);
 		if (image != MAP_FAILED) {
 			store_writer_blob(writer, hash, image, bytes);

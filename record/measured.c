@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/attributes.h"
@@ -16,6 +15,7 @@
 #include "record/ended.h"
 #include "record/join.h"
 #include "record/outside.h"
+#include "record/sealed.h"
 #include "record/switches.h"
 
 /* The header's fixed fields, copied out of reach and checked. */
@@ -41,6 +41,7 @@ static int header_check(struct measured *process, struct error *error)
 		return error_set(error, ERROR_IO, "a process offered memory that is not this version's");
 	if (process->rings_at % 4096 || process->rings_at > process->shared_bytes ||
 		process->rings_at < EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module) ||
+		process->ring_count > EVENT_RINGS_MAX ||
 		process->ring_count > (process->shared_bytes - process->rings_at) / EVENT_RING_STRIDE)
 		return error_set(error, ERROR_IO, "a process offered memory whose sizes do not fit");
 	if (process->activity_at % 4096 || process->activity_at > process->shared_bytes ||
@@ -56,13 +57,9 @@ static int header_check(struct measured *process, struct error *error)
 /* Shrinking it would make our reads fault, so the seal against it is a condition. */
 static int memory_map(struct measured *process, int memory, struct error *error)
 {
-	struct stat status;
-	int seals = fcntl(memory, F_GET_SEALS);
-
-	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(memory, &status) ||
-		status.st_size < (off_t)EVENT_MODULES_AT)
+	if (!sealed_memory(memory, F_SEAL_SHRINK, &process->shared_bytes) ||
+		process->shared_bytes < EVENT_MODULES_AT)
 		return error_set(error, ERROR_IO, "a process offered memory that is not sealed");
-	process->shared_bytes = (size_t)status.st_size;
 	process->shared = mmap(
 		NULL, process->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
 	if (process->shared == MAP_FAILED) {

@@ -63,18 +63,26 @@ void waits_return(struct waits *waits, uint64_t time_ns, uint32_t context)
 		waits->returns[waits->return_count++] = (struct wait_return){time_ns, context};
 }
 
-/* Of what ended then. Each switch has its return, if any: the first that follows. */
+/* Of what ended then. Each switch has its return, if any: the first that follows. They come by time, as far
+ * as the program tells the truth; if not, it finds another of its own. */
 static uint32_t return_context(const struct waits *waits, uint64_t end_ns, uint64_t until_ns)
 {
-	for (uint32_t i = 0; i < waits->return_count; i++) {
-		const struct wait_return *found = &waits->returns[i];
+	uint32_t low = 0, high = waits->return_count;
+	const struct wait_return *found;
 
-		if (found->time_ns >= end_ns)
-			return found->time_ns < until_ns && found->time_ns - end_ns < RETURN_NS
-				       ? found->context
-				       : STORE_CONTEXT_NONE;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (waits->returns[middle].time_ns < end_ns)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return STORE_CONTEXT_NONE;
+	if (low == waits->return_count)
+		return STORE_CONTEXT_NONE;
+	found = &waits->returns[low];
+	return found->time_ns < until_ns && found->time_ns - end_ns < RETURN_NS ? found->context
+										: STORE_CONTEXT_NONE;
 }
 
 static void returns_forget(struct waits *waits, uint64_t known_ns)

@@ -40,6 +40,7 @@
 #define EVENT_VERSION 4u
 
 #define EVENT_MODULE_MAX 4096u
+#define EVENT_RINGS_MAX 4096u /* of a process */
 #define EVENT_RING_HEADER 4096u
 #define EVENT_RING_DATA (256u * 1024u) /* a power of two */
 #define EVENT_RING_STRIDE (EVENT_RING_HEADER + EVENT_RING_DATA)
@@ -79,7 +80,7 @@ struct event_process {
 	uint32_t parent_pid;
 	uint32_t generation; /* how often this pid has called exec since it was measured */
 	int32_t rank;	     /* guessed from the launcher's variables; -1: none */
-	uint32_t ring_count; /* rings that fit in the memory */
+	uint32_t ring_count; /* rings that fit in the memory, EVENT_RINGS_MAX at most */
 	uint32_t _pad0;
 	uint64_t memory_bytes;
 	uint64_t rings_at;    /* byte offset of ring 0 */

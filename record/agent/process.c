@@ -23,7 +23,6 @@
 #include "record/agent/vdso.h"
 #include "record/agent/wrap.h"
 
-#define RINGS_WANTED 4096u
 #define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))
 #define ACTIVITY_BYTES (EVENT_RING_HEADER + (uint64_t)EVENT_ACTIVITY_DATA)
 #define ACTIVITY_SHARE 4 /* of limited memory it takes this part at most */
@@ -100,7 +99,7 @@ static uint64_t ring_stride(void)
 static uint32_t rings_affordable(bool *activity)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE};
-	uint64_t bytes = RINGS_AT + RINGS_WANTED * ring_stride() + EVENT_SWITCHES_BYTES + ACTIVITY_BYTES;
+	uint64_t bytes = RINGS_AT + EVENT_RINGS_MAX * ring_stride() + EVENT_SWITCHES_BYTES + ACTIVITY_BYTES;
 	struct rlimit limit;
 
 	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {

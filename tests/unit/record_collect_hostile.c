@@ -68,6 +68,19 @@ static void agent_bad_descriptors(struct fixture *f)
 	fake_send(&fake, f->host.socket, 2);
 }
 
+/* Memory of huge pages that nobody has: who reads it is killed. */
+static void agent_of_huge_pages(struct fixture *f)
+{
+	struct fake fake = {.memory = (int)syscall(
+				    SYS_memfd_create, "test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB)};
+
+	if (fake.memory < 0) /* there are none here */
+		return;
+	must(!ftruncate(fake.memory, (off_t)1 << 30));
+	must(!fcntl(fake.memory, F_ADD_SEALS, F_SEAL_SHRINK));
+	fake_send(&fake, f->host.socket, 2);
+}
+
 static void test_strange_memories_are_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -77,10 +90,40 @@ static void test_strange_memories_are_refused(void **state)
 	run_agent(f, agent_unsealed);
 	run_agent(f, agent_bad_headers);
 	run_agent(f, agent_bad_descriptors);
+	run_agent(f, agent_of_huge_pages);
 	run_agent(f, agent_two_threads);
 	finish(f);
 	reader = store_of(f);
 	assert_int_equal(store_reader_meta_number(reader, "samples", 0), 0 + SAMPLES + 3);
+	store_reader_close(reader);
+}
+
+/* Rings without number: they cost who offers them nothing, and who reads them a stream each. */
+static void agent_of_many_rings(struct fixture *f)
+{
+	const uint32_t most = EVENT_RINGS_MAX + 1;
+	struct fake fake;
+
+	fake_map(&fake, RINGS_AT + most * (size_t)EVENT_RING_STRIDE, F_SEAL_SHRINK);
+	fake.shared->magic = EVENT_MAGIC;
+	fake.shared->version = EVENT_VERSION;
+	fake.shared->rings_at = RINGS_AT;
+	fake.shared->ring_count = most;
+	atomic_store(&fake.shared->ring_claimed, most);
+	fake_send(&fake, f->host.socket, 2);
+}
+
+static void test_rings_are_numbered(void **state)
+{
+	struct fixture *f = *state;
+	struct store_reader *reader;
+
+	start(f);
+	run_agent(f, agent_of_many_rings);
+	run_agent(f, agent_two_threads);
+	finish(f);
+	reader = store_of(f);
+	assert_int_equal(store_reader_meta_number(reader, "processes_refused", 0), 1);
 	store_reader_close(reader);
 }
 
@@ -94,6 +137,21 @@ static void agent_on_the_edge(struct fixture *f)
 	ring = fake_ring(&fake, RINGS - 1);
 	atomic_store(&ring->tail, EVENT_RING_DATA - 1);
 	atomic_store(&ring->head, EVENT_RING_DATA + 63);
+	atomic_store(&ring->state, EVENT_RING_CLAIMED);
+	atomic_store(&fake.shared->ring_claimed, RINGS);
+	fake_send(&fake, f->host.socket, 2);
+	usleep(300000);
+}
+
+/* A head as far from its tail as numbers go: what a ring holds is divided by, and decides when it is read. */
+static void agent_far_ahead(struct fixture *f)
+{
+	struct fake fake;
+	struct event_ring *ring;
+
+	fake_open(&fake, 0);
+	ring = fake_ring(&fake, 0);
+	atomic_store(&ring->head, UINT64_MAX);
 	atomic_store(&ring->state, EVENT_RING_CLAIMED);
 	atomic_store(&fake.shared->ring_claimed, RINGS);
 	fake_send(&fake, f->host.socket, 2);
@@ -156,6 +214,7 @@ static void test_hostile_memory_harms_nobody(void **state)
 
 	start(f);
 	run_agent(f, agent_on_the_edge);
+	run_agent(f, agent_far_ahead);
 	for (int i = 0; i < 3; i++)
 		hostile[i] = agent_start(f, agent_hostile);
 	run_agent(f, agent_two_threads);
@@ -175,6 +234,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_strange_memories_are_refused),
+		TEST(test_rings_are_numbered),
 		TEST(test_hostile_memory_harms_nobody),
 	};
 
