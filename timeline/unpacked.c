@@ -94,7 +94,7 @@ static bool section_put(struct making *making, GElf_Shdr header, const char *nam
 	if (!own || making->names_bytes + size > sizeof making->names)
 		return false;
 	data.d_off = 0;
-	data.d_align = 8;
+	header.sh_addralign = data.d_align = 8; /* what the file asks for would be filled up with zeros */
 	*own = data;
 	header.sh_name = (GElf_Word)making->names_bytes;
 	header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;

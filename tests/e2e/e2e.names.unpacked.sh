@@ -64,6 +64,13 @@ for damage in "printf x | dd of=$file bs=1 seek=5000 conv=notrunc" "truncate -s 
 	rows zlib >got && same_file "$damage" want got
 	same_file "$damage: made anew" whole "$file"
 done
+# a section that is to be aligned to 256 MB: its header of compression says so
+cp zlib far
+place=$(readelf -S -W far | sed -n 's/^.*\] \.debug_line *PROGBITS *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+printf '\0\0\0\020' | dd of=far bs=1 seek=$((16#$place + 16)) conv=notrunc 2>/dev/null
+rows far >got && same_file "far apart" want got
+check "it is kept as near as it can" [ "$(stat -c %s "$file")" -lt 1000000 ]
+
 touch -d '2 days ago' zlib
 rows zlib >got && same_file "of an older file" want got
 check "of another file it is made anew" bash -c "! cmp -s whole '$file'"

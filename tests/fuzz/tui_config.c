@@ -56,7 +56,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static struct session *session_new(void)
 {
-	const struct session_looks looks = {.colours = 256};
+	const struct session_looks looks = {.colours = 256, .has_mouse = true};
 	struct session *session;
 	struct error error;
 
