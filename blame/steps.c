@@ -38,7 +38,7 @@ static void put_context(struct step *step, const struct run *run)
 		const struct share *share = &step->idle.blamed[i];
 		share_fixed rank = share_rank(share->amount);
 
-		if (!share_is_larger(run, rank, share->context, most, step->context))
+		if (!rank || !share_is_larger(run, rank, share->context, most, step->context))
 			continue;
 		most = rank;
 		step->context = share->context;
