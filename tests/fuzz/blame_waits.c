@@ -10,40 +10,21 @@
 #include <unistd.h>
 
 #include "blame/waits.h"
-#include "tests/simulate.h"
+#include "tests/fuzz/small_run.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char directory[] = "/tmp/hpct-fuzz.XXXXXX";
-static struct run *run;
 static int file = -1;
 static char path[64];
 
-static void clean(void)
-{
-	char command[64];
-
-	run_close(run);
-	snprintf(command, sizeof command, "rm -rf %s", directory);
-	if (system(command))
-		_exit(1);
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const struct run_options options = {.no_cache = true};
-	const struct simulate_options made = {.run = path, .shape = "mixed", .streams = 4, .records = 400};
-
 	(void)argc, (void)argv;
-	if (!mkdtemp(directory))
-		abort();
-	snprintf(path, sizeof path, "%s/run.hpct", directory);
-	if (simulate_run(&made, NULL) || run_open(&run, path, &options, NULL))
-		abort();
+	if (small_run_make("mixed", 4, 400))
+		return 1;
 	file = memfd_create("waits", MFD_CLOEXEC);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	atexit(clean);
 	return file < 0;
 }
 

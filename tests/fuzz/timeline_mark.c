@@ -8,40 +8,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/simulate.h"
+#include "tests/fuzz/small_run.h"
 #include "timeline/mark.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char directory[] = "/tmp/hpct-fuzz.XXXXXX";
-static char file[64];
-static struct run *run;
-
-static void clean(void)
-{
-	char command[64];
-
-	run_close(run);
-	snprintf(command, sizeof command, "rm -rf %s", directory);
-	if (system(command))
-		_exit(1);
-}
+static char file[80];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const struct run_options options = {.no_cache = true};
-	char path[48];
-	const struct simulate_options made = {.run = path, .shape = "cpu", .streams = 1, .records = 10};
-
 	(void)argc, (void)argv;
-	if (!mkdtemp(directory) || setenv("XDG_CACHE_HOME", directory, 1))
-		abort();
-	snprintf(path, sizeof path, "%s/run.hpct", directory);
-	snprintf(file, sizeof file, "%s/" MARK_FILE, path);
-	if (simulate_run(&made, NULL) || run_open(&run, path, &options, NULL))
-		abort();
-	return atexit(clean);
+	if (small_run_make("cpu", 1, 10))
+		return 1;
+	snprintf(file, sizeof file, "%s/" MARK_FILE, small_run_path);
+	return 0;
 }
 
 static bool look(void)

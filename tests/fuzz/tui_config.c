@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/simulate.h"
+#include "tests/fuzz/small_run.h"
 #include "tui/config.h"
 #include "tui/keys.h"
 #include "tui/settings.h"
@@ -22,36 +22,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define SETTINGS_MAX 32u
 
 static const char *const names[] = {"settings", "keys", "colours", "filters"};
-static char directory[] = "/dev/shm/hpct-fuzz.XXXXXX";
-static struct run *run;
-
-static void clean(void)
-{
-	char command[64];
-
-	run_close(run);
-	snprintf(command, sizeof command, "rm -rf %s", directory);
-	if (system(command))
-		_exit(1);
-}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const struct run_options options = {.no_cache = true};
 	char path[64];
-	const struct simulate_options made = {.run = path, .shape = "cpu", .streams = 2, .records = 50};
 
 	(void)argc, (void)argv;
-	if (!mkdtemp(directory) || setenv("XDG_CONFIG_HOME", directory, 1) ||
-		setenv("XDG_CACHE_HOME", directory, 1))
-		abort();
+	if (small_run_make("cpu", 2, 50))
+		return 1;
 	snprintf(path, sizeof path, "%s/hpct", directory);
-	if (mkdir(path, 0700))
-		abort();
-	snprintf(path, sizeof path, "%s/run.hpct", directory);
-	if (simulate_run(&made, NULL) || run_open(&run, path, &options, NULL))
-		abort();
-	return atexit(clean);
+	return mkdir(path, 0700);
 }
 
 static struct session *session_new(void)
