@@ -20,6 +20,14 @@ struct run {
 	unsigned saved;
 };
 
+/* Factors are anybody's words: a product that is too long fits no row. */
+static int64_t scaled(const struct run *run, int64_t factor)
+{
+	int64_t product;
+
+	return __builtin_mul_overflow(factor, run->entry->data_align, &product) ? INT64_MAX : product;
+}
+
 static void rule_set(struct run *run, uint64_t reg, uint8_t kind, int64_t value)
 {
 	if (value != (int32_t)value)
@@ -97,7 +105,7 @@ static bool run_cfa(struct run *run, uint8_t op)
 		return true;
 	case DW_CFA_def_cfa_sf:
 		reg = cursor_uleb(c);
-		cfa_set(run, reg, cursor_sleb(c) * run->entry->data_align);
+		cfa_set(run, reg, scaled(run, cursor_sleb(c)));
 		return true;
 	case DW_CFA_def_cfa_register:
 		cfa_set(run, cursor_uleb(c), run->row->cfa.value);
@@ -106,7 +114,7 @@ static bool run_cfa(struct run *run, uint8_t op)
 		cfa_offset_set(run, (int64_t)cursor_uleb(c));
 		return true;
 	case DW_CFA_def_cfa_offset_sf:
-		cfa_offset_set(run, cursor_sleb(c) * run->entry->data_align);
+		cfa_offset_set(run, scaled(run, cursor_sleb(c)));
 		return true;
 	case DW_CFA_def_cfa_expression:
 		run->row->cfa = (struct cfi_rule){
@@ -120,7 +128,6 @@ static bool run_cfa(struct run *run, uint8_t op)
 static bool run_rule(struct run *run, uint8_t op)
 {
 	struct cursor *c = &run->c;
-	int64_t align = run->entry->data_align;
 	uint64_t reg;
 
 	if (op < DW_CFA_offset_extended || op == DW_CFA_remember_state || op == DW_CFA_restore_state ||
@@ -133,19 +140,19 @@ static bool run_rule(struct run *run, uint8_t op)
 	reg = cursor_uleb(c);
 	switch (op) {
 	case DW_CFA_offset_extended:
-		rule_set(run, reg, CFI_OFFSET, (int64_t)cursor_uleb(c) * align);
+		rule_set(run, reg, CFI_OFFSET, scaled(run, (int64_t)cursor_uleb(c)));
 		break;
 	case DW_CFA_offset_extended_sf:
-		rule_set(run, reg, CFI_OFFSET, cursor_sleb(c) * align);
+		rule_set(run, reg, CFI_OFFSET, scaled(run, cursor_sleb(c)));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
-		rule_set(run, reg, CFI_OFFSET, -(int64_t)cursor_uleb(c) * align);
+		rule_set(run, reg, CFI_OFFSET, scaled(run, (int64_t)-cursor_uleb(c)));
 		break;
 	case DW_CFA_val_offset:
-		rule_set(run, reg, CFI_VAL_OFFSET, (int64_t)cursor_uleb(c) * align);
+		rule_set(run, reg, CFI_VAL_OFFSET, scaled(run, (int64_t)cursor_uleb(c)));
 		break;
 	case DW_CFA_val_offset_sf:
-		rule_set(run, reg, CFI_VAL_OFFSET, cursor_sleb(c) * align);
+		rule_set(run, reg, CFI_VAL_OFFSET, scaled(run, cursor_sleb(c)));
 		break;
 	case DW_CFA_expression:
 		rule_set(run, reg, CFI_EXPRESSION, expression_place(run));
@@ -219,7 +226,7 @@ static int run_until(struct run *run, uint64_t pc)
 		if ((byte & 0xc0) == DW_CFA_advance_loc)
 			run->location += low * run->entry->code_align;
 		else if ((byte & 0xc0) == DW_CFA_offset)
-			rule_set(run, low, CFI_OFFSET, (int64_t)cursor_uleb(c) * run->entry->data_align);
+			rule_set(run, low, CFI_OFFSET, scaled(run, (int64_t)cursor_uleb(c)));
 		else if ((byte & 0xc0) == DW_CFA_restore)
 			rule_restore(run, low);
 		else if (!run_cfa(run, byte) && !run_rule(run, byte))

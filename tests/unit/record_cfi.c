@@ -203,6 +203,26 @@ static void test_all_rules(void **state)
 	assert_int_equal(row(&m, 3)->cfa.kind, CFI_VAL_EXPRESSION);
 }
 
+#define TOO_LONG 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20 /* 2^61 + 1: eight of it wrap round */
+
+static void assert_damaged(struct cfi_module m)
+{
+	assert_int_equal(cfi_row_find(&m, CODE, &scratch), CFI_DAMAGED);
+}
+
+static void test_offsets_too_long(void **state)
+{
+	(void)state;
+	assert_damaged(FUNCTION(DW_CFA_offset | 3, TOO_LONG));
+	assert_damaged(FUNCTION(DW_CFA_offset_extended, 3, TOO_LONG));
+	assert_damaged(FUNCTION(DW_CFA_offset_extended_sf, 3, TOO_LONG));
+	assert_damaged(FUNCTION(DW_CFA_GNU_negative_offset_extended, 3, TOO_LONG));
+	assert_damaged(FUNCTION(DW_CFA_val_offset, 3, TOO_LONG));
+	assert_damaged(FUNCTION(DW_CFA_val_offset_sf, 3, TOO_LONG));
+	assert_damaged(FUNCTION(DW_CFA_def_cfa_sf, 7, TOO_LONG));
+	assert_damaged(FUNCTION(DW_CFA_def_cfa_offset_sf, TOO_LONG));
+}
+
 static void test_set_loc(void **state)
 {
 	/* pointer-relative, as the CIE says: from the operand's own place to CODE + 50 */
@@ -388,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_prologue_and_epilogue),
 		cmocka_unit_test(test_restore_means_the_initial_rule),
 		cmocka_unit_test(test_all_rules),
+		cmocka_unit_test(test_offsets_too_long),
 		cmocka_unit_test(test_set_loc),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_signal_frame),
