@@ -27,6 +27,7 @@
 #define DRAIN_CALM_MS 250 /* no ring held a 16th, nor can be full by then */
 #define CALM_SAMPLES 500  /* half a ring, each on a path with ten frames that are new to it */
 #define DRAIN_GPU_MS 10	  /* launches come in storms: a ring holds some 8000 */
+#define DRAIN_MPI_MS 15	  /* so do calls: a ring holds 5000, which is 40 ms of small messages */
 #define DRAIN_SOON_MS 2	  /* a ring was a quarter full */
 #define NAMES_WAIT_NS UINT64_C(20000000000)
 #define NAMES_TELL_NS UINT64_C(250000000)
@@ -89,6 +90,14 @@ static int calm_ms(const struct measured *process)
 	return samples_ms < DRAIN_MS ? DRAIN_MS : (int)samples_ms;
 }
 
+/* What a process does at any time, however calm it is now. */
+static int storm_ms(const struct measured *process)
+{
+	if (process->join)
+		return DRAIN_GPU_MS;
+	return atomic_load(&process->shared->rank_known) ? DRAIN_MPI_MS : DRAIN_CALM_MS;
+}
+
 /* At the rate of the last time a quarter of a ring, and no more than twice as long as last time: ranges and
  * calls come in bursts, and who found little while it looked often must not take that for calm. */
 static int burst_ms(const struct collector *collector, const struct measured *process)
@@ -113,12 +122,12 @@ static int drain_ms(struct collector *collector)
 	timeout_ms = timeout_ms < DRAIN_CALM_MS ? timeout_ms : DRAIN_CALM_MS;
 	for (struct measured *at = collector->processes; at; at = at->next) {
 		int wanted_ms = at->fullest_bytes > EVENT_RING_DATA / 4	   ? DRAIN_SOON_MS
-				: at->join				   ? DRAIN_GPU_MS
 				: at->fullest_bytes > EVENT_RING_DATA / 16 ? DRAIN_MS
 									   : calm_ms(at);
+		int burst = burst_ms(collector, at), storm = storm_ms(at);
 
-		at->drain_ms = burst_ms(collector, at);
-		at->drain_ms = wanted_ms < at->drain_ms ? wanted_ms : at->drain_ms;
+		at->drain_ms = wanted_ms < burst ? wanted_ms : burst;
+		at->drain_ms = storm < at->drain_ms ? storm : at->drain_ms;
 		timeout_ms = at->drain_ms < timeout_ms ? at->drain_ms : timeout_ms;
 		at->fullest_bytes = 0;
 	}

@@ -49,6 +49,19 @@ examine() { # RUN LIBRARY PROGRAM BYTES FUNCTION : ...; FUNCTION: where the sums
 	same "$run: lost" 0 "$(info "$run" lost)"
 }
 
+# storm LIBRARY : who was calm calls as often as it can, and fills its rings in less time than those of a calm program
+# are left alone. In memory, where there is such a place: a commit that waits for a disk is another matter.
+storm() {
+	local library=$1 place
+	"mpicc.$library" -O2 -g -o "storm.$library" "$here/mpi_storm.c" 2>log || return
+	place=$(mktemp -d /dev/shm/hpct-e2e.XXXXXX) || place=$(mktemp -d "$work/storm.XXXXXX")
+	launch "$library" hpct-record -o "$place/storm.hpct" -- "./storm.$library" >storm.out 2>storm.err ||
+		fail "storm of $library does not end well: $(head -n 5 storm.err)"
+	same "storm of $library: lost" 0 "$(info "$place/storm" lost)"
+	same "storm of $library: calls" 80000 "$(calls "$place/storm" | grep -c 'call=MPI_Sendrecv')"
+	rm -rf "$place"
+}
+
 for library in openmpi mpich; do
 	command -v "mpirun.$library" >/dev/null || continue
 	if command -v "mpicc.$library" >/dev/null &&
@@ -60,6 +73,7 @@ for library in openmpi mpich; do
 		done
 		check "c_$library: send" grep -q '^0	call=MPI_Send,comm=world,peer=1	4	' "c_$library.calls"
 		check "c_$library: receive" grep -q '^1	call=MPI_Recv,comm=world,peer=0	4	' "c_$library.calls"
+		storm "$library"
 	fi
 	for binding in mpi mpi_f08; do
 		command -v "mpifort.$library" >/dev/null &&
