@@ -145,7 +145,7 @@ static void find_places(char *header, int places[COLUMNS])
 		places[i] = -1;
 	for (char *field; (field = strsep(&header, "\t")); place++)
 		for (int i = 0; i < COLUMNS; i++)
-			if (!strcmp(field, column_names[i]))
+			if (places[i] < 0 && !strcmp(field, column_names[i]))
 				places[i] = place;
 }
 

@@ -83,12 +83,12 @@ static bool copy_others(FILE *in, FILE *out, const char *name, char **header)
 	char *line = NULL;
 	const char *field;
 	size_t room = 0, size;
-	ssize_t got;
 	int place = 0;
 
-	while ((got = getline(&line, &room, in)) >= 0) {
+	while (getline(&line, &room, in) >= 0) {
+		/* Of a line with a zero byte the rest is lost, its end is not. */
+		line[strcspn(line, "\n")] = '\0';
 		if (!*header) {
-			line[strcspn(line, "\n")] = '\0';
 			*header = strdup(line);
 			place = find_place(line, "name");
 			if (!*header || place < 0 || find_place(line, "begin_ns") < 0)
@@ -99,7 +99,7 @@ static bool copy_others(FILE *in, FILE *out, const char *name, char **header)
 		field = field_at(line, place, &size);
 		if (size == strlen(name) && strncmp(field, name, size) == 0)
 			continue;
-		fprintf(out, "%s%s", line, line[got - 1] == '\n' ? "" : "\n");
+		fprintf(out, "%s\n", line);
 	}
 	free(line);
 	return !*header || (place >= 0 && find_place(*header, "begin_ns") >= 0);

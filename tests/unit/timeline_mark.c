@@ -122,6 +122,48 @@ static void test_columns(void **state)
 	run_close(run);
 }
 
+static void write_file(const char *text, size_t size)
+{
+	FILE *file = fopen(file_name, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, size, file), size);
+	fclose(file);
+}
+
+/* Who reads and who writes take the same one of columns of one name. */
+static void test_columns_of_one_name(void **state)
+{
+	static const char text[] = "name\tbegin_ns\tname\tbegin_ns\na\t10\tb\t20\n";
+	struct run *run = open_run();
+	uint64_t origin_ns = run_origin_ns(run);
+	struct error error;
+
+	(void)state;
+	write_file(text, sizeof text - 1);
+	check(run, 1, "a", origin_ns + 10, origin_ns + 10);
+	assert_int_equal(mark_save(run, "x", origin_ns + 6, origin_ns + 6, &error), 0);
+	check(run, 2, "x", origin_ns + 6, origin_ns + 6);
+	unlink(file_name);
+	run_close(run);
+}
+
+static void test_zero_byte(void **state)
+{
+	static const char text[] = "name\tbegin_ns\na\t10\0...\nb\t20\n";
+	struct run *run = open_run();
+	uint64_t origin_ns = run_origin_ns(run);
+	struct error error;
+
+	(void)state;
+	write_file(text, sizeof text - 1);
+	assert_int_equal(mark_save(run, "x", origin_ns + 6, origin_ns + 6, &error), 0);
+	check(run, 3, "a", origin_ns + 10, origin_ns + 10);
+	check(run, 3, "b", origin_ns + 20, origin_ns + 20);
+	unlink(file_name);
+	run_close(run);
+}
+
 static void test_read_only(void **state)
 {
 	struct error error;
@@ -149,6 +191,7 @@ static void test_read_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_save), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_columns_of_one_name), cmocka_unit_test(test_zero_byte),
 		cmocka_unit_test(test_read_only)};
 
 	return cmocka_run_group_tests(tests, make_run, remove_run);
