@@ -58,6 +58,7 @@ static void sections_read(Elf *elf)
 		for (size_t i = 0; data && data->d_buf && i < data->d_size; i++)
 			sum ^= ((const uint8_t *)data->d_buf)[i];
 	}
+	(void)sum;
 }
 
 /* Whether there was something to unpack, or it was kept. */
