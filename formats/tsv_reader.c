@@ -75,7 +75,7 @@ static int next_line(struct tsv_reader *reader, struct tsv_field *line, struct e
 	size_t searched = 0;
 
 	for (;;) {
-		const char *text = (const char *)reader->buffer.data + reader->at;
+		const char *data = (const char *)reader->buffer.data, *text = data ? data + reader->at : NULL;
 		size_t left = reader->buffer.size - reader->at;
 		const char *end = left > searched ? memchr(text + searched, '\n', left - searched) : NULL;
 		int rc;

@@ -17,10 +17,11 @@ struct tally {
 
 static int check_tally(const struct store_reader *reader, const struct tally *tally, struct error *error)
 {
-	const struct store_stream *stream = store_reader_at(reader, tally->stream);
+	const struct store_stream *stream;
 
 	if (!tally->is_open)
 		return 0;
+	stream = store_reader_at(reader, tally->stream);
 	if (tally->count != stream->count[tally->track] - stream->dropped[tally->track])
 		return store_reader_damaged(reader, "a stream's number of records", error);
 	if (tally->shifts & ~stream->shifts[tally->track])

@@ -43,7 +43,8 @@ void store_text_late_free(struct store_text_late *late)
 /* How many texts these bytes are; 0: they are none. */
 static uint32_t count_texts(struct store_slice bytes)
 {
-	struct store_input input = {.at = bytes.bytes, .end = bytes.bytes + bytes.size};
+	struct store_input input = {
+		.at = bytes.bytes, .end = bytes.size ? bytes.bytes + bytes.size : bytes.bytes};
 	uint32_t count = 0;
 
 	while (!input.bad && input.at < input.end && count < UINT32_MAX - 1) {

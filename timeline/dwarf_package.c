@@ -208,7 +208,8 @@ static bool parts_find(const struct dwarf_package *package, uint32_t row, struct
 			continue;
 		if (begin + size > package->sections[section].size)
 			return false;
-		parts[section] = (struct part){package->sections[section].at + begin, (size_t)size};
+		if (size)
+			parts[section] = (struct part){package->sections[section].at + begin, (size_t)size};
 	}
 	return parts[SECTION_INFO].size && parts[SECTION_ABBREV].size;
 }
