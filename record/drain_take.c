@@ -105,13 +105,20 @@ static bool value_take(struct drain *drain, const struct event_value *value)
 	return value->metric && drain_counter_take(drain, &sample, drain_credible(drain, value->time_ns));
 }
 
+/* Below no frame at all: the agent's own beginning. What the kernel does for that is no path of the
+ * program's. */
+static bool is_agents(uint32_t node)
+{
+	return node == EVENT_NODE_PROGRAM_ROOT || node == EVENT_NODE_THREAD_ROOT;
+}
+
 static inline void sample_put(struct drain *drain, const struct event_sample *sample, uint64_t time_ns,
 	uint64_t weight, const struct hit *hit)
 {
 	struct store_record *record;
 	uint32_t context = drain_context_of(drain, sample->h.node);
 
-	if (hit && hit->depth && context)
+	if (hit && hit->depth && context && !is_agents(sample->h.node))
 		context = kernel_context(drain->writer, context, hit->address, hit->depth);
 	if (drain->samples->count == BATCH)
 		drain_samples_flush(drain);

@@ -115,25 +115,35 @@ static int entry_compare(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/* The whole lines of a piece, which ends them. What it takes up, with what cannot be a line. */
+static size_t piece_take(struct jit *jit, struct store_writer *writer, char *text, size_t bytes)
+{
+	char *line = text, *end;
+
+	for (; (end = memchr(line, '\n', (size_t)(text + bytes - line))); line = end + 1) {
+		*end = '\0';
+		if (!jit->is_amid)
+			line_take(jit, writer, line);
+		jit->is_amid = false;
+	}
+	if (line != text || bytes < READ_BYTES)
+		return (size_t)(line - text);
+	jit->is_amid = true;
+	return bytes;
+}
+
 /* Whole lines alone: the program may be writing. */
 static void map_read(struct jit *jit, struct store_writer *writer)
 {
-	static char text[READ_BYTES + 1];
+	static char text[READ_BYTES];
 	uint32_t before = jit->entry_count;
+	size_t taken = 1;
 	ssize_t got;
 
-	while (jit->file && !jit->is_full && jit->read_bytes < MAP_BYTES_MAX &&
+	while (taken && jit->file && !jit->is_full && jit->read_bytes < MAP_BYTES_MAX &&
 		(got = pread(jit->file - 1, text, READ_BYTES, (off_t)jit->read_bytes)) > 0) {
-		char *line = text, *end;
-
-		text[got] = '\0';
-		for (; (end = memchr(line, '\n', (size_t)(text + got - line))); line = end + 1) {
-			*end = '\0';
-			line_take(jit, writer, line);
-		}
-		if (line == text && got < (ssize_t)READ_BYTES)
-			break;
-		jit->read_bytes += line == text ? (uint64_t)got : (uint64_t)(line - text);
+		taken = piece_take(jit, writer, text, (size_t)got);
+		jit->read_bytes += taken;
 	}
 	if (jit->entry_count != before)
 		qsort(jit->entries, jit->entry_count, sizeof(*jit->entries), entry_compare);

@@ -7,6 +7,8 @@
 #ifndef RECORD_JIT_H
 #define RECORD_JIT_H
 
+#include <stdbool.h>
+
 #include "store/writer.h"
 
 struct jit_entry {
@@ -19,6 +21,7 @@ struct jit {
 	uint32_t module; /* of the store; 0: no such frame was met */
 	int file;	 /* descriptor + 1; 0: not found so far */
 	uint64_t read_bytes;
+	bool is_amid; /* a line too long to be one: its rest is none, either */
 	uint32_t context_seen;
 	struct jit_entry *entries; /* ascending by begin, then order */
 	uint32_t entry_count, entry_room;

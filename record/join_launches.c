@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "record/join_state.h"
+#include "record/secret.h"
+#include "store/hash.h"
 
 #define ROOM_LEAST 1024u
 #define NEAR 512u /* chains side by side, a page of them: those of correlations that follow each other */
@@ -13,13 +15,17 @@ static struct join_launch *launch_at(const struct join_launches *launches, uint3
 	return &launches->list[number & (launches->room - 1)];
 }
 
-/* Runtimes count correlations up, so that neighbours are asked for together. Where others step by more, what
- * they step by tells the place. */
-static struct join_chain *chain_of(const struct join_launches *launches, uint64_t correlation)
+/* Runtimes count correlations up, so that neighbours are asked for together. Those that are chosen to fall
+ * together do not: neither which page they get is known, nor where its first one lies. */
+static struct join_chain *chain_of(struct join_launches *launches, uint64_t correlation)
 {
-	uint64_t mixed = correlation / NEAR * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	uint64_t page = correlation / NEAR;
 
-	return &launches->chains[(mixed * NEAR + (correlation ^ correlation >> 12) % NEAR) &
+	if (page != launches->page) {
+		launches->page = page;
+		launches->mixed = store_hash64(&page, sizeof(page), launches->secret);
+	}
+	return &launches->chains[(launches->mixed * NEAR + (correlation ^ launches->mixed >> 48) % NEAR) &
 				 (launches->room - 1)];
 }
 
@@ -60,6 +66,10 @@ static bool room_widen(struct join_launches *launches)
 		free(list);
 		free(chains);
 		return false;
+	}
+	if (!old.room) {
+		launches->secret = secret_new();
+		launches->page = UINT64_MAX; /* none is */
 	}
 	launches->list = list;
 	launches->chains = chains;

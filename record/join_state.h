@@ -29,6 +29,8 @@ struct join_launches {
 		uint32_t tag;	 /* low 32 bits of its correlation: most others need not be looked at */
 	} * chains;		 /* [room] */
 	uint32_t room;		 /* a power of two, or 0 */
+	uint64_t page, mixed;	 /* the page of chains that was asked for last, its hash */
+	uint64_t secret;	 /* of their places: see secret.h */
 	uint64_t first, next;
 	uint64_t unmatched; /* all before it are matched or given up */
 };

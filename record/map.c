@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/secret.h"
+#include "store/hash.h"
+
 #define ROOM_LEAST 64
 
 static size_t place_of(const struct map *map, struct map_key key)
 {
-	uint64_t mixed = (key.low ^ (key.high << 32 | key.high >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(mixed ^ mixed >> 29) & (map->room - 1);
+	return (size_t)store_hash64(&key, sizeof(key), map->secret) & (map->room - 1);
 }
 
 static bool is_same(struct map_key a, struct map_key b)
@@ -36,7 +37,8 @@ uint32_t map_get(const struct map *map, struct map_key key)
 
 static bool map_widen(struct map *map)
 {
-	struct map wider = {.room = map->room ? 2 * map->room : ROOM_LEAST};
+	struct map wider = {.room = map->room ? 2 * map->room : ROOM_LEAST,
+		.secret = map->room ? map->secret : secret_new()};
 
 	wider.slots = malloc(wider.room * sizeof(*wider.slots));
 	if (!wider.slots)

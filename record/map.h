@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.h - numbers by key, a hash table with open addressing. Empty when zeroed. */
+/*
+ * map.h - numbers by key, a hash table with open addressing. Empty when zeroed. Keys may be a program's:
+ * which fall together it cannot know (secret.h).
+ */
 #ifndef RECORD_MAP_H
 #define RECORD_MAP_H
 
@@ -21,6 +24,7 @@ struct map_slot {
 struct map {
 	struct map_slot *slots;
 	size_t count, room; /* room is a power of two, or 0 */
+	uint64_t secret;
 };
 
 /* MAP_NONE: not there. */

@@ -8,17 +8,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "store/utf8.h"
+
 #undef error_set
 #undef error_memory
 #undef error_unwritten
-
-/* The sentence may quote a name from a traced program: no control byte may reach the terminal. */
-static void replace_controls(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
 
 int error_set(struct error *error, enum error_code code, const char *format, ...)
 {
@@ -30,7 +24,7 @@ int error_set(struct error *error, enum error_code code, const char *format, ...
 	va_start(args, format);
 	vsnprintf(error->text, sizeof error->text, format, args);
 	va_end(args);
-	replace_controls(error->text);
+	store_utf8_clean(error->text);
 	return -(int)code;
 }
 

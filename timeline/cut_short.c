@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "store/error.h"
+#include "store/utf8.h"
 #include "timeline/progress.h"
 
 #define PATH_BYTES 4096u
@@ -70,17 +71,18 @@ static uint64_t hexadecimal(const char **text)
 }
 
 /* "7f00-7f10 r--s 00000000 fe:00 123   /runs/a.hpct/node-1.mdb": the path, NULL: it is another map. */
-static const char *path_of(const char *line, uint64_t address)
+static char *path_of(char *line, uint64_t address)
 {
-	uint64_t begin = hexadecimal(&line), end = *line == '-' ? (line++, hexadecimal(&line)) : 0;
+	const char *at = line;
+	uint64_t begin = hexadecimal(&at), end = *at == '-' ? (at++, hexadecimal(&at)) : 0;
 
 	return address >= begin && address < end ? strchr(line, '/') : NULL;
 }
 
-static const char *find_path(uint64_t address, char line[LINE_BYTES])
+static char *find_path(uint64_t address, char line[LINE_BYTES])
 {
 	struct lines lines = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
-	const char *path = NULL;
+	char *path = NULL;
 
 	while (lines.fd >= 0 && !path && next_line(&lines, line))
 		path = path_of(line, address);
@@ -96,22 +98,18 @@ static void say(const char *text)
 }
 
 /* Names may hold what a terminal obeys. */
-static void say_path(const char *path)
+static void say_path(char *path)
 {
-	char said[2] = "?";
-
+	store_utf8_clean(path);
 	say("'");
-	for (; *path; path++) {
-		said[0] = (unsigned char)*path < ' ' || *path == 0x7f ? '?' : *path;
-		say(said);
-	}
+	say(path);
 	say("'");
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
 	char line[LINE_BYTES];
-	const char *path;
+	char *path;
 	union sigval at = {0};
 
 	(void)context;

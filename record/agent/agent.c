@@ -87,7 +87,7 @@ static bool is_wanted(void)
 	return selection_wants(process.settings.events, process_number(), environment_rank(program_envp));
 }
 
-static void start_in_child(void)
+OWN static void start_in_child(void)
 {
 	int error = errno;
 
@@ -133,11 +133,12 @@ void agent_resume(void)
 }
 
 /* Registered ahead of all that the program registers, so it runs after that, destructors included. */
-static void at_exit(void *nothing)
+OWN static void at_exit(void *nothing)
 {
 	(void)nothing;
 	is_exiting = true;
 	agent_end();
+	STAY;
 }
 
 /* valgrind runs the program on a processor of its own making, and complains of calls that it does not know.
@@ -149,11 +150,8 @@ static bool is_under_valgrind(char **envp)
 	return preload && strstr(preload, "/vgpreload_");
 }
 
-__attribute__((constructor)) static void load(int argc, char **argv, char **envp)
+OWN static void begin(char **argv, char **envp)
 {
-	int error = errno;
-
-	(void)argc;
 	real_init();
 	vdso_init();
 	if (!start_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
@@ -172,5 +170,15 @@ __attribute__((constructor)) static void load(int argc, char **argv, char **envp
 	} else {
 		guards_close();
 	}
+	STAY;
+}
+
+/* Samples are taken before this has returned: they are of nobody's call, and stand on the root. */
+FENCE __attribute__((constructor)) static void load(int argc, char **argv, char **envp)
+{
+	int error = errno;
+
+	(void)argc;
+	begin(argv, envp);
 	errno = error;
 }

@@ -38,6 +38,7 @@ static const struct own_call {
 	{SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, 0},
 	{SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, 0},
 	{SYS_timer_settime, 0, 0},
+	{SYS_timer_gettime, 0, 0},
 	{SYS_timer_delete, 0, 0},
 	{SYS_process_vm_readv, 0, 0},
 	{SYS_mmap, 0, PROT_READ | PROT_WRITE},

@@ -36,6 +36,9 @@ struct source {
 	int (*arm)(struct thread *thread);
 	/* Ends it; nothing is sampled afterwards. */
 	void (*disarm)(struct thread *thread);
+	/* Signals are due that have not come: the CPU time that they may tell of at most; 0: none are. Of the
+	 * calling thread, while it is armed. NULL: none ever are. */
+	uint64_t (*due_ns)(const struct thread *thread);
 	/* The thread's CPU timer has signalled, for so many of its periods (>= 1). Signal safe. */
 	void (*tick)(struct thread *thread, const ucontext_t *context, uint64_t periods);
 	/* AGENT_SIGNAL from elsewhere: a sample of this source? NULL: it never is. Signal safe. */

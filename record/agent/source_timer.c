@@ -69,8 +69,9 @@ HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t
 	uint64_t known = t->ahead_ns < weight ? t->ahead_ns : weight;
 
 	t->ahead_ns -= known;
+	t->heard_ns = process_handler_now_ns();
 	if (known < weight)
-		sample_take_ns(t, context, periods, weight - known, process_handler_now_ns());
+		sample_take_ns(t, context, periods, weight - known, t->heard_ns);
 	else
 		ring_count(&t->ring.shared->overruns, periods);
 }
@@ -78,7 +79,19 @@ HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t
 static int timer_arm(struct thread *t)
 {
 	t->ahead_ns = t->catch_up_ns = 0;
+	t->heard_ns = process_now_ns();
 	return source_timer_start(&t->handle, process.settings.period_ns);
+}
+
+/* Where many want a processor, the ticks of a tenth of a second and more may all meet others. The kernel says
+ * of a timer that is due since before the last of them that a nanosecond is left. */
+static uint64_t timer_due_ns(const struct thread *t)
+{
+	struct itimerspec left = {0};
+	bool is_due = t->handle.timer >= 0 && !syscall(SYS_timer_gettime, t->handle.timer, &left) &&
+		      !left.it_value.tv_sec && left.it_value.tv_nsec == 1;
+
+	return is_due ? process_now_ns() - t->heard_ns : 0;
 }
 
 static void timer_disarm(struct thread *t)
@@ -90,5 +103,6 @@ const struct source source_timer = {
 	.name = "timer",
 	.arm = timer_arm,
 	.disarm = timer_disarm,
+	.due_ns = timer_due_ns,
 	.tick = timer_tick,
 };

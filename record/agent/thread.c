@@ -237,10 +237,12 @@ struct thread *thread_here(void)
 
 /* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
  * the next signal, and who waits ahead of each has caught up there (sample_catch_up). More than that is not
- * made up: a sum that is short shows that samples did not arrive. */
-static uint64_t rest_most_ns(void)
+ * made up, unless the kernel itself says that the signal is due: a sum that is short shows that samples did
+ * not arrive. */
+static uint64_t rest_most_ns(const struct thread *t)
 {
-	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns();
+	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() +
+	       (t->source->due_ns ? t->source->due_ns(t) : 0);
 }
 
 /* Stops what samples the thread, and publishes its last record. false: there was no place for it, in a
@@ -248,7 +250,7 @@ static uint64_t rest_most_ns(void)
 static bool settle(struct thread *t, uint64_t *rest)
 {
 	struct event_ring *ring = t->ring.shared;
-	uint64_t now_ns, most = rest_most_ns(), cpu_ns;
+	uint64_t now_ns, most = rest_most_ns(t), cpu_ns;
 
 	counter_disarm(t);
 	t->source->disarm(t);

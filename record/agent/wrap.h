@@ -20,6 +20,9 @@
  * part of a call path. */
 #define OWN __attribute__((section("hpct_own"), noinline))
 
+/* Last in either: what was called ahead of it was no tail call, which would have left no frame. */
+#define STAY __asm__ volatile("" ::: "memory")
+
 /* The key whose destructor ends a thread. 0 or negative. */
 int wrap_thread_open(void);
 

@@ -32,15 +32,27 @@ bool start_is_wanted(char ***argv, char ***envp)
 	return true;
 }
 
+OWN static void libraries_load(void)
+{
+	gpu_open();
+	papi_load();
+	thread_unwinder_load();
+	STAY;
+}
+
+/* Nobody's call, as agent.c's load. */
+FENCE static void before_main(void)
+{
+	libraries_load();
+	STAY;
+}
+
 WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
 	void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
 	program_main = main;
-	if (process_is_live()) {
-		gpu_open();
-		papi_load();
-		thread_unwinder_load();
-	}
+	if (process_is_live())
+		before_main();
 	return REAL(__libc_start_main)(
 		process_is_live() ? run_main : main, argc, argv, init, fini, rtld_fini, stack_end);
 }

@@ -29,7 +29,7 @@ static void key_set(uintptr_t rounds)
 	REAL(pthread_setspecific)(key, (void *)rounds);
 }
 
-static void key_destroyed(void *rounds)
+OWN static void key_destroyed(void *rounds)
 {
 	struct thread *thread = thread_own();
 
@@ -39,6 +39,7 @@ static void key_destroyed(void *rounds)
 		thread_end(thread);
 	else
 		handover_thread_end(); /* there was no ring for it */
+	STAY;
 }
 
 void wrap_thread_over(void)
@@ -63,7 +64,7 @@ void wrap_thread_adopt(void)
 }
 
 /* frame: an address in the trampoline's frame; all callees lie below it. */
-static void begin(struct thread *t, void *frame)
+OWN static void begin(struct thread *t, void *frame)
 {
 	uint64_t bytes = t->stack_bytes;
 
@@ -76,6 +77,7 @@ static void begin(struct thread *t, void *frame)
 	thread_begin(t, t->index);
 	wrap_thread_adopt();
 	guards_unblock();
+	STAY;
 }
 
 FENCE static void *run_thread(void *argument)

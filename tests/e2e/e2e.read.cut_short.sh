@@ -7,11 +7,13 @@
 hpct-simulate -o run.hpct --shape mixed --streams 8 --records 300000 || fail "simulate"
 store=$(echo run.hpct/*.mdb)
 cp "$store" whole
+cp -r run.hpct $'odd\x9b.hpct'
 mkfifo rows
 
-said() { # WHAT : ./err
+said() { # WHAT : ./err; what a terminal obeys in $store is ?
 	sentence "$1"
-	check "$1: it does not say which file: $(cat err)" grep -q "'$work/$store' was cut short while it was read" err
+	check "$1: it does not say which file: $(cat -v err)" grep -qF \
+		"'$work/${store//$'\x9b'/?}' was cut short while it was read" err
 }
 # Its answer does not fit a pipe: it has begun, and has more to read.
 cut() { # WHAT COMMAND... : it writes into ./rows
@@ -32,6 +34,9 @@ cut() { # WHAT COMMAND... : it writes into ./rows
 cut "a slice" hpct-slice run.hpct --format tsv --jobs 1
 cut "a slice by several" hpct-slice run.hpct --format tsv --jobs 3
 cut "an export" hpct-export run.hpct --to chrome
+store=$(echo $'odd\x9b.hpct'/*.mdb)
+cut "a name that a terminal obeys" hpct-slice $'odd\x9b.hpct' --format tsv --jobs 1
+store=$(echo run.hpct/*.mdb)
 
 # A signal that somebody sends has nothing to do with a file.
 got=0

@@ -46,12 +46,26 @@ if command -v g++ >/dev/null; then
 	done
 	check "full stacks: $(info static partial_stacks) of $(info static samples) are partial" \
 		calc "$(info static partial_stacks) <= 0.015 * $(info static samples)"
-	# What runs when main has returned is called by exit; before main, by libc's start: a sample can meet the
-	# end of the agent's own there.
-	hpct-slice static.hpct --format tsv | tsv '$c["track"] == "samples" && $c["weight"] > 0 {
-		if ($c["path"] !~ /^(main|exit|<partial>|_start;__libc_start_main;(mmap|connect))(;|$)/) print $c["path"] }' >strangers
+	# What runs when main has returned is called by exit; before main, by libc's start, or it is the agent's own.
+	hpct-slice static.hpct --format tsv | tsv '$c["track"] == "samples" && $c["weight"] > 0 &&
+		$c["path"] !~ /^(|(main|exit|<partial>|_start;__libc_start_main)(;.*)?)$/ { print $c["path"] }' >strangers
 	same "paths that begin neither at main nor at exit" "" "$(head -n 3 strangers)"
 fi
+
+# What the agent does ahead of main is sampled, and is no call of libc's start, or the loader's: it stands on the root.
+hpct-link gcc -static -o starts.static small.c || fail "small.c is not linked"
+gcc -o starts.dynamic small.c
+for how in static dynamic; do
+	for turn in {1..20}; do
+		code "a start-up" 3 record starts --overwrite -e CPUTIME@f10000 -- "./starts.$how"
+		hpct-slice starts.hpct --format tsv
+	done >rows
+	tsv '$c["track"] == "samples" && $c["path"] ~ /(^|;)(mmap|socket|connect|sendmsg|close|syscall)(;|$)/ {
+		print $c["path"] }' <rows >strangers
+	same "$how: calls of the agent's" "" "$(head -n 3 strangers)"
+	own=$(tsv '$c["track"] == "samples" && $c["path"] == "" && $c["weight"] > 0 { n++ } END { print n + 0 }' <rows)
+	check "$how: no sample of the agent's start" [ "$(info starts sampler)" = timer -o "$own" -gt 0 ]
+done
 
 # Children by fork, vfork, spawn, system and exec, each measured.
 link hpct-link gcc -static forks

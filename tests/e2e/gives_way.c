@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gives_way.c - a thread that no CPU timer meets, for it works little and sleeps a while, again and again.
- * Arguments: how, and CPU time in ms (default 200). Prints how many ns lie between two ticks.
+ * Arguments: how, and CPU time in ms (default 200). Prints how many ns lie between two ticks,
+ * and, a line each, what it worked from one sleep to the next.
  *
- *   ticks  it works from one of the kernel's ticks to the next, so that, on an idle machine, none meets it
+ *   ticks  it works from one of the kernel's ticks to the next, ahead of all others if it may: none meets it
+ *   unmet  the same, but it sleeps by a system call, of which nobody knows
  *   never  it lets no signal come, as if no tick did, busy or not: by a system call, of which nobody knows
  *   yields the same, but it gives its core to whoever wants it, and never sleeps
  *   late   as never, but lets them come for the last third
@@ -11,11 +13,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +29,9 @@
 enum { BLOCK, UNBLOCK }; /* as the kernel has them */
 
 static uint64_t tick_ns, wanted_ns;
+static volatile uint64_t tick_at_ns;
+static uint64_t worked_ns[4096];
+static unsigned rounds;
 static const char *how;
 
 static uint64_t ns_of(clockid_t clock)
@@ -34,13 +42,16 @@ static uint64_t ns_of(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The coarse clock stands at the last tick. */
 APART static void sleeps(void)
 {
-	uint64_t until = ns_of(CLOCK_MONOTONIC_COARSE) + tick_ns + tick_ns / 10;
+	uint64_t now = ns_of(CLOCK_MONOTONIC);
+	uint64_t until = now - (now - tick_at_ns) % tick_ns + tick_ns + tick_ns / 10;
 	struct timespec time = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+	bool is_known = strcmp(how, "unmet") != 0;
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+	while (is_known && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+		;
+	while (!is_known && syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL))
 		;
 }
 
@@ -49,6 +60,35 @@ APART static void works(void)
 	uint64_t begin = ns_of(CLOCK_MONOTONIC);
 
 	while (ns_of(CLOCK_MONOTONIC) - begin < tick_ns / 2)
+		;
+}
+
+/* On one processor, for each has its own ticks, and ahead of whoever wants it, where that is allowed. */
+static void goes_ahead(void)
+{
+	struct sched_param first = {.sched_priority = 1};
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
+	sched_setscheduler(0, SCHED_FIFO, &first);
+}
+
+static void tick_met(int signal)
+{
+	(void)signal;
+	tick_at_ns = ns_of(CLOCK_MONOTONIC);
+}
+
+/* A CPU timer that is due at once tells of the next tick. */
+static void tick_meet(void)
+{
+	struct itimerval soon = {.it_value.tv_usec = 1};
+
+	signal(SIGPROF, tick_met);
+	setitimer(ITIMER_PROF, &soon, NULL);
+	while (!tick_at_ns)
 		;
 }
 
@@ -67,10 +107,14 @@ APART static void yields(void)
 
 APART static void runs(uint64_t ns)
 {
-	uint64_t begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin = ns_of(CLOCK_THREAD_CPUTIME_ID), at = begin;
 
-	while (ns_of(CLOCK_THREAD_CPUTIME_ID) - begin < ns) {
+	while (at - begin < ns) {
+		uint64_t before = at;
+
 		works();
+		at = ns_of(CLOCK_THREAD_CPUTIME_ID);
+		worked_ns[rounds++ % (sizeof(worked_ns) / sizeof(*worked_ns))] = at - before;
 		if (strcmp(how, "yields") != 0)
 			sleeps();
 		else
@@ -80,7 +124,10 @@ APART static void runs(uint64_t ns)
 
 APART static void *gives_way(void *nothing)
 {
-	if (strcmp(how, "ticks") != 0)
+	if (!strcmp(how, "ticks") || !strcmp(how, "unmet"))
+		goes_ahead();
+	tick_meet();
+	if (strcmp(how, "ticks") != 0 && strcmp(how, "unmet") != 0)
 		signals(BLOCK);
 	runs(wanted_ns / 3 * 2);
 	if (!strcmp(how, "late"))
@@ -100,6 +147,10 @@ int main(int argc, char **argv)
 	wanted_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 200) * 1000000;
 	if (pthread_create(&thread, NULL, gives_way, NULL))
 		return 1;
+	if (pthread_join(thread, NULL))
+		return 1;
 	printf("%llu\n", (unsigned long long)tick_ns);
-	return pthread_join(thread, NULL) ? 1 : 0;
+	for (unsigned i = 0; i < rounds && i < sizeof(worked_ns) / sizeof(*worked_ns); i++)
+		printf("%llu\n", (unsigned long long)worked_ns[i]);
+	return 0;
 }

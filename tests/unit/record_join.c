@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * record_join.c - operations and launches in every order: which join, which wait, which give up; the table of
- * launches against its bound, the map under it against a plain list, and a ring that holds nonsense.
+ * launches against its bound, the map against a plain list, both with keys that mean harm, and a ring that
+ * holds nonsense.
  */
+#include <time.h>
+
 #include "tests/unit/record_join_world.h"
+
+#define KEYS_CHOSEN 20000u
 
 static void test_launch_first_and_operation_first(void **state)
 {
@@ -199,6 +204,49 @@ static void test_old_launches_make_room(void **state)
 	join_launches_fini(&launches);
 }
 
+/* CPU time of what a program makes of its keys. */
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t map_fill_ns(uint64_t step)
+{
+	struct map map = {0};
+	uint64_t begin_ns = cpu_ns();
+
+	/* Keys of queues: without a secret those of devices and queues of the same number fell together. */
+	for (uint64_t i = 0; i < KEYS_CHOSEN; i++)
+		assert_true(map_put(&map, (struct map_key){i << 32, i * step}, 1));
+	map_fini(&map);
+	return cpu_ns() - begin_ns;
+}
+
+static uint64_t launches_ask_ns(uint64_t step)
+{
+	struct join_launches launches = {0};
+	uint64_t begin_ns;
+
+	for (uint64_t i = 1; i <= KEYS_CHOSEN; i++)
+		launch_add(&launches, i * step, i);
+	begin_ns = cpu_ns();
+	for (uint64_t i = 1; i <= KEYS_CHOSEN; i++)
+		assert_non_null(join_launches_find(&launches, i * step));
+	join_launches_fini(&launches);
+	return cpu_ns() - begin_ns;
+}
+
+/* Whoever chooses the keys does not choose their places: 50 times as long is not what they take. */
+static void test_keys_that_are_chosen(void **state)
+{
+	(void)state;
+	assert_true(map_fill_ns(1) < 50 * map_fill_ns(3));
+	assert_true(launches_ask_ns(UINT64_C(1) << 47) < 50 * launches_ask_ns(1));
+}
+
 static void test_the_map_against_a_list(void **state)
 {
 	enum { KEYS = 300 };
@@ -309,6 +357,7 @@ int main(void)
 		TEST(test_binaries_are_taken_only_if_they_cannot_change),
 		cmocka_unit_test(test_a_kernel_s_binary_is_known_by_its_name),
 		cmocka_unit_test(test_old_launches_make_room),
+		cmocka_unit_test(test_keys_that_are_chosen),
 		cmocka_unit_test(test_the_map_against_a_list),
 	};
 

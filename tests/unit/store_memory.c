@@ -68,47 +68,82 @@ void *realloc(void *old, size_t size)
 
 static char path[64], lock_path[72];
 
-static void append(struct store_writer *writer, unsigned round)
+/* What a run is made of: streams, and the records of each round, which is committed. */
+struct shape {
+	uint32_t streams;
+	unsigned rounds;
+	uint64_t (*append)(struct store_writer *writer, unsigned round); /* how many */
+};
+
+#define NAMED_EACH 300u
+
+/* Of one stream, each with a name of its own, and one that stays open. */
+static uint64_t named_append(struct store_writer *writer, unsigned round)
 {
-	struct store_record records[300];
+	struct store_record records[NAMED_EACH];
 	uint32_t module = store_writer_text_module(writer);
 
-	for (unsigned i = 0; i < 300; i++) {
+	for (unsigned i = 0; i < NAMED_EACH; i++) {
 		char name[32];
 
-		snprintf(name, sizeof name, "f%u", round * 300 + i);
-		records[i] = (struct store_record){.begin_ns = (uint64_t)(round * 300 + i) << 24};
+		snprintf(name, sizeof name, "f%u", round * NAMED_EACH + i);
+		records[i] = (struct store_record){.begin_ns = (uint64_t)(round * NAMED_EACH + i) << 24};
 		records[i].end_ns = records[i].begin_ns + i * 1000;
 		records[i].context = store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT, module,
 			store_writer_text(writer, name, strlen(name)));
 	}
-	store_writer_append(writer, 0, STORE_SPANS, records, 300);
+	store_writer_append(writer, 0, STORE_SPANS, records, NAMED_EACH);
 	store_writer_span_open(writer, 0, round, &records[0]);
+	return NAMED_EACH;
 }
 
-/* 0 when every step succeeded, else the code of the first that failed. The rounds committed in *rounds. */
-static int write_run(unsigned *rounds)
+static const struct shape named = {1, 4, named_append};
+
+#define CROWD 40u
+#define CROWD_EACH 1000u
+#define CROWD_ROUNDS 5u
+
+/* So many streams that what waits is put by. In the rounds between all but one rest, until they are parked.
+ */
+static uint64_t crowd_append(struct store_writer *writer, unsigned round)
+{
+	static struct store_record records[CROWD_EACH];
+	uint32_t streams = round == 0 || round == CROWD_ROUNDS - 1 ? CROWD : 1;
+
+	for (uint32_t i = 0; i < CROWD_EACH; i++)
+		records[i].begin_ns = records[i].end_ns = (uint64_t)(round * CROWD_EACH + i) << 10;
+	for (uint32_t stream = 0; stream < streams; stream++)
+		store_writer_append(writer, stream, STORE_SAMPLES, records, CROWD_EACH);
+	return streams * CROWD_EACH;
+}
+
+static const struct shape many = {CROWD, CROWD_ROUNDS, crowd_append};
+
+/* 0 when every step succeeded, else the code of the first that failed. The records that are safe in
+ * *committed. */
+static int write_run(const struct shape *shape, uint64_t *committed)
 {
 	struct store_writer *writer;
 	struct error error = {0};
 	int rc = store_writer_create(&writer, path, &error);
 
-	*rounds = 0;
+	*committed = 0;
 	if (rc)
 		return rc;
 	store_writer_metric(writer, "CPUTIME", "ns", false);
-	store_writer_stream(writer, &(struct store_stream){.rank = -1});
-	for (unsigned round = 0; round < 4; round++) {
-		append(writer, round);
+	for (uint32_t i = 0; i < shape->streams; i++)
+		store_writer_stream(writer, &(struct store_stream){.rank = -1});
+	for (unsigned round = 0; round < shape->rounds; round++) {
+		uint64_t added = shape->append(writer, round);
+
 		rc = store_writer_commit(writer, &error);
 		if (rc) {
 			store_writer_abort(writer);
 			return rc;
 		}
-		*rounds = round + 1;
+		*committed += added;
 	}
-	rc = store_writer_close(writer, &error);
-	return rc;
+	return store_writer_close(writer, &error);
 }
 
 /* How many records of all streams there are; all is as it should be. */
@@ -129,95 +164,43 @@ static uint64_t read_run(void)
 	return records;
 }
 
+/* Writes a run whose allocation number n fails: nothing that was committed is lost. As write_run. */
+static int write_without(const struct shape *shape, long n)
+{
+	uint64_t committed;
+	int rc;
+
+	unlink(path);
+	unlink(lock_path);
+	allocations_left = n;
+	rc = write_run(shape, &committed);
+	allocations_left = -1;
+	assert_true(rc == 0 || rc == -ERROR_IO);
+	if (access(path, F_OK) == 0)
+		assert_true(read_run() >= committed);
+	else
+		assert_int_equal(committed, 0);
+	return rc;
+}
+
 static void test_writer(void **unused)
 {
-	unsigned rounds;
-	int rc = -1;
-
 	(void)unused;
-	for (long n = 0; rc; n++) {
-		unlink(path);
-		unlink(lock_path);
-		allocations_left = n;
-		rc = write_run(&rounds);
-		allocations_left = -1;
-		assert_true(rc == 0 || rc == -ERROR_IO);
-		if (access(path, F_OK) == 0)
-			assert_true(read_run() >= rounds * 300);
-		else
-			assert_int_equal(rounds, 0);
-	}
+	for (long n = 0; write_without(&named, n); n++)
+		;
 	assert_true(failures > 20);
-}
-
-#define CROWD 40u
-#define CROWD_EACH 1000u
-#define CROWD_ROUNDS 5u
-
-/* So many streams that what waits is put by. In the rounds between all but one rest, until they are parked.
- */
-static uint32_t crowd_streams(unsigned round)
-{
-	return round == 0 || round == CROWD_ROUNDS - 1 ? CROWD : 1;
-}
-
-static int crowd_commit(struct store_writer *writer, unsigned round, struct error *error)
-{
-	static struct store_record records[CROWD_EACH];
-
-	for (uint32_t i = 0; i < CROWD_EACH; i++)
-		records[i].begin_ns = records[i].end_ns = (uint64_t)(round * CROWD_EACH + i) << 10;
-	for (uint32_t stream = 0; stream < crowd_streams(round); stream++)
-		store_writer_append(writer, stream, STORE_SAMPLES, records, CROWD_EACH);
-	return store_writer_commit(writer, error);
-}
-
-/* As write_run; the records that are safe in *committed. */
-static int write_crowd(uint64_t *committed)
-{
-	struct store_writer *writer;
-	struct error error = {0};
-	int rc = store_writer_create(&writer, path, &error);
-
-	*committed = 0;
-	if (rc)
-		return rc;
-	store_writer_metric(writer, "CPUTIME", "ns", false);
-	for (uint32_t i = 0; i < CROWD; i++)
-		store_writer_stream(writer, &(struct store_stream){.rank = -1});
-	for (unsigned round = 0; round < CROWD_ROUNDS; round++) {
-		rc = crowd_commit(writer, round, &error);
-		if (rc) {
-			store_writer_abort(writer);
-			return rc;
-		}
-		*committed += crowd_streams(round) * CROWD_EACH;
-	}
-	return store_writer_close(writer, &error);
 }
 
 /* Whoever goes on without the memory has lost nothing. */
 static void test_crowd_is_put_by(void **unused)
 {
-	const uint64_t all = (2 * CROWD + CROWD_ROUNDS - 2) * CROWD_EACH;
-	uint64_t committed;
 	long n = 0;
-	int rc;
 
 	(void)unused;
 	is_once = true;
 	do {
-		unlink(path);
-		unlink(lock_path);
 		failures = 0;
-		allocations_left = n++;
-		rc = write_crowd(&committed);
-		allocations_left = -1;
-		assert_true(rc == 0 || rc == -ERROR_IO);
-		if (access(path, F_OK) == 0)
-			assert_true(read_run() >= (rc ? committed : all));
-		else
-			assert_int_equal(committed, 0);
+		write_without(&many, n++);
 	} while (failures);
 	is_once = false;
 	assert_true(n > 100);
@@ -227,12 +210,12 @@ static void test_reader(void **unused)
 {
 	struct store_reader *reader;
 	struct error error;
-	unsigned rounds;
+	uint64_t committed;
 	int rc = -1;
 
 	(void)unused;
 	unlink(path);
-	assert_int_equal(write_run(&rounds), 0);
+	assert_int_equal(write_run(&named, &committed), 0);
 	for (long n = 0; rc; n++) {
 		allocations_left = n;
 		rc = store_reader_open(&reader, path, &error);

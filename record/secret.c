@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* secret.c - see secret.h. */
+#include "record/secret.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+/* Early at boot the kernel has none: then the moment and where the stack lies must do. */
+uint64_t secret_new(void)
+{
+	struct timespec now;
+	uint64_t secret;
+
+	if (getrandom(&secret, sizeof(secret), GRND_NONBLOCK) == sizeof(secret))
+		return secret;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return ((uint64_t)now.tv_nsec << 32 ^ (uintptr_t)&now) * UINT64_C(0x9e3779b97f4a7c15);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * secret.h - numbers for hash tables whose keys a program chooses: without them it could choose such as all
+ * fall to one place, and keep the collector busy with looking there.
+ */
+#ifndef RECORD_SECRET_H
+#define RECORD_SECRET_H
+
+#include <stdint.h>
+
+/* Another one each time, of all 64 bits. Never waits. */
+uint64_t secret_new(void);
+
+#endif
