@@ -15,6 +15,7 @@ set_target_properties(store_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BI
 if(TARGET hpct_record)
   add_executable(collect_bench bench/collect_bench.c)
   target_link_libraries(collect_bench PRIVATE hpct_record)
+  target_link_options(collect_bench PRIVATE -Wl,--wrap=vdso_clock_gettime)
   set_target_properties(collect_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endif()
 

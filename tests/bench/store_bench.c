@@ -4,8 +4,8 @@
  * writer with its commits. Prints TSV: what, records, bytes/record, encode ns, decode ns (all columns),
  * decode ns (time and context). Times are of CPU (the machine is shared; 20 ns are 50 M records/s per core),
  * the fastest of several rounds; the writer's of all rounds, the kernel's share of its commits included. A
- * word as argument chooses the rows that have it in their name. With a directory behind it the stores stay
- * there, to be held against those of another build.
+ * word as argument chooses the rows that have it in their name, `=NAME` the row of that name. With a directory
+ * behind it the stores stay there, to be held against those of another build.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -31,8 +31,13 @@
 #define COMMIT_BYTES (8u << 20) /* as a collector */
 
 static uint64_t chance = 1;
-static const char *only = ""; /* rows whose name has it */
+static const char *only = ""; /* rows whose name has it; `=NAME`: is it */
 static const char *directory; /* where stores stay */
+
+static bool is_asked(const char *row)
+{
+	return *only == '=' ? !strcmp(row, only + 1) : strstr(row, only) != NULL;
+}
 
 static uint64_t draw(void)
 {
@@ -149,7 +154,7 @@ static void bench_codec(const char *name, const struct store_record *records, en
 	struct store_bytes bytes = {0};
 	double encode_ns = 1e9, all_ns = 1e9, some_ns = 1e9;
 
-	if (!strstr(name, only))
+	if (!is_asked(name))
 		return;
 	for (int round = 0; round < ROUNDS; round++) {
 		encode_ns = least(encode_ns, encode(records, track, &bytes, offsets));
@@ -304,7 +309,7 @@ static void bench_writer(const char *name, const struct store_record *records, e
 	struct error error = {0};
 	double begin, making;
 
-	if (!strstr(name, only))
+	if (!is_asked(name))
 		return;
 	path_of(path, sizeof path, name);
 	snprintf(lock, sizeof lock, "%s-lock", path);
