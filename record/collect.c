@@ -26,9 +26,9 @@
 #define DRAIN_MS 50
 #define DRAIN_CALM_MS 250 /* no ring held a 16th, nor can be full by then */
 #define CALM_SAMPLES 500  /* half a ring, each on a path with ten frames that are new to it */
-#define DRAIN_GPU_MS 10	  /* launches come in storms: a ring holds some 8000 */
-#define DRAIN_MPI_MS 15	  /* so do calls: a ring holds 5000, which is 40 ms of small messages */
 #define DRAIN_SOON_MS 2	  /* a ring was a quarter full */
+#define PEEK_STORM_MS 10  /* a ring holds some 8000 launches of GPUs */
+#define PEEK_MPI_MS 30	  /* ... or 5000 calls, which is 40 ms of small messages */
 #define NAMES_WAIT_NS UINT64_C(20000000000)
 #define NAMES_TELL_NS UINT64_C(250000000)
 #define NAMES_POLL_MS 20
@@ -90,14 +90,6 @@ static int calm_ms(const struct measured *process)
 	return samples_ms < DRAIN_MS ? DRAIN_MS : (int)samples_ms;
 }
 
-/* What a process does at any time, however calm it is now. */
-static int storm_ms(const struct measured *process)
-{
-	if (process->join)
-		return DRAIN_GPU_MS;
-	return atomic_load(&process->shared->rank_known) ? DRAIN_MPI_MS : DRAIN_CALM_MS;
-}
-
 /* At the rate of the last time a quarter of a ring, and no more than twice as long as last time: ranges and
  * calls come in bursts, and who found little while it looked often must not take that for calm. */
 static int burst_ms(const struct collector *collector, const struct measured *process)
@@ -124,14 +116,55 @@ static int drain_ms(struct collector *collector)
 		int wanted_ms = at->fullest_bytes > EVENT_RING_DATA / 4	   ? DRAIN_SOON_MS
 				: at->fullest_bytes > EVENT_RING_DATA / 16 ? DRAIN_MS
 									   : calm_ms(at);
-		int burst = burst_ms(collector, at), storm = storm_ms(at);
 
-		at->drain_ms = wanted_ms < burst ? wanted_ms : burst;
-		at->drain_ms = storm < at->drain_ms ? storm : at->drain_ms;
+		at->is_stormy |= at->fullest_bytes > EVENT_RING_DATA / 8;
+		at->drain_ms = burst_ms(collector, at);
+		at->drain_ms = wanted_ms < at->drain_ms ? wanted_ms : at->drain_ms;
 		timeout_ms = at->drain_ms < timeout_ms ? at->drain_ms : timeout_ms;
 		at->fullest_bytes = 0;
 	}
 	return timeout_ms;
+}
+
+/* How often the rings of a process are to be peeked at, which may fill at any time, however calm it is now:
+ * launches come in storms, and calls of MPI may. Few programs have such: for the others a machine is not
+ * woken as often. */
+static int peek_ms(const struct measured *process)
+{
+	if (process->join)
+		return PEEK_STORM_MS;
+	if (!atomic_load(&process->shared->rank_known))
+		return DRAIN_CALM_MS;
+	return process->is_stormy ? PEEK_STORM_MS : PEEK_MPI_MS;
+}
+
+static int peek_all_ms(const struct collector *collector)
+{
+	int least_ms = DRAIN_CALM_MS;
+
+	for (const struct measured *at = collector->processes; at; at = at->next)
+		least_ms = peek_ms(at) < least_ms ? peek_ms(at) : least_ms;
+	return least_ms;
+}
+
+static bool is_filling(const struct collector *collector)
+{
+	for (const struct measured *at = collector->processes; at; at = at->next)
+		if (peek_ms(at) < DRAIN_CALM_MS && measured_is_filling(at))
+			return true;
+	return false;
+}
+
+/* As poll, but over as soon as a storm fills a ring. */
+static void poll_peeking(
+	const struct collector *collector, struct pollfd *polled, unsigned count, int timeout_ms)
+{
+	const int each_ms = peek_all_ms(collector);
+
+	for (; timeout_ms > each_ms; timeout_ms -= each_ms)
+		if (poll(polled, count, each_ms) || is_filling(collector))
+			return;
+	poll(polled, count, timeout_ms);
 }
 
 /* Waits for news or the time to drain. Who calls, a launcher, a name, the end of a process and the reader of
@@ -156,7 +189,7 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 	for (struct measured *at = collector->processes; at && count < POLLED_ALL; at = at->next)
 		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
 	polled[count++] = (struct pollfd){switch_reader_descriptor(), POLLIN, 0};
-	poll(polled, count, timeout_ms);
+	poll_peeking(collector, polled, count, timeout_ms);
 	switch_reader_heard();
 	/* To ask in vain costs a system call each, and the listener's makes a file first. */
 	collector->is_called = launcher || collector->callers || collector->is_full;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "record/clock.h"
+#include "record/drain.h"
 #include "record/join_state.h"
 
 static struct join *join_of(struct measured *process)
@@ -132,6 +133,13 @@ static struct event_ring *activity_ring(const struct measured *process)
 {
 	return process->activity_at ? (struct event_ring *)((char *)process->shared + process->activity_at)
 				    : NULL;
+}
+
+bool join_is_filling(const struct measured *process)
+{
+	struct event_ring *shared = activity_ring(process);
+
+	return shared && ring_waiting(shared) > EVENT_ACTIVITY_DATA / 8;
 }
 
 bool join_look(struct measured *process)

@@ -25,6 +25,8 @@
 uint64_t join_launch(
 	struct measured *process, uint64_t correlation, uint32_t stream, const struct store_record *call);
 
+/* Has the activity ring an eighth to be taken? */
+bool join_is_filling(const struct measured *process);
 /* Marks how much of the activity ring join_drain will take; false: nothing. */
 bool join_look(struct measured *process);
 /* Takes it and what waits; returns the number of operations. `now_ns` as for measured_drain. */

@@ -129,14 +129,19 @@ int measured_open(
 	return 0;
 }
 
+static uint32_t rings_claimed(const struct measured *process)
+{
+	uint32_t claimed = atomic_load_explicit(&process->shared->ring_claimed, memory_order_acquire);
+
+	return claimed < process->ring_count ? claimed : process->ring_count;
+}
+
 /* Rings that were claimed since the last look. */
 static bool rings_grow(struct measured *process)
 {
-	uint32_t claimed = atomic_load_explicit(&process->shared->ring_claimed, memory_order_acquire);
+	const uint32_t claimed = rings_claimed(process);
 	struct ring *grown;
 
-	if (claimed > process->ring_count)
-		claimed = process->ring_count;
 	if (claimed <= process->ring_seen)
 		return true;
 	grown = realloc(process->rings, claimed * sizeof(*grown));
@@ -184,6 +189,16 @@ uint32_t measured_proc_pid(const struct measured *process)
 bool measured_look(struct measured *process)
 {
 	return join_look(process);
+}
+
+bool measured_is_filling(const struct measured *process)
+{
+	const uint32_t count = rings_claimed(process);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (ring_waiting(ring_at(process, i)) > EVENT_RING_DATA / 8)
+			return true;
+	return join_is_filling(process);
 }
 
 size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)

@@ -72,6 +72,7 @@ struct measured {
 	bool has_died;		 /* as the drain at hand found it */
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
 	int drain_ms;		 /* how long they may fill at most; 0: not asked yet */
+	bool is_stormy;		 /* an eighth of one had come between two looks at it */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant, counts;
 	uint64_t shared_hits;	/* samples beyond the first of one signal, see drain_take.c */
@@ -102,6 +103,8 @@ uint32_t measured_proc_pid(const struct measured *process);
  * refers to (a launch in another ring, a binary in the socket) is there by now. */
 bool measured_look(struct measured *process);
 
+/* Has one of its rings, those of threads or that of operations, an eighth to be taken? Nothing is changed. */
+bool measured_is_filling(const struct measured *process);
 /* Takes what the rings hold at `now_ns`; UINT64_MAX: nothing comes any more. Returns the number of records.
  */
 size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
