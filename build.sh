@@ -58,7 +58,8 @@ install_packages() {
 	# shellcheck disable=SC2086
 	[ -z "$foreign" ] || "${as_root[@]}" $foreign
 	"${as_root[@]}" apt-get -q update
-	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 install -y \
+		--no-install-recommends "$@"
 }
 
 # configure DIR [CMAKE OPTION...]
