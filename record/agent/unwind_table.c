@@ -55,6 +55,34 @@ static uint8_t row_compress_aligned(
 	return RULE_ALIGNED;
 }
 
+/* Does the row say that registers lie in a frame whose own place comes from elsewhere? */
+static bool row_names_frame(const struct cfi_row *row, const struct cfi_image *image)
+{
+	const struct cfi_rule *fp = &row->reg[ARCH_FP];
+	int16_t words;
+
+	return row->cfa.kind == CFI_REGISTER && row->cfa.reg != ARCH_FP && fp->kind == CFI_EXPRESSION &&
+	       is_at_fp(image, fp->value, 0, &words);
+}
+
+static bool is_fp_in_frame(const struct cfi_row *row, const struct arch_registers *at)
+{
+	uint64_t cfa = at->value[row->cfa.reg] + (uint64_t)(int64_t)row->cfa.value;
+
+	return at->value[ARCH_FP] >= at->value[ARCH_SP] && at->value[ARCH_FP] < cfa;
+}
+
+/* GCC's epilogues of aligned frames go on saying so when all is popped and the frame pointer is the caller's:
+ * once the stack pointer is back, and just before, where the registers (NULL: not at hand) tell. */
+static void row_mend(struct cfi_row *row, const struct cfi_image *image, const struct arch_registers *at)
+{
+	if (!row_names_frame(row, image) || (row->cfa.reg != ARCH_SP && (!at || is_fp_in_frame(row, at))))
+		return;
+	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
+		if (row->reg[i].kind == CFI_EXPRESSION)
+			row->reg[i].kind = CFI_SAME;
+}
+
 static uint8_t row_compress(
 	const struct cfi_row *row, const struct cfi_image *image, struct unwind_rule *rule)
 {
@@ -101,6 +129,7 @@ const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rul
 	if (module) {
 		rule->slot = (uint16_t)module->slot;
 		if (!cfi_row_find(module, pc, &u->scratch)) {
+			row_mend(&u->scratch.row, &module->image, NULL);
 			rule->kind = row_compress(&u->scratch.row, &module->image, rule);
 			rule->function = (uint32_t)u->scratch.pc_begin;
 			rule->flags |= unwind_row_raises(&u->scratch.row) ? RULE_RAISES : 0;
@@ -156,6 +185,7 @@ enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 		return STEP_PARTIAL;
 	if (row->signal_frame && unwind_step_trampoline(u, interrupted))
 		return STEP_ON;
+	row_mend(&u->scratch.row, &module->image, &u->registers);
 	/* vfork has taken its return address off already: both processes are to return by it. */
 	takes_off = ARCH_CALL_PUSHES && row->reg[row->return_register].kind != CFI_REGISTER;
 	result = cfi_row_apply(row, &module->image, &u->space.memory, &u->registers);

@@ -36,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (waits_new(&waits, run, path, NULL))
 		return 0;
-	for (uint32_t context = 0; context < run_context_count(run); context++)
+	/* Thousands have the same few functions. */
+	for (uint32_t context = 0; context < run_context_count(run); context += 1 + context / 8)
 		if (waits_for(waits, context) > WAITS_FOR_RANKS)
 			abort();
 	waits_free(waits);

@@ -101,7 +101,8 @@ try ruby 998 cat ruby ../work.rb
 try perl 999 cat perl ../work.pl
 try lua 999 cat lua5.4 ../work.lua
 try R 999 cat Rscript --vanilla ../work.R
-try ocaml 999 cat "$work/by_ocaml"
+# Where it raises, its tables are two instructions behind.
+try ocaml 997 cat "$work/by_ocaml"
 try rust 999 cat "$work/by_rust"
 OMP_NUM_THREADS=2 try fortran 999 cat "$work/by_fortran"
 # Code made at run time, without frame pointers.

@@ -13,78 +13,18 @@
 #include <cmocka.h>
 
 #ifdef __x86_64__
-#include <link.h>
-#include <sys/uio.h>
-#include <unistd.h>
 #include <unwind.h>
 
-#include "record/agent/unwind.h"
+#include "tests/unit/unwind_stepped.h"
 
 #define FRAMES 7
-#define TRAP_FLAG 0x100
 
-static struct unwinder unwinder;
-static struct unwind_frame frames[UNWIND_FRAMES_MAX];
-static struct {
-	struct cfi_module module;
-	uint64_t header;
-} modules[64];
-static unsigned module_count, steps, partial, lost;
+static unsigned steps, partial, lost;
 static unsigned cleanups; /* that ran */
 static uint64_t bottom;	  /* where the stack that is unwound begins: further out than all of its frames */
 static bool is_unwinding;
 static volatile int sink;
 static jmp_buf out;
-
-static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
-{
-	struct iovec local = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
-
-	(void)context;
-	return process_vm_readv(getpid(), &local, 1, &there, 1, 0) == (ssize_t)bytes ? 0 : -1;
-}
-
-static int module_take(struct dl_phdr_info *info, size_t size, void *context)
-{
-	struct cfi_module *module = &modules[module_count].module;
-	uint64_t header = 0;
-
-	(void)size;
-	(void)context;
-	assert_true(module_count < sizeof(modules) / sizeof(modules[0]));
-	*module = (struct cfi_module){.begin = UINT64_MAX, .slot = module_count};
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uint64_t begin = info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type == PT_GNU_EH_FRAME)
-			header = begin;
-		if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X)) {
-			module->begin = begin;
-			module->end = begin + segment->p_memsz;
-		}
-	}
-	for (unsigned i = 0; header && i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uint64_t begin = info->dlpi_addr + segment->p_vaddr, end = begin + segment->p_filesz;
-
-		if (segment->p_type == PT_LOAD && header >= begin && header < end) {
-			module->image = (struct cfi_image){(const uint8_t *)begin, begin, end};
-			module_count += !cfi_module_init(module, header);
-			break;
-		}
-	}
-	return 0;
-}
-
-static const struct cfi_module *module_find(void *context, uint64_t pc)
-{
-	(void)context;
-	for (unsigned i = 0; i < module_count; i++)
-		if (pc >= modules[i].module.begin && pc < modules[i].module.end)
-			return &modules[i].module;
-	return NULL;
-}
 
 __attribute__((noinline)) static void unwind_all(void);
 
@@ -103,14 +43,6 @@ static void walk_at_step(int number, siginfo_t *info, void *context)
 		found |= frames[i].address - (uint64_t)(uintptr_t)unwind_all < 512;
 	lost += is_unwinding && !found;
 	steps++;
-}
-
-static void step_by_step(bool on)
-{
-	if (on)
-		__asm__ volatile("pushf; orl %0,(%%rsp); popf" ::"i"(TRAP_FLAG) : "memory", "cc");
-	else
-		__asm__ volatile("pushf; andl %0,(%%rsp); popf" ::"i"(~TRAP_FLAG) : "memory", "cc");
 }
 
 /* As a catch does that throws on. */
@@ -169,15 +101,9 @@ __attribute__((noinline)) static void unwind_all(void)
 
 static void landing(void **state)
 {
-	struct sigaction action = {.sa_sigaction = walk_at_step, .sa_flags = SA_SIGINFO};
-
 	(void)state;
 	bottom = (uint64_t)(uintptr_t)__builtin_frame_address(0) + sizeof(uint64_t);
-	unwinder.frames = frames;
-	unwinder.space.memory.read = memory_read;
-	unwinder.space.module_find = module_find;
-	dl_iterate_phdr(module_take, NULL);
-	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
+	stepped_begin(walk_at_step);
 	if (!setjmp(out))
 		unwind_all();
 	print_message("steps %u partial %u without the function that is unwound %u\n", steps, partial, lost);
