@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - processes that each take the next stretch of the streams, their rows (share_rows.h) through pipes.
- * Streams differ in what they cost (a queue's line and that of the thread that feeds it by ten times), so
- * there are more stretches than processes.
+ * share.c - processes that each take the next stretch of the streams, their rows (share_rows.h) through
+ * pipes. Streams differ in what they cost (a queue's line and that of the thread that feeds it by ten times),
+ * so there are more stretches than processes.
  *
  *   a process's | stretch | size | rows | stretch | size | rows | ...
  */
