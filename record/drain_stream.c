@@ -104,13 +104,17 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* What a last record may carry, as record/agent/thread.c has it: more is samples that did not come. */
-static uint64_t rest_most_ns(const struct measured *process)
+/* What a last record may carry, as record/agent/thread.c has it: more is samples that did not come. Nothing
+ * is due for longer than the thread was there. */
+static uint64_t rest_most_ns(
+	const struct measured *process, const struct event_ring *shared, uint64_t lived_ns)
 {
+	uint64_t due_ns = atomic_load(&shared->due_ns);
 	struct timespec tick = {0};
 
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	return 2 * process->period_ns + TICKS_LATE * (uint64_t)tick.tv_nsec;
+	return 2 * process->period_ns + TICKS_LATE * (uint64_t)tick.tv_nsec +
+	       (due_ns < lived_ns ? due_ns : lived_ns);
 }
 
 /* A thread that lives on to the end of its process has no last record of its own: what its clock has beyond
@@ -123,13 +127,15 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 			      paused_cpu_ns(shared, cpu_end_ns);
 	struct store_record sample = {
 		.begin_ns = end_ns, .end_ns = end_ns, .context = ring->last_context, .what = process->metric};
+	uint64_t lived_ns = end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0;
+	uint64_t most_ns = rest_most_ns(process, shared, lived_ns);
 
 	if (atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns || !process->period_ns ||
 		ring->is_broken || process->is_discarded)
 		return;
 	sample.amount = cpu_end_ns - covered_ns;
-	if (sample.amount > rest_most_ns(process))
-		sample.amount = rest_most_ns(process);
+	if (sample.amount > most_ns)
+		sample.amount = most_ns;
 	store_writer_append(drain->writer, ring->stream, STORE_SAMPLES, &sample, 1);
 	process->weight_ns += sample.amount;
 	process->samples++;

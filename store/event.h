@@ -197,7 +197,12 @@ struct event_ring {
 	_Atomic uint64_t paused_cpu_ns;
 	_Atomic uint64_t handler_ns;  /* spent on samples */
 	_Atomic uint32_t tally_count; /* tallies of this claim */
-	uint8_t _pad[28];
+	_Atomic uint32_t timer;	      /* the agent's: 1 + the thread's CPU timer, 0: none is armed */
+	_Atomic uint64_t heard_ns;    /* the agent's: when that has signalled last, or was armed */
+	/* Of threads that lived on to the process's end: CPU time that signals which were due then would have
+	 * told of, at most */
+	_Atomic uint64_t due_ns;
+	uint8_t _pad[8];
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */

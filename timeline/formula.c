@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/formula_function.h"
+
 #define NESTING_MAX 64u
 #define STEPS_MAX 1024u
-#define ARGUMENTS_MAX 64u
 
 enum step_kind {
 	STEP_NUMBER,
@@ -35,7 +36,8 @@ enum step_kind {
 
 struct step {
 	enum step_kind kind;
-	uint32_t function, arguments; /* of a call */
+	const struct formula_function *function; /* of a call */
+	uint32_t arguments;
 	size_t column;
 	double number;
 };
@@ -44,81 +46,6 @@ struct formula {
 	struct step steps[STEPS_MAX];
 	size_t count;
 };
-
-/* ---- functions ---- */
-
-static double call_sum(const double *values, size_t count)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += values[i];
-	return sum;
-}
-
-static double call_avg(const double *values, size_t count)
-{
-	return call_sum(values, count) / (double)count;
-}
-
-static double call_min(const double *values, size_t count)
-{
-	double least = values[0];
-
-	for (size_t i = 1; i < count; i++)
-		least = values[i] < least || isnan(values[i]) ? values[i] : least;
-	return least;
-}
-
-static double call_max(const double *values, size_t count)
-{
-	double most = values[0];
-
-	for (size_t i = 1; i < count; i++)
-		most = values[i] > most || isnan(values[i]) ? values[i] : most;
-	return most;
-}
-
-/* Of a population, not of a sample of one. */
-static double call_stdev(const double *values, size_t count)
-{
-	double mean = call_avg(values, count), sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += (values[i] - mean) * (values[i] - mean);
-	return sqrt(sum / (double)count);
-}
-
-#define CALL_ONE(name, expression)                                    \
-	static double call_##name(const double *values, size_t count) \
-	{                                                             \
-		(void)count;                                          \
-		return expression;                                    \
-	}
-CALL_ONE(abs, fabs(values[0]))
-CALL_ONE(sqrt, sqrt(values[0]))
-CALL_ONE(exp, exp(values[0]))
-CALL_ONE(log, log(values[0]))
-CALL_ONE(log10, log10(values[0]))
-CALL_ONE(floor, floor(values[0]))
-CALL_ONE(ceil, ceil(values[0]))
-CALL_ONE(round, round(values[0]))
-CALL_ONE(pow, pow(values[0], values[1]))
-CALL_ONE(if, values[0] != 0 ? values[1] : values[2])
-#undef CALL_ONE
-
-static const struct {
-	const char *name;
-	uint32_t least, most; /* arguments */
-	double (*call)(const double *values, size_t count);
-} functions[] = {{"avg", 1, ARGUMENTS_MAX, call_avg}, {"sum", 1, ARGUMENTS_MAX, call_sum},
-	{"min", 1, ARGUMENTS_MAX, call_min}, {"max", 1, ARGUMENTS_MAX, call_max},
-	{"stdev", 1, ARGUMENTS_MAX, call_stdev}, {"abs", 1, 1, call_abs}, {"sqrt", 1, 1, call_sqrt},
-	{"exp", 1, 1, call_exp}, {"log", 1, 1, call_log}, {"log10", 1, 1, call_log10},
-	{"floor", 1, 1, call_floor}, {"ceil", 1, 1, call_ceil}, {"round", 1, 1, call_round},
-	{"pow", 2, 2, call_pow}, {"if", 3, 3, call_if}};
-
-#define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
 
 /* ---- parsing ---- */
 
@@ -178,7 +105,7 @@ static int parse_column(struct parser *p, enum step_kind kind)
 	return emit(p, (struct step){.kind = kind, .column = column});
 }
 
-static int parse_call(struct parser *p, uint32_t function)
+static int parse_call(struct parser *p, const struct formula_function *function)
 {
 	uint32_t count = 0;
 	char what[96];
@@ -189,10 +116,10 @@ static int parse_call(struct parser *p, uint32_t function)
 		int result = parse_comparison(p);
 		if (result)
 			return result;
-	} while (++count < ARGUMENTS_MAX && take(p, ","));
-	if (count < functions[function].least || count > functions[function].most) {
-		snprintf(what, sizeof(what), "%s takes %u argument%s, not %u", functions[function].name,
-			functions[function].least, functions[function].least == 1 ? "" : "s", count);
+	} while (++count < FORMULA_ARGUMENTS_MAX && take(p, ","));
+	if (count < function->least || count > function->most) {
+		snprintf(what, sizeof(what), "%s takes %u argument%s, not %u", function->name,
+			function->least, function->least == 1 ? "" : "s", count);
 		return fail(p, what);
 	}
 	if (!take(p, ")"))
@@ -202,15 +129,15 @@ static int parse_call(struct parser *p, uint32_t function)
 
 static int parse_name(struct parser *p)
 {
+	const struct formula_function *function;
 	size_t size = 0;
 
 	while (isalnum((unsigned char)p->at[size]))
 		size++;
-	for (uint32_t i = 0; i < FUNCTION_COUNT; i++) {
-		if (strlen(functions[i].name) != size || strncmp(functions[i].name, p->at, size) != 0)
-			continue;
+	function = formula_function_find(p->at, size);
+	if (function) {
 		p->at += size;
-		return parse_call(p, i);
+		return parse_call(p, function);
 	}
 	return fail(p, "no such function; there are avg sum min max stdev abs sqrt exp log log10 floor ceil "
 		       "round pow if");
@@ -393,7 +320,7 @@ double formula_value(const struct formula *formula, const double *row, const dou
 			break;
 		case STEP_CALL:
 			depth -= step->arguments;
-			stack[depth] = functions[step->function].call(&stack[depth], step->arguments);
+			stack[depth] = step->function->call(&stack[depth], step->arguments);
 			depth++;
 			break;
 		default:

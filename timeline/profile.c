@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
 #include "timeline/gpu_metric.h"
 #include "timeline/profile_tree.h"
 #include "timeline/window.h"
@@ -61,139 +60,6 @@ static int sum_samples(
 		rc = gpu_metric_add_weights(
 			*window, run, streams, count, begin_ns, end_ns, select_gpu(select), error);
 	return rc ? rc : window_check_weights(*window, error);
-}
-
-/* ---- metrics ---- */
-
-/* Marks the metric of that name, where a stream says what its time source is. */
-static void mark_named(const struct run *run, const char *name, uint8_t *marks, uint32_t count)
-{
-	for (uint32_t m = 0; m < count && name[0]; m++)
-		if (strcmp(run_metric_name(run, m), name) == 0)
-			marks[m] = 2;
-}
-
-/* Then no stream can tell more: the first one has, as a rule. */
-static bool is_all_named(const uint8_t *marks, uint32_t count)
-{
-	while (count && marks[count - 1] == 2)
-		count--;
-	return count == 0;
-}
-
-/* By name: numbers are those of the store, and those of a slice of it are others. */
-static void put_metric(struct profile *profile, const struct run *run, uint32_t metric, size_t first)
-{
-	size_t at = profile->metric_count++;
-
-	for (; at > first && run_metric_compare(run, metric, profile->metrics[at - 1].metric) < 0; at--)
-		profile->metrics[at] = profile->metrics[at - 1];
-	profile->metrics[at] = (struct profile_metric){.metric = metric,
-		.name = run_metric_name(run, metric),
-		.unit = run_metric_unit(run, metric),
-		.is_real = run_metric_is_real(run, metric)};
-}
-
-static void put_metrics(struct profile *profile, const struct run *run, const struct select *select,
-	const uint8_t *marks, uint32_t count, uint8_t mark)
-{
-	const size_t first = profile->metric_count;
-
-	for (uint32_t m = 0; m < count; m++)
-		if (marks[m] == mark && select_wants_metric(select, m))
-			put_metric(profile, run, m, first);
-}
-
-static void put_derived(struct profile *profile, const struct run *run, const struct select *select)
-{
-	for (unsigned d = 0; d < DERIVED_COUNT; d++)
-		if (select_derived(select) >> d & 1)
-			profile->metrics[profile->metric_count++] =
-				(struct profile_metric){.metric = derived_number(run, (enum derived_metric)d),
-					.name = derived_name((enum derived_metric)d),
-					.unit = "ns"};
-}
-
-/* Of those that a pattern names, only what there is. */
-static void put_gpu(struct profile *profile, const struct run *run, const struct select *select,
-	const struct window *window)
-{
-	uint64_t wanted = select_gpu(select), seen = 0;
-	size_t count;
-	const struct window_weight *weights = window_weights(window, &count);
-
-	for (size_t i = 0; i < count && wanted; i++)
-		if (weights[i].metric >= gpu_metric_number(run, 0))
-			seen |= UINT64_C(1) << (weights[i].metric - gpu_metric_number(run, 0));
-	for (unsigned m = 0; m < GPU_METRIC_COUNT; m++) {
-		bool is_ratio = gpu_metric_is_ratio(m);
-		bool is_there = seen & (is_ratio ? gpu_metric_find("GKER:FGP_MAX") : UINT64_C(1) << m);
-
-		if (wanted >> m & 1 && (is_there || select_names_metric(select, gpu_metric_name(m))))
-			profile->metrics[profile->metric_count++] =
-				(struct profile_metric){.metric = gpu_metric_number(run, m),
-					.name = gpu_metric_name(m),
-					.unit = gpu_metric_unit(m),
-					.is_real = is_ratio};
-	}
-}
-
-/* As the selector names them; those of one name stay as they are. */
-static void order_metrics(struct profile *profile, const struct select *select)
-{
-	for (size_t i = 1; i < profile->metric_count; i++) {
-		struct profile_metric metric = profile->metrics[i];
-		size_t rank = select_metric_rank(select, metric.name), at = i;
-
-		for (; at > 0 && select_metric_rank(select, profile->metrics[at - 1].name) > rank; at--)
-			profile->metrics[at] = profile->metrics[at - 1];
-		profile->metrics[at] = metric;
-	}
-}
-
-/* Metrics of the streams' time sources, those that were sampled besides, and derived ones. */
-static int find_metrics(struct profile *profile, struct run *run, const struct select *select,
-	const struct window *window, struct arena *arena, struct error *error)
-{
-	uint32_t count = run_metric_count(run), stream_count;
-	const uint32_t *streams = select_streams(select, &stream_count);
-	uint8_t *marks = arena_calloc(arena, gpu_metric_number(run, GPU_METRIC_COUNT), 1);
-	size_t weight_count;
-	const struct window_weight *weights = window_weights(window, &weight_count);
-
-	profile->metrics =
-		arena_calloc(arena, gpu_metric_number(run, GPU_METRIC_COUNT), sizeof *profile->metrics);
-	if (!marks || !profile->metrics)
-		return error_memory(error);
-	for (size_t i = 0; i < weight_count; i++)
-		marks[weights[i].metric] = 1;
-	for (uint32_t i = 0; i < stream_count && !is_all_named(marks, count); i++)
-		mark_named(run, run_stream_read(run, streams[i])->metric, marks, count);
-	put_metrics(profile, run, select, marks, count, 2);
-	put_metrics(profile, run, select, marks, count, 1);
-	put_derived(profile, run, select);
-	put_gpu(profile, run, select, window);
-	order_metrics(profile, select);
-	return 0;
-}
-
-/* ---- ratios ---- */
-
-void profile_ratios(const struct profile *profile, union profile_value *values, size_t rows)
-{
-	static const char *const names[] = {"GKER:OCC_THR", "GKER:FGP_ACT", "GKER:FGP_MAX"};
-	size_t at[3], width = profile->metric_count;
-
-	for (unsigned i = 0; i < 3; i++) {
-		for (at[i] = 0; at[i] < width && strcmp(profile->metrics[at[i]].name, names[i]) != 0;)
-			at[i]++;
-		if (at[i] == width)
-			return;
-	}
-	for (size_t i = 0; i < rows && profile->metrics[at[0]].is_real; i++, values += width)
-		values[at[0]].real = values[at[2]].number ? 100.0 * (double)values[at[1]].number /
-								    (double)values[at[2]].number
-							  : 0;
 }
 
 /* ---- scopes ---- */
@@ -385,7 +251,7 @@ int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run
 	numbering_init(&sums->lines, sizeof(struct line_key));
 	rc = sum_samples(&window, run, select, error);
 	if (rc == 0)
-		rc = find_metrics(profile, run, select, window, arena, error);
+		rc = profile_metrics_find(profile, run, select, window, arena, error);
 	if (rc == 0)
 		rc = sum_scopes(sums, profile, select, window, error);
 	if (window)

@@ -9,6 +9,8 @@
 #include "timeline/numbering.h"
 #include "timeline/profile.h"
 
+struct window;
+
 #define TREE_ROOT 0u
 #define TREE_NONE UINT32_MAX
 
@@ -41,6 +43,10 @@ void tree_add_exclusive(struct tree *tree, uint32_t node, const union profile_va
 int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct profile *profile,
 	struct arena *arena, struct error *error);
 
+/* Metrics of the streams' time sources, those that were sampled besides, and derived ones go
+ * to profile->metrics, which the arena has. 0 or negative. */
+int profile_metrics_find(struct profile *profile, struct run *run, const struct select *select,
+	const struct window *window, struct arena *arena, struct error *error);
 /* Fills what is a ratio of others in rows of values, each as wide as there are metrics. */
 void profile_ratios(const struct profile *profile, union profile_value *values, size_t rows);
 

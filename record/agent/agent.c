@@ -120,6 +120,7 @@ void agent_end(void)
 		control_thread_end(thread);
 		thread_settle(thread);
 	}
+	source_timer_end();
 	process_end(process_now_ns());
 }
 

@@ -19,6 +19,7 @@
 #define AGENT_SIGNAL 61
 
 struct thread;
+struct event_ring;
 
 /* A source's hold on one thread. */
 struct source_handle {
@@ -36,9 +37,6 @@ struct source {
 	int (*arm)(struct thread *thread);
 	/* Ends it; nothing is sampled afterwards. */
 	void (*disarm)(struct thread *thread);
-	/* Signals are due that have not come: the CPU time that they may tell of at most; 0: none are. Of the
-	 * calling thread, while it is armed. NULL: none ever are. */
-	uint64_t (*due_ns)(const struct thread *thread);
 	/* The thread's CPU timer has signalled, for so many of its periods (>= 1). Signal safe. */
 	void (*tick)(struct thread *thread, const ucontext_t *context, uint64_t periods);
 	/* AGENT_SIGNAL from elsewhere: a sample of this source? NULL: it never is. Signal safe. */
@@ -76,6 +74,11 @@ uint64_t source_tick_ns(void);
 /* A CPU timer for the calling thread. 0 or negative. */
 int source_timer_start(struct source_handle *handle, uint64_t period_ns);
 void source_timer_stop(struct source_handle *handle);
+/* Signals of the time source's timer are due that have not come: the CPU time that they may tell of at most;
+ * 0: none are. Of any thread of the process. */
+uint64_t source_timer_due_ns(const struct event_ring *ring);
+/* The process ends: the same is noted of all threads that live on. */
+void source_timer_end(void);
 /* Is this signal from such a timer? Then *periods >= 1 is what it stands for. */
 bool source_timer_periods(const siginfo_t *info, uint64_t *periods);
 

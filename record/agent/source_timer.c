@@ -66,36 +66,54 @@ HOT bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
 HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	uint64_t weight = periods * process.settings.period_ns;
-	uint64_t known = t->ahead_ns < weight ? t->ahead_ns : weight;
+	uint64_t known = t->ahead_ns < weight ? t->ahead_ns : weight, now_ns = process_handler_now_ns();
 
 	t->ahead_ns -= known;
-	t->heard_ns = process_handler_now_ns();
+	atomic_store_explicit(&t->ring.shared->heard_ns, now_ns, memory_order_relaxed);
 	if (known < weight)
-		sample_take_ns(t, context, periods, weight - known, t->heard_ns);
+		sample_take_ns(t, context, periods, weight - known, now_ns);
 	else
 		ring_count(&t->ring.shared->overruns, periods);
 }
 
 static int timer_arm(struct thread *t)
 {
+	struct event_ring *ring = t->ring.shared;
+	int result = source_timer_start(&t->handle, process.settings.period_ns);
+
 	t->ahead_ns = t->catch_up_ns = 0;
-	t->heard_ns = process_now_ns();
-	return source_timer_start(&t->handle, process.settings.period_ns);
+	atomic_store(&ring->heard_ns, process_now_ns());
+	atomic_store(&ring->timer, (uint32_t)(t->handle.timer + 1));
+	return result;
 }
 
 /* Where many want a processor, the ticks of a tenth of a second and more may all meet others. The kernel says
  * of a timer that is due since before the last of them that a nanosecond is left. */
-static uint64_t timer_due_ns(const struct thread *t)
+uint64_t source_timer_due_ns(const struct event_ring *ring)
 {
+	uint32_t timer = atomic_load(&ring->timer);
 	struct itimerspec left = {0};
-	bool is_due = t->handle.timer >= 0 && !syscall(SYS_timer_gettime, t->handle.timer, &left) &&
-		      !left.it_value.tv_sec && left.it_value.tv_nsec == 1;
+	bool is_due = timer && !syscall(SYS_timer_gettime, timer - 1, &left) && !left.it_value.tv_sec &&
+		      left.it_value.tv_nsec == 1;
 
-	return is_due ? process_now_ns() - t->heard_ns : 0;
+	return is_due ? process_now_ns() - atomic_load(&ring->heard_ns) : 0;
+}
+
+void source_timer_end(void)
+{
+	uint32_t claimed = atomic_load(&process.shared->ring_claimed);
+
+	for (uint32_t i = 0; i < claimed; i++) {
+		struct event_ring *ring = process_ring_at(i);
+
+		if (atomic_load(&ring->state) == EVENT_RING_CLAIMED && !atomic_load(&ring->end_ns))
+			atomic_store(&ring->due_ns, source_timer_due_ns(ring));
+	}
 }
 
 static void timer_disarm(struct thread *t)
 {
+	atomic_store(&t->ring.shared->timer, 0);
 	source_timer_stop(&t->handle);
 }
 
@@ -103,6 +121,5 @@ const struct source source_timer = {
 	.name = "timer",
 	.arm = timer_arm,
 	.disarm = timer_disarm,
-	.due_ns = timer_due_ns,
 	.tick = timer_tick,
 };

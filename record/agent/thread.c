@@ -178,7 +178,8 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	static const uint64_t nothing;
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
 		&ring->lost_full, &ring->lost_nested, &ring->lost_memory, &ring->lost_weight, &ring->errant,
-		&ring->counts, &ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns};
+		&ring->counts, &ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns, &ring->heard_ns,
+		&ring->due_ns};
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
@@ -190,6 +191,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	control_ring_begin(ring);
 	ring->start_routine = thread_place.start_routine;
 	atomic_store_explicit(&ring->tally_count, 0, memory_order_relaxed);
+	atomic_store_explicit(&ring->timer, 0, memory_order_relaxed);
 	memset(ring->name, 0, sizeof(ring->name));
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
 }
@@ -239,10 +241,9 @@ struct thread *thread_here(void)
  * the next signal, and who waits ahead of each has caught up there (sample_catch_up). More than that is not
  * made up, unless the kernel itself says that the signal is due: a sum that is short shows that samples did
  * not arrive. */
-static uint64_t rest_most_ns(const struct thread *t)
+static uint64_t rest_most_ns(const struct event_ring *ring)
 {
-	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() +
-	       (t->source->due_ns ? t->source->due_ns(t) : 0);
+	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() + source_timer_due_ns(ring);
 }
 
 /* Stops what samples the thread, and publishes its last record. false: there was no place for it, in a
@@ -250,7 +251,7 @@ static uint64_t rest_most_ns(const struct thread *t)
 static bool settle(struct thread *t, uint64_t *rest)
 {
 	struct event_ring *ring = t->ring.shared;
-	uint64_t now_ns, most = rest_most_ns(t), cpu_ns;
+	uint64_t now_ns, most = rest_most_ns(ring), cpu_ns;
 
 	counter_disarm(t);
 	t->source->disarm(t);

@@ -44,7 +44,6 @@ struct thread {
 	uint64_t covered_ns;  /* of the source's clock since cpu_begin_ns, by weights and losses */
 	uint64_t ahead_ns;    /* of those, what the timer's signals still tell of, see sample_catch_up */
 	uint64_t catch_up_ns; /* no earlier can it have run for so long, see sample_catch_up */
-	uint64_t heard_ns;    /* when the timer has signalled last, or was armed */
 	uint64_t hit_ns;      /* of the last sample, if an event's hit in time made it; else 0 */
 	int64_t lead_ns;      /* of the samples ahead of the thread's clock, when that was asked last */
 	/* After a walk that took long no other is begun for a while: weight of the samples that came

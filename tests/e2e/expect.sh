@@ -162,8 +162,8 @@ clocks() {
 
 # weights_agree RUN [all] : each thread's weights against its own clock, within 1 % or one period; at least one has both. A
 # thread that always gives way before the kernel's tick, on a busy machine, and never waits in a call that the agent knows,
-# is met by no timer; if it lives on to the end of its process, its last sample stands for two periods and 16 ticks (of 1 ms
-# at least) and no more, and then its weights may be short. `all`: there is no such thread
+# is met by no timer; if it is killed with its process, its last sample stands for two periods and 16 ticks (of 1 ms at
+# least) and no more, and then its weights may be short. `all`: there is no such thread
 weights_agree() {
 	clocks "$1" >"$1.clocks"
 	check "$1: no thread has its CPU clock in 'monitored'" \

@@ -6,6 +6,7 @@
  *
  *   ticks  it works from one of the kernel's ticks to the next, ahead of all others if it may: none meets it
  *   unmet  the same, but it sleeps by a system call, of which nobody knows
+ *   lives  as unmet, but it is there until the program has ended
  *   never  it lets no signal come, as if no tick did, busy or not: by a system call, of which nobody knows
  *   yields the same, but it gives its core to whoever wants it, and never sleeps
  *   late   as never, but lets them come for the last third
@@ -32,6 +33,7 @@ static uint64_t tick_ns, wanted_ns;
 static volatile uint64_t tick_at_ns;
 static uint64_t worked_ns[4096];
 static unsigned rounds;
+static _Atomic int is_done;
 static const char *how;
 
 static uint64_t ns_of(clockid_t clock)
@@ -42,16 +44,21 @@ static uint64_t ns_of(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* It is met by no tick, and calls nothing that the agent knows. */
+static int is_unmet(void)
+{
+	return !strcmp(how, "unmet") || !strcmp(how, "lives");
+}
+
 APART static void sleeps(void)
 {
 	uint64_t now = ns_of(CLOCK_MONOTONIC);
 	uint64_t until = now - (now - tick_at_ns) % tick_ns + tick_ns + tick_ns / 10;
 	struct timespec time = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
-	bool is_known = strcmp(how, "unmet") != 0;
 
-	while (is_known && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+	while (!is_unmet() && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
 		;
-	while (!is_known && syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL))
+	while (is_unmet() && syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL))
 		;
 }
 
@@ -124,15 +131,20 @@ APART static void runs(uint64_t ns)
 
 APART static void *gives_way(void *nothing)
 {
-	if (!strcmp(how, "ticks") || !strcmp(how, "unmet"))
+	bool keeps_ahead = !strcmp(how, "ticks") || is_unmet();
+
+	if (keeps_ahead)
 		goes_ahead();
 	tick_meet();
-	if (strcmp(how, "ticks") != 0 && strcmp(how, "unmet") != 0)
+	if (!keeps_ahead)
 		signals(BLOCK);
 	runs(wanted_ns / 3 * 2);
 	if (!strcmp(how, "late"))
 		signals(UNBLOCK);
 	runs(wanted_ns / 3);
+	is_done = 1;
+	while (!strcmp(how, "lives"))
+		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 	return nothing;
 }
 
@@ -147,7 +159,10 @@ int main(int argc, char **argv)
 	wanted_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 200) * 1000000;
 	if (pthread_create(&thread, NULL, gives_way, NULL))
 		return 1;
-	if (pthread_join(thread, NULL))
+	if (!strcmp(how, "lives"))
+		while (!is_done)
+			usleep(1000);
+	else if (pthread_join(thread, NULL))
 		return 1;
 	printf("%llu\n", (unsigned long long)tick_ns);
 	for (unsigned i = 0; i < rounds && i < sizeof(worked_ns) / sizeof(*worked_ns); i++)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* formula_function.h - inside formulas: the functions that they may call. Only formula*.c includes it. */
+#ifndef TIMELINE_FORMULA_FUNCTION_H
+#define TIMELINE_FORMULA_FUNCTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FORMULA_ARGUMENTS_MAX 64u
+
+struct formula_function {
+	const char *name;
+	uint32_t least, most; /* arguments */
+	double (*call)(const double *values, size_t count);
+};
+
+/* Of that name; NULL: there is none. It lasts. */
+const struct formula_function *formula_function_find(const char *name, size_t size);
+
+#endif
