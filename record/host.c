@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/agent/environment.h"
@@ -21,6 +22,8 @@
 #include "store/event_hello.h"
 #include "store/hash.h"
 
+#define CLEAR_TRIES 100
+#define CLEAR_AGAIN_NS 10000000
 #define HASH_LETTERS 16
 
 static int base_check(const char *path, struct error *error)
@@ -263,23 +266,32 @@ static bool is_deserted(const char *socket_path)
 	return is_refused;
 }
 
-/* Nobody can take the lock of a place and then start a collector there while we hold it. */
-static void place_clear(const char *place, const char *socket_path)
+/* Nobody can take the lock of a place and then start a collector there while we hold it. False: somebody
+ * listens there. */
+static bool place_clear(const char *place, const char *socket_path)
 {
 	int lock = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool is_ours, is_free;
 
 	if (lock < 0)
-		return;
-	if (!flock(lock, LOCK_EX | LOCK_NB) && is_deserted(socket_path)) {
+		return true;
+	is_ours = !flock(lock, LOCK_EX | LOCK_NB);
+	is_free = is_ours && is_deserted(socket_path);
+	if (is_free) {
 		unlink(socket_path);
 		rmdir(place);
 	}
 	close(lock);
+	return is_free || !is_ours;
 }
 
+/* Of one that is killed the kernel may close our connection first, and its listener when it comes to it. */
 void host_clear(const struct host *host)
 {
-	place_clear(host->place, host->socket);
+	const struct timespec moment = {.tv_nsec = CLEAR_AGAIN_NS};
+
+	for (int tries = 0; tries < CLEAR_TRIES && !place_clear(host->place, host->socket); tries++)
+		nanosleep(&moment, NULL);
 }
 
 /* HASH/ */
