@@ -55,7 +55,8 @@ bool window_index_widen(struct window_index *index, uint32_t count)
 	if (index->count)
 		memcpy(places, index->places, index->count * sizeof *places);
 	free(index->places);
-	*index = (struct window_index){places, count};
+	index->places = places;
+	index->count = count;
 	return true;
 }
 

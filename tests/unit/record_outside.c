@@ -127,6 +127,7 @@ static void test_who_has_ended_refuses_nothing(void **state)
 	siginfo_t info;
 	pid_t child = fork();
 	bool is_new;
+	int refused;
 
 	(void)state;
 	if (!child)
@@ -135,7 +136,9 @@ static void test_who_has_ended_refuses_nothing(void **state)
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	modules.pid = (uint32_t)child;
 	assert_int_equal(outside_modules_read(&modules, &is_new), ESRCH);
-	assert_int_equal(outside_read(modules.pid, (uintptr_t)&is_new, &is_new, 1), -ESRCH);
+	refused = outside_read(modules.pid, (uintptr_t)&is_new, &is_new, 1);
+	if (refused != -ENOSYS) /* qemu-user knows no process_vm_readv */
+		assert_int_equal(refused, -ESRCH);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
