@@ -5,6 +5,8 @@
  */
 #include "timeline/escape.h"
 
+#include "store/utf8.h"
+
 /* The letter behind a control byte's backslash; 0: \xHH. */
 static char escape_letter(unsigned char c)
 {
@@ -31,59 +33,69 @@ static void put_control(struct store_bytes *out, unsigned char c)
 		store_bytes_put(out, (char[4]){'\\', 'x', hex[c >> 4], hex[c & 15]}, 4);
 }
 
-static bool is_control(unsigned char c)
+/* Steps over what is no control character of one byte: a letter, a whole character, a byte that is none. */
+static size_t plain_length(const unsigned char *at, size_t size)
 {
-	return c < 0x20 || c == 0x7f;
+	size_t length = at[0] < 0x80 ? 1 : store_utf8_length(at, size);
+
+	return length ? length : 1;
 }
 
-/* Stretches without anything special are copied at once. `special` holds two bytes, or the same one twice. */
-static void put_escaped(struct store_bytes *out, const char *bytes, size_t size, const char special[2])
+/* Bytes at the front that a terminal may obey: a control character, those from 0x80 to 0x9f too, which are
+ * two bytes in UTF-8 and one elsewhere. 0: none. */
+static size_t control_length(const unsigned char *at, size_t size)
 {
-	size_t done = 0;
+	if (at[0] < 0x80)
+		return at[0] < 0x20 || at[0] == 0x7f;
+	if (at[0] < 0xa0)
+		return 1;
+	return at[0] == 0xc2 && size > 1 && at[1] >= 0x80 && at[1] < 0xa0 ? 2 : 0;
+}
 
-	for (size_t i = 0; i < size; i++) {
-		unsigned char c = (unsigned char)bytes[i];
-		bool protect = c == '\\' || bytes[i] == special[0] || bytes[i] == special[1];
+/* Stretches without anything special are copied at once. A backslash protects the `special` bytes, up to the
+ * first that is 0. */
+static void put_escaped(struct store_bytes *out, const char *bytes, size_t size, const char special[3])
+{
+	const unsigned char *at = (const unsigned char *)bytes;
+	size_t done = 0, i = 0;
 
-		if (!protect && !is_control(c))
+	while (i < size) {
+		size_t control = control_length(at + i, size - i);
+		bool protect = !control &&
+			       (bytes[i] == special[0] || bytes[i] == special[1] || bytes[i] == special[2]);
+
+		if (!control && !protect) {
+			i += plain_length(at + i, size - i);
 			continue;
+		}
 		store_bytes_put(out, bytes + done, i - done);
-		done = i + 1;
 		if (protect)
 			store_bytes_put(out, (char[2]){'\\', bytes[i]}, 2);
-		else
-			put_control(out, c);
+		for (size_t c = 0; c < control; c++)
+			put_control(out, at[i + c]);
+		done = i += protect ? 1 : control;
 	}
 	store_bytes_put(out, bytes + done, size - done);
 }
 
 void escape_field(struct store_bytes *out, const char *bytes, size_t size)
 {
-	put_escaped(out, bytes, size, "\\\\");
+	put_escaped(out, bytes, size, (const char[3]){'\\'});
 }
 
 void escape_frame(struct store_bytes *out, const char *bytes, size_t size)
 {
-	put_escaped(out, bytes, size, ";;");
+	put_escaped(out, bytes, size, (const char[3]){'\\', ';'});
 }
 
 void escape_attribute(struct store_bytes *out, const char *bytes, size_t size)
 {
-	put_escaped(out, bytes, size, ",=");
+	put_escaped(out, bytes, size, (const char[3]){'\\', ',', '='});
 }
 
 void escape_composed(struct store_bytes *out, const char *bytes, size_t size)
 {
-	size_t done = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		if (!is_control((unsigned char)bytes[i]))
-			continue;
-		store_bytes_put(out, bytes + done, i - done);
-		put_control(out, (unsigned char)bytes[i]);
-		done = i + 1;
-	}
-	store_bytes_put(out, bytes + done, size - done);
+	put_escaped(out, bytes, size, (const char[3]){0});
 }
 
 static int hex_digit(char c)
@@ -132,16 +144,21 @@ static size_t undo_one(const char *at, size_t size, char *out)
 	}
 }
 
-/* The control byte whose one right escape stands behind the backslash; its length, 0: none does. */
-static size_t undo_control(const char *at, size_t size, char *out)
+/* The control character that stands behind the backslash as escape_composed() writes it, of *count bytes; how
+ * long it stands there, 0: none does. */
+static size_t undo_control(const char *at, size_t size, char out[2], size_t *count)
 {
 	struct store_bytes escape = {0};
-	size_t taken = undo_one(at, size, out);
+	size_t taken = undo_one(at, size, out), more = 0;
 	bool is_right;
 
-	if (taken == 0 || !is_control((unsigned char)*out))
+	if (taken == 0)
 		return 0;
-	put_control(&escape, (unsigned char)*out);
+	if ((unsigned char)out[0] == 0xc2 && size > taken && at[taken] == '\\')
+		more = undo_one(at + taken + 1, size - taken - 1, out + 1);
+	taken += more ? more + 1 : 0;
+	*count = more ? 2 : 1;
+	escape_composed(&escape, out, *count);
 	is_right = !escape.failed && escape.size == taken + 1 && memcmp(escape.data + 1, at, taken) == 0;
 	store_bytes_fini(&escape);
 	return is_right ? taken : 0;
@@ -151,12 +168,12 @@ void escape_composed_undo(struct store_bytes *out, const char *text, size_t size
 {
 	for (size_t i = 0; i < size; i++) {
 		bool is_escape = text[i] == '\\' && i + 1 < size;
-		size_t taken;
-		char c;
+		size_t taken, count;
+		char bytes[2];
 
-		taken = is_escape ? undo_control(text + i + 1, size - i - 1, &c) : 0;
+		taken = is_escape ? undo_control(text + i + 1, size - i - 1, bytes, &count) : 0;
 		if (taken > 0) {
-			store_bytes_put(out, &c, 1);
+			store_bytes_put(out, bytes, count);
 			i += taken;
 			continue;
 		}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * escape.h - names from traced programs as fields of a table, and back (design, Output):
- * backslash, tab, newline and return escape themselves, other control bytes are \xHH; inside a
- * frame ';' is "\;", inside an attribute ',' and '=' are "\,", "\=". Bytes above 0x7f pass.
+ * backslash, tab, newline and return escape themselves, other control characters are \xHH for each
+ * of their bytes, those from 0x80 to 0x9f too, in UTF-8 or as bytes that are none: terminals obey them.
+ * Inside a frame ';' is "\;", inside an attribute ',' and '=' are "\,", "\=". All else passes.
  */
 #ifndef TIMELINE_ESCAPE_H
 #define TIMELINE_ESCAPE_H

@@ -4,13 +4,14 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
+#include "store/utf8.h"
 #include "timeline/escape.h"
 #include "timeline/json.h"
 #include "timeline/report.h"
 
 static size_t random_bytes(char *bytes, size_t most)
 {
-	static const char likely[] = "\\\\;,=\t\n\rx0aZ\x01\x7f\xff\"";
+	static const char likely[] = "\\\\;,=\t\n\rx0aZ\x01\x7f\xff\"\xc2\xc2\x80\x9b\xa0\xe2";
 	size_t size = small_below(most + 1);
 
 	for (size_t i = 0; i < size; i++)
@@ -25,15 +26,21 @@ static void assert_bytes(const struct store_bytes *got, const char *want, size_t
 		assert_memory_equal(got->data, want, size);
 }
 
-/* Nothing that would break a line, and no separator but behind a backslash. */
+/* Nothing that would break a line or that a terminal obeys, and no separator but behind a backslash. */
 static void assert_harmless(const struct store_bytes *text, const char *separators)
 {
-	for (size_t i = 0; i < text->size; i++) {
-		assert_true(text->data[i] >= 0x20 && text->data[i] != 0x7f);
-		if (text->data[i] == '\\')
-			i++;
-		else
-			assert_null(memchr(separators, text->data[i], strlen(separators)));
+	bool is_escaped = false;
+
+	for (size_t i = 0; i < text->size;) {
+		const unsigned char *at = text->data + i;
+		size_t length = store_utf8_length(at, text->size - i);
+
+		assert_true(*at >= 0x20 && *at != 0x7f);
+		assert_true(length || *at >= 0xa0);
+		assert_false(length == 2 && at[0] == 0xc2 && at[1] < 0xa0);
+		assert_true(is_escaped || !strchr(separators, *at));
+		is_escaped = !is_escaped && *at == '\\';
+		i += length ? length : 1;
 	}
 }
 
@@ -116,6 +123,7 @@ static void test_json_strings(void **state)
 	assert_json("\x00\x1f\x7f", 3, "\"\\u0000\\u001f\\u007f\"");
 	assert_json(
 		"r\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x94\xa5", 12, "\"r\xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x94\xa5\"");
+	assert_json("\xc2\x9b\xc2\xa0", 4, "\"\\u009b\xc2\xa0\""); /* a terminal's CSI; a space */
 	assert_json("\xff\xc3", 2, "\"\\\\xff\\\\xc3\"");
 	assert_json("\xc0\xaf", 2, "\"\\\\xc0\\\\xaf\"");	     /* overlong */
 	assert_json("\xed\xa0\x80", 3, "\"\\\\xed\\\\xa0\\\\x80\""); /* a surrogate */
