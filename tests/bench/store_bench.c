@@ -4,8 +4,8 @@
  * writer with its commits. Prints TSV: what, records, bytes/record, encode ns, decode ns (all columns),
  * decode ns (time and context). Times are of CPU (the machine is shared; 20 ns are 50 M records/s per core),
  * the fastest of several rounds; the writer's of all rounds, the kernel's share of its commits included. A
- * word as argument chooses the rows that have it in their name, `=NAME` the row of that name. With a directory
- * behind it the stores stay there, to be held against those of another build.
+ * word as argument chooses the rows that have it in their name, `=NAME` the row of that name. With a
+ * directory behind it the stores stay there, to be held against those of another build.
  */
 #include <limits.h>
 #include <stdio.h>
