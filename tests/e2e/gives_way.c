@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +34,7 @@ static uint64_t tick_ns, wanted_ns;
 static volatile uint64_t tick_at_ns;
 static uint64_t worked_ns[4096];
 static unsigned rounds;
-static _Atomic int is_done;
+static sem_t is_done;
 static const char *how;
 
 static uint64_t ns_of(clockid_t clock)
@@ -142,7 +143,7 @@ APART static void *gives_way(void *nothing)
 	if (!strcmp(how, "late"))
 		signals(UNBLOCK);
 	runs(wanted_ns / 3);
-	is_done = 1;
+	sem_post(&is_done);
 	while (!strcmp(how, "lives"))
 		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 	return nothing;
@@ -157,12 +158,9 @@ int main(int argc, char **argv)
 	tick_ns = (uint64_t)tick.tv_nsec;
 	how = argc > 1 ? argv[1] : "ticks";
 	wanted_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 200) * 1000000;
-	if (pthread_create(&thread, NULL, gives_way, NULL))
+	if (sem_init(&is_done, 0, 0) || pthread_create(&thread, NULL, gives_way, NULL))
 		return 1;
-	if (!strcmp(how, "lives"))
-		while (!is_done)
-			usleep(1000);
-	else if (pthread_join(thread, NULL))
+	if (!strcmp(how, "lives") ? sem_wait(&is_done) : pthread_join(thread, NULL))
 		return 1;
 	printf("%llu\n", (unsigned long long)tick_ns);
 	for (unsigned i = 0; i < rounds && i < sizeof(worked_ns) / sizeof(*worked_ns); i++)
