@@ -28,7 +28,7 @@
 #define CALM_SAMPLES 500  /* half a ring, each on a path with ten frames that are new to it */
 #define DRAIN_SOON_MS 2	  /* a ring was a quarter full */
 #define PEEK_STORM_MS 10  /* a ring holds some 8000 launches of GPUs */
-#define PEEK_MPI_MS 30	  /* ... or 5000 calls, which is 40 ms of small messages */
+#define PEEK_CALLS_MS 30  /* ... or 5000 calls, which is 40 ms of small messages */
 #define NAMES_WAIT_NS UINT64_C(20000000000)
 #define NAMES_TELL_NS UINT64_C(250000000)
 #define NAMES_POLL_MS 20
@@ -127,15 +127,15 @@ static int drain_ms(struct collector *collector)
 }
 
 /* How often the rings of a process are to be peeked at, which may fill at any time, however calm it is now:
- * launches come in storms, and calls of MPI may. Few programs have such: for the others a machine is not
- * woken as often. */
+ * launches come in storms, and calls may, of MPI or those that are tallied (`-e IO`). Few programs have such:
+ * for the others a machine is not woken as often. */
 static int peek_ms(const struct measured *process)
 {
 	if (process->join)
 		return PEEK_STORM_MS;
-	if (!atomic_load(&process->shared->rank_known))
+	if (!process->tallies_at && !atomic_load(&process->shared->rank_known))
 		return DRAIN_CALM_MS;
-	return process->is_stormy ? PEEK_STORM_MS : PEEK_MPI_MS;
+	return process->is_stormy ? PEEK_STORM_MS : PEEK_CALLS_MS;
 }
 
 static int peek_all_ms(const struct collector *collector)

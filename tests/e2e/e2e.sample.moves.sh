@@ -49,6 +49,11 @@ check "the call and the descriptor" grep -q 'call=writev,fd=[0-9]*$' <<<"$(hpct-
 check "stdio's" grep -q 'call=fread,fd=[0-9]*$' <<<"$(hpct-slice io.hpct --op io --format tsv)"
 weights_agree io
 
+# Who was calm fills that half in less time than rings of a calm program are left alone.
+code "bursts" 0 hpct-record -o bursts.hpct -e IO -- "$HPCT_BIN/../tests/bursts"
+same "bursts: reads" "$(cat out)" "$(hpct-slice bursts.hpct --op io --format tsv | grep -c 'call=pread')"
+same "bursts: lost" 0 "$(info bursts lost)"
+
 same "not asked for, not there" 0 "$(hpct-record -o none.hpct -- "$samples/moves" ./file >out
 	hpct-slice none.hpct --format tsv | grep -c -e 'IO:' -e 'call=')"
 code "a period" 125 hpct-record -e IO@5 -- true
