@@ -2,7 +2,6 @@
 /* utf8.c - see utf8.h. */
 #include "store/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 size_t store_utf8_length(const unsigned char *at, size_t size)
@@ -23,25 +22,18 @@ size_t store_utf8_length(const unsigned char *at, size_t size)
 	return length;
 }
 
-/* Of a character of so many bytes; 0: a byte that is none. */
-static bool is_control(const unsigned char *at, size_t length)
-{
-	if (length == 2)
-		return at[0] == 0xc2 && at[1] < 0xa0;
-	return length < 2 && (at[0] < 0x20 || (at[0] >= 0x7f && at[0] < 0xa0));
-}
-
 void store_utf8_clean(char *text)
 {
 	unsigned char *at = (unsigned char *)text;
 	size_t size = strlen(text);
 
 	while (size) {
-		size_t length = store_utf8_length(at, size), bytes = length ? length : 1;
+		size_t control = store_utf8_control_length(at, size);
+		size_t length = control ? control : store_utf8_length(at, size);
 
-		if (is_control(at, length))
-			memset(at, '?', bytes);
-		at += bytes;
-		size -= bytes;
+		memset(at, '?', control);
+		length = length ? length : 1;
+		at += length;
+		size -= length;
 	}
 }

@@ -41,17 +41,6 @@ static size_t plain_length(const unsigned char *at, size_t size)
 	return length ? length : 1;
 }
 
-/* Bytes at the front that a terminal may obey: a control character, those from 0x80 to 0x9f too, which are
- * two bytes in UTF-8 and one elsewhere. 0: none. */
-static size_t control_length(const unsigned char *at, size_t size)
-{
-	if (at[0] < 0x80)
-		return at[0] < 0x20 || at[0] == 0x7f;
-	if (at[0] < 0xa0)
-		return 1;
-	return at[0] == 0xc2 && size > 1 && at[1] >= 0x80 && at[1] < 0xa0 ? 2 : 0;
-}
-
 /* Stretches without anything special are copied at once. A backslash protects the `special` bytes, up to the
  * first that is 0. */
 static void put_escaped(struct store_bytes *out, const char *bytes, size_t size, const char special[3])
@@ -60,7 +49,7 @@ static void put_escaped(struct store_bytes *out, const char *bytes, size_t size,
 	size_t done = 0, i = 0;
 
 	while (i < size) {
-		size_t control = control_length(at + i, size - i);
+		size_t control = store_utf8_control_length(at + i, size - i);
 		bool protect = !control &&
 			       (bytes[i] == special[0] || bytes[i] == special[1] || bytes[i] == special[2]);
 

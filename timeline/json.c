@@ -9,12 +9,6 @@
 
 #include "store/utf8.h"
 
-/* Those from 0x80 to 0x9f, which terminals obey as well. */
-static bool is_late_control(const unsigned char *at, size_t length)
-{
-	return length == 2 && at[0] == 0xc2 && at[1] < 0xa0;
-}
-
 static void put_one(struct store_bytes *out, unsigned char c, bool is_text)
 {
 	char code[8];
@@ -37,15 +31,14 @@ void json_put_string(struct store_bytes *out, const char *bytes, size_t size)
 	store_bytes_put(out, "\"", 1);
 	while (i < size) {
 		size_t length = store_utf8_length(at + i, size - i);
-		bool is_late = is_late_control(at + i, length);
+		size_t control = store_utf8_control_length(at + i, size - i);
 
-		if (length > 0 && at[i] >= 0x20 && at[i] != '"' && at[i] != '\\' && at[i] != 0x7f &&
-			!is_late) {
+		if (length > 0 && !control && at[i] != '"' && at[i] != '\\') {
 			i += length;
 			continue;
 		}
 		store_bytes_put(out, bytes + done, i - done);
-		i += is_late; /* its second byte is its number */
+		i += control == 2; /* its second byte is its number */
 		put_one(out, at[i], length > 0);
 		done = ++i;
 	}
