@@ -79,10 +79,11 @@ HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t
 static int timer_arm(struct thread *t)
 {
 	struct event_ring *ring = t->ring.shared;
-	int result = source_timer_start(&t->handle, process.settings.period_ns);
+	int result;
 
 	t->ahead_ns = t->catch_up_ns = 0;
 	atomic_store(&ring->heard_ns, process_now_ns());
+	result = source_timer_start(&t->handle, process.settings.period_ns);
 	atomic_store(&ring->timer, (uint32_t)(t->handle.timer + 1));
 	return result;
 }
