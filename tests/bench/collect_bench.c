@@ -59,7 +59,7 @@ struct source {
 };
 
 /* The clock that the collector reads (the linker's --wrap): the records' times, an hour and more, lie behind
- * it. On a machine that has just started they would not, and a collector takes a time to come for now. */
+ * it. On a machine that has just started they would not, and a collector has no record in the future. */
 int __wrap_vdso_clock_gettime(clockid_t clock, struct timespec *now);
 int __real_vdso_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_vdso_clock_gettime(clockid_t clock, struct timespec *now)
