@@ -66,24 +66,15 @@ static void table_values(
 	report_real(report, percent(exclusive_ns, whole_ns));
 }
 
-static void table_row(struct report *report, const struct run *run, const struct tree_row *row,
-	uint64_t whole_ns, struct arena *arena)
+static void table_row(
+	struct report *report, const struct run *run, const struct tree_row *row, uint64_t whole_ns)
 {
 	const struct run_scope *scope = run_scope(run, row->scope);
 	const struct run_function *function = run_function(run, scope->function);
-	size_t indent = row->depth + (scope->kind == RUN_SCOPE_INLINE ? 2 : 0);
-	char *name = arena_alloc(arena, indent + function->name_bytes + 1);
 
 	table_values(report, row->inclusive_ns, row->exclusive_ns, whole_ns);
-	if (name) {
-		memset(name, ' ', indent);
-		if (scope->kind == RUN_SCOPE_INLINE)
-			name[row->depth] = '~';
-		memcpy(name + indent, function->name, function->name_bytes);
-		report_text(report, name, indent + function->name_bytes);
-	} else {
-		report_none(report);
-	}
+	report_tree_name(report, row->depth, scope->kind == RUN_SCOPE_INLINE ? "~ " : "", function->name,
+		function->name_bytes);
 	report_row(report);
 }
 
@@ -128,7 +119,7 @@ int answer_print_tree(struct program_call *call, const struct share *shares, siz
 		if (!is_table)
 			script_row(report, call->run, &tree, i);
 		else if (percent(tree.rows[i].inclusive_ns, whole_ns) >= LEAST_PERCENT)
-			table_row(report, call->run, &tree.rows[i], whole_ns, &call->arena);
+			table_row(report, call->run, &tree.rows[i], whole_ns);
 		else
 			continue;
 		shown++;

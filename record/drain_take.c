@@ -56,29 +56,58 @@ uint32_t drain_context_reserved(const struct drain *drain, uint32_t node)
 	}
 }
 
+/* The place of a module of the process, as one of the store. */
+static struct event_place place_find(struct drain *drain, uint32_t module, uint64_t offset)
+{
+	const struct event_place unknown = {STORE_FRAME_UNKNOWN, STORE_MODULE_RESERVED, 0};
+
+	if (module == EVENT_MODULE_RESERVED)
+		return offset < STORE_FRAME_COUNT
+			       ? (struct event_place){.offset = offset, .module = STORE_MODULE_RESERVED}
+			       : unknown;
+	module = modules_find(&drain->process->modules, drain->writer,
+		(struct event_module *)((char *)drain->process->shared + EVENT_MODULES_AT), module,
+		measured_proc_pid(drain->process), drain->process->executable);
+	return module == MODULES_NONE ? unknown : (struct event_place){.offset = offset, .module = module};
+}
+
 /* Nodes come with ids that count up; anything else is damage. */
+static bool is_next(const struct drain *drain, uint32_t id)
+{
+	return id == EVENT_NODE_FIRST + drain->ring->contexts.count;
+}
+
 static bool node_take(struct drain *drain, const struct event_node_record *node)
 {
-	struct ring *ring = drain->ring;
-	uint32_t parent = drain_context_of(drain, node->parent), module;
-	uint64_t offset = node->offset;
+	uint32_t parent = drain_context_of(drain, node->parent);
+	struct event_place place;
 
-	if (node->h.node != EVENT_NODE_FIRST + ring->contexts.count || !parent)
+	if (!is_next(drain, node->h.node) || !parent)
 		return false;
-	if (node->module == EVENT_MODULE_RESERVED) {
-		module = STORE_MODULE_RESERVED;
-		offset = offset < STORE_FRAME_COUNT ? offset : STORE_FRAME_UNKNOWN;
-	} else {
-		module = modules_find(&drain->process->modules, drain->writer,
-			(struct event_module *)((char *)drain->process->shared + EVENT_MODULES_AT),
-			node->module, measured_proc_pid(drain->process), drain->process->executable);
-		if (module == MODULES_NONE) {
-			module = STORE_MODULE_RESERVED;
-			offset = STORE_FRAME_UNKNOWN;
-		}
+	place = place_find(drain, node->module, node->offset);
+	return numbers_add(&drain->ring->contexts,
+		store_writer_context(drain->writer, parent, place.module, place.offset), NODES_MAX);
+}
+
+static bool nodes_take(struct drain *drain, const struct event_nodes_record *nodes)
+{
+	struct event_place places[EVENT_PLACES_MAX];
+	uint32_t context = drain_context_of(drain, nodes->parent);
+
+	if (!is_next(drain, nodes->h.node) || !context || !nodes->place_count ||
+		nodes->place_count > EVENT_PLACES_MAX || nodes->count > EVENT_NODES_MAX ||
+		nodes->h.words * 8u < sizeof(*nodes) + nodes->place_count * sizeof(*places))
+		return false;
+	for (uint32_t i = 0; i < nodes->place_count; i++)
+		places[i] = place_find(drain, nodes->places[i].module, nodes->places[i].offset);
+	for (uint32_t i = 0, at = 0; i < nodes->count; i++) {
+		context = store_writer_context(
+			drain->writer, context, places[at].module, places[at].offset);
+		if (!numbers_add(&drain->ring->contexts, context, NODES_MAX))
+			return false;
+		at = at + 1 < nodes->place_count ? at + 1 : 0;
 	}
-	return numbers_add(
-		&ring->contexts, store_writer_context(drain->writer, parent, module, offset), NODES_MAX);
+	return true;
 }
 
 bool drain_counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
@@ -227,6 +256,8 @@ bool drain_record_take(void *context, const struct event_header *h)
 	switch (h->type) {
 	case EVENT_NODE:
 		return node_take(drain, (const void *)h);
+	case EVENT_NODES:
+		return nodes_take(drain, (const void *)h);
 	case EVENT_SAMPLE:
 		return sample_take(drain, (const void *)h);
 	case EVENT_VALUE:

@@ -16,19 +16,41 @@
 
 #define LOOKS_MAX 16		  /* per call: other work waits meanwhile */
 #define STACK_BYTES (64u * 1024u) /* read at once: most stacks are smaller */
+#define STACK_OVERLAP 4096u	  /* a frame's words are not asked for from the innermost out */
 
 struct outside {
 	struct outside_modules modules;
 	uint64_t modules_ns; /* the call that read them last: one reads them once */
 	struct unwinder unwinder;
-	uint8_t stack[STACK_BYTES];
-	struct unwind_frame frames[UNWIND_FRAMES_MAX];
+	uint8_t stack[STACK_BYTES];    /* a part of it, which goes outwards with the walk */
+	struct unwind_frame *frames;
 };
 
+/* The stack from `begin` up, as far as it goes, within reach without a call per word. */
+static void stack_read(struct outside *outside, uint64_t begin)
+{
+	struct cfi_memory *memory = &outside->unwinder.space.memory;
+	size_t bytes = STACK_BYTES;
+
+	while (bytes >= 4096 && outside_read(outside->modules.pid, begin, outside->stack, bytes))
+		bytes /= 2;
+	memory->low = begin;
+	memory->high = begin + (bytes >= 4096 ? bytes : 0);
+	memory->shift = (uintptr_t)outside->stack - begin;
+}
+
+/* A walk that has come to the end of what is within reach finds the next part of its stack there. */
 static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
 {
-	const struct outside *outside = context;
+	struct outside *outside = context;
+	const struct cfi_memory *memory = &outside->unwinder.space.memory;
 
+	if (address >= memory->high && address - memory->high < STACK_BYTES / 2)
+		stack_read(outside, address - STACK_OVERLAP);
+	if (address >= memory->low && address < memory->high && memory->high - address >= bytes) {
+		memcpy(to, (const void *)(uintptr_t)(address + memory->shift), bytes);
+		return 0;
+	}
 	return outside_read(outside->modules.pid, address, to, bytes);
 }
 
@@ -47,26 +69,36 @@ static const struct cfi_module *module_of(void *context, uint64_t pc)
 static struct outside *outside_of(struct measured *process)
 {
 	const struct event_process *shared = process->shared;
+	struct outside *outside;
 	struct unwind_space *space;
+	unsigned most;
 
 	if (process->outside)
 		return process->outside;
-	process->outside = calloc(1, sizeof(*process->outside));
-	if (!process->outside)
+	most = shared->keeps_recursion ? UNWIND_WALK_MAX : UNWIND_FRAMES_MAX;
+	outside = calloc(1, sizeof(*outside));
+	if (outside)
+		outside->frames = calloc(most, sizeof(*outside->frames));
+	if (!outside || !outside->frames) {
+		free(outside);
 		return NULL;
-	process->outside->modules.pid = process->pid;
-	space = &process->outside->unwinder.space;
-	*space = (struct unwind_space){.memory = {.read = memory_read, .context = process->outside},
+	}
+	outside->modules.pid = process->pid;
+	outside->unwinder.frames = outside->frames;
+	outside->unwinder.most = most;
+	outside->unwinder.folds = !shared->keeps_recursion;
+	space = &outside->unwinder.space;
+	*space = (struct unwind_space){.memory = {.read = memory_read, .context = outside},
 		.module_find = module_of,
-		.context = process->outside,
+		.context = outside,
 		.fence_begin = shared->fence_begin,
 		.fence_end = shared->fence_end,
 		.hidden_begin = shared->hidden_begin,
 		.hidden_end = shared->hidden_end,
 		.loader_begin = shared->loader_begin,
 		.loader_end = shared->loader_end};
-	process->outside->unwinder.frames = process->outside->frames;
-	return process->outside;
+	process->outside = outside;
+	return outside;
 }
 
 void outside_free(struct outside *outside)
@@ -74,6 +106,7 @@ void outside_free(struct outside *outside)
 	if (!outside)
 		return;
 	outside_modules_fini(&outside->modules);
+	free(outside->frames);
 	free(outside);
 }
 
@@ -104,19 +137,6 @@ static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *reg
 	registers->value[ARCH_SP] = sp;
 	registers->value[ARCH_PC] = pc;
 	return 0;
-}
-
-/* The stack from its pointer up, as far as it goes, within reach without a call per word. */
-static void stack_read(struct outside *outside, uint64_t sp)
-{
-	struct cfi_memory *memory = &outside->unwinder.space.memory;
-	size_t bytes = STACK_BYTES;
-
-	while (bytes >= 4096 && outside_read(outside->modules.pid, sp, outside->stack, bytes))
-		bytes /= 2;
-	memory->low = sp;
-	memory->high = sp + (bytes >= 4096 ? bytes : 0);
-	memory->shift = (uintptr_t)outside->stack - sp;
 }
 
 static uint32_t module_id(

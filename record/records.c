@@ -30,6 +30,7 @@ static bool is_whole(const struct event_header *h)
 		[EVENT_GPU_QUEUE] = sizeof(struct event_gpu_queue),
 		[EVENT_GPU_UNMONITORED] = sizeof(struct event_gpu_unmonitored),
 		[EVENT_GPU_USED] = sizeof(struct event_gpu_used),
+		[EVENT_NODES] = sizeof(struct event_nodes_record) + sizeof(struct event_place),
 	};
 
 	return h->type < EVENT_TYPE_COUNT && h->words <= RECORD_WORDS_MAX && h->words * 8u >= least[h->type];

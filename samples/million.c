@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * million.c - recursion a million frames deep, in a thread with a stack that holds it. Arguments: CPU seconds
- * at the bottom (default 0.5), functions that call each other in turn (1, the default, 2 or 3), depth
- * (default 1000000).
+ * at the bottom (default 0.5), functions that call each other in turn (1, the default, 2 or 3; 0: three in no
+ * order), depth (default 1000000).
  *
- * What the trace must show: all full stacks, nearly all time in dive;[one;two;...]burn_here with at most two
- * rounds of the recursion between: thread;start;one;one;bottom, or thread;start;one;two;one;two;bottom. Going
- * down and up takes a few per cent.
+ * What the trace must show: all full stacks, nearly all time in bottom, below at most two rounds of the
+ * recursion: thread;start;one;one;bottom, or thread;start;one;two;one;two;bottom; with -r below all of its
+ * levels. Going down and up takes a few per cent.
  */
 #include "samples/burn.h"
 
@@ -40,9 +40,15 @@ LEVEL(one)
 LEVEL(two)
 LEVEL(three)
 
+/* In no order: there is none in these bits. */
+static int turn_of(int left)
+{
+	return turns ? (depth - left + 1) % turns : (int)((unsigned)left * 2654435761u >> 16) % 3;
+}
+
 static inline __attribute__((always_inline)) int next(int left)
 {
-	int turn = (depth - left + 1) % turns;
+	int turn = turn_of(left);
 
 	return turn == 0 ? one(left - 1) : turn == 1 ? two(left - 1) : three(left - 1);
 }
@@ -69,7 +75,7 @@ int main(int argc, char **argv)
 		depth = atoi(argv[3]);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	if (turns < 1 || turns > 3 || depth < 1 || pthread_create(&thread, &attributes, start, NULL))
+	if (turns < 0 || turns > 3 || depth < 1 || pthread_create(&thread, &attributes, start, NULL))
 		return 1;
 	pthread_join(thread, NULL);
 	return 0;

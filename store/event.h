@@ -22,7 +22,7 @@
  * side may expect them to start at 0, and the fields of a claim (tid, begin_ns, ...)
  * are complete once its first record is there (head != tail). A record never
  * straddles the end: the producer fills the rest with an EVENT_PAD record. A
- * record and the EVENT_NODE records that it needs become visible by one release
+ * record and the node records that it needs become visible by one release
  * store of `head`: together or not at all. (The nodes of a very deep path may come
  * ahead, the record never does.)
  */
@@ -37,7 +37,7 @@
 #include "store/event_record.h"
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 4u
+#define EVENT_VERSION 5u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RINGS_MAX 4096u /* of a process */
@@ -81,7 +81,7 @@ struct event_process {
 	uint32_t generation; /* how often this pid has called exec since it was measured */
 	int32_t rank;	     /* guessed from the launcher's variables; -1: none */
 	uint32_t ring_count; /* rings that fit in the memory, EVENT_RINGS_MAX at most */
-	uint32_t _pad0;
+	uint32_t keeps_recursion; /* paths have all levels of it */
 	uint64_t memory_bytes;
 	uint64_t rings_at;    /* byte offset of ring 0 */
 	uint64_t switches_at; /* of EVENT_SWITCHES_BYTES for copies of switch rings, one after the other */
@@ -215,7 +215,7 @@ struct event_ring {
 
 /* What a thread has come by in one context so far, of a metric that is too frequent for records: it only
  * grows. The collector makes values of the differences. Node and metric are written before tally_count tells
- * of the tally, the EVENT_NODE record before that. Zeroed when the ring is claimed. */
+ * of the tally, the node's record before that. Zeroed when the ring is claimed. */
 struct event_tally {
 	uint32_t node;
 	uint32_t metric; /* i: counter i - 1 */

@@ -7,7 +7,8 @@
  *     event_header                     the next record
  *
  * Call paths are sent as nodes: EVENT_NODE defines one by its parent and a place in a module, once for each
- * claim of a ring, and later records name it in their header. Times are CLOCK_MONOTONIC.
+ * claim of a ring, and later records name it in their header. EVENT_NODES defines all of a recursion at once,
+ * however deep it is. Times are CLOCK_MONOTONIC.
  */
 #ifndef STORE_EVENT_RECORD_H
 #define STORE_EVENT_RECORD_H
@@ -65,6 +66,7 @@ enum event_type {
 	EVENT_GPU_QUEUE,       /* activity ring: a queue is there, perhaps with a name */
 	EVENT_GPU_UNMONITORED, /* activity ring: no GPU of this process is watched from here on */
 	EVENT_GPU_USED,	       /* activity ring: since when the process uses GPUs at all */
+	EVENT_NODES,	       /* many context nodes, each the child of the one before, with places in turn */
 	EVENT_TYPE_COUNT
 };
 
@@ -75,7 +77,7 @@ struct event_header {
 	uint32_t node;	/* the ring's own context node id; see enum event_node */
 };
 
-/* Node ids that need no EVENT_NODE record. Others count up from EVENT_NODE_FIRST, per claim. */
+/* Node ids that need no record. Others count up from EVENT_NODE_FIRST, per claim. */
 enum event_node {
 	EVENT_NODE_PROGRAM_ROOT,
 	EVENT_NODE_THREAD_ROOT,
@@ -96,6 +98,24 @@ struct event_node_record {
 	uint32_t parent;
 	uint32_t module; /* slot in the module table, or EVENT_MODULE_RESERVED */
 	uint64_t offset; /* callers: return address - 1; leaf and signal frames: the pc. Minus bias. */
+};
+
+struct event_place {
+	uint64_t offset; /* both as in event_node_record */
+	uint32_t module;
+	uint32_t _pad;
+};
+
+#define EVENT_PLACES_MAX 4u
+#define EVENT_NODES_MAX (1u << 20) /* of one record */
+
+struct event_nodes_record {
+	struct event_header h; /* h.node = the id of the first; the others count up */
+	uint32_t parent;       /* of the first */
+	uint32_t count;
+	uint32_t place_count; /* 1 .. EVENT_PLACES_MAX: node i is at places[i % place_count] */
+	uint32_t _pad;
+	struct event_place places[];
 };
 
 struct event_sample {
@@ -212,7 +232,7 @@ struct event_gpu_used {
 };
 
 static_assert(sizeof(struct event_header) == 8, "event header");
-static_assert(sizeof(struct event_node_record) == 24, "node");
+static_assert(sizeof(struct event_node_record) == 24 && sizeof(struct event_nodes_record) == 24, "nodes");
 static_assert(sizeof(struct event_sample) == 32, "sample");
 static_assert(sizeof(struct event_span) == 48, "span");
 static_assert(sizeof(struct event_launch) == 32, "launch");

@@ -117,19 +117,10 @@ static const struct report_column *table_columns(const struct profile *profile, 
 
 static void table_names(struct report *report, const struct profile_row *row, struct arena *arena)
 {
-	char *name = arena_alloc(arena, row->name_bytes + 4 * (size_t)row->depth + 8);
 	const char *base = strrchr(row->file, '/');
-	size_t indent = row->depth, mark = row->kind == PROFILE_INLINE ? 2 : 0;
 
-	if (!name) {
-		report_none(report);
-		report_none(report);
-		return;
-	}
-	memset(name, ' ', indent);
-	memcpy(name + indent, "~ ", mark);
-	memcpy(name + indent + mark, row->name, row->name_bytes);
-	report_text(report, name, indent + mark + row->name_bytes);
+	report_tree_name(
+		report, row->depth, row->kind == PROFILE_INLINE ? "~ " : "", row->name, row->name_bytes);
 	base = base ? base + 1 : row->file;
 	report_string(report, row->line && row->kind != PROFILE_LINE
 				      ? arena_printf(arena, "%s:%u", base, row->line)

@@ -126,6 +126,22 @@ void report_string(struct report *report, const char *text)
 		report_none(report);
 }
 
+void report_tree_name(struct report *report, size_t depth, const char *mark, const char *name, size_t size)
+{
+	size_t indent = depth < REPORT_INDENT_MAX ? depth : REPORT_INDENT_MAX;
+	char ahead[REPORT_INDENT_MAX + 24];
+
+	memset(ahead, ' ', indent);
+	if (depth > indent)
+		indent += (size_t)sprintf(ahead + indent, "+%zu ", depth - indent);
+	report->field.size = 0;
+	store_bytes_put(&report->field, ahead, indent);
+	store_bytes_put(&report->field, mark, strlen(mark));
+	escape_field(&report->field, name, size);
+	report->failed |= report->field.failed;
+	put_cell(report, (const char *)report->field.data, report->field.size, true);
+}
+
 void report_number(struct report *report, uint64_t value)
 {
 	enum report_kind kind = report->columns[report->column].kind;

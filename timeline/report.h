@@ -49,6 +49,11 @@ int report_close(struct report *report, struct error *error);
 /* The cells of a row, from the first column to the last. */
 void report_text(struct report *report, const char *bytes, size_t size);
 void report_string(struct report *report, const char *text); /* NULL: none */
+/* A name in a table's tree: indented by its depth, and marked. Levels beyond REPORT_INDENT_MAX are a number
+ * ahead of it: of a recursion that was kept whole there may be a million. */
+#define REPORT_INDENT_MAX 100
+void report_tree_name(
+	struct report *report, size_t depth, const char *mark, const char *name, size_t size);
 void report_number(struct report *report, uint64_t value);
 void report_real(struct report *report, double value);
 void report_none(struct report *report);

@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "record/agent/hot.h"
-/* A path with more new nodes than this sends them ahead in batches: a whole ring might not hold them. What is
- * then known stays known, even when the record itself has to be dropped. */
-#define NODES_AT_ONCE 2048
+/* A path whose new nodes take more than this sends them ahead in batches: a whole ring might not hold them.
+ * What is then known stays known, even when the record itself has to be dropped. */
+#define BATCH_BYTES (48u * 1024u)
+#define RUN_ROUNDS 3u /* fewer in a row are sent one by one */
 
 static uint64_t frame_offset(const struct unwind_frame *frame)
 {
@@ -29,6 +30,11 @@ static bool frames_place(struct unwind_frame *frames, unsigned count)
 	return true;
 }
 
+static bool is_same_place(const struct unwind_frame *a, const struct unwind_frame *b)
+{
+	return a->address == b->address && a->slot == b->slot;
+}
+
 /* How many outer frames the new path shares with the last one. */
 static unsigned path_shared(
 	const struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
@@ -38,8 +44,7 @@ static unsigned path_shared(
 	if (root != t->path_root)
 		return 0;
 	while (depth < most &&
-		frames[count - 1 - depth].address == t->path[t->path_count - 1 - depth].address &&
-		frames[count - 1 - depth].slot == t->path[t->path_count - 1 - depth].slot)
+		is_same_place(&frames[count - 1 - depth], &t->path[t->path_count - 1 - depth]))
 		depth++;
 	return depth;
 }
@@ -56,19 +61,86 @@ static void node_put(struct thread *t, uint32_t parent, const struct unwind_fram
 	node->offset = offset;
 }
 
+/* What one record tells of a path: a frame, or those of a recursion, which come in turn. */
+struct run {
+	unsigned count; /* frames, from the outermost in */
+	unsigned round; /* of them that are in turn; 0: it is one alone */
+};
+
+/* The run that begins at `depth`, counted from the root. */
+static struct run run_at(const struct unwind_frame *frames, unsigned count, unsigned depth)
+{
+	const struct unwind_frame *first = &frames[count - 1 - depth];
+	unsigned left = count - depth;
+
+	for (unsigned round = 1; round <= EVENT_PLACES_MAX && RUN_ROUNDS * round <= left; round++) {
+		unsigned length = round;
+
+		while (length < left && is_same_place(first - length, first - length + round))
+			length++;
+		if (length >= RUN_ROUNDS * round)
+			return (struct run){length, round};
+	}
+	return (struct run){1, 0};
+}
+
+static uint64_t run_bytes(struct run run)
+{
+	return run.round ? sizeof(struct event_nodes_record) + run.round * sizeof(struct event_place)
+			 : sizeof(struct event_node_record);
+}
+
+#define RUN_BYTES_MAX (sizeof(struct event_nodes_record) + EVENT_PLACES_MAX * sizeof(struct event_place))
+
+static void run_put(struct thread *t, uint32_t parent, const struct unwind_frame *first, struct run run,
+	uint32_t *ids)
+{
+	struct event_nodes_record *nodes = ring_put(
+		&t->ring, EVENT_NODES, 0, EVENT_NODE_FIRST + t->tree.count, run_bytes(run));
+
+	nodes->parent = parent;
+	nodes->count = run.count;
+	nodes->place_count = run.round;
+	nodes->_pad = 0;
+	for (unsigned i = 0; i < run.round; i++)
+		nodes->places[i] = (struct event_place){
+			.offset = frame_offset(first - i), .module = (first - i)->slot};
+	for (unsigned i = 0; i < run.count; i++)
+		parent = ids[i] = context_child_add(
+			&t->tree, parent, (first - i)->slot, frame_offset(first - i));
+}
+
 /* Nodes of frames depth .. end - 1; their ids go to path_nodes. */
 static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root,
 	unsigned depth, unsigned end)
 {
-	for (; depth < end; depth++)
-		node_put(t, depth ? t->path_nodes[depth - 1] : root, &frames[count - 1 - depth],
-			&t->path_nodes[depth]);
+	while (depth < end) {
+		struct run run = run_at(frames, count, depth);
+		uint32_t parent = depth ? t->path_nodes[depth - 1] : root;
+
+		if (run.round)
+			run_put(t, parent, &frames[count - 1 - depth], run, &t->path_nodes[depth]);
+		else
+			node_put(t, parent, &frames[count - 1 - depth], &t->path_nodes[depth]);
+		depth += run.count;
+	}
 }
 
-/* A caller that has no use for the time gives 0: only paths with new nodes, which are few, read the clock. */
-static bool batch_begin(struct thread *t, unsigned nodes, uint64_t bytes, uint64_t now_ns)
+/* Opens a batch for the nodes from `depth` on, all or the first of them, and a record of `bytes` behind them;
+ * *end: of those. A caller that has no use for the time gives 0: only paths with new nodes, which are few,
+ * read the clock. */
+static bool batch_begin(struct thread *t, const struct unwind_frame *frames, unsigned count, unsigned depth,
+	uint64_t bytes, uint64_t now_ns, unsigned *end)
 {
-	return ring_begin(&t->ring, nodes * sizeof(struct event_node_record) + bytes, bytes,
+	uint64_t nodes = 0;
+
+	for (*end = depth; *end < count && nodes < BATCH_BYTES;) {
+		struct run run = run_at(frames, count, *end);
+
+		nodes += run_bytes(run);
+		*end += run.count;
+	}
+	return ring_begin(&t->ring, nodes + bytes, nodes && bytes < RUN_BYTES_MAX ? RUN_BYTES_MAX : bytes,
 		now_ns ? now_ns : process_now_ns());
 }
 
@@ -100,9 +172,9 @@ HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsign
 	if (count - depth > context_room(&t->tree))
 		return RING_LOST_MEMORY;
 	for (; bytes || depth < count;) {
-		unsigned end = count - depth > NODES_AT_ONCE ? depth + NODES_AT_ONCE : count;
+		unsigned end;
 
-		if (!batch_begin(t, end - depth, bytes ? bytes : sizeof(struct event_node_record), now_ns))
+		if (!batch_begin(t, frames, count, depth, bytes, now_ns, &end))
 			return RING_LOST_FULL;
 		nodes_put(t, frames, count, root, depth, end);
 		depth = end;
@@ -159,7 +231,7 @@ static void frame_add(struct thread *t, struct unwinder *u, uint64_t function)
 {
 	const struct cfi_module *module = module_find(&t->modules, function);
 
-	if (u->count == UNWIND_FRAMES_MAX)
+	if (u->count == u->most)
 		return;
 	memmove(u->frames + 1, u->frames, u->count++ * sizeof(*u->frames));
 	u->frames[0] = (struct unwind_frame){
@@ -198,6 +270,7 @@ HOT int path_open_into(struct thread *t, const struct arch_registers *start, uin
 		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM, bytes, now_ns, node);
 }
 
+static_assert(UNWIND_WALK_MAX <= EVENT_NODES_MAX, "a path may be one recursion");
 static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE_PARTIAL_PROGRAM &&
 		      EVENT_NODE_PARTIAL_THREAD == EVENT_NODE_THREAD_ROOT + EVENT_NODE_PARTIAL_PROGRAM,
 	"a partial root lies one constant above its root");

@@ -179,6 +179,7 @@ static void shared_fill(
 	shared->memory_bytes += has_tallies() ? ring_count * EVENT_TALLIES_STRIDE : 0;
 	shared->rings_at = RINGS_AT;
 	shared->begin_ns = process_now_ns();
+	shared->keeps_recursion = process.settings.keeps_recursion;
 	shared->period_ns = process.settings.period_ns;
 	memcpy(shared->metric, process.settings.metric, sizeof(shared->metric));
 	command_fill(shared->command, sizeof(shared->command), argv);

@@ -58,22 +58,30 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 	ring_commit(&t->ring);
 }
 
-static inline void path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
+/* false: the ring has no room for all of its path, but has taken a part of it: a later sample finds that told
+ * and stands for this one. */
+static inline bool path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
 	uint64_t weight, uint64_t now_ns)
 {
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
-	uint32_t node;
+	uint32_t node, known = t->tree.count;
 	int result;
 
 	arch_registers_read(context, start.value);
 	result = path_open(t, &start, sizeof(struct event_sample), now_ns, &node);
+	if (result == RING_LOST_FULL && !metric && (t->is_telling || t->tree.count > known)) {
+		t->is_telling = true;
+		return false;
+	}
 	if (result != PATH_OPEN) {
 		ring_lose(&t->ring, (enum ring_loss)result, metric ? 0 : weight, now_ns);
-		return;
+		return true;
 	}
+	t->is_telling &= metric != 0;
 	t->node_is_partial = t->path_root != t->root;
 	sample_put(t, node, flags, metric, weight, now_ns);
 	ring_commit(&t->ring);
+	return true;
 }
 
 HOT static void took(struct thread *t, uint64_t since_ns)
@@ -122,7 +130,11 @@ HOT void sample_take_ns(
 			ring_lose(&t->ring, RING_LOST_NESTED, weight, now_ns);
 		return;
 	}
-	path_sample(t, context, flags, 0, weight, now_ns);
+	if (!path_sample(t, context, flags, 0, weight, now_ns)) {
+		t->saved_ns = weight;
+		ring_count(&t->ring.shared->signals, UINT64_MAX); /* one less: it was an overrun */
+		ring_count(&t->ring.shared->overruns, 1);
+	}
 	if (t->papi)
 		papi_take(t, now_ns);
 	ring_leave(&t->ring);

@@ -31,6 +31,7 @@
 #include "record/agent/unwind_plugin.h"
 
 #define NODES_WANTED (1u << 20)
+#define NODES_UNFOLDED (1u << 22) /* where each level of a recursion is a node */
 #define NODES_LIMITED (1u << 16) /* where the address space is limited */
 #define NODES_LEAST (1u << 12)
 #define TICKS_LATE 16		      /* a virtual machine's host may keep that many */
@@ -74,8 +75,9 @@ void thread_init(void)
 	pool.free = NULL;
 	pool.unwinder = NULL;
 	atomic_flag_clear(&pool.taken);
-	pool.nodes = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY ? NODES_LIMITED
-										      : NODES_WANTED;
+	pool.nodes = process.settings.keeps_recursion ? NODES_UNFOLDED : NODES_WANTED;
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		pool.nodes = NODES_LIMITED;
 	space->memory.read = self_read;
 	space->module_find = module_find;
 	space->fence_begin = (uintptr_t)__start_hpct_fence;
@@ -110,14 +112,25 @@ void thread_unwinder_load(void)
 		thread_place.self->unwinder.plugin = plugin;
 }
 
-static size_t head_bytes(void)
+/* Of one path. */
+static uint32_t frames_most(uint32_t nodes)
 {
-	return (sizeof(struct thread) + 4095) & ~(size_t)4095;
+	if (!process.settings.keeps_recursion)
+		return UNWIND_FRAMES_MAX;
+	return nodes < UNWIND_WALK_MAX ? nodes : UNWIND_WALK_MAX;
+}
+
+static size_t head_bytes(uint32_t frames)
+{
+	size_t nodes = offsetof(struct thread, path_nodes) + frames * sizeof(uint32_t);
+
+	return (nodes + 2 * frames * sizeof(struct unwind_frame) + 4095) & ~(size_t)4095;
 }
 
 static struct thread *block_map(uint32_t nodes)
 {
-	size_t bytes = head_bytes() + nodes * CONTEXT_NODE_BYTES;
+	uint32_t frames = frames_most(nodes);
+	size_t bytes = head_bytes(frames) + nodes * CONTEXT_NODE_BYTES;
 	struct thread *thread;
 
 	thread = reserve_map(bytes, -1);
@@ -126,8 +139,11 @@ static struct thread *block_map(uint32_t nodes)
 	madvise(thread, bytes, MADV_NOHUGEPAGE);
 	madvise(thread, bytes, MADV_DONTFORK);
 	thread->block_bytes = bytes;
+	thread->frames[0] = (struct unwind_frame *)(thread->path_nodes + frames);
+	thread->frames[1] = thread->frames[0] + frames;
 	thread->path = thread->frames[0];
-	context_init(&thread->tree, (char *)thread + head_bytes(), nodes);
+	context_init(&thread->tree, (char *)thread + head_bytes(frames), nodes);
+	thread->unwinder.most = frames;
 	thread->unwinder.space = pool.space;
 	thread->unwinder.plugin = pool.unwinder;
 	thread->unwinder.folds = !process.settings.keeps_recursion;
@@ -155,9 +171,11 @@ struct thread *thread_new(void)
 void thread_free(struct thread *thread)
 {
 	struct context_tree *tree = &thread->tree;
+	size_t paths;
 
 	if (tree->count * sizeof(*tree->nodes) > ZERO_BYTES_MAX) {
-		madvise((char *)thread + head_bytes(), thread->block_bytes - head_bytes(), MADV_DONTNEED);
+		paths = (offsetof(struct thread, path_nodes) + 4095) & ~(size_t)4095;
+		madvise((char *)thread + paths, thread->block_bytes - paths, MADV_DONTNEED);
 		context_init(tree, tree->nodes, tree->capacity);
 	} else {
 		context_clear(tree);
@@ -217,6 +235,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	trace_init(t);
 	t->open_count = 0;
 	t->saved_ns = t->rest_until_ns = 0;
+	t->is_telling = false;
 	ring_enter(&t->ring);
 	sample_publish_first(t, thread_place.start_routine, now_ns);
 	ring_leave(&t->ring);

@@ -56,11 +56,13 @@ struct thread {
 	uint32_t root;	      /* enum event_node */
 	uint32_t node;	      /* context of the last sample */
 	bool node_is_partial; /* its path has no end */
+	bool is_telling;      /* a path of which the ring has taken a part, and had no room for more */
 	uint32_t generation;  /* of the caches below, see module_generation */
-	/* The last path that was published, innermost first, and its nodes, root first. */
+	/* The last path that was published, innermost first, and its nodes, root first: path_nodes. */
 	uint32_t path_root;
 	unsigned path_count;
-	struct unwind_frame *path;
+	struct unwind_frame *path;	/* one of these, the other is for the next one */
+	struct unwind_frame *frames[2]; /* unwinder.most each */
 	struct context_tree tree;
 	struct unwinder unwinder;
 	struct module_cache modules;
@@ -89,8 +91,7 @@ struct thread {
 	struct event_span open[CONTROL_OPEN_MAX];
 	struct thread *next_free;
 	size_t block_bytes;
-	uint32_t path_nodes[UNWIND_FRAMES_MAX];
-	struct unwind_frame frames[2][UNWIND_FRAMES_MAX];
+	uint32_t path_nodes[]; /* unwinder.most; behind them frames[0], frames[1] and the tree's memory */
 };
 
 /* What outlives the block: a child of fork loses the block, but not its stack. */

@@ -97,7 +97,7 @@ HOT static enum step walk(struct unwinder *u, bool thorough)
 		rule = unwind_rule_find(u, pc);
 		if (rule->kind == RULE_FENCE || (!exact && rule->flags & RULE_PLANTED))
 			return STEP_FULL;
-		if (u->count == UNWIND_FRAMES_MAX || u->walked++ >= UNWIND_WALK_MAX)
+		if (u->count == u->most || u->walked++ >= UNWIND_WALK_MAX)
 			return STEP_PARTIAL;
 		if (rule->flags & RULE_OWN)
 			u->count = 0;
@@ -125,7 +125,7 @@ HOT static enum step walk(struct unwinder *u, bool thorough)
  * ends is as ever. They are in the buffer that the frames go to, which is never ahead of them. */
 static enum step plugin_walk(struct unwinder *u, const struct arch_registers *start)
 {
-	unsigned found = u->plugin->walk(&u->space, start, u->frames, UNWIND_FRAMES_MAX);
+	unsigned found = u->plugin->walk(&u->space, start, u->frames, u->most);
 
 	u->count = u->unreadable = 0;
 	for (u->walked = 0; u->walked < found; u->walked++) {

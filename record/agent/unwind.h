@@ -12,8 +12,8 @@
 #include "record/agent/recipe.h"
 #include "record/agent/unwind_kept.h"
 
-#define UNWIND_FRAMES_MAX 16384	   /* deeper paths keep their innermost frames and are partial */
-#define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most: some 10 ms */
+#define UNWIND_FRAMES_MAX 16384	   /* of a path where recursion is folded: room enough for most */
+#define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most, some 10 ms, and kept where all are */
 #define UNWIND_CYCLE_MAX 4	   /* functions that call each other in turn, and are taken for recursion */
 /* A training step of PyTorch has some 3000 call sites, in paths of more than 100: in sets of one rule, two
  * sites of most paths would be in each other's way each time. */
@@ -93,7 +93,8 @@ struct unwinder {
 	unsigned go_top;	     /* of the last walk: frames up to where Go's own walks end; 0: none */
 	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
 	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */
-	struct unwind_frame *frames; /* UNWIND_FRAMES_MAX, the caller's */
+	struct unwind_frame *frames; /* the caller's */
+	unsigned most;		     /* room there: a deeper path keeps its innermost, and is partial */
 	struct arch_registers registers;
 	struct unwind_kept kept;     /* of the last walk that had what is worth it */
 	struct unwind_raised raised; /* of the last walk */

@@ -59,7 +59,7 @@ HOT static bool kept_meet(struct unwinder *u, struct simple *at)
 	unsigned steps = (unsigned)(end - step), differs;
 
 	if (at->sp < u->space.memory.low || step->pc != at->pc || step->fp != at->fp ||
-		step->knows_fp != !!(at->known & FP_KNOWN) || at->count + steps > UNWIND_FRAMES_MAX ||
+		step->knows_fp != !!(at->known & FP_KNOWN) || at->count + steps > u->most ||
 		at->walked + steps > UNWIND_WALK_MAX)
 		return false;
 	differs = kept_differ(u, kept, at->next);
@@ -201,7 +201,7 @@ HOT bool unwind_walk_simple(struct unwinder *u, bool *exact)
 	if (u->kept.count && u->kept.high == u->space.memory.high)
 		at.next = UNWIND_KEPT_MAX - u->kept.count;
 	u->kept.fresh_count = 0;
-	while (at.count < UNWIND_FRAMES_MAX && at.walked < UNWIND_WALK_MAX) {
+	while (at.count < u->most && at.walked < UNWIND_WALK_MAX) {
 		if (!at.exact && kept_may_meet(u, &at) && kept_meet(u, &at))
 			continue;
 		if (!simple_step(u, &at))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Recursion a million frames deep: whole paths of two rounds, no lost time, and a handler that leaves the program most of
-# its own. With -r every level is kept, as many as a path can have.
+# its own. With -r every level is kept, be they in turn or in no order.
 . "$(dirname -- "$0")/expect.sh"
 for turns in 1 2 3; do
 	record turns$turns -- "$samples/million" 1.2 $turns >out || fail "million does not end well"
@@ -21,9 +21,27 @@ for turns in 1 2 3; do
 done
 same "one: the path" '<thread root>;start;one;one;bottom' "$(hpct-slice turns1.hpct --format tsv | tsv '
 	$c["path"] ~ /;bottom/ { gsub(/;next/, "", $c["path"]); sub(/;bottom.*/, ";bottom", $c["path"]); print $c["path"]; exit }')"
-record kept -r -- "$samples/million" 0.3 1 3000 >out || fail "-r"
-deepest=$(hpct-slice kept.hpct --format tsv | tsv '{ n = gsub(/;one/, "", $c["path"]); if (n > most) most = n } END { print most }')
-same "-r: levels kept" 3000 "$deepest"
-same "-r: the run says so" "kept folded" "$(info kept recursion) $(info turns1 recursion)"
-record cut --retain-recursion -- "$samples/million" 0.1 1 20000 >out || fail "-r, too deep"
+levels() { # RUN : of the deepest path
+	hpct-stats "$1.hpct" --by path --format tsv | tsv '
+		$c["key"] ~ /;bottom/ { n = gsub(/;(one|two|three)/, "", $c["key"]); if (n > most) most = n } END { print most }'
+}
+while read -r turns depth; do
+	run=kept$turns-$depth
+	record "$run" --retain-recursion -- "$samples/million" 1.5 "$turns" "$depth" >out || fail "-r: does not end well"
+	same "-r $turns: frames" $((depth + 1)) "$(cat out)"
+	same "-r $turns: levels kept of $depth" "$depth" "$(levels "$run")"
+	same "-r $turns: partial, lost" "0 0" "$(info "$run" partial_stacks) $(info "$run" lost)"
+	weights_agree "$run"
+	echo "-r $turns, $depth: $(sample_count "$run") samples, handlers $(info "$run" handler_ns) ns"
+done <<'END'
+1 3000
+1 1000000
+3 100000
+0 40000
+END
+same "-r: the run says so" "kept folded" "$(info kept1-3000 recursion) $(info turns1 recursion)"
+same "-r: a row for each level" 1000000 "$(hpct-profile kept1-1000000.hpct --format tsv |
+	tsv '$c["name"] == "one" && $c["kind"] == "function"' | wc -l)"
+check "a table of them is indented, to a degree" [ "$(hpct-profile kept1-1000000.hpct | wc -c)" -lt 400000000 ]
+record cut -r -- "$samples/million" 1 1 1100000 >out || fail "-r, too deep"
 check "-r: a path that is cut is partial" [ "$(info cut partial_stacks)" -gt 0 ]

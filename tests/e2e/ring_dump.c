@@ -138,6 +138,24 @@ static void take_node(struct measured *m, struct stream *s, const struct event_n
 	s->nodes[s->count++] = (struct node){node->parent, node->module, node->offset, 0, 0};
 }
 
+static void take_nodes(struct measured *m, struct stream *s, const struct event_nodes_record *nodes)
+{
+	uint32_t parent = nodes->parent;
+
+	if (!nodes->place_count || nodes->place_count > EVENT_PLACES_MAX)
+		fail("nodes at %u places", nodes->place_count);
+	for (uint32_t i = 0; nodes->place_count && i < nodes->count; i++) {
+		const struct event_place *place = &nodes->places[i % nodes->place_count];
+		struct event_node_record node = {.h.node = nodes->h.node + i,
+			.parent = parent,
+			.module = place->module,
+			.offset = place->offset};
+
+		take_node(m, s, &node);
+		parent = node.h.node;
+	}
+}
+
 static void take_sample(struct stream *s, const struct event_sample *sample)
 {
 	if (sample->h.node >= s->count)
@@ -159,6 +177,8 @@ static void take(struct measured *m, struct stream *s, const struct event_header
 {
 	if (h->type == EVENT_NODE)
 		take_node(m, s, (const void *)h);
+	else if (h->type == EVENT_NODES)
+		take_nodes(m, s, (const void *)h);
 	else if (h->type == EVENT_SAMPLE)
 		take_sample(s, (const void *)h);
 	else if (h->type == EVENT_LOST) {

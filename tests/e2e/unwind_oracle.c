@@ -353,6 +353,7 @@ int main(int argc, char **argv)
 	srand(seed);
 	unw_set_caching_policy(space, UNW_CACHE_GLOBAL);
 	unwinder.frames = frames;
+	unwinder.most = UNWIND_FRAMES_MAX;
 	unwinder.space.memory.read = remote_read;
 	unwinder.space.module_find = remote_module;
 	remote.pid = program_start(argv + optind);

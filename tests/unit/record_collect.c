@@ -65,6 +65,51 @@ static void test_two_threads_arrive(void **state)
 	store_reader_close(reader);
 }
 
+#define LEVELS 100001 /* of a recursion; odd: the last round is not a whole one */
+
+static void agent_recursive(struct fixture *f)
+{
+	struct fake fake;
+	struct writing w;
+
+	fake_open(&fake, 0);
+	module_add(&fake, 0, "/lib/a.so", 1);
+	module_add(&fake, 1, "/lib/b.so", 2);
+	fake_send(&fake, f->host.socket, 2);
+	w = claim(&fake, 0, 0);
+	put_nodes(&w, EVENT_NODE_FIRST, EVENT_NODE_PROGRAM_ROOT, LEVELS);
+	put_node(&w, EVENT_NODE_FIRST + LEVELS, EVENT_NODE_FIRST + LEVELS - 1, 0, 0x30);
+	put_sample(&w, EVENT_NODE_FIRST + LEVELS, 5);
+	publish(&w);
+	thread_end(&w, 5);
+	process_ended(&fake);
+}
+
+static void test_a_recursion_comes_as_one_record(void **state)
+{
+	static struct store_record records[4];
+	struct fixture *f = *state;
+	struct store_reader *reader;
+	const struct store_context *contexts;
+	uint32_t count, context;
+
+	start(f);
+	run_agent(f, agent_recursive);
+	finish(f);
+	reader = store_of(f);
+	assert_int_equal(records_of(reader, 0, STORE_SAMPLES, records, 4), 1);
+	contexts = store_reader_contexts(reader, &count);
+	context = records[0].context;
+	assert_int_equal(contexts[context].offset, 0x30);
+	for (uint32_t level = LEVELS; level-- > 0;) {
+		context = contexts[context].parent;
+		assert_int_equal(contexts[context].offset, level % 2 ? 0x20 : 0x10);
+		assert_int_equal(contexts[context].module == contexts[records[0].context].module, level % 2 == 0);
+	}
+	assert_int_equal(contexts[context].parent, STORE_CONTEXT_PROGRAM_ROOT);
+	store_reader_close(reader);
+}
+
 static void agent_killed(struct fixture *f)
 {
 	struct fake fake;
@@ -367,6 +412,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_two_threads_arrive),
+		TEST(test_a_recursion_comes_as_one_record),
 		TEST(test_a_killed_process_loses_nothing),
 		TEST(test_rings_are_used_again),
 		TEST(test_an_exec_is_the_next_generation),

@@ -204,6 +204,48 @@ static void agent_hostile(struct fixture *f)
 	}
 }
 
+/* Each in a ring of its own, with a sample that must not count: what is no recursion ends the reading of its
+ * ring. */
+static void agent_of_strange_recursions(struct fixture *f)
+{
+	struct fake fake;
+
+	fake_open(&fake, 0);
+	fake_send(&fake, f->host.socket, 2);
+	for (uint32_t i = 0; i < 7; i++) {
+		struct writing w = claim(&fake, i, i);
+		struct event_nodes_record *nodes =
+			put_nodes(&w, EVENT_NODE_FIRST, EVENT_NODE_PROGRAM_ROOT, 10);
+
+		nodes->place_count = i == 1 ? 0 : i == 2 ? 3 : i == 3 ? EVENT_PLACES_MAX + 1 : 2;
+		nodes->count = i == 4 ? EVENT_NODES_MAX + 1 : 10;
+		nodes->parent = i == 5 ? EVENT_NODE_FIRST : EVENT_NODE_PROGRAM_ROOT;
+		nodes->h.node += i == 6;
+		put_sample(&w, EVENT_NODE_PROGRAM_ROOT, 5);
+		publish(&w);
+		thread_end(&w, 5);
+	}
+	process_ended(&fake);
+}
+
+static void test_strange_recursions_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct store_reader *reader;
+	const struct store_stream *streams;
+	uint32_t count;
+
+	start(f);
+	run_agent(f, agent_of_strange_recursions);
+	finish(f);
+	reader = store_of(f);
+	streams = store_reader_streams(reader, &count);
+	assert_int_equal(count, 7);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(streams[i].count[STORE_SAMPLES], streams[i].thread == 0);
+	store_reader_close(reader);
+}
+
 static void test_hostile_memory_harms_nobody(void **state)
 {
 	struct fixture *f = *state;
@@ -235,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_strange_memories_are_refused),
 		TEST(test_rings_are_numbered),
+		TEST(test_strange_recursions_are_refused),
 		TEST(test_hostile_memory_harms_nobody),
 	};
 

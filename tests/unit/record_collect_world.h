@@ -286,6 +286,21 @@ static inline void put_node(struct writing *w, uint32_t id, uint32_t parent, uin
 	node->offset = offset;
 }
 
+/* A recursion of two places, from 0x10 on in slot 0 and 0x20 in slot 1. */
+static inline struct event_nodes_record *put_nodes(
+	struct writing *w, uint32_t id, uint32_t parent, uint32_t count)
+{
+	struct event_nodes_record *nodes =
+		put(w, EVENT_NODES, 0, id, sizeof(*nodes) + 2 * sizeof(*nodes->places));
+
+	nodes->parent = parent;
+	nodes->count = count;
+	nodes->place_count = 2;
+	nodes->places[0] = (struct event_place){.offset = 0x10, .module = 0};
+	nodes->places[1] = (struct event_place){.offset = 0x20, .module = 1};
+	return nodes;
+}
+
 static inline void put_sample(struct writing *w, uint32_t node, uint64_t weight)
 {
 	struct event_sample *sample =

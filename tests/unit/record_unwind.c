@@ -109,6 +109,7 @@ static int set_up(void **state)
 	code_around = 0;
 	stack_high = 0;
 	unwinder.frames = frames;
+	unwinder.most = UNWIND_FRAMES_MAX;
 	unwinder.space.memory.read = safe_read;
 	unwinder.space.module_find = module_at;
 	return 0;

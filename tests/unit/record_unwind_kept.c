@@ -59,6 +59,7 @@ static void unwinder_init(struct unwinder *u, struct unwind_frame *frames)
 	u->space.memory.high = (uintptr_t)(stack + STACK_WORDS);
 	u->space.module_find = no_module;
 	u->frames = frames;
+	u->most = UNWIND_FRAMES_MAX;
 	rules_put(u);
 }
 

@@ -132,6 +132,40 @@ static void test_json_strings(void **state)
 	assert_json("\xe6\xbc", 2, "\"\\\\xe6\\\\xbc\"");		    /* cut */
 }
 
+/* ---- a tree's names ---- */
+
+static void test_deep_names_are_numbered(void **state)
+{
+	static const struct report_column name[] = {{"name", REPORT_TEXT}};
+	static const size_t depths[] = {0, 2, REPORT_INDENT_MAX, REPORT_INDENT_MAX + 1, 1000000};
+	static const char *const wanted[] = {"main", "~ f\\n", "~ f\\n", "+1 ~ f\\n", "+999900 ~ f\\n"};
+	char *text = NULL, *line;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct report *report;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(report_open(&report, out, REPORT_TABLE, "hpct-test", name, 1, &error), 0);
+	for (unsigned i = 0; i < 5; i++) {
+		report_tree_name(report, depths[i], i ? "~ " : "", i ? "f\n" : "main", i ? 2 : 4);
+		report_row(report);
+	}
+	assert_int_equal(report_close(report, &error), 0);
+	fclose(out);
+	line = strchr(text, '\n') + 1; /* below the header */
+	for (unsigned i = 0; i < 5; i++) {
+		size_t indent = strspn(line, " ");
+		char *end = strchr(line, '\n');
+
+		assert_int_equal(indent, depths[i] < REPORT_INDENT_MAX ? depths[i] : REPORT_INDENT_MAX);
+		*end = '\0';
+		assert_string_equal(line + indent, wanted[i]);
+		line = end + 1;
+	}
+	free(text);
+}
+
 /* ---- the formats ---- */
 
 static const struct report_column columns[] = {{"name", REPORT_TEXT}, {"path", REPORT_COMPOSED},
@@ -259,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_composed_is_stable),
 		cmocka_unit_test(test_wrong_escapes),
 		cmocka_unit_test(test_json_strings),
+		cmocka_unit_test(test_deep_names_are_numbered),
 		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_long_table),
 		cmocka_unit_test(test_full_disk),

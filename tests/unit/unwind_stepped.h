@@ -81,6 +81,7 @@ static void stepped_begin(void (*walk)(int number, siginfo_t *info, void *contex
 	struct sigaction action = {.sa_sigaction = walk, .sa_flags = SA_SIGINFO};
 
 	unwinder.frames = frames;
+	unwinder.most = UNWIND_FRAMES_MAX;
 	unwinder.space.memory.read = memory_read;
 	unwinder.space.module_find = module_find;
 	dl_iterate_phdr(module_take, NULL);
