@@ -73,7 +73,7 @@ static void write_frames(
 		const struct run_function *function = run_function(run, s->function);
 
 		if (s->depth <= run_scope(run, shown)->depth) {
-			snprintf(text, sizeof text, "  #%-3u", number++);
+			snprintf(text, sizeof text, "  #%-2u ", number++);
 			store_bytes_put(line, text, strlen(text));
 			put_frame(line, function, file, at_line, terminal);
 			write_line(line, out);

@@ -12,8 +12,6 @@
 #include "tui/session.h"
 #include "tui/text.h"
 
-#define STACK_FRAMES 4096u /* deeper paths lose their leaves here */
-#define STACK_LINES 8192u  /* with loops; there are no more of them */
 #define STACK_SHARES 64
 #define STACK_ALSO 3 /* lines of what else is in the cell */
 
@@ -46,10 +44,6 @@ static void list_scopes(const struct run *run, struct stack *stack)
 	if (stack->context == 0 || scope == UINT32_MAX)
 		return;
 	count = run_scope(run, scope)->depth + 1;
-	while (count > STACK_FRAMES) {
-		scope = run_scope(run, scope)->parent;
-		count--;
-	}
 	stack->scopes = malloc(count * sizeof(*stack->scopes));
 	if (!stack->scopes)
 		return;
@@ -60,13 +54,25 @@ static void list_scopes(const struct run *run, struct stack *stack)
 	}
 }
 
+/* The loop that frame `at` is called in, or behind the last the leaf's own. */
+static uint32_t loop_at(const struct session *session, const struct stack *stack, uint32_t at)
+{
+	if (!session->looks.has_loops || !at)
+		return RUN_LOOP_NONE;
+	return at < stack->scope_count ? run_scope(session->run, stack->scopes[at])->call_loop
+				       : run_context(session->run, stack->context)->loop;
+}
+
+static uint32_t loop_depth(const struct run *run, uint32_t loop)
+{
+	return loop == RUN_LOOP_NONE ? 0 : run_loop(run, loop)->depth;
+}
+
 /* A loop and those around it, the outermost first. */
 static void add_loops(const struct run *run, struct stack *stack, uint32_t at, uint32_t loop)
 {
-	uint32_t depth = loop == RUN_LOOP_NONE ? 0 : run_loop(run, loop)->depth, place = stack->line_count;
+	uint32_t depth = loop_depth(run, loop), place = stack->line_count;
 
-	if (stack->line_count + depth > STACK_LINES)
-		return;
 	stack->line_count += depth;
 	for (uint32_t i = depth; i-- > 0 && loop != RUN_LOOP_NONE; loop = run_loop(run, loop)->parent)
 		stack->lines[place + i] = (struct stack_line){at, loop};
@@ -75,19 +81,26 @@ static void add_loops(const struct run *run, struct stack *stack, uint32_t at, u
 /* Frames, and where they are wanted the loops between them. */
 static void list_lines(const struct session *session, struct stack *stack)
 {
-	bool has_loops = session->looks.has_loops;
+	size_t count = stack->scope_count;
 
-	stack->lines = calloc(
-		has_loops ? STACK_LINES + STACK_FRAMES : stack->scope_count + 1, sizeof(*stack->lines));
-	for (uint32_t at = 0; stack->lines && at < stack->scope_count; at++) {
-		if (has_loops && at)
-			add_loops(session->run, stack, at,
-				run_scope(session->run, stack->scopes[at])->call_loop);
-		stack->lines[stack->line_count++] = (struct stack_line){at, RUN_LOOP_NONE};
+	for (uint32_t at = 0; at <= stack->scope_count; at++)
+		count += loop_depth(session->run, loop_at(session, stack, at));
+	stack->lines = calloc(count + 1, sizeof(*stack->lines));
+	for (uint32_t at = 0; stack->lines && at <= stack->scope_count; at++) {
+		add_loops(session->run, stack, at, loop_at(session, stack, at));
+		if (at < stack->scope_count)
+			stack->lines[stack->line_count++] = (struct stack_line){at, RUN_LOOP_NONE};
 	}
-	if (stack->lines && has_loops && stack->scope_count)
-		add_loops(session->run, stack, stack->scope_count,
-			run_context(session->run, stack->context)->loop);
+}
+
+/* Cells of the frames' numbers. */
+static int number_cells(const struct stack *stack)
+{
+	int cells = 2;
+
+	for (uint32_t most = stack->scope_count; most > 100; most = (most + 9) / 10)
+		cells++;
+	return cells;
 }
 
 /* False when nothing is known of the cell yet. */
@@ -154,11 +167,12 @@ static void draw_frame(struct session *session, struct grid *grid, int row, cons
 {
 	const struct run_scope *scope = run_scope(session->run, stack->scopes[at]);
 	char name[LABEL_BYTES], position[LABEL_BYTES], number[16];
-	int room = area->columns - 5, cells;
+	int digits = number_cells(stack), column = area->column + 3 + digits;
+	int room = area->columns - 3 - digits, cells;
 	const char *raw;
 
-	snprintf(number, sizeof(number), "%2u", at);
-	grid_text_right(grid, row, area->column + 1, 2, number, GRID_TEXT);
+	snprintf(number, sizeof(number), "%u", at);
+	grid_text_right(grid, row, area->column + 1, digits, number, GRID_TEXT);
 	position[0] = '\0';
 	if (!session->looks.no_sites)
 		frame_position(session, stack, at, position, grid->is_ascii);
@@ -167,12 +181,12 @@ static void draw_frame(struct session *session, struct grid *grid, int row, cons
 	label_fit(name, raw, cells ? room - cells - 2 : room, LABEL_TABLE, grid->is_ascii);
 	if (!is_whole_enough(name, raw)) /* the position goes before the name is shortened */
 		label_fit(name, raw, room, LABEL_TABLE, grid->is_ascii), cells = 0;
-	grid_text(grid, row, area->column + 5, room, name, GRID_TEXT);
+	grid_text(grid, row, column, room, name, GRID_TEXT);
 	if (cells)
-		grid_text_right(grid, row, area->column + 5, room, position, GRID_GREY);
+		grid_text_right(grid, row, column, room, position, GRID_GREY);
 	if (at == session->state.depth || (at + 1 == stack->scope_count && at < session->state.depth)) {
 		grid_put(grid, row, area->column, '>', GRID_HEADING);
-		grid_mark(grid, row, area->column + 5, text_cells(name), GRID_BOLD);
+		grid_mark(grid, row, column, text_cells(name), GRID_BOLD);
 	}
 }
 

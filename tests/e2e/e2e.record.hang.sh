@@ -15,6 +15,21 @@ settled() { # RUN : the hang is seen, or it is known why it cannot be
 	hanging "$1" || [ -n "$(info "$1" stacks_refused 2>/dev/null)" ]
 }
 
+# So is one that hangs deep down, whose recursion is folded, or is not, as the agent does it. In all of its stack that is
+# more than is read at once.
+for option in -r ''; do
+	run=sink$option
+	record "$run" ${option:+"$option"} -- "$waiting" sink &
+	recorder=$!
+	await settled "$run"
+	pid=$(hpct-info "$run.hpct" --streams --format tsv | tsv '$c["thread"] == "0" || NR == 2 { print $c["pid"] }' | head -n 1)
+	[ -n "$(info "$run" stacks_refused)" ] ||
+		same "$run: levels of the recursion, and an end" "$([ -n "$option" ] && echo 60001 || echo 2) 1" \
+			"$(grep -cE '^ *#[0-9]+ +sink_to( |$)' "$run.stacks") $(grep -cE '^ *#[0-9]+ +main( |$)' "$run.stacks")"
+	kill "$pid"
+	wait "$recorder"
+done
+
 for option in --switches --no-switches; do
 	run=hang$option
 	option=${option#--switches}
