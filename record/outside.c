@@ -22,7 +22,7 @@ struct outside {
 	struct outside_modules modules;
 	uint64_t modules_ns; /* the call that read them last: one reads them once */
 	struct unwinder unwinder;
-	uint8_t stack[STACK_BYTES];    /* a part of it, which goes outwards with the walk */
+	uint8_t stack[STACK_BYTES]; /* a part of it, which goes outwards with the walk */
 	struct unwind_frame *frames;
 };
 

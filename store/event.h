@@ -78,9 +78,9 @@ struct event_process {
 	uint32_t version;
 	uint32_t pid;
 	uint32_t parent_pid;
-	uint32_t generation; /* how often this pid has called exec since it was measured */
-	int32_t rank;	     /* guessed from the launcher's variables; -1: none */
-	uint32_t ring_count; /* rings that fit in the memory, EVENT_RINGS_MAX at most */
+	uint32_t generation;	  /* how often this pid has called exec since it was measured */
+	int32_t rank;		  /* guessed from the launcher's variables; -1: none */
+	uint32_t ring_count;	  /* rings that fit in the memory, EVENT_RINGS_MAX at most */
 	uint32_t keeps_recursion; /* paths have all levels of it */
 	uint64_t memory_bytes;
 	uint64_t rings_at;    /* byte offset of ring 0 */

@@ -52,8 +52,7 @@ void report_string(struct report *report, const char *text); /* NULL: none */
 /* A name in a table's tree: indented by its depth, and marked. Levels beyond REPORT_INDENT_MAX are a number
  * ahead of it: of a recursion that was kept whole there may be a million. */
 #define REPORT_INDENT_MAX 100
-void report_tree_name(
-	struct report *report, size_t depth, const char *mark, const char *name, size_t size);
+void report_tree_name(struct report *report, size_t depth, const char *mark, const char *name, size_t size);
 void report_number(struct report *report, uint64_t value);
 void report_real(struct report *report, double value);
 void report_none(struct report *report);

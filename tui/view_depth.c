@@ -46,7 +46,7 @@ static int draw_levels(
 {
 	uint32_t room = end > row ? (uint32_t)(end - row) : 0, first = 0, shown = picture->levels;
 	uint32_t depth = session->state.depth;
-	char text[64];
+	char text[96];
 
 	if (room < 2)
 		return row;
@@ -58,8 +58,9 @@ static int draw_levels(
 	for (uint32_t i = first; i < first + shown; i++)
 		draw_level(session, grid, row++, picture, i);
 	if (shown < picture->levels) {
-		snprintf(text, sizeof(text), "%u more above, %u below", first,
-			picture->levels - shown - first);
+		snprintf(text, sizeof(text), "%u more above, %u below%s", first,
+			picture->levels - shown - first,
+			picture->levels == DEPTH_LEVELS_MAX ? ", and deeper ones are not drawn" : "");
 		grid_text(grid, row++, 2, grid->columns - 2, text, GRID_GREY);
 	}
 	return row;

@@ -43,8 +43,7 @@ static unsigned path_shared(
 
 	if (root != t->path_root)
 		return 0;
-	while (depth < most &&
-		is_same_place(&frames[count - 1 - depth], &t->path[t->path_count - 1 - depth]))
+	while (depth < most && is_same_place(&frames[count - 1 - depth], &t->path[t->path_count - 1 - depth]))
 		depth++;
 	return depth;
 }
@@ -92,22 +91,22 @@ static uint64_t run_bytes(struct run run)
 
 #define RUN_BYTES_MAX (sizeof(struct event_nodes_record) + EVENT_PLACES_MAX * sizeof(struct event_place))
 
-static void run_put(struct thread *t, uint32_t parent, const struct unwind_frame *first, struct run run,
-	uint32_t *ids)
+static void run_put(
+	struct thread *t, uint32_t parent, const struct unwind_frame *first, struct run run, uint32_t *ids)
 {
-	struct event_nodes_record *nodes = ring_put(
-		&t->ring, EVENT_NODES, 0, EVENT_NODE_FIRST + t->tree.count, run_bytes(run));
+	struct event_nodes_record *nodes =
+		ring_put(&t->ring, EVENT_NODES, 0, EVENT_NODE_FIRST + t->tree.count, run_bytes(run));
 
 	nodes->parent = parent;
 	nodes->count = run.count;
 	nodes->place_count = run.round;
 	nodes->_pad = 0;
 	for (unsigned i = 0; i < run.round; i++)
-		nodes->places[i] = (struct event_place){
-			.offset = frame_offset(first - i), .module = (first - i)->slot};
+		nodes->places[i] =
+			(struct event_place){.offset = frame_offset(first - i), .module = (first - i)->slot};
 	for (unsigned i = 0; i < run.count; i++)
-		parent = ids[i] = context_child_add(
-			&t->tree, parent, (first - i)->slot, frame_offset(first - i));
+		parent = ids[i] =
+			context_child_add(&t->tree, parent, (first - i)->slot, frame_offset(first - i));
 }
 
 /* Nodes of frames depth .. end - 1; their ids go to path_nodes. */

@@ -60,7 +60,7 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 
 /* false: the ring has no room for all of its path, but has taken a part of it: a later sample finds that told
  * and stands for this one. */
-static inline bool path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
+HOT static bool path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
 	uint64_t weight, uint64_t now_ns)
 {
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};

@@ -32,7 +32,7 @@
 
 #define NODES_WANTED (1u << 20)
 #define NODES_UNFOLDED (1u << 22) /* where each level of a recursion is a node */
-#define NODES_LIMITED (1u << 16) /* where the address space is limited */
+#define NODES_LIMITED (1u << 16)  /* where the address space is limited */
 #define NODES_LEAST (1u << 12)
 #define TICKS_LATE 16		      /* a virtual machine's host may keep that many */
 #define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes cheaper than memset */

@@ -4,7 +4,8 @@
  * jumps out of handlers, forks, locks of every kind. Prints what it saw, the same whether recorded or not.
  *
  * What the trace must show: `blocked` spans of at least 20 ms each below main;NAME for the calls that
- * e2e.record.waits lists. Case `hang` waits for input that does not come, `sink` so 60,000 levels of itself deep.
+ * e2e.record.waits lists. Case `hang` waits for input that does not come, `sink` so 60,000 levels of itself
+ * deep.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -442,7 +443,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} cases[] = {{"cancels", cancels}, {"interrupts", interrupts}, {"jumps", jumps}, {"forks", forks},
-		{"locks", locks}, {"meets", meets}, {"lines", lines}, {"hang", hang}, {"sink", sink}, {"polls", polls}};
+		{"locks", locks}, {"meets", meets}, {"lines", lines}, {"hang", hang}, {"sink", sink},
+		{"polls", polls}};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (int a = 1; a < argc; a++)

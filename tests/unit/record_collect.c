@@ -104,7 +104,8 @@ static void test_a_recursion_comes_as_one_record(void **state)
 	for (uint32_t level = LEVELS; level-- > 0;) {
 		context = contexts[context].parent;
 		assert_int_equal(contexts[context].offset, level % 2 ? 0x20 : 0x10);
-		assert_int_equal(contexts[context].module == contexts[records[0].context].module, level % 2 == 0);
+		assert_int_equal(
+			contexts[context].module == contexts[records[0].context].module, level % 2 == 0);
 	}
 	assert_int_equal(contexts[context].parent, STORE_CONTEXT_PROGRAM_ROOT);
 	store_reader_close(reader);
