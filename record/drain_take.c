@@ -12,7 +12,7 @@
 #include "record/kernel.h"
 #include "record/switches.h"
 
-#define NODES_MAX (1u << 24) /* of one thread */
+#define NODES_MAX (1u << 22) /* of one thread, as many as an agent ever tells of */
 
 void drain_discard(struct drain *drain, uint64_t count)
 {

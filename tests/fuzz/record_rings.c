@@ -150,12 +150,18 @@ static uint64_t number(struct world *world, size_t bytes)
 	return value;
 }
 
-/* Words out of the input into a ring of `size` bytes; returns its new head. */
+/* Words out of the input into a ring of `size` bytes; returns its new head. A recursion of a million levels is
+ * a matter of seconds, so that none has more than 65,536. */
 static uint64_t words_put(struct world *world, uint8_t *data, uint64_t size, uint64_t head, uint32_t count)
 {
+	bool counts_nodes = false; /* the high half of this word */
+
 	for (uint32_t i = 0; i < count && world->at < world->end; i++, head += sizeof(uint64_t)) {
 		uint64_t word = number(world, sizeof word);
 
+		if (counts_nodes)
+			word &= 0x0000ffffffffffff;
+		counts_nodes = (word & 0xff) == EVENT_NODES;
 		memcpy(data + head % size / sizeof word * sizeof word, &word, sizeof word);
 	}
 	return head;
