@@ -127,13 +127,13 @@ static int drain_ms(struct collector *collector)
 }
 
 /* How often the rings of a process are to be peeked at, which may fill at any time, however calm it is now:
- * launches come in storms, and calls may, of MPI or those that are tallied (`-e IO`). Few programs have such:
- * for the others a machine is not woken as often. */
+ * launches come in storms, and so may calls, of MPI or those that are tallied (`-e IO`), and ranges. Few
+ * programs have such: for the others a machine is not woken as often. */
 static int peek_ms(const struct measured *process)
 {
 	if (process->join)
 		return PEEK_STORM_MS;
-	if (!process->tallies_at && !atomic_load(&process->shared->rank_known))
+	if (!process->tallies_at && !process->has_ranges && !atomic_load(&process->shared->rank_known))
 		return DRAIN_CALM_MS;
 	return process->is_stormy ? PEEK_STORM_MS : PEEK_CALLS_MS;
 }

@@ -80,6 +80,7 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 		*drain_span_new(drain) = record;
 		return true;
 	}
+	drain->process->has_ranges |= op == STORE_OP_RANGE || op == STORE_OP_MARK;
 	drain_spans_flush(drain);
 	record.link = 0;
 	record.end_ns = is_open ? STORE_OPEN_NS : span->end_ns;

@@ -72,6 +72,7 @@ struct measured {
 	bool has_died;		 /* as the drain at hand found it */
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
 	int drain_ms;		 /* how long they may fill at most; 0: not asked yet */
+	bool has_ranges;	 /* marks or ranges of its own: hpct.h, NVTX */
 	bool is_stormy;		 /* an eighth of one had come between two looks at it */
 	/* totals of all its threads */
 	uint64_t signals, overruns, samples, partial, lost, errant, counts;

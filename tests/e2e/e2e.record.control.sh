@@ -139,6 +139,11 @@ if command -v cc >/dev/null; then
 	done
 fi
 
+# Who was calm between its ranges fills a ring with them in less time than rings of a calm program are left alone.
+code "bursts" 0 hpct-record -o bursts.hpct -- "$HPCT_BIN/../tests/bursts" read
+same "bursts: ranges, one more than reads" "$(($(cat out) + 1))" "$(hpct-slice bursts.hpct --op range --format tsv | grep -c 'name=read')"
+same "bursts: lost" 0 "$(info bursts lost)"
+
 [ -x "$samples/control_fortran" ] || { echo "built without a Fortran compiler: hpct.f90 is not tried"; exit; }
 same "Fortran without hpct-record" F "$("$samples/control_fortran" 0.01)"
 same "Fortran, recorded" T "$(record fortran -ds -- "$samples/control_fortran" 0.2)"
