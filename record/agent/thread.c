@@ -112,12 +112,12 @@ void thread_unwinder_load(void)
 		thread_place.self->unwinder.plugin = plugin;
 }
 
-/* Of one path. */
+/* Of one path: the tree has room for some of the longest. */
 static uint32_t frames_most(uint32_t nodes)
 {
 	if (!process.settings.keeps_recursion)
 		return UNWIND_FRAMES_MAX;
-	return nodes < UNWIND_WALK_MAX ? nodes : UNWIND_WALK_MAX;
+	return nodes / 4 < UNWIND_WALK_MAX ? nodes / 4 : UNWIND_WALK_MAX;
 }
 
 static size_t head_bytes(uint32_t frames)

@@ -45,3 +45,5 @@ same "-r: a row for each level" 1000000 "$(hpct-profile kept1-1000000.hpct --for
 check "a table of them is indented, to a degree" [ "$(hpct-profile kept1-1000000.hpct | wc -c)" -lt 400000000 ]
 record cut -r -- "$samples/million" 1 1 1100000 >out || fail "-r, too deep"
 check "-r: a path that is cut is partial" [ "$(info cut partial_stacks)" -gt 0 ]
+(ulimit -v 8000000 && record limited -r -- "$samples/million" 1 1 100000 >out) || fail "-r, with an address space that is limited"
+same "-r, limited: lost" 0 "$(info limited lost)"
