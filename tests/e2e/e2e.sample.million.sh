@@ -31,7 +31,7 @@ while read -r turns depth; do
 	same "-r $turns: frames" $((depth + 1)) "$(cat out)"
 	same "-r $turns: levels kept of $depth" "$depth" "$(levels "$run")"
 	same "-r $turns: partial, lost" "0 0" "$(info "$run" partial_stacks) $(info "$run" lost)"
-	weights_agree "$run"
+	[ "$depth" -gt 100000 ] || weights_agree "$run" # its paths alone are 10 MB a row
 	echo "-r $turns, $depth: $(sample_count "$run") samples, handlers $(info "$run" handler_ns) ns"
 done <<'END'
 1 3000
@@ -42,7 +42,7 @@ END
 same "-r: the run says so" "kept folded" "$(info kept1-3000 recursion) $(info turns1 recursion)"
 same "-r: a row for each level" 1000000 "$(hpct-profile kept1-1000000.hpct --format tsv |
 	tsv '$c["name"] == "one" && $c["kind"] == "function"' | wc -l)"
-check "a table of them is indented, to a degree" [ "$(hpct-profile kept1-1000000.hpct | wc -c)" -lt 400000000 ]
+check "a table of many is indented, to a degree" [ "$(hpct-profile kept0-40000.hpct | wc -c)" -lt 20000000 ]
 record cut -r -- "$samples/million" 1 1 1100000 >out || fail "-r, too deep"
 check "-r: a path that is cut is partial" [ "$(info cut partial_stacks)" -gt 0 ]
 (ulimit -v 8000000 && record limited -r -- "$samples/million" 1 1 100000 >out) || fail "-r, with an address space that is limited"
