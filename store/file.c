@@ -274,6 +274,7 @@ static bool needs_no_lock(const struct store_file *file)
 
 	if (map == MAP_FAILED)
 		return false;
+	madvise(map, bytes, MADV_RANDOM); /* some pages, far apart */
 	store_place_of(file->fd, &is_remote);
 	if (store_pages_open(&pages, map, bytes, UINT64_MAX, file->path, NULL, NULL) == 0) {
 		fact_get(&pages, STORE_META_COPIED, text, sizeof text);

@@ -77,6 +77,7 @@ struct store_snapshot {
 	MDB_txn *txn;
 	void *map;
 	size_t map_bytes;
+	bool is_scattered; /* (store_snapshot_expect_scattered()) */
 	struct store_pages pages;
 	uint64_t *known; /* store_pages.known */
 	size_t known_words;
@@ -88,6 +89,9 @@ struct store_snapshot {
 
 /* An all-zero snapshot with `file` set is ready for renew, which moves it to the newest commit. */
 int store_snapshot_renew(struct store_snapshot *snapshot, struct error *error);
+/* Until it is said otherwise, what is read lies far apart: a page that is not in memory is read alone,
+ * without the megabytes around it that a disk's readahead may be. */
+void store_snapshot_expect_scattered(struct store_snapshot *snapshot, bool is_scattered);
 void store_snapshot_end(struct store_snapshot *snapshot);
 
 #endif

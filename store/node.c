@@ -73,6 +73,18 @@ bool store_node_value(const struct store_pages *pages, const uint8_t *page, unsi
 	return value->size <= left;
 }
 
+uint64_t store_node_pages(
+	const struct store_pages *pages, const uint8_t *page, unsigned index, uint64_t *first)
+{
+	struct store_slice key;
+	const uint8_t *node = store_node_at(pages, page, index, &key);
+
+	if (!node || !is_big(node) || key.bytes + key.size + NUMBER_BYTES > page + pages->page_bytes)
+		return 0;
+	*first = store_load64(key.bytes + key.size);
+	return (data_bytes(node) + STORE_PAGE_HEADER - 1) / pages->page_bytes + 1;
+}
+
 /* ---- whole pages ---- */
 
 /* Bytes that LMDB gives the node. */

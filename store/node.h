@@ -48,6 +48,10 @@ static inline uint64_t store_node_child(const uint8_t *node)
 /* What lies under a leaf's node. */
 bool store_node_value(const struct store_pages *pages, const uint8_t *page, unsigned index,
 	struct store_slice *key, struct store_slice *value);
+/* How many pages hold it, from *first on; 0: it lies on the leaf. Of a leaf that store_page_at() gave; pages
+ * need not be there. */
+uint64_t store_node_pages(
+	const struct store_pages *pages, const uint8_t *page, unsigned index, uint64_t *first);
 
 /* As memcmp(), a shorter key before those that begin with it. Most differ in their first bytes. */
 static inline int store_key_compare(struct store_slice a, struct store_slice b)

@@ -7,8 +7,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
+#include "store/ask.h"
 #include "store/pack.h"
 #include "store/reader_state.h"
 #include "store/table.h"
@@ -138,6 +138,17 @@ static int load(struct store_reader *reader, struct error *error)
 
 /* ---- opening ---- */
 
+/* What load() goes through. */
+static void ask_for_tables(const struct store_reader *reader)
+{
+	const struct store_tree *trees = reader->snapshot.trees;
+	const struct store_tree *const loaded[] = {&trees[STORE_TREE_META], &trees[STORE_TREE_TEXT],
+		&trees[STORE_TREE_MODULE], &trees[STORE_TREE_METRIC], &trees[STORE_TREE_CONTEXT],
+		&trees[STORE_TREE_STREAM]};
+
+	store_ask_trees(&reader->snapshot.pages, loaded, sizeof loaded / sizeof *loaded);
+}
+
 int store_reader_open(struct store_reader **reader_out, const char *path, struct error *error)
 {
 	struct store_reader *reader = calloc(1, sizeof *reader);
@@ -151,12 +162,17 @@ int store_reader_open(struct store_reader **reader_out, const char *path, struct
 		rc = error_memory(error);
 	else
 		rc = store_file_open(&reader->snapshot.file, path, error);
+	store_snapshot_expect_scattered(&reader->snapshot, true);
 	rc = rc ? rc : store_snapshot_renew(&reader->snapshot, error);
-	rc = rc ? rc : load(reader, error);
+	if (!rc) {
+		ask_for_tables(reader);
+		rc = load(reader, error);
+	}
 	if (rc) {
 		store_reader_close(reader);
 		return rc;
 	}
+	store_snapshot_expect_scattered(&reader->snapshot, false);
 	*reader_out = reader;
 	return 0;
 }
@@ -339,11 +355,7 @@ uint64_t store_reader_records(const struct store_reader *reader, enum store_trac
 
 void store_reader_expect_scattered(struct store_reader *reader, bool is_scattered)
 {
-	const struct store_snapshot *snapshot = &reader->snapshot;
-
-	/* Advice: where it is not taken, nothing is wrong. */
-	if (snapshot->map && !snapshot->pages.packed)
-		madvise((void *)snapshot->map, snapshot->map_bytes, is_scattered ? MADV_RANDOM : MADV_NORMAL);
+	store_snapshot_expect_scattered(&reader->snapshot, is_scattered);
 }
 
 const char *store_reader_text(const struct store_reader *reader, uint32_t id, size_t *size_bytes)

@@ -37,6 +37,20 @@ static int txn_renew(struct store_snapshot *snapshot)
 	return rc;
 }
 
+/* Advice: where it is not taken, nothing is wrong. */
+static void advise(const struct store_snapshot *snapshot)
+{
+	if (snapshot->map)
+		madvise(snapshot->map, snapshot->map_bytes,
+			snapshot->is_scattered ? MADV_RANDOM : MADV_NORMAL);
+}
+
+void store_snapshot_expect_scattered(struct store_snapshot *snapshot, bool is_scattered)
+{
+	snapshot->is_scattered = is_scattered;
+	advise(snapshot);
+}
+
 static int map_file(struct store_snapshot *snapshot, struct error *error)
 {
 	size_t bytes = store_file_bytes(snapshot->file);
@@ -52,6 +66,8 @@ static int map_file(struct store_snapshot *snapshot, struct error *error)
 		munmap(snapshot->map, snapshot->map_bytes);
 	snapshot->map = map;
 	snapshot->map_bytes = bytes;
+	if (snapshot->is_scattered)
+		advise(snapshot);
 	return 0;
 }
 

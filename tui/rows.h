@@ -60,9 +60,11 @@ const char *rows_order_name(enum rows_order order);
 /* For rows.c: fills in the empty `rows`, none of them shown; what is there after an error rows_fini() frees.
  */
 int rows_build(struct rows *rows, const struct run *run, struct error *error);
-/* For rows.c: sorts siblings; fills in what they are sorted by. */
+/* For rows.c: sorts siblings. For rows_build.c: fills in what they are sorted by, first that of each stream's
+ * own node. */
 void rows_order_sort(struct rows *rows, uint32_t *nodes, uint32_t count);
-void rows_order_take(struct rows *rows, const struct run *run);
+void rows_order_take(struct rows_node *node, const struct store_stream *s);
+void rows_order_take_groups(struct rows *rows);
 
 bool rows_is_group(const struct rows_node *node);
 /* Row of a node, or of the group it is folded into; UINT32_MAX: it is not shown. */

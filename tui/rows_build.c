@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/bytes.h"
+#include "store/hash.h"
+#include "store/table.h"
 #include "tui/rows.h"
+
+#define NAMES_MAX 1000u /* threads of a process whose names are compared */
+#define HOSTS_MAX 256u	/* more are not told apart */
 
 /* The same process: streams of one rank, host, pid and generation. */
 static int compare_process(const struct run_stream *a, const struct run_stream *b)
@@ -31,11 +37,8 @@ static int compare_u32(uint32_t a, uint32_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_streams(const void *a, const void *b, void *data)
+static int compare(const struct run_stream *x, const struct run_stream *y)
 {
-	const struct run *run = data;
-	uint32_t id_a = *(const uint32_t *)a, id_b = *(const uint32_t *)b;
-	const struct run_stream *x = run_stream(run, id_a), *y = run_stream(run, id_b);
 	int order = compare_process(x, y);
 
 	if (order)
@@ -47,7 +50,38 @@ static int compare_streams(const void *a, const void *b, void *data)
 	else if ((order = compare_u32(x->s.device, y->s.device)) == 0 &&
 		 (order = compare_u32(x->s.context, y->s.context)) == 0)
 		order = compare_u32(x->s.queue, y->s.queue);
+	return order;
+}
+
+static int compare_streams(const void *a, const void *b, void *data)
+{
+	const struct run *run = data;
+	uint32_t id_a = *(const uint32_t *)a, id_b = *(const uint32_t *)b;
+	int order = compare(run_stream(run, id_a), run_stream(run, id_b));
+
 	return order ? order : compare_u32(id_a, id_b);
+}
+
+/* Streams are only looked at in passing, one after the other: a run may have many thousand, and a screen
+ * shows fifty. Stays until the next one. */
+static const struct run_stream *peek(const struct run *run, uint32_t stream)
+{
+	return run_stream_peek((struct run *)(uintptr_t)run, stream); /* which changes no answer */
+}
+
+/* Most runs have them in this order already. */
+static bool is_in_order(const struct run *run, uint32_t count)
+{
+	struct run_stream last = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct run_stream *s = peek(run, i);
+
+		if (i && compare(&last, s) > 0)
+			return false;
+		last = *s;
+	}
+	return true;
 }
 
 /* What the labels are made of. */
@@ -56,6 +90,8 @@ struct builder {
 	const struct run *run;
 	const uint32_t *order;
 	uint32_t count;
+	uint64_t names[NAMES_MAX]; /* of the process's threads, as hashes */
+	const char *hosts[HOSTS_MAX];
 	bool has_memory;
 };
 
@@ -65,6 +101,23 @@ static const char *made(struct builder *b, const char *text)
 	if (!text)
 		b->has_memory = false;
 	return text ? text : "";
+}
+
+static const char *join(struct builder *b, const char *group, const char *label)
+{
+	char *text = arena_alloc(&b->rows->arena, strlen(group) + 1 + strlen(label) + 1);
+
+	if (text)
+		stpcpy(stpcpy(stpcpy(text, group), " "), label);
+	return made(b, text);
+}
+
+static const char *join_number(struct builder *b, const char *label, uint32_t number)
+{
+	char digits[STORE_DECIMAL_BYTES + 1];
+
+	digits[store_decimal_put(digits, number)] = '\0';
+	return join(b, label, digits);
 }
 
 static const char *process_label(struct builder *b, const struct run_stream *first, bool is_long)
@@ -81,28 +134,33 @@ static const char *process_label(struct builder *b, const struct run_stream *fir
 	return made(b, arena_printf(&b->rows->arena, "%s %u", name, first->s.pid));
 }
 
-/* Threads that share a name get their number behind it. */
-static bool is_shared_name(struct builder *b, uint32_t at, uint32_t begin, uint32_t end)
+static uint64_t name_hash(const struct run_stream *s)
 {
-	const char *name = run_stream(b->run, b->order[at])->name;
-
-	for (uint32_t i = begin; i < end && end - begin < 1000; i++)
-		if (i != at && strcmp(run_stream(b->run, b->order[i])->name, name) == 0)
-			return true;
-	return end - begin >= 1000;
+	return store_hash64(s->name, strlen(s->name), 0);
 }
 
-static const char *thread_label(struct builder *b, uint32_t at, uint32_t begin, uint32_t end)
+/* Threads that share a name get their number behind it; of very many, all. */
+static bool is_shared_name(
+	const struct builder *b, const struct run_stream *s, uint32_t at, uint32_t begin, uint32_t end)
 {
-	const struct run_stream *s = run_stream(b->run, b->order[at]);
+	const uint64_t name = end - begin < NAMES_MAX ? name_hash(s) : 0;
 
+	for (uint32_t i = begin; i < end && end - begin < NAMES_MAX; i++)
+		if (i != at && b->names[i - begin] == name)
+			return true;
+	return end - begin >= NAMES_MAX;
+}
+
+static const char *thread_label(
+	struct builder *b, const struct run_stream *s, uint32_t at, uint32_t begin, uint32_t end)
+{
 	if (s->s.thread == 0)
 		return "main";
 	if (!s->name[0])
-		return made(b, arena_printf(&b->rows->arena, "thread %u", s->s.thread));
-	if (is_shared_name(b, at, begin, end))
-		return made(b, arena_printf(&b->rows->arena, "%s %u", s->name, s->s.thread));
-	return made(b, arena_printf(&b->rows->arena, "%s", s->name));
+		return join_number(b, "thread", s->s.thread);
+	if (is_shared_name(b, s, at, begin, end))
+		return join_number(b, s->name, s->s.thread);
+	return made(b, arena_copy(&b->rows->arena, s->name, strlen(s->name)));
 }
 
 static const char *queue_label(struct builder *b, const struct run_stream *s)
@@ -110,11 +168,6 @@ static const char *queue_label(struct builder *b, const struct run_stream *s)
 	if (!s->name[0])
 		return made(b, arena_printf(&b->rows->arena, "q%u", s->s.queue));
 	return made(b, arena_printf(&b->rows->arena, "q%u %s", s->s.queue, s->name));
-}
-
-static const char *join(struct builder *b, const char *group, const char *label)
-{
-	return made(b, arena_printf(&b->rows->arena, "%s %s", group, label));
 }
 
 static uint32_t add_node(struct builder *b, enum rows_kind kind, uint32_t stream, uint32_t parent, int level)
@@ -130,31 +183,41 @@ static uint32_t add_node(struct builder *b, enum rows_kind kind, uint32_t stream
 	return node;
 }
 
-static void add_thread(
-	struct builder *b, uint32_t at, uint32_t begin, uint32_t end, uint32_t process, const char *group)
+/* A row of that stream's own. */
+static uint32_t add_stream(struct builder *b, enum rows_kind kind, uint32_t at, const struct run_stream *s,
+	uint32_t parent, int level)
 {
-	uint32_t node = add_node(b, ROWS_THREAD, b->order[at], process, 1);
-	struct rows_node *n = &b->rows->nodes[node];
+	uint32_t node = add_node(b, kind, b->order[at], parent, level);
 
-	n->label = n->short_label = thread_label(b, at, begin, end);
+	rows_order_take(&b->rows->nodes[node], &s->s);
+	return node;
+}
+
+static void add_thread(struct builder *b, uint32_t at, const struct run_stream *s, uint32_t begin,
+	uint32_t end, uint32_t process, const char *group)
+{
+	struct rows_node *n = &b->rows->nodes[add_stream(b, ROWS_THREAD, at, s, process, 1)];
+
+	n->label = n->short_label = thread_label(b, s, at, begin, end);
 	n->long_label = join(b, group, n->label);
 }
 
 static uint32_t add_device(struct builder *b, uint32_t at, uint32_t end, uint32_t process)
 {
-	const struct run_stream *first = run_stream(b->run, b->order[at]);
+	const struct run_stream *first = peek(b->run, b->order[at]);
+	const uint32_t number = first->s.device;
 	uint32_t device = add_node(b, ROWS_DEVICE, b->order[at], process, 1);
-	const char *name = made(b, arena_printf(&b->rows->arena, "gpu%u", first->s.device));
+	const char *name = made(b, arena_printf(&b->rows->arena, "gpu%u", number));
 
 	b->rows->nodes[device].long_label = b->rows->nodes[device].short_label = name;
 	b->rows->nodes[device].label = first->device_name[0] ? join(b, name, first->device_name) : name;
 	b->rows->device_count++;
 	for (; at < end; at++) {
-		const struct run_stream *s = run_stream(b->run, b->order[at]);
+		const struct run_stream *s = peek(b->run, b->order[at]);
 		uint32_t node;
-		if (s->s.kind != STORE_STREAM_GPU || s->s.device != first->s.device)
+		if (s->s.kind != STORE_STREAM_GPU || s->s.device != number)
 			break;
-		node = add_node(b, ROWS_QUEUE, b->order[at], device, 2);
+		node = add_stream(b, ROWS_QUEUE, at, s, device, 2);
 		b->rows->nodes[node].label = queue_label(b, s);
 		b->rows->nodes[node].short_label = made(b, arena_printf(&b->rows->arena, "q%u", s->s.queue));
 		b->rows->nodes[node].long_label =
@@ -164,75 +227,88 @@ static uint32_t add_device(struct builder *b, uint32_t at, uint32_t end, uint32_
 	return at;
 }
 
-static void add_process(struct builder *b, uint32_t begin, uint32_t end)
+static void count_host(struct builder *b, const struct run_stream *first)
 {
-	const struct run_stream *first = run_stream(b->run, b->order[begin]);
-	const char *group = process_label(b, first, true);
-	uint32_t process, at = begin;
+	struct rows *rows = b->rows;
+	uint32_t h = 0;
 
-	b->rows->process_count++;
-	if (end - begin == 1 && first->s.kind == STORE_STREAM_CPU) {
-		process = add_node(b, ROWS_THREAD, b->order[begin], UINT32_MAX, 0);
-		b->rows->nodes[process].label = process_label(b, first, false);
-		b->rows->nodes[process].long_label = b->rows->nodes[process].short_label = group;
-		return;
-	}
-	process = add_node(b, ROWS_PROCESS, b->order[begin], UINT32_MAX, 0);
-	b->rows->nodes[process].label = process_label(b, first, false);
-	b->rows->nodes[process].long_label = b->rows->nodes[process].short_label = group;
-	while (at < end) {
-		if (run_stream(b->run, b->order[at])->s.kind == STORE_STREAM_CPU)
-			add_thread(b, at, begin, end, process, group), at++;
+	rows->rank_count += first->s.rank >= 0;
+	while (h < rows->host_count && strcmp(b->hosts[h], first->host) != 0)
+		h++;
+	if (h == rows->host_count && h < HOSTS_MAX)
+		b->hosts[rows->host_count++] = first->host;
+}
+
+static void add_threads_and_devices(
+	struct builder *b, uint32_t begin, uint32_t end, uint32_t process, const char *group)
+{
+	for (uint32_t i = begin; i < end && end - begin < NAMES_MAX; i++)
+		b->names[i - begin] = name_hash(peek(b->run, b->order[i]));
+	for (uint32_t at = begin; at < end;) {
+		const struct run_stream *s = peek(b->run, b->order[at]);
+
+		if (s->s.kind == STORE_STREAM_CPU)
+			add_thread(b, at, s, begin, end, process, group), at++;
 		else
 			at = add_device(b, at, end, process);
 	}
-	b->rows->nodes[process].next = b->rows->node_count;
 }
 
-#define HOSTS_MAX 256u /* more are not told apart */
-
-static void count_hosts(struct rows *rows, const struct run *run)
+static void add_process(struct builder *b, uint32_t begin, uint32_t end)
 {
-	const char *hosts[HOSTS_MAX];
+	const struct run_stream *first = peek(b->run, b->order[begin]);
+	const bool is_alone = end - begin == 1 && first->s.kind == STORE_STREAM_CPU;
+	const uint32_t node = is_alone ? add_stream(b, ROWS_THREAD, begin, first, UINT32_MAX, 0)
+				       : add_node(b, ROWS_PROCESS, b->order[begin], UINT32_MAX, 0);
+	struct rows_node *n = &b->rows->nodes[node];
 
-	rows->host_count = rows->rank_count = 0;
-	for (uint32_t i = 0, h; i < rows->node_count; i = rows->nodes[i].next) {
-		const struct run_stream *s = run_stream(run, rows->nodes[i].stream);
-		rows->rank_count += s->s.rank >= 0;
-		for (h = 0; h < rows->host_count; h++)
-			if (strcmp(hosts[h], s->host) == 0)
-				break;
-		if (h == rows->host_count && h < HOSTS_MAX)
-			hosts[rows->host_count++] = s->host;
-	}
+	b->rows->process_count++;
+	count_host(b, first);
+	n->label = process_label(b, first, false);
+	n->long_label = n->short_label = process_label(b, first, true);
+	if (is_alone)
+		return;
+	add_threads_and_devices(b, begin, end, node, n->long_label);
+	n->next = b->rows->node_count;
+}
+
+/* Where the streams of the process end that begins there. */
+static uint32_t process_end(const struct builder *b, uint32_t begin)
+{
+	const struct run_stream first = *peek(b->run, b->order[begin]);
+	uint32_t end = begin + 1;
+
+	while (end < b->count && compare_process(&first, peek(b->run, b->order[end])) == 0)
+		end++;
+	return end;
 }
 
 int rows_build(struct rows *rows, const struct run *run, struct error *error)
 {
 	uint32_t count = run_stream_count(run);
 	struct builder b = {.rows = rows, .run = run, .count = count, .has_memory = true};
-	uint32_t *order = malloc(((size_t)count + 1) * sizeof(*order));
+	uint32_t *order = malloc(((size_t)count + 1) * sizeof(*order)), room = 0;
 
-	rows->nodes = calloc((size_t)count * 3 + 1, sizeof(*rows->nodes));
+	bool has_nodes = count < UINT32_MAX / 3 && store_table_reserve((void **)&rows->nodes, &room,
+							   count * 3 + 1, sizeof(*rows->nodes));
+
 	rows->shown = malloc(((size_t)count * 3 + 1) * sizeof(*rows->shown));
 	rows->side_by_side = malloc(((size_t)count * 3 + 1) * sizeof(*rows->side_by_side));
-	if (!order || !rows->nodes || !rows->shown || !rows->side_by_side) {
+	if (!order || !has_nodes || !rows->shown || !rows->side_by_side) {
 		free(order);
 		return error_memory(error);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = i;
-	qsort_r(order, count, sizeof(*order), compare_streams, (void *)(uintptr_t)run);
+	if (!is_in_order(run, count))
+		qsort_r(order, count, sizeof(*order), compare_streams, (void *)(uintptr_t)run);
 	b.order = order;
 	rows->stream_count = count;
 	for (uint32_t begin = 0, end; begin < count; begin = end) {
-		for (end = begin + 1; end < count; end++)
-			if (compare_process(run_stream(run, order[begin]), run_stream(run, order[end])) != 0)
-				break;
+		end = process_end(&b, begin);
 		add_process(&b, begin, end);
 	}
 	free(order);
-	rows_order_take(rows, run);
-	count_hosts(rows, run);
+	rows_order_take_groups(rows);
 	return b.has_memory ? 0 : error_memory(error);
 }

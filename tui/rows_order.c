@@ -47,19 +47,17 @@ static void group_add(struct rows_node *group, const struct rows_node *node)
 	group->records += node->records;
 }
 
-/* A group begins with its first stream and has the records of all. */
-void rows_order_take(struct rows *rows, const struct run *run)
+void rows_order_take(struct rows_node *node, const struct store_stream *s)
 {
-	for (uint32_t i = rows->node_count; i-- > 0;) {
-		struct rows_node *node = &rows->nodes[i];
-		const struct store_stream *s = &run_stream(run, node->stream)->s;
+	node->begin_ns = s->begin_ns;
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+		node->records += s->count[track];
+}
 
-		if (!rows_is_group(node)) {
-			node->begin_ns = s->begin_ns;
-			for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
-				node->records += s->count[track];
-		}
-		if (node->parent != UINT32_MAX)
-			group_add(&rows->nodes[node->parent], node);
-	}
+/* A group begins with its first stream and has the records of all. */
+void rows_order_take_groups(struct rows *rows)
+{
+	for (uint32_t i = rows->node_count; i-- > 0;)
+		if (rows->nodes[i].parent != UINT32_MAX)
+			group_add(&rows->nodes[rows->nodes[i].parent], &rows->nodes[i]);
 }

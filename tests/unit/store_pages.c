@@ -2,7 +2,8 @@
 /*
  * store_pages.c - trees as LMDB leaves them behind puts, overwrites and deletes in any order, with keys from
  * 1 byte on, values from none to some pages, and pages of each size: what tree.c finds in them is what LMDB
- * finds, and none of it is damage. HPCT_SEED repeats one round.
+ * finds, and none of it is damage; asked for beforehand (ask.h) are all its pages, each once. HPCT_SEED
+ * repeats one round.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/ask.h"
 #include "store/tree.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
@@ -153,6 +155,33 @@ static void check_seek(struct store_tree_cursor *ours, MDB_cursor *theirs, unsig
 		store_tree_seek_below(ours, wanted.mv_data, wanted.mv_size, NULL), ours, failed, key, value);
 }
 
+/* Pages of values that lie on their own, behind a header: as many as they need now, which may be fewer than
+ * they have, and than LMDB counts. */
+static uint64_t long_values(MDB_cursor *theirs, size_t page_bytes)
+{
+	MDB_val key, value;
+	uint64_t pages = 0;
+	int failed = mdb_cursor_get(theirs, &key, &value, MDB_FIRST);
+
+	for (; !failed; failed = mdb_cursor_get(theirs, &key, &value, MDB_NEXT))
+		if ((uintptr_t)value.mv_data % page_bytes == STORE_PAGE_HEADER)
+			pages += (STORE_PAGE_HEADER + value.mv_size + page_bytes - 1) / page_bytes;
+	return pages;
+}
+
+/* All pages of two trees, once. */
+static void check_asked(MDB_cursor *theirs, const struct store_pages *pages, const struct store_tree *tree)
+{
+	const struct store_tree *const trees[] = {tree, &pages->names};
+	uint64_t wanted = 1; /* the names, which is one */
+	MDB_stat stat;
+
+	assert_int_equal(mdb_stat(mdb_cursor_txn(theirs), mdb_cursor_dbi(theirs), &stat), 0);
+	wanted += stat.ms_branch_pages + stat.ms_leaf_pages + long_values(theirs, pages->page_bytes);
+	assert_int_equal(store_ask_trees(pages, trees, 2), wanted);
+	assert_int_equal(store_ask_trees(pages, trees, 0), 0);
+}
+
 static void check_tree(MDB_txn *txn, MDB_dbi dbi, const struct store_pages *pages, unsigned longest)
 {
 	struct store_tree_cursor ours;
@@ -162,6 +191,7 @@ static void check_tree(MDB_txn *txn, MDB_dbi dbi, const struct store_pages *page
 	assert_int_equal(store_tree_open(&tree, pages, "tree", NULL), 0);
 	store_tree_cursor_init(&ours, pages, &tree);
 	assert_int_equal(mdb_cursor_open(txn, dbi, &theirs), 0);
+	check_asked(theirs, pages, &tree);
 	for (unsigned i = 0; i < SEEKS; i++)
 		check_seek(&ours, theirs, longest);
 	check_walks(&ours, theirs);
@@ -223,10 +253,44 @@ static void test_as_lmdb(void **unused)
 	}
 }
 
+static void put16(uint8_t *at, unsigned number)
+{
+	at[0] = (uint8_t)number;
+	at[1] = (uint8_t)(number >> 8);
+}
+
+/* A branch whose children are all that branch, and a tree that claims to be deep: what is asked for has an
+ * end, and so has the memory that it takes. */
+static void test_circle(void **unused)
+{
+	enum { PAGE = 4096, NODES = 100, NODE = 10, NUMBER = 2 };
+	static uint8_t bytes[3 * PAGE] __attribute__((aligned(PAGE)));
+	const struct store_pages pages = {.bytes = bytes, .page_bytes = PAGE, .page_count = 3, .path = path};
+	const struct store_tree tree = {.root = NUMBER, .depth = STORE_TREE_DEPTH_MAX};
+	const struct store_tree *const trees[] = {&tree};
+	uint8_t *page = bytes + NUMBER * PAGE;
+
+	(void)unused;
+	page[0] = NUMBER;
+	page[10] = 1;			       /* a branch */
+	put16(page + 12, 16 + 2 * NODES);      /* lower */
+	put16(page + 14, PAGE - NODES * NODE); /* upper */
+	for (unsigned i = 0; i < NODES; i++) {
+		uint8_t *node = page + PAGE - (i + 1) * NODE;
+
+		put16(page + 16 + 2 * i, (unsigned)(node - page));
+		node[0] = NUMBER;
+		put16(node + 6, 2); /* of its key, which is the node's number */
+		node[9] = (uint8_t)i;
+	}
+	assert_int_equal(store_ask_trees(&pages, trees, 1), STORE_ASK_BYTES_MOST / PAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_as_lmdb, set_up, tear_down),
+		cmocka_unit_test(test_circle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tui_rows.c - rows of streams that lie in their order already, and of such that do not: each stream has one,
+ * where a slow twin finds that it belongs, under the label that it finds; and of a run whose streams lie in
+ * order none is kept for that. HPCT_SEED repeats one.
+ */
+#include "tests/unit/timeline_small_run.h"
+
+#include "timeline/run_parts.h"
+#include "tui/rows.h"
+
+#define PROCESSES 40u
+#define MANY 1200u /* threads of the last one: their names are not compared */
+#define HOSTS 3u
+
+static struct store_stream draw_stream(struct store_writer *writer, uint32_t number, bool is_ranked)
+{
+	struct store_stream stream = {.rank = is_ranked ? (int32_t)number : -1,
+		.pid = 100 + number,
+		.begin_ns = 1000 + small_below(1000),
+		.end_ns = 5000};
+	char text[32];
+
+	/* by rank hosts take turns, and the run's own order is by host */
+	snprintf(text, sizeof text, "host %u", is_ranked ? number % HOSTS : number * HOSTS / PROCESSES);
+	stream.host = small_text(writer, text);
+	snprintf(text, sizeof text, "name %u", (unsigned)small_below(3));
+	stream.name = small_below(4) ? small_text(writer, text) : 0;
+	return stream;
+}
+
+static void put_stream(struct store_writer *writer, const struct store_stream *stream)
+{
+	uint32_t id = store_writer_stream(writer, stream);
+
+	for (uint64_t i = small_below(3); i; i--)
+		small_sample(writer, id, 2500 + i, STORE_CONTEXT_PROGRAM_ROOT, 0, 1);
+}
+
+/* Every fifth process has a single thread, some have queues. */
+static void put_process(struct store_writer *writer, uint32_t number, bool is_ranked)
+{
+	uint32_t threads = number % 5 ? 1 + (uint32_t)small_below(6) : 1;
+	uint32_t queues = number % 3 == 1 ? (uint32_t)small_below(5) : 0;
+
+	if (number == PROCESSES - 1)
+		threads = MANY;
+	for (uint32_t i = 0; i < threads; i++) {
+		struct store_stream stream = draw_stream(writer, number, is_ranked);
+
+		stream.kind = STORE_STREAM_CPU;
+		stream.thread = i;
+		put_stream(writer, &stream);
+	}
+	for (uint32_t i = 0; i < queues; i++) {
+		struct store_stream stream = draw_stream(writer, number, is_ranked);
+
+		stream.kind = STORE_STREAM_GPU;
+		stream.device = i / 2;
+		stream.queue = i;
+		put_stream(writer, &stream);
+	}
+}
+
+/* ---- the twin ---- */
+
+static bool is_of_process(const struct run_stream *a, const struct run_stream *b)
+{
+	return a->s.rank == b->s.rank && a->s.pid == b->s.pid && !strcmp(a->host, b->host);
+}
+
+static uint32_t place(const struct run_stream *s)
+{
+	return s->s.kind == STORE_STREAM_CPU ? s->s.thread : MANY + s->s.queue;
+}
+
+/* Ranks, or pids where there are none, are those of the processes in their order. */
+static bool is_before(const struct run_stream *a, const struct run_stream *b)
+{
+	return a->s.pid != b->s.pid ? a->s.pid < b->s.pid : place(a) < place(b);
+}
+
+static void expect_thread_label(const struct run *run, const struct run_stream *s, const char *label)
+{
+	uint32_t threads = 0, same = 0;
+	char text[64];
+
+	for (uint32_t i = 0; i < run_stream_count(run); i++) {
+		const struct run_stream *other = run_stream(run, i);
+
+		if (!is_of_process(s, other))
+			continue;
+		threads++;
+		same += !strcmp(other->name, s->name);
+	}
+	if (s->s.thread == 0)
+		snprintf(text, sizeof text, "main");
+	else if (!s->name[0])
+		snprintf(text, sizeof text, "thread %u", s->s.thread);
+	else if (same > 1 || threads >= 1000)
+		snprintf(text, sizeof text, "%s %u", s->name, s->s.thread);
+	else
+		snprintf(text, sizeof text, "%s", s->name);
+	assert_string_equal(label, text);
+}
+
+static void expect_sums(const struct rows *rows, uint32_t group)
+{
+	uint64_t begin_ns = UINT64_MAX, records = 0;
+
+	for (uint32_t i = group + 1; i < rows->nodes[group].next; i++) {
+		const struct rows_node *node = &rows->nodes[i];
+
+		if (rows_is_group(node))
+			continue;
+		begin_ns = node->begin_ns < begin_ns ? node->begin_ns : begin_ns;
+		records += node->records;
+	}
+	assert_int_equal(rows->nodes[group].begin_ns, begin_ns);
+	assert_int_equal(rows->nodes[group].records, records);
+}
+
+static void expect_process_label(const struct run_stream *first, const char *label)
+{
+	char text[64];
+
+	if (first->s.rank >= 0)
+		snprintf(text, sizeof text, "rank %d", first->s.rank);
+	else
+		snprintf(text, sizeof text, "%s %u", first->name[0] ? first->name : "process", first->s.pid);
+	assert_string_equal(label, text);
+}
+
+static void expect_node(const struct rows *rows, const struct run *run, uint32_t i)
+{
+	const struct rows_node *node = &rows->nodes[i];
+	const struct run_stream *s = run_stream(run, node->stream);
+	char text[128];
+
+	if (!node->level)
+		expect_process_label(s, node->long_label);
+	if (rows_is_group(node)) {
+		expect_sums(rows, i);
+		return;
+	}
+	assert_int_equal(node->begin_ns, s->s.begin_ns);
+	assert_int_equal(node->records, s->s.count[STORE_SAMPLES]);
+	if (node->kind != ROWS_THREAD || !node->level)
+		return;
+	expect_thread_label(run, s, node->label);
+	snprintf(text, sizeof text, "%s %s", rows->nodes[node->parent].long_label, node->label);
+	assert_string_equal(node->long_label, text);
+}
+
+static void expect_rows(const struct rows *rows, const struct run *run, bool is_ranked)
+{
+	const struct run_stream *last = NULL;
+	uint32_t streams = 0;
+
+	for (uint32_t i = 0; i < rows->node_count; i++) {
+		const struct run_stream *s = run_stream(run, rows->nodes[i].stream);
+
+		expect_node(rows, run, i);
+		if (rows_is_group(&rows->nodes[i]))
+			continue;
+		assert_true(!last || is_before(last, s));
+		last = s;
+		streams++;
+	}
+	assert_int_equal(streams, run_stream_count(run));
+	assert_int_equal(rows->process_count, PROCESSES);
+	assert_int_equal(rows->rank_count, is_ranked ? PROCESSES : 0);
+	assert_int_equal(rows->host_count, HOSTS);
+}
+
+static void check(bool is_ranked)
+{
+	struct small_run small;
+	struct error error = {0};
+	struct rows rows;
+
+	small_begin(&small);
+	store_writer_metric(small.writer, "CPUTIME", "ns", false);
+	for (uint32_t number = 0; number < PROCESSES; number++)
+		put_process(small.writer, number, is_ranked);
+	small_ready(&small);
+	assert_int_equal(rows_init(&rows, small.run, &error), 0);
+	if (!is_ranked)
+		assert_int_equal(small.run->met_count, 0);
+	expect_rows(&rows, small.run, is_ranked);
+	assert_int_equal(rows_renew(&rows, small.run, &error), 0); /* of streams that were asked for */
+	expect_rows(&rows, small.run, is_ranked);
+	rows_fini(&rows);
+	small_end(&small);
+}
+
+static void test_in_order(void **unused)
+{
+	(void)unused;
+	small_seed(__func__);
+	check(false);
+}
+
+static void test_in_disorder(void **unused)
+{
+	(void)unused;
+	small_seed(__func__);
+	check(true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_in_order),
+		cmocka_unit_test(test_in_disorder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
