@@ -59,8 +59,7 @@ static void look_through(struct store_chunk_draft *draft, const struct store_sur
 		if (!known)
 			store_survey_add(&survey, draft->records, draft->records + at, left);
 		if (draft->header.track == STORE_SPANS) {
-			store_dictionary_add(draft->coder, draft->records, at, left);
-			draft->varies |= store_dictionary_varies(draft->coder, draft->records, at, left);
+			draft->varies |= store_dictionary_add(draft->coder, draft->records, at, left);
 		} else {
 			store_chunk_add_sums(draft, at, left);
 		}
