@@ -16,13 +16,14 @@ enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING
 /* ---- RUNS ---- */
 
 /* Counted as wide as the values are: vectors need not change their lanes. */
-static unsigned count_runs(const uint64_t *values, unsigned count)
+static inline unsigned count_runs(const uint64_t *values, unsigned count)
 {
-	uint64_t runs = 1;
+	uint64_t repeated = 0;
 
+#pragma GCC unroll 4
 	for (unsigned i = 1; i < count; i++)
-		runs += values[i] != values[i - 1];
-	return (unsigned)runs;
+		repeated += values[i] == values[i - 1];
+	return count - (unsigned)repeated;
 }
 
 /* Values and lengths - 1 of the runs; `at` and `lengths` have room for 256. */

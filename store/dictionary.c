@@ -183,18 +183,22 @@ unsigned store_dictionary_end(struct store_chunk_coder *coder)
 	return coder->known;
 }
 
-/* Median of up to seven values, by insertion. */
-static uint64_t median_of(uint64_t *values, unsigned count)
+/* The largest of up to seven below which there are no more than half of them: no jump depends on what they
+ * are. */
+static uint64_t median_of(const uint64_t *values, unsigned count)
 {
-	for (unsigned i = 1; i < count; i++) {
-		uint64_t value = values[i];
-		unsigned at = i;
+	uint64_t median = 0;
 
-		for (; at > 0 && values[at - 1] > value; at--)
-			values[at] = values[at - 1];
-		values[at] = value;
+	for (unsigned i = 0; i < count; i++) {
+		unsigned below = 0;
+		bool is_larger;
+
+		for (unsigned other = 0; other < count; other++)
+			below += values[other] < values[i];
+		is_larger = (below <= count / 2) & (values[i] > median);
+		median = is_larger ? values[i] : median;
 	}
-	return values[count / 2];
+	return median;
 }
 
 static uint32_t sampled(const struct store_sum *entry)
@@ -231,7 +235,7 @@ void store_dictionary_table(
 	for (unsigned at = 0; at < contexts; at++) {
 		uint32_t count = sampled(&coder->entries[at]);
 
-		values[at] = median_of((uint64_t *)from, count);
+		values[at] = median_of(from, count);
 		from += count;
 	}
 	for (unsigned number = 0; number < contexts; number++)
