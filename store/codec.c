@@ -20,7 +20,6 @@ static inline unsigned count_runs(const uint64_t *values, unsigned count)
 {
 	uint64_t repeated = 0;
 
-#pragma GCC unroll 4
 	for (unsigned i = 1; i < count; i++)
 		repeated += values[i] == values[i - 1];
 	return count - (unsigned)repeated;

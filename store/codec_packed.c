@@ -141,7 +141,6 @@ static inline void count_widths(struct store_codec_widths *widths, const uint64_
 	struct narrow narrow;
 	uint64_t all = 0;
 
-#pragma GCC unroll 4
 	for (unsigned v = 0; v < count; v++)
 		all |= values[v];
 	widths->widest = bits_of(all);
