@@ -16,9 +16,9 @@
 #include "record/kernel.h"
 #include "record/rundir.h"
 
-#define COMMIT_NS UINT64_C(1000000000)	   /* what is older is in the file, whenever we are killed ... */
-#define COMMIT_SPARE_NS UINT64_C(50000000) /* ... for we begin so much earlier, and as a commit takes */
-#define COMMIT_BYTES (8u << 20)
+#define COMMIT_NS UINT64_C(1000000000)	    /* what is older is in the file, whenever we are killed ... */
+#define COMMIT_SPARE_NS UINT64_C(50000000)  /* ... for we begin so much earlier, and as a commit takes */
+#define COMMIT_BYTES (4u << 20)		    /* few enough that memory and caches serve the next ones */
 #define FIRST_COMMIT_NS UINT64_C(100000000) /* shorter programs do not wait for two commits */
 #define MOMENT_MS 2
 #define DESCRIPTORS_LEAST 14u /* nine of its own, and a process's: socket, memory, pidfd, a switch ring */

@@ -59,8 +59,7 @@ static void look_through(struct store_chunk_draft *draft, const struct store_sur
 		if (!known)
 			store_survey_add(&survey, draft->records, draft->records + at, left);
 		if (draft->header.track == STORE_SPANS) {
-			store_dictionary_add(draft->coder, draft->records, at, left);
-			draft->varies |= store_dictionary_varies(draft->coder, draft->records, at, left);
+			draft->varies |= store_dictionary_add(draft->coder, draft->records, at, left);
 		} else {
 			store_chunk_add_sums(draft, at, left);
 		}
@@ -90,6 +89,27 @@ static void put_dictionary(struct store_chunk_draft *draft)
 	store_sums_put_array(draft->out, coder->values, contexts);
 }
 
+/* What is the same for all records of a context its first one tells. */
+static void table_of_first(struct store_chunk_draft *draft, unsigned column)
+{
+	struct store_chunk_coder *coder = draft->coder;
+	uint64_t *table = coder->tables[column];
+
+	store_chunk_gather_some(table, column, draft->records, coder->firsts, draft->header.dictionary);
+	for (unsigned number = 0; number < draft->header.dictionary; number++)
+		coder->values[coder->rank[number]] = table[number];
+}
+
+static void table_of_typical(struct store_chunk_draft *draft, unsigned column)
+{
+	struct store_chunk_coder *coder = draft->coder;
+
+	if (!coder->sample_count)
+		store_dictionary_sample(coder, draft->header.dictionary);
+	store_chunk_gather_some(coder->values, column, draft->records, coder->samples, coder->sample_count);
+	store_dictionary_table(coder, column, coder->values, draft->header.dictionary);
+}
+
 static void put_tables(struct store_chunk_draft *draft)
 {
 	struct store_chunk_coder *coder = draft->coder;
@@ -97,14 +117,14 @@ static void put_tables(struct store_chunk_draft *draft)
 
 	if (contexts * TABLE_PAYS > draft->count)
 		return;
+	coder->sample_count = 0;
 	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
 		if (store_chunk_draft_is_constant(draft, column) || !(TABLE_COLUMNS >> column & 1))
 			continue;
-		if (!draft->header.tables)
-			store_dictionary_sample(coder, contexts);
-		store_chunk_gather_some(
-			coder->values, column, draft->records, coder->samples, coder->sample_count);
-		store_dictionary_table(coder, column, coder->values, contexts);
+		if (draft->varies >> column & 1)
+			table_of_typical(draft, column);
+		else
+			table_of_first(draft, column);
 		store_sums_put_array(draft->out, coder->values, contexts);
 		draft->header.tables |= (uint16_t)(1u << column);
 	}

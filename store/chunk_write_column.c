@@ -146,12 +146,43 @@ static void centre_steps(struct attempt *attempt, unsigned count)
 		attempt->residual[i] = store_zigzag(attempt->residual[i] - attempt->parameter);
 }
 
+/* Numbers of 64 bits, as many as fit a vector. */
+typedef int64_t quads __attribute__((vector_size(32), aligned(8), may_alias));
+#define QUADS (sizeof(quads) / sizeof(int64_t))
+#define LEASTS 4u /* vectors compared in turn: none waits for the one before */
+
+/* The highest bit is turned over, since vectors compare signed numbers. */
+static inline uint64_t least_of(const uint64_t *values, unsigned count)
+{
+	quads least[LEASTS];
+	uint64_t all = values[0];
+	unsigned i = 0;
+
+	for (unsigned v = 0; v < LEASTS; v++)
+		least[v] = (quads){0} + INT64_MAX;
+	for (; i + LEASTS * QUADS <= count; i += LEASTS * QUADS) {
+#pragma GCC unroll 4
+		for (unsigned v = 0; v < LEASTS; v++) {
+			const quads these = *(const quads *)&values[i + v * QUADS] ^ INT64_MIN;
+			const quads is_less = these < least[v];
+
+			least[v] = (these & is_less) | (least[v] & ~is_less);
+		}
+	}
+	for (unsigned v = 0; v < LEASTS; v++)
+		for (unsigned q = 0; q < QUADS; q++)
+			all = ((uint64_t)least[v][q] ^ (uint64_t)INT64_MIN) < all
+				      ? (uint64_t)least[v][q] ^ (uint64_t)INT64_MIN
+				      : all;
+	for (; i < count; i++)
+		all = values[i] < all ? values[i] : all;
+	return all;
+}
+
 static void transform_plain(struct attempt *attempt, const uint64_t *values, unsigned count)
 {
-	uint64_t base = values[0];
+	const uint64_t base = least_of(values, count);
 
-	for (unsigned i = 1; i < count; i++)
-		base = values[i] < base ? values[i] : base;
 	for (unsigned i = 0; i < count; i++)
 		attempt->residual[i] = values[i] - base;
 	attempt->parameter = base;
@@ -223,11 +254,9 @@ static void put_attempt(struct store_chunk_draft *draft, enum chunk_column colum
 /* All are what their contexts' table says. */
 static void put_as_table(struct store_chunk_draft *draft, enum chunk_column column)
 {
-	static const uint64_t nothing[1];
-
 	draft->chosen[column] = CHUNK_TABLE;
 	store_bytes_put(draft->out, &(uint8_t){CHUNK_TABLE}, 1);
-	store_codec_put(draft->out, nothing, 1);
+	store_codec_put_const(draft->out, 0);
 }
 
 /* ---- contexts that are new, as most of a young program's are: their ids are the next ones ---- */

@@ -15,13 +15,14 @@ enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING
 
 /* ---- RUNS ---- */
 
-static unsigned count_runs(const uint64_t *values, unsigned count)
+/* Counted as wide as the values are: vectors need not change their lanes. */
+static inline unsigned count_runs(const uint64_t *values, unsigned count)
 {
-	unsigned runs = 1;
+	uint64_t repeated = 0;
 
 	for (unsigned i = 1; i < count; i++)
-		runs += values[i] != values[i - 1];
-	return runs;
+		repeated += values[i] == values[i - 1];
+	return count - (unsigned)repeated;
 }
 
 /* Values and lengths - 1 of the runs; `at` and `lengths` have room for 256. */
@@ -299,6 +300,12 @@ void store_codec_put_planned(
 		store_codec_put_packed(out, values, count,
 			(struct store_codec_packed){.width = plan->width, .exceptions = plan->exceptions});
 	}
+}
+
+void store_codec_put_const(struct store_bytes *out, uint64_t value)
+{
+	store_bytes_put(out, &(uint8_t){PACKING_CONST}, 1);
+	store_bytes_put_varint(out, value);
 }
 
 void store_codec_put(struct store_bytes *out, const uint64_t *values, unsigned count)

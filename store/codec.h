@@ -39,6 +39,8 @@ struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count)
 void store_codec_put_planned(
 	struct store_bytes *out, const uint64_t *values, unsigned count, const struct store_codec_plan *plan);
 void store_codec_put(struct store_bytes *out, const uint64_t *values, unsigned count);
+/* One whose values are all the same, however many they are. */
+void store_codec_put_const(struct store_bytes *out, uint64_t value);
 /* Reads a body of `count` values; false and input->bad when its bytes are not one. */
 bool store_codec_get(struct store_input *input, uint64_t *values, unsigned count);
 /* The same where all values are one, and that is said: true, and it in *value; else nothing is read. */

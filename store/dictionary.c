@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "store/sums.h"
+#include "store/wide.h"
 
 #define SLOTS_FIRST 512u
 #define SLOTS_GROWTH 8u
@@ -122,56 +123,56 @@ void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most)
 	coder->most = most;
 }
 
-void store_dictionary_add(
+static inline unsigned add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
 {
 	struct store_sum *const entries = coder->entries;
 	const uint64_t *const slots = coder->slots;
-	const struct store_record *record = records + at, *const end = record + count;
+	const uint32_t *const firsts = coder->firsts;
+	uint32_t *const index = coder->index;
+	store_words differs = {0}, these, those;
 	size_t mask = coder->slot_count - 1;
-
-	if (coder->known > coder->most)
-		return;
-	for (uint32_t *index = coder->index + at; record < end; record++, index++) {
-		uint64_t number = store_dictionary_look(slots, mask, record->context);
-
-		if (number >= STORE_DICTIONARY_OTHERS) {
-			number =
-				store_dictionary_behind(coder, record->context, (unsigned)(record - records));
-			mask = coder->slot_count - 1;
-			if (coder->known > coder->most)
-				return;
-		}
-		*index = (uint32_t)number;
-		entries[number].samples++;
-	}
-}
-
-/* The columns of 32 bits of a record at once: their order is the record's. */
-typedef uint32_t ids __attribute__((vector_size(16), aligned(8), may_alias));
-#define IDS_AT offsetof(struct store_record, context)
-_Static_assert(IDS_AT + sizeof(ids) == sizeof(struct store_record), "four ids end a record");
-
-unsigned store_dictionary_varies(const struct store_chunk_coder *coder, const struct store_record *records,
-	unsigned at, unsigned count)
-{
-	ids differs = {0}, these, those;
 	struct store_record any;
-	uint64_t bytes = 0;
 
 	if (coder->known > coder->most)
 		return STORE_DICTIONARY_WORDS;
 	for (unsigned i = at; i < at + count; i++) {
-		const struct store_record *first = &records[coder->firsts[coder->index[i]]];
+		uint64_t number = store_dictionary_look(slots, mask, records[i].context);
 
-		memcpy(&these, (const uint8_t *)&records[i] + IDS_AT, sizeof these);
-		memcpy(&those, (const uint8_t *)first + IDS_AT, sizeof those);
+		if (number >= STORE_DICTIONARY_OTHERS) {
+			number = store_dictionary_behind(coder, records[i].context, i);
+			mask = coder->slot_count - 1;
+			if (coder->known > coder->most)
+				return STORE_DICTIONARY_WORDS;
+		}
+		index[i] = (uint32_t)number;
+		entries[number].samples++;
+		memcpy(&these, (const uint8_t *)&records[i] + STORE_SURVEY_HIGH, sizeof these);
+		memcpy(&those, (const uint8_t *)&records[firsts[number]] + STORE_SURVEY_HIGH, sizeof those);
 		differs |= these ^ those;
-		bytes |= records[i].bytes ^ first->bytes;
 	}
-	memcpy((uint8_t *)&any + IDS_AT, &differs, sizeof differs);
-	return (unsigned)(bytes != 0) << CHUNK_BYTES | (unsigned)(any.what != 0) << CHUNK_WHAT |
+	memcpy((uint8_t *)&any + STORE_SURVEY_HIGH, &differs, sizeof differs);
+	return (unsigned)(any.bytes != 0) << CHUNK_BYTES | (unsigned)(any.what != 0) << CHUNK_WHAT |
 	       (unsigned)(any.attributes != 0) << CHUNK_ATTRIBUTES;
+}
+_Static_assert(offsetof(struct store_record, bytes) == STORE_SURVEY_HIGH, "what is compared ends a record");
+
+#ifdef STORE_HAS_WIDE
+STORE_WIDE static unsigned add_wide(
+	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
+{
+	return add(coder, records, at, count);
+}
+#endif
+
+unsigned store_dictionary_add(
+	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
+{
+#ifdef STORE_HAS_WIDE
+	if (store_is_wide())
+		return add_wide(coder, records, at, count);
+#endif
+	return add(coder, records, at, count);
 }
 
 unsigned store_dictionary_end(struct store_chunk_coder *coder)
@@ -182,18 +183,22 @@ unsigned store_dictionary_end(struct store_chunk_coder *coder)
 	return coder->known;
 }
 
-/* Median of up to seven values, by insertion. */
-static uint64_t median_of(uint64_t *values, unsigned count)
+/* The largest of up to seven below which there are no more than half of them: no jump depends on what they
+ * are. */
+static uint64_t median_of(const uint64_t *values, unsigned count)
 {
-	for (unsigned i = 1; i < count; i++) {
-		uint64_t value = values[i];
-		unsigned at = i;
+	uint64_t median = 0;
 
-		for (; at > 0 && values[at - 1] > value; at--)
-			values[at] = values[at - 1];
-		values[at] = value;
+	for (unsigned i = 0; i < count; i++) {
+		unsigned below = 0;
+		bool is_larger;
+
+		for (unsigned other = 0; other < count; other++)
+			below += values[other] < values[i];
+		is_larger = (below <= count / 2) & (values[i] > median);
+		median = is_larger ? values[i] : median;
 	}
-	return values[count / 2];
+	return median;
 }
 
 static uint32_t sampled(const struct store_sum *entry)
@@ -230,7 +235,7 @@ void store_dictionary_table(
 	for (unsigned at = 0; at < contexts; at++) {
 		uint32_t count = sampled(&coder->entries[at]);
 
-		values[at] = median_of((uint64_t *)from, count);
+		values[at] = median_of(from, count);
 		from += count;
 	}
 	for (unsigned number = 0; number < contexts; number++)

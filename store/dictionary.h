@@ -9,12 +9,16 @@
 
 #include "store/chunk.h"
 
+/* Columns that are mostly one per context. */
+#define STORE_DICTIONARY_WORDS (1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)
+
 /* Numbers the contexts of records into coder->entries, where their samples are counted, and coder->index,
  * part by part: those from `at` on, where the last part ended. Who has more to add to an entry does so before
  * the end, which orders them and gives how many there are; 0: no dictionary (more than `most`, which stops
- * the numbering). */
+ * the numbering). Of the columns above, add() says in which some of these records are not as the first one of
+ * their context. */
 void store_dictionary_begin(struct store_chunk_coder *coder, unsigned most);
-void store_dictionary_add(
+unsigned store_dictionary_add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count);
 unsigned store_dictionary_end(struct store_chunk_coder *coder);
 
@@ -40,11 +44,6 @@ static inline uint64_t store_dictionary_look(const uint64_t *slots, size_t mask,
 	return store_dictionary_number(slots[store_dictionary_slot(id, mask)], id);
 }
 
-/* Columns that are mostly one per context. */
-#define STORE_DICTIONARY_WORDS (1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)
-/* In which of them some of the records that were just added are not as the first one of their context. */
-unsigned store_dictionary_varies(const struct store_chunk_coder *coder, const struct store_record *records,
-	unsigned at, unsigned count);
 /* Takes the first few records of each context into coder->samples. */
 void store_dictionary_sample(struct store_chunk_coder *coder, unsigned contexts);
 /* Fills coder->tables[column] with the typical value (median) of each context. `values` are the column's, of

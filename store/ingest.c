@@ -314,9 +314,8 @@ static uint32_t builder_take(struct store_ingest *ingest, const struct store_tra
 	struct store_builder *builder, const struct store_record *records, size_t count)
 {
 	const uint64_t width_ns = (uint64_t)1 << builder->key.shift;
-	const struct store_survey_bounds bounds = {.bucket_ns = builder->key.bucket_ns,
-		.width_ns = width_ns,
-		.longest_ns = track->track == STORE_SPANS ? width_ns : 1};
+	const struct store_survey_bounds bounds = {
+		.width_ns = width_ns, .longest_ns = track->track == STORE_SPANS ? width_ns : 1};
 	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, taken;
 	struct store_record *to;
 	bool rises = true;

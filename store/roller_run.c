@@ -12,6 +12,7 @@
 
 #define PERIODS_MAX (UINT64_C(1) << 60) /* no time reaches as far */
 
+#define IDLE_METRIC store_line_roll_metric(EXTENT_IDLE, STORE_OP_NONE)
 #define RUN_MOST 4096u /* records of a stretch: what is made of them stays in the nearer caches */
 
 /* All rollers' own. */
@@ -185,47 +186,91 @@ static uint64_t idle_until(struct line_walk *line)
 	return monitored ? earlier(monitored->end_ns, line->rules.end_ns) : 0;
 }
 
-/* Is the span the last one before such time, or none begins in it, and does it work? */
-static bool is_alone(
-	const struct roller_span *at, const struct roller_span *end, uint64_t limit_ns, uint32_t work)
+/* A GPU's. */
+static bool works(const struct roller_span *span)
 {
-	if (at->end_ns >= limit_ns || (at + 1 < end && at[1].begin_ns < at->end_ns))
-		return false;
-	return at->op == work || line_kind_of(at->op, true, false) == LINE_KIND_WORK;
+	return line_state_is_busy(roller_span_state(span)) && span->op != STORE_OP_MONITORED;
 }
 
-static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
+/* The end of those at the front that work one behind the other and end before `limit_ns`; how many pieces
+ * they and the time between them are, from `now_ns` on. */
+static const struct roller_span *alone_until(const struct roller_span *first, const struct roller_span *end,
+	uint64_t now_ns, uint64_t limit_ns, uint64_t *pieces)
 {
-	const uint32_t idle = store_line_roll_metric(EXTENT_IDLE, STORE_OP_NONE);
-	struct line_walk *line = &roller->line;
-	const struct roller_span *first = roller->spans.list + roller->spans.head, *at = first,
-				 *end = roller->spans.list + roller->spans.count, *stop;
-	const bool unites = roller->united && store_united_is_fed(roller->united);
-	uint64_t now_ns = line->now_ns, idle_ns = 0;
-	struct stretch stretch;
+	const struct roller_span *stop = end - first > RUN_MOST ? first + RUN_MOST : end, *at = first;
+	uint64_t gaps = 0;
 
-	limit_ns = earlier(limit_ns, idle_until(line));
-	if (!is_alone(at, end, limit_ns, STORE_OP_KERNEL))
-		return false;
-	stop = end - at > RUN_MOST ? at + RUN_MOST : end;
-	stretch = stretch_begin(roller, 2 * (uint32_t)(stop - at));
-	do {
-		if (at->begin_ns > now_ns)
-			stretch_piece(&stretch, now_ns, 0, idle, false);
-		idle_ns += at->begin_ns - now_ns;
-		stretch_sum(&stretch, at->context, at->metric, 1, at->end_ns - at->begin_ns);
-		stretch_piece(&stretch, at->begin_ns, at->context, at->metric, true);
-		if (unites && line_state_is_busy(roller_span_state(at)))
-			store_united_add(roller->united, roller->united_queue, at->begin_ns, at->end_ns);
+	while (at < stop && at->end_ns < limit_ns && works(at) &&
+		(at + 1 == end || at[1].begin_ns >= at->end_ns)) {
+		gaps += at->begin_ns > now_ns;
 		now_ns = at->end_ns;
 		at++;
-	} while (at < stop && is_alone(at, end, limit_ns, at[-1].op));
+	}
+	*pieces = gaps + (uint64_t)(at - first);
+	return at;
+}
+
+/* By context, and what is idle between them. */
+static void sum_spans(const struct stretch *stretch, const struct roller_span *first,
+	const struct roller_span *end, uint64_t now_ns)
+{
+	uint64_t idle_ns = end[-1].end_ns - now_ns;
+
+	for (const struct roller_span *at = first; at < end; at++) {
+		const uint64_t time_ns = at->end_ns - at->begin_ns;
+
+		store_tally_add(stretch->tally, stretch->sums, at->context, at->metric, 1, time_ns);
+		idle_ns -= time_ns;
+	}
 	if (idle_ns)
-		stretch_sum(&stretch, 0, idle, 0, idle_ns);
-	stretch_end(roller, &stretch, now_ns);
-	line->serial += (uint64_t)(at - first);
+		store_tally_add(stretch->tally, stretch->sums, 0, IDLE_METRIC, 0, idle_ns);
+}
+
+static void cut_spans(struct stretch *stretch, const struct roller_span *first, const struct roller_span *end,
+	uint64_t now_ns)
+{
+	struct crowd_piece *to = stretch->crowd;
+
+	for (const struct roller_span *at = first; at < end; now_ns = at->end_ns, at++) {
+		if (at->begin_ns > now_ns)
+			store_crowd_piece(to++, now_ns, 0, IDLE_METRIC, false);
+		store_crowd_piece(to++, at->begin_ns, at->context, at->metric, true);
+	}
+	stretch->crowd = to;
+}
+
+static void unite_spans(
+	struct store_roller *roller, const struct roller_span *first, const struct roller_span *end)
+{
+	for (const struct roller_span *at = first; at < end; at++)
+		store_united_add(roller->united, roller->united_queue, at->begin_ns, at->end_ns);
+}
+
+/* The waiting spans from the first on, of which one at least is taken. They stay in the nearer caches from
+ * loop to loop, of which each has one thing to do. */
+static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
+{
+	struct line_walk *line = &roller->line;
+	const struct roller_span *first = roller->spans.list + roller->spans.head, *end;
+	struct stretch stretch;
+	uint64_t pieces;
+
+	end = alone_until(first, roller->spans.list + roller->spans.count, line->now_ns,
+		earlier(limit_ns, idle_until(line)), &pieces);
+	if (first == end)
+		return false;
+	stretch = stretch_begin(roller, (uint32_t)pieces);
+	stretch.pieces = pieces;
+	if (stretch.sums)
+		sum_spans(&stretch, first, end, line->now_ns);
+	if (stretch.crowd)
+		cut_spans(&stretch, first, end, line->now_ns);
+	if (roller->united && store_united_is_fed(roller->united))
+		unite_spans(roller, first, end);
+	stretch_end(roller, &stretch, end[-1].end_ns);
+	line->serial += (uint64_t)(end - first);
 	line->steady_ns = 0;
-	roller->spans.head += (uint32_t)(at - first);
+	roller->spans.head += (uint32_t)(end - first);
 	return true;
 }
 

@@ -40,44 +40,60 @@ static inline void survey_add(struct store_survey *survey, const struct store_re
 	*survey = all;
 }
 
+/* Copies and adds a group behind a record that begins at `last_ns`. False: one of them is out of bounds, and
+ * nothing was added. Whose begin and duration differ from those of the first record, which is in bounds, in
+ * low bits alone is in bounds, too. */
+static inline bool take_group(struct store_survey *survey, const struct store_survey_bounds *bounds,
+	const struct store_record *first, const struct store_record *records, unsigned count,
+	struct store_record *to, uint64_t last_ns, bool *rises)
+{
+	const uint64_t duration = first->end_ns - first->begin_ns;
+	struct store_survey all = *survey;
+	store_words low, high, first_low, first_high;
+	uint64_t falls = 0;
+
+	load(&first_low, &first_high, first);
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < count; i++) {
+		const uint64_t begin_ns = records[i].begin_ns, end_ns = records[i].end_ns;
+
+		load(&low, &high, &records[i]);
+		memcpy(&to[i], &low, sizeof low);
+		memcpy((uint8_t *)&to[i] + STORE_SURVEY_HIGH, &high, sizeof high);
+		add_words(&all, &low, &high, &first_low, &first_high);
+		all.duration_differs |= (end_ns - begin_ns) ^ duration;
+		all.end_ns = end_ns > all.end_ns ? end_ns : all.end_ns;
+		/* Has the highest bit where it does not rise: within a bucket nothing is as far apart. */
+		falls |= begin_ns - last_ns - 1;
+		last_ns = begin_ns;
+	}
+	if (all.low[0] >= bounds->width_ns || all.duration_differs >= bounds->longest_ns)
+		return false;
+	*survey = all;
+	*rises &= !(falls >> 63);
+	return true;
+}
+
 static inline unsigned survey_take(struct store_survey *survey, const struct store_survey_bounds *bounds,
 	const struct store_record *first, const struct store_record *records, unsigned count,
 	struct store_record *to, bool *rises)
 {
-	const uint64_t duration = first->end_ns - first->begin_ns;
-	store_words first_low, first_high;
-	uint64_t last_ns = 0, falls = 0;
 	unsigned taken = 0;
 
-	load(&first_low, &first_high, first);
-	while (taken < count) {
-		const unsigned end = count - taken < GROUP ? count : taken + GROUP;
-		struct store_survey all = *survey;
-		uint64_t outside = 0, durations = 0, latest_ns = all.end_ns;
+	if (first->end_ns - first->begin_ns >= bounds->longest_ns)
+		return 0;
+	for (uint64_t last_ns = 0; taken < count; last_ns = records[taken - 1].begin_ns) {
+		bool fits;
 
-		for (unsigned i = taken; i < end; i++) {
-			const uint64_t begin_ns = records[i].begin_ns, end_ns = records[i].end_ns;
-			store_words low, high;
-
-			load(&low, &high, &records[i]);
-			memcpy(&to[i], &low, sizeof low);
-			memcpy((uint8_t *)&to[i] + STORE_SURVEY_HIGH, &high, sizeof high);
-			add_words(&all, &low, &high, &first_low, &first_high);
-			outside |= begin_ns ^ bounds->bucket_ns;
-			durations |= end_ns - begin_ns;
-			all.duration_differs |= (end_ns - begin_ns) ^ duration;
-			latest_ns = end_ns > latest_ns ? end_ns : latest_ns;
-			/* Has the highest bit where it does not rise: within a bucket nothing is as far
-			 * apart. */
-			falls |= begin_ns - last_ns - 1;
-			last_ns = begin_ns;
-		}
-		if (outside >= bounds->width_ns || durations >= bounds->longest_ns)
+		if (count - taken >= GROUP) /* a number that is known: its loop is unrolled */
+			fits = take_group(
+				survey, bounds, first, records + taken, GROUP, to + taken, last_ns, rises);
+		else
+			fits = take_group(survey, bounds, first, records + taken, count - taken, to + taken,
+				last_ns, rises);
+		if (!fits)
 			break;
-		all.end_ns = latest_ns;
-		*survey = all;
-		*rises &= !(falls >> 63);
-		taken = end;
+		taken += count - taken < GROUP ? count - taken : GROUP;
 	}
 	return taken;
 }

@@ -30,13 +30,13 @@ void store_survey_add(struct store_survey *survey, const struct store_record *fi
 
 /* Where records may go without being looked at one by one. */
 struct store_survey_bounds {
-	uint64_t bucket_ns, width_ns; /* they begin there */
-	uint64_t longest_ns;	      /* and are shorter, a power of two */
+	uint64_t width_ns;   /* they begin in a bucket as wide, a power of two, ... */
+	uint64_t longest_ns; /* ... and are shorter, a power of two */
 };
 
 /* Copies records from the first on to `to`, as long as they are in bounds, and adds them, in small groups;
- * how many. `first` is a record of the survey, or the first of these. *rises stays: each begins behind the
- * one before. `to` has room for all, what is behind those taken is not what it was. */
+ * how many. `first` is a record of the survey, or the first of these, and begins in the bucket. *rises stays:
+ * each begins behind the one before. `to` has room for all, what is behind those taken is not what it was. */
 unsigned store_survey_take(struct store_survey *survey, const struct store_survey_bounds *bounds,
 	const struct store_record *first, const struct store_record *records, unsigned count,
 	struct store_record *to, bool *rises);
