@@ -150,8 +150,8 @@ static uint64_t number(struct world *world, size_t bytes)
 	return value;
 }
 
-/* Words out of the input into a ring of `size` bytes; returns its new head. A recursion of a million levels is
- * a matter of seconds, so that none has more than 65,536. */
+/* Words out of the input into a ring of `size` bytes; returns its new head. A recursion of a million levels
+ * is a matter of seconds, so that none has more than 65,536. */
 static uint64_t words_put(struct world *world, uint8_t *data, uint64_t size, uint64_t head, uint32_t count)
 {
 	bool counts_nodes = false; /* the high half of this word */
