@@ -198,6 +198,8 @@ int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned
 {
 	struct unwind_frame *frames = other_frames(t);
 
+	if (count > t->unwinder.most)
+		return RING_LOST_MEMORY;
 	memcpy(frames, known, count * sizeof(*frames));
 	return frames_open(t, frames, count, root, 0, now_ns, node);
 }

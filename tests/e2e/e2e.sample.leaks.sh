@@ -76,3 +76,9 @@ if [ -x "$samples/templates" ]; then # new comes by malloc
 	event=MEMLEAK both templates "$samples/templates" 0.05
 	check "what C++ allocates is there" calc "$(bytes templates MEMLEAK:allocated 'operator new.*') > 0"
 fi
+
+# Paths of a thread that has more room for them than the one that frees.
+record deeper -r -e MEMLEAK -- "$HPCT_BIN/../tests/frees" >out 2>err || fail "another frees: does not end well"
+same "another frees: its output" 64 "$(cat out)"
+same "another frees: allocated at depth, freed" "6400 6400" "$(bytes deeper MEMLEAK:allocated allocate) $(hpct-slice deeper.hpct \
+	--format tsv | tsv '$c["metric"] == "MEMLEAK:freed" && $c["value"] >= 6400 { print $c["value"] }')"
