@@ -173,8 +173,10 @@ HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsign
 	for (; bytes || depth < count;) {
 		unsigned end;
 
-		if (!batch_begin(t, frames, count, depth, bytes, now_ns, &end))
+		if (!batch_begin(t, frames, count, depth, bytes, now_ns, &end)) {
+			t->told_depth = depth;
 			return RING_LOST_FULL;
+		}
 		nodes_put(t, frames, count, root, depth, end);
 		depth = end;
 		if (depth == count && bytes)

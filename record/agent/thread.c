@@ -197,7 +197,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
 		&ring->lost_full, &ring->lost_nested, &ring->lost_memory, &ring->lost_weight, &ring->errant,
 		&ring->counts, &ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns, &ring->heard_ns,
-		&ring->due_ns};
+		&ring->due_ns, &ring->saved_ns};
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
@@ -235,7 +235,8 @@ void thread_begin(struct thread *t, uint32_t index)
 	trace_init(t);
 	t->open_count = 0;
 	t->saved_ns = t->rest_until_ns = 0;
-	t->is_telling = false;
+	t->telling = 0;
+	t->untold_ns = 0;
 	ring_enter(&t->ring);
 	sample_publish_first(t, thread_place.start_routine, now_ns);
 	ring_leave(&t->ring);
@@ -282,11 +283,15 @@ static bool settle(struct thread *t, uint64_t *rest)
 	cpu_ns -= ring->cpu_begin_ns + control_paused_ns(ring, cpu_ns);
 	*rest = cpu_ns > t->covered_ns ? cpu_ns - t->covered_ns : 0;
 	*rest = (*rest < most ? *rest : most) + t->saved_ns;
-	if (!ring_enter(&t->ring))
+	if (!ring_enter(&t->ring)) {
+		*rest += t->untold_ns;
 		return false;
+	}
+	*rest -= sample_untell(t, now_ns);
 	sample_publish(t, t->node, EVENT_F_LAST, *rest, now_ns);
 	ring_leave(&t->ring);
 	t->saved_ns = 0;
+	thread_saved_tell(t);
 	t->covered_ns = cpu_ns;
 	atomic_store(&ring->end_ns, now_ns);
 	return true;
