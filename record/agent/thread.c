@@ -32,7 +32,7 @@
 
 #define NODES_WANTED (1u << 20)
 #define NODES_UNFOLDED (1u << 22) /* where each level of a recursion is a node */
-#define NODES_LIMITED (1u << 16)  /* where the address space is limited */
+#define NODES_LIMITED (1u << 16)  /* where memory is limited: what the program may have is its own */
 #define NODES_LEAST (1u << 12)
 #define TICKS_LATE 16		      /* a virtual machine's host may keep that many */
 #define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes cheaper than memset */
@@ -66,17 +66,23 @@ static int self_read(void *context, uint64_t address, void *to, size_t bytes)
 													: -1;
 }
 
+static bool is_limited(int resource)
+{
+	struct rlimit limit;
+
+	return !getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY;
+}
+
 void thread_init(void)
 {
 	struct unwind_space *space = &pool.space;
-	struct rlimit limit;
 
 	switches_init();
 	pool.free = NULL;
 	pool.unwinder = NULL;
 	atomic_flag_clear(&pool.taken);
 	pool.nodes = process.settings.keeps_recursion ? NODES_UNFOLDED : NODES_WANTED;
-	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+	if (is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA)) /* which counts what is private, touched or not */
 		pool.nodes = NODES_LIMITED;
 	space->memory.read = self_read;
 	space->module_find = module_find;
