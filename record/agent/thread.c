@@ -82,7 +82,8 @@ void thread_init(void)
 	pool.unwinder = NULL;
 	atomic_flag_clear(&pool.taken);
 	pool.nodes = process.settings.keeps_recursion ? NODES_UNFOLDED : NODES_WANTED;
-	if (is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA)) /* which counts what is private, touched or not */
+	if (is_limited(RLIMIT_AS) ||
+		is_limited(RLIMIT_DATA)) /* which counts what is private, touched or not */
 		pool.nodes = NODES_LIMITED;
 	space->memory.read = self_read;
 	space->module_find = module_find;
