@@ -183,6 +183,8 @@ void ring_close(struct measured *process, uint32_t index, struct store_writer *w
 {
 	struct drain drain = drain_of(process, index, writer, 0);
 
-	if (drain.ring->stream != UINT32_MAX)
-		drain_stream_close(&drain, ring_at(process, index), end_ns);
+	if (drain.ring->stream == UINT32_MAX)
+		return;
+	counters_take(&drain, ring_at(process, index)); /* who rests counts and has no records */
+	drain_stream_close(&drain, ring_at(process, index), end_ns);
 }

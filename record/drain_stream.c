@@ -104,6 +104,17 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Samples did come for that. */
+static uint64_t saved_ns(const struct event_ring *shared, uint64_t lived_ns)
+{
+	return least(atomic_load(&shared->saved_ns) & ~EVENT_UNTOLD, lived_ns);
+}
+
 /* What a last record may carry, as record/agent/thread.c has it: more is samples that did not come. Nothing
  * is due for longer than the thread was there. */
 static uint64_t rest_most_ns(
@@ -113,8 +124,8 @@ static uint64_t rest_most_ns(
 	struct timespec tick = {0};
 
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	return 2 * process->period_ns + TICKS_LATE * (uint64_t)tick.tv_nsec +
-	       (due_ns < lived_ns ? due_ns : lived_ns);
+	return 2 * process->period_ns + TICKS_LATE * (uint64_t)tick.tv_nsec + least(due_ns, lived_ns) +
+	       saved_ns(shared, lived_ns);
 }
 
 /* A thread that lives on to the end of its process has no last record of its own: what its clock has beyond
@@ -130,12 +141,15 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 	uint64_t lived_ns = end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0;
 	uint64_t most_ns = rest_most_ns(process, shared, lived_ns);
 
+	if (!cpu_end_ns) /* it was killed, and nobody has read its clock */
+		cpu_end_ns = covered_ns + saved_ns(shared, lived_ns);
 	if (atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns || !process->period_ns ||
 		ring->is_broken || process->is_discarded)
 		return;
-	sample.amount = cpu_end_ns - covered_ns;
-	if (sample.amount > most_ns)
-		sample.amount = most_ns;
+	sample.amount = least(cpu_end_ns - covered_ns, most_ns);
+	if (atomic_load(&shared->saved_ns) & EVENT_UNTOLD)
+		sample.context = drain_context_reserved(drain,
+			EVENT_NODE_PARTIAL_PROGRAM + (shared->start_routine ? EVENT_NODE_THREAD_ROOT : 0));
 	store_writer_append(drain->writer, ring->stream, STORE_SAMPLES, &sample, 1);
 	process->weight_ns += sample.amount;
 	process->samples++;

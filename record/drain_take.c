@@ -201,7 +201,7 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 	uint64_t time_ns = drain_credible(drain, sample->time_ns);
 
 	if (!sample->metric && drain->process->trap == EVENT_TRAP_SAMPLES &&
-		!(sample->h.flags & (EVENT_F_FIRST | EVENT_F_LAST)))
+		!(sample->h.flags & (EVENT_F_FIRST | EVENT_F_LAST | EVENT_F_UNTOLD)))
 		hits_take(drain, sample, time_ns);
 	else if (!sample->metric)
 		sample_put(drain, sample, time_ns, sample->weight, NULL);

@@ -14,7 +14,8 @@
 #include "record/drain.h"
 #include "record/outside_modules.h"
 
-#define LOOKS_MAX 16		  /* per call: other work waits meanwhile */
+#define LOOKS_MAX 16	   /* per call: other work waits meanwhile */
+#define LOOK_FRAMES 16384u /* of a deeper stack they count as a look, too: a million take half a second */
 #define STACK_BYTES (64u * 1024u) /* read at once: most stacks are smaller */
 #define STACK_OVERLAP 4096u	  /* a frame's words are not asked for from the innermost out */
 
@@ -269,6 +270,7 @@ static size_t look_at(struct measured *process, struct store_writer *writer, uin
 			continue;
 		looks++;
 		error = path_find(process, writer, ring, now_ns, &context);
+		looks += process->outside ? process->outside->unwinder.walked / LOOK_FRAMES : 0;
 		if (!error)
 			waits_looked(&ring->waits, since_ns, clock_now_ns(), context);
 		else
@@ -289,7 +291,8 @@ size_t outside_look(struct measured *process, struct store_writer *writer, uint6
 	if (now_ns < process->outside_rest_ns)
 		return looks;
 	begin_ns = clock_now_ns();
-	looks += look_at(process, writer, now_ns, OUTSIDE_UNTOLD_NS, LOOKS_MAX - looks);
+	if (looks < LOOKS_MAX)
+		looks += look_at(process, writer, now_ns, OUTSIDE_UNTOLD_NS, LOOKS_MAX - looks);
 	process->outside_rest_ns = begin_ns + OUTSIDE_SHARE * (clock_now_ns() - begin_ns);
 	return looks;
 }

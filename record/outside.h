@@ -23,10 +23,9 @@
 
 struct outside; /* modules of one process as read from outside */
 
-/* Looks at the threads of `process` that are blocked for long enough, each once in a wait; a few per call.
- * The first refusal is kept as the run's meta `stacks_refused`. Returns how many threads it looked at: there
- * is news.
- */
+/* Looks at the threads of `process` that are blocked for long enough, each once in a wait; a few per call,
+ * of deep ones fewer. The first refusal is kept as the run's meta `stacks_refused`. Not 0: it looked at some,
+ * there is news. */
 size_t outside_look(struct measured *process, struct store_writer *writer, uint64_t now_ns);
 void outside_free(struct outside *outside);
 

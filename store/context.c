@@ -80,20 +80,29 @@ static uint64_t node_hash(const void *contexts, uint32_t id)
 	return child_hash(node->parent, node->module, node->offset);
 }
 
+static bool is_it(
+	const struct store_contexts *contexts, uint32_t id, uint32_t parent, uint32_t module, uint64_t offset)
+{
+	const struct store_context *node = &contexts->nodes[id];
+
+	return node->parent == parent && node->module == module && node->offset == offset;
+}
+
 uint32_t store_contexts_intern(
 	struct store_contexts *contexts, uint32_t parent, uint32_t module, uint64_t offset)
 {
 	size_t at;
 
+	/* Paths come node by node: the first child follows most. Of a deep recursion that others have had no
+	 * slot need be looked for, each of which lies elsewhere. */
+	if (parent && parent + 1 < contexts->count && is_it(contexts, parent + 1, parent, module, offset))
+		return parent + 1;
 	if (!store_slots_grow(&contexts->slots, &contexts->slot_count, contexts->count, node_hash, contexts))
 		return STORE_ID_FAILED;
 	at = child_hash(parent, module, offset) & (contexts->slot_count - 1);
-	for (; contexts->slots[at]; at = (at + 1) & (contexts->slot_count - 1)) {
-		const struct store_context *node = &contexts->nodes[contexts->slots[at] - 1];
-
-		if (node->parent == parent && node->module == module && node->offset == offset)
+	for (; contexts->slots[at]; at = (at + 1) & (contexts->slot_count - 1))
+		if (is_it(contexts, contexts->slots[at] - 1, parent, module, offset))
 			return contexts->slots[at] - 1;
-	}
 	if (contexts_append(contexts, parent, module, offset) == STORE_ID_FAILED)
 		return STORE_ID_FAILED;
 	contexts->slots[at] = contexts->count;

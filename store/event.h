@@ -164,6 +164,7 @@ enum event_ring_state {
 };
 
 #define EVENT_NOT_PAUSED UINT64_MAX
+#define EVENT_UNTOLD (UINT64_C(1) << 63)
 
 struct event_ring {
 	_Atomic uint32_t state; /* FREE -> CLAIMED by compare-exchange (thread), -> ENDED (thread), -> FREE
@@ -202,7 +203,9 @@ struct event_ring {
 	/* Of threads that lived on to the process's end: CPU time that signals which were due then would have
 	 * told of, at most */
 	_Atomic uint64_t due_ns;
-	uint8_t _pad[8];
+	/* Weight of samples for which the next one is to stand, EVENT_UNTOLD: if their path can be told by
+	 * then */
+	_Atomic uint64_t saved_ns;
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */

@@ -231,6 +231,19 @@ static uint64_t weight_of(size_t bytes)
 	return (uint64_t)((((unsigned __int128)bytes << 32) + share / 2) / share);
 }
 
+/* The site of the calling thread's path, which is at `node`. A path that could not be told has that of
+ * unknown ones, even if it could be by now: what is freed of it comes to where it was allocated. */
+static struct site *site_here(struct thread *t, uint32_t node)
+{
+	if (node >= EVENT_NODE_FIRST) {
+		trace_path_walk(t);
+		if (t->path_count)
+			return site_of(t->path_root, t->path, t->path_count);
+		node = t->root + EVENT_NODE_PARTIAL_PROGRAM;
+	}
+	return site_of(node, NULL, 0);
+}
+
 /* The tally of the calling thread's path, whose owner is its site; NULL: there is no room. */
 static struct tally *here(struct thread *t)
 {
@@ -242,8 +255,7 @@ static struct tally *here(struct thread *t)
 		return tally;
 	if (!tally->total)
 		tally_bind(t, tally, key, node, TALLY_ALLOCATED);
-	trace_path_walk(t);
-	tally->owner = t->path_count ? site_of(t->path_root, t->path, t->path_count) : site_of(node, NULL, 0);
+	tally->owner = site_here(t, node);
 	return tally->owner ? tally : NULL;
 }
 

@@ -173,8 +173,10 @@ HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsign
 	for (; bytes || depth < count;) {
 		unsigned end;
 
-		if (!batch_begin(t, frames, count, depth, bytes, now_ns, &end))
+		if (!batch_begin(t, frames, count, depth, bytes, now_ns, &end)) {
+			t->told_depth = depth;
 			return RING_LOST_FULL;
+		}
 		nodes_put(t, frames, count, root, depth, end);
 		depth = end;
 		if (depth == count && bytes)
@@ -198,6 +200,8 @@ int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned
 {
 	struct unwind_frame *frames = other_frames(t);
 
+	if (count > t->unwinder.most)
+		return RING_LOST_MEMORY;
 	memcpy(frames, known, count * sizeof(*frames));
 	return frames_open(t, frames, count, root, 0, now_ns, node);
 }

@@ -24,7 +24,8 @@ int path_open(struct thread *t, const struct arch_registers *start, uint64_t byt
 int path_open_into(struct thread *t, const struct arch_registers *start, uint64_t function, uint64_t bytes,
 	uint64_t now_ns, uint32_t *node);
 
-/* The same, for 0 bytes, on a path that was found before, perhaps by another thread. */
+/* The same, for 0 bytes, on a path that was found before, perhaps by another thread, which may have had more
+ * memory for frames: then this one has none for them. */
 int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,
 	uint64_t now_ns, uint32_t *node);
 

@@ -58,29 +58,83 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 	ring_commit(&t->ring);
 }
 
-/* false: the ring has no room for all of its path, but has taken a part of it: a later sample finds that told
- * and stands for this one. */
-HOT static bool path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
+static void untold_add(struct thread *t)
+{
+	t->untold_ns += t->saved_ns;
+	t->saved_ns = 0;
+	t->telling = 0;
+}
+
+static void untold_publish(struct thread *t, uint64_t now_ns)
+{
+	uint32_t node = t->node;
+	bool is_partial = t->node_is_partial;
+
+	t->node_is_partial = true;
+	sample_publish(t, t->root + EVENT_NODE_PARTIAL_PROGRAM, EVENT_F_UNTOLD, t->untold_ns, now_ns);
+	t->untold_ns = 0;
+	t->node = node;
+	t->node_is_partial = is_partial;
+}
+
+uint64_t sample_untell(struct thread *t, uint64_t now_ns)
+{
+	uint64_t saved_ns = t->saved_ns;
+
+	if (t->telling)
+		untold_add(t);
+	if (t->untold_ns)
+		untold_publish(t, now_ns);
+	return saved_ns - t->saved_ns;
+}
+
+/* The path of which nodes down to `depth` are known now is not, or no longer, the one that was being told. */
+static bool is_another(const struct thread *t, unsigned depth)
+{
+	return depth < t->telling_depth || t->path_nodes[t->telling_depth - 1] != t->telling;
+}
+
+HOT static int path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
 	uint64_t weight, uint64_t now_ns)
 {
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
-	uint32_t node, known = t->tree.count;
+	uint32_t node;
 	int result;
 
 	arch_registers_read(context, start.value);
 	result = path_open(t, &start, sizeof(struct event_sample), now_ns, &node);
-	if (result == RING_LOST_FULL && !metric && (t->is_telling || t->tree.count > known)) {
-		t->is_telling = true;
-		return false;
+	if (result != PATH_OPEN)
+		return result;
+	if (t->telling && !metric && is_another(t, t->path_count))
+		untold_add(t);
+	if (!metric) {
+		weight += t->saved_ns;
+		t->saved_ns = 0;
+		t->telling = 0;
 	}
-	if (result != PATH_OPEN) {
-		ring_lose(&t->ring, (enum ring_loss)result, metric ? 0 : weight, now_ns);
-		return true;
-	}
-	t->is_telling &= metric != 0;
 	t->node_is_partial = t->path_root != t->root;
 	sample_put(t, node, flags, metric, weight, now_ns);
 	ring_commit(&t->ring);
+	return result;
+}
+
+/* The ring has no room for all of a path. Has it taken a part of it, a later sample finds that told and
+ * stands for this one. False: it is lost. */
+static bool tell_on(struct thread *t, uint64_t weight, uint32_t known)
+{
+	if (!t->telling && t->tree.count == known)
+		return false;
+	if (t->telling && is_another(t, t->told_depth))
+		untold_add(t);
+	if (t->told_depth) {
+		t->telling = t->path_nodes[t->told_depth - 1];
+		t->telling_depth = t->told_depth;
+		t->saved_ns += weight;
+	} else {
+		t->untold_ns += weight;
+	}
+	ring_count(&t->ring.shared->signals, UINT64_MAX); /* one less: it was an overrun */
+	ring_count(&t->ring.shared->overruns, 1);
 	return true;
 }
 
@@ -107,7 +161,9 @@ static void missed_count(struct thread *t, uint64_t now_ns)
 HOT void sample_take_ns(
 	struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight, uint64_t now_ns)
 {
+	uint32_t known;
 	uint8_t flags;
+	int result;
 
 	if (control_is_paused())
 		return;
@@ -115,14 +171,13 @@ HOT void sample_take_ns(
 	t->covered_ns += weight;
 	if (now_ns < t->rest_until_ns) {
 		t->saved_ns += weight; /* the next sample has it */
+		thread_saved_tell(t);
 		ring_count(&t->ring.shared->overruns, periods);
 		return;
 	}
 	ring_count(&t->ring.shared->signals, 1);
 	ring_count(&t->ring.shared->overruns, periods - 1);
 	flags = t->saved_ns ? EVENT_F_SAVED : 0;
-	weight += t->saved_ns;
-	t->saved_ns = 0;
 	if (!ring_enter(&t->ring)) {
 		if (t->is_tracing)
 			t->deferred_ns += weight; /* trace_end takes the sample */
@@ -130,12 +185,17 @@ HOT void sample_take_ns(
 			ring_lose(&t->ring, RING_LOST_NESTED, weight, now_ns);
 		return;
 	}
-	if (!path_sample(t, context, flags, 0, weight, now_ns)) {
-		t->saved_ns = weight;
-		ring_count(&t->ring.shared->signals, UINT64_MAX); /* one less: it was an overrun */
-		ring_count(&t->ring.shared->overruns, 1);
+	if (t->untold_ns && !t->telling)
+		untold_publish(t, now_ns);
+	known = t->tree.count;
+	result = path_sample(t, context, flags, 0, weight, now_ns);
+	if (result != PATH_OPEN && (result != RING_LOST_FULL || !tell_on(t, weight, known))) {
+		ring_lose(&t->ring, (enum ring_loss)result, weight + t->saved_ns, now_ns);
+		t->saved_ns = 0;
+		t->telling = 0;
 	}
-	if (t->papi)
+	thread_saved_tell(t);
+	if (t->papi && !t->telling) /* else the sample that will stand for this one has it */
 		papi_take(t, now_ns);
 	ring_leave(&t->ring);
 	if (atomic_load_explicit(&own_stack_missed, memory_order_relaxed))
@@ -171,6 +231,7 @@ void sample_catch_up(struct thread *t)
 void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned counter, uint64_t value)
 {
 	uint64_t now_ns = process_now_ns();
+	int result;
 
 	if (control_is_paused())
 		return;
@@ -180,7 +241,9 @@ void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned c
 		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
 		return;
 	}
-	path_sample(t, context, 0, counter + 1, value, now_ns);
+	result = path_sample(t, context, 0, counter + 1, value, now_ns);
+	if (result != PATH_OPEN)
+		ring_lose(&t->ring, (enum ring_loss)result, 0, now_ns);
 	ring_leave(&t->ring);
 	took(t, now_ns);
 }

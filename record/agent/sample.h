@@ -68,6 +68,10 @@ void sample_catch_up(struct thread *thread);
 /* Publishes a sample at a known node. false: dropped and counted. The ring must be entered. */
 bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);
 
+/* Saved weight of a path that has not been told to its end is that of no other: publishes it as that of a
+ * path that is not known. Returns what was no longer saved for that. The ring must be entered. */
+uint64_t sample_untell(struct thread *thread, uint64_t now_ns);
+
 /* Publishes the record that opens a thread: its start routine, or the root. */
 void sample_publish_first(struct thread *thread, uint64_t start_routine, uint64_t now_ns);
 

@@ -32,7 +32,7 @@
 
 #define NODES_WANTED (1u << 20)
 #define NODES_UNFOLDED (1u << 22) /* where each level of a recursion is a node */
-#define NODES_LIMITED (1u << 16)  /* where the address space is limited */
+#define NODES_LIMITED (1u << 16)  /* where memory is limited: what the program may have is its own */
 #define NODES_LEAST (1u << 12)
 #define TICKS_LATE 16		      /* a virtual machine's host may keep that many */
 #define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes cheaper than memset */
@@ -66,17 +66,24 @@ static int self_read(void *context, uint64_t address, void *to, size_t bytes)
 													: -1;
 }
 
+static bool is_limited(int resource)
+{
+	struct rlimit limit;
+
+	return !getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY;
+}
+
 void thread_init(void)
 {
 	struct unwind_space *space = &pool.space;
-	struct rlimit limit;
 
 	switches_init();
 	pool.free = NULL;
 	pool.unwinder = NULL;
 	atomic_flag_clear(&pool.taken);
 	pool.nodes = process.settings.keeps_recursion ? NODES_UNFOLDED : NODES_WANTED;
-	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+	if (is_limited(RLIMIT_AS) ||
+		is_limited(RLIMIT_DATA)) /* which counts what is private, touched or not */
 		pool.nodes = NODES_LIMITED;
 	space->memory.read = self_read;
 	space->module_find = module_find;
@@ -197,7 +204,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
 		&ring->lost_full, &ring->lost_nested, &ring->lost_memory, &ring->lost_weight, &ring->errant,
 		&ring->counts, &ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns, &ring->heard_ns,
-		&ring->due_ns};
+		&ring->due_ns, &ring->saved_ns};
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
@@ -235,7 +242,8 @@ void thread_begin(struct thread *t, uint32_t index)
 	trace_init(t);
 	t->open_count = 0;
 	t->saved_ns = t->rest_until_ns = 0;
-	t->is_telling = false;
+	t->telling = 0;
+	t->untold_ns = 0;
 	ring_enter(&t->ring);
 	sample_publish_first(t, thread_place.start_routine, now_ns);
 	ring_leave(&t->ring);
@@ -282,11 +290,15 @@ static bool settle(struct thread *t, uint64_t *rest)
 	cpu_ns -= ring->cpu_begin_ns + control_paused_ns(ring, cpu_ns);
 	*rest = cpu_ns > t->covered_ns ? cpu_ns - t->covered_ns : 0;
 	*rest = (*rest < most ? *rest : most) + t->saved_ns;
-	if (!ring_enter(&t->ring))
+	if (!ring_enter(&t->ring)) {
+		*rest += t->untold_ns;
 		return false;
+	}
+	*rest -= sample_untell(t, now_ns);
 	sample_publish(t, t->node, EVENT_F_LAST, *rest, now_ns);
 	ring_leave(&t->ring);
 	t->saved_ns = 0;
+	thread_saved_tell(t);
 	t->covered_ns = cpu_ns;
 	atomic_store(&ring->end_ns, now_ns);
 	return true;

@@ -47,16 +47,21 @@ struct thread {
 	uint64_t hit_ns;      /* of the last sample, if an event's hit in time made it; else 0 */
 	int64_t lead_ns;      /* of the samples ahead of the thread's clock, when that was asked last */
 	/* After a walk that took long no other is begun for a while: weight of the samples that came
-	 * meanwhile. */
+	 * meanwhile. See thread_saved_tell. */
 	uint64_t saved_ns;
 	uint64_t rest_until_ns;
+	/* Of a path the ring has taken a part, and had no room for more: the node and the depth that it has
+	 * come to. The saved weight is that of samples there; 0: there is none. What then turned out to have
+	 * been elsewhere is untold. */
+	uint32_t telling, telling_depth;
+	uint64_t untold_ns;
+	unsigned told_depth;  /* of the last path that could not be opened for a full ring */
 	unsigned far_reads;   /* of the last walk: system calls */
 	uint32_t pause_epoch; /* see control.h */
 	uint32_t believed;    /* hits since the thread's clock was read last */
 	uint32_t root;	      /* enum event_node */
 	uint32_t node;	      /* context of the last sample */
 	bool node_is_partial; /* its path has no end */
-	bool is_telling;      /* a path of which the ring has taken a part, and had no room for more */
 	uint32_t generation;  /* of the caches below, see module_generation */
 	/* The last path that was published, innermost first, and its nodes, root first: path_nodes. */
 	uint32_t path_root;
@@ -165,6 +170,20 @@ static inline struct thread *thread_own(void)
 /* The same where the caller may also be a thread that libc does not know and that has another's storage. Two
  * system calls. */
 struct thread *thread_here(void);
+
+/* What saved_ns has come to, for a thread that lives on to the end of its process, or is killed with it: no
+ * sample of its own will stand for that. Not before one that has it is published. */
+static inline void thread_saved_tell(struct thread *thread)
+{
+	_Atomic uint64_t *told = &thread->ring.shared->saved_ns;
+
+	uint64_t saved_ns = thread->saved_ns + thread->untold_ns;
+
+	if (thread->telling || thread->untold_ns)
+		saved_ns |= EVENT_UNTOLD;
+	if (atomic_load_explicit(told, memory_order_relaxed) != saved_ns)
+		atomic_store_explicit(told, saved_ns, memory_order_relaxed);
+}
 
 /* Around a handler's stay on the stack of the thread's block. False: somebody is there, who can only be a
  * thread that libc does not know and that has this one's storage. */

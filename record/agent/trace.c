@@ -62,8 +62,10 @@ static uint32_t path_into(struct thread *t, uint64_t function, bool *is_partial)
 	node = trail_find(t, &start, function);
 	if (node)
 		return node;
-	if (path_open_into(t, &start, function, 0, 0, &node) != PATH_OPEN)
-		return t->root;
+	if (path_open_into(t, &start, function, 0, 0, &node) != PATH_OPEN) {
+		*is_partial = true;
+		return t->root + EVENT_NODE_PARTIAL_PROGRAM;
+	}
 	*is_partial = t->path_root != t->root;
 	if (!*is_partial)
 		trail_note(t, &start, function, node);

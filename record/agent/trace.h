@@ -25,7 +25,7 @@ struct thread *trace_begin(void);
 void trace_end(struct thread *t);
 
 /* Node of the calling thread's path, without the agent's own frames; valid as long as the ring's claim.
- * 0 (EVENT_NODE_PROGRAM_ROOT) or the thread root when it could not be had. About 0.2 us on a known path, a
+ * A partial root when it could not be had. About 0.2 us on a known path, a
  * tenth of that on the path of the last time (trail.h). */
 uint32_t trace_path(struct thread *t);
 

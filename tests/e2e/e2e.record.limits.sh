@@ -11,6 +11,11 @@ done
 for mode in as data; do
 	check "$mode: threads that were measured" calc "$(hpct-info "$mode.hpct" --streams --format tsv | tsv '{ n++ } END { print n }') >= 17"
 done
+# What a limit that was there before leaves to the program: with -r paths may be long, and no thread has room for a million frames.
+for limit in d v; do
+	(ulimit -S -$limit 8000000 && record "small-$limit" -r -- grep VmData /proc/self/status) >out || fail "ulimit -$limit: does not end well"
+	check "ulimit -$limit: private memory in KiB: $(cat out)" awk '{ exit $2 > 60000 }' out
+done
 # Without privileges what may be locked is limited, and hard limits are final.
 command -v setpriv >/dev/null && [ "$(id -u)" = 0 ] || exit
 chmod 711 . && mkdir -m 777 user && cd user || exit

@@ -76,3 +76,18 @@ if [ -x "$samples/templates" ]; then # new comes by malloc
 	event=MEMLEAK both templates "$samples/templates" 0.05
 	check "what C++ allocates is there" calc "$(bytes templates MEMLEAK:allocated 'operator new.*') > 0"
 fi
+
+# Paths of a thread that has more room for them than the one that frees.
+record deeper -r -e MEMLEAK -- "$HPCT_BIN/../tests/frees" >out 2>err || fail "another frees: does not end well"
+same "another frees: its output" 64 "$(cat out)"
+same "another frees: allocated at depth, freed" "6400 6400" "$(bytes deeper MEMLEAK:allocated allocate) $(hpct-slice deeper.hpct \
+	--format tsv | tsv '$c["metric"] == "MEMLEAK:freed" && $c["value"] >= 6400 { print $c["value"] }')"
+# What the ring has no room for has no path, for those who free it neither.
+record unordered -r -e MEMLEAK -- "$HPCT_BIN/../tests/frees" unordered >out 2>err || fail "no order: does not end well"
+hpct-slice unordered.hpct --format tsv | tsv '$c["track"] == "values" && $c["path"] ~ /^<thread root>/ {
+	n[$c["metric"] " " $c["path"]] += $c["value"] } END { for (k in n) print n[k], k }' | sort | cut -c 1-200 >values
+check "no order: nothing is allocated where the thread began: $(cat values)" \
+	awk '/<thread root>$/ { exit 1 } / MEMLEAK:allocated / { n += $1 } END { exit n != 6400 }' values
+check "no order: freed where it was allocated, or nowhere known: $(cat values)" awk '
+	$2 == "MEMLEAK:freed" { sum += $1; if ($0 !~ /<partial>$/) freed[$3] = $1 } $2 != "MEMLEAK:freed" { allocated[$3] = $1 }
+	END { for (p in freed) if (freed[p] > allocated[p]) exit 1; exit sum != 6400 }' values

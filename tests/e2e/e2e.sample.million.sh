@@ -39,6 +39,13 @@ done <<'END'
 3 100000
 0 40000
 END
+# It ends before the ring has taken all of its path: where its time went is not known then, and not where the thread began.
+record untold -r -- "$samples/million" 0.5 0 300000 >out || fail "-r, no time to tell"
+same "-r, no time to tell: lost" 0 "$(info untold lost)"
+weights_agree untold
+hpct-slice untold.hpct --format tsv | tsv '$c["track"] == "samples" && $c["path"] ~ /^<thread root>/ {
+	all += $c["weight"]; if ($c["path"] == "<thread root>;start") n += $c["weight"] } END { print(n / all) }' >share
+check "-r, no time to tell: of the time, the start has $(cat share)" calc "$(cat share) < 0.2"
 same "-r: the run says so" "kept folded" "$(info kept1-3000 recursion) $(info turns1 recursion)"
 same "-r: a row for each level" 1000000 "$(hpct-profile kept1-1000000.hpct --format tsv |
 	tsv '$c["name"] == "one" && $c["kind"] == "function"' | wc -l)"

@@ -145,6 +145,48 @@ static void test_a_killed_process_loses_nothing(void **state)
 	store_reader_close(reader);
 }
 
+#define SAVED 700 /* ns: a thread lives for longer */
+
+static void agent_rests(struct fixture *f)
+{
+	struct fake fake;
+	struct writing w;
+
+	fake_open(&fake, 0);
+	fake_send(&fake, f->host.socket, 2);
+	w = claim(&fake, 0, 0);
+	put_sample(&w, EVENT_NODE_PROGRAM_ROOT, 5);
+	atomic_store(&w.ring->signals, 1);
+	publish(&w);
+	drained(&w);
+	atomic_store(&w.ring->overruns, 9);
+	atomic_store(&w.ring->saved_ns, SAVED | EVENT_UNTOLD);
+	kill(getpid(), SIGKILL);
+}
+
+static void test_a_killed_thread_that_rests_keeps_its_weight(void **state)
+{
+	static struct store_record records[4];
+	struct fixture *f = *state;
+	struct store_reader *reader;
+	const struct store_context *contexts;
+	uint32_t count;
+
+	start(f);
+	agent_await(agent_start(f, agent_rests), SIGKILL);
+	finish(f);
+	reader = store_of(f);
+	assert_int_equal(records_of(reader, 0, STORE_SAMPLES, records, 4), 2);
+	assert_int_equal(records[0].amount, 5);
+	assert_int_equal(records[1].amount, SAVED);
+	contexts = store_reader_contexts(reader, &count);
+	assert_int_equal(contexts[records[1].context].offset, STORE_FRAME_PARTIAL);
+	assert_int_equal(contexts[records[1].context].parent, STORE_CONTEXT_PROGRAM_ROOT);
+	assert_int_equal(store_reader_meta_number(reader, "signals", 0), 1);
+	assert_int_equal(store_reader_meta_number(reader, "overruns", 0), 9);
+	store_reader_close(reader);
+}
+
 static void agent_reuses(struct fixture *f)
 {
 	struct fake fake;
@@ -415,6 +457,7 @@ int main(void)
 		TEST(test_two_threads_arrive),
 		TEST(test_a_recursion_comes_as_one_record),
 		TEST(test_a_killed_process_loses_nothing),
+		TEST(test_a_killed_thread_that_rests_keeps_its_weight),
 		TEST(test_rings_are_used_again),
 		TEST(test_an_exec_is_the_next_generation),
 		TEST(test_a_child_that_never_registers_is_said),
