@@ -115,20 +115,20 @@ trouble_kill_collector() {
 	opens "collector killed"
 }
 
-# Paths so deep that a ring does not hold one, and nobody to empty it: the program begins once that is so.
+# More samples than a ring holds, and nobody to empty it: the program begins once that is so.
 trouble_overflow() {
 	local collecting
 	rm -rf run.hpct go && mkfifo go
 	# shellcheck disable=SC2016 # for the inner shell
-	timeout 300 hpct-record -o run.hpct -r -- bash -c 'read -r _ <go; exec "$@"' - "$samples/million" 1 1 15000 \
-		>out 2>err &
+	timeout 300 hpct-record -o run.hpct -e CPUTIME@f10000 -- bash -c 'read -r _ <go; exec "$@"' - \
+		"$samples/million" 3 1 10 >out 2>err &
 	collecting=$(collector)
 	[ -z "$collecting" ] || kill -STOP "$collecting"
 	echo >go
-	[ -z "$collecting" ] || { sleep 1; kill -CONT "$collecting"; }
+	[ -z "$collecting" ] || { sleep 2; kill -CONT "$collecting"; }
 	wait "$!"
 	same "overflow: exit code" 0 "$?"
-	same "overflow: output" 15001 "$(cat out)"
+	same "overflow: output" 11 "$(cat out)"
 	opens overflow
 	balanced overflow
 	check "overflow: nothing was lost" [ "$(info run lost)" -gt 0 ]
