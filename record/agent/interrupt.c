@@ -31,21 +31,18 @@ static bool is_restarted(long number, long second)
 	return false;
 }
 
-/* The flags of the program's handler that runs as soon as ours is over; false: there is none. */
-static bool next_flags(const ucontext_t *context, uint64_t *flags)
-{
-	uint64_t pending = 0, blocked, action[4]; /* as the kernel has it: handler, flags */
+#define BIT(number) (UINT64_C(1) << ((number)-1))
 
-	memcpy(&blocked, &context->uc_sigmask, sizeof(blocked));
-	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
-	pending &= ~blocked;
+/* The flags of a handler of the program's for one of those signals, ours aside; false: it has none. */
+static bool handler_flags(uint64_t signals, uint64_t *flags)
+{
+	uint64_t action[4]; /* as the kernel has it: handler, flags */
+
 	for (unsigned i = 0; i < GUARDS; i++)
 		if (guards[i].is_on)
-			pending &= ~(UINT64_C(1) << (guards[i].number - 1));
-	for (; pending; pending &= pending - 1) {
-		int number = __builtin_ctzll(pending) + 1;
-
-		if (syscall(SYS_rt_sigaction, number, NULL, action, sizeof(blocked)))
+			signals &= ~BIT(guards[i].number);
+	for (; signals; signals &= signals - 1) {
+		if (syscall(SYS_rt_sigaction, __builtin_ctzll(signals) + 1, NULL, action, sizeof(signals)))
 			continue;
 		if (action[0] == (uintptr_t)SIG_DFL || action[0] == (uintptr_t)SIG_IGN)
 			continue;
@@ -53,6 +50,28 @@ static bool next_flags(const ucontext_t *context, uint64_t *flags)
 		return true;
 	}
 	return false;
+}
+
+/* The flags of the program's handler that runs as soon as ours is over; false: there is none. */
+static bool next_flags(const ucontext_t *context, uint64_t *flags)
+{
+	uint64_t pending = 0, blocked;
+
+	memcpy(&blocked, &context->uc_sigmask, sizeof(blocked));
+	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+	return handler_flags(pending & ~blocked, flags);
+}
+
+/* Has the program a handler that may end a wait? Then one may have done that just now: a sample that comes
+ * while a handler returns looks as one that has ended the wait itself. Not those for faults, nor libc's own
+ * two, which end a thread or change its user. */
+static bool has_handler(void)
+{
+	static const uint64_t others = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) |
+				       BIT(SIGKILL) | BIT(SIGSTOP) | BIT(32) | BIT(33);
+	uint64_t flags;
+
+	return handler_flags(~others, &flags);
 }
 
 static bool may_end(const ucontext_t *context)
@@ -89,7 +108,7 @@ void interrupt_settle_call(ucontext_t *context)
 {
 	uint64_t flags;
 
-	if (is_ring(arch_ring_wait_ended(context)) && !next_flags(context, &flags))
+	if (is_ring(arch_ring_wait_ended(context)) && !has_handler())
 		arch_ring_wait_again(context);
 	else if (may_end(context) && next_flags(context, &flags) && !(flags & SA_RESTART))
 		arch_call_interrupt(context);

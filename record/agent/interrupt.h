@@ -5,7 +5,8 @@
  * goes by ours, which would let the program's read() sleep on after its alarm.
  *
  * A wait for io_uring is woken by what only raises a signal, a timer's too, gives EINTR always and says so to
- * programs that take that for a failure: where none but ours came, it is made again.
+ * programs that take that for a failure: where the program has no handler, it is made again. One that has
+ * must expect EINTR, and whether its handler or a sample has ended the wait cannot be told.
  */
 #ifndef RECORD_AGENT_INTERRUPT_H
 #define RECORD_AGENT_INTERRUPT_H
