@@ -25,8 +25,8 @@ struct thread *trace_begin(void);
 void trace_end(struct thread *t);
 
 /* Node of the calling thread's path, without the agent's own frames; valid as long as the ring's claim.
- * A partial root when it could not be had. About 0.2 us on a known path, a
- * tenth of that on the path of the last time (trail.h). */
+ * A partial root when it could not be had. About 0.2 us on a known path, a tenth of that on the path of the
+ * last time (trail.h). */
 uint32_t trace_path(struct thread *t);
 
 /* The same, walked in any case: its frames are then t->path[0 .. t->path_count). */
