@@ -94,6 +94,7 @@ static bool is_another(const struct thread *t, unsigned depth)
 	return depth < t->telling_depth || t->path_nodes[t->telling_depth - 1] != t->telling;
 }
 
+/* A sample with its path, and what was saved for it. PATH_OPEN: it is published; else an enum ring_loss. */
 HOT static int path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
 	uint64_t weight, uint64_t now_ns)
 {
