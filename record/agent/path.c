@@ -273,6 +273,7 @@ HOT int path_open_into(struct thread *t, const struct arch_registers *start, uin
 		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM, bytes, now_ns, node);
 }
 
+/* NOLINTNEXTLINE(misc-redundant-expression): they are alike as it happens */
 static_assert(UNWIND_WALK_MAX <= EVENT_NODES_MAX, "a path may be one recursion");
 static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE_PARTIAL_PROGRAM &&
 		      EVENT_NODE_PARTIAL_THREAD == EVENT_NODE_THREAD_ROOT + EVENT_NODE_PARTIAL_PROGRAM,
