@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collect_store.c - the collector's store: where it is made, what it says of the run as a whole, and when
- * what was recorded is committed: within a second, earlier above 8 MiB and half of what is in memory.
+ * what was recorded is committed: within a second, earlier above 4 MiB.
  */
 #include "record/collect_state.h"
 

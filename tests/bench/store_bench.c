@@ -3,9 +3,9 @@
  * store_bench.c - bytes per record and ns per record of the codec, beside raw bytes copied; then the whole
  * writer with its commits. Prints TSV: what, records, bytes/record, encode ns, decode ns (all columns),
  * decode ns (time and context). Times are of CPU (the machine is shared; 20 ns are 50 M records/s per core),
- * the fastest of several rounds; the writer's of all rounds, the kernel's share of its commits included. A
- * word as argument chooses the rows that have it in their name, `=NAME` the row of that name. With a
- * directory behind it the stores stay there, to be held against those of another build.
+ * the fastest of several rounds; the writer's with the kernel's share of its commits. A word as argument
+ * chooses the rows that have it in their name, `=NAME` the row of that name. With a directory behind it the
+ * stores stay there, to be held against those of another build.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -23,6 +23,7 @@
 #define POOL 16384u
 #define BATCH 256u
 #define ROUNDS 5
+#define TIMES 3
 #define CONTEXTS 5000u
 #define HOT 64u
 #define KERNELS 40u
@@ -293,26 +294,15 @@ static void path_of(char *path, size_t size, const char *name)
 			path[at] = '-';
 }
 
-/* Writer and commits: records appended 256 at a time, a commit when a collector would. As a collector's, who
- * takes them out of a ring, they are made one batch after the other in the same place, so that they are in
- * the nearest cache; making them is timed alone and left out. With watermarks all rollups are made: of
- * contexts, of the stream's line, of its device (of the crowd only from 16 streams on); without, those of
- * contexts. Settling a file that is small enough follows the end of its program and is not part of it.
- * Streams take turns. */
-static void bench_writer(const char *name, const struct store_record *records, enum store_track track,
+/* Makes the store of that path; how long it took without making the records. */
+static double write_all(const char *path, const struct store_record *records, enum store_track track,
 	bool is_watched, uint32_t streams)
 {
-	char path[PATH_MAX], lock[PATH_MAX + 8];
 	static struct source source;
 	struct store_writer *writer;
-	struct store_reader *reader;
 	struct error error = {0};
 	double begin, making;
 
-	if (!is_asked(name))
-		return;
-	path_of(path, sizeof path, name);
-	snprintf(lock, sizeof lock, "%s-lock", path);
 	unlink(path);
 	source_begin(&source, records, track, streams);
 	making = make_all(&source);
@@ -331,10 +321,38 @@ static void bench_writer(const char *name, const struct store_record *records, e
 	begin = seconds() - begin - making;
 	if (store_writer_close(writer, &error))
 		exit(error_report(&error, "store_bench"));
+	return begin;
+}
+
+/* Writer and commits: records appended 256 at a time, a commit when a collector would. As a collector's, who
+ * takes them out of a ring, they are made one batch after the other in the same place, so that they are in
+ * the nearest cache; making them is timed alone and left out. With watermarks all rollups are made: of
+ * contexts, of the stream's line, of its device (of the crowd only from 16 streams on); without, those of
+ * contexts. Settling a file that is small enough follows the end of its program and is not part of it.
+ * Streams take turns. The store is written once before it is timed: a virtual machine's host lends memory at
+ * its first touch, at the price of hundreds of records a page, and a file's pages come back once it is gone.
+ */
+static void bench_writer(const char *name, const struct store_record *records, enum store_track track,
+	bool is_watched, uint32_t streams)
+{
+	char path[PATH_MAX], lock[PATH_MAX + 8];
+	struct store_reader *reader;
+	struct error error = {0};
+	double took, fastest = 1e9;
+
+	if (!is_asked(name))
+		return;
+	path_of(path, sizeof path, name);
+	snprintf(lock, sizeof lock, "%s-lock", path);
+	write_all(path, records, track, is_watched, streams);
+	for (unsigned time = 0; time < TIMES; time++) {
+		took = write_all(path, records, track, is_watched, streams);
+		fastest = took < fastest ? took : fastest;
+	}
 	if (store_reader_open(&reader, path, &error))
 		exit(error_report(&error, "store_bench"));
 	printf("%s\t%u\t%.2f\t%.1f\t\t\n", name, ROUNDS * RECORDS,
-		(double)store_reader_bytes(reader) / (ROUNDS * RECORDS), begin * 1e9 / (ROUNDS * RECORDS));
+		(double)store_reader_bytes(reader) / (ROUNDS * RECORDS), fastest * 1e9 / (ROUNDS * RECORDS));
 	fflush(stdout);
 	store_reader_close(reader);
 	if (!directory)
