@@ -179,7 +179,7 @@ static struct totals sum_streams(struct run *run)
 	struct totals totals = {0};
 
 	for (uint32_t i = 0; i < run_stream_count(run); i++) {
-		const struct store_stream *s = &run_stream_peek(run, i)->s;
+		const struct store_stream *s = &run_stream_peek_unnamed(run, i)->s;
 
 		for (int track = 0; track < STORE_TRACK_COUNT; track++) {
 			totals.records[track] += s->count[track];

@@ -81,6 +81,8 @@ uint32_t run_stream_count(const struct run *run);
 const struct run_stream *run_stream(const struct run *run, uint32_t stream);
 /* One that is there, for who goes through all of them once: costs no memory, until the next call. */
 const struct run_stream *run_stream_peek(struct run *run, uint32_t stream);
+/* The same without its texts but the host's, which are NULL: that is the dearer part. */
+const struct run_stream *run_stream_peek_unnamed(struct run *run, uint32_t stream);
 /* The same with what only its records tell: the first call looks into them. */
 const struct run_stream *run_stream_read(struct run *run, uint32_t stream);
 

@@ -286,22 +286,32 @@ const struct run_stream *run_stream(const struct run *run, uint32_t stream)
 	return stream < run->streams.count ? &run_line_state(run, stream)->r : NULL;
 }
 
-const struct run_stream *run_stream_peek(struct run *run, uint32_t stream)
+const struct run_stream *run_stream_peek_unnamed(struct run *run, uint32_t stream)
 {
 	const struct run_place *place = &run->places[stream];
-	const struct run_part *part = &run->parts[place->part];
-	struct run_stream *r = &run->peeked;
 	const struct store_stream *s;
-	size_t bytes;
 
 	if (place->is_met)
 		return &run_line_state(run, stream)->r;
 	s = stored_at(run, place);
-	identify(run, place, s, r);
-	copy(r, part, s);
-	r->device_name = store_reader_text(part->reader, s->device_name, NULL); /* many have one */
-	r->name = store_reader_text_peek(part->reader, s->name);
-	r->text = identity(run, s, r->host, &bytes);
+	identify(run, place, s, &run->peeked);
+	copy(&run->peeked, &run->parts[place->part], s);
+	run->peeked.text = run->peeked.name = run->peeked.device_name = NULL;
+	return &run->peeked;
+}
+
+const struct run_stream *run_stream_peek(struct run *run, uint32_t stream)
+{
+	const struct run_stream *unnamed = run_stream_peek_unnamed(run, stream);
+	const struct store_reader *reader = run->parts[run->places[stream].part].reader;
+	struct run_stream *r = &run->peeked;
+	size_t bytes;
+
+	if (unnamed != r)
+		return unnamed;
+	r->device_name = store_reader_text(reader, r->s.device_name, NULL); /* many have one */
+	r->name = store_reader_text_peek(reader, r->s.name);
+	r->text = identity(run, &r->s, r->host, &bytes);
 	return r;
 }
 

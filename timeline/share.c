@@ -295,7 +295,7 @@ static uint32_t parts_for(const struct share_job *job)
 		long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 		for (uint32_t i = 0; i < job->count; i++) {
-			const struct store_stream *s = &run_stream_peek(job->run, job->streams[i])->s;
+			const struct store_stream *s = &run_stream_peek_unnamed(job->run, job->streams[i])->s;
 
 			records += s->count[STORE_SAMPLES] + s->count[STORE_SPANS] + s->count[STORE_VALUES];
 		}

@@ -116,7 +116,8 @@ static void hide(struct session *session)
 	node->is_hidden = true;
 	rows_update(&session->rows);
 	session_set_row(session, row);
-	session_say(session, "hidden: %s   X shows all again", node->long_label);
+	session_say(session, "hidden: %s   X shows all again",
+		rows_long_label(&session->rows, session->state.node));
 }
 
 static void show_all(struct session *session)

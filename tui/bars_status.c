@@ -65,7 +65,7 @@ static void put_cursor(struct session *session, char *out, size_t size, bool is_
 		session_share_name(session, name, &known, LABEL_CELL, is_wide ? 32 : 20);
 		quantity_share(share, cell.time_ns, frame_column_length(&session->frame, column), 0);
 	}
-	label_stream(label, session->rows.nodes[session->state.node].long_label, is_wide ? 24 : 16,
+	label_stream(label, rows_long_label(&session->rows, session->state.node), is_wide ? 24 : 16,
 		session->looks.is_ascii);
 	snprintf(out, size, "%s%s%s +%s%s%s %s", label, gap, time, length, gap, name, share);
 }
@@ -109,7 +109,7 @@ static void put_coverage(struct session *session, char *out, size_t size, bool i
 	used += snprintf(out + used, size - (size_t)used, "  lost %s", lost);
 	if (is_wide && coverage.lost_stream < UINT32_MAX - 1)
 		snprintf(out + used, size - (size_t)used, " (%s)",
-			session->rows.nodes[rows_node_of(&session->rows, coverage.lost_stream)].long_label);
+			rows_stream_label(&session->rows, coverage.lost_stream));
 }
 
 /* Bytes of the next line of a message: no word is parted that has room in a line. */

@@ -10,12 +10,22 @@
 
 #define ROWS_OPEN_MAX 400u /* more rows than this start folded */
 
+static int make(struct rows *rows, const struct run *run, struct error *error)
+{
+	int result = rows_build(rows, run, error);
+
+	if (result)
+		return result;
+	rows->labels = rows_labels_new(run, rows->node_count);
+	return rows->labels ? 0 : error_memory(error);
+}
+
 int rows_init(struct rows *rows, const struct run *run, struct error *error)
 {
 	int result;
 
 	memset(rows, 0, sizeof(*rows));
-	result = rows_build(rows, run, error);
+	result = make(rows, run, error);
 	if (result)
 		return result;
 	for (uint32_t i = 0; rows->node_count > ROWS_OPEN_MAX && i < rows->node_count;
@@ -31,7 +41,7 @@ void rows_fini(struct rows *rows)
 	free(rows->shown);
 	free(rows->side_by_side);
 	free(rows->is_filtered);
-	arena_fini(&rows->arena);
+	rows_labels_free(rows->labels);
 	memset(rows, 0, sizeof(*rows));
 }
 
@@ -66,7 +76,7 @@ int rows_renew(struct rows *rows, const struct run *run, struct error *error)
 
 	memset(rows, 0, sizeof(*rows));
 	rows->order = old.order;
-	result = rows_build(rows, run, error);
+	result = make(rows, run, error);
 	if (!result)
 		result = take_flags(rows, &old, error);
 	if (result) {

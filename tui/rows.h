@@ -11,7 +11,6 @@
 #ifndef TUI_ROWS_H
 #define TUI_ROWS_H
 
-#include "store/arena.h"
 #include "timeline/run.h"
 
 /* Of rows that stand side by side. */
@@ -21,15 +20,12 @@ enum rows_kind { ROWS_PROCESS, ROWS_THREAD, ROWS_DEVICE, ROWS_QUEUE };
 
 struct rows_node {
 	enum rows_kind kind;
-	uint32_t stream;	    /* the stream, or a group's first one */
-	uint32_t next;		    /* node behind its subtree */
-	uint32_t parent;	    /* node, UINT32_MAX: none */
-	uint8_t level;		    /* indentation: 0, 1, 2 */
-	uint64_t begin_ns, records; /* of the stream; of a group's first, of all together */
+	uint32_t stream; /* the stream, or a group's first one */
+	uint32_t next;	 /* node behind its subtree */
+	uint32_t parent; /* node, UINT32_MAX: none */
+	uint8_t level;	 /* indentation: 0, 1, 2 */
 	bool is_folded, is_hidden, is_pinned, is_match;
-	const char *label;	 /* raw: "rank 0 node07", "main", "q7 compute" */
-	const char *short_label; /* where that has no room: "rank 0", "q7" */
-	const char *long_label;	 /* for the status line: "rank 1 main" */
+	uint64_t begin_ns, records; /* of the stream; of a group's first, of all together */
 };
 
 struct rows {
@@ -43,7 +39,7 @@ struct rows {
 	uint32_t process_count, device_count, host_count, rank_count;
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
 	uint64_t version;  /* another one after each update, of all rows that there are */
-	struct arena arena;
+	struct rows_labels *labels;
 };
 
 /* All of the run's streams. Groups beyond the first are folded where there are very many rows. */
@@ -56,9 +52,21 @@ int rows_renew(struct rows *rows, const struct run *run, struct error *error);
 int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, struct error *error);
 /* Call after changing a flag of a node, or the order. */
 void rows_update(struct rows *rows);
+
+/* What a node is called, raw, as the stream table has it: made when it is first asked for, since a run may
+ * have many thousand rows and a screen shows fifty. "" when memory is out. They stay as long as the rows. */
+const char *rows_label(const struct rows *rows, uint32_t node); /* "rank 0 node07", "main", "q7 compute" */
+const char *rows_short_label(
+	const struct rows *rows, uint32_t node); /* where that has no room: "rank 0", "q7" */
+const char *rows_long_label(const struct rows *rows, uint32_t node); /* for the status line: "rank 1 main" */
+const char *rows_stream_label(const struct rows *rows, uint32_t stream); /* the long one of its node */
+/* For rows.c; NULL: memory is out. */
+struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count);
+void rows_labels_free(struct rows_labels *labels);
+
 const char *rows_order_name(enum rows_order order);
-/* For rows.c: fills in the empty `rows`, none of them shown; what is there after an error rows_fini() frees.
- */
+/* For rows.c: fills in the empty `rows`, none of them shown and none named; what is there after an error
+ * rows_fini() frees. */
 int rows_build(struct rows *rows, const struct run *run, struct error *error);
 /* For rows.c: sorts siblings. For rows_build.c: fills in what they are sorted by, first that of each stream's
  * own node. */

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_build.c - sorts the streams of a run into a tree of rows: process > CPU threads, device > queues, each
- * with its labels. Reads the stream table alone.
+ * rows_build.c - sorts the streams of a run into a tree of rows: process > CPU threads, device > queues.
+ * Reads the stream table alone.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/bytes.h"
-#include "store/hash.h"
 #include "store/table.h"
 #include "tui/rows.h"
 
-#define NAMES_MAX 1000u /* threads of a process whose names are compared */
-#define HOSTS_MAX 256u	/* more are not told apart */
+#define HOSTS_MAX 256u /* more are not told apart */
 
 /* The same process: streams of one rank, host, pid and generation. */
 static int compare_process(const struct run_stream *a, const struct run_stream *b)
@@ -66,7 +63,7 @@ static int compare_streams(const void *a, const void *b, void *data)
  * shows fifty. Stays until the next one. */
 static const struct run_stream *peek(const struct run *run, uint32_t stream)
 {
-	return run_stream_peek((struct run *)(uintptr_t)run, stream); /* which changes no answer */
+	return run_stream_peek_unnamed((struct run *)(uintptr_t)run, stream); /* which changes no answer */
 }
 
 /* Most runs have them in this order already. */
@@ -84,91 +81,13 @@ static bool is_in_order(const struct run *run, uint32_t count)
 	return true;
 }
 
-/* What the labels are made of. */
 struct builder {
 	struct rows *rows;
 	const struct run *run;
 	const uint32_t *order;
 	uint32_t count;
-	uint64_t names[NAMES_MAX]; /* of the process's threads, as hashes */
 	const char *hosts[HOSTS_MAX];
-	bool has_memory;
 };
-
-/* Labels are copies: the run's own strings may move when it is renewed. */
-static const char *made(struct builder *b, const char *text)
-{
-	if (!text)
-		b->has_memory = false;
-	return text ? text : "";
-}
-
-static const char *join(struct builder *b, const char *group, const char *label)
-{
-	char *text = arena_alloc(&b->rows->arena, strlen(group) + 1 + strlen(label) + 1);
-
-	if (text)
-		stpcpy(stpcpy(stpcpy(text, group), " "), label);
-	return made(b, text);
-}
-
-static const char *join_number(struct builder *b, const char *label, uint32_t number)
-{
-	char digits[STORE_DECIMAL_BYTES + 1];
-
-	digits[store_decimal_put(digits, number)] = '\0';
-	return join(b, label, digits);
-}
-
-static const char *process_label(struct builder *b, const struct run_stream *first, bool is_long)
-{
-	const char *name = first->name[0] ? first->name : "process";
-
-	if (first->s.rank >= 0 && is_long)
-		return made(b, arena_printf(&b->rows->arena, "rank %d", first->s.rank));
-	if (first->s.rank >= 0)
-		return made(b, arena_printf(&b->rows->arena, "rank %d %s", first->s.rank, first->host));
-	if (first->s.generation)
-		return made(b,
-			arena_printf(&b->rows->arena, "%s %u.%u", name, first->s.pid, first->s.generation));
-	return made(b, arena_printf(&b->rows->arena, "%s %u", name, first->s.pid));
-}
-
-static uint64_t name_hash(const struct run_stream *s)
-{
-	return store_hash64(s->name, strlen(s->name), 0);
-}
-
-/* Threads that share a name get their number behind it; of very many, all. */
-static bool is_shared_name(
-	const struct builder *b, const struct run_stream *s, uint32_t at, uint32_t begin, uint32_t end)
-{
-	const uint64_t name = end - begin < NAMES_MAX ? name_hash(s) : 0;
-
-	for (uint32_t i = begin; i < end && end - begin < NAMES_MAX; i++)
-		if (i != at && b->names[i - begin] == name)
-			return true;
-	return end - begin >= NAMES_MAX;
-}
-
-static const char *thread_label(
-	struct builder *b, const struct run_stream *s, uint32_t at, uint32_t begin, uint32_t end)
-{
-	if (s->s.thread == 0)
-		return "main";
-	if (!s->name[0])
-		return join_number(b, "thread", s->s.thread);
-	if (is_shared_name(b, s, at, begin, end))
-		return join_number(b, s->name, s->s.thread);
-	return made(b, arena_copy(&b->rows->arena, s->name, strlen(s->name)));
-}
-
-static const char *queue_label(struct builder *b, const struct run_stream *s)
-{
-	if (!s->name[0])
-		return made(b, arena_printf(&b->rows->arena, "q%u", s->s.queue));
-	return made(b, arena_printf(&b->rows->arena, "q%u %s", s->s.queue, s->name));
-}
 
 static uint32_t add_node(struct builder *b, enum rows_kind kind, uint32_t stream, uint32_t parent, int level)
 {
@@ -193,35 +112,18 @@ static uint32_t add_stream(struct builder *b, enum rows_kind kind, uint32_t at, 
 	return node;
 }
 
-static void add_thread(struct builder *b, uint32_t at, const struct run_stream *s, uint32_t begin,
-	uint32_t end, uint32_t process, const char *group)
-{
-	struct rows_node *n = &b->rows->nodes[add_stream(b, ROWS_THREAD, at, s, process, 1)];
-
-	n->label = n->short_label = thread_label(b, s, at, begin, end);
-	n->long_label = join(b, group, n->label);
-}
-
 static uint32_t add_device(struct builder *b, uint32_t at, uint32_t end, uint32_t process)
 {
-	const struct run_stream *first = peek(b->run, b->order[at]);
-	const uint32_t number = first->s.device;
+	const uint32_t number = peek(b->run, b->order[at])->s.device;
 	uint32_t device = add_node(b, ROWS_DEVICE, b->order[at], process, 1);
-	const char *name = made(b, arena_printf(&b->rows->arena, "gpu%u", number));
 
-	b->rows->nodes[device].long_label = b->rows->nodes[device].short_label = name;
-	b->rows->nodes[device].label = first->device_name[0] ? join(b, name, first->device_name) : name;
 	b->rows->device_count++;
 	for (; at < end; at++) {
 		const struct run_stream *s = peek(b->run, b->order[at]);
-		uint32_t node;
+
 		if (s->s.kind != STORE_STREAM_GPU || s->s.device != number)
 			break;
-		node = add_stream(b, ROWS_QUEUE, at, s, device, 2);
-		b->rows->nodes[node].label = queue_label(b, s);
-		b->rows->nodes[node].short_label = made(b, arena_printf(&b->rows->arena, "q%u", s->s.queue));
-		b->rows->nodes[node].long_label =
-			made(b, arena_printf(&b->rows->arena, "%s q%u", name, s->s.queue));
+		add_stream(b, ROWS_QUEUE, at, s, device, 2);
 	}
 	b->rows->nodes[device].next = b->rows->node_count;
 	return at;
@@ -239,16 +141,13 @@ static void count_host(struct builder *b, const struct run_stream *first)
 		b->hosts[rows->host_count++] = first->host;
 }
 
-static void add_threads_and_devices(
-	struct builder *b, uint32_t begin, uint32_t end, uint32_t process, const char *group)
+static void add_threads_and_devices(struct builder *b, uint32_t at, uint32_t end, uint32_t process)
 {
-	for (uint32_t i = begin; i < end && end - begin < NAMES_MAX; i++)
-		b->names[i - begin] = name_hash(peek(b->run, b->order[i]));
-	for (uint32_t at = begin; at < end;) {
+	while (at < end) {
 		const struct run_stream *s = peek(b->run, b->order[at]);
 
 		if (s->s.kind == STORE_STREAM_CPU)
-			add_thread(b, at, s, begin, end, process, group), at++;
+			add_stream(b, ROWS_THREAD, at++, s, process, 1);
 		else
 			at = add_device(b, at, end, process);
 	}
@@ -260,16 +159,13 @@ static void add_process(struct builder *b, uint32_t begin, uint32_t end)
 	const bool is_alone = end - begin == 1 && first->s.kind == STORE_STREAM_CPU;
 	const uint32_t node = is_alone ? add_stream(b, ROWS_THREAD, begin, first, UINT32_MAX, 0)
 				       : add_node(b, ROWS_PROCESS, b->order[begin], UINT32_MAX, 0);
-	struct rows_node *n = &b->rows->nodes[node];
 
 	b->rows->process_count++;
 	count_host(b, first);
-	n->label = process_label(b, first, false);
-	n->long_label = n->short_label = process_label(b, first, true);
 	if (is_alone)
 		return;
-	add_threads_and_devices(b, begin, end, node, n->long_label);
-	n->next = b->rows->node_count;
+	add_threads_and_devices(b, begin, end, node);
+	b->rows->nodes[node].next = b->rows->node_count;
 }
 
 /* Where the streams of the process end that begins there. */
@@ -286,7 +182,7 @@ static uint32_t process_end(const struct builder *b, uint32_t begin)
 int rows_build(struct rows *rows, const struct run *run, struct error *error)
 {
 	uint32_t count = run_stream_count(run);
-	struct builder b = {.rows = rows, .run = run, .count = count, .has_memory = true};
+	struct builder b = {.rows = rows, .run = run, .count = count};
 	uint32_t *order = malloc(((size_t)count + 1) * sizeof(*order)), room = 0;
 
 	bool has_nodes = count < UINT32_MAX / 3 && store_table_reserve((void **)&rows->nodes, &room,
@@ -310,5 +206,5 @@ int rows_build(struct rows *rows, const struct run *run, struct error *error)
 	}
 	free(order);
 	rows_order_take_groups(rows);
-	return b.has_memory ? 0 : error_memory(error);
+	return 0;
 }

@@ -27,7 +27,7 @@ static int compare(const void *left, const void *right, void *data)
 	int order = 0;
 
 	if (rows->order == ROWS_BY_NAME)
-		order = strverscmp(x->label, y->label);
+		order = strverscmp(rows_label(rows, a), rows_label(rows, b));
 	else if (rows->order == ROWS_BY_BEGIN)
 		order = compare_numbers(x->begin_ns, y->begin_ns);
 	else if (rows->order == ROWS_BY_RECORDS)

@@ -317,8 +317,8 @@ static uint32_t match_rows(struct session *session, const struct pattern *patter
 
 	for (uint32_t i = 0; i < rows->node_count; i++)
 		rows->nodes[i].is_match =
-			pattern_match(pattern, rows->nodes[i].label) ||
-			(rows->nodes[i].level > 0 && pattern_match(pattern, rows->nodes[i].long_label));
+			pattern_match(pattern, rows_label(rows, i)) ||
+			(rows->nodes[i].level > 0 && pattern_match(pattern, rows_long_label(rows, i)));
 	for (uint32_t step = 1; step <= count && row != UINT32_MAX; step++) {
 		at = is_back ? (row + count - step) % count : (row + step) % count;
 		if (rows->nodes[rows->shown[at]].is_match)

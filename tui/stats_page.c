@@ -45,7 +45,7 @@ const char *stats_page_key(
 		snprintf(scratch + strlen(scratch), LABEL_BYTES - strlen(scratch), ":%u", line);
 		return scratch;
 	case STATS_STREAM:
-		return session->rows.nodes[rows_node_of(&session->rows, sum->stream)].long_label;
+		return rows_stream_label(&session->rows, sum->stream);
 	case STATS_OP:
 		return sum->op ? run_op_name(session->run, sum->op) : extent_state_name(sum->state);
 	case STATS_LOOP:

@@ -70,28 +70,28 @@ static void draw_head(const struct session *session, struct grid *grid, int row,
 }
 
 /* Whose stream it is must be told on each line: there are no rows of groups. */
-static void put_label(char *out, const struct rows_node *node, int room, bool is_ascii)
+static void put_label(char *out, const struct rows *rows, uint32_t node, int room, bool is_ascii)
 {
+	const char *text = rows_long_label(rows, node);
 	char label[LABEL_BYTES];
-	bool has_rank = strncmp(node->long_label, "rank ", 5) == 0;
+	bool has_rank = strncmp(text, "rank ", 5) == 0;
 
-	text_clean(label, sizeof(label), node->long_label, is_ascii);
+	text_clean(label, sizeof(label), text, is_ascii);
 	if (has_rank && text_cells(label) > room)
-		snprintf(label, sizeof(label), "r%s", node->long_label + 5);
-	label_stream(out, text_cells(label) <= room ? label : node->short_label, room, is_ascii);
+		snprintf(label, sizeof(label), "r%s", text + 5);
+	label_stream(out, text_cells(label) <= room ? label : rows_short_label(rows, node), room, is_ascii);
 }
 
 static void draw_row(const struct runs_place *place, uint32_t stream)
 {
 	struct session *of = place->session;
-	const struct rows_node *node = &of->rows.nodes[rows_node_of(&of->rows, stream)];
 	const struct frame_line *line = frame_line(&of->frame, stream);
 	uint32_t count = of->frame.columns.count;
 	struct cell *row = calloc((size_t)count + 1, sizeof(*row));
 	int room = of->layout.label - 3;
 	char label[LABEL_BYTES];
 
-	put_label(label, node, room, place->grid->is_ascii);
+	put_label(label, &of->rows, rows_node_of(&of->rows, stream), room, place->grid->is_ascii);
 	grid_text(place->grid, place->row, 2, room, label, GRID_TEXT);
 	for (uint32_t i = 0; row && i < count; i++) {
 		row[i] = (struct cell){.kind = CELL_UNREAD, .function = UINT32_MAX};

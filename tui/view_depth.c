@@ -93,7 +93,7 @@ static void draw_pane(struct session *session, struct grid *grid, struct grid_ar
 	if (!line || depth_compute(&picture, &session->frame, line))
 		return;
 	if (area.rows >= 10) {
-		label_stream(label, session->rows.nodes[session->state.node].long_label,
+		label_stream(label, rows_long_label(&session->rows, session->state.node),
 			session->layout.label - 1, grid->is_ascii);
 		grid_text(grid, row, 0, session->layout.label - 1, label, GRID_HEADING);
 		grid_text(grid, row++, session->layout.label, area.columns - session->layout.label,
@@ -154,9 +154,9 @@ static uint32_t draw_queues(struct session *session, struct grid *grid, int row,
 			grid_text(grid, row++, 2, session->layout.cells, "same process, GPU:", GRID_GREY);
 		if (row < end)
 			draw_row(session, grid, row++,
-				text_cells(rows->nodes[i].label) > session->layout.label - 3
-					? rows->nodes[i].short_label
-					: rows->nodes[i].label,
+				text_cells(rows_label(rows, i)) > session->layout.label - 3
+					? rows_short_label(rows, i)
+					: rows_label(rows, i),
 				rows->nodes[i].stream);
 	}
 	return count;
@@ -350,7 +350,7 @@ static void depth_title(struct session *session, char *out, size_t size_bytes)
 {
 	snprintf(out, size_bytes, "%s",
 		session_row(session) == UINT32_MAX ? ""
-						   : session->rows.nodes[session->state.node].long_label);
+						   : rows_long_label(&session->rows, session->state.node));
 }
 
 static const struct view_key depth_keys[] = {{"h l", "the cursor in time"}, {"j k", "a level deeper, higher"},

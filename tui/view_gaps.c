@@ -24,7 +24,7 @@ static int queue_cells(const struct grid *grid)
 static void put_queue(const struct session *session, uint32_t stream, char *out, int cells)
 {
 	const struct store_stream *s = &run_stream(session->run, stream)->s;
-	const char *label = session->rows.nodes[rows_node_of(&session->rows, stream)].long_label;
+	const char *label = rows_stream_label(&session->rows, stream);
 
 	if (session->rows.rank_count && s->rank >= 0 && cells >= 20)
 		snprintf(out, LABEL_BYTES, "rank %d %.200s", s->rank, label);

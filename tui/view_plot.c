@@ -129,12 +129,9 @@ static void draw_columns(const struct session *session, const struct profile_pag
 	}
 	if (!plot->count)
 		return;
-	label_stream(first,
-		session->rows.nodes[rows_node_of(&session->rows, plot->streams[plot->order[0]])].long_label,
-		30, grid->is_ascii);
-	label_stream(label,
-		session->rows.nodes[rows_node_of(&session->rows, plot->streams[plot->order[plot->count - 1]])]
-			.long_label,
+	label_stream(
+		first, rows_stream_label(&session->rows, plot->streams[plot->order[0]]), 30, grid->is_ascii);
+	label_stream(label, rows_stream_label(&session->rows, plot->streams[plot->order[plot->count - 1]]),
 		30, grid->is_ascii);
 	grid_text(grid, area.row + area.rows + 1, PLOT_LABEL, 30, first, GRID_GREY);
 	if (plot->count > 1 && (int)shown * wide > 64)
@@ -241,6 +238,5 @@ void plot_status(const struct session *session, const struct profile_page *page,
 	}
 	at = plot->order[plot->cursor];
 	put_value(page, value, plot->values[at]);
-	snprintf(out, size_bytes, "%.60s  %s",
-		session->rows.nodes[rows_node_of(&session->rows, plot->streams[at])].long_label, value);
+	snprintf(out, size_bytes, "%.60s  %s", rows_stream_label(&session->rows, plot->streams[at]), value);
 }

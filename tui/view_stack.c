@@ -296,7 +296,7 @@ static void draw_head(
 	grid_text(grid, area->row, area->column, area->columns, "Call stack", GRID_HEADING);
 	if (session_row(session) == UINT32_MAX)
 		return;
-	label_stream(label, session->rows.nodes[session->state.node].long_label, area->columns - 13,
+	label_stream(label, rows_long_label(&session->rows, session->state.node), area->columns - 13,
 		grid->is_ascii);
 	at = grid_text(grid, area->row, at, area->columns - 13, label, GRID_TEXT);
 	ruler_time(time, session_cursor_ns(session), frame_column_length(&session->frame, column),
@@ -329,7 +329,7 @@ static void draw_group(
 		cell = frame_cell(&session->frame, line, column);
 		share = (struct cell_share){
 			.state = (enum extent_state)cell.state, .function = cell.function};
-		label_stream(label, n->short_label, 10, grid->is_ascii);
+		label_stream(label, rows_short_label(&session->rows, i), 10, grid->is_ascii);
 		grid_text(grid, row, area->column + 1, 10, label, GRID_GREY);
 		if (cell.kind == CELL_MIXED)
 			strcpy(name, "mixed");

@@ -113,7 +113,8 @@ static void draw_marks(const struct runs_place *place, int column, char mark)
 
 static void draw_label(const struct runs_place *place, uint32_t node, int width)
 {
-	const struct rows_node *n = &place->session->rows.nodes[node];
+	const struct rows *rows = &place->session->rows;
+	const struct rows_node *n = &rows->nodes[node];
 	int step = width < 12 ? 1 : 2, at = n->level == 2 || n->kind == ROWS_DEVICE ? 2 + step : 2;
 	int room = width - at - 1;
 	char label[LABEL_BYTES], mark = row_mark(place->session, node);
@@ -123,9 +124,9 @@ static void draw_label(const struct runs_place *place, uint32_t node, int width)
 		grid_put(place->grid, place->row, n->level ? at - 2 : 0, n->is_folded ? 0x25b8 : 0x25be,
 			GRID_TEXT);
 	draw_marks(place, rows_is_group(n) && n->level == 0, mark);
-	text_clean(label, sizeof(label), n->label, place->grid->is_ascii);
-	label_stream(
-		label, text_cells(label) <= room ? n->label : n->short_label, room, place->grid->is_ascii);
+	text_clean(label, sizeof(label), rows_label(rows, node), place->grid->is_ascii);
+	label_stream(label, text_cells(label) <= room ? rows_label(rows, node) : rows_short_label(rows, node),
+		room, place->grid->is_ascii);
 	grid_text(place->grid, place->row, at, room, label, GRID_TEXT);
 	if (is_bold)
 		grid_mark(place->grid, place->row, at, room, GRID_BOLD);

@@ -138,7 +138,7 @@ static void expect_node(const struct rows *rows, const struct run *run, uint32_t
 	char text[128];
 
 	if (!node->level)
-		expect_process_label(s, node->long_label);
+		expect_process_label(s, rows_long_label(rows, i));
 	if (rows_is_group(node)) {
 		expect_sums(rows, i);
 		return;
@@ -147,9 +147,9 @@ static void expect_node(const struct rows *rows, const struct run *run, uint32_t
 	assert_int_equal(node->records, s->s.count[STORE_SAMPLES]);
 	if (node->kind != ROWS_THREAD || !node->level)
 		return;
-	expect_thread_label(run, s, node->label);
-	snprintf(text, sizeof text, "%s %s", rows->nodes[node->parent].long_label, node->label);
-	assert_string_equal(node->long_label, text);
+	expect_thread_label(run, s, rows_label(rows, i));
+	snprintf(text, sizeof text, "%s %s", rows_long_label(rows, node->parent), rows_label(rows, i));
+	assert_string_equal(rows_long_label(rows, i), text);
 }
 
 static void expect_rows(const struct rows *rows, const struct run *run, bool is_ranked)

@@ -220,7 +220,8 @@ static bool is_ordered(const struct rows *rows, const struct rows_node *a, const
 {
 	switch (rows->order) {
 	case ROWS_BY_NAME:
-		return strverscmp(a->label, b->label) <= 0;
+		return strverscmp(rows_label(rows, (uint32_t)(a - rows->nodes)),
+			       rows_label(rows, (uint32_t)(b - rows->nodes))) <= 0;
 	case ROWS_BY_BEGIN:
 		return a->begin_ns <= b->begin_ns;
 	case ROWS_BY_RECORDS:

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows_label.c - what rows are called. A row's three labels are put together from the stream table when one
+ * of them is first asked for, and kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/arena.h"
+#include "store/bytes.h"
+#include "store/hash.h"
+#include "tui/rows.h"
+
+#define NAMES_MAX 1000u /* streams of a process whose names are compared */
+
+struct labels {
+	const char *label, *short_label, *long_label; /* NULL: not made yet */
+};
+
+struct rows_labels {
+	const struct run *run;
+	struct arena arena;
+	struct labels *of;	  /* [node] */
+	uint32_t named, names;	  /* process whose streams' names are here, how many they are */
+	uint64_t name[NAMES_MAX]; /* as hashes */
+};
+
+struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count)
+{
+	struct rows_labels *labels = calloc(1, sizeof(*labels));
+
+	if (!labels)
+		return NULL;
+	labels->run = run;
+	labels->named = UINT32_MAX;
+	labels->of =
+		calloc((size_t)node_count + 1, sizeof(*labels->of)); /* not touched where none is asked for */
+	if (labels->of)
+		return labels;
+	free(labels);
+	return NULL;
+}
+
+void rows_labels_free(struct rows_labels *labels)
+{
+	if (!labels)
+		return;
+	arena_fini(&labels->arena);
+	free(labels->of);
+	free(labels);
+}
+
+/* ---- texts: copies, for the run's own may move when it is renewed ---- */
+
+static const char *join(struct rows_labels *labels, const char *first, const char *second)
+{
+	return arena_printf(&labels->arena, "%s %s", first, second);
+}
+
+static const char *join_number(struct rows_labels *labels, const char *first, uint32_t number)
+{
+	return arena_printf(&labels->arena, "%s %u", first, number);
+}
+
+/* Streams are only looked at in passing; stays until the next one. */
+static const struct run_stream *peek(const struct rows_labels *labels, uint32_t stream)
+{
+	return run_stream_peek((struct run *)(uintptr_t)labels->run, stream); /* which changes no answer */
+}
+
+/* ---- kinds of rows ---- */
+
+static struct labels of_process(struct rows_labels *labels, const struct run_stream *first)
+{
+	const char *name = first->name[0] ? first->name : "process", *text;
+
+	if (first->s.rank >= 0) {
+		text = arena_printf(&labels->arena, "rank %d", first->s.rank);
+		return (struct labels){
+			arena_printf(&labels->arena, "rank %d %s", first->s.rank, first->host), text, text};
+	}
+	text = first->s.generation
+		       ? arena_printf(&labels->arena, "%s %u.%u", name, first->s.pid, first->s.generation)
+		       : join_number(labels, name, first->s.pid);
+	return (struct labels){text, text, text};
+}
+
+static uint64_t hash_of(const char *name)
+{
+	return store_hash64(name, strlen(name), 0);
+}
+
+/* Names of all streams of a process, as many as are compared. */
+static void take_names(struct rows_labels *labels, const struct rows *rows, uint32_t process)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = process; i < rows->nodes[process].next && count < NAMES_MAX; i++)
+		if (!rows_is_group(&rows->nodes[i]))
+			labels->name[count++] = hash_of(peek(labels, rows->nodes[i].stream)->name);
+	labels->named = process;
+	labels->names = count;
+}
+
+/* Threads that share a name get their number behind it; of very many, all. */
+static bool is_shared_name(const struct rows_labels *labels, const char *name)
+{
+	const uint64_t hash = hash_of(name);
+	uint32_t same = 0;
+
+	for (uint32_t i = 0; i < labels->names && same < 2; i++)
+		same += labels->name[i] == hash;
+	return same > 1 || labels->names == NAMES_MAX;
+}
+
+static const char *thread_label(struct rows_labels *labels, const struct rows *rows, uint32_t node)
+{
+	const struct run_stream *s;
+
+	if (labels->named != rows->nodes[node].parent)
+		take_names(labels, rows, rows->nodes[node].parent);
+	s = peek(labels, rows->nodes[node].stream);
+	if (s->s.thread == 0)
+		return "main";
+	if (!s->name[0])
+		return join_number(labels, "thread", s->s.thread);
+	if (is_shared_name(labels, s->name))
+		return join_number(labels, s->name, s->s.thread);
+	return arena_copy(&labels->arena, s->name, strlen(s->name));
+}
+
+static struct labels of_thread(struct rows_labels *labels, const struct rows *rows, uint32_t node)
+{
+	const char *label = thread_label(labels, rows, node);
+
+	return (struct labels){label, label,
+		label ? join(labels, rows_long_label(rows, rows->nodes[node].parent), label) : NULL};
+}
+
+static struct labels of_device(struct rows_labels *labels, const struct run_stream *first)
+{
+	const char *name = arena_printf(&labels->arena, "gpu%u", first->s.device);
+
+	return (struct labels){
+		name && first->device_name[0] ? join(labels, name, first->device_name) : name, name, name};
+}
+
+static struct labels of_queue(struct rows_labels *labels, const struct run_stream *s)
+{
+	const char *name = arena_printf(&labels->arena, "q%u", s->s.queue);
+
+	return (struct labels){name && s->name[0] ? join(labels, name, s->name) : name, name,
+		arena_printf(&labels->arena, "gpu%u q%u", s->s.device, s->s.queue)};
+}
+
+static struct labels make(struct rows_labels *labels, const struct rows *rows, uint32_t node)
+{
+	const struct rows_node *n = &rows->nodes[node];
+
+	if (!n->level)
+		return of_process(labels, peek(labels, n->stream));
+	if (n->kind == ROWS_THREAD)
+		return of_thread(labels, rows, node);
+	return n->kind == ROWS_DEVICE ? of_device(labels, peek(labels, n->stream))
+				      : of_queue(labels, peek(labels, n->stream));
+}
+
+static const struct labels *labels_of(const struct rows *rows, uint32_t node)
+{
+	static const struct labels nothing = {"", "", ""};
+	struct labels *of = &rows->labels->of[node];
+
+	if (!of->label)
+		*of = make(rows->labels, rows, node);
+	return of->label && of->short_label && of->long_label ? of : &nothing;
+}
+
+const char *rows_label(const struct rows *rows, uint32_t node)
+{
+	return labels_of(rows, node)->label;
+}
+
+const char *rows_short_label(const struct rows *rows, uint32_t node)
+{
+	return labels_of(rows, node)->short_label;
+}
+
+const char *rows_long_label(const struct rows *rows, uint32_t node)
+{
+	return labels_of(rows, node)->long_label;
+}
+
+const char *rows_stream_label(const struct rows *rows, uint32_t stream)
+{
+	const uint32_t node = rows_node_of(rows, stream);
+
+	return node == UINT32_MAX ? "" : rows_long_label(rows, node);
+}
