@@ -208,6 +208,48 @@ static int widen(struct run *run, uint32_t count, struct error *error)
 	return table_grow(&run->streams, count) && table_grow(&run->lines, count) ? 0 : error_memory(error);
 }
 
+/* A place on its way to where it belongs: what decides first lies at hand. */
+struct sorting {
+	uint64_t rank_and_pid;
+	const struct store_stream *s;
+	struct run_place place;
+};
+
+static uint64_t rank_and_pid_of(const struct store_stream *s)
+{
+	return (uint64_t)((uint32_t)s->rank ^ 1u << 31) << 32 | s->pid;
+}
+
+static int compare_sorting(const void *x, const void *y, void *own)
+{
+	const struct sorting *a = x, *b = y;
+
+	if (a->place.part == b->place.part && a->rank_and_pid != b->rank_and_pid && a->s->host == b->s->host)
+		return a->rank_and_pid < b->rank_and_pid ? -1 : 1;
+	return compare_places(&a->place, &b->place, own);
+}
+
+/* In place where there is no memory for better. */
+static void sort_all(struct run *run, struct run_place *places, size_t count)
+{
+	struct sorting *all = malloc(count * sizeof *all);
+
+	for (size_t i = 0; all && i < count; i++) {
+		const struct store_stream *s =
+			store_reader_stream(run->parts[places[i].part].reader, places[i].id);
+
+		all[i] = (struct sorting){rank_and_pid_of(s), s, places[i]};
+	}
+	if (!all) {
+		qsort_r(places, count, sizeof *places, compare_places, run);
+		return;
+	}
+	qsort_r(all, count, sizeof *all, compare_sorting, run);
+	for (size_t i = 0; i < count; i++)
+		places[i] = all[i].place;
+	free(all);
+}
+
 /* Most stores have them in order already, and those that nobody writes any more say so. */
 static void sort(struct run *run, struct run_place *places, size_t count)
 {
@@ -222,7 +264,7 @@ static void sort(struct run *run, struct run_place *places, size_t count)
 		if (list && places[i].part == part)
 			continue;
 		if (compare_places(&places[i - 1], &places[i], run) > 0) {
-			qsort_r(places, count, sizeof *places, compare_places, run);
+			sort_all(run, places, count);
 			return;
 		}
 	}
