@@ -9,7 +9,6 @@
 
 #define IDLE_TICKS 2u /* commits without a record, until a builder is parked */
 #define HELD_BYTES_MAX ((size_t)256 << 20)
-#define WORTH 2u /* part of what its builders will have that makes a commit worth it */
 
 /* The first sequence that the bucket has not used; EOVERFLOW when it has used all. */
 static int next_sequence(MDB_cursor *cursor, struct store_key_chunk *chunk)
@@ -167,8 +166,9 @@ size_t store_ingest_pending_bytes(const struct store_ingest *ingest)
 	return ingest->closed_bytes.size + ingest->fresh_bytes;
 }
 
+/* Each commit puts all chunks that still take records, and again when they are full: it is worth that once as
+ * much is new as they will have. */
 bool store_ingest_is_laden(const struct store_ingest *ingest)
 {
-	return store_ingest_pending_bytes(ingest) >=
-	       ingest->likely_records * sizeof(struct store_record) / WORTH;
+	return store_ingest_pending_bytes(ingest) >= ingest->likely_records * sizeof(struct store_record);
 }
