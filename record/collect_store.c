@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collect_store.c - the collector's store: where it is made, what it says of the run as a whole, and when
- * what was recorded is committed: within a second, earlier above 4 MiB.
+ * what was recorded is committed: within a second, earlier once 4 MiB wait in chunks that are full.
  */
 #include "record/collect_state.h"
 

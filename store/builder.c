@@ -123,11 +123,26 @@ static void put_by(struct store_ingest *ingest, struct store_builder *builder, u
 		records_move(ingest, builder, most); /* else it stays as large as it is */
 }
 
-/* It stands for so many in what a commit is held against. */
-static void stand_for(struct store_ingest *ingest, struct store_builder *builder, uint32_t likely)
+void store_builder_stand(struct store_ingest *ingest, struct store_builder *builder)
 {
+	uint32_t likely = builder->count > builder->expected ? builder->count : builder->expected;
+
+	if (!builder->fresh || builder->is_past)
+		likely = 0;
 	ingest->likely_records += likely - (uint64_t)builder->likely;
 	builder->likely = likely;
+}
+
+void store_builders_pass(struct store_ingest *ingest, struct store_track_state *track, unsigned shift)
+{
+	for (unsigned i = 0; i < track->count; i++) {
+		struct store_builder *builder = &track->builders[i];
+
+		if (builder->key.shift == shift) {
+			builder->is_past = true;
+			store_builder_stand(ingest, builder);
+		}
+	}
 }
 
 uint32_t store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t more)
@@ -157,12 +172,13 @@ uint32_t store_builder_reserve(struct store_ingest *ingest, struct store_builder
 void store_builder_added(struct store_ingest *ingest, struct store_builder *builder, uint32_t count)
 {
 	builder->count += count;
-	stand_for(ingest, builder, builder->count > builder->expected ? builder->count : builder->expected);
+	store_builder_stand(ingest, builder);
 }
 
 void store_builder_empty(struct store_ingest *ingest, struct store_builder *builder)
 {
-	stand_for(ingest, builder, 0);
+	ingest->likely_records -= builder->likely;
+	builder->likely = 0;
 	store_stash_clear(&ingest->pool, &builder->stash);
 	records_free(ingest, builder->records, builder->capacity);
 	builder->records = NULL;

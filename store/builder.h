@@ -16,6 +16,7 @@ struct store_builder {
 	struct store_key_chunk key;
 	bool is_stored; /* the file has an earlier state under the key */
 	bool is_unsorted;
+	bool is_past;	   /* a later bucket of its size has begun: it has what it will have, mostly */
 	uint32_t count;	   /* records, those in the stash included */
 	uint32_t capacity; /* of `records` */
 	uint32_t fresh;	   /* records since the last commit */
@@ -58,6 +59,11 @@ static inline struct store_record *store_builder_end(const struct store_builder 
 uint32_t store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t more);
 /* So many have come in there. */
 void store_builder_added(struct store_ingest *ingest, struct store_builder *builder, uint32_t count);
+/* What it is to a commit has changed: where it has fresh records and will have more, it stands for all that
+ * it will have, for a later commit puts those again. */
+void store_builder_stand(struct store_ingest *ingest, struct store_builder *builder);
+/* A later bucket of that size begins: those of the track that there are, are past. */
+void store_builders_pass(struct store_ingest *ingest, struct store_track_state *track, unsigned shift);
 /* Lets its records go. */
 void store_builder_empty(struct store_ingest *ingest, struct store_builder *builder);
 /* Appends the bytes of its chunk. */

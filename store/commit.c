@@ -243,5 +243,5 @@ size_t store_writer_pending_bytes(const struct store_writer *writer)
 
 bool store_writer_is_laden(const struct store_writer *writer, size_t least_bytes)
 {
-	return store_writer_pending_bytes(writer) > least_bytes && store_ingest_is_laden(&writer->ingest);
+	return store_ingest_is_laden(&writer->ingest, least_bytes);
 }

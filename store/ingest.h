@@ -56,7 +56,7 @@ struct store_ingest {
 	struct store_batch parked;  /* scratch: one that is fetched */
 	struct store_record *whole; /* all of a chunk's records, while it is encoded of a stash */
 	size_t raw_bytes;	    /* of the records of all builders, as they came */
-	uint64_t likely_records;    /* that the builders in memory will have, as far as is foreseen */
+	uint64_t likely_records;    /* that a commit puts of chunks that still grow, and what is to come */
 	size_t fresh_bytes;	    /* of records in builders, not committed yet */
 	uint64_t tick;		    /* commits so far */
 	uint8_t shift_most; /* base buckets are not larger (a flight recording); 0: as the rate says */
@@ -78,7 +78,7 @@ bool store_ingest_append(struct store_ingest *ingest, uint32_t stream, enum stor
 int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn, bool is_end);
 void store_ingest_committed(struct store_ingest *ingest);
 size_t store_ingest_pending_bytes(const struct store_ingest *ingest);
-/* Is so much pending that a commit is worth what it encodes of chunks that still grow? */
-bool store_ingest_is_laden(const struct store_ingest *ingest);
+/* Do so many bytes wait in full chunks, and so many that a commit is worth what it encodes of others? */
+bool store_ingest_is_laden(const struct store_ingest *ingest, size_t least_bytes);
 
 #endif

@@ -9,6 +9,7 @@
 
 #define IDLE_TICKS 2u /* commits without a record, until a builder is parked */
 #define HELD_BYTES_MAX ((size_t)256 << 20)
+#define WORTH_BYTES 7u /* of full chunks, for each record of others: twice what a record takes */
 
 /* The first sequence that the bucket has not used; EOVERFLOW when it has used all. */
 static int next_sequence(MDB_cursor *cursor, struct store_key_chunk *chunk)
@@ -132,6 +133,7 @@ static bool settle_track(struct store_ingest *ingest, struct store_track_state *
 
 		builder->is_stored |= builder->fresh != 0;
 		builder->fresh = 0;
+		store_builder_stand(ingest, builder);
 		if (builder->records &&
 			(ingest->tick - builder->used >= IDLE_TICKS || held_bytes > HELD_BYTES_MAX))
 			store_builder_park(ingest, track, builder);
@@ -166,9 +168,10 @@ size_t store_ingest_pending_bytes(const struct store_ingest *ingest)
 	return ingest->closed_bytes.size + ingest->fresh_bytes;
 }
 
-/* Each commit puts all chunks that still take records, and again when they are full: it is worth that once as
- * much is new as they will have. */
-bool store_ingest_is_laden(const struct store_ingest *ingest)
+/* A chunk that still takes records is put by each commit that has new ones of it, all of it, and stays in
+ * memory: a commit is early for the full ones, once they are more than it puts again. */
+bool store_ingest_is_laden(const struct store_ingest *ingest, size_t least_bytes)
 {
-	return store_ingest_pending_bytes(ingest) >= ingest->likely_records * sizeof(struct store_record);
+	return ingest->closed_bytes.size >= least_bytes &&
+	       ingest->closed_bytes.size >= ingest->likely_records * WORTH_BYTES;
 }

@@ -328,36 +328,39 @@ static void test_random_records(void **unused)
 		one_round(seed + round * UINT64_C(7919));
 }
 
-/* A commit is worth it early by what is new beside all that it encodes. */
+/* A commit is early for chunks that are full, not for those that it would encode again and again. */
 static void test_many_slow_streams_are_not_committed_early(void **unused)
 {
-	enum { STREAMS = 300, FIRST = 130, FEW = 10, MANY = 350 };
+	enum { STREAMS = 300, PART = 64, FEW = 20 * PART, MANY = 1500 * PART };
 	const char *path = "/tmp/hpct-writer-laden.mdb";
-	static struct store_record records[FIRST + FEW + MANY];
+	static struct store_record records[MANY];
 	const size_t least = 100000;
 	struct store_writer *writer;
 	struct error error;
+	uint32_t at;
 
 	(void)unused;
-	for (uint64_t i = 0; i < FIRST + FEW + MANY; i++)
-		records[i] = (struct store_record){.begin_ns = 1000 + i, .end_ns = 1000 + i, .amount = 1};
+	for (uint64_t i = 0; i < MANY; i++)
+		records[i] = (struct store_record){.begin_ns = 1000 + i * 1000,
+			.end_ns = 1000 + i * 1000,
+			.amount = i * UINT64_C(0x9e3779b97f4a7c15) >> 40};
 	unlink(path);
 	assert_int_equal(store_writer_create(&writer, path, &error), 0);
-	assert_false(store_writer_is_laden(writer, least));
 	for (uint32_t i = 0; i < STREAMS; i++) {
 		store_writer_stream(writer, &(struct store_stream){.rank = -1});
-		store_writer_append(writer, i, STORE_SAMPLES, records, FIRST);
+		store_writer_append(writer, i, STORE_SAMPLES, records, FEW);
 	}
-	assert_true(store_writer_is_laden(writer, least));
-	assert_false(store_writer_is_laden(writer, store_writer_pending_bytes(writer)));
+	assert_true(store_writer_pending_bytes(writer) > 100 * least);
+	assert_false(store_writer_is_laden(writer, least)); /* none is full */
 	assert_int_equal(store_writer_commit(writer, &error), 0);
-	for (uint32_t i = 0; i < STREAMS; i++)
-		store_writer_append(writer, i, STORE_SAMPLES, records + FIRST, FEW);
-	assert_true(store_writer_pending_bytes(writer) > least);
+	/* One stream fills chunk after chunk, the others stand still: they cost its commits nothing. */
+	for (at = FEW; at < MANY && !store_writer_is_laden(writer, least); at += PART)
+		store_writer_append(writer, 0, STORE_SAMPLES, records + at, PART);
+	assert_true(at < MANY);
+	assert_false(store_writer_is_laden(writer, 2 * least));
+	for (uint32_t i = 1; i < STREAMS; i++) /* now they would cost */
+		store_writer_append(writer, i, STORE_SAMPLES, records + FEW, PART);
 	assert_false(store_writer_is_laden(writer, least));
-	for (uint32_t i = 0; i < STREAMS; i++)
-		store_writer_append(writer, i, STORE_SAMPLES, records + FIRST + FEW, MANY);
-	assert_true(store_writer_is_laden(writer, least));
 	store_writer_abort(writer);
 	unlink(path);
 	unlink("/tmp/hpct-writer-laden.mdb-lock");
