@@ -34,7 +34,7 @@
 #define HOT 64u
 #define KERNELS 40u
 #define LAUNCHES_PER_SAMPLE 200u
-#define COMMIT_BYTES (4u << 20) /* as a collector */
+#define COMMIT_BYTES (4u << 20)	       /* as a collector */
 #define BEGIN_NS UINT64_C(40000000000) /* a join's watermark begins at 30 s */
 #define LATE_NS UINT64_C(50000000)
 #define AHEAD_SECONDS 86400
