@@ -142,10 +142,11 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 	return rc == 0;
 }
 
-uint32_t store_page_fit(const struct store_snapshot *snapshot)
+uint32_t store_page_fit(const struct store_snapshot *snapshot, uint64_t *bytes)
 {
 	struct trial trials[SIZES], *best = &trials[SIZES - 1];
 
+	*bytes = 0;
 	for (unsigned i = 0; i < SIZES; i++) {
 		trials[i] = (struct trial){.page_bytes = STORE_PAGE_BYTES_LEAST << i};
 		try_names(&trials[i]);
@@ -156,5 +157,6 @@ uint32_t store_page_fit(const struct store_snapshot *snapshot)
 	for (unsigned i = SIZES - 1; i-- > 0;)
 		if (trials[i].bytes < best->bytes - best->bytes / WORTH)
 			best = &trials[i];
+	*bytes = best->bytes;
 	return best->page_bytes;
 }

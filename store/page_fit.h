@@ -13,7 +13,7 @@
 #define STORE_PAGE_BYTES_MAX 4096u
 
 /* For the values of the snapshot, put in order into a fresh file; those that are going to be dense (dense.h)
- * by about what they will take. */
-uint32_t store_page_fit(const struct store_snapshot *snapshot);
+ * by about what they will take. That file's bytes come to *bytes; 0: they are not known. */
+uint32_t store_page_fit(const struct store_snapshot *snapshot, uint64_t *bytes);
 
 #endif

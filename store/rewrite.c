@@ -12,7 +12,7 @@
 
 #define COMMIT_BYTES ((size_t)16 << 20) /* LMDB holds what is not committed in memory */
 #define ROOM_BYTES (UINT64_C(4) << 20)	/* of a map that never fills */
-#define FREE_SHARE 8
+#define GAIN_SHARE 10
 
 struct copy {
 	const struct store_snapshot *from;
@@ -176,32 +176,44 @@ static int fill(struct store_file *by, void *own, struct error *error)
 	return store_rewrite(&settling->from, by, settling->how, error);
 }
 
-/* How large is what is in use? 0: so large, or so full, that it stays as it is. */
-static uint64_t used_bytes(const struct store_file *file)
+/* Bytes of its pages that are in use; 0: not known. */
+static uint64_t used_bytes(const struct store_file *file, uint64_t *all_bytes)
 {
-	uint64_t freed, pages, page_bytes, used;
+	uint64_t freed, pages, page_bytes;
 
 	if (!store_slow_count_pages(store_file_env(file), &freed, &pages, &page_bytes) || freed > pages)
 		return 0;
-	used = (pages - freed) * page_bytes;
-	if (used <= STORE_REWRITE_ALWAYS_BYTES)
-		return used;
-	return used <= STORE_REWRITE_MOST_BYTES && freed > pages / FREE_SHARE ? used : 0;
+	*all_bytes = pages * page_bytes;
+	return (pages - freed) * page_bytes;
+}
+
+/* Which page size it gets; 0: it stays as it is. */
+static uint32_t worth_pages_of(const struct store_snapshot *from, uint64_t used, uint64_t all_bytes)
+{
+	uint64_t fresh_bytes;
+	uint32_t page_bytes = store_page_fit(from, &fresh_bytes);
+
+	if (used > STORE_REWRITE_ALWAYS_BYTES &&
+		(!fresh_bytes || fresh_bytes + all_bytes / GAIN_SHARE > all_bytes))
+		return 0;
+	return page_bytes;
 }
 
 bool store_rewrite_in_place(struct store_file *file, bool drops_rolls)
 {
 	struct settling settling = {.from.file = file,
 		.how = STORE_REWRITE_SETTLED | (drops_rolls ? STORE_REWRITE_DROPS_ROLLS : 0)};
-	uint64_t used = used_bytes(file);
+	uint64_t all_bytes, used = used_bytes(file, &all_bytes);
+	uint32_t page_bytes = 0;
 	struct error error;
 	bool is_replaced;
 
-	if (!used)
+	if (!used || used > STORE_REWRITE_MOST_BYTES)
 		return false;
-	is_replaced = store_snapshot_renew(&settling.from, &error) == 0 &&
-		      store_file_replace(
-			      file, 2 * used + ROOM_BYTES, store_page_fit(&settling.from), fill, &settling);
+	if (store_snapshot_renew(&settling.from, &error) == 0)
+		page_bytes = worth_pages_of(&settling.from, used, all_bytes);
+	is_replaced =
+		page_bytes && store_file_replace(file, 2 * used + ROOM_BYTES, page_bytes, fill, &settling);
 	store_snapshot_end(&settling.from);
 	return is_replaced;
 }

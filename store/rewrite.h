@@ -12,8 +12,8 @@
 
 #include "store/file.h"
 
-/* A store of so much in use is always rewritten when its writer ends; a larger one where an eighth of its
- * pages is free, up to so much. */
+/* A store of so much in use is always rewritten when its writer ends; a larger one, up to so much, where that
+ * spares a tenth of the file. */
 #define STORE_REWRITE_ALWAYS_BYTES (UINT64_C(64) << 20)
 #define STORE_REWRITE_MOST_BYTES (UINT64_C(1) << 30)
 

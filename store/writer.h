@@ -94,8 +94,8 @@ void store_writer_span_close(
 
 /* Bytes waiting for the next commit. */
 size_t store_writer_pending_bytes(const struct store_writer *writer);
-/* Does that much wait in chunks that are full, and enough for a commit to be worth it early? Each encodes anew
- * the chunks that still grow: of many streams much more than is new. */
+/* Does that much wait in chunks that are full, and enough for a commit to be worth it early? Each encodes
+ * anew the chunks that still grow: of many streams much more than is new. */
 bool store_writer_is_laden(const struct store_writer *writer, size_t least_bytes);
 
 #endif

@@ -27,6 +27,7 @@
 #include "store/file.h"
 #include "store/key.h"
 #include "store/reader.h"
+#include "store/rewrite.h"
 #include "store/writer.h"
 
 #define PERIOD_NS 1000000u
@@ -181,6 +182,46 @@ static void test_size(void **unused)
 	assert_int_equal(after.st_mode & 07777, 0640);
 	expect_whole(path, RECORDS);
 	expect_nothing_beside(run);
+}
+
+/* A large one, all of it facts of so many bytes; is it settled by its end? */
+static bool large_settles(size_t fact_bytes, uint64_t *size)
+{
+	struct store_writer *writer = create();
+	char *text = test_malloc(fact_bytes + 1), key[32];
+	struct store_reader *reader;
+	struct error error;
+	bool is_settled;
+
+	memset(text, 'x', fact_bytes);
+	text[fact_bytes] = '\0';
+	for (size_t i = 0; i <= STORE_REWRITE_ALWAYS_BYTES / fact_bytes; i++) {
+		snprintf(key, sizeof key, "fact%zu", i);
+		store_writer_meta(writer, key, text);
+	}
+	test_free(text);
+	assert_int_equal(store_writer_close(writer, NULL), 0);
+	*size = (uint64_t)facts_of(path).st_size;
+	if (store_reader_open(&reader, path, &error))
+		fail_msg("%s", error.text);
+	is_settled = store_reader_meta(reader, STORE_META_SETTLED) != NULL;
+	store_reader_close(reader);
+	return is_settled;
+}
+
+/* One that is large is rewritten where its pages hold little, though none of them is free. */
+static void test_large(void **unused)
+{
+	uint64_t size;
+
+	(void)unused;
+	snprintf(path, sizeof path, "/tmp/hpct-rewrite-%d.mdb", (int)getpid()); /* memory may have no room */
+	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
+	assert_true(large_settles(4090, &size)); /* two pages of 4096 bytes each */
+	assert_true(size <= STORE_REWRITE_ALWAYS_BYTES / 100 * 115);
+	assert_int_equal(unlink(path), 0);
+	assert_false(large_settles(60000, &size)); /* 15 pages, of which the last is half full */
+	assert_true(size <= STORE_REWRITE_ALWAYS_BYTES / 100 * 115);
 }
 
 /* Little is in it: its pages are small ones, or each tree's half-empty last one would be most of the file. */
@@ -637,6 +678,7 @@ int main(void)
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_size),
+		TEST(test_large),
 		TEST(test_small),
 		TEST(test_many_small),
 		TEST(test_many_short),
