@@ -31,12 +31,10 @@ struct outside {
 static void stack_read(struct outside *outside, uint64_t begin)
 {
 	struct cfi_memory *memory = &outside->unwinder.space.memory;
-	size_t bytes = STACK_BYTES;
 
-	while (bytes >= 4096 && outside_read(outside->modules.pid, begin, outside->stack, bytes))
-		bytes /= 2;
 	memory->low = begin;
-	memory->high = begin + (bytes >= 4096 ? bytes : 0);
+	memory->high = begin +
+		       outside_read_some(outside->modules.pid, begin, outside->stack, sizeof(outside->stack));
 	memory->shift = (uintptr_t)outside->stack - begin;
 }
 
@@ -208,6 +206,7 @@ static int path_find(struct measured *process, struct store_writer *writer, cons
 
 	if (!outside)
 		return ENOMEM;
+	outside->unwinder.walked = 0;
 	error = registers_read(process->pid, ring->tid, &registers);
 	if (!error && outside->modules_ns != now_ns)
 		error = modules_read(outside, registers.value[ARCH_SP], now_ns);

@@ -18,15 +18,27 @@
 #define RECORD_BYTES_MAX (1u << 20)
 #define IMAGE_BYTES_MAX (UINT64_C(16) << 30) /* of addresses, for one module */
 
-int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes)
+static ssize_t readv_at(uint32_t pid, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
 
-	ssize_t got = process_vm_readv((pid_t)pid, &local, 1, &there, 1, 0);
+	return process_vm_readv((pid_t)pid, &local, 1, &there, 1, 0);
+}
+
+int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes)
+{
+	ssize_t got = readv_at(pid, address, to, bytes);
 
 	if (got == (ssize_t)bytes)
 		return 0;
 	return got < 0 ? -errno : -EFAULT;
+}
+
+size_t outside_read_some(uint32_t pid, uint64_t address, void *to, size_t bytes)
+{
+	ssize_t got = readv_at(pid, address, to, bytes);
+
+	return got > 0 ? (size_t)got : 0;
 }
 
 static void module_free(struct outside_module *module)

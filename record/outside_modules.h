@@ -44,5 +44,7 @@ void outside_modules_tables(struct outside_modules *modules, struct outside_modu
 
 /* Memory of the process. 0 or a negative errno, -EFAULT where not all of it is there. */
 int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes);
+/* As many of them as are there from `address` on, by whole pages of the process. */
+size_t outside_read_some(uint32_t pid, uint64_t address, void *to, size_t bytes);
 
 #endif

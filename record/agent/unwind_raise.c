@@ -85,22 +85,28 @@ static bool handler_take(struct unwinder *u)
 	return true;
 }
 
+/* Asked for each word: who looks at another process may have another part of its stack within reach after any
+ * look elsewhere. */
+static bool is_within_reach(const struct cfi_memory *memory, uint64_t at)
+{
+	return at >= memory->low && at < memory->high && memory->high - at >= sizeof(uint64_t);
+}
+
 /* The next end of the caller's frame, which is told by its frame pointer. */
 static bool frame_take(struct unwinder *u)
 {
 	const struct unwind_space *space = &u->space;
-	uint64_t begin = u->raised.registers.value[ARCH_SP], caller = u->raised.registers.value[ARCH_PC],
-		 word;
+	uint64_t begin = u->raised.registers.value[ARCH_SP], caller = u->raised.registers.value[ARCH_PC];
 	const struct unwind_rule *rule = unwind_rule_find(u, caller - 1);
-	uint64_t most = space->memory.high > begin ? (space->memory.high - begin) / 8 * 8 : 0;
 
-	if (rule->kind != RULE_FP || begin < space->memory.low)
+	if (rule->kind != RULE_FP)
 		return false;
-	most = most < RAISE_FRAME_MAX ? most : RAISE_FRAME_MAX;
-	while (u->raised.frame_bytes < most) {
+	while (u->raised.frame_bytes < RAISE_FRAME_MAX) {
 		uint64_t at = begin + u->raised.frame_bytes,
-			 fp = at + 8 - (uint64_t)(int64_t)rule->cfa_offset;
+			 fp = at + 8 - (uint64_t)(int64_t)rule->cfa_offset, word;
 
+		if (!is_within_reach(&space->memory, at))
+			break;
 		u->raised.frame_bytes += 8;
 		word = *(const uint64_t *)(uintptr_t)(at + space->memory.shift);
 		if (fp < begin || !space->module_find(space->context, word - 1) || !unwind_is_called(u, word))
@@ -125,9 +131,7 @@ static bool place_take(struct unwinder *u, bool *exact)
 		return false;
 	if (raised->tries == 1 && handler_take(u))
 		return *exact = true;
-	for (at = raised->at; at - begin < RAISE_BYTES_MAX && at >= memory->low && at < memory->high &&
-			      memory->high - at >= sizeof(caller);
-		at += 8) {
+	for (at = raised->at; at - begin < RAISE_BYTES_MAX && is_within_reach(memory, at); at += 8) {
 		if (*(const uint64_t *)(uintptr_t)(at + memory->shift) != caller)
 			continue;
 		raised->at = at + 8;

@@ -142,12 +142,35 @@ static void test_who_has_ended_refuses_nothing(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+/* A stack is read to its end, wherever that is, by one call. */
+static void test_what_is_there_is_read(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *pages = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *copy = malloc(4 * page);
+
+	(void)state;
+	assert_true(pages != MAP_FAILED && copy);
+	memset(pages, 7, 4 * page);
+	modules_read();
+	assert_int_equal(outside_read_some(modules.pid, (uintptr_t)pages, copy, 4 * page), 4 * page);
+	munmap(pages + 3 * page, page);
+	memset(copy, 0, 4 * page);
+	assert_int_equal(
+		outside_read_some(modules.pid, (uintptr_t)pages + 100, copy, 4 * page), 3 * page - 100);
+	assert_memory_equal(copy, pages + 100, 3 * page - 100);
+	munmap(pages, 3 * page);
+	assert_int_equal(outside_read_some(modules.pid, (uintptr_t)pages, copy, 4 * page), 0);
+	free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_tables_are_copied_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_what_stays_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_places_between_modules, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_is_there_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_who_has_ended_refuses_nothing, set_up, tear_down),
 	};
 
