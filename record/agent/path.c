@@ -125,22 +125,33 @@ static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsig
 	}
 }
 
+/* Room for records of nodes, and one of `bytes` behind them. A caller that has no use for the time gives 0:
+ * only paths with new nodes, which are few, read the clock. */
+static bool room_begin(struct thread *t, uint64_t nodes_bytes, uint64_t bytes, uint64_t now_ns)
+{
+	uint64_t longest = nodes_bytes && bytes < RUN_BYTES_MAX ? RUN_BYTES_MAX : bytes;
+
+	return ring_begin(&t->ring, nodes_bytes + bytes, longest, now_ns ? now_ns : process_now_ns());
+}
+
 /* Opens a batch for the nodes from `depth` on, all or the first of them, and a record of `bytes` behind them;
- * *end: of those. A caller that has no use for the time gives 0: only paths with new nodes, which are few,
- * read the clock. */
+ * *end: of those. Most are so few that there is room for them one by one: then nobody looks for runs ahead of
+ * nodes_put, and a run takes less. */
 static bool batch_begin(struct thread *t, const struct unwind_frame *frames, unsigned count, unsigned depth,
 	uint64_t bytes, uint64_t now_ns, unsigned *end)
 {
-	uint64_t nodes = 0;
+	uint64_t most = (count - depth) * sizeof(struct event_node_record), nodes_bytes = 0;
 
-	for (*end = depth; *end < count && nodes < BATCH_BYTES;) {
+	*end = count;
+	if (most < BATCH_BYTES && room_begin(t, most, bytes, now_ns))
+		return true;
+	for (*end = depth; *end < count && nodes_bytes < BATCH_BYTES;) {
 		struct run run = run_at(frames, count, *end);
 
-		nodes += run_bytes(run);
+		nodes_bytes += run_bytes(run);
 		*end += run.count;
 	}
-	return ring_begin(&t->ring, nodes + bytes, nodes && bytes < RUN_BYTES_MAX ? RUN_BYTES_MAX : bytes,
-		now_ns ? now_ns : process_now_ns());
+	return room_begin(t, nodes_bytes, bytes, now_ns);
 }
 
 /* The first frame, from the root, whose node is not in the tree yet; path_nodes holds those before it. */
