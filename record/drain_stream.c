@@ -149,7 +149,7 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 	sample.amount = least(cpu_end_ns - covered_ns, most_ns);
 	if (atomic_load(&shared->saved_ns) & EVENT_UNTOLD)
 		sample.context = drain_context_reserved(drain,
-			EVENT_NODE_PARTIAL_PROGRAM + (shared->start_routine ? EVENT_NODE_THREAD_ROOT : 0));
+			shared->start_routine ? EVENT_NODE_PARTIAL_THREAD : EVENT_NODE_PARTIAL_PROGRAM);
 	store_writer_append(drain->writer, ring->stream, STORE_SAMPLES, &sample, 1);
 	process->weight_ns += sample.amount;
 	process->samples++;

@@ -184,7 +184,7 @@ struct event_ring {
 	_Atomic uint64_t partial;     /* of them with a partial stack */
 	_Atomic uint64_t lost_full;   /* dropped, ring full; weight in lost_weight */
 	_Atomic uint64_t lost_nested; /* dropped, the signal met its own thread publishing */
-	_Atomic uint64_t lost_memory; /* dropped, no room for new context nodes */
+	_Atomic uint64_t lost_memory; /* dropped, no room for what was allocated */
 	_Atomic uint64_t lost_weight; /* ns (weight) of all dropped samples */
 	_Atomic uint64_t errant;      /* faults while unwinding, caught */
 	_Atomic uint64_t counts;      /* of the signals: those of counters, not of the time source */

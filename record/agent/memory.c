@@ -139,7 +139,7 @@ static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
 {
 	uint64_t key = (uintptr_t)site | SITE_KEY;
 	struct tally *tally = tally_find(t, key);
-	uint32_t node = t->root + EVENT_NODE_PARTIAL_PROGRAM;
+	uint32_t node = thread_partial_root(t);
 
 	if (tally && tally->total) {
 		tally_add(tally, bytes);
@@ -239,7 +239,7 @@ static struct site *site_here(struct thread *t, uint32_t node)
 		trace_path_walk(t);
 		if (t->path_count)
 			return site_of(t->path_root, t->path, t->path_count);
-		node = t->root + EVENT_NODE_PARTIAL_PROGRAM;
+		node = thread_partial_root(t);
 	}
 	return site_of(node, NULL, 0);
 }

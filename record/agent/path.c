@@ -252,6 +252,18 @@ static void frame_add(struct thread *t, struct unwinder *u, uint64_t function)
 		.address = function, .slot = module ? module->slot : UNWIND_NO_SLOT, .exact = 1};
 }
 
+/* The path that was walked just now. One that the tree has no room for is told as unknown: what the thread
+ * did there is not lost with it. */
+HOT static int walked_open(struct thread *t, uint32_t root, uint64_t bytes, uint64_t now_ns, uint32_t *node)
+{
+	const struct unwinder *u = &t->unwinder;
+	int result = frames_open(t, u->frames, u->count, root, bytes, now_ns, node);
+
+	return result == RING_LOST_MEMORY
+		       ? frames_open(t, u->frames, 0, thread_partial_root(t), bytes, now_ns, node)
+		       : result;
+}
+
 HOT int path_open(
 	struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
@@ -280,12 +292,8 @@ HOT int path_open_into(struct thread *t, const struct arch_registers *start, uin
 	if (!frames_place(u->frames, u->count))
 		u->count = 0, result = UNWIND_PARTIAL;
 	ring_count(&t->ring.shared->errant, u->unreadable);
-	return frames_open(t, u->frames, u->count,
-		result == UNWIND_FULL ? t->root : t->root + EVENT_NODE_PARTIAL_PROGRAM, bytes, now_ns, node);
+	return walked_open(t, result == UNWIND_FULL ? t->root : thread_partial_root(t), bytes, now_ns, node);
 }
 
 /* NOLINTNEXTLINE(misc-redundant-expression): they are alike as it happens */
 static_assert(UNWIND_WALK_MAX <= EVENT_NODES_MAX, "a path may be one recursion");
-static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE_PARTIAL_PROGRAM &&
-		      EVENT_NODE_PARTIAL_THREAD == EVENT_NODE_THREAD_ROOT + EVENT_NODE_PARTIAL_PROGRAM,
-	"a partial root lies one constant above its root");

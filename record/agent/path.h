@@ -12,10 +12,10 @@
 
 enum path_result { PATH_OPEN = -1 /* else an enum ring_loss: nothing is open, nothing was counted */ };
 
-/* Opens a batch with room for a record of `bytes` on the path of `start`; *node is its innermost frame. The
- * caller puts the record and calls ring_commit. For 0 bytes nothing stays open: new nodes are published, and
- * a path that is known needs no room. now_ns 0: the clock is read should it be needed. The ring must be
- * entered. Signal safe. */
+/* Opens a batch with room for a record of `bytes` on the path of `start`; *node is its innermost frame, or
+ * the partial root where the thread's tree has no room for its nodes. The caller puts the record and calls
+ * ring_commit. For 0 bytes nothing stays open: new nodes are published, and a path that is known needs no
+ * room. now_ns 0: the clock is read should it be needed. The ring must be entered. Signal safe. */
 int path_open(struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns,
 	uint32_t *node);
 

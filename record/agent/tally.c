@@ -60,7 +60,7 @@ void tally_thread_free(struct thread *t)
 
 static void table_open(struct thread *t)
 {
-	uint32_t unknown = t->root + EVENT_NODE_PARTIAL_PROGRAM;
+	uint32_t unknown = thread_partial_root(t);
 	void *memory;
 
 	if (!process.shared->tallies_at)
@@ -112,7 +112,7 @@ void tally_add_at(struct thread *t, uint32_t node, enum tally_metric metric, uin
 	struct tally *tally = tally_find(t, tally_key(node, metric));
 
 	if (!tally)
-		tally = tally_find(t, tally_key(t->root + EVENT_NODE_PARTIAL_PROGRAM, metric));
+		tally = tally_find(t, tally_key(thread_partial_root(t), metric));
 	if (!tally)
 		return;
 	if (!tally->total)

@@ -171,6 +171,15 @@ static inline struct thread *thread_own(void)
  * system calls. */
 struct thread *thread_here(void);
 
+/* Of paths that are not known to their end: one constant above the thread's own root. */
+static inline uint32_t thread_partial_root(const struct thread *thread)
+{
+	return thread->root + EVENT_NODE_PARTIAL_PROGRAM;
+}
+static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE_PARTIAL_PROGRAM &&
+		      EVENT_NODE_PARTIAL_THREAD == EVENT_NODE_THREAD_ROOT + EVENT_NODE_PARTIAL_PROGRAM,
+	"a partial root lies one constant above its root");
+
 /* What saved_ns has come to, for a thread that lives on to the end of its process, or is killed with it: no
  * sample of its own will stand for that. Not before one that has it is published. */
 static inline void thread_saved_tell(struct thread *thread)

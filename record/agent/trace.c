@@ -64,7 +64,7 @@ static uint32_t path_into(struct thread *t, uint64_t function, bool *is_partial)
 		return node;
 	if (path_open_into(t, &start, function, 0, 0, &node) != PATH_OPEN) {
 		*is_partial = true;
-		return t->root + EVENT_NODE_PARTIAL_PROGRAM;
+		return thread_partial_root(t);
 	}
 	*is_partial = t->path_root != t->root;
 	if (!*is_partial)

@@ -39,6 +39,11 @@ done <<'END'
 3 100000
 0 40000
 END
+# Where memory is limited a few paths in no order, each cut at 16384 frames, fill a thread's tree. What is below other paths
+# then is not lost, but below none.
+(ulimit -v 8000000 && record full -e CPUTIME@f10000 -- "$samples/million" 0.5 0 >out) || fail "a full tree"
+clocks full | awk -F '\t' '{ weight += $2; clock += $3 } END { printf "%.3f\n", weight / clock }' >share
+check "a full tree: weights are $(cat share) of the clock" calc "$(cat share) > 0.8"
 # It ends before the ring has taken all of its path: where its time went is not known then, and not where the thread began.
 record untold -r -- "$samples/million" 0.5 0 300000 >out || fail "-r, no time to tell"
 same "-r, no time to tell: lost" 0 "$(info untold lost)"
