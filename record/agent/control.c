@@ -130,8 +130,7 @@ static void here_sample(bool with_rest)
 	weight = with_rest ? control_uncovered_ns(t) : 0;
 	t->covered_ns += weight;
 	sample_untell(t, process_now_ns());
-	weight += t->saved_ns;
-	t->saved_ns = 0;
+	weight += sample_saved_take(t);
 	sample_publish(t, node, 0, weight, process_now_ns());
 	thread_saved_tell(t);
 	trace_end(t);

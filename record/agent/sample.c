@@ -60,32 +60,35 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 
 static void untold_add(struct thread *t)
 {
-	t->untold_ns += t->saved_ns;
-	t->saved_ns = 0;
+	t->untold_ns += sample_saved_take(t);
 	t->telling = 0;
 }
 
-static void untold_publish(struct thread *t, uint64_t now_ns)
+/* False: the ring has no room for it. */
+static bool untold_publish(struct thread *t, uint64_t now_ns)
 {
 	uint32_t node = t->node;
 	bool is_partial = t->node_is_partial;
 
+	if (!ring_begin(&t->ring, sizeof(struct event_sample), sizeof(struct event_sample), now_ns))
+		return false;
 	t->node_is_partial = true;
-	sample_publish(t, t->root + EVENT_NODE_PARTIAL_PROGRAM, EVENT_F_UNTOLD, t->untold_ns, now_ns);
+	sample_put(t, thread_partial_root(t), EVENT_F_UNTOLD, 0, t->untold_ns, now_ns);
+	ring_commit(&t->ring);
 	t->untold_ns = 0;
 	t->node = node;
 	t->node_is_partial = is_partial;
+	return true;
 }
 
-uint64_t sample_untell(struct thread *t, uint64_t now_ns)
+void sample_untell(struct thread *t, uint64_t now_ns)
 {
-	uint64_t saved_ns = t->saved_ns;
-
 	if (t->telling)
 		untold_add(t);
-	if (t->untold_ns)
-		untold_publish(t, now_ns);
-	return saved_ns - t->saved_ns;
+	if (!t->untold_ns || untold_publish(t, now_ns))
+		return;
+	ring_lose(&t->ring, RING_LOST_FULL, t->untold_ns, now_ns);
+	t->untold_ns = 0;
 }
 
 /* The path of which nodes down to `depth` are known now is not, or no longer, the one that was being told. */
@@ -109,8 +112,7 @@ HOT static int path_sample(struct thread *t, const ucontext_t *context, uint8_t 
 	if (t->telling && !metric && is_another(t, t->path_count))
 		untold_add(t);
 	if (!metric) {
-		weight += t->saved_ns;
-		t->saved_ns = 0;
+		weight += sample_saved_take(t);
 		t->telling = 0;
 	}
 	t->node_is_partial = t->path_root != t->root;
@@ -159,13 +161,29 @@ static void missed_count(struct thread *t, uint64_t now_ns)
 		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
 }
 
+/* The ring is entered. */
+HOT static void take(struct thread *t, const ucontext_t *context, uint64_t weight, uint64_t now_ns)
+{
+	uint8_t flags = t->saved_ns || t->untold_ns ? EVENT_F_SAVED : 0;
+	uint32_t known;
+	int result;
+
+	if (t->untold_ns && !t->telling)
+		untold_publish(t, now_ns); /* else it waits on */
+	known = t->tree.count;
+	result = path_sample(t, context, flags, 0, weight, now_ns);
+	if (result != PATH_OPEN && (result != RING_LOST_FULL || !tell_on(t, weight, known))) {
+		ring_lose(&t->ring, (enum ring_loss)result, weight + sample_saved_take(t), now_ns);
+		t->telling = 0;
+	}
+	thread_saved_tell(t);
+	if (t->papi && !t->telling) /* else the sample that will stand for this one has it */
+		papi_take(t, now_ns);
+}
+
 HOT void sample_take_ns(
 	struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight, uint64_t now_ns)
 {
-	uint32_t known;
-	uint8_t flags;
-	int result;
-
 	if (control_is_paused())
 		return;
 	weight = control_weight(t, weight);
@@ -178,7 +196,6 @@ HOT void sample_take_ns(
 	}
 	ring_count(&t->ring.shared->signals, 1);
 	ring_count(&t->ring.shared->overruns, periods - 1);
-	flags = t->saved_ns ? EVENT_F_SAVED : 0;
 	if (!ring_enter(&t->ring)) {
 		if (t->is_tracing)
 			t->deferred_ns += weight; /* trace_end takes the sample */
@@ -186,18 +203,7 @@ HOT void sample_take_ns(
 			ring_lose(&t->ring, RING_LOST_NESTED, weight, now_ns);
 		return;
 	}
-	if (t->untold_ns && !t->telling)
-		untold_publish(t, now_ns);
-	known = t->tree.count;
-	result = path_sample(t, context, flags, 0, weight, now_ns);
-	if (result != PATH_OPEN && (result != RING_LOST_FULL || !tell_on(t, weight, known))) {
-		ring_lose(&t->ring, (enum ring_loss)result, weight + t->saved_ns, now_ns);
-		t->saved_ns = 0;
-		t->telling = 0;
-	}
-	thread_saved_tell(t);
-	if (t->papi && !t->telling) /* else the sample that will stand for this one has it */
-		papi_take(t, now_ns);
+	take(t, context, weight, now_ns);
 	ring_leave(&t->ring);
 	if (atomic_load_explicit(&own_stack_missed, memory_order_relaxed))
 		missed_count(t, now_ns);

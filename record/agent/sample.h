@@ -69,8 +69,15 @@ void sample_catch_up(struct thread *thread);
 bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);
 
 /* Saved weight of a path that has not been told to its end is that of no other: publishes it as that of a
- * path that is not known. Returns what was no longer saved for that. The ring must be entered. */
-uint64_t sample_untell(struct thread *thread, uint64_t now_ns);
+ * path that is not known. The ring must be entered. */
+void sample_untell(struct thread *thread, uint64_t now_ns);
+
+/* What was saved, for a record that now has it. At once: a signal between reading and clearing would lose its
+ * weight. */
+static inline uint64_t sample_saved_take(struct thread *thread)
+{
+	return thread->saved_ns ? __atomic_exchange_n(&thread->saved_ns, 0, __ATOMIC_RELAXED) : 0;
+}
 
 /* Publishes the record that opens a thread: its start routine, or the root. */
 void sample_publish_first(struct thread *thread, uint64_t start_routine, uint64_t now_ns);

@@ -289,15 +289,15 @@ static bool settle(struct thread *t, uint64_t *rest)
 	atomic_store(&ring->cpu_end_ns, cpu_ns);
 	cpu_ns -= ring->cpu_begin_ns + control_paused_ns(ring, cpu_ns);
 	*rest = cpu_ns > t->covered_ns ? cpu_ns - t->covered_ns : 0;
-	*rest = (*rest < most ? *rest : most) + t->saved_ns;
+	*rest = *rest < most ? *rest : most;
 	if (!ring_enter(&t->ring)) {
-		*rest += t->untold_ns;
+		*rest += t->saved_ns + t->untold_ns;
 		return false;
 	}
-	*rest -= sample_untell(t, now_ns);
+	sample_untell(t, now_ns);
+	*rest += sample_saved_take(t);
 	sample_publish(t, t->node, EVENT_F_LAST, *rest, now_ns);
 	ring_leave(&t->ring);
-	t->saved_ns = 0;
 	thread_saved_tell(t);
 	t->covered_ns = cpu_ns;
 	atomic_store(&ring->end_ns, now_ns);
