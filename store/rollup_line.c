@@ -70,15 +70,6 @@ static void find_overlaps(struct store_line_part *parts, uint32_t count)
 	}
 }
 
-/* Is its first page in memory? What cannot be told is taken to be. */
-static bool is_resident(struct store_slice value, size_t page_bytes)
-{
-	unsigned char is_there = 1;
-
-	mincore((void *)((uintptr_t)value.bytes & ~(page_bytes - 1)), 1, &is_there);
-	return is_there & 1;
-}
-
 static struct store_slice next_value(
 	struct store_roll_walk *walk, const struct store_line_query *query, int *rc, struct error *error)
 {
@@ -100,8 +91,7 @@ static void walk_from(struct store_roll_walk *walk, const struct store_roll_sour
 }
 
 /* Are some values of each quarter in memory? So are the others, then. */
-static bool is_warm(
-	const struct store_line_query *query, const struct store_roll_source *source, size_t page_bytes)
+static bool is_warm(const struct store_line_query *query, const struct store_roll_source *source)
 {
 	uint64_t quarter_ns = (query->end_ns - query->begin_ns) / 4;
 	struct store_roll_walk walk;
@@ -113,7 +103,7 @@ static bool is_warm(
 		for (unsigned probe = 0; probe < PROBES; probe++) {
 			struct store_slice value = next_value(&walk, query, &rc, &error);
 
-			if (rc == 1 && !is_resident(value, page_bytes))
+			if (rc == 1 && !store_snapshot_holds(&query->reader->snapshot, value))
 				return false;
 		}
 	}
@@ -130,7 +120,7 @@ static int prefetch(const struct store_line_query *query, struct error *error)
 	int rc = 0;
 
 	if (store_reader_at(query->reader, query->stream)->count[STORE_SAMPLES] < PREFETCH_RECORDS ||
-		is_warm(query, &source, page_bytes))
+		is_warm(query, &source))
 		return 0;
 	walk_from(&walk, &source, query, query->begin_ns);
 	while (value = next_value(&walk, query, &rc, error), rc == 1) {

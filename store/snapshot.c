@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "store/bundle.h"
 #include "store/file_state.h"
@@ -49,6 +51,24 @@ void store_snapshot_expect_scattered(struct store_snapshot *snapshot, bool is_sc
 {
 	snapshot->is_scattered = is_scattered;
 	advise(snapshot);
+}
+
+/* mincore() tells who may not write the file that all of it is there. Not all filesystems take the other. */
+bool store_snapshot_holds(const struct store_snapshot *snapshot, struct store_slice value)
+{
+	const uintptr_t page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1, at = (uintptr_t)value.bytes;
+	const size_t offset = at - (uintptr_t)snapshot->map;
+	struct iovec byte = {.iov_base = &(uint8_t){0}, .iov_len = 1};
+	unsigned char is_there = 1;
+
+	if (!snapshot->map || offset >= snapshot->map_bytes)
+		return true;
+	if (preadv2(snapshot->file->fd, &byte, 1, (off_t)offset, RWF_NOWAIT) >= 0)
+		return true;
+	if (errno == EAGAIN)
+		return false;
+	mincore((void *)(at & ~page_mask), 1, &is_there);
+	return is_there & 1;
 }
 
 static int map_file(struct store_snapshot *snapshot, struct error *error)
