@@ -172,10 +172,8 @@ HOT static void take(struct thread *t, const ucontext_t *context, uint64_t weigh
 		untold_publish(t, now_ns); /* else it waits on */
 	known = t->tree.count;
 	result = path_sample(t, context, flags, 0, weight, now_ns);
-	if (result != PATH_OPEN && (result != RING_LOST_FULL || !tell_on(t, weight, known))) {
-		ring_lose(&t->ring, (enum ring_loss)result, weight + sample_saved_take(t), now_ns);
-		t->telling = 0;
-	}
+	if (result != PATH_OPEN && !tell_on(t, weight, known)) /* what was saved waits for the next one */
+		ring_lose(&t->ring, (enum ring_loss)result, weight, now_ns);
 	thread_saved_tell(t);
 	if (t->papi && !t->telling) /* else the sample that will stand for this one has it */
 		papi_take(t, now_ns);
