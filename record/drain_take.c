@@ -102,7 +102,7 @@ static bool nodes_take(struct drain *drain, const struct event_nodes_record *nod
 		places[i] = place_find(drain, nodes->places[i].module, nodes->places[i].offset);
 	for (uint32_t i = 0, at = 0; i < nodes->count; i++) {
 		context = store_writer_context(drain->writer, context, places[at].module, places[at].offset);
-		if (!numbers_add(&drain->ring->contexts, context, NODES_MAX))
+		if (!context || !numbers_add(&drain->ring->contexts, context, NODES_MAX))
 			return false;
 		at = at + 1 < nodes->place_count ? at + 1 : 0;
 	}

@@ -17,7 +17,7 @@
 #include "record/agent/trace.h"
 
 #define SITES_BYTES (UINT64_C(256) << 20) /* reserved, touched as needed; some million paths */
-#define SITES_SHARE 64u			  /* of a limited address space they take this part at most */
+#define SITES_SHARE 64u			  /* of limited memory they take this part at most */
 #define SITE_BUCKETS 65536u		  /* a power of two */
 #define SITE_KEY (UINT64_C(1) << 63)
 
@@ -41,14 +41,24 @@ static struct sites {
 
 static uint64_t sites_bytes;
 
+/* Either counts what is reserved, touched or not. */
+static uint64_t sites_most(void)
+{
+	static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
+	uint64_t most = SITES_BYTES;
+	struct rlimit limit;
+
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (!getrlimit(limits[i], &limit) && limit.rlim_cur / SITES_SHARE < most)
+			most = limit.rlim_cur / SITES_SHARE;
+	return most;
+}
+
 static void sites_open(void)
 {
-	struct rlimit limit;
 	void *memory;
 
-	sites_bytes = SITES_BYTES;
-	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur / SITES_SHARE < sites_bytes)
-		sites_bytes = limit.rlim_cur / SITES_SHARE;
+	sites_bytes = sites_most();
 	if (sites_bytes <= sizeof(*sites) || !blocks_open())
 		return;
 	memory = mmap(NULL, sites_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,

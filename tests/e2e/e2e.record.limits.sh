@@ -16,6 +16,11 @@ for limit in d v; do
 	(ulimit -S -$limit 8000000 && record "small-$limit" -r -- grep VmData /proc/self/status) >out || fail "ulimit -$limit: does not end well"
 	check "ulimit -$limit: private memory in KiB: $(cat out)" awk '{ exit $2 > 60000 }' out
 done
+# Nor do the paths that allocate take it.
+for limit in d v; do
+	(ulimit -S -$limit 600000 && record "leaks-$limit" -e MEMLEAK -- grep VmData /proc/self/status) >out || fail "-e MEMLEAK, ulimit -$limit: does not end well"
+	check "-e MEMLEAK, ulimit -$limit: private memory in KiB: $(cat out)" awk '{ exit $2 > 60000 }' out
+done
 # Without privileges what may be locked is limited, and hard limits are final.
 command -v setpriv >/dev/null && [ "$(id -u)" = 0 ] || exit
 chmod 711 . && mkdir -m 777 user && cd user || exit
