@@ -14,7 +14,8 @@
 
 enum scan_flags {
 	/* Spans are cut at the window; what was cut keeps its amount and its place in the order. A span
-	 * still open ends at the window's end, and stays open when that is STORE_OPEN_NS. */
+	 * still open ends at the window's end or the run's, whatever comes first, and stays open when the
+	 * window's is STORE_OPEN_NS. */
 	SCAN_CLIP = 1,
 	/* Samples: the last extent sample before the window comes first, as it is; with SCAN_CLIP at the
 	 * window's begin and with weight 0. Not when an extent sample lies exactly there. */

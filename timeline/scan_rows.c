@@ -63,12 +63,22 @@ static void put_times(const struct scan *scan, uint64_t *to, const uint64_t *fro
 		to[i] = run_part_time(scan->part, from[i]);
 }
 
+/* Where the run ends, or behind it where the span begins. */
+static uint64_t open_until(const struct scan *scan, uint64_t begin_ns)
+{
+	uint64_t end_ns = run_end_ns(scan->run);
+
+	return end_ns > begin_ns ? end_ns : begin_ns;
+}
+
 static void clip(const struct scan *scan, size_t row)
 {
 	const struct batch *b = &scan->batch;
 
 	if (b->begin_ns[row] < scan->run_begin_ns)
 		b->begin_ns[row] = scan->run_begin_ns;
+	if (b->end_ns && b->end_ns[row] == STORE_OPEN_NS && scan->run_end_ns != STORE_OPEN_NS)
+		b->end_ns[row] = open_until(scan, b->begin_ns[row]);
 	if (b->end_ns && b->end_ns[row] > scan->run_end_ns)
 		b->end_ns[row] = scan->run_end_ns;
 }

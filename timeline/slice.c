@@ -136,6 +136,8 @@ static int keep_stream(
 	unsigned flags;
 	int rc = carry_flags(slice, stream, begin_ns, &flags, error);
 
+	if (rc == 0)
+		rc = slice_cut_stream(&slice->cut, slice->run, stream, error);
 	for (int track = 0; track < STORE_TRACK_COUNT && rc == 0; track++)
 		if (wanted[track] && (s->count[track] > 0 || track == STORE_SPANS))
 			rc = keep_track(slice, stream, (enum store_track)track, begin_ns, end_ns,

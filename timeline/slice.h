@@ -37,10 +37,14 @@ bool slice_is_everything(const struct run *run, const struct select *select);
 /* What a record becomes in the window. */
 struct slice_cut {
 	uint64_t begin_ns, end_ns; /* of the selection; end STORE_OPEN_NS: no end */
+	uint64_t known_ns;	   /* of the stream: nobody knows what is open there from here on */
 	uint64_t min_ns;
 	bool samples, values, spans; /* wanted at all */
 };
 struct slice_cut slice_cut_of(const struct select *select);
+/* To be called for each stream: spans that are open when the window ends end with it, but stay open where the
+ * window goes on behind what is known of the stream (it was cut short, or is still recorded). */
+int slice_cut_stream(struct slice_cut *cut, struct run *run, uint32_t stream, struct error *error);
 /* Cuts the record at the window; false when nothing is left of it or it is shorter than asked for. */
 bool slice_cut_record(const struct slice_cut *cut, enum store_track track, struct store_record *record);
 

@@ -114,7 +114,7 @@ static int copy_track(
 	return found < 0 ? found : rc;
 }
 
-/* Spans that are still open stay so, unless the window ends. */
+/* Spans that are still open stay so, unless the window ends where they are known to be. */
 static int copy_open_spans(struct copy *copy, struct copy_stream *stream, struct error *error)
 {
 	const struct store_record *open;
@@ -177,7 +177,8 @@ static uint32_t new_stream(
 		to.begin_ns = stream->cut.begin_ns;
 	if (to.begin_ns > stream->cut.end_ns)
 		to.begin_ns = stream->cut.end_ns;
-	if (to.end_ns > stream->cut.end_ns)
+	if (to.end_ns > stream->cut.end_ns &&
+		(to.end_ns != STORE_OPEN_NS || stream->cut.end_ns <= stream->cut.known_ns))
 		to.end_ns = stream->cut.end_ns;
 	if (to.end_ns < to.begin_ns)
 		to.end_ns = to.begin_ns;
@@ -198,10 +199,13 @@ static int copy_stream(struct copy *copy, uint32_t run_stream_id, struct error *
 		.shift_ns = of->s.begin_ns - from->begin_ns,
 		.cut = slice_cut_of(copy->select)};
 	struct store_stream *edited;
-	int rc = 0;
+	int rc = slice_cut_stream(&stream.cut, copy->run, run_stream_id, error);
 
+	if (rc < 0)
+		return rc;
 	stream.cut.begin_ns = store_time(stream.cut.begin_ns, stream.shift_ns);
 	stream.cut.end_ns = store_time(stream.cut.end_ns, stream.shift_ns);
+	stream.cut.known_ns = store_time(stream.cut.known_ns, stream.shift_ns);
 	stream.to = new_stream(copy, &stream, from);
 	if (stream.to == UINT32_MAX)
 		return error_memory(error);

@@ -9,6 +9,7 @@
 
 #include "store/attribute.h"
 #include "timeline/escape.h"
+#include "timeline/run_parts.h"
 
 struct slice_cut slice_cut_of(const struct select *select)
 {
@@ -18,10 +19,24 @@ struct slice_cut slice_cut_of(const struct select *select)
 
 	return (struct slice_cut){.begin_ns = select_records_begin_ns(select),
 		.end_ns = select_records_end_ns(select),
+		.known_ns = STORE_OPEN_NS,
 		.min_ns = select_min_ns(select),
 		.samples = all_ops && all_lengths,
 		.values = all_ops && all_lengths,
 		.spans = all_metrics};
+}
+
+int slice_cut_stream(struct slice_cut *cut, struct run *run, uint32_t stream, struct error *error)
+{
+	const struct run_line *line;
+	int code;
+
+	if (cut->end_ns == STORE_OPEN_NS)
+		return 0;
+	code = run_line(run, stream, &line, error);
+	if (!code)
+		cut->known_ns = line->complete_ns;
+	return code;
 }
 
 static bool cut_span(const struct slice_cut *cut, struct store_record *record)
@@ -33,7 +48,7 @@ static bool cut_span(const struct slice_cut *cut, struct store_record *record)
 			return false;
 		record->begin_ns = cut->begin_ns;
 	}
-	if (record->end_ns > cut->end_ns)
+	if (record->end_ns > cut->end_ns && (record->end_ns != STORE_OPEN_NS || cut->end_ns <= cut->known_ns))
 		record->end_ns = cut->end_ns;
 	return record->end_ns == STORE_OPEN_NS || record->end_ns - record->begin_ns >= cut->min_ns;
 }

@@ -6,12 +6,15 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include "tests/simulate.h"
+#include "timeline/coverage.h"
 #include "timeline/run_parts.h"
+#include "timeline/scan.h"
 #include "timeline/slice.h"
 
 #define STREAMS 3
 #define RECORDS 300
 #define CLOCK 1000
+#define LIFE (CLOCK + 200) /* of a stream; nobody knows what is open behind it */
 
 /* ---- asking ---- */
 
@@ -128,7 +131,7 @@ static void world_begin(struct world *world)
 {
 	small_begin(&world->small);
 	for (uint32_t s = 0; s < STREAMS; s++)
-		world->streams[s] = small_cpu(world->small.writer, s, 0, CLOCK + 200);
+		world->streams[s] = small_cpu(world->small.writer, s, 0, LIFE);
 	for (int i = 0; i < RECORDS; i++) {
 		world->records[i] = draw();
 		put(world, &world->records[i], (uint64_t)i);
@@ -234,7 +237,7 @@ static char *twin_text(const struct world *world, uint64_t begin_ns, uint64_t en
 			from = begin_ns;
 		if (from < begin_ns || from >= end_ns)
 			continue;
-		if (to > end_ns)
+		if (to > end_ns && (to != STORE_OPEN_NS || end_ns <= LIFE))
 			to = end_ns;
 		line_of(&lines[count++], known, from, to);
 	}
@@ -357,6 +360,73 @@ static void test_copy_is_slice(void **state)
 	}
 	small_end(&world->small);
 	free(world);
+}
+
+/* ---- runs that were cut short ---- */
+
+/* Of all streams, in the window. */
+static uint64_t monitored(struct run *run, const char *time)
+{
+	struct select *select = choose(run, time, NULL);
+	struct coverage coverage;
+	struct error error = {0};
+
+	if (coverage_compute(&coverage, run, select, &error))
+		fail_msg("%s", error.text);
+	select_free(select);
+	return coverage.monitored_ns;
+}
+
+static uint64_t clipped_end(struct run *run, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	struct error error = {0};
+	uint64_t last_ns = 0;
+
+	if (scan_open(
+		    &scan, run, 0, STORE_SPANS, begin_ns, end_ns, STORE_BEGIN | STORE_END, SCAN_CLIP, &error))
+		fail_msg("%s", error.text);
+	while (scan_next(scan, &batch, &error) > 0)
+		for (size_t i = 0; i < batch->count; i++)
+			last_ns = batch->end_ns[i] > last_ns ? batch->end_ns[i] : last_ns;
+	scan_close(scan);
+	return last_ns;
+}
+
+/* A collector was killed: what was open then is not said to have gone on for as long as somebody asks about.
+ */
+static void test_cut_short(void **state)
+{
+	static const char *const windows[] = {"100ns..5us", "100ns..", "100ns..400ns"};
+	static const uint64_t known[] = {900, 900, 300};
+	struct small_run small;
+	struct store_stream *stream;
+
+	(void)state;
+	small_begin(&small);
+	small_cpu(small.writer, 0, 0, STORE_OPEN_NS);
+	small_span(small.writer, 0, 0, STORE_OPEN_NS, STORE_OP_MONITORED, 0, "switches=1");
+	small_span(small.writer, 0, 50, STORE_OPEN_NS, STORE_OP_BLOCKED, 0, "");
+	stream = store_writer_stream_edit(small.writer, 0);
+	stream->complete_ns[STORE_SAMPLES] = stream->complete_ns[STORE_SPANS] = CLOCK;
+	small_ready(&small);
+	assert_int_equal(clipped_end(small.run, 100, 5 * CLOCK), CLOCK);
+	assert_int_equal(clipped_end(small.run, 100, 400), 400);
+	for (int i = 0; i < 3; i++) {
+		char path[64];
+		struct run *copy;
+
+		sprintf(path, "/tmp/hpct-test-short-%d", (int)getpid());
+		copy = copy_of(small.run, windows[i], path);
+		assert_int_equal(monitored(small.run, windows[i]), known[i]);
+		assert_int_equal(monitored(copy, windows[i]), known[i]);
+		assert_copy_is_slice(small.run, windows[i]);
+		assert_int_equal(run_stream(copy, 0)->s.end_ns == STORE_OPEN_NS, i < 2);
+		run_close(copy);
+		small_remove(path);
+	}
+	small_end(&small);
 }
 
 /* Every shape of hpct-simulate: the copy has the same rows, symbols and modules included. */
@@ -542,6 +612,7 @@ int main(void)
 		cmocka_unit_test(test_whole_twin),
 		cmocka_unit_test(test_window_twin),
 		cmocka_unit_test(test_copy_is_slice),
+		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_copy_of_shapes),
 		cmocka_unit_test(test_copy_refuses),
 		cmocka_unit_test(test_windows_sum),
