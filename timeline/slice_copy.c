@@ -13,6 +13,7 @@
 #include "timeline/extent.h"
 #include "timeline/mark.h"
 #include "timeline/new_run.h"
+#include "timeline/run_parts.h"
 #include "timeline/slice_ids.h"
 
 #define COMMIT_BYTES (64u << 20)
@@ -36,7 +37,7 @@ struct copy {
 struct copy_stream {
 	uint32_t run_stream, from, to; /* ids: run, old store, new store */
 	struct slice_cut cut;	       /* in the store's own time */
-	uint64_t shift_ns;	       /* run time - store time */
+	uint64_t run_begin_ns;	       /* of the window, in the run's */
 	uint64_t lost, partial;
 };
 
@@ -148,7 +149,7 @@ static int copy_carry(struct copy *copy, struct copy_stream *stream, struct erro
 
 	if (begin_ns == 0 || !stream->cut.samples)
 		return 0;
-	rc = extent_in_force(copy->run, stream->run_stream, begin_ns + stream->shift_ns, &is_in_force, error);
+	rc = extent_in_force(copy->run, stream->run_stream, stream->run_begin_ns, &is_in_force, error);
 	if (rc < 0 || !is_in_force)
 		return rc;
 	rc = store_reader_sample_before(copy->reader, stream->from, begin_ns + 1, &record, error);
@@ -185,27 +186,27 @@ static uint32_t new_stream(
 	return store_writer_stream(copy->writer, &to);
 }
 
-static uint64_t store_time(uint64_t run_ns, uint64_t shift_ns)
+/* 0 stays: no begin. What lies before the store's clock began is 0, too. */
+static uint64_t store_time(const struct copy *copy, uint64_t run_ns)
 {
-	return run_ns == 0 || run_ns == STORE_OPEN_NS ? run_ns : run_ns - shift_ns;
+	return run_ns ? run_part_store_time(&copy->run->parts[copy->store], run_ns) : 0;
 }
 
 static int copy_stream(struct copy *copy, uint32_t run_stream_id, struct error *error)
 {
 	const struct run_stream *of = run_stream(copy->run, run_stream_id);
 	const struct store_stream *from = store_reader_stream(copy->reader, of->id_in_store);
-	struct copy_stream stream = {.run_stream = run_stream_id,
-		.from = of->id_in_store,
-		.shift_ns = of->s.begin_ns - from->begin_ns,
-		.cut = slice_cut_of(copy->select)};
+	struct copy_stream stream = {
+		.run_stream = run_stream_id, .from = of->id_in_store, .cut = slice_cut_of(copy->select)};
 	struct store_stream *edited;
 	int rc = slice_cut_stream(&stream.cut, copy->run, run_stream_id, error);
 
 	if (rc < 0)
 		return rc;
-	stream.cut.begin_ns = store_time(stream.cut.begin_ns, stream.shift_ns);
-	stream.cut.end_ns = store_time(stream.cut.end_ns, stream.shift_ns);
-	stream.cut.known_ns = store_time(stream.cut.known_ns, stream.shift_ns);
+	stream.run_begin_ns = stream.cut.begin_ns;
+	stream.cut.begin_ns = store_time(copy, stream.cut.begin_ns);
+	stream.cut.end_ns = store_time(copy, stream.cut.end_ns);
+	stream.cut.known_ns = store_time(copy, stream.cut.known_ns);
 	stream.to = new_stream(copy, &stream, from);
 	if (stream.to == UINT32_MAX)
 		return error_memory(error);

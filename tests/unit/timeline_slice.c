@@ -362,6 +362,50 @@ static void test_copy_is_slice(void **state)
 	free(world);
 }
 
+/* A second host, with a clock of its own. */
+static void put_host(struct small_run *small, uint64_t origin_ns, uint64_t wall_ns)
+{
+	struct store_writer *writer = small_store(small, "node-2");
+
+	store_writer_meta(writer, "host", "node-2");
+	store_writer_meta(writer, "boot", "b2");
+	store_writer_meta_number(writer, "origin_ns", origin_ns);
+	store_writer_meta_number(writer, "wall_ns", wall_ns);
+	store_writer_metric(writer, "CPUTIME", "ns", false);
+	small_cpu(writer, 1, origin_ns, origin_ns + 5000);
+	for (uint64_t i = 0; i < 5000; i += 100)
+		small_sample(writer, 0, origin_ns + i, small_path(writer, "main"), 0, 7);
+	small_close_writer(writer);
+}
+
+/* A host whose clock began in the window, and one whose clock began so long before that its first records lie
+ * before the other's clock. */
+static void test_clocks(void **state)
+{
+	static const uint64_t walls[] = {600000, 492000};
+	static const char *const windows[] = {"1us..", "1us..101us", "100us..102us"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct small_run small;
+
+		small_begin(&small);
+		store_writer_meta(small.writer, "host", "node-1");
+		store_writer_meta(small.writer, "boot", "b1");
+		store_writer_meta_number(small.writer, "origin_ns", 5000);
+		store_writer_meta_number(small.writer, "wall_ns", 500000);
+		small_cpu(small.writer, 0, 5000, 200000);
+		store_writer_metric(small.writer, "CPUTIME", "ns", false);
+		small_sample(small.writer, 0, 5500, small_path(small.writer, "main"), 0, 7);
+		small_sample(small.writer, 0, 199000, small_path(small.writer, "main"), 0, 7);
+		put_host(&small, 500, walls[i]);
+		small_ready(&small);
+		for (int w = 0; w < 3; w++)
+			assert_copy_is_slice(small.run, windows[w]);
+		small_end(&small);
+	}
+}
+
 /* ---- runs that were cut short ---- */
 
 /* Of all streams, in the window. */
@@ -612,6 +656,7 @@ int main(void)
 		cmocka_unit_test(test_whole_twin),
 		cmocka_unit_test(test_window_twin),
 		cmocka_unit_test(test_copy_is_slice),
+		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_cut_short),
 		cmocka_unit_test(test_copy_of_shapes),
 		cmocka_unit_test(test_copy_refuses),
