@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "store/utf8.h"
 
@@ -57,8 +58,31 @@ const char *error_place(int reason)
 	case EMFILE:
 	case ENFILE:
 		return "; raise `ulimit -n`";
+	case EFBIG:
+		return "; raise `ulimit -f`, or choose another place with -o";
 	default:
 		return "; choose a place that can be written with -o";
+	}
+}
+
+const char *error_growth(int reason)
+{
+	struct rlimit limit;
+	const char *io = "; the disk is full or fails: make room, what was committed before is safe";
+
+	switch (reason) {
+	case ENOSPC:
+		return "; the disk is full: make room, what was committed before is safe";
+	case EIO: /* LMDB's word for a write that was cut short, too */
+		if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY)
+			io = "; raise `ulimit -f`, or make room: what was committed before is safe";
+		return io;
+	case EFBIG:
+		return "; raise `ulimit -f`: what was committed before is safe";
+	case EDQUOT:
+		return "; make room on the disk, what was committed before is safe";
+	default:
+		return "";
 	}
 }
 

@@ -37,6 +37,9 @@ int error_unwritten(struct error *error);
  * words behind the reason in a sentence. */
 const char *error_place(int reason);
 
+/* The same where a run could not grow for `reason`; "" where nothing is known to help. */
+const char *error_growth(int reason);
+
 #ifdef __clang_analyzer__
 /* clang-tidy sees one file at a time: here it learns what both return. */
 static inline int error_code_of(int said, enum error_code code)

@@ -58,16 +58,12 @@ int store_file_failed(const struct store_file *file, const char *doing, int code
 
 	if (code > 0 && code != ENOLCK && code != ENOTSUP && !strcmp(doing, "create"))
 		advice = error_place(code);
-	else if (code == ENOSPC)
-		advice = "; the disk is full: make room, what was committed before is safe";
-	else if (code == EDQUOT || code == EFBIG)
-		advice = "; make room on the disk, what was committed before is safe";
 	else if (code == ENOMEM)
 		advice = "; raise `ulimit -v`, or close other programs";
-	else if (code == EIO) /* LMDB's word for a write that was cut short, too */
-		advice = "; the disk is full or fails: make room, what was committed before is safe";
 	else if (code == ENOLCK || code == ENOTSUP)
 		advice = "; put the run on a local disk";
+	else
+		advice = error_growth(code);
 	return error_set(
 		error, ERROR_IO, "cannot %s '%s': %s%s", doing, file->path, mdb_strerror(code), advice);
 }

@@ -145,6 +145,7 @@ for blocks in 1 8 24 60; do
 		# shellcheck disable=SC2086 # words
 		code "$writer, $blocks KiB" 5 bash -c "ulimit -f $blocks; exec \"\$@\"" - $writer
 		sentence "$writer, $blocks KiB"
+		check "$writer, $blocks KiB: it says what lifts that: $(cat err)" grep -q 'raise .ulimit -f' err
 		same "$writer, $blocks KiB: what is left" "" "$(ls -Ad small* .small* 2>/dev/null)"
 	done
 done
