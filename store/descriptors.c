@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -49,4 +48,14 @@ void descriptors_close_from(unsigned first)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	for (unsigned number = first; number < limit.rlim_cur && number < UNLISTED_MOST; number++)
 		close((int)number);
+}
+
+void descriptors_allow(uint64_t count)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= count)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* descriptors.h - for processes made by fork alone: what was open before is none of theirs. */
+/* descriptors.h - how many a process may have; and for processes made by fork alone: what was open before is
+ * none of theirs. */
 #ifndef STORE_DESCRIPTORS_H
 #define STORE_DESCRIPTORS_H
+
+#include <stdint.h>
 
 /* Closes all descriptors from `first` on, also where the kernel has no call for that (before Linux 5.9), or a
  * sandbox refuses it. Allocates nothing, so that a child of a process with threads may call it. */
 void descriptors_close_from(unsigned first);
+
+/* So many will be needed: where fewer are allowed by a limit that may be lifted, it is. */
+void descriptors_allow(uint64_t count);
 
 #endif

@@ -293,6 +293,20 @@ bool store_file_is_in_env(const struct store_file *file)
 	       facts.st_dev == file->device && facts.st_ino == file->inode;
 }
 
+static int open_failed(const struct store_file *file, int code, struct error *error)
+{
+	bool is_ours = code == EMFILE || code == ENFILE || code == ENOMEM; /* the run may be sound */
+	const char *name = strrchr(file->path, '/');
+
+	if (code == EACCES)
+		return error_set(error, ERROR_RUN,
+			"cannot open '%s': %s; its owner can let others read it: chmod -R go+rX %.*s",
+			file->path, strerror(code), (int)(name ? name - file->path : 1),
+			name ? file->path : ".");
+	return error_set(error, is_ours ? ERROR_IO : ERROR_RUN, "cannot open '%s': %s%s", file->path,
+		mdb_strerror(code), is_ours ? error_place(code) : "");
+}
+
 /* Where the lock file cannot be written, the store is opened without, too: it is finished, or damage will be
  * seen by the checksums. */
 static int env_open_reader(struct store_file *file, struct error *error)
@@ -308,7 +322,7 @@ static int env_open_reader(struct store_file *file, struct error *error)
 		rc == ENOLCK || rc == ENOTSUP)
 		rc = store_file_env_open(file, store_file_bytes(file), MDB_RDONLY | MDB_NOLOCK);
 	if (rc)
-		return error_set(error, ERROR_RUN, "cannot open '%s': %s", file->path, mdb_strerror(rc));
+		return open_failed(file, rc, error);
 	return store_file_is_in_env(file) ? 0 : REPLACED;
 }
 
@@ -349,11 +363,7 @@ static int try_open(struct store_file **file_out, const char *path, struct error
 		return error_memory(error);
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0) {
-		const char *name = strrchr(path, '/');
-
-		rc = error_set(error, ERROR_RUN, "cannot open '%s': %s%s%.*s", path, strerror(errno),
-			errno == EACCES ? "; its owner can let others read it: chmod -R go+rX " : "",
-			errno != EACCES ? 0 : (int)(name ? name - path : 1), name ? path : ".");
+		rc = open_failed(file, errno, error);
 		goto free_file;
 	}
 	if (!store_file_identify(file)) {

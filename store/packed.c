@@ -138,9 +138,9 @@ static int map_scratch(struct store_packed *packed, struct error *error)
 
 	packed->scratch = scratch_open();
 	if (packed->scratch < 0 || ftruncate(packed->scratch, (off_t)packed->bytes) != 0)
-		return error_set(error, ERROR_IO,
-			"cannot unpack '%s': %s; say where there is room with TMPDIR", packed->path,
-			strerror(errno));
+		return error_set(error, ERROR_IO, "cannot unpack '%s': %s%s", packed->path, strerror(errno),
+			errno == EMFILE || errno == ENFILE ? error_place(errno)
+							   : "; say where there is room with TMPDIR");
 	map = mmap(NULL, packed->bytes, PROT_READ, MAP_SHARED, packed->scratch, 0);
 	if (map == MAP_FAILED)
 		return error_set(error, ERROR_IO, "cannot map '%s': %s", packed->path, strerror(errno));

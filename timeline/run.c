@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/descriptors.h"
 #include "store/hash.h"
 #include "timeline/run_find.h"
 #include "timeline/run_kernels.h"
 #include "timeline/run_parts.h"
+
+#define DESCRIPTORS_OF_A_STORE 4u /* at most */
+#define DESCRIPTORS_BESIDE 64u
 
 /* ---- strings ---- */
 
@@ -68,6 +72,7 @@ static int part_open(struct run *run, const char *name, struct error *error)
 {
 	struct run_part *parts = realloc(run->parts, (run->part_count + 1) * sizeof *parts);
 	struct run_part *part;
+	int code;
 
 	if (!parts)
 		return error_memory(error);
@@ -77,9 +82,10 @@ static int part_open(struct run *run, const char *name, struct error *error)
 	if (asprintf(&part->path, "%s/%s", run->path, name) < 0)
 		return error_memory(error);
 	part->name = part->path + strlen(run->path) + 1;
-	if (store_reader_open(&part->reader, part->path, error)) {
+	code = store_reader_open(&part->reader, part->path, error);
+	if (code) {
 		free(part->path);
-		return -(int)ERROR_RUN;
+		return code;
 	}
 	part->origin_hash = run_part_origin_hash(part);
 	if (refuse_twin(run, part, error)) {
@@ -109,6 +115,7 @@ static int parts_open(struct run *run, bool *changed, struct error *error)
 
 	if (code)
 		return code;
+	descriptors_allow(count * DESCRIPTORS_OF_A_STORE + DESCRIPTORS_BESIDE);
 	for (size_t i = 0; i < count && !code; i++) {
 		if (has_part(run, names[i]))
 			continue;
