@@ -81,6 +81,11 @@ const char *error_growth(int reason)
 		return "; raise `ulimit -f`: what was committed before is safe";
 	case EDQUOT:
 		return "; make room on the disk, what was committed before is safe";
+	case ENOMEM:
+		return error_place(reason);
+	case ENOLCK:
+	case ENOTSUP:
+		return "; put the run on a local disk";
 	default:
 		return "";
 	}

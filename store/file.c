@@ -54,18 +54,10 @@ struct store_packed *store_file_packed(const struct store_file *file)
 
 int store_file_failed(const struct store_file *file, const char *doing, int code, struct error *error)
 {
-	const char *advice = "";
+	bool is_place = code > 0 && code != ENOLCK && code != ENOTSUP && !strcmp(doing, "create");
 
-	if (code > 0 && code != ENOLCK && code != ENOTSUP && !strcmp(doing, "create"))
-		advice = error_place(code);
-	else if (code == ENOMEM)
-		advice = "; raise `ulimit -v`, or close other programs";
-	else if (code == ENOLCK || code == ENOTSUP)
-		advice = "; put the run on a local disk";
-	else
-		advice = error_growth(code);
-	return error_set(
-		error, ERROR_IO, "cannot %s '%s': %s%s", doing, file->path, mdb_strerror(code), advice);
+	return error_set(error, ERROR_IO, "cannot %s '%s': %s%s", doing, file->path, mdb_strerror(code),
+		is_place ? error_place(code) : error_growth(code));
 }
 
 struct store_file *store_file_new(const char *path)
