@@ -121,6 +121,31 @@ static int check_rollup(
 				 check->reader, "a rollup that is not what its chunks hold", error);
 }
 
+/* Nothing is left that the sums of dropped samples could be held to but how many there were: each chunk,
+ * there or not, is in one part of the track. */
+static int check_thinned(struct check *check, uint32_t stream, struct error *error)
+{
+	const struct store_stream *s = store_reader_at(check->reader, stream);
+	struct store_roll_walk walk;
+	struct store_roll_part part;
+	uint64_t samples = 0;
+	int rc;
+
+	store_sums_clear(&check->made);
+	store_roll_walk_init(
+		&walk, &check->source, stream, STORE_SAMPLES, 0, STORE_OPEN_NS, s->shifts[STORE_SAMPLES]);
+	while ((rc = store_roll_walk_next(&walk, &part, error)) == 1) {
+		rc = add_part(check, &part, error);
+		if (rc)
+			return rc;
+	}
+	for (uint32_t i = 0; i < check->made.count; i++)
+		samples += check->made.entries[i].samples;
+	if (rc == 0 && samples != s->count[STORE_SAMPLES])
+		rc = store_reader_damaged(check->reader, "the sums of samples that were dropped", error);
+	return rc;
+}
+
 static int check_rollups(struct check *check, struct error *error)
 {
 	struct store_reader *reader = check->reader;
@@ -129,6 +154,7 @@ static int check_rollups(struct check *check, struct error *error)
 	int rc;
 
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
+	cursor.fits = store_is_sealed;
 	rc = store_tree_seek(&cursor, "", 0, error);
 	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
 		if (!store_key_roll_get(&key, cursor.key.bytes, cursor.key.size))
@@ -137,7 +163,7 @@ static int check_rollups(struct check *check, struct error *error)
 			continue;
 		if (key.stream >= reader->stream_count)
 			return store_reader_damaged(reader, "a rollup of no stream", error);
-		/* What it sums up was dropped: it is the record. */
+		/* What it sums up was dropped: it is the record (check_thinned()). */
 		if (store_roll_last(key.begin_ns, key.shift) <
 			store_reader_at(reader, key.stream)->thinned_ns)
 			continue;
@@ -163,6 +189,9 @@ int store_rollup_check(struct store_reader *reader, struct error *error)
 	int rc = check_chunks(&check, error);
 
 	rc = rc ? rc : check_rollups(&check, error);
+	for (uint32_t stream = 0; stream < reader->stream_count && !rc; stream++)
+		if (store_reader_at(reader, stream)->dropped[STORE_SAMPLES])
+			rc = check_thinned(&check, stream, error);
 	if (!rc && !is_thinned(reader)) {
 		rc = store_rollup_read_total(reader, error);
 		if (rc == 1)
