@@ -154,11 +154,12 @@ static int check_rollups(struct check *check, struct error *error)
 	int rc;
 
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
-	cursor.fits = store_is_sealed;
 	rc = store_tree_seek(&cursor, "", 0, error);
 	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
 		if (!store_key_roll_get(&key, cursor.key.bytes, cursor.key.size))
 			return store_reader_damaged(reader, "a rollup's key", error);
+		if (!store_is_sealed(cursor.key, cursor.value))
+			return store_reader_damaged(reader, "a rollup", error);
 		if (key.stream == STORE_ROLL_ALL || (key.kind != STORE_SAMPLES && key.kind != STORE_VALUES))
 			continue;
 		if (key.stream >= reader->stream_count)

@@ -54,6 +54,8 @@ static int take_sum(
 		add_time(&coverage->lived_ns, time_ns);
 	if (is_monitored(key->state))
 		add_time(&coverage->monitored_ns, time_ns);
+	if (key->op == STORE_OP_THINNED)
+		add_time(&coverage->bare_ns, time_ns);
 	return 0;
 }
 
@@ -100,6 +102,16 @@ static void count_clocks(
 	coverage->clock_ns = is_known ? error_ns[0] + error_ns[1] : UINT64_MAX;
 }
 
+/* Some streams ended before the others were thinned last. */
+static uint64_t thinned_in(
+	const struct run_part *part, const struct store_stream *stream, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t until_ns = stream->thinned_ns < stream->end_ns ? stream->thinned_ns : stream->end_ns;
+
+	return overlap_ns(
+		run_part_time(part, stream->begin_ns), run_part_time(part, until_ns), begin_ns, end_ns);
+}
+
 void coverage_count(struct coverage *coverage, struct run *run, const struct select *select)
 {
 	uint32_t count;
@@ -112,8 +124,7 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 		const struct store_stream *stream = run_stored_stream(run, streams[i], &part);
 
 		if (stream->thinned_ns)
-			coverage->thinned_ns += overlap_ns(run_part_time(part, stream->begin_ns),
-				run_part_time(part, stream->thinned_ns), begin_ns, end_ns);
+			coverage->thinned_ns += thinned_in(part, stream, begin_ns, end_ns);
 		coverage->lost += stream->lost;
 		coverage->partial += stream->partial;
 		coverage->samples += stream->count[STORE_SAMPLES];
@@ -122,20 +133,22 @@ void coverage_count(struct coverage *coverage, struct run *run, const struct sel
 		count_clocks(coverage, run, streams, count);
 }
 
-/* A stream's time as the two rows that are of interest. */
+/* A stream's time as the three rows that are of interest. */
 static int share_times(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
 	struct error *error)
 {
 	struct coverage sums = {0};
 	const struct line_sink sink = {.own = &sums, .piece = take_piece, .sum = take_sum};
 	int code = line_sum(own, stream, begin_ns, end_ns, 63, &sink, error);
-	struct window_time known = {.state = EXTENT_WORK, .time_ns = sums.monitored_ns},
-			   other = {
-				   .state = EXTENT_UNMONITORED, .time_ns = sums.lived_ns - sums.monitored_ns};
+	const struct window_time rows[] = {
+		{.state = EXTENT_WORK, .time_ns = sums.monitored_ns - sums.bare_ns},
+		{.state = EXTENT_UNKNOWN, .op = STORE_OP_THINNED, .time_ns = sums.bare_ns},
+		{.state = EXTENT_UNMONITORED, .time_ns = sums.lived_ns - sums.monitored_ns},
+	};
 
-	if (!code)
-		code = window_put_time(window, &known, error);
-	return code ? code : window_put_time(window, &other, error);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && !code; i++)
+		code = window_put_time(window, &rows[i], error);
+	return code;
 }
 
 static int add_lines(struct coverage *coverage, struct run *run, const uint32_t *streams, uint32_t count,
@@ -152,7 +165,8 @@ static int add_lines(struct coverage *coverage, struct run *run, const uint32_t 
 		share_times, run, error);
 	rows = window_times(window, &row_count);
 	for (size_t i = 0; i < row_count; i++)
-		take_sum(coverage, &(struct extent){.state = rows[i].state}, rows[i].time_ns, 0, error);
+		take_sum(coverage, &(struct extent){.state = rows[i].state, .op = rows[i].op},
+			rows[i].time_ns, 0, error);
 	window_free(window);
 	return code;
 }
@@ -227,10 +241,12 @@ void coverage_print(const struct coverage *coverage, char text[COVERAGE_TEXT_MAX
 			coverage->clock_ns == UINT64_MAX ? "put together with an error not known" : "within ",
 			coverage->clock_ns == UINT64_MAX ? "" : other);
 	}
-	if (!coverage->thinned_ns)
+	if (!coverage->thinned_ns && !coverage->bare_ns)
 		return;
-	report_human_duration(other, coverage->thinned_ns);
+	report_human_duration(other, coverage->thinned_ns ? coverage->thinned_ns : coverage->bare_ns);
 	length = strlen(text);
-	snprintf(text + length, COVERAGE_TEXT_MAX - length,
-		", %s thinned (known by rollups, as far as they lie whole in the window)", other);
+	snprintf(text + length, COVERAGE_TEXT_MAX - length, ", %s thinned (%s)", other,
+		coverage->thinned_ns
+			? "known by rollups, as far as they lie whole in the window"
+			: "records were dropped, and their sums are not in this part of the run");
 }

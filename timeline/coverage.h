@@ -13,6 +13,7 @@ struct coverage {
 	uint64_t lived_ns;     /* streams x window, but for the time before they begin and after they end */
 	uint64_t monitored_ns; /* of it: not unmonitored */
 	uint64_t thinned_ns;   /* of the window: records were dropped, rollups are left */
+	uint64_t bare_ns;      /* the same of a part of such a run, which rollups are not in, either */
 	uint64_t lost;	       /* records these streams lost, in the whole run */
 	uint64_t partial;      /* samples of theirs with a partial stack, in the whole run */
 	uint64_t samples;      /* in the whole run */

@@ -253,6 +253,8 @@ static void put_counts(struct report *report, struct run *run, const struct cove
 	if (coverage->thinned_ns) {
 		put_number(report, "dropped", totals.dropped);
 		put_number(report, "thinned_ns", coverage->thinned_ns);
+	} else if (coverage->bare_ns) {
+		put_number(report, "thinned_ns", coverage->bare_ns);
 	}
 	put_number(report, "bytes", run_bytes(run));
 	put_archived(report, run);

@@ -46,6 +46,7 @@ static void print_coverage(const struct program_call *call, const struct stats *
 	coverage_count(&coverage, call->run, call->select);
 	coverage.monitored_ns = stats->monitored_ns;
 	coverage.lived_ns = stats->lived_ns;
+	coverage.bare_ns = stats->bare_ns;
 	coverage.streams = stats->streams;
 	coverage_print(&coverage, text);
 	report_fit_say("%s", text);

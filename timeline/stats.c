@@ -202,6 +202,8 @@ static void add_totals(struct stats *stats, const struct window_time *cell)
 		stats->lived_ns += cell->time_ns;
 	if (cell->state != EXTENT_ABSENT && cell->state != EXTENT_UNMONITORED)
 		stats->monitored_ns += cell->time_ns;
+	if (cell->op == STORE_OP_THINNED)
+		stats->bare_ns += cell->time_ns;
 	if (cell->state == EXTENT_LOST)
 		stats->lost_ns += cell->time_ns;
 }

@@ -45,6 +45,7 @@ struct stats {
 	uint64_t total_ns;     /* streams x window: the sum of all rows' times */
 	uint64_t lived_ns;     /* of it, in which the streams are there */
 	uint64_t monitored_ns; /* of that, in which something is known (not unmonitored) */
+	uint64_t bare_ns;      /* coverage.h */
 	uint64_t lost_ns;
 	uint32_t streams; /* of them: with derived metrics threads alone */
 };

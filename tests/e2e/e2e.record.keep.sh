@@ -38,6 +38,13 @@ hpct-blame flight.hpct >page
 check "the page says why it knows little: $(head -n 4 page)" grep -q 'hpct-record --keep kept were dropped' page
 code "a slice" 0 hpct-slice flight.hpct -o part.hpct
 check "a slice says that sums of what was dropped are not in it" grep -q 'part.hpct has the records that are left' err
+hpct-info part.hpct >out
+check "its own pages say that time is thinned" grep -q '^thinned_ns *[1-9]' out
+for reader in profile stats "profile --jobs 3"; do
+	# shellcheck disable=SC2086 # words
+	hpct-$reader part.hpct >out 2>err
+	check "hpct-$reader of it: $(cat err out | head -n 1)" grep -q 'thinned (records were dropped' err out
+done
 code "an archive" 0 hpct-slice flight.hpct -o kept.hpct --archive
 check "an archive says nothing: $(cat err)" [ ! -s err ]
 same "the archive's weight" "$weight" "$(hpct-profile kept.hpct --format tsv | tsv 'NR == 2 { print $c["CPUTIME:incl"] }')"
