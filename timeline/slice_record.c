@@ -28,10 +28,12 @@ struct slice_cut slice_cut_of(const struct select *select)
 
 int slice_cut_stream(struct slice_cut *cut, struct run *run, uint32_t stream, struct error *error)
 {
+	const struct store_stream *s = &run_stream(run, stream)->s;
 	const struct run_line *line;
 	int code;
 
-	if (cut->end_ns == STORE_OPEN_NS)
+	cut->known_ns = s->end_ns; /* it has ended, and says so */
+	if (cut->end_ns == STORE_OPEN_NS || (s->end_ns > s->begin_ns && s->end_ns != STORE_OPEN_NS))
 		return 0;
 	code = run_line(run, stream, &line, error);
 	if (!code)
