@@ -29,8 +29,9 @@ static int bind_streams(struct select *select, struct error *error)
 	if (select->stream_count)
 		return 0;
 	if (!count)
-		return error_set(
-			error, ERROR_EMPTY, "%s has no streams: nothing was recorded", run_path(select->run));
+		return error_set(error, ERROR_EMPTY, "%s has no streams%s", run_path(select->run),
+			run_is_live(select->run) ? " yet: its recording has just begun; ask again in a second"
+						 : ": nothing was recorded");
 	return error_set(error, ERROR_EMPTY,
 		"none of the %u stream%s of %s matches '%s'; hpct-info --streams lists them", count,
 		count == 1 ? "" : "s", run_path(select->run), select->values[SELECT_OPTION_STREAMS]);

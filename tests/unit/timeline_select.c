@@ -414,13 +414,38 @@ static void test_command(void **unused)
 	select_free(select);
 }
 
+/* A run opens with its first commit, before there is a stream. */
+static void test_no_streams(void **unused)
+{
+	struct small_run none;
+	struct select *select;
+	struct error error = {0};
+
+	(void)unused;
+	small_begin(&none);
+	small_commit(&none);
+	for (int is_over = 0; is_over < 2; is_over++) {
+		if (is_over)
+			small_ready(&none);
+		else
+			small_open(&none);
+		assert_int_equal(select_new(&select, &error), 0);
+		assert_int_equal(select_bind(select, none.run, &error), -ERROR_EMPTY);
+		assert_non_null(strstr(error.text, is_over ? "nothing was recorded" : "has just begun"));
+		select_free(select);
+		if (!is_over)
+			run_close(none.run);
+	}
+	small_end(&none);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_time), cmocka_unit_test(test_wrong_time),
-		cmocka_unit_test(test_record_window), cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_wrong_streams), cmocka_unit_test(test_context),
-		cmocka_unit_test(test_context_cases), cmocka_unit_test(test_glob),
-		cmocka_unit_test(test_others), cmocka_unit_test(test_command),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_streams), cmocka_unit_test(test_time),
+		cmocka_unit_test(test_wrong_time), cmocka_unit_test(test_record_window),
+		cmocka_unit_test(test_streams), cmocka_unit_test(test_wrong_streams),
+		cmocka_unit_test(test_context), cmocka_unit_test(test_context_cases),
+		cmocka_unit_test(test_glob), cmocka_unit_test(test_others), cmocka_unit_test(test_command),
 		cmocka_unit_test(test_wrong_bookmarks)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
