@@ -54,12 +54,16 @@ int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, stru
 void rows_update(struct rows *rows);
 
 /* What a node is called, raw, as the stream table has it: made when it is first asked for, since a run may
- * have many thousand rows and a screen shows fifty. "" when memory is out. They stay as long as the rows. */
-const char *rows_label(const struct rows *rows, uint32_t node); /* "rank 0 node07", "main", "q7 compute" */
-const char *rows_short_label(
-	const struct rows *rows, uint32_t node); /* where that has no room: "rank 0", "q7" */
-const char *rows_long_label(const struct rows *rows, uint32_t node); /* for the status line: "rank 1 main" */
-const char *rows_stream_label(const struct rows *rows, uint32_t stream); /* the long one of its node */
+ * have many thousand rows and a screen shows fifty. "" when memory is out. They stay as long as the rows.
+ *
+ *   label         "rank 0 node07", "main", "q7 compute"
+ *   short_label   where that has no room: "rank 0", "q7"
+ *   long_label    for the status line: "rank 1 main"; stream_label: that of the stream's node
+ */
+const char *rows_label(const struct rows *rows, uint32_t node);
+const char *rows_short_label(const struct rows *rows, uint32_t node);
+const char *rows_long_label(const struct rows *rows, uint32_t node);
+const char *rows_stream_label(const struct rows *rows, uint32_t stream);
 /* For rows.c; NULL: memory is out. */
 struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count);
 void rows_labels_free(struct rows_labels *labels);
