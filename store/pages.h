@@ -44,8 +44,9 @@ struct store_pages {
 	bool (*is_held)(void *holder, uint64_t transaction);
 	void *holder;
 	uint64_t sure;
-	uint64_t *known; /* a bit for each page whose nodes have been looked through (node.h); NULL: none is
-			    kept */
+	/* A bit for each page whose nodes have been looked through (node.h), or that begins inside a value
+	 * all of which has been, as the first page there that does. NULL: none is kept. */
+	uint64_t *known;
 };
 
 /* Do these first bytes of a file of `file_bytes` bytes start an LMDB file that is all there? 0, or ERROR_RUN
@@ -72,7 +73,7 @@ static inline bool store_pages_are_lost(const struct store_pages *pages)
 /* ERROR_IO, and that sentence. */
 int store_pages_lost(const struct store_pages *pages, struct error *error);
 
-/* ---- for node.c and tree.c ---- */
+/* ---- for node.c, tree.c and chunk_job.c ---- */
 
 static inline bool store_pages_is_known(const struct store_pages *pages, uint64_t number)
 {

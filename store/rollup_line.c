@@ -90,6 +90,12 @@ static void walk_from(struct store_roll_walk *walk, const struct store_roll_sour
 		store_reader_at(query->reader, query->stream)->shifts[STORE_SAMPLES]);
 }
 
+/* Its last byte: where it begins the walk itself has looked. */
+static struct store_slice end_of(struct store_slice value)
+{
+	return (struct store_slice){value.bytes + value.size - 1, 1};
+}
+
 /* Are some values of each quarter in memory? So are the others, then. */
 static bool is_warm(const struct store_line_query *query, const struct store_roll_source *source)
 {
@@ -103,7 +109,8 @@ static bool is_warm(const struct store_line_query *query, const struct store_rol
 		for (unsigned probe = 0; probe < PROBES; probe++) {
 			struct store_slice value = next_value(&walk, query, &rc, &error);
 
-			if (rc == 1 && !store_snapshot_holds(&query->reader->snapshot, value))
+			if (rc == 1 && value.size &&
+				!store_snapshot_holds(&query->reader->snapshot, end_of(value)))
 				return false;
 		}
 	}

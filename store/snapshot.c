@@ -3,6 +3,7 @@
  * snapshot.c - a moment of a store's file: its pages and the roots of its trees.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -63,6 +64,8 @@ bool store_snapshot_holds(const struct store_snapshot *snapshot, struct store_sl
 
 	if (!snapshot->map || offset >= snapshot->map_bytes)
 		return true;
+	/* Or the look would bring what it looks for, and megabytes behind it. */
+	posix_fadvise(snapshot->file->fd, 0, 0, POSIX_FADV_RANDOM);
 	if (preadv2(snapshot->file->fd, &byte, 1, (off_t)offset, RWF_NOWAIT) >= 0)
 		return true;
 	if (errno == EAGAIN)
