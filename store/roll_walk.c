@@ -86,8 +86,7 @@ static void step_into(struct head *head, const struct store_key_roll *key)
 
 /* ---- buckets that begin before the window ---- */
 
-static bool give_chunk(
-	const struct store_roll_walk *walk, const struct head *head, struct store_roll_part *part)
+static bool give_chunk(struct store_roll_walk *walk, const struct head *head, struct store_roll_part *part)
 {
 	struct store_chunk chunk;
 
@@ -95,6 +94,8 @@ static bool give_chunk(
 	/* What cannot be read is given as it is: its reader says what is wrong. */
 	if (!store_chunk_peek(&chunk, head->value))
 		return true;
+	if (chunk.last_ns < walk->begin_ns && chunk.last_ns >= walk->clear_ns)
+		walk->clear_ns = chunk.last_ns + 1;
 	if (chunk.last_ns < walk->begin_ns || chunk.first_ns >= walk->end_ns)
 		return false;
 	part->is_cut = chunk.first_ns < walk->begin_ns || chunk.last_ns >= walk->end_ns;

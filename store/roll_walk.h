@@ -46,6 +46,9 @@ struct store_roll_walk {
 	uint8_t track;
 	uint64_t shifts; /* sizes of buckets still to be looked up for the window's begin */
 	uint64_t sizes;	 /* of buckets that there may be */
+	/* From here to the window's begin the chunks that were passed over hold nothing: those of buckets
+	 * that reach into the window, and end ahead of it themselves. */
+	uint64_t clear_ns;
 	struct head {
 		bool is_known, is_there;
 		uint64_t from_ns; /* where to look: key of the next entry */

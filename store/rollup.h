@@ -52,9 +52,10 @@ struct store_line_query {
 };
 
 /* The parts that hold the samples of the window, by their first sample; the caller frees *parts, whatever is
- * returned. They last until the reader is renewed. */
+ * returned. They last until the reader is renewed. From *clear_ns on to the window's begin no other chunk has
+ * samples that is of a bucket which reaches into it. */
 int store_line_parts(const struct store_line_query *query, struct store_line_part **parts, uint32_t *count,
-	struct error *error);
+	uint64_t *clear_ns, struct error *error);
 /* A whole part's line and what each context had of it: 1, valid until the next call; 0: its samples are not
  * plain. */
 int store_line_works(struct store_reader *reader, const struct store_line_part *part,

@@ -139,7 +139,7 @@ static int prefetch(const struct store_line_query *query, struct error *error)
 }
 
 int store_line_parts(const struct store_line_query *query, struct store_line_part **parts, uint32_t *count,
-	struct error *error)
+	uint64_t *clear_ns, struct error *error)
 {
 	struct store_roll_source source = {.own = query->reader, .seek = store_rollup_seek};
 	struct store_line_part part = {0}, *to;
@@ -149,6 +149,7 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 
 	*parts = NULL;
 	*count = 0;
+	*clear_ns = query->begin_ns;
 	rc = prefetch(query, error);
 	if (rc < 0)
 		return rc;
@@ -171,6 +172,7 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 		*to = part;
 	}
 	find_overlaps(*parts, *count);
+	*clear_ns = walk.clear_ns;
 	return rc < 0 ? rc : 0;
 }
 

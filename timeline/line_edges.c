@@ -6,6 +6,8 @@
  *   chunk     s s s s s s s s s s s s s      before the window's begin: the row in front of its first
  *   window        [ . . . . . . . )
  *   given         |-| rows      |-|
+ *   late  s  s                               a chunk of the same bucket, passed over: is what is in force
+ * there?
  */
 #include <stdlib.h>
 
@@ -60,7 +62,7 @@ int line_edge_begin(
 
 	if (job->at_ns > job->begin_ns || job->is_after_sum || !first ||
 		batch->begin_ns[first] <= query->begin_ns || !is_of_its_moment_alone(batch, before) ||
-		!(batch->flags[before] & STORE_RECORD_EXTENT) ||
+		batch->begin_ns[before] < job->clear_ns || !(batch->flags[before] & STORE_RECORD_EXTENT) ||
 		batch->begin_ns[first] - batch->begin_ns[before] > job->limit_ns || job->thinned_ns ||
 		run_part_is_bent(job->part, batch->begin_ns[before], batch->begin_ns[first]) ||
 		!are_among_parts(job, batch->begin_ns[before], query->begin_ns))

@@ -22,6 +22,7 @@ struct line_job {
 	struct line_open open;	 /* nothing but samples makes the line */
 	uint64_t at_ns;		 /* what lies before has been given */
 	uint64_t last_bucket_ns; /* of the last sum, in the store's time */
+	uint64_t clear_ns;	 /* store_line_parts(), likewise */
 	uint64_t thinned_ns;	 /* chunks before it may be gone; 0 where spans may be, too */
 	bool is_after_sum;	 /* a sample is in force at at_ns, and is counted where it is to be */
 	bool is_even;		 /* the last of the parts was given */

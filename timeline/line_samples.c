@@ -249,7 +249,7 @@ static int sum_up(struct line_job *job, struct error *error)
 
 	store_batch_init(&job->batch);
 	if (!code && query.begin_ns < query.end_ns)
-		code = store_line_parts(&query, &parts, &count, error);
+		code = store_line_parts(&query, &parts, &count, &job->clear_ns, error);
 	if (!code)
 		code = line_edge_absent(job, job->line->begin_ns, error);
 	if (!code)

@@ -180,6 +180,7 @@ static void test_a_row_is_asked_for_at_once(void **unused)
 	char path[64] = "/tmp/hpct-row-XXXXXX";
 	int file = mkstemp(path);
 	struct store_line_part *parts, *again;
+	uint64_t clear_ns;
 	uint32_t count;
 	bool is_on_disk;
 
@@ -190,10 +191,10 @@ static void test_a_row_is_asked_for_at_once(void **unused)
 	record(path);
 	assert_int_equal(store_reader_open(&query.reader, path, NULL), 0);
 	store_snapshot_expect_scattered(&query.reader->snapshot, true);
-	assert_int_equal(store_line_parts(&query, &parts, &count, NULL), 0);
+	assert_int_equal(store_line_parts(&query, &parts, &count, &clear_ns, NULL), 0);
 	assert_true(count > 4);
 	is_on_disk = leave_parts_to_disk(query.reader, path, parts, count);
-	assert_int_equal(store_line_parts(&query, &again, &count, NULL), 0);
+	assert_int_equal(store_line_parts(&query, &again, &count, &clear_ns, NULL), 0);
 	if (is_on_disk)
 		assert_true(do_come(again, count));
 	free(parts);

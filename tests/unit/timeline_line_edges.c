@@ -144,17 +144,31 @@ static void check_round(uint32_t late)
 	small_end(&small);
 }
 
-static void test_edges(void **unused)
+static void check_rounds(void)
 {
-	(void)unused;
-	small_seed("line_edges");
 	for (uint32_t round = 0; round < ROUNDS; round++)
 		check_round(round % 3 ? 5 + round % 7 : 0);
 }
 
+static void test_edges(void **unused)
+{
+	(void)unused;
+	small_seed("line_edges");
+	check_rounds();
+}
+
+/* What is in force at a window's begin lies in a late chunk, which holds nothing of the window itself. */
+static void test_late_chunk_ahead(void **unused)
+{
+	(void)unused;
+	small_state = 109159421; /* has it */
+	check_rounds();
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_edges)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_edges), cmocka_unit_test(test_late_chunk_ahead)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
