@@ -133,12 +133,13 @@ void store_builder_stand(struct store_ingest *ingest, struct store_builder *buil
 	builder->likely = likely;
 }
 
-void store_builders_pass(struct store_ingest *ingest, struct store_track_state *track, unsigned shift)
+void store_builders_pass(
+	struct store_ingest *ingest, struct store_track_state *track, uint64_t bucket_ns, unsigned shift)
 {
 	for (unsigned i = 0; i < track->count; i++) {
 		struct store_builder *builder = &track->builders[i];
 
-		if (builder->key.shift == shift) {
+		if (builder->key.shift == shift && builder->key.bucket_ns < bucket_ns) {
 			builder->is_past = true;
 			store_builder_stand(ingest, builder);
 		}

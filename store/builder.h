@@ -62,8 +62,9 @@ void store_builder_added(struct store_ingest *ingest, struct store_builder *buil
 /* What it is to a commit has changed: where it has fresh records and will have more, it stands for all that
  * it will have, for a later commit puts those again. */
 void store_builder_stand(struct store_ingest *ingest, struct store_builder *builder);
-/* A later bucket of that size begins: those of the track that there are, are past. */
-void store_builders_pass(struct store_ingest *ingest, struct store_track_state *track, unsigned shift);
+/* A bucket of the track begins: those of its size ahead of it are past. */
+void store_builders_pass(
+	struct store_ingest *ingest, struct store_track_state *track, uint64_t bucket_ns, unsigned shift);
 /* Lets its records go. */
 void store_builder_empty(struct store_ingest *ingest, struct store_builder *builder);
 /* Appends the bytes of its chunk. */

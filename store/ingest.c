@@ -184,7 +184,7 @@ static struct store_builder *builder_open(
 		return NULL;
 	}
 	store_roll_front_open(&track->front, store_bucket_of(record->begin_ns, shift));
-	store_builders_pass(ingest, track, shift);
+	store_builders_pass(ingest, track, store_bucket_of(record->begin_ns, shift), shift);
 	builder = &track->builders[track->count++];
 	*builder = (struct store_builder){.key = {.bucket_ns = store_bucket_of(record->begin_ns, shift),
 						  .stream = track->stream,

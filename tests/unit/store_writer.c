@@ -335,14 +335,15 @@ static void test_many_slow_streams_are_not_committed_early(void **unused)
 	const char *path = "/tmp/hpct-writer-laden.mdb";
 	static struct store_record records[MANY];
 	const size_t least = 100000;
+	const uint64_t first_ns = UINT64_C(1) << 50;
 	struct store_writer *writer;
 	struct error error;
 	uint32_t at;
 
 	(void)unused;
 	for (uint64_t i = 0; i < MANY; i++)
-		records[i] = (struct store_record){.begin_ns = 1000 + i * 1000,
-			.end_ns = 1000 + i * 1000,
+		records[i] = (struct store_record){.begin_ns = first_ns + i * 1000,
+			.end_ns = first_ns + i * 1000,
 			.amount = i * UINT64_C(0x9e3779b97f4a7c15) >> 40};
 	unlink(path);
 	assert_int_equal(store_writer_create(&writer, path, &error), 0);
@@ -360,6 +361,11 @@ static void test_many_slow_streams_are_not_committed_early(void **unused)
 	assert_false(store_writer_is_laden(writer, 2 * least));
 	for (uint32_t i = 1; i < STREAMS; i++) /* now they would cost */
 		store_writer_append(writer, i, STORE_SAMPLES, records + FEW, PART);
+	assert_false(store_writer_is_laden(writer, least));
+	for (uint32_t i = 1; i < STREAMS;
+		i++) /* nor are they past where a late record has a bucket of its own */
+		store_writer_append(writer, i, STORE_SAMPLES,
+			&(struct store_record){.begin_ns = 1000, .end_ns = 1000, .amount = 1}, 1);
 	assert_false(store_writer_is_laden(writer, least));
 	store_writer_abort(writer);
 	unlink(path);
