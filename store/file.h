@@ -92,8 +92,8 @@ int store_snapshot_renew(struct store_snapshot *snapshot, struct error *error);
 /* Until it is said otherwise, what is read lies far apart: a page that is not in memory is read alone,
  * without the megabytes around it that a disk's readahead may be. */
 void store_snapshot_expect_scattered(struct store_snapshot *snapshot, bool is_scattered);
-/* Is the first byte of a value, of its pages, in memory? What cannot be told is taken to be. */
-bool store_snapshot_holds(const struct store_snapshot *snapshot, struct store_slice value);
+/* Is that byte of its pages in memory? What cannot be told is taken to be. */
+bool store_snapshot_holds(const struct store_snapshot *snapshot, const uint8_t *byte);
 void store_snapshot_end(struct store_snapshot *snapshot);
 
 #endif

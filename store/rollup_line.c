@@ -90,13 +90,8 @@ static void walk_from(struct store_roll_walk *walk, const struct store_roll_sour
 		store_reader_at(query->reader, query->stream)->shifts[STORE_SAMPLES]);
 }
 
-/* Its last byte: where it begins the walk itself has looked. */
-static struct store_slice end_of(struct store_slice value)
-{
-	return (struct store_slice){value.bytes + value.size - 1, 1};
-}
-
-/* Are some values of each quarter in memory? So are the others, then. */
+/* Are some values of each quarter in memory? So are the others, then. By their last bytes: where they begin
+ * the walk itself has looked. */
 static bool is_warm(const struct store_line_query *query, const struct store_roll_source *source)
 {
 	uint64_t quarter_ns = (query->end_ns - query->begin_ns) / 4;
@@ -110,7 +105,7 @@ static bool is_warm(const struct store_line_query *query, const struct store_rol
 			struct store_slice value = next_value(&walk, query, &rc, &error);
 
 			if (rc == 1 && value.size &&
-				!store_snapshot_holds(&query->reader->snapshot, end_of(value)))
+				!store_snapshot_holds(&query->reader->snapshot, value.bytes + value.size - 1))
 				return false;
 		}
 	}

@@ -55,18 +55,18 @@ void store_snapshot_expect_scattered(struct store_snapshot *snapshot, bool is_sc
 }
 
 /* mincore() tells who may not write the file that all of it is there. Not all filesystems take the other. */
-bool store_snapshot_holds(const struct store_snapshot *snapshot, struct store_slice value)
+bool store_snapshot_holds(const struct store_snapshot *snapshot, const uint8_t *byte)
 {
-	const uintptr_t page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1, at = (uintptr_t)value.bytes;
+	const uintptr_t page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1, at = (uintptr_t)byte;
 	const size_t offset = at - (uintptr_t)snapshot->map;
-	struct iovec byte = {.iov_base = &(uint8_t){0}, .iov_len = 1};
+	struct iovec look = {.iov_base = &(uint8_t){0}, .iov_len = 1};
 	unsigned char is_there = 1;
 
 	if (!snapshot->map || offset >= snapshot->map_bytes)
 		return true;
 	/* Or the look would bring what it looks for, and megabytes behind it. */
 	posix_fadvise(snapshot->file->fd, 0, 0, POSIX_FADV_RANDOM);
-	if (preadv2(snapshot->file->fd, &byte, 1, (off_t)offset, RWF_NOWAIT) >= 0)
+	if (preadv2(snapshot->file->fd, &look, 1, (off_t)offset, RWF_NOWAIT) >= 0)
 		return true;
 	if (errno == EAGAIN)
 		return false;

@@ -6,8 +6,8 @@
  *   chunk     s s s s s s s s s s s s s      before the window's begin: the row in front of its first
  *   window        [ . . . . . . . )
  *   given         |-| rows      |-|
- *   late  s  s                               a chunk of the same bucket, passed over: is what is in force
- * there?
+ *   late  s  s                               a chunk of the same bucket that is passed over: in force is
+ *                                            what it ends with, perhaps
  */
 #include <stdlib.h>
 

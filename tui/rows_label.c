@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "store/arena.h"
-#include "store/bytes.h"
 #include "store/hash.h"
 #include "tui/rows.h"
 

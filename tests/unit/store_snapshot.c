@@ -61,7 +61,7 @@ static int look_as_stranger(const char *path)
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct store_file file = {.fd = -1};
 	struct store_snapshot snapshot = {.file = &file, .map_bytes = PAGES * page};
-	struct store_slice value = {NULL, 1};
+	const uint8_t *byte;
 	bool is_right;
 
 	if (!geteuid() && setuid(65534))
@@ -70,12 +70,12 @@ static int look_as_stranger(const char *path)
 	if (file.fd < 0)
 		return NO_STRANGER;
 	snapshot.map = map_pages(file.fd);
-	value.bytes = (uint8_t *)snapshot.map + PLACE * page + 1;
-	is_right = !store_snapshot_holds(&snapshot, value);
-	is_right &= *(const volatile uint8_t *)value.bytes == BYTE;
-	is_right &= store_snapshot_holds(&snapshot, value);
+	byte = (uint8_t *)snapshot.map + PLACE * page + 1;
+	is_right = !store_snapshot_holds(&snapshot, byte);
+	is_right &= *(const volatile uint8_t *)byte == BYTE;
+	is_right &= store_snapshot_holds(&snapshot, byte);
 	snapshot.map = NULL; /* of an archive, which is unpacked into memory */
-	is_right &= store_snapshot_holds(&snapshot, value);
+	is_right &= store_snapshot_holds(&snapshot, byte);
 	return is_right ? AS_IT_IS : AS_IT_IS_NOT;
 }
 
