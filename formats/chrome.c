@@ -15,14 +15,14 @@
 #include "formats/chrome_calls.h"
 #include "formats/chrome_file.h"
 #include "formats/format.h"
-#include "formats/moment.h"
-#include "store/arena.h"
-#include "store/hash.h"
-#include "timeline/coverage.h"
-#include "timeline/extent.h"
-#include "timeline/numbering.h"
-#include "timeline/scan.h"
-#include "timeline/slice.h"
+#include "formats/row_order.h"
+#include "store/base/arena.h"
+#include "store/base/hash.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/report/coverage.h"
+#include "timeline/scan/extent.h"
+#include "timeline/scan/scan.h"
+#include "timeline/slice/slice.h"
 
 #define BATCH 512
 

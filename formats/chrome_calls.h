@@ -11,8 +11,8 @@
 #ifndef FORMATS_CHROME_CALLS_H
 #define FORMATS_CHROME_CALLS_H
 
-#include "timeline/extent.h"
-#include "timeline/spill.h"
+#include "timeline/base/external_sort.h"
+#include "timeline/scan/extent.h"
 
 #define CHROME_STATE 0xffffff00u /* frames from here on are states, not scopes */
 

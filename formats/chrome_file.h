@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "store/bytes.h"
-#include "store/error.h"
+#include "store/base/bytes.h"
+#include "store/base/error.h"
 
 struct chrome_file {
 	FILE *out;

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "formats/format.h"
-#include "store/arena.h"
-#include "store/bytes.h"
-#include "timeline/coverage.h"
-#include "timeline/derived.h"
-#include "timeline/window.h"
+#include "store/base/arena.h"
+#include "store/base/bytes.h"
+#include "timeline/report/coverage.h"
+#include "timeline/sum/state_metrics.h"
+#include "timeline/sum/window.h"
 
 struct stack {
 	const char *text;

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "timeline/select.h"
+#include "timeline/select/select.h"
 
 struct format {
 	const char *name;
@@ -19,7 +19,7 @@ struct format {
 	 * ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged. NULL: cannot be imported. */
 	int (*take)(FILE *in, const char *name, const char *path, struct error *error);
 	const char *refused; /* options of the selector that say nothing to `put` ("op min"); NULL: none */
-	bool takes_derived;  /* `put` knows derived metrics (timeline/derived.h) */
+	bool takes_derived;  /* `put` knows derived metrics (timeline/sum/state_metrics.h) */
 };
 
 extern const struct format format_tsv, format_folded, format_chrome;

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "formats/choice.h"
-#include "timeline/derived.h"
-#include "timeline/program.h"
+#include "timeline/report/program.h"
+#include "timeline/sum/state_metrics.h"
 
 static int put_file(const struct program_call *call, const struct choice *choice, struct error *error)
 {

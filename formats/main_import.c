@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "formats/choice.h"
-#include "timeline/program.h"
+#include "timeline/report/program.h"
 
 /* rows.tsv becomes rows.hpct here; standard input import.hpct. */
 static const char *run_name(const char *input, struct arena *arena)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moment.c - see moment.h. Rows that are alone in their time pass by; others are kept until their time is
- * over, however many batches that takes.
+ * row_order.c - see row_order.h. Rows that are alone in their time pass by; others are kept until their time
+ * is over, however many batches that takes.
  */
-#include "formats/moment.h"
+#include "formats/row_order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 /* A row as the run has it. */
 struct row {

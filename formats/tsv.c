@@ -4,7 +4,7 @@
  */
 #include "formats/format.h"
 #include "formats/tsv_import.h"
-#include "timeline/slice.h"
+#include "timeline/slice/slice.h"
 
 static int tsv_put(struct run *run, const struct select *select, FILE *out, struct error *error)
 {

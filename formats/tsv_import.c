@@ -15,10 +15,10 @@
 
 #include "formats/tsv_row.h"
 #include "formats/tsv_stream.h"
-#include "store/attribute.h"
-#include "store/hash.h"
-#include "timeline/escape.h"
-#include "timeline/new_run.h"
+#include "store/base/attribute.h"
+#include "store/base/hash.h"
+#include "timeline/base/escape.h"
+#include "timeline/base/run_create.h"
 
 #define COMMIT_BYTES (64u << 20)
 #define TEXT_MAX 4096

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 /* Makes the run `path`, which must not be there (ERROR_USAGE), of the rows in `in`, which stays the caller's;
  * `name` is what sentences call it. ERROR_RUN: rows that are none; ERROR_IO: reading, writing or memory

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#include "store/attribute.h"
-#include "store/hash.h"
-#include "timeline/escape.h"
-#include "timeline/slice.h"
+#include "store/base/attribute.h"
+#include "store/base/hash.h"
+#include "timeline/base/escape.h"
+#include "timeline/slice/slice.h"
 
 /* ---- fields ---- */
 

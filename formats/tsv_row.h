@@ -7,8 +7,8 @@
 #define FORMATS_TSV_ROW_H
 
 #include "formats/tsv_reader.h"
-#include "store/writer.h"
-#include "timeline/numbering.h"
+#include "store/write/writer.h"
+#include "timeline/base/key_ids.h"
 
 /* Which `monitored` row something is known from. */
 struct import_told {

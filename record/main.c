@@ -14,19 +14,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "record/agent/vdso.h"
-#include "record/attributes.h"
-#include "record/clock.h"
-#include "record/collect.h"
-#include "record/launch.h"
-#include "record/launch_name.h"
-#include "record/nested.h"
-#include "record/options.h"
-#include "record/parts.h"
-#include "record/printed.h"
-#include "record/rundir.h"
-#include "record/signals.h"
-#include "record/title.h"
+#include "record/agent/base/vdso.h"
+#include "record/base/attribute_write.h"
+#include "record/base/clock.h"
+#include "record/base/install_paths.h"
+#include "record/base/process_title.h"
+#include "record/base/stdout_check.h"
+#include "record/collect/collect.h"
+#include "record/launch/launch.h"
+#include "record/launch/launch_name.h"
+#include "record/launch/nested.h"
+#include "record/launch/options.h"
+#include "record/launch/rundir.h"
+#include "record/launch/signals.h"
 #include "store/store.h"
 
 #define DONE_WAIT_NS UINT64_C(30000000000)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/doctor.h"
-#include "record/printed.h"
+#include "record/base/stdout_check.h"
+#include "record/doctor/doctor.h"
 
 #define EXIT_DEGRADED 1
 #define EXIT_USAGE 2

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/launch.h"
-#include "record/link.h"
-#include "record/parts.h"
-#include "record/printed.h"
+#include "record/base/install_paths.h"
+#include "record/base/stdout_check.h"
+#include "record/launch/launch.h"
+#include "record/launch/link.h"
 
 static const char help[] =
 	"usage: hpct-link [options] [--] LINK-COMMAND\n"

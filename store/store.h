@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.h - the words that writer and readers of a timeline store share: streams, tracks,
- * records, contexts, modules, symbols. store/writer.h puts them in, store/reader.h takes them
+ * records, contexts, modules, symbols. store/write/writer.h puts them in, store/read/reader.h takes them
  * out; FORMAT.md says how they lie in the LMDB file.
  *
  *   run NAME.hpct/ -- one store per recording host: HOST-BOOT.mdb
@@ -18,16 +18,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/event.h"
+#include "store/ring/ring.h"
 
 #define STORE_SUFFIX ".mdb"
 #define STORE_RUN_SUFFIX ".hpct"
 /* Fact: the store lies elsewhere, and this is a copy of it as of some moment. */
 #define STORE_META_COPIED "copied_from"
-/* Fact: its writer has ended and has put the file in its place (rewrite.h): no lock file belongs to it. */
+/* Fact: its writer has ended and has put the file in its place (compact.h): no lock file belongs to it. */
 #define STORE_META_SETTLED "settled"
-/* Its text; '1', before 3.0: no tree is dense (dense.h); '2', before 4.0: some are, and none is bundled
- * (bundle.h). */
+/* Its text; '1', before 3.0: no tree is dense (zstd_block.h); '2', before 4.0: some are, and none is bundled
+ * (leaf_block.h). */
 #define STORE_SETTLED_DENSE '2'
 #define STORE_SETTLED_BUNDLED '3'
 /* Fact: samples' weights or values, all together, are more than 64 bits hold: sums and rollups of them may
@@ -101,7 +101,7 @@ enum store_module_kind {
 	STORE_MODULE_KERNEL,
 	STORE_MODULE_JIT, /* memory without a file: offset = address */
 	STORE_MODULE_GPU  /* its build id is the key of its blob, 8 bytes, big-endian; offset as
-			     timeline/gpu_code.h has it */
+			     timeline/code/gpu_code.h has it */
 };
 
 /* Identity: build id if there is one, else (kind, path). */

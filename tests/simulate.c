@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "tests/simulate_world.h"
-#include "timeline/new_run.h"
+#include "timeline/base/run_create.h"
 
 #define BOOT_ID "0f0e0d0c-0b0a-4908-8706-050403020100"
 #define WALL_NS 1700000000000000000ull

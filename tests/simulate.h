@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 struct simulate_options {
 	const char *run;   /* directory to create */

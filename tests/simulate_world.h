@@ -6,7 +6,7 @@
 #ifndef TESTS_SIMULATE_WORLD_H
 #define TESTS_SIMULATE_WORLD_H
 
-#include "store/writer.h"
+#include "store/write/writer.h"
 #include "tests/simulate.h"
 
 #define SIMULATE_PHASES 8u

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main_names.c - hpct-names: addresses to functions, inlined calls and lines. Beside a recording it
- * answers the collector's questions (store/names.h) on its standard streams; by hand it prints a table.
+ * answers the collector's questions (store/catalog/symbol_protocol.h) on its standard streams; by hand it
+ * prints a table.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -13,17 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/cached.h"
+#include "store/base/user_cache.h"
 #include "store/store.h"
-#include "timeline/module_file.h"
-#include "timeline/names_by_hand.h"
-#include "timeline/names_cache.h"
-#include "timeline/names_calls.h"
-#include "timeline/names_crew.h"
-#include "timeline/names_shared.h"
-#include "timeline/names_stream.h"
-#include "timeline/program.h"
-#include "timeline/run_find.h"
+#include "timeline/debug/debug_files.h"
+#include "timeline/names/names_addr2line.h"
+#include "timeline/names/names_calls.h"
+#include "timeline/names/names_library_cache.h"
+#include "timeline/names/names_pool.h"
+#include "timeline/names/names_stream.h"
+#include "timeline/report/program.h"
+#include "timeline/run/names_run_cache.h"
+#include "timeline/run/run_find.h"
 
 #define NICE 10
 #define PIPE_CPU_NS 2000000000u /* of one request: the collector's user waits for it */

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 #include "store/store.h"
-#include "tui/verbs.h"
+#include "tui/subcommands.h"
 
 #define PREFIX "hpct-"
 #define RUN_SUFFIX_BYTES (sizeof STORE_RUN_SUFFIX - 1)

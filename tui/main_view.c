@@ -10,18 +10,18 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "timeline/coverage.h"
-#include "timeline/program.h"
-#include "tui/bars.h"
-#include "tui/command.h"
-#include "tui/compare.h"
-#include "tui/config.h"
-#include "tui/desk.h"
-#include "tui/keys.h"
-#include "tui/long_read.h"
-#include "tui/picture.h"
-#include "tui/screen.h"
-#include "tui/session_read.h"
+#include "timeline/report/coverage.h"
+#include "timeline/report/program.h"
+#include "tui/app/command.h"
+#include "tui/app/config.h"
+#include "tui/app/open_runs.h"
+#include "tui/app/progress_keys.h"
+#include "tui/app/screenshot.h"
+#include "tui/app/session_read.h"
+#include "tui/app/status_bars.h"
+#include "tui/models/compare.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/screen.h"
 
 #define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */
 #define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */

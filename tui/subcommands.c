@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verbs.c - near matches by edit distance: a typing error is one or two edits away.
+ * subcommands.c - near matches by edit distance: a typing error is one or two edits away.
  */
-#include "tui/verbs.h"
+#include "tui/subcommands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verbs.h - the words that hpct takes, and those near to one it does not.
+ * subcommands.h - the words that hpct takes, and those near to one it does not.
  */
-#ifndef TUI_VERBS_H
-#define TUI_VERBS_H
+#ifndef TUI_SUBCOMMANDS_H
+#define TUI_SUBCOMMANDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* share.c - see share.h. */
-#include "blame/share.h"
+/* exact_share.c - see exact_share.h. */
+#include "blame/base/exact_share.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/numbering.h"
+#include "store/base/hash.h"
+#include "timeline/base/key_ids.h"
 
 /* ---- sums ---- */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.h - parts of time that sum to the whole: kept in 2^-64 ns by context, rounded to ns by largest
+ * exact_share.h - parts of time that sum to the whole: kept in 2^-64 ns by context, rounded to ns by largest
  * remainder only when rows are made of them.
  */
-#ifndef BLAME_SHARE_H
-#define BLAME_SHARE_H
+#ifndef BLAME_EXACT_SHARE_H
+#define BLAME_EXACT_SHARE_H
 
-#include "store/arena.h"
-#include "timeline/place.h"
-#include "timeline/select.h"
+#include "store/base/arena.h"
+#include "timeline/run/row_key.h"
+#include "timeline/select/select.h"
 
 /* ns with 64 fractional bits: 128-bit integers have no name in C11. */
 typedef unsigned __int128 share_fixed;

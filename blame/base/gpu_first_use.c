@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* used.c - see used.h. */
-#include "blame/used.h"
+/* gpu_first_use.c - see gpu_first_use.h. */
+#include "blame/base/gpu_first_use.h"
 
 #include <string.h>
 
-#include "store/attribute.h"
-#include "timeline/scan.h"
+#include "store/base/attribute.h"
+#include "timeline/scan/scan.h"
 
 #define NONE UINT32_MAX
 

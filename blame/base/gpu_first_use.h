@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * used.h - since when a process uses GPUs. What it does before (its start-up, the imports of an interpreter)
- * keeps no GPU idle: it has none.
+ * gpu_first_use.h - since when a process uses GPUs. What it does before (its start-up, the imports of an
+ * interpreter) keeps no GPU idle: it has none.
  *
  *   threads   |====import====|==make context==|=build=|...
  *   queue     .               |--monitored-------------###--
  *                             ^ its recorder says: since=first-use
  */
-#ifndef BLAME_USED_H
-#define BLAME_USED_H
+#ifndef BLAME_GPU_FIRST_USE_H
+#define BLAME_GPU_FIRST_USE_H
 
-#include "blame/process.h"
+#include "blame/base/process.h"
 
 /* When the first of these processes' queues came to be, where the `monitored` span that begins then says
  * since=first-use: else nobody knows, and it is 0. */

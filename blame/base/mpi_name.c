@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpi_name.c - see mpi_name.h. */
-#include "blame/mpi_name.h"
+#include "blame/base/mpi_name.h"
 
 #include <ctype.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* openmp.c - see openmp.h. */
-#include "blame/openmp.h"
+#include "blame/base/openmp.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
-#include "timeline/path.h"
+#include "timeline/base/path.h"
 
 static bool is_any(const char *text, const char *const *globs, size_t count)
 {

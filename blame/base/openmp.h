@@ -10,7 +10,7 @@
 #ifndef BLAME_OPENMP_H
 #define BLAME_OPENMP_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 /* Is it the runtime's, GNU's, LLVM's or Intel's? */
 bool openmp_is_own(const struct run_function *function);

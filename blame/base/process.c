@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process.c - see process.h: numbers the processes, then sorts the streams by number. */
-#include "blame/process.h"
+#include "blame/base/process.h"
 
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/numbering.h"
+#include "store/base/hash.h"
+#include "timeline/base/key_ids.h"
 
 struct identity {
 	struct store_hash host;

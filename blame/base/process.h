@@ -6,8 +6,8 @@
 #ifndef BLAME_PROCESS_H
 #define BLAME_PROCESS_H
 
-#include "store/arena.h"
-#include "timeline/run.h"
+#include "store/base/arena.h"
+#include "timeline/run/run.h"
 
 struct process {
 	const uint32_t *streams; /* of the run, in the order given */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls.c - see calls.h. */
-#include "blame/calls.h"
+/* runtime_calls.c - see runtime_calls.h. */
+#include "blame/base/runtime_calls.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
-#include "blame/mpi_name.h"
-#include "timeline/path.h"
+#include "blame/base/mpi_name.h"
+#include "timeline/base/path.h"
 
 /* Of files: whose functions are a runtime's. */
 static const char *const modules[] = {"libcuda.so*", "libcudart.so*", "libnvidia-*", "libOpenCL.so*",

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.h - a call into a GPU's runtime is one thing, whatever it calls inside: who compiles a kernel is to
- * blame, and not the hundred functions of the compiler (S3 table I, S0 8.5).
+ * runtime_calls.h - a call into a GPU's runtime is one thing, whatever it calls inside: who compiles a kernel
+ * is to blame, and not the hundred functions of the compiler (S3 table I, S0 8.5).
  *
  *   main;set_up;cudaMalloc;libcuda.so.1+0x..;ioctl   ->  main;set_up;cudaMalloc
  *   main;set_up;libpocl.so.2+0x..;...;llvm::parseIR  ->  main;set_up           its entry has no name
  */
-#ifndef BLAME_CALLS_H
-#define BLAME_CALLS_H
+#ifndef BLAME_RUNTIME_CALLS_H
+#define BLAME_RUNTIME_CALLS_H
 
-#include "blame/share.h"
+#include "blame/base/exact_share.h"
 
 /* The context of the outermost such call on the context's path; the context itself where there is none. */
 uint32_t calls_context(const struct run *run, uint32_t context);

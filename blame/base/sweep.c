@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.c - see sweep.h: a heap of lines by the end of their current piece. */
-#include "blame/sweep.h"
+#include "blame/base/sweep.h"
 
 #include <stdlib.h>
 
-#include "blame/calls.h"
-#include "timeline/scan.h"
+#include "blame/base/runtime_calls.h"
+#include "timeline/scan/scan.h"
 
 #define PIECES 64
 #define AFTERS 64u /* most waits are few, and called again and again */

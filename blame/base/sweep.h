@@ -12,7 +12,7 @@
 #ifndef BLAME_SWEEP_H
 #define BLAME_SWEEP_H
 
-#include "timeline/extent.h"
+#include "timeline/scan/extent.h"
 
 /* A stretch of time, for lines that are no stream's. */
 struct sweep_span {

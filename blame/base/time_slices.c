@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocks.c - see blocks.h: as many as the streams' counts ask for, of equal length. */
-#include "blame/blocks.h"
+/* time_slices.c - see time_slices.h: as many as the streams' counts ask for, of equal length. */
+#include "blame/base/time_slices.h"
 
 /* What a sweep remembers of a record, at most, while lists grow: its launch, and when its work was queued. */
 #define RECORD_BYTES 32u

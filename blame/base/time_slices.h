@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.h - a long window in stretches of about as many records each, for sweeps that remember launches and
- * what is queued: so what they keep does not grow with the run.
+ * time_slices.h - a long window in stretches of about as many records each, for sweeps that remember launches
+ * and what is queued: so what they keep does not grow with the run.
  */
-#ifndef BLAME_BLOCKS_H
-#define BLAME_BLOCKS_H
+#ifndef BLAME_TIME_SLICES_H
+#define BLAME_TIME_SLICES_H
 
-#include "blame/process.h"
+#include "blame/base/process.h"
 
 /* So many records are swept at once, about; fewer where memory is bounded (--mem). Tests set it. */
 extern uint64_t blocks_records;

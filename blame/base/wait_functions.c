@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.c - see waits.h: glob patterns on function names, looked up once per function. */
-#include "blame/waits.h"
+/* wait_functions.c - see wait_functions.h: glob patterns on function names, looked up once per function. */
+#include "blame/base/wait_functions.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/mpi_name.h"
-#include "blame/openmp.h"
+#include "blame/base/mpi_name.h"
+#include "blame/base/openmp.h"
 
 struct pattern {
 	char *glob;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits.h - waiting that burns cycles is waiting: which functions only wait, by name. A context whose
- * path holds a frame that matches is `waiting` (CPU) or `communicating` (a kernel), never work. The built-in
- * table knows MPI, OpenMP runtimes and NCCL; a file adds or takes away.
+ * wait_functions.h - waiting that burns cycles is waiting: which functions only wait, by name. A context
+ * whose path holds a frame that matches is `waiting` (CPU) or `communicating` (a kernel), never work. The
+ * built-in table knows MPI, OpenMP runtimes and NCCL; a file adds or takes away.
  */
-#ifndef BLAME_WAITS_H
-#define BLAME_WAITS_H
+#ifndef BLAME_WAIT_FUNCTIONS_H
+#define BLAME_WAIT_FUNCTIONS_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 struct waits;
 

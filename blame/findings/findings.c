@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* findings.c - see findings.h: one reading of each process's spans. */
-#include "blame/findings.h"
+#include "blame/findings/findings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/findings_parts.h"
-#include "blame/queued.h"
-#include "store/attribute.h"
-#include "store/hash.h"
+#include "blame/findings/findings_internal.h"
+#include "blame/gpu/gpu_pending.h"
+#include "store/base/attribute.h"
+#include "store/base/hash.h"
 
 #define SMALL_BYTES (64u * 1024u)
 /* Of the window: to load code that was compiled before takes some 50 us, and before the next kernel begins

@@ -7,7 +7,7 @@
 #ifndef BLAME_FINDINGS_H
 #define BLAME_FINDINGS_H
 
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 /* Name, the least number of cases, whether it is a hint whose gain cannot be told, what is found, what to do.
  */

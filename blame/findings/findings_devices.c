@@ -2,8 +2,8 @@
 /* findings_devices.c - see findings.h: the queues of a device are swept against each other. */
 #include <stdlib.h>
 
-#include "blame/findings_parts.h"
-#include "blame/sweep.h"
+#include "blame/base/sweep.h"
+#include "blame/findings/findings_internal.h"
 
 /* Queues whose kernels overlap for more than this part of their time do run together. */
 #define TOGETHER_LEAST 0.01

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_parts.h - inside the search for findings; for findings*.c alone. findings.c reads the spans once,
- * findings_sync.c judges calls that wait, findings_devices.c queues, findings_use.c and findings_judge.c what
- * a process makes of its devices, contexts, buffers and arguments.
+ * findings_internal.h - inside the search for findings; for findings*.c alone. findings.c reads the spans
+ * once, findings_sync.c judges calls that wait, findings_devices.c queues, findings_use.c and
+ * findings_judge.c what a process makes of its devices, contexts, buffers and arguments.
  */
-#ifndef BLAME_FINDINGS_PARTS_H
-#define BLAME_FINDINGS_PARTS_H
+#ifndef BLAME_FINDINGS_INTERNAL_H
+#define BLAME_FINDINGS_INTERNAL_H
 
-#include "blame/blocks.h"
-#include "blame/findings.h"
-#include "blame/process.h"
-#include "timeline/batch.h"
-#include "timeline/numbering.h"
+#include "blame/base/process.h"
+#include "blame/base/time_slices.h"
+#include "blame/findings/findings.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/run/batch.h"
 
 #define FINDINGS_WHOLE UINT64_MAX
 #define FINDINGS_PUT 256u

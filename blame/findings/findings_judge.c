@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "blame/findings_parts.h"
+#include "blame/findings/findings_internal.h"
 
 #define LOOK_BACK 256u /* transfers of a buffer */
 

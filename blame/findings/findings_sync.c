@@ -10,10 +10,10 @@
  */
 #include <stdlib.h>
 
-#include "blame/findings_parts.h"
-#include "blame/sweep.h"
-#include "store/hash.h"
-#include "store/room.h"
+#include "blame/base/sweep.h"
+#include "blame/findings/findings_internal.h"
+#include "store/base/array.h"
+#include "store/base/hash.h"
 
 #define COPIES_TOLD 16u
 

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/findings_parts.h"
-#include "store/attribute.h"
-#include "store/hash.h"
-#include "store/line_stack.h"
-#include "store/room.h"
+#include "blame/findings/findings_internal.h"
+#include "store/base/array.h"
+#include "store/base/attribute.h"
+#include "store/base/hash.h"
+#include "store/states/span_stack.h"
 
 #define ARGS_MAX 64u
 #define TEXT_BYTES 2048u

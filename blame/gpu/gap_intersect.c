@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_meet.c - see queues_parts.h: two lists of gaps meet, as many times as it takes until two are left.
- * Every step passes one span and writes a gap, which counts only if it is one: with two queues in step nobody
- * can foresee whose span is next, or whether it ends a gap of both.
+ * gap_intersect.c - see queues_internal.h: two lists of gaps meet, as many times as it takes until two are
+ * left. Every step passes one span and writes a gap, which counts only if it is one: with two queues in step
+ * nobody can foresee whose span is next, or whether it ends a gap of both.
  *
  *   queue 0   |##|     |##|        gap   max(open) to min(begin); on goes the queue whose span begins first
  *   queue 1     |###|  |##|
  */
 #include <string.h>
 
-#include "blame/queues_parts.h"
+#include "blame/gpu/queues_internal.h"
 
 static const uint64_t never_ns = UINT64_MAX, always_ns;
 /* A queue that never runs. */

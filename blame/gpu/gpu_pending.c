@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queued.c - see queued.h: joins the queues' operations with their launches by link, and unites them. */
-#include "blame/queued.h"
+/* gpu_pending.c - see gpu_pending.h: joins the queues' operations with their launches by link, and unites
+ * them. */
+#include "blame/gpu/gpu_pending.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/room.h"
-#include "timeline/scan.h"
+#include "store/base/array.h"
+#include "timeline/scan/scan.h"
 
 struct search {
 	struct run *run;

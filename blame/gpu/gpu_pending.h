@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queued.h - when a process had work on its GPUs, queued or running: only then does a thread of its in a
+ * gpu_pending.h - when a process had work on its GPUs, queued or running: only then does a thread of its in a
  * synchronization call wait for something (S0 8.5: a synchronization of an idle GPU is work to be saved).
  *
  *   thread   |launch 7|        |sync~~~~~~~~~~~~~~~~|
@@ -13,13 +13,13 @@
  * behind the window is looked at for so long, with its calls. So the answers of windows add up to that of the
  * time that they are parts of, whatever is queued for how long.
  */
-#ifndef BLAME_QUEUED_H
-#define BLAME_QUEUED_H
+#ifndef BLAME_GPU_PENDING_H
+#define BLAME_GPU_PENDING_H
 
-#include "blame/launches.h"
-#include "blame/process.h"
-#include "blame/sweep.h"
-#include "timeline/batch.h"
+#include "blame/base/process.h"
+#include "blame/base/sweep.h"
+#include "blame/gpu/launches.h"
+#include "timeline/run/batch.h"
 
 /* Work counts as queued for so long at most before it begins. */
 #define QUEUED_REACH_NS 1000000000ull

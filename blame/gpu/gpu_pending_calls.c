@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queued_calls.c - see queued.h: a process's threads are read in step with its queues, so that of their
- * launches no more need be kept than are queued, and in the cache.
+ * gpu_pending_calls.c - see gpu_pending.h: a process's threads are read in step with its queues, so that of
+ * their launches no more need be kept than are queued, and in the cache.
  *
  *   threads   |--- read ----------->|
  *   queues    |--- read --------->|          of what begins here all launches are known
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/queued.h"
-#include "store/line.h"
-#include "store/wide.h"
-#include "timeline/scan.h"
+#include "blame/gpu/gpu_pending.h"
+#include "store/base/avx2.h"
+#include "store/states/state_timeline.h"
+#include "timeline/scan/scan.h"
 
 #define LINES_BEFORE_NS 100000000u
 

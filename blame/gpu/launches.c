@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launches.c - see launches.h: which table links go to, and pairs. */
-#include "blame/launches_parts.h"
+#include "blame/gpu/launches_internal.h"
 
 #include <stdlib.h>
 
-#include "store/room.h"
-#include "store/wide.h"
+#include "store/base/array.h"
+#include "store/base/avx2.h"
 
 #define APART 4u /* rows of the table for a launch, at most */
 #define ROWS_LEAST 65536u

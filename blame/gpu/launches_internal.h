@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches_parts.h - for launches*.c alone: the table (launches_table.c), beside pairs (launches.c). */
-#ifndef BLAME_LAUNCHES_PARTS_H
-#define BLAME_LAUNCHES_PARTS_H
+/* launches_internal.h - for launches*.c alone: the table (launches_table.c), beside pairs (launches.c). */
+#ifndef BLAME_LAUNCHES_INTERNAL_H
+#define BLAME_LAUNCHES_INTERNAL_H
 
-#include "blame/launches.h"
+#include "blame/gpu/launches.h"
 
 struct launches_reach {
 	uint64_t least, most; /* links, but for 0; most is 0 where there is none */

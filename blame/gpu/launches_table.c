@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/launches_parts.h"
-#include "store/wide.h"
+#include "blame/gpu/launches_internal.h"
+#include "store/base/avx2.h"
 
 /* ---- pages ---- */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/queues_parts.h"
+#include "blame/gpu/queues_internal.h"
 
 #define KEPT_NS (QUEUED_REACH_NS + QUEUED_REACH_NS / 16) /* many become final at once, and are still near */
 

@@ -18,9 +18,9 @@
 #ifndef BLAME_QUEUES_H
 #define BLAME_QUEUES_H
 
-#include "blame/process.h"
-#include "blame/queued.h"
-#include "blame/waits.h"
+#include "blame/base/process.h"
+#include "blame/base/wait_functions.h"
+#include "blame/gpu/gpu_pending.h"
 
 struct queues_gap {
 	uint64_t begin_ns, end_ns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_edges.c - see queues_parts.h: a queue's rows to edges, for each level that is wanted, and whether
+/* queues_edges.c - see queues_internal.h: a queue's rows to edges, for each level that is wanted, and whether
  * the queue is simple. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/queues_parts.h"
+#include "blame/gpu/queues_internal.h"
 
 /* ---- rows to edges ---- */
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_parts.h - for queues*.c alone: rows of the store become edges (queues_read.c), of which the gaps of
- * all queues are found many at a time (queues_unite.c, queues_meet.c), in loops without a call or a branch
- * that depends on the data.
+ * queues_internal.h - for queues*.c alone: rows of the store become edges (queues_read.c), of which the gaps
+ * of all queues are found many at a time (queues_unite.c, gap_intersect.c), in loops without a call or a
+ * branch that depends on the data.
  *
  *   queue     |#0#|   |#1#||#2#|     |#3#|
  *   open_ns   w   0e      1e   2e        3e     before span i nothing has run since open_ns[i]: the end of
  *   begin_ns  0b      1b   2b        3b  never  those before, w for the window's begin
  */
-#ifndef BLAME_QUEUES_PARTS_H
-#define BLAME_QUEUES_PARTS_H
+#ifndef BLAME_QUEUES_INTERNAL_H
+#define BLAME_QUEUES_INTERNAL_H
 
-#include "blame/queues.h"
-#include "timeline/scan.h"
+#include "blame/gpu/queues.h"
+#include "timeline/scan/scan.h"
 
 /* What a span is, and which spans count: those of a kind up to there. */
 enum level { LEVEL_KERNEL, LEVEL_COMM, LEVEL_ANY, LEVEL_COUNT };
@@ -148,7 +148,7 @@ void queue_forget(struct queue *queue);
 bool queue_make_room(const struct queues *queues, struct queue *queue);
 bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *rows);
 
-/* ---- queues_meet.c ---- */
+/* ---- gap_intersect.c ---- */
 
 /* The gaps that both lists have in common, appended; `b` NULL: those of one. */
 void queues_meet(const struct view *a, const struct view *b, struct gap_columns *to);

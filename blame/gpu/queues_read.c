@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_read.c - see queues_parts.h: batches of a queue's spans to rows that are work.
+/* queues_read.c - see queues_internal.h: batches of a queue's spans to rows that are work.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/queues_parts.h"
-#include "store/wide.h"
+#include "blame/gpu/queues_internal.h"
+#include "store/base/avx2.h"
 
 /* Behind the levels. */
 enum { CLASS_STATE = LEVEL_COUNT, CLASS_NOTHING };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_unite.c - see queues_parts.h: GPUs idle where all queues do, so that what is read of them is cut at
- * a moment and its gaps meet (queues_meet.c); where kernels count alone, copies are laid beside.
+ * queues_unite.c - see queues_internal.h: GPUs idle where all queues do, so that what is read of them is cut
+ * at a moment and its gaps meet (gap_intersect.c); where kernels count alone, copies are laid beside.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/queues_parts.h"
+#include "blame/gpu/queues_internal.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

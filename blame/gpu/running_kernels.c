@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* running.c - see running.h: spans by begin from each queue, running ones in a heap by end. */
-#include "blame/running.h"
+/* running_kernels.c - see running_kernels.h: spans by begin from each queue, running ones in a heap by end.
+ */
+#include "blame/gpu/running_kernels.h"
 
 #include <stdlib.h>
 
-#include "store/room.h"
-#include "timeline/scan.h"
+#include "store/base/array.h"
+#include "timeline/scan/scan.h"
 
 struct queue {
 	struct scan *scan;

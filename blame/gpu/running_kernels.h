@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * running.h - the kernels that run at a moment, all of them: those of a queue that overlap, too, of which its
- * line shows only the last.
+ * running_kernels.h - the kernels that run at a moment, all of them: those of a queue that overlap, too, of
+ * which its line shows only the last.
  */
-#ifndef BLAME_RUNNING_H
-#define BLAME_RUNNING_H
+#ifndef BLAME_RUNNING_KERNELS_H
+#define BLAME_RUNNING_KERNELS_H
 
-#include "blame/share.h"
+#include "blame/base/exact_share.h"
 
 struct running;
 

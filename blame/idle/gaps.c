@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gaps.c - see gaps.h: sums per gap what its moments are, and who had most of each. */
-#include "blame/gaps.h"
+#include "blame/idle/gaps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/calls.h"
-#include "blame/gaps_parts.h"
-#include "blame/idle_group.h"
-#include "store/hash.h"
+#include "blame/base/runtime_calls.h"
+#include "blame/idle/gaps_internal.h"
+#include "blame/idle/idle_group.h"
+#include "store/base/hash.h"
 
 static const struct {
 	const char *name, *text;

@@ -10,7 +10,7 @@
 #ifndef BLAME_GAPS_H
 #define BLAME_GAPS_H
 
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 #define GAP_CAUSES(X)                                                \
 	X(COPY, "copy", "a copy runs")                               \
@@ -34,8 +34,8 @@ struct gap {
 	uint32_t stream; /* the queue that works next; at the window's end, the group's first */
 	enum gap_cause cause;
 	uint32_t context; /* CPU, core, rank, thread: the one with the largest share of the function with the
-			     largest share, a call into a GPU's runtime being one (calls.h); copy, launch: of
-			     the operation that runs, that begins then; 0: none */
+			     largest share, a call into a GPU's runtime being one (runtime_calls.h); copy,
+			     launch: of the operation that runs, that begins then; 0: none */
 };
 
 struct gaps;

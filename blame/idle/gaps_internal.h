@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps_parts.h - for gaps.c and gaps_kept.c: the gap that is open, and those that are kept. */
-#ifndef BLAME_GAPS_PARTS_H
-#define BLAME_GAPS_PARTS_H
+/* gaps_internal.h - for gaps.c and gaps_kept.c: the gap that is open, and those that are kept. */
+#ifndef BLAME_GAPS_INTERNAL_H
+#define BLAME_GAPS_INTERNAL_H
 
-#include "blame/gaps.h"
-#include "timeline/numbering.h"
-#include "timeline/spill.h"
+#include "blame/idle/gaps.h"
+#include "timeline/base/external_sort.h"
+#include "timeline/base/key_ids.h"
 
 /* Whose time it is within a gap. */
 struct charge_key {

@@ -2,9 +2,9 @@
 /* gaps_kept.c - see gaps.h: the largest gaps as a heap, or all of them, in memory or beyond it. */
 #include <stdlib.h>
 
-#include "blame/gaps_parts.h"
-#include "blame/idle_group.h"
-#include "store/room.h"
+#include "blame/idle/gaps_internal.h"
+#include "blame/idle/idle_group.h"
+#include "store/base/array.h"
 
 static int gap_compare(const void *left, const void *right)
 {

@@ -3,17 +3,17 @@
  * idle.c - see idle.h: sweeps each group and sums. Where the queues of a group are simple (queues.h) their
  * gaps are laid beside the lines of the threads; else all lines are swept together.
  */
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/blocks.h"
-#include "blame/idle_group.h"
-#include "blame/idle_shared.h"
-#include "blame/queued.h"
-#include "blame/rolled.h"
-#include "blame/used.h"
+#include "blame/base/gpu_first_use.h"
+#include "blame/base/time_slices.h"
+#include "blame/gpu/gpu_pending.h"
+#include "blame/idle/idle_cache.h"
+#include "blame/idle/idle_group.h"
+#include "blame/idle/idle_shared.h"
 
 static int group_run(struct group *group, struct error *error)
 {

@@ -9,12 +9,12 @@
  *   threads   k = threads at work in an idle interval dt: each gets dt / k for its context;
  *             k = 0: nobody active; the dt goes to the contexts that the threads waited in
  *
- * At work is a thread that runs, in no function that only waits (waits.h), and one in a synchronization call
- * while its own process has no work queued or running (queued.h). A blocked or runnable thread, and one of
- * which nothing is known, is not. A queue that was not born yet, or has ended, is idle while a stream of its
- * group lives; but before the first queue of a group came to be (used.h) its GPUs are unused, not idle, and
- * when its last stream has ended there is nobody who could be missed. A group is a process with its devices,
- * or all of them.
+ * At work is a thread that runs, in no function that only waits (wait_functions.h), and one in a
+ * synchronization call while its own process has no work queued or running (gpu_pending.h). A blocked or
+ * runnable thread, and one of which nothing is known, is not. A queue that was not born yet, or has ended, is
+ * idle while a stream of its group lives; but before the first queue of a group came to be (gpu_first_use.h)
+ * its GPUs are unused, not idle, and when its last stream has ended there is nobody who could be missed. A
+ * group is a process with its devices, or all of them.
  *
  * Sums are exact: idle = blamed + nobody active, window = busy + idle + unknown; and those of windows add up
  * to those of the time that they are parts of.
@@ -22,9 +22,9 @@
 #ifndef BLAME_IDLE_H
 #define BLAME_IDLE_H
 
-#include "blame/share.h"
-#include "blame/waits.h"
-#include "timeline/extent.h"
+#include "blame/base/exact_share.h"
+#include "blame/base/wait_functions.h"
+#include "timeline/scan/extent.h"
 
 enum idle_busy { IDLE_BUSY_ANY, IDLE_BUSY_KERNEL };	/* what makes a GPU busy */
 enum idle_group { IDLE_GROUP_PROCESS, IDLE_GROUP_ALL }; /* whose threads may be blamed */
@@ -46,18 +46,18 @@ struct idle_question {
 /* Sums over the groups that have a GPU queue. */
 struct idle {
 	uint32_t groups;
-	uint64_t window_ns;	 /* groups x window */
-	uint64_t kernel_ns;	 /* some queue runs a kernel that computes */
-	uint64_t comm_ns;	 /* only kernels that communicate (waits.h), with or without copies */
-	uint64_t copy_ns;	 /* only copies and other operations that are no kernels */
-	uint64_t busy_ns;	 /* of these, what the question calls busy */
-	uint64_t lost_ns;	 /* not busy as far as is known, but a queue lost records there */
-	uint64_t unknown_ns;	 /* the same, or unmonitored, or no stream of the group lives */
-	uint64_t unused_ns;	 /* of the unknown, before the group used a GPU */
-	uint64_t ended_ns;	 /* of the unknown, after the group's last stream had ended */
-	uint64_t idle_ns;	 /* the rest = blamed + all_idle */
-	uint64_t blamed_ns;	 /* at least one thread at work */
-	uint64_t all_idle_ns;	 /* nobody active */
+	uint64_t window_ns;   /* groups x window */
+	uint64_t kernel_ns;   /* some queue runs a kernel that computes */
+	uint64_t comm_ns;     /* only kernels that communicate (wait_functions.h), with or without copies */
+	uint64_t copy_ns;     /* only copies and other operations that are no kernels */
+	uint64_t busy_ns;     /* of these, what the question calls busy */
+	uint64_t lost_ns;     /* not busy as far as is known, but a queue lost records there */
+	uint64_t unknown_ns;  /* the same, or unmonitored, or no stream of the group lives */
+	uint64_t unused_ns;   /* of the unknown, before the group used a GPU */
+	uint64_t ended_ns;    /* of the unknown, after the group's last stream had ended */
+	uint64_t idle_ns;     /* the rest = blamed + all_idle */
+	uint64_t blamed_ns;   /* at least one thread at work */
+	uint64_t all_idle_ns; /* nobody active */
 	uint64_t unexplained_ns; /* of it, no thread waited in a known context */
 	uint64_t no_core_ns;	 /* of it, a thread that could work waited for a core (runnable) */
 	struct share *blamed;	 /* sum to blamed */

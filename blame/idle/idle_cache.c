@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rolled.c - see rolled.h: when sums are used and made, and what they are of. */
-#include "blame/rolled.h"
+/* idle_cache.c - see idle_cache.h: when sums are used and made, and what they are of. */
+#include "blame/idle/idle_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/calls.h"
-#include "blame/rolled_file.h"
-#include "store/hash.h"
-#include "timeline/names_cache_file.h"
+#include "blame/base/runtime_calls.h"
+#include "blame/idle/idle_cache_file.h"
+#include "store/base/hash.h"
+#include "timeline/run/names_run_cache_file.h"
 
 #define STRETCH_RECORDS (rolled_records_least / 8) /* about */
 #define STRETCHES_MAX 65536u

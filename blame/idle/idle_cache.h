@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rolled.h - blame for idle GPUs in the default definition, summed once for stretches of a process's time and
- * kept beside the run, so that any window of a long run costs two edges and a few sums:
+ * idle_cache.h - blame for idle GPUs in the default definition, summed once for stretches of a process's time
+ * and kept beside the run, so that any window of a long run costs two edges and a few sums:
  *
  *   window        [----------------------------------------)
  *   stretches   |     |     |     |     |     |     |     |     2^shift ns each, some 260 thousand records
@@ -12,10 +12,10 @@
  * cache: they may be deleted, and are made anew when a stream, or a name of a function that waits or is a
  * call into a runtime, has changed. What is not known by them is swept.
  */
-#ifndef BLAME_ROLLED_H
-#define BLAME_ROLLED_H
+#ifndef BLAME_IDLE_CACHE_H
+#define BLAME_IDLE_CACHE_H
 
-#include "blame/idle_group.h"
+#include "blame/idle/idle_group.h"
 
 /* Processes with fewer records are swept: that takes no time. Tests set it. */
 extern uint64_t rolled_records_least;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rolled_file.c - see rolled_file.h. */
-#include "blame/rolled_file.h"
+/* idle_cache_file.c - see idle_cache_file.h. */
+#include "blame/idle/idle_cache_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 #define MAGIC UINT64_C(0x32656c6469706836) /* a new layout or definition: another number */
 #define LEVELS_MAX 64u

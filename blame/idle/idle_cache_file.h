@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rolled_file.h - the sums of rolled.h as a file: written as a whole and renamed to its place, read node by
- * node. Only rolled*.c include it.
+ * idle_cache_file.h - the sums of idle_cache.h as a file: written as a whole and renamed to its place, read
+ * node by node. Only rolled*.c include it.
  *
  *   head | per level 0, 1, 2 ...: where each node begins (u64), and where the last ends | nodes
  *   node: u64 XXH3 of the rest, ROLLED_NUMBERS u64, then blamed and waited shares, each u32 context, u128
  * amount
  */
-#ifndef BLAME_ROLLED_FILE_H
-#define BLAME_ROLLED_FILE_H
+#ifndef BLAME_IDLE_CACHE_FILE_H
+#define BLAME_IDLE_CACHE_FILE_H
 
-#include "blame/idle_group.h"
-#include "store/bytes.h"
+#include "blame/idle/idle_group.h"
+#include "store/base/bytes.h"
 
 #define ROLLED_NUMBERS 11u
 #define ROLLED_BYTES_MAX (UINT64_C(1) << 30) /* more is not kept */

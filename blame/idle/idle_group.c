@@ -5,7 +5,7 @@
  * wait), and a thread's piece is charged what its clock gained from its begin to its end. So an interval
  * costs O(1), whatever k is.
  */
-#include "blame/idle_group.h"
+#include "blame/idle/idle_group.h"
 
 /* ---- time passes ---- */
 

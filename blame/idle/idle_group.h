@@ -6,9 +6,9 @@
 #ifndef BLAME_IDLE_GROUP_H
 #define BLAME_IDLE_GROUP_H
 
-#include "blame/idle.h"
-#include "blame/process.h"
-#include "blame/sweep.h"
+#include "blame/base/process.h"
+#include "blame/base/sweep.h"
+#include "blame/idle/idle.h"
 
 /* Gains of the two clocks. */
 struct clocks {

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "blame/idle_lane.h"
+#include "blame/idle/idle_simple_queues.h"
 
 /* ---- parts ---- */
 

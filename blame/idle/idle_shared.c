@@ -6,13 +6,13 @@
  *   shares: count u32 | count x (context u32, amount u128)
  *   gaps:   GAP_CLASSES x struct gap_class | struct gap ...
  */
-#include "blame/idle_shared.h"
+#include "blame/idle/idle_shared.h"
 
 #include <string.h>
 
-#include "blame/gaps.h"
-#include "blame/rolled_file.h"
-#include "timeline/ranks.h"
+#include "blame/idle/gaps.h"
+#include "blame/idle/idle_cache_file.h"
+#include "timeline/sum/mpi_ranks.h"
 
 #define SHARE_BYTES (sizeof(uint32_t) + sizeof(share_fixed))
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_shared.h - the processes of a run shared among the ranks of an MPI job (timeline/ranks.h): each rank
- * sweeps some of the groups, rank 0 adds up what all found. Sums are of fixed point, so that they are the
- * same to the last bit, whoever adds them in which order.
- * Gaps go with them, unless memory is bounded: then every rank lists them all.
+ * idle_shared.h - the processes of a run shared among the ranks of an MPI job (timeline/sum/mpi_ranks.h):
+ * each rank sweeps some of the groups, rank 0 adds up what all found. Sums are of fixed point, so that they
+ * are the same to the last bit, whoever adds them in which order. Gaps go with them, unless memory is
+ * bounded: then every rank lists them all.
  */
 #ifndef BLAME_IDLE_SHARED_H
 #define BLAME_IDLE_SHARED_H
 
-#include "blame/idle_group.h"
+#include "blame/idle/idle_group.h"
 
 /* Whether this rank is to sweep that one of the groups, counted from 0. */
 bool idle_shared_is_own(const struct idle_question *question, uint32_t number);

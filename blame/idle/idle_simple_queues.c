@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_lane.c - see idle_lane.h: time passes from one change of the threads to the next. Gaps that are whole
- * in between and too small for a list are summed as columns; a gap that a change cuts is passed in parts.
+ * idle_simple_queues.c - see idle_simple_queues.h: time passes from one change of the threads to the next.
+ * Gaps that are whole in between and too small for a list are summed as columns; a gap that a change cuts is
+ * passed in parts.
  */
-#include "blame/idle_lane.h"
+#include "blame/idle/idle_simple_queues.h"
 
-#include "store/wide.h"
+#include "store/base/avx2.h"
 
 /* ---- the list of gaps ---- */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_lane.h - for idle_queues.c: the gaps of a process's simple queues (queues.h) laid beside its threads,
- * and put into the list of gaps where one is wanted.
+ * idle_simple_queues.h - for idle_queues.c: the gaps of a process's simple queues (queues.h) laid beside its
+ * threads, and put into the list of gaps where one is wanted.
  */
-#ifndef BLAME_IDLE_LANE_H
-#define BLAME_IDLE_LANE_H
+#ifndef BLAME_IDLE_SIMPLE_QUEUES_H
+#define BLAME_IDLE_SIMPLE_QUEUES_H
 
-#include "blame/gaps.h"
-#include "blame/idle_group.h"
-#include "blame/queues.h"
+#include "blame/gpu/queues.h"
+#include "blame/idle/gaps.h"
+#include "blame/idle/idle_group.h"
 
 struct lane {
 	struct group group;

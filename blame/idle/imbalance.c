@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* balance.c - see balance.h: the window's sums of one stream after the other fall on keys. */
-#include "blame/balance.h"
+/* imbalance.c - see imbalance.h: the window's sums of one stream after the other fall on keys. */
+#include "blame/idle/imbalance.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/numbering.h"
-#include "timeline/window.h"
+#include "store/base/hash.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/sum/window.h"
 
 struct row_key {
 	struct store_hash text;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * balance.h - how evenly the work in a function, path, line or module is spread over the streams of a kind:
+ * imbalance.h - how evenly the work in a function, path, line or module is spread over the streams of a kind:
  * a stream without it counts as zero.
  */
-#ifndef BLAME_BALANCE_H
-#define BLAME_BALANCE_H
+#ifndef BLAME_IMBALANCE_H
+#define BLAME_IMBALANCE_H
 
-#include "blame/share.h"
+#include "blame/base/exact_share.h"
 
 struct balance_row {
 	const char *key; /* escaped */

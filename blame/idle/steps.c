@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steps.c - see steps.h: one sweep per instance, over its own window; where there is no GPU,
  * the times of its process's threads. */
-#include "blame/steps.h"
+#include "blame/idle/steps.h"
 
 #include <stdlib.h>
 
-#include "blame/process.h"
-#include "timeline/mark.h"
-#include "timeline/window.h"
+#include "blame/base/process.h"
+#include "timeline/select/bookmark.h"
+#include "timeline/sum/window.h"
 
 /* The process that a stream belongs to; NULL: all are asked about. */
 static const struct process *owner_of(const struct process *processes, uint32_t count, uint32_t stream,

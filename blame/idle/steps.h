@@ -5,7 +5,7 @@
 #ifndef BLAME_STEPS_H
 #define BLAME_STEPS_H
 
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 struct step {
 	const char *name;	   /* of the mark, raw bytes */

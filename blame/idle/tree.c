@@ -3,7 +3,7 @@
  * tree.c - see tree.h: rounds what scopes were charged themselves, then sums whole ns up to the root. A
  * scope's number is larger than its parent's.
  */
-#include "blame/tree.h"
+#include "blame/idle/tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef BLAME_TREE_H
 #define BLAME_TREE_H
 
-#include "blame/share.h"
+#include "blame/base/exact_share.h"
 
 struct tree_row {
 	uint32_t depth, parent; /* parent: its row; UINT32_MAX for the root */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer.c - see answer.h: what all answers share. */
-#include "blame/answer.h"
+#include "blame/page/answer.h"
 
 #include <stdio.h>
 
-#include "timeline/coverage.h"
-#include "timeline/report_fit.h"
-#include "timeline/stats.h"
+#include "timeline/report/coverage.h"
+#include "timeline/report/report_fit.h"
+#include "timeline/stats/stats.h"
 
 static const struct report_column script_columns[] = {
 	{"key", REPORT_COMPOSED}, {"blame_ns", REPORT_DURATION}, {"percent", REPORT_PERCENT}};

@@ -6,9 +6,9 @@
 #ifndef BLAME_ANSWER_H
 #define BLAME_ANSWER_H
 
-#include "blame/idle.h"
-#include "blame/late.h"
-#include "timeline/program.h"
+#include "blame/idle/idle.h"
+#include "blame/wait/last_arrival.h"
+#include "timeline/report/program.h"
 
 enum ask_of {
 	ASK_GPU_IDLE,

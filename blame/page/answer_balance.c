@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer_balance.c - how evenly the work of each key is spread over the streams. */
-#include "blame/answer.h"
-#include "blame/balance.h"
+#include "blame/idle/imbalance.h"
+#include "blame/page/answer.h"
 
 static const struct report_column balance_columns[] = {{"key", REPORT_COMPOSED}, {"total_ns", REPORT_NUMBER},
 	{"min_ns", REPORT_NUMBER}, {"mean_ns", REPORT_NUMBER}, {"max_ns", REPORT_NUMBER},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer_findings.c - habits that cost time, the costliest first, each with its evidence. */
-#include "blame/answer.h"
-#include "blame/findings.h"
-#include "timeline/coverage.h"
+#include "blame/findings/findings.h"
+#include "blame/page/answer.h"
+#include "timeline/report/coverage.h"
 
 static const struct report_column script_columns[] = {{"finding", REPORT_TEXT}, {"save_ns", REPORT_NUMBER},
 	{"time_ns", REPORT_NUMBER}, {"count", REPORT_NUMBER}, {"bytes", REPORT_NUMBER},

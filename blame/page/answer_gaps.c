@@ -2,11 +2,11 @@
 /* answer_gaps.c - the stretches of idle GPUs, largest first, and how many there are of which size. */
 #include <stdio.h>
 
-#include "blame/answer.h"
-#include "blame/calls.h"
-#include "blame/gaps.h"
-#include "blame/idle_shared.h"
-#include "blame/queued.h"
+#include "blame/base/runtime_calls.h"
+#include "blame/gpu/gpu_pending.h"
+#include "blame/idle/gaps.h"
+#include "blame/idle/idle_shared.h"
+#include "blame/page/answer.h"
 
 #define TABLE_ROWS 20u /* unless --top says otherwise */
 #define BAR 39

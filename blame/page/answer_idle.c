@@ -2,11 +2,11 @@
 /* answer_idle.c - who is to blame for idle GPUs, as rows, as sums. */
 #include <stdio.h>
 
-#include "blame/answer.h"
-#include "blame/calls.h"
-#include "blame/queued.h"
-#include "timeline/coverage.h"
-#include "timeline/report_fit.h"
+#include "blame/base/runtime_calls.h"
+#include "blame/gpu/gpu_pending.h"
+#include "blame/page/answer.h"
+#include "timeline/report/coverage.h"
+#include "timeline/report/report_fit.h"
 
 #define NOBODY "<nobody active>"
 #define UNKNOWN "<unknown>"

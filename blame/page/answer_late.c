@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer_late.c - which process held the others up at collective calls, which thread at barriers. */
-#include "blame/answer.h"
-#include "blame/late.h"
-#include "timeline/coverage.h"
+#include "blame/page/answer.h"
+#include "blame/wait/last_arrival.h"
+#include "timeline/report/coverage.h"
 
 static const struct report_column late_columns[] = {{"key", REPORT_TEXT}, {"blame_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"last", REPORT_NUMBER}, {"occasions", REPORT_NUMBER},

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "blame/answer.h"
-#include "blame/calls.h"
-#include "blame/page.h"
-#include "blame/page_fit.h"
-#include "blame/page_text.h"
-#include "timeline/progress.h"
+#include "blame/base/runtime_calls.h"
+#include "blame/page/answer.h"
+#include "blame/page/page.h"
+#include "blame/page/page_text.h"
+#include "blame/page/page_width.h"
+#include "timeline/base/progress.h"
 
 #define GAINS 3
 #define GAIN_LEAST 1000 /* of the window: a thousandth */

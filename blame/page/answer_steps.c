@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer_steps.c - --by mark: a row per instance of what the program marks, slowest first. */
-#include "blame/answer.h"
-#include "blame/steps.h"
-#include "timeline/coverage.h"
+#include "blame/idle/steps.h"
+#include "blame/page/answer.h"
+#include "timeline/report/coverage.h"
 
 static const struct report_column columns[] = {{"key", REPORT_TEXT}, {"begin_ns", REPORT_DURATION},
 	{"wall_ns", REPORT_DURATION}, {"busy_ns", REPORT_DURATION}, {"communicating_ns", REPORT_DURATION},

@@ -2,9 +2,9 @@
 /* answer_threads.c - what threads wait in, and where one works alone: as rows, as sums. */
 #include <stdio.h>
 
-#include "blame/answer.h"
-#include "blame/threads.h"
-#include "timeline/report_fit.h"
+#include "blame/page/answer.h"
+#include "blame/wait/threads.h"
+#include "timeline/report/report_fit.h"
 
 static int print_summary(const struct program_call *call, const struct threads *threads, struct error *error)
 {

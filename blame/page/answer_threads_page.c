@@ -3,11 +3,11 @@
  * who held them up, where one works alone; for people, and as rows for scripts. */
 #include <stdio.h>
 
-#include "blame/answer.h"
-#include "blame/page_fit.h"
-#include "blame/page_text.h"
-#include "blame/threads.h"
-#include "timeline/progress.h"
+#include "blame/page/answer.h"
+#include "blame/page/page_text.h"
+#include "blame/page/page_width.h"
+#include "blame/wait/threads.h"
+#include "timeline/base/progress.h"
 
 #define ROWS 5
 #define PARTS 7

@@ -2,8 +2,8 @@
 /* answer_tree.c - shares of time top-down, in the columns of hpct-profile. */
 #include <string.h>
 
-#include "blame/answer.h"
-#include "blame/tree.h"
+#include "blame/idle/tree.h"
+#include "blame/page/answer.h"
 
 static const struct report_column script_columns[] = {{"depth", REPORT_NUMBER}, {"id", REPORT_NUMBER},
 	{"parent", REPORT_NUMBER}, {"kind", REPORT_TEXT}, {"name", REPORT_TEXT}, {"module", REPORT_TEXT},

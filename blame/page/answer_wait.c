@@ -2,9 +2,9 @@
 /* answer_wait.c - where threads wait in synchronization calls, and for which kernels. */
 #include <stdio.h>
 
-#include "blame/answer.h"
-#include "blame/wait.h"
-#include "timeline/report_fit.h"
+#include "blame/page/answer.h"
+#include "blame/wait/wait.h"
+#include "timeline/report/report_fit.h"
 
 static int print_summary(const struct program_call *call, const struct wait *wait, struct error *error)
 {

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "blame/answer.h"
-#include "timeline/coverage.h"
+#include "blame/page/answer.h"
+#include "timeline/report/coverage.h"
 
 /* The place of `value` among `count` words; negative: none. */
 static int find_word(const char *const *words, int count, const char *value)

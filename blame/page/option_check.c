@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ask.c - which options say something about which answer: one that would be passed over is refused. */
+/* option_check.c - which options say something about which answer: one that would be passed over is refused.
+ */
 #include <string.h>
 
-#include "blame/answer.h"
+#include "blame/page/answer.h"
 
 /* What says nothing with an answer: options of hpct-blame, then of the selector. */
 struct use {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page.c - see page.h. */
-#include "blame/page.h"
+#include "blame/page/page.h"
 
-#include "blame/calls.h"
-#include "blame/idle_shared.h"
+#include "blame/base/runtime_calls.h"
+#include "blame/idle/idle_shared.h"
 
 #include <string.h>
 

@@ -6,10 +6,10 @@
 #ifndef BLAME_PAGE_H
 #define BLAME_PAGE_H
 
-#include "blame/findings.h"
-#include "blame/gaps.h"
-#include "blame/late.h"
-#include "timeline/coverage.h"
+#include "blame/findings/findings.h"
+#include "blame/idle/gaps.h"
+#include "blame/wait/last_arrival.h"
+#include "timeline/report/coverage.h"
 
 /* Below this part of the window being known the page begins with it; below the second it names no causes. */
 #define PAGE_COVERAGE_LEAST 0.9

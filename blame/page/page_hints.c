@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "blame/page_fit.h"
-#include "blame/page_text.h"
-#include "store/attribute.h"
-#include "timeline/scan.h"
+#include "blame/page/page_text.h"
+#include "blame/page/page_width.h"
+#include "store/base/attribute.h"
+#include "timeline/scan/scan.h"
 
 #define WINDOW_MAX 64
 

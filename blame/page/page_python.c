@@ -3,8 +3,8 @@
  * interpreter was told to name its functions; whoever did not know that is told. */
 #include <string.h>
 
-#include "blame/page_text.h"
-#include "timeline/path.h"
+#include "blame/page/page_text.h"
+#include "timeline/base/path.h"
 
 #define LOOKED_AT 65536 /* contexts, the earliest: a program that runs Python for long does so there, too */
 #define SEEN_LEAST 100	/* of those looked at a hundredth: not one script of a build */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page_text.c - see page_text.h. */
-#include "blame/page_text.h"
+#include "blame/page/page_text.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/answer.h"
-#include "blame/page_fit.h"
+#include "blame/page/answer.h"
+#include "blame/page/page_width.h"
 
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX])
 {

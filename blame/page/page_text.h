@@ -6,10 +6,10 @@
 #ifndef BLAME_PAGE_TEXT_H
 #define BLAME_PAGE_TEXT_H
 
-#include "blame/answer.h"
-#include "blame/page.h"
-#include "blame/queued.h"
-#include "timeline/program.h"
+#include "blame/gpu/gpu_pending.h"
+#include "blame/page/answer.h"
+#include "blame/page/page.h"
+#include "timeline/report/program.h"
 
 /* Definitions. */
 #define PAGE_SHARED                                                                                    \

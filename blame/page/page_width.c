@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_fit.c - see page_fit.h. */
-#include "blame/page_fit.h"
+/* page_width.c - see page_width.h. */
+#include "blame/page/page_width.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/report_fit.h"
+#include "timeline/report/report_fit.h"
 
 #define LEFT 76
 #define LEFT_LEAST 52 /* a part's text, and a bar of four */

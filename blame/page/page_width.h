@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_fit.h - how the pages stand on a terminal: narrower ones get shorter names and bars, and sentences are
- * broken between words. What goes to a file or a pipe is as wide as it likes.
+ * page_width.h - how the pages stand on a terminal: narrower ones get shorter names and bars, and sentences
+ * are broken between words. What goes to a file or a pipe is as wide as it likes.
  *
  *   |  1 name, or a text with its bar                | 44.14 ms    37.3 % |   8.265 ms at 11.03 s
  *   |<---------------- page_left() ---------------->|<--- PAGE_NUMBERS -->|<-- page_fits_gap() -->
  */
-#ifndef BLAME_PAGE_FIT_H
-#define BLAME_PAGE_FIT_H
+#ifndef BLAME_PAGE_WIDTH_H
+#define BLAME_PAGE_WIDTH_H
 
 #include <stdbool.h>
 

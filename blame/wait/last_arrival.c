@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late.c - see late.h: stays of each process in collective calls, then one pass over all in order of time. */
-#include "blame/late.h"
+/* last_arrival.c - see last_arrival.h: stays of each process in collective calls, then one pass over all in
+ * order of time. */
+#include "blame/wait/last_arrival.h"
 
 #include <stdlib.h>
 
-#include "blame/late_parts.h"
-#include "blame/sweep.h"
-#include "store/room.h"
+#include "blame/base/sweep.h"
+#include "blame/wait/last_arrival_internal.h"
+#include "store/base/array.h"
 
 /* A process comes in, or goes out. */
 struct move {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.h - who held the others up at collective calls and barriers: by last arrival, not by duration.
+ * last_arrival.h - who held the others up at collective calls and barriers: by last arrival, not by duration.
  *
  *   rank 0   |==work==|~~Allreduce~~~~~~~|==      an occasion is when all ranks are inside; the last to
  *   rank 1   |==work==========|~Allreduce|==      come held up each of the others from its arrival on
  *   rank 2   |==work===========...====|~~|==      rank 2 was last
  *
  * Calls that were recorded as spans (op=mpi with communicator and number; barriers of threads) are exact
- * (late_calls.c). Where there are none, the kernels tell that GPUs run in collective calls, NCCL's: those
- * that run at once on all of them (late_kernels.c). Else samples tell: the parties are then the processes
- * that enter any collective call in the window, and of each process the threads that enter any barrier (an
- * OpenMP runtime's, a thread library's). An arrival is then known to one period; a call so short that not all
- * are seen inside at once is no occasion, but that one thread alone is not: it came last and went straight
- * through.
+ * (last_arrival_calls.c). Where there are none, the kernels tell that GPUs run in collective calls, NCCL's:
+ * those that run at once on all of them (last_arrival_kernels.c). Else samples tell: the parties are then the
+ * processes that enter any collective call in the window, and of each process the threads that enter any
+ * barrier (an OpenMP runtime's, a thread library's). An arrival is then known to one period; a call so short
+ * that not all are seen inside at once is no occasion, but that one thread alone is not: it came last and
+ * went straight through.
  */
-#ifndef BLAME_LATE_H
-#define BLAME_LATE_H
+#ifndef BLAME_LAST_ARRIVAL_H
+#define BLAME_LAST_ARRIVAL_H
 
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 struct late_party {
 	uint32_t stream; /* the process's first thread; the thread */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late_calls.c - see late.h: collective calls that were recorded one by one. The stays of all parties in one
- * call share a key: of MPI the communicator's name and the call's number on it, of a barrier of threads the
- * process and the barrier, whose rounds are told apart by time: nobody comes to the next round before the
- * first has left the last one.
+ * last_arrival_calls.c - see last_arrival.h: collective calls that were recorded one by one. The stays of all
+ * parties in one call share a key: of MPI the communicator's name and the call's number on it, of a barrier
+ * of threads the process and the barrier, whose rounds are told apart by time: nobody comes to the next round
+ * before the first has left the last one.
  *
  *   stays, by (key, begin)  --rounds-->  occasions: the last to come held up those that were still there
  *
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/late_parts.h"
-#include "store/arena.h"
-#include "store/attribute.h"
-#include "store/room.h"
-#include "timeline/numbering.h"
-#include "timeline/scan.h"
+#include "blame/wait/last_arrival_internal.h"
+#include "store/base/arena.h"
+#include "store/base/array.h"
+#include "store/base/attribute.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/scan/scan.h"
 
 #define COMMUNICATOR_BYTES 48
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* late_parts.h - between late.c, which looks at processes, late_kernels.c and late_threads.c; for them alone.
+/* last_arrival_internal.h - between last_arrival.c, which looks at processes, last_arrival_kernels.c and
+ * last_arrival_threads.c; for them alone.
  */
-#ifndef BLAME_LATE_PARTS_H
-#define BLAME_LATE_PARTS_H
+#ifndef BLAME_LAST_ARRIVAL_INTERNAL_H
+#define BLAME_LAST_ARRIVAL_INTERNAL_H
 
-#include "blame/late.h"
-#include "blame/process.h"
+#include "blame/base/process.h"
+#include "blame/wait/last_arrival.h"
 
 /* An occasion is of a window in which somebody waits for the last, or the last comes: not of one in which all
  * just leave. What is waited counts in the windows in which it is; who comes last may show behind them. */

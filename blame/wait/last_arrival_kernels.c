@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late_kernels.c - see late.h: a collective call on GPUs (NCCL's) is a kernel on each of them, which runs
- * from its own arrival until all are through. No record says which kernels are one call, but time does:
- * nobody's next begins before the first has left, and from the last arrival on all work together, so that
- * they leave together.
+ * last_arrival_kernels.c - see last_arrival.h: a collective call on GPUs (NCCL's) is a kernel on each of
+ * them, which runs from its own arrival until all are through. No record says which kernels are one call, but
+ * time does: nobody's next begins before the first has left, and from the last arrival on all work together,
+ * so that they leave together.
  *
  *   rank 0   |~~kernel~~~~~~~~~~~~~~~|  |~~~|         a round is all that begin before the earliest end; it
  * is rank 1               |~~kernel~~~~|   |~~|        a call when all processes are in it and none leaves ^
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blame/late_parts.h"
-#include "store/room.h"
-#include "timeline/scan.h"
+#include "blame/wait/last_arrival_internal.h"
+#include "store/base/array.h"
+#include "timeline/scan/scan.h"
 
 /* They leave so far apart: by their clocks, and by a part of what the call takes. Neighbours in an all-reduce
  * of two H200s leave within 2 to 12 us of 80 to 170. */

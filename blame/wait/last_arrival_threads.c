@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late_threads.c - who came last at the barriers of a process's threads, see late.h. Unlike a rank, the last
- * thread as a rule goes straight through and is never seen inside: an occasion is also when all but one are
- * inside and one of them leaves. The threads of a process are swept twice: who is ever inside, then who was
- * last.
+ * last_arrival_threads.c - who came last at the barriers of a process's threads, see last_arrival.h. Unlike a
+ * rank, the last thread as a rule goes straight through and is never seen inside: an occasion is also when
+ * all but one are inside and one of them leaves. The threads of a process are swept twice: who is ever
+ * inside, then who was last.
  */
 #include <stdlib.h>
 
-#include "blame/late_parts.h"
-#include "blame/sweep.h"
+#include "blame/base/sweep.h"
+#include "blame/wait/last_arrival_internal.h"
 
 struct member {
 	bool belongs, is_inside;

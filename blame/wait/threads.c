@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* threads.c - see threads.h: one sweep per process over its threads. */
-#include "blame/threads.h"
+#include "blame/wait/threads.h"
 
 #include <stdlib.h>
 
-#include "blame/process.h"
-#include "blame/sweep.h"
+#include "blame/base/process.h"
+#include "blame/base/sweep.h"
 
 enum thread_state {
 	THREAD_ABSENT,

@@ -9,7 +9,7 @@
 #ifndef BLAME_THREADS_H
 #define BLAME_THREADS_H
 
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 /* Sums over the threads; they sum to window_ns. */
 struct threads {

@@ -3,13 +3,13 @@
  * wait.c - see wait.h. As in idle.c a clock runs instead of a hand-out: while s threads wait and n kernels
  * run it gains s dt / n, and each kernel is charged what it gained from the kernel's begin to its end.
  */
-#include "blame/wait.h"
+#include "blame/wait/wait.h"
 
 #include <stdlib.h>
 
-#include "blame/process.h"
-#include "blame/running.h"
-#include "blame/sweep.h"
+#include "blame/base/process.h"
+#include "blame/base/sweep.h"
+#include "blame/gpu/running_kernels.h"
 
 struct line {
 	struct extent piece;

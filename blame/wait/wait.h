@@ -12,7 +12,7 @@
 #ifndef BLAME_WAIT_H
 #define BLAME_WAIT_H
 
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 /* Sums over the threads. */
 struct wait {

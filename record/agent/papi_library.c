@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/papi.h"
+#include "record/agent/sample/papi.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

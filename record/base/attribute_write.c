@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attributes.c - see attributes.h. */
-#include "record/attributes.h"
+/* attribute_write.c - see attribute_write.h. */
+#include "record/base/attribute_write.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attributes.h - "key=value,..." as spans carry it (design, Output): inside a value `,` `=` and
+ * attribute_write.h - "key=value,..." as spans carry it (design, Output): inside a value `,` `=` and
  * the backslash are escaped by a backslash, tab, newline and return by their letters, other control bytes by
- * \xHH in small letters, as readers write fields (timeline/escape.h).
+ * \xHH in small letters, as readers write fields (timeline/base/escape.h).
  */
-#ifndef RECORD_ATTRIBUTES_H
-#define RECORD_ATTRIBUTES_H
+#ifndef RECORD_ATTRIBUTE_WRITE_H
+#define RECORD_ATTRIBUTE_WRITE_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 /* Appends `,key=value` (without the comma at the beginning). */
 void attribute_put(struct store_bytes *out, const char *key, const char *value);

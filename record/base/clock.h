@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "record/agent/vdso.h"
+#include "record/agent/base/vdso.h"
 
 static inline uint64_t clock_now_ns(void)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* anchor.c - see anchor.h. The wall clock is read between two readings of the other one, and the closest of
- * some such readings is taken. */
-#include "record/anchor.h"
+/* clock_anchor.c - see clock_anchor.h. The wall clock is read between two readings of the other one, and the
+ * closest of some such readings is taken. */
+#include "record/base/clock_anchor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/timex.h>
 #include <time.h>
 
-#include "record/agent/vdso.h"
-#include "store/writer.h"
+#include "record/agent/base/vdso.h"
+#include "store/write/writer.h"
 
 #define TRIES 5
 #define SECOND_NS UINT64_C(1000000000)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * anchor.h - where this host's CLOCK_MONOTONIC lies on the wall clock, and how far that may be off: what
- * several hosts' times are put together by. Two anchors, at begin and end, tell how far the wall clock was
- * moved between.
+ * clock_anchor.h - where this host's CLOCK_MONOTONIC lies on the wall clock, and how far that may be off:
+ * what several hosts' times are put together by. Two anchors, at begin and end, tell how far the wall clock
+ * was moved between.
  */
-#ifndef RECORD_ANCHOR_H
-#define RECORD_ANCHOR_H
+#ifndef RECORD_CLOCK_ANCHOR_H
+#define RECORD_CLOCK_ANCHOR_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* detach.c - see detach.h. */
-#include "record/detach.h"
+#include "record/base/detach.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/title.h"
-#include "store/descriptors.h"
+#include "record/base/process_title.h"
+#include "store/base/fd_limit.h"
 
 #define SLICE_NS 100000u
 #define TIMER_SLACK_NS 1000000ul

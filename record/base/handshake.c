@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello.c - see hello.h. */
-#include "record/hello.h"
+/* handshake.c - see handshake.h. */
+#include "record/base/handshake.h"
 
 #include <errno.h>
 #include <string.h>

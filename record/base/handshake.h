@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello.h - the first message on a connection to the collector (store/event.h), read without trust and
- * without waiting. */
-#ifndef RECORD_HELLO_H
-#define RECORD_HELLO_H
+/* handshake.h - the first message on a connection to the collector (store/ring/ring.h), read without trust
+ * and without waiting. */
+#ifndef RECORD_HANDSHAKE_H
+#define RECORD_HANDSHAKE_H
 
 #include <stdbool.h>
 
-#include "store/event_hello.h"
+#include "store/ring/handshake.h"
 
 enum hello_result {
 	HELLO_LATER,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret.c - see secret.h. */
-#include "record/secret.h"
+/* hash_seed.c - see hash_seed.h. */
+#include "record/base/hash_seed.h"
 
 #include <sys/random.h>
 #include <time.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.h - numbers for hash tables whose keys a program chooses: without them it could choose such as all
- * fall to one place, and keep the collector busy with looking there.
+ * hash_seed.h - numbers for hash tables whose keys a program chooses: without them it could choose such as
+ * all fall to one place, and keep the collector busy with looking there.
  */
-#ifndef RECORD_SECRET_H
-#define RECORD_SECRET_H
+#ifndef RECORD_HASH_SEED_H
+#define RECORD_HASH_SEED_H
 
 #include <stdint.h>
 

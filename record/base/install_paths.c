@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.c - see parts.h. */
-#include "record/parts.h"
+/* install_paths.c - see install_paths.h. */
+#include "record/base/install_paths.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.h - our own files: beside the program, in the build tree and installed alike. */
-#ifndef RECORD_PARTS_H
-#define RECORD_PARTS_H
+/* install_paths.h - our own files: beside the program, in the build tree and installed alike. */
+#ifndef RECORD_INSTALL_PATHS_H
+#define RECORD_INSTALL_PATHS_H
 
 #include <limits.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 struct parts {
 	char agent[PATH_MAX + 64];   /* hpct-agent.so */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sealed.c - see sealed.h. */
-#include "record/sealed.h"
+/* memfd_check.c - see memfd_check.h. */
+#include "record/base/memfd_check.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

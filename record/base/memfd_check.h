@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sealed.h - memory that a program nobody trusts has handed over, before it is mapped. */
-#ifndef RECORD_SEALED_H
-#define RECORD_SEALED_H
+/* memfd_check.h - memory that a program nobody trusts has handed over, before it is mapped. */
+#ifndef RECORD_MEMFD_CHECK_H
+#define RECORD_MEMFD_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ended.c - see ended.h. */
-#include "record/ended.h"
+/* pidfd_end.c - see pidfd_end.h. */
+#include "record/base/pidfd_end.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ended.h - how a process has ended that is not our child: its pidfd tells it once its parent has waited for
- * it (Linux 6.15), /proc before that.
+ * pidfd_end.h - how a process has ended that is not our child: its pidfd tells it once its parent has waited
+ * for it (Linux 6.15), /proc before that.
  */
-#ifndef RECORD_ENDED_H
-#define RECORD_ENDED_H
+#ifndef RECORD_PIDFD_END_H
+#define RECORD_PIDFD_END_H
 
 #include <stdint.h>
 

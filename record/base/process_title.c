@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* title.c - see title.h. */
-#include "record/title.h"
+/* process_title.c - see process_title.h. */
+#include "record/base/process_title.h"
 
 #include <stddef.h>
 #include <string.h>

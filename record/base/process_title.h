@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * title.h - what `ps` and `pkill -f` find our helpers by. They are forks of hpct-record, whose command line
- * names the program: who signals all that is called so means the program, not who records it.
+ * process_title.h - what `ps` and `pkill -f` find our helpers by. They are forks of hpct-record, whose
+ * command line names the program: who signals all that is called so means the program, not who records it.
  */
-#ifndef RECORD_TITLE_H
-#define RECORD_TITLE_H
+#ifndef RECORD_PROCESS_TITLE_H
+#define RECORD_PROCESS_TITLE_H
 
 /* Once, ahead of the others: argv as main got it. */
 void title_init(char **argv);

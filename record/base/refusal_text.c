@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refusal.c - see refusal.h. */
-#include "record/refusal.h"
+/* refusal_text.c - see refusal_text.h. */
+#include "record/base/refusal_text.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "store/event.h"
+#include "store/ring/ring.h"
 
 const char *refusal_why(int error)
 {

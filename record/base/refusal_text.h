@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refusal.h - why something was not measured as asked, in words that help. The texts are static. */
-#ifndef RECORD_REFUSAL_H
-#define RECORD_REFUSAL_H
+/* refusal_text.h - why something was not measured as asked, in words that help. The texts are static. */
+#ifndef RECORD_REFUSAL_TEXT_H
+#define RECORD_REFUSAL_TEXT_H
 
 /* The errno of perf_event_open or mmap; 0: not known, of the collector's rings. */
 const char *refusal_why(int error);

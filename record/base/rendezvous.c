@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.c - see host.h. */
-#include "record/host.h"
+/* rendezvous.c - see rendezvous.h. */
+#include "record/base/rendezvous.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/process.h"
-#include "store/event_hello.h"
-#include "store/hash.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/process/process.h"
+#include "store/base/hash.h"
+#include "store/ring/handshake.h"
 
 #define CLEAR_TRIES 100
 #define CLEAR_AGAIN_NS 10000000

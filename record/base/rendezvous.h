@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - one collector per host and launch: where hpct-record, the agents and the collector meet.
+ * rendezvous.h - one collector per host and launch: where hpct-record, the agents and the collector meet.
  *
  *   $XDG_RUNTIME_DIR/hpct or /tmp/hpct-UID      0700, checked for owner and mode; for want of /tmp in
  *                                               /var/tmp or /dev/shm
@@ -12,14 +12,14 @@
  * The first hpct-record of a launch that takes the lock of HASH/ starts the collector; the others find its
  * socket.
  */
-#ifndef RECORD_HOST_H
-#define RECORD_HOST_H
+#ifndef RECORD_RENDEZVOUS_H
+#define RECORD_RENDEZVOUS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 #define HOST_PATH_MAX 100 /* sun_path holds 108 bytes */
 #define HOST_BACKLOG 4096 /* so many may wait at the listener */

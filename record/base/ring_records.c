@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* records.c - see records.h. */
-#include "record/records.h"
+/* ring_records.c - see ring_records.h. */
+#include "record/base/ring_records.h"
 
 #include <stdlib.h>
 #include <string.h>

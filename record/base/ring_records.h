@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.h - the records that lie in a ring (store/event.h), one by one, read without trust: whoever wrote
- * them can change them at any time.
+ * ring_records.h - the records that lie in a ring (store/ring/ring.h), one by one, read without trust:
+ * whoever wrote them can change them at any time.
  */
-#ifndef RECORD_RECORDS_H
-#define RECORD_RECORDS_H
+#ifndef RECORD_RING_RECORDS_H
+#define RECORD_RING_RECORDS_H
 
 #include <stdbool.h>
 
-#include "store/event.h"
-#include "store/writer.h"
+#include "store/ring/ring.h"
+#include "store/write/writer.h"
 
 /* Takes one record: a copy, its length checked against its type's least. False: it makes no sense. */
 typedef bool records_take(void *context, const struct event_header *h);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* printed.c - see printed.h. */
-#include "record/printed.h"
+/* stdout_check.c - see stdout_check.h. */
+#include "record/base/stdout_check.h"
 
 #include <stdio.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 int printed(const char *program, int code, int failed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* printed.h - did what a main of this room printed arrive? */
-#ifndef RECORD_PRINTED_H
-#define RECORD_PRINTED_H
+/* stdout_check.h - did what a main of this room printed arrive? */
+#ifndef RECORD_STDOUT_CHECK_H
+#define RECORD_STDOUT_CHECK_H
 
 /* `code` when all of stdout was written, else one sentence on stderr and `failed`. For mains, at their end.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.c - see map.h. Linear probing; a removal moves back what comes after it. */
-#include "record/map.h"
+/* u64_map.c - see u64_map.h. Linear probing; a removal moves back what comes after it. */
+#include "record/base/u64_map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/secret.h"
-#include "store/hash.h"
+#include "record/base/hash_seed.h"
+#include "store/base/hash.h"
 
 #define ROOM_LEAST 64
 

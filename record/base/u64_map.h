@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h - numbers by key, a hash table with open addressing. Empty when zeroed. Keys may be a program's:
- * which fall together it cannot know (secret.h).
+ * u64_map.h - numbers by key, a hash table with open addressing. Empty when zeroed. Keys may be a program's:
+ * which fall together it cannot know (hash_seed.h).
  */
-#ifndef RECORD_MAP_H
-#define RECORD_MAP_H
+#ifndef RECORD_U64_MAP_H
+#define RECORD_U64_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* children.c - see children.h. */
-#include "record/children.h"
+#include "record/collect/children.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/attributes.h"
-#include "record/clock.h"
-#include "record/ended.h"
+#include "record/base/attribute_write.h"
+#include "record/base/clock.h"
+#include "record/base/pidfd_end.h"
 
 #define PIDFDS_MAX 512
 #define WAITING_MAX (1u << 16) /* each is looked at each time: a program that tells of more makes them up */

@@ -9,7 +9,7 @@
 #ifndef RECORD_CHILDREN_H
 #define RECORD_CHILDREN_H
 
-#include "record/measured.h"
+#include "record/process/process.h"
 
 struct children {
 	struct child *waiting;

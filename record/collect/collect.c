@@ -7,7 +7,7 @@
  *   pidfds     a process has died: drain and close   hpct-names answers become symbols
  *                                                    commit     once a second, or when much waits
  */
-#include "record/collect.h"
+#include "record/collect/collect.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,12 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/selection.h"
-#include "record/clock.h"
-#include "record/collect_state.h"
-#include "record/detach.h"
-#include "record/kernel.h"
-#include "record/switch_reader.h"
+#include "record/agent/process/process_filter.h"
+#include "record/base/clock.h"
+#include "record/base/detach.h"
+#include "record/collect/collect_internal.h"
+#include "record/kernel/kernel.h"
+#include "record/process/switch_reader.h"
 
 #define NICE 5
 #define DRAIN_MS 50

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "record/host.h"
+#include "record/base/rendezvous.h"
 
 struct collect_plan {
 	const char *run;     /* absolute path of the run's directory, which exists */

@@ -4,15 +4,15 @@
  * becomes a process, a launcher, or something that a process sends. Nobody is waited for: who says nothing
  * for five seconds is sent away.
  */
-#include "record/collect_state.h"
+#include "record/collect/collect_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "record/clock.h"
-#include "record/hello.h"
+#include "record/base/clock.h"
+#include "record/base/handshake.h"
 
 #define HELLO_NS UINT64_C(5000000000)
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collect_state.h - inside the collector: what it holds, and what its parts do for each other. Only
+/* collect_internal.h - inside the collector: what it holds, and what its parts do for each other. Only
  * collect*.c includes it. All of it belongs to the thread of the collector's loop. */
-#ifndef RECORD_COLLECT_STATE_H
-#define RECORD_COLLECT_STATE_H
+#ifndef RECORD_COLLECT_INTERNAL_H
+#define RECORD_COLLECT_INTERNAL_H
 
-#include "record/anchor.h"
-#include "record/children.h"
-#include "record/collect.h"
-#include "record/elsewhere.h"
-#include "record/measured.h"
-#include "record/naming.h"
-#include "record/summary.h"
+#include "record/base/clock_anchor.h"
+#include "record/collect/children.h"
+#include "record/collect/collect.h"
+#include "record/collect/local_spool.h"
+#include "record/launch/summary.h"
+#include "record/names/symbol_client.h"
+#include "record/process/process.h"
 
 struct hello;
 

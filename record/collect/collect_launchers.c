@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_launchers.c - the talk with every hpct-record of the run, in the words of record/host.h:
+ * collect_launchers.c - the talk with every hpct-record of the run, in the words of record/base/rendezvous.h:
  *
  *   launcher   (hello)         STARTED  ENDED
  *   collector           READY                  PROGRESS ...  DONE, and it hangs up
  *
  * Without a store it is FAILED in place of READY.
  */
-#include "record/collect_state.h"
+#include "record/collect/collect_internal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "record/hello.h"
+#include "record/base/handshake.h"
 
 #define REFUSE_MS 5000
 

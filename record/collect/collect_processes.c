@@ -4,11 +4,11 @@
  * over, by its death or since its next generation (an exec) has registered. What callers say of a pid
  * concerns the newest process of that pid, which comes first in the list.
  */
-#include "record/collect_state.h"
+#include "record/collect/collect_internal.h"
 
-#include "record/clock.h"
-#include "record/hello.h"
-#include "record/switches.h"
+#include "record/base/clock.h"
+#include "record/base/handshake.h"
+#include "record/process/switches.h"
 
 void collect_process_end(struct collector *collector, struct measured **link)
 {

@@ -3,7 +3,7 @@
  * collect_store.c - the collector's store: where it is made, what it says of the run as a whole, and when
  * what was recorded is committed: within a second, earlier once 4 MiB wait in chunks that are full.
  */
-#include "record/collect_state.h"
+#include "record/collect/collect_internal.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
-#include "record/clock.h"
-#include "record/kernel.h"
-#include "record/rundir.h"
+#include "record/agent/process/process.h"
+#include "record/base/clock.h"
+#include "record/kernel/kernel.h"
+#include "record/launch/rundir.h"
 
 #define COMMIT_NS UINT64_C(1000000000)	    /* what is older is in the file, whenever we are killed ... */
 #define COMMIT_SPARE_NS UINT64_C(50000000)  /* ... for we begin so much earlier, and as a commit takes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* elsewhere.c - see elsewhere.h. */
-#include "record/elsewhere.h"
+/* local_spool.c - see local_spool.h. */
+#include "record/collect/local_spool.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/clock.h"
-#include "store/archive.h"
-#include "store/place.h"
+#include "record/base/clock.h"
+#include "store/base/filesystem.h"
+#include "store/write/archive.h"
 
 #define COPY_NS UINT64_C(10000000000)
 #define COPY_SHARE 20 /* a copy is made at most this part of the time */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elsewhere.h - where the collector's store lies: in the run, or, where the run is on a file system that does
- * not keep maps and locks coherent, on this host, from where it is copied into the run now and then.
+ * local_spool.h - where the collector's store lies: in the run, or, where the run is on a file system that
+ * does not keep maps and locks coherent, on this host, from where it is copied into the run now and then.
  *
  *   run/HOST-BOOT.mdb  <-- copies, each whole --  TMPDIR/hpct-store.XXXXXX/HOST-BOOT.mdb  <-- collector
  */
-#ifndef RECORD_ELSEWHERE_H
-#define RECORD_ELSEWHERE_H
+#ifndef RECORD_LOCAL_SPOOL_H
+#define RECORD_LOCAL_SPOOL_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 struct elsewhere {
 	bool is_used;		    /* the store is not in the run */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor.c - what the checks share, see doctor.h. */
-#include "record/doctor.h"
+#include "record/doctor/doctor.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/doctor.h"
+#include "record/doctor/doctor.h"
 
 static bool any_library(const char *const *names, char *path, unsigned room)
 {

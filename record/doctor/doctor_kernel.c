@@ -14,7 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "record/doctor.h"
+#include "record/doctor/doctor.h"
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define MOUNT_PROC "mount -t proc proc /proc"
@@ -175,7 +175,7 @@ static void sigtrap_look(struct doctor_row *row)
 	uname(&name);
 	if (error)
 		refusal_say(row, error, 2, "rates above the CPU timer's are not to be had");
-	else if (is_older(name.release, 5, 18)) /* as record/agent/source_trap_allowed.c has it */
+	else if (is_older(name.release, 5, 18)) /* as record/agent/sample/source_trap_allowed.c has it */
 		doctor_say(row, DOCTOR_PARTLY, "Linux 5.18 or newer",
 			"a SIGTRAP that a thread blocks would end the program: each sample is a signal "
 			"instead");

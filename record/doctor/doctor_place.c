@@ -8,8 +8,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "record/doctor.h"
-#include "store/place.h"
+#include "record/doctor/doctor.h"
+#include "store/base/filesystem.h"
 
 #define SPACE_LEAST (UINT64_C(256) << 20)
 

@@ -23,9 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
-#include "record/doctor.h"
-#include "record/parts.h"
+#include "record/agent/process/process.h"
+#include "record/base/install_paths.h"
+#include "record/doctor/doctor.h"
 
 static void agent_look(struct doctor_row *row)
 {

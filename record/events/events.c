@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events.c - see events.h. What was asked for, word by word, becomes one time source, the counters beside it,
  * and what is derived or told of by calls. */
-#include "record/events.h"
+#include "record/events/events.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "record/events_names.h"
+#include "record/events/events_names.h"
 
 #define PERIOD_DEFAULT_US 5000u
 #define PERIOD_LEAST_US                                                                     \

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * events.h - what to sample, from the words of -e to those of HPCT_EVENTS that the agent
- * reads (store/event.h): one time source, and counters beside it.
+ * reads (store/ring/ring.h): one time source, and counters beside it.
  */
 #ifndef RECORD_EVENTS_H
 #define RECORD_EVENTS_H
 
 #include <stdbool.h>
 
-#include "store/error.h"
-#include "store/event_hello.h"
+#include "store/base/error.h"
+#include "store/ring/handshake.h"
 
 /* The fields of struct perf_event_attr that name an event. */
 struct events_code {
@@ -43,7 +43,7 @@ void events_try(char *events, char *why, unsigned room);
 /* What -L prints. */
 void events_list(void);
 
-/* By PAPI, as record/agent/papi.h tells. */
+/* By PAPI, as record/agent/sample/papi.h tells. */
 bool events_is_papi(const char *name);
 /* Why it cannot be counted, in words; NULL: it can. */
 const char *events_papi_refusal(const char *name);

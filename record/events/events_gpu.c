@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/doctor.h"
-#include "record/events.h"
+#include "record/doctor/doctor.h"
+#include "record/events/events.h"
 
 static const struct {
 	const char *name, *text;

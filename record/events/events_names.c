@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events_names.c - see events_names.h. Names that every kernel has are in the table; the others are libpfm4's
  * (events_pfm.c). */
-#include "record/events_names.h"
+#include "record/events/events_names.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "record/events.h"
+#include "record/events/events.h"
 
 struct events_known {
 	const char *name, *alias; /* alias: NULL for none */

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "record/agent/papi.h"
-#include "record/agent/plugin.h"
-#include "record/events.h"
-#include "record/parts.h"
+#include "record/agent/base/plugin.h"
+#include "record/agent/sample/papi.h"
+#include "record/base/install_paths.h"
+#include "record/events/events.h"
 
 static const char not_built[] = "this build is without PAPI (libpapi-dev)";
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/events.h"
+#include "record/events/events.h"
 
 #ifdef HPCT_PFM
 

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/events_names.h"
+#include "record/events/events_names.h"
 
 static int code_open(const struct events_code *code, bool with_kernel)
 {

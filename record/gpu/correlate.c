@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* join.c - see join.h. Launches come from the rings of threads; operations, queues and devices from the
- * activity ring, whose records are taken here one by one. */
+/* correlate.c - see correlate.h. Launches come from the rings of threads; operations, queues and devices from
+ * the activity ring, whose records are taken here one by one. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "record/clock.h"
-#include "record/drain.h"
-#include "record/join_state.h"
+#include "record/base/clock.h"
+#include "record/gpu/correlate_internal.h"
+#include "record/process/drain.h"
 
 static struct join *join_of(struct measured *process)
 {

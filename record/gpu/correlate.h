@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.h - operations on GPUs to the calls that launched them. One join per measured process:
+ * correlate.h - operations on GPUs to the calls that launched them. One join per measured process:
  *
  *   rings of threads --EVENT_LAUNCH--> launches by correlation ---+
  *   activity ring ----EVENT_GPU------------------------------- joined: a span on the queue's stream,
@@ -10,10 +10,10 @@
  * A launch and its operations share a link, unique in the store. One launch may have many operations (a
  * graph's nodes). Belongs to the collector's loop.
  */
-#ifndef RECORD_JOIN_H
-#define RECORD_JOIN_H
+#ifndef RECORD_CORRELATE_H
+#define RECORD_CORRELATE_H
 
-#include "record/measured.h"
+#include "record/process/process.h"
 
 #define JOIN_LAUNCHES_MAX (1u << 19)	  /* kept per process */
 #define JOIN_WAIT_NS UINT64_C(2000000000) /* so long an operation waits for its launch */

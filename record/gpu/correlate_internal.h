@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* join_state.h - inside the join: its launches, and its queues as streams. Only join*.c includes it. */
-#ifndef RECORD_JOIN_STATE_H
-#define RECORD_JOIN_STATE_H
+/* correlate_internal.h - inside the join: its launches, and its queues as streams. Only join*.c includes it.
+ */
+#ifndef RECORD_CORRELATE_INTERNAL_H
+#define RECORD_CORRELATE_INTERNAL_H
 
-#include "record/join.h"
-#include "record/map.h"
-#include "record/records.h"
+#include "record/base/ring_records.h"
+#include "record/base/u64_map.h"
+#include "record/gpu/correlate.h"
 
 struct join_launch {
 	uint64_t correlation, link;
@@ -30,7 +31,7 @@ struct join_launches {
 	} * chains;		 /* [room] */
 	uint32_t room;		 /* a power of two, or 0 */
 	uint64_t page, mixed;	 /* the page of chains that was asked for last, its hash */
-	uint64_t secret;	 /* of their places: see secret.h */
+	uint64_t secret;	 /* of their places: see hash_seed.h */
 	uint64_t first, next;
 	uint64_t unmatched; /* all before it are matched or given up */
 };

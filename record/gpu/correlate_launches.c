@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* join_launches.c - the launches that operations may still ask for, see join_state.h. */
+/* correlate_launches.c - the launches that operations may still ask for, see correlate_internal.h. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/join_state.h"
-#include "record/secret.h"
-#include "store/hash.h"
+#include "record/base/hash_seed.h"
+#include "record/gpu/correlate_internal.h"
+#include "store/base/hash.h"
 
 #define ROOM_LEAST 1024u
 #define NEAR 512u /* chains side by side, a page of them: those of correlations that follow each other */

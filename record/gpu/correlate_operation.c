@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join_operation.c - one operation of a GPU to its launch: what path it has, on which queue it ran, and when.
- * An operation whose launch is not known yet waits for it; join.h says how long.
+ * correlate_operation.c - one operation of a GPU to its launch: what path it has, on which queue it ran, and
+ * when. An operation whose launch is not known yet waits for it; correlate.h says how long.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/join_state.h"
-#include "store/attribute.h"
+#include "record/gpu/correlate_internal.h"
+#include "store/base/attribute.h"
 
 #define ATTRIBUTES_MAX 4000u
 #define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be that far ahead of ours */

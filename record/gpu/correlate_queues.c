@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join_queues.c - GPU queues as streams, see join_state.h. A queue is watched since the process uses GPUs:
- * before its first operation it had none. Where that was not said, since the process's begin.
+ * correlate_queues.c - GPU queues as streams, see correlate_internal.h. A queue is watched since the process
+ * uses GPUs: before its first operation it had none. Where that was not said, since the process's begin.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/attributes.h"
-#include "record/join_state.h"
+#include "record/base/attribute_write.h"
+#include "record/gpu/correlate_internal.h"
 
 #define HANDLE_MONITORED 0
 #define HANDLE_GAP 1

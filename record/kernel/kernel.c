@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.c - see kernel.h. */
-#include "record/kernel.h"
+#include "record/kernel/kernel.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/clock.h"
-#include "record/kernel_symbols.h"
-#include "store/room.h"
+#include "record/base/clock.h"
+#include "record/kernel/kernel_symbols.h"
+#include "store/base/array.h"
 
 #define PARTS_MAX 512u
 #define PART_NAME_BYTES 60u

@@ -2,15 +2,16 @@
 /*
  * kernel.h - frames inside the kernel. The store has them as places in module `[kernel]`, or `[NAME]` of a
  * loadable module, counted from where that begins: an address of one boot says nothing in the next. Names
- * come from /proc/kallsyms, as far as it tells, and are kept (record/kernel_symbols.h). The collector has one
- * kernel, hence no object.
+ * come from /proc/kallsyms, as far as it tells, and are kept (record/kernel/kernel_symbols.h). The collector
+ * has one kernel, hence no object.
  */
 #ifndef RECORD_KERNEL_H
 #define RECORD_KERNEL_H
 
-#include "store/writer.h"
+#include "store/write/writer.h"
 
-/* The context of a chain (record/hits.h) below `parent`. Where addresses are hidden it is one frame,
+/* The context of a chain (record/kernel/kernel_callchains.h) below `parent`. Where addresses are hidden it is
+ * one frame,
  * `[kernel]`. */
 uint32_t kernel_context(
 	struct store_writer *writer, uint32_t parent, const uint64_t *address, uint32_t depth);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hits.c - see hits.h. What was taken away leaves a gap, closed when room is short: no hit moves often. */
-#include "record/hits.h"
+/* kernel_callchains.c - see kernel_callchains.h. What was taken away leaves a gap, closed when room is short:
+ * no hit moves often. */
+#include "record/kernel/kernel_callchains.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hits.h - what the kernel did at each sample (or switch) of one thread: call chains out of perf records,
- * kept until the agent's record of the same moment is there, whose user path they go on from. A hit in user
- * code has none, and is here all the same: it says which hit a sample belongs to. Nearly all are of that
- * kind, so the chains lie apart from the queue, which is taken from the front.
+ * kernel_callchains.h - what the kernel did at each sample (or switch) of one thread: call chains out of perf
+ * records, kept until the agent's record of the same moment is there, whose user path they go on from. A hit
+ * in user code has none, and is here all the same: it says which hit a sample belongs to. Nearly all are of
+ * that kind, so the chains lie apart from the queue, which is taken from the front.
  */
-#ifndef RECORD_HITS_H
-#define RECORD_HITS_H
+#ifndef RECORD_KERNEL_CALLCHAINS_H
+#define RECORD_KERNEL_CALLCHAINS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_symbols.c - see kernel_symbols.h. */
-#include "record/kernel_symbols.h"
+#include "record/kernel/kernel_symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/kernel_symbols_file.h"
+#include "record/kernel/kernel_symbols_file.h"
 
 #define NAME_BYTES_MAX (64u << 20)
 

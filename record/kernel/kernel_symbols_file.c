@@ -3,15 +3,15 @@
  * kernel_symbols_file.c - tables of the kernel's functions in the user's cache: kernel_symbols.h draws the
  * file. It may hold anything. It stays open, and is what it was: who writes another renames that into place.
  */
-#include "record/kernel_symbols_file.h"
+#include "record/kernel/kernel_symbols_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "store/cached.h"
-#include "store/hash.h"
+#include "store/base/hash.h"
+#include "store/base/user_cache.h"
 
 #define MAGIC "hpctksy2"
 #define FILE_MAX (64u << 20)

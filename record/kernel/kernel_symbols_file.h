@@ -3,7 +3,7 @@
 #ifndef RECORD_KERNEL_SYMBOLS_FILE_H
 #define RECORD_KERNEL_SYMBOLS_FILE_H
 
-#include "record/kernel_symbols.h"
+#include "record/kernel/kernel_symbols.h"
 
 struct kernel_symbols_file;
 

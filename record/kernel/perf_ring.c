@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* perf_ring.c - see perf_ring.h. */
-#include "record/perf_ring.h"
+#include "record/kernel/perf_ring.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/clock.h"
+#include "record/base/clock.h"
 
 #define RING_BYTES_MAX (16u << 20)
 #define RECORD_BYTES_MAX 2048u

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/hits.h"
+#include "record/kernel/kernel_callchains.h"
 
 struct perf_ring {
 	void *memory;	  /* struct perf_event_mmap_page, then the data; NULL: not mapped */

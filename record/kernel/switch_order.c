@@ -3,7 +3,7 @@
  * switch_order.c - see switch_order.h. Dealt out by the low bits of the thread's number, which neighbours in
  * a process do not share, then merged run by run: several threads in one heap only make more runs.
  */
-#include "record/switch_order.h"
+#include "record/kernel/switch_order.h"
 
 #include <string.h>
 

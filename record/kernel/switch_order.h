@@ -10,7 +10,7 @@
 #ifndef RECORD_SWITCH_ORDER_H
 #define RECORD_SWITCH_ORDER_H
 
-#include "record/perf_ring.h"
+#include "record/kernel/perf_ring.h"
 
 /* Those of a thread stand together then, in order of time; threads in no order. `scratch` is the caller's,
  * its content is lost. False: no memory, and nothing has changed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switch_line.c - see switch_line.h. */
-#include "record/switch_line.h"
+/* switch_spans.c - see switch_spans.h. */
+#include "record/kernel/switch_spans.h"
 
 static struct store_record span_of(uint64_t begin_ns, uint64_t end_ns, uint32_t what)
 {

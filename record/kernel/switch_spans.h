@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switch_line.h - one thread's switches, in order of time, turned into spans:
+ * switch_spans.h - one thread's switches, in order of time, turned into spans:
  *
  *   out ------- in ... preempted --- in ... out -----------
  *   |  blocked  |      |  runnable |        |  blocked, still open
  *
  * A record that is missing breaks the alternation: the time since the last one is `lost`.
  */
-#ifndef RECORD_SWITCH_LINE_H
-#define RECORD_SWITCH_LINE_H
+#ifndef RECORD_SWITCH_SPANS_H
+#define RECORD_SWITCH_SPANS_H
 
-#include "record/perf_ring.h"
-#include "record/waits.h"
+#include "record/kernel/perf_ring.h"
+#include "record/kernel/wait_paths.h"
 
 struct switch_line {
 	uint64_t known_ns; /* of the last event */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits.c - see waits.h. */
-#include "record/waits.h"
+/* wait_paths.c - see wait_paths.h. */
+#include "record/kernel/wait_paths.h"
 
-#include "record/kernel.h"
+#include "record/kernel/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>

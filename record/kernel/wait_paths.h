@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits.h - which call path waited while one thread was switched out: the waits that its wrappers publish
- * after the fact (record/agent/wait.h), laid over the spans that the kernel's switch records make.
+ * wait_paths.h - which call path waited while one thread was switched out: the waits that its wrappers
+ * publish after the fact (record/agent/wrap/wait.h), laid over the spans that the kernel's switch records
+ * make.
  *
  *   wait published   |------------- main;turn;pthread_mutex_lock -------------|
  *   switched out        |-----|        |--|                |---------------|        |---|
@@ -11,11 +12,11 @@
  * most: then it gets the path that was found from outside, if there is one. Belongs to the collector's
  * thread.
  */
-#ifndef RECORD_WAITS_H
-#define RECORD_WAITS_H
+#ifndef RECORD_WAIT_PATHS_H
+#define RECORD_WAIT_PATHS_H
 
-#include "record/hits.h"
-#include "store/writer.h"
+#include "record/kernel/kernel_callchains.h"
+#include "store/write/writer.h"
 
 #define WAITS_KEPT_NS UINT64_C(1000000000)
 /* Handles of store_writer_span_open: 0 is `monitored`, the agent's own count up from 1. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launch.c - see launch.h. */
-#include "record/launch.h"
+#include "record/launch/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,16 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/preload.h"
-#include "record/agent/process.h"
-#include "record/agent/selection.h"
-#include "record/agent/source.h"
-#include "record/agent/target.h"
-#include "record/clock.h"
-#include "record/signals.h"
-#include "record/witness.h"
-#include "store/event_hello.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/process/exec_target.h"
+#include "record/agent/process/preload.h"
+#include "record/agent/process/process.h"
+#include "record/agent/process/process_filter.h"
+#include "record/agent/sample/source.h"
+#include "record/base/clock.h"
+#include "record/launch/signal_forwarder.h"
+#include "record/launch/signals.h"
+#include "store/ring/handshake.h"
 
 #define LOADER_FAILED 127 /* exit code of a dynamic loader that misses something */
 

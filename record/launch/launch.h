@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "record/check.h"
-#include "record/host.h"
+#include "record/base/rendezvous.h"
+#include "record/launch/target_check.h"
 
 #define LAUNCH_FAILED 125 /* exit code of hpct-record's own failures */
 

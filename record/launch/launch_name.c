@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launch_name.c - see launch_name.h. */
-#include "record/launch_name.h"
+#include "record/launch/launch_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
-#include "record/launcher.h"
+#include "record/agent/process/process.h"
+#include "record/launch/launcher.h"
 #include "store/store.h"
 
 static const char *environment_first(const char *const *names)

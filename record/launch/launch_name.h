@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 /* Names of a launch: job and step under a scheduler, else the launcher's own pid. */
 struct launch_name {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* launcher.c - see launcher.h. */
-#include "record/launcher.h"
+#include "record/launch/launcher.h"
 
 #include <stdbool.h>
 #include <stdio.h>

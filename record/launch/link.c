@@ -4,7 +4,7 @@
  * `__wrap_NAME`, wherever it stands. `--eh-frame-hdr` gives static programs the table by which stacks are
  * unwound.
  */
-#include "record/link.h"
+#include "record/launch/link.h"
 
 #include <elf.h>
 #include <errno.h>

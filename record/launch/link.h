@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "record/agent/inside.h"
-#include "store/error.h"
+#include "record/agent/base/elf_note.h"
+#include "store/base/error.h"
 
 enum link_outcome {
 	LINK_INSIDE,  /* a static program with an agent */

@@ -3,7 +3,7 @@
  * nested.c - see nested.h. The outer agent sits in this process and would put itself back into every
  * environment that goes through its wrappers, so the exec asks to go past them.
  */
-#include "record/nested.h"
+#include "record/launch/nested.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/environment.h"
-#include "store/event_hello.h"
+#include "record/agent/process/environment.h"
+#include "store/ring/handshake.h"
 
 static bool is_word(const char *word, size_t length, const char *wanted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - see options.h. The words of the command line, and of HPCToolkit's variables where it leaves
  * something open, become one struct; what the agent is to know of it, the words of HPCT_EVENTS. */
-#include "record/options.h"
+#include "record/launch/options.h"
 
 #include <getopt.h>
 #include <stddef.h>
@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/selection.h"
-#include "record/agent/unwind_plugin.h"
-#include "record/launch_name.h"
-#include "record/parts.h"
-#include "store/event_hello.h"
+#include "record/agent/process/process_filter.h"
+#include "record/agent/unwind/unwind_plugin.h"
+#include "record/base/install_paths.h"
+#include "record/launch/launch_name.h"
+#include "store/ring/handshake.h"
 
 const char options_help[] =
 	"usage: hpct-record [options] [--] PROGRAM [ARGUMENTS]\n"
@@ -299,7 +299,7 @@ static unsigned launch_seed(void)
 	return seed;
 }
 
-/* Which processes, record/agent/selection.h. False: no room. */
+/* Which processes, record/agent/process/process_filter.h. False: no room. */
 static bool selection_add(struct options *options, size_t used)
 {
 	size_t room = sizeof(options->events) - used;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "record/events.h"
+#include "record/events/events.h"
 
 struct options {
 	const char *run; /* -o as given; NULL: by default */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rundir.c - see rundir.h. */
-#include "record/rundir.h"
+#include "record/launch/rundir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/archive.h"
 #include "store/store.h"
+#include "store/write/archive.h"
 
 #define LAUNCH_FILE "launch"
 #define LAUNCH_BYTES 256

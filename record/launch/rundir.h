@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 /* `launch`: id that several hpct-records share, NULL: this one records alone. A run that is there is joined
  * if it is of the same launch, else replaced if `overwrite` says so, else refused (ERROR_USAGE). Only a

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.c - see witness.h. It blocks all signals and takes one after the other. Asked by one more, the last
- * that there is, it has taken all that came before: signals wait in the order of their numbers.
+ * signal_forwarder.c - see signal_forwarder.h. It blocks all signals and takes one after the other. Asked by
+ * one more, the last that there is, it has taken all that came before: signals wait in the order of their
+ * numbers.
  */
-#include "record/witness.h"
+#include "record/launch/signal_forwarder.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -16,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
-#include "record/clock.h"
-#include "record/title.h"
-#include "store/descriptors.h"
+#include "record/agent/process/process.h"
+#include "record/base/clock.h"
+#include "record/base/process_title.h"
+#include "store/base/fd_limit.h"
 
 #define SIGNAL_COUNT 65
 #define MOMENT_NS 10000000L /* who signals many does so one after the other */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.h - a process beside hpct-record, in its group, session and job, that nothing is sent to alone:
+ * signal_forwarder.h - a process beside hpct-record, in its group, session and job, that nothing is sent to
+ * alone:
  *
  *   kill PID of hpct-record            the witness hears nothing: to be passed on to the program
  *   kill -GROUP, a batch system's job  it hears it: the program has got it, too, and is not to get it twice
@@ -8,8 +9,8 @@
  * When hpct-record is killed, the witness kills the program: who kills what he has started means that. What
  * hpct-record dies of by its own fault leaves the program running.
  */
-#ifndef RECORD_WITNESS_H
-#define RECORD_WITNESS_H
+#ifndef RECORD_SIGNAL_FORWARDER_H
+#define RECORD_SIGNAL_FORWARDER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

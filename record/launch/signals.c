@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signals.c - see signals.h. */
-#include "record/signals.h"
+#include "record/launch/signals.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
-#include "record/clock.h"
-#include "record/witness.h"
+#include "record/agent/process/process.h"
+#include "record/base/clock.h"
+#include "record/launch/signal_forwarder.h"
 
 #define STOP_NS UINT64_C(1000000000)
 #define STACK_BYTES 65536

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * signals.h - what is sent to hpct-record is meant for the program: it gets it, once, whether it was sent to
- * hpct-record alone or to both (witness.h). Signals of the terminal reach the program by themselves: its
- * process group is ours.
+ * hpct-record alone or to both (signal_forwarder.h). Signals of the terminal reach the program by themselves:
+ * its process group is ours.
  */
 #ifndef RECORD_SIGNALS_H
 #define RECORD_SIGNALS_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.c - see summary.h. */
-#include "record/summary.h"
+#include "record/launch/summary.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "record/attributes.h"
-#include "record/clock.h"
-#include "record/refusal.h"
+#include "record/base/attribute_write.h"
+#include "record/base/clock.h"
+#include "record/base/refusal_text.h"
 
 void summary_init(struct summary *summary, const char *events)
 {

@@ -6,8 +6,8 @@
 #ifndef RECORD_SUMMARY_H
 #define RECORD_SUMMARY_H
 
-#include "record/measured.h"
-#include "store/event_hello.h"
+#include "record/process/process.h"
+#include "store/ring/handshake.h"
 
 struct summary {
 	uint64_t begin_ns, period_ns;

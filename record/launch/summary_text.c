@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "record/refusal.h"
-#include "record/summary.h"
+#include "record/base/refusal_text.h"
+#include "record/launch/summary.h"
 
 struct lines {
 	char *text;

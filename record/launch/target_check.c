@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.c - see check.h. */
-#include "record/check.h"
+/* target_check.c - see target_check.h. */
+#include "record/launch/target_check.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/target.h"
-#include "store/event.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/process/exec_target.h"
+#include "store/ring/ring.h"
 
 #define SCRIPTS_MAX 4 /* nested interpreters, as the kernel has it */
 

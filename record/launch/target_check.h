@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - what the program is before it is started: where it lies, whether it can be executed, and
+ * target_check.h - what the program is before it is started: where it lies, whether it can be executed, and
  * whether an agent can be preloaded into it.
  */
-#ifndef RECORD_CHECK_H
-#define RECORD_CHECK_H
+#ifndef RECORD_TARGET_CHECK_H
+#define RECORD_TARGET_CHECK_H
 
 #include <limits.h>
 #include <stdbool.h>
 
-#include "record/agent/inside.h"
-#include "store/error.h"
+#include "record/agent/base/elf_note.h"
+#include "store/base/error.h"
 
 /* Exit codes that shells use for the same. */
 #define TARGET_NOT_EXECUTABLE 126

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sources.c - see sources.h. The paths come from debug information: only regular files are read, without
- * waiting, and within limits; what stays out is counted.
+ * source_copies.c - see source_copies.h. The paths come from debug information: only regular files are read,
+ * without waiting, and within limits; what stays out is counted.
  */
-#include "record/sources.h"
+#include "record/names/source_copies.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/room.h"
+#include "store/base/array.h"
 
 void sources_fini(struct sources *sources)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sources.h - hpct-record --with-sources: the source files that names mention, kept in the run as they are
- * when it ends, so that lines can be read where the sources are not.
+ * source_copies.h - hpct-record --with-sources: the source files that names mention, kept in the run as they
+ * are when it ends, so that lines can be read where the sources are not.
  */
-#ifndef RECORD_SOURCES_H
-#define RECORD_SOURCES_H
+#ifndef RECORD_SOURCE_COPIES_H
+#define RECORD_SOURCE_COPIES_H
 
-#include "store/writer.h"
+#include "store/write/writer.h"
 
 #define SOURCES_FILE_BYTES_MAX (4u << 20)
 #define SOURCES_BYTES_MAX (64u << 20) /* of all files of a store, unpacked */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * naming.c - see naming.h. A frame is `known` from when it is first met, `waiting` until a request has it,
- * `asked` until its answer is there; answers come in the order of requests.
+ * symbol_client.c - see symbol_client.h. A frame is `known` from when it is first met, `waiting` until a
+ * request has it, `asked` until its answer is there; answers come in the order of requests.
  */
-#include "record/naming.h"
+#include "record/names/symbol_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
-#include "record/modules.h"
-#include "record/names_child.h"
-#include "store/names.h"
-#include "store/room.h"
+#include "record/agent/process/process.h"
+#include "record/names/symbol_process.h"
+#include "record/process/modules.h"
+#include "store/base/array.h"
+#include "store/catalog/symbol_protocol.h"
 
 #define OFFSETS 512 /* of one request: small, so that answers come steadily */
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * naming.h - the collector's side of hpct-names: asks for the names of frames that are new in the
+ * symbol_client.h - the collector's side of hpct-names: asks for the names of frames that are new in the
  * store, puts the answers in. hpct-names reads untrusted binaries in a niced process of its own; if it dies
  * or hangs, recording goes on and the names stay open for readers to find.
  *
  *   new contexts -> frames not asked yet -> REQUEST pipe -> hpct-names -> ANSWER pipe -> symbols
  */
-#ifndef RECORD_NAMING_H
-#define RECORD_NAMING_H
+#ifndef RECORD_SYMBOL_CLIENT_H
+#define RECORD_SYMBOL_CLIENT_H
 
-#include "record/sources.h"
+#include "record/names/source_copies.h"
 
 struct naming;
 

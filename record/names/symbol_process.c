@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_child.c - see names_child.h. */
-#include "record/names_child.h"
+/* symbol_process.c - see symbol_process.h. */
+#include "record/names/symbol_process.h"
 
 #include <errno.h>
 #include <fcntl.h>

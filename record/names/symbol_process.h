@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_child.h - hpct-names as a child of the collector, and the two pipes to it. It is started when there
- * is something to ask, again after it has died, and nothing here waits for it but names_child_end.
+ * symbol_process.h - hpct-names as a child of the collector, and the two pipes to it. It is started when
+ * there is something to ask, again after it has died, and nothing here waits for it but names_child_end.
  *
- *   out -> REQUESTs -> hpct-names --pipe -> ANSWERs -> in        (store/names.h)
+ *   out -> REQUESTs -> hpct-names --pipe -> ANSWERs -> in        (store/catalog/symbol_protocol.h)
  */
-#ifndef RECORD_NAMES_CHILD_H
-#define RECORD_NAMES_CHILD_H
+#ifndef RECORD_SYMBOL_PROCESS_H
+#define RECORD_SYMBOL_PROCESS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 struct names_child {
 	char *program;

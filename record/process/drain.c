@@ -3,12 +3,12 @@
  * drain.c - see drain.h. A look at a ring: what is there is taken (drain_take.c), the counters beside it are
  * read, and when its thread has ended, the ring goes back to the program once the switch records have it.
  */
-#include "record/drain_state.h"
+#include "record/process/drain_internal.h"
 
 #include <sys/mman.h>
 
-#include "record/clock.h"
-#include "record/switches.h"
+#include "record/base/clock.h"
+#include "record/process/switches.h"
 
 #define KEPT_BYTES 32768 /* of a ring that waits for its next thread */
 

@@ -6,10 +6,10 @@
 #ifndef RECORD_DRAIN_H
 #define RECORD_DRAIN_H
 
-#include "record/measured.h"
-#include "record/records.h"
-#include "record/switch_line.h"
-#include "record/tallies.h"
+#include "record/base/ring_records.h"
+#include "record/kernel/switch_spans.h"
+#include "record/process/process.h"
+#include "record/process/tally_deltas.h"
 
 struct ring {
 	uint32_t claim;

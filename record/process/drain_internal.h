@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drain_state.h - inside the drain of one ring: what is known while its records are taken, and what the parts
- * do for each other. Only drain*.c includes it. */
-#ifndef RECORD_DRAIN_STATE_H
-#define RECORD_DRAIN_STATE_H
+/* drain_internal.h - inside the drain of one ring: what is known while its records are taken, and what the
+ * parts do for each other. Only drain*.c includes it. */
+#ifndef RECORD_DRAIN_INTERNAL_H
+#define RECORD_DRAIN_INTERNAL_H
 
-#include "record/drain.h"
+#include "record/process/drain.h"
 
 #define BATCH 256
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drain_spans.c - what takes time in a thread: operations that its agent tells of, waits, launches, losses. A
- * wait waits itself: where the kernel's switch records come, they tell its parts (record/waits.h).
+ * wait waits itself: where the kernel's switch records come, they tell its parts
+ * (record/kernel/wait_paths.h).
  */
-#include "record/drain_state.h"
+#include "record/process/drain_internal.h"
 
-#include "record/join.h"
-#include "record/switches.h"
+#include "record/gpu/correlate.h"
+#include "record/process/switches.h"
 
 void drain_spans_flush(struct drain *drain)
 {

@@ -3,13 +3,13 @@
  * drain_stream.c - the begin and the end of a stream: what a ring's claim is called, the `monitored` span
  * that frames it, and what is told at its end.
  */
-#include "record/drain_state.h"
+#include "record/process/drain_internal.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "record/attributes.h"
-#include "record/switches.h"
+#include "record/base/attribute_write.h"
+#include "record/process/switches.h"
 
 #define TICKS_LATE 16
 
@@ -115,8 +115,8 @@ static uint64_t saved_ns(const struct event_ring *shared, uint64_t lived_ns)
 	return least(atomic_load(&shared->saved_ns) & ~EVENT_UNTOLD, lived_ns);
 }
 
-/* What a last record may carry, as record/agent/thread.c has it: more is samples that did not come. Nothing
- * is due for longer than the thread was there. */
+/* What a last record may carry, as record/agent/sample/thread.c has it: more is samples that did not come.
+ * Nothing is due for longer than the thread was there. */
 static uint64_t rest_most_ns(
 	const struct measured *process, const struct event_ring *shared, uint64_t lived_ns)
 {

@@ -4,13 +4,13 @@
  * the store, samples and values records of the stream. What is not plausible ends the reading of its ring;
  * what is merely too late is set to now.
  */
-#include "record/drain_state.h"
+#include "record/process/drain_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/kernel.h"
-#include "record/switches.h"
+#include "record/kernel/kernel.h"
+#include "record/process/switches.h"
 
 #define NODES_MAX (1u << 22) /* of one thread, as many as an agent ever tells of */
 

@@ -3,7 +3,7 @@
  * gpu_module.c - see gpu_module.h. Nothing is believed of the memory but its seals: it stays as it is; what
  * its headers say is held against its size.
  */
-#include "record/gpu_module.h"
+#include "record/process/gpu_module.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/sealed.h"
-#include "store/hash.h"
+#include "record/base/memfd_check.h"
+#include "store/base/hash.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_WRITE)
 #define MODULE_BYTES_MAX ((size_t)256 << 20)

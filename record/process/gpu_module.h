@@ -6,8 +6,8 @@
 #ifndef RECORD_GPU_MODULE_H
 #define RECORD_GPU_MODULE_H
 
-#include "record/map.h"
-#include "store/writer.h"
+#include "record/base/u64_map.h"
+#include "store/write/writer.h"
 
 #define GPU_MODULE_KERNELS_MAX (1u << 20) /* of a process */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* modules.c - see modules.h. */
-#include "record/modules.h"
+#include "record/process/modules.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
-#include "store/event.h"
-#include "store/writer.h"
+#include "store/ring/ring.h"
+#include "store/write/writer.h"
 
 #define MODULES_NONE UINT32_MAX
 

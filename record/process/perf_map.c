@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jit.c - see jit.h. The map is the program's own: nothing in it is believed beyond its name. */
-#include "record/jit.h"
+/* perf_map.c - see perf_map.h. The map is the program's own: nothing in it is believed beyond its name. */
+#include "record/process/perf_map.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/vdso.h"
+#include "record/agent/base/vdso.h"
 
 #define READ_BYTES 65536u
 #define MAP_BYTES_MAX (256u << 20)

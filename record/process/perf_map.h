@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jit.h - names of code that a program has made itself, from the map that it writes for perf:
+ * perf_map.h - names of code that a program has made itself, from the map that it writes for perf:
  * /tmp/perf-PID.map, lines of `start size name` in hexadecimal. What stands there when the process is seen to
  * end, or when a recording settles, names the frames of its anonymous module; later lines win.
  */
-#ifndef RECORD_JIT_H
-#define RECORD_JIT_H
+#ifndef RECORD_PERF_MAP_H
+#define RECORD_PERF_MAP_H
 
 #include <stdbool.h>
 
-#include "store/writer.h"
+#include "store/write/writer.h"
 
 struct jit_entry {
 	uint64_t begin, end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measured.c - see measured.h. */
-#include "record/measured.h"
+/* process.c - see process.h. */
+#include "record/process/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,14 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/attributes.h"
-#include "record/clock.h"
-#include "record/drain.h"
-#include "record/ended.h"
-#include "record/join.h"
-#include "record/outside.h"
-#include "record/sealed.h"
-#include "record/switches.h"
+#include "record/base/attribute_write.h"
+#include "record/base/clock.h"
+#include "record/base/memfd_check.h"
+#include "record/base/pidfd_end.h"
+#include "record/gpu/correlate.h"
+#include "record/process/drain.h"
+#include "record/process/remote_unwind.h"
+#include "record/process/switches.h"
 
 /* The header's fixed fields, copied out of reach and checked. */
 static int header_check(struct measured *process, struct error *error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measured.h - one measured process as the collector sees it: the shared memory that its agent
+ * process.h - one measured process as the collector sees it: the shared memory that its agent
  * writes, its rings drained into streams, its modules known to the store.
  *
  *   memfd --measured_open--> measured --measured_drain (again and again)--> store_writer
@@ -9,15 +9,15 @@
  * The memory belongs to a program nobody trusts: it is mapped, sealed against shrinking, every number in it
  * is copied once and checked before use. Belongs to the collector's loop.
  */
-#ifndef RECORD_MEASURED_H
-#define RECORD_MEASURED_H
+#ifndef RECORD_PROCESS_H
+#define RECORD_PROCESS_H
 
-#include "record/gpu_module.h"
-#include "record/jit.h"
-#include "record/modules.h"
-#include "record/pauses.h"
-#include "store/event.h"
-#include "store/writer.h"
+#include "record/process/gpu_module.h"
+#include "record/process/modules.h"
+#include "record/process/perf_map.h"
+#include "record/process/sampling_off.h"
+#include "store/ring/ring.h"
+#include "store/write/writer.h"
 
 struct switches;
 struct join;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outside.c - see outside.h. */
-#include "record/outside.h"
+/* remote_unwind.c - see remote_unwind.h. */
+#include "record/process/remote_unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/unwind.h"
-#include "record/clock.h"
-#include "record/drain.h"
-#include "record/outside_modules.h"
+#include "record/agent/unwind/unwind.h"
+#include "record/base/clock.h"
+#include "record/process/drain.h"
+#include "record/process/remote_unwind_modules.h"
 
 #define LOOKS_MAX 16	   /* per call: other work waits meanwhile */
 #define LOOK_FRAMES 16384u /* of a deeper stack they count as a look, too: a million take half a second */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outside.h - the call path of a thread that has been blocked for long, from outside: the kernel tells its
- * stack pointer and place (/proc/PID/task/TID/syscall), the agent's unwinder walks its stack through
+ * remote_unwind.h - the call path of a thread that has been blocked for long, from outside: the kernel tells
+ * its stack pointer and place (/proc/PID/task/TID/syscall), the agent's unwinder walks its stack through
  * process_vm_readv. So a hang can be read while it hangs. The thread is neither stopped nor interrupted.
  *
  *   blocked for OUTSIDE_AFTER_NS --outside_look--> context --waits--> the open span shows it
@@ -12,10 +12,10 @@
  * Only stack pointer and place are known: a frame that is found through another register ends the walk, and
  * the path is partial.
  */
-#ifndef RECORD_OUTSIDE_H
-#define RECORD_OUTSIDE_H
+#ifndef RECORD_REMOTE_UNWIND_H
+#define RECORD_REMOTE_UNWIND_H
 
-#include "record/measured.h"
+#include "record/process/process.h"
 
 #define OUTSIDE_AFTER_NS UINT64_C(1000000000)
 #define OUTSIDE_UNTOLD_NS UINT64_C(10000000)

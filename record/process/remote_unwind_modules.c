@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outside_modules.c - see outside_modules.h. */
-#include "record/outside_modules.h"
+/* remote_unwind_modules.c - see remote_unwind_modules.h. */
+#include "record/process/remote_unwind_modules.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outside_modules.h - the modules of another process with their unwind tables, copied out of its memory: a
- * file could be cut short under a mapping of ours. Of a module's tables only those parts are copied that were
- * asked for, a block at a time: libraries of machine learning have a gigabyte in the segment of their tables.
+ * remote_unwind_modules.h - the modules of another process with their unwind tables, copied out of its
+ * memory: a file could be cut short under a mapping of ours. Of a module's tables only those parts are copied
+ * that were asked for, a block at a time: libraries of machine learning have a gigabyte in the segment of
+ * their tables.
  */
-#ifndef RECORD_OUTSIDE_MODULES_H
-#define RECORD_OUTSIDE_MODULES_H
+#ifndef RECORD_REMOTE_UNWIND_MODULES_H
+#define RECORD_REMOTE_UNWIND_MODULES_H
 
-#include "record/agent/cfi.h"
+#include "record/agent/unwind/cfi.h"
 #include "store/store.h"
 
 struct outside_module {

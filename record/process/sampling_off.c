@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pauses.c - see pauses.h. */
-#include "record/pauses.h"
+/* sampling_off.c - see sampling_off.h. */
+#include "record/process/sampling_off.h"
 
 #include <stdlib.h>
 #include <string.h>

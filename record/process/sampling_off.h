@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pauses.h - when a program had switched sampling off (hpct_stop, -ds), as `unmonitored` spans of each of its
- * threads:
+ * sampling_off.h - when a program had switched sampling off (hpct_stop, -ds), as `unmonitored` spans of each
+ * of its threads:
  *
  *   process    stop ........ start        stop ..... (lasts)
  *   thread A   [unmonitored]              [unmonitored, open
  *   thread B        born [un.]   ended
  */
-#ifndef RECORD_PAUSES_H
-#define RECORD_PAUSES_H
+#ifndef RECORD_SAMPLING_OFF_H
+#define RECORD_SAMPLING_OFF_H
 
-#include "store/event.h"
-#include "store/writer.h"
+#include "store/ring/ring.h"
+#include "store/write/writer.h"
 
 #define PAUSE_SPAN_HANDLE UINT64_MAX /* of store_writer_span_open */
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* switch_reader.c - see switch_reader.h. */
-#include "record/switch_reader.h"
+#include "record/process/switch_reader.h"
 
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "record/clock.h"
-#include "record/detach.h"
-#include "record/switches_state.h"
+#include "record/base/clock.h"
+#include "record/base/detach.h"
+#include "record/process/switches_internal.h"
 
 #define STACK_BYTES (128u * 1024u)
 /* A thread publishes a wait in 20 us at most: so many records, and so much time, fill a quarter of its ring.

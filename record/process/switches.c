@@ -3,15 +3,15 @@
  * switches.c - see switches.h. Records are read from all rings, sorted by thread and time, and taken thread
  * by thread: a wait and what follows it become spans, hits inside the kernel go to the thread whose they are.
  */
-#include "record/switches_state.h"
+#include "record/process/switches_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/clock.h"
-#include "record/drain.h"
-#include "record/switch_order.h"
-#include "record/switch_reader.h"
+#include "record/base/clock.h"
+#include "record/kernel/switch_order.h"
+#include "record/process/drain.h"
+#include "record/process/switch_reader.h"
 
 #define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
 #define HIT_NS UINT64_C(1000000)	/* between a switch and its record */

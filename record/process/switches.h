@@ -11,7 +11,7 @@
 
 #include <poll.h>
 
-#include "record/measured.h"
+#include "record/process/process.h"
 
 /* Maps the rings of a new process, one perf event each, which are taken, whatever comes of it; those that its
  * end has emptied before are replaced by their copies. Negative: not all can be had. */

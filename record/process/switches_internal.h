@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* switches_state.h - inside the switch records of one process: its rings, and what was read from them. Only
- * switches*.c and their test include it. */
-#ifndef RECORD_SWITCHES_STATE_H
-#define RECORD_SWITCHES_STATE_H
+/* switches_internal.h - inside the switch records of one process: its rings, and what was read from them.
+ * Only switches*.c and their test include it. */
+#ifndef RECORD_SWITCHES_INTERNAL_H
+#define RECORD_SWITCHES_INTERNAL_H
 
-#include "record/perf_ring.h"
-#include "record/switches.h"
+#include "record/kernel/perf_ring.h"
+#include "record/process/switches.h"
 
 #define SWITCHES_FRESH_MAX (4u << 20) /* of 16 bytes; behind that the kernel drops them */
 

@@ -4,9 +4,9 @@
  * thread. They come from the program with its hello or one by one, and go with the process or the thread; a
  * program that ends before they were mapped leaves copies.
  */
-#include "record/switches_state.h"
+#include "record/process/switches_internal.h"
 
-#include "record/switch_reader.h"
+#include "record/process/switch_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tallies.c - see tallies.h. */
-#include "record/tallies.h"
+/* tally_deltas.c - see tally_deltas.h. */
+#include "record/process/tally_deltas.h"
 
 #include <stdlib.h>
 #include <string.h>

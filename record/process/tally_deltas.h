@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tallies.h - what a thread's tallies (store/event.h) have grown by since they were last
+ * tally_deltas.h - what a thread's tallies (store/ring/ring.h) have grown by since they were last
  * looked at: sums that need no record each, and that no full ring can lose. Belongs to the
  * collector's loop; drain.c makes values of it.
  */
-#ifndef RECORD_TALLIES_H
-#define RECORD_TALLIES_H
+#ifndef RECORD_TALLY_DELTAS_H
+#define RECORD_TALLY_DELTAS_H
 
-#include "store/event.h"
+#include "store/ring/ring.h"
 
 /* As last read. */
 struct tallies {

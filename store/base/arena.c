@@ -4,7 +4,7 @@
  *
  *   blocks -> [next | size | piece piece ... free] -> [next | size | pieces] -> NULL
  */
-#include "store/arena.h"
+#include "store/base/arena.h"
 
 #include <stdarg.h>
 #include <stdint.h>

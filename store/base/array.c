@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.c - see room.h. */
-#include "store/room.h"
+/* array.c - see array.h. */
+#include "store/base/array.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* room.h - lists on the heap that grow by doubling, where nobody can tell how much is to come.
- * table.h has those whose places are 32-bit ids. */
-#ifndef STORE_ROOM_H
-#define STORE_ROOM_H
+/* array.h - lists on the heap that grow by doubling, where nobody can tell how much is to come.
+ * id_table.h has those whose places are 32-bit ids. */
+#ifndef STORE_ARRAY_H
+#define STORE_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>

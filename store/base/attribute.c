@@ -2,7 +2,7 @@
 /*
  * attribute.c - one key out of a span's attributes. They come from traced programs: any bytes are taken.
  */
-#include "store/attribute.h"
+#include "store/base/attribute.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wide.h - for what packs and unpacks columns: its loops once more for machines with vectors of 256 bits,
+ * avx2.h - for what packs and unpacks columns: its loops once more for machines with vectors of 256 bits,
  * chosen at run time. STORE_WIDE stands before a function that calls the plain one, which is compiled into
  * it.
  */
-#ifndef STORE_WIDE_H
-#define STORE_WIDE_H
+#ifndef STORE_AVX2_H
+#define STORE_AVX2_H
 
 #include <stdbool.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bits.c - see bits.h. */
-#include "store/bits.h"
+#include "store/base/bits.h"
 
 #include <string.h>
 
-#include "store/bits_wide.h"
-#include "store/bytes.h"
+#include "store/base/bits_wide.h"
+#include "store/base/bytes.h"
 
 bool store_is_plain;
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/codec.h"
+#include "store/base/codec.h"
 
 /* Bytes that the low `width` bits of `count` values take. */
 static inline size_t store_bits_size(unsigned width, unsigned count)

@@ -7,8 +7,8 @@
 #ifndef STORE_BITS_WIDE_H
 #define STORE_BITS_WIDE_H
 
-#include "store/codec.h"
-#include "store/wide.h"
+#include "store/base/avx2.h"
+#include "store/base/codec.h"
 
 #ifdef STORE_HAS_WIDE
 #include <immintrin.h>

@@ -2,11 +2,11 @@
 /*
  * bytes.c - the growing buffer and the parts of reading that are not worth inlining.
  */
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 #include <stdlib.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 #define BYTES_FIRST 256u
 #define VARINT_MAX_BYTES 10

@@ -3,11 +3,11 @@
  * codec.c - integers to bits and back. The packing is chosen by a histogram of bit widths; reading
  * checks every length before it believes it, because the bytes may be anybody's.
  */
-#include "store/codec.h"
+#include "store/base/codec.h"
 
-#include "store/bits.h"
-#include "store/codec_packed.h"
-#include "store/wide.h"
+#include "store/base/avx2.h"
+#include "store/base/bits.h"
+#include "store/base/codec_packed.h"
 
 enum packing { PACKING_CONST, PACKING_PACKED, PACKING_RUNS, PACKING_RAW, PACKING_SPLIT };
 

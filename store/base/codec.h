@@ -20,7 +20,7 @@
 #ifndef STORE_CODEC_H
 #define STORE_CODEC_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 #define STORE_BLOCK_RECORDS 256u
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codec_packed.c - see codec_packed.h. The width is chosen by a histogram of bit widths. */
-#include "store/codec_packed.h"
+#include "store/base/codec_packed.h"
 
-#include "store/bits.h"
-#include "store/wide.h"
+#include "store/base/avx2.h"
+#include "store/base/bits.h"
 
 #define GROUP 8u      /* values of which mostly none is above */
 #define HISTOGRAMS 4u /* counting in turn: the same bin twice in a row would wait for itself */

@@ -6,7 +6,7 @@
 #ifndef STORE_CODEC_PACKED_H
 #define STORE_CODEC_PACKED_H
 
-#include "store/codec.h"
+#include "store/base/codec.h"
 
 #define STORE_CODEC_BINS 65u /* widths 0..64 */
 

@@ -2,14 +2,14 @@
 /*
  * error.c - the sentence that a failed function leaves behind. Filled anywhere, printed only by a main.
  */
-#include "store/error.h"
+#include "store/base/error.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "store/utf8.h"
+#include "store/base/utf8.h"
 
 #undef error_set
 #undef error_memory

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* descriptors.c - see descriptors.h. */
-#include "store/descriptors.h"
+/* fd_limit.c - see fd_limit.h. */
+#include "store/base/fd_limit.h"
 
 #include <dirent.h>
 #include <fcntl.h>

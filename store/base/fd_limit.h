@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* descriptors.h - how many a process may have; and for processes made by fork alone: what was open before is
+/* fd_limit.h - how many a process may have; and for processes made by fork alone: what was open before is
  * none of theirs. */
-#ifndef STORE_DESCRIPTORS_H
-#define STORE_DESCRIPTORS_H
+#ifndef STORE_FD_LIMIT_H
+#define STORE_FD_LIMIT_H
 
 #include <stdint.h>
 

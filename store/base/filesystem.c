@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.c - see place.h. */
-#include "store/place.h"
+/* filesystem.c - see filesystem.h. */
+#include "store/base/filesystem.h"
 
 #include <errno.h>
 #include <fcntl.h>

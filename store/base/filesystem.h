@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - on what kind of file system a file lies, and whether LMDB can work there: it writes a file that
- * others have mapped, and keeps a table of readers in memory that processes share through another.
+ * filesystem.h - on what kind of file system a file lies, and whether LMDB can work there: it writes a file
+ * that others have mapped, and keeps a table of readers in memory that processes share through another.
  */
-#ifndef STORE_PLACE_H
-#define STORE_PLACE_H
+#ifndef STORE_FILESYSTEM_H
+#define STORE_FILESYSTEM_H
 
 #include <stdbool.h>
 

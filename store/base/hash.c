@@ -2,9 +2,9 @@
 /*
  * hash.c - xxHash, compiled once, so that no other file pays for its header.
  */
-#include "store/hash.h"
+#include "store/base/hash.h"
 
-#include "store/wide.h"
+#include "store/base/avx2.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -3,7 +3,7 @@
  * hash_wide.c - the hash of long strings once more for machines with vectors of 256 bits, for which this file
  * alone is compiled (CMakeLists.txt). What it gives is the same.
  */
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 #ifdef __AVX2__
 #define XXH_INLINE_ALL

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - growing arrays and hash tables of ids.
+ * id_table.c - growing arrays and hash tables of ids.
  */
-#include "store/table.h"
+#include "store/base/id_table.h"
 
 #include <stdlib.h>
 #include <string.h>

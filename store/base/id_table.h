@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - arrays that grow by doubling and the hash tables of ids beside them; what texts, contexts,
+ * id_table.h - arrays that grow by doubling and the hash tables of ids beside them; what texts, contexts,
  * modules and streams are kept in.
  */
-#ifndef STORE_TABLE_H
-#define STORE_TABLE_H
+#ifndef STORE_ID_TABLE_H
+#define STORE_ID_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cached.c - see cached.h. */
-#include "store/cached.h"
+/* user_cache.c - see user_cache.h. */
+#include "store/base/user_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>

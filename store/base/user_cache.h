@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cached.h - files of the user's own cache, $XDG_CACHE_HOME/hpct or ~/.cache/hpct. Any number of programs may
- * read and replace one at once: each is whole at any time, and the last one wins. What is in them must be
+ * user_cache.h - files of the user's own cache, $XDG_CACHE_HOME/hpct or ~/.cache/hpct. Any number of programs
+ * may read and replace one at once: each is whole at any time, and the last one wins. What is in them must be
  * looked at before it is believed; deleting all of it costs time only.
  */
-#ifndef STORE_CACHED_H
-#define STORE_CACHED_H
+#ifndef STORE_USER_CACHE_H
+#define STORE_USER_CACHE_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 /* Where it lies; malloc'ed, NULL: nobody says, or it would be below a home that is not there. */
 char *store_cached_directory(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* utf8.c - see utf8.h. */
-#include "store/utf8.h"
+#include "store/base/utf8.h"
 
 #include <string.h>
 

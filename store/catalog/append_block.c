@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.c - append blocks to the file and back.
+ * append_block.c - append blocks to the file and back.
  */
-#include "store/pack.h"
+#include "store/catalog/append_block.h"
 
 #include <errno.h>
 
-#include "store/dense.h"
+#include "store/catalog/zstd_block.h"
 #include "store/key.h"
 
 #define BLOCK_BYTES 4080u /* what one page of 4096 holds */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - small things with consecutive ids (texts, contexts, modules, metrics), packed into values of
- * just under one page, since LMDB wastes half of what lies between. Key: the first id. A commit puts the
+ * append_block.h - small things with consecutive ids (texts, contexts, modules, metrics), packed into values
+ * of just under one page, since LMDB wastes half of what lies between. Key: the first id. A commit puts the
  * last block again with what was added behind it.
  *
  *   key | first id u32 BE |   value | seal u32 | entry | entry | ... |
  */
-#ifndef STORE_PACK_H
-#define STORE_PACK_H
+#ifndef STORE_APPEND_BLOCK_H
+#define STORE_APPEND_BLOCK_H
 
 #include <lmdb.h>
 
-#include "store/bytes.h"
-#include "store/file.h"
+#include "store/base/bytes.h"
+#include "store/file/file.h"
 
 /* What the file has of one table. `tail` and `stored` change only by committed(). */
 struct store_pack {

@@ -2,12 +2,12 @@
 /*
  * context.c - the calling context tree: found again by (parent, module, offset), to bytes and back.
  */
-#include "store/context.h"
+#include "store/catalog/context.h"
 
 #include <stdlib.h>
 
-#include "store/hash.h"
-#include "store/table.h"
+#include "store/base/hash.h"
+#include "store/base/id_table.h"
 
 static struct store_hash place_of(const struct store_contexts *contexts, uint32_t module, uint64_t offset)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * context.h - the calling context tree of one store: nodes by id, parents before children. In the file:
- * | id - parent varint | module varint | offset varint | in append blocks (pack.h); path hashes are not
- * stored but made again, since they follow from the rest.
+ * | id - parent varint | module varint | offset varint | in append blocks (append_block.h); path hashes are
+ * not stored but made again, since they follow from the rest.
  *
  *   hash(node) = XXH3-128( hash(parent) | identity of the module | place )
  *   place      = (offset, 0); in a string table the 128-bit hash of the text that is the frame's name
@@ -11,7 +11,7 @@
 #ifndef STORE_CONTEXT_H
 #define STORE_CONTEXT_H
 
-#include "store/module.h"
+#include "store/catalog/module.h"
 
 struct store_contexts {
 	struct store_context *nodes;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text_late.c - see text_late.h. */
-#include "store/text_late.h"
+/* lazy_text.c - see lazy_text.h. */
+#include "store/catalog/lazy_text.h"
 
 #include <stdlib.h>
 
-#include "store/dense.h"
+#include "store/base/id_table.h"
+#include "store/catalog/zstd_block.h"
 #include "store/key.h"
-#include "store/table.h"
 
 struct text_block {
 	uint32_t first, count;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_late.h - the strings of a store that nobody writes any more: a block of them is unpacked when one is
+ * lazy_text.h - the strings of a store that nobody writes any more: a block of them is unpacked when one is
  * asked for, because a run of many thousand threads has a name for each. Loading looks at every block's seal
  * and, but for dense ones, at how many strings it holds, so that damage shows there.
  */
-#ifndef STORE_TEXT_LATE_H
-#define STORE_TEXT_LATE_H
+#ifndef STORE_LAZY_TEXT_H
+#define STORE_LAZY_TEXT_H
 
-#include "store/file.h"
-#include "store/text.h"
+#include "store/catalog/text.h"
+#include "store/file/file.h"
 
 /* For texts that hold none yet; the snapshot must stay until store_text_late_settle(). The first id of the
  * last block to *tail, their number to *count, as store_pack_get(). ERROR_RUN without a sentence: it is

@@ -2,12 +2,12 @@
 /*
  * module.c - modules, metrics and symbols: found again, to bytes and back.
  */
-#include "store/module.h"
+#include "store/catalog/module.h"
 
 #include <stdlib.h>
 
-#include "store/hash.h"
-#include "store/table.h"
+#include "store/base/hash.h"
+#include "store/base/id_table.h"
 
 /* Puts what `entry` holds, led by its size. */
 static void put_sized(struct store_bytes *out, struct store_bytes *entry)

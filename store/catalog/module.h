@@ -12,9 +12,9 @@
 #ifndef STORE_MODULE_H
 #define STORE_MODULE_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
+#include "store/catalog/text.h"
 #include "store/store.h"
-#include "store/text.h"
 
 struct store_modules {
 	struct store_module *modules; /* [0] is STORE_MODULE_RESERVED, all zero */

@@ -2,7 +2,7 @@
 /*
  * stream.c - streams, as stores before 5.0 have them, and open spans as varints.
  */
-#include "store/stream.h"
+#include "store/catalog/stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,9 +12,9 @@
 #ifndef STORE_STREAM_H
 #define STORE_STREAM_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
+#include "store/catalog/text.h"
 #include "store/store.h"
-#include "store/text.h"
 
 #define STORE_STREAM_BLOCK 32u
 

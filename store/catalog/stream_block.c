@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream_block.c - see stream_block.h. */
-#include "store/stream_block.h"
+#include "store/catalog/stream_block.h"
 
 #include <stddef.h>
 
-#include "store/codec.h"
+#include "store/base/codec.h"
 
 _Static_assert(STORE_STREAM_DENSE == STORE_BLOCK_RECORDS, "a column is one body");
 

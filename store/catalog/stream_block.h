@@ -18,7 +18,7 @@
 #ifndef STORE_STREAM_BLOCK_H
 #define STORE_STREAM_BLOCK_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 #include "store/store.h"
 
 #define STORE_STREAM_DENSE 256u /* streams of a value, but for the last one */

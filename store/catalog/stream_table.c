@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream_table.c - see stream_table.h. */
-#include "store/stream_table.h"
+#include "store/catalog/stream_table.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
+#include "store/base/id_table.h"
 #include "store/key.h"
-#include "store/table.h"
 
 #define STREAM_BYTES_LEAST 20u
 #define DENSE_BYTES_LEAST 38u /* with its seal: a byte for each column */

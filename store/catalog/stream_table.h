@@ -8,9 +8,9 @@
 #ifndef STORE_STREAM_TABLE_H
 #define STORE_STREAM_TABLE_H
 
-#include "store/file.h"
-#include "store/stream.h"
-#include "store/stream_block.h"
+#include "store/catalog/stream.h"
+#include "store/catalog/stream_block.h"
+#include "store/file/file.h"
 
 /* All-zero is empty. */
 struct store_stream_table {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c - frames between the collector and hpct-names, to bytes and back.
+ * symbol_protocol.c - frames between the collector and hpct-names, to bytes and back.
  */
-#include "store/names.h"
+#include "store/catalog/symbol_protocol.h"
 
 #include <stdlib.h>
 #include <string.h>

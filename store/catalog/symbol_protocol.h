@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - the words between the collector and hpct-names (two pipes): requests go in, answers
+ * symbol_protocol.h - the words between the collector and hpct-names (two pipes): requests go in, answers
  * come out, in the order asked. The bytes of an answer come from a program that reads untrusted
  * binaries, so every length is checked before it is believed.
  *
@@ -12,19 +12,19 @@
  *              text name, text linkage, text file, text decl_file }   outermost scope first; it holds
  *              for the addresses [offset - before, offset + after]
  *   DONE     module, text message                              ends the answers to one request
- *   text     size, bytes without NUL, NUL                      numbers are varints (store/bytes.h)
+ *   text     size, bytes without NUL, NUL                      numbers are varints (store/base/bytes.h)
  *
  * A REQUEST is answered by one ANSWER for each offset, in their order, and one DONE.
  */
-#ifndef STORE_NAMES_H
-#define STORE_NAMES_H
+#ifndef STORE_SYMBOL_PROTOCOL_H
+#define STORE_SYMBOL_PROTOCOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "store/bytes.h"
-#include "store/error.h"
+#include "store/base/bytes.h"
+#include "store/base/error.h"
 
 #define NAMES_SCOPE_MAX 64	    /* = STORE_SCOPE_MAX */
 #define NAMES_TEXT_MAX 16384u	    /* longest text in a frame */

@@ -2,13 +2,13 @@
 /*
  * text.c - strings by id. The writer finds them again by hash; the reader only appends.
  */
-#include "store/text.h"
+#include "store/catalog/text.h"
 
 #include <stdlib.h>
 
-#include "store/hash.h"
-#include "store/table.h"
-#include "store/text_late.h"
+#include "store/base/hash.h"
+#include "store/base/id_table.h"
+#include "store/catalog/lazy_text.h"
 
 int store_texts_init(struct store_texts *texts)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * text.h - the strings of one store, each once, by id. Names from traced programs: any byte may be in
- * them. Id 0 is "". In the file: | size varint | bytes | ... in append blocks (pack.h).
+ * them. Id 0 is "". In the file: | size varint | bytes | ... in append blocks (append_block.h).
  */
 #ifndef STORE_TEXT_H
 #define STORE_TEXT_H
 
-#include "store/arena.h"
-#include "store/bytes.h"
+#include "store/base/arena.h"
+#include "store/base/bytes.h"
 
 #define STORE_ID_FAILED UINT32_MAX /* memory is out, or ids are */
 
 struct store_texts {
-	struct store_slice *texts; /* NUL-terminated besides; NULL: not unpacked yet (text_late.h) */
+	struct store_slice *texts; /* NUL-terminated besides; NULL: not unpacked yet (lazy_text.h) */
 	uint32_t count, capacity;
 	uint32_t *slots; /* hash table: 1 + id; the writer's alone */
 	size_t slot_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dense.c - see dense.h. */
-#include "store/dense.h"
+/* zstd_block.c - see zstd_block.h. */
+#include "store/catalog/zstd_block.h"
 
 #include <zstd.h>
 

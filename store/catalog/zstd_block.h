@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dense.h - texts, contexts and symbols as a settled store keeps them: many values as one zstd frame. They
- * are most of a short run, and say the same again and again. While a run is recorded they are values of their
- * own (pack.h, symbol.c), since frames cannot grow.
+ * zstd_block.h - texts, contexts and symbols as a settled store keeps them: many values as one zstd frame.
+ * They are most of a short run, and say the same again and again. While a run is recorded they are values of
+ * their own (append_block.h, symbol.c), since frames cannot grow.
  *
  *   value     | seal | bytes unpacked varint | zstd frame, or the bytes as they are |    key: the first one's
  *   unpacked  texts, contexts: entries back to back, as in append blocks
  *             symbols: | step | size | scopes | ...   of one module; step: offset - the one before, 0 first
  */
-#ifndef STORE_DENSE_H
-#define STORE_DENSE_H
+#ifndef STORE_ZSTD_BLOCK_H
+#define STORE_ZSTD_BLOCK_H
 
-#include "store/bytes.h"
-#include "store/file.h"
+#include "store/base/bytes.h"
+#include "store/file/file.h"
 
 /* A value takes entries until they are so many bytes: an answer unpacks one or two. */
 #define STORE_DENSE_BYTES ((size_t)64 << 10)

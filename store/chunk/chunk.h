@@ -11,12 +11,12 @@
 #ifndef STORE_CHUNK_H
 #define STORE_CHUNK_H
 
-#include "store/bytes.h"
-#include "store/codec.h"
-#include "store/error.h"
+#include "store/base/bytes.h"
+#include "store/base/codec.h"
+#include "store/base/error.h"
+#include "store/chunk/chunk_stats.h"
 #include "store/key.h"
 #include "store/store.h"
-#include "store/survey.h"
 
 #define STORE_CHUNK_RECORDS_MAX 12288u
 /* 1, before 2.0, knows neither FRESH nor CENTRE; 2, before 4.0, no SPLIT bodies. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_job.h - what the files that take chunks apart share: one chunk under way, its header checked, its
- * constants, dictionary and tables read. chunk_read.c goes on with the blocks, chunk_sums.c with the sums.
+ * chunk_decode_internal.h - what the files that take chunks apart share: one chunk under way, its header
+ * checked, its constants, dictionary and tables read. chunk_read.c goes on with the blocks, chunk_sums.c with
+ * the sums.
  */
-#ifndef STORE_CHUNK_JOB_H
-#define STORE_CHUNK_JOB_H
+#ifndef STORE_CHUNK_DECODE_INTERNAL_H
+#define STORE_CHUNK_DECODE_INTERNAL_H
 
-#include "store/chunk.h"
-#include "store/reader.h"
-#include "store/tree.h"
+#include "store/chunk/chunk.h"
+#include "store/file/tree.h"
+#include "store/read/reader.h"
 
 /* What one decoding is about. */
 struct store_chunk_job {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_undo.h - for chunk_read.c alone, into whose loops it is compiled: residuals of a block's column to
- * values, in place, many at a time.
+ * chunk_decode_residuals.h - for chunk_read.c alone, into whose loops it is compiled: residuals of a block's
+ * column to values, in place, many at a time.
  */
-#ifndef STORE_CHUNK_UNDO_H
-#define STORE_CHUNK_UNDO_H
+#ifndef STORE_CHUNK_DECODE_RESIDUALS_H
+#define STORE_CHUNK_DECODE_RESIDUALS_H
 
-#include "store/chunk_job.h"
-#include "store/wide.h"
+#include "store/base/avx2.h"
+#include "store/chunk/chunk_decode_internal.h"
 
 /* Each value behind the first is what stands in its place more than the one before. */
 static inline void sum_up(uint64_t *values, unsigned count)

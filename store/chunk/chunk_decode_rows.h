@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_put.h - for chunk_read.c alone, into whose loops it is compiled: a block's values to the batch, whose
- * ends and ids are checked on the way.
+ * chunk_decode_rows.h - for chunk_read.c alone, into whose loops it is compiled: a block's values to the
+ * batch, whose ends and ids are checked on the way.
  */
-#ifndef STORE_CHUNK_PUT_H
-#define STORE_CHUNK_PUT_H
+#ifndef STORE_CHUNK_DECODE_ROWS_H
+#define STORE_CHUNK_DECODE_ROWS_H
 
-#include "store/chunk_job.h"
+#include "store/chunk/chunk_decode_internal.h"
 
 /* Has the highest bit if the value is beyond the limit, which has not: many are told without a comparison of
  * 64 bits without a sign, which vectors have none of. */

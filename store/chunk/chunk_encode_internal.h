@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_draft.h - what the files that make chunks share: one chunk under way. chunk_write.c begins and ends
- * it.
+ * chunk_encode_internal.h - what the files that make chunks share: one chunk under way. chunk_write.c begins
+ * and ends it.
  */
-#ifndef STORE_CHUNK_DRAFT_H
-#define STORE_CHUNK_DRAFT_H
+#ifndef STORE_CHUNK_ENCODE_INTERNAL_H
+#define STORE_CHUNK_ENCODE_INTERNAL_H
 
-#include "store/chunk.h"
+#include "store/chunk/chunk.h"
 
 /* What one encoding is about. */
 struct store_chunk_draft {

@@ -3,12 +3,12 @@
  * chunk_job.c - the part of a chunk that belongs to all of it: header, constants, dictionary, tables; and the
  * memory that its records go to. The bytes may be anybody's: see chunk_read.c.
  */
-#include "store/chunk_job.h"
+#include "store/chunk/chunk_decode_internal.h"
 
 #include <stdlib.h>
 
-#include "store/hash.h"
-#include "store/sums.h"
+#include "store/base/hash.h"
+#include "store/chunk/context_sums.h"
 
 bool store_chunk_peek(struct store_chunk *chunk, struct store_slice bytes)
 {

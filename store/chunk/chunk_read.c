@@ -3,8 +3,8 @@
  * chunk_read.c - the blocks of a chunk to columns. The bytes may be anybody's: beyond the checksum every
  * length, index and order is checked before it is used, so that what comes out keeps its promises.
  */
-#include "store/chunk_put.h"
-#include "store/chunk_undo.h"
+#include "store/chunk/chunk_decode_residuals.h"
+#include "store/chunk/chunk_decode_rows.h"
 
 /* ---- what the caller wants, and what that needs ---- */
 

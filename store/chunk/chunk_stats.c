@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* survey.c - see survey.h. */
-#include "store/survey.h"
+/* chunk_stats.c - see chunk_stats.h. */
+#include "store/chunk/chunk_stats.h"
 
 #include <string.h>
 
-#include "store/wide.h"
+#include "store/base/avx2.h"
 
 #define GROUP 16u /* records looked at before it is asked whether they fit, since most do */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * survey.h - what the records of a chunk have in common, found while they are copied into its builder: they
- * are in the nearest cache then, and need not be walked through once more.
+ * chunk_stats.h - what the records of a chunk have in common, found while they are copied into its builder:
+ * they are in the nearest cache then, and need not be walked through once more.
  */
-#ifndef STORE_SURVEY_H
-#define STORE_SURVEY_H
+#ifndef STORE_CHUNK_STATS_H
+#define STORE_CHUNK_STATS_H
 
 #include "store/store.h"
 

@@ -3,9 +3,9 @@
  * chunk_sums.c - the sums of a chunk of samples or values: weights by context and metric, and its line; as
  * they are stored, or from its records.
  */
-#include "store/chunk_job.h"
-#include "store/sums.h"
-#include "store/works.h"
+#include "store/chunk/chunk_decode_internal.h"
+#include "store/chunk/context_sums.h"
+#include "store/chunk/sum_columns.h"
 
 static uint32_t sum_contexts(const struct store_chunk_job *job)
 {

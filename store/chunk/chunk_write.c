@@ -5,10 +5,10 @@
  */
 #include <limits.h>
 
-#include "store/chunk_draft.h"
-#include "store/dictionary.h"
-#include "store/hash.h"
-#include "store/sums.h"
+#include "store/base/hash.h"
+#include "store/chunk/chunk_encode_internal.h"
+#include "store/chunk/context_sums.h"
+#include "store/chunk/dictionary.h"
 
 #define DICTIONARY_LEAST 16u /* contexts that always have one */
 #define DICTIONARY_PAYS 2u   /* more want so many records each */

@@ -2,8 +2,8 @@
 /*
  * chunk_write_column.c - one column of one block: the transform whose body (codec.h) is smallest.
  */
-#include "store/chunk_draft.h"
-#include "store/wide.h"
+#include "store/base/avx2.h"
+#include "store/chunk/chunk_encode_internal.h"
 
 #define CENTRE_SAMPLES 31u
 #define RECONSIDER (8 * STORE_BLOCK_RECORDS) /* how often all transforms are tried, in records */

@@ -2,9 +2,9 @@
 /*
  * chunk_write_sums.c - what each context of a chunk has in it, for rollups: made once, beside the records.
  */
-#include "store/chunk_draft.h"
-#include "store/dictionary.h"
-#include "store/sums.h"
+#include "store/chunk/chunk_encode_internal.h"
+#include "store/chunk/context_sums.h"
+#include "store/chunk/dictionary.h"
 
 /* The different metrics of the records; their number, or METRICS_MAX + 1. */
 static unsigned find_metrics(const struct store_chunk_draft *draft, uint32_t *metrics)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sums.c - sums by context and metric: adding up, and to bytes and back.
+ * context_sums.c - sums by context and metric: adding up, and to bytes and back.
  */
-#include "store/sums.h"
+#include "store/chunk/context_sums.h"
 
 #include <stdlib.h>
 
-#include "store/codec.h"
-#include "store/table.h"
+#include "store/base/codec.h"
+#include "store/base/id_table.h"
 
 #define SLOTS_FIRST 128u
 #define UNIT_SAMPLES 31u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sums.h - samples and weights by (context, metric): what a rollup holds. A list that grows, with an index
- * where entries are added up, and its bytes.
+ * context_sums.h - samples and weights by (context, metric): what a rollup holds. A list that grows, with an
+ * index where entries are added up, and its bytes.
  *
  * Where the samples are plain (all of one metric, all own their stretch of the line, no two at one time)
  * sums hold the line, too: from the first sample to the last one, each context has the time from its
@@ -15,10 +15,10 @@
  *   weights   zigzag(weight - samples * unit)             "
  *   times     zigzag(time - samples * unit)               ", where the samples are plain
  */
-#ifndef STORE_SUMS_H
-#define STORE_SUMS_H
+#ifndef STORE_CONTEXT_SUMS_H
+#define STORE_CONTEXT_SUMS_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 /* Sums are modulo 2^64, so their order does not matter. */
 struct store_sum {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sums_order.c - the order of sums in their bytes: by metric, then context. Each pair is there once, so what
- * is sorted is one number each, byte by byte, and only of those bytes that are not the same in all.
+ * context_sums_order.c - the order of sums in their bytes: by metric, then context. Each pair is there once,
+ * so what is sorted is one number each, byte by byte, and only of those bytes that are not the same in all.
  */
 #include <stdlib.h>
 
-#include "store/sums.h"
+#include "store/chunk/context_sums.h"
 
 #define FEW 48u /* are sorted by comparing */
 #define BYTE_VALUES 256u

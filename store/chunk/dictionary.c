@@ -2,13 +2,13 @@
 /*
  * dictionary.c - numbering the contexts of a chunk while it is encoded.
  */
-#include "store/dictionary.h"
+#include "store/chunk/dictionary.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "store/sums.h"
-#include "store/wide.h"
+#include "store/base/avx2.h"
+#include "store/chunk/context_sums.h"
 
 #define SLOTS_FIRST 512u
 #define SLOTS_GROWTH 8u

@@ -7,7 +7,7 @@
 #ifndef STORE_DICTIONARY_H
 #define STORE_DICTIONARY_H
 
-#include "store/chunk.h"
+#include "store/chunk/chunk.h"
 
 /* Columns that are mostly one per context. */
 #define STORE_DICTIONARY_WORDS (1u << CHUNK_BYTES | 1u << CHUNK_WHAT | 1u << CHUNK_ATTRIBUTES)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally.c - see tally.h. */
-#include "store/tally.h"
+/* sum_cache.c - see sum_cache.h. */
+#include "store/chunk/sum_cache.h"
 
 static void put(const struct store_tally *tally, struct store_sums *to, unsigned slot)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - what waits to be added to sums: a cache in front of their table, small enough for the nearest one
- * of the processor. A key has two slots side by side; a newer one takes the place of an older one, which is
- * added then. One stretch of a stream's line, or of all streams', has few keys, and most never meet.
+ * sum_cache.h - what waits to be added to sums: a cache in front of their table, small enough for the nearest
+ * one of the processor. A key has two slots side by side; a newer one takes the place of an older one, which
+ * is added then. One stretch of a stream's line, or of all streams', has few keys, and most never meet.
  */
-#ifndef STORE_TALLY_H
-#define STORE_TALLY_H
+#ifndef STORE_SUM_CACHE_H
+#define STORE_SUM_CACHE_H
 
-#include "store/sums.h"
+#include "store/chunk/context_sums.h"
 
 #define STORE_TALLY_BITS 11u
 #define STORE_TALLY_SLOTS (1u << STORE_TALLY_BITS)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * works.c - a line's work or its weights, column by column.
+ * sum_columns.c - a line's work or its weights, column by column.
  */
-#include "store/works.h"
+#include "store/chunk/sum_columns.h"
 
 #include <stdlib.h>
 
-#include "store/codec.h"
+#include "store/base/codec.h"
 
 void store_works_fini(struct store_works *works)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * works.h - sums of one metric (sums.h) by columns: what each context had of a line, or its weights. Rollups
- * bring thousands at a time, and nobody asks for both.
+ * sum_columns.h - sums of one metric (context_sums.h) by columns: what each context had of a line, or its
+ * weights. Rollups bring thousands at a time, and nobody asks for both.
  */
-#ifndef STORE_WORKS_H
-#define STORE_WORKS_H
+#ifndef STORE_SUM_COLUMNS_H
+#define STORE_SUM_COLUMNS_H
 
-#include "store/sums.h"
+#include "store/chunk/context_sums.h"
 
 /* All-zero is empty. */
 struct store_works {

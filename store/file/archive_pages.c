@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed.c - frames of an archived store, unpacked when they are first needed. They go to a file without a
- * name and not to memory, so that reading all of a large archive takes no more memory than reading a store.
+ * archive_pages.c - frames of an archived store, unpacked when they are first needed. They go to a file
+ * without a name and not to memory, so that reading all of a large archive takes no more memory than reading
+ * a store.
  */
-#include "store/packed.h"
+#include "store/file/archive_pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +16,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "store/bytes.h"
-#include "store/hash.h"
+#include "store/base/bytes.h"
+#include "store/base/hash.h"
 
 #define FRAME_BYTES_MIN ((uint32_t)1 << 16) /* the head of the LMDB file lies in the first two */
 #define FRAME_BYTES_MAX ((uint32_t)1 << 24)

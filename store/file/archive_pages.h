@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed.h - an archived store: the pages of an LMDB file in frames, each packed with zstd. A reader unpacks
- * a frame when a page of it is first looked at, into a file without a name, mapped where tree.c looks for
- * pages: what reads a store reads an archived one. archive.h makes them; FORMAT.md draws them.
+ * archive_pages.h - an archived store: the pages of an LMDB file in frames, each packed with zstd. A reader
+ * unpacks a frame when a page of it is first looked at, into a file without a name, mapped where tree.c looks
+ * for pages: what reads a store reads an archived one. archive.h makes them; FORMAT.md draws them.
  *
  *   | header 40 | frame_count x u64 end of a frame, from the first one's begin | frame | frame | ...
  *
  * Everything in the file is distrusted. Any thread may ask.
  */
-#ifndef STORE_PACKED_H
-#define STORE_PACKED_H
+#ifndef STORE_ARCHIVE_PAGES_H
+#define STORE_ARCHIVE_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 #define STORE_PACKED_MAGIC "hpct-arc"
 #define STORE_PACKED_VERSION 1u

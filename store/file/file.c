@@ -3,7 +3,7 @@
  * file.c - the LMDB files that this process has open, and opening them for reading. A file is looked at
  * before LMDB is, because LMDB believes what its first pages say.
  */
-#include "store/file_state.h"
+#include "store/file/file_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/place.h"
+#include "store/base/filesystem.h"
 #include "store/store.h"
 
 #define READERS_MAX 510u

@@ -11,10 +11,10 @@
 
 #include <lmdb.h>
 
-#include "store/error.h"
-#include "store/packed.h"
-#include "store/slow.h"
-#include "store/tree.h"
+#include "store/base/error.h"
+#include "store/file/archive_pages.h"
+#include "store/file/stale_readers.h"
+#include "store/file/tree.h"
 
 #define STORE_FORMAT_MAJOR 5u /* a reader refuses a larger one */
 #define STORE_FORMAT_MINOR 0u /* a reader passes over what it does not know */
@@ -66,7 +66,7 @@ int store_file_copy(const struct store_file *file, const char *path, struct erro
 bool store_file_replace(struct store_file *file, uint64_t map_bytes, uint32_t page_bytes,
 	int (*fill)(struct store_file *by, void *own, struct error *error), void *own);
 /* Between commits, of the writer: gives up the moments of readers that have slept for that long and cost much
- * (slow.h). How many. */
+ * (stale_readers.h). How many. */
 unsigned store_file_give_up(struct store_file *file, uint64_t patience_ns);
 /* ERROR_IO: what the writer was doing failed with an LMDB code. */
 int store_file_failed(const struct store_file *file, const char *doing, int code, struct error *error);
@@ -82,8 +82,8 @@ struct store_snapshot {
 	uint64_t *known; /* store_pages.known */
 	size_t known_words;
 	struct store_tree trees[STORE_TREE_COUNT];
-	bool is_dense;	  /* texts, contexts and symbols are packed (dense.h) */
-	bool is_bundled;  /* trees hold bundles (bundle.h) */
+	bool is_dense;	  /* texts, contexts and symbols are packed (zstd_block.h) */
+	bool is_bundled;  /* trees hold bundles (leaf_block.h) */
 	bool has_columns; /* streams lie column by column (stream_block.h) */
 };
 

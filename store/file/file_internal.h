@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_state.h - what file.c, file_write.c and snapshot.c share: an LMDB file that is open, in the list of
+ * file_internal.h - what file.c, file_write.c and snapshot.c share: an LMDB file that is open, in the list of
  * those of this process.
  */
-#ifndef STORE_FILE_STATE_H
-#define STORE_FILE_STATE_H
+#ifndef STORE_FILE_INTERNAL_H
+#define STORE_FILE_INTERNAL_H
 
 #include <sys/types.h>
 
-#include "store/file.h"
+#include "store/file/file.h"
 
 #define STORE_LOCK_BYTES 32768 /* of a lock file with room for all readers */
 

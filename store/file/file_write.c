@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "store/file_state.h"
+#include "store/file/file_internal.h"
 
 #define MAP_WRITER_BYTES ((size_t)1 << 40)
 #define MAP_LEAST_BYTES ((size_t)1 << 22)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bundle.c - see bundle.h and bundle_view.h. */
-#include "store/bundle.h"
+/* leaf_block.c - see leaf_block.h and leaf_block_internal.h. */
+#include "store/file/leaf_block.h"
 
-#include "store/bundle_view.h"
-#include "store/hash.h"
-#include "store/node.h"
+#include "store/base/hash.h"
+#include "store/file/leaf_block_internal.h"
+#include "store/file/node.h"
 
 bool store_bundle_has(enum store_tree_id tree)
 {

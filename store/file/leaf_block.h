@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bundle.h - many small values of a tree as one: what a settled store's trees hold. On pages of their own, or
- * as nodes of LMDB's, values of some hundred bytes cost a fifth on top. A bundle fills a page, or whole ones
- * to their end; its values lie as they would alone, so they are read where they are.
+ * leaf_block.h - many small values of a tree as one: what a settled store's trees hold. On pages of their
+ * own, or as nodes of LMDB's, values of some hundred bytes cost a fifth on top. A bundle fills a page, or
+ * whole ones to their end; its values lie as they would alone, so they are read where they are.
  *
  *   value | seal u32 | count u16 | key size u16 | keys | count - 1 x end of a value u16 | values |
  *         key: the first one's; ends count from the first value's begin; the last one ends where the bundle
@@ -10,10 +10,10 @@
  *
  * The seal is that of what lies before the values, under the key: values have sums of their own.
  */
-#ifndef STORE_BUNDLE_H
-#define STORE_BUNDLE_H
+#ifndef STORE_LEAF_BLOCK_H
+#define STORE_LEAF_BLOCK_H
 
-#include "store/file.h"
+#include "store/file/file.h"
 
 /* Less a page's header, so that it takes whole pages of any size that a store has. One value that is longer
  * is a bundle of its own. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bundle_view.h - what lies in a bundle (bundle.h), distrusted: for tree.c. Pure functions over bytes. */
-#ifndef STORE_BUNDLE_VIEW_H
-#define STORE_BUNDLE_VIEW_H
+/* leaf_block_internal.h - what lies in a bundle (leaf_block.h), distrusted: for tree.c. Pure functions over
+ * bytes. */
+#ifndef STORE_LEAF_BLOCK_INTERNAL_H
+#define STORE_LEAF_BLOCK_INTERNAL_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 /* An all-zero one has no values. */
 struct store_bundle {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node.c - see node.h. */
-#include "store/node.h"
+#include "store/file/node.h"
 
-#include "store/packed.h"
+#include "store/file/archive_pages.h"
 
 #define NUMBER_BYTES 8u
 #define PAGE_OVERFLOW 0x04u

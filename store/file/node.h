@@ -14,7 +14,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "store/pages.h"
+#include "store/file/pages.h"
 
 #define STORE_NODE_HEADER 8u
 

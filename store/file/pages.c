@@ -7,9 +7,9 @@
  *   tree   | pad u32 (free tree: page size) | flags u16 | depth u16 | 3 x pages u64 | entries u64 | root u64
  * |
  */
-#include "store/pages.h"
+#include "store/file/pages.h"
 
-#include "store/packed.h"
+#include "store/file/archive_pages.h"
 
 #define PAGE_META 0x08u
 #define META_MAGIC 0xBEEFC0DEu

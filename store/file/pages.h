@@ -13,21 +13,21 @@
 #ifndef STORE_PAGES_H
 #define STORE_PAGES_H
 
-#include "store/bytes.h"
-#include "store/error.h"
+#include "store/base/bytes.h"
+#include "store/base/error.h"
 
 #define STORE_PAGE_HEADER 16u
 #define STORE_TREE_DEPTH_MAX 24u
-/* A moment is held for sure until the writer is that many commits ahead (slow.h). */
+/* A moment is held for sure until the writer is that many commits ahead (stale_readers.h). */
 #define STORE_MOMENT_COMMITS 64u
 
-struct store_packed; /* packed.h */
+struct store_packed; /* archive_pages.h */
 
 struct store_tree {
 	uint64_t root; /* page number, UINT64_MAX: empty */
 	unsigned depth;
 	uint64_t entries; /* nodes: values, or bundles of them */
-	bool is_bundled;  /* (bundle.h) */
+	bool is_bundled;  /* (leaf_block.h) */
 };
 
 /* The file's pages, as one snapshot sees them. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ask.c - see ask.h. */
-#include "store/ask.h"
+/* readahead.c - see readahead.h. */
+#include "store/file/readahead.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "store/node.h"
-#include "store/room.h"
+#include "store/base/array.h"
+#include "store/file/node.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22 /* from Linux 5.14 on */

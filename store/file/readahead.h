@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.h - asks the disk for all that trees are made of, before somebody walks over them. A walk meets a page
- * at a time, waits for it, and the kernel guesses what else to bring: where a tree's pages lie among those of
- * others, mostly others', by the megabyte. Here the pages of each height are asked for together, and no
- * other:
+ * readahead.h - asks the disk for all that trees are made of, before somebody walks over them. A walk meets a
+ * page at a time, waits for it, and the kernel guesses what else to bring: where a tree's pages lie among
+ * those of others, mostly others', by the megabyte. Here the pages of each height are asked for together, and
+ * no other:
  *
  *   roots                     [ T ]           [ S ]
  *                            /     \         /     \
@@ -11,10 +11,10 @@
  *                        / | \     / | \
  *   long values          []  []   []  []  []                 and one for these
  */
-#ifndef STORE_ASK_H
-#define STORE_ASK_H
+#ifndef STORE_READAHEAD_H
+#define STORE_READAHEAD_H
 
-#include "store/pages.h"
+#include "store/file/pages.h"
 
 /* What is beyond that is read on the way. */
 #define STORE_ASK_BYTES_MOST (UINT64_C(64) << 20)

@@ -10,8 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "store/bundle.h"
-#include "store/file_state.h"
+#include "store/file/file_internal.h"
+#include "store/file/leaf_block.h"
 #include "store/store.h"
 
 #define RENEW_TRIES 64
@@ -94,7 +94,7 @@ static int map_file(struct store_snapshot *snapshot, struct error *error)
 	return 0;
 }
 
-/* Forked children (timeline/share.h) look on what their parent holds. */
+/* Forked children (timeline/sum/parallel_sum.h) look on what their parent holds. */
 static bool moment_is_held(void *holder, uint64_t transaction)
 {
 	const struct store_file *file = holder;

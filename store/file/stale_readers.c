@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow.c - see slow.h. LMDB lists its readers but gives none up while its process lives; so the slot is
- * sought in the lock file by what the list says of it, and changed only where all of it is there.
+ * stale_readers.c - see stale_readers.h. LMDB lists its readers but gives none up while its process lives; so
+ * the slot is sought in the lock file by what the list says of it, and changed only where all of it is there.
  */
-#include "store/slow.h"
+#include "store/file/stale_readers.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "store/tree.h"
+#include "store/file/tree.h"
 
 #define SLOT_STEP 64u /* slots lie at multiples of a cache line */
 #define WASTE_LEAST_BYTES (UINT64_C(8) << 20)

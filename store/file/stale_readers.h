@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow.h - readers that sleep, as the writer sees them. While a reader looks at a moment, LMDB gives out no
- * page that was freed since: every commit then costs new pages, for as long as the reader stops at a key, in
- * a pager or under Ctrl-Z. So a moment is kept for a while and for some waste of pages, and then given up.
+ * stale_readers.h - readers that sleep, as the writer sees them. While a reader looks at a moment, LMDB gives
+ * out no page that was freed since: every commit then costs new pages, for as long as the reader stops at a
+ * key, in a pager or under Ctrl-Z. So a moment is kept for a while and for some waste of pages, and then
+ * given up.
  *
  *   reader's slot in the lock file   | transaction | process, thread |
  *   given up:                        |     -1      |                 |     as its own mdb_txn_reset() does
  *
  * The reader finds out behind its next read (tree.h: is_held), says so, and may renew.
  */
-#ifndef STORE_SLOW_H
-#define STORE_SLOW_H
+#ifndef STORE_STALE_READERS_H
+#define STORE_STALE_READERS_H
 
 #include <lmdb.h>
 #include <stdbool.h>

@@ -10,11 +10,11 @@
  * and, at the edges of what was asked for, that a key there is what it was: the entry that was sought may be
  * the one before or behind, under a key whose bits have changed, and nobody would miss it.
  */
-#include "store/tree.h"
+#include "store/file/tree.h"
 
-#include "store/bundle_view.h"
-#include "store/node.h"
-#include "store/tree_parts.h"
+#include "store/file/leaf_block_internal.h"
+#include "store/file/node.h"
+#include "store/file/tree_internal.h"
 
 /* ---- the cursor ---- */
 

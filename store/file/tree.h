@@ -6,8 +6,8 @@
 #ifndef STORE_TREE_H
 #define STORE_TREE_H
 
-#include "store/bundle_view.h"
-#include "store/pages.h"
+#include "store/file/leaf_block_internal.h"
+#include "store/file/pages.h"
 
 /* Can this value lie under that key? */
 typedef bool store_tree_fits(struct store_slice key, struct store_slice value);

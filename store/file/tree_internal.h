@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_parts.h - the walk over a tree's nodes, for tree_step.c. As those of tree.h, of what the pages have.
+/* tree_internal.h - the walk over a tree's nodes, for tree_step.c. As those of tree.h, of what the pages
+ * have.
  */
-#ifndef STORE_TREE_PARTS_H
-#define STORE_TREE_PARTS_H
+#ifndef STORE_TREE_INTERNAL_H
+#define STORE_TREE_INTERNAL_H
 
-#include "store/tree.h"
+#include "store/file/tree.h"
 
 int store_tree_page_seek(struct store_tree_cursor *cursor, struct store_slice wanted, struct error *error);
 int store_tree_page_next(struct store_tree_cursor *cursor, struct error *error);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree_step.c - from value to value of a tree: as its pages have them (tree.c), or, in a settled store,
- * inside of bundles (bundle.h), which are what its pages have. Bundles are looked through when they are met
- * first.
+ * inside of bundles (leaf_block.h), which are what its pages have. Bundles are looked through when they are
+ * met first.
  */
-#include "store/tree.h"
+#include "store/file/tree.h"
 
-#include "store/bundle_view.h"
-#include "store/node.h"
-#include "store/tree_parts.h"
+#include "store/file/leaf_block_internal.h"
+#include "store/file/node.h"
+#include "store/file/tree_internal.h"
 
 #define TREE_BYTES 48u
 

@@ -2,12 +2,12 @@
 /*
  * builder.c - memory, order, closing and parking of the chunks that still take records.
  */
-#include "store/builder.h"
+#include "store/ingest/builder.h"
 
 #include <stdlib.h>
 
-#include "store/reader.h"
-#include "store/table.h"
+#include "store/base/id_table.h"
+#include "store/read/reader.h"
 
 #define BUILDER_FIRST 16u
 #define BUILDER_LEAST 64u	    /* records that wait as they came, however many streams there are */

@@ -9,8 +9,8 @@
 #ifndef STORE_BUILDER_H
 #define STORE_BUILDER_H
 
-#include "store/ingest.h"
-#include "store/roll_write.h"
+#include "store/ingest/ingest.h"
+#include "store/rollup/rollup_write.h"
 
 struct store_builder {
 	struct store_key_chunk key;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stash.c - see stash.h. */
-#include "store/stash.h"
+/* chunk_parked.c - see chunk_parked.h. */
+#include "store/ingest/chunk_parked.h"
 
 #include <stdlib.h>
 
-#include "store/chunk_draft.h"
+#include "store/chunk/chunk_encode_internal.h"
 
 #define ROOM 4064u	/* with its head, and malloc's, a page is 4 KB */
 #define SLACK 8u	/* values are stored and loaded eight bytes at a time, however few count */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stash.h - records of a chunk that still grows, put by in little room. Where many streams take turns, what a
- * stream's chunk has so far is out of the caches before its next records come; put by it is a fifth to a
- * tenth of that, and is not touched again until the chunk is encoded.
+ * chunk_parked.h - records of a chunk that still grows, put by in little room. Where many streams take turns,
+ * what a stream's chunk has so far is out of the caches before its next records come; put by it is a fifth to
+ * a tenth of that, and is not touched again until the chunk is encoded.
  *
  *   stash -> page | group | group |     -> page | group | group |      4 KB each, of the pool
  *                 group  | first record | count | widths | column | column | ...
@@ -11,8 +11,8 @@
  *
  * A record that is all different takes 56 bytes, as it does outside; a CPU sample about 6, a GPU's span 15.
  */
-#ifndef STORE_STASH_H
-#define STORE_STASH_H
+#ifndef STORE_CHUNK_PARKED_H
+#define STORE_CHUNK_PARKED_H
 
 #include "store/store.h"
 

@@ -3,13 +3,13 @@
  * ingest.c - builders: where a record goes, when a chunk is closed. How large its bucket is, ingest_shift.c
  * says; which bytes come of it is chunk_write.c's affair, what a commit is writer.c's.
  */
-#include "store/ingest.h"
+#include "store/ingest/ingest.h"
 
 #include <stdlib.h>
 
-#include "store/builder.h"
-#include "store/ingest_shift.h"
-#include "store/table.h"
+#include "store/base/id_table.h"
+#include "store/ingest/builder.h"
+#include "store/ingest/ingest_shift.h"
 
 #define BUILDERS_MAX 128u
 #define BUILDERS_PER_SHIFT 4u /* random times soon have a base of 2^62: these are all its buckets */

@@ -10,18 +10,18 @@
  * that a bucket holds 4.6K to 9.2K of them; a span longer than the base bucket goes to the smallest that is
  * not shorter. A bucket's next chunk, after a full one or for late records, takes the next free sequence.
  * Builders that rest are parked (the file has their records) and fetched back when a record comes. Where many
- * streams take turns, most of a builder's records are put by in little room (stash.h).
+ * streams take turns, most of a builder's records are put by in little room (chunk_parked.h).
  */
 #ifndef STORE_INGEST_H
 #define STORE_INGEST_H
 
 #include <lmdb.h>
 
-#include "store/chunk.h"
-#include "store/file.h"
-#include "store/roll_write.h"
-#include "store/stash.h"
-#include "store/total.h"
+#include "store/chunk/chunk.h"
+#include "store/file/file.h"
+#include "store/ingest/chunk_parked.h"
+#include "store/ingest/run_total.h"
+#include "store/rollup/rollup_write.h"
 
 struct store_track_state;
 struct store_spare;

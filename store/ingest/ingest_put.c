@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "store/builder.h"
+#include "store/ingest/builder.h"
 
 #define IDLE_TICKS 2u /* commits without a record, until a builder is parked */
 #define HELD_BYTES_MAX ((size_t)256 << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ingest_shift.c - see ingest_shift.h. */
-#include "store/ingest_shift.h"
+#include "store/ingest/ingest_shift.h"
 
 #define SHIFT_MIN 10u
 #define TARGET_RECORDS 9216u /* at most, as the rate foretells: so half of it at least */

@@ -5,8 +5,8 @@
 #ifndef STORE_INGEST_SHIFT_H
 #define STORE_INGEST_SHIFT_H
 
-#include "store/builder.h"
-#include "store/ingest.h"
+#include "store/ingest/builder.h"
+#include "store/ingest/ingest.h"
 
 #define INGEST_SHIFT_FIRST 30u
 #define INGEST_SHIFT_MAX 62u /* of the base; a span as long as time itself takes 63 */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * total.c - adds up samples by metric and context, in an array by context: what each chunk has of each, as a
- * rule, since a chunk adds that up anyway.
+ * run_total.c - adds up samples by metric and context, in an array by context: what each chunk has of each,
+ * as a rule, since a chunk adds that up anyway.
  */
-#include "store/total.h"
+#include "store/ingest/run_total.h"
 
 #include <stdlib.h>
 
-#include "store/table.h"
+#include "store/base/id_table.h"
 
 static struct store_total_metric *metric_of(struct store_total *total, uint32_t metric)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * total.h - the weights of the whole run by context, over all streams and all time, added up while samples
- * are encoded. It is the rollup of stream STORE_ROLL_ALL: what a profile of the whole run asks for is then
- * one read, however long the run.
+ * run_total.h - the weights of the whole run by context, over all streams and all time, added up while
+ * samples are encoded. It is the rollup of stream STORE_ROLL_ALL: what a profile of the whole run asks for is
+ * then one read, however long the run.
  */
-#ifndef STORE_TOTAL_H
-#define STORE_TOTAL_H
+#ifndef STORE_RUN_TOTAL_H
+#define STORE_RUN_TOTAL_H
 
-#include "store/roll_write.h"
+#include "store/rollup/rollup_write.h"
 
 /* All-zero is empty, but that `contexts` must be set. */
 struct store_total {

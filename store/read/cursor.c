@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 #include "store/key.h"
-#include "store/reader_state.h"
+#include "store/read/reader_internal.h"
 
 #define PLACES_MAX (2u * (STORE_SHIFT_MAX + 1u))
 
@@ -210,7 +210,7 @@ static bool may_hold_better(const struct search *search, const struct store_chun
 	       (!search->is_found || chunk->last_ns >= search->best.begin_ns);
 }
 
-/* Of several at one moment the one that owns the line (line_order.h), of one path the last metric by name,
+/* Of several at one moment the one that owns the line (tie_break.h), of one path the last metric by name,
  * then the heaviest: ids are no order that a slice has, too. */
 static bool is_better(const struct search *search, const struct store_record *a)
 {

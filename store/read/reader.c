@@ -3,16 +3,16 @@
  * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. Chunks are walked in
  * cursor.c and decoded in chunk_read.c; open spans are in reader_spans.c.
  */
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "store/ask.h"
-#include "store/pack.h"
-#include "store/reader_state.h"
-#include "store/table.h"
-#include "store/text_late.h"
+#include "store/base/id_table.h"
+#include "store/catalog/append_block.h"
+#include "store/catalog/lazy_text.h"
+#include "store/file/readahead.h"
+#include "store/read/reader_internal.h"
 
 int store_reader_damaged(const struct store_reader *reader, const char *what, struct error *error)
 {

@@ -8,7 +8,7 @@
 #ifndef STORE_READER_H
 #define STORE_READER_H
 
-#include "store/error.h"
+#include "store/base/error.h"
 #include "store/store.h"
 
 struct store_reader;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader_state.h - what reader.c, reader_spans.c, cursor.c and check.c share: the open store at one snapshot.
+ * reader_internal.h - what reader.c, reader_spans.c, cursor.c and check.c share: the open store at one
+ * snapshot.
  */
-#ifndef STORE_READER_STATE_H
-#define STORE_READER_STATE_H
+#ifndef STORE_READER_INTERNAL_H
+#define STORE_READER_INTERNAL_H
 
-#include "store/arena.h"
-#include "store/chunk.h"
-#include "store/context.h"
-#include "store/file.h"
-#include "store/reader.h"
-#include "store/stream_table.h"
-#include "store/symbol.h"
-#include "store/works.h"
+#include "store/base/arena.h"
+#include "store/catalog/context.h"
+#include "store/catalog/stream_table.h"
+#include "store/chunk/chunk.h"
+#include "store/chunk/sum_columns.h"
+#include "store/file/file.h"
+#include "store/read/reader.h"
+#include "store/read/symbol.h"
 
 struct store_fact {
 	const char *key, *value;

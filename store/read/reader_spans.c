@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "store/reader_state.h"
+#include "store/read/reader_internal.h"
 
 static bool span_is_sound(const struct store_reader *reader, const struct store_record *record)
 {

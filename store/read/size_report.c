@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* size.c - see size.h. */
-#include "store/size.h"
+/* size_report.c - see size_report.h. */
+#include "store/read/size_report.h"
 
-#include "store/reader_state.h"
+#include "store/read/reader_internal.h"
 
 _Static_assert(STORE_SIZE_COUNT == STORE_TREE_COUNT, "one for each named database");
 

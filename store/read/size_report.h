@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * size.h - where the room of a store is: what the keys and values of each named database hold. That is its
- * payload; the rest of the file are LMDB's pages around them.
+ * size_report.h - where the room of a store is: what the keys and values of each named database hold. That is
+ * its payload; the rest of the file are LMDB's pages around them.
  */
-#ifndef STORE_SIZE_H
-#define STORE_SIZE_H
+#ifndef STORE_SIZE_REPORT_H
+#define STORE_SIZE_REPORT_H
 
 #include <stdint.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 #define STORE_SIZE_COUNT 11u /* named databases */
 

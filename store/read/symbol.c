@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* symbol.c - see symbol.h. */
-#include "store/symbol.h"
+#include "store/read/symbol.h"
 
 #include <stdlib.h>
 
-#include "store/dense.h"
-#include "store/reader_state.h"
-#include "store/table.h"
+#include "store/base/id_table.h"
+#include "store/catalog/zstd_block.h"
+#include "store/read/reader_internal.h"
 
 static int damaged(const struct store_reader *reader, struct error *error)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol.h - a reader's symbols: values of their own while the run is recorded, dense ones (dense.h) once the
- * store has settled. Those that were looked at stay unpacked until the reader has another moment.
+ * symbol.h - a reader's symbols: values of their own while the run is recorded, dense ones (zstd_block.h)
+ * once the store has settled. Those that were looked at stay unpacked until the reader has another moment.
  */
 #ifndef STORE_SYMBOL_H
 #define STORE_SYMBOL_H
 
-#include "store/bytes.h"
-#include "store/error.h"
+#include "store/base/bytes.h"
+#include "store/base/error.h"
 
 struct store_reader;
 struct store_symbol_place {

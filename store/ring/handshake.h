@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_hello.h - how a measured process and its collector meet: the environment that hpct-record gives to
+ * handshake.h - how a measured process and its collector meet: the environment that hpct-record gives to
  * the program, and what the agent says over the socket that is named there. Each message is one packet on a
  * connection of its own (SOCK_SEQPACKET), with descriptors, and is never answered.
  *
  *   hpct-record            HPCT_SOCKET HPCT_EVENTS ...       agent
  *        |  fork, exec  ------------------------------------>  |
- *   collector  <------------------  event_hello + memfd, pidfd |     then event.h, without a word more
+ *   collector  <------------------  event_hello + memfd, pidfd |     then ring.h, without a word more
  */
-#ifndef STORE_EVENT_HELLO_H
-#define STORE_EVENT_HELLO_H
+#ifndef STORE_HANDSHAKE_H
+#define STORE_HANDSHAKE_H
 
-#include "store/event.h"
+#include "store/ring/ring.h"
 
 enum event_hello_kind {
 	EVENT_HELLO_PROCESS,   /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
 				*/
-	EVENT_HELLO_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see record/host.h */
+	EVENT_HELLO_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see record/base/rendezvous.h
+				*/
 	EVENT_HELLO_SWITCHES,  /* agent: descriptor of one perf event, of one of its threads */
 	EVENT_HELLO_KEEP,      /* agent: one descriptor, to be kept open for as long as the process lives */
 	EVENT_HELLO_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
@@ -41,12 +42,12 @@ struct event_hello {
 /* A counter among them: "page-faults=1:2:0:0:1:", which is name=type:config:config1:config2:period:flags,
  * numbers in hex, type to config2 as struct perf_event_attr has them. Flags: f the period is samples a
  * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
-#define EVENT_EVENTS_MAX 1024		  /* bytes of HPCT_EVENTS, NUL included */
-#define EVENT_WORD_SAMPLER " BY="	  /* " BY=timer": the source to take, record/agent/source.h */
-#define EVENT_WORD_PAPI " papi="	  /* " papi=PAPI_TOT_CYC", once for each: record/agent/papi.h */
-#define EVENT_WORD_UNWINDER " UNWINDER="  /* " UNWINDER=libunwind": record/agent/unwind_plugin.h */
-#define EVENT_WORD_WAITS " WAITS"	  /* the path of every wait, also where no wrapper stands */
-#define EVENT_WORD_DELAY " DELAY"	  /* sampling is off until the program starts it */
+#define EVENT_EVENTS_MAX 1024		 /* bytes of HPCT_EVENTS, NUL included */
+#define EVENT_WORD_SAMPLER " BY="	 /* " BY=timer": the source to take, record/agent/sample/source.h */
+#define EVENT_WORD_PAPI " papi="	 /* " papi=PAPI_TOT_CYC", once for each: record/agent/sample/papi.h */
+#define EVENT_WORD_UNWINDER " UNWINDER=" /* " UNWINDER=libunwind": record/agent/unwind/unwind_plugin.h */
+#define EVENT_WORD_WAITS " WAITS"	 /* the path of every wait, also where no wrapper stands */
+#define EVENT_WORD_DELAY " DELAY"	 /* sampling is off until the program starts it */
 #define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
 #define EVENT_WORD_NO_GPROF " GPROF=off"  /* programs built with -pg do not profile themselves */
 #define EVENT_WORD_IO " IO=on"		  /* calls that move bytes are spans, the bytes tallies */
@@ -54,7 +55,7 @@ struct event_hello {
  * hpct-agent-memleak.so */
 #define EVENT_WORD_MEMLEAK " MEMLEAK="
 #define EVENT_MEMLEAK_ALL (UINT64_C(1) << 32)
-/* Which processes are measured, record/agent/selection.h. */
+/* Which processes are measured, record/agent/process/process_filter.h. */
 #define EVENT_WORD_NO_CHILDREN " ALONE" /* hpct-record makes it " ALONE=PID" once it knows */
 #define EVENT_WORD_ALONE " ALONE="
 #define EVENT_WORD_RANKS " RANKS="

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.h - what the agent says and the collector hears: one shared memory per measured process, with one
- * single-producer ring per thread in it. What stands in the rings is event_record.h, how the two meet
- * event_hello.h; the agent (record/agent/) shares these three headers with the rest of the house, and no
+ * ring.h - what the agent says and the collector hears: one shared memory per measured process, with one
+ * single-producer ring per thread in it. What stands in the rings is ring_record.h, how the two meet
+ * handshake.h; the agent (record/agent/) shares these three headers with the rest of the house, and no
  * others. They hold layouts and constants, no code that allocates or calls.
  *
  *   memory of one process (a sealed memfd, sparse):
@@ -26,15 +26,15 @@
  * store of `head`: together or not at all. (The nodes of a very deep path may come
  * ahead, the record never does.)
  */
-#ifndef STORE_EVENT_H
-#define STORE_EVENT_H
+#ifndef STORE_RING_H
+#define STORE_RING_H
 
 #include <assert.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/event_record.h"
+#include "store/ring/ring_record.h"
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
 #define EVENT_VERSION 5u
@@ -193,7 +193,7 @@ struct event_ring {
 	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this is 0 again. */
 	_Atomic uint64_t wait_begin_ns;
 	/* CPU clock at the pause that lasts, and what passed of it in those that are over; see
-	 * record/agent/control.h */
+	 * record/agent/sample/start_stop.h */
 	_Atomic uint64_t pause_cpu_ns; /* EVENT_NOT_PAUSED: none lasts */
 	_Atomic uint64_t paused_cpu_ns;
 	_Atomic uint64_t handler_ns;  /* spent on samples */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_record.h - the records in a ring: 8-byte aligned, each behind a header that says how many 64-bit
+ * ring_record.h - the records in a ring: 8-byte aligned, each behind a header that says how many 64-bit
  * words it is long. Layouts and constants alone.
  *
  *   | type flags words node | ... |  | type flags words node | ... |  ...
@@ -10,8 +10,8 @@
  * claim of a ring, and later records name it in their header. EVENT_NODES defines all of a recursion at once,
  * however deep it is. Times are CLOCK_MONOTONIC.
  */
-#ifndef STORE_EVENT_RECORD_H
-#define STORE_EVENT_RECORD_H
+#ifndef STORE_RING_RECORD_H
+#define STORE_RING_RECORD_H
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* made.c - see made.h. */
-#include "store/made.h"
+/* pending_rollups.c - see pending_rollups.h. */
+#include "store/rollup/pending_rollups.h"
 
 #include <errno.h>
 

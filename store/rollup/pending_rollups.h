@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made.h - rollups that are made and wait for a transaction, in a row: | key | size u32 | value | key | ...
+ * pending_rollups.h - rollups that are made and wait for a transaction, in a row: | key | size u32 | value |
+ * key | ...
  */
-#ifndef STORE_MADE_H
-#define STORE_MADE_H
+#ifndef STORE_PENDING_ROLLUPS_H
+#define STORE_PENDING_ROLLUPS_H
 
 #include <lmdb.h>
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 #include "store/key.h"
 
 /* Seals what was put behind store_bytes_begin_sealed() and adds it. */

@@ -2,7 +2,7 @@
 /*
  * rollup.c - the readers' side of rollups: what the walk over a track gives, made into sums.
  */
-#include "store/rollup_parts.h"
+#include "store/rollup/rollup_internal.h"
 
 #include <stdlib.h>
 

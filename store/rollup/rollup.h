@@ -8,9 +8,9 @@
 #ifndef STORE_ROLLUP_H
 #define STORE_ROLLUP_H
 
-#include "store/reader.h"
-#include "store/roll_walk.h"
-#include "store/works.h"
+#include "store/chunk/sum_columns.h"
+#include "store/read/reader.h"
+#include "store/rollup/rollup_walk.h"
 
 /* Some of the samples in a window: summed up, or as records where a metric's values are doubles (which do
  * not add up the same in every order) and at the window's edges. */

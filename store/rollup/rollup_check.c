@@ -2,7 +2,7 @@
 /*
  * rollup_check.c - every rollup of samples and of values against what it sums up.
  */
-#include "store/rollup_parts.h"
+#include "store/rollup/rollup_internal.h"
 
 struct check {
 	struct store_reader *reader;

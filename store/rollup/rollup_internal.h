@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_parts.h - what the readers of rollups share: where the walk gets its keys, and one rollup's sums.
+ * rollup_internal.h - what the readers of rollups share: where the walk gets its keys, and one rollup's sums.
  */
-#ifndef STORE_ROLLUP_PARTS_H
-#define STORE_ROLLUP_PARTS_H
+#ifndef STORE_ROLLUP_INTERNAL_H
+#define STORE_ROLLUP_INTERNAL_H
 
-#include "store/reader_state.h"
-#include "store/rollup.h"
+#include "store/read/reader_internal.h"
+#include "store/rollup/rollup.h"
 
 #define STORE_ROLL_WEIGHTS (1u << STORE_SUMS_WEIGHT)
 #define STORE_ROLL_TIMES (1u << STORE_SUMS_TIME)

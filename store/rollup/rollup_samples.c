@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_line.c - the parts of a stream's sampled line in a window: rollups and chunks by their first sample.
+ * rollup_samples.c - the parts of a stream's sampled line in a window: rollups and chunks by their first
+ * sample.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "store/rollup_parts.h"
-#include "store/table.h"
+#include "store/base/id_table.h"
+#include "store/rollup/rollup_internal.h"
 
 #define PREFETCH_RECORDS 65536u /* of a stream: fewer lie in a few chunks */
 #define PROBES 2u		/* values of a quarter that are in memory already: so are the others, then */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roll_walk.c - the walk over a track's rollups and chunks, both in the order of their keys: by begin, the
+ * rollup_walk.c - the walk over a track's rollups and chunks, both in the order of their keys: by begin, the
  * larger first, so that a rollup comes before all that it sums up, and what it sums up is passed over by
  * looking behind its end.
  */
-#include "store/roll_walk.h"
+#include "store/rollup/rollup_walk.h"
 
 /* ---- looking up ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roll_walk.h - a track cut into what sums it up best: rollups where they lie inside a window, chunks where
+ * rollup_walk.h - a track cut into what sums it up best: rollups where they lie inside a window, chunks where
  * they do not. The writer makes larger rollups from what it gives, readers answer windows with it.
  *
  *   window            [begin ............................................. end)
@@ -13,11 +13,11 @@
  * one part: larger ones stand before the rollup in the order of keys. One that is not there, or is not
  * wanted, is what lies below it.
  */
-#ifndef STORE_ROLL_WALK_H
-#define STORE_ROLL_WALK_H
+#ifndef STORE_ROLLUP_WALK_H
+#define STORE_ROLLUP_WALK_H
 
-#include "store/chunk.h"
-#include "store/reader.h"
+#include "store/chunk/chunk.h"
+#include "store/read/reader.h"
 
 #define STORE_ROLL_STEP 2u /* the writer makes rollups of 2^2, 2^4, ... 2^62 ns */
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roll_write.c - makes rollups in a writer's transaction. A pass over the keys of a track's new chunks
+ * rollup_write.c - makes rollups in a writer's transaction. A pass over the keys of a track's new chunks
  * tells which rollups have got their last one: those of each size whose end lies at or before the next
  * bucket, smaller sizes first, since the larger are made of them.
  */
-#include "store/roll_write.h"
+#include "store/rollup/rollup_write.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "store/roll_walk.h"
+#include "store/rollup/rollup_walk.h"
 
 #define SIZES (STORE_SHIFT_MAX / STORE_ROLL_STEP + 1u) /* [i]: of 2^(2 i) ns */
 #define WHOLE_SHIFT (STORE_ROLL_STEP * (SIZES - 1u))   /* of the one for a whole track */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roll_write.h - the writer's half of rollups. A rollup is made, out of the smaller ones and the chunks
+ * rollup_write.h - the writer's half of rollups. A rollup is made, out of the smaller ones and the chunks
  * below it, by the commit that sees its track go on behind its end; what is still open has none. A
  * chunk that changes behind that front takes the rollups above it away; they are made again when the store
  * is closed. So what is in the file is right after every commit, and a reader never asks how new it is.
  */
-#ifndef STORE_ROLL_WRITE_H
-#define STORE_ROLL_WRITE_H
+#ifndef STORE_ROLLUP_WRITE_H
+#define STORE_ROLLUP_WRITE_H
 
 #include <lmdb.h>
 
-#include "store/file.h"
+#include "store/chunk/context_sums.h"
+#include "store/file/file.h"
 #include "store/key.h"
-#include "store/reader.h"
-#include "store/sums.h"
+#include "store/read/reader.h"
 
 /* How far a track's rollups go. All-zero is a new track's. */
 struct store_roll_front {

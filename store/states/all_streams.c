@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd.c - the crowd's buckets, which grow with the run: when there are too many, or they hold too much,
- * each two become one. crowd_wait.c fills them.
+ * all_streams.c - the crowd's buckets, which grow with the run: when there are too many, or they hold too
+ * much, each two become one. all_streams_wait.c fills them.
  */
 #include <stdlib.h>
 
-#include "store/crowd_parts.h"
-#include "store/made.h"
+#include "store/rollup/pending_rollups.h"
+#include "store/states/all_streams_internal.h"
 
 #define ENTRIES_MAX (1u << 19) /* 32 bytes and some slots each, in memory */
 #define SHIFT_FIRST 20u

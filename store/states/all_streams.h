@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd.h - the lines of all streams of a store in one: time of each (state, operation, context) in buckets
- * of 2^shift ns, summed over the streams. So the whole run, or a window of it, costs what its buckets hold,
- * whether ten streams or 64K made them.
+ * all_streams.h - the lines of all streams of a store in one: time of each (state, operation, context) in
+ * buckets of 2^shift ns, summed over the streams. So the whole run, or a window of it, costs what its buckets
+ * hold, whether ten streams or 64K made them.
  *
  *   stream 0   |==a===|==b==|=====b======|          pieces, as the rollers sweep them
  *   stream 1      |====a====|---|==c==|
@@ -16,18 +16,19 @@
  * store that is still recorded, or whose writer was killed, has none.
  *
  *   key     | STORE_ROLL_ALL | kind CROWD | begin | shift |     (key.h)
- *   bucket  sealed: | sums |                                    (sums.h; metric = state + 16 x operation)
- *   head    begin 0, shift 63; sealed: | streams | life's begin, end | shift | 1 if whole | sums of all |
+ *   bucket  sealed: | sums |                                    (context_sums.h; metric = state + 16 x
+ * operation) head    begin 0, shift 63; sealed: | streams | life's begin, end | shift | 1 if whole | sums of
+ * all |
  *
  * ABSENT time is not kept: it is what the others leave of streams x length. Outside the life of all streams
  * they are absent.
  */
-#ifndef STORE_CROWD_H
-#define STORE_CROWD_H
+#ifndef STORE_ALL_STREAMS_H
+#define STORE_ALL_STREAMS_H
 
 #include <lmdb.h>
 
-#include "store/line_roll.h"
+#include "store/states/state_rollup.h"
 
 #define STORE_ROLL_CROWD 4u /* kind in the key */
 #define STORE_CROWD_STEP 3u /* buckets are of 2^shift ns, and 2^3 times as long, ... */
@@ -43,7 +44,7 @@ struct crowd_piece {
 	uint32_t context, metric;
 };
 
-/* crowd_wait.c */
+/* all_streams_wait.c */
 struct crowd_wait {
 	struct crowd_piece *pieces;
 	uint32_t count, room;

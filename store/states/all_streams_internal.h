@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crowd_parts.h - what crowd.c (buckets) and crowd_wait.c (what waits for them) share. */
-#ifndef STORE_CROWD_PARTS_H
-#define STORE_CROWD_PARTS_H
+/* all_streams_internal.h - what all_streams.c (buckets) and all_streams_wait.c (what waits for them) share.
+ */
+#ifndef STORE_ALL_STREAMS_INTERNAL_H
+#define STORE_ALL_STREAMS_INTERNAL_H
 
-#include "store/crowd.h"
-#include "store/tally.h"
+#include "store/chunk/sum_cache.h"
+#include "store/states/all_streams.h"
 
 #define CROWD_FEW_PIECES 8192u	   /* that are kept while there are few streams */
 #define CROWD_WAIT_MANY (1u << 18) /* 16 bytes each */
@@ -14,14 +15,14 @@ struct crowd_bucket {
 	bool is_spoiled;
 };
 
-/* ---- crowd.c ---- */
+/* ---- all_streams.c ---- */
 
 /* Buckets for all of [begin, end), begin < end. False: the crowd is bad. */
 bool crowd_cover(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns);
 /* No more in memory than it may be. True: buckets are wider now, or the crowd is bad. */
 bool crowd_bound(struct store_crowd *crowd);
 
-/* ---- crowd_wait.c ---- */
+/* ---- all_streams_wait.c ---- */
 
 /* What waits goes to buckets. */
 void crowd_wait_empty(struct store_crowd *crowd);

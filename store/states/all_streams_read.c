@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd_read.c - what readers ask of the crowd. The file may be anybody's: sums that cannot be are damage.
+ * all_streams_read.c - what readers ask of the crowd. The file may be anybody's: sums that cannot be are
+ * damage.
  */
-#include "store/crowd.h"
-#include "store/reader_state.h"
+#include "store/read/reader_internal.h"
+#include "store/states/all_streams.h"
 
 #define SHIFT_LAST 62u /* times of a line are below 2^62 */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd_wait.c - pieces of lines on their way into the crowd's buckets. They wait until there are many, and
- * then each bucket takes what all streams did in its time at once: a context that most streams are in is
+ * all_streams_wait.c - pieces of lines on their way into the crowd's buckets. They wait until there are many,
+ * and then each bucket takes what all streams did in its time at once: a context that most streams are in is
  * looked up in the bucket's table once, not once for each stream, and while the tables of other buckets stay
  * out of the caches.
  *
@@ -13,8 +13,8 @@
  */
 #include <stdlib.h>
 
-#include "store/crowd_parts.h"
-#include "store/table.h"
+#include "store/base/id_table.h"
+#include "store/states/all_streams_internal.h"
 
 #define NO_METRIC UINT32_MAX /* of an end */
 #define GOES_ON (UINT64_C(1) << 63)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * united.c - what a device's queues do, as far as all of them are swept and merged (united_merge.c), in
- * buckets that grow.
+ * device_busy.c - what a device's queues do, as far as all of them are swept and merged
+ * (device_busy_merge.c), in buckets that grow.
  */
 #include <stdlib.h>
 
-#include "store/hash.h"
-#include "store/made.h"
-#include "store/reader_state.h"
-#include "store/table.h"
-#include "store/united_parts.h"
+#include "store/base/hash.h"
+#include "store/base/id_table.h"
+#include "store/read/reader_internal.h"
+#include "store/rollup/pending_rollups.h"
+#include "store/states/device_busy_internal.h"
 
 #define TOP (STORE_UNITED_SIZES - 1u)
 #define WAIT_MAX (1u << 20) /* spans of a queue that wait for another one's watermark */

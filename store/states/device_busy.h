@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * united.h - when a GPU is busy: the union over its queues, never their sum, in buckets of 2^21, 2^24, ...
- * 2^60 ns. The queues of one process, generation and device number are a device.
+ * device_busy.h - when a GPU is busy: the union over its queues, never their sum, in buckets of 2^21, 2^24,
+ * ... 2^60 ns. The queues of one process, generation and device number are a device.
  *
  *   queue 0   |###|   |##|      |#####       swept by its roller until its watermark
  *   queue 1     |####|       |#|
@@ -15,12 +15,12 @@
  * the device has one queue so far, nor where a record came behind the sweep of its queue: such a one deletes
  * those that reach beyond it, and they are not made again. Flight recordings have none.
  */
-#ifndef STORE_UNITED_H
-#define STORE_UNITED_H
+#ifndef STORE_DEVICE_BUSY_H
+#define STORE_DEVICE_BUSY_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 #include "store/key.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #define STORE_ROLL_UNITED 5u /* kind in the key */
 #define STORE_UNITED_STEP 3u

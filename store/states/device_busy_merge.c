@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * united_merge.c - what the queues of a device do, each in order, to stretches in which some queue is busy.
+ * device_busy_merge.c - what the queues of a device do, each in order, to stretches in which some queue is
+ * busy.
  */
-#include "store/united_parts.h"
+#include "store/states/device_busy_internal.h"
 
 /* Queues by when their next spans begin, a heap: the first is at its top. */
 struct turns {

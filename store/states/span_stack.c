@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_stack.c - which spans speak about a stream's line, and which of those that overlap is seen.
+ * span_stack.c - which spans speak about a stream's line, and which of those that overlap is seen.
  */
-#include "store/line_stack.h"
+#include "store/states/span_stack.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/attribute.h"
-#include "store/line_order.h"
+#include "store/base/attribute.h"
+#include "store/states/tie_break.h"
 
 enum line_kind line_kind_of(uint32_t op, bool is_gpu, bool has_samples)
 {

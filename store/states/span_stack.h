@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_stack.h - what a span means to a stream's line, and the spans of one kind that hold at a moment.
+ * span_stack.h - what a span means to a stream's line, and the spans of one kind that hold at a moment.
  *
  * A span that begins later covers what began before it until it ends, so what ends before it never
  * shows again and leaves: towards the top, begins rise and ends fall.
  */
-#ifndef STORE_LINE_STACK_H
-#define STORE_LINE_STACK_H
+#ifndef STORE_SPAN_STACK_H
+#define STORE_SPAN_STACK_H
 
 #include "store/store.h"
 
@@ -68,7 +68,7 @@ struct line_stack {
 };
 
 /* False when memory is out. Spans come by begin, then end; of those that agree in both one is kept, as
- * line_order.h has it. */
+ * tie_break.h has it. */
 struct line_names;
 bool line_stack_push(struct line_stack *stack, const struct line_span *span, const struct line_names *names);
 void line_stack_fini(struct line_stack *stack);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* line_roll.c - see line_roll.h. */
-#include "store/line_roll.h"
+/* state_rollup.c - see state_rollup.h. */
+#include "store/states/state_rollup.h"
 
-#include "store/reader_state.h"
-#include "store/roll_walk.h"
+#include "store/read/reader_internal.h"
+#include "store/rollup/rollup_walk.h"
 
 #define RULES 6
 

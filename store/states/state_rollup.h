@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_roll.h - rollups of a stream's line: for one bucket of 2^shift ns the time of each (state, operation,
- * context), exact. roller.c makes them while records are appended, readers take them in place of the line
- * (timeline/line_sum.c).
+ * state_rollup.h - rollups of a stream's line: for one bucket of 2^shift ns the time of each (state,
+ * operation, context), exact. state_rollup_builder.c makes them while records are appended, readers take them
+ * in place of the line (timeline/sum/state_sum.c).
  *
  *   key     | stream | kind LINE | begin | shift |      (key.h)
- *   value   sealed: | flags | period | four edges | sums |      (sums.h)
+ *   value   sealed: | flags | period | four edges | sums |      (context_sums.h)
  *
  *   edges   of the stream's life and of what is monitored, as far as they cut the bucket, from its begin
  *   sums    metric = state + 16 x operation, samples = records that begin, weight = ns
@@ -13,13 +13,13 @@
  * Flags, period and edges are the rules that the line was swept with. A reader who knows better (a stream
  * turned out to have switch records) passes over the rollup.
  */
-#ifndef STORE_LINE_ROLL_H
-#define STORE_LINE_ROLL_H
+#ifndef STORE_STATE_ROLLUP_H
+#define STORE_STATE_ROLLUP_H
 
+#include "store/chunk/context_sums.h"
 #include "store/key.h"
-#include "store/line.h"
-#include "store/reader.h"
-#include "store/sums.h"
+#include "store/read/reader.h"
+#include "store/states/state_timeline.h"
 
 #define STORE_ROLL_LINE 3u	/* kind in the key, behind the tracks */
 #define STORE_LINE_ROLL_STEP 3u /* sizes are 2^3, 2^6, ... 2^60 ns */

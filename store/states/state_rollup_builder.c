@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller.c - which streams have a roller, and how far each may sweep.
+ * state_rollup_builder.c - which streams have a roller, and how far each may sweep.
  */
 #include <stdlib.h>
 
-#include "store/attribute.h"
-#include "store/ingest.h"
-#include "store/roller_state.h"
-#include "store/table.h"
+#include "store/base/attribute.h"
+#include "store/base/id_table.h"
+#include "store/ingest/ingest.h"
+#include "store/states/state_rollup_builder_internal.h"
 
 #define BASE_FIRST 10u /* 2^30 ns, where no period tells */
 #define SWITCHES_NOT_SAID UINT64_MAX

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller.h - makes a writer's rollups of lines (line_roll.h) out of the records as they are appended: nothing
- * is read back. Streams that are only sampled have none of their own: the sums of their samples tell their
- * line (rollup.h). A stream makes some from its first span that owns the line on, or when its `monitored`
- * span announces such (switches=1), or when it is a GPU's. All lines are swept for the crowd (crowd.h) unless
- * it sleeps (roller_sleep.c).
+ * state_rollup_builder.h - makes a writer's rollups of lines (state_rollup.h) out of the records as they are
+ * appended: nothing is read back. Streams that are only sampled have none of their own: the sums of their
+ * samples tell their line (rollup.h). A stream makes some from its first span that owns the line on, or when
+ * its `monitored` span announces such (switches=1), or when it is a GPU's. All lines are swept for the crowd
+ * (all_streams.h) unless it sleeps (state_rollup_builder_sleep.c).
  *
- *   append --> samples, spans that wait --watermark at a commit--> sweep (line.h) --> bucket --> larger ones
+ *   append --> samples, spans that wait --watermark at a commit--> sweep (state_timeline.h) --> bucket -->
+ * larger ones
  *                                                                                  |
  *                                                                      made: put by that commit
  *
  * A record that comes behind the sweep takes away the rollups from its time on; they are not made again, so
  * readers sweep that stretch themselves. Rolling goes on behind it.
  */
-#ifndef STORE_ROLLER_H
-#define STORE_ROLLER_H
+#ifndef STORE_STATE_ROLLUP_BUILDER_H
+#define STORE_STATE_ROLLUP_BUILDER_H
 
 #include <lmdb.h>
 
-#include "store/context.h"
-#include "store/crowd.h"
-#include "store/line_order.h"
-#include "store/stream.h"
-#include "store/united.h"
+#include "store/catalog/context.h"
+#include "store/catalog/stream.h"
+#include "store/states/all_streams.h"
+#include "store/states/device_busy.h"
+#include "store/states/tie_break.h"
 
 struct store_roller;
 struct store_ingest;
@@ -30,7 +31,7 @@ struct roller_tally;
 
 /* All-zero is none. */
 struct store_rollers {
-	struct line_names names; /* see line_order.h */
+	struct line_names names; /* see tie_break.h */
 	const struct store_ingest
 		*ingest; /* of the same writer; NULL: each stream is told from its first record on */
 	struct roller_place *places; /* [stream] */
@@ -56,7 +57,7 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
 	const struct store_record *record, const struct store_texts *texts);
 
-/* There are STORE_CROWD_STREAMS: from here on the crowd counts, see crowd.h. */
+/* There are STORE_CROWD_STREAMS: from here on the crowd counts, see all_streams.h. */
 void store_rollers_wake(struct store_rollers *rollers);
 
 /* So many records wait that the stream should be advanced before the next commit. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller_state.h - one stream's roller: what waits, the sweep, and the buckets of each size that are being
- * filled. Shared by roller*.c.
+ * state_rollup_builder_internal.h - one stream's roller: what waits, the sweep, and the buckets of each size
+ * that are being filled. Shared by roller*.c.
  *
  *   sizes[base]     |####    |      filled by the sweep
  *   sizes[base + 1] |########|####           |      filled by buckets that were finished below
  */
-#ifndef STORE_ROLLER_STATE_H
-#define STORE_ROLLER_STATE_H
+#ifndef STORE_STATE_ROLLUP_BUILDER_INTERNAL_H
+#define STORE_STATE_ROLLUP_BUILDER_INTERNAL_H
 
-#include "store/roller.h"
+#include "store/states/state_rollup_builder.h"
 
 #define ROLLER_TOP (STORE_LINE_ROLL_SIZES - 1)
 #define ROLLER_WAIT_MAX (15u << 16) /* records of a stream without a watermark; then it is not rolled */
@@ -66,7 +66,7 @@ struct roller_copy {
 struct store_roller {
 	struct line_walk line;
 	struct store_crowd *crowd;
-	struct roller_tally *tally;  /* of all rollers, see roller_run.c */
+	struct roller_tally *tally;  /* of all rollers, see state_rollup_builder_run.c */
 	struct store_united *united; /* a GPU queue's device, or NULL */
 	uint32_t united_queue;
 	uint32_t stream;
@@ -82,7 +82,7 @@ struct store_roller {
 	unsigned base;
 	unsigned pieces;	     /* in the bucket of the base */
 	struct roller_bucket *sizes; /* [STORE_LINE_ROLL_SIZES]; NULL: sweeps for the crowd alone */
-	struct store_bytes made;     /* to be put, see made.h */
+	struct store_bytes made;     /* to be put, see pending_rollups.h */
 	struct store_bytes value;
 	uint64_t torn_ns; /* rollups that reach beyond it are to be deleted; UINT64_MAX: none */
 };
@@ -119,11 +119,11 @@ static inline uint32_t roller_spans_waiting(const struct store_roller *roller)
 	return roller->spans.count - roller->spans.head;
 }
 
-/* ---- roller.c ---- */
+/* ---- state_rollup_builder.c ---- */
 
 void roller_free(struct store_roller *roller);
 
-/* ---- roller_sleep.c ---- */
+/* ---- state_rollup_builder_sleep.c ---- */
 
 /* Once nobody will ask for the crowd, or while nobody may, streams that only feed it need no roller: it goes.
  */
@@ -138,7 +138,7 @@ void roller_doze(struct store_rollers *rollers, const struct store_roller *rolle
 /* Counts those that are swept, too. */
 void roller_count(struct store_rollers *rollers);
 
-/* ---- roller_wait.c ---- */
+/* ---- state_rollup_builder_wait.c ---- */
 
 /* Let a record wait for the sweep; one that comes behind it tears what it made. False: memory is out. */
 bool roller_wait_sample(struct store_roller *roller, const struct store_record *record);
@@ -172,7 +172,7 @@ static inline int roller_sample_compare(const struct roller_sample *a, const str
 	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
-/* ---- roller_run.c ---- */
+/* ---- state_rollup_builder_run.c ---- */
 
 /* free() lets it go; NULL: memory is out. */
 struct roller_tally *roller_tally_new(void);
@@ -183,7 +183,7 @@ const uint32_t *roller_metrics(const struct store_roller *roller);
  * all that begins now or before is taken. False: nothing of it. */
 bool roller_run(struct store_roller *roller, uint64_t limit_ns);
 
-/* ---- roller_sweep.c ---- */
+/* ---- state_rollup_builder_sweep.c ---- */
 
 /* Sweeps until then; all that begins before waits already. False: memory is out. */
 bool roller_sweep(struct store_roller *roller, uint64_t until_ns);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller_put.c - what the rollers have made into a transaction, what late records have torn out of the file,
- * and, at the end, the crowd.
+ * state_rollup_builder_put.c - what the rollers have made into a transaction, what late records have torn out
+ * of the file, and, at the end, the crowd.
  */
-#include "store/made.h"
-#include "store/roller_state.h"
+#include "store/rollup/pending_rollups.h"
+#include "store/states/state_rollup_builder_internal.h"
 
 #define TIME_MAX (UINT64_C(1) << 62) /* a crowd's buckets end before it */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller_run.c - long stretches of a line at once: where samples alone make it, or a GPU's spans one behind
- * the other. What each context has of a stretch is added up here before it goes to the stream's bucket, in
- * which all of the stretch lies; the crowd is given the pieces. Whatever else there is, roller_sweep.c takes
- * piece by piece, to the same sums.
+ * state_rollup_builder_run.c - long stretches of a line at once: where samples alone make it, or a GPU's
+ * spans one behind the other. What each context has of a stretch is added up here before it goes to the
+ * stream's bucket, in which all of the stretch lies; the crowd is given the pieces. Whatever else there is,
+ * state_rollup_builder_sweep.c takes piece by piece, to the same sums.
  */
 #include <stdlib.h>
 
-#include "store/roller_state.h"
-#include "store/tally.h"
+#include "store/chunk/sum_cache.h"
+#include "store/states/state_rollup_builder_internal.h"
 
 #define PERIODS_MAX (UINT64_C(1) << 60) /* no time reaches as far */
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller_sleep.c - rollers that only feed the crowd (crowd.h), and when it is not worth feeding: nobody reads
- * that of few streams. What of a run's begin is little waits until there are more of them; what is not, the
- * crowd has missed when it wakes: those of its buckets are spoiled, readers ask the streams there.
+ * state_rollup_builder_sleep.c - rollers that only feed the crowd (all_streams.h), and when it is not worth
+ * feeding: nobody reads that of few streams. What of a run's begin is little waits until there are more of
+ * them; what is not, the crowd has missed when it wakes: those of its buckets are spoiled, readers ask the
+ * streams there.
  */
-#include "store/roller_state.h"
+#include "store/states/state_rollup_builder_internal.h"
 
 #define DOZE_SAMPLES (1u << 15) /* of one stream that wait, while there are few */
 #define WAIT_ALL (1u << 20)	/* of all; then there is no crowd */

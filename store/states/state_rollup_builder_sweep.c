@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller_sweep.c - the line of a stream, piece by piece, into its own buckets, its device's and the crowd's.
+ * state_rollup_builder_sweep.c - the line of a stream, piece by piece, into its own buckets, its device's and
+ * the crowd's.
  */
 #include <stdlib.h>
 
-#include "store/made.h"
-#include "store/roller_state.h"
+#include "store/rollup/pending_rollups.h"
+#include "store/states/state_rollup_builder_internal.h"
 
 #define PIECES_MANY 12000u /* in a bucket: smaller ones from now on */
 #define PIECES_FEW 1400u

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roller_wait.c - records that wait for a stream's sweep, and what it means when they come behind it.
+ * state_rollup_builder_wait.c - records that wait for a stream's sweep, and what it means when they come
+ * behind it.
  */
 #include <stdlib.h>
 
-#include "store/made.h"
-#include "store/roller_state.h"
-#include "store/table.h"
+#include "store/base/id_table.h"
+#include "store/rollup/pending_rollups.h"
+#include "store/states/state_rollup_builder_internal.h"
 
 #define SPANS_GROWTH 4u
 #define WAIT_MANY (1u << 12)	 /* of one stream: in the nearer caches still when they are swept, ... */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line.c - at every moment the first of these that holds owns the line:
+ * state_timeline.c - at every moment the first of these that holds owns the line:
  *
  *   CPU thread   absent  lost  unmonitored  thinned  sync  blocked  runnable  sample in force  unknown
  *   GPU queue    absent  lost  unmonitored  thinned  work  sync     blocked   runnable         idle
  *
  * Spans of one kind: the one that began last, of those that begin together the one that ends last; what is
- * of one time altogether, line_order.h tells apart.
+ * of one time altogether, tie_break.h tells apart.
  *
  * The sample in force is the last extent sample. Lost, unmonitored and thinned time ends its force. A
  * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a thread
@@ -14,7 +14,7 @@
  * two periods after the sample. A CPU stream without samples (an import of spans) works where its spans say
  * so.
  */
-#include "store/line.h"
+#include "store/states/state_timeline.h"
 
 void line_fini(struct line_walk *line)
 {

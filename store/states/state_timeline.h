@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line.h - turns a stream's samples and spans, given in the order of time, into its line: pieces without gap
- * or overlap, each in one state. timeline/extent.c sweeps what a reader scans; roller.c what a writer
- * appends. timeline/extent.h says what the line is.
+ * state_timeline.h - turns a stream's samples and spans, given in the order of time, into its line: pieces
+ * without gap or overlap, each in one state. timeline/scan/extent.c sweeps what a reader scans;
+ * state_rollup_builder.c what a writer appends. timeline/scan/extent.h says what the line is.
  */
-#ifndef STORE_LINE_H
-#define STORE_LINE_H
+#ifndef STORE_STATE_TIMELINE_H
+#define STORE_STATE_TIMELINE_H
 
-#include "store/line_order.h"
+#include "store/states/tie_break.h"
 
 #define LINE_PERIODS 2u /* that a sample stays in force without switch records */
 
@@ -50,7 +50,7 @@ struct line_walk {
 
 void line_fini(struct line_walk *line);
 
-/* An extent sample that begins now. Of several of one moment, one owns the line: line_order.h. */
+/* An extent sample that begins now. Of several of one moment, one owns the line: tie_break.h. */
 void line_take_sample(struct line_walk *line, uint64_t time_ns, uint32_t context);
 /* Does such a sample give way to one of the same moment that was taken before? */
 bool line_hides_sample(const struct line_walk *line, uint64_t time_ns, uint32_t context);

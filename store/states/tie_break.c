@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* line_order.c - see line_order.h. */
-#include "store/line_order.h"
+/* tie_break.c - see tie_break.h. */
+#include "store/states/tie_break.h"
 
 #include <string.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 static int compare(uint64_t a, uint64_t b)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_order.h - which of several records owns a stream's line that say the same of the same time: samples of
+ * tie_break.h - which of several records owns a stream's line that say the same of the same time: samples of
  * one moment, spans of one kind that begin and end together. Ids differ from store to store (a slice has
  * others than the run it was cut from), so they are compared by what they name: the one with the greatest
  * path hash, of those the one whose operation is last (fixed ones by number, then texts), then whose state
  * is.
  */
-#ifndef STORE_LINE_ORDER_H
-#define STORE_LINE_ORDER_H
+#ifndef STORE_TIE_BREAK_H
+#define STORE_TIE_BREAK_H
 
-#include "store/bytes.h"
-#include "store/line_stack.h"
+#include "store/base/bytes.h"
+#include "store/states/span_stack.h"
 
 /* What ids stand for. */
 struct line_names {

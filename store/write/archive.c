@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * archive.c - a store's values, put in order into a fresh LMDB file (rewrite.h); then its pages, frame by
+ * archive.c - a store's values, put in order into a fresh LMDB file (compact.h); then its pages, frame by
  * frame, through zstd.
  */
-#include "store/archive.h"
+#include "store/write/archive.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "store/hash.h"
-#include "store/packed.h"
-#include "store/reader_state.h"
-#include "store/rewrite.h"
+#include "store/base/hash.h"
+#include "store/file/archive_pages.h"
+#include "store/read/reader_internal.h"
+#include "store/write/compact.h"
 
 #define LEVEL 19
 

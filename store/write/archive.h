@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * archive.h - a finished store, or a moment of one that is written, as a smaller file for keeping (packed.h).
- * Every value is the same byte for byte; readers take both alike, writers do not go on with an archive.
+ * archive.h - a finished store, or a moment of one that is written, as a smaller file for keeping
+ * (archive_pages.h). Every value is the same byte for byte; readers take both alike, writers do not go on
+ * with an archive.
  */
 #ifndef STORE_ARCHIVE_H
 #define STORE_ARCHIVE_H
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 #define STORE_ARCHIVE_SUFFIX ".mdz"
 #define STORE_ARCHIVE_MAKING                                                           \

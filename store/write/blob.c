@@ -9,10 +9,10 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 #include "store/key.h"
-#include "store/reader_state.h"
-#include "store/writer_state.h"
+#include "store/read/reader_internal.h"
+#include "store/write/writer_internal.h"
 
 #define LEVEL 3
 #define SOURCE_SEED 0x736563727566u /* apart from hashes of content */

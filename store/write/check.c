@@ -3,9 +3,9 @@
  * check.c - reads a whole store and compares it with itself: what open and renew believe without looking
  * (chunks against streams, symbols, open spans) is walked here once.
  */
-#include "store/reader_state.h"
-#include "store/rollup.h"
-#include "store/text_late.h"
+#include "store/catalog/lazy_text.h"
+#include "store/read/reader_internal.h"
+#include "store/rollup/rollup.h"
 
 /* What the walk over the chunks finds out about the stream and track at hand. */
 struct tally {

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "store/key.h"
-#include "store/writer_state.h"
+#include "store/write/writer_internal.h"
 
 #define READER_CHECK_COMMITS 16u /* how often stale readers are looked for */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rewrite.c - see rewrite.h. */
-#include "store/rewrite.h"
+/* compact.c - see compact.h. */
+#include "store/write/compact.h"
 
 #include <errno.h>
 
-#include "store/bundle.h"
-#include "store/dense.h"
-#include "store/page_fit.h"
-#include "store/roll_worth.h"
+#include "store/catalog/zstd_block.h"
+#include "store/file/leaf_block.h"
 #include "store/store.h"
+#include "store/write/page_size.h"
+#include "store/write/rollup_prune.h"
 
 #define COMMIT_BYTES ((size_t)16 << 20) /* LMDB holds what is not committed in memory */
 #define ROOM_BYTES (UINT64_C(4) << 20)	/* of a map that never fills */

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rewrite.h - a store's values, put in order into a fresh LMDB file: no page of it is free, its leaves are
+ * compact.h - a store's values, put in order into a fresh LMDB file: no page of it is free, its leaves are
  * full, its trees lie one behind the other. LMDB's own compacting copy leaves leaves as they are, and trusts
  * the pages it reads.
  *
  *   while recording    | meta | trees, chunks and what the commits before left free, mixed |
  *   rewritten          | meta | meta tree | texts | ... | chunks | rollups |
  */
-#ifndef STORE_REWRITE_H
-#define STORE_REWRITE_H
+#ifndef STORE_COMPACT_H
+#define STORE_COMPACT_H
 
-#include "store/file.h"
+#include "store/file/file.h"
 
 /* A store of so much in use is always rewritten when its writer ends; a larger one, up to so much, where that
  * spares a tenth of the file. */
 #define STORE_REWRITE_ALWAYS_BYTES (UINT64_C(64) << 20)
 #define STORE_REWRITE_MOST_BYTES (UINT64_C(1) << 30)
 
-/* How: put the fact STORE_META_SETTLED, and what is dense (dense.h); leave out rollups that are not worth
- * their room (roll_worth.h): not where they are the record, in flight recordings. */
+/* How: put the fact STORE_META_SETTLED, and what is dense (zstd_block.h); leave out rollups that are not
+ * worth their room (rollup_prune.h): not where they are the record, in flight recordings. */
 #define STORE_REWRITE_SETTLED 1u
 #define STORE_REWRITE_DROPS_ROLLS 2u
 

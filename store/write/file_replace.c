@@ -12,9 +12,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "store/file_state.h"
-#include "store/page_fit.h"
-#include "store/place.h"
+#include "store/base/filesystem.h"
+#include "store/file/file_internal.h"
+#include "store/write/page_size.h"
 
 /* By its directory's descriptor: the run may have been moved, or removed and another one made in its place.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * weigh.c - do all weights and values of a store fit into 64 bits together? Sums in it are modulo 2^64, and
- * readers cannot see that one has wrapped: the writer tells them when one may have.
+ * overflow_check.c - do all weights and values of a store fit into 64 bits together? Sums in it are modulo
+ * 2^64, and readers cannot see that one has wrapped: the writer tells them when one may have.
  */
-#include "store/writer_state.h"
+#include "store/write/writer_internal.h"
 
 #define HIGH_FEW (1u << 20) /* no double but the least has a high half below it */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_fit.c - see page_fit.h. */
-#include "store/page_fit.h"
+/* page_size.c - see page_size.h. */
+#include "store/write/page_size.h"
 
-#include "store/bundle.h"
-#include "store/dense.h"
+#include "store/catalog/zstd_block.h"
+#include "store/file/leaf_block.h"
 
 #define SIZES 4u /* 512, 1024, 2048, 4096 */
 #define KEY_MAX (STORE_PAGE_BYTES_LEAST / 4)

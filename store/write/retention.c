@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thin.c - see thin.h: what is asked for, spans and values, and all streams. Samples and the rollups that
- * stand for them are thin_rolls.c's.
+ * retention.c - see retention.h: what is asked for, spans and values, and all streams. Samples and the
+ * rollups that stand for them are retention_rolls.c's.
  */
-#include "store/thin.h"
+#include "store/write/retention.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "store/builder.h"
-#include "store/reader.h"
-#include "store/roll_walk.h"
-#include "store/thin_parts.h"
+#include "store/ingest/builder.h"
+#include "store/read/reader.h"
+#include "store/rollup/rollup_walk.h"
+#include "store/write/retention_internal.h"
 
 #define UNITS 8u	/* buckets in what is kept, at least */
 #define SHIFT_LEAST 12u /* of a bucket */

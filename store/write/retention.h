@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thin.h - the writer of a flight recording drops chunks that are older than asked, in the transaction that
- * commits what is new, so that LMDB uses their pages again. What sums them up stays.
+ * retention.h - the writer of a flight recording drops chunks that are older than asked, in the transaction
+ * that commits what is new, so that LMDB uses their pages again. What sums them up stays.
  *
  *   samples    |###|###|###|###|=====|=====      ### one rollup for each bucket, its chunks are gone
  *   spans      |- -| - |- -|   |=====|=====      - - states of the stream (monitored, lost, marks) stay
@@ -15,13 +15,13 @@
  * rollups and chunks that are left never overlap in what they count. Records that come later than `until` are
  * lost.
  */
-#ifndef STORE_THIN_H
-#define STORE_THIN_H
+#ifndef STORE_RETENTION_H
+#define STORE_RETENTION_H
 
 #include <lmdb.h>
 
-#include "store/ingest.h"
-#include "store/module.h"
+#include "store/catalog/module.h"
+#include "store/ingest/ingest.h"
 
 /* All-zero drops nothing. */
 struct store_thin {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thin_parts.h - inside thin.c and thin_rolls.c: one pass over what is to be dropped. Codes are LMDB's. */
-#ifndef STORE_THIN_PARTS_H
-#define STORE_THIN_PARTS_H
+/* retention_internal.h - inside retention.c and retention_rolls.c: one pass over what is to be dropped. Codes
+ * are LMDB's. */
+#ifndef STORE_RETENTION_INTERNAL_H
+#define STORE_RETENTION_INTERNAL_H
 
-#include "store/thin.h"
+#include "store/write/retention.h"
 
 #define THIN_SHIFT_WHOLE 62u /* of the largest rollups */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thin_rolls.c - samples of a flight recording that are dropped: the rollup that stands for each bucket is
- * made before its chunks go, and rollups that are old are joined into larger ones.
+ * retention_rolls.c - samples of a flight recording that are dropped: the rollup that stands for each bucket
+ * is made before its chunks go, and rollups that are old are joined into larger ones.
  */
-#include "store/line_roll.h"
-#include "store/roll_walk.h"
-#include "store/thin_parts.h"
+#include "store/rollup/rollup_walk.h"
+#include "store/states/state_rollup.h"
+#include "store/write/retention_internal.h"
 
 #define AGES 4u /* times what is kept, until rollups are joined for the first time */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roll_worth.c - see roll_worth.h. */
-#include "store/roll_worth.h"
+/* rollup_prune.c - see rollup_prune.h. */
+#include "store/write/rollup_prune.h"
 
 #include "store/key.h"
-#include "store/line_roll.h"
+#include "store/states/state_rollup.h"
 #include "store/store.h"
 
 bool store_roll_keeps_all;

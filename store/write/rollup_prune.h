@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roll_worth.h - which rollups a settled store keeps. Where call paths hardly come again, a rollup holds
+ * rollup_prune.h - which rollups a settled store keeps. Where call paths hardly come again, a rollup holds
  * about as much as the chunks that it sums up: it takes their room once more, and reading it saves nothing.
  * One that is not there is the sum of what lies below it (FORMAT.md), so such ones are left out.
  */
-#ifndef STORE_ROLL_WORTH_H
-#define STORE_ROLL_WORTH_H
+#ifndef STORE_ROLLUP_PRUNE_H
+#define STORE_ROLLUP_PRUNE_H
 
-#include "store/file.h"
+#include "store/file/file.h"
 
 extern bool store_roll_keeps_all; /* tests set it: all are worth it, or small stores would have hardly any */
 

@@ -3,17 +3,17 @@
  * writer.c - the one writer of a store: tables in memory, records in builders (ingest.c). Nothing here
  * touches the file between creating and closing it; commit.c does.
  */
-#include "store/writer.h"
+#include "store/write/writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/place.h"
-#include "store/rewrite.h"
-#include "store/table.h"
-#include "store/writer_state.h"
+#include "store/base/filesystem.h"
+#include "store/base/id_table.h"
+#include "store/write/compact.h"
+#include "store/write/writer_internal.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)
 #define META_KEY_BYTES_MAX 511u /* LMDB's longest key */

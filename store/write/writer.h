@@ -11,7 +11,7 @@
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
 
-#include "store/error.h"
+#include "store/base/error.h"
 #include "store/store.h"
 
 struct store_writer;
@@ -40,8 +40,8 @@ int store_writer_commit(struct store_writer *writer, struct error *error);
  * Remote file systems, which may say only then that they are full, are waited for all the same. */
 void store_writer_hurry(struct store_writer *writer);
 
-/* How long the moment of a reader is kept that falls behind and makes the file grow (slow.h); 20 s if not
- * said. */
+/* How long the moment of a reader is kept that falls behind and makes the file grow (stale_readers.h); 20 s
+ * if not said. */
 void store_writer_patience(struct store_writer *writer, uint64_t patience_ns);
 
 /* Key-value facts about the run: command host boot origin_ns wall_ns launch schema state exit ... (text). */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer_state.h - what writer.c, writer_spans.c (adding) and commit.c (putting into the file) share.
+ * writer_internal.h - what writer.c, writer_spans.c (adding) and commit.c (putting into the file) share.
  */
-#ifndef STORE_WRITER_STATE_H
-#define STORE_WRITER_STATE_H
+#ifndef STORE_WRITER_INTERNAL_H
+#define STORE_WRITER_INTERNAL_H
 
-#include "store/context.h"
-#include "store/ingest.h"
-#include "store/pack.h"
-#include "store/roller.h"
-#include "store/stream.h"
-#include "store/stream_block.h"
-#include "store/thin.h"
-#include "store/total.h"
-#include "store/writer.h"
+#include "store/catalog/append_block.h"
+#include "store/catalog/context.h"
+#include "store/catalog/stream.h"
+#include "store/catalog/stream_block.h"
+#include "store/ingest/ingest.h"
+#include "store/ingest/run_total.h"
+#include "store/states/state_rollup_builder.h"
+#include "store/write/retention.h"
+#include "store/write/writer.h"
 
 /* Spans that have begun, of one stream. */
 struct open_spans {

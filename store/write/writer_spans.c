@@ -4,8 +4,8 @@
  * from one commit to the next, so that a run that breaks off still says what was going on; once it ends it is
  * a record like any other.
  */
-#include "store/table.h"
-#include "store/writer_state.h"
+#include "store/base/id_table.h"
+#include "store/write/writer_internal.h"
 
 static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t stream)
 {

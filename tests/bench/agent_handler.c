@@ -19,11 +19,11 @@
 #include <time.h>
 #include <ucontext.h>
 
-#include "record/agent/loaded.h"
-#include "record/agent/perf.h"
-#include "record/agent/process.h"
-#include "record/agent/sample.h"
-#include "record/agent/source_perf.h"
+#include "record/agent/base/perf.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/sample.h"
+#include "record/agent/sample/source_perf.h"
+#include "record/agent/unwind/module_map.h"
 
 #define ROUNDS 301
 #define WARM_ROUNDS 3001

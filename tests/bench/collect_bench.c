@@ -24,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/measured.h"
-#include "store/reader.h"
+#include "record/process/process.h"
+#include "store/read/reader.h"
 
 #define THREADS_MAX 32u
 #define ROUND 2000u /* records of each thread: a quarter of its ring, after which a collector looks */

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/perf.h"
+#include "record/agent/base/perf.h"
 
 static _Atomic unsigned long count;
 

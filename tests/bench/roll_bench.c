@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/reader_state.h"
+#include "store/read/reader_internal.h"
 #include "tests/simulate.h"
-#include "timeline/tile.h"
-#include "timeline/window.h"
+#include "timeline/sum/window.h"
+#include "timeline/tile/tile.h"
 
 #define ROUNDS 7
 #define BRUTE_ROUNDS 2

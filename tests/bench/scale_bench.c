@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "tests/simulate.h"
-#include "timeline/run_find.h"
-#include "timeline/tile.h"
-#include "timeline/window.h"
+#include "timeline/run/run_find.h"
+#include "timeline/sum/window.h"
+#include "timeline/tile/tile.h"
 
 #define ROUNDS 5
 #define COLUMNS 200

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/reader_state.h"
+#include "store/read/reader_internal.h"
 
 #define KINDS 5u /* packings of codec.c */
 

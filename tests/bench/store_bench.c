@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/chunk.h"
-#include "store/reader.h"
-#include "store/writer.h"
+#include "store/chunk/chunk.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
 
 #define RECORDS (1u << 20)
 #define CHUNK 4096u

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tui/session.h"
-#include "tui/session_read.h"
+#include "tui/app/session_read.h"
+#include "tui/session/session.h"
 
 #define ROWS 50
 #define COLUMNS 272

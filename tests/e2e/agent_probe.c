@@ -29,7 +29,7 @@
 
 #include "samples/burn.h"
 
-#define SAMPLING_SIGNAL 61 /* AGENT_SIGNAL in record/agent/source.h */
+#define SAMPLING_SIGNAL 61 /* AGENT_SIGNAL in record/agent/sample/source.h */
 
 static volatile uint64_t sink;
 static const char *self;

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/event_hello.h"
+#include "store/ring/handshake.h"
 
 #define PROCESSES_MAX 4096
 

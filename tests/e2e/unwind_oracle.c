@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unwind_oracle.c - is the agent's unwinder right? Stops a running program at
- * random moments, walks its stack with record/agent/unwind.c through a remote
+ * random moments, walks its stack with record/agent/unwind/unwind.c through a remote
  * memory reader, walks it again with libunwind-ptrace, and compares frame by frame.
  * libunwind appears here and nowhere else.
  *
@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/unwind.h"
+#include "record/agent/unwind/unwind.h"
 
 #define MODULES_MAX 512
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "blame/rolled_file.h"
+#include "blame/idle/idle_cache_file.h"
 #include "tests/fuzz/image.h"
 
 #define CONTEXTS 50u

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "blame/waits.h"
+#include "blame/base/wait_functions.h"
 #include "tests/fuzz/small_run.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "formats/tsv_import.h"
-#include "timeline/info.h"
+#include "timeline/stats/info.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/agent/cfi.h"
+#include "record/agent/unwind/cfi.h"
 
 #define BASE UINT64_C(0x100000000)
 #define REACH (UINT64_C(1) << 31)

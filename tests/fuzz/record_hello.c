@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "record/hello.h"
+#include "record/base/handshake.h"
 
 #define DESCRIPTORS_MAX 100u
 #define MESSAGE_MAX 256u

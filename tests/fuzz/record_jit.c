@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/writer.h"
+#include "store/write/writer.h"
 
 static uint32_t text_put(struct store_writer *writer, const char *bytes, size_t size);
 static void symbol_put(struct store_writer *writer, uint32_t module, uint64_t offset,
@@ -27,7 +27,7 @@ static struct store_context context_at(const struct store_writer *writer, uint32
 #define store_writer_symbol symbol_put
 #define store_writer_context_count context_count
 #define store_writer_context_at context_at
-#include "record/jit.c"
+#include "record/process/perf_map.c"
 
 #define MODULE 3u
 #define FILE_MAX (READ_BYTES * 4)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "record/kernel_symbols.h"
+#include "record/kernel/kernel_symbols.h"
 #include "tests/fuzz/image.h"
 
 #define SYMBOLS 2000u

@@ -21,11 +21,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/clock.h"
-#include "record/kernel.h"
-#include "record/measured.h"
-#include "record/switches.h"
-#include "store/reader.h"
+#include "record/base/clock.h"
+#include "record/kernel/kernel.h"
+#include "record/process/process.h"
+#include "record/process/switches.h"
+#include "store/read/reader.h"
 
 #define RINGS 4u
 #define SWITCH_RINGS 2u

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/simulate.h"
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 static char directory[] = "/dev/shm/hpct-fuzz.XXXXXX";
 static char small_run_path[64];

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/chunk.h"
-#include "store/hash.h"
-#include "store/reader.h"
-#include "store/sums.h"
-#include "store/works.h"
+#include "store/base/hash.h"
+#include "store/chunk/chunk.h"
+#include "store/chunk/context_sums.h"
+#include "store/chunk/sum_columns.h"
+#include "store/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

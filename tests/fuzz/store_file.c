@@ -2,17 +2,17 @@
 /*
  * store_file.c - libFuzzer: whole stores, plain and archived, as their writer left them when it was killed
  * and when it ended in order, with some bytes that are anybody's (image.h). In this build seals and checksums
- * count as right (store/bytes.h), so that what stands behind them is reached: pages, tables, chunks, rollups,
- * names, open spans, kept files.
+ * count as right (store/base/bytes.h), so that what stands behind them is reached: pages, tables, chunks,
+ * rollups, names, open spans, kept files.
  */
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "store/archive.h"
-#include "store/dense.h"
-#include "store/reader.h"
-#include "store/rollup.h"
-#include "store/writer.h"
+#include "store/catalog/zstd_block.h"
+#include "store/read/reader.h"
+#include "store/rollup/rollup.h"
+#include "store/write/archive.h"
+#include "store/write/writer.h"
 #include "tests/fuzz/image.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "timeline/dwarf_package.h"
+#include "timeline/debug/dwp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

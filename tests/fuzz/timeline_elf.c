@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/landing_pad.h"
-#include "timeline/loops.h"
-#include "timeline/module_file.h"
-#include "timeline/symbols.h"
+#include "timeline/code/landing_pad.h"
+#include "timeline/code/loops.h"
+#include "timeline/debug/debug_files.h"
+#include "timeline/debug/symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

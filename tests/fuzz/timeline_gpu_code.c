@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "timeline/gpu_code.h"
-#include "timeline/loops.h"
+#include "timeline/code/gpu_code.h"
+#include "timeline/code/loops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/cfg.h"
-#include "timeline/loop_forest.h"
+#include "timeline/code/cfg.h"
+#include "timeline/code/loop_forest.h"
 
 #define CODE_AT 0x1000u
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/small_run.h"
-#include "timeline/mark.h"
+#include "timeline/select/bookmark.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/bytes.h"
-#include "store/hash.h"
-#include "timeline/names_shared.h"
+#include "store/base/bytes.h"
+#include "store/base/hash.h"
+#include "timeline/names/names_library_cache.h"
 
 static char directory[] = "/tmp/hpct-fuzz-XXXXXX";
 static char file[256];

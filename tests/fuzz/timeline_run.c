@@ -8,17 +8,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "store/arena.h"
-#include "store/roll_worth.h"
+#include "store/base/arena.h"
+#include "store/write/rollup_prune.h"
 #include "tests/fuzz/image.h"
 #include "tests/simulate.h"
-#include "timeline/info.h"
-#include "timeline/mark.h"
-#include "timeline/scan.h"
-#include "timeline/stacks.h"
-#include "timeline/tile.h"
-#include "timeline/united.h"
-#include "timeline/window.h"
+#include "timeline/scan/scan.h"
+#include "timeline/select/bookmark.h"
+#include "timeline/stats/info.h"
+#include "timeline/stats/stacks.h"
+#include "timeline/sum/device_busy.h"
+#include "timeline/sum/window.h"
+#include "timeline/tile/tile.h"
 
 #define STREAMS 64u /* that are asked about */
 #define TILES 32u

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "tests/fuzz/image.h"
-#include "timeline/unpacked.h"
+#include "timeline/debug/debug_cache.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

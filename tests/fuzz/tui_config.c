@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_config.c - libFuzzer: a user's files of the view, settings, keys, colours and filters (tui/config.h),
- * any bytes in the one that the first byte names. The picture is drawn with them; settings that are kept are
- * the same when they are read again.
+ * tui_config.c - libFuzzer: a user's files of the view, settings, keys, colours and filters
+ * (tui/app/config.h), any bytes in the one that the first byte names. The picture is drawn with them;
+ * settings that are kept are the same when they are read again.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "tests/fuzz/small_run.h"
-#include "tui/config.h"
-#include "tui/keys.h"
-#include "tui/settings.h"
+#include "tui/app/config.h"
+#include "tui/app/settings.h"
+#include "tui/screen/keys.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

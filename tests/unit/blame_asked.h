@@ -10,7 +10,7 @@
 
 #include "tests/unit/blame_trace.h"
 
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 /* A question about all streams of a trace, of its first 100 ns unless the test says otherwise. */
 struct asked {

@@ -5,8 +5,8 @@
  */
 #include "tests/unit/blame_trace.h"
 
-#include "blame/blocks.h"
-#include "blame/idle.h"
+#include "blame/base/time_slices.h"
+#include "blame/idle/idle.h"
 
 #define ROUNDS 150
 #define SPANS 120u

@@ -4,8 +4,8 @@
  */
 #include "tests/unit/blame_trace.h"
 
-#include "blame/blocks.h"
-#include "blame/findings.h"
+#include "blame/base/time_slices.h"
+#include "blame/findings/findings.h"
 
 struct asked {
 	struct small_run small;

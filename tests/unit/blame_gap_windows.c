@@ -5,8 +5,8 @@
  */
 #include "tests/unit/blame_minutes.h"
 
-#include "blame/blocks.h"
-#include "blame/gaps.h"
+#include "blame/base/time_slices.h"
+#include "blame/idle/gaps.h"
 
 #define ROUNDS 60
 #define GAPS (QUEUES * SPANS + 1)

@@ -5,9 +5,9 @@
  */
 #include "tests/unit/blame_trace.h"
 
-#include "blame/blocks.h"
-#include "blame/gaps.h"
-#include "blame/idle_group.h"
+#include "blame/base/time_slices.h"
+#include "blame/idle/gaps.h"
+#include "blame/idle/idle_group.h"
 
 #define ROUNDS 100
 #define LENGTH 2000u

@@ -2,8 +2,8 @@
 /* blame_launches.c - launches by their links, in the order of any program: as a plain list tells them. */
 #include "tests/unit/blame_trace.h"
 
-#include "blame/launches.h"
-#include "store/wide.h"
+#include "blame/gpu/launches.h"
+#include "store/base/avx2.h"
 
 #define ROUNDS 400
 #define LAUNCHES 700u

@@ -8,8 +8,8 @@
 
 #include "tests/unit/blame_trace.h"
 
-#include "blame/queued.h"
-#include "blame/waits.h"
+#include "blame/base/wait_functions.h"
+#include "blame/gpu/gpu_pending.h"
 
 #define WINDOWS 6u
 #define THREADS 2u /* what they share is halved: without a rest */

@@ -6,7 +6,7 @@
  */
 #include "tests/unit/blame_trace.h"
 
-#include "blame/idle.h"
+#include "blame/idle/idle.h"
 
 #define LAUNCHES 60000u /* 7 pages of links */
 #define STEP_NS 130000u /* about, from launch to launch: 8 s in all */

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/blame_trace.h"
 
-#include "blame/tree.h"
+#include "blame/idle/tree.h"
 
 #define ROUNDS 300
 #define SHARES 24u

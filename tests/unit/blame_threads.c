@@ -5,9 +5,9 @@
  */
 #include "tests/unit/blame_asked.h"
 
-#include "blame/balance.h"
-#include "blame/late.h"
-#include "blame/threads.h"
+#include "blame/idle/imbalance.h"
+#include "blame/wait/last_arrival.h"
+#include "blame/wait/threads.h"
 
 #define ROUNDS 100
 #define LENGTH 1000u

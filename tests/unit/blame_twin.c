@@ -8,11 +8,11 @@
 #include <dirent.h>
 #include <limits.h>
 
-#include "blame/blocks.h"
-#include "blame/idle.h"
-#include "blame/rolled.h"
-#include "store/attribute.h"
-#include "store/wide.h"
+#include "blame/base/time_slices.h"
+#include "blame/idle/idle.h"
+#include "blame/idle/idle_cache.h"
+#include "store/base/attribute.h"
+#include "store/base/avx2.h"
 
 #define ROUNDS 300
 #define LENGTH 240u /* ns */

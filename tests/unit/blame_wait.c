@@ -5,7 +5,7 @@
  */
 #include "tests/unit/blame_trace.h"
 
-#include "blame/wait.h"
+#include "blame/wait/wait.h"
 
 #define ROUNDS 200
 #define LENGTH 200u

@@ -5,10 +5,10 @@
  */
 #include "tests/unit/blame_trace.h"
 
-#include "blame/calls.h"
-#include "blame/mpi_name.h"
-#include "blame/waits.h"
-#include "timeline/extent.h"
+#include "blame/base/mpi_name.h"
+#include "blame/base/runtime_calls.h"
+#include "blame/base/wait_functions.h"
+#include "timeline/scan/extent.h"
 
 static const struct {
 	const char *path;

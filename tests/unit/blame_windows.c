@@ -9,10 +9,10 @@
 #include <glob.h>
 #include <limits.h>
 
-#include "blame/blocks.h"
-#include "blame/idle.h"
-#include "blame/page.h"
-#include "blame/rolled.h"
+#include "blame/base/time_slices.h"
+#include "blame/idle/idle.h"
+#include "blame/idle/idle_cache.h"
+#include "blame/page/page.h"
 
 #define ROUNDS 60
 #define CONTEXTS 16u

@@ -8,8 +8,8 @@
 #include "formats/format.h"
 #include "formats/tsv_stream.h"
 #include "tests/simulate.h"
-#include "timeline/profile.h"
-#include "timeline/stats.h"
+#include "timeline/profile/profile.h"
+#include "timeline/stats/stats.h"
 
 struct spot {
 	char directory[64], run[80], again[80], other[80];

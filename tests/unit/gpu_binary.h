@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "timeline/gpu_code.h"
-#include "timeline/names.h"
+#include "timeline/code/gpu_code.h"
+#include "timeline/names/names.h"
 
 static inline void *gpu_file_read(const char *path, size_t *size)
 {

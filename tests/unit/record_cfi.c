@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <dwarf.h>
 
-#include "record/agent/cfi.h"
+#include "record/agent/unwind/cfi.h"
 #include "tests/unit/seed.h"
 
 #define BASE UINT64_C(0x100000)

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/check.h"
+#include "record/launch/target_check.h"
 #include "tests/unit/seed.h"
 
 #ifdef __x86_64__

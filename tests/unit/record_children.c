@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "record/children.h"
+#include "record/collect/children.h"
 
 #define TOLD 1000u
 

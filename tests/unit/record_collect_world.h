@@ -33,9 +33,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/collect.h"
-#include "store/event_hello.h"
-#include "store/reader.h"
+#include "record/collect/collect.h"
+#include "store/read/reader.h"
+#include "store/ring/handshake.h"
 
 #define RINGS 8u
 #define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))

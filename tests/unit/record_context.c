@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "record/agent/context.h"
-#include "store/event.h"
+#include "record/agent/unwind/context_tree.h"
+#include "store/ring/ring.h"
 #include "tests/unit/seed.h"
 
 #define CAPACITY 3000u

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "record/agent/gpu_bounds.h"
+#include "record/agent/gpu/gpu_clock_bounds.h"
 
 #define CASES 2000
 #define COMMANDS 100

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "record/agent/gpu_clock.h"
+#include "record/agent/gpu/gpu_clock.h"
 #include "tests/unit/seed.h"
 
 #define CASES 200000

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "record/agent/gpu_map.h"
+#include "record/agent/gpu/gpu_map.h"
 #include "tests/unit/seed.h"
 
 #define KEYS 600u

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "record/hello.h"
+#include "record/base/handshake.h"
 
 static void send_with_descriptor(int to, uint32_t kind)
 {

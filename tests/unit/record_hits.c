@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/hits.h"
+#include "record/kernel/kernel_callchains.h"
 #include "tests/unit/seed.h"
 
 #define MOST 2000u

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/host.h"
+#include "record/base/rendezvous.h"
 
 static int listener_make(struct host *host)
 {

@@ -19,10 +19,10 @@
 
 #include <cmocka.h>
 
-#include "record/agent/ring.h"
-#include "record/gpu_module.h"
-#include "record/join_state.h"
-#include "store/reader.h"
+#include "record/agent/base/ring.h"
+#include "record/gpu/correlate_internal.h"
+#include "record/process/gpu_module.h"
+#include "store/read/reader.h"
 #include "tests/unit/seed.h"
 
 #define BYTES (EVENT_MODULES_AT + EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)

@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/kernel.h"
-#include "store/reader.h"
+#include "record/kernel/kernel.h"
+#include "store/read/reader.h"
 
 static const char symbols[] = "0000000000001000 A a_processors_own\n"
 			      "ffffffff81000000 T _text\n"

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "record/kernel_symbols.h"
-#include "store/hash.h"
+#include "record/kernel/kernel_symbols.h"
+#include "store/base/hash.h"
 
 #define COUNT 600u
 

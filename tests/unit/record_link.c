@@ -11,7 +11,7 @@
 #include <elf.h>
 #include <unistd.h>
 
-#include "record/link.h"
+#include "record/launch/link.h"
 
 static char directory[64], agent[128];
 

@@ -18,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/launch_name.h"
-#include "record/options.h"
-#include "record/rundir.h"
+#include "record/launch/launch_name.h"
+#include "record/launch/options.h"
+#include "record/launch/rundir.h"
 
 static char directory[64];
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "record/agent/preload.h"
+#include "record/agent/process/preload.h"
 
 #define AGENT "/nowhere/agent.so"
 

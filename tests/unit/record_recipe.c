@@ -15,8 +15,8 @@
 #include <cmocka.h>
 #include <link.h>
 
-#include "record/agent/instruction.h"
-#include "record/agent/recipe.h"
+#include "record/agent/unwind/instruction.h"
+#include "record/agent/unwind/prologue_scan.h"
 
 #if defined(__x86_64__)
 

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "record/agent/ring.h"
-#include "record/records.h"
+#include "record/agent/base/ring.h"
+#include "record/base/ring_records.h"
 #include "tests/unit/seed.h"
 
 #define SENT 200000u

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "record/agent/process.h"
+#include "record/agent/process/process.h"
 #include "tests/unit/seed.h"
 
 #define PERIOD_NS 100000
@@ -32,7 +32,7 @@ static uint64_t test_cpu_ns(void)
 
 #define process_handler_now_ns test_now_ns
 #define process_handler_cpu_ns test_cpu_ns
-#include "record/agent/source_perf.h"
+#include "record/agent/sample/source_perf.h"
 
 struct source_perf source_perf = {.kernel = true};
 static struct event_ring ring;

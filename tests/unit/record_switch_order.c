@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/switch_order.h"
+#include "record/kernel/switch_order.h"
 #include "tests/unit/seed.h"
 
 #define MOST 600u

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "record/switch_reader.h"
-#include "record/switches_state.h"
+#include "record/process/switch_reader.h"
+#include "record/process/switches_internal.h"
 
 #define BYTES 4096u
 #define FULL 128u /* so little room is taken for a loss */

@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-#include "record/drain.h"
-#include "record/switch_line.h"
-#include "record/switches_state.h"
-#include "store/writer.h"
+#include "record/kernel/switch_spans.h"
+#include "record/process/drain.h"
+#include "record/process/switches_internal.h"
+#include "store/write/writer.h"
 #include "tests/unit/seed.h"
 
 #define BYTES 4096u

@@ -20,7 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "record/agent/sample.h"
+#include "record/agent/sample/sample.h"
 #include "tests/unit/seed.h"
 
 #define DEEP 60

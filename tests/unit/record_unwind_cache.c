@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/unwind_step.h"
 #include "tests/unit/unwind_blind.h"
 
 #define DEEP 300 /* frames; as Python's are that call PyTorch */

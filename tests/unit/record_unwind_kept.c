@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/unwind_step.h"
 #include "tests/unit/seed.h"
 #include "tests/unit/unwind_blind.h"
 

@@ -10,13 +10,13 @@
 
 #include <cmocka.h>
 
-#include "store/writer.h"
+#include "store/write/writer.h"
 
 static void span_append(struct store_writer *writer, uint32_t stream, enum store_track track,
 	const struct store_record *records, size_t count);
 
 #define store_writer_append span_append
-#include "record/waits.c" /* NOLINT(bugprone-suspicious-include): its bounds, and what it appends */
+#include "record/kernel/wait_paths.c" /* NOLINT(bugprone-suspicious-include): its bounds, and what it appends */
 #include "tests/unit/seed.h"
 
 enum { OUTSIDE = 7, WRAPPER = 8 };

@@ -19,11 +19,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "store/archive.h"
-#include "store/packed.h"
-#include "store/place.h"
-#include "store/reader.h"
-#include "store/writer.h"
+#include "store/base/filesystem.h"
+#include "store/file/archive_pages.h"
+#include "store/read/reader.h"
+#include "store/write/archive.h"
+#include "store/write/writer.h"
 
 static char directory[] = "/tmp/hpct-archive.XXXXXX";
 static char store[64], packed[64], copied[64];

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "store/reader.h"
-#include "store/writer.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
 #include "tests/unit/seed.h"
 
 #define LARGE (3u << 20)

@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/archive.h"
-#include "store/bundle.h"
+#include "store/file/leaf_block.h"
 #include "store/key.h"
-#include "store/reader.h"
-#include "store/writer.h"
+#include "store/read/reader.h"
+#include "store/write/archive.h"
+#include "store/write/writer.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/cached.h"
+#include "store/base/user_cache.h"
 
 static char place[] = "/tmp/hpct-cached.XXXXXX";
 

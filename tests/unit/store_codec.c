@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/chunk.h"
-#include "store/chunk_job.h"
-#include "store/hash.h"
-#include "store/reader.h"
-#include "store/wide.h"
+#include "store/base/avx2.h"
+#include "store/base/hash.h"
+#include "store/chunk/chunk.h"
+#include "store/chunk/chunk_decode_internal.h"
+#include "store/read/reader.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "store/codec.h"
+#include "store/base/codec.h"
 #include "tests/unit/chance.h"
 
 #define SPLIT 4u

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/reader.h"
-#include "store/writer.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
 
 #define TEXTS 20000u
 #define STREAMS 3000u

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "store/crowd_parts.h"
+#include "store/states/all_streams_internal.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 

@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/bundle.h"
-#include "store/dense.h"
+#include "store/catalog/append_block.h"
+#include "store/catalog/text.h"
+#include "store/catalog/zstd_block.h"
+#include "store/file/leaf_block.h"
 #include "store/key.h"
-#include "store/pack.h"
-#include "store/reader.h"
-#include "store/text.h"
-#include "store/writer.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"

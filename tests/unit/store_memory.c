@@ -17,11 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/crowd.h"
-#include "store/ingest.h"
-#include "store/reader.h"
-#include "store/united.h"
-#include "store/writer.h"
+#include "store/ingest/ingest.h"
+#include "store/read/reader.h"
+#include "store/states/all_streams.h"
+#include "store/states/device_busy.h"
+#include "store/write/writer.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 int main(void)

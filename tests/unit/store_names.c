@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "store/names.h"
+#include "store/catalog/symbol_protocol.h"
 #include "tests/unit/seed.h"
 
 static struct names_scope scope_of(uint32_t kind, const char *name, uint32_t line)

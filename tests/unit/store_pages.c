@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/ask.h"
-#include "store/tree.h"
+#include "store/file/readahead.h"
+#include "store/file/tree.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"

@@ -22,10 +22,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/bytes.h"
-#include "store/file.h"
-#include "store/reader.h"
-#include "store/writer.h"
+#include "store/base/bytes.h"
+#include "store/file/file.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"

@@ -24,11 +24,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/file.h"
+#include "store/file/file.h"
 #include "store/key.h"
-#include "store/reader.h"
-#include "store/rewrite.h"
-#include "store/writer.h"
+#include "store/read/reader.h"
+#include "store/write/compact.h"
+#include "store/write/writer.h"
 
 #define PERIOD_NS 1000000u
 #define COMMITS 200

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/reader.h"
+#include "store/read/reader.h"
 #include "tests/simulate.h"
 
 #define STORE_FILE "/node01-0f0e0d0c-0b0a-4908-8706-050403020100.mdb"

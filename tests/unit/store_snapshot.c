@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/file_state.h"
-#include "store/reader_state.h"
-#include "store/rollup.h"
-#include "store/writer.h"
+#include "store/file/file_internal.h"
+#include "store/read/reader_internal.h"
+#include "store/rollup/rollup.h"
+#include "store/write/writer.h"
 
 #define PAGES 64u
 #define PLACE 40u /* of the page that is looked at */

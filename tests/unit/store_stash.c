@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/stash.h"
+#include "store/ingest/chunk_parked.h"
 #include "tests/unit/seed.h"
 
 #define ROUNDS 300

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "store/stream_block.h"
+#include "store/catalog/stream_block.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 

@@ -17,13 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/catalog/stream.h"
+#include "store/catalog/stream_block.h"
 #include "store/key.h"
-#include "store/reader.h"
-#include "store/reader_state.h"
+#include "store/read/reader.h"
+#include "store/read/reader_internal.h"
 #include "store/store.h"
-#include "store/stream.h"
-#include "store/stream_block.h"
-#include "store/writer.h"
+#include "store/write/writer.h"
 
 #define STREAMS 3001u /* the last block is not full */
 

@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-#include "store/survey.h"
-#include "store/wide.h"
+#include "store/base/avx2.h"
+#include "store/chunk/chunk_stats.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 

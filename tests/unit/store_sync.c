@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "store/place.h"
-#include "store/writer.h"
+#include "store/base/filesystem.h"
+#include "store/write/writer.h"
 
 static unsigned waits;
 

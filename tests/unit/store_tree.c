@@ -21,13 +21,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/bundle.h"
-#include "store/chunk.h"
-#include "store/file.h"
+#include "store/chunk/chunk.h"
+#include "store/file/file.h"
+#include "store/file/leaf_block.h"
 #include "store/key.h"
-#include "store/reader.h"
-#include "store/rollup.h"
-#include "store/writer.h"
+#include "store/read/reader.h"
+#include "store/rollup/rollup.h"
+#include "store/write/writer.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 #include "tests/unit/store_place.h"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "store/error.h"
-#include "store/utf8.h"
+#include "store/base/error.h"
+#include "store/base/utf8.h"
 
 static void expect(const char *name, const char *wanted)
 {

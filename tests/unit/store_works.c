@@ -13,10 +13,10 @@
 
 #include <string.h>
 
-#include "store/chunk.h"
-#include "store/reader.h"
-#include "store/sums.h"
-#include "store/works.h"
+#include "store/chunk/chunk.h"
+#include "store/chunk/context_sums.h"
+#include "store/chunk/sum_columns.h"
+#include "store/read/reader.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
 

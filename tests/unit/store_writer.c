@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/reader.h"
-#include "store/writer.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
 #include "tests/unit/seed.h"
 
 #define ROUNDS 40
@@ -114,7 +114,8 @@ struct world {
 	struct model models[STORE_TRACK_COUNT];
 	enum shape shapes[STORE_TRACK_COUNT];
 	uint32_t contexts;
-	uint32_t others; /* streams beside the two, so many that what waits is put by (store/stash.h) */
+	uint32_t others; /* streams beside the two, so many that what waits is put by
+			    (store/ingest/chunk_parked.h) */
 	uint64_t others_ns;
 };
 

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "timeline/decode.h"
-#include "timeline/names.h"
+#include "timeline/code/decode.h"
+#include "timeline/names/names.h"
 
 static char directory[] = "/tmp/hpct-test-XXXXXX";
 

@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/seed.h"
-#include "timeline/cfg.h"
-#include "timeline/loop_forest.h"
+#include "timeline/code/cfg.h"
+#include "timeline/code/loop_forest.h"
 
 static struct budget plenty(void)
 {

@@ -5,8 +5,8 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/coverage.h"
-#include "timeline/info.h"
+#include "timeline/report/coverage.h"
+#include "timeline/stats/info.h"
 
 #define WALL_NS UINT64_C(1700000000000000000)
 

@@ -6,11 +6,11 @@
  */
 #include "tests/unit/timeline_twin.h"
 
-#include "store/crowd.h"
-#include "store/reader_state.h"
-#include "timeline/crowd_sum.h"
-#include "timeline/line_check.h"
-#include "timeline/run_parts.h"
+#include "store/read/reader_internal.h"
+#include "store/states/all_streams.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/sum/all_streams_sum.h"
+#include "timeline/sum/state_check.h"
 
 #define ROUNDS 6
 #define STREAMS 18u

@@ -4,7 +4,7 @@
  * it leads, against llvm-objdump; the loops of tests/gpu/nest.cl by file and line, in objects and in what the
  * linker makes of them. Skipped without clang for AMD.
  */
-#include "timeline/decode.h"
+#include "timeline/code/decode.h"
 
 #include <elf.h>
 #include <setjmp.h>

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/seed.h"
-#include "timeline/demangle.h"
+#include "timeline/debug/demangle.h"
 
 static const struct {
 	const char *symbol, *name;

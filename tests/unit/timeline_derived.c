@@ -6,9 +6,9 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/derived.h"
-#include "timeline/profile.h"
-#include "timeline/stats.h"
+#include "timeline/profile/profile.h"
+#include "timeline/stats/stats.h"
+#include "timeline/sum/state_metrics.h"
 
 #define THREADS 2
 #define CLOCK 900

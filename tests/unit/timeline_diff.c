@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-#include "timeline/diff.h"
-#include "timeline/extent.h"
+#include "timeline/diff/diff.h"
+#include "timeline/scan/extent.h"
 
 #define CLOCK 500
 #define ROWS_MAX 128

@@ -17,7 +17,7 @@
 
 #include "store/store.h"
 #include "tests/unit/seed.h"
-#include "timeline/names.h"
+#include "timeline/names/names.h"
 
 #define ADDRESSES 3000
 #define DEPTH_MAX 64

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "timeline/dwarf_directory.h"
+#include "timeline/debug/dwp_directory.h"
 
 #define PROCESSES 4u
 #define ROUNDS 200u

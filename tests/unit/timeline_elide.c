@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/seed.h"
-#include "timeline/elide.h"
+#include "timeline/profile/frame_filter.h"
 
 #define ROWS_MAX 200
 

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/extent.h"
+#include "timeline/scan/extent.h"
 
 #define ROUNDS 400
 #define LENGTH 160u /* ns */

@@ -7,7 +7,7 @@
 
 #include <elf.h>
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 #include "tests/unit/gpu_binary.h"
 
 #define MUTANTS 4000

@@ -4,7 +4,7 @@
  * generations), held against what NVIDIA's own disassembler said of them: tests/gpu/flow-*.listing; loops,
  * calls and tables as the sources have them.
  */
-#include "timeline/decode.h"
+#include "timeline/code/decode.h"
 
 #include <elf.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 #include "tests/unit/gpu_binary.h"
 
 #define FLOW_FILES                                     \

@@ -6,8 +6,8 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/gpu_metric.h"
-#include "timeline/profile.h"
+#include "timeline/profile/profile.h"
+#include "timeline/sum/gpu_metric.h"
 
 #define CLOCK 1000
 

@@ -7,9 +7,9 @@
  */
 #include "tests/unit/timeline_twin.h"
 
-#include "store/line_roll.h"
-#include "timeline/line_check.h"
-#include "timeline/line_sum.h"
+#include "store/states/state_rollup.h"
+#include "timeline/sum/state_check.h"
+#include "timeline/sum/state_sum.h"
 
 #define ROUNDS 10
 #define STEPS 60

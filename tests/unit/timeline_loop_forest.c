@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/seed.h"
-#include "timeline/loop_forest.h"
+#include "timeline/code/loop_forest.h"
 
 static struct budget plenty(void)
 {

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "store/arena.h"
+#include "store/base/arena.h"
 #include "tests/simulate.h"
-#include "timeline/mark.h"
+#include "timeline/select/bookmark.h"
 
 static char directory[] = "/tmp/hpct-mark.XXXXXX";
 static char run_name[64], file_name[96];

@@ -22,7 +22,7 @@
 
 #include "store/store.h"
 #include "tests/unit/seed.h"
-#include "timeline/names_worker.h"
+#include "timeline/names/names_worker.h"
 
 static char directory[] = "/tmp/hpct-test-XXXXXX";
 

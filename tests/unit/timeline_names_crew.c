@@ -19,8 +19,8 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "timeline/names_crew.h"
-#include "timeline/names_split.h"
+#include "timeline/names/names_fork.h"
+#include "timeline/names/names_pool.h"
 
 #define TASKS 24u
 #define EACH 10u

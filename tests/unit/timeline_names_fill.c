@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-#include "store/arena.h"
-#include "store/writer.h"
-#include "timeline/names_cache.h"
-#include "timeline/names_calls.h"
-#include "timeline/run.h"
+#include "store/base/arena.h"
+#include "store/write/writer.h"
+#include "timeline/names/names_calls.h"
+#include "timeline/run/names_run_cache.h"
+#include "timeline/run/run.h"
 
 static char directory[] = "/tmp/hpct-test-XXXXXX";
 

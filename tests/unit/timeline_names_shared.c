@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "timeline/names_shared.h"
+#include "timeline/names/names_library_cache.h"
 
 static char directory[] = "/tmp/hpct-test-XXXXXX";
 static char cache[64], file[160];

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "timeline/module_file.h"
-#include "timeline/names.h"
+#include "timeline/debug/debug_files.h"
+#include "timeline/names/names.h"
 
 #define TEXT_BYTES 16384
 

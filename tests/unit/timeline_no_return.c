@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "timeline/no_return.h"
+#include "timeline/code/no_return.h"
 
 #define NAMED(number, name)                                                         \
 	__attribute__((used, noinline)) void function_##number(void) __asm__(name); \

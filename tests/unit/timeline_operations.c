@@ -5,7 +5,7 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/operations.h"
+#include "timeline/stats/operations.h"
 
 #define ROUNDS 60
 #define QUEUES 3u

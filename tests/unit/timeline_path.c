@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "timeline/path.h"
+#include "timeline/base/path.h"
 
 static void test_base(void **unused)
 {

@@ -3,7 +3,7 @@
  * statistics. */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/place.h"
+#include "timeline/run/row_key.h"
 
 static void test_scripts(void **unused)
 {

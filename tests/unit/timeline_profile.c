@@ -5,7 +5,7 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/profile.h"
+#include "timeline/profile/profile.h"
 
 /* ---- asking ---- */
 

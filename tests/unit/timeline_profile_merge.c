@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "timeline/profile_merge.h"
+#include "timeline/profile/profile_merge.h"
 
 #define ROWS 16
 

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "timeline/progress.h"
+#include "timeline/base/progress.h"
 
 #define WIPE "\r\033[K"
 

@@ -4,10 +4,10 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "store/utf8.h"
-#include "timeline/escape.h"
-#include "timeline/json.h"
-#include "timeline/report.h"
+#include "store/base/utf8.h"
+#include "timeline/base/escape.h"
+#include "timeline/base/json.h"
+#include "timeline/report/report.h"
 
 static size_t random_bytes(char *bytes, size_t most)
 {

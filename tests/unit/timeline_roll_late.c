@@ -6,7 +6,7 @@
  */
 #include "tests/unit/timeline_twin.h"
 
-#include "timeline/line_check.h"
+#include "timeline/sum/state_check.h"
 
 #define STREAMS 3u
 #define SPOILER STREAMS

@@ -6,7 +6,7 @@
  */
 #include "tests/unit/timeline_twin.h"
 
-#include "store/reader_state.h"
+#include "store/read/reader_internal.h"
 
 #define ROUNDS 12
 #define STREAMS 3u

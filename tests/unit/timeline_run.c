@@ -10,9 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "timeline/run_find.h"
-#include "timeline/run_function.h"
-#include "timeline/run_parts.h"
+#include "timeline/run/run_find.h"
+#include "timeline/run/run_function.h"
+#include "timeline/run/run_internal.h"
 
 /* ---- what is no run ---- */
 

@@ -5,8 +5,8 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/run_parts.h"
-#include "timeline/scan.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/scan.h"
 
 #define ROUNDS 60
 #define RECORDS 12000

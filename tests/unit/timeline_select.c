@@ -5,10 +5,10 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/glob.h"
-#include "timeline/mark.h"
-#include "timeline/select.h"
-#include "timeline/select_context.h"
+#include "timeline/base/glob.h"
+#include "timeline/select/bookmark.h"
+#include "timeline/select/select.h"
+#include "timeline/select/select_context.h"
 
 #define S UINT64_C(1000000000)
 #define ORIGIN (100 * S)

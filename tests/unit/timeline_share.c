@@ -7,8 +7,8 @@
 
 #include <sys/wait.h>
 
-#include "timeline/progress.h"
-#include "timeline/share.h"
+#include "timeline/base/progress.h"
+#include "timeline/sum/parallel_sum.h"
 
 #define STREAMS 4u
 #define ROWS 20000u /* of each stream; a pipe holds some 2000 */

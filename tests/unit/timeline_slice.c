@@ -6,10 +6,10 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include "tests/simulate.h"
-#include "timeline/coverage.h"
-#include "timeline/run_parts.h"
-#include "timeline/scan.h"
-#include "timeline/slice.h"
+#include "timeline/report/coverage.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/scan.h"
+#include "timeline/slice/slice.h"
 
 #define STREAMS 3
 #define RECORDS 300

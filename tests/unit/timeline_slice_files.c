@@ -5,8 +5,8 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/select.h"
-#include "timeline/slice.h"
+#include "timeline/select/select.h"
+#include "timeline/slice/slice.h"
 
 enum { LAUNCHED = 0x1234, LATER = 0x5678, SAMPLED = 0x9abc, UNUSED = 0xdef0 };
 

@@ -22,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/arena.h"
-#include "store/bytes.h"
-#include "store/roll_worth.h"
-#include "store/writer.h"
+#include "store/base/arena.h"
+#include "store/base/bytes.h"
+#include "store/write/rollup_prune.h"
+#include "store/write/writer.h"
 #include "tests/unit/seed.h"
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 struct small_run {
 	char path[64];

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "timeline/source_file.h"
+#include "timeline/profile/source_file.h"
 
 static char directory[] = "/tmp/hpct-source.XXXXXX";
 

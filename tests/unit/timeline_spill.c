@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "timeline/spill.h"
+#include "timeline/base/external_sort.h"
 
 #define COUNT 60000u
 

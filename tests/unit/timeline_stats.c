@@ -6,7 +6,7 @@
 #include "tests/unit/timeline_small_run.h"
 
 #include "tests/simulate.h"
-#include "timeline/stats.h"
+#include "timeline/stats/stats.h"
 
 #define STREAMS 3
 #define CLOCK 600

@@ -6,12 +6,12 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "store/reader_state.h"
-#include "store/rollup_parts.h"
-#include "timeline/coverage.h"
-#include "timeline/line_check.h"
-#include "timeline/run_parts.h"
-#include "timeline/window.h"
+#include "store/read/reader_internal.h"
+#include "store/rollup/rollup_internal.h"
+#include "timeline/report/coverage.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/sum/state_check.h"
+#include "timeline/sum/window.h"
 
 #define ROUNDS 6
 #define STREAMS 3u /* sampled, switched out, a queue */

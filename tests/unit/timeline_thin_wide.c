@@ -6,7 +6,7 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/window.h"
+#include "timeline/sum/window.h"
 
 #define KEEP_NS UINT64_C(2000000000)
 #define STEP_NS UINT64_C(1000000)

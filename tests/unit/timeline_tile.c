@@ -5,9 +5,9 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/progress.h"
-#include "timeline/tile.h"
-#include "timeline/window.h"
+#include "timeline/base/progress.h"
+#include "timeline/sum/window.h"
+#include "timeline/tile/tile.h"
 
 #define ROUNDS 60
 #define LENGTH 1000u

@@ -8,8 +8,8 @@
 
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/tile.h"
-#include "timeline/window.h"
+#include "timeline/sum/window.h"
+#include "timeline/tile/tile.h"
 
 #define TWIN_TILES_MAX 64u
 

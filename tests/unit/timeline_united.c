@@ -7,9 +7,9 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "store/reader_state.h"
-#include "timeline/united.h"
-#include "timeline/united_check.h"
+#include "store/read/reader_internal.h"
+#include "timeline/sum/device_busy.h"
+#include "timeline/sum/device_busy_check.h"
 
 #define ROUNDS 12
 #define STEPS 50

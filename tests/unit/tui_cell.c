@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/seed.h"
-#include "tui/cell.h"
+#include "tui/timeline/cell.h"
 
 #define COLUMN 8000u /* an eighth is 1000 */
 #define NONE UINT32_MAX

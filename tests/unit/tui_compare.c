@@ -8,8 +8,8 @@
 
 #include <locale.h>
 
-#include "timeline/progress.h"
-#include "timeline/scan.h"
+#include "timeline/base/progress.h"
+#include "timeline/scan/scan.h"
 
 static char run_b[64];
 

@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "tests/simulate.h"
-#include "tui/frame.h"
-#include "tui/sums.h"
+#include "tui/timeline/frame.h"
+#include "tui/timeline/sums.h"
 
 #define WIDTH 61u
 #define DEPTHS 9u

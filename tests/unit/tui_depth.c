@@ -5,7 +5,7 @@
  */
 #include "tests/unit/tui_world.h"
 
-#include "tui/depth.h"
+#include "tui/timeline/depth.h"
 
 static int make(void **state)
 {

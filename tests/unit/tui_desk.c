@@ -6,9 +6,9 @@
  */
 #include "tests/unit/tui_world.h"
 
-#include "tui/desk.h"
-#include "tui/profile_page.h"
-#include "tui/runs_page.h"
+#include "tui/app/open_runs.h"
+#include "tui/models/profile_page.h"
+#include "tui/models/runs_page.h"
 
 static char run_b[64];
 

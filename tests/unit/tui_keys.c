@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "tui/keys.h"
-#include "tui/verbs.h"
+#include "tui/screen/keys.h"
+#include "tui/subcommands.h"
 
 static void test_one_meaning(void **state)
 {

@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "tests/unit/seed.h"
-#include "tui/label.h"
-#include "tui/quantity.h"
-#include "tui/text.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 #define KERNEL                                                                              \
 	"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, " \

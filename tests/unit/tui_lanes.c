@@ -7,8 +7,8 @@
 
 #include <locale.h>
 
-#include "timeline/progress.h"
-#include "tui/lanes.h"
+#include "timeline/base/progress.h"
+#include "tui/timeline/group_busy.h"
 
 #define WIDTH 40u
 

@@ -18,9 +18,9 @@
 #include <cmocka.h>
 
 #include "tests/unit/seed.h"
-#include "tui/label.h"
-#include "tui/outline.h"
-#include "tui/profile_page.h"
+#include "tui/models/outline.h"
+#include "tui/models/profile_page.h"
+#include "tui/screen/label.h"
 
 #define ROWS_MAX 120
 

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/tui_world.h"
 
-#include "tui/overview.h"
+#include "tui/timeline/minimap.h"
 
 static int make(void **state)
 {

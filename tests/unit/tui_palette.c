@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "tui/palette.h"
+#include "tui/screen/palette.h"
 
 static double linear(uint32_t part)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tui/pattern.h"
+#include "tui/screen/pattern.h"
 
 static void test_patterns(void **state)
 {

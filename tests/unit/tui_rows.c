@@ -6,8 +6,8 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "timeline/run_parts.h"
-#include "tui/rows.h"
+#include "timeline/run/run_internal.h"
+#include "tui/timeline/rows.h"
 
 #define PROCESSES 40u
 #define MANY 1200u /* threads of the last one: their names are not compared */

@@ -7,7 +7,7 @@
 
 #include <locale.h>
 
-#include "tui/blame_page.h"
+#include "tui/models/blame_page.h"
 
 /* Nothing to see where there is nothing to end, to leave or to choose anew. */
 static bool may_be_silent(enum keys_action action)

@@ -9,11 +9,11 @@
 
 #include <locale.h>
 
-#include "store/arena.h"
-#include "tui/commands.h"
-#include "tui/config.h"
-#include "tui/mouse.h"
-#include "tui/sums.h"
+#include "store/base/arena.h"
+#include "tui/app/commands.h"
+#include "tui/app/config.h"
+#include "tui/session/mouse.h"
+#include "tui/timeline/sums.h"
 
 static int make(void **state)
 {

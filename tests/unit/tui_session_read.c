@@ -8,9 +8,9 @@
 
 #include <locale.h>
 
-#include "timeline/progress.h"
-#include "tui/long_read.h"
-#include "tui/session_read.h"
+#include "timeline/base/progress.h"
+#include "tui/app/progress_keys.h"
+#include "tui/app/session_read.h"
 
 static int make(void **state)
 {

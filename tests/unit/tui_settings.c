@@ -7,8 +7,8 @@
 
 #include <locale.h>
 
-#include "tui/config.h"
-#include "tui/settings.h"
+#include "tui/app/config.h"
+#include "tui/app/settings.h"
 
 static int make(void **state)
 {

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "tui/shares.h"
+#include "tui/timeline/shares.h"
 
 #define FUNCTIONS 300u
 #define STATES 4u

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "tests/simulate.h"
-#include "tui/compare.h"
-#include "tui/session.h"
+#include "tui/models/compare.h"
+#include "tui/session/session.h"
 
 #define ROWS 36
 #define COLUMNS 120

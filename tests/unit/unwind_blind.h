@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_UNWIND_BLIND_H
 #define TESTS_UNIT_UNWIND_BLIND_H
 
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/unwind_step.h"
 
 static unsigned asked; /* for tables */
 

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "record/agent/unwind.h"
+#include "record/agent/unwind/unwind.h"
 
 #define TRAP_FLAG 0x100
 

@@ -3,9 +3,9 @@
  * escape.c - the escapes of every field that a reader prints and hpct-import takes. The inverse is
  * strict, so that a damaged file is said and not guessed at.
  */
-#include "timeline/escape.h"
+#include "timeline/base/escape.h"
 
-#include "store/utf8.h"
+#include "store/base/utf8.h"
 
 /* The letter behind a control byte's backslash; 0: \xHH. */
 static char escape_letter(unsigned char c)

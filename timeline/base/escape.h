@@ -8,7 +8,7 @@
 #ifndef TIMELINE_ESCAPE_H
 #define TIMELINE_ESCAPE_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 /* Append to `out`, whose `failed` is set when memory is out. */
 void escape_field(struct store_bytes *out, const char *bytes, size_t size);

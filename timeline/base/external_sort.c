@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spill.c - see spill.h. Runs are merged by looking at the head of each: they are few. */
-#include "timeline/spill.h"
+/* external_sort.c - see external_sort.h. Runs are merged by looking at the head of each: they are few. */
+#include "timeline/base/external_sort.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spill.h - sorts more entries than memory may hold (--mem): what is above it goes, sorted, into a file
- * without a name (TMPDIR, or /var/tmp), and comes back merged.
+ * external_sort.h - sorts more entries than memory may hold (--mem): what is above it goes, sorted, into a
+ * file without a name (TMPDIR, or /var/tmp), and comes back merged.
  *
  *   put -> | memory, full | -sort-> file: | run 0 | run 1 | ...       next <- merge of all runs and memory
  */
-#ifndef TIMELINE_SPILL_H
-#define TIMELINE_SPILL_H
+#ifndef TIMELINE_EXTERNAL_SORT_H
+#define TIMELINE_EXTERNAL_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 #define SPILL_ENTRY_MAX 256u
 

@@ -3,7 +3,7 @@
  * glob.c - matches names from traced programs, so it must not take exponential time: only the last '*' is
  * ever tried again.
  */
-#include "timeline/glob.h"
+#include "timeline/base/glob.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - blocks of elements that never move, and an open-addressing index of their numbers.
+ * intern_table.c - blocks of elements that never move, and an open-addressing index of their numbers.
  * Serves run.c and its kin: strings, functions, frames, scopes, contexts of several stores.
  */
-#include "timeline/table.h"
+#include "timeline/base/intern_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - things that get a number when they are first met, and keep it: elements stay where they are
- * in memory while the table grows, and an index finds them again by what they are.
+ * intern_table.h - things that get a number when they are first met, and keep it: elements stay where they
+ * are in memory while the table grows, and an index finds them again by what they are.
  */
-#ifndef TIMELINE_TABLE_H
-#define TIMELINE_TABLE_H
+#ifndef TIMELINE_INTERN_TABLE_H
+#define TIMELINE_INTERN_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,12 +2,12 @@
 /*
  * json.c - quoted strings out of bytes that nobody promised to be text.
  */
-#include "timeline/json.h"
+#include "timeline/base/json.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "store/utf8.h"
+#include "store/base/utf8.h"
 
 static void put_one(struct store_bytes *out, unsigned char c, bool is_text)
 {

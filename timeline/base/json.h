@@ -5,7 +5,7 @@
 #ifndef TIMELINE_JSON_H
 #define TIMELINE_JSON_H
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 /* Appends the quoted string. Bytes that are not UTF-8 become the text \xHH, since JSON has no other way to
  * say them. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * numbering.c - open addressing over a dense array of keys; grows at three quarters.
+ * key_ids.c - open addressing over a dense array of keys; grows at three quarters.
  */
-#include "timeline/numbering.h"
+#include "timeline/base/key_ids.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 #define SLOTS_FIRST 64u
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * numbering.h - gives each key it is shown a number, counting from 0, so that sums and rows are
+ * key_ids.h - gives each key it is shown a number, counting from 0, so that sums and rows are
  * plain arrays. Keys are structs of one size without padding, compared bytewise; a text stands in
  * by its 128-bit hash.
  */
-#ifndef TIMELINE_NUMBERING_H
-#define TIMELINE_NUMBERING_H
+#ifndef TIMELINE_KEY_IDS_H
+#define TIMELINE_KEY_IDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* budget.c - see budget.h. */
-#include "timeline/budget.h"
+/* parse_budget.c - see parse_budget.h. */
+#include "timeline/base/parse_budget.h"
 
 #include <time.h>
 

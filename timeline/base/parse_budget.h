@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.h - what reading an untrusted file may cost. A spent budget makes every walk stop where it is, so
- * that a damaged or hostile binary costs a sentence and never a hang.
+ * parse_budget.h - what reading an untrusted file may cost. A spent budget makes every walk stop where it is,
+ * so that a damaged or hostile binary costs a sentence and never a hang.
  */
-#ifndef TIMELINE_BUDGET_H
-#define TIMELINE_BUDGET_H
+#ifndef TIMELINE_PARSE_BUDGET_H
+#define TIMELINE_PARSE_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* progress.c - see progress.h. The state is the process's: so are its terminal and its signals. */
-#include "timeline/progress.h"
+#include "timeline/base/progress.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 /* `program` must last. From here on SIGINT and SIGTERM wipe the line before they do what they do. */
 void progress_begin(const char *program, int fd, uint64_t after_ns);

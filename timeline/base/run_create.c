@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * new_run.c - .NAME.PID beside NAME, until it is whole. A program that is interrupted meanwhile takes it
+ * run_create.c - .NAME.PID beside NAME, until it is whole. A program that is interrupted meanwhile takes it
  * away: what it takes for that is noted ahead, as a signal handler may neither allocate nor list a directory.
  */
-#include "timeline/new_run.h"
+#include "timeline/base/run_create.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/archive.h"
-#include "timeline/cut_short.h"
+#include "store/write/archive.h"
+#include "timeline/base/sigbus.h"
 
 /* ---- interrupted ---- */
 
-static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGBUS}; /* the last: cut_short.h */
+static const int deadly[] = {SIGINT, SIGTERM, SIGHUP, SIGBUS}; /* the last: sigbus.h */
 #define DEADLY (sizeof deadly / sizeof *deadly)
 static struct sigaction before[DEADLY]; /* what they did */
 static bool is_watched[DEADLY];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * new_run.h - makes a run that is there as a whole or not at all: built in a hidden directory beside
+ * run_create.h - makes a run that is there as a whole or not at all: built in a hidden directory beside
  * its place, and renamed once all of its stores are closed. SIGINT, SIGTERM and SIGHUP take it away and then
  * do what they did. One at a time, one thread.
  */
-#ifndef TIMELINE_NEW_RUN_H
-#define TIMELINE_NEW_RUN_H
+#ifndef TIMELINE_RUN_CREATE_H
+#define TIMELINE_RUN_CREATE_H
 
-#include "store/error.h"
-#include "store/writer.h"
+#include "store/base/error.h"
+#include "store/write/writer.h"
 
 struct new_run {
 	char *path, *hidden;

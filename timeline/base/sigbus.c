@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cut_short.c - see cut_short.h. In the handler: open, read, write, getpid, sigqueue, signal, raise and
+ * sigbus.c - see sigbus.h. In the handler: open, read, write, getpid, sigqueue, signal, raise and
  * _exit, which may be called there, and loops over what they read.
  */
-#include "timeline/cut_short.h"
+#include "timeline/base/sigbus.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/error.h"
-#include "store/utf8.h"
-#include "timeline/progress.h"
+#include "store/base/error.h"
+#include "store/base/utf8.h"
+#include "timeline/base/progress.h"
 
 #define PATH_BYTES 4096u
 #define LINE_BYTES (PATH_BYTES + 128u)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cut_short.h - files that are mapped and cut short meanwhile, or whose disk fails: reading there is a signal
+ * sigbus.h - files that are mapped and cut short meanwhile, or whose disk fails: reading there is a signal
  * (SIGBUS) and no error that could be given back. A reader ends then as after any failed read, with a
  * sentence and a code, and not by the signal.
  *
  *   hpct-stats: '/runs/a.hpct/node-1.mdb' was cut short while it was read, or its disk fails; ...
  */
-#ifndef TIMELINE_CUT_SHORT_H
-#define TIMELINE_CUT_SHORT_H
+#ifndef TIMELINE_SIGBUS_H
+#define TIMELINE_SIGBUS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* capstone.c - see capstone.h. */
-#include "timeline/capstone.h"
+#include "timeline/code/capstone.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -3,14 +3,14 @@
  * cfg.c - see cfg.h. Every byte of the function has a mark; transfers (instructions that do not simply go on)
  * and links (edges told by tables) are lists by address, from which cfg_blocks.c cuts blocks at the end.
  */
-#include "timeline/cfg.h"
+#include "timeline/code/cfg.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/room.h"
-#include "timeline/cfg_parts.h"
-#include "timeline/jump_table.h"
+#include "store/base/array.h"
+#include "timeline/code/cfg_internal.h"
+#include "timeline/code/jump_table.h"
 
 /* A new item at the end; NULL, and builder->failed, when memory is out. */
 static void *list_add(struct cfg_builder *builder, struct cfg_list *list, size_t item_bytes)

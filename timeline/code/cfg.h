@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cfg.h - the control-flow graph of one function from its machine code (S4 2.2), in a form that knows no
- * machine: loops are found by one algorithm (timeline/loop_forest.h) whatever the code was made for.
+ * machine: loops are found by one algorithm (timeline/code/loop_forest.h) whatever the code was made for.
  *
  *   ranges, entry --follow branches--> instructions --jump tables, what is left over--> blocks, edges
  *
@@ -12,9 +12,9 @@
 #ifndef TIMELINE_CFG_H
 #define TIMELINE_CFG_H
 
-#include "store/error.h"
-#include "timeline/budget.h"
-#include "timeline/decode.h"
+#include "store/base/error.h"
+#include "timeline/base/parse_budget.h"
+#include "timeline/code/decode.h"
 
 #define CFG_RANGES_MAX 16u
 #define CFG_BYTES_MAX (8u << 20) /* of one function */

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "timeline/cfg_parts.h"
+#include "timeline/code/cfg_internal.h"
 
 /* ---- blocks ---- */
 

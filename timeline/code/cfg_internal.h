@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cfg_parts.h - one function while its graph is built: between cfg.c, which decodes, and cfg_blocks.c. */
-#ifndef TIMELINE_CFG_PARTS_H
-#define TIMELINE_CFG_PARTS_H
+/* cfg_internal.h - one function while its graph is built: between cfg.c, which decodes, and cfg_blocks.c. */
+#ifndef TIMELINE_CFG_INTERNAL_H
+#define TIMELINE_CFG_INTERNAL_H
 
-#include "timeline/cfg.h"
+#include "timeline/code/cfg.h"
 
 /* Marks of a byte. The lowest bit is what jump_table.h reads. */
 enum { MARK_START = 1, MARK_INSIDE = 2, MARK_LEADER = 4, MARK_DATA = 8, MARK_BAD = 16, MARK_PADDING = 32 };

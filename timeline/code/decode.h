@@ -2,7 +2,7 @@
 /*
  * decode.h - machine code as far as control flow needs it: how long an instruction is, where it leads, and
  * what those that compute jump targets do to registers. One form for all machines; the control-flow graph
- * (timeline/cfg.h) knows none of them.
+ * (timeline/code/cfg.h) knows none of them.
  */
 #ifndef TIMELINE_DECODE_H
 #define TIMELINE_DECODE_H

@@ -4,7 +4,7 @@
  * instruction set manuals: words of 4 bytes, of which the first says how many follow; only scalar
  * instructions jump.
  */
-#include "timeline/decode.h"
+#include "timeline/code/decode.h"
 
 #include <elf.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * decode_arm64.c - AArch64: every instruction is four bytes, and branches are told by a few bits, so no
  * library is needed. Words with no meaning are taken for instructions that do nothing.
  */
-#include "timeline/decode.h"
+#include "timeline/code/decode.h"
 
 #include <elf.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  *   | operation | ...  | predicate | compact ... | UIP or -- | JIP        |      in bytes from the
  * instruction
  */
-#include "timeline/decode.h"
+#include "timeline/code/decode.h"
 
 #include <elf.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  * 256 words and `near` the rest. It is taken when guard and P say so; by lanes: when a uniform predicate
  * (UP), or the lanes' disagreement does.
  */
-#include "timeline/decode.h"
+#include "timeline/code/decode.h"
 
 #include <elf.h>
 #include <string.h>

@@ -4,13 +4,13 @@
  * operands of those that compute jump targets. Where one leads is read from its bytes, which is quicker than
  * asking for operands each time.
  */
-#include "timeline/decode.h"
+#include "timeline/code/decode.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/capstone.h"
+#include "timeline/code/capstone.h"
 
 #define SIZE_MAX_BYTES 15u
 /* rax, rcx, rdx, rsi, rdi, r8..r11: what a call may change */

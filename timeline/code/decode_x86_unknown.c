@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_x86_guess.c - the length of an x86-64 instruction that the decoder does not know (AMX and what
+ * decode_x86_unknown.c - the length of an x86-64 instruction that the decoder does not know (AMX and what
  * comes after it): encodings grow by new opcodes in old forms, and the form alone gives the length.
  */
-#include "timeline/decode.h"
+#include "timeline/code/decode.h"
 
 #include <string.h>
 

@@ -3,13 +3,13 @@
  * gpu_code.c - which functions a GPU binary has, and whose an address is. Its sections are read by
  * gpu_section.c, its lines by gpu_lines.c, its instructions by gpu_flow.c.
  */
-#include "timeline/gpu_code.h"
+#include "timeline/code/gpu_code.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/gpu_code_parts.h"
+#include "timeline/code/gpu_code_internal.h"
 
 #define CUDA_ENTRY 0x10 /* in st_other */
 #define FUNCTIONS_MAX (1u << 20)

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 struct gpu_function {
 	const char
@@ -37,7 +37,7 @@ void gpu_code_close(struct gpu_code *code);
 const struct gpu_function *gpu_code_functions(const struct gpu_code *code, size_t *count);
 /* The innermost function with that address; NULL: none. */
 const struct gpu_function *gpu_code_at(const struct gpu_code *code, uint64_t address);
-/* Its machine as decoder_open() (timeline/decode.h) takes it. */
+/* Its machine as decoder_open() (timeline/code/decode.h) takes it. */
 unsigned gpu_code_machine(const struct gpu_code *code);
 /* `size` bytes of code at the address; NULL: not all of them are in one section. */
 const uint8_t *gpu_code_image(struct gpu_code *code, uint64_t address, size_t size);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_code_parts.h - inside gpu_*.c of this room: the state of a binary that is read, and its sections. */
-#ifndef TIMELINE_GPU_CODE_PARTS_H
-#define TIMELINE_GPU_CODE_PARTS_H
+/* gpu_code_internal.h - inside gpu_*.c of this room: the state of a binary that is read, and its sections. */
+#ifndef TIMELINE_GPU_CODE_INTERNAL_H
+#define TIMELINE_GPU_CODE_INTERNAL_H
 
 #include <elf.h>
 
-#include "store/arena.h"
-#include "timeline/gpu_code.h"
+#include "store/base/arena.h"
+#include "timeline/code/gpu_code.h"
 
 #ifndef EM_INTELGT
 #define EM_INTELGT 205
@@ -57,7 +57,7 @@ struct gpu_inline {
 struct gpu_code {
 	struct gpu_bytes file;
 	uint32_t intel_family; /* of graphics cores; 0: not known, or no binary of Intel's */
-	bool is_patch;	       /* no ELF file: see gpu_patch.c */
+	bool is_patch;	       /* no ELF file: see intel_patch_tokens.c */
 	struct gpu_function *functions;
 	size_t function_count;
 	struct gpu_range *ranges;

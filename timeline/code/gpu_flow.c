@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/budget.h"
-#include "timeline/decode.h"
-#include "timeline/gpu_code_parts.h"
+#include "timeline/base/parse_budget.h"
+#include "timeline/code/decode.h"
+#include "timeline/code/gpu_code_internal.h"
 
 #define ABI_WIDE 8		      /* e_flags as CUDA 13 writes them */
 #define INDIRECT_BRANCH_TARGETS 0x34u /* an attribute of .nv.info */

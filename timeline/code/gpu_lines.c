@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/gpu_lines_parts.h"
+#include "timeline/code/gpu_lines_internal.h"
 
 /* Row of the call, counted from 1 in its sequence; offset of the name; 0: none. */
 #define NVIDIA_INLINED_CALL 0x90

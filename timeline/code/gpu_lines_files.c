@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/room.h"
-#include "timeline/gpu_lines_parts.h"
+#include "store/base/array.h"
+#include "timeline/code/gpu_lines_internal.h"
 
 #define FILES_MAX 65536u
 #define PATHS_MAX (1u << 20) /* of all units */

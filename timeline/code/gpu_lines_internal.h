@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_lines_parts.h - inside gpu_lines.c and gpu_lines_files.c: one unit of a line table, and the bytes of it
- * that are read. What goes beyond the end, or is longer than anything true, marks the cursor bad and reads as
- * 0 or "".
+ * gpu_lines_internal.h - inside gpu_lines.c and gpu_lines_files.c: one unit of a line table, and the bytes of
+ * it that are read. What goes beyond the end, or is longer than anything true, marks the cursor bad and reads
+ * as 0 or "".
  */
-#ifndef TIMELINE_GPU_LINES_PARTS_H
-#define TIMELINE_GPU_LINES_PARTS_H
+#ifndef TIMELINE_GPU_LINES_INTERNAL_H
+#define TIMELINE_GPU_LINES_INTERNAL_H
 
 #include <string.h>
 
-#include "timeline/gpu_code_parts.h"
+#include "timeline/code/gpu_code_internal.h"
 
 struct gpu_cursor {
 	const uint8_t *at, *end;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/gpu_code_parts.h"
+#include "timeline/code/gpu_code_internal.h"
 
 #define RELOCATIONS_MAX ((size_t)4 << 20)
 #define SECTIONS_MAX 0xff00u

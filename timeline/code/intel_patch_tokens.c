@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_patch.c - Intel's older GPU binaries ("patch tokens"): no ELF symbols, but kernels one behind the
- * other. An ELF file around it may hold other things.
+ * intel_patch_tokens.c - Intel's older GPU binaries ("patch tokens"): no ELF symbols, but kernels one behind
+ * the other. An ELF file around it may hold other things.
  *
  *   program  "CTNI" | version | gfx core family | bytes of a pointer | kernels | stepping | bytes of tokens |
  * tokens kernel   checksum | u64 hash | bytes of name, tokens, code, general, dynamic, surface state | bytes
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/gpu_code_parts.h"
+#include "timeline/code/gpu_code_internal.h"
 
 #define MAGIC 0x494e5443u /* "CTNI" */
 #define ELF_TYPE 0xff04u

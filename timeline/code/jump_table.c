@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jump_table.c - see jump_table.h. */
-#include "timeline/jump_table.h"
+#include "timeline/code/jump_table.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
 #ifndef TIMELINE_JUMP_TABLE_H
 #define TIMELINE_JUMP_TABLE_H
 
-#include "timeline/budget.h"
-#include "timeline/decode.h"
+#include "timeline/base/parse_budget.h"
+#include "timeline/code/decode.h"
 
 #define JUMP_TABLE_MAX 4096u /* entries */
 

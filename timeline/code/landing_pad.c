@@ -3,12 +3,12 @@
  * landing_pad.c - see landing_pad.h. Only the encodings that compilers write on these machines are read:
  * four-byte or eight-byte pointers, absolute or relative to themselves, and varints.
  */
-#include "timeline/landing_pad.h"
+#include "timeline/code/landing_pad.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/symbols.h"
+#include "timeline/debug/symbols.h"
 
 #define PADS_MAX 4096u
 #define OMITTED 0xff

@@ -8,7 +8,7 @@
 
 #include <libelf.h>
 
-#include "timeline/cfg.h"
+#include "timeline/code/cfg.h"
 
 /* Those of the function with these ranges, in a malloc'ed array (the caller's; NULL when none); their number.
  * Damage, and memory, cost pads. */

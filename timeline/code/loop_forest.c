@@ -4,12 +4,12 @@
  * regions (the whole graph, then the inside of each loop) wait in a list, so that each level of nesting costs
  * one pass.
  */
-#include "timeline/loop_forest.h"
+#include "timeline/code/loop_forest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/room.h"
+#include "store/base/array.h"
 
 /* The inside of a loop: members[begin .. begin + count). */
 struct region {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "timeline/budget.h"
+#include "timeline/base/parse_budget.h"
 
 #define LOOP_NONE UINT32_MAX
 #define LOOP_DEPTH_MAX 32u /* deeper nests are not told apart */

@@ -3,17 +3,17 @@
  * loops.c - see loops.h. Of each function asked about, the blocks with their innermost loops and the places
  * of each loop are kept; graphs are not.
  */
-#include "timeline/loops.h"
+#include "timeline/code/loops.h"
 
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/landing_pad.h"
-#include "timeline/loops_parts.h"
-#include "timeline/no_return.h"
-#include "timeline/relocation.h"
-#include "timeline/symbols.h"
+#include "timeline/code/landing_pad.h"
+#include "timeline/code/loops_internal.h"
+#include "timeline/code/no_return.h"
+#include "timeline/debug/relocation.h"
+#include "timeline/debug/symbols.h"
 
 #define FUNCTION_STEPS 8000000u /* about four seconds */
 #define MODULE_STEPS 100000000u /* between two loops_allow() */

@@ -2,18 +2,18 @@
 /*
  * loops.h - the loop nests of one ELF file's functions, found when a function is first asked about: only what
  * was sampled is looked at (S4 2.2). It knows code, neither lines nor names: those are put to the loops by
- * timeline/names_loops.h.
+ * timeline/names/names_loops.h.
  */
 #ifndef TIMELINE_LOOPS_H
 #define TIMELINE_LOOPS_H
 
 #include <libelf.h>
 
-#include "store/error.h"
-#include "store/names.h"
-#include "timeline/cfg.h"
-#include "timeline/gpu_code.h"
-#include "timeline/loop_forest.h"
+#include "store/base/error.h"
+#include "store/catalog/symbol_protocol.h"
+#include "timeline/code/cfg.h"
+#include "timeline/code/gpu_code.h"
+#include "timeline/code/loop_forest.h"
 
 #define LOOPS_PLACES_MAX 24u
 #define LOOPS_BODY_MAX 16u

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loops_parts.h - between loops.c and loops_keep.c: what is kept of a function once its graph is gone. */
-#ifndef TIMELINE_LOOPS_PARTS_H
-#define TIMELINE_LOOPS_PARTS_H
+/* loops_internal.h - between loops.c and loops_keep.c: what is kept of a function once its graph is gone. */
+#ifndef TIMELINE_LOOPS_INTERNAL_H
+#define TIMELINE_LOOPS_INTERNAL_H
 
-#include "timeline/loops.h"
+#include "timeline/code/loops.h"
 
 struct loops_piece {
 	uint64_t begin, end;

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "timeline/loops_parts.h"
+#include "timeline/code/loops_internal.h"
 
 /* Is the block a branch back to the loop's entry, or one out of it? */
 static void classify(const struct cfg *cfg, const struct loop_forest *forest, uint32_t block, uint32_t loop,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* no_return.c - see no_return.h. */
-#include "timeline/no_return.h"
+#include "timeline/code/no_return.h"
 
 #include <elf.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/room.h"
-#include "timeline/symbols.h"
+#include "store/base/array.h"
+#include "timeline/debug/symbols.h"
 
 static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail",
 	"__assert", "__assert_perror_fail", "__stack_chk_fail", "__chk_fail", "__fortify_fail", "longjmp",

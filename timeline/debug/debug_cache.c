@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unpacked.c - see unpacked.h. What is unpacked is written to a file in memory, which is read at once. */
-#include "timeline/unpacked.h"
+/* debug_cache.c - see debug_cache.h. What is unpacked is written to a file in memory, which is read at once.
+ */
+#include "timeline/debug/debug_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/cached.h"
-#include "store/hash.h"
-#include "timeline/module_parts.h"
+#include "store/base/hash.h"
+#include "store/base/user_cache.h"
+#include "timeline/debug/module_parts.h"
 
 #define FILE_MAX ((size_t)64 << 20)
 #define ALL_MAX ((uint64_t)256 << 20) /* of a user's files */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_file.c - finds the files of a module: its path, then build-id directories, the binary's
+ * debug_files.c - finds the files of a module: its path, then build-id directories, the binary's
  * .gnu_debuglink, debuginfod. The first file with the right build id wins; a file that was built
  * anew since the recording is never used.
  */
-#include "timeline/module_file.h"
+#include "timeline/debug/debug_files.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -18,7 +18,7 @@
 #include <elfutils/libdwelf.h>
 
 #include "store/store.h"
-#include "timeline/module_parts.h"
+#include "timeline/debug/module_parts.h"
 
 #define SYSTEM_DEBUG_PATH "/usr/lib/debug"
 #define VDSO_MAX_BYTES (1u << 20)

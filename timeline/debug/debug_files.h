@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_file.h - from what a recording knows of a module (path, build id) to the files on this
+ * debug_files.h - from what a recording knows of a module (path, build id) to the files on this
  * machine that say its names: the binary itself and the file with its debug information. Nothing
  * is taken that does not carry the build id asked for.
  */
-#ifndef TIMELINE_MODULE_FILE_H
-#define TIMELINE_MODULE_FILE_H
+#ifndef TIMELINE_DEBUG_FILES_H
+#define TIMELINE_DEBUG_FILES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <elfutils/libdw.h>
 
-#include "store/error.h"
-#include "store/names.h"
+#include "store/base/error.h"
+#include "store/catalog/symbol_protocol.h"
 
 /* Where to look besides the module's own path and /usr/lib/debug. Owned by the caller. */
 struct module_search {

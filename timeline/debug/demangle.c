@@ -4,7 +4,7 @@
  * a buffer, and a name that grows beyond it (a few bytes of input can stand for gigabytes) is left by
  * longjmp.
  */
-#include "timeline/demangle.h"
+#include "timeline/debug/demangle.h"
 
 #include <ctype.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * (dwarf_unit.c), and reads scopes and lines from it. libdw does the decoding; all that it returns
  * may be wrong, for the file may be damaged.
  */
-#include "timeline/dwarf.h"
+#include "timeline/debug/dwarf.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 #include <elfutils/libdwelf.h>
 
-#include "timeline/dwarf_name.h"
-#include "timeline/dwarf_package.h"
+#include "timeline/debug/dwarf_name.h"
+#include "timeline/debug/dwp.h"
 
 #define STEPS_MAX 200000000u /* entries read, whatever the time: about a minute's work */
 

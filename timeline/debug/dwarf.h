@@ -2,7 +2,7 @@
 /*
  * dwarf.h - the debug information of one ELF file: from an address to the function, the calls
  * inlined into it and the line in each of them. What other files a module has is decided above, in
- * timeline/names.h.
+ * timeline/names/names.h.
  */
 #ifndef TIMELINE_DWARF_H
 #define TIMELINE_DWARF_H
@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/error.h"
-#include "store/names.h"
-#include "timeline/dwarf_unit.h"
+#include "store/base/error.h"
+#include "store/catalog/symbol_protocol.h"
+#include "timeline/debug/dwarf_unit.h"
 
 struct dwarf_module;
 struct dwarf_package;

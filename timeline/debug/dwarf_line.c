@@ -6,7 +6,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "timeline/dwarf_name.h"
+#include "timeline/debug/dwarf_name.h"
 
 static Dwarf_Line *line_at(const struct dwarf_unit *unit, size_t i, Dwarf_Addr *address)
 {

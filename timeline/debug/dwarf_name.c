@@ -4,12 +4,12 @@
  * entries that have none (C, local classes, inlined parts of anonymous namespaces) are qualified by the
  * entries around their declaration.
  */
-#include "timeline/dwarf_name.h"
+#include "timeline/debug/dwarf_name.h"
 
 #include <dwarf.h>
 #include <string.h>
 
-#include "timeline/demangle.h"
+#include "timeline/debug/demangle.h"
 
 #define ORIGIN_MAX 16  /* abstract origins and specifications in a row */
 #define QUALIFY_MAX 32 /* entries around a declaration */

@@ -6,9 +6,9 @@
 #ifndef TIMELINE_DWARF_NAME_H
 #define TIMELINE_DWARF_NAME_H
 
-#include "store/arena.h"
-#include "timeline/dwarf.h"
-#include "timeline/dwarf_unit.h"
+#include "store/base/arena.h"
+#include "timeline/debug/dwarf.h"
+#include "timeline/debug/dwarf_unit.h"
 
 struct dwarf_module {
 	Dwarf *dwarf;

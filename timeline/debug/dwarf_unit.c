@@ -4,7 +4,7 @@
  * inlined calls into flat segments: at each address the scope that comes last in the walk wins, which
  * is the innermost one, also where a compiler lets an inlined call stick out of its caller.
  */
-#include "timeline/dwarf_unit.h"
+#include "timeline/debug/dwarf_unit.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

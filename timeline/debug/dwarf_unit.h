@@ -13,8 +13,8 @@
 
 #include <elfutils/libdw.h>
 
-#include "store/names.h"
-#include "timeline/budget.h"
+#include "store/catalog/symbol_protocol.h"
+#include "timeline/base/parse_budget.h"
 
 #define DWARF_NONE UINT32_MAX
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_cover.c - which unit an address belongs to: by the file's list of ranges (.debug_aranges), which is
- * short to read, else by the ranges of all units.
+ * dwarf_unit_index.c - which unit an address belongs to: by the file's list of ranges (.debug_aranges), which
+ * is short to read, else by the ranges of all units.
  */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/room.h"
-#include "timeline/dwarf.h"
-#include "timeline/dwarf_name.h"
+#include "store/base/array.h"
+#include "timeline/debug/dwarf.h"
+#include "timeline/debug/dwarf_name.h"
 
 static int cover_compare(const void *left, const void *right)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dwarf_package.c - see dwarf_package.h. Every offset of the index is checked before it is believed. */
-#include "timeline/dwarf_package.h"
+/* dwp.c - see dwp.h. Every offset of the index is checked before it is believed. */
+#include "timeline/debug/dwp.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/bytes.h"
-#include "timeline/dwarf_directory.h"
-#include "timeline/module_file.h"
+#include "store/base/bytes.h"
+#include "timeline/debug/debug_files.h"
+#include "timeline/debug/dwp_directory.h"
 
 #define COLUMNS_MAX 8u
 #define STRING_BYTES_MAX (64u << 20) /* of one unit */

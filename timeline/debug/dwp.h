@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_package.h - a .dwp file, which holds the debug information of many units that was split off (.dwo
+ * dwp.h - a .dwp file, which holds the debug information of many units that was split off (.dwo
  * files). libdw 0.188 reads .dwo files only, so each unit that is asked for becomes one for the moment of its
  * being opened:
  *
  *   .dwp  .debug_cu_index: id -> part of each section      ->  a directory of our own / NAME.dwo
  */
-#ifndef TIMELINE_DWARF_PACKAGE_H
-#define TIMELINE_DWARF_PACKAGE_H
+#ifndef TIMELINE_DWP_H
+#define TIMELINE_DWP_H
 
 #include <stdbool.h>
 #include <stdint.h>

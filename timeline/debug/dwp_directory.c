@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dwarf_directory.c - see dwarf_directory.h. */
-#include "timeline/dwarf_directory.h"
+/* dwp_directory.c - see dwp_directory.h. */
+#include "timeline/debug/dwp_directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_directory.h - a directory of our own for files that must have a name for a moment. A process that is
+ * dwp_directory.h - a directory of our own for files that must have a name for a moment. A process that is
  * killed cannot remove its own: the next one does, for a lock says whether anybody is there.
  */
-#ifndef TIMELINE_DWARF_DIRECTORY_H
-#define TIMELINE_DWARF_DIRECTORY_H
+#ifndef TIMELINE_DWP_DIRECTORY_H
+#define TIMELINE_DWP_DIRECTORY_H
 
 struct dwarf_directory {
 	char path[512]; /* "": there is none */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_entry.c - where a piece of code starts when no symbol says so: unwind entries (FDEs), and
+ * function_starts.c - where a piece of code starts when no symbol says so: unwind entries (FDEs), and
  * PLT entries, which are named after the function they jump to. Reads the file's raw bytes, every
  * access checked against the file's size.
  */
-#include "timeline/symbols.h"
+#include "timeline/debug/symbols.h"
 
 #include <elf.h>
 #include <gelf.h>

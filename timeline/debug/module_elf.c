@@ -11,7 +11,7 @@
 
 #include <elfutils/libdwelf.h>
 
-#include "timeline/module_parts.h"
+#include "timeline/debug/module_parts.h"
 
 static int elf_begin_fd(struct module_elf *file, int fd, const char *path, struct error *error)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module_parts.h - between module_elf.c, which opens one file, and module_file.c, which looks for it. */
+/* module_parts.h - between module_elf.c, which opens one file, and debug_files.c, which looks for it. */
 #ifndef TIMELINE_MODULE_PARTS_H
 #define TIMELINE_MODULE_PARTS_H
 
-#include "timeline/module_file.h"
+#include "timeline/debug/debug_files.h"
 
 /* What every file taken must match. */
 struct module_identity {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* relocation.c - see relocation.h. */
-#include "timeline/relocation.h"
+#include "timeline/debug/relocation.h"
 
 #include <elf.h>
 #include <gelf.h>

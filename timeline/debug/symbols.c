@@ -3,14 +3,14 @@
  * symbols.c - function symbols of an ELF file as one sorted table. Sizes are respected, and where
  * several symbols cover an address the innermost wins, by a fixed order.
  */
-#include "timeline/symbols.h"
+#include "timeline/debug/symbols.h"
 
 #include <elf.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/room.h"
+#include "store/base/array.h"
 
 #define SECTIONS_MAX 65536u
 

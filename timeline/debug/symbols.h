@@ -12,7 +12,7 @@
 
 #include <libelf.h>
 
-#include "store/names.h"
+#include "store/catalog/symbol_protocol.h"
 
 /* A function symbol. `name` lies in the file's mapping. */
 struct symbol {

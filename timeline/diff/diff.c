@@ -3,13 +3,13 @@
  * diff.c - see diff.h: a column of cells per repeat, rows numbered by the hash of their key, joined at the
  * end.
  */
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/diff_parts.h"
+#include "timeline/diff/diff_internal.h"
 
 int diff_new(struct diff **out, const struct diff_question *question, struct error *error)
 {

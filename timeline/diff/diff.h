@@ -21,8 +21,8 @@
 #ifndef TIMELINE_DIFF_H
 #define TIMELINE_DIFF_H
 
-#include "timeline/select.h"
-#include "timeline/stats.h"
+#include "timeline/select/select.h"
+#include "timeline/stats/stats.h"
 
 enum diff_scaling { DIFF_SCALING_NONE, DIFF_SCALING_STRONG, DIFF_SCALING_WEAK };
 enum diff_side { DIFF_A, DIFF_B, DIFF_SIDES };

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "timeline/diff.h"
-#include "timeline/glob.h"
-#include "timeline/report.h"
-#include "timeline/select_time.h"
+#include "store/base/arena.h"
+#include "timeline/base/glob.h"
+#include "timeline/diff/diff.h"
+#include "timeline/report/report.h"
+#include "timeline/select/select_time.h"
 
 static bool parse_percent(const char *text, double *percent)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_parts.h - what a comparison consists of; for diff*.c alone. diff_sum.c fills the columns, diff.c joins
- * them.
+ * diff_internal.h - what a comparison consists of; for diff*.c alone. diff_sum.c fills the columns, diff.c
+ * joins them.
  */
-#ifndef TIMELINE_DIFF_PARTS_H
-#define TIMELINE_DIFF_PARTS_H
+#ifndef TIMELINE_DIFF_INTERNAL_H
+#define TIMELINE_DIFF_INTERNAL_H
 
-#include "store/arena.h"
-#include "timeline/diff.h"
-#include "timeline/numbering.h"
+#include "store/base/arena.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/diff/diff.h"
 
 struct diff_key {
 	struct store_hash text;

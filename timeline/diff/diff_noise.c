@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "timeline/diff.h"
+#include "timeline/diff/diff.h"
 
 #define NORMAL 1.959964 /* 97.5 % quantile */
 

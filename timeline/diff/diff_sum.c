@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/coverage.h"
-#include "timeline/diff_parts.h"
-#include "timeline/escape.h"
-#include "timeline/mark.h"
-#include "timeline/place.h"
-#include "timeline/window.h"
+#include "store/base/hash.h"
+#include "timeline/base/escape.h"
+#include "timeline/diff/diff_internal.h"
+#include "timeline/report/coverage.h"
+#include "timeline/run/row_key.h"
+#include "timeline/select/bookmark.h"
+#include "timeline/sum/window.h"
 
 #define NO_ROW UINT32_MAX
 #define DEPTH_MAX \

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "timeline/diff.h"
-#include "timeline/program.h"
-#include "timeline/progress.h"
-#include "timeline/report_fit.h"
+#include "timeline/base/progress.h"
+#include "timeline/diff/diff.h"
+#include "timeline/report/program.h"
+#include "timeline/report/report_fit.h"
 
 #define GATES_MAX 64
 #define LEAST_COVERAGE 0.9

@@ -4,13 +4,13 @@
  * then symbols, then loops. Modules stay open between requests, since a run asks for the
  * same ones again as it goes on.
  */
-#include "timeline/names.h"
+#include "timeline/names/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/store.h"
-#include "timeline/names_parts.h"
+#include "timeline/names/names_internal.h"
 
 #define OPEN_MAX 64u /* modules kept open */
 

@@ -2,14 +2,14 @@
 /*
  * names.h - addresses to names: opens the files of modules and asks, best first, their debug
  * information, symbols, PLT and unwind entries. It reads untrusted files with big libraries, so it runs
- * inside a process of its own (timeline/names_worker.h); nobody else calls it but tests.
+ * inside a process of its own (timeline/names/names_worker.h); nobody else calls it but tests.
  */
 #ifndef TIMELINE_NAMES_H
 #define TIMELINE_NAMES_H
 
-#include "store/error.h"
-#include "store/names.h"
-#include "timeline/module_file.h"
+#include "store/base/error.h"
+#include "store/catalog/symbol_protocol.h"
+#include "timeline/debug/debug_files.h"
 
 /* How much of a file is believed. A module whose reader failed is asked again one level lower. */
 enum names_level { NAMES_ALL, NAMES_SYMBOLS, NAMES_NONE };
@@ -20,10 +20,10 @@ struct names_options {
 	uint64_t
 		ahead_ns; /* CPU time, at the end, for what lies around what was asked (names_find_ahead()) */
 	bool no_loops;	  /* functions and inlined calls only */
-	const char
-		*shared; /* directory of answers shared between runs (timeline/names_shared.h); NULL: none */
-	unsigned jobs;	 /* processes at once, for many names (timeline/names_crew.h); 0: by processors */
-	/* -- of the worker (timeline/names_worker.h); 0: what suits people who wait for names -- */
+	const char *shared; /* directory of answers shared between runs
+			       (timeline/names/names_library_cache.h); NULL: none */
+	unsigned jobs; /* processes at once, for many names (timeline/names/names_pool.h); 0: by processors */
+	/* -- of the worker (timeline/names/names_worker.h); 0: what suits people who wait for names -- */
 	uint64_t memory_bytes;
 	unsigned silent_s; /* so long it may send nothing */
 };

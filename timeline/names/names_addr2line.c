@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_by_hand.c - see names_by_hand.h. */
-#include "timeline/names_by_hand.h"
+/* names_addr2line.c - see names_addr2line.h. */
+#include "timeline/names/names_addr2line.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "store/store.h"
-#include "timeline/names_crew.h"
-#include "timeline/names_table.h"
+#include "timeline/names/names_pool.h"
+#include "timeline/names/names_table.h"
 
 struct by_hand {
 	const char *file;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_by_hand.h - names of the addresses of one file, for people and scripts (timeline/names_table.h). */
-#ifndef TIMELINE_NAMES_BY_HAND_H
-#define TIMELINE_NAMES_BY_HAND_H
+/* names_addr2line.h - names of the addresses of one file, for people and scripts
+ * (timeline/names/names_table.h). */
+#ifndef TIMELINE_NAMES_ADDR2LINE_H
+#define TIMELINE_NAMES_ADDR2LINE_H
 
-#include "timeline/names.h"
+#include "timeline/names/names.h"
 
 /* Prints a table for hexadecimal addresses, in their order: those of `texts`, which NULL ends, or, where that
  * is NULL, those on stdin. ERROR_USAGE: one is none, or `file` is a directory; ERROR_IO: it cannot be read,

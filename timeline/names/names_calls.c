@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names_calls.c - see names_calls.h. Binaries are only read by gpu_code.h, which believes nothing of them. */
-#include "timeline/names_calls.h"
+#include "timeline/names/names_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/reader.h"
-#include "timeline/decode.h"
-#include "timeline/demangle.h"
-#include "timeline/gpu_code.h"
-#include "timeline/report.h"
-#include "timeline/run_find.h"
+#include "store/read/reader.h"
+#include "timeline/code/decode.h"
+#include "timeline/code/gpu_code.h"
+#include "timeline/debug/demangle.h"
+#include "timeline/report/report.h"
+#include "timeline/run/run_find.h"
 
 #define CHAIN_MAX 64u
 

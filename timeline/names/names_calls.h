@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 /* `path`: a GPU binary, or a run. A row for each call, by binary and address, as TSV. A binary of a run that
  * is damaged is left out, which `note` is told. */

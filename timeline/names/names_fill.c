@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/reader.h"
-#include "store/writer.h"
-#include "timeline/names_cache.h"
-#include "timeline/names_cache_file.h"
-#include "timeline/names_crew.h"
-#include "timeline/names_want.h"
-#include "timeline/run_find.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
+#include "timeline/names/names_missing.h"
+#include "timeline/names/names_pool.h"
+#include "timeline/run/names_run_cache.h"
+#include "timeline/run/names_run_cache_file.h"
+#include "timeline/run/run_find.h"
 
 #define BINARIES_MAX 32u /* of GPUs, held in memory for the workers at once */
 

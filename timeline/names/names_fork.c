@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_split.c - see names_split.h. A copy writes its frames to a file in memory, the note last. */
-#include "timeline/names_split.h"
+/* names_fork.c - see names_fork.h. A copy writes its frames to a file in memory, the note last. */
+#include "timeline/names/names_fork.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "timeline/names_crew.h"
-#include "timeline/names_stream.h"
+#include "timeline/names/names_pool.h"
+#include "timeline/names/names_stream.h"
 
 #define COPY_CPU_S 150 /* of a copy, which sends nothing meanwhile */
 #define FLUSH_BYTES 65536u

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_split.h - one request answered by several processes: copies of this one, made when the module's files
+ * names_fork.h - one request answered by several processes: copies of this one, made when the module's files
  * are open and unpacked, each for a part of the addresses, cut so that two do not read the same units.
  *
  * What the worker's limit leaves of memory is shared among them; who needs more fails.
  *
  *   offsets --by unit--> | part 0: this process | part 1: a copy | ...  --as they were asked for--> answers
  */
-#ifndef TIMELINE_NAMES_SPLIT_H
-#define TIMELINE_NAMES_SPLIT_H
+#ifndef TIMELINE_NAMES_FORK_H
+#define TIMELINE_NAMES_FORK_H
 
-#include "timeline/names.h"
+#include "timeline/names/names.h"
 
 #define NAMES_SPLIT_MIN 512u /* offsets that are worth it */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names_gpu.c - see names_gpu.h. */
-#include "timeline/names_gpu.h"
+#include "timeline/names/names_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "timeline/demangle.h"
-#include "timeline/dwarf.h"
+#include "store/base/arena.h"
+#include "timeline/debug/demangle.h"
+#include "timeline/debug/dwarf.h"
 
 #define KNOWN 1024u
 

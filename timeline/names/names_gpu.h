@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_gpu.h - names, inlined calls and lines of one GPU binary: its debug information where there is any
- * (nvcc -G, clang -g), else its line table and symbols (nvcc -lineinfo). Inside timeline/names.h.
+ * (nvcc -G, clang -g), else its line table and symbols (nvcc -lineinfo). Inside timeline/names/names.h.
  */
 #ifndef TIMELINE_NAMES_GPU_H
 #define TIMELINE_NAMES_GPU_H
 
-#include "store/names.h"
-#include "timeline/gpu_code.h"
-#include "timeline/loops.h"
-#include "timeline/names_loops.h"
+#include "store/catalog/symbol_protocol.h"
+#include "timeline/code/gpu_code.h"
+#include "timeline/code/loops.h"
+#include "timeline/names/names_loops.h"
 
 struct names_gpu;
 

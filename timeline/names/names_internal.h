@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_parts.h - one module between names.c, which answers, names_open.c, which finds and opens its files,
- * names_symbols.c, which names what has no debug information, and names_ahead.c, which asks for what nobody
- * has asked for yet. For these files only.
+ * names_internal.h - one module between names.c, which answers, names_open.c, which finds and opens its
+ * files, names_symbols.c, which names what has no debug information, and names_prefetch.c, which asks for
+ * what nobody has asked for yet. For these files only.
  */
-#ifndef TIMELINE_NAMES_PARTS_H
-#define TIMELINE_NAMES_PARTS_H
+#ifndef TIMELINE_NAMES_INTERNAL_H
+#define TIMELINE_NAMES_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/arena.h"
-#include "store/names.h"
-#include "timeline/dwarf.h"
-#include "timeline/dwarf_package.h"
-#include "timeline/names.h"
-#include "timeline/names_gpu.h"
-#include "timeline/names_loops.h"
-#include "timeline/names_shared.h"
-#include "timeline/symbols.h"
+#include "store/base/arena.h"
+#include "store/catalog/symbol_protocol.h"
+#include "timeline/debug/dwarf.h"
+#include "timeline/debug/dwp.h"
+#include "timeline/debug/symbols.h"
+#include "timeline/names/names.h"
+#include "timeline/names/names_gpu.h"
+#include "timeline/names/names_library_cache.h"
+#include "timeline/names/names_loops.h"
 
 #define NAMES_MISSED_MAX 256u
 
@@ -66,7 +66,7 @@ void names_module_open_debug(struct names_module *module);
 /* The first sentence about what is missing is the one kept. */
 void names_module_lacks(struct names_module *module, const char *text);
 
-/* ---- names_ahead.c ---- */
+/* ---- names_prefetch.c ---- */
 
 /* This offset had to be found anew. */
 void names_module_missed(struct names_module *module, uint64_t offset);

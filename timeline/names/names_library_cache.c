@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_shared.c - see names_shared.h. The file is read as a whole; it may hold anything, so it counts only
- * with a matching checksum, and each answer in it is parsed before it is believed.
+ * names_library_cache.c - see names_library_cache.h. The file is read as a whole; it may hold anything, so it
+ * counts only with a matching checksum, and each answer in it is parsed before it is believed.
  */
-#include "timeline/names_shared.h"
+#include "timeline/names/names_library_cache.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/cached.h"
-#include "store/hash.h"
-#include "store/room.h"
-#include "timeline/numbering.h"
+#include "store/base/array.h"
+#include "store/base/hash.h"
+#include "store/base/user_cache.h"
+#include "timeline/base/key_ids.h"
 
 #define MAGIC "hpctnam2"
 #define MAGIC_BYTES 8u

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_shared.h - answers found before, kept by build id and shared between runs: what a library's code is
- * called does not change from one recording to the next. One file for each module,
+ * names_library_cache.h - answers found before, kept by build id and shared between runs: what a library's
+ * code is called does not change from one recording to the next. One file for each module,
  *
- *   DIRECTORY/names/BB/UILD-ID   magic | u32 size, key | ANSWER frames (store/names.h) | u64 checksum
+ *   DIRECTORY/names/BB/UILD-ID   magic | u32 size, key | ANSWER frames (store/catalog/symbol_protocol.h) |
+ * u64 checksum
  *
  * replaced as a whole, so that any number of processes may read and write it at once: the last one wins, and
  * adds what the others had. The key says what the answers were found with (this program, which debug files);
  * with another key they are found anew. Deleting all of it costs time only.
  */
-#ifndef TIMELINE_NAMES_SHARED_H
-#define TIMELINE_NAMES_SHARED_H
+#ifndef TIMELINE_NAMES_LIBRARY_CACHE_H
+#define TIMELINE_NAMES_LIBRARY_CACHE_H
 
-#include "store/names.h"
+#include "store/catalog/symbol_protocol.h"
 
 struct names_shared;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names_loops.c - see names_loops.h. */
-#include "timeline/names_loops.h"
+#include "timeline/names/names_loops.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #ifndef TIMELINE_NAMES_LOOPS_H
 #define TIMELINE_NAMES_LOOPS_H
 
-#include "store/names.h"
-#include "timeline/loops.h"
+#include "store/catalog/symbol_protocol.h"
+#include "timeline/code/loops.h"
 
 /* Where lines come from: functions at an address, outermost first, at most NAMES_SCOPE_MAX; their number, 0:
  * nothing known there, negative: memory. Strings live as long as the module. */

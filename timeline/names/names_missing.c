@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_want.c - see names_want.h. */
-#include "timeline/names_want.h"
+/* names_missing.c - see names_missing.h. */
+#include "timeline/names/names_missing.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_want.h - the frames of a store that a file can name.
+ * names_missing.h - the frames of a store that a file can name.
  */
-#ifndef TIMELINE_NAMES_WANT_H
-#define TIMELINE_NAMES_WANT_H
+#ifndef TIMELINE_NAMES_MISSING_H
+#define TIMELINE_NAMES_MISSING_H
 
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 struct names_want {
 	uint32_t module; /* of the store */

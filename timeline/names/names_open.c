@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "store/store.h"
-#include "timeline/names_parts.h"
-#include "timeline/unpacked.h"
+#include "timeline/debug/debug_cache.h"
+#include "timeline/names/names_internal.h"
 
 void names_module_free(struct names_module *module)
 {

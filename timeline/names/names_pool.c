@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_crew.c - see names_crew.h. One thread steps whichever worker has something to say. */
-#include "timeline/names_crew.h"
+/* names_pool.c - see names_pool.h. One thread steps whichever worker has something to say. */
+#include "timeline/names/names_pool.h"
 
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "timeline/names_split.h"
+#include "timeline/names/names_fork.h"
 
 struct names_crew {
 	unsigned jobs;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_crew.h - several workers (timeline/names_worker.h) at once: modules with many addresses one after the
- * other, each in parts (timeline/names_split.h), then the others side by side.
+ * names_pool.h - several workers (timeline/names/names_worker.h) at once: modules with many addresses one
+ * after the other, each in parts (timeline/names/names_fork.h), then the others side by side.
  *
  *   tasks  t0 t1 t2 t3 ...   --the next to whoever is free-->   worker 0, worker 1 ...
  */
-#ifndef TIMELINE_NAMES_CREW_H
-#define TIMELINE_NAMES_CREW_H
+#ifndef TIMELINE_NAMES_POOL_H
+#define TIMELINE_NAMES_POOL_H
 
-#include "timeline/names_worker.h"
+#include "timeline/names/names_worker.h"
 
 #define NAMES_CREW_MAX 16u
 

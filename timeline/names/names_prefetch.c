@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_ahead.c - what lies around what was asked, for other runs: those are sampled at other addresses of
+ * names_prefetch.c - what lies around what was asked, for other runs: those are sampled at other addresses of
  * the same functions, and to open the debug information of libc for one of them takes 7 ms, as long as
- * answers for all of a dozen functions take once it is open (50 ms the first time, to unpack it: unpacked.h).
+ * answers for all of a dozen functions take once it is open (50 ms the first time, to unpack it:
+ * debug_cache.h).
  */
 #include <time.h>
 
-#include "timeline/names_parts.h"
+#include "timeline/names/names_internal.h"
 
 void names_module_missed(struct names_module *module, uint64_t offset)
 {

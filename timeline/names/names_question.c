@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_question.c - what is asked of a worker (timeline/names_worker.h), step by step; a module on which it
- * fails is asked again one level lower.
+ * names_question.c - what is asked of a worker (timeline/names/names_worker.h), step by step; a module on
+ * which it fails is asked again one level lower.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/names_worker_parts.h"
+#include "timeline/names/names_worker_internal.h"
 
 static struct names_bad_module *bad_find(struct names_worker *worker, const struct names_request *request)
 {

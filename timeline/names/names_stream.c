@@ -2,7 +2,7 @@
 /*
  * names_stream.c - reads whole frames from a pipe or socket, however it cuts them, and writes them.
  */
-#include "timeline/names_stream.h"
+#include "timeline/names/names_stream.h"
 
 #include <errno.h>
 #include <string.h>

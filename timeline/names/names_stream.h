@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_stream.h - frames of store/names.h over a descriptor, blocking.
+ * names_stream.h - frames of store/catalog/symbol_protocol.h over a descriptor, blocking.
  */
 #ifndef TIMELINE_NAMES_STREAM_H
 #define TIMELINE_NAMES_STREAM_H
 
 #include <stdbool.h>
 
-#include "store/names.h"
+#include "store/catalog/symbol_protocol.h"
 
 /* All-zero but for `fd` is ready. store_bytes_fini(&in) ends it; `fd` is the owner's. */
 struct names_stream {

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "timeline/demangle.h"
-#include "timeline/names_parts.h"
+#include "timeline/debug/demangle.h"
+#include "timeline/names/names_internal.h"
 
 void names_answer_function(struct names_answer *answer, enum names_source source, const char *name,
 	const char *linkage, uint64_t start)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names_table.c - see names_table.h. */
-#include "timeline/names_table.h"
+#include "timeline/names/names_table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/escape.h"
-#include "timeline/path.h"
+#include "timeline/base/escape.h"
+#include "timeline/base/path.h"
 
 #define OUT_BYTES 65536u
 

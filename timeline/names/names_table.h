@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "store/bytes.h"
-#include "store/names.h"
+#include "store/base/bytes.h"
+#include "store/catalog/symbol_protocol.h"
 
 struct names_table {
 	struct store_bytes out;
@@ -21,7 +21,8 @@ struct names_table {
 void names_table_init(struct names_table *table, const char *path, FILE *to);
 int names_table_header(FILE *to);
 void names_table_fini(struct names_table *table);
-/* A names_take (timeline/names_worker.h): the rows of one answer. Negative: they could not be written. */
+/* A names_take (timeline/names/names_worker.h): the rows of one answer. Negative: they could not be written.
+ */
 int names_table_take(void *context, const struct names_answer *answer);
 /* Writes what waits; negative: it could not be written. */
 int names_table_flush(struct names_table *table);

@@ -3,7 +3,7 @@
  * names_worker.c - the process behind the wall around names.c: the asker watches it by the frames it sends
  * and the CPU time it takes; the worker limits its own memory and dies with its asker.
  */
-#include "timeline/names_worker.h"
+#include "timeline/names/names_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/descriptors.h"
-#include "timeline/names_split.h"
-#include "timeline/names_worker_parts.h"
+#include "store/base/fd_limit.h"
+#include "timeline/names/names_fork.h"
+#include "timeline/names/names_worker_internal.h"
 
 #define WORKER_MEMORY_BYTES (8ull << 30)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

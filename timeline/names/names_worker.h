@@ -3,12 +3,12 @@
  * names_worker.h - names from a process of its own: a binary that makes the readers of debug
  * information crash, hang or eat memory costs a message and a new worker, and is asked again for less.
  *
- *   asker --names_worker_ask()--> [socket] --> worker process: timeline/names.h --> answers back
+ *   asker --names_worker_ask()--> [socket] --> worker process: timeline/names/names.h --> answers back
  */
 #ifndef TIMELINE_NAMES_WORKER_H
 #define TIMELINE_NAMES_WORKER_H
 
-#include "timeline/names.h"
+#include "timeline/names/names.h"
 
 struct names_worker;
 
@@ -28,7 +28,7 @@ typedef int names_take(void *context, const struct names_answer *answer);
 int names_worker_ask(struct names_worker *worker, const struct names_request *request, names_take *take,
 	void *context, char note[NAMES_NOTE_BYTES], struct error *error);
 
-/* ---- the same in steps, for several workers at once (timeline/names_crew.h) ---- */
+/* ---- the same in steps, for several workers at once (timeline/names/names_pool.h) ---- */
 
 /* Begins a question of a worker that is asking none; all that it is given lives until its end. A large one is
  * answered by that many processes, and its first answer comes when all are found; if they fail, by one. */

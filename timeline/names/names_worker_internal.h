@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_worker_parts.h - one worker: between names_worker.c, its process, and names_question.c. */
-#ifndef TIMELINE_NAMES_WORKER_PARTS_H
-#define TIMELINE_NAMES_WORKER_PARTS_H
+/* names_worker_internal.h - one worker: between names_worker.c, its process, and names_question.c. */
+#ifndef TIMELINE_NAMES_WORKER_INTERNAL_H
+#define TIMELINE_NAMES_WORKER_INTERNAL_H
 
-#include "timeline/names_stream.h"
-#include "timeline/names_worker.h"
+#include "timeline/names/names_stream.h"
+#include "timeline/names/names_worker.h"
 
 /* The worker's request carries these above its kind. */
 #define NAMES_LEVEL_SHIFT 16

@@ -2,7 +2,7 @@
 /*
  * formula.c - recursive descent to a list of steps for a stack; a row's value is one pass over them.
  */
-#include "timeline/formula.h"
+#include "timeline/profile/formula.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/formula_function.h"
+#include "timeline/profile/formula_function.h"
 
 #define NESTING_MAX 64u
 #define STEPS_MAX 1024u

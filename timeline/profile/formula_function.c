@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* formula_function.c - what a formula may call, a line each in the table at the end. */
-#include "timeline/formula_function.h"
+#include "timeline/profile/formula_function.h"
 
 #include <math.h>
 #include <string.h>

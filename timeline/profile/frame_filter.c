@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elide.c - one pass over the rows, which come parents first: what goes leaves its children or its costs to
- * the nearest row above that stays.
+ * frame_filter.c - one pass over the rows, which come parents first: what goes leaves its children or its
+ * costs to the nearest row above that stays.
  */
-#include "timeline/elide.h"
+#include "timeline/profile/frame_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/glob.h"
+#include "timeline/base/glob.h"
 
 static const char *const kind_names[] = {"self", "below", "all"};
 

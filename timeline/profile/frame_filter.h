@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elide.h - takes rows out of a profile whose names match a pattern, and gives their cost to who stays
+ * frame_filter.h - takes rows out of a profile whose names match a pattern, and gives their cost to who stays
  * (S4 10.7, figure 10.10):
  *
  *   A 10 (1)            self C         A (1+2)         below C        A (1)          all C    A (1+5)
@@ -12,11 +12,11 @@
  * That is so in a top-down tree. In the other views a row's costs are not its parent's: there the rows go and
  * nothing is moved.
  */
-#ifndef TIMELINE_ELIDE_H
-#define TIMELINE_ELIDE_H
+#ifndef TIMELINE_FRAME_FILTER_H
+#define TIMELINE_FRAME_FILTER_H
 
-#include "store/arena.h"
-#include "timeline/profile.h"
+#include "store/base/arena.h"
+#include "timeline/profile/profile.h"
 
 enum elide_kind { ELIDE_SELF, ELIDE_BELOW, ELIDE_ALL, ELIDE_KIND_COUNT };
 const char *elide_kind_name(enum elide_kind kind);

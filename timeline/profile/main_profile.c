@@ -3,14 +3,14 @@
  * main_profile.c - hpct-profile: weights of a window by calling context, of one run or of several in one
  * tree.
  */
-#include "timeline/coverage.h"
-#include "timeline/profile.h"
-#include "timeline/profile_merge.h"
-#include "timeline/profile_report.h"
-#include "timeline/program.h"
-#include "timeline/progress.h"
-#include "timeline/report_fit.h"
-#include "timeline/source_report.h"
+#include "timeline/base/progress.h"
+#include "timeline/profile/profile.h"
+#include "timeline/profile/profile_merge.h"
+#include "timeline/profile/profile_report.h"
+#include "timeline/profile/source_report.h"
+#include "timeline/report/coverage.h"
+#include "timeline/report/program.h"
+#include "timeline/report/report_fit.h"
 
 #define MERGE_RUNS 26 /* they are called by letters */
 

@@ -2,14 +2,14 @@
 /*
  * profile.c - from the samples of a window to scopes with sums; the views do the rest.
  */
-#include "timeline/profile.h"
+#include "timeline/profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/gpu_metric.h"
-#include "timeline/profile_tree.h"
-#include "timeline/window.h"
+#include "timeline/profile/profile_tree.h"
+#include "timeline/sum/gpu_metric.h"
+#include "timeline/sum/window.h"
 
 static const char *const view_names[PROFILE_VIEW_COUNT] = {
 	[PROFILE_TOP_DOWN] = "top-down", [PROFILE_BOTTOM_UP] = "bottom-up", [PROFILE_FLAT] = "flat"};

@@ -2,8 +2,8 @@
 /*
  * profile.h - weights of a window by calling context (S4 10.2-10.4): top-down, bottom-up, flat. Computed
  * from the samples of the window, never stored; samples are in a window when their time is. Derived metrics
- * (derived.h) are read off the lines of the window, those of GPU operations (gpu_metric.h) off its spans,
- * where the selector names them.
+ * (state_metrics.h) are read off the lines of the window, those of GPU operations (gpu_metric.h) off its
+ * spans, where the selector names them.
  *
  *   samples --sum by context--> scopes (inclusive, exclusive) --view--> tree of rows
  *
@@ -16,7 +16,7 @@
 #ifndef TIMELINE_PROFILE_H
 #define TIMELINE_PROFILE_H
 
-#include "timeline/select.h"
+#include "timeline/select/select.h"
 
 enum profile_view { PROFILE_TOP_DOWN, PROFILE_BOTTOM_UP, PROFILE_FLAT, PROFILE_VIEW_COUNT };
 const char *profile_view_name(enum profile_view view);

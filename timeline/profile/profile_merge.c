@@ -3,14 +3,14 @@
  * profile_merge.c - see profile_merge.h. The rows of each profile, parents first, are put into one tree of
  * nodes; a row that meets another adds to its values, each metric of each profile having a place of its own.
  */
-#include "timeline/profile_merge.h"
+#include "timeline/profile/profile_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/path.h"
-#include "timeline/profile_tree.h"
+#include "store/base/hash.h"
+#include "timeline/base/path.h"
+#include "timeline/profile/profile_tree.h"
 
 struct merge {
 	const struct profile *profiles;

@@ -12,8 +12,8 @@
 #ifndef TIMELINE_PROFILE_MERGE_H
 #define TIMELINE_PROFILE_MERGE_H
 
-#include "store/arena.h"
-#include "timeline/profile.h"
+#include "store/base/arena.h"
+#include "timeline/profile/profile.h"
 
 /* Rows meet by kind and name, not by addresses or directories, so that two builds compare. In a top-down
  * tree the line of a call is no part of what a row is: calls of a function from two lines of its caller are

@@ -2,10 +2,10 @@
 /* profile_metrics.c - which metrics a profile has, its columns, and what is a ratio of others. */
 #include <string.h>
 
-#include "store/arena.h"
-#include "timeline/gpu_metric.h"
-#include "timeline/profile_tree.h"
-#include "timeline/window.h"
+#include "store/base/arena.h"
+#include "timeline/profile/profile_tree.h"
+#include "timeline/sum/gpu_metric.h"
+#include "timeline/sum/window.h"
 
 /* Marks the metric of that name, where a stream says what its time source is. */
 static void mark_named(const struct run *run, const char *name, uint8_t *marks, uint32_t count)

@@ -3,11 +3,11 @@
  * profile_report.c - see profile_report.h. For scripts a row has its numbers and parents; for people the tree
  * is indented, and each number has its share of the root.
  */
-#include "timeline/profile_report.h"
+#include "timeline/profile/profile_report.h"
 
 #include <string.h>
 
-#include "store/arena.h"
+#include "store/base/arena.h"
 
 #define FIXED_COLUMNS 8
 #define NAME_COLUMNS 2

@@ -5,8 +5,8 @@
 #ifndef TIMELINE_PROFILE_REPORT_H
 #define TIMELINE_PROFILE_REPORT_H
 
-#include "timeline/profile.h"
-#include "timeline/report.h"
+#include "timeline/profile/profile.h"
+#include "timeline/report/report.h"
 
 /* Of the root in each metric: a table shows nothing smaller unless asked. */
 #define PROFILE_LEAST_PERCENT 0.1

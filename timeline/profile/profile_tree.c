@@ -3,13 +3,13 @@
  * profile_tree.c - nodes that are found by what they are and where they hang, and the sorted rows
  * made of them. Knows nothing of views.
  */
-#include "timeline/profile_tree.h"
+#include "timeline/profile/profile_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "timeline/path.h"
+#include "store/base/arena.h"
+#include "timeline/base/path.h"
 
 void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value)
 {

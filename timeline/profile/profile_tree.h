@@ -6,8 +6,8 @@
 #ifndef TIMELINE_PROFILE_TREE_H
 #define TIMELINE_PROFILE_TREE_H
 
-#include "timeline/numbering.h"
-#include "timeline/profile.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/profile/profile.h"
 
 struct window;
 

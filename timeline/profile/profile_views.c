@@ -6,7 +6,7 @@
  *   bottom-up  root - function - its callers ...   a scope is in as many nodes as it has ancestors
  *   flat       root - module - file - function - loop, inlined, line
  */
-#include "timeline/profile_tree.h"
+#include "timeline/profile/profile_tree.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* source_extents.c - see source_extents.h. A function has the lines sampled in it and those of its calls. */
-#include "timeline/source_extents.h"
+#include "timeline/profile/source_extents.h"
 
 #include <stdlib.h>
 #include <string.h>

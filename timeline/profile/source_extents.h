@@ -6,7 +6,7 @@
 #ifndef TIMELINE_SOURCE_EXTENTS_H
 #define TIMELINE_SOURCE_EXTENTS_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 struct source_extent {
 	const char *name;     /* of the run */

@@ -3,7 +3,7 @@
  * source_file.c - finds and splits source files; they are as little trusted as the names that lead to them:
  * only regular files of a sane size are read.
  */
-#include "timeline/source_file.h"
+#include "timeline/profile/source_file.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -9,7 +9,7 @@
 #ifndef TIMELINE_SOURCE_FILE_H
 #define TIMELINE_SOURCE_FILE_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 #define SOURCE_MAPS 16
 #define SOURCE_PATH 1024

@@ -3,14 +3,14 @@
  * source_lines.c - sums by scope, as profiles have them, put on the lines of one file. A path through a line
  * goes there by a call (the scope called has the line as its call site) or ends there.
  */
-#include "timeline/source_lines.h"
+#include "timeline/profile/source_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "timeline/profile_tree.h"
+#include "store/base/arena.h"
+#include "timeline/profile/profile_tree.h"
 
 #define NAMED_MAX 4 /* paths in the sentence that asks for more of one */
 

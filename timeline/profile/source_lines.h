@@ -7,7 +7,7 @@
 #ifndef TIMELINE_SOURCE_LINES_H
 #define TIMELINE_SOURCE_LINES_H
 
-#include "timeline/profile.h"
+#include "timeline/profile/profile.h"
 
 struct source_line {
 	uint32_t line;

@@ -3,16 +3,16 @@
  * source_report.c - see source_report.h. A script gets the lines that have something (all with --all), a
  * table some around them, and "..." for what it leaves out.
  */
-#include "timeline/source_report.h"
+#include "timeline/profile/source_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "timeline/progress.h"
-#include "timeline/source_extents.h"
-#include "timeline/source_lines.h"
+#include "store/base/arena.h"
+#include "timeline/base/progress.h"
+#include "timeline/profile/source_extents.h"
+#include "timeline/profile/source_lines.h"
 
 #define AROUND 2      /* lines of a table beside each that has something */
 #define AROUND_LINE 5 /* beside the one asked for */

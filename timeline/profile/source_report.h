@@ -6,9 +6,9 @@
 #ifndef TIMELINE_SOURCE_REPORT_H
 #define TIMELINE_SOURCE_REPORT_H
 
-#include "timeline/report.h"
-#include "timeline/select.h"
-#include "timeline/source_file.h"
+#include "timeline/profile/source_file.h"
+#include "timeline/report/report.h"
+#include "timeline/select/select.h"
 
 struct source_ask {
 	const char *path;

@@ -2,15 +2,15 @@
 /*
  * coverage.c - monitored time and losses of the chosen streams, read off their lines.
  */
-#include "timeline/coverage.h"
+#include "timeline/report/coverage.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/crowd_sum.h"
-#include "timeline/report.h"
-#include "timeline/share.h"
+#include "timeline/report/report.h"
+#include "timeline/sum/all_streams_sum.h"
+#include "timeline/sum/parallel_sum.h"
 
 #define BATCH 256
 

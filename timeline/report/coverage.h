@@ -6,7 +6,7 @@
 #ifndef TIMELINE_COVERAGE_H
 #define TIMELINE_COVERAGE_H
 
-#include "timeline/select.h"
+#include "timeline/select/select.h"
 
 struct coverage {
 	uint32_t streams;

@@ -3,17 +3,17 @@
  * program.c - the shared half of every reader's main: the only place beside a main that prints an
  * error and decides on an exit code.
  */
-#include "timeline/program.h"
+#include "timeline/report/program.h"
 
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "timeline/cut_short.h"
-#include "timeline/program_words.h"
-#include "timeline/progress.h"
-#include "timeline/ranks.h"
+#include "timeline/base/progress.h"
+#include "timeline/base/sigbus.h"
+#include "timeline/report/program_words.h"
+#include "timeline/sum/mpi_ranks.h"
 
 #define PROGRESS_AFTER_NS 1000000000ull
 #define KEPT_BYTES (4 << 20)

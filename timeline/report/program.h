@@ -9,9 +9,9 @@
 #ifndef TIMELINE_PROGRAM_H
 #define TIMELINE_PROGRAM_H
 
-#include "store/arena.h"
-#include "timeline/report.h"
-#include "timeline/select.h"
+#include "store/base/arena.h"
+#include "timeline/report/report.h"
+#include "timeline/select/select.h"
 
 enum program_use {
 	PROGRAM_FORMAT = 1,   /* --format */
@@ -19,7 +19,7 @@ enum program_use {
 	PROGRAM_RUN = 4,      /* the operand is a run, left out: the newest here; options as below */
 	PROGRAM_RUNS = 8,     /* --debug-path, --debuginfod, --no-rollups, --jobs, --mem, for runs that the
 				 program opens itself */
-	PROGRAM_DERIVED = 16, /* --metric may name derived metrics (derived.h) */
+	PROGRAM_DERIVED = 16, /* --metric may name derived metrics (state_metrics.h) */
 	PROGRAM_GPU = 32      /* ... and those of GPU operations (gpu_metric.h) */
 };
 

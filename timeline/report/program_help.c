@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* program_help.c - see program_help.h. */
-#include "timeline/program_help.h"
+#include "timeline/report/program_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/report_fit.h"
+#include "timeline/report/report_fit.h"
 
 #define HELP_COLUMN 20 /* as in select_help() */
 #define NOTES_WIDTH 96 /* of notes; options take the room that there is */

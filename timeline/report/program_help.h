@@ -6,7 +6,7 @@
 #ifndef TIMELINE_PROGRAM_HELP_H
 #define TIMELINE_PROGRAM_HELP_H
 
-#include "timeline/program.h"
+#include "timeline/report/program.h"
 
 /* Whether the selector's option of that name says nothing to the program. */
 bool program_refuses(const struct program *program, const char *name, size_t name_size);

@@ -3,13 +3,13 @@
  * program_words.c - reads the command line of a reader: its own options and those that all have out of
  * tables, the selector's by name, operands.
  */
-#include "timeline/program_words.h"
+#include "timeline/report/program_words.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "timeline/module_file.h"
-#include "timeline/program_help.h"
+#include "timeline/debug/debug_files.h"
+#include "timeline/report/program_help.h"
 
 #define MEM_LEAST (UINT64_C(16) << 20)
 

@@ -5,7 +5,7 @@
 #ifndef TIMELINE_PROGRAM_WORDS_H
 #define TIMELINE_PROGRAM_WORDS_H
 
-#include "timeline/program.h"
+#include "timeline/report/program.h"
 
 struct program_words {
 	const struct program *program;

@@ -3,15 +3,15 @@
  * report.c - the three ways to say a row. TSV and JSON are written here, row by row, so that a report of any
  * length needs no memory; a table is laid out by report_table.h.
  */
-#include "timeline/report.h"
+#include "timeline/report/report.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "timeline/escape.h"
-#include "timeline/json.h"
-#include "timeline/progress.h"
-#include "timeline/report_table.h"
+#include "timeline/base/escape.h"
+#include "timeline/base/json.h"
+#include "timeline/base/progress.h"
+#include "timeline/report/report_table.h"
 
 #define SCHEMA_VERSION 1
 #define WRITE_BYTES (64u << 10) /* written at once */

@@ -13,8 +13,8 @@
 
 #include <stdio.h>
 
-#include "store/bytes.h"
-#include "store/error.h"
+#include "store/base/bytes.h"
+#include "store/base/error.h"
 
 enum report_format { REPORT_TABLE, REPORT_TSV, REPORT_JSON };
 /* The format of that name, -1: none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_fit.c - see report_fit.h. */
-#include "timeline/report_fit.h"
+#include "timeline/report/report_fit.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

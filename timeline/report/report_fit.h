@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "store/bytes.h"
+#include "store/base/bytes.h"
 
 #define REPORT_FIT_LEAST 28u /* characters that are left of a text */
 #define REPORT_FIT_HANG 4u   /* spaces before the further lines of a row */

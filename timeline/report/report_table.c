@@ -5,12 +5,12 @@
  *   text   cell|cell|cell|...   of the rows that are kept, end to end; `ends` parts them
  *   line   one row as it is written, or its several lines where the terminal is narrow
  */
-#include "timeline/report_table.h"
+#include "timeline/report/report_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/report_fit.h"
+#include "timeline/report/report_fit.h"
 
 #define ROWS_KEPT 1000u /* rows that decide the widths */
 #define WIDTH_MAX 44u	/* a longer cell pushes its row to the right; but see report_fit.h */

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "timeline/report.h"
+#include "timeline/report/report.h"
 
 struct report_table {
 	FILE *out;

@@ -2,7 +2,7 @@
 /*
  * batch.c - room for the columns of a batch, in one piece.
  */
-#include "timeline/batch.h"
+#include "timeline/run/batch.h"
 
 #include <stdlib.h>
 

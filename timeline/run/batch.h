@@ -6,7 +6,7 @@
 #ifndef TIMELINE_BATCH_H
 #define TIMELINE_BATCH_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 #define BATCH_ROWS 4096u
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_cache.c - reads the cache of names found after the recording, and says where it lies.
+ * names_run_cache.c - reads the cache of names found after the recording, and says where it lies.
  */
-#include "timeline/names_cache.h"
+#include "timeline/run/names_run_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "store/cached.h"
-#include "store/hash.h"
-#include "store/reader.h"
-#include "timeline/names_cache_file.h"
+#include "store/base/hash.h"
+#include "store/base/user_cache.h"
+#include "store/read/reader.h"
+#include "timeline/run/names_run_cache_file.h"
 
 struct names_cache {
 	struct store_reader *reader;

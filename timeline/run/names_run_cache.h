@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_cache.h - names that were found after the recording: a store that holds modules and symbols
+ * names_run_cache.h - names that were found after the recording: a store that holds modules and symbols
  * and nothing else, RUN/cache.mdb, or in the user's cache directory when the run is read-only. It is
  * replaced as a whole, never written in place, and deleting it loses nothing that cannot be found again.
  */
-#ifndef TIMELINE_NAMES_CACHE_H
-#define TIMELINE_NAMES_CACHE_H
+#ifndef TIMELINE_NAMES_RUN_CACHE_H
+#define TIMELINE_NAMES_RUN_CACHE_H
 
-#include "store/error.h"
+#include "store/base/error.h"
 #include "store/store.h"
-#include "timeline/names.h"
+#include "timeline/names/names.h"
 
 struct names_cache;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_cache_file.h - where the cache of a run lies; for names_cache.c, names_fill.c and blame/rolled.c,
- * whose file lies beside it.
+ * names_run_cache_file.h - where the cache of a run lies; for names_run_cache.c, names_fill.c and
+ * blame/idle/idle_cache.c, whose file lies beside it.
  */
-#ifndef TIMELINE_NAMES_CACHE_FILE_H
-#define TIMELINE_NAMES_CACHE_FILE_H
+#ifndef TIMELINE_NAMES_RUN_CACHE_FILE_H
+#define TIMELINE_NAMES_RUN_CACHE_FILE_H
 
 #include <stdbool.h>
 

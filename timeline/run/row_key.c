@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.c - see place.h: walks the scopes up to the depth, the call site of each becoming the position. */
-#include "timeline/place.h"
+/* row_key.c - see row_key.h: walks the scopes up to the depth, the call site of each becoming the position.
+ */
+#include "timeline/run/row_key.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "timeline/escape.h"
+#include "store/base/arena.h"
+#include "timeline/base/escape.h"
 
 struct place place_of(const struct run *run, uint32_t context_id, uint32_t depth)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - the key of a context: which function, path, module or line its time falls on, after it
+ * row_key.h - the key of a context: which function, path, module or line its time falls on, after it
  * was cut at a depth. Statistics and blame make their rows of these, so that the same key means the same
  * code.
  */
-#ifndef TIMELINE_PLACE_H
-#define TIMELINE_PLACE_H
+#ifndef TIMELINE_ROW_KEY_H
+#define TIMELINE_ROW_KEY_H
 
-#include "store/bytes.h"
-#include "timeline/run.h"
+#include "store/base/bytes.h"
+#include "timeline/run/run.h"
 
 enum place_by {
 	PLACE_FUNCTION, /* the innermost, be it inlined */

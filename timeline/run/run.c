@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/descriptors.h"
-#include "store/hash.h"
-#include "timeline/run_find.h"
-#include "timeline/run_kernels.h"
-#include "timeline/run_parts.h"
+#include "store/base/fd_limit.h"
+#include "store/base/hash.h"
+#include "timeline/run/run_find.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/run/run_kernels.h"
 
 #define DESCRIPTORS_OF_A_STORE 4u /* at most */
 #define DESCRIPTORS_BESIDE 64u

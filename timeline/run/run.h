@@ -12,7 +12,7 @@
 #ifndef TIMELINE_RUN_H
 #define TIMELINE_RUN_H
 
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 struct run;
 
@@ -23,7 +23,7 @@ struct run_options {
 	bool debuginfod;    /* ask the servers of DEBUGINFOD_URLS */
 	bool no_cache;	    /* neither read nor write cache.mdb */
 	bool no_rollups;    /* sum records, always: the answers are the same, the cost is not */
-	unsigned jobs;	    /* processes that sum (share.h); 0: as many as are worth it */
+	unsigned jobs;	    /* processes that sum (parallel_sum.h); 0: as many as are worth it */
 	uint64_t mem_bytes; /* that a query may take beside the run's tables; 0: what serves it best */
 };
 

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "store/stream.h"
-#include "timeline/run_parts.h"
+#include "store/catalog/stream.h"
+#include "timeline/run/run_internal.h"
 
 /* A store whose writer cannot be asked after counts as written while it was changed this recently. */
 #define LIVE_SECONDS 10

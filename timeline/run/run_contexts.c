@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 static const struct store_context *node_source(const struct run *run, const struct run_node *node)
 {

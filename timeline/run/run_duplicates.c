@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_twice.c - is a store that was found in a run a copy of one that is there already, under another name?
- * Whoever keeps copies beside the originals would count everything twice.
+ * run_duplicates.c - is a store that was found in a run a copy of one that is there already, under another
+ * name? Whoever keeps copies beside the originals would count everything twice.
  */
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/run_parts.h"
+#include "store/base/hash.h"
+#include "timeline/run/run_internal.h"
 
 /* What a recording has from its begin to its end. A collector writes one store: with its number they name it.
  */

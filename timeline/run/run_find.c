@@ -2,7 +2,7 @@
 /*
  * run_find.c - from what the user typed, or did not type, to a run directory and the stores in it.
  */
-#include "timeline/run_find.h"
+#include "timeline/run/run_find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/archive.h"
 #include "store/store.h"
+#include "store/write/archive.h"
 
 #define CACHE_NAME "cache" STORE_SUFFIX
 

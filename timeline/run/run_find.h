@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 /* The run's directory without trailing slashes: `path`, or when that is NULL the *.hpct of the current
  * directory whose stores were written last. *found is the caller's to free. ERROR_RUN when it is no run. */

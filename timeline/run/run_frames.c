@@ -4,16 +4,16 @@
  * found after the recording, from the symbols of any store, else from the place alone. Found out once a
  * frame.
  */
-#include "timeline/run_frames.h"
+#include "timeline/run/run_frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/demangle.h"
-#include "timeline/path.h"
-#include "timeline/run_function.h"
-#include "timeline/run_kernels.h"
+#include "timeline/base/path.h"
+#include "timeline/debug/demangle.h"
+#include "timeline/run/run_function.h"
+#include "timeline/run/run_kernels.h"
 
 #define SHARED UINT32_MAX /* struct run_frame: the same in all stores */
 

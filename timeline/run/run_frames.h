@@ -5,7 +5,7 @@
 #ifndef TIMELINE_RUN_FRAMES_H
 #define TIMELINE_RUN_FRAMES_H
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 /* A (module, offset) that paths go through, and the functions that it stands for. */
 struct run_frame {

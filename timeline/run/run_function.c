@@ -3,12 +3,12 @@
  * run_function.c - cuts a demangled name down to what stays the same from build to build and from one
  * instance of a template to the next. One pass, no look at the grammar beyond brackets.
  */
-#include "timeline/run_function.h"
+#include "timeline/run/run_function.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 #define KEY_BYTES 1024u /* longer names differ early enough */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 /* ---- modules ---- */
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_parts.h - what an open run consists of; for run*.c, scan.c and extent.c, nobody else. run.c opens and
- * renews, run_streams.c, run_contexts.c, run_scopes.c each keep their tables, run_line.c what is known of a
- * whole stream.
+ * run_internal.h - what an open run consists of; for run*.c, scan.c and extent.c, nobody else. run.c opens
+ * and renews, run_streams.c, run_contexts.c, run_scopes.c each keep their tables, run_line.c what is known of
+ * a whole stream.
  */
-#ifndef TIMELINE_RUN_PARTS_H
-#define TIMELINE_RUN_PARTS_H
+#ifndef TIMELINE_RUN_INTERNAL_H
+#define TIMELINE_RUN_INTERNAL_H
 
-#include "store/arena.h"
-#include "store/line.h"
-#include "timeline/names_cache.h"
-#include "timeline/run.h"
-#include "timeline/table.h"
+#include "store/base/arena.h"
+#include "store/states/state_timeline.h"
+#include "timeline/base/intern_table.h"
+#include "timeline/run/names_run_cache.h"
+#include "timeline/run/run.h"
 
 /* One store of the run. Its ids are translated by the arrays; a NULL `contexts` means: the same number. */
 struct run_part {

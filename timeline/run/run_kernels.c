@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_kernels.c - see run_kernels.h. Binaries are only read by gpu_code.h, which believes nothing of them. */
-#include "timeline/run_kernels.h"
+#include "timeline/run/run_kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/gpu_code.h"
+#include "timeline/code/gpu_code.h"
 
 #define BYTES_MAX ((size_t)512 << 20) /* unpacked, of all binaries of a run */
 

@@ -7,7 +7,7 @@
 #ifndef TIMELINE_RUN_KERNELS_H
 #define TIMELINE_RUN_KERNELS_H
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 struct run_kernels;
 

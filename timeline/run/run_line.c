@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "store/attribute.h"
-#include "store/hash.h"
-#include "timeline/run_parts.h"
+#include "store/base/attribute.h"
+#include "store/base/hash.h"
+#include "timeline/run/run_internal.h"
 
 #define SWITCHES_NOT_SAID UINT64_MAX
 #define FEW 256u /* spans of which all that may be asked for is read at once */

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "timeline/escape.h"
-#include "timeline/run_parts.h"
+#include "timeline/base/escape.h"
+#include "timeline/run/run_internal.h"
 
 /* Scopes from `scope` up to the root in `scopes` (NULL: only counted). */
 static uint32_t climb(const struct run *run, uint32_t scope, uint32_t *scopes)

@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "timeline/run_frames.h"
+#include "timeline/run/run_frames.h"
 
 struct scope {
 	struct run_scope s;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 static int compare_numbers(uint32_t a, uint32_t b)
 {

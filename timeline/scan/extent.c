@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extent.c - feeds a stream's samples and spans into the sweep (store/line.h) and gives out its line, in
- * the run's clock and contexts.
+ * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and gives out
+ * its line, in the run's clock and contexts.
  */
-#include "timeline/extent_parts.h"
+#include "timeline/scan/extent_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 /* ---- states ---- */
 

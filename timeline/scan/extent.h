@@ -14,16 +14,16 @@
  * blocked or runnable span, whatever call it waits in, leaves the sample in force after it. A thread without
  * any sample works where its spans say so. GPU queue: absent, lost, unmonitored, then the union of its spans,
  * of which those that work hide waits; between them it is idle. Of overlapping spans of one kind the one that
- * began last owns the piece; records of one time store/line_order.h tells apart. Of several `monitored` spans
- * the first one says what the stream was sampled by. A stream without one is monitored from its first to its
- * last record, and its extents have no limit. An open `monitored` span lasts to the tracks' watermark
+ * began last owns the piece; records of one time store/states/tie_break.h tells apart. Of several `monitored`
+ * spans the first one says what the stream was sampled by. A stream without one is monitored from its first
+ * to its last record, and its extents have no limit. An open `monitored` span lasts to the tracks' watermark
  * (store_stream.complete_ns).
  */
 #ifndef TIMELINE_EXTENT_H
 #define TIMELINE_EXTENT_H
 
-#include "store/line.h"
-#include "timeline/run.h"
+#include "store/states/state_timeline.h"
+#include "timeline/run/run.h"
 
 const char *extent_state_name(enum extent_state state);
 char extent_state_glyph(enum extent_state state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* extent_at.c - what a stream's line shows at one moment, by short walks that begin farther and farther ahead
  * of it. */
-#include "timeline/extent_parts.h"
+#include "timeline/scan/extent_internal.h"
 
 /* The piece that holds time_ns in a walk from *begin_ns on, or from the sample that is in force there. */
 static int find_from(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t time_ns,

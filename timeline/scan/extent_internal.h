@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* extent_parts.h - for extent.c and extent_at.c: a walk, between the records that it reads and its pieces. */
-#ifndef TIMELINE_EXTENT_PARTS_H
-#define TIMELINE_EXTENT_PARTS_H
+/* extent_internal.h - for extent.c and extent_at.c: a walk, between the records that it reads and its pieces.
+ */
+#ifndef TIMELINE_EXTENT_INTERNAL_H
+#define TIMELINE_EXTENT_INTERNAL_H
 
-#include "timeline/extent.h"
-#include "timeline/scan.h"
+#include "timeline/scan/extent.h"
+#include "timeline/scan/scan.h"
 
 #define EXTENT_KIND_CACHE 16u
 

@@ -6,12 +6,12 @@
  *   cursor ->  [bucket 2^30, late]   heap of sources by next record  ->  rows until the second source's
  *              [bucket 2^20, #0]     (decoded when their turn comes)     next record, or the next bucket
  */
-#include "timeline/scan.h"
+#include "timeline/scan/scan.h"
 
 #include <stdlib.h>
 
-#include "timeline/progress.h"
-#include "timeline/scan_parts.h"
+#include "timeline/base/progress.h"
+#include "timeline/scan/scan_internal.h"
 
 #define PROGRESS_BATCHES 16u /* of 4096 rows: some ten million records a second are read */
 

@@ -10,7 +10,7 @@
 #ifndef TIMELINE_SCAN_H
 #define TIMELINE_SCAN_H
 
-#include "timeline/batch.h"
+#include "timeline/run/batch.h"
 
 enum scan_flags {
 	/* Spans are cut at the window; what was cut keeps its amount and its place in the order. A span

@@ -3,7 +3,7 @@
  * scan_heap.c - the sources that a scan merges, least next record first, and open spans made to look like a
  * chunk.
  */
-#include "timeline/scan_heap.h"
+#include "timeline/scan/scan_heap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef TIMELINE_SCAN_HEAP_H
 #define TIMELINE_SCAN_HEAP_H
 
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 /* One chunk, or the open spans. */
 struct scan_source {

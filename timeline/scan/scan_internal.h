@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scan_parts.h - for scan.c and scan_rows.c: a scan, and how rows leave it. */
-#ifndef TIMELINE_SCAN_PARTS_H
-#define TIMELINE_SCAN_PARTS_H
+/* scan_internal.h - for scan.c and scan_rows.c: a scan, and how rows leave it. */
+#ifndef TIMELINE_SCAN_INTERNAL_H
+#define TIMELINE_SCAN_INTERNAL_H
 
-#include "timeline/run_parts.h"
-#include "timeline/scan.h"
-#include "timeline/scan_heap.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/scan.h"
+#include "timeline/scan/scan_heap.h"
 
 struct scan {
 	struct run *run;

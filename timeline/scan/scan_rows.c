@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scan_rows.c - see scan.h: rows of a store to rows of a batch, with the run's ids and clock; or lent as they
  * lie. */
-#include "timeline/scan_parts.h"
+#include "timeline/scan/scan_internal.h"
 
 #include <string.h>
 
-#include "store/wide.h"
+#include "store/base/avx2.h"
 
 #define LENT_ROWS 256u
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mark.c - collects the marks of a run for `--time @MARK` and for the views.
+ * bookmark.c - collects the marks of a run for `--time @MARK` and for the views.
  */
-#include "timeline/mark.h"
+#include "timeline/select/bookmark.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/attribute.h"
-#include "store/room.h"
-#include "timeline/escape.h"
-#include "timeline/scan.h"
+#include "store/base/array.h"
+#include "store/base/attribute.h"
+#include "timeline/base/escape.h"
+#include "timeline/scan/scan.h"
 
 #define NAME_BYTES 1024
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mark.h - named moments and stretches of a run: `mark` and `range` spans that the program or a recorder
+ * bookmark.h - named moments and stretches of a run: `mark` and `range` spans that the program or a recorder
  * left, and the bookmarks that a user set while reading (marks.tsv in the run).
  *
  * Both marks.tsv of the run and the user's own file are read.
@@ -9,13 +9,13 @@
  *                                                    passed over; times from the run's origin; an empty
  *                                                    end_ns is a moment; names are escaped as in every table
  */
-#ifndef TIMELINE_MARK_H
-#define TIMELINE_MARK_H
+#ifndef TIMELINE_BOOKMARK_H
+#define TIMELINE_BOOKMARK_H
 
 #include <stdio.h>
 
-#include "store/arena.h"
-#include "timeline/run.h"
+#include "store/base/arena.h"
+#include "timeline/run/run.h"
 
 #define MARK_FILE "marks.tsv"
 

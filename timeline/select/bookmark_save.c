@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mark_save.c - writes bookmarks: a new file beside the old one, then in its place, so that a reader sees one
- * or the other.
+ * bookmark_save.c - writes bookmarks: a new file beside the old one, then in its place, so that a reader sees
+ * one or the other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/cached.h"
-#include "store/hash.h"
-#include "timeline/escape.h"
-#include "timeline/mark.h"
+#include "store/base/hash.h"
+#include "store/base/user_cache.h"
+#include "timeline/base/escape.h"
+#include "timeline/select/bookmark.h"
 
 #define HEADER "name\tbegin_ns\tend_ns"
 

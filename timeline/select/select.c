@@ -2,15 +2,15 @@
 /*
  * select.c - what the selector means in the run that it is bound to.
  */
-#include "timeline/select_parts.h"
+#include "timeline/select/select_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/derived.h"
-#include "timeline/glob.h"
-#include "timeline/gpu_metric.h"
-#include "timeline/run_parts.h"
+#include "timeline/base/glob.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/sum/gpu_metric.h"
+#include "timeline/sum/state_metrics.h"
 
 static int bind_streams(struct select *select, struct error *error)
 {

@@ -6,7 +6,7 @@
 #ifndef TIMELINE_SELECT_H
 #define TIMELINE_SELECT_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 struct select;
 
@@ -20,7 +20,7 @@ int select_option(struct select *select, const char *name, const char *value, st
 /* ERROR_USAGE when one of these options ("by top") was given, which says nothing with what else was asked for
  * ("--gaps"). */
 int select_refuse(const struct select *select, const char *names, const char *with, struct error *error);
-/* From now on --metric may name derived metrics (derived.h), too; before binding. */
+/* From now on --metric may name derived metrics (state_metrics.h), too; before binding. */
 void select_take_derived(struct select *select);
 /* The same of metrics of GPU operations (gpu_metric.h). */
 void select_take_gpu(struct select *select);

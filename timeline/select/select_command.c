@@ -2,12 +2,12 @@
 /*
  * select_command.c - the selector as words of a command line, for `Y` and for provenance.
  */
-#include "timeline/select_parts.h"
+#include "timeline/select/select_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "store/arena.h"
+#include "store/base/arena.h"
 
 static bool is_plain(const char *value)
 {

@@ -3,13 +3,13 @@
  * select_context.c - runs the pattern as a set of places in it at once, so that no pattern takes exponential
  * time, and remembers the set behind each scope: a path costs only the frames that it does not share.
  */
-#include "timeline/select_context.h"
+#include "timeline/select/select_context.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/escape.h"
-#include "timeline/table.h"
+#include "timeline/base/escape.h"
+#include "timeline/base/intern_table.h"
 
 struct select_context {
 	const struct run *run;

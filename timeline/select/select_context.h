@@ -11,7 +11,7 @@
 #ifndef TIMELINE_SELECT_CONTEXT_H
 #define TIMELINE_SELECT_CONTEXT_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 #define SELECT_CONTEXT_BYTES 4000u /* longest pattern */
 

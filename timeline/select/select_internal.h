@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_parts.h - what a selector consists of; for select*.c alone. select_options.c takes the options,
+ * select_internal.h - what a selector consists of; for select*.c alone. select_options.c takes the options,
  * select.c binds them to a run and answers, select_command.c says them again.
  */
-#ifndef TIMELINE_SELECT_PARTS_H
-#define TIMELINE_SELECT_PARTS_H
+#ifndef TIMELINE_SELECT_INTERNAL_H
+#define TIMELINE_SELECT_INTERNAL_H
 
-#include "timeline/select.h"
-#include "timeline/select_context.h"
-#include "timeline/select_streams.h"
-#include "timeline/select_time.h"
+#include "timeline/select/select.h"
+#include "timeline/select/select_context.h"
+#include "timeline/select/select_streams.h"
+#include "timeline/select/select_time.h"
 
 enum select_option_id {
 	SELECT_OPTION_TIME,

@@ -2,7 +2,7 @@
 /*
  * select_options.c - takes the selector's options one by one; a wrong value leaves the old one in place.
  */
-#include "timeline/select_parts.h"
+#include "timeline/select/select_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

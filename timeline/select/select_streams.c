@@ -2,13 +2,13 @@
 /*
  * select_streams.c - parses stream expressions into a tree and asks it about streams.
  */
-#include "timeline/select_streams.h"
+#include "timeline/select/select_streams.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "timeline/glob.h"
+#include "store/base/arena.h"
+#include "timeline/base/glob.h"
 
 #define NESTING_MAX 100
 

@@ -13,7 +13,7 @@
 #ifndef TIMELINE_SELECT_STREAMS_H
 #define TIMELINE_SELECT_STREAMS_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 struct select_streams;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select_time.c - reads the text of --time. Nothing here knows a run: what the moments mean there is
- * select_moment.c's.
+ * select_time_bind.c's.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "timeline/select_time.h"
+#include "timeline/select/select_time.h"
 
 #define SECOND_NS 1000000000ull
 

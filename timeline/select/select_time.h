@@ -14,7 +14,7 @@
 #ifndef TIMELINE_SELECT_TIME_H
 #define TIMELINE_SELECT_TIME_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 enum select_moment_kind {
 	SELECT_LEFT_OUT,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_moment.c - the moments of --time in one run: its origin, its end, its marks, its wall clock.
+ * select_time_bind.c - the moments of --time in one run: its origin, its end, its marks, its wall clock.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "timeline/mark.h"
-#include "timeline/select_time.h"
+#include "timeline/select/bookmark.h"
+#include "timeline/select/select_time.h"
 
 #define SECOND_NS 1000000000ull
 #define DAYS_MAX 400 /* that a time of day is looked for */

@@ -2,10 +2,10 @@
 /*
  * main_slice.c - hpct-slice: the records of a selection, as rows or as a smaller run.
  */
-#include "timeline/coverage.h"
-#include "timeline/program.h"
-#include "timeline/ranks.h"
-#include "timeline/slice.h"
+#include "timeline/report/coverage.h"
+#include "timeline/report/program.h"
+#include "timeline/slice/slice.h"
+#include "timeline/sum/mpi_ranks.h"
 
 struct choice {
 	const char *output;

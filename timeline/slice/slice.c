@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/room.h"
-#include "timeline/coverage.h"
-#include "timeline/extent.h"
-#include "timeline/run_parts.h"
-#include "timeline/scan.h"
-#include "timeline/slice_row.h"
-#include "timeline/slice_shared.h"
+#include "store/base/array.h"
+#include "timeline/report/coverage.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/extent.h"
+#include "timeline/scan/scan.h"
+#include "timeline/slice/slice_row.h"
+#include "timeline/slice/slice_shared.h"
 
 #define ROWS_MAX (1u << 19) /* of a stretch; more are halved */
 #define STRETCHES_WORTH 4   /* fewer are printed before processes have begun */

@@ -11,8 +11,8 @@
 #ifndef TIMELINE_SLICE_H
 #define TIMELINE_SLICE_H
 
-#include "timeline/report.h"
-#include "timeline/select.h"
+#include "timeline/report/report.h"
+#include "timeline/select/select.h"
 
 /* Writes the rows to `out`. Memory does not grow with the run: time is cut where too many rows wait.
  * ERROR_EMPTY: nothing is monitored in the window. */

@@ -3,18 +3,18 @@
  * slice_copy.c - the selected records as a smaller run: store by store, chunk by chunk, with what they name
  * (slice_ids.h) and nothing else.
  */
-#include "timeline/slice.h"
+#include "timeline/slice/slice.h"
 
 #include <stdlib.h>
 
-#include "store/arena.h"
-#include "store/writer.h"
-#include "timeline/coverage.h"
-#include "timeline/extent.h"
-#include "timeline/mark.h"
-#include "timeline/new_run.h"
-#include "timeline/run_parts.h"
-#include "timeline/slice_ids.h"
+#include "store/base/arena.h"
+#include "store/write/writer.h"
+#include "timeline/base/run_create.h"
+#include "timeline/report/coverage.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/extent.h"
+#include "timeline/select/bookmark.h"
+#include "timeline/slice/slice_ids.h"
 
 #define COMMIT_BYTES (64u << 20)
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slice_files.c - see slice_files.h. */
-#include "timeline/slice_files.h"
+#include "timeline/slice/slice_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/store.h"
-#include "timeline/gpu_code.h"
+#include "timeline/code/gpu_code.h"
 
 #define MODULE "module="
 

@@ -6,9 +6,9 @@
 #ifndef TIMELINE_SLICE_FILES_H
 #define TIMELINE_SLICE_FILES_H
 
-#include "store/reader.h"
-#include "store/writer.h"
-#include "timeline/numbering.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
+#include "timeline/base/key_ids.h"
 
 struct slice_files {
 	struct numbering keys; /* uint64_t: of the store's blobs */

@@ -3,7 +3,7 @@
  * slice_ids.c - one table an id kind; what an id names is copied when it is met first, so that the copy has
  * nothing that nobody names.
  */
-#include "timeline/slice_ids.h"
+#include "timeline/slice/slice_ids.h"
 
 #include <stdio.h>
 #include <stdlib.h>

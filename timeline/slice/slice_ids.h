@@ -6,10 +6,10 @@
 #ifndef TIMELINE_SLICE_IDS_H
 #define TIMELINE_SLICE_IDS_H
 
-#include "store/reader.h"
-#include "store/writer.h"
-#include "timeline/numbering.h"
-#include "timeline/slice_files.h"
+#include "store/read/reader.h"
+#include "store/write/writer.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/slice/slice_files.h"
 
 struct slice_ids {
 	struct store_reader *reader;

@@ -2,14 +2,14 @@
 /*
  * slice_record.c - one record of a slice: what the window leaves of it, and its fields as text.
  */
-#include "timeline/slice.h"
+#include "timeline/slice/slice.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "store/attribute.h"
-#include "timeline/escape.h"
-#include "timeline/run_parts.h"
+#include "store/base/attribute.h"
+#include "timeline/base/escape.h"
+#include "timeline/run/run_internal.h"
 
 struct slice_cut slice_cut_of(const struct select *select)
 {

@@ -3,13 +3,13 @@
  * slice_row.c - the fields of a row and the order of rows: most are told apart by numbers, the rest by the
  * text that is printed.
  */
-#include "timeline/slice_row.h"
+#include "timeline/slice/slice_row.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/escape.h"
-#include "timeline/run_parts.h"
+#include "timeline/base/escape.h"
+#include "timeline/run/run_internal.h"
 
 #define PATHS_MAX ((uint64_t)1 << 40) /* bytes of paths that are kept; then they are made anew */
 

@@ -6,8 +6,8 @@
 #ifndef TIMELINE_SLICE_ROW_H
 #define TIMELINE_SLICE_ROW_H
 
-#include "store/arena.h"
-#include "timeline/slice.h"
+#include "store/base/arena.h"
+#include "timeline/slice/slice.h"
 
 struct slice_row {
 	struct store_record record; /* ids of the run, attributes of the stream's store */

@@ -4,7 +4,7 @@
  *
  *   a child's pipe | size | rows | size | rows | ... | FAILED | struct error |
  */
-#include "timeline/slice_shared.h"
+#include "timeline/slice/slice_shared.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "timeline/progress.h"
+#include "timeline/base/progress.h"
 
 #define FAILED UINT64_MAX
 #define COPY_BYTES (1u << 16)

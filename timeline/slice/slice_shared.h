@@ -10,7 +10,7 @@
 #ifndef TIMELINE_SLICE_SHARED_H
 #define TIMELINE_SLICE_SHARED_H
 
-#include "timeline/report.h"
+#include "timeline/report/report.h"
 
 #define SLICE_JOBS_MAX 64u
 

@@ -2,14 +2,14 @@
 /*
  * info.c - a run's own words, as rows.
  */
-#include "timeline/info.h"
-#include "timeline/info_parts.h"
+#include "timeline/stats/info.h"
+#include "timeline/stats/info_internal.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "timeline/coverage.h"
-#include "timeline/line_check.h"
+#include "timeline/report/coverage.h"
+#include "timeline/sum/state_check.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

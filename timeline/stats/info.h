@@ -6,8 +6,8 @@
 #ifndef TIMELINE_INFO_H
 #define TIMELINE_INFO_H
 
-#include "timeline/report.h"
-#include "timeline/select.h"
+#include "timeline/report/report.h"
+#include "timeline/select/select.h"
 
 /* Keys and values of the whole run. */
 int info_print(struct run *run, const struct select *select, enum report_format format, FILE *out,

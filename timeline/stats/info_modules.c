@@ -3,13 +3,13 @@
  * info_modules.c - hpct-info --modules: what files the code came from, how much of what was seen in each has
  * names, lines and loops, and what is missing.
  */
-#include "timeline/info.h"
+#include "timeline/stats/info.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "timeline/info_parts.h"
-#include "timeline/names_cache.h"
+#include "timeline/run/names_run_cache.h"
+#include "timeline/stats/info_internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

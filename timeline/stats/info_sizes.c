@@ -3,9 +3,9 @@
  * info_sizes.c - hpct-info --sizes: where the room of a run is, part by part, and how much of its files is
  * payload.
  */
-#include "store/size.h"
-#include "timeline/info.h"
-#include "timeline/info_parts.h"
+#include "store/read/size_report.h"
+#include "timeline/stats/info.h"
+#include "timeline/stats/info_internal.h"
 
 static void put_size(
 	struct report *report, const char *part, uint64_t values, uint64_t bytes, uint64_t payload)

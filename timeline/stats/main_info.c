@@ -2,8 +2,8 @@
 /*
  * main_info.c - hpct-info: provenance, streams, coverage, losses, sizes.
  */
-#include "timeline/info.h"
-#include "timeline/program.h"
+#include "timeline/report/program.h"
+#include "timeline/stats/info.h"
 
 enum question { ABOUT_RUN, ABOUT_STREAMS, ABOUT_MODULES, ABOUT_SIZES, ABOUT_DAMAGE };
 

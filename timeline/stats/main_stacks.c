@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/program.h"
-#include "timeline/stacks.h"
+#include "timeline/report/program.h"
+#include "timeline/stats/stacks.h"
 
 struct choice {
 	const char *at;

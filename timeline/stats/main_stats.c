@@ -2,12 +2,12 @@
 /*
  * main_stats.c - hpct-stats: where the time of a window went.
  */
-#include "timeline/coverage.h"
-#include "timeline/derived.h"
-#include "timeline/operations.h"
-#include "timeline/program.h"
-#include "timeline/report_fit.h"
-#include "timeline/stats.h"
+#include "timeline/report/coverage.h"
+#include "timeline/report/program.h"
+#include "timeline/report/report_fit.h"
+#include "timeline/stats/operations.h"
+#include "timeline/stats/stats.h"
+#include "timeline/sum/state_metrics.h"
 
 static const struct report_column columns[] = {{"key", REPORT_COMPOSED}, {"time_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"records", REPORT_NUMBER}};

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/attribute.h"
-#include "store/hash.h"
-#include "store/room.h"
-#include "timeline/operations_parts.h"
-#include "timeline/place.h"
-#include "timeline/scan.h"
+#include "store/base/array.h"
+#include "store/base/attribute.h"
+#include "store/base/hash.h"
+#include "timeline/run/row_key.h"
+#include "timeline/scan/scan.h"
+#include "timeline/stats/operations_internal.h"
 
 #define REACH_NS UINT64_C(1000000000) /* launches are sought so far before the window */
 

@@ -7,8 +7,8 @@
 #ifndef TIMELINE_OPERATIONS_H
 #define TIMELINE_OPERATIONS_H
 
-#include "store/arena.h"
-#include "timeline/select.h"
+#include "store/base/arena.h"
+#include "timeline/select/select.h"
 
 struct operations_row {
 	uint32_t op;	 /* of the run */

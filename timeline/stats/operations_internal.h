@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operations_parts.h - inside the count of operations; for operations*.c alone. operations.c reads launches
- * and operations into lists, operations_sum.c puts the lists in order and answers from them.
+ * operations_internal.h - inside the count of operations; for operations*.c alone. operations.c reads
+ * launches and operations into lists, operations_sum.c puts the lists in order and answers from them.
  */
-#ifndef TIMELINE_OPERATIONS_PARTS_H
-#define TIMELINE_OPERATIONS_PARTS_H
+#ifndef TIMELINE_OPERATIONS_INTERNAL_H
+#define TIMELINE_OPERATIONS_INTERNAL_H
 
-#include "timeline/numbering.h"
-#include "timeline/operations.h"
-#include "timeline/spill.h"
+#include "timeline/base/external_sort.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/stats/operations.h"
 
 struct operation {
 	uint64_t link, begin_ns, end_ns;

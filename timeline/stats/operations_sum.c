@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operations_sum.c - see operations_parts.h: what is asked of all operations of the window is sorted, beside
- * memory where that is bounded (spill.h): launches and operations by link, and of each operation its
- * durations and changes.
+ * operations_sum.c - see operations_internal.h: what is asked of all operations of the window is sorted,
+ * beside memory where that is bounded (external_sort.h): launches and operations by link, and of each
+ * operation its durations and changes.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/operations_parts.h"
+#include "timeline/stats/operations_internal.h"
 
 #define UNKNOWN_NS UINT64_MAX
 

@@ -2,12 +2,12 @@
 /*
  * stacks.c - one look-up per stream, and its frames.
  */
-#include "timeline/stacks.h"
+#include "timeline/stats/stacks.h"
 
-#include "store/arena.h"
-#include "timeline/escape.h"
-#include "timeline/extent.h"
-#include "timeline/report_fit.h"
+#include "store/base/arena.h"
+#include "timeline/base/escape.h"
+#include "timeline/report/report_fit.h"
+#include "timeline/scan/extent.h"
 
 #define BACK_MAX 4 /* waits in a row, each with a look-up of its own */
 

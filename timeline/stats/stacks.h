@@ -5,8 +5,8 @@
 #ifndef TIMELINE_STACKS_H
 #define TIMELINE_STACKS_H
 
-#include "timeline/report.h"
-#include "timeline/select.h"
+#include "timeline/report/report.h"
+#include "timeline/select/select.h"
 
 /* Of the selector's streams at `time_ns`, contexts cut at its depth. A table shows one frame a line, the
  * innermost first. ERROR_EMPTY: no stream is monitored there. */

@@ -3,19 +3,19 @@
  * stats.c - where the time of a window went: the window's sums by (context, op, state) fall on keys, so
  * that the text of a key is made once per context and not once per extent.
  */
-#include "timeline/stats.h"
+#include "timeline/stats/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "store/hash.h"
-#include "timeline/derived.h"
-#include "timeline/escape.h"
-#include "timeline/numbering.h"
-#include "timeline/place.h"
-#include "timeline/select.h"
-#include "timeline/window.h"
+#include "store/base/arena.h"
+#include "store/base/hash.h"
+#include "timeline/base/escape.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/run/row_key.h"
+#include "timeline/select/select.h"
+#include "timeline/sum/state_metrics.h"
+#include "timeline/sum/window.h"
 
 /* Rows are numbered by their text; a state's row never meets a function of the same name. */
 struct row_key {
@@ -27,7 +27,7 @@ struct stats_work {
 	struct run *run;
 	struct arena *arena;
 	const struct select *select; /* NULL: everything matches */
-	unsigned derived;	     /* metrics to count (derived.h), 0: all time, states as rows */
+	unsigned derived;	     /* metrics to count (state_metrics.h), 0: all time, states as rows */
 	enum stats_by by;
 	uint32_t depth;
 	struct numbering row_keys;

@@ -6,9 +6,9 @@
 #ifndef TIMELINE_STATS_H
 #define TIMELINE_STATS_H
 
-#include "store/bytes.h"
-#include "timeline/extent.h"
-#include "timeline/place.h"
+#include "store/base/bytes.h"
+#include "timeline/run/row_key.h"
+#include "timeline/scan/extent.h"
 
 enum stats_by {
 	STATS_FUNCTION,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd_check.c - takes the smallest buckets away from what the lines of all streams come to, and the larger
- * ones from the smaller: nothing may be left.
+ * all_streams_check.c - takes the smallest buckets away from what the lines of all streams come to, and the
+ * larger ones from the smaller: nothing may be left.
  */
-#include "timeline/crowd_check.h"
+#include "timeline/sum/all_streams_check.h"
 
 #include <stdlib.h>
 
-#include "store/crowd.h"
-#include "timeline/extent.h"
-#include "timeline/line_sum.h"
-#include "timeline/run_parts.h"
+#include "store/states/all_streams.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/extent.h"
+#include "timeline/sum/state_sum.h"
 
 #define BATCH 512
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd_check.h - are the sums of all streams' lines (store/crowd.h) what the lines say? A part of hpct-info
+ * all_streams_check.h - are the sums of all streams' lines (store/states/all_streams.h) what the lines say? A
+ * part of hpct-info
  * --check.
  */
-#ifndef TIMELINE_CROWD_CHECK_H
-#define TIMELINE_CROWD_CHECK_H
+#ifndef TIMELINE_ALL_STREAMS_CHECK_H
+#define TIMELINE_ALL_STREAMS_CHECK_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 /* Walks every stream's line once, and compares. Adds to *rollups how many sums there were. ERROR_RUN: some
  * differ. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crowd_sum.c - see crowd_sum.h. First the window is laid out in buckets and gaps, then they are given. */
-#include "timeline/crowd_sum.h"
+/* all_streams_sum.c - see all_streams_sum.h. First the window is laid out in buckets and gaps, then they are
+ * given. */
+#include "timeline/sum/all_streams_sum.h"
 
 #include <stdlib.h>
 
-#include "store/crowd.h"
-#include "store/table.h"
+#include "store/base/id_table.h"
+#include "store/states/all_streams.h"
 
 #define RECORDS_WORTH 512u /* of a stream: fewer are walked sooner than two edges */
 

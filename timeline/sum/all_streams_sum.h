@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd_sum.h - what all streams of a run did in a window, from the sums that their stores keep of all lines
- * (store/crowd.h): the cost does not know how many streams there are. What no bucket holds (the window's
- * edges, what was spoiled) is asked of the streams.
+ * all_streams_sum.h - what all streams of a run did in a window, from the sums that their stores keep of all
+ * lines (store/states/all_streams.h): the cost does not know how many streams there are. What no bucket holds
+ * (the window's edges, what was spoiled) is asked of the streams.
  *
  *   buckets       |====2^33=====|=2^30=|=2^30=|
  *   given     gap | sums          sums   sums | gap      gaps: every stream's line
  */
-#ifndef TIMELINE_CROWD_SUM_H
-#define TIMELINE_CROWD_SUM_H
+#ifndef TIMELINE_ALL_STREAMS_SUM_H
+#define TIMELINE_ALL_STREAMS_SUM_H
 
-#include "timeline/line_sum.h"
+#include "timeline/sum/state_sum.h"
 
 /* What buckets do not tell of the streams of a store, in the run's time. */
 struct crowd_gap {

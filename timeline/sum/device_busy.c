@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* united.c - see united.h. */
-#include "timeline/united.h"
+/* device_busy.c - see device_busy.h. */
+#include "timeline/sum/device_busy.h"
 
 #include <stdlib.h>
 
-#include "store/table.h"
-#include "store/united.h"
-#include "timeline/extent.h"
-#include "timeline/run_parts.h"
+#include "store/base/id_table.h"
+#include "store/states/device_busy.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/extent.h"
 
 #define BATCH 64
 

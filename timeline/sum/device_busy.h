@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * united.h - when a device is busy: the union over its queues, never their sum. Stretches that its store has
- * united (store/united.h) cost what they have buckets, the others are swept.
+ * device_busy.h - when a device is busy: the union over its queues, never their sum. Stretches that its store
+ * has united (store/states/device_busy.h) cost what they have buckets, the others are swept.
  *
  *   window    |..........................................|
  *   buckets       |==2^24==|=2^21=|      |=2^21=|
  *   gaps      |---|               |------|      |--------|    united_sweep() unites the queues' extents
  */
-#ifndef TIMELINE_UNITED_H
-#define TIMELINE_UNITED_H
+#ifndef TIMELINE_DEVICE_BUSY_H
+#define TIMELINE_DEVICE_BUSY_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 struct united_gap {
 	uint64_t begin_ns, end_ns;

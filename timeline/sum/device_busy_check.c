@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * united_check.c - takes the union of a device's queues away from its buckets of all sizes at once, and looks
- * whether anything is left.
+ * device_busy_check.c - takes the union of a device's queues away from its buckets of all sizes at once, and
+ * looks whether anything is left.
  */
-#include "timeline/united_check.h"
+#include "timeline/sum/device_busy_check.h"
 
 #include <stdlib.h>
 
-#include "store/table.h"
-#include "store/united.h"
-#include "timeline/run_parts.h"
-#include "timeline/united.h"
+#include "store/base/id_table.h"
+#include "store/states/device_busy.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/sum/device_busy.h"
 
 /* Those of one size, in order. */
 struct level {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_metric.c - see gpu_metric.h: spans of operations to weights, one stream after the other. */
-#include "timeline/gpu_metric.h"
+#include "timeline/sum/gpu_metric.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/attribute.h"
-#include "timeline/glob.h"
-#include "timeline/scan.h"
-#include "timeline/share.h"
+#include "store/base/attribute.h"
+#include "timeline/base/glob.h"
+#include "timeline/scan/scan.h"
+#include "timeline/sum/parallel_sum.h"
 
 /* A group: its kinds, then its count. The first kind is what is not known. */
 enum gpu_metric {

@@ -17,7 +17,7 @@
 #ifndef TIMELINE_GPU_METRIC_H
 #define TIMELINE_GPU_METRIC_H
 
-#include "timeline/derived.h"
+#include "timeline/sum/state_metrics.h"
 
 #define GPU_METRIC_COUNT 53u
 #define GPU_METRIC_NAMES "GKER, GMEM:*, GMSET:*, GXCOPY:*, GSYNC:*, GKER:*"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks.c - see ranks.h. */
-#include "timeline/ranks.h"
+/* mpi_ranks.c - see mpi_ranks.h. */
+#include "timeline/sum/mpi_ranks.h"
 
 #include <dlfcn.h>
 #include <limits.h>

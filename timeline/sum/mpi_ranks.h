@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranks.h - the ranks of an MPI job as helpers of one reader: `mpirun -n 4 hpct-profile RUN`. All do the same
- * with the same words; share.c splits what is worth it, rank 0 alone is heard. MPI comes from a plug-in,
- * hpct-ranks-NAME.so beside the programs' libraries, one for each implementation that was there when hpct
- * was built: programs that are started without mpirun never load one.
+ * mpi_ranks.h - the ranks of an MPI job as helpers of one reader: `mpirun -n 4 hpct-profile RUN`. All do the
+ * same with the same words; parallel_sum.c splits what is worth it, rank 0 alone is heard. MPI comes from a
+ * plug-in, hpct-ranks-NAME.so beside the programs' libraries, one for each implementation that was there when
+ * hpct was built: programs that are started without mpirun never load one.
  *
  *   rank 1..  rows, rows, ..., end  -->  rank 0: takes rows where it expects them, and all until each end
  */
-#ifndef TIMELINE_RANKS_H
-#define TIMELINE_RANKS_H
+#ifndef TIMELINE_MPI_RANKS_H
+#define TIMELINE_MPI_RANKS_H
 
 #include <stdint.h>
 
-#include "store/bytes.h"
-#include "store/error.h"
+#include "store/base/bytes.h"
+#include "store/base/error.h"
 
 /* What a plug-in gives as `hpct_ranks`. Failures end the job, as MPI's do. */
 struct ranks_plugin {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranks_mpi.c - the plug-in behind ranks.h, compiled once by each MPI's own compiler: what is below MPI's
- * standard differs between them.
+ * mpi_ranks_mpi.c - the plug-in behind mpi_ranks.h, compiled once by each MPI's own compiler: what is below
+ * MPI's standard differs between them.
  */
 #include <limits.h>
 #include <mpi.h>
 
-#include "timeline/ranks.h"
+#include "timeline/sum/mpi_ranks.h"
 
 #define TAG 1
 #define PIECE_MAX ((uint64_t)1 << 20) /* MPI counts in int, and who drops a piece needs room for it */

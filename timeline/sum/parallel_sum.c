@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share.c - processes that each take the next stretch of the streams, their rows (share_rows.h) through
- * pipes. Streams differ in what they cost (a queue's line and that of the thread that feeds it by ten times),
- * so there are more stretches than processes.
+ * parallel_sum.c - processes that each take the next stretch of the streams, their rows (parallel_sum_rows.h)
+ * through pipes. Streams differ in what they cost (a queue's line and that of the thread that feeds it by ten
+ * times), so there are more stretches than processes.
  *
  *   a process's | stretch | size | rows | stretch | size | rows | ...
  */
-#include "timeline/share_job.h"
+#include "timeline/sum/parallel_sum_internal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "timeline/progress.h"
-#include "timeline/ranks.h"
-#include "timeline/run_parts.h"
-#include "timeline/share_rows.h"
+#include "timeline/base/progress.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/sum/mpi_ranks.h"
+#include "timeline/sum/parallel_sum_rows.h"
 
 #define WORTH_RECORDS 1000000u /* below that a fork costs more than it saves */
 #define JOBS_MAX 256u

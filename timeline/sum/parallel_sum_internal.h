@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* share_job.h - inside share.c and share_ranks.c: what is to be summed up. */
-#ifndef TIMELINE_SHARE_JOB_H
-#define TIMELINE_SHARE_JOB_H
+/* parallel_sum_internal.h - inside parallel_sum.c and parallel_sum_ranks.c: what is to be summed up. */
+#ifndef TIMELINE_PARALLEL_SUM_INTERNAL_H
+#define TIMELINE_PARALLEL_SUM_INTERNAL_H
 
-#include "timeline/share.h"
+#include "timeline/sum/parallel_sum.h"
 
 struct share_job {
 	struct run *run;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* share_ranks.c - the ranks of an MPI that each take their stretch of the streams: rows as messages to rank
- * 0. */
-#include "timeline/ranks.h"
-#include "timeline/share_job.h"
-#include "timeline/share_rows.h"
+/* parallel_sum_ranks.c - the ranks of an MPI that each take their stretch of the streams: rows as messages to
+ * rank 0. */
+#include "timeline/sum/mpi_ranks.h"
+#include "timeline/sum/parallel_sum_internal.h"
+#include "timeline/sum/parallel_sum_rows.h"
 
 static uint32_t stretch(uint32_t count, uint32_t parts, uint32_t part)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share_rows.c - see share_rows.h.
+ * parallel_sum_rows.c - see parallel_sum_rows.h.
  *
  *   rows | header | error's text, or: | times | weights | names of operations, NUL-terminated |
  */
-#include "timeline/share_rows.h"
+#include "timeline/sum/parallel_sum_rows.h"
 
 #include <string.h>
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 struct header {
 	int32_t code;			     /* negative: the error's text follows */

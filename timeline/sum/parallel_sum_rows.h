@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * share_rows.h - a window's rows as bytes from one process of this program to another, for share.c.
+ * parallel_sum_rows.h - a window's rows as bytes from one process of this program to another, for
+ * parallel_sum.c.
  */
-#ifndef TIMELINE_SHARE_ROWS_H
-#define TIMELINE_SHARE_ROWS_H
+#ifndef TIMELINE_PARALLEL_SUM_ROWS_H
+#define TIMELINE_PARALLEL_SUM_ROWS_H
 
-#include "store/bytes.h"
-#include "timeline/window.h"
+#include "store/base/bytes.h"
+#include "timeline/sum/window.h"
 
 /* Behind what is in `out`; false: memory is out. */
 bool share_rows_put(struct store_bytes *out, const struct run *run, const struct window *window);

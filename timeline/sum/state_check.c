@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_check.c - sums the line of each rollup's bucket from what is smaller, takes the rollup away from it,
+ * state_check.c - sums the line of each rollup's bucket from what is smaller, takes the rollup away from it,
  * and looks whether anything is left.
  */
-#include "timeline/line_check.h"
+#include "timeline/sum/state_check.h"
 
-#include "store/line_roll.h"
-#include "store/roll_walk.h"
-#include "timeline/crowd_check.h"
-#include "timeline/line_sum.h"
-#include "timeline/run_parts.h"
-#include "timeline/united_check.h"
+#include "store/rollup/rollup_walk.h"
+#include "store/states/state_rollup.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/sum/all_streams_check.h"
+#include "timeline/sum/device_busy_check.h"
+#include "timeline/sum/state_sum.h"
 
 struct check {
 	struct run *run;

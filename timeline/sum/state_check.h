@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_check.h - are rollups of lines what the records say? The part of hpct-info --check that must know how
+ * state_check.h - are rollups of lines what the records say? The part of hpct-info --check that must know how
  * a line is read; sums of samples are checked by the store itself (store_reader_check()).
  */
-#ifndef TIMELINE_LINE_CHECK_H
-#define TIMELINE_LINE_CHECK_H
+#ifndef TIMELINE_STATE_CHECK_H
+#define TIMELINE_STATE_CHECK_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 /* Compares every rollup that readers would believe with the line below it: smaller rollups, which are
  * compared too, and records. Sets *rollups to how many there were. ERROR_RUN names the first that differs.

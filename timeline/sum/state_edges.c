@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_edges.c - the edges of a window that cuts a stream's samples: the one in force at its begin was read
+ * state_edges.c - the edges of a window that cuts a stream's samples: the one in force at its begin was read
  * with those behind it, most often, and the last one is in force to its end. So neither is looked for again.
  *
  *   chunk     s s s s s s s s s s s s s      before the window's begin: the row in front of its first
@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 
-#include "timeline/line_job.h"
+#include "timeline/sum/state_sum_job.h"
 
 /* Are all buckets that may hold samples between the two moments of the query's parts? */
 static bool are_among_parts(const struct line_job *job, uint64_t from_ns, uint64_t to_ns)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derived.c - times of a line by state and context, as metrics. Sums of the line (line_sum.h) know no path of
- * runnable time: where there is any, the line is walked for it.
+ * state_metrics.c - times of a line by state and context, as metrics. Sums of the line (state_sum.h) know no
+ * path of runnable time: where there is any, the line is walked for it.
  */
-#include "timeline/derived.h"
+#include "timeline/sum/state_metrics.h"
 
-#include "timeline/share.h"
+#include "timeline/sum/parallel_sum.h"
 
 #include <string.h>
 
-#include "timeline/line_sum.h"
+#include "timeline/sum/state_sum.h"
 
 #define EXTENTS 512
 

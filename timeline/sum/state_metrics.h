@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derived.h - metrics that no signal samples: what threads spent running or not, by call path, read off their
- * lines (extent.h). In nanoseconds of the window; GPU queues have none.
+ * state_metrics.h - metrics that no signal samples: what threads spent running or not, by call path, read off
+ * their lines (extent.h). In nanoseconds of the window; GPU queues have none.
  *
  *   REALTIME = work + SYNC + BLOCKED + RUNNABLE; the rest of the window is unknown, unmonitored, lost, absent
  *
  * A wait hangs under the path of the call that waits. A runnable thread stands where its last sample was;
  * what neither says where it waited has no path. They add up: over windows, streams and contexts.
  */
-#ifndef TIMELINE_DERIVED_H
-#define TIMELINE_DERIVED_H
+#ifndef TIMELINE_STATE_METRICS_H
+#define TIMELINE_STATE_METRICS_H
 
-#include "timeline/window.h"
+#include "timeline/sum/window.h"
 
 enum derived_metric { DERIVED_REALTIME, DERIVED_BLOCKED, DERIVED_RUNNABLE, DERIVED_SYNC, DERIVED_COUNT };
 #define DERIVED_NAMES "REALTIME, BLOCKED, RUNNABLE and SYNC"
@@ -27,7 +27,7 @@ static inline uint32_t derived_number(const struct run *run, enum derived_metric
 }
 
 /* Adds the times of [begin, end) of CPU threads, runnable ones with their context; GPU queues among the
- * streams are left out. By several processes where that is worth it (share.h). */
+ * streams are left out. By several processes where that is worth it (parallel_sum.h). */
 int derived_add_times(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_samples.c - where may sums stand for the line? Between two samples when, from the one to the other,
+ * state_samples.c - where may sums stand for the line? Between two samples when, from the one to the other,
  * the stream lives, is monitored, no span takes the line, and no extent reaches its limit. The rest, and the
  * window's edges, are walked.
  */
 #include <stdlib.h>
 
-#include "store/rollup.h"
-#include "timeline/line_job.h"
-#include "timeline/line_parts.h"
+#include "store/rollup/rollup.h"
+#include "timeline/sum/state_sum_internal.h"
+#include "timeline/sum/state_sum_job.h"
 
 #define EXTENTS 512
 #define PERIODS 2 /* as in extent.c */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_sum.c - rollups of the line where they lie in the window and were made by the rules that the stream is
- * read by; what lies between them is made of samples and spans (line_samples.c).
+ * state_sum.c - rollups of the line where they lie in the window and were made by the rules that the stream
+ * is read by; what lies between them is made of samples and spans (state_samples.c).
  */
-#include "timeline/line_sum.h"
+#include "timeline/sum/state_sum.h"
 
-#include "store/line_roll.h"
-#include "store/roll_walk.h"
-#include "timeline/line_parts.h"
+#include "store/rollup/rollup_walk.h"
+#include "store/states/state_rollup.h"
+#include "timeline/sum/state_sum_internal.h"
 
 struct rolled {
 	struct run *run;

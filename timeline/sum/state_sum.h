@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_sum.h - a stream's line as extent.h tells it, summed up: rollups of the line where they lie in the
- * window (store/line_roll.h), and between them, where a CPU thread does nothing but be sampled, the sums of
- * its samples (store/rollup.h); everything else is walked.
+ * state_sum.h - a stream's line as extent.h tells it, summed up: rollups of the line where they lie in the
+ * window (store/states/state_rollup.h), and between them, where a CPU thread does nothing but be sampled, the
+ * sums of its samples (store/rollup/rollup.h); everything else is walked.
  *
  *   rollups          |=======2^36=======|=2^33|=2^33|
  *   given       walked | sums             sums   sums  walked
@@ -11,12 +11,12 @@
  *   samples     s s s s s s s s s s s s s         s s s s s s s s s s s
  *   given       walked | sum     |gap| walked       |gap| sum   | walked
  */
-#ifndef TIMELINE_LINE_SUM_H
-#define TIMELINE_LINE_SUM_H
+#ifndef TIMELINE_STATE_SUM_H
+#define TIMELINE_STATE_SUM_H
 
-#include "store/works.h"
-#include "timeline/extent.h"
-#include "timeline/run_parts.h"
+#include "store/chunk/sum_columns.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/extent.h"
 
 /* Samples one behind the other, all of them work: sample i, which begins at begin_ns[i] + shift_ns,
  * holds the line until the next one; the last one is counted with what follows. */

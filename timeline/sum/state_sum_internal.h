@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_parts.h - for line_sum.c and line_samples.c alone.
+ * state_sum_internal.h - for state_sum.c and state_samples.c alone.
  */
-#ifndef TIMELINE_LINE_PARTS_H
-#define TIMELINE_LINE_PARTS_H
+#ifndef TIMELINE_STATE_SUM_INTERNAL_H
+#define TIMELINE_STATE_SUM_INTERNAL_H
 
-#include "timeline/line_sum.h"
+#include "timeline/sum/state_sum.h"
 
 /* As line_sum(), from samples and spans alone. */
 int line_samples_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_job.h - for line_samples.c and line_edges.c alone: one window of one stream that is summed up from its
- * samples.
+ * state_sum_job.h - for state_samples.c and state_edges.c alone: one window of one stream that is summed up
+ * from its samples.
  */
-#ifndef TIMELINE_LINE_JOB_H
-#define TIMELINE_LINE_JOB_H
+#ifndef TIMELINE_STATE_SUM_JOB_H
+#define TIMELINE_STATE_SUM_JOB_H
 
-#include "store/rollup.h"
-#include "timeline/line_open.h"
-#include "timeline/line_sum.h"
+#include "store/rollup/rollup.h"
+#include "timeline/sum/state_sum.h"
+#include "timeline/sum/state_sum_open.h"
 
 struct line_job {
 	struct run *run;
@@ -35,7 +35,7 @@ static inline uint32_t line_job_context(const struct line_job *job, uint32_t con
 	return job->part->contexts ? job->part->contexts[context] : context;
 }
 
-/* ---- line_edges.c ---- */
+/* ---- state_edges.c ---- */
 
 /* Nothing was given yet, and the first rows are about to be, those from `first` on of the batch: finds the
  * sample that is in force at the window's begin where it was read with them. 0, or negative. */

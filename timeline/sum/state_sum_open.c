@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_open.c - what is monitored without what spans cover: both are few, and come in order.
+ * state_sum_open.c - what is monitored without what spans cover: both are few, and come in order.
  */
-#include "timeline/line_open.h"
+#include "timeline/sum/state_sum_open.h"
 
 #include <stdlib.h>
 
-#include "store/table.h"
-#include "timeline/scan.h"
+#include "store/base/id_table.h"
+#include "timeline/scan/scan.h"
 
 struct search {
 	struct run *run;

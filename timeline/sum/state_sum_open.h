@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line_open.h - for line_samples.c and line_edges.c alone: where nothing but samples makes a stream's line.
+ * state_sum_open.h - for state_samples.c and state_edges.c alone: where nothing but samples makes a stream's
+ * line.
  */
-#ifndef TIMELINE_LINE_OPEN_H
-#define TIMELINE_LINE_OPEN_H
+#ifndef TIMELINE_STATE_SUM_OPEN_H
+#define TIMELINE_STATE_SUM_OPEN_H
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 struct line_open {
 	struct line_stretch {

@@ -4,15 +4,15 @@
  * times among them: extents, by walking them or by what rollups have summed already. Weights are
  * window_weight.c's.
  */
-#include "timeline/window.h"
+#include "timeline/sum/window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/crowd_sum.h"
-#include "timeline/share.h"
-#include "timeline/table.h"
-#include "timeline/window_parts.h"
+#include "timeline/base/intern_table.h"
+#include "timeline/sum/all_streams_sum.h"
+#include "timeline/sum/parallel_sum.h"
+#include "timeline/sum/window_internal.h"
 
 static uint64_t time_hash(const void *row)
 {

@@ -3,12 +3,12 @@
  * window.h - exact totals of a window: time by leaf context, operation and state (extents), and weight by
  * leaf context and metric (samples). The two are never mixed: extents look forward, weights look back.
  * Totals add up: over any partition of the window, and over streams. Weights come from rollups where the
- * store has them, to the last bit as a scan would sum them (store/rollup.h).
+ * store has them, to the last bit as a scan would sum them (store/rollup/rollup.h).
  */
 #ifndef TIMELINE_WINDOW_H
 #define TIMELINE_WINDOW_H
 
-#include "timeline/extent.h"
+#include "timeline/scan/extent.h"
 
 struct window_time {
 	uint32_t context; /* run context; 0: none */
@@ -38,7 +38,7 @@ int window_add_weight(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 
 /* The time of several streams; of all streams at the cost of what they did, where the store has summed it,
- * else by several processes where that is worth it (share.h). */
+ * else by several processes where that is worth it (parallel_sum.h). */
 int window_add_times(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* window_parts.h - inside window.c and window_weight.c: the window's state. */
-#ifndef TIMELINE_WINDOW_PARTS_H
-#define TIMELINE_WINDOW_PARTS_H
+/* window_internal.h - inside window.c and window_weight.c: the window's state. */
+#ifndef TIMELINE_WINDOW_INTERNAL_H
+#define TIMELINE_WINDOW_INTERNAL_H
 
-#include "timeline/run_parts.h"
-#include "timeline/window.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/sum/window.h"
 
 /* Rows of one kind, as they were first met. */
 struct window_rows {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/rollup.h"
-#include "timeline/scan.h"
-#include "timeline/share.h"
-#include "timeline/window_parts.h"
+#include "store/rollup/rollup.h"
+#include "timeline/scan/scan.h"
+#include "timeline/sum/parallel_sum.h"
+#include "timeline/sum/window_internal.h"
 
 /* ---- rows ---- */
 

@@ -5,12 +5,12 @@
  *
  *   row asked for    [ C0 | C1 | -- | -- | C4 | -- ]      a walk over C2 and C3, one over C5
  */
-#include "timeline/tile.h"
+#include "timeline/tile/tile.h"
 
 #include <stdlib.h>
 
-#include "timeline/run_parts.h"
-#include "timeline/tile_cache.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/tile/tile_cache.h"
 
 /* Before and behind all time columns have nothing to show. */
 static bool is_nothing(const struct tile_columns *columns, size_t i)

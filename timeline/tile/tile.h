@@ -9,7 +9,7 @@
 #ifndef TIMELINE_TILE_H
 #define TIMELINE_TILE_H
 
-#include "timeline/extent.h"
+#include "timeline/scan/extent.h"
 
 struct tile_entry {
 	uint32_t context; /* run context; 0 for states without one */

@@ -2,11 +2,11 @@
 /*
  * tile_cache.c - keeps what was summed: a hash table of places, a list by use.
  */
-#include "timeline/tile_cache.h"
+#include "timeline/tile/tile_cache.h"
 
 #include <stdlib.h>
 
-#include "timeline/run_parts.h"
+#include "timeline/run/run_internal.h"
 
 #define SLOTS_MIN 1024u
 

@@ -6,7 +6,7 @@
 #ifndef TIMELINE_TILE_CACHE_H
 #define TIMELINE_TILE_CACHE_H
 
-#include "timeline/tile_sum.h"
+#include "timeline/tile/tile_sum.h"
 
 /* What a kept sum is of: some tiles of a stream. */
 struct tile_place {

@@ -4,7 +4,7 @@
  * whole columns keeps all other edges (tui/SCREEN.md, "Columns"): column j of the run, counted from its
  * origin, begins at tile floor(j * T), T tiles per column.
  */
-#include "timeline/tile.h"
+#include "timeline/tile/tile.h"
 
 /* T = num / den */
 struct ratio {

@@ -3,10 +3,10 @@
  * tile_fill.c - makes cells: walks a stream's line once over all of them and cuts at their edges what it
  * hears (pieces, rows of samples, sums of stretches that lie in one cell).
  */
-#include "timeline/line_sum.h"
-#include "timeline/progress.h"
-#include "timeline/run_parts.h"
-#include "timeline/tile_cache.h"
+#include "timeline/base/progress.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/sum/state_sum.h"
+#include "timeline/tile/tile_cache.h"
 
 /* Cells on their way: cell i holds tiles [edges[i], edges[i + 1]). */
 struct fill {

@@ -7,7 +7,7 @@
  *   works         |  '--> work of the context
  *   places        '-----> last other entry of the context -nexts-> the one before (another state) -> ...
  */
-#include "timeline/tile_sum.h"
+#include "timeline/tile/tile_sum.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "timeline/line_sum.h"
-#include "timeline/tile.h"
+#include "timeline/sum/state_sum.h"
+#include "timeline/tile/tile.h"
 
 /* Which contexts stand for which: asked for once, kept until it is of another level. */
 struct tile_map {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * act.c - what each action does to the session, but for those of act_window.c and act_rows.c.
+ * actions.c - what each action does to the session, but for those of actions_window.c and actions_rows.c.
  */
-#include "tui/act.h"
+#include "tui/app/actions.h"
 
-#include "timeline/stats.h"
-#include "tui/blame_page.h"
-#include "tui/command.h"
-#include "tui/compare.h"
-#include "tui/export.h"
-#include "tui/profile_page.h"
-#include "tui/runs_page.h"
+#include "timeline/stats/stats.h"
+#include "tui/app/command.h"
+#include "tui/app/export.h"
+#include "tui/models/blame_page.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
+#include "tui/models/runs_page.h"
 
 /* ---- looks ---- */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * act.h - actions by what they are about: each does the ones it knows and says whether it was one of them.
+ * actions.h - actions by what they are about: each does the ones it knows and says whether it was one of
+ * them.
  */
-#ifndef TUI_ACT_H
-#define TUI_ACT_H
+#ifndef TUI_ACTIONS_H
+#define TUI_ACTIONS_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* False: the action is none of these. */
 bool act_cursor(struct session *session, enum keys_action action);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * act_rows.c - actions on the rows of the timeline: which are shown, in what order, and at which depth of the
- * call path.
+ * actions_rows.c - actions on the rows of the timeline: which are shown, in what order, and at which depth of
+ * the call path.
  */
-#include "tui/act.h"
+#include "tui/app/actions.h"
 
 static void set_depth(struct session *session, int by)
 {

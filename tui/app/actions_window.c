@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * act_window.c - actions that move the cursor or the window. Small moves of the cursor are not kept for undo;
- * whatever changes the picture is.
+ * actions_window.c - actions that move the cursor or the window. Small moves of the cursor are not kept for
+ * undo; whatever changes the picture is.
  */
-#include "tui/act.h"
+#include "tui/app/actions.h"
 
 /* ---- cursor ---- */
 

@@ -3,17 +3,17 @@
  * command.c - see command.h. What the view does that no option says (hidden rows, derived metrics) is told
  * behind the command.
  */
-#include "tui/command.h"
+#include "tui/app/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/stats.h"
-#include "tui/blame_page.h"
-#include "tui/compare.h"
-#include "tui/profile_page.h"
-#include "tui/source.h"
+#include "timeline/stats/stats.h"
+#include "tui/models/blame_page.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
+#include "tui/models/source.h"
 
 static uint64_t from_origin(const struct session *session, uint64_t at_ns)
 {

@@ -5,7 +5,7 @@
 #ifndef TUI_COMMAND_H
 #define TUI_COMMAND_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* "--time A..B" of what is on the screen, from the run's origin; a first column may begin before it. */
 void command_put_window(char *out, size_t size_bytes, const struct session *session);

@@ -3,24 +3,24 @@
  * commands.c - what can be said behind `:`, one table of names and functions; the options of the shared
  * selector are among them.
  */
-#include "tui/commands.h"
+#include "tui/app/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/stats.h"
-#include "tui/blame_page.h"
-#include "tui/compare.h"
-#include "tui/config.h"
-#include "tui/export.h"
-#include "tui/picture.h"
-#include "tui/profile_page.h"
-#include "tui/runs_page.h"
-#include "tui/saved.h"
-#include "tui/settings.h"
-#include "tui/source.h"
-#include "tui/sums.h"
+#include "timeline/stats/stats.h"
+#include "tui/app/config.h"
+#include "tui/app/export.h"
+#include "tui/app/saved_views.h"
+#include "tui/app/screenshot.h"
+#include "tui/app/settings.h"
+#include "tui/models/blame_page.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
+#include "tui/models/runs_page.h"
+#include "tui/models/source.h"
+#include "tui/timeline/sums.h"
 
 /* ---- the selector ---- */
 

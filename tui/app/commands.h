@@ -5,7 +5,7 @@
 #ifndef TUI_COMMANDS_H
 #define TUI_COMMANDS_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* "NAME VALUE" or "NAME = VALUE", which is changed; says what is wrong. */
 void commands_do(struct session *session, char *line);

@@ -4,9 +4,9 @@
  */
 #include <stdio.h>
 
-#include "tui/command.h"
-#include "tui/compare.h"
-#include "tui/profile_page.h"
+#include "tui/app/command.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
 
 static void show_command(struct session *session)
 {

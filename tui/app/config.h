@@ -3,16 +3,16 @@
  * config.h - the user's own keys and colours, from $XDG_CONFIG_HOME/hpct (or ~/.config/hpct):
  *
  *   keys      KEY AS              what KEY does from now on is what AS did: "<C-d> <PageDown>"
- *   filters   KIND GLOB           self, below or all: taken out of paths (timeline/elide.h); "off KIND GLOB"
- *   settings  NAME VALUE          as `:set` takes them (settings.h)
- *   colours   GLOB WHAT           WHAT: context 0..13, none, or a colour index 0..255; the first match wins
+ *   filters   KIND GLOB           self, below or all: taken out of paths (timeline/profile/frame_filter.h);
+ * "off KIND GLOB" settings  NAME VALUE          as `:set` takes them (settings.h) colours   GLOB WHAT WHAT:
+ * context 0..13, none, or a colour index 0..255; the first match wins
  *
  * Lines that begin with '#' are comments.
  */
 #ifndef TUI_CONFIG_H
 #define TUI_CONFIG_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 #define CONFIG_PATH 4096
 

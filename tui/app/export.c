@@ -2,7 +2,7 @@
 /*
  * export.c - writes files that the user asked for, and says where they are.
  */
-#include "tui/export.h"
+#include "tui/app/export.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/cached.h"
-#include "tui/label.h"
-#include "tui/profile_page.h"
-#include "tui/stats_page.h"
+#include "store/base/user_cache.h"
+#include "tui/models/profile_page.h"
+#include "tui/models/stats_page.h"
+#include "tui/screen/label.h"
 
 #define EXPORT_PATH 4096
 

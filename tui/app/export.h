@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* `:csv FILE`: the profile where it has the screen, else the statistics: times in ns, RFC 4180 quotes. */
 void export_csv(struct session *session, const char *path);

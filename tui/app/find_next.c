@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seek.c - the cursor to the next span, gap, unmonitored stretch or match. Walks the cursor's stream from
- * the cursor on, in windows that double, so that what is near is found soon and nothing beyond it is read.
+ * find_next.c - the cursor to the next span, gap, unmonitored stretch or match. Walks the cursor's stream
+ * from the cursor on, in windows that double, so that what is near is found soon and nothing beyond it is
+ * read.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "store/room.h"
-#include "timeline/extent.h"
-#include "tui/label.h"
-#include "tui/pattern.h"
-#include "tui/quantity.h"
-#include "tui/session.h"
+#include "store/base/array.h"
+#include "timeline/scan/extent.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/pattern.h"
+#include "tui/session/session.h"
 
 #define SEEK_BATCH 512
 #define SEEK_FIRST_NS 100000000u /* of the first window looked at */

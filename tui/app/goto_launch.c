@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.c - Enter on the timeline: from a GPU operation to the call that launched it, and back. Both carry
- * the same link; they are of one process, and not far from each other in time.
+ * goto_launch.c - Enter on the timeline: from a GPU operation to the call that launched it, and back. Both
+ * carry the same link; they are of one process, and not far from each other in time.
  */
 #include <string.h>
 
-#include "timeline/scan.h"
-#include "tui/quantity.h"
-#include "tui/session.h"
+#include "timeline/scan/scan.h"
+#include "tui/screen/format_number.h"
+#include "tui/session/session.h"
 
 #define FOLLOW_REACH_NS 10000000000u /* a queue may be so far behind its launches */
 

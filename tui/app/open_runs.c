@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* desk.c - see desk.h. */
-#include "tui/desk.h"
+/* open_runs.c - see open_runs.h. */
+#include "tui/app/open_runs.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tui/compare.h"
-#include "tui/config.h"
-#include "tui/profile_page.h"
+#include "tui/app/config.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
 
 void desk_init(struct desk *desk, struct session *session, const struct run_options *options)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * desk.h - the runs that are open in one view: each has a session of its own, one of them has the screen.
- * What is to be opened, shown or closed is asked for by the session that has it (session_want), and done
- * between keys, when nothing of the session is in use.
+ * open_runs.h - the runs that are open in one view: each has a session of its own, one of them has the
+ * screen. What is to be opened, shown or closed is asked for by the session that has it (session_want), and
+ * done between keys, when nothing of the session is in use.
  */
-#ifndef TUI_DESK_H
-#define TUI_DESK_H
+#ifndef TUI_OPEN_RUNS_H
+#define TUI_OPEN_RUNS_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 #define DESK_RUNS 16
 

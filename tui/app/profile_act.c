@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/compare.h"
-#include "tui/plot.h"
-#include "tui/profile_page.h"
+#include "tui/models/compare.h"
+#include "tui/models/plot.h"
+#include "tui/models/profile_page.h"
 
 static void move(struct profile_page *page, long by)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * long_read.c - the line of progress, and the keys that came early. A key that leaves what is read for, or
- * shows another window, ends the read at once and is done then. So does any key, where the read goes on after
- * it as if nothing had been: rows of the screen. A table of a view is read on while the cursor moves about
- * the screen, and begins anew behind any other key. What a key itself looks for waits for its end.
+ * progress_keys.c - the line of progress, and the keys that came early. A key that leaves what is read for,
+ * or shows another window, ends the read at once and is done then. So does any key, where the read goes on
+ * after it as if nothing had been: rows of the screen. A table of a view is read on while the cursor moves
+ * about the screen, and begins anew behind any other key. What a key itself looks for waits for its end.
  */
-#include "tui/long_read.h"
+#include "tui/app/progress_keys.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/progress.h"
-#include "tui/act.h"
-#include "tui/screen.h"
-#include "tui/session_read.h"
+#include "timeline/base/progress.h"
+#include "tui/app/actions.h"
+#include "tui/app/session_read.h"
+#include "tui/screen/screen.h"
 
 #define LONG_READ_MS 1000      /* then it is shown how far it is, */
 #define LONG_READ_AGAIN_MS 200 /* and so often again */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * long_read.h - what the terminal shows while one key's work takes longer than a second, and how a key
- * or Ctrl-C ends it. Readers report from below (timeline/progress.h); keys typed meanwhile are kept. For the
- * view in a terminal, not for --print.
+ * progress_keys.h - what the terminal shows while one key's work takes longer than a second, and how a key
+ * or Ctrl-C ends it. Readers report from below (timeline/base/progress.h); keys typed meanwhile are kept. For
+ * the view in a terminal, not for --print.
  */
-#ifndef TUI_LONG_READ_H
-#define TUI_LONG_READ_H
+#ifndef TUI_PROGRESS_KEYS_H
+#define TUI_PROGRESS_KEYS_H
 
-#include "tui/mouse.h"
-#include "tui/session.h"
+#include "tui/session/mouse.h"
+#include "tui/session/session.h"
 
 /* Work of the session begins, or goes on where it was put off: before each key that is done and each picture
  * that is drawn. */

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/mark.h"
-#include "tui/commands.h"
-#include "tui/compare.h"
-#include "tui/profile_page.h"
-#include "tui/text.h"
+#include "timeline/select/bookmark.h"
+#include "tui/app/commands.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
+#include "tui/screen/text.h"
 
 void prompt_open(struct session *session, enum session_prompt prompt)
 {

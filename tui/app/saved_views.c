@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saved.c - writes and reads a view; times are from the run's origin.
+ * saved_views.c - writes and reads a view; times are from the run's origin.
  */
-#include "tui/saved.h"
+#include "tui/app/saved_views.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/bars.h"
-#include "tui/config.h"
+#include "tui/app/config.h"
+#include "tui/app/status_bars.h"
 
 #define SAVED_NAME 128
 

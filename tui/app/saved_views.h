@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saved.h - views kept by name in $XDG_CONFIG_HOME/hpct/views: window, cursor, depth, filter and pane, as
- * lines "key value". A view knows its run: of another run only depth, filter and pane are taken (S4 10.9.1
+ * saved_views.h - views kept by name in $XDG_CONFIG_HOME/hpct/views: window, cursor, depth, filter and pane,
+ * as lines "key value". A view knows its run: of another run only depth, filter and pane are taken (S4 10.9.1
  * warns of the rest).
  */
-#ifndef TUI_SAVED_H
-#define TUI_SAVED_H
+#ifndef TUI_SAVED_VIEWS_H
+#define TUI_SAVED_VIEWS_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* Names are letters, digits, '.', '_' and '-', not beginning with '.'. Both say what they did, or what is
  * wrong. */

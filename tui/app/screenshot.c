@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* picture.c - see picture.h. */
-#include "tui/picture.h"
+/* screenshot.c - see screenshot.h. */
+#include "tui/app/screenshot.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tui/ansi.h"
-#include "tui/export.h"
-#include "tui/session_read.h"
-#include "tui/svg.h"
+#include "tui/app/export.h"
+#include "tui/app/session_read.h"
+#include "tui/screen/ansi.h"
+#include "tui/screen/svg.h"
 
 #define PICTURE_REFINE_MS 2000 /* what the picture can do without waits so long */
 

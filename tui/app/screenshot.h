@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * picture.h - what the screen shows as a file: plain text, text with colours (ansi.h) or SVG (svg.h). The
+ * screenshot.h - what the screen shows as a file: plain text, text with colours (ansi.h) or SVG (svg.h). The
  * same grid, so that a picture in a report is the one that was looked at.
  */
-#ifndef TUI_PICTURE_H
-#define TUI_PICTURE_H
+#ifndef TUI_SCREENSHOT_H
+#define TUI_SCREENSHOT_H
 
 #include <stdio.h>
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 enum picture_format { PICTURE_TEXT, PICTURE_ANSI, PICTURE_SVG, PICTURE_FORMATS };
 

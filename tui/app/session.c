@@ -3,21 +3,21 @@
  * session.c - opens and closes a session, hands keys to who they are for, and answers what all views ask:
  * limits, names, styles. Where the cursor stands is session_cursor.c's.
  */
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/coverage.h"
-#include "timeline/mark.h"
-#include "timeline/stats.h"
-#include "tui/blame_page.h"
-#include "tui/compare.h"
-#include "tui/label.h"
-#include "tui/profile_page.h"
-#include "tui/runs_page.h"
-#include "tui/source.h"
+#include "timeline/report/coverage.h"
+#include "timeline/select/bookmark.h"
+#include "timeline/stats/stats.h"
+#include "tui/models/blame_page.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
+#include "tui/models/runs_page.h"
+#include "tui/models/source.h"
+#include "tui/screen/label.h"
 
 #define SESSION_TILE_BYTES (256u << 20)
 

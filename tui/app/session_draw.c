@@ -5,10 +5,10 @@
  */
 #include <stdio.h>
 
-#include "timeline/progress.h"
-#include "tui/bars.h"
-#include "tui/compare.h"
-#include "tui/session_read.h"
+#include "timeline/base/progress.h"
+#include "tui/app/session_read.h"
+#include "tui/app/status_bars.h"
+#include "tui/models/compare.h"
 
 #define SESSION_LIVE_READ_MS 50
 #define SESSION_BUDGET_BYTES 15000u

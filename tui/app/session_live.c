@@ -2,7 +2,7 @@
 /*
  * session_live.c - a run that is still recorded: takes in what was committed, and moves the window with it.
  */
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* The cursor keeps its place on the screen while the window moves below it. */
 static void move_window(struct session *session, uint64_t begin_ns, uint64_t span_ns)

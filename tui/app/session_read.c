@@ -3,17 +3,17 @@
  * session_read.c - rows are read from the cursor's outward, a few columns at a time, then the lanes of
  * groups; what time or a key does not allow is left, and roughly shown where that is cheap.
  */
-#include "tui/session_read.h"
+#include "tui/app/session_read.h"
 
 #include <stdio.h>
 #include <time.h>
 
-#include "timeline/progress.h"
-#include "tui/compare.h"
-#include "tui/lanes.h"
-#include "tui/plot.h"
-#include "tui/profile_page.h"
-#include "tui/session.h"
+#include "timeline/base/progress.h"
+#include "tui/models/compare.h"
+#include "tui/models/plot.h"
+#include "tui/models/profile_page.h"
+#include "tui/session/session.h"
+#include "tui/timeline/group_busy.h"
 
 #define SESSION_STEP_MIN 4u
 #define SESSION_STEP_MS 10u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session_read.h - reading for a picture within the time that a user waits: the cursor's row first, what does
- * not fit is left for the next picture. It may be stopped by a key at any place (long_read.h).
+ * not fit is left for the next picture. It may be stopped by a key at any place (progress_keys.h).
  *
  * What was read is kept where reading can go on (is_resumable), and thrown away where it is a table that
  * is made as a whole (is_restartable); the session says which of the two it is in at this moment.

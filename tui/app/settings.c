@@ -3,14 +3,14 @@
  * settings.c - the table of settings: where each one lives in the session, and its usual values, the first
  * one being what holds when nobody chose.
  */
-#include "tui/settings.h"
+#include "tui/app/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/blame_page.h"
-#include "tui/profile_page.h"
-#include "tui/quantity.h"
+#include "tui/models/blame_page.h"
+#include "tui/models/profile_page.h"
+#include "tui/screen/format_number.h"
 
 enum setting_kind {
 	SETTING_FLAG,

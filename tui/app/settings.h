@@ -6,7 +6,7 @@
 #ifndef TUI_SETTINGS_H
 #define TUI_SETTINGS_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 #define SETTINGS_VALUE 16
 

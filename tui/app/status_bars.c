@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bars.c - see bars.h. */
-#include "tui/bars.h"
+/* status_bars.c - see status_bars.h. */
+#include "tui/app/status_bars.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/path.h"
-#include "tui/label.h"
-#include "tui/profile_page.h"
-#include "tui/quantity.h"
-#include "tui/text.h"
+#include "timeline/base/path.h"
+#include "tui/models/profile_page.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 #define BARS_PATH_FRAMES 1024
 

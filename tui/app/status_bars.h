@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars.h - the lines around the views. The last two, status and keys, stand in every picture and always tell
- * where the cursor is and how far the numbers can be trusted.
+ * status_bars.h - the lines around the views. The last two, status and keys, stand in every picture and
+ * always tell where the cursor is and how far the numbers can be trusted.
  *
- *   title                what is shown, of which run, through which filter     bars.c
+ *   title                what is shown, of which run, through which filter     status_bars.c
  *   (the views)
- *   pane title           which views there are, and which one is open          bars.c
- *   path                 the call path at the cursor, below 100 columns        bars.c
- *   status               the cursor; coverage and losses; or a message         bars_status.c
- *   keys                 those that matter here, or the prompt                 bars.c
+ *   pane title           which views there are, and which one is open          status_bars.c
+ *   path                 the call path at the cursor, below 100 columns        status_bars.c
+ *   status               the cursor; coverage and losses; or a message         status_bars_status.c
+ *   keys                 those that matter here, or the prompt                 status_bars.c
  */
-#ifndef TUI_BARS_H
-#define TUI_BARS_H
+#ifndef TUI_STATUS_BARS_H
+#define TUI_STATUS_BARS_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* How much of the streams x time on the screen is known. */
 struct bars_coverage {

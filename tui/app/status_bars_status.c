@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bars_status.c - the status line: what is under the cursor at the left, how far the numbers can be trusted
- * at the right, which is never cut.
+ * status_bars_status.c - the status line: what is under the cursor at the left, how far the numbers can be
+ * trusted at the right, which is never cut.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/bars.h"
-#include "tui/label.h"
-#include "tui/quantity.h"
-#include "tui/text.h"
+#include "tui/app/status_bars.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 /* Of the frame's time what the stream lived: of a damaged one no more is known. */
 static uint64_t lived_ns(const struct session *session, uint32_t stream)

@@ -3,16 +3,16 @@
  * blame_page.c - asks the sweep about all streams of the processes that have a row on the screen: a GPU waits
  * for threads that may not be shown.
  */
-#include "tui/blame_page.h"
+#include "tui/models/blame_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/select_time.h"
-#include "tui/quantity.h"
-#include "tui/session_read.h"
+#include "store/base/hash.h"
+#include "timeline/select/select_time.h"
+#include "tui/app/session_read.h"
+#include "tui/screen/format_number.h"
 
 struct blame_page *blame_page_of(struct session *session)
 {
@@ -96,7 +96,7 @@ const char *blame_by_name(enum place_by by)
 	return names[by];
 }
 
-/* Without the gaps: any window of a long run costs little (blame/rolled.h). */
+/* Without the gaps: any window of a long run costs little (blame/idle/idle_cache.h). */
 static int sweep(struct session *session, struct blame_page *page, const uint32_t *streams, uint32_t count,
 	bool wants_gaps, struct error *error)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blame_page.h - who is to blame for the idle GPUs of the processes on the screen, and the gaps themselves:
- * one sweep (blame/idle.h) for the window, made anew when window or rows change, or when gaps are asked for.
- * Drawn by view_blame.c and view_gaps.c.
+ * one sweep (blame/idle/idle.h) for the window, made anew when window or rows change, or when gaps are asked
+ * for. Drawn by view_blame.c and view_gaps.c.
  */
 #ifndef TUI_BLAME_PAGE_H
 #define TUI_BLAME_PAGE_H
 
-#include "blame/gaps.h"
-#include "blame/idle.h"
-#include "blame/threads.h"
-#include "blame/wait.h"
-#include "tui/session.h"
+#include "blame/idle/gaps.h"
+#include "blame/idle/idle.h"
+#include "blame/wait/threads.h"
+#include "blame/wait/wait.h"
+#include "tui/session/session.h"
 
 #define BLAME_MIN_NS 10000u /* shorter gaps are counted, not listed */
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - holds B against A in time, reads what the pairs on the screen need, and asks timeline/diff.h
- * what changed. No drawing.
+ * compare.c - holds B against A in time, reads what the pairs on the screen need, and asks
+ * timeline/diff/diff.h what changed. No drawing.
  */
-#include "tui/compare.h"
+#include "tui/models/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/path.h"
-#include "tui/command.h"
-#include "tui/profile_page.h"
-#include "tui/session_read.h"
+#include "store/base/hash.h"
+#include "timeline/base/path.h"
+#include "tui/app/command.h"
+#include "tui/app/session_read.h"
+#include "tui/models/profile_page.h"
 
 /* ---- opening ---- */
 

@@ -10,8 +10,8 @@
 #ifndef TUI_COMPARE_H
 #define TUI_COMPARE_H
 
-#include "timeline/diff.h"
-#include "tui/session.h"
+#include "timeline/diff/diff.h"
+#include "tui/session/session.h"
 
 #define COMPARE_MARK 128
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/mark.h"
-#include "tui/compare.h"
+#include "timeline/select/bookmark.h"
+#include "tui/models/compare.h"
 
 void compare_align_begins(struct session *session)
 {

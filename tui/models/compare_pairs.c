@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/compare.h"
+#include "tui/models/compare.h"
 
 struct role {
 	uint32_t stream;

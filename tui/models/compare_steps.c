@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/mark.h"
-#include "tui/compare.h"
+#include "timeline/select/bookmark.h"
+#include "tui/models/compare.h"
 
 /* Steps in [begin, end) by the distance of the marks there, of one stream: each rank may set its own. 0:
  * fewer than two marks. */

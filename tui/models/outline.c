@@ -3,14 +3,14 @@
  * outline.c - the tree: rows are sorted, opened and listed by their indices alone; their values are made once
  * per profile and column set (outline_columns.c).
  */
-#include "tui/outline.h"
+#include "tui/models/outline.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
-#include "store/room.h"
+#include "store/base/array.h"
+#include "store/base/hash.h"
 
 #define NONE UINT32_MAX
 

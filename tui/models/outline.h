@@ -10,9 +10,9 @@
 #ifndef TUI_OUTLINE_H
 #define TUI_OUTLINE_H
 
-#include "timeline/elide.h"
-#include "timeline/formula.h"
-#include "timeline/profile.h"
+#include "timeline/profile/formula.h"
+#include "timeline/profile/frame_filter.h"
+#include "timeline/profile/profile.h"
 
 #define OUTLINE_COLUMNS 32 /* metrics twice, and derived ones */
 #define OUTLINE_NAME 64

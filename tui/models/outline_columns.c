@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/outline.h"
+#include "tui/models/outline.h"
 
 static double number_of(const struct profile_metric *metric, union profile_value value)
 {

@@ -2,15 +2,15 @@
 /*
  * plot.c - asks for the profile of one stream after the other and keeps one number of each.
  */
-#include "tui/plot.h"
+#include "tui/models/plot.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/label.h"
-#include "tui/session_read.h"
+#include "tui/app/session_read.h"
+#include "tui/screen/label.h"
 
 void plot_free(struct plot *plot)
 {

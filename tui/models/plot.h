@@ -7,7 +7,7 @@
 #ifndef TUI_PLOT_H
 #define TUI_PLOT_H
 
-#include "tui/profile_page.h"
+#include "tui/models/profile_page.h"
 
 enum plot_kind { PLOT_STREAMS, PLOT_SORTED, PLOT_HISTOGRAM, PLOT_KINDS };
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_page.c - asks timeline/profile.h for the window and the streams, takes the filtered rows out, and
- * hands the rest to the outline. Of two runs it asks twice and makes one tree of the answers.
+ * profile_page.c - asks timeline/profile/profile.h for the window and the streams, takes the filtered rows
+ * out, and hands the rest to the outline. Of two runs it asks twice and makes one tree of the answers.
  */
-#include "tui/profile_page.h"
+#include "tui/models/profile_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
-#include "timeline/profile_merge.h"
-#include "tui/command.h"
-#include "tui/compare.h"
-#include "tui/plot.h"
-#include "tui/session_read.h"
+#include "store/base/hash.h"
+#include "timeline/profile/profile_merge.h"
+#include "tui/app/command.h"
+#include "tui/app/session_read.h"
+#include "tui/models/compare.h"
+#include "tui/models/plot.h"
 
 struct profile_page *profile_page_of(struct session *session)
 {

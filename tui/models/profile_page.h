@@ -6,8 +6,8 @@
 #ifndef TUI_PROFILE_PAGE_H
 #define TUI_PROFILE_PAGE_H
 
-#include "tui/outline.h"
-#include "tui/session.h"
+#include "tui/models/outline.h"
+#include "tui/session/session.h"
 
 #define PROFILE_FILTERS 32
 #define PROFILE_HOT_SHARE 0.5

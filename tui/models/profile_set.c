@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/config.h"
-#include "tui/pattern.h"
-#include "tui/profile_page.h"
+#include "tui/app/config.h"
+#include "tui/models/profile_page.h"
+#include "tui/screen/pattern.h"
 
 /* `asked`: what was asked for and is none of them, "" for nothing. */
 static void list_columns(struct session *session, const struct outline *outline, const char *asked)

@@ -6,8 +6,8 @@
 #ifndef TUI_RUNS_PAGE_H
 #define TUI_RUNS_PAGE_H
 
-#include "timeline/run_find.h"
-#include "tui/session.h"
+#include "timeline/run/run_find.h"
+#include "tui/session/session.h"
 
 struct runs_entry {
 	bool is_read;	   /* what its first store says */

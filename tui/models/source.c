@@ -2,12 +2,12 @@
 /*
  * source.c - sums the time of the window by the lines of one file. A file that is opened anew has no sums.
  */
-#include "tui/source.h"
+#include "tui/models/source.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 static void forget_sums(struct source *source)
 {

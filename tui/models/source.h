@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source.h - the time that the window has on each line of a source file: of all paths through the line, and
- * of those that end there. The file itself is found by timeline/source_file.h.
+ * of those that end there. The file itself is found by timeline/profile/source_file.h.
  */
 #ifndef TUI_SOURCE_H
 #define TUI_SOURCE_H
 
-#include "timeline/source_extents.h"
-#include "timeline/source_file.h"
-#include "tui/frame.h"
+#include "timeline/profile/source_extents.h"
+#include "timeline/profile/source_file.h"
+#include "tui/timeline/frame.h"
 
 struct source {
 	struct source_file file;

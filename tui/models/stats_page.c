@@ -2,14 +2,14 @@
 /*
  * stats_page.c - the sums of sums.h for the rows on the screen, with their names, in the order asked for.
  */
-#include "tui/stats_page.h"
+#include "tui/models/stats_page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/stats.h"
-#include "tui/export.h"
-#include "tui/label.h"
+#include "timeline/stats/stats.h"
+#include "tui/app/export.h"
+#include "tui/screen/label.h"
 
 static const char *place_text(struct session *session, uint32_t context, struct arena *arena)
 {

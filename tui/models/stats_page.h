@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "tui/session.h"
-#include "tui/sums.h"
+#include "tui/session/session.h"
+#include "tui/timeline/sums.h"
 
 struct stats_page {
 	struct sums_line *lines; /* in the order of session_stats.sort */

@@ -2,9 +2,9 @@
 /*
  * ansi.c - see ansi.h. A sequence is written only where the look changes.
  */
-#include "tui/ansi.h"
+#include "tui/screen/ansi.h"
 
-#include "tui/text.h"
+#include "tui/screen/text.h"
 
 /* `base`: 30 for ink, 40 for the ground. */
 static void put_colour(FILE *out, int base, int index, int colours)

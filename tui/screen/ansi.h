@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "tui/palette.h"
+#include "tui/screen/palette.h"
 
 /* Each line starts and ends with the terminal's own colours. Blank ends of lines are cut unless they are
  * painted. */

@@ -2,14 +2,14 @@
 /*
  * colours.c - functions are matched once, when they are first there.
  */
-#include "tui/colours.h"
+#include "tui/screen/colours.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/room.h"
-#include "timeline/glob.h"
-#include "tui/palette.h"
+#include "store/base/array.h"
+#include "timeline/base/glob.h"
+#include "tui/screen/palette.h"
 
 void colours_fini(struct colours *colours)
 {

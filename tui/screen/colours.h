@@ -6,8 +6,8 @@
 #ifndef TUI_COLOURS_H
 #define TUI_COLOURS_H
 
-#include "timeline/run.h"
-#include "tui/grid.h"
+#include "timeline/run/run.h"
+#include "tui/screen/grid.h"
 
 #define COLOURS_PATTERNS 32
 #define COLOURS_GLOB 128

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qualified.c - one scan over a name, bracket by bracket. It understands what demanglers print, not C++: what
+ * cxx_name.c - one scan over a name, bracket by bracket. It understands what demanglers print, not C++: what
  * it does not know stays a part of the name.
  */
-#include "tui/qualified.h"
+#include "tui/screen/cxx_name.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qualified.h - a function's name as demanglers print it, taken apart: qualified parts, each with its
+ * cxx_name.h - a function's name as demanglers print it, taken apart: qualified parts, each with its
  * template arguments. Return type and parameters are left out. Pure functions of text.
  *
  *   void a::b<int>::c<char, 4>(long) const   ->   a | b <int> | c <char, 4>
  */
-#ifndef TUI_QUALIFIED_H
-#define TUI_QUALIFIED_H
+#ifndef TUI_CXX_NAME_H
+#define TUI_CXX_NAME_H
 
 #include <stddef.h>
 

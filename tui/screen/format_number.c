@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quantity.c - formatting in integers, so that the same number reads the same on every machine.
+ * format_number.c - formatting in integers, so that the same number reads the same on every machine.
  */
-#include "tui/quantity.h"
+#include "tui/screen/format_number.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quantity.h - numbers as screens write them: times, durations, shares. No locale: the decimal point is
+ * format_number.h - numbers as screens write them: times, durations, shares. No locale: the decimal point is
  * always '.', groups of three are parted by a blank.
  */
-#ifndef TUI_QUANTITY_H
-#define TUI_QUANTITY_H
+#ifndef TUI_FORMAT_NUMBER_H
+#define TUI_FORMAT_NUMBER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,12 +3,12 @@
  * grid.c - cells in memory. All clipping and all care for wide characters is here, so that no view
  * needs any.
  */
-#include "tui/grid.h"
+#include "tui/screen/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/text.h"
+#include "tui/screen/text.h"
 
 #define GRID_CHANGE_BYTES 17 /* measured with ncurses: 16 to 19 */
 

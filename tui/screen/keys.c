@@ -2,13 +2,13 @@
 /*
  * keys.c - the table of keys. A new key is a line here and a case where its action is done.
  */
-#include "tui/keys.h"
+#include "tui/screen/keys.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "tui/text.h"
+#include "tui/screen/text.h"
 
 #define CTRL(letter) ((letter)&31)
 

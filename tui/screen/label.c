@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * label.c - the steps of tui/SCREEN.md, "Names". A name is taken apart once (qualified.h); the steps then put
+ * label.c - the steps of tui/SCREEN.md, "Names". A name is taken apart once (cxx_name.h); the steps then put
  * fewer and fewer of its parts together again until the result fits.
  */
-#include "tui/label.h"
+#include "tui/screen/label.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/qualified.h"
-#include "tui/text.h"
+#include "tui/screen/cxx_name.h"
+#include "tui/screen/text.h"
 
 #define LABEL_FRAMES 1024 /* frames of a path that are looked at */
 

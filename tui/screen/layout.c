@@ -2,7 +2,7 @@
 /*
  * layout.c - the sizes of tui/SCREEN.md, "Layout".
  */
-#include "tui/layout.h"
+#include "tui/screen/layout.h"
 
 static int label_width(int columns)
 {

@@ -15,7 +15,7 @@
 #ifndef TUI_LAYOUT_H
 #define TUI_LAYOUT_H
 
-#include "tui/grid.h"
+#include "tui/screen/grid.h"
 
 #define LAYOUT_MIN_COLUMNS 60
 #define LAYOUT_MIN_ROWS 12

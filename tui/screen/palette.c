@@ -4,7 +4,7 @@
  * under normal and colour-blind sight and for contrast with their text on black and on white; do not change
  * one alone.
  */
-#include "tui/palette.h"
+#include "tui/screen/palette.h"
 
 /* Ground of the block, ink of the text on it, and the colour as text: the ground itself, or where that cannot
  * be seen on white its neighbour that can, on black and on white. */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "tui/grid.h"
+#include "tui/screen/grid.h"
 
 #define PALETTE_DEFAULT (-1) /* the terminal's own colour */
 

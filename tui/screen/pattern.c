@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.c - see pattern.h. */
-#include "tui/pattern.h"
+#include "tui/screen/pattern.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,14 +3,14 @@
  * ruler.c - chooses the step of the ticks and writes their labels with no more digits than tell neighbours
  * apart.
  */
-#include "tui/ruler.h"
+#include "tui/screen/ruler.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "tui/quantity.h"
-#include "tui/text.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/text.h"
 
 struct scale {
 	int wide; /* screen columns of a cell */

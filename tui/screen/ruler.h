@@ -5,8 +5,8 @@
 #ifndef TUI_RULER_H
 #define TUI_RULER_H
 
-#include "tui/frame.h"
-#include "tui/grid.h"
+#include "tui/screen/grid.h"
+#include "tui/timeline/frame.h"
 
 /* What times are counted from. */
 struct ruler_zero {

@@ -4,7 +4,7 @@
  * terminal and into a file.
  */
 #define NCURSES_WIDECHAR 1
-#include "tui/screen.h"
+#include "tui/screen/screen.h"
 
 #include <langinfo.h>
 #include <ncurses.h>
@@ -15,9 +15,9 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "tui/palette.h"
-#include "tui/signals.h"
-#include "tui/text.h"
+#include "tui/screen/palette.h"
+#include "tui/screen/signals.h"
+#include "tui/screen/text.h"
 
 #define MOUSE_DOUBLE_MS 400
 

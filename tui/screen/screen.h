@@ -9,10 +9,10 @@
 #ifndef TUI_SCREEN_H
 #define TUI_SCREEN_H
 
-#include "store/error.h"
-#include "tui/grid.h"
-#include "tui/keys.h"
-#include "tui/mouse.h"
+#include "store/base/error.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/session/mouse.h"
 
 #define SCREEN_SIGNAL 0x120000u /* from screen_key: a signal asks the program to end */
 

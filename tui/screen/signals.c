@@ -3,7 +3,7 @@
  * signals.c - see signals.h. In the handlers: tcsetattr, write, alarm, signal and raise, which may be called
  * there, and nothing else.
  */
-#include "tui/signals.h"
+#include "tui/screen/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "timeline/cut_short.h"
+#include "timeline/base/sigbus.h"
 
 #define SIGNALS_PATIENCE_S 1 /* work that has not looked by then does not look at all */
 #define SIGNALS_LEAVE_BYTES 256

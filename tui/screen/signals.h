@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "store/error.h"
+#include "store/base/error.h"
 
 /* Keeps the modes of the terminal at standard input; call before anything changes them. */
 int signals_open(struct error *error);

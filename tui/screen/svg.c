@@ -3,9 +3,9 @@
  * svg.c - see svg.h. Each stretch of cells that look alike is a rectangle, where it has a ground, and a text
  * of just its width, so that columns stand below each other whatever the font.
  */
-#include "tui/svg.h"
+#include "tui/screen/svg.h"
 
-#include "tui/text.h"
+#include "tui/screen/text.h"
 
 #define CELL_WIDTH 8
 #define CELL_HEIGHT 17

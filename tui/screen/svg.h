@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "tui/palette.h"
+#include "tui/screen/palette.h"
 
 /* Whether it all got into `out` tells ferror(). */
 void svg_print(const struct grid *grid, const struct palette *palette, FILE *out);

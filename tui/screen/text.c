@@ -3,7 +3,7 @@
  * text.c - UTF-8 and widths. Everything drawn has passed text_clean() or is a literal of ours, so the
  * terminal never sees an escape sequence that a traced program chose.
  */
-#include "tui/text.h"
+#include "tui/screen/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /*
  * mouse.c - finds what is below the pointer and does what the keys do.
  */
-#include "tui/mouse.h"
+#include "tui/session/mouse.h"
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 static bool is_inside(const struct grid_area *area, int row, int column)
 {

@@ -11,17 +11,17 @@
 #ifndef TUI_SESSION_H
 #define TUI_SESSION_H
 
-#include "timeline/select.h"
-#include "tui/colours.h"
-#include "tui/frame.h"
-#include "tui/grid.h"
-#include "tui/label.h"
-#include "tui/layout.h"
-#include "tui/overview.h"
-#include "tui/palette.h"
-#include "tui/ruler.h"
-#include "tui/state.h"
-#include "tui/view.h"
+#include "timeline/select/select.h"
+#include "tui/screen/colours.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/label.h"
+#include "tui/screen/layout.h"
+#include "tui/screen/palette.h"
+#include "tui/screen/ruler.h"
+#include "tui/session/view.h"
+#include "tui/session/view_state.h"
+#include "tui/timeline/frame.h"
+#include "tui/timeline/minimap.h"
 
 #define SESSION_TEXT 512
 #define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
@@ -30,7 +30,7 @@
 #define SESSION_MARKS 26
 #define SESSION_TYPED 16
 
-/* What only the desk (desk.h) can do, between keys. */
+/* What only the desk (open_runs.h) can do, between keys. */
 enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
 
 enum session_prompt {
@@ -217,11 +217,11 @@ void view_source_draw_at(struct session *session, struct grid *grid, struct grid
 /* view_timeline.c */
 void view_timeline_ruler(struct session *session, struct grid *grid);
 
-/* act.c: does what a key means. */
+/* actions.c: does what a key means. */
 void act(struct session *session, enum keys_action action);
-/* follow.c: from a GPU operation to its launch, and back. */
+/* goto_launch.c: from a GPU operation to its launch, and back. */
 void follow_link(struct session *session);
-/* seek.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
+/* find_next.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
 void seek_span(struct session *session, bool is_back);
 void seek_gap(struct session *session, bool is_back);
 void seek_gap_by_size(struct session *session, bool is_smaller);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* ---- rows ---- */
 

@@ -2,13 +2,13 @@
 /*
  * view.h - what the screen is made of: views that draw themselves into an area of the grid. All of them show
  * the session's one cursor or the window around it. A new view is a file with one of these tables, a place in
- * the list of bars.c, and a key.
+ * the list of status_bars.c, and a key.
  */
 #ifndef TUI_VIEW_H
 #define TUI_VIEW_H
 
-#include "tui/grid.h"
-#include "tui/keys.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
 
 struct session;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.c - arithmetic of windows, and the history. All of it is clamped here, so that no key can ask for a
- * window outside the run.
+ * view_state.c - arithmetic of windows, and the history. All of it is clamped here, so that no key can ask
+ * for a window outside the run.
  */
-#include "tui/state.h"
+#include "tui/session/view_state.h"
 
 #include <stdlib.h>
 #include <string.h>

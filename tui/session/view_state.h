@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.h - what the user looks at: the window of time, the one cursor (stream, time, depth), which rows are
- * folded, hidden or pinned; and the history of it for undo and redo. Knows no screen and reads no records.
+ * view_state.h - what the user looks at: the window of time, the one cursor (stream, time, depth), which rows
+ * are folded, hidden or pinned; and the history of it for undo and redo. Knows no screen and reads no
+ * records.
  *
  * Times are absolute ns. The window is what was asked for; the frame lays it on whole columns.
  */
-#ifndef TUI_STATE_H
-#define TUI_STATE_H
+#ifndef TUI_VIEW_STATE_H
+#define TUI_VIEW_STATE_H
 
-#include "tui/rows.h"
+#include "tui/timeline/rows.h"
 
 struct state {
 	uint64_t begin_ns, end_ns; /* the window */

@@ -2,7 +2,7 @@
 /*
  * cell.c - the table of tui/SCREEN.md, "Cells", line by line.
  */
-#include "tui/cell.h"
+#include "tui/timeline/cell.h"
 
 /* What all shares of a column come to. */
 struct column {

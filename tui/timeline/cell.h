@@ -6,7 +6,7 @@
 #ifndef TUI_CELL_H
 #define TUI_CELL_H
 
-#include "timeline/extent.h"
+#include "timeline/scan/extent.h"
 
 /* Shares are fractions of the column, in eighths. */
 #define CELL_LOST_EIGHTHS 1	/* so much lost makes the cell lost */

@@ -2,7 +2,7 @@
 /*
  * depth.c - descends the paths of each column by time.
  */
-#include "tui/depth.h"
+#include "tui/timeline/depth.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef TUI_DEPTH_H
 #define TUI_DEPTH_H
 
-#include "tui/frame.h"
+#include "tui/timeline/frame.h"
 
 #define DEPTH_LEVELS_MAX 4096u /* deeper paths lose their leaves here */
 

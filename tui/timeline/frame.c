@@ -3,7 +3,7 @@
  * frame.c - copies the tiles' cells of each stream into the frame's arena, since tiles are only lent. What
  * they show is frame_cell.c's, at which depth frame_depth.c's.
  */
-#include "tui/frame.h"
+#include "tui/timeline/frame.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,10 +11,10 @@
 #ifndef TUI_FRAME_H
 #define TUI_FRAME_H
 
-#include "store/arena.h"
-#include "timeline/elide.h"
-#include "timeline/tile.h"
-#include "tui/shares.h"
+#include "store/base/arena.h"
+#include "timeline/profile/frame_filter.h"
+#include "timeline/tile/tile.h"
+#include "tui/timeline/shares.h"
 
 /* One stream under the frame's columns. Column i has entries [first[i], first[i + 1]). */
 struct frame_line {
@@ -44,7 +44,7 @@ struct frame {
 	uint32_t step_level;
 	struct frame_line **leaves;   /* of dense ones; NULL: not read */
 	struct frame_coarse **coarse; /* of dense ones; NULL: not read */
-	struct frame_lanes *lanes;    /* of groups, lanes.c */
+	struct frame_lanes *lanes;    /* of groups, group_busy.c */
 	uint8_t *is_damaged;	      /* by stream: its line cannot be read */
 	bool is_damage_said;	      /* of these lines */
 	uint32_t stream_count;

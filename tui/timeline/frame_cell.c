@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/frame.h"
+#include "tui/timeline/frame.h"
 
 /* All but the hash. */
 static struct cell_share share_of(struct frame *frame, const struct tile_entry *entry)

@@ -3,7 +3,7 @@
  * frame_coarse.c - what a dense line shows before its columns are read: tiles many columns wide are few, and
  * of rollups that sum up much. They hint at what is there, and are never taken for it.
  */
-#include "tui/frame.h"
+#include "tui/timeline/frame.h"
 
 #include <stdlib.h>
 

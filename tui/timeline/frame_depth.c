@@ -3,7 +3,7 @@
  * frame_depth.c - the depth of a frame: the function of a context there, contexts that are one because of it,
  * and the depth that says most about the lines.
  */
-#include "tui/frame.h"
+#include "tui/timeline/frame.h"
 
 #include <stdlib.h>
 #include <string.h>

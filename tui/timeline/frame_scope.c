@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_scope.c - which scope of a path stands at the frame's depth. Filters (timeline/elide.h) take scopes
- * out of the path as they take rows out of the profile, so that both show the same (S4 10.10.2 has them in
- * the profile alone).
+ * frame_scope.c - which scope of a path stands at the frame's depth. Filters
+ * (timeline/profile/frame_filter.h) take scopes out of the path as they take rows out of the profile, so that
+ * both show the same (S4 10.10.2 has them in the profile alone).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/glob.h"
-#include "tui/frame.h"
+#include "timeline/base/glob.h"
+#include "tui/timeline/frame.h"
 
 #define NOT_ASKED 0
 #define NO_FILTER 1

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lanes.c - sums the lines below a group. Queues of one device may be busy at the same time; where sums alone
- * cannot tell how much they overlap, their union is asked for.
+ * group_busy.c - sums the lines below a group. Queues of one device may be busy at the same time; where sums
+ * alone cannot tell how much they overlap, their union is asked for.
  */
-#include "tui/lanes.h"
+#include "tui/timeline/group_busy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/united.h"
+#include "timeline/sum/device_busy.h"
 
 struct frame_lanes {
 	struct frame_lanes *next;

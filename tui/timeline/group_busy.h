@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lanes.h - how busy a group is in each column: the mean share of a process's threads at work, the union of a
- * device's queues. A group may have more streams than the screen has rows: they are read one
- * by one, summed and forgotten, and the sums are kept with the frame, so that moving the cursor costs
- * nothing.
+ * group_busy.h - how busy a group is in each column: the mean share of a process's threads at work, the union
+ * of a device's queues. A group may have more streams than the screen has rows: they are read one by one,
+ * summed and forgotten, and the sums are kept with the frame, so that moving the cursor costs nothing.
  */
-#ifndef TUI_LANES_H
-#define TUI_LANES_H
+#ifndef TUI_GROUP_BUSY_H
+#define TUI_GROUP_BUSY_H
 
-#include "tui/frame.h"
-#include "tui/rows.h"
+#include "tui/timeline/frame.h"
+#include "tui/timeline/rows.h"
 
 /* Reads one more of the streams below the node, if one is left; `*is_done`: the lanes are complete. */
 int lanes_step(

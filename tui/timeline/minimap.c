@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.c - sums coarse tiles of the whole run, a few columns of one stream at a time. The tiles are those
+ * minimap.c - sums coarse tiles of the whole run, a few columns of one stream at a time. The tiles are those
  * of the session, so that a view of the whole run shares them.
  */
-#include "tui/overview.h"
+#include "tui/timeline/minimap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.h - the whole run on one line: how busy its GPUs are in each column, its threads where it has no
+ * minimap.h - the whole run on one line: how busy its GPUs are in each column, its threads where it has no
  * GPU (the minimap). Read in small steps, so that neither a key nor the first picture waits.
  *
  * The share of a column is the mean over the devices. Queues of one device that work at the same time count
  * once as far as sums can tell: a device is never busier than the column is long. Of very many devices or
  * threads an even choice stands for all.
  */
-#ifndef TUI_OVERVIEW_H
-#define TUI_OVERVIEW_H
+#ifndef TUI_MINIMAP_H
+#define TUI_MINIMAP_H
 
-#include "timeline/tile.h"
-#include "tui/rows.h"
+#include "timeline/tile/tile.h"
+#include "tui/timeline/rows.h"
 
 #define OVERVIEW_UNITS_MAX 128u /* devices or threads that are read */
 

@@ -3,7 +3,7 @@
  * rows.c - keeps the list of the rows that are shown of the tree that rows_build.c makes, and what was chosen
  * about them when the run has grown.
  */
-#include "tui/rows.h"
+#include "tui/timeline/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

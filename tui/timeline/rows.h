@@ -11,7 +11,7 @@
 #ifndef TUI_ROWS_H
 #define TUI_ROWS_H
 
-#include "timeline/run.h"
+#include "timeline/run/run.h"
 
 /* Of rows that stand side by side. */
 enum rows_order { ROWS_BY_IDENTITY, ROWS_BY_NAME, ROWS_BY_BEGIN, ROWS_BY_RECORDS, ROWS_ORDER_COUNT };

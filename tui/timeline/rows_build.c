@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/table.h"
-#include "tui/rows.h"
+#include "store/base/id_table.h"
+#include "tui/timeline/rows.h"
 
 #define HOSTS_MAX 256u /* more are not told apart */
 

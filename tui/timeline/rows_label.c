@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/arena.h"
-#include "store/hash.h"
-#include "tui/rows.h"
+#include "store/base/arena.h"
+#include "store/base/hash.h"
+#include "tui/timeline/rows.h"
 
 #define NAMES_MAX 1000u /* streams of a process whose names are compared */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/rows.h"
+#include "tui/timeline/rows.h"
 
 const char *rows_order_name(enum rows_order order)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shares.c - see shares.h. */
-#include "tui/shares.h"
+#include "tui/timeline/shares.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tui/cell.h"
+#include "tui/timeline/cell.h"
 
 /* All-zero is empty. */
 struct shares {

@@ -3,12 +3,12 @@
  * sums.c - adds the tile entries of the lines read up by key. Exact and without the store: the frame holds
  * the times already.
  */
-#include "tui/sums.h"
+#include "tui/timeline/sums.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/hash.h"
+#include "store/base/hash.h"
 
 struct sums {
 	struct sums_line *lines;

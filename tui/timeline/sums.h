@@ -6,8 +6,8 @@
 #ifndef TUI_SUMS_H
 #define TUI_SUMS_H
 
-#include "timeline/stats.h"
-#include "tui/frame.h"
+#include "timeline/stats/stats.h"
+#include "tui/timeline/frame.h"
 
 /* One line. The time of all lines is streams x window. */
 struct sums_line {

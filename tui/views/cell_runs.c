@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.c - glyphs, colours and names of the runs in a row.
+ * cell_runs.c - glyphs, colours and names of the runs in a row.
  */
-#include "tui/runs.h"
+#include "tui/views/cell_runs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/label.h"
-#include "tui/text.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 #define NAME_AT 2	  /* a state's name stands this far inside its run */
 #define NAME_MIN_COLOUR 4 /* shorter runs have no name where colour tells them apart */

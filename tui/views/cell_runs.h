@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.h - a row of cells on the grid: neighbours of one function are a run with one name (tui/SCREEN.md).
- * The timeline draws streams with it, the depth view the levels of a call path.
+ * cell_runs.h - a row of cells on the grid: neighbours of one function are a run with one name
+ * (tui/SCREEN.md). The timeline draws streams with it, the depth view the levels of a call path.
  */
-#ifndef TUI_RUNS_H
-#define TUI_RUNS_H
+#ifndef TUI_CELL_RUNS_H
+#define TUI_CELL_RUNS_H
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 /* Where cells of one row go. */
 struct runs_place {

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/compare.h"
-#include "tui/label.h"
-#include "tui/quantity.h"
-#include "tui/text.h"
+#include "tui/models/compare.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 #define TABLE_HEAD 2 /* lines that are no rows: heading, sum */
 

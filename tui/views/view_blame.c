@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/blame_page.h"
-#include "tui/label.h"
-#include "tui/quantity.h"
-#include "tui/text.h"
+#include "tui/models/blame_page.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 /* ---- where the window went ---- */
 

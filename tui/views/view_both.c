@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/compare.h"
-#include "tui/profile_page.h"
-#include "tui/runs.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
+#include "tui/views/cell_runs.h"
 
 static const char *const sides[] = {"both runs", "A alone", "B alone"};
 

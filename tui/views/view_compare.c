@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/bars.h"
-#include "tui/compare.h"
-#include "tui/label.h"
-#include "tui/quantity.h"
-#include "tui/runs.h"
-#include "tui/text.h"
+#include "tui/app/status_bars.h"
+#include "tui/models/compare.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
+#include "tui/views/cell_runs.h"
 
 #define COMPARE_PART 160
 

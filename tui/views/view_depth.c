@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/depth.h"
-#include "tui/label.h"
-#include "tui/quantity.h"
-#include "tui/runs.h"
-#include "tui/text.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
+#include "tui/timeline/depth.h"
+#include "tui/views/cell_runs.h"
 
 #define DEPTH_TABLE_KEY 34
 #define DEPTH_LEAVES 4 /* named in the line of self time */

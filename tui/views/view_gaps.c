@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/blame_page.h"
-#include "tui/label.h"
-#include "tui/quantity.h"
+#include "tui/models/blame_page.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
 
 #define GAPS_DECADES 6
 #define GAPS_QUEUE 33 /* column of the queue */

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/commands.h"
-#include "tui/pattern.h"
-#include "tui/session.h"
+#include "tui/app/commands.h"
+#include "tui/screen/pattern.h"
+#include "tui/session/session.h"
 
 #define HELP_ROWS 192
 #define HELP_COLUMN 39

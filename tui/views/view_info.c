@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/info.h"
-#include "tui/session.h"
-#include "tui/text.h"
+#include "timeline/stats/info.h"
+#include "tui/screen/text.h"
+#include "tui/session/session.h"
 
 /* The text is made once; the caller's session keeps it. */
 static char *take_text(struct session *session)

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "tui/session.h"
+#include "tui/session/session.h"
 
 static void draw_columns(const struct overview *overview, struct grid *grid, int row, int at)
 {

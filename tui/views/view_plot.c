@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/label.h"
-#include "tui/plot.h"
-#include "tui/quantity.h"
-#include "tui/text.h"
+#include "tui/models/plot.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 #define PLOT_LABEL 12 /* cells of the numbers at the left */
 #define PLOT_BINS 20

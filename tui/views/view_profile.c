@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/path.h"
-#include "timeline/report.h"
-#include "tui/label.h"
-#include "tui/plot.h"
-#include "tui/profile_page.h"
-#include "tui/quantity.h"
-#include "tui/text.h"
+#include "timeline/base/path.h"
+#include "timeline/report/report.h"
+#include "tui/models/plot.h"
+#include "tui/models/profile_page.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 #define PROFILE_COLUMN 20    /* cells of a metric */
 #define PROFILE_SCOPE_MIN 30 /* cells that the names keep */

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "store/reader.h"
-#include "timeline/path.h"
-#include "tui/compare.h"
-#include "tui/desk.h"
-#include "tui/label.h"
-#include "tui/runs_page.h"
-#include "tui/text.h"
+#include "store/read/reader.h"
+#include "timeline/base/path.h"
+#include "tui/app/open_runs.h"
+#include "tui/models/compare.h"
+#include "tui/models/runs_page.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 #define RUNS_NAME 28
 

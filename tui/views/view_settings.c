@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "tui/config.h"
-#include "tui/profile_page.h"
-#include "tui/settings.h"
-#include "tui/text.h"
+#include "tui/app/config.h"
+#include "tui/app/settings.h"
+#include "tui/models/profile_page.h"
+#include "tui/screen/text.h"
 
 #define VALUE_AT 12
 #define HELP_AT 22

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/label.h"
-#include "tui/profile_page.h"
-#include "tui/quantity.h"
-#include "tui/source.h"
-#include "tui/sums.h"
-#include "tui/text.h"
+#include "tui/models/profile_page.h"
+#include "tui/models/source.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
+#include "tui/timeline/sums.h"
 
 #define SOURCE_TAB 8
 #define SOURCE_NUMBERS 24 /* cells of both columns of times */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/path.h"
-#include "tui/label.h"
-#include "tui/quantity.h"
-#include "tui/session.h"
-#include "tui/text.h"
+#include "timeline/base/path.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
+#include "tui/session/session.h"
 
 #define STACK_SHARES 64
 #define STACK_ALSO 3 /* lines of what else is in the cell */

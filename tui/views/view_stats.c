@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "tui/label.h"
-#include "tui/quantity.h"
-#include "tui/stats_page.h"
-#include "tui/text.h"
+#include "tui/models/stats_page.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
 
 /* The key in so many cells; what waits says so. */
 static void put_key(struct session *session, char *out, const struct sums_line *sum, int cells, bool is_ascii)

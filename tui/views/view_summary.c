@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/label.h"
-#include "tui/session.h"
-#include "tui/sums.h"
-#include "tui/text.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
+#include "tui/session/session.h"
+#include "tui/timeline/sums.h"
 
 #define SUMMARY_CONTEXTS 14 /* with a letter of their own; the others are one band */
 

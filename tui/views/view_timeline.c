@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/bars.h"
-#include "tui/label.h"
-#include "tui/lanes.h"
-#include "tui/quantity.h"
-#include "tui/runs.h"
-#include "tui/text.h"
+#include "tui/app/status_bars.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/screen/text.h"
+#include "tui/timeline/group_busy.h"
+#include "tui/views/cell_runs.h"
 
 static bool is_live_tail(const struct session *session, uint32_t column)
 {

@@ -14,9 +14,9 @@
 #include <ucontext.h>
 
 #if defined(__x86_64__)
-#include "record/agent/arch_x86_64.h"
+#include "record/agent/base/arch_x86_64.h"
 #elif defined(__aarch64__)
-#include "record/agent/arch_aarch64.h"
+#include "record/agent/base/arch_aarch64.h"
 #else
 #error "the unwinder does not know this processor yet: describe it in a record/agent/arch_NAME.h"
 #endif

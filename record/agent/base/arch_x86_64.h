@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 			 : "rax", "memory");
 }
 
-/* The body of a function (top, function, argument): see own_stack.h. */
+/* The body of a function (top, function, argument): see handler_stack.h. */
 #define ARCH_CALL_ON                                                        \
 	"pushq %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n\t" \
 	"movq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\t"                 \

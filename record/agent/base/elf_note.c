@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inside.c - see inside.h. */
-#include "record/agent/inside.h"
+/* elf_note.c - see elf_note.h. */
+#include "record/agent/base/elf_note.h"
 
 #include <assert.h>
 #include <elf.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inside.h - the ELF note by which a static program says that it holds an agent: in a
+ * elf_note.h - the ELF note by which a static program says that it holds an agent: in a
  * PT_NOTE segment, so that `strip` leaves it there.
  */
-#ifndef RECORD_AGENT_INSIDE_H
-#define RECORD_AGENT_INSIDE_H
+#ifndef RECORD_AGENT_ELF_NOTE_H
+#define RECORD_AGENT_ELF_NOTE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emulated.c - see emulated.h. An emulator answers for /proc/self, and not for /proc/thread-self. */
-#include "record/agent/emulated.h"
+#include "record/agent/base/emulated.h"
 
 #include <fcntl.h>
 #include <string.h>

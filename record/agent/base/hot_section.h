@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hot.h - what each sample runs and reads. A program has used the caches for itself since the last one: what
- * a sample then costs is the pages that it touches, each a walk through page tables (two of them in a virtual
- * machine), and the lines. So they lie side by side; tests/bench/sample_pages.py counts them.
+ * hot_section.h - what each sample runs and reads. A program has used the caches for itself since the last
+ * one: what a sample then costs is the pages that it touches, each a walk through page tables (two of them in
+ * a virtual machine), and the lines. So they lie side by side; tests/bench/sample_pages.py counts them.
  */
-#ifndef RECORD_AGENT_HOT_H
-#define RECORD_AGENT_HOT_H
+#ifndef RECORD_AGENT_HOT_SECTION_H
+#define RECORD_AGENT_HOT_SECTION_H
 
 /* Functions. The linker puts this section of all files in one place. */
 #define HOT __attribute__((hot))

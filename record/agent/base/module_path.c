@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module_path.c - see module_path.h. */
-#include "record/agent/module_path.h"
+#include "record/agent/base/module_path.h"
 
 #include <fcntl.h>
 #include <string.h>

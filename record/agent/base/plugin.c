@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plugin.c - see plugin.h. */
-#include "record/agent/plugin.h"
+#include "record/agent/base/plugin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/real.h"
+#include "record/agent/base/real.h"
 
 /* LD_PRELOAD names the agent by a link. dlmopen stands in one library or another, by libc's age. */
 const void *plugin_find(const char *agent, const char *file, const char *symbol)

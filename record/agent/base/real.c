@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* real.c - see real.h. Who is asked for a name is another file's: real_loaded.c, or real_static.c. */
-#include "record/agent/real.h"
+#include "record/agent/base/real.h"
 
 #include <string.h>
 

@@ -5,12 +5,12 @@
  * program without it runs unmeasured. It also finds dlsym, whose name is the agent's own
  * (wrap_dlsym.c).
  */
-#include "record/agent/real.h"
+#include "record/agent/base/real.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-#include "record/agent/arch.h"
+#include "record/agent/base/arch.h"
 
 __asm__(".symver dlsym,dlsym@" ARCH_GLIBC_BASE);
 #pragma weak dlsym

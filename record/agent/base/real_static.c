@@ -5,12 +5,12 @@
  * the function itself `__real_NAME` (ld --wrap). All are linked in, needed or not: libc may
  * call any of them where the linker has passed this object already.
  */
-#include "record/agent/real.h"
+#include "record/agent/base/real.h"
 
 #include <string.h>
 
 #include "record/agent/agent_names.h"
-#include "record/agent/inside.h"
+#include "record/agent/base/elf_note.h"
 
 struct entry {
 	const char *name;

@@ -3,11 +3,11 @@
  * ring.c - writes records into the thread's ring. Nothing here waits: the
  * collector alone moves `tail`, and a full ring is a counted loss.
  */
-#include "record/agent/ring.h"
+#include "record/agent/base/ring.h"
 
 #include <string.h>
 
-#include "record/agent/hot.h"
+#include "record/agent/base/hot_section.h"
 void ring_init(struct ring *ring, struct event_ring *shared, uint64_t bytes)
 {
 	memset(ring, 0, sizeof(*ring));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring.h - the producer's end of one thread's ring (store/event.h draws it). A
+ * ring.h - the producer's end of one thread's ring (store/ring/ring.h draws it). A
  * batch of records becomes visible at once, or is refused as a whole and counted;
  * the next batch that fits opens with an EVENT_LOST record for what was refused.
  * One thread; a signal handler of that thread may come in between only through
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "store/event.h"
+#include "store/ring/ring.h"
 
 struct ring {
 	struct event_ring *shared;

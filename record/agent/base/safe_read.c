@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peek.c - see peek.h. */
-#include "record/agent/peek.h"
+/* safe_read.c - see safe_read.h. */
+#include "record/agent/base/safe_read.h"
 
 #include <errno.h>
 #include <stdint.h>

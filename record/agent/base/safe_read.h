@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* peek.h - what the program hands over to the kernel is looked at as the kernel does it: it may be anywhere.
+/* safe_read.h - what the program hands over to the kernel is looked at as the kernel does it: it may be
+ * anywhere.
  */
-#ifndef RECORD_AGENT_PEEK_H
-#define RECORD_AGENT_PEEK_H
+#ifndef RECORD_AGENT_SAFE_READ_H
+#define RECORD_AGENT_SAFE_READ_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vdso.c - see vdso.h. The kernel maps a small library into each program; its addresses are to be relocated.
  */
-#include "record/agent/vdso.h"
+#include "record/agent/base/vdso.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/hot.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/hot_section.h"
 
 #define SYMBOLS_MAX 256
 

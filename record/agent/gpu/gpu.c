@@ -3,17 +3,17 @@
  * gpu.c - see gpu.h: which vendors are wanted, and what the calling thread does:
  * launches, waits and calls, into its own ring. Operations go by gpu_ring.c.
  */
-#include "record/agent/gpu.h"
+#include "record/agent/gpu/gpu.h"
 
 #include <errno.h>
 #include <link.h>
 #include <string.h>
 
-#include "record/agent/gpu_ring.h"
-#include "record/agent/gpu_text.h"
-#include "record/agent/module.h"
-#include "record/agent/process.h"
-#include "record/agent/trace.h"
+#include "record/agent/gpu/gpu_ring.h"
+#include "record/agent/gpu/gpu_text.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/trace.h"
+#include "record/agent/unwind/module_slots.h"
 
 #define OWN_CORRELATIONS (UINT64_C(1) << 32)
 

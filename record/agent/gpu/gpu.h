@@ -3,7 +3,7 @@
  * gpu.h - what every GPU runtime looks like to hpct: one activity type, one queue
  * type, one operations table. A vendor is one file that turns its runtime's own
  * notices into these; gpu.c and gpu_ring.c put them into the rings, the collector joins each
- * operation with its launch (record/join.c).
+ * operation with its launch (record/gpu/correlate.c).
  *
  *   launching thread:   gpu_launched(correlation, since) --EVENT_LAUNCH on the call path--> its own ring
  *   any thread later:   gpu_activity(&activity)  --EVENT_GPU, by correlation-----> activity ring
@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/event.h"
+#include "store/ring/ring.h"
 
 /* Where an operation ran: one stream of the timeline. Numbers are the vendor's own; a device's name and UUID
  * are said once by gpu_device. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_clock.c - see gpu_clock.h. */
-#include "record/agent/gpu_clock.h"
+#include "record/agent/gpu/gpu_clock.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define DRIFT_LIFE_NS UINT64_C(20000000) /* 1 us at 50 ppm */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_bounds.c - see gpu_bounds.h. */
+/* gpu_clock_bounds.c - see gpu_clock_bounds.h. */
 #include <stdbool.h>
 
-#include "record/agent/gpu_bounds.h"
+#include "record/agent/gpu/gpu_clock_bounds.h"
 
 #define DRIFT 2000 /* clocks part by 1 ns in so many ns at most */
 

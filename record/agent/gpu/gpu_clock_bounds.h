@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_bounds.h - a device's clock on ours where the two can never be read at one
+ * gpu_clock_bounds.h - a device's clock on ours where the two can never be read at one
  * moment: what a command's times and calls tell bounds how far the clocks are apart.
  * All commands of a device narrow the bounds; they widen with time, as clocks drift.
  * What the difference is taken for moves only where the bounds leave it no room, and
@@ -8,8 +8,8 @@
  * busy machine tell little, and better bounds come between two commands that lay
  * next to each other. Who calls holds a lock.
  */
-#ifndef RECORD_AGENT_GPU_BOUNDS_H
-#define RECORD_AGENT_GPU_BOUNDS_H
+#ifndef RECORD_AGENT_GPU_CLOCK_BOUNDS_H
+#define RECORD_AGENT_GPU_CLOCK_BOUNDS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_map.c - see gpu_map.h. Linear probing; a removal closes its gap, so there are no tombstones. */
-#include "record/agent/gpu_map.h"
+#include "record/agent/gpu/gpu_map.h"
 
 #include <stdint.h>
 #include <stdlib.h>

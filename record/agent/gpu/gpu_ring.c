@@ -11,11 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/gpu_ring.h"
-#include "record/agent/gpu_text.h"
-#include "record/agent/lock.h"
-#include "record/agent/process.h"
-#include "record/agent/ring.h"
+#include "record/agent/base/lock.h"
+#include "record/agent/base/ring.h"
+#include "record/agent/gpu/gpu_ring.h"
+#include "record/agent/gpu/gpu_text.h"
+#include "record/agent/process/process.h"
 
 #define NAME_BYTES_MAX 3500u /* of a kernel: a record holds 4096 */
 #define TEXTS 4096u	     /* remembered, a power of two */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_text.c - see gpu_text.h. */
-#include "record/agent/gpu_text.h"
+#include "record/agent/gpu/gpu_text.h"
 
 #include <string.h>
 
-#include "record/agent/environment.h"
+#include "record/agent/process/environment.h"
 
 static const char *const copy_kinds[] = {
 	"UNK", "H2D", "D2H", "H2A", "A2H", "A2A", "A2D", "D2A", "D2D", "H2H", "P2P"};

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "record/agent/gpu.h"
+#include "record/agent/gpu/gpu.h"
 
 #define GPU_TEXT_BYTES 2048 /* a record holds 4096 */
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "record/agent/nvtx_name.h"
-#include "record/agent/process.h"
-#include "record/agent/trace.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/gpu/nvtx_name.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/trace.h"
 
 #define DEPTH_MAX 64
 #define STARTED_MAX 1024u /* ranges by id that are open at once, a power of two */

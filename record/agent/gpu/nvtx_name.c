@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvtx_name.c - see nvtx_name.h. */
-#include "record/agent/nvtx_name.h"
+#include "record/agent/gpu/nvtx_name.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "record/agent/trace.h"
+#include "record/agent/sample/trace.h"
 
 #define RANGE_BYTES (4 * NVTX_NAME_BYTES + 16) /* a name and a domain, each byte of them escaped */
 #define STRINGS_BYTES (256u * 1024u)	       /* a block of what is kept */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 #define NVTX_NAME_BYTES 200 /* with its end; what is longer is cut */
 

@@ -4,14 +4,14 @@
  * library it is shows at run time, and sizes come from its own functions. Fortran's calls are met where they
  * come in; those of MPICH go on through C's, which then keep silent.
  */
-#include "record/agent/mpi_call.h"
+#include "record/agent/mpi/mpi_call.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-#include "record/agent/communicator.h"
-#include "record/agent/environment.h"
-#include "record/agent/real.h"
+#include "record/agent/base/real.h"
+#include "record/agent/mpi/mpi_communicator.h"
+#include "record/agent/process/environment.h"
 
 #define MPICH_COMM_WORLD 0x44000000u
 #define MPICH_COMM_SELF 0x44000001u

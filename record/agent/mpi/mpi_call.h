@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/agent/communicator.h"
-#include "record/agent/mpi_calls.h"
-#include "record/agent/wait.h"
+#include "record/agent/mpi/mpi_calls.h"
+#include "record/agent/mpi/mpi_communicator.h"
+#include "record/agent/wrap/wait.h"
 
 #define MPI_ARGUMENTS_MAX 13
 

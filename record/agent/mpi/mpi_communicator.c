@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* communicator.c - see communicator.h. A small table behind a lock that nobody waits for long. */
-#include "record/agent/communicator.h"
+/* mpi_communicator.c - see mpi_communicator.h. A small table behind a lock that nobody waits for long. */
+#include "record/agent/mpi/mpi_communicator.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "record/agent/environment.h"
+#include "record/agent/process/environment.h"
 
 #define COMMUNICATORS 256u /* the oldest makes room */
 #define TRIES 10000

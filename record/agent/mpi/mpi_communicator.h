@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * communicator.h - MPI's communicators by names that all their processes agree on
+ * mpi_communicator.h - MPI's communicators by names that all their processes agree on
  * without a word: `world`, and for one made from another that one's name, how many
  * collective calls it had seen, and the color. `world.3.0` is what rank 0 and those
  * of its color got from the third call on world. One of unknown origin is `0x` and
  * its handle, which means something in its own process alone.
  */
-#ifndef RECORD_AGENT_COMMUNICATOR_H
-#define RECORD_AGENT_COMMUNICATOR_H
+#ifndef RECORD_AGENT_MPI_COMMUNICATOR_H
+#define RECORD_AGENT_MPI_COMMUNICATOR_H
 
 #include <stdint.h>
 

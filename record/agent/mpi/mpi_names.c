@@ -2,12 +2,12 @@
 /*
  * mpi_names.c - hpct-agent-mpi.so: MPI's names, ahead of the library's, each a jump
  * to the agent's wrapper (wrap_mpi.c). Only programs that MPI is likely in get it
- * preloaded (target_linked.c): elsewhere the names would answer who asks for MPI by
+ * preloaded (exec_target_linked.c): elsewhere the names would answer who asks for MPI by
  * dlsym or a weak reference. Stands ahead of the agent, whose search for the next
  * MPI_Init must not find this one.
  */
-#include "record/agent/mpi_calls.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/mpi/mpi_calls.h"
 
 /* The agent may be missing, as a file that was removed meanwhile. */
 #define NAME_OF_C(name, fortran, n, m, ...)                                  \

@@ -4,8 +4,8 @@
  * apart, so that a checker follows it once and not from each call. The names themselves are those of another
  * library (mpi_names.c), which only programs of MPI get: here each begins with hpct_.
  */
-#include "record/agent/mpi_call.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/mpi/mpi_call.h"
 
 #define CALL_OF_C(name, fortran, n, m, ...)                                                             \
 	int hpct_MPI_##name(P##n);                                                                      \

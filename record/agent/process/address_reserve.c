@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reserve.c - see reserve.h. */
-#include "record/agent/reserve.h"
+/* address_reserve.c - see address_reserve.h. */
+#include "record/agent/process/address_reserve.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
+#include "record/agent/process/process.h"
 
 #define RANGES 8192u			  /* more than there are rings */
 #define GROWTH_BYTES (UINT64_C(16) << 30) /* by which a hard limit leaves room for ranges to come */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reserve.h - the one place that takes large ranges of addresses for the agent, of which little is ever
- * touched. The program is not to notice them: they are in no core file, are not locked into memory with the
- * program's own (wrap_limit.c), and do not count where the program limits itself:
+ * address_reserve.h - the one place that takes large ranges of addresses for the agent, of which little is
+ * ever touched. The program is not to notice them: they are in no core file, are not locked into memory with
+ * the program's own (wrap_limit.c), and do not count where the program limits itself:
  *
  *   setrlimit(RLIMIT_AS, 1 GiB)   the kernel has 1 GiB and what is reserved, now and as that grows;
  *                                 getrlimit() gives 1 GiB
  */
-#ifndef RECORD_AGENT_RESERVE_H
-#define RECORD_AGENT_RESERVE_H
+#ifndef RECORD_AGENT_ADDRESS_RESERVE_H
+#define RECORD_AGENT_ADDRESS_RESERVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

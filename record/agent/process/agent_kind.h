@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start.h - whether this agent is the one that measures this process. The agent comes in two
+ * agent_kind.h - whether this agent is the one that measures this process. The agent comes in two
  * shapes made of the same objects: a library that is preloaded, and an archive that hpct-link
  * links into static programs (real_static.c, and wrap_start.c with HPCT_STATIC).
  */
-#ifndef RECORD_AGENT_START_H
-#define RECORD_AGENT_START_H
+#ifndef RECORD_AGENT_AGENT_KIND_H
+#define RECORD_AGENT_AGENT_KIND_H
 
 #include <stdbool.h>
 

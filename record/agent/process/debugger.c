@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* debugger.c - see debugger.h. Runs at the agent's start, ahead of the program's own code, and in vfork
  * children, which write nothing. */
-#include "record/agent/debugger.h"
+#include "record/agent/process/debugger.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/process.h"
 
 #define NUMBER_BYTES 16u
 

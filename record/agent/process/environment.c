@@ -3,14 +3,14 @@
  * environment.c - see environment.h. What the program set for itself stays: other
  * libraries in LD_PRELOAD are kept, in their order, behind the agent.
  */
-#include "record/agent/environment.h"
+#include "record/agent/process/environment.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/preload.h"
-#include "record/agent/process.h"
+#include "record/agent/process/preload.h"
+#include "record/agent/process/process.h"
 
 static const char *value_of(const char *word, const char *name)
 {

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "record/agent/target.h"
-#include "store/event_hello.h"
+#include "record/agent/process/exec_target.h"
+#include "store/ring/handshake.h"
 
 /* Value of NAME in envp, or NULL. */
 const char *environment_value(char *const *envp, const char *name);

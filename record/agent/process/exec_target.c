@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target.c - looks at the first page of a program before it is executed. musl's
+ * exec_target.c - looks at the first page of a program before it is executed. musl's
  * loader would load the agent, miss glibc's symbols and end the program with 127;
  * a 32-bit one prints an error per program: both start without the agent instead.
  */
-#include "record/agent/target.h"
+#include "record/agent/process/exec_target.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/environment.h"
-#include "record/agent/inside.h"
-#include "store/event.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/elf_note.h"
+#include "record/agent/process/environment.h"
+#include "store/ring/ring.h"
 
 #define HEAD_BYTES 1024
 #define PATH_DEFAULT "/bin:/usr/bin" /* libc's, when PATH is not set */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target.h - what kind of program an exec will start, as far as the agent is
+ * exec_target.h - what kind of program an exec will start, as far as the agent is
  * concerned.
  */
-#ifndef RECORD_AGENT_TARGET_H
-#define RECORD_AGENT_TARGET_H
+#ifndef RECORD_AGENT_EXEC_TARGET_H
+#define RECORD_AGENT_EXEC_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>

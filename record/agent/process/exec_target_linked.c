@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target_linked.c - has a program to do with MPI or with a sanitizer? The libraries that it was linked with
- * tell; of MPI also a launcher that counts ranks, for whatever it starts (Python loads MPI late). clang puts
- * the thread sanitizer into the program, where one of its names tells; who wants it for a module of Python's
- * preloads it. Fit for vfork children, as target.c.
+ * exec_target_linked.c - has a program to do with MPI or with a sanitizer? The libraries that it was linked
+ * with tell; of MPI also a launcher that counts ranks, for whatever it starts (Python loads MPI late). clang
+ * puts the thread sanitizer into the program, where one of its names tells; who wants it for a module of
+ * Python's preloads it. Fit for vfork children, as exec_target.c.
  */
-#include "record/agent/target.h"
+#include "record/agent/process/exec_target.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/environment.h"
+#include "record/agent/process/environment.h"
 
 #define SEGMENTS_MAX 24
 #define SEGMENTS_AT_ONCE 8

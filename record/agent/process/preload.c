@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload.c - see preload.h. */
-#include "record/agent/preload.h"
+#include "record/agent/process/preload.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/environment.h"
+#include "record/agent/process/environment.h"
 
 #define SEPARATORS ": " /* as ld.so has it */
 

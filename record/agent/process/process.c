@@ -3,7 +3,7 @@
  * process.c - see process.h. All descriptors are closed before the program's own
  * code runs again, and no step waits: what fails leaves the program unmeasured.
  */
-#include "record/agent/process.h"
+#include "record/agent/process/process.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/hot.h"
-#include "record/agent/module_path.h"
-#include "record/agent/real.h"
-#include "record/agent/reserve.h"
-#include "record/agent/switches.h"
-#include "record/agent/vdso.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/base/module_path.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/vdso.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/address_reserve.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/process/switches.h"
 
 #define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))
 #define ACTIVITY_BYTES (EVENT_RING_HEADER + (uint64_t)EVENT_ACTIVITY_DATA)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "store/event_hello.h"
+#include "store/ring/handshake.h"
 
 /* What hpct-record asked for, from the environment; kept for processes to come. */
 struct process_settings {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection.c - see selection.h. The draw is a hash of seed and rank (pid without one), so that all who ask
- * get the same answer and a run can be repeated.
+ * process_filter.c - see process_filter.h. The draw is a hash of seed and rank (pid without one), so that all
+ * who ask get the same answer and a run can be repeated.
  */
-#include "record/agent/selection.h"
+#include "record/agent/process/process_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/event_hello.h"
+#include "store/ring/handshake.h"
 
 /* What follows the word, or NULL. */
 static const char *value_of(const char *events, const char *word)

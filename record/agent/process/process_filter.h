@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection.h - which processes of a run are measured: --no-children, --ranks, --process-fraction. Asked in
- * each process, by its pid and the rank that a launcher announced, so that an exec changes nothing;
+ * process_filter.h - which processes of a run are measured: --no-children, --ranks, --process-fraction. Asked
+ * in each process, by its pid and the rank that a launcher announced, so that an exec changes nothing;
  * hpct-record asks the same of the program that it starts.
  *
  *   HPCT_EVENTS   " ALONE=PID"             this process alone
  *                 " RANKS=0-3,8/2"         ranks 0 to 3, and 8, 10, 12 ...; processes without a rank are
  * measured " FRACTION=LIMIT,SEED"   those whose number, drawn of 2^32, is below LIMIT; rank 0 always
  */
-#ifndef RECORD_AGENT_SELECTION_H
-#define RECORD_AGENT_SELECTION_H
+#ifndef RECORD_AGENT_PROCESS_FILTER_H
+#define RECORD_AGENT_PROCESS_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

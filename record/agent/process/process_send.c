@@ -9,9 +9,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/switches.h"
+#include "record/agent/base/real.h"
+#include "record/agent/process/process.h"
+#include "record/agent/process/switches.h"
 
 /* One message with its descriptors; all that was ever said on its connection. */
 static int message_send(

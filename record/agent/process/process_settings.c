@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/process.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/process/process.h"
 
 #define PERIOD_DEFAULT_NS UINT64_C(5000000)
 

@@ -4,7 +4,7 @@
  * come, costs a thread nothing at its start and least at a switch: the kernel swaps
  * the contexts of threads that have the same events.
  */
-#include "record/agent/switches.h"
+#include "record/agent/process/switches.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/perf.h"
-#include "record/agent/process.h"
+#include "record/agent/base/perf.h"
+#include "record/agent/process/process.h"
 
 #define RINGS_BYTES (4u << 20)	   /* of all rings of a process, when there are many processors */
 #define RING_BYTES_MOST (1u << 20) /* of a storm, 200 000 switches a second, a fifth of one */

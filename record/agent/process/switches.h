@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "store/event.h"
+#include "store/ring/ring.h"
 
 struct switches {
 	int events[EVENT_SWITCHES_MAX]; /* perf events, ours until switches_hand_over */

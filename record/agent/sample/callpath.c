@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path.c - see path.h. The path found last is kept: most paths share its outer
+ * callpath.c - see callpath.h. The path found last is kept: most paths share its outer
  * frames, and those need no look into the tree.
  */
-#include "record/agent/path.h"
+#include "record/agent/sample/callpath.h"
 
 #include <string.h>
 
-#include "record/agent/hot.h"
+#include "record/agent/base/hot_section.h"
 /* A path whose new nodes take more than this sends them ahead in batches: a whole ring might not hold them.
  * What is then known stays known, even when the record itself has to be dropped. */
 #define BATCH_BYTES (48u * 1024u)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path.h - from a thread's registers to a node of its context tree: unwind, find
+ * callpath.h - from a thread's registers to a node of its context tree: unwind, find
  * the path, open a batch in the ring with the nodes that are new. The record that
  * stands on the node follows in the same batch, so both become visible together.
  * In the steady state: no system call, no lock, no allocation.
  */
-#ifndef RECORD_AGENT_PATH_H
-#define RECORD_AGENT_PATH_H
+#ifndef RECORD_AGENT_CALLPATH_H
+#define RECORD_AGENT_CALLPATH_H
 
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 enum path_result { PATH_OPEN = -1 /* else an enum ring_loss: nothing is open, nothing was counted */ };
 

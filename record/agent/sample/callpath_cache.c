@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trail.c - see trail.h. Callers of one depth begin alike: only the words tell which of them it is. */
-#include "record/agent/trail.h"
+/* callpath_cache.c - see callpath_cache.h. Callers of one depth begin alike: only the words tell which of
+ * them it is. */
+#include "record/agent/sample/callpath_cache.h"
 
 #include <string.h>
 
-#include "record/agent/module.h"
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
+#include "record/agent/unwind/module_slots.h"
 
 #define STACKS_MAX 32 /* of one node, where recursion is folded */
 

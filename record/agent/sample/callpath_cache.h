@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trail.h - call paths that a thread walks again and again, as a loop does that
+ * callpath_cache.h - call paths that a thread walks again and again, as a loop does that
  * launches kernels or allocates. All that simple unwind rules take from the stack is
  * kept with the path's node: as long as these words, and the registers that the walk
  * began with, are what they were, so is the path, and nobody has to walk.
@@ -10,12 +10,12 @@
  *
  * One thread, its ring entered.
  */
-#ifndef RECORD_AGENT_TRAIL_H
-#define RECORD_AGENT_TRAIL_H
+#ifndef RECORD_AGENT_CALLPATH_CACHE_H
+#define RECORD_AGENT_CALLPATH_CACHE_H
 
 #include <stdint.h>
 
-#include "record/agent/unwind.h"
+#include "record/agent/unwind/unwind.h"
 
 #define TRAILS 256u	/* a step of a neural network launches from some hundred paths */
 #define TRAIL_HEADS 64u /* a power of two */

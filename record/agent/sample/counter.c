@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counter.c - see counter.h. The event's mapping keeps it alive: no descriptor stays. */
-#include "record/agent/counter.h"
-#include "record/agent/hot.h"
+#include "record/agent/sample/counter.h"
+#include "record/agent/base/hot_section.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -11,12 +11,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/perf.h"
-#include "record/agent/process.h"
-#include "record/agent/sample.h"
-#include "record/agent/source.h"
-#include "record/agent/tally.h"
-#include "record/agent/thread.h"
+#include "record/agent/base/perf.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/sample.h"
+#include "record/agent/sample/source.h"
+#include "record/agent/sample/tally.h"
+#include "record/agent/sample/thread.h"
 
 #define PRECISION_MOST 3u /* beyond: as much as there is */
 

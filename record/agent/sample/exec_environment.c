@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handover.c - see handover.h. */
-#include "record/agent/handover.h"
+/* exec_environment.c - see exec_environment.h. */
+#include "record/agent/sample/exec_environment.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 static struct handover *block_map(size_t bytes)
 {

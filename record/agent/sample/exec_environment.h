@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handover.h - what the next program of an exec or a spawn is handed: the environment with the agent's words.
- * It is some ten kilobytes and more, too much for the stacks of some threads, so it lies in memory that the
- * thread keeps: a vfork child, which may not give back what it maps, uses that of its parent, who waits.
+ * exec_environment.h - what the next program of an exec or a spawn is handed: the environment with the
+ * agent's words. It is some ten kilobytes and more, too much for the stacks of some threads, so it lies in
+ * memory that the thread keeps: a vfork child, which may not give back what it maps, uses that of its parent,
+ * who waits.
  */
-#ifndef RECORD_AGENT_HANDOVER_H
-#define RECORD_AGENT_HANDOVER_H
+#ifndef RECORD_AGENT_EXEC_ENVIRONMENT_H
+#define RECORD_AGENT_EXEC_ENVIRONMENT_H
 
 #include <stdint.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/target.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/process/exec_target.h"
 
 struct handover {
 	pid_t user; /* a process that is at it; a vfork child does not say when it is not any longer */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_stack.c - see own_stack.h. A frame with a frame pointer, so that debuggers find their way out. */
-#include "record/agent/own_stack.h"
+/* handler_stack.c - see handler_stack.h. A frame with a frame pointer, so that debuggers find their way out.
+ */
+#include "record/agent/sample/handler_stack.h"
 
-#include "record/agent/arch.h"
-#include "record/agent/hot.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/hot_section.h"
 
 #define CODE(name, body)                                        \
 	__asm__(".section " HOT_SECTION ", \"ax\", %progbits\n" \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_stack.h - handlers walk on a stack of the agent's own. The program's may be a fiber's or a small
+ * handler_stack.h - handlers walk on a stack of the agent's own. The program's may be a fiber's or a small
  * thread's, or one that the program has just reserved to its very end (Ruby does, when it starts): there is
  * room for what the kernel puts there, as any signal of the program's own needs it, and for little more.
  */
-#ifndef RECORD_AGENT_OWN_STACK_H
-#define RECORD_AGENT_OWN_STACK_H
+#ifndef RECORD_AGENT_HANDLER_STACK_H
+#define RECORD_AGENT_HANDLER_STACK_H
 
 /* Touched as needed. It ends within a page, so that what a sample needs of it shares that with what follows.
  */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* papi.c - see papi.h. */
-#include "record/agent/papi.h"
+#include "record/agent/sample/papi.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "record/agent/plugin.h"
-#include "record/agent/process.h"
-#include "record/agent/thread.h"
+#include "record/agent/base/plugin.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/thread.h"
 
 static struct {
 	const struct papi_plugin *plugin; /* NULL: not loaded */

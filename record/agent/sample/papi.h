@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "store/event.h"
+#include "store/ring/ring.h"
 
 #define PAPI_PLUGIN_FILE "hpct-agent-papi.so"
 #define PAPI_PLUGIN_SYMBOL "hpct_papi"

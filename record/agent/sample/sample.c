@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample.c - from a signal to a record in the ring. path.c finds what the record
+ * sample.c - from a signal to a record in the ring. callpath.c finds what the record
  * stands on.
  */
-#include "record/agent/sample.h"
-#include "record/agent/guard.h"
+#include "record/agent/sample/sample.h"
+#include "record/agent/sample/signal_guard.h"
 
 #include <errno.h>
 
-#include "record/agent/control.h"
-#include "record/agent/hot.h"
-#include "record/agent/interrupt.h"
-#include "record/agent/papi.h"
-#include "record/agent/path.h"
-#include "record/agent/process.h"
-#include "record/agent/trace.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/callpath.h"
+#include "record/agent/sample/papi.h"
+#include "record/agent/sample/start_stop.h"
+#include "record/agent/sample/syscall_restart.h"
+#include "record/agent/sample/trace.h"
 
 /* metric 0: the time source's, which alone owns a stretch of the line. */
 static inline void sample_put(

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 #define SAMPLE_FRAME_NS 16
 #define SAMPLE_READ_NS 600     /* on a stack that is not the thread's own each read is a system call */

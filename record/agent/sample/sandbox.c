@@ -4,7 +4,7 @@
  * kernel has it. It is the program's memory, and may be anything: it is read without
  * the risk of a fault, one instruction at a time, and jumps only lead forward.
  */
-#include "record/agent/sandbox.h"
+#include "record/agent/sample/sandbox.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/peek.h"
-#include "record/agent/process.h"
-#include "record/agent/source.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/safe_read.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/source.h"
 
 /* What the agent calls once the program runs: in threads, at waits and samples, in children, at the end. */
 static const struct own_call {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alternate.c - see alternate.h. A thread that sets a stack that is not roomy has all handlers that were let
- * off block our signals from there on.
+ * sigaltstack.c - see sigaltstack.h. A thread that sets a stack that is not roomy has all handlers that were
+ * let off block our signals from there on.
  */
-#include "record/agent/alternate.h"
+#include "record/agent/sample/sigaltstack.h"
 
 #include <errno.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/guard.h"
-#include "record/agent/real.h"
-#include "record/agent/source.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/sample/signal_guard.h"
+#include "record/agent/sample/source.h"
 
 #define ROOMY_BYTES 32768u /* the stacks of runtimes that think of others: Ada's, Go's */
 /* For the program's handler, beside two frames of the kernel's, which the processor's registers fill. */

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alternate.h - handlers of the program on alternate stacks. Such a stack may have no room for our signals'
+ * sigaltstack.h - handlers of the program on alternate stacks. Such a stack may have no room for our signals'
  * frame beside its own, and the kernel ends a program whose alternate stack overflows: so these handlers
  * block our signals, unless it is roomy, whatever they do with masks. Who leaves such a handler by longjmp
  * leaves them blocked, and by siglongjmp lets them in while still there: wrap_jump.c sees to that. Of other
  * ways out (exceptions, jumps that compilers make) wait.h looks for traces.
  */
-#ifndef RECORD_AGENT_ALTERNATE_H
-#define RECORD_AGENT_ALTERNATE_H
+#ifndef RECORD_AGENT_SIGALTSTACK_H
+#define RECORD_AGENT_SIGALTSTACK_H
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 #define ALTERNATE_WALK_BYTES 4096
 #define ALTERNATE_LOOKS 64 /* of so many waits one looks: a power of two */
@@ -32,7 +32,7 @@ static inline bool alternate_is_narrow(uint64_t address)
 }
 
 /* Where the caller's frame is, roughly. Not by the frame pointer: who uses it where a call waits cannot be
- * walked from outside, where nobody knows it (record/outside.c). */
+ * walked from outside, where nobody knows it (record/process/remote_unwind.c). */
 static inline uint64_t alternate_place(void)
 {
 	char here;

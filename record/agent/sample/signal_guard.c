@@ -4,14 +4,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/guard.h"
-#include "record/agent/hot.h"
-#include "record/agent/interrupt.h"
-#include "record/agent/own_stack.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/source.h"
-#include "record/agent/thread.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/base/real.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/handler_stack.h"
+#include "record/agent/sample/signal_guard.h"
+#include "record/agent/sample/source.h"
+#include "record/agent/sample/syscall_restart.h"
+#include "record/agent/sample/thread.h"
 
 struct guard guards[GUARDS] = {{AGENT_SIGNAL, own_stack_sample}, {SIGTRAP, own_stack_trap}};
 

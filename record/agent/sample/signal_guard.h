@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.h - our signals stay ours: which handler is installed for them, what the
+ * signal_guard.h - our signals stay ours: which handler is installed for them, what the
  * program believes instead, and what becomes of those that are the program's own.
  * wrap_signal.c keeps the program's calls from touching them.
  */
-#ifndef RECORD_AGENT_GUARD_H
-#define RECORD_AGENT_GUARD_H
+#ifndef RECORD_AGENT_SIGNAL_GUARD_H
+#define RECORD_AGENT_SIGNAL_GUARD_H
 
 #include <signal.h>
 #include <stdatomic.h>

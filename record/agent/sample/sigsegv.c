@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.c - see fault.h. */
-#include "record/agent/fault.h"
+/* sigsegv.c - see sigsegv.h. */
+#include "record/agent/sample/sigsegv.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/thread.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/real.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/thread.h"
 
 #define FRAME_SLOP 160u		 /* what aligning a frame may take */
 #define AGAIN_NS UINT64_C(20000) /* no two signals of ours come as fast as an instruction faults again */

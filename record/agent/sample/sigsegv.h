@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault.h - where a stack has no room even for a signal's frame, the kernel sends SIGSEGV in place of the
+ * sigsegv.h - where a stack has no room even for a signal's frame, the kernel sends SIGSEGV in place of the
  * signal. A program that handles SIGSEGV on an alternate stack (Ruby, Rust, libsigsegv: for stacks that
  * overflow) lives to see that: of a signal of ours it is not to hear.
  */
-#ifndef RECORD_AGENT_FAULT_H
-#define RECORD_AGENT_FAULT_H
+#ifndef RECORD_AGENT_SIGSEGV_H
+#define RECORD_AGENT_SIGSEGV_H
 
 #include <signal.h>
 

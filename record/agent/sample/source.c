@@ -4,7 +4,7 @@
  * often as asked, else the first perf source that the kernel grants, else the timer
  * after all. The collector is told which and why.
  */
-#include "record/agent/source.h"
+#include "record/agent/sample/source.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/counter.h"
-#include "record/agent/process.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/counter.h"
 
 static const struct source *chosen = &source_timer;
 

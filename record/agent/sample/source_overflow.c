@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/source_perf.h"
+#include "record/agent/sample/source_perf.h"
 
 static int overflow_open(void)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* source_perf.c - see source_perf.h. */
-#include "record/agent/source_perf.h"
+#include "record/agent/sample/source_perf.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/hot.h"
-#include "record/agent/perf.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/base/perf.h"
 
 #define SAFETY_NS UINT64_C(10000000) /* the timer beside an event that counts kernel hits */
 #define TICKS_PATIENT 6

@@ -13,11 +13,11 @@
 #ifndef RECORD_AGENT_SOURCE_PERF_H
 #define RECORD_AGENT_SOURCE_PERF_H
 
-#include "record/agent/control.h"
-#include "record/agent/process.h"
-#include "record/agent/sample.h"
-#include "record/agent/source.h"
-#include "record/agent/thread.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/sample.h"
+#include "record/agent/sample/source.h"
+#include "record/agent/sample/start_stop.h"
+#include "record/agent/sample/thread.h"
 
 extern struct source_perf {
 	bool kernel;	  /* hits inside the kernel are counted */

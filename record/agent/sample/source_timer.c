@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/agent/guard.h"
-#include "record/agent/hot.h"
-#include "record/agent/process.h"
-#include "record/agent/sample.h"
-#include "record/agent/source.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/sample.h"
+#include "record/agent/sample/signal_guard.h"
+#include "record/agent/sample/source.h"
 
 static const char cookie; /* its address tells our timers from the program's */
 

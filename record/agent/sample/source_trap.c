@@ -11,14 +11,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/counter.h"
-#include "record/agent/guard.h"
-#include "record/agent/hot.h"
-#include "record/agent/interrupt.h"
-#include "record/agent/perf.h"
-#include "record/agent/source_perf.h"
-#include "record/agent/switches.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/base/perf.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/switches.h"
+#include "record/agent/sample/counter.h"
+#include "record/agent/sample/signal_guard.h"
+#include "record/agent/sample/source_perf.h"
+#include "record/agent/sample/syscall_restart.h"
 
 #define KNOWN_SLOTS 16384u /* a power of two, several times as many as rings */
 #define KNOWN_PROBES 64u

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "record/agent/debugger.h"
-#include "record/agent/loaded.h"
-#include "record/agent/source.h"
-#include "store/event.h"
+#include "record/agent/process/debugger.h"
+#include "record/agent/sample/source.h"
+#include "record/agent/unwind/module_map.h"
+#include "store/ring/ring.h"
 
 static bool kernel_is_older(unsigned long major, unsigned long minor)
 {

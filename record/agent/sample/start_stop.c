@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control.c - see control.h. */
-#include "record/agent/control.h"
+/* start_stop.c - see start_stop.h. */
+#include "record/agent/sample/start_stop.h"
 
 #include <string.h>
 
-#include "record/agent/hot.h"
-#include "record/agent/sample.h"
-#include "record/agent/trace.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/sample/sample.h"
+#include "record/agent/sample/trace.h"
 
 static HOT_DATA struct {
 	atomic_flag busy; /* never waited for: of two that call at once, one counts */

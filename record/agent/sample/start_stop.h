@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.h - sampling switched off and on by the program, for all threads of the
+ * start_stop.h - sampling switched off and on by the program, for all threads of the
  * process at once. Timers and signals go on meanwhile; the handler leaves them alone.
  * The collector learns of it from a log in the shared memory (event_process.pause_ns), so
  * that threads that sleep, and such that die, are told of in time.
@@ -10,10 +10,10 @@
  *
  * The weights of a thread add up to its CPU clock without the dots.
  */
-#ifndef RECORD_AGENT_CONTROL_H
-#define RECORD_AGENT_CONTROL_H
+#ifndef RECORD_AGENT_START_STOP_H
+#define RECORD_AGENT_START_STOP_H
 
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 /* Once, when the agent is loaded; `delayed`: off at first. */
 void control_init(bool delayed);

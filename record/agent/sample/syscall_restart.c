@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* interrupt.c - see interrupt.h. */
-#include "record/agent/interrupt.h"
+/* syscall_restart.c - see syscall_restart.h. */
+#include "record/agent/sample/syscall_restart.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/guard.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/sample/signal_guard.h"
 
 /* Those that start again after a handler that asks for it, and end with EINTR after another; some that always
  * start again look the same. */

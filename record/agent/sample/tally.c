@@ -4,8 +4,8 @@
  * when the first is wanted. Sums of unknown paths have their places from the start, so
  * that what finds no other is still counted.
  */
-#include "record/agent/tally.h"
-#include "record/agent/reserve.h"
+#include "record/agent/sample/tally.h"
+#include "record/agent/process/address_reserve.h"
 
 #include <string.h>
 #include <sys/mman.h>

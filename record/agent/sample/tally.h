@@ -8,7 +8,7 @@
 #ifndef RECORD_AGENT_TALLY_H
 #define RECORD_AGENT_TALLY_H
 
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 enum tally_metric {
 	TALLY_NONE,

@@ -4,7 +4,7 @@
  * Nothing here runs in the sampling handler. Blocks are kept out of children
  * (MADV_DONTFORK), as the rings are: a child starts with its own.
  */
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,20 +15,20 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "record/agent/control.h"
-#include "record/agent/counter.h"
-#include "record/agent/handover.h"
-#include "record/agent/loaded.h"
-#include "record/agent/papi.h"
-#include "record/agent/plugin.h"
-#include "record/agent/process.h"
-#include "record/agent/reserve.h"
-#include "record/agent/runtime.h"
-#include "record/agent/sample.h"
-#include "record/agent/switches.h"
-#include "record/agent/tally.h"
-#include "record/agent/trace.h"
-#include "record/agent/unwind_plugin.h"
+#include "record/agent/base/plugin.h"
+#include "record/agent/process/address_reserve.h"
+#include "record/agent/process/process.h"
+#include "record/agent/process/switches.h"
+#include "record/agent/sample/counter.h"
+#include "record/agent/sample/exec_environment.h"
+#include "record/agent/sample/papi.h"
+#include "record/agent/sample/sample.h"
+#include "record/agent/sample/start_stop.h"
+#include "record/agent/sample/tally.h"
+#include "record/agent/sample/trace.h"
+#include "record/agent/unwind/gpu_runtime_libraries.h"
+#include "record/agent/unwind/module_map.h"
+#include "record/agent/unwind/unwind_plugin.h"
 
 #define NODES_WANTED (1u << 20)
 #define NODES_UNFOLDED (1u << 22) /* where each level of a recursion is a node */

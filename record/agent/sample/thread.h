@@ -10,14 +10,14 @@
 #ifndef RECORD_AGENT_THREAD_H
 #define RECORD_AGENT_THREAD_H
 
-#include "record/agent/context.h"
-#include "record/agent/module.h"
-#include "record/agent/own_stack.h"
-#include "record/agent/process.h"
-#include "record/agent/ring.h"
-#include "record/agent/source.h"
-#include "record/agent/trail.h"
-#include "record/agent/unwind.h"
+#include "record/agent/base/ring.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/callpath_cache.h"
+#include "record/agent/sample/handler_stack.h"
+#include "record/agent/sample/source.h"
+#include "record/agent/unwind/context_tree.h"
+#include "record/agent/unwind/module_slots.h"
+#include "record/agent/unwind/unwind.h"
 
 #define TRACE_TEXTS 4096 /* a power of two; a step of JAX names a hundred ranges */
 #define CONTROL_OPEN_MAX 64
@@ -29,7 +29,7 @@ struct trace_text {
 };
 
 struct thread {
-	_Alignas(4096) unsigned char handler_stack[OWN_STACK_BYTES]; /* see own_stack.h */
+	_Alignas(4096) unsigned char handler_stack[OWN_STACK_BYTES]; /* see handler_stack.h */
 	/* What each sample needs: a page with the stack's end. */
 	struct ring ring;
 	_Atomic bool stack_is_taken;
@@ -57,7 +57,7 @@ struct thread {
 	uint64_t untold_ns;
 	unsigned told_depth;  /* of the last path that could not be opened for a full ring */
 	unsigned far_reads;   /* of the last walk: system calls */
-	uint32_t pause_epoch; /* see control.h */
+	uint32_t pause_epoch; /* see start_stop.h */
 	uint32_t believed;    /* hits since the thread's clock was read last */
 	uint32_t root;	      /* enum event_node */
 	uint32_t node;	      /* context of the last sample */
@@ -75,7 +75,7 @@ struct thread {
 	void *(*routine)(void *);
 	void *argument;
 	uint32_t index;
-	uint8_t program_masked; /* the creator's view of our signals, see guard.h */
+	uint8_t program_masked; /* the creator's view of our signals, see signal_guard.h */
 	uint64_t stack_bytes;
 	/* Records of wrappers, see trace.h. */
 	bool is_tracing;	       /* its ring is entered by trace_begin */
@@ -87,10 +87,10 @@ struct thread {
 	uint16_t trail_count;		   /* of those taken so far */
 	uint16_t trail_last;		   /* 1 + the one found last, 0: none */
 	uint16_t trail_heads[TRAIL_HEADS]; /* 1 + the first of those that begin alike, 0: none */
-	uint64_t random;		   /* see memory.c; 0: not begun */
+	uint64_t random;		   /* see alloc_tally.c; 0: not begun */
 	struct tallied *tallied;	   /* see tally.h; NULL: nothing was so far */
 	uintptr_t wait_frame;		   /* of the outermost wait under way, see wait.h */
-	/* See control.h. */
+	/* See start_stop.h. */
 	uint32_t open_count; /* beyond CONTROL_OPEN_MAX: counted alone */
 	uint64_t open_serial;
 	struct event_span open[CONTROL_OPEN_MAX];
@@ -112,11 +112,11 @@ struct thread_place {
 	uint64_t stack_low;  /* [low, high): surely mapped from the stack pointer up */
 	uint64_t stack_high;
 	uint64_t start_routine;	   /* 0: main */
-	struct handover *handover; /* see handover.h */
+	struct handover *handover; /* see exec_environment.h */
 	uint8_t program_masked;	   /* the program believes signals of ours blocked: bits by guard, see
-				      guard.h */
+				      signal_guard.h */
 	uint8_t trap_waits;	   /* enum trap_waits; who sent the thread's: */
-	uint8_t looks;		   /* see alternate.h; the alternate stack, if it is not roomy: */
+	uint8_t looks;		   /* see sigaltstack.h; the alternate stack, if it is not roomy: */
 	uint64_t narrow_low, narrow_high;
 	bool samples_wait; /* and AGENT_SIGNALs of the program's: the kernel blocks it meanwhile */
 	pid_t trap_pid;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace.c - see trace.h. */
-#include "record/agent/trace.h"
+#include "record/agent/sample/trace.h"
 
 #include <string.h>
 
-#include "record/agent/path.h"
-#include "record/agent/sample.h"
-#include "record/agent/trail.h"
+#include "record/agent/sample/callpath.h"
+#include "record/agent/sample/callpath_cache.h"
+#include "record/agent/sample/sample.h"
 
 #define TEXTS_MAX (1u << 22) /* of one claim: the collector keeps a number for each */
 

@@ -13,7 +13,7 @@
 #ifndef RECORD_AGENT_TRACE_H
 #define RECORD_AGENT_TRACE_H
 
-#include "record/agent/thread.h"
+#include "record/agent/sample/thread.h"
 
 #define TRACE_TEXT_BYTES_MAX 1024u
 
@@ -26,7 +26,7 @@ void trace_end(struct thread *t);
 
 /* Node of the calling thread's path, without the agent's own frames; valid as long as the ring's claim.
  * A partial root when it could not be had. About 0.2 us on a known path, a tenth of that on the path of the
- * last time (trail.h). */
+ * last time (callpath_cache.h). */
 uint32_t trace_path(struct thread *t);
 
 /* The same, walked in any case: its frames are then t->path[0 .. t->path_count). */

@@ -7,7 +7,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "record/agent/entry.h"
+#include "record/agent/unwind/fde.h"
 
 /* The machine that DW_CFA_* instructions drive. */
 struct run {

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "record/agent/arch.h"
+#include "record/agent/base/arch.h"
 
 /* Bytes [begin, end) of the measured process, readable here at `bytes`. */
 struct cfi_image {

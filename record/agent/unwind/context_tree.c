@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c - the thread's calling context tree, see context.h. sample.c looks
+ * context_tree.c - the thread's calling context tree, see context_tree.h. sample.c looks
  * paths up here and sends each new node to the collector once.
  */
-#include "record/agent/context.h"
+#include "record/agent/unwind/context_tree.h"
 
 #include <string.h>
 
-#include "record/agent/hot.h"
-#include "store/event.h"
+#include "record/agent/base/hot_section.h"
+#include "store/ring/ring.h"
 
 static uint32_t hash_of(uint32_t parent, uint32_t slot, uint64_t offset)
 {

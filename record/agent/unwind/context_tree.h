@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.h - calling context tree of one thread: nodes (parent, module slot,
+ * context_tree.h - calling context tree of one thread: nodes (parent, module slot,
  * offset) with ids that count up from EVENT_NODE_FIRST, found by a hash that
  * grows by one bucket per node (linear hashing: no rehash ever stalls a sample).
  * Memory is reserved once and touched as it grows. One thread, signal safe.
  *
  *   nodes[0 .. capacity)  24 bytes each       buckets[0 .. capacity)  4 bytes each
  */
-#ifndef RECORD_AGENT_CONTEXT_H
-#define RECORD_AGENT_CONTEXT_H
+#ifndef RECORD_AGENT_CONTEXT_TREE_H
+#define RECORD_AGENT_CONTEXT_TREE_H
 
 #include <stddef.h>
 #include <stdint.h>

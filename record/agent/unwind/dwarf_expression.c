@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expression.c - evaluates the DWARF expressions that unwind rules may hold:
+ * dwarf_expression.c - evaluates the DWARF expressions that unwind rules may hold:
  * PLT stubs, signal frames, realigned stacks. Rare, so kept out of cfi.c; a
  * step limit ends loops in damaged ones.
  */
 #include <dwarf.h>
 
-#include "record/agent/cursor.h"
+#include "record/agent/unwind/dwarf_reader.h"
 
 #define STACK_MAX 32
 #define STEPS_MAX 256

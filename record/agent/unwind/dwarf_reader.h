@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cursor.h - bounded reading of DWARF's number formats, for cfi.c and
- * expression.c. After the first read beyond the end all reads give 0 and `bad`
+ * dwarf_reader.h - bounded reading of DWARF's number formats, for cfi.c and
+ * dwarf_expression.c. After the first read beyond the end all reads give 0 and `bad`
  * stays set, so that callers check once.
  */
-#ifndef RECORD_AGENT_CURSOR_H
-#define RECORD_AGENT_CURSOR_H
+#ifndef RECORD_AGENT_DWARF_READER_H
+#define RECORD_AGENT_DWARF_READER_H
 
-#include "record/agent/cfi.h"
+#include "record/agent/unwind/cfi.h"
 
 struct cursor {
 	const uint8_t *at;

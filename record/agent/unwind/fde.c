@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entry.c - reads .eh_frame_hdr and the records of .eh_frame, and finds the entry
+ * fde.c - reads .eh_frame_hdr and the records of .eh_frame, and finds the entry
  * (FDE) that covers a pc by the search table, or by a scan where there is none.
  */
 #include <dwarf.h>
 #include <string.h>
 
-#include "record/agent/entry.h"
+#include "record/agent/unwind/fde.h"
 
 /* A pointer as .eh_frame writes it. Indirect ones occur only for personality routines. */
 uint64_t entry_pointer_read(

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entry.h - one entry (FDE) of .eh_frame: entry.c finds it, cfi.c runs its
+ * fde.h - one entry (FDE) of .eh_frame: fde.c finds it, cfi.c runs its
  * instructions. For these two alone.
  */
-#ifndef RECORD_AGENT_ENTRY_H
-#define RECORD_AGENT_ENTRY_H
+#ifndef RECORD_AGENT_FDE_H
+#define RECORD_AGENT_FDE_H
 
-#include "record/agent/cursor.h"
+#include "record/agent/unwind/dwarf_reader.h"
 
 /* One FDE with its CIE. */
 struct entry {

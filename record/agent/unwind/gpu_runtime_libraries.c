@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runtime.c - see runtime.h. Entries are written once, then counted. */
-#include "record/agent/runtime.h"
+/* gpu_runtime_libraries.c - see gpu_runtime_libraries.h. Entries are written once, then counted. */
+#include "record/agent/unwind/gpu_runtime_libraries.h"
 
 #include <stdatomic.h>
 
-#include "record/agent/loaded.h"
+#include "record/agent/unwind/module_map.h"
 
 #define RUNTIMES_MAX 16u
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime.h - libraries of GPU runtimes that the program works with, by address:
+ * gpu_runtime_libraries.h - libraries of GPU runtimes that the program works with, by address:
  * threads that they create are their own business, and frames of those that
  * stand between us and the program's call are not the program's.
  */
-#ifndef RECORD_AGENT_RUNTIME_H
-#define RECORD_AGENT_RUNTIME_H
+#ifndef RECORD_AGENT_GPU_RUNTIME_LIBRARIES_H
+#define RECORD_AGENT_GPU_RUNTIME_LIBRARIES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instruction.h - of one machine instruction, its length and what it does to the stack
- * pointer, the frame pointer and the flow. No more than recipe.c needs. Signal safe.
+ * pointer, the frame pointer and the flow. No more than prologue_scan.c needs. Signal safe.
  */
 #ifndef RECORD_AGENT_INSTRUCTION_H
 #define RECORD_AGENT_INSTRUCTION_H

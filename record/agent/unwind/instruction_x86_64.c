@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instruction_x86_64.c - see instruction.h. Of an instruction that was taken apart (x86_parts.h), what it
+ * instruction_x86_64.c - see instruction.h. Of an instruction that was taken apart (x86_fields.h), what it
  * does: only the few that move the stack or lead elsewhere are told apart.
  */
-#include "record/agent/instruction.h"
+#include "record/agent/unwind/instruction.h"
 
 #include <string.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/x86_parts.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/unwind/x86_fields.h"
 
 #if defined(__x86_64__)
 

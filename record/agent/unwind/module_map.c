@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loaded.c - see loaded.h. glibc 2.35 and newer answer through _dl_find_object; older ones through an
+ * module_map.c - see module_map.h. glibc 2.35 and newer answer through _dl_find_object; older ones through an
  * immutable list, replaced as a whole and never freed, since a handler may be reading it.
  */
-#include "record/agent/loaded.h"
+#include "record/agent/unwind/module_map.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -11,8 +11,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/real.h"
+#include "record/agent/base/real.h"
+#include "record/agent/process/environment.h"
 
 #ifndef DLFO_STRUCT_HAS_EH_DBASE
 struct dl_find_object {

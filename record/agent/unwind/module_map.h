@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loaded.h - what the dynamic loader has mapped where, by address. May be asked from
+ * module_map.h - what the dynamic loader has mapped where, by address. May be asked from
  * the sampling handler, and takes no lock.
  */
-#ifndef RECORD_AGENT_LOADED_H
-#define RECORD_AGENT_LOADED_H
+#ifndef RECORD_AGENT_MODULE_MAP_H
+#define RECORD_AGENT_MODULE_MAP_H
 
 #include <link.h>
 #include <stdbool.h>

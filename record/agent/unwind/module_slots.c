@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.c - see module.h. Where a module lies is loaded.h's business; here it gets its slot, its build id
- * and its unwind tables.
+ * module_slots.c - see module_slots.h. Where a module lies is module_map.h's business; here it gets its slot,
+ * its build id and its unwind tables.
  */
-#include "record/agent/module.h"
+#include "record/agent/unwind/module_slots.h"
 
 #include <elf.h>
 #include <link.h>
 #include <string.h>
 
-#include "record/agent/hot.h"
-#include "record/agent/loaded.h"
-#include "record/agent/module_path.h"
-#include "record/agent/process.h"
-#include "record/agent/unwind.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/base/module_path.h"
+#include "record/agent/process/process.h"
+#include "record/agent/unwind/module_map.h"
+#include "record/agent/unwind/unwind.h"
 
 static HOT_DATA _Atomic uint32_t generation;
 static _Atomic uint32_t anonymous_slot; /* plus 1; 0: none yet */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.h - which loaded module holds a pc, and its slot in the table that the
+ * module_slots.h - which loaded module holds a pc, and its slot in the table that the
  * collector reads. Everything here may run in the sampling handler: modules are
  * found without a lock and entered in the table when a call path first meets them.
  */
-#ifndef RECORD_AGENT_MODULE_H
-#define RECORD_AGENT_MODULE_H
+#ifndef RECORD_AGENT_MODULE_SLOTS_H
+#define RECORD_AGENT_MODULE_SLOTS_H
 
-#include "record/agent/cfi.h"
+#include "record/agent/unwind/cfi.h"
 
 #define MODULE_CACHE_ENTRIES 16
 

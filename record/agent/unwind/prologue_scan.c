@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe.c - see recipe.h. Straight on first; branches are taken where that ends without a return. */
-#include "record/agent/recipe.h"
+/* prologue_scan.c - see prologue_scan.h. Straight on first; branches are taken where that ends without a
+ * return. */
+#include "record/agent/unwind/prologue_scan.h"
 
 #include <string.h>
 
-#include "record/agent/instruction.h"
+#include "record/agent/unwind/instruction.h"
 
 #define INSTRUCTIONS_MAX 3000
 #define FP_HELD (-(1 << 30)) /* pushed and popped ahead: below all that there is */

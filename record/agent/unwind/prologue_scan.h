@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recipe.h - where a function without unwind tables will find its return address: its
+ * prologue_scan.h - where a function without unwind tables will find its return address: its
  * machine code is read forward from the pc until it returns, and what it takes off
  * the stack on its way is added up (binary analysis of S4 2.1). Assembly of codecs and
  * math libraries, and libraries whose tables were stripped, are walked by this.
@@ -23,10 +23,10 @@
  * may change on the way. Callers check that what lies there comes right behind a call.
  * Signal safe.
  */
-#ifndef RECORD_AGENT_RECIPE_H
-#define RECORD_AGENT_RECIPE_H
+#ifndef RECORD_AGENT_PROLOGUE_SCAN_H
+#define RECORD_AGENT_PROLOGUE_SCAN_H
 
-#include "record/agent/cfi.h"
+#include "record/agent/unwind/cfi.h"
 
 #define RECIPE_PATHS 24	  /* branches that may be taken later */
 #define RECIPE_PLACES 128 /* jumps that were followed, a power of two */

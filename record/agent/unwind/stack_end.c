@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_bottom.c - where stacks end that a program has made itself: fibers, coroutines, goroutines. Whoever
+ * stack_end.c - where stacks end that a program has made itself: fibers, coroutines, goroutines. Whoever
  * makes one plants the address below its first function by hand. A call has put it there, or it ends the
  * stack:
  *
@@ -10,8 +10,8 @@
  *
  * Go's scheduler plants nothing, but is known by its machine code.
  */
-#include "record/agent/instruction.h"
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/instruction.h"
+#include "record/agent/unwind/unwind_step.h"
 
 #define ENDS_WITHIN 48 /* bytes: a status for exit, a call, a stop */
 

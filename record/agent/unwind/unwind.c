@@ -12,11 +12,11 @@
  *
  *   leaf  g g g g f m   ->   leaf g g f m          leaf  a b a b a b m   ->   leaf a b a b m
  */
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/unwind_step.h"
 
 #include <string.h>
 
-#include "record/agent/unwind_plugin.h"
+#include "record/agent/unwind/unwind_plugin.h"
 
 /* `exact`: a leaf, which may have taken its return address off the stack, to keep it elsewhere meanwhile. */
 static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule, bool exact)

@@ -8,9 +8,9 @@
 #ifndef RECORD_AGENT_UNWIND_H
 #define RECORD_AGENT_UNWIND_H
 
-#include "record/agent/cfi.h"
-#include "record/agent/recipe.h"
-#include "record/agent/unwind_kept.h"
+#include "record/agent/unwind/cfi.h"
+#include "record/agent/unwind/prologue_scan.h"
+#include "record/agent/unwind/unwind_reuse.h"
 
 #define UNWIND_FRAMES_MAX 16384	   /* of a path where recursion is folded: room enough for most */
 #define UNWIND_WALK_MAX (1u << 20) /* frames that are walked at most, some 10 ms, and kept where all are */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_raise.c - out of the function of the C++ runtime that goes on where an exception is caught. It does
- * so by its own end: what the catcher's registers were is copied over what it has saved of its caller's, its
- * return address too, and the stack pointer is taken back last. From then on the return address is the
+ * unwind_exception.c - out of the function of the C++ runtime that goes on where an exception is caught. It
+ * does so by its own end: what the catcher's registers were is copied over what it has saved of its caller's,
+ * its return address too, and the stack pointer is taken back last. From then on the return address is the
  * catcher's, in the right place for the caller's, and a walk would look for the catcher's caller too far in:
  *
  *     _Unwind_RaiseException   return address: in main     copied from ...  | to this one the stack is
@@ -15,7 +15,7 @@
  * The frame pointer is copied ahead of it: a caller that has one (Rust's) is then taken to be so large that a
  * return address ends it.
  */
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/unwind_step.h"
 
 #define RAISE_BYTES_MAX (UINT64_C(256) << 10) /* of the frames between */
 #define RAISE_FRAME_MAX 512u		      /* bytes of that caller */

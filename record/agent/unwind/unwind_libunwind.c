@@ -3,7 +3,7 @@
 #include <libunwind.h>
 #include <string.h>
 
-#include "record/agent/unwind_plugin.h"
+#include "record/agent/unwind/unwind_plugin.h"
 
 /* libunwind's search in a table that lies in another process; exported, but in no header. */
 #define TABLE_SEARCH UNW_OBJ(dwarf_search_unwind_table)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_bare.c - frames of code without tables: hand-written assembly, code made at run time, stripped
- * libraries. In this order: a recipe read from the machine code (recipe.h), a leaf that has pushed nothing,
- * the chain of frame pointers; of code made at run time, which has these mostly, the recipe is the last, and
- * so is one that leads there from a file. All are guesses, so each must lead right behind a call.
+ * unwind_no_cfi.c - frames of code without tables: hand-written assembly, code made at run time, stripped
+ * libraries. In this order: a recipe read from the machine code (prologue_scan.h), a leaf that has pushed
+ * nothing, the chain of frame pointers; of code made at run time, which has these mostly, the recipe is the
+ * last, and so is one that leads there from a file. All are guesses, so each must lead right behind a call.
  */
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/unwind_step.h"
 
 #include <string.h>
 

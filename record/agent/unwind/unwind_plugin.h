@@ -8,7 +8,7 @@
 #ifndef RECORD_AGENT_UNWIND_PLUGIN_H
 #define RECORD_AGENT_UNWIND_PLUGIN_H
 
-#include "record/agent/unwind.h"
+#include "record/agent/unwind/unwind.h"
 
 #define UNWIND_PLUGIN_FILE "hpct-agent-libunwind.so"
 #define UNWIND_PLUGIN_SYMBOL "hpct_unwind"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_kept.h - inside the walk: the simple steps of the last one. Most samples share all but their
+ * unwind_reuse.h - inside the walk: the simple steps of the last one. Most samples share all but their
  * innermost frames with the one before, and as long as the words that led a walk outwards are what they were,
  * so is where it led: they are compared, one after the other, and no rule is looked for, each of which lies
  * on a page of its own.
@@ -9,8 +9,8 @@
  *   fresh    [ inner, ... ]                                             of this walk, until it meets a kept
  * one
  */
-#ifndef RECORD_AGENT_UNWIND_KEPT_H
-#define RECORD_AGENT_UNWIND_KEPT_H
+#ifndef RECORD_AGENT_UNWIND_REUSE_H
+#define RECORD_AGENT_UNWIND_REUSE_H
 
 #include <stdbool.h>
 #include <stdint.h>

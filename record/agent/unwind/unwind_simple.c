@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unwind_simple.c - runs of simple steps, nearly all of nearly all walks: by the cached rules, until they
- * meet the last walk's (unwind_kept.h).
+ * meet the last walk's (unwind_reuse.h).
  */
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/unwind_step.h"
 
 /* A walk by simple steps, everything in registers of our own. */
 struct simple {

@@ -3,13 +3,13 @@
  * unwind_step.h - inside the walk: a place's rule, and one step from a frame to its caller. Only unwind*.c
  * includes it. Steps by simple rules are in unwind.c, runs of them
  * in unwind_simple.c, by all other tables in unwind_table.c, without tables
- * in unwind_bare.c.
+ * in unwind_no_cfi.c.
  */
 #ifndef RECORD_AGENT_UNWIND_STEP_H
 #define RECORD_AGENT_UNWIND_STEP_H
 
-#include "record/agent/hot.h"
-#include "record/agent/unwind.h"
+#include "record/agent/base/hot_section.h"
+#include "record/agent/unwind/unwind.h"
 
 enum rule_kind {
 	RULE_EMPTY,
@@ -30,7 +30,7 @@ enum rule_kind {
 #define RULE_CALLED 4u	/* a frame without CFI led here, right behind a call */
 #define RULE_OWN 8u	/* what it has called is passed over, too */
 #define RULE_READ 16u	/* without CFI: its machine code was read, which gave ... */
-#define RULE_RAISES 16u /* with CFI: goes on where an exception is caught, unwind_raise.c */
+#define RULE_RAISES 16u /* with CFI: goes on where an exception is caught, unwind_exception.c */
 #define RULE_RECIPE 32u
 #define RULE_LOADED 64u	  /* ... one whose base lies on the stack */
 #define RULE_PLANTED 128u /* as a return address: no call has put it there, the stack ends */

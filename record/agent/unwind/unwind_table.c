@@ -3,7 +3,7 @@
  * unwind_table.c - what a module's tables say of a place: as a small rule for the cache where that does, by
  * interpreting the row where it does not.
  */
-#include "record/agent/unwind_step.h"
+#include "record/agent/unwind/unwind_step.h"
 
 #include <dwarf.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86_parts.c - how long an x86-64 instruction is: prefixes, opcode of one of four maps, operands, as the
+ * x86_fields.c - how long an x86-64 instruction is: prefixes, opcode of one of four maps, operands, as the
  * manuals' opcode tables have them.
  */
-#include "record/agent/x86_parts.h"
+#include "record/agent/unwind/x86_fields.h"
 
-#include "record/agent/instruction.h"
+#include "record/agent/unwind/instruction.h"
 
 #if defined(__x86_64__)
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86_parts.h - an x86-64 instruction taken apart:
+ * x86_fields.h - an x86-64 instruction taken apart:
  *
  *   prefixes | rex | opcode, of one of four maps | modrm, sib, displacement | immediate
  *
  * Inside instruction_x86_64.c. Signal safe.
  */
-#ifndef RECORD_AGENT_X86_PARTS_H
-#define RECORD_AGENT_X86_PARTS_H
+#ifndef RECORD_AGENT_X86_FIELDS_H
+#define RECORD_AGENT_X86_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - see memory.h. A call path that allocates is kept once per process (a site),
+ * alloc_tally.c - see alloc_tally.h. A call path that allocates is kept once per process (a site),
  * apart from all threads: another thread may free the block, or the first be gone.
  * Called where the program calls malloc: nothing here allocates, locks or waits.
  */
-#include "record/agent/memory.h"
+#include "record/agent/wrap/alloc_tally.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "record/agent/control.h"
-#include "record/agent/path.h"
-#include "record/agent/tally.h"
-#include "record/agent/trace.h"
+#include "record/agent/sample/callpath.h"
+#include "record/agent/sample/start_stop.h"
+#include "record/agent/sample/tally.h"
+#include "record/agent/sample/trace.h"
 
 #define SITES_BYTES (UINT64_C(256) << 20) /* reserved, touched as needed; some million paths */
 #define SITES_SHARE 64u			  /* of limited memory they take this part at most */

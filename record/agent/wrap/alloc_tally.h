@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - what the program allocates and frees, tallied by the call path that allocated
+ * alloc_tally.h - what the program allocates and frees, tallied by the call path that allocated
  * it: what is freed counts there, too, whoever frees it, so that the difference of the two
  * is what was never freed. Only in the agent that EVENT_WORD_MEMLEAK asks for.
  *
@@ -9,10 +9,10 @@
  *
  * A block is forgotten before it is freed: the address may be another thread's at once.
  */
-#ifndef RECORD_AGENT_MEMORY_H
-#define RECORD_AGENT_MEMORY_H
+#ifndef RECORD_AGENT_ALLOC_TALLY_H
+#define RECORD_AGENT_ALLOC_TALLY_H
 
-#include "record/agent/blocks.h"
+#include "record/agent/wrap/live_blocks.h"
 #include <stddef.h>
 
 /* The calling thread has allocated this. NULL and empty blocks are passed over. errno is left alone. */

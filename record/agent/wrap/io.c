@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* io.c - see io.h. */
-#include "record/agent/io.h"
+#include "record/agent/wrap/io.h"
 
 #include <string.h>
 
-#include "record/agent/control.h"
-#include "record/agent/environment.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/sample/start_stop.h"
 
 /* "call=pread64,fd=12"; the name without what makes it an internal one. */
 static void attributes_write(char *to, const char *name, int fd)

@@ -7,8 +7,8 @@
 #ifndef RECORD_AGENT_IO_H
 #define RECORD_AGENT_IO_H
 
-#include "record/agent/tally.h"
-#include "record/agent/wait.h"
+#include "record/agent/sample/tally.h"
+#include "record/agent/wrap/wait.h"
 
 static inline bool io_is_on(void)
 {

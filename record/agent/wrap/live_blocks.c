@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocks.c - see blocks.h. */
-#include "record/agent/blocks.h"
+/* live_blocks.c - see live_blocks.h. */
+#include "record/agent/wrap/live_blocks.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

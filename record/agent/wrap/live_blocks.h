@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.h - the live blocks of memory that are tallied, by address. Beside the
+ * live_blocks.h - the live blocks of memory that are tallied, by address. Beside the
  * program's heap, not in it: blocks keep their size, alignment and allocator.
  *
  *   level 0   [bucket of 16][bucket of 16] ...       an address has one bucket in each
@@ -11,8 +11,8 @@
  * address belongs to one thread at a time, from malloc to free, so it is never added and
  * taken at once. A child of fork starts empty.
  */
-#ifndef RECORD_AGENT_BLOCKS_H
-#define RECORD_AGENT_BLOCKS_H
+#ifndef RECORD_AGENT_LIVE_BLOCKS_H
+#define RECORD_AGENT_LIVE_BLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

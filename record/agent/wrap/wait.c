@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait.c - see wait.h. */
-#include "record/agent/wait.h"
+#include "record/agent/wrap/wait.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/sample.h"
-#include "record/agent/tally.h"
-#include "record/agent/trace.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/sample/sample.h"
+#include "record/agent/sample/tally.h"
+#include "record/agent/sample/trace.h"
 
 const struct timespec *wait_rest(const struct wait *wait, const struct timespec *whole, struct timespec *rest)
 {

@@ -2,7 +2,7 @@
 /*
  * wait.h - around a call that may put the thread to sleep. A wait that lasted is
  * published as the call path that waited; which part of it the thread was switched
- * out the collector knows from the kernel (record/waits.h).
+ * out the collector knows from the kernel (record/kernel/wait_paths.h).
  *
  *   wait_begin(&wait); result = REAL(read)(...); wait_end(&wait, real.read);
  *
@@ -17,8 +17,8 @@
 #include <errno.h>
 #include <time.h>
 
-#include "record/agent/alternate.h"
-#include "record/agent/thread.h"
+#include "record/agent/sample/sigaltstack.h"
+#include "record/agent/sample/thread.h"
 
 #define WAIT_LEAST_NS UINT64_C(20000) /* shorter waits are not published */
 
@@ -120,7 +120,7 @@ int wait_rest_ms(const struct wait *wait, int whole_ms);
 		result_;                                                    \
 	})
 
-/* The whole wrapper of a call that waits; needs record/agent/wrap.h. */
+/* The whole wrapper of a call that waits; needs record/agent/base/wrap.h. */
 #define WAITS(type, name, parameters, arguments) \
 	WRAPPER type name parameters             \
 	{                                        \

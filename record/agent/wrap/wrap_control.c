@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <hpct.h>
 
-#include "record/agent/control.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/sample/start_stop.h"
 
 void hpctoolkit_sampling_start(void);
 void hpctoolkit_sampling_stop(void);

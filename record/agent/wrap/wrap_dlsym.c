@@ -10,10 +10,10 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/process.h"
 
 __asm__(".symver dlvsym,dlvsym@" ARCH_GLIBC_BASE);
 #pragma weak dlvsym

@@ -4,9 +4,9 @@
  * of them then mostly shows. With --disable-gprof neither begins, and no gmon.out is written: what is left of
  * it is a call of mcount that returns at once.
  */
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/process.h"
 
 static bool is_disabled(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_jump.c - jumps out of handlers on alternate stacks that are not roomy (alternate.h). Our signals,
+ * wrap_jump.c - jumps out of handlers on alternate stacks that are not roomy (sigaltstack.h). Our signals,
  * blocked there, are let through where the jump leads to: on that stack first, and then it goes on.
  */
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "record/agent/alternate.h"
-#include "record/agent/arch.h"
-#include "record/agent/guard.h"
-#include "record/agent/own_stack.h"
-#include "record/agent/real.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/sample/handler_stack.h"
+#include "record/agent/sample/sigaltstack.h"
+#include "record/agent/sample/signal_guard.h"
 
 #define BELOW 512u /* what the one who is jumped to may use below its stack pointer, and we below that */
 

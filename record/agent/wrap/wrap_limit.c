@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wrap_limit.c - limits that the program sets itself, and what it locks into memory, are about the program's
- * own memory and not the agent's (reserve.h).
+ * own memory and not the agent's (address_reserve.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "record/agent/peek.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/reserve.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/safe_read.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/address_reserve.h"
+#include "record/agent/process/process.h"
 
 /* ---- limits ---- */
 

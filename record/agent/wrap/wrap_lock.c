@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/real.h"
-#include "record/agent/wait.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/wrap/wait.h"
 
 /* `taken`: what the try gives when somebody else has it. Where a library has no try, the lock waits. */
 #define TRIES(name, try, taken, parameters, lock, arguments)        \
@@ -75,7 +75,7 @@ WAITS(int, pthread_clockjoin_np,
 	(thread, result, clock, until))
 WAITS(int, thrd_join, (thrd_t thread, int *result), (thread, result))
 
-/* Who comes late to a barrier is found by all that wait there (blame/late.h). */
+/* Who comes late to a barrier is found by all that wait there (blame/wait/last_arrival.h). */
 WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	char text[64] = "call=pthread_barrier_wait,comm=";

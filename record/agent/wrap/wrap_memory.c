@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "record/agent/memory.h"
-#include "record/agent/real.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/wrap/alloc_tally.h"
 
 #define ARENA_BYTES 65536u
 #define ARENA_HEADER 16u /* keeps the size, and the alignment */

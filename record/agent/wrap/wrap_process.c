@@ -11,19 +11,19 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-#include "record/agent/debugger.h"
-#include "record/agent/environment.h"
-#include "record/agent/guard.h"
-#include "record/agent/handover.h"
-#include "record/agent/peek.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/reserve.h"
-#include "record/agent/selection.h"
-#include "record/agent/source.h"
-#include "record/agent/target.h"
-#include "record/agent/thread.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/safe_read.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/address_reserve.h"
+#include "record/agent/process/debugger.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/process/exec_target.h"
+#include "record/agent/process/process.h"
+#include "record/agent/process/process_filter.h"
+#include "record/agent/sample/exec_environment.h"
+#include "record/agent/sample/signal_guard.h"
+#include "record/agent/sample/source.h"
+#include "record/agent/sample/thread.h"
 
 /* since_ns: before the child was, so that it never seems to have begun earlier. */
 static void note(uint32_t kind, pid_t child, uint64_t since_ns)

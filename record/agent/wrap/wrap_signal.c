@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "record/agent/alternate.h"
-#include "record/agent/fault.h"
-#include "record/agent/guard.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/source.h"
-#include "record/agent/wait.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/sigaltstack.h"
+#include "record/agent/sample/signal_guard.h"
+#include "record/agent/sample/sigsegv.h"
+#include "record/agent/sample/source.h"
+#include "record/agent/wrap/wait.h"
 
 static bool is_guarding(void)
 {

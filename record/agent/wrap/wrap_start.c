@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wrap_start.c - how a program gets to its main: the frame at which main's stacks
- * end. Inside a static program (start.h) the wrapper runs ahead of everything, even of
+ * end. Inside a static program (agent_kind.h) the wrapper runs ahead of everything, even of
  * the relocations that libc's string functions need, so it calls nothing of libc's.
  */
 #include <stdlib.h>
 
-#include "record/agent/gpu.h"
-#include "record/agent/papi.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/start.h"
-#include "record/agent/thread.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/gpu/gpu.h"
+#include "record/agent/process/agent_kind.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/papi.h"
+#include "record/agent/sample/thread.h"
 
 static int (*program_main)(int, char **, char **);
 
@@ -61,7 +61,7 @@ WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char
 
 #include <sys/auxv.h>
 
-#include "record/agent/inside.h"
+#include "record/agent/base/elf_note.h"
 
 /* What hpct-record looks for in a static program. */
 __attribute__((used, aligned(4), section(".note.hpct"))) static const struct inside_note note = {

@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "record/agent/io.h"
-#include "record/agent/real.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/wrap/io.h"
 
 /* struct _IO_FILE is part of glibc's binary interface; putc_unlocked is compiled into programs by it. */
 static size_t readable(const FILE *stream)

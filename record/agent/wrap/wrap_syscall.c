@@ -14,14 +14,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/environment.h"
-#include "record/agent/guard.h"
-#include "record/agent/peek.h"
-#include "record/agent/real.h"
-#include "record/agent/sandbox.h"
-#include "record/agent/wait.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/safe_read.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/sample/sandbox.h"
+#include "record/agent/sample/signal_guard.h"
+#include "record/agent/wrap/wait.h"
 
 static bool is_futex_wait(long number, long operation)
 {

@@ -6,16 +6,16 @@
  */
 #include <stdarg.h>
 
-#include "record/agent/guard.h"
-#include "record/agent/handover.h"
-#include "record/agent/loaded.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/runtime.h"
-#include "record/agent/sandbox.h"
-#include "record/agent/thread.h"
-#include "record/agent/vdso.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/vdso.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/process/process.h"
+#include "record/agent/sample/exec_environment.h"
+#include "record/agent/sample/sandbox.h"
+#include "record/agent/sample/signal_guard.h"
+#include "record/agent/sample/thread.h"
+#include "record/agent/unwind/gpu_runtime_libraries.h"
+#include "record/agent/unwind/module_map.h"
 
 #define DESTRUCTOR_ROUNDS 4	   /* PTHREAD_DESTRUCTOR_ITERATIONS: libc runs so many */
 #define STACK_MARGIN (64u * 1024u) /* of a thread's stack, for what libc keeps at its top */

@@ -6,10 +6,10 @@
  */
 #include <sched.h>
 
-#include "record/agent/io.h"
-#include "record/agent/real.h"
-#include "record/agent/wait.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/wrap/io.h"
+#include "record/agent/wrap/wait.h"
 
 /* Those that move bytes tell how many; all have the descriptor first. */
 #define MOVES(direction, type, name, parameters, arguments)                    \

@@ -4,7 +4,7 @@
  * itself calls us in cuInit (CUDA_INJECTION64_PATH), which catches every way of
  * using CUDA: linked, static, loaded by Python. Not for OpenCL on NVIDIA's GPUs.
  */
-#include "record/agent/gpu_cuda.h"
+#include "record/agent/gpu/cuda/gpu_cuda.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -13,12 +13,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/gpu_cuda_share.h"
-#include "record/agent/process.h"
-#include "record/agent/real.h"
-#include "record/agent/runtime.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/gpu/cuda/gpu_cuda_share.h"
+#include "record/agent/process/environment.h"
+#include "record/agent/process/process.h"
+#include "record/agent/unwind/gpu_runtime_libraries.h"
 
 #define FLUSH_PERIOD_NS UINT64_C(200000000)
 #define FLUSH_MOST_NS UINT64_C(1000000000) /* that an ending program waits for the last records */

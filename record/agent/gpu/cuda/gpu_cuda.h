@@ -16,7 +16,7 @@
 
 #include <cupti.h>
 
-#include "record/agent/gpu.h"
+#include "record/agent/gpu/gpu.h"
 
 #define CUDA_FUNCTIONS(X)                         \
 	X(cuptiGetVersion)                        \

@@ -5,7 +5,7 @@
  */
 #include <sys/mman.h>
 
-#include "record/agent/gpu_cuda.h"
+#include "record/agent/gpu/cuda/gpu_cuda.h"
 
 /* CUPTI keeps a buffer until all in it has finished, and a killed program loses what it keeps; but each
  * change of buffers holds up launches. */

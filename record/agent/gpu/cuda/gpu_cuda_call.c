@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "record/agent/gpu_cuda.h"
+#include "record/agent/gpu/cuda/gpu_cuda.h"
 
 #define LOADS_MAX 256u
 #define CALLS_MAX 2048 /* CUPTI's ids of driver calls are below */

@@ -5,7 +5,7 @@
  * Python's wheels of either layout), else the toolkit's, else the loader's path.
  * Two of them in one process would not work.
  */
-#include "record/agent/gpu_cuda.h"
+#include "record/agent/gpu/cuda/gpu_cuda.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/agent/real.h"
+#include "record/agent/base/real.h"
 
 /* Records grow at their end within a major version; the first one that has all that is read here. */
 #define VERSION_LEAST 18 /* CUDA 11.8 */

@@ -3,9 +3,9 @@
  * gpu_cuda_none.c - takes the place of the other gpu_cuda files where hpct is built
  * without CUPTI's headers: says so once the program uses CUDA.
  */
-#include "record/agent/gpu.h"
-#include "record/agent/gpu_cuda_share.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/gpu/cuda/gpu_cuda_share.h"
+#include "record/agent/gpu/gpu.h"
 
 int InitializeInjection(void);
 WRAPPER int InitializeInjection(void)

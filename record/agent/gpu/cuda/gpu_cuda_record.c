@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/agent/gpu_cuda.h"
+#include "record/agent/gpu/cuda/gpu_cuda.h"
 
 #define CONTEXTS_MAX 256u
 #define DEVICES_MAX 64u

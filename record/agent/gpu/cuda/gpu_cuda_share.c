@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "record/agent/gpu_cuda_share.h"
-#include "record/agent/real.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/gpu/cuda/gpu_cuda_share.h"
 
 #define CUPTI_NOT_INITIALIZED 15
 

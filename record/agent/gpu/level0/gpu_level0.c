@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <time.h>
 
-#include "record/agent/arch.h"
-#include "record/agent/gpu_level0.h"
-#include "record/agent/lock.h"
-#include "record/agent/real.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/arch.h"
+#include "record/agent/base/lock.h"
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/gpu/level0/gpu_level0.h"
 
 #define LOADER "libze_loader.so.1"
 #define NEAR 16	       /* operations in flight that a look asks for: most end in their order */

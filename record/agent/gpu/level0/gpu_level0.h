@@ -21,9 +21,9 @@
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
-#include "record/agent/gpu.h"
-#include "record/agent/gpu_clock.h"
-#include "record/agent/gpu_map.h"
+#include "record/agent/gpu/gpu.h"
+#include "record/agent/gpu/gpu_clock.h"
+#include "record/agent/gpu/gpu_map.h"
 
 /* A begin that is so much ahead of its launch is the clocks' fault. */
 #define LEVEL0_CLOCK_ERROR_NS 50000

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "record/agent/gpu_level0.h"
+#include "record/agent/gpu/level0/gpu_level0.h"
 
 /* One call. */
 struct append {

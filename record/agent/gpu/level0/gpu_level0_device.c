@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/agent/gpu_level0.h"
+#include "record/agent/gpu/level0/gpu_level0.h"
 
 #define POOL_EVENTS 128u
 #define EVENTS_MAX (1u << 20) /* of one context and device; more operations in flight are not timed */

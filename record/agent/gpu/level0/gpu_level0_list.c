@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/agent/gpu_level0.h"
+#include "record/agent/gpu/level0/gpu_level0.h"
 
 static struct gpu_map lists;
 static struct gpu_map events; /* the program's, as far as operations signal them */

@@ -3,7 +3,7 @@
  * gpu_level0_none.c - takes the place of the other gpu_level0 files where hpct is
  * built without Level Zero's headers: says so once the program has its loader.
  */
-#include "record/agent/gpu.h"
+#include "record/agent/gpu/gpu.h"
 
 static void level0_look_back(void)
 {

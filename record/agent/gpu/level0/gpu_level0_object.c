@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/agent/gpu_level0.h"
+#include "record/agent/gpu/level0/gpu_level0.h"
 
 #define KIND_BITS 3 /* of enum gpu_memory_kind, below the bytes of an allocation */
 #define BINARY_BYTES_MAX (UINT64_C(1) << 30)

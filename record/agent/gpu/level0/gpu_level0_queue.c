@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "record/agent/gpu_level0.h"
+#include "record/agent/gpu/level0/gpu_level0.h"
 
 static struct gpu_map queues;
 static struct gpu_map fences; /* to the handle of its queue */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/agent/gpu_level0.h"
+#include "record/agent/gpu/level0/gpu_level0.h"
 
 #define SAVES_MAX 4096u /* in flight */
 #define WORDS 4u	/* of an event's times: global and context, begin and end */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "record/agent/gpu_opencl.h"
-#include "record/agent/wrap.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/gpu/opencl/gpu_opencl.h"
 
 cl_icd_dispatch opencl_next;
 static cl_icd_dispatch layer;

@@ -17,7 +17,7 @@
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
 
-#include "record/agent/gpu.h"
+#include "record/agent/gpu/gpu.h"
 
 /* The functions below the layer: the runtime's, or the next layer's. */
 extern cl_icd_dispatch opencl_next;

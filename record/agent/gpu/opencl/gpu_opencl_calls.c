@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "record/agent/gpu_opencl.h"
+#include "record/agent/gpu/opencl/gpu_opencl.h"
 
 #define NAME_BYTES 1024
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/gpu_opencl.h"
-#include "record/agent/lock.h"
+#include "record/agent/base/lock.h"
+#include "record/agent/gpu/opencl/gpu_opencl.h"
+#include "record/agent/process/environment.h"
 
 #define BUCKETS 1024u
 

@@ -3,7 +3,7 @@
  * gpu_opencl_none.c - takes the place of the other gpu_opencl files where hpct is
  * built without OpenCL's headers: says so once the program has used OpenCL.
  */
-#include "record/agent/gpu.h"
+#include "record/agent/gpu/gpu.h"
 
 static void opencl_look_back(void)
 {

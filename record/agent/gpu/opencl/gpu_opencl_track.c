@@ -2,7 +2,7 @@
 /*
  * gpu_opencl_track.c - see gpu_opencl.h. A command's event tells of its end on a
  * thread of the runtime, in the device's time; how far that is from ours is for
- * gpu_bounds.h to say.
+ * gpu_clock_bounds.h to say.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -10,10 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "record/agent/environment.h"
-#include "record/agent/gpu_bounds.h"
-#include "record/agent/gpu_opencl.h"
-#include "record/agent/lock.h"
+#include "record/agent/base/lock.h"
+#include "record/agent/gpu/gpu_clock_bounds.h"
+#include "record/agent/gpu/opencl/gpu_opencl.h"
+#include "record/agent/process/environment.h"
 
 #define BUCKETS 256u
 #define SETTLE_MS 20
