@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "timeline/names/names_fill.h"
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
 #include "tui/app/command.h"
@@ -307,7 +308,7 @@ static int open_other(
 
 	if (!call->operand_count)
 		return align ? error_set(error, ERROR_USAGE, "--align needs two runs: hpct-view A B") : 0;
-	result = run_open(&run, call->operands[0], &call->run_options, error);
+	result = names_run_open(&run, call->operands[0], &call->run_options, error);
 	if (!result)
 		result = compare_open(session, run, error);
 	if (result)

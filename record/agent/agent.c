@@ -25,6 +25,9 @@
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/start_stop.h"
 #include "record/agent/unwind/module_map.h"
+#include "record/agent/wrap/agent_end.h"
+
+static const struct gpu_vendor *const vendors[] = {&gpu_nvidia, &gpu_opencl, &gpu_level0, NULL};
 
 #define STACK_BYTES_MAX (UINT64_C(1) << 30)
 
@@ -34,8 +37,6 @@ extern void *__dso_handle;
 
 static char **program_argv;
 static char **program_envp;
-static _Atomic int ended;
-static bool is_exiting; /* runtimes may be torn down already: what they had was flushed before that */
 
 /* The main thread's stack ends below argv and reaches down as far as its limit allows. */
 static void main_stack_set(char **argv)
@@ -98,7 +99,7 @@ OWN static void start_in_child(void)
 	if (process.is_resting)
 		return;
 	guards_again();
-	atomic_store(&ended, 0);
+	agent_begins();
 	vdso_look();
 	if (is_wanted())
 		start();
@@ -106,39 +107,11 @@ OWN static void start_in_child(void)
 	errno = error;
 }
 
-void agent_end(void)
-{
-	struct thread *thread;
-
-	if (!process_is_own() || atomic_exchange(&ended, 1))
-		return;
-	if (!is_exiting)
-		gpu_flush();
-	gpu_look_back();
-	thread = thread_here();
-	if (thread) {
-		control_thread_end(thread);
-		thread_settle(thread);
-	}
-	source_timer_end();
-	process_end(process_now_ns());
-}
-
-void agent_resume(void)
-{
-	if (!process_is_own() || !atomic_exchange(&ended, 0))
-		return;
-	process_resume();
-	if (thread_place.self)
-		thread_resume(thread_place.self);
-}
-
 /* Registered ahead of all that the program registers, so it runs after that, destructors included. */
 OWN static void at_exit(void *nothing)
 {
 	(void)nothing;
-	is_exiting = true;
-	agent_end();
+	agent_exits();
 	STAY;
 }
 
@@ -160,6 +133,7 @@ OWN static void begin(char **argv, char **envp)
 		return;
 	if (environment_hides_trap(envp))
 		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	gpu_init(vendors);
 	program_argv = argv;
 	program_envp = envp;
 	main_stack_set(argv);

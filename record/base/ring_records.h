@@ -6,6 +6,7 @@
 #ifndef RECORD_RING_RECORDS_H
 #define RECORD_RING_RECORDS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "store/ring/ring.h"
@@ -18,6 +19,13 @@ typedef bool records_take(void *context, const struct event_header *h);
  * tail; `head` and *is_broken after a record that made no sense. */
 uint64_t records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64_t head, records_take *take,
 	void *context, bool *is_broken);
+
+/* Bytes in the ring that nobody has read yet, as the ring's writer says. */
+static inline uint64_t ring_waiting(struct event_ring *shared)
+{
+	return atomic_load_explicit(&shared->head, memory_order_relaxed) -
+	       atomic_load_explicit(&shared->tail, memory_order_relaxed);
+}
 
 /* Store ids by a ring's own numbers. */
 struct numbers {

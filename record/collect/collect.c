@@ -131,7 +131,7 @@ static int drain_ms(struct collector *collector)
  * programs have such: for the others a machine is not woken as often. */
 static int peek_ms(const struct measured *process)
 {
-	if (process->join)
+	if (process->gpu.join)
 		return PEEK_STORM_MS;
 	if (!process->tallies_at && !process->has_ranges && !atomic_load(&process->shared->rank_known))
 		return DRAIN_CALM_MS;

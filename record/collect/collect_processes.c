@@ -61,7 +61,8 @@ void collect_process_take(struct collector *collector, struct hello *hello)
 	switches_begin(process->switches, 0, hello->word);
 	process->host_pid = hello->host_pid;
 	process->next = collector->processes;
-	process->is_discarded = collector->has_failed;
+	if (collector->has_failed)
+		measured_discard(process);
 	collector->processes = process;
 	generations_end(collector, process);
 	children_registered(&collector->children, process->pid, process->begin_ns);
@@ -110,7 +111,7 @@ static struct gpu_module_kernels *gpu_kernels_of(struct collector *collector, co
 {
 	for (struct measured *at = collector->processes; at; at = at->next)
 		if (is_of(at, hello->pid, hello->host_pid))
-			return &at->gpu_kernels;
+			return &at->gpu.kernels;
 	return NULL;
 }
 

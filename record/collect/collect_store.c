@@ -117,7 +117,7 @@ void collect_store_failed(struct collector *collector, const struct error *error
 	collector->has_failed = true;
 	collector->failure = *error;
 	for (struct measured *at = collector->processes; at; at = at->next)
-		at->is_discarded = true;
+		measured_discard(at);
 }
 
 void collect_commit(struct collector *collector)

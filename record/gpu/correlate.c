@@ -6,9 +6,8 @@
 
 #include "record/base/clock.h"
 #include "record/gpu/correlate_internal.h"
-#include "record/process/drain.h"
 
-static struct join *join_of(struct measured *process)
+static struct join *join_of(struct gpu_process *process)
 {
 	if (!process->join)
 		process->join = calloc(1, sizeof(*process->join));
@@ -16,7 +15,7 @@ static struct join *join_of(struct measured *process)
 }
 
 uint64_t join_launch(
-	struct measured *process, uint64_t correlation, uint32_t stream, const struct store_record *call)
+	struct gpu_process *process, uint64_t correlation, uint32_t stream, const struct store_record *call)
 {
 	static uint64_t links; /* of the one store of this collector */
 	struct join *join = correlation ? join_of(process) : NULL;
@@ -29,7 +28,7 @@ uint64_t join_launch(
 	launch->end_ns = call->end_ns;
 	launch->context = call->context;
 	launch->stream = stream;
-	process->gpu_launches++;
+	process->launches++;
 	return launch->link;
 }
 
@@ -65,8 +64,8 @@ static void lost_tell(struct joining *at, const struct event_ring *shared)
 
 	if (!lost || (!queue && !at->is_last))
 		return;
-	at->process->lost += lost;
-	at->process->gpu_lost += lost;
+	*at->process->lost += lost;
+	at->process->lost_operations += lost;
 	join->lost += lost;
 	stream = queue ? store_writer_stream_edit(at->writer, queue->stream) : NULL;
 	if (!stream)
@@ -84,8 +83,7 @@ static void gap_take(const struct joining *at, const struct event_gpu_unmonitore
 	join_queues_gap(&at->join->queues, at->writer,
 		said->time_ns < at->now_ns ? said->time_ns : at->now_ns, reason);
 	if (text)
-		snprintf(at->process->gpu_unwatched, sizeof(at->process->gpu_unwatched), "%.*s", (int)size,
-			text);
+		snprintf(at->process->unwatched, sizeof(at->process->unwatched), "%.*s", (int)size, text);
 }
 
 /* The first word counts; what is not possible is not known. */
@@ -129,22 +127,16 @@ static bool record_take(void *context, const struct event_header *h)
 
 /* ---- the whole ---- */
 
-static struct event_ring *activity_ring(const struct measured *process)
+bool join_is_filling(const struct gpu_process *process)
 {
-	return process->activity_at ? (struct event_ring *)((char *)process->shared + process->activity_at)
-				    : NULL;
-}
-
-bool join_is_filling(const struct measured *process)
-{
-	struct event_ring *shared = activity_ring(process);
+	struct event_ring *shared = process->activity;
 
 	return shared && ring_waiting(shared) > EVENT_ACTIVITY_DATA / 8;
 }
 
-bool join_look(struct measured *process)
+bool join_look(struct gpu_process *process)
 {
-	struct event_ring *shared = activity_ring(process);
+	struct event_ring *shared = process->activity;
 
 	if (!shared ||
 		(atomic_load_explicit(&shared->state, memory_order_acquire) != EVENT_RING_CLAIMED &&
@@ -168,7 +160,7 @@ static void ring_take(struct joining *at, struct event_ring *shared)
 	atomic_store_explicit(&shared->tail, head, memory_order_release);
 }
 
-size_t join_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t until_ns)
+size_t join_drain(struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t until_ns)
 {
 	struct joining at = {.join = process->join,
 		.process = process,
@@ -176,7 +168,7 @@ size_t join_drain(struct measured *process, struct store_writer *writer, uint32_
 		.host = host,
 		.now_ns = clock_now_ns(),
 		.is_last = until_ns == UINT64_MAX};
-	struct event_ring *shared = activity_ring(process);
+	struct event_ring *shared = process->activity;
 
 	if (!at.join)
 		return 0;
@@ -189,7 +181,7 @@ size_t join_drain(struct measured *process, struct store_writer *writer, uint32_
 	return at.records;
 }
 
-void join_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns)
+void join_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns)
 {
 	struct join *join = process->join;
 	uint64_t oldest_ns;
@@ -209,7 +201,7 @@ void join_complete(struct measured *process, struct store_writer *writer, uint64
 	}
 }
 
-void join_rank(struct measured *process, struct store_writer *writer)
+void join_rank(struct gpu_process *process, struct store_writer *writer)
 {
 	for (uint32_t i = 0; process->join && i < process->join->queues.count; i++) {
 		struct store_stream *stream =
@@ -220,7 +212,7 @@ void join_rank(struct measured *process, struct store_writer *writer)
 	}
 }
 
-void join_finish(struct measured *process, struct store_writer *writer, uint64_t end_ns)
+void join_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns)
 {
 	if (process->join)
 		join_queues_close(&process->join->queues, process, writer, end_ns);

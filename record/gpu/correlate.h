@@ -13,7 +13,8 @@
 #ifndef RECORD_CORRELATE_H
 #define RECORD_CORRELATE_H
 
-#include "record/process/process.h"
+#include "record/gpu/gpu_process.h"
+#include "store/ring/ring.h"
 
 #define JOIN_LAUNCHES_MAX (1u << 19)	  /* kept per process */
 #define JOIN_WAIT_NS UINT64_C(2000000000) /* so long an operation waits for its launch */
@@ -23,20 +24,20 @@
 
 /* A call on `stream` launched `correlation`: the span of the call. Returns its link, 0 when it has none. */
 uint64_t join_launch(
-	struct measured *process, uint64_t correlation, uint32_t stream, const struct store_record *call);
+	struct gpu_process *process, uint64_t correlation, uint32_t stream, const struct store_record *call);
 
 /* Has the activity ring an eighth to be taken? */
-bool join_is_filling(const struct measured *process);
+bool join_is_filling(const struct gpu_process *process);
 /* Marks how much of the activity ring join_drain will take; false: nothing. */
-bool join_look(struct measured *process);
-/* Takes it and what waits; returns the number of operations. `now_ns` as for measured_drain. */
-size_t join_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
+bool join_look(struct gpu_process *process);
+/* Takes it and what waits; returns the number of operations. `now_ns` as for process_drain. */
+size_t join_drain(struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
 /* Sets the watermarks of the queues. */
-void join_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns);
+void join_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns);
 /* The process's rank was learnt. */
-void join_rank(struct measured *process, struct store_writer *writer);
+void join_rank(struct gpu_process *process, struct store_writer *writer);
 /* Gives up waiting, closes the queues' streams. */
-void join_finish(struct measured *process, struct store_writer *writer, uint64_t end_ns);
+void join_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns);
 void join_free(struct join *join);
 
 #endif

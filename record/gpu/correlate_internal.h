@@ -82,7 +82,7 @@ struct join_queues {
 };
 
 /* The queue's stream, opened if it is new. NULL: no memory. Valid until the next new queue. */
-struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
+struct join_queue *join_queue_find(struct join_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue);
 
 static inline uint32_t join_recent_place(uint32_t device, uint32_t context, uint32_t queue)
@@ -107,14 +107,14 @@ void join_queue_put(struct join_queues *queues, struct join_queue *queue, struct
 /* Hands on what waits: before anything else is said of queues, and at the end of each drain. */
 void join_queues_flush(struct join_queues *queues, struct store_writer *writer);
 /* Texts; 0: as it was. */
-void join_queue_tell(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
-	struct join_queue *queue, uint32_t name, uint32_t attributes);
-void join_device_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
-	const struct join_device *device);
+void join_queue_tell(struct join_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, struct join_queue *queue, uint32_t name, uint32_t attributes);
+void join_device_name(struct join_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, const struct join_device *device);
 /* No queue is watched from `time_ns` on, because of `reason` (text; 0: they are again). */
 void join_queues_gap(
 	struct join_queues *queues, struct store_writer *writer, uint64_t time_ns, uint32_t reason);
-void join_queues_close(struct join_queues *queues, const struct measured *process,
+void join_queues_close(struct join_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint64_t end_ns);
 void join_queues_fini(struct join_queues *queues);
 
@@ -150,7 +150,7 @@ struct join {
 /* One drain of it. */
 struct joining {
 	struct join *join;
-	struct measured *process;
+	struct gpu_process *process;
 	struct store_writer *writer;
 	uint32_t host;
 	uint64_t now_ns;

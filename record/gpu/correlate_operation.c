@@ -62,7 +62,7 @@ static void times_check(const struct joining *at, struct store_record *span, con
 	if (span->begin_ns && span->begin_ns <= span->end_ns && span->end_ns < at->now_ns + AHEAD_NS &&
 		span->begin_ns + AHEAD_NS >= at->process->begin_ns)
 		return;
-	at->process->gpu_untimed++;
+	at->process->untimed++;
 	span->begin_ns = span->end_ns = instead_ns;
 }
 
@@ -98,7 +98,7 @@ static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes
 static uint32_t attributes_of(
 	const struct joining *at, uint32_t operation, uint32_t name, uint32_t attributes)
 {
-	const struct gpu_module_kernels *kernels = &at->process->gpu_kernels;
+	const struct gpu_module_kernels *kernels = &at->process->kernels;
 	struct map_key key = {name, attributes};
 	const char *bytes;
 	uint64_t module;
@@ -122,11 +122,11 @@ void join_kinds_look(const struct joining *at)
 {
 	struct join *join = at->join;
 
-	if (join->attributes_since == at->process->gpu_kernels.count)
+	if (join->attributes_since == at->process->kernels.count)
 		return;
 	map_fini(&join->attributes);
 	memset(join->kinds, 0, sizeof(join->kinds));
-	join->attributes_since = at->process->gpu_kernels.count;
+	join->attributes_since = at->process->kernels.count;
 }
 
 static struct join_kind kind_new(const struct joining *at, const struct event_gpu *gpu, uint32_t launched)
@@ -203,9 +203,9 @@ static void span_put(const struct joining *at, const struct event_gpu *gpu, stru
 	call_take(&span, launch);
 	if (!stream_put(at, gpu, launch, &span))
 		return;
-	at->process->lost += at->process->is_discarded;
-	at->process->gpu_operations++;
-	at->process->gpu_unmatched += !launch;
+	*at->process->lost += at->process->is_discarded;
+	at->process->operations++;
+	at->process->unmatched += !launch;
 	if (launch)
 		launch->is_matched = true;
 }

@@ -36,7 +36,7 @@ static void text_attribute(
 }
 
 static struct store_record monitored_span(const struct join_queues *queues, const struct join_queue *queue,
-	const struct measured *process, struct store_writer *writer, uint64_t end_ns)
+	const struct gpu_process *process, struct store_writer *writer, uint64_t end_ns)
 {
 	const struct join_device *device = device_find(queues, queue->device);
 	struct store_record span = {
@@ -63,7 +63,7 @@ static struct store_record monitored_span(const struct join_queues *queues, cons
 
 /* Puts into the stream what is known of the queue by now. */
 static void queue_show(const struct join_queues *queues, const struct join_queue *queue,
-	const struct measured *process, struct store_writer *writer)
+	const struct gpu_process *process, struct store_writer *writer)
 {
 	struct store_stream *stream = store_writer_stream_edit(writer, queue->stream);
 	const struct join_device *device = device_find(queues, queue->device);
@@ -95,7 +95,7 @@ static void gap_show(const struct join_gap *gap, const struct join_queue *queue,
 		store_writer_append(writer, queue->stream, STORE_SPANS, &span, 1);
 }
 
-static struct join_queue *queue_new(struct join_queues *queues, const struct measured *process,
+static struct join_queue *queue_new(struct join_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint32_t host, const struct join_queue *like)
 {
 	struct store_stream stream = {.kind = STORE_STREAM_GPU,
@@ -132,7 +132,7 @@ static struct join_queue *queue_new(struct join_queues *queues, const struct mea
 	return queue;
 }
 
-struct join_queue *join_queue_find(struct join_queues *queues, const struct measured *process,
+struct join_queue *join_queue_find(struct join_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue)
 {
 	struct map_key key = {(uint64_t)device << 32 | context, queue};
@@ -179,16 +179,16 @@ void join_queues_flush(struct join_queues *queues, struct store_writer *writer)
 		queue_flush(&queues->list[i], writer);
 }
 
-void join_queue_tell(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
-	struct join_queue *queue, uint32_t name, uint32_t attributes)
+void join_queue_tell(struct join_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, struct join_queue *queue, uint32_t name, uint32_t attributes)
 {
 	queue->name = name ? name : queue->name;
 	queue->attributes = attributes ? attributes : queue->attributes;
 	queue_show(queues, queue, process, writer);
 }
 
-void join_device_name(struct join_queues *queues, const struct measured *process, struct store_writer *writer,
-	const struct join_device *device)
+void join_device_name(struct join_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, const struct join_device *device)
 {
 	struct join_device *known = (struct join_device *)device_find(queues, device->number);
 
@@ -250,7 +250,7 @@ void join_queues_gap(
 		gap_show(wider, &queues->list[i], writer);
 }
 
-void join_queues_close(struct join_queues *queues, const struct measured *process,
+void join_queues_close(struct join_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint64_t end_ns)
 {
 	gap_close(queues, writer, end_ns);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/agent/agent_names.h"
+#include "record/agent/base/agent_names.h"
 
 #define COMMA "-Wl,"
 

@@ -105,13 +105,13 @@ void summary_add(struct summary *summary, const struct measured *process)
 	summary->switches_lost += process->switches_lost;
 	summary->switches_refused +=
 		process->switches_refused + atomic_load(&process->shared->switches_refused);
-	summary->gpu_operations += process->gpu_operations;
-	summary->gpu_launches += process->gpu_launches;
-	summary->gpu_unmatched += process->gpu_unmatched;
-	summary->gpu_untimed += process->gpu_untimed;
-	summary->gpu_lost += process->gpu_lost;
-	if (process->gpu_unwatched[0])
-		memcpy(summary->gpu_unwatched, process->gpu_unwatched, sizeof(summary->gpu_unwatched));
+	summary->gpu_operations += process->gpu.operations;
+	summary->gpu_launches += process->gpu.launches;
+	summary->gpu_unmatched += process->gpu.unmatched;
+	summary->gpu_untimed += process->gpu.untimed;
+	summary->gpu_lost += process->gpu.lost_operations;
+	if (process->gpu.unwatched[0])
+		memcpy(summary->gpu_unwatched, process->gpu.unwatched, sizeof(summary->gpu_unwatched));
 	if (!summary->switches_error)
 		summary->switches_error = atomic_load(&process->shared->switches_error);
 }

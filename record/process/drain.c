@@ -18,12 +18,6 @@ struct event_ring *ring_at(const struct measured *process, uint32_t index)
 				     (uint64_t)index * EVENT_RING_STRIDE);
 }
 
-uint64_t ring_waiting(struct event_ring *shared)
-{
-	return atomic_load_explicit(&shared->head, memory_order_relaxed) -
-	       atomic_load_explicit(&shared->tail, memory_order_relaxed);
-}
-
 /* Counters of the thread: into the process's totals and, what readers show, into the stream. */
 static void counters_take(struct drain *drain, struct event_ring *shared)
 {

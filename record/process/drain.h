@@ -37,8 +37,6 @@ struct ring {
 };
 
 struct event_ring *ring_at(const struct measured *process, uint32_t index);
-/* Bytes that it says are to be taken. */
-uint64_t ring_waiting(struct event_ring *shared);
 
 /* Takes what is there; opens the stream of a new claim. Returns records taken. */
 size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host);

@@ -124,6 +124,6 @@ bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 		.what = STORE_OP_LAUNCH};
 	if (span->end_ns < span->begin_ns)
 		span->end_ns = span->begin_ns;
-	span->link = join_launch(drain->process, launch->correlation, drain->ring->stream, span);
+	span->link = join_launch(&drain->process->gpu, launch->correlation, drain->ring->stream, span);
 	return true;
 }

@@ -22,6 +22,7 @@
 static int header_check(struct measured *process, struct error *error)
 {
 	const struct event_process *shared = process->shared;
+	uint64_t activity_at = shared->activity_at;
 
 	process->pid = shared->pid;
 	process->parent_pid = shared->parent_pid;
@@ -31,7 +32,6 @@ static int header_check(struct measured *process, struct error *error)
 	process->rings_at = shared->rings_at;
 	process->begin_ns = shared->begin_ns;
 	process->period_ns = shared->period_ns;
-	process->activity_at = shared->activity_at;
 	process->trap = shared->switches_trap;
 	memcpy(process->metric_name, shared->metric, sizeof(process->metric_name));
 	process->metric_name[sizeof(process->metric_name) - 1] = '\0';
@@ -44,9 +44,9 @@ static int header_check(struct measured *process, struct error *error)
 		process->ring_count > EVENT_RINGS_MAX ||
 		process->ring_count > (process->shared_bytes - process->rings_at) / EVENT_RING_STRIDE)
 		return error_set(error, ERROR_IO, "a process offered memory whose sizes do not fit");
-	if (process->activity_at % 4096 || process->activity_at > process->shared_bytes ||
-		process->shared_bytes - process->activity_at < EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
-		process->activity_at = 0;
+	if (activity_at && activity_at % 4096 == 0 && activity_at <= process->shared_bytes &&
+		process->shared_bytes - activity_at >= EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
+		process->gpu.activity = (struct event_ring *)((char *)process->shared + activity_at);
 	process->tallies_at = shared->tallies_at;
 	if (process->tallies_at % 4096 || process->tallies_at > process->shared_bytes ||
 		process->ring_count > (process->shared_bytes - process->tallies_at) / EVENT_TALLIES_STRIDE)
@@ -123,6 +123,12 @@ int measured_open(
 		measured_free(process);
 		return result;
 	}
+	process->gpu.pid = process->pid;
+	process->gpu.generation = process->generation;
+	process->gpu.rank = process->rank;
+	process->gpu.begin_ns = process->begin_ns;
+	process->gpu.command = process->command;
+	process->gpu.lost = &process->lost;
 	process->metric = store_writer_metric(writer, process->metric_name, "ns", false);
 	counters_name(process, writer);
 	*out = process;
@@ -171,7 +177,8 @@ static void rank_learn(struct measured *process, struct store_writer *writer)
 		if (stream)
 			stream->rank = process->rank;
 	}
-	join_rank(process, writer);
+	process->gpu.rank = process->rank;
+	join_rank(&process->gpu, writer);
 }
 
 bool measured_is_dead(const struct measured *process)
@@ -188,7 +195,7 @@ uint32_t measured_proc_pid(const struct measured *process)
 
 bool measured_look(struct measured *process)
 {
-	return join_look(process);
+	return join_look(&process->gpu);
 }
 
 bool measured_is_filling(const struct measured *process)
@@ -198,7 +205,7 @@ bool measured_is_filling(const struct measured *process)
 	for (uint32_t i = 0; i < count; i++)
 		if (ring_waiting(ring_at(process, i)) > EVENT_RING_DATA / 8)
 			return true;
-	return join_is_filling(process);
+	return join_is_filling(&process->gpu);
 }
 
 size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
@@ -210,7 +217,7 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 	rank_learn(process, writer);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
-	records += join_drain(process, writer, host, now_ns);
+	records += join_drain(&process->gpu, writer, host, now_ns);
 	/* Whatever a thread did before it ended is in the switch rings now. */
 	pauses_take(&process->pauses, process->shared, clock_now_ns());
 	for (uint32_t i = 0; i < process->ring_seen; i++)
@@ -247,7 +254,7 @@ void measured_complete(struct measured *process, struct store_writer *writer, ui
 				stream->complete_ns[track] = known_ns;
 		}
 	}
-	join_complete(process, writer, complete_ns);
+	join_complete(&process->gpu, writer, complete_ns);
 }
 
 static void unmonitored_put(struct measured *process, struct store_writer *writer, uint32_t on,
@@ -319,7 +326,7 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 			unmonitored_put(process, writer, stream, now_ns,
 				"its seccomp filter would end it at a call of the agent's");
 	}
-	join_finish(process, writer, end_ns);
+	join_finish(&process->gpu, writer, end_ns);
 	if (!is_locked_up)
 		exec_finish(process, writer, end_ns, now_ns);
 }
@@ -328,6 +335,11 @@ void measured_name(struct measured *process, struct store_writer *writer)
 {
 	process->jit.module = process->modules.jit;
 	jit_name(&process->jit, writer, process->pid, process->begin_ns);
+}
+
+void measured_discard(struct measured *process)
+{
+	process->is_discarded = process->gpu.is_discarded = true;
 }
 
 void measured_free(struct measured *process)
@@ -342,8 +354,8 @@ void measured_free(struct measured *process)
 		hits_fini(&process->rings[i].hits);
 	}
 	free(process->rings);
-	join_free(process->join);
-	gpu_module_fini(&process->gpu_kernels);
+	join_free(process->gpu.join);
+	gpu_module_fini(&process->gpu.kernels);
 	pauses_fini(&process->pauses);
 	jit_fini(&process->jit);
 	outside_free(process->outside);

@@ -12,7 +12,7 @@
 #ifndef RECORD_PROCESS_H
 #define RECORD_PROCESS_H
 
-#include "record/process/gpu_module.h"
+#include "record/gpu/gpu_process.h"
 #include "record/process/modules.h"
 #include "record/process/perf_map.h"
 #include "record/process/sampling_off.h"
@@ -20,7 +20,6 @@
 #include "store/write/writer.h"
 
 struct switches;
-struct join;
 struct outside;
 struct ring; /* what is known of one ring's present claim */
 
@@ -42,10 +41,9 @@ struct measured {
 	int32_t rank;
 	uint32_t ring_count, ring_seen; /* rings in the memory; of them looked at so far */
 	uint64_t rings_at, begin_ns, period_ns;
-	uint64_t activity_at; /* 0: there is no activity ring */
-	uint64_t tallies_at;  /* 0: nothing is tallied */
-	uint64_t end_ns;      /* 0: it runs */
-	uint32_t metric;      /* store id of the time source's metric */
+	uint64_t tallies_at; /* 0: nothing is tallied */
+	uint64_t end_ns;     /* 0: it runs */
+	uint32_t metric;     /* store id of the time source's metric */
 	char metric_name[32];
 	uint32_t trap;			      /* enum event_trap of its switch rings */
 	char sampler[16];		      /* the source of its samples */
@@ -54,7 +52,6 @@ struct measured {
 	char *command; /* shell-quoted; ours */
 	char executable[4096];
 	struct ring *rings;
-	struct join *join;	   /* NULL: no GPU operation so far */
 	struct switches *switches; /* NULL: no switch records */
 	struct outside *outside;   /* NULL: none of its threads was looked at */
 	bool is_outside_refused;
@@ -68,7 +65,8 @@ struct measured {
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
 	bool has_successor;	 /* the program that its exec began has registered */
 	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */
-	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost */
+	bool is_discarded;	 /* the store takes no more: what its rings hold is counted as lost
+				    (process_discard) */
 	bool has_died;		 /* as the drain at hand found it */
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
 	int drain_ms;		 /* how long they may fill at most; 0: not asked yet */
@@ -80,11 +78,7 @@ struct measured {
 	uint64_t cpu_ns;	/* of threads that have ended */
 	uint64_t switches_read; /* records of the kernel */
 	uint64_t switches_lost, switches_refused;
-	char gpu_unwatched[96]; /* why its GPUs were not, the last time; "" */
-	struct gpu_module_kernels gpu_kernels;
-	uint64_t gpu_operations, gpu_launches, gpu_lost;
-	uint64_t gpu_unmatched; /* operations whose launch never came */
-	uint64_t gpu_untimed;	/* of which the runtime gave no times, or impossible ones */
+	struct gpu_process gpu;
 	uint64_t weight_ns, handler_ns;
 };
 
@@ -115,6 +109,8 @@ void measured_complete(struct measured *process, struct store_writer *writer, ui
 void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
 /* Names the code that the program made itself, as far as its map tells. */
 void measured_name(struct measured *process, struct store_writer *writer);
+/* The store takes no more: what the rings hold from now on is counted as lost. */
+void measured_discard(struct measured *process);
 void measured_free(struct measured *process);
 
 #endif

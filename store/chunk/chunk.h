@@ -2,7 +2,7 @@
 /*
  * chunk.h - the bytes of a chunk: records of one stream and track that begin in one time bucket, as
  * columns in blocks of 256. chunk_write.c makes them, chunk_read.c takes them apart (its public half is
- * store_chunk_decode() in reader.h); FORMAT.md draws them.
+ * chunk_decode.h); FORMAT.md draws them.
  *
  *   | header 64 | constants | dictionary | tables | sums | directory 12 x blocks | block | block | ...
  *   block: the columns that are not constant, in the order of enum chunk_column

@@ -8,8 +8,8 @@
 #define STORE_CHUNK_DECODE_INTERNAL_H
 
 #include "store/chunk/chunk.h"
+#include "store/chunk/chunk_decode.h"
 #include "store/file/tree.h"
-#include "store/read/reader.h"
 
 /* What one decoding is about. */
 struct store_chunk_job {

@@ -393,3 +393,15 @@ void store_file_raise_limit(struct store_file *file)
 	mdb_env_set_mapsize(file->env, 2 * store_file_bytes(file));
 	pthread_mutex_unlock(&files_lock);
 }
+
+/* By its directory's descriptor: the run may have been moved, or removed and another one made in its place.
+ */
+int store_file_directory_open(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	free(directory);
+	return fd;
+}

@@ -16,18 +16,6 @@
 #include "store/file/file_internal.h"
 #include "store/write/page_size.h"
 
-/* By its directory's descriptor: the run may have been moved, or removed and another one made in its place.
- */
-int store_file_directory_open(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	int fd = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-
-	free(directory);
-	return fd;
-}
-
 static const char *name_of(const struct store_file *file)
 {
 	const char *slash = strrchr(file->path, '/');

@@ -331,7 +331,7 @@ static void source_begin(struct source *source, const char *path)
 		measured_open(&source->process, source->writer, memory,
 			(int)syscall(SYS_pidfd_open, getpid(), 0), &error))
 		exit(error_report(&error, "collect_bench"));
-	source->process->gpu_kernels.count = source->is_gpu; /* a binary is known, as with CUDA */
+	source->process->gpu.kernels.count = source->is_gpu; /* a binary is known, as with CUDA */
 	source->host = store_writer_text(source->writer, "bench", 5);
 	atomic_store(&source->shared->ring_claimed, source->threads);
 	for (uint32_t thread = 0; thread < source->threads; thread++) {

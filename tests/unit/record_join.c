@@ -18,11 +18,11 @@ static void test_launch_first_and_operation_first(void **state)
 	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
 	operation(f, STORE_OP_COPY, 8, 4000, 5000, 1);
 	drain(f, 0);
-	assert_int_equal(f->process.gpu_operations, 1);
+	assert_int_equal(f->process.operations, 1);
 	two = launch(f, 8, 2500);
 	drain(f, 0);
-	assert_int_equal(f->process.gpu_operations, 2);
-	assert_int_equal(f->process.gpu_unmatched, 0);
+	assert_int_equal(f->process.operations, 2);
+	assert_int_equal(f->process.unmatched, 0);
 	assert_true(one && two && one != two);
 	assert_int_equal(spans(f, 1), 2);
 	assert_int_equal(spans(f, 0), 0);
@@ -36,9 +36,9 @@ static void test_one_launch_may_have_many_operations(void **state)
 	for (uint32_t i = 0; i < 100; i++)
 		operation(f, STORE_OP_KERNEL, 7, 3000 + i, 3001 + i, 1 + i % 4);
 	drain(f, 0);
-	assert_int_equal(f->process.gpu_operations, 100);
-	assert_int_equal(f->process.gpu_launches, 1);
-	assert_int_equal(f->process.gpu_unmatched, 0);
+	assert_int_equal(f->process.operations, 100);
+	assert_int_equal(f->process.launches, 1);
+	assert_int_equal(f->process.unmatched, 0);
 	for (uint32_t stream = 1; stream <= 4; stream++)
 		assert_int_equal(spans(f, stream), 25);
 }
@@ -52,10 +52,10 @@ static void test_what_has_no_launch_gives_up_at_the_end(void **state)
 	operation(f, STORE_OP_KERNEL, 0, 3000, 4000, 1); /* the runtime knows of none */
 	operation(f, STORE_OP_NONE, 7, 3000, 4000, 1);	 /* no operation */
 	drain(f, 0);
-	assert_int_equal(f->process.gpu_operations, 1);
+	assert_int_equal(f->process.operations, 1);
 	drain(f, UINT64_MAX);
-	assert_int_equal(f->process.gpu_operations, 2);
-	assert_int_equal(f->process.gpu_unmatched, 2);
+	assert_int_equal(f->process.operations, 2);
+	assert_int_equal(f->process.unmatched, 2);
 	assert_int_equal(spans(f, 1), 2);
 }
 
@@ -82,8 +82,8 @@ static void test_impossible_times_are_counted(void **state)
 	operation(f, STORE_OP_KERNEL, 7, 3000, UINT64_MAX, 1);
 	operation(f, STORE_OP_KERNEL, 7, 3000, 3000, 1);
 	drain(f, 0);
-	assert_int_equal(f->process.gpu_operations, 4);
-	assert_int_equal(f->process.gpu_untimed, 3);
+	assert_int_equal(f->process.operations, 4);
+	assert_int_equal(f->process.untimed, 3);
 }
 
 static void test_nonsense_in_the_ring(void **state)
@@ -100,7 +100,7 @@ static void test_nonsense_in_the_ring(void **state)
 	ring_commit(&f->ring);
 	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
 	drain(f, 0);
-	assert_int_equal(f->process.gpu_operations, 1);
+	assert_int_equal(f->process.operations, 1);
 	assert_int_equal(f->ring.shared->tail, f->ring.shared->head);
 	for (uint64_t *at = (uint64_t *)f->ring.data; at < (uint64_t *)(f->ring.data + 100000); at++)
 		*at = (uint64_t)rand() << 32 | (uint64_t)rand();
@@ -115,13 +115,13 @@ static void test_losses_go_to_a_queue(void **state)
 
 	f->ring.shared->lost_full = 5;
 	drain(f, 0);
-	assert_int_equal(f->process.gpu_lost, 0); /* no queue yet that could tell */
+	assert_int_equal(f->process.lost_operations, 0); /* no queue yet that could tell */
 	launch(f, 7, 2000);
 	operation(f, STORE_OP_KERNEL, 7, 3000, 4000, 1);
 	drain(f, 0);
 	f->ring.shared->lost_full = 9;
 	drain(f, UINT64_MAX);
-	assert_int_equal(f->process.gpu_lost, 9);
+	assert_int_equal(f->process.lost_operations, 9);
 	assert_int_equal(store_writer_stream_edit(f->writer, 1)->lost, 9);
 }
 

@@ -115,8 +115,8 @@ static void test_each_operation_is_where_its_launch_says(void **state)
 	for (uint32_t i = 0; i < COUNT; i += 5)
 		sent_launch(f, &sent[i], i);
 	drain(f, 0);
-	assert_int_equal(f->process.gpu_operations, COUNT);
-	assert_int_equal(f->process.gpu_unmatched, 0);
+	assert_int_equal(f->process.operations, COUNT);
+	assert_int_equal(f->process.unmatched, 0);
 	reader = committed(f);
 	for (uint32_t stream = 0; stream <= QUEUES; stream++) {
 		size_t count = spans_read(reader, stream, spans, COUNT);
@@ -209,7 +209,7 @@ static void test_kinds_of_launches_are_told_apart(void **state)
 	assert_true(
 		is_text(f, (uint32_t)store_writer_context_at(f->writer, spans[10].context).offset, "later"));
 
-	gpu_module_note(&f->process.gpu_kernels, image, image_of(image, one), 0xabc);
+	gpu_module_note(&f->process.kernels, image, image_of(image, one), 0xabc);
 	operation_put(f, &(struct event_gpu){.operation = STORE_OP_KERNEL,
 				 .name = 1,
 				 .attributes = 2,
@@ -218,7 +218,7 @@ static void test_kinds_of_launches_are_told_apart(void **state)
 				 .end_ns = 7001});
 	drain(f, 0);
 	assert_true(is_text(f, attributes_read(f, 1, 11), "grid=1,module=0000000000000abc"));
-	gpu_module_fini(&f->process.gpu_kernels);
+	gpu_module_fini(&f->process.kernels);
 }
 
 /* Correlations as runtimes have them (counted up), and as they might have: addresses, few numbers again and

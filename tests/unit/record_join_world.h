@@ -21,7 +21,7 @@
 
 #include "record/agent/base/ring.h"
 #include "record/gpu/correlate_internal.h"
-#include "record/process/gpu_module.h"
+#include "record/gpu/gpu_module.h"
 #include "store/read/reader.h"
 #include "tests/unit/seed.h"
 
@@ -29,7 +29,9 @@
 
 struct fixture {
 	struct store_writer *writer;
-	struct measured process;
+	void *shared; /* the memory that the activity ring lies in */
+	struct gpu_process process;
+	uint64_t lost;
 	struct ring ring;
 	uint32_t host, path, thread;
 	char store[64];
@@ -45,15 +47,16 @@ static inline int set_up(void **state)
 	snprintf(f->store, sizeof(f->store), "/tmp/hpct-join-%d.mdb", (int)getpid());
 	unlink(f->store);
 	assert_int_equal(store_writer_create(&f->writer, f->store, &error), 0);
-	f->process.shared =
+	f->shared =
 		mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	assert_ptr_not_equal(f->process.shared, MAP_FAILED);
-	f->process.activity_at = EVENT_MODULES_AT;
-	f->process.command = (char *)"test";
+	assert_ptr_not_equal(f->shared, MAP_FAILED);
+	f->process.command = "test";
 	f->process.begin_ns = 1000;
 	f->process.rank = -1;
-	shared = (struct event_ring *)((char *)f->process.shared + EVENT_MODULES_AT);
+	shared = (struct event_ring *)((char *)f->shared + EVENT_MODULES_AT);
 	shared->state = EVENT_RING_CLAIMED;
+	f->process.activity = shared;
+	f->process.lost = &f->lost;
 	ring_init(&f->ring, shared, EVENT_ACTIVITY_DATA);
 	f->host = store_writer_text(f->writer, "node", 4);
 	f->path = store_writer_context(f->writer, STORE_CONTEXT_PROGRAM_ROOT,
@@ -69,7 +72,7 @@ static inline int tear_down(void **state)
 	char lock[80];
 
 	join_free(f->process.join);
-	munmap(f->process.shared, BYTES);
+	munmap(f->shared, BYTES);
 	store_writer_abort(f->writer);
 	snprintf(lock, sizeof(lock), "%s-lock", f->store);
 	unlink(f->store);

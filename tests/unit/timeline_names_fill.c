@@ -16,7 +16,8 @@
 
 #include "store/base/arena.h"
 #include "store/write/writer.h"
-#include "timeline/names/names_calls.h"
+#include "timeline/names/names_fill.h"
+#include "timeline/names_calls.h"
 #include "timeline/run/names_run_cache.h"
 #include "timeline/run/run.h"
 

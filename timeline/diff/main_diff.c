@@ -8,6 +8,7 @@
 
 #include "timeline/base/progress.h"
 #include "timeline/diff/diff.h"
+#include "timeline/names/names_fill.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
 
@@ -111,7 +112,7 @@ static int add_run(struct program_call *call, struct opened *opened, struct diff
 	if (!runs)
 		return error_memory(error);
 	opened->runs = runs;
-	code = run_open(&runs[opened->count], path, &call->run_options, error);
+	code = names_run_open(&runs[opened->count], path, &call->run_options, error);
 	if (code)
 		return code;
 	opened->count++;

@@ -16,6 +16,7 @@
 
 #include "store/read/reader.h"
 #include "store/write/writer.h"
+#include "timeline/names/names_fill.h"
 #include "timeline/names/names_missing.h"
 #include "timeline/names/names_pool.h"
 #include "timeline/run/names_run_cache.h"
@@ -374,4 +375,25 @@ int names_fill(const char *run_path, const struct names_options *options, struct
 	free(new_path);
 	free(cache_path);
 	return rc;
+}
+
+int names_run_open(struct run **run, const char *path, const struct run_options *options, struct error *error)
+{
+	struct names_options names = {0};
+	struct names_fill found;
+	char *there = NULL;
+	int code;
+
+	*run = NULL;
+	if (!options || options->no_cache || (!options->debug_path_count && !options->debuginfod))
+		return run_open(run, path, options, error);
+	names.search =
+		(struct module_search){options->debug_paths, options->debug_path_count, options->debuginfod};
+	code = run_find(path, &there, error);
+	if (!code)
+		code = names_fill(there, &names, &found, NULL, error);
+	if (!code)
+		code = run_open(run, there, options, error);
+	free(there);
+	return code;
 }

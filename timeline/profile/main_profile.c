@@ -4,6 +4,7 @@
  * tree.
  */
 #include "timeline/base/progress.h"
+#include "timeline/names/names_fill.h"
 #include "timeline/profile/profile.h"
 #include "timeline/profile/profile_merge.h"
 #include "timeline/profile/profile_report.h"
@@ -169,7 +170,7 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 		letters[i][0] = (char)('A' + i);
 		names[i] = letters[i];
 		if (i)
-			rc = run_open(&runs[i], choice->others[i - 1], &call->run_options, error);
+			rc = names_run_open(&runs[i], choice->others[i - 1], &call->run_options, error);
 		if (rc == 0)
 			rc = take_part(call, runs[i], &profiles[i], &coverages[i], error);
 	}

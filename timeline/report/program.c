@@ -4,6 +4,7 @@
  * error and decides on an exit code.
  */
 #include "timeline/report/program.h"
+#include "timeline/names/names_fill.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -25,7 +26,7 @@ static int open_run(struct program_words *words, struct error *error)
 	int rc;
 
 	if (words->program->uses & PROGRAM_RUN) {
-		rc = run_open(&call->run, words->run_path, &call->run_options, error);
+		rc = names_run_open(&call->run, words->run_path, &call->run_options, error);
 		if (rc < 0)
 			return rc;
 		call->is_newest = !words->run_path;

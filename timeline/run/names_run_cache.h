@@ -9,7 +9,6 @@
 
 #include "store/base/error.h"
 #include "store/store.h"
-#include "timeline/names/names.h"
 
 struct names_cache;
 
@@ -25,17 +24,5 @@ int names_cache_find(struct names_cache *cache, const struct store_module *modul
 struct store_reader;
 const struct store_reader *names_cache_reader(const struct names_cache *cache);
 const char *names_cache_text(const struct names_cache *cache, uint32_t text, size_t *size_bytes);
-
-struct names_fill {
-	uint64_t missing; /* frames without a name or without a line */
-	uint64_t found;	  /* of them, that now have one or more of both */
-	uint64_t modules; /* they lie in */
-};
-
-/* Looks for names of all frames of the run that have none, or no line, and writes what is found to the cache;
- * what an older cache held stays. ERROR_RUN: no run; ERROR_IO: the cache cannot be written. `note` is called
- * with a sentence about each module of which something is missing; may be NULL. */
-int names_fill(const char *run_path, const struct names_options *options, struct names_fill *result,
-	void (*note)(const char *sentence), struct error *error);
 
 #endif

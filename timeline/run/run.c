@@ -169,21 +169,6 @@ static void init_tables(struct run *run)
 	table_init(&run->ops, sizeof(struct run_text));
 }
 
-/* Names found later lie in a cache; being told where to look is reason to look at once. */
-static int names_open_cache(struct run *run, struct error *error)
-{
-	const struct names_options options = {
-		.search = {run->options.debug_paths, run->options.debug_path_count, run->options.debuginfod}};
-	struct names_fill found;
-	int code = 0;
-
-	if (run->options.no_cache)
-		return 0;
-	if (options.search.debug_path_count || options.search.debuginfod)
-		code = names_fill(run->path, &options, &found, NULL, error);
-	return code ? code : names_cache_open(&run->names, run->path, error);
-}
-
 int run_open(struct run **run, const char *path, const struct run_options *options, struct error *error)
 {
 	struct run *r = calloc(1, sizeof *r);
@@ -201,8 +186,8 @@ int run_open(struct run **run, const char *path, const struct run_options *optio
 		code = run_find(path, &r->path, error);
 	if (!code)
 		code = parts_open(r, &changed, error);
-	if (!code)
-		code = names_open_cache(r, error);
+	if (!code && !r->options.no_cache)
+		code = names_cache_open(&r->names, r->path, error);
 	if (!code)
 		code = catch_up(r, error);
 	if (code) {

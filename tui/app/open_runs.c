@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* open_runs.c - see open_runs.h. */
 #include "tui/app/open_runs.h"
+#include "timeline/names/names_fill.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static int open_place(struct desk *desk, const char *path, struct error *error)
 
 	if (desk->count == DESK_RUNS)
 		return error_set(error, ERROR_USAGE, "%d runs are open; :close closes one", DESK_RUNS);
-	result = run_open(&place->run, path, &desk->options, error);
+	result = names_run_open(&place->run, path, &desk->options, error);
 	if (result)
 		return result;
 	result = session_open(&place->session, place->run, NULL, shown(desk)->looks, error);
@@ -106,7 +107,7 @@ static int compare_with(struct desk *desk, const char *path, struct error *error
 {
 	struct session *session = shown(desk);
 	struct run *run;
-	int result = run_open(&run, path, &desk->options, error);
+	int result = names_run_open(&run, path, &desk->options, error);
 
 	if (result)
 		return result;

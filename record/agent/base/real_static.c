@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "record/agent/agent_names.h"
+#include "record/agent/base/agent_names.h"
 #include "record/agent/base/elf_note.h"
 
 struct entry {

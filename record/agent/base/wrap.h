@@ -35,8 +35,4 @@ void wrap_thread_over(void);
 /* A child was made that the agent does not start in. */
 void wrap_process_born(pid_t child, uint64_t since_ns);
 
-/* Last record of the calling thread and the process; agent_resume takes it back when an exec has failed. */
-void agent_end(void);
-void agent_resume(void);
-
 #endif

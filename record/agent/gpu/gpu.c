@@ -19,13 +19,8 @@
 
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
-/* Those whose file is not built in are NULL. */
-#pragma weak gpu_nvidia
-#pragma weak gpu_opencl
-#pragma weak gpu_level0
-static const struct gpu_vendor *const vendors[] = {&gpu_nvidia, &gpu_opencl, &gpu_level0};
-
 static struct {
+	const struct gpu_vendor *const *vendors; /* NULL ends them; NULL before gpu_init() */
 	_Atomic uint64_t correlation;
 	_Atomic uint32_t exit_watched;
 	bool is_forked;
@@ -40,10 +35,14 @@ bool gpu_is_wanted(const struct gpu_vendor *vendor)
 	return process_is_live() && (!strcmp(wanted, "auto") || !strcmp(wanted, vendor->name));
 }
 
-#define EACH_WANTED(vendor)                                                                          \
-	for (unsigned i_ = 0; i_ < sizeof(vendors) / sizeof(*vendors); i_++)                         \
-		for (const struct gpu_vendor *vendor = vendors[i_]; vendor && gpu_is_wanted(vendor); \
-			vendor = NULL)
+#define EACH_WANTED(vendor)                                                         \
+	for (const struct gpu_vendor *const *at_ = gpu.vendors; at_ && *at_; at_++) \
+		for (const struct gpu_vendor *vendor = *at_; vendor && gpu_is_wanted(vendor); vendor = NULL)
+
+void gpu_init(const struct gpu_vendor *const *vendors)
+{
+	gpu.vendors = vendors;
+}
 
 void gpu_open(void)
 {

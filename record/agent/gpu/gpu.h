@@ -126,6 +126,8 @@ struct gpu_vendor {
 
 extern const struct gpu_vendor gpu_nvidia, gpu_opencl, gpu_level0;
 
+/* `vendors`: ended by NULL, for the life of the process. Before any other call. */
+void gpu_init(const struct gpu_vendor *const *vendors);
 /* Starts those that HPCT_EVENTS asks for ("gpu=auto": each as its library shows up). */
 void gpu_open(void);
 void gpu_flush(void);

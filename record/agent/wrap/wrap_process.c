@@ -24,6 +24,7 @@
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/source.h"
 #include "record/agent/sample/thread.h"
+#include "record/agent/wrap/agent_end.h"
 
 /* since_ns: before the child was, so that it never seems to have begun earlier. */
 static void note(uint32_t kind, pid_t child, uint64_t since_ns)

@@ -19,8 +19,8 @@
 #include "record/agent/base/safe_read.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/environment.h"
-#include "record/agent/sample/sandbox.h"
 #include "record/agent/sample/signal_guard.h"
+#include "record/agent/wrap/sandbox.h"
 #include "record/agent/wrap/wait.h"
 
 static bool is_futex_wait(long number, long operation)

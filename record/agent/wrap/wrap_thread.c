@@ -11,11 +11,11 @@
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/process.h"
 #include "record/agent/sample/exec_environment.h"
-#include "record/agent/sample/sandbox.h"
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/thread.h"
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 #include "record/agent/unwind/module_map.h"
+#include "record/agent/wrap/sandbox.h"
 
 #define DESTRUCTOR_ROUNDS 4	   /* PTHREAD_DESTRUCTOR_ITERATIONS: libc runs so many */
 #define STACK_MARGIN (64u * 1024u) /* of a thread's stack, for what libc keeps at its top */

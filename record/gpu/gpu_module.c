@@ -3,7 +3,7 @@
  * gpu_module.c - see gpu_module.h. Nothing is believed of the memory but its seals: it stays as it is; what
  * its headers say is held against its size.
  */
-#include "record/process/gpu_module.h"
+#include "record/gpu/gpu_module.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -4,7 +4,8 @@
  * kernel has it. It is the program's memory, and may be anything: it is read without
  * the risk of a fault, one instruction at a time, and jumps only lead forward.
  */
-#include "record/agent/sample/sandbox.h"
+#include "record/agent/wrap/sandbox.h"
+#include "record/agent/wrap/agent_end.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names_calls.c - see names_calls.h. Binaries are only read by gpu_code.h, which believes nothing of them. */
-#include "timeline/names/names_calls.h"
+#include "timeline/names_calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
