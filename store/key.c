@@ -59,7 +59,7 @@ bool store_key_chunk_get(struct store_key_chunk *to, const uint8_t *key, size_t 
 	return store_bucket_of(to->bucket_ns, to->shift) == to->bucket_ns;
 }
 
-void store_key_roll_put(uint8_t key[STORE_KEY_ROLL_BYTES], const struct store_key_roll *from)
+void store_key_rollup_put(uint8_t key[STORE_KEY_ROLL_BYTES], const struct store_key_rollup *from)
 {
 	put_be32(key, from->stream);
 	key[4] = from->kind;
@@ -67,7 +67,7 @@ void store_key_roll_put(uint8_t key[STORE_KEY_ROLL_BYTES], const struct store_ke
 	key[13] = (uint8_t)(STORE_SHIFT_MAX - from->shift);
 }
 
-bool store_key_roll_get(struct store_key_roll *to, const uint8_t *key, size_t size)
+bool store_key_rollup_get(struct store_key_rollup *to, const uint8_t *key, size_t size)
 {
 	if (size != STORE_KEY_ROLL_BYTES || key[13] > STORE_SHIFT_MAX)
 		return false;

@@ -38,16 +38,16 @@ void store_key_chunk_put(uint8_t key[STORE_KEY_CHUNK_BYTES], const struct store_
 bool store_key_chunk_get(struct store_key_chunk *to, const uint8_t *key, size_t size);
 
 /* A rollup sums what lies in [begin_ns, begin_ns + 2^shift). */
-struct store_key_roll {
+struct store_key_rollup {
 	uint64_t begin_ns; /* a multiple of 2^shift */
-	uint32_t stream;   /* STORE_ROLL_ALL: of all streams */
+	uint32_t stream;   /* STORE_ROLLUP_ALL: of all streams */
 	uint8_t kind;	   /* enum store_track whose records are summed */
 	uint8_t shift;
 };
-#define STORE_ROLL_ALL UINT32_MAX
+#define STORE_ROLLUP_ALL UINT32_MAX
 
-void store_key_roll_put(uint8_t key[STORE_KEY_ROLL_BYTES], const struct store_key_roll *from);
-bool store_key_roll_get(struct store_key_roll *to, const uint8_t *key, size_t size);
+void store_key_rollup_put(uint8_t key[STORE_KEY_ROLL_BYTES], const struct store_key_rollup *from);
+bool store_key_rollup_get(struct store_key_rollup *to, const uint8_t *key, size_t size);
 
 void store_key_id_put(uint8_t key[STORE_KEY_ID_BYTES], uint32_t id);
 bool store_key_id_get(uint32_t *id, const uint8_t *key, size_t size);

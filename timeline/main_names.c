@@ -183,29 +183,29 @@ static int invocation_read(struct invocation *call, int argc, char **argv, struc
 
 /* ---- beside a recording ---- */
 
-static int pipe_take(void *context, const struct names_answer *answer)
+static int pipe_take(void *context, const struct symbol_answer *answer)
 {
 	struct store_bytes *out = context;
 
-	if (names_answer_put(out, answer, NULL))
+	if (symbol_answer_put(out, answer, NULL))
 		return -1;
 	return out->size < OUT_BYTES ? 0 : names_stream_write(STDOUT_FILENO, out, NULL);
 }
 
-static int pipe_answer(struct names_worker *worker, const struct names_frame *frame, struct error *error)
+static int pipe_answer(struct names_worker *worker, const struct symbol_frame *frame, struct error *error)
 {
 	struct store_bytes out = {0};
-	struct names_request request;
-	struct names_done done;
+	struct symbol_request request;
+	struct symbol_done done;
 	char note[NAMES_NOTE_BYTES];
 	uint64_t *offsets;
-	int rc = names_request_parse(frame->bytes, frame->size, &request, &offsets, error);
+	int rc = symbol_request_parse(frame->bytes, frame->size, &request, &offsets, error);
 
 	if (rc)
 		return rc;
 	rc = names_worker_ask(worker, &request, pipe_take, &out, note, error);
-	done = (struct names_done){request.module, note};
-	rc = rc ? rc : names_done_put(&out, &done, error);
+	done = (struct symbol_done){request.module, note};
+	rc = rc ? rc : symbol_done_put(&out, &done, error);
 	rc = rc ? rc : names_stream_write(STDOUT_FILENO, &out, error);
 	store_bytes_fini(&out);
 	free(offsets);
@@ -216,7 +216,7 @@ static int pipe_answer(struct names_worker *worker, const struct names_frame *fr
 static int run_pipe(struct names_worker *worker, struct error *error)
 {
 	struct names_stream asker = {.fd = STDIN_FILENO};
-	struct names_frame frame;
+	struct symbol_frame frame;
 	int rc;
 
 	setpriority(PRIO_PROCESS, 0, NICE);
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
 	names.jobs = call.jobs;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
 	names.ahead_ns = call.mode == MODE_PIPE ? AHEAD_CPU_NS : 0;
-	shared = call.no_shared ? NULL : store_cached_directory();
+	shared = call.no_shared ? NULL : store_user_cache_directory();
 	names.shared = shared;
 	rc = rc ? rc : invocation_run(&call, &names, &error);
 	rc = rc ? rc : program_standard_flush(&error);

@@ -79,7 +79,7 @@ void findings_sync_free(struct findings_sync *sync)
 
 static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 {
-	if (!room_widen((void **)&sync->copies, &sync->copy_room, sync->copy_count, sizeof(*sync->copies)))
+	if (!array_widen((void **)&sync->copies, &sync->copy_room, sync->copy_count, sizeof(*sync->copies)))
 		return false;
 	sync->copies[sync->copy_count++] = end_ns << 1 | is_back;
 	return true;
@@ -87,7 +87,7 @@ static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 
 static bool put_call(struct findings_sync *sync, const struct call *call)
 {
-	if (!room_widen((void **)&sync->calls, &sync->call_room, sync->call_count, sizeof(*sync->calls)))
+	if (!array_widen((void **)&sync->calls, &sync->call_room, sync->call_count, sizeof(*sync->calls)))
 		return false;
 	sync->calls[sync->call_count] = *call;
 	sync->calls[sync->call_count++].number = sync->call_number++;
@@ -176,7 +176,7 @@ static bool commit(struct findings_search *search, struct thread *thread)
 	thread->is_early = false;
 	if (thread->next_ns != UINT64_MAX)
 		return early_add(search, &thread->early, thread->next_ns);
-	if (!room_widen((void **)&sync->waiting, &sync->waiting_room, sync->waiting_count,
+	if (!array_widen((void **)&sync->waiting, &sync->waiting_room, sync->waiting_count,
 		    sizeof(*sync->waiting)))
 		return false;
 	sync->waiting[sync->waiting_count++] = thread->early;
@@ -230,7 +230,7 @@ static struct thread *thread_of(struct findings_sync *sync, uint32_t stream)
 	uint32_t number = numbering_put(&sync->streams, &stream, &is_new);
 
 	if (number == NUMBERING_NONE ||
-		!room_widen((void **)&sync->threads, &sync->thread_room, number, sizeof(*sync->threads)))
+		!array_widen((void **)&sync->threads, &sync->thread_room, number, sizeof(*sync->threads)))
 		return NULL;
 	if (is_new)
 		sync->threads[number] = (struct thread){0};
@@ -301,7 +301,7 @@ static enum extent_state copy_state(
 	text = batch_attributes(search->run, batch, row, &size);
 	sync->told[at].attributes = attributes;
 	sync->told[at].stream = batch->stream;
-	return sync->told[at].state = line_copy_state(text, size);
+	return sync->told[at].state = span_copy_state(text, size);
 }
 
 bool findings_sync_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)

@@ -133,10 +133,10 @@ static bool take_copy(struct findings_search *search, const struct batch *batch,
 	if (!find_attribute(search, batch, row, NO_BUFFER, name))
 		return true;
 	attributes = batch_attributes(search->run, batch, row, &size);
-	state = line_copy_state(attributes, size);
+	state = span_copy_state(attributes, size);
 	if (state != EXTENT_COPY_IN && state != EXTENT_COPY_OUT)
 		return true;
-	if (!room_widen((void **)&use->transfers, &use->transfer_room, use->transfer_count,
+	if (!array_widen((void **)&use->transfers, &use->transfer_room, use->transfer_count,
 		    sizeof *use->transfers))
 		return false;
 	hash = store_hash128(name, strlen(name));

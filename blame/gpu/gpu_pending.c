@@ -47,7 +47,7 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 			return true;
 		}
 	}
-	if (!room_widen(
+	if (!array_widen(
 		    (void **)&search->spans, &search->span_room, search->span_count, sizeof(*search->spans)))
 		return false;
 	search->spans[search->span_count++] = (struct sweep_span){begin_ns, end_ns};

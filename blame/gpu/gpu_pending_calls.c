@@ -176,8 +176,8 @@ static int thread_open(
 	thread->read.batch.stream = thread->given.batch.stream = stream;
 	thread->read.batch.track = thread->given.batch.track = STORE_SPANS;
 	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
-		thread->ops |= (uint64_t)(line_kind_of(op, false, has_samples) != LINE_KIND_COUNT) << op;
-	thread->wants_texts = line_kind_of(STORE_OP_TEXT, false, has_samples) != LINE_KIND_COUNT;
+		thread->ops |= (uint64_t)(span_kind_of(op, false, has_samples) != SPAN_KIND_COUNT) << op;
+	thread->wants_texts = span_kind_of(STORE_OP_TEXT, false, has_samples) != SPAN_KIND_COUNT;
 	return scan_open(&thread->scan, run, stream, STORE_SPANS, read_from(launches),
 		queued_calls_until(queued_after(launches->end_ns)),
 		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | STORE_CONTEXT, 0, error);
@@ -202,8 +202,8 @@ static bool take_rows(struct thread *thread, const struct batch *batch)
 	       queued_put_calls(&of->launches, batch, &of->calls);
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static bool take_rows_wide(struct thread *thread, const struct batch *batch)
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static bool take_rows_wide(struct thread *thread, const struct batch *batch)
 {
 	return take_rows(thread, batch);
 }
@@ -211,8 +211,8 @@ STORE_WIDE static bool take_rows_wide(struct thread *thread, const struct batch 
 
 static bool take_rows_best(struct thread *thread, const struct batch *batch)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return take_rows_wide(thread, batch);
 #endif
 	return take_rows(thread, batch);
@@ -372,8 +372,8 @@ static void find_since(const struct launches *launches, const uint64_t *links, c
 	}
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static void find_since_wide(const struct launches *launches, const uint64_t *links,
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static void find_since_wide(const struct launches *launches, const uint64_t *links,
 	const uint64_t *begins_ns, uint64_t *since_ns, size_t count)
 {
 	find_since(launches, links, begins_ns, since_ns, count);
@@ -383,8 +383,8 @@ STORE_WIDE static void find_since_wide(const struct launches *launches, const ui
 void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide()) {
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2()) {
 		find_since_wide(launches, links, begins_ns, since_ns, count);
 		return;
 	}

@@ -25,7 +25,7 @@ static bool is_near(const struct launches_part *part, struct launches_reach reac
 
 static bool pairs_put(struct launches_part *part, uint64_t link, uint64_t end_ns)
 {
-	if (!room_widen((void **)&part->pairs, &part->pair_room, part->count, sizeof *part->pairs))
+	if (!array_widen((void **)&part->pairs, &part->pair_room, part->count, sizeof *part->pairs))
 		return false;
 	part->pairs[part->count++] = (struct launch){link, end_ns};
 	return true;
@@ -125,8 +125,8 @@ static struct launches_reach find_reach(const uint64_t *links, size_t count)
 	return reach;
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static struct launches_reach find_reach_wide(const uint64_t *links, size_t count)
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static struct launches_reach find_reach_wide(const uint64_t *links, size_t count)
 {
 	return find_reach(links, count);
 }
@@ -134,8 +134,8 @@ STORE_WIDE static struct launches_reach find_reach_wide(const uint64_t *links, s
 
 static struct launches_reach reach_of(const uint64_t *links, size_t count)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return find_reach_wide(links, count);
 #endif
 	return find_reach(links, count);

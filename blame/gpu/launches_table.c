@@ -166,8 +166,8 @@ static bool table_put(struct launches *launches, struct launches_part *part, con
 	return true;
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static bool table_put_wide(struct launches *launches, struct launches_part *part,
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static bool table_put_wide(struct launches *launches, struct launches_part *part,
 	const uint64_t *links, const uint64_t *ends_ns, size_t count)
 {
 	return table_put(launches, part, links, ends_ns, count);
@@ -177,8 +177,8 @@ STORE_WIDE static bool table_put_wide(struct launches *launches, struct launches
 bool launches_table_put(struct launches *launches, struct launches_part *part, const uint64_t *links,
 	const uint64_t *ends_ns, size_t count)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return table_put_wide(launches, part, links, ends_ns, count);
 #endif
 	return table_put(launches, part, links, ends_ns, count);

@@ -175,8 +175,8 @@ static bool take_rows(struct queues *queues, uint32_t number, const struct batch
 	return queue_put_rows(queues, number, &rows);
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static bool take_rows_wide(struct queues *queues, uint32_t number, const struct batch *batch)
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static bool take_rows_wide(struct queues *queues, uint32_t number, const struct batch *batch)
 {
 	return take_rows(queues, number, batch);
 }
@@ -184,8 +184,8 @@ STORE_WIDE static bool take_rows_wide(struct queues *queues, uint32_t number, co
 
 static bool take_rows_best(struct queues *queues, uint32_t number, const struct batch *batch)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return take_rows_wide(queues, number, batch);
 #endif
 	return take_rows(queues, number, batch);

@@ -107,7 +107,7 @@ static bool heap_push(struct running *running, struct kernel kernel)
 {
 	uint32_t at = running->count;
 
-	if (!room_widen((void **)&running->heap, &running->room, at, sizeof *running->heap))
+	if (!array_widen((void **)&running->heap, &running->room, at, sizeof *running->heap))
 		return false;
 	running->count++;
 	for (; at && running->heap[(at - 1) / 2].end_ns > kernel.end_ns; at = (at - 1) / 2)

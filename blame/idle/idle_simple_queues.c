@@ -121,7 +121,7 @@ static size_t sum_until(
 	return row;
 }
 
-#ifdef STORE_HAS_WIDE
+#ifdef STORE_HAS_AVX2
 #include <immintrin.h>
 
 #define LOAD(column, row) _mm256_loadu_si256((const __m256i *)((column) + (row)))
@@ -171,8 +171,8 @@ __attribute__((target("avx2"))) static size_t sum_until_wide(
 static size_t sum_until_best(
 	const struct queues_columns *gaps, size_t count, uint64_t to_ns, struct passed *passed)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return sum_until_wide(gaps, count, to_ns, passed);
 #endif
 	return sum_until(gaps, count, to_ns, passed);

@@ -26,7 +26,7 @@ struct search {
 
 static bool put_move(struct search *search, struct move move)
 {
-	if (!room_widen((void **)&search->moves, &search->room, search->count, sizeof *search->moves))
+	if (!array_widen((void **)&search->moves, &search->room, search->count, sizeof *search->moves))
 		return false;
 	search->moves[search->count++] = move;
 	return true;

@@ -54,7 +54,7 @@ struct search {
 
 static bool put_stay(struct search *search, const struct stay *stay)
 {
-	if (!room_widen((void **)&search->stays, &search->room, search->count, sizeof *search->stays))
+	if (!array_widen((void **)&search->stays, &search->room, search->count, sizeof *search->stays))
 		return false;
 	search->stays[search->count++] = *stay;
 	return true;

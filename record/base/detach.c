@@ -104,7 +104,7 @@ static void descriptors_close(int listener)
 		dup2(null, i);
 	if (listener != DETACH_LISTENER)
 		dup3(listener, DETACH_LISTENER, O_CLOEXEC);
-	descriptors_close_from(DETACH_LISTENER + 1u);
+	fd_close_from(DETACH_LISTENER + 1u);
 }
 
 void detach(int listener)

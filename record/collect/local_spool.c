@@ -24,7 +24,8 @@ static bool make_directory(struct elsewhere *elsewhere)
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		bool is_remote;
 
-		if (!places[i] || places[i][0] != '/' || !store_place(places[i], &is_remote) || is_remote)
+		if (!places[i] || places[i][0] != '/' || !store_filesystem(places[i], &is_remote) ||
+			is_remote)
 			continue;
 		if ((size_t)snprintf(elsewhere->directory, sizeof elsewhere->directory,
 			    "%s/hpct-store.XXXXXX", places[i]) < sizeof elsewhere->directory &&
@@ -37,12 +38,12 @@ static bool make_directory(struct elsewhere *elsewhere)
 int elsewhere_choose(struct elsewhere *elsewhere, const char *run, const char *path, struct error *error)
 {
 	bool is_remote;
-	const char *name = store_place(run, &is_remote);
+	const char *name = store_filesystem(run, &is_remote);
 
 	*elsewhere = (struct elsewhere){0};
 	snprintf(elsewhere->store, sizeof elsewhere->store, "%s", path);
 	snprintf(elsewhere->run_store, sizeof elsewhere->run_store, "%s", path);
-	if (!name || !is_remote || store_place_is_coherent(run))
+	if (!name || !is_remote || store_filesystem_is_coherent(run))
 		return 0;
 	if (!make_directory(elsewhere))
 		return error_set(error, ERROR_IO,

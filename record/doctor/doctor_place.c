@@ -23,10 +23,10 @@ static void folder_look(struct doctor_row *row)
 			"the current folder cannot be written: %s", strerror(errno));
 		return;
 	}
-	name = store_place(".", &is_remote);
+	name = store_filesystem(".", &is_remote);
 	if (!name)
 		doctor_say(row, DOCTOR_PARTLY, NULL, "its file system cannot be told: %s", strerror(errno));
-	else if (is_remote && !store_place_is_coherent("."))
+	else if (is_remote && !store_filesystem_is_coherent("."))
 		doctor_say(row, DOCTOR_PARTLY, "hpct-record -o on a local disk shows more of a live run",
 			"%s, which does not keep maps and locks coherent: a run is recorded in TMPDIR or "
 			"/tmp, and "

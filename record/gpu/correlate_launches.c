@@ -55,7 +55,7 @@ static inline void chain_enter(struct join_launches *launches, uint32_t number)
 }
 
 /* Places and chains change with the room: all are entered anew. */
-static bool room_widen(struct join_launches *launches)
+static bool array_widen(struct join_launches *launches)
 {
 	const struct join_launches old = *launches;
 	uint32_t room = old.room ? 2 * old.room : ROOM_LEAST;
@@ -88,7 +88,7 @@ struct join_launch *join_launches_add(struct join_launches *launches, uint64_t c
 	struct join_launch *launch;
 
 	if (launches->next - launches->first == launches->room &&
-		(launches->room >= JOIN_LAUNCHES_MAX || !room_widen(launches))) {
+		(launches->room >= JOIN_LAUNCHES_MAX || !array_widen(launches))) {
 		if (!launches->room)
 			return NULL;
 		launches->first++;

@@ -191,7 +191,7 @@ static struct part *part_of(struct store_writer *writer, uint64_t address)
 
 static void waiting_add(const struct part *part, uint64_t offset)
 {
-	if (!room_widen((void **)&waiting, &waiting_room, waiting_count, sizeof *waiting))
+	if (!array_widen((void **)&waiting, &waiting_room, waiting_count, sizeof *waiting))
 		return;
 	waiting[waiting_count++] = (struct waiting){.offset = offset, .part = (uint32_t)(part - parts)};
 }

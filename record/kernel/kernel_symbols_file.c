@@ -48,7 +48,7 @@ static bool path_of(char path[PATH_BYTES], const uint8_t *build_id, size_t bytes
 		return false;
 	for (size_t i = 0; i < bytes; i++)
 		snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
-	directory = store_cached_directory();
+	directory = store_user_cache_directory();
 	is_known = directory && snprintf(path, PATH_BYTES, "%s/kernel/%s", directory, hex) < PATH_BYTES;
 	free(directory);
 	return is_known;
@@ -132,8 +132,8 @@ void kernel_symbols_save(const struct kernel_symbols *symbols, const uint8_t *bu
 	}
 	store_bytes_put(&out, blocks.data, blocks.size);
 	if (!out.failed && !index.failed && !blocks.failed && out.size <= FILE_MAX) {
-		store_cached_make(path);
-		store_cached_replace(path, &out);
+		store_user_cache_make(path);
+		store_user_cache_replace(path, &out);
 	}
 	store_bytes_fini(&out);
 	store_bytes_fini(&index);
@@ -222,7 +222,7 @@ bool kernel_symbols_load(struct kernel_symbols *symbols, const uint8_t *build_id
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return false;
-	file->fd = store_cached_open(path, FILE_MAX, &size);
+	file->fd = store_user_cache_open(path, FILE_MAX, &size);
 	if (file->fd < 0) {
 		free(file);
 		return false;

@@ -74,7 +74,7 @@ _Noreturn static void witness_run(pid_t recorder, pid_t program)
 	siginfo_t info;
 	int number, pidfd;
 
-	descriptors_close_from(0); /* the failure pipe among them, whose end hpct-record waits for */
+	fd_close_from(0); /* the failure pipe among them, whose end hpct-record waits for */
 	pidfd = (int)syscall(SYS_pidfd_open, program, 0);
 	prctl(PR_SET_NAME, "hpct-witness");
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX);

@@ -46,7 +46,7 @@ void sources_mention(struct sources *sources, uint32_t text)
 {
 	if (!sources->is_wanted || !text || text == UINT32_MAX || !known_add(sources, text))
 		return;
-	if (!room_widen((void **)&sources->waiting, &sources->waiting_room, sources->waiting_count,
+	if (!array_widen((void **)&sources->waiting, &sources->waiting_room, sources->waiting_count,
 		    sizeof *sources->waiting))
 		return;
 	sources->waiting[sources->waiting_count++] = text;

@@ -77,7 +77,7 @@ uint32_t naming_outstanding(const struct naming *naming)
 
 static bool frames_add(struct frame **frames, uint32_t *count, size_t *room, struct frame frame)
 {
-	if (!room_widen((void **)frames, room, *count, sizeof **frames))
+	if (!array_widen((void **)frames, room, *count, sizeof **frames))
 		return false;
 	(*frames)[(*count)++] = frame;
 	return true;
@@ -146,7 +146,7 @@ static void request_put(
 	const char *path = store_writer_text_at(writer, module.path, NULL);
 	int file = modules_file(frames[0].module);
 	uint64_t offsets[OFFSETS];
-	struct names_request request = {.module = frames[0].module,
+	struct symbol_request request = {.module = frames[0].module,
 		.kind = module.kind,
 		.build_id_bytes = module.build_id_bytes,
 		.real_path = path ? path : "",
@@ -162,7 +162,7 @@ static void request_put(
 		request.path = access(place, R_OK) ? request.real_path : place; /* without /proc */
 	for (uint32_t i = 0; i < count; i++)
 		offsets[i] = frames[i].offset;
-	if (names_request_put(&naming->child.out, &request, &error))
+	if (symbol_request_put(&naming->child.out, &request, &error))
 		naming->failed = true;
 }
 
@@ -224,7 +224,7 @@ static uint32_t text_add(struct store_writer *writer, const char *text)
 }
 
 static void answer_store(
-	struct naming *naming, struct store_writer *writer, const struct names_answer *answer)
+	struct naming *naming, struct store_writer *writer, const struct symbol_answer *answer)
 {
 	struct store_scope scopes[STORE_SCOPE_MAX];
 
@@ -248,11 +248,11 @@ static void answer_store(
 /* Only what was asked for is believed. */
 static bool answer_take(struct naming *naming, struct store_writer *writer, const uint8_t *frame, size_t size)
 {
-	static struct names_answer answer;
+	static struct symbol_answer answer;
 	struct error error;
 	struct frame key;
 
-	if (names_answer_parse(frame, size, &answer, &error))
+	if (symbol_answer_parse(frame, size, &answer, &error))
 		return false;
 	key = (struct frame){answer.offset, answer.module};
 	if (!key.module || !naming->known_room || !naming->known[frame_place(naming, key)].module ||
@@ -271,13 +271,13 @@ static bool answers_take(struct naming *naming, struct store_writer *writer)
 
 	for (;;) {
 		uint32_t type;
-		ssize_t size = names_frame_peek(in->data + at, in->size - at, &type, &error);
+		ssize_t size = symbol_frame_peek(in->data + at, in->size - at, &type, &error);
 
 		if (size < 0)
 			return false;
 		if (!size || (size_t)size > in->size - at)
 			break;
-		if (type == NAMES_ANSWER && !answer_take(naming, writer, in->data + at, (size_t)size))
+		if (type == SYMBOL_ANSWER && !answer_take(naming, writer, in->data + at, (size_t)size))
 			return false;
 		at += (size_t)size;
 	}

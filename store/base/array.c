@@ -6,7 +6,7 @@
 
 #define ROOM_LEAST 64u
 
-bool room_double(void **list, size_t *room, size_t item_bytes)
+bool array_double(void **list, size_t *room, size_t item_bytes)
 {
 	size_t wider = *room ? 2 * *room : ROOM_LEAST;
 	void *grown = reallocarray(*list, wider, item_bytes);

@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What room_widen() does when there is none. */
-bool room_double(void **list, size_t *room, size_t item_bytes);
+/* What array_widen() does when there is none. */
+bool array_double(void **list, size_t *room, size_t item_bytes);
 
 /* Makes room for one more than `count` items of `item_bytes` each in a list that has `*room`; free() ends
  * it. False: memory is out, and the list is what it was. */
-static inline bool room_widen(void **list, size_t *room, size_t count, size_t item_bytes)
+static inline bool array_widen(void **list, size_t *room, size_t count, size_t item_bytes)
 {
-	return count < *room || room_double(list, room, item_bytes);
+	return count < *room || array_double(list, room, item_bytes);
 }
 
 #endif

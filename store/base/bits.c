@@ -76,8 +76,8 @@ static inline void block_pack(uint8_t *to, const uint64_t *values, unsigned widt
 	lanes_pack(to + store_bits_size(32, STORE_BLOCK_RECORDS), half, width - 32);
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static void block_pack_wide(uint8_t *to, const uint64_t *values, unsigned width)
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static void block_pack_wide(uint8_t *to, const uint64_t *values, unsigned width)
 {
 	if (width <= 32)
 		block_put_wide(to, values, width);
@@ -88,8 +88,8 @@ STORE_WIDE static void block_pack_wide(uint8_t *to, const uint64_t *values, unsi
 
 void store_bits_put_block(uint8_t *to, const uint64_t *values, unsigned width)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide()) {
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2()) {
 		block_pack_wide(to, values, width);
 		return;
 	}
@@ -111,8 +111,8 @@ static void block_unpack(const uint8_t *from, uint64_t *values, unsigned width)
 		values[i] |= (uint64_t)half[i] << 32;
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static void block_unpack_wide(const uint8_t *from, uint64_t *values, unsigned width)
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static void block_unpack_wide(const uint8_t *from, uint64_t *values, unsigned width)
 {
 	if (width <= 32)
 		block_get_wide(from, values, width);
@@ -127,8 +127,8 @@ void store_bits_get_block(const uint8_t *from, uint64_t *values, unsigned width)
 		memset(values, 0, STORE_BLOCK_RECORDS * sizeof *values);
 		return;
 	}
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide()) {
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2()) {
 		block_unpack_wide(from, values, width);
 		return;
 	}

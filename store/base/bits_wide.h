@@ -10,7 +10,7 @@
 #include "store/base/avx2.h"
 #include "store/base/codec.h"
 
-#ifdef STORE_HAS_WIDE
+#ifdef STORE_HAS_AVX2
 #include <immintrin.h>
 
 #define STORE_ROW 8u /* values: one of each lane */

@@ -249,8 +249,8 @@ static inline struct store_codec_plan plan_of(const uint64_t *values, unsigned c
 	return plan;
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static struct store_codec_plan plan_wide(const uint64_t *values, unsigned count)
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static struct store_codec_plan plan_wide(const uint64_t *values, unsigned count)
 {
 	return plan_of(values, count);
 }
@@ -258,8 +258,8 @@ STORE_WIDE static struct store_codec_plan plan_wide(const uint64_t *values, unsi
 
 struct store_codec_plan store_codec_plan(const uint64_t *values, unsigned count)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return plan_wide(values, count);
 #endif
 	return plan_of(values, count);

@@ -157,8 +157,8 @@ static inline void count_widths(struct store_codec_widths *widths, const uint64_
 	count_each(values, count, widths->widest, widths->bins);
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static void count_widths_wide(
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static void count_widths_wide(
 	struct store_codec_widths *widths, const uint64_t *values, unsigned count)
 {
 	count_widths(widths, values, count);
@@ -167,8 +167,8 @@ STORE_WIDE static void count_widths_wide(
 
 void store_codec_count(struct store_codec_widths *widths, const uint64_t *values, unsigned count)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide()) {
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2()) {
 		count_widths_wide(widths, values, count);
 		return;
 	}

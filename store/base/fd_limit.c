@@ -39,7 +39,7 @@ static bool listed_close(unsigned first)
 	return true;
 }
 
-void descriptors_close_from(unsigned first)
+void fd_close_from(unsigned first)
 {
 	struct rlimit limit = {UNLISTED_MOST, 0};
 
@@ -50,7 +50,7 @@ void descriptors_close_from(unsigned first)
 		close((int)number);
 }
 
-void descriptors_allow(uint64_t count)
+void fd_limit_raise(uint64_t count)
 {
 	struct rlimit limit;
 

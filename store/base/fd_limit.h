@@ -8,9 +8,9 @@
 
 /* Closes all descriptors from `first` on, also where the kernel has no call for that (before Linux 5.9), or a
  * sandbox refuses it. Allocates nothing, so that a child of a process with threads may call it. */
-void descriptors_close_from(unsigned first);
+void fd_close_from(unsigned first);
 
 /* So many will be needed: where fewer are allowed by a limit that may be lifted, it is. */
-void descriptors_allow(uint64_t count);
+void fd_limit_raise(uint64_t count);
 
 #endif

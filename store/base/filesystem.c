@@ -60,7 +60,7 @@ static const char *name_of(const struct statfs *facts, bool *is_remote)
 	return "";
 }
 
-const char *store_place(const char *path, bool *is_remote)
+const char *store_filesystem(const char *path, bool *is_remote)
 {
 	struct statfs facts;
 
@@ -68,7 +68,7 @@ const char *store_place(const char *path, bool *is_remote)
 	return statfs(path, &facts) ? NULL : name_of(&facts, is_remote);
 }
 
-const char *store_place_of(int fd, bool *is_remote)
+const char *store_filesystem_of(int fd, bool *is_remote)
 {
 	struct statfs facts;
 
@@ -200,7 +200,7 @@ static bool probe_with(const char *path, int pair[2])
 	return role_end(reader) && is_sound;
 }
 
-bool store_place_is_coherent(const char *directory)
+bool store_filesystem_is_coherent(const char *directory)
 {
 	char path[PATH_MAX];
 	bool is_sound;

@@ -11,8 +11,8 @@
 
 uint64_t store_hash64(const void *bytes, size_t size, uint64_t seed)
 {
-#ifdef STORE_HAS_WIDE
-	if (size > XXH3_MIDSIZE_MAX && store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (size > XXH3_MIDSIZE_MAX && store_cpu_has_avx2())
 		return store_hash64_wide(bytes, size, seed);
 #endif
 	return XXH3_64bits_withSeed(bytes, size, seed);

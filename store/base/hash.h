@@ -13,7 +13,7 @@
 
 /* XXH3, 64 bits. */
 uint64_t store_hash64(const void *bytes, size_t size, uint64_t seed);
-/* The same, for hash.c alone: only where store_is_wide(). */
+/* The same, for hash.c alone: only where store_cpu_has_avx2(). */
 uint64_t store_hash64_wide(const void *bytes, size_t size, uint64_t seed);
 /* XXH3, 128 bits, seed 0. */
 struct store_hash store_hash128(const void *bytes, size_t size);

@@ -13,7 +13,7 @@
 #define SLOTS_FIRST 64u
 #define HUGE_BYTES ((size_t)4 << 20)
 
-void *store_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t element_bytes)
+void *store_id_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t element_bytes)
 {
 	char *element;
 
@@ -30,7 +30,7 @@ void *store_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t 
 	return memset(element, 0, element_bytes);
 }
 
-bool store_table_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t element_bytes)
+bool store_id_table_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t element_bytes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = wanted * element_bytes;
 	void *grown = wanted > *capacity ? realloc(*array, bytes) : *array;
@@ -44,7 +44,7 @@ bool store_table_reserve(void **array, uint32_t *capacity, uint32_t wanted, size
 	return true;
 }
 
-bool store_slots_grow(uint32_t **slots, size_t *slot_count, uint32_t count,
+bool store_id_table_grow(uint32_t **slots, size_t *slot_count, uint32_t count,
 	uint64_t (*hash)(const void *table, uint32_t id), const void *table)
 {
 	size_t wanted = *slot_count ? *slot_count : SLOTS_FIRST;

@@ -13,7 +13,7 @@
 
 #define PATH_BYTES 4096
 
-char *store_cached_directory(void)
+char *store_user_cache_directory(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct stat status;
@@ -28,7 +28,7 @@ char *store_cached_directory(void)
 	return size < 0 ? NULL : path;
 }
 
-void store_cached_make(char *path)
+void store_user_cache_make(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
@@ -37,7 +37,7 @@ void store_cached_make(char *path)
 	}
 }
 
-int store_cached_open(const char *path, size_t most, size_t *size)
+int store_user_cache_open(const char *path, size_t most, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat status;
@@ -53,10 +53,10 @@ int store_cached_open(const char *path, size_t most, size_t *size)
 	return -1;
 }
 
-uint8_t *store_cached_read(const char *path, size_t most, size_t *size)
+uint8_t *store_user_cache_read(const char *path, size_t most, size_t *size)
 {
 	size_t wanted = 0, done = 0;
-	int fd = store_cached_open(path, most, &wanted);
+	int fd = store_user_cache_open(path, most, &wanted);
 	uint8_t *bytes = fd < 0 ? NULL : malloc(wanted);
 	ssize_t part = 1;
 
@@ -153,7 +153,7 @@ static bool is_kept(int fd)
 	return other >= 0 && !close(other);
 }
 
-void store_cached_replace(const char *path, const struct store_bytes *bytes)
+void store_user_cache_replace(const char *path, const struct store_bytes *bytes)
 {
 	char temporary[PATH_BYTES + 32], place[PATH_BYTES];
 	const char *slash = strrchr(path, '/');

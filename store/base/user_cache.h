@@ -10,15 +10,15 @@
 #include "store/base/bytes.h"
 
 /* Where it lies; malloc'ed, NULL: nobody says, or it would be below a home that is not there. */
-char *store_cached_directory(void);
+char *store_user_cache_directory(void);
 /* Makes the directories above `path`, for the user alone, as far as that is possible. */
-void store_cached_make(char *path);
+void store_user_cache_make(char *path);
 /* A regular file of our own of 1 to `most` bytes, open to be read: the caller's; -1: there is none. */
-int store_cached_open(const char *path, size_t most, size_t *size);
+int store_user_cache_open(const char *path, size_t most, size_t *size);
 /* All bytes of a regular file of our own, `most` at most; malloc'ed, NULL: there is none. */
-uint8_t *store_cached_read(const char *path, size_t most, size_t *size);
+uint8_t *store_user_cache_read(const char *path, size_t most, size_t *size);
 /* The file is this, for the user alone to read; what cannot be written stays as it was. What writers who were
  * killed left beside it goes. */
-void store_cached_replace(const char *path, const struct store_bytes *bytes);
+void store_user_cache_replace(const char *path, const struct store_bytes *bytes);
 
 #endif

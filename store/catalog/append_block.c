@@ -24,8 +24,8 @@ static int put_block(MDB_txn *txn, MDB_dbi dbi, uint32_t first, struct store_byt
 	return mdb_put(txn, dbi, &key, &value, 0);
 }
 
-int store_pack_put(struct store_pack *pack, MDB_txn *txn, MDB_dbi dbi, const void *table, uint32_t count,
-	bool rewrite, store_pack_put_entry *put_entry, struct store_bytes *scratch)
+int store_append_block_put(struct store_append_block *pack, MDB_txn *txn, MDB_dbi dbi, const void *table,
+	uint32_t count, bool rewrite, store_append_block_put_entry *put_entry, struct store_bytes *scratch)
 {
 	uint32_t first = rewrite ? 0 : pack->tail;
 	int rc = 0;
@@ -56,7 +56,7 @@ int store_pack_put(struct store_pack *pack, MDB_txn *txn, MDB_dbi dbi, const voi
 	return rc;
 }
 
-void store_pack_committed(struct store_pack *pack)
+void store_append_block_committed(struct store_append_block *pack)
 {
 	pack->tail = pack->next_tail;
 	pack->stored = pack->next_stored;
@@ -72,7 +72,7 @@ static int damaged(const struct store_snapshot *snapshot, enum store_tree_id tre
 
 /* One block, whose first id must be *next: that of the block that was the last one, or the one behind. */
 static int get_block(const struct store_tree_cursor *cursor, struct store_bytes *dense, uint32_t *next,
-	void *table, store_pack_get_entry *get_entry)
+	void *table, store_append_block_get_entry *get_entry)
 {
 	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
 	uint32_t id;
@@ -81,7 +81,7 @@ static int get_block(const struct store_tree_cursor *cursor, struct store_bytes 
 	if (input.bad || !store_key_id_get(&id, cursor->key.bytes, cursor->key.size) || id != *next)
 		return ERROR_RUN;
 	if (dense) {
-		if (!store_dense_unpack(input, dense))
+		if (!store_zstd_block_unpack(input, dense))
 			return dense->failed ? ERROR_IO : ERROR_RUN;
 		input = (struct store_input){dense->data, dense->data + dense->size, false};
 	}
@@ -106,12 +106,12 @@ static int seek_block(const struct store_snapshot *snapshot, enum store_tree_id 
 	return store_tree_seek_below(cursor, key, sizeof key, error);
 }
 
-int store_pack_get(const struct store_snapshot *snapshot, enum store_tree_id tree, uint32_t *tail,
-	uint32_t *count, void *table, store_pack_get_entry *get_entry, struct error *error)
+int store_append_block_get(const struct store_snapshot *snapshot, enum store_tree_id tree, uint32_t *tail,
+	uint32_t *count, void *table, store_append_block_get_entry *get_entry, struct error *error)
 {
 	struct store_tree_cursor cursor;
 	struct store_bytes dense = {0};
-	bool is_dense = snapshot->is_dense && store_dense_has(tree);
+	bool is_dense = snapshot->is_dense && store_zstd_block_has(tree);
 	int rc = seek_block(snapshot, tree, *tail, &cursor, error), bad = 0;
 	uint32_t next;
 

@@ -31,7 +31,7 @@ static struct store_hash path_hash(
 static uint32_t contexts_append(
 	struct store_contexts *contexts, uint32_t parent, uint32_t module, uint64_t offset)
 {
-	struct store_context *node = store_table_add(
+	struct store_context *node = store_id_table_add(
 		(void **)&contexts->nodes, &contexts->count, &contexts->capacity, sizeof *node);
 
 	if (!node)
@@ -97,7 +97,8 @@ uint32_t store_contexts_intern(
 	 * slot need be looked for, each of which lies elsewhere. */
 	if (parent && parent + 1 < contexts->count && is_it(contexts, parent + 1, parent, module, offset))
 		return parent + 1;
-	if (!store_slots_grow(&contexts->slots, &contexts->slot_count, contexts->count, node_hash, contexts))
+	if (!store_id_table_grow(
+		    &contexts->slots, &contexts->slot_count, contexts->count, node_hash, contexts))
 		return STORE_ID_FAILED;
 	at = child_hash(parent, module, offset) & (contexts->slot_count - 1);
 	for (; contexts->slots[at]; at = (at + 1) & (contexts->slot_count - 1))

@@ -13,12 +13,12 @@ struct text_block {
 	struct store_slice bytes; /* the value's payload */
 };
 
-struct store_text_late {
+struct store_lazy_text {
 	struct text_block *blocks;
 	uint32_t count, capacity;
 	bool is_dense, is_damaged;   /* the latter: some block that was unpacked */
 	struct store_bytes unpacked; /* of the dense block at hand */
-	/* -- store_text_late_peek(): the block it was in, and where its texts lie */
+	/* -- store_lazy_text_peek(): the block it was in, and where its texts lie */
 	struct store_bytes shown;
 	struct store_slice *peeked;
 	uint32_t peeked_count, peeked_capacity;
@@ -26,7 +26,7 @@ struct store_text_late {
 	struct arena arena;
 };
 
-void store_text_late_free(struct store_text_late *late)
+void store_lazy_text_free(struct store_lazy_text *late)
 {
 	if (!late)
 		return;
@@ -56,14 +56,14 @@ static uint32_t count_texts(struct store_slice bytes)
 
 /* The block's texts, one behind the other: in the file, or in `unpacked`. .size 0: it is damaged. */
 static struct store_slice entries_of(
-	const struct store_text_late *late, const struct text_block *block, struct store_bytes *unpacked)
+	const struct store_lazy_text *late, const struct text_block *block, struct store_bytes *unpacked)
 {
 	const uint8_t *bytes = block->bytes.bytes;
 	struct store_input input = {.at = bytes, .end = bytes + block->bytes.size};
 
 	if (!late->is_dense)
 		return block->bytes;
-	if (!store_dense_unpack(input, unpacked))
+	if (!store_zstd_block_unpack(input, unpacked))
 		return (struct store_slice){0};
 	return (struct store_slice){unpacked->data, unpacked->size};
 }
@@ -73,11 +73,12 @@ static bool may_have(const struct text_block *block, uint32_t count)
 {
 	const uint8_t *bytes = block->bytes.bytes;
 
-	return count <= store_dense_size((struct store_input){.at = bytes, .end = bytes + block->bytes.size});
+	return count <=
+	       store_zstd_block_size((struct store_input){.at = bytes, .end = bytes + block->bytes.size});
 }
 
 /* How many the last block has: what the next one's key says, if there is one, or its bytes. */
-static bool count_last(struct store_text_late *late, uint32_t next)
+static bool count_last(struct store_lazy_text *late, uint32_t next)
 {
 	struct text_block *last = late->count ? &late->blocks[late->count - 1] : NULL;
 
@@ -94,7 +95,7 @@ static bool count_last(struct store_text_late *late, uint32_t next)
 }
 
 static int add_block(
-	struct store_text_late *late, const struct store_tree_cursor *cursor, struct error *error)
+	struct store_lazy_text *late, const struct store_tree_cursor *cursor, struct error *error)
 {
 	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
 	struct text_block *block;
@@ -103,14 +104,14 @@ static int add_block(
 	if (input.bad || !store_key_id_get(&first, cursor->key.bytes, cursor->key.size) ||
 		first == UINT32_MAX || !count_last(late, first))
 		return -ERROR_RUN;
-	block = store_table_add((void **)&late->blocks, &late->count, &late->capacity, sizeof *block);
+	block = store_id_table_add((void **)&late->blocks, &late->count, &late->capacity, sizeof *block);
 	if (!block)
 		return error_memory(error);
 	*block = (struct text_block){first, 0, {input.at, (size_t)(input.end - input.at)}};
 	return 0;
 }
 
-static int add_blocks(struct store_text_late *late, const struct store_snapshot *snapshot, uint32_t *count,
+static int add_blocks(struct store_lazy_text *late, const struct store_snapshot *snapshot, uint32_t *count,
 	struct error *error)
 {
 	struct store_tree_cursor cursor;
@@ -130,10 +131,10 @@ static int add_blocks(struct store_text_late *late, const struct store_snapshot 
 	return 0;
 }
 
-int store_text_late_load(struct store_texts *texts, const struct store_snapshot *snapshot, uint32_t *tail,
+int store_lazy_text_load(struct store_texts *texts, const struct store_snapshot *snapshot, uint32_t *tail,
 	uint32_t *count, struct error *error)
 {
-	struct store_text_late *late = calloc(1, sizeof *late);
+	struct store_lazy_text *late = calloc(1, sizeof *late);
 	struct store_slice *slices;
 	int rc;
 
@@ -187,7 +188,7 @@ static uint32_t split(
 
 static void unpack(const struct store_texts *texts, struct text_block *block)
 {
-	struct store_text_late *late = texts->late;
+	struct store_lazy_text *late = texts->late;
 	const struct store_slice nothing = texts->texts[0];
 	struct store_slice entries = entries_of(late, block, &late->unpacked);
 	char *copy =
@@ -204,7 +205,7 @@ static void unpack(const struct store_texts *texts, struct text_block *block)
 }
 
 /* The block that has the text. */
-static struct text_block *find_block(const struct store_text_late *late, uint32_t id)
+static struct text_block *find_block(const struct store_lazy_text *late, uint32_t id)
 {
 	uint32_t from = 0, to = late->count;
 
@@ -219,14 +220,14 @@ static struct text_block *find_block(const struct store_text_late *late, uint32_
 	return &late->blocks[from];
 }
 
-void store_text_late_need(const struct store_texts *texts, uint32_t id)
+void store_lazy_text_need(const struct store_texts *texts, uint32_t id)
 {
 	if (texts->late->count)
 		unpack(texts, find_block(texts->late, id));
 }
 
 /* The block's bytes with room for the last NUL; NULL when memory is out or it is damaged. */
-static uint8_t *show(struct store_text_late *late, const struct text_block *block)
+static uint8_t *show(struct store_lazy_text *late, const struct text_block *block)
 {
 	struct store_slice entries = entries_of(late, block, &late->shown);
 	uint8_t *room;
@@ -239,13 +240,13 @@ static uint8_t *show(struct store_text_late *late, const struct text_block *bloc
 	return room ? late->shown.data : NULL;
 }
 
-static bool peek_block(struct store_text_late *late, const struct text_block *block)
+static bool peek_block(struct store_lazy_text *late, const struct text_block *block)
 {
 	uint8_t *bytes;
 
 	late->peeked_block = NULL;
 	bytes = show(late, block);
-	if (!bytes || !store_table_reserve((void **)&late->peeked, &late->peeked_capacity, block->count,
+	if (!bytes || !store_id_table_reserve((void **)&late->peeked, &late->peeked_capacity, block->count,
 			      sizeof *late->peeked))
 		return false;
 	late->peeked_count = split(bytes, late->shown.size, late->peeked, block->count, &late->is_damaged);
@@ -253,9 +254,9 @@ static bool peek_block(struct store_text_late *late, const struct text_block *bl
 	return late->peeked_count > 0;
 }
 
-struct store_slice store_text_late_peek(const struct store_texts *texts, uint32_t id)
+struct store_slice store_lazy_text_peek(const struct store_texts *texts, uint32_t id)
 {
-	struct store_text_late *late = texts->late;
+	struct store_lazy_text *late = texts->late;
 	const struct text_block *block = late->peeked_block;
 
 	/* The table is not looked into before the block has been unpacked: where nobody has touched it, that
@@ -272,9 +273,9 @@ struct store_slice store_text_late_peek(const struct store_texts *texts, uint32_
 		       : texts->texts[0];
 }
 
-bool store_text_late_check(const struct store_texts *texts)
+bool store_lazy_text_check(const struct store_texts *texts)
 {
-	struct store_text_late *late = texts->late;
+	struct store_lazy_text *late = texts->late;
 
 	for (uint32_t i = 0; late && i < late->count && !late->is_damaged; i++)
 		if (late->blocks[i].bytes.size) /* is not unpacked */
@@ -283,9 +284,9 @@ bool store_text_late_check(const struct store_texts *texts)
 	return !late || !late->is_damaged;
 }
 
-void store_text_late_settle(struct store_texts *texts)
+void store_lazy_text_settle(struct store_texts *texts)
 {
-	struct store_text_late *late = texts->late;
+	struct store_lazy_text *late = texts->late;
 
 	for (uint32_t i = 0; late && i < late->count; i++) {
 		uint32_t last = late->blocks[i].first + late->blocks[i].count - 1;

@@ -33,12 +33,12 @@ static int frame_end(struct store_bytes *out, size_t at, struct error *error)
 
 	if (out->failed)
 		return error_memory(error);
-	size = (uint32_t)(out->size - at - NAMES_FRAME_HEADER_BYTES);
+	size = (uint32_t)(out->size - at - SYMBOL_FRAME_HEADER_BYTES);
 	memcpy(out->data + at, &size, sizeof size);
 	return 0;
 }
 
-int names_request_put(struct store_bytes *out, const struct names_request *request, struct error *error)
+int symbol_request_put(struct store_bytes *out, const struct symbol_request *request, struct error *error)
 {
 	size_t at;
 
@@ -46,7 +46,7 @@ int names_request_put(struct store_bytes *out, const struct names_request *reque
 		return error_set(error, ERROR_USAGE,
 			"a request for names holds more than %u offsets or a build id of more than %u bytes",
 			NAMES_OFFSETS_MAX, NAMES_BUILD_ID_MAX);
-	at = frame_begin(out, NAMES_REQUEST);
+	at = frame_begin(out, SYMBOL_REQUEST);
 	store_bytes_put_varint(out, request->module);
 	store_bytes_put_varint(out, request->kind);
 	store_bytes_put_varint(out, request->build_id_bytes);
@@ -71,7 +71,7 @@ static void put_scope(struct store_bytes *out, const struct names_scope *scope)
 	put_text(out, scope->decl_file);
 }
 
-void names_stretch_cut(struct names_stretch *stretch, uint64_t begin, uint64_t end)
+void symbol_stretch_cut(struct symbol_stretch *stretch, uint64_t begin, uint64_t end)
 {
 	if (stretch->begin < begin)
 		stretch->begin = begin;
@@ -79,7 +79,7 @@ void names_stretch_cut(struct names_stretch *stretch, uint64_t begin, uint64_t e
 		stretch->end = end;
 }
 
-static void put_stretch(struct store_bytes *out, uint64_t offset, const struct names_stretch *stretch)
+static void put_stretch(struct store_bytes *out, uint64_t offset, const struct symbol_stretch *stretch)
 {
 	bool is_around = stretch->begin <= offset && offset < stretch->end;
 
@@ -87,10 +87,10 @@ static void put_stretch(struct store_bytes *out, uint64_t offset, const struct n
 	store_bytes_put_varint(out, is_around ? stretch->end - 1 - offset : 0);
 }
 
-int names_answer_put(struct store_bytes *out, const struct names_answer *answer, struct error *error)
+int symbol_answer_put(struct store_bytes *out, const struct symbol_answer *answer, struct error *error)
 {
 	uint32_t count = answer->scope_count < NAMES_SCOPE_MAX ? answer->scope_count : NAMES_SCOPE_MAX;
-	size_t at = frame_begin(out, NAMES_ANSWER);
+	size_t at = frame_begin(out, SYMBOL_ANSWER);
 
 	store_bytes_put_varint(out, answer->module);
 	store_bytes_put_varint(out, answer->offset);
@@ -102,9 +102,9 @@ int names_answer_put(struct store_bytes *out, const struct names_answer *answer,
 	return frame_end(out, at, error);
 }
 
-int names_done_put(struct store_bytes *out, const struct names_done *done, struct error *error)
+int symbol_done_put(struct store_bytes *out, const struct symbol_done *done, struct error *error)
 {
-	size_t at = frame_begin(out, NAMES_DONE);
+	size_t at = frame_begin(out, SYMBOL_DONE);
 
 	store_bytes_put_varint(out, done->module);
 	put_text(out, done->message);
@@ -126,34 +126,34 @@ static const char *get_text(struct store_input *input)
 	return input->bad ? "" : (const char *)bytes;
 }
 
-ssize_t names_frame_peek(const uint8_t *bytes, size_t size, uint32_t *type, struct error *error)
+ssize_t symbol_frame_peek(const uint8_t *bytes, size_t size, uint32_t *type, struct error *error)
 {
 	uint32_t payload;
 
-	if (size < NAMES_FRAME_HEADER_BYTES)
+	if (size < SYMBOL_FRAME_HEADER_BYTES)
 		return 0;
 	payload = store_load32(bytes);
 	*type = store_load32(bytes + 4);
-	if (payload > NAMES_FRAME_MAX ||
-		(*type != NAMES_REQUEST && *type != NAMES_ANSWER && *type != NAMES_DONE))
+	if (payload > SYMBOL_FRAME_MAX ||
+		(*type != SYMBOL_REQUEST && *type != SYMBOL_ANSWER && *type != SYMBOL_DONE))
 		return error_set(
 			error, ERROR_IO, "what hpct-names and its asker say to each other is damaged");
-	if (payload > size - NAMES_FRAME_HEADER_BYTES)
+	if (payload > size - SYMBOL_FRAME_HEADER_BYTES)
 		return 0;
-	return (ssize_t)(NAMES_FRAME_HEADER_BYTES + payload);
+	return (ssize_t)(SYMBOL_FRAME_HEADER_BYTES + payload);
 }
 
 static int frame_open(
 	struct store_input *input, const uint8_t *frame, size_t size, uint32_t expected, struct error *error)
 {
 	uint32_t type = 0;
-	ssize_t whole = names_frame_peek(frame, size, &type, error);
+	ssize_t whole = symbol_frame_peek(frame, size, &type, error);
 
 	if (whole < 0)
 		return (int)whole;
 	if ((size_t)whole != size || type != expected)
 		return error_set(error, ERROR_IO, "a message of hpct-names has the wrong size or type");
-	*input = (struct store_input){frame + NAMES_FRAME_HEADER_BYTES, frame + size, false};
+	*input = (struct store_input){frame + SYMBOL_FRAME_HEADER_BYTES, frame + size, false};
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static int frame_close(const struct store_input *input, struct error *error)
 }
 
 static int get_offsets(
-	struct store_input *input, struct names_request *request, uint64_t **offsets, struct error *error)
+	struct store_input *input, struct symbol_request *request, uint64_t **offsets, struct error *error)
 {
 	if (request->offset_count > NAMES_OFFSETS_MAX || request->offset_count > input->end - input->at)
 		input->bad = true;
@@ -183,13 +183,13 @@ static int get_offsets(
 	return -ERROR_IO;
 }
 
-int names_request_parse(const uint8_t *frame, size_t size, struct names_request *request, uint64_t **offsets,
-	struct error *error)
+int symbol_request_parse(const uint8_t *frame, size_t size, struct symbol_request *request,
+	uint64_t **offsets, struct error *error)
 {
 	struct store_input input;
 	const uint8_t *id;
 	uint64_t id_bytes;
-	int rc = frame_open(&input, frame, size, NAMES_REQUEST, error);
+	int rc = frame_open(&input, frame, size, SYMBOL_REQUEST, error);
 
 	if (rc)
 		return rc;
@@ -224,7 +224,7 @@ static void get_scope(struct store_input *input, struct names_scope *scope)
 		input->bad = true;
 }
 
-static void get_stretch(struct store_input *input, struct names_answer *answer)
+static void get_stretch(struct store_input *input, struct symbol_answer *answer)
 {
 	uint64_t before, after;
 
@@ -235,15 +235,15 @@ static void get_stretch(struct store_input *input, struct names_answer *answer)
 	if (before > answer->offset || after > UINT64_MAX - answer->offset)
 		input->bad = true;
 	else /* there is no end behind the last address of all, which is asked for nonetheless */
-		answer->stretch = (struct names_stretch){answer->offset - before,
+		answer->stretch = (struct symbol_stretch){answer->offset - before,
 			answer->offset + after + (answer->offset + after < UINT64_MAX)};
 }
 
-int names_answer_parse_stretch(
-	const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error)
+int symbol_answer_parse_stretch(
+	const uint8_t *frame, size_t size, struct symbol_answer *answer, struct error *error)
 {
 	struct store_input input;
-	int rc = frame_open(&input, frame, size, NAMES_ANSWER, error);
+	int rc = frame_open(&input, frame, size, SYMBOL_ANSWER, error);
 
 	if (rc)
 		return rc;
@@ -252,10 +252,10 @@ int names_answer_parse_stretch(
 	return frame_close(&input, error);
 }
 
-int names_answer_parse(const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error)
+int symbol_answer_parse(const uint8_t *frame, size_t size, struct symbol_answer *answer, struct error *error)
 {
 	struct store_input input;
-	int rc = frame_open(&input, frame, size, NAMES_ANSWER, error);
+	int rc = frame_open(&input, frame, size, SYMBOL_ANSWER, error);
 
 	if (rc)
 		return rc;
@@ -270,10 +270,10 @@ int names_answer_parse(const uint8_t *frame, size_t size, struct names_answer *a
 	return frame_close(&input, error);
 }
 
-int names_done_parse(const uint8_t *frame, size_t size, struct names_done *done, struct error *error)
+int symbol_done_parse(const uint8_t *frame, size_t size, struct symbol_done *done, struct error *error)
 {
 	struct store_input input;
-	int rc = frame_open(&input, frame, size, NAMES_DONE, error);
+	int rc = frame_open(&input, frame, size, SYMBOL_DONE, error);
 
 	if (rc)
 		return rc;

@@ -26,14 +26,14 @@
 #include "store/base/bytes.h"
 #include "store/base/error.h"
 
-#define NAMES_SCOPE_MAX 64	    /* = STORE_SCOPE_MAX */
-#define NAMES_TEXT_MAX 16384u	    /* longest text in a frame */
-#define NAMES_OFFSETS_MAX 65536u    /* offsets of one request */
-#define NAMES_FRAME_MAX (8u << 20)  /* longest payload */
-#define NAMES_FRAME_HEADER_BYTES 8u /* size, type */
+#define NAMES_SCOPE_MAX 64	     /* = STORE_SCOPE_MAX */
+#define NAMES_TEXT_MAX 16384u	     /* longest text in a frame */
+#define NAMES_OFFSETS_MAX 65536u     /* offsets of one request */
+#define SYMBOL_FRAME_MAX (8u << 20)  /* longest payload */
+#define SYMBOL_FRAME_HEADER_BYTES 8u /* size, type */
 #define NAMES_BUILD_ID_MAX 32u
 
-enum names_frame_type { NAMES_REQUEST = 0x51434e48, NAMES_ANSWER = 0x41434e48, NAMES_DONE = 0x44434e48 };
+enum symbol_frame_type { SYMBOL_REQUEST = 0x51434e48, SYMBOL_ANSWER = 0x41434e48, SYMBOL_DONE = 0x44434e48 };
 
 enum names_scope_kind { NAMES_FUNCTION, NAMES_INLINE, NAMES_LOOP }; /* = enum store_scope_kind */
 
@@ -59,21 +59,21 @@ struct names_scope {
 };
 
 /* Addresses [begin, end). */
-struct names_stretch {
+struct symbol_stretch {
 	uint64_t begin, end;
 };
 
-struct names_answer {
+struct symbol_answer {
 	uint32_t module; /* as in the request */
 	uint32_t source; /* enum names_source */
 	uint64_t offset;
-	struct names_stretch stretch; /* around it: all have this answer. Without it in: it alone */
-	uint32_t scope_count;	      /* 1..NAMES_SCOPE_MAX, outermost first */
+	struct symbol_stretch stretch; /* around it: all have this answer. Without it in: it alone */
+	uint32_t scope_count;	       /* 1..NAMES_SCOPE_MAX, outermost first */
 	struct names_scope scopes[NAMES_SCOPE_MAX];
 };
 
 /* What to name. `kind` is an enum store_module_kind. */
-struct names_request {
+struct symbol_request {
 	uint32_t module; /* the asker's own number for it, given back in the answers */
 	uint32_t kind;
 	uint8_t build_id_bytes; /* 0: take the file as it is */
@@ -84,31 +84,31 @@ struct names_request {
 	uint32_t offset_count;
 };
 
-struct names_done {
+struct symbol_done {
 	uint32_t module;
 	const char *message; /* one sentence for the user, "" when all went well */
 };
 
 /* Append one frame; 0 or negative (memory, or a request beyond the limits above). Texts longer than
  * NAMES_TEXT_MAX are cut, scopes beyond NAMES_SCOPE_MAX left out. */
-int names_request_put(struct store_bytes *out, const struct names_request *request, struct error *error);
-int names_answer_put(struct store_bytes *out, const struct names_answer *answer, struct error *error);
+int symbol_request_put(struct store_bytes *out, const struct symbol_request *request, struct error *error);
+int symbol_answer_put(struct store_bytes *out, const struct symbol_answer *answer, struct error *error);
 /* Leaves of the stretch what lies in [begin, end), too. */
-void names_stretch_cut(struct names_stretch *stretch, uint64_t begin, uint64_t end);
-int names_done_put(struct store_bytes *out, const struct names_done *done, struct error *error);
+void symbol_stretch_cut(struct symbol_stretch *stretch, uint64_t begin, uint64_t end);
+int symbol_done_put(struct store_bytes *out, const struct symbol_done *done, struct error *error);
 
 /* What the first bytes of `bytes` hold: bytes of the whole frame (header included) and its type; 0: more
  * bytes are needed; negative: malformed, the stream cannot be followed any more. */
-ssize_t names_frame_peek(const uint8_t *bytes, size_t size, uint32_t *type, struct error *error);
+ssize_t symbol_frame_peek(const uint8_t *bytes, size_t size, uint32_t *type, struct error *error);
 
-/* Parse one whole frame, as measured by names_frame_peek(); 0 or negative. Strings point into `bytes`.
+/* Parse one whole frame, as measured by symbol_frame_peek(); 0 or negative. Strings point into `bytes`.
  * A request's offsets are copied to a malloc'ed array, the caller's to free. */
-int names_request_parse(const uint8_t *frame, size_t size, struct names_request *request, uint64_t **offsets,
-	struct error *error);
-int names_answer_parse(const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error);
+int symbol_request_parse(const uint8_t *frame, size_t size, struct symbol_request *request,
+	uint64_t **offsets, struct error *error);
+int symbol_answer_parse(const uint8_t *frame, size_t size, struct symbol_answer *answer, struct error *error);
 /* Offset and stretch of an answer alone, which is a fraction of the work. */
-int names_answer_parse_stretch(
-	const uint8_t *frame, size_t size, struct names_answer *answer, struct error *error);
-int names_done_parse(const uint8_t *frame, size_t size, struct names_done *done, struct error *error);
+int symbol_answer_parse_stretch(
+	const uint8_t *frame, size_t size, struct symbol_answer *answer, struct error *error);
+int symbol_done_parse(const uint8_t *frame, size_t size, struct symbol_done *done, struct error *error);
 
 #endif

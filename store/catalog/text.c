@@ -16,7 +16,7 @@ int store_texts_init(struct store_texts *texts)
 	struct store_slice *first;
 
 	*texts = (struct store_texts){0};
-	first = store_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *first);
+	first = store_id_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *first);
 	if (!first)
 		return -1;
 	*first = (struct store_slice){.bytes = empty};
@@ -28,7 +28,7 @@ void store_texts_fini(struct store_texts *texts)
 	free(texts->texts);
 	free(texts->slots);
 	arena_fini(&texts->arena);
-	store_text_late_free(texts->late);
+	store_lazy_text_free(texts->late);
 	*texts = (struct store_texts){0};
 }
 
@@ -39,7 +39,7 @@ static uint32_t texts_append(struct store_texts *texts, const void *bytes, size_
 
 	if (!copy)
 		return STORE_ID_FAILED;
-	text = store_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *text);
+	text = store_id_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *text);
 	if (!text)
 		return STORE_ID_FAILED;
 	*text = (struct store_slice){.bytes = (const uint8_t *)copy, .size = size};
@@ -60,7 +60,7 @@ uint32_t store_texts_intern(struct store_texts *texts, const void *bytes, size_t
 
 	if (!size)
 		return 0;
-	if (!store_slots_grow(&texts->slots, &texts->slot_count, texts->count, text_hash, texts))
+	if (!store_id_table_grow(&texts->slots, &texts->slot_count, texts->count, text_hash, texts))
 		return STORE_ID_FAILED;
 	for (at = hash & (texts->slot_count - 1); texts->slots[at]; at = (at + 1) & (texts->slot_count - 1)) {
 		const struct store_slice *text = &texts->texts[texts->slots[at] - 1];
@@ -79,13 +79,13 @@ struct store_slice store_texts_at(const struct store_texts *texts, uint32_t id)
 	const struct store_slice *text = &texts->texts[id < texts->count ? id : 0];
 
 	if (!text->bytes)
-		store_text_late_need(texts, id);
+		store_lazy_text_need(texts, id);
 	return text->bytes ? *text : texts->texts[0]; /* a damaged block lacks it */
 }
 
 struct store_slice store_texts_peek(const struct store_texts *texts, uint32_t id)
 {
-	return texts->late && id < texts->count ? store_text_late_peek(texts, id) : store_texts_at(texts, id);
+	return texts->late && id < texts->count ? store_lazy_text_peek(texts, id) : store_texts_at(texts, id);
 }
 
 void store_texts_put(const void *texts, uint32_t id, struct store_bytes *out)

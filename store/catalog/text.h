@@ -17,7 +17,7 @@ struct store_texts {
 	uint32_t *slots; /* hash table: 1 + id; the writer's alone */
 	size_t slot_count;
 	struct arena arena;
-	struct store_text_late *late; /* NULL: all are there */
+	struct store_lazy_text *late; /* NULL: all are there */
 };
 
 int store_texts_init(struct store_texts *texts); /* negative: memory is out */

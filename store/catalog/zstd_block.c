@@ -9,9 +9,9 @@
 #define LEVEL 4
 #define PAYS 8 /* a frame saves so much of a share */
 
-bool store_dense_packs_nothing;
+bool store_zstd_block_packs_nothing;
 
-bool store_dense_has(enum store_tree_id tree)
+bool store_zstd_block_has(enum store_tree_id tree)
 {
 	return tree == STORE_TREE_TEXT || tree == STORE_TREE_CONTEXT || tree == STORE_TREE_SYMBOL;
 }
@@ -27,17 +27,17 @@ static uint32_t module_of(const uint8_t *key, size_t size)
 	return module;
 }
 
-bool store_dense_is_full(
-	const struct store_dense *dense, enum store_tree_id tree, struct store_slice key, size_t size)
+bool store_zstd_block_is_full(
+	const struct store_zstd_block *dense, enum store_tree_id tree, struct store_slice key, size_t size)
 {
 	return dense->entries.size &&
-	       (dense->entries.size + size > STORE_DENSE_BYTES ||
+	       (dense->entries.size + size > STORE_ZSTD_BLOCK_BYTES ||
 		       (tree == STORE_TREE_SYMBOL &&
 			       module_of(dense->key, dense->key_size) != module_of(key.bytes, key.size)));
 }
 
-bool store_dense_take(
-	struct store_dense *dense, enum store_tree_id tree, struct store_slice key, struct store_slice value)
+bool store_zstd_block_take(struct store_zstd_block *dense, enum store_tree_id tree, struct store_slice key,
+	struct store_slice value)
 {
 	struct store_input input = store_input_sealed(value, key.bytes, key.size);
 	uint32_t module;
@@ -60,7 +60,7 @@ bool store_dense_take(
 	return true;
 }
 
-bool store_dense_finish(struct store_dense *dense)
+bool store_zstd_block_finish(struct store_zstd_block *dense)
 {
 	const struct store_bytes *entries = &dense->entries;
 	struct store_bytes *value = &dense->value;
@@ -70,7 +70,7 @@ bool store_dense_finish(struct store_dense *dense)
 	store_bytes_begin_sealed(value);
 	store_bytes_put_varint(value, entries->size);
 	place = store_bytes_reserve(value, most);
-	if (place && entries->size <= STORE_DENSE_PACKED_MAX && !store_dense_packs_nothing)
+	if (place && entries->size <= STORE_ZSTD_BLOCK_PACKED_MAX && !store_zstd_block_packs_nothing)
 		size = ZSTD_compress(place, most, entries->data, entries->size, LEVEL);
 	if (ZSTD_isError(size) || size > entries->size - entries->size / PAYS)
 		store_bytes_put(value, entries->data, entries->size);
@@ -82,7 +82,7 @@ bool store_dense_finish(struct store_dense *dense)
 	return !value->failed;
 }
 
-void store_dense_fini(struct store_dense *dense)
+void store_zstd_block_fini(struct store_zstd_block *dense)
 {
 	store_bytes_fini(&dense->entries);
 	store_bytes_fini(&dense->value);
@@ -96,15 +96,15 @@ static size_t size_of(struct store_input *input)
 	uint64_t size = store_input_varint(input);
 	bool is_plain = size == (uint64_t)(input->end - input->at);
 
-	return input->bad || (!is_plain && size > STORE_DENSE_PACKED_MAX) ? 0 : (size_t)size;
+	return input->bad || (!is_plain && size > STORE_ZSTD_BLOCK_PACKED_MAX) ? 0 : (size_t)size;
 }
 
-size_t store_dense_size(struct store_input input)
+size_t store_zstd_block_size(struct store_input input)
 {
 	return size_of(&input);
 }
 
-bool store_dense_unpack(struct store_input input, struct store_bytes *entries)
+bool store_zstd_block_unpack(struct store_input input, struct store_bytes *entries)
 {
 	size_t size = size_of(&input), left = (size_t)(input.end - input.at);
 	uint8_t *place;

@@ -15,36 +15,36 @@
 #include "store/file/file.h"
 
 /* A value takes entries until they are so many bytes: an answer unpacks one or two. */
-#define STORE_DENSE_BYTES ((size_t)64 << 10)
+#define STORE_ZSTD_BLOCK_BYTES ((size_t)64 << 10)
 /* What is larger than that, one long text, is not packed: a frame of a few bytes cannot claim much memory. */
-#define STORE_DENSE_PACKED_MAX (2 * STORE_DENSE_BYTES)
+#define STORE_ZSTD_BLOCK_PACKED_MAX (2 * STORE_ZSTD_BLOCK_BYTES)
 
-extern bool store_dense_packs_nothing; /* fuzzing sets it, to have entries where bytes are changed */
+extern bool store_zstd_block_packs_nothing; /* fuzzing sets it, to have entries where bytes are changed */
 
 /* Is the tree kept so in a dense store? */
-bool store_dense_has(enum store_tree_id tree);
+bool store_zstd_block_has(enum store_tree_id tree);
 
 /* Values of such a tree, in the order of their keys, on their way to dense ones. All-zero is empty. */
-struct store_dense {
+struct store_zstd_block {
 	struct store_bytes entries, value;
 	uint8_t key[16];
 	size_t key_size;
 	uint64_t offset; /* of the last symbol */
 };
 /* Must what was taken be put before a value of that key and size is taken? */
-bool store_dense_is_full(
-	const struct store_dense *dense, enum store_tree_id tree, struct store_slice key, size_t size);
+bool store_zstd_block_is_full(
+	const struct store_zstd_block *dense, enum store_tree_id tree, struct store_slice key, size_t size);
 /* Takes a sealed value; false: it is damaged. Without memory it is lost: dense->entries.failed. */
-bool store_dense_take(
-	struct store_dense *dense, enum store_tree_id tree, struct store_slice key, struct store_slice value);
+bool store_zstd_block_take(struct store_zstd_block *dense, enum store_tree_id tree, struct store_slice key,
+	struct store_slice value);
 /* What was taken, as dense->value under dense->key, and begins anew; false: memory is out. */
-bool store_dense_finish(struct store_dense *dense);
-void store_dense_fini(struct store_dense *dense);
+bool store_zstd_block_finish(struct store_zstd_block *dense);
+void store_zstd_block_fini(struct store_zstd_block *dense);
 
 /* What the payload of a dense value is unpacked, in bytes, of which it may still be that they are damaged;
  * 0: it is. */
-size_t store_dense_size(struct store_input input);
+size_t store_zstd_block_size(struct store_input input);
 /* The payload of a dense value to `entries`, which is emptied before; false: damage, or entries->failed. */
-bool store_dense_unpack(struct store_input input, struct store_bytes *entries);
+bool store_zstd_block_unpack(struct store_input input, struct store_bytes *entries);
 
 #endif

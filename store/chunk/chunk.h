@@ -105,9 +105,9 @@ void store_chunk_coder_fini(struct store_chunk_coder *coder);
 void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_chunk *key,
 	const struct store_record *records, unsigned count, struct store_bytes *out);
 
-/* The same for who knows what store_survey_add() says of these records, in any order; NULL: nobody. */
+/* The same for who knows what store_chunk_stats_add() says of these records, in any order; NULL: nobody. */
 void store_chunk_encode_surveyed(struct store_chunk_coder *coder, const struct store_key_chunk *key,
-	const struct store_record *records, unsigned count, const struct store_survey *survey,
+	const struct store_record *records, unsigned count, const struct store_chunk_stats *survey,
 	struct store_bytes *out);
 
 /* The header's facts without checking the checksum: false when they cannot be a chunk's. */
@@ -118,21 +118,21 @@ bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key
 /* Is it a chunk that claims this key? (store_tree_cursor.fits) */
 bool store_chunk_fits(struct store_slice key, struct store_slice value);
 struct store_batch;
-struct store_sums;
+struct store_context_sums;
 /* Sets `sums`, which are empty, to the weights and the line of a chunk of samples or values: 1; 0: its
  * records must be summed; negative: damage. */
-int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
-	struct error *error);
-struct store_works;
+int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch,
+	struct store_context_sums *sums, struct error *error);
+struct store_sum_columns;
 /* The line alone: 1; 0: it is not among what is stored; negative: damage, or memory is out. */
-int store_chunk_works(const struct store_chunk *chunk, struct store_batch *scratch, struct store_works *works,
-	struct error *error);
+int store_chunk_works(const struct store_chunk *chunk, struct store_batch *scratch,
+	struct store_sum_columns *works, struct error *error);
 /* The weights alone: 1; 0: not among what is stored, or not of one metric; negative. */
 int store_chunk_weights(const struct store_chunk *chunk, struct store_batch *scratch,
-	struct store_works *works, struct error *error);
+	struct store_sum_columns *works, struct error *error);
 /* Adds the same to `sums`, which are empty, record by record: 0; -ERROR_IO: memory is out; or damage. */
-int store_chunk_sum_rows(const struct store_chunk *chunk, struct store_batch *batch, struct store_sums *sums,
-	struct error *error);
+int store_chunk_sum_rows(const struct store_chunk *chunk, struct store_batch *batch,
+	struct store_context_sums *sums, struct error *error);
 /* May it hold a record with STORE_RECORD_EXTENT? */
 bool store_chunk_has_extent(const struct store_chunk *chunk);
 

@@ -28,7 +28,7 @@ static inline void sum_up(uint64_t *values, unsigned count)
 		values[i] = value += values[i];
 }
 
-#ifdef STORE_HAS_WIDE
+#ifdef STORE_HAS_AVX2
 #include <immintrin.h>
 
 /* All but the sum is done for several values at once; the sums within each four, too: of the fours before one
@@ -73,7 +73,7 @@ __attribute__((target("avx2"))) static inline bool undo_steps_wide(
 static inline bool undo_steps(const struct store_chunk_job *job, uint64_t *values, const uint64_t *more,
 	unsigned count, uint64_t centre)
 {
-#ifdef STORE_HAS_WIDE
+#ifdef STORE_HAS_AVX2
 	if (job->is_wide)
 		return undo_steps_wide(values, more, count, centre);
 #else
@@ -92,7 +92,7 @@ static inline void add_table(uint64_t *to, const uint64_t *table, const uint64_t
 		to[i] = table[index[i]] + store_unzigzag(to[i]);
 }
 
-#ifdef STORE_HAS_WIDE
+#ifdef STORE_HAS_AVX2
 /* The compiler looks up one value after the other. */
 __attribute__((target("avx2"))) static inline void add_table_wide(
 	uint64_t *to, const uint64_t *table, const uint64_t *index, unsigned count)

@@ -145,7 +145,7 @@ static bool get_dictionary(struct store_chunk_job *job, struct store_input *inpu
 	const uint32_t contexts = job->header.dictionary;
 	uint64_t *ids = job->tables[CHUNK_CONTEXT];
 
-	if (!store_sums_get_array(input, ids, contexts))
+	if (!store_context_sums_get_array(input, ids, contexts))
 		return false;
 	for (uint32_t i = 0; i < contexts; i++) {
 		if (ids[i] > UINT32_MAX || (job->chunk->contexts && ids[i] >= job->chunk->contexts))
@@ -154,7 +154,7 @@ static bool get_dictionary(struct store_chunk_job *job, struct store_input *inpu
 	}
 	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++)
 		if (store_chunk_has_table(job, column) && column != CHUNK_BEGIN &&
-			!store_sums_get_array(input, job->tables[column], contexts))
+			!store_context_sums_get_array(input, job->tables[column], contexts))
 			return false;
 	return true;
 }

@@ -75,7 +75,7 @@ static bool undo_table(struct store_chunk_job *job, unsigned column, uint64_t *v
 
 	if (column == CHUNK_CONTEXT || column == CHUNK_BEGIN || !store_chunk_has_table(job, column))
 		return store_chunk_damaged(job, "a table where none is announced");
-#ifdef STORE_HAS_WIDE
+#ifdef STORE_HAS_AVX2
 	if (job->is_wide) {
 		add_table_wide(values, table, index, count);
 		return true;
@@ -296,8 +296,8 @@ static bool get_blocks(struct store_chunk_job *job)
 	return true;
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static bool get_blocks_wide(struct store_chunk_job *job)
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static bool get_blocks_wide(struct store_chunk_job *job)
 {
 	return get_blocks(job);
 }
@@ -305,8 +305,8 @@ STORE_WIDE static bool get_blocks_wide(struct store_chunk_job *job)
 
 static bool get_blocks_best(struct store_chunk_job *job)
 {
-#ifdef STORE_HAS_WIDE
-	job->is_wide = store_is_wide();
+#ifdef STORE_HAS_AVX2
+	job->is_wide = store_cpu_has_avx2();
 	if (job->is_wide)
 		return get_blocks_wide(job);
 #endif

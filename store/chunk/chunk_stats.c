@@ -9,8 +9,8 @@
 #define GROUP 16u /* records looked at before it is asked whether they fit, since most do */
 
 /* By pointers: vectors in calls differ between processors, warns clang before it has seen them inlined. */
-static inline void add_words(struct store_survey *survey, const store_words *low, const store_words *high,
-	const store_words *first_low, const store_words *first_high)
+static inline void add_words(struct store_chunk_stats *survey, const store_words *low,
+	const store_words *high, const store_words *first_low, const store_words *first_high)
 {
 	survey->low |= *low ^ *first_low;
 	survey->high |= *high ^ *first_high;
@@ -20,14 +20,14 @@ static inline void add_words(struct store_survey *survey, const store_words *low
 static inline void load(store_words *low, store_words *high, const struct store_record *record)
 {
 	memcpy(low, record, sizeof *low);
-	memcpy(high, (const uint8_t *)record + STORE_SURVEY_HIGH, sizeof *high);
+	memcpy(high, (const uint8_t *)record + STORE_CHUNK_STATS_HIGH, sizeof *high);
 }
 
-static inline void survey_add(struct store_survey *survey, const struct store_record *first,
+static inline void survey_add(struct store_chunk_stats *survey, const struct store_record *first,
 	const struct store_record *records, unsigned count)
 {
 	const uint64_t duration = first->end_ns - first->begin_ns;
-	struct store_survey all = *survey;
+	struct store_chunk_stats all = *survey;
 	store_words low, high, first_low, first_high;
 
 	load(&first_low, &first_high, first);
@@ -43,12 +43,12 @@ static inline void survey_add(struct store_survey *survey, const struct store_re
 /* Copies and adds a group behind a record that begins at `last_ns`. False: one of them is out of bounds, and
  * nothing was added. Whose begin and duration differ from those of the first record, which is in bounds, in
  * low bits alone is in bounds, too. */
-static inline bool take_group(struct store_survey *survey, const struct store_survey_bounds *bounds,
+static inline bool take_group(struct store_chunk_stats *survey, const struct store_chunk_stats_bounds *bounds,
 	const struct store_record *first, const struct store_record *records, unsigned count,
 	struct store_record *to, uint64_t last_ns, bool *rises)
 {
 	const uint64_t duration = first->end_ns - first->begin_ns;
-	struct store_survey all = *survey;
+	struct store_chunk_stats all = *survey;
 	store_words low, high, first_low, first_high;
 	uint64_t falls = 0;
 
@@ -59,7 +59,7 @@ static inline bool take_group(struct store_survey *survey, const struct store_su
 
 		load(&low, &high, &records[i]);
 		memcpy(&to[i], &low, sizeof low);
-		memcpy((uint8_t *)&to[i] + STORE_SURVEY_HIGH, &high, sizeof high);
+		memcpy((uint8_t *)&to[i] + STORE_CHUNK_STATS_HIGH, &high, sizeof high);
 		add_words(&all, &low, &high, &first_low, &first_high);
 		all.duration_differs |= (end_ns - begin_ns) ^ duration;
 		all.end_ns = end_ns > all.end_ns ? end_ns : all.end_ns;
@@ -74,9 +74,9 @@ static inline bool take_group(struct store_survey *survey, const struct store_su
 	return true;
 }
 
-static inline unsigned survey_take(struct store_survey *survey, const struct store_survey_bounds *bounds,
-	const struct store_record *first, const struct store_record *records, unsigned count,
-	struct store_record *to, bool *rises)
+static inline unsigned survey_take(struct store_chunk_stats *survey,
+	const struct store_chunk_stats_bounds *bounds, const struct store_record *first,
+	const struct store_record *records, unsigned count, struct store_record *to, bool *rises)
 {
 	unsigned taken = 0;
 
@@ -98,35 +98,35 @@ static inline unsigned survey_take(struct store_survey *survey, const struct sto
 	return taken;
 }
 
-struct store_record store_survey_differs(const struct store_survey *survey)
+struct store_record store_chunk_stats_differs(const struct store_chunk_stats *survey)
 {
 	struct store_record differs;
 
 	memcpy(&differs, &survey->low, sizeof survey->low);
-	memcpy((uint8_t *)&differs + STORE_SURVEY_HIGH, &survey->high, sizeof survey->high);
+	memcpy((uint8_t *)&differs + STORE_CHUNK_STATS_HIGH, &survey->high, sizeof survey->high);
 	return differs;
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static void survey_add_wide(struct store_survey *survey, const struct store_record *first,
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static void survey_add_wide(struct store_chunk_stats *survey, const struct store_record *first,
 	const struct store_record *records, unsigned count)
 {
 	survey_add(survey, first, records, count);
 }
 
-STORE_WIDE static unsigned survey_take_wide(struct store_survey *survey,
-	const struct store_survey_bounds *bounds, const struct store_record *first,
+STORE_AVX2 static unsigned survey_take_wide(struct store_chunk_stats *survey,
+	const struct store_chunk_stats_bounds *bounds, const struct store_record *first,
 	const struct store_record *records, unsigned count, struct store_record *to, bool *rises)
 {
 	return survey_take(survey, bounds, first, records, count, to, rises);
 }
 #endif
 
-void store_survey_add(struct store_survey *survey, const struct store_record *first,
+void store_chunk_stats_add(struct store_chunk_stats *survey, const struct store_record *first,
 	const struct store_record *records, unsigned count)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide()) {
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2()) {
 		survey_add_wide(survey, first, records, count);
 		return;
 	}
@@ -134,12 +134,12 @@ void store_survey_add(struct store_survey *survey, const struct store_record *fi
 	survey_add(survey, first, records, count);
 }
 
-unsigned store_survey_take(struct store_survey *survey, const struct store_survey_bounds *bounds,
-	const struct store_record *first, const struct store_record *records, unsigned count,
-	struct store_record *to, bool *rises)
+unsigned store_chunk_stats_take(struct store_chunk_stats *survey,
+	const struct store_chunk_stats_bounds *bounds, const struct store_record *first,
+	const struct store_record *records, unsigned count, struct store_record *to, bool *rises)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return survey_take_wide(survey, bounds, first, records, count, to, rises);
 #endif
 	return survey_take(survey, bounds, first, records, count, to, rises);

@@ -10,26 +10,26 @@
 
 /* A record is seven words: the first four and the last four of them at once. */
 typedef uint64_t store_words __attribute__((vector_size(32), aligned(8), may_alias));
-#define STORE_SURVEY_HIGH (sizeof(struct store_record) - sizeof(store_words))
-_Static_assert(
-	sizeof(struct store_record) == 56 && STORE_SURVEY_HIGH == 24, "two times four words cover a record");
+#define STORE_CHUNK_STATS_HIGH (sizeof(struct store_record) - sizeof(store_words))
+_Static_assert(sizeof(struct store_record) == 56 && STORE_CHUNK_STATS_HIGH == 24,
+	"two times four words cover a record");
 
 /* All-zero is that of no records. */
-struct store_survey {
+struct store_chunk_stats {
 	store_words low, high; /* bits that are not the same in all */
 	store_words any_high;  /* bits that some have */
 	uint64_t duration_differs, end_ns;
 };
 
 /* Of each field but the end, the bits that are not the same in all. */
-struct store_record store_survey_differs(const struct store_survey *survey);
+struct store_record store_chunk_stats_differs(const struct store_chunk_stats *survey);
 
 /* Adds records; `first` is one of those, or of those before. */
-void store_survey_add(struct store_survey *survey, const struct store_record *first,
+void store_chunk_stats_add(struct store_chunk_stats *survey, const struct store_record *first,
 	const struct store_record *records, unsigned count);
 
 /* Where records may go without being looked at one by one. */
-struct store_survey_bounds {
+struct store_chunk_stats_bounds {
 	uint64_t width_ns;   /* they begin in a bucket as wide, a power of two, ... */
 	uint64_t longest_ns; /* ... and are shorter, a power of two */
 };
@@ -37,8 +37,8 @@ struct store_survey_bounds {
 /* Copies records from the first on to `to`, as long as they are in bounds, and adds them, in small groups;
  * how many. `first` is a record of the survey, or the first of these, and begins in the bucket. *rises stays:
  * each begins behind the one before. `to` has room for all, what is behind those taken is not what it was. */
-unsigned store_survey_take(struct store_survey *survey, const struct store_survey_bounds *bounds,
-	const struct store_record *first, const struct store_record *records, unsigned count,
-	struct store_record *to, bool *rises);
+unsigned store_chunk_stats_take(struct store_chunk_stats *survey,
+	const struct store_chunk_stats_bounds *bounds, const struct store_record *first,
+	const struct store_record *records, unsigned count, struct store_record *to, bool *rises);
 
 #endif

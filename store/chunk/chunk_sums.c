@@ -19,11 +19,11 @@ static uint32_t sum_context(const struct store_chunk_job *job, uint32_t i)
 
 /* One column of the last entries, which stand in the order of the dictionary. */
 static bool get_sum_column(struct store_chunk_job *job, struct store_input *input, struct store_sum *sums,
-	enum store_sums_column column)
+	enum store_context_sums_column column)
 {
 	uint64_t values[STORE_BLOCK_RECORDS], unit = 0;
 
-	if (column != STORE_SUMS_SAMPLES)
+	if (column != STORE_CONTEXT_SUMS_SAMPLES)
 		unit = store_input_varint(input);
 	for (uint32_t at = 0; at < sum_contexts(job); at += STORE_BLOCK_RECORDS) {
 		uint32_t left = sum_contexts(job) - at;
@@ -35,16 +35,17 @@ static bool get_sum_column(struct store_chunk_job *job, struct store_input *inpu
 			struct store_sum *sum = &sums[at + i];
 			uint64_t value = sum->samples * unit + store_unzigzag(values[i]);
 
-			if (column == STORE_SUMS_SAMPLES)
+			if (column == STORE_CONTEXT_SUMS_SAMPLES)
 				sum->samples = values[i];
 			else
-				*(column == STORE_SUMS_TIME ? &sum->time_ns : &sum->weight) = value;
+				*(column == STORE_CONTEXT_SUMS_TIME ? &sum->time_ns : &sum->weight) = value;
 		}
 	}
 	return true;
 }
 
-static bool get_metric_sums(struct store_chunk_job *job, struct store_input *input, struct store_sums *sums)
+static bool get_metric_sums(
+	struct store_chunk_job *job, struct store_input *input, struct store_context_sums *sums)
 {
 	uint32_t from = sums->count;
 	uint64_t metric = store_input_varint(input);
@@ -52,20 +53,20 @@ static bool get_metric_sums(struct store_chunk_job *job, struct store_input *inp
 
 	if (metric > UINT32_MAX || (job->chunk->metrics && metric >= job->chunk->metrics))
 		return store_chunk_damaged(job, "sums of no metric");
-	added = store_sums_extend(sums, sum_contexts(job));
+	added = store_context_sums_extend(sums, sum_contexts(job));
 	if (!added)
 		return false;
 	for (uint32_t i = 0; i < sum_contexts(job); i++)
 		added[i] = (struct store_sum){.context = sum_context(job, i), .metric = (uint32_t)metric};
-	return get_sum_column(job, input, sums->entries + from, STORE_SUMS_SAMPLES) &&
-	       get_sum_column(job, input, sums->entries + from, STORE_SUMS_WEIGHT);
+	return get_sum_column(job, input, sums->entries + from, STORE_CONTEXT_SUMS_SAMPLES) &&
+	       get_sum_column(job, input, sums->entries + from, STORE_CONTEXT_SUMS_WEIGHT);
 }
 
-static bool get_line(struct store_chunk_job *job, struct store_input *input, struct store_sums *sums)
+static bool get_line(struct store_chunk_job *job, struct store_input *input, struct store_context_sums *sums)
 {
-	struct store_line *line = &sums->line;
+	struct store_sum_row *line = &sums->line;
 
-	*line = (struct store_line){.first_ns = job->header.first_ns,
+	*line = (struct store_sum_row){.first_ns = job->header.first_ns,
 		.last_ns = job->header.last_ns,
 		.gap_ns = store_input_varint(input)};
 	if (!line->gap_ns || input->bad)
@@ -75,11 +76,11 @@ static bool get_line(struct store_chunk_job *job, struct store_input *input, str
 	if (sums->count != sum_contexts(job) ||
 		(job->chunk->contexts && line->last_context >= job->chunk->contexts))
 		return store_chunk_damaged(job, "a line of no context");
-	return get_sum_column(job, input, sums->entries, STORE_SUMS_TIME);
+	return get_sum_column(job, input, sums->entries, STORE_CONTEXT_SUMS_TIME);
 }
 
 /* With several metrics not every context has samples of each. */
-static void drop_empty(struct store_sums *sums)
+static void drop_empty(struct store_context_sums *sums)
 {
 	uint32_t kept = 0;
 
@@ -97,8 +98,8 @@ static bool is_context_sound(const struct store_chunk_job *job)
 		       (!job->chunk->contexts || job->constants[CHUNK_CONTEXT] < job->chunk->contexts));
 }
 
-static bool get_sums(
-	struct store_chunk_job *job, struct store_input *input, struct store_sums *sums, struct error *error)
+static bool get_sums(struct store_chunk_job *job, struct store_input *input, struct store_context_sums *sums,
+	struct error *error)
 {
 	uint64_t metrics;
 
@@ -125,8 +126,8 @@ static bool has_sums(const struct store_chunk_job *job)
 	       (job->header.dictionary || store_chunk_is_constant(job, CHUNK_CONTEXT));
 }
 
-int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch, struct store_sums *sums,
-	struct error *error)
+int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratch,
+	struct store_context_sums *sums, struct error *error)
 {
 	struct store_chunk_job job = {.chunk = chunk, .batch = scratch};
 	struct store_input input;
@@ -143,7 +144,7 @@ int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratc
 /* ---- the line alone, or the weights of one metric ---- */
 
 /* Only bytes that nobody wrote have any. */
-static uint32_t drop_idle(struct store_works *works, uint32_t count)
+static uint32_t drop_idle(struct store_sum_columns *works, uint32_t count)
 {
 	uint32_t kept = 0;
 	bool has_idle = false;
@@ -163,7 +164,7 @@ static uint32_t drop_idle(struct store_works *works, uint32_t count)
 }
 
 /* The columns are there: whose they are. */
-static void name_contexts(struct store_chunk_job *job, struct store_works *works)
+static void name_contexts(struct store_chunk_job *job, struct store_sum_columns *works)
 {
 	if (job->header.dictionary)
 		memcpy(works->contexts, job->dictionary, job->header.dictionary * sizeof *job->dictionary);
@@ -172,9 +173,10 @@ static void name_contexts(struct store_chunk_job *job, struct store_works *works
 	works->count = drop_idle(works, sum_contexts(job));
 }
 
-static bool get_works_line(struct store_chunk_job *job, struct store_input *input, struct store_works *works)
+static bool get_works_line(
+	struct store_chunk_job *job, struct store_input *input, struct store_sum_columns *works)
 {
-	struct store_line line = {.first_ns = job->header.first_ns,
+	struct store_sum_row line = {.first_ns = job->header.first_ns,
 		.last_ns = job->header.last_ns,
 		.gap_ns = store_input_varint(input),
 		.is_plain = true};
@@ -184,7 +186,7 @@ static bool get_works_line(struct store_chunk_job *job, struct store_input *inpu
 	line.last_context = store_input_u32(input);
 	if (job->chunk->contexts && line.last_context >= job->chunk->contexts)
 		return store_chunk_damaged(job, "a line of no context");
-	if (!store_works_get_times(works, sum_contexts(job), input))
+	if (!store_sum_columns_get_times(works, sum_contexts(job), input))
 		return store_chunk_damaged(job, "sums that are cut short");
 	name_contexts(job, works);
 	works->line = line;
@@ -192,16 +194,17 @@ static bool get_works_line(struct store_chunk_job *job, struct store_input *inpu
 }
 
 static bool get_works_weights(
-	struct store_chunk_job *job, struct store_input *input, struct store_works *works)
+	struct store_chunk_job *job, struct store_input *input, struct store_sum_columns *works)
 {
-	if (!store_works_take_weights(works, sum_contexts(job), input))
+	if (!store_sum_columns_take_weights(works, sum_contexts(job), input))
 		return store_chunk_damaged(job, "sums that are cut short");
 	name_contexts(job, works);
 	return true;
 }
 
 /* Up to the samples: 1; 0: there are sums of several metrics, or of none; -1: damage, or memory is out. */
-static int begin_works(struct store_chunk_job *job, struct store_input *input, struct store_works *works)
+static int begin_works(
+	struct store_chunk_job *job, struct store_input *input, struct store_sum_columns *works)
 {
 	const uint32_t count = sum_contexts(job);
 	uint64_t metrics, metric;
@@ -211,9 +214,9 @@ static int begin_works(struct store_chunk_job *job, struct store_input *input, s
 		store_chunk_damaged(job, "a context that does not exist");
 		return -1;
 	}
-	if (!store_works_reserve(works, count))
+	if (!store_sum_columns_reserve(works, count))
 		return -1;
-	works->line = (struct store_line){0};
+	works->line = (struct store_sum_row){0};
 	metrics = store_input_varint(input);
 	is_good = !input->bad && metrics <= CHUNK_SUMS_METRICS;
 	if (!is_good)
@@ -224,29 +227,29 @@ static int begin_works(struct store_chunk_job *job, struct store_input *input, s
 	is_good = metric <= UINT32_MAX && (!job->chunk->metrics || metric < job->chunk->metrics);
 	if (!is_good)
 		store_chunk_damaged(job, "sums of no metric");
-	else if (!store_sums_get_array(input, works->samples, count))
+	else if (!store_context_sums_get_array(input, works->samples, count))
 		is_good = store_chunk_damaged(job, "sums that are cut short");
 	works->metric = (uint32_t)metric;
 	return is_good ? 1 : -1;
 }
 
 /* A line is of one metric. */
-static bool get_works(struct store_chunk_job *job, struct store_input *input, struct store_works *works,
-	enum store_sums_column wanted)
+static bool get_works(struct store_chunk_job *job, struct store_input *input, struct store_sum_columns *works,
+	enum store_context_sums_column wanted)
 {
 	int rc = begin_works(job, input, works);
 
 	if (rc <= 0)
 		return rc == 0;
-	if (wanted == STORE_SUMS_WEIGHT)
+	if (wanted == STORE_CONTEXT_SUMS_WEIGHT)
 		return get_works_weights(job, input, works);
-	if (!store_sums_skip(input, sum_contexts(job)))
+	if (!store_context_sums_skip(input, sum_contexts(job)))
 		return store_chunk_damaged(job, "sums that are cut short");
 	return get_works_line(job, input, works);
 }
 
-static int works_of(const struct store_chunk *chunk, struct store_batch *scratch, struct store_works *works,
-	enum store_sums_column wanted, struct error *error)
+static int works_of(const struct store_chunk *chunk, struct store_batch *scratch,
+	struct store_sum_columns *works, enum store_context_sums_column wanted, struct error *error)
 {
 	struct store_chunk_job job = {.chunk = chunk, .batch = scratch};
 	struct store_input input;
@@ -264,18 +267,18 @@ static int works_of(const struct store_chunk *chunk, struct store_batch *scratch
 	return store_chunk_job_is_lost(&job) ? store_pages_lost(chunk->pages, error) : 1;
 }
 
-int store_chunk_works(const struct store_chunk *chunk, struct store_batch *scratch, struct store_works *works,
-	struct error *error)
+int store_chunk_works(const struct store_chunk *chunk, struct store_batch *scratch,
+	struct store_sum_columns *works, struct error *error)
 {
-	int rc = works_of(chunk, scratch, works, STORE_SUMS_TIME, error);
+	int rc = works_of(chunk, scratch, works, STORE_CONTEXT_SUMS_TIME, error);
 
 	return rc == 1 ? works->line.is_plain : rc;
 }
 
 int store_chunk_weights(const struct store_chunk *chunk, struct store_batch *scratch,
-	struct store_works *works, struct error *error)
+	struct store_sum_columns *works, struct error *error)
 {
-	int rc = works_of(chunk, scratch, works, STORE_SUMS_WEIGHT, error);
+	int rc = works_of(chunk, scratch, works, STORE_CONTEXT_SUMS_WEIGHT, error);
 
 	return rc == 1 ? works->count > 0 : rc;
 }
@@ -283,9 +286,9 @@ int store_chunk_weights(const struct store_chunk *chunk, struct store_batch *scr
 /* ---- from the records ---- */
 
 /* The rows' line, where they are plain. */
-static void find_line(struct store_sums *to, const struct store_batch *batch)
+static void find_line(struct store_context_sums *to, const struct store_batch *batch)
 {
-	struct store_line line = {.first_ns = batch->begin_ns[0], .is_plain = batch->count > 1};
+	struct store_sum_row line = {.first_ns = batch->begin_ns[0], .is_plain = batch->count > 1};
 
 	for (size_t i = 0; i < batch->count && line.is_plain; i++) {
 		uint64_t gap_ns = i ? batch->begin_ns[i] - batch->begin_ns[i - 1] : 1;
@@ -297,23 +300,23 @@ static void find_line(struct store_sums *to, const struct store_batch *batch)
 		line.last_context = batch->context[i];
 	}
 	for (size_t i = 1; i < batch->count && line.is_plain; i++)
-		store_sums_add(to, &(struct store_sum){.context = batch->context[i - 1],
-					   .metric = batch->what[i - 1],
-					   .time_ns = batch->begin_ns[i] - batch->begin_ns[i - 1]});
-	to->line = line.is_plain ? line : (struct store_line){0};
+		store_context_sums_add(to, &(struct store_sum){.context = batch->context[i - 1],
+						   .metric = batch->what[i - 1],
+						   .time_ns = batch->begin_ns[i] - batch->begin_ns[i - 1]});
+	to->line = line.is_plain ? line : (struct store_sum_row){0};
 }
 
-int store_chunk_sum_rows(const struct store_chunk *chunk, struct store_batch *batch, struct store_sums *sums,
-	struct error *error)
+int store_chunk_sum_rows(const struct store_chunk *chunk, struct store_batch *batch,
+	struct store_context_sums *sums, struct error *error)
 {
 	int rc = store_chunk_decode(
 		chunk, STORE_BEGIN | STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT | STORE_FLAGS, batch, error);
 
 	for (size_t i = 0; i < batch->count; i++)
-		store_sums_add(sums, &(struct store_sum){.samples = 1,
-					     .weight = batch->amount[i],
-					     .context = batch->context[i],
-					     .metric = batch->what[i]});
+		store_context_sums_add(sums, &(struct store_sum){.samples = 1,
+						     .weight = batch->amount[i],
+						     .context = batch->context[i],
+						     .metric = batch->what[i]});
 	if (!rc)
 		find_line(sums, batch);
 	return rc;

@@ -18,14 +18,14 @@
 #define TABLE_COLUMNS (1u << CHUNK_DURATION | STORE_DICTIONARY_WORDS)
 
 /* Which columns are constant, the latest end, the flags. */
-static void survey_end(struct store_chunk_draft *draft, const struct store_survey *all)
+static void survey_end(struct store_chunk_draft *draft, const struct store_chunk_stats *all)
 {
 	struct store_chunk_header *header = &draft->header;
 	const struct store_record *first = draft->records;
-	const struct store_record differs = store_survey_differs(all);
+	const struct store_record differs = store_chunk_stats_differs(all);
 	struct store_record any;
 
-	memcpy((uint8_t *)&any + STORE_SURVEY_HIGH, &all->any_high, sizeof all->any_high);
+	memcpy((uint8_t *)&any + STORE_CHUNK_STATS_HIGH, &all->any_high, sizeof all->any_high);
 	header->constant =
 		(uint16_t)(!differs.context << CHUNK_CONTEXT | !all->duration_differs << CHUNK_DURATION |
 			   !differs.begin_ns << CHUNK_BEGIN | !differs.amount << CHUNK_AMOUNT |
@@ -47,9 +47,9 @@ static unsigned dictionary_most(const struct store_chunk_draft *draft)
 
 /* All that is looked for in all records before any is put, block by block: each is in the nearest cache but
  * once. */
-static void look_through(struct store_chunk_draft *draft, const struct store_survey *known)
+static void look_through(struct store_chunk_draft *draft, const struct store_chunk_stats *known)
 {
-	struct store_survey survey = {.end_ns = 0};
+	struct store_chunk_stats survey = {.end_ns = 0};
 
 	store_dictionary_begin(draft->coder, dictionary_most(draft));
 	for (unsigned at = 0; at < draft->count; at += STORE_BLOCK_RECORDS) {
@@ -57,7 +57,7 @@ static void look_through(struct store_chunk_draft *draft, const struct store_sur
 
 		left = left < STORE_BLOCK_RECORDS ? left : STORE_BLOCK_RECORDS;
 		if (!known)
-			store_survey_add(&survey, draft->records, draft->records + at, left);
+			store_chunk_stats_add(&survey, draft->records, draft->records + at, left);
 		if (draft->header.track == STORE_SPANS) {
 			draft->varies |= store_dictionary_add(draft->coder, draft->records, at, left);
 		} else {
@@ -86,7 +86,7 @@ static void put_dictionary(struct store_chunk_draft *draft)
 
 	for (unsigned i = 0; i < contexts; i++)
 		coder->values[i] = coder->entries[i].context;
-	store_sums_put_array(draft->out, coder->values, contexts);
+	store_context_sums_put_array(draft->out, coder->values, contexts);
 }
 
 /* What is the same for all records of a context its first one tells. */
@@ -125,7 +125,7 @@ static void put_tables(struct store_chunk_draft *draft)
 			table_of_typical(draft, column);
 		else
 			table_of_first(draft, column);
-		store_sums_put_array(draft->out, coder->values, contexts);
+		store_context_sums_put_array(draft->out, coder->values, contexts);
 		draft->header.tables |= (uint16_t)(1u << column);
 	}
 }
@@ -174,7 +174,7 @@ void store_chunk_encode(struct store_chunk_coder *coder, const struct store_key_
 }
 
 void store_chunk_encode_surveyed(struct store_chunk_coder *coder, const struct store_key_chunk *key,
-	const struct store_record *records, unsigned count, const struct store_survey *survey,
+	const struct store_record *records, unsigned count, const struct store_chunk_stats *survey,
 	struct store_bytes *out)
 {
 	struct store_chunk_draft draft = {.coder = coder,

@@ -353,8 +353,8 @@ static inline void put_column(
 	put_attempt(draft, column, best, values[0], count);
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static void put_column_wide(
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static void put_column_wide(
 	struct store_chunk_draft *draft, enum chunk_column column, unsigned at, unsigned count)
 {
 	put_column(draft, column, at, count);
@@ -364,8 +364,8 @@ STORE_WIDE static void put_column_wide(
 void store_chunk_put_column(
 	struct store_chunk_draft *draft, enum chunk_column column, unsigned at, unsigned count)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide()) {
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2()) {
 		put_column_wide(draft, column, at, count);
 		return;
 	}

@@ -101,11 +101,11 @@ static uint64_t longest_of(const struct store_chunk_draft *draft)
 }
 
 static void put_sum_column(struct store_chunk_draft *draft, const struct store_sum *sums, unsigned contexts,
-	enum store_sums_column column)
+	enum store_context_sums_column column)
 {
-	uint64_t values[STORE_BLOCK_RECORDS], unit = store_sums_unit(sums, contexts, column);
+	uint64_t values[STORE_BLOCK_RECORDS], unit = store_context_sums_unit(sums, contexts, column);
 
-	if (column != STORE_SUMS_SAMPLES)
+	if (column != STORE_CONTEXT_SUMS_SAMPLES)
 		store_bytes_put_varint(draft->out, unit);
 	for (unsigned at = 0; at < contexts; at += STORE_BLOCK_RECORDS) {
 		unsigned left = contexts - at < STORE_BLOCK_RECORDS ? contexts - at : STORE_BLOCK_RECORDS;
@@ -113,8 +113,8 @@ static void put_sum_column(struct store_chunk_draft *draft, const struct store_s
 		for (unsigned i = 0; i < left; i++) {
 			const struct store_sum *sum = &sums[at + i];
 
-			values[i] = column == STORE_SUMS_SAMPLES ? sum->samples
-				    : column == STORE_SUMS_TIME
+			values[i] = column == STORE_CONTEXT_SUMS_SAMPLES ? sum->samples
+				    : column == STORE_CONTEXT_SUMS_TIME
 					    ? store_zigzag(sum->time_ns - sum->samples * unit)
 					    : store_zigzag(sum->weight - sum->samples * unit);
 		}
@@ -144,12 +144,12 @@ void store_chunk_put_sums(struct store_chunk_draft *draft)
 		if (count > 1)
 			sum_metric(draft, metrics[m], sums, contexts);
 		store_bytes_put_varint(draft->out, metrics[m]);
-		put_sum_column(draft, sums, contexts, STORE_SUMS_SAMPLES);
-		put_sum_column(draft, sums, contexts, STORE_SUMS_WEIGHT);
+		put_sum_column(draft, sums, contexts, STORE_CONTEXT_SUMS_SAMPLES);
+		put_sum_column(draft, sums, contexts, STORE_CONTEXT_SUMS_WEIGHT);
 	}
 	store_bytes_put_varint(draft->out, longest_ns);
 	if (longest_ns) {
 		store_bytes_put_varint(draft->out, draft->records[draft->count - 1].context);
-		put_sum_column(draft, sums, contexts, STORE_SUMS_TIME);
+		put_sum_column(draft, sums, contexts, STORE_CONTEXT_SUMS_TIME);
 	}
 }

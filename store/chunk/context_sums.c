@@ -12,35 +12,35 @@
 #define SLOTS_FIRST 128u
 #define UNIT_SAMPLES 31u
 
-void store_sums_fini(struct store_sums *sums)
+void store_context_sums_fini(struct store_context_sums *sums)
 {
 	free(sums->entries);
 	free(sums->slots);
-	*sums = (struct store_sums){0};
+	*sums = (struct store_context_sums){0};
 }
 
-void store_sums_clear(struct store_sums *sums)
+void store_context_sums_clear(struct store_context_sums *sums)
 {
 	sums->count = 0;
-	sums->line = (struct store_line){0};
+	sums->line = (struct store_sum_row){0};
 	if (sums->slots)
 		memset(sums->slots, 0, sums->slot_count * sizeof *sums->slots);
 }
 
-void store_sums_push(struct store_sums *sums, const struct store_sum *sum)
+void store_context_sums_push(struct store_context_sums *sums, const struct store_sum *sum)
 {
 	struct store_sum *to;
 
 	if (sums->failed)
 		return;
-	to = store_table_add((void **)&sums->entries, &sums->count, &sums->capacity, sizeof *to);
+	to = store_id_table_add((void **)&sums->entries, &sums->count, &sums->capacity, sizeof *to);
 	if (to)
 		*to = *sum;
 	else
 		sums->failed = true;
 }
 
-static bool reserve(struct store_sums *sums, uint64_t more)
+static bool reserve(struct store_context_sums *sums, uint64_t more)
 {
 	uint64_t wanted = sums->count + more;
 	struct store_sum *grown;
@@ -55,7 +55,7 @@ static bool reserve(struct store_sums *sums, uint64_t more)
 	return true;
 }
 
-struct store_sum *store_sums_extend(struct store_sums *sums, uint32_t count)
+struct store_sum *store_context_sums_extend(struct store_context_sums *sums, uint32_t count)
 {
 	sums->failed = sums->failed || !reserve(sums, count);
 	if (sums->failed)
@@ -66,7 +66,7 @@ struct store_sum *store_sums_extend(struct store_sums *sums, uint32_t count)
 
 /* ---- adding up ---- */
 
-static size_t slot_of(const struct store_sums *sums, const struct store_sum *key)
+static size_t slot_of(const struct store_context_sums *sums, const struct store_sum *key)
 {
 	size_t mask = sums->slot_count - 1;
 	size_t at = (key->context * 0x9e3779b1u ^ key->metric * 0x85ebca6bu) >> 3 & mask;
@@ -82,7 +82,7 @@ static size_t slot_of(const struct store_sums *sums, const struct store_sum *key
 }
 
 /* Slots for so many entries and one more. */
-static bool slots_grow(struct store_sums *sums, uint32_t count)
+static bool slots_grow(struct store_context_sums *sums, uint32_t count)
 {
 	size_t wanted = sums->slot_count ? sums->slot_count * 4 : SLOTS_FIRST;
 	uint32_t *slots;
@@ -102,13 +102,13 @@ static bool slots_grow(struct store_sums *sums, uint32_t count)
 	return true;
 }
 
-void store_sums_expect(struct store_sums *sums, uint32_t count)
+void store_context_sums_expect(struct store_context_sums *sums, uint32_t count)
 {
 	if (count > sums->count && (!reserve(sums, count - sums->count) || !slots_grow(sums, count)))
 		sums->failed = true;
 }
 
-void store_sums_add(struct store_sums *sums, const struct store_sum *sum)
+void store_context_sums_add(struct store_context_sums *sums, const struct store_sum *sum)
 {
 	size_t at;
 
@@ -123,23 +123,23 @@ void store_sums_add(struct store_sums *sums, const struct store_sum *sum)
 		sums->entries[sums->slots[at] - 1].time_ns += sum->time_ns;
 		return;
 	}
-	store_sums_push(sums, sum);
+	store_context_sums_push(sums, sum);
 	sums->slots[at] = sums->count;
 }
 
 /* ---- lines ---- */
 
 /* Time between the last sample so far and the next one belongs to the last one's context. */
-static void join_lines(struct store_sums *sums, const struct store_sums *next)
+static void join_lines(struct store_context_sums *sums, const struct store_context_sums *next)
 {
-	struct store_line *line = &sums->line;
+	struct store_sum_row *line = &sums->line;
 	uint64_t gap_ns = next->line.first_ns - line->last_ns;
 
 	line->is_plain = line->is_plain && next->line.is_plain && next->line.first_ns > line->last_ns &&
 			 next->entries->metric == sums->entries->metric;
 	if (!line->is_plain)
 		return;
-	store_sums_add(sums,
+	store_context_sums_add(sums,
 		&(struct store_sum){
 			.time_ns = gap_ns, .context = line->last_context, .metric = next->entries->metric});
 	line->gap_ns = next->line.gap_ns > line->gap_ns ? next->line.gap_ns : line->gap_ns;
@@ -148,7 +148,7 @@ static void join_lines(struct store_sums *sums, const struct store_sums *next)
 	line->last_context = next->line.last_context;
 }
 
-void store_sums_join(struct store_sums *sums, const struct store_sums *next)
+void store_context_sums_join(struct store_context_sums *sums, const struct store_context_sums *next)
 {
 	if (next->count == 0)
 		return;
@@ -157,12 +157,12 @@ void store_sums_join(struct store_sums *sums, const struct store_sums *next)
 	else
 		join_lines(sums, next);
 	for (uint32_t i = 0; i < next->count; i++)
-		store_sums_add(sums, &next->entries[i]);
+		store_context_sums_add(sums, &next->entries[i]);
 }
 
 /* ---- bytes ---- */
 
-void store_sums_put_array(struct store_bytes *out, const uint64_t *values, uint32_t count)
+void store_context_sums_put_array(struct store_bytes *out, const uint64_t *values, uint32_t count)
 {
 	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
 		uint32_t left = count - at;
@@ -171,7 +171,7 @@ void store_sums_put_array(struct store_bytes *out, const uint64_t *values, uint3
 	}
 }
 
-bool store_sums_get_array(struct store_input *input, uint64_t *values, uint32_t count)
+bool store_context_sums_get_array(struct store_input *input, uint64_t *values, uint32_t count)
 {
 	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
 		uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
@@ -182,12 +182,13 @@ bool store_sums_get_array(struct store_input *input, uint64_t *values, uint32_t 
 	return true;
 }
 
-static uint64_t value_of(const struct store_sum *sum, enum store_sums_column column)
+static uint64_t value_of(const struct store_sum *sum, enum store_context_sums_column column)
 {
-	return column == STORE_SUMS_TIME ? sum->time_ns : sum->weight;
+	return column == STORE_CONTEXT_SUMS_TIME ? sum->time_ns : sum->weight;
 }
 
-uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum store_sums_column column)
+uint64_t store_context_sums_unit(
+	const struct store_sum *entries, uint32_t count, enum store_context_sums_column column)
 {
 	uint64_t units[UNIT_SAMPLES];
 	uint32_t taken = 0, stride = count / UNIT_SAMPLES + 1;
@@ -205,25 +206,25 @@ uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum s
 
 /* What a column holds of an entry: contexts as steps, weights and times as what is off `unit` a sample. */
 static uint64_t column_value(
-	const struct store_sum *sum, enum store_sums_column column, uint64_t unit, uint32_t *next)
+	const struct store_sum *sum, enum store_context_sums_column column, uint64_t unit, uint32_t *next)
 {
 	uint64_t off = value_of(sum, column) - sum->samples * unit;
 	uint32_t step = sum->context - *next;
 
 	*next = sum->context + 1;
-	if (column == STORE_SUMS_CONTEXT)
+	if (column == STORE_CONTEXT_SUMS_CONTEXT)
 		return step;
-	return column == STORE_SUMS_SAMPLES ? sum->samples : off << 1 ^ (0 - (off >> 63));
+	return column == STORE_CONTEXT_SUMS_SAMPLES ? sum->samples : off << 1 ^ (0 - (off >> 63));
 }
 
 static void put_column(struct store_bytes *out, const struct store_sum *entries, uint32_t count,
-	enum store_sums_column column)
+	enum store_context_sums_column column)
 {
 	uint64_t values[STORE_BLOCK_RECORDS], unit = 0;
 	uint32_t next = 0;
 
-	if (column >= STORE_SUMS_WEIGHT) {
-		unit = store_sums_unit(entries, count, column);
+	if (column >= STORE_CONTEXT_SUMS_WEIGHT) {
+		unit = store_context_sums_unit(entries, count, column);
 		store_bytes_put_varint(out, unit);
 	}
 	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
@@ -235,7 +236,7 @@ static void put_column(struct store_bytes *out, const struct store_sum *entries,
 	}
 }
 
-static void put_line(const struct store_line *line, struct store_bytes *out)
+static void put_line(const struct store_sum_row *line, struct store_bytes *out)
 {
 	store_bytes_put_varint(out, line->is_plain);
 	if (!line->is_plain)
@@ -246,12 +247,12 @@ static void put_line(const struct store_line *line, struct store_bytes *out)
 	store_bytes_put_varint(out, line->last_context);
 }
 
-void store_sums_put(struct store_sums *sums, struct store_bytes *out)
+void store_context_sums_put(struct store_context_sums *sums, struct store_bytes *out)
 {
 	uint64_t metrics = 0;
 
 	out->failed |= sums->failed;
-	store_sums_order(sums);
+	store_context_sums_order(sums);
 	for (uint32_t i = 0; i < sums->count; i++)
 		metrics += i == 0 || sums->entries[i].metric != sums->entries[i - 1].metric;
 	put_line(&sums->line, out);
@@ -262,8 +263,9 @@ void store_sums_put(struct store_sums *sums, struct store_bytes *out)
 				break;
 		store_bytes_put_varint(out, sums->entries[from].metric);
 		store_bytes_put_varint(out, to - from);
-		for (int column = 0; column < STORE_SUMS_TIME + sums->line.is_plain; column++)
-			put_column(out, sums->entries + from, to - from, (enum store_sums_column)column);
+		for (int column = 0; column < STORE_CONTEXT_SUMS_TIME + sums->line.is_plain; column++)
+			put_column(
+				out, sums->entries + from, to - from, (enum store_context_sums_column)column);
 	}
 }
 
@@ -279,13 +281,13 @@ static void take_contexts(struct store_sum *entries, const uint64_t *values, uin
 	*last = next;
 }
 
-static void take_column(struct store_sum *entries, enum store_sums_column column, const uint64_t *values,
-	uint32_t count, uint64_t unit)
+static void take_column(struct store_sum *entries, enum store_context_sums_column column,
+	const uint64_t *values, uint32_t count, uint64_t unit)
 {
-	if (column == STORE_SUMS_SAMPLES)
+	if (column == STORE_CONTEXT_SUMS_SAMPLES)
 		for (uint32_t i = 0; i < count; i++)
 			entries[i].samples = values[i];
-	else if (column == STORE_SUMS_WEIGHT)
+	else if (column == STORE_CONTEXT_SUMS_WEIGHT)
 		for (uint32_t i = 0; i < count; i++)
 			entries[i].weight = entries[i].samples * unit + store_unzigzag(values[i]);
 	else
@@ -295,17 +297,17 @@ static void take_column(struct store_sum *entries, enum store_sums_column column
 
 /* Counts and steps are 32 bits: `last` cannot wrap. */
 static bool get_column(struct store_sum *entries, uint32_t count, struct store_input *input,
-	enum store_sums_column column, uint32_t limit)
+	enum store_context_sums_column column, uint32_t limit)
 {
 	uint64_t values[STORE_BLOCK_RECORDS], last = 0;
-	uint64_t unit = column >= STORE_SUMS_WEIGHT ? store_input_varint(input) : 0;
+	uint64_t unit = column >= STORE_CONTEXT_SUMS_WEIGHT ? store_input_varint(input) : 0;
 
 	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS) {
 		uint32_t left = count - at < STORE_BLOCK_RECORDS ? count - at : STORE_BLOCK_RECORDS;
 
 		if (!store_codec_get(input, values, left))
 			return false;
-		if (column == STORE_SUMS_CONTEXT)
+		if (column == STORE_CONTEXT_SUMS_CONTEXT)
 			take_contexts(entries + at, values, left, &last);
 		else
 			take_column(entries + at, column, values, left, unit);
@@ -313,7 +315,7 @@ static bool get_column(struct store_sum *entries, uint32_t count, struct store_i
 	return last <= limit;
 }
 
-bool store_sums_skip(struct store_input *input, uint32_t count)
+bool store_context_sums_skip(struct store_input *input, uint32_t count)
 {
 	store_input_varint(input);
 	for (uint32_t at = 0; at < count; at += STORE_BLOCK_RECORDS)
@@ -324,27 +326,27 @@ bool store_sums_skip(struct store_input *input, uint32_t count)
 }
 
 static bool get_wanted(struct store_sum *entries, uint32_t count, struct store_input *input,
-	enum store_sums_column column, unsigned wanted)
+	enum store_context_sums_column column, unsigned wanted)
 {
 	return wanted >> column & 1 ? get_column(entries, count, input, column, 0)
-				    : store_sums_skip(input, count);
+				    : store_context_sums_skip(input, count);
 }
 
 /* All columns of one metric. */
 static bool get_group(struct store_sum *entries, uint32_t count, struct store_input *input, uint32_t limit,
 	bool has_times, unsigned wanted)
 {
-	return get_column(entries, count, input, STORE_SUMS_CONTEXT, limit) &&
-	       get_column(entries, count, input, STORE_SUMS_SAMPLES, limit) &&
-	       get_wanted(entries, count, input, STORE_SUMS_WEIGHT, wanted) &&
-	       (!has_times || get_wanted(entries, count, input, STORE_SUMS_TIME, wanted));
+	return get_column(entries, count, input, STORE_CONTEXT_SUMS_CONTEXT, limit) &&
+	       get_column(entries, count, input, STORE_CONTEXT_SUMS_SAMPLES, limit) &&
+	       get_wanted(entries, count, input, STORE_CONTEXT_SUMS_WEIGHT, wanted) &&
+	       (!has_times || get_wanted(entries, count, input, STORE_CONTEXT_SUMS_TIME, wanted));
 }
 
-void store_line_get(struct store_line *line, struct store_input *input, uint32_t contexts)
+void store_sum_row_get(struct store_sum_row *line, struct store_input *input, uint32_t contexts)
 {
 	uint64_t is_plain = store_input_varint(input);
 
-	*line = (struct store_line){.is_plain = is_plain == 1};
+	*line = (struct store_sum_row){.is_plain = is_plain == 1};
 	input->bad |= is_plain > 1;
 	if (is_plain != 1)
 		return;
@@ -355,12 +357,12 @@ void store_line_get(struct store_line *line, struct store_input *input, uint32_t
 	input->bad |= line->last_ns < line->first_ns || line->last_context >= contexts;
 }
 
-void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics,
-	unsigned wanted)
+void store_context_sums_get(struct store_context_sums *sums, struct store_input *input, uint32_t contexts,
+	uint32_t metrics, unsigned wanted)
 {
 	uint64_t groups;
 
-	store_line_get(&sums->line, input, contexts);
+	store_sum_row_get(&sums->line, input, contexts);
 	groups = store_input_varint(input);
 	if (groups > metrics)
 		input->bad = true;

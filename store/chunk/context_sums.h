@@ -27,54 +27,61 @@ struct store_sum {
 	uint32_t context, metric;
 };
 
-struct store_line {
+struct store_sum_row {
 	uint64_t first_ns, last_ns; /* of samples */
 	uint64_t gap_ns;	    /* the longest between two */
 	uint32_t last_context;
 	bool is_plain; /* else there is nothing here and no time in the sums */
 };
 
-enum store_sums_column { STORE_SUMS_CONTEXT, STORE_SUMS_SAMPLES, STORE_SUMS_WEIGHT, STORE_SUMS_TIME };
+enum store_context_sums_column {
+	STORE_CONTEXT_SUMS_CONTEXT,
+	STORE_CONTEXT_SUMS_SAMPLES,
+	STORE_CONTEXT_SUMS_WEIGHT,
+	STORE_CONTEXT_SUMS_TIME
+};
 
 /* All-zero is empty. After `failed` (memory is out) every add does nothing. */
-struct store_sums {
+struct store_context_sums {
 	struct store_sum *entries;
 	uint32_t count, capacity;
 	uint32_t *slots; /* of add(): place + 1 */
 	size_t slot_count;
-	struct store_line line;
+	struct store_sum_row line;
 	bool failed;
 };
 
-void store_sums_fini(struct store_sums *sums);
-void store_sums_clear(struct store_sums *sums);
+void store_context_sums_fini(struct store_context_sums *sums);
+void store_context_sums_clear(struct store_context_sums *sums);
 /* Puts an entry behind the others. */
-void store_sums_push(struct store_sums *sums, const struct store_sum *sum);
+void store_context_sums_push(struct store_context_sums *sums, const struct store_sum *sum);
 /* Room for so many more behind the others, their bytes not set; NULL: memory is out (and `failed`). */
-struct store_sum *store_sums_extend(struct store_sums *sums, uint32_t count);
+struct store_sum *store_context_sums_extend(struct store_context_sums *sums, uint32_t count);
 /* Adds to the entry of its context and metric. Not to be mixed with push between two clears. */
-void store_sums_add(struct store_sums *sums, const struct store_sum *sum);
+void store_context_sums_add(struct store_context_sums *sums, const struct store_sum *sum);
 /* There will be so many entries: what they need is made at once, not step by step. */
-void store_sums_expect(struct store_sums *sums, uint32_t count);
+void store_context_sums_expect(struct store_context_sums *sums, uint32_t count);
 
 /* Sorts by metric and context; add() is lost from then on. */
-void store_sums_order(struct store_sums *sums);
+void store_context_sums_order(struct store_context_sums *sums);
 /* Sorts them, appends the bytes. */
-void store_sums_put(struct store_sums *sums, struct store_bytes *out);
+void store_context_sums_put(struct store_context_sums *sums, struct store_bytes *out);
 /* Pushes what the bytes hold; input->bad when they are no sums, or name a context or metric that is not
- * below the limits. `wanted`: bits of STORE_SUMS_WEIGHT and STORE_SUMS_TIME, what is not wanted is 0. */
-void store_sums_get(struct store_sums *sums, struct store_input *input, uint32_t contexts, uint32_t metrics,
-	unsigned wanted);
+ * below the limits. `wanted`: bits of STORE_CONTEXT_SUMS_WEIGHT and STORE_CONTEXT_SUMS_TIME, what is not
+ * wanted is 0. */
+void store_context_sums_get(struct store_context_sums *sums, struct store_input *input, uint32_t contexts,
+	uint32_t metrics, unsigned wanted);
 
 /* A weight or time per sample that most entries have: what makes residuals small. */
-uint64_t store_sums_unit(const struct store_sum *entries, uint32_t count, enum store_sums_column column);
+uint64_t store_context_sums_unit(
+	const struct store_sum *entries, uint32_t count, enum store_context_sums_column column);
 /* Adds all of `next`, which lengthens the line if it lies behind. */
-void store_sums_join(struct store_sums *sums, const struct store_sums *next);
+void store_context_sums_join(struct store_context_sums *sums, const struct store_context_sums *next);
 /* The first part of the bytes alone. */
-void store_line_get(struct store_line *line, struct store_input *input, uint32_t contexts);
-void store_sums_put_array(struct store_bytes *out, const uint64_t *values, uint32_t count);
-bool store_sums_get_array(struct store_input *input, uint64_t *values, uint32_t count);
+void store_sum_row_get(struct store_sum_row *line, struct store_input *input, uint32_t contexts);
+void store_context_sums_put_array(struct store_bytes *out, const uint64_t *values, uint32_t count);
+bool store_context_sums_get_array(struct store_input *input, uint64_t *values, uint32_t count);
 /* Passes over a column of so many weights or times. */
-bool store_sums_skip(struct store_input *input, uint32_t count);
+bool store_context_sums_skip(struct store_input *input, uint32_t count);
 
 #endif

@@ -77,7 +77,7 @@ static void move_entries(struct store_sum *entries, struct place *places, uint32
 	}
 }
 
-void store_sums_order(struct store_sums *sums)
+void store_context_sums_order(struct store_context_sums *sums)
 {
 	bool is_ordered = true;
 	struct place *places, *sorted;

@@ -147,18 +147,20 @@ static inline unsigned add(
 		}
 		index[i] = (uint32_t)number;
 		entries[number].samples++;
-		memcpy(&these, (const uint8_t *)&records[i] + STORE_SURVEY_HIGH, sizeof these);
-		memcpy(&those, (const uint8_t *)&records[firsts[number]] + STORE_SURVEY_HIGH, sizeof those);
+		memcpy(&these, (const uint8_t *)&records[i] + STORE_CHUNK_STATS_HIGH, sizeof these);
+		memcpy(&those, (const uint8_t *)&records[firsts[number]] + STORE_CHUNK_STATS_HIGH,
+			sizeof those);
 		differs |= these ^ those;
 	}
-	memcpy((uint8_t *)&any + STORE_SURVEY_HIGH, &differs, sizeof differs);
+	memcpy((uint8_t *)&any + STORE_CHUNK_STATS_HIGH, &differs, sizeof differs);
 	return (unsigned)(any.bytes != 0) << CHUNK_BYTES | (unsigned)(any.what != 0) << CHUNK_WHAT |
 	       (unsigned)(any.attributes != 0) << CHUNK_ATTRIBUTES;
 }
-_Static_assert(offsetof(struct store_record, bytes) == STORE_SURVEY_HIGH, "what is compared ends a record");
+_Static_assert(
+	offsetof(struct store_record, bytes) == STORE_CHUNK_STATS_HIGH, "what is compared ends a record");
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static unsigned add_wide(
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static unsigned add_wide(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
 {
 	return add(coder, records, at, count);
@@ -168,8 +170,8 @@ STORE_WIDE static unsigned add_wide(
 unsigned store_dictionary_add(
 	struct store_chunk_coder *coder, const struct store_record *records, unsigned at, unsigned count)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return add_wide(coder, records, at, count);
 #endif
 	return add(coder, records, at, count);

@@ -2,16 +2,16 @@
 /* sum_cache.c - see sum_cache.h. */
 #include "store/chunk/sum_cache.h"
 
-static void put(const struct store_tally *tally, struct store_sums *to, unsigned slot)
+static void put(const struct store_sum_cache *tally, struct store_context_sums *to, unsigned slot)
 {
-	store_sums_add(to, &(struct store_sum){.samples = tally->sums[slot].samples,
-				   .weight = tally->sums[slot].time_ns,
-				   .context = (uint32_t)tally->keys[slot],
-				   .metric = (uint32_t)(tally->keys[slot] >> 32)});
+	store_context_sums_add(to, &(struct store_sum){.samples = tally->sums[slot].samples,
+					   .weight = tally->sums[slot].time_ns,
+					   .context = (uint32_t)tally->keys[slot],
+					   .metric = (uint32_t)(tally->keys[slot] >> 32)});
 }
 
-void store_tally_add_beside(struct store_tally *tally, struct store_sums *to, unsigned slot, uint64_t key,
-	const struct store_tally_sum *sum)
+void store_sum_cache_add_beside(struct store_sum_cache *tally, struct store_context_sums *to, unsigned slot,
+	uint64_t key, const struct store_sum_cache_sum *sum)
 {
 	const unsigned beside = slot ^ 1;
 
@@ -29,9 +29,9 @@ void store_tally_add_beside(struct store_tally *tally, struct store_sums *to, un
 	tally->used[slot / 64] |= (uint64_t)1 << slot % 64;
 }
 
-void store_tally_end(struct store_tally *tally, struct store_sums *to)
+void store_sum_cache_end(struct store_sum_cache *tally, struct store_context_sums *to)
 {
-	for (unsigned w = 0; w < STORE_TALLY_SLOTS / 64; w++) {
+	for (unsigned w = 0; w < STORE_SUM_CACHE_SLOTS / 64; w++) {
 		for (uint64_t used = tally->used[w]; used; used &= used - 1) {
 			unsigned slot = 64 * w + (unsigned)__builtin_ctzll(used);
 

@@ -8,17 +8,17 @@
 
 #include "store/base/codec.h"
 
-void store_works_fini(struct store_works *works)
+void store_sum_columns_fini(struct store_sum_columns *works)
 {
 	free(works->contexts);
 	free(works->samples);
 	free(works->times_ns);
 	free(works->weights);
-	*works = (struct store_works){0};
+	*works = (struct store_sum_columns){0};
 }
 
 /* In whole blocks: the next part may be a little longer. */
-bool store_works_reserve(struct store_works *works, uint64_t count)
+bool store_sum_columns_reserve(struct store_sum_columns *works, uint64_t count)
 {
 	uint64_t wanted = (count + STORE_BLOCK_RECORDS - 1) / STORE_BLOCK_RECORDS * STORE_BLOCK_RECORDS;
 
@@ -26,7 +26,7 @@ bool store_works_reserve(struct store_works *works, uint64_t count)
 	works->failed = false;
 	if (wanted <= works->capacity)
 		return true;
-	store_works_fini(works);
+	store_sum_columns_fini(works);
 	works->contexts = wanted < UINT32_MAX ? malloc(wanted * sizeof *works->contexts) : NULL;
 	works->samples = works->contexts ? malloc(wanted * sizeof *works->samples) : NULL;
 	works->times_ns = works->samples ? malloc(wanted * sizeof *works->times_ns) : NULL;
@@ -37,7 +37,8 @@ bool store_works_reserve(struct store_works *works, uint64_t count)
 }
 
 /* Counts and steps are 32 bits: `next` cannot wrap. */
-static bool get_contexts(struct store_works *works, uint32_t count, struct store_input *input, uint32_t limit)
+static bool get_contexts(
+	struct store_sum_columns *works, uint32_t count, struct store_input *input, uint32_t limit)
 {
 	uint64_t values[STORE_BLOCK_RECORDS], next = 0, all = 0;
 
@@ -61,32 +62,33 @@ static bool get_amounts(uint64_t *amounts, const uint64_t *samples, uint32_t cou
 {
 	uint64_t unit = store_input_varint(input);
 
-	if (input->bad || !store_sums_get_array(input, amounts, count))
+	if (input->bad || !store_context_sums_get_array(input, amounts, count))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		amounts[i] = samples[i] * unit + store_unzigzag(amounts[i]);
 	return true;
 }
 
-bool store_works_get_times(struct store_works *works, uint32_t count, struct store_input *input)
+bool store_sum_columns_get_times(struct store_sum_columns *works, uint32_t count, struct store_input *input)
 {
 	return get_amounts(works->times_ns, works->samples, count, input);
 }
 
-bool store_works_take_weights(struct store_works *works, uint32_t count, struct store_input *input)
+bool store_sum_columns_take_weights(
+	struct store_sum_columns *works, uint32_t count, struct store_input *input)
 {
 	return get_amounts(works->weights, works->samples, count, input);
 }
 
 /* Up to the first column; false: there is nothing to be had, or `bad`, or `failed`. */
-static bool get_head(struct store_works *works, struct store_input *input, uint32_t contexts,
+static bool get_head(struct store_sum_columns *works, struct store_input *input, uint32_t contexts,
 	uint32_t metrics, uint32_t *count)
 {
-	const struct store_line line = works->line;
+	const struct store_sum_row line = works->line;
 	uint64_t metric = store_input_varint(input), entries = store_input_varint(input);
 
 	input->bad |= metric >= metrics || entries > contexts;
-	if (input->bad || !store_works_reserve(works, entries))
+	if (input->bad || !store_sum_columns_reserve(works, entries))
 		return false;
 	works->line = line; /* widening has cleared it */
 	works->metric = (uint32_t)metric;
@@ -95,20 +97,21 @@ static bool get_head(struct store_works *works, struct store_input *input, uint3
 }
 
 /* The columns, but for the one that is not wanted. */
-static bool get_columns(struct store_works *works, uint32_t count, struct store_input *input,
-	uint32_t contexts, enum store_sums_column wanted)
+static bool get_columns(struct store_sum_columns *works, uint32_t count, struct store_input *input,
+	uint32_t contexts, enum store_context_sums_column wanted)
 {
 	if (!get_contexts(works, count, input, contexts) ||
-		!store_sums_get_array(input, works->samples, count))
+		!store_context_sums_get_array(input, works->samples, count))
 		return false;
-	if (wanted == STORE_SUMS_TIME)
-		return store_sums_skip(input, count) && store_works_get_times(works, count, input);
-	return store_works_take_weights(works, count, input) &&
-	       (!works->line.is_plain || store_sums_skip(input, count));
+	if (wanted == STORE_CONTEXT_SUMS_TIME)
+		return store_context_sums_skip(input, count) &&
+		       store_sum_columns_get_times(works, count, input);
+	return store_sum_columns_take_weights(works, count, input) &&
+	       (!works->line.is_plain || store_context_sums_skip(input, count));
 }
 
-static void get(struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics,
-	enum store_sums_column wanted)
+static void get(struct store_sum_columns *works, struct store_input *input, uint32_t contexts,
+	uint32_t metrics, enum store_context_sums_column wanted)
 {
 	uint32_t count;
 
@@ -118,31 +121,31 @@ static void get(struct store_works *works, struct store_input *input, uint32_t c
 	works->count = input->bad ? 0 : count;
 }
 
-void store_works_get(
-	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics)
+void store_sum_columns_get(
+	struct store_sum_columns *works, struct store_input *input, uint32_t contexts, uint32_t metrics)
 {
 	works->count = 0;
 	works->failed = false;
-	store_line_get(&works->line, input, contexts);
+	store_sum_row_get(&works->line, input, contexts);
 	if (!works->line.is_plain)
 		return;
 	/* A line is of one metric. */
 	input->bad |= store_input_varint(input) != 1;
-	get(works, input, contexts, metrics, STORE_SUMS_TIME);
+	get(works, input, contexts, metrics, STORE_CONTEXT_SUMS_TIME);
 }
 
-bool store_works_get_weights(
-	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics)
+bool store_sum_columns_get_weights(
+	struct store_sum_columns *works, struct store_input *input, uint32_t contexts, uint32_t metrics)
 {
 	const struct store_input begin = *input;
 
 	works->count = 0;
 	works->failed = false;
-	store_line_get(&works->line, input, contexts);
+	store_sum_row_get(&works->line, input, contexts);
 	if (store_input_varint(input) != 1 && !input->bad) {
 		*input = begin;
 		return false;
 	}
-	get(works, input, contexts, metrics, STORE_SUMS_WEIGHT);
+	get(works, input, contexts, metrics, STORE_CONTEXT_SUMS_WEIGHT);
 	return true;
 }

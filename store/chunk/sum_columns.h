@@ -9,8 +9,8 @@
 #include "store/chunk/context_sums.h"
 
 /* All-zero is empty. */
-struct store_works {
-	struct store_line line; /* asked for a line: if it is not plain there is nothing else */
+struct store_sum_columns {
+	struct store_sum_row line; /* asked for a line: if it is not plain there is nothing else */
 	uint32_t metric;
 	uint32_t count, capacity;
 	uint32_t *contexts; /* each once; of a rollup ascending */
@@ -20,16 +20,17 @@ struct store_works {
 };
 
 /* Takes what is of the line out of the bytes of a rollup; `failed` when memory is out. */
-void store_works_get(
-	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
+void store_sum_columns_get(
+	struct store_sum_columns *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
 /* Takes its weights, where it has one metric: 1; 0: it has several, or none, and nothing was taken. */
-bool store_works_get_weights(
-	struct store_works *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
+bool store_sum_columns_get_weights(
+	struct store_sum_columns *works, struct store_input *input, uint32_t contexts, uint32_t metrics);
 /* For who reads other bytes (chunk_sums.c): room for so many contexts, none yet, and no line; false:
  * `failed`. Their times, or weights, once their samples are there; false: they are cut short. */
-bool store_works_reserve(struct store_works *works, uint64_t count);
-bool store_works_get_times(struct store_works *works, uint32_t count, struct store_input *input);
-bool store_works_take_weights(struct store_works *works, uint32_t count, struct store_input *input);
-void store_works_fini(struct store_works *works);
+bool store_sum_columns_reserve(struct store_sum_columns *works, uint64_t count);
+bool store_sum_columns_get_times(struct store_sum_columns *works, uint32_t count, struct store_input *input);
+bool store_sum_columns_take_weights(
+	struct store_sum_columns *works, uint32_t count, struct store_input *input);
+void store_sum_columns_fini(struct store_sum_columns *works);
 
 #endif

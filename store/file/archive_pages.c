@@ -22,7 +22,7 @@
 #define FRAME_BYTES_MIN ((uint32_t)1 << 16) /* the head of the LMDB file lies in the first two */
 #define FRAME_BYTES_MAX ((uint32_t)1 << 24)
 
-struct store_packed {
+struct store_archive_pages {
 	int fd, scratch; /* the archive: the caller's; the file without a name */
 	const char *path;
 	uint64_t bytes, frame_bytes, frame_count, first_at;
@@ -36,9 +36,9 @@ struct store_packed {
 	pthread_mutex_t lock; /* of all from `is_there` on; that and `why` are read without */
 };
 
-bool store_packed_is(const void *head, size_t size)
+bool store_archive_pages_is(const void *head, size_t size)
 {
-	return size >= 8 && memcmp(head, STORE_PACKED_MAGIC, 8) == 0;
+	return size >= 8 && memcmp(head, STORE_ARCHIVE_PAGES_MAGIC, 8) == 0;
 }
 
 /* ---- opening ---- */
@@ -60,17 +60,18 @@ static bool read_all(int fd, void *to, size_t size, uint64_t at)
 	return true;
 }
 
-static int read_header(struct store_packed *packed, uint64_t *checksum, struct error *error)
+static int read_header(struct store_archive_pages *packed, uint64_t *checksum, struct error *error)
 {
-	struct store_packed_header header;
+	struct store_archive_pages_header header;
 
-	if (!read_all(packed->fd, &header, sizeof header, 0) || !store_packed_is(&header, sizeof header))
+	if (!read_all(packed->fd, &header, sizeof header, 0) ||
+		!store_archive_pages_is(&header, sizeof header))
 		return damaged(packed->path, "its first bytes", error);
-	if (header.version != STORE_PACKED_VERSION)
+	if (header.version != STORE_ARCHIVE_PAGES_VERSION)
 		return error_set(error, ERROR_RUN,
 			"'%s' was archived by a newer hpct (version %u, this one reads %u); install a newer "
 			"hpct",
-			packed->path, header.version, STORE_PACKED_VERSION);
+			packed->path, header.version, STORE_ARCHIVE_PAGES_VERSION);
 	if (header.frame_bytes < FRAME_BYTES_MIN || header.frame_bytes > FRAME_BYTES_MAX ||
 		header.frame_bytes & (header.frame_bytes - 1) || !header.bytes || header.bytes >> 48)
 		return damaged(packed->path, "the size of its frames", error);
@@ -83,7 +84,7 @@ static int read_header(struct store_packed *packed, uint64_t *checksum, struct e
 }
 
 /* A packed frame is never larger than zstd makes the worst one. */
-static bool ends_are_sound(const struct store_packed *packed)
+static bool ends_are_sound(const struct store_archive_pages *packed)
 {
 	const uint64_t most = ZSTD_compressBound(packed->frame_bytes);
 	uint64_t before = 0;
@@ -96,7 +97,7 @@ static bool ends_are_sound(const struct store_packed *packed)
 	return true;
 }
 
-static int read_ends(struct store_packed *packed, uint64_t checksum, struct error *error)
+static int read_ends(struct store_archive_pages *packed, uint64_t checksum, struct error *error)
 {
 	const size_t size = packed->frame_count * sizeof *packed->ends;
 	struct stat facts;
@@ -109,7 +110,7 @@ static int read_ends(struct store_packed *packed, uint64_t checksum, struct erro
 	packed->is_there = calloc(packed->frame_count, 1);
 	if (!packed->ends || !packed->is_there)
 		return error_memory(error);
-	if (!read_all(packed->fd, packed->ends, size, sizeof(struct store_packed_header)))
+	if (!read_all(packed->fd, packed->ends, size, sizeof(struct store_archive_pages_header)))
 		return error_set(error, ERROR_RUN, "cannot read '%s': %s", packed->path, strerror(errno));
 	if (!store_sum_fits(checksum, store_hash64(packed->ends, size, 0)) || !ends_are_sound(packed))
 		return damaged(packed->path, "the places of its frames", error);
@@ -133,7 +134,7 @@ static int scratch_open(void)
 	return fd >= 0 ? fd : memfd_create("hpct-archive", MFD_CLOEXEC);
 }
 
-static int map_scratch(struct store_packed *packed, struct error *error)
+static int map_scratch(struct store_archive_pages *packed, struct error *error)
 {
 	void *map;
 
@@ -153,28 +154,29 @@ static int map_scratch(struct store_packed *packed, struct error *error)
 	return packed->input && packed->output && packed->zstd ? 0 : error_memory(error);
 }
 
-int store_packed_open(struct store_packed **packed_out, int fd, const char *path, struct error *error)
+int store_archive_pages_open(
+	struct store_archive_pages **packed_out, int fd, const char *path, struct error *error)
 {
-	struct store_packed *packed = calloc(1, sizeof *packed);
+	struct store_archive_pages *packed = calloc(1, sizeof *packed);
 	uint64_t checksum = 0;
 	int rc;
 
 	if (!packed)
 		return error_memory(error);
-	*packed = (struct store_packed){.fd = fd, .path = path, .scratch = -1};
+	*packed = (struct store_archive_pages){.fd = fd, .path = path, .scratch = -1};
 	pthread_mutex_init(&packed->lock, NULL);
 	rc = read_header(packed, &checksum, error);
 	rc = rc ? rc : read_ends(packed, checksum, error);
 	rc = rc ? rc : map_scratch(packed, error);
 	if (rc) {
-		store_packed_close(packed);
+		store_archive_pages_close(packed);
 		return rc;
 	}
 	*packed_out = packed;
 	return 0;
 }
 
-void store_packed_close(struct store_packed *packed)
+void store_archive_pages_close(struct store_archive_pages *packed)
 {
 	if (!packed)
 		return;
@@ -191,17 +193,17 @@ void store_packed_close(struct store_packed *packed)
 	free(packed);
 }
 
-const uint8_t *store_packed_bytes(const struct store_packed *packed)
+const uint8_t *store_archive_pages_bytes(const struct store_archive_pages *packed)
 {
 	return packed->map;
 }
 
-uint64_t store_packed_size(const struct store_packed *packed)
+uint64_t store_archive_pages_size(const struct store_archive_pages *packed)
 {
 	return packed->bytes;
 }
 
-const char *store_packed_why(const struct store_packed *packed)
+const char *store_archive_pages_why(const struct store_archive_pages *packed)
 {
 	return __atomic_load_n(&packed->why, __ATOMIC_RELAXED);
 }
@@ -221,7 +223,7 @@ static bool write_all(int fd, const uint8_t *from, size_t size, uint64_t at)
 }
 
 /* Written with pwrite: through the map a full disk would be a signal, and not an error. */
-static const char *unpack(struct store_packed *packed, uint64_t frame)
+static const char *unpack(struct store_archive_pages *packed, uint64_t frame)
 {
 	const uint64_t at = frame ? packed->ends[frame - 1] : 0, to = frame * packed->frame_bytes;
 	const size_t size = (size_t)(packed->ends[frame] - at);
@@ -237,7 +239,7 @@ static const char *unpack(struct store_packed *packed, uint64_t frame)
 	return NULL;
 }
 
-static bool need_frame(struct store_packed *packed, uint64_t frame)
+static bool need_frame(struct store_archive_pages *packed, uint64_t frame)
 {
 	const char *why = NULL;
 
@@ -255,7 +257,7 @@ static bool need_frame(struct store_packed *packed, uint64_t frame)
 	return !why;
 }
 
-bool store_packed_need(struct store_packed *packed, uint64_t at, uint64_t size)
+bool store_archive_pages_need(struct store_archive_pages *packed, uint64_t at, uint64_t size)
 {
 	if (!size || at >= packed->bytes || size > packed->bytes - at)
 		return false;

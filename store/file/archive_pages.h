@@ -17,11 +17,11 @@
 
 #include "store/base/error.h"
 
-#define STORE_PACKED_MAGIC "hpct-arc"
-#define STORE_PACKED_VERSION 1u
-#define STORE_PACKED_FRAME_BYTES ((uint32_t)256 << 10)
+#define STORE_ARCHIVE_PAGES_MAGIC "hpct-arc"
+#define STORE_ARCHIVE_PAGES_VERSION 1u
+#define STORE_ARCHIVE_PAGES_FRAME_BYTES ((uint32_t)256 << 10)
 
-struct store_packed_header {
+struct store_archive_pages_header {
 	uint8_t magic[8];
 	uint32_t version; /* a reader refuses another one */
 	uint32_t frame_bytes;
@@ -29,25 +29,26 @@ struct store_packed_header {
 	uint64_t checksum; /* XXH3-64 of the ends of the frames */
 	uint64_t reserved; /* 0 */
 };
-_Static_assert(sizeof(struct store_packed_header) == 40, "header of an archived store");
+_Static_assert(sizeof(struct store_archive_pages_header) == 40, "header of an archived store");
 
-struct store_packed;
+struct store_archive_pages;
 
 /* Does an archived store start like this? */
-bool store_packed_is(const void *head, size_t size);
+bool store_archive_pages_is(const void *head, size_t size);
 
 /* Takes what stays valid while it is open: the descriptor and the path. ERROR_RUN: damaged, cut short, too
  * new. */
-int store_packed_open(struct store_packed **packed, int fd, const char *path, struct error *error);
-void store_packed_close(struct store_packed *packed); /* NULL: nothing */
+int store_archive_pages_open(
+	struct store_archive_pages **packed, int fd, const char *path, struct error *error);
+void store_archive_pages_close(struct store_archive_pages *packed); /* NULL: nothing */
 
 /* The whole of what was packed, as it lies in memory; only what was asked for is there. */
-const uint8_t *store_packed_bytes(const struct store_packed *packed);
-uint64_t store_packed_size(const struct store_packed *packed);
+const uint8_t *store_archive_pages_bytes(const struct store_archive_pages *packed);
+uint64_t store_archive_pages_size(const struct store_archive_pages *packed);
 
-/* Makes these bytes be there. false: they cannot be, and store_packed_why() says why. */
-bool store_packed_need(struct store_packed *packed, uint64_t at, uint64_t size);
+/* Makes these bytes be there. false: they cannot be, and store_archive_pages_why() says why. */
+bool store_archive_pages_need(struct store_archive_pages *packed, uint64_t at, uint64_t size);
 /* What went wrong last, NULL: nothing did. */
-const char *store_packed_why(const struct store_packed *packed);
+const char *store_archive_pages_why(const struct store_archive_pages *packed);
 
 #endif

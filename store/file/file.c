@@ -47,7 +47,7 @@ const char *store_file_path(const struct store_file *file)
 	return file->path;
 }
 
-struct store_packed *store_file_packed(const struct store_file *file)
+struct store_archive_pages *store_file_packed(const struct store_file *file)
 {
 	return file->packed;
 }
@@ -82,7 +82,7 @@ void store_file_free(struct store_file *file)
 		mdb_env_close(file->env);
 	if (file->slow.slots)
 		munmap(file->slow.slots, file->slow.slot_bytes);
-	store_packed_close(file->packed);
+	store_archive_pages_close(file->packed);
 	if (file->fd >= 0)
 		close(file->fd);
 	if (file->directory >= 0)
@@ -187,11 +187,11 @@ static int look_at_head(struct store_file *file, struct error *error)
 	if (size < 0 || fstat(file->fd, &facts) != 0)
 		rc = error_set(error, ERROR_RUN, "cannot read '%s': %s", file->path, strerror(errno));
 	else
-		rc = store_packed_is(head, (size_t)size)
+		rc = store_archive_pages_is(head, (size_t)size)
 			     ? 0
 			     : store_pages_check(
 				       head, (size_t)size, (uint64_t)facts.st_size, file->path, error);
-	file->is_packed = size > 0 && store_packed_is(head, (size_t)size);
+	file->is_packed = size > 0 && store_archive_pages_is(head, (size_t)size);
 	free(head);
 	return rc;
 }
@@ -214,15 +214,16 @@ uint64_t store_file_bytes(const struct store_file *file)
 static int open_packed(struct store_file *file, struct error *error)
 {
 	uint64_t size;
-	int rc = store_packed_open(&file->packed, file->fd, file->path, error);
+	int rc = store_archive_pages_open(&file->packed, file->fd, file->path, error);
 
 	if (rc)
 		return rc;
-	size = store_packed_size(file->packed);
-	if (!store_packed_need(file->packed, 0, size < HEAD_BYTES ? size : HEAD_BYTES))
-		return error_set(error, ERROR_RUN, "'%s': %s", file->path, store_packed_why(file->packed));
-	return store_pages_check(store_packed_bytes(file->packed), size < HEAD_BYTES ? size : HEAD_BYTES,
-		size, file->path, error);
+	size = store_archive_pages_size(file->packed);
+	if (!store_archive_pages_need(file->packed, 0, size < HEAD_BYTES ? size : HEAD_BYTES))
+		return error_set(
+			error, ERROR_RUN, "'%s': %s", file->path, store_archive_pages_why(file->packed));
+	return store_pages_check(store_archive_pages_bytes(file->packed),
+		size < HEAD_BYTES ? size : HEAD_BYTES, size, file->path, error);
 }
 
 /* A fact's text, "" when it is not there. */
@@ -263,7 +264,7 @@ static bool needs_no_lock(const struct store_file *file)
 	if (map == MAP_FAILED)
 		return false;
 	madvise(map, bytes, MADV_RANDOM); /* some pages, far apart */
-	store_place_of(file->fd, &is_remote);
+	store_filesystem_of(file->fd, &is_remote);
 	if (store_pages_open(&pages, map, bytes, UINT64_MAX, file->path, NULL, NULL) == 0) {
 		fact_get(&pages, STORE_META_COPIED, text, sizeof text);
 		is_settled = text[0] && !is_at(file, text);

@@ -52,7 +52,7 @@ void store_file_close(struct store_file *file);
 MDB_env *store_file_env(const struct store_file *file);
 const char *store_file_path(const struct store_file *file);
 /* Of an archived store, else NULL. */
-struct store_packed *store_file_packed(const struct store_file *file);
+struct store_archive_pages *store_file_packed(const struct store_file *file);
 bool store_file_is_replaced(const struct store_file *file); /* another has its name now */
 uint64_t store_file_bytes(const struct store_file *file);   /* on the disk, now */
 /* Makes the writer's map larger, outside of a transaction. */

@@ -14,7 +14,7 @@
 
 struct store_file {
 	MDB_env *env; /* NULL: archived */
-	struct store_packed *packed;
+	struct store_archive_pages *packed;
 	char *path;
 	int fd;	       /* for mapping; LMDB has its own */
 	int directory; /* of the writer */
@@ -24,7 +24,7 @@ struct store_file {
 	unsigned users;
 	bool is_packed;	  /* known before it is opened */
 	size_t map_bytes; /* of the writer */
-	struct store_slow slow;
+	struct store_stale_readers slow;
 	struct store_file *next;
 };
 

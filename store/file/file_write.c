@@ -33,12 +33,12 @@ static void lock_map(struct store_file *file)
 	map = mmap(NULL, STORE_LOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (map != MAP_FAILED)
-		file->slow = (struct store_slow){.slots = map, .slot_bytes = STORE_LOCK_BYTES};
+		file->slow = (struct store_stale_readers){.slots = map, .slot_bytes = STORE_LOCK_BYTES};
 }
 
 unsigned store_file_give_up(struct store_file *file, uint64_t patience_ns)
 {
-	return store_slow_give_up(&file->slow, file->env, patience_ns);
+	return store_stale_readers_give_up(&file->slow, file->env, patience_ns);
 }
 
 /* May that much more address space be had? LMDB gives its old map up before it asks for the new one. */

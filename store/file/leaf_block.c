@@ -6,18 +6,18 @@
 #include "store/file/leaf_block_internal.h"
 #include "store/file/node.h"
 
-bool store_bundle_has(enum store_tree_id tree)
+bool store_leaf_block_has(enum store_tree_id tree)
 {
 	return tree != STORE_TREE_META && tree != STORE_TREE_STREAM;
 }
 
 /* ---- to bundles ---- */
 
-bool store_bundle_is_full(const struct store_bundle_draft *draft, size_t key_size, size_t value_size)
+bool store_leaf_block_is_full(const struct store_leaf_block_draft *draft, size_t key_size, size_t value_size)
 {
-	return draft->count &&
-	       (key_size != draft->key_size || store_bundle_bytes(draft->count + 1, key_size,
-						       draft->values.size + value_size) > STORE_BUNDLE_BYTES);
+	return draft->count && (key_size != draft->key_size ||
+				       store_leaf_block_bytes(draft->count + 1, key_size,
+					       draft->values.size + value_size) > STORE_LEAF_BLOCK_BYTES);
 }
 
 static void put16(struct store_bytes *bytes, size_t number)
@@ -27,7 +27,8 @@ static void put16(struct store_bytes *bytes, size_t number)
 	store_bytes_put(bytes, &value, sizeof value);
 }
 
-void store_bundle_take(struct store_bundle_draft *draft, struct store_slice key, struct store_slice value)
+void store_leaf_block_take(
+	struct store_leaf_block_draft *draft, struct store_slice key, struct store_slice value)
 {
 	if (draft->count)
 		put16(&draft->ends, draft->values.size);
@@ -37,7 +38,8 @@ void store_bundle_take(struct store_bundle_draft *draft, struct store_slice key,
 	store_bytes_put(&draft->values, value.bytes, value.size);
 }
 
-bool store_bundle_finish(struct store_bundle_draft *draft, struct store_slice *key, struct store_slice *value)
+bool store_leaf_block_finish(
+	struct store_leaf_block_draft *draft, struct store_slice *key, struct store_slice *value)
 {
 	struct store_bytes *out = &draft->value;
 
@@ -57,7 +59,7 @@ bool store_bundle_finish(struct store_bundle_draft *draft, struct store_slice *k
 	return !out->failed;
 }
 
-void store_bundle_fini(struct store_bundle_draft *draft)
+void store_leaf_block_fini(struct store_leaf_block_draft *draft)
 {
 	store_bytes_fini(&draft->keys);
 	store_bytes_fini(&draft->ends);
@@ -67,24 +69,24 @@ void store_bundle_fini(struct store_bundle_draft *draft)
 
 /* ---- and back ---- */
 
-bool store_bundle_fits(struct store_slice key, struct store_slice value)
+bool store_leaf_block_fits(struct store_slice key, struct store_slice value)
 {
-	return value.size >= STORE_BUNDLE_HEAD_BYTES + key.size && store_load16(value.bytes + 4) > 0 &&
+	return value.size >= STORE_LEAF_BLOCK_HEAD_BYTES + key.size && store_load16(value.bytes + 4) > 0 &&
 	       store_load16(value.bytes + 6) == key.size &&
-	       memcmp(value.bytes + STORE_BUNDLE_HEAD_BYTES, key.bytes, key.size) == 0;
+	       memcmp(value.bytes + STORE_LEAF_BLOCK_HEAD_BYTES, key.bytes, key.size) == 0;
 }
 
-bool store_bundle_open(struct store_bundle *bundle, struct store_slice key, struct store_slice value)
+bool store_leaf_block_open(struct store_leaf_block *bundle, struct store_slice key, struct store_slice value)
 {
 	size_t head;
 
-	if (!store_bundle_fits(key, value))
+	if (!store_leaf_block_fits(key, value))
 		return false;
 	bundle->count = store_load16(value.bytes + 4);
 	bundle->key_size = key.size;
-	bundle->keys = value.bytes + STORE_BUNDLE_HEAD_BYTES;
+	bundle->keys = value.bytes + STORE_LEAF_BLOCK_HEAD_BYTES;
 	bundle->ends = bundle->keys + bundle->count * key.size;
-	head = store_bundle_bytes(bundle->count, key.size, 0);
+	head = store_leaf_block_bytes(bundle->count, key.size, 0);
 	if (head > value.size)
 		return false;
 	bundle->values = value.bytes + head;
@@ -92,8 +94,8 @@ bool store_bundle_open(struct store_bundle *bundle, struct store_slice key, stru
 	return true;
 }
 
-bool store_bundle_is_sound(
-	const struct store_bundle *bundle, struct store_slice key, struct store_slice value)
+bool store_leaf_block_is_sound(
+	const struct store_leaf_block *bundle, struct store_slice key, struct store_slice value)
 {
 	const struct store_slice directory = {value.bytes, value.size - bundle->values_bytes};
 	struct store_slice one;
@@ -101,21 +103,21 @@ bool store_bundle_is_sound(
 	if (!store_is_sealed(key, directory))
 		return false;
 	for (unsigned i = 0; i < bundle->count; i++)
-		if (!store_bundle_value(bundle, i, &one) ||
-			(i && store_key_compare(
-				      store_bundle_key(bundle, i - 1), store_bundle_key(bundle, i)) >= 0))
+		if (!store_leaf_block_value(bundle, i, &one) ||
+			(i && store_key_compare(store_leaf_block_key(bundle, i - 1),
+				      store_leaf_block_key(bundle, i)) >= 0))
 			return false;
 	return true;
 }
 
-unsigned store_bundle_search(const struct store_bundle *bundle, struct store_slice key)
+unsigned store_leaf_block_search(const struct store_leaf_block *bundle, struct store_slice key)
 {
 	unsigned low = 0, high = bundle->count;
 
 	while (low < high) {
 		unsigned middle = (low + high) / 2;
 
-		if (store_key_compare(store_bundle_key(bundle, middle), key) < 0)
+		if (store_key_compare(store_leaf_block_key(bundle, middle), key) < 0)
 			low = middle + 1;
 		else
 			high = middle;

@@ -7,28 +7,29 @@
 #include "store/base/bytes.h"
 
 /* An all-zero one has no values. */
-struct store_bundle {
+struct store_leaf_block {
 	const uint8_t *keys, *ends, *values;
 	size_t key_size, values_bytes;
 	unsigned count;
 };
 
 /* Does the bundle begin with its key? (store_tree_cursor.fits) */
-bool store_bundle_fits(struct store_slice key, struct store_slice value);
-/* False: it does not fit its bytes, or is not that key's. What store_bundle_is_sound() looks at is believed.
+bool store_leaf_block_fits(struct store_slice key, struct store_slice value);
+/* False: it does not fit its bytes, or is not that key's. What store_leaf_block_is_sound() looks at is
+ * believed.
  */
-bool store_bundle_open(struct store_bundle *bundle, struct store_slice key, struct store_slice value);
+bool store_leaf_block_open(struct store_leaf_block *bundle, struct store_slice key, struct store_slice value);
 /* Does the seal fit, do keys and ends rise? */
-bool store_bundle_is_sound(
-	const struct store_bundle *bundle, struct store_slice key, struct store_slice value);
+bool store_leaf_block_is_sound(
+	const struct store_leaf_block *bundle, struct store_slice key, struct store_slice value);
 
-static inline struct store_slice store_bundle_key(const struct store_bundle *bundle, unsigned index)
+static inline struct store_slice store_leaf_block_key(const struct store_leaf_block *bundle, unsigned index)
 {
 	return (struct store_slice){bundle->keys + index * bundle->key_size, bundle->key_size};
 }
 /* False: it does not lie in the bundle. */
-static inline bool store_bundle_value(
-	const struct store_bundle *bundle, unsigned index, struct store_slice *value)
+static inline bool store_leaf_block_value(
+	const struct store_leaf_block *bundle, unsigned index, struct store_slice *value)
 {
 	size_t from = index ? store_load16(bundle->ends + 2 * (index - 1)) : 0;
 	size_t to = index + 1 < bundle->count ? store_load16(bundle->ends + 2 * index) : bundle->values_bytes;
@@ -37,6 +38,6 @@ static inline bool store_bundle_value(
 	return from <= to && to <= bundle->values_bytes;
 }
 /* The first whose key is not below that one; count: there is none. */
-unsigned store_bundle_search(const struct store_bundle *bundle, struct store_slice key);
+unsigned store_leaf_block_search(const struct store_leaf_block *bundle, struct store_slice key);
 
 #endif

@@ -13,7 +13,7 @@
 static bool have_pages(const struct store_pages *pages, uint64_t number, uint64_t count)
 {
 	return !pages->packed ||
-	       store_packed_need(pages->packed, number * pages->page_bytes, count * pages->page_bytes);
+	       store_archive_pages_need(pages->packed, number * pages->page_bytes, count * pages->page_bytes);
 }
 
 /* The page of that number if it is what it should be, NULL else. */

@@ -27,8 +27,9 @@ int store_pages_damaged(const struct store_pages *pages, const char *what, struc
 {
 	if (store_pages_are_lost(pages))
 		return store_pages_lost(pages, error);
-	if (pages->packed && store_packed_why(pages->packed))
-		return error_set(error, ERROR_RUN, "'%s': %s", pages->path, store_packed_why(pages->packed));
+	if (pages->packed && store_archive_pages_why(pages->packed))
+		return error_set(
+			error, ERROR_RUN, "'%s': %s", pages->path, store_archive_pages_why(pages->packed));
 	if (pages->is_short)
 		return error_set(error, ERROR_RUN, "'%s' is cut short; copy it again", pages->path);
 	return error_set(error, ERROR_RUN,
@@ -90,7 +91,7 @@ int store_pages_tree(
 
 /* The meta page is copied before it is believed: a writer two commits ahead may be overwriting it. */
 int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t file_bytes,
-	uint64_t transaction, const char *path, struct store_packed *packed, struct error *error)
+	uint64_t transaction, const char *path, struct store_archive_pages *packed, struct error *error)
 {
 	uint8_t meta[META_BYTES];
 	const uint8_t *at = bytes;

@@ -21,7 +21,7 @@
 /* A moment is held for sure until the writer is that many commits ahead (stale_readers.h). */
 #define STORE_MOMENT_COMMITS 64u
 
-struct store_packed; /* archive_pages.h */
+struct store_archive_pages; /* archive_pages.h */
 
 struct store_tree {
 	uint64_t root; /* page number, UINT64_MAX: empty */
@@ -36,10 +36,10 @@ struct store_pages {
 	size_t page_bytes;
 	uint64_t page_count; /* that belong to the snapshot and lie in `bytes` */
 	uint64_t transaction;
-	struct store_tree names;     /* the tree of the named databases */
-	bool is_short;		     /* the snapshot has more pages than the file */
-	const char *path;	     /* for errors */
-	struct store_packed *packed; /* unpacks them as they are looked at; NULL: they are there */
+	struct store_tree names;	    /* the tree of the named databases */
+	bool is_short;			    /* the snapshot has more pages than the file */
+	const char *path;		    /* for errors */
+	struct store_archive_pages *packed; /* unpacks them as they are looked at; NULL: they are there */
 	/* Is the moment still held? Asked once the writer is `sure` commits ahead; NULL: nobody writes. */
 	bool (*is_held)(void *holder, uint64_t transaction);
 	void *holder;
@@ -60,7 +60,7 @@ void store_pages_begin(uint8_t *bytes, uint32_t page_bytes, uint64_t map_bytes);
 /* The snapshot of `transaction` (UINT64_MAX: the newest) in a mapped file (`packed`: of an archived one). 1:
  * its meta page is no longer there (a busy writer has moved on), ask LMDB for a newer one. */
 int store_pages_open(struct store_pages *pages, const uint8_t *bytes, uint64_t file_bytes,
-	uint64_t transaction, const char *path, struct store_packed *packed, struct error *error);
+	uint64_t transaction, const char *path, struct store_archive_pages *packed, struct error *error);
 
 /* store_pages_are_lost of pages that somebody holds (is_held). */
 bool store_pages_are_gone(const struct store_pages *pages);

@@ -63,7 +63,7 @@ static bool add_pages(struct ask *ask, uint64_t first, uint64_t count)
 		count > ask->most - ask->page_count)
 		return false;
 	if (ask->count == ask->asked || ask->rows[ask->count - 1].end != first) {
-		if (!room_widen((void **)&ask->rows, &ask->room, ask->count, sizeof *ask->rows))
+		if (!array_widen((void **)&ask->rows, &ask->room, ask->count, sizeof *ask->rows))
 			return false;
 		ask->rows[ask->count++].first = first;
 	}
@@ -74,7 +74,7 @@ static bool add_pages(struct ask *ask, uint64_t first, uint64_t count)
 
 static void add_place(struct ask *ask, struct places *places, uint64_t page, unsigned height)
 {
-	if (room_widen((void **)&places->at, &places->room, places->count, sizeof *places->at) &&
+	if (array_widen((void **)&places->at, &places->room, places->count, sizeof *places->at) &&
 		add_pages(ask, page, 1))
 		places->at[places->count++] = (struct place){page, height};
 }
@@ -117,10 +117,10 @@ static void look_at(struct ask *ask, const struct place *place, struct places *b
 		look_at_branch(ask, page, count, place->height, below);
 }
 
-uint64_t store_ask_trees(
+uint64_t store_readahead_trees(
 	const struct store_pages *pages, const struct store_tree *const *trees, unsigned count)
 {
-	struct ask ask = {.pages = pages, .most = STORE_ASK_BYTES_MOST / pages->page_bytes};
+	struct ask ask = {.pages = pages, .most = STORE_READAHEAD_BYTES_MOST / pages->page_bytes};
 	struct places now = {0}, below = {0};
 
 	for (unsigned i = 0; i < count && !pages->packed; i++)
@@ -137,7 +137,7 @@ uint64_t store_ask_trees(
 	}
 	/* All of a row at once: to be interrupted for every few pages of it takes longer. */
 	for (size_t i = 0; i < ask.count; i++)
-		advise(pages, &ask.rows[i], (size_t)STORE_ASK_BYTES_MOST, MADV_POPULATE_READ);
+		advise(pages, &ask.rows[i], (size_t)STORE_READAHEAD_BYTES_MOST, MADV_POPULATE_READ);
 	free(now.at);
 	free(below.at);
 	free(ask.rows);

@@ -17,11 +17,11 @@
 #include "store/file/pages.h"
 
 /* What is beyond that is read on the way. */
-#define STORE_ASK_BYTES_MOST (UINT64_C(64) << 20)
+#define STORE_READAHEAD_BYTES_MOST (UINT64_C(64) << 20)
 
 /* Advice: nothing fails, and damage is left to who walks. How many pages were asked for, those that were in
  * memory counted, too; none of an archive. */
-uint64_t store_ask_trees(
+uint64_t store_readahead_trees(
 	const struct store_pages *pages, const struct store_tree *const *trees, unsigned count);
 
 #endif

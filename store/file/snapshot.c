@@ -99,7 +99,7 @@ static bool moment_is_held(void *holder, uint64_t transaction)
 {
 	const struct store_file *file = holder;
 
-	return store_slow_is_held(file->env, file->owner, transaction);
+	return store_stale_readers_is_held(file->env, file->owner, transaction);
 }
 
 static int open_pages(struct store_snapshot *snapshot, struct error *error)
@@ -202,19 +202,19 @@ static int open_trees(struct store_snapshot *snapshot, struct error *error)
 			&snapshot->trees[tree], &snapshot->pages, store_tree_name(tree), error);
 	for (unsigned tree = 0; tree < STORE_TREE_COUNT && !rc; tree++)
 		snapshot->trees[tree].is_bundled =
-			snapshot->is_bundled && store_bundle_has((enum store_tree_id)tree);
+			snapshot->is_bundled && store_leaf_block_has((enum store_tree_id)tree);
 	return rc;
 }
 
 /* An archive has one moment: its last. */
 static int packed_renew(struct store_snapshot *snapshot, struct error *error)
 {
-	struct store_packed *packed = snapshot->file->packed;
+	struct store_archive_pages *packed = snapshot->file->packed;
 
 	if (snapshot->pages.packed)
 		return 0;
-	if (store_pages_open(&snapshot->pages, store_packed_bytes(packed), store_packed_size(packed),
-		    UINT64_MAX, snapshot->file->path, packed, error))
+	if (store_pages_open(&snapshot->pages, store_archive_pages_bytes(packed),
+		    store_archive_pages_size(packed), UINT64_MAX, snapshot->file->path, packed, error))
 		return error_set(error, ERROR_RUN,
 			"'%s' is damaged (its first pages); restore it from a copy", snapshot->file->path);
 	return open_trees(snapshot, error);

@@ -49,7 +49,7 @@ static int find_oldest(const char *line, void *oldest)
 	return 0;
 }
 
-bool store_slow_count_pages(MDB_env *env, uint64_t *waiting, uint64_t *pages, uint64_t *page_bytes)
+bool store_stale_readers_count_pages(MDB_env *env, uint64_t *waiting, uint64_t *pages, uint64_t *page_bytes)
 {
 	MDB_val key, value;
 	MDB_cursor *cursor;
@@ -80,12 +80,12 @@ static bool is_wasteful(MDB_env *env)
 {
 	uint64_t waiting, pages, page_bytes;
 
-	return store_slow_count_pages(env, &waiting, &pages, &page_bytes) &&
+	return store_stale_readers_count_pages(env, &waiting, &pages, &page_bytes) &&
 	       waiting * page_bytes > WASTE_LEAST_BYTES && waiting > pages / WASTE_SHARE;
 }
 
 struct search {
-	const struct store_slow *slow;
+	const struct store_stale_readers *slow;
 	uint64_t until; /* transactions before it are given up */
 	unsigned count;
 };
@@ -118,7 +118,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-unsigned store_slow_give_up(struct store_slow *slow, MDB_env *env, uint64_t patience_ns)
+unsigned store_stale_readers_give_up(struct store_stale_readers *slow, MDB_env *env, uint64_t patience_ns)
 {
 	struct search search = {.slow = slow};
 	uint64_t oldest = NO_MOMENT;
@@ -156,7 +156,7 @@ static int find_own(const char *line, void *data)
 	return 0;
 }
 
-bool store_slow_is_held(MDB_env *env, pid_t owner, uint64_t transaction)
+bool store_stale_readers_is_held(MDB_env *env, pid_t owner, uint64_t transaction)
 {
 	struct own own = {.holder = {.pid = owner, .transaction = transaction}};
 

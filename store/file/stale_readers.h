@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 /* All-zero is ready: `slots` is the lock file's map, NULL: no moment can be given up. */
-struct store_slow {
+struct store_stale_readers {
 	uint8_t *slots;
 	size_t slot_bytes;
 	uint64_t oldest;   /* the transaction of the reader that is behind most ... */
@@ -29,12 +29,12 @@ struct store_slow {
 /* To be called between commits, now and then: gives up the moments of readers that are STORE_MOMENT_COMMITS
  * commits behind for `patience_ns` if the pages that wait for them are more than a quarter of the file, and
  * more than a few. How many were given up. */
-unsigned store_slow_give_up(struct store_slow *slow, MDB_env *env, uint64_t patience_ns);
+unsigned store_stale_readers_give_up(struct store_stale_readers *slow, MDB_env *env, uint64_t patience_ns);
 
 /* Pages that were freed, of all pages; as of the last commit. False: it cannot be told. */
-bool store_slow_count_pages(MDB_env *env, uint64_t *freed, uint64_t *pages, uint64_t *page_bytes);
+bool store_stale_readers_count_pages(MDB_env *env, uint64_t *freed, uint64_t *pages, uint64_t *page_bytes);
 
 /* Does a reader of the process that opened the environment still hold the moment of that transaction? */
-bool store_slow_is_held(MDB_env *env, pid_t owner, uint64_t transaction);
+bool store_stale_readers_is_held(MDB_env *env, pid_t owner, uint64_t transaction);
 
 #endif

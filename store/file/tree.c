@@ -106,7 +106,7 @@ static int settled(const struct store_tree_cursor *cursor, int found, struct err
 static bool fits(const struct store_tree_cursor *cursor, struct store_slice key, struct store_slice value)
 {
 	if (cursor->tree.is_bundled)
-		return store_bundle_fits(key, value);
+		return store_leaf_block_fits(key, value);
 	return !cursor->fits || cursor->fits(key, value);
 }
 

@@ -23,7 +23,8 @@ struct store_tree_cursor {
 		const uint8_t *page;
 		unsigned index, count;
 	} level[STORE_TREE_DEPTH_MAX];
-	struct store_bundle bundle; /* of a bundled tree: where it stands, and which of its values that is */
+	struct store_leaf_block
+		bundle; /* of a bundled tree: where it stands, and which of its values that is */
 	unsigned place;
 };
 

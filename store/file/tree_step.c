@@ -34,11 +34,11 @@ static bool enter(struct store_tree_cursor *cursor, struct store_slice key, stru
 	const uint64_t page = page_of(cursor->pages, value);
 
 	cursor->bundle.count = 0;
-	if (!store_bundle_open(&cursor->bundle, key, value))
+	if (!store_leaf_block_open(&cursor->bundle, key, value))
 		return false;
 	if (page && store_pages_is_known(cursor->pages, page))
 		return true;
-	if (!store_bundle_is_sound(&cursor->bundle, key, value)) {
+	if (!store_leaf_block_is_sound(&cursor->bundle, key, value)) {
 		cursor->bundle.count = 0;
 		return false;
 	}
@@ -50,11 +50,11 @@ static bool enter(struct store_tree_cursor *cursor, struct store_slice key, stru
 /* Takes key and value of that place; as stand() of tree.c does for nodes. */
 static bool stand(struct store_tree_cursor *cursor, unsigned place, struct store_slice before, int direction)
 {
-	struct store_slice key = store_bundle_key(&cursor->bundle, place), value;
+	struct store_slice key = store_leaf_block_key(&cursor->bundle, place), value;
 
 	if (direction && store_key_compare(key, before) * direction <= 0)
 		return false;
-	if (!store_bundle_value(&cursor->bundle, place, &value) ||
+	if (!store_leaf_block_value(&cursor->bundle, place, &value) ||
 		(cursor->fits && !cursor->fits(key, value)))
 		return false;
 	cursor->place = place;
@@ -76,10 +76,10 @@ static int stand_at_edge(struct store_tree_cursor *cursor, bool is_first, struct
 /* The pages' walk goes on from the bundle's own key, which is its first. */
 static int next_bundle(struct store_tree_cursor *cursor, struct error *error)
 {
-	const struct store_slice before = store_bundle_key(&cursor->bundle, cursor->bundle.count - 1);
+	const struct store_slice before = store_leaf_block_key(&cursor->bundle, cursor->bundle.count - 1);
 	int rc;
 
-	cursor->key = store_bundle_key(&cursor->bundle, 0);
+	cursor->key = store_leaf_block_key(&cursor->bundle, 0);
 	rc = store_tree_page_next(cursor, error);
 	if (rc == 0)
 		cursor->key = before; /* where it still stands */
@@ -100,7 +100,7 @@ static int seek(struct store_tree_cursor *cursor, struct store_slice wanted, str
 		return rc;
 	if (!enter(cursor, cursor->key, cursor->value))
 		return broken(cursor, error);
-	place = store_bundle_search(&cursor->bundle, wanted);
+	place = store_leaf_block_search(&cursor->bundle, wanted);
 	if (place == cursor->bundle.count)
 		return next_bundle(cursor, error);
 	return stand(cursor, place, nothing, 0) ? 1 : broken(cursor, error);
@@ -115,7 +115,7 @@ static int seek_below(struct store_tree_cursor *cursor, struct store_slice wante
 		return rc;
 	if (!enter(cursor, cursor->key, cursor->value))
 		return broken(cursor, error);
-	place = store_bundle_search(&cursor->bundle, wanted);
+	place = store_leaf_block_search(&cursor->bundle, wanted);
 	return place && stand(cursor, place - 1, wanted, -1) ? 1 : broken(cursor, error);
 }
 

@@ -116,7 +116,7 @@ static uint32_t capacity_most(const struct store_ingest *ingest)
 static void put_by(struct store_ingest *ingest, struct store_builder *builder, uint32_t most)
 {
 	const uint32_t last = builder->count - builder->stash.count - 1;
-	const uint32_t put = store_stash_put(&ingest->pool, &builder->stash, builder->records, last);
+	const uint32_t put = store_chunk_parked_put(&ingest->pool, &builder->stash, builder->records, last);
 
 	memmove(builder->records, builder->records + put, (last + 1 - put) * sizeof *builder->records);
 	if (put == last && builder->capacity > most)
@@ -180,7 +180,7 @@ void store_builder_empty(struct store_ingest *ingest, struct store_builder *buil
 {
 	ingest->likely_records -= builder->likely;
 	builder->likely = 0;
-	store_stash_clear(&ingest->pool, &builder->stash);
+	store_chunk_parked_clear(&ingest->pool, &builder->stash);
 	records_free(ingest, builder->records, builder->capacity);
 	builder->records = NULL;
 	builder->capacity = 0;
@@ -233,7 +233,7 @@ static struct store_record *all_records(struct store_ingest *ingest, const struc
 		return builder->records;
 	if (!whole_of(ingest))
 		return NULL;
-	store_stash_get(&builder->stash, ingest->whole);
+	store_chunk_parked_get(&builder->stash, ingest->whole);
 	memcpy(ingest->whole + put_by, builder->records, (builder->count - put_by) * sizeof *ingest->whole);
 	return ingest->whole;
 }
@@ -243,7 +243,8 @@ static void count_rest(
 	struct store_ingest *ingest, const struct store_builder *builder, const struct store_record *records)
 {
 	if (builder->counted)
-		store_total_add(ingest->total, records + builder->counted, builder->count - builder->counted);
+		store_run_total_add(
+			ingest->total, records + builder->counted, builder->count - builder->counted);
 }
 
 /* Of a chunk that is new to it the total takes the sums. */
@@ -253,9 +254,9 @@ static void count_all(
 	const struct store_chunk_coder *coder = &ingest->coder;
 
 	if (!builder->counted && coder->summed)
-		store_total_add_sums(ingest->total, records->what, coder->entries, coder->summed);
+		store_run_total_add_sums(ingest->total, records->what, coder->entries, coder->summed);
 	else if (!builder->counted)
-		store_total_add(ingest->total, records, builder->count);
+		store_run_total_add(ingest->total, records, builder->count);
 	builder->counted = builder->count;
 }
 
@@ -296,7 +297,7 @@ void store_builder_close(
 	struct store_closed_chunk *closed;
 
 	if (builder->fresh) {
-		closed = store_table_add((void **)&ingest->closed, &ingest->closed_count,
+		closed = store_id_table_add((void **)&ingest->closed, &ingest->closed_count,
 			&ingest->closed_capacity, sizeof *closed);
 		if (closed) {
 			*closed = (struct store_closed_chunk){.key = builder->key,
@@ -324,9 +325,9 @@ static bool take_batch(
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		all[i] = store_batch_record(batch, i);
-	put = store_stash_put(&ingest->pool, &builder->stash, all, count - 1);
+	put = store_chunk_parked_put(&ingest->pool, &builder->stash, all, count - 1);
 	if (!records_move(ingest, builder, capacity_for(count - put))) {
-		store_stash_clear(&ingest->pool, &builder->stash);
+		store_chunk_parked_clear(&ingest->pool, &builder->stash);
 		return false;
 	}
 	memcpy(builder->records, all + put, (count - put) * sizeof *all);
@@ -361,7 +362,7 @@ void store_builder_unpark(struct store_ingest *ingest, struct store_builder *bui
 	builder->is_stored = false;
 	builder->count = builder->counted = 0;
 	builder->surveyed = 0;
-	builder->survey = (struct store_survey){.end_ns = 0};
+	builder->survey = (struct store_chunk_stats){.end_ns = 0};
 }
 
 void store_builder_park(

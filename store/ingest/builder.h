@@ -27,9 +27,9 @@ struct store_builder {
 	uint64_t min_ns, max_ns;
 	uint64_t used;	/* tick of the last record */
 	uint64_t order; /* of opening and use, for choosing whom to push out */
-	struct store_survey survey;
+	struct store_chunk_stats survey;
 	struct store_record first; /* that came, for the survey */
-	struct store_stash stash;
+	struct store_chunk_parked stash;
 	struct store_record *records; /* the last one at least; NULL: parked */
 };
 
@@ -43,7 +43,7 @@ struct store_track_state {
 	uint64_t order;
 	uint64_t latest_ns; /* begin of a record */
 	struct store_builder *builders;
-	struct store_roll_front front;
+	struct store_rollup_front front;
 };
 
 void store_spares_fini(struct store_spares *spares);

@@ -11,12 +11,12 @@
 #define GROUP_LEAST 16u /* for fewer a page has no room, unless no more are to be put */
 #define GROUP_MOST STORE_BLOCK_RECORDS
 
-struct store_stash_page {
-	struct store_stash_page *next;
+struct store_chunk_parked_page {
+	struct store_chunk_parked_page *next;
 	uint64_t used;
 	uint8_t bytes[ROOM];
 };
-_Static_assert(sizeof(struct store_stash_page) == 4080, "a page");
+_Static_assert(sizeof(struct store_chunk_parked_page) == 4080, "a page");
 
 struct group {
 	struct store_record first;
@@ -27,18 +27,18 @@ _Static_assert(sizeof(struct group) == 72, "groups are aligned");
 
 /* ---- pages ---- */
 
-void store_stash_pool_fini(struct store_stash_pool *pool)
+void store_chunk_parked_pool_fini(struct store_chunk_parked_pool *pool)
 {
 	pool->most = pool->used;
-	store_stash_pool_settle(pool);
+	store_chunk_parked_pool_settle(pool);
 }
 
-void store_stash_pool_settle(struct store_stash_pool *pool)
+void store_chunk_parked_pool_settle(struct store_chunk_parked_pool *pool)
 {
 	const size_t spare = pool->most - pool->used;
 
 	while (pool->free_count > spare) {
-		struct store_stash_page *page = pool->free;
+		struct store_chunk_parked_page *page = pool->free;
 
 		pool->free = page->next;
 		pool->free_count--;
@@ -47,14 +47,14 @@ void store_stash_pool_settle(struct store_stash_pool *pool)
 	pool->most = pool->used;
 }
 
-size_t store_stash_pool_bytes(const struct store_stash_pool *pool)
+size_t store_chunk_parked_pool_bytes(const struct store_chunk_parked_pool *pool)
 {
-	return pool->used * sizeof(struct store_stash_page);
+	return pool->used * sizeof(struct store_chunk_parked_page);
 }
 
-static bool page_add(struct store_stash_pool *pool, struct store_stash *stash)
+static bool page_add(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash)
 {
-	struct store_stash_page *page = pool->free;
+	struct store_chunk_parked_page *page = pool->free;
 
 	if (page) {
 		pool->free = page->next;
@@ -76,16 +76,16 @@ static bool page_add(struct store_stash_pool *pool, struct store_stash *stash)
 	return true;
 }
 
-void store_stash_clear(struct store_stash_pool *pool, struct store_stash *stash)
+void store_chunk_parked_clear(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash)
 {
-	for (struct store_stash_page *page = stash->first, *next; page; page = next) {
+	for (struct store_chunk_parked_page *page = stash->first, *next; page; page = next) {
 		next = page->next;
 		page->next = pool->free;
 		pool->free = page;
 		pool->free_count++;
 		pool->used--;
 	}
-	*stash = (struct store_stash){0};
+	*stash = (struct store_chunk_parked){0};
 }
 
 /* ---- putting by ---- */
@@ -98,12 +98,12 @@ static uint8_t width_of(uint64_t differs)
 static struct group group_of(const struct store_record *records, uint32_t count)
 {
 	struct group group = {.first = *records, .count = (uint16_t)count};
-	struct store_survey survey = {.end_ns = 0};
+	struct store_chunk_stats survey = {.end_ns = 0};
 	struct store_record differs;
 	uint64_t bits;
 
-	store_survey_add(&survey, records, records, count);
-	differs = store_survey_differs(&survey);
+	store_chunk_stats_add(&survey, records, records, count);
+	differs = store_chunk_stats_differs(&survey);
 	for (unsigned column = 0; column < CHUNK_COLUMN_COUNT; column++) {
 		store_chunk_gather(&bits, column, &differs, 1);
 		group.widths[column] = width_of(column == CHUNK_DURATION ? survey.duration_differs : bits);
@@ -112,7 +112,7 @@ static struct group group_of(const struct store_record *records, uint32_t count)
 }
 
 /* How many of the group's records the page has room for. */
-static uint32_t fitting(const struct store_stash_page *page, const struct group *group)
+static uint32_t fitting(const struct store_chunk_parked_page *page, const struct group *group)
 {
 	uint32_t room = page ? ROOM - (uint32_t)page->used : 0, each = 0;
 
@@ -139,7 +139,7 @@ static uint8_t *put_column(uint8_t *to, unsigned width, enum chunk_column column
 }
 
 static void put_group(
-	struct store_stash_page *page, const struct group *group, const struct store_record *records)
+	struct store_chunk_parked_page *page, const struct group *group, const struct store_record *records)
 {
 	uint8_t *to = page->bytes + page->used;
 
@@ -151,7 +151,7 @@ static void put_group(
 	page->used = ((uint64_t)(to - page->bytes) + 7) & ~(uint64_t)7;
 }
 
-uint32_t store_stash_put(struct store_stash_pool *pool, struct store_stash *stash,
+uint32_t store_chunk_parked_put(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash,
 	const struct store_record *records, uint32_t count)
 {
 	uint32_t put = 0;
@@ -234,9 +234,9 @@ static const uint8_t *get_group(const uint8_t *from, const struct group *group, 
 	return from;
 }
 
-void store_stash_get(const struct store_stash *stash, struct store_record *to)
+void store_chunk_parked_get(const struct store_chunk_parked *stash, struct store_record *to)
 {
-	for (const struct store_stash_page *page = stash->first; page; page = page->next)
+	for (const struct store_chunk_parked_page *page = stash->first; page; page = page->next)
 		for (uint64_t at = 0; at < page->used;) {
 			struct group group;
 			const uint8_t *end;

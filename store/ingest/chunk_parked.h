@@ -16,31 +16,31 @@
 
 #include "store/store.h"
 
-struct store_stash_page;
+struct store_chunk_parked_page;
 
 /* Pages, handed from stash to stash: they are in memory, and often in a cache. All-zero is ready. */
-struct store_stash_pool {
-	struct store_stash_page *free;
+struct store_chunk_parked_pool {
+	struct store_chunk_parked_page *free;
 	size_t free_count;
 	size_t used, most; /* pages in use; at most so many, since settle() was called last */
 };
-void store_stash_pool_fini(struct store_stash_pool *pool);
+void store_chunk_parked_pool_fini(struct store_chunk_parked_pool *pool);
 /* Gives back to the system what was not in use since the last call. */
-void store_stash_pool_settle(struct store_stash_pool *pool);
-size_t store_stash_pool_bytes(const struct store_stash_pool *pool); /* of the pages in use */
+void store_chunk_parked_pool_settle(struct store_chunk_parked_pool *pool);
+size_t store_chunk_parked_pool_bytes(const struct store_chunk_parked_pool *pool); /* of the pages in use */
 
 /* All-zero is empty. */
-struct store_stash {
-	struct store_stash_page *first, *last;
+struct store_chunk_parked {
+	struct store_chunk_parked_page *first, *last;
 	uint32_t count; /* records */
 };
 
 /* Puts records by behind the others; how many: fewer when memory is out. */
-uint32_t store_stash_put(struct store_stash_pool *pool, struct store_stash *stash,
+uint32_t store_chunk_parked_put(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash,
 	const struct store_record *records, uint32_t count);
 /* All its records, in the order in which they were put; `to` has room for stash->count. */
-void store_stash_get(const struct store_stash *stash, struct store_record *to);
+void store_chunk_parked_get(const struct store_chunk_parked *stash, struct store_record *to);
 /* Its pages go to the pool: it is empty. */
-void store_stash_clear(struct store_stash_pool *pool, struct store_stash *stash);
+void store_chunk_parked_clear(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash);
 
 #endif

@@ -37,11 +37,11 @@ void store_ingest_fini(struct store_ingest *ingest)
 	free(ingest->whole);
 	store_batch_fini(&ingest->parked);
 	store_spares_fini(&ingest->spares);
-	store_stash_pool_fini(&ingest->pool);
+	store_chunk_parked_pool_fini(&ingest->pool);
 	store_bytes_fini(&ingest->closed_bytes);
 	store_bytes_fini(&ingest->scratch);
 	store_chunk_coder_fini(&ingest->coder);
-	store_roll_maker_fini(&ingest->rolls);
+	store_rollup_maker_fini(&ingest->rolls);
 	*ingest = (struct store_ingest){0};
 }
 
@@ -96,7 +96,7 @@ static bool activate(struct store_ingest *ingest, struct store_track_state *trac
 
 	if (track->is_active)
 		return true;
-	entry = store_table_add(
+	entry = store_id_table_add(
 		(void **)&ingest->active, &ingest->active_count, &ingest->active_capacity, sizeof *entry);
 	if (!entry)
 		return false;
@@ -183,7 +183,7 @@ static struct store_builder *builder_open(
 		ingest->failed = true;
 		return NULL;
 	}
-	store_roll_front_open(&track->front, store_bucket_of(record->begin_ns, shift));
+	store_rollup_front_open(&track->front, store_bucket_of(record->begin_ns, shift));
 	store_builders_pass(ingest, track, store_bucket_of(record->begin_ns, shift), shift);
 	builder = &track->builders[track->count++];
 	*builder = (struct store_builder){.key = {.bucket_ns = store_bucket_of(record->begin_ns, shift),
@@ -303,7 +303,7 @@ static uint32_t builder_add(struct store_ingest *ingest, struct store_builder *b
 		return 0;
 	memcpy(store_builder_end(builder), records, count * sizeof *records);
 	if (builder->surveyed == builder->count)
-		store_survey_add(
+		store_chunk_stats_add(
 			&builder->survey, builder->count ? &builder->first : records, records, count);
 	builder_added(ingest, builder, count, false);
 	return count;
@@ -315,7 +315,7 @@ static uint32_t builder_take(struct store_ingest *ingest, const struct store_tra
 	struct store_builder *builder, const struct store_record *records, size_t count)
 {
 	const uint64_t width_ns = (uint64_t)1 << builder->key.shift;
-	const struct store_survey_bounds bounds = {
+	const struct store_chunk_stats_bounds bounds = {
 		.width_ns = width_ns, .longest_ns = track->track == STORE_SPANS ? width_ns : 1};
 	uint32_t room = STORE_CHUNK_RECORDS_MAX - builder->count, taken;
 	struct store_record *to;
@@ -332,7 +332,7 @@ static uint32_t builder_take(struct store_ingest *ingest, const struct store_tra
 	to = store_builder_end(builder);
 	if (room > builder->records + builder->capacity - to)
 		room = (uint32_t)(builder->records + builder->capacity - to);
-	taken = store_survey_take(&builder->survey, &bounds, builder->count ? &builder->first : records,
+	taken = store_chunk_stats_take(&builder->survey, &bounds, builder->count ? &builder->first : records,
 		records, room, to, &rises);
 	if (taken)
 		builder_added(ingest, builder, taken, rises);

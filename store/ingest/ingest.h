@@ -52,7 +52,7 @@ struct store_ingest {
 	struct store_bytes scratch;
 	struct store_chunk_coder coder;
 	struct store_spares spares;
-	struct store_stash_pool pool;
+	struct store_chunk_parked_pool pool;
 	struct store_batch parked;  /* scratch: one that is fetched */
 	struct store_record *whole; /* all of a chunk's records, while it is encoded of a stash */
 	size_t raw_bytes;	    /* of the records of all builders, as they came */
@@ -63,8 +63,8 @@ struct store_ingest {
 	bool failed;	    /* memory was out: records are lost */
 	MDB_env *env;	    /* to fetch parked builders; may be NULL until the first commit */
 	MDB_dbi dbi[STORE_TREE_COUNT];
-	struct store_roll_maker rolls;
-	struct store_total *total; /* takes the samples as they are encoded; may be NULL */
+	struct store_rollup_maker rolls;
+	struct store_run_total *total; /* takes the samples as they are encoded; may be NULL */
 };
 
 void store_ingest_fini(struct store_ingest *ingest);

@@ -45,7 +45,7 @@ static int put_chunk(struct store_ingest *ingest, MDB_cursor *cursor, struct sto
 	int rc = is_stored ? 0 : next_sequence(cursor, chunk);
 
 	if (!rc)
-		rc = store_roll_tear(
+		rc = store_rollup_tear(
 			&track->front, mdb_cursor_txn(cursor), ingest->dbi[STORE_TREE_ROLL], chunk);
 	if (rc)
 		return rc;
@@ -109,7 +109,7 @@ static int put_rolls(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
 		const struct store_track_state *track = is_end ? ingest->tracks[i] : ingest->active[i];
 
 		if (track && is_rolled(ingest, track->track))
-			rc = store_roll_put(&ingest->rolls, &track->front, track->stream, track->track, txn,
+			rc = store_rollup_put(&ingest->rolls, &track->front, track->stream, track->track, txn,
 				ingest->dbi, is_end);
 	}
 	return rc;
@@ -125,7 +125,7 @@ int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
 /* False: nothing of the track is in memory any more. */
 static bool settle_track(struct store_ingest *ingest, struct store_track_state *track)
 {
-	const size_t held_bytes = ingest->raw_bytes + store_stash_pool_bytes(&ingest->pool);
+	const size_t held_bytes = ingest->raw_bytes + store_chunk_parked_pool_bytes(&ingest->pool);
 	bool has_records = false;
 
 	for (unsigned i = track->count; i-- > 0;) {
@@ -154,13 +154,13 @@ void store_ingest_committed(struct store_ingest *ingest)
 	for (uint32_t i = 0; i < ingest->active_count; i++) {
 		struct store_track_state *track = ingest->active[i];
 
-		store_roll_front_committed(&track->front);
+		store_rollup_front_committed(&track->front);
 		track->is_active = settle_track(ingest, track);
 		if (track->is_active)
 			ingest->active[kept++] = track;
 	}
 	ingest->active_count = kept;
-	store_stash_pool_settle(&ingest->pool);
+	store_chunk_parked_pool_settle(&ingest->pool);
 }
 
 size_t store_ingest_pending_bytes(const struct store_ingest *ingest)

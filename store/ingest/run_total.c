@@ -9,24 +9,24 @@
 
 #include "store/base/id_table.h"
 
-static struct store_total_metric *metric_of(struct store_total *total, uint32_t metric)
+static struct store_run_total_metric *metric_of(struct store_run_total *total, uint32_t metric)
 {
-	struct store_total_metric *to;
+	struct store_run_total_metric *to;
 
 	for (uint32_t i = 0; i < total->metric_count; i++)
 		if (total->metrics[i].metric == metric)
 			return &total->metrics[i];
-	to = store_table_add(
+	to = store_id_table_add(
 		(void **)&total->metrics, &total->metric_count, &total->metric_capacity, sizeof *to);
 	if (to)
 		to->metric = metric;
 	return to;
 }
 
-static bool widen(struct store_total_metric *metric, uint32_t contexts)
+static bool widen(struct store_run_total_metric *metric, uint32_t contexts)
 {
 	uint32_t room = contexts < UINT32_MAX / 2 ? contexts + contexts / 2 + 64 : contexts;
-	struct store_total_sum *sums = reallocarray(metric->sums, room, sizeof *sums);
+	struct store_run_total_sum *sums = reallocarray(metric->sums, room, sizeof *sums);
 
 	if (!sums)
 		return false;
@@ -37,8 +37,8 @@ static bool widen(struct store_total_metric *metric, uint32_t contexts)
 }
 
 /* Where a context is added up; NULL: there is no total. */
-static struct store_total_sum *sum_of(
-	struct store_total *total, struct store_total_metric *metric, uint32_t context)
+static struct store_run_total_sum *sum_of(
+	struct store_run_total *total, struct store_run_total_metric *metric, uint32_t context)
 {
 	const uint32_t contexts = *total->contexts;
 
@@ -48,7 +48,8 @@ static struct store_total_sum *sum_of(
 	return NULL;
 }
 
-static void add(struct store_total *total, struct store_total_sum *sum, uint64_t samples, uint64_t weight)
+static void add(
+	struct store_run_total *total, struct store_run_total_sum *sum, uint64_t samples, uint64_t weight)
 {
 	total->entries += sum->samples == 0;
 	sum->samples += samples;
@@ -56,12 +57,12 @@ static void add(struct store_total *total, struct store_total_sum *sum, uint64_t
 	total->samples += samples;
 }
 
-void store_total_add(struct store_total *total, const struct store_record *records, size_t count)
+void store_run_total_add(struct store_run_total *total, const struct store_record *records, size_t count)
 {
-	struct store_total_metric *metric = NULL;
+	struct store_run_total_metric *metric = NULL;
 
 	for (size_t i = 0; i < count && !total->is_bad; i++) {
-		struct store_total_sum *sum;
+		struct store_run_total_sum *sum;
 
 		if (!metric || metric->metric != records[i].what)
 			metric = metric_of(total, records[i].what);
@@ -71,59 +72,59 @@ void store_total_add(struct store_total *total, const struct store_record *recor
 	}
 }
 
-void store_total_add_sums(
-	struct store_total *total, uint32_t metric_id, const struct store_sum *entries, uint32_t count)
+void store_run_total_add_sums(
+	struct store_run_total *total, uint32_t metric_id, const struct store_sum *entries, uint32_t count)
 {
-	struct store_total_metric *metric = total->is_bad ? NULL : metric_of(total, metric_id);
+	struct store_run_total_metric *metric = total->is_bad ? NULL : metric_of(total, metric_id);
 
 	for (uint32_t i = 0; i < count && !total->is_bad; i++) {
-		struct store_total_sum *sum = sum_of(total, metric, entries[i].context);
+		struct store_run_total_sum *sum = sum_of(total, metric, entries[i].context);
 
 		if (sum)
 			add(total, sum, entries[i].samples, entries[i].weight);
 	}
 }
 
-void store_total_committed(struct store_total *total)
+void store_run_total_committed(struct store_run_total *total)
 {
 	if (total->is_put)
 		total->put_samples = total->samples;
 	total->is_put = false;
 }
 
-void store_total_fini(struct store_total *total)
+void store_run_total_fini(struct store_run_total *total)
 {
 	for (uint32_t i = 0; i < total->metric_count; i++)
 		free(total->metrics[i].sums);
 	free(total->metrics);
-	*total = (struct store_total){0};
+	*total = (struct store_run_total){0};
 }
 
-static void gather(struct store_sums *to, const struct store_total *total)
+static void gather(struct store_context_sums *to, const struct store_run_total *total)
 {
-	store_sums_clear(to);
+	store_context_sums_clear(to);
 	for (uint32_t m = 0; m < total->metric_count; m++)
 		for (uint32_t context = 0; context < total->metrics[m].room; context++) {
-			const struct store_total_sum *sum = &total->metrics[m].sums[context];
+			const struct store_run_total_sum *sum = &total->metrics[m].sums[context];
 
 			if (sum->samples)
-				store_sums_push(to, &(struct store_sum){.samples = sum->samples,
-							    .weight = sum->weight,
-							    .context = context,
-							    .metric = total->metrics[m].metric});
+				store_context_sums_push(to, &(struct store_sum){.samples = sum->samples,
+								    .weight = sum->weight,
+								    .context = context,
+								    .metric = total->metrics[m].metric});
 		}
 }
 
-int store_total_put(struct store_total *total, struct store_roll_maker *maker, MDB_txn *txn,
+int store_run_total_put(struct store_run_total *total, struct store_rollup_maker *maker, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end)
 {
-	const struct store_key_roll key = {
-		.stream = STORE_ROLL_ALL, .kind = STORE_SAMPLES, .shift = STORE_SHIFT_MAX};
+	const struct store_key_rollup key = {
+		.stream = STORE_ROLLUP_ALL, .kind = STORE_SAMPLES, .shift = STORE_SHIFT_MAX};
 	uint64_t fresh = total->samples - total->put_samples;
 
 	total->is_put = !total->is_bad && fresh && (is_end || fresh >= total->entries);
 	if (!total->is_put)
 		return 0;
 	gather(&maker->made, total);
-	return store_roll_put_made(maker, &key, txn, dbi);
+	return store_rollup_put_made(maker, &key, txn, dbi);
 }

@@ -39,7 +39,7 @@ static int load_facts(struct store_reader *reader, struct error *error)
 
 		if (input.bad)
 			return store_reader_damaged(reader, "a fact about the run", error);
-		fact = store_table_add(
+		fact = store_id_table_add(
 			(void **)&reader->facts, &reader->fact_count, &reader->fact_capacity, sizeof *fact);
 		if (!fact)
 			return error_memory(error);
@@ -53,10 +53,10 @@ static int load_facts(struct store_reader *reader, struct error *error)
 }
 
 static int load_pack(struct store_reader *reader, enum store_tree_id tree, void *table,
-	store_pack_get_entry *get_entry, struct error *error)
+	store_append_block_get_entry *get_entry, struct error *error)
 {
-	return store_pack_get(&reader->snapshot, tree, &reader->tails[tree], &reader->stored[tree], table,
-		get_entry, error);
+	return store_append_block_get(&reader->snapshot, tree, &reader->tails[tree], &reader->stored[tree],
+		table, get_entry, error);
 }
 
 /* Of a store that nobody writes any more they are unpacked as they are asked for. */
@@ -66,7 +66,7 @@ static int load_texts(struct store_reader *reader, struct error *error)
 
 	if (!reader->list.count || reader->texts.count > 1 || reader->texts.late)
 		return load_pack(reader, STORE_TREE_TEXT, &reader->texts, store_texts_get, error);
-	rc = store_text_late_load(&reader->texts, &reader->snapshot, &reader->tails[STORE_TREE_TEXT],
+	rc = store_lazy_text_load(&reader->texts, &reader->snapshot, &reader->tails[STORE_TREE_TEXT],
 		&reader->stored[STORE_TREE_TEXT], error);
 	return rc == -ERROR_RUN ? store_reader_damaged(reader, "its table 'text'", error) : rc;
 }
@@ -146,7 +146,7 @@ static void ask_for_tables(const struct store_reader *reader)
 		&trees[STORE_TREE_MODULE], &trees[STORE_TREE_METRIC], &trees[STORE_TREE_CONTEXT],
 		&trees[STORE_TREE_STREAM]};
 
-	store_ask_trees(&reader->snapshot.pages, loaded, sizeof loaded / sizeof *loaded);
+	store_readahead_trees(&reader->snapshot.pages, loaded, sizeof loaded / sizeof *loaded);
 }
 
 int store_reader_open(struct store_reader **reader_out, const char *path, struct error *error)
@@ -189,8 +189,8 @@ void store_reader_close(struct store_reader *reader)
 	store_metrics_fini(&reader->metrics);
 	store_contexts_fini(&reader->contexts);
 	store_batch_fini(&reader->batch);
-	store_sums_fini(&reader->sums);
-	store_works_fini(&reader->works);
+	store_context_sums_fini(&reader->sums);
+	store_sum_columns_fini(&reader->works);
 	store_symbols_fini(&reader->symbols);
 	arena_fini(&reader->arena);
 	if (reader->table)
@@ -247,7 +247,7 @@ int store_reader_renew(struct store_reader *reader, bool *changed, struct error 
 	bool is_followed;
 	int rc;
 
-	store_text_late_settle(&reader->texts);
+	store_lazy_text_settle(&reader->texts);
 	is_followed = follow_copy(reader);
 	rc = store_snapshot_renew(&reader->snapshot, error);
 	*changed = reader->is_left || is_followed || reader->snapshot.map != map ||

@@ -43,9 +43,9 @@ struct store_reader {
 	uint32_t fact_count, fact_capacity;
 	struct store_spans *spans; /* [stream], NULL until asked for */
 	struct store_symbols symbols;
-	struct store_batch batch; /* for looking up single samples */
-	struct store_sums sums;	  /* of the part that a rollup's walk gave last */
-	struct store_works works; /* of the line's part that was given last */
+	struct store_batch batch;	/* for looking up single samples */
+	struct store_context_sums sums; /* of the part that a rollup's walk gave last */
+	struct store_sum_columns works; /* of the line's part that was given last */
 };
 
 static inline const struct store_stream *store_reader_at(const struct store_reader *reader, uint32_t stream)

@@ -4,12 +4,13 @@
 
 #include <errno.h>
 
-void store_made_add(struct store_bytes *made, const struct store_key_roll *key, struct store_bytes *value)
+void store_pending_rollups_add(
+	struct store_bytes *made, const struct store_key_rollup *key, struct store_bytes *value)
 {
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	uint32_t size;
 
-	store_key_roll_put(bytes, key);
+	store_key_rollup_put(bytes, key);
 	store_bytes_seal(value, bytes, sizeof bytes);
 	size = (uint32_t)value->size;
 	made->failed |= value->failed;
@@ -18,15 +19,15 @@ void store_made_add(struct store_bytes *made, const struct store_key_roll *key, 
 	store_bytes_put(made, value->data, size);
 }
 
-void store_made_tear(struct store_bytes *made, uint64_t torn_ns)
+void store_pending_rollups_tear(struct store_bytes *made, uint64_t torn_ns)
 {
 	/* Where memory was out the last one is not whole, and none will be put. */
 	for (size_t at = 0; at < made->size && !made->failed;) {
-		struct store_key_roll key;
+		struct store_key_rollup key;
 		uint32_t length = store_load32(made->data + at + STORE_KEY_ROLL_BYTES);
 		size_t size = STORE_KEY_ROLL_BYTES + sizeof length + length;
 
-		if (store_key_roll_get(&key, made->data + at, STORE_KEY_ROLL_BYTES) &&
+		if (store_key_rollup_get(&key, made->data + at, STORE_KEY_ROLL_BYTES) &&
 			key.begin_ns + ((uint64_t)1 << key.shift) > torn_ns) {
 			memmove(made->data + at, made->data + at + size, made->size - at - size);
 			made->size -= size;
@@ -36,7 +37,7 @@ void store_made_tear(struct store_bytes *made, uint64_t torn_ns)
 	}
 }
 
-int store_made_put(const struct store_bytes *made, MDB_txn *txn, MDB_dbi rolls)
+int store_pending_rollups_put(const struct store_bytes *made, MDB_txn *txn, MDB_dbi rolls)
 {
 	int rc = made->failed ? ENOMEM : 0;
 

@@ -12,10 +12,11 @@
 #include "store/key.h"
 
 /* Seals what was put behind store_bytes_begin_sealed() and adds it. */
-void store_made_add(struct store_bytes *made, const struct store_key_roll *key, struct store_bytes *value);
+void store_pending_rollups_add(
+	struct store_bytes *made, const struct store_key_rollup *key, struct store_bytes *value);
 /* Takes out those that reach beyond `torn_ns`: their times are in the keys. */
-void store_made_tear(struct store_bytes *made, uint64_t torn_ns);
+void store_pending_rollups_tear(struct store_bytes *made, uint64_t torn_ns);
 /* Puts them all: LMDB's code, ENOMEM where one could not be added. */
-int store_made_put(const struct store_bytes *made, MDB_txn *txn, MDB_dbi rolls);
+int store_pending_rollups_put(const struct store_bytes *made, MDB_txn *txn, MDB_dbi rolls);
 
 #endif

@@ -8,8 +8,8 @@
 
 struct store_rollup {
 	struct store_reader *reader;
-	struct store_roll_source source;
-	struct store_roll_walk walk;
+	struct store_rollup_source source;
+	struct store_rollup_walk walk;
 };
 
 /* ---- where keys come from ---- */
@@ -41,7 +41,7 @@ int store_rollup_seek(void *own, bool is_roll, const uint8_t *key, size_t key_si
 
 /* ---- sums ---- */
 
-static bool is_real(const struct store_reader *reader, const struct store_sums *sums)
+static bool is_real(const struct store_reader *reader, const struct store_context_sums *sums)
 {
 	/* Metrics come in groups. */
 	for (uint32_t i = 0, last = UINT32_MAX; i < sums->count; i++) {
@@ -54,16 +54,16 @@ static bool is_real(const struct store_reader *reader, const struct store_sums *
 	return false;
 }
 
-int store_rollup_read(struct store_reader *reader, const struct store_key_roll *roll,
+int store_rollup_read(struct store_reader *reader, const struct store_key_rollup *roll,
 	struct store_slice value, unsigned wanted, struct error *error)
 {
 	uint8_t key[STORE_KEY_ROLL_BYTES];
 	struct store_input input;
 
-	store_key_roll_put(key, roll);
+	store_key_rollup_put(key, roll);
 	input = store_input_sealed(value, key, sizeof key);
-	store_sums_clear(&reader->sums);
-	store_sums_get(&reader->sums, &input, reader->contexts.count, reader->metrics.count, wanted);
+	store_context_sums_clear(&reader->sums);
+	store_context_sums_get(&reader->sums, &input, reader->contexts.count, reader->metrics.count, wanted);
 	if (reader->sums.failed)
 		return error_memory(error);
 	return input.bad ? store_reader_damaged(reader, "a rollup", error) : 0;
@@ -87,7 +87,7 @@ size_t store_batch_row_at(const struct store_batch *batch, uint64_t time_ns)
 static int give_rows(struct store_rollup *rollup, const struct store_chunk *chunk,
 	struct store_rollup_part *part, struct error *error)
 {
-	const struct store_roll_walk *walk = &rollup->walk;
+	const struct store_rollup_walk *walk = &rollup->walk;
 	struct store_batch *batch = &rollup->reader->batch;
 	int rc = store_chunk_decode_between(chunk, walk->begin_ns, walk->end_ns,
 		STORE_BEGIN | STORE_AMOUNT | STORE_CONTEXT | STORE_WHAT, batch, error);
@@ -109,13 +109,13 @@ static int give_sums(const struct store_reader *reader, struct store_rollup_part
 /* Columns of one metric, if they add up. */
 static bool give_works(const struct store_reader *reader, struct store_rollup_part *part)
 {
-	const struct store_works *works = &reader->works;
+	const struct store_sum_columns *works = &reader->works;
 
 	*part = (struct store_rollup_part){.works = works};
 	return works->count && !reader->metrics.metrics[works->metric].is_real;
 }
 
-static int give_chunk(struct store_rollup *rollup, const struct store_roll_part *from,
+static int give_chunk(struct store_rollup *rollup, const struct store_rollup_walk_part *from,
 	struct store_rollup_part *part, struct error *error)
 {
 	struct store_reader *reader = rollup->reader;
@@ -128,7 +128,7 @@ static int give_chunk(struct store_rollup *rollup, const struct store_roll_part 
 		rc = store_chunk_weights(&chunk, &reader->batch, &reader->works, error);
 		if (rc < 0 || (rc && give_works(reader, part)))
 			return rc;
-		store_sums_clear(&reader->sums);
+		store_context_sums_clear(&reader->sums);
 		rc = store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
 		if (rc < 0)
 			return rc;
@@ -139,16 +139,16 @@ static int give_chunk(struct store_rollup *rollup, const struct store_roll_part 
 }
 
 /* One metric's come by columns: 1; 0: they have several, or what does not add up. */
-static int read_works(struct store_reader *reader, const struct store_key_roll *roll,
+static int read_works(struct store_reader *reader, const struct store_key_rollup *roll,
 	struct store_slice value, struct store_rollup_part *part, struct error *error)
 {
-	struct store_works *works = &reader->works;
+	struct store_sum_columns *works = &reader->works;
 	uint8_t key[STORE_KEY_ROLL_BYTES];
 	struct store_input input;
 
-	store_key_roll_put(key, roll);
+	store_key_rollup_put(key, roll);
 	input = store_input_sealed(value, key, sizeof key);
-	if (!store_works_get_weights(works, &input, reader->contexts.count, reader->metrics.count))
+	if (!store_sum_columns_get_weights(works, &input, reader->contexts.count, reader->metrics.count))
 		return 0;
 	if (works->failed)
 		return error_memory(error);
@@ -157,7 +157,7 @@ static int read_works(struct store_reader *reader, const struct store_key_roll *
 	return give_works(reader, part);
 }
 
-static int read_roll(struct store_rollup *rollup, const struct store_roll_part *from,
+static int read_roll(struct store_rollup *rollup, const struct store_rollup_walk_part *from,
 	struct store_rollup_part *part, struct error *error)
 {
 	struct store_reader *reader = rollup->reader;
@@ -165,21 +165,21 @@ static int read_roll(struct store_rollup *rollup, const struct store_roll_part *
 
 	if (rc)
 		return rc;
-	rc = store_rollup_read(reader, &from->roll, from->value, STORE_ROLL_WEIGHTS, error);
+	rc = store_rollup_read(reader, &from->roll, from->value, STORE_ROLLUP_WEIGHTS, error);
 	if (rc)
 		return rc;
 	if (!is_real(reader, &reader->sums))
 		return give_sums(reader, part);
-	store_roll_walk_refuse(&rollup->walk, &from->roll);
+	store_rollup_walk_refuse(&rollup->walk, &from->roll);
 	return 0;
 }
 
 int store_rollup_next(struct store_rollup *rollup, struct store_rollup_part *part, struct error *error)
 {
-	struct store_roll_part from;
+	struct store_rollup_walk_part from;
 	int rc, given = 0;
 
-	while (!given && (rc = store_roll_walk_next(&rollup->walk, &from, error)) == 1)
+	while (!given && (rc = store_rollup_walk_next(&rollup->walk, &from, error)) == 1)
 		given = from.is_roll ? read_roll(rollup, &from, part, error)
 				     : give_chunk(rollup, &from, part, error);
 	return given ? given : rc;
@@ -194,8 +194,8 @@ int store_rollup_open(struct store_rollup **rollup, struct store_reader *reader,
 	if (!r)
 		return error_memory(error);
 	r->reader = reader;
-	r->source = (struct store_roll_source){.own = reader, .seek = store_rollup_seek};
-	store_roll_walk_init(&r->walk, &r->source, stream, track, begin_ns,
+	r->source = (struct store_rollup_source){.own = reader, .seek = store_rollup_seek};
+	store_rollup_walk_init(&r->walk, &r->source, stream, track, begin_ns,
 		begin_ns < end_ns ? end_ns : begin_ns,
 		begin_ns < end_ns ? store_reader_at(reader, stream)->shifts[track] : 0);
 	return 0;
@@ -208,8 +208,8 @@ void store_rollup_close(struct store_rollup *rollup)
 
 /* ---- the total ---- */
 
-static const struct store_key_roll total_key = {
-	.stream = STORE_ROLL_ALL, .kind = STORE_SAMPLES, .shift = STORE_SHIFT_MAX};
+static const struct store_key_rollup total_key = {
+	.stream = STORE_ROLLUP_ALL, .kind = STORE_SAMPLES, .shift = STORE_SHIFT_MAX};
 
 /* The writer does not put it at every commit: it is of this one when it has all samples. */
 static bool is_whole(const struct store_reader *reader)
@@ -227,11 +227,11 @@ int store_rollup_read_total(struct store_reader *reader, struct error *error)
 	struct store_slice value;
 	int rc;
 
-	store_key_roll_put(key, &total_key);
+	store_key_rollup_put(key, &total_key);
 	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], key,
 		sizeof key, &value, error);
 	if (rc == 1) {
-		rc = store_rollup_read(reader, &total_key, value, STORE_ROLL_WEIGHTS, error);
+		rc = store_rollup_read(reader, &total_key, value, STORE_ROLLUP_WEIGHTS, error);
 		rc = rc ? rc : is_whole(reader);
 	}
 	return rc;

@@ -15,8 +15,8 @@
 /* Some of the samples in a window: summed up, or as records where a metric's values are doubles (which do
  * not add up the same in every order) and at the window's edges. */
 struct store_rollup_part {
-	const struct store_works *works; /* of one metric; NULL: */
-	const struct store_sum *sums;	 /* `count` of them; NULL: records */
+	const struct store_sum_columns *works; /* of one metric; NULL: */
+	const struct store_sum *sums;	       /* `count` of them; NULL: records */
 	uint32_t count;
 	const struct store_batch *batch; /* rows [from, to): amount, context, what */
 	size_t from, to;
@@ -38,7 +38,7 @@ struct store_line_part {
 	uint64_t first_ns, last_ns;
 	bool is_whole; /* all of its samples lie in the window, and no others among them */
 	bool is_alone; /* no others lie among them */
-	struct store_roll_part at;
+	struct store_rollup_walk_part at;
 };
 
 struct store_line_query {
@@ -47,7 +47,7 @@ struct store_line_query {
 	uint64_t begin_ns, end_ns; /* begin < end */
 	unsigned shift_max;	   /* of rollups: none is larger than 2^shift_max ns */
 	/* Would this line do? Rollups that do not are given as what lies below them. */
-	bool (*wants)(void *own, const struct store_line *line);
+	bool (*wants)(void *own, const struct store_sum_row *line);
 	void *own;
 };
 
@@ -59,7 +59,7 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 /* A whole part's line and what each context had of it: 1, valid until the next call; 0: its samples are not
  * plain. */
 int store_line_works(struct store_reader *reader, const struct store_line_part *part,
-	const struct store_works **works, struct error *error);
+	const struct store_sum_columns **works, struct error *error);
 
 /* The samples of a chunk's part in [begin, end) as rows [*from, *to) of `batch`, if they make the line from
  * one to the next: all own it, no two at one time, no two farther apart than `gap_ns`. 1; 0: they do not, or

@@ -6,23 +6,23 @@
 
 struct check {
 	struct store_reader *reader;
-	struct store_roll_source source;
-	struct store_sums made, total;
+	struct store_rollup_source source;
+	struct store_context_sums made, total;
 };
 
-static void add_all(struct store_sums *to, const struct store_sums *from)
+static void add_all(struct store_context_sums *to, const struct store_context_sums *from)
 {
 	for (uint32_t i = 0; i < from->count; i++)
-		store_sums_add(to, &from->entries[i]);
+		store_context_sums_add(to, &from->entries[i]);
 }
 
-static bool is_same(struct store_sums *a, struct store_sums *b)
+static bool is_same(struct store_context_sums *a, struct store_context_sums *b)
 {
 	struct store_bytes bytes[2] = {{0}, {0}};
 	bool same;
 
-	store_sums_put(a, &bytes[0]);
-	store_sums_put(b, &bytes[1]);
+	store_context_sums_put(a, &bytes[0]);
+	store_context_sums_put(b, &bytes[1]);
 	same = !bytes[0].failed && !bytes[1].failed && bytes[0].size == bytes[1].size &&
 	       memcmp(bytes[0].data, bytes[1].data, bytes[0].size) == 0;
 	store_bytes_fini(&bytes[0]);
@@ -37,13 +37,13 @@ static int check_chunk(struct check *check, const struct store_key_chunk *key,
 	struct store_reader *reader = check->reader;
 	int rc;
 
-	store_sums_clear(&check->made);
+	store_context_sums_clear(&check->made);
 	rc = store_chunk_sum_rows(chunk, &reader->batch, &check->made, error);
 	if (rc)
 		return rc;
 	if (key->track == STORE_SAMPLES)
 		add_all(&check->total, &check->made);
-	store_sums_clear(&reader->sums);
+	store_context_sums_clear(&reader->sums);
 	rc = store_chunk_sums(chunk, &reader->batch, &reader->sums, error);
 	if (rc == 1 && !is_same(&check->made, &reader->sums))
 		return store_reader_damaged(reader, "a chunk's sums", error);
@@ -70,7 +70,7 @@ static int check_chunks(struct check *check, struct error *error)
 	return rc;
 }
 
-static int add_part(struct check *check, const struct store_roll_part *part, struct error *error)
+static int add_part(struct check *check, const struct store_rollup_walk_part *part, struct error *error)
 {
 	struct store_reader *reader = check->reader;
 	struct store_chunk chunk;
@@ -78,43 +78,44 @@ static int add_part(struct check *check, const struct store_roll_part *part, str
 
 	if (part->is_roll) {
 		rc = store_rollup_read(
-			reader, &part->roll, part->value, STORE_ROLL_WEIGHTS | STORE_ROLL_TIMES, error);
+			reader, &part->roll, part->value, STORE_ROLLUP_WEIGHTS | STORE_ROLLUP_TIMES, error);
 	} else {
 		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
-		store_sums_clear(&reader->sums);
+		store_context_sums_clear(&reader->sums);
 		rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
 		if (rc == 0)
 			rc = store_chunk_sum_rows(&chunk, &reader->batch, &reader->sums, error);
 	}
 	if (rc >= 0)
-		store_sums_join(&check->made, &reader->sums);
+		store_context_sums_join(&check->made, &reader->sums);
 	return rc < 0 ? rc : 0;
 }
 
 /* From the smallest up, each is what it consists of: so all are what the chunks hold. */
-static int check_rollup(
-	struct check *check, const struct store_key_roll *key, struct store_slice value, struct error *error)
+static int check_rollup(struct check *check, const struct store_key_rollup *key, struct store_slice value,
+	struct error *error)
 {
-	struct store_roll_walk walk;
-	struct store_roll_part part;
+	struct store_rollup_walk walk;
+	struct store_rollup_walk_part part;
 	int rc;
 
-	store_sums_clear(&check->made);
-	store_roll_walk_init_inner(&walk, &check->source, key);
-	while ((rc = store_roll_walk_next(&walk, &part, error)) == 1) {
+	store_context_sums_clear(&check->made);
+	store_rollup_walk_init_inner(&walk, &check->source, key);
+	while ((rc = store_rollup_walk_next(&walk, &part, error)) == 1) {
 		rc = add_part(check, &part, error);
 		if (rc)
 			return rc;
 	}
 	rc = rc ? rc
-		: store_rollup_read(check->reader, key, value, STORE_ROLL_WEIGHTS | STORE_ROLL_TIMES, error);
+		: store_rollup_read(
+			  check->reader, key, value, STORE_ROLLUP_WEIGHTS | STORE_ROLLUP_TIMES, error);
 	if (rc)
 		return rc;
 	/* What was joined where records were dropped adds up to as much, but may tell less of the line. So do
 	 * rollups that were made before 2.0 of chunks without sums. */
 	if (key->begin_ns < store_reader_at(check->reader, key->stream)->thinned_ns ||
 		!check->reader->sums.line.is_plain)
-		check->made.line = check->reader->sums.line = (struct store_line){0};
+		check->made.line = check->reader->sums.line = (struct store_sum_row){0};
 	return is_same(&check->made, &check->reader->sums)
 		       ? 0
 		       : store_reader_damaged(
@@ -126,15 +127,15 @@ static int check_rollup(
 static int check_thinned(struct check *check, uint32_t stream, struct error *error)
 {
 	const struct store_stream *s = store_reader_at(check->reader, stream);
-	struct store_roll_walk walk;
-	struct store_roll_part part;
+	struct store_rollup_walk walk;
+	struct store_rollup_walk_part part;
 	uint64_t samples = 0;
 	int rc;
 
-	store_sums_clear(&check->made);
-	store_roll_walk_init(
+	store_context_sums_clear(&check->made);
+	store_rollup_walk_init(
 		&walk, &check->source, stream, STORE_SAMPLES, 0, STORE_OPEN_NS, s->shifts[STORE_SAMPLES]);
-	while ((rc = store_roll_walk_next(&walk, &part, error)) == 1) {
+	while ((rc = store_rollup_walk_next(&walk, &part, error)) == 1) {
 		rc = add_part(check, &part, error);
 		if (rc)
 			return rc;
@@ -150,22 +151,22 @@ static int check_rollups(struct check *check, struct error *error)
 {
 	struct store_reader *reader = check->reader;
 	struct store_tree_cursor cursor;
-	struct store_key_roll key;
+	struct store_key_rollup key;
 	int rc;
 
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
 	rc = store_tree_seek(&cursor, "", 0, error);
 	for (; rc == 1; rc = store_tree_next(&cursor, error)) {
-		if (!store_key_roll_get(&key, cursor.key.bytes, cursor.key.size))
+		if (!store_key_rollup_get(&key, cursor.key.bytes, cursor.key.size))
 			return store_reader_damaged(reader, "a rollup's key", error);
 		if (!store_is_sealed(cursor.key, cursor.value))
 			return store_reader_damaged(reader, "a rollup", error);
-		if (key.stream == STORE_ROLL_ALL || (key.kind != STORE_SAMPLES && key.kind != STORE_VALUES))
+		if (key.stream == STORE_ROLLUP_ALL || (key.kind != STORE_SAMPLES && key.kind != STORE_VALUES))
 			continue;
 		if (key.stream >= reader->stream_count)
 			return store_reader_damaged(reader, "a rollup of no stream", error);
 		/* What it sums up was dropped: it is the record (check_thinned()). */
-		if (store_roll_last(key.begin_ns, key.shift) <
+		if (store_rollup_last(key.begin_ns, key.shift) <
 			store_reader_at(reader, key.stream)->thinned_ns)
 			continue;
 		rc = check_rollup(check, &key, cursor.value, error);
@@ -200,7 +201,7 @@ int store_rollup_check(struct store_reader *reader, struct error *error)
 				     ? 0
 				     : store_reader_damaged(reader, "the total", error);
 	}
-	store_sums_fini(&check.made);
-	store_sums_fini(&check.total);
+	store_context_sums_fini(&check.made);
+	store_context_sums_fini(&check.total);
 	return rc;
 }

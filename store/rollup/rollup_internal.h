@@ -8,14 +8,14 @@
 #include "store/read/reader_internal.h"
 #include "store/rollup/rollup.h"
 
-#define STORE_ROLL_WEIGHTS (1u << STORE_SUMS_WEIGHT)
-#define STORE_ROLL_TIMES (1u << STORE_SUMS_TIME)
+#define STORE_ROLLUP_WEIGHTS (1u << STORE_CONTEXT_SUMS_WEIGHT)
+#define STORE_ROLLUP_TIMES (1u << STORE_CONTEXT_SUMS_TIME)
 
-/* Of a struct store_roll_source whose `own` is a reader. */
+/* Of a struct store_rollup_source whose `own` is a reader. */
 int store_rollup_seek(void *own, bool is_roll, const uint8_t *key, size_t key_size, struct store_slice *found,
 	struct store_slice *value, struct error *error);
-/* One rollup to reader->sums; `wanted`: STORE_ROLL_*. */
-int store_rollup_read(struct store_reader *reader, const struct store_key_roll *roll,
+/* One rollup to reader->sums; `wanted`: STORE_ROLLUP_*. */
+int store_rollup_read(struct store_reader *reader, const struct store_key_rollup *roll,
 	struct store_slice value, unsigned wanted, struct error *error);
 /* The total to reader->sums: 1; 0: there is none of this snapshot. */
 int store_rollup_read_total(struct store_reader *reader, struct error *error);

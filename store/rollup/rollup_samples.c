@@ -28,14 +28,14 @@ static int part_of_roll(
 {
 	struct store_reader *reader = query->reader;
 	struct store_input input = store_input_peek(part->at.value);
-	struct store_line line;
+	struct store_sum_row line;
 
 	if (part->at.roll.shift > query->shift_max)
 		return 0;
 	/* Its seal is looked at when its sums are read; one that is not wanted harms nobody. */
-	store_line_get(&line, &input, reader->contexts.count);
+	store_sum_row_get(&line, &input, reader->contexts.count);
 	if (input.bad || (line.is_plain && (line.first_ns < part->at.roll.begin_ns ||
-						   line.last_ns > store_roll_last(part->at.roll.begin_ns,
+						   line.last_ns > store_rollup_last(part->at.roll.begin_ns,
 									  part->at.roll.shift))))
 		return store_reader_damaged(reader, "a rollup", error);
 	part->first_ns = line.first_ns;
@@ -72,31 +72,31 @@ static void find_overlaps(struct store_line_part *parts, uint32_t count)
 }
 
 static struct store_slice next_value(
-	struct store_roll_walk *walk, const struct store_line_query *query, int *rc, struct error *error)
+	struct store_rollup_walk *walk, const struct store_line_query *query, int *rc, struct error *error)
 {
-	struct store_roll_part part;
+	struct store_rollup_walk_part part;
 
-	while ((*rc = store_roll_walk_next(walk, &part, error)) == 1) {
+	while ((*rc = store_rollup_walk_next(walk, &part, error)) == 1) {
 		if (!part.is_roll || part.roll.shift <= query->shift_max)
 			return part.is_roll ? part.value : part.bytes;
-		store_roll_walk_refuse(walk, &part.roll);
+		store_rollup_walk_refuse(walk, &part.roll);
 	}
 	return (struct store_slice){NULL, 0};
 }
 
-static void walk_from(struct store_roll_walk *walk, const struct store_roll_source *source,
+static void walk_from(struct store_rollup_walk *walk, const struct store_rollup_source *source,
 	const struct store_line_query *query, uint64_t begin_ns)
 {
-	store_roll_walk_init(walk, source, query->stream, STORE_SAMPLES, begin_ns, query->end_ns,
+	store_rollup_walk_init(walk, source, query->stream, STORE_SAMPLES, begin_ns, query->end_ns,
 		store_reader_at(query->reader, query->stream)->shifts[STORE_SAMPLES]);
 }
 
 /* Are some values of each quarter in memory? So are the others, then. By their last bytes: where they begin
  * the walk itself has looked. */
-static bool is_warm(const struct store_line_query *query, const struct store_roll_source *source)
+static bool is_warm(const struct store_line_query *query, const struct store_rollup_source *source)
 {
 	uint64_t quarter_ns = (query->end_ns - query->begin_ns) / 4;
-	struct store_roll_walk walk;
+	struct store_rollup_walk walk;
 	struct error error;
 	int rc = 1;
 
@@ -116,9 +116,9 @@ static bool is_warm(const struct store_line_query *query, const struct store_rol
 /* From a disk, values far apart are best asked for all at once. */
 static int prefetch(const struct store_line_query *query, struct error *error)
 {
-	struct store_roll_source source = {.own = query->reader, .seek = store_rollup_seek};
+	struct store_rollup_source source = {.own = query->reader, .seek = store_rollup_seek};
 	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	struct store_roll_walk walk;
+	struct store_rollup_walk walk;
 	struct store_slice value;
 	int rc = 0;
 
@@ -137,9 +137,9 @@ static int prefetch(const struct store_line_query *query, struct error *error)
 int store_line_parts(const struct store_line_query *query, struct store_line_part **parts, uint32_t *count,
 	uint64_t *clear_ns, struct error *error)
 {
-	struct store_roll_source source = {.own = query->reader, .seek = store_rollup_seek};
+	struct store_rollup_source source = {.own = query->reader, .seek = store_rollup_seek};
 	struct store_line_part part = {0}, *to;
-	struct store_roll_walk walk;
+	struct store_rollup_walk walk;
 	uint32_t capacity = 0;
 	int rc;
 
@@ -149,18 +149,18 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 	rc = prefetch(query, error);
 	if (rc < 0)
 		return rc;
-	store_roll_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
+	store_rollup_walk_init(&walk, &source, query->stream, STORE_SAMPLES, query->begin_ns, query->end_ns,
 		store_reader_at(query->reader, query->stream)->shifts[STORE_SAMPLES]);
-	while ((rc = store_roll_walk_next(&walk, &part.at, error)) == 1) {
+	while ((rc = store_rollup_walk_next(&walk, &part.at, error)) == 1) {
 		part.is_alone = part.is_whole = true;
 		rc = part.at.is_roll ? part_of_roll(query, &part, error) : part_of_chunk(query, &part, error);
 		if (rc < 0)
 			break;
 		if (part.at.is_roll && !rc) {
-			store_roll_walk_refuse(&walk, &part.at.roll);
+			store_rollup_walk_refuse(&walk, &part.at.roll);
 			continue;
 		}
-		to = store_table_add((void **)parts, count, &capacity, sizeof *to);
+		to = store_id_table_add((void **)parts, count, &capacity, sizeof *to);
 		if (!to) {
 			rc = error_memory(error);
 			break;
@@ -177,16 +177,16 @@ static int read_works(struct store_reader *reader, const struct store_line_part 
 	uint8_t key[STORE_KEY_ROLL_BYTES];
 	struct store_input input;
 
-	store_key_roll_put(key, &part->at.roll);
+	store_key_rollup_put(key, &part->at.roll);
 	input = store_input_sealed(part->at.value, key, sizeof key);
-	store_works_get(&reader->works, &input, reader->contexts.count, reader->metrics.count);
+	store_sum_columns_get(&reader->works, &input, reader->contexts.count, reader->metrics.count);
 	if (reader->works.failed)
 		return error_memory(error);
 	return input.bad ? store_reader_damaged(reader, "a rollup", error) : reader->works.line.is_plain;
 }
 
 int store_line_works(struct store_reader *reader, const struct store_line_part *part,
-	const struct store_works **works, struct error *error)
+	const struct store_sum_columns **works, struct error *error)
 {
 	struct store_chunk chunk;
 	int rc;

@@ -14,7 +14,7 @@ static int bad_key(struct error *error)
 		"the store is damaged (a key of a chunk or a rollup); restore it from a copy");
 }
 
-static int look_for_chunk(struct store_roll_walk *walk, struct head *head, struct error *error)
+static int look_for_chunk(struct store_rollup_walk *walk, struct head *head, struct error *error)
 {
 	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
 	struct store_slice found;
@@ -33,18 +33,18 @@ static int look_for_chunk(struct store_roll_walk *walk, struct head *head, struc
 	return rc < 0 ? rc : 0;
 }
 
-static int look_for_roll(struct store_roll_walk *walk, struct head *head, struct error *error)
+static int look_for_roll(struct store_rollup_walk *walk, struct head *head, struct error *error)
 {
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	struct store_slice found;
 	int rc;
 
-	store_key_roll_put(bytes, &(struct store_key_roll){.stream = walk->stream,
-					  .kind = walk->track,
-					  .begin_ns = head->from_ns,
-					  .shift = head->from_shift});
+	store_key_rollup_put(bytes, &(struct store_key_rollup){.stream = walk->stream,
+					    .kind = walk->track,
+					    .begin_ns = head->from_ns,
+					    .shift = head->from_shift});
 	rc = walk->source->seek(walk->source->own, true, bytes, sizeof bytes, &found, &head->value, error);
-	if (rc == 1 && !store_key_roll_get(&head->roll, found.bytes, found.size))
+	if (rc == 1 && !store_key_rollup_get(&head->roll, found.bytes, found.size))
 		return bad_key(error);
 	head->is_known = true;
 	head->is_there = rc == 1 && head->roll.stream == walk->stream && head->roll.kind == walk->track;
@@ -76,7 +76,7 @@ static void step_behind(struct head *head, uint64_t last_ns)
 }
 
 /* To what the rollup consists of. */
-static void step_into(struct head *head, const struct store_key_roll *key)
+static void step_into(struct head *head, const struct store_key_rollup *key)
 {
 	if (key->shift)
 		*head = (struct head){.from_ns = key->begin_ns, .from_shift = (uint8_t)(key->shift - 1)};
@@ -86,11 +86,12 @@ static void step_into(struct head *head, const struct store_key_roll *key)
 
 /* ---- buckets that begin before the window ---- */
 
-static bool give_chunk(struct store_roll_walk *walk, const struct head *head, struct store_roll_part *part)
+static bool give_chunk(
+	struct store_rollup_walk *walk, const struct head *head, struct store_rollup_walk_part *part)
 {
 	struct store_chunk chunk;
 
-	*part = (struct store_roll_part){.key = head->chunk, .bytes = head->value, .is_cut = true};
+	*part = (struct store_rollup_walk_part){.key = head->chunk, .bytes = head->value, .is_cut = true};
 	/* What cannot be read is given as it is: its reader says what is wrong. */
 	if (!store_chunk_peek(&chunk, head->value))
 		return true;
@@ -103,7 +104,7 @@ static bool give_chunk(struct store_roll_walk *walk, const struct head *head, st
 }
 
 /* The next size whose bucket holds the window's begin but starts before it. */
-static bool next_lead(struct store_roll_walk *walk)
+static bool next_lead(struct store_rollup_walk *walk)
 {
 	while (walk->shifts) {
 		unsigned shift = 63 - (unsigned)__builtin_clzll(walk->shifts);
@@ -118,7 +119,7 @@ static bool next_lead(struct store_roll_walk *walk)
 	return false;
 }
 
-static int lead_next(struct store_roll_walk *walk, struct store_roll_part *part, struct error *error)
+static int lead_next(struct store_rollup_walk *walk, struct store_rollup_walk_part *part, struct error *error)
 {
 	struct head *head = &walk->lead;
 
@@ -144,7 +145,7 @@ static int lead_next(struct store_roll_walk *walk, struct store_roll_part *part,
 /* ---- the walk ---- */
 
 /* Rollups come before the chunks that they sum up: which is the next one? */
-static bool is_roll_next(const struct store_roll_walk *walk)
+static bool is_roll_next(const struct store_rollup_walk *walk)
 {
 	const struct head *chunk = &walk->chunk, *roll = &walk->roll;
 
@@ -155,16 +156,16 @@ static bool is_roll_next(const struct store_roll_walk *walk)
 	return roll->roll.shift >= chunk->chunk.shift;
 }
 
-static bool is_inside(const struct store_roll_walk *walk, const struct store_key_roll *key)
+static bool is_inside(const struct store_rollup_walk *walk, const struct store_key_rollup *key)
 {
-	uint64_t last_ns = store_roll_last(key->begin_ns, key->shift);
+	uint64_t last_ns = store_rollup_last(key->begin_ns, key->shift);
 
 	/* No record begins at UINT64_MAX. */
 	return last_ns < walk->end_ns || walk->end_ns == UINT64_MAX;
 }
 
 /* The next chunk, which was not looked up, lies in the next rollup: nothing else can begin there. */
-static bool holds_next(const struct store_roll_walk *walk)
+static bool holds_next(const struct store_rollup_walk *walk)
 {
 	const struct head *chunk = &walk->chunk, *roll = &walk->roll;
 
@@ -174,12 +175,13 @@ static bool holds_next(const struct store_roll_walk *walk)
 	       is_inside(walk, &roll->roll);
 }
 
-int store_roll_walk_next(struct store_roll_walk *walk, struct store_roll_part *part, struct error *error)
+int store_rollup_walk_next(
+	struct store_rollup_walk *walk, struct store_rollup_walk_part *part, struct error *error)
 {
 	int rc = lead_next(walk, part, error);
 
 	while (!rc) {
-		struct store_key_roll key;
+		struct store_key_rollup key;
 
 		if (!walk->roll.is_known)
 			rc = look_for_roll(walk, &walk->roll, error);
@@ -196,9 +198,9 @@ int store_roll_walk_next(struct store_roll_walk *walk, struct store_roll_part *p
 		} else if (key.begin_ns >= walk->end_ns) {
 			return 0;
 		} else if (is_inside(walk, &key)) {
-			*part = (struct store_roll_part){
+			*part = (struct store_rollup_walk_part){
 				.is_roll = true, .roll = key, .value = walk->roll.value};
-			step_behind(&walk->roll, store_roll_last(key.begin_ns, key.shift));
+			step_behind(&walk->roll, store_rollup_last(key.begin_ns, key.shift));
 			walk->chunk = walk->roll;
 			rc = 1;
 		} else {
@@ -208,16 +210,16 @@ int store_roll_walk_next(struct store_roll_walk *walk, struct store_roll_part *p
 	return rc;
 }
 
-void store_roll_walk_refuse(struct store_roll_walk *walk, const struct store_key_roll *key)
+void store_rollup_walk_refuse(struct store_rollup_walk *walk, const struct store_key_rollup *key)
 {
 	step_into(&walk->roll, key);
 	walk->chunk = (struct head){.from_ns = key->begin_ns, .from_shift = key->shift};
 }
 
-void store_roll_walk_init(struct store_roll_walk *walk, const struct store_roll_source *source,
+void store_rollup_walk_init(struct store_rollup_walk *walk, const struct store_rollup_source *source,
 	uint32_t stream, enum store_track track, uint64_t begin_ns, uint64_t end_ns, uint64_t shifts)
 {
-	*walk = (struct store_roll_walk){.source = source,
+	*walk = (struct store_rollup_walk){.source = source,
 		.begin_ns = begin_ns,
 		.end_ns = end_ns,
 		.stream = stream,
@@ -228,13 +230,13 @@ void store_roll_walk_init(struct store_roll_walk *walk, const struct store_roll_
 	walk->chunk = walk->roll = (struct head){.from_ns = begin_ns, .from_shift = STORE_SHIFT_MAX};
 }
 
-void store_roll_walk_init_inner(struct store_roll_walk *walk, const struct store_roll_source *source,
-	const struct store_key_roll *rollup)
+void store_rollup_walk_init_inner(struct store_rollup_walk *walk, const struct store_rollup_source *source,
+	const struct store_key_rollup *rollup)
 {
-	uint64_t last_ns = store_roll_last(rollup->begin_ns, rollup->shift);
+	uint64_t last_ns = store_rollup_last(rollup->begin_ns, rollup->shift);
 
-	store_roll_walk_init(walk, source, rollup->stream, rollup->kind, rollup->begin_ns,
+	store_rollup_walk_init(walk, source, rollup->stream, rollup->kind, rollup->begin_ns,
 		last_ns == UINT64_MAX ? last_ns : last_ns + 1, 0);
 	walk->sizes = UINT64_MAX;
-	store_roll_walk_refuse(walk, rollup);
+	store_rollup_walk_refuse(walk, rollup);
 }

@@ -19,10 +19,10 @@
 #include "store/chunk/chunk.h"
 #include "store/read/reader.h"
 
-#define STORE_ROLL_STEP 2u /* the writer makes rollups of 2^2, 2^4, ... 2^62 ns */
+#define STORE_ROLLUP_STEP 2u /* the writer makes rollups of 2^2, 2^4, ... 2^62 ns */
 
 /* Where keys and values come from: a snapshot, or a transaction. */
-struct store_roll_source {
+struct store_rollup_source {
 	void *own;
 	/* The first entry of the chunks or the rollups whose key is not below: 1, 0: none, negative. What it
 	 * gives lasts until the source changes. */
@@ -30,17 +30,17 @@ struct store_roll_source {
 		struct store_slice *value, struct error *error);
 };
 
-struct store_roll_part {
+struct store_rollup_walk_part {
 	bool is_roll;
-	struct store_key_roll roll;
+	struct store_key_rollup roll;
 	struct store_slice value; /* of a rollup: sealed sums */
 	struct store_key_chunk key;
 	struct store_slice bytes; /* of a chunk */
 	bool is_cut;		  /* some of the chunk's records may lie outside the window */
 };
 
-struct store_roll_walk {
-	const struct store_roll_source *source;
+struct store_rollup_walk {
+	const struct store_rollup_source *source;
 	uint64_t begin_ns, end_ns;
 	uint32_t stream;
 	uint8_t track;
@@ -56,25 +56,26 @@ struct store_roll_walk {
 		uint16_t from_sequence;
 		union {
 			struct store_key_chunk chunk;
-			struct store_key_roll roll;
+			struct store_key_rollup roll;
 		};
 		struct store_slice value;
 	} chunk, roll, lead;
 };
 
 /* Parts that hold the samples of [begin, end). `shifts`: of the stream's track. */
-void store_roll_walk_init(struct store_roll_walk *walk, const struct store_roll_source *source,
+void store_rollup_walk_init(struct store_rollup_walk *walk, const struct store_rollup_source *source,
 	uint32_t stream, enum store_track track, uint64_t begin_ns, uint64_t end_ns, uint64_t shifts);
 /* Parts of which a rollup consists. */
-void store_roll_walk_init_inner(struct store_roll_walk *walk, const struct store_roll_source *source,
-	const struct store_key_roll *rollup);
+void store_rollup_walk_init_inner(struct store_rollup_walk *walk, const struct store_rollup_source *source,
+	const struct store_key_rollup *rollup);
 /* 1: *part is the next one; 0: no more; negative. */
-int store_roll_walk_next(struct store_roll_walk *walk, struct store_roll_part *part, struct error *error);
+int store_rollup_walk_next(
+	struct store_rollup_walk *walk, struct store_rollup_walk_part *part, struct error *error);
 /* The rollup just given is of no use: the walk goes on with what it consists of. */
-void store_roll_walk_refuse(struct store_roll_walk *walk, const struct store_key_roll *rollup);
+void store_rollup_walk_refuse(struct store_rollup_walk *walk, const struct store_key_rollup *rollup);
 
 /* The last ns of a bucket. */
-static inline uint64_t store_roll_last(uint64_t begin_ns, unsigned shift)
+static inline uint64_t store_rollup_last(uint64_t begin_ns, unsigned shift)
 {
 	return begin_ns + (((uint64_t)1 << shift) - 1);
 }

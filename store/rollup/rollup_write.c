@@ -11,38 +11,38 @@
 
 #include "store/rollup/rollup_walk.h"
 
-#define SIZES (STORE_SHIFT_MAX / STORE_ROLL_STEP + 1u) /* [i]: of 2^(2 i) ns */
-#define WHOLE_SHIFT (STORE_ROLL_STEP * (SIZES - 1u))   /* of the one for a whole track */
-#define PARTS_MIN 3u				       /* a rollup of fewer parts is not worth its page */
+#define SIZES (STORE_SHIFT_MAX / STORE_ROLLUP_STEP + 1u) /* [i]: of 2^(2 i) ns */
+#define WHOLE_SHIFT (STORE_ROLLUP_STEP * (SIZES - 1u))	 /* of the one for a whole track */
+#define PARTS_MIN 3u					 /* a rollup of fewer parts is not worth its page */
 
-void store_roll_maker_fini(struct store_roll_maker *maker)
+void store_rollup_maker_fini(struct store_rollup_maker *maker)
 {
-	store_sums_fini(&maker->made);
-	store_sums_fini(&maker->part);
+	store_context_sums_fini(&maker->made);
+	store_context_sums_fini(&maker->part);
 	if (maker->batch)
 		store_batch_fini(maker->batch);
 	free(maker->batch);
 	store_bytes_fini(&maker->bytes);
-	*maker = (struct store_roll_maker){0};
+	*maker = (struct store_rollup_maker){0};
 }
 
 /* The smallest size whose rollups sum up the chunk. */
 static unsigned size_over(const struct store_key_chunk *key)
 {
-	return key->shift ? (key->shift + STORE_ROLL_STEP - 1) / STORE_ROLL_STEP : 1;
+	return key->shift ? (key->shift + STORE_ROLLUP_STEP - 1) / STORE_ROLLUP_STEP : 1;
 }
 
 /* ---- putting ---- */
 
-int store_roll_put_made(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+int store_rollup_put_made(struct store_rollup_maker *maker, const struct store_key_rollup *key, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT])
 {
 	uint8_t key_bytes[STORE_KEY_ROLL_BYTES];
 	MDB_val mdb_key = {sizeof key_bytes, key_bytes}, value;
 
-	store_key_roll_put(key_bytes, key);
+	store_key_rollup_put(key_bytes, key);
 	store_bytes_begin_sealed(&maker->bytes);
-	store_sums_put(&maker->made, &maker->bytes);
+	store_context_sums_put(&maker->made, &maker->bytes);
 	store_bytes_seal(&maker->bytes, key_bytes, sizeof key_bytes);
 	if (maker->bytes.failed)
 		return ENOMEM;
@@ -90,7 +90,7 @@ static void close_cursors(struct transaction *transaction)
 	mdb_cursor_close(transaction->rolls);
 }
 
-static bool maker_prepare(struct store_roll_maker *maker)
+static bool maker_prepare(struct store_rollup_maker *maker)
 {
 	if (!maker->batch)
 		maker->batch = calloc(1, sizeof *maker->batch);
@@ -99,23 +99,23 @@ static bool maker_prepare(struct store_roll_maker *maker)
 
 /* ---- making one ---- */
 
-static int add_roll(struct store_roll_maker *maker, const struct store_roll_part *part)
+static int add_roll(struct store_rollup_maker *maker, const struct store_rollup_walk_part *part)
 {
 	uint8_t key[STORE_KEY_ROLL_BYTES];
 	struct store_input input;
 
-	store_key_roll_put(key, &part->roll);
+	store_key_rollup_put(key, &part->roll);
 	input = store_input_sealed(part->value, key, sizeof key);
-	store_sums_clear(&maker->part);
-	store_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX,
-		1u << STORE_SUMS_WEIGHT | 1u << STORE_SUMS_TIME);
+	store_context_sums_clear(&maker->part);
+	store_context_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX,
+		1u << STORE_CONTEXT_SUMS_WEIGHT | 1u << STORE_CONTEXT_SUMS_TIME);
 	if (input.bad)
 		return MDB_CORRUPTED;
-	store_sums_join(&maker->made, &maker->part);
+	store_context_sums_join(&maker->made, &maker->part);
 	return 0;
 }
 
-static int add_chunk(struct store_roll_maker *maker, const struct store_roll_part *part)
+static int add_chunk(struct store_rollup_maker *maker, const struct store_rollup_walk_part *part)
 {
 	struct store_batch *batch = maker->batch;
 	struct store_chunk chunk;
@@ -123,40 +123,40 @@ static int add_chunk(struct store_roll_maker *maker, const struct store_roll_par
 
 	if (!store_chunk_peek(&chunk, part->bytes))
 		return MDB_CORRUPTED;
-	store_sums_clear(&maker->part);
+	store_context_sums_clear(&maker->part);
 	rc = store_chunk_sums(&chunk, batch, &maker->part, NULL);
 	rc = rc ? rc : store_chunk_sum_rows(&chunk, batch, &maker->part, NULL);
 	if (rc < 0)
 		return rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED;
-	store_sums_join(&maker->made, &maker->part);
+	store_context_sums_join(&maker->made, &maker->part);
 	return 0;
 }
 
 /* Counted before anything is decoded. */
 static int count_parts(
-	const struct store_roll_source *source, const struct store_key_roll *key, unsigned most)
+	const struct store_rollup_source *source, const struct store_key_rollup *key, unsigned most)
 {
-	struct store_roll_walk walk;
-	struct store_roll_part part;
+	struct store_rollup_walk walk;
+	struct store_rollup_walk_part part;
 	int rc = 1;
 	unsigned count = 0;
 
-	store_roll_walk_init_inner(&walk, source, key);
-	while (count < most && (rc = store_roll_walk_next(&walk, &part, NULL)) == 1)
+	store_rollup_walk_init_inner(&walk, source, key);
+	while (count < most && (rc = store_rollup_walk_next(&walk, &part, NULL)) == 1)
 		count++;
 	return rc < 0 ? rc : (int)count;
 }
 
-static int make(struct store_roll_maker *maker, const struct store_roll_source *source,
-	const struct store_key_roll *key)
+static int make(struct store_rollup_maker *maker, const struct store_rollup_source *source,
+	const struct store_key_rollup *key)
 {
-	struct store_roll_walk walk;
-	struct store_roll_part part;
+	struct store_rollup_walk walk;
+	struct store_rollup_walk_part part;
 	int rc;
 
-	store_sums_clear(&maker->made);
-	store_roll_walk_init_inner(&walk, source, key);
-	while ((rc = store_roll_walk_next(&walk, &part, NULL)) == 1) {
+	store_context_sums_clear(&maker->made);
+	store_rollup_walk_init_inner(&walk, source, key);
+	while ((rc = store_rollup_walk_next(&walk, &part, NULL)) == 1) {
 		rc = part.is_roll ? add_roll(maker, &part) : add_chunk(maker, &part);
 		if (rc)
 			return rc;
@@ -166,11 +166,11 @@ static int make(struct store_roll_maker *maker, const struct store_roll_source *
 	return maker->made.failed || maker->part.failed ? ENOMEM : 0;
 }
 
-int store_roll_make(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+int store_rollup_make(struct store_rollup_maker *maker, const struct store_key_rollup *key, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT])
 {
 	struct transaction transaction;
-	const struct store_roll_source source = {.own = &transaction, .seek = seek};
+	const struct store_rollup_source source = {.own = &transaction, .seek = seek};
 	int rc = maker_prepare(maker) ? open_cursors(&transaction, txn, dbi) : ENOMEM;
 
 	if (rc)
@@ -184,12 +184,12 @@ int store_roll_make(struct store_roll_maker *maker, const struct store_key_roll 
 
 /* A pass over a track. */
 struct pass {
-	struct store_roll_maker *maker;
-	struct store_roll_source source;
+	struct store_rollup_maker *maker;
+	struct store_rollup_source source;
 	struct transaction transaction;
 	MDB_txn *txn;
 	const MDB_dbi *dbi;
-	const struct store_roll_front *front;
+	const struct store_rollup_front *front;
 	uint32_t stream;
 	uint8_t track;
 	bool is_end;
@@ -205,12 +205,12 @@ static bool is_again(const struct pass *pass)
 	return pass->is_end && (pass->front->is_torn || pass->front->was_torn);
 }
 
-static bool is_made(struct pass *pass, const struct store_key_roll *key)
+static bool is_made(struct pass *pass, const struct store_key_rollup *key)
 {
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	MDB_val mdb_key = {sizeof bytes, bytes}, value;
 
-	store_key_roll_put(bytes, key);
+	store_key_rollup_put(bytes, key);
 	return is_again(pass) && mdb_get(pass->txn, pass->dbi[STORE_TREE_ROLL], &mdb_key, &value) == 0;
 }
 
@@ -223,10 +223,10 @@ static bool is_idle(const struct pass *pass, unsigned shift)
 
 static int finish_size(struct pass *pass, unsigned size)
 {
-	struct store_key_roll key = {.begin_ns = pass->sizes[size].begin_ns,
+	struct store_key_rollup key = {.begin_ns = pass->sizes[size].begin_ns,
 		.stream = pass->stream,
 		.kind = pass->track,
-		.shift = (uint8_t)(size * STORE_ROLL_STEP)};
+		.shift = (uint8_t)(size * STORE_ROLLUP_STEP)};
 	unsigned least = key.shift == WHOLE_SHIFT ? 2 : PARTS_MIN;
 	int parts;
 
@@ -239,7 +239,7 @@ static int finish_size(struct pass *pass, unsigned size)
 	if ((unsigned)parts < least)
 		return 0;
 	parts = make(pass->maker, &pass->source, &key);
-	return parts ? parts : store_roll_put_made(pass->maker, &key, pass->txn, pass->dbi);
+	return parts ? parts : store_rollup_put_made(pass->maker, &key, pass->txn, pass->dbi);
 }
 
 /* The track has come to this time: whose end lies there or before? */
@@ -249,7 +249,7 @@ static int finish_until(struct pass *pass, uint64_t time_ns)
 
 	for (unsigned size = 1; size < SIZES && !rc; size++)
 		if (pass->sizes[size].is_open &&
-			(store_roll_last(pass->sizes[size].begin_ns, size * STORE_ROLL_STEP) < time_ns ||
+			(store_rollup_last(pass->sizes[size].begin_ns, size * STORE_ROLLUP_STEP) < time_ns ||
 				time_ns == UINT64_MAX))
 			rc = finish_size(pass, size);
 	return rc;
@@ -258,7 +258,7 @@ static int finish_until(struct pass *pass, uint64_t time_ns)
 static void enter(struct pass *pass, const struct store_key_chunk *key)
 {
 	for (unsigned size = size_over(key); size < SIZES; size++) {
-		pass->sizes[size].begin_ns = store_bucket_of(key->bucket_ns, size * STORE_ROLL_STEP);
+		pass->sizes[size].begin_ns = store_bucket_of(key->bucket_ns, size * STORE_ROLLUP_STEP);
 		pass->sizes[size].is_open = true;
 	}
 }
@@ -309,8 +309,9 @@ static int run_pass(struct pass *pass, uint64_t until_ns)
 	return found < 0 ? MDB_CORRUPTED : finish_until(pass, until_ns);
 }
 
-int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front *front, uint32_t stream,
-	enum store_track track, MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end)
+int store_rollup_put(struct store_rollup_maker *maker, const struct store_rollup_front *front,
+	uint32_t stream, enum store_track track, MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT],
+	bool is_end)
 {
 	struct pass pass = {.maker = maker,
 		.txn = txn,
@@ -326,13 +327,13 @@ int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front
 	rc = maker_prepare(maker) ? open_cursors(&pass.transaction, txn, dbi) : ENOMEM;
 	if (rc)
 		return rc;
-	pass.source = (struct store_roll_source){.own = &pass.transaction, .seek = seek};
+	pass.source = (struct store_rollup_source){.own = &pass.transaction, .seek = seek};
 	rc = run_pass(&pass, is_end ? UINT64_MAX : front->front_ns);
 	close_cursors(&pass.transaction);
 	return rc;
 }
 
-void store_roll_front_committed(struct store_roll_front *front)
+void store_rollup_front_committed(struct store_rollup_front *front)
 {
 	if (front->is_begun && front->front_ns > front->rolled_ns)
 		front->rolled_ns = front->front_ns;
@@ -340,23 +341,23 @@ void store_roll_front_committed(struct store_roll_front *front)
 	front->was_torn = false;
 }
 
-int store_roll_tear(
-	struct store_roll_front *front, MDB_txn *txn, MDB_dbi rolls, const struct store_key_chunk *key)
+int store_rollup_tear(
+	struct store_rollup_front *front, MDB_txn *txn, MDB_dbi rolls, const struct store_key_chunk *key)
 {
 	int rc = 0;
 
 	if (key->track == STORE_SPANS || key->bucket_ns >= front->rolled_ns)
 		return 0;
 	for (unsigned size = size_over(key); size < SIZES && !rc; size++) {
-		const unsigned shift = size * STORE_ROLL_STEP;
-		struct store_key_roll roll = {.begin_ns = store_bucket_of(key->bucket_ns, shift),
+		const unsigned shift = size * STORE_ROLLUP_STEP;
+		struct store_key_rollup roll = {.begin_ns = store_bucket_of(key->bucket_ns, shift),
 			.stream = key->stream,
 			.kind = key->track,
 			.shift = (uint8_t)shift};
 		uint8_t bytes[STORE_KEY_ROLL_BYTES];
 		MDB_val mdb_key = {sizeof bytes, bytes};
 
-		store_key_roll_put(bytes, &roll);
+		store_key_rollup_put(bytes, &roll);
 		rc = mdb_del(txn, rolls, &mdb_key, NULL);
 		if (rc == 0)
 			front->was_torn = true;

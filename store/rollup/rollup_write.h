@@ -16,7 +16,7 @@
 #include "store/read/reader.h"
 
 /* How far a track's rollups go. All-zero is a new track's. */
-struct store_roll_front {
+struct store_rollup_front {
 	uint64_t least_ns, front_ns; /* begins of the first and the last bucket opened, once is_begun */
 	uint64_t rolled_ns;	     /* rollups that end here or before are made, as far as committed */
 	bool is_begun;
@@ -25,7 +25,7 @@ struct store_roll_front {
 };
 
 /* A bucket of the track takes its first record. */
-static inline void store_roll_front_open(struct store_roll_front *front, uint64_t bucket_ns)
+static inline void store_rollup_front_open(struct store_rollup_front *front, uint64_t bucket_ns)
 {
 	if (!front->is_begun || bucket_ns < front->least_ns)
 		front->least_ns = bucket_ns;
@@ -34,27 +34,28 @@ static inline void store_roll_front_open(struct store_roll_front *front, uint64_
 	front->is_begun = true;
 }
 
-void store_roll_front_committed(struct store_roll_front *front);
+void store_rollup_front_committed(struct store_rollup_front *front);
 
 /* Scratch memory, kept from commit to commit. All-zero is ready. */
-struct store_roll_maker {
-	struct store_sums made, part;
+struct store_rollup_maker {
+	struct store_context_sums made, part;
 	struct store_batch *batch;
 	struct store_bytes bytes;
 };
-void store_roll_maker_fini(struct store_roll_maker *maker);
+void store_rollup_maker_fini(struct store_rollup_maker *maker);
 
 /* Each gives LMDB's code, ENOMEM, or MDB_CORRUPTED when the file's own chunks cannot be read. */
 /* The chunk of that key is about to change: takes away what sums it up. */
-int store_roll_tear(
-	struct store_roll_front *front, MDB_txn *txn, MDB_dbi rolls, const struct store_key_chunk *key);
+int store_rollup_tear(
+	struct store_rollup_front *front, MDB_txn *txn, MDB_dbi rolls, const struct store_key_chunk *key);
 /* Makes what the front has left behind; with `is_end` all there is to make. */
-int store_roll_put(struct store_roll_maker *maker, const struct store_roll_front *front, uint32_t stream,
-	enum store_track track, MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT], bool is_end);
+int store_rollup_put(struct store_rollup_maker *maker, const struct store_rollup_front *front,
+	uint32_t stream, enum store_track track, MDB_txn *txn, const MDB_dbi dbi[STORE_TREE_COUNT],
+	bool is_end);
 /* Sums what lies below a rollup, in maker->made; and puts what was summed under its key. */
-int store_roll_make(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+int store_rollup_make(struct store_rollup_maker *maker, const struct store_key_rollup *key, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT]);
-int store_roll_put_made(struct store_roll_maker *maker, const struct store_key_roll *key, MDB_txn *txn,
+int store_rollup_put_made(struct store_rollup_maker *maker, const struct store_key_rollup *key, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT]);
 
 #endif

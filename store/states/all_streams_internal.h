@@ -10,22 +10,22 @@
 #define CROWD_FEW_PIECES 8192u	   /* that are kept while there are few streams */
 #define CROWD_WAIT_MANY (1u << 18) /* 16 bytes each */
 
-struct crowd_bucket {
-	struct store_sums sums;
+struct all_streams_bucket {
+	struct store_context_sums sums;
 	bool is_spoiled;
 };
 
 /* ---- all_streams.c ---- */
 
 /* Buckets for all of [begin, end), begin < end. False: the crowd is bad. */
-bool crowd_cover(struct store_crowd *crowd, uint64_t begin_ns, uint64_t end_ns);
+bool all_streams_cover(struct store_all_streams *crowd, uint64_t begin_ns, uint64_t end_ns);
 /* No more in memory than it may be. True: buckets are wider now, or the crowd is bad. */
-bool crowd_bound(struct store_crowd *crowd);
+bool all_streams_bound(struct store_all_streams *crowd);
 
 /* ---- all_streams_wait.c ---- */
 
 /* What waits goes to buckets. */
-void crowd_wait_empty(struct store_crowd *crowd);
-void crowd_wait_fini(struct crowd_wait *wait);
+void all_streams_wait_empty(struct store_all_streams *crowd);
+void all_streams_wait_fini(struct all_streams_wait *wait);
 
 #endif

@@ -11,15 +11,15 @@
 static int find(struct store_reader *reader, uint64_t begin_ns, unsigned shift, struct store_input *input,
 	struct error *error)
 {
-	const struct store_key_roll key = {.begin_ns = begin_ns,
-		.stream = STORE_ROLL_ALL,
-		.kind = STORE_ROLL_CROWD,
+	const struct store_key_rollup key = {.begin_ns = begin_ns,
+		.stream = STORE_ROLLUP_ALL,
+		.kind = STORE_ROLLUP_ALL_STREAMS,
 		.shift = (uint8_t)shift};
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	struct store_slice value;
 	int rc;
 
-	store_key_roll_put(bytes, &key);
+	store_key_rollup_put(bytes, &key);
 	rc = store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], bytes,
 		sizeof bytes, &value, error);
 	if (rc == 1)
@@ -27,7 +27,7 @@ static int find(struct store_reader *reader, uint64_t begin_ns, unsigned shift, 
 	return rc;
 }
 
-static void get_head(struct store_crowd_head *head, struct store_input *input)
+static void get_head(struct store_all_streams_head *head, struct store_input *input)
 {
 	uint64_t shift;
 
@@ -39,12 +39,13 @@ static void get_head(struct store_crowd_head *head, struct store_input *input)
 	head->is_whole = store_input_varint(input) == 1;
 	input->bad |= shift > SHIFT_LAST || head->end_ns > (uint64_t)1 << SHIFT_LAST;
 	/* Readers look for each of them. */
-	input->bad |=
-		head->begin_ns < head->end_ns &&
-		((head->end_ns - 1) >> head->shift) - (head->begin_ns >> head->shift) >= STORE_CROWD_BUCKETS;
+	input->bad |= head->begin_ns < head->end_ns &&
+		      ((head->end_ns - 1) >> head->shift) - (head->begin_ns >> head->shift) >=
+			      STORE_ALL_STREAMS_BUCKETS;
 }
 
-int store_crowd_head(struct store_reader *reader, struct store_crowd_head *head, struct error *error)
+int store_all_streams_head(
+	struct store_reader *reader, struct store_all_streams_head *head, struct error *error)
 {
 	struct store_input input;
 	int rc = find(reader, 0, STORE_SHIFT_MAX, &input, error);
@@ -53,12 +54,12 @@ int store_crowd_head(struct store_reader *reader, struct store_crowd_head *head,
 		return rc;
 	get_head(head, &input);
 	if (input.bad)
-		return store_reader_damaged(reader, "the head of the crowd", error);
+		return store_reader_damaged(reader, "the head of all streams' sums", error);
 	return head->streams == reader->stream_count;
 }
 
 /* No more time than there is, and states that there are. */
-static bool is_sound(const struct store_sums *sums, const struct store_reader *reader, unsigned shift)
+static bool is_sound(const struct store_context_sums *sums, const struct store_reader *reader, unsigned shift)
 {
 	unsigned __int128 time_ns = 0;
 
@@ -70,10 +71,10 @@ static bool is_sound(const struct store_sums *sums, const struct store_reader *r
 	return time_ns <= (unsigned __int128)reader->stream_count << shift;
 }
 
-int store_crowd_read(struct store_reader *reader, uint64_t begin_ns, unsigned shift,
-	const struct store_sums **sums, struct error *error)
+int store_all_streams_read(struct store_reader *reader, uint64_t begin_ns, unsigned shift,
+	const struct store_context_sums **sums, struct error *error)
 {
-	struct store_crowd_head head = {.is_whole = true};
+	struct store_all_streams_head head = {.is_whole = true};
 	struct store_input input;
 	int rc = find(reader, begin_ns, shift, &input, error);
 
@@ -83,8 +84,9 @@ int store_crowd_read(struct store_reader *reader, uint64_t begin_ns, unsigned sh
 		get_head(&head, &input);
 	if (!head.is_whole)
 		return 0;
-	store_sums_clear(&reader->sums);
-	store_sums_get(&reader->sums, &input, reader->contexts.count, UINT32_MAX, 1u << STORE_SUMS_WEIGHT);
+	store_context_sums_clear(&reader->sums);
+	store_context_sums_get(
+		&reader->sums, &input, reader->contexts.count, UINT32_MAX, 1u << STORE_CONTEXT_SUMS_WEIGHT);
 	if (reader->sums.failed)
 		return error_memory(error);
 	if (input.bad || !is_sound(&reader->sums, reader, shift))

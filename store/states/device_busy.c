@@ -11,18 +11,18 @@
 #include "store/rollup/pending_rollups.h"
 #include "store/states/device_busy_internal.h"
 
-#define TOP (STORE_UNITED_SIZES - 1u)
+#define TOP (STORE_DEVICE_BUSY_SIZES - 1u)
 #define WAIT_MAX (1u << 20) /* spans of a queue that wait for another one's watermark */
 #define SPANS_FIRST 64u
 #define CHANGES_LEAST 1024u	     /* a bucket of fewer is not worth its entry in the file */
-#define TIME_MAX (UINT64_C(1) << 62) /* rollers sweep no further */
+#define TIME_MAX (UINT64_C(1) << 62) /* builders sweep no further */
 
 static unsigned shift_of(unsigned size)
 {
-	return STORE_UNITED_FIRST + STORE_UNITED_STEP * size;
+	return STORE_DEVICE_BUSY_FIRST + STORE_DEVICE_BUSY_STEP * size;
 }
 
-static void let_go(struct store_united *united)
+static void let_go(struct store_device_busy *united)
 {
 	for (uint32_t i = 0; i < united->count; i++)
 		free(united->queues[i].spans);
@@ -33,56 +33,56 @@ static void let_go(struct store_united *united)
 	united->is_over = true;
 }
 
-void store_uniteds_fini(struct store_uniteds *uniteds)
+void store_devices_busy_fini(struct store_devices_busy *devices)
 {
-	for (uint32_t i = 0; i < uniteds->count; i++) {
-		let_go(uniteds->devices[i]);
-		store_bytes_fini(&uniteds->devices[i]->made);
-		free(uniteds->devices[i]);
+	for (uint32_t i = 0; i < devices->count; i++) {
+		let_go(devices->devices[i]);
+		store_bytes_fini(&devices->devices[i]->made);
+		free(devices->devices[i]);
 	}
-	free(uniteds->devices);
-	free(uniteds->slots);
-	*uniteds = (struct store_uniteds){0};
+	free(devices->devices);
+	free(devices->slots);
+	*devices = (struct store_devices_busy){0};
 }
 
 /* ---- which device ---- */
 
-static bool is_of(const struct store_united *united, const struct store_stream *properties)
+static bool is_of(const struct store_device_busy *united, const struct store_stream *properties)
 {
 	return united->host == properties->host && united->pid == properties->pid &&
 	       united->generation == properties->generation && united->device == properties->device;
 }
 
-static uint32_t *slot_of(const struct store_uniteds *uniteds, const struct store_stream *properties)
+static uint32_t *slot_of(const struct store_devices_busy *devices, const struct store_stream *properties)
 {
 	const uint32_t key[] = {
 		properties->host, properties->pid, properties->generation, properties->device};
 	uint32_t at = (uint32_t)store_hash64(key, sizeof key, 0);
 
 	for (;; at++) {
-		uint32_t *slot = &uniteds->slots[at & (uniteds->slot_count - 1)];
+		uint32_t *slot = &devices->slots[at & (devices->slot_count - 1)];
 
-		if (!*slot || is_of(uniteds->devices[*slot - 1], properties))
+		if (!*slot || is_of(devices->devices[*slot - 1], properties))
 			return slot;
 	}
 }
 
-static bool slots_reserve(struct store_uniteds *uniteds)
+static bool slots_reserve(struct store_devices_busy *devices)
 {
-	uint32_t count = uniteds->slot_count ? 2 * uniteds->slot_count : 16, *slots;
+	uint32_t count = devices->slot_count ? 2 * devices->slot_count : 16, *slots;
 
-	if (2 * (uniteds->count + 1) <= uniteds->slot_count)
+	if (2 * (devices->count + 1) <= devices->slot_count)
 		return true;
 	slots = calloc(count, sizeof *slots);
 	if (!slots)
 		return false;
-	free(uniteds->slots);
-	uniteds->slots = slots;
-	uniteds->slot_count = count;
-	for (uint32_t i = 0; i < uniteds->count; i++) {
-		const struct store_united *united = uniteds->devices[i];
+	free(devices->slots);
+	devices->slots = slots;
+	devices->slot_count = count;
+	for (uint32_t i = 0; i < devices->count; i++) {
+		const struct store_device_busy *united = devices->devices[i];
 
-		*slot_of(uniteds, &(struct store_stream){.host = united->host,
+		*slot_of(devices, &(struct store_stream){.host = united->host,
 					  .pid = united->pid,
 					  .generation = united->generation,
 					  .device = united->device}) = i + 1;
@@ -90,21 +90,21 @@ static bool slots_reserve(struct store_uniteds *uniteds)
 	return true;
 }
 
-static struct store_united *device_new(
-	struct store_uniteds *uniteds, uint32_t stream, const struct store_stream *properties)
+static struct store_device_busy *device_new(
+	struct store_devices_busy *devices, uint32_t stream, const struct store_stream *properties)
 {
-	struct store_united *united = calloc(1, sizeof *united), **to;
+	struct store_device_busy *united = calloc(1, sizeof *united), **to;
 
 	if (!united)
 		return NULL;
-	*united = (struct store_united){.stream = stream,
+	*united = (struct store_device_busy){.stream = stream,
 		.host = properties->host,
 		.pid = properties->pid,
 		.generation = properties->generation,
 		.device = properties->device,
 		.torn_ns = UINT64_MAX};
-	to = store_table_add(
-		(void **)&uniteds->devices, &uniteds->count, &uniteds->capacity, sizeof *uniteds->devices);
+	to = store_id_table_add(
+		(void **)&devices->devices, &devices->count, &devices->capacity, sizeof *devices->devices);
 	if (!to) {
 		free(united);
 		return NULL;
@@ -114,7 +114,7 @@ static struct store_united *device_new(
 }
 
 /* A device's first queue alone is not merged: from where is the union known when the second one comes? */
-static void begin(struct store_united *united)
+static void begin(struct store_device_busy *united)
 {
 	united->merged_ns = united->queues[0].known_ns;
 	if (united->doubt_ns < united->merged_ns)
@@ -123,9 +123,9 @@ static void begin(struct store_united *united)
 		united->sizes[size].begin_ns = store_bucket_of(united->merged_ns, shift_of(size));
 }
 
-static bool queue_add(struct store_united *united, uint32_t *queue)
+static bool queue_add(struct store_device_busy *united, uint32_t *queue)
 {
-	struct store_united_queue *to = store_table_add(
+	struct store_device_busy_queue *to = store_id_table_add(
 		(void **)&united->queues, &united->count, &united->capacity, sizeof *united->queues);
 
 	if (!to)
@@ -136,33 +136,33 @@ static bool queue_add(struct store_united *united, uint32_t *queue)
 	return true;
 }
 
-struct store_united *store_united_join(struct store_uniteds *uniteds, uint32_t stream,
+struct store_device_busy *store_device_busy_join(struct store_devices_busy *devices, uint32_t stream,
 	const struct store_stream *properties, uint32_t *queue)
 {
-	struct store_united *united;
+	struct store_device_busy *united;
 	uint32_t *slot;
 
-	if (!slots_reserve(uniteds))
+	if (!slots_reserve(devices))
 		return NULL;
-	slot = slot_of(uniteds, properties);
-	united = *slot ? uniteds->devices[*slot - 1] : device_new(uniteds, stream, properties);
+	slot = slot_of(devices, properties);
+	united = *slot ? devices->devices[*slot - 1] : device_new(devices, stream, properties);
 	if (!united)
 		return NULL;
 	if (!*slot)
-		*slot = uniteds->count;
+		*slot = devices->count;
 	*queue = 0;
 	/* Readers look for it below the first of its queues. */
 	if (stream < united->stream || united->count == UNITED_QUEUES_MAX)
-		store_united_spoil(united, 0, UINT64_MAX);
+		store_device_busy_spoil(united, 0, UINT64_MAX);
 	return united->is_over || queue_add(united, queue) ? united : NULL;
 }
 
 /* ---- what queues do ---- */
 
-static bool spans_widen(struct store_united_queue *queue)
+static bool spans_widen(struct store_device_busy_queue *queue)
 {
 	uint32_t capacity = queue->capacity ? 2 * queue->capacity : SPANS_FIRST;
-	struct store_united_span *wider =
+	struct store_device_busy_span *wider =
 		queue->count < WAIT_MAX ? reallocarray(queue->spans, capacity, sizeof *wider) : NULL;
 
 	if (!wider)
@@ -172,14 +172,15 @@ static bool spans_widen(struct store_united_queue *queue)
 	return true;
 }
 
-void store_united_add(struct store_united *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns)
+void store_device_busy_add(
+	struct store_device_busy *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct store_united_queue *to;
+	struct store_device_busy_queue *to;
 
-	if (!store_united_is_fed(united))
+	if (!store_device_busy_is_fed(united))
 		return;
 	if (begin_ns < united->merged_ns) { /* the queue is new, but began long ago */
-		store_united_spoil(united, begin_ns, united->merged_ns);
+		store_device_busy_spoil(united, begin_ns, united->merged_ns);
 		begin_ns = united->merged_ns;
 	}
 	if (begin_ns >= end_ns)
@@ -190,23 +191,23 @@ void store_united_add(struct store_united *united, uint32_t queue, uint64_t begi
 		return;
 	}
 	if (to->count < to->capacity || spans_widen(to))
-		to->spans[to->count++] = (struct store_united_span){begin_ns, end_ns};
+		to->spans[to->count++] = (struct store_device_busy_span){begin_ns, end_ns};
 	else
-		store_united_spoil(united, united->merged_ns, UINT64_MAX);
+		store_device_busy_spoil(united, united->merged_ns, UINT64_MAX);
 }
 
-void store_united_spoil(struct store_united *united, uint64_t begin_ns, uint64_t end_ns)
+void store_device_busy_spoil(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (begin_ns < united->merged_ns) {
 		united->torn_ns = begin_ns < united->torn_ns ? begin_ns : united->torn_ns;
-		store_made_tear(&united->made, begin_ns);
+		store_pending_rollups_tear(&united->made, begin_ns);
 	}
 	united->doubt_ns = end_ns > united->doubt_ns ? end_ns : united->doubt_ns;
 	if (end_ns == UINT64_MAX && !united->is_over)
 		let_go(united);
 }
 
-void store_united_know(struct store_united *united, uint32_t queue, uint64_t until_ns, bool is_end)
+void store_device_busy_know(struct store_device_busy *united, uint32_t queue, uint64_t until_ns, bool is_end)
 {
 	if (united->is_over)
 		return;
@@ -216,26 +217,26 @@ void store_united_know(struct store_united *united, uint32_t queue, uint64_t unt
 
 /* ---- buckets ---- */
 
-static void make(struct store_united *united, unsigned size)
+static void make(struct store_device_busy *united, unsigned size)
 {
-	const struct store_united_size *from = &united->sizes[size];
-	const struct store_key_roll key = {.begin_ns = from->begin_ns,
+	const struct store_device_busy_size *from = &united->sizes[size];
+	const struct store_key_rollup key = {.begin_ns = from->begin_ns,
 		.stream = united->stream,
-		.kind = STORE_ROLL_UNITED,
+		.kind = STORE_ROLLUP_DEVICE_BUSY,
 		.shift = (uint8_t)shift_of(size)};
 
 	if (from->changes < CHANGES_LEAST || from->begin_ns < united->doubt_ns)
 		return;
 	store_bytes_begin_sealed(&united->value);
 	store_bytes_put_varint(&united->value, from->busy_ns);
-	store_made_add(&united->made, &key, &united->value);
+	store_pending_rollups_add(&united->made, &key, &united->value);
 }
 
 /* Time has come to `at_ns`: buckets that end before it become part of larger ones. */
-static void pass(struct store_united *united, uint64_t at_ns)
+static void pass(struct store_device_busy *united, uint64_t at_ns)
 {
 	for (unsigned size = 0; size <= TOP; size++) {
-		struct store_united_size *from = &united->sizes[size];
+		struct store_device_busy_size *from = &united->sizes[size];
 		uint64_t begin_ns = store_bucket_of(at_ns, shift_of(size));
 
 		if (begin_ns == from->begin_ns)
@@ -245,7 +246,7 @@ static void pass(struct store_united *united, uint64_t at_ns)
 			from[1].busy_ns += from->busy_ns;
 			from[1].changes += from->changes;
 		}
-		*from = (struct store_united_size){.begin_ns = begin_ns};
+		*from = (struct store_device_busy_size){.begin_ns = begin_ns};
 	}
 }
 
@@ -261,19 +262,19 @@ static unsigned largest(uint64_t begin_ns, uint64_t end_ns)
 }
 
 /* Where it fills buckets they are not worth making: their time goes to a larger one. */
-void united_fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns)
+void device_busy_fill(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns)
 {
 	pass(united, begin_ns);
 	united->sizes[0].changes += 2;
-	if (begin_ns >> STORE_UNITED_FIRST == (end_ns - 1) >> STORE_UNITED_FIRST) { /* as a rule */
+	if (begin_ns >> STORE_DEVICE_BUSY_FIRST == (end_ns - 1) >> STORE_DEVICE_BUSY_FIRST) { /* as a rule */
 		united->sizes[0].busy_ns += end_ns - begin_ns;
 		return;
 	}
 	while (begin_ns < end_ns) {
-		struct store_united_size *least = united->sizes;
-		uint64_t length_ns = (uint64_t)1 << STORE_UNITED_FIRST;
+		struct store_device_busy_size *least = united->sizes;
+		uint64_t length_ns = (uint64_t)1 << STORE_DEVICE_BUSY_FIRST;
 
-		if (begin_ns == store_bucket_of(begin_ns, STORE_UNITED_FIRST) &&
+		if (begin_ns == store_bucket_of(begin_ns, STORE_DEVICE_BUSY_FIRST) &&
 			end_ns - begin_ns >= length_ns) {
 			unsigned size = largest(begin_ns, end_ns);
 
@@ -294,12 +295,12 @@ void united_fill(struct store_united *united, uint64_t begin_ns, uint64_t end_ns
 /* ---- how far ---- */
 
 /* How far all queues are known; the end of the last one, where all have ended. */
-static uint64_t known_until(const struct store_united *united)
+static uint64_t known_until(const struct store_device_busy *united)
 {
 	uint64_t least_ns = UINT64_MAX, last_ns = 0;
 
 	for (uint32_t i = 0; i < united->count; i++) {
-		const struct store_united_queue *queue = &united->queues[i];
+		const struct store_device_busy_queue *queue = &united->queues[i];
 
 		if (!queue->has_ended && queue->known_ns < least_ns)
 			least_ns = queue->known_ns;
@@ -308,59 +309,61 @@ static uint64_t known_until(const struct store_united *united)
 	return least_ns < last_ns ? least_ns : last_ns;
 }
 
-static void advance(struct store_united *united, bool is_end)
+static void advance(struct store_device_busy *united, bool is_end)
 {
 	uint64_t until_ns = known_until(united);
 
 	if (united->is_over || united->count < 2)
 		return;
 	if (until_ns > united->merged_ns) {
-		united_merge(united, until_ns);
+		device_busy_merge(united, until_ns);
 		pass(united, until_ns);
 		united->merged_ns = until_ns;
 	}
 	for (uint32_t i = 0; i < united->count && is_end; i++)
 		if (!united->queues[i].has_ended) {
-			store_united_spoil(united, united->queues[i].known_ns, UINT64_MAX);
+			store_device_busy_spoil(united, united->queues[i].known_ns, UINT64_MAX);
 			return;
 		}
 	if (is_end)
 		pass(united, TIME_MAX);
 	if (united->made.failed) {
 		store_bytes_fini(&united->made);
-		store_united_spoil(united, 0, UINT64_MAX);
+		store_device_busy_spoil(united, 0, UINT64_MAX);
 	}
 }
 
-void store_uniteds_merge(struct store_uniteds *uniteds, bool is_end)
+void store_devices_busy_merge(struct store_devices_busy *devices, bool is_end)
 {
-	for (uint32_t i = 0; i < uniteds->count; i++)
-		advance(uniteds->devices[i], is_end);
+	for (uint32_t i = 0; i < devices->count; i++)
+		advance(devices->devices[i], is_end);
 }
 
 /* ---- reading ---- */
 
-int store_united_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
-	struct store_united_bucket *bucket, struct error *error)
+int store_device_busy_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
+	struct store_device_busy_bucket *bucket, struct error *error)
 {
-	struct store_key_roll key = {
-		.begin_ns = from_ns, .stream = stream, .kind = STORE_ROLL_UNITED, .shift = (uint8_t)shift};
+	struct store_key_rollup key = {.begin_ns = from_ns,
+		.stream = stream,
+		.kind = STORE_ROLLUP_DEVICE_BUSY,
+		.shift = (uint8_t)shift};
 	struct store_tree_cursor cursor;
 	struct store_input input;
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	int rc;
 
-	store_key_roll_put(bytes, &key);
+	store_key_rollup_put(bytes, &key);
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
 	rc = store_tree_seek(&cursor, bytes, sizeof bytes, error);
 	if (rc != 1)
 		return rc;
-	if (!store_key_roll_get(&key, cursor.key.bytes, cursor.key.size))
+	if (!store_key_rollup_get(&key, cursor.key.bytes, cursor.key.size))
 		return store_reader_damaged(reader, "a rollup's key", error);
-	if (key.stream != stream || key.kind != STORE_ROLL_UNITED)
+	if (key.stream != stream || key.kind != STORE_ROLLUP_DEVICE_BUSY)
 		return 0;
 	input = store_input_sealed(cursor.value, cursor.key.bytes, cursor.key.size);
-	*bucket = (struct store_united_bucket){
+	*bucket = (struct store_device_busy_bucket){
 		.begin_ns = key.begin_ns, .busy_ns = store_input_varint(&input), .shift = key.shift};
 	if (input.bad || key.shift > shift_of(TOP) || key.begin_ns >= TIME_MAX ||
 		bucket->busy_ns > (uint64_t)1 << key.shift)

@@ -22,79 +22,80 @@
 #include "store/key.h"
 #include "store/read/reader.h"
 
-#define STORE_ROLL_UNITED 5u /* kind in the key */
-#define STORE_UNITED_STEP 3u
-#define STORE_UNITED_FIRST 21u /* shift of the smallest */
-#define STORE_UNITED_SIZES 14u
+#define STORE_ROLLUP_DEVICE_BUSY 5u /* kind in the key */
+#define STORE_DEVICE_BUSY_STEP 3u
+#define STORE_DEVICE_BUSY_FIRST 21u /* shift of the smallest */
+#define STORE_DEVICE_BUSY_SIZES 14u
 
 /* ---- writing ---- */
 
-struct store_united_span {
+struct store_device_busy_span {
 	uint64_t begin_ns, end_ns;
 };
 
-struct store_united_queue {
-	struct store_united_span *spans; /* disjoint, in order; from `head` on they wait */
+struct store_device_busy_queue {
+	struct store_device_busy_span *spans; /* disjoint, in order; from `head` on they wait */
 	uint32_t head, count, capacity;
 	uint64_t known_ns; /* nothing comes before it any more */
 	bool has_ended;	   /* nor behind it */
 };
 
 /* One device. */
-struct store_united {
+struct store_device_busy {
 	uint32_t stream; /* its first queue */
 	uint32_t host, pid, generation, device;
-	struct store_united_queue *queues;
+	struct store_device_busy_queue *queues;
 	uint32_t count, capacity;
 	uint64_t merged_ns; /* sizes know the union until here */
 	uint64_t doubt_ns;  /* no bucket that begins before it is to be made */
 	uint64_t torn_ns;   /* buckets that reach beyond it are to be deleted; UINT64_MAX: none */
-	struct store_united_size {
+	struct store_device_busy_size {
 		uint64_t begin_ns, busy_ns, changes;
-	} sizes[STORE_UNITED_SIZES];
+	} sizes[STORE_DEVICE_BUSY_SIZES];
 	struct store_bytes made; /* to be put */
 	struct store_bytes value;
 	bool is_over; /* no more buckets */
 };
 
 /* All-zero is none. */
-struct store_uniteds {
-	struct store_united **devices;
+struct store_devices_busy {
+	struct store_device_busy **devices;
 	uint32_t count, capacity;
 	uint32_t *slots; /* hash table: place + 1 */
 	uint32_t slot_count;
 };
-void store_uniteds_fini(struct store_uniteds *uniteds);
+void store_devices_busy_fini(struct store_devices_busy *devices);
 
 /* A queue with a number within its device, which stays where it is; NULL: memory is out. */
-struct store_united *store_united_join(struct store_uniteds *uniteds, uint32_t stream,
+struct store_device_busy *store_device_busy_join(struct store_devices_busy *devices, uint32_t stream,
 	const struct store_stream *properties, uint32_t *queue);
 
 /* The queue is busy from `begin_ns` to `end_ns`, which is before 2^62 and not before what was added last. */
-void store_united_add(struct store_united *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns);
+void store_device_busy_add(
+	struct store_device_busy *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns);
 /* Does it want to know what its queues do? */
-static inline bool store_united_is_fed(const struct store_united *united)
+static inline bool store_device_busy_is_fed(const struct store_device_busy *united)
 {
 	return !united->is_over && united->count > 1;
 }
 /* What was added there is not what it did, or nobody knows. end_ns UINT64_MAX: for ever. */
-void store_united_spoil(struct store_united *united, uint64_t begin_ns, uint64_t end_ns);
+void store_device_busy_spoil(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns);
 /* The queue is swept until then; with `is_end` nothing comes behind it. */
-void store_united_know(struct store_united *united, uint32_t queue, uint64_t until_ns, bool is_end);
+void store_device_busy_know(struct store_device_busy *united, uint32_t queue, uint64_t until_ns, bool is_end);
 
 /* Merges what is known of all queues. With `is_end` nothing follows. */
-void store_uniteds_merge(struct store_uniteds *uniteds, bool is_end);
+void store_devices_busy_merge(struct store_devices_busy *devices, bool is_end);
 
 /* ---- reading ---- */
 
-struct store_united_bucket {
+struct store_device_busy_bucket {
 	uint64_t begin_ns, busy_ns;
 	unsigned shift;
 };
 
 /* The first bucket of the device whose key is not below (from_ns, shift): those that begin together come
  * largest first. 1; 0: none; negative. */
-int store_united_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
-	struct store_united_bucket *bucket, struct error *error);
+int store_device_busy_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
+	struct store_device_busy_bucket *bucket, struct error *error);
 
 #endif

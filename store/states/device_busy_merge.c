@@ -10,7 +10,7 @@ struct turns {
 	uint32_t count;
 	struct turn {
 		uint64_t begin_ns;
-		struct store_united_queue *queue;
+		struct store_device_busy_queue *queue;
 	} list[UNITED_QUEUES_MAX];
 };
 
@@ -31,16 +31,16 @@ static void turn_sink(struct turns *turns, uint32_t at)
 	turns->list[at] = turn;
 }
 
-static bool has_turn(const struct store_united_queue *queue, uint64_t until_ns)
+static bool has_turn(const struct store_device_busy_queue *queue, uint64_t until_ns)
 {
 	return queue->head < queue->count && queue->spans[queue->head].begin_ns < until_ns;
 }
 
-static void turns_begin(struct turns *turns, const struct store_united *united, uint64_t until_ns)
+static void turns_begin(struct turns *turns, const struct store_device_busy *united, uint64_t until_ns)
 {
 	turns->count = 0;
 	for (uint32_t i = 0; i < united->count; i++) {
-		struct store_united_queue *queue = &united->queues[i];
+		struct store_device_busy_queue *queue = &united->queues[i];
 
 		if (has_turn(queue, until_ns))
 			turns->list[turns->count++] =
@@ -62,7 +62,7 @@ static void turns_next(struct turns *turns, uint64_t until_ns)
 	turn_sink(turns, 0);
 }
 
-static void shrink(struct store_united_queue *queue)
+static void shrink(struct store_device_busy_queue *queue)
 {
 	if (!queue->head)
 		return;
@@ -73,9 +73,9 @@ static void shrink(struct store_united_queue *queue)
 }
 
 /* The queue's next span, as far as it lies before `until_ns`. */
-static struct store_united_span span_take(struct store_united_queue *queue, uint64_t until_ns)
+static struct store_device_busy_span span_take(struct store_device_busy_queue *queue, uint64_t until_ns)
 {
-	struct store_united_span *span = &queue->spans[queue->head], part = *span;
+	struct store_device_busy_span *span = &queue->spans[queue->head], part = *span;
 
 	if (span->end_ns > until_ns) {
 		part.end_ns = until_ns;
@@ -88,14 +88,14 @@ static struct store_united_span span_take(struct store_united_queue *queue, uint
 
 /* What begins until the union ends lengthens it, in whatever order queues have turns: while most do, that is
  * quicker than to find whose is the first. */
-static void lengthen(struct store_united *united, struct store_united_span *all, uint64_t until_ns)
+static void lengthen(struct store_device_busy *united, struct store_device_busy_span *all, uint64_t until_ns)
 {
 	uint32_t taken;
 
 	do {
 		taken = 0;
 		for (uint32_t i = 0; i < united->count; i++) {
-			struct store_united_queue *queue = &united->queues[i];
+			struct store_device_busy_queue *queue = &united->queues[i];
 
 			while (has_turn(queue, until_ns) &&
 				queue->spans[queue->head].begin_ns <= all->end_ns) {
@@ -108,21 +108,21 @@ static void lengthen(struct store_united *united, struct store_united_span *all,
 	} while (taken > united->count / 2);
 }
 
-void united_merge(struct store_united *united, uint64_t until_ns)
+void device_busy_merge(struct store_device_busy *united, uint64_t until_ns)
 {
-	struct store_united_span all = {0};
+	struct store_device_busy_span all = {0};
 	struct turns turns;
 	uint32_t beside = 0; /* turns since the union had a gap */
 
 	turns_begin(&turns, united, until_ns);
 	while (turns.count) {
-		const struct store_united_span part = span_take(turns.list[0].queue, until_ns);
+		const struct store_device_busy_span part = span_take(turns.list[0].queue, until_ns);
 
 		turns_next(&turns, until_ns);
 		beside++;
 		if (part.begin_ns > all.end_ns) {
 			if (all.end_ns)
-				united_fill(united, all.begin_ns, all.end_ns);
+				device_busy_fill(united, all.begin_ns, all.end_ns);
 			all = part;
 			beside = 0;
 		}
@@ -134,7 +134,7 @@ void united_merge(struct store_united *united, uint64_t until_ns)
 		}
 	}
 	if (all.end_ns)
-		united_fill(united, all.begin_ns, all.end_ns);
+		device_busy_fill(united, all.begin_ns, all.end_ns);
 	for (uint32_t i = 0; i < united->count; i++)
 		shrink(&united->queues[i]);
 }

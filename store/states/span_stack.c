@@ -11,34 +11,34 @@
 #include "store/base/attribute.h"
 #include "store/states/tie_break.h"
 
-enum line_kind line_kind_of(uint32_t op, bool is_gpu, bool has_samples)
+enum span_kind span_kind_of(uint32_t op, bool is_gpu, bool has_samples)
 {
 	switch (op) {
 	case STORE_OP_MONITORED:
-		return LINE_KIND_MONITORED;
+		return SPAN_KIND_MONITORED;
 	case STORE_OP_LOST:
-		return LINE_KIND_LOST;
+		return SPAN_KIND_LOST;
 	case STORE_OP_UNMONITORED:
-		return LINE_KIND_UNMONITORED;
+		return SPAN_KIND_UNMONITORED;
 	case STORE_OP_THINNED:
-		return LINE_KIND_THINNED;
+		return SPAN_KIND_THINNED;
 	case STORE_OP_SYNC:
-		return LINE_KIND_SYNC;
+		return SPAN_KIND_SYNC;
 	case STORE_OP_BLOCKED:
-		return LINE_KIND_BLOCKED;
+		return SPAN_KIND_BLOCKED;
 	case STORE_OP_RUNNABLE:
-		return LINE_KIND_RUNNABLE;
+		return SPAN_KIND_RUNNABLE;
 	case STORE_OP_NONE:
 	case STORE_OP_MARK:
 	case STORE_OP_RANGE:
-		return LINE_KIND_COUNT;
+		return SPAN_KIND_COUNT;
 	default:
 		/* Samples know better where a thread is. */
-		return is_gpu || !has_samples ? LINE_KIND_WORK : LINE_KIND_COUNT;
+		return is_gpu || !has_samples ? SPAN_KIND_WORK : SPAN_KIND_COUNT;
 	}
 }
 
-enum extent_state line_state_of(uint32_t op, bool is_gpu)
+enum extent_state span_state_of(uint32_t op, bool is_gpu)
 {
 	switch (op) {
 	case STORE_OP_LOST:
@@ -61,7 +61,7 @@ enum extent_state line_state_of(uint32_t op, bool is_gpu)
 	}
 }
 
-enum extent_state line_copy_state(const char *attributes, size_t size_bytes)
+enum extent_state span_copy_state(const char *attributes, size_t size_bytes)
 {
 	char kind[16] = "";
 	size_t size;
@@ -79,13 +79,13 @@ enum extent_state line_copy_state(const char *attributes, size_t size_bytes)
 }
 
 static bool gives_way(
-	const struct line_names *names, const struct line_span *span, const struct line_span *other)
+	const struct tie_names *names, const struct state_span *span, const struct state_span *other)
 {
 	return span->begin_ns == other->begin_ns && span->end_ns == other->end_ns &&
-	       line_order(names, span, other) < 0;
+	       tie_break(names, span, other) < 0;
 }
 
-bool line_stack_push(struct line_stack *stack, const struct line_span *span, const struct line_names *names)
+bool span_stack_push(struct span_stack *stack, const struct state_span *span, const struct tie_names *names)
 {
 	if (stack->count && gives_way(names, span, &stack->spans[stack->count - 1]))
 		return true;
@@ -93,7 +93,7 @@ bool line_stack_push(struct line_stack *stack, const struct line_span *span, con
 		stack->count--;
 	if (stack->count == stack->room) {
 		size_t room = stack->room ? stack->room * 2 : 8;
-		struct line_span *spans = realloc(stack->spans, room * sizeof *spans);
+		struct state_span *spans = realloc(stack->spans, room * sizeof *spans);
 
 		if (!spans)
 			return false;
@@ -104,8 +104,8 @@ bool line_stack_push(struct line_stack *stack, const struct line_span *span, con
 	return true;
 }
 
-void line_stack_fini(struct line_stack *stack)
+void span_stack_fini(struct span_stack *stack)
 {
 	free(stack->spans);
-	*stack = (struct line_stack){0};
+	*stack = (struct span_stack){0};
 }

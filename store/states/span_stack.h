@@ -32,49 +32,49 @@ enum extent_state {
 };
 
 /* Somebody works. */
-static inline bool line_state_is_busy(enum extent_state state)
+static inline bool span_state_is_busy(enum extent_state state)
 {
 	return state >= EXTENT_WORK && state <= EXTENT_SET;
 }
 
-enum line_kind {
-	LINE_KIND_MONITORED,
-	LINE_KIND_LOST,
-	LINE_KIND_UNMONITORED,
-	LINE_KIND_THINNED, /* what the line was here is not in records any more */
-	LINE_KIND_SYNC,
-	LINE_KIND_BLOCKED,
-	LINE_KIND_RUNNABLE,
-	LINE_KIND_WORK,
-	LINE_KIND_COUNT
+enum span_kind {
+	SPAN_KIND_MONITORED,
+	SPAN_KIND_LOST,
+	SPAN_KIND_UNMONITORED,
+	SPAN_KIND_THINNED, /* what the line was here is not in records any more */
+	SPAN_KIND_SYNC,
+	SPAN_KIND_BLOCKED,
+	SPAN_KIND_RUNNABLE,
+	SPAN_KIND_WORK,
+	SPAN_KIND_COUNT
 };
 
 /* COUNT: it says nothing about the line (marks, ranges, a CPU thread's other spans beside its samples). */
-enum line_kind line_kind_of(uint32_t op, bool is_gpu, bool has_samples);
-enum extent_state line_state_of(uint32_t op, bool is_gpu);
+enum span_kind span_kind_of(uint32_t op, bool is_gpu, bool has_samples);
+enum extent_state span_state_of(uint32_t op, bool is_gpu);
 /* By the attribute kind=: H2D, D2H, HtoD, D2D, ... */
-enum extent_state line_copy_state(const char *attributes, size_t size_bytes);
+enum extent_state span_copy_state(const char *attributes, size_t size_bytes);
 
-struct line_span {
+struct state_span {
 	uint64_t begin_ns, end_ns;
 	uint64_t serial;
 	uint32_t context, op;
 	enum extent_state state;
 };
 
-struct line_stack {
-	struct line_span *spans;
+struct span_stack {
+	struct state_span *spans;
 	size_t count, room;
 };
 
 /* False when memory is out. Spans come by begin, then end; of those that agree in both one is kept, as
  * tie_break.h has it. */
-struct line_names;
-bool line_stack_push(struct line_stack *stack, const struct line_span *span, const struct line_names *names);
-void line_stack_fini(struct line_stack *stack);
+struct tie_names;
+bool span_stack_push(struct span_stack *stack, const struct state_span *span, const struct tie_names *names);
+void span_stack_fini(struct span_stack *stack);
 
 /* The span that began last of those that have not ended at now_ns; NULL: none. now_ns never falls. */
-static inline const struct line_span *line_stack_top(struct line_stack *stack, uint64_t now_ns)
+static inline const struct state_span *span_stack_top(struct span_stack *stack, uint64_t now_ns)
 {
 	while (stack->count && stack->spans[stack->count - 1].end_ns <= now_ns)
 		stack->count--;

@@ -8,7 +8,7 @@
 #define RULES 6
 
 /* Where `time_ns` cuts the bucket, from its begin. */
-static uint64_t edge_of(const struct store_key_roll *key, uint64_t time_ns)
+static uint64_t edge_of(const struct store_key_rollup *key, uint64_t time_ns)
 {
 	uint64_t size = (uint64_t)1 << key->shift;
 
@@ -18,7 +18,8 @@ static uint64_t edge_of(const struct store_key_roll *key, uint64_t time_ns)
 }
 
 /* What of the rules can show in this bucket. */
-static void rules_list(const struct store_key_roll *key, const struct line_rules *rules, uint64_t list[RULES])
+static void rules_list(
+	const struct store_key_rollup *key, const struct state_rules *rules, uint64_t list[RULES])
 {
 	list[0] = (uint64_t)(rules->is_gpu | rules->has_samples << 1 | rules->has_monitored << 2 |
 			     rules->has_switches << 3);
@@ -29,41 +30,41 @@ static void rules_list(const struct store_key_roll *key, const struct line_rules
 	list[5] = rules->has_monitored ? 0 : edge_of(key, rules->last_ns);
 }
 
-void store_line_roll_put(struct store_bytes *out, const struct store_key_roll *key,
-	const struct line_rules *rules, struct store_sums *sums)
+void store_state_rollup_put(struct store_bytes *out, const struct store_key_rollup *key,
+	const struct state_rules *rules, struct store_context_sums *sums)
 {
 	uint64_t list[RULES];
 
 	rules_list(key, rules, list);
 	for (int i = 0; i < RULES; i++)
 		store_bytes_put_varint(out, list[i]);
-	store_sums_put(sums, out);
+	store_context_sums_put(sums, out);
 }
 
-int store_line_roll_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
-	struct store_line_roll *found, struct error *error)
+int store_state_rollup_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
+	struct store_state_rollup *found, struct error *error)
 {
-	struct store_key_roll from = {
-		.begin_ns = from_ns, .stream = stream, .kind = STORE_ROLL_LINE, .shift = (uint8_t)shift};
+	struct store_key_rollup from = {
+		.begin_ns = from_ns, .stream = stream, .kind = STORE_ROLLUP_STATES, .shift = (uint8_t)shift};
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	struct store_tree_cursor cursor;
 	int rc;
 
-	store_key_roll_put(bytes, &from);
+	store_key_rollup_put(bytes, &from);
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
 	cursor.fits = store_reader_roll_fits(reader, bytes);
 	rc = store_tree_seek(&cursor, bytes, sizeof bytes, error);
 	if (rc <= 0)
 		return rc;
-	if (!store_key_roll_get(&found->key, cursor.key.bytes, cursor.key.size))
+	if (!store_key_rollup_get(&found->key, cursor.key.bytes, cursor.key.size))
 		return store_reader_damaged(reader, "a rollup's key", error);
 	found->value = cursor.value;
-	return found->key.stream == stream && found->key.kind == STORE_ROLL_LINE &&
-	       found->key.shift <= STORE_LINE_ROLL_STEP * (STORE_LINE_ROLL_SIZES - 1);
+	return found->key.stream == stream && found->key.kind == STORE_ROLLUP_STATES &&
+	       found->key.shift <= STORE_STATE_ROLLUP_STEP * (STORE_STATE_ROLLUP_SIZES - 1);
 }
 
 /* All of a bucket's time, and states that there are. */
-static bool is_sound(const struct store_sums *sums, const struct store_key_roll *key)
+static bool is_sound(const struct store_context_sums *sums, const struct store_key_rollup *key)
 {
 	uint64_t time_ns = 0;
 
@@ -75,21 +76,22 @@ static bool is_sound(const struct store_sums *sums, const struct store_key_roll 
 	return time_ns == (uint64_t)1 << key->shift;
 }
 
-int store_line_roll_read(struct store_reader *reader, const struct store_line_roll *roll,
-	const struct line_rules *rules, const struct store_sums **sums, struct error *error)
+int store_state_rollup_read(struct store_reader *reader, const struct store_state_rollup *roll,
+	const struct state_rules *rules, const struct store_context_sums **sums, struct error *error)
 {
 	uint64_t list[RULES];
 	uint8_t key[STORE_KEY_ROLL_BYTES];
 	struct store_input input;
 
-	store_key_roll_put(key, &roll->key);
+	store_key_rollup_put(key, &roll->key);
 	input = store_input_sealed(roll->value, key, sizeof key);
 	rules_list(&roll->key, rules, list);
 	for (int i = 0; i < RULES; i++)
 		if (store_input_varint(&input) != list[i] && !input.bad)
 			return 0;
-	store_sums_clear(&reader->sums);
-	store_sums_get(&reader->sums, &input, reader->contexts.count, UINT32_MAX, 1u << STORE_SUMS_WEIGHT);
+	store_context_sums_clear(&reader->sums);
+	store_context_sums_get(
+		&reader->sums, &input, reader->contexts.count, UINT32_MAX, 1u << STORE_CONTEXT_SUMS_WEIGHT);
 	if (reader->sums.failed)
 		return error_memory(error);
 	if (input.bad || !is_sound(&reader->sums, &roll->key))

@@ -21,32 +21,32 @@
 #include "store/read/reader.h"
 #include "store/states/state_timeline.h"
 
-#define STORE_ROLL_LINE 3u	/* kind in the key, behind the tracks */
-#define STORE_LINE_ROLL_STEP 3u /* sizes are 2^3, 2^6, ... 2^60 ns */
-#define STORE_LINE_ROLL_SIZES 21u
+#define STORE_ROLLUP_STATES 3u	   /* kind in the key, behind the tracks */
+#define STORE_STATE_ROLLUP_STEP 3u /* sizes are 2^3, 2^6, ... 2^60 ns */
+#define STORE_STATE_ROLLUP_SIZES 21u
 
-static inline uint32_t store_line_roll_metric(enum extent_state state, uint32_t op)
+static inline uint32_t store_state_rollup_metric(enum extent_state state, uint32_t op)
 {
 	return (uint32_t)state | op << 4;
 }
 
 /* Where a rollup was found. */
-struct store_line_roll {
-	struct store_key_roll key;
+struct store_state_rollup {
+	struct store_key_rollup key;
 	struct store_slice value;
 };
 
 /* Appends the value of the rollup with this key, in front of which the buffer is a sealed one's. */
-void store_line_roll_put(struct store_bytes *out, const struct store_key_roll *key,
-	const struct line_rules *rules, struct store_sums *sums);
+void store_state_rollup_put(struct store_bytes *out, const struct store_key_rollup *key,
+	const struct state_rules *rules, struct store_context_sums *sums);
 
 /* The first rollup of the stream's line whose key is not below (from_ns, shift): those that begin together
  * come largest first. 1: found, until the reader is renewed; 0: none; negative. */
-int store_line_roll_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
-	struct store_line_roll *found, struct error *error);
+int store_state_rollup_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
+	struct store_state_rollup *found, struct error *error);
 
 /* Its sums, valid until the next call of the reader: 1; 0: it was made by other rules; negative. */
-int store_line_roll_read(struct store_reader *reader, const struct store_line_roll *roll,
-	const struct line_rules *rules, const struct store_sums **sums, struct error *error);
+int store_state_rollup_read(struct store_reader *reader, const struct store_state_rollup *roll,
+	const struct state_rules *rules, const struct store_context_sums **sums, struct error *error);
 
 #endif

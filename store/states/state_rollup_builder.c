@@ -17,57 +17,57 @@
 /* ---- streams ---- */
 
 /* No more rollups of this stream; what was made is kept, and torn where a late record comes. */
-static void roller_end(struct store_roller *roller)
+static void state_builder_end(struct store_state_builder *roller)
 {
-	line_fini(&roller->line);
+	state_timeline_fini(&roller->line);
 	free(roller->samples.list);
-	roller->samples = (struct roller_samples){0};
+	roller->samples = (struct state_builder_samples){0};
 	free(roller->spans.list);
-	roller->spans = (struct roller_spans){0};
+	roller->spans = (struct state_builder_spans){0};
 	for (unsigned size = 0; roller->sizes && size <= ROLLER_TOP; size++)
-		store_sums_fini(&roller->sizes[size].sums);
+		store_context_sums_fini(&roller->sizes[size].sums);
 	free(roller->sizes);
 	roller->sizes = NULL;
 	store_bytes_fini(&roller->value);
 	roller->is_over = true;
 }
 
-void roller_free(struct store_roller *roller)
+void state_builder_free(struct store_state_builder *roller)
 {
 	if (!roller)
 		return;
-	roller_end(roller);
+	state_builder_end(roller);
 	store_bytes_fini(&roller->made);
 	free(roller);
 }
 
-void store_rollers_fini(struct store_rollers *rollers)
+void store_state_builders_fini(struct store_state_builders *builders)
 {
-	for (uint32_t i = 0; i < rollers->count; i++)
-		roller_free(rollers->places[i].roller);
-	free(rollers->places);
-	free(rollers->tally);
-	store_crowd_fini(&rollers->crowd);
-	store_uniteds_fini(&rollers->uniteds);
-	*rollers = (struct store_rollers){0};
+	for (uint32_t i = 0; i < builders->count; i++)
+		state_builder_free(builders->places[i].roller);
+	free(builders->places);
+	free(builders->tally);
+	store_all_streams_fini(&builders->crowd);
+	store_devices_busy_fini(&builders->devices);
+	*builders = (struct store_state_builders){0};
 }
 
-static struct roller_place *place_of(struct store_rollers *rollers, uint32_t stream)
+static struct state_builder_place *place_of(struct store_state_builders *builders, uint32_t stream)
 {
-	while (rollers->count <= stream)
-		if (!store_table_add((void **)&rollers->places, &rollers->count, &rollers->capacity,
-			    sizeof *rollers->places)) {
-			rollers->failed = true;
+	while (builders->count <= stream)
+		if (!store_id_table_add((void **)&builders->places, &builders->count, &builders->capacity,
+			    sizeof *builders->places)) {
+			builders->failed = true;
 			return NULL;
 		}
-	return &rollers->places[stream];
+	return &builders->places[stream];
 }
 
 static void monitored_note(
-	struct store_roller *roller, const struct store_record *span, const struct store_texts *texts)
+	struct store_state_builder *roller, const struct store_record *span, const struct store_texts *texts)
 {
 	struct store_slice text = store_texts_at(texts, span->attributes);
-	struct line_rules *rules = &roller->line.rules;
+	struct state_rules *rules = &roller->line.rules;
 	uint64_t switches;
 
 	rules->has_monitored = true;
@@ -76,7 +76,7 @@ static void monitored_note(
 	switches = attribute_number((const char *)text.bytes, text.size, "switches", SWITCHES_NOT_SAID);
 	roller->is_switches_said |= switches != SWITCHES_NOT_SAID;
 	if (switches && switches != SWITCHES_NOT_SAID)
-		roller_note_switches(roller);
+		state_builder_note_switches(roller);
 }
 
 /* The base that holds about BASE_RECORDS of them. */
@@ -86,24 +86,25 @@ static unsigned base_of(uint64_t period_ns)
 
 	if (!period_ns)
 		return BASE_FIRST;
-	while (base < ROLLER_TOP && (uint64_t)1 << roller_shift(base + 1) <= period_ns * BASE_RECORDS)
+	while (base < ROLLER_TOP && (uint64_t)1 << state_builder_shift(base + 1) <= period_ns * BASE_RECORDS)
 		base++;
 	return base;
 }
 
-static struct store_roller *roller_new(struct store_rollers *rollers, struct roller_place *place,
-	uint32_t stream, const struct store_stream *properties, const struct store_texts *texts)
+static struct store_state_builder *state_builder_new(struct store_state_builders *builders,
+	struct state_builder_place *place, uint32_t stream, const struct store_stream *properties,
+	const struct store_texts *texts)
 {
-	struct store_roller *roller;
+	struct store_state_builder *roller;
 
-	if (!rollers->tally)
-		rollers->tally = roller_tally_new();
-	roller = rollers->tally ? calloc(1, sizeof *roller) : NULL;
+	if (!builders->tally)
+		builders->tally = state_builder_tally_new();
+	roller = builders->tally ? calloc(1, sizeof *roller) : NULL;
 	if (!roller)
 		return NULL;
-	roller->tally = rollers->tally;
-	roller->crowd = &rollers->crowd;
-	roller->line.names = rollers->names;
+	roller->tally = builders->tally;
+	roller->crowd = &builders->crowd;
+	roller->line.names = builders->names;
 	roller->stream = stream;
 	roller->torn_ns = UINT64_MAX;
 	roller->monitored_ns = UINT64_MAX;
@@ -115,28 +116,28 @@ static struct store_roller *roller_new(struct store_rollers *rollers, struct rol
 		monitored_note(roller, &span, texts);
 		if (span.end_ns == STORE_OPEN_NS)
 			roller->monitored_ns = span.begin_ns;
-		if (!roller_wait_span(roller, &span, texts)) {
-			roller_free(roller);
+		if (!state_builder_wait_span(roller, &span, texts)) {
+			state_builder_free(roller);
 			return NULL;
 		}
 	}
-	if (roller->line.rules.is_gpu && !rollers->is_thinned) {
-		roller->united =
-			store_united_join(&rollers->uniteds, stream, properties, &roller->united_queue);
+	if (roller->line.rules.is_gpu && !builders->is_thinned) {
+		roller->united = store_device_busy_join(
+			&builders->devices, stream, properties, &roller->device_busy_queue);
 		if (!roller->united) {
-			roller_free(roller);
+			state_builder_free(roller);
 			return NULL;
 		}
 	}
 	place->roller = roller;
-	rollers->live++;
+	builders->live++;
 	return roller;
 }
 
 /* The stream is to have rollups of its own, from here on. */
-static bool rolls_begin(struct store_roller *roller)
+static bool rolls_begin(struct store_state_builder *roller)
 {
-	roller->sizes = calloc(STORE_LINE_ROLL_SIZES, sizeof *roller->sizes);
+	roller->sizes = calloc(STORE_STATE_ROLLUP_SIZES, sizeof *roller->sizes);
 	roller->base = base_of(roller->line.rules.period_ns);
 	return roller->sizes != NULL;
 }
@@ -151,43 +152,44 @@ static bool announces_switches(const struct store_record *monitored, const struc
 static bool needs_roller(const struct store_stream *properties, enum store_track track,
 	const struct store_record *record, const struct store_texts *texts)
 {
-	enum line_kind kind;
+	enum span_kind kind;
 
 	if (properties->kind == STORE_STREAM_GPU)
 		return true;
 	if (track != STORE_SPANS)
 		return false;
-	kind = line_kind_of(record->what, false, true);
-	return kind == LINE_KIND_SYNC || kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE ||
-	       (kind == LINE_KIND_MONITORED && announces_switches(record, texts));
+	kind = span_kind_of(record->what, false, true);
+	return kind == SPAN_KIND_SYNC || kind == SPAN_KIND_BLOCKED || kind == SPAN_KIND_RUNNABLE ||
+	       (kind == SPAN_KIND_MONITORED && announces_switches(record, texts));
 }
 
-static void monitored_set(
-	struct store_rollers *rollers, struct roller_place *place, const struct store_record *span)
+static void monitored_set(struct store_state_builders *builders, struct state_builder_place *place,
+	const struct store_record *span)
 {
 	const struct store_record *last = &place->monitored;
 	bool is_its_end = last->end_ns == STORE_OPEN_NS && last->begin_ns == span->begin_ns;
 
 	if (place->has_monitored && !place->roller && !is_its_end)
-		roller_pass_until(place, last->end_ns);
+		state_builder_pass_until(place, last->end_ns);
 	/* Which of them readers go by depends on where they meet them. */
 	if (place->has_monitored && place->monitored.attributes != span->attributes)
-		store_crowd_give_up(&rollers->crowd);
+		store_all_streams_give_up(&builders->crowd);
 	place->monitored = *span;
 	place->has_monitored = true;
 }
 
 /* The roller may come into being in the middle of the stream: what was before is not known. */
-static bool roller_begin(struct store_rollers *rollers, struct roller_place *place, uint32_t stream,
-	const struct store_stream *properties, uint64_t now_ns, const struct store_texts *texts)
+static bool state_builder_begin(struct store_state_builders *builders, struct state_builder_place *place,
+	uint32_t stream, const struct store_stream *properties, uint64_t now_ns,
+	const struct store_texts *texts)
 {
-	struct store_roller *roller = roller_new(rollers, place, stream, properties, texts);
+	struct store_state_builder *roller = state_builder_new(builders, place, stream, properties, texts);
 
 	if (!roller)
 		return false;
 	roller->valid_ns = place->passed_ns;
 	if (properties->kind == STORE_STREAM_CPU && properties->count[STORE_SAMPLES]) {
-		uint64_t latest_ns = rollers->ingest ? store_ingest_latest(rollers->ingest, stream) : 0;
+		uint64_t latest_ns = builders->ingest ? store_ingest_latest(builders->ingest, stream) : 0;
 
 		now_ns = latest_ns < now_ns ? now_ns : latest_ns + 1;
 		roller->valid_ns = now_ns > place->passed_ns ? now_ns : place->passed_ns;
@@ -197,17 +199,17 @@ static bool roller_begin(struct store_rollers *rollers, struct roller_place *pla
 }
 
 /* False: memory is out. */
-static bool monitored_take(struct store_rollers *rollers, struct roller_place *place,
+static bool monitored_take(struct store_state_builders *builders, struct state_builder_place *place,
 	const struct store_record *span, const struct store_texts *texts)
 {
-	struct store_roller *roller = place->roller;
+	struct store_state_builder *roller = place->roller;
 
-	monitored_set(rollers, place, span);
+	monitored_set(builders, place, span);
 	if (!roller)
 		return true;
 	monitored_note(roller, span, texts);
 	if (roller->monitored_ns == span->begin_ns && span->end_ns != STORE_OPEN_NS) {
-		roller_monitored_end(roller, span);
+		state_builder_monitored_end(roller, span);
 		return true;
 	}
 	if (span->end_ns == STORE_OPEN_NS) {
@@ -215,53 +217,53 @@ static bool monitored_take(struct store_rollers *rollers, struct roller_place *p
 			return true;
 		roller->monitored_ns = span->begin_ns;
 	}
-	return roller_wait_span(roller, span, texts);
+	return state_builder_wait_span(roller, span, texts);
 }
 
 /* After the last rollup was made: what comes behind the sweep, still comes behind the sweep. */
-static void late_only(struct store_roller *roller, const struct store_record *records, size_t count)
+static void late_only(struct store_state_builder *roller, const struct store_record *records, size_t count)
 {
 	for (size_t i = 0; i < count && roller->has_begun; i++)
-		if (roller_is_late(roller, &records[i]))
-			roller_tear(roller, records[i].begin_ns, 0);
+		if (state_builder_is_late(roller, &records[i]))
+			state_builder_tear(roller, records[i].begin_ns, 0);
 }
 
-static bool record_take(struct store_rollers *rollers, struct roller_place *place, uint32_t stream,
-	const struct store_stream *properties, enum store_track track, const struct store_record *record,
-	const struct store_texts *texts)
+static bool record_take(struct store_state_builders *builders, struct state_builder_place *place,
+	uint32_t stream, const struct store_stream *properties, enum store_track track,
+	const struct store_record *record, const struct store_texts *texts)
 {
 	bool is_monitored = track == STORE_SPANS && record->what == STORE_OP_MONITORED;
 	bool needs_rolls = needs_roller(properties, track, record, texts);
 
-	if (is_monitored && !monitored_take(rollers, place, record, texts))
+	if (is_monitored && !monitored_take(builders, place, record, texts))
 		return false;
-	if (!place->roller && (needs_rolls || !store_crowd_is_idle(&rollers->crowd)) &&
-		!roller_begin(rollers, place, stream, properties, record->begin_ns, texts))
+	if (!place->roller && (needs_rolls || !store_all_streams_is_idle(&builders->crowd)) &&
+		!state_builder_begin(builders, place, stream, properties, record->begin_ns, texts))
 		return false;
 	if (place->roller && needs_rolls && !place->roller->sizes && !rolls_begin(place->roller))
 		return false;
 	if (is_monitored)
 		return true;
 	if (!place->roller) {
-		roller_pass(place, track, record);
+		state_builder_pass(place, track, record);
 		return true;
 	}
-	return track == STORE_SAMPLES ? roller_wait_sample(place->roller, record)
-				      : roller_wait_span(place->roller, record, texts);
+	return track == STORE_SAMPLES ? state_builder_wait_sample(place->roller, record)
+				      : state_builder_wait_span(place->roller, record, texts);
 }
 
-void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
+void store_state_builders_append(struct store_state_builders *builders, uint32_t stream,
 	const struct store_stream *properties, enum store_track track, const struct store_record *records,
 	size_t count, const struct store_texts *texts)
 {
-	struct roller_place *place =
-		rollers->failed || track == STORE_VALUES ? NULL : place_of(rollers, stream);
+	struct state_builder_place *place =
+		builders->failed || track == STORE_VALUES ? NULL : place_of(builders, stream);
 
 	if (!place)
 		return;
-	roller_retire(rollers, place);
+	state_builder_retire(builders, place);
 	if (!place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU &&
-		store_crowd_is_idle(&rollers->crowd)) {
+		store_all_streams_is_idle(&builders->crowd)) {
 		place->is_passed = true;
 		return;
 	}
@@ -270,89 +272,91 @@ void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
 		return;
 	}
 	if (place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU) {
-		rollers->failed = !roller_wait_samples(place->roller, records, count);
-		roller_doze(rollers, place->roller);
+		builders->failed = !state_builder_wait_samples(place->roller, records, count);
+		state_builder_doze(builders, place->roller);
 		return;
 	}
-	for (size_t i = 0; i < count && !rollers->failed; i++) {
+	for (size_t i = 0; i < count && !builders->failed; i++) {
 		size_t taken = 0;
 
 		if (track == STORE_SPANS && place->roller)
-			taken = roller_wait_spans(place->roller, records + i, count - i, texts, false);
+			taken = state_builder_wait_spans(place->roller, records + i, count - i, texts, false);
 		else if (track == STORE_SPANS && properties->kind == STORE_STREAM_CPU &&
-			 store_crowd_is_idle(&rollers->crowd))
-			taken = roller_pass_alike(place, records + i, count - i);
+			 store_all_streams_is_idle(&builders->crowd))
+			taken = state_builder_pass_alike(place, records + i, count - i);
 		if (taken == count - i)
 			return;
-		rollers->failed = taken == SIZE_MAX || !record_take(rollers, place, stream, properties, track,
-							       &records[i += taken], texts);
+		builders->failed = taken == SIZE_MAX || !record_take(builders, place, stream, properties,
+								track, &records[i += taken], texts);
 	}
 }
 
-void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
-	const struct store_record *record, const struct store_texts *texts)
+void store_state_builders_open(struct store_state_builders *builders, uint32_t stream,
+	const struct store_stream *properties, const struct store_record *record,
+	const struct store_texts *texts)
 {
-	struct roller_place *place = rollers->failed ? NULL : place_of(rollers, stream);
+	struct state_builder_place *place = builders->failed ? NULL : place_of(builders, stream);
 	struct store_record open = *record;
 
 	open.end_ns = STORE_OPEN_NS;
 	if (place && open.what == STORE_OP_MONITORED && !(place->roller && place->roller->is_over))
-		rollers->failed = !record_take(rollers, place, stream, properties, STORE_SPANS, &open, texts);
+		builders->failed =
+			!record_take(builders, place, stream, properties, STORE_SPANS, &open, texts);
 }
 
 /* ---- commits ---- */
 
 /* Life and edges, as far as they are known. False: the line cannot be swept yet. */
 static bool rules_learn(
-	struct store_roller *roller, const struct store_stream *properties, uint64_t *until_ns)
+	struct store_state_builder *roller, const struct store_stream *properties, uint64_t *until_ns)
 {
-	struct line_rules *rules = &roller->line.rules;
+	struct state_rules *rules = &roller->line.rules;
 	bool has_life = properties->end_ns > properties->begin_ns;
 
 	/* Without a life or a `monitored` span these are the first and the last record: readers sweep. */
 	if (!has_life || !rules->has_monitored)
 		return false;
 	if (roller->has_begun && rules->begin_ns != properties->begin_ns) {
-		store_crowd_give_up(roller->crowd);
-		roller_spoil(roller, 0, UINT64_MAX);
+		store_all_streams_give_up(roller->crowd);
+		state_builder_spoil(roller, 0, UINT64_MAX);
 	}
 	rules->begin_ns = properties->begin_ns;
 	rules->end_ns = properties->end_ns;
 	if (roller->has_begun && rules->end_ns < roller->line.now_ns)
-		roller_spoil(roller, rules->end_ns, roller->line.now_ns);
+		state_builder_spoil(roller, rules->end_ns, roller->line.now_ns);
 	if (!rules->is_gpu && !rules->has_samples && properties->count[STORE_SAMPLES])
-		roller_note_samples(roller);
+		state_builder_note_samples(roller);
 	if (*until_ns > rules->end_ns)
 		*until_ns = rules->end_ns;
 	return *until_ns <= TIME_MAX;
 }
 
 /* Its records wait for a watermark that does not come. */
-static void stop_waiting(struct store_roller *roller)
+static void stop_waiting(struct store_state_builder *roller)
 {
-	if (roller->is_over || (roller_samples_waiting(roller) <= ROLLER_WAIT_MAX &&
-				       roller_spans_waiting(roller) <= ROLLER_WAIT_MAX))
+	if (roller->is_over || (state_builder_samples_waiting(roller) <= ROLLER_WAIT_MAX &&
+				       state_builder_spans_waiting(roller) <= ROLLER_WAIT_MAX))
 		return;
 	if (!roller->has_begun)
-		store_crowd_give_up(roller->crowd);
-	roller_spoil(roller, roller->line.now_ns, UINT64_MAX);
-	roller_end(roller);
+		store_all_streams_give_up(roller->crowd);
+	state_builder_spoil(roller, roller->line.now_ns, UINT64_MAX);
+	state_builder_end(roller);
 }
 
-void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
+void store_state_builders_advance(struct store_state_builders *builders, uint32_t stream,
 	const struct store_stream *properties, uint64_t until_ns)
 {
-	struct roller_place *place = stream < rollers->count ? &rollers->places[stream] : NULL;
-	struct store_roller *roller;
+	struct state_builder_place *place = stream < builders->count ? &builders->places[stream] : NULL;
+	struct store_state_builder *roller;
 
-	if (!place || rollers->failed)
+	if (!place || builders->failed)
 		return;
-	roller_retire(rollers, place);
+	state_builder_retire(builders, place);
 	roller = place->roller;
 	if (!roller || roller->is_over)
 		return;
 	if (!rules_learn(roller, properties, &until_ns)) {
-		roller->asked = roller_samples_waiting(roller) + roller_spans_waiting(roller);
+		roller->asked = state_builder_samples_waiting(roller) + state_builder_spans_waiting(roller);
 		stop_waiting(roller);
 		return;
 	}
@@ -360,27 +364,27 @@ void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
 		roller->line.now_ns = roller->line.rules.begin_ns;
 		roller->has_begun = true;
 	}
-	if (!roller_sweep(roller, until_ns)) {
-		rollers->failed = true;
+	if (!state_builder_sweep(roller, until_ns)) {
+		builders->failed = true;
 		return;
 	}
-	roller->asked = roller_samples_waiting(roller) + roller_spans_waiting(roller);
+	roller->asked = state_builder_samples_waiting(roller) + state_builder_spans_waiting(roller);
 	if (roller->united)
-		store_united_know(roller->united, roller->united_queue, roller->line.now_ns,
+		store_device_busy_know(roller->united, roller->device_busy_queue, roller->line.now_ns,
 			roller->line.now_ns == roller->line.rules.end_ns);
 	if (roller->line.now_ns == roller->line.rules.end_ns) {
-		roller_finish(roller);
-		roller_end(roller);
+		state_builder_finish(roller);
+		state_builder_end(roller);
 	} else {
 		stop_waiting(roller);
 	}
 }
 
-void store_rollers_unite(struct store_rollers *rollers, bool is_end)
+void store_state_builders_unite(struct store_state_builders *builders, bool is_end)
 {
-	roller_count(rollers);
-	for (uint32_t i = 0; i < rollers->uniteds.count && rollers->is_thinned; i++)
-		store_united_spoil(rollers->uniteds.devices[i], 0, UINT64_MAX);
-	if (!rollers->failed)
-		store_uniteds_merge(&rollers->uniteds, is_end);
+	state_builder_count(builders);
+	for (uint32_t i = 0; i < builders->devices.count && builders->is_thinned; i++)
+		store_device_busy_spoil(builders->devices.devices[i], 0, UINT64_MAX);
+	if (!builders->failed)
+		store_devices_busy_merge(&builders->devices, is_end);
 }

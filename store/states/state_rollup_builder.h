@@ -25,60 +25,63 @@
 #include "store/states/device_busy.h"
 #include "store/states/tie_break.h"
 
-struct store_roller;
+struct store_state_builder;
 struct store_ingest;
-struct roller_tally;
+struct state_builder_tally;
 
 /* All-zero is none. */
-struct store_rollers {
-	struct line_names names; /* see tie_break.h */
+struct store_state_builders {
+	struct tie_names names; /* see tie_break.h */
 	const struct store_ingest
 		*ingest; /* of the same writer; NULL: each stream is told from its first record on */
-	struct roller_place *places; /* [stream] */
-	struct roller_tally *tally;
+	struct state_builder_place *places; /* [stream] */
+	struct state_builder_tally *tally;
 	uint32_t count, capacity;
-	uint32_t live;	     /* rollers that are swept, about: the more, the fewer records wait of each */
+	uint32_t live;	     /* builders that are swept, about: the more, the fewer records wait of each */
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
-	struct store_crowd crowd;
-	struct store_uniteds uniteds;
-	struct store_crowd_head head; /* once the crowd is complete */
-	bool is_thinned;	      /* a flight recording: devices are not united */
-	bool failed;		      /* memory is out: no more rollups, and nothing else is lost */
+	struct store_all_streams crowd;
+	struct store_devices_busy devices;
+	struct store_all_streams_head head; /* once the crowd is complete */
+	bool is_thinned;		    /* a flight recording: devices are not united */
+	bool failed;			    /* memory is out: no more rollups, and nothing else is lost */
 };
-void store_rollers_fini(struct store_rollers *rollers);
-/* What the ids of records stand for; both live as long as the rollers. */
-void store_rollers_tell_names(struct store_rollers *rollers, const struct store_contexts *contexts);
+void store_state_builders_fini(struct store_state_builders *builders);
+/* What the ids of records stand for; both live as long as the builders. */
+void store_state_builders_tell_names(
+	struct store_state_builders *builders, const struct store_contexts *contexts);
 
 /* What was appended to a track of the stream; `texts` hold its spans' attributes. */
-void store_rollers_append(struct store_rollers *rollers, uint32_t stream,
+void store_state_builders_append(struct store_state_builders *builders, uint32_t stream,
 	const struct store_stream *properties, enum store_track track, const struct store_record *records,
 	size_t count, const struct store_texts *texts);
 /* A span has begun and is open. Its record is appended when it ends. */
-void store_rollers_open(struct store_rollers *rollers, uint32_t stream, const struct store_stream *properties,
-	const struct store_record *record, const struct store_texts *texts);
+void store_state_builders_open(struct store_state_builders *builders, uint32_t stream,
+	const struct store_stream *properties, const struct store_record *record,
+	const struct store_texts *texts);
 
-/* There are STORE_CROWD_STREAMS: from here on the crowd counts, see all_streams.h. */
-void store_rollers_wake(struct store_rollers *rollers);
+/* There are STORE_ALL_STREAMS_STREAMS: from here on the crowd counts, see all_streams.h. */
+void store_state_builders_wake(struct store_state_builders *builders);
 
 /* So many records wait that the stream should be advanced before the next commit. */
-bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream);
+bool store_state_builders_is_full(const struct store_state_builders *builders, uint32_t stream);
 
 /* Sweeps the stream until `until_ns`, behind which records may still come; to its end when it has one there.
  */
-void store_rollers_advance(struct store_rollers *rollers, uint32_t stream,
+void store_state_builders_advance(struct store_state_builders *builders, uint32_t stream,
 	const struct store_stream *properties, uint64_t until_ns);
 
 /* All streams were advanced as far as this commit knows them: devices follow. `is_end`: nothing comes any
  * more. */
-void store_rollers_unite(struct store_rollers *rollers, bool is_end);
+void store_state_builders_unite(struct store_state_builders *builders, bool is_end);
 
 /* Nothing follows, and all streams were advanced: what of their lines the crowd does not know is spoiled. */
-void store_rollers_crowd(struct store_rollers *rollers, const struct store_stream *streams, uint32_t count);
+void store_state_builders_crowd(
+	struct store_state_builders *builders, const struct store_stream *streams, uint32_t count);
 
 /* Puts what is new (and a complete crowd) and deletes what late records have made wrong: LMDB's code. After
  * the commit, committed().
  */
-int store_rollers_put(struct store_rollers *rollers, MDB_txn *txn, MDB_dbi rolls);
-void store_rollers_committed(struct store_rollers *rollers);
+int store_state_builders_put(struct store_state_builders *builders, MDB_txn *txn, MDB_dbi rolls);
+void store_state_builders_committed(struct store_state_builders *builders);
 
 #endif

@@ -12,12 +12,12 @@
 
 #define PERIODS_MAX (UINT64_C(1) << 60) /* no time reaches as far */
 
-#define IDLE_METRIC store_line_roll_metric(EXTENT_IDLE, STORE_OP_NONE)
+#define IDLE_METRIC store_state_rollup_metric(EXTENT_IDLE, STORE_OP_NONE)
 #define RUN_MOST 4096u /* records of a stretch: what is made of them stays in the nearer caches */
 
-/* All rollers' own. */
-struct roller_tally {
-	struct store_tally sums; /* of the stretch at hand */
+/* All builders' own. */
+struct state_builder_tally {
+	struct store_sum_cache sums; /* of the stretch at hand */
 	/* [its switches are known to be told][GPU, CPU, CPU with samples][operation]: metric of a span, 0:
 	 * none, or such a one tells more */
 	uint32_t metrics[2][3][STORE_OP_COUNT];
@@ -26,27 +26,27 @@ _Static_assert(EXTENT_ABSENT == 0, "a free slot's state");
 
 /* Where a stretch goes. */
 struct stretch {
-	struct store_tally *tally;
-	struct store_sums *sums;   /* of the stream's bucket; NULL: it has none, or it is not whole */
-	struct crowd_piece *crowd; /* the next one's place; NULL: the crowd takes nothing */
+	struct store_sum_cache *tally;
+	struct store_context_sums *sums; /* of the stream's bucket; NULL: it has none, or it is not whole */
+	struct all_streams_piece *crowd; /* the next one's place; NULL: the crowd takes nothing */
 	uint64_t pieces;
 };
 
 /* From the line's `now_ns` on, of so many pieces at most. */
-static struct stretch stretch_begin(struct store_roller *roller, uint32_t most)
+static struct stretch stretch_begin(struct store_state_builder *roller, uint32_t most)
 {
-	struct roller_bucket *bucket = roller->sizes ? &roller->sizes[roller->base] : NULL;
+	struct state_builder_bucket *bucket = roller->sizes ? &roller->sizes[roller->base] : NULL;
 
 	return (struct stretch){.tally = &roller->tally->sums,
 		.sums = bucket && bucket->is_whole ? &bucket->sums : NULL,
-		.crowd = store_crowd_open(roller->crowd, roller->line.now_ns, most)};
+		.crowd = store_all_streams_open(roller->crowd, roller->line.now_ns, most)};
 }
 
 static inline void stretch_sum(
 	struct stretch *stretch, uint32_t context, uint32_t metric, uint64_t samples, uint64_t time_ns)
 {
 	if (stretch->sums)
-		store_tally_add(stretch->tally, stretch->sums, context, metric, samples, time_ns);
+		store_sum_cache_add(stretch->tally, stretch->sums, context, metric, samples, time_ns);
 }
 
 static inline void stretch_piece(
@@ -54,17 +54,17 @@ static inline void stretch_piece(
 {
 	stretch->pieces++;
 	if (stretch->crowd)
-		store_crowd_piece(stretch->crowd++, begin_ns, context, metric, is_record_begin);
+		store_all_streams_piece(stretch->crowd++, begin_ns, context, metric, is_record_begin);
 }
 
-static void stretch_end(struct store_roller *roller, struct stretch *stretch, uint64_t now_ns)
+static void stretch_end(struct store_state_builder *roller, struct stretch *stretch, uint64_t now_ns)
 {
 	if (stretch->sums)
-		store_tally_end(stretch->tally, stretch->sums);
+		store_sum_cache_end(stretch->tally, stretch->sums);
 	if (stretch->crowd)
-		store_crowd_close(roller->crowd, stretch->crowd, now_ns);
+		store_all_streams_close(roller->crowd, stretch->crowd, now_ns);
 	else
-		store_crowd_miss(roller->crowd, stretch->pieces);
+		store_all_streams_miss(roller->crowd, stretch->pieces);
 	if (roller->sizes) {
 		roller->sizes[roller->base].next_ns = now_ns;
 		roller->pieces += (unsigned)stretch->pieces;
@@ -72,27 +72,27 @@ static void stretch_end(struct store_roller *roller, struct stretch *stretch, ui
 	roller->line.now_ns = now_ns;
 }
 
-static bool is_closed(enum line_kind kind, bool knows_switches)
+static bool is_closed(enum span_kind kind, bool knows_switches)
 {
-	if (kind == LINE_KIND_COUNT || kind == LINE_KIND_MONITORED)
+	if (kind == SPAN_KIND_COUNT || kind == SPAN_KIND_MONITORED)
 		return true;
-	return !knows_switches && (kind == LINE_KIND_BLOCKED || kind == LINE_KIND_RUNNABLE);
+	return !knows_switches && (kind == SPAN_KIND_BLOCKED || kind == SPAN_KIND_RUNNABLE);
 }
 
-static void learn_metrics(struct roller_tally *tally, unsigned rules, bool is_gpu, bool has_samples)
+static void learn_metrics(struct state_builder_tally *tally, unsigned rules, bool is_gpu, bool has_samples)
 {
 	for (uint32_t op = 0; op < STORE_OP_COUNT; op++) {
-		enum line_kind kind = line_kind_of(op, is_gpu, has_samples);
-		uint32_t metric = store_line_roll_metric(line_state_of(op, is_gpu), op);
+		enum span_kind kind = span_kind_of(op, is_gpu, has_samples);
+		uint32_t metric = store_state_rollup_metric(span_state_of(op, is_gpu), op);
 
 		tally->metrics[false][rules][op] = is_closed(kind, false) ? 0 : metric;
 		tally->metrics[true][rules][op] = is_closed(kind, true) ? 0 : metric;
 	}
 }
 
-struct roller_tally *roller_tally_new(void)
+struct state_builder_tally *state_builder_tally_new(void)
 {
-	struct roller_tally *tally = calloc(1, sizeof *tally);
+	struct state_builder_tally *tally = calloc(1, sizeof *tally);
 
 	if (!tally)
 		return NULL;
@@ -102,9 +102,9 @@ struct roller_tally *roller_tally_new(void)
 	return tally;
 }
 
-const uint32_t *roller_metrics(const struct store_roller *roller)
+const uint32_t *state_builder_metrics(const struct store_state_builder *roller)
 {
-	const struct line_rules *rules = &roller->line.rules;
+	const struct state_rules *rules = &roller->line.rules;
 
 	return roller->tally->metrics[roller->is_switches_said || rules->has_switches]
 				     [rules->is_gpu ? 0 : 1 + rules->has_samples];
@@ -117,30 +117,30 @@ static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
 
 /* ---- samples ---- */
 
-/* How long a sample stays in force, as line_take_sample() has it. */
-static uint64_t reach_of(const struct line_rules *rules)
+/* How long a sample stays in force, as state_timeline_take_sample() has it. */
+static uint64_t reach_of(const struct state_rules *rules)
 {
 	if (!rules->period_ns || rules->has_switches || rules->period_ns > PERIODS_MAX)
 		return UINT64_MAX / 2;
-	return LINE_PERIODS * rules->period_ns;
+	return STATE_PERIODS * rules->period_ns;
 }
 
 /* Of two samples of one moment. */
 static bool gives_way(const struct line_walk *line, uint32_t context, uint32_t held)
 {
-	const struct line_span sample = {.context = context}, other = {.context = held};
+	const struct state_span sample = {.context = context}, other = {.context = held};
 
-	return context != held && line_order(&line->names, &sample, &other) < 0;
+	return context != held && tie_break(&line->names, &sample, &other) < 0;
 }
 
 /* The waiting samples from the first on, of which one at least is taken. */
-static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
+static bool run_samples(struct store_state_builder *roller, uint64_t limit_ns)
 {
-	const uint32_t metric = store_line_roll_metric(EXTENT_WORK, STORE_OP_NONE);
+	const uint32_t metric = store_state_rollup_metric(EXTENT_WORK, STORE_OP_NONE);
 	const uint64_t reach_ns = reach_of(&roller->line.rules);
 	struct line_walk *line = &roller->line;
-	const struct roller_sample *first = roller->samples.list + roller->samples.head, *at = first,
-				   *end = roller->samples.list + roller->samples.count;
+	const struct state_builder_sample *first = roller->samples.list + roller->samples.head, *at = first,
+					  *end = roller->samples.list + roller->samples.count;
 	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns;
 	bool begins = line->force.begin_ns == now_ns; /* the piece at hand is a sample's first */
 	uint32_t context = line->force.context;
@@ -166,7 +166,7 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 	}
 	stretch_end(roller, &stretch, now_ns);
 	line->serial += (uint64_t)(at - first) - 1;
-	line_take_sample(line, now_ns, context);
+	state_timeline_take_sample(line, now_ns, context);
 	roller->samples.head += (uint32_t)(at - first);
 	return true;
 }
@@ -176,28 +176,28 @@ static bool run_samples(struct store_roller *roller, uint64_t limit_ns)
 /* Until when a GPU's line is idle but for what begins from here on; 0: it is not. */
 static uint64_t idle_until(struct line_walk *line)
 {
-	const unsigned unseen = 1u << LINE_KIND_MONITORED | 1u << LINE_KIND_WORK;
-	const struct line_span *monitored;
+	const unsigned unseen = 1u << SPAN_KIND_MONITORED | 1u << SPAN_KIND_WORK;
+	const struct state_span *monitored;
 
 	if (!line->rules.has_monitored || line->held & ~unseen || line->now_ns < line->rules.begin_ns ||
-		line_stack_top(&line->stacks[LINE_KIND_WORK], line->now_ns))
+		span_stack_top(&line->stacks[SPAN_KIND_WORK], line->now_ns))
 		return 0;
-	monitored = line_stack_top(&line->stacks[LINE_KIND_MONITORED], line->now_ns);
+	monitored = span_stack_top(&line->stacks[SPAN_KIND_MONITORED], line->now_ns);
 	return monitored ? earlier(monitored->end_ns, line->rules.end_ns) : 0;
 }
 
 /* A GPU's. */
-static bool works(const struct roller_span *span)
+static bool works(const struct state_builder_span *span)
 {
-	return line_state_is_busy(roller_span_state(span)) && span->op != STORE_OP_MONITORED;
+	return span_state_is_busy(state_builder_span_state(span)) && span->op != STORE_OP_MONITORED;
 }
 
 /* The end of those at the front that work one behind the other and end before `limit_ns`; how many pieces
  * they and the time between them are, from `now_ns` on. */
-static const struct roller_span *alone_until(const struct roller_span *first, const struct roller_span *end,
-	uint64_t now_ns, uint64_t limit_ns, uint64_t *pieces)
+static const struct state_builder_span *alone_until(const struct state_builder_span *first,
+	const struct state_builder_span *end, uint64_t now_ns, uint64_t limit_ns, uint64_t *pieces)
 {
-	const struct roller_span *stop = end - first > RUN_MOST ? first + RUN_MOST : end, *at = first;
+	const struct state_builder_span *stop = end - first > RUN_MOST ? first + RUN_MOST : end, *at = first;
 	uint64_t gaps = 0;
 
 	while (at < stop && at->end_ns < limit_ns && works(at) &&
@@ -211,47 +211,47 @@ static const struct roller_span *alone_until(const struct roller_span *first, co
 }
 
 /* By context, and what is idle between them. */
-static void sum_spans(const struct stretch *stretch, const struct roller_span *first,
-	const struct roller_span *end, uint64_t now_ns)
+static void sum_spans(const struct stretch *stretch, const struct state_builder_span *first,
+	const struct state_builder_span *end, uint64_t now_ns)
 {
 	uint64_t idle_ns = end[-1].end_ns - now_ns;
 
-	for (const struct roller_span *at = first; at < end; at++) {
+	for (const struct state_builder_span *at = first; at < end; at++) {
 		const uint64_t time_ns = at->end_ns - at->begin_ns;
 
-		store_tally_add(stretch->tally, stretch->sums, at->context, at->metric, 1, time_ns);
+		store_sum_cache_add(stretch->tally, stretch->sums, at->context, at->metric, 1, time_ns);
 		idle_ns -= time_ns;
 	}
 	if (idle_ns)
-		store_tally_add(stretch->tally, stretch->sums, 0, IDLE_METRIC, 0, idle_ns);
+		store_sum_cache_add(stretch->tally, stretch->sums, 0, IDLE_METRIC, 0, idle_ns);
 }
 
-static void cut_spans(struct stretch *stretch, const struct roller_span *first, const struct roller_span *end,
-	uint64_t now_ns)
+static void cut_spans(struct stretch *stretch, const struct state_builder_span *first,
+	const struct state_builder_span *end, uint64_t now_ns)
 {
-	struct crowd_piece *to = stretch->crowd;
+	struct all_streams_piece *to = stretch->crowd;
 
-	for (const struct roller_span *at = first; at < end; now_ns = at->end_ns, at++) {
+	for (const struct state_builder_span *at = first; at < end; now_ns = at->end_ns, at++) {
 		if (at->begin_ns > now_ns)
-			store_crowd_piece(to++, now_ns, 0, IDLE_METRIC, false);
-		store_crowd_piece(to++, at->begin_ns, at->context, at->metric, true);
+			store_all_streams_piece(to++, now_ns, 0, IDLE_METRIC, false);
+		store_all_streams_piece(to++, at->begin_ns, at->context, at->metric, true);
 	}
 	stretch->crowd = to;
 }
 
-static void unite_spans(
-	struct store_roller *roller, const struct roller_span *first, const struct roller_span *end)
+static void unite_spans(struct store_state_builder *roller, const struct state_builder_span *first,
+	const struct state_builder_span *end)
 {
-	for (const struct roller_span *at = first; at < end; at++)
-		store_united_add(roller->united, roller->united_queue, at->begin_ns, at->end_ns);
+	for (const struct state_builder_span *at = first; at < end; at++)
+		store_device_busy_add(roller->united, roller->device_busy_queue, at->begin_ns, at->end_ns);
 }
 
 /* The waiting spans from the first on, of which one at least is taken. They stay in the nearer caches from
  * loop to loop, of which each has one thing to do. */
-static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
+static bool run_spans(struct store_state_builder *roller, uint64_t limit_ns)
 {
 	struct line_walk *line = &roller->line;
-	const struct roller_span *first = roller->spans.list + roller->spans.head, *end;
+	const struct state_builder_span *first = roller->spans.list + roller->spans.head, *end;
 	struct stretch stretch;
 	uint64_t pieces;
 
@@ -265,7 +265,7 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 		sum_spans(&stretch, first, end, line->now_ns);
 	if (stretch.crowd)
 		cut_spans(&stretch, first, end, line->now_ns);
-	if (roller->united && store_united_is_fed(roller->united))
+	if (roller->united && store_device_busy_is_fed(roller->united))
 		unite_spans(roller, first, end);
 	stretch_end(roller, &stretch, end[-1].end_ns);
 	line->serial += (uint64_t)(end - first);
@@ -274,7 +274,7 @@ static bool run_spans(struct store_roller *roller, uint64_t limit_ns)
 	return true;
 }
 
-bool roller_run(struct store_roller *roller, uint64_t limit_ns)
+bool state_builder_run(struct store_state_builder *roller, uint64_t limit_ns)
 {
 	const struct line_walk *line = &roller->line;
 	bool has_samples = roller->samples.head < roller->samples.count;

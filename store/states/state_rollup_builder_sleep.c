@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_sleep.c - rollers that only feed the crowd (all_streams.h), and when it is not worth
+ * state_rollup_builder_sleep.c - builders that only feed the crowd (all_streams.h), and when it is not worth
  * feeding: nobody reads that of few streams. What of a run's begin is little waits until there are more of
  * them; what is not, the crowd has missed when it wakes: those of its buckets are spoiled, readers ask the
  * streams there.
@@ -11,15 +11,15 @@
 #define WAIT_ALL (1u << 20)	/* of all; then there is no crowd */
 
 /* Nothing is known of its line that its place and its track's samples do not tell the next one. */
-static bool is_simple(const struct store_roller *roller)
+static bool is_simple(const struct store_state_builder *roller)
 {
 	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
 		if (roller->spans.list[i].op != STORE_OP_MONITORED)
 			return false;
-	return roller->line.rules.has_samples && !(roller->line.held & ~(1u << LINE_KIND_MONITORED));
+	return roller->line.rules.has_samples && !(roller->line.held & ~(1u << SPAN_KIND_MONITORED));
 }
 
-void roller_pass_until(struct roller_place *place, uint64_t end_ns)
+void state_builder_pass_until(struct state_builder_place *place, uint64_t end_ns)
 {
 	place->is_passed = true;
 	if (end_ns > place->passed_ns)
@@ -27,15 +27,15 @@ void roller_pass_until(struct roller_place *place, uint64_t end_ns)
 }
 
 /* The last `monitored` span is remembered. */
-static void pass_monitored(struct roller_place *place, uint64_t begin_ns, uint64_t end_ns)
+static void pass_monitored(struct state_builder_place *place, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (begin_ns != place->monitored.begin_ns || end_ns != place->monitored.end_ns)
-		roller_pass_until(place, end_ns);
+		state_builder_pass_until(place, end_ns);
 }
 
-static void pass_all(struct roller_place *place, const struct store_roller *roller)
+static void pass_all(struct state_builder_place *place, const struct store_state_builder *roller)
 {
-	const struct line_stack *stack = &roller->line.stacks[LINE_KIND_MONITORED];
+	const struct span_stack *stack = &roller->line.stacks[SPAN_KIND_MONITORED];
 
 	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
 		pass_monitored(place, roller->spans.list[i].begin_ns, roller->spans.list[i].end_ns);
@@ -44,64 +44,67 @@ static void pass_all(struct roller_place *place, const struct store_roller *roll
 	place->is_passed = true;
 }
 
-void roller_retire(const struct store_rollers *rollers, struct roller_place *place)
+void state_builder_retire(const struct store_state_builders *builders, struct state_builder_place *place)
 {
-	struct store_roller *roller = place->roller;
+	struct store_state_builder *roller = place->roller;
 
-	if (!roller || !store_crowd_is_idle(&rollers->crowd) || roller->sizes || roller->is_over ||
+	if (!roller || !store_all_streams_is_idle(&builders->crowd) || roller->sizes || roller->is_over ||
 		!is_simple(roller))
 		return;
 	pass_all(place, roller);
-	roller_free(roller);
+	state_builder_free(roller);
 	place->roller = NULL;
 }
 
-void roller_pass(struct roller_place *place, enum store_track track, const struct store_record *record)
+void state_builder_pass(
+	struct state_builder_place *place, enum store_track track, const struct store_record *record)
 {
-	roller_pass_until(place, track == STORE_SPANS ? record->end_ns : 0);
+	state_builder_pass_until(place, track == STORE_SPANS ? record->end_ns : 0);
 }
 
-size_t roller_pass_alike(struct roller_place *place, const struct store_record *records, size_t count)
+size_t state_builder_pass_alike(
+	struct state_builder_place *place, const struct store_record *records, size_t count)
 {
-	const enum line_kind kind = line_kind_of(records->what, false, true);
+	const enum span_kind kind = span_kind_of(records->what, false, true);
 	size_t i = 0;
 
-	if (kind != LINE_KIND_COUNT && kind != LINE_KIND_WORK)
+	if (kind != SPAN_KIND_COUNT && kind != SPAN_KIND_WORK)
 		return 0;
 	for (; i < count && records[i].what == records->what; i++)
-		roller_pass(place, STORE_SPANS, &records[i]);
+		state_builder_pass(place, STORE_SPANS, &records[i]);
 	return i;
 }
 
-void roller_doze(struct store_rollers *rollers, const struct store_roller *roller)
+void state_builder_doze(struct store_state_builders *builders, const struct store_state_builder *roller)
 {
-	if (rollers->crowd.is_few && !roller->sizes && roller_samples_waiting(roller) > DOZE_SAMPLES)
-		store_crowd_sleep(&rollers->crowd);
+	if (builders->crowd.is_few && !roller->sizes && state_builder_samples_waiting(roller) > DOZE_SAMPLES)
+		store_all_streams_sleep(&builders->crowd);
 }
 
-void roller_count(struct store_rollers *rollers)
+void state_builder_count(struct store_state_builders *builders)
 {
 	uint64_t waiting = 0;
 
-	rollers->live = 0;
-	for (uint32_t i = 0; i < rollers->count; i++) {
-		const struct store_roller *roller = rollers->places[i].roller;
+	builders->live = 0;
+	for (uint32_t i = 0; i < builders->count; i++) {
+		const struct store_state_builder *roller = builders->places[i].roller;
 
-		rollers->live += roller && !roller->is_over;
-		waiting += roller && !roller->sizes ? roller_samples_waiting(roller) : 0;
+		builders->live += roller && !roller->is_over;
+		waiting += roller && !roller->sizes ? state_builder_samples_waiting(roller) : 0;
 	}
-	if (waiting > WAIT_ALL && !store_crowd_is_idle(&rollers->crowd))
-		store_crowd_give_up(&rollers->crowd);
+	if (waiting > WAIT_ALL && !store_all_streams_is_idle(&builders->crowd))
+		store_all_streams_give_up(&builders->crowd);
 }
 
-void store_rollers_wake(struct store_rollers *rollers)
+void store_state_builders_wake(struct store_state_builders *builders)
 {
-	if (!store_crowd_wake(&rollers->crowd))
+	if (!store_all_streams_wake(&builders->crowd))
 		return;
-	for (uint32_t i = 0; i < rollers->count; i++) {
-		const struct store_roller *roller = rollers->places[i].roller;
+	for (uint32_t i = 0; i < builders->count; i++) {
+		const struct store_state_builder *roller = builders->places[i].roller;
 
 		if (roller && roller->has_begun)
-			store_crowd_spoil(&rollers->crowd, roller->line.rules.begin_ns, roller->line.now_ns);
+			store_all_streams_spoil(
+				&builders->crowd, roller->line.rules.begin_ns, roller->line.now_ns);
 	}
 }

@@ -13,29 +13,30 @@
 
 /* ---- buckets ---- */
 
-static uint64_t bucket_end(const struct roller_bucket *bucket, unsigned size)
+static uint64_t bucket_end(const struct state_builder_bucket *bucket, unsigned size)
 {
-	return bucket->begin_ns + ((uint64_t)1 << roller_shift(size));
+	return bucket->begin_ns + ((uint64_t)1 << state_builder_shift(size));
 }
 
-static void bucket_add(struct roller_bucket *bucket, enum extent_state state, uint32_t op, uint32_t context,
-	uint64_t records, uint64_t time_ns)
+static void bucket_add(struct state_builder_bucket *bucket, enum extent_state state, uint32_t op,
+	uint32_t context, uint64_t records, uint64_t time_ns)
 {
-	store_sums_add(&bucket->sums, &(struct store_sum){.samples = records,
-					      .weight = time_ns,
-					      .context = context,
-					      .metric = store_line_roll_metric(state, op)});
+	store_context_sums_add(&bucket->sums, &(struct store_sum){.samples = records,
+						      .weight = time_ns,
+						      .context = context,
+						      .metric = store_state_rollup_metric(state, op)});
 }
 
 /* Opens the bucket that holds `at_ns`. It is whole if the sweep knows it from its begin, or from the
  * stream's: what lies before that is absent. */
-static void bucket_open(struct store_roller *roller, unsigned size, uint64_t at_ns)
+static void bucket_open(struct store_state_builder *roller, unsigned size, uint64_t at_ns)
 {
-	struct roller_bucket *bucket = &roller->sizes[size];
-	uint64_t life_ns = roller->line.rules.begin_ns, begin_ns = store_bucket_of(at_ns, roller_shift(size));
+	struct state_builder_bucket *bucket = &roller->sizes[size];
+	uint64_t life_ns = roller->line.rules.begin_ns,
+		 begin_ns = store_bucket_of(at_ns, state_builder_shift(size));
 
-	store_sums_clear(&bucket->sums);
-	*bucket = (struct roller_bucket){.sums = bucket->sums, .begin_ns = begin_ns, .next_ns = at_ns};
+	store_context_sums_clear(&bucket->sums);
+	*bucket = (struct state_builder_bucket){.sums = bucket->sums, .begin_ns = begin_ns, .next_ns = at_ns};
 	bucket->is_whole = at_ns == begin_ns;
 	if (!bucket->is_whole && at_ns <= life_ns) {
 		bucket_add(bucket, EXTENT_ABSENT, STORE_OP_NONE, 0, 0, at_ns - begin_ns);
@@ -43,25 +44,25 @@ static void bucket_open(struct store_roller *roller, unsigned size, uint64_t at_
 	}
 }
 
-static void made_add(struct store_roller *roller, unsigned size)
+static void made_add(struct store_state_builder *roller, unsigned size)
 {
-	struct roller_bucket *bucket = &roller->sizes[size];
-	struct store_key_roll key = {.begin_ns = bucket->begin_ns,
+	struct state_builder_bucket *bucket = &roller->sizes[size];
+	struct store_key_rollup key = {.begin_ns = bucket->begin_ns,
 		.stream = roller->stream,
-		.kind = STORE_ROLL_LINE,
-		.shift = (uint8_t)roller_shift(size)};
+		.kind = STORE_ROLLUP_STATES,
+		.shift = (uint8_t)state_builder_shift(size)};
 
 	store_bytes_begin_sealed(&roller->value);
-	store_line_roll_put(&roller->value, &key, &roller->line.rules, &bucket->sums);
-	store_made_add(&roller->made, &key, &roller->value);
+	store_state_rollup_put(&roller->value, &key, &roller->line.rules, &bucket->sums);
+	store_pending_rollups_add(&roller->made, &key, &roller->value);
 }
 
 /* A bucket of the size below is finished: it becomes part of this one. */
-static void bucket_join(
-	struct store_roller *roller, unsigned size, const struct roller_bucket *part, uint64_t end_ns)
+static void bucket_join(struct store_state_builder *roller, unsigned size,
+	const struct state_builder_bucket *part, uint64_t end_ns)
 {
-	struct roller_bucket *bucket = &roller->sizes[size];
-	uint64_t begin_ns = store_bucket_of(part->begin_ns, roller_shift(size));
+	struct state_builder_bucket *bucket = &roller->sizes[size];
+	uint64_t begin_ns = store_bucket_of(part->begin_ns, state_builder_shift(size));
 
 	if (!bucket->next_ns || bucket->begin_ns != begin_ns)
 		bucket_open(roller, size, part->begin_ns);
@@ -69,14 +70,14 @@ static void bucket_join(
 	bucket->next_ns = end_ns;
 	bucket->parts++;
 	for (uint32_t i = 0; bucket->is_whole && i < part->sums.count; i++)
-		store_sums_add(&bucket->sums, &part->sums.entries[i]);
+		store_context_sums_add(&bucket->sums, &part->sums.entries[i]);
 }
 
 /* All of the bucket is swept: it is made, and larger ones that end with it. */
-static void bucket_finish(struct store_roller *roller, unsigned size)
+static void bucket_finish(struct store_state_builder *roller, unsigned size)
 {
 	for (;; size++) {
-		struct roller_bucket *bucket = &roller->sizes[size];
+		struct state_builder_bucket *bucket = &roller->sizes[size];
 		uint64_t end_ns = bucket_end(bucket, size);
 
 		if (bucket->is_whole && (size == roller->base || bucket->parts > 1))
@@ -95,10 +96,10 @@ static void bucket_finish(struct store_roller *roller, unsigned size)
 
 static int compare_spans(const void *a, const void *b)
 {
-	return roller_span_compare(a, b);
+	return state_builder_span_compare(a, b);
 }
 
-static uint64_t spans_next(struct roller_spans *spans)
+static uint64_t spans_next(struct state_builder_spans *spans)
 {
 	if (spans->is_unsorted)
 		qsort(spans->list + spans->head, spans->count - spans->head, sizeof *spans->list,
@@ -109,10 +110,10 @@ static uint64_t spans_next(struct roller_spans *spans)
 
 static int compare_samples(const void *a, const void *b)
 {
-	return roller_sample_compare(a, b);
+	return state_builder_sample_compare(a, b);
 }
 
-static uint64_t samples_next(struct roller_samples *samples)
+static uint64_t samples_next(struct state_builder_samples *samples)
 {
 	if (samples->is_unsorted)
 		qsort(samples->list + samples->head, samples->count - samples->head, sizeof *samples->list,
@@ -122,7 +123,7 @@ static uint64_t samples_next(struct roller_samples *samples)
 }
 
 /* No more is moved than was taken. */
-static void samples_shrink(struct roller_samples *samples)
+static void samples_shrink(struct state_builder_samples *samples)
 {
 	if (samples->head < samples->count - samples->head || samples->head == 0)
 		return;
@@ -132,7 +133,7 @@ static void samples_shrink(struct roller_samples *samples)
 	samples->head = 0;
 }
 
-static void spans_shrink(struct roller_spans *spans)
+static void spans_shrink(struct state_builder_spans *spans)
 {
 	if (spans->head < spans->count - spans->head || spans->head == 0)
 		return;
@@ -141,20 +142,20 @@ static void spans_shrink(struct roller_spans *spans)
 	spans->head = 0;
 }
 
-static bool take_span(struct store_roller *roller)
+static bool take_span(struct store_state_builder *roller)
 {
-	const struct roller_span *span = &roller->spans.list[roller->spans.head++];
+	const struct state_builder_span *span = &roller->spans.list[roller->spans.head++];
 
-	return line_take_span(&roller->line, (struct line_span){.begin_ns = span->begin_ns,
-						     .end_ns = span->end_ns,
-						     .context = span->context,
-						     .op = span->op,
-						     .state = roller_span_state(span)});
+	return state_timeline_take_span(&roller->line, (struct state_span){.begin_ns = span->begin_ns,
+							       .end_ns = span->end_ns,
+							       .context = span->context,
+							       .op = span->op,
+							       .state = state_builder_span_state(span)});
 }
 
-static void take_sample(struct store_roller *roller, const struct roller_sample *sample)
+static void take_sample(struct store_state_builder *roller, const struct state_builder_sample *sample)
 {
-	line_take_sample(&roller->line, sample->begin_ns, sample->context);
+	state_timeline_take_sample(&roller->line, sample->begin_ns, sample->context);
 	if (roller->awaits_sample && sample->begin_ns >= roller->valid_ns) {
 		roller->valid_ns = sample->begin_ns;
 		roller->awaits_sample = false;
@@ -162,7 +163,7 @@ static void take_sample(struct store_roller *roller, const struct roller_sample 
 }
 
 /* Takes what begins now or before, samples before spans. */
-static bool take_all(struct store_roller *roller)
+static bool take_all(struct store_state_builder *roller)
 {
 	for (;;) {
 		uint64_t sample_ns = samples_next(&roller->samples), span_ns = spans_next(&roller->spans);
@@ -177,30 +178,31 @@ static bool take_all(struct store_roller *roller)
 }
 
 /* Smaller buckets where they hold much, larger ones where little and the time allows. */
-static void base_adapt(struct store_roller *roller, uint64_t now_ns)
+static void base_adapt(struct store_state_builder *roller, uint64_t now_ns)
 {
 	unsigned base = roller->base;
 
 	if (roller->pieces > PIECES_MANY && base > 1)
 		roller->base--;
 	else if (roller->pieces < PIECES_FEW && base < ROLLER_TOP &&
-		 store_bucket_of(now_ns, roller_shift(base + 1)) == now_ns)
+		 store_bucket_of(now_ns, state_builder_shift(base + 1)) == now_ns)
 		roller->base++;
 	roller->pieces = 0;
 }
 
-static void piece_add(struct store_roller *roller, const struct line_piece *piece)
+static void piece_add(struct store_state_builder *roller, const struct state_piece *piece)
 {
 	/* What the sweep does not know is not counted, and nothing that holds it is made. */
 	bool is_known = !roller->awaits_sample && piece->begin_ns >= roller->valid_ns;
-	struct roller_bucket *bucket;
+	struct state_builder_bucket *bucket;
 
 	if (!is_known)
-		roller_spoil(roller, piece->begin_ns, piece->end_ns);
+		state_builder_spoil(roller, piece->begin_ns, piece->end_ns);
 	else
-		store_crowd_add(roller->crowd, piece);
-	if (is_known && roller->united && line_state_is_busy(piece->state))
-		store_united_add(roller->united, roller->united_queue, piece->begin_ns, piece->end_ns);
+		store_all_streams_add(roller->crowd, piece);
+	if (is_known && roller->united && span_state_is_busy(piece->state))
+		store_device_busy_add(
+			roller->united, roller->device_busy_queue, piece->begin_ns, piece->end_ns);
 	if (!roller->sizes)
 		return;
 	bucket = &roller->sizes[roller->base];
@@ -213,9 +215,9 @@ static void piece_add(struct store_roller *roller, const struct line_piece *piec
 }
 
 /* Where the sweep has to stop: at the end of the bucket that is being filled. */
-static uint64_t stop_at(struct store_roller *roller, uint64_t until_ns)
+static uint64_t stop_at(struct store_state_builder *roller, uint64_t until_ns)
 {
-	struct roller_bucket *bucket;
+	struct state_builder_bucket *bucket;
 	uint64_t end_ns;
 
 	if (!roller->sizes)
@@ -227,18 +229,18 @@ static uint64_t stop_at(struct store_roller *roller, uint64_t until_ns)
 	return end_ns < until_ns ? end_ns : until_ns;
 }
 
-bool roller_sweep(struct store_roller *roller, uint64_t until_ns)
+bool state_builder_sweep(struct store_state_builder *roller, uint64_t until_ns)
 {
 	struct line_walk *line = &roller->line;
 
 	while (line->now_ns < until_ns) {
-		struct line_piece piece;
+		struct state_piece piece;
 
 		if (!take_all(roller))
 			return false;
-		if (roller_run(roller, stop_at(roller, until_ns)))
+		if (state_builder_run(roller, stop_at(roller, until_ns)))
 			continue;
-		line_step(line, samples_next(&roller->samples), spans_next(&roller->spans),
+		state_timeline_step(line, samples_next(&roller->samples), spans_next(&roller->spans),
 			stop_at(roller, until_ns), &piece);
 		piece_add(roller, &piece);
 		if (roller->sizes && line->now_ns == bucket_end(&roller->sizes[roller->base], roller->base)) {
@@ -252,14 +254,14 @@ bool roller_sweep(struct store_roller *roller, uint64_t until_ns)
 }
 
 /* What is left of the buckets is absent, up to the one that holds all of its life. */
-void roller_finish(struct store_roller *roller)
+void state_builder_finish(struct store_state_builder *roller)
 {
 	uint64_t life_ns = roller->line.rules.begin_ns;
 
 	if (!roller->sizes)
 		return;
 	for (unsigned size = roller->base; size <= ROLLER_TOP; size++) {
-		struct roller_bucket *bucket = &roller->sizes[size];
+		struct state_builder_bucket *bucket = &roller->sizes[size];
 		uint64_t end_ns = bucket_end(bucket, size);
 
 		if (!bucket->next_ns) /* it ended with the bucket below */

@@ -18,7 +18,7 @@
 /* ---- late records ---- */
 
 /* The line is not known now, but again from `again_ns`. */
-static void doubt(struct store_roller *roller, uint64_t again_ns)
+static void doubt(struct store_state_builder *roller, uint64_t again_ns)
 {
 	for (unsigned size = 0; roller->sizes && size <= ROLLER_TOP; size++)
 		roller->sizes[size].is_whole = false;
@@ -30,27 +30,27 @@ static void doubt(struct store_roller *roller, uint64_t again_ns)
 }
 
 /* The stream turns out to be read by other rules than those it was swept by. */
-static void doubt_all(struct store_roller *roller)
+static void doubt_all(struct store_state_builder *roller)
 {
-	roller_spoil(roller, roller->line.rules.begin_ns, roller->line.now_ns);
+	state_builder_spoil(roller, roller->line.rules.begin_ns, roller->line.now_ns);
 	doubt(roller, 0);
 }
 
 /* What was rolled from this time on is wrong. */
-void roller_tear(struct store_roller *roller, uint64_t from_ns, uint64_t again_ns)
+void state_builder_tear(struct store_state_builder *roller, uint64_t from_ns, uint64_t again_ns)
 {
 	uint64_t life_ns = roller->line.rules.begin_ns;
 
-	roller_spoil(roller, from_ns > life_ns ? from_ns : life_ns, roller->line.now_ns);
+	state_builder_spoil(roller, from_ns > life_ns ? from_ns : life_ns, roller->line.now_ns);
 	if (from_ns < roller->torn_ns)
 		roller->torn_ns = from_ns;
 	doubt(roller, again_ns);
-	store_made_tear(&roller->made, from_ns);
+	store_pending_rollups_tear(&roller->made, from_ns);
 }
 
-void roller_monitored_end(struct store_roller *roller, const struct store_record *ended)
+void state_builder_monitored_end(struct store_state_builder *roller, const struct store_record *ended)
 {
-	struct line_stack *stack = &roller->line.stacks[LINE_KIND_MONITORED];
+	struct span_stack *stack = &roller->line.stacks[SPAN_KIND_MONITORED];
 
 	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
 		if (roller->spans.list[i].op == STORE_OP_MONITORED &&
@@ -64,28 +64,28 @@ void roller_monitored_end(struct store_roller *roller, const struct store_record
 	roller->line.steady_ns = 0;
 	roller->monitored_ns = UINT64_MAX;
 	if (roller->has_begun && ended->end_ns < roller->line.now_ns)
-		roller_tear(roller, ended->end_ns, 0);
+		state_builder_tear(roller, ended->end_ns, 0);
 }
 
 /* ---- waiting ---- */
 
-bool roller_is_late(const struct store_roller *roller, const struct store_record *record)
+bool state_builder_is_late(const struct store_state_builder *roller, const struct store_record *record)
 {
 	return roller->has_begun && record->begin_ns < roller->line.now_ns;
 }
 
 /* Until then its spans alone made the line. */
-void roller_note_samples(struct store_roller *roller)
+void state_builder_note_samples(struct store_state_builder *roller)
 {
 	if (roller->has_begun)
 		doubt_all(roller);
 	roller->line.rules.has_samples = true;
 }
 
-static bool samples_reserve(struct roller_samples *samples, size_t more)
+static bool samples_reserve(struct state_builder_samples *samples, size_t more)
 {
 	size_t wanted = samples->count + more, capacity = samples->capacity ? samples->capacity : 64;
-	struct roller_sample *grown;
+	struct state_builder_sample *grown;
 
 	if (wanted <= samples->capacity)
 		return true;
@@ -100,25 +100,25 @@ static bool samples_reserve(struct roller_samples *samples, size_t more)
 }
 
 /* There is room. */
-static void samples_add(struct roller_samples *samples, const struct store_record *record)
+static void samples_add(struct state_builder_samples *samples, const struct store_record *record)
 {
-	struct roller_sample *to = &samples->list[samples->count++];
+	struct state_builder_sample *to = &samples->list[samples->count++];
 
-	*to = (struct roller_sample){record->begin_ns, record->context};
-	if (samples->count - samples->head > 1 && roller_sample_compare(to - 1, to) > 0)
+	*to = (struct state_builder_sample){record->begin_ns, record->context};
+	if (samples->count - samples->head > 1 && state_builder_sample_compare(to - 1, to) > 0)
 		samples->is_unsorted = true;
 }
 
-bool roller_wait_sample(struct store_roller *roller, const struct store_record *record)
+bool state_builder_wait_sample(struct store_state_builder *roller, const struct store_record *record)
 {
 	if (roller->line.rules.is_gpu) /* a queue is what its spans say */
 		return true;
 	if (!roller->line.rules.has_samples)
-		roller_note_samples(roller);
+		state_builder_note_samples(roller);
 	if (!(record->flags & STORE_RECORD_EXTENT))
 		return true;
-	if (roller_is_late(roller, record))
-		roller_tear(roller, record->begin_ns, 0);
+	if (state_builder_is_late(roller, record))
+		state_builder_tear(roller, record->begin_ns, 0);
 	if (!samples_reserve(&roller->samples, 1))
 		return false;
 	samples_add(&roller->samples, record);
@@ -126,10 +126,11 @@ bool roller_wait_sample(struct store_roller *roller, const struct store_record *
 }
 
 /* Those that come in order, from the first on; there is room for all. How many they are. */
-static size_t take_ordered(struct store_roller *roller, const struct store_record *records, size_t count)
+static size_t take_ordered(
+	struct store_state_builder *roller, const struct store_record *records, size_t count)
 {
-	struct roller_samples *samples = &roller->samples;
-	struct roller_sample *to = samples->list + samples->count;
+	struct state_builder_samples *samples = &roller->samples;
+	struct state_builder_sample *to = samples->list + samples->count;
 	uint64_t least_ns = roller->has_begun ? roller->line.now_ns : 0;
 	size_t taken = 0;
 
@@ -143,7 +144,7 @@ static size_t take_ordered(struct store_roller *roller, const struct store_recor
 		if (!(record->flags & STORE_RECORD_EXTENT) || record->begin_ns < least_ns ||
 			record->begin_ns == UINT64_MAX)
 			break;
-		to[taken] = (struct roller_sample){record->begin_ns, record->context};
+		to[taken] = (struct state_builder_sample){record->begin_ns, record->context};
 		least_ns = record->begin_ns + 1;
 	}
 	samples->count += (uint32_t)taken;
@@ -151,21 +152,22 @@ static size_t take_ordered(struct store_roller *roller, const struct store_recor
 }
 
 /* Many at once, of a CPU stream. False: memory is out. */
-bool roller_wait_samples(struct store_roller *roller, const struct store_record *records, size_t count)
+bool state_builder_wait_samples(
+	struct store_state_builder *roller, const struct store_record *records, size_t count)
 {
 	if (!samples_reserve(&roller->samples, count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (roller->line.rules.has_samples)
 			i += take_ordered(roller, records + i, count - i);
-		if (i < count && !roller_wait_sample(roller, &records[i]))
+		if (i < count && !state_builder_wait_sample(roller, &records[i]))
 			return false;
 	}
 	return true;
 }
 
 /* Rollups made by other rules stay in the file, and readers pass over them. */
-void roller_note_switches(struct store_roller *roller)
+void state_builder_note_switches(struct store_state_builder *roller)
 {
 	if (!roller->line.rules.has_switches && roller->has_begun)
 		doubt_all(roller);
@@ -174,19 +176,20 @@ void roller_note_switches(struct store_roller *roller)
 
 /* The direction of a copy, which its attributes tell; most are one of a few. */
 static enum extent_state copy_state(
-	struct store_roller *roller, uint32_t attributes, const struct store_texts *texts)
+	struct store_state_builder *roller, uint32_t attributes, const struct store_texts *texts)
 {
-	struct roller_copy *known = &roller->copies[attributes % ROLLER_COPIES];
+	struct state_builder_copy *known = &roller->copies[attributes % ROLLER_COPIES];
 	struct store_slice text;
 
 	if (known->attributes == attributes)
 		return known->state;
 	text = store_texts_at(texts, attributes);
-	*known = (struct roller_copy){attributes, line_copy_state((const char *)text.bytes, text.size)};
+	*known =
+		(struct state_builder_copy){attributes, span_copy_state((const char *)text.bytes, text.size)};
 	return known->state;
 }
 
-static bool spans_reserve(struct roller_spans *spans, size_t more)
+static bool spans_reserve(struct state_builder_spans *spans, size_t more)
 {
 	size_t wanted = spans->count + more;
 
@@ -195,36 +198,36 @@ static bool spans_reserve(struct roller_spans *spans, size_t more)
 	/* What is not touched costs nothing, what is moved is touched twice. */
 	if (wanted < SPANS_GROWTH * (size_t)spans->capacity)
 		wanted = SPANS_GROWTH * (size_t)spans->capacity;
-	return wanted <= UINT32_MAX && store_table_reserve((void **)&spans->list, &spans->capacity,
+	return wanted <= UINT32_MAX && store_id_table_reserve((void **)&spans->list, &spans->capacity,
 					       (uint32_t)wanted, sizeof *spans->list);
 }
 
 /* What is the same for all spans of an operation. */
 struct meaning {
 	uint32_t op;
-	enum line_kind kind;
+	enum span_kind kind;
 	enum extent_state state; /* unless its attributes tell */
 	bool tells_state, tells_switches;
 };
 
-static struct meaning meaning_of(const struct store_roller *roller, uint32_t op)
+static struct meaning meaning_of(const struct store_state_builder *roller, uint32_t op)
 {
 	const bool is_gpu = roller->line.rules.is_gpu;
 
 	return (struct meaning){.op = op,
-		.kind = line_kind_of(op, is_gpu, roller->line.rules.has_samples),
-		.state = line_state_of(op, is_gpu),
+		.kind = span_kind_of(op, is_gpu, roller->line.rules.has_samples),
+		.state = span_state_of(op, is_gpu),
 		.tells_state = is_gpu && op == STORE_OP_COPY,
 		.tells_switches =
 			(op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE) && !roller->is_switches_said};
 }
 
 /* Those at the front of one operation, behind what waits already; how many they are. There is room. */
-static size_t wait_alike(struct store_roller *roller, const struct meaning *meaning,
+static size_t wait_alike(struct store_state_builder *roller, const struct meaning *meaning,
 	const struct store_record *records, size_t count, const struct store_texts *texts)
 {
-	struct roller_spans *spans = &roller->spans;
-	struct roller_span *to = spans->list + spans->count, *const first = spans->list + spans->head;
+	struct state_builder_spans *spans = &roller->spans;
+	struct state_builder_span *to = spans->list + spans->count, *const first = spans->list + spans->head;
 	const uint32_t op = meaning->op;
 	const uint64_t late_ns = roller->has_begun ? roller->line.now_ns : 0;
 	bool falls = false;
@@ -236,41 +239,41 @@ static size_t wait_alike(struct store_roller *roller, const struct meaning *mean
 		if (record->end_ns <= record->begin_ns)
 			continue;
 		if (record->begin_ns < late_ns)
-			roller_tear(roller, record->begin_ns, record->end_ns);
+			state_builder_tear(roller, record->begin_ns, record->end_ns);
 		to->begin_ns = record->begin_ns;
 		to->end_ns = record->end_ns;
 		to->context = record->context;
-		to->metric = store_line_roll_metric(meaning->tells_state && record->attributes
-							    ? copy_state(roller, record->attributes, texts)
-							    : meaning->state,
+		to->metric = store_state_rollup_metric(meaning->tells_state && record->attributes
+							       ? copy_state(roller, record->attributes, texts)
+							       : meaning->state,
 			op);
 		to->op = op;
 		if (to > first && to[-1].begin_ns >= to->begin_ns)
-			falls |= roller_span_compare(to - 1, to) > 0;
+			falls |= state_builder_span_compare(to - 1, to) > 0;
 		to++;
 	}
 	if (meaning->tells_switches && to > spans->list + spans->count)
-		roller_note_switches(roller);
+		state_builder_note_switches(roller);
 	spans->count = (uint32_t)(to - spans->list);
 	spans->is_unsorted |= falls;
 	return i;
 }
 
-bool roller_wait_span(
-	struct store_roller *roller, const struct store_record *record, const struct store_texts *texts)
+bool state_builder_wait_span(struct store_state_builder *roller, const struct store_record *record,
+	const struct store_texts *texts)
 {
-	return roller_wait_spans(roller, record, 1, texts, true) == 1;
+	return state_builder_wait_spans(roller, record, 1, texts, true) == 1;
 }
 
 /* What tables know of them: spans of a stream that has rollups, in order, not late, of
  * operations of which no more is to be asked. How many they are, from the first on. There is room. */
-static size_t wait_quick(struct store_roller *roller, const struct store_record *records, size_t count,
+static size_t wait_quick(struct store_state_builder *roller, const struct store_record *records, size_t count,
 	const struct store_texts *texts)
 {
-	struct roller_spans *spans = &roller->spans;
+	struct state_builder_spans *spans = &roller->spans;
 	const bool is_gpu = roller->line.rules.is_gpu;
-	const uint32_t *metrics = roller_metrics(roller);
-	struct roller_span *to = spans->list + spans->count;
+	const uint32_t *metrics = state_builder_metrics(roller);
+	struct state_builder_span *to = spans->list + spans->count;
 	const struct store_record *record = records, *const end = records + count;
 	uint64_t least_ns = roller->has_begun ? roller->line.now_ns : 0;
 
@@ -292,14 +295,14 @@ static size_t wait_quick(struct store_roller *roller, const struct store_record 
 		least_ns = begin_ns + 1;
 		if (op == STORE_OP_COPY && is_gpu && record->attributes)
 			to->metric =
-				store_line_roll_metric(copy_state(roller, record->attributes, texts), op);
+				store_state_rollup_metric(copy_state(roller, record->attributes, texts), op);
 	}
 	spans->count = (uint32_t)(to - spans->list);
 	return (size_t)(record - records);
 }
 
 /* Does a span of that operation tell more than that it is there? */
-static bool tells_more(const struct store_roller *roller, uint32_t what)
+static bool tells_more(const struct store_state_builder *roller, uint32_t what)
 {
 	if (what == STORE_OP_MONITORED)
 		return true;
@@ -307,8 +310,8 @@ static bool tells_more(const struct store_roller *roller, uint32_t what)
 					 what == STORE_OP_BLOCKED || what == STORE_OP_RUNNABLE);
 }
 
-size_t roller_wait_spans(struct store_roller *roller, const struct store_record *records, size_t count,
-	const struct store_texts *texts, bool is_told)
+size_t state_builder_wait_spans(struct store_state_builder *roller, const struct store_record *records,
+	size_t count, const struct store_texts *texts, bool is_told)
 {
 	size_t i = 0;
 
@@ -321,7 +324,7 @@ size_t roller_wait_spans(struct store_roller *roller, const struct store_record 
 		if (!is_told && tells_more(roller, op))
 			break;
 		meaning = meaning_of(roller, op);
-		if (meaning.kind != LINE_KIND_COUNT)
+		if (meaning.kind != SPAN_KIND_COUNT)
 			i += wait_alike(roller, &meaning, records + i, 1, texts);
 		else /* nothing to a line: launches are, of threads with samples */
 			while (i < count && records[i].what == op)
@@ -333,22 +336,24 @@ size_t roller_wait_spans(struct store_roller *roller, const struct store_record 
 /* ---- how many ---- */
 
 /* Of how many of one stream it is worth a sweep. */
-static uint32_t wait_many(const struct store_rollers *rollers)
+static uint32_t wait_many(const struct store_state_builders *builders)
 {
-	const uint32_t each = WAIT_TOGETHER / (rollers->live ? rollers->live : 1);
+	const uint32_t each = WAIT_TOGETHER / (builders->live ? builders->live : 1);
 
 	if (each > WAIT_MANY)
 		return WAIT_MANY;
 	return each > WAIT_FEW ? each : WAIT_FEW;
 }
 
-bool store_rollers_is_full(const struct store_rollers *rollers, uint32_t stream)
+bool store_state_builders_is_full(const struct store_state_builders *builders, uint32_t stream)
 {
-	const struct store_roller *roller = stream < rollers->count ? rollers->places[stream].roller : NULL;
-	uint32_t waiting = roller ? roller_samples_waiting(roller) + roller_spans_waiting(roller) : 0;
+	const struct store_state_builder *roller =
+		stream < builders->count ? builders->places[stream].roller : NULL;
+	uint32_t waiting =
+		roller ? state_builder_samples_waiting(roller) + state_builder_spans_waiting(roller) : 0;
 
 	/* Those that had to stay last time may have to stay: they are sorted again when there are twice as
 	 * many. */
-	return (waiting > wait_many(rollers) && waiting / 2 >= roller->asked) ||
+	return (waiting > wait_many(builders) && waiting / 2 >= roller->asked) ||
 	       (waiting > ROLLER_WAIT_MAX + WAIT_OVER && roller->asked <= ROLLER_WAIT_MAX);
 }

@@ -16,108 +16,108 @@
  */
 #include "store/states/state_timeline.h"
 
-void line_fini(struct line_walk *line)
+void state_timeline_fini(struct line_walk *line)
 {
-	for (int kind = 0; kind < LINE_KIND_COUNT; kind++)
-		line_stack_fini(&line->stacks[kind]);
+	for (int kind = 0; kind < SPAN_KIND_COUNT; kind++)
+		span_stack_fini(&line->stacks[kind]);
 }
 
-bool line_hides_sample(const struct line_walk *line, uint64_t time_ns, uint32_t context)
+bool state_timeline_hides_sample(const struct line_walk *line, uint64_t time_ns, uint32_t context)
 {
-	const struct line_span sample = {.context = context}, held = {.context = line->force.context};
+	const struct state_span sample = {.context = context}, held = {.context = line->force.context};
 
 	return line->force.holds && line->force.begin_ns == time_ns && context != line->force.context &&
-	       line_order(&line->names, &sample, &held) < 0;
+	       tie_break(&line->names, &sample, &held) < 0;
 }
 
-void line_take_sample(struct line_walk *line, uint64_t time_ns, uint32_t context)
+void state_timeline_take_sample(struct line_walk *line, uint64_t time_ns, uint32_t context)
 {
 	uint64_t reach_ns = line->rules.period_ns;
 
-	if (line_hides_sample(line, time_ns, context))
+	if (state_timeline_hides_sample(line, time_ns, context))
 		return;
 	line->force.begin_ns = time_ns;
 	line->force.end_ns = UINT64_MAX;
 	line->force.context = context;
 	line->force.serial = ++line->serial;
 	line->force.holds = true;
-	if (reach_ns && !line->rules.has_switches && reach_ns < (UINT64_MAX - time_ns) / LINE_PERIODS)
-		line->force.end_ns = time_ns + LINE_PERIODS * reach_ns;
+	if (reach_ns && !line->rules.has_switches && reach_ns < (UINT64_MAX - time_ns) / STATE_PERIODS)
+		line->force.end_ns = time_ns + STATE_PERIODS * reach_ns;
 }
 
-bool line_take_span(struct line_walk *line, struct line_span span)
+bool state_timeline_take_span(struct line_walk *line, struct state_span span)
 {
-	enum line_kind kind = line_kind_of(span.op, line->rules.is_gpu, line->rules.has_samples);
+	enum span_kind kind = span_kind_of(span.op, line->rules.is_gpu, line->rules.has_samples);
 
 	span.serial = ++line->serial;
-	if (kind == LINE_KIND_COUNT || span.end_ns <= line->now_ns || span.end_ns <= span.begin_ns)
+	if (kind == SPAN_KIND_COUNT || span.end_ns <= line->now_ns || span.end_ns <= span.begin_ns)
 		return true;
 	line->steady_ns = 0;
 	line->held |= 1u << kind;
-	return line_stack_push(&line->stacks[kind], &span, &line->names);
+	return span_stack_push(&line->stacks[kind], &span, &line->names);
 }
 
-static const struct line_span *top_held(struct line_walk *line, enum line_kind kind)
+static const struct state_span *top_held(struct line_walk *line, enum span_kind kind)
 {
-	const struct line_span *span;
+	const struct state_span *span;
 
-	span = line_stack_top(&line->stacks[kind], line->now_ns);
+	span = span_stack_top(&line->stacks[kind], line->now_ns);
 	if (!span)
 		line->held &= ~(1u << kind);
 	return span;
 }
 
 /* The span of a kind that holds the line now, NULL: none. Of most kinds there never is one. */
-static inline const struct line_span *top(struct line_walk *line, enum line_kind kind)
+static inline const struct state_span *top(struct line_walk *line, enum span_kind kind)
 {
 	return line->held >> kind & 1 ? top_held(line, kind) : NULL;
 }
 
 static bool is_monitored(struct line_walk *line)
 {
-	const struct line_rules *rules = &line->rules;
+	const struct state_rules *rules = &line->rules;
 
 	if (rules->has_monitored)
-		return top(line, LINE_KIND_MONITORED) != NULL;
+		return top(line, SPAN_KIND_MONITORED) != NULL;
 	return line->now_ns >= rules->first_ns && line->now_ns < rules->last_ns;
 }
 
 /* The span that owns the line now, NULL: none. */
-static const struct line_span *owner_span(struct line_walk *line)
+static const struct state_span *owner_span(struct line_walk *line)
 {
-	const struct line_span *span = line->rules.is_gpu ? top(line, LINE_KIND_WORK) : NULL;
+	const struct state_span *span = line->rules.is_gpu ? top(line, SPAN_KIND_WORK) : NULL;
 
 	if (!span)
-		span = top(line, LINE_KIND_SYNC);
+		span = top(line, SPAN_KIND_SYNC);
 	if (!span)
-		span = top(line, LINE_KIND_BLOCKED);
+		span = top(line, SPAN_KIND_BLOCKED);
 	if (!span)
-		span = top(line, LINE_KIND_RUNNABLE);
+		span = top(line, SPAN_KIND_RUNNABLE);
 	if (!span && !line->rules.is_gpu)
-		span = top(line, LINE_KIND_WORK);
+		span = top(line, SPAN_KIND_WORK);
 	return span;
 }
 
 /* What the line is now but for samples. */
 static void find_base(struct line_walk *line)
 {
-	const struct line_rules *rules = &line->rules;
-	struct line_piece *base = &line->base;
-	const struct line_span *span = NULL;
+	const struct state_rules *rules = &line->rules;
+	struct state_piece *base = &line->base;
+	const struct state_span *span = NULL;
 
-	*base = (struct line_piece){.begin_ns = line->now_ns, .state = EXTENT_ABSENT};
+	*base = (struct state_piece){.begin_ns = line->now_ns, .state = EXTENT_ABSENT};
 	line->is_base_open = false;
 	if (line->now_ns < rules->begin_ns || line->now_ns >= rules->end_ns)
 		return;
-	span = top(line, LINE_KIND_LOST);
+	span = top(line, SPAN_KIND_LOST);
 	if (!span)
-		span = top(line, LINE_KIND_UNMONITORED);
+		span = top(line, SPAN_KIND_UNMONITORED);
 	if (!span && !is_monitored(line)) {
 		base->state = EXTENT_UNMONITORED;
 		return;
 	}
 	if (!span)
-		span = top(line, LINE_KIND_THINNED);
+		span = top(line, SPAN_KIND_THINNED);
 	if (!span)
 		span = owner_span(line);
 	if (!span) {
@@ -141,7 +141,7 @@ static uint64_t nearer(const struct line_walk *line, uint64_t a_ns, uint64_t b_n
 /* Until when nothing but samples changes the line. */
 static uint64_t steady_until(struct line_walk *line, uint64_t until)
 {
-	const struct line_rules *rules = &line->rules;
+	const struct state_rules *rules = &line->rules;
 
 	until = nearer(line, until, rules->begin_ns);
 	until = nearer(line, until, rules->end_ns);
@@ -150,7 +150,7 @@ static uint64_t steady_until(struct line_walk *line, uint64_t until)
 		until = nearer(line, until, rules->last_ns);
 	}
 	for (unsigned held = line->held; held; held &= held - 1) {
-		const struct line_span *span = top(line, (enum line_kind)__builtin_ctz(held));
+		const struct state_span *span = top(line, (enum span_kind)__builtin_ctz(held));
 
 		if (span)
 			until = nearer(line, until, span->end_ns);
@@ -163,8 +163,8 @@ static bool is_dead(enum extent_state state)
 	return state == EXTENT_ABSENT || state == EXTENT_LOST || state == EXTENT_UNMONITORED;
 }
 
-void line_step(struct line_walk *line, uint64_t next_sample_ns, uint64_t next_span_ns, uint64_t end_ns,
-	struct line_piece *piece)
+void state_timeline_step(struct line_walk *line, uint64_t next_sample_ns, uint64_t next_span_ns,
+	uint64_t end_ns, struct state_piece *piece)
 {
 	if (line->now_ns >= line->steady_ns) {
 		find_base(line);

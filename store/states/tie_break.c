@@ -11,14 +11,14 @@ static int compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_paths(const struct line_names *names, uint32_t a, uint32_t b)
+static int compare_paths(const struct tie_names *names, uint32_t a, uint32_t b)
 {
 	struct store_hash x = names->path(names->own, a), y = names->path(names->own, b);
 
 	return store_hash_compare(x, y);
 }
 
-static int compare_operations(const struct line_names *names, uint32_t a, uint32_t b)
+static int compare_operations(const struct tie_names *names, uint32_t a, uint32_t b)
 {
 	struct store_slice x, y;
 	int order;
@@ -31,7 +31,7 @@ static int compare_operations(const struct line_names *names, uint32_t a, uint32
 	return order ? order : compare(x.size, y.size);
 }
 
-int line_order(const struct line_names *names, const struct line_span *a, const struct line_span *b)
+int tie_break(const struct tie_names *names, const struct state_span *a, const struct state_span *b)
 {
 	int order = a->context == b->context ? 0 : compare_paths(names, a->context, b->context);
 

@@ -13,13 +13,13 @@
 #include "store/states/span_stack.h"
 
 /* What ids stand for. */
-struct line_names {
+struct tie_names {
 	struct store_hash (*path)(const void *own, uint32_t context);
 	struct store_slice (*operation)(const void *own, uint32_t op); /* STORE_OP_TEXT and above */
 	const void *own;
 };
 
 /* Below 0: `a` gives way to `b`, which is of the same time; 0: it makes no difference. */
-int line_order(const struct line_names *names, const struct line_span *a, const struct line_span *b);
+int tie_break(const struct tie_names *names, const struct state_span *a, const struct state_span *b);
 
 #endif

@@ -42,7 +42,7 @@ static int copy_values(const struct store_reader *reader, struct store_file *to,
 	const struct store_pages *pages = &reader->snapshot.pages;
 	int rc = make_room(to, pages->page_count * pages->page_bytes, error), failed;
 
-	rc = rc ? rc : store_rewrite(&reader->snapshot, to, 0, error);
+	rc = rc ? rc : store_compact(&reader->snapshot, to, 0, error);
 	if (rc)
 		return rc;
 	failed = mdb_env_sync(store_file_env(to), 1); /* to the file; the disk may take its time */
@@ -57,7 +57,7 @@ struct pack {
 	ZSTD_CCtx *zstd;
 	uint8_t *input, *output;
 	uint64_t *ends;
-	struct store_packed_header header;
+	struct store_archive_pages_header header;
 	size_t frame_count;
 };
 
@@ -69,8 +69,8 @@ static int failed(const struct pack *pack, struct error *error)
 
 static int pack_frame(struct pack *pack, size_t frame, uint64_t *at, struct error *error)
 {
-	const size_t most = ZSTD_compressBound(STORE_PACKED_FRAME_BYTES);
-	size_t size = fread(pack->input, 1, STORE_PACKED_FRAME_BYTES, pack->from), packed;
+	const size_t most = ZSTD_compressBound(STORE_ARCHIVE_PAGES_FRAME_BYTES);
+	size_t size = fread(pack->input, 1, STORE_ARCHIVE_PAGES_FRAME_BYTES, pack->from), packed;
 
 	if (!size || ferror(pack->from))
 		return error_set(
@@ -109,13 +109,14 @@ static int pack_frames(struct pack *pack, struct error *error)
 
 static int pack_init(struct pack *pack, uint64_t bytes, struct error *error)
 {
-	pack->header = (struct store_packed_header){
-		.version = STORE_PACKED_VERSION, .frame_bytes = STORE_PACKED_FRAME_BYTES, .bytes = bytes};
-	memcpy(pack->header.magic, STORE_PACKED_MAGIC, sizeof pack->header.magic);
-	pack->frame_count = (bytes + STORE_PACKED_FRAME_BYTES - 1) / STORE_PACKED_FRAME_BYTES;
+	pack->header = (struct store_archive_pages_header){.version = STORE_ARCHIVE_PAGES_VERSION,
+		.frame_bytes = STORE_ARCHIVE_PAGES_FRAME_BYTES,
+		.bytes = bytes};
+	memcpy(pack->header.magic, STORE_ARCHIVE_PAGES_MAGIC, sizeof pack->header.magic);
+	pack->frame_count = (bytes + STORE_ARCHIVE_PAGES_FRAME_BYTES - 1) / STORE_ARCHIVE_PAGES_FRAME_BYTES;
 	pack->zstd = ZSTD_createCCtx();
-	pack->input = malloc(STORE_PACKED_FRAME_BYTES);
-	pack->output = malloc(ZSTD_compressBound(STORE_PACKED_FRAME_BYTES));
+	pack->input = malloc(STORE_ARCHIVE_PAGES_FRAME_BYTES);
+	pack->output = malloc(ZSTD_compressBound(STORE_ARCHIVE_PAGES_FRAME_BYTES));
 	pack->ends = calloc(pack->frame_count + 1, sizeof *pack->ends);
 	if (!pack->zstd || !pack->input || !pack->output || !pack->ends)
 		return error_memory(error);

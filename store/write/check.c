@@ -136,17 +136,17 @@ static int check_open(struct store_reader *reader, struct error *error)
 /* An archive's frames that no page of interest lies in, too. */
 static int check_frames(const struct store_reader *reader, struct error *error)
 {
-	struct store_packed *packed = store_file_packed(reader->snapshot.file);
+	struct store_archive_pages *packed = store_file_packed(reader->snapshot.file);
 
-	if (!packed || store_packed_need(packed, 0, store_packed_size(packed)))
+	if (!packed || store_archive_pages_need(packed, 0, store_archive_pages_size(packed)))
 		return 0;
 	return error_set(error, ERROR_RUN, "'%s': %s", store_file_path(reader->snapshot.file),
-		store_packed_why(packed));
+		store_archive_pages_why(packed));
 }
 
 static int check_texts(const struct store_reader *reader, struct error *error)
 {
-	return store_text_late_check(&reader->texts)
+	return store_lazy_text_check(&reader->texts)
 		       ? 0
 		       : store_reader_damaged(reader, "its table 'text'", error);
 }

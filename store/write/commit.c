@@ -28,12 +28,12 @@ static int put_facts(struct store_writer *writer, MDB_txn *txn)
 }
 
 static int put_pack(struct store_writer *writer, MDB_txn *txn, enum store_tree_id tree, const void *table,
-	uint32_t count, store_pack_put_entry *put_entry)
+	uint32_t count, store_append_block_put_entry *put_entry)
 {
 	bool rewrite = tree == STORE_TREE_MODULE && writer->modules_changed;
 
-	return store_pack_put(&writer->packs[tree], txn, writer->dbi[tree], table, count, rewrite, put_entry,
-		&writer->scratch);
+	return store_append_block_put(&writer->packs[tree], txn, writer->dbi[tree], table, count, rewrite,
+		put_entry, &writer->scratch);
 }
 
 static int put_tables(struct store_writer *writer, MDB_txn *txn)
@@ -118,11 +118,11 @@ static int put_open(struct store_writer *writer, MDB_txn *txn)
 
 static int put_thinned(struct store_writer *writer, MDB_txn *txn)
 {
-	if (!store_thin_is_due(&writer->thin))
+	if (!store_retention_is_due(&writer->thin))
 		return 0;
 	for (uint32_t block = 0; block < writer->dirty_count; block++)
 		writer->dirty_streams[block] = 1;
-	return store_thin_put(
+	return store_retention_put(
 		&writer->thin, &writer->ingest, writer->streams, writer->stream_count, &writer->metrics, txn);
 }
 
@@ -132,9 +132,9 @@ static int put_all(struct store_writer *writer, MDB_txn *txn)
 
 	rc = rc ? rc : put_thinned(writer, txn);
 	rc = rc ? rc
-		: store_total_put(
+		: store_run_total_put(
 			  &writer->total, &writer->ingest.rolls, txn, writer->dbi, writer->is_closing);
-	rc = rc ? rc : store_rollers_put(&writer->rollers, txn, writer->dbi[STORE_TREE_ROLL]);
+	rc = rc ? rc : store_state_builders_put(&writer->builders, txn, writer->dbi[STORE_TREE_ROLL]);
 	rc = rc ? rc : put_tables(writer, txn);
 	rc = rc ? rc : put_facts(writer, txn);
 	rc = rc ? rc : put_streams(writer, txn);
@@ -147,12 +147,12 @@ static void committed(struct store_writer *writer)
 	int dead;
 
 	store_ingest_committed(&writer->ingest);
-	store_thin_committed(&writer->thin, &writer->ingest);
-	writer->rollers.thinned_ns = writer->thin.until_ns;
-	store_total_committed(&writer->total);
-	store_rollers_committed(&writer->rollers);
+	store_retention_committed(&writer->thin, &writer->ingest);
+	writer->builders.thinned_ns = writer->thin.until_ns;
+	store_run_total_committed(&writer->total);
+	store_state_builders_committed(&writer->builders);
 	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
-		store_pack_committed(&writer->packs[tree]);
+		store_append_block_committed(&writer->packs[tree]);
 	writer->modules_changed = false;
 	writer->facts.size = 0;
 	if (writer->dirty_count)
@@ -186,8 +186,8 @@ static uint64_t complete_until(const struct store_writer *writer, uint32_t strea
 
 void store_writer_roll(struct store_writer *writer, uint32_t stream)
 {
-	store_rollers_advance(
-		&writer->rollers, stream, &writer->streams[stream], complete_until(writer, stream));
+	store_state_builders_advance(
+		&writer->builders, stream, &writer->streams[stream], complete_until(writer, stream));
 }
 
 static int try_commit(struct store_writer *writer)
@@ -214,11 +214,11 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 			store_file_path(writer->file));
 	for (uint32_t stream = 0; stream < writer->stream_count; stream++)
 		store_writer_roll(writer, stream);
-	store_rollers_unite(&writer->rollers, writer->is_closing);
+	store_state_builders_unite(&writer->builders, writer->is_closing);
 	if (writer->is_closing && writer->thin.shift) /* what was dropped, streams do not know, either */
-		store_crowd_give_up(&writer->rollers.crowd);
+		store_all_streams_give_up(&writer->builders.crowd);
 	if (writer->is_closing)
-		store_rollers_crowd(&writer->rollers, writer->streams, writer->stream_count);
+		store_state_builders_crowd(&writer->builders, writer->streams, writer->stream_count);
 	/* A full map poisons the transaction: it is given up, the map grows, and all is put once more. */
 	while ((rc = try_commit(writer)) == MDB_MAP_FULL) {
 		rc = store_file_grow(writer->file, error);

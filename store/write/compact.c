@@ -20,8 +20,8 @@ struct copy {
 	MDB_txn *txn;
 	MDB_dbi dbi;
 	size_t pending; /* bytes since the last commit */
-	struct store_dense dense;
-	struct store_bundle_draft bundle;
+	struct store_zstd_block dense;
+	struct store_leaf_block_draft bundle;
 	bool is_settled, is_bundled, drops_rolls;
 };
 
@@ -50,7 +50,7 @@ static int put_bundle(struct copy *copy)
 {
 	struct store_slice key, value;
 
-	return store_bundle_finish(&copy->bundle, &key, &value) ? put_node(copy, key, value) : ENOMEM;
+	return store_leaf_block_finish(&copy->bundle, &key, &value) ? put_node(copy, key, value) : ENOMEM;
 }
 
 static int put_value(
@@ -58,19 +58,19 @@ static int put_value(
 {
 	int rc = 0;
 
-	if (!copy->is_bundled || !store_bundle_has(tree))
+	if (!copy->is_bundled || !store_leaf_block_has(tree))
 		return put_node(copy, key, value);
-	if (store_bundle_is_full(&copy->bundle, key.size, value.size))
+	if (store_leaf_block_is_full(&copy->bundle, key.size, value.size))
 		rc = put_bundle(copy);
-	store_bundle_take(&copy->bundle, key, value);
+	store_leaf_block_take(&copy->bundle, key, value);
 	return rc;
 }
 
 static int put_dense(struct copy *copy, enum store_tree_id tree)
 {
-	struct store_dense *dense = &copy->dense;
+	struct store_zstd_block *dense = &copy->dense;
 
-	if (!store_dense_finish(dense))
+	if (!store_zstd_block_finish(dense))
 		return ENOMEM;
 	return put_value(copy, tree, (struct store_slice){dense->key, dense->key_size},
 		(struct store_slice){dense->value.data, dense->value.size});
@@ -80,19 +80,19 @@ static int take_dense(struct copy *copy, enum store_tree_id tree, const struct s
 {
 	int rc = 0;
 
-	if (store_dense_is_full(&copy->dense, tree, cursor->key, cursor->value.size))
+	if (store_zstd_block_is_full(&copy->dense, tree, cursor->key, cursor->value.size))
 		rc = put_dense(copy, tree);
-	if (!rc && !store_dense_take(&copy->dense, tree, cursor->key, cursor->value))
+	if (!rc && !store_zstd_block_take(&copy->dense, tree, cursor->key, cursor->value))
 		rc = MDB_CORRUPTED;
 	return rc || !copy->dense.entries.failed ? rc : ENOMEM;
 }
 
 static int copy_value(struct copy *copy, enum store_tree_id tree, const struct store_tree_cursor *cursor)
 {
-	if (copy->is_settled && !copy->from->is_dense && store_dense_has(tree))
+	if (copy->is_settled && !copy->from->is_dense && store_zstd_block_has(tree))
 		return take_dense(copy, tree, cursor);
 	if (tree == STORE_TREE_ROLL && copy->drops_rolls &&
-		!store_roll_is_worth(copy->from, cursor->key, cursor->value.size))
+		!store_rollup_prune_keeps(copy->from, cursor->key, cursor->value.size))
 		return 0;
 	return put_value(copy, tree, cursor->key, cursor->value);
 }
@@ -133,13 +133,13 @@ static int put_settled(struct copy *copy, struct error *error)
 	return rc ? store_file_failed(copy->to, "write", rc, error) : 0;
 }
 
-int store_rewrite(const struct store_snapshot *from, struct store_file *to, unsigned how, struct error *error)
+int store_compact(const struct store_snapshot *from, struct store_file *to, unsigned how, struct error *error)
 {
 	struct copy copy = {.from = from,
 		.to = to,
-		.is_settled = how & STORE_REWRITE_SETTLED,
-		.is_bundled = (how & STORE_REWRITE_SETTLED) || from->is_bundled,
-		.drops_rolls = how & STORE_REWRITE_DROPS_ROLLS};
+		.is_settled = how & STORE_COMPACT_SETTLED,
+		.is_bundled = (how & STORE_COMPACT_SETTLED) || from->is_bundled,
+		.drops_rolls = how & STORE_COMPACT_DROPS_ROLLS};
 	int rc = 0, failed;
 
 	mdb_env_set_flags(store_file_env(to), MDB_NOSYNC, 1);
@@ -151,8 +151,8 @@ int store_rewrite(const struct store_snapshot *from, struct store_file *to, unsi
 		if (tree == STORE_TREE_META && copy.is_settled && !rc)
 			rc = put_settled(&copy, error);
 	}
-	store_dense_fini(&copy.dense);
-	store_bundle_fini(&copy.bundle);
+	store_zstd_block_fini(&copy.dense);
+	store_leaf_block_fini(&copy.bundle);
 	if (rc) {
 		if (copy.txn)
 			mdb_txn_abort(copy.txn);
@@ -173,7 +173,7 @@ static int fill(struct store_file *by, void *own, struct error *error)
 {
 	const struct settling *settling = own;
 
-	return store_rewrite(&settling->from, by, settling->how, error);
+	return store_compact(&settling->from, by, settling->how, error);
 }
 
 /* Bytes of its pages that are in use; 0: not known. */
@@ -181,7 +181,8 @@ static uint64_t used_bytes(const struct store_file *file, uint64_t *all_bytes)
 {
 	uint64_t freed, pages, page_bytes;
 
-	if (!store_slow_count_pages(store_file_env(file), &freed, &pages, &page_bytes) || freed > pages)
+	if (!store_stale_readers_count_pages(store_file_env(file), &freed, &pages, &page_bytes) ||
+		freed > pages)
 		return 0;
 	*all_bytes = pages * page_bytes;
 	return (pages - freed) * page_bytes;
@@ -191,24 +192,24 @@ static uint64_t used_bytes(const struct store_file *file, uint64_t *all_bytes)
 static uint32_t worth_pages_of(const struct store_snapshot *from, uint64_t used, uint64_t all_bytes)
 {
 	uint64_t fresh_bytes;
-	uint32_t page_bytes = store_page_fit(from, &fresh_bytes);
+	uint32_t page_bytes = store_page_size_choose(from, &fresh_bytes);
 
-	if (used > STORE_REWRITE_ALWAYS_BYTES &&
+	if (used > STORE_COMPACT_ALWAYS_BYTES &&
 		(!fresh_bytes || fresh_bytes + all_bytes / GAIN_SHARE > all_bytes))
 		return 0;
 	return page_bytes;
 }
 
-bool store_rewrite_in_place(struct store_file *file, bool drops_rolls)
+bool store_compact_in_place(struct store_file *file, bool drops_rolls)
 {
 	struct settling settling = {.from.file = file,
-		.how = STORE_REWRITE_SETTLED | (drops_rolls ? STORE_REWRITE_DROPS_ROLLS : 0)};
+		.how = STORE_COMPACT_SETTLED | (drops_rolls ? STORE_COMPACT_DROPS_ROLLS : 0)};
 	uint64_t all_bytes, used = used_bytes(file, &all_bytes);
 	uint32_t page_bytes = 0;
 	struct error error;
 	bool is_replaced;
 
-	if (!used || used > STORE_REWRITE_MOST_BYTES)
+	if (!used || used > STORE_COMPACT_MOST_BYTES)
 		return false;
 	if (store_snapshot_renew(&settling.from, &error) == 0)
 		page_bytes = worth_pages_of(&settling.from, used, all_bytes);

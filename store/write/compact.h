@@ -14,22 +14,22 @@
 
 /* A store of so much in use is always rewritten when its writer ends; a larger one, up to so much, where that
  * spares a tenth of the file. */
-#define STORE_REWRITE_ALWAYS_BYTES (UINT64_C(64) << 20)
-#define STORE_REWRITE_MOST_BYTES (UINT64_C(1) << 30)
+#define STORE_COMPACT_ALWAYS_BYTES (UINT64_C(64) << 20)
+#define STORE_COMPACT_MOST_BYTES (UINT64_C(1) << 30)
 
 /* How: put the fact STORE_META_SETTLED, and what is dense (zstd_block.h); leave out rollups that are not
  * worth their room (rollup_prune.h): not where they are the record, in flight recordings. */
-#define STORE_REWRITE_SETTLED 1u
-#define STORE_REWRITE_DROPS_ROLLS 2u
+#define STORE_COMPACT_SETTLED 1u
+#define STORE_COMPACT_DROPS_ROLLS 2u
 
 /* All values of the snapshot into `to`, which is empty and whose map is twice as large as they. The caller
  * syncs. ERROR_RUN: a page is damaged; ERROR_IO: `to` cannot be written. */
-int store_rewrite(
+int store_compact(
 	const struct store_snapshot *from, struct store_file *to, unsigned how, struct error *error);
 
 /* The writer's last step: the store takes its own place, settled (file_replace.c). Readers that have it open
  * keep the old file, which holds the same. False: nothing has changed, and what the last commit put is in the
  * file, but perhaps not on the disk. */
-bool store_rewrite_in_place(struct store_file *file, bool drops_rolls);
+bool store_compact_in_place(struct store_file *file, bool drops_rolls);
 
 #endif

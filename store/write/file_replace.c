@@ -57,7 +57,7 @@ static bool may_be_replaced(const struct store_file *file, uint64_t bytes)
 	struct statvfs disk;
 	bool is_remote;
 
-	return store_place_of(file->fd, &is_remote) && !is_remote && fstatvfs(file->fd, &disk) == 0 &&
+	return store_filesystem_of(file->fd, &is_remote) && !is_remote && fstatvfs(file->fd, &disk) == 0 &&
 	       disk.f_frsize && disk.f_bavail > bytes / disk.f_frsize;
 }
 

@@ -23,7 +23,8 @@ static void add_each(struct store_writer *writer, const struct store_record *rec
 			add(writer, records[i].amount);
 }
 
-void store_writer_weigh(struct store_writer *writer, const struct store_record *records, size_t count)
+void store_writer_overflow_check(
+	struct store_writer *writer, const struct store_record *records, size_t count)
 {
 	uint64_t low = 0, high = 0;
 

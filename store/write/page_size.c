@@ -69,14 +69,15 @@ static void end_bundle(struct trial *trials, struct bundle *bundle)
 	if (bundle->count)
 		for (unsigned i = 0; i < SIZES; i++)
 			trial_add(&trials[i], bundle->key_size,
-				store_bundle_bytes(bundle->count, bundle->key_size, bundle->values_bytes));
+				store_leaf_block_bytes(
+					bundle->count, bundle->key_size, bundle->values_bytes));
 	bundle->count = bundle->values_bytes = 0;
 }
 
 static void add_value(struct trial *trials, struct bundle *bundle, size_t key_size, size_t value_size)
 {
-	if (store_bundle_bytes(bundle->count + 1, key_size, bundle->values_bytes + value_size) >
-		STORE_BUNDLE_BYTES)
+	if (store_leaf_block_bytes(bundle->count + 1, key_size, bundle->values_bytes + value_size) >
+		STORE_LEAF_BLOCK_BYTES)
 		end_bundle(trials, bundle);
 	bundle->count++;
 	bundle->values_bytes += value_size;
@@ -87,7 +88,7 @@ static void add_value(struct trial *trials, struct bundle *bundle, size_t key_si
 static void add_dense(struct trial *trials, struct bundle *bundle, size_t key_size, size_t bytes)
 {
 	for (size_t left = bytes, share; left; left -= share) {
-		share = left < STORE_DENSE_BYTES ? left : STORE_DENSE_BYTES;
+		share = left < STORE_ZSTD_BLOCK_BYTES ? left : STORE_ZSTD_BLOCK_BYTES;
 		add_value(trials, bundle, key_size, share / DENSE_SHARE);
 	}
 }
@@ -114,7 +115,7 @@ static void try_names(struct trial *trial)
  * which whoever copies it says. */
 static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id tree, struct trial *trials)
 {
-	const bool is_dense = store_dense_has(tree);
+	const bool is_dense = store_zstd_block_has(tree);
 	struct store_tree_cursor cursor;
 	struct bundle bundle = {0};
 	size_t key_size = 0, bytes = 0;
@@ -127,7 +128,7 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 			return false;
 		for (unsigned i = 0; i < SIZES && tree == STORE_TREE_META; i++)
 			trial_add(&trials[i], cursor.key.size, cursor.value.size);
-		if (store_bundle_has(tree) && !is_dense)
+		if (store_leaf_block_has(tree) && !is_dense)
 			add_value(trials, &bundle, cursor.key.size, cursor.value.size);
 		key_size = cursor.key.size > key_size ? cursor.key.size : key_size;
 		bytes += cursor.value.size;
@@ -142,7 +143,7 @@ static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id t
 	return rc == 0;
 }
 
-uint32_t store_page_fit(const struct store_snapshot *snapshot, uint64_t *bytes)
+uint32_t store_page_size_choose(const struct store_snapshot *snapshot, uint64_t *bytes)
 {
 	struct trial trials[SIZES], *best = &trials[SIZES - 1];
 

@@ -14,6 +14,6 @@
 
 /* For the values of the snapshot, put in order into a fresh file; those that are going to be dense
  * (zstd_block.h) by about what they will take. That file's bytes come to *bytes; 0: they are not known. */
-uint32_t store_page_fit(const struct store_snapshot *snapshot, uint64_t *bytes);
+uint32_t store_page_size_choose(const struct store_snapshot *snapshot, uint64_t *bytes);
 
 #endif

@@ -16,21 +16,21 @@
 #define UNITS 8u	/* buckets in what is kept, at least */
 #define SHIFT_LEAST 12u /* of a bucket */
 
-void store_thin_fini(struct store_thin *thin)
+void store_retention_fini(struct store_retention *thin)
 {
 	free(thin->pending);
-	*thin = (struct store_thin){0};
+	*thin = (struct store_retention){0};
 }
 
-void store_thin_ask(struct store_thin *thin, uint64_t now_ns, uint64_t keep_ns)
+void store_retention_ask(struct store_retention *thin, uint64_t now_ns, uint64_t keep_ns)
 {
 	uint64_t until_ns;
 
 	if (!thin->shift) {
 		thin->shift = SHIFT_LEAST;
-		while (thin->shift + STORE_ROLL_STEP < THIN_SHIFT_WHOLE &&
-			(uint64_t)UNITS << (thin->shift + STORE_ROLL_STEP) <= keep_ns)
-			thin->shift += STORE_ROLL_STEP;
+		while (thin->shift + STORE_ROLLUP_STEP < THIN_SHIFT_WHOLE &&
+			(uint64_t)UNITS << (thin->shift + STORE_ROLLUP_STEP) <= keep_ns)
+			thin->shift += STORE_ROLLUP_STEP;
 	}
 	thin->keep_ns = keep_ns;
 	until_ns = now_ns > keep_ns ? store_bucket_of(now_ns - keep_ns, thin->shift) : 0;
@@ -45,8 +45,8 @@ static bool is_kept(uint32_t op)
 	       op == STORE_OP_MARK || op == STORE_OP_THINNED;
 }
 
-bool store_thin_is_late(
-	const struct store_thin *thin, enum store_track track, const struct store_record *record)
+bool store_retention_is_late(
+	const struct store_retention *thin, enum store_track track, const struct store_record *record)
 {
 	if (track == STORE_SPANS)
 		return record->end_ns < thin->until_ns && !is_kept(record->what);
@@ -55,7 +55,7 @@ bool store_thin_is_late(
 
 /* ---- the keys of a track ---- */
 
-void thin_step(struct store_key_chunk *key)
+void retention_step(struct store_key_chunk *key)
 {
 	if (key->sequence < UINT16_MAX) {
 		key->sequence++;
@@ -70,7 +70,7 @@ void thin_step(struct store_key_chunk *key)
 	key->shift = STORE_SHIFT_MAX;
 }
 
-int thin_find_chunk(struct thin_pass *pass, struct store_key_chunk *key, uint64_t end_ns)
+int retention_find_chunk(struct retention_pass *pass, struct store_key_chunk *key, uint64_t end_ns)
 {
 	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
 	MDB_val found = {sizeof bytes, bytes};
@@ -87,12 +87,12 @@ int thin_find_chunk(struct thin_pass *pass, struct store_key_chunk *key, uint64_
 		       : MDB_NOTFOUND;
 }
 
-bool thin_peek(const struct thin_pass *pass, struct store_chunk *chunk)
+bool retention_peek(const struct retention_pass *pass, struct store_chunk *chunk)
 {
 	return store_chunk_peek(chunk, (struct store_slice){pass->value.mv_data, pass->value.mv_size});
 }
 
-struct store_key_chunk thin_first_key(const struct thin_pass *pass, uint64_t from_ns)
+struct store_key_chunk retention_first_key(const struct retention_pass *pass, uint64_t from_ns)
 {
 	return (struct store_key_chunk){.bucket_ns = from_ns,
 		.stream = pass->stream,
@@ -100,24 +100,24 @@ struct store_key_chunk thin_first_key(const struct thin_pass *pass, uint64_t fro
 		.shift = STORE_SHIFT_MAX};
 }
 
-void thin_count_dropped(struct thin_pass *pass, uint64_t count)
+void retention_count_dropped(struct retention_pass *pass, uint64_t count)
 {
 	pass->thin->pending[pass->stream].dropped[pass->track] += count;
 }
 
-int thin_drop_chunk(struct thin_pass *pass)
+int retention_drop_chunk(struct retention_pass *pass)
 {
 	struct store_chunk chunk;
 
-	if (!thin_peek(pass, &chunk))
+	if (!retention_peek(pass, &chunk))
 		return MDB_CORRUPTED;
-	thin_count_dropped(pass, chunk.count);
+	retention_count_dropped(pass, chunk.count);
 	return mdb_cursor_del(pass->cursor, 0);
 }
 
 /* ---- spans and values ---- */
 
-static int put_left(struct thin_pass *pass, const struct store_key_chunk *key,
+static int put_left(struct retention_pass *pass, const struct store_key_chunk *key,
 	const struct store_record *left, unsigned count)
 {
 	struct store_ingest *ingest = pass->ingest;
@@ -133,8 +133,8 @@ static int put_left(struct thin_pass *pass, const struct store_key_chunk *key,
 	return mdb_put(pass->txn, ingest->dbi[STORE_TREE_CHUNK], &mdb_key, &value, 0);
 }
 
-static int thin_spans_of(
-	struct thin_pass *pass, const struct store_key_chunk *key, const struct store_batch *batch)
+static int retention_spans_of(
+	struct retention_pass *pass, const struct store_key_chunk *key, const struct store_batch *batch)
 {
 	struct store_record *left = malloc(batch->count * sizeof *left);
 	unsigned count = 0;
@@ -146,45 +146,45 @@ static int thin_spans_of(
 		if (is_kept(batch->what[i]))
 			left[count++] = store_batch_record(batch, i);
 	if (!count) {
-		rc = thin_drop_chunk(pass);
+		rc = retention_drop_chunk(pass);
 	} else if (count < batch->count) {
-		thin_count_dropped(pass, batch->count - count);
+		retention_count_dropped(pass, batch->count - count);
 		rc = put_left(pass, key, left, count);
 	}
 	free(left);
 	return rc;
 }
 
-static int thin_chunk(struct thin_pass *pass, const struct store_key_chunk *key)
+static int retention_chunk(struct retention_pass *pass, const struct store_key_chunk *key)
 {
 	struct store_chunk chunk;
 	struct store_batch batch;
 	int rc;
 
-	if (!thin_peek(pass, &chunk))
+	if (!retention_peek(pass, &chunk))
 		return MDB_CORRUPTED;
-	if (store_roll_last(key->bucket_ns, key->shift) >= pass->thin->wanted_ns ||
+	if (store_rollup_last(key->bucket_ns, key->shift) >= pass->thin->wanted_ns ||
 		chunk.end_ns >= pass->thin->wanted_ns)
 		return 0;
 	if (pass->track == STORE_VALUES)
-		return thin_drop_chunk(pass);
+		return retention_drop_chunk(pass);
 	store_batch_init(&batch);
 	rc = store_chunk_decode(&chunk, STORE_ALL, &batch, NULL);
-	rc = rc ? rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED : thin_spans_of(pass, key, &batch);
+	rc = rc ? rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED : retention_spans_of(pass, key, &batch);
 	store_batch_fini(&batch);
 	return rc;
 }
 
-static int thin_chunks(struct thin_pass *pass)
+static int retention_chunks(struct retention_pass *pass)
 {
-	struct store_key_chunk key = thin_first_key(pass, 0);
+	struct store_key_chunk key = retention_first_key(pass, 0);
 	int rc;
 
-	while ((rc = thin_find_chunk(pass, &key, pass->thin->wanted_ns)) == 0) {
-		rc = thin_chunk(pass, &key);
+	while ((rc = retention_find_chunk(pass, &key, pass->thin->wanted_ns)) == 0) {
+		rc = retention_chunk(pass, &key);
 		if (rc)
 			return rc;
-		thin_step(&key);
+		retention_step(&key);
 	}
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
@@ -192,7 +192,7 @@ static int thin_chunks(struct thin_pass *pass)
 /* ---- all streams ---- */
 
 /* What a transaction that failed has noted is not so. */
-static void take_back(struct store_thin *thin, struct store_stream *streams)
+static void take_back(struct store_retention *thin, struct store_stream *streams)
 {
 	for (uint32_t stream = 0; stream < thin->pending_count; stream++) {
 		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
@@ -204,7 +204,8 @@ static void take_back(struct store_thin *thin, struct store_stream *streams)
 	thin->pending_count = 0;
 }
 
-static void note(struct store_thin *thin, struct store_stream *stream, const struct thin_pending *pending)
+static void note(
+	struct store_retention *thin, struct store_stream *stream, const struct retention_pending *pending)
 {
 	bool is_thinned = false;
 
@@ -223,14 +224,15 @@ static bool has_records(const struct store_stream *stream, unsigned track)
 	return stream->count[track] > stream->dropped[track];
 }
 
-int store_thin_put(struct store_thin *thin, struct store_ingest *ingest, struct store_stream *streams,
-	uint32_t stream_count, const struct store_metrics *metrics, MDB_txn *txn)
+int store_retention_put(struct store_retention *thin, struct store_ingest *ingest,
+	struct store_stream *streams, uint32_t stream_count, const struct store_metrics *metrics,
+	MDB_txn *txn)
 {
-	struct thin_pass pass = {.thin = thin, .ingest = ingest, .metrics = metrics, .txn = txn};
+	struct retention_pass pass = {.thin = thin, .ingest = ingest, .metrics = metrics, .txn = txn};
 	int rc;
 
 	take_back(thin, streams);
-	if (!store_thin_is_due(thin) || !stream_count)
+	if (!store_retention_is_due(thin) || !stream_count)
 		return 0;
 	thin->pending = calloc(stream_count, sizeof *thin->pending);
 	if (!thin->pending)
@@ -246,9 +248,10 @@ int store_thin_put(struct store_thin *thin, struct store_ingest *ingest, struct 
 		for (unsigned track = 0; track < STORE_TRACK_COUNT && !rc; track++) {
 			pass.track = (enum store_track)track;
 			if (has_records(&streams[stream], track))
-				rc = track == STORE_SAMPLES ? thin_samples(&pass) : thin_chunks(&pass);
+				rc = track == STORE_SAMPLES ? retention_samples(&pass)
+							    : retention_chunks(&pass);
 		}
-		rc = rc ? rc : thin_join(&pass);
+		rc = rc ? rc : retention_join(&pass);
 	}
 	mdb_cursor_close(pass.cursor);
 	/* Noted whatever happened: the next attempt takes back as much. */
@@ -258,19 +261,19 @@ int store_thin_put(struct store_thin *thin, struct store_ingest *ingest, struct 
 }
 
 static void forget_builders(
-	const struct store_thin *thin, struct store_ingest *ingest, struct store_track_state *track)
+	const struct store_retention *thin, struct store_ingest *ingest, struct store_track_state *track)
 {
 	for (unsigned i = track->count; i-- > 0;) {
 		struct store_builder *builder = &track->builders[i];
 
-		if (store_roll_last(builder->key.bucket_ns, builder->key.shift) < thin->until_ns)
+		if (store_rollup_last(builder->key.bucket_ns, builder->key.shift) < thin->until_ns)
 			store_builder_remove(ingest, track, builder);
 	}
 }
 
-void store_thin_committed(struct store_thin *thin, struct store_ingest *ingest)
+void store_retention_committed(struct store_retention *thin, struct store_ingest *ingest)
 {
-	if (!store_thin_is_due(thin))
+	if (!store_retention_is_due(thin))
 		return;
 	free(thin->pending);
 	thin->pending = NULL;

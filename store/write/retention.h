@@ -24,31 +24,32 @@
 #include "store/ingest/ingest.h"
 
 /* All-zero drops nothing. */
-struct store_thin {
+struct store_retention {
 	uint64_t keep_ns;
-	uint64_t until_ns;	      /* what ends before it is dropped, as far as committed */
-	uint64_t wanted_ns;	      /* ... once the next commit succeeds */
-	uint8_t shift;		      /* of the smallest rollups that stand for dropped samples */
-	struct thin_pending *pending; /* [stream] what the transaction at hand has dropped */
+	uint64_t until_ns;		   /* what ends before it is dropped, as far as committed */
+	uint64_t wanted_ns;		   /* ... once the next commit succeeds */
+	uint8_t shift;			   /* of the smallest rollups that stand for dropped samples */
+	struct retention_pending *pending; /* [stream] what the transaction at hand has dropped */
 	uint32_t pending_count;
 };
-void store_thin_fini(struct store_thin *thin);
+void store_retention_fini(struct store_retention *thin);
 
 /* Drop, by the next commit, what ends more than keep_ns before now_ns. */
-void store_thin_ask(struct store_thin *thin, uint64_t now_ns, uint64_t keep_ns);
-static inline bool store_thin_is_due(const struct store_thin *thin)
+void store_retention_ask(struct store_retention *thin, uint64_t now_ns, uint64_t keep_ns);
+static inline bool store_retention_is_due(const struct store_retention *thin)
 {
 	return thin->wanted_ns > thin->until_ns;
 }
 /* Has the time of the record been dropped? */
-bool store_thin_is_late(
-	const struct store_thin *thin, enum store_track track, const struct store_record *record);
+bool store_retention_is_late(
+	const struct store_retention *thin, enum store_track track, const struct store_record *record);
 
 /* Drops it, behind store_ingest_put(), and notes in the streams what is gone. LMDB's code; called again
  * after a transaction that failed, it begins anew. */
-int store_thin_put(struct store_thin *thin, struct store_ingest *ingest, struct store_stream *streams,
-	uint32_t stream_count, const struct store_metrics *metrics, MDB_txn *txn);
+int store_retention_put(struct store_retention *thin, struct store_ingest *ingest,
+	struct store_stream *streams, uint32_t stream_count, const struct store_metrics *metrics,
+	MDB_txn *txn);
 /* After the commit: builders of what is gone go, too. */
-void store_thin_committed(struct store_thin *thin, struct store_ingest *ingest);
+void store_retention_committed(struct store_retention *thin, struct store_ingest *ingest);
 
 #endif

@@ -8,15 +8,15 @@
 
 #define THIN_SHIFT_WHOLE 62u /* of the largest rollups */
 
-struct thin_pending {
+struct retention_pending {
 	uint64_t dropped[STORE_TRACK_COUNT];
 	uint64_t thinned_ns; /* of the stream, before this transaction */
 	uint64_t joined_ns;  /* end of the last rollup that stands for what is dropped */
 };
 
 /* Going through a track. */
-struct thin_pass {
-	struct store_thin *thin;
+struct retention_pass {
+	struct store_retention *thin;
 	struct store_ingest *ingest;
 	const struct store_metrics *metrics;
 	MDB_txn *txn;
@@ -28,18 +28,18 @@ struct thin_pass {
 
 /* The chunk at or behind the key, and its value: MDB_NOTFOUND: the track has no more that begin before the
  * time. */
-int thin_find_chunk(struct thin_pass *pass, struct store_key_chunk *key, uint64_t end_ns);
+int retention_find_chunk(struct retention_pass *pass, struct store_key_chunk *key, uint64_t end_ns);
 /* The least key of the track from that time on; the next greater one. */
-struct store_key_chunk thin_first_key(const struct thin_pass *pass, uint64_t from_ns);
-void thin_step(struct store_key_chunk *key);
+struct store_key_chunk retention_first_key(const struct retention_pass *pass, uint64_t from_ns);
+void retention_step(struct store_key_chunk *key);
 /* The chunk at hand: its header, or away with it. */
-bool thin_peek(const struct thin_pass *pass, struct store_chunk *chunk);
-int thin_drop_chunk(struct thin_pass *pass);
-void thin_count_dropped(struct thin_pass *pass, uint64_t count);
+bool retention_peek(const struct retention_pass *pass, struct store_chunk *chunk);
+int retention_drop_chunk(struct retention_pass *pass);
+void retention_count_dropped(struct retention_pass *pass, uint64_t count);
 
 /* Samples of the stream into rollups. */
-int thin_samples(struct thin_pass *pass);
+int retention_samples(struct retention_pass *pass);
 /* The stream's old rollups into larger ones. */
-int thin_join(struct thin_pass *pass);
+int retention_join(struct retention_pass *pass);
 
 #endif

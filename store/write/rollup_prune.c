@@ -6,17 +6,17 @@
 #include "store/states/state_rollup.h"
 #include "store/store.h"
 
-bool store_roll_keeps_all;
+bool store_rollup_prune_none;
 
 #define SHARE 5u	 /* chunks are so many times as large */
 #define SMALL_BYTES 512u /* what is smaller is as cheap to keep as to look for */
 
 /* Adds the sizes of a track's chunks below the rollup, until they are `enough`. */
-static uint64_t chunk_bytes(const struct store_snapshot *snapshot, const struct store_key_roll *roll,
+static uint64_t chunk_bytes(const struct store_snapshot *snapshot, const struct store_key_rollup *roll,
 	enum store_track track, uint64_t enough)
 {
 	struct store_key_chunk from = {.bucket_ns = roll->begin_ns,
-		.stream = roll->stream == STORE_ROLL_ALL ? 0 : roll->stream,
+		.stream = roll->stream == STORE_ROLLUP_ALL ? 0 : roll->stream,
 		.track = (uint8_t)track,
 		.shift = STORE_SHIFT_MAX};
 	uint8_t key[STORE_KEY_CHUNK_BYTES];
@@ -31,7 +31,7 @@ static uint64_t chunk_bytes(const struct store_snapshot *snapshot, const struct 
 	for (; rc == 1 && bytes < enough; rc = store_tree_next(&cursor, NULL)) {
 		if (!store_key_chunk_get(&at, cursor.key.bytes, cursor.key.size))
 			break;
-		if (roll->stream == STORE_ROLL_ALL) {
+		if (roll->stream == STORE_ROLLUP_ALL) {
 			bytes += at.track == track ? cursor.value.size : 0;
 			continue;
 		}
@@ -43,19 +43,20 @@ static uint64_t chunk_bytes(const struct store_snapshot *snapshot, const struct 
 	return bytes;
 }
 
-bool store_roll_is_worth(const struct store_snapshot *snapshot, struct store_slice key, size_t size)
+bool store_rollup_prune_keeps(const struct store_snapshot *snapshot, struct store_slice key, size_t size)
 {
 	const uint64_t enough = (uint64_t)size * SHARE;
-	struct store_key_roll roll;
+	struct store_key_rollup roll;
 	uint64_t bytes;
 
-	if (store_roll_keeps_all || size < SMALL_BYTES || !store_key_roll_get(&roll, key.bytes, key.size))
+	if (store_rollup_prune_none || size < SMALL_BYTES ||
+		!store_key_rollup_get(&roll, key.bytes, key.size))
 		return true;
 	switch (roll.kind) {
 	case STORE_SAMPLES:
 	case STORE_VALUES:
 		return chunk_bytes(snapshot, &roll, (enum store_track)roll.kind, enough) >= enough;
-	case STORE_ROLL_LINE:
+	case STORE_ROLLUP_STATES:
 		bytes = chunk_bytes(snapshot, &roll, STORE_SAMPLES, enough);
 		return bytes >= enough ||
 		       bytes + chunk_bytes(snapshot, &roll, STORE_SPANS, enough - bytes) >= enough;

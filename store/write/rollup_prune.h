@@ -9,11 +9,12 @@
 
 #include "store/file/file.h"
 
-extern bool store_roll_keeps_all; /* tests set it: all are worth it, or small stores would have hardly any */
+extern bool
+	store_rollup_prune_none; /* tests set it: all are worth it, or small stores would have hardly any */
 
 /* Is the rollup of that key and size at most a fifth of the chunks below it? Of lines, of the sums of
  * samples and values, and of their total; others and small ones are always worth it, so are those with a
  * damaged key. */
-bool store_roll_is_worth(const struct store_snapshot *snapshot, struct store_slice key, size_t size);
+bool store_rollup_prune_keeps(const struct store_snapshot *snapshot, struct store_slice key, size_t size);
 
 #endif

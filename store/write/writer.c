@@ -35,9 +35,9 @@ static void writer_free(struct store_writer *writer)
 	free(writer->streams);
 	free(writer->dirty_streams);
 	store_ingest_fini(&writer->ingest);
-	store_total_fini(&writer->total);
-	store_rollers_fini(&writer->rollers);
-	store_thin_fini(&writer->thin);
+	store_run_total_fini(&writer->total);
+	store_state_builders_fini(&writer->builders);
+	store_retention_fini(&writer->thin);
 	store_bytes_fini(&writer->facts);
 	store_bytes_fini(&writer->scratch);
 	free(writer);
@@ -75,9 +75,9 @@ static int init_tables(struct store_writer *writer, struct error *error)
 	writer->ingest.env = store_file_env(writer->file);
 	writer->ingest.total = &writer->total;
 	writer->total.contexts = &writer->contexts.count;
-	writer->rollers.ingest = &writer->ingest;
-	store_rollers_tell_names(&writer->rollers, &writer->contexts);
-	writer->rollers.crowd.is_few = true;
+	writer->builders.ingest = &writer->ingest;
+	store_state_builders_tell_names(&writer->builders, &writer->contexts);
+	writer->builders.crowd.is_few = true;
 	memcpy(writer->ingest.dbi, writer->dbi, sizeof writer->dbi);
 	return 0;
 }
@@ -128,7 +128,7 @@ void store_writer_hurry(struct store_writer *writer)
 	bool is_remote = true;
 	int fd;
 
-	if (!mdb_env_get_fd(store_file_env(writer->file), &fd) && store_place_of(fd, &is_remote) &&
+	if (!mdb_env_get_fd(store_file_env(writer->file), &fd) && store_filesystem_of(fd, &is_remote) &&
 		!is_remote)
 		mdb_env_set_flags(store_file_env(writer->file), MDB_NOSYNC, 1);
 }
@@ -152,7 +152,7 @@ int store_writer_close(struct store_writer *writer, struct error *error)
 	store_writer_meta(writer, "state", "complete");
 	writer->is_closing = true;
 	rc = store_writer_commit(writer, error);
-	if (!rc && !store_rewrite_in_place(writer->file, !writer->thin.shift) &&
+	if (!rc && !store_compact_in_place(writer->file, !writer->thin.shift) &&
 		mdb_env_sync(store_file_env(writer->file), 1) != 0)
 		rc = store_file_failed(writer->file, "write", errno, error);
 	writer_free(writer);
@@ -304,7 +304,7 @@ const char *store_writer_text_at(const struct store_writer *writer, uint32_t id,
 static bool mark_stream(struct store_writer *writer, uint32_t stream)
 {
 	while (writer->dirty_count <= stream / STORE_STREAM_DENSE) {
-		if (!store_table_add((void **)&writer->dirty_streams, &writer->dirty_count,
+		if (!store_id_table_add((void **)&writer->dirty_streams, &writer->dirty_count,
 			    &writer->dirty_capacity, 1)) {
 			writer->failed = true;
 			return false;
@@ -320,7 +320,7 @@ uint32_t store_writer_stream(struct store_writer *writer, const struct store_str
 
 	if (!mark_stream(writer, writer->stream_count))
 		return UINT32_MAX;
-	to = store_table_add(
+	to = store_id_table_add(
 		(void **)&writer->streams, &writer->stream_count, &writer->stream_capacity, sizeof *to);
 	if (!to) {
 		writer->failed = true;
@@ -331,8 +331,8 @@ uint32_t store_writer_stream(struct store_writer *writer, const struct store_str
 	memset(to->shifts, 0, sizeof to->shifts);
 	memset(to->dropped, 0, sizeof to->dropped);
 	to->thinned_ns = 0;
-	if (writer->stream_count == STORE_CROWD_STREAMS)
-		store_rollers_wake(&writer->rollers);
+	if (writer->stream_count == STORE_ALL_STREAMS_STREAMS)
+		store_state_builders_wake(&writer->builders);
 	return writer->stream_count - 1;
 }
 
@@ -354,13 +354,13 @@ static void append(struct store_writer *writer, uint32_t stream, enum store_trac
 	if (!count)
 		return;
 	if (track != STORE_SPANS)
-		store_writer_weigh(writer, records, count);
-	store_rollers_append(&writer->rollers, stream, to, track, records, count, &writer->texts);
+		store_writer_overflow_check(writer, records, count);
+	store_state_builders_append(&writer->builders, stream, to, track, records, count, &writer->texts);
 	if (store_ingest_append(&writer->ingest, stream, track, records, count, &to->shifts[track]))
 		to->count[track] += count;
 	else
 		writer->failed = true;
-	if (store_rollers_is_full(&writer->rollers, stream))
+	if (store_state_builders_is_full(&writer->builders, stream))
 		store_writer_roll(writer, stream);
 }
 
@@ -373,7 +373,7 @@ void store_writer_append(struct store_writer *writer, uint32_t stream, enum stor
 	if (!to || track >= STORE_TRACK_COUNT)
 		return;
 	for (size_t i = 0; i < count && writer->thin.until_ns; i++)
-		if (store_thin_is_late(&writer->thin, track, &records[i])) {
+		if (store_retention_is_late(&writer->thin, track, &records[i])) {
 			append(writer, stream, track, records + first, i - first);
 			first = i + 1;
 			to->lost++;
@@ -383,9 +383,9 @@ void store_writer_append(struct store_writer *writer, uint32_t stream, enum stor
 
 void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t keep_ns)
 {
-	store_thin_ask(&writer->thin, now_ns, keep_ns);
+	store_retention_ask(&writer->thin, now_ns, keep_ns);
 	writer->ingest.shift_most = writer->thin.shift;
-	writer->rollers.is_thinned = writer->thin.shift;
+	writer->builders.is_thinned = writer->thin.shift;
 }
 
 void store_writer_patience(struct store_writer *writer, uint64_t patience_ns)

@@ -31,7 +31,7 @@ struct store_writer {
 	struct store_modules modules;
 	struct store_metrics metrics;
 	struct store_contexts contexts;
-	struct store_pack packs[STORE_TREE_COUNT];
+	struct store_append_block packs[STORE_TREE_COUNT];
 	bool modules_changed;
 	struct store_stream *streams;
 	uint32_t stream_count, stream_capacity;
@@ -42,9 +42,9 @@ struct store_writer {
 	uint32_t *open_of; /* [stream] 1 + index into `open` */
 	uint32_t open_of_count, open_of_capacity;
 	struct store_ingest ingest;
-	struct store_total total;
-	struct store_rollers rollers;
-	struct store_thin thin;
+	struct store_run_total total;
+	struct store_state_builders builders;
+	struct store_retention thin;
 	bool is_closing;	  /* nothing follows the commit at hand */
 	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
 				     | key | sealed value | */
@@ -60,7 +60,8 @@ struct store_writer {
 void store_writer_roll(struct store_writer *writer, uint32_t stream);
 
 /* Samples or values were appended: puts the fact STORE_META_WIDE once they are too much. */
-void store_writer_weigh(struct store_writer *writer, const struct store_record *records, size_t count);
+void store_writer_overflow_check(
+	struct store_writer *writer, const struct store_record *records, size_t count);
 
 /* Keeps the value in `scratch`, begun as a sealed one, for the next commit. */
 void store_writer_fact(

@@ -12,12 +12,12 @@ static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t st
 	struct open_spans *open;
 
 	while (writer->open_of_count <= stream)
-		if (!store_table_add((void **)&writer->open_of, &writer->open_of_count,
+		if (!store_id_table_add((void **)&writer->open_of, &writer->open_of_count,
 			    &writer->open_of_capacity, sizeof *writer->open_of))
 			return NULL;
 	if (writer->open_of[stream])
 		return &writer->open[writer->open_of[stream] - 1];
-	open = store_table_add(
+	open = store_id_table_add(
 		(void **)&writer->open, &writer->open_count, &writer->open_capacity, sizeof *open);
 	if (!open)
 		return NULL;
@@ -46,7 +46,7 @@ void store_writer_span_open(
 	open = open_spans_of(writer, stream);
 	span = open ? span_find(open, handle) : NULL;
 	if (open && !span)
-		span = store_table_add((void **)&open->spans, &open->count, &open->capacity, sizeof *span);
+		span = store_id_table_add((void **)&open->spans, &open->count, &open->capacity, sizeof *span);
 	if (!span) {
 		writer->failed = true;
 		return;
@@ -55,7 +55,8 @@ void store_writer_span_open(
 	span->record = *record;
 	span->record.end_ns = STORE_OPEN_NS;
 	open->is_dirty = true;
-	store_rollers_open(&writer->rollers, stream, &writer->streams[stream], record, &writer->texts);
+	store_state_builders_open(
+		&writer->builders, stream, &writer->streams[stream], record, &writer->texts);
 }
 
 void store_writer_span_close(

@@ -28,7 +28,7 @@
 #define HOT 64u
 #define KERNELS 40u
 #define KERNEL_FIRST 100u	/* context of the first */
-#define STREAMS_MAX 4096u	/* from STORE_CROWD_STREAMS on the crowd is rolled, too */
+#define STREAMS_MAX 4096u	/* from STORE_ALL_STREAMS_STREAMS on the crowd is rolled, too */
 #define COMMIT_BYTES (4u << 20) /* as a collector */
 
 static uint64_t chance = 1;

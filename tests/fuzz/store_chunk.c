@@ -23,9 +23,9 @@ static void check_contexts(const struct store_batch *batch, const struct store_c
 
 /* The line alone is what it is among all sums. */
 static void check_works(
-	const struct store_chunk *chunk, struct store_batch *batch, const struct store_sums *sums)
+	const struct store_chunk *chunk, struct store_batch *batch, const struct store_context_sums *sums)
 {
-	static struct store_works works;
+	static struct store_sum_columns works;
 	const int rc = store_chunk_works(chunk, batch, &works, NULL);
 
 	for (uint32_t i = 0; rc == 1 && i < works.count; i++)
@@ -45,7 +45,7 @@ static void check_works(
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct store_batch batch;
-	static struct store_sums sums;
+	static struct store_context_sums sums;
 	struct store_chunk chunk;
 	uint64_t checksum;
 	uint8_t *copy;
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (store_chunk_decode_begin(&chunk, data[0] & STORE_ALL, &batch, NULL) == 0)
 			while (store_chunk_decode_next(&batch, NULL) == 1)
 				check_contexts(&batch, &chunk);
-		store_sums_clear(&sums);
+		store_context_sums_clear(&sums);
 		if (store_chunk_sums(&chunk, &batch, &sums, NULL) == 1) {
 			for (uint32_t i = 0; i < sums.count; i++)
 				if (sums.entries[i].context >= chunk.contexts)

@@ -84,7 +84,7 @@ static void make_image(const char *directory, unsigned which)
 	struct error error;
 	char from[64], to[64];
 
-	store_dense_packs_nothing = which == 4;
+	store_zstd_block_packs_nothing = which == 4;
 	snprintf(from, sizeof from, "%s/%u.mdb", directory, which);
 	snprintf(to, sizeof to, "%s/%u.mdz", directory, which);
 	if (store_writer_create(&writer, from, &error))

@@ -25,7 +25,7 @@ static void look_for_loops(Elf *elf, uint64_t begin, uint64_t end)
 		return;
 	loops_allow(loops, 100000000);
 	for (uint64_t at = begin; at < end && at < begin + 256; at += 7) {
-		struct names_stretch stretch = {0, UINT64_MAX};
+		struct symbol_stretch stretch = {0, UINT64_MAX};
 
 		for (int i = loops_find(loops, &function, at, nest, &stretch); i-- > 0;)
 			if (nest[i].body_count > LOOPS_BODY_MAX || nest[i].place_count > LOOPS_PLACES_MAX)
@@ -38,7 +38,7 @@ static void look_for_loops(Elf *elf, uint64_t begin, uint64_t end)
 
 static void look_at(Elf *elf, struct symbol_table *symbols, uint64_t address)
 {
-	struct names_stretch stretch = {0, UINT64_MAX};
+	struct symbol_stretch stretch = {0, UINT64_MAX};
 	const struct symbol *symbol = symbol_table_find(symbols, address, &stretch);
 	struct cfg_pad *pads = NULL;
 	struct cfg_range range;

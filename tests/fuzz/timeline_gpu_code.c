@@ -14,7 +14,7 @@ static void look_for_loops(struct gpu_code *code, const struct gpu_function *fun
 {
 	struct loops_function extent = {.entry = function->start};
 	struct loops_one nest[LOOP_DEPTH_MAX];
-	struct names_stretch any = {0, UINT64_MAX};
+	struct symbol_stretch any = {0, UINT64_MAX};
 	uint64_t ranges[CFG_RANGES_MAX][2];
 	struct loops *loops;
 

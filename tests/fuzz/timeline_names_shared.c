@@ -48,8 +48,8 @@ static void setup(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct names_request request = {.path = "x", .real_path = "", .build_id_bytes = 9};
-	static struct names_answer answer;
+	struct symbol_request request = {.path = "x", .real_path = "", .build_id_bytes = 9};
+	static struct symbol_answer answer;
 	static const char key[] = "key";
 	const uint32_t key_bytes = sizeof key - 1;
 	struct store_bytes bytes = {0};
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				!memchr(answer.scopes[0].name, 0, 1 << 20)))
 			abort();
 	}
-	answer = (struct names_answer){.offset = 1000000, .source = NAMES_FROM_SYMBOL, .scope_count = 1};
+	answer = (struct symbol_answer){.offset = 1000000, .source = NAMES_FROM_SYMBOL, .scope_count = 1};
 	answer.scopes[0] = (struct names_scope){.name = "f", .linkage = "", .file = "", .decl_file = ""};
 	names_shared_add(shared, &answer);
 	names_shared_close(shared);

@@ -73,7 +73,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (!mkdtemp(directory))
 		abort();
 	atexit(clean);
-	store_roll_keeps_all = true; /* or stores as small had hardly any */
+	store_rollup_prune_none = true; /* or stores as small had hardly any */
 	make_image("mixed", 4, 200);
 	make_image("mixed", 20, 400);
 	make_image("gpu", 8, 400);

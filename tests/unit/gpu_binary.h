@@ -58,7 +58,7 @@ static inline uint32_t gpu_marked(const char *source, const char *mark)
 }
 
 /* "nest/37 row_sum/21": functions, behind each the loops in it by their lines. */
-static inline void gpu_nest_text(const struct names_answer *answer, char *text, size_t size)
+static inline void gpu_nest_text(const struct symbol_answer *answer, char *text, size_t size)
 {
 	size_t used = 0;
 
@@ -78,8 +78,8 @@ static inline unsigned gpu_in_nest(
 	const char *path, uint64_t begin, uint64_t end, unsigned step, const char *wanted)
 {
 	struct names_options options = {0};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .real_path = "", .path = path};
-	static struct names_answer answer;
+	struct symbol_request request = {.kind = STORE_MODULE_ELF, .real_path = "", .path = path};
+	static struct symbol_answer answer;
 	struct names_module *module;
 	struct names *names;
 	unsigned found = 0;

@@ -173,8 +173,8 @@ static void test_damage(void **unused)
 		bytes[at] ^= bit;
 		write_file(packed, bytes, size);
 		bytes[at] ^= bit;
-		if (at >= offsetof(struct store_packed_header, reserved) &&
-			at < sizeof(struct store_packed_header))
+		if (at >= offsetof(struct store_archive_pages_header, reserved) &&
+			at < sizeof(struct store_archive_pages_header))
 			assert_int_equal(read_result(packed), 0);
 		else if (read_result(packed) != -ERROR_RUN)
 			fail_msg("byte %zu, bits %x: not found", at, bit);
@@ -250,13 +250,13 @@ static void test_place(void **unused)
 	bool is_remote;
 
 	(void)unused;
-	assert_non_null(store_place("/", &is_remote));
-	assert_null(store_place("/nowhere/at/all", &is_remote));
-	assert_true(store_place_is_coherent(directory));
-	assert_false(store_place_is_coherent("/nowhere/at/all"));
-	assert_false(store_place_is_coherent("/proc"));
+	assert_non_null(store_filesystem("/", &is_remote));
+	assert_null(store_filesystem("/nowhere/at/all", &is_remote));
+	assert_true(store_filesystem_is_coherent(directory));
+	assert_false(store_filesystem_is_coherent("/nowhere/at/all"));
+	assert_false(store_filesystem_is_coherent("/proc"));
 	is_mute = true;
-	assert_false(store_place_is_coherent(directory));
+	assert_false(store_filesystem_is_coherent(directory));
 	is_mute = false;
 }
 

@@ -233,49 +233,49 @@ static void test_reader(void **unused)
 /* A commit does without the sums of all streams' lines. */
 static void test_crowd(void **unused)
 {
-	const struct store_crowd_head head = {
-		.streams = STORE_CROWD_STREAMS, .begin_ns = 0, .end_ns = UINT64_C(1) << 30};
-	struct store_crowd crowd = {0};
+	const struct store_all_streams_head head = {
+		.streams = STORE_ALL_STREAMS_STREAMS, .begin_ns = 0, .end_ns = UINT64_C(1) << 30};
+	struct store_all_streams crowd = {0};
 
 	(void)unused;
 	for (uint32_t i = 0; i < 64; i++)
-		store_crowd_add(&crowd, &(struct line_piece){.begin_ns = (uint64_t)i << 24,
-						.end_ns = (uint64_t)(i + 1) << 24,
-						.context = i,
-						.state = EXTENT_WORK});
+		store_all_streams_add(&crowd, &(struct state_piece){.begin_ns = (uint64_t)i << 24,
+						      .end_ns = (uint64_t)(i + 1) << 24,
+						      .context = i,
+						      .state = EXTENT_WORK});
 	assert_false(crowd.is_bad);
 	allocations_left = 0;
-	assert_int_equal(store_crowd_put(&crowd, &head, NULL, 0), 0);
+	assert_int_equal(store_all_streams_put(&crowd, &head, NULL, 0), 0);
 	allocations_left = -1;
 	assert_true(crowd.is_bad);
-	store_crowd_fini(&crowd);
+	store_all_streams_fini(&crowd);
 }
 
 /* Two queues, one far behind the other; the buckets of the last round: some bytes of them. */
 static size_t unite(void)
 {
 	const struct store_stream properties = {.kind = STORE_STREAM_GPU, .rank = -1};
-	struct store_uniteds uniteds = {0};
-	struct store_united *united[2];
+	struct store_devices_busy uniteds = {0};
+	struct store_device_busy *united[2];
 	uint32_t queue[2];
 	size_t size = 0;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		united[i] = store_united_join(&uniteds, i, &properties, &queue[i]);
+		united[i] = store_device_busy_join(&uniteds, i, &properties, &queue[i]);
 		if (!united[i])
 			goto fini;
 	}
 	for (uint64_t t = 0; t < 5000; t++)
 		for (uint32_t i = 0; i < 2; i++)
-			store_united_add(united[i], queue[i], t * 1000 + i * 10, t * 1000 + 500);
-	store_united_know(united[0], queue[0], 3000000, false);
-	store_united_know(united[1], queue[1], 5000000, true);
-	store_uniteds_merge(&uniteds, false);
-	store_united_know(united[0], queue[0], 5000000, true);
-	store_uniteds_merge(&uniteds, true);
+			store_device_busy_add(united[i], queue[i], t * 1000 + i * 10, t * 1000 + 500);
+	store_device_busy_know(united[0], queue[0], 3000000, false);
+	store_device_busy_know(united[1], queue[1], 5000000, true);
+	store_devices_busy_merge(&uniteds, false);
+	store_device_busy_know(united[0], queue[0], 5000000, true);
+	store_devices_busy_merge(&uniteds, true);
 	size = united[0]->is_over ? 0 : united[0]->made.size;
 fini:
-	store_uniteds_fini(&uniteds);
+	store_devices_busy_fini(&uniteds);
 	return size;
 }
 
@@ -314,7 +314,7 @@ static bool ingest_all(void)
 		is_good = store_ingest_append(&ingest, STREAMS, STORE_SAMPLES, records, FULL, &shifts);
 	is_good &= !ingest.failed;
 	if (is_good) {
-		assert_true(store_stash_pool_bytes(&ingest.pool) > 0);
+		assert_true(store_chunk_parked_pool_bytes(&ingest.pool) > 0);
 		assert_int_equal(ingest.closed_count, 1);
 		assert_true(ingest.closed[0].size > 0);
 	}

@@ -25,7 +25,7 @@
 #include "store/file/tree.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
-#include "tests/unit/store_place.h"
+#include "tests/unit/store_filesystem.h"
 
 #define ROUNDS 24
 #define COMMITS 12
@@ -178,8 +178,8 @@ static void check_asked(MDB_cursor *theirs, const struct store_pages *pages, con
 
 	assert_int_equal(mdb_stat(mdb_cursor_txn(theirs), mdb_cursor_dbi(theirs), &stat), 0);
 	wanted += stat.ms_branch_pages + stat.ms_leaf_pages + long_values(theirs, pages->page_bytes);
-	assert_int_equal(store_ask_trees(pages, trees, 2), wanted);
-	assert_int_equal(store_ask_trees(pages, trees, 0), 0);
+	assert_int_equal(store_readahead_trees(pages, trees, 2), wanted);
+	assert_int_equal(store_readahead_trees(pages, trees, 0), 0);
 }
 
 static void check_tree(MDB_txn *txn, MDB_dbi dbi, const struct store_pages *pages, unsigned longest)
@@ -283,7 +283,7 @@ static void test_circle(void **unused)
 		put16(node + 6, 2); /* of its key, which is the node's number */
 		node[9] = (uint8_t)i;
 	}
-	assert_int_equal(store_ask_trees(&pages, trees, 1), STORE_ASK_BYTES_MOST / PAGE);
+	assert_int_equal(store_readahead_trees(&pages, trees, 1), STORE_READAHEAD_BYTES_MOST / PAGE);
 }
 
 int main(void)

@@ -28,7 +28,7 @@
 #include "store/write/writer.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
-#include "tests/unit/store_place.h"
+#include "tests/unit/store_filesystem.h"
 
 #define MUTATIONS 3000
 #define PERIOD_NS 1000000u

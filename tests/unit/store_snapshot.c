@@ -128,7 +128,7 @@ static void record(const char *path)
 	store_writer_abort(writer); /* as it was written: each chunk has pages of its own, and a head there */
 }
 
-static bool wants_any(void *unused, const struct store_line *line)
+static bool wants_any(void *unused, const struct store_sum_row *line)
 {
 	(void)unused;
 	(void)line;

@@ -53,7 +53,7 @@ static void test_waits(void **unused)
 	assert_int_equal(waits, 0);
 	commit(writer, true);
 	store_writer_hurry(writer);
-	commit(writer, !store_place(directory, &is_remote) || is_remote);
+	commit(writer, !store_filesystem(directory, &is_remote) || is_remote);
 	commit(writer, true);
 	store_writer_hurry(writer);
 	commit(writer, is_remote);

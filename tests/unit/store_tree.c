@@ -30,7 +30,7 @@
 #include "store/write/writer.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
-#include "tests/unit/store_place.h"
+#include "tests/unit/store_filesystem.h"
 
 #define ROUNDS 40
 #define SEEKS 500
@@ -243,7 +243,7 @@ static uint8_t *draw_directory(uint8_t *map, size_t page_bytes, const uint8_t *n
 	if (store_load16(node + 4) & 1)
 		value = map + store_load64(value) * page_bytes + PAGE_HEADER;
 	return map + (value - map) +
-	       draw() % store_bundle_bytes(store_load16(value + 4), store_load16(value + 6), 0);
+	       draw() % store_leaf_block_bytes(store_load16(value + 4), store_load16(value + 6), 0);
 }
 
 /* A byte of a branch's or leaf's list, node headers or keys; or, where trees have them, of what tells where

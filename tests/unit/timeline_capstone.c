@@ -63,10 +63,10 @@ static int kept(void)
 
 static void test_names(void **state)
 {
-	static struct names_answer answer;
+	static struct symbol_answer answer;
 	char path[256], cache[256], command[512];
 	struct names_options options = {.shared = cache};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .path = path, .real_path = path};
+	struct symbol_request request = {.kind = STORE_MODULE_ELF, .path = path, .real_path = path};
 	struct names_module *module;
 	unsigned long begin;
 	struct names *names;

@@ -249,12 +249,12 @@ static void test_late(void **state)
 }
 
 /* Is there a bucket that holds this time? */
-static int has_bucket(const struct made *made, const struct store_crowd_head *head, uint64_t at_ns)
+static int has_bucket(const struct made *made, const struct store_all_streams_head *head, uint64_t at_ns)
 {
-	const struct store_sums *sums;
+	const struct store_context_sums *sums;
 	struct error error = {0};
 
-	return store_crowd_read(made->small.run->parts[0].reader, store_bucket_of(at_ns, head->shift),
+	return store_all_streams_read(made->small.run->parts[0].reader, store_bucket_of(at_ns, head->shift),
 		head->shift, &sums, &error);
 }
 
@@ -265,14 +265,14 @@ static void test_grown(void **state)
 	(void)state;
 	small_seed("grown");
 	for (int round = 0; round < ROUNDS; round++) {
-		struct store_crowd_head head;
+		struct store_all_streams_head head;
 		struct error error = {0};
 		struct made made;
 
 		record(&made, round % 2, EARLY);
 		small_ready(&made.small);
 		check_made(&made);
-		assert_int_equal(store_crowd_head(made.small.run->parts[0].reader, &head, &error), 1);
+		assert_int_equal(store_all_streams_head(made.small.run->parts[0].reader, &head, &error), 1);
 		assert_false(head.is_whole);
 		assert_int_equal(has_bucket(&made, &head, made.born_ns[0]), 0);
 		assert_true(round % 2 || has_bucket(&made, &head, head.end_ns - 1) == 1);
@@ -287,7 +287,7 @@ static void test_bent(void **state)
 	const uint64_t wall_ns = UINT64_C(1) << 60;
 	struct made made;
 	struct store_writer *first;
-	struct store_crowd_head head;
+	struct store_all_streams_head head;
 	struct error error = {0};
 	uint64_t rollups, end_ns = 0;
 
@@ -302,7 +302,7 @@ static void test_bent(void **state)
 	store_writer_meta_number(first, "wall_ns", wall_ns);
 	small_close_writer(first);
 	small_ready(&made.small);
-	assert_int_equal(store_crowd_head(made.small.run->parts[1].reader, &head, &error), 1);
+	assert_int_equal(store_all_streams_head(made.small.run->parts[1].reader, &head, &error), 1);
 	if (line_check(made.small.run, &rollups, &error))
 		fail_msg("%s", error.text);
 	assert_false(is_answered(made.small.run, 0, STORE_OPEN_NS));
@@ -312,19 +312,19 @@ static void test_bent(void **state)
 /* ---- lies that checksums do not tell ---- */
 
 /* The bucket with one sample more or less, sealed anew; empty where that takes another size. */
-static struct store_bytes lie(struct store_reader *reader, const struct store_key_roll *key,
-	const struct store_crowd_head *head, size_t size)
+static struct store_bytes lie(struct store_reader *reader, const struct store_key_rollup *key,
+	const struct store_all_streams_head *head, size_t size)
 {
 	struct store_bytes bytes = {0};
-	const struct store_sums *read;
-	struct store_sums sums = {0};
+	const struct store_context_sums *read;
+	struct store_context_sums sums = {0};
 	struct error error = {0};
 	uint8_t key_bytes[STORE_KEY_ROLL_BYTES];
 
-	if (store_crowd_read(reader, key->begin_ns, key->shift, &read, &error) != 1 || !read->count)
+	if (store_all_streams_read(reader, key->begin_ns, key->shift, &read, &error) != 1 || !read->count)
 		return bytes;
 	for (uint32_t i = 0; i < read->count; i++)
-		store_sums_push(&sums, &read->entries[i]);
+		store_context_sums_push(&sums, &read->entries[i]);
 	sums.entries[small_below(sums.count)].samples ^= 1;
 	store_bytes_begin_sealed(&bytes);
 	if (key->shift == STORE_SHIFT_MAX) {
@@ -334,19 +334,19 @@ static struct store_bytes lie(struct store_reader *reader, const struct store_ke
 		store_bytes_put_varint(&bytes, head->shift);
 		store_bytes_put_varint(&bytes, 1);
 	}
-	store_sums_put(&sums, &bytes);
-	store_key_roll_put(key_bytes, key);
+	store_context_sums_put(&sums, &bytes);
+	store_key_rollup_put(key_bytes, key);
 	store_bytes_seal(&bytes, key_bytes, sizeof key_bytes);
 	if (bytes.size != size)
 		store_bytes_fini(&bytes);
-	store_sums_fini(&sums);
+	store_context_sums_fini(&sums);
 	return bytes;
 }
 
 /* The run with a lie in the place of what stands there, and a head that says this; NULL: nothing of that size
  * could be changed. */
-static struct run *lied_to(
-	const struct made *made, const struct store_key_roll *key, const struct store_crowd_head *head)
+static struct run *lied_to(const struct made *made, const struct store_key_rollup *key,
+	const struct store_all_streams_head *head)
 {
 	struct store_reader *reader = made->small.run->parts[0].reader;
 	struct store_slice value;
@@ -356,7 +356,7 @@ static struct run *lied_to(
 	char path[128];
 	struct run *run;
 
-	store_key_roll_put(key_bytes, key);
+	store_key_rollup_put(key_bytes, key);
 	if (store_tree_get(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL], key_bytes,
 		    sizeof key_bytes, &value, &error) != 1)
 		return NULL;
@@ -378,13 +378,13 @@ static struct run *lied_to(
 /* False: nothing of that size could be changed. */
 static bool check_lie(const struct made *made, unsigned shift)
 {
-	struct store_crowd_head head;
-	struct store_key_roll key = {.stream = STORE_ROLL_ALL, .kind = STORE_ROLL_CROWD};
+	struct store_all_streams_head head;
+	struct store_key_rollup key = {.stream = STORE_ROLLUP_ALL, .kind = STORE_ROLLUP_ALL_STREAMS};
 	struct error error = {0};
 	struct run *run;
 	uint64_t rollups;
 
-	if (store_crowd_head(made->small.run->parts[0].reader, &head, &error) != 1)
+	if (store_all_streams_head(made->small.run->parts[0].reader, &head, &error) != 1)
 		return false;
 	key.shift = (uint8_t)(shift ? shift : head.shift);
 	if (!shift)
@@ -421,14 +421,14 @@ static void test_lie(void **state)
 /* Of so many buckets that nobody could look for them all. */
 static bool check_fine(const struct made *made)
 {
-	const struct store_key_roll key = {
-		.stream = STORE_ROLL_ALL, .kind = STORE_ROLL_CROWD, .shift = STORE_SHIFT_MAX};
-	struct store_crowd_head head;
+	const struct store_key_rollup key = {
+		.stream = STORE_ROLLUP_ALL, .kind = STORE_ROLLUP_ALL_STREAMS, .shift = STORE_SHIFT_MAX};
+	struct store_all_streams_head head;
 	struct error error = {0};
 	struct window *window;
 	struct run *run;
 
-	if (store_crowd_head(made->small.run->parts[0].reader, &head, &error) != 1)
+	if (store_all_streams_head(made->small.run->parts[0].reader, &head, &error) != 1)
 		return false;
 	head.shift = 1;
 	run = lied_to(made, &key, &head);
@@ -440,7 +440,7 @@ static bool check_fine(const struct made *made)
 		window_add_times(window, all_streams, STREAMS, head.begin_ns + 1, head.end_ns, &error),
 		-ERROR_RUN);
 	alarm(0);
-	assert_non_null(strstr(error.text, "the head of the crowd"));
+	assert_non_null(strstr(error.text, "the head of all streams' sums"));
 	window_free(window);
 	run_close(run);
 	return true;

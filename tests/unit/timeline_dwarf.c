@@ -241,7 +241,7 @@ struct tally {
 };
 
 static void compare_chain(
-	const struct names_answer *answer, const struct reference_chain *chain, struct tally *tally)
+	const struct symbol_answer *answer, const struct reference_chain *chain, struct tally *tally)
 {
 	bool names = true, lines = true, files = true;
 
@@ -285,10 +285,10 @@ static unsigned offsets_draw(const char *binary, uint64_t *offsets)
 
 static struct tally compare(const char *binary)
 {
-	static struct names_answer answer;
+	static struct symbol_answer answer;
 	static uint64_t offsets[ADDRESSES];
 	struct names_options options = {.no_loops = true};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .path = binary, .real_path = ""};
+	struct symbol_request request = {.kind = STORE_MODULE_ELF, .path = binary, .real_path = ""};
 	struct reference_chain *chains;
 	struct names_module *module;
 	struct names *names;
@@ -364,10 +364,10 @@ static void test_fortran(void **state)
 /* addr2line finds nothing in split debug information: the same program not split is the reference. */
 static void test_split(void **state)
 {
-	static struct names_answer answer;
+	static struct symbol_answer answer;
 	char binary[256];
 	struct names_options options = {.no_loops = true};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .path = binary, .real_path = ""};
+	struct symbol_request request = {.kind = STORE_MODULE_ELF, .path = binary, .real_path = ""};
 	static uint64_t offsets[ADDRESSES];
 	struct names_module *module;
 	struct names *names;

@@ -144,7 +144,7 @@ static void close_made(struct made *made)
 
 static unsigned count_rolls(struct run *run)
 {
-	struct store_line_roll roll;
+	struct store_state_rollup roll;
 	struct error error = {0};
 	unsigned count = 0;
 
@@ -152,7 +152,7 @@ static unsigned count_rolls(struct run *run)
 		uint64_t from_ns = 0;
 		unsigned shift = STORE_SHIFT_MAX;
 
-		while (store_line_roll_find(run->parts[0].reader, stream, from_ns, shift, &roll, &error) ==
+		while (store_state_rollup_find(run->parts[0].reader, stream, from_ns, shift, &roll, &error) ==
 			1) {
 			from_ns = roll.key.begin_ns;
 			shift = roll.key.shift - 1u;
@@ -222,7 +222,7 @@ static void test_random(void **state)
 				check_made(&made);
 			}
 		}
-		store_roll_keeps_all = round % 4 != 0;
+		store_rollup_prune_none = round % 4 != 0;
 		close_made(&made);
 		rolls += check_made(&made);
 		small_end(&made.small);
@@ -266,51 +266,52 @@ static void test_late_loss(void **state)
 
 /* The value with one record more or less in an entry, sealed as the writer seals; empty when its bytes would
  * not fit where it lay. */
-static struct store_bytes lie(struct run *run, const struct store_line_roll *roll, bool more)
+static struct store_bytes lie(struct run *run, const struct store_state_rollup *roll, bool more)
 {
 	struct store_bytes bytes = {0};
-	struct store_sums sums = {0};
+	struct store_context_sums sums = {0};
 	uint8_t key[STORE_KEY_ROLL_BYTES];
 	struct store_input input;
 	const uint8_t *rules;
 
-	store_key_roll_put(key, &roll->key);
+	store_key_rollup_put(key, &roll->key);
 	input = store_input_sealed(roll->value, key, sizeof key);
 	rules = input.at;
 	for (int i = 0; i < 6; i++)
 		store_input_varint(&input);
 	store_bytes_begin_sealed(&bytes);
 	store_bytes_put(&bytes, rules, (size_t)(input.at - rules));
-	store_sums_get(&sums, &input, run->parts[0].context_count, UINT32_MAX, 1u << STORE_SUMS_WEIGHT);
+	store_context_sums_get(
+		&sums, &input, run->parts[0].context_count, UINT32_MAX, 1u << STORE_CONTEXT_SUMS_WEIGHT);
 	assert_false(input.bad);
 	sums.entries[small_below(sums.count)].samples += more ? 1 : UINT64_MAX;
-	store_sums_put(&sums, &bytes);
+	store_context_sums_put(&sums, &bytes);
 	store_bytes_seal(&bytes, key, sizeof key);
-	store_sums_fini(&sums);
+	store_context_sums_fini(&sums);
 	if (bytes.size != roll->value.size)
 		bytes.size = 0;
 	return bytes;
 }
 
 /* A rollup that readers believe, of a random size. */
-static bool find_roll(struct run *run, uint32_t stream, struct store_line_roll *roll)
+static bool find_roll(struct run *run, uint32_t stream, struct store_state_rollup *roll)
 {
-	struct line_rules rules;
+	struct state_rules rules;
 	struct error error = {0};
-	const struct store_sums *sums;
+	const struct store_context_sums *sums;
 	uint64_t from_ns = run->begin_ns + run->origin_ns + small_below(run->end_ns - run->begin_ns);
 
 	assert_false(line_roll_rules(run, stream, &rules, &error));
 	from_ns = small_below(3) ? store_bucket_of(from_ns, 33) : from_ns;
-	return store_line_roll_find(run->parts[0].reader, stream, from_ns,
+	return store_state_rollup_find(run->parts[0].reader, stream, from_ns,
 		       small_below(2) ? STORE_SHIFT_MAX : 30, roll, &error) == 1 &&
-	       store_line_roll_read(run->parts[0].reader, roll, &rules, &sums, &error) == 1;
+	       store_state_rollup_read(run->parts[0].reader, roll, &rules, &sums, &error) == 1;
 }
 
 /* False: none was found to be changed. */
 static bool check_lie(const struct small_run *small)
 {
-	struct store_line_roll roll;
+	struct store_state_rollup roll;
 	struct store_bytes bytes;
 	struct error error = {0};
 	char path[128];

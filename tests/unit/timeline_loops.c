@@ -141,7 +141,7 @@ static bool symbol_extent(const char *binary, const char *symbol, uint64_t *begi
 }
 
 /* "[6 [7 [9" for loops, "row(" for what is inlined: the scopes of one place below the function. */
-static void nest_text(const struct names_answer *answer, char *text, size_t size)
+static void nest_text(const struct symbol_answer *answer, char *text, size_t size)
 {
 	size_t used = 0;
 
@@ -173,8 +173,8 @@ static void nests_add(struct nests *nests, const char *text)
 static void assert_nests(const char *binary, const char *function, const char *const *wanted)
 {
 	const struct names_options options = {.cpu_ns = 0};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .real_path = ""};
-	static struct names_answer answer;
+	struct symbol_request request = {.kind = STORE_MODULE_ELF, .real_path = ""};
+	static struct symbol_answer answer;
 	struct nests nests = {.count = 0};
 	struct names_module *module;
 	char path[256], text[256];
@@ -266,8 +266,8 @@ static void test_fortran(void **state)
 static void test_stripped(void **state)
 {
 	const struct names_options options = {.cpu_ns = 0};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .real_path = ""};
-	static struct names_answer answer;
+	struct symbol_request request = {.kind = STORE_MODULE_ELF, .real_path = ""};
+	static struct symbol_answer answer;
 	struct names_module *module;
 	struct names *names;
 	uint64_t begin, size;

@@ -90,17 +90,17 @@ static uint8_t build_id[20];
 struct asked {
 	struct names *names;
 	struct names_module *module;
-	struct names_answer answer;
+	struct symbol_answer answer;
 };
 
 static struct asked asked;
 
-static const struct names_answer *ask(
+static const struct symbol_answer *ask(
 	const char *path, const uint8_t *id, const char *debug_path, enum names_level level, uint64_t offset)
 {
 	const char *debug_paths[] = {debug_path};
 	struct names_options options = {.search = {debug_paths, debug_path ? 1 : 0, false}};
-	struct names_request request = {
+	struct symbol_request request = {
 		.kind = STORE_MODULE_ELF, .path = path, .real_path = path, .build_id_bytes = id ? 20 : 0};
 
 	names_close(asked.names);
@@ -113,7 +113,7 @@ static const struct names_answer *ask(
 }
 
 static void assert_function(
-	const struct names_answer *answer, enum names_source from, const char *name, uint64_t start)
+	const struct symbol_answer *answer, enum names_source from, const char *name, uint64_t start)
 {
 	assert_string_equal(answer->scopes[0].name, name);
 	assert_int_equal(answer->source, from);
@@ -123,7 +123,7 @@ static void assert_function(
 static void test_debug_information(void **state)
 {
 	uint64_t hidden = address_of("hidden");
-	const struct names_answer *answer = ask(path_of("program.full"), build_id, NULL, NAMES_ALL, hidden);
+	const struct symbol_answer *answer = ask(path_of("program.full"), build_id, NULL, NAMES_ALL, hidden);
 
 	(void)state;
 	assert_function(answer, NAMES_FROM_DEBUG, "hidden", hidden);
@@ -147,7 +147,7 @@ static void test_aliases(void **state)
 static void test_stripped(void **state)
 {
 	uint64_t hidden = address_of("hidden");
-	const struct names_answer *answer =
+	const struct symbol_answer *answer =
 		ask(path_of("program.stripped"), build_id, NULL, NAMES_ALL, hidden + 3);
 
 	(void)state;
@@ -277,7 +277,7 @@ static void test_vdso(void **state)
 {
 	const Elf64_Ehdr *image = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
 	struct names_options options = {0};
-	struct names_request request = {.kind = STORE_MODULE_VDSO, .path = "", .real_path = "[vdso]"};
+	struct symbol_request request = {.kind = STORE_MODULE_VDSO, .path = "", .real_path = "[vdso]"};
 	struct names_module *module;
 	struct names *names;
 	unsigned named = 0;
@@ -302,7 +302,7 @@ struct expected {
 	unsigned at;
 };
 
-static int take(void *context, const struct names_answer *answer)
+static int take(void *context, const struct symbol_answer *answer)
 {
 	struct expected *expected = context;
 
@@ -318,7 +318,7 @@ static void ask_hostile(struct names_worker *worker, const char *path)
 {
 	uint64_t offsets[HOSTILE_OFFSETS];
 	struct expected expected = {offsets, 0};
-	struct names_request request = {
+	struct symbol_request request = {
 		.kind = STORE_MODULE_ELF, .path = path, .real_path = "", .offsets = offsets};
 	char note[NAMES_NOTE_BYTES];
 
@@ -400,20 +400,20 @@ static void test_no_file(void **state)
 
 /* ---- limits ---- */
 
-static int take_last(void *context, const struct names_answer *answer)
+static int take_last(void *context, const struct symbol_answer *answer)
 {
-	*(struct names_answer *)context = *answer;
+	*(struct symbol_answer *)context = *answer;
 	return 0;
 }
 
-static struct names_answer last; /* its strings are gone */
+static struct symbol_answer last; /* its strings are gone */
 
 /* The note to one question about `hidden`. */
 static const char *note_of(struct names_worker *worker, const char *path)
 {
 	static char note[NAMES_NOTE_BYTES];
 	uint64_t hidden = address_in(path, "hidden");
-	struct names_request request = {.kind = STORE_MODULE_ELF,
+	struct symbol_request request = {.kind = STORE_MODULE_ELF,
 		.path = path,
 		.real_path = "",
 		.offsets = &hidden,
@@ -507,7 +507,7 @@ static void test_silence(void **state)
 	names_worker_close(worker);
 }
 
-static int refuse(void *context, const struct names_answer *answer)
+static int refuse(void *context, const struct symbol_answer *answer)
 {
 	(void)answer;
 	return ++*(int *)context == 3 ? -77 : 0;
@@ -519,7 +519,7 @@ static void test_refusal(void **state)
 	const struct names_options options = {0};
 	const uint64_t offsets[] = {0x1000, 0x1010, 0x1020, 0x1030};
 	struct names_worker *worker;
-	struct names_request request = {
+	struct symbol_request request = {
 		.path = path_of("program.full"), .real_path = "", .offsets = offsets, .offset_count = 4};
 	char note[NAMES_NOTE_BYTES];
 	int seen = 0;

@@ -50,7 +50,7 @@ struct told {
 
 static unsigned inside; /* calls of `take` at this moment */
 
-static int take(void *context, const struct names_answer *answer)
+static int take(void *context, const struct symbol_answer *answer)
 {
 	struct told *told = context;
 
@@ -67,7 +67,7 @@ static int take(void *context, const struct names_answer *answer)
 static char long_text[2000 * 300];
 static size_t long_size, taken;
 
-static int take_long(void *context, const struct names_answer *answer)
+static int take_long(void *context, const struct symbol_answer *answer)
 {
 	(void)context;
 	assert_int_equal(answer->module, 7);
@@ -218,7 +218,7 @@ static void test_memory(void **state)
 	const uint64_t whole = 64ull << 30, held = 1ull << 30; /* at most */
 	static uint64_t many[NAMES_SPLIT_MIN];
 	const struct names_options options = {0};
-	const struct names_request request = {.kind = STORE_MODULE_ELF,
+	const struct symbol_request request = {.kind = STORE_MODULE_ELF,
 		.path = program,
 		.real_path = "",
 		.offsets = many,
@@ -256,7 +256,7 @@ static void test_copy_dies(void **state)
 {
 	static uint64_t many[NAMES_SPLIT_MIN];
 	const struct names_options options = {0};
-	const struct names_request request = {.kind = STORE_MODULE_ELF,
+	const struct symbol_request request = {.kind = STORE_MODULE_ELF,
 		.path = program,
 		.real_path = "",
 		.offsets = many,
@@ -286,7 +286,7 @@ static void test_copy_dies(void **state)
 	names_close(names);
 }
 
-static int refuse(void *context, const struct names_answer *answer)
+static int refuse(void *context, const struct symbol_answer *answer)
 {
 	(void)context, (void)answer;
 	return -77;

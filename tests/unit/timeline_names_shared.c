@@ -20,9 +20,9 @@
 
 static char directory[] = "/tmp/hpct-test-XXXXXX";
 static char cache[64], file[160];
-static struct names_answer answer;
+static struct symbol_answer answer;
 
-static const struct names_request request = {
+static const struct symbol_request request = {
 	.build_id_bytes = 8, .build_id = {0xab, 1, 2, 3, 4, 5, 6, 7}, .path = "", .real_path = ""};
 
 static struct names_shared *open_with(const char *key, bool wants_damage)
@@ -40,7 +40,7 @@ static void add(struct names_shared *shared, uint64_t offset)
 	char name[32];
 
 	snprintf(name, sizeof name, "f%llu", (unsigned long long)offset);
-	answer = (struct names_answer){.offset = offset, .source = NAMES_FROM_DEBUG, .scope_count = 2};
+	answer = (struct symbol_answer){.offset = offset, .source = NAMES_FROM_DEBUG, .scope_count = 2};
 	for (unsigned i = 0; i < 2; i++)
 		answer.scopes[i] = (struct names_scope){.kind = i ? NAMES_LOOP : NAMES_FUNCTION,
 			.name = i ? "" : name,
@@ -113,7 +113,7 @@ static void test_stretches(void **state)
 	for (uint64_t turn = 0; turn < 2; turn++) {
 		shared = open_with("one", false);
 		for (uint64_t begin = 90; begin > 0; begin -= 10) {
-			answer = (struct names_answer){.offset = begin + 3 + turn,
+			answer = (struct symbol_answer){.offset = begin + 3 + turn,
 				.stretch = {begin, begin + 8},
 				.source = NAMES_FROM_DEBUG,
 				.scope_count = 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unit.timeline.names_stretch - the addresses around one that are said to have the same answer have it: each
+ * unit.timeline.symbol_stretch - the addresses around one that are said to have the same answer have it: each
  * address of code with inlined calls, templates, loops, assembly and functions without a line is asked for
  * by itself and compared. Files may be given as arguments instead.
  */
@@ -57,7 +57,7 @@ static const char cxx_source[] =
 	"	return a.dot(b) + m.size(); }\n";
 
 /* All of the answer but where it was asked for. */
-static void answer_text(const struct names_answer *answer, char *text)
+static void answer_text(const struct symbol_answer *answer, char *text)
 {
 	size_t at = (size_t)snprintf(text, TEXT_BYTES, "%u", answer->source);
 
@@ -70,12 +70,12 @@ static void answer_text(const struct names_answer *answer, char *text)
 	}
 }
 
-static struct names_answer answer;
+static struct symbol_answer answer;
 static char now[TEXT_BYTES], said[TEXT_BYTES];
 
 struct walk {
 	struct names_module *module;
-	struct names_stretch stretch; /* of the address before */
+	struct symbol_stretch stretch; /* of the address before */
 	unsigned addresses, answers;
 };
 
@@ -96,10 +96,10 @@ static void step(struct walk *walk, uint64_t address)
 /* Up and down, so that both ends of each stretch are tried. */
 static void section_walk(struct walk *walk, uint64_t begin, uint64_t end)
 {
-	walk->stretch = (struct names_stretch){0, 0};
+	walk->stretch = (struct symbol_stretch){0, 0};
 	for (uint64_t address = begin; address < end; address++)
 		step(walk, address);
-	walk->stretch = (struct names_stretch){0, 0};
+	walk->stretch = (struct symbol_stretch){0, 0};
 	for (uint64_t address = end; address-- > begin;)
 		step(walk, address);
 }
@@ -108,7 +108,7 @@ static void section_walk(struct walk *walk, uint64_t begin, uint64_t end)
 static void compare(const char *path, enum names_level level, double most)
 {
 	struct names_options options = {.cpu_ns = 0};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .path = path, .real_path = path};
+	struct symbol_request request = {.kind = STORE_MODULE_ELF, .path = path, .real_path = path};
 	struct walk walk = {0};
 	struct module_elf file;
 	Elf_Scn *section = NULL;
@@ -177,7 +177,7 @@ static void ask(uint64_t begin, uint64_t end, uint64_t ahead_ns)
 {
 	char path[256], cache[256];
 	struct names_options options = {.shared = cache, .ahead_ns = ahead_ns};
-	struct names_request request = {.kind = STORE_MODULE_ELF, .path = path, .real_path = path};
+	struct symbol_request request = {.kind = STORE_MODULE_ELF, .path = path, .real_path = path};
 	struct names_module *module;
 	struct names *names;
 

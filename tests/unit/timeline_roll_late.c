@@ -114,7 +114,7 @@ static void test_late(void **state)
 {
 	(void)state;
 	small_seed("roll_late");
-	store_roll_keeps_all = true;
+	store_rollup_prune_none = true;
 	for (int known = 0; known < 3; known++)
 		check_late(known);
 }

@@ -240,15 +240,15 @@ static uint64_t draw_edge(const struct made *made)
 static unsigned count_rollups(struct store_reader *reader, uint8_t kind)
 {
 	struct store_tree_cursor cursor;
-	struct store_key_roll key;
+	struct store_key_rollup key;
 	struct error error = {0};
 	unsigned count = 0;
 	int rc;
 
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
 	for (rc = store_tree_seek(&cursor, "", 0, &error); rc == 1; rc = store_tree_next(&cursor, &error))
-		count += store_key_roll_get(&key, cursor.key.bytes, cursor.key.size) && key.kind == kind &&
-			 key.stream != STORE_ROLL_ALL;
+		count += store_key_rollup_get(&key, cursor.key.bytes, cursor.key.size) && key.kind == kind &&
+			 key.stream != STORE_ROLLUP_ALL;
 	assert_int_equal(rc, 0);
 	return count;
 }
@@ -310,7 +310,7 @@ static void test_twin(void **unused)
 				check_run(&made);
 			}
 		}
-		store_roll_keeps_all = round % 4 != 0;
+		store_rollup_prune_none = round % 4 != 0;
 		small_close_writer(made.small.writer);
 		made.small.writer = NULL;
 		rollups += check_run(&made);
@@ -463,10 +463,10 @@ static void test_no_metric(void **unused)
 }
 
 /* What is read by column is what is read by entry; where one finds damage the other does. */
-static void check_works(
-	struct store_works *works, const struct store_sums *sums, struct store_input input, bool is_bad)
+static void check_works(struct store_sum_columns *works, const struct store_context_sums *sums,
+	struct store_input input, bool is_bad)
 {
-	store_works_get(works, &input, 1000, 3);
+	store_sum_columns_get(works, &input, 1000, 3);
 	assert_false(works->failed);
 	assert_true(works->line.is_plain || works->count == 0);
 	if (is_bad && sums->line.is_plain) /* its weights may be what is bad: they are not read */
@@ -484,12 +484,12 @@ static void check_works(
 }
 
 /* So are weights, of one metric; those of several are left alone. */
-static unsigned check_weights(
-	struct store_works *works, const struct store_sums *sums, struct store_input input, bool is_bad)
+static unsigned check_weights(struct store_sum_columns *works, const struct store_context_sums *sums,
+	struct store_input input, bool is_bad)
 {
 	const uint8_t *begin = input.at;
 
-	if (!store_works_get_weights(works, &input, 1000, 3)) {
+	if (!store_sum_columns_get_weights(works, &input, 1000, 3)) {
 		assert_true(works->count == 0 && !input.bad && input.at == begin);
 		for (uint32_t i = 1; i < sums->count && !is_bad; i++)
 			if (sums->entries[i].metric != sums->entries[0].metric)
@@ -516,8 +516,8 @@ static unsigned check_weights(
 /* Whatever the bytes are, what comes out names contexts and metrics that exist. */
 static void test_hostile(void **unused)
 {
-	struct store_works works = {0};
-	struct store_sums sums = {0};
+	struct store_sum_columns works = {0};
+	struct store_context_sums sums = {0};
 	struct store_bytes bytes = {0};
 	unsigned plain = 0, weighed = 0;
 
@@ -528,24 +528,26 @@ static void test_hostile(void **unused)
 		struct store_input input = {.at = copy}, again;
 		bool is_plain = small_below(2); /* those of one metric are */
 
-		store_sums_clear(&sums);
+		store_context_sums_clear(&sums);
 		for (uint64_t i = small_below(600); i-- > 0;)
-			store_sums_add(&sums, &(struct store_sum){.samples = 1 + small_below(50),
-						      .weight = draw_amount(0),
-						      .time_ns = small_below(5000),
-						      .context = (uint32_t)small_below(1000),
-						      .metric = is_plain ? 1 : (uint32_t)small_below(3)});
+			store_context_sums_add(
+				&sums, &(struct store_sum){.samples = 1 + small_below(50),
+					       .weight = draw_amount(0),
+					       .time_ns = small_below(5000),
+					       .context = (uint32_t)small_below(1000),
+					       .metric = is_plain ? 1 : (uint32_t)small_below(3)});
 		sums.line.is_plain = is_plain && sums.count;
 		bytes.size = 0;
-		store_sums_put(&sums, &bytes);
+		store_context_sums_put(&sums, &bytes);
 		assert_true(bytes.size <= sizeof copy);
 		memcpy(copy, bytes.data, bytes.size);
 		for (uint64_t i = small_below(4); i-- > 0;)
 			copy[small_below(bytes.size)] = (uint8_t)small_draw();
 		input.end = copy + (small_below(4) ? bytes.size : small_below(bytes.size));
 		again = input;
-		store_sums_clear(&sums);
-		store_sums_get(&sums, &input, 1000, 3, 1u << STORE_SUMS_WEIGHT | 1u << STORE_SUMS_TIME);
+		store_context_sums_clear(&sums);
+		store_context_sums_get(&sums, &input, 1000, 3,
+			1u << STORE_CONTEXT_SUMS_WEIGHT | 1u << STORE_CONTEXT_SUMS_TIME);
 		for (uint32_t i = 0; i < sums.count && !input.bad; i++)
 			assert_true(sums.entries[i].context < 1000 && sums.entries[i].metric < 3);
 		check_works(&works, &sums, again, input.bad);
@@ -555,9 +557,9 @@ static void test_hostile(void **unused)
 		weighed += check_weights(&works, &sums, again, input.bad);
 	}
 	assert_true(plain > 500 && weighed > 500);
-	store_works_fini(&works);
+	store_sum_columns_fini(&works);
 	assert_false(sums.failed);
-	store_sums_fini(&sums);
+	store_context_sums_fini(&sums);
 	store_bytes_fini(&bytes);
 }
 

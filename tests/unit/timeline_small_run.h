@@ -72,7 +72,7 @@ static inline struct store_writer *small_store(const struct small_run *small, co
 static inline void small_begin(struct small_run *small)
 {
 	*small = (struct small_run){.path = "/tmp/hpct-test-XXXXXX"};
-	store_roll_keeps_all = true; /* or small stores had hardly any that can be wrong */
+	store_rollup_prune_none = true; /* or small stores had hardly any that can be wrong */
 	assert_non_null(mkdtemp(small->path));
 	small->writer = small_store(small, "node-1");
 }

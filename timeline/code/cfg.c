@@ -15,7 +15,7 @@
 /* A new item at the end; NULL, and builder->failed, when memory is out. */
 static void *list_add(struct cfg_builder *builder, struct cfg_list *list, size_t item_bytes)
 {
-	if (!room_widen(&list->items, &list->room, list->count, item_bytes)) {
+	if (!array_widen(&list->items, &list->room, list->count, item_bytes)) {
 		builder->failed = true;
 		return NULL;
 	}

@@ -211,7 +211,7 @@ static struct loops_kept *function_get(struct loops *loops, const struct loops_f
 	return analyse(loops, from, function) ? NULL : function;
 }
 
-static uint32_t loop_at(const struct loops_kept *function, uint64_t offset, struct names_stretch *stretch)
+static uint32_t loop_at(const struct loops_kept *function, uint64_t offset, struct symbol_stretch *stretch)
 {
 	uint32_t low = 0, high = function->piece_count;
 
@@ -223,17 +223,18 @@ static uint32_t loop_at(const struct loops_kept *function, uint64_t offset, stru
 		else
 			high = middle;
 	}
-	names_stretch_cut(stretch, 0, low < function->piece_count ? function->pieces[low].begin : UINT64_MAX);
+	symbol_stretch_cut(
+		stretch, 0, low < function->piece_count ? function->pieces[low].begin : UINT64_MAX);
 	if (!low || offset >= function->pieces[low - 1].end) {
-		names_stretch_cut(stretch, low ? function->pieces[low - 1].end : 0, UINT64_MAX);
+		symbol_stretch_cut(stretch, low ? function->pieces[low - 1].end : 0, UINT64_MAX);
 		return LOOP_NONE;
 	}
-	names_stretch_cut(stretch, function->pieces[low - 1].begin, function->pieces[low - 1].end);
+	symbol_stretch_cut(stretch, function->pieces[low - 1].begin, function->pieces[low - 1].end);
 	return function->pieces[low - 1].loop;
 }
 
 int loops_find(struct loops *loops, const struct loops_function *from, uint64_t offset,
-	struct loops_one nest[LOOP_DEPTH_MAX], struct names_stretch *stretch)
+	struct loops_one nest[LOOP_DEPTH_MAX], struct symbol_stretch *stretch)
 {
 	struct loops_kept *function;
 	uint32_t loop;

@@ -54,6 +54,6 @@ bool loops_is_spent(const struct loops *loops);
 /* The loops that hold `offset`, outermost first, at most LOOP_DEPTH_MAX; their number, negative: memory. What
  * they point to lives until the next call. The stretch is cut to the addresses around that they hold, too. */
 int loops_find(struct loops *loops, const struct loops_function *function, uint64_t offset,
-	struct loops_one nest[LOOP_DEPTH_MAX], struct names_stretch *stretch);
+	struct loops_one nest[LOOP_DEPTH_MAX], struct symbol_stretch *stretch);
 
 #endif

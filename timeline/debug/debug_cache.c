@@ -218,7 +218,7 @@ static bool elf_take(struct module_elf *unpacked, int fd, const char *path)
 static bool kept_open(struct module_elf *unpacked, const char *path, uint64_t key)
 {
 	size_t size;
-	int fd = store_cached_open(path, FILE_MAX + (FILE_MAX >> 4), &size);
+	int fd = store_user_cache_open(path, FILE_MAX + (FILE_MAX >> 4), &size);
 
 	if (fd < 0)
 		return false;
@@ -294,9 +294,9 @@ static bool keep(int fd, off_t size, char *path, uint64_t key)
 		return false;
 	trailer.checksum = store_hash64(bytes, (size_t)size, key);
 	memcpy(bytes + size, &trailer, sizeof trailer);
-	store_cached_make(path);
+	store_user_cache_make(path);
 	room_make(path, all);
-	store_cached_replace(path, &(struct store_bytes){.data = bytes, .size = all, .capacity = all});
+	store_user_cache_replace(path, &(struct store_bytes){.data = bytes, .size = all, .capacity = all});
 	munmap(bytes, all);
 	return true;
 }

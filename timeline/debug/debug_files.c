@@ -271,7 +271,7 @@ static bool vdso_open(struct module_elf *file, const struct module_identity *wan
 	return false;
 }
 
-static bool binary_open(struct module_files *files, const struct names_request *request,
+static bool binary_open(struct module_files *files, const struct symbol_request *request,
 	const struct module_search *search, const struct module_identity *wanted)
 {
 	struct error why = {0};
@@ -334,7 +334,7 @@ static void alternate_open(struct module_files *files, const struct module_searc
 		find_on_server(&files->alternate, &wanted, true);
 }
 
-int module_files_open(struct module_files *files, const struct names_request *request,
+int module_files_open(struct module_files *files, const struct symbol_request *request,
 	const struct module_search *search, struct error *error)
 {
 	const char *real_path = request->real_path[0] ? request->real_path : request->path;

@@ -43,7 +43,7 @@ struct module_files {
 
 /* `request`: module, kind, build id and paths; its offsets are not looked at. Returns 0, or ERROR_IO with the
  * reason when neither file is there. */
-int module_files_open(struct module_files *files, const struct names_request *request,
+int module_files_open(struct module_files *files, const struct symbol_request *request,
 	const struct module_search *search, struct error *error);
 void module_files_close(struct module_files *files);
 

@@ -331,7 +331,7 @@ int dwarf_module_find(struct dwarf_module *module, uint64_t address, struct name
 unsigned dwarf_module_function(
 	struct dwarf_module *module, uint64_t address, uint64_t (*ranges)[2], unsigned max, uint64_t *entry)
 {
-	struct names_stretch any = {0, UINT64_MAX};
+	struct symbol_stretch any = {0, UINT64_MAX};
 	struct dwarf_unit *unit;
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;

@@ -48,7 +48,7 @@ uint64_t dwarf_module_place(struct dwarf_module *module, uint64_t address);
 struct dwarf_spot {
 	const char *file;
 	uint32_t line;
-	struct names_stretch
+	struct symbol_stretch
 		stretch; /* in: any; out: the part of it in which all addresses have the answer */
 };
 

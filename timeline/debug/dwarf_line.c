@@ -83,14 +83,14 @@ static size_t lines_upto(const struct dwarf_unit *unit, uint64_t address)
 }
 
 /* From the row ahead of `upto` to that. */
-static void row_cut(const struct dwarf_unit *unit, size_t upto, struct names_stretch *stretch)
+static void row_cut(const struct dwarf_unit *unit, size_t upto, struct symbol_stretch *stretch)
 {
 	Dwarf_Addr begin = 0, end = UINT64_MAX;
 
 	if ((upto && !line_at(unit, upto - 1, &begin)) ||
 		(upto < unit->line_count && !line_at(unit, upto, &end)))
 		end = begin; /* rows that cannot be read */
-	names_stretch_cut(stretch, begin, end);
+	symbol_stretch_cut(stretch, begin, end);
 }
 
 int dwarf_unit_line(

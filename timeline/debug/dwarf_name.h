@@ -59,7 +59,7 @@ struct dwarf_unit *dwarf_module_listed(struct dwarf_module *module, const Dwarf_
  * first in the file. *unit stays NULL when there is none. The stretch is cut to addresses that have it, too.
  * 0, or -1 when memory is out. */
 int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit,
-	struct names_stretch *stretch);
+	struct symbol_stretch *stretch);
 
 /* A path of the unit's file table, which may be relative to where the compiler ran, made absolute; "" for
  * NULL. NULL when memory is out. */

@@ -22,11 +22,11 @@ bool dwarf_code_has(const struct dwarf_code *code, uint64_t address)
 	return false;
 }
 
-void dwarf_code_cut(const struct dwarf_code *code, uint64_t address, struct names_stretch *stretch)
+void dwarf_code_cut(const struct dwarf_code *code, uint64_t address, struct symbol_stretch *stretch)
 {
 	for (unsigned i = 0; i < code->count; i++)
 		if (address >= code->range[i].begin && address < code->range[i].end)
-			names_stretch_cut(stretch, code->range[i].begin, code->range[i].end);
+			symbol_stretch_cut(stretch, code->range[i].begin, code->range[i].end);
 }
 
 void dwarf_unit_fini(struct dwarf_unit *unit)
@@ -339,7 +339,7 @@ int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, str
 	return rc;
 }
 
-uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address, struct names_stretch *stretch)
+uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address, struct symbol_stretch *stretch)
 {
 	size_t low = 0, high = unit->segment_count;
 
@@ -351,7 +351,7 @@ uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address, struct
 		else
 			high = middle;
 	}
-	names_stretch_cut(stretch, low ? unit->segments[low - 1].low : 0,
+	symbol_stretch_cut(stretch, low ? unit->segments[low - 1].low : 0,
 		low < unit->segment_count ? unit->segments[low].low : UINT64_MAX);
 	return low ? unit->segments[low - 1].scope : DWARF_NONE;
 }

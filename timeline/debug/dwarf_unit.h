@@ -27,7 +27,7 @@ struct dwarf_code {
 };
 bool dwarf_code_has(const struct dwarf_code *code, uint64_t address);
 /* Cuts the stretch to the range that holds the address. */
-void dwarf_code_cut(const struct dwarf_code *code, uint64_t address, struct names_stretch *stretch);
+void dwarf_code_cut(const struct dwarf_code *code, uint64_t address, struct symbol_stretch *stretch);
 
 /* A function with code, or one inlined call. */
 struct dwarf_scope {
@@ -70,7 +70,7 @@ void dwarf_unit_fini(struct dwarf_unit *unit);
 int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct budget *budget);
 /* Innermost scope at `address`, DWARF_NONE when no function of the unit has it. The stretch is cut to the
  * addresses around with that scope. */
-uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address, struct names_stretch *stretch);
+uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address, struct symbol_stretch *stretch);
 /* The place of the entry at `offset` (of this unit's own section), DWARF_NONE when there is none. */
 uint32_t dwarf_unit_place(const struct dwarf_unit *unit, Dwarf_Off offset);
 

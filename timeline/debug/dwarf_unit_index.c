@@ -25,7 +25,7 @@ static int cover_compare(const void *left, const void *right)
 static int cover_add(
 	struct dwarf_module *module, const Dwarf_Die *die, uint64_t low, uint64_t high, size_t *capacity)
 {
-	if (!room_widen((void **)&module->covers, capacity, module->cover_count, sizeof *module->covers))
+	if (!array_widen((void **)&module->covers, capacity, module->cover_count, sizeof *module->covers))
 		return -1;
 	module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
 	return 0;
@@ -84,22 +84,22 @@ static int covers_build(struct dwarf_module *module)
 }
 
 /* Cuts the stretch to the side of [begin, end) that the address is on: in it, before or behind. */
-static bool cut_at(struct names_stretch *stretch, uint64_t begin, uint64_t end, uint64_t address)
+static bool cut_at(struct symbol_stretch *stretch, uint64_t begin, uint64_t end, uint64_t address)
 {
 	bool is_in = begin <= address && address < end;
 
 	if (is_in)
-		names_stretch_cut(stretch, begin, end);
+		symbol_stretch_cut(stretch, begin, end);
 	else if (address < begin)
-		names_stretch_cut(stretch, 0, begin);
+		symbol_stretch_cut(stretch, 0, begin);
 	else
-		names_stretch_cut(stretch, end, UINT64_MAX);
+		symbol_stretch_cut(stretch, end, UINT64_MAX);
 	return is_in;
 }
 
 /* By the unit's own ranges: assembly has code without functions. */
 static bool listed_has(
-	struct dwarf_module *module, Dwarf_Die *listed, uint64_t address, struct names_stretch *stretch)
+	struct dwarf_module *module, Dwarf_Die *listed, uint64_t address, struct symbol_stretch *stretch)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
@@ -132,7 +132,7 @@ static size_t aranges_upto(Dwarf_Aranges *aranges, size_t count, uint64_t addres
  * several units made (templates) the linker kept the first one's code, and may leave all their ranges
  * pointing there. */
 static bool listed_by_arange(
-	struct dwarf_module *module, uint64_t address, Dwarf_Die *listed, struct names_stretch *stretch)
+	struct dwarf_module *module, uint64_t address, Dwarf_Die *listed, struct symbol_stretch *stretch)
 {
 	Dwarf_Off found = 0, offset;
 	Dwarf_Addr begin, first = 0;
@@ -146,7 +146,7 @@ static bool listed_by_arange(
 	i = module->aranges ? aranges_upto(module->aranges, module->arange_count, address) : 0;
 	if (i < module->arange_count && module->aranges &&
 		!dwarf_getarangeinfo(dwarf_onearange(module->aranges, i), &begin, NULL, NULL))
-		names_stretch_cut(stretch, 0, begin);
+		symbol_stretch_cut(stretch, 0, begin);
 	for (; i > 0; i--) {
 		if (dwarf_getarangeinfo(dwarf_onearange(module->aranges, i - 1), &begin, &size, &offset) ||
 			(has && begin != first) ||
@@ -163,14 +163,14 @@ static bool listed_by_arange(
 
 uint64_t dwarf_module_place(struct dwarf_module *module, uint64_t address)
 {
-	struct names_stretch any = {0, UINT64_MAX};
+	struct symbol_stretch any = {0, UINT64_MAX};
 	Dwarf_Die listed;
 
 	return listed_by_arange(module, address, &listed, &any) ? dwarf_dieoffset(&listed) : 0;
 }
 
 int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct dwarf_unit **unit,
-	struct names_stretch *stretch)
+	struct symbol_stretch *stretch)
 {
 	size_t low = 0, high;
 	Dwarf_Die listed;
@@ -196,7 +196,7 @@ int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct d
 		else
 			high = middle;
 	}
-	names_stretch_cut(stretch, low ? module->covers[low - 1].low : 0,
+	symbol_stretch_cut(stretch, low ? module->covers[low - 1].low : 0,
 		low < module->cover_count ? module->covers[low].low : UINT64_MAX);
 	for (size_t i = low; i > 0 && cut_at(stretch, 0, module->covers[i - 1].reach, address); i--) {
 		struct dwarf_cover *cover = &module->covers[i - 1];

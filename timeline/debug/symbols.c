@@ -50,7 +50,7 @@ static uint8_t symbol_rank(const GElf_Sym *symbol, const char *name)
 
 static int table_push(struct symbol_table *table, const GElf_Sym *from, const char *name)
 {
-	if (!room_widen((void **)&table->symbols, &table->capacity, table->count, sizeof *table->symbols))
+	if (!array_widen((void **)&table->symbols, &table->capacity, table->count, sizeof *table->symbols))
 		return -1;
 	table->symbols[table->count++] = (struct symbol){
 		.start = from->st_value,
@@ -181,7 +181,7 @@ static size_t table_upper(const struct symbol_table *table, uint64_t offset)
 }
 
 const struct symbol *symbol_table_find(
-	struct symbol_table *table, uint64_t offset, struct names_stretch *stretch)
+	struct symbol_table *table, uint64_t offset, struct symbol_stretch *stretch)
 {
 	const struct symbol *best = NULL;
 	size_t i;
@@ -189,7 +189,7 @@ const struct symbol *symbol_table_find(
 	if (!table_sort(table))
 		return NULL;
 	i = table_upper(table, offset);
-	names_stretch_cut(stretch, i ? table->symbols[i - 1].start : 0,
+	symbol_stretch_cut(stretch, i ? table->symbols[i - 1].start : 0,
 		i < table->count ? table->symbols[i].start : UINT64_MAX);
 	for (; i > 0 && table->reach[i - 1] > offset; i--) {
 		const struct symbol *symbol = &table->symbols[i - 1];
@@ -197,15 +197,15 @@ const struct symbol *symbol_table_find(
 		if (best && symbol->start != best->start)
 			break;
 		if (symbol->end <= offset) {
-			names_stretch_cut(stretch, symbol->end, UINT64_MAX);
+			symbol_stretch_cut(stretch, symbol->end, UINT64_MAX);
 			continue;
 		}
-		names_stretch_cut(stretch, 0, symbol->end);
+		symbol_stretch_cut(stretch, 0, symbol->end);
 		if (!best || name_compare(symbol, best) < 0)
 			best = symbol;
 	}
 	if (i && table->reach[i - 1] <= offset)
-		names_stretch_cut(stretch, table->reach[i - 1], UINT64_MAX);
+		symbol_stretch_cut(stretch, table->reach[i - 1], UINT64_MAX);
 	return best;
 }
 

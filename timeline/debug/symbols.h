@@ -37,7 +37,7 @@ int symbol_table_add(struct symbol_table *table, Elf *elf);
  * local, fewer leading underscores, shorter, then by name. NULL: none. The stretch is cut to the addresses
  * around for which that is so, too. */
 const struct symbol *symbol_table_find(
-	struct symbol_table *table, uint64_t offset, struct names_stretch *stretch);
+	struct symbol_table *table, uint64_t offset, struct symbol_stretch *stretch);
 /* The best alias that starts at `start` exactly, whatever its size; NULL: none. */
 const struct symbol *symbol_table_at(struct symbol_table *table, uint64_t start);
 

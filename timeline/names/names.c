@@ -60,7 +60,7 @@ void names_find_ahead(struct names *names)
 }
 
 static bool module_is(
-	const struct names_module *module, const struct names_request *request, enum names_level level)
+	const struct names_module *module, const struct symbol_request *request, enum names_level level)
 {
 	return module->level == level && module->kind == request->kind &&
 	       module->build_id_bytes == request->build_id_bytes &&
@@ -80,7 +80,7 @@ static void names_drop_oldest(struct names *names)
 	names->module_count--;
 }
 
-int names_module(struct names *names, const struct names_request *request, enum names_level level,
+int names_module(struct names *names, const struct symbol_request *request, enum names_level level,
 	struct names_module **out, struct error *error)
 {
 	struct names_module **link = &names->modules, *module;
@@ -139,14 +139,14 @@ static int debug_chain(void *context, uint64_t address, struct names_scope *scop
 }
 
 static int find_functions(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error)
 {
 	struct dwarf_spot spot = {.file = "", .stretch = {0, UINT64_MAX}};
 	int count = 0, rc;
 
 	answer->offset = offset;
-	answer->stretch = (struct names_stretch){offset, offset + 1};
-	names_answer_function(answer, NAMES_FROM_NOTHING, "", "", offset);
+	answer->stretch = (struct symbol_stretch){offset, offset + 1};
+	symbol_answer_function(answer, NAMES_FROM_NOTHING, "", "", offset);
 	if (module->gpu)
 		return names_gpu_find(module->gpu, offset, answer, error);
 	if (!dwarf_code_has(&module->code, offset))
@@ -162,7 +162,7 @@ static int find_functions(
 		answer->source = NAMES_FROM_DEBUG;
 		return names_symbols_prefer(module, &answer->scopes[0], error);
 	}
-	names_answer_function(answer, NAMES_FROM_NOTHING, "", "", offset);
+	symbol_answer_function(answer, NAMES_FROM_NOTHING, "", "", offset);
 	rc = names_symbols_find(module, offset, answer, error);
 	answer->scopes[0].file = spot.file;
 	answer->scopes[0].line = spot.line;
@@ -221,7 +221,7 @@ static void extent_of_debug(struct names_module *module, uint64_t offset)
 }
 
 static int find_anew(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error)
 {
 	struct names_lines lines = {debug_chain, module};
 	int rc;
@@ -254,7 +254,8 @@ static bool is_whole(const struct names_module *module)
 	       !(module->loops && loops_is_spent(module->loops));
 }
 
-int names_find(struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+int names_find(
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error)
 {
 	int rc;
 

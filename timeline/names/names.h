@@ -39,7 +39,7 @@ void names_end(struct names *names);
 
 /* The module that a request speaks of, opened or still open from before; valid until the next names_module().
  * What cannot be opened is a module too: names_module_note() says why. Negative: memory. */
-int names_module(struct names *names, const struct names_request *request, enum names_level level,
+int names_module(struct names *names, const struct symbol_request *request, enum names_level level,
 	struct names_module **module, struct error *error);
 /* One sentence about what is missing, "" when nothing is. */
 const char *names_module_note(const struct names_module *module);
@@ -55,6 +55,6 @@ void names_find_ahead(struct names *names);
 uint64_t names_module_place(struct names_module *module, uint64_t offset);
 /* The answer for one offset; `module` in it stays as it was. Strings live as long as the module. */
 int names_find(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error);
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error);
 
 #endif

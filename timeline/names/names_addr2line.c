@@ -139,7 +139,7 @@ int names_by_hand(
 		return error_memory(error);
 	hand->file = file;
 	hand->texts = texts;
-	hand->task.request = (struct names_request){
+	hand->task.request = (struct symbol_request){
 		.kind = STORE_MODULE_ELF, .path = file, .real_path = "", .offsets = hand->offsets};
 	hand->task.take = names_table_take;
 	hand->task.context = &hand->table;

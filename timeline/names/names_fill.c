@@ -123,7 +123,7 @@ static uint32_t text_put(struct fill *fill, const char *text)
 }
 
 /* Kept if it says more than the store does: a name, or a line for a name. */
-static int take(void *context, const struct names_answer *answer)
+static int take(void *context, const struct symbol_answer *answer)
 {
 	const struct fill_module *module = context;
 	struct fill *fill = module->fill;
@@ -177,7 +177,7 @@ static void tasks_add(struct fill *fill, size_t begin, size_t end, struct error 
 	const struct store_module *from = &store_reader_modules(fill->reader, &module_count)[number];
 	const char *path = store_reader_text(fill->reader, from->path, NULL);
 	struct fill_module *module = &fill->modules[fill->module_count++];
-	struct names_request request = {.module = number,
+	struct symbol_request request = {.module = number,
 		.kind = from->kind,
 		.build_id_bytes = from->build_id_bytes,
 		.path = path,

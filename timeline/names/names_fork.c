@@ -39,7 +39,7 @@ struct part {
 
 struct split {
 	struct names_module *module;
-	const struct names_request *request;
+	const struct symbol_request *request;
 	struct place *places;
 	struct part parts[NAMES_CREW_MAX];
 	unsigned count;
@@ -61,7 +61,7 @@ static int place_compare(const void *left, const void *right)
 
 static bool places_make(struct split *split)
 {
-	const struct names_request *request = split->request;
+	const struct symbol_request *request = split->request;
 
 	split->places = calloc(request->offset_count, sizeof *split->places);
 	for (uint32_t i = 0; split->places && i < request->offset_count; i++)
@@ -99,12 +99,12 @@ static void parts_make(struct split *split, unsigned parts)
 
 static bool part_answer(const struct split *split, const struct part *part, struct store_bytes *out)
 {
-	static struct names_answer answer;
+	static struct symbol_answer answer;
 
 	answer.module = split->request->module;
 	for (uint32_t i = part->begin; i < part->end; i++)
 		if (names_find(split->module, split->places[i].offset, &answer, NULL) ||
-			names_answer_put(out, &answer, NULL))
+			symbol_answer_put(out, &answer, NULL))
 			return false;
 	return true;
 }
@@ -113,7 +113,7 @@ static void copy_run(const struct split *split, const struct part *part, pid_t p
 {
 	struct rlimit cpu = {COPY_CPU_S, COPY_CPU_S};
 	struct store_bytes out = {0};
-	struct names_done done = {.module = split->request->module};
+	struct symbol_done done = {.module = split->request->module};
 	bool ok;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -121,7 +121,7 @@ static void copy_run(const struct split *split, const struct part *part, pid_t p
 	if (getppid() != parent || !part_answer(split, part, &out))
 		_exit(1);
 	done.message = names_module_note(split->module);
-	ok = !names_done_put(&out, &done, NULL) && !names_stream_write(part->fd, &out, NULL);
+	ok = !symbol_done_put(&out, &done, NULL) && !names_stream_write(part->fd, &out, NULL);
 	if (ok)
 		names_module_keep_all(split->module);
 	_exit(!ok);
@@ -176,17 +176,17 @@ static bool frames_find(struct split *split, const struct part *part)
 	for (uint32_t i = part->begin; i < part->end; i++, at += (size_t)size) {
 		struct place *place = &split->places[i];
 
-		size = names_frame_peek(part->bytes + at, part->size - at, &type, NULL);
-		if (size <= 0 || type != NAMES_ANSWER)
+		size = symbol_frame_peek(part->bytes + at, part->size - at, &type, NULL);
+		if (size <= 0 || type != SYMBOL_ANSWER)
 			return false;
 		place->frame = part->bytes + at;
 		place->size = (size_t)size;
 	}
-	size = at < part->size ? names_frame_peek(part->bytes + at, part->size - at, &type, NULL) : 0;
+	size = at < part->size ? symbol_frame_peek(part->bytes + at, part->size - at, &type, NULL) : 0;
 	if (size > 0 && !split->note[0]) {
-		struct names_done done;
+		struct symbol_done done;
 
-		if (names_done_parse(part->bytes + at, (size_t)size, &done, NULL))
+		if (symbol_done_parse(part->bytes + at, (size_t)size, &done, NULL))
 			return false;
 		snprintf(split->note, sizeof split->note, "%s", done.message);
 	}
@@ -280,7 +280,7 @@ static void parts_end(struct split *split)
 	}
 }
 
-int names_split_answer(struct names_module *module, const struct names_request *request, unsigned parts,
+int names_split_answer(struct names_module *module, const struct symbol_request *request, unsigned parts,
 	int fd, const char **note)
 {
 	static struct split split; /* the worker has one thread */

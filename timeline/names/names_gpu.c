@@ -151,7 +151,7 @@ static int chain(void *context, uint64_t address, struct names_scope *scopes, st
 	return count ? count : line_chain(gpu, address, scopes, error);
 }
 
-int names_gpu_find(struct names_gpu *gpu, uint64_t address, struct names_answer *answer, struct error *error)
+int names_gpu_find(struct names_gpu *gpu, uint64_t address, struct symbol_answer *answer, struct error *error)
 {
 	const struct gpu_function *function = gpu_code_at(gpu->code, address);
 	int count = chain(gpu, address, answer->scopes, error);

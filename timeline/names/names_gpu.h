@@ -27,7 +27,8 @@ bool names_gpu_is_spent(const struct names_gpu *gpu);
 
 /* Fills in source and scopes where there is a function; else the answer stays as it is. 0 or negative:
  * memory. */
-int names_gpu_find(struct names_gpu *gpu, uint64_t address, struct names_answer *answer, struct error *error);
+int names_gpu_find(
+	struct names_gpu *gpu, uint64_t address, struct symbol_answer *answer, struct error *error);
 /* The code that loops are looked for in; range_count 0: no function there. */
 void names_gpu_extent(const struct names_gpu *gpu, uint64_t address, struct loops_function *extent);
 struct names_lines names_gpu_lines(struct names_gpu *gpu);

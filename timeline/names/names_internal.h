@@ -59,7 +59,7 @@ struct names_module {
 
 /* With its files open, what is missing noted; NULL: memory. */
 struct names_module *names_module_new(
-	const struct names_request *request, enum names_level level, const struct names_options *options);
+	const struct symbol_request *request, enum names_level level, const struct names_options *options);
 void names_module_free(struct names_module *module);
 /* Debug information, at the first call: large files hold it compressed, which costs seconds. */
 void names_module_open_debug(struct names_module *module);
@@ -76,12 +76,12 @@ void names_modules_find_ahead(struct names_module *modules, uint64_t budget_ns);
 /* ---- names_symbols.c ---- */
 
 /* An answer of one function. */
-void names_answer_function(struct names_answer *answer, enum names_source source, const char *name,
+void symbol_answer_function(struct symbol_answer *answer, enum names_source source, const char *name,
 	const char *linkage, uint64_t start);
 /* Symbols, PLT and unwind entries, without debug information; sets the module's extent. 0 or negative:
  * memory. */
 int names_symbols_find(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error);
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error);
 /* Gives the outermost function the name that people know, if it has several. */
 int names_symbols_prefer(struct names_module *module, struct names_scope *outermost, struct error *error);
 

@@ -27,7 +27,7 @@
 
 /* One answer, in a file or added. */
 struct place {
-	struct names_stretch stretch;
+	struct symbol_stretch stretch;
 	const uint8_t *frame;
 	size_t size;
 };
@@ -73,7 +73,7 @@ static int file_open(const uint8_t *file, size_t size, const char *key, size_t *
 
 static bool place_add(struct places *places, const struct place *place)
 {
-	if (!room_widen((void **)&places->list, &places->room, places->count, sizeof *places->list))
+	if (!array_widen((void **)&places->list, &places->room, places->count, sizeof *places->list))
 		return false;
 	places->list[places->count++] = *place;
 	return true;
@@ -92,14 +92,14 @@ static int place_compare(const void *left, const void *right)
  * it is asked for. */
 static bool places_read(struct places *places, const uint8_t *at, const uint8_t *end)
 {
-	static struct names_answer answer; /* the reader has one thread */
+	static struct symbol_answer answer; /* the reader has one thread */
 	bool is_sorted = true;
 
 	while (at < end) {
 		uint32_t type;
-		ssize_t size = names_frame_peek(at, (size_t)(end - at), &type, NULL);
+		ssize_t size = symbol_frame_peek(at, (size_t)(end - at), &type, NULL);
 
-		if (size <= 0 || names_answer_parse_stretch(at, (size_t)size, &answer, NULL) ||
+		if (size <= 0 || symbol_answer_parse_stretch(at, (size_t)size, &answer, NULL) ||
 			!place_add(places, &(struct place){answer.stretch, at, (size_t)size}))
 			return false;
 		is_sorted &= places->count < 2 || place_compare(&places->list[places->count - 2],
@@ -138,7 +138,7 @@ static int file_read(struct names_shared *shared)
 {
 	int found = 0;
 
-	shared->file = store_cached_read(shared->path, FILE_MAX, &shared->file_bytes);
+	shared->file = store_user_cache_read(shared->path, FILE_MAX, &shared->file_bytes);
 	if (shared->file)
 		found = file_open(shared->file, shared->file_bytes, shared->key, &shared->frames_at,
 			&shared->file_bytes);
@@ -153,7 +153,7 @@ static int file_read(struct names_shared *shared)
 	return found;
 }
 
-static bool path_set(char path[PATH_BYTES], const char *directory, const struct names_request *request)
+static bool path_set(char path[PATH_BYTES], const char *directory, const struct symbol_request *request)
 {
 	char hex[2 * NAMES_BUILD_ID_MAX + 1] = "";
 
@@ -163,7 +163,7 @@ static bool path_set(char path[PATH_BYTES], const char *directory, const struct 
 }
 
 struct names_shared *names_shared_open(
-	const char *directory, const struct names_request *request, const char *key, bool *is_damaged)
+	const char *directory, const struct symbol_request *request, const char *key, bool *is_damaged)
 {
 	struct names_shared *shared;
 
@@ -183,18 +183,18 @@ struct names_shared *names_shared_open(
 	return shared;
 }
 
-bool names_shared_find(struct names_shared *shared, uint64_t offset, struct names_answer *answer)
+bool names_shared_find(struct names_shared *shared, uint64_t offset, struct symbol_answer *answer)
 {
 	const struct place *place = places_find(&shared->old, offset);
 	uint32_t module = answer->module;
-	bool ok = place && !names_answer_parse(place->frame, place->size, answer, NULL);
+	bool ok = place && !symbol_answer_parse(place->frame, place->size, answer, NULL);
 
 	answer->module = module;
 	answer->offset = offset;
 	return ok;
 }
 
-void names_shared_add(struct names_shared *shared, const struct names_answer *answer)
+void names_shared_add(struct names_shared *shared, const struct symbol_answer *answer)
 {
 	uint64_t begin = answer->offset < answer->stretch.end ? answer->stretch.begin : answer->offset;
 	bool is_new;
@@ -202,7 +202,7 @@ void names_shared_add(struct names_shared *shared, const struct names_answer *an
 	if (shared->added.size > FILE_MAX / 2)
 		return;
 	if (numbering_put(&shared->begins, &begin, &is_new) != NUMBERING_NONE && is_new)
-		names_answer_put(&shared->added, answer, NULL);
+		symbol_answer_put(&shared->added, answer, NULL);
 }
 
 /* ---- saving ---- */
@@ -260,12 +260,12 @@ static void save(struct names_shared *shared)
 	struct store_bytes out = {0};
 	int turn;
 
-	store_cached_make(shared->path);
+	store_user_cache_make(shared->path);
 	turn = turn_take(shared->path);
 	memcpy(now.path, shared->path, sizeof now.path);
 	file_read(&now);
 	if (file_build(shared, &now, &out))
-		store_cached_replace(shared->path, &out);
+		store_user_cache_replace(shared->path, &out);
 	if (turn >= 0)
 		close(turn);
 	shared->saved_count = shared->begins.count;

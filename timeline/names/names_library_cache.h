@@ -20,12 +20,12 @@ struct names_shared;
 /* Opens the answers of a module, none when there is no such file or its key differs. NULL: memory, or no
  * build id. *is_damaged: the file is there and worth nothing. One thread. */
 struct names_shared *names_shared_open(
-	const char *directory, const struct names_request *request, const char *key, bool *is_damaged);
+	const char *directory, const struct symbol_request *request, const char *key, bool *is_damaged);
 void names_shared_close(struct names_shared *shared); /* saves */
 /* The answer to an offset; strings live as long as `shared`. False: not there. `module` stays as it was. */
-bool names_shared_find(struct names_shared *shared, uint64_t offset, struct names_answer *answer);
+bool names_shared_find(struct names_shared *shared, uint64_t offset, struct symbol_answer *answer);
 /* Adds one that was not there; it is written by one of the next saves. */
-void names_shared_add(struct names_shared *shared, const struct names_answer *answer);
+void names_shared_add(struct names_shared *shared, const struct symbol_answer *answer);
 /* Writes if enough is new: the cost of all saves together stays in proportion. */
 void names_shared_save(struct names_shared *shared);
 void names_shared_save_all(struct names_shared *shared); /* if anything is */

@@ -21,7 +21,7 @@ struct placed {
 struct placing {
 	const struct names_lines *lines;
 	struct chain header, other;
-	struct names_answer *answer;
+	struct symbol_answer *answer;
 };
 
 static int chain_read(struct placing *placing, uint64_t place, struct chain *chain, struct error *error)
@@ -138,7 +138,7 @@ static int loop_line(struct placing *placing, struct placed *placed, const struc
 static int place(
 	struct placing *placing, struct placed *placed, const struct placed *outer, struct error *error)
 {
-	struct names_answer *answer = placing->answer;
+	struct symbol_answer *answer = placing->answer;
 	unsigned level, least = outer ? outer->level : 1;
 	int rc = loop_level(placing, &placed->loop, &level, error);
 
@@ -166,7 +166,7 @@ static unsigned join_same(struct placed *placed, unsigned count)
 	return kept;
 }
 
-static void insert(struct names_answer *answer, const struct placed *placed, unsigned count)
+static void insert(struct symbol_answer *answer, const struct placed *placed, unsigned count)
 {
 	static struct names_scope scopes[NAMES_SCOPE_MAX]; /* hpct-names has one thread */
 	unsigned next = 0, to = 0, room;
@@ -197,7 +197,7 @@ static void insert(struct names_answer *answer, const struct placed *placed, uns
 }
 
 int names_loops_insert(struct loops *loops, const struct loops_function *function,
-	const struct names_lines *lines, struct names_answer *answer, struct error *error)
+	const struct names_lines *lines, struct symbol_answer *answer, struct error *error)
 {
 	static struct placing placing;
 	struct loops_one nest[LOOP_DEPTH_MAX];

@@ -28,6 +28,6 @@ struct names_lines {
  * believed that lies above the outer loop's.
  */
 int names_loops_insert(struct loops *loops, const struct loops_function *function,
-	const struct names_lines *lines, struct names_answer *answer, struct error *error);
+	const struct names_lines *lines, struct symbol_answer *answer, struct error *error);
 
 #endif

@@ -76,7 +76,7 @@ static void module_open_gpu(struct names_module *module)
 }
 
 static void module_open_files(
-	struct names_module *module, const struct names_request *request, const struct module_search *search)
+	struct names_module *module, const struct symbol_request *request, const struct module_search *search)
 {
 	struct error error = {0};
 
@@ -179,9 +179,9 @@ static void key_put_file(char *key, size_t key_bytes, const char *path)
  * has
  * "-" for it: once that is installed, the key is another. */
 static void module_open_shared(
-	struct names_module *module, const struct names_request *request, const char *directory)
+	struct names_module *module, const struct symbol_request *request, const char *directory)
 {
-	struct names_request identity = *request;
+	struct symbol_request identity = *request;
 	char key[16384] = "";
 	bool is_damaged;
 	size_t used;
@@ -205,7 +205,7 @@ static void module_open_shared(
 
 /* ---- the whole ---- */
 
-static struct names_module *module_new(const struct names_request *request, enum names_level level)
+static struct names_module *module_new(const struct symbol_request *request, enum names_level level)
 {
 	struct names_module *module = calloc(1, sizeof *module);
 
@@ -226,7 +226,7 @@ static struct names_module *module_new(const struct names_request *request, enum
 }
 
 struct names_module *names_module_new(
-	const struct names_request *request, enum names_level level, const struct names_options *options)
+	const struct symbol_request *request, enum names_level level, const struct names_options *options)
 {
 	struct names_module *module = module_new(request, level);
 

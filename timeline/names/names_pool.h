@@ -16,7 +16,7 @@ struct names_crew;
 
 /* One question. */
 struct names_task {
-	struct names_request request;
+	struct symbol_request request;
 	names_take *take;
 	void *context;
 	char note[NAMES_NOTE_BYTES]; /* as of names_worker_ask() */

@@ -26,7 +26,7 @@ static uint64_t cpu_ns(void)
 /* False: time is up. */
 static bool range_find(struct names_module *module, uint64_t begin, uint64_t end, uint64_t until_ns)
 {
-	static struct names_answer answer; /* the worker has one thread */
+	static struct symbol_answer answer; /* the worker has one thread */
 
 	while (begin < end) {
 		if (cpu_ns() >= until_ns || names_find(module, begin, &answer, NULL))

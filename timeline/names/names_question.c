@@ -9,7 +9,7 @@
 
 #include "timeline/names/names_worker_internal.h"
 
-static struct names_bad_module *bad_find(struct names_worker *worker, const struct names_request *request)
+static struct names_bad_module *bad_find(struct names_worker *worker, const struct symbol_request *request)
 {
 	for (size_t i = 0; i < worker->bad_count; i++) {
 		struct names_bad_module *bad = &worker->bad[i];
@@ -22,7 +22,7 @@ static struct names_bad_module *bad_find(struct names_worker *worker, const stru
 }
 
 static void bad_remember(
-	struct names_worker *worker, const struct names_request *request, enum names_level level)
+	struct names_worker *worker, const struct symbol_request *request, enum names_level level)
 {
 	struct names_bad_module *bad = bad_find(worker, request);
 
@@ -57,19 +57,19 @@ static bool answer_fits(const struct names_question *question)
 	       question->answer.module == question->request->module;
 }
 
-static enum outcome question_frame(struct names_question *question, const struct names_frame *frame)
+static enum outcome question_frame(struct names_question *question, const struct symbol_frame *frame)
 {
-	struct names_done done;
+	struct symbol_done done;
 
-	if (frame->type == NAMES_DONE) {
-		if (names_done_parse(frame->bytes, frame->size, &done, NULL) ||
+	if (frame->type == SYMBOL_DONE) {
+		if (symbol_done_parse(frame->bytes, frame->size, &done, NULL) ||
 			question->answered != question->request->offset_count)
 			return OUTCOME_FAILED;
 		if (!question->note[0])
 			snprintf(question->note, NAMES_NOTE_BYTES, "%s", done.message);
 		return OUTCOME_DONE;
 	}
-	if (names_answer_parse(frame->bytes, frame->size, &question->answer, NULL) || !answer_fits(question))
+	if (symbol_answer_parse(frame->bytes, frame->size, &question->answer, NULL) || !answer_fits(question))
 		return OUTCOME_FAILED;
 	question->refusal = question->take(question->context, &question->answer);
 	question->answered++;
@@ -79,7 +79,7 @@ static enum outcome question_frame(struct names_question *question, const struct
 /* What of it is not answered yet. */
 static enum outcome question_send(struct names_question *question, int fd, struct error *error)
 {
-	struct names_request rest = *question->request;
+	struct symbol_request rest = *question->request;
 	struct store_bytes out = {0};
 	int rc;
 
@@ -87,7 +87,7 @@ static enum outcome question_send(struct names_question *question, int fd, struc
 		    (uint32_t)question->level << NAMES_LEVEL_SHIFT | question->parts << NAMES_PARTS_SHIFT;
 	rest.offsets += question->answered;
 	rest.offset_count -= question->answered;
-	rc = names_request_put(&out, &rest, error);
+	rc = symbol_request_put(&out, &rest, error);
 	rc = rc ? rc : names_stream_write(fd, &out, error);
 	store_bytes_fini(&out);
 	question->is_sent = !rc;
@@ -102,7 +102,7 @@ static int question_give_up(struct names_question *question)
 
 		question->answer.module = question->request->module;
 		question->answer.offset = offset;
-		question->answer.stretch = (struct names_stretch){offset, offset + 1};
+		question->answer.stretch = (struct symbol_stretch){offset, offset + 1};
 		question->answer.source = NAMES_FROM_NOTHING;
 		question->answer.scope_count = 1;
 		question->answer.scopes[0] = (struct names_scope){
@@ -114,14 +114,14 @@ static int question_give_up(struct names_question *question)
 
 static void note_failure(struct names_question *question)
 {
-	const struct names_request *request = question->request;
+	const struct symbol_request *request = question->request;
 
 	snprintf(question->note, NAMES_NOTE_BYTES, "%s: reading its %s failed, the file may be damaged",
 		request->real_path[0] ? request->real_path : request->path,
 		question->level == NAMES_ALL ? "debug information" : "symbols");
 }
 
-int names_worker_begin(struct names_worker *worker, const struct names_request *request, unsigned parts,
+int names_worker_begin(struct names_worker *worker, const struct symbol_request *request, unsigned parts,
 	names_take *take, void *context, char note[NAMES_NOTE_BYTES], struct error *error)
 {
 	struct names_bad_module *bad = bad_find(worker, request);
@@ -147,7 +147,7 @@ static enum outcome worker_exchange(struct names_worker *worker, struct error *e
 {
 	struct names_question *question = worker->question;
 	bool came_before = question->is_sent && names_stream_has(&worker->stream);
-	struct names_frame frame;
+	struct symbol_frame frame;
 	enum outcome outcome;
 
 	if (!question->is_sent)
@@ -215,7 +215,7 @@ int names_worker_descriptor(const struct names_worker *worker)
 	return worker->stream.fd;
 }
 
-int names_worker_ask(struct names_worker *worker, const struct names_request *request, names_take *take,
+int names_worker_ask(struct names_worker *worker, const struct symbol_request *request, names_take *take,
 	void *context, char note[NAMES_NOTE_BYTES], struct error *error)
 {
 	int rc = names_worker_begin(worker, request, 1, take, context, note, error);

@@ -24,13 +24,13 @@ static uint8_t *stream_reserve(struct names_stream *stream)
 	return store_bytes_reserve(in, READ_BYTES);
 }
 
-int names_stream_next(struct names_stream *stream, struct names_frame *frame, struct error *error)
+int names_stream_next(struct names_stream *stream, struct symbol_frame *frame, struct error *error)
 {
 	for (;;) {
 		size_t left = stream->in.size - stream->taken;
 		const uint8_t *at = left ? stream->in.data + stream->taken : (const uint8_t *)"";
 		uint8_t *to;
-		ssize_t size = names_frame_peek(at, left, &frame->type, error);
+		ssize_t size = symbol_frame_peek(at, left, &frame->type, error);
 
 		if (size < 0)
 			return (int)size;
@@ -61,7 +61,7 @@ bool names_stream_has(const struct names_stream *stream)
 	size_t left = stream->in.size - stream->taken;
 	uint32_t type;
 
-	return left && names_frame_peek(stream->in.data + stream->taken, left, &type, NULL);
+	return left && symbol_frame_peek(stream->in.data + stream->taken, left, &type, NULL);
 }
 
 int names_stream_write(int fd, struct store_bytes *out, struct error *error)

@@ -19,7 +19,7 @@ struct names_stream {
 	void *context;
 };
 
-struct names_frame {
+struct symbol_frame {
 	const uint8_t *bytes; /* valid until the next call */
 	size_t size;
 	uint32_t type;
@@ -27,7 +27,7 @@ struct names_frame {
 
 /* 1: the next frame; 0: the other side has ended in order; negative: it stopped amid a frame, sent damage, or
  * was given up. */
-int names_stream_next(struct names_stream *stream, struct names_frame *frame, struct error *error);
+int names_stream_next(struct names_stream *stream, struct symbol_frame *frame, struct error *error);
 
 /* Whether the next frame (or damage) is here already, so that names_stream_next() will not wait. */
 bool names_stream_has(const struct names_stream *stream);

@@ -8,7 +8,7 @@
 #include "timeline/debug/demangle.h"
 #include "timeline/names/names_internal.h"
 
-void names_answer_function(struct names_answer *answer, enum names_source source, const char *name,
+void symbol_answer_function(struct symbol_answer *answer, enum names_source source, const char *name,
 	const char *linkage, uint64_t start)
 {
 	answer->source = source;
@@ -54,21 +54,21 @@ static void extent_set(struct names_module *module, uint64_t begin, uint64_t end
 		(struct loops_function){.ranges = {{begin, end}}, .range_count = begin < end, .entry = begin};
 }
 
-static int answer_symbol(struct names_module *module, struct names_answer *answer,
+static int answer_symbol(struct names_module *module, struct symbol_answer *answer,
 	const struct symbol *symbol, struct error *error)
 {
 	const char *name = symbol_name(module, symbol->name);
 
 	if (!name)
 		return error_memory(error);
-	names_answer_function(answer, NAMES_FROM_SYMBOL, name, strcmp(name, symbol->name) ? symbol->name : "",
-		symbol->start);
+	symbol_answer_function(answer, NAMES_FROM_SYMBOL, name,
+		strcmp(name, symbol->name) ? symbol->name : "", symbol->start);
 	extent_set(module, symbol->start, symbol->end);
 	return 0;
 }
 
 static int find_plt(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error)
 {
 	Elf *elf = module->files.binary.elf;
 	uint64_t begin;
@@ -80,14 +80,14 @@ static int find_plt(
 	name = name ? arena_printf(&module->arena, "%s@plt", name) : NULL;
 	if (!name)
 		return error_memory(error);
-	names_answer_function(answer, NAMES_FROM_SYMBOL, name, "", begin);
+	symbol_answer_function(answer, NAMES_FROM_SYMBOL, name, "", begin);
 	return 0;
 }
 
 /* Hand-written code often has symbols without a size: they are believed where an unwind entry begins at the
  * same place and covers the offset. */
 static int find_entry(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error)
 {
 	Elf *elf = module->files.binary.elf;
 	const struct symbol *symbol;
@@ -104,14 +104,14 @@ static int find_entry(
 		extent_set(module, begin, end);
 		return rc;
 	}
-	names_answer_function(answer, NAMES_FROM_FRAME, "", "", begin);
+	symbol_answer_function(answer, NAMES_FROM_FRAME, "", "", begin);
 	extent_set(module, begin, end);
 	return 0;
 }
 
 /* Without debug information: each source is asked only if those before it had nothing. */
 int names_symbols_find(
-	struct names_module *module, uint64_t offset, struct names_answer *answer, struct error *error)
+	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error)
 {
 	const struct symbol *symbol;
 	int rc = module_symbols(module, error);
@@ -121,7 +121,7 @@ int names_symbols_find(
 	symbol = symbol_table_find(&module->symbols, offset, &answer->stretch);
 	if (symbol)
 		return answer_symbol(module, answer, symbol, error);
-	names_stretch_cut(&answer->stretch, offset, offset + 1);
+	symbol_stretch_cut(&answer->stretch, offset, offset + 1);
 	rc = find_plt(module, offset, answer, error);
 	if (!rc && answer->source == NAMES_FROM_NOTHING)
 		rc = find_entry(module, offset, answer, error);

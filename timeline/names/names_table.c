@@ -59,7 +59,7 @@ static void put_line(struct store_bytes *out, uint32_t line)
 		put_number(out, "%llu", line);
 }
 
-static void table_row(struct names_table *table, const struct names_answer *answer, uint32_t depth)
+static void table_row(struct names_table *table, const struct symbol_answer *answer, uint32_t depth)
 {
 	static const char *const kinds[] = {
 		[NAMES_FUNCTION] = "function", [NAMES_INLINE] = "inline", [NAMES_LOOP] = "loop"};
@@ -83,7 +83,7 @@ static void table_row(struct names_table *table, const struct names_answer *answ
 	store_bytes_put(out, "\n", 1);
 }
 
-int names_table_take(void *context, const struct names_answer *answer)
+int names_table_take(void *context, const struct symbol_answer *answer)
 {
 	struct names_table *table = context;
 

@@ -23,7 +23,7 @@ int names_table_header(FILE *to);
 void names_table_fini(struct names_table *table);
 /* A names_take (timeline/names/names_worker.h): the rows of one answer. Negative: they could not be written.
  */
-int names_table_take(void *context, const struct names_answer *answer);
+int names_table_take(void *context, const struct symbol_answer *answer);
 /* Writes what waits; negative: it could not be written. */
 int names_table_flush(struct names_table *table);
 

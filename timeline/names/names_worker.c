@@ -38,28 +38,28 @@
 /* ---- the worker's side ---- */
 
 /* Each answer is sent soon after it is found. */
-static bool answer_alone(struct names_module *module, const struct names_request *request, int fd)
+static bool answer_alone(struct names_module *module, const struct symbol_request *request, int fd)
 {
-	static struct names_answer answer; /* the worker has one thread */
+	static struct symbol_answer answer; /* the worker has one thread */
 	struct store_bytes out = {0};
 	bool going = true;
 
 	answer.module = request->module;
 	for (uint32_t i = 0; going && i < request->offset_count; i++)
 		going = !names_find(module, request->offsets[i], &answer, NULL) &&
-			!names_answer_put(&out, &answer, NULL) &&
+			!symbol_answer_put(&out, &answer, NULL) &&
 			(out.size < FLUSH_BYTES || !names_stream_write(fd, &out, NULL));
 	going = going && !names_stream_write(fd, &out, NULL);
 	store_bytes_fini(&out);
 	return going;
 }
 
-static bool worker_answer(struct names *names, const struct names_request *request, enum names_level level,
+static bool worker_answer(struct names *names, const struct symbol_request *request, enum names_level level,
 	unsigned parts, int fd)
 {
 	struct store_bytes out = {0};
 	struct names_module *module;
-	struct names_done done = {.module = request->module};
+	struct symbol_done done = {.module = request->module};
 	bool going;
 	int split = 0;
 
@@ -72,7 +72,7 @@ static bool worker_answer(struct names *names, const struct names_request *reque
 		done.message = names_module_note(module);
 	if (going)
 		names_module_keep(module);
-	going = going && !names_done_put(&out, &done, NULL) && !names_stream_write(fd, &out, NULL);
+	going = going && !symbol_done_put(&out, &done, NULL) && !names_stream_write(fd, &out, NULL);
 	store_bytes_fini(&out);
 	return going;
 }
@@ -80,19 +80,19 @@ static bool worker_answer(struct names *names, const struct names_request *reque
 static void worker_run(int fd, const struct names_options *options)
 {
 	struct names_stream asker = {.fd = fd};
-	struct names_frame frame;
+	struct symbol_frame frame;
 	struct names *names;
 	bool going = true;
 
 	if (names_open(&names, options, NULL))
 		return;
 	while (going && names_stream_next(&asker, &frame, NULL) > 0) {
-		struct names_request request;
+		struct symbol_request request;
 		uint64_t *offsets;
 		enum names_level level;
 		unsigned parts;
 
-		if (names_request_parse(frame.bytes, frame.size, &request, &offsets, NULL))
+		if (symbol_request_parse(frame.bytes, frame.size, &request, &offsets, NULL))
 			break;
 		parts = request.kind >> NAMES_PARTS_SHIFT;
 		level = (enum names_level)(request.kind >> NAMES_LEVEL_SHIFT & NAMES_LEVEL_MASK);
@@ -127,7 +127,7 @@ static void worker_settle(int fd, const struct names_options *options)
 	/* The asker's files (a store, a terminal) are none of the worker's business. */
 	if (fd != WORKER_FD)
 		dup2(fd, WORKER_FD);
-	descriptors_close_from(WORKER_FD + 1);
+	fd_close_from(WORKER_FD + 1);
 }
 
 /* ---- the asker's side ---- */

@@ -21,18 +21,18 @@ void names_worker_close(struct names_worker *worker);
 
 /* Called once for each offset, in order; a negative value ends the question. The answer is valid during the
  * call. */
-typedef int names_take(void *context, const struct names_answer *answer);
+typedef int names_take(void *context, const struct symbol_answer *answer);
 
 /* Every offset is answered whatever the file does. `note` gets one sentence about what is missing, "" if
  * nothing is. Negative: no process or memory to be had, or what `take` returned. */
-int names_worker_ask(struct names_worker *worker, const struct names_request *request, names_take *take,
+int names_worker_ask(struct names_worker *worker, const struct symbol_request *request, names_take *take,
 	void *context, char note[NAMES_NOTE_BYTES], struct error *error);
 
 /* ---- the same in steps, for several workers at once (timeline/names/names_pool.h) ---- */
 
 /* Begins a question of a worker that is asking none; all that it is given lives until its end. A large one is
  * answered by that many processes, and its first answer comes when all are found; if they fail, by one. */
-int names_worker_begin(struct names_worker *worker, const struct names_request *request, unsigned parts,
+int names_worker_begin(struct names_worker *worker, const struct symbol_request *request, unsigned parts,
 	names_take *take, void *context, char note[NAMES_NOTE_BYTES], struct error *error);
 /* Sends the question or takes one answer, waiting for it. 0: there is more; 1: the question is answered;
  * negative: as names_worker_ask(), and it has ended. */

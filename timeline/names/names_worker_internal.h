@@ -29,7 +29,7 @@ struct names_worker {
 };
 
 struct names_question {
-	const struct names_request *request;
+	const struct symbol_request *request;
 	enum names_level level;
 	unsigned parts;
 	bool is_sent;
@@ -38,7 +38,7 @@ struct names_question {
 	void *context;
 	int refusal; /* what `take` returned */
 	char *note;
-	struct names_answer answer;
+	struct symbol_answer answer;
 };
 
 /* 0, or negative: no process to be had. */

@@ -24,7 +24,7 @@ struct names_cache {
 /* $XDG_CACHE_HOME/hpct/RUN-HASH.mdb */
 static char *user_path(const char *run_path)
 {
-	char *real = realpath(run_path, NULL), *directory = store_cached_directory(), *path = NULL;
+	char *real = realpath(run_path, NULL), *directory = store_user_cache_directory(), *path = NULL;
 	const char *slash = real ? strrchr(real, '/') : NULL;
 	unsigned long long hash = real ? store_hash64(real, strlen(real), 0) : 0;
 

@@ -115,7 +115,7 @@ static int parts_open(struct run *run, bool *changed, struct error *error)
 
 	if (code)
 		return code;
-	descriptors_allow(count * DESCRIPTORS_OF_A_STORE + DESCRIPTORS_BESIDE);
+	fd_limit_raise(count * DESCRIPTORS_OF_A_STORE + DESCRIPTORS_BESIDE);
 	for (size_t i = 0; i < count && !code; i++) {
 		if (has_part(run, names[i]))
 			continue;

@@ -164,7 +164,7 @@ void run_times(struct run *run);
 int run_line(struct run *run, uint32_t stream, const struct run_line **line, struct error *error);
 
 /* What a sweep of the stream's line goes by. */
-struct line_rules extent_rules(const struct run_stream *stream, const struct run_line *line);
+struct state_rules extent_rules(const struct run_stream *stream, const struct run_line *line);
 
 /* The scopes of a context are not expanded for these. */
 const struct run_node *run_node(const struct run *run, uint32_t context);

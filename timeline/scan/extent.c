@@ -33,7 +33,7 @@ char extent_state_glyph(enum extent_state state)
 
 bool extent_state_is_busy(enum extent_state state)
 {
-	return line_state_is_busy(state);
+	return span_state_is_busy(state);
 }
 
 /* ---- records in ---- */
@@ -96,7 +96,7 @@ static void take_sample(struct extent_walk *walk)
 
 	if (!(feed->batch->flags[feed->row] & STORE_RECORD_EXTENT))
 		return;
-	line_take_sample(&walk->sweep, feed->next_ns, feed->batch->context[feed->row]);
+	state_timeline_take_sample(&walk->sweep, feed->next_ns, feed->batch->context[feed->row]);
 	walk->ended = 0;
 }
 
@@ -109,7 +109,7 @@ static enum extent_state copy_state(struct extent_walk *walk, uint32_t attribute
 		return walk->kinds[attributes % EXTENT_KIND_CACHE].state;
 	text = store_reader_text(run_store(walk->run, walk->store), attributes, &size);
 	walk->kinds[attributes % EXTENT_KIND_CACHE].attributes = attributes;
-	return walk->kinds[attributes % EXTENT_KIND_CACHE].state = line_copy_state(text, size);
+	return walk->kinds[attributes % EXTENT_KIND_CACHE].state = span_copy_state(text, size);
 }
 
 static int take_span(struct extent_walk *walk, struct error *error)
@@ -117,17 +117,17 @@ static int take_span(struct extent_walk *walk, struct error *error)
 	const struct extent_feed *feed = &walk->spans;
 	const struct batch *b = feed->batch;
 	bool is_gpu = walk->sweep.rules.is_gpu;
-	struct line_span span = {.begin_ns = b->begin_ns[feed->row],
+	struct state_span span = {.begin_ns = b->begin_ns[feed->row],
 		.end_ns = b->end_ns[feed->row],
 		.context = b->context[feed->row],
 		.op = b->what[feed->row],
-		.state = line_state_of(b->what[feed->row], is_gpu)};
+		.state = span_state_of(b->what[feed->row], is_gpu)};
 
 	if (span.op == STORE_OP_COPY && is_gpu && b->attributes[feed->row])
 		span.state = copy_state(walk, b->attributes[feed->row]);
 	if (span.op == STORE_OP_MONITORED && span.end_ns == STORE_OPEN_NS)
 		span.end_ns = walk->line->complete_ns;
-	return line_take_span(&walk->sweep, span) ? 0 : error_memory(error);
+	return state_timeline_take_span(&walk->sweep, span) ? 0 : error_memory(error);
 }
 
 /* Takes what begins now, samples before spans. */
@@ -152,14 +152,14 @@ static int take_all(struct extent_walk *walk, struct error *error)
 /* ---- pieces out ---- */
 
 /* A thread that was preempted goes on where it was. */
-static uint32_t resumed_by(const struct extent_walk *walk, const struct line_piece *piece)
+static uint32_t resumed_by(const struct extent_walk *walk, const struct state_piece *piece)
 {
 	if (!walk->tells_resumed || piece->state != EXTENT_RUNNABLE || !walk->sweep.force.holds)
 		return 0;
 	return walk->sweep.force.context;
 }
 
-static uint32_t ended_before(struct extent_walk *walk, const struct line_piece *piece)
+static uint32_t ended_before(struct extent_walk *walk, const struct state_piece *piece)
 {
 	if (piece->state == EXTENT_SYNC && walk->sweep.force.begin_ns == piece->begin_ns)
 		walk->ended = piece->context;
@@ -170,11 +170,11 @@ static uint32_t ended_before(struct extent_walk *walk, const struct line_piece *
 static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner, struct error *error)
 {
 	int code = take_all(walk, error);
-	struct line_piece p;
+	struct state_piece p;
 
 	if (code)
 		return code;
-	line_step(&walk->sweep, walk->samples.next_ns, walk->spans.next_ns, walk->end_ns, &p);
+	state_timeline_step(&walk->sweep, walk->samples.next_ns, walk->spans.next_ns, walk->end_ns, &p);
 	*owner = p.owner;
 	*piece = (struct extent){p.begin_ns, p.end_ns, p.context, p.op, p.state, p.is_record_begin,
 		resumed_by(walk, &p), ended_before(walk, &p)};
@@ -263,7 +263,7 @@ static int open_feeds(struct extent_walk *walk, uint32_t stream, const struct ru
 	const struct extent_source *spans, struct error *error)
 {
 	unsigned columns = STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT;
-	const struct line_rules *rules = &walk->sweep.rules;
+	const struct state_rules *rules = &walk->sweep.rules;
 	uint64_t start_ns;
 	int code = find_start(walk, r, &start_ns, error);
 
@@ -271,10 +271,10 @@ static int open_feeds(struct extent_walk *walk, uint32_t stream, const struct ru
 		return code;
 	walk->sweep.now_ns = start_ns;
 	for (uint32_t op = 0; op < STORE_OP_TEXT; op++)
-		if (line_kind_of(op, rules->is_gpu, rules->has_samples) != LINE_KIND_COUNT)
+		if (span_kind_of(op, rules->is_gpu, rules->has_samples) != SPAN_KIND_COUNT)
 			walk->spans.ops |= (uint64_t)1 << op;
 	walk->spans.wants_texts =
-		line_kind_of(STORE_OP_TEXT, rules->is_gpu, rules->has_samples) != LINE_KIND_COUNT;
+		span_kind_of(STORE_OP_TEXT, rules->is_gpu, rules->has_samples) != SPAN_KIND_COUNT;
 	if (spans && spans->since_ns <= start_ns) {
 		walk->spans.source = *spans;
 		code = feed_advance(&walk->spans, error);
@@ -288,11 +288,11 @@ static int open_feeds(struct extent_walk *walk, uint32_t stream, const struct ru
 	return code;
 }
 
-struct line_rules extent_rules(const struct run_stream *r, const struct run_line *line)
+struct state_rules extent_rules(const struct run_stream *r, const struct run_line *line)
 {
 	bool is_gpu = r->s.kind == STORE_STREAM_GPU;
 
-	return (struct line_rules){.begin_ns = line->begin_ns,
+	return (struct state_rules){.begin_ns = line->begin_ns,
 		.end_ns = line->end_ns,
 		.first_ns = line->first_ns,
 		.last_ns = line->last_ns,
@@ -323,7 +323,7 @@ int extent_open_read(struct extent_walk **walk, struct run *run, uint32_t stream
 	w->store = r->store;
 	w->begin_ns = w->sweep.now_ns = begin_ns;
 	w->end_ns = end_ns;
-	w->sweep.names = (struct line_names){path_of, operation_of, run};
+	w->sweep.names = (struct tie_names){path_of, operation_of, run};
 	w->samples.next_ns = w->spans.next_ns = UINT64_MAX;
 	memset(w->kinds, 0, sizeof w->kinds);
 	code = run_line(run, stream, &w->line, error);
@@ -356,6 +356,6 @@ void extent_close(struct extent_walk *walk)
 		return;
 	scan_close(walk->samples.scan);
 	scan_close(walk->spans.scan);
-	line_fini(&walk->sweep);
+	state_timeline_fini(&walk->sweep);
 	free(walk);
 }

@@ -51,7 +51,7 @@ int extent_open(struct extent_walk **walk, struct run *run, uint32_t stream, uin
 /* Spans that the caller reads, from `since_ns` (the run's clock) on. */
 struct batch;
 struct extent_source {
-	/* Those that come next of which line_kind_of() says something, with begin, end, context and
+	/* Those that come next of which span_kind_of() says something, with begin, end, context and
 	 * operation, and no others; they stay the caller's until the next call. Their number, 0 at the end,
 	 * negative: error. */
 	long (*next)(void *own, const struct batch **batch, struct error *error);

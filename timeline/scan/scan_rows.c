@@ -127,8 +127,8 @@ static bool are_all_below(const uint32_t *values, size_t count, uint32_t limit)
 	return !(signs >> 31);
 }
 
-#ifdef STORE_HAS_WIDE
-STORE_WIDE static bool are_below_wide(const uint32_t *values, size_t count, uint32_t limit)
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static bool are_below_wide(const uint32_t *values, size_t count, uint32_t limit)
 {
 	return are_all_below(values, count, limit);
 }
@@ -136,8 +136,8 @@ STORE_WIDE static bool are_below_wide(const uint32_t *values, size_t count, uint
 
 static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
 {
-#ifdef STORE_HAS_WIDE
-	if (store_is_wide())
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
 		return are_below_wide(values, count, limit);
 #endif
 	return are_all_below(values, count, limit);

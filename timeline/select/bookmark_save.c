@@ -19,7 +19,7 @@
 
 char *mark_user_path(const struct run *run)
 {
-	char *path = NULL, *real = realpath(run_path(run), NULL), *directory = store_cached_directory();
+	char *path = NULL, *real = realpath(run_path(run), NULL), *directory = store_user_cache_directory();
 	unsigned long long hash = real ? store_hash64(real, strlen(real), 0) : 0;
 
 	if (directory && asprintf(&path, "%s/marks/%016llx.tsv", directory, hash) < 0)
@@ -156,7 +156,7 @@ int mark_save(
 	if (!escaped.failed && asprintf(&path, "%s/" MARK_FILE, run_path(run)) >= 0)
 		problem = write_file(path, (const char *)escaped.data, begin_ns, end_ns);
 	if (own && (problem == EACCES || problem == EROFS || problem == EPERM)) {
-		store_cached_make(own);
+		store_user_cache_make(own);
 		problem = write_file(own, (const char *)escaped.data, begin_ns, end_ns);
 	}
 	store_bytes_fini(&escaped);

@@ -66,7 +66,7 @@ static struct operations_row *row_of(
 
 	*number = numbering_put(&work->keys, &row, &is_new);
 	if (*number == NUMBERING_NONE ||
-		!room_widen((void **)&work->rows, &work->row_room, *number, sizeof(*work->rows)))
+		!array_widen((void **)&work->rows, &work->row_room, *number, sizeof(*work->rows)))
 		return NULL;
 	if (is_new)
 		work->rows[*number] =

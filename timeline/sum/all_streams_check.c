@@ -15,14 +15,14 @@
 #define BATCH 512
 
 struct bucket {
-	struct store_sums left;
+	struct store_context_sums left;
 	bool is_there;
 };
 
 struct check {
 	struct run *run;
 	unsigned part;
-	struct store_crowd_head head;
+	struct store_all_streams_head head;
 	struct bucket *buckets;
 	uint64_t first; /* bucket's number */
 	uint32_t count;
@@ -38,20 +38,22 @@ static int differs(const struct check *check, struct error *error)
 }
 
 /* Sums are modulo 2^64: taking away is adding. */
-static void add_sums(struct check *check, struct store_sums *to, const struct store_sums *sums, bool is_less)
+static void add_sums(struct check *check, struct store_context_sums *to,
+	const struct store_context_sums *sums, bool is_less)
 {
 	for (uint32_t i = 0; i < sums->count; i++) {
 		const struct store_sum *sum = &sums->entries[i];
 		struct extent key = line_roll_extent(check->run, &check->run->parts[check->part], sum);
 
-		store_sums_add(to, &(struct store_sum){.samples = is_less ? -sum->samples : sum->samples,
-					   .weight = is_less ? -sum->weight : sum->weight,
-					   .context = key.context,
-					   .metric = store_line_roll_metric(key.state, key.op)});
+		store_context_sums_add(
+			to, &(struct store_sum){.samples = is_less ? -sum->samples : sum->samples,
+				    .weight = is_less ? -sum->weight : sum->weight,
+				    .context = key.context,
+				    .metric = store_state_rollup_metric(key.state, key.op)});
 	}
 }
 
-static int is_nothing(const struct check *check, const struct store_sums *left, struct error *error)
+static int is_nothing(const struct check *check, const struct store_context_sums *left, struct error *error)
 {
 	if (left->failed)
 		return error_memory(error);
@@ -66,15 +68,15 @@ static int is_nothing(const struct check *check, const struct store_sums *left, 
 static int take_buckets(struct check *check, struct error *error)
 {
 	struct store_reader *reader = check->run->parts[check->part].reader;
-	const struct store_sums *sums;
+	const struct store_context_sums *sums;
 
 	for (uint32_t i = 0; i < check->count; i++) {
-		int code = store_crowd_read(
+		int code = store_all_streams_read(
 			reader, (check->first + i) << check->head.shift, check->head.shift, &sums, error);
 
 		/* A single one is that of all time. */
 		if (!code && check->count == 1)
-			code = store_crowd_read(reader, 0, STORE_SHIFT_MAX, &sums, error);
+			code = store_all_streams_read(reader, 0, STORE_SHIFT_MAX, &sums, error);
 		if (code < 0)
 			return code;
 		check->buckets[i].is_there = code;
@@ -90,7 +92,7 @@ static void add_piece(struct check *check, const struct extent *extent, uint64_t
 {
 	struct store_sum sum = {.samples = extent->is_record_begin,
 		.context = extent->context,
-		.metric = store_line_roll_metric(extent->state, extent->op)};
+		.metric = store_state_rollup_metric(extent->state, extent->op)};
 
 	while (begin_ns < end_ns) {
 		uint64_t number = begin_ns >> check->head.shift, stop_ns = (number + 1) << check->head.shift;
@@ -99,7 +101,7 @@ static void add_piece(struct check *check, const struct extent *extent, uint64_t
 		stop_ns = stop_ns < end_ns ? stop_ns : end_ns;
 		sum.weight = stop_ns - begin_ns;
 		if (bucket->is_there)
-			store_sums_add(&bucket->left, &sum);
+			store_context_sums_add(&bucket->left, &sum);
 		sum.samples = 0;
 		begin_ns = stop_ns;
 	}
@@ -140,17 +142,17 @@ static int check_smallest(struct check *check, struct error *error)
 /* ---- larger ones against smaller ones ---- */
 
 /* Adds those of one size that lie in [begin, end); one that is not there has made the larger one wrong. */
-static int add_smaller(struct check *check, struct store_sums *to, unsigned shift, uint64_t begin_ns,
+static int add_smaller(struct check *check, struct store_context_sums *to, unsigned shift, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
 	struct store_reader *reader = check->run->parts[check->part].reader;
-	const struct store_sums *sums;
+	const struct store_context_sums *sums;
 
 	begin_ns = begin_ns > check->head.begin_ns ? begin_ns : check->head.begin_ns;
 	end_ns = end_ns < check->head.end_ns ? end_ns : check->head.end_ns;
 	for (uint64_t at_ns = store_bucket_of(begin_ns, shift); at_ns < end_ns;
 		at_ns += (uint64_t)1 << shift) {
-		int code = store_crowd_read(reader, at_ns, shift, &sums, error);
+		int code = store_all_streams_read(reader, at_ns, shift, &sums, error);
 
 		if (code != 1)
 			return code < 0 ? code : differs(check, error);
@@ -163,10 +165,10 @@ static int check_larger(struct check *check, unsigned shift, uint64_t at_ns, str
 {
 	struct store_reader *reader = check->run->parts[check->part].reader;
 	bool is_all = shift == STORE_SHIFT_MAX;
-	unsigned below = is_all ? check->head.shift : shift - STORE_CROWD_STEP;
-	struct store_sums left = {0};
-	const struct store_sums *sums;
-	int code = store_crowd_read(reader, at_ns, shift, &sums, error);
+	unsigned below = is_all ? check->head.shift : shift - STORE_ALL_STREAMS_STEP;
+	struct store_context_sums left = {0};
+	const struct store_context_sums *sums;
+	int code = store_all_streams_read(reader, at_ns, shift, &sums, error);
 
 	if (code != 1)
 		return code;
@@ -175,7 +177,7 @@ static int check_larger(struct check *check, unsigned shift, uint64_t at_ns, str
 	code = add_smaller(
 		check, &left, below, at_ns, is_all ? UINT64_MAX : at_ns + ((uint64_t)1 << shift), error);
 	code = code ? code : is_nothing(check, &left, error);
-	store_sums_fini(&left);
+	store_context_sums_fini(&left);
 	return code;
 }
 
@@ -185,8 +187,8 @@ static int check_all_larger(struct check *check, struct error *error)
 
 	if (check->count == 1)
 		return 0;
-	for (unsigned shift = check->head.shift + STORE_CROWD_STEP; shift < 62 && !code;
-		shift += STORE_CROWD_STEP)
+	for (unsigned shift = check->head.shift + STORE_ALL_STREAMS_STEP; shift < 62 && !code;
+		shift += STORE_ALL_STREAMS_STEP)
 		for (uint64_t at_ns = store_bucket_of(check->head.begin_ns, shift);
 			at_ns < check->head.end_ns && !code; at_ns += (uint64_t)1 << shift)
 			code = check_larger(check, shift, at_ns, error);
@@ -198,7 +200,7 @@ static int check_all_larger(struct check *check, struct error *error)
 static int check_part(struct run *run, unsigned p, uint64_t *rollups, struct error *error)
 {
 	struct check check = {.run = run, .part = p};
-	int code = store_crowd_head(run->parts[p].reader, &check.head, error);
+	int code = store_all_streams_head(run->parts[p].reader, &check.head, error);
 
 	/* One that is bent is never used. */
 	if (code != 1 || check.head.begin_ns >= check.head.end_ns ||
@@ -210,7 +212,7 @@ static int check_part(struct run *run, unsigned p, uint64_t *rollups, struct err
 	code = check.buckets ? check_smallest(&check, error) : error_memory(error);
 	code = code ? code : check_all_larger(&check, error);
 	for (uint32_t i = 0; check.buckets && i < check.count; i++)
-		store_sums_fini(&check.buckets[i].left);
+		store_context_sums_fini(&check.buckets[i].left);
 	free(check.buckets);
 	*rollups += check.found;
 	return code;

@@ -21,7 +21,7 @@ struct place {
 struct layout {
 	struct run *run;
 	unsigned part;
-	struct store_crowd_head head;
+	struct store_all_streams_head head;
 	uint64_t begin_ns, end_ns; /* in the store's time, within the life of its streams */
 	struct place *places;
 	uint32_t count, capacity;
@@ -39,7 +39,7 @@ static bool add_place(struct layout *layout, const struct place *place)
 		last->end_ns = place->end_ns;
 		return true;
 	}
-	last = store_table_add((void **)&layout->places, &layout->count, &layout->capacity, sizeof *last);
+	last = store_id_table_add((void **)&layout->places, &layout->count, &layout->capacity, sizeof *last);
 	if (last)
 		*last = *place;
 	return last != NULL;
@@ -63,10 +63,10 @@ static int find_place(struct layout *layout, uint64_t at_ns, struct place *place
 {
 	struct store_reader *reader = layout->run->parts[layout->part].reader;
 	unsigned least = layout->head.shift, shift = least;
-	const struct store_sums *sums;
+	const struct store_context_sums *sums;
 
-	while (shift + STORE_CROWD_STEP <= 62)
-		shift += STORE_CROWD_STEP;
+	while (shift + STORE_ALL_STREAMS_STEP <= 62)
+		shift += STORE_ALL_STREAMS_STEP;
 	*place = (struct place){.is_gap = false};
 	if (fits(layout, place, at_ns, 62) && layout->head.is_whole && at_ns == layout->head.begin_ns &&
 		layout->end_ns == layout->head.end_ns) {
@@ -74,9 +74,9 @@ static int find_place(struct layout *layout, uint64_t at_ns, struct place *place
 		place->shift = STORE_SHIFT_MAX;
 		return 0;
 	}
-	for (; shift >= least; shift -= STORE_CROWD_STEP) {
+	for (; shift >= least; shift -= STORE_ALL_STREAMS_STEP) {
 		int code = fits(layout, place, at_ns, shift)
-				   ? store_crowd_read(reader, place->bucket_ns, shift, &sums, error)
+				   ? store_all_streams_read(reader, place->bucket_ns, shift, &sums, error)
 				   : 0;
 
 		if (code)
@@ -126,7 +126,7 @@ static int layout_init(struct layout *layout, struct run *run, unsigned p, uint6
 	int code;
 
 	*layout = (struct layout){.run = run, .part = p};
-	code = store_crowd_head(part->reader, &layout->head, error);
+	code = store_all_streams_head(part->reader, &layout->head, error);
 	if (code != 1 || run_part_is_bent(part, layout->head.begin_ns, layout->head.end_ns))
 		return code < 0 ? code : 0;
 	layout->begin_ns = run_part_store_time(part, begin_ns);
@@ -155,8 +155,8 @@ static int give_bucket(const struct layout *layout, const struct place *place, c
 	uint64_t *given_ns, struct error *error)
 {
 	const struct run_part *part = &layout->run->parts[layout->part];
-	const struct store_sums *sums;
-	int code = store_crowd_read(part->reader, place->bucket_ns, place->shift, &sums, error);
+	const struct store_context_sums *sums;
+	int code = store_all_streams_read(part->reader, place->bucket_ns, place->shift, &sums, error);
 
 	if (code != 1)
 		return code;
@@ -202,7 +202,7 @@ static int ask_gaps(const struct layout *layouts, unsigned parts, struct giving 
 
 			if (!place->is_gap)
 				continue;
-			gap = store_table_add((void **)&gaps, &count, &capacity, sizeof *gap);
+			gap = store_id_table_add((void **)&gaps, &count, &capacity, sizeof *gap);
 			if (gap)
 				*gap = (struct crowd_gap){p, run_part_time(part, place->begin_ns),
 					run_part_time(part, place->end_ns)};

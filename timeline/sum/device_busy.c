@@ -85,7 +85,7 @@ static uint32_t count_queues(struct run *run, uint32_t queue)
 int united_open(
 	struct united *united, struct run *run, const uint32_t *queues, uint32_t count, struct error *error)
 {
-	struct store_united_bucket bucket;
+	struct store_device_busy_bucket bucket;
 	int code = 0;
 
 	*united = (struct united){.run = run};
@@ -94,7 +94,7 @@ int united_open(
 	united->store = run_stream(run, queues[0])->store;
 	for (uint32_t i = 0; i < count && !code; i++) {
 		united->stream = run_stream(run, queues[i])->id_in_store;
-		code = store_united_find(
+		code = store_device_busy_find(
 			run->parts[united->store].reader, united->stream, 0, STORE_SHIFT_MAX, &bucket, error);
 	}
 	united->is_there = code == 1 && count_queues(run, queues[0]) == count;
@@ -113,7 +113,7 @@ static bool add_gap(struct united_gaps *gaps, uint64_t begin_ns, uint64_t end_ns
 		last->end_ns = end_ns;
 		return true;
 	}
-	last = store_table_add((void **)&gaps->items, &gaps->count, &gaps->capacity, sizeof *last);
+	last = store_id_table_add((void **)&gaps->items, &gaps->count, &gaps->capacity, sizeof *last);
 	if (last)
 		*last = (struct united_gap){begin_ns, end_ns};
 	return last != NULL;
@@ -121,13 +121,13 @@ static bool add_gap(struct united_gaps *gaps, uint64_t begin_ns, uint64_t end_ns
 
 /* The first bucket from `at_ns` on that ends by `end_ns`, in the store's time. 1; 0: none; negative. */
 static int next_bucket(const struct united *united, uint64_t at_ns, uint64_t end_ns,
-	struct store_united_bucket *bucket, struct error *error)
+	struct store_device_busy_bucket *bucket, struct error *error)
 {
 	struct store_reader *reader = united->run->parts[united->store].reader;
 	unsigned shift = STORE_SHIFT_MAX;
 	int code;
 
-	while ((code = store_united_find(reader, united->stream, at_ns, shift, bucket, error)) == 1) {
+	while ((code = store_device_busy_find(reader, united->stream, at_ns, shift, bucket, error)) == 1) {
 		if (bucket->begin_ns >= end_ns)
 			return 0;
 		if (end_ns - bucket->begin_ns >= (uint64_t)1 << bucket->shift)
@@ -145,7 +145,7 @@ int united_busy(const struct united *united, uint64_t begin_ns, uint64_t end_ns,
 	uint64_t at_ns = run_part_store_time(part, begin_ns), until_ns = run_part_store_time(part, end_ns);
 	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
 	bool is_bent = begin_ns >= end_ns || until_ns - at_ns != end_ns - begin_ns;
-	struct store_united_bucket bucket;
+	struct store_device_busy_bucket bucket;
 	uint64_t shift_ns = begin_ns - at_ns;
 	int code = 0;
 

@@ -14,8 +14,8 @@
 
 /* Those of one size, in order. */
 struct level {
-	struct store_united_bucket *buckets; /* busy_ns: what is left */
-	uint32_t count, capacity, at;	     /* those before `at` are done */
+	struct store_device_busy_bucket *buckets; /* busy_ns: what is left */
+	uint32_t count, capacity, at;		  /* those before `at` are done */
 };
 
 struct check {
@@ -25,7 +25,7 @@ struct check {
 	uint64_t found;
 };
 
-static uint64_t end_of(const struct store_united_bucket *bucket)
+static uint64_t end_of(const struct store_device_busy_bucket *bucket)
 {
 	return bucket->begin_ns + ((uint64_t)1 << bucket->shift);
 }
@@ -35,7 +35,7 @@ static void take(struct level *level, uint64_t begin_ns, uint64_t end_ns)
 	while (level->at < level->count && end_of(&level->buckets[level->at]) <= begin_ns)
 		level->at++;
 	for (uint32_t i = level->at; i < level->count && level->buckets[i].begin_ns < end_ns; i++) {
-		struct store_united_bucket *bucket = &level->buckets[i];
+		struct store_device_busy_bucket *bucket = &level->buckets[i];
 		uint64_t from_ns = begin_ns > bucket->begin_ns ? begin_ns : bucket->begin_ns;
 
 		bucket->busy_ns -= (end_ns < end_of(bucket) ? end_ns : end_of(bucket)) - from_ns;
@@ -55,15 +55,17 @@ static void take_stretch(void *own, uint64_t begin_ns, uint64_t end_ns)
 /* Of one queue: only that below which its device's are has any. */
 static int read_buckets(struct check *check, uint32_t stream, struct error *error)
 {
-	struct store_united_bucket bucket = {0}, *to;
+	struct store_device_busy_bucket bucket = {0}, *to;
 	unsigned shift = STORE_SHIFT_MAX;
 	uint64_t from_ns = 0;
 	int code;
 
-	while ((code = store_united_find(check->part->reader, stream, from_ns, shift, &bucket, error)) == 1) {
+	while ((code = store_device_busy_find(check->part->reader, stream, from_ns, shift, &bucket, error)) ==
+		1) {
 		struct level *level = &check->levels[bucket.shift];
 
-		to = store_table_add((void **)&level->buckets, &level->count, &level->capacity, sizeof *to);
+		to = store_id_table_add(
+			(void **)&level->buckets, &level->count, &level->capacity, sizeof *to);
 		if (!to)
 			return error_memory(error);
 		*to = bucket;
@@ -75,7 +77,7 @@ static int read_buckets(struct check *check, uint32_t stream, struct error *erro
 }
 
 /* One that is bent is never used. */
-static bool has_left(const struct check *check, const struct store_united_bucket *bucket)
+static bool has_left(const struct check *check, const struct store_device_busy_bucket *bucket)
 {
 	return bucket->busy_ns && !run_part_is_bent(check->part, bucket->begin_ns, end_of(bucket));
 }

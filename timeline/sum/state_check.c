@@ -16,8 +16,8 @@ struct check {
 	struct run *run;
 	const struct run_part *part;
 	uint32_t stream, id_in_store;
-	struct line_rules rules;
-	struct store_sums left; /* the line less the rollup */
+	struct state_rules rules;
+	struct store_context_sums left; /* the line less the rollup */
 	uint64_t count;
 };
 
@@ -26,10 +26,11 @@ static int add_sum(
 {
 	struct check *check = own;
 
-	store_sums_add(&check->left, &(struct store_sum){.samples = records,
-					     .weight = time_ns,
-					     .context = key->context,
-					     .metric = store_line_roll_metric(key->state, key->op)});
+	store_context_sums_add(
+		&check->left, &(struct store_sum){.samples = records,
+				      .weight = time_ns,
+				      .context = key->context,
+				      .metric = store_state_rollup_metric(key->state, key->op)});
 	return check->left.failed ? error_memory(error) : 0;
 }
 
@@ -39,7 +40,7 @@ static int add_piece(void *own, const struct extent *extent, struct error *error
 }
 
 /* Sums are modulo 2^64: taking away is adding. */
-static int take_away(struct check *check, const struct store_sums *sums, struct error *error)
+static int take_away(struct check *check, const struct store_context_sums *sums, struct error *error)
 {
 	int code = 0;
 
@@ -51,7 +52,7 @@ static int take_away(struct check *check, const struct store_sums *sums, struct 
 	return code;
 }
 
-static int differs(const struct check *check, const struct store_key_roll *key, struct error *error)
+static int differs(const struct check *check, const struct store_key_rollup *key, struct error *error)
 {
 	const char *path = check->part->path;
 
@@ -64,7 +65,7 @@ static int differs(const struct check *check, const struct store_key_roll *key, 
 
 /* Where records were dropped the rollup is the record; behind that it may know of a sample that is gone. */
 static int is_alone(
-	const struct check *check, const struct store_key_roll *key, bool *is_alone, struct error *error)
+	const struct check *check, const struct store_key_rollup *key, bool *is_alone, struct error *error)
 {
 	const struct store_stream *s = &run_stream(check->run, check->stream)->s;
 	struct store_record sample;
@@ -79,27 +80,27 @@ static int is_alone(
 	return code < 0 ? code : 0;
 }
 
-static int check_roll(struct check *check, const struct store_line_roll *roll, struct error *error)
+static int check_roll(struct check *check, const struct store_state_rollup *roll, struct error *error)
 {
 	const struct line_sink sink = {.own = check, .piece = add_piece, .sum = add_sum};
 	uint64_t begin_ns = run_part_time(check->part, roll->key.begin_ns);
 	uint64_t end_ns =
-		run_part_time(check->part, store_roll_last(roll->key.begin_ns, roll->key.shift)) + 1;
-	const struct store_sums *sums;
+		run_part_time(check->part, store_rollup_last(roll->key.begin_ns, roll->key.shift)) + 1;
+	const struct store_context_sums *sums;
 	bool is_record;
 	int code = is_alone(check, &roll->key, &is_record, error);
 
 	if (code || is_record)
 		return code;
-	code = store_line_roll_read(check->part->reader, roll, &check->rules, &sums, error);
+	code = store_state_rollup_read(check->part->reader, roll, &check->rules, &sums, error);
 	if (code <= 0)
 		return code; /* made by other rules: no reader believes it */
 	/* One that is bent is never used. */
 	if (run_part_is_bent(
-		    check->part, roll->key.begin_ns, store_roll_last(roll->key.begin_ns, roll->key.shift)))
+		    check->part, roll->key.begin_ns, store_rollup_last(roll->key.begin_ns, roll->key.shift)))
 		return 0;
 	check->count++;
-	store_sums_clear(&check->left);
+	store_context_sums_clear(&check->left);
 	code = take_away(check, sums, error);
 	if (!code)
 		code = line_sum(
@@ -112,13 +113,13 @@ static int check_roll(struct check *check, const struct store_line_roll *roll, s
 
 static int check_stream(struct check *check, struct error *error)
 {
-	struct store_line_roll roll;
+	struct store_state_rollup roll;
 	uint64_t from_ns = 0;
 	unsigned shift = STORE_SHIFT_MAX;
 	int code = line_roll_rules(check->run, check->stream, &check->rules, error);
 
-	while (!code && (code = store_line_roll_find(check->part->reader, check->id_in_store, from_ns, shift,
-				 &roll, error)) == 1) {
+	while (!code && (code = store_state_rollup_find(check->part->reader, check->id_in_store, from_ns,
+				 shift, &roll, error)) == 1) {
 		from_ns = roll.key.begin_ns;
 		shift = roll.key.shift;
 		code = shift ? check_roll(check, &roll, error) : 0;
@@ -145,7 +146,7 @@ int line_check(struct run *run, uint64_t *rollups, struct error *error)
 		check.id_in_store = r->id_in_store;
 		code = check_stream(&check, error);
 	}
-	store_sums_fini(&check.left);
+	store_context_sums_fini(&check.left);
 	*rollups = check.count;
 	code = code ? code : united_check(run, rollups, error);
 	return code ? code : crowd_check(run, rollups, error);

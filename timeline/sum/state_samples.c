@@ -49,7 +49,8 @@ static uint64_t part_begin(const struct store_line_part *part)
 
 static uint64_t part_last(const struct store_line_part *part)
 {
-	return store_roll_last(part_begin(part), part->at.is_roll ? part->at.roll.shift : part->at.key.shift);
+	return store_rollup_last(
+		part_begin(part), part->at.is_roll ? part->at.roll.shift : part->at.key.shift);
 }
 
 /* May chunks that are gone have held samples between the last sum and this part? */
@@ -82,7 +83,7 @@ static bool may_be_sum(const struct line_job *job, uint64_t first_ns, uint64_t l
 	       line_open_holds(&job->open, first_ns, last_ns);
 }
 
-static bool is_usable(const struct line_job *job, const struct store_line *line)
+static bool is_usable(const struct line_job *job, const struct store_sum_row *line)
 {
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	uint64_t last_ns = run_part_time(job->part, line->last_ns);
@@ -91,12 +92,12 @@ static bool is_usable(const struct line_job *job, const struct store_line *line)
 	       may_be_sum(job, first_ns, last_ns);
 }
 
-static bool wants(void *own, const struct store_line *line)
+static bool wants(void *own, const struct store_sum_row *line)
 {
 	return is_usable(own, line);
 }
 
-static int give_each(struct line_job *job, const struct store_works *works, struct error *error)
+static int give_each(struct line_job *job, const struct store_sum_columns *works, struct error *error)
 {
 	struct extent key = {.op = STORE_OP_NONE, .state = EXTENT_WORK};
 	int code = 0;
@@ -109,9 +110,9 @@ static int give_each(struct line_job *job, const struct store_works *works, stru
 }
 
 static int give_works(struct line_job *job, const struct store_line_part *part,
-	const struct store_works *works, struct error *error)
+	const struct store_sum_columns *works, struct error *error)
 {
-	const struct store_line *line = &works->line;
+	const struct store_sum_row *line = &works->line;
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	int code = go_on_until(job, part, first_ns, error);
 
@@ -164,7 +165,7 @@ static int try_sums(
 	struct line_job *job, const struct store_line_part *part, bool is_next, struct error *error)
 {
 	uint64_t first_ns = run_part_time(job->part, part->first_ns);
-	const struct store_works *works;
+	const struct store_sum_columns *works;
 	int code;
 
 	if (!part->is_whole || !may_be_sum(job, first_ns, run_part_time(job->part, part->last_ns)))

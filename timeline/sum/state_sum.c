@@ -13,7 +13,7 @@ struct rolled {
 	struct run *run;
 	const struct run_part *part;
 	const struct line_sink *sink;
-	struct line_rules rules; /* in the store's time */
+	struct state_rules rules; /* in the store's time */
 	uint32_t stream, id_in_store;
 	uint64_t at_ns, end_ns; /* what lies before at_ns has been given; run's time */
 	unsigned shift_max;
@@ -28,7 +28,7 @@ struct extent line_roll_extent(struct run *run, const struct run_part *part, con
 		.state = (enum extent_state)(sum->metric & 15)};
 }
 
-static int give_roll(struct rolled *rolled, const struct store_sums *sums, struct error *error)
+static int give_roll(struct rolled *rolled, const struct store_context_sums *sums, struct error *error)
 {
 	int code = 0;
 
@@ -42,13 +42,13 @@ static int give_roll(struct rolled *rolled, const struct store_sums *sums, struc
 }
 
 /* Does it lie in the window, and in one bucket of those asked for? */
-static bool fits(const struct rolled *rolled, const struct store_key_roll *key)
+static bool fits(const struct rolled *rolled, const struct store_key_rollup *key)
 {
 	uint64_t first_ns = run_part_time(rolled->part, key->begin_ns);
-	uint64_t last_ns = run_part_time(rolled->part, store_roll_last(key->begin_ns, key->shift));
+	uint64_t last_ns = run_part_time(rolled->part, store_rollup_last(key->begin_ns, key->shift));
 
 	return first_ns >= rolled->at_ns && last_ns < rolled->end_ns &&
-	       !run_part_is_bent(rolled->part, key->begin_ns, store_roll_last(key->begin_ns, key->shift)) &&
+	       !run_part_is_bent(rolled->part, key->begin_ns, store_rollup_last(key->begin_ns, key->shift)) &&
 	       line_sink_is_one(rolled->sink, rolled->shift_max, first_ns, last_ns);
 }
 
@@ -64,12 +64,12 @@ static int walk_to(struct rolled *rolled, uint64_t to_ns, struct error *error)
 }
 
 /* 1: it was given; 0: its rules are not those of the stream. */
-static int try_roll(struct rolled *rolled, const struct store_line_roll *roll, struct error *error)
+static int try_roll(struct rolled *rolled, const struct store_state_rollup *roll, struct error *error)
 {
 	uint64_t begin_ns = run_part_time(rolled->part, roll->key.begin_ns);
 	bool has_gap = rolled->at_ns < begin_ns;
-	const struct store_sums *sums;
-	int code = store_line_roll_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
+	const struct store_context_sums *sums;
+	int code = store_state_rollup_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
 
 	if (code <= 0)
 		return code;
@@ -77,9 +77,10 @@ static int try_roll(struct rolled *rolled, const struct store_line_roll *roll, s
 		code = walk_to(rolled, begin_ns, error);
 	/* The walk has used the reader: its sums are another's now. */
 	if (has_gap && !code)
-		code = store_line_roll_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
+		code = store_state_rollup_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
 	code = code == 1 ? give_roll(rolled, sums, error) : code;
-	rolled->at_ns = run_part_time(rolled->part, store_roll_last(roll->key.begin_ns, roll->key.shift)) + 1;
+	rolled->at_ns =
+		run_part_time(rolled->part, store_rollup_last(roll->key.begin_ns, roll->key.shift)) + 1;
 	if (!code && rolled->sink->reach)
 		code = rolled->sink->reach(rolled->sink->own, rolled->at_ns, error);
 	return code ? code : 1;
@@ -90,10 +91,10 @@ static int sum_rolled(struct rolled *rolled, struct error *error)
 {
 	uint64_t from_ns = run_part_store_time(rolled->part, rolled->at_ns);
 	unsigned shift = STORE_SHIFT_MAX;
-	struct store_line_roll roll;
+	struct store_state_rollup roll;
 	int code;
 
-	while ((code = store_line_roll_find(
+	while ((code = store_state_rollup_find(
 			rolled->part->reader, rolled->id_in_store, from_ns, shift, &roll, error)) == 1 &&
 		run_part_time(rolled->part, roll.key.begin_ns) < rolled->end_ns) {
 		from_ns = roll.key.begin_ns;
@@ -116,7 +117,7 @@ static uint64_t store_edge(const struct run_part *part, uint64_t time_ns)
 	return time_ns == STORE_OPEN_NS ? time_ns : run_part_store_time(part, time_ns);
 }
 
-int line_roll_rules(struct run *run, uint32_t stream, struct line_rules *rules, struct error *error)
+int line_roll_rules(struct run *run, uint32_t stream, struct state_rules *rules, struct error *error)
 {
 	const struct run_stream *r = run_stream(run, stream);
 	const struct run_part *part = &run->parts[r->store];

@@ -41,8 +41,8 @@ struct line_sink {
 	int (*rows)(void *own, const struct line_rows *rows, struct error *error);
 	/* Work, as sum() is given, many at once, by context of the store (`contexts`: the run's; NULL: the
 	 * same numbers). NULL: it is given one by one. */
-	int (*works)(
-		void *own, const struct store_works *works, const uint32_t *contexts, struct error *error);
+	int (*works)(void *own, const struct store_sum_columns *works, const uint32_t *contexts,
+		struct error *error);
 	/* May one sum hold both moments? NULL: if they lie in one bucket of 2^shift_max ns. */
 	bool (*is_one)(void *own, uint64_t first_ns, uint64_t last_ns);
 	/* After sums that reach up to here. NULL: of no interest. */
@@ -55,7 +55,7 @@ int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_n
 	const struct line_sink *sink, struct error *error);
 
 /* The rules, in its store's time, by which rollups of the stream's line must have been made. */
-int line_roll_rules(struct run *run, uint32_t stream, struct line_rules *rules, struct error *error);
+int line_roll_rules(struct run *run, uint32_t stream, struct state_rules *rules, struct error *error);
 /* What an entry of such a rollup is to the run; a stretch without begin and end. */
 struct extent line_roll_extent(struct run *run, const struct run_part *part, const struct store_sum *sum);
 

@@ -28,7 +28,7 @@ static bool add(struct line_open *to, uint64_t begin_ns, uint64_t end_ns)
 		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
 		return true;
 	}
-	last = store_table_add((void **)&to->at, &to->count, &to->capacity, sizeof *last);
+	last = store_id_table_add((void **)&to->at, &to->count, &to->capacity, sizeof *last);
 	if (last)
 		*last = (struct line_stretch){begin_ns, end_ns};
 	return last != NULL;
@@ -38,15 +38,15 @@ static bool take_spans(const struct search *search, const struct batch *b, struc
 	struct line_open *covered)
 {
 	for (size_t i = 0; i < b->count; i++) {
-		enum line_kind kind = line_kind_of(b->what[i], false, true);
+		enum span_kind kind = span_kind_of(b->what[i], false, true);
 		uint64_t end_ns = b->end_ns[i];
 
 		/* No span is gone: rollups of samples know the line. */
-		if (kind == LINE_KIND_COUNT || (kind == LINE_KIND_THINNED && search->has_all_spans))
+		if (kind == SPAN_KIND_COUNT || (kind == SPAN_KIND_THINNED && search->has_all_spans))
 			continue;
-		if (kind == LINE_KIND_MONITORED && end_ns == STORE_OPEN_NS)
+		if (kind == SPAN_KIND_MONITORED && end_ns == STORE_OPEN_NS)
 			end_ns = search->line->complete_ns;
-		if (!add(kind == LINE_KIND_MONITORED ? monitored : covered, b->begin_ns[i], end_ns))
+		if (!add(kind == SPAN_KIND_MONITORED ? monitored : covered, b->begin_ns[i], end_ns))
 			return false;
 	}
 	return true;

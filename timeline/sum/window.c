@@ -184,7 +184,7 @@ static int take_sum(
 /* Those whose rows are there: where the first is not. Nothing but what it adds to changes meanwhile, which
  * the compiler cannot know. */
 static uint32_t add_known(
-	struct window *window, const struct store_works *works, const uint32_t *run_ids, uint32_t from)
+	struct window *window, const struct store_sum_columns *works, const uint32_t *run_ids, uint32_t from)
 {
 	struct window_time *rows = window->times.at;
 	const uint32_t *places = window->works.places, *contexts = works->contexts;
@@ -205,7 +205,7 @@ static uint32_t add_known(
 
 /* Rollups bring thousands at a time. Ids were checked by the reader, and the run holds as many. */
 static int take_works(
-	void *own, const struct store_works *works, const uint32_t *run_ids, struct error *error)
+	void *own, const struct store_sum_columns *works, const uint32_t *run_ids, struct error *error)
 {
 	struct window *window = own;
 	uint32_t i = 0;

@@ -169,8 +169,8 @@ static bool add_sums(struct window *window, const struct run_part *part, enum st
 
 /* Those whose rows are there: where the first is not, or has no context that adds up. Nothing but what it
  * adds to changes meanwhile, which the compiler cannot know. */
-static uint32_t add_known(struct window *window, const uint32_t *places, const struct store_works *works,
-	const uint32_t *run_ids, uint64_t none, uint32_t from)
+static uint32_t add_known(struct window *window, const uint32_t *places,
+	const struct store_sum_columns *works, const uint32_t *run_ids, uint64_t none, uint32_t from)
 {
 	struct window_weight *rows = window->weights.at;
 	const uint64_t *samples = works->samples, *weights = works->weights;
@@ -195,7 +195,7 @@ static uint32_t add_known(struct window *window, const uint32_t *places, const s
 
 /* As sums, thousands at a time. */
 static bool add_works(struct window *window, const struct run_part *part, enum store_track track,
-	const struct store_works *works)
+	const struct store_sum_columns *works)
 {
 	const uint32_t metric = part->metrics[works->metric];
 	const uint64_t none = adds_up(track, 0) ? UINT64_MAX : 0;

@@ -125,7 +125,7 @@ static int take_sum(
 }
 
 static int take_works(
-	void *own, const struct store_works *works, const uint32_t *contexts, struct error *error)
+	void *own, const struct store_sum_columns *works, const uint32_t *contexts, struct error *error)
 {
 	struct fill *fill = own;
 

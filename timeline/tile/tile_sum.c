@@ -145,7 +145,8 @@ static bool add_work(struct tile_sum *sum, uint32_t context, uint64_t time_ns, u
  * for each that may be missing; nothing but what is added to changes meanwhile, which the compiler cannot
  * know. */
 static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *sum,
-	const struct store_works *from, const uint32_t *contexts, const uint32_t *stand_ins, uint32_t limit)
+	const struct store_sum_columns *from, const uint32_t *contexts, const uint32_t *stand_ins,
+	uint32_t limit)
 {
 	struct tile_work *works = sum->works;
 	const uint64_t *times_ns = from->times_ns, *samples = from->samples;
@@ -171,7 +172,7 @@ static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *su
 	return count;
 }
 
-static uint32_t add_most(struct tile_sum *sum, const struct store_works *from, const uint32_t *contexts)
+static uint32_t add_most(struct tile_sum *sum, const struct store_sum_columns *from, const uint32_t *contexts)
 {
 	const struct tile_map *map = &sum->map;
 
@@ -182,7 +183,7 @@ static uint32_t add_most(struct tile_sum *sum, const struct store_works *from, c
 			: add_by(sum, from, NULL, NULL, sum->contexts);
 }
 
-bool tile_sum_add_works(struct tile_sum *sum, const struct store_works *works, const uint32_t *contexts)
+bool tile_sum_add_works(struct tile_sum *sum, const struct store_sum_columns *works, const uint32_t *contexts)
 {
 	bool is_good = true;
 

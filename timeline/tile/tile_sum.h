@@ -44,7 +44,8 @@ bool tile_sum_project(struct tile_sum *sum, const struct tile_projection *by, ui
 /* Adds to its key; false when memory is out. */
 bool tile_sum_add(struct tile_sum *sum, const struct tile_entry *entry);
 /* Adds work between samples; `contexts`: of the run, by those of the store; NULL: the same. */
-bool tile_sum_add_works(struct tile_sum *sum, const struct store_works *works, const uint32_t *contexts);
+bool tile_sum_add_works(
+	struct tile_sum *sum, const struct store_sum_columns *works, const uint32_t *contexts);
 /* Adds samples [from, to), each a record of its context that works until the next one begins. */
 bool tile_sum_add_rows(struct tile_sum *sum, const struct line_rows *rows, size_t from, size_t to);
 /* What was added, by context, state, operation, to `out` (NULL: nowhere), which has room for `count` of them;

@@ -143,12 +143,12 @@ static bool put_cell(struct session *session, char *out, size_t size_bytes)
 
 static bool put_copied_path(char *path)
 {
-	char *directory = store_cached_directory();
+	char *directory = store_user_cache_directory();
 	bool is_known = directory && snprintf(path, EXPORT_PATH, "%s/copied", directory) < EXPORT_PATH;
 
 	free(directory);
 	if (is_known)
-		store_cached_make(path);
+		store_user_cache_make(path);
 	return is_known;
 }
 

@@ -87,7 +87,7 @@ static int add(struct stretches *list, const struct extent *extent, uint64_t key
 		last->end_ns = extent->end_ns;
 		return 0;
 	}
-	if (!room_widen((void **)&list->items, &list->capacity, list->count, sizeof *list->items))
+	if (!array_widen((void **)&list->items, &list->capacity, list->count, sizeof *list->items))
 		return error_memory(error);
 	list->items[list->count++] = (struct stretch){extent->begin_ns, extent->end_ns, key};
 	return 0;

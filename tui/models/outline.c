@@ -46,7 +46,7 @@ static void set_change(struct outline_set *set, uint64_t hash, bool is_in)
 	if (!is_in && at < set->count) {
 		set->items[at] = set->items[--set->count];
 	} else if (is_in && at == set->count) {
-		if (!room_widen((void **)&set->items, &set->capacity, set->count, sizeof *set->items))
+		if (!array_widen((void **)&set->items, &set->capacity, set->count, sizeof *set->items))
 			return; /* the row stays closed */
 		set->items[set->count++] = hash;
 	}

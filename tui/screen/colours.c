@@ -57,7 +57,7 @@ bool colours_add(struct colours *colours, const char *glob, size_t glob_bytes, c
 
 static void add_match(struct colours *colours, uint64_t hash, int slot)
 {
-	if (!room_widen((void **)&colours->matches, &colours->match_room, colours->match_count,
+	if (!array_widen((void **)&colours->matches, &colours->match_room, colours->match_count,
 		    sizeof *colours->matches))
 		return;
 	colours->matches[colours->match_count++] = (struct colours_match){hash, slot};

@@ -185,7 +185,7 @@ int rows_build(struct rows *rows, const struct run *run, struct error *error)
 	struct builder b = {.rows = rows, .run = run, .count = count};
 	uint32_t *order = malloc(((size_t)count + 1) * sizeof(*order)), room = 0;
 
-	bool has_nodes = count < UINT32_MAX / 3 && store_table_reserve((void **)&rows->nodes, &room,
+	bool has_nodes = count < UINT32_MAX / 3 && store_id_table_reserve((void **)&rows->nodes, &room,
 							   count * 3 + 1, sizeof(*rows->nodes));
 
 	rows->shown = malloc(((size_t)count * 3 + 1) * sizeof(*rows->shown));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_survey.c - records that are taken into a chunk many at once: those in bounds alone, all that are when
- * all are, and what is said of them is what a look at each one says; with vectors and without. HPCT_SEED
+ * store_chunk_stats.c - records that are taken into a chunk many at once: those in bounds alone, all that are
+ * when all are, and what is said of them is what a look at each one says; with vectors and without. HPCT_SEED
  * repeats one round.
  */
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 #define RECORDS_MAX 70u
 
 static bool fits(
-	const struct store_record *record, uint64_t bucket_ns, const struct store_survey_bounds *bounds)
+	const struct store_record *record, uint64_t bucket_ns, const struct store_chunk_stats_bounds *bounds)
 {
 	return record->begin_ns - bucket_ns < bounds->width_ns &&
 	       record->end_ns - record->begin_ns < bounds->longest_ns;
@@ -30,7 +30,7 @@ static bool fits(
 
 /* Mostly in order and in bounds; the first one begins in the bucket. */
 static void make(struct store_record *records, unsigned count, uint64_t bucket_ns,
-	const struct store_survey_bounds *bounds, unsigned odd)
+	const struct store_chunk_stats_bounds *bounds, unsigned odd)
 {
 	uint64_t step_ns = bounds->width_ns / RECORDS_MAX / (1 + draw() % 4);
 
@@ -59,9 +59,9 @@ static void make(struct store_record *records, unsigned count, uint64_t bucket_n
 
 /* What the survey is to be once all of these are in it. */
 static void assert_survey(
-	const struct store_survey *survey, const struct store_record *records, unsigned count)
+	const struct store_chunk_stats *survey, const struct store_record *records, unsigned count)
 {
-	struct store_record differs = store_survey_differs(survey), all = {0}, any = {0}, any_high;
+	struct store_record differs = store_chunk_stats_differs(survey), all = {0}, any = {0}, any_high;
 	uint64_t duration_differs = 0, end_ns = 0;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -79,7 +79,7 @@ static void assert_survey(
 		duration_differs |= (record->end_ns - record->begin_ns) ^ (first->end_ns - first->begin_ns);
 		end_ns = record->end_ns > end_ns ? record->end_ns : end_ns;
 	}
-	memcpy((uint8_t *)&any_high + STORE_SURVEY_HIGH, &survey->any_high, sizeof survey->any_high);
+	memcpy((uint8_t *)&any_high + STORE_CHUNK_STATS_HIGH, &survey->any_high, sizeof survey->any_high);
 	differs.end_ns = 0;
 	assert_memory_equal(&differs, &all, sizeof all);
 	assert_int_equal(any_high.flags, any.flags);
@@ -98,8 +98,8 @@ static bool rise(const struct store_record *records, unsigned count)
 static void one_round(uint64_t seed)
 {
 	struct store_record records[RECORDS_MAX], to[RECORDS_MAX];
-	struct store_survey survey = {.end_ns = 0};
-	struct store_survey_bounds bounds;
+	struct store_chunk_stats survey = {.end_ns = 0};
+	struct store_chunk_stats_bounds bounds;
 	unsigned shift, before, count, taken, fitting = 0;
 	bool rises = true;
 	uint64_t bucket_ns;
@@ -107,16 +107,18 @@ static void one_round(uint64_t seed)
 	chance = seed;
 	shift = 10 + draw() % 40;
 	bucket_ns = (1 + draw() % 100) << shift;
-	bounds = (struct store_survey_bounds){(uint64_t)1 << shift, draw() % 2 ? (uint64_t)1 << shift : 1};
+	bounds = (struct store_chunk_stats_bounds){
+		(uint64_t)1 << shift, draw() % 2 ? (uint64_t)1 << shift : 1};
 	count = 1 + draw() % RECORDS_MAX;
 	make(records, count, bucket_ns, &bounds, draw() % 2 ? 0 : 2 + draw() % 60);
 	for (before = 0; before < count - 1 && fits(&records[before], bucket_ns, &bounds) && draw() % 3;)
 		before++;
 	if (before)
-		store_survey_add(&survey, records, records, before);
+		store_chunk_stats_add(&survey, records, records, before);
 	while (before + fitting < count && fits(&records[before + fitting], bucket_ns, &bounds))
 		fitting++;
-	taken = store_survey_take(&survey, &bounds, records, records + before, count - before, to, &rises);
+	taken = store_chunk_stats_take(
+		&survey, &bounds, records, records + before, count - before, to, &rises);
 	assert_in_range(taken, 0, fitting);
 	if (before + fitting == count)
 		assert_int_equal(taken, fitting);
@@ -127,7 +129,7 @@ static void one_round(uint64_t seed)
 
 static void test_take(void **state)
 {
-	uint64_t end, first = seed_rounds("store_survey", ROUNDS, &end);
+	uint64_t end, first = seed_rounds("store_chunk_stats", ROUNDS, &end);
 
 	(void)state;
 	for (uint64_t round = first; round < end; round++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_dense.c - texts, contexts and symbols of a settled store: the same as before it settled, in less
+ * store_zstd_block.c - texts, contexts and symbols of a settled store: the same as before it settled, in less
  * room; read on from where a reader of the plain form was; and bytes that somebody has changed give an error
  * or nothing. HPCT_SEED repeats one round.
  */
@@ -27,7 +27,7 @@
 #include "store/write/writer.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
-#include "tests/unit/store_place.h"
+#include "tests/unit/store_filesystem.h"
 
 #define ROUNDS 12
 #define MODULES 4u
@@ -243,8 +243,8 @@ static void read_texts(struct store_texts *texts, uint32_t *tail, uint32_t *coun
 
 	assert_int_equal(store_file_open(&snapshot.file, path, NULL), 0);
 	assert_int_equal(store_snapshot_renew(&snapshot, NULL), 0);
-	assert_int_equal(
-		store_pack_get(&snapshot, STORE_TREE_TEXT, tail, count, texts, store_texts_get, &error),
+	assert_int_equal(store_append_block_get(
+				 &snapshot, STORE_TREE_TEXT, tail, count, texts, store_texts_get, &error),
 		want);
 	file = snapshot.file;
 	store_snapshot_end(&snapshot);
@@ -280,7 +280,7 @@ static void test_read_on(void **unused)
 /* ---- values ---- */
 
 /* Takes `count` texts' blocks of one size; random or always the same bytes. */
-static void take_blocks(struct store_dense *dense, unsigned count, bool is_random)
+static void take_blocks(struct store_zstd_block *dense, unsigned count, bool is_random)
 {
 	for (unsigned i = 0; i < count; i++) {
 		uint8_t key[STORE_KEY_ID_BYTES];
@@ -291,17 +291,17 @@ static void take_blocks(struct store_dense *dense, unsigned count, bool is_rando
 		for (unsigned b = 0; b < 100; b++)
 			store_bytes_put(&value, &(uint8_t){is_random ? (uint8_t)draw() : 'a'}, 1);
 		store_bytes_seal(&value, key, sizeof key);
-		assert_true(store_dense_take(dense, STORE_TREE_TEXT, (struct store_slice){key, sizeof key},
-			(struct store_slice){value.data, value.size}));
+		assert_true(store_zstd_block_take(dense, STORE_TREE_TEXT,
+			(struct store_slice){key, sizeof key}, (struct store_slice){value.data, value.size}));
 		value.data[value.size - 1] ^= 1;
-		assert_false(store_dense_take(dense, STORE_TREE_TEXT, (struct store_slice){key, sizeof key},
-			(struct store_slice){value.data, value.size}));
+		assert_false(store_zstd_block_take(dense, STORE_TREE_TEXT,
+			(struct store_slice){key, sizeof key}, (struct store_slice){value.data, value.size}));
 		store_bytes_fini(&value);
 	}
-	assert_true(store_dense_finish(dense));
+	assert_true(store_zstd_block_finish(dense));
 }
 
-static struct store_input payload_of(const struct store_dense *dense)
+static struct store_input payload_of(const struct store_zstd_block *dense)
 {
 	return store_input_sealed(
 		(struct store_slice){dense->value.data, dense->value.size}, dense->key, dense->key_size);
@@ -309,14 +309,14 @@ static struct store_input payload_of(const struct store_dense *dense)
 
 static void test_values(void **unused)
 {
-	struct store_dense dense = {0};
+	struct store_zstd_block dense = {0};
 	struct store_bytes entries = {0};
 
 	(void)unused;
 	chance = 9;
 	for (int is_random = 0; is_random < 2; is_random++) {
 		take_blocks(&dense, 50, is_random);
-		assert_true(store_dense_unpack(payload_of(&dense), &entries));
+		assert_true(store_zstd_block_unpack(payload_of(&dense), &entries));
 		assert_int_equal(entries.size, 5000);
 		assert_true(is_random ? dense.value.size < 5020 && dense.value.size > 5000
 				      : dense.value.size < 200);
@@ -327,43 +327,43 @@ static void test_values(void **unused)
 
 			memcpy(copy, input.at, cut);
 			copy[draw() % cut] = (uint8_t)draw();
-			if (store_dense_unpack((struct store_input){copy, copy + cut, false}, &entries))
+			if (store_zstd_block_unpack((struct store_input){copy, copy + cut, false}, &entries))
 				assert_true(entries.size > 0);
 			free(copy);
 		}
 	}
 	store_bytes_fini(&entries);
-	store_dense_fini(&dense);
+	store_zstd_block_fini(&dense);
 }
 
 /* What is longer than a packed value may be lies as it is, and a frame that claims so much is damage before
  * it costs memory. */
 static void test_long_values(void **unused)
 {
-	struct store_dense dense = {0};
+	struct store_zstd_block dense = {0};
 	struct store_bytes entries = {0}, claim = {0};
 	struct store_input input;
 
 	(void)unused;
-	take_blocks(&dense, STORE_DENSE_PACKED_MAX / 100, false);
+	take_blocks(&dense, STORE_ZSTD_BLOCK_PACKED_MAX / 100, false);
 	assert_true(dense.value.size < 1000);
-	assert_true(store_dense_unpack(payload_of(&dense), &entries));
-	take_blocks(&dense, STORE_DENSE_PACKED_MAX / 100 + 1, false);
-	assert_true(dense.value.size > STORE_DENSE_PACKED_MAX);
-	assert_true(store_dense_unpack(payload_of(&dense), &entries));
-	assert_int_equal(entries.size, (STORE_DENSE_PACKED_MAX / 100 + 1) * 100);
+	assert_true(store_zstd_block_unpack(payload_of(&dense), &entries));
+	take_blocks(&dense, STORE_ZSTD_BLOCK_PACKED_MAX / 100 + 1, false);
+	assert_true(dense.value.size > STORE_ZSTD_BLOCK_PACKED_MAX);
+	assert_true(store_zstd_block_unpack(payload_of(&dense), &entries));
+	assert_int_equal(entries.size, (STORE_ZSTD_BLOCK_PACKED_MAX / 100 + 1) * 100);
 	store_bytes_fini(&entries);
-	for (uint64_t size = STORE_DENSE_PACKED_MAX + 1; size; size <<= 1) {
+	for (uint64_t size = STORE_ZSTD_BLOCK_PACKED_MAX + 1; size; size <<= 1) {
 		claim.size = 0;
 		store_bytes_put_varint(&claim, size);
 		store_bytes_put(&claim, "a frame", 7);
 		input = (struct store_input){claim.data, claim.data + claim.size, false};
-		assert_int_equal(store_dense_size(input), 0);
-		assert_false(store_dense_unpack(input, &entries));
+		assert_int_equal(store_zstd_block_size(input), 0);
+		assert_false(store_zstd_block_unpack(input, &entries));
 		assert_true(entries.capacity == 0 && !entries.failed);
 	}
 	store_bytes_fini(&claim);
-	store_dense_fini(&dense);
+	store_zstd_block_fini(&dense);
 }
 
 /* ---- stores of which somebody has made the seals fit ---- */
@@ -385,7 +385,7 @@ static void put_value(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint64_t claim, st
 {
 	uint8_t key_bytes[STORE_KEY_ID_BYTES];
 	MDB_val key = {sizeof key_bytes, key_bytes}, value;
-	struct store_bundle_draft draft = {0};
+	struct store_leaf_block_draft draft = {0};
 	struct store_bytes bytes = {0};
 	struct store_slice first, bundle;
 
@@ -394,12 +394,12 @@ static void put_value(MDB_txn *txn, MDB_dbi dbi, uint32_t id, uint64_t claim, st
 	store_bytes_put_varint(&bytes, claim);
 	store_bytes_put(&bytes, entries.bytes, entries.size);
 	store_bytes_seal(&bytes, key_bytes, sizeof key_bytes);
-	store_bundle_take(&draft, (struct store_slice){key_bytes, sizeof key_bytes},
+	store_leaf_block_take(&draft, (struct store_slice){key_bytes, sizeof key_bytes},
 		(struct store_slice){bytes.data, bytes.size});
-	assert_true(store_bundle_finish(&draft, &first, &bundle));
+	assert_true(store_leaf_block_finish(&draft, &first, &bundle));
 	value = (MDB_val){bundle.size, (void *)bundle.bytes};
 	assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
-	store_bundle_fini(&draft);
+	store_leaf_block_fini(&draft);
 	store_bytes_fini(&bytes);
 }
 
@@ -409,23 +409,23 @@ static void split_first(MDB_txn *txn, MDB_dbi dbi, struct store_bytes *entries)
 	uint8_t key_bytes[STORE_KEY_ID_BYTES] = {0};
 	MDB_val key = {sizeof key_bytes, key_bytes}, value;
 	struct store_slice at, own = {key_bytes, sizeof key_bytes};
-	struct store_bundle bundle;
+	struct store_leaf_block bundle;
 	uint8_t *copy;
 
 	assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
 	copy = malloc(value.mv_size);
 	assert_non_null(copy);
 	memcpy(copy, value.mv_data, value.mv_size);
-	assert_true(store_bundle_open(&bundle, own, (struct store_slice){copy, value.mv_size}));
+	assert_true(store_leaf_block_open(&bundle, own, (struct store_slice){copy, value.mv_size}));
 	for (unsigned i = bundle.count; i-- > 0;) {
 		struct store_input input;
 		uint32_t id;
 
-		own = store_bundle_key(&bundle, i);
-		assert_true(store_bundle_value(&bundle, i, &at));
+		own = store_leaf_block_key(&bundle, i);
+		assert_true(store_leaf_block_value(&bundle, i, &at));
 		assert_true(store_key_id_get(&id, own.bytes, own.size));
 		input = store_input_sealed(at, own.bytes, own.size);
-		assert_true(store_dense_unpack(input, entries));
+		assert_true(store_zstd_block_unpack(input, entries));
 		put_value(txn, dbi, id, entries->size, (struct store_slice){entries->data, entries->size});
 	}
 	free(copy);

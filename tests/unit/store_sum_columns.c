@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_works.c - the line of a chunk, or its weights, read alone are what they are among all its sums: of
- * one context and many, of samples that own the line and some that do not, of two metrics; HPCT_SEED repeats
- * it.
+ * store_sum_columns.c - the line of a chunk, or its weights, read alone are what they are among all its sums:
+ * of one context and many, of samples that own the line and some that do not, of two metrics; HPCT_SEED
+ * repeats it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static unsigned draw_records(void)
 	return count;
 }
 
-static void expect_same(const struct store_works *works, const struct store_sums *sums)
+static void expect_same(const struct store_sum_columns *works, const struct store_context_sums *sums)
 {
 	assert_int_equal(works->line.first_ns, sums->line.first_ns);
 	assert_int_equal(works->line.last_ns, sums->line.last_ns);
@@ -58,7 +58,7 @@ static void expect_same(const struct store_works *works, const struct store_sums
 	}
 }
 
-static bool is_of_one_metric(const struct store_sums *sums)
+static bool is_of_one_metric(const struct store_context_sums *sums)
 {
 	for (uint32_t i = 1; i < sums->count; i++)
 		if (sums->entries[i].metric != sums->entries[0].metric)
@@ -66,10 +66,10 @@ static bool is_of_one_metric(const struct store_sums *sums)
 	return true;
 }
 
-static void expect_weights(
-	const struct store_chunk *chunk, struct store_batch *batch, const struct store_sums *sums, int rc)
+static void expect_weights(const struct store_chunk *chunk, struct store_batch *batch,
+	const struct store_context_sums *sums, int rc)
 {
-	static struct store_works works;
+	static struct store_sum_columns works;
 
 	assert_int_equal(store_chunk_weights(chunk, batch, &works, NULL), rc && is_of_one_metric(sums));
 	assert_int_equal(works.count, rc && is_of_one_metric(sums) ? sums->count : 0);
@@ -86,11 +86,11 @@ static void expect_weights(
 static void check(const struct store_chunk *chunk)
 {
 	static struct store_batch batch;
-	static struct store_works works;
-	static struct store_sums sums;
+	static struct store_sum_columns works;
+	static struct store_context_sums sums;
 	int rc;
 
-	store_sums_clear(&sums);
+	store_context_sums_clear(&sums);
 	rc = store_chunk_sums(chunk, &batch, &sums, NULL);
 	assert_true(rc == 0 || rc == 1);
 	expect_weights(chunk, &batch, &sums, rc);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_place.h - a path for one store at a time, in memory where that is: no test needs to wait for a disk.
+/* store_filesystem.h - a path for one store at a time, in memory where that is: no test needs to wait for a
+ * disk.
  */
 #ifndef TESTS_UNIT_STORE_PLACE_H
 #define TESTS_UNIT_STORE_PLACE_H

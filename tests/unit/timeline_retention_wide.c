@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_thin_wide.c - a flight recording whose weights are more than 64 bits hold together: what was
+ * timeline_retention_wide.c - a flight recording whose weights are more than 64 bits hold together: what was
  * summed up of dropped records may have wrapped, so that nobody knows it, and it is refused; behind them all
  * is as ever.
  */

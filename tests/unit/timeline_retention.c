@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_thin.c - a flight recording against the same recording with all its records: what it says of
+ * timeline_retention.c - a flight recording against the same recording with all its records: what it says of
  * windows in what was kept is the same, of the whole run it knows the weights, and of windows in between it
  * says less, never more, and how much less.
  */
@@ -387,9 +387,9 @@ static void test_late(void **state)
 
 /* Is this a rollup of dropped samples in no other one but that of the whole track, whose bucket ends at
  * *top_ns then? */
-static bool is_top(const struct store_reader *reader, const struct store_key_roll *key, uint64_t *top_ns)
+static bool is_top(const struct store_reader *reader, const struct store_key_rollup *key, uint64_t *top_ns)
 {
-	uint64_t last_ns = store_roll_last(key->begin_ns, key->shift);
+	uint64_t last_ns = store_rollup_last(key->begin_ns, key->shift);
 
 	if (key->kind != STORE_SAMPLES || key->stream || (*top_ns && key->begin_ns <= *top_ns) ||
 		last_ns >= store_reader_at(reader, 0)->thinned_ns)
@@ -399,7 +399,7 @@ static bool is_top(const struct store_reader *reader, const struct store_key_rol
 }
 
 /* One of the first stream; empty once there are no more. */
-static struct store_slice find_sums(struct store_reader *reader, unsigned skip, struct store_key_roll *key)
+static struct store_slice find_sums(struct store_reader *reader, unsigned skip, struct store_key_rollup *key)
 {
 	struct store_tree_cursor cursor;
 	struct error error = {0};
@@ -409,7 +409,7 @@ static struct store_slice find_sums(struct store_reader *reader, unsigned skip, 
 	store_tree_cursor_init(&cursor, &reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_ROLL]);
 	for (code = store_tree_seek(&cursor, "", 0, &error); code == 1;
 		code = store_tree_next(&cursor, &error)) {
-		assert_true(store_key_roll_get(key, cursor.key.bytes, cursor.key.size));
+		assert_true(store_key_rollup_get(key, cursor.key.bytes, cursor.key.size));
 		if (is_top(reader, key, &top_ns) && !skip--)
 			return cursor.value;
 	}
@@ -423,19 +423,19 @@ static void flip(struct store_bytes *spoilt, struct store_slice value)
 }
 
 /* A sample more, sealed as the writer seals; empty when that does not fit where it lay. */
-static void lie(struct store_bytes *spoilt, struct store_reader *reader, const struct store_key_roll *key,
+static void lie(struct store_bytes *spoilt, struct store_reader *reader, const struct store_key_rollup *key,
 	struct store_slice value)
 {
 	uint8_t bytes[STORE_KEY_ROLL_BYTES];
 	struct error error = {0};
 
-	assert_true(
-		store_rollup_read(reader, key, value, STORE_ROLL_WEIGHTS | STORE_ROLL_TIMES, &error) >= 0);
-	store_key_roll_put(bytes, key);
+	assert_true(store_rollup_read(
+			    reader, key, value, STORE_ROLLUP_WEIGHTS | STORE_ROLLUP_TIMES, &error) >= 0);
+	store_key_rollup_put(bytes, key);
 	for (uint32_t i = 0; i < reader->sums.count && spoilt->size != value.size; i++) {
 		reader->sums.entries[i].samples++;
 		store_bytes_begin_sealed(spoilt);
-		store_sums_put(&reader->sums, spoilt);
+		store_context_sums_put(&reader->sums, spoilt);
 		store_bytes_seal(spoilt, bytes, sizeof bytes);
 		reader->sums.entries[i].samples--;
 	}
@@ -448,7 +448,7 @@ static bool check_spoilt(const struct small_run *small, unsigned skip, bool is_l
 {
 	struct run *run = open_run(small, false);
 	struct store_reader *reader = run->parts[0].reader;
-	struct store_key_roll key;
+	struct store_key_rollup key;
 	struct store_slice value = find_sums(reader, skip, &key);
 	struct store_bytes spoilt = {0}, whole = {0};
 	struct error error = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_cached.c - files of the user's cache are replaced as a whole, and writers who are killed leave
+ * store_user_cache.c - files of the user's cache are replaced as a whole, and writers who are killed leave
  * nothing behind for long; what others are writing is left alone.
  */
 #include <setjmp.h>
@@ -39,14 +39,14 @@ static void replace(const char *name, const char *text)
 	struct store_bytes bytes = {0};
 
 	store_bytes_put(&bytes, text, strlen(text) + 1);
-	store_cached_replace(at(name), &bytes);
+	store_user_cache_replace(at(name), &bytes);
 	store_bytes_fini(&bytes);
 }
 
 static void check(const char *name, const char *text)
 {
 	size_t size;
-	uint8_t *bytes = store_cached_read(at(name), 1000, &size);
+	uint8_t *bytes = store_user_cache_read(at(name), 1000, &size);
 	struct stat status;
 
 	assert_non_null(bytes);
@@ -146,7 +146,7 @@ static void die_writing(void)
 	setrlimit(RLIMIT_FSIZE, &limit);
 	memset(store_bytes_reserve(&bytes, 100000), 1, 100000);
 	bytes.size = 100000;
-	store_cached_replace(at("one"), &bytes);
+	store_user_cache_replace(at("one"), &bytes);
 	_exit(0);
 }
 
@@ -173,14 +173,14 @@ static void test_no_home_is_made(void **state)
 	(void)state;
 	unsetenv("XDG_CACHE_HOME");
 	setenv("HOME", place, 1);
-	directory = store_cached_directory();
+	directory = store_user_cache_directory();
 	snprintf(wanted, sizeof wanted, "%s/.cache/hpct", place);
 	assert_string_equal(directory, wanted);
 	free(directory);
 	setenv("HOME", at("missing"), 1);
-	assert_null(store_cached_directory());
+	assert_null(store_user_cache_directory());
 	setenv("XDG_CACHE_HOME", place, 1);
-	directory = store_cached_directory();
+	directory = store_user_cache_directory();
 	snprintf(wanted, sizeof wanted, "%s/hpct", place);
 	assert_string_equal(directory, wanted);
 	free(directory);

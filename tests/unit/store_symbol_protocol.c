@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unit.store.names - frames between the collector and hpct-names: what is put comes out again, and
+ * unit.store.symbol_protocol - frames between the collector and hpct-names: what is put comes out again, and
  * no bytes whatever make the parsers read outside the frame or accept what breaks their promises.
  */
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void assert_scope_equal(const struct names_scope *a, const struct names_s
 static void test_request(void **state)
 {
 	const uint64_t offsets[] = {0, 1, UINT64_MAX, 0x401000};
-	const struct names_request request = {
+	const struct symbol_request request = {
 		.module = 7,
 		.kind = 2,
 		.build_id_bytes = 20,
@@ -52,17 +52,17 @@ static void test_request(void **state)
 		.offsets = offsets,
 		.offset_count = 4,
 	};
-	struct names_request back;
+	struct symbol_request back;
 	struct store_bytes out = {0};
 	uint64_t *copied;
 	uint32_t type;
 
 	(void)state;
-	assert_int_equal(names_request_put(&out, &request, NULL), 0);
-	assert_int_equal(names_frame_peek(out.data, out.size, &type, NULL), out.size);
-	assert_int_equal(type, NAMES_REQUEST);
-	assert_int_equal(names_frame_peek(out.data, out.size - 1, &type, NULL), 0);
-	assert_int_equal(names_request_parse(out.data, out.size, &back, &copied, NULL), 0);
+	assert_int_equal(symbol_request_put(&out, &request, NULL), 0);
+	assert_int_equal(symbol_frame_peek(out.data, out.size, &type, NULL), out.size);
+	assert_int_equal(type, SYMBOL_REQUEST);
+	assert_int_equal(symbol_frame_peek(out.data, out.size - 1, &type, NULL), 0);
+	assert_int_equal(symbol_request_parse(out.data, out.size, &back, &copied, NULL), 0);
 	assert_int_equal(back.module, 7);
 	assert_int_equal(back.kind, 2);
 	assert_int_equal(back.build_id_bytes, 20);
@@ -75,27 +75,27 @@ static void test_request(void **state)
 	store_bytes_fini(&out);
 }
 
-static void put_sample(struct store_bytes *out, struct names_answer *answer)
+static void put_sample(struct store_bytes *out, struct symbol_answer *answer)
 {
 	memset(answer, 0, sizeof *answer);
 	answer->module = 3;
 	answer->source = NAMES_FROM_DEBUG;
 	answer->offset = 0xfffffffffffffff0;
-	answer->stretch = (struct names_stretch){0xffffffffffffff00, 0xfffffffffffffff8};
+	answer->stretch = (struct symbol_stretch){0xffffffffffffff00, 0xfffffffffffffff8};
 	answer->scope_count = 2;
 	answer->scopes[0] = scope_of(NAMES_FUNCTION, "solver::run<4>", 12);
 	answer->scopes[1] = scope_of(NAMES_INLINE, "", 0);
-	assert_int_equal(names_answer_put(out, answer, NULL), 0);
+	assert_int_equal(symbol_answer_put(out, answer, NULL), 0);
 }
 
 static void test_answer(void **state)
 {
-	struct names_answer *answer = malloc(sizeof *answer), *back = malloc(sizeof *back);
+	struct symbol_answer *answer = malloc(sizeof *answer), *back = malloc(sizeof *back);
 	struct store_bytes out = {0};
 
 	(void)state;
 	put_sample(&out, answer);
-	assert_int_equal(names_answer_parse(out.data, out.size, back, NULL), 0);
+	assert_int_equal(symbol_answer_parse(out.data, out.size, back, NULL), 0);
 	assert_int_equal(back->module, 3);
 	assert_int_equal(back->source, NAMES_FROM_DEBUG);
 	assert_int_equal(back->offset, answer->offset);
@@ -112,7 +112,7 @@ static void test_answer(void **state)
 /* The deepest chain of the longest texts is a frame that the other side takes. */
 static void test_largest_answer(void **state)
 {
-	struct names_answer *answer = calloc(1, sizeof *answer), *back = malloc(sizeof *back);
+	struct symbol_answer *answer = calloc(1, sizeof *answer), *back = malloc(sizeof *back);
 	char *text = malloc(NAMES_TEXT_MAX + 100);
 	struct store_bytes out = {0};
 	uint32_t type;
@@ -124,9 +124,9 @@ static void test_largest_answer(void **state)
 	for (unsigned i = 0; i < NAMES_SCOPE_MAX; i++)
 		answer->scopes[i] =
 			(struct names_scope){.name = text, .linkage = text, .file = text, .decl_file = text};
-	assert_int_equal(names_answer_put(&out, answer, NULL), 0);
-	assert_int_equal(names_frame_peek(out.data, out.size, &type, NULL), out.size);
-	assert_int_equal(names_answer_parse(out.data, out.size, back, NULL), 0);
+	assert_int_equal(symbol_answer_put(&out, answer, NULL), 0);
+	assert_int_equal(symbol_frame_peek(out.data, out.size, &type, NULL), out.size);
+	assert_int_equal(symbol_answer_parse(out.data, out.size, back, NULL), 0);
 	assert_int_equal(strlen(back->scopes[63].decl_file), NAMES_TEXT_MAX);
 	store_bytes_fini(&out);
 	free(text);
@@ -137,8 +137,8 @@ static void test_largest_answer(void **state)
 /* What does not hold its own offset tells of that alone. */
 static void test_stretch(void **state)
 {
-	static const struct names_stretch others[] = {{0, 0}, {101, 200}, {50, 100}, {200, 50}};
-	struct names_answer *answer = calloc(1, sizeof *answer), *back = calloc(1, sizeof *back);
+	static const struct symbol_stretch others[] = {{0, 0}, {101, 200}, {50, 100}, {200, 50}};
+	struct symbol_answer *answer = calloc(1, sizeof *answer), *back = calloc(1, sizeof *back);
 
 	(void)state;
 	answer->offset = 100;
@@ -148,8 +148,8 @@ static void test_stretch(void **state)
 		struct store_bytes out = {0};
 
 		answer->stretch = others[i];
-		assert_int_equal(names_answer_put(&out, answer, NULL), 0);
-		assert_int_equal(names_answer_parse_stretch(out.data, out.size, back, NULL), 0);
+		assert_int_equal(symbol_answer_put(&out, answer, NULL), 0);
+		assert_int_equal(symbol_answer_parse_stretch(out.data, out.size, back, NULL), 0);
 		assert_int_equal(back->offset, 100);
 		assert_int_equal(back->stretch.begin, 100);
 		assert_int_equal(back->stretch.end, 101);
@@ -162,16 +162,16 @@ static void test_stretch(void **state)
 /* What is asked for is answered, wherever it is: a question with an answer that cannot be read fails. */
 static void test_last_address(void **state)
 {
-	struct names_answer *answer = calloc(1, sizeof *answer), *back = calloc(1, sizeof *back);
+	struct symbol_answer *answer = calloc(1, sizeof *answer), *back = calloc(1, sizeof *back);
 	struct store_bytes out = {0};
 
 	(void)state;
 	answer->offset = UINT64_MAX;
-	answer->stretch = (struct names_stretch){UINT64_MAX, 0};
+	answer->stretch = (struct symbol_stretch){UINT64_MAX, 0};
 	answer->scope_count = 1;
 	answer->scopes[0] = scope_of(NAMES_FUNCTION, "", 0);
-	assert_int_equal(names_answer_put(&out, answer, NULL), 0);
-	assert_int_equal(names_answer_parse(out.data, out.size, back, NULL), 0);
+	assert_int_equal(symbol_answer_put(&out, answer, NULL), 0);
+	assert_int_equal(symbol_answer_parse(out.data, out.size, back, NULL), 0);
 	assert_true(back->offset == UINT64_MAX);
 	store_bytes_fini(&out);
 	free(answer);
@@ -180,19 +180,19 @@ static void test_last_address(void **state)
 
 static void test_done(void **state)
 {
-	struct names_done done = {9, "no debug information"}, back;
+	struct symbol_done done = {9, "no debug information"}, back;
 	struct store_bytes out = {0};
 
 	(void)state;
-	assert_int_equal(names_done_put(&out, &done, NULL), 0);
-	assert_int_equal(names_done_parse(out.data, out.size, &back, NULL), 0);
+	assert_int_equal(symbol_done_put(&out, &done, NULL), 0);
+	assert_int_equal(symbol_done_parse(out.data, out.size, &back, NULL), 0);
 	assert_int_equal(back.module, 9);
 	assert_string_equal(back.message, done.message);
 	store_bytes_fini(&out);
 }
 
 /* What a parser accepts must be whole: every text ends inside the frame. */
-static void check_accepted(const uint8_t *frame, size_t size, const struct names_answer *answer)
+static void check_accepted(const uint8_t *frame, size_t size, const struct symbol_answer *answer)
 {
 	const char *begin = (const char *)frame, *end = begin + size;
 
@@ -208,7 +208,7 @@ static void check_accepted(const uint8_t *frame, size_t size, const struct names
 
 static void test_hostile(void **state)
 {
-	struct names_answer *answer = malloc(sizeof *answer);
+	struct symbol_answer *answer = malloc(sizeof *answer);
 	struct store_bytes out = {0};
 	struct error error;
 	unsigned accepted = 0;
@@ -219,12 +219,12 @@ static void test_hostile(void **state)
 		uint8_t *cut = malloc(size + 1); /* of its own, so that a sanitizer sees an overrun */
 
 		memcpy(cut, out.data, size);
-		assert_true(names_answer_parse(cut, size, answer, &error) < 0);
+		assert_true(symbol_answer_parse(cut, size, answer, &error) < 0);
 		free(cut);
 	}
 	store_bytes_put(&out, "", 1);
 	out.data[0]++; /* one byte more than the answer needs */
-	assert_true(names_answer_parse(out.data, out.size, answer, &error) < 0);
+	assert_true(symbol_answer_parse(out.data, out.size, answer, &error) < 0);
 	out.data[0]--;
 	out.size--;
 	srand((unsigned)seed_take(__func__, 1));
@@ -234,7 +234,7 @@ static void test_hostile(void **state)
 		memcpy(bad, out.data, out.size);
 		for (unsigned flips = rand() % 3 + 1; flips; flips--)
 			bad[8 + (unsigned)rand() % (out.size - 8)] = (uint8_t)rand();
-		if (!names_answer_parse(bad, out.size, answer, &error)) {
+		if (!symbol_answer_parse(bad, out.size, answer, &error)) {
 			check_accepted(bad, out.size, answer);
 			accepted++;
 		}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_bundle.c - a store of many short streams before and behind its end: what its trees hold, walked and
- * sought from both sides, is the same, bundled; the archive made of it, too. And bundles of any sizes: what
- * was put is what is found, and none takes more than its pages but for one long value. HPCT_SEED repeats it.
+ * store_leaf_block.c - a store of many short streams before and behind its end: what its trees hold, walked
+ * and sought from both sides, is the same, bundled; the archive made of it, too. And bundles of any sizes:
+ * what was put is what is found, and none takes more than its pages but for one long value. HPCT_SEED repeats
+ * it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 #include "store/write/writer.h"
 #include "tests/unit/chance.h"
 #include "tests/unit/seed.h"
-#include "tests/unit/store_place.h"
+#include "tests/unit/store_filesystem.h"
 
 #define STREAMS 400u
 #define VALUES_MAX 8192u
@@ -229,59 +230,59 @@ static void test_store(void **unused)
 
 /* ---- bundles alone ---- */
 
-static void check_bundle(struct store_bundle_draft *draft, const struct list *list, unsigned first)
+static void check_bundle(struct store_leaf_block_draft *draft, const struct list *list, unsigned first)
 {
 	struct store_slice key, value, one;
-	struct store_bundle bundle;
+	struct store_leaf_block bundle;
 	unsigned count = draft->count;
-	const size_t bytes = store_bundle_bytes(count, draft->key_size, draft->values.size);
+	const size_t bytes = store_leaf_block_bytes(count, draft->key_size, draft->values.size);
 
-	assert_true(store_bundle_finish(draft, &key, &value));
+	assert_true(store_leaf_block_finish(draft, &key, &value));
 	assert_int_equal(value.size, bytes);
-	assert_true(bytes <= STORE_BUNDLE_BYTES || count == 1);
-	assert_true(store_bundle_open(&bundle, key, value));
-	assert_true(store_bundle_is_sound(&bundle, key, value));
+	assert_true(bytes <= STORE_LEAF_BLOCK_BYTES || count == 1);
+	assert_true(store_leaf_block_open(&bundle, key, value));
+	assert_true(store_leaf_block_is_sound(&bundle, key, value));
 	assert_int_equal(bundle.count, count);
 	for (unsigned i = 0; i < count; i++) {
-		assert_true(store_bundle_value(&bundle, i, &one));
-		expect_at(list, first + i, store_bundle_key(&bundle, i), one);
-		assert_int_equal(store_bundle_search(&bundle, store_bundle_key(&bundle, i)), i);
+		assert_true(store_leaf_block_value(&bundle, i, &one));
+		expect_at(list, first + i, store_leaf_block_key(&bundle, i), one);
+		assert_int_equal(store_leaf_block_search(&bundle, store_leaf_block_key(&bundle, i)), i);
 	}
 }
 
 /* Cut anywhere before its values it is none, and so it is under another key, or with a bit changed there. */
 static void check_damage(const struct list *list)
 {
-	struct store_bundle_draft draft = {0};
+	struct store_leaf_block_draft draft = {0};
 	struct store_slice key, value;
-	struct store_bundle bundle;
-	uint8_t bytes[STORE_BUNDLE_BYTES], other[KEY_MAX] = {0};
-	size_t head = store_bundle_bytes(3, list->key_size, 0);
+	struct store_leaf_block bundle;
+	uint8_t bytes[STORE_LEAF_BLOCK_BYTES], other[KEY_MAX] = {0};
+	size_t head = store_leaf_block_bytes(3, list->key_size, 0);
 
 	for (unsigned i = 0; i < 3; i++)
-		store_bundle_take(&draft, (struct store_slice){list->keys[i], list->key_size},
+		store_leaf_block_take(&draft, (struct store_slice){list->keys[i], list->key_size},
 			(struct store_slice){other, 5});
-	assert_true(store_bundle_finish(&draft, &key, &value));
+	assert_true(store_leaf_block_finish(&draft, &key, &value));
 	assert_true(value.size <= sizeof bytes);
 	for (size_t size = 0; size < head; size++)
-		assert_false(store_bundle_open(&bundle, key, (struct store_slice){value.bytes, size}));
-	assert_false(store_bundle_open(&bundle, (struct store_slice){other, list->key_size}, value));
+		assert_false(store_leaf_block_open(&bundle, key, (struct store_slice){value.bytes, size}));
+	assert_false(store_leaf_block_open(&bundle, (struct store_slice){other, list->key_size}, value));
 	for (size_t bit = 0; bit < 8 * head; bit++) {
 		const struct store_slice changed = {bytes, value.size};
 
 		memcpy(bytes, value.bytes, value.size);
 		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_false(store_bundle_open(&bundle, key, changed) &&
-			     store_bundle_is_sound(&bundle, key, changed));
+		assert_false(store_leaf_block_open(&bundle, key, changed) &&
+			     store_leaf_block_is_sound(&bundle, key, changed));
 	}
-	store_bundle_fini(&draft);
+	store_leaf_block_fini(&draft);
 }
 
 static void test_bundles(void **unused)
 {
 	static struct list list;
 	static uint8_t zeros[20000];
-	struct store_bundle_draft draft = {0};
+	struct store_leaf_block_draft draft = {0};
 	unsigned first = 0;
 
 	(void)unused;
@@ -291,16 +292,16 @@ static void test_bundles(void **unused)
 		uint8_t key_bytes[KEY_MAX] = {1, (uint8_t)(i >> 8), (uint8_t)i};
 		const struct store_slice key = {key_bytes, sizeof key_bytes}, value = {zeros, size};
 
-		if (store_bundle_is_full(&draft, key.size, value.size)) {
+		if (store_leaf_block_is_full(&draft, key.size, value.size)) {
 			check_bundle(&draft, &list, first);
 			first = i;
 		}
-		store_bundle_take(&draft, key, value);
+		store_leaf_block_take(&draft, key, value);
 		add(&list, key, value);
 	}
 	check_bundle(&draft, &list, first);
 	check_damage(&list);
-	store_bundle_fini(&draft);
+	store_leaf_block_fini(&draft);
 	fini(&list);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_crowd.c - pieces of lines that wait for the crowd's buckets, against a table that takes each piece by
- * itself: many streams at once, in any order, so many that they go to buckets in several parts, and that
- * buckets become wider while they do. HPCT_SEED repeats it.
+ * store_all_streams.c - pieces of lines that wait for the crowd's buckets, against a table that takes each
+ * piece by itself: many streams at once, in any order, so many that they go to buckets in several parts, and
+ * that buckets become wider while they do. HPCT_SEED repeats it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static uint64_t draw_below(uint64_t limit)
 static const uint32_t ops[METRICS] = {0, 5};
 
 struct twin {
-	struct line_piece *pieces;
+	struct state_piece *pieces;
 	uint32_t count;
 	struct {
 		uint64_t samples, time_ns;
@@ -47,9 +47,9 @@ static void make_pieces(struct twin *twin, uint32_t count)
 		const uint32_t stream = (uint32_t)draw_below(STREAMS), run = (uint32_t)draw_below(200);
 
 		for (uint32_t i = 0; i < run && twin->count < count; i++) {
-			struct line_piece *piece = &twin->pieces[twin->count++];
+			struct state_piece *piece = &twin->pieces[twin->count++];
 
-			*piece = (struct line_piece){.begin_ns = now_ns[stream],
+			*piece = (struct state_piece){.begin_ns = now_ns[stream],
 				.end_ns = now_ns[stream] + draw_below(STEP_MOST_NS),
 				.context = (uint32_t)draw_below(CONTEXTS),
 				.op = ops[draw_below(METRICS)],
@@ -61,12 +61,13 @@ static void make_pieces(struct twin *twin, uint32_t count)
 	}
 }
 
-static size_t sum_at(uint64_t bucket, const struct line_piece *piece)
+static size_t sum_at(uint64_t bucket, const struct state_piece *piece)
 {
 	return (bucket * CONTEXTS + piece->context) * METRICS + (piece->op == ops[1]);
 }
 
-static void twin_add(struct twin *twin, const struct store_crowd *crowd, const struct line_piece *piece)
+static void twin_add(
+	struct twin *twin, const struct store_all_streams *crowd, const struct state_piece *piece)
 {
 	uint64_t at_ns = piece->begin_ns, end_ns;
 
@@ -85,17 +86,17 @@ static void twin_add(struct twin *twin, const struct store_crowd *crowd, const s
 }
 
 /* Takes what the buckets have from the twin's, of which nothing may be left. */
-static void compare(struct twin *twin, const struct store_crowd *crowd)
+static void compare(struct twin *twin, const struct store_all_streams *crowd)
 {
 	const size_t count = (size_t)crowd->count * CONTEXTS * METRICS;
 	uint64_t entries = 0;
 
 	for (uint32_t b = 0; b < crowd->count; b++) {
-		const struct store_sums *sums = &crowd->buckets[b].sums;
+		const struct store_context_sums *sums = &crowd->buckets[b].sums;
 
 		for (uint32_t i = 0; i < sums->count; i++) {
 			const struct store_sum *sum = &sums->entries[i];
-			const struct line_piece piece = {.context = sum->context, .op = sum->metric >> 4};
+			const struct state_piece piece = {.context = sum->context, .op = sum->metric >> 4};
 			const size_t at = sum_at(b, &piece);
 
 			assert_int_equal(sum->metric & 15, EXTENT_WORK);
@@ -111,33 +112,33 @@ static void compare(struct twin *twin, const struct store_crowd *crowd)
 }
 
 /* One by one, or, where there is no gap between them, several at once. */
-static void add_some(struct store_crowd *crowd, const struct twin *twin, uint32_t *at)
+static void add_some(struct store_all_streams *crowd, const struct twin *twin, uint32_t *at)
 {
-	const struct line_piece *first = &twin->pieces[*at];
+	const struct state_piece *first = &twin->pieces[*at];
 	const uint32_t most = (uint32_t)draw_below(40);
-	struct crowd_piece *to;
+	struct all_streams_piece *to;
 	uint32_t count = 0;
 
 	while (*at + count < twin->count && count < most && first[count].state == EXTENT_WORK &&
 		first[count].begin_ns < first[count].end_ns &&
 		(!count || first[count].begin_ns == first[count - 1].end_ns))
 		count++;
-	to = count ? store_crowd_open(crowd, first->begin_ns, count) : NULL;
+	to = count ? store_all_streams_open(crowd, first->begin_ns, count) : NULL;
 	for (uint32_t i = 0; i < count; i++)
-		store_crowd_piece(to++, first[i].begin_ns, first[i].context,
-			store_line_roll_metric(first[i].state, first[i].op), first[i].is_record_begin);
+		store_all_streams_piece(to++, first[i].begin_ns, first[i].context,
+			store_state_rollup_metric(first[i].state, first[i].op), first[i].is_record_begin);
 	if (count)
-		store_crowd_close(crowd, to, first[count - 1].end_ns);
+		store_all_streams_close(crowd, to, first[count - 1].end_ns);
 	else
-		store_crowd_add(crowd, first);
+		store_all_streams_add(crowd, first);
 	*at += count ? count : 1;
 }
 
 static void test_twin(void **unused)
 {
 	struct twin twin = {.pieces = calloc(PIECES, sizeof *twin.pieces),
-		.sums = calloc((size_t)STORE_CROWD_BUCKETS * CONTEXTS * METRICS, sizeof *twin.sums)};
-	struct store_crowd crowd = {.is_bad = false};
+		.sums = calloc((size_t)STORE_ALL_STREAMS_BUCKETS * CONTEXTS * METRICS, sizeof *twin.sums)};
+	struct store_all_streams crowd = {.is_bad = false};
 	unsigned shift;
 	uint64_t pieces = 0;
 
@@ -147,11 +148,11 @@ static void test_twin(void **unused)
 	for (uint32_t i = 0; i < twin.count;)
 		add_some(&crowd, &twin, &i);
 	assert_true(crowd.has_begun && crowd.wait.count);
-	crowd_wait_empty(&crowd);
+	all_streams_wait_empty(&crowd);
 	assert_false(crowd.is_bad);
 	/* Wide enough for all the time, and wider since there was too much in them. */
 	for (shift = 20; ((crowd.first + crowd.count - 1) << crowd.shift >> shift) - (BEGIN_NS >> shift) >=
-			 STORE_CROWD_BUCKETS;
+			 STORE_ALL_STREAMS_BUCKETS;
 		shift++)
 		;
 	assert_true(crowd.shift > shift);
@@ -162,7 +163,7 @@ static void test_twin(void **unused)
 	}
 	assert_int_equal(pieces, crowd.pieces);
 	compare(&twin, &crowd);
-	store_crowd_fini(&crowd);
+	store_all_streams_fini(&crowd);
 	free(twin.pieces);
 	free(twin.sums);
 }
@@ -171,30 +172,30 @@ static void test_twin(void **unused)
  * one count still. */
 static void test_few(void **unused)
 {
-	struct store_crowd crowd = {.is_few = true};
-	struct line_piece piece = {.state = EXTENT_WORK, .end_ns = 10};
-	struct crowd_piece *to;
+	struct store_all_streams crowd = {.is_few = true};
+	struct state_piece piece = {.state = EXTENT_WORK, .end_ns = 10};
+	struct all_streams_piece *to;
 
 	(void)unused;
 	for (uint32_t i = 0; i < CROWD_FEW_PIECES; i++) {
-		store_crowd_add(&crowd, &piece);
+		store_all_streams_add(&crowd, &piece);
 		piece.begin_ns = piece.end_ns;
 		piece.end_ns += 10;
 	}
 	assert_false(crowd.is_asleep);
-	store_crowd_add(&crowd, &piece);
+	store_all_streams_add(&crowd, &piece);
 	assert_true(crowd.is_asleep);
-	assert_true(store_crowd_wake(&crowd));
+	assert_true(store_all_streams_wake(&crowd));
 	assert_int_equal(crowd.pieces, 0);
-	crowd = (struct store_crowd){.is_few = true};
-	to = store_crowd_open(&crowd, 0, CROWD_FEW_PIECES + 8);
+	crowd = (struct store_all_streams){.is_few = true};
+	to = store_all_streams_open(&crowd, 0, CROWD_FEW_PIECES + 8);
 	for (uint32_t i = 0; i < CROWD_FEW_PIECES + 8; i++)
-		store_crowd_piece(to++, i, 0, EXTENT_WORK, true);
-	store_crowd_close(&crowd, to, CROWD_FEW_PIECES + 8);
+		store_all_streams_piece(to++, i, 0, EXTENT_WORK, true);
+	store_all_streams_close(&crowd, to, CROWD_FEW_PIECES + 8);
 	assert_true(crowd.is_asleep);
 	assert_int_equal(crowd.pieces, 7);
-	assert_null(store_crowd_open(&crowd, 0, 1));
-	store_crowd_fini(&crowd);
+	assert_null(store_all_streams_open(&crowd, 0, 1));
+	store_all_streams_fini(&crowd);
 }
 
 int main(void)
@@ -204,6 +205,6 @@ int main(void)
 		cmocka_unit_test(test_few),
 	};
 
-	chance = seed_take("store_crowd", 1);
+	chance = seed_take("store_all_streams", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_rewrite.c - what a writer leaves when it ends in order: a file not larger than 1.15 x what is in it
+ * store_compact.c - what a writer leaves when it ends in order: a file not larger than 1.15 x what is in it
  * (the bytes of all keys and values, once they are more than the pages that every store has), while readers
  * follow or are about to open it, in a run that was moved or removed, and where nothing can be put beside it.
  */
@@ -195,7 +195,7 @@ static bool large_settles(size_t fact_bytes, uint64_t *size)
 
 	memset(text, 'x', fact_bytes);
 	text[fact_bytes] = '\0';
-	for (size_t i = 0; i <= STORE_REWRITE_ALWAYS_BYTES / fact_bytes; i++) {
+	for (size_t i = 0; i <= STORE_COMPACT_ALWAYS_BYTES / fact_bytes; i++) {
 		snprintf(key, sizeof key, "fact%zu", i);
 		store_writer_meta(writer, key, text);
 	}
@@ -218,10 +218,10 @@ static void test_large(void **unused)
 	snprintf(path, sizeof path, "/tmp/hpct-rewrite-%d.mdb", (int)getpid()); /* memory may have no room */
 	snprintf(lock_path, sizeof lock_path, "%s-lock", path);
 	assert_true(large_settles(4090, &size)); /* two pages of 4096 bytes each */
-	assert_true(size <= STORE_REWRITE_ALWAYS_BYTES / 100 * 115);
+	assert_true(size <= STORE_COMPACT_ALWAYS_BYTES / 100 * 115);
 	assert_int_equal(unlink(path), 0);
 	assert_false(large_settles(60000, &size)); /* 15 pages, of which the last is half full */
-	assert_true(size <= STORE_REWRITE_ALWAYS_BYTES / 100 * 115);
+	assert_true(size <= STORE_COMPACT_ALWAYS_BYTES / 100 * 115);
 }
 
 /* Little is in it: its pages are small ones, or each tree's half-empty last one would be most of the file. */
