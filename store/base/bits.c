@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "store/base/bits_wide.h"
+#include "store/base/avx2.h"
 #include "store/base/bytes.h"
 
 bool store_is_plain;
@@ -79,10 +79,7 @@ static inline void block_pack(uint8_t *to, const uint64_t *values, unsigned widt
 #ifdef STORE_HAS_AVX2
 STORE_AVX2 static void block_pack_wide(uint8_t *to, const uint64_t *values, unsigned width)
 {
-	if (width <= 32)
-		block_put_wide(to, values, width);
-	else
-		block_pack(to, values, width);
+	block_pack(to, values, width);
 }
 #endif
 
@@ -114,10 +111,7 @@ static void block_unpack(const uint8_t *from, uint64_t *values, unsigned width)
 #ifdef STORE_HAS_AVX2
 STORE_AVX2 static void block_unpack_wide(const uint8_t *from, uint64_t *values, unsigned width)
 {
-	if (width <= 32)
-		block_get_wide(from, values, width);
-	else
-		block_unpack(from, values, width);
+	block_unpack(from, values, width);
 }
 #endif
 
