@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams.c - the crowd's buckets, which grow with the run: when there are too many, or they hold too
- * much, each two become one. all_streams_wait.c fills them.
+ * all_streams.c - the sums of all streams's buckets, which grow with the run: when there are too many, or
+ * they hold too much, each two become one. all_streams_wait.c fills them.
  */
 #include <stdlib.h>
 
@@ -12,41 +12,41 @@
 #define SHIFT_FIRST 20u
 #define PIECES_LEAST 4096u /* a bucket of fewer is not worth its entry in the file */
 
-void store_all_streams_fini(struct store_all_streams *crowd)
+void store_all_streams_fini(struct store_all_streams *all_streams)
 {
-	for (uint32_t i = 0; i < crowd->count; i++)
-		store_context_sums_fini(&crowd->buckets[i].sums);
-	free(crowd->buckets);
-	all_streams_wait_fini(&crowd->wait);
-	store_bytes_fini(&crowd->made);
-	*crowd = (struct store_all_streams){.is_bad = crowd->is_bad};
+	for (uint32_t i = 0; i < all_streams->count; i++)
+		store_context_sums_fini(&all_streams->buckets[i].sums);
+	free(all_streams->buckets);
+	all_streams_wait_fini(&all_streams->wait);
+	store_bytes_fini(&all_streams->made);
+	*all_streams = (struct store_all_streams){.is_bad = all_streams->is_bad};
 }
 
-void store_all_streams_give_up(struct store_all_streams *crowd)
+void store_all_streams_give_up(struct store_all_streams *all_streams)
 {
-	crowd->is_bad = true;
-	store_all_streams_fini(crowd);
+	all_streams->is_bad = true;
+	store_all_streams_fini(all_streams);
 }
 
-void store_all_streams_sleep(struct store_all_streams *crowd)
+void store_all_streams_sleep(struct store_all_streams *all_streams)
 {
-	store_all_streams_fini(crowd);
-	crowd->is_few = true;
-	crowd->is_asleep = true;
+	store_all_streams_fini(all_streams);
+	all_streams->is_few = true;
+	all_streams->is_asleep = true;
 }
 
-bool store_all_streams_wake(struct store_all_streams *crowd)
+bool store_all_streams_wake(struct store_all_streams *all_streams)
 {
-	bool was_asleep = crowd->is_asleep;
+	bool was_asleep = all_streams->is_asleep;
 
-	crowd->is_few = crowd->is_asleep = false;
+	all_streams->is_few = all_streams->is_asleep = false;
 	return was_asleep;
 }
 
 /* ---- buckets ---- */
 
 static void join(
-	struct store_all_streams *crowd, struct all_streams_bucket *to, struct all_streams_bucket *from)
+	struct store_all_streams *all_streams, struct all_streams_bucket *to, struct all_streams_bucket *from)
 {
 	const uint32_t all = to->sums.count + from->sums.count;
 
@@ -58,126 +58,128 @@ static void join(
 	}
 	for (uint32_t i = 0; i < from->sums.count; i++)
 		store_context_sums_add(&to->sums, &from->sums.entries[i]);
-	crowd->entries -= all - to->sums.count;
+	all_streams->entries -= all - to->sums.count;
 	to->is_spoiled |= from->is_spoiled;
-	crowd->is_bad |= to->sums.failed;
+	all_streams->is_bad |= to->sums.failed;
 	store_context_sums_fini(&from->sums);
 	from->is_spoiled = false; /* its place is the next one's */
 }
 
 /* Each two buckets become one. */
-static void widen(struct store_all_streams *crowd)
+static void widen(struct store_all_streams *all_streams)
 {
-	uint64_t first = crowd->first >> 1;
+	uint64_t first = all_streams->first >> 1;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < crowd->count; i++) {
-		uint32_t to = (uint32_t)(((crowd->first + i) >> 1) - first);
+	for (uint32_t i = 0; i < all_streams->count; i++) {
+		uint32_t to = (uint32_t)(((all_streams->first + i) >> 1) - first);
 
 		if (to < count) {
-			join(crowd, &crowd->buckets[to], &crowd->buckets[i]);
+			join(all_streams, &all_streams->buckets[to], &all_streams->buckets[i]);
 		} else if (to != i) {
-			crowd->buckets[to] = crowd->buckets[i];
-			crowd->buckets[i] = (struct all_streams_bucket){.is_spoiled = false};
+			all_streams->buckets[to] = all_streams->buckets[i];
+			all_streams->buckets[i] = (struct all_streams_bucket){.is_spoiled = false};
 		}
 		count = to + 1;
 	}
-	crowd->first = first;
-	crowd->count = count;
-	crowd->shift++;
+	all_streams->first = first;
+	all_streams->count = count;
+	all_streams->shift++;
 }
 
-bool all_streams_bound(struct store_all_streams *crowd)
+bool all_streams_bound(struct store_all_streams *all_streams)
 {
-	const unsigned shift = crowd->shift;
+	const unsigned shift = all_streams->shift;
 
-	while (crowd->entries > ENTRIES_MAX && crowd->count > 1)
-		widen(crowd);
-	if (crowd->is_bad)
-		store_all_streams_give_up(crowd);
-	return crowd->is_bad || crowd->shift != shift;
+	while (all_streams->entries > ENTRIES_MAX && all_streams->count > 1)
+		widen(all_streams);
+	if (all_streams->is_bad)
+		store_all_streams_give_up(all_streams);
+	return all_streams->is_bad || all_streams->shift != shift;
 }
 
-static bool begin(struct store_all_streams *crowd, uint64_t at_ns)
+static bool begin(struct store_all_streams *all_streams, uint64_t at_ns)
 {
-	crowd->buckets = calloc(STORE_ALL_STREAMS_BUCKETS, sizeof *crowd->buckets);
-	if (!crowd->buckets)
+	all_streams->buckets = calloc(STORE_ALL_STREAMS_BUCKETS, sizeof *all_streams->buckets);
+	if (!all_streams->buckets)
 		return false;
-	crowd->shift = SHIFT_FIRST;
-	crowd->first = at_ns >> SHIFT_FIRST;
-	crowd->spoiled_ns = UINT64_MAX;
-	crowd->has_begun = true;
+	all_streams->shift = SHIFT_FIRST;
+	all_streams->first = at_ns >> SHIFT_FIRST;
+	all_streams->spoiled_ns = UINT64_MAX;
+	all_streams->has_begun = true;
 	return true;
 }
 
-static bool is_covered(const struct store_all_streams *crowd, uint64_t begin_ns, uint64_t end_ns)
+static bool is_covered(const struct store_all_streams *all_streams, uint64_t begin_ns, uint64_t end_ns)
 {
-	return begin_ns >> crowd->shift >= crowd->first &&
-	       (end_ns - 1) >> crowd->shift < crowd->first + crowd->count;
+	return begin_ns >> all_streams->shift >= all_streams->first &&
+	       (end_ns - 1) >> all_streams->shift < all_streams->first + all_streams->count;
 }
 
-bool all_streams_cover(struct store_all_streams *crowd, uint64_t begin_ns, uint64_t end_ns)
+bool all_streams_cover(struct store_all_streams *all_streams, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t first, last;
 
-	if (crowd->count && is_covered(crowd, begin_ns, end_ns))
+	if (all_streams->count && is_covered(all_streams, begin_ns, end_ns))
 		return true;
 
-	if (crowd->is_bad || (!crowd->has_begun && !begin(crowd, begin_ns))) {
-		store_all_streams_give_up(crowd);
+	if (all_streams->is_bad || (!all_streams->has_begun && !begin(all_streams, begin_ns))) {
+		store_all_streams_give_up(all_streams);
 		return false;
 	}
-	for (;; widen(crowd)) {
-		first = begin_ns >> crowd->shift;
-		last = (end_ns - 1) >> crowd->shift;
-		first = first < crowd->first ? first : crowd->first;
-		if (crowd->count && last < crowd->first + crowd->count - 1)
-			last = crowd->first + crowd->count - 1;
+	for (;; widen(all_streams)) {
+		first = begin_ns >> all_streams->shift;
+		last = (end_ns - 1) >> all_streams->shift;
+		first = first < all_streams->first ? first : all_streams->first;
+		if (all_streams->count && last < all_streams->first + all_streams->count - 1)
+			last = all_streams->first + all_streams->count - 1;
 		if (last - first < STORE_ALL_STREAMS_BUCKETS)
 			break;
 	}
-	if (first < crowd->first) {
-		uint32_t more = (uint32_t)(crowd->first - first);
+	if (first < all_streams->first) {
+		uint32_t more = (uint32_t)(all_streams->first - first);
 
-		memmove(crowd->buckets + more, crowd->buckets, crowd->count * sizeof *crowd->buckets);
-		memset(crowd->buckets, 0, more * sizeof *crowd->buckets);
-		crowd->first = first;
-		crowd->count += crowd->count ? more : 0;
+		memmove(all_streams->buckets + more, all_streams->buckets,
+			all_streams->count * sizeof *all_streams->buckets);
+		memset(all_streams->buckets, 0, more * sizeof *all_streams->buckets);
+		all_streams->first = first;
+		all_streams->count += all_streams->count ? more : 0;
 	}
-	crowd->count = (uint32_t)(last - first) + 1;
+	all_streams->count = (uint32_t)(last - first) + 1;
 	return true;
 }
 
-void store_all_streams_spoil(struct store_all_streams *crowd, uint64_t begin_ns, uint64_t end_ns)
+void store_all_streams_spoil(struct store_all_streams *all_streams, uint64_t begin_ns, uint64_t end_ns)
 {
-	if (begin_ns >= end_ns || crowd->is_asleep)
+	if (begin_ns >= end_ns || all_streams->is_asleep)
 		return;
-	if (crowd->is_few) {
-		store_all_streams_sleep(crowd);
+	if (all_streams->is_few) {
+		store_all_streams_sleep(all_streams);
 		return;
 	}
-	if (crowd->is_bad ||
-		!all_streams_cover(crowd, begin_ns, end_ns == UINT64_MAX ? begin_ns + 1 : end_ns))
+	if (all_streams->is_bad ||
+		!all_streams_cover(all_streams, begin_ns, end_ns == UINT64_MAX ? begin_ns + 1 : end_ns))
 		return;
 	if (end_ns == UINT64_MAX) {
-		crowd->spoiled_ns = begin_ns < crowd->spoiled_ns ? begin_ns : crowd->spoiled_ns;
+		all_streams->spoiled_ns =
+			begin_ns < all_streams->spoiled_ns ? begin_ns : all_streams->spoiled_ns;
 		return;
 	}
-	for (uint64_t i = begin_ns >> crowd->shift; i <= (end_ns - 1) >> crowd->shift; i++)
-		crowd->buckets[i - crowd->first].is_spoiled = true;
+	for (uint64_t i = begin_ns >> all_streams->shift; i <= (end_ns - 1) >> all_streams->shift; i++)
+		all_streams->buckets[i - all_streams->first].is_spoiled = true;
 }
 
 /* ---- putting ---- */
 
 static void keep(
-	struct store_all_streams *crowd, struct store_bytes *value, uint64_t begin_ns, unsigned shift)
+	struct store_all_streams *all_streams, struct store_bytes *value, uint64_t begin_ns, unsigned shift)
 {
 	const struct store_key_rollup key = {.begin_ns = begin_ns,
 		.stream = STORE_ROLLUP_ALL,
 		.kind = STORE_ROLLUP_ALL_STREAMS,
 		.shift = (uint8_t)shift};
 
-	store_pending_rollups_add(&crowd->made, &key, value);
+	store_pending_rollups_add(&all_streams->made, &key, value);
 }
 
 /* Putting sorts: that would lead the index of the bucket astray. */
@@ -192,34 +194,35 @@ static void put_sums(struct store_bytes *out, const struct store_context_sums *s
 	store_context_sums_fini(&sorted);
 }
 
-static void make_level(struct store_all_streams *crowd)
+static void make_level(struct store_all_streams *all_streams)
 {
 	struct store_bytes bytes = {0};
 
-	for (uint32_t i = 0; i < crowd->count; i++) {
-		uint64_t begin_ns = (crowd->first + i) << crowd->shift;
+	for (uint32_t i = 0; i < all_streams->count; i++) {
+		uint64_t begin_ns = (all_streams->first + i) << all_streams->shift;
 
-		crowd->buckets[i].is_spoiled |= begin_ns + ((uint64_t)1 << crowd->shift) > crowd->spoiled_ns;
-		if (crowd->buckets[i].is_spoiled)
+		all_streams->buckets[i].is_spoiled |=
+			begin_ns + ((uint64_t)1 << all_streams->shift) > all_streams->spoiled_ns;
+		if (all_streams->buckets[i].is_spoiled)
 			continue;
 		store_bytes_begin_sealed(&bytes);
-		put_sums(&bytes, &crowd->buckets[i].sums);
-		keep(crowd, &bytes, begin_ns, crowd->shift);
+		put_sums(&bytes, &all_streams->buckets[i].sums);
+		keep(all_streams, &bytes, begin_ns, all_streams->shift);
 	}
 	store_bytes_fini(&bytes);
 }
 
 /* All buckets in the first one. */
-static void melt(struct store_all_streams *crowd)
+static void melt(struct store_all_streams *all_streams)
 {
-	for (uint32_t i = 1; i < crowd->count; i++)
-		join(crowd, &crowd->buckets[0], &crowd->buckets[i]);
-	crowd->count = crowd->count ? 1 : 0;
+	for (uint32_t i = 1; i < all_streams->count; i++)
+		join(all_streams, &all_streams->buckets[0], &all_streams->buckets[i]);
+	all_streams->count = all_streams->count ? 1 : 0;
 }
 
-static void make_head(struct store_all_streams *crowd, const struct store_all_streams_head *head)
+static void make_head(struct store_all_streams *all_streams, const struct store_all_streams_head *head)
 {
-	bool is_whole = crowd->spoiled_ns == UINT64_MAX && !crowd->buckets[0].is_spoiled;
+	bool is_whole = all_streams->spoiled_ns == UINT64_MAX && !all_streams->buckets[0].is_spoiled;
 	struct store_bytes bytes = {0};
 	struct store_context_sums none = {0};
 
@@ -229,42 +232,42 @@ static void make_head(struct store_all_streams *crowd, const struct store_all_st
 	store_bytes_put_varint(&bytes, head->end_ns);
 	store_bytes_put_varint(&bytes, head->shift);
 	store_bytes_put_varint(&bytes, is_whole);
-	put_sums(&bytes, is_whole ? &crowd->buckets[0].sums : &none);
-	keep(crowd, &bytes, 0, STORE_SHIFT_MAX);
+	put_sums(&bytes, is_whole ? &all_streams->buckets[0].sums : &none);
+	keep(all_streams, &bytes, 0, STORE_SHIFT_MAX);
 	store_bytes_fini(&bytes);
 	store_context_sums_fini(&none);
 }
 
-static void make(struct store_all_streams *crowd, const struct store_all_streams_head *head)
+static void make(struct store_all_streams *all_streams, const struct store_all_streams_head *head)
 {
 	struct store_all_streams_head made = *head;
 
-	while (crowd->count > 1 && crowd->pieces / crowd->count < PIECES_LEAST)
-		widen(crowd);
-	made.shift = crowd->shift;
-	while (crowd->count > 1) {
-		make_level(crowd);
+	while (all_streams->count > 1 && all_streams->pieces / all_streams->count < PIECES_LEAST)
+		widen(all_streams);
+	made.shift = all_streams->shift;
+	while (all_streams->count > 1) {
+		make_level(all_streams);
 		for (unsigned i = 0; i < STORE_ALL_STREAMS_STEP; i++)
-			widen(crowd);
+			widen(all_streams);
 	}
-	melt(crowd);
-	make_head(crowd, &made);
+	melt(all_streams);
+	make_head(all_streams, &made);
 }
 
-int store_all_streams_put(struct store_all_streams *crowd, const struct store_all_streams_head *head,
+int store_all_streams_put(struct store_all_streams *all_streams, const struct store_all_streams_head *head,
 	MDB_txn *txn, MDB_dbi rolls)
 {
-	if (store_all_streams_is_idle(crowd) || head->streams < STORE_ALL_STREAMS_STREAMS)
+	if (store_all_streams_is_idle(all_streams) || head->streams < STORE_ALL_STREAMS_STREAMS)
 		return 0;
-	all_streams_wait_empty(crowd);
-	if (!crowd->has_begun)
+	all_streams_wait_empty(all_streams);
+	if (!all_streams->has_begun)
 		return 0;
 	/* A transaction that found the map too small is tried again. */
-	if (!crowd->made.size)
-		make(crowd, head);
-	if (crowd->is_bad || crowd->made.failed) {
-		store_all_streams_give_up(crowd);
+	if (!all_streams->made.size)
+		make(all_streams, head);
+	if (all_streams->is_bad || all_streams->made.failed) {
+		store_all_streams_give_up(all_streams);
 		return 0;
 	}
-	return store_pending_rollups_put(&crowd->made, txn, rolls);
+	return store_pending_rollups_put(&all_streams->made, txn, rolls);
 }

@@ -69,39 +69,40 @@ struct store_all_streams {
 	bool is_few;		 /* there are not STORE_ALL_STREAMS_STREAMS yet: once many wait it sleeps */
 	bool is_asleep;		 /* what is added is not kept */
 };
-void store_all_streams_fini(struct store_all_streams *crowd);
+void store_all_streams_fini(struct store_all_streams *all_streams);
 /* Does it take nothing, for ever or for now? */
-static inline bool store_all_streams_is_idle(const struct store_all_streams *crowd)
+static inline bool store_all_streams_is_idle(const struct store_all_streams *all_streams)
 {
-	return crowd->is_bad || crowd->is_asleep;
+	return all_streams->is_bad || all_streams->is_asleep;
 }
 /* While there are few streams: forgets what was added, and takes nothing until it wakes. */
-void store_all_streams_sleep(struct store_all_streams *crowd);
+void store_all_streams_sleep(struct store_all_streams *all_streams);
 /* There are few no more. True: it slept, and who added to it spoils what it has missed. */
-bool store_all_streams_wake(struct store_all_streams *crowd);
+bool store_all_streams_wake(struct store_all_streams *all_streams);
 /* There will be none. */
-void store_all_streams_give_up(struct store_all_streams *crowd);
+void store_all_streams_give_up(struct store_all_streams *all_streams);
 
 /* What a stream does from `begin_ns` to `end_ns`, before 2^62. */
-void store_all_streams_add(struct store_all_streams *crowd, const struct state_piece *piece);
+void store_all_streams_add(struct store_all_streams *all_streams, const struct state_piece *piece);
 /* Room for so many pieces, each from where the one before ends, the first from `begin_ns`, none absent:
  * store_all_streams_piece() for each, then close() behind the last one. NULL: nothing is taken. */
 struct all_streams_piece *store_all_streams_open(
-	struct store_all_streams *crowd, uint64_t begin_ns, uint32_t count);
+	struct store_all_streams *all_streams, uint64_t begin_ns, uint32_t count);
 static inline void store_all_streams_piece(struct all_streams_piece *to, uint64_t begin_ns, uint32_t context,
 	uint32_t metric, bool is_record_begin)
 {
 	*to = (struct all_streams_piece){begin_ns | (uint64_t)!is_record_begin << 63, context, metric};
 }
-void store_all_streams_close(struct store_all_streams *crowd, struct all_streams_piece *end, uint64_t end_ns);
+void store_all_streams_close(
+	struct store_all_streams *all_streams, struct all_streams_piece *end, uint64_t end_ns);
 /* So many pieces were not taken. They count still: how wide buckets are follows what the whole run has, those
  * with what was missed included. */
-static inline void store_all_streams_miss(struct store_all_streams *crowd, uint64_t pieces)
+static inline void store_all_streams_miss(struct store_all_streams *all_streams, uint64_t pieces)
 {
-	crowd->pieces += pieces;
+	all_streams->pieces += pieces;
 }
 /* What was added there, or should have been, is not what it did. end_ns UINT64_MAX: for ever. */
-void store_all_streams_spoil(struct store_all_streams *crowd, uint64_t begin_ns, uint64_t end_ns);
+void store_all_streams_spoil(struct store_all_streams *all_streams, uint64_t begin_ns, uint64_t end_ns);
 
 /* What the head says. */
 struct store_all_streams_head {
@@ -112,12 +113,12 @@ struct store_all_streams_head {
 };
 
 /* Puts what is sound: LMDB's code. Nothing, where memory is out. `head` with the streams and their life. */
-int store_all_streams_put(struct store_all_streams *crowd, const struct store_all_streams_head *head,
+int store_all_streams_put(struct store_all_streams *all_streams, const struct store_all_streams_head *head,
 	MDB_txn *txn, MDB_dbi rolls);
 
 /* ---- reading ---- */
 
-/* 1: there is a crowd of all streams; 0: none; negative. */
+/* 1: there is a all_streams of all streams; 0: none; negative. */
 int store_all_streams_head(
 	struct store_reader *reader, struct store_all_streams_head *head, struct error *error);
 

@@ -17,15 +17,15 @@ struct all_streams_bucket {
 
 /* ---- all_streams.c ---- */
 
-/* Buckets for all of [begin, end), begin < end. False: the crowd is bad. */
-bool all_streams_cover(struct store_all_streams *crowd, uint64_t begin_ns, uint64_t end_ns);
-/* No more in memory than it may be. True: buckets are wider now, or the crowd is bad. */
-bool all_streams_bound(struct store_all_streams *crowd);
+/* Buckets for all of [begin, end), begin < end. False: the sums of all streams is bad. */
+bool all_streams_cover(struct store_all_streams *all_streams, uint64_t begin_ns, uint64_t end_ns);
+/* No more in memory than it may be. True: buckets are wider now, or the sums of all streams is bad. */
+bool all_streams_bound(struct store_all_streams *all_streams);
 
 /* ---- all_streams_wait.c ---- */
 
 /* What waits goes to buckets. */
-void all_streams_wait_empty(struct store_all_streams *crowd);
+void all_streams_wait_empty(struct store_all_streams *all_streams);
 void all_streams_wait_fini(struct all_streams_wait *wait);
 
 #endif

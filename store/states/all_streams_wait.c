@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams_wait.c - pieces of lines on their way into the crowd's buckets. They wait until there are many,
- * and then each bucket takes what all streams did in its time at once: a context that most streams are in is
- * looked up in the bucket's table once, not once for each stream, and while the tables of other buckets stay
- * out of the caches.
+ * all_streams_wait.c - pieces of lines on their way into the sums of all streams's buckets. They wait until
+ * there are many, and then each bucket takes what all streams did in its time at once: a context that most
+ * streams are in is looked up in the bucket's table once, not once for each stream, and while the tables of
+ * other buckets stay out of the caches.
  *
  *   waiting   | piece | piece | end | piece | end | ...       16 bytes each: begin, context, metric
  *   runs      ^                     ^                         from a piece on, each begins where the last
@@ -54,62 +54,63 @@ static bool reserve(struct all_streams_wait *wait, uint32_t more)
 }
 
 struct all_streams_piece *store_all_streams_open(
-	struct store_all_streams *crowd, uint64_t begin_ns, uint32_t count)
+	struct store_all_streams *all_streams, uint64_t begin_ns, uint32_t count)
 {
-	struct all_streams_wait *wait = &crowd->wait;
+	struct all_streams_wait *wait = &all_streams->wait;
 	uint32_t *run;
 
-	if (store_all_streams_is_idle(crowd))
+	if (store_all_streams_is_idle(all_streams))
 		return NULL;
 	if (!reserve(wait, count + 1)) {
-		store_all_streams_give_up(crowd);
+		store_all_streams_give_up(all_streams);
 		return NULL;
 	}
 	if (wait->count && begin_of(&wait->pieces[wait->count - 1]) == begin_ns)
 		return &wait->pieces[--wait->count];
 	run = store_id_table_add((void **)&wait->runs, &wait->run_count, &wait->run_room, sizeof *run);
 	if (!run) {
-		store_all_streams_give_up(crowd);
+		store_all_streams_give_up(all_streams);
 		return NULL;
 	}
 	*run = wait->count;
 	return &wait->pieces[wait->count];
 }
 
-void store_all_streams_close(struct store_all_streams *crowd, struct all_streams_piece *end, uint64_t end_ns)
+void store_all_streams_close(
+	struct store_all_streams *all_streams, struct all_streams_piece *end, uint64_t end_ns)
 {
-	struct all_streams_wait *wait = &crowd->wait;
+	struct all_streams_wait *wait = &all_streams->wait;
 	const uint32_t count = (uint32_t)(end - wait->pieces);
 
 	if (count == wait->runs[wait->run_count - 1]) { /* nothing, where nothing is waiting */
 		wait->run_count--;
 		return;
 	}
-	crowd->pieces += count - wait->count;
+	all_streams->pieces += count - wait->count;
 	*end = (struct all_streams_piece){.begin_ns = end_ns, .metric = NO_METRIC};
 	wait->count = count + 1;
-	if (crowd->is_few && crowd->pieces > CROWD_FEW_PIECES) {
-		const uint64_t missed = crowd->pieces - CROWD_FEW_PIECES - 1;
+	if (all_streams->is_few && all_streams->pieces > CROWD_FEW_PIECES) {
+		const uint64_t missed = all_streams->pieces - CROWD_FEW_PIECES - 1;
 
-		store_all_streams_sleep(crowd);
-		store_all_streams_miss(crowd, missed);
+		store_all_streams_sleep(all_streams);
+		store_all_streams_miss(all_streams, missed);
 	} else if (wait->count >= CROWD_WAIT_MANY) {
-		all_streams_wait_empty(crowd);
+		all_streams_wait_empty(all_streams);
 	}
 }
 
-void store_all_streams_add(struct store_all_streams *crowd, const struct state_piece *piece)
+void store_all_streams_add(struct store_all_streams *all_streams, const struct state_piece *piece)
 {
 	struct all_streams_piece *to;
 
 	if (piece->state == EXTENT_ABSENT || piece->begin_ns >= piece->end_ns)
 		return;
-	to = store_all_streams_open(crowd, piece->begin_ns, 1);
+	to = store_all_streams_open(all_streams, piece->begin_ns, 1);
 	if (!to)
 		return;
 	store_all_streams_piece(to, piece->begin_ns, piece->context,
 		store_state_rollup_metric(piece->state, piece->op), piece->is_record_begin);
-	store_all_streams_close(crowd, to + 1, piece->end_ns);
+	store_all_streams_close(all_streams, to + 1, piece->end_ns);
 }
 
 /* ---- into buckets ---- */
@@ -142,16 +143,18 @@ static void push(struct all_streams_sorter *sorter, uint32_t bucket, uint32_t ru
 }
 
 /* All runs that are not over, to the buckets as they are now. */
-static void sort_runs(struct store_all_streams *crowd)
+static void sort_runs(struct store_all_streams *all_streams)
 {
-	struct all_streams_wait *wait = &crowd->wait;
+	struct all_streams_wait *wait = &all_streams->wait;
 
 	memset(wait->sorter->heads, 0xff, sizeof wait->sorter->heads);
 	for (uint32_t run = 0; run < wait->run_count; run++) {
 		const struct all_streams_piece *piece = &wait->pieces[wait->runs[run]];
 
 		if (piece->metric != NO_METRIC)
-			push(wait->sorter, (uint32_t)((begin_of(piece) >> crowd->shift) - crowd->first), run);
+			push(wait->sorter,
+				(uint32_t)((begin_of(piece) >> all_streams->shift) - all_streams->first),
+				run);
 	}
 }
 
@@ -177,17 +180,17 @@ static struct all_streams_piece *run_take(struct all_streams_piece *piece, uint6
 	return piece;
 }
 
-static void bucket_take(struct store_all_streams *crowd, uint32_t bucket)
+static void bucket_take(struct store_all_streams *all_streams, uint32_t bucket)
 {
-	struct all_streams_wait *wait = &crowd->wait;
+	struct all_streams_wait *wait = &all_streams->wait;
 	struct all_streams_sorter *sorter = wait->sorter;
-	struct store_context_sums *sums = &crowd->buckets[bucket].sums;
-	const uint64_t end_ns = (crowd->first + bucket + 1) << crowd->shift;
+	struct store_context_sums *sums = &all_streams->buckets[bucket].sums;
+	const uint64_t end_ns = (all_streams->first + bucket + 1) << all_streams->shift;
 	const uint32_t before = sums->count;
 	uint32_t run = sorter->heads[bucket], next;
 
 	if (!before && bucket) /* it will be like the one before */
-		store_context_sums_expect(sums, crowd->buckets[bucket - 1].sums.count);
+		store_context_sums_expect(sums, all_streams->buckets[bucket - 1].sums.count);
 	for (; run != NO_RUN; run = next) {
 		struct all_streams_piece *piece = &wait->pieces[wait->runs[run]];
 
@@ -198,14 +201,14 @@ static void bucket_take(struct store_all_streams *crowd, uint32_t bucket)
 			push(sorter, bucket + 1, run);
 	}
 	store_sum_cache_end(&sorter->tally, sums);
-	crowd->entries += sums->count - before;
-	crowd->is_bad |= sums->failed;
+	all_streams->entries += sums->count - before;
+	all_streams->is_bad |= sums->failed;
 }
 
 /* Buckets for all that waits. */
-static bool cover_all(struct store_all_streams *crowd)
+static bool cover_all(struct store_all_streams *all_streams)
 {
-	const struct all_streams_wait *wait = &crowd->wait;
+	const struct all_streams_wait *wait = &all_streams->wait;
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 
 	for (uint32_t run = 0; run < wait->run_count; run++) {
@@ -216,33 +219,33 @@ static bool cover_all(struct store_all_streams *crowd)
 		begin_ns = first_ns < begin_ns ? first_ns : begin_ns;
 		end_ns = last_ns > end_ns ? last_ns : end_ns;
 	}
-	return all_streams_cover(crowd, begin_ns, end_ns);
+	return all_streams_cover(all_streams, begin_ns, end_ns);
 }
 
-void all_streams_wait_empty(struct store_all_streams *crowd)
+void all_streams_wait_empty(struct store_all_streams *all_streams)
 {
-	struct all_streams_wait *wait = &crowd->wait;
+	struct all_streams_wait *wait = &all_streams->wait;
 
-	if (crowd->is_bad || !wait->count || !cover_all(crowd))
+	if (all_streams->is_bad || !wait->count || !cover_all(all_streams))
 		return;
 	if (!sorter_reserve(wait)) {
-		store_all_streams_give_up(crowd);
+		store_all_streams_give_up(all_streams);
 		return;
 	}
-	sort_runs(crowd);
-	for (uint32_t bucket = 0; bucket < crowd->count; bucket++) {
-		const uint64_t end_ns = (crowd->first + bucket + 1) << crowd->shift;
+	sort_runs(all_streams);
+	for (uint32_t bucket = 0; bucket < all_streams->count; bucket++) {
+		const uint64_t end_ns = (all_streams->first + bucket + 1) << all_streams->shift;
 
 		if (wait->sorter->heads[bucket] == NO_RUN)
 			continue;
-		bucket_take(crowd, bucket);
-		if (!all_streams_bound(crowd))
+		bucket_take(all_streams, bucket);
+		if (!all_streams_bound(all_streams))
 			continue;
-		if (crowd->is_bad)
+		if (all_streams->is_bad)
 			return;
 		/* Buckets are wider: the one at hand may have more to take. */
-		sort_runs(crowd);
-		bucket = (uint32_t)((end_ns >> crowd->shift) - crowd->first) - 1;
+		sort_runs(all_streams);
+		bucket = (uint32_t)((end_ns >> all_streams->shift) - all_streams->first) - 1;
 	}
 	wait->count = wait->run_count = 0;
 }

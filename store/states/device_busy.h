@@ -3,7 +3,7 @@
  * device_busy.h - when a GPU is busy: the union over its queues, never their sum, in buckets of 2^21, 2^24,
  * ... 2^60 ns. The queues of one process, generation and device number are a device.
  *
- *   queue 0   |###|   |##|      |#####       swept by its roller until its watermark
+ *   queue 0   |###|   |##|      |#####       swept by its builder until its watermark
  *   queue 1     |####|       |#|
  *   device    |######||##|   |#||###|        merged until the earliest of them
  *   buckets   |  8       |  6       | ...    larger ones are made of those below

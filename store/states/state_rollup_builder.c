@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder.c - which streams have a roller, and how far each may sweep.
+ * state_rollup_builder.c - which streams have a builder, and how far each may sweep.
  */
 #include <stdlib.h>
 
@@ -17,37 +17,37 @@
 /* ---- streams ---- */
 
 /* No more rollups of this stream; what was made is kept, and torn where a late record comes. */
-static void state_builder_end(struct store_state_builder *roller)
+static void state_builder_end(struct store_state_builder *builder)
 {
-	state_timeline_fini(&roller->line);
-	free(roller->samples.list);
-	roller->samples = (struct state_builder_samples){0};
-	free(roller->spans.list);
-	roller->spans = (struct state_builder_spans){0};
-	for (unsigned size = 0; roller->sizes && size <= ROLLER_TOP; size++)
-		store_context_sums_fini(&roller->sizes[size].sums);
-	free(roller->sizes);
-	roller->sizes = NULL;
-	store_bytes_fini(&roller->value);
-	roller->is_over = true;
+	state_timeline_fini(&builder->line);
+	free(builder->samples.list);
+	builder->samples = (struct state_builder_samples){0};
+	free(builder->spans.list);
+	builder->spans = (struct state_builder_spans){0};
+	for (unsigned size = 0; builder->sizes && size <= ROLLER_TOP; size++)
+		store_context_sums_fini(&builder->sizes[size].sums);
+	free(builder->sizes);
+	builder->sizes = NULL;
+	store_bytes_fini(&builder->value);
+	builder->is_over = true;
 }
 
-void state_builder_free(struct store_state_builder *roller)
+void state_builder_free(struct store_state_builder *builder)
 {
-	if (!roller)
+	if (!builder)
 		return;
-	state_builder_end(roller);
-	store_bytes_fini(&roller->made);
-	free(roller);
+	state_builder_end(builder);
+	store_bytes_fini(&builder->made);
+	free(builder);
 }
 
 void store_state_builders_fini(struct store_state_builders *builders)
 {
 	for (uint32_t i = 0; i < builders->count; i++)
-		state_builder_free(builders->places[i].roller);
+		state_builder_free(builders->places[i].builder);
 	free(builders->places);
 	free(builders->tally);
-	store_all_streams_fini(&builders->crowd);
+	store_all_streams_fini(&builders->all_streams);
 	store_devices_busy_fini(&builders->devices);
 	*builders = (struct store_state_builders){0};
 }
@@ -64,19 +64,19 @@ static struct state_builder_place *place_of(struct store_state_builders *builder
 }
 
 static void monitored_note(
-	struct store_state_builder *roller, const struct store_record *span, const struct store_texts *texts)
+	struct store_state_builder *builder, const struct store_record *span, const struct store_texts *texts)
 {
 	struct store_slice text = store_texts_at(texts, span->attributes);
-	struct state_rules *rules = &roller->line.rules;
+	struct state_rules *rules = &builder->line.rules;
 	uint64_t switches;
 
 	rules->has_monitored = true;
 	if (!rules->period_ns)
 		rules->period_ns = attribute_number((const char *)text.bytes, text.size, "period_ns", 0);
 	switches = attribute_number((const char *)text.bytes, text.size, "switches", SWITCHES_NOT_SAID);
-	roller->is_switches_said |= switches != SWITCHES_NOT_SAID;
+	builder->is_switches_said |= switches != SWITCHES_NOT_SAID;
 	if (switches && switches != SWITCHES_NOT_SAID)
-		state_builder_note_switches(roller);
+		state_builder_note_switches(builder);
 }
 
 /* The base that holds about BASE_RECORDS of them. */
@@ -95,51 +95,51 @@ static struct store_state_builder *state_builder_new(struct store_state_builders
 	struct state_builder_place *place, uint32_t stream, const struct store_stream *properties,
 	const struct store_texts *texts)
 {
-	struct store_state_builder *roller;
+	struct store_state_builder *builder;
 
 	if (!builders->tally)
 		builders->tally = state_builder_tally_new();
-	roller = builders->tally ? calloc(1, sizeof *roller) : NULL;
-	if (!roller)
+	builder = builders->tally ? calloc(1, sizeof *builder) : NULL;
+	if (!builder)
 		return NULL;
-	roller->tally = builders->tally;
-	roller->crowd = &builders->crowd;
-	roller->line.names = builders->names;
-	roller->stream = stream;
-	roller->torn_ns = UINT64_MAX;
-	roller->monitored_ns = UINT64_MAX;
-	roller->line.rules.is_gpu = properties->kind == STORE_STREAM_GPU;
-	roller->line.rules.has_samples = !roller->line.rules.is_gpu && properties->count[STORE_SAMPLES];
+	builder->tally = builders->tally;
+	builder->all_streams = &builders->all_streams;
+	builder->line.names = builders->names;
+	builder->stream = stream;
+	builder->torn_ns = UINT64_MAX;
+	builder->monitored_ns = UINT64_MAX;
+	builder->line.rules.is_gpu = properties->kind == STORE_STREAM_GPU;
+	builder->line.rules.has_samples = !builder->line.rules.is_gpu && properties->count[STORE_SAMPLES];
 	if (place->has_monitored) {
 		struct store_record span = place->monitored;
 
-		monitored_note(roller, &span, texts);
+		monitored_note(builder, &span, texts);
 		if (span.end_ns == STORE_OPEN_NS)
-			roller->monitored_ns = span.begin_ns;
-		if (!state_builder_wait_span(roller, &span, texts)) {
-			state_builder_free(roller);
+			builder->monitored_ns = span.begin_ns;
+		if (!state_builder_wait_span(builder, &span, texts)) {
+			state_builder_free(builder);
 			return NULL;
 		}
 	}
-	if (roller->line.rules.is_gpu && !builders->is_thinned) {
-		roller->united = store_device_busy_join(
-			&builders->devices, stream, properties, &roller->device_busy_queue);
-		if (!roller->united) {
-			state_builder_free(roller);
+	if (builder->line.rules.is_gpu && !builders->is_thinned) {
+		builder->united = store_device_busy_join(
+			&builders->devices, stream, properties, &builder->device_busy_queue);
+		if (!builder->united) {
+			state_builder_free(builder);
 			return NULL;
 		}
 	}
-	place->roller = roller;
+	place->builder = builder;
 	builders->live++;
-	return roller;
+	return builder;
 }
 
 /* The stream is to have rollups of its own, from here on. */
-static bool rolls_begin(struct store_state_builder *roller)
+static bool rolls_begin(struct store_state_builder *builder)
 {
-	roller->sizes = calloc(STORE_STATE_ROLLUP_SIZES, sizeof *roller->sizes);
-	roller->base = base_of(roller->line.rules.period_ns);
-	return roller->sizes != NULL;
+	builder->sizes = calloc(STORE_STATE_ROLLUP_SIZES, sizeof *builder->sizes);
+	builder->base = base_of(builder->line.rules.period_ns);
+	return builder->sizes != NULL;
 }
 
 static bool announces_switches(const struct store_record *monitored, const struct store_texts *texts)
@@ -149,7 +149,7 @@ static bool announces_switches(const struct store_record *monitored, const struc
 	return attribute_number((const char *)text.bytes, text.size, "switches", 0) != 0;
 }
 
-static bool needs_roller(const struct store_stream *properties, enum store_track track,
+static bool needs_builder(const struct store_stream *properties, enum store_track track,
 	const struct store_record *record, const struct store_texts *texts)
 {
 	enum span_kind kind;
@@ -169,31 +169,31 @@ static void monitored_set(struct store_state_builders *builders, struct state_bu
 	const struct store_record *last = &place->monitored;
 	bool is_its_end = last->end_ns == STORE_OPEN_NS && last->begin_ns == span->begin_ns;
 
-	if (place->has_monitored && !place->roller && !is_its_end)
+	if (place->has_monitored && !place->builder && !is_its_end)
 		state_builder_pass_until(place, last->end_ns);
 	/* Which of them readers go by depends on where they meet them. */
 	if (place->has_monitored && place->monitored.attributes != span->attributes)
-		store_all_streams_give_up(&builders->crowd);
+		store_all_streams_give_up(&builders->all_streams);
 	place->monitored = *span;
 	place->has_monitored = true;
 }
 
-/* The roller may come into being in the middle of the stream: what was before is not known. */
+/* The builder may come into being in the middle of the stream: what was before is not known. */
 static bool state_builder_begin(struct store_state_builders *builders, struct state_builder_place *place,
 	uint32_t stream, const struct store_stream *properties, uint64_t now_ns,
 	const struct store_texts *texts)
 {
-	struct store_state_builder *roller = state_builder_new(builders, place, stream, properties, texts);
+	struct store_state_builder *builder = state_builder_new(builders, place, stream, properties, texts);
 
-	if (!roller)
+	if (!builder)
 		return false;
-	roller->valid_ns = place->passed_ns;
+	builder->valid_ns = place->passed_ns;
 	if (properties->kind == STORE_STREAM_CPU && properties->count[STORE_SAMPLES]) {
 		uint64_t latest_ns = builders->ingest ? store_ingest_latest(builders->ingest, stream) : 0;
 
 		now_ns = latest_ns < now_ns ? now_ns : latest_ns + 1;
-		roller->valid_ns = now_ns > place->passed_ns ? now_ns : place->passed_ns;
-		roller->awaits_sample = true;
+		builder->valid_ns = now_ns > place->passed_ns ? now_ns : place->passed_ns;
+		builder->awaits_sample = true;
 	}
 	return true;
 }
@@ -202,30 +202,30 @@ static bool state_builder_begin(struct store_state_builders *builders, struct st
 static bool monitored_take(struct store_state_builders *builders, struct state_builder_place *place,
 	const struct store_record *span, const struct store_texts *texts)
 {
-	struct store_state_builder *roller = place->roller;
+	struct store_state_builder *builder = place->builder;
 
 	monitored_set(builders, place, span);
-	if (!roller)
+	if (!builder)
 		return true;
-	monitored_note(roller, span, texts);
-	if (roller->monitored_ns == span->begin_ns && span->end_ns != STORE_OPEN_NS) {
-		state_builder_monitored_end(roller, span);
+	monitored_note(builder, span, texts);
+	if (builder->monitored_ns == span->begin_ns && span->end_ns != STORE_OPEN_NS) {
+		state_builder_monitored_end(builder, span);
 		return true;
 	}
 	if (span->end_ns == STORE_OPEN_NS) {
-		if (roller->monitored_ns != UINT64_MAX)
+		if (builder->monitored_ns != UINT64_MAX)
 			return true;
-		roller->monitored_ns = span->begin_ns;
+		builder->monitored_ns = span->begin_ns;
 	}
-	return state_builder_wait_span(roller, span, texts);
+	return state_builder_wait_span(builder, span, texts);
 }
 
 /* After the last rollup was made: what comes behind the sweep, still comes behind the sweep. */
-static void late_only(struct store_state_builder *roller, const struct store_record *records, size_t count)
+static void late_only(struct store_state_builder *builder, const struct store_record *records, size_t count)
 {
-	for (size_t i = 0; i < count && roller->has_begun; i++)
-		if (state_builder_is_late(roller, &records[i]))
-			state_builder_tear(roller, records[i].begin_ns, 0);
+	for (size_t i = 0; i < count && builder->has_begun; i++)
+		if (state_builder_is_late(builder, &records[i]))
+			state_builder_tear(builder, records[i].begin_ns, 0);
 }
 
 static bool record_take(struct store_state_builders *builders, struct state_builder_place *place,
@@ -233,23 +233,23 @@ static bool record_take(struct store_state_builders *builders, struct state_buil
 	const struct store_record *record, const struct store_texts *texts)
 {
 	bool is_monitored = track == STORE_SPANS && record->what == STORE_OP_MONITORED;
-	bool needs_rolls = needs_roller(properties, track, record, texts);
+	bool needs_rolls = needs_builder(properties, track, record, texts);
 
 	if (is_monitored && !monitored_take(builders, place, record, texts))
 		return false;
-	if (!place->roller && (needs_rolls || !store_all_streams_is_idle(&builders->crowd)) &&
+	if (!place->builder && (needs_rolls || !store_all_streams_is_idle(&builders->all_streams)) &&
 		!state_builder_begin(builders, place, stream, properties, record->begin_ns, texts))
 		return false;
-	if (place->roller && needs_rolls && !place->roller->sizes && !rolls_begin(place->roller))
+	if (place->builder && needs_rolls && !place->builder->sizes && !rolls_begin(place->builder))
 		return false;
 	if (is_monitored)
 		return true;
-	if (!place->roller) {
+	if (!place->builder) {
 		state_builder_pass(place, track, record);
 		return true;
 	}
-	return track == STORE_SAMPLES ? state_builder_wait_sample(place->roller, record)
-				      : state_builder_wait_span(place->roller, record, texts);
+	return track == STORE_SAMPLES ? state_builder_wait_sample(place->builder, record)
+				      : state_builder_wait_span(place->builder, record, texts);
 }
 
 void store_state_builders_append(struct store_state_builders *builders, uint32_t stream,
@@ -262,27 +262,28 @@ void store_state_builders_append(struct store_state_builders *builders, uint32_t
 	if (!place)
 		return;
 	state_builder_retire(builders, place);
-	if (!place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU &&
-		store_all_streams_is_idle(&builders->crowd)) {
+	if (!place->builder && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU &&
+		store_all_streams_is_idle(&builders->all_streams)) {
 		place->is_passed = true;
 		return;
 	}
-	if (place->roller && place->roller->is_over) {
-		late_only(place->roller, records, count);
+	if (place->builder && place->builder->is_over) {
+		late_only(place->builder, records, count);
 		return;
 	}
-	if (place->roller && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU) {
-		builders->failed = !state_builder_wait_samples(place->roller, records, count);
-		state_builder_doze(builders, place->roller);
+	if (place->builder && track == STORE_SAMPLES && properties->kind == STORE_STREAM_CPU) {
+		builders->failed = !state_builder_wait_samples(place->builder, records, count);
+		state_builder_doze(builders, place->builder);
 		return;
 	}
 	for (size_t i = 0; i < count && !builders->failed; i++) {
 		size_t taken = 0;
 
-		if (track == STORE_SPANS && place->roller)
-			taken = state_builder_wait_spans(place->roller, records + i, count - i, texts, false);
+		if (track == STORE_SPANS && place->builder)
+			taken = state_builder_wait_spans(
+				place->builder, records + i, count - i, texts, false);
 		else if (track == STORE_SPANS && properties->kind == STORE_STREAM_CPU &&
-			 store_all_streams_is_idle(&builders->crowd))
+			 store_all_streams_is_idle(&builders->all_streams))
 			taken = state_builder_pass_alike(place, records + i, count - i);
 		if (taken == count - i)
 			return;
@@ -299,7 +300,7 @@ void store_state_builders_open(struct store_state_builders *builders, uint32_t s
 	struct store_record open = *record;
 
 	open.end_ns = STORE_OPEN_NS;
-	if (place && open.what == STORE_OP_MONITORED && !(place->roller && place->roller->is_over))
+	if (place && open.what == STORE_OP_MONITORED && !(place->builder && place->builder->is_over))
 		builders->failed =
 			!record_take(builders, place, stream, properties, STORE_SPANS, &open, texts);
 }
@@ -308,75 +309,76 @@ void store_state_builders_open(struct store_state_builders *builders, uint32_t s
 
 /* Life and edges, as far as they are known. False: the line cannot be swept yet. */
 static bool rules_learn(
-	struct store_state_builder *roller, const struct store_stream *properties, uint64_t *until_ns)
+	struct store_state_builder *builder, const struct store_stream *properties, uint64_t *until_ns)
 {
-	struct state_rules *rules = &roller->line.rules;
+	struct state_rules *rules = &builder->line.rules;
 	bool has_life = properties->end_ns > properties->begin_ns;
 
 	/* Without a life or a `monitored` span these are the first and the last record: readers sweep. */
 	if (!has_life || !rules->has_monitored)
 		return false;
-	if (roller->has_begun && rules->begin_ns != properties->begin_ns) {
-		store_all_streams_give_up(roller->crowd);
-		state_builder_spoil(roller, 0, UINT64_MAX);
+	if (builder->has_begun && rules->begin_ns != properties->begin_ns) {
+		store_all_streams_give_up(builder->all_streams);
+		state_builder_spoil(builder, 0, UINT64_MAX);
 	}
 	rules->begin_ns = properties->begin_ns;
 	rules->end_ns = properties->end_ns;
-	if (roller->has_begun && rules->end_ns < roller->line.now_ns)
-		state_builder_spoil(roller, rules->end_ns, roller->line.now_ns);
+	if (builder->has_begun && rules->end_ns < builder->line.now_ns)
+		state_builder_spoil(builder, rules->end_ns, builder->line.now_ns);
 	if (!rules->is_gpu && !rules->has_samples && properties->count[STORE_SAMPLES])
-		state_builder_note_samples(roller);
+		state_builder_note_samples(builder);
 	if (*until_ns > rules->end_ns)
 		*until_ns = rules->end_ns;
 	return *until_ns <= TIME_MAX;
 }
 
 /* Its records wait for a watermark that does not come. */
-static void stop_waiting(struct store_state_builder *roller)
+static void stop_waiting(struct store_state_builder *builder)
 {
-	if (roller->is_over || (state_builder_samples_waiting(roller) <= ROLLER_WAIT_MAX &&
-				       state_builder_spans_waiting(roller) <= ROLLER_WAIT_MAX))
+	if (builder->is_over || (state_builder_samples_waiting(builder) <= ROLLER_WAIT_MAX &&
+					state_builder_spans_waiting(builder) <= ROLLER_WAIT_MAX))
 		return;
-	if (!roller->has_begun)
-		store_all_streams_give_up(roller->crowd);
-	state_builder_spoil(roller, roller->line.now_ns, UINT64_MAX);
-	state_builder_end(roller);
+	if (!builder->has_begun)
+		store_all_streams_give_up(builder->all_streams);
+	state_builder_spoil(builder, builder->line.now_ns, UINT64_MAX);
+	state_builder_end(builder);
 }
 
 void store_state_builders_advance(struct store_state_builders *builders, uint32_t stream,
 	const struct store_stream *properties, uint64_t until_ns)
 {
 	struct state_builder_place *place = stream < builders->count ? &builders->places[stream] : NULL;
-	struct store_state_builder *roller;
+	struct store_state_builder *builder;
 
 	if (!place || builders->failed)
 		return;
 	state_builder_retire(builders, place);
-	roller = place->roller;
-	if (!roller || roller->is_over)
+	builder = place->builder;
+	if (!builder || builder->is_over)
 		return;
-	if (!rules_learn(roller, properties, &until_ns)) {
-		roller->asked = state_builder_samples_waiting(roller) + state_builder_spans_waiting(roller);
-		stop_waiting(roller);
+	if (!rules_learn(builder, properties, &until_ns)) {
+		builder->asked =
+			state_builder_samples_waiting(builder) + state_builder_spans_waiting(builder);
+		stop_waiting(builder);
 		return;
 	}
-	if (!roller->has_begun) {
-		roller->line.now_ns = roller->line.rules.begin_ns;
-		roller->has_begun = true;
+	if (!builder->has_begun) {
+		builder->line.now_ns = builder->line.rules.begin_ns;
+		builder->has_begun = true;
 	}
-	if (!state_builder_sweep(roller, until_ns)) {
+	if (!state_builder_sweep(builder, until_ns)) {
 		builders->failed = true;
 		return;
 	}
-	roller->asked = state_builder_samples_waiting(roller) + state_builder_spans_waiting(roller);
-	if (roller->united)
-		store_device_busy_know(roller->united, roller->device_busy_queue, roller->line.now_ns,
-			roller->line.now_ns == roller->line.rules.end_ns);
-	if (roller->line.now_ns == roller->line.rules.end_ns) {
-		state_builder_finish(roller);
-		state_builder_end(roller);
+	builder->asked = state_builder_samples_waiting(builder) + state_builder_spans_waiting(builder);
+	if (builder->united)
+		store_device_busy_know(builder->united, builder->device_busy_queue, builder->line.now_ns,
+			builder->line.now_ns == builder->line.rules.end_ns);
+	if (builder->line.now_ns == builder->line.rules.end_ns) {
+		state_builder_finish(builder);
+		state_builder_end(builder);
 	} else {
-		stop_waiting(roller);
+		stop_waiting(builder);
 	}
 }
 

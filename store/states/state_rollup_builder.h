@@ -3,8 +3,8 @@
  * state_rollup_builder.h - makes a writer's rollups of lines (state_rollup.h) out of the records as they are
  * appended: nothing is read back. Streams that are only sampled have none of their own: the sums of their
  * samples tell their line (rollup.h). A stream makes some from its first span that owns the line on, or when
- * its `monitored` span announces such (switches=1), or when it is a GPU's. All lines are swept for the crowd
- * (all_streams.h) unless it sleeps (state_rollup_builder_sleep.c).
+ * its `monitored` span announces such (switches=1), or when it is a GPU's. All lines are swept for the sums
+ * of all streams (all_streams.h) unless it sleeps (state_rollup_builder_sleep.c).
  *
  *   append --> samples, spans that wait --watermark at a commit--> sweep (state_timeline.h) --> bucket -->
  * larger ones
@@ -39,9 +39,9 @@ struct store_state_builders {
 	uint32_t count, capacity;
 	uint32_t live;	     /* builders that are swept, about: the more, the fewer records wait of each */
 	uint64_t thinned_ns; /* rollups before it cannot be made again: late records leave them */
-	struct store_all_streams crowd;
+	struct store_all_streams all_streams;
 	struct store_devices_busy devices;
-	struct store_all_streams_head head; /* once the crowd is complete */
+	struct store_all_streams_head head; /* once the sums of all streams is complete */
 	bool is_thinned;		    /* a flight recording: devices are not united */
 	bool failed;			    /* memory is out: no more rollups, and nothing else is lost */
 };
@@ -59,7 +59,7 @@ void store_state_builders_open(struct store_state_builders *builders, uint32_t s
 	const struct store_stream *properties, const struct store_record *record,
 	const struct store_texts *texts);
 
-/* There are STORE_ALL_STREAMS_STREAMS: from here on the crowd counts, see all_streams.h. */
+/* There are STORE_ALL_STREAMS_STREAMS: from here on the sums of all streams counts, see all_streams.h. */
 void store_state_builders_wake(struct store_state_builders *builders);
 
 /* So many records wait that the stream should be advanced before the next commit. */
@@ -74,12 +74,13 @@ void store_state_builders_advance(struct store_state_builders *builders, uint32_
  * more. */
 void store_state_builders_unite(struct store_state_builders *builders, bool is_end);
 
-/* Nothing follows, and all streams were advanced: what of their lines the crowd does not know is spoiled. */
-void store_state_builders_crowd(
+/* Nothing follows, and all streams were advanced: what of their lines the sums of all streams does not know
+ * is spoiled. */
+void store_state_builders_put_all_streams(
 	struct store_state_builders *builders, const struct store_stream *streams, uint32_t count);
 
-/* Puts what is new (and a complete crowd) and deletes what late records have made wrong: LMDB's code. After
- * the commit, committed().
+/* Puts what is new (and a complete all_streams) and deletes what late records have made wrong: LMDB's code.
+ * After the commit, committed().
  */
 int store_state_builders_put(struct store_state_builders *builders, MDB_txn *txn, MDB_dbi rolls);
 void store_state_builders_committed(struct store_state_builders *builders);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_internal.h - one stream's roller: what waits, the sweep, and the buckets of each size
- * that are being filled. Shared by roller*.c.
+ * state_rollup_builder_internal.h - one stream's builder: what waits, the sweep, and the buckets of each size
+ * that are being filled. Shared by builder*.c.
  *
  *   sizes[base]     |####    |      filled by the sweep
  *   sizes[base + 1] |########|####           |      filled by buckets that were finished below
@@ -65,7 +65,7 @@ struct state_builder_copy {
 
 struct store_state_builder {
 	struct line_walk line;
-	struct store_all_streams *crowd;
+	struct store_all_streams *all_streams;
 	struct state_builder_tally *tally; /* of all builders, see state_rollup_builder_run.c */
 	struct store_device_busy *united;  /* a GPU queue's device, or NULL */
 	uint32_t device_busy_queue;
@@ -80,17 +80,18 @@ struct store_state_builder {
 	bool has_begun, is_over;
 	bool is_switches_said; /* by `monitored`; else any blocked or runnable span is taken for a sign */
 	unsigned base;
-	unsigned pieces;		    /* in the bucket of the base */
-	struct state_builder_bucket *sizes; /* [STORE_STATE_ROLLUP_SIZES]; NULL: sweeps for the crowd alone */
-	struct store_bytes made;	    /* to be put, see pending_rollups.h */
+	unsigned pieces; /* in the bucket of the base */
+	struct state_builder_bucket
+		*sizes; /* [STORE_STATE_ROLLUP_SIZES]; NULL: sweeps for the sums of all streams alone */
+	struct store_bytes made; /* to be put, see pending_rollups.h */
 	struct store_bytes value;
 	uint64_t torn_ns; /* rollups that reach beyond it are to be deleted; UINT64_MAX: none */
 };
 
-/* What is known of a stream before it needs a roller. */
+/* What is known of a stream before it needs a builder. */
 struct state_builder_place {
-	struct store_state_builder *roller;
-	uint64_t passed_ns;	       /* the latest end of spans that no roller knows; 0: there are none */
+	struct store_state_builder *builder;
+	uint64_t passed_ns;	       /* the latest end of spans that no builder knows; 0: there are none */
 	bool is_passed;		       /* some records were given to none */
 	struct store_record monitored; /* the last one; end STORE_OPEN_NS while it is open */
 	bool has_monitored;
@@ -102,65 +103,67 @@ static inline unsigned state_builder_shift(unsigned size)
 }
 
 /* What was swept there is wrong, or not known: nobody who sums it up is to believe it. */
-static inline void state_builder_spoil(struct store_state_builder *roller, uint64_t begin_ns, uint64_t end_ns)
+static inline void state_builder_spoil(
+	struct store_state_builder *builder, uint64_t begin_ns, uint64_t end_ns)
 {
-	store_all_streams_spoil(roller->crowd, begin_ns, end_ns);
-	if (roller->united && begin_ns < end_ns)
-		store_device_busy_spoil(roller->united, begin_ns, end_ns);
+	store_all_streams_spoil(builder->all_streams, begin_ns, end_ns);
+	if (builder->united && begin_ns < end_ns)
+		store_device_busy_spoil(builder->united, begin_ns, end_ns);
 }
 
-static inline uint32_t state_builder_samples_waiting(const struct store_state_builder *roller)
+static inline uint32_t state_builder_samples_waiting(const struct store_state_builder *builder)
 {
-	return roller->samples.count - roller->samples.head;
+	return builder->samples.count - builder->samples.head;
 }
 
-static inline uint32_t state_builder_spans_waiting(const struct store_state_builder *roller)
+static inline uint32_t state_builder_spans_waiting(const struct store_state_builder *builder)
 {
-	return roller->spans.count - roller->spans.head;
+	return builder->spans.count - builder->spans.head;
 }
 
 /* ---- state_rollup_builder.c ---- */
 
-void state_builder_free(struct store_state_builder *roller);
+void state_builder_free(struct store_state_builder *builder);
 
 /* ---- state_rollup_builder_sleep.c ---- */
 
-/* Once nobody will ask for the crowd, or while nobody may, streams that only feed it need no roller: it goes.
+/* Once nobody will ask for the sums of all streams, or while nobody may, streams that only feed it need no
+ * builder: it goes.
  */
 void state_builder_retire(const struct store_state_builders *builders, struct state_builder_place *place);
-/* A record that no roller is given, and the end of a span that none will know. */
+/* A record that no builder is given, and the end of a span that none will know. */
 void state_builder_pass_until(struct state_builder_place *place, uint64_t end_ns);
 void state_builder_pass(
 	struct state_builder_place *place, enum store_track track, const struct store_record *record);
-/* Spans at the front, of one operation, for which a CPU stream without a roller needs none; how many. */
+/* Spans at the front, of one operation, for which a CPU stream without a builder needs none; how many. */
 size_t state_builder_pass_alike(
 	struct state_builder_place *place, const struct store_record *records, size_t count);
-/* So many samples of a stream, or of all, wait for a crowd that it is not waited for. */
-void state_builder_doze(struct store_state_builders *builders, const struct store_state_builder *roller);
+/* So many samples of a stream, or of all, wait for a all_streams that it is not waited for. */
+void state_builder_doze(struct store_state_builders *builders, const struct store_state_builder *builder);
 /* Counts those that are swept, too. */
 void state_builder_count(struct store_state_builders *builders);
 
 /* ---- state_rollup_builder_wait.c ---- */
 
 /* Let a record wait for the sweep; one that comes behind it tears what it made. False: memory is out. */
-bool state_builder_wait_sample(struct store_state_builder *roller, const struct store_record *record);
+bool state_builder_wait_sample(struct store_state_builder *builder, const struct store_record *record);
 /* Many at once, of a CPU stream. */
 bool state_builder_wait_samples(
-	struct store_state_builder *roller, const struct store_record *records, size_t count);
-bool state_builder_wait_span(struct store_state_builder *roller, const struct store_record *record,
+	struct store_state_builder *builder, const struct store_record *records, size_t count);
+bool state_builder_wait_span(struct store_state_builder *builder, const struct store_record *record,
 	const struct store_texts *texts);
 /* Those at the front that change nothing of what is known of the stream, many at once: the first that may is
  * not taken, unless all is told. How many they are; SIZE_MAX: memory is out. */
-size_t state_builder_wait_spans(struct store_state_builder *roller, const struct store_record *records,
+size_t state_builder_wait_spans(struct store_state_builder *builder, const struct store_record *records,
 	size_t count, const struct store_texts *texts, bool is_told);
-bool state_builder_is_late(const struct store_state_builder *roller, const struct store_record *record);
+bool state_builder_is_late(const struct store_state_builder *builder, const struct store_record *record);
 /* What was made from this time on is wrong; the line is known again from `again_ns`, or from now. */
-void state_builder_tear(struct store_state_builder *roller, uint64_t from_ns, uint64_t again_ns);
+void state_builder_tear(struct store_state_builder *builder, uint64_t from_ns, uint64_t again_ns);
 /* The `monitored` span that is open, as the sweep knows it, ends. */
-void state_builder_monitored_end(struct store_state_builder *roller, const struct store_record *ended);
+void state_builder_monitored_end(struct store_state_builder *builder, const struct store_record *ended);
 /* The stream turns out to have switch records, or samples: it was swept by other rules so far. */
-void state_builder_note_switches(struct store_state_builder *roller);
-void state_builder_note_samples(struct store_state_builder *roller);
+void state_builder_note_switches(struct store_state_builder *builder);
+void state_builder_note_samples(struct store_state_builder *builder);
 
 /* The order in which the line takes them; it tells those apart that are of one time. */
 static inline int state_builder_span_compare(
@@ -182,17 +185,17 @@ static inline int state_builder_sample_compare(
 /* free() lets it go; NULL: memory is out. */
 struct state_builder_tally *state_builder_tally_new(void);
 /* [operation]: what a span of it is to the stream, as store_state_rollup_metric() has it; 0: look closer. */
-const uint32_t *state_builder_metrics(const struct store_state_builder *roller);
+const uint32_t *state_builder_metrics(const struct store_state_builder *builder);
 
 /* Sweeps what is quickly swept of the time before `limit_ns`, which is in the bucket that is being filled;
  * all that begins now or before is taken. False: nothing of it. */
-bool state_builder_run(struct store_state_builder *roller, uint64_t limit_ns);
+bool state_builder_run(struct store_state_builder *builder, uint64_t limit_ns);
 
 /* ---- state_rollup_builder_sweep.c ---- */
 
 /* Sweeps until then; all that begins before waits already. False: memory is out. */
-bool state_builder_sweep(struct store_state_builder *roller, uint64_t until_ns);
+bool state_builder_sweep(struct store_state_builder *builder, uint64_t until_ns);
 /* The stream has ended, and is swept. */
-void state_builder_finish(struct store_state_builder *roller);
+void state_builder_finish(struct store_state_builder *builder);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state_rollup_builder_put.c - what the builders have made into a transaction, what late records have torn
- * out of the file, and, at the end, the crowd.
+ * out of the file, and, at the end, the sums of all streams.
  */
 #include "store/rollup/pending_rollups.h"
 #include "store/states/state_rollup_builder_internal.h"
 
-#define TIME_MAX (UINT64_C(1) << 62) /* a crowd's buckets end before it */
+#define TIME_MAX (UINT64_C(1) << 62) /* a all_streams's buckets end before it */
 
 /* ---- names ---- */
 
@@ -28,13 +28,13 @@ void store_state_builders_tell_names(
 	builders->names = (struct tie_names){path_of, operation_of, contexts};
 }
 
-/* ---- the crowd ---- */
+/* ---- the sums of all streams ---- */
 
-/* Does the crowd know all of the stream's life? What it does not know is spoiled. */
-static void account(struct store_all_streams *crowd, const struct state_builder_place *place,
+/* Does the sums of all streams know all of the stream's life? What it does not know is spoiled. */
+static void account(struct store_all_streams *all_streams, const struct state_builder_place *place,
 	const struct store_stream *properties, struct store_all_streams_head *head)
 {
-	const struct store_state_builder *roller = place ? place->roller : NULL;
+	const struct store_state_builder *builder = place ? place->builder : NULL;
 	bool has_life = properties->end_ns > properties->begin_ns, has_records = false;
 
 	for (int track = 0; track < STORE_TRACK_COUNT; track++)
@@ -44,25 +44,25 @@ static void account(struct store_all_streams *crowd, const struct state_builder_
 	head->begin_ns = properties->begin_ns < head->begin_ns ? properties->begin_ns : head->begin_ns;
 	head->end_ns = properties->end_ns > head->end_ns ? properties->end_ns : head->end_ns;
 	if (!has_life || properties->end_ns > TIME_MAX ||
-		(!roller && has_records && !(place && place->is_passed))) {
-		store_all_streams_give_up(crowd);
-	} else if (!roller && has_records) {
-		store_all_streams_spoil(crowd, properties->begin_ns, properties->end_ns);
-	} else if (!roller) {
-		store_all_streams_add(crowd, &(struct state_piece){.begin_ns = properties->begin_ns,
-						     .end_ns = properties->end_ns,
-						     .state = EXTENT_UNMONITORED});
-	} else if (!roller->has_begun || roller->line.rules.begin_ns != properties->begin_ns ||
-		   roller->line.rules.end_ns != properties->end_ns ||
-		   (!roller->line.rules.is_gpu &&
-			   roller->line.rules.has_samples != (properties->count[STORE_SAMPLES] > 0))) {
-		store_all_streams_give_up(crowd);
-	} else if (roller->line.now_ns < roller->line.rules.end_ns) {
-		store_all_streams_spoil(crowd, roller->line.now_ns, roller->line.rules.end_ns);
+		(!builder && has_records && !(place && place->is_passed))) {
+		store_all_streams_give_up(all_streams);
+	} else if (!builder && has_records) {
+		store_all_streams_spoil(all_streams, properties->begin_ns, properties->end_ns);
+	} else if (!builder) {
+		store_all_streams_add(all_streams, &(struct state_piece){.begin_ns = properties->begin_ns,
+							   .end_ns = properties->end_ns,
+							   .state = EXTENT_UNMONITORED});
+	} else if (!builder->has_begun || builder->line.rules.begin_ns != properties->begin_ns ||
+		   builder->line.rules.end_ns != properties->end_ns ||
+		   (!builder->line.rules.is_gpu &&
+			   builder->line.rules.has_samples != (properties->count[STORE_SAMPLES] > 0))) {
+		store_all_streams_give_up(all_streams);
+	} else if (builder->line.now_ns < builder->line.rules.end_ns) {
+		store_all_streams_spoil(all_streams, builder->line.now_ns, builder->line.rules.end_ns);
 	}
 }
 
-void store_state_builders_crowd(
+void store_state_builders_put_all_streams(
 	struct store_state_builders *builders, const struct store_stream *streams, uint32_t count)
 {
 	struct store_all_streams_head *head = &builders->head;
@@ -70,12 +70,12 @@ void store_state_builders_crowd(
 	if (head->streams) /* accounted for already: the commit is tried again */
 		return;
 	*head = (struct store_all_streams_head){.streams = count, .begin_ns = UINT64_MAX};
-	for (uint32_t i = 0; i < count && !builders->crowd.is_bad; i++)
-		account(&builders->crowd, i < builders->count ? &builders->places[i] : NULL, &streams[i],
-			head);
+	for (uint32_t i = 0; i < count && !builders->all_streams.is_bad; i++)
+		account(&builders->all_streams, i < builders->count ? &builders->places[i] : NULL,
+			&streams[i], head);
 	if (builders->failed || builders->thinned_ns || head->begin_ns > head->end_ns ||
 		(count && head->end_ns - head->begin_ns > UINT64_MAX / count)) /* sums are 64 bits wide */
-		store_all_streams_give_up(&builders->crowd);
+		store_all_streams_give_up(&builders->all_streams);
 }
 
 /* ---- into a transaction ---- */
@@ -128,15 +128,15 @@ static int delete_torn(MDB_txn *txn, MDB_dbi rolls, uint32_t stream, uint8_t kin
 }
 
 /* What was dropped nobody can roll again. */
-static int put_lines(const struct store_state_builders *builders, const struct store_state_builder *roller,
+static int put_lines(const struct store_state_builders *builders, const struct store_state_builder *builder,
 	MDB_txn *txn, MDB_dbi rolls)
 {
-	uint64_t torn_ns = roller->torn_ns > builders->thinned_ns ? roller->torn_ns : builders->thinned_ns;
+	uint64_t torn_ns = builder->torn_ns > builders->thinned_ns ? builder->torn_ns : builders->thinned_ns;
 	int rc = 0;
 
-	if (roller->torn_ns != UINT64_MAX)
-		rc = delete_torn(txn, rolls, roller->stream, STORE_ROLLUP_STATES, torn_ns);
-	return rc ? rc : store_pending_rollups_put(&roller->made, txn, rolls);
+	if (builder->torn_ns != UINT64_MAX)
+		rc = delete_torn(txn, rolls, builder->stream, STORE_ROLLUP_STATES, torn_ns);
+	return rc ? rc : store_pending_rollups_put(&builder->made, txn, rolls);
 }
 
 static int put_united(const struct store_device_busy *united, MDB_txn *txn, MDB_dbi rolls)
@@ -151,26 +151,26 @@ int store_state_builders_put(struct store_state_builders *builders, MDB_txn *txn
 	int rc = 0;
 
 	for (uint32_t i = 0; i < builders->count && !rc; i++) {
-		const struct store_state_builder *roller = builders->places[i].roller;
+		const struct store_state_builder *builder = builders->places[i].builder;
 
-		rc = roller ? put_lines(builders, roller, txn, rolls) : 0;
+		rc = builder ? put_lines(builders, builder, txn, rolls) : 0;
 	}
 	for (uint32_t i = 0; i < builders->devices.count && !rc; i++)
 		rc = put_united(builders->devices.devices[i], txn, rolls);
 	if (!rc && builders->head.streams)
-		rc = store_all_streams_put(&builders->crowd, &builders->head, txn, rolls);
+		rc = store_all_streams_put(&builders->all_streams, &builders->head, txn, rolls);
 	return rc;
 }
 
 void store_state_builders_committed(struct store_state_builders *builders)
 {
 	for (uint32_t i = 0; i < builders->count; i++) {
-		struct store_state_builder *roller = builders->places[i].roller;
+		struct store_state_builder *builder = builders->places[i].builder;
 
-		if (!roller)
+		if (!builder)
 			continue;
-		roller->made.size = 0;
-		roller->torn_ns = UINT64_MAX;
+		builder->made.size = 0;
+		builder->torn_ns = UINT64_MAX;
 	}
 	for (uint32_t i = 0; i < builders->devices.count; i++) {
 		builders->devices.devices[i]->made.size = 0;

@@ -2,8 +2,8 @@
 /*
  * state_rollup_builder_run.c - long stretches of a line at once: where samples alone make it, or a GPU's
  * spans one behind the other. What each context has of a stretch is added up here before it goes to the
- * stream's bucket, in which all of the stretch lies; the crowd is given the pieces. Whatever else there is,
- * state_rollup_builder_sweep.c takes piece by piece, to the same sums.
+ * stream's bucket, in which all of the stretch lies; the sums of all streams is given the pieces. Whatever
+ * else there is, state_rollup_builder_sweep.c takes piece by piece, to the same sums.
  */
 #include <stdlib.h>
 
@@ -28,18 +28,19 @@ _Static_assert(EXTENT_ABSENT == 0, "a free slot's state");
 struct stretch {
 	struct store_sum_cache *tally;
 	struct store_context_sums *sums; /* of the stream's bucket; NULL: it has none, or it is not whole */
-	struct all_streams_piece *crowd; /* the next one's place; NULL: the crowd takes nothing */
+	struct all_streams_piece
+		*all_streams; /* the next one's place; NULL: the sums of all streams takes nothing */
 	uint64_t pieces;
 };
 
 /* From the line's `now_ns` on, of so many pieces at most. */
-static struct stretch stretch_begin(struct store_state_builder *roller, uint32_t most)
+static struct stretch stretch_begin(struct store_state_builder *builder, uint32_t most)
 {
-	struct state_builder_bucket *bucket = roller->sizes ? &roller->sizes[roller->base] : NULL;
+	struct state_builder_bucket *bucket = builder->sizes ? &builder->sizes[builder->base] : NULL;
 
-	return (struct stretch){.tally = &roller->tally->sums,
+	return (struct stretch){.tally = &builder->tally->sums,
 		.sums = bucket && bucket->is_whole ? &bucket->sums : NULL,
-		.crowd = store_all_streams_open(roller->crowd, roller->line.now_ns, most)};
+		.all_streams = store_all_streams_open(builder->all_streams, builder->line.now_ns, most)};
 }
 
 static inline void stretch_sum(
@@ -53,23 +54,23 @@ static inline void stretch_piece(
 	struct stretch *stretch, uint64_t begin_ns, uint32_t context, uint32_t metric, bool is_record_begin)
 {
 	stretch->pieces++;
-	if (stretch->crowd)
-		store_all_streams_piece(stretch->crowd++, begin_ns, context, metric, is_record_begin);
+	if (stretch->all_streams)
+		store_all_streams_piece(stretch->all_streams++, begin_ns, context, metric, is_record_begin);
 }
 
-static void stretch_end(struct store_state_builder *roller, struct stretch *stretch, uint64_t now_ns)
+static void stretch_end(struct store_state_builder *builder, struct stretch *stretch, uint64_t now_ns)
 {
 	if (stretch->sums)
 		store_sum_cache_end(stretch->tally, stretch->sums);
-	if (stretch->crowd)
-		store_all_streams_close(roller->crowd, stretch->crowd, now_ns);
+	if (stretch->all_streams)
+		store_all_streams_close(builder->all_streams, stretch->all_streams, now_ns);
 	else
-		store_all_streams_miss(roller->crowd, stretch->pieces);
-	if (roller->sizes) {
-		roller->sizes[roller->base].next_ns = now_ns;
-		roller->pieces += (unsigned)stretch->pieces;
+		store_all_streams_miss(builder->all_streams, stretch->pieces);
+	if (builder->sizes) {
+		builder->sizes[builder->base].next_ns = now_ns;
+		builder->pieces += (unsigned)stretch->pieces;
 	}
-	roller->line.now_ns = now_ns;
+	builder->line.now_ns = now_ns;
 }
 
 static bool is_closed(enum span_kind kind, bool knows_switches)
@@ -102,12 +103,12 @@ struct state_builder_tally *state_builder_tally_new(void)
 	return tally;
 }
 
-const uint32_t *state_builder_metrics(const struct store_state_builder *roller)
+const uint32_t *state_builder_metrics(const struct store_state_builder *builder)
 {
-	const struct state_rules *rules = &roller->line.rules;
+	const struct state_rules *rules = &builder->line.rules;
 
-	return roller->tally->metrics[roller->is_switches_said || rules->has_switches]
-				     [rules->is_gpu ? 0 : 1 + rules->has_samples];
+	return builder->tally->metrics[builder->is_switches_said || rules->has_switches]
+				      [rules->is_gpu ? 0 : 1 + rules->has_samples];
 }
 
 static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
@@ -134,13 +135,13 @@ static bool gives_way(const struct line_walk *line, uint32_t context, uint32_t h
 }
 
 /* The waiting samples from the first on, of which one at least is taken. */
-static bool run_samples(struct store_state_builder *roller, uint64_t limit_ns)
+static bool run_samples(struct store_state_builder *builder, uint64_t limit_ns)
 {
 	const uint32_t metric = store_state_rollup_metric(EXTENT_WORK, STORE_OP_NONE);
-	const uint64_t reach_ns = reach_of(&roller->line.rules);
-	struct line_walk *line = &roller->line;
-	const struct state_builder_sample *first = roller->samples.list + roller->samples.head, *at = first,
-					  *end = roller->samples.list + roller->samples.count;
+	const uint64_t reach_ns = reach_of(&builder->line.rules);
+	struct line_walk *line = &builder->line;
+	const struct state_builder_sample *first = builder->samples.list + builder->samples.head, *at = first,
+					  *end = builder->samples.list + builder->samples.count;
 	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns;
 	bool begins = line->force.begin_ns == now_ns; /* the piece at hand is a sample's first */
 	uint32_t context = line->force.context;
@@ -151,7 +152,7 @@ static bool run_samples(struct store_state_builder *roller, uint64_t limit_ns)
 		return false;
 	if (end - at > RUN_MOST)
 		end = at + RUN_MOST;
-	stretch = stretch_begin(roller, (uint32_t)(end - at));
+	stretch = stretch_begin(builder, (uint32_t)(end - at));
 	for (; at < end && at->begin_ns < limit_ns && at->begin_ns <= until_ns; at++) {
 		if (at->begin_ns > now_ns) {
 			stretch_sum(&stretch, context, metric, begins, at->begin_ns - now_ns);
@@ -164,10 +165,10 @@ static bool run_samples(struct store_state_builder *roller, uint64_t limit_ns)
 		until_ns = now_ns + reach_ns;
 		context = at->context;
 	}
-	stretch_end(roller, &stretch, now_ns);
+	stretch_end(builder, &stretch, now_ns);
 	line->serial += (uint64_t)(at - first) - 1;
 	state_timeline_take_sample(line, now_ns, context);
-	roller->samples.head += (uint32_t)(at - first);
+	builder->samples.head += (uint32_t)(at - first);
 	return true;
 }
 
@@ -229,62 +230,62 @@ static void sum_spans(const struct stretch *stretch, const struct state_builder_
 static void cut_spans(struct stretch *stretch, const struct state_builder_span *first,
 	const struct state_builder_span *end, uint64_t now_ns)
 {
-	struct all_streams_piece *to = stretch->crowd;
+	struct all_streams_piece *to = stretch->all_streams;
 
 	for (const struct state_builder_span *at = first; at < end; now_ns = at->end_ns, at++) {
 		if (at->begin_ns > now_ns)
 			store_all_streams_piece(to++, now_ns, 0, IDLE_METRIC, false);
 		store_all_streams_piece(to++, at->begin_ns, at->context, at->metric, true);
 	}
-	stretch->crowd = to;
+	stretch->all_streams = to;
 }
 
-static void unite_spans(struct store_state_builder *roller, const struct state_builder_span *first,
+static void unite_spans(struct store_state_builder *builder, const struct state_builder_span *first,
 	const struct state_builder_span *end)
 {
 	for (const struct state_builder_span *at = first; at < end; at++)
-		store_device_busy_add(roller->united, roller->device_busy_queue, at->begin_ns, at->end_ns);
+		store_device_busy_add(builder->united, builder->device_busy_queue, at->begin_ns, at->end_ns);
 }
 
 /* The waiting spans from the first on, of which one at least is taken. They stay in the nearer caches from
  * loop to loop, of which each has one thing to do. */
-static bool run_spans(struct store_state_builder *roller, uint64_t limit_ns)
+static bool run_spans(struct store_state_builder *builder, uint64_t limit_ns)
 {
-	struct line_walk *line = &roller->line;
-	const struct state_builder_span *first = roller->spans.list + roller->spans.head, *end;
+	struct line_walk *line = &builder->line;
+	const struct state_builder_span *first = builder->spans.list + builder->spans.head, *end;
 	struct stretch stretch;
 	uint64_t pieces;
 
-	end = alone_until(first, roller->spans.list + roller->spans.count, line->now_ns,
+	end = alone_until(first, builder->spans.list + builder->spans.count, line->now_ns,
 		earlier(limit_ns, idle_until(line)), &pieces);
 	if (first == end)
 		return false;
-	stretch = stretch_begin(roller, (uint32_t)pieces);
+	stretch = stretch_begin(builder, (uint32_t)pieces);
 	stretch.pieces = pieces;
 	if (stretch.sums)
 		sum_spans(&stretch, first, end, line->now_ns);
-	if (stretch.crowd)
+	if (stretch.all_streams)
 		cut_spans(&stretch, first, end, line->now_ns);
-	if (roller->united && store_device_busy_is_fed(roller->united))
-		unite_spans(roller, first, end);
-	stretch_end(roller, &stretch, end[-1].end_ns);
+	if (builder->united && store_device_busy_is_fed(builder->united))
+		unite_spans(builder, first, end);
+	stretch_end(builder, &stretch, end[-1].end_ns);
 	line->serial += (uint64_t)(end - first);
 	line->steady_ns = 0;
-	roller->spans.head += (uint32_t)(end - first);
+	builder->spans.head += (uint32_t)(end - first);
 	return true;
 }
 
-bool state_builder_run(struct store_state_builder *roller, uint64_t limit_ns)
+bool state_builder_run(struct store_state_builder *builder, uint64_t limit_ns)
 {
-	const struct line_walk *line = &roller->line;
-	bool has_samples = roller->samples.head < roller->samples.count;
-	bool has_spans = roller->spans.head < roller->spans.count;
+	const struct line_walk *line = &builder->line;
+	bool has_samples = builder->samples.head < builder->samples.count;
+	bool has_spans = builder->spans.head < builder->spans.count;
 
-	if (roller->awaits_sample || line->now_ns < roller->valid_ns)
+	if (builder->awaits_sample || line->now_ns < builder->valid_ns)
 		return false;
 	if (line->rules.is_gpu)
-		return has_spans && run_spans(roller, limit_ns);
+		return has_spans && run_spans(builder, limit_ns);
 	if (has_spans)
-		limit_ns = earlier(limit_ns, roller->spans.list[roller->spans.head].begin_ns);
-	return has_samples && run_samples(roller, limit_ns);
+		limit_ns = earlier(limit_ns, builder->spans.list[builder->spans.head].begin_ns);
+	return has_samples && run_samples(builder, limit_ns);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_sleep.c - builders that only feed the crowd (all_streams.h), and when it is not worth
- * feeding: nobody reads that of few streams. What of a run's begin is little waits until there are more of
- * them; what is not, the crowd has missed when it wakes: those of its buckets are spoiled, readers ask the
- * streams there.
+ * state_rollup_builder_sleep.c - builders that only feed the sums of all streams (all_streams.h), and when it
+ * is not worth feeding: nobody reads that of few streams. What of a run's begin is little waits until there
+ * are more of them; what is not, the sums of all streams has missed when it wakes: those of its buckets are
+ * spoiled, readers ask the streams there.
  */
 #include "store/states/state_rollup_builder_internal.h"
 
 #define DOZE_SAMPLES (1u << 15) /* of one stream that wait, while there are few */
-#define WAIT_ALL (1u << 20)	/* of all; then there is no crowd */
+#define WAIT_ALL (1u << 20)	/* of all; then there is no sums of all streams */
 
 /* Nothing is known of its line that its place and its track's samples do not tell the next one. */
-static bool is_simple(const struct store_state_builder *roller)
+static bool is_simple(const struct store_state_builder *builder)
 {
-	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
-		if (roller->spans.list[i].op != STORE_OP_MONITORED)
+	for (uint32_t i = builder->spans.head; i < builder->spans.count; i++)
+		if (builder->spans.list[i].op != STORE_OP_MONITORED)
 			return false;
-	return roller->line.rules.has_samples && !(roller->line.held & ~(1u << SPAN_KIND_MONITORED));
+	return builder->line.rules.has_samples && !(builder->line.held & ~(1u << SPAN_KIND_MONITORED));
 }
 
 void state_builder_pass_until(struct state_builder_place *place, uint64_t end_ns)
@@ -33,12 +33,12 @@ static void pass_monitored(struct state_builder_place *place, uint64_t begin_ns,
 		state_builder_pass_until(place, end_ns);
 }
 
-static void pass_all(struct state_builder_place *place, const struct store_state_builder *roller)
+static void pass_all(struct state_builder_place *place, const struct store_state_builder *builder)
 {
-	const struct span_stack *stack = &roller->line.stacks[SPAN_KIND_MONITORED];
+	const struct span_stack *stack = &builder->line.stacks[SPAN_KIND_MONITORED];
 
-	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
-		pass_monitored(place, roller->spans.list[i].begin_ns, roller->spans.list[i].end_ns);
+	for (uint32_t i = builder->spans.head; i < builder->spans.count; i++)
+		pass_monitored(place, builder->spans.list[i].begin_ns, builder->spans.list[i].end_ns);
 	for (size_t i = 0; i < stack->count; i++)
 		pass_monitored(place, stack->spans[i].begin_ns, stack->spans[i].end_ns);
 	place->is_passed = true;
@@ -46,14 +46,14 @@ static void pass_all(struct state_builder_place *place, const struct store_state
 
 void state_builder_retire(const struct store_state_builders *builders, struct state_builder_place *place)
 {
-	struct store_state_builder *roller = place->roller;
+	struct store_state_builder *builder = place->builder;
 
-	if (!roller || !store_all_streams_is_idle(&builders->crowd) || roller->sizes || roller->is_over ||
-		!is_simple(roller))
+	if (!builder || !store_all_streams_is_idle(&builders->all_streams) || builder->sizes ||
+		builder->is_over || !is_simple(builder))
 		return;
-	pass_all(place, roller);
-	state_builder_free(roller);
-	place->roller = NULL;
+	pass_all(place, builder);
+	state_builder_free(builder);
+	place->builder = NULL;
 }
 
 void state_builder_pass(
@@ -75,10 +75,11 @@ size_t state_builder_pass_alike(
 	return i;
 }
 
-void state_builder_doze(struct store_state_builders *builders, const struct store_state_builder *roller)
+void state_builder_doze(struct store_state_builders *builders, const struct store_state_builder *builder)
 {
-	if (builders->crowd.is_few && !roller->sizes && state_builder_samples_waiting(roller) > DOZE_SAMPLES)
-		store_all_streams_sleep(&builders->crowd);
+	if (builders->all_streams.is_few && !builder->sizes &&
+		state_builder_samples_waiting(builder) > DOZE_SAMPLES)
+		store_all_streams_sleep(&builders->all_streams);
 }
 
 void state_builder_count(struct store_state_builders *builders)
@@ -87,24 +88,24 @@ void state_builder_count(struct store_state_builders *builders)
 
 	builders->live = 0;
 	for (uint32_t i = 0; i < builders->count; i++) {
-		const struct store_state_builder *roller = builders->places[i].roller;
+		const struct store_state_builder *builder = builders->places[i].builder;
 
-		builders->live += roller && !roller->is_over;
-		waiting += roller && !roller->sizes ? state_builder_samples_waiting(roller) : 0;
+		builders->live += builder && !builder->is_over;
+		waiting += builder && !builder->sizes ? state_builder_samples_waiting(builder) : 0;
 	}
-	if (waiting > WAIT_ALL && !store_all_streams_is_idle(&builders->crowd))
-		store_all_streams_give_up(&builders->crowd);
+	if (waiting > WAIT_ALL && !store_all_streams_is_idle(&builders->all_streams))
+		store_all_streams_give_up(&builders->all_streams);
 }
 
 void store_state_builders_wake(struct store_state_builders *builders)
 {
-	if (!store_all_streams_wake(&builders->crowd))
+	if (!store_all_streams_wake(&builders->all_streams))
 		return;
 	for (uint32_t i = 0; i < builders->count; i++) {
-		const struct store_state_builder *roller = builders->places[i].roller;
+		const struct store_state_builder *builder = builders->places[i].builder;
 
-		if (roller && roller->has_begun)
+		if (builder && builder->has_begun)
 			store_all_streams_spoil(
-				&builders->crowd, roller->line.rules.begin_ns, roller->line.now_ns);
+				&builders->all_streams, builder->line.rules.begin_ns, builder->line.now_ns);
 	}
 }

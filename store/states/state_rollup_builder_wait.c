@@ -18,68 +18,68 @@
 /* ---- late records ---- */
 
 /* The line is not known now, but again from `again_ns`. */
-static void doubt(struct store_state_builder *roller, uint64_t again_ns)
+static void doubt(struct store_state_builder *builder, uint64_t again_ns)
 {
-	for (unsigned size = 0; roller->sizes && size <= ROLLER_TOP; size++)
-		roller->sizes[size].is_whole = false;
-	if (again_ns < roller->line.now_ns)
-		again_ns = roller->line.now_ns;
-	if (again_ns > roller->valid_ns)
-		roller->valid_ns = again_ns;
-	roller->awaits_sample = !roller->line.rules.is_gpu && roller->line.rules.has_samples;
+	for (unsigned size = 0; builder->sizes && size <= ROLLER_TOP; size++)
+		builder->sizes[size].is_whole = false;
+	if (again_ns < builder->line.now_ns)
+		again_ns = builder->line.now_ns;
+	if (again_ns > builder->valid_ns)
+		builder->valid_ns = again_ns;
+	builder->awaits_sample = !builder->line.rules.is_gpu && builder->line.rules.has_samples;
 }
 
 /* The stream turns out to be read by other rules than those it was swept by. */
-static void doubt_all(struct store_state_builder *roller)
+static void doubt_all(struct store_state_builder *builder)
 {
-	state_builder_spoil(roller, roller->line.rules.begin_ns, roller->line.now_ns);
-	doubt(roller, 0);
+	state_builder_spoil(builder, builder->line.rules.begin_ns, builder->line.now_ns);
+	doubt(builder, 0);
 }
 
 /* What was rolled from this time on is wrong. */
-void state_builder_tear(struct store_state_builder *roller, uint64_t from_ns, uint64_t again_ns)
+void state_builder_tear(struct store_state_builder *builder, uint64_t from_ns, uint64_t again_ns)
 {
-	uint64_t life_ns = roller->line.rules.begin_ns;
+	uint64_t life_ns = builder->line.rules.begin_ns;
 
-	state_builder_spoil(roller, from_ns > life_ns ? from_ns : life_ns, roller->line.now_ns);
-	if (from_ns < roller->torn_ns)
-		roller->torn_ns = from_ns;
-	doubt(roller, again_ns);
-	store_pending_rollups_tear(&roller->made, from_ns);
+	state_builder_spoil(builder, from_ns > life_ns ? from_ns : life_ns, builder->line.now_ns);
+	if (from_ns < builder->torn_ns)
+		builder->torn_ns = from_ns;
+	doubt(builder, again_ns);
+	store_pending_rollups_tear(&builder->made, from_ns);
 }
 
-void state_builder_monitored_end(struct store_state_builder *roller, const struct store_record *ended)
+void state_builder_monitored_end(struct store_state_builder *builder, const struct store_record *ended)
 {
-	struct span_stack *stack = &roller->line.stacks[SPAN_KIND_MONITORED];
+	struct span_stack *stack = &builder->line.stacks[SPAN_KIND_MONITORED];
 
-	for (uint32_t i = roller->spans.head; i < roller->spans.count; i++)
-		if (roller->spans.list[i].op == STORE_OP_MONITORED &&
-			roller->spans.list[i].end_ns == STORE_OPEN_NS) {
-			roller->spans.list[i].end_ns = ended->end_ns;
-			roller->spans.is_unsorted = true;
+	for (uint32_t i = builder->spans.head; i < builder->spans.count; i++)
+		if (builder->spans.list[i].op == STORE_OP_MONITORED &&
+			builder->spans.list[i].end_ns == STORE_OPEN_NS) {
+			builder->spans.list[i].end_ns = ended->end_ns;
+			builder->spans.is_unsorted = true;
 		}
 	for (size_t i = 0; i < stack->count; i++)
 		if (stack->spans[i].end_ns == STORE_OPEN_NS)
 			stack->spans[i].end_ns = ended->end_ns;
-	roller->line.steady_ns = 0;
-	roller->monitored_ns = UINT64_MAX;
-	if (roller->has_begun && ended->end_ns < roller->line.now_ns)
-		state_builder_tear(roller, ended->end_ns, 0);
+	builder->line.steady_ns = 0;
+	builder->monitored_ns = UINT64_MAX;
+	if (builder->has_begun && ended->end_ns < builder->line.now_ns)
+		state_builder_tear(builder, ended->end_ns, 0);
 }
 
 /* ---- waiting ---- */
 
-bool state_builder_is_late(const struct store_state_builder *roller, const struct store_record *record)
+bool state_builder_is_late(const struct store_state_builder *builder, const struct store_record *record)
 {
-	return roller->has_begun && record->begin_ns < roller->line.now_ns;
+	return builder->has_begun && record->begin_ns < builder->line.now_ns;
 }
 
 /* Until then its spans alone made the line. */
-void state_builder_note_samples(struct store_state_builder *roller)
+void state_builder_note_samples(struct store_state_builder *builder)
 {
-	if (roller->has_begun)
-		doubt_all(roller);
-	roller->line.rules.has_samples = true;
+	if (builder->has_begun)
+		doubt_all(builder);
+	builder->line.rules.has_samples = true;
 }
 
 static bool samples_reserve(struct state_builder_samples *samples, size_t more)
@@ -109,29 +109,29 @@ static void samples_add(struct state_builder_samples *samples, const struct stor
 		samples->is_unsorted = true;
 }
 
-bool state_builder_wait_sample(struct store_state_builder *roller, const struct store_record *record)
+bool state_builder_wait_sample(struct store_state_builder *builder, const struct store_record *record)
 {
-	if (roller->line.rules.is_gpu) /* a queue is what its spans say */
+	if (builder->line.rules.is_gpu) /* a queue is what its spans say */
 		return true;
-	if (!roller->line.rules.has_samples)
-		state_builder_note_samples(roller);
+	if (!builder->line.rules.has_samples)
+		state_builder_note_samples(builder);
 	if (!(record->flags & STORE_RECORD_EXTENT))
 		return true;
-	if (state_builder_is_late(roller, record))
-		state_builder_tear(roller, record->begin_ns, 0);
-	if (!samples_reserve(&roller->samples, 1))
+	if (state_builder_is_late(builder, record))
+		state_builder_tear(builder, record->begin_ns, 0);
+	if (!samples_reserve(&builder->samples, 1))
 		return false;
-	samples_add(&roller->samples, record);
+	samples_add(&builder->samples, record);
 	return true;
 }
 
 /* Those that come in order, from the first on; there is room for all. How many they are. */
 static size_t take_ordered(
-	struct store_state_builder *roller, const struct store_record *records, size_t count)
+	struct store_state_builder *builder, const struct store_record *records, size_t count)
 {
-	struct state_builder_samples *samples = &roller->samples;
+	struct state_builder_samples *samples = &builder->samples;
 	struct state_builder_sample *to = samples->list + samples->count;
-	uint64_t least_ns = roller->has_begun ? roller->line.now_ns : 0;
+	uint64_t least_ns = builder->has_begun ? builder->line.now_ns : 0;
 	size_t taken = 0;
 
 	if (samples->count && to[-1].begin_ns == UINT64_MAX)
@@ -153,32 +153,32 @@ static size_t take_ordered(
 
 /* Many at once, of a CPU stream. False: memory is out. */
 bool state_builder_wait_samples(
-	struct store_state_builder *roller, const struct store_record *records, size_t count)
+	struct store_state_builder *builder, const struct store_record *records, size_t count)
 {
-	if (!samples_reserve(&roller->samples, count))
+	if (!samples_reserve(&builder->samples, count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		if (roller->line.rules.has_samples)
-			i += take_ordered(roller, records + i, count - i);
-		if (i < count && !state_builder_wait_sample(roller, &records[i]))
+		if (builder->line.rules.has_samples)
+			i += take_ordered(builder, records + i, count - i);
+		if (i < count && !state_builder_wait_sample(builder, &records[i]))
 			return false;
 	}
 	return true;
 }
 
 /* Rollups made by other rules stay in the file, and readers pass over them. */
-void state_builder_note_switches(struct store_state_builder *roller)
+void state_builder_note_switches(struct store_state_builder *builder)
 {
-	if (!roller->line.rules.has_switches && roller->has_begun)
-		doubt_all(roller);
-	roller->line.rules.has_switches = true;
+	if (!builder->line.rules.has_switches && builder->has_begun)
+		doubt_all(builder);
+	builder->line.rules.has_switches = true;
 }
 
 /* The direction of a copy, which its attributes tell; most are one of a few. */
 static enum extent_state copy_state(
-	struct store_state_builder *roller, uint32_t attributes, const struct store_texts *texts)
+	struct store_state_builder *builder, uint32_t attributes, const struct store_texts *texts)
 {
-	struct state_builder_copy *known = &roller->copies[attributes % ROLLER_COPIES];
+	struct state_builder_copy *known = &builder->copies[attributes % ROLLER_COPIES];
 	struct store_slice text;
 
 	if (known->attributes == attributes)
@@ -210,26 +210,26 @@ struct meaning {
 	bool tells_state, tells_switches;
 };
 
-static struct meaning meaning_of(const struct store_state_builder *roller, uint32_t op)
+static struct meaning meaning_of(const struct store_state_builder *builder, uint32_t op)
 {
-	const bool is_gpu = roller->line.rules.is_gpu;
+	const bool is_gpu = builder->line.rules.is_gpu;
 
 	return (struct meaning){.op = op,
-		.kind = span_kind_of(op, is_gpu, roller->line.rules.has_samples),
+		.kind = span_kind_of(op, is_gpu, builder->line.rules.has_samples),
 		.state = span_state_of(op, is_gpu),
 		.tells_state = is_gpu && op == STORE_OP_COPY,
 		.tells_switches =
-			(op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE) && !roller->is_switches_said};
+			(op == STORE_OP_BLOCKED || op == STORE_OP_RUNNABLE) && !builder->is_switches_said};
 }
 
 /* Those at the front of one operation, behind what waits already; how many they are. There is room. */
-static size_t wait_alike(struct store_state_builder *roller, const struct meaning *meaning,
+static size_t wait_alike(struct store_state_builder *builder, const struct meaning *meaning,
 	const struct store_record *records, size_t count, const struct store_texts *texts)
 {
-	struct state_builder_spans *spans = &roller->spans;
+	struct state_builder_spans *spans = &builder->spans;
 	struct state_builder_span *to = spans->list + spans->count, *const first = spans->list + spans->head;
 	const uint32_t op = meaning->op;
-	const uint64_t late_ns = roller->has_begun ? roller->line.now_ns : 0;
+	const uint64_t late_ns = builder->has_begun ? builder->line.now_ns : 0;
 	bool falls = false;
 	size_t i = 0;
 
@@ -239,45 +239,46 @@ static size_t wait_alike(struct store_state_builder *roller, const struct meanin
 		if (record->end_ns <= record->begin_ns)
 			continue;
 		if (record->begin_ns < late_ns)
-			state_builder_tear(roller, record->begin_ns, record->end_ns);
+			state_builder_tear(builder, record->begin_ns, record->end_ns);
 		to->begin_ns = record->begin_ns;
 		to->end_ns = record->end_ns;
 		to->context = record->context;
-		to->metric = store_state_rollup_metric(meaning->tells_state && record->attributes
-							       ? copy_state(roller, record->attributes, texts)
-							       : meaning->state,
-			op);
+		to->metric =
+			store_state_rollup_metric(meaning->tells_state && record->attributes
+							  ? copy_state(builder, record->attributes, texts)
+							  : meaning->state,
+				op);
 		to->op = op;
 		if (to > first && to[-1].begin_ns >= to->begin_ns)
 			falls |= state_builder_span_compare(to - 1, to) > 0;
 		to++;
 	}
 	if (meaning->tells_switches && to > spans->list + spans->count)
-		state_builder_note_switches(roller);
+		state_builder_note_switches(builder);
 	spans->count = (uint32_t)(to - spans->list);
 	spans->is_unsorted |= falls;
 	return i;
 }
 
-bool state_builder_wait_span(struct store_state_builder *roller, const struct store_record *record,
+bool state_builder_wait_span(struct store_state_builder *builder, const struct store_record *record,
 	const struct store_texts *texts)
 {
-	return state_builder_wait_spans(roller, record, 1, texts, true) == 1;
+	return state_builder_wait_spans(builder, record, 1, texts, true) == 1;
 }
 
 /* What tables know of them: spans of a stream that has rollups, in order, not late, of
  * operations of which no more is to be asked. How many they are, from the first on. There is room. */
-static size_t wait_quick(struct store_state_builder *roller, const struct store_record *records, size_t count,
-	const struct store_texts *texts)
+static size_t wait_quick(struct store_state_builder *builder, const struct store_record *records,
+	size_t count, const struct store_texts *texts)
 {
-	struct state_builder_spans *spans = &roller->spans;
-	const bool is_gpu = roller->line.rules.is_gpu;
-	const uint32_t *metrics = state_builder_metrics(roller);
+	struct state_builder_spans *spans = &builder->spans;
+	const bool is_gpu = builder->line.rules.is_gpu;
+	const uint32_t *metrics = state_builder_metrics(builder);
 	struct state_builder_span *to = spans->list + spans->count;
 	const struct store_record *record = records, *const end = records + count;
-	uint64_t least_ns = roller->has_begun ? roller->line.now_ns : 0;
+	uint64_t least_ns = builder->has_begun ? builder->line.now_ns : 0;
 
-	if (!roller->sizes)
+	if (!builder->sizes)
 		return 0;
 	if (spans->count > spans->head && to[-1].begin_ns >= least_ns)
 		least_ns = to[-1].begin_ns + 1;
@@ -295,37 +296,37 @@ static size_t wait_quick(struct store_state_builder *roller, const struct store_
 		least_ns = begin_ns + 1;
 		if (op == STORE_OP_COPY && is_gpu && record->attributes)
 			to->metric =
-				store_state_rollup_metric(copy_state(roller, record->attributes, texts), op);
+				store_state_rollup_metric(copy_state(builder, record->attributes, texts), op);
 	}
 	spans->count = (uint32_t)(to - spans->list);
 	return (size_t)(record - records);
 }
 
 /* Does a span of that operation tell more than that it is there? */
-static bool tells_more(const struct store_state_builder *roller, uint32_t what)
+static bool tells_more(const struct store_state_builder *builder, uint32_t what)
 {
 	if (what == STORE_OP_MONITORED)
 		return true;
-	return !roller->sizes && (roller->line.rules.is_gpu || what == STORE_OP_SYNC ||
-					 what == STORE_OP_BLOCKED || what == STORE_OP_RUNNABLE);
+	return !builder->sizes && (builder->line.rules.is_gpu || what == STORE_OP_SYNC ||
+					  what == STORE_OP_BLOCKED || what == STORE_OP_RUNNABLE);
 }
 
-size_t state_builder_wait_spans(struct store_state_builder *roller, const struct store_record *records,
+size_t state_builder_wait_spans(struct store_state_builder *builder, const struct store_record *records,
 	size_t count, const struct store_texts *texts, bool is_told)
 {
 	size_t i = 0;
 
-	if (!spans_reserve(&roller->spans, count))
+	if (!spans_reserve(&builder->spans, count))
 		return SIZE_MAX;
-	while ((i += wait_quick(roller, records + i, count - i, texts)) < count) {
+	while ((i += wait_quick(builder, records + i, count - i, texts)) < count) {
 		const uint32_t op = records[i].what;
 		struct meaning meaning;
 
-		if (!is_told && tells_more(roller, op))
+		if (!is_told && tells_more(builder, op))
 			break;
-		meaning = meaning_of(roller, op);
+		meaning = meaning_of(builder, op);
 		if (meaning.kind != SPAN_KIND_COUNT)
-			i += wait_alike(roller, &meaning, records + i, 1, texts);
+			i += wait_alike(builder, &meaning, records + i, 1, texts);
 		else /* nothing to a line: launches are, of threads with samples */
 			while (i < count && records[i].what == op)
 				i++;
@@ -347,13 +348,13 @@ static uint32_t wait_many(const struct store_state_builders *builders)
 
 bool store_state_builders_is_full(const struct store_state_builders *builders, uint32_t stream)
 {
-	const struct store_state_builder *roller =
-		stream < builders->count ? builders->places[stream].roller : NULL;
+	const struct store_state_builder *builder =
+		stream < builders->count ? builders->places[stream].builder : NULL;
 	uint32_t waiting =
-		roller ? state_builder_samples_waiting(roller) + state_builder_spans_waiting(roller) : 0;
+		builder ? state_builder_samples_waiting(builder) + state_builder_spans_waiting(builder) : 0;
 
 	/* Those that had to stay last time may have to stay: they are sorted again when there are twice as
 	 * many. */
-	return (waiting > wait_many(builders) && waiting / 2 >= roller->asked) ||
-	       (waiting > ROLLER_WAIT_MAX + WAIT_OVER && roller->asked <= ROLLER_WAIT_MAX);
+	return (waiting > wait_many(builders) && waiting / 2 >= builder->asked) ||
+	       (waiting > ROLLER_WAIT_MAX + WAIT_OVER && builder->asked <= ROLLER_WAIT_MAX);
 }

@@ -216,9 +216,10 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 		store_writer_roll(writer, stream);
 	store_state_builders_unite(&writer->builders, writer->is_closing);
 	if (writer->is_closing && writer->thin.shift) /* what was dropped, streams do not know, either */
-		store_all_streams_give_up(&writer->builders.crowd);
+		store_all_streams_give_up(&writer->builders.all_streams);
 	if (writer->is_closing)
-		store_state_builders_crowd(&writer->builders, writer->streams, writer->stream_count);
+		store_state_builders_put_all_streams(
+			&writer->builders, writer->streams, writer->stream_count);
 	/* A full map poisons the transaction: it is given up, the map grows, and all is put once more. */
 	while ((rc = try_commit(writer)) == MDB_MAP_FULL) {
 		rc = store_file_grow(writer->file, error);

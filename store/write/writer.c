@@ -77,7 +77,7 @@ static int init_tables(struct store_writer *writer, struct error *error)
 	writer->total.contexts = &writer->contexts.count;
 	writer->builders.ingest = &writer->ingest;
 	store_state_builders_tell_names(&writer->builders, &writer->contexts);
-	writer->builders.crowd.is_few = true;
+	writer->builders.all_streams.is_few = true;
 	memcpy(writer->ingest.dbi, writer->dbi, sizeof writer->dbi);
 	return 0;
 }

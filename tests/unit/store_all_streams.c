@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_all_streams.c - pieces of lines that wait for the crowd's buckets, against a table that takes each
+ * store_all_streams.c - pieces of lines that wait for the sums of all streams's buckets, against a table that takes each
  * piece by itself: many streams at once, in any order, so many that they go to buckets in several parts, and
  * that buckets become wider while they do. HPCT_SEED repeats it.
  */
@@ -67,18 +67,18 @@ static size_t sum_at(uint64_t bucket, const struct state_piece *piece)
 }
 
 static void twin_add(
-	struct twin *twin, const struct store_all_streams *crowd, const struct state_piece *piece)
+	struct twin *twin, const struct store_all_streams *all_streams, const struct state_piece *piece)
 {
 	uint64_t at_ns = piece->begin_ns, end_ns;
 
 	if (piece->state == EXTENT_ABSENT || piece->begin_ns == piece->end_ns)
 		return;
 	for (; at_ns < piece->end_ns; at_ns = end_ns) {
-		const uint64_t index = at_ns >> crowd->shift;
-		const size_t at = sum_at(index - crowd->first, piece);
+		const uint64_t index = at_ns >> all_streams->shift;
+		const size_t at = sum_at(index - all_streams->first, piece);
 
-		assert_true(index >= crowd->first && index - crowd->first < crowd->count);
-		end_ns = (index + 1) << crowd->shift;
+		assert_true(index >= all_streams->first && index - all_streams->first < all_streams->count);
+		end_ns = (index + 1) << all_streams->shift;
 		end_ns = end_ns < piece->end_ns ? end_ns : piece->end_ns;
 		twin->sums[at].samples += at_ns == piece->begin_ns && piece->is_record_begin;
 		twin->sums[at].time_ns += end_ns - at_ns;
@@ -86,13 +86,13 @@ static void twin_add(
 }
 
 /* Takes what the buckets have from the twin's, of which nothing may be left. */
-static void compare(struct twin *twin, const struct store_all_streams *crowd)
+static void compare(struct twin *twin, const struct store_all_streams *all_streams)
 {
-	const size_t count = (size_t)crowd->count * CONTEXTS * METRICS;
+	const size_t count = (size_t)all_streams->count * CONTEXTS * METRICS;
 	uint64_t entries = 0;
 
-	for (uint32_t b = 0; b < crowd->count; b++) {
-		const struct store_context_sums *sums = &crowd->buckets[b].sums;
+	for (uint32_t b = 0; b < all_streams->count; b++) {
+		const struct store_context_sums *sums = &all_streams->buckets[b].sums;
 
 		for (uint32_t i = 0; i < sums->count; i++) {
 			const struct store_sum *sum = &sums->entries[i];
@@ -106,13 +106,13 @@ static void compare(struct twin *twin, const struct store_all_streams *crowd)
 		}
 		entries += sums->count;
 	}
-	assert_int_equal(entries, crowd->entries);
+	assert_int_equal(entries, all_streams->entries);
 	for (size_t i = 0; i < count; i++)
 		assert_true(twin->sums[i].time_ns == 0 && twin->sums[i].samples == 0);
 }
 
 /* One by one, or, where there is no gap between them, several at once. */
-static void add_some(struct store_all_streams *crowd, const struct twin *twin, uint32_t *at)
+static void add_some(struct store_all_streams *all_streams, const struct twin *twin, uint32_t *at)
 {
 	const struct state_piece *first = &twin->pieces[*at];
 	const uint32_t most = (uint32_t)draw_below(40);
@@ -123,14 +123,14 @@ static void add_some(struct store_all_streams *crowd, const struct twin *twin, u
 		first[count].begin_ns < first[count].end_ns &&
 		(!count || first[count].begin_ns == first[count - 1].end_ns))
 		count++;
-	to = count ? store_all_streams_open(crowd, first->begin_ns, count) : NULL;
+	to = count ? store_all_streams_open(all_streams, first->begin_ns, count) : NULL;
 	for (uint32_t i = 0; i < count; i++)
 		store_all_streams_piece(to++, first[i].begin_ns, first[i].context,
 			store_state_rollup_metric(first[i].state, first[i].op), first[i].is_record_begin);
 	if (count)
-		store_all_streams_close(crowd, to, first[count - 1].end_ns);
+		store_all_streams_close(all_streams, to, first[count - 1].end_ns);
 	else
-		store_all_streams_add(crowd, first);
+		store_all_streams_add(all_streams, first);
 	*at += count ? count : 1;
 }
 
@@ -138,7 +138,7 @@ static void test_twin(void **unused)
 {
 	struct twin twin = {.pieces = calloc(PIECES, sizeof *twin.pieces),
 		.sums = calloc((size_t)STORE_ALL_STREAMS_BUCKETS * CONTEXTS * METRICS, sizeof *twin.sums)};
-	struct store_all_streams crowd = {.is_bad = false};
+	struct store_all_streams all_streams = {.is_bad = false};
 	unsigned shift;
 	uint64_t pieces = 0;
 
@@ -146,24 +146,24 @@ static void test_twin(void **unused)
 	assert_true(twin.pieces && twin.sums);
 	make_pieces(&twin, PIECES);
 	for (uint32_t i = 0; i < twin.count;)
-		add_some(&crowd, &twin, &i);
-	assert_true(crowd.has_begun && crowd.wait.count);
-	all_streams_wait_empty(&crowd);
-	assert_false(crowd.is_bad);
+		add_some(&all_streams, &twin, &i);
+	assert_true(all_streams.has_begun && all_streams.wait.count);
+	all_streams_wait_empty(&all_streams);
+	assert_false(all_streams.is_bad);
 	/* Wide enough for all the time, and wider since there was too much in them. */
-	for (shift = 20; ((crowd.first + crowd.count - 1) << crowd.shift >> shift) - (BEGIN_NS >> shift) >=
+	for (shift = 20; ((all_streams.first + all_streams.count - 1) << all_streams.shift >> shift) - (BEGIN_NS >> shift) >=
 			 STORE_ALL_STREAMS_BUCKETS;
 		shift++)
 		;
-	assert_true(crowd.shift > shift);
+	assert_true(all_streams.shift > shift);
 	for (uint32_t i = 0; i < twin.count; i++) {
-		twin_add(&twin, &crowd, &twin.pieces[i]);
+		twin_add(&twin, &all_streams, &twin.pieces[i]);
 		pieces += twin.pieces[i].state != EXTENT_ABSENT &&
 			  twin.pieces[i].begin_ns < twin.pieces[i].end_ns;
 	}
-	assert_int_equal(pieces, crowd.pieces);
-	compare(&twin, &crowd);
-	store_all_streams_fini(&crowd);
+	assert_int_equal(pieces, all_streams.pieces);
+	compare(&twin, &all_streams);
+	store_all_streams_fini(&all_streams);
 	free(twin.pieces);
 	free(twin.sums);
 }
@@ -172,30 +172,30 @@ static void test_twin(void **unused)
  * one count still. */
 static void test_few(void **unused)
 {
-	struct store_all_streams crowd = {.is_few = true};
+	struct store_all_streams all_streams = {.is_few = true};
 	struct state_piece piece = {.state = EXTENT_WORK, .end_ns = 10};
 	struct all_streams_piece *to;
 
 	(void)unused;
 	for (uint32_t i = 0; i < CROWD_FEW_PIECES; i++) {
-		store_all_streams_add(&crowd, &piece);
+		store_all_streams_add(&all_streams, &piece);
 		piece.begin_ns = piece.end_ns;
 		piece.end_ns += 10;
 	}
-	assert_false(crowd.is_asleep);
-	store_all_streams_add(&crowd, &piece);
-	assert_true(crowd.is_asleep);
-	assert_true(store_all_streams_wake(&crowd));
-	assert_int_equal(crowd.pieces, 0);
-	crowd = (struct store_all_streams){.is_few = true};
-	to = store_all_streams_open(&crowd, 0, CROWD_FEW_PIECES + 8);
+	assert_false(all_streams.is_asleep);
+	store_all_streams_add(&all_streams, &piece);
+	assert_true(all_streams.is_asleep);
+	assert_true(store_all_streams_wake(&all_streams));
+	assert_int_equal(all_streams.pieces, 0);
+	all_streams = (struct store_all_streams){.is_few = true};
+	to = store_all_streams_open(&all_streams, 0, CROWD_FEW_PIECES + 8);
 	for (uint32_t i = 0; i < CROWD_FEW_PIECES + 8; i++)
 		store_all_streams_piece(to++, i, 0, EXTENT_WORK, true);
-	store_all_streams_close(&crowd, to, CROWD_FEW_PIECES + 8);
-	assert_true(crowd.is_asleep);
-	assert_int_equal(crowd.pieces, 7);
-	assert_null(store_all_streams_open(&crowd, 0, 1));
-	store_all_streams_fini(&crowd);
+	store_all_streams_close(&all_streams, to, CROWD_FEW_PIECES + 8);
+	assert_true(all_streams.is_asleep);
+	assert_int_equal(all_streams.pieces, 7);
+	assert_null(store_all_streams_open(&all_streams, 0, 1));
+	store_all_streams_fini(&all_streams);
 }
 
 int main(void)
