@@ -26,7 +26,7 @@
 
 #define BATCH 512
 
-struct process_key {
+struct chrome_process_key {
 	struct store_hash host;
 	uint32_t rank, pid, generation, zero;
 };
@@ -51,7 +51,7 @@ struct chrome {
 	struct run *run;
 	const struct select *select;
 	struct chrome_file file;
-	struct numbering processes;
+	struct key_ids processes;
 	uint32_t threads; /* handed out */
 	uint64_t begin_ns, end_ns;
 	struct slice_cut cut;
@@ -68,16 +68,16 @@ static const char *stream_title(const struct chrome *chrome)
 static bool find_process(struct chrome *chrome)
 {
 	const struct store_stream *s = &chrome->at.stream->s;
-	struct process_key key = {
+	struct chrome_process_key key = {
 		.host = store_hash128(chrome->at.stream->host, strlen(chrome->at.stream->host)),
 		.rank = (uint32_t)s->rank,
 		.pid = s->pid,
 		.generation = s->generation};
 	bool is_new;
-	uint32_t number = numbering_put(&chrome->processes, &key, &is_new);
+	uint32_t number = key_ids_put(&chrome->processes, &key, &is_new);
 	char *name;
 
-	if (number == NUMBERING_NONE)
+	if (number == KEY_IDS_NONE)
 		return false;
 	chrome->at.pid = number + 1;
 	if (!is_new)
@@ -285,7 +285,7 @@ static int put_spans(struct chrome *chrome, struct error *error)
 	if (code < 0)
 		return code;
 	chrome->at.lanes.count = 0;
-	code = moment_walk(chrome->run, scan, put_span_row, chrome, error);
+	code = row_order_walk(chrome->run, scan, put_span_row, chrome, error);
 	scan_close(scan);
 	return code;
 }
@@ -326,7 +326,7 @@ static int put_values(struct chrome *chrome, struct error *error)
 
 	if (code < 0)
 		return code;
-	code = moment_walk(chrome->run, scan, put_value_row, chrome, error);
+	code = row_order_walk(chrome->run, scan, put_value_row, chrome, error);
 	scan_close(scan);
 	return code;
 }
@@ -350,7 +350,7 @@ static int put_stream(struct chrome *chrome, uint32_t stream, struct error *erro
 
 static void chrome_fini(struct chrome *chrome)
 {
-	numbering_fini(&chrome->processes);
+	key_ids_fini(&chrome->processes);
 	free(chrome->at.lanes.end_ns);
 	free(chrome->at.lanes.tid);
 	chrome_calls_fini(&chrome->at.calls);
@@ -369,7 +369,7 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 
 	if (rc < 0)
 		return rc;
-	numbering_init(&chrome.processes, sizeof(struct process_key));
+	key_ids_init(&chrome.processes, sizeof(struct chrome_process_key));
 	chrome_file_begin(&chrome.file, out, run_origin_ns(run));
 	for (uint32_t i = 0; i < count && rc == 0; i++)
 		rc = put_stream(&chrome, streams[i], error);

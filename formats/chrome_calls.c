@@ -24,19 +24,19 @@ int chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t dep
 	calls->run = run;
 	calls->depth = depth;
 	calls->open_count = 0;
-	spill_free(calls->spill);
-	return spill_new(&calls->spill, sizeof(struct chrome_call), compare,
+	external_sort_free(calls->spill);
+	return external_sort_new(&calls->spill, sizeof(struct chrome_call), compare,
 		run_mem_bytes(run, 2, CALLS_BYTES), error);
 }
 
 void chrome_calls_fini(struct chrome_calls *calls)
 {
-	spill_free(calls->spill);
+	external_sort_free(calls->spill);
 	free(calls->open);
 	free(calls->path);
 }
 
-static bool room_for(void **array, size_t *capacity, size_t count, size_t size)
+static bool reserve_calls(void **array, size_t *capacity, size_t count, size_t size)
 {
 	size_t wanted = *capacity ? *capacity * 2 : 256;
 	void *grown;
@@ -72,7 +72,7 @@ static long find_path(struct chrome_calls *calls, const struct extent *extent)
 	for (uint32_t up = scope; up != UINT32_MAX && up != RUN_SCOPE_PROGRAM_ROOT;
 		up = run_scope(calls->run, up)->parent)
 		count++;
-	if (!room_for((void **)&calls->path, &calls->path_capacity, count + 1, sizeof *calls->path))
+	if (!reserve_calls((void **)&calls->path, &calls->path_capacity, count + 1, sizeof *calls->path))
 		return -1;
 	at = count;
 	for (uint32_t up = scope; at > 0; up = run_scope(calls->run, up)->parent)
@@ -84,7 +84,7 @@ static long find_path(struct chrome_calls *calls, const struct extent *extent)
 
 static bool open_call(struct chrome_calls *calls, uint32_t frame, uint64_t begin_ns)
 {
-	if (!room_for(
+	if (!reserve_calls(
 		    (void **)&calls->open, &calls->open_capacity, calls->open_count + 1, sizeof *calls->open))
 		return false;
 	calls->open[calls->open_count] = (struct chrome_call){.begin_ns = begin_ns,
@@ -101,7 +101,7 @@ static int close_calls(struct chrome_calls *calls, size_t count, struct error *e
 	int code = 0;
 
 	for (size_t i = count; i < calls->open_count && !code; i++)
-		code = spill_put(calls->spill, &calls->open[i], error);
+		code = external_sort_put(calls->spill, &calls->open[i], error);
 	calls->open_count = count;
 	return code;
 }
@@ -131,10 +131,10 @@ int chrome_calls_end(struct chrome_calls *calls, struct error *error)
 {
 	int code = close_calls(calls, 0, error);
 
-	return code ? code : spill_rewind(calls->spill, error);
+	return code ? code : external_sort_rewind(calls->spill, error);
 }
 
 const struct chrome_call *chrome_calls_next(struct chrome_calls *calls, int *code, struct error *error)
 {
-	return spill_next(calls->spill, code, error);
+	return external_sort_next(calls->spill, code, error);
 }

@@ -24,7 +24,7 @@ struct chrome_call {
 
 /* All-zero before the first begin. */
 struct chrome_calls {
-	struct spill *spill; /* calls that have ended */
+	struct external_sort *spill; /* calls that have ended */
 	struct run *run;
 	uint32_t depth;		  /* contexts are cut there */
 	struct chrome_call *open; /* outermost first */

@@ -30,16 +30,16 @@ static int sum_samples(
 		select_records_end_ns(select), error);
 
 	if (rc == 0)
-		rc = derived_add_weights(window, run, streams, count, select_begin_ns(select),
-			select_end_ns(select), select_derived(select), error);
+		rc = state_metrics_add_weights(window, run, streams, count, select_begin_ns(select),
+			select_end_ns(select), select_state_metrics(select), error);
 	return rc;
 }
 
-static uint32_t find_derived(const struct run *run, const struct select *select)
+static uint32_t find_state_metric(const struct run *run, const struct select *select)
 {
-	for (unsigned d = 0; d < DERIVED_COUNT; d++)
-		if (select_derived(select) >> d & 1)
-			return derived_number(run, (enum derived_metric)d);
+	for (unsigned d = 0; d < STATE_METRIC_COUNT; d++)
+		if (select_state_metrics(select) >> d & 1)
+			return state_metrics_number(run, (enum state_metric)d);
 	return UINT32_MAX;
 }
 
@@ -84,7 +84,7 @@ static uint32_t find_metric(struct run *run, const struct select *select, const 
 		found = is_better ? metric : found;
 		is_source |= is_better && is_time_source(run, select, metric);
 	}
-	return found == UINT32_MAX ? find_derived(run, select) : found;
+	return found == UINT32_MAX ? find_state_metric(run, select) : found;
 }
 
 static void put_name(struct store_bytes *text, const struct run_function *function)
@@ -221,4 +221,4 @@ const struct format format_folded = {.name = "folded",
 	.about = "flame graphs",
 	.put = folded_put,
 	.refused = "op min",
-	.takes_derived = true};
+	.takes_state_metrics = true};

@@ -12,7 +12,7 @@ static bool goes(const struct format *format, enum format_way way)
 {
 	if (way == FORMAT_TAKES)
 		return format->take != NULL;
-	return format->put && (way == FORMAT_PUTS || format->takes_derived);
+	return format->put && (way == FORMAT_PUTS || format->takes_state_metrics);
 }
 
 const struct format *format_find(const char *name, enum format_way way)

@@ -19,12 +19,12 @@ struct format {
 	 * ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged. NULL: cannot be imported. */
 	int (*take)(FILE *in, const char *name, const char *path, struct error *error);
 	const char *refused; /* options of the selector that say nothing to `put` ("op min"); NULL: none */
-	bool takes_derived;  /* `put` knows derived metrics (timeline/sum/state_metrics.h) */
+	bool takes_state_metrics; /* `put` knows derived metrics (timeline/sum/state_metrics.h) */
 };
 
 extern const struct format format_tsv, format_folded, format_chrome;
 
-enum format_way { FORMAT_PUTS, FORMAT_TAKES, FORMAT_PUTS_DERIVED };
+enum format_way { FORMAT_PUTS, FORMAT_TAKES, FORMAT_PUTS_STATE_METRICS };
 
 #define FORMAT_TEXT_MAX 256u
 

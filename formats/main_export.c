@@ -48,11 +48,11 @@ static int work(struct program_call *call, struct error *error)
 		format_names(names, FORMAT_PUTS);
 		return error_set(error, ERROR_USAGE, "say what to export to: --to %s", names);
 	}
-	if (select_derived(call->select) && !choice->format->takes_derived) {
-		format_names(names, FORMAT_PUTS_DERIVED);
+	if (select_state_metrics(call->select) && !choice->format->takes_state_metrics) {
+		format_names(names, FORMAT_PUTS_STATE_METRICS);
 		return error_set(error, ERROR_USAGE,
 			"--to %s exports what was recorded; %s are metrics for --to %s", choice->format->name,
-			DERIVED_NAMES, names);
+			STATE_METRICS_NAMES, names);
 	}
 	snprintf(names, sizeof names, "--to %s", choice->format->name);
 	if (choice->format->refused)
@@ -73,7 +73,7 @@ static const struct program program = {
 	.name = "hpct-export",
 	.about = "a run, or a selection of it, as another tool's file",
 	.operands = "--to NAME [RUN]",
-	.uses = PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_DERIVED,
+	.uses = PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS,
 	.refused = "by top",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,

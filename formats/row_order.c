@@ -18,10 +18,10 @@ struct row {
 	size_t attributes_bytes;
 };
 
-struct moment {
+struct tie {
 	const struct run *run;
 	struct row *rows;
-	size_t count, room;
+	size_t count, capacity;
 	enum store_track track;
 	uint32_t stream;
 };
@@ -31,11 +31,11 @@ static int compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_whats(const struct moment *moment, uint32_t a, uint32_t b)
+static int compare_whats(const struct tie *tie, uint32_t a, uint32_t b)
 {
-	if (moment->track != STORE_SPANS)
-		return run_metric_compare(moment->run, a, b);
-	return strcmp(run_op_name(moment->run, a), run_op_name(moment->run, b));
+	if (tie->track != STORE_SPANS)
+		return run_metric_compare(tie->run, a, b);
+	return strcmp(run_op_name(tie->run, a), run_op_name(tie->run, b));
 }
 
 static int compare_attributes(const struct row *a, const struct row *b)
@@ -47,10 +47,10 @@ static int compare_attributes(const struct row *a, const struct row *b)
 	return order ? order : compare(a->attributes_bytes, b->attributes_bytes);
 }
 
-static int row_compare(const void *left, const void *right, void *moment)
+static int row_compare(const void *left, const void *right, void *tie)
 {
 	const struct row *a = left, *b = right;
-	int order = compare_whats(moment, a->record.what, b->record.what);
+	int order = compare_whats(tie, a->record.what, b->record.what);
 
 	order = order ? order : store_hash_compare(a->path, b->path);
 	order = order ? order : compare(a->record.amount, b->record.amount);
@@ -59,81 +59,79 @@ static int row_compare(const void *left, const void *right, void *moment)
 	return order ? order : compare_attributes(a, b);
 }
 
-static bool moment_add(struct moment *moment, const struct batch *b, size_t i)
+static bool tie_add(struct tie *tie, const struct batch *b, size_t i)
 {
 	struct row *row;
 
-	if (moment->count == moment->room) {
-		size_t room = moment->room ? 2 * moment->room : 16;
-		struct row *rows = reallocarray(moment->rows, room, sizeof *rows);
+	if (tie->count == tie->capacity) {
+		size_t capacity = tie->capacity ? 2 * tie->capacity : 16;
+		struct row *rows = reallocarray(tie->rows, capacity, sizeof *rows);
 
 		if (!rows)
 			return false;
-		moment->rows = rows;
-		moment->room = room;
+		tie->rows = rows;
+		tie->capacity = capacity;
 	}
-	row = &moment->rows[moment->count++];
+	row = &tie->rows[tie->count++];
 	row->record = (struct store_record){b->begin_ns[i], b->end_ns[i], b->amount[i], b->bytes[i],
 		b->link[i], b->context[i], b->what[i], b->attributes[i], b->flags[i]};
-	row->path = run_context_hash(moment->run, b->context[i]);
-	row->attributes = batch_attributes(moment->run, b, i, &row->attributes_bytes);
+	row->path = run_context_hash(tie->run, b->context[i]);
+	row->attributes = batch_attributes(tie->run, b, i, &row->attributes_bytes);
 	return true;
 }
 
-static bool moment_end(
-	struct moment *moment, bool (*put)(void *own, const struct batch *batch, size_t row), void *own)
+static bool tie_end(struct tie *tie, bool (*put)(void *own, const struct batch *batch, size_t row), void *own)
 {
 	bool ok = true;
 
-	if (moment->count > 1)
-		qsort_r(moment->rows, moment->count, sizeof *moment->rows, row_compare, moment);
-	for (size_t i = 0; i < moment->count && ok; i++) {
-		struct store_record *r = &moment->rows[i].record;
-		const struct batch one = {.stream = moment->stream,
-			.track = moment->track,
+	if (tie->count > 1)
+		qsort_r(tie->rows, tie->count, sizeof *tie->rows, row_compare, tie);
+	for (size_t i = 0; i < tie->count && ok; i++) {
+		struct store_record *r = &tie->rows[i].record;
+		const struct batch one = {.stream = tie->stream,
+			.track = tie->track,
 			.columns = STORE_ALL,
 			.count = 1,
 			BATCH_COLUMNS_OF(r)};
 
 		ok = put(own, &one, 0);
 	}
-	moment->count = 0;
+	tie->count = 0;
 	return ok;
 }
 
 /* Is the row alone in its time, as far as the batch tells? Its last row's time may go on in the next one. */
-static bool is_alone(const struct moment *moment, const struct batch *b, size_t i)
+static bool is_alone(const struct tie *tie, const struct batch *b, size_t i)
 {
-	return !moment->count && i + 1 < b->count &&
+	return !tie->count && i + 1 < b->count &&
 	       (b->begin_ns[i] != b->begin_ns[i + 1] || b->end_ns[i] != b->end_ns[i + 1]);
 }
 
-static bool is_of_moment(const struct moment *moment, const struct batch *b, size_t i)
+static bool is_in_tie(const struct tie *tie, const struct batch *b, size_t i)
 {
-	return moment->count && moment->rows[0].record.begin_ns == b->begin_ns[i] &&
-	       moment->rows[0].record.end_ns == b->end_ns[i];
+	return tie->count && tie->rows[0].record.begin_ns == b->begin_ns[i] &&
+	       tie->rows[0].record.end_ns == b->end_ns[i];
 }
 
-int moment_walk(const struct run *run, struct scan *scan,
+int row_order_walk(const struct run *run, struct scan *scan,
 	bool (*put)(void *own, const struct batch *batch, size_t row), void *own, struct error *error)
 {
-	struct moment moment = {.run = run};
+	struct tie tie = {.run = run};
 	const struct batch *batch;
 	bool ok = true;
 	long count = 0;
 
 	while (ok && (count = scan_next(scan, &batch, error)) > 0) {
-		moment.stream = batch->stream;
-		moment.track = batch->track;
+		tie.stream = batch->stream;
+		tie.track = batch->track;
 		for (size_t i = 0; i < batch->count && ok; i++) {
-			if (!is_of_moment(&moment, batch, i))
-				ok = moment_end(&moment, put, own);
+			if (!is_in_tie(&tie, batch, i))
+				ok = tie_end(&tie, put, own);
 			if (ok)
-				ok = is_alone(&moment, batch, i) ? put(own, batch, i)
-								 : moment_add(&moment, batch, i);
+				ok = is_alone(&tie, batch, i) ? put(own, batch, i) : tie_add(&tie, batch, i);
 		}
 	}
-	ok = ok && moment_end(&moment, put, own);
-	free(moment.rows);
+	ok = ok && tie_end(&tie, put, own);
+	free(tie.rows);
 	return ok ? (int)count : error_memory(error);
 }

@@ -11,7 +11,7 @@
 
 /* Gives `put` each row of the scan, which is to have STORE_ALL columns; false: memory is out, and no row
  * follows. The batch lasts as long as the call. */
-int moment_walk(const struct run *run, struct scan *scan,
+int row_order_walk(const struct run *run, struct scan *scan,
 	bool (*put)(void *own, const struct batch *batch, size_t row), void *own, struct error *error);
 
 #endif

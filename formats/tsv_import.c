@@ -43,15 +43,15 @@ static int new_stream(
 			"is no stream; write cpu:HOST/RANK/PID.GENERATION/THREAD or "
 			"gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE, - for what it has not",
 			error);
-	*stream = numbering_put(&import->identities,
+	*stream = key_ids_put(&import->identities,
 		&(struct identity){store_hash128(host, host_size), new.s.kind, (uint32_t) new.s.rank,
 			new.s.pid, new.s.generation, new.s.thread, new.s.device, new.s.context, new.s.queue},
 		&is_new);
-	if (*stream == NUMBERING_NONE)
+	if (*stream == KEY_IDS_NONE)
 		return error_memory(error);
 	if (!is_new)
 		return 0;
-	if (!tsv_row_room((void **)&import->streams, *stream, sizeof *import->streams))
+	if (!tsv_row_reserve((void **)&import->streams, *stream, sizeof *import->streams))
 		return error_memory(error);
 	new.s.host = store_writer_text(import->writer, host, host_size);
 	import->streams[*stream] = new;
@@ -68,11 +68,11 @@ static int find_stream(struct import *import, uint32_t *stream, struct error *er
 	if (rc < 0)
 		return rc;
 	hash = store_hash128(import->text.data, import->text.size);
-	text = numbering_put(&import->texts, &hash, &is_new);
-	if (text == NUMBERING_NONE)
+	text = key_ids_put(&import->texts, &hash, &is_new);
+	if (text == KEY_IDS_NONE)
 		return error_memory(error);
 	if (is_new) {
-		if (!tsv_row_room((void **)&import->text_streams, text, sizeof *import->text_streams))
+		if (!tsv_row_reserve((void **)&import->text_streams, text, sizeof *import->text_streams))
 			return error_memory(error);
 		rc = new_stream(import, (const char *)import->text.data, import->text.size,
 			&import->text_streams[text], error);
@@ -148,7 +148,7 @@ static int learn(struct import *import, struct import_stream *stream, uint64_t n
 	if (attribute_get(attributes->text, attributes->size, "metric", value, sizeof value)) {
 		stream->has_source = true;
 		key.metric = store_hash128(value, strlen(value));
-		if (numbering_put(&import->sources, &key, NULL) == NUMBERING_NONE)
+		if (key_ids_put(&import->sources, &key, NULL) == KEY_IDS_NONE)
 			return error_memory(error);
 	}
 	return 0;
@@ -288,10 +288,10 @@ static int fill_store(struct import *import, FILE *in, const char *name, struct 
 {
 	int rc;
 
-	numbering_init(&import->texts, sizeof(struct store_hash));
-	numbering_init(&import->identities, sizeof(struct identity));
-	numbering_init(&import->sources, sizeof(struct source_key));
-	numbering_init(&import->paths, sizeof(struct store_hash));
+	key_ids_init(&import->texts, sizeof(struct store_hash));
+	key_ids_init(&import->identities, sizeof(struct identity));
+	key_ids_init(&import->sources, sizeof(struct source_key));
+	key_ids_init(&import->paths, sizeof(struct store_hash));
 	import->text_module = store_writer_text_module(import->writer);
 	rc = pass(import, in, name, find_sources, error);
 	if (rc < 0)
@@ -306,10 +306,10 @@ static int fill_store(struct import *import, FILE *in, const char *name, struct 
 
 static void import_fini(struct import *import)
 {
-	numbering_fini(&import->texts);
-	numbering_fini(&import->identities);
-	numbering_fini(&import->sources);
-	numbering_fini(&import->paths);
+	key_ids_fini(&import->texts);
+	key_ids_fini(&import->identities);
+	key_ids_fini(&import->sources);
+	key_ids_fini(&import->paths);
 	free(import->text_streams);
 	free(import->streams);
 	free(import->contexts);
@@ -340,10 +340,10 @@ static int make_rereadable(FILE **in, const char *name, struct error *error)
 	return 0;
 }
 
-static int import_into(struct new_run *new_run, FILE *in, const char *name, struct error *error)
+static int import_into(struct run_create *new_run, FILE *in, const char *name, struct error *error)
 {
 	struct import import = {0};
-	int rc = new_run_store(new_run, "import", &import.writer, error);
+	int rc = run_create_store(new_run, "import", &import.writer, error);
 
 	if (rc < 0)
 		return rc;
@@ -358,9 +358,9 @@ static int import_into(struct new_run *new_run, FILE *in, const char *name, stru
 
 int tsv_import(FILE *in, const char *name, const char *path, struct error *error)
 {
-	struct new_run new_run;
+	struct run_create new_run;
 	FILE *rows = in;
-	int rc = new_run_begin(&new_run, path, error);
+	int rc = run_create_begin(&new_run, path, error);
 
 	if (rc < 0)
 		return rc;
@@ -370,7 +370,7 @@ int tsv_import(FILE *in, const char *name, const char *path, struct error *error
 	if (rows != in)
 		fclose(rows);
 	if (rc == 0)
-		return new_run_commit(&new_run, error);
-	new_run_abort(&new_run);
+		return run_create_commit(&new_run, error);
+	run_create_abort(&new_run);
 	return rc;
 }

@@ -52,7 +52,7 @@ int tsv_row_track(const struct import *import, enum store_track *track, struct e
 	return 0;
 }
 
-bool tsv_row_room(void **array, uint32_t number, size_t size)
+bool tsv_row_reserve(void **array, uint32_t number, size_t size)
 {
 	void *grown;
 
@@ -117,9 +117,9 @@ int tsv_row_path(struct import *import, struct import_path *path, struct error *
 	*path = (struct import_path){.context = STORE_CONTEXT_NONE};
 	if (field->size == 0)
 		return 0;
-	number = numbering_put(&import->paths, &hash, &is_new);
-	if (number == NUMBERING_NONE ||
-		(is_new && !tsv_row_room((void **)&import->contexts, number, sizeof *import->contexts)))
+	number = key_ids_put(&import->paths, &hash, &is_new);
+	if (number == KEY_IDS_NONE ||
+		(is_new && !tsv_row_reserve((void **)&import->contexts, number, sizeof *import->contexts)))
 		return error_memory(error);
 	if (is_new)
 		rc = add_path(import, &import->contexts[number], error);
@@ -160,7 +160,7 @@ static int take_sample(struct import *import, const struct import_stream *stream
 	if (rc < 0)
 		return rc;
 	key.metric = store_hash128(import->text.data, import->text.size - 1);
-	if (!stream->has_source || numbering_find(&import->sources, &key) != NUMBERING_NONE)
+	if (!stream->has_source || key_ids_find(&import->sources, &key) != KEY_IDS_NONE)
 		record->flags = STORE_RECORD_EXTENT;
 	return 0;
 }

@@ -36,13 +36,13 @@ struct source_key {
 struct import {
 	struct tsv_reader reader;
 	struct store_writer *writer;
-	struct numbering texts;	     /* hash of a stream's text -> text_streams */
-	uint32_t *text_streams;	     /* [text] its stream: two texts may say the same */
-	struct numbering identities; /* struct identity -> streams */
+	struct key_ids texts;	   /* hash of a stream's text -> text_streams */
+	uint32_t *text_streams;	   /* [text] its stream: two texts may say the same */
+	struct key_ids identities; /* struct identity -> streams */
 	struct import_stream *streams;
 	struct import_told command;
-	struct numbering sources; /* struct source_key */
-	struct numbering paths;	  /* hash of a path -> contexts */
+	struct key_ids sources; /* struct source_key */
+	struct key_ids paths;	/* hash of a path -> contexts */
 	struct import_path {
 		uint32_t context;
 		bool is_partial;
@@ -62,6 +62,6 @@ int tsv_row_record(struct import *import, const struct import_stream *stream, en
 	struct store_record *record, struct error *error);
 
 /* Room in an array that a numbering indexes, for a new number: it doubles at powers of two. */
-bool tsv_row_room(void **array, uint32_t number, size_t size);
+bool tsv_row_reserve(void **array, uint32_t number, size_t size);
 
 #endif

@@ -405,7 +405,7 @@ static int fill_store(
 int simulate_run(const struct simulate_options *options, struct error *error)
 {
 	struct simulate_world *world;
-	struct new_run new_run;
+	struct run_create new_run;
 	unsigned shape;
 	int rc = shape_find(options, &shape, error);
 
@@ -417,15 +417,15 @@ int simulate_run(const struct simulate_options *options, struct error *error)
 	world->options = options;
 	world->chance = options->seed;
 	world->error = error;
-	rc = new_run_begin(&new_run, options->run, error);
+	rc = run_create_begin(&new_run, options->run, error);
 	if (rc)
 		goto free_world;
-	rc = new_run_store(&new_run, "node01-" BOOT_ID, &world->writer, error);
+	rc = run_create_store(&new_run, "node01-" BOOT_ID, &world->writer, error);
 	rc = rc ? rc : fill_store(world, shapes[shape].fill, error);
 	if (rc)
-		new_run_abort(&new_run);
+		run_create_abort(&new_run);
 	else
-		rc = new_run_commit(&new_run, error);
+		rc = run_create_commit(&new_run, error);
 free_world:
 	free(world->leaves);
 	free(world);

@@ -28,8 +28,8 @@
 #include "timeline/run/run_find.h"
 
 #define NICE 10
-#define PIPE_CPU_NS 2000000000u /* of one request: the collector's user waits for it */
-#define AHEAD_CPU_NS 25000000u	/* at the end, for other runs */
+#define PIPE_CPU_NS 2000000000u	  /* of one request: the collector's user waits for it */
+#define PREFETCH_CPU_NS 25000000u /* at the end, for other runs */
 #define DEBUG_PATHS_MAX 64
 #define OUT_BYTES 65536u
 
@@ -99,9 +99,9 @@ static int jobs_parse(struct invocation *call, const char *text, struct error *e
 	char *end;
 	unsigned long jobs = strtoul(text, &end, 10);
 
-	if (*text < '0' || *text > '9' || *end || jobs == 0 || jobs > NAMES_CREW_MAX)
+	if (*text < '0' || *text > '9' || *end || jobs == 0 || jobs > NAMES_POOL_MAX)
 		return error_set(error, ERROR_USAGE, "--jobs %s: say how many processes, 1 to %u", text,
-			NAMES_CREW_MAX);
+			NAMES_POOL_MAX);
 	call->jobs = (unsigned)jobs;
 	return 0;
 }
@@ -122,7 +122,7 @@ static int option_take(struct invocation *call, int option, struct error *error)
 		if (call->debug_path_count == DEBUG_PATHS_MAX)
 			return error_set(error, ERROR_USAGE, "at most %d --debug-path", DEBUG_PATHS_MAX);
 		call->debug_paths[call->debug_path_count++] = optarg;
-		return module_search_check(optarg, error);
+		return debug_files_search_check(optarg, error);
 	case OPTION_DEBUGINFOD:
 		call->debuginfod = true;
 		return 0;
@@ -267,7 +267,7 @@ static int invocation_run(struct invocation *call, const struct names_options *n
 	if (call->mode == MODE_CALLS)
 		return names_calls_print(call->file, stdout, note_print, error);
 	if (call->mode != MODE_PIPE)
-		return names_by_hand(
+		return names_addr2line(
 			call->file, call->mode == MODE_STDIN ? NULL : call->offsets, names, error);
 	rc = names_worker_open(&worker, names, error);
 	rc = rc ? rc : run_pipe(worker, error);
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
 	names.no_loops = call.no_loops;
 	names.jobs = call.jobs;
 	names.cpu_ns = call.mode == MODE_PIPE ? PIPE_CPU_NS : 0;
-	names.ahead_ns = call.mode == MODE_PIPE ? AHEAD_CPU_NS : 0;
+	names.ahead_ns = call.mode == MODE_PIPE ? PREFETCH_CPU_NS : 0;
 	shared = call.no_shared ? NULL : store_user_cache_directory();
 	names.shared = shared;
 	rc = rc ? rc : invocation_run(&call, &names, &error);

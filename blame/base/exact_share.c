@@ -10,18 +10,19 @@
 
 /* ---- sums ---- */
 
-bool share_is_larger(const struct run *run, share_fixed a, uint32_t context, share_fixed b, uint32_t than)
+bool exact_share_is_larger(
+	const struct run *run, exact_share_fixed a, uint32_t context, exact_share_fixed b, uint32_t than)
 {
 	if (a != b)
 		return a > b;
 	return store_hash_compare(run_context_hash(run, context), run_context_hash(run, than)) < 0;
 }
 
-bool share_sums_add(struct share_sums *sums, uint32_t context, share_fixed amount)
+bool exact_share_sums_add(struct exact_share_sums *sums, uint32_t context, exact_share_fixed amount)
 {
 	if (context >= sums->count) {
 		uint32_t count = context < 1024 ? 1024 : context + context / 2;
-		share_fixed *grown = realloc(sums->amount, count * sizeof(*grown));
+		exact_share_fixed *grown = realloc(sums->amount, count * sizeof(*grown));
 
 		if (!grown)
 			return false;
@@ -33,8 +34,8 @@ bool share_sums_add(struct share_sums *sums, uint32_t context, share_fixed amoun
 	return true;
 }
 
-int share_sums_list(const struct share_sums *sums, struct share **shares, size_t *count, struct arena *arena,
-	struct error *error)
+int exact_share_sums_list(const struct exact_share_sums *sums, struct exact_share **shares, size_t *count,
+	struct arena *arena, struct error *error)
 {
 	size_t used = 0;
 
@@ -46,35 +47,35 @@ int share_sums_list(const struct share_sums *sums, struct share **shares, size_t
 	*count = 0;
 	for (uint32_t context = 0; context < sums->count; context++)
 		if (sums->amount[context])
-			(*shares)[(*count)++] = (struct share){context, sums->amount[context]};
+			(*shares)[(*count)++] = (struct exact_share){context, sums->amount[context]};
 	return 0;
 }
 
-void share_sums_clear(struct share_sums *sums)
+void exact_share_sums_clear(struct exact_share_sums *sums)
 {
 	for (uint32_t i = 0; i < sums->count; i++)
 		sums->amount[i] = 0;
 }
 
-void share_sums_fini(struct share_sums *sums)
+void exact_share_sums_fini(struct exact_share_sums *sums)
 {
 	free(sums->amount);
-	*sums = (struct share_sums){0};
+	*sums = (struct exact_share_sums){0};
 }
 
 /* ---- rounding ---- */
 
-struct parts {
-	const share_fixed *amounts;
+struct rounding {
+	const exact_share_fixed *amounts;
 	const uint64_t *keys;
 };
 
 static int order_compare(const void *left, const void *right, void *own)
 {
-	const struct parts *parts = own;
+	const struct rounding *parts = own;
 	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-	share_fixed part_a = share_rank((uint64_t)parts->amounts[a]),
-		    part_b = share_rank((uint64_t)parts->amounts[b]);
+	exact_share_fixed part_a = exact_share_rank((uint64_t)parts->amounts[a]),
+			  part_b = exact_share_rank((uint64_t)parts->amounts[b]);
 
 	if (part_a != part_b)
 		return part_a > part_b ? -1 : 1;
@@ -83,22 +84,22 @@ static int order_compare(const void *left, const void *right, void *own)
 	return a < b ? -1 : a > b;
 }
 
-bool share_is_script(const struct run *run, const struct share *shares, size_t count)
+bool exact_share_is_script(const struct run *run, const struct exact_share *shares, size_t count)
 {
-	share_fixed all = 0, scripts = 0;
+	exact_share_fixed all = 0, scripts = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		all += shares[i].amount;
-		scripts += place_has_script(run, shares[i].context) ? shares[i].amount : 0;
+		scripts += row_key_has_script(run, shares[i].context) ? shares[i].amount : 0;
 	}
 	return scripts && scripts >= all / 4;
 }
 
-uint64_t share_round(
-	const share_fixed *amounts, const uint64_t *keys, uint64_t *times_ns, size_t *order, size_t count)
+uint64_t exact_share_round(const exact_share_fixed *amounts, const uint64_t *keys, uint64_t *times_ns,
+	size_t *order, size_t count)
 {
-	struct parts parts = {amounts, keys};
-	share_fixed sum = 0;
+	struct rounding parts = {amounts, keys};
+	exact_share_fixed sum = 0;
 	uint64_t total_ns, whole_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -107,7 +108,7 @@ uint64_t share_round(
 		whole_ns += times_ns[i];
 		order[i] = i;
 	}
-	total_ns = (uint64_t)((share_rank(sum) + (1 << 23)) >> 24);
+	total_ns = (uint64_t)((exact_share_rank(sum) + (1 << 23)) >> 24);
 	qsort_r(order, count, sizeof(*order), order_compare, &parts);
 	for (size_t i = 0; i < count && whole_ns < total_ns; i++, whole_ns++)
 		times_ns[order[i]]++;
@@ -117,15 +118,15 @@ uint64_t share_round(
 /* ---- rows ---- */
 
 struct rows_work {
-	struct numbering keys; /* of texts, by hash */
-	struct share_row *rows;
-	share_fixed *amounts, *best; /* of each row; of its context */
-	uint64_t *key_hashes;	     /* of each row */
-	struct store_bytes key;	     /* scratch */
+	struct key_ids keys; /* of texts, by hash */
+	struct exact_share_row *rows;
+	exact_share_fixed *amounts, *best; /* of each row; of its context */
+	uint64_t *key_hashes;		   /* of each row */
+	struct store_bytes key;		   /* scratch */
 };
 
-/* The row's number, made if need be; NUMBERING_NONE: memory is out. */
-static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t context, enum place_by by,
+/* The row's number, made if need be; KEY_IDS_NONE: memory is out. */
+static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t context, enum row_key_by by,
 	uint32_t depth, struct arena *arena)
 {
 	struct store_hash hash;
@@ -133,23 +134,23 @@ static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t c
 	bool is_new;
 
 	work->key.size = 0;
-	if (!place_put_key(&work->key, run, context, by, depth))
-		return NUMBERING_NONE;
+	if (!row_key_put(&work->key, run, context, by, depth))
+		return KEY_IDS_NONE;
 	if (!work->key.size)
 		store_bytes_put(&work->key, "<unknown>", strlen("<unknown>"));
 	if (work->key.failed)
-		return NUMBERING_NONE;
+		return KEY_IDS_NONE;
 	hash = store_hash128(work->key.data, work->key.size);
-	row = numbering_put(&work->keys, &hash, &is_new);
-	if (row == NUMBERING_NONE || !is_new)
+	row = key_ids_put(&work->keys, &hash, &is_new);
+	if (row == KEY_IDS_NONE || !is_new)
 		return row;
 	work->key_hashes[row] = hash.low;
 	work->rows[row].key = arena_copy(arena, (const char *)work->key.data, work->key.size);
-	return work->rows[row].key ? row : NUMBERING_NONE;
+	return work->rows[row].key ? row : KEY_IDS_NONE;
 }
 
-static bool rows_fill(struct rows_work *work, const struct run *run, const struct share *shares, size_t count,
-	const struct select *select, enum place_by by, uint32_t depth, struct arena *arena)
+static bool rows_fill(struct rows_work *work, const struct run *run, const struct exact_share *shares,
+	size_t count, const struct select *select, enum row_key_by by, uint32_t depth, struct arena *arena)
 {
 	for (size_t i = 0; i < count; i++) {
 		uint32_t row;
@@ -157,10 +158,10 @@ static bool rows_fill(struct rows_work *work, const struct run *run, const struc
 		if (select && !select_wants_context(select, shares[i].context))
 			continue;
 		row = row_of(work, run, shares[i].context, by, depth, arena);
-		if (row == NUMBERING_NONE)
+		if (row == KEY_IDS_NONE)
 			return false;
 		work->amounts[row] += shares[i].amount;
-		if (share_rank(shares[i].amount) > share_rank(work->best[row])) {
+		if (exact_share_rank(shares[i].amount) > exact_share_rank(work->best[row])) {
 			work->best[row] = shares[i].amount;
 			work->rows[row].context = shares[i].context;
 		}
@@ -170,7 +171,7 @@ static bool rows_fill(struct rows_work *work, const struct run *run, const struc
 
 static int row_compare(const void *left, const void *right)
 {
-	const struct share_row *a = left, *b = right;
+	const struct exact_share_row *a = left, *b = right;
 
 	if (a->time_ns != b->time_ns)
 		return a->time_ns > b->time_ns ? -1 : 1;
@@ -178,7 +179,7 @@ static int row_compare(const void *left, const void *right)
 }
 
 /* Rounds, sorts, leaves out what is nothing. */
-static bool rows_finish(struct rows_work *work, struct share_rows *rows, struct arena *arena)
+static bool rows_finish(struct rows_work *work, struct exact_share_rows *rows, struct arena *arena)
 {
 	size_t count = work->keys.count;
 	uint64_t *times_ns = arena_calloc(arena, count + 1, sizeof(*times_ns));
@@ -187,7 +188,7 @@ static bool rows_finish(struct rows_work *work, struct share_rows *rows, struct 
 	if (!times_ns || !order)
 		return false;
 	rows->rows = work->rows;
-	rows->total_ns = share_round(work->amounts, work->key_hashes, times_ns, order, count);
+	rows->total_ns = exact_share_round(work->amounts, work->key_hashes, times_ns, order, count);
 	for (size_t i = 0; i < count; i++) {
 		rows->rows[i].time_ns = times_ns[i];
 		rows->count += times_ns[i] != 0;
@@ -196,9 +197,9 @@ static bool rows_finish(struct rows_work *work, struct share_rows *rows, struct 
 	return true;
 }
 
-int share_rows_make(struct share_rows *rows, const struct run *run, const struct share *shares, size_t count,
-	const struct select *select, enum place_by by, uint32_t depth, struct arena *arena,
-	struct error *error)
+int exact_share_rows_make(struct exact_share_rows *rows, const struct run *run,
+	const struct exact_share *shares, size_t count, const struct select *select, enum row_key_by by,
+	uint32_t depth, struct arena *arena, struct error *error)
 {
 	struct rows_work work = {.rows = arena_calloc(arena, count + 1, sizeof(*work.rows)),
 		.amounts = arena_calloc(arena, count + 1, sizeof(*work.amounts)),
@@ -206,12 +207,12 @@ int share_rows_make(struct share_rows *rows, const struct run *run, const struct
 		.key_hashes = arena_calloc(arena, count + 1, sizeof(*work.key_hashes))};
 	bool is_done;
 
-	*rows = (struct share_rows){0};
-	numbering_init(&work.keys, sizeof(struct store_hash));
+	*rows = (struct exact_share_rows){0};
+	key_ids_init(&work.keys, sizeof(struct store_hash));
 	is_done = work.rows && work.amounts && work.best && work.key_hashes &&
 		  rows_fill(&work, run, shares, count, select, by, depth, arena) &&
 		  rows_finish(&work, rows, arena);
-	numbering_fini(&work.keys);
+	key_ids_fini(&work.keys);
 	store_bytes_fini(&work.key);
 	return is_done ? 0 : error_memory(error);
 }

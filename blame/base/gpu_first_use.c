@@ -54,7 +54,7 @@ static int is_said(bool *said, struct run *run, uint32_t stream, uint64_t begin_
 	return (int)count;
 }
 
-int used_since(uint64_t *since_ns, struct run *run, const struct process *processes, uint32_t count,
+int gpu_first_use_since(uint64_t *since_ns, struct run *run, const struct process *processes, uint32_t count,
 	struct error *error)
 {
 	uint32_t first = first_queue(run, processes, count);
@@ -71,7 +71,7 @@ int used_since(uint64_t *since_ns, struct run *run, const struct process *proces
 	return result;
 }
 
-uint64_t used_until(const struct run *run, const struct process *processes, uint32_t count)
+uint64_t gpu_first_use_until(const struct run *run, const struct process *processes, uint32_t count)
 {
 	uint64_t until_ns = 0;
 

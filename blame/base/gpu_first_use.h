@@ -14,9 +14,9 @@
 
 /* When the first of these processes' queues came to be, where the `monitored` span that begins then says
  * since=first-use: else nobody knows, and it is 0. */
-int used_since(uint64_t *since_ns, struct run *run, const struct process *processes, uint32_t count,
+int gpu_first_use_since(uint64_t *since_ns, struct run *run, const struct process *processes, uint32_t count,
 	struct error *error);
 /* When the last of their streams ended; STORE_OPEN_NS: it lives. */
-uint64_t used_until(const struct run *run, const struct process *processes, uint32_t count);
+uint64_t gpu_first_use_until(const struct run *run, const struct process *processes, uint32_t count);
 
 #endif

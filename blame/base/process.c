@@ -21,24 +21,24 @@ static struct identity identity_of(const struct run *run, uint32_t stream)
 		store_hash128(r->host, strlen(r->host)), r->s.pid, r->s.generation, r->s.rank};
 }
 
-/* The process of each stream; their number, NUMBERING_NONE: memory is out. */
+/* The process of each stream; their number, KEY_IDS_NONE: memory is out. */
 static uint32_t number_streams(
 	const struct run *run, const uint32_t *streams, uint32_t stream_count, uint32_t *process_of)
 {
-	struct numbering identities;
+	struct key_ids identities;
 	uint32_t count;
 
-	numbering_init(&identities, sizeof(struct identity));
+	key_ids_init(&identities, sizeof(struct identity));
 	for (uint32_t i = 0; i < stream_count; i++) {
 		struct identity identity = identity_of(run, streams[i]);
 
-		process_of[i] = numbering_put(&identities, &identity, NULL);
-		if (process_of[i] == NUMBERING_NONE)
+		process_of[i] = key_ids_put(&identities, &identity, NULL);
+		if (process_of[i] == KEY_IDS_NONE)
 			break;
 	}
-	count = stream_count && process_of[stream_count - 1] == NUMBERING_NONE ? NUMBERING_NONE
-									       : identities.count;
-	numbering_fini(&identities);
+	count = stream_count && process_of[stream_count - 1] == KEY_IDS_NONE ? KEY_IDS_NONE
+									     : identities.count;
+	key_ids_fini(&identities);
 	return count;
 }
 
@@ -53,7 +53,7 @@ int process_list(struct process **processes, uint32_t *count, const struct run *
 		return error_memory(error);
 	memset(process_of, 0xff, stream_count * sizeof(*process_of));
 	*count = number_streams(run, streams, stream_count, process_of);
-	*processes = *count == NUMBERING_NONE ? NULL : arena_calloc(arena, *count + 1, sizeof(**processes));
+	*processes = *count == KEY_IDS_NONE ? NULL : arena_calloc(arena, *count + 1, sizeof(**processes));
 	if (!*processes)
 		return error_memory(error);
 	for (uint32_t i = 0; i < stream_count; i++) {

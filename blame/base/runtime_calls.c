@@ -53,7 +53,7 @@ static bool is_root(const struct run *run, uint32_t context)
 	return scope == UINT32_MAX || run_scope(run, scope)->parent == UINT32_MAX;
 }
 
-uint32_t calls_context(const struct run *run, uint32_t context)
+uint32_t runtime_calls_context(const struct run *run, uint32_t context)
 {
 	uint32_t found = context;
 
@@ -71,7 +71,7 @@ uint32_t calls_context(const struct run *run, uint32_t context)
 	return found;
 }
 
-bool calls_is_call(const struct run_function *function)
+bool runtime_calls_is_call(const struct run_function *function)
 {
 	return !function->is_placeholder && (is_runtime(function) || is_mpi(function));
 }
@@ -86,13 +86,13 @@ static uint32_t call_of(const struct run *run, uint32_t context)
 		const struct run_function *function =
 			scope == UINT32_MAX ? NULL : run_function(run, run_scope(run, scope)->function);
 
-		if (function && calls_is_call(function))
+		if (function && runtime_calls_is_call(function))
 			found = at;
 	}
 	return found;
 }
 
-uint32_t calls_after(const struct run *run, uint32_t context, uint32_t wait)
+uint32_t runtime_calls_after(const struct run *run, uint32_t context, uint32_t wait)
 {
 	uint32_t call = call_of(run, wait), fence = call ? call : wait, at = context;
 
@@ -103,11 +103,11 @@ uint32_t calls_after(const struct run *run, uint32_t context, uint32_t wait)
 	return call ? run_context_parent(run, call) : wait;
 }
 
-void calls_fold(const struct run *run, struct share *shares, size_t count, const struct select *select,
-	enum place_by by)
+void runtime_calls_fold(const struct run *run, struct exact_share *shares, size_t count,
+	const struct select *select, enum row_key_by by)
 {
-	for (size_t i = 0; i < count && (by == PLACE_FUNCTION || by == PLACE_SCRIPT); i++) {
-		uint32_t context = calls_context(run, shares[i].context);
+	for (size_t i = 0; i < count && (by == ROW_KEY_FUNCTION || by == ROW_KEY_SCRIPT); i++) {
+		uint32_t context = runtime_calls_context(run, shares[i].context);
 
 		if (select_wants_context(select, context) == select_wants_context(select, shares[i].context))
 			shares[i].context = context;

@@ -12,9 +12,9 @@
 #include "blame/base/exact_share.h"
 
 /* The context of the outermost such call on the context's path; the context itself where there is none. */
-uint32_t calls_context(const struct run *run, uint32_t context);
+uint32_t runtime_calls_context(const struct run *run, uint32_t context);
 /* Is it a runtime's, a GPU's or MPI's? */
-bool calls_is_call(const struct run_function *function);
+bool runtime_calls_is_call(const struct run_function *function);
 /* Where a thread is that was sampled in `context`, once the synchronization at `wait` is over, which had
  * begun before: at the caller of what it waited in, if the sample was taken in there; elsewhere it stays.
  * What it runs since then only its next sample tells.
@@ -23,9 +23,9 @@ bool calls_is_call(const struct run_function *function);
  *   sampled   main;solve;cudaDeviceSynchronize;poll    main;finish;clFinish;poll
  *   after     main;solve                               main;finish
  */
-uint32_t calls_after(const struct run *run, uint32_t context, uint32_t wait);
+uint32_t runtime_calls_after(const struct run *run, uint32_t context, uint32_t wait);
 /* The same of all shares, in place, where rows are functions; the selector wants what it wanted. */
-void calls_fold(const struct run *run, struct share *shares, size_t count, const struct select *select,
-	enum place_by by);
+void runtime_calls_fold(const struct run *run, struct exact_share *shares, size_t count,
+	const struct select *select, enum row_key_by by);
 
 #endif

@@ -18,7 +18,7 @@ struct resume {
 	uint32_t context;
 };
 
-struct line {
+struct sweep_line {
 	struct extent_walk *walk;
 	uint32_t stream;
 	bool is_cpu;
@@ -31,7 +31,7 @@ struct line {
 	struct resume resume;
 };
 
-/* What calls_after() said. */
+/* What runtime_calls_after() said. */
 struct after {
 	uint32_t context, wait, is;
 };
@@ -44,9 +44,9 @@ struct due {
 struct sweep {
 	struct run *run;
 	uint64_t begin_ns, end_ns;
-	struct line **lines;
+	struct sweep_line **lines;
 	struct due *heap;
-	uint32_t line_count, line_room, heap_count;
+	uint32_t line_count, line_capacity, heap_count;
 	bool is_ready;
 	struct after afters[AFTERS];
 };
@@ -83,26 +83,26 @@ void sweep_free(struct sweep *sweep)
 
 static bool lines_widen(struct sweep *sweep)
 {
-	uint32_t room = sweep->line_room ? 2 * sweep->line_room : 16;
-	struct line **lines = realloc(sweep->lines, room * sizeof(*lines));
+	uint32_t capacity = sweep->line_capacity ? 2 * sweep->line_capacity : 16;
+	struct sweep_line **lines = realloc(sweep->lines, capacity * sizeof(*lines));
 	struct due *heap;
 
 	if (!lines)
 		return false;
 	sweep->lines = lines;
-	heap = realloc(sweep->heap, room * sizeof(*heap));
+	heap = realloc(sweep->heap, capacity * sizeof(*heap));
 	if (!heap)
 		return false;
 	sweep->heap = heap;
-	sweep->line_room = room;
+	sweep->line_capacity = capacity;
 	return true;
 }
 
-static struct line *line_new(struct sweep *sweep)
+static struct sweep_line *line_new(struct sweep *sweep)
 {
-	struct line *line;
+	struct sweep_line *line;
 
-	if (sweep->line_count == sweep->line_room && !lines_widen(sweep))
+	if (sweep->line_count == sweep->line_capacity && !lines_widen(sweep))
 		return NULL;
 	line = calloc(1, sizeof(*line));
 	if (!line)
@@ -121,7 +121,7 @@ int sweep_add_stream(struct sweep *sweep, uint32_t stream, struct error *error)
 int sweep_add_stream_read(
 	struct sweep *sweep, uint32_t stream, const struct extent_source *spans, struct error *error)
 {
-	struct line *line = line_new(sweep);
+	struct sweep_line *line = line_new(sweep);
 	int result;
 
 	if (!line)
@@ -137,7 +137,7 @@ int sweep_add_stream_read(
 
 int sweep_add_spans(struct sweep *sweep, const struct sweep_span *spans, size_t count, struct error *error)
 {
-	struct line *line = line_new(sweep);
+	struct sweep_line *line = line_new(sweep);
 
 	if (!line)
 		return error_memory(error);
@@ -149,7 +149,7 @@ int sweep_add_spans(struct sweep *sweep, const struct sweep_span *spans, size_t 
 
 /* ---- pieces ---- */
 
-static long spans_fill(const struct sweep *sweep, struct line *line)
+static long spans_fill(const struct sweep *sweep, struct sweep_line *line)
 {
 	long count = 0;
 
@@ -174,15 +174,15 @@ static long spans_fill(const struct sweep *sweep, struct line *line)
 	return count;
 }
 
-static int resume_begin(struct sweep *sweep, struct line *line, uint64_t begin_ns, struct error *error)
+static int resume_begin(struct sweep *sweep, struct sweep_line *line, uint64_t begin_ns, struct error *error)
 {
 	return scan_open(&line->resume.scan, sweep->run, line->stream, STORE_SAMPLES, begin_ns, sweep->end_ns,
 		STORE_CONTEXT | STORE_FLAGS, SCAN_CARRY, error);
 }
 
 /* Where the thread's last sample at this moment, or before it, was taken. */
-static int resume_at(
-	struct sweep *sweep, struct line *line, uint64_t time_ns, uint32_t *context, struct error *error)
+static int resume_at(struct sweep *sweep, struct sweep_line *line, uint64_t time_ns, uint32_t *context,
+	struct error *error)
 {
 	struct resume *resume = &line->resume;
 	int result = resume->scan ? 0 : resume_begin(sweep, line, time_ns, error);
@@ -221,13 +221,14 @@ static void leave_call(struct sweep *sweep, struct extent *piece)
 	if (!piece->ended || !piece->context)
 		return;
 	if (after->context != piece->context || after->wait != piece->ended)
-		*after = (struct after){
-			piece->context, piece->ended, calls_after(sweep->run, piece->context, piece->ended)};
+		*after = (struct after){piece->context, piece->ended,
+			runtime_calls_after(sweep->run, piece->context, piece->ended)};
 	piece->context = after->is;
 }
 
 /* The next piece of a line, NULL at its end. */
-static int line_next(struct sweep *sweep, struct line *line, struct extent **piece_out, struct error *error)
+static int line_next(
+	struct sweep *sweep, struct sweep_line *line, struct extent **piece_out, struct error *error)
 {
 	struct extent *piece;
 

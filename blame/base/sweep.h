@@ -7,7 +7,7 @@
  *   line 1   |==c====|==d=======|
  *
  * A blocked or runnable thread whose piece names no context is where its last sample was. A sample of a
- * synchronization tells where the thread is while that lasts, and no longer (calls_after()).
+ * synchronization tells where the thread is while that lasts, and no longer (runtime_calls_after()).
  */
 #ifndef BLAME_SWEEP_H
 #define BLAME_SWEEP_H

@@ -4,9 +4,9 @@
 
 /* What a sweep remembers of a record, at most, while lists grow: its launch, and when its work was queued. */
 #define RECORD_BYTES 32u
-#define BLOCKS_MAX 65536u /* of 5e11 records; a damaged store may claim any number */
+#define TIME_SLICES_MAX 65536u /* of 5e11 records; a damaged store may claim any number */
 
-uint64_t blocks_records = 8388608;
+uint64_t time_slices_records = 8388608;
 
 /* About; a stream's records are taken as spread over its life. */
 static double records_between(const struct run *run, const struct process *processes, uint32_t count,
@@ -28,20 +28,21 @@ static double records_between(const struct run *run, const struct process *proce
 	return records;
 }
 
-struct blocks blocks_of(const struct run *run, const struct process *processes, uint32_t count,
+struct time_slices time_slices_of(const struct run *run, const struct process *processes, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns)
 {
 	double records = records_between(run, processes, count, begin_ns, end_ns);
-	double wanted = records / (double)run_mem_bytes(run, RECORD_BYTES, blocks_records) + 1;
-	uint64_t length_ns = end_ns - begin_ns, blocks = wanted < BLOCKS_MAX ? (uint64_t)wanted : BLOCKS_MAX;
+	double wanted = records / (double)run_mem_bytes(run, RECORD_BYTES, time_slices_records) + 1;
+	uint64_t length_ns = end_ns - begin_ns,
+		 blocks = wanted < TIME_SLICES_MAX ? (uint64_t)wanted : TIME_SLICES_MAX;
 
-	return (struct blocks){.end_ns = begin_ns,
+	return (struct time_slices){.end_ns = begin_ns,
 		.of_begin_ns = begin_ns,
 		.of_end_ns = end_ns,
 		.count = blocks < length_ns ? blocks : length_ns};
 }
 
-bool blocks_next(struct blocks *blocks)
+bool time_slices_next(struct time_slices *blocks)
 {
 	uint64_t length_ns = blocks->of_end_ns - blocks->of_begin_ns;
 

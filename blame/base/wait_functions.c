@@ -13,24 +13,24 @@
 
 struct pattern {
 	char *glob;
-	enum waits_for waits_for;
+	enum wait_target wait_functions_target;
 };
 
 #define NOT_JUDGED 0xff
 
-struct waits {
+struct wait_functions {
 	struct run *run;
 	struct pattern *pattern;
 	size_t pattern_count;
-	uint8_t *function; /* enum waits_for or NOT_JUDGED, by run function */
-	uint32_t function_room;
+	uint8_t *function; /* enum wait_target or NOT_JUDGED, by run function */
+	uint32_t function_capacity;
 	uint8_t *context; /* the same by run context */
-	uint32_t context_room;
+	uint32_t context_capacity;
 };
 
 static const struct {
 	const char *glob;
-	enum waits_for waits_for;
+	enum wait_target wait_functions_target;
 } builtin[] = {
 	/* MPI, under whatever name (mpi_name.h). */
 	{"MPI_Wait", WAITS_FOR_RANK},
@@ -112,7 +112,7 @@ static const struct {
 	{"waitpid", WAITS_FOR_THREAD},
 };
 
-static int pattern_add(struct waits *waits, const char *glob, enum waits_for waits_for)
+static int pattern_add(struct wait_functions *waits, const char *glob, enum wait_target wait_functions_target)
 {
 	struct pattern *grown = realloc(waits->pattern, (waits->pattern_count + 1) * sizeof(*waits->pattern));
 	char *copy = strdup(glob);
@@ -123,13 +123,13 @@ static int pattern_add(struct waits *waits, const char *glob, enum waits_for wai
 		free(copy);
 		return -1;
 	}
-	grown[waits->pattern_count++] = (struct pattern){copy, waits_for};
+	grown[waits->pattern_count++] = (struct pattern){copy, wait_functions_target};
 	return 0;
 }
 
-static int file_line(struct waits *waits, char *line)
+static int file_line(struct wait_functions *waits, char *line)
 {
-	enum waits_for waits_for = WAITS_FOR_THREAD;
+	enum wait_target wait_functions_target = WAITS_FOR_THREAD;
 	size_t length;
 
 	line[strcspn(line, "#\n")] = '\0';
@@ -138,10 +138,10 @@ static int file_line(struct waits *waits, char *line)
 	while (length && strchr(" \t\r", line[length - 1]))
 		line[--length] = '\0';
 	if (*line == '!') {
-		waits_for = WAITS_FOR_NOTHING;
+		wait_functions_target = WAITS_FOR_NOTHING;
 		line++;
 	}
-	return *line ? pattern_add(waits, line, waits_for) : 0;
+	return *line ? pattern_add(waits, line, wait_functions_target) : 0;
 }
 
 static int file_fail(const char *path, struct error *error)
@@ -150,16 +150,16 @@ static int file_fail(const char *path, struct error *error)
 		strerror(errno));
 }
 
-static int file_read(struct waits *waits, const char *path, struct error *error)
+static int file_read(struct wait_functions *waits, const char *path, struct error *error)
 {
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	int result = 0;
 
 	if (!file)
 		return file_fail(path, error);
-	while (!result && (errno = 0, getline(&line, &room, file) >= 0))
+	while (!result && (errno = 0, getline(&line, &capacity, file) >= 0))
 		result = file_line(waits, line) ? error_memory(error) : 0;
 	if (!result && !feof(file)) /* a directory, a disk that fails, no memory */
 		result = file_fail(path, error);
@@ -168,32 +168,32 @@ static int file_read(struct waits *waits, const char *path, struct error *error)
 	return result;
 }
 
-int waits_new(struct waits **out, struct run *run, const char *path, struct error *error)
+int wait_functions_new(struct wait_functions **out, struct run *run, const char *path, struct error *error)
 {
-	struct waits *waits = calloc(1, sizeof(*waits));
+	struct wait_functions *waits = calloc(1, sizeof(*waits));
 
 	if (!waits)
 		return error_memory(error);
 	waits->run = run;
 	for (size_t i = 0; i < sizeof(builtin) / sizeof(builtin[0]); i++)
-		if (pattern_add(waits, builtin[i].glob, builtin[i].waits_for)) {
-			waits_free(waits);
+		if (pattern_add(waits, builtin[i].glob, builtin[i].wait_functions_target)) {
+			wait_functions_free(waits);
 			return error_memory(error);
 		}
 	if (path && file_read(waits, path, error)) {
-		waits_free(waits);
+		wait_functions_free(waits);
 		return -error->code;
 	}
 	*out = waits;
 	return 0;
 }
 
-bool waits_are_own(const struct waits *waits)
+bool wait_functions_are_own(const struct wait_functions *waits)
 {
 	return waits->pattern_count != sizeof(builtin) / sizeof(builtin[0]);
 }
 
-void waits_free(struct waits *waits)
+void wait_functions_free(struct wait_functions *waits)
 {
 	if (!waits)
 		return;
@@ -206,18 +206,18 @@ void waits_free(struct waits *waits)
 }
 
 /* Room for `count` verdicts; new ones are NOT_JUDGED. */
-static bool verdicts_grow(uint8_t **verdicts, uint32_t *room, uint32_t count)
+static bool verdicts_grow(uint8_t **verdicts, uint32_t *capacity, uint32_t count)
 {
 	uint8_t *grown;
 
-	if (count <= *room)
+	if (count <= *capacity)
 		return true;
 	grown = realloc(*verdicts, count);
 	if (!grown)
 		return false;
-	memset(grown + *room, NOT_JUDGED, count - *room);
+	memset(grown + *capacity, NOT_JUDGED, count - *capacity);
 	*verdicts = grown;
-	*room = count;
+	*capacity = count;
 	return true;
 }
 
@@ -226,33 +226,33 @@ static bool is_match(const char *glob, const char *name, const char *plain)
 	return !fnmatch(glob, name, 0) || (plain && !fnmatch(glob, plain, 0));
 }
 
-static enum waits_for name_judge(const struct waits *waits, const struct run_function *function)
+static enum wait_target name_judge(const struct wait_functions *waits, const struct run_function *function)
 {
 	char mpi[MPI_NAME_BYTES];
 	const char *plain = mpi_name(mpi, function->name) ? mpi : NULL;
 
 	for (size_t i = waits->pattern_count; i-- > 0;)
 		if (is_match(waits->pattern[i].glob, function->name, plain))
-			return waits->pattern[i].waits_for;
+			return waits->pattern[i].wait_functions_target;
 	return openmp_is_nameless(function) ? WAITS_FOR_THREADS : WAITS_FOR_NOTHING;
 }
 
-static enum waits_for function_judge(struct waits *waits, uint32_t function)
+static enum wait_target function_judge(struct wait_functions *waits, uint32_t function)
 {
-	enum waits_for verdict;
+	enum wait_target verdict;
 
-	if (verdicts_grow(&waits->function, &waits->function_room, run_function_count(waits->run)) &&
+	if (verdicts_grow(&waits->function, &waits->function_capacity, run_function_count(waits->run)) &&
 		waits->function[function] != NOT_JUDGED)
-		return (enum waits_for)waits->function[function];
+		return (enum wait_target)waits->function[function];
 	verdict = name_judge(waits, run_function(waits->run, function));
-	if (function < waits->function_room)
+	if (function < waits->function_capacity)
 		waits->function[function] = (uint8_t)verdict;
 	return verdict;
 }
 
 /* Whether an OpenMP runtime's function that would wait does something else here: it runs a task, or, where it
  * has no name and may be anything, calls what does not wait. */
-static bool is_at_work(struct waits *waits, uint32_t leaf, uint32_t scope)
+static bool is_at_work(struct wait_functions *waits, uint32_t leaf, uint32_t scope)
 {
 	const struct run_function *own = run_function(waits->run, run_scope(waits->run, scope)->function);
 	bool is_nameless = openmp_is_nameless(own);
@@ -270,14 +270,14 @@ static bool is_at_work(struct waits *waits, uint32_t leaf, uint32_t scope)
 }
 
 /* The outermost waiting frame decides: what runs below a wait is part of it. */
-static enum waits_for context_walk(struct waits *waits, uint32_t context)
+static enum wait_target context_walk(struct wait_functions *waits, uint32_t context)
 {
 	uint32_t leaf = run_context(waits->run, context)->scope;
-	enum waits_for verdict = WAITS_FOR_NOTHING;
+	enum wait_target verdict = WAITS_FOR_NOTHING;
 
 	for (uint32_t scope = leaf; scope != UINT32_MAX; scope = run_scope(waits->run, scope)->parent) {
 		uint32_t number = run_scope(waits->run, scope)->function;
-		enum waits_for here = function_judge(waits, number);
+		enum wait_target here = function_judge(waits, number);
 
 		if (here != WAITS_FOR_NOTHING &&
 			!(openmp_is_own(run_function(waits->run, number)) && is_at_work(waits, leaf, scope)))
@@ -286,22 +286,23 @@ static enum waits_for context_walk(struct waits *waits, uint32_t context)
 	return verdict;
 }
 
-static __attribute__((noinline)) enum waits_for context_judge(struct waits *waits, uint32_t context)
+static __attribute__((noinline)) enum wait_target context_judge(
+	struct wait_functions *waits, uint32_t context)
 {
-	enum waits_for verdict;
+	enum wait_target verdict;
 
-	if (verdicts_grow(&waits->context, &waits->context_room, run_context_count(waits->run)) &&
+	if (verdicts_grow(&waits->context, &waits->context_capacity, run_context_count(waits->run)) &&
 		waits->context[context] != NOT_JUDGED)
-		return (enum waits_for)waits->context[context];
+		return (enum wait_target)waits->context[context];
 	verdict = context_walk(waits, context);
-	if (context < waits->context_room)
+	if (context < waits->context_capacity)
 		waits->context[context] = (uint8_t)verdict;
 	return verdict;
 }
 
-enum waits_for waits_for(struct waits *waits, uint32_t context)
+enum wait_target wait_functions_target(struct wait_functions *waits, uint32_t context)
 {
-	if (context < waits->context_room && waits->context[context] != NOT_JUDGED)
-		return (enum waits_for)waits->context[context];
+	if (context < waits->context_capacity && waits->context[context] != NOT_JUDGED)
+		return (enum wait_target)waits->context[context];
 	return context ? context_judge(waits, context) : WAITS_FOR_NOTHING;
 }

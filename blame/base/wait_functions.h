@@ -9,16 +9,16 @@
 
 #include "timeline/run/run.h"
 
-struct waits;
+struct wait_functions;
 
 /* The built-in table; `path` NULL or a file of lines "GLOB" (waits) and "!GLOB" (works after all; the last
  * match wins), '#' begins a comment. ERROR_USAGE when it cannot be read. */
-int waits_new(struct waits **waits, struct run *run, const char *path, struct error *error);
+int wait_functions_new(struct wait_functions **waits, struct run *run, const char *path, struct error *error);
 /* Whether the table is another than the built-in one. */
-bool waits_are_own(const struct waits *waits);
-void waits_free(struct waits *waits);
+bool wait_functions_are_own(const struct wait_functions *waits);
+void wait_functions_free(struct wait_functions *waits);
 
-enum waits_for {
+enum wait_target {
 	WAITS_FOR_NOTHING, /* it works */
 	WAITS_FOR_THREAD,  /* or for the system */
 	WAITS_FOR_THREADS, /* at a barrier: the last to come holds up the others */
@@ -26,10 +26,10 @@ enum waits_for {
 	WAITS_FOR_RANKS /* in a collective call, the same */
 };
 /* What the context's path waits for, by its outermost waiting function; remembered per context. */
-enum waits_for waits_for(struct waits *waits, uint32_t context);
-static inline bool waits_context(struct waits *waits, uint32_t context)
+enum wait_target wait_functions_target(struct wait_functions *waits, uint32_t context);
+static inline bool wait_functions_match(struct wait_functions *waits, uint32_t context)
 {
-	return waits_for(waits, context) != WAITS_FOR_NOTHING;
+	return wait_functions_target(waits, context) != WAITS_FOR_NOTHING;
 }
 
 #endif

@@ -49,18 +49,18 @@ const char *finding_advice(enum finding_kind kind)
 
 static bool list_widen(struct findings_search *search)
 {
-	uint32_t room = search->room ? 2 * search->room : 64;
-	struct finding *list = realloc(search->list, room * sizeof(*list));
+	uint32_t capacity = search->capacity ? 2 * search->capacity : 64;
+	struct finding *list = realloc(search->list, capacity * sizeof(*list));
 	uint64_t *longest_ns;
 
 	if (!list)
 		return false;
 	search->list = list;
-	longest_ns = realloc(search->longest_ns, room * sizeof(*longest_ns));
+	longest_ns = realloc(search->longest_ns, capacity * sizeof(*longest_ns));
 	if (!longest_ns)
 		return false;
 	search->longest_ns = longest_ns;
-	search->room = room;
+	search->capacity = capacity;
 	return true;
 }
 
@@ -71,8 +71,8 @@ bool findings_add(struct findings_search *search, const struct finding *one)
 	uint32_t number;
 	bool is_new;
 
-	number = numbering_put(&search->keys, &key, &is_new);
-	if (number == NUMBERING_NONE || (number >= search->room && !list_widen(search)))
+	number = key_ids_put(&search->keys, &key, &is_new);
+	if (number == KEY_IDS_NONE || (number >= search->capacity && !list_widen(search)))
 		return false;
 	finding = &search->list[number];
 	if (is_new) {
@@ -108,9 +108,9 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 {
 	struct case_key key = {
 		finding->kind, finding->context ? finding->context : UINT32_MAX - finding->stream};
-	uint32_t number = numbering_put(&search->keys, &key, NULL);
+	uint32_t number = key_ids_put(&search->keys, &key, NULL);
 
-	if (number == NUMBERING_NONE || (number >= search->room && !list_widen(search)))
+	if (number == KEY_IDS_NONE || (number >= search->capacity && !list_widen(search)))
 		return false;
 	search->list[number] = *finding;
 	search->longest_ns[number] = finding->time_ns - finding->save_ns;
@@ -196,7 +196,7 @@ static bool take_batch(void *own, const struct batch *batch)
 static bool take_work(struct findings_search *search, const struct sweep_span *spans, size_t count)
 {
 	uint64_t judged_ns = findings_sync_judged(search->sync);
-	const struct blocks *block = &search->block;
+	const struct time_slices *block = &search->block;
 	size_t first = 0, kept = 0;
 	struct sweep_span *work;
 
@@ -229,15 +229,15 @@ static bool take_work(struct findings_search *search, const struct sweep_span *s
 	return true;
 }
 
-static int read_block(struct findings_search *search, const struct process *process, struct error *error)
+static int read_slice(struct findings_search *search, const struct process *process, struct error *error)
 {
-	const struct queued_reader reader = {
+	const struct gpu_pending_reader reader = {
 		take_batch, search, STORE_CONTEXT | STORE_BYTES | STORE_ATTRIBUTES};
 	struct sweep_span *spans;
 	size_t count;
 	int result;
 
-	result = queued_find(&spans, &count, search->run, process, search->block.begin_ns,
+	result = gpu_pending_find(&spans, &count, search->run, process, search->block.begin_ns,
 		search->block.end_ns, true, &reader, error);
 	if (result)
 		return result;
@@ -255,9 +255,9 @@ static int read_process(struct findings_search *search, const struct process *pr
 	if (!search->use || !search->sync)
 		result = error_memory(error);
 	search->block =
-		blocks_of(search->run, process, 1, search->question->begin_ns, search->question->end_ns);
-	while (!result && blocks_next(&search->block))
-		result = read_block(search, process, error);
+		time_slices_of(search->run, process, 1, search->question->begin_ns, search->question->end_ns);
+	while (!result && time_slices_next(&search->block))
+		result = read_slice(search, process, error);
 	if (!result && !findings_use_judge(search))
 		result = error_memory(error);
 	findings_use_free(search->use);
@@ -339,12 +339,12 @@ int findings_make(struct findings *findings, struct run *run, const struct idle_
 	int result = process_list(
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
-	numbering_init(&search.keys, sizeof(struct case_key));
+	key_ids_init(&search.keys, sizeof(struct case_key));
 	for (uint32_t p = 0; p < count && !result; p++)
 		result = read_process(&search, &processes[p], error);
 	if (!result)
 		result = collect(&search, findings, arena, error);
-	numbering_fini(&search.keys);
+	key_ids_fini(&search.keys);
 	free(search.list);
 	free(search.longest_ns);
 	return result;

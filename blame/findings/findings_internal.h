@@ -44,19 +44,19 @@ struct findings_kernel_home {
 
 struct findings_use {
 	const struct process *process;
-	struct numbering buffers, kernels,
+	struct key_ids buffers, kernels,
 		homes; /* by hash of the name; by context; by struct findings_kernel_home */
 	struct findings_transfer *transfers;
-	size_t transfer_count, transfer_room;
+	size_t transfer_count, transfer_capacity;
 	struct findings_kernel *cases;
-	uint32_t case_room;
+	uint32_t case_capacity;
 	struct findings_queue *queues;
 	uint32_t queue_count, queue_at; /* the one that was asked for last */
 	struct {
 		uint32_t context, stream;
 	} put[FINDINGS_PUT]; /* kernels whose home was put already, by their contexts */
 	uint8_t *has_none;   /* by attributes, texts of the process's store: bits of what they do not say */
-	uint32_t text_room;
+	uint32_t text_capacity;
 	uint64_t devices_there; /* 0: not known */
 	uint64_t compiles, compile_ns, copies, alloc_bytes, allocs;
 	uint32_t compile_context, compile_stream;
@@ -66,12 +66,12 @@ struct findings_use {
 struct findings_search {
 	struct run *run;
 	const struct idle_question *question;
-	struct numbering keys;
+	struct key_ids keys;
 	struct finding *list; /* by number */
 	uint64_t *longest_ns;
-	uint32_t room;
+	uint32_t capacity;
 	/* of the process and the block being read */
-	struct blocks block;
+	struct time_slices block;
 	struct sweep_span *work; /* without a hole from the last stretch before the block on */
 	size_t work_count;
 	struct findings_use *use;

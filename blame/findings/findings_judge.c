@@ -183,19 +183,19 @@ static bool judge_devices(struct findings_search *search)
 static bool judge_contexts(struct findings_search *search)
 {
 	const struct findings_use *use = search->use;
-	struct numbering kernels;
+	struct key_ids kernels;
 	uint32_t again = 0;
 
-	numbering_init(&kernels, 2 * sizeof(uint32_t));
+	key_ids_init(&kernels, 2 * sizeof(uint32_t));
 	for (uint32_t i = 0; i < use->homes.count; i++) {
-		const struct findings_kernel_home *home = numbering_key(&use->homes, i);
+		const struct findings_kernel_home *home = key_ids_key(&use->homes, i);
 		const uint32_t kernel[2] = {home->function, home->device};
 		bool is_new = true;
 
-		numbering_put(&kernels, kernel, &is_new);
+		key_ids_put(&kernels, kernel, &is_new);
 		again += !is_new;
 	}
-	numbering_fini(&kernels);
+	key_ids_fini(&kernels);
 	if (again && use->compiles > 1)
 		return findings_put(search, &(struct finding){.kind = FINDING_MANY_CONTEXTS,
 						    .context = use->compile_context,

@@ -15,7 +15,7 @@
 #include "store/base/array.h"
 #include "store/base/hash.h"
 
-#define COPIES_TOLD 16u
+#define COPIES_KNOWN 16u
 
 /* A synchronization, or a call of MPI. */
 struct call {
@@ -32,7 +32,7 @@ struct early {
 };
 
 /* Where the judgement of a thread stands. */
-struct thread {
+struct sync_thread {
 	uint64_t before_ns; /* end of the synchronization before */
 	bool is_early;	    /* the last one, unless the thread sends before next_ns */
 	uint64_t next_ns;   /* UINT64_MAX: behind this block */
@@ -41,18 +41,18 @@ struct thread {
 
 struct findings_sync {
 	uint64_t *copies; /* 2 x end, + 1: from the device */
-	size_t copy_count, copy_room;
+	size_t copy_count, copy_capacity;
 	struct call *calls;
-	size_t call_count, call_room, call_number;
+	size_t call_count, call_capacity, call_number;
 	struct { /* directions of copies that were told already */
 		uint32_t stream, attributes;
 		enum extent_state state;
-	} told[COPIES_TOLD];
-	struct numbering streams; /* of `threads` */
-	struct thread *threads;
-	size_t thread_room;
+	} known_copies[COPIES_KNOWN];
+	struct key_ids streams; /* of `threads` */
+	struct sync_thread *threads;
+	size_t thread_capacity;
 	struct early *waiting; /* early for certain, but for their next work */
-	size_t waiting_count, waiting_room;
+	size_t waiting_count, waiting_capacity;
 	uint64_t judged_ns; /* see findings_sync_judged() */
 };
 
@@ -61,7 +61,7 @@ struct findings_sync *findings_sync_new(void)
 	struct findings_sync *sync = calloc(1, sizeof(*sync));
 
 	if (sync)
-		numbering_init(&sync->streams, sizeof(uint32_t));
+		key_ids_init(&sync->streams, sizeof(uint32_t));
 	return sync;
 }
 
@@ -69,7 +69,7 @@ void findings_sync_free(struct findings_sync *sync)
 {
 	if (!sync)
 		return;
-	numbering_fini(&sync->streams);
+	key_ids_fini(&sync->streams);
 	free(sync->copies);
 	free(sync->calls);
 	free(sync->threads);
@@ -79,7 +79,8 @@ void findings_sync_free(struct findings_sync *sync)
 
 static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 {
-	if (!array_widen((void **)&sync->copies, &sync->copy_room, sync->copy_count, sizeof(*sync->copies)))
+	if (!array_widen(
+		    (void **)&sync->copies, &sync->copy_capacity, sync->copy_count, sizeof(*sync->copies)))
 		return false;
 	sync->copies[sync->copy_count++] = end_ns << 1 | is_back;
 	return true;
@@ -87,7 +88,7 @@ static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 
 static bool put_call(struct findings_sync *sync, const struct call *call)
 {
-	if (!array_widen((void **)&sync->calls, &sync->call_room, sync->call_count, sizeof(*sync->calls)))
+	if (!array_widen((void **)&sync->calls, &sync->call_capacity, sync->call_count, sizeof(*sync->calls)))
 		return false;
 	sync->calls[sync->call_count] = *call;
 	sync->calls[sync->call_count++].number = sync->call_number++;
@@ -167,7 +168,7 @@ static bool early_add(struct findings_search *search, const struct early *early,
 	return findings_add(search, &finding);
 }
 
-static bool commit(struct findings_search *search, struct thread *thread)
+static bool commit(struct findings_search *search, struct sync_thread *thread)
 {
 	struct findings_sync *sync = search->sync;
 
@@ -176,14 +177,14 @@ static bool commit(struct findings_search *search, struct thread *thread)
 	thread->is_early = false;
 	if (thread->next_ns != UINT64_MAX)
 		return early_add(search, &thread->early, thread->next_ns);
-	if (!array_widen((void **)&sync->waiting, &sync->waiting_room, sync->waiting_count,
+	if (!array_widen((void **)&sync->waiting, &sync->waiting_capacity, sync->waiting_count,
 		    sizeof(*sync->waiting)))
 		return false;
 	sync->waiting[sync->waiting_count++] = thread->early;
 	return true;
 }
 
-static bool judge_sync(struct findings_search *search, struct thread *thread, const struct call *call)
+static bool judge_sync(struct findings_search *search, struct sync_thread *thread, const struct call *call)
 {
 	const struct sweep_span *work = work_after(search, call->begin_ns), *next;
 	struct finding finding = {.kind = FINDING_NEEDLESS_SYNC,
@@ -207,7 +208,7 @@ static bool judge_sync(struct findings_search *search, struct thread *thread, co
 	return true;
 }
 
-static bool judge_call(struct findings_search *search, struct thread *thread, const struct call *call)
+static bool judge_call(struct findings_search *search, struct sync_thread *thread, const struct call *call)
 {
 	bool is_kept;
 
@@ -224,16 +225,16 @@ static bool judge_call(struct findings_search *search, struct thread *thread, co
 /* ---- from block to block ---- */
 
 /* NULL: memory is out. */
-static struct thread *thread_of(struct findings_sync *sync, uint32_t stream)
+static struct sync_thread *thread_of(struct findings_sync *sync, uint32_t stream)
 {
 	bool is_new;
-	uint32_t number = numbering_put(&sync->streams, &stream, &is_new);
+	uint32_t number = key_ids_put(&sync->streams, &stream, &is_new);
 
-	if (number == NUMBERING_NONE ||
-		!array_widen((void **)&sync->threads, &sync->thread_room, number, sizeof(*sync->threads)))
+	if (number == KEY_IDS_NONE ||
+		!array_widen((void **)&sync->threads, &sync->thread_capacity, number, sizeof(*sync->threads)))
 		return NULL;
 	if (is_new)
-		sync->threads[number] = (struct thread){0};
+		sync->threads[number] = (struct sync_thread){0};
 	return &sync->threads[number];
 }
 
@@ -245,7 +246,7 @@ static bool judge_waiting(struct findings_search *search)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < sync->streams.count; i++) {
-		struct thread *thread = &sync->threads[i];
+		struct sync_thread *thread = &sync->threads[i];
 
 		if (!thread->is_early || thread->next_ns != UINT64_MAX)
 			continue;
@@ -289,19 +290,19 @@ static void copies_forget(struct findings_sync *sync)
 static enum extent_state copy_state(
 	const struct findings_search *search, const struct batch *batch, size_t row)
 {
-	uint32_t attributes = batch->attributes[row], at = attributes % COPIES_TOLD;
+	uint32_t attributes = batch->attributes[row], at = attributes % COPIES_KNOWN;
 	struct findings_sync *sync = search->sync;
 	const char *text;
 	size_t size;
 
 	if (!attributes)
 		return EXTENT_SET;
-	if (sync->told[at].attributes == attributes && sync->told[at].stream == batch->stream)
-		return sync->told[at].state;
+	if (sync->known_copies[at].attributes == attributes && sync->known_copies[at].stream == batch->stream)
+		return sync->known_copies[at].state;
 	text = batch_attributes(search->run, batch, row, &size);
-	sync->told[at].attributes = attributes;
-	sync->told[at].stream = batch->stream;
-	return sync->told[at].state = span_copy_state(text, size);
+	sync->known_copies[at].attributes = attributes;
+	sync->known_copies[at].stream = batch->stream;
+	return sync->known_copies[at].state = span_copy_state(text, size);
 }
 
 bool findings_sync_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
@@ -326,7 +327,7 @@ bool findings_sync_take(struct findings_search *search, const struct batch *batc
 static bool judge_calls(struct findings_search *search)
 {
 	struct findings_sync *sync = search->sync;
-	struct thread *thread = NULL;
+	struct sync_thread *thread = NULL;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < sync->call_count; i++) {

@@ -25,9 +25,9 @@ struct findings_use *findings_use_new(const struct process *process)
 	if (!use)
 		return NULL;
 	use->process = process;
-	numbering_init(&use->buffers, sizeof(struct store_hash));
-	numbering_init(&use->kernels, sizeof(uint32_t));
-	numbering_init(&use->homes, sizeof(struct findings_kernel_home));
+	key_ids_init(&use->buffers, sizeof(struct store_hash));
+	key_ids_init(&use->kernels, sizeof(uint32_t));
+	key_ids_init(&use->homes, sizeof(struct findings_kernel_home));
 	use->queues = calloc(process->stream_count + 1, sizeof(*use->queues));
 	if (use->queues)
 		return use;
@@ -39,9 +39,9 @@ void findings_use_free(struct findings_use *use)
 {
 	if (!use)
 		return;
-	numbering_fini(&use->buffers);
-	numbering_fini(&use->kernels);
-	numbering_fini(&use->homes);
+	key_ids_fini(&use->buffers);
+	key_ids_fini(&use->kernels);
+	key_ids_fini(&use->homes);
 	free(use->has_none);
 	free(use->transfers);
 	free(use->cases);
@@ -65,22 +65,22 @@ static bool find_attribute(
 	const char *attributes;
 	size_t size;
 
-	if (!text || (text < use->text_room && use->has_none[text] & none))
+	if (!text || (text < use->text_capacity && use->has_none[text] & none))
 		return false;
 	attributes = batch_attributes(search->run, batch, row, &size);
 	if (attribute_get(attributes, size, none == NO_ARGS ? "args" : "buffer", value, TEXT_BYTES))
 		return true;
-	if (text >= use->text_room && text < TEXTS_REMEMBERED) {
-		uint32_t room = 2 * text + 64;
-		uint8_t *wider = realloc(use->has_none, room);
+	if (text >= use->text_capacity && text < TEXTS_REMEMBERED) {
+		uint32_t capacity = 2 * text + 64;
+		uint8_t *wider = realloc(use->has_none, capacity);
 
 		if (!wider)
 			return false;
-		memset(wider + use->text_room, 0, room - use->text_room);
+		memset(wider + use->text_capacity, 0, capacity - use->text_capacity);
 		use->has_none = wider;
-		use->text_room = room;
+		use->text_capacity = capacity;
 	}
-	if (text < use->text_room)
+	if (text < use->text_capacity)
 		use->has_none[text] |= none;
 	return false;
 }
@@ -136,11 +136,11 @@ static bool take_copy(struct findings_search *search, const struct batch *batch,
 	state = span_copy_state(attributes, size);
 	if (state != EXTENT_COPY_IN && state != EXTENT_COPY_OUT)
 		return true;
-	if (!array_widen((void **)&use->transfers, &use->transfer_room, use->transfer_count,
+	if (!array_widen((void **)&use->transfers, &use->transfer_capacity, use->transfer_count,
 		    sizeof *use->transfers))
 		return false;
 	hash = store_hash128(name, strlen(name));
-	buffer = numbering_put(&use->buffers, &hash, NULL);
+	buffer = key_ids_put(&use->buffers, &hash, NULL);
 	use->transfers[use->transfer_count++] =
 		(struct findings_transfer){.begin_ns = findings_begin(search, batch, row),
 			.time_ns = findings_time(search, batch, row),
@@ -150,7 +150,7 @@ static bool take_copy(struct findings_search *search, const struct batch *batch,
 			.context = batch->context[row],
 			.stream = batch->stream,
 			.is_back = state == EXTENT_COPY_OUT};
-	return buffer != NUMBERING_NONE;
+	return buffer != KEY_IDS_NONE;
 }
 
 /* ---- arguments ---- */
@@ -203,17 +203,17 @@ static bool take_args(struct findings_search *search, const struct batch *batch,
 
 	if (count < 2)
 		return true;
-	number = numbering_put(&use->kernels, &batch->context[row], &is_new);
-	if (number == NUMBERING_NONE)
+	number = key_ids_put(&use->kernels, &batch->context[row], &is_new);
+	if (number == KEY_IDS_NONE)
 		return false;
-	if (number >= use->case_room) {
-		uint32_t room = use->case_room ? 2 * use->case_room : 64;
-		struct findings_kernel *cases = realloc(use->cases, room * sizeof(*cases));
+	if (number >= use->case_capacity) {
+		uint32_t capacity = use->case_capacity ? 2 * use->case_capacity : 64;
+		struct findings_kernel *cases = realloc(use->cases, capacity * sizeof(*cases));
 
 		if (!cases)
 			return false;
 		use->cases = cases;
-		use->case_room = room;
+		use->case_capacity = capacity;
 	}
 	if (is_new)
 		use->cases[number] =
@@ -244,7 +244,7 @@ static bool take_home(struct findings_search *search, uint32_t context, uint32_t
 		run_scope(search->run, scope)->function, stream->device, stream->context};
 	use->put[at].context = context;
 	use->put[at].stream = of;
-	return numbering_put(&use->homes, &home, NULL) != NUMBERING_NONE;
+	return key_ids_put(&use->homes, &home, NULL) != KEY_IDS_NONE;
 }
 
 static bool take_kernel(struct findings_search *search, const struct batch *batch, size_t row)

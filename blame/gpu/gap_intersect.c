@@ -31,7 +31,7 @@ struct course {
 /* One step on, which writes a gap, or what is none and is written over. What is passed is a copy of the
  * caller's, which what is written is no part of. */
 INLINE void course_step(struct course *at, const struct view *a, const struct view *b,
-	const struct gap_columns *to, bool has_since, bool has_who)
+	const struct gap_columns *to, bool has_since, bool has_origin)
 {
 	uint64_t a_ns = a->begin_ns[at->i], b_ns = b->begin_ns[at->j];
 	uint64_t from_ns = queues_later(a->open_ns[at->i], b->open_ns[at->j]);
@@ -41,8 +41,8 @@ INLINE void course_step(struct course *at, const struct view *a, const struct vi
 	to->end_ns[at->n] = queues_earlier(a_ns, b_ns);
 	to->queued_ns[at->n] =
 		has_since ? queues_earlier(a->since_ns[at->i], b->since_ns[at->j]) : UINT64_MAX;
-	if (has_who)
-		to->who[at->n] = choose(is_a, a->who[at->i], b->who[at->j]);
+	if (has_origin)
+		to->origin[at->n] = choose(is_a, a->origin[at->i], b->origin[at->j]);
 	at->n += (from_ns < a_ns) & (from_ns < b_ns);
 	at->i += is_a;
 	at->j += !is_a;
@@ -70,13 +70,13 @@ static void gap_columns_close_up(const struct gap_columns *columns, size_t at, s
 	memmove(columns->begin_ns + at, columns->begin_ns + from, count * sizeof(*columns->begin_ns));
 	memmove(columns->end_ns + at, columns->end_ns + from, count * sizeof(*columns->end_ns));
 	memmove(columns->queued_ns + at, columns->queued_ns + from, count * sizeof(*columns->queued_ns));
-	if (columns->who)
-		memmove(columns->who + at, columns->who + from, count * sizeof(*columns->who));
+	if (columns->origin)
+		memmove(columns->origin + at, columns->origin + from, count * sizeof(*columns->origin));
 }
 
 /* A step waits for the one before: the lists' second halves are met at the same time. */
-INLINE void meet(const struct view *left, const struct view *right, struct gap_columns *out, bool has_since,
-	bool has_who)
+INLINE void intersect(const struct view *left, const struct view *right, struct gap_columns *out,
+	bool has_since, bool has_origin)
 {
 	const struct view a = *left, b = *right;
 	const struct gap_columns to = *out;
@@ -87,44 +87,44 @@ INLINE void meet(const struct view *left, const struct view *right, struct gap_c
 		queues_earlier(to.queued_ns[to.count - 1], queues_earlier(a.before_ns, b.before_ns));
 	second.n = second_at;
 	while (half--) {
-		course_step(&first, &a, &b, &to, has_since, has_who);
-		course_step(&second, &a, &b, &to, has_since, has_who);
+		course_step(&first, &a, &b, &to, has_since, has_origin);
+		course_step(&second, &a, &b, &to, has_since, has_origin);
 	}
 	if (steps % 2)
-		course_step(&second, &a, &b, &to, has_since, has_who);
+		course_step(&second, &a, &b, &to, has_since, has_origin);
 	gap_columns_close_up(&to, first.n, second_at, second.n - second_at);
 	out->count = first.n + (second.n - second_at);
 }
 
-void queues_meet(const struct view *a, const struct view *b, struct gap_columns *to)
+void gap_intersect(const struct view *a, const struct view *b, struct gap_columns *to)
 {
 	b = b ? b : &nothing;
-	if (a->who)
-		meet(a, b, to, true, true);
+	if (a->origin)
+		intersect(a, b, to, true, true);
 	else if (a->since_ns)
-		meet(a, b, to, true, false);
+		intersect(a, b, to, true, false);
 	else
-		meet(a, b, to, false, false);
+		intersect(a, b, to, false, false);
 }
 
 /* What two views come to, appended to the scratch memory, as a view. */
-static struct view meet_aside(const struct view *a, const struct view *b, struct gap_columns *scratch)
+static struct view intersect_aside(const struct view *a, const struct view *b, struct gap_columns *scratch)
 {
 	size_t at = scratch->count;
 	struct gap_columns to = {scratch->begin_ns + at, scratch->end_ns + at, scratch->queued_ns + at,
-		a->who ? scratch->who + at : NULL, NULL, 1, 0};
+		a->origin ? scratch->origin + at : NULL, NULL, 1, 0};
 
 	to.queued_ns[0] = UINT64_MAX;
-	queues_meet(a, b, &to);
+	gap_intersect(a, b, &to);
 	to.begin_ns[to.count] = queues_later(a->open_ns[a->count], b->open_ns[b->count]);
 	to.end_ns[to.count] = to.queued_ns[to.count] = UINT64_MAX;
 	scratch->count += to.count + 1;
 	return (struct view){to.begin_ns + 1, to.end_ns + 1, a->since_ns ? to.queued_ns + 1 : NULL,
-		a->who ? to.who + 1 : NULL, to.queued_ns[0], to.count - 1};
+		a->origin ? to.origin + 1 : NULL, to.queued_ns[0], to.count - 1};
 }
 
 /* Neighbours by pairs, until two are left, so that queues stay in order where begins are equal. */
-bool queues_meet_pairs(struct queues *queues, uint32_t *count, size_t rows, const struct gap_columns *like)
+bool gap_intersect_pairs(struct queues *queues, uint32_t *count, size_t rows, const struct gap_columns *like)
 {
 	struct view *views = queues->views;
 
@@ -136,7 +136,7 @@ bool queues_meet_pairs(struct queues *queues, uint32_t *count, size_t rows, cons
 		if (!gap_columns_reserve(scratch, rows + 2 * (size_t)*count, like))
 			return false;
 		for (uint32_t p = 0; p < pairs; p++)
-			views[p] = meet_aside(&views[2 * p], &views[2 * p + 1], scratch);
+			views[p] = intersect_aside(&views[2 * p], &views[2 * p + 1], scratch);
 		if (*count % 2)
 			views[pairs] = views[*count - 1];
 		*count = pairs + *count % 2;

@@ -9,24 +9,25 @@
 #include "store/base/array.h"
 #include "timeline/scan/scan.h"
 
-struct search {
+struct pending_search {
 	struct run *run;
 	uint64_t begin_ns, end_ns; /* window */
 	struct launches launches;
 	struct sweep_span *spans;
-	size_t span_count, span_room;
+	size_t span_count, span_capacity;
 	bool is_wanted; /* a thread is in a synchronization call */
-	const struct queued_reader *reader;
+	const struct gpu_pending_reader *reader;
 	uint64_t since_ns[BATCH_ROWS]; /* of the batch at hand */
-	struct queued_calls calls;
+	struct gpu_pending_calls calls;
 };
 
 /* ---- launches ---- */
 
-static bool take_thread(struct search *search, const struct batch *batch)
+static bool take_thread(struct pending_search *search, const struct batch *batch)
 {
-	search->is_wanted = search->is_wanted || queued_waits_in(batch, search->begin_ns, search->end_ns);
-	return queued_put_calls(&search->launches, batch, &search->calls);
+	search->is_wanted =
+		search->is_wanted || gpu_pending_waits_in(batch, search->begin_ns, search->end_ns);
+	return gpu_pending_put_calls(&search->launches, batch, &search->calls);
 }
 
 /* ---- operations ---- */
@@ -37,7 +38,7 @@ static bool is_work(uint32_t op)
 }
 
 /* Spans of a queue come in order of begin: what overlaps its predecessor is united with it at once. */
-static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
+static bool put_span(struct pending_search *search, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (search->span_count) {
 		struct sweep_span *last = &search->spans[search->span_count - 1];
@@ -47,16 +48,17 @@ static bool put_span(struct search *search, uint64_t begin_ns, uint64_t end_ns)
 			return true;
 		}
 	}
-	if (!array_widen(
-		    (void **)&search->spans, &search->span_room, search->span_count, sizeof(*search->spans)))
+	if (!array_widen((void **)&search->spans, &search->span_capacity, search->span_count,
+		    sizeof(*search->spans)))
 		return false;
 	search->spans[search->span_count++] = (struct sweep_span){begin_ns, end_ns};
 	return true;
 }
 
-static bool take_queue(struct search *search, const struct batch *batch)
+static bool take_queue(struct pending_search *search, const struct batch *batch)
 {
-	queued_find_since(&search->launches, batch->link, batch->begin_ns, search->since_ns, batch->count);
+	gpu_pending_find_since(
+		&search->launches, batch->link, batch->begin_ns, search->since_ns, batch->count);
 	for (size_t i = 0; i < batch->count; i++)
 		if (is_work(batch->what[i]) && batch->end_ns[i] > batch->begin_ns[i] &&
 			!put_span(search, search->since_ns[i], batch->end_ns[i]))
@@ -65,13 +67,13 @@ static bool take_queue(struct search *search, const struct batch *batch)
 }
 
 /* Hands the spans of a stream to `take`, batch by batch. */
-static int each_span(struct search *search, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
-	bool (*take)(struct search *search, const struct batch *batch), struct error *error)
+static int each_span(struct pending_search *search, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	bool (*take)(struct pending_search *search, const struct batch *batch), struct error *error)
 {
 	const struct batch *batch;
 	struct scan *scan;
 	long count;
-	const struct queued_reader *reader = search->reader;
+	const struct gpu_pending_reader *reader = search->reader;
 	int result = scan_open(&scan, search->run, stream, STORE_SPANS, begin_ns, end_ns,
 		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | (reader ? reader->columns : 0), 0, error);
 
@@ -102,7 +104,7 @@ static void queue_sort(struct sweep_span *spans, size_t count)
 }
 
 /* Those of a queue, in order, go among those before, which are. False: memory is out. */
-static bool spans_merge(struct search *search, size_t before)
+static bool spans_merge(struct pending_search *search, size_t before)
 {
 	size_t left = before, right = search->span_count - before, to = search->span_count;
 	struct sweep_span *all = search->spans, *queue;
@@ -124,7 +126,7 @@ static bool spans_merge(struct search *search, size_t before)
 }
 
 /* Unites what overlaps, of all queues. */
-static void spans_unite(struct search *search)
+static void spans_unite(struct pending_search *search)
 {
 	size_t count = 0;
 
@@ -141,7 +143,7 @@ static void spans_unite(struct search *search)
 }
 
 /* Launches of the threads, in order of their links. */
-static int search_threads(struct search *search, const struct process *process, struct error *error)
+static int search_threads(struct pending_search *search, const struct process *process, struct error *error)
 {
 	int result = 0;
 
@@ -149,14 +151,14 @@ static int search_threads(struct search *search, const struct process *process, 
 		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;
 		result = each_span(search, process->streams[i], search->begin_ns,
-			queued_calls_until(queued_after(search->end_ns)), take_thread, error);
+			gpu_pending_calls_until(gpu_pending_after(search->end_ns)), take_thread, error);
 	}
 	if (!result)
 		launches_sort(&search->launches);
 	return result;
 }
 
-static int search_queues(struct search *search, const struct process *process, struct error *error)
+static int search_queues(struct pending_search *search, const struct process *process, struct error *error)
 {
 	int result = 0;
 
@@ -166,18 +168,18 @@ static int search_queues(struct search *search, const struct process *process, s
 		if (run_stream(search->run, process->streams[i])->s.kind != STORE_STREAM_GPU)
 			continue;
 		result = each_span(search, process->streams[i], search->begin_ns,
-			queued_after(search->end_ns), take_queue, error);
+			gpu_pending_after(search->end_ns), take_queue, error);
 		if (!result && !spans_merge(search, before))
 			result = error_memory(error);
 	}
 	return result;
 }
 
-int queued_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct queued_reader *reader,
+int gpu_pending_find(struct sweep_span **spans, size_t *count, struct run *run, const struct process *process,
+	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, const struct gpu_pending_reader *reader,
 	struct error *error)
 {
-	struct search search = {.run = run,
+	struct pending_search search = {.run = run,
 		.begin_ns = begin_ns,
 		.end_ns = end_ns,
 		.is_wanted = is_wanted_anyway || reader,

@@ -20,11 +20,11 @@
 /* Spans that a thread's line is made of. */
 struct states {
 	struct batch batch; /* with columns of its own, as long as need be */
-	size_t room;
+	size_t capacity;
 };
 
-struct thread {
-	struct queued_launches *of;
+struct pending_thread {
+	struct gpu_pending_launches *of;
 	struct scan *scan;
 	struct states read, given; /* since they were asked for; then */
 	uint64_t ops;		   /* bits of the operations that say something */
@@ -32,14 +32,14 @@ struct thread {
 	uint64_t read_ns; /* calls that begin before are read; UINT64_MAX: all are */
 };
 
-struct queued_launches {
+struct gpu_pending_launches {
 	uint64_t begin_ns, end_ns; /* window */
 	struct launches launches;
-	struct thread *threads;
+	struct pending_thread *threads;
 	uint32_t count;
 	bool is_wanted; /* a thread is in a synchronization call */
 	bool are_sorted;
-	struct queued_calls calls; /* of the batch at hand */
+	struct gpu_pending_calls calls; /* of the batch at hand */
 };
 
 /* ---- states ---- */
@@ -48,20 +48,20 @@ struct queued_launches {
 static bool states_widen(struct states *states)
 {
 	struct batch *to = &states->batch;
-	size_t room = states->room ? 2 * states->room : 256;
-	uint64_t *begin_ns = realloc(to->begin_ns, room * sizeof(*begin_ns)), *end_ns;
+	size_t capacity = states->capacity ? 2 * states->capacity : 256;
+	uint64_t *begin_ns = realloc(to->begin_ns, capacity * sizeof(*begin_ns)), *end_ns;
 	uint32_t *context, *what;
 
 	to->begin_ns = begin_ns ? begin_ns : to->begin_ns;
-	end_ns = realloc(to->end_ns, room * sizeof(*end_ns));
+	end_ns = realloc(to->end_ns, capacity * sizeof(*end_ns));
 	to->end_ns = end_ns ? end_ns : to->end_ns;
-	context = realloc(to->context, room * sizeof(*context));
+	context = realloc(to->context, capacity * sizeof(*context));
 	to->context = context ? context : to->context;
-	what = realloc(to->what, room * sizeof(*what));
+	what = realloc(to->what, capacity * sizeof(*what));
 	to->what = what ? what : to->what;
 	if (!begin_ns || !end_ns || !context || !what)
 		return false;
-	states->room = room;
+	states->capacity = capacity;
 	return true;
 }
 
@@ -88,7 +88,7 @@ static bool put_state(struct states *states, const struct batch *batch, size_t r
 {
 	struct batch *to = &states->batch;
 
-	if (to->count == states->room && !states_widen(states))
+	if (to->count == states->capacity && !states_widen(states))
 		return false;
 	to->begin_ns[to->count] = batch->begin_ns[row];
 	to->end_ns[to->count] = batch->end_ns[row];
@@ -98,7 +98,7 @@ static bool put_state(struct states *states, const struct batch *batch, size_t r
 }
 
 /* Launches say nothing, and are most. */
-static bool take_states(struct thread *thread, const struct batch *batch, size_t count)
+static bool take_states(struct pending_thread *thread, const struct batch *batch, size_t count)
 {
 	uint32_t last[ROWS_LOOKED_AT] = {0};
 	const uint32_t *what = batch->what;
@@ -135,11 +135,12 @@ static inline uint64_t is_other(const struct batch *batch, size_t row)
 
 static inline uint64_t is_long(const struct batch *batch, size_t row)
 {
-	return batch->end_ns[row] - batch->begin_ns[row] >= QUEUED_EARLY_NS ? LAUNCHES_LONG : 0;
+	return batch->end_ns[row] - batch->begin_ns[row] >= GPU_PENDING_EARLY_NS ? LAUNCHES_LONG : 0;
 }
 
 /* What the runtime tells of itself within a call (memory, waits) has the call's link, too. */
-bool queued_put_calls(struct launches *launches, const struct batch *of, struct queued_calls *memory)
+bool gpu_pending_put_calls(
+	struct launches *launches, const struct batch *of, struct gpu_pending_calls *memory)
 {
 	const struct batch batch = *of; /* what is written is no part of it */
 	uint64_t others = 0, lasted_ns = 0;
@@ -148,7 +149,7 @@ bool queued_put_calls(struct launches *launches, const struct batch *of, struct 
 		others |= batch.link[i] & is_other(&batch, i);
 		lasted_ns |= batch.end_ns[i] - batch.begin_ns[i];
 	}
-	if (!others && lasted_ns < QUEUED_EARLY_NS)
+	if (!others && lasted_ns < GPU_PENDING_EARLY_NS)
 		return launches_put(launches, batch.link, batch.end_ns, batch.count);
 	for (size_t i = 0; i < batch.count; i++) {
 		memory->links[i] = batch.link[i] & ~is_other(&batch, i);
@@ -158,7 +159,7 @@ bool queued_put_calls(struct launches *launches, const struct batch *of, struct 
 }
 
 /* Lines begin where the thread was last sampled: they are seldom read anew. */
-static uint64_t read_from(const struct queued_launches *launches)
+static uint64_t read_from(const struct gpu_pending_launches *launches)
 {
 	uint64_t begin_ns = launches->begin_ns, before_ns = launches->end_ns - begin_ns;
 
@@ -167,9 +168,9 @@ static uint64_t read_from(const struct queued_launches *launches)
 }
 
 static int thread_open(
-	struct queued_launches *launches, struct run *run, uint32_t stream, struct error *error)
+	struct gpu_pending_launches *launches, struct run *run, uint32_t stream, struct error *error)
 {
-	struct thread *thread = &launches->threads[launches->count++];
+	struct pending_thread *thread = &launches->threads[launches->count++];
 	bool has_samples = run_stream(run, stream)->s.count[STORE_SAMPLES] != 0;
 
 	thread->of = launches;
@@ -179,7 +180,7 @@ static int thread_open(
 		thread->ops |= (uint64_t)(span_kind_of(op, false, has_samples) != SPAN_KIND_COUNT) << op;
 	thread->wants_texts = span_kind_of(STORE_OP_TEXT, false, has_samples) != SPAN_KIND_COUNT;
 	return scan_open(&thread->scan, run, stream, STORE_SPANS, read_from(launches),
-		queued_calls_until(queued_after(launches->end_ns)),
+		gpu_pending_calls_until(gpu_pending_after(launches->end_ns)),
 		STORE_BEGIN | STORE_END | STORE_WHAT | STORE_LINK | STORE_CONTEXT, 0, error);
 }
 
@@ -193,23 +194,23 @@ static size_t count_until(const struct batch *batch, uint64_t end_ns)
 	return count;
 }
 
-static bool take_rows(struct thread *thread, const struct batch *batch)
+static bool take_rows(struct pending_thread *thread, const struct batch *batch)
 {
-	struct queued_launches *of = thread->of;
+	struct gpu_pending_launches *of = thread->of;
 
-	of->is_wanted = of->is_wanted || queued_waits_in(batch, of->begin_ns, of->end_ns);
+	of->is_wanted = of->is_wanted || gpu_pending_waits_in(batch, of->begin_ns, of->end_ns);
 	return take_states(thread, batch, count_until(batch, of->end_ns)) &&
-	       queued_put_calls(&of->launches, batch, &of->calls);
+	       gpu_pending_put_calls(&of->launches, batch, &of->calls);
 }
 
 #ifdef STORE_HAS_AVX2
-STORE_AVX2 static bool take_rows_wide(struct thread *thread, const struct batch *batch)
+STORE_AVX2 static bool take_rows_wide(struct pending_thread *thread, const struct batch *batch)
 {
 	return take_rows(thread, batch);
 }
 #endif
 
-static bool take_rows_best(struct thread *thread, const struct batch *batch)
+static bool take_rows_best(struct pending_thread *thread, const struct batch *batch)
 {
 #ifdef STORE_HAS_AVX2
 	if (store_cpu_has_avx2())
@@ -219,7 +220,7 @@ static bool take_rows_best(struct thread *thread, const struct batch *batch)
 }
 
 /* One batch more, unless all is read. */
-static int thread_read(struct thread *thread, struct error *error)
+static int thread_read(struct pending_thread *thread, struct error *error)
 {
 	const struct batch *batch;
 	long count = scan_next(thread->scan, &batch, error);
@@ -232,7 +233,7 @@ static int thread_read(struct thread *thread, struct error *error)
 
 static long thread_next(void *own, const struct batch **batch, struct error *error)
 {
-	struct thread *thread = own;
+	struct pending_thread *thread = own;
 	struct states given = thread->given;
 
 	while (!thread->read.batch.count && thread->read_ns != UINT64_MAX) {
@@ -248,17 +249,18 @@ static long thread_next(void *own, const struct batch **batch, struct error *err
 	return (long)thread->given.batch.count;
 }
 
-struct extent_source queued_thread_spans(struct queued_launches *launches, uint32_t thread)
+struct extent_source gpu_pending_thread_spans(struct gpu_pending_launches *launches, uint32_t thread)
 {
 	return (struct extent_source){thread_next, &launches->threads[thread], read_from(launches)};
 }
 
 /* ---- all ---- */
 
-int queued_launches_new(struct queued_launches **out, struct run *run, const struct process *process,
-	uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway, struct error *error)
+int gpu_pending_launches_new(struct gpu_pending_launches **out, struct run *run,
+	const struct process *process, uint64_t begin_ns, uint64_t end_ns, bool is_wanted_anyway,
+	struct error *error)
 {
-	struct queued_launches *launches = calloc(1, sizeof(*launches));
+	struct gpu_pending_launches *launches = calloc(1, sizeof(*launches));
 	int result = 0;
 
 	*out = launches;
@@ -274,13 +276,13 @@ int queued_launches_new(struct queued_launches **out, struct run *run, const str
 		if (run_stream(run, process->streams[i])->s.kind == STORE_STREAM_CPU)
 			result = thread_open(launches, run, process->streams[i], error);
 	if (result) {
-		queued_launches_free(launches);
+		gpu_pending_launches_free(launches);
 		*out = NULL;
 	}
 	return result;
 }
 
-void queued_launches_free(struct queued_launches *launches)
+void gpu_pending_launches_free(struct gpu_pending_launches *launches)
 {
 	if (!launches)
 		return;
@@ -294,12 +296,12 @@ void queued_launches_free(struct queued_launches *launches)
 	free(launches);
 }
 
-void queued_launches_pass(struct queued_launches *launches, uint64_t time_ns)
+void gpu_pending_launches_pass(struct gpu_pending_launches *launches, uint64_t time_ns)
 {
-	launches_pass(&launches->launches, queued_before(time_ns));
+	launches_pass(&launches->launches, gpu_pending_before(time_ns));
 }
 
-static int read_all(struct queued_launches *launches, uint64_t until_ns, struct error *error)
+static int read_all(struct gpu_pending_launches *launches, uint64_t until_ns, struct error *error)
 {
 	int result = 0;
 
@@ -309,9 +311,9 @@ static int read_all(struct queued_launches *launches, uint64_t until_ns, struct 
 	return result;
 }
 
-int queued_launches_read(struct queued_launches *launches, uint64_t until_ns, struct error *error)
+int gpu_pending_launches_read(struct gpu_pending_launches *launches, uint64_t until_ns, struct error *error)
 {
-	int result = read_all(launches, queued_calls_until(until_ns), error);
+	int result = read_all(launches, gpu_pending_calls_until(until_ns), error);
 
 	if (result || launches->are_sorted || !launches_have_pairs(&launches->launches))
 		return result;
@@ -333,17 +335,18 @@ static void tell_since(
 	for (size_t i = 0; i < count; i++) {
 		uint64_t before_ns = begins_ns[i] - rows[i];
 
-		signs |= (before_ns + QUEUED_EARLY_NS) | (QUEUED_REACH_NS - before_ns);
+		signs |= (before_ns + GPU_PENDING_EARLY_NS) | (GPU_PENDING_REACH_NS - before_ns);
 		/* Not at all before where that has a sign. */
 		since_ns[i] = begins_ns[i] - (before_ns & ((before_ns >> 63) - 1));
 	}
 	for (size_t i = 0; signs >> 63 && i < count; i++)
-		since_ns[i] = queued_since_of(rows[i], begins_ns[i]);
+		since_ns[i] = gpu_pending_since_of(rows[i], begins_ns[i]);
 }
 
 static uint64_t find_one(const struct launches *launches, uint64_t link, uint64_t begin_ns)
 {
-	return link ? queued_since_of(launches_end(launches, link, queued_calls_until(begin_ns)), begin_ns)
+	return link ? gpu_pending_since_of(
+			      launches_end(launches, link, gpu_pending_calls_until(begin_ns)), begin_ns)
 		    : begin_ns;
 }
 
@@ -380,7 +383,7 @@ STORE_AVX2 static void find_since_wide(const struct launches *launches, const ui
 }
 #endif
 
-void queued_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
+void gpu_pending_find_since(const struct launches *launches, const uint64_t *links, const uint64_t *begins_ns,
 	uint64_t *since_ns, size_t count)
 {
 #ifdef STORE_HAS_AVX2
@@ -392,11 +395,11 @@ void queued_find_since(const struct launches *launches, const uint64_t *links, c
 	find_since(launches, links, begins_ns, since_ns, count);
 }
 
-void queued_since(const struct queued_launches *launches, const uint64_t *links, const uint64_t *begins_ns,
-	uint64_t *since_ns, size_t count)
+void gpu_pending_since(const struct gpu_pending_launches *launches, const uint64_t *links,
+	const uint64_t *begins_ns, uint64_t *since_ns, size_t count)
 {
 	if (launches->is_wanted)
-		queued_find_since(&launches->launches, links, begins_ns, since_ns, count);
+		gpu_pending_find_since(&launches->launches, links, begins_ns, since_ns, count);
 	else
 		memcpy(since_ns, begins_ns, count * sizeof(*since_ns));
 }

@@ -32,8 +32,8 @@ struct launches_part {
 	uint64_t least, most; /* of those that were put */
 	uint64_t passed;      /* pages: those before are forgotten, or stay as they are */
 	struct launch *pairs;
-	bool are_pairs;		 /* they are too far apart for a table */
-	size_t count, pair_room; /* of pairs; of a table, all that was put */
+	bool are_pairs;		     /* they are too far apart for a table */
+	size_t count, pair_capacity; /* of pairs; of a table, all that was put */
 };
 
 #define LAUNCHES_PARTS 16u

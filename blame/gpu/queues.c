@@ -8,7 +8,9 @@
 
 #include "blame/gpu/queues_internal.h"
 
-#define KEPT_NS (QUEUED_REACH_NS + QUEUED_REACH_NS / 16) /* many become final at once, and are still near */
+#define KEPT_NS                                                                                             \
+	(GPU_PENDING_REACH_NS + GPU_PENDING_REACH_NS / 16) /* many become final at once, and are still near \
+							    */
 
 /* ---- rounds ---- */
 
@@ -70,14 +72,14 @@ static void sum_up(struct queues *queues, uint64_t time_ns)
 
 static int unite_until(struct queues *queues, uint64_t until_ns, struct error *error)
 {
-	struct queued_launches *launches = queues->question.launches;
+	struct gpu_pending_launches *launches = queues->question.launches;
 	const struct queues_cuts *cuts = queues->question.cuts;
 	uint64_t end_ns = queues->question.end_ns;
 	int result = 0;
 
 	if (launches) {
-		queued_launches_pass(launches, queues->now_ns);
-		result = queued_launches_read(launches, until_ns, error);
+		gpu_pending_launches_pass(launches, queues->now_ns);
+		result = gpu_pending_launches_read(launches, until_ns, error);
 	}
 	if (result)
 		return result;
@@ -156,7 +158,7 @@ static void make_final(struct queues *queues)
 	size_t final = of->count;
 
 	if (queues->question.launches && !queues->is_over)
-		final = gaps_find(gaps, queued_before(queues->now_ns));
+		final = gaps_find(gaps, gpu_pending_before(queues->now_ns));
 	if (queues->question.launches)
 		make_least(gaps);
 	for (size_t i = gaps->final; of->is_copy && i < final; i++)
@@ -178,13 +180,13 @@ static bool is_due(const struct queues *queues)
 static void gap_at(const struct queues *queues, size_t i, struct queues_gap *gap)
 {
 	const struct gap_columns *of = &queues->gaps.of;
-	uint64_t who = of->who ? of->who[i] : 0;
+	uint64_t origin = of->origin ? of->origin[i] : 0;
 
 	gap->begin_ns = of->begin_ns[i];
 	gap->end_ns = of->end_ns[i];
 	gap->queued_ns = of->queued_ns[i];
-	gap->stream = queues->list[who >> 32].stream;
-	gap->context = (uint32_t)who;
+	gap->stream = queues->list[origin >> 32].stream;
+	gap->context = (uint32_t)origin;
 	gap->is_copy = of->is_copy && of->is_copy[i];
 	gap->is_whole = true;
 }
@@ -312,11 +314,11 @@ static int reserve(struct queues *queues, uint32_t count, struct error *error)
 	queues->work = malloc(sizeof(*queues->work));
 	queues->part = malloc(sizeof(*queues->part));
 	if (question->wants_next)
-		gaps->who = malloc(sizeof(*gaps->who));
+		gaps->origin = malloc(sizeof(*gaps->origin));
 	if (question->by_kernel)
 		gaps->is_copy = malloc(sizeof(*gaps->is_copy));
 	if (!queues->list || !queues->views || !queues->lives || !queues->kernels || !queues->work ||
-		!queues->part || (question->wants_next && !gaps->who) ||
+		!queues->part || (question->wants_next && !gaps->origin) ||
 		(question->by_kernel && !gaps->is_copy) || !gap_columns_reserve(gaps, BATCH_ROWS, gaps))
 		return error_memory(error);
 	gap_columns_begin(gaps);

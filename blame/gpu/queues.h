@@ -9,7 +9,7 @@
  *
  * With the launches it knows what is queued, too. In a gap nothing runs, so that work which is queued there
  * stays so to its end: a gap needs no more than since when. Work that is queued in a gap may begin up to
- * QUEUED_REACH_NS behind it: so far the queues are read ahead, and gaps kept back.
+ * GPU_PENDING_REACH_NS behind it: so far the queues are read ahead, and gaps kept back.
  *
  * It takes simple queues alone: monitored for all their life, which has ended, nothing lost, no waits, and no
  * spans of one queue that overlap but do not do the same. That is what recorders leave as a rule; for all
@@ -53,9 +53,9 @@ struct queues_question {
 	bool by_kernel;	  /* gaps are where no kernel runs; where a copy does, they are parts of their own */
 	bool wants_kinds; /* of the sums all, not what counts as busy alone */
 	bool wants_next;  /* a gap's stream and context */
-	struct waits *waits;
-	struct queued_launches *launches; /* NULL: nobody asks for what is queued */
-	const struct queues_cuts *cuts;	  /* NULL: the window as a whole, see queues_sums() */
+	struct wait_functions *waits;
+	struct gpu_pending_launches *launches; /* NULL: nobody asks for what is queued */
+	const struct queues_cuts *cuts;	       /* NULL: the window as a whole, see queues_sums() */
 };
 
 struct queues;

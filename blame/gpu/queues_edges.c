@@ -50,7 +50,7 @@ static void edges_put(struct edges *edges, const struct rows *rows)
 }
 
 /* Within its life, and only what is alike overlaps. */
-static bool are_simple(const struct queue *queue, const struct rows *rows, const uint8_t *kind)
+static bool are_simple(const struct queue_reader *queue, const struct rows *rows, const uint8_t *kind)
 {
 	uint64_t reach_ns = queue->reach_ns;
 	uint32_t reach_kind = queue->reach_kind;
@@ -78,28 +78,28 @@ static bool may_begin_together(const uint64_t *begin_ns, size_t count)
 }
 
 /* Of spans that begin together the last one owns the line. The new ones begin at `at`. */
-static void put_who(struct queue *queue, const struct rows *rows, uint32_t number, size_t at)
+static void put_origins(struct queue_reader *queue, const struct rows *rows, uint32_t number, size_t at)
 {
 	const struct edges *edges = &queue->edges[LEVEL_ANY];
-	uint64_t *who = queue->who + at;
+	uint64_t *origin = queue->origin + at;
 	size_t before = at > edges->at ? at - 1 : at;
 
 	for (size_t row = 0; row < rows->count; row++)
-		who[row] = queues_who(number, rows->context[row]);
+		origin[row] = queues_origin(number, rows->context[row]);
 	if (!may_begin_together(edges->begin_ns + before, edges->count - before))
 		return;
 	for (size_t row = edges->count; row-- > edges->at + 1;)
 		if (edges->begin_ns[row - 1] == edges->begin_ns[row])
-			queue->who[row - 1] = queue->who[row];
+			queue->origin[row - 1] = queue->origin[row];
 		else if (row <= at)
 			break;
 }
 
 /* ---- room ---- */
 
-static bool widen(uint64_t **column, size_t room)
+static bool widen(uint64_t **column, size_t capacity)
 {
-	uint64_t *grown = realloc(*column, room * sizeof(*grown));
+	uint64_t *grown = realloc(*column, capacity * sizeof(*grown));
 
 	if (grown)
 		*column = grown;
@@ -107,18 +107,18 @@ static bool widen(uint64_t **column, size_t room)
 }
 
 /* For `rows` rows, and the one that begins never. */
-static bool queue_widen(const struct queues *queues, struct queue *queue, size_t rows)
+static bool queue_widen(const struct queues *queues, struct queue_reader *queue, size_t rows)
 {
-	bool wants_since = queues->question.launches, wants_who = queues->question.wants_next;
+	bool wants_since = queues->question.launches, wants_origin = queues->question.wants_next;
 
 	for (int level = 0; level < LEVEL_COUNT; level++)
 		if (queues->wants[level] && (!widen(&queue->edges[level].open_ns, rows + 1) ||
 						    !widen(&queue->edges[level].begin_ns, rows + 1)))
 			return false;
 	if ((wants_since && (!widen(&queue->links, rows + 1) || !widen(&queue->since_ns, rows + 1))) ||
-		(wants_who && !widen(&queue->who, rows + 1)))
+		(wants_origin && !widen(&queue->origin, rows + 1)))
 		return false;
-	queue->room = rows;
+	queue->capacity = rows;
 	return true;
 }
 
@@ -134,7 +134,7 @@ static bool tell_apart(struct queues *queues)
 		const struct edges *from = &queues->list[i].edges[LEVEL_COMM];
 		size_t bytes = (from->count + 1) * sizeof(*from->open_ns);
 
-		if (!queue_widen(queues, &queues->list[i], queues->list[i].room))
+		if (!queue_widen(queues, &queues->list[i], queues->list[i].capacity))
 			return false;
 		memcpy(to->open_ns, from->open_ns, bytes);
 		memcpy(to->begin_ns, from->begin_ns, bytes);
@@ -147,7 +147,7 @@ static bool tell_apart(struct queues *queues)
 
 bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *rows)
 {
-	struct queue *queue = &queues->list[number];
+	struct queue_reader *queue = &queues->list[number];
 	struct edges *edges = queue->edges;
 	const uint8_t *kind = queues->work->kind;
 	size_t at = edges[LEVEL_ANY].count;
@@ -167,8 +167,8 @@ bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *r
 		queue->reach_ns = edges[LEVEL_ANY].reach_ns;
 	if (queue->links)
 		memcpy(queue->links + at, rows->links, rows->count * sizeof(*queue->links));
-	if (queue->who)
-		put_who(queue, rows, number, at);
+	if (queue->origin)
+		put_origins(queue, rows, number, at);
 	return true;
 }
 
@@ -182,29 +182,29 @@ static void edges_shift(struct edges *edges)
 	edges->at = 0;
 }
 
-static void queue_shift(const struct queues *queues, struct queue *queue)
+static void queue_shift(const struct queues *queues, struct queue_reader *queue)
 {
 	const struct edges *any = &queue->edges[LEVEL_ANY];
 	size_t rows = any->count - any->at;
 
 	if (queue->links)
 		memmove(queue->links, queue->links + any->at, rows * sizeof(*queue->links));
-	if (queue->who)
-		memmove(queue->who, queue->who + any->at, rows * sizeof(*queue->who));
+	if (queue->origin)
+		memmove(queue->origin, queue->origin + any->at, rows * sizeof(*queue->origin));
 	for (int level = 0; level < LEVEL_COUNT; level++)
 		if (queues->wants[level])
 			edges_shift(&queue->edges[level]);
 }
 
-bool queue_make_room(const struct queues *queues, struct queue *queue)
+bool queue_reserve(const struct queues *queues, struct queue_reader *queue)
 {
 	queue_shift(queues, queue);
-	if (queue->edges[LEVEL_ANY].count + BATCH_ROWS <= queue->room)
+	if (queue->edges[LEVEL_ANY].count + BATCH_ROWS <= queue->capacity)
 		return true;
 	return queue_widen(queues, queue, 2 * (queue->edges[LEVEL_ANY].count + BATCH_ROWS));
 }
 
-bool queue_begin(const struct queues *queues, struct queue *queue)
+bool queue_begin(const struct queues *queues, struct queue_reader *queue)
 {
 	if (!queue_widen(queues, queue, 2 * BATCH_ROWS))
 		return false;
@@ -218,7 +218,7 @@ bool queue_begin(const struct queues *queues, struct queue *queue)
 	return true;
 }
 
-void queue_forget(struct queue *queue)
+void queue_forget(struct queue_reader *queue)
 {
 	for (int level = 0; level < LEVEL_COUNT; level++) {
 		free(queue->edges[level].open_ns);
@@ -226,5 +226,5 @@ void queue_forget(struct queue *queue)
 	}
 	free(queue->links);
 	free(queue->since_ns);
-	free(queue->who);
+	free(queue->origin);
 }

@@ -25,14 +25,14 @@ struct edges {
 	size_t at, count;
 };
 
-struct queue {
+struct queue_reader {
 	struct scan *scan;
 	struct edges edges[LEVEL_COUNT]; /* those that are wanted */
 	uint64_t *links; /* by row of LEVEL_ANY; NULL: nobody asks since when work is queued */
 	uint64_t
 		*since_ns; /* of the rows that are being united: since when one of them or behind is queued */
-	uint64_t *who;	   /* by row of LEVEL_ANY: queues_who(); NULL: nobody asks */
-	size_t room;
+	uint64_t *origin;  /* by row of LEVEL_ANY: queues_origin(); NULL: nobody asks */
+	size_t capacity;
 	bool is_over;
 	uint32_t stream;
 	uint64_t life_begin_ns, life_end_ns;
@@ -49,9 +49,9 @@ struct life {
 struct gap_columns {
 	uint64_t *begin_ns, *end_ns;
 	uint64_t *queued_ns; /* of what begins at its end or behind, as far as was united with it */
-	uint64_t *who;
+	uint64_t *origin;
 	uint8_t *is_copy; /* of kernels */
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* The first row behind `count` is there, too, and begins later than all that is met; nothing is queued there.
@@ -59,7 +59,7 @@ struct gap_columns {
 struct view {
 	const uint64_t *open_ns, *begin_ns;
 	const uint64_t *since_ns; /* when that row or one behind was queued */
-	const uint64_t *who;
+	const uint64_t *origin;
 	uint64_t before_ns; /* since_ns of any */
 	size_t count;
 };
@@ -91,7 +91,7 @@ struct queues {
 	struct run *run;
 	struct queues_question question;
 	bool wants[LEVEL_COUNT]; /* LEVEL_KERNEL: from the first kernel that communicates */
-	struct queue *list;
+	struct queue_reader *list;
 	uint32_t count;
 	uint32_t unmonitored; /* that live in the window, as far as is known */
 	struct view *views;   /* one for each queue */
@@ -124,7 +124,7 @@ static inline uint64_t queues_later(uint64_t a_ns, uint64_t b_ns)
 }
 
 /* The queue that a span is of, by its number, and its context. */
-static inline uint64_t queues_who(uint32_t number, uint32_t context)
+static inline uint64_t queues_origin(uint32_t number, uint32_t context)
 {
 	return (uint64_t)number << 32 | context;
 }
@@ -134,7 +134,7 @@ static inline uint64_t queues_who(uint32_t number, uint32_t context)
 /* queues->list[number] becomes that stream of the run, read from the window's begin on; queue_close() also
  * after an error (memory, a damaged run). */
 int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct error *error);
-void queue_close(struct queue *queue);
+void queue_close(struct queue_reader *queue);
 /* At least one row more, unless the queue is over. */
 int queue_fill(struct queues *queues, uint32_t number, struct error *error);
 void queues_tell_classes(struct queues *queues);
@@ -142,19 +142,19 @@ void queues_tell_classes(struct queues *queues);
 /* ---- queues_edges.c: false when memory is out ---- */
 
 /* All-zero but for its life; frees what it holds. */
-bool queue_begin(const struct queues *queues, struct queue *queue);
-void queue_forget(struct queue *queue);
+bool queue_begin(const struct queues *queues, struct queue_reader *queue);
+void queue_forget(struct queue_reader *queue);
 /* For one batch more. */
-bool queue_make_room(const struct queues *queues, struct queue *queue);
+bool queue_reserve(const struct queues *queues, struct queue_reader *queue);
 bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *rows);
 
 /* ---- gap_intersect.c ---- */
 
 /* The gaps that both lists have in common, appended; `b` NULL: those of one. */
-void queues_meet(const struct view *a, const struct view *b, struct gap_columns *to);
+void gap_intersect(const struct view *a, const struct view *b, struct gap_columns *to);
 /* Meets neighbours until no more than two of the queues' views are left, `rows` long in all. False when
  * memory is out. */
-bool queues_meet_pairs(struct queues *queues, uint32_t *count, size_t rows, const struct gap_columns *like);
+bool gap_intersect_pairs(struct queues *queues, uint32_t *count, size_t rows, const struct gap_columns *like);
 
 /* ---- queues_unite.c ---- */
 

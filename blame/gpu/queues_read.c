@@ -39,18 +39,18 @@ static inline uint32_t class_at(const struct queues *queues, uint32_t op)
 /* Told once per context. */
 static bool is_comm(struct queues *queues, uint32_t context)
 {
-	struct waits *waits = queues->question.waits;
+	struct wait_functions *waits = queues->question.waits;
 
 	if (context >= queues->context_count)
-		return waits_context(waits, context);
+		return wait_functions_match(waits, context);
 	if (queues->kernels[context] == NOT_TOLD)
-		queues->kernels[context] = waits_context(waits, context) ? COMMUNICATES : COMPUTES;
+		queues->kernels[context] = wait_functions_match(waits, context) ? COMMUNICATES : COMPUTES;
 	return queues->kernels[context] == COMMUNICATES;
 }
 
 /* A state: monitored for the whole life is as it should be. */
 static void take_state(
-	struct queues *queues, struct queue *queue, uint32_t op, uint64_t begin_ns, uint64_t end_ns)
+	struct queues *queues, struct queue_reader *queue, uint32_t op, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (op != STORE_OP_MONITORED || begin_ns > queue->life_begin_ns || end_ns < queue->life_end_ns) {
 		queues->is_odd = true;
@@ -105,7 +105,8 @@ static struct doubts doubts_of(const struct rows *rows, uint64_t reach_ns)
 }
 
 /* The rows that are work, where others are not. */
-static void sift(struct queues *queues, struct queue *queue, const struct batch *batch, struct rows *rows)
+static void sift(
+	struct queues *queues, struct queue_reader *queue, const struct batch *batch, struct rows *rows)
 {
 	struct rows_memory *to = queues->work;
 	size_t n = 0;
@@ -193,11 +194,11 @@ static bool take_rows_best(struct queues *queues, uint32_t number, const struct 
 
 int queue_fill(struct queues *queues, uint32_t number, struct error *error)
 {
-	struct queue *queue = &queues->list[number];
+	struct queue_reader *queue = &queues->list[number];
 	const struct batch *batch;
 	size_t before;
 
-	if (!queue_make_room(queues, queue))
+	if (!queue_reserve(queues, queue))
 		return error_memory(error);
 	before = queue->edges[LEVEL_ANY].count;
 	while (queue->edges[LEVEL_ANY].count == before) {
@@ -216,11 +217,11 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 {
 	const struct store_stream *s = &run_stream(queues->run, stream)->s;
 	const struct queues_question *question = &queues->question;
-	struct queue *queue = &queues->list[number];
+	struct queue_reader *queue = &queues->list[number];
 	uint64_t end_ns = question->end_ns;
 	unsigned columns = STORE_END | STORE_WHAT;
 
-	*queue = (struct queue){.stream = stream,
+	*queue = (struct queue_reader){.stream = stream,
 		.life_begin_ns = s->begin_ns,
 		.life_end_ns = s->end_ns,
 		.reach_kind = LEVEL_ANY};
@@ -232,13 +233,13 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 		columns |= STORE_CONTEXT;
 	if (question->launches) {
 		columns |= STORE_LINK;
-		end_ns = queued_after(end_ns);
+		end_ns = gpu_pending_after(end_ns);
 	}
 	return scan_open(&queue->scan, queues->run, stream, STORE_SPANS, question->begin_ns, end_ns, columns,
 		0, error);
 }
 
-void queue_close(struct queue *queue)
+void queue_close(struct queue_reader *queue)
 {
 	scan_close(queue->scan);
 	queue_forget(queue);

@@ -12,9 +12,9 @@
 
 /* ---- memory ---- */
 
-static bool widen(void *column, size_t size, size_t room)
+static bool widen(void *column, size_t size, size_t capacity)
 {
-	void **at = column, *grown = realloc(*at, room * size);
+	void **at = column, *grown = realloc(*at, capacity * size);
 
 	if (grown)
 		*at = grown;
@@ -24,18 +24,18 @@ static bool widen(void *column, size_t size, size_t room)
 /* Room for so many rows more, and the two beside; in the columns that `like` has. */
 bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like)
 {
-	size_t room = 2 * (columns->count + more + 2);
+	size_t capacity = 2 * (columns->count + more + 2);
 
-	if (columns->count + more + 2 <= columns->room)
+	if (columns->count + more + 2 <= columns->capacity)
 		return true;
-	columns->room = 0;
-	if (!widen(&columns->begin_ns, sizeof(uint64_t), room) ||
-		!widen(&columns->end_ns, sizeof(uint64_t), room) ||
-		!widen(&columns->queued_ns, sizeof(uint64_t), room) ||
-		(like->who && !widen(&columns->who, sizeof(uint64_t), room)) ||
-		(like->is_copy && !widen(&columns->is_copy, 1, room)))
+	columns->capacity = 0;
+	if (!widen(&columns->begin_ns, sizeof(uint64_t), capacity) ||
+		!widen(&columns->end_ns, sizeof(uint64_t), capacity) ||
+		!widen(&columns->queued_ns, sizeof(uint64_t), capacity) ||
+		(like->origin && !widen(&columns->origin, sizeof(uint64_t), capacity)) ||
+		(like->is_copy && !widen(&columns->is_copy, 1, capacity)))
 		return false;
-	columns->room = room;
+	columns->capacity = capacity;
 	return true;
 }
 
@@ -44,8 +44,8 @@ void gap_columns_begin(struct gap_columns *columns)
 	columns->count = 1;
 	columns->begin_ns[0] = columns->end_ns[0] = 0;
 	columns->queued_ns[0] = UINT64_MAX;
-	if (columns->who)
-		columns->who[0] = 0;
+	if (columns->origin)
+		columns->origin[0] = 0;
 	if (columns->is_copy)
 		columns->is_copy[0] = false;
 }
@@ -55,7 +55,7 @@ void gap_columns_fini(struct gap_columns *columns)
 	free(columns->begin_ns);
 	free(columns->end_ns);
 	free(columns->queued_ns);
-	free(columns->who);
+	free(columns->origin);
 	free(columns->is_copy);
 }
 
@@ -97,9 +97,9 @@ void queues_make_least(uint64_t *since_ns, size_t known, size_t count)
 }
 
 /* Since when rows of a queue are queued. */
-static void tell_since(struct queues *queues, struct queue *queue, struct view *view, size_t at)
+static void tell_since(struct queues *queues, struct queue_reader *queue, struct view *view, size_t at)
 {
-	queued_since(
+	gpu_pending_since(
 		queues->question.launches, queue->links + at, view->begin_ns, queue->since_ns, view->count);
 	queue->since_ns[view->count] = UINT64_MAX;
 	if (!queues_are_least(queue->since_ns, view->count))
@@ -109,7 +109,8 @@ static void tell_since(struct queues *queues, struct queue *queue, struct view *
 }
 
 /* What of a queue begins before, taken away. */
-static struct view queue_cut(struct queues *queues, struct queue *queue, enum level level, uint64_t until_ns)
+static struct view queue_cut(
+	struct queues *queues, struct queue_reader *queue, enum level level, uint64_t until_ns)
 {
 	struct edges *edges = &queue->edges[level];
 	struct view view = {.open_ns = edges->open_ns + edges->at,
@@ -123,7 +124,7 @@ static struct view queue_cut(struct queues *queues, struct queue *queue, enum le
 		return view;
 	if (queue->links)
 		tell_since(queues, queue, &view, at);
-	view.who = queue->who ? queue->who + at : NULL;
+	view.origin = queue->origin ? queue->origin + at : NULL;
 	return view;
 }
 
@@ -146,8 +147,8 @@ INLINE size_t put_at(const struct gap_columns *to, size_t at, uint64_t begin_ns,
 	to->begin_ns[at] = begin_ns;
 	to->end_ns[at] = end_ns;
 	to->queued_ns[at] = queued_ns;
-	if (to->who)
-		to->who[at] = 0;
+	if (to->origin)
+		to->origin[at] = 0;
 	if (to->is_copy)
 		to->is_copy[at] = is_copy;
 	return at + (begin_ns < end_ns);
@@ -164,10 +165,10 @@ static bool unite_level(
 		rows += queues->views[i].count;
 	}
 	if (!gap_columns_reserve(to, rows + 1, &queues->gaps.of) ||
-		!queues_meet_pairs(queues, &count, rows, &queues->gaps.of))
+		!gap_intersect_pairs(queues, &count, rows, &queues->gaps.of))
 		return false;
 	if (count)
-		queues_meet(&queues->views[0], count > 1 ? &queues->views[1] : NULL, to);
+		gap_intersect(&queues->views[0], count > 1 ? &queues->views[1] : NULL, to);
 	if (is_end)
 		to->count = put_at(to, to->count, queues_open_ns(queues, level), until_ns, UINT64_MAX, false);
 	for (size_t i = from; i < to->count; i++)
@@ -177,7 +178,7 @@ static bool unite_level(
 
 /* ---- gaps of kernels ---- */
 
-struct parts {
+struct gap_parts {
 	struct gap_columns any, to;
 	size_t row; /* of any */
 	uint64_t given_ns;
@@ -185,7 +186,7 @@ struct parts {
 
 /* In a gap of kernels copies run where there is none of all. Since when work is queued there nobody asks: it
  * is said to be as before, so that it never falls. */
-INLINE void put_parts(struct parts *parts, uint64_t open_ns, uint64_t until_ns)
+INLINE void put_parts(struct gap_parts *parts, uint64_t open_ns, uint64_t until_ns)
 {
 	const struct gap_columns any = parts->any, to = parts->to;
 	uint64_t now_ns = queues_later(parts->given_ns, open_ns);
@@ -204,7 +205,7 @@ INLINE void put_parts(struct parts *parts, uint64_t open_ns, uint64_t until_ns)
 }
 
 /* In most gaps of kernels no copy runs. */
-INLINE bool put_same(struct parts *parts, uint64_t begin_ns, uint64_t end_ns)
+INLINE bool put_same(struct gap_parts *parts, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct gap_columns any = parts->any, to = parts->to;
 	size_t row = parts->row;
@@ -221,7 +222,7 @@ static bool put_kernel_gaps(struct queues *queues)
 {
 	const struct gap_columns kernel = queues->found[LEVEL_COMM];
 	struct gap_columns *to = &queues->gaps.of;
-	struct parts parts = {.any = queues->found[LEVEL_ANY], .row = 1, .given_ns = queues->given_ns};
+	struct gap_parts parts = {.any = queues->found[LEVEL_ANY], .row = 1, .given_ns = queues->given_ns};
 
 	if (!gap_columns_reserve(to, 2 * parts.any.count + kernel.count, to))
 		return false;
@@ -258,8 +259,8 @@ static void gaps_shift(struct gap_list *gaps)
 	memmove(of->begin_ns, of->begin_ns + gone, count * sizeof(*of->begin_ns));
 	memmove(of->end_ns, of->end_ns + gone, count * sizeof(*of->end_ns));
 	memmove(of->queued_ns, of->queued_ns + gone, count * sizeof(*of->queued_ns));
-	if (of->who)
-		memmove(of->who, of->who + gone, count * sizeof(*of->who));
+	if (of->origin)
+		memmove(of->origin, of->origin + gone, count * sizeof(*of->origin));
 	if (of->is_copy)
 		memmove(of->is_copy, of->is_copy + gone, count);
 	of->count = count;

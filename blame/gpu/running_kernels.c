@@ -8,31 +8,31 @@
 #include "store/base/array.h"
 #include "timeline/scan/scan.h"
 
-struct queue {
+struct kernel_queue {
 	struct scan *scan;
 	const struct batch *batch;
 	size_t row;
 	uint64_t next_ns; /* UINT64_MAX: no more */
 };
 
-struct kernel {
+struct running_kernel {
 	uint64_t end_ns;
 	uint32_t context;
-	share_fixed entered;
+	exact_share_fixed entered;
 };
 
-struct running {
+struct running_kernels {
 	struct run *run;
 	uint64_t begin_ns, end_ns;
-	struct queue *queues;
+	struct kernel_queue *queues;
 	uint32_t queue_count;
-	struct kernel *heap;
+	struct running_kernel *heap;
 	uint32_t count;
-	size_t room;
+	size_t capacity;
 };
 
-int running_new(
-	struct running **running, struct run *run, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+int running_kernels_new(struct running_kernels **running, struct run *run, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
 {
 	*running = calloc(1, sizeof(**running));
 	if (!*running)
@@ -43,7 +43,7 @@ int running_new(
 	return 0;
 }
 
-void running_free(struct running *running)
+void running_kernels_free(struct running_kernels *running)
 {
 	if (!running)
 		return;
@@ -63,7 +63,7 @@ static bool is_kernel(const struct batch *batch, size_t row)
 }
 
 /* To the queue's next kernel. */
-static int queue_advance(struct queue *queue, struct error *error)
+static int queue_advance(struct kernel_queue *queue, struct error *error)
 {
 	for (;;) {
 		queue->row++;
@@ -82,17 +82,17 @@ static int queue_advance(struct queue *queue, struct error *error)
 	}
 }
 
-int running_add_queue(struct running *running, uint32_t stream, struct error *error)
+int running_kernels_add_queue(struct running_kernels *running, uint32_t stream, struct error *error)
 {
-	struct queue *queues = realloc(running->queues, (running->queue_count + 1) * sizeof(*queues));
-	struct queue *queue;
+	struct kernel_queue *queues = realloc(running->queues, (running->queue_count + 1) * sizeof(*queues));
+	struct kernel_queue *queue;
 	int result;
 
 	if (!queues)
 		return error_memory(error);
 	running->queues = queues;
 	queue = &queues[running->queue_count];
-	*queue = (struct queue){.next_ns = UINT64_MAX};
+	*queue = (struct kernel_queue){.next_ns = UINT64_MAX};
 	result = scan_open(&queue->scan, running->run, stream, STORE_SPANS, running->begin_ns,
 		running->end_ns, STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT, SCAN_CLIP, error);
 	if (result)
@@ -103,11 +103,11 @@ int running_add_queue(struct running *running, uint32_t stream, struct error *er
 
 /* ---- the heap ---- */
 
-static bool heap_push(struct running *running, struct kernel kernel)
+static bool heap_push(struct running_kernels *running, struct running_kernel kernel)
 {
 	uint32_t at = running->count;
 
-	if (!array_widen((void **)&running->heap, &running->room, at, sizeof *running->heap))
+	if (!array_widen((void **)&running->heap, &running->capacity, at, sizeof *running->heap))
 		return false;
 	running->count++;
 	for (; at && running->heap[(at - 1) / 2].end_ns > kernel.end_ns; at = (at - 1) / 2)
@@ -116,9 +116,9 @@ static bool heap_push(struct running *running, struct kernel kernel)
 	return true;
 }
 
-static struct kernel heap_pop(struct running *running)
+static struct running_kernel heap_pop(struct running_kernels *running)
 {
-	struct kernel *heap = running->heap, first = heap[0], last = heap[--running->count];
+	struct running_kernel *heap = running->heap, first = heap[0], last = heap[--running->count];
 	uint32_t at = 0;
 
 	for (;;) {
@@ -139,7 +139,7 @@ static struct kernel heap_pop(struct running *running)
 
 /* ---- changes ---- */
 
-uint64_t running_next_ns(const struct running *running)
+uint64_t running_kernels_next_ns(const struct running_kernels *running)
 {
 	uint64_t next_ns = running->count ? running->heap[0].end_ns : UINT64_MAX;
 
@@ -149,23 +149,25 @@ uint64_t running_next_ns(const struct running *running)
 	return next_ns;
 }
 
-int running_take(struct running *running, share_fixed clock, struct share_sums *sums, struct error *error)
+int running_kernels_take(struct running_kernels *running, exact_share_fixed clock,
+	struct exact_share_sums *sums, struct error *error)
 {
-	uint64_t now_ns = running_next_ns(running);
+	uint64_t now_ns = running_kernels_next_ns(running);
 
 	while (running->count && running->heap[0].end_ns == now_ns) {
-		struct kernel kernel = heap_pop(running);
+		struct running_kernel kernel = heap_pop(running);
 
-		if (clock != kernel.entered && !share_sums_add(sums, kernel.context, clock - kernel.entered))
+		if (clock != kernel.entered &&
+			!exact_share_sums_add(sums, kernel.context, clock - kernel.entered))
 			return error_memory(error);
 	}
 	for (uint32_t i = 0; i < running->queue_count; i++) {
-		struct queue *queue = &running->queues[i];
+		struct kernel_queue *queue = &running->queues[i];
 
 		while (queue->next_ns == now_ns) {
 			int result;
 
-			if (!heap_push(running, (struct kernel){queue->batch->end_ns[queue->row],
+			if (!heap_push(running, (struct running_kernel){queue->batch->end_ns[queue->row],
 							queue->batch->context[queue->row], clock}))
 				return error_memory(error);
 			result = queue_advance(queue, error);
@@ -176,7 +178,7 @@ int running_take(struct running *running, share_fixed clock, struct share_sums *
 	return 0;
 }
 
-uint32_t running_count(const struct running *running)
+uint32_t running_kernels_count(const struct running_kernels *running)
 {
 	return running->count;
 }

@@ -35,7 +35,7 @@ int gaps_new(struct gaps **gaps, uint64_t min_ns, size_t limit, struct error *er
 		return error_memory(error);
 	(*gaps)->min_ns = min_ns;
 	(*gaps)->limit = limit;
-	numbering_init(&(*gaps)->keys, sizeof(struct charge_key));
+	key_ids_init(&(*gaps)->keys, sizeof(struct charge_key));
 	return 0;
 }
 
@@ -43,32 +43,32 @@ void gaps_free(struct gaps *gaps)
 {
 	if (!gaps)
 		return;
-	numbering_fini(&gaps->keys);
+	key_ids_fini(&gaps->keys);
 	free(gaps->charges);
 	free(gaps->parties);
 	free(gaps->list);
-	spill_free(gaps->spill);
+	external_sort_free(gaps->spill);
 	free(gaps);
 }
 
 /* ---- moments ---- */
 
-static bool charge(struct gaps *gaps, enum gap_cause cause, uint32_t context, share_fixed amount)
+static bool charge(struct gaps *gaps, enum gap_cause cause, uint32_t context, exact_share_fixed amount)
 {
 	struct charge_key key = {cause, context};
 	bool is_new;
-	uint32_t number = numbering_put(&gaps->keys, &key, &is_new);
+	uint32_t number = key_ids_put(&gaps->keys, &key, &is_new);
 
-	if (number == NUMBERING_NONE)
+	if (number == KEY_IDS_NONE)
 		return false;
-	if (number >= gaps->charge_room) {
-		uint32_t room = gaps->charge_room ? 2 * gaps->charge_room : 64;
-		share_fixed *charges = realloc(gaps->charges, room * sizeof(*charges));
+	if (number >= gaps->charge_capacity) {
+		uint32_t capacity = gaps->charge_capacity ? 2 * gaps->charge_capacity : 64;
+		exact_share_fixed *charges = realloc(gaps->charges, capacity * sizeof(*charges));
 
 		if (!charges)
 			return false;
 		gaps->charges = charges;
-		gaps->charge_room = room;
+		gaps->charge_capacity = capacity;
 	}
 	gaps->charges[number] = amount + (is_new ? 0 : gaps->charges[number]);
 	return true;
@@ -82,18 +82,19 @@ static bool has_queued(const struct group *group)
 	return false;
 }
 
-static bool is_active(const struct group *group, const struct line *line)
+static bool is_active(const struct group *group, const struct group_line *line)
 {
 	return line->kind == LINE_THREAD &&
 	       (line->role == ROLE_ACTIVE ||
 		       (line->role == ROLE_SYNC && !group->owners[line->owner].is_working));
 }
 
-static enum gap_cause waiting_cause(const struct group *group, const struct line *line)
+static enum gap_cause waiting_cause(const struct group *group, const struct group_line *line)
 {
 	if (line->state == EXTENT_RUNNABLE)
 		return GAP_CORE;
-	return waits_for(group->question->waits, line->context) >= WAITS_FOR_RANK ? GAP_RANK : GAP_THREAD;
+	return wait_functions_target(group->question->waits, line->context) >= WAITS_FOR_RANK ? GAP_RANK
+											      : GAP_THREAD;
 }
 
 static enum gap_cause cause_now(const struct group *group)
@@ -109,7 +110,7 @@ static enum gap_cause cause_now(const struct group *group)
 	if (group->runnable)
 		return GAP_CORE;
 	for (uint32_t i = 0; i < group->line_count; i++) {
-		const struct line *line = &group->lines[i];
+		const struct group_line *line = &group->lines[i];
 
 		if (line->kind != LINE_THREAD || line->role != ROLE_WAITING)
 			continue;
@@ -120,7 +121,7 @@ static enum gap_cause cause_now(const struct group *group)
 	return cause;
 }
 
-static bool is_party(const struct group *group, const struct line *line, enum gap_cause cause)
+static bool is_party(const struct group *group, const struct group_line *line, enum gap_cause cause)
 {
 	switch (cause) {
 	case GAP_COPY:
@@ -153,7 +154,8 @@ bool gaps_pass(struct gaps *gaps, const struct group *group, uint64_t begin_ns, 
 		parties += is_party(group, &group->lines[i], cause);
 	for (uint32_t i = 0; i < group->line_count && parties; i++)
 		if (is_party(group, &group->lines[i], cause) &&
-			!charge(gaps, cause, group->lines[i].context, share_of(end_ns - begin_ns, parties)))
+			!charge(gaps, cause, group->lines[i].context,
+				exact_share_of(end_ns - begin_ns, parties)))
 			return false;
 	return true;
 }
@@ -176,7 +178,7 @@ static uint32_t function_of(struct gaps *gaps, uint32_t context)
 
 	if (!context || gaps->functions[at].context == context)
 		return context ? gaps->functions[at].function : UINT32_MAX;
-	scope = run_context(gaps->run, calls_context(gaps->run, context))->scope;
+	scope = run_context(gaps->run, runtime_calls_context(gaps->run, context))->scope;
 	gaps->functions[at].context = context;
 	gaps->functions[at].function =
 		scope == UINT32_MAX ? UINT32_MAX : run_scope(gaps->run, scope)->function;
@@ -197,17 +199,17 @@ static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 {
 	uint32_t count = 0;
 
-	if (gaps->party_room < gaps->keys.count) {
-		uint32_t room = 2 * gaps->keys.count;
-		struct party *parties = realloc(gaps->parties, room * sizeof(*parties));
+	if (gaps->party_capacity < gaps->keys.count) {
+		uint32_t capacity = 2 * gaps->keys.count;
+		struct party *parties = realloc(gaps->parties, capacity * sizeof(*parties));
 
 		if (!parties)
 			return UINT32_MAX;
 		gaps->parties = parties;
-		gaps->party_room = room;
+		gaps->party_capacity = capacity;
 	}
 	for (uint32_t i = 0; i < gaps->keys.count; i++) {
-		const struct charge_key *key = numbering_key(&gaps->keys, i);
+		const struct charge_key *key = key_ids_key(&gaps->keys, i);
 
 		if (key->cause == (uint32_t)cause)
 			gaps->parties[count++] = (struct party){0, key->context, gaps->charges[i]};
@@ -224,23 +226,24 @@ static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 static bool largest_context(struct gaps *gaps, enum gap_cause cause, uint32_t *context)
 {
 	uint32_t count = find_parties(gaps, cause), i = 0;
-	share_fixed most = 0;
+	exact_share_fixed most = 0;
 
 	*context = 0;
 	if (count == UINT32_MAX)
 		return false;
 	while (i < count) {
 		const struct party *first = &gaps->parties[i], *largest = first;
-		share_fixed sum = 0;
+		exact_share_fixed sum = 0;
 
 		for (; i < count && gaps->parties[i].function == first->function; i++) {
 			sum += gaps->parties[i].amount;
-			if (share_is_larger(gaps->run, share_rank(gaps->parties[i].amount),
-				    gaps->parties[i].context, share_rank(largest->amount), largest->context))
+			if (exact_share_is_larger(gaps->run, exact_share_rank(gaps->parties[i].amount),
+				    gaps->parties[i].context, exact_share_rank(largest->amount),
+				    largest->context))
 				largest = &gaps->parties[i];
 		}
-		sum = share_rank(sum);
-		if (!share_is_larger(gaps->run, sum, largest->context, most, *context))
+		sum = exact_share_rank(sum);
+		if (!exact_share_is_larger(gaps->run, sum, largest->context, most, *context))
 			continue;
 		most = sum;
 		*context = largest->context;
@@ -278,19 +281,19 @@ bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context)
 		is_kept = is_kept && gaps_keep(gaps, &gap);
 	}
 	gaps->is_open = false;
-	numbering_clear(&gaps->keys);
+	key_ids_clear(&gaps->keys);
 	for (int cause = 0; cause < GAP_CAUSE_COUNT; cause++)
 		gaps->cause_ns[cause] = 0;
 	return is_kept;
 }
 
 /* The line that works now, or else the first queue. */
-static const struct line *next_queue(const struct group *group)
+static const struct group_line *next_queue(const struct group *group)
 {
-	const struct line *first = NULL;
+	const struct group_line *first = NULL;
 
 	for (uint32_t i = 0; i < group->line_count; i++) {
-		const struct line *line = &group->lines[i];
+		const struct group_line *line = &group->lines[i];
 
 		if (line->kind != LINE_QUEUE)
 			continue;
@@ -304,7 +307,7 @@ static const struct line *next_queue(const struct group *group)
 
 bool gaps_close(struct gaps *gaps, const struct group *group)
 {
-	const struct line *queue;
+	const struct group_line *queue;
 
 	if (!gaps->is_open)
 		return true;
@@ -327,7 +330,7 @@ int gaps_fork(struct gaps **trial, const struct gaps *gaps, struct error *error)
 	copy->end_ns = gaps->end_ns;
 	memcpy(copy->cause_ns, gaps->cause_ns, sizeof(copy->cause_ns));
 	for (uint32_t i = 0; i < gaps->keys.count; i++) {
-		const struct charge_key *key = numbering_key(&gaps->keys, i);
+		const struct charge_key *key = key_ids_key(&gaps->keys, i);
 
 		if (!charge(copy, (enum gap_cause)key->cause, key->context, gaps->charges[i])) {
 			gaps_free(copy);
@@ -340,14 +343,14 @@ int gaps_fork(struct gaps **trial, const struct gaps *gaps, struct error *error)
 
 bool gaps_join(struct gaps *gaps, const struct gaps *trial)
 {
-	numbering_clear(&gaps->keys);
+	key_ids_clear(&gaps->keys);
 	gaps->run = trial->run;
 	gaps->is_open = trial->is_open;
 	gaps->begin_ns = trial->begin_ns;
 	gaps->end_ns = trial->end_ns;
 	memcpy(gaps->cause_ns, trial->cause_ns, sizeof(gaps->cause_ns));
 	for (uint32_t i = 0; i < trial->keys.count; i++) {
-		const struct charge_key *key = numbering_key(&trial->keys, i);
+		const struct charge_key *key = key_ids_key(&trial->keys, i);
 
 		if (!charge(gaps, (enum gap_cause)key->cause, key->context, trial->charges[i]))
 			return false;

@@ -15,7 +15,7 @@ struct charge_key {
 /* One of those whose time it is. */
 struct party {
 	uint32_t function, context;
-	share_fixed amount;
+	exact_share_fixed amount;
 };
 
 #define GAPS_FUNCTIONS 1024u
@@ -25,17 +25,17 @@ struct gaps {
 	uint64_t min_ns;
 	size_t limit;
 	struct gap *list; /* with as many as the limit: a heap, the last of them first */
-	size_t count, room, given;
-	struct spill *spill;
+	size_t count, capacity, given;
+	struct external_sort *spill;
 	struct error failure; /* of the spill */
 	bool is_open, is_sorted;
 	uint64_t begin_ns, end_ns; /* of the open one */
 	uint64_t cause_ns[GAP_CAUSE_COUNT];
-	struct numbering keys; /* of the open one: charge_key */
-	share_fixed *charges;  /* by number */
-	uint32_t charge_room;
+	struct key_ids keys;	    /* of the open one: charge_key */
+	exact_share_fixed *charges; /* by number */
+	uint32_t charge_capacity;
 	struct party *parties;
-	uint32_t party_room;
+	uint32_t party_capacity;
 	struct {
 		uint32_t context, function;
 	} functions[GAPS_FUNCTIONS]; /* that were asked for before, by context */

@@ -54,7 +54,7 @@ bool gaps_keep(struct gaps *gaps, const struct gap *gap)
 {
 	if (gaps->spill) {
 		if (!gaps->failure.code)
-			spill_put(gaps->spill, gap, &gaps->failure);
+			external_sort_put(gaps->spill, gap, &gaps->failure);
 		return true;
 	}
 	if (gaps->count == gaps->limit) {
@@ -64,7 +64,7 @@ bool gaps_keep(struct gaps *gaps, const struct gap *gap)
 		}
 		return true;
 	}
-	if (!array_widen((void **)&gaps->list, &gaps->room, gaps->count, sizeof *gaps->list))
+	if (!array_widen((void **)&gaps->list, &gaps->capacity, gaps->count, sizeof *gaps->list))
 		return false;
 	gaps->list[gaps->count++] = *gap;
 	if (gaps->count == gaps->limit)
@@ -92,7 +92,7 @@ const struct gap *gaps_list(struct gaps *gaps, size_t *count)
 
 int gaps_spill(struct gaps *gaps, uint64_t mem_bytes, struct error *error)
 {
-	return spill_new(&gaps->spill, sizeof(struct gap), gap_compare, mem_bytes, error);
+	return external_sort_new(&gaps->spill, sizeof(struct gap), gap_compare, mem_bytes, error);
 }
 
 bool gaps_are_spilled(const struct gaps *gaps)
@@ -126,13 +126,13 @@ int gaps_rewind(struct gaps *gaps, struct error *error)
 		*error = gaps->failure;
 		return -gaps->failure.code;
 	}
-	return spill_rewind(gaps->spill, error);
+	return external_sort_rewind(gaps->spill, error);
 }
 
 const struct gap *gaps_next(struct gaps *gaps, int *code, struct error *error)
 {
 	*code = 0;
 	if (gaps->spill)
-		return spill_next(gaps->spill, code, error);
+		return external_sort_next(gaps->spill, code, error);
 	return gaps->given < gaps->count ? &gaps->list[gaps->given++] : NULL;
 }

@@ -21,7 +21,7 @@ static int group_run(struct group *group, struct error *error)
 	int more;
 
 	while ((more = sweep_next(group->sweep, &change, error)) > 0) {
-		struct line *line = &group->lines[change.line];
+		struct group_line *line = &group->lines[change.line];
 
 		if (change.time_ns != group->now_ns) {
 			if (!group_pass(group, change.time_ns))
@@ -55,23 +55,23 @@ static int owner_add_lines(
 	const struct idle_question *question = group->question;
 	struct owner *owner = &group->owners[number];
 	size_t span_count;
-	int result = queued_find(&owner->spans, &span_count, group->run, process, question->begin_ns,
+	int result = gpu_pending_find(&owner->spans, &span_count, group->run, process, question->begin_ns,
 		question->end_ns, question->gaps != NULL, NULL, error);
 
 	if (!result && span_count) {
-		group->lines[group->line_count++] =
-			(struct line){.kind = LINE_OWN_WORK, .owner = number, .state = EXTENT_STATE_COUNT};
+		group->lines[group->line_count++] = (struct group_line){
+			.kind = LINE_OWN_WORK, .owner = number, .state = EXTENT_STATE_COUNT};
 		result = sweep_add_spans(group->sweep, owner->spans, span_count, error);
 	}
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		const struct run_stream *stream = run_stream_read(group->run, process->streams[i]);
 
-		group->lines[group->line_count++] =
-			(struct line){.kind = stream->s.kind == STORE_STREAM_GPU ? LINE_QUEUE : LINE_THREAD,
-				.owner = number,
-				.stream = process->streams[i],
-				.period_ns = period_of(question, stream),
-				.state = EXTENT_STATE_COUNT};
+		group->lines[group->line_count++] = (struct group_line){
+			.kind = stream->s.kind == STORE_STREAM_GPU ? LINE_QUEUE : LINE_THREAD,
+			.owner = number,
+			.stream = process->streams[i],
+			.period_ns = period_of(question, stream),
+			.state = EXTENT_STATE_COUNT};
 		result = sweep_add_stream(group->sweep, process->streams[i], error);
 	}
 	return result;
@@ -117,7 +117,7 @@ static bool may_be_simple(const struct idle_question *question)
 
 /* ---- in blocks ---- */
 
-static int block_sweep(
+static int slice_sweep(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
 	struct group group = *start;
@@ -137,16 +137,17 @@ int group_sweep_used(
 {
 	struct idle_question question = *start->question;
 	struct group group = *start;
-	struct blocks blocks = blocks_of(start->run, processes, count, question.begin_ns, question.end_ns);
+	struct time_slices blocks =
+		time_slices_of(start->run, processes, count, question.begin_ns, question.end_ns);
 	uint32_t groups = start->idle->groups + 1;
 	int result = 0;
 
 	group.question = &question;
-	while (!result && blocks_next(&blocks)) {
+	while (!result && time_slices_next(&blocks)) {
 		group.is_cut = !blocks.is_last;
 		question.begin_ns = blocks.begin_ns;
 		question.end_ns = blocks.end_ns;
-		result = block_sweep(&group, processes, count, error);
+		result = slice_sweep(&group, processes, count, error);
 	}
 	start->idle->groups = groups;
 	return result;
@@ -156,7 +157,7 @@ int group_sweep_used(
 static int process_sweep(
 	const struct group *group, const struct process *process, uint64_t since_ns, struct error *error)
 {
-	int result = rolled_sweep(group, process, since_ns, error);
+	int result = idle_cache_sweep(group, process, since_ns, error);
 
 	if (result)
 		return result < 0 ? result : 0;
@@ -188,12 +189,12 @@ static int processes_sweep(
 	struct idle_question question = *start->question;
 	struct group group = *start;
 	uint64_t since_ns;
-	int result = used_since(&since_ns, start->run, processes, count, error);
+	int result = gpu_first_use_since(&since_ns, start->run, processes, count, error);
 
 	if (result)
 		return result;
 	group.question = &question;
-	if (cut_window(&question, start->idle, since_ns, used_until(start->run, processes, count)))
+	if (cut_window(&question, start->idle, since_ns, gpu_first_use_until(start->run, processes, count)))
 		return count == 1 ? process_sweep(&group, processes, since_ns, error)
 				  : group_sweep_used(&group, processes, count, error);
 	start->idle->groups++;
@@ -242,7 +243,7 @@ static int check_known(const struct idle *idle, struct error *error)
 int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error)
 {
-	struct share_sums blamed = {0}, waited = {0}, sampled = {0};
+	struct exact_share_sums blamed = {0}, waited = {0}, sampled = {0};
 	struct group start = {.run = run,
 		.question = question,
 		.idle = idle,
@@ -257,13 +258,13 @@ int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *q
 	if (!result && !idle_shared_is_part(question))
 		result = check_known(idle, error);
 	if (!result)
-		result = share_sums_list(&blamed, &idle->blamed, &idle->blamed_count, arena, error);
+		result = exact_share_sums_list(&blamed, &idle->blamed, &idle->blamed_count, arena, error);
 	if (!result)
-		result = share_sums_list(&waited, &idle->waited, &idle->waited_count, arena, error);
+		result = exact_share_sums_list(&waited, &idle->waited, &idle->waited_count, arena, error);
 	if (!result)
-		result = share_sums_list(&sampled, &idle->sampled, &idle->sampled_count, arena, error);
-	share_sums_fini(&blamed);
-	share_sums_fini(&sampled);
-	share_sums_fini(&waited);
+		result = exact_share_sums_list(&sampled, &idle->sampled, &idle->sampled_count, arena, error);
+	exact_share_sums_fini(&blamed);
+	exact_share_sums_fini(&sampled);
+	exact_share_sums_fini(&waited);
 	return result;
 }

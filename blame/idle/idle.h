@@ -37,7 +37,7 @@ struct idle_question {
 	uint64_t begin_ns, end_ns; /* absolute, half-open */
 	enum idle_busy busy;
 	enum idle_group group;
-	struct waits *waits;
+	struct wait_functions *waits;
 	bool is_sampled; /* also by samples alone */
 	bool is_brief; /* of busy time the sum is wanted alone: kernel_ns, comm_ns and copy_ns may be wrong */
 	struct gaps *gaps; /* gets every stretch of idle time (gaps.h); NULL: not wanted */
@@ -58,15 +58,15 @@ struct idle {
 	uint64_t idle_ns;     /* the rest = blamed + all_idle */
 	uint64_t blamed_ns;   /* at least one thread at work */
 	uint64_t all_idle_ns; /* nobody active */
-	uint64_t unexplained_ns; /* of it, no thread waited in a known context */
-	uint64_t no_core_ns;	 /* of it, a thread that could work waited for a core (runnable) */
-	struct share *blamed;	 /* sum to blamed */
+	uint64_t unexplained_ns;    /* of it, no thread waited in a known context */
+	uint64_t no_core_ns;	    /* of it, a thread that could work waited for a core (runnable) */
+	struct exact_share *blamed; /* sum to blamed */
 	size_t blamed_count;
-	struct share *sampled; /* only if asked for: a period for every sample at work while GPUs idle, shared
-				  like the interval that it falls into (GPU_IDLE_CAUSE of S3 IV-A): the same
-				  as `blamed` in the limit of short periods */
+	struct exact_share *sampled; /* only if asked for: a period for every sample at work while GPUs idle,
+				  shared like the interval that it falls into (GPU_IDLE_CAUSE of S3 IV-A): the
+				  same as `blamed` in the limit of short periods */
 	size_t sampled_count;
-	struct share *waited; /* sum to all_idle - unexplained */
+	struct exact_share *waited; /* sum to all_idle - unexplained */
 	size_t waited_count;
 };
 

@@ -18,11 +18,11 @@
 #include "blame/idle/idle_group.h"
 
 /* Processes with fewer records are swept: that takes no time. Tests set it. */
-extern uint64_t rolled_records_least;
+extern uint64_t idle_cache_records_least;
 
 /* Like group_sweep_used(), from `since_ns` on: 1 done; 0: it is not for this question, and nothing was
  * counted; negative: error. */
-int rolled_sweep(
+int idle_cache_sweep(
 	const struct group *start, const struct process *process, uint64_t since_ns, struct error *error);
 
 #endif

@@ -23,8 +23,8 @@ struct head {
 	uint64_t places_hash;
 };
 
-struct rolled_file {
-	struct rolled_grid grid;
+struct idle_cache_file {
+	struct idle_cache_grid grid;
 	int descriptor;
 	uint64_t *places; /* nodes + 1 */
 	uint64_t nodes, nodes_at;
@@ -36,37 +36,37 @@ struct rolled_file {
 
 static uint64_t *number_of(struct idle *idle, unsigned i)
 {
-	uint64_t *const numbers[ROLLED_NUMBERS] = {&idle->kernel_ns, &idle->comm_ns, &idle->copy_ns,
+	uint64_t *const numbers[IDLE_CACHE_NUMBERS] = {&idle->kernel_ns, &idle->comm_ns, &idle->copy_ns,
 		&idle->busy_ns, &idle->lost_ns, &idle->unknown_ns, &idle->idle_ns, &idle->blamed_ns,
 		&idle->all_idle_ns, &idle->unexplained_ns, &idle->no_core_ns};
 
 	return numbers[i];
 }
 
-void rolled_sums_add_idle(struct idle *to, const struct idle *from)
+void idle_cache_sums_add_idle(struct idle *to, const struct idle *from)
 {
 	struct idle copy = *from;
 
-	for (unsigned i = 0; i < ROLLED_NUMBERS; i++)
+	for (unsigned i = 0; i < IDLE_CACHE_NUMBERS; i++)
 		*number_of(to, i) += *number_of(&copy, i);
 }
 
-void rolled_sums_clear(struct rolled_sums *sums)
+void idle_cache_sums_clear(struct idle_cache_sums *sums)
 {
 	sums->idle = (struct idle){0};
-	share_sums_clear(&sums->blamed);
-	share_sums_clear(&sums->waited);
+	exact_share_sums_clear(&sums->blamed);
+	exact_share_sums_clear(&sums->waited);
 }
 
-void rolled_sums_fini(struct rolled_sums *sums)
+void idle_cache_sums_fini(struct idle_cache_sums *sums)
 {
-	share_sums_fini(&sums->blamed);
-	share_sums_fini(&sums->waited);
+	exact_share_sums_fini(&sums->blamed);
+	exact_share_sums_fini(&sums->waited);
 }
 
 /* ---- nodes to bytes and back ---- */
 
-static void put_shares(struct store_bytes *out, const struct share_sums *shares)
+static void put_shares(struct store_bytes *out, const struct exact_share_sums *shares)
 {
 	uint32_t count = 0;
 
@@ -81,62 +81,62 @@ static void put_shares(struct store_bytes *out, const struct share_sums *shares)
 	}
 }
 
-static void put_place(struct rolled_making *making)
+static void put_place(struct idle_cache_writer *writer)
 {
-	uint64_t place = making->nodes.size;
+	uint64_t place = writer->nodes.size;
 
-	store_bytes_put(&making->places, &place, sizeof place);
-	making->is_too_large |= place > ROLLED_BYTES_MAX;
+	store_bytes_put(&writer->places, &place, sizeof place);
+	writer->is_too_large |= place > IDLE_CACHE_BYTES_MAX;
 }
 
-void rolled_making_add(struct rolled_making *making, const struct rolled_sums *sums)
+void idle_cache_writer_add(struct idle_cache_writer *writer, const struct idle_cache_sums *sums)
 {
 	struct idle idle = sums->idle;
-	size_t at = making->nodes.size;
+	size_t at = writer->nodes.size;
 	uint64_t hash = 0;
 
-	if (making->is_too_large)
+	if (writer->is_too_large)
 		return;
-	put_place(making);
-	store_bytes_put(&making->nodes, &hash, sizeof hash);
-	for (unsigned i = 0; i < ROLLED_NUMBERS; i++)
-		store_bytes_put(&making->nodes, number_of(&idle, i), sizeof(uint64_t));
-	put_shares(&making->nodes, &sums->blamed);
-	put_shares(&making->nodes, &sums->waited);
-	if (making->nodes.failed)
+	put_place(writer);
+	store_bytes_put(&writer->nodes, &hash, sizeof hash);
+	for (unsigned i = 0; i < IDLE_CACHE_NUMBERS; i++)
+		store_bytes_put(&writer->nodes, number_of(&idle, i), sizeof(uint64_t));
+	put_shares(&writer->nodes, &sums->blamed);
+	put_shares(&writer->nodes, &sums->waited);
+	if (writer->nodes.failed)
 		return;
 	hash = store_hash64(
-		making->nodes.data + at + sizeof hash, making->nodes.size - at - sizeof hash, MAGIC);
-	memcpy(making->nodes.data + at, &hash, sizeof hash);
+		writer->nodes.data + at + sizeof hash, writer->nodes.size - at - sizeof hash, MAGIC);
+	memcpy(writer->nodes.data + at, &hash, sizeof hash);
 }
 
 /* Of contexts below that number alone: the bytes may be anybody's. */
-static bool get_shares(struct store_input *input, uint32_t contexts, struct share_sums *shares)
+static bool get_shares(struct store_input *input, uint32_t contexts, struct exact_share_sums *shares)
 {
 	const uint8_t *at = store_input_take(input, sizeof(uint32_t));
 	uint32_t count = at ? store_load32(at) : 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		share_fixed amount;
+		exact_share_fixed amount;
 
 		at = store_input_take(input, SHARE_BYTES);
 		if (!at || store_load32(at) >= contexts)
 			return false;
 		memcpy(&amount, at + sizeof(uint32_t), sizeof amount);
-		if (!share_sums_add(shares, store_load32(at), amount))
+		if (!exact_share_sums_add(shares, store_load32(at), amount))
 			return false;
 	}
 	return !input->bad;
 }
 
-static bool get_node(struct store_input input, uint32_t contexts, struct rolled_sums *sums)
+static bool get_node(struct store_input input, uint32_t contexts, struct idle_cache_sums *sums)
 {
 	const uint8_t *hash = store_input_take(&input, sizeof(uint64_t));
 
 	if (!hash || !store_sum_fits(store_load64(hash),
 			     store_hash64(input.at, (size_t)(input.end - input.at), MAGIC)))
 		return false;
-	for (unsigned i = 0; i < ROLLED_NUMBERS; i++) {
+	for (unsigned i = 0; i < IDLE_CACHE_NUMBERS; i++) {
 		const uint8_t *at = store_input_take(&input, sizeof(uint64_t));
 
 		if (at)
@@ -148,12 +148,12 @@ static bool get_node(struct store_input input, uint32_t contexts, struct rolled_
 
 /* ---- levels ---- */
 
-static uint64_t level_first(const struct rolled_grid *grid, unsigned level)
+static uint64_t level_first(const struct idle_cache_grid *grid, unsigned level)
 {
 	return (grid->first + ((uint64_t)1 << level) - 1) >> level;
 }
 
-static uint64_t level_count(const struct rolled_grid *grid, unsigned level)
+static uint64_t level_count(const struct idle_cache_grid *grid, unsigned level)
 {
 	uint64_t first = level_first(grid, level), last = grid->last >> level;
 
@@ -161,7 +161,7 @@ static uint64_t level_count(const struct rolled_grid *grid, unsigned level)
 }
 
 /* Nodes of the levels below. */
-static uint64_t level_begin(const struct rolled_grid *grid, unsigned level)
+static uint64_t level_begin(const struct idle_cache_grid *grid, unsigned level)
 {
 	uint64_t nodes = 0;
 
@@ -172,54 +172,54 @@ static uint64_t level_begin(const struct rolled_grid *grid, unsigned level)
 
 /* ---- making ---- */
 
-static uint64_t made_at(const struct rolled_making *making, uint64_t node)
+static uint64_t made_at(const struct idle_cache_writer *writer, uint64_t node)
 {
-	return node * sizeof(uint64_t) < making->places.size
-		       ? store_load64(making->places.data + node * sizeof(uint64_t))
-		       : making->nodes.size;
+	return node * sizeof(uint64_t) < writer->places.size
+		       ? store_load64(writer->places.data + node * sizeof(uint64_t))
+		       : writer->nodes.size;
 }
 
 /* A node of the level below, from what was put already. */
-static bool add_made(const struct rolled_making *making, uint64_t node, struct rolled_sums *sums)
+static bool add_made(const struct idle_cache_writer *writer, uint64_t node, struct idle_cache_sums *sums)
 {
-	uint64_t from = made_at(making, node), to = made_at(making, node + 1);
+	uint64_t from = made_at(writer, node), to = made_at(writer, node + 1);
 
-	return get_node((struct store_input){.at = making->nodes.data + from, .end = making->nodes.data + to},
+	return get_node((struct store_input){.at = writer->nodes.data + from, .end = writer->nodes.data + to},
 		UINT32_MAX, sums);
 }
 
-static bool make_levels(struct rolled_making *making)
+static bool make_levels(struct idle_cache_writer *writer)
 {
-	struct rolled_sums sums = {0};
+	struct idle_cache_sums sums = {0};
 	bool is_made = true;
 
-	for (unsigned level = 1; level < LEVELS_MAX && level_count(&making->grid, level) && is_made;
+	for (unsigned level = 1; level < LEVELS_MAX && level_count(&writer->grid, level) && is_made;
 		level++) {
-		uint64_t first = level_first(&making->grid, level);
-		uint64_t below = level_begin(&making->grid, level - 1),
-			 first_below = level_first(&making->grid, level - 1);
+		uint64_t first = level_first(&writer->grid, level);
+		uint64_t below = level_begin(&writer->grid, level - 1),
+			 first_below = level_first(&writer->grid, level - 1);
 
-		for (uint64_t i = 0; i < level_count(&making->grid, level) && is_made; i++) {
+		for (uint64_t i = 0; i < level_count(&writer->grid, level) && is_made; i++) {
 			uint64_t left = below + 2 * (first + i) - first_below;
 
-			rolled_sums_clear(&sums);
-			is_made = add_made(making, left, &sums) && add_made(making, left + 1, &sums);
-			rolled_making_add(making, &sums);
-			is_made = is_made && !making->is_too_large && !making->nodes.failed;
+			idle_cache_sums_clear(&sums);
+			is_made = add_made(writer, left, &sums) && add_made(writer, left + 1, &sums);
+			idle_cache_writer_add(writer, &sums);
+			is_made = is_made && !writer->is_too_large && !writer->nodes.failed;
 		}
 	}
-	rolled_sums_fini(&sums);
+	idle_cache_sums_fini(&sums);
 	return is_made;
 }
 
-static bool write_all(FILE *file, const struct head *head, const struct rolled_making *making)
+static bool write_all(FILE *file, const struct head *head, const struct idle_cache_writer *writer)
 {
 	return fwrite(head, sizeof *head, 1, file) == 1 &&
-	       fwrite(making->places.data, making->places.size, 1, file) == 1 &&
-	       fwrite(making->nodes.data, making->nodes.size, 1, file) == 1;
+	       fwrite(writer->places.data, writer->places.size, 1, file) == 1 &&
+	       fwrite(writer->nodes.data, writer->nodes.size, 1, file) == 1;
 }
 
-static void write_file(const struct rolled_making *making, const struct head *head, const char *path)
+static void write_file(const struct idle_cache_writer *writer, const struct head *head, const char *path)
 {
 	char *hidden = NULL;
 	FILE *file;
@@ -229,7 +229,7 @@ static void write_file(const struct rolled_making *making, const struct head *he
 		return;
 	file = fopen(hidden, "wxe");
 	if (file) {
-		is_written = write_all(file, head, making);
+		is_written = write_all(file, head, writer);
 		is_written = !fclose(file) && is_written;
 		if (!is_written || rename(hidden, path))
 			unlink(hidden);
@@ -237,34 +237,34 @@ static void write_file(const struct rolled_making *making, const struct head *he
 	free(hidden);
 }
 
-void rolled_making_finish(struct rolled_making *making, const struct store_hash *of, const char *path)
+void idle_cache_writer_finish(struct idle_cache_writer *writer, const struct store_hash *of, const char *path)
 {
 	struct head head = {.magic = MAGIC,
 		.of = *of,
-		.first = making->grid.first,
-		.last = making->grid.last,
-		.shift = making->grid.shift};
+		.first = writer->grid.first,
+		.last = writer->grid.last,
+		.shift = writer->grid.shift};
 
-	if (making->is_too_large || making->nodes.failed || making->places.failed || !make_levels(making))
+	if (writer->is_too_large || writer->nodes.failed || writer->places.failed || !make_levels(writer))
 		return;
-	head.nodes = making->places.size / sizeof(uint64_t);
-	head.nodes_bytes = making->nodes.size;
-	put_place(making);
-	if (making->is_too_large || making->places.failed)
+	head.nodes = writer->places.size / sizeof(uint64_t);
+	head.nodes_bytes = writer->nodes.size;
+	put_place(writer);
+	if (writer->is_too_large || writer->places.failed)
 		return;
-	head.places_hash = store_hash64(making->places.data, making->places.size, MAGIC);
-	write_file(making, &head, path);
+	head.places_hash = store_hash64(writer->places.data, writer->places.size, MAGIC);
+	write_file(writer, &head, path);
 }
 
-void rolled_making_fini(struct rolled_making *making)
+void idle_cache_writer_fini(struct idle_cache_writer *writer)
 {
-	store_bytes_fini(&making->nodes);
-	store_bytes_fini(&making->places);
+	store_bytes_fini(&writer->nodes);
+	store_bytes_fini(&writer->places);
 }
 
 /* ---- reading ---- */
 
-static bool is_of(const struct head *head, const struct rolled_grid *grid, const struct store_hash *of)
+static bool is_of(const struct head *head, const struct idle_cache_grid *grid, const struct store_hash *of)
 {
 	unsigned levels = 0;
 
@@ -272,13 +272,13 @@ static bool is_of(const struct head *head, const struct rolled_grid *grid, const
 		levels++;
 	return head->magic == MAGIC && !memcmp(&head->of, of, sizeof *of) && head->first == grid->first &&
 	       head->last == grid->last && head->shift == grid->shift &&
-	       head->nodes == level_begin(grid, levels) && head->nodes_bytes <= 2 * ROLLED_BYTES_MAX;
+	       head->nodes == level_begin(grid, levels) && head->nodes_bytes <= 2 * IDLE_CACHE_BYTES_MAX;
 }
 
-struct rolled_file *rolled_file_open(
-	const char *path, const struct rolled_grid *grid, const struct store_hash *of, uint32_t contexts)
+struct idle_cache_file *idle_cache_file_open(
+	const char *path, const struct idle_cache_grid *grid, const struct store_hash *of, uint32_t contexts)
 {
-	struct rolled_file *file = calloc(1, sizeof *file);
+	struct idle_cache_file *file = calloc(1, sizeof *file);
 	struct head head;
 	size_t bytes;
 
@@ -298,11 +298,11 @@ struct rolled_file *rolled_file_open(
 			store_sum_fits(head.places_hash, store_hash64(file->places, bytes, MAGIC)))
 			return file;
 	}
-	rolled_file_close(file);
+	idle_cache_file_close(file);
 	return NULL;
 }
 
-void rolled_file_close(struct rolled_file *file)
+void idle_cache_file_close(struct idle_cache_file *file)
 {
 	if (!file)
 		return;
@@ -313,21 +313,22 @@ void rolled_file_close(struct rolled_file *file)
 	free(file);
 }
 
-static bool add_node(struct rolled_file *file, uint64_t node, struct rolled_sums *sums)
+static bool add_node(struct idle_cache_file *file, uint64_t node, struct idle_cache_sums *sums)
 {
 	uint64_t from = file->places[node], to = file->places[node + 1];
 	uint8_t *bytes;
 
 	file->node.size = 0;
-	bytes = to > from && to - from <= ROLLED_BYTES_MAX ? store_bytes_reserve(&file->node, to - from)
-							   : NULL;
+	bytes = to > from && to - from <= IDLE_CACHE_BYTES_MAX ? store_bytes_reserve(&file->node, to - from)
+							       : NULL;
 	return bytes &&
 	       pread(file->descriptor, bytes, to - from, (off_t)(file->nodes_at + from)) ==
 		       (ssize_t)(to - from) &&
 	       get_node((struct store_input){.at = bytes, .end = bytes + (to - from)}, file->contexts, sums);
 }
 
-bool rolled_file_add(struct rolled_file *file, uint64_t from, uint64_t to, struct rolled_sums *sums)
+bool idle_cache_file_add(
+	struct idle_cache_file *file, uint64_t from, uint64_t to, struct idle_cache_sums *sums)
 {
 	while (from < to) {
 		unsigned level = 0;

@@ -13,10 +13,10 @@
 static bool pass_ticks(struct group *group)
 {
 	for (uint32_t i = 0; i < group->tick_count; i++) {
-		const struct line *line = &group->lines[group->ticks[i]];
+		const struct group_line *line = &group->lines[group->ticks[i]];
 
-		if (line->role == ROLE_ACTIVE && !share_sums_add(group->sampled, line->context,
-							 share_of(line->period_ns, group->active)))
+		if (line->role == ROLE_ACTIVE && !exact_share_sums_add(group->sampled, line->context,
+							 exact_share_of(line->period_ns, group->active)))
 			return false;
 	}
 	return true;
@@ -29,13 +29,13 @@ bool group_pass_idle(struct group *group, uint64_t dt_ns)
 	idle->idle_ns += dt_ns;
 	if (group->active) {
 		idle->blamed_ns += dt_ns;
-		group->clocks.active += share_of(dt_ns, group->active);
+		group->clocks.active += exact_share_of(dt_ns, group->active);
 		return pass_ticks(group);
 	}
 	idle->all_idle_ns += dt_ns;
 	idle->no_core_ns += group->runnable ? dt_ns : 0;
 	if (group->waiting)
-		group->clocks.waiting += share_of(dt_ns, group->waiting);
+		group->clocks.waiting += exact_share_of(dt_ns, group->waiting);
 	else
 		idle->unexplained_ns += dt_ns;
 	return true;
@@ -115,18 +115,20 @@ static enum role role_of(const struct group *group, const struct extent *piece)
 {
 	switch (piece->state) {
 	case EXTENT_SYNC:
-		return waits_context(group->question->waits, piece->context) ? ROLE_WAITING : ROLE_SYNC;
+		return wait_functions_match(group->question->waits, piece->context) ? ROLE_WAITING
+										    : ROLE_SYNC;
 	case EXTENT_BLOCKED:
 	case EXTENT_RUNNABLE:
 		return piece->context ? ROLE_WAITING : ROLE_NONE;
 	default:
 		if (!extent_state_is_busy(piece->state))
 			return ROLE_NONE;
-		return waits_context(group->question->waits, piece->context) ? ROLE_WAITING : ROLE_ACTIVE;
+		return wait_functions_match(group->question->waits, piece->context) ? ROLE_WAITING
+										    : ROLE_ACTIVE;
 	}
 }
 
-static void thread_enter(struct group *group, struct line *line, const struct extent *piece)
+static void thread_enter(struct group *group, struct group_line *line, const struct extent *piece)
 {
 	struct owner *owner = &group->owners[line->owner];
 
@@ -142,11 +144,11 @@ static void thread_enter(struct group *group, struct line *line, const struct ex
 	line->entered = owner->gained;
 }
 
-static bool thread_leave(struct group *group, struct line *line)
+static bool thread_leave(struct group *group, struct group_line *line)
 {
 	struct owner *owner = &group->owners[line->owner];
 	struct clocks now = group->clocks;
-	share_fixed active, waiting;
+	exact_share_fixed active, waiting;
 
 	if (line->role == ROLE_NONE)
 		return true;
@@ -160,13 +162,13 @@ static bool thread_leave(struct group *group, struct line *line)
 	}
 	active = line->role == ROLE_WAITING ? 0 : now.active - line->entered.active;
 	waiting = line->role == ROLE_ACTIVE ? 0 : now.waiting - line->entered.waiting;
-	return (!active || share_sums_add(group->blamed, line->context, active)) &&
-	       (!waiting || share_sums_add(group->waited, line->context, waiting));
+	return (!active || exact_share_sums_add(group->blamed, line->context, active)) &&
+	       (!waiting || exact_share_sums_add(group->waited, line->context, waiting));
 }
 
 /* ---- lines ---- */
 
-static uint32_t *queue_counter(struct group *group, const struct line *line)
+static uint32_t *queue_counter(struct group *group, const struct group_line *line)
 {
 	if (line->state == EXTENT_KERNEL)
 		return line->is_comm ? &group->comms : &group->kernels;
@@ -177,7 +179,7 @@ static uint32_t *queue_counter(struct group *group, const struct line *line)
 	return line->state == EXTENT_UNMONITORED ? &group->unmonitored : NULL;
 }
 
-bool group_line_leave(struct group *group, struct line *line)
+bool group_line_leave(struct group *group, struct group_line *line)
 {
 	uint32_t *counter;
 
@@ -194,7 +196,7 @@ bool group_line_leave(struct group *group, struct line *line)
 	return true;
 }
 
-void group_line_enter(struct group *group, struct line *line, const struct extent *piece)
+void group_line_enter(struct group *group, struct group_line *line, const struct extent *piece)
 {
 	uint32_t *counter;
 
@@ -211,7 +213,7 @@ void group_line_enter(struct group *group, struct line *line, const struct exten
 		return;
 	}
 	line->is_comm =
-		piece->state == EXTENT_KERNEL && waits_context(group->question->waits, piece->context);
+		piece->state == EXTENT_KERNEL && wait_functions_match(group->question->waits, piece->context);
 	counter = queue_counter(group, line);
 	if (counter)
 		++*counter;

@@ -12,12 +12,12 @@
 
 /* Gains of the two clocks. */
 struct clocks {
-	share_fixed active, waiting;
+	exact_share_fixed active, waiting;
 };
 
 enum role { ROLE_NONE, ROLE_ACTIVE, ROLE_WAITING, ROLE_SYNC };
 
-struct line {
+struct group_line {
 	enum { LINE_THREAD, LINE_QUEUE, LINE_OWN_WORK } kind;
 	uint32_t owner;	 /* process in the group */
 	uint32_t stream; /* of the run; not of own work */
@@ -43,7 +43,7 @@ struct group {
 	const struct idle_question *question;
 	struct idle *idle;
 	struct sweep *sweep;
-	struct line *lines;
+	struct group_line *lines;
 	uint32_t line_count;
 	struct owner *owners;
 	uint32_t owner_count;
@@ -55,14 +55,14 @@ struct group {
 	struct clocks clocks;
 	uint32_t *ticks; /* lines that were sampled now */
 	uint32_t tick_count;
-	struct share_sums *blamed, *waited, *sampled;
+	struct exact_share_sums *blamed, *waited, *sampled;
 	bool is_cut; /* the question goes on behind its window: a gap there is not over */
 };
 
 /* What the line was counted as counts no longer; it is in this piece from now on. False when memory is out.
  */
-bool group_line_leave(struct group *group, struct line *line);
-void group_line_enter(struct group *group, struct line *line, const struct extent *piece);
+bool group_line_leave(struct group *group, struct group_line *line);
+void group_line_enter(struct group *group, struct group_line *line, const struct extent *piece);
 void group_set_working(struct group *group, struct owner *owner, bool is_working);
 /* Time passes up to here; so much of it with idle GPUs. False when memory is out. */
 bool group_pass(struct group *group, uint64_t to_ns);
@@ -81,8 +81,8 @@ int group_sweep_queues(struct group *group, const struct process *process, struc
 struct group_parts {
 	const uint64_t *cuts_ns; /* in order, within the window */
 	uint32_t count;		 /* of cuts: one part more */
-	bool (*take)(void *own, const struct idle *idle, const struct share_sums *blamed,
-		const struct share_sums *waited);
+	bool (*take)(void *own, const struct idle *idle, const struct exact_share_sums *blamed,
+		const struct exact_share_sums *waited);
 	void *own;
 };
 int group_sweep_parts(const struct group *group, const struct process *process,

@@ -18,7 +18,7 @@
 static bool settle(struct group *group)
 {
 	for (uint32_t i = 0; i < group->line_count; i++) {
-		struct line *line = &group->lines[i];
+		struct group_line *line = &group->lines[i];
 		const struct extent piece = {.state = line->state, .context = line->context};
 
 		if (line->state == EXTENT_STATE_COUNT)
@@ -46,42 +46,42 @@ static void sum_up(
 }
 
 /* Gives the part that ends now, and begins the next with nothing. */
-static bool end_part(struct lane *lane)
+static bool end_part(struct idle_simple_queues *simple)
 {
-	struct group *group = &lane->group;
+	struct group *group = &simple->group;
 	struct idle whole = {0};
 	bool is_taken = settle(group);
 
-	sum_up(&whole, group->idle, &lane->cuts.sums[lane->part], group->question->busy);
-	lane->part++;
-	is_taken = is_taken && lane->parts->take(lane->parts->own, &whole, group->blamed, group->waited);
+	sum_up(&whole, group->idle, &simple->cuts.sums[simple->part], group->question->busy);
+	simple->part++;
+	is_taken = is_taken && simple->parts->take(simple->parts->own, &whole, group->blamed, group->waited);
 	*group->idle = (struct idle){0};
-	share_sums_clear(group->blamed);
-	share_sums_clear(group->waited);
+	exact_share_sums_clear(group->blamed);
+	exact_share_sums_clear(group->waited);
 	return is_taken;
 }
 
 /* Time passes up to there, and every part that ends till then is given. */
-static int pass_parts(struct lane *lane, uint64_t to_ns, struct error *error)
+static int pass_parts(struct idle_simple_queues *simple, uint64_t to_ns, struct error *error)
 {
 	int result = 0;
 
-	while (lane->parts && lane->part < lane->parts->count && lane->parts->cuts_ns[lane->part] <= to_ns &&
-		!result) {
-		result = lane_pass(lane, lane->parts->cuts_ns[lane->part], error);
-		if (!result && queues_are_odd(lane->queues))
+	while (simple->parts && simple->part < simple->parts->count &&
+		simple->parts->cuts_ns[simple->part] <= to_ns && !result) {
+		result = idle_simple_queues_pass(simple, simple->parts->cuts_ns[simple->part], error);
+		if (!result && queues_are_odd(simple->queues))
 			return 0;
-		if (!result && !end_part(lane))
+		if (!result && !end_part(simple))
 			result = error_memory(error);
 	}
-	return result ? result : lane_pass(lane, to_ns, error);
+	return result ? result : idle_simple_queues_pass(simple, to_ns, error);
 }
 
 /* ---- the whole ---- */
 
-static int add_threads(struct lane *lane, const struct process *process, struct error *error)
+static int add_threads(struct idle_simple_queues *simple, const struct process *process, struct error *error)
 {
-	struct group *group = &lane->group;
+	struct group *group = &simple->group;
 	const struct idle_question *question = group->question;
 	int result = sweep_new(&group->sweep, group->run, question->begin_ns, question->end_ns, error);
 
@@ -91,128 +91,128 @@ static int add_threads(struct lane *lane, const struct process *process, struct 
 
 		if (run_stream(group->run, stream)->s.kind != STORE_STREAM_CPU)
 			continue;
-		spans = queued_thread_spans(lane->launches, group->line_count);
-		group->lines[group->line_count++] =
-			(struct line){.kind = LINE_THREAD, .stream = stream, .state = EXTENT_STATE_COUNT};
+		spans = gpu_pending_thread_spans(simple->launches, group->line_count);
+		group->lines[group->line_count++] = (struct group_line){
+			.kind = LINE_THREAD, .stream = stream, .state = EXTENT_STATE_COUNT};
 		result = sweep_add_stream_read(group->sweep, stream, &spans, error);
 	}
 	return result;
 }
 
-static int run_threads(struct lane *lane, const struct process *process, struct error *error)
+static int run_threads(struct idle_simple_queues *simple, const struct process *process, struct error *error)
 {
-	struct group *group = &lane->group;
+	struct group *group = &simple->group;
 	struct sweep_change change;
 	struct passed none = {0, 0};
-	int more, result = lane_next_gap(lane, 0, &none, error);
+	int more, result = idle_simple_queues_next_gap(simple, 0, &none, error);
 
-	if (!result && lane->gaps)
-		result = lane_close_open(lane, process, error);
-	while (!result && !queues_are_odd(lane->queues) &&
+	if (!result && simple->gaps)
+		result = idle_simple_queues_close_open(simple, process, error);
+	while (!result && !queues_are_odd(simple->queues) &&
 		(more = sweep_next(group->sweep, &change, error)) != 0) {
-		struct line *line = &group->lines[change.line];
+		struct group_line *line = &group->lines[change.line];
 
 		if (more < 0)
 			return more;
 		if (change.time_ns != group->now_ns)
-			result = pass_parts(lane, change.time_ns, error);
+			result = pass_parts(simple, change.time_ns, error);
 		if (!result && !group_line_leave(group, line))
 			return error_memory(error);
 		line->state = EXTENT_STATE_COUNT;
 		if (change.piece)
 			group_line_enter(group, line, change.piece);
 	}
-	if (result || queues_are_odd(lane->queues))
+	if (result || queues_are_odd(simple->queues))
 		return result;
-	result = pass_parts(lane, group->question->end_ns, error);
-	if (!result && lane->parts && !queues_are_odd(lane->queues) && !end_part(lane))
+	result = pass_parts(simple, group->question->end_ns, error);
+	if (!result && simple->parts && !queues_are_odd(simple->queues) && !end_part(simple))
 		result = error_memory(error);
 	return result;
 }
 
-static bool add_sums(struct share_sums *to, const struct share_sums *from)
+static bool add_sums(struct exact_share_sums *to, const struct exact_share_sums *from)
 {
 	for (uint32_t context = 0; context < from->count; context++)
-		if (from->amount[context] && !share_sums_add(to, context, from->amount[context]))
+		if (from->amount[context] && !exact_share_sums_add(to, context, from->amount[context]))
 			return false;
 	return true;
 }
 
-static int lane_run(struct lane *lane, const struct process *process, struct error *error)
+static int simple_run(struct idle_simple_queues *simple, const struct process *process, struct error *error)
 {
-	struct group *group = &lane->group;
+	struct group *group = &simple->group;
 	const struct idle_question *question = group->question;
-	int result = queued_launches_new(&lane->launches, group->run, process, question->begin_ns,
-		question->end_ns, lane->gaps, error);
+	int result = gpu_pending_launches_new(&simple->launches, group->run, process, question->begin_ns,
+		question->end_ns, simple->gaps, error);
 
-	if (!result && lane->gaps)
-		lane->first_queue = lane_first_queue(lane, process);
+	if (!result && simple->gaps)
+		simple->first_queue = idle_simple_queues_first(simple, process);
 	if (!result) {
 		const struct queues_question of = {.begin_ns = question->begin_ns,
 			.end_ns = question->end_ns,
 			.by_kernel = question->busy == IDLE_BUSY_KERNEL,
 			.wants_kinds = !question->is_brief,
-			.wants_next = lane->gaps,
+			.wants_next = simple->gaps,
 			.waits = question->waits,
-			.launches = lane->launches,
-			.cuts = lane->parts ? &lane->cuts : NULL};
+			.launches = simple->launches,
+			.cuts = simple->parts ? &simple->cuts : NULL};
 
-		result = queues_new(&lane->queues, group->run, process, &of, error);
+		result = queues_new(&simple->queues, group->run, process, &of, error);
 	}
-	if (result || queues_are_odd(lane->queues))
+	if (result || queues_are_odd(simple->queues))
 		return result;
-	result = add_threads(lane, process, error);
-	return result ? result : run_threads(lane, process, error);
+	result = add_threads(simple, process, error);
+	return result ? result : run_threads(simple, process, error);
 }
 
 /* 1: done; 0: queues are not simple. */
-static int lane_sweep(const struct group *start, const struct process *process,
+static int simple_sweep(const struct group *start, const struct process *process,
 	const struct group_parts *parts, struct queues_sums *sums, struct error *error)
 {
-	struct lane lane = {.group = *start, .parts = parts};
+	struct idle_simple_queues simple = {.group = *start, .parts = parts};
 	struct idle idle = {0};
-	struct share_sums blamed = {0}, waited = {0};
+	struct exact_share_sums blamed = {0}, waited = {0};
 	struct owner owner = {0};
 	bool is_done = false;
 	int result = -ERROR_IO;
 
 	if (parts)
-		lane.cuts = (struct queues_cuts){parts->cuts_ns, parts->count, sums};
-	lane.group.idle = &idle;
-	lane.group.blamed = &blamed;
-	lane.group.waited = &waited;
-	lane.group.owners = &owner;
-	lane.group.owner_count = 1;
-	lane.group.now_ns = start->question->begin_ns;
-	lane.group.lines = calloc((size_t)process->stream_count + 1, sizeof(*lane.group.lines));
-	if (lane.group.lines)
-		result = start->question->gaps ? gaps_fork(&lane.gaps, start->question->gaps, error) : 0;
+		simple.cuts = (struct queues_cuts){parts->cuts_ns, parts->count, sums};
+	simple.group.idle = &idle;
+	simple.group.blamed = &blamed;
+	simple.group.waited = &waited;
+	simple.group.owners = &owner;
+	simple.group.owner_count = 1;
+	simple.group.now_ns = start->question->begin_ns;
+	simple.group.lines = calloc((size_t)process->stream_count + 1, sizeof(*simple.group.lines));
+	if (simple.group.lines)
+		result = start->question->gaps ? gaps_fork(&simple.gaps, start->question->gaps, error) : 0;
 	else
 		error_memory(error);
 	if (!result)
-		result = lane_run(&lane, process, error);
-	if (!result && !queues_are_odd(lane.queues)) {
-		is_done =
-			lane.parts || (add_sums(start->blamed, &blamed) && add_sums(start->waited, &waited));
-		if (is_done && lane.gaps)
-			is_done = gaps_join(start->question->gaps, lane.gaps);
+		result = simple_run(&simple, process, error);
+	if (!result && !queues_are_odd(simple.queues)) {
+		is_done = simple.parts ||
+			  (add_sums(start->blamed, &blamed) && add_sums(start->waited, &waited));
+		if (is_done && simple.gaps)
+			is_done = gaps_join(start->question->gaps, simple.gaps);
 		result = is_done ? 0 : error_memory(error);
 	}
-	if (!result && is_done && !lane.parts)
-		sum_up(start->idle, &idle, queues_sums(lane.queues), start->question->busy);
-	gaps_free(lane.gaps);
-	queues_free(lane.queues);
-	queued_launches_free(lane.launches);
-	sweep_free(lane.group.sweep);
-	free(lane.group.lines);
-	share_sums_fini(&blamed);
-	share_sums_fini(&waited);
+	if (!result && is_done && !simple.parts)
+		sum_up(start->idle, &idle, queues_sums(simple.queues), start->question->busy);
+	gaps_free(simple.gaps);
+	queues_free(simple.queues);
+	gpu_pending_launches_free(simple.launches);
+	sweep_free(simple.group.sweep);
+	free(simple.group.lines);
+	exact_share_sums_fini(&blamed);
+	exact_share_sums_fini(&waited);
 	return result ? result : is_done;
 }
 
 int group_sweep_queues(struct group *start, const struct process *process, struct error *error)
 {
-	int result = lane_sweep(start, process, NULL, NULL, error);
+	int result = simple_sweep(start, process, NULL, NULL, error);
 
 	start->idle->groups += result > 0;
 	return result;
@@ -226,7 +226,7 @@ int group_sweep_parts(const struct group *start, const struct process *process,
 
 	if (!sums)
 		return error_memory(error);
-	result = lane_sweep(start, process, parts, sums, error);
+	result = simple_sweep(start, process, parts, sums, error);
 	free(sums);
 	return result;
 }

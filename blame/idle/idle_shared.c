@@ -14,25 +14,25 @@
 #include "blame/idle/idle_cache_file.h"
 #include "timeline/sum/mpi_ranks.h"
 
-#define SHARE_BYTES (sizeof(uint32_t) + sizeof(share_fixed))
+#define SHARE_BYTES (sizeof(uint32_t) + sizeof(exact_share_fixed))
 
 static bool is_split(const struct idle_question *question)
 {
-	return ranks_count() > 1 && question->group == IDLE_GROUP_PROCESS &&
+	return mpi_ranks_count() > 1 && question->group == IDLE_GROUP_PROCESS &&
 	       !(question->gaps && gaps_are_spilled(question->gaps));
 }
 
 bool idle_shared_is_own(const struct idle_question *question, uint32_t number)
 {
-	return !is_split(question) || number % ranks_count() == ranks_own();
+	return !is_split(question) || number % mpi_ranks_count() == mpi_ranks_own();
 }
 
 bool idle_shared_is_part(const struct idle_question *question)
 {
-	return is_split(question) && ranks_own() > 0;
+	return is_split(question) && mpi_ranks_own() > 0;
 }
 
-static void put_shares(struct store_bytes *out, const struct share_sums *sums)
+static void put_shares(struct store_bytes *out, const struct exact_share_sums *sums)
 {
 	uint32_t count = 0;
 
@@ -70,17 +70,17 @@ static int send_sums(const struct group *group, struct error *error)
 	put_shares(&out, group->sampled);
 	if (group->question->gaps)
 		put_gaps(&out, group->question->gaps);
-	result = out.failed ? error_memory(error) : ranks_send(&out, error);
+	result = out.failed ? error_memory(error) : mpi_ranks_send(&out, error);
 	store_bytes_fini(&out);
 	return result;
 }
 
 /* False when memory is out, or the input ends. */
-static bool take_shares(struct store_input *input, struct share_sums *sums)
+static bool take_shares(struct store_input *input, struct exact_share_sums *sums)
 {
 	const uint8_t *head = store_input_take(input, sizeof(uint32_t));
 	uint32_t count = 0, context;
-	share_fixed amount;
+	exact_share_fixed amount;
 
 	if (head)
 		memcpy(&count, head, sizeof count);
@@ -91,7 +91,7 @@ static bool take_shares(struct store_input *input, struct share_sums *sums)
 			return false;
 		memcpy(&context, at, sizeof context);
 		memcpy(&amount, at + sizeof context, sizeof amount);
-		if (!share_sums_add(sums, context, amount))
+		if (!exact_share_sums_add(sums, context, amount))
 			return false;
 	}
 	return head;
@@ -131,7 +131,7 @@ static int take_sums(struct group *group, const struct store_bytes *from, struct
 		return error_set(error, ERROR_RUN,
 			"the run changed while several ranks opened it: read it with one, or when it has "
 			"ended");
-	rolled_sums_add_idle(group->idle, &idle);
+	idle_cache_sums_add_idle(group->idle, &idle);
 	group->idle->groups += idle.groups;
 	group->idle->unused_ns += idle.unused_ns;
 	group->idle->ended_ns += idle.ended_ns;
@@ -149,10 +149,10 @@ int idle_shared_gather(struct group *group, uint32_t groups, struct error *error
 
 	if (!is_split(group->question))
 		return 0;
-	if (ranks_own() > 0)
-		return ranks_own() < groups ? send_sums(group, error) : 0;
-	for (uint32_t rank = 1; rank < ranks_count() && rank < groups && !result; rank++) {
-		result = ranks_receive(rank, &sums, error);
+	if (mpi_ranks_own() > 0)
+		return mpi_ranks_own() < groups ? send_sums(group, error) : 0;
+	for (uint32_t rank = 1; rank < mpi_ranks_count() && rank < groups && !result; rank++) {
+		result = mpi_ranks_receive(rank, &sums, error);
 		if (!result)
 			result = take_sums(group, &sums, error);
 	}

@@ -10,65 +10,67 @@
 
 /* ---- the list of gaps ---- */
 
-uint32_t lane_first_queue(const struct lane *lane, const struct process *process)
+uint32_t idle_simple_queues_first(const struct idle_simple_queues *simple, const struct process *process)
 {
 	for (uint32_t i = 0; i < process->stream_count; i++)
-		if (run_stream(lane->group.run, process->streams[i])->s.kind == STORE_STREAM_GPU)
+		if (run_stream(simple->group.run, process->streams[i])->s.kind == STORE_STREAM_GPU)
 			return process->streams[i];
 	return 0;
 }
 
 /* The gap that was given before is over, unless this one goes on with it. */
-static bool close_before(struct lane *lane, const struct queues_gap *before)
+static bool close_before(struct idle_simple_queues *simple, const struct queues_gap *before)
 {
-	const struct idle_question *question = lane->group.question;
+	const struct idle_question *question = simple->group.question;
 
-	if (lane->is_counted || (lane->has_gap && lane->gap.begin_ns == before->end_ns))
+	if (simple->is_counted || (simple->has_gap && simple->gap.begin_ns == before->end_ns))
 		return true;
 	if (before->end_ns < question->end_ns)
-		return gaps_close_at(lane->gaps, before->stream, before->context);
-	return lane->group.is_cut || gaps_close_at(lane->gaps, lane->first_queue, 0);
+		return gaps_close_at(simple->gaps, before->stream, before->context);
+	return simple->group.is_cut || gaps_close_at(simple->gaps, simple->first_queue, 0);
 }
 
 /* One that does not touch the window's ends and is too small for the list. */
-static bool is_small(const struct lane *lane)
+static bool is_small(const struct idle_simple_queues *simple)
 {
-	const struct idle_question *question = lane->group.question;
-	const struct queues_gap *gap = &lane->gap;
+	const struct idle_question *question = simple->group.question;
+	const struct queues_gap *gap = &simple->gap;
 
-	return lane->has_gap && gap->is_whole && gap->is_alive && gap->begin_ns > question->begin_ns &&
-	       gap->end_ns < question->end_ns && gap->end_ns - gap->begin_ns < gaps_least_ns(lane->gaps);
+	return simple->has_gap && gap->is_whole && gap->is_alive && gap->begin_ns > question->begin_ns &&
+	       gap->end_ns < question->end_ns && gap->end_ns - gap->begin_ns < gaps_least_ns(simple->gaps);
 }
 
 /* A stretch in which no thread changes, in two parts as the process has no work queued or has. */
-static bool pass_moments(struct lane *lane, uint64_t begin_ns, uint64_t queued_ns, uint64_t end_ns)
+static bool pass_moments(
+	struct idle_simple_queues *simple, uint64_t begin_ns, uint64_t queued_ns, uint64_t end_ns)
 {
-	struct group *group = &lane->group;
+	struct group *group = &simple->group;
 
 	if (queued_ns > begin_ns) {
 		group_set_working(group, group->owners, false);
-		if (!gaps_pass(lane->gaps, group, begin_ns, queued_ns))
+		if (!gaps_pass(simple->gaps, group, begin_ns, queued_ns))
 			return false;
 	}
 	group_set_working(group, group->owners, true);
-	return queued_ns >= end_ns || gaps_pass(lane->gaps, group, queued_ns, end_ns);
+	return queued_ns >= end_ns || gaps_pass(simple->gaps, group, queued_ns, end_ns);
 }
 
 /* A gap that was open when the window began, and does not go on in it. */
-int lane_close_open(struct lane *lane, const struct process *process, struct error *error)
+int idle_simple_queues_close_open(
+	struct idle_simple_queues *simple, const struct process *process, struct error *error)
 {
-	uint64_t begin_ns = lane->group.question->begin_ns;
-	uint32_t stream = lane->first_queue, context = 0;
+	uint64_t begin_ns = simple->group.question->begin_ns;
+	uint32_t stream = simple->first_queue, context = 0;
 
-	if (!gaps_are_open(lane->gaps) || (lane->has_gap && lane->gap.begin_ns == begin_ns))
+	if (!gaps_are_open(simple->gaps) || (simple->has_gap && simple->gap.begin_ns == begin_ns))
 		return 0;
 	for (uint32_t i = 0; i < process->stream_count; i++) {
 		struct extent extent;
 		int result;
 
-		if (run_stream(lane->group.run, process->streams[i])->s.kind != STORE_STREAM_GPU)
+		if (run_stream(simple->group.run, process->streams[i])->s.kind != STORE_STREAM_GPU)
 			continue;
-		result = extent_at(lane->group.run, process->streams[i], begin_ns, &extent, error);
+		result = extent_at(simple->group.run, process->streams[i], begin_ns, &extent, error);
 		if (result)
 			return result;
 		if (!extent_state_is_busy(extent.state))
@@ -77,16 +79,17 @@ int lane_close_open(struct lane *lane, const struct process *process, struct err
 		context = extent.context;
 		break;
 	}
-	return gaps_close_at(lane->gaps, stream, context) ? 0 : error_memory(error);
+	return gaps_close_at(simple->gaps, stream, context) ? 0 : error_memory(error);
 }
 
 /* ---- gaps and threads ---- */
 
 /* How many end till then and are too small for the list. */
-static size_t count_ready(struct lane *lane, const struct queues_columns *gaps, size_t count, uint64_t to_ns)
+static size_t count_ready(
+	struct idle_simple_queues *simple, const struct queues_columns *gaps, size_t count, uint64_t to_ns)
 {
-	const struct idle_question *question = lane->group.question;
-	uint64_t least_ns = gaps_least_ns(lane->gaps);
+	const struct idle_question *question = simple->group.question;
+	uint64_t least_ns = gaps_least_ns(simple->gaps);
 	size_t i;
 
 	to_ns = to_ns < question->end_ns ? to_ns : to_ns - 1;
@@ -95,7 +98,7 @@ static size_t count_ready(struct lane *lane, const struct queues_columns *gaps, 
 
 		if (end_ns > to_ns || begin_ns <= question->begin_ns || end_ns - begin_ns >= least_ns)
 			break;
-		gaps_count(lane->gaps, end_ns - begin_ns);
+		gaps_count(simple->gaps, end_ns - begin_ns);
 	}
 	return i;
 }
@@ -179,73 +182,75 @@ static size_t sum_until_best(
 }
 
 /* Gaps that end till then. */
-static void pass_ready(struct lane *lane, uint64_t to_ns, struct passed *passed)
+static void pass_ready(struct idle_simple_queues *simple, uint64_t to_ns, struct passed *passed)
 {
 	struct queues_columns gaps;
-	size_t count = queues_ready(lane->queues, &gaps);
+	size_t count = queues_ready(simple->queues, &gaps);
 
-	if (lane->gaps)
-		count = count_ready(lane, &gaps, count, to_ns);
+	if (simple->gaps)
+		count = count_ready(simple, &gaps, count, to_ns);
 	if (count)
-		queues_pass(lane->queues, sum_until_best(&gaps, count, to_ns, passed));
+		queues_pass(simple->queues, sum_until_best(&gaps, count, to_ns, passed));
 }
 
 /* Time has passed up to there. */
-int lane_next_gap(struct lane *lane, uint64_t to_ns, struct passed *passed, struct error *error)
+int idle_simple_queues_next_gap(
+	struct idle_simple_queues *simple, uint64_t to_ns, struct passed *passed, struct error *error)
 {
-	const struct queues_gap before = lane->gap;
-	bool had_gap = lane->has_gap;
+	const struct queues_gap before = simple->gap;
+	bool had_gap = simple->has_gap;
 	int more;
 
-	pass_ready(lane, to_ns, passed);
-	more = queues_next(lane->queues, &lane->gap, error);
-	lane->has_gap = more > 0;
-	if (more < 0 || !lane->gaps)
+	pass_ready(simple, to_ns, passed);
+	more = queues_next(simple->queues, &simple->gap, error);
+	simple->has_gap = more > 0;
+	if (more < 0 || !simple->gaps)
 		return more < 0 ? more : 0;
-	if (had_gap && !close_before(lane, &before))
+	if (had_gap && !close_before(simple, &before))
 		return error_memory(error);
-	lane->is_counted = is_small(lane);
-	if (lane->is_counted)
-		gaps_count(lane->gaps, lane->gap.end_ns - lane->gap.begin_ns);
+	simple->is_counted = is_small(simple);
+	if (simple->is_counted)
+		gaps_count(simple->gaps, simple->gap.end_ns - simple->gap.begin_ns);
 	return 0;
 }
 
 /* False when memory is out. */
-static bool pass_gap(struct lane *lane, uint64_t begin_ns, uint64_t end_ns, struct passed *passed)
+static bool pass_gap(
+	struct idle_simple_queues *simple, uint64_t begin_ns, uint64_t end_ns, struct passed *passed)
 {
-	struct group *group = &lane->group;
-	const struct queues_gap *gap = &lane->gap;
+	struct group *group = &simple->group;
+	const struct queues_gap *gap = &simple->gap;
 	uint64_t queued_ns = gap->queued_ns > begin_ns ? gap->queued_ns : begin_ns;
 
 	if (!gap->is_alive && !group->alive) {
 		group->idle->unknown_ns += end_ns - begin_ns;
-		return !lane->gaps || gaps_close_at(lane->gaps, lane->first_queue, 0);
+		return !simple->gaps || gaps_close_at(simple->gaps, simple->first_queue, 0);
 	}
 	queued_ns = queued_ns < end_ns ? queued_ns : end_ns;
 	passed->free_ns += queued_ns - begin_ns;
 	passed->queued_ns += end_ns - queued_ns;
-	return !lane->gaps || lane->is_counted || pass_moments(lane, begin_ns, queued_ns, end_ns);
+	return !simple->gaps || simple->is_counted || pass_moments(simple, begin_ns, queued_ns, end_ns);
 }
 
 /* Counts the gaps up to there. */
-int lane_pass(struct lane *lane, uint64_t to_ns, struct error *error)
+int idle_simple_queues_pass(struct idle_simple_queues *simple, uint64_t to_ns, struct error *error)
 {
-	struct group *group = &lane->group;
+	struct group *group = &simple->group;
 	uint64_t now_ns = group->now_ns;
 	struct passed passed = {0, 0};
 	bool is_counted = true;
 
 	group->now_ns = to_ns;
-	while (lane->has_gap && lane->gap.begin_ns < to_ns) {
-		uint64_t begin_ns = lane->gap.begin_ns > now_ns ? lane->gap.begin_ns : now_ns;
-		uint64_t end_ns = lane->gap.end_ns < to_ns ? lane->gap.end_ns : to_ns;
+	while (simple->has_gap && simple->gap.begin_ns < to_ns) {
+		uint64_t begin_ns = simple->gap.begin_ns > now_ns ? simple->gap.begin_ns : now_ns;
+		uint64_t end_ns = simple->gap.end_ns < to_ns ? simple->gap.end_ns : to_ns;
 		int result;
 
-		if (!pass_gap(lane, begin_ns, end_ns, &passed))
+		if (!pass_gap(simple, begin_ns, end_ns, &passed))
 			return error_memory(error);
-		if (lane->gap.end_ns > to_ns)
+		if (simple->gap.end_ns > to_ns)
 			break;
-		result = lane_next_gap(lane, to_ns, &passed, error);
+		result = idle_simple_queues_next_gap(simple, to_ns, &passed, error);
 		if (result)
 			return result;
 	}

@@ -10,9 +10,9 @@
 #include "blame/idle/gaps.h"
 #include "blame/idle/idle_group.h"
 
-struct lane {
+struct idle_simple_queues {
 	struct group group;
-	struct queued_launches *launches;
+	struct gpu_pending_launches *launches;
 	struct queues *queues;
 	struct queues_gap gap;
 	bool has_gap;
@@ -30,12 +30,14 @@ struct passed {
 };
 
 /* The process's first GPU queue; 0: none. */
-uint32_t lane_first_queue(const struct lane *lane, const struct process *process);
+uint32_t idle_simple_queues_first(const struct idle_simple_queues *simple, const struct process *process);
 /* Closes a gap that was open when the window began, and does not go on in it. */
-int lane_close_open(struct lane *lane, const struct process *process, struct error *error);
+int idle_simple_queues_close_open(
+	struct idle_simple_queues *simple, const struct process *process, struct error *error);
 /* The next gap at hand; what could be passed till then was. Time has passed up to there. */
-int lane_next_gap(struct lane *lane, uint64_t to_ns, struct passed *passed, struct error *error);
+int idle_simple_queues_next_gap(
+	struct idle_simple_queues *simple, uint64_t to_ns, struct passed *passed, struct error *error);
 /* Counts the gaps up to there. */
-int lane_pass(struct lane *lane, uint64_t to_ns, struct error *error);
+int idle_simple_queues_pass(struct idle_simple_queues *simple, uint64_t to_ns, struct error *error);
 
 #endif

@@ -10,7 +10,7 @@
 #include "timeline/base/key_ids.h"
 #include "timeline/sum/window.h"
 
-struct row_key {
+struct imbalance_key {
 	struct store_hash text;
 	uint64_t is_gpu;
 };
@@ -23,52 +23,52 @@ struct sum {
 	bool is_gpu;
 };
 
-struct work {
+struct imbalance_work {
 	struct run *run;
 	const struct select *select;
-	enum place_by by;
+	enum row_key_by by;
 	struct arena *arena;
-	struct numbering keys;
-	struct balance_row *rows;
+	struct key_ids keys;
+	struct imbalance_row *rows;
 	struct sum *sums;
-	uint32_t room;
+	uint32_t capacity;
 	struct store_bytes key; /* scratch */
 	uint32_t streams[2];	/* CPU, GPU */
 };
 
-static bool rows_widen(struct work *work)
+static bool rows_widen(struct imbalance_work *work)
 {
-	uint32_t room = work->room ? 2 * work->room : 256;
-	struct balance_row *rows = realloc(work->rows, room * sizeof(*rows));
+	uint32_t capacity = work->capacity ? 2 * work->capacity : 256;
+	struct imbalance_row *rows = realloc(work->rows, capacity * sizeof(*rows));
 	struct sum *sums;
 
 	if (!rows)
 		return false;
 	work->rows = rows;
-	sums = realloc(work->sums, room * sizeof(*sums));
+	sums = realloc(work->sums, capacity * sizeof(*sums));
 	if (!sums)
 		return false;
 	work->sums = sums;
-	work->room = room;
+	work->capacity = capacity;
 	return true;
 }
 
-static bool add_cell(struct work *work, const struct window_time *cell, bool is_gpu)
+static bool add_cell(struct imbalance_work *work, const struct window_time *cell, bool is_gpu)
 {
-	struct row_key key = {.is_gpu = is_gpu};
+	struct imbalance_key key = {.is_gpu = is_gpu};
 	uint32_t row;
 	bool is_new;
 
 	work->key.size = 0;
-	if (!place_put_key(&work->key, work->run, cell->context, work->by, select_depth(work->select)))
+	if (!row_key_put(&work->key, work->run, cell->context, work->by, select_depth(work->select)))
 		return false;
 	key.text = store_hash128(work->key.data, work->key.size);
-	row = numbering_put(&work->keys, &key, &is_new);
-	if (row == NUMBERING_NONE || (row >= work->room && !rows_widen(work)))
+	row = key_ids_put(&work->keys, &key, &is_new);
+	if (row == KEY_IDS_NONE || (row >= work->capacity && !rows_widen(work)))
 		return false;
 	if (is_new) {
 		work->sums[row] = (struct sum){.is_gpu = is_gpu};
-		work->rows[row] = (struct balance_row){
+		work->rows[row] = (struct imbalance_row){
 			.key = arena_copy(work->arena, (const char *)work->key.data, work->key.size)};
 	}
 	work->sums[row].here_ns += cell->time_ns;
@@ -76,10 +76,10 @@ static bool add_cell(struct work *work, const struct window_time *cell, bool is_
 }
 
 /* The stream is read: what it did is one value of each row. */
-static void close_stream(struct work *work, uint32_t stream)
+static void close_stream(struct imbalance_work *work, uint32_t stream)
 {
 	for (uint32_t i = 0; i < work->keys.count; i++) {
-		struct balance_row *row = &work->rows[i];
+		struct imbalance_row *row = &work->rows[i];
 		struct sum *sum = &work->sums[i];
 
 		if (!sum->here_ns)
@@ -97,7 +97,8 @@ static void close_stream(struct work *work, uint32_t stream)
 	}
 }
 
-static int add_stream(struct work *work, struct window *window, uint32_t stream, struct error *error)
+static int add_stream(
+	struct imbalance_work *work, struct window *window, uint32_t stream, struct error *error)
 {
 	bool is_gpu = run_stream(work->run, stream)->s.kind == STORE_STREAM_GPU;
 	size_t count;
@@ -120,7 +121,7 @@ static int add_stream(struct work *work, struct window *window, uint32_t stream,
 
 static int row_compare(const void *left, const void *right)
 {
-	const struct balance_row *a = left, *b = right;
+	const struct imbalance_row *a = left, *b = right;
 	double loss_a = (double)a->max_ns - a->mean_ns, loss_b = (double)b->max_ns - b->mean_ns;
 
 	if (loss_a != loss_b)
@@ -128,7 +129,7 @@ static int row_compare(const void *left, const void *right)
 	return strcmp(a->key, b->key);
 }
 
-static int finish(struct work *work, struct balance *balance, struct error *error)
+static int finish(struct imbalance_work *work, struct imbalance *balance, struct error *error)
 {
 	uint32_t count = work->keys.count;
 
@@ -137,7 +138,7 @@ static int finish(struct work *work, struct balance *balance, struct error *erro
 	if (!balance->rows)
 		return error_memory(error);
 	for (uint32_t i = 0; i < count; i++) {
-		struct balance_row *row = &balance->rows[i];
+		struct imbalance_row *row = &balance->rows[i];
 		const struct sum *sum = &work->sums[i];
 		double variance;
 
@@ -154,15 +155,15 @@ static int finish(struct work *work, struct balance *balance, struct error *erro
 	return count ? 0 : error_set(error, ERROR_EMPTY, "no chosen stream works in this window");
 }
 
-int balance_make(struct balance *balance, struct run *run, const struct select *select, enum place_by by,
-	struct arena *arena, struct error *error)
+int imbalance_make(struct imbalance *balance, struct run *run, const struct select *select,
+	enum row_key_by by, struct arena *arena, struct error *error)
 {
-	struct work work = {.run = run, .select = select, .by = by, .arena = arena};
+	struct imbalance_work work = {.run = run, .select = select, .by = by, .arena = arena};
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
 	int result = 0;
 
-	numbering_init(&work.keys, sizeof(struct row_key));
+	key_ids_init(&work.keys, sizeof(struct imbalance_key));
 	for (uint32_t i = 0; i < count && !result; i++) {
 		struct window *window;
 
@@ -173,7 +174,7 @@ int balance_make(struct balance *balance, struct run *run, const struct select *
 	}
 	if (!result)
 		result = finish(&work, balance, error);
-	numbering_fini(&work.keys);
+	key_ids_fini(&work.keys);
 	store_bytes_fini(&work.key);
 	free(work.rows);
 	free(work.sums);

@@ -8,7 +8,7 @@
 
 #include "blame/base/exact_share.h"
 
-struct balance_row {
+struct imbalance_row {
 	const char *key; /* escaped */
 	uint64_t total_ns, min_ns, max_ns;
 	double mean_ns, sd_ns; /* sd: of all the streams, not of a part of them */
@@ -17,13 +17,13 @@ struct balance_row {
 	uint32_t busiest;      /* stream of max_ns */
 };
 
-struct balance {
-	struct balance_row *rows; /* by descending max - mean: what evenness could save; then key */
+struct imbalance {
+	struct imbalance_row *rows; /* by descending max - mean: what evenness could save; then key */
 	size_t count;
 };
 
 /* ERROR_EMPTY: no stream works in the window. In `arena`. */
-int balance_make(struct balance *balance, struct run *run, const struct select *select, enum place_by by,
-	struct arena *arena, struct error *error);
+int imbalance_make(struct imbalance *balance, struct run *run, const struct select *select,
+	enum row_key_by by, struct arena *arena, struct error *error);
 
 #endif

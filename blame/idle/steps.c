@@ -32,13 +32,13 @@ static bool has_gpu(const struct process *processes, uint32_t count)
 
 static void put_context(struct step *step, const struct run *run)
 {
-	share_fixed most = 0;
+	exact_share_fixed most = 0;
 
 	for (size_t i = 0; i < step->idle.blamed_count; i++) {
-		const struct share *share = &step->idle.blamed[i];
-		share_fixed rank = share_rank(share->amount);
+		const struct exact_share *share = &step->idle.blamed[i];
+		exact_share_fixed rank = exact_share_rank(share->amount);
 
-		if (!rank || !share_is_larger(run, rank, share->context, most, step->context))
+		if (!rank || !exact_share_is_larger(run, rank, share->context, most, step->context))
 			continue;
 		most = rank;
 		step->context = share->context;
@@ -83,7 +83,7 @@ static void add_time(
 	case EXTENT_SYNC:
 		step->idle.idle_ns += time->time_ns;
 		if (time->context && time->state != EXTENT_RUNNABLE &&
-			share_is_larger(run, time->time_ns, time->context, most->ns, most->context))
+			exact_share_is_larger(run, time->time_ns, time->context, most->ns, most->context))
 			*most = (struct wait_sum){time->context, time->time_ns};
 		break;
 	default:

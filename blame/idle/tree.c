@@ -44,10 +44,10 @@ static int sibling_compare(const void *left, const void *right, void *data)
 }
 
 /* Own time of each scope, in whole ns. */
-static int charge(struct sums *sums, const struct share *shares, size_t count, const struct select *select,
-	uint32_t depth, struct arena *arena, struct error *error)
+static int charge(struct sums *sums, const struct exact_share *shares, size_t count,
+	const struct select *select, uint32_t depth, struct arena *arena, struct error *error)
 {
-	share_fixed *amounts = arena_calloc(arena, sums->count, sizeof(*amounts));
+	exact_share_fixed *amounts = arena_calloc(arena, sums->count, sizeof(*amounts));
 	uint64_t *keys = arena_calloc(arena, sums->count, sizeof(*keys));
 	size_t *order = arena_calloc(arena, sums->count, sizeof(*order));
 
@@ -62,7 +62,7 @@ static int charge(struct sums *sums, const struct share *shares, size_t count, c
 		amounts[scope] += shares[i].amount;
 		keys[scope] += run_context_hash(sums->run, shares[i].context).low;
 	}
-	share_round(amounts, keys, sums->exclusive_ns, order, sums->count);
+	exact_share_round(amounts, keys, sums->exclusive_ns, order, sums->count);
 	return 0;
 }
 
@@ -111,7 +111,7 @@ static void put_rows(const struct sums *sums, struct tree *tree, uint32_t *row_o
 	}
 }
 
-int tree_make(struct tree *tree, const struct run *run, const struct share *shares, size_t count,
+int tree_make(struct tree *tree, const struct run *run, const struct exact_share *shares, size_t count,
 	const struct select *select, uint32_t depth, struct arena *arena, struct error *error)
 {
 	uint32_t scopes;

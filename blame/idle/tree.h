@@ -22,7 +22,7 @@ struct tree {
 
 /* Row 0 is the program root, with the whole; a thread root is below it. Contexts that the selector does not
  * want are left out, scopes below `depth` fall on it. In `arena`. */
-int tree_make(struct tree *tree, const struct run *run, const struct share *shares, size_t count,
+int tree_make(struct tree *tree, const struct run *run, const struct exact_share *shares, size_t count,
 	const struct select *select, uint32_t depth, struct arena *arena, struct error *error);
 
 #endif

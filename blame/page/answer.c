@@ -31,12 +31,12 @@ struct idle_question answer_idle_question(const struct program_call *call, const
 	return question;
 }
 
-int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error)
+int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error)
 {
 	const char *name = select_by(call->select);
 	int found = name ? stats_by_find(name) : STATS_FUNCTION;
 
-	if (found < 0 || !stats_by_place((enum stats_by)found, by))
+	if (found < 0 || !stats_by_row_key((enum stats_by)found, by))
 		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES " or mark", name);
 	return 0;
 }
@@ -58,7 +58,7 @@ static void print_row(
 	report_row(report);
 }
 
-static int print_rows(const struct program_call *call, const struct share_rows *rows,
+static int print_rows(const struct program_call *call, const struct exact_share_rows *rows,
 	const struct answer_bucket *bucket, struct error *error)
 {
 	bool is_table = call->format == REPORT_TABLE;
@@ -76,18 +76,18 @@ static int print_rows(const struct program_call *call, const struct share_rows *
 	return report_close(report, error);
 }
 
-int answer_print_shares(struct program_call *call, const struct ask *ask, const struct share *shares,
+int answer_print_shares(struct program_call *call, const struct ask *ask, const struct exact_share *shares,
 	size_t count, const struct answer_bucket *bucket, struct error *error)
 {
-	struct share_rows rows;
-	enum place_by by = PLACE_FUNCTION;
+	struct exact_share_rows rows;
+	enum row_key_by by = ROW_KEY_FUNCTION;
 	int result;
 
 	if (ask->shape == ASK_TREE)
 		return answer_print_tree(call, shares, count, bucket, error);
 	result = answer_find_by(call, &by, error);
 	if (!result)
-		result = share_rows_make(&rows, call->run, shares, count, call->select, by,
+		result = exact_share_rows_make(&rows, call->run, shares, count, call->select, by,
 			select_depth(call->select), &call->arena, error);
 	return result ? result : print_rows(call, &rows, bucket, error);
 }

@@ -20,29 +20,38 @@ enum ask_of {
 	ASK_SERIAL,
 	ASK_OF_COUNT
 };
-enum ask_shape { ASK_PAGE, ASK_ROWS, ASK_SUMMARY, ASK_TREE, ASK_GAPS, ASK_LATE, ASK_BALANCE, ASK_FINDINGS };
+enum answer_shape {
+	ASK_PAGE,
+	ASK_ROWS,
+	ASK_SUMMARY,
+	ASK_TREE,
+	ASK_GAPS,
+	ASK_LATE,
+	ASK_IMBALANCE,
+	ASK_FINDINGS
+};
 
 struct ask {
 	enum ask_of of;
 	bool has_of;
-	enum ask_shape shape;
+	enum answer_shape shape;
 	enum idle_busy busy;
 	bool has_busy;
 	enum idle_group group;
 	bool has_group;
 	const char *waits_path; /* NULL: the built-in table alone */
-	struct waits *waits;
+	struct wait_functions *waits;
 };
 
 /* Of two answers neither is passed over in silence, nor is an option that says nothing about the answer:
  * ERROR_USAGE. */
-int ask_shape(struct ask *ask, enum ask_shape shape, struct error *error);
-int ask_check(const struct ask *ask, const struct select *select, struct error *error);
+int option_check_shape(struct ask *ask, enum answer_shape shape, struct error *error);
+int option_check(const struct ask *ask, const struct select *select, struct error *error);
 
 /* The question about idle GPUs that the selector and the options state. */
 struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask);
 /* The key asked for. ERROR_USAGE: no such key. */
-int answer_find_by(const struct program_call *call, enum place_by *by, struct error *error);
+int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error);
 
 /* A part of the whole that is nobody's: always the last row. */
 struct answer_bucket {
@@ -51,10 +60,10 @@ struct answer_bucket {
 	uint64_t whole_ns; /* what per cents are of */
 };
 /* Shares as the question wants them: rows "key blame_ns percent", or a tree. */
-int answer_print_shares(struct program_call *call, const struct ask *ask, const struct share *shares,
+int answer_print_shares(struct program_call *call, const struct ask *ask, const struct exact_share *shares,
 	size_t count, const struct answer_bucket *bucket, struct error *error);
 /* Top-down, in the columns of hpct-profile; the bucket is a root of its own. */
-int answer_print_tree(struct program_call *call, const struct share *shares, size_t count,
+int answer_print_tree(struct program_call *call, const struct exact_share *shares, size_t count,
 	const struct answer_bucket *bucket, struct error *error);
 /* "rank 1", or "process 4000.0" without ranks, or "thread 2 worker"; in `arena`. */
 const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena);

@@ -17,7 +17,7 @@ static uint64_t whole(double value)
 }
 
 static void balance_row(
-	struct report *report, const struct run *run, const struct balance_row *row, bool is_table)
+	struct report *report, const struct run *run, const struct imbalance_row *row, bool is_table)
 {
 	if (!is_table) {
 		report_string(report, row->key);
@@ -39,13 +39,13 @@ int answer_balance(struct program_call *call, const struct ask *ask, struct erro
 {
 	bool is_table = call->format == REPORT_TABLE;
 	struct report *report;
-	struct balance balance;
-	enum place_by by = PLACE_FUNCTION;
+	struct imbalance balance;
+	enum row_key_by by = ROW_KEY_FUNCTION;
 	int result = answer_find_by(call, &by, error);
 
 	(void)ask;
 	if (!result)
-		result = balance_make(&balance, call->run, call->select, by, &call->arena, error);
+		result = imbalance_make(&balance, call->run, call->select, by, &call->arena, error);
 	if (!result)
 		answer_print_definition(call,
 			"Time at work by key, spread over the streams of its kind: one without it counts as "

@@ -17,13 +17,13 @@ static const struct report_column script_columns[] = {{"begin_ns", REPORT_NUMBER
 static const struct report_column table_columns[] = {{"gap", REPORT_DURATION}, {"begin", REPORT_DURATION},
 	{"stream", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"key", REPORT_COMPOSED}};
 
-static int key_of(const struct program_call *call, uint32_t context, enum place_by by,
+static int key_of(const struct program_call *call, uint32_t context, enum row_key_by by,
 	struct store_bytes *key, struct error *error)
 {
 	key->size = 0;
-	if (by == PLACE_FUNCTION || by == PLACE_SCRIPT)
-		context = calls_context(call->run, context);
-	if (context && !place_put_key(key, call->run, context, by, select_depth(call->select)))
+	if (by == ROW_KEY_FUNCTION || by == ROW_KEY_SCRIPT)
+		context = runtime_calls_context(call->run, context);
+	if (context && !row_key_put(key, call->run, context, by, select_depth(call->select)))
 		return error_memory(error);
 	store_bytes_put(key, "", 1);
 	return key->failed ? error_memory(error) : 0;
@@ -55,7 +55,7 @@ static int print_list(const struct program_call *call, struct gaps *gaps, struct
 	struct error *error)
 {
 	struct store_bytes key = {0};
-	enum place_by by = PLACE_FUNCTION;
+	enum row_key_by by = ROW_KEY_FUNCTION;
 	uint64_t shown = 0, top = select_top(call->select);
 	const struct gap *gap;
 	int result = answer_find_by(call, &by, error);
@@ -121,7 +121,7 @@ static void print_head(
 	report_human_duration(idle_text, idle->idle_ns);
 	snprintf(text, sizeof text,
 		"GPUs idle for %s: no queue %sruns %s; a gap's cause is what took most of it\n"
-		"Work counts as launched for " QUEUED_TEXT,
+		"Work counts as launched for " GPU_PENDING_TEXT,
 		idle_text, question->group == IDLE_GROUP_ALL ? "" : "of the process ",
 		question->busy == IDLE_BUSY_KERNEL ? "a kernel" : "any operation");
 	answer_print_definition(call, text);

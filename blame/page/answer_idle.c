@@ -66,7 +66,8 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 	else
 		print_waited(idle);
 	report_fit_say(
-		"A synchronization is work unless its process has work running or queued (" QUEUED_TEXT ")");
+		"A synchronization is work unless its process has work running or queued (" GPU_PENDING_TEXT
+		")");
 	answer_print_losses(call);
 }
 
@@ -75,7 +76,7 @@ static int print_sampled(
 	struct program_call *call, const struct ask *ask, const struct idle *idle, struct error *error)
 {
 	struct answer_bucket bucket = {0};
-	share_fixed sum = 0;
+	exact_share_fixed sum = 0;
 
 	for (size_t i = 0; i < idle->sampled_count; i++)
 		sum += idle->sampled[i].amount;
@@ -87,13 +88,13 @@ static int print_sampled(
 static int fold(
 	const struct program_call *call, const struct ask *ask, const struct idle *idle, struct error *error)
 {
-	enum place_by by = PLACE_FUNCTION;
+	enum row_key_by by = ROW_KEY_FUNCTION;
 	int result = ask->shape == ASK_TREE ? 0 : answer_find_by(call, &by, error);
 
 	if (result || ask->shape == ASK_TREE)
 		return result;
-	calls_fold(call->run, idle->blamed, idle->blamed_count, call->select, by);
-	calls_fold(call->run, idle->sampled, idle->sampled_count, call->select, by);
+	runtime_calls_fold(call->run, idle->blamed, idle->blamed_count, call->select, by);
+	runtime_calls_fold(call->run, idle->sampled, idle->sampled_count, call->select, by);
 	return 0;
 }
 

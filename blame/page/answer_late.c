@@ -16,7 +16,7 @@ const char *answer_party_name(const struct run *run, uint32_t stream, struct are
 			      : arena_printf(arena, "process %u.%u", r->s.pid, r->s.generation);
 }
 
-static void late_row(struct report *report, struct program_call *call, const struct late_party *party,
+static void late_row(struct report *report, struct program_call *call, const struct last_arrival_party *party,
 	bool is_thread, uint64_t held_ns)
 {
 	report_string(report, is_thread ? run_stream(call->run, party->stream)->text
@@ -33,7 +33,7 @@ static void late_row(struct report *report, struct program_call *call, const str
 }
 
 /* Processes first, then threads; per cent are of what their kind was held up. */
-static void late_rows(struct report *report, struct program_call *call, const struct late *late)
+static void late_rows(struct report *report, struct program_call *call, const struct last_arrival *late)
 {
 	uint64_t left = select_top(call->select);
 
@@ -47,8 +47,8 @@ int answer_late(struct program_call *call, const struct ask *ask, struct error *
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	struct report *report;
-	struct late late;
-	int result = late_sweep(&late, call->run, &question, &call->arena, error);
+	struct last_arrival late;
+	int result = last_arrival_sweep(&late, call->run, &question, &call->arena, error);
 
 	if (!result)
 		result = coverage_require(call->run, call->select, error);

@@ -37,23 +37,25 @@ static void print_title(struct program_call *call, const struct ask *ask, const 
 	const char *path = run_path(call->run), *slash = strrchr(path, '/');
 
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	page_say(arena_printf(&call->arena, "%s  %s %s  %u GPU queue%s, %u CPU thread%s  %s",
-			 slash ? slash + 1 : path, select_has_time(call->select) ? "window" : "whole run",
-			 window, page->queues, page->queues == 1 ? "" : "s", page->threads,
-			 page->threads == 1 ? "" : "s", page_asked(call, ask)),
+	page_width_say(
+		arena_printf(&call->arena, "%s  %s %s  %u GPU queue%s, %u CPU thread%s  %s",
+			slash ? slash + 1 : path, select_has_time(call->select) ? "window" : "whole run",
+			window, page->queues, page->queues == 1 ? "" : "s", page->threads,
+			page->threads == 1 ? "" : "s", page_asked(call, ask)),
 		2);
 	if (page->known < PAGE_COVERAGE_LEAST)
-		page_say(arena_printf(&call->arena,
-				 "These numbers miss %.1f %% of the window: the GPUs were lost or "
-				 "unmonitored there%s",
-				 100 * (1 - page->known),
-				 page->coverage.thinned_ns ? "\n(" PAGE_THINNED ")" : ""),
+		page_width_say(arena_printf(&call->arena,
+				       "These numbers miss %.1f %% of the window: the GPUs were lost or "
+				       "unmonitored there%s",
+				       100 * (1 - page->known),
+				       page->coverage.thinned_ns ? "\n(" PAGE_THINNED ")" : ""),
 			0);
 }
 
 static void print_bar(uint64_t part_ns, uint64_t whole_ns)
 {
-	int bar = page_left() - PAGE_PART, width = (int)((double)part_ns * bar / (double)whole_ns + 0.5);
+	int bar = page_width_left() - PAGE_WIDTH_PART,
+	    width = (int)((double)part_ns * bar / (double)whole_ns + 0.5);
 
 	for (int i = 0; i < bar; i++)
 		putchar(i < width ? '#' : ' ');
@@ -74,7 +76,7 @@ static void print_parts(const struct page *page)
 
 	snprintf(head, sizeof head, "Where the wall clock went%s",
 		idle->groups > 1 ? " (mean of the groups)" : "");
-	printf("\n%-*s %10s %9s\n", page_left(), head, "time", "share");
+	printf("\n%-*s %10s %9s\n", page_width_left(), head, "time", "share");
 	for (size_t i = 0; i < page->part_count; i++) {
 		const struct page_part *part = &page->parts[i];
 
@@ -88,7 +90,7 @@ static void print_parts(const struct page *page)
 		report_human_duration(text, part->time_ns / idle->groups);
 		printf(" %10s %7.1f %%\n", text, percent(part->time_ns, idle->window_ns));
 	}
-	printf("  %-*s", page_left() - 2, "sum = window");
+	printf("  %-*s", page_width_left() - 2, "sum = window");
 	print_time(idle->window_ns / idle->groups, idle->window_ns / idle->groups);
 	putchar('\n');
 }
@@ -99,17 +101,17 @@ static void print_cause(const struct program_call *call, const struct page *page
 	char gap[REPORT_HUMAN_MAX], at[REPORT_HUMAN_MAX];
 
 	printf("  %zu ", number);
-	page_key_print(cause->row->key, page_left() - 4);
+	page_key_print(cause->row->key, page_width_left() - 4);
 	print_time(cause->row->time_ns, page->idle.idle_ns);
 	if (cause->largest) {
 		report_human_duration(gap, cause->largest->end_ns - cause->largest->begin_ns);
 		report_human_duration(at, cause->largest->begin_ns - run_origin_ns(call->run));
-		if (page_fits_gap())
+		if (page_width_fits_gap())
 			printf("   %s at %s", gap, at);
 	}
 	putchar('\n');
 	page_path_print(cause->path);
-	if (cause->largest && !page_fits_gap())
+	if (cause->largest && !page_width_fits_gap())
 		printf("       largest gap: %s at %s\n", gap, at);
 }
 
@@ -120,7 +122,7 @@ static void print_nobody(struct program_call *call, const struct page *page)
 	if (!page->idle.all_idle_ns)
 		return;
 	page_nobody(call, page, text);
-	printf("    nobody active: %-*.*s", page_left() - 19, page_left() - 19, text);
+	printf("    nobody active: %-*.*s", page_width_left() - 19, page_width_left() - 19, text);
 	print_time(page->idle.all_idle_ns, page->idle.idle_ns);
 	putchar('\n');
 }
@@ -139,8 +141,8 @@ static void print_causes(struct program_call *call, const struct page *page)
 	}
 	report_human_duration(idle_text, idle->idle_ns);
 	snprintf(head, sizeof head, "Who the idle GPUs waited for (idle %s together)", idle_text);
-	printf("\n%-*s %10s %9s%s\n", page_left(), head, "blame", "share",
-		page_fits_gap() ? "   largest gap" : "");
+	printf("\n%-*s %10s %9s%s\n", page_width_left(), head, "blame", "share",
+		page_width_fits_gap() ? "   largest gap" : "");
 	for (size_t i = 0; i < page->cause_count; i++) {
 		print_cause(call, page, &page->causes[i], i + 1);
 		rest_ns -= page->causes[i].row->time_ns;
@@ -148,7 +150,7 @@ static void print_causes(struct program_call *call, const struct page *page)
 	if (rest_ns) {
 		snprintf(head, sizeof head, "%zu more cause%s", page->rows.count - page->cause_count,
 			page->rows.count - page->cause_count == 1 ? "" : "s");
-		printf("    %-*s", page_left() - 4, head);
+		printf("    %-*s", page_width_left() - 4, head);
 		print_time(rest_ns, idle->idle_ns);
 		putchar('\n');
 	}
@@ -178,13 +180,14 @@ static void print_gains(struct program_call *call, const struct page *page)
 		if (!shown++)
 			printf("\nWhat could be gained at most\n");
 		report_human_duration(text, finding->save_ns);
-		page_say(
+		page_width_say(
 			arena_printf(&call->arena, "  %10s  %s (%llu): %s", text, finding_text(finding->kind),
 				(unsigned long long)finding->count, finding_advice(finding->kind)),
 			14);
 		if (finding->context)
 			page_path_print(run_context_path(call->run,
-				calls_context(call->run, finding->context), UINT32_MAX, &call->arena));
+				runtime_calls_context(call->run, finding->context), UINT32_MAX,
+				&call->arena));
 	}
 }
 
@@ -202,12 +205,13 @@ static void print_coverage(struct program_call *call, const struct page *page)
 
 	coverage_print(&page->coverage, text);
 	putchar('\n');
-	page_say(arena_printf(&call->arena, "Coverage: %s; GPUs %.1f %% known", text, 100 * page->known), 2);
-	page_say(PAGE_SHARED, 0);
+	page_width_say(
+		arena_printf(&call->arena, "Coverage: %s; GPUs %.1f %% known", text, 100 * page->known), 2);
+	page_width_say(PAGE_SHARED, 0);
 	if (page->idle.unused_ns)
-		page_say(PAGE_UNUSED, 0);
-	if (page->by == PLACE_SCRIPT)
-		page_say(PAGE_SCRIPT, 0);
+		page_width_say(PAGE_UNUSED, 0);
+	if (page->by == ROW_KEY_SCRIPT)
+		page_width_say(PAGE_SCRIPT, 0);
 }
 
 static void print_page(struct program_call *call, const struct ask *ask, const struct page *page)
@@ -318,7 +322,7 @@ static int print_script(
 	page_rows_definition(report, call, PAGE_SHARED);
 	if (page->idle.unused_ns)
 		page_rows_definition(report, call, PAGE_UNUSED);
-	if (page->by == PLACE_SCRIPT)
+	if (page->by == ROW_KEY_SCRIPT)
 		page_rows_definition(report, call, PAGE_SCRIPT);
 	return report_close(report, error);
 }
@@ -326,7 +330,7 @@ static int print_script(
 int answer_page(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
-	enum place_by by = PLACE_FUNCTION;
+	enum row_key_by by = ROW_KEY_FUNCTION;
 	struct page page = {0};
 	int result = answer_find_by(call, &by, error);
 

@@ -17,11 +17,11 @@
 
 struct thread_page {
 	struct threads threads;
-	struct late late;
-	struct share_rows waited, serial;
+	struct last_arrival late;
+	struct exact_share_rows waited, serial;
 	struct coverage coverage;
 	double known; /* part of the threads' lives */
-	enum place_by by;
+	enum row_key_by by;
 	struct page_part parts[PARTS]; /* they sum to threads.window_ns */
 };
 
@@ -42,27 +42,27 @@ static void put_parts(struct thread_page *page)
 }
 
 static int page_fill(struct thread_page *page, struct program_call *call,
-	const struct idle_question *question, const enum place_by *by, struct error *error)
+	const struct idle_question *question, const enum row_key_by *by, struct error *error)
 {
 	struct threads *threads = &page->threads;
 	uint32_t depth = select_depth(call->select);
 	uint64_t living_ns;
 	int result = threads_sweep(threads, call->run, question, &call->arena, error);
 
-	page->by = PLACE_FUNCTION;
+	page->by = ROW_KEY_FUNCTION;
 	if (by)
 		page->by = *by;
-	else if (!result && (share_is_script(call->run, threads->waited, threads->waited_count) ||
-				    share_is_script(call->run, threads->serial, threads->serial_count)))
-		page->by = PLACE_SCRIPT;
+	else if (!result && (exact_share_is_script(call->run, threads->waited, threads->waited_count) ||
+				    exact_share_is_script(call->run, threads->serial, threads->serial_count)))
+		page->by = ROW_KEY_SCRIPT;
 	if (!result)
-		result = share_rows_make(&page->waited, call->run, threads->waited, threads->waited_count,
-			call->select, page->by, depth, &call->arena, error);
+		result = exact_share_rows_make(&page->waited, call->run, threads->waited,
+			threads->waited_count, call->select, page->by, depth, &call->arena, error);
 	if (!result)
-		result = share_rows_make(&page->serial, call->run, threads->serial, threads->serial_count,
-			call->select, page->by, depth, &call->arena, error);
+		result = exact_share_rows_make(&page->serial, call->run, threads->serial,
+			threads->serial_count, call->select, page->by, depth, &call->arena, error);
 	if (!result)
-		result = late_sweep(&page->late, call->run, question, &call->arena, error);
+		result = last_arrival_sweep(&page->late, call->run, question, &call->arena, error);
 	if (!result)
 		result = coverage_compute(&page->coverage, call->run, call->select, error);
 	if (result)
@@ -85,9 +85,9 @@ static size_t rows_of(const struct program_call *call, const struct thread_page 
 
 /* Ranks, then threads: those that held others up for a thousandth of all that, the worst of each first. */
 static size_t late_of(const struct program_call *call, const struct thread_page *page,
-	const struct late_party *parties[2 * ROWS])
+	const struct last_arrival_party *parties[2 * ROWS])
 {
-	const struct late *late = &page->late;
+	const struct last_arrival *late = &page->late;
 	uint64_t least_ns = (late->held_ns + late->thread_held_ns) / LATE_LEAST + 1;
 	size_t count = 0;
 
@@ -102,7 +102,7 @@ static size_t late_of(const struct program_call *call, const struct thread_page 
 
 /* "rank 1 was last at 4 of 6 collective calls" */
 static const char *late_text(
-	struct program_call *call, const struct thread_page *page, const struct late_party *party)
+	struct program_call *call, const struct thread_page *page, const struct last_arrival_party *party)
 {
 	bool is_rank = page->late.count && party >= page->late.parties &&
 		       party < page->late.parties + page->late.count;
@@ -114,7 +114,7 @@ static const char *late_text(
 		is_rank ? "collective calls" : "barriers");
 }
 
-static const char *late_path(struct program_call *call, const struct late_party *party)
+static const char *late_path(struct program_call *call, const struct last_arrival_party *party)
 {
 	return party->context ? run_context_path(call->run, party->context, UINT32_MAX, &call->arena) : NULL;
 }
@@ -147,7 +147,7 @@ static size_t hints_of(struct program_call *call, const struct ask *ask, const s
 
 static void print_head(const char *head)
 {
-	printf("\n%-*s %10s %9s\n", page_left(), head, "time", "share");
+	printf("\n%-*s %10s %9s\n", page_width_left(), head, "time", "share");
 }
 
 static void print_time(uint64_t time_ns, uint64_t whole_ns)
@@ -161,7 +161,7 @@ static void print_time(uint64_t time_ns, uint64_t whole_ns)
 static void print_parts(const struct thread_page *page)
 {
 	uint64_t whole_ns = page->threads.window_ns;
-	int bar = page_left() - PAGE_PART;
+	int bar = page_width_left() - PAGE_WIDTH_PART;
 
 	print_head("Where the threads' time went");
 	for (int i = 0; i < PARTS; i++) {
@@ -174,15 +174,15 @@ static void print_parts(const struct thread_page *page)
 			putchar(at < width ? '#' : ' ');
 		print_time(page->parts[i].time_ns, whole_ns);
 	}
-	printf("  %-*s", page_left() - 2, "sum = threads x window");
+	printf("  %-*s", page_width_left() - 2, "sum = threads x window");
 	print_time(whole_ns, whole_ns);
 }
 
 static void print_rows(const struct program_call *call, const struct thread_page *page, const char *head,
-	const struct share_rows *rows)
+	const struct exact_share_rows *rows)
 {
 	size_t count = rows_of(call, page, rows->count);
-	int width = page_left() - 4;
+	int width = page_width_left() - 4;
 
 	if (count)
 		print_head(head);
@@ -194,9 +194,9 @@ static void print_rows(const struct program_call *call, const struct thread_page
 
 static void print_late(struct program_call *call, const struct thread_page *page)
 {
-	const struct late_party *parties[2 * ROWS];
+	const struct last_arrival_party *parties[2 * ROWS];
 	size_t count = late_of(call, page, parties);
-	int width = page_left() - 4;
+	int width = page_width_left() - 4;
 
 	if (count)
 		print_head("Who held the others up, by coming last");
@@ -214,20 +214,21 @@ static void print_title(struct program_call *call, const struct ask *ask, const 
 	char window[REPORT_HUMAN_MAX];
 
 	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
-	page_say(
+	page_width_say(
 		arena_printf(&call->arena, "%s  %s %s  no GPU monitored, %u CPU thread%s of %u process%s%s%s",
 			run_path(call->run), select_has_time(call->select) ? "window" : "whole run", window,
 			threads->threads, threads->threads == 1 ? "" : "s", threads->processes,
 			threads->processes == 1 ? "" : "es", *asked ? " " : "", asked),
 		2);
 	if (page->known < KNOWN_LEAST)
-		page_say(arena_printf(&call->arena,
-				 "These numbers miss %.1f %% of the threads' time: it is unknown, lost or "
-				 "unmonitored\n(%s)",
-				 100 * (1 - page->known),
-				 page->coverage.thinned_ns ? PAGE_THINNED
-							   : "without records of switches a thread that "
-							     "waits looks unknown"),
+		page_width_say(
+			arena_printf(&call->arena,
+				"These numbers miss %.1f %% of the threads' time: it is unknown, lost or "
+				"unmonitored\n(%s)",
+				100 * (1 - page->known),
+				page->coverage.thinned_ns ? PAGE_THINNED
+							  : "without records of switches a thread that "
+							    "waits looks unknown"),
 			0);
 }
 
@@ -241,22 +242,23 @@ static void print_page(struct program_call *call, const struct ask *ask, const s
 	print_parts(page);
 	print_rows(call, page, "What threads wait in", &page->waited);
 	if (page->threads.pathless_ns && rows_of(call, page, page->waited.count))
-		page_say(arena_printf(&call->arena, "    %s", answer_pathless(call, &page->threads)), 4);
+		page_width_say(
+			arena_printf(&call->arena, "    %s", answer_pathless(call, &page->threads)), 4);
 	print_late(call, page);
 	print_rows(call, page, "Where one thread of its process works alone", &page->serial);
 	page_hints_print(hints, count);
 	coverage_print(&page->coverage, text);
 	putchar('\n');
-	page_say(arena_printf(&call->arena, "Coverage: %s", text), 2);
-	page_say(WAITING_IS, 0);
-	if (page->by == PLACE_SCRIPT)
-		page_say(PAGE_SCRIPT, 0);
+	page_width_say(arena_printf(&call->arena, "Coverage: %s", text), 2);
+	page_width_say(WAITING_IS, 0);
+	if (page->by == ROW_KEY_SCRIPT)
+		page_width_say(PAGE_SCRIPT, 0);
 }
 
 /* ---- for scripts: the same numbers and sentences ---- */
 
 static void script_rows(struct report *report, const struct program_call *call,
-	const struct thread_page *page, const char *section, const struct share_rows *rows)
+	const struct thread_page *page, const char *section, const struct exact_share_rows *rows)
 {
 	for (size_t i = 0; i < rows_of(call, page, rows->count); i++)
 		page_row_put(report, call,
@@ -269,7 +271,7 @@ static void script_rows(struct report *report, const struct program_call *call,
 
 static void script_late(struct report *report, struct program_call *call, const struct thread_page *page)
 {
-	const struct late_party *parties[2 * ROWS];
+	const struct last_arrival_party *parties[2 * ROWS];
 	size_t count = late_of(call, page, parties);
 
 	for (size_t i = 0; i < count; i++)
@@ -305,7 +307,7 @@ static int print_script(
 	if (*asked)
 		page_rows_definition(report, call, asked + 1);
 	page_rows_definition(report, call, WAITING_IS);
-	if (page->by == PLACE_SCRIPT)
+	if (page->by == ROW_KEY_SCRIPT)
 		page_rows_definition(report, call, PAGE_SCRIPT);
 	if (page->threads.pathless_ns)
 		page_rows_definition(report, call, answer_pathless(call, &page->threads));
@@ -316,7 +318,7 @@ int answer_threads_page(struct program_call *call, const struct ask *ask, struct
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	struct thread_page page = {0};
-	enum place_by by = PLACE_FUNCTION;
+	enum row_key_by by = ROW_KEY_FUNCTION;
 	int result = answer_find_by(call, &by, error);
 
 	if (!result)

@@ -100,7 +100,7 @@ static void bucket_row(struct report *report, const struct tree *tree, const str
 	report_row(report);
 }
 
-int answer_print_tree(struct program_call *call, const struct share *shares, size_t count,
+int answer_print_tree(struct program_call *call, const struct exact_share *shares, size_t count,
 	const struct answer_bucket *bucket, struct error *error)
 {
 	bool is_table = call->format == REPORT_TABLE;

@@ -66,37 +66,37 @@ static int take_waits(void *own, const char *value, struct error *error)
 static int take_summary(void *own, const char *value, struct error *error)
 {
 	(void)value;
-	return ask_shape(own, ASK_SUMMARY, error);
+	return option_check_shape(own, ASK_SUMMARY, error);
 }
 
 static int take_tree(void *own, const char *value, struct error *error)
 {
 	(void)value;
-	return ask_shape(own, ASK_TREE, error);
+	return option_check_shape(own, ASK_TREE, error);
 }
 
 static int take_gaps(void *own, const char *value, struct error *error)
 {
 	(void)value;
-	return ask_shape(own, ASK_GAPS, error);
+	return option_check_shape(own, ASK_GAPS, error);
 }
 
 static int take_late(void *own, const char *value, struct error *error)
 {
 	(void)value;
-	return ask_shape(own, ASK_LATE, error);
+	return option_check_shape(own, ASK_LATE, error);
 }
 
 static int take_imbalance(void *own, const char *value, struct error *error)
 {
 	(void)value;
-	return ask_shape(own, ASK_BALANCE, error);
+	return option_check_shape(own, ASK_IMBALANCE, error);
 }
 
 static int take_findings(void *own, const char *value, struct error *error)
 {
 	(void)value;
-	return ask_shape(own, ASK_FINDINGS, error);
+	return option_check_shape(own, ASK_FINDINGS, error);
 }
 
 static bool has_queue(const struct program_call *call)
@@ -121,8 +121,8 @@ static int page(struct program_call *call, const struct ask *ask, struct error *
 static int answer(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	const char *by_name = select_by(call->select);
-	enum place_by by;
-	int result = ask_check(ask, call->select, error);
+	enum row_key_by by;
+	int result = option_check(ask, call->select, error);
 
 	/* Before anything is printed. */
 	if (result)
@@ -137,7 +137,7 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 		return answer_gaps(call, ask, error);
 	case ASK_LATE:
 		return answer_late(call, ask, error);
-	case ASK_BALANCE:
+	case ASK_IMBALANCE:
 		return answer_balance(call, ask, error);
 	case ASK_FINDINGS:
 		return answer_findings(call, ask, error);
@@ -166,13 +166,13 @@ static int work(struct program_call *call, struct error *error)
 	int result = adds_up(ask) ? select_require_sums(call->select, error) : 0;
 
 	if (!result)
-		result = waits_new(&ask->waits, call->run, ask->waits_path, error);
+		result = wait_functions_new(&ask->waits, call->run, ask->waits_path, error);
 	if (!result)
 		result = answer(call, ask, error);
 	/* Of a window in which nothing at all is known every reader says the same. */
 	if (result == -ERROR_EMPTY)
 		coverage_require(call->run, call->select, error);
-	waits_free(ask->waits);
+	wait_functions_free(ask->waits);
 	return result;
 }
 

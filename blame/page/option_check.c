@@ -14,7 +14,7 @@ static const struct use shapes[] = {[ASK_SUMMARY] = {"--summary", "", "by depth 
 	[ASK_TREE] = {"--tree", "", "by"},
 	[ASK_GAPS] = {"--gaps", "of", ""},
 	[ASK_LATE] = {"--late", "of busy group", "by depth context"},
-	[ASK_BALANCE] = {"--imbalance", "of busy group waits", ""},
+	[ASK_IMBALANCE] = {"--imbalance", "of busy group waits", ""},
 	[ASK_FINDINGS] = {"--findings", "of busy group waits", "by"}};
 
 static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle", "busy waits", ""},
@@ -43,7 +43,7 @@ static int refuse(
 	return select_refuse(select, use->selector, use->with, error);
 }
 
-int ask_shape(struct ask *ask, enum ask_shape shape, struct error *error)
+int option_check_shape(struct ask *ask, enum answer_shape shape, struct error *error)
 {
 	if (ask->shape != ASK_PAGE && ask->shape != shape)
 		return error_set(error, ERROR_USAGE, "%s and %s are two answers: ask for one of them",
@@ -52,7 +52,7 @@ int ask_shape(struct ask *ask, enum ask_shape shape, struct error *error)
 	return 0;
 }
 
-int ask_check(const struct ask *ask, const struct select *select, struct error *error)
+int option_check(const struct ask *ask, const struct select *select, struct error *error)
 {
 	const char *by = select_by(select);
 	int result = 0;

@@ -55,7 +55,7 @@ static void count_streams(struct page *page, const struct run *run, const struct
 
 /* The largest gap whose main context has the row's key, among the `limit` largest. */
 static const struct gap *find_gap(struct page *page, const struct run *run, const char *row_key,
-	enum place_by by, uint32_t depth, size_t limit)
+	enum row_key_by by, uint32_t depth, size_t limit)
 {
 	struct store_bytes key = {0};
 	const struct gap *found = NULL;
@@ -66,9 +66,10 @@ static const struct gap *find_gap(struct page *page, const struct run *run, cons
 		if (list[i].cause != GAP_CPU)
 			continue;
 		key.size = 0;
-		if (place_put_key(&key, run,
-			    by == PLACE_FUNCTION || by == PLACE_SCRIPT ? calls_context(run, list[i].context)
-								       : list[i].context,
+		if (row_key_put(&key, run,
+			    by == ROW_KEY_FUNCTION || by == ROW_KEY_SCRIPT
+				    ? runtime_calls_context(run, list[i].context)
+				    : list[i].context,
 			    by, depth) &&
 			key.size == strlen(row_key) && memcmp(key.data, row_key, key.size) == 0)
 			found = &list[i];
@@ -112,13 +113,13 @@ static void find_largest(struct page *page, const struct run *run, const struct 
 		page->end = list;
 }
 
-static int put_causes(struct page *page, const struct run *run, enum place_by by, uint32_t depth,
+static int put_causes(struct page *page, const struct run *run, enum row_key_by by, uint32_t depth,
 	uint64_t top, struct arena *arena, struct error *error)
 {
 	if (top > PAGE_CAUSES)
 		top = PAGE_CAUSES;
 	for (size_t i = 0; i < page->rows.count && i < top; i++) {
-		const struct share_row *row = &page->rows.rows[i];
+		const struct exact_share_row *row = &page->rows.rows[i];
 		struct page_cause *cause = &page->causes[page->cause_count];
 
 		if (i && row->time_ns < page->idle.idle_ns / PAGE_CAUSE_LEAST)
@@ -137,19 +138,19 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	const struct idle_question *question, struct arena *arena, struct error *error)
 {
 	const struct idle *idle = &page->idle;
-	const enum place_by by = page->by;
+	const enum row_key_by by = page->by;
 	uint32_t depth = select_depth(select);
 	int result;
 
-	calls_fold(run, idle->blamed, idle->blamed_count, select, by);
-	result = share_rows_make(
+	runtime_calls_fold(run, idle->blamed, idle->blamed_count, select, by);
+	result = exact_share_rows_make(
 		&page->rows, run, idle->blamed, idle->blamed_count, select, by, depth, arena, error);
 
 	if (!result)
-		result = share_rows_make(
+		result = exact_share_rows_make(
 			&page->waited, run, idle->waited, idle->waited_count, NULL, by, depth, arena, error);
 	if (!result && question->group == IDLE_GROUP_PROCESS)
-		result = late_sweep(&page->late, run, question, arena, error);
+		result = last_arrival_sweep(&page->late, run, question, arena, error);
 	if (!result)
 		result = findings_make(&page->findings, run, question, arena, error);
 	if (result)
@@ -164,7 +165,8 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 }
 
 int page_make(struct page *page, struct run *run, const struct select *select,
-	const struct idle_question *asked, const enum place_by *by, struct arena *arena, struct error *error)
+	const struct idle_question *asked, const enum row_key_by *by, struct arena *arena,
+	struct error *error)
 {
 	struct idle_question question = *asked;
 	int result;
@@ -179,9 +181,9 @@ int page_make(struct page *page, struct run *run, const struct select *select,
 	page->is_part = idle_shared_is_part(&question);
 	if (!result && !page->is_part) {
 		page->by = by ? *by
-			   : share_is_script(run, page->idle.blamed, page->idle.blamed_count)
-				   ? PLACE_SCRIPT
-				   : PLACE_FUNCTION;
+			   : exact_share_is_script(run, page->idle.blamed, page->idle.blamed_count)
+				   ? ROW_KEY_SCRIPT
+				   : ROW_KEY_FUNCTION;
 		result = fill(page, run, select, &question, arena, error);
 	}
 	return result;

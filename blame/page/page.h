@@ -24,7 +24,7 @@ struct page_part {
 };
 
 struct page_cause {
-	const struct share_row *row;
+	const struct exact_share_row *row;
 	const char *path;	   /* of its largest context, escaped */
 	const struct gap *largest; /* that it causes; NULL: none */
 };
@@ -34,24 +34,24 @@ struct page {
 	double known; /* part of the window, from the first use of a GPU, in which the GPUs' state is known */
 	struct page_part parts[8];
 	size_t part_count; /* they sum to idle.window_ns */
-	struct share_rows rows, waited;
+	struct exact_share_rows rows, waited;
 	struct page_cause causes[PAGE_CAUSES];
 	size_t cause_count;	   /* 0 where too little is known */
 	const struct gap *largest; /* gap that work follows, or else of all; NULL: none */
 	const struct gap *end;	   /* a larger one, after a group's last work; NULL: none */
-	struct late late;
+	struct last_arrival late;
 	struct findings findings;
 	struct coverage coverage;
 	uint32_t threads, queues;
-	enum place_by by;  /* of the causes */
-	struct gaps *gaps; /* page_fini() frees them */
-	bool is_part;	   /* of several ranks' page (idle_shared.h): nothing is to be said of it */
+	enum row_key_by by; /* of the causes */
+	struct gaps *gaps;  /* page_fini() frees them */
+	bool is_part;	    /* of several ranks' page (idle_shared.h): nothing is to be said of it */
 };
 
 /* ERROR_EMPTY as idle_sweep(). In `arena` and the run. *by NULL: functions of scripts where there are any,
  * else functions. */
 int page_make(struct page *page, struct run *run, const struct select *select,
-	const struct idle_question *question, const enum place_by *by, struct arena *arena,
+	const struct idle_question *question, const enum row_key_by *by, struct arena *arena,
 	struct error *error);
 void page_fini(struct page *page);
 

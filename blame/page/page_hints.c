@@ -149,7 +149,7 @@ void page_hints_print(const struct page_hint *hints, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		char line[1024];
 		int bytes = snprintf(line, sizeof line, "  %s   %s", hints[i].command, hints[i].why);
-		bool is_one = bytes < (int)sizeof line && page_fits(line);
+		bool is_one = bytes < (int)sizeof line && page_width_fits(line);
 
 		printf("  %s%s%s\n", hints[i].command, is_one ? "   " : "\n      ", hints[i].why);
 	}

@@ -12,7 +12,7 @@
 
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX])
 {
-	const struct late_party *last = page->late.held_ns ? &page->late.parties[0] : NULL;
+	const struct last_arrival_party *last = page->late.held_ns ? &page->late.parties[0] : NULL;
 
 	if (last)
 		snprintf(text, PAGE_TEXT_MAX, "%s was last at %llu of %llu collective calls",
@@ -124,7 +124,7 @@ static void path_shorten(const char *text, size_t length, size_t width)
 void page_path_print(const char *path)
 {
 	char *text = path && *path ? strdup(path) : NULL;
-	size_t length = text ? strlen(text) : 0, width = (size_t)page_path_width();
+	size_t length = text ? strlen(text) : 0, width = (size_t)page_width_path();
 
 	if (!length) {
 		free(text);

@@ -14,7 +14,7 @@
 /* Definitions. */
 #define PAGE_SHARED                                                                                    \
 	"Active threads share an idle interval equally; a synchronization is activity while no work\n" \
-	"of its process runs or is queued (since its launch, " QUEUED_TEXT "). It ends\n"              \
+	"of its process runs or is queued (since its launch, " GPU_PENDING_TEXT "). It ends\n"         \
 	"with the call: up to a thread's next sample its caller is at work"
 #define PAGE_SCRIPT \
 	"Causes are functions of scripts, with all that they call (--by function: the innermost of all)"

@@ -30,22 +30,22 @@ static int between(int value, int least, int most)
 	return value < least ? least : value;
 }
 
-int page_left(void)
+int page_width_left(void)
 {
 	return between(columns() - NUMBERS, LEFT_LEAST, LEFT);
 }
 
-bool page_fits_gap(void)
+bool page_width_fits_gap(void)
 {
 	return columns() >= LEFT + NUMBERS + GAP;
 }
 
-int page_path_width(void)
+int page_width_path(void)
 {
 	return between(columns() - PATH_INDENT, PATH_LEAST, PATH);
 }
 
-bool page_fits(const char *text)
+bool page_width_fits(const char *text)
 {
 	int width = columns();
 
@@ -55,9 +55,9 @@ bool page_fits(const char *text)
 	return true;
 }
 
-void page_say(const char *text, int hang)
+void page_width_say(const char *text, int hang)
 {
-	if (!text || page_fits(text))
+	if (!text || page_width_fits(text))
 		puts(text ? text : "");
 	else
 		report_fit_words(stdout, text, strlen(text), (size_t)hang, (size_t)columns());

@@ -4,7 +4,8 @@
  * are broken between words. What goes to a file or a pipe is as wide as it likes.
  *
  *   |  1 name, or a text with its bar                | 44.14 ms    37.3 % |   8.265 ms at 11.03 s
- *   |<---------------- page_left() ---------------->|<--- PAGE_NUMBERS -->|<-- page_fits_gap() -->
+ *   |<---------------- page_width_left() ---------------->|<--- PAGE_NUMBERS -->|<-- page_width_fits_gap()
+ * -->
  */
 #ifndef BLAME_PAGE_WIDTH_H
 #define BLAME_PAGE_WIDTH_H
@@ -12,16 +13,16 @@
 #include <stdbool.h>
 
 /* Columns for texts, ahead of a time and its share; of these the first for what a bar stands for. */
-int page_left(void);
-#define PAGE_PART 48
+int page_width_left(void);
+#define PAGE_WIDTH_PART 48
 /* Whether a gap fits behind the share. */
-bool page_fits_gap(void);
+bool page_width_fits_gap(void);
 /* Columns for a call path below its row. */
-int page_path_width(void);
+int page_width_path(void);
 
 /* Whether each of its lines does. */
-bool page_fits(const char *text);
+bool page_width_fits(const char *text);
 /* The line or lines; one that does not fit goes on behind `hang` spaces. */
-void page_say(const char *text, int hang);
+void page_width_say(const char *text, int hang);
 
 #endif

@@ -17,16 +17,16 @@ struct move {
 	uint32_t context;
 };
 
-struct search {
+struct move_search {
 	struct run *run;
 	const struct idle_question *question;
 	struct move *moves;
-	size_t count, room;
+	size_t count, capacity;
 };
 
-static bool put_move(struct search *search, struct move move)
+static bool put_move(struct move_search *search, struct move move)
 {
-	if (!array_widen((void **)&search->moves, &search->room, search->count, sizeof *search->moves))
+	if (!array_widen((void **)&search->moves, &search->capacity, search->count, sizeof *search->moves))
 		return false;
 	search->moves[search->count++] = move;
 	return true;
@@ -34,7 +34,7 @@ static bool put_move(struct search *search, struct move move)
 
 /* Walks the threads of a process; it is inside while any of them is. */
 static int moves_of(
-	struct search *search, struct sweep *sweep, bool *is_inside, uint32_t party, struct error *error)
+	struct move_search *search, struct sweep *sweep, bool *is_inside, uint32_t party, struct error *error)
 {
 	struct sweep_change change;
 	uint32_t inside = 0;
@@ -46,7 +46,7 @@ static int moves_of(
 			change.piece &&
 			(extent_state_is_busy(change.piece->state) || change.piece->state == EXTENT_SYNC ||
 				change.piece->state == EXTENT_BLOCKED) &&
-			waits_for(search->question->waits, context) == WAITS_FOR_RANKS;
+			wait_functions_target(search->question->waits, context) == WAITS_FOR_RANKS;
 
 		/* Without a core it is where it was. */
 		if (change.piece && change.piece->state == EXTENT_RUNNABLE)
@@ -64,7 +64,7 @@ static int moves_of(
 }
 
 static int process_moves(
-	struct search *search, const struct process *process, uint32_t party, struct error *error)
+	struct move_search *search, const struct process *process, uint32_t party, struct error *error)
 {
 	bool *is_inside = calloc(process->stream_count + 1, sizeof(*is_inside));
 	struct sweep *sweep;
@@ -99,9 +99,9 @@ static int move_compare(const void *left, const void *right)
 
 /* All are inside since the last arrival: it held up the others from theirs on. */
 static void occasion(
-	struct late *late, const struct move *last, const uint64_t *arrived_ns, uint64_t *most_ns)
+	struct last_arrival *late, const struct move *last, const uint64_t *arrived_ns, uint64_t *most_ns)
 {
-	struct late_party *party = &late->parties[last->party];
+	struct last_arrival_party *party = &late->parties[last->party];
 	uint64_t held_ns = 0;
 
 	for (uint32_t i = 0; i < late->count; i++) {
@@ -118,7 +118,8 @@ static void occasion(
 	}
 }
 
-static int judge(struct late *late, struct search *search, struct arena *arena, struct error *error)
+static int judge(
+	struct last_arrival *late, struct move_search *search, struct arena *arena, struct error *error)
 {
 	uint64_t *arrived_ns = arena_calloc(arena, late->count + 1, sizeof(*arrived_ns));
 	uint64_t *most_ns = arena_calloc(arena, late->count + 1, sizeof(*most_ns));
@@ -139,17 +140,17 @@ static int judge(struct late *late, struct search *search, struct arena *arena, 
 	return 0;
 }
 
-int late_party_compare(const void *left, const void *right)
+int last_arrival_party_compare(const void *left, const void *right)
 {
-	const struct late_party *a = left, *b = right;
+	const struct last_arrival_party *a = left, *b = right;
 
 	if (a->held_ns != b->held_ns)
 		return a->held_ns > b->held_ns ? -1 : 1;
 	return a->stream < b->stream ? -1 : a->stream > b->stream;
 }
 
-static int collect(struct late *late, struct search *search, const struct process *processes, uint32_t count,
-	struct error *error)
+static int collect(struct last_arrival *late, struct move_search *search, const struct process *processes,
+	uint32_t count, struct error *error)
 {
 	for (uint32_t p = 0; p < count; p++) {
 		size_t before = search->count;
@@ -164,16 +165,16 @@ static int collect(struct late *late, struct search *search, const struct proces
 }
 
 /* As a rule a run has no such calls at all, and nothing needs to be read. */
-static bool has_call(const struct run *run, struct waits *waits, enum waits_for kind)
+static bool has_call(const struct run *run, struct wait_functions *waits, enum wait_target kind)
 {
 	for (uint32_t context = 1; context < run_context_count(run); context++)
-		if (waits_for(waits, context) == kind)
+		if (wait_functions_target(waits, context) == kind)
 			return true;
 	return false;
 }
 
-static int ranks(struct late *late, struct search *search, const struct process *processes, uint32_t count,
-	struct arena *arena, struct error *error)
+static int ranks(struct last_arrival *late, struct move_search *search, const struct process *processes,
+	uint32_t count, struct arena *arena, struct error *error)
 {
 	int result = collect(late, search, processes, count, error);
 
@@ -185,35 +186,35 @@ static int ranks(struct late *late, struct search *search, const struct process 
 	for (uint32_t p = 0; p < late->count; p++)
 		late->parties[p].occasions = late->occasions;
 	if (!result && late->count)
-		qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
+		qsort(late->parties, late->count, sizeof(*late->parties), last_arrival_party_compare);
 	return result;
 }
 
-static int teams(struct late *late, struct run *run, const struct idle_question *question,
+static int teams(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *processes, uint32_t count, struct error *error)
 {
 	int result = 0;
 
 	for (uint32_t p = 0; p < count && !result; p++)
-		result = late_threads(late, run, question, &processes[p], error);
+		result = last_arrival_threads(late, run, question, &processes[p], error);
 	if (!result && late->thread_count)
-		qsort(late->threads, late->thread_count, sizeof(*late->threads), late_party_compare);
+		qsort(late->threads, late->thread_count, sizeof(*late->threads), last_arrival_party_compare);
 	return result;
 }
 
-int late_sweep(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
-	struct error *error)
+int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *question,
+	struct arena *arena, struct error *error)
 {
-	struct search search = {.run = run, .question = question};
+	struct move_search search = {.run = run, .question = question};
 	struct process *processes;
 	uint32_t count;
 	int result = process_list(
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
-	*late = (struct late){0};
+	*late = (struct last_arrival){0};
 	if (result)
 		return result;
-	result = late_calls(late, run, question, processes, count, arena, error);
+	result = last_arrival_calls(late, run, question, processes, count, arena, error);
 	if (result)
 		return result;
 	/* What has none of its kind may have little room. */
@@ -224,7 +225,7 @@ int late_sweep(struct late *late, struct run *run, const struct idle_question *q
 	if (!late->parties || !late->threads)
 		return error_memory(error);
 	if (!late->count && has_call(run, question->waits, WAITS_FOR_RANKS)) {
-		result = late_kernels(late, run, question, processes, count, arena, error);
+		result = last_arrival_kernels(late, run, question, processes, count, arena, error);
 		if (!result && !late->count)
 			result = ranks(late, &search, processes, count, arena, error);
 	}

@@ -19,7 +19,7 @@
 
 #include "blame/idle/idle.h"
 
-struct late_party {
+struct last_arrival_party {
 	uint32_t stream; /* the process's first thread; the thread */
 	bool is_thread;
 	uint64_t occasions; /* that it took part in */
@@ -29,27 +29,27 @@ struct late_party {
 	uint32_t context;   /* of the call where it held up longest, of a thread's work before it; 0: none */
 };
 
-struct late {
-	struct late_party *parties; /* by descending held_ns, then in the order of the streams */
+struct last_arrival {
+	struct last_arrival_party *parties; /* by descending held_ns, then in the order of the streams */
 	uint32_t count;
 	uint64_t occasions;
-	uint64_t held_ns;	    /* sum */
-	struct late_party *threads; /* by descending held_ns, then in the order of the streams */
+	uint64_t held_ns;		    /* sum */
+	struct last_arrival_party *threads; /* by descending held_ns, then in the order of the streams */
 	uint32_t thread_count;
 	uint64_t thread_held_ns; /* sum */
 };
 
 /* Descending held_ns, then stream: for qsort. */
-int late_party_compare(const void *left, const void *right);
+int last_arrival_party_compare(const void *left, const void *right);
 
 struct process;
 /* By recorded calls of these processes alone; none of a kind where there are none. In `arena`. */
-int late_calls(struct late *late, struct run *run, const struct idle_question *question,
+int last_arrival_calls(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *processes, uint32_t count, struct arena *arena, struct error *error);
 
 /* No parties: fewer than two processes enter collective calls; no threads: nowhere two of a process meet. In
  * `arena`. */
-int late_sweep(struct late *late, struct run *run, const struct idle_question *question, struct arena *arena,
-	struct error *error);
+int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *question,
+	struct arena *arena, struct error *error);
 
 #endif

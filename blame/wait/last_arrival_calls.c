@@ -28,7 +28,7 @@ struct call_key {
 	char communicator[COMMUNICATOR_BYTES];
 };
 
-struct stay {
+struct call_stay {
 	uint32_t call; /* number of its key */
 	uint32_t party;
 	uint64_t begin_ns, end_ns;
@@ -40,28 +40,29 @@ struct most {
 	uint64_t held_ns, begin_ns;
 };
 
-struct search {
+struct call_search {
 	struct run *run;
 	const struct idle_question *question;
-	struct numbering calls;
-	struct numbering parties; /* by stream, as a thread or for its process */
-	struct stay *stays;
-	size_t count, room;
+	struct key_ids calls;
+	struct key_ids parties; /* by stream, as a thread or for its process */
+	struct call_stay *stays;
+	size_t count, capacity;
 	uint32_t process;
 	uint32_t first;			     /* stream of the process */
 	uint64_t begin_ns, end_ns, reach_ns; /* that begin there are taken; how far the longest reaches */
 };
 
-static bool put_stay(struct search *search, const struct stay *stay)
+static bool put_stay(struct call_search *search, const struct call_stay *stay)
 {
-	if (!array_widen((void **)&search->stays, &search->room, search->count, sizeof *search->stays))
+	if (!array_widen((void **)&search->stays, &search->capacity, search->count, sizeof *search->stays))
 		return false;
 	search->stays[search->count++] = *stay;
 	return true;
 }
 
 /* False: this span is no collective call, or its communicator means nothing to other processes. */
-static bool key_of(const struct search *search, const struct batch *batch, size_t row, struct call_key *key)
+static bool key_of(
+	const struct call_search *search, const struct batch *batch, size_t row, struct call_key *key)
 {
 	bool is_barrier = batch->what[row] >= STORE_OP_COUNT &&
 			  !strcmp(run_op_name(search->run, batch->what[row]), "barrier");
@@ -79,13 +80,13 @@ static bool key_of(const struct search *search, const struct batch *batch, size_
 	return is_barrier || (key->number && strncmp(key->communicator, "0x", 2));
 }
 
-static int take(struct search *search, const struct batch *batch, size_t row, struct error *error)
+static int take(struct call_search *search, const struct batch *batch, size_t row, struct error *error)
 {
 	struct call_key key;
-	struct stay stay = {.begin_ns = batch->begin_ns[row],
+	struct call_stay stay = {.begin_ns = batch->begin_ns[row],
 		.end_ns = batch->end_ns[row],
 		.context = batch->context[row]};
-	struct late_party party;
+	struct last_arrival_party party;
 
 	if ((stay.begin_ns < search->begin_ns && search->begin_ns > search->question->begin_ns) ||
 		!key_of(search, batch, row, &key))
@@ -95,14 +96,14 @@ static int take(struct search *search, const struct batch *batch, size_t row, st
 	memset(&party, 0, sizeof(party)); /* it is a key: no stray bytes */
 	party.stream = key.process ? batch->stream : search->first;
 	party.is_thread = key.process != 0;
-	stay.call = numbering_put(&search->calls, &key, NULL);
-	stay.party = numbering_put(&search->parties, &party, NULL);
-	if (stay.call == NUMBERING_NONE || stay.party == NUMBERING_NONE || !put_stay(search, &stay))
+	stay.call = key_ids_put(&search->calls, &key, NULL);
+	stay.party = key_ids_put(&search->parties, &party, NULL);
+	if (stay.call == KEY_IDS_NONE || stay.party == KEY_IDS_NONE || !put_stay(search, &stay))
 		return error_memory(error);
 	return 0;
 }
 
-static int read_stream(struct search *search, uint32_t stream, struct error *error)
+static int read_stream(struct call_search *search, uint32_t stream, struct error *error)
 {
 	const struct batch *batch;
 	struct scan *scan;
@@ -122,7 +123,7 @@ static int read_stream(struct search *search, uint32_t stream, struct error *err
 
 static int stay_compare(const void *left, const void *right)
 {
-	const struct stay *a = left, *b = right;
+	const struct call_stay *a = left, *b = right;
 
 	if (a->call != b->call)
 		return a->call < b->call ? -1 : 1;
@@ -133,19 +134,20 @@ static int stay_compare(const void *left, const void *right)
 
 /* The stays [0, count) of one call or round; the last is the last to come. Of a call that does not hold its
  * callers up (a broadcast) some have left by then: those waited for nobody. */
-static void occasion(struct late *late, const struct idle_question *question, const struct stay *stays,
-	size_t count, struct most *most)
+static void occasion(struct last_arrival *late, const struct idle_question *question,
+	const struct call_stay *stays, size_t count, struct most *most)
 {
-	const struct stay *last = &stays[count - 1];
-	struct late_party *party = &late->parties[last->party];
+	const struct call_stay *last = &stays[count - 1];
+	struct last_arrival_party *party = &late->parties[last->party];
 	uint64_t held_ns = 0;
 
-	if (!late_is_asked(question, stays[0].begin_ns, last->begin_ns))
+	if (!last_arrival_is_asked(question, stays[0].begin_ns, last->begin_ns))
 		return;
 	for (size_t i = 0; i + 1 < count; i++) {
-		uint64_t waited_ns = stays[i].end_ns >= last->begin_ns
-					     ? late_within(question, stays[i].begin_ns, last->begin_ns)
-					     : 0;
+		uint64_t waited_ns =
+			stays[i].end_ns >= last->begin_ns
+				? last_arrival_within(question, stays[i].begin_ns, last->begin_ns)
+				: 0;
 
 		late->parties[stays[i].party].waited_ns += waited_ns;
 		held_ns += waited_ns;
@@ -163,8 +165,8 @@ static void occasion(struct late *late, const struct idle_question *question, co
 }
 
 /* Instead of the barrier, what a thread did before it came there, where that is known. */
-static int name_work(
-	struct late_party *party, struct search *search, const struct most *most, struct error *error)
+static int name_work(struct last_arrival_party *party, struct call_search *search, const struct most *most,
+	struct error *error)
 {
 	struct extent extent;
 	int result;
@@ -173,13 +175,13 @@ static int name_work(
 		return 0;
 	result = extent_at(search->run, party->stream, most->begin_ns - 1, &extent, error);
 	if (!result && extent.state == EXTENT_WORK && extent.context &&
-		!waits_context(search->question->waits, extent.context))
+		!wait_functions_match(search->question->waits, extent.context))
 		party->context = extent.context;
 	return result;
 }
 
 /* How many of the stays, which begin with one call's, are one round of it. */
-static size_t round_count(const struct stay *stays, size_t count)
+static size_t round_count(const struct call_stay *stays, size_t count)
 {
 	uint64_t left_ns = stays[0].end_ns;
 	size_t i = 1;
@@ -192,7 +194,7 @@ static size_t round_count(const struct stay *stays, size_t count)
 	return i;
 }
 
-static size_t call_count(const struct stay *stays, size_t count)
+static size_t call_count(const struct call_stay *stays, size_t count)
 {
 	size_t i = 1;
 
@@ -201,7 +203,8 @@ static size_t call_count(const struct stay *stays, size_t count)
 	return i;
 }
 
-static int judge(struct late *late, struct search *search, struct arena *arena, struct error *error)
+static int judge(
+	struct last_arrival *late, struct call_search *search, struct arena *arena, struct error *error)
 {
 	struct most *most = arena_calloc(arena, search->parties.count + 1, sizeof(*most));
 	size_t count;
@@ -212,11 +215,11 @@ static int judge(struct late *late, struct search *search, struct arena *arena, 
 		return error_memory(error);
 	late->count = search->parties.count;
 	for (uint32_t i = 0; i < late->count; i++)
-		late->parties[i] = *(const struct late_party *)numbering_key(&search->parties, i);
+		late->parties[i] = *(const struct last_arrival_party *)key_ids_key(&search->parties, i);
 	qsort(search->stays, search->count, sizeof(*search->stays), stay_compare);
 	for (size_t i = 0; i < search->count; i += count) {
-		const struct stay *stays = &search->stays[i];
-		const struct call_key *key = numbering_key(&search->calls, stays->call);
+		const struct call_stay *stays = &search->stays[i];
+		const struct call_key *key = key_ids_key(&search->calls, stays->call);
 		bool is_barrier = key->process != 0;
 
 		count = is_barrier ? round_count(stays, search->count - i)
@@ -230,9 +233,9 @@ static int judge(struct late *late, struct search *search, struct arena *arena, 
 }
 
 /* Processes and threads are lists of their own; one alone meets nobody. */
-static int part(struct late *late, struct arena *arena, struct error *error)
+static int part(struct last_arrival *late, struct arena *arena, struct error *error)
 {
-	struct late_party *all = late->parties;
+	struct last_arrival_party *all = late->parties;
 	uint32_t count = late->count;
 
 	late->threads = arena_calloc(arena, count + 1, sizeof(*late->threads));
@@ -246,13 +249,13 @@ static int part(struct late *late, struct arena *arena, struct error *error)
 			all[late->count++] = all[i];
 	late->count = late->count < 2 ? 0 : late->count;
 	late->thread_count = late->thread_count < 2 ? 0 : late->thread_count;
-	qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
-	qsort(late->threads, late->thread_count, sizeof(*late->threads), late_party_compare);
+	qsort(late->parties, late->count, sizeof(*late->parties), last_arrival_party_compare);
+	qsort(late->threads, late->thread_count, sizeof(*late->threads), last_arrival_party_compare);
 	return 0;
 }
 
-static int read_all(struct search *search, const struct process *processes, uint32_t count, uint64_t begin_ns,
-	uint64_t end_ns, struct error *error)
+static int read_all(struct call_search *search, const struct process *processes, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	int result = 0;
 
@@ -268,15 +271,15 @@ static int read_all(struct search *search, const struct process *processes, uint
 	return result;
 }
 
-int late_calls(struct late *late, struct run *run, const struct idle_question *question,
+int last_arrival_calls(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *processes, uint32_t count, struct arena *arena, struct error *error)
 {
-	struct search search = {.run = run, .question = question};
+	struct call_search search = {.run = run, .question = question};
 	uint64_t end_ns = question->end_ns;
 	int result;
 
-	numbering_init(&search.calls, sizeof(struct call_key));
-	numbering_init(&search.parties, sizeof(struct late_party));
+	key_ids_init(&search.calls, sizeof(struct call_key));
+	key_ids_init(&search.parties, sizeof(struct last_arrival_party));
 	result = read_all(&search, processes, count, question->begin_ns, end_ns, error);
 	if (!result && search.reach_ns > end_ns)
 		result = read_all(&search, processes, count, end_ns, search.reach_ns, error);
@@ -285,7 +288,7 @@ int late_calls(struct late *late, struct run *run, const struct idle_question *q
 	if (!result && late->count)
 		result = part(late, arena, error);
 	free(search.stays);
-	numbering_fini(&search.calls);
-	numbering_fini(&search.parties);
+	key_ids_fini(&search.calls);
+	key_ids_fini(&search.parties);
 	return result;
 }

@@ -10,13 +10,15 @@
 
 /* An occasion is of a window in which somebody waits for the last, or the last comes: not of one in which all
  * just leave. What is waited counts in the windows in which it is; who comes last may show behind them. */
-static inline bool late_is_asked(const struct idle_question *question, uint64_t first_ns, uint64_t last_ns)
+static inline bool last_arrival_is_asked(
+	const struct idle_question *question, uint64_t first_ns, uint64_t last_ns)
 {
 	return last_ns >= question->begin_ns && first_ns < question->end_ns;
 }
 
 /* Of a wait, what lies in the window. */
-static inline uint64_t late_within(const struct idle_question *question, uint64_t begin_ns, uint64_t end_ns)
+static inline uint64_t last_arrival_within(
+	const struct idle_question *question, uint64_t begin_ns, uint64_t end_ns)
 {
 	begin_ns = begin_ns > question->begin_ns ? begin_ns : question->begin_ns;
 	end_ns = end_ns < question->end_ns ? end_ns : question->end_ns;
@@ -25,12 +27,12 @@ static inline uint64_t late_within(const struct idle_question *question, uint64_
 
 /* Appends the process's threads, if two or more of them meet at barriers, to late->threads, which has room.
  */
-int late_threads(struct late *late, struct run *run, const struct idle_question *question,
+int last_arrival_threads(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *process, struct error *error);
 
 /* By kernels in which all ranks meet; late->parties has room for all processes, and stays all-zero where no
  * two of them meet so. */
-int late_kernels(struct late *late, struct run *run, const struct idle_question *question,
+int last_arrival_kernels(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *processes, uint32_t count, struct arena *arena, struct error *error);
 
 #endif

@@ -22,17 +22,17 @@
 #define TOGETHER_PART 16u
 #define GPUS_MOST 64u /* of a process, in one call */
 
-struct stay {
+struct kernel_stay {
 	uint64_t begin_ns, end_ns;
 	uint32_t party, context;
 };
 
-struct search {
+struct kernel_search {
 	struct run *run;
 	const struct idle_question *question;
 	uint64_t begin_ns, end_ns, reach_ns; /* that begin there are taken; how far the longest reaches */
-	struct stay *stays;
-	size_t count, room;
+	struct kernel_stay *stays;
+	size_t count, capacity;
 	uint8_t *is_collective; /* of a context: 0 not known, 1 no, 2 yes */
 	uint64_t *arrived_ns;	/* of a party in the round at hand; 0: it is not in it */
 	uint64_t *most_ns;
@@ -42,12 +42,12 @@ struct search {
 struct round {
 	size_t count; /* stays */
 	uint32_t parties;
-	uint64_t left_ns, over_ns; /* the first, the last */
-	const struct stay *last;   /* to come */
+	uint64_t left_ns, over_ns;	/* the first, the last */
+	const struct kernel_stay *last; /* to come */
 };
 
 /* A kernel in which all ranks meet: sending and receiving are between two. */
-static bool is_collective(struct search *search, uint32_t context)
+static bool is_collective(struct kernel_search *search, uint32_t context)
 {
 	uint8_t *known = &search->is_collective[context];
 	uint32_t scope;
@@ -57,22 +57,22 @@ static bool is_collective(struct search *search, uint32_t context)
 		return *known == 2;
 	*known = 1;
 	scope = run_context(search->run, context)->scope;
-	if (waits_for(search->question->waits, context) != WAITS_FOR_RANKS || scope == UINT32_MAX)
+	if (wait_functions_target(search->question->waits, context) != WAITS_FOR_RANKS || scope == UINT32_MAX)
 		return false;
 	name = run_function(search->run, run_scope(search->run, scope)->function)->name;
 	*known = strstr(name, "SendRecv") ? 1 : 2;
 	return *known == 2;
 }
 
-static bool put_stay(struct search *search, const struct stay *stay)
+static bool put_stay(struct kernel_search *search, const struct kernel_stay *stay)
 {
-	if (!array_widen((void **)&search->stays, &search->room, search->count, sizeof *search->stays))
+	if (!array_widen((void **)&search->stays, &search->capacity, search->count, sizeof *search->stays))
 		return false;
 	search->stays[search->count++] = *stay;
 	return true;
 }
 
-static int read_queue(struct search *search, uint32_t stream, uint32_t party, struct error *error)
+static int read_queue(struct kernel_search *search, uint32_t stream, uint32_t party, struct error *error)
 {
 	const struct batch *batch;
 	struct scan *scan;
@@ -84,7 +84,7 @@ static int read_queue(struct search *search, uint32_t stream, uint32_t party, st
 		return result;
 	while (!result && (count = scan_next(scan, &batch, error)) > 0)
 		for (size_t row = 0; row < batch->count && !result; row++) {
-			struct stay stay = {
+			struct kernel_stay stay = {
 				batch->begin_ns[row], batch->end_ns[row], party, batch->context[row]};
 
 			if (batch->what[row] != STORE_OP_KERNEL || !is_collective(search, stay.context) ||
@@ -101,7 +101,7 @@ static int read_queue(struct search *search, uint32_t stream, uint32_t party, st
 }
 
 /* The party of that stream among the first `known`, or else the next new one. */
-static uint32_t party_of(const struct late *late, uint32_t known, uint32_t stream)
+static uint32_t party_of(const struct last_arrival *late, uint32_t known, uint32_t stream)
 {
 	for (uint32_t party = 0; party < known; party++)
 		if (late->parties[party].stream == stream)
@@ -110,8 +110,8 @@ static uint32_t party_of(const struct late *late, uint32_t known, uint32_t strea
 }
 
 /* The processes that have such kernels become parties. */
-static int collect(struct late *late, struct search *search, const struct process *processes, uint32_t count,
-	struct error *error)
+static int collect(struct last_arrival *late, struct kernel_search *search, const struct process *processes,
+	uint32_t count, struct error *error)
 {
 	const uint32_t known = late->count; /* from the window; what lies behind it is read next */
 	int result = 0;
@@ -124,14 +124,15 @@ static int collect(struct late *late, struct search *search, const struct proces
 			if (run_stream(search->run, processes[p].streams[i])->s.kind == STORE_STREAM_GPU)
 				result = read_queue(search, processes[p].streams[i], party, error);
 		if (search->count > before && party == late->count)
-			late->parties[late->count++] = (struct late_party){.stream = processes[p].streams[0]};
+			late->parties[late->count++] =
+				(struct last_arrival_party){.stream = processes[p].streams[0]};
 	}
 	return result;
 }
 
 /* Those who are still there when the window ends wait for somebody who comes behind it: so far is read on. */
-static int collect_all(struct late *late, struct search *search, const struct process *processes,
-	uint32_t count, struct error *error)
+static int collect_all(struct last_arrival *late, struct kernel_search *search,
+	const struct process *processes, uint32_t count, struct error *error)
 {
 	const struct idle_question *question = search->question;
 	int result;
@@ -148,7 +149,7 @@ static int collect_all(struct late *late, struct search *search, const struct pr
 
 static int stay_compare(const void *left, const void *right)
 {
-	const struct stay *a = left, *b = right;
+	const struct kernel_stay *a = left, *b = right;
 
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
@@ -157,14 +158,14 @@ static int stay_compare(const void *left, const void *right)
 
 /* A process with several GPUs has come when the last of them has. */
 static struct round round_find(
-	struct search *search, const struct stay *stays, size_t count, uint32_t parties)
+	struct kernel_search *search, const struct kernel_stay *stays, size_t count, uint32_t parties)
 {
 	struct round round = {.left_ns = stays[0].end_ns};
 
 	memset(search->arrived_ns, 0, parties * sizeof(*search->arrived_ns));
 	count = count < (size_t)GPUS_MOST * parties ? count : (size_t)GPUS_MOST * parties;
 	for (; round.count < count && stays[round.count].begin_ns <= round.left_ns; round.count++) {
-		const struct stay *stay = &stays[round.count];
+		const struct kernel_stay *stay = &stays[round.count];
 
 		round.parties += !search->arrived_ns[stay->party];
 		search->arrived_ns[stay->party] = stay->begin_ns + 1;
@@ -182,16 +183,17 @@ static bool is_call(const struct round *round, uint32_t parties)
 		       TOGETHER_NS + (round->left_ns - round->last->begin_ns) / TOGETHER_PART;
 }
 
-static void occasion(
-	struct late *late, struct search *search, const struct stay *first, const struct stay *last)
+static void occasion(struct last_arrival *late, struct kernel_search *search, const struct kernel_stay *first,
+	const struct kernel_stay *last)
 {
-	struct late_party *party = &late->parties[last->party];
+	struct last_arrival_party *party = &late->parties[last->party];
 	uint64_t held_ns = 0;
 
-	if (!late_is_asked(search->question, first->begin_ns, last->begin_ns))
+	if (!last_arrival_is_asked(search->question, first->begin_ns, last->begin_ns))
 		return;
 	for (uint32_t p = 0; p < late->count; p++) {
-		uint64_t waited_ns = late_within(search->question, search->arrived_ns[p] - 1, last->begin_ns);
+		uint64_t waited_ns =
+			last_arrival_within(search->question, search->arrived_ns[p] - 1, last->begin_ns);
 
 		late->parties[p].waited_ns += waited_ns;
 		late->parties[p].occasions++;
@@ -209,7 +211,7 @@ static void occasion(
 
 /* Where most kernels are in no call of all, the processes meet in groups, and nothing here is known of them.
  * A window may begin in the middle of a call: then the next is looked for from the next kernel on. */
-static void judge(struct late *late, struct search *search)
+static void judge(struct last_arrival *late, struct kernel_search *search)
 {
 	size_t others = 0, count;
 
@@ -227,10 +229,10 @@ static void judge(struct late *late, struct search *search)
 		late->occasions = late->held_ns = late->count = 0;
 }
 
-int late_kernels(struct late *late, struct run *run, const struct idle_question *question,
+int last_arrival_kernels(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *processes, uint32_t count, struct arena *arena, struct error *error)
 {
-	struct search search = {.run = run,
+	struct kernel_search search = {.run = run,
 		.question = question,
 		.is_collective = arena_calloc(arena, run_context_count(run) + 1u, 1),
 		.arrived_ns = arena_calloc(arena, count + 1u, sizeof(*search.arrived_ns)),
@@ -245,7 +247,7 @@ int late_kernels(struct late *late, struct run *run, const struct idle_question 
 	else
 		late->count = 0;
 	if (late->count)
-		qsort(late->parties, late->count, sizeof(*late->parties), late_party_compare);
+		qsort(late->parties, late->count, sizeof(*late->parties), last_arrival_party_compare);
 	else
 		memset(late->parties, 0, (count + 1) * sizeof(*late->parties));
 	free(search.stays);

@@ -15,26 +15,26 @@ struct member {
 	uint32_t work;	     /* context in which it worked last */
 	uint64_t arrived_ns; /* since when it waits, as far as it was not counted yet */
 	uint64_t most_ns;
-	struct late_party party;
+	struct last_arrival_party party;
 };
 
-struct team {
+struct barrier_team {
 	const struct process *process;
 	struct run *run;
 	const struct idle_question *question;
-	struct late *late;
+	struct last_arrival *late;
 	struct member *members; /* by line */
 	uint32_t line_count, size;
 	uint32_t inside;
 	bool is_armed; /* since the last occasion two have been outside together */
 };
 
-static bool is_waiting(const struct team *team, const struct extent *piece)
+static bool is_waiting(const struct barrier_team *team, const struct extent *piece)
 {
 	return piece &&
 	       (extent_state_is_busy(piece->state) || piece->state == EXTENT_SYNC ||
 		       piece->state == EXTENT_BLOCKED) &&
-	       waits_for(team->question->waits, piece->context) == WAITS_FOR_THREADS;
+	       wait_functions_target(team->question->waits, piece->context) == WAITS_FOR_THREADS;
 }
 
 /* Without a core it is where it was: one that yields in a barrier has not left it. */
@@ -43,7 +43,7 @@ static bool is_held(const struct sweep_change *change)
 	return change->piece && change->piece->state == EXTENT_RUNNABLE;
 }
 
-static int team_open(struct team *team, struct sweep **sweep, struct error *error)
+static int team_open(struct barrier_team *team, struct sweep **sweep, struct error *error)
 {
 	const struct process *process = team->process;
 	int result = sweep_new(sweep, team->run, team->question->begin_ns, team->question->end_ns, error);
@@ -58,7 +58,7 @@ static int team_open(struct team *team, struct sweep **sweep, struct error *erro
 	return result;
 }
 
-static int find_members(struct team *team, struct error *error)
+static int find_members(struct barrier_team *team, struct error *error)
 {
 	struct sweep_change change;
 	struct sweep *sweep;
@@ -77,7 +77,7 @@ static int find_members(struct team *team, struct error *error)
 }
 
 /* The one that came last held up all who wait. */
-static void occasion(struct team *team, struct member *last, uint64_t now_ns)
+static void occasion(struct barrier_team *team, struct member *last, uint64_t now_ns)
 {
 	uint64_t held_ns = 0;
 
@@ -101,7 +101,7 @@ static void occasion(struct team *team, struct member *last, uint64_t now_ns)
 	last->party.context = last->work;
 }
 
-static struct member *outsider(const struct team *team)
+static struct member *outsider(const struct barrier_team *team)
 {
 	for (uint32_t i = 0; i < team->line_count; i++)
 		if (team->members[i].belongs && !team->members[i].is_inside)
@@ -109,7 +109,7 @@ static struct member *outsider(const struct team *team)
 	return NULL;
 }
 
-static void take_change(struct team *team, const struct sweep_change *change)
+static void take_change(struct barrier_team *team, const struct sweep_change *change)
 {
 	struct member *member = &team->members[change->line];
 	bool is_in = is_held(change) ? member->is_inside : is_waiting(team, change->piece);
@@ -130,7 +130,7 @@ static void take_change(struct team *team, const struct sweep_change *change)
 		team->is_armed = true;
 }
 
-static int find_last(struct team *team, struct error *error)
+static int find_last(struct barrier_team *team, struct error *error)
 {
 	struct sweep_change change;
 	struct sweep *sweep;
@@ -143,10 +143,10 @@ static int find_last(struct team *team, struct error *error)
 	return result ? result : more;
 }
 
-int late_threads(struct late *late, struct run *run, const struct idle_question *question,
+int last_arrival_threads(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *process, struct error *error)
 {
-	struct team team = {.process = process, .run = run, .question = question, .late = late};
+	struct barrier_team team = {.process = process, .run = run, .question = question, .late = late};
 	int result;
 
 	team.members = calloc((size_t)process->stream_count + 1, sizeof(*team.members));

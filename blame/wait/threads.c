@@ -17,26 +17,26 @@ enum thread_state {
 	THREAD_RUNNABLE
 };
 
-struct line {
+struct thread_line {
 	enum thread_state state;
 	uint32_t context;
 	uint64_t begin_ns;
 	bool is_last_seen;
 };
 
-struct team {
+struct thread_team {
 	struct run *run;
 	const struct idle_question *question;
 	struct threads *threads;
 	struct sweep *sweep;
-	struct line *lines;
+	struct thread_line *lines;
 	uint32_t line_count;
 	uint32_t working, living;
 	uint64_t now_ns;
-	struct share_sums *waited, *serial;
+	struct exact_share_sums *waited, *serial;
 };
 
-static enum thread_state state_of(const struct team *team, const struct extent *piece)
+static enum thread_state state_of(const struct thread_team *team, const struct extent *piece)
 {
 	switch (piece->state) {
 	case EXTENT_ABSENT:
@@ -50,7 +50,8 @@ static enum thread_state state_of(const struct team *team, const struct extent *
 	default:
 		if (!extent_state_is_busy(piece->state))
 			return THREAD_UNKNOWN;
-		return waits_context(team->question->waits, piece->context) ? THREAD_SPIN : THREAD_WORK;
+		return wait_functions_match(team->question->waits, piece->context) ? THREAD_SPIN
+										   : THREAD_WORK;
 	}
 }
 
@@ -75,7 +76,7 @@ static uint64_t *sum_of(struct threads *threads, enum thread_state state)
 }
 
 /* The one thread at work, while others live. */
-static bool pass(struct team *team, uint64_t to_ns)
+static bool pass(struct thread_team *team, uint64_t to_ns)
 {
 	uint64_t dt_ns = to_ns - team->now_ns;
 
@@ -85,11 +86,12 @@ static bool pass(struct team *team, uint64_t to_ns)
 	team->threads->serial_ns += dt_ns;
 	for (uint32_t i = 0; i < team->line_count; i++)
 		if (team->lines[i].state == THREAD_WORK)
-			return share_sums_add(team->serial, team->lines[i].context, share_of(dt_ns, 1));
+			return exact_share_sums_add(
+				team->serial, team->lines[i].context, exact_share_of(dt_ns, 1));
 	return true;
 }
 
-static bool line_leave(struct team *team, struct line *line, uint64_t time_ns)
+static bool line_leave(struct thread_team *team, struct thread_line *line, uint64_t time_ns)
 {
 	uint64_t dt_ns = time_ns - line->begin_ns;
 	bool is_waiting =
@@ -100,20 +102,21 @@ static bool line_leave(struct team *team, struct line *line, uint64_t time_ns)
 	*sum_of(team->threads, line->state) += dt_ns;
 	if (line->state == THREAD_BLOCKED && line->is_last_seen)
 		team->threads->pathless_ns += dt_ns;
-	return !is_waiting || !dt_ns || share_sums_add(team->waited, line->context, share_of(dt_ns, 1));
+	return !is_waiting || !dt_ns ||
+	       exact_share_sums_add(team->waited, line->context, exact_share_of(dt_ns, 1));
 }
 
-static int team_run(struct team *team, struct error *error)
+static int team_run(struct thread_team *team, struct error *error)
 {
 	struct sweep_change change;
 	int more;
 
 	while ((more = sweep_next(team->sweep, &change, error)) > 0) {
-		struct line *line = &team->lines[change.line];
+		struct thread_line *line = &team->lines[change.line];
 
 		if (!pass(team, change.time_ns) || !line_leave(team, line, change.time_ns))
 			return error_memory(error);
-		*line = (struct line){.state = THREAD_ABSENT, .begin_ns = change.time_ns};
+		*line = (struct thread_line){.state = THREAD_ABSENT, .begin_ns = change.time_ns};
 		if (change.piece) {
 			line->state = state_of(team, change.piece);
 			line->context = change.piece->context;
@@ -125,7 +128,7 @@ static int team_run(struct team *team, struct error *error)
 	return more;
 }
 
-static int team_sweep(struct team *team, const struct process *process, struct error *error)
+static int team_sweep(struct thread_team *team, const struct process *process, struct error *error)
 {
 	const struct idle_question *question = team->question;
 	int result = sweep_new(&team->sweep, team->run, question->begin_ns, question->end_ns, error);
@@ -164,7 +167,7 @@ static int check_known(const struct threads *threads, struct error *error)
 int threads_sweep(struct threads *threads, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
-	struct share_sums waited = {0}, serial = {0};
+	struct exact_share_sums waited = {0}, serial = {0};
 	struct process *processes;
 	uint32_t count = 0;
 	int result = process_list(
@@ -172,7 +175,7 @@ int threads_sweep(struct threads *threads, struct run *run, const struct idle_qu
 
 	*threads = (struct threads){0};
 	for (uint32_t p = 0; p < count && !result; p++) {
-		struct team team = {.run = run,
+		struct thread_team team = {.run = run,
 			.question = question,
 			.threads = threads,
 			.waited = &waited,
@@ -184,10 +187,12 @@ int threads_sweep(struct threads *threads, struct run *run, const struct idle_qu
 	if (!result)
 		result = check_known(threads, error);
 	if (!result)
-		result = share_sums_list(&waited, &threads->waited, &threads->waited_count, arena, error);
+		result = exact_share_sums_list(
+			&waited, &threads->waited, &threads->waited_count, arena, error);
 	if (!result)
-		result = share_sums_list(&serial, &threads->serial, &threads->serial_count, arena, error);
-	share_sums_fini(&waited);
-	share_sums_fini(&serial);
+		result = exact_share_sums_list(
+			&serial, &threads->serial, &threads->serial_count, arena, error);
+	exact_share_sums_fini(&waited);
+	exact_share_sums_fini(&serial);
 	return result;
 }

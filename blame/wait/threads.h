@@ -25,9 +25,9 @@ struct threads {
 	uint64_t unknown_ns;  /* lost, unmonitored, or nothing known */
 	uint64_t absent_ns;   /* not born yet, or ended */
 	uint64_t serial_ns;   /* of processes with two living threads or more: exactly one at work */
-	struct share *waited; /* sum to sync + blocked + spin */
+	struct exact_share *waited; /* sum to sync + blocked + spin */
 	size_t waited_count;
-	struct share *serial; /* sum to serial */
+	struct exact_share *serial; /* sum to serial */
 	size_t serial_count;
 };
 

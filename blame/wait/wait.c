@@ -11,28 +11,28 @@
 #include "blame/base/sweep.h"
 #include "blame/gpu/running_kernels.h"
 
-struct line {
+struct wait_line {
 	struct extent piece;
 	bool is_sync;
 };
 
-struct group {
+struct wait_group {
 	struct run *run;
 	const struct idle_question *question;
 	struct wait *wait;
 	struct sweep *sweep;
-	struct running *running;
-	struct line *lines;
+	struct running_kernels *running;
+	struct wait_line *lines;
 	uint64_t now_ns;
 	uint32_t waiting; /* threads */
-	share_fixed clock;
-	struct share_sums *sync, *causes;
+	exact_share_fixed clock;
+	struct exact_share_sums *sync, *causes;
 };
 
-static void pass(struct group *group, uint64_t to_ns)
+static void pass(struct wait_group *group, uint64_t to_ns)
 {
 	uint64_t wait_ns = (to_ns - group->now_ns) * group->waiting;
-	uint32_t kernels = running_count(group->running);
+	uint32_t kernels = running_kernels_count(group->running);
 
 	group->now_ns = to_ns;
 	group->wait->sync_ns += wait_ns;
@@ -41,17 +41,17 @@ static void pass(struct group *group, uint64_t to_ns)
 		return;
 	}
 	group->wait->covered_ns += wait_ns;
-	group->clock += share_of(wait_ns, kernels);
+	group->clock += exact_share_of(wait_ns, kernels);
 }
 
-static bool line_change(struct group *group, const struct sweep_change *change)
+static bool line_change(struct wait_group *group, const struct sweep_change *change)
 {
-	struct line *line = &group->lines[change->line];
+	struct wait_line *line = &group->lines[change->line];
 
 	if (line->is_sync) {
 		group->waiting--;
-		if (!share_sums_add(group->sync, line->piece.context,
-			    share_of(change->time_ns - line->piece.begin_ns, 1)))
+		if (!exact_share_sums_add(group->sync, line->piece.context,
+			    exact_share_of(change->time_ns - line->piece.begin_ns, 1)))
 			return false;
 	}
 	line->is_sync = change->piece && change->piece->state == EXTENT_SYNC;
@@ -64,20 +64,21 @@ static bool line_change(struct group *group, const struct sweep_change *change)
 	return true;
 }
 
-static int take_kernels(struct group *group, uint64_t until_ns, struct error *error)
+static int take_kernels(struct wait_group *group, uint64_t until_ns, struct error *error)
 {
 	int result = 0;
 
 	uint64_t next_ns;
 
-	while (!result && (next_ns = running_next_ns(group->running)) <= until_ns && next_ns != UINT64_MAX) {
+	while (!result && (next_ns = running_kernels_next_ns(group->running)) <= until_ns &&
+		next_ns != UINT64_MAX) {
 		pass(group, next_ns);
-		result = running_take(group->running, group->clock, group->causes, error);
+		result = running_kernels_take(group->running, group->clock, group->causes, error);
 	}
 	return result;
 }
 
-static int group_run(struct group *group, struct error *error)
+static int group_run(struct wait_group *group, struct error *error)
 {
 	struct sweep_change change;
 	int more;
@@ -96,7 +97,7 @@ static int group_run(struct group *group, struct error *error)
 
 /* The threads of these processes, and the kernels of their queues. */
 static int group_add(
-	struct group *group, const struct process *processes, uint32_t count, struct error *error)
+	struct wait_group *group, const struct process *processes, uint32_t count, struct error *error)
 {
 	int result = 0;
 
@@ -105,7 +106,7 @@ static int group_add(
 			uint32_t stream = processes[p].streams[i];
 
 			if (run_stream(group->run, stream)->s.kind == STORE_STREAM_GPU) {
-				result = running_add_queue(group->running, stream, error);
+				result = running_kernels_add_queue(group->running, stream, error);
 			} else {
 				result = sweep_add_stream(group->sweep, stream, error);
 				group->wait->threads++;
@@ -116,7 +117,7 @@ static int group_add(
 }
 
 static int group_sweep(
-	struct group *group, const struct process *processes, uint32_t count, struct error *error)
+	struct wait_group *group, const struct process *processes, uint32_t count, struct error *error)
 {
 	const struct idle_question *question = group->question;
 	size_t lines = 1;
@@ -127,8 +128,8 @@ static int group_sweep(
 	group->lines = calloc(lines, sizeof(*group->lines));
 	group->now_ns = question->begin_ns;
 	if (!result)
-		result =
-			running_new(&group->running, group->run, question->begin_ns, question->end_ns, error);
+		result = running_kernels_new(
+			&group->running, group->run, question->begin_ns, question->end_ns, error);
 	if (!result && !group->lines)
 		result = error_memory(error);
 	if (!result)
@@ -136,12 +137,12 @@ static int group_sweep(
 	if (!result)
 		result = group_run(group, error);
 	sweep_free(group->sweep);
-	running_free(group->running);
+	running_kernels_free(group->running);
 	free(group->lines);
 	return result;
 }
 
-static int groups_sweep(struct group *start, struct arena *arena, struct error *error)
+static int groups_sweep(struct wait_group *start, struct arena *arena, struct error *error)
 {
 	const struct idle_question *question = start->question;
 	struct process *processes;
@@ -153,7 +154,7 @@ static int groups_sweep(struct group *start, struct arena *arena, struct error *
 		return result;
 	step = question->group == IDLE_GROUP_ALL ? count : 1;
 	for (uint32_t p = 0; p < count && !result; p += step) {
-		struct group group = *start;
+		struct wait_group group = *start;
 
 		result = group_sweep(&group, &processes[p], step, error);
 	}
@@ -163,8 +164,8 @@ static int groups_sweep(struct group *start, struct arena *arena, struct error *
 int wait_sweep(struct wait *wait, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error)
 {
-	struct share_sums sync = {0}, causes = {0};
-	struct group start = {
+	struct exact_share_sums sync = {0}, causes = {0};
+	struct wait_group start = {
 		.run = run, .question = question, .wait = wait, .sync = &sync, .causes = &causes};
 	int result;
 
@@ -177,10 +178,10 @@ int wait_sweep(struct wait *wait, struct run *run, const struct idle_question *q
 	if (!result && !wait->monitored_ns)
 		result = error_set(error, ERROR_EMPTY, "no CPU thread was monitored in this window");
 	if (!result)
-		result = share_sums_list(&sync, &wait->sync, &wait->sync_count, arena, error);
+		result = exact_share_sums_list(&sync, &wait->sync, &wait->sync_count, arena, error);
 	if (!result)
-		result = share_sums_list(&causes, &wait->causes, &wait->cause_count, arena, error);
-	share_sums_fini(&sync);
-	share_sums_fini(&causes);
+		result = exact_share_sums_list(&causes, &wait->causes, &wait->cause_count, arena, error);
+	exact_share_sums_fini(&sync);
+	exact_share_sums_fini(&causes);
 	return result;
 }

@@ -17,14 +17,14 @@
 /* Sums over the threads. */
 struct wait {
 	uint32_t threads;
-	uint64_t window_ns;    /* threads x window */
-	uint64_t monitored_ns; /* of it */
-	uint64_t sync_ns;      /* in a synchronization call */
-	uint64_t covered_ns;   /* of it, while a kernel ran */
-	uint64_t uncovered_ns; /* the rest */
-	struct share *sync;    /* by the call's context: sum to sync */
+	uint64_t window_ns;	  /* threads x window */
+	uint64_t monitored_ns;	  /* of it */
+	uint64_t sync_ns;	  /* in a synchronization call */
+	uint64_t covered_ns;	  /* of it, while a kernel ran */
+	uint64_t uncovered_ns;	  /* the rest */
+	struct exact_share *sync; /* by the call's context: sum to sync */
 	size_t sync_count;
-	struct share *causes; /* by the kernel's context: sum to covered */
+	struct exact_share *causes; /* by the kernel's context: sum to covered */
 	size_t cause_count;
 };
 

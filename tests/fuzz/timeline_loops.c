@@ -28,7 +28,7 @@ static const uint8_t *input_image(void *context, uint64_t address, size_t size)
 	return input->bytes + (address - CODE_AT);
 }
 
-static void check(const struct cfg *cfg, struct budget *budget)
+static void check(const struct cfg *cfg, struct parse_budget *budget)
 {
 	uint32_t *first = malloc(((size_t)cfg->block_count + 1) * sizeof *first);
 	struct loop_graph graph = {first, cfg->edges, cfg->block_count, cfg->entry};
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {data + 1, size ? size - 1 : 0};
 	struct cfg_code code = {.range_count = 1, .entry = CODE_AT, .image = input_image, .context = &input};
-	struct budget budget = {.steps_left = 200000};
+	struct parse_budget budget = {.steps_left = 200000};
 	struct cfg_pad pads[8];
 	struct decoder *decoder;
 	struct cfg cfg;

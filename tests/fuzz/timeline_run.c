@@ -138,12 +138,12 @@ static void ask_tiles(struct run *run, uint32_t stream)
 
 static int ask_device(void *own, const uint32_t *queues, uint32_t count, struct error *error)
 {
-	struct united_gaps gaps = {0};
-	struct united united;
+	struct device_busy_gaps gaps = {0};
+	struct device_busy united;
 	uint64_t busy_ns = 0;
 
-	if (!united_open(&united, own, queues, count, error) && united.is_there)
-		united_busy(&united, 0, STORE_OPEN_NS, &busy_ns, &gaps, error);
+	if (!device_busy_open(&united, own, queues, count, error) && united.is_there)
+		device_busy_add(&united, 0, STORE_OPEN_NS, &busy_ns, &gaps, error);
 	free(gaps.items);
 	return 0;
 }
@@ -191,7 +191,7 @@ static void ask_all(struct run *run)
 		ask_rows(run, i, STORE_VALUES);
 		ask_tiles(run, i);
 	}
-	united_each(run, ask_device, run, NULL);
+	device_busy_each(run, ask_device, run, NULL);
 	ask_reports(run);
 }
 

@@ -42,24 +42,25 @@ static inline void asked_ready(struct asked *asked)
 		asked->streams[i] = i;
 	question->streams = asked->streams;
 	if (!question->waits)
-		assert_int_equal(waits_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
+		assert_int_equal(
+			wait_functions_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
 }
 
 static inline void asked_end(struct asked *asked)
 {
-	waits_free(asked->question.waits);
+	wait_functions_free(asked->question.waits);
 	arena_fini(&asked->arena);
 	small_end(&asked->small);
 }
 
 /* The time that the path has among the shares; 0: none. */
 static inline uint64_t asked_row(
-	struct asked *asked, const struct share *shares, size_t count, const char *path)
+	struct asked *asked, const struct exact_share *shares, size_t count, const char *path)
 {
-	struct share_rows rows;
+	struct exact_share_rows rows;
 
-	assert_int_equal(share_rows_make(&rows, asked->small.run, shares, count, NULL, PLACE_PATH, UINT32_MAX,
-				 &asked->arena, &asked->error),
+	assert_int_equal(exact_share_rows_make(&rows, asked->small.run, shares, count, NULL, ROW_KEY_PATH,
+				 UINT32_MAX, &asked->arena, &asked->error),
 		0);
 	for (size_t i = 0; i < rows.count; i++)
 		if (strcmp(rows.rows[i].key, path) == 0)

@@ -356,12 +356,12 @@ static void put_random(struct asked *asked, uint64_t unit_ns, uint64_t copies)
 static void ask_again(struct asked *asked, const struct idle_question *question, uint64_t records,
 	struct findings *findings)
 {
-	uint64_t before = blocks_records;
+	uint64_t before = time_slices_records;
 	struct error error = {0};
 
-	blocks_records = records;
+	time_slices_records = records;
 	assert_int_equal(findings_make(findings, asked->small.run, question, &asked->arena, &error), 0);
-	blocks_records = before;
+	time_slices_records = before;
 }
 
 static void check_same(const struct findings *whole, const struct findings *blocks)

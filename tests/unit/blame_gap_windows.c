@@ -151,7 +151,7 @@ static void check_window(
 
 static void test_gaps(void **unused)
 {
-	uint64_t records = blocks_records;
+	uint64_t records = time_slices_records;
 	size_t launched = 0;
 
 	(void)unused;
@@ -164,9 +164,9 @@ static void test_gaps(void **unused)
 		for (int by_lines = 0; by_lines < 2; by_lines++) {
 			uint64_t cuts_ns[WINDOWS + 1];
 
-			blocks_records = records;
+			time_slices_records = records;
 			ask(&trace, 0, END_NS, by_lines, &whole);
-			blocks_records = small_below(2) ? records : 1 + small_below(40);
+			time_slices_records = small_below(2) ? records : 1 + small_below(40);
 			check_window(&trace, 0, END_NS, by_lines, &whole);
 			draw_cuts(cuts_ns);
 			for (uint32_t i = 0; i < WINDOWS; i++)
@@ -175,7 +175,7 @@ static void test_gaps(void **unused)
 		}
 		for (size_t i = 0; i < whole.count; i++)
 			launched += whole.gaps[i].cause == GAP_LAUNCH;
-		blocks_records = records;
+		time_slices_records = records;
 		trace_end(&trace);
 	}
 	assert_true(launched > ROUNDS);

@@ -29,7 +29,8 @@ static void ask_limited(struct asked *asked, uint64_t min_ns, size_t limit)
 
 	if (!asked->small.run) {
 		small_ready(&asked->small);
-		assert_int_equal(waits_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
+		assert_int_equal(
+			wait_functions_new(&question->waits, asked->small.run, NULL, &asked->error), 0);
 	}
 	gaps_free(question->gaps);
 	assert_int_equal(gaps_new(&question->gaps, min_ns, limit, &asked->error), 0);
@@ -50,7 +51,7 @@ static void ask(struct asked *asked, uint64_t min_ns)
 static void end(struct asked *asked)
 {
 	gaps_free(asked->question.gaps);
-	waits_free(asked->question.waits);
+	wait_functions_free(asked->question.waits);
 	arena_fini(&asked->arena);
 	small_end(&asked->small);
 }
@@ -244,7 +245,7 @@ static void check_same(const struct asked *asked, const struct gap *list, size_t
 /* Swept in blocks, or line by line; and when only the longest are wanted. */
 static void check_otherwise(struct asked *asked)
 {
-	uint64_t records = blocks_records;
+	uint64_t records = time_slices_records;
 	size_t count = asked->count, limit = small_below(count + 2);
 	struct gap *list = arena_calloc(&asked->arena, count + 1, sizeof(*list));
 	struct gap_class classes[GAP_CLASSES];
@@ -253,10 +254,10 @@ static void check_otherwise(struct asked *asked)
 	for (size_t i = 0; i < count; i++)
 		list[i] = asked->list[i];
 	memcpy(classes, gaps_classes(asked->question.gaps), sizeof(classes));
-	blocks_records = 4 + small_below(20);
+	time_slices_records = 4 + small_below(20);
 	ask(asked, 0);
 	check_same(asked, list, count);
-	blocks_records = records;
+	time_slices_records = records;
 	asked->question.is_sampled = true;
 	ask(asked, 0);
 	check_same(asked, list, count);

@@ -512,15 +512,16 @@ static void test_waits_file(void **unused)
 	assert_non_null(file);
 	fputs("# ours\nspin_[*] \n!MPI_Barrier\n", file);
 	fclose(file);
-	assert_int_equal(waits_new(&asked.question.waits, asked.small.run, path, &asked.error), 0);
+	assert_int_equal(wait_functions_new(&asked.question.waits, asked.small.run, path, &asked.error), 0);
 	ask(&asked);
 	assert_int_equal(waited(&asked, "main;spin_*;x"), 30);
 	assert_int_equal(blamed(&asked, "main;MPI_Barrier"), 20);
 	assert_int_equal(asked.idle.blamed_ns, 20);
-	waits_free(asked.question.waits);
+	wait_functions_free(asked.question.waits);
 	asked.question.waits = NULL;
 	assert_int_equal(
-		waits_new(&asked.question.waits, asked.small.run, "/none/such", &asked.error), -ERROR_USAGE);
+		wait_functions_new(&asked.question.waits, asked.small.run, "/none/such", &asked.error),
+		-ERROR_USAGE);
 	asked_end(&asked);
 }
 

@@ -29,7 +29,7 @@ struct trace {
 	struct drawn lines[LINES];
 	struct trace_links links;
 	uint32_t streams[LINES], ids[LINES];
-	struct waits *waits;
+	struct wait_functions *waits;
 	uint32_t main, sync, lock, kernel; /* contexts of the store */
 };
 
@@ -147,12 +147,12 @@ static inline void trace_begin(struct trace *trace)
 	small_ready(&trace->small);
 	for (uint32_t i = 0; i < LINES; i++)
 		trace->streams[i] = i;
-	assert_int_equal(waits_new(&trace->waits, trace->small.run, NULL, &error), 0);
+	assert_int_equal(wait_functions_new(&trace->waits, trace->small.run, NULL, &error), 0);
 }
 
 static inline void trace_end(struct trace *trace)
 {
-	waits_free(trace->waits);
+	wait_functions_free(trace->waits);
 	small_end(&trace->small);
 }
 
@@ -162,14 +162,14 @@ static inline void trace_end(struct trace *trace)
 static inline bool may_be_of(const struct store_record *work, const struct store_record *call)
 {
 	return call->what == STORE_OP_LAUNCH && call->link == work->link &&
-	       (call->end_ns <= work->begin_ns + QUEUED_EARLY_NS ||
-		       call->end_ns - call->begin_ns >= QUEUED_EARLY_NS);
+	       (call->end_ns <= work->begin_ns + GPU_PENDING_EARLY_NS ||
+		       call->end_ns - call->begin_ns >= GPU_PENDING_EARLY_NS);
 }
 
 /* From when to its end the process has this work: since its last call, or for as long as it may count. */
 static inline uint64_t queued_from(const struct trace *trace, const struct store_record *work)
 {
-	uint64_t since_ns = work->begin_ns > QUEUED_REACH_NS ? work->begin_ns - QUEUED_REACH_NS : 0;
+	uint64_t since_ns = work->begin_ns > GPU_PENDING_REACH_NS ? work->begin_ns - GPU_PENDING_REACH_NS : 0;
 
 	if (!work->link)
 		return work->begin_ns;

@@ -69,7 +69,7 @@ static void test_late(void **unused)
 {
 	static const uint64_t arrivals[3][2] = {{10, 95}, {20, 70}, {40, 80}};
 	struct asked asked = {0};
-	struct late late;
+	struct last_arrival late;
 
 	(void)unused;
 	small_begin(&asked.small);
@@ -85,7 +85,8 @@ static void test_late(void **unused)
 	/* It computes alone: no party. */
 	trace_run(asked.small.writer, trace_thread(asked.small.writer, 9, 0, 120), 0, "main;work");
 	ready(&asked, 120);
-	assert_int_equal(late_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
+	assert_int_equal(
+		last_arrival_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
 	assert_int_equal(late.count, 3);
 	assert_int_equal(late.occasions, 2);
 	assert_int_equal(late.held_ns, (30 + 20) + (25 + 15));
@@ -111,7 +112,7 @@ static void test_late_threads(void **unused)
 	struct asked asked = {0};
 	struct store_writer *writer;
 	uint32_t threads[3];
-	struct late late;
+	struct last_arrival late;
 
 	(void)unused;
 	small_begin(&asked.small);
@@ -137,7 +138,8 @@ static void test_late_threads(void **unused)
 	/* A process whose threads never meet. */
 	trace_run(writer, trace_thread(writer, 9, 0, 200), 0, "main;work");
 	ready(&asked, 200);
-	assert_int_equal(late_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
+	assert_int_equal(
+		last_arrival_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
 	assert_int_equal(late.count, 0);
 	assert_int_equal(late.thread_count, 3);
 	assert_int_equal(late.thread_held_ns, (40 + 20) + (40 + 30));
@@ -164,9 +166,9 @@ static void check_yielding(uint32_t second_pid, const char *barrier)
 {
 	struct asked asked = {0};
 	struct store_writer *writer;
-	const struct late_party *last;
+	const struct last_arrival_party *last;
 	uint32_t first, second;
-	struct late late;
+	struct last_arrival late;
 
 	small_begin(&asked.small);
 	writer = asked.small.writer;
@@ -181,7 +183,8 @@ static void check_yielding(uint32_t second_pid, const char *barrier)
 	trace_run(writer, second, 70, "main;work");
 	trace_run(writer, first, 75, "main;work");
 	ready(&asked, 100);
-	assert_int_equal(late_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
+	assert_int_equal(
+		last_arrival_sweep(&late, asked.small.run, &asked.question, &asked.arena, &asked.error), 0);
 	assert_int_equal(late.count + late.thread_count, 2);
 	last = second_pid == 1 ? late.threads : late.parties;
 	assert_int_equal(run_stream(asked.small.run, last->stream)->s.thread, 1);
@@ -201,10 +204,10 @@ static void test_yielding(void **unused)
 static void test_imbalance(void **unused)
 {
 	struct asked asked = {0};
-	struct balance balance;
+	struct imbalance balance;
 	struct select *select;
 	struct store_writer *writer;
-	const struct balance_row *row;
+	const struct imbalance_row *row;
 
 	(void)unused;
 	small_begin(&asked.small);
@@ -220,8 +223,8 @@ static void test_imbalance(void **unused)
 	ready(&asked, 100);
 	assert_int_equal(select_new(&select, &asked.error), 0);
 	assert_int_equal(select_bind(select, asked.small.run, &asked.error), 0);
-	assert_int_equal(
-		balance_make(&balance, asked.small.run, select, PLACE_FUNCTION, &asked.arena, &asked.error),
+	assert_int_equal(imbalance_make(&balance, asked.small.run, select, ROW_KEY_FUNCTION, &asked.arena,
+				 &asked.error),
 		0);
 	assert_int_equal(balance.count, 3);
 	for (size_t i = 1; i < balance.count; i++)

@@ -28,7 +28,7 @@ struct trace {
 	struct run *run;
 	uint32_t stream_count;
 	uint32_t streams[STREAMS];
-	struct waits *waits;
+	struct wait_functions *waits;
 };
 
 struct span {
@@ -168,12 +168,12 @@ static void trace_begin(struct trace *trace)
 	trace->stream_count = run_stream_count(trace->run);
 	for (uint32_t i = 0; i < trace->stream_count; i++)
 		trace->streams[i] = i;
-	assert_int_equal(waits_new(&trace->waits, trace->run, NULL, &error), 0);
+	assert_int_equal(wait_functions_new(&trace->waits, trace->run, NULL, &error), 0);
 }
 
 static void trace_end(struct trace *trace)
 {
-	waits_free(trace->waits);
+	wait_functions_free(trace->waits);
 	small_end(&trace->small);
 }
 
@@ -277,7 +277,7 @@ struct moment {
 
 static void look_at_queue(const struct trace *trace, struct moment *m, const struct extent *extent)
 {
-	if (extent->state == EXTENT_KERNEL && waits_context(trace->waits, extent->context))
+	if (extent->state == EXTENT_KERNEL && wait_functions_match(trace->waits, extent->context))
 		m->comm = true;
 	else if (extent->state == EXTENT_KERNEL)
 		m->kernel = true;
@@ -303,7 +303,7 @@ static void look_at_thread(const struct trace *trace, struct moment *m, uint32_t
 		context = after_call(trace, context, sampled_sync(trace, stream, time_ns));
 	if (is_out ? context != 0
 		   : (extent->state == EXTENT_WORK || extent->state == EXTENT_SYNC) &&
-				waits_context(trace->waits, context))
+				wait_functions_match(trace->waits, context))
 		m->waiting[m->waiting_count++] = context;
 	else if (extent->state == EXTENT_SYNC && has_work(trace, process_of(trace, stream), time_ns))
 		m->waiting[m->waiting_count++] = context;
@@ -424,15 +424,15 @@ static void twin(const struct trace *trace, struct answer *answer, const struct 
 
 /* ---- against each other ---- */
 
-static void units(const struct share *shares, size_t count, uint64_t sums[CONTEXTS])
+static void units(const struct exact_share *shares, size_t count, uint64_t sums[CONTEXTS])
 {
 	memset(sums, 0, CONTEXTS * sizeof(*sums));
 	for (size_t i = 0; i < count; i++) {
 		assert_true(shares[i].context < CONTEXTS);
 		/* Whole ns apart, so that the product fits. */
 		sums[shares[i].context] = (uint64_t)(shares[i].amount >> 64) * UNIT +
-					  (uint64_t)(((share_fixed)(uint64_t)shares[i].amount * UNIT +
-							     ((share_fixed)1 << 63)) >>
+					  (uint64_t)(((exact_share_fixed)(uint64_t)shares[i].amount * UNIT +
+							     ((exact_share_fixed)1 << 63)) >>
 						     64);
 	}
 }
@@ -492,7 +492,7 @@ static void forget_kinds(struct answer *answer)
 
 static void test_twin(void **unused)
 {
-	uint64_t records = blocks_records;
+	uint64_t records = time_slices_records;
 
 	(void)unused;
 	small_seed("blame.twin");
@@ -503,7 +503,7 @@ static void test_twin(void **unused)
 
 		trace_begin(&trace);
 		question = random_question(&trace);
-		blocks_records = 8 + small_below(200);
+		time_slices_records = 8 + small_below(200);
 		store_is_plain = small_below(2);
 		sweep(&trace, &question, &fast);
 		twin(&trace, &slow, &question);
@@ -513,7 +513,7 @@ static void test_twin(void **unused)
 		trace_end(&trace);
 	}
 	store_is_plain = false;
-	blocks_records = records;
+	time_slices_records = records;
 }
 
 static void rolled_path(const struct trace *trace, char path[PATH_MAX])
@@ -564,12 +564,12 @@ static void compare_rolled(const struct trace *trace)
 /* Sums of stretches that were kept: made by a question about all, used by others, refused when damaged. */
 static void test_rolled(void **unused)
 {
-	uint64_t least = rolled_records_least;
+	uint64_t least = idle_cache_records_least;
 	int kept[2] = {0, 0};
 
 	(void)unused;
 	small_seed("blame.rolled");
-	rolled_records_least = 16;
+	idle_cache_records_least = 16;
 	for (int round = 0; round < ROUNDS / 6; round++) {
 		char path[PATH_MAX];
 		struct idle_question all;
@@ -594,7 +594,7 @@ static void test_rolled(void **unused)
 			compare_rolled(&trace);
 		trace_end(&trace);
 	}
-	rolled_records_least = least;
+	idle_cache_records_least = least;
 	begin_below = 40;
 	assert_true(kept[0] > ROUNDS / 24);
 	assert_true(kept[1] > ROUNDS / 24);

@@ -52,7 +52,8 @@ static void end(struct asked *asked)
 }
 
 /* In 1 / UNIT ns, to the nearest. */
-static uint64_t units_of(struct asked *asked, const struct share *shares, size_t count, const char *path)
+static uint64_t units_of(
+	struct asked *asked, const struct exact_share *shares, size_t count, const char *path)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *here =
@@ -60,8 +61,8 @@ static uint64_t units_of(struct asked *asked, const struct share *shares, size_t
 
 		if (strcmp(here, path) == 0)
 			return (uint64_t)(shares[i].amount >> 64) * UNIT +
-			       (uint64_t)(((share_fixed)(uint64_t)shares[i].amount * UNIT +
-						  ((share_fixed)1 << 63)) >>
+			       (uint64_t)(((exact_share_fixed)(uint64_t)shares[i].amount * UNIT +
+						  ((exact_share_fixed)1 << 63)) >>
 					  64);
 	}
 	return 0;

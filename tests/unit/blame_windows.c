@@ -65,7 +65,7 @@ static void twin(const struct trace *trace, uint64_t begin_ns, uint64_t end_ns, 
 
 /* ---- against each other ---- */
 
-static void take_shares(const struct share *shares, size_t count, uint64_t halves[CONTEXTS])
+static void take_shares(const struct exact_share *shares, size_t count, uint64_t halves[CONTEXTS])
 {
 	for (size_t i = 0; i < count; i++) {
 		assert_true(shares[i].context < CONTEXTS);
@@ -137,7 +137,7 @@ static bool has_sums(const struct trace *trace)
 
 static void test_windows(void **unused)
 {
-	uint64_t records = blocks_records, least = rolled_records_least;
+	uint64_t records = time_slices_records, least = idle_cache_records_least;
 	int waited = 0;
 
 	(void)unused;
@@ -150,18 +150,18 @@ static void test_windows(void **unused)
 		twin(&trace, 0, END_NS, &told);
 		waited += told.halves[1][run_context_of(trace.small.run, 0, trace.sync)] != 0;
 		for (int by_lines = 0; by_lines < 2; by_lines++) {
-			blocks_records = small_below(2) ? records : 1 + small_below(40);
+			time_slices_records = small_below(2) ? records : 1 + small_below(40);
 			ask(&trace, 0, END_NS, by_lines, &whole);
 			assert_memory_equal(&whole, &told, sizeof(whole));
 			check_windows(&trace, by_lines);
 		}
-		rolled_records_least = 16;
+		idle_cache_records_least = 16;
 		ask(&trace, 0, END_NS, false, &whole);
 		assert_memory_equal(&whole, &told, sizeof(whole));
 		assert_true(has_sums(&trace));
 		check_windows(&trace, false);
-		rolled_records_least = least;
-		blocks_records = records;
+		idle_cache_records_least = least;
+		time_slices_records = records;
 		trace_end(&trace);
 	}
 	assert_true(waited > ROUNDS / 2);

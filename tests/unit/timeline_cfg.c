@@ -19,9 +19,9 @@
 #include "timeline/code/cfg.h"
 #include "timeline/code/loop_forest.h"
 
-static struct budget plenty(void)
+static struct parse_budget plenty(void)
 {
-	return (struct budget){.steps_left = 1000000};
+	return (struct parse_budget){.steps_left = 1000000};
 }
 
 #define CODE_AT 0x1000u
@@ -69,7 +69,7 @@ static struct outcome analyse(
 		.returns = program_returns,
 		.context = program};
 	struct outcome outcome = {.is_skipped = decoder_lacks(machine) != NULL};
-	struct budget budget = plenty();
+	struct parse_budget budget = plenty();
 	struct decoder *decoder;
 	struct loop_graph graph;
 	uint32_t *first;
@@ -150,11 +150,11 @@ static void test_x86_unknown(void **state)
 	assert_int_equal(depth_at(&outcome, 0), 1);
 	assert_int_equal(depth_at(&outcome, 14), 1);
 	assert_int_equal(depth_at(&outcome, 19), 0);
-	assert_int_equal(decode_x86_guess(program.code + 2, 18), 5);
-	assert_int_equal(decode_x86_guess(program.code + 7, 13), 5);
+	assert_int_equal(decode_x86_unknown(program.code + 2, 18), 5);
+	assert_int_equal(decode_x86_unknown(program.code + 7, 13), 5);
 	assert_int_equal(
-		decode_x86_guess((const uint8_t[]){0x62, 0xf5, 0x7c, 0x48, 0x58, 0x44, 0x24, 0x01}, 8), 8);
-	assert_int_equal(decode_x86_guess((const uint8_t[]){0x0f, 0x3a, 0xcc, 0xc1, 0x07}, 5), 5);
+		decode_x86_unknown((const uint8_t[]){0x62, 0xf5, 0x7c, 0x48, 0x58, 0x44, 0x24, 0x01}, 8), 8);
+	assert_int_equal(decode_x86_unknown((const uint8_t[]){0x0f, 0x3a, 0xcc, 0xc1, 0x07}, 5), 5);
 	outcome_fini(&outcome);
 }
 

@@ -19,7 +19,7 @@ static void profile_of(struct profile *profile, struct small_run *small, const c
 	struct error error = {0};
 
 	assert_int_equal(select_new(&select, &error), 0);
-	select_take_derived(select);
+	select_take_state_metrics(select);
 	select_take_gpu(select);
 	assert_int_equal(select_option(select, "metric", metrics, &error), 0);
 	if (time)

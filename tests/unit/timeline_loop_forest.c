@@ -17,9 +17,9 @@
 #include "tests/unit/seed.h"
 #include "timeline/code/loop_forest.h"
 
-static struct budget plenty(void)
+static struct parse_budget plenty(void)
 {
-	return (struct budget){.steps_left = 1000000};
+	return (struct parse_budget){.steps_left = 1000000};
 }
 
 #define NODES 10u
@@ -63,7 +63,7 @@ static struct loop_forest forest_of(const struct matrix *graph)
 {
 	uint32_t first[NODES + 1], edges[NODES * NODES], count = 0;
 	struct loop_graph csr = {first, edges, graph->count, 0};
-	struct budget budget = plenty();
+	struct parse_budget budget = plenty();
 	struct loop_forest forest;
 
 	for (uint32_t i = 0; i < graph->count; i++) {

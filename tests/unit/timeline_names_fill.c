@@ -92,18 +92,18 @@ static void make_run(const char *name)
 static void assert_cached(const char *run, const char *symbol, unsigned line)
 {
 	struct store_scope scopes[STORE_SCOPE_MAX];
-	struct names_cache *cache;
+	struct names_run_cache *cache;
 	int count;
 
-	assert_int_equal(names_cache_open(&cache, path_of(run), NULL), 0);
+	assert_int_equal(names_run_cache_open(&cache, path_of(run), NULL), 0);
 	assert_non_null(cache);
-	count = names_cache_find(cache, &module, path_of("program"), address_of(symbol), scopes);
+	count = names_run_cache_find(cache, &module, path_of("program"), address_of(symbol), scopes);
 	assert_int_equal(count, line ? 1 : 0);
 	if (line) {
-		assert_string_equal(names_cache_text(cache, scopes[0].name, NULL), symbol);
+		assert_string_equal(names_run_cache_text(cache, scopes[0].name, NULL), symbol);
 		assert_int_equal(scopes[0].line, line);
 	}
-	names_cache_close(cache);
+	names_run_cache_close(cache);
 }
 
 static struct names_fill fill(const char *run)
@@ -118,14 +118,14 @@ static struct names_fill fill(const char *run)
 
 static void test_fill(void **state)
 {
-	struct names_cache *cache;
+	struct names_run_cache *cache;
 	struct names_fill result;
 
 	(void)state;
 	make_run("a.hpct");
-	assert_int_equal(names_cache_open(&cache, path_of("a.hpct"), NULL), 0);
+	assert_int_equal(names_run_cache_open(&cache, path_of("a.hpct"), NULL), 0);
 	assert_null(cache);
-	assert_int_equal(names_cache_find(cache, &module, "", 0, NULL), 0);
+	assert_int_equal(names_run_cache_find(cache, &module, "", 0, NULL), 0);
 	result = fill("a.hpct");
 	assert_int_equal(result.missing, 2);
 	assert_int_equal(result.found, 2);
@@ -184,7 +184,7 @@ static void test_without_binary(void **state)
 
 static void test_nothing_found(void **state)
 {
-	struct names_cache *cache;
+	struct names_run_cache *cache;
 	struct names_fill result;
 
 	(void)state;
@@ -194,7 +194,7 @@ static void test_nothing_found(void **state)
 	assert_int_equal(shell("mv program.away program"), 0);
 	assert_int_equal(result.missing, 2);
 	assert_int_equal(result.found, 0);
-	assert_int_equal(names_cache_open(&cache, path_of("d.hpct"), NULL), 0);
+	assert_int_equal(names_run_cache_open(&cache, path_of("d.hpct"), NULL), 0);
 	assert_null(cache);
 	assert_int_equal(shell("test $(ls d.hpct | grep -vc -e -lock$) = 1"), 0);
 }
@@ -227,7 +227,7 @@ static void test_gpu(void **state)
 	const uint8_t id[8] = {0, 0, 0, 0, 0, 0, 0x12, 0x34};
 	struct store_module gpu = {.kind = STORE_MODULE_GPU, .build_id_bytes = sizeof id};
 	struct store_scope scopes[STORE_SCOPE_MAX];
-	struct names_cache *cache;
+	struct names_run_cache *cache;
 	struct store_writer *writer;
 	static uint8_t bytes[1 << 17];
 	uint64_t offset = 0x7100 + 0x280; /* the load in row_sum, as tests/gpu/flow-sm90.listing has it */
@@ -247,17 +247,17 @@ static void test_gpu(void **state)
 	store_writer_context(writer, STORE_CONTEXT_PROGRAM_ROOT, store_writer_module(writer, &gpu), offset);
 	assert_int_equal(store_writer_close(writer, NULL), 0);
 	assert_int_equal(fill("gpu.hpct").found, 1);
-	assert_int_equal(names_cache_open(&cache, path_of("gpu.hpct"), NULL), 0);
+	assert_int_equal(names_run_cache_open(&cache, path_of("gpu.hpct"), NULL), 0);
 	assert_non_null(cache);
-	count = names_cache_find(cache, &gpu, "flow.cubin", offset, scopes);
+	count = names_run_cache_find(cache, &gpu, "flow.cubin", offset, scopes);
 	assert_int_equal(count, 4);
-	assert_string_equal(names_cache_text(cache, scopes[0].name, NULL), "nest");
+	assert_string_equal(names_run_cache_text(cache, scopes[0].name, NULL), "nest");
 	assert_int_equal(scopes[1].kind, STORE_SCOPE_LOOP);
 	assert_int_equal(scopes[1].decl_line, 37);
-	assert_string_equal(names_cache_text(cache, scopes[2].name, NULL), "row_sum");
+	assert_string_equal(names_run_cache_text(cache, scopes[2].name, NULL), "row_sum");
 	assert_int_equal(scopes[3].kind, STORE_SCOPE_LOOP);
 	assert_int_equal(scopes[3].decl_line, 21);
-	names_cache_close(cache);
+	names_run_cache_close(cache);
 }
 
 /* More binaries in a run than a process may have open at once. */

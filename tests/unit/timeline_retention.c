@@ -246,7 +246,7 @@ static void check_sound(struct run *run)
 	struct error error = {0};
 	uint64_t rollups;
 
-	if (store_reader_check(run->parts[0].reader, &error) || line_check(run, &rollups, &error))
+	if (store_reader_check(run->parts[0].reader, &error) || state_check(run, &rollups, &error))
 		fail_msg("%s", error.text);
 }
 

@@ -25,7 +25,7 @@ static void bookmarks(const char *text)
 	char path[128];
 	FILE *file;
 
-	snprintf(path, sizeof path, "%s/" MARK_FILE, small.path);
+	snprintf(path, sizeof path, "%s/" BOOKMARK_FILE, small.path);
 	file = fopen(path, "w");
 	assert_non_null(file);
 	fputs(text, file);
@@ -179,7 +179,7 @@ static void test_wrong_bookmarks(void **unused)
 
 		bookmarks(wrong[i]);
 		assert_int_equal(bind("time", "@step..", &select, &error), -ERROR_RUN);
-		assert_non_null(strstr(error.text, MARK_FILE " line 2"));
+		assert_non_null(strstr(error.text, BOOKMARK_FILE " line 2"));
 		select_free(select);
 	}
 	bookmarks("");

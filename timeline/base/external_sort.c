@@ -13,43 +13,44 @@
 #define LEAST_BYTES ((size_t)64 << 10)
 
 /* A sorted stretch of the file, or (the last one) of memory; its head is `at`. */
-struct stretch {
+struct sorted_run {
 	uint64_t from, to, next; /* entries in the file; next: not read yet */
 	uint8_t *buffer;	 /* of the spill's window; of memory: the entries themselves */
 	size_t at, count;	 /* in the buffer */
 };
 
-struct spill {
+struct external_sort {
 	size_t entry_bytes;
 	int (*compare)(const void *a, const void *b);
 	uint8_t *entries;
-	size_t count, room, most;
+	size_t count, capacity, most;
 	int fd; /* -1: nothing was spilled */
 	uint64_t spilled;
-	struct stretch *stretches;
+	struct sorted_run *stretches;
 	unsigned stretch_count;
 	uint8_t *window; /* what is read of the file, cut evenly */
 	size_t share;	 /* entries that each stretch of the file has of it */
 	bool is_sorted;
-	_Alignas(16) uint8_t given[SPILL_ENTRY_MAX];
+	_Alignas(16) uint8_t given[EXTERNAL_SORT_ENTRY_MAX];
 };
 
-int spill_new(struct spill **spill, size_t entry_bytes, int (*compare)(const void *a, const void *b),
-	uint64_t mem_bytes, struct error *error)
+int external_sort_new(struct external_sort **spill, size_t entry_bytes,
+	int (*compare)(const void *a, const void *b), uint64_t mem_bytes, struct error *error)
 {
-	struct spill *made = calloc(1, sizeof *made);
+	struct external_sort *made = calloc(1, sizeof *made);
 
 	*spill = made;
 	if (!made)
 		return error_memory(error);
-	*made = (struct spill){.entry_bytes = entry_bytes, .compare = compare, .most = SIZE_MAX, .fd = -1};
+	*made = (struct external_sort){
+		.entry_bytes = entry_bytes, .compare = compare, .most = SIZE_MAX, .fd = -1};
 	/* A half for entries, the other one for sorting them. */
 	if (mem_bytes)
 		made->most = (mem_bytes / 2 < LEAST_BYTES ? LEAST_BYTES : mem_bytes / 2) / entry_bytes;
 	return 0;
 }
 
-void spill_free(struct spill *spill)
+void external_sort_free(struct external_sort *spill)
 {
 	if (!spill)
 		return;
@@ -68,7 +69,7 @@ static int file_failed(const char *doing, struct error *error)
 		strerror(errno));
 }
 
-static int file_open(struct spill *spill, struct error *error)
+static int file_open(struct external_sort *spill, struct error *error)
 {
 	const char *directory = getenv("TMPDIR");
 	char *path;
@@ -82,7 +83,7 @@ static int file_open(struct spill *spill, struct error *error)
 	return spill->fd >= 0 ? 0 : file_failed("make", error);
 }
 
-static int file_write(struct spill *spill, struct error *error)
+static int file_write(struct external_sort *spill, struct error *error)
 {
 	const size_t size = spill->count * spill->entry_bytes;
 	off_t at = (off_t)(spill->spilled * spill->entry_bytes);
@@ -97,9 +98,9 @@ static int file_write(struct spill *spill, struct error *error)
 	return 0;
 }
 
-static bool add_stretch(struct spill *spill, struct stretch stretch)
+static bool add_stretch(struct external_sort *spill, struct sorted_run stretch)
 {
-	struct stretch *grown =
+	struct sorted_run *grown =
 		reallocarray(spill->stretches, spill->stretch_count + 1u, sizeof *spill->stretches);
 
 	if (!grown)
@@ -109,9 +110,9 @@ static bool add_stretch(struct spill *spill, struct stretch stretch)
 	return true;
 }
 
-static int spill_out(struct spill *spill, struct error *error)
+static int spill_out(struct external_sort *spill, struct error *error)
 {
-	struct stretch stretch = {.from = spill->spilled, .to = spill->spilled + spill->count};
+	struct sorted_run stretch = {.from = spill->spilled, .to = spill->spilled + spill->count};
 	int code = spill->fd < 0 ? file_open(spill, error) : 0;
 
 	if (code)
@@ -127,22 +128,22 @@ static int spill_out(struct spill *spill, struct error *error)
 	return 0;
 }
 
-int spill_put(struct spill *spill, const void *entry, struct error *error)
+int external_sort_put(struct external_sort *spill, const void *entry, struct error *error)
 {
 	int code = spill->count == spill->most ? spill_out(spill, error) : 0;
 
 	if (code)
 		return code;
-	if (spill->count == spill->room) {
-		size_t room = spill->room ? 2 * spill->room : 256;
+	if (spill->count == spill->capacity) {
+		size_t capacity = spill->capacity ? 2 * spill->capacity : 256;
 		uint8_t *entries;
 
-		room = room < spill->most ? room : spill->most;
-		entries = reallocarray(spill->entries, room, spill->entry_bytes);
+		capacity = capacity < spill->most ? capacity : spill->most;
+		entries = reallocarray(spill->entries, capacity, spill->entry_bytes);
 		if (!entries)
 			return error_memory(error);
 		spill->entries = entries;
-		spill->room = room;
+		spill->capacity = capacity;
 	}
 	memcpy(spill->entries + spill->count++ * spill->entry_bytes, entry, spill->entry_bytes);
 	return 0;
@@ -150,7 +151,7 @@ int spill_put(struct spill *spill, const void *entry, struct error *error)
 
 /* ---- merging ---- */
 
-static int fill(struct spill *spill, struct stretch *stretch, struct error *error)
+static int fill(struct external_sort *spill, struct sorted_run *stretch, struct error *error)
 {
 	uint64_t left = stretch->to - stretch->next;
 	size_t count = left < spill->share ? (size_t)left : spill->share, size = count * spill->entry_bytes;
@@ -170,7 +171,7 @@ static int fill(struct spill *spill, struct stretch *stretch, struct error *erro
 }
 
 /* The last stretch is that of memory: in no file. */
-static int begin_merge(struct spill *spill, struct error *error)
+static int begin_merge(struct external_sort *spill, struct error *error)
 {
 	if (spill->is_sorted)
 		return 0;
@@ -183,37 +184,38 @@ static int begin_merge(struct spill *spill, struct error *error)
 		if (!spill->window)
 			return error_memory(error);
 	}
-	if (!add_stretch(spill, (struct stretch){0}))
+	if (!add_stretch(spill, (struct sorted_run){0}))
 		return error_memory(error);
 	spill->is_sorted = true;
 	return 0;
 }
 
-int spill_rewind(struct spill *spill, struct error *error)
+int external_sort_rewind(struct external_sort *spill, struct error *error)
 {
 	int code = begin_merge(spill, error);
 	unsigned files = code ? 0 : spill->stretch_count - 1;
 
 	for (unsigned i = 0; i < files && !code; i++) {
-		struct stretch *stretch = &spill->stretches[i];
+		struct sorted_run *stretch = &spill->stretches[i];
 
 		stretch->buffer = spill->window + i * spill->share * spill->entry_bytes;
 		stretch->next = stretch->from;
 		code = fill(spill, stretch, error);
 	}
 	if (!code)
-		spill->stretches[files] = (struct stretch){.buffer = spill->entries, .count = spill->count};
+		spill->stretches[files] =
+			(struct sorted_run){.buffer = spill->entries, .count = spill->count};
 	return code;
 }
 
-const void *spill_next(struct spill *spill, int *code, struct error *error)
+const void *external_sort_next(struct external_sort *spill, int *code, struct error *error)
 {
-	struct stretch *least = NULL;
+	struct sorted_run *least = NULL;
 	const uint8_t *head = NULL;
 
 	*code = 0;
 	for (unsigned i = 0; i < spill->stretch_count; i++) {
-		struct stretch *stretch = &spill->stretches[i];
+		struct sorted_run *stretch = &spill->stretches[i];
 		const uint8_t *entry = stretch->buffer + stretch->at * spill->entry_bytes;
 
 		if (stretch->at == stretch->count || (least && spill->compare(head, entry) <= 0))

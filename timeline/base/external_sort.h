@@ -13,19 +13,19 @@
 
 #include "store/base/error.h"
 
-#define SPILL_ENTRY_MAX 256u
+#define EXTERNAL_SORT_ENTRY_MAX 256u
 
-struct spill;
+struct external_sort;
 
-/* Entries of `entry_bytes` (SPILL_ENTRY_MAX at most). `mem_bytes` 0: all stays in memory. */
-int spill_new(struct spill **spill, size_t entry_bytes, int (*compare)(const void *a, const void *b),
-	uint64_t mem_bytes, struct error *error);
-void spill_free(struct spill *spill);
+/* Entries of `entry_bytes` (EXTERNAL_SORT_ENTRY_MAX at most). `mem_bytes` 0: all stays in memory. */
+int external_sort_new(struct external_sort **spill, size_t entry_bytes,
+	int (*compare)(const void *a, const void *b), uint64_t mem_bytes, struct error *error);
+void external_sort_free(struct external_sort *spill);
 /* Copies the entry. ERROR_IO: memory or the file's disk is out. */
-int spill_put(struct spill *spill, const void *entry, struct error *error);
+int external_sort_put(struct external_sort *spill, const void *entry, struct error *error);
 /* Back to the first entry, which also ends putting. */
-int spill_rewind(struct spill *spill, struct error *error);
+int external_sort_rewind(struct external_sort *spill, struct error *error);
 /* The next one, valid until the next call; NULL: no more. ERROR_IO in *code else. */
-const void *spill_next(struct spill *spill, int *code, struct error *error);
+const void *external_sort_next(struct external_sort *spill, int *code, struct error *error);
 
 #endif

@@ -9,19 +9,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define BLOCK_ELEMENTS (1u << TABLE_BLOCK_SHIFT)
+#define BLOCK_ELEMENTS (1u << INTERN_TABLE_BLOCK_SHIFT)
 #define HUGE_BYTES ((size_t)4 << 20)
 
-void table_init(struct table *table, size_t element_bytes)
+void intern_table_init(struct intern_table *table, size_t element_bytes)
 {
-	*table = (struct table){.element_bytes = element_bytes};
+	*table = (struct intern_table){.element_bytes = element_bytes};
 }
 
 /* All-zero. Much at once is a map of its own, where nothing is touched before it is used, in huge pages where
  * there are any: to get memory page by page is most of what a large table costs. */
-static struct table_memory memory_new(size_t bytes)
+static struct intern_table_memory memory_new(size_t bytes)
 {
-	struct table_memory memory = {.mapped_bytes = bytes >= HUGE_BYTES ? bytes : 0};
+	struct intern_table_memory memory = {.mapped_bytes = bytes >= HUGE_BYTES ? bytes : 0};
 	void *map;
 
 	if (!memory.mapped_bytes) {
@@ -36,7 +36,7 @@ static struct table_memory memory_new(size_t bytes)
 	return memory;
 }
 
-static void memory_free(struct table_memory *memory)
+static void memory_free(struct intern_table_memory *memory)
 {
 	if (memory->mapped_bytes)
 		munmap(memory->at, memory->mapped_bytes);
@@ -44,14 +44,14 @@ static void memory_free(struct table_memory *memory)
 		free(memory->at);
 }
 
-void table_fini(struct table *table)
+void intern_table_fini(struct intern_table *table)
 {
 	for (uint32_t i = 0; i < table->memory_count; i++)
 		memory_free(&table->memory[i]);
 	free(table->memory);
 	free(table->blocks);
 	free(table->slots);
-	table_init(table, table->element_bytes);
+	intern_table_init(table, table->element_bytes);
 }
 
 /* Grows by doubling: its size is the next power of two. */
@@ -73,10 +73,10 @@ static bool list_grow(void **list, uint32_t count, uint32_t more, size_t entry_b
 	return true;
 }
 
-static bool add_blocks(struct table *table, uint32_t more)
+static bool add_blocks(struct intern_table *table, uint32_t more)
 {
 	const size_t block_bytes = BLOCK_ELEMENTS * table->element_bytes;
-	struct table_memory memory;
+	struct intern_table_memory memory;
 
 	if (!list_grow((void **)&table->blocks, table->block_count, more, sizeof *table->blocks) ||
 		!list_grow((void **)&table->memory, table->memory_count, 1, sizeof *table->memory))
@@ -90,7 +90,7 @@ static bool add_blocks(struct table *table, uint32_t more)
 	return true;
 }
 
-bool table_grow(struct table *table, uint32_t count)
+bool intern_table_grow(struct intern_table *table, uint32_t count)
 {
 	uint32_t blocks = (uint32_t)(((uint64_t)count + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS);
 
@@ -101,15 +101,15 @@ bool table_grow(struct table *table, uint32_t count)
 	return true;
 }
 
-void *table_add(struct table *table, uint32_t *id)
+void *intern_table_add(struct intern_table *table, uint32_t *id)
 {
-	if (table->count == TABLE_NONE || !table_grow(table, table->count + 1))
+	if (table->count == INTERN_TABLE_NONE || !intern_table_grow(table, table->count + 1))
 		return NULL;
 	*id = table->count - 1;
-	return table_at(table, *id);
+	return intern_table_at(table, *id);
 }
 
-static void slot_put(struct table_slot *slots, uint32_t mask, struct table_slot slot)
+static void slot_put(struct intern_table_slot *slots, uint32_t mask, struct intern_table_slot slot)
 {
 	uint32_t i = (uint32_t)slot.hash & mask;
 
@@ -118,10 +118,10 @@ static void slot_put(struct table_slot *slots, uint32_t mask, struct table_slot 
 	slots[i] = slot;
 }
 
-static bool index_widen(struct table *table)
+static bool index_widen(struct intern_table *table)
 {
 	uint32_t count = table->slot_count ? table->slot_count * 2 : 64;
-	struct table_slot *slots = count ? calloc(count, sizeof *slots) : NULL;
+	struct intern_table_slot *slots = count ? calloc(count, sizeof *slots) : NULL;
 
 	if (!slots)
 		return false;
@@ -134,25 +134,25 @@ static bool index_widen(struct table *table)
 	return true;
 }
 
-bool table_index(struct table *table, uint32_t id, uint64_t hash)
+bool intern_table_index(struct intern_table *table, uint32_t id, uint64_t hash)
 {
 	if (table->slots_used >= table->slot_count - table->slot_count / 3 && !index_widen(table))
 		return false;
-	slot_put(table->slots, table->slot_count - 1, (struct table_slot){hash, id + 1});
+	slot_put(table->slots, table->slot_count - 1, (struct intern_table_slot){hash, id + 1});
 	table->slots_used++;
 	return true;
 }
 
-uint32_t table_find(const struct table *table, uint64_t hash,
+uint32_t intern_table_find(const struct intern_table *table, uint64_t hash,
 	bool (*equal)(const void *element, const void *key), const void *key)
 {
 	uint32_t mask = table->slot_count - 1;
 
 	if (!table->slot_count)
-		return TABLE_NONE;
+		return INTERN_TABLE_NONE;
 	for (uint32_t i = (uint32_t)hash & mask; table->slots[i].id_plus_1; i = (i + 1) & mask)
 		if (table->slots[i].hash == hash &&
-			equal(table_at(table, table->slots[i].id_plus_1 - 1), key))
+			equal(intern_table_at(table, table->slots[i].id_plus_1 - 1), key))
 			return table->slots[i].id_plus_1 - 1;
-	return TABLE_NONE;
+	return INTERN_TABLE_NONE;
 }

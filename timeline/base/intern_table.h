@@ -10,55 +10,56 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLE_NONE UINT32_MAX
-#define TABLE_BLOCK_SHIFT 12 /* elements of one block: memory is touched only where elements are used */
+#define INTERN_TABLE_NONE UINT32_MAX
+#define INTERN_TABLE_BLOCK_SHIFT \
+	12 /* elements of one block: memory is touched only where elements are used */
 
-struct table_slot {
+struct intern_table_slot {
 	uint64_t hash;
 	uint32_t id_plus_1; /* 0: free */
 };
 
-struct table_memory {
+struct intern_table_memory {
 	uint8_t *at;
 	size_t mapped_bytes; /* 0: of the heap */
 };
 
-struct table {
+struct intern_table {
 	size_t element_bytes;
 	uint32_t count;
 	uint32_t block_count;
 	uint8_t **blocks;
-	struct table_memory *memory; /* each of one block or more */
+	struct intern_table_memory *memory; /* each of one block or more */
 	uint32_t memory_count;
-	struct table_slot *slots;
+	struct intern_table_slot *slots;
 	uint32_t slot_count; /* power of two, or 0 */
 	uint32_t slots_used;
 };
 
-void table_init(struct table *table, size_t element_bytes);
+void intern_table_init(struct intern_table *table, size_t element_bytes);
 /* Leaves it empty, as new. */
-void table_fini(struct table *table);
+void intern_table_fini(struct intern_table *table);
 
 /* Grows to `count` elements, new ones all-zero; false when memory is out. */
-bool table_grow(struct table *table, uint32_t count);
+bool intern_table_grow(struct intern_table *table, uint32_t count);
 /* A new element, all-zero, not in the index; NULL when memory is out. */
-void *table_add(struct table *table, uint32_t *id);
+void *intern_table_add(struct intern_table *table, uint32_t *id);
 /* Puts an element into the index; false when memory is out. */
-bool table_index(struct table *table, uint32_t id, uint64_t hash);
+bool intern_table_index(struct intern_table *table, uint32_t id, uint64_t hash);
 
-/* The element with this hash for which equal(element, key) holds; TABLE_NONE. */
-uint32_t table_find(const struct table *table, uint64_t hash,
+/* The element with this hash for which equal(element, key) holds; INTERN_TABLE_NONE. */
+uint32_t intern_table_find(const struct intern_table *table, uint64_t hash,
 	bool (*equal)(const void *element, const void *key), const void *key);
 
 /* Element `id`, which must be below count. */
-static inline void *table_at(const struct table *table, uint32_t id)
+static inline void *intern_table_at(const struct intern_table *table, uint32_t id)
 {
-	return table->blocks[id >> TABLE_BLOCK_SHIFT] +
-	       (size_t)(id & ((1u << TABLE_BLOCK_SHIFT) - 1)) * table->element_bytes;
+	return table->blocks[id >> INTERN_TABLE_BLOCK_SHIFT] +
+	       (size_t)(id & ((1u << INTERN_TABLE_BLOCK_SHIFT) - 1)) * table->element_bytes;
 }
 
 /* Folds one more value into a hash. */
-static inline uint64_t table_hash(uint64_t hash, uint64_t value)
+static inline uint64_t intern_table_hash(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
 	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;

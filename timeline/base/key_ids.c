@@ -11,87 +11,87 @@
 
 #define SLOTS_FIRST 64u
 
-void numbering_init(struct numbering *numbering, size_t key_bytes)
+void key_ids_init(struct key_ids *ids, size_t key_bytes)
 {
-	*numbering = (struct numbering){.key_bytes = key_bytes};
+	*ids = (struct key_ids){.key_bytes = key_bytes};
 }
 
-void numbering_fini(struct numbering *numbering)
+void key_ids_fini(struct key_ids *ids)
 {
-	free(numbering->keys);
-	free(numbering->table);
-	numbering_init(numbering, numbering->key_bytes);
+	free(ids->keys);
+	free(ids->table);
+	key_ids_init(ids, ids->key_bytes);
 }
 
-void numbering_clear(struct numbering *numbering)
+void key_ids_clear(struct key_ids *ids)
 {
-	numbering->count = 0;
-	if (numbering->slots)
-		memset(numbering->table, 0, numbering->slots * sizeof *numbering->table);
+	ids->count = 0;
+	if (ids->slots)
+		memset(ids->table, 0, ids->slots * sizeof *ids->table);
 }
 
-const void *numbering_key(const struct numbering *numbering, uint32_t number)
+const void *key_ids_key(const struct key_ids *ids, uint32_t number)
 {
-	return numbering->keys + (size_t)number * numbering->key_bytes;
+	return ids->keys + (size_t)number * ids->key_bytes;
 }
 
 /* The slot of the key, or the free one where it belongs. */
-static uint32_t find_slot(const struct numbering *numbering, const void *key)
+static uint32_t find_slot(const struct key_ids *ids, const void *key)
 {
-	uint32_t mask = numbering->slots - 1;
-	uint32_t slot = (uint32_t)store_hash64(key, numbering->key_bytes, 0) & mask;
+	uint32_t mask = ids->slots - 1;
+	uint32_t slot = (uint32_t)store_hash64(key, ids->key_bytes, 0) & mask;
 
-	while (numbering->table[slot] != 0 &&
-		memcmp(numbering_key(numbering, numbering->table[slot] - 1), key, numbering->key_bytes) != 0)
+	while (ids->table[slot] != 0 &&
+		memcmp(key_ids_key(ids, ids->table[slot] - 1), key, ids->key_bytes) != 0)
 		slot = (slot + 1) & mask;
 	return slot;
 }
 
-static bool grow(struct numbering *numbering)
+static bool grow(struct key_ids *ids)
 {
-	uint32_t slots = numbering->slots ? numbering->slots * 2 : SLOTS_FIRST;
+	uint32_t slots = ids->slots ? ids->slots * 2 : SLOTS_FIRST;
 	uint32_t *table, capacity = slots / 4 * 3;
 	uint8_t *keys;
 
 	if (slots == 0)
 		return false;
-	keys = realloc(numbering->keys, (size_t)capacity * numbering->key_bytes);
+	keys = realloc(ids->keys, (size_t)capacity * ids->key_bytes);
 	if (!keys)
 		return false;
-	numbering->keys = keys;
-	numbering->capacity = capacity;
+	ids->keys = keys;
+	ids->capacity = capacity;
 	table = calloc(slots, sizeof *table);
 	if (!table)
 		return false;
-	free(numbering->table);
-	numbering->table = table;
-	numbering->slots = slots;
-	for (uint32_t i = 0; i < numbering->count; i++)
-		table[find_slot(numbering, numbering_key(numbering, i))] = i + 1;
+	free(ids->table);
+	ids->table = table;
+	ids->slots = slots;
+	for (uint32_t i = 0; i < ids->count; i++)
+		table[find_slot(ids, key_ids_key(ids, i))] = i + 1;
 	return true;
 }
 
-uint32_t numbering_put(struct numbering *numbering, const void *key, bool *is_new)
+uint32_t key_ids_put(struct key_ids *ids, const void *key, bool *is_new)
 {
 	uint32_t slot;
 
 	if (is_new)
 		*is_new = false;
-	if ((numbering->slots == 0 || numbering->count >= numbering->slots / 4 * 3) && !grow(numbering))
-		return NUMBERING_NONE;
-	slot = find_slot(numbering, key);
-	if (numbering->table[slot] != 0)
-		return numbering->table[slot] - 1;
-	memcpy(numbering->keys + (size_t)numbering->count * numbering->key_bytes, key, numbering->key_bytes);
-	numbering->table[slot] = ++numbering->count;
+	if ((ids->slots == 0 || ids->count >= ids->slots / 4 * 3) && !grow(ids))
+		return KEY_IDS_NONE;
+	slot = find_slot(ids, key);
+	if (ids->table[slot] != 0)
+		return ids->table[slot] - 1;
+	memcpy(ids->keys + (size_t)ids->count * ids->key_bytes, key, ids->key_bytes);
+	ids->table[slot] = ++ids->count;
 	if (is_new)
 		*is_new = true;
-	return numbering->count - 1;
+	return ids->count - 1;
 }
 
-uint32_t numbering_find(const struct numbering *numbering, const void *key)
+uint32_t key_ids_find(const struct key_ids *ids, const void *key)
 {
-	if (numbering->slots == 0)
-		return NUMBERING_NONE;
-	return numbering->table[find_slot(numbering, key)] - 1; /* a free slot gives NUMBERING_NONE */
+	if (ids->slots == 0)
+		return KEY_IDS_NONE;
+	return ids->table[find_slot(ids, key)] - 1; /* a free slot gives KEY_IDS_NONE */
 }

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NUMBERING_NONE UINT32_MAX
+#define KEY_IDS_NONE UINT32_MAX
 
-struct numbering {
+struct key_ids {
 	size_t key_bytes;
 	uint32_t count;
 	/* -- its own -- */
@@ -24,16 +24,16 @@ struct numbering {
 };
 
 /* Heap memory only once a key is put. */
-void numbering_init(struct numbering *numbering, size_t key_bytes);
-void numbering_fini(struct numbering *numbering);
+void key_ids_init(struct key_ids *ids, size_t key_bytes);
+void key_ids_fini(struct key_ids *ids);
 /* Forgets all keys, keeps the memory. */
-void numbering_clear(struct numbering *numbering);
+void key_ids_clear(struct key_ids *ids);
 
-/* The key's number, a new one if need be; *is_new (may be NULL) says so. NUMBERING_NONE: memory is out. */
-uint32_t numbering_put(struct numbering *numbering, const void *key, bool *is_new);
-/* NUMBERING_NONE: not there. */
-uint32_t numbering_find(const struct numbering *numbering, const void *key);
+/* The key's number, a new one if need be; *is_new (may be NULL) says so. KEY_IDS_NONE: memory is out. */
+uint32_t key_ids_put(struct key_ids *ids, const void *key, bool *is_new);
+/* KEY_IDS_NONE: not there. */
+uint32_t key_ids_find(const struct key_ids *ids, const void *key);
 /* Valid until the next put. */
-const void *numbering_key(const struct numbering *numbering, uint32_t number);
+const void *key_ids_key(const struct key_ids *ids, uint32_t number);
 
 #endif

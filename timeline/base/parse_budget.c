@@ -6,7 +6,7 @@
 
 #define STEPS_PER_CLOCK 1024u /* how often the clock is read */
 
-bool budget_step(struct budget *budget)
+bool parse_budget_step(struct parse_budget *budget)
 {
 	struct timespec now;
 
@@ -22,11 +22,11 @@ bool budget_step(struct budget *budget)
 	return !budget->spent;
 }
 
-void budget_allow(struct budget *budget, uint64_t steps, uint64_t cpu_ns)
+void parse_budget_allow(struct parse_budget *budget, uint64_t steps, uint64_t cpu_ns)
 {
 	struct timespec now;
 
-	*budget = (struct budget){.steps_left = steps};
+	*budget = (struct parse_budget){.steps_left = steps};
 	if (!cpu_ns)
 		return;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

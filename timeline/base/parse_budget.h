@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct budget {
+struct parse_budget {
 	uint64_t deadline_ns; /* CLOCK_PROCESS_CPUTIME_ID; 0: none */
 	uint64_t steps_left;  /* entries, ranges, instructions: whatever the walk goes by */
 	bool spent;
 };
 
 /* A new budget: so many steps, and CPU time from now on (0: any). */
-void budget_allow(struct budget *budget, uint64_t steps, uint64_t cpu_ns);
+void parse_budget_allow(struct parse_budget *budget, uint64_t steps, uint64_t cpu_ns);
 /* Takes one step; false when the budget is spent. */
-bool budget_step(struct budget *budget);
+bool parse_budget_step(struct parse_budget *budget);
 
 #endif

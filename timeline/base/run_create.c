@@ -47,7 +47,7 @@ static void clear_away(int number, siginfo_t *info, void *context)
 	for (size_t i = 0; i < DEADLY; i++) {
 		if (deadly[i] != number)
 			continue;
-		if (cut_short_is(&before[i]))
+		if (sigbus_is_ours(&before[i]))
 			before[i].sa_sigaction(number, info, context);
 		sigaction(number, &before[i], NULL);
 	}
@@ -100,7 +100,7 @@ static int refuse_existing(const char *path, struct error *error)
 		"%s exists and is not overwritten; remove it, or choose another name with -o", path);
 }
 
-static void forget(struct new_run *new_run)
+static void forget(struct run_create *new_run)
 {
 	struct left_over *at = atomic_load(&left_overs);
 
@@ -113,7 +113,7 @@ static void forget(struct new_run *new_run)
 	}
 	free(new_run->path);
 	free(new_run->hidden);
-	*new_run = (struct new_run){0};
+	*new_run = (struct run_create){0};
 }
 
 /* `path` without slashes at its end. */
@@ -137,7 +137,7 @@ static char *hidden_name(const char *path)
 	return hidden;
 }
 
-static int make_hidden(const struct new_run *new_run, struct error *error)
+static int make_hidden(const struct run_create *new_run, struct error *error)
 {
 	note(new_run->hidden, "", true);
 	watch();
@@ -147,14 +147,14 @@ static int make_hidden(const struct new_run *new_run, struct error *error)
 		error_place(errno));
 }
 
-int new_run_begin(struct new_run *new_run, const char *path, struct error *error)
+int run_create_begin(struct run_create *new_run, const char *path, struct error *error)
 {
 	struct stat status;
 	int rc;
 
 	if (!path[0])
 		return error_set(error, ERROR_USAGE, "the new run needs a name, such as -o smaller.hpct");
-	*new_run = (struct new_run){.path = trimmed(path)};
+	*new_run = (struct run_create){.path = trimmed(path)};
 	if (new_run->path)
 		new_run->hidden = hidden_name(new_run->path);
 	if (!new_run->hidden)
@@ -168,8 +168,8 @@ int new_run_begin(struct new_run *new_run, const char *path, struct error *error
 	return rc;
 }
 
-int new_run_store(
-	const struct new_run *new_run, const char *name, struct store_writer **writer, struct error *error)
+int run_create_store(
+	const struct run_create *new_run, const char *name, struct store_writer **writer, struct error *error)
 {
 	char *path;
 	int rc;
@@ -184,7 +184,7 @@ int new_run_store(
 }
 
 /* As NAME.mdz; `from` may have any path. */
-static int archive(const struct new_run *new_run, const char *from, struct error *error)
+static int archive(const struct run_create *new_run, const char *from, struct error *error)
 {
 	const char *name = strrchr(from, '/') ? strrchr(from, '/') + 1 : from, *dot = strrchr(name, '.');
 	char *path;
@@ -201,7 +201,7 @@ static int archive(const struct new_run *new_run, const char *from, struct error
 	return rc;
 }
 
-int new_run_archive(const struct new_run *new_run, const char *name, struct error *error)
+int run_create_archive(const struct run_create *new_run, const char *name, struct error *error)
 {
 	char *path, *lock = NULL;
 	int rc;
@@ -218,7 +218,7 @@ int new_run_archive(const struct new_run *new_run, const char *name, struct erro
 	return rc;
 }
 
-int new_run_archive_of(const struct new_run *new_run, const char *store, struct error *error)
+int run_create_archive_of(const struct run_create *new_run, const char *store, struct error *error)
 {
 	return archive(new_run, store, error);
 }
@@ -238,8 +238,8 @@ static int file_copy(FILE *in, const char *from, const char *to, struct error *e
 	return has_failed ? error_set(error, ERROR_IO, "cannot copy %s: %s", from, strerror(errno)) : 0;
 }
 
-int new_run_keep_file(
-	const struct new_run *new_run, const char *from_run, const char *name, struct error *error)
+int run_create_keep_file(
+	const struct run_create *new_run, const char *from_run, const char *name, struct error *error)
 {
 	char *from, *to = NULL;
 	FILE *in = NULL;
@@ -262,7 +262,7 @@ int new_run_keep_file(
 	return rc;
 }
 
-int new_run_commit(struct new_run *new_run, struct error *error)
+int run_create_commit(struct run_create *new_run, struct error *error)
 {
 	int rc;
 
@@ -271,14 +271,14 @@ int new_run_commit(struct new_run *new_run, struct error *error)
 		rc = errno == EEXIST ? refuse_existing(new_run->path, error)
 				     : error_set(error, ERROR_IO, "cannot give %s its name: %s",
 					       new_run->path, strerror(errno));
-		new_run_abort(new_run);
+		run_create_abort(new_run);
 		return rc;
 	}
 	forget(new_run);
 	return 0;
 }
 
-void new_run_abort(struct new_run *new_run)
+void run_create_abort(struct run_create *new_run)
 {
 	DIR *directory = opendir(new_run->hidden);
 	const struct dirent *entry;

@@ -10,24 +10,24 @@
 #include "store/base/error.h"
 #include "store/write/writer.h"
 
-struct new_run {
+struct run_create {
 	char *path, *hidden;
 };
 
 /* ERROR_USAGE: something of that name is there. */
-int new_run_begin(struct new_run *new_run, const char *path, struct error *error);
+int run_create_begin(struct run_create *new_run, const char *path, struct error *error);
 /* One more store of it, to be closed before the commit; `name` without suffix. */
-int new_run_store(
-	const struct new_run *new_run, const char *name, struct store_writer **writer, struct error *error);
+int run_create_store(const struct run_create *new_run, const char *name, struct store_writer **writer,
+	struct error *error);
 /* Makes the closed store of that name an archive. */
-int new_run_archive(const struct new_run *new_run, const char *name, struct error *error);
+int run_create_archive(const struct run_create *new_run, const char *name, struct error *error);
 /* One more store of it: an archive of the store that is already there, under its name. */
-int new_run_archive_of(const struct new_run *new_run, const char *store, struct error *error);
+int run_create_archive_of(const struct run_create *new_run, const char *store, struct error *error);
 /* A file of a run beside its stores, if it is there. */
-int new_run_keep_file(
-	const struct new_run *new_run, const char *from_run, const char *name, struct error *error);
+int run_create_keep_file(
+	const struct run_create *new_run, const char *from_run, const char *name, struct error *error);
 /* Exactly one of these ends it. */
-int new_run_commit(struct new_run *new_run, struct error *error);
-void new_run_abort(struct new_run *new_run);
+int run_create_commit(struct run_create *new_run, struct error *error);
+void run_create_abort(struct run_create *new_run);
 
 #endif

@@ -140,7 +140,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	_exit(ERROR_IO);
 }
 
-void cut_short_watch(const char *name)
+void sigbus_watch(const char *name)
 {
 	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, before;
 
@@ -152,7 +152,7 @@ void cut_short_watch(const char *name)
 		sigaction(SIGBUS, &action, NULL);
 }
 
-bool cut_short_is(const struct sigaction *action)
+bool sigbus_is_ours(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_signal;
 }

@@ -15,8 +15,8 @@ struct sigaction;
 
 /* From here on; `program`, which must last, begins the sentence. Children that are forked end without one,
  * and their parent with it. What else has taken the signal (a sanitizer) keeps it. */
-void cut_short_watch(const char *program);
+void sigbus_watch(const char *program);
 /* Is that how SIGBUS is taken? For who takes all signals of crashes and hands them on. */
-bool cut_short_is(const struct sigaction *action);
+bool sigbus_is_ours(const struct sigaction *action);
 
 #endif

@@ -15,7 +15,7 @@
 /* A new item at the end; NULL, and builder->failed, when memory is out. */
 static void *list_add(struct cfg_builder *builder, struct cfg_list *list, size_t item_bytes)
 {
-	if (!array_widen(&list->items, &list->room, list->count, item_bytes)) {
+	if (!array_widen(&list->items, &list->capacity, list->count, item_bytes)) {
 		builder->failed = true;
 		return NULL;
 	}
@@ -147,7 +147,7 @@ static void decode_from(struct cfg_builder *builder, uint64_t address)
 	struct instruction in;
 
 	while (area && at < area->size && !(area->marks[at] & (MARK_START | MARK_INSIDE | MARK_DATA))) {
-		if (!budget_step(builder->budget)) {
+		if (!parse_budget_step(builder->budget)) {
 			builder->cfg->is_cut = true;
 			return;
 		}
@@ -209,7 +209,7 @@ static uint32_t follow_table(struct cfg_builder *builder, const struct jump_tabl
 	uint64_t target, last = 0;
 
 	for (i = 0; i < limit && entry_read(builder, table, i, &target); i++) {
-		if (!budget_step(builder->budget))
+		if (!parse_budget_step(builder->budget))
 			break;
 		if (!area_of(builder, target) || !take_target(builder, target)) {
 			if (table->bound)
@@ -234,7 +234,7 @@ static uint32_t follow_list(struct cfg_builder *builder, uint64_t jump)
 
 	for (uint32_t i = 0;
 		code->target && i < JUMP_TABLE_MAX && code->target(code->context, jump, i, &target); i++) {
-		if (!budget_step(builder->budget))
+		if (!parse_budget_step(builder->budget))
 			break;
 		if (!take_target(builder, target))
 			continue;
@@ -319,7 +319,7 @@ static void decode_gaps(struct cfg_builder *builder, struct cfg_area *area)
 			at++;
 			continue;
 		}
-		if (!budget_step(builder->budget)) {
+		if (!parse_budget_step(builder->budget)) {
 			builder->cfg->is_cut = true;
 			return;
 		}
@@ -339,7 +339,7 @@ static void follow_pads(struct cfg_builder *builder)
 {
 	const struct cfg_code *code = builder->code;
 
-	for (size_t i = 0; i < code->pad_count && budget_step(builder->budget); i++)
+	for (size_t i = 0; i < code->pad_count && parse_budget_step(builder->budget); i++)
 		if (take_target(builder, code->pads[i].pad))
 			decode_all(builder);
 	follow_jumps(builder);
@@ -371,7 +371,8 @@ static void builder_fini(struct cfg_builder *builder)
 	free(builder->unknown.items);
 }
 
-int cfg_build(struct cfg *cfg, const struct cfg_code *code, struct decoder *decoder, struct budget *budget)
+int cfg_build(
+	struct cfg *cfg, const struct cfg_code *code, struct decoder *decoder, struct parse_budget *budget)
 {
 	struct cfg_builder builder = {.code = code, .decoder = decoder, .budget = budget, .cfg = cfg};
 	bool ok;

@@ -63,7 +63,8 @@ struct cfg {
 };
 
 /* Returns 0, or -1: memory. `cfg` is to be freed in both cases. */
-int cfg_build(struct cfg *cfg, const struct cfg_code *code, struct decoder *decoder, struct budget *budget);
+int cfg_build(
+	struct cfg *cfg, const struct cfg_code *code, struct decoder *decoder, struct parse_budget *budget);
 void cfg_fini(struct cfg *cfg);
 /* The block that holds the address; CFG_NONE: none. */
 uint32_t cfg_find(const struct cfg *cfg, uint64_t address);

@@ -53,7 +53,7 @@ static void block_begin(struct cfg *cfg, uint64_t address)
 
 /* Cuts the area's instructions at leaders and behind transfers. */
 static void cut_area(
-	struct cfg_builder *builder, const struct cfg_area *area, size_t *transfer, uint32_t room)
+	struct cfg_builder *builder, const struct cfg_area *area, size_t *transfer, uint32_t capacity)
 {
 	const struct cfg_transfer *transfers = builder->transfers.items;
 	struct cfg *cfg = builder->cfg;
@@ -69,7 +69,7 @@ static void cut_area(
 		}
 		if (mark & MARK_START) {
 			if (!inside || mark & MARK_LEADER) {
-				if (cfg->block_count == room)
+				if (cfg->block_count == capacity)
 					return;
 				block_begin(cfg, address);
 			}
@@ -90,17 +90,17 @@ static void cut_area(
 bool cfg_cut_blocks(struct cfg_builder *builder)
 {
 	struct cfg *cfg = builder->cfg;
-	uint32_t room = count_leaders(builder) + (uint32_t)builder->transfers.count + 1;
+	uint32_t capacity = count_leaders(builder) + (uint32_t)builder->transfers.count + 1;
 	size_t transfer = 0;
 
 	if (builder->transfers.count)
 		qsort(builder->transfers.items, builder->transfers.count, sizeof(struct cfg_transfer),
 			transfer_compare);
-	cfg->blocks = calloc((size_t)room + 1, sizeof *cfg->blocks);
+	cfg->blocks = calloc((size_t)capacity + 1, sizeof *cfg->blocks);
 	if (!cfg->blocks)
 		return false;
 	for (unsigned i = 0; i < builder->area_count; i++)
-		cut_area(builder, &builder->areas[i], &transfer, room);
+		cut_area(builder, &builder->areas[i], &transfer, capacity);
 	cfg->entry = cfg_find(cfg, builder->code->entry);
 	return true;
 }
@@ -145,7 +145,7 @@ static void link_pads(struct cfg_builder *builder)
 		uint32_t at = cfg_find(cfg, code->pads[i].begin);
 
 		for (; at < cfg->block_count && cfg->blocks[at].begin < code->pads[i].end; at++) {
-			if (!budget_step(builder->budget))
+			if (!parse_budget_step(builder->budget))
 				return;
 			cfg_add_link(builder, cfg->blocks[at].last, code->pads[i].pad);
 		}

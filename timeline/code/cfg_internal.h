@@ -27,13 +27,13 @@ struct cfg_link {
 
 struct cfg_list {
 	void *items;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct cfg_builder {
 	const struct cfg_code *code;
 	struct decoder *decoder;
-	struct budget *budget;
+	struct parse_budget *budget;
 	struct cfg *cfg;
 	struct cfg_area areas[CFG_RANGES_MAX];
 	unsigned area_count;

@@ -98,6 +98,6 @@ extern const struct decode_machine decode_x86, decode_arm64, decode_volta, decod
 
 /* Length of an instruction by the rules of its encoding alone, prefixes, VEX and EVEX, ModRM, displacement,
  * immediate: for what is newer than the decoder. 0: no such form. */
-size_t decode_x86_guess(const uint8_t *bytes, size_t size);
+size_t decode_x86_unknown(const uint8_t *bytes, size_t size);
 
 #endif

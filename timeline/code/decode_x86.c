@@ -162,7 +162,7 @@ static void x86_next(void *state, const uint8_t *bytes, size_t size, struct inst
 		return;
 	}
 	in->is_bad = true;
-	guess = decode_x86_guess(bytes, size);
+	guess = decode_x86_unknown(bytes, size);
 	in->size = (uint8_t)(guess ? guess : 1);
 }
 

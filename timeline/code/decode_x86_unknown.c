@@ -68,7 +68,7 @@ static void take_escape(struct reader *in)
 	take_mapped(in, map);
 }
 
-size_t decode_x86_guess(const uint8_t *bytes, size_t size)
+size_t decode_x86_unknown(const uint8_t *bytes, size_t size)
 {
 	static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
 	struct reader in = {bytes, size < SIZE_MAX_BYTES ? size : SIZE_MAX_BYTES, 0, false};

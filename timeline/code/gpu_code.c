@@ -178,7 +178,7 @@ static bool is_elf(const void *bytes, size_t size)
 
 bool gpu_code_is(const void *bytes, size_t size)
 {
-	return is_elf(bytes, size) || gpu_patch_is((struct gpu_bytes){bytes, size});
+	return is_elf(bytes, size) || intel_patch_tokens_is((struct gpu_bytes){bytes, size});
 }
 
 int gpu_code_open(struct gpu_code **out, const void *bytes, size_t size, struct error *error)
@@ -195,7 +195,7 @@ int gpu_code_open(struct gpu_code **out, const void *bytes, size_t size, struct 
 		return error_memory(error);
 	code->file = (struct gpu_bytes){bytes, size};
 	code->is_patch = !is_elf(bytes, size);
-	rc = code->is_patch ? gpu_patch_read(code, error) : functions_read(code, error);
+	rc = code->is_patch ? intel_patch_tokens_read(code, error) : functions_read(code, error);
 	if (rc == 0)
 		rc = ranges_make(code, error);
 	if (rc < 0) {

@@ -64,16 +64,16 @@ struct gpu_code {
 	size_t range_count;
 	bool has_lines; /* read */
 	struct gpu_line *lines;
-	size_t line_count, line_room;
+	size_t line_count, line_capacity;
 	uint8_t *line_bytes; /* that names of files point into */
 	struct gpu_inline *inlines;
-	size_t inline_count, inline_room;
+	size_t inline_count, inline_capacity;
 	bool has_sections;
 	struct gpu_section *sections;
 	size_t section_count;
 	bool has_jumps;
 	struct gpu_jump *jumps; /* by address */
-	size_t jump_count, jump_room;
+	size_t jump_count, jump_capacity;
 	size_t path_bytes, path_count; /* of all units, the bytes in the arena */
 	struct arena arena;
 };
@@ -92,8 +92,8 @@ uint64_t gpu_symbol_address(const struct gpu_code *code, uint32_t table, uint64_
 /* The string at that place; "" where there is none that ends soon. */
 const char *gpu_string_at(struct gpu_bytes strings, uint64_t at);
 /* Intel's binaries of kernels without symbols; functions and sections are read at once. */
-bool gpu_patch_is(struct gpu_bytes file);
-int gpu_patch_read(struct gpu_code *code, struct error *error);
+bool intel_patch_tokens_is(struct gpu_bytes file);
+int intel_patch_tokens_read(struct gpu_code *code, struct error *error);
 /* A section's bytes by its name; empty: there is none. */
 struct gpu_bytes gpu_code_section(const struct gpu_code *code, const char *name);
 /* Writes the addresses that the linker left open into a copy of the section. */

@@ -155,26 +155,27 @@ unsigned gpu_code_extent(
 
 static bool jump_add(struct gpu_code *code, const struct gpu_jump *jump)
 {
-	if (code->jump_count == code->jump_room) {
-		size_t room = code->jump_room ? 2 * code->jump_room : 64;
+	if (code->jump_count == code->jump_capacity) {
+		size_t capacity = code->jump_capacity ? 2 * code->jump_capacity : 64;
 		struct gpu_jump *jumps =
-			room <= JUMPS_MAX ? realloc(code->jumps, room * sizeof *jumps) : NULL;
+			capacity <= JUMPS_MAX ? realloc(code->jumps, capacity * sizeof *jumps) : NULL;
 
 		if (!jumps)
 			return false;
 		code->jumps = jumps;
-		code->jump_room = room;
+		code->jump_capacity = capacity;
 	}
 	code->jumps[code->jump_count++] = *jump;
 	return true;
 }
 
 /* Of each branch: u32 offset, u32 0, u32 count, count times u32 offset. */
-static void targets_read(struct gpu_code *code, struct gpu_bytes bytes, uint64_t base, struct budget *budget)
+static void targets_read(
+	struct gpu_code *code, struct gpu_bytes bytes, uint64_t base, struct parse_budget *budget)
 {
 	size_t at = 0;
 
-	while (bytes.size - at >= 12 && budget_step(budget)) {
+	while (bytes.size - at >= 12 && parse_budget_step(budget)) {
 		struct gpu_jump jump = {.address = base + u32_at(bytes.at + at),
 			.base = base,
 			.count = u32_at(bytes.at + at + 8),
@@ -187,9 +188,9 @@ static void targets_read(struct gpu_code *code, struct gpu_bytes bytes, uint64_t
 }
 
 static void attributes_read(
-	struct gpu_code *code, struct gpu_bytes bytes, uint64_t base, struct budget *budget)
+	struct gpu_code *code, struct gpu_bytes bytes, uint64_t base, struct parse_budget *budget)
 {
-	for (size_t at = 0; bytes.size - at >= 4 && budget_step(budget);) {
+	for (size_t at = 0; bytes.size - at >= 4 && parse_budget_step(budget);) {
 		size_t size = 0;
 
 		if (bytes.at[at] == FORM_SIZED)
@@ -214,9 +215,9 @@ static void jumps_read(struct gpu_code *code)
 	Elf64_Ehdr header = gpu_header(code);
 	Elf64_Shdr names = gpu_section_at(code, header.e_shstrndx);
 	struct gpu_bytes strings = gpu_section_bytes(code, &names);
-	struct budget budget;
+	struct parse_budget budget;
 
-	budget_allow(&budget, STEPS_MAX, 0);
+	parse_budget_allow(&budget, STEPS_MAX, 0);
 	code->has_jumps = true;
 	for (uint32_t i = 1; header.e_machine == EM_CUDA && i < header.e_shnum; i++) {
 		Elf64_Shdr section = gpu_section_at(code, i);
@@ -254,7 +255,7 @@ static int call_compare(const void *left, const void *right)
 
 /* Calls to functions elsewhere are left to the linker, which knows them by their symbols. */
 static void calls_relocate(
-	const struct gpu_code *code, struct gpu_call *calls, size_t count, struct budget *budget)
+	const struct gpu_code *code, struct gpu_call *calls, size_t count, struct parse_budget *budget)
 {
 	uint32_t sections = gpu_header(code).e_shnum;
 
@@ -265,7 +266,7 @@ static void calls_relocate(
 
 		if ((by.sh_type != SHT_RELA && by.sh_type != SHT_REL) || !holds_code(&code_section))
 			continue;
-		for (size_t at = 0; at + step <= entries.size && budget_step(budget); at += step) {
+		for (size_t at = 0; at + step <= entries.size && parse_budget_step(budget); at += step) {
 			Elf64_Rela entry = {0};
 			struct gpu_call key, *call;
 
@@ -296,13 +297,13 @@ static bool call_add(struct gpu_call **calls, size_t *count, uint64_t address, u
 }
 
 static bool range_calls(struct gpu_code *code, struct decoder *decoder, const struct gpu_range *range,
-	struct gpu_call **calls, size_t *count, struct budget *budget)
+	struct gpu_call **calls, size_t *count, struct parse_budget *budget)
 {
 	size_t size = (size_t)(range->end - range->begin);
 	const uint8_t *bytes = gpu_code_image(code, range->begin, size);
 	struct instruction in;
 
-	for (size_t at = 0; bytes && at < size && budget_step(budget); at += in.size ? in.size : 1) {
+	for (size_t at = 0; bytes && at < size && parse_budget_step(budget); at += in.size ? in.size : 1) {
 		decoder_next(decoder, bytes + at, size - at, range->begin + at, &in);
 		if (in.flow == FLOW_CALL && !call_add(calls, count, in.address, in.target))
 			return false;
@@ -313,11 +314,11 @@ static bool range_calls(struct gpu_code *code, struct decoder *decoder, const st
 int gpu_code_calls(struct gpu_code *code, struct gpu_call **calls, size_t *count, struct error *error)
 {
 	struct decoder *decoder;
-	struct budget budget;
+	struct parse_budget budget;
 	bool ok = true;
 	int rc = decoder_open(&decoder, gpu_code_machine(code));
 
-	budget_allow(&budget, STEPS_MAX, 0);
+	parse_budget_allow(&budget, STEPS_MAX, 0);
 	*calls = NULL;
 	*count = 0;
 	if (rc < 0)

@@ -29,15 +29,15 @@ static bool row_put(struct gpu_unit *unit, const struct registers *now, bool is_
 	struct gpu_code *code = unit->code;
 	const char *file = gpu_path_at(&unit->files, now->file);
 
-	if (code->line_count == code->line_room) {
-		size_t room = code->line_room ? 2 * code->line_room : 256;
+	if (code->line_count == code->line_capacity) {
+		size_t capacity = code->line_capacity ? 2 * code->line_capacity : 256;
 		struct gpu_line *lines =
-			room <= GPU_LINES_MAX ? realloc(code->lines, room * sizeof *lines) : NULL;
+			capacity <= GPU_LINES_MAX ? realloc(code->lines, capacity * sizeof *lines) : NULL;
 
 		if (!lines)
 			return false;
 		code->lines = lines;
-		code->line_room = room;
+		code->line_capacity = capacity;
 	}
 	code->lines[code->line_count++] = (struct gpu_line){.address = now->address,
 		.file = *file ? file : NULL,
@@ -64,15 +64,15 @@ static uint32_t call_put(struct gpu_unit *unit, uint64_t row, const char *name)
 		if (code->inlines[i].line == at->line && code->inlines[i].file == at->file &&
 			code->inlines[i].outer == at->call && !strcmp(code->inlines[i].name, name))
 			return (uint32_t)i + 1;
-	if (code->inline_count == code->inline_room) {
-		size_t room = code->inline_room ? 2 * code->inline_room : 64;
+	if (code->inline_count == code->inline_capacity) {
+		size_t capacity = code->inline_capacity ? 2 * code->inline_capacity : 64;
 		struct gpu_inline *inlines =
-			room <= INLINES_MAX ? realloc(code->inlines, room * sizeof *inlines) : NULL;
+			capacity <= INLINES_MAX ? realloc(code->inlines, capacity * sizeof *inlines) : NULL;
 
 		if (!inlines)
 			return 0;
 		code->inlines = inlines;
-		code->inline_room = room;
+		code->inline_capacity = capacity;
 	}
 	code->inlines[code->inline_count++] = (struct gpu_inline){
 		.name = name, .file = at->file, .line = at->line, .outer = at->call, .depth = depth};

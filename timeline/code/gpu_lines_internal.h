@@ -19,7 +19,7 @@ struct gpu_cursor {
 /* Paths of a unit's files, by number. */
 struct gpu_paths {
 	const char **list;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct gpu_unit {

@@ -64,7 +64,7 @@ static struct gpu_bytes program_find(struct gpu_bytes file)
 	return (struct gpu_bytes){0};
 }
 
-bool gpu_patch_is(struct gpu_bytes file)
+bool intel_patch_tokens_is(struct gpu_bytes file)
 {
 	return program_find(file).size;
 }
@@ -98,7 +98,7 @@ static size_t kernel_add(struct gpu_code *code, struct gpu_bytes rest)
 	return (size_t)whole;
 }
 
-int gpu_patch_read(struct gpu_code *code, struct error *error)
+int intel_patch_tokens_read(struct gpu_code *code, struct error *error)
 {
 	struct gpu_bytes program = program_find(code->file), rest = program;
 	uint32_t kernels = u32_at(program, 16);

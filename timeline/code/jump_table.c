@@ -154,7 +154,7 @@ static bool finish(struct trace *trace, const struct effect *effect, struct jump
 }
 
 bool jump_table_find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
-	struct budget *budget, struct jump_table *table)
+	struct parse_budget *budget, struct jump_table *table)
 {
 	size_t at = (size_t)(jump - window->begin), first = at;
 	struct trace trace = {.at = 0};
@@ -167,7 +167,7 @@ bool jump_table_find(struct decoder *decoder, const struct jump_window *window, 
 	for (size_t i = first; i < at; i++) {
 		if (!(window->starts[i] & 1))
 			continue;
-		if (!budget_step(budget))
+		if (!parse_budget_step(budget))
 			return false;
 		decoder_effect(decoder, window->bytes + i, window->size - i, window->begin + i, &effect);
 		step(&trace, &effect);

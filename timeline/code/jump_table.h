@@ -33,6 +33,6 @@ struct jump_window {
 
 /* The table that the jump at `jump` (in the window) goes through. False: no known form, or a spent budget. */
 bool jump_table_find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
-	struct budget *budget, struct jump_table *table);
+	struct parse_budget *budget, struct jump_table *table);
 
 #endif

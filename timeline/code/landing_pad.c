@@ -121,7 +121,7 @@ static bool cie_read(Elf *elf, uint64_t cie, uint8_t *pointer, uint8_t *table)
 }
 
 /* The table of the code at `address`, and where that code begins; 0: it has none. */
-static uint64_t table_find(Elf *elf, uint64_t address, uint64_t *begin)
+static uint64_t intern_table_find(Elf *elf, uint64_t address, uint64_t *begin)
 {
 	uint64_t fde;
 	struct bytes in = {elf, 0, false};
@@ -173,7 +173,7 @@ size_t landing_pads_find(Elf *elf, const struct cfg_range *ranges, unsigned rang
 
 	*out = NULL;
 	for (unsigned i = 0; i < range_count; i++) {
-		uint64_t begin, table = table_find(elf, ranges[i].begin, &begin);
+		uint64_t begin, table = intern_table_find(elf, ranges[i].begin, &begin);
 
 		if (!table || begin < ranges[i].begin || begin >= ranges[i].end)
 			continue;

@@ -19,10 +19,10 @@ struct region {
 struct search {
 	struct loop_forest *forest;
 	const struct loop_graph *graph;
-	struct budget *budget;
+	struct parse_budget *budget;
 	struct region *regions; /* done ones too */
 	uint32_t region_count;
-	size_t region_room, loop_room;
+	size_t region_capacity, loop_capacity;
 	uint32_t *members; /* nodes, those of one region side by side */
 	uint32_t *scratch;
 	uint32_t *region_of; /* [node] number of the region it is looked at in */
@@ -39,7 +39,7 @@ struct search {
 
 static bool step(struct search *search)
 {
-	return budget_step(search->budget);
+	return parse_budget_step(search->budget);
 }
 
 /* ---- preparation ---- */
@@ -86,7 +86,7 @@ static void find_reached(struct search *search)
 
 static bool region_add(struct search *search, uint32_t loop, uint32_t begin, uint32_t count)
 {
-	if (!array_widen((void **)&search->regions, &search->region_room, search->region_count,
+	if (!array_widen((void **)&search->regions, &search->region_capacity, search->region_count,
 		    sizeof *search->regions))
 		return false;
 	search->regions[search->region_count++] = (struct region){loop, begin, count};
@@ -97,7 +97,8 @@ static uint32_t loop_add(struct search *search, uint32_t parent)
 {
 	struct loop_forest *forest = search->forest;
 
-	if (!array_widen((void **)&forest->loops, &search->loop_room, forest->count, sizeof *forest->loops))
+	if (!array_widen(
+		    (void **)&forest->loops, &search->loop_capacity, forest->count, sizeof *forest->loops))
 		return LOOP_NONE;
 	forest->loops[forest->count] = (struct loop){.parent = parent,
 		.header = LOOP_NONE,
@@ -327,7 +328,7 @@ static void search_fini(struct search *search)
 	free(search->before);
 }
 
-int loop_forest_build(struct loop_forest *forest, const struct loop_graph *graph, struct budget *budget)
+int loop_forest_build(struct loop_forest *forest, const struct loop_graph *graph, struct parse_budget *budget)
 {
 	struct search search = {.forest = forest, .graph = graph, .budget = budget};
 	int rc = 1;

@@ -37,7 +37,8 @@ struct loop_forest {
 };
 
 /* Returns 0, or -1: memory. A spent budget leaves outer loops without inner ones. Free in both cases. */
-int loop_forest_build(struct loop_forest *forest, const struct loop_graph *graph, struct budget *budget);
+int loop_forest_build(
+	struct loop_forest *forest, const struct loop_graph *graph, struct parse_budget *budget);
 void loop_forest_fini(struct loop_forest *forest);
 /* Is `inner` the loop or within it? LOOP_NONE is within none. */
 bool loop_is_in(const struct loop_forest *forest, uint32_t inner, uint32_t loop);

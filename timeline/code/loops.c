@@ -27,7 +27,7 @@ struct loops {
 	struct no_return no_return;
 	struct relocations relocations;
 	uint64_t relocated; /* the one that image() gave last */
-	struct budget budget;
+	struct parse_budget budget;
 	struct loops_kept *buckets[BUCKETS];
 	size_t kept_bytes;
 	bool is_cut; /* a function took too long: what was kept of it is not all */
@@ -120,7 +120,7 @@ void loops_close(struct loops *loops)
 
 void loops_allow(struct loops *loops, uint64_t cpu_ns)
 {
-	budget_allow(&loops->budget, MODULE_STEPS, cpu_ns);
+	parse_budget_allow(&loops->budget, MODULE_STEPS, cpu_ns);
 }
 
 bool loops_is_spent(const struct loops *loops)
@@ -164,7 +164,7 @@ static int analyse(struct loops *loops, const struct loops_function *from, struc
 		.returns = loops->elf ? returns : NULL,
 		.target = loops->gpu ? target_of_gpu : NULL,
 		.context = loops};
-	struct budget budget = loops->budget;
+	struct parse_budget budget = loops->budget;
 	struct cfg_pad *pads = NULL;
 	struct cfg cfg;
 	int rc;
@@ -181,7 +181,7 @@ static int analyse(struct loops *loops, const struct loops_function *from, struc
 	loops->is_cut |= budget.spent;
 	loops->budget.steps_left -=
 		loops->budget.steps_left < cfg.instructions ? loops->budget.steps_left : cfg.instructions;
-	budget_step(&loops->budget);
+	parse_budget_step(&loops->budget);
 	loops->kept_bytes += sizeof *function + function->piece_count * sizeof *function->pieces +
 			     function->loop_count *
 				     (sizeof *function->loops + LOOPS_PLACES_MAX * sizeof *function->places +

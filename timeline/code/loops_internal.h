@@ -27,6 +27,6 @@ struct loops_kept {
 };
 
 /* Fills in a function that has its entry only; its arrays are the caller's to free. 0 or -1: memory. */
-int loops_keep(struct loops_kept *function, const struct cfg *cfg, struct budget *budget);
+int loops_keep(struct loops_kept *function, const struct cfg *cfg, struct parse_budget *budget);
 
 #endif

@@ -127,7 +127,7 @@ static bool keep_pieces(struct loops_kept *function, const struct cfg *cfg, cons
 	return true;
 }
 
-int loops_keep(struct loops_kept *function, const struct cfg *cfg, struct budget *budget)
+int loops_keep(struct loops_kept *function, const struct cfg *cfg, struct parse_budget *budget)
 {
 	struct loop_graph graph = {.edges = cfg->edges, .count = cfg->block_count, .entry = cfg->entry};
 	struct loop_forest forest = {0};

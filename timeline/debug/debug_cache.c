@@ -262,7 +262,7 @@ static uint64_t kept_look(DIR *directory, char oldest[static PATH_BYTES])
 	return sum;
 }
 
-static void room_make(const char *path, uint64_t wanted)
+static void cache_trim(const char *path, uint64_t wanted)
 {
 	char place[PATH_BYTES], oldest[PATH_BYTES];
 	DIR *directory;
@@ -295,7 +295,7 @@ static bool keep(int fd, off_t size, char *path, uint64_t key)
 	trailer.checksum = store_hash64(bytes, (size_t)size, key);
 	memcpy(bytes + size, &trailer, sizeof trailer);
 	store_user_cache_make(path);
-	room_make(path, all);
+	cache_trim(path, all);
 	store_user_cache_replace(path, &(struct store_bytes){.data = bytes, .size = all, .capacity = all});
 	munmap(bytes, all);
 	return true;
@@ -316,7 +316,7 @@ static bool make(struct module_elf *unpacked, const struct module_elf *file, cha
 	return false;
 }
 
-bool unpacked_open(struct module_elf *unpacked, const struct module_elf *file, const char *directory)
+bool debug_cache_open(struct module_elf *unpacked, const struct module_elf *file, const char *directory)
 {
 	struct module_identity identity;
 	char path[PATH_BYTES];

@@ -16,6 +16,6 @@
 /* Opens what was unpacked of `file`, and unpacks it ahead of that where nothing was kept. False: `file`
  * itself is to be read, for its sections are not compressed, it has no build id, is too large to be kept, or
  * memory is out. One thread. */
-bool unpacked_open(struct module_elf *unpacked, const struct module_elf *file, const char *directory);
+bool debug_cache_open(struct module_elf *unpacked, const struct module_elf *file, const char *directory);
 
 #endif

@@ -24,7 +24,7 @@
 #define VDSO_MAX_BYTES (1u << 20)
 #define DIRECTORY_FILES_MAX 4096 /* of a --debug-path directory that are asked for their build id */
 
-int module_search_check(const char *path, struct error *error)
+int debug_files_search_check(const char *path, struct error *error)
 {
 	struct stat status;
 
@@ -37,7 +37,7 @@ int module_search_check(const char *path, struct error *error)
 
 /* ---- by build id ---- */
 
-static const char *search_root(const struct module_search *search, size_t i)
+static const char *search_root(const struct debug_files_search *search, size_t i)
 {
 	if (i < search->debug_path_count)
 		return search->debug_paths[i];
@@ -56,7 +56,7 @@ static void identity_path(char *path, size_t path_bytes, const char *root,
 
 /* ROOT/.build-id/xx/yyyy.debug holds debug information, ROOT/.build-id/xx/yyyy is the binary. */
 static bool find_by_identity(struct module_elf *file, const struct module_identity *identity,
-	const struct module_search *search, const char *suffix)
+	const struct debug_files_search *search, const char *suffix)
 {
 	const char *root;
 	char path[4096];
@@ -73,7 +73,7 @@ static bool find_by_identity(struct module_elf *file, const struct module_identi
 
 /* --debug-path may also be a directory of plain copies, or another machine's file system. */
 static bool find_copy(struct module_elf *file, const struct module_identity *identity, const char *real_path,
-	const struct module_search *search)
+	const struct debug_files_search *search)
 {
 	const char *slash = strrchr(real_path, '/');
 	char path[8192];
@@ -116,7 +116,7 @@ static bool find_in_directory(
 }
 
 static bool find_by_any_name(struct module_elf *file, const struct module_identity *identity,
-	const struct module_search *search, bool debug)
+	const struct debug_files_search *search, bool debug)
 {
 	for (size_t i = 0; identity->size && i < search->debug_path_count; i++)
 		if (find_in_directory(file, identity, search->debug_paths[i], debug))
@@ -214,7 +214,7 @@ static bool elf_open_linked(
 }
 
 static bool find_by_link(struct module_elf *file, const struct module_elf *binary, const char *real_path,
-	const struct module_search *search)
+	const struct debug_files_search *search)
 {
 	struct module_identity identity = module_elf_identity(binary->elf);
 	const char *slash = strrchr(real_path, '/'), *root;
@@ -271,8 +271,8 @@ static bool vdso_open(struct module_elf *file, const struct module_identity *wan
 	return false;
 }
 
-static bool binary_open(struct module_files *files, const struct symbol_request *request,
-	const struct module_search *search, const struct module_identity *wanted)
+static bool binary_open(struct debug_files *files, const struct symbol_request *request,
+	const struct debug_files_search *search, const struct module_identity *wanted)
 {
 	struct error why = {0};
 	struct module_identity found;
@@ -297,8 +297,8 @@ static bool binary_open(struct module_files *files, const struct symbol_request 
 	return false;
 }
 
-static bool debug_open(struct module_files *files, const char *real_path, const struct module_search *search,
-	const struct module_identity *wanted)
+static bool debug_open(struct debug_files *files, const char *real_path,
+	const struct debug_files_search *search, const struct module_identity *wanted)
 {
 	struct module_elf *binary = &files->binary;
 
@@ -314,7 +314,7 @@ static bool debug_open(struct module_files *files, const char *real_path, const 
 }
 
 /* .gnu_debugaltlink: libdw looks in /usr/lib/debug by itself; --debug-path needs our help. */
-static void alternate_open(struct module_files *files, const struct module_search *search)
+static void alternate_open(struct debug_files *files, const struct debug_files_search *search)
 {
 	Elf *elf = files->debug.elf ? files->debug.elf : files->binary.elf;
 	Elf_Scn *section = elf ? module_elf_section(elf, ".gnu_debugaltlink") : NULL;
@@ -334,8 +334,8 @@ static void alternate_open(struct module_files *files, const struct module_searc
 		find_on_server(&files->alternate, &wanted, true);
 }
 
-int module_files_open(struct module_files *files, const struct symbol_request *request,
-	const struct module_search *search, struct error *error)
+int debug_files_open(struct debug_files *files, const struct symbol_request *request,
+	const struct debug_files_search *search, struct error *error)
 {
 	const char *real_path = request->real_path[0] ? request->real_path : request->path;
 	struct module_identity wanted = {.size = request->build_id_bytes};
@@ -354,7 +354,7 @@ int module_files_open(struct module_files *files, const struct symbol_request *r
 	return 0;
 }
 
-void module_files_close(struct module_files *files)
+void debug_files_close(struct debug_files *files)
 {
 	module_elf_close(&files->alternate);
 	module_elf_close(&files->debug);

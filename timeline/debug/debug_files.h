@@ -16,7 +16,7 @@
 #include "store/catalog/symbol_protocol.h"
 
 /* Where to look besides the module's own path and /usr/lib/debug. Owned by the caller. */
-struct module_search {
+struct debug_files_search {
 	const char *const *debug_paths;
 	size_t debug_path_count;
 	bool debuginfod; /* ask the servers of DEBUGINFOD_URLS; may take minutes */
@@ -24,7 +24,7 @@ struct module_search {
 
 /* Whether `path` may be one of them: ERROR_USAGE where no directory is there, since a name that is mistyped
  * would find nothing, and nobody would know why. */
-int module_search_check(const char *path, struct error *error);
+int debug_files_search_check(const char *path, struct error *error);
 
 /* One open ELF file. */
 struct module_elf {
@@ -33,8 +33,8 @@ struct module_elf {
 	char *path;
 };
 
-/* The files of one module. At least one of the first two is open after module_files_open(). */
-struct module_files {
+/* The files of one module. At least one of the first two is open after debug_files_open(). */
+struct debug_files {
 	struct module_elf binary;
 	struct module_elf debug;     /* NULL elf: the binary holds it itself, or there is none */
 	struct module_elf alternate; /* what dwz moved out of several debug files */
@@ -43,9 +43,9 @@ struct module_files {
 
 /* `request`: module, kind, build id and paths; its offsets are not looked at. Returns 0, or ERROR_IO with the
  * reason when neither file is there. */
-int module_files_open(struct module_files *files, const struct symbol_request *request,
-	const struct module_search *search, struct error *error);
-void module_files_close(struct module_files *files);
+int debug_files_open(struct debug_files *files, const struct symbol_request *request,
+	const struct debug_files_search *search, struct error *error);
+void debug_files_close(struct debug_files *files);
 
 /* Opens any ELF file (a regular one, never a pipe or device). */
 int module_elf_open(struct module_elf *file, const char *path, struct error *error);

@@ -52,7 +52,7 @@ void dwarf_module_close(struct dwarf_module *module)
 		free(module->units[i]);
 	}
 	free(module->units);
-	free(module->covers);
+	free(module->unit_ranges);
 	free(module->paths);
 	arena_fini(&module->arena);
 	dwarf_end(module->dwarf);
@@ -60,14 +60,14 @@ void dwarf_module_close(struct dwarf_module *module)
 	free(module);
 }
 
-void dwarf_module_set_package(struct dwarf_module *module, struct dwarf_package *package)
+void dwarf_module_set_package(struct dwarf_module *module, struct dwp *package)
 {
 	module->package = package;
 }
 
 void dwarf_module_allow(struct dwarf_module *module, uint64_t cpu_ns)
 {
-	budget_allow(&module->budget, STEPS_MAX, cpu_ns);
+	parse_budget_allow(&module->budget, STEPS_MAX, cpu_ns);
 }
 
 bool dwarf_module_is_spent(const struct dwarf_module *module)
@@ -158,7 +158,7 @@ static void package_show(struct dwarf_module *module, const Dwarf_Die *listed)
 	if (dwarf_attr(&die, DW_AT_dwo_name, &attribute) || dwarf_attr(&die, DW_AT_GNU_dwo_name, &attribute))
 		name = dwarf_formstring(&attribute);
 	if (name)
-		dwarf_package_show(module->package, id, name);
+		dwp_show(module->package, id, name);
 }
 
 struct dwarf_unit *dwarf_module_listed(struct dwarf_module *module, const Dwarf_Die *listed)
@@ -172,7 +172,7 @@ struct dwarf_unit *dwarf_module_listed(struct dwarf_module *module, const Dwarf_
 		package_show(module, listed);
 	rc = dwarf_cu_info(listed->cu, NULL, &type, NULL, &split, NULL, NULL, NULL);
 	if (module->package)
-		dwarf_package_hide(module->package);
+		dwp_hide(module->package);
 	if (!rc && type == DW_UT_skeleton && split.addr)
 		return dwarf_module_unit(module, &split, listed);
 	module->lacks_split |= type == DW_UT_skeleton;
@@ -346,7 +346,7 @@ unsigned dwarf_module_function(
 		scope = unit->scopes[scope].parent;
 	if (scope == DWARF_NONE)
 		return 0;
-	while (count < max && budget_step(&module->budget) &&
+	while (count < max && parse_budget_step(&module->budget) &&
 		(at = dwarf_ranges(&unit->scopes[scope].die, at, &base, &low, &high)) > 0) {
 		if (low >= high || !dwarf_code_has(&module->code, low))
 			continue;

@@ -16,7 +16,7 @@
 #include "timeline/debug/dwarf_unit.h"
 
 struct dwarf_module;
-struct dwarf_package;
+struct dwp;
 
 /*
  * `elf` holds the debug information and outlives the module; `alternate` (may be NULL) is the file that
@@ -28,7 +28,7 @@ int dwarf_module_open(struct dwarf_module **module, Elf *elf, Elf *alternate, co
 void dwarf_module_close(struct dwarf_module *module);
 
 /* Where units that were split off are looked for, besides .dwo files; outlives the module. */
-void dwarf_module_set_package(struct dwarf_module *module, struct dwarf_package *package);
+void dwarf_module_set_package(struct dwarf_module *module, struct dwp *package);
 
 /* What the next look-ups may cost together: CPU time (0: any) and, against damaged files, entries read. A
  * spent budget ends in answers without debug information. */

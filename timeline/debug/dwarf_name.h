@@ -14,7 +14,7 @@ struct dwarf_module {
 	Dwarf *dwarf;
 	Dwarf *alternate; /* what dwz moved out; NULL: none, or libdw finds it */
 	struct dwarf_code code;
-	struct budget budget;
+	struct parse_budget budget;
 	struct arena arena; /* names, paths */
 
 	/* Relative paths met so far, a hash table by their place in libdw's memory. */
@@ -29,11 +29,11 @@ struct dwarf_module {
 	/* Which unit covers an address: .debug_aranges first, else all units' own ranges, read once. */
 	Dwarf_Aranges *aranges;
 	size_t arange_count;
-	struct dwarf_cover *covers; /* by low */
-	size_t cover_count;
-	bool has_aranges, has_covers;
-	struct dwarf_package *package; /* NULL: none */
-	bool lacks_split;	       /* a unit was asked for whose other half is not there */
+	struct dwarf_unit_range *unit_ranges; /* by low */
+	size_t unit_range_count;
+	bool has_aranges, has_unit_ranges;
+	struct dwp *package; /* NULL: none */
+	bool lacks_split;    /* a unit was asked for whose other half is not there */
 };
 
 struct dwarf_path {
@@ -41,7 +41,7 @@ struct dwarf_path {
 };
 
 /* Addresses [low, high) belong to the unit whose entry is at `die`. */
-struct dwarf_cover {
+struct dwarf_unit_range {
 	uint64_t low, high;
 	uint64_t reach; /* largest high of this and all before */
 	Dwarf_Die die;

@@ -47,7 +47,7 @@ struct interval {
 struct walk {
 	struct dwarf_unit *unit;
 	const struct dwarf_code *code;
-	struct budget *budget;
+	struct parse_budget *budget;
 	struct interval *intervals;
 	size_t interval_count, interval_capacity, scope_capacity, place_capacity;
 	bool keeps_places, failed;
@@ -89,7 +89,7 @@ static size_t walk_ranges(struct walk *walk, Dwarf_Die *die, uint32_t scope, uin
 	ptrdiff_t at = 0;
 	size_t kept = 0;
 
-	for (unsigned i = 0; i < RANGES_MAX && !walk->failed && budget_step(walk->budget); i++) {
+	for (unsigned i = 0; i < RANGES_MAX && !walk->failed && parse_budget_step(walk->budget); i++) {
 		at = dwarf_ranges(die, at, &base, &low, &high);
 		if (at <= 0)
 			break;
@@ -205,7 +205,7 @@ static void walk_unit(struct walk *walk)
 	walk->level[0].die = walk->unit->die;
 	walk->level[0].scope = walk->level[0].place = DWARF_NONE;
 	depth = walk_next(walk, 0, true);
-	while (depth > 0 && !walk->failed && budget_step(walk->budget))
+	while (depth > 0 && !walk->failed && parse_budget_step(walk->budget))
 		depth = walk_next(walk, depth, walk_visit(walk, depth));
 }
 
@@ -317,7 +317,7 @@ static bool language_has_places(Dwarf_Die *die)
 	}
 }
 
-int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct budget *budget)
+int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct parse_budget *budget)
 {
 	struct walk *walk;
 	int rc;

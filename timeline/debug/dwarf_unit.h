@@ -67,7 +67,7 @@ struct dwarf_unit {
 void dwarf_unit_fini(struct dwarf_unit *unit);
 /* Walks the unit, once. Returns 0, or -1 when memory is out; damage and a spent budget leave a shorter
  * index. */
-int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct budget *budget);
+int dwarf_unit_index(struct dwarf_unit *unit, const struct dwarf_code *code, struct parse_budget *budget);
 /* Innermost scope at `address`, DWARF_NONE when no function of the unit has it. The stretch is cut to the
  * addresses around with that scope. */
 uint32_t dwarf_unit_find(const struct dwarf_unit *unit, uint64_t address, struct symbol_stretch *stretch);

@@ -11,9 +11,9 @@
 #include "timeline/debug/dwarf.h"
 #include "timeline/debug/dwarf_name.h"
 
-static int cover_compare(const void *left, const void *right)
+static int unit_range_compare(const void *left, const void *right)
 {
-	const struct dwarf_cover *a = left, *b = right;
+	const struct dwarf_unit_range *a = left, *b = right;
 
 	if (a->low != b->low)
 		return a->low < b->low ? -1 : 1;
@@ -22,17 +22,18 @@ static int cover_compare(const void *left, const void *right)
 	return a->die.addr > b->die.addr ? -1 : a->die.addr < b->die.addr; /* looked at from behind */
 }
 
-static int cover_add(
+static int unit_range_add(
 	struct dwarf_module *module, const Dwarf_Die *die, uint64_t low, uint64_t high, size_t *capacity)
 {
-	if (!array_widen((void **)&module->covers, capacity, module->cover_count, sizeof *module->covers))
+	if (!array_widen((void **)&module->unit_ranges, capacity, module->unit_range_count,
+		    sizeof *module->unit_ranges))
 		return -1;
-	module->covers[module->cover_count++] = (struct dwarf_cover){low, high, 0, *die};
+	module->unit_ranges[module->unit_range_count++] = (struct dwarf_unit_range){low, high, 0, *die};
 	return 0;
 }
 
 /* NVIDIA's units say where they begin but not where they end: from the first function to the last. */
-static int cover_functions(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
+static int unit_range_functions(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
 {
 	struct dwarf_unit *unit;
 
@@ -42,43 +43,44 @@ static int cover_functions(struct dwarf_module *module, Dwarf_Die *die, size_t *
 	unit = dwarf_module_listed(module, die);
 	if (!unit)
 		return -1;
-	return unit->segment_count ? cover_add(module, die, unit->segments[0].low,
+	return unit->segment_count ? unit_range_add(module, die, unit->segments[0].low,
 					     unit->segments[unit->segment_count - 1].low, capacity)
 				   : 0;
 }
 
-static int covers_add(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
+static int unit_ranges_add(struct dwarf_module *module, Dwarf_Die *die, size_t *capacity)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && budget_step(&module->budget))
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0 && parse_budget_step(&module->budget))
 		if (low < high && dwarf_code_has(&module->code, low) &&
-			cover_add(module, die, low, high, capacity))
+			unit_range_add(module, die, low, high, capacity))
 			return -1;
-	return cover_functions(module, die, capacity);
+	return unit_range_functions(module, die, capacity);
 }
 
 /* Reads the ranges of all units. */
-static int covers_build(struct dwarf_module *module)
+static int unit_ranges_build(struct dwarf_module *module)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
 	size_t capacity = 0;
 	uint64_t reach = 0;
 
-	module->has_covers = true;
+	module->has_unit_ranges = true;
 	memset(&die, 0, sizeof die);
 	while (!dwarf_get_units(module->dwarf, cu, &cu, NULL, NULL, &die, NULL) &&
-		budget_step(&module->budget))
-		if (die.addr && covers_add(module, &die, &capacity))
+		parse_budget_step(&module->budget))
+		if (die.addr && unit_ranges_add(module, &die, &capacity))
 			return -1;
-	if (module->cover_count)
-		qsort(module->covers, module->cover_count, sizeof *module->covers, cover_compare);
-	for (size_t i = 0; i < module->cover_count; i++) {
-		if (module->covers[i].high > reach)
-			reach = module->covers[i].high;
-		module->covers[i].reach = reach;
+	if (module->unit_range_count)
+		qsort(module->unit_ranges, module->unit_range_count, sizeof *module->unit_ranges,
+			unit_range_compare);
+	for (size_t i = 0; i < module->unit_range_count; i++) {
+		if (module->unit_ranges[i].high > reach)
+			reach = module->unit_ranges[i].high;
+		module->unit_ranges[i].reach = reach;
 	}
 	return 0;
 }
@@ -104,7 +106,7 @@ static bool listed_has(
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(listed, at, &base, &low, &high)) > 0 && budget_step(&module->budget))
+	while ((at = dwarf_ranges(listed, at, &base, &low, &high)) > 0 && parse_budget_step(&module->budget))
 		if (cut_at(stretch, low, high, address) && dwarf_code_has(&module->code, low))
 			return true;
 	return false;
@@ -152,7 +154,7 @@ static bool listed_by_arange(
 			(has && begin != first) ||
 			!cut_at(stretch, begin, size < UINT64_MAX - begin ? begin + size : UINT64_MAX,
 				address) ||
-			!budget_step(&module->budget))
+			!parse_budget_step(&module->budget))
 			break;
 		found = has && found < offset ? found : offset;
 		first = begin;
@@ -176,7 +178,7 @@ int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct d
 	Dwarf_Die listed;
 
 	*unit = NULL;
-	if (!module->has_covers && listed_by_arange(module, address, &listed, stretch)) {
+	if (!module->has_unit_ranges && listed_by_arange(module, address, &listed, stretch)) {
 		*unit = dwarf_module_listed(module, &listed);
 		if (!*unit)
 			return -1;
@@ -185,26 +187,26 @@ int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct d
 			return 0;
 		*unit = NULL;
 	}
-	if (!module->has_covers && covers_build(module))
+	if (!module->has_unit_ranges && unit_ranges_build(module))
 		return -1;
-	high = module->cover_count;
+	high = module->unit_range_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (module->covers[middle].low <= address)
+		if (module->unit_ranges[middle].low <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	symbol_stretch_cut(stretch, low ? module->covers[low - 1].low : 0,
-		low < module->cover_count ? module->covers[low].low : UINT64_MAX);
-	for (size_t i = low; i > 0 && cut_at(stretch, 0, module->covers[i - 1].reach, address); i--) {
-		struct dwarf_cover *cover = &module->covers[i - 1];
+	symbol_stretch_cut(stretch, low ? module->unit_ranges[low - 1].low : 0,
+		low < module->unit_range_count ? module->unit_ranges[low].low : UINT64_MAX);
+	for (size_t i = low; i > 0 && cut_at(stretch, 0, module->unit_ranges[i - 1].reach, address); i--) {
+		struct dwarf_unit_range *unit_range = &module->unit_ranges[i - 1];
 		struct dwarf_unit *found;
 
-		if (!cut_at(stretch, cover->low, cover->high, address))
+		if (!cut_at(stretch, unit_range->low, unit_range->high, address))
 			continue;
-		found = dwarf_module_listed(module, &cover->die);
+		found = dwarf_module_listed(module, &unit_range->die);
 		if (!found)
 			return -1;
 		*unit = *unit ? *unit : found;
@@ -212,7 +214,7 @@ int dwarf_module_unit_at(struct dwarf_module *module, uint64_t address, struct d
 			*unit = found;
 			break;
 		}
-		if (!budget_step(&module->budget))
+		if (!parse_budget_step(&module->budget))
 			break;
 	}
 	return 0;

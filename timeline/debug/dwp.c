@@ -37,12 +37,12 @@ struct part {
 	size_t size;
 };
 
-struct dwarf_package {
+struct dwp {
 	struct module_elf file;
 	struct part index, sections[SECTION_COUNT + 1];
 	uint16_t machine, version;
 	uint32_t columns, units, slots;
-	struct dwarf_directory directory;
+	struct dwp_directory directory;
 	char shown[PATH_BYTES];
 };
 
@@ -63,7 +63,7 @@ static struct part part_of(Elf_Scn *section, const GElf_Shdr *header)
 	return data && data->d_buf ? (struct part){data->d_buf, data->d_size} : (struct part){NULL, 0};
 }
 
-static void sections_read(struct dwarf_package *package)
+static void sections_read(struct dwp *package)
 {
 	Elf *elf = package->file.elf;
 	Elf_Scn *section = NULL;
@@ -90,7 +90,7 @@ static void sections_read(struct dwarf_package *package)
 
 /* version | columns | units | slots; slots x u64 id; slots x u32 row; columns x u32 kind; units x columns x
  * u32 offset; as many sizes */
-static bool index_read(struct dwarf_package *package)
+static bool index_read(struct dwp *package)
 {
 	struct part index = package->index;
 	uint64_t cells;
@@ -107,9 +107,9 @@ static bool index_read(struct dwarf_package *package)
 	return 16 + (uint64_t)package->slots * 12 + (uint64_t)package->columns * 4 + cells * 8 <= index.size;
 }
 
-struct dwarf_package *dwarf_package_open(const char *path)
+struct dwp *dwp_open(const char *path)
 {
-	struct dwarf_package *package = calloc(1, sizeof *package);
+	struct dwp *package = calloc(1, sizeof *package);
 	GElf_Ehdr header;
 
 	if (!package)
@@ -120,24 +120,24 @@ struct dwarf_package *dwarf_package_open(const char *path)
 		goto none;
 	package->machine = header.e_machine;
 	sections_read(package);
-	if (index_read(package) && !dwarf_directory_make(&package->directory))
+	if (index_read(package) && !dwp_directory_make(&package->directory))
 		return package;
 none:
-	dwarf_package_close(package);
+	dwp_close(package);
 	return NULL;
 }
 
-void dwarf_package_close(struct dwarf_package *package)
+void dwp_close(struct dwp *package)
 {
 	if (!package)
 		return;
-	dwarf_package_hide(package);
-	dwarf_directory_remove(&package->directory);
+	dwp_hide(package);
+	dwp_directory_remove(&package->directory);
 	module_elf_close(&package->file);
 	free(package);
 }
 
-int dwarf_package_place(const struct dwarf_package *package)
+int dwp_place(const struct dwp *package)
 {
 	return package->directory.place;
 }
@@ -151,7 +151,7 @@ static bool put(struct store_bytes *out, const void *bytes, size_t size)
 }
 
 /* The index's number for each section, by its version. */
-static int section_of(const struct dwarf_package *package, uint32_t kind)
+static int section_of(const struct dwp *package, uint32_t kind)
 {
 	switch (kind) {
 	case 1:
@@ -173,7 +173,7 @@ static int section_of(const struct dwarf_package *package, uint32_t kind)
 
 /* 1 + the unit's row, 0: it is not there. The slots are a hash table: of a power of two, each id steps
  * through it by a stride of its own until a slot is empty (DWARF 5, 7.3.5.3). */
-static uint32_t row_find(const struct dwarf_package *package, uint64_t id)
+static uint32_t row_find(const struct dwp *package, uint64_t id)
 {
 	uint32_t mask = package->slots - 1, slot = (uint32_t)id & mask,
 		 stride = (uint32_t)(id >> 32 & mask) | 1;
@@ -193,7 +193,7 @@ static uint32_t row_find(const struct dwarf_package *package, uint64_t id)
 	return 0;
 }
 
-static bool parts_find(const struct dwarf_package *package, uint32_t row, struct part parts[SECTION_COUNT])
+static bool parts_find(const struct dwp *package, uint32_t row, struct part parts[SECTION_COUNT])
 {
 	size_t kinds = 16 + (size_t)package->slots * 12, offsets = kinds + (size_t)package->columns * 4;
 	size_t sizes = offsets + (size_t)package->columns * package->units * 4;
@@ -215,8 +215,8 @@ static bool parts_find(const struct dwarf_package *package, uint32_t row, struct
 }
 
 /* The strings that the unit names, and its offsets to them: those of all units together may be very long. */
-static bool strings_pick(const struct dwarf_package *package, struct part from, struct store_bytes *offsets,
-	struct store_bytes *strings)
+static bool strings_pick(
+	const struct dwp *package, struct part from, struct store_bytes *offsets, struct store_bytes *strings)
 {
 	struct part all = package->sections[SECTION_STRINGS];
 	size_t head = package->version == 5 && from.size >= 8 ? 8 : 0;
@@ -253,8 +253,8 @@ static bool section_put(struct store_bytes *out, struct store_bytes *headers,
 }
 
 /* An ELF file of nothing but these sections. */
-static bool file_make(const struct dwarf_package *package, const struct part parts[SECTION_COUNT + 1],
-	struct store_bytes *out)
+static bool file_make(
+	const struct dwp *package, const struct part parts[SECTION_COUNT + 1], struct store_bytes *out)
 {
 	Elf64_Ehdr header = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
@@ -299,7 +299,7 @@ static bool file_make(const struct dwarf_package *package, const struct part par
 /* ---- where libdw looks ---- */
 
 /* Makes the directories above, and nothing outside of ours. */
-static bool path_make(struct dwarf_package *package, const char *name)
+static bool path_make(struct dwp *package, const char *name)
 {
 	size_t own = strlen(package->directory.path) + 1;
 	int size = snprintf(package->shown, sizeof package->shown, "%s/%s", package->directory.path, name);
@@ -317,7 +317,7 @@ static bool path_make(struct dwarf_package *package, const char *name)
 	return true;
 }
 
-bool dwarf_package_show(struct dwarf_package *package, uint64_t id, const char *name)
+bool dwp_show(struct dwp *package, uint64_t id, const char *name)
 {
 	struct part parts[SECTION_COUNT + 1] = {0};
 	struct store_bytes offsets = {0}, strings = {0}, file = {0};
@@ -340,7 +340,7 @@ bool dwarf_package_show(struct dwarf_package *package, uint64_t id, const char *
 	return ok;
 }
 
-void dwarf_package_hide(struct dwarf_package *package)
+void dwp_hide(struct dwp *package)
 {
 	size_t own = strlen(package->directory.path) + 1;
 	char *slash;

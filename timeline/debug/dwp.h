@@ -12,18 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct dwarf_package;
+struct dwp;
 
 /* NULL: there is no package there that can be read. One thread. */
-struct dwarf_package *dwarf_package_open(const char *path);
-void dwarf_package_close(struct dwarf_package *package);
+struct dwp *dwp_open(const char *path);
+void dwp_close(struct dwp *package);
 /* A file in the directory where units appear: a debug file that seems to be this one when libdw opens it is
  * believed to lie there. */
-int dwarf_package_place(const struct dwarf_package *package);
+int dwp_place(const struct dwp *package);
 /* Lets the unit appear under that name, as its other half spells it. False: it is not in the package, or not
  * to be written. */
-bool dwarf_package_show(struct dwarf_package *package, uint64_t id, const char *name);
+bool dwp_show(struct dwp *package, uint64_t id, const char *name);
 /* Removes what was shown last. */
-void dwarf_package_hide(struct dwarf_package *package);
+void dwp_hide(struct dwp *package);
 
 #endif

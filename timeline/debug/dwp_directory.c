@@ -61,7 +61,7 @@ static bool is_ours(int place)
 	return place >= 0 && !flock(place, LOCK_EX | LOCK_NB) && !fstat(place, &status) && status.st_nlink;
 }
 
-static bool directory_try(struct dwarf_directory *directory, const char *above)
+static bool directory_try(struct dwp_directory *directory, const char *above)
 {
 	char place[PATH_BYTES];
 	int size = snprintf(directory->path, sizeof directory->path, "%s/" NAME "XXXXXX", above);
@@ -75,7 +75,7 @@ static bool directory_try(struct dwarf_directory *directory, const char *above)
 	return is_ours(directory->place);
 }
 
-int dwarf_directory_make(struct dwarf_directory *directory)
+int dwp_directory_make(struct dwp_directory *directory)
 {
 	const char *above = getenv("TMPDIR");
 
@@ -85,12 +85,12 @@ int dwarf_directory_make(struct dwarf_directory *directory)
 	for (int i = 0; i < TRIES; i++) {
 		if (directory_try(directory, above))
 			return 0;
-		dwarf_directory_remove(directory);
+		dwp_directory_remove(directory);
 	}
 	return -1;
 }
 
-void dwarf_directory_remove(struct dwarf_directory *directory)
+void dwp_directory_remove(struct dwp_directory *directory)
 {
 	char place[PATH_BYTES];
 

@@ -6,15 +6,15 @@
 #ifndef TIMELINE_DWP_DIRECTORY_H
 #define TIMELINE_DWP_DIRECTORY_H
 
-struct dwarf_directory {
+struct dwp_directory {
 	char path[512]; /* "": there is none */
 	int place;	/* an open file in it, locked; -1: none */
 };
 
 /* Below $TMPDIR or /tmp, where what killed processes left is removed first. 0 or -1: it cannot be made; to be
  * removed in both cases. */
-int dwarf_directory_make(struct dwarf_directory *directory);
+int dwp_directory_make(struct dwp_directory *directory);
 /* It must hold nothing else any more. */
-void dwarf_directory_remove(struct dwarf_directory *directory);
+void dwp_directory_remove(struct dwp_directory *directory);
 
 #endif

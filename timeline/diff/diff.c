@@ -28,7 +28,7 @@ int diff_new(struct diff **out, const struct diff_question *question, struct err
 	if (!diff)
 		return error_memory(error);
 	diff->question = *question;
-	numbering_init(&diff->keys, sizeof(struct diff_key));
+	key_ids_init(&diff->keys, sizeof(struct diff_key));
 	*out = diff;
 	return 0;
 }
@@ -40,7 +40,7 @@ void diff_free(struct diff *diff)
 	for (size_t i = 0; i < diff->repeat_count; i++)
 		free(diff->repeats[i].cells);
 	free(diff->repeats);
-	numbering_fini(&diff->keys);
+	key_ids_fini(&diff->keys);
 	free(diff->texts);
 	store_bytes_fini(&diff->key);
 	arena_fini(&diff->arena);
@@ -64,7 +64,7 @@ static struct diff_estimate estimate(
 
 	for (size_t i = 0; i < join->diff->repeat_count; i++) {
 		const struct diff_repeat *repeat = &join->diff->repeats[i];
-		struct diff_cell cell = row < repeat->room ? repeat->cells[row] : (struct diff_cell){0};
+		struct diff_cell cell = row < repeat->capacity ? repeat->cells[row] : (struct diff_cell){0};
 
 		if (repeat->side != side)
 			continue;
@@ -96,7 +96,7 @@ static void put_losses(const struct join *join, struct diff_row *out, uint32_t r
 static void put_row(const struct join *join, struct diff_row *out, uint32_t row)
 {
 	const struct diff *diff = join->diff;
-	const struct diff_key *key = numbering_key(&diff->keys, row);
+	const struct diff_key *key = key_ids_key(&diff->keys, row);
 	struct diff_estimate a = estimate(join, DIFF_A, row, diff->question.is_inclusive);
 	struct diff_estimate b = estimate(join, DIFF_B, row, diff->question.is_inclusive);
 
@@ -106,7 +106,7 @@ static void put_row(const struct join *join, struct diff_row *out, uint32_t row)
 		.noise_ns = (uint64_t)llround(diff_noise(&a, &b))};
 	out->delta_ns = (int64_t)(out->time_ns[DIFF_B] - out->time_ns[DIFF_A]);
 	for (size_t i = 0; i < diff->repeat_count; i++)
-		if (row < diff->repeats[i].room)
+		if (row < diff->repeats[i].capacity)
 			out->records[diff->repeats[i].side] += diff->repeats[i].cells[row].records;
 	if (diff->question.scaling)
 		put_losses(join, out, row);

@@ -42,18 +42,18 @@ static uint32_t row_of(struct diff *diff, bool is_state)
 {
 	struct diff_key key = {store_hash128(diff->key.data, diff->key.size), is_state};
 	bool is_new;
-	uint32_t row = diff->key.failed ? NO_ROW : numbering_put(&diff->keys, &key, &is_new);
+	uint32_t row = diff->key.failed ? NO_ROW : key_ids_put(&diff->keys, &key, &is_new);
 
 	if (row == NO_ROW || !is_new)
 		return row;
-	if (row >= diff->text_room) {
-		uint32_t room = diff->text_room ? 2 * diff->text_room : 256;
-		const char **texts = realloc(diff->texts, room * sizeof *texts);
+	if (row >= diff->text_capacity) {
+		uint32_t capacity = diff->text_capacity ? 2 * diff->text_capacity : 256;
+		const char **texts = realloc(diff->texts, capacity * sizeof *texts);
 
 		if (!texts)
 			return NO_ROW;
 		diff->texts = texts;
-		diff->text_room = room;
+		diff->text_capacity = capacity;
 	}
 	diff->texts[row] = arena_copy(&diff->arena, (const char *)diff->key.data, diff->key.size);
 	return diff->texts[row] ? row : NO_ROW;
@@ -63,15 +63,15 @@ static struct diff_cell *cell_of(struct diff_repeat *repeat, uint32_t row)
 {
 	if (row == NO_ROW)
 		return NULL;
-	if (row >= repeat->room) {
-		uint32_t room = row < 256 ? 256 : row + row / 2;
-		struct diff_cell *cells = realloc(repeat->cells, room * sizeof *cells);
+	if (row >= repeat->capacity) {
+		uint32_t capacity = row < 256 ? 256 : row + row / 2;
+		struct diff_cell *cells = realloc(repeat->cells, capacity * sizeof *cells);
 
 		if (!cells)
 			return NULL;
-		memset(cells + repeat->room, 0, (room - repeat->room) * sizeof *cells);
+		memset(cells + repeat->capacity, 0, (capacity - repeat->capacity) * sizeof *cells);
 		repeat->cells = cells;
-		repeat->room = room;
+		repeat->capacity = capacity;
 	}
 	return &repeat->cells[row];
 }
@@ -128,8 +128,8 @@ static uint32_t caller_row(struct work *work, uint32_t scope, uint32_t context)
 	if (work->callers.rows[at] != NO_ROW)
 		return work->callers.rows[at];
 	work->diff->key.size = 0;
-	if (!place_put_key(
-		    &work->diff->key, work->run, context, is_path ? PLACE_PATH : PLACE_FUNCTION, s->depth))
+	if (!row_key_put(&work->diff->key, work->run, context, is_path ? ROW_KEY_PATH : ROW_KEY_FUNCTION,
+		    s->depth))
 		return NO_ROW;
 	work->callers.rows[at] = row_of(work->diff, false);
 	return callers_grow(&work->callers, count, work->diff->keys.count) ? work->callers.rows[at] : NO_ROW;
@@ -238,7 +238,7 @@ static int fold(struct work *work, const struct window *window, struct error *er
 		if (!add_piece(work, piece))
 			return error_memory(error);
 	}
-	for (uint32_t row = 0; row < work->repeat->room; row++)
+	for (uint32_t row = 0; row < work->repeat->capacity; row++)
 		narrow(&work->repeat->cells[row], work->repeat->sampled_ns);
 	return 0;
 }
@@ -353,7 +353,7 @@ static int add_marks(struct work *work, struct error *error)
 	for (size_t i = 0; i < count && !code; i++)
 		if (is_whole(work, &marks[i]))
 			code = add_mark(work, &marks[i], error);
-	for (uint32_t row = 0; row < work->repeat->room; row++)
+	for (uint32_t row = 0; row < work->repeat->capacity; row++)
 		mean_of_marks(&work->repeat->cells[row]);
 	arena_fini(&arena);
 	return code;

@@ -50,13 +50,13 @@ void names_end(struct names *names)
 {
 	for (struct names_module *module = names->modules; module; module = module->next) {
 		names_module_keep_all(module);
-		dwarf_package_close(module->package); /* which is a directory */
+		dwp_close(module->package); /* which is a directory */
 	}
 }
 
-void names_find_ahead(struct names *names)
+void names_prefetch(struct names *names)
 {
-	names_modules_find_ahead(names->modules, names->options.ahead_ns);
+	names_prefetch_modules(names->modules, names->options.ahead_ns);
 }
 
 static bool module_is(
@@ -259,11 +259,11 @@ int names_find(
 {
 	int rc;
 
-	if (module->shared && names_shared_find(module->shared, offset, answer))
+	if (module->shared && names_library_cache_find(module->shared, offset, answer))
 		return 0;
 	rc = find_anew(module, offset, answer, error);
 	if (!rc && module->shared && is_whole(module)) {
-		names_shared_add(module->shared, answer);
+		names_library_cache_add(module->shared, answer);
 		names_module_missed(module, offset);
 	}
 	return rc;
@@ -272,13 +272,13 @@ int names_find(
 void names_module_keep(struct names_module *module)
 {
 	if (module->shared)
-		names_shared_save(module->shared);
+		names_library_cache_save(module->shared);
 }
 
 void names_module_keep_all(struct names_module *module)
 {
 	if (module->shared)
-		names_shared_save_all(module->shared);
+		names_library_cache_save_all(module->shared);
 }
 
 /* A package's units appear as files of one directory, one after the other. */

@@ -15,11 +15,10 @@
 enum names_level { NAMES_ALL, NAMES_SYMBOLS, NAMES_NONE };
 
 struct names_options {
-	struct module_search search;
-	uint64_t cpu_ns; /* of one request; what is left then is named by symbols. 0: no limit */
-	uint64_t
-		ahead_ns; /* CPU time, at the end, for what lies around what was asked (names_find_ahead()) */
-	bool no_loops;	  /* functions and inlined calls only */
+	struct debug_files_search search;
+	uint64_t cpu_ns;    /* of one request; what is left then is named by symbols. 0: no limit */
+	uint64_t ahead_ns;  /* CPU time, at the end, for what lies around what was asked (names_prefetch()) */
+	bool no_loops;	    /* functions and inlined calls only */
 	const char *shared; /* directory of answers shared between runs
 			       (timeline/names/names_library_cache.h); NULL: none */
 	unsigned jobs; /* processes at once, for many names (timeline/names/names_pool.h); 0: by processors */
@@ -50,7 +49,7 @@ void names_module_keep_all(struct names_module *module);
 /* Whether copies of this process may ask it side by side. Opens its debug information. */
 bool names_module_is_forkable(struct names_module *module);
 /* When all is answered: what lies around it, for other runs, if any are to have it. */
-void names_find_ahead(struct names *names);
+void names_prefetch(struct names *names);
 /* Offsets of the same place cost least when they are asked for one after the other. */
 uint64_t names_module_place(struct names_module *module, uint64_t offset);
 /* The answer for one offset; `module` in it stays as it was. Strings live as long as the module. */

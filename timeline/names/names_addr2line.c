@@ -16,10 +16,10 @@
 #include "timeline/names/names_pool.h"
 #include "timeline/names/names_table.h"
 
-struct by_hand {
+struct addr2line {
 	const char *file;
 	char *const *texts; /* NULL: stdin */
-	struct names_crew *crew;
+	struct names_pool *pool;
 	struct names_table table;
 	struct names_task task;
 	uint64_t offsets[NAMES_OFFSETS_MAX];
@@ -53,7 +53,7 @@ static int offsets_check(char *const *texts, struct error *error)
 }
 
 /* The next one: 1, 0 at the end, negative. */
-static int offset_next(struct by_hand *hand, uint64_t *offset, struct error *error)
+static int offset_next(struct addr2line *hand, uint64_t *offset, struct error *error)
 {
 	char text[64];
 	int rc;
@@ -66,7 +66,7 @@ static int offset_next(struct by_hand *hand, uint64_t *offset, struct error *err
 	return rc ? rc : 1;
 }
 
-static int offsets_read(struct by_hand *hand, struct error *error)
+static int offsets_read(struct addr2line *hand, struct error *error)
 {
 	uint32_t *count = &hand->task.request.offset_count;
 	int rc = 1;
@@ -107,7 +107,7 @@ static int file_check(const char *file, struct error *error)
 	return S_ISREG(status.st_mode) ? elf_check(file, error) : 0;
 }
 
-static int ask_all(struct by_hand *hand, struct error *error)
+static int ask_all(struct addr2line *hand, struct error *error)
 {
 	int rc = 1;
 
@@ -117,7 +117,7 @@ static int ask_all(struct by_hand *hand, struct error *error)
 		rc = offsets_read(hand, error);
 		if (rc < 0)
 			return rc;
-		if (hand->task.request.offset_count && names_crew_ask(hand->crew, &hand->task, 1, error))
+		if (hand->task.request.offset_count && names_pool_ask(hand->pool, &hand->task, 1, error))
 			return error->code ? -error->code : error_unwritten(error);
 		if (hand->task.request.offset_count && hand->task.note[0])
 			fprintf(stderr, "hpct-names: %s\n", hand->task.note);
@@ -125,10 +125,10 @@ static int ask_all(struct by_hand *hand, struct error *error)
 	return names_table_flush(&hand->table) ? error_unwritten(error) : 0;
 }
 
-int names_by_hand(
+int names_addr2line(
 	const char *file, char *const *texts, const struct names_options *options, struct error *error)
 {
-	struct by_hand *hand;
+	struct addr2line *hand;
 	int rc = file_check(file, error);
 
 	rc = rc ? rc : offsets_check(texts, error);
@@ -144,9 +144,9 @@ int names_by_hand(
 	hand->task.take = names_table_take;
 	hand->task.context = &hand->table;
 	names_table_init(&hand->table, file, stdout);
-	rc = names_crew_open(&hand->crew, options, options->jobs, error);
+	rc = names_pool_open(&hand->pool, options, options->jobs, error);
 	rc = rc ? rc : ask_all(hand, error);
-	names_crew_close(hand->crew);
+	names_pool_close(hand->pool);
 	names_table_fini(&hand->table);
 	free(hand);
 	return rc;

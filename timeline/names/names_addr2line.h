@@ -9,7 +9,7 @@
 /* Prints a table for hexadecimal addresses, in their order: those of `texts`, which NULL ends, or, where that
  * is NULL, those on stdin. ERROR_USAGE: one is none, or `file` is a directory; ERROR_IO: it cannot be read,
  * the table not be written. */
-int names_by_hand(
+int names_addr2line(
 	const char *file, char *const *texts, const struct names_options *options, struct error *error);
 
 #endif

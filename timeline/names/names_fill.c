@@ -29,12 +29,12 @@ struct fill {
 	const struct names_options *options;
 	struct names_fill *result;
 	void (*note)(const char *sentence);
-	struct names_cache *old;
+	struct names_run_cache *old;
 	struct store_writer *writer;
-	struct names_crew *crew;
+	struct names_pool *pool;
 	/* -- the store at hand -- */
 	struct store_reader *reader;
-	struct names_want *wants;
+	struct names_missing *wants;
 	size_t want_count;
 	uint64_t *offsets; /* of the wants */
 	struct names_task *tasks;
@@ -70,7 +70,7 @@ static uint32_t module_put(struct fill *fill, const struct store_module *module,
 static uint32_t text_copy(struct fill *fill, uint32_t text)
 {
 	size_t size = 0;
-	const char *bytes = names_cache_text(fill->old, text, &size);
+	const char *bytes = names_run_cache_text(fill->old, text, &size);
 
 	return store_writer_text(fill->writer, bytes, size);
 }
@@ -79,7 +79,7 @@ static uint32_t text_copy(struct fill *fill, uint32_t text)
 static bool keep_old(struct fill *fill, const struct store_module *module, const char *path, uint64_t offset)
 {
 	struct store_scope scopes[STORE_SCOPE_MAX];
-	int count = names_cache_find(fill->old, module, path, offset, scopes);
+	int count = names_run_cache_find(fill->old, module, path, offset, scopes);
 
 	for (int i = 0; i < count; i++) {
 		scopes[i].name = text_copy(fill, scopes[i].name);
@@ -101,7 +101,7 @@ static void wants_reduce(struct fill *fill)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < fill->want_count; i++) {
-		struct names_want want = fill->wants[i];
+		struct names_missing want = fill->wants[i];
 		const struct store_module *module = &modules[want.module];
 		int count = store_reader_symbol(fill->reader, want.module, want.offset, scopes, NULL);
 
@@ -216,7 +216,7 @@ static void tasks_note(const struct fill *fill)
 
 static int tasks_ask(struct fill *fill, struct error *error)
 {
-	int rc = names_crew_ask(fill->crew, fill->tasks, fill->task_count, error);
+	int rc = names_pool_ask(fill->pool, fill->tasks, fill->task_count, error);
 
 	if (!rc)
 		tasks_note(fill);
@@ -251,7 +251,7 @@ static int fill_store(struct fill *fill, struct error *error)
 	int rc;
 
 	free(fill->wants);
-	rc = names_wants_collect(fill->reader, &fill->wants, &fill->want_count, error);
+	rc = names_missing_collect(fill->reader, &fill->wants, &fill->want_count, error);
 	if (rc)
 		return rc;
 	wants_reduce(fill);
@@ -356,7 +356,7 @@ int names_fill(const char *run_path, const struct names_options *options, struct
 	memset(result, 0, sizeof *result);
 	if (rc)
 		return rc;
-	cache_path = names_cache_path(run_path, true);
+	cache_path = names_run_cache_path(run_path, true);
 	if (!cache_path)
 		return error_set(error, ERROR_IO,
 			"%s is read-only, and there is no cache directory; name one in XDG_CACHE_HOME",
@@ -366,11 +366,11 @@ int names_fill(const char *run_path, const struct names_options *options, struct
 		free(cache_path);
 		return error_memory(error);
 	}
-	rc = names_cache_open(&fill.old, run_path, error);
-	rc = rc ? rc : names_crew_open(&fill.crew, options, options->jobs, error);
+	rc = names_run_cache_open(&fill.old, run_path, error);
+	rc = rc ? rc : names_pool_open(&fill.pool, options, options->jobs, error);
 	rc = rc ? rc : fill_into(&fill, run_path, cache_path, new_path, error);
-	names_crew_close(fill.crew);
-	names_cache_close(fill.old);
+	names_pool_close(fill.pool);
+	names_run_cache_close(fill.old);
 	free(fill.wants);
 	free(new_path);
 	free(cache_path);
@@ -387,8 +387,8 @@ int names_run_open(struct run **run, const char *path, const struct run_options 
 	*run = NULL;
 	if (!options || options->no_cache || (!options->debug_path_count && !options->debuginfod))
 		return run_open(run, path, options, error);
-	names.search =
-		(struct module_search){options->debug_paths, options->debug_path_count, options->debuginfod};
+	names.search = (struct debug_files_search){
+		options->debug_paths, options->debug_path_count, options->debuginfod};
 	code = run_find(path, &there, error);
 	if (!code)
 		code = names_fill(there, &names, &found, NULL, error);

@@ -21,7 +21,7 @@
 #define FLUSH_BYTES 65536u
 
 /* One offset, and where its answer is. */
-struct place {
+struct fork_offset {
 	uint64_t unit, offset;
 	uint32_t number; /* in the request */
 	const uint8_t *frame;
@@ -40,8 +40,8 @@ struct part {
 struct split {
 	struct names_module *module;
 	const struct symbol_request *request;
-	struct place *places;
-	struct part parts[NAMES_CREW_MAX];
+	struct fork_offset *places;
+	struct part parts[NAMES_POOL_MAX];
 	unsigned count;
 	char note[NAMES_NOTE_BYTES];
 };
@@ -50,7 +50,7 @@ struct split {
 
 static int place_compare(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct fork_offset *a = left, *b = right;
 
 	if (a->unit != b->unit)
 		return a->unit < b->unit ? -1 : 1;
@@ -66,7 +66,7 @@ static bool places_make(struct split *split)
 	split->places = calloc(request->offset_count, sizeof *split->places);
 	for (uint32_t i = 0; split->places && i < request->offset_count; i++)
 		split->places[i] =
-			(struct place){.unit = names_module_place(split->module, request->offsets[i]),
+			(struct fork_offset){.unit = names_module_place(split->module, request->offsets[i]),
 				.offset = request->offsets[i],
 				.number = i};
 	if (split->places)
@@ -174,7 +174,7 @@ static bool frames_find(struct split *split, const struct part *part)
 	ssize_t size;
 
 	for (uint32_t i = part->begin; i < part->end; i++, at += (size_t)size) {
-		struct place *place = &split->places[i];
+		struct fork_offset *place = &split->places[i];
 
 		size = symbol_frame_peek(part->bytes + at, part->size - at, &type, NULL);
 		if (size <= 0 || type != SYMBOL_ANSWER)
@@ -195,7 +195,7 @@ static bool frames_find(struct split *split, const struct part *part)
 
 static int number_compare(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct fork_offset *a = left, *b = right;
 
 	return a->number < b->number ? -1 : a->number > b->number;
 }
@@ -280,7 +280,7 @@ static void parts_end(struct split *split)
 	}
 }
 
-int names_split_answer(struct names_module *module, const struct symbol_request *request, unsigned parts,
+int names_fork_answer(struct names_module *module, const struct symbol_request *request, unsigned parts,
 	int fd, const char **note)
 {
 	static struct split split; /* the worker has one thread */
@@ -288,7 +288,7 @@ int names_split_answer(struct names_module *module, const struct symbol_request 
 
 	split = (struct split){.module = module, .request = request};
 	if (places_make(&split)) {
-		parts_make(&split, parts < NAMES_CREW_MAX ? parts : NAMES_CREW_MAX);
+		parts_make(&split, parts < NAMES_POOL_MAX ? parts : NAMES_POOL_MAX);
 		if (split_run(&split))
 			rc = frames_write(&split, fd) ? 1 : -1;
 		parts_end(&split);

@@ -12,12 +12,12 @@
 
 #include "timeline/names/names.h"
 
-#define NAMES_SPLIT_MIN 512u /* offsets that are worth it */
+#define NAMES_FORK_MIN 512u /* offsets that are worth it */
 
 /* The answers to the request, as frames in the order of its offsets, to `fd`; *note: what is missing, one
  * sentence that lives until the next call. 1: done; 0: a process or memory was not to be had, or a copy died,
  * and nothing was written; -1: the other end is gone. */
-int names_split_answer(struct names_module *module, const struct symbol_request *request, unsigned parts,
+int names_fork_answer(struct names_module *module, const struct symbol_request *request, unsigned parts,
 	int fd, const char **note);
 
 #endif

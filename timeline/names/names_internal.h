@@ -30,19 +30,19 @@ struct names_module {
 	uint8_t build_id_bytes;
 	uint8_t build_id[NAMES_BUILD_ID_MAX];
 
-	struct module_files files;
+	struct debug_files files;
 	struct module_elf mini; /* opened when symbols are first needed */
 	struct module_elf unpacked,
 		unpacked_alternate; /* read in place of what is compressed; else not open */
 	struct dwarf_code code;
-	struct dwarf_module *dwarf;    /* NULL: no debug information */
-	struct dwarf_package *package; /* NULL: none */
-	struct names_gpu *gpu;	       /* NULL: code of a CPU */
+	struct dwarf_module *dwarf; /* NULL: no debug information */
+	struct dwp *package;	    /* NULL: none */
+	struct names_gpu *gpu;	    /* NULL: code of a CPU */
 	struct symbol_table symbols;
 	bool has_symbols;
-	const char *kept;	     /* directory of what is kept for other runs; NULL: nothing is */
-	struct names_shared *shared; /* NULL: nothing is kept of this one */
-	bool has_debug;		     /* looked for */
+	const char *kept;		    /* directory of what is kept for other runs; NULL: nothing is */
+	struct names_library_cache *shared; /* NULL: nothing is kept of this one */
+	bool has_debug;			    /* looked for */
 	bool wants_loops;
 	uint64_t cpu_ns;
 	struct loops *loops; /* NULL: none can be found */
@@ -71,7 +71,7 @@ void names_module_lacks(struct names_module *module, const char *text);
 /* This offset had to be found anew. */
 void names_module_missed(struct names_module *module, uint64_t offset);
 /* Finds the rest of the functions of such offsets, for so much CPU time. */
-void names_modules_find_ahead(struct names_module *modules, uint64_t budget_ns);
+void names_prefetch_modules(struct names_module *modules, uint64_t budget_ns);
 
 /* ---- names_symbols.c ---- */
 

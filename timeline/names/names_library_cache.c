@@ -26,25 +26,25 @@
 #define TURN_MS 200
 
 /* One answer, in a file or added. */
-struct place {
+struct cached_answer {
 	struct symbol_stretch stretch;
 	const uint8_t *frame;
 	size_t size;
 };
 
-struct places {
-	struct place *list; /* by the stretches' begins */
-	size_t count, room;
+struct cached_answers {
+	struct cached_answer *list; /* by the stretches' begins */
+	size_t count, capacity;
 };
 
-struct names_shared {
+struct names_library_cache {
 	char path[PATH_BYTES];
 	const char *key;
 	uint8_t *file;		      /* as it was read */
 	size_t frames_at, file_bytes; /* of its frames: begin, end */
-	struct places old;	      /* in it */
+	struct cached_answers old;    /* in it */
 	struct store_bytes added;     /* frames found since */
-	struct numbering begins;      /* of their stretches */
+	struct key_ids begins;	      /* of their stretches */
 	size_t saved_count;
 };
 
@@ -71,9 +71,9 @@ static int file_open(const uint8_t *file, size_t size, const char *key, size_t *
 
 /* ---- answers ---- */
 
-static bool place_add(struct places *places, const struct place *place)
+static bool place_add(struct cached_answers *places, const struct cached_answer *place)
 {
-	if (!array_widen((void **)&places->list, &places->room, places->count, sizeof *places->list))
+	if (!array_widen((void **)&places->list, &places->capacity, places->count, sizeof *places->list))
 		return false;
 	places->list[places->count++] = *place;
 	return true;
@@ -81,7 +81,7 @@ static bool place_add(struct places *places, const struct place *place)
 
 static int place_compare(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct cached_answer *a = left, *b = right;
 
 	if (a->stretch.begin != b->stretch.begin)
 		return a->stretch.begin < b->stretch.begin ? -1 : 1;
@@ -90,7 +90,7 @@ static int place_compare(const void *left, const void *right)
 
 /* Adds the frames in [at, end), each of which is one; false: that is not so. What it says is looked at when
  * it is asked for. */
-static bool places_read(struct places *places, const uint8_t *at, const uint8_t *end)
+static bool places_read(struct cached_answers *places, const uint8_t *at, const uint8_t *end)
 {
 	static struct symbol_answer answer; /* the reader has one thread */
 	bool is_sorted = true;
@@ -100,7 +100,7 @@ static bool places_read(struct places *places, const uint8_t *at, const uint8_t 
 		ssize_t size = symbol_frame_peek(at, (size_t)(end - at), &type, NULL);
 
 		if (size <= 0 || symbol_answer_parse_stretch(at, (size_t)size, &answer, NULL) ||
-			!place_add(places, &(struct place){answer.stretch, at, (size_t)size}))
+			!place_add(places, &(struct cached_answer){answer.stretch, at, (size_t)size}))
 			return false;
 		is_sorted &= places->count < 2 || place_compare(&places->list[places->count - 2],
 							  &places->list[places->count - 1]) <= 0;
@@ -112,7 +112,7 @@ static bool places_read(struct places *places, const uint8_t *at, const uint8_t 
 }
 
 /* The answer that holds there. NULL: none is known. */
-static const struct place *places_find(const struct places *places, uint64_t offset)
+static const struct cached_answer *places_find(const struct cached_answers *places, uint64_t offset)
 {
 	size_t low = 0, high = places->count;
 
@@ -127,14 +127,14 @@ static const struct place *places_find(const struct places *places, uint64_t off
 	return low && offset < places->list[low - 1].stretch.end ? &places->list[low - 1] : NULL;
 }
 
-static void places_fini(struct places *places)
+static void places_fini(struct cached_answers *places)
 {
 	free(places->list);
-	*places = (struct places){0};
+	*places = (struct cached_answers){0};
 }
 
 /* What is in the file, if it is this one's: 1, 0 or -1 as file_open(). */
-static int file_read(struct names_shared *shared)
+static int file_read(struct names_library_cache *shared)
 {
 	int found = 0;
 
@@ -162,10 +162,10 @@ static bool path_set(char path[PATH_BYTES], const char *directory, const struct 
 	return snprintf(path, PATH_BYTES, "%s/names/%.2s/%s", directory, hex, hex + 2) < PATH_BYTES;
 }
 
-struct names_shared *names_shared_open(
+struct names_library_cache *names_library_cache_open(
 	const char *directory, const struct symbol_request *request, const char *key, bool *is_damaged)
 {
-	struct names_shared *shared;
+	struct names_library_cache *shared;
 
 	*is_damaged = false;
 	if (request->build_id_bytes < 8)
@@ -173,19 +173,20 @@ struct names_shared *names_shared_open(
 	shared = calloc(1, sizeof *shared);
 	if (!shared)
 		return NULL;
-	numbering_init(&shared->begins, sizeof(uint64_t));
+	key_ids_init(&shared->begins, sizeof(uint64_t));
 	shared->key = strdup(key);
 	if (!shared->key || !path_set(shared->path, directory, request)) {
-		names_shared_close(shared);
+		names_library_cache_close(shared);
 		return NULL;
 	}
 	*is_damaged = file_read(shared) < 0;
 	return shared;
 }
 
-bool names_shared_find(struct names_shared *shared, uint64_t offset, struct symbol_answer *answer)
+bool names_library_cache_find(
+	struct names_library_cache *shared, uint64_t offset, struct symbol_answer *answer)
 {
-	const struct place *place = places_find(&shared->old, offset);
+	const struct cached_answer *place = places_find(&shared->old, offset);
 	uint32_t module = answer->module;
 	bool ok = place && !symbol_answer_parse(place->frame, place->size, answer, NULL);
 
@@ -194,14 +195,14 @@ bool names_shared_find(struct names_shared *shared, uint64_t offset, struct symb
 	return ok;
 }
 
-void names_shared_add(struct names_shared *shared, const struct symbol_answer *answer)
+void names_library_cache_add(struct names_library_cache *shared, const struct symbol_answer *answer)
 {
 	uint64_t begin = answer->offset < answer->stretch.end ? answer->stretch.begin : answer->offset;
 	bool is_new;
 
 	if (shared->added.size > FILE_MAX / 2)
 		return;
-	if (numbering_put(&shared->begins, &begin, &is_new) != NUMBERING_NONE && is_new)
+	if (key_ids_put(&shared->begins, &begin, &is_new) != KEY_IDS_NONE && is_new)
 		symbol_answer_put(&shared->added, answer, NULL);
 }
 
@@ -209,17 +210,19 @@ void names_shared_add(struct names_shared *shared, const struct symbol_answer *a
 
 /* What the file holds now, which others may have written since, and what was added here, in order. False:
  * memory. */
-static bool file_build(const struct names_shared *shared, struct names_shared *now, struct store_bytes *out)
+static bool file_build(
+	const struct names_library_cache *shared, struct names_library_cache *now, struct store_bytes *out)
 {
 	uint32_t key_bytes = (uint32_t)strlen(shared->key);
-	struct places added = {0};
+	struct cached_answers added = {0};
 	uint64_t checksum;
 	size_t old_count = now->old.count;
 	bool ok = places_read(&added, shared->added.data, shared->added.data + shared->added.size);
 
 	for (size_t i = 0; ok && i < added.count; i++) {
-		const struct place *known = places_find(
-			&(struct places){now->old.list, old_count, old_count}, added.list[i].stretch.begin);
+		const struct cached_answer *known =
+			places_find(&(struct cached_answers){now->old.list, old_count, old_count},
+				added.list[i].stretch.begin);
 
 		ok = known || place_add(&now->old, &added.list[i]);
 	}
@@ -254,9 +257,9 @@ static int turn_take(const char *path)
 	return fd;
 }
 
-static void save(struct names_shared *shared)
+static void save(struct names_library_cache *shared)
 {
-	struct names_shared now = {.key = shared->key};
+	struct names_library_cache now = {.key = shared->key};
 	struct store_bytes out = {0};
 	int turn;
 
@@ -274,7 +277,7 @@ static void save(struct names_shared *shared)
 	free(now.file);
 }
 
-void names_shared_save(struct names_shared *shared)
+void names_library_cache_save(struct names_library_cache *shared)
 {
 	size_t fresh = shared->begins.count - shared->saved_count;
 
@@ -282,18 +285,18 @@ void names_shared_save(struct names_shared *shared)
 		save(shared);
 }
 
-void names_shared_save_all(struct names_shared *shared)
+void names_library_cache_save_all(struct names_library_cache *shared)
 {
 	if (shared->begins.count > shared->saved_count)
 		save(shared);
 }
 
-void names_shared_close(struct names_shared *shared)
+void names_library_cache_close(struct names_library_cache *shared)
 {
 	if (!shared)
 		return;
-	names_shared_save_all(shared);
-	numbering_fini(&shared->begins);
+	names_library_cache_save_all(shared);
+	key_ids_fini(&shared->begins);
 	store_bytes_fini(&shared->added);
 	places_fini(&shared->old);
 	free(shared->file);

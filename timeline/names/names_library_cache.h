@@ -15,19 +15,20 @@
 
 #include "store/catalog/symbol_protocol.h"
 
-struct names_shared;
+struct names_library_cache;
 
 /* Opens the answers of a module, none when there is no such file or its key differs. NULL: memory, or no
  * build id. *is_damaged: the file is there and worth nothing. One thread. */
-struct names_shared *names_shared_open(
+struct names_library_cache *names_library_cache_open(
 	const char *directory, const struct symbol_request *request, const char *key, bool *is_damaged);
-void names_shared_close(struct names_shared *shared); /* saves */
+void names_library_cache_close(struct names_library_cache *shared); /* saves */
 /* The answer to an offset; strings live as long as `shared`. False: not there. `module` stays as it was. */
-bool names_shared_find(struct names_shared *shared, uint64_t offset, struct symbol_answer *answer);
+bool names_library_cache_find(
+	struct names_library_cache *shared, uint64_t offset, struct symbol_answer *answer);
 /* Adds one that was not there; it is written by one of the next saves. */
-void names_shared_add(struct names_shared *shared, const struct symbol_answer *answer);
+void names_library_cache_add(struct names_library_cache *shared, const struct symbol_answer *answer);
 /* Writes if enough is new: the cost of all saves together stays in proportion. */
-void names_shared_save(struct names_shared *shared);
-void names_shared_save_all(struct names_shared *shared); /* if anything is */
+void names_library_cache_save(struct names_library_cache *shared);
+void names_library_cache_save_all(struct names_library_cache *shared); /* if anything is */
 
 #endif

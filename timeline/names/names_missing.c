@@ -12,20 +12,20 @@ static bool module_has_file(const struct store_module *module)
 
 static int compare(const void *left, const void *right)
 {
-	const struct names_want *a = left, *b = right;
+	const struct names_missing *a = left, *b = right;
 
 	if (a->module != b->module)
 		return a->module < b->module ? -1 : 1;
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-int names_wants_collect(
-	const struct store_reader *reader, struct names_want **wants, size_t *count, struct error *error)
+int names_missing_collect(
+	const struct store_reader *reader, struct names_missing **wants, size_t *count, struct error *error)
 {
 	uint32_t context_count, module_count;
 	const struct store_context *contexts = store_reader_contexts(reader, &context_count);
 	const struct store_module *modules = store_reader_modules(reader, &module_count);
-	struct names_want *all = malloc((context_count + 1) * sizeof *all);
+	struct names_missing *all = malloc((context_count + 1) * sizeof *all);
 	size_t found = 0, kept = 0;
 
 	*wants = all;
@@ -35,7 +35,7 @@ int names_wants_collect(
 	for (uint32_t i = STORE_CONTEXT_FIRST; i < context_count; i++)
 		if (contexts[i].module != STORE_MODULE_RESERVED && contexts[i].module < module_count &&
 			module_has_file(&modules[contexts[i].module]))
-			all[found++] = (struct names_want){contexts[i].module, contexts[i].offset};
+			all[found++] = (struct names_missing){contexts[i].module, contexts[i].offset};
 	qsort(all, found, sizeof *all, compare);
 	for (size_t i = 0; i < found; i++)
 		if (!kept || compare(&all[kept - 1], &all[i]))

@@ -7,14 +7,14 @@
 
 #include "store/read/reader.h"
 
-struct names_want {
+struct names_missing {
 	uint32_t module; /* of the store */
 	uint64_t offset; /* bytes, in the module */
 };
 
 /* Those of all contexts that lie in a file or a GPU binary, each once, by module and offset. The list is the
  * caller's to free. ERROR_IO: memory is out, and the list is NULL. */
-int names_wants_collect(
-	const struct store_reader *reader, struct names_want **wants, size_t *count, struct error *error);
+int names_missing_collect(
+	const struct store_reader *reader, struct names_missing **wants, size_t *count, struct error *error);
 
 #endif

@@ -17,16 +17,16 @@
 
 void names_module_free(struct names_module *module)
 {
-	names_shared_close(module->shared);
+	names_library_cache_close(module->shared);
 	symbol_table_fini(&module->symbols);
 	loops_close(module->loops);
 	dwarf_module_close(module->dwarf);
-	dwarf_package_close(module->package);
+	dwp_close(module->package);
 	names_gpu_close(module->gpu);
 	module_elf_close(&module->mini);
 	module_elf_close(&module->unpacked_alternate);
 	module_elf_close(&module->unpacked);
-	module_files_close(&module->files);
+	debug_files_close(&module->files);
 	arena_fini(&module->arena);
 	free(module->path);
 	free(module->real_path);
@@ -75,14 +75,14 @@ static void module_open_gpu(struct names_module *module)
 	}
 }
 
-static void module_open_files(
-	struct names_module *module, const struct symbol_request *request, const struct module_search *search)
+static void module_open_files(struct names_module *module, const struct symbol_request *request,
+	const struct debug_files_search *search)
 {
 	struct error error = {0};
 
 	if (module->level == NAMES_NONE || request->kind == STORE_MODULE_JIT)
 		return;
-	if (module_files_open(&module->files, request, search, &error)) {
+	if (debug_files_open(&module->files, request, search, &error)) {
 		names_module_lacks(module, error.text);
 		return;
 	}
@@ -100,10 +100,10 @@ static void package_open(struct names_module *module, const struct module_elf *d
 
 	snprintf(path, sizeof path, "%s.dwp", module->real_path[0] ? module->real_path : debug->path);
 	if (debug->fd >= 0)
-		module->package = dwarf_package_open(path);
+		module->package = dwp_open(path);
 	if (!module->package && debug->fd >= 0) {
 		snprintf(path, sizeof path, "%s.dwp", debug->path);
-		module->package = dwarf_package_open(path);
+		module->package = dwp_open(path);
 	}
 }
 
@@ -116,14 +116,14 @@ static int dwarf_open_kept(struct names_module *module, const struct module_elf 
 	int place = -1, own = -1, rc;
 
 	package_open(module, debug);
-	if (unpacked_open(&module->unpacked, debug, module->kept)) {
+	if (debug_cache_open(&module->unpacked, debug, module->kept)) {
 		read = &module->unpacked;
 		place = debug->fd;
 	}
-	if (unpacked_open(&module->unpacked_alternate, alternate, module->kept))
+	if (debug_cache_open(&module->unpacked_alternate, alternate, module->kept))
 		alternate = &module->unpacked_alternate;
 	if (module->package)
-		place = dwarf_package_place(module->package);
+		place = dwp_place(module->package);
 	if (place >= 0)
 		own = fcntl(read->fd, F_DUPFD_CLOEXEC, 0);
 	if (own >= 0)
@@ -197,7 +197,7 @@ static void module_open_shared(
 	snprintf(key + used, sizeof key - used, "debug %d symbols %d loops %d\n",
 		module_elf_has_debug(module->files.binary.elf),
 		module_elf_has_symbols(module->files.binary.elf), module->wants_loops);
-	module->shared = names_shared_open(directory, &identity, key, &is_damaged);
+	module->shared = names_library_cache_open(directory, &identity, key, &is_damaged);
 	if (is_damaged)
 		names_module_lacks(
 			module, "the names kept from earlier runs are damaged and were found anew");

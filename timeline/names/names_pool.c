@@ -8,9 +8,9 @@
 
 #include "timeline/names/names_fork.h"
 
-struct names_crew {
+struct names_pool {
 	unsigned jobs;
-	struct names_worker *workers[NAMES_CREW_MAX];
+	struct names_worker *workers[NAMES_POOL_MAX];
 };
 
 static unsigned jobs_default(void)
@@ -20,49 +20,49 @@ static unsigned jobs_default(void)
 	return sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : (unsigned)(CPU_COUNT(&cpus) + 1) / 2;
 }
 
-int names_crew_open(
-	struct names_crew **out, const struct names_options *options, unsigned jobs, struct error *error)
+int names_pool_open(
+	struct names_pool **out, const struct names_options *options, unsigned jobs, struct error *error)
 {
-	struct names_crew *crew = calloc(1, sizeof *crew);
+	struct names_pool *pool = calloc(1, sizeof *pool);
 	int rc = 0;
 
-	*out = crew;
-	if (!crew)
+	*out = pool;
+	if (!pool)
 		return error_memory(error);
 	jobs = jobs ? jobs : jobs_default();
-	crew->jobs = jobs < NAMES_CREW_MAX ? jobs : NAMES_CREW_MAX;
-	for (unsigned i = 0; i < crew->jobs && !rc; i++)
-		rc = names_worker_open(&crew->workers[i], options, error);
+	pool->jobs = jobs < NAMES_POOL_MAX ? jobs : NAMES_POOL_MAX;
+	for (unsigned i = 0; i < pool->jobs && !rc; i++)
+		rc = names_worker_open(&pool->workers[i], options, error);
 	return rc;
 }
 
-void names_crew_close(struct names_crew *crew)
+void names_pool_close(struct names_pool *pool)
 {
-	if (!crew)
+	if (!pool)
 		return;
-	for (unsigned i = 0; i < crew->jobs; i++)
-		names_worker_close(crew->workers[i]);
-	free(crew);
+	for (unsigned i = 0; i < pool->jobs; i++)
+		names_worker_close(pool->workers[i]);
+	free(pool);
 }
 
-static bool is_large(const struct names_crew *crew, const struct names_task *task)
+static bool is_large(const struct names_pool *pool, const struct names_task *task)
 {
-	return crew->jobs > 1 && task->request.offset_count >= NAMES_SPLIT_MIN;
+	return pool->jobs > 1 && task->request.offset_count >= NAMES_FORK_MIN;
 }
 
 /* One after the other, each by all processes. */
-static int ask_large(struct names_crew *crew, struct names_task *tasks, size_t count, struct error *error)
+static int ask_large(struct names_pool *pool, struct names_task *tasks, size_t count, struct error *error)
 {
-	struct names_worker *worker = crew->workers[0];
+	struct names_worker *worker = pool->workers[0];
 	int rc = 0;
 
 	for (size_t i = 0; i < count && rc >= 0; i++) {
 		struct names_task *task = &tasks[i];
 
-		if (!is_large(crew, task))
+		if (!is_large(pool, task))
 			continue;
 		rc = names_worker_begin(
-			worker, &task->request, crew->jobs, task->take, task->context, task->note, error);
+			worker, &task->request, pool->jobs, task->take, task->context, task->note, error);
 		while (!rc)
 			rc = names_worker_step(worker, error);
 	}
@@ -71,14 +71,14 @@ static int ask_large(struct names_crew *crew, struct names_task *tasks, size_t c
 
 /* Hands out the other tasks from the first one on; how many workers are at one. Negative: memory. */
 static int hand_out(
-	struct names_crew *crew, struct names_task **next, const struct names_task *end, struct error *error)
+	struct names_pool *pool, struct names_task **next, const struct names_task *end, struct error *error)
 {
 	int busy = 0;
 
-	for (unsigned i = 0; i < crew->jobs; i++) {
-		struct names_worker *worker = crew->workers[i];
+	for (unsigned i = 0; i < pool->jobs; i++) {
+		struct names_worker *worker = pool->workers[i];
 
-		while (*next < end && is_large(crew, *next))
+		while (*next < end && is_large(pool, *next))
 			++*next;
 		if (!names_worker_is_asking(worker) && *next < end) {
 			struct names_task *task = (*next)++;
@@ -94,22 +94,22 @@ static int hand_out(
 }
 
 /* A step of each worker that has something to say, after waiting until one has. */
-static int step(struct names_crew *crew, struct error *error)
+static int step(struct names_pool *pool, struct error *error)
 {
-	struct pollfd polls[NAMES_CREW_MAX];
+	struct pollfd polls[NAMES_POOL_MAX];
 	int wait_ms = 1000, rc = 0;
 
-	for (unsigned i = 0; i < crew->jobs; i++) {
-		bool is_asking = names_worker_is_asking(crew->workers[i]);
+	for (unsigned i = 0; i < pool->jobs; i++) {
+		bool is_asking = names_worker_is_asking(pool->workers[i]);
 
 		polls[i] = (struct pollfd){
-			.fd = is_asking ? names_worker_descriptor(crew->workers[i]) : -1, .events = POLLIN};
-		if (is_asking && names_worker_is_ready(crew->workers[i]))
+			.fd = is_asking ? names_worker_descriptor(pool->workers[i]) : -1, .events = POLLIN};
+		if (is_asking && names_worker_is_ready(pool->workers[i]))
 			wait_ms = 0;
 	}
-	poll(polls, crew->jobs, wait_ms);
-	for (unsigned i = 0; i < crew->jobs && rc >= 0; i++) {
-		struct names_worker *worker = crew->workers[i];
+	poll(polls, pool->jobs, wait_ms);
+	for (unsigned i = 0; i < pool->jobs && rc >= 0; i++) {
+		struct names_worker *worker = pool->workers[i];
 
 		if (!names_worker_is_asking(worker) || !(polls[i].revents || names_worker_is_ready(worker)))
 			continue;
@@ -120,15 +120,15 @@ static int step(struct names_crew *crew, struct error *error)
 	return rc < 0 ? rc : 0;
 }
 
-int names_crew_ask(struct names_crew *crew, struct names_task *tasks, size_t count, struct error *error)
+int names_pool_ask(struct names_pool *pool, struct names_task *tasks, size_t count, struct error *error)
 {
 	struct names_task *next = tasks;
-	int rc = ask_large(crew, tasks, count, error);
+	int rc = ask_large(pool, tasks, count, error);
 
 	if (rc)
 		return rc;
-	while ((rc = hand_out(crew, &next, tasks + count, error)) > 0) {
-		rc = step(crew, error);
+	while ((rc = hand_out(pool, &next, tasks + count, error)) > 0) {
+		rc = step(pool, error);
 		if (rc)
 			break;
 	}

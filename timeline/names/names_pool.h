@@ -10,9 +10,9 @@
 
 #include "timeline/names/names_worker.h"
 
-#define NAMES_CREW_MAX 16u
+#define NAMES_POOL_MAX 16u
 
-struct names_crew;
+struct names_pool;
 
 /* One question. */
 struct names_task {
@@ -23,11 +23,11 @@ struct names_task {
 };
 
 /* `jobs`: at most so many workers; 0: one for every two processors that this process may run on. */
-int names_crew_open(
-	struct names_crew **crew, const struct names_options *options, unsigned jobs, struct error *error);
-void names_crew_close(struct names_crew *crew);
+int names_pool_open(
+	struct names_pool **pool, const struct names_options *options, unsigned jobs, struct error *error);
+void names_pool_close(struct names_pool *pool);
 /* Asks them all; `take` is called for one answer at a time, in the order of a task's offsets, those of
  * several tasks mixed. Returns 0, or negative at the first failure, when the rest is not asked any more. */
-int names_crew_ask(struct names_crew *crew, struct names_task *tasks, size_t count, struct error *error);
+int names_pool_ask(struct names_pool *pool, struct names_task *tasks, size_t count, struct error *error);
 
 #endif

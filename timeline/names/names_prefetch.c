@@ -58,7 +58,7 @@ static bool module_find(struct names_module *module, uint64_t until_ns)
 	return true;
 }
 
-void names_modules_find_ahead(struct names_module *modules, uint64_t budget_ns)
+void names_prefetch_modules(struct names_module *modules, uint64_t budget_ns)
 {
 	uint64_t until_ns = cpu_ns() + budget_ns;
 

@@ -65,8 +65,8 @@ static bool worker_answer(struct names *names, const struct symbol_request *requ
 
 	if (names_module(names, request, level, &module, NULL))
 		return false;
-	if (parts > 1 && request->offset_count >= NAMES_SPLIT_MIN && names_module_is_forkable(module))
-		split = names_split_answer(module, request, parts, fd, &done.message);
+	if (parts > 1 && request->offset_count >= NAMES_FORK_MIN && names_module_is_forkable(module))
+		split = names_fork_answer(module, request, parts, fd, &done.message);
 	going = split > 0 || (!split && answer_alone(module, request, fd));
 	if (!split)
 		done.message = names_module_note(module);
@@ -101,7 +101,7 @@ static void worker_run(int fd, const struct names_options *options)
 		free(offsets);
 	}
 	if (going)
-		names_find_ahead(names);
+		names_prefetch(names);
 	names_end(names);
 }
 

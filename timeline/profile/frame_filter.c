@@ -12,14 +12,14 @@
 
 static const char *const kind_names[] = {"self", "below", "all"};
 
-const char *elide_kind_name(enum elide_kind kind)
+const char *frame_filter_kind_name(enum frame_filter_kind kind)
 {
 	return kind_names[kind];
 }
 
-int elide_kind_find(const char *name, size_t name_bytes)
+int frame_filter_kind_find(const char *name, size_t name_bytes)
 {
-	for (int i = 0; i < ELIDE_KIND_COUNT; i++)
+	for (int i = 0; i < FRAME_FILTER_KIND_COUNT; i++)
 		if (strlen(kind_names[i]) == name_bytes && strncmp(kind_names[i], name, name_bytes) == 0)
 			return i;
 	return -1;
@@ -35,7 +35,7 @@ struct work {
 	size_t count;
 };
 
-static int match(const struct profile_row *row, const struct elide_pattern *patterns, size_t count)
+static int match(const struct profile_row *row, const struct frame_filter_pattern *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!patterns[i].is_off && glob_match(patterns[i].glob, row->name))
@@ -89,18 +89,18 @@ static void take_row(struct work *work, size_t at, int kind)
 		work->stays_as[at] = parent;
 		return;
 	}
-	if (kind < 0 || kind == ELIDE_BELOW) {
+	if (kind < 0 || kind == FRAME_FILTER_BELOW) {
 		keep(work, at, parent);
-		work->is_cut[at] = kind == ELIDE_BELOW;
-		if (kind == ELIDE_BELOW && work->is_top_down && work->profile->metric_count)
+		work->is_cut[at] = kind == FRAME_FILTER_BELOW;
+		if (kind == FRAME_FILTER_BELOW && work->is_top_down && work->profile->metric_count)
 			memcpy(&work->exclusive[work->stays_as[at] * work->profile->metric_count],
 				row->inclusive, work->profile->metric_count * sizeof(*row->inclusive));
 		return;
 	}
 	if (work->is_top_down && has_cost_of_its_own(row))
-		give(work, parent, kind == ELIDE_ALL ? row->inclusive : row->exclusive);
+		give(work, parent, kind == FRAME_FILTER_ALL ? row->inclusive : row->exclusive);
 	work->stays_as[at] = parent;
-	work->is_cut[at] = kind == ELIDE_ALL;
+	work->is_cut[at] = kind == FRAME_FILTER_ALL;
 }
 
 /* Children of a row that went come behind those of its parent: parents first, each subtree together again. */
@@ -145,8 +145,8 @@ static int order_rows(struct work *work, struct arena *arena)
 	return 0;
 }
 
-int elide_rows(struct profile *profile, bool is_top_down, const struct elide_pattern *patterns, size_t count,
-	struct arena *arena, struct error *error)
+int frame_filter_rows(struct profile *profile, bool is_top_down, const struct frame_filter_pattern *patterns,
+	size_t count, struct arena *arena, struct error *error)
 {
 	struct work work = {.profile = profile, .is_top_down = is_top_down};
 	int result = -1;

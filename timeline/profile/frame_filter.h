@@ -18,19 +18,19 @@
 #include "store/base/arena.h"
 #include "timeline/profile/profile.h"
 
-enum elide_kind { ELIDE_SELF, ELIDE_BELOW, ELIDE_ALL, ELIDE_KIND_COUNT };
-const char *elide_kind_name(enum elide_kind kind);
-int elide_kind_find(const char *name, size_t name_bytes); /* -1: none */
+enum frame_filter_kind { FRAME_FILTER_SELF, FRAME_FILTER_BELOW, FRAME_FILTER_ALL, FRAME_FILTER_KIND_COUNT };
+const char *frame_filter_kind_name(enum frame_filter_kind kind);
+int frame_filter_kind_find(const char *name, size_t name_bytes); /* -1: none */
 
-struct elide_pattern {
-	enum elide_kind kind;
+struct frame_filter_pattern {
+	enum frame_filter_kind kind;
 	const char *glob; /* of the row's name */
 	bool is_off;
 };
 
 /* Rows of `profile` that stay, with their costs, in `arena`; row 0 always stays. The inclusive total and the
  * sum of the functions' exclusive costs do not change. */
-int elide_rows(struct profile *profile, bool is_top_down, const struct elide_pattern *patterns, size_t count,
-	struct arena *arena, struct error *error);
+int frame_filter_rows(struct profile *profile, bool is_top_down, const struct frame_filter_pattern *patterns,
+	size_t count, struct arena *arena, struct error *error);
 
 #endif

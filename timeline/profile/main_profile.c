@@ -198,7 +198,7 @@ static int work(struct program_call *call, struct error *error)
 			       ? error_set(error, ERROR_USAGE, "--source is of one run, not with --merge")
 			       : work_merge(call, choice, error);
 	rc = coverage_require(call->run, call->select, error);
-	if (rc == 0 && select_derived(call->select))
+	if (rc == 0 && select_state_metrics(call->select))
 		rc = select_require_sums(call->select, error);
 	if (rc == 0 && choice->source)
 		return work_source(call, choice, error);
@@ -223,7 +223,7 @@ static const struct program program = {
 	.name = "hpct-profile",
 	.about = "weights of a window by calling context",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_DERIVED | PROGRAM_GPU,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_GPU,
 	.refused = "by op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,

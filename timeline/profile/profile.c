@@ -54,8 +54,8 @@ static int sum_samples(
 	if (rc == 0)
 		rc = window_add_values(*window, streams, count, begin_ns, end_ns, error);
 	if (rc == 0)
-		rc = derived_add_weights(*window, run, streams, count, select_begin_ns(select),
-			select_end_ns(select), select_derived(select), error);
+		rc = state_metrics_add_weights(*window, run, streams, count, select_begin_ns(select),
+			select_end_ns(select), select_state_metrics(select), error);
 	if (rc == 0)
 		rc = gpu_metric_add_weights(
 			*window, run, streams, count, begin_ns, end_ns, select_gpu(select), error);
@@ -87,12 +87,12 @@ static bool add_line(struct scope_sums *sums, const struct run_context *context,
 	if (context->scope == UINT32_MAX ||
 		((!context->file[0] || context->line == 0) && context->loop == RUN_LOOP_NONE))
 		return true;
-	line = numbering_put(&sums->lines, &key, &is_new);
-	if (line == NUMBERING_NONE)
+	line = key_ids_put(&sums->lines, &key, &is_new);
+	if (line == KEY_IDS_NONE)
 		return false;
 	if (is_new && (line & (line - 1)) == 0) { /* room doubles at each power of two */
-		size_t room = line == 0 ? 1 : (size_t)line * 2;
-		void *values = reallocarray(sums->line_values, room, row * sizeof *sums->line_values);
+		size_t capacity = line == 0 ? 1 : (size_t)line * 2;
+		void *values = reallocarray(sums->line_values, capacity, row * sizeof *sums->line_values);
 
 		if (!values)
 			return false;
@@ -139,13 +139,13 @@ static void sum_subtrees(struct scope_sums *sums, const struct profile *profile)
 	for (uint32_t scope = sums->scope_count; scope-- > 0;) {
 		uint32_t parent = run_scope(sums->run, scope)->parent;
 
-		if (sums->met[scope] && parent != TREE_NONE)
+		if (sums->met[scope] && parent != PROFILE_TREE_NONE)
 			sums->met[parent] |= SCOPE_MET_BELOW;
 		for (size_t m = 0; m < row; m++) {
 			union profile_value *own = &sums->inclusive[scope * row + m];
 
 			value_add(&profile->metrics[m], own, sums->exclusive[scope * row + m]);
-			if (parent != TREE_NONE)
+			if (parent != PROFILE_TREE_NONE)
 				value_add(&profile->metrics[m], &sums->inclusive[parent * row + m], *own);
 		}
 	}
@@ -193,7 +193,7 @@ static int sum_scopes(struct scope_sums *sums, const struct profile *profile, co
 
 void scope_sums_fini(struct scope_sums *sums)
 {
-	numbering_fini(&sums->lines);
+	key_ids_fini(&sums->lines);
 	free(sums->line_values);
 	free(sums->inclusive);
 	free(sums->exclusive);
@@ -211,7 +211,7 @@ static bool has_met(const struct scope_sums *sums)
 /* ---- the whole ---- */
 
 static int build_view(
-	struct tree *tree, const struct scope_sums *sums, enum profile_view view, uint32_t depth)
+	struct profile_tree *tree, const struct scope_sums *sums, enum profile_view view, uint32_t depth)
 {
 	switch (view) {
 	case PROFILE_BOTTOM_UP:
@@ -227,16 +227,16 @@ static int build_view(
 static int make_rows(struct profile *profile, const struct scope_sums *sums, const struct select *select,
 	enum profile_view view, struct arena *arena, struct error *error)
 {
-	struct tree tree;
-	int rc = tree_init(&tree, profile->metrics, profile->metric_count);
+	struct profile_tree tree;
+	int rc = profile_tree_init(&tree, profile->metrics, profile->metric_count);
 
 	if (rc == 0)
 		rc = build_view(&tree, sums, view, select_depth(select));
 	if (rc == 0)
 		profile_ratios(profile, tree.values, 2 * (size_t)tree.nodes.count);
 	rc = rc < 0 ? error_memory(error)
-		    : tree_rows(&tree, sums->run, select_depth(select), profile, arena, error);
-	tree_fini(&tree);
+		    : profile_tree_rows(&tree, sums->run, select_depth(select), profile, arena, error);
+	profile_tree_fini(&tree);
 	return rc;
 }
 
@@ -248,7 +248,7 @@ int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run
 
 	*profile = (struct profile){0};
 	*sums = (struct scope_sums){.run = run};
-	numbering_init(&sums->lines, sizeof(struct line_key));
+	key_ids_init(&sums->lines, sizeof(struct line_key));
 	rc = sum_samples(&window, run, select, error);
 	if (rc == 0)
 		rc = profile_metrics_find(profile, run, select, window, arena, error);

@@ -39,7 +39,7 @@ union profile_value {
 };
 
 struct profile_metric {
-	uint32_t metric; /* of the run, or derived_number(), gpu_metric_number() */
+	uint32_t metric; /* of the run, or state_metrics_number(), gpu_metric_number() */
 	const char *name, *unit;
 	bool is_real;
 };

@@ -22,7 +22,7 @@ struct merge {
 	size_t widest;	 /* metrics of a profile, at most */
 	bool is_top_down, has_difference;
 	const struct profile_row **like; /* by node: a row that it stands for */
-	size_t like_room;
+	size_t like_capacity;
 };
 
 /* ---- metrics ---- */
@@ -102,10 +102,11 @@ static int make_metrics(struct merge *merge, struct arena *arena, struct error *
 
 /* ---- rows ---- */
 
-static struct tree_key key_of(const struct merge *merge, const struct profile_row *row, uint32_t parent)
+static struct profile_tree_key key_of(
+	const struct merge *merge, const struct profile_row *row, uint32_t parent)
 {
 	struct store_hash hash = store_hash128(row->name, row->name_bytes);
-	struct tree_key key = {
+	struct profile_tree_key key = {
 		.what = hash.low, .file = hash.high, .parent = parent, .kind = (uint32_t)row->kind};
 
 	if (!merge->is_top_down) {
@@ -117,14 +118,14 @@ static struct tree_key key_of(const struct merge *merge, const struct profile_ro
 
 static bool put_like(struct merge *merge, uint32_t node, const struct profile_row *row)
 {
-	if (node >= merge->like_room) {
-		size_t room = merge->like_room ? merge->like_room * 2 : 256;
-		void *like = reallocarray(merge->like, room, sizeof *merge->like);
+	if (node >= merge->like_capacity) {
+		size_t capacity = merge->like_capacity ? merge->like_capacity * 2 : 256;
+		void *like = reallocarray(merge->like, capacity, sizeof *merge->like);
 
 		if (!like)
 			return false;
 		merge->like = like;
-		merge->like_room = room;
+		merge->like_capacity = capacity;
 	}
 	merge->like[node] = row;
 	return true;
@@ -139,7 +140,7 @@ static void spread(
 }
 
 /* `nodes`: by row. */
-static int put_rows(struct merge *merge, struct tree *tree, size_t of, uint32_t *nodes,
+static int put_rows(struct merge *merge, struct profile_tree *tree, size_t of, uint32_t *nodes,
 	union profile_value *values, struct error *error)
 {
 	const struct profile *profile = &merge->profiles[of];
@@ -147,19 +148,19 @@ static int put_rows(struct merge *merge, struct tree *tree, size_t of, uint32_t 
 	for (size_t i = 0; i < profile->count; i++) {
 		const struct profile_row *row = &profile->rows[i];
 		uint32_t known = tree->nodes.count;
-		struct tree_key key;
+		struct profile_tree_key key;
 
-		nodes[i] = TREE_ROOT;
+		nodes[i] = PROFILE_TREE_ROOT;
 		if (i) {
 			key = key_of(merge, row, nodes[row->parent]);
-			nodes[i] = tree_node(tree, &key);
+			nodes[i] = profile_tree_node(tree, &key);
 		}
 		if (tree->failed || ((i == 0 || nodes[i] == known) && !put_like(merge, nodes[i], row)))
 			return error_memory(error);
 		spread(merge, of, row->inclusive, values);
-		tree_add_inclusive(tree, nodes[i], values);
+		profile_tree_add_inclusive(tree, nodes[i], values);
 		spread(merge, of, row->exclusive, values);
-		tree_add_exclusive(tree, nodes[i], values);
+		profile_tree_add_exclusive(tree, nodes[i], values);
 	}
 	return 0;
 }
@@ -169,7 +170,7 @@ static double real_of(const struct profile_metric *metric, union profile_value v
 	return metric->is_real ? value.real : (double)value.number;
 }
 
-static void fill_differences(struct merge *merge, struct tree *tree)
+static void fill_differences(struct merge *merge, struct profile_tree *tree)
 {
 	const struct profile *merged = merge->merged;
 
@@ -185,7 +186,7 @@ static void fill_differences(struct merge *merge, struct tree *tree)
 	}
 }
 
-static int put_all(struct merge *merge, struct tree *tree, struct error *error)
+static int put_all(struct merge *merge, struct profile_tree *tree, struct error *error)
 {
 	union profile_value *values = calloc(merge->merged->metric_count + 1, sizeof *values);
 	size_t most = 0;
@@ -213,21 +214,21 @@ int profile_merge(struct profile *merged, const struct profile *profiles, const 
 		.merged = merged,
 		.is_top_down = is_top_down,
 		.has_difference = has_difference && count == 2};
-	struct tree tree = {0};
+	struct profile_tree tree = {0};
 	int rc;
 
 	*merged = (struct profile){0};
 	rc = make_metrics(&merge, arena, error);
-	if (rc == 0 && tree_init(&tree, merged->metrics, merged->metric_count) < 0)
+	if (rc == 0 && profile_tree_init(&tree, merged->metrics, merged->metric_count) < 0)
 		rc = error_memory(error);
 	if (rc == 0)
 		rc = put_all(&merge, &tree, error);
 	if (rc == 0 && merge.like) {
 		fill_differences(&merge, &tree);
 		tree.like = merge.like;
-		rc = tree_rows(&tree, NULL, UINT32_MAX, merged, arena, error);
+		rc = profile_tree_rows(&tree, NULL, UINT32_MAX, merged, arena, error);
 	}
-	tree_fini(&tree);
+	profile_tree_fini(&tree);
 	free(merge.like);
 	return rc;
 }

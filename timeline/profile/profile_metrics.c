@@ -46,14 +46,14 @@ static void put_metrics(struct profile *profile, const struct run *run, const st
 			put_metric(profile, run, m, first);
 }
 
-static void put_derived(struct profile *profile, const struct run *run, const struct select *select)
+static void put_state_metrics(struct profile *profile, const struct run *run, const struct select *select)
 {
-	for (unsigned d = 0; d < DERIVED_COUNT; d++)
-		if (select_derived(select) >> d & 1)
-			profile->metrics[profile->metric_count++] =
-				(struct profile_metric){.metric = derived_number(run, (enum derived_metric)d),
-					.name = derived_name((enum derived_metric)d),
-					.unit = "ns"};
+	for (unsigned d = 0; d < STATE_METRIC_COUNT; d++)
+		if (select_state_metrics(select) >> d & 1)
+			profile->metrics[profile->metric_count++] = (struct profile_metric){
+				.metric = state_metrics_number(run, (enum state_metric)d),
+				.name = state_metrics_name((enum state_metric)d),
+				.unit = "ns"};
 }
 
 /* Of those that a pattern names, only what there is. */
@@ -112,7 +112,7 @@ int profile_metrics_find(struct profile *profile, struct run *run, const struct 
 		mark_named(run, run_stream_read(run, streams[i])->metric, marks, count);
 	put_metrics(profile, run, select, marks, count, 2);
 	put_metrics(profile, run, select, marks, count, 1);
-	put_derived(profile, run, select);
+	put_state_metrics(profile, run, select);
 	put_gpu(profile, run, select, window);
 	order_metrics(profile, select);
 	return 0;

@@ -29,22 +29,22 @@ bool values_are_zero(const union profile_value *values, size_t count)
 
 /* ---- nodes ---- */
 
-int tree_init(struct tree *tree, const struct profile_metric *metrics, size_t metric_count)
+int profile_tree_init(struct profile_tree *tree, const struct profile_metric *metrics, size_t metric_count)
 {
-	struct tree_key root = {.parent = TREE_NONE, .kind = PROFILE_ROOT};
+	struct profile_tree_key root = {.parent = PROFILE_TREE_NONE, .kind = PROFILE_ROOT};
 
-	*tree = (struct tree){.metrics = metrics, .metric_count = metric_count};
-	numbering_init(&tree->nodes, sizeof(struct tree_key));
-	return tree_node(tree, &root) == TREE_ROOT ? 0 : -1;
+	*tree = (struct profile_tree){.metrics = metrics, .metric_count = metric_count};
+	key_ids_init(&tree->nodes, sizeof(struct profile_tree_key));
+	return profile_tree_node(tree, &root) == PROFILE_TREE_ROOT ? 0 : -1;
 }
 
-void tree_fini(struct tree *tree)
+void profile_tree_fini(struct profile_tree *tree)
 {
-	numbering_fini(&tree->nodes);
+	key_ids_fini(&tree->nodes);
 	free(tree->values);
 }
 
-static bool tree_widen(struct tree *tree)
+static bool tree_widen(struct profile_tree *tree)
 {
 	size_t capacity = tree->capacity ? tree->capacity * 2 : 256;
 	void *values =
@@ -57,14 +57,14 @@ static bool tree_widen(struct tree *tree)
 	return true;
 }
 
-uint32_t tree_node(struct tree *tree, const struct tree_key *key)
+uint32_t profile_tree_node(struct profile_tree *tree, const struct profile_tree_key *key)
 {
 	bool is_new;
-	uint32_t node = numbering_put(&tree->nodes, key, &is_new);
+	uint32_t node = key_ids_put(&tree->nodes, key, &is_new);
 
-	if (node == NUMBERING_NONE || (node == tree->capacity && !tree_widen(tree))) {
+	if (node == KEY_IDS_NONE || (node == tree->capacity && !tree_widen(tree))) {
 		tree->failed = true;
-		return TREE_NONE;
+		return PROFILE_TREE_NONE;
 	}
 	if (is_new)
 		memset(tree->values + node * 2 * tree->metric_count, 0,
@@ -72,21 +72,21 @@ uint32_t tree_node(struct tree *tree, const struct tree_key *key)
 	return node;
 }
 
-static void add(struct tree *tree, size_t at, const union profile_value *values)
+static void add(struct profile_tree *tree, size_t at, const union profile_value *values)
 {
 	for (size_t i = 0; i < tree->metric_count; i++)
 		value_add(&tree->metrics[i], &tree->values[at + i], values[i]);
 }
 
-void tree_add_inclusive(struct tree *tree, uint32_t node, const union profile_value *values)
+void profile_tree_add_inclusive(struct profile_tree *tree, uint32_t node, const union profile_value *values)
 {
-	if (node != TREE_NONE)
+	if (node != PROFILE_TREE_NONE)
 		add(tree, node * 2 * tree->metric_count, values);
 }
 
-void tree_add_exclusive(struct tree *tree, uint32_t node, const union profile_value *values)
+void profile_tree_add_exclusive(struct profile_tree *tree, uint32_t node, const union profile_value *values)
 {
-	if (node != TREE_NONE)
+	if (node != PROFILE_TREE_NONE)
 		add(tree, (node * 2 + 1) * tree->metric_count, values);
 }
 
@@ -95,12 +95,12 @@ void tree_add_exclusive(struct tree *tree, uint32_t node, const union profile_va
 /* A row before it has its place. */
 struct entry {
 	struct profile_row row;
-	uint32_t node, parent;	 /* nodes */
-	const struct tree *tree; /* for the comparison */
+	uint32_t node, parent;		 /* nodes */
+	const struct profile_tree *tree; /* for the comparison */
 };
 
-static bool name_row(
-	struct profile_row *row, const struct run *run, const struct tree_key *key, struct arena *arena)
+static bool name_row(struct profile_row *row, const struct run *run, const struct profile_tree_key *key,
+	struct arena *arena)
 {
 	const struct run_function *function = NULL;
 	const char *text = (const char *)(uintptr_t)key->what;
@@ -132,10 +132,10 @@ static bool name_row(
 	return row->name != NULL;
 }
 
-static bool fill_entry(struct entry *entry, const struct tree *tree, const struct run *run, uint32_t node,
-	struct arena *arena)
+static bool fill_entry(struct entry *entry, const struct profile_tree *tree, const struct run *run,
+	uint32_t node, struct arena *arena)
 {
-	const struct tree_key *key = numbering_key(&tree->nodes, node);
+	const struct profile_tree_key *key = key_ids_key(&tree->nodes, node);
 	struct profile_row *row = &entry->row;
 
 	entry->node = node;
@@ -149,7 +149,7 @@ static bool fill_entry(struct entry *entry, const struct tree *tree, const struc
 	row->module = "";
 	row->file = key->file ? (const char *)(uintptr_t)key->file : "";
 	row->line = key->line;
-	if (node == TREE_ROOT) {
+	if (node == PROFILE_TREE_ROOT) {
 		row->name = store_frame_name(STORE_FRAME_PROGRAM_ROOT);
 		row->name_bytes = strlen(row->name);
 		return true;
@@ -167,12 +167,12 @@ static int compare_values(const struct profile_metric *metric, union profile_val
 static int compare_entries(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
-	const struct tree *tree = a->tree;
+	const struct profile_tree *tree = a->tree;
 	size_t stride = 2 * tree->metric_count, shorter;
 	int order;
 
 	if (a->parent != b->parent)
-		return a->parent + 1 < b->parent + 1 ? -1 : 1; /* the root's, TREE_NONE, first */
+		return a->parent + 1 < b->parent + 1 ? -1 : 1; /* the root's, PROFILE_TREE_NONE, first */
 	if (tree->metric_count > 0) {
 		order = compare_values(
 			&tree->metrics[0], tree->values[a->node * stride], tree->values[b->node * stride]);
@@ -196,13 +196,13 @@ static int compare_entries(const void *left, const void *right)
 static void find_children(const struct entry *entries, uint32_t count, uint32_t *first)
 {
 	for (uint32_t i = 0; i <= count; i++)
-		first[i] = TREE_NONE;
+		first[i] = PROFILE_TREE_NONE;
 	for (uint32_t i = count; i-- > 1;)
 		first[entries[i].parent] = i;
 }
 
 static void place_row(
-	struct profile *profile, const struct tree *tree, const struct entry *entry, uint32_t parent)
+	struct profile *profile, const struct profile_tree *tree, const struct entry *entry, uint32_t parent)
 {
 	struct profile_row *row = &profile->rows[profile->count++];
 
@@ -214,7 +214,7 @@ static void place_row(
 }
 
 /* Preorder. `stack`: entries whose subtrees are not done, with their rows. */
-static void place_rows(struct profile *profile, const struct tree *tree, const struct entry *entries,
+static void place_rows(struct profile *profile, const struct profile_tree *tree, const struct entry *entries,
 	const uint32_t *first, uint32_t depth, uint32_t *stack)
 {
 	uint32_t count = tree->nodes.count, height = 0;
@@ -225,7 +225,7 @@ static void place_rows(struct profile *profile, const struct tree *tree, const s
 
 		place_row(profile, tree, &entries[next], parent);
 		child = first[entries[next].node];
-		if (child != TREE_NONE && profile->rows[profile->count - 1].depth < depth) {
+		if (child != PROFILE_TREE_NONE && profile->rows[profile->count - 1].depth < depth) {
 			stack[2 * height] = next;
 			stack[2 * height + 1] = parent;
 			height++;
@@ -244,8 +244,8 @@ static void place_rows(struct profile *profile, const struct tree *tree, const s
 	}
 }
 
-int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct profile *profile,
-	struct arena *arena, struct error *error)
+int profile_tree_rows(struct profile_tree *tree, const struct run *run, uint32_t depth,
+	struct profile *profile, struct arena *arena, struct error *error)
 {
 	uint32_t count = tree->nodes.count;
 	size_t values = (size_t)count * 2 * tree->metric_count;
@@ -259,7 +259,7 @@ int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct p
 	for (uint32_t i = 0; i < count && ok; i++)
 		ok = fill_entry(&entries[i], tree, run, i, arena);
 	if (ok && profile->rows) {
-		struct tree kept_tree = *tree;
+		struct profile_tree kept_tree = *tree;
 
 		if (values > 0)
 			memcpy(kept, tree->values, values * sizeof *kept);

@@ -11,20 +11,20 @@
 
 struct window;
 
-#define TREE_ROOT 0u
-#define TREE_NONE UINT32_MAX
+#define PROFILE_TREE_ROOT 0u
+#define PROFILE_TREE_NONE UINT32_MAX
 
 /* Where a node hangs and what it is: the same key is the same node. Strings are interned by the run. */
-struct tree_key {
+struct profile_tree_key {
 	uint64_t what; /* function, loop: its id; line: 0; file, module: the string */
 	uint64_t file; /* the string: position of the row */
 	uint32_t parent, kind, line, is_definition;
 };
 
-struct tree {
+struct profile_tree {
 	const struct profile_metric *metrics;
 	size_t metric_count;
-	struct numbering nodes;	     /* of tree_key */
+	struct key_ids nodes;	     /* of tree_key */
 	union profile_value *values; /* [node][inclusive, exclusive][metric] */
 	size_t capacity;
 	bool failed;
@@ -32,16 +32,16 @@ struct tree {
 };
 
 /* With the root alone; `metrics` must outlive it. Negative: memory is out. */
-int tree_init(struct tree *tree, const struct profile_metric *metrics, size_t metric_count);
-void tree_fini(struct tree *tree);
-/* The node, made if need be; TREE_NONE (and tree->failed) when memory is out. */
-uint32_t tree_node(struct tree *tree, const struct tree_key *key);
-void tree_add_inclusive(struct tree *tree, uint32_t node, const union profile_value *values);
-void tree_add_exclusive(struct tree *tree, uint32_t node, const union profile_value *values);
+int profile_tree_init(struct profile_tree *tree, const struct profile_metric *metrics, size_t metric_count);
+void profile_tree_fini(struct profile_tree *tree);
+/* The node, made if need be; PROFILE_TREE_NONE (and tree->failed) when memory is out. */
+uint32_t profile_tree_node(struct profile_tree *tree, const struct profile_tree_key *key);
+void profile_tree_add_inclusive(struct profile_tree *tree, uint32_t node, const union profile_value *values);
+void profile_tree_add_exclusive(struct profile_tree *tree, uint32_t node, const union profile_value *values);
 
 /* Sorted rows down to `depth`, in the arena. `run` names them, where `like` does not. */
-int tree_rows(struct tree *tree, const struct run *run, uint32_t depth, struct profile *profile,
-	struct arena *arena, struct error *error);
+int profile_tree_rows(struct profile_tree *tree, const struct run *run, uint32_t depth,
+	struct profile *profile, struct arena *arena, struct error *error);
 
 /* Metrics of the streams' time sources, those that were sampled besides, and derived ones go
  * to profile->metrics, which the arena has. 0 or negative. */
@@ -71,7 +71,7 @@ struct scope_sums {
 	uint32_t scope_count;
 	union profile_value *inclusive, *exclusive;
 	uint8_t *met;			  /* [scope] SCOPE_MET_*; 0: it has no row */
-	struct numbering lines;		  /* of line_key */
+	struct key_ids lines;		  /* of line_key */
 	union profile_value *line_values; /* [line][metric] */
 };
 
@@ -81,20 +81,20 @@ int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run
 void scope_sums_fini(struct scope_sums *sums);
 
 static inline const union profile_value *scope_inclusive(
-	const struct tree *tree, const struct scope_sums *sums, uint32_t scope)
+	const struct profile_tree *tree, const struct scope_sums *sums, uint32_t scope)
 {
 	return sums->inclusive + scope * tree->metric_count;
 }
 
 static inline const union profile_value *scope_exclusive(
-	const struct tree *tree, const struct scope_sums *sums, uint32_t scope)
+	const struct profile_tree *tree, const struct scope_sums *sums, uint32_t scope)
 {
 	return sums->exclusive + scope * tree->metric_count;
 }
 
 /* The views: fill the tree, whose root is there. Negative: memory is out. */
-int profile_top_down(struct tree *tree, const struct scope_sums *sums);
-int profile_flat(struct tree *tree, const struct scope_sums *sums);
-int profile_bottom_up(struct tree *tree, const struct scope_sums *sums, uint32_t depth);
+int profile_top_down(struct profile_tree *tree, const struct scope_sums *sums);
+int profile_flat(struct profile_tree *tree, const struct scope_sums *sums);
+int profile_bottom_up(struct profile_tree *tree, const struct scope_sums *sums, uint32_t depth);
 
 #endif

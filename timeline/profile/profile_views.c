@@ -17,7 +17,7 @@ static uint64_t text_key(const char *text)
 
 static bool is_root(const struct run_scope *scope)
 {
-	return scope->parent == TREE_NONE;
+	return scope->parent == PROFILE_TREE_NONE;
 }
 
 static enum profile_kind kind_of(const struct run_scope *scope)
@@ -36,52 +36,54 @@ static bool has_row(const struct scope_sums *sums, uint32_t scope)
 	return scope != RUN_SCOPE_PROGRAM_ROOT && sums->met[scope] & wanted;
 }
 
-static void add_root(struct tree *tree, const struct scope_sums *sums)
+static void add_root(struct profile_tree *tree, const struct scope_sums *sums)
 {
 	for (uint32_t scope = 0; scope < sums->scope_count; scope++)
 		if (is_root(run_scope(sums->run, scope)))
-			tree_add_inclusive(tree, TREE_ROOT, scope_inclusive(tree, sums, scope));
-	tree_add_exclusive(tree, TREE_ROOT, scope_exclusive(tree, sums, RUN_SCOPE_PROGRAM_ROOT));
+			profile_tree_add_inclusive(
+				tree, PROFILE_TREE_ROOT, scope_inclusive(tree, sums, scope));
+	profile_tree_add_exclusive(
+		tree, PROFILE_TREE_ROOT, scope_exclusive(tree, sums, RUN_SCOPE_PROGRAM_ROOT));
 }
 
 /* ---- loops ---- */
 
-static bool is_loop(const struct tree *tree, uint32_t node)
+static bool is_loop(const struct profile_tree *tree, uint32_t node)
 {
-	return node != TREE_NONE &&
-	       ((const struct tree_key *)numbering_key(&tree->nodes, node))->kind == PROFILE_LOOP;
+	return node != PROFILE_TREE_NONE &&
+	       ((const struct profile_tree_key *)key_ids_key(&tree->nodes, node))->kind == PROFILE_LOOP;
 }
 
-static uint32_t parent_of(const struct tree *tree, uint32_t node)
+static uint32_t parent_of(const struct profile_tree *tree, uint32_t node)
 {
-	return ((const struct tree_key *)numbering_key(&tree->nodes, node))->parent;
+	return ((const struct profile_tree_key *)key_ids_key(&tree->nodes, node))->parent;
 }
 
 /* The node of a loop below its scope's, made with those of the loops around it; the scope's for no loop. */
-static uint32_t loop_node(struct tree *tree, const struct run *run, uint32_t node, uint32_t loop)
+static uint32_t loop_node(struct profile_tree *tree, const struct run *run, uint32_t node, uint32_t loop)
 {
 	uint32_t chain[STORE_SCOPE_MAX], count = 0;
 
 	for (; loop != RUN_LOOP_NONE && count < STORE_SCOPE_MAX; loop = run_loop(run, loop)->parent)
 		chain[count++] = loop;
-	while (count && node != TREE_NONE) {
+	while (count && node != PROFILE_TREE_NONE) {
 		const struct run_loop *l = run_loop(run, chain[--count]);
-		struct tree_key key = {.what = chain[count],
+		struct profile_tree_key key = {.what = chain[count],
 			.file = text_key(l->file),
 			.parent = node,
 			.kind = PROFILE_LOOP,
 			.line = l->line};
 
-		node = tree_node(tree, &key);
+		node = profile_tree_node(tree, &key);
 	}
 	return node;
 }
 
 /* Is the loop's node the one that the scope, or one above it, was called in, or around that? */
-static bool is_called_in(const struct tree *tree, const struct scope_sums *sums, uint32_t loop,
+static bool is_called_in(const struct profile_tree *tree, const struct scope_sums *sums, uint32_t loop,
 	uint32_t scope, const uint32_t *called_in)
 {
-	for (; scope != TREE_NONE; scope = run_scope(sums->run, scope)->parent)
+	for (; scope != PROFILE_TREE_NONE; scope = run_scope(sums->run, scope)->parent)
 		for (uint32_t node = called_in[scope]; is_loop(tree, node); node = parent_of(tree, node))
 			if (node == loop)
 				return true;
@@ -90,52 +92,52 @@ static bool is_called_in(const struct tree *tree, const struct scope_sums *sums,
 
 /* Adds to a node that is a loop, and to the loops around it: something called or sampled there, in `scope`.
  * With `called_in` ([scope], flat view) a loop that is around the scope further up has it already. */
-static void add_loops(struct tree *tree, const struct scope_sums *sums, uint32_t node, uint32_t scope,
+static void add_loops(struct profile_tree *tree, const struct scope_sums *sums, uint32_t node, uint32_t scope,
 	const uint32_t *called_in, const union profile_value *values, bool is_own)
 {
 	for (; is_loop(tree, node); node = parent_of(tree, node)) {
 		if (!called_in || !is_called_in(tree, sums, node, scope, called_in))
-			tree_add_inclusive(tree, node, values);
+			profile_tree_add_inclusive(tree, node, values);
 		if (is_own)
-			tree_add_exclusive(tree, node, values);
+			profile_tree_add_exclusive(tree, node, values);
 	}
 }
 
 /* ---- lines ---- */
 
 /* Below the nodes of their scopes; `called_in` as add_loops() has it. */
-static void add_lines(
-	struct tree *tree, const struct scope_sums *sums, const uint32_t *nodes, const uint32_t *called_in)
+static void add_lines(struct profile_tree *tree, const struct scope_sums *sums, const uint32_t *nodes,
+	const uint32_t *called_in)
 {
 	for (uint32_t i = 0; i < sums->lines.count; i++) {
-		const struct line_key *line = numbering_key(&sums->lines, i);
+		const struct line_key *line = key_ids_key(&sums->lines, i);
 		const union profile_value *values = sums->line_values + i * tree->metric_count;
-		struct tree_key key = {.file = line->file, .kind = PROFILE_LINE, .line = line->line};
+		struct profile_tree_key key = {.file = line->file, .kind = PROFILE_LINE, .line = line->line};
 		uint32_t node;
 
-		if (nodes[line->scope] == TREE_NONE || values_are_zero(values, tree->metric_count))
+		if (nodes[line->scope] == PROFILE_TREE_NONE || values_are_zero(values, tree->metric_count))
 			continue;
 		key.parent = loop_node(tree, sums->run, nodes[line->scope], line->loop);
 		add_loops(tree, sums, key.parent, line->scope, called_in, values, true);
 		if (!line->line)
 			continue;
-		node = tree_node(tree, &key);
-		tree_add_inclusive(tree, node, values);
-		tree_add_exclusive(tree, node, values);
+		node = profile_tree_node(tree, &key);
+		profile_tree_add_inclusive(tree, node, values);
+		profile_tree_add_exclusive(tree, node, values);
 	}
 }
 
-/* Nodes of scopes, TREE_NONE at first. */
+/* Nodes of scopes, PROFILE_TREE_NONE at first. */
 static uint32_t *nodes_new(const struct scope_sums *sums)
 {
 	uint32_t *nodes = malloc(((size_t)sums->scope_count + 1) * sizeof *nodes);
 
 	for (uint32_t i = 0; nodes && i < sums->scope_count; i++)
-		nodes[i] = TREE_NONE;
+		nodes[i] = PROFILE_TREE_NONE;
 	return nodes;
 }
 
-static void set_definition(struct tree_key *key, const struct run *run, uint32_t function)
+static void set_definition(struct profile_tree_key *key, const struct run *run, uint32_t function)
 {
 	key->file = text_key(run_function(run, function)->file);
 	key->line = run_function(run, function)->line;
@@ -144,7 +146,7 @@ static void set_definition(struct tree_key *key, const struct run *run, uint32_t
 
 /* ---- top-down ---- */
 
-int profile_top_down(struct tree *tree, const struct scope_sums *sums)
+int profile_top_down(struct profile_tree *tree, const struct scope_sums *sums)
 {
 	uint32_t *nodes = nodes_new(sums);
 	int rc;
@@ -152,24 +154,24 @@ int profile_top_down(struct tree *tree, const struct scope_sums *sums)
 	if (!nodes)
 		return -1;
 	add_root(tree, sums);
-	nodes[RUN_SCOPE_PROGRAM_ROOT] = TREE_ROOT;
+	nodes[RUN_SCOPE_PROGRAM_ROOT] = PROFILE_TREE_ROOT;
 	for (uint32_t i = 1; i < sums->scope_count; i++) {
 		const struct run_scope *scope = run_scope(sums->run, i);
-		struct tree_key key = {
+		struct profile_tree_key key = {
 			.what = scope->function, .kind = kind_of(scope), .line = scope->call_line};
 
 		if (!sums->met[i])
 			continue;
 		key.parent = is_root(scope)
-				     ? TREE_ROOT
+				     ? PROFILE_TREE_ROOT
 				     : loop_node(tree, sums->run, nodes[scope->parent], scope->call_loop);
 		key.file = text_key(scope->call_file);
 		if (!is_root(scope) && is_root(run_scope(sums->run, scope->parent)))
 			set_definition(&key, sums->run, scope->function);
-		nodes[i] = tree_node(tree, &key);
+		nodes[i] = profile_tree_node(tree, &key);
 		add_loops(tree, sums, key.parent, scope->parent, NULL, scope_inclusive(tree, sums, i), false);
-		tree_add_inclusive(tree, nodes[i], scope_inclusive(tree, sums, i));
-		tree_add_exclusive(tree, nodes[i], scope_exclusive(tree, sums, i));
+		profile_tree_add_inclusive(tree, nodes[i], scope_inclusive(tree, sums, i));
+		profile_tree_add_exclusive(tree, nodes[i], scope_exclusive(tree, sums, i));
 	}
 	add_lines(tree, sums, nodes, NULL);
 	rc = tree->failed ? -1 : 0;
@@ -185,59 +187,61 @@ struct home {
 };
 
 static struct home home_of(
-	struct tree *tree, const struct scope_sums *sums, const struct home *homes, uint32_t i)
+	struct profile_tree *tree, const struct scope_sums *sums, const struct home *homes, uint32_t i)
 {
 	const struct run_scope *scope = run_scope(sums->run, i);
 	const struct run_function *function = run_function(sums->run, scope->function);
-	struct tree_key key = {
-		.what = text_key(function->module), .kind = PROFILE_MODULE, .parent = TREE_ROOT};
+	struct profile_tree_key key = {
+		.what = text_key(function->module), .kind = PROFILE_MODULE, .parent = PROFILE_TREE_ROOT};
 	struct home home;
 
-	if (scope->kind == RUN_SCOPE_INLINE && homes[scope->parent].node != TREE_NONE) {
+	if (scope->kind == RUN_SCOPE_INLINE && homes[scope->parent].node != PROFILE_TREE_NONE) {
 		home = homes[scope->parent];
-		key = (struct tree_key){.what = scope->function,
+		key = (struct profile_tree_key){.what = scope->function,
 			.file = text_key(scope->call_file),
 			.parent = loop_node(tree, sums->run, home.node, scope->call_loop),
 			.kind = PROFILE_INLINE,
 			.line = scope->call_line};
-		home.node = tree_node(tree, &key);
+		home.node = profile_tree_node(tree, &key);
 		return home;
 	}
-	home.module = tree_node(tree, &key);
-	key = (struct tree_key){
+	home.module = profile_tree_node(tree, &key);
+	key = (struct profile_tree_key){
 		.what = text_key(function->file), .kind = PROFILE_FILE, .parent = home.module};
-	home.file = tree_node(tree, &key);
-	key = (struct tree_key){.what = scope->function, .kind = PROFILE_FUNCTION, .parent = home.file};
+	home.file = profile_tree_node(tree, &key);
+	key = (struct profile_tree_key){
+		.what = scope->function, .kind = PROFILE_FUNCTION, .parent = home.file};
 	set_definition(&key, sums->run, scope->function);
-	home.node = tree_node(tree, &key);
+	home.node = profile_tree_node(tree, &key);
 	return home;
 }
 
 /* Adds the scope to those of its nodes that no caller of it is in: there it is the outermost. */
 static void add_outermost(
-	struct tree *tree, const struct scope_sums *sums, const struct home *homes, uint32_t i)
+	struct profile_tree *tree, const struct scope_sums *sums, const struct home *homes, uint32_t i)
 {
 	const union profile_value *values = scope_inclusive(tree, sums, i);
 	struct home home = homes[i];
 	uint32_t above = run_scope(sums->run, i)->parent;
 
 	/* a node found above has its file and module there too */
-	for (; above != TREE_NONE && home.node != TREE_NONE; above = run_scope(sums->run, above)->parent) {
+	for (; above != PROFILE_TREE_NONE && home.node != PROFILE_TREE_NONE;
+		above = run_scope(sums->run, above)->parent) {
 		if (homes[above].module == home.module)
-			home.module = TREE_NONE;
+			home.module = PROFILE_TREE_NONE;
 		if (homes[above].file == home.file)
-			home.file = TREE_NONE;
+			home.file = PROFILE_TREE_NONE;
 		if (homes[above].node == home.node)
-			home.node = TREE_NONE;
+			home.node = PROFILE_TREE_NONE;
 	}
-	tree_add_inclusive(tree, home.node, values);
-	tree_add_inclusive(tree, home.file, values);
-	tree_add_inclusive(tree, home.module, values);
+	profile_tree_add_inclusive(tree, home.node, values);
+	profile_tree_add_inclusive(tree, home.file, values);
+	profile_tree_add_inclusive(tree, home.module, values);
 }
 
 /* A loop holds what is called in it. */
-static void add_callers_loops(struct tree *tree, const struct scope_sums *sums, const struct home *homes,
-	uint32_t *called_in, uint32_t i)
+static void add_callers_loops(struct profile_tree *tree, const struct scope_sums *sums,
+	const struct home *homes, uint32_t *called_in, uint32_t i)
 {
 	const struct run_scope *scope = run_scope(sums->run, i);
 	uint32_t node;
@@ -249,7 +253,7 @@ static void add_callers_loops(struct tree *tree, const struct scope_sums *sums, 
 	called_in[i] = node;
 }
 
-int profile_flat(struct tree *tree, const struct scope_sums *sums)
+int profile_flat(struct profile_tree *tree, const struct scope_sums *sums)
 {
 	struct home *homes = calloc((size_t)sums->scope_count + 1, sizeof *homes);
 	uint32_t *nodes = nodes_new(sums), *called_in = nodes_new(sums);
@@ -257,16 +261,16 @@ int profile_flat(struct tree *tree, const struct scope_sums *sums)
 
 	add_root(tree, sums);
 	for (uint32_t i = 0; i < sums->scope_count && rc == 0; i++) {
-		homes[i] = (struct home){TREE_NONE, TREE_NONE, TREE_NONE};
+		homes[i] = (struct home){PROFILE_TREE_NONE, PROFILE_TREE_NONE, PROFILE_TREE_NONE};
 		if (!has_row(sums, i))
 			continue;
 		homes[i] = home_of(tree, sums, homes, i);
 		nodes[i] = homes[i].node;
 		add_callers_loops(tree, sums, homes, called_in, i);
 		add_outermost(tree, sums, homes, i);
-		tree_add_exclusive(tree, homes[i].node, scope_exclusive(tree, sums, i));
-		tree_add_exclusive(tree, homes[i].file, scope_exclusive(tree, sums, i));
-		tree_add_exclusive(tree, homes[i].module, scope_exclusive(tree, sums, i));
+		profile_tree_add_exclusive(tree, homes[i].node, scope_exclusive(tree, sums, i));
+		profile_tree_add_exclusive(tree, homes[i].file, scope_exclusive(tree, sums, i));
+		profile_tree_add_exclusive(tree, homes[i].module, scope_exclusive(tree, sums, i));
 	}
 	if (rc == 0)
 		add_lines(tree, sums, nodes, called_in);
@@ -279,7 +283,7 @@ int profile_flat(struct tree *tree, const struct scope_sums *sums)
 /* ---- bottom-up ---- */
 
 struct bottom_up {
-	struct tree *tree;
+	struct profile_tree *tree;
 	const struct scope_sums *sums;
 	uint32_t depth;
 	uint32_t *active; /* [node] scopes on the path from the root that are in it */
@@ -302,11 +306,11 @@ static bool active_widen(struct bottom_up *work)
 
 static bool enter_node(struct bottom_up *work, uint32_t node, uint32_t scope)
 {
-	if (node == TREE_NONE || (node >= work->active_count && !active_widen(work)))
+	if (node == PROFILE_TREE_NONE || (node >= work->active_count && !active_widen(work)))
 		return false;
 	if (work->active[node]++ == 0)
-		tree_add_inclusive(work->tree, node, scope_inclusive(work->tree, work->sums, scope));
-	tree_add_exclusive(work->tree, node, scope_exclusive(work->tree, work->sums, scope));
+		profile_tree_add_inclusive(work->tree, node, scope_inclusive(work->tree, work->sums, scope));
+	profile_tree_add_exclusive(work->tree, node, scope_exclusive(work->tree, work->sums, scope));
 	return true;
 }
 
@@ -315,21 +319,22 @@ static bool visit(struct bottom_up *work, uint32_t scope_id, bool is_entering)
 {
 	const struct run *run = work->sums->run;
 	const struct run_scope *scope = run_scope(run, scope_id);
-	struct tree_key key = {.what = scope->function, .kind = PROFILE_FUNCTION, .parent = TREE_ROOT};
+	struct profile_tree_key key = {
+		.what = scope->function, .kind = PROFILE_FUNCTION, .parent = PROFILE_TREE_ROOT};
 
 	set_definition(&key, run, scope->function);
 	if (!has_row(work->sums, scope_id))
 		return true;
 	for (uint32_t depth = 1; depth <= work->depth; depth++) {
-		uint32_t node = tree_node(work->tree, &key);
+		uint32_t node = profile_tree_node(work->tree, &key);
 
 		if (is_entering && !enter_node(work, node, scope_id))
 			return false;
 		if (!is_entering && work->active)
 			work->active[node]--;
-		if (scope->parent == TREE_NONE || scope->parent == RUN_SCOPE_PROGRAM_ROOT)
+		if (scope->parent == PROFILE_TREE_NONE || scope->parent == RUN_SCOPE_PROGRAM_ROOT)
 			break;
-		key = (struct tree_key){
+		key = (struct profile_tree_key){
 			.parent = node, .file = text_key(scope->call_file), .line = scope->call_line};
 		scope = run_scope(run, scope->parent);
 		key.what = scope->function;
@@ -342,11 +347,11 @@ static bool visit(struct bottom_up *work, uint32_t scope_id, bool is_entering)
 static bool link_children(const struct scope_sums *sums, uint32_t *first, uint32_t *next)
 {
 	for (uint32_t i = 0; i < sums->scope_count; i++)
-		first[i] = next[i] = TREE_NONE;
+		first[i] = next[i] = PROFILE_TREE_NONE;
 	for (uint32_t i = sums->scope_count; i-- > 0;) {
 		uint32_t parent = run_scope(sums->run, i)->parent;
 
-		if (parent == TREE_NONE)
+		if (parent == PROFILE_TREE_NONE)
 			continue;
 		next[i] = first[parent];
 		first[parent] = i;
@@ -361,12 +366,12 @@ static bool walk_root(struct bottom_up *work, uint32_t root, const uint32_t *fir
 	bool ok = visit(work, at, true);
 
 	while (ok) {
-		if (first[at] != TREE_NONE) {
+		if (first[at] != PROFILE_TREE_NONE) {
 			at = first[at];
 			ok = visit(work, at, true);
 			continue;
 		}
-		while (ok && at != root && next[at] == TREE_NONE) {
+		while (ok && at != root && next[at] == PROFILE_TREE_NONE) {
 			ok = visit(work, at, false);
 			at = run_scope(work->sums->run, at)->parent;
 		}
@@ -379,7 +384,7 @@ static bool walk_root(struct bottom_up *work, uint32_t root, const uint32_t *fir
 	return ok;
 }
 
-int profile_bottom_up(struct tree *tree, const struct scope_sums *sums, uint32_t depth)
+int profile_bottom_up(struct profile_tree *tree, const struct scope_sums *sums, uint32_t depth)
 {
 	struct bottom_up work = {.tree = tree, .sums = sums, .depth = depth};
 	uint32_t *lists = calloc((size_t)sums->scope_count * 2 + 1, sizeof *lists);

@@ -19,9 +19,9 @@ struct summing {
 	struct scope_sums sums;
 	uint32_t *through; /* of each scope: the nearest one up, itself included, that is called from the file
 			    */
-	struct numbering lines;
+	struct key_ids lines;
 	union profile_value *values; /* [line][inclusive, exclusive][metric] */
-	size_t room;
+	size_t capacity;
 	const char *others[NAMED_MAX];
 	size_t other_count;
 };
@@ -62,7 +62,7 @@ static int path_choose(struct summing *at, const char *file, struct error *error
 
 	for (uint32_t i = 0; i < at->sums.lines.count; i++)
 		path_offer(at,
-			(const char *)(uintptr_t)((const struct line_key *)numbering_key(&at->sums.lines, i))
+			(const char *)(uintptr_t)((const struct line_key *)key_ids_key(&at->sums.lines, i))
 				->file,
 			file);
 	for (uint32_t scope = 0; scope < at->sums.scope_count; scope++)
@@ -81,18 +81,18 @@ static union profile_value *line_values(struct summing *at, uint32_t line)
 {
 	size_t row = 2 * at->result->profile.metric_count;
 	bool is_new;
-	uint32_t id = numbering_put(&at->lines, &line, &is_new);
+	uint32_t id = key_ids_put(&at->lines, &line, &is_new);
 
-	if (id == NUMBERING_NONE)
+	if (id == KEY_IDS_NONE)
 		return NULL;
-	if (id >= at->room) {
-		size_t room = at->room ? 2 * at->room : 64;
-		union profile_value *values = reallocarray(at->values, room, row * sizeof *values);
+	if (id >= at->capacity) {
+		size_t capacity = at->capacity ? 2 * at->capacity : 64;
+		union profile_value *values = reallocarray(at->values, capacity, row * sizeof *values);
 
 		if (!values)
 			return NULL;
 		at->values = values;
-		at->room = room;
+		at->capacity = capacity;
 	}
 	if (is_new)
 		memset(at->values + id * row, 0, row * sizeof *at->values);
@@ -120,7 +120,7 @@ static bool line_add(struct summing *at, uint32_t line, const union profile_valu
 /* Whether the path down to the scope goes through the line. */
 static bool is_passed(const struct summing *at, uint32_t scope, uint32_t line)
 {
-	while (scope != TREE_NONE && (scope = at->through[scope]) != TREE_NONE) {
+	while (scope != PROFILE_TREE_NONE && (scope = at->through[scope]) != PROFILE_TREE_NONE) {
 		const struct run_scope *called = run_scope(at->sums.run, scope);
 
 		if (called->call_line == line)
@@ -135,7 +135,7 @@ static bool sum_ends(struct summing *at)
 	size_t metrics = at->result->profile.metric_count;
 
 	for (uint32_t i = 0; i < at->sums.lines.count; i++) {
-		const struct line_key *key = numbering_key(&at->sums.lines, i);
+		const struct line_key *key = key_ids_key(&at->sums.lines, i);
 
 		if (key->file == (uint64_t)(uintptr_t)at->result->path &&
 			!line_add(at, key->line, at->sums.line_values + i * metrics, true,
@@ -152,11 +152,11 @@ static bool sum_calls(struct summing *at)
 
 	for (uint32_t i = 0; i < at->sums.scope_count; i++) {
 		const struct run_scope *scope = run_scope(at->sums.run, i);
-		bool is_called = scope->call_file == at->result->path && scope->parent != TREE_NONE;
+		bool is_called = scope->call_file == at->result->path && scope->parent != PROFILE_TREE_NONE;
 
-		at->through[i] = is_called		      ? i
-				 : scope->parent == TREE_NONE ? TREE_NONE
-							      : at->through[scope->parent];
+		at->through[i] = is_called			      ? i
+				 : scope->parent == PROFILE_TREE_NONE ? PROFILE_TREE_NONE
+								      : at->through[scope->parent];
 		if (is_called && !is_passed(at, scope->parent, scope->call_line) &&
 			!line_add(at, scope->call_line, at->sums.inclusive + i * metrics, false, true))
 			return false;
@@ -182,7 +182,8 @@ static int rows_make(struct summing *at, struct arena *arena, struct error *erro
 	if (!values || !total || !result->lines)
 		return error_memory(error);
 	for (uint32_t i = 0; i < at->sums.scope_count; i++)
-		for (size_t m = 0; m < metrics && run_scope(at->sums.run, i)->parent == TREE_NONE; m++)
+		for (size_t m = 0; m < metrics && run_scope(at->sums.run, i)->parent == PROFILE_TREE_NONE;
+			m++)
 			value_add(
 				&result->profile.metrics[m], &total[m], at->sums.inclusive[i * metrics + m]);
 	profile_ratios(&result->profile, total, 1);
@@ -191,7 +192,7 @@ static int rows_make(struct summing *at, struct arena *arena, struct error *erro
 	if (at->lines.count)
 		memcpy(values, at->values, at->lines.count * row * sizeof *values);
 	for (uint32_t i = 0; i < at->lines.count; i++)
-		result->lines[i] = (struct source_line){*(const uint32_t *)numbering_key(&at->lines, i),
+		result->lines[i] = (struct source_line){*(const uint32_t *)key_ids_key(&at->lines, i),
 			values + i * row, values + i * row + metrics};
 	result->count = at->lines.count;
 	if (result->count)
@@ -206,7 +207,7 @@ int source_lines_compute(struct source_lines *lines, struct run *run, const stru
 	int rc;
 
 	*lines = (struct source_lines){0};
-	numbering_init(&at.lines, sizeof(uint32_t));
+	key_ids_init(&at.lines, sizeof(uint32_t));
 	rc = scope_sums_init(&at.sums, &lines->profile, run, select, arena, error);
 	if (rc == 0)
 		rc = path_choose(&at, file, error);
@@ -219,7 +220,7 @@ int source_lines_compute(struct source_lines *lines, struct run *run, const stru
 		rc = rows_make(&at, arena, error);
 	free(at.through);
 	free(at.values);
-	numbering_fini(&at.lines);
+	key_ids_fini(&at.lines);
 	scope_sums_fini(&at.sums);
 	return rc;
 }

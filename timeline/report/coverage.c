@@ -138,8 +138,8 @@ static int share_times(void *own, struct window *window, uint32_t stream, uint64
 	struct error *error)
 {
 	struct coverage sums = {0};
-	const struct line_sink sink = {.own = &sums, .piece = take_piece, .sum = take_sum};
-	int code = line_sum(own, stream, begin_ns, end_ns, 63, &sink, error);
+	const struct state_sum_sink sink = {.own = &sums, .piece = take_piece, .sum = take_sum};
+	int code = state_sum(own, stream, begin_ns, end_ns, 63, &sink, error);
 	const struct window_time rows[] = {
 		{.state = EXTENT_WORK, .time_ns = sums.monitored_ns - sums.bare_ns},
 		{.state = EXTENT_UNKNOWN, .op = STORE_OP_THINNED, .time_ns = sums.bare_ns},
@@ -161,8 +161,8 @@ static int add_lines(struct coverage *coverage, struct run *run, const uint32_t 
 
 	if (code)
 		return code;
-	code = share_streams(window, run, streams, count, select_begin_ns(select), select_end_ns(select),
-		share_times, run, error);
+	code = parallel_sum_streams(window, run, streams, count, select_begin_ns(select),
+		select_end_ns(select), share_times, run, error);
 	rows = window_times(window, &row_count);
 	for (size_t i = 0; i < row_count; i++)
 		take_sum(coverage, &(struct extent){.state = rows[i].state, .op = rows[i].op},
@@ -176,11 +176,11 @@ int coverage_compute(
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(select, &count);
-	const struct line_sink sink = {.own = coverage, .piece = take_piece, .sum = take_sum};
+	const struct state_sum_sink sink = {.own = coverage, .piece = take_piece, .sum = take_sum};
 	int code;
 
 	coverage_count(coverage, run, select);
-	code = crowd_sum(
+	code = all_streams_sum(
 		run, streams, count, select_begin_ns(select), select_end_ns(select), &sink, NULL, error);
 	if (code)
 		return code < 0 ? code : 0;

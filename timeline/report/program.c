@@ -54,8 +54,8 @@ static int prepare(struct program_words *words, struct error *error)
 	rc = select_new(&call->select, error);
 	if (rc < 0)
 		return rc;
-	if (uses & PROGRAM_DERIVED)
-		select_take_derived(call->select);
+	if (uses & PROGRAM_STATE_METRICS)
+		select_take_state_metrics(call->select);
 	if (uses & PROGRAM_GPU)
 		select_take_gpu(call->select);
 	return 0;
@@ -132,8 +132,8 @@ int program_main(const struct program *program, void *own, int argc, char **argv
 
 	keep_freed();
 	program_standard_reserve();
-	cut_short_watch(program->name);
-	rc = (program->uses & (PROGRAM_RUN | PROGRAM_RUNS)) ? ranks_begin(&error) : 0;
+	sigbus_watch(program->name);
+	rc = (program->uses & (PROGRAM_RUN | PROGRAM_RUNS)) ? mpi_ranks_begin(&error) : 0;
 	if (rc == 0)
 		rc = parse_and_work(&words, &error);
 	if (rc == 0)
@@ -144,5 +144,5 @@ int program_main(const struct program *program, void *own, int argc, char **argv
 	if (call.run)
 		run_close(call.run);
 	arena_fini(&call.arena);
-	return ranks_end(rc < 0 ? error_report(&error, program->name) : 0);
+	return mpi_ranks_end(rc < 0 ? error_report(&error, program->name) : 0);
 }

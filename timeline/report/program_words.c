@@ -31,7 +31,7 @@ static int take_debug_path(void *own, const char *value, struct error *error)
 	struct program_words *words = own;
 
 	words->debug_paths[words->call->run_options.debug_path_count++] = value;
-	return module_search_check(value, error);
+	return debug_files_search_check(value, error);
 }
 
 static int take_debuginfod(void *own, const char *value, struct error *error)

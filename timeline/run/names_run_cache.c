@@ -14,7 +14,7 @@
 #include "store/read/reader.h"
 #include "timeline/run/names_run_cache_file.h"
 
-struct names_cache {
+struct names_run_cache {
 	struct store_reader *reader;
 	const struct store_module *modules;
 	uint32_t module_count;
@@ -35,7 +35,7 @@ static char *user_path(const char *run_path)
 	return path;
 }
 
-char *names_cache_path(const char *run_path, bool for_writing)
+char *names_run_cache_path(const char *run_path, bool for_writing)
 {
 	char *path = NULL;
 
@@ -47,10 +47,10 @@ char *names_cache_path(const char *run_path, bool for_writing)
 	return user_path(run_path);
 }
 
-int names_cache_open(struct names_cache **out, const char *run_path, struct error *error)
+int names_run_cache_open(struct names_run_cache **out, const char *run_path, struct error *error)
 {
-	char *path = names_cache_path(run_path, false);
-	struct names_cache *cache = calloc(1, sizeof *cache);
+	char *path = names_run_cache_path(run_path, false);
+	struct names_run_cache *cache = calloc(1, sizeof *cache);
 
 	*out = NULL;
 	if (!cache) {
@@ -67,7 +67,7 @@ int names_cache_open(struct names_cache **out, const char *run_path, struct erro
 	return 0;
 }
 
-void names_cache_close(struct names_cache *cache)
+void names_run_cache_close(struct names_run_cache *cache)
 {
 	if (!cache)
 		return;
@@ -77,7 +77,7 @@ void names_cache_close(struct names_cache *cache)
 
 /* The same file: by build id, else by kind and path. */
 static bool module_equal(
-	const struct names_cache *cache, uint32_t id, const struct store_module *module, const char *path)
+	const struct names_run_cache *cache, uint32_t id, const struct store_module *module, const char *path)
 {
 	const struct store_module *own = &cache->modules[id];
 
@@ -87,7 +87,8 @@ static bool module_equal(
 	return own->kind == module->kind && !strcmp(store_reader_text(cache->reader, own->path, NULL), path);
 }
 
-static uint32_t module_find(struct names_cache *cache, const struct store_module *module, const char *path)
+static uint32_t module_find(
+	struct names_run_cache *cache, const struct store_module *module, const char *path)
 {
 	if (cache->last && module_equal(cache, cache->last, module, path))
 		return cache->last;
@@ -97,7 +98,7 @@ static uint32_t module_find(struct names_cache *cache, const struct store_module
 	return 0;
 }
 
-int names_cache_find(struct names_cache *cache, const struct store_module *module, const char *path,
+int names_run_cache_find(struct names_run_cache *cache, const struct store_module *module, const char *path,
 	uint64_t offset, struct store_scope *scopes)
 {
 	uint32_t id = cache ? module_find(cache, module, path) : 0;
@@ -106,12 +107,12 @@ int names_cache_find(struct names_cache *cache, const struct store_module *modul
 	return count > 0 ? count : 0;
 }
 
-const struct store_reader *names_cache_reader(const struct names_cache *cache)
+const struct store_reader *names_run_cache_reader(const struct names_run_cache *cache)
 {
 	return cache->reader;
 }
 
-const char *names_cache_text(const struct names_cache *cache, uint32_t text, size_t *size_bytes)
+const char *names_run_cache_text(const struct names_run_cache *cache, uint32_t text, size_t *size_bytes)
 {
 	return store_reader_text(cache->reader, text, size_bytes);
 }

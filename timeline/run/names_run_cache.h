@@ -10,19 +10,19 @@
 #include "store/base/error.h"
 #include "store/store.h"
 
-struct names_cache;
+struct names_run_cache;
 
 /* NULL in *cache and 0 when there is none; a damaged one counts as none. Negative: memory. One thread. */
-int names_cache_open(struct names_cache **cache, const char *run_path, struct error *error);
-void names_cache_close(struct names_cache *cache);
+int names_run_cache_open(struct names_run_cache **cache, const char *run_path, struct error *error);
+void names_run_cache_close(struct names_run_cache *cache);
 /* Scopes of a frame into `scopes` (STORE_SCOPE_MAX), as store_reader_symbol() gives them but for text ids of
  * the cache; their number, 0: not there. What is there is better than what the run's own stores say. `path`
  * is the module's. A NULL cache has nothing. */
-int names_cache_find(struct names_cache *cache, const struct store_module *module, const char *path,
+int names_run_cache_find(struct names_run_cache *cache, const struct store_module *module, const char *path,
 	uint64_t offset, struct store_scope *scopes);
 /* Where the text ids are from. */
 struct store_reader;
-const struct store_reader *names_cache_reader(const struct names_cache *cache);
-const char *names_cache_text(const struct names_cache *cache, uint32_t text, size_t *size_bytes);
+const struct store_reader *names_run_cache_reader(const struct names_run_cache *cache);
+const char *names_run_cache_text(const struct names_run_cache *cache, uint32_t text, size_t *size_bytes);
 
 #endif

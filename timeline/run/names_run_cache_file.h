@@ -9,6 +9,6 @@
 #include <stdbool.h>
 
 /* The caller's to free; NULL: no memory, or a read-only run and no directory of the user's. */
-char *names_cache_path(const char *run_path, bool for_writing);
+char *names_run_cache_path(const char *run_path, bool for_writing);
 
 #endif

@@ -9,10 +9,10 @@
 #include "store/base/arena.h"
 #include "timeline/base/escape.h"
 
-struct place place_of(const struct run *run, uint32_t context_id, uint32_t depth)
+struct row_key row_key_of(const struct run *run, uint32_t context_id, uint32_t depth)
 {
 	const struct run_context *context = run_context(run, context_id);
-	struct place place = {UINT32_MAX, context->file, context->line, context->loop, context->scope};
+	struct row_key place = {UINT32_MAX, context->file, context->line, context->loop, context->scope};
 	uint32_t scope = context->scope, target;
 
 	if (scope == UINT32_MAX)
@@ -37,7 +37,7 @@ static bool is_python(const char *name)
 	return !strncmp(name, "py::", 4) && strchr(name + 4, ':');
 }
 
-bool place_is_script(const struct run_function *function)
+bool row_key_is_script(const struct run_function *function)
 {
 	const char *plus;
 
@@ -50,12 +50,12 @@ bool place_is_script(const struct run_function *function)
 /* The innermost scope of a script from there outwards; UINT32_MAX: there is none. */
 static uint32_t script_of(const struct run *run, uint32_t scope)
 {
-	while (scope != UINT32_MAX && !place_is_script(run_function(run, run_scope(run, scope)->function)))
+	while (scope != UINT32_MAX && !row_key_is_script(run_function(run, run_scope(run, scope)->function)))
 		scope = run_scope(run, scope)->parent;
 	return scope;
 }
 
-bool place_has_script(const struct run *run, uint32_t context)
+bool row_key_has_script(const struct run *run, uint32_t context)
 {
 	return script_of(run, run_context(run, context)->scope) != UINT32_MAX;
 }
@@ -65,7 +65,7 @@ static void put_text(struct store_bytes *out, const char *text)
 	escape_field(out, text, strlen(text));
 }
 
-static void put_line(struct store_bytes *out, const struct place *place)
+static void put_line(struct store_bytes *out, const struct row_key *place)
 {
 	char number[16];
 
@@ -89,7 +89,7 @@ static bool put_path(struct store_bytes *out, const struct run *run, uint32_t co
 	return path != NULL;
 }
 
-static void put_loop(struct store_bytes *out, const struct run *run, const struct place *place)
+static void put_loop(struct store_bytes *out, const struct run *run, const struct row_key *place)
 {
 	const struct run_loop *loop = place->loop == RUN_LOOP_NONE ? NULL : run_loop(run, place->loop);
 	char number[32];
@@ -134,7 +134,7 @@ static void put_inline(struct store_bytes *out, const struct run *run, uint32_t 
 
 /* Of the frame that the scope belongs to: a caller's when the path is cut. */
 static void put_instruction(
-	struct store_bytes *out, const struct run *run, uint32_t context, const struct place *place)
+	struct store_bytes *out, const struct run *run, uint32_t context, const struct row_key *place)
 {
 	uint32_t depth = place->scope == UINT32_MAX ? 0 : run_scope(run, place->scope)->depth, above;
 	const char *module;
@@ -154,39 +154,39 @@ static void put_instruction(
 	put_text(out, number);
 }
 
-bool place_put_key(
-	struct store_bytes *out, const struct run *run, uint32_t context, enum place_by by, uint32_t depth)
+bool row_key_put(
+	struct store_bytes *out, const struct run *run, uint32_t context, enum row_key_by by, uint32_t depth)
 {
-	struct place place = place_of(run, context, depth);
+	struct row_key place = row_key_of(run, context, depth);
 	const struct run_function *function =
 		place.function == UINT32_MAX ? NULL : run_function(run, place.function);
 
 	uint32_t script;
 
 	switch (by) {
-	case PLACE_PATH:
+	case ROW_KEY_PATH:
 		if (!put_path(out, run, context, depth))
 			return false;
 		break;
-	case PLACE_MODULE:
+	case ROW_KEY_MODULE:
 		put_text(out, function && function->module[0] ? function->module : "<unknown module>");
 		break;
-	case PLACE_LINE:
+	case ROW_KEY_LINE:
 		put_line(out, &place);
 		break;
-	case PLACE_LOOP:
+	case ROW_KEY_LOOP:
 		put_loop(out, run, &place);
 		break;
-	case PLACE_INLINE:
+	case ROW_KEY_INLINE:
 		put_inline(out, run, place.scope);
 		break;
-	case PLACE_FILE:
+	case ROW_KEY_FILE:
 		put_text(out, place.file && place.file[0] ? place.file : "<unknown file>");
 		break;
-	case PLACE_INSTRUCTION:
+	case ROW_KEY_INSTRUCTION:
 		put_instruction(out, run, context, &place);
 		break;
-	case PLACE_SCRIPT:
+	case ROW_KEY_SCRIPT:
 		script = script_of(run, place.scope);
 		if (script != UINT32_MAX)
 			function = run_function(run, run_scope(run, script)->function);

@@ -10,21 +10,21 @@
 #include "store/base/bytes.h"
 #include "timeline/run/run.h"
 
-enum place_by {
-	PLACE_FUNCTION, /* the innermost, be it inlined */
-	PLACE_PATH,
-	PLACE_MODULE,
-	PLACE_LINE,
-	PLACE_LOOP,	   /* the innermost: FILE:LINE of its header, MODULE+0xOFFSET without lines */
-	PLACE_INLINE,	   /* the function and what is inlined in it up to there, joined by ';' */
-	PLACE_FILE,	   /* that holds the line */
-	PLACE_INSTRUCTION, /* MODULE+0xOFFSET */
-	PLACE_SCRIPT /* the innermost function of a script (place_is_script), where the path has none the
+enum row_key_by {
+	ROW_KEY_FUNCTION, /* the innermost, be it inlined */
+	ROW_KEY_PATH,
+	ROW_KEY_MODULE,
+	ROW_KEY_LINE,
+	ROW_KEY_LOOP,	     /* the innermost: FILE:LINE of its header, MODULE+0xOFFSET without lines */
+	ROW_KEY_INLINE,	     /* the function and what is inlined in it up to there, joined by ';' */
+	ROW_KEY_FILE,	     /* that holds the line */
+	ROW_KEY_INSTRUCTION, /* MODULE+0xOFFSET */
+	ROW_KEY_SCRIPT /* the innermost function of a script (row_key_is_script), where the path has none the
 			innermost of all */
 };
 
 /* The function at the depth asked for, and the position and loop in it. */
-struct place {
+struct row_key {
 	uint32_t function; /* of the run; UINT32_MAX: no context */
 	const char *file;  /* "" when not known */
 	uint32_t line;
@@ -34,13 +34,13 @@ struct place {
 
 /* Of a context of the run, cut at `depth` frames from the root; its strings are the run's, until it is
  * renewed or closed. */
-struct place place_of(const struct run *run, uint32_t context, uint32_t depth);
+struct row_key row_key_of(const struct run *run, uint32_t context, uint32_t depth);
 /* Is it code that was made at run time and has a name: Python's, JavaScript's, Java's? What such a function
  * calls in an interpreter or a library, it asked for. */
-bool place_is_script(const struct run_function *function);
-bool place_has_script(const struct run *run, uint32_t context);
+bool row_key_is_script(const struct run_function *function);
+bool row_key_has_script(const struct run *run, uint32_t context);
 /* Appends the key's text, escaped, as the TSV prints it. False when memory is out. */
-bool place_put_key(
-	struct store_bytes *out, const struct run *run, uint32_t context, enum place_by by, uint32_t depth);
+bool row_key_put(
+	struct store_bytes *out, const struct run *run, uint32_t context, enum row_key_by by, uint32_t depth);
 
 #endif

@@ -34,16 +34,16 @@ const char *run_intern(struct run *run, const char *bytes, size_t size_bytes)
 
 	if (!size_bytes || size_bytes >= UINT32_MAX)
 		return "";
-	id = table_find(&run->texts, hash, text_equal, &text);
-	if (id != TABLE_NONE)
-		return ((struct run_text *)table_at(&run->texts, id))->bytes;
+	id = intern_table_find(&run->texts, hash, text_equal, &text);
+	if (id != INTERN_TABLE_NONE)
+		return ((struct run_text *)intern_table_at(&run->texts, id))->bytes;
 	text.bytes = arena_copy(&run->arena, bytes, size_bytes);
-	element = text.bytes ? table_add(&run->texts, &id) : NULL;
+	element = text.bytes ? intern_table_add(&run->texts, &id) : NULL;
 	if (!element)
 		return "";
 	*element = text;
 	/* Not indexed when memory is out: the next one like it gets a copy of its own. */
-	(void)table_index(&run->texts, id, hash);
+	(void)intern_table_index(&run->texts, id, hash);
 	return text.bytes;
 }
 
@@ -58,10 +58,10 @@ const char *run_intern_text(struct run *run, unsigned part, uint32_t text)
 /* ---- stores ---- */
 
 /* A copy beside its original would be counted with it. */
-static int refuse_twin(const struct run *run, const struct run_part *part, struct error *error)
+static int refuse_duplicate(const struct run *run, const struct run_part *part, struct error *error)
 {
 	for (unsigned i = 0; i < run->part_count; i++)
-		if (run_part_is_twin(&run->parts[i], part))
+		if (run_part_is_duplicate(&run->parts[i], part))
 			return error_set(error, ERROR_RUN,
 				"%s holds one recording twice, as %s and as %s: move one of them out of it",
 				run->path, run->parts[i].name, part->name);
@@ -88,7 +88,7 @@ static int part_open(struct run *run, const char *name, struct error *error)
 		return code;
 	}
 	part->origin_hash = run_part_origin_hash(part);
-	if (refuse_twin(run, part, error)) {
+	if (refuse_duplicate(run, part, error)) {
 		store_reader_close(part->reader);
 		free(part->path);
 		return -(int)ERROR_RUN;
@@ -160,13 +160,13 @@ static int copy_options(struct run *run, const struct run_options *options, stru
 
 static void init_tables(struct run *run)
 {
-	table_init(&run->texts, sizeof(struct run_text));
-	table_init(&run->streams, sizeof(struct run_line_state));
-	table_init(&run->lines, sizeof(struct run_line));
-	table_init(&run->contexts, sizeof(struct run_node));
-	table_init(&run->modules, sizeof(struct run_module));
-	table_init(&run->metrics, sizeof(struct run_metric));
-	table_init(&run->ops, sizeof(struct run_text));
+	intern_table_init(&run->texts, sizeof(struct run_text));
+	intern_table_init(&run->streams, sizeof(struct run_line_state));
+	intern_table_init(&run->lines, sizeof(struct run_line));
+	intern_table_init(&run->contexts, sizeof(struct run_node));
+	intern_table_init(&run->modules, sizeof(struct run_module));
+	intern_table_init(&run->metrics, sizeof(struct run_metric));
+	intern_table_init(&run->ops, sizeof(struct run_text));
 }
 
 int run_open(struct run **run, const char *path, const struct run_options *options, struct error *error)
@@ -187,7 +187,7 @@ int run_open(struct run **run, const char *path, const struct run_options *optio
 	if (!code)
 		code = parts_open(r, &changed, error);
 	if (!code && !r->options.no_cache)
-		code = names_cache_open(&r->names, r->path, error);
+		code = names_run_cache_open(&r->names, r->path, error);
 	if (!code)
 		code = catch_up(r, error);
 	if (code) {
@@ -215,23 +215,23 @@ void run_close(struct run *run)
 		part_close(&run->parts[i]);
 	for (size_t i = 0; run->debug_paths && i < run->options.debug_path_count; i++)
 		free(run->debug_paths[i]);
-	table_fini(&run->texts);
-	table_fini(&run->streams);
-	table_fini(&run->lines);
+	intern_table_fini(&run->texts);
+	intern_table_fini(&run->streams);
+	intern_table_fini(&run->lines);
 	free(run->places);
 	free(run->met);
 	store_bytes_fini(&run->identity);
-	table_fini(&run->contexts);
-	table_fini(&run->modules);
-	table_fini(&run->functions);
-	table_fini(&run->scopes);
-	table_fini(&run->frames);
-	table_fini(&run->frame_lines);
-	table_fini(&run->loops);
-	table_fini(&run->metrics);
-	table_fini(&run->ops);
+	intern_table_fini(&run->contexts);
+	intern_table_fini(&run->modules);
+	intern_table_fini(&run->functions);
+	intern_table_fini(&run->scopes);
+	intern_table_fini(&run->frames);
+	intern_table_fini(&run->frame_lines);
+	intern_table_fini(&run->loops);
+	intern_table_fini(&run->metrics);
+	intern_table_fini(&run->ops);
 	arena_fini(&run->arena);
-	names_cache_close(run->names);
+	names_run_cache_close(run->names);
 	run_kernels_free(run->kernels);
 	free(run->symbol);
 	free(run->debug_paths);

@@ -18,7 +18,7 @@ static const struct store_context *node_source(const struct run *run, const stru
 
 const struct run_node *run_node(const struct run *run, uint32_t context)
 {
-	struct run_node *node = table_at(&run->contexts, context);
+	struct run_node *node = intern_table_at(&run->contexts, context);
 
 	/* One store: the table is only room until a context is asked for. */
 	if (!run->parts[0].contexts)
@@ -61,20 +61,20 @@ static int unify(struct run *run, unsigned p, uint32_t id, const struct store_ha
 {
 	struct path_key key = {run, *hash};
 	struct run_node *node;
-	uint32_t context = TABLE_NONE;
+	uint32_t context = INTERN_TABLE_NONE;
 
 	/* The three that every store has keep their ids. */
 	if (id < STORE_CONTEXT_FIRST && p)
 		context = id;
 	if (id >= STORE_CONTEXT_FIRST)
-		context = table_find(&run->contexts, hash->low, path_equal, &key);
-	if (context == TABLE_NONE) {
-		node = table_add(&run->contexts, &context);
+		context = intern_table_find(&run->contexts, hash->low, path_equal, &key);
+	if (context == INTERN_TABLE_NONE) {
+		node = intern_table_add(&run->contexts, &context);
 		if (!node)
 			return error_memory(error);
 		node->part = p;
 		node->id = id;
-		if (id >= STORE_CONTEXT_FIRST && !table_index(&run->contexts, context, hash->low))
+		if (id >= STORE_CONTEXT_FIRST && !intern_table_index(&run->contexts, context, hash->low))
 			return error_memory(error);
 	}
 	run->parts[p].contexts[id] = context;
@@ -108,11 +108,11 @@ static int leave_identity(struct run *run, struct error *error)
 	if (!map)
 		return error_memory(error);
 	for (uint32_t id = 0; id < count; id++) {
-		struct run_node *node = table_at(&run->contexts, id);
+		struct run_node *node = intern_table_at(&run->contexts, id);
 
 		node->id = map[id] = id;
 		if (id >= STORE_CONTEXT_FIRST &&
-			!table_index(&run->contexts, id, run_context_hash(run, id).low)) {
+			!intern_table_index(&run->contexts, id, run_context_hash(run, id).low)) {
 			free(map);
 			return error_memory(error);
 		}
@@ -128,7 +128,7 @@ int run_contexts_renew(struct run *run, struct error *error)
 
 	store_reader_contexts(run->parts[0].reader, &count);
 	if (run->part_count == 1) {
-		if (!table_grow(&run->contexts, count))
+		if (!intern_table_grow(&run->contexts, count))
 			return error_memory(error);
 		run->parts[0].context_count = count;
 		return 0;

@@ -66,7 +66,7 @@ static bool has_same_streams(const struct run_part *a, const struct run_part *b)
 	return count > 0;
 }
 
-bool run_part_is_twin(const struct run_part *a, const struct run_part *b)
+bool run_part_is_duplicate(const struct run_part *a, const struct run_part *b)
 {
 	if (a->origin_hash != b->origin_hash || !has_same_facts(a, b))
 		return false;

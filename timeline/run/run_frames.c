@@ -29,21 +29,22 @@ static bool function_equal(const void *element, const void *key)
 /* UINT32_MAX when memory is out. */
 static uint32_t function_find(struct run *run, const struct run_function *function)
 {
-	uint64_t hash = table_hash(table_hash(0, (uintptr_t)function->name), (uintptr_t)function->module);
-	uint32_t id = table_find(&run->functions, hash, function_equal, function);
+	uint64_t hash = intern_table_hash(
+		intern_table_hash(0, (uintptr_t)function->name), (uintptr_t)function->module);
+	uint32_t id = intern_table_find(&run->functions, hash, function_equal, function);
 	struct run_function *element;
 
-	if (id != TABLE_NONE) {
-		element = table_at(&run->functions, id);
+	if (id != INTERN_TABLE_NONE) {
+		element = intern_table_at(&run->functions, id);
 		if (!*element->file) {
 			element->file = function->file;
 			element->line = function->line;
 		}
 		return id;
 	}
-	element = table_add(&run->functions, &id);
-	if (!element || !table_index(&run->functions, id, hash))
-		return TABLE_NONE;
+	element = intern_table_add(&run->functions, &id);
+	if (!element || !intern_table_index(&run->functions, id, hash))
+		return INTERN_TABLE_NONE;
 	*element = *function;
 	element->hash = run_function_hash(function->name, function->name_bytes);
 	return id;
@@ -84,13 +85,13 @@ static bool add_line(struct run *run, struct run_frame *frame, const struct run_
 	const struct run_frame_line *line)
 {
 	uint32_t id;
-	struct run_frame_line *element = table_add(&run->frame_lines, &id);
+	struct run_frame_line *element = intern_table_add(&run->frame_lines, &id);
 
 	if (!element)
 		return false;
 	*element = *line;
 	element->function = function_find(run, function);
-	if (element->function == TABLE_NONE)
+	if (element->function == INTERN_TABLE_NONE)
 		return false;
 	if (!frame->lines++)
 		frame->line = id;
@@ -186,20 +187,20 @@ static const char *loop_name(struct run *run, const struct run_module *module, c
 	return name;
 }
 
-/* TABLE_NONE when memory is out. */
+/* INTERN_TABLE_NONE when memory is out. */
 static uint32_t loop_find(struct run *run, const struct run_module *module, struct run_loop *key)
 {
-	uint64_t hash = table_hash(table_hash(key->parent, key->function), key->line);
+	uint64_t hash = intern_table_hash(intern_table_hash(key->parent, key->function), key->line);
 	struct run_loop *element;
 	uint32_t id;
 
-	hash = table_hash(table_hash(hash, (uintptr_t)key->file), key->start);
-	id = table_find(&run->loops, hash, loop_equal, key);
-	if (id != TABLE_NONE)
+	hash = intern_table_hash(intern_table_hash(hash, (uintptr_t)key->file), key->start);
+	id = intern_table_find(&run->loops, hash, loop_equal, key);
+	if (id != INTERN_TABLE_NONE)
 		return id;
-	element = table_add(&run->loops, &id);
-	if (!element || !table_index(&run->loops, id, hash))
-		return TABLE_NONE;
+	element = intern_table_add(&run->loops, &id);
+	if (!element || !intern_table_index(&run->loops, id, hash))
+		return INTERN_TABLE_NONE;
 	key->name = loop_name(run, module, key);
 	key->depth = key->parent == RUN_LOOP_NONE ? 1 : run_loop(run, key->parent)->depth + 1;
 	*element = *key;
@@ -215,7 +216,7 @@ static bool add_loop(struct run *run, struct run_frame *frame, const struct stor
 
 	if (!frame->lines)
 		return true;
-	line = table_at(&run->frame_lines, frame->line + frame->lines - 1);
+	line = intern_table_at(&run->frame_lines, frame->line + frame->lines - 1);
 	key.parent = line->loop;
 	key.function = line->function;
 	key.start = key.line ? 0 : s->start;
@@ -286,11 +287,11 @@ static bool resolve_native(struct run *run, struct run_frame *frame, unsigned pa
 	const struct run_module *module)
 {
 	struct run_function function;
-	int later = names_cache_find(run->names, &module->m, module->path, frame->offset, run->symbol);
+	int later = names_run_cache_find(run->names, &module->m, module->path, frame->offset, run->symbol);
 
 	frame->is_resolved = later > 0;
 	if (later > 0)
-		return add_scopes(run, frame, names_cache_reader(run->names), module, run->symbol, later);
+		return add_scopes(run, frame, names_run_cache_reader(run->names), module, run->symbol, later);
 	for (unsigned i = 0; i < run->part_count; i++) {
 		unsigned p = i ? (i <= part ? i - 1 : i) : part;
 		uint32_t id = p == part ? in_store : module_in(&run->parts[p], frame->module);
@@ -311,13 +312,13 @@ static const struct run_module *module_of(const struct run *run, unsigned part, 
 {
 	if (in_store == STORE_MODULE_RESERVED || in_store >= run->parts[part].module_count)
 		return NULL;
-	return table_at(&run->modules, run->parts[part].modules[in_store]);
+	return intern_table_at(&run->modules, run->parts[part].modules[in_store]);
 }
 
 struct run_frame *run_frame_get(struct run *run, unsigned part, const struct store_context *context)
 {
 	const struct run_module *module = module_of(run, part, context->module);
-	struct run_frame key = {SHARED, TABLE_NONE, context->offset}, *frame;
+	struct run_frame key = {SHARED, INTERN_TABLE_NONE, context->offset}, *frame;
 	uint64_t hash;
 	uint32_t id;
 	bool ok;
@@ -328,15 +329,15 @@ struct run_frame *run_frame_get(struct run *run, unsigned part, const struct sto
 		key.module = key.part == SHARED ? run->parts[part].modules[context->module] : context->module;
 	else if (context->module != STORE_MODULE_RESERVED)
 		key.offset = STORE_FRAME_UNKNOWN;
-	hash = table_hash(table_hash(key.part, key.module), key.offset);
-	id = table_find(&run->frames, hash, frame_equal, &key);
-	if (id == TABLE_NONE) {
-		frame = table_add(&run->frames, &id);
-		if (!frame || !table_index(&run->frames, id, hash))
+	hash = intern_table_hash(intern_table_hash(key.part, key.module), key.offset);
+	id = intern_table_find(&run->frames, hash, frame_equal, &key);
+	if (id == INTERN_TABLE_NONE) {
+		frame = intern_table_add(&run->frames, &id);
+		if (!frame || !intern_table_index(&run->frames, id, hash))
 			return NULL;
 		*frame = key;
 	}
-	frame = table_at(&run->frames, id);
+	frame = intern_table_at(&run->frames, id);
 	if (frame->is_known)
 		return frame;
 	frame->lines = 0;

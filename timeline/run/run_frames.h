@@ -10,7 +10,7 @@
 /* A (module, offset) that paths go through, and the functions that it stands for. */
 struct run_frame {
 	uint32_t part;	 /* SHARED, or the store whose text ids these are */
-	uint32_t module; /* of the run; of the store when it is one store's; TABLE_NONE: reserved */
+	uint32_t module; /* of the run; of the store when it is one store's; INTERN_TABLE_NONE: reserved */
 	uint64_t offset;
 	uint32_t line, lines; /* in frame_lines, outermost first */
 	bool is_resolved;     /* nothing better will come */

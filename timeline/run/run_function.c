@@ -16,13 +16,13 @@ struct cutter {
 	const char *name;
 	size_t size, at;
 	char *key;
-	size_t used, room;
+	size_t used, capacity;
 };
 
 static void put(struct cutter *c, size_t count)
 {
 	for (; count && c->at < c->size; count--, c->at++)
-		if (c->used < c->room)
+		if (c->used < c->capacity)
 			c->key[c->used++] = c->name[c->at];
 }
 

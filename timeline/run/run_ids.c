@@ -23,12 +23,12 @@ static bool module_equal(const void *element, const void *key)
 
 static uint64_t module_hash(const struct run_module *module)
 {
-	uint64_t hash = table_hash(module->m.kind, module->m.build_id_bytes);
+	uint64_t hash = intern_table_hash(module->m.kind, module->m.build_id_bytes);
 
 	if (!module->m.build_id_bytes)
-		return table_hash(hash, (uintptr_t)module->path);
+		return intern_table_hash(hash, (uintptr_t)module->path);
 	for (int i = 0; i < module->m.build_id_bytes; i++)
-		hash = table_hash(hash, module->m.build_id[i]);
+		hash = intern_table_hash(hash, module->m.build_id[i]);
 	return hash;
 }
 
@@ -45,12 +45,12 @@ static uint32_t module_unify(struct run *run, unsigned p, const struct store_mod
 	slash = strrchr(module.path, '/');
 	module.base = slash && slash[1] ? slash + 1 : module.path;
 	hash = module_hash(&module);
-	id = table_find(&run->modules, hash, module_equal, &module);
-	if (id != TABLE_NONE)
+	id = intern_table_find(&run->modules, hash, module_equal, &module);
+	if (id != INTERN_TABLE_NONE)
 		return id;
-	element = table_add(&run->modules, &id);
-	if (!element || !table_index(&run->modules, id, hash))
-		return TABLE_NONE;
+	element = intern_table_add(&run->modules, &id);
+	if (!element || !intern_table_index(&run->modules, id, hash))
+		return INTERN_TABLE_NONE;
 	*element = module;
 	return id;
 }
@@ -67,8 +67,8 @@ static int modules_renew(struct run *run, unsigned p, struct error *error)
 	part->modules = map;
 	for (uint32_t id = part->module_count; id < count; id++) {
 		/* STORE_MODULE_RESERVED is no file. */
-		map[id] = id ? module_unify(run, p, &modules[id]) : TABLE_NONE;
-		if (id && map[id] == TABLE_NONE)
+		map[id] = id ? module_unify(run, p, &modules[id]) : INTERN_TABLE_NONE;
+		if (id && map[id] == INTERN_TABLE_NONE)
 			return error_memory(error);
 	}
 	part->module_count = count;
@@ -88,15 +88,15 @@ static uint32_t metric_unify(struct run *run, unsigned p, const struct store_met
 {
 	struct run_metric metric = {
 		run_intern_text(run, p, m->name), run_intern_text(run, p, m->unit), m->is_real};
-	uint64_t hash = table_hash((uintptr_t)metric.name, metric.is_real);
-	uint32_t id = table_find(&run->metrics, hash, metric_equal, &metric);
+	uint64_t hash = intern_table_hash((uintptr_t)metric.name, metric.is_real);
+	uint32_t id = intern_table_find(&run->metrics, hash, metric_equal, &metric);
 	struct run_metric *element;
 
-	if (id != TABLE_NONE)
+	if (id != INTERN_TABLE_NONE)
 		return id;
-	element = table_add(&run->metrics, &id);
-	if (!element || !table_index(&run->metrics, id, hash))
-		return TABLE_NONE;
+	element = intern_table_add(&run->metrics, &id);
+	if (!element || !intern_table_index(&run->metrics, id, hash))
+		return INTERN_TABLE_NONE;
 	*element = metric;
 	return id;
 }
@@ -113,7 +113,7 @@ static int metrics_renew(struct run *run, unsigned p, struct error *error)
 	part->metrics = map;
 	for (uint32_t id = part->metric_count; id < count; id++) {
 		map[id] = metric_unify(run, p, &metrics[id]);
-		if (map[id] == TABLE_NONE)
+		if (map[id] == INTERN_TABLE_NONE)
 			return error_memory(error);
 	}
 	part->metric_count = count;
@@ -129,7 +129,7 @@ static const struct run_metric *metric_at(const struct run *run, uint32_t metric
 {
 	static const struct run_metric none = {"", "", false};
 
-	return metric < run->metrics.count ? table_at(&run->metrics, metric) : &none;
+	return metric < run->metrics.count ? intern_table_at(&run->metrics, metric) : &none;
 }
 
 const char *run_metric_name(const struct run *run, uint32_t metric)
@@ -160,7 +160,8 @@ uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in
 {
 	const struct run_part *part = store < run->part_count ? &run->parts[store] : NULL;
 
-	return part && metric_in_store < part->metric_count ? part->metrics[metric_in_store] : TABLE_NONE;
+	return part && metric_in_store < part->metric_count ? part->metrics[metric_in_store]
+							    : INTERN_TABLE_NONE;
 }
 
 /* ---- operations ---- */
@@ -178,7 +179,7 @@ const char *run_op_name(const struct run *run, uint32_t op)
 		return name;
 	if (op < STORE_OP_TEXT || op - STORE_OP_TEXT >= run->ops.count)
 		return "";
-	return ((struct run_text *)table_at(&run->ops, op - STORE_OP_TEXT))->bytes;
+	return ((struct run_text *)intern_table_at(&run->ops, op - STORE_OP_TEXT))->bytes;
 }
 
 /* Numbers are given out when first asked for. */
@@ -193,14 +194,14 @@ uint32_t run_op_named(struct run *run, const char *name, size_t size)
 	if (id != STORE_OP_COUNT)
 		return id;
 	name = run_intern(run, name, size);
-	id = table_find(&run->ops, table_hash(0, (uintptr_t)name), op_equal, name);
-	if (id != TABLE_NONE)
+	id = intern_table_find(&run->ops, intern_table_hash(0, (uintptr_t)name), op_equal, name);
+	if (id != INTERN_TABLE_NONE)
 		return STORE_OP_TEXT + id;
-	op = table_add(&run->ops, &id);
+	op = intern_table_add(&run->ops, &id);
 	if (!op)
 		return STORE_OP_NONE;
 	*op = (struct run_text){name, (uint32_t)size};
-	(void)table_index(&run->ops, id, table_hash(0, (uintptr_t)name));
+	(void)intern_table_index(&run->ops, id, intern_table_hash(0, (uintptr_t)name));
 	return STORE_OP_TEXT + id;
 }
 

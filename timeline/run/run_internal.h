@@ -105,24 +105,24 @@ struct run {
 	struct run_part *parts;
 	unsigned part_count;
 	struct arena arena;	     /* strings, for the life of the run */
-	struct table texts;	     /* struct run_text */
+	struct intern_table texts;   /* struct run_text */
 	struct run_place *places;    /* of each stream */
-	struct table streams;	     /* struct run_line_state */
-	struct table lines;	     /* struct run_line, of each */
+	struct intern_table streams; /* struct run_line_state */
+	struct intern_table lines;   /* struct run_line, of each */
 	uint32_t *met, met_count;    /* streams that were asked for */
 	struct run_stream peeked;    /* run_stream_peek() */
 	struct store_bytes identity; /* of the stream described last */
 	struct run_host host;	     /* the same one's */
 	struct run_sibling sibling;
-	struct table contexts;					    /* struct run_node */
-	struct table modules;					    /* struct run_module */
-	struct table functions, scopes, loops, frames, frame_lines; /* run_scopes.c */
-	struct table metrics;					    /* struct run_metric */
-	struct table ops;	     /* struct run_text; run operation = STORE_OP_TEXT + its number */
-	struct names_cache *names;   /* found after the recording; NULL: none */
-	struct store_scope *symbol;  /* STORE_SCOPE_MAX of them */
-	struct error names_error;    /* the first that a store's symbols met */
-	struct run_kernels *kernels; /* run_kernels.c; NULL: not asked for yet */
+	struct intern_table contexts;					   /* struct run_node */
+	struct intern_table modules;					   /* struct run_module */
+	struct intern_table functions, scopes, loops, frames, frame_lines; /* run_scopes.c */
+	struct intern_table metrics;					   /* struct run_metric */
+	struct intern_table ops;       /* struct run_text; run operation = STORE_OP_TEXT + its number */
+	struct names_run_cache *names; /* found after the recording; NULL: none */
+	struct store_scope *symbol;    /* STORE_SCOPE_MAX of them */
+	struct error names_error;      /* the first that a store's symbols met */
+	struct run_kernels *kernels;   /* run_kernels.c; NULL: not asked for yet */
 	uint64_t origin_ns, begin_ns, end_ns, wall_ns;
 	bool is_live;
 };
@@ -156,7 +156,7 @@ int64_t run_part_shift(const struct run_part *first, const struct run_part *part
 /* The same recording under two names? By what it says of itself (whose hash is kept in the part), and where
  * no collector is named, by its streams. */
 uint64_t run_part_origin_hash(const struct run_part *part);
-bool run_part_is_twin(const struct run_part *a, const struct run_part *b);
+bool run_part_is_duplicate(const struct run_part *a, const struct run_part *b);
 /* Origin, begin, end, wall clock and life of the run, from its stores and streams. */
 void run_times(struct run *run);
 

@@ -15,14 +15,14 @@ struct kernel {
 };
 
 struct run_kernels {
-	struct table list; /* struct kernel */
+	struct intern_table list; /* struct kernel */
 	size_t bytes;
 };
 
 void run_kernels_free(struct run_kernels *kernels)
 {
 	if (kernels)
-		table_fini(&kernels->list);
+		intern_table_fini(&kernels->list);
 	free(kernels);
 }
 
@@ -33,7 +33,7 @@ static bool kernel_equal(const void *element, const void *key)
 
 static uint32_t kernel_find(const struct run_kernels *kernels, const char *name)
 {
-	return table_find(&kernels->list, table_hash(0, (uintptr_t)name), kernel_equal, name);
+	return intern_table_find(&kernels->list, intern_table_hash(0, (uintptr_t)name), kernel_equal, name);
 }
 
 static void kernel_add(struct run *run, const char *name, const char *file, uint32_t line)
@@ -43,16 +43,16 @@ static void kernel_add(struct run *run, const char *name, const char *file, uint
 	uint32_t id = kernel_find(run->kernels, kernel.name);
 	struct kernel *known;
 
-	if (id != TABLE_NONE) {
-		known = table_at(&run->kernels->list, id);
+	if (id != INTERN_TABLE_NONE) {
+		known = intern_table_at(&run->kernels->list, id);
 		if (known->file != kernel.file || known->line != kernel.line)
 			known->file = "";
 		return;
 	}
-	known = table_add(&run->kernels->list, &id);
+	known = intern_table_add(&run->kernels->list, &id);
 	if (known) {
 		*known = kernel;
-		table_index(&run->kernels->list, id, table_hash(0, (uintptr_t)kernel.name));
+		intern_table_index(&run->kernels->list, id, intern_table_hash(0, (uintptr_t)kernel.name));
 	}
 }
 
@@ -113,12 +113,12 @@ void run_kernel_place(struct run *run, const char *symbol, size_t size, const ch
 		run->kernels = calloc(1, sizeof *run->kernels);
 		if (!run->kernels)
 			return;
-		table_init(&run->kernels->list, sizeof(struct kernel));
+		intern_table_init(&run->kernels->list, sizeof(struct kernel));
 		for (unsigned i = 0; i < run->part_count; i++)
 			part_read(run, run->parts[i].reader);
 	}
 	id = kernel_find(run->kernels, run_intern(run, symbol, size));
-	kernel = id == TABLE_NONE ? NULL : table_at(&run->kernels->list, id);
+	kernel = id == INTERN_TABLE_NONE ? NULL : intern_table_at(&run->kernels->list, id);
 	if (kernel && *kernel->file) {
 		*file = kernel->file;
 		*line = kernel->line;

@@ -13,7 +13,7 @@ static uint32_t climb(const struct run *run, uint32_t scope, uint32_t *scopes)
 {
 	uint32_t count = 0;
 
-	for (; scope != TABLE_NONE && scope != RUN_SCOPE_PROGRAM_ROOT;
+	for (; scope != INTERN_TABLE_NONE && scope != RUN_SCOPE_PROGRAM_ROOT;
 		scope = run_scope(run, scope)->parent) {
 		if (scopes)
 			scopes[count] = scope;

@@ -28,9 +28,9 @@ static bool scope_equal(const void *element, const void *key)
 
 static uint32_t jump_of(const struct run *run, uint32_t parent)
 {
-	const struct scope *p = table_at(&run->scopes, parent);
-	const struct scope *near = table_at(&run->scopes, p->jump);
-	const struct scope *far = table_at(&run->scopes, near->jump);
+	const struct scope *p = intern_table_at(&run->scopes, parent);
+	const struct scope *near = intern_table_at(&run->scopes, p->jump);
+	const struct scope *far = intern_table_at(&run->scopes, near->jump);
 
 	/* Two jumps of one length make the next one (Myers, An applicative random-access stack). */
 	return p->s.depth - near->s.depth == near->s.depth - far->s.depth ? near->jump : parent;
@@ -39,20 +39,20 @@ static uint32_t jump_of(const struct run *run, uint32_t parent)
 /* UINT32_MAX when memory is out. */
 static uint32_t scope_get(struct run *run, const struct run_scope *key)
 {
-	uint64_t hash = table_hash(table_hash(key->parent, key->function), key->call_line);
+	uint64_t hash = intern_table_hash(intern_table_hash(key->parent, key->function), key->call_line);
 	struct scope *scope;
 	uint32_t id;
 
-	hash = table_hash(table_hash(hash, (uintptr_t)key->call_file), key->kind);
-	hash = table_hash(hash, key->call_loop);
-	id = table_find(&run->scopes, hash, scope_equal, key);
-	if (id != TABLE_NONE)
+	hash = intern_table_hash(intern_table_hash(hash, (uintptr_t)key->call_file), key->kind);
+	hash = intern_table_hash(hash, key->call_loop);
+	id = intern_table_find(&run->scopes, hash, scope_equal, key);
+	if (id != INTERN_TABLE_NONE)
 		return id;
-	scope = table_add(&run->scopes, &id);
-	if (!scope || !table_index(&run->scopes, id, hash))
-		return TABLE_NONE;
+	scope = intern_table_add(&run->scopes, &id);
+	if (!scope || !intern_table_index(&run->scopes, id, hash))
+		return INTERN_TABLE_NONE;
 	scope->s = *key;
-	scope->jump = key->parent == TABLE_NONE ? id : jump_of(run, key->parent);
+	scope->jump = key->parent == INTERN_TABLE_NONE ? id : jump_of(run, key->parent);
 	return id;
 }
 
@@ -60,10 +60,10 @@ static uint32_t scope_get(struct run *run, const struct run_scope *key)
 static bool hang(
 	struct run *run, struct run_node *node, const struct run_context *parent, struct run_frame *frame)
 {
-	struct run_scope key = {.parent = TABLE_NONE, .call_file = "", .call_loop = RUN_LOOP_NONE};
+	struct run_scope key = {.parent = INTERN_TABLE_NONE, .call_file = "", .call_loop = RUN_LOOP_NONE};
 	const struct run_frame_line *line = NULL;
 
-	if (parent->scope != TABLE_NONE) {
+	if (parent->scope != INTERN_TABLE_NONE) {
 		key.parent = parent->scope;
 		key.depth = run_scope(run, parent->scope)->depth + 1;
 		key.call_file = parent->file;
@@ -73,11 +73,11 @@ static bool hang(
 	for (uint32_t i = 0; i < frame->lines; i++) {
 		uint32_t scope;
 
-		line = table_at(&run->frame_lines, frame->line + i);
+		line = intern_table_at(&run->frame_lines, frame->line + i);
 		key.function = line->function;
-		key.kind = key.parent == TABLE_NONE ? RUN_SCOPE_ROOT : line->kind;
+		key.kind = key.parent == INTERN_TABLE_NONE ? RUN_SCOPE_ROOT : line->kind;
 		scope = scope_get(run, &key);
-		if (scope == TABLE_NONE)
+		if (scope == INTERN_TABLE_NONE)
 			return false;
 		key.parent = scope;
 		key.depth++;
@@ -131,7 +131,7 @@ static void expand_none(struct run *run)
 {
 	struct run_node *node = (struct run_node *)run_node(run, STORE_CONTEXT_NONE);
 
-	node->c = (struct run_context){.scope = TABLE_NONE, .file = "", .loop = RUN_LOOP_NONE};
+	node->c = (struct run_context){.scope = INTERN_TABLE_NONE, .file = "", .loop = RUN_LOOP_NONE};
 	node->is_expanded = true;
 }
 
@@ -139,11 +139,12 @@ static void expand_none(struct run *run)
 static void expand(struct run *run, uint32_t context)
 {
 	uint32_t *path = NULL;
-	size_t count = 0, room = 0;
+	size_t count = 0, capacity = 0;
 
 	for (uint32_t at = context; at && !run_node(run, at)->is_expanded; at = run_node_parent(run, at)) {
-		if (count == room) {
-			uint32_t *more = realloc(path, (room = room ? room * 2 : 64) * sizeof *path);
+		if (count == capacity) {
+			uint32_t *more =
+				realloc(path, (capacity = capacity ? capacity * 2 : 64) * sizeof *path);
 
 			if (!more)
 				break;
@@ -160,17 +161,17 @@ int run_scopes_init(struct run *run, struct error *error)
 {
 	static const enum store_frame roots[] = {STORE_FRAME_PROGRAM_ROOT, STORE_FRAME_THREAD_ROOT};
 
-	table_init(&run->functions, sizeof(struct run_function));
-	table_init(&run->scopes, sizeof(struct scope));
-	table_init(&run->loops, sizeof(struct run_loop));
-	table_init(&run->frames, sizeof(struct run_frame));
-	table_init(&run->frame_lines, sizeof(struct run_frame_line));
+	intern_table_init(&run->functions, sizeof(struct run_function));
+	intern_table_init(&run->scopes, sizeof(struct scope));
+	intern_table_init(&run->loops, sizeof(struct run_loop));
+	intern_table_init(&run->frames, sizeof(struct run_frame));
+	intern_table_init(&run->frame_lines, sizeof(struct run_frame_line));
 	run->symbol = calloc(STORE_SCOPE_MAX, sizeof *run->symbol);
 	if (!run->symbol)
 		return error_memory(error);
 	for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
 		struct store_context root = {.module = STORE_MODULE_RESERVED, .offset = roots[i]};
-		struct run_context none = {.scope = TABLE_NONE, .file = "", .loop = RUN_LOOP_NONE};
+		struct run_context none = {.scope = INTERN_TABLE_NONE, .file = "", .loop = RUN_LOOP_NONE};
 		struct run_node node = {0};
 		struct run_frame *frame = run_frame_get(run, 0, &root);
 
@@ -183,12 +184,12 @@ int run_scopes_init(struct run *run, struct error *error)
 void run_scopes_renew(struct run *run)
 {
 	for (uint32_t i = 0; i < run->frames.count; i++) {
-		struct run_frame *frame = table_at(&run->frames, i);
+		struct run_frame *frame = intern_table_at(&run->frames, i);
 
 		frame->is_known &= frame->is_resolved;
 	}
 	for (uint32_t i = 0; i < run->contexts.count; i++) {
-		struct run_node *node = table_at(&run->contexts, i);
+		struct run_node *node = intern_table_at(&run->contexts, i);
 
 		node->is_expanded &= !node->is_unresolved;
 	}
@@ -216,7 +217,7 @@ uint32_t run_function_count(const struct run *run)
 
 const struct run_function *run_function(const struct run *run, uint32_t function)
 {
-	return table_at(&run->functions, function);
+	return intern_table_at(&run->functions, function);
 }
 
 uint32_t run_scope_count(const struct run *run)
@@ -226,12 +227,12 @@ uint32_t run_scope_count(const struct run *run)
 
 const struct run_scope *run_scope(const struct run *run, uint32_t scope)
 {
-	return &((struct scope *)table_at(&run->scopes, scope))->s;
+	return &((struct scope *)intern_table_at(&run->scopes, scope))->s;
 }
 
 const struct run_loop *run_loop(const struct run *run, uint32_t loop)
 {
-	return table_at(&run->loops, loop);
+	return intern_table_at(&run->loops, loop);
 }
 
 bool run_context_place(const struct run *run, uint32_t context, const char **module, uint64_t *offset)
@@ -243,7 +244,7 @@ bool run_context_place(const struct run *run, uint32_t context, const char **mod
 	if (!source || source->module == STORE_MODULE_RESERVED ||
 		source->module >= run->parts[node->part].module_count)
 		return false;
-	of = table_at(&run->modules, run->parts[node->part].modules[source->module]);
+	of = intern_table_at(&run->modules, run->parts[node->part].modules[source->module]);
 	*module = of->path;
 	*offset = source->offset;
 	return of->m.kind != STORE_MODULE_TEXT;
@@ -260,8 +261,9 @@ uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth)
 
 	if (scope >= run->scopes.count)
 		return scope;
-	for (s = table_at(&run->scopes, scope); s->s.depth > depth; s = table_at(&run->scopes, scope)) {
-		const struct scope *far = table_at(&run->scopes, s->jump);
+	for (s = intern_table_at(&run->scopes, scope); s->s.depth > depth;
+		s = intern_table_at(&run->scopes, scope)) {
+		const struct scope *far = intern_table_at(&run->scopes, s->jump);
 
 		scope = far->s.depth >= depth ? s->jump : s->s.parent;
 	}

@@ -172,7 +172,7 @@ static void meet(struct run *run, uint32_t id, struct run_line_state *stream)
 	const char *text;
 	size_t bytes;
 
-	stream->line = table_at(&run->lines, id);
+	stream->line = intern_table_at(&run->lines, id);
 	identify(run, place, s, &stream->r);
 	refresh(&stream->r, &run->parts[place->part], s);
 	text = identity(run, s, stream->r.host, &bytes);
@@ -185,7 +185,7 @@ static void meet(struct run *run, uint32_t id, struct run_line_state *stream)
 
 struct run_line_state *run_line_state(const struct run *run, uint32_t stream)
 {
-	struct run_line_state *state = table_at(&run->streams, stream);
+	struct run_line_state *state = intern_table_at(&run->streams, stream);
 
 	if (!run->places[stream].is_met) /* what is only looked up late was there all the time */
 		meet((struct run *)(uintptr_t)run, stream, state);
@@ -205,7 +205,9 @@ static int widen(struct run *run, uint32_t count, struct error *error)
 	if (!met)
 		return error_memory(error);
 	run->met = met;
-	return table_grow(&run->streams, count) && table_grow(&run->lines, count) ? 0 : error_memory(error);
+	return intern_table_grow(&run->streams, count) && intern_table_grow(&run->lines, count)
+		       ? 0
+		       : error_memory(error);
 }
 
 /* A place on its way to where it belongs: what decides first lies at hand. */
@@ -284,13 +286,13 @@ static int count_streams(const struct run *run, uint32_t *count, struct error *e
 		all += in_store;
 	}
 	*count = (uint32_t)all;
-	return all < TABLE_NONE ? 0 : error_memory(error);
+	return all < INTERN_TABLE_NONE ? 0 : error_memory(error);
 }
 
 static void refresh_met(struct run *run, uint32_t id)
 {
 	const struct run_place *place = &run->places[id];
-	struct run_line_state *stream = table_at(&run->streams, id);
+	struct run_line_state *stream = intern_table_at(&run->streams, id);
 
 	refresh(&stream->r, &run->parts[place->part], stored_at(run, place));
 	stream->is_line_known = false;

@@ -100,18 +100,18 @@ void scan_source_free(struct scan_source *source)
 
 static bool heap_widen(struct scan_heap *heap)
 {
-	size_t room = heap->room ? heap->room * 2 : 8;
-	struct scan_source **sources = realloc(heap->sources, room * sizeof *sources);
+	size_t capacity = heap->capacity ? heap->capacity * 2 : 8;
+	struct scan_source **sources = realloc(heap->sources, capacity * sizeof *sources);
 	struct scan_source **spare;
 
 	if (!sources)
 		return false;
 	heap->sources = sources;
-	spare = realloc(heap->spare, room * sizeof *spare);
+	spare = realloc(heap->spare, capacity * sizeof *spare);
 	if (!spare)
 		return false;
 	heap->spare = spare;
-	heap->room = room;
+	heap->capacity = capacity;
 	return true;
 }
 
@@ -136,7 +136,7 @@ struct scan_source *scan_source_new(struct scan_heap *heap)
 
 int scan_heap_push(struct scan_heap *heap, struct scan_source *source, struct error *error)
 {
-	if (heap->count + heap->spare_count >= heap->room && !heap_widen(heap)) {
+	if (heap->count + heap->spare_count >= heap->capacity && !heap_widen(heap)) {
 		scan_source_free(source);
 		return error_memory(error);
 	}
@@ -167,9 +167,9 @@ static int compare_records(const void *a, const void *b)
 /* Columns like those of a chunk, for `count` records. */
 static int columns_of(struct scan_source *source, const struct store_record *records, size_t count)
 {
-	size_t room = count ? count : 1;
-	uint64_t *wide = malloc(room * (5 * sizeof(uint64_t) + 4 * sizeof(uint32_t)));
-	uint32_t *narrow = (uint32_t *)(wide + 5 * room);
+	size_t capacity = count ? count : 1;
+	uint64_t *wide = malloc(capacity * (5 * sizeof(uint64_t) + 4 * sizeof(uint32_t)));
+	uint32_t *narrow = (uint32_t *)(wide + 5 * capacity);
 	struct store_batch *b = &source->batch;
 
 	if (!wide)
@@ -178,14 +178,14 @@ static int columns_of(struct scan_source *source, const struct store_record *rec
 	source->own = wide;
 	*b = (struct store_batch){.count = count,
 		.begin_ns = wide,
-		.end_ns = wide + room,
-		.amount = wide + 2 * room,
-		.bytes = wide + 3 * room,
-		.link = wide + 4 * room,
+		.end_ns = wide + capacity,
+		.amount = wide + 2 * capacity,
+		.bytes = wide + 3 * capacity,
+		.link = wide + 4 * capacity,
 		.context = narrow,
-		.what = narrow + room,
-		.attributes = narrow + 2 * room,
-		.flags = narrow + 3 * room};
+		.what = narrow + capacity,
+		.attributes = narrow + 2 * capacity,
+		.flags = narrow + 3 * capacity};
 	for (size_t i = 0; i < count; i++) {
 		b->begin_ns[i] = records[i].begin_ns;
 		b->end_ns[i] = records[i].end_ns;

@@ -21,7 +21,7 @@ struct scan_source {
 /* All-zero is empty. */
 struct scan_heap {
 	struct scan_source **sources; /* the least first */
-	size_t count, room;
+	size_t count, capacity;
 	struct scan_source **spare; /* for reuse: room for as many as were ever in the heap */
 	size_t spare_count;
 	uint32_t arrivals;

@@ -23,13 +23,13 @@ struct collector {
 	struct run *run;
 	struct arena *arena;
 	struct mark *marks; /* malloc'ed while it grows */
-	size_t count, room;
+	size_t count, capacity;
 	const char *path; /* of the bookmarks that are being read */
 };
 
 static int add(struct collector *c, const struct mark *mark, size_t name_bytes, struct error *error)
 {
-	if (!array_widen((void **)&c->marks, &c->room, c->count, sizeof *c->marks))
+	if (!array_widen((void **)&c->marks, &c->capacity, c->count, sizeof *c->marks))
 		return error_memory(error);
 	c->marks[c->count] = *mark;
 	c->marks[c->count].name = arena_copy(c->arena, mark->name, name_bytes);
@@ -187,7 +187,7 @@ static int add_line(struct collector *c, char *fields[COLUMNS], size_t line, str
 }
 
 /* A pipe would be waited for, a device has no end. */
-FILE *mark_file_open(const char *path)
+FILE *bookmark_file_open(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat facts;
@@ -202,14 +202,14 @@ static int add_file(struct collector *c, const char *path, struct error *error)
 {
 	char *line = NULL, *fields[COLUMNS];
 	int places[COLUMNS], code = 0;
-	size_t room = 0, number = 0;
+	size_t capacity = 0, number = 0;
 	ssize_t size;
-	FILE *file = mark_file_open(path);
+	FILE *file = bookmark_file_open(path);
 
 	if (!file)
 		return 0;
 	c->path = path;
-	while (!code && (size = getline(&line, &room, file)) >= 0) {
+	while (!code && (size = getline(&line, &capacity, file)) >= 0) {
 		if (size && line[size - 1] == '\n')
 			line[size - 1] = '\0';
 		if (!number++) {
@@ -228,10 +228,10 @@ static int add_file(struct collector *c, const char *path, struct error *error)
 
 static int add_bookmarks(struct collector *c, struct error *error)
 {
-	char *path, *own = mark_user_path(c->run);
+	char *path, *own = bookmark_user_path(c->run);
 	int code;
 
-	if (asprintf(&path, "%s/" MARK_FILE, run_path(c->run)) < 0) {
+	if (asprintf(&path, "%s/" BOOKMARK_FILE, run_path(c->run)) < 0) {
 		free(own);
 		return error_memory(error);
 	}
@@ -318,7 +318,7 @@ int mark_instances(struct run *run, uint64_t until_ns, struct arena *arena, cons
 	return 0;
 }
 
-int mark_bookmarks(
+int bookmark_list(
 	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error)
 {
 	struct collector c = {.run = run, .arena = arena};

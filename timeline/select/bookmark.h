@@ -17,7 +17,7 @@
 #include "store/base/arena.h"
 #include "timeline/run/run.h"
 
-#define MARK_FILE "marks.tsv"
+#define BOOKMARK_FILE "marks.tsv"
 
 struct mark {
 	const char *name;
@@ -34,17 +34,17 @@ int mark_list(
 int mark_instances(struct run *run, uint64_t until_ns, struct arena *arena, const struct mark **marks,
 	size_t *count, struct error *error);
 /* The bookmarks alone: reads no records. */
-int mark_bookmarks(
+int bookmark_list(
 	struct run *run, struct arena *arena, const struct mark **marks, size_t *count, struct error *error);
 
 /* Keeps a bookmark, in place of one of that name: in the run's marks.tsv, or, where the run cannot be
  * written, in the user's cache directory (hpct/marks). Other lines and columns stay. */
-int mark_save(
+int bookmark_save(
 	const struct run *run, const char *name, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 /* A file of bookmarks, to be read: the caller's to close; NULL: nobody has set one, it is not ours to read,
  * or no file. */
-FILE *mark_file_open(const char *path);
+FILE *bookmark_file_open(const char *path);
 /* Where the user's own marks of the run are; the caller's to free, NULL: there is no such place. */
-char *mark_user_path(const struct run *run);
+char *bookmark_user_path(const struct run *run);
 
 #endif

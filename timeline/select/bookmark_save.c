@@ -17,7 +17,7 @@
 
 #define HEADER "name\tbegin_ns\tend_ns"
 
-char *mark_user_path(const struct run *run)
+char *bookmark_user_path(const struct run *run)
 {
 	char *path = NULL, *real = realpath(run_path(run), NULL), *directory = store_user_cache_directory();
 	unsigned long long hash = real ? store_hash64(real, strlen(real), 0) : 0;
@@ -82,10 +82,10 @@ static bool copy_others(FILE *in, FILE *out, const char *name, char **header)
 {
 	char *line = NULL;
 	const char *field;
-	size_t room = 0, size;
+	size_t capacity = 0, size;
 	int place = 0;
 
-	while (getline(&line, &room, in) >= 0) {
+	while (getline(&line, &capacity, in) >= 0) {
 		/* Of a line with a zero byte the rest is lost, its end is not. */
 		line[strcspn(line, "\n")] = '\0';
 		if (!*header) {
@@ -121,7 +121,7 @@ static int write_file(const char *path, const char *name, uint64_t begin_ns, uin
 		free(fresh);
 		return problem;
 	}
-	in = mark_file_open(path);
+	in = bookmark_file_open(path);
 	if (in && !copy_others(in, out, name, &header))
 		problem = EBADMSG;
 	if (in)
@@ -141,19 +141,19 @@ static int write_file(const char *path, const char *name, uint64_t begin_ns, uin
 	return problem;
 }
 
-int mark_save(
+int bookmark_save(
 	const struct run *run, const char *name, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	uint64_t origin_ns = run_origin_ns(run);
 	struct store_bytes escaped = {0};
-	char *path = NULL, *own = mark_user_path(run);
+	char *path = NULL, *own = bookmark_user_path(run);
 	int problem = ENOMEM;
 
 	begin_ns = begin_ns > origin_ns ? begin_ns - origin_ns : 0;
 	end_ns = end_ns > origin_ns ? end_ns - origin_ns : 0;
 	escape_field(&escaped, name, strlen(name));
 	store_bytes_put(&escaped, "", 1);
-	if (!escaped.failed && asprintf(&path, "%s/" MARK_FILE, run_path(run)) >= 0)
+	if (!escaped.failed && asprintf(&path, "%s/" BOOKMARK_FILE, run_path(run)) >= 0)
 		problem = write_file(path, (const char *)escaped.data, begin_ns, end_ns);
 	if (own && (problem == EACCES || problem == EROFS || problem == EPERM)) {
 		store_user_cache_make(own);
@@ -162,7 +162,7 @@ int mark_save(
 	store_bytes_fini(&escaped);
 	free(own);
 	if (problem)
-		error_set(error, ERROR_IO, "cannot write %s: %s", path ? path : MARK_FILE,
+		error_set(error, ERROR_IO, "cannot write %s: %s", path ? path : BOOKMARK_FILE,
 			problem == EBADMSG ? "it has no columns name and begin_ns" : strerror(problem));
 	free(path);
 	return problem ? -ERROR_IO : 0;

@@ -62,7 +62,7 @@ static int bind_metrics(struct select *select, struct error *error)
 	select->derived = 0;
 	select->gpu = 0;
 	for (size_t i = 0; select->metrics && select->metrics[i]; i++) {
-		int derived = select->takes_derived ? derived_find(select->metrics[i]) : -1;
+		int derived = select->takes_state_metrics ? state_metrics_find(select->metrics[i]) : -1;
 		uint64_t gpu = gpu_metric_find(select->metrics[i]);
 
 		if (run_has_metric(run, select->metrics[i]))
@@ -72,7 +72,7 @@ static int bind_metrics(struct select *select, struct error *error)
 				"--metric: %s has no metric '%s' (it has %s%s)%s%s", run_path(run),
 				select->metrics[i], run_metric_count(run) ? run_metric_name(run, 0) : "none",
 				run_metric_count(run) > 1 ? " and others" : "",
-				select->takes_derived ? "; every run has " DERIVED_NAMES : "",
+				select->takes_state_metrics ? "; every run has " STATE_METRICS_NAMES : "",
 				gpu		    ? "; of GPU operations, hpct-profile shows it"
 				: select->takes_gpu ? "; GPU operations have " GPU_METRIC_NAMES
 						    : "");
@@ -170,9 +170,9 @@ bool select_wants_metric(const struct select *select, uint32_t metric)
 	return !select->metrics || list_matches(select->metrics, run_metric_name(select->run, metric));
 }
 
-void select_take_derived(struct select *select)
+void select_take_state_metrics(struct select *select)
 {
-	select->takes_derived = true;
+	select->takes_state_metrics = true;
 }
 
 void select_take_gpu(struct select *select)
@@ -193,7 +193,7 @@ bool select_has_metric(const struct select *select)
 	return select->metrics != NULL;
 }
 
-unsigned select_derived(const struct select *select)
+unsigned select_state_metrics(const struct select *select)
 {
 	return select->derived;
 }

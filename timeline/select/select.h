@@ -21,7 +21,7 @@ int select_option(struct select *select, const char *name, const char *value, st
  * ("--gaps"). */
 int select_refuse(const struct select *select, const char *names, const char *with, struct error *error);
 /* From now on --metric may name derived metrics (state_metrics.h), too; before binding. */
-void select_take_derived(struct select *select);
+void select_take_state_metrics(struct select *select);
 /* The same of metrics of GPU operations (gpu_metric.h). */
 void select_take_gpu(struct select *select);
 /* Text of --help for the selector's options, the same in every program. */
@@ -47,8 +47,8 @@ bool select_wants_context(const struct select *select, uint32_t context);
 bool select_wants_op(const struct select *select, uint32_t op);
 bool select_wants_metric(const struct select *select, uint32_t metric);
 bool select_has_metric(const struct select *select); /* --metric was given */
-/* Derived metrics that --metric names, bits 1 << enum derived_metric; 0 where they are not taken. */
-unsigned select_derived(const struct select *select);
+/* Derived metrics that --metric names, bits 1 << enum state_metric; 0 where they are not taken. */
+unsigned select_state_metrics(const struct select *select);
 /* Metrics of GPU operations that it names, bits as gpu_metric_find gives them; 0 where they are not taken. */
 uint64_t select_gpu(const struct select *select);
 /* --metric says exactly this, not a pattern. */

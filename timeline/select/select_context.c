@@ -150,7 +150,7 @@ static void take_scope(struct select_context *p, uint32_t scope)
 	const struct run_scope *s = run_scope(p->run, scope);
 	const struct run_function *function = run_function(p->run, s->function);
 	uint64_t *set = p->sets + (size_t)scope * p->words;
-	bool is_first = s->parent == TABLE_NONE || s->parent == RUN_SCOPE_PROGRAM_ROOT;
+	bool is_first = s->parent == INTERN_TABLE_NONE || s->parent == RUN_SCOPE_PROGRAM_ROOT;
 
 	memcpy(set, is_first ? p->begin : p->sets + (size_t)s->parent * p->words, p->words * sizeof *set);
 	p->has_set[scope] = 1;
@@ -183,7 +183,7 @@ static const uint64_t *set_of(struct select_context *p, uint32_t scope)
 bool select_context_match(struct select_context *pattern, uint32_t context)
 {
 	uint32_t scope = run_context(pattern->run, context)->scope;
-	const uint64_t *set = scope == TABLE_NONE ? pattern->begin : set_of(pattern, scope);
+	const uint64_t *set = scope == INTERN_TABLE_NONE ? pattern->begin : set_of(pattern, scope);
 
 	return !set || has_bit(set, pattern->size);
 }

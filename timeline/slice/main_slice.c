@@ -56,7 +56,7 @@ static int work(struct program_call *call, struct error *error)
 			error, ERROR_USAGE, "--archive needs a name for the archive, such as -o old.hpct");
 	if (!choice->output)
 		return slice_print(call->run, call->select, call->format, stdout, error);
-	if (ranks_count() > 1)
+	if (mpi_ranks_count() > 1)
 		return error_set(error, ERROR_USAGE,
 			"-o writes one run, which ranks cannot share: start hpct-slice without mpirun");
 	if (select_depth(call->select) != UINT32_MAX || select_top(call->select) != UINT64_MAX)

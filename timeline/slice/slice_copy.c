@@ -257,14 +257,14 @@ static int copy_streams(struct copy *copy, struct error *error)
 }
 
 static int copy_store(struct run *run, const struct select *select, unsigned store,
-	const struct new_run *new_run, bool is_archive, struct error *error)
+	const struct run_create *new_run, bool is_archive, struct error *error)
 {
 	struct copy copy = {.run = run, .select = select, .store = store};
 	char name[32];
 	int rc;
 
 	snprintf(name, sizeof name, "part-%04u", store);
-	rc = new_run_store(new_run, name, &copy.writer, error);
+	rc = run_create_store(new_run, name, &copy.writer, error);
 	if (rc < 0)
 		return rc;
 	rc = copy_init(&copy, error);
@@ -277,10 +277,10 @@ static int copy_store(struct run *run, const struct select *select, unsigned sto
 	else
 		store_writer_abort(copy.writer);
 	copy_fini(&copy);
-	return rc == 0 && is_archive ? new_run_archive(new_run, name, error) : rc;
+	return rc == 0 && is_archive ? run_create_archive(new_run, name, error) : rc;
 }
 
-static int copy_stores(struct run *run, const struct select *select, const struct new_run *new_run,
+static int copy_stores(struct run *run, const struct select *select, const struct run_create *new_run,
 	bool is_archive, struct error *error)
 {
 	int rc = 0;
@@ -290,25 +290,25 @@ static int copy_stores(struct run *run, const struct select *select, const struc
 	return rc;
 }
 
-static int end_run(struct new_run *new_run, int rc, struct error *error)
+static int end_run(struct run_create *new_run, int rc, struct error *error)
 {
 	if (rc == 0)
-		return new_run_commit(new_run, error);
-	new_run_abort(new_run);
+		return run_create_commit(new_run, error);
+	run_create_abort(new_run);
 	return rc;
 }
 
-static int begin_run(struct new_run *new_run, struct run *run, const struct select *select, const char *path,
-	struct error *error)
+static int begin_run(struct run_create *new_run, struct run *run, const struct select *select,
+	const char *path, struct error *error)
 {
 	int rc = select_has_time(select) ? coverage_require(run, select, error) : 0;
 
-	return rc == 0 ? new_run_begin(new_run, path, error) : rc;
+	return rc == 0 ? run_create_begin(new_run, path, error) : rc;
 }
 
 int slice_copy(struct run *run, const struct select *select, const char *path, struct error *error)
 {
-	struct new_run new_run;
+	struct run_create new_run;
 	int rc = begin_run(&new_run, run, select, path, error);
 
 	if (rc < 0)
@@ -326,18 +326,18 @@ bool slice_is_everything(const struct run *run, const struct select *select)
 }
 
 /* Stores as they are, bookmarks besides. */
-static int archive_stores(struct run *run, const struct new_run *new_run, struct error *error)
+static int archive_stores(struct run *run, const struct run_create *new_run, struct error *error)
 {
-	int rc = new_run_keep_file(new_run, run_path(run), MARK_FILE, error);
+	int rc = run_create_keep_file(new_run, run_path(run), BOOKMARK_FILE, error);
 
 	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)
-		rc = new_run_archive_of(new_run, run_store_path(run, store), error);
+		rc = run_create_archive_of(new_run, run_store_path(run, store), error);
 	return rc;
 }
 
 int slice_archive(struct run *run, const struct select *select, const char *path, struct error *error)
 {
-	struct new_run new_run;
+	struct run_create new_run;
 	int rc = begin_run(&new_run, run, select, path, error);
 
 	if (rc < 0)

@@ -13,17 +13,17 @@
 
 void slice_files_init(struct slice_files *files)
 {
-	numbering_init(&files->keys, sizeof(uint64_t));
+	key_ids_init(&files->keys, sizeof(uint64_t));
 }
 
 void slice_files_fini(struct slice_files *files)
 {
-	numbering_fini(&files->keys);
+	key_ids_fini(&files->keys);
 }
 
 bool slice_files_want(struct slice_files *files, uint64_t key)
 {
-	return numbering_put(&files->keys, &key, NULL) != NUMBERING_NONE;
+	return key_ids_put(&files->keys, &key, NULL) != KEY_IDS_NONE;
 }
 
 bool slice_files_want_source(struct slice_files *files, const char *path)
@@ -56,7 +56,7 @@ int slice_files_copy(const struct slice_files *files, struct store_reader *reade
 		void *bytes;
 		size_t size;
 
-		if (numbering_find(&files->keys, &key) != NUMBERING_NONE) {
+		if (key_ids_find(&files->keys, &key) != KEY_IDS_NONE) {
 			rc = store_reader_blob(reader, key, &bytes, &size, error);
 			if (rc < 0)
 				return rc;

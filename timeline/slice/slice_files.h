@@ -11,7 +11,7 @@
 #include "timeline/base/key_ids.h"
 
 struct slice_files {
-	struct numbering keys; /* uint64_t: of the store's blobs */
+	struct key_ids keys; /* uint64_t: of the store's blobs */
 };
 
 void slice_files_init(struct slice_files *files);

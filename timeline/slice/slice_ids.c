@@ -20,7 +20,7 @@ int slice_ids_init(
 	ids->from_contexts = store_reader_contexts(reader, &ids->context_count);
 	ids->from_modules = store_reader_modules(reader, &ids->module_count);
 	ids->from_metrics = store_reader_metrics(reader, &ids->metric_count);
-	numbering_init(&ids->frames, sizeof(struct frame_key));
+	key_ids_init(&ids->frames, sizeof(struct frame_key));
 	slice_files_init(&ids->files);
 	ids->contexts = calloc((size_t)ids->context_count + 1, sizeof *ids->contexts);
 	ids->modules = calloc((size_t)ids->module_count + 1, sizeof *ids->modules);
@@ -35,7 +35,7 @@ int slice_ids_init(
 
 void slice_ids_fini(struct slice_ids *ids)
 {
-	numbering_fini(&ids->frames);
+	key_ids_fini(&ids->frames);
 	slice_files_fini(&ids->files);
 	free(ids->contexts);
 	free(ids->modules);
@@ -73,7 +73,7 @@ static int copy_symbol(struct slice_ids *ids, const struct store_context *from, 
 	bool is_new;
 	int count;
 
-	if (numbering_put(&ids->frames, &key, &is_new) == NUMBERING_NONE)
+	if (key_ids_put(&ids->frames, &key, &is_new) == KEY_IDS_NONE)
 		return error_memory(error);
 	if (!is_new)
 		return 0;
@@ -112,7 +112,7 @@ static int copy_one_context(struct slice_ids *ids, uint32_t context, struct erro
 /* Ids of the store's own contexts are the same everywhere; a parent's id is below its child's. */
 int slice_ids_context(struct slice_ids *ids, uint32_t context, uint32_t *to, struct error *error)
 {
-	uint32_t *path, count = 0, room = 0;
+	uint32_t *path, count = 0, capacity = 0;
 	int rc = 0;
 
 	if (context >= ids->context_count) {
@@ -124,8 +124,8 @@ int slice_ids_context(struct slice_ids *ids, uint32_t context, uint32_t *to, str
 		return 0;
 	}
 	for (uint32_t at = context; ids->contexts[at] == 0; at = ids->from_contexts[at].parent)
-		room++;
-	path = malloc((size_t)(room + 1) * sizeof *path);
+		capacity++;
+	path = malloc((size_t)(capacity + 1) * sizeof *path);
 	if (!path)
 		return error_memory(error);
 	for (uint32_t at = context; ids->contexts[at] == 0; at = ids->from_contexts[at].parent)

@@ -19,7 +19,7 @@ struct slice_ids {
 	const struct store_metric *from_metrics;
 	uint32_t context_count, module_count, metric_count;
 	uint32_t *contexts, *modules, *metrics; /* id there -> id here + 1; 0: not met */
-	struct numbering frames;		/* whose symbols were copied */
+	struct key_ids frames;			/* whose symbols were copied */
 	struct slice_files files;		/* that what was met needs, to be copied at the end */
 	struct store_scope *scopes;		/* scratch */
 };

@@ -344,7 +344,7 @@ int info_check(struct run *run, enum report_format format, FILE *out, struct err
 	for (unsigned store = 0; store < run_store_count(run) && rc == 0; store++)
 		rc = store_reader_check(run_store(run, store), error);
 	if (rc == 0)
-		rc = line_check(run, &rollups, error);
+		rc = state_check(run, &rollups, error);
 	if (rc == 0)
 		rc = report_open(&report, out, format, "hpct-info", pair_columns, COUNT(pair_columns), error);
 	if (rc < 0)

@@ -30,14 +30,14 @@ struct known {
 	uint64_t frames, named, lines, loops;
 };
 
-struct place {
+struct module_offset {
 	uint32_t module;
 	uint64_t offset;
 };
 
 static int place_compare(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct module_offset *a = left, *b = right;
 
 	if (a->module != b->module)
 		return a->module < b->module ? -1 : 1;
@@ -45,13 +45,13 @@ static int place_compare(const void *left, const void *right)
 }
 
 /* What cannot be read is not what is lacking: an error. */
-static int known_add(struct known *known, struct store_reader *reader, struct names_cache *later,
-	const struct place *place, struct error *error)
+static int known_add(struct known *known, struct store_reader *reader, struct names_run_cache *later,
+	const struct module_offset *place, struct error *error)
 {
 	struct store_scope scopes[STORE_SCOPE_MAX];
 	uint32_t modules;
 	const struct store_module *module = &store_reader_modules(reader, &modules)[place->module];
-	int count = names_cache_find(
+	int count = names_run_cache_find(
 		later, module, store_reader_text(reader, module->path, NULL), place->offset, scopes);
 
 	if (count <= 0)
@@ -70,16 +70,16 @@ static int known_add(struct known *known, struct store_reader *reader, struct na
 }
 
 /* The frames of a store's contexts, in order; the caller frees them. NULL: memory. */
-static struct place *places_collect(struct store_reader *reader, uint32_t modules, size_t *count)
+static struct module_offset *places_collect(struct store_reader *reader, uint32_t modules, size_t *count)
 {
 	uint32_t contexts_count;
 	const struct store_context *contexts = store_reader_contexts(reader, &contexts_count);
-	struct place *places = malloc(((size_t)contexts_count + 1) * sizeof *places);
+	struct module_offset *places = malloc(((size_t)contexts_count + 1) * sizeof *places);
 
 	*count = 0;
 	for (uint32_t i = STORE_CONTEXT_FIRST; places && i < contexts_count; i++)
 		if (contexts[i].module != STORE_MODULE_RESERVED && contexts[i].module < modules)
-			places[(*count)++] = (struct place){contexts[i].module, contexts[i].offset};
+			places[(*count)++] = (struct module_offset){contexts[i].module, contexts[i].offset};
 	if (*count)
 		qsort(places, *count, sizeof *places, place_compare);
 	return places;
@@ -87,10 +87,10 @@ static struct place *places_collect(struct store_reader *reader, uint32_t module
 
 /* Of every module of a store, each frame once. */
 static int known_collect(struct known *known, struct store_reader *reader, uint32_t modules,
-	struct names_cache *later, struct error *error)
+	struct names_run_cache *later, struct error *error)
 {
 	size_t count;
-	struct place *places = places_collect(reader, modules, &count);
+	struct module_offset *places = places_collect(reader, modules, &count);
 	int rc = places ? 0 : error_memory(error);
 
 	for (size_t i = 0; rc == 0 && i < count; i++)
@@ -136,7 +136,7 @@ static void put_module(struct report *report, const struct run *run, struct stor
 }
 
 static int put_modules(struct report *report, const struct run *run, struct store_reader *reader,
-	struct names_cache *later, struct error *error)
+	struct names_run_cache *later, struct error *error)
 {
 	uint32_t count;
 	const struct store_module *modules = store_reader_modules(reader, &count);
@@ -156,15 +156,15 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 		{"frames", REPORT_NUMBER}, {"named", REPORT_NUMBER}, {"lines", REPORT_NUMBER},
 		{"in_loops", REPORT_NUMBER}, {"lacks", REPORT_TEXT}};
 	struct report *report = NULL;
-	struct names_cache *later = NULL;
+	struct names_run_cache *later = NULL;
 	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error), closed;
 
 	if (rc < 0)
 		return rc;
-	rc = names_cache_open(&later, run_path(run), error);
+	rc = names_run_cache_open(&later, run_path(run), error);
 	for (unsigned store = 0; rc == 0 && store < run_store_count(run); store++)
 		rc = put_modules(report, run, run_store(run, store), later, error);
-	names_cache_close(later);
+	names_run_cache_close(later);
 	closed = report_close(report, rc == 0 ? error : NULL);
 	return rc ? rc : closed;
 }

@@ -27,13 +27,13 @@ static int find_by(const struct select *select, enum stats_by *by, struct error 
 }
 
 /* Weights look back, times forward: the two are never rows of one table. */
-static int require_derived(const struct program_call *call, struct error *error)
+static int require_state_metrics(const struct program_call *call, struct error *error)
 {
 	for (uint32_t m = 0; m < run_metric_count(call->run) && select_has_metric(call->select); m++)
 		if (select_wants_metric(call->select, m))
 			return error_set(error, ERROR_USAGE,
 				"--metric %s: hpct-profile adds up what was sampled; here it is one "
-				"of " DERIVED_NAMES,
+				"of " STATE_METRICS_NAMES,
 				run_metric_name(call->run, m));
 	return 0;
 }
@@ -168,7 +168,7 @@ static int work(struct program_call *call, struct error *error)
 		return rc ? rc : print_operations(call, error);
 	}
 	if (rc == 0)
-		rc = require_derived(call, error);
+		rc = require_state_metrics(call, error);
 	if (rc == 0)
 		rc = select_require_sums(call->select, error);
 	if (rc == 0)
@@ -191,7 +191,7 @@ static const struct program program = {
 	.name = "hpct-stats",
 	.about = "where the time of a window went",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_DERIVED,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS,
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],

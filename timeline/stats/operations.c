@@ -15,12 +15,12 @@
 
 #define REACH_NS UINT64_C(1000000000) /* launches are sought so far before the window */
 
-struct row_key {
+struct operations_key {
 	struct store_hash text;
 	uint64_t op;
 };
 
-struct process_key {
+struct operations_process {
 	int64_t rank;
 	uint32_t store, host, pid, generation;
 };
@@ -32,10 +32,10 @@ static int take_launches(struct operations_work *work, const struct batch *batch
 	int result = 0;
 
 	for (size_t i = 0; i < batch->count && !result; i++) {
-		const struct launch launch = {batch->link[i], batch->end_ns[i], work->process};
+		const struct operations_launch launch = {batch->link[i], batch->end_ns[i], work->process};
 
 		if (batch->what[i] == STORE_OP_LAUNCH && launch.link)
-			result = spill_put(work->launches, &launch, error);
+			result = external_sort_put(work->launches, &launch, error);
 	}
 	return result;
 }
@@ -50,7 +50,7 @@ static const char *key_of(const struct operations_work *work, const struct batch
 	const char *attributes;
 
 	if (batch->what[i] == STORE_OP_KERNEL) {
-		uint32_t function = place_of(work->run, batch->context[i], UINT32_MAX).function;
+		uint32_t function = row_key_of(work->run, batch->context[i], UINT32_MAX).function;
 
 		return function == UINT32_MAX ? "" : run_function(work->run, function)->name;
 	}
@@ -61,12 +61,12 @@ static const char *key_of(const struct operations_work *work, const struct batch
 static struct operations_row *row_of(
 	struct operations_work *work, uint32_t op, const char *key, uint32_t *number)
 {
-	struct row_key row = {store_hash128(key, strlen(key)), op};
+	struct operations_key row = {store_hash128(key, strlen(key)), op};
 	bool is_new;
 
-	*number = numbering_put(&work->keys, &row, &is_new);
-	if (*number == NUMBERING_NONE ||
-		!array_widen((void **)&work->rows, &work->row_room, *number, sizeof(*work->rows)))
+	*number = key_ids_put(&work->keys, &row, &is_new);
+	if (*number == KEY_IDS_NONE ||
+		!array_widen((void **)&work->rows, &work->row_capacity, *number, sizeof(*work->rows)))
 		return NULL;
 	if (is_new)
 		work->rows[*number] =
@@ -83,8 +83,8 @@ static int put_stretch(struct operations_work *work, struct error *error)
 
 	if (work->begin_ns >= work->end_ns)
 		return 0;
-	result = spill_put(work->at_work, &begin, error);
-	return result ? result : spill_put(work->at_work, &end, error);
+	result = external_sort_put(work->at_work, &begin, error);
+	return result ? result : external_sort_put(work->at_work, &end, error);
 }
 
 static int unite(struct operations_work *work, uint64_t begin_ns, uint64_t end_ns, struct error *error)
@@ -116,9 +116,9 @@ static int take_operation(
 	row->count++;
 	row->total_ns += took.time_ns;
 	row->bytes += batch->bytes[i];
-	result = spill_put(work->operations, &operation, error);
+	result = external_sort_put(work->operations, &operation, error);
 	if (!result)
-		result = spill_put(work->durations, &took, error);
+		result = external_sort_put(work->durations, &took, error);
 	return result ? result : unite(work, begin_ns, end_ns, error);
 }
 
@@ -138,7 +138,7 @@ static int take_operations(struct operations_work *work, const struct batch *bat
 static bool find_process(struct operations_work *work, uint32_t stream)
 {
 	const struct run_stream *r = run_stream(work->run, stream);
-	struct process_key key;
+	struct operations_process key;
 
 	memset(&key, 0, sizeof(key)); /* it is a key: no stray bytes */
 	key.rank = r->s.rank;
@@ -146,8 +146,8 @@ static bool find_process(struct operations_work *work, uint32_t stream)
 	key.host = r->s.host;
 	key.pid = r->s.pid;
 	key.generation = r->s.generation;
-	work->process = numbering_put(&work->processes, &key, NULL);
-	return work->process != NUMBERING_NONE;
+	work->process = key_ids_put(&work->processes, &key, NULL);
+	return work->process != KEY_IDS_NONE;
 }
 
 static int read_stream(struct operations_work *work, uint32_t stream, uint64_t begin_ns, unsigned flags,
@@ -203,15 +203,15 @@ int operations_count(struct operations *operations, struct run *run, const struc
 	int result;
 
 	*operations = (struct operations){0};
-	numbering_init(&work.keys, sizeof(struct row_key));
-	numbering_init(&work.processes, sizeof(struct process_key));
+	key_ids_init(&work.keys, sizeof(struct operations_key));
+	key_ids_init(&work.processes, sizeof(struct operations_process));
 	result = operations_lists_new(&work, error);
 	if (!result)
 		result = read_all(&work, operations, error);
 	if (!result)
 		result = operations_sum(&work, operations, error);
-	numbering_fini(&work.keys);
-	numbering_fini(&work.processes);
+	key_ids_fini(&work.keys);
+	key_ids_fini(&work.processes);
 	operations_lists_free(&work);
 	free(work.rows);
 	return result;

@@ -16,7 +16,7 @@ struct operation {
 };
 
 /* A process numbers its links by itself, where a script made the trace. */
-struct launch {
+struct operations_launch {
 	uint64_t link, end_ns;
 	uint32_t process;
 };
@@ -36,15 +36,15 @@ struct operations_work {
 	struct run *run;
 	const struct select *select;
 	struct arena *arena;
-	struct spill *launches, *operations;
-	struct spill *durations, *at_work; /* struct took; struct change: of the queues, united */
-	struct spill *delays, *queued;
+	struct external_sort *launches, *operations;
+	struct external_sort *durations, *at_work; /* struct took; struct change: of the queues, united */
+	struct external_sort *delays, *queued;
 	uint64_t begin_ns, end_ns; /* of the queue at hand: what it does now; end 0: nothing yet */
-	struct numbering keys;	   /* of rows */
-	struct numbering processes;
+	struct key_ids keys;	   /* of rows */
+	struct key_ids processes;
 	uint32_t process; /* of the stream at hand */
 	struct operations_row *rows;
-	size_t row_room;
+	size_t row_capacity;
 };
 
 /* Those that are put to while reading, empty. They are to be freed after an error, too. */

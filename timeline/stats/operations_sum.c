@@ -23,7 +23,7 @@ static uint64_t spill_share(const struct run *run)
 
 static int launch_compare(const void *left, const void *right)
 {
-	const struct launch *a = left, *b = right;
+	const struct operations_launch *a = left, *b = right;
 
 	if (a->process != b->process)
 		return a->process < b->process ? -1 : 1;
@@ -62,26 +62,29 @@ static int change_compare(const void *left, const void *right)
 int operations_lists_new(struct operations_work *work, struct error *error)
 {
 	uint64_t mem_bytes = spill_share(work->run);
-	int result = spill_new(&work->launches, sizeof(struct launch), launch_compare, mem_bytes, error);
+	int result = external_sort_new(
+		&work->launches, sizeof(struct operations_launch), launch_compare, mem_bytes, error);
 
 	if (!result)
-		result = spill_new(
+		result = external_sort_new(
 			&work->operations, sizeof(struct operation), operation_compare, mem_bytes, error);
 	if (!result)
-		result = spill_new(&work->durations, sizeof(struct took), took_compare, mem_bytes, error);
+		result = external_sort_new(
+			&work->durations, sizeof(struct took), took_compare, mem_bytes, error);
 	if (!result)
-		result = spill_new(&work->at_work, sizeof(struct change), change_compare, mem_bytes, error);
+		result = external_sort_new(
+			&work->at_work, sizeof(struct change), change_compare, mem_bytes, error);
 	return result;
 }
 
 void operations_lists_free(struct operations_work *work)
 {
-	spill_free(work->launches);
-	spill_free(work->operations);
-	spill_free(work->durations);
-	spill_free(work->at_work);
-	spill_free(work->delays);
-	spill_free(work->queued);
+	external_sort_free(work->launches);
+	external_sort_free(work->operations);
+	external_sort_free(work->durations);
+	external_sort_free(work->at_work);
+	external_sort_free(work->delays);
+	external_sort_free(work->queued);
 }
 
 /* ---- the answers ---- */
@@ -93,14 +96,15 @@ static size_t quantile(uint64_t count, unsigned percent)
 }
 
 /* Of all durations, or delays, each row's quantiles. */
-static int rows_fill(struct operations_work *work, struct spill *times, bool are_delays, struct error *error)
+static int rows_fill(
+	struct operations_work *work, struct external_sort *times, bool are_delays, struct error *error)
 {
 	const struct took *took;
 	uint32_t row = UINT32_MAX;
 	uint64_t at = 0;
-	int code = 0, result = spill_rewind(times, error);
+	int code = 0, result = external_sort_rewind(times, error);
 
-	while (!result && (took = spill_next(times, &code, error))) {
+	while (!result && (took = external_sort_next(times, &code, error))) {
 		struct operations_row *of = &work->rows[took->row];
 		uint64_t count = are_delays ? of->launched : of->count;
 
@@ -121,9 +125,9 @@ static int at_work_sum(struct operations_work *work, struct operations *operatio
 	uint64_t now_ns = select_begin_ns(work->select);
 	const struct change *change;
 	uint32_t busy = 0;
-	int code = 0, result = spill_rewind(work->at_work, error);
+	int code = 0, result = external_sort_rewind(work->at_work, error);
 
-	while (!result && (change = spill_next(work->at_work, &code, error))) {
+	while (!result && (change = external_sort_next(work->at_work, &code, error))) {
 		operations->at_work_ns[busy] += change->time_ns - now_ns;
 		now_ns = change->time_ns;
 		busy += (uint32_t)change->step;
@@ -137,9 +141,9 @@ static int queued_count(struct operations_work *work, struct operations *operati
 {
 	const struct change *change;
 	uint64_t queued = 0;
-	int code = 0, result = spill_rewind(work->queued, error);
+	int code = 0, result = external_sort_rewind(work->queued, error);
 
-	while (!result && (change = spill_next(work->queued, &code, error))) {
+	while (!result && (change = external_sort_next(work->queued, &code, error))) {
 		queued += (uint64_t)change->step;
 		/* Of one moment the ends come first: what takes no time at all goes below none. */
 		if ((int64_t)queued > (int64_t)operations->queued_max)
@@ -157,35 +161,35 @@ static int put_queued(struct operations_work *work, const struct operation *oper
 	const struct change begin = {launched_ns < operation->begin_ns ? launched_ns : operation->begin_ns,
 				    1},
 			    end = {operation->end_ns, -1};
-	int result = spill_put(work->queued, &begin, error);
+	int result = external_sort_put(work->queued, &begin, error);
 
 	if (!result)
-		result = spill_put(work->queued, &end, error);
+		result = external_sort_put(work->queued, &end, error);
 	if (result || launched_ns == UNKNOWN_NS)
 		return result;
 	work->rows[operation->row].launched++;
-	return spill_put(work->delays, &delay, error);
+	return external_sort_put(work->delays, &delay, error);
 }
 
 /* Operations and launches side by side, both by link. */
 static int join(struct operations_work *work, struct error *error)
 {
 	const struct operation *next;
-	const struct launch *launch = NULL;
-	struct launch at = {0};
-	int code = 0, result = spill_rewind(work->launches, error);
+	const struct operations_launch *launch = NULL;
+	struct operations_launch at = {0};
+	int code = 0, result = external_sort_rewind(work->launches, error);
 
 	if (!result)
-		result = spill_rewind(work->operations, error);
+		result = external_sort_rewind(work->operations, error);
 	if (!result)
-		launch = spill_next(work->launches, &result, error);
-	while (!result && (next = spill_next(work->operations, &code, error))) {
+		launch = external_sort_next(work->launches, &result, error);
+	while (!result && (next = external_sort_next(work->operations, &code, error))) {
 		const struct operation operation = *next;
 
 		while (launch && !result &&
 			(launch->process < operation.process ||
 				(launch->process == operation.process && launch->link < operation.link)))
-			launch = spill_next(work->launches, &result, error);
+			launch = external_sort_next(work->launches, &result, error);
 		if (launch)
 			at = *launch;
 		if (!result)
@@ -198,9 +202,9 @@ static int join(struct operations_work *work, struct error *error)
 	return result ? result : code;
 }
 
-static void forget(struct spill **spill)
+static void forget(struct external_sort **spill)
 {
-	spill_free(*spill);
+	external_sort_free(*spill);
 	*spill = NULL;
 }
 
@@ -215,9 +219,11 @@ static int sum_up(struct operations_work *work, struct operations *operations, s
 		result = at_work_sum(work, operations, error);
 	forget(&work->at_work);
 	if (!result)
-		result = spill_new(&work->delays, sizeof(struct took), took_compare, mem_bytes, error);
+		result =
+			external_sort_new(&work->delays, sizeof(struct took), took_compare, mem_bytes, error);
 	if (!result)
-		result = spill_new(&work->queued, sizeof(struct change), change_compare, mem_bytes, error);
+		result = external_sort_new(
+			&work->queued, sizeof(struct change), change_compare, mem_bytes, error);
 	if (!result)
 		result = join(work, error);
 	forget(&work->operations);

@@ -18,7 +18,7 @@
 #include "timeline/sum/window.h"
 
 /* Rows are numbered by their text; a state's row never meets a function of the same name. */
-struct row_key {
+struct stats_key {
 	struct store_hash text;
 	uint64_t is_state;
 };
@@ -30,7 +30,7 @@ struct stats_work {
 	unsigned derived;	     /* metrics to count (state_metrics.h), 0: all time, states as rows */
 	enum stats_by by;
 	uint32_t depth;
-	struct numbering row_keys;
+	struct key_ids row_keys;
 	struct stats_row *rows;
 	uint64_t *row_best_ns; /* time of the row's `context` */
 	size_t row_capacity;
@@ -71,18 +71,18 @@ static void put_text(struct store_bytes *out, const char *text)
 	escape_field(out, text, strlen(text));
 }
 
-bool stats_by_place(enum stats_by by, enum place_by *place)
+bool stats_by_row_key(enum stats_by by, enum row_key_by *place)
 {
-	static const enum place_by places[STATS_BY_COUNT] = {
-		[STATS_FUNCTION] = PLACE_FUNCTION,
-		[STATS_PATH] = PLACE_PATH,
-		[STATS_MODULE] = PLACE_MODULE,
-		[STATS_LINE] = PLACE_LINE,
-		[STATS_LOOP] = PLACE_LOOP,
-		[STATS_INLINE] = PLACE_INLINE,
-		[STATS_FILE] = PLACE_FILE,
-		[STATS_INSTRUCTION] = PLACE_INSTRUCTION,
-		[STATS_SCRIPT] = PLACE_SCRIPT,
+	static const enum row_key_by places[STATS_BY_COUNT] = {
+		[STATS_FUNCTION] = ROW_KEY_FUNCTION,
+		[STATS_PATH] = ROW_KEY_PATH,
+		[STATS_MODULE] = ROW_KEY_MODULE,
+		[STATS_LINE] = ROW_KEY_LINE,
+		[STATS_LOOP] = ROW_KEY_LOOP,
+		[STATS_INLINE] = ROW_KEY_INLINE,
+		[STATS_FILE] = ROW_KEY_FILE,
+		[STATS_INSTRUCTION] = ROW_KEY_INSTRUCTION,
+		[STATS_SCRIPT] = ROW_KEY_SCRIPT,
 	};
 
 	*place = places[by];
@@ -92,12 +92,12 @@ bool stats_by_place(enum stats_by by, enum place_by *place)
 bool stats_put_key(struct store_bytes *out, bool *is_state, const struct run *run,
 	const struct window_time *piece, uint32_t stream, enum stats_by by, uint32_t depth)
 {
-	enum place_by place;
-	bool needs_context = stats_by_place(by, &place);
+	enum row_key_by place;
+	bool needs_context = stats_by_row_key(by, &place);
 
 	*is_state = !extent_state_is_busy(piece->state) || (needs_context && piece->context == 0);
 	if (!*is_state && needs_context)
-		return place_put_key(out, run, piece->context, place, depth);
+		return row_key_put(out, run, piece->context, place, depth);
 	if (!*is_state && by == STATS_STREAM)
 		put_text(out, run_stream(run, stream)->text);
 	else if (!*is_state && piece->op != STORE_OP_NONE)
@@ -127,11 +127,11 @@ static bool rows_widen(struct stats_work *work)
 
 static struct stats_row *row_of(struct stats_work *work, bool is_state)
 {
-	struct row_key key = {.text = store_hash128(work->key.data, work->key.size), .is_state = is_state};
+	struct stats_key key = {.text = store_hash128(work->key.data, work->key.size), .is_state = is_state};
 	bool is_new;
-	uint32_t number = numbering_put(&work->row_keys, &key, &is_new);
+	uint32_t number = key_ids_put(&work->row_keys, &key, &is_new);
 
-	if (number == NUMBERING_NONE || (number == work->row_capacity && !rows_widen(work)))
+	if (number == KEY_IDS_NONE || (number == work->row_capacity && !rows_widen(work)))
 		return NULL;
 	if (is_new) {
 		work->rows[number] = (struct stats_row){
@@ -169,7 +169,7 @@ static bool add_cell(struct stats_work *work, const struct window_time *cell, ui
 	if (cell->time_ns >= *best_ns) {
 		row->state = cell->state;
 		row->function = !is_state && cell->context != 0
-					? place_of(work->run, cell->context, work->depth).function
+					? row_key_of(work->run, cell->context, work->depth).function
 					: UINT32_MAX;
 		row->context = cell->context;
 		*best_ns = cell->time_ns;
@@ -181,8 +181,8 @@ static bool add_cell(struct stats_work *work, const struct window_time *cell, ui
 
 static bool is_counted(const struct stats_work *work, const struct window_time *cell)
 {
-	for (unsigned d = 0; d < DERIVED_COUNT; d++)
-		if (work->derived >> d & 1 && derived_counts((enum derived_metric)d, cell->state))
+	for (unsigned d = 0; d < STATE_METRIC_COUNT; d++)
+		if (work->derived >> d & 1 && state_metrics_counts((enum state_metric)d, cell->state))
 			return true;
 	return !work->derived;
 }
@@ -261,8 +261,9 @@ static int add_streams(struct stats_work *work, struct stats *stats, const uint3
 	for (uint32_t i = 0; i < count; i++)
 		stats->streams +=
 			!work->derived || run_stream(work->run, streams[i])->s.kind == STORE_STREAM_CPU;
-	rc = work->derived ? derived_add_times(window, work->run, streams, count, begin_ns, end_ns, error)
-			   : window_add_times(window, streams, count, begin_ns, end_ns, error);
+	rc = work->derived
+		     ? state_metrics_add_times(window, work->run, streams, count, begin_ns, end_ns, error)
+		     : window_add_times(window, streams, count, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = fold(work, stats, window, streams[0], error);
 	window_free(window);
@@ -276,12 +277,12 @@ static int compute(struct stats_work *work, struct stats *stats, const uint32_t 
 	int rc = 0;
 
 	*stats = (struct stats){0};
-	numbering_init(&work->row_keys, sizeof(struct row_key));
+	key_ids_init(&work->row_keys, sizeof(struct stats_key));
 	for (uint32_t i = 0; i < stream_count && rc == 0; i += step)
 		rc = add_streams(work, stats, streams + i, step, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = give_rows(work, stats, error);
-	numbering_fini(&work->row_keys);
+	key_ids_fini(&work->row_keys);
 	store_bytes_fini(&work->key);
 	free(work->rows);
 	free(work->row_best_ns);
@@ -303,7 +304,7 @@ int stats_of_selection(struct stats *stats, struct run *run, const struct select
 	struct stats_work work = {.run = run,
 		.arena = arena,
 		.select = select,
-		.derived = select_derived(select),
+		.derived = select_state_metrics(select),
 		.by = by,
 		.depth = select_depth(select)};
 	uint32_t count;

@@ -28,7 +28,7 @@ enum stats_by {
 const char *stats_by_name(enum stats_by by);
 int stats_by_find(const char *name); /* -1: none */
 /* Which part of a context is the key; false for keys that are none (stream, op). */
-bool stats_by_place(enum stats_by by, enum place_by *place);
+bool stats_by_row_key(enum stats_by by, enum row_key_by *place);
 
 struct stats_row {
 	const char *key; /* as the TSV prints it */
@@ -63,9 +63,9 @@ int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams,
 	struct error *error);
 
 /* The same of a selector's streams, window, depth, contexts and operations: rows hold only the matching
- * part, total_ns, lived_ns and monitored_ns stay those of the whole. With derived metrics (select_derived)
- * rows hold the time that any of them counts, waits at their place as work is, and the whole is that of the
- * threads. */
+ * part, total_ns, lived_ns and monitored_ns stay those of the whole. With derived metrics
+ * (select_state_metrics) rows hold the time that any of them counts, waits at their place as work is, and the
+ * whole is that of the threads. */
 struct select;
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
 	struct arena *arena, struct error *error);

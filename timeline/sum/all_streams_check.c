@@ -43,7 +43,7 @@ static void add_sums(struct check *check, struct store_context_sums *to,
 {
 	for (uint32_t i = 0; i < sums->count; i++) {
 		const struct store_sum *sum = &sums->entries[i];
-		struct extent key = line_roll_extent(check->run, &check->run->parts[check->part], sum);
+		struct extent key = state_sum_rollup_extent(check->run, &check->run->parts[check->part], sum);
 
 		store_context_sums_add(
 			to, &(struct store_sum){.samples = is_less ? -sum->samples : sum->samples,
@@ -218,7 +218,7 @@ static int check_part(struct run *run, unsigned p, uint64_t *rollups, struct err
 	return code;
 }
 
-int crowd_check(struct run *run, uint64_t *rollups, struct error *error)
+int all_streams_check(struct run *run, uint64_t *rollups, struct error *error)
 {
 	int code = 0;
 

@@ -11,6 +11,6 @@
 
 /* Walks every stream's line once, and compares. Adds to *rollups how many sums there were. ERROR_RUN: some
  * differ. */
-int crowd_check(struct run *run, uint64_t *rollups, struct error *error);
+int all_streams_check(struct run *run, uint64_t *rollups, struct error *error);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define RECORDS_WORTH 512u /* of a stream: fewer are walked sooner than two edges */
 
-struct place {
+struct bucket_place {
 	uint64_t begin_ns, end_ns; /* what of it the window shows, in the store's time */
 	uint64_t bucket_ns;
 	unsigned shift;
@@ -23,16 +23,16 @@ struct layout {
 	unsigned part;
 	struct store_all_streams_head head;
 	uint64_t begin_ns, end_ns; /* in the store's time, within the life of its streams */
-	struct place *places;
+	struct bucket_place *places;
 	uint32_t count, capacity;
 	uint64_t gaps_ns;
 };
 
 /* ---- laying out ---- */
 
-static bool add_place(struct layout *layout, const struct place *place)
+static bool add_place(struct layout *layout, const struct bucket_place *place)
 {
-	struct place *last = layout->count ? &layout->places[layout->count - 1] : NULL;
+	struct bucket_place *last = layout->count ? &layout->places[layout->count - 1] : NULL;
 
 	layout->gaps_ns += place->is_gap ? place->end_ns - place->begin_ns : 0;
 	if (last && last->is_gap && place->is_gap) {
@@ -46,7 +46,7 @@ static bool add_place(struct layout *layout, const struct place *place)
 }
 
 /* The bucket's part in the life of the streams begins here and lies in the window. */
-static bool fits(const struct layout *layout, struct place *place, uint64_t at_ns, unsigned shift)
+static bool fits(const struct layout *layout, struct bucket_place *place, uint64_t at_ns, unsigned shift)
 {
 	uint64_t life_ns = layout->head.begin_ns, end_ns;
 
@@ -59,7 +59,7 @@ static bool fits(const struct layout *layout, struct place *place, uint64_t at_n
 }
 
 /* The largest bucket that begins there, or the gap to the next one. */
-static int find_place(struct layout *layout, uint64_t at_ns, struct place *place, struct error *error)
+static int find_place(struct layout *layout, uint64_t at_ns, struct bucket_place *place, struct error *error)
 {
 	struct store_reader *reader = layout->run->parts[layout->part].reader;
 	unsigned least = layout->head.shift, shift = least;
@@ -67,7 +67,7 @@ static int find_place(struct layout *layout, uint64_t at_ns, struct place *place
 
 	while (shift + STORE_ALL_STREAMS_STEP <= 62)
 		shift += STORE_ALL_STREAMS_STEP;
-	*place = (struct place){.is_gap = false};
+	*place = (struct bucket_place){.is_gap = false};
 	if (fits(layout, place, at_ns, 62) && layout->head.is_whole && at_ns == layout->head.begin_ns &&
 		layout->end_ns == layout->head.end_ns) {
 		place->bucket_ns = 0;
@@ -92,7 +92,7 @@ static int find_place(struct layout *layout, uint64_t at_ns, struct place *place
 
 static int lay_out(struct layout *layout, struct error *error)
 {
-	struct place place;
+	struct bucket_place place;
 	int code = 0;
 
 	for (uint64_t at_ns = layout->begin_ns; at_ns < layout->end_ns && !code; at_ns = place.end_ns) {
@@ -145,14 +145,14 @@ static int layout_init(struct layout *layout, struct run *run, unsigned p, uint6
 
 struct giving {
 	struct run *run;
-	const struct line_sink *sink;
+	const struct state_sum_sink *sink;
 	const uint32_t *streams;
 	uint32_t count;
 	uint64_t begin_ns, end_ns;
 };
 
-static int give_bucket(const struct layout *layout, const struct place *place, const struct giving *giving,
-	uint64_t *given_ns, struct error *error)
+static int give_bucket(const struct layout *layout, const struct bucket_place *place,
+	const struct giving *giving, uint64_t *given_ns, struct error *error)
 {
 	const struct run_part *part = &layout->run->parts[layout->part];
 	const struct store_context_sums *sums;
@@ -162,7 +162,7 @@ static int give_bucket(const struct layout *layout, const struct place *place, c
 		return code;
 	code = 0;
 	for (uint32_t i = 0; i < sums->count && !code; i++) {
-		struct extent key = line_roll_extent(layout->run, part, &sums->entries[i]);
+		struct extent key = state_sum_rollup_extent(layout->run, part, &sums->entries[i]);
 
 		*given_ns += sums->entries[i].weight;
 		code = giving->sink->sum(
@@ -172,7 +172,7 @@ static int give_bucket(const struct layout *layout, const struct place *place, c
 }
 
 /* Both edges of a stream, one behind the other: what is read for the first is at hand for the second. */
-static int ask_each(void *own, const struct crowd_gap *gaps, uint32_t count, struct error *error)
+static int ask_each(void *own, const struct all_streams_gap *gaps, uint32_t count, struct error *error)
 {
 	const struct giving *giving = own;
 	int code = 0;
@@ -182,29 +182,29 @@ static int ask_each(void *own, const struct crowd_gap *gaps, uint32_t count, str
 
 		for (uint32_t gap = 0; gap < count && !code; gap++)
 			if (gaps[gap].store == store)
-				code = line_sum(giving->run, giving->streams[i], gaps[gap].begin_ns,
+				code = state_sum(giving->run, giving->streams[i], gaps[gap].begin_ns,
 					gaps[gap].end_ns, 63, giving->sink, error);
 	}
 	return code;
 }
 
 static int ask_gaps(const struct layout *layouts, unsigned parts, struct giving *giving,
-	const struct crowd_asker *asker, struct error *error)
+	const struct all_streams_asker *asker, struct error *error)
 {
-	struct crowd_gap *gaps = NULL, *gap;
+	struct all_streams_gap *gaps = NULL, *gap;
 	uint32_t count = 0, capacity = 0;
 	int code = 0;
 
 	for (unsigned p = 0; p < parts; p++)
 		for (uint32_t i = 0; i < layouts[p].count && !code; i++) {
 			const struct run_part *part = &giving->run->parts[p];
-			const struct place *place = &layouts[p].places[i];
+			const struct bucket_place *place = &layouts[p].places[i];
 
 			if (!place->is_gap)
 				continue;
 			gap = store_id_table_add((void **)&gaps, &count, &capacity, sizeof *gap);
 			if (gap)
-				*gap = (struct crowd_gap){p, run_part_time(part, place->begin_ns),
+				*gap = (struct all_streams_gap){p, run_part_time(part, place->begin_ns),
 					run_part_time(part, place->end_ns)};
 			else
 				code = error_memory(error);
@@ -232,8 +232,9 @@ static int give(const struct layout *layout, const struct giving *giving, struct
 	return code;
 }
 
-int crowd_sum(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns, uint64_t end_ns,
-	const struct line_sink *sink, const struct crowd_asker *asker, struct error *error)
+int all_streams_sum(struct run *run, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, const struct state_sum_sink *sink, const struct all_streams_asker *asker,
+	struct error *error)
 {
 	struct giving giving = {run, sink, streams, count, begin_ns, end_ns};
 	struct layout *layouts;

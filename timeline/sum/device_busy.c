@@ -50,7 +50,7 @@ static uint32_t *list_queues(struct run *run, uint32_t *count)
 	return queues;
 }
 
-int united_each(struct run *run, united_take *take, void *own, struct error *error)
+int device_busy_each(struct run *run, device_busy_take *take, void *own, struct error *error)
 {
 	uint32_t count, *queues = list_queues(run, &count), end;
 	int code = 0;
@@ -82,30 +82,30 @@ static uint32_t count_queues(struct run *run, uint32_t queue)
 	return count;
 }
 
-int united_open(
-	struct united *united, struct run *run, const uint32_t *queues, uint32_t count, struct error *error)
+int device_busy_open(struct device_busy *busy, struct run *run, const uint32_t *queues, uint32_t count,
+	struct error *error)
 {
 	struct store_device_busy_bucket bucket;
 	int code = 0;
 
-	*united = (struct united){.run = run};
+	*busy = (struct device_busy){.run = run};
 	if (run->options.no_rollups || count < 2)
 		return 0;
-	united->store = run_stream(run, queues[0])->store;
+	busy->store = run_stream(run, queues[0])->store;
 	for (uint32_t i = 0; i < count && !code; i++) {
-		united->stream = run_stream(run, queues[i])->id_in_store;
+		busy->stream = run_stream(run, queues[i])->id_in_store;
 		code = store_device_busy_find(
-			run->parts[united->store].reader, united->stream, 0, STORE_SHIFT_MAX, &bucket, error);
+			run->parts[busy->store].reader, busy->stream, 0, STORE_SHIFT_MAX, &bucket, error);
 	}
-	united->is_there = code == 1 && count_queues(run, queues[0]) == count;
+	busy->is_there = code == 1 && count_queues(run, queues[0]) == count;
 	return code < 0 ? code : 0;
 }
 
 /* ---- buckets ---- */
 
-static bool add_gap(struct united_gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
+static bool add_gap(struct device_busy_gaps *gaps, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct united_gap *last = gaps->count ? &gaps->items[gaps->count - 1] : NULL;
+	struct device_busy_gap *last = gaps->count ? &gaps->items[gaps->count - 1] : NULL;
 
 	if (begin_ns >= end_ns)
 		return true;
@@ -115,19 +115,19 @@ static bool add_gap(struct united_gaps *gaps, uint64_t begin_ns, uint64_t end_ns
 	}
 	last = store_id_table_add((void **)&gaps->items, &gaps->count, &gaps->capacity, sizeof *last);
 	if (last)
-		*last = (struct united_gap){begin_ns, end_ns};
+		*last = (struct device_busy_gap){begin_ns, end_ns};
 	return last != NULL;
 }
 
 /* The first bucket from `at_ns` on that ends by `end_ns`, in the store's time. 1; 0: none; negative. */
-static int next_bucket(const struct united *united, uint64_t at_ns, uint64_t end_ns,
+static int next_bucket(const struct device_busy *busy, uint64_t at_ns, uint64_t end_ns,
 	struct store_device_busy_bucket *bucket, struct error *error)
 {
-	struct store_reader *reader = united->run->parts[united->store].reader;
+	struct store_reader *reader = busy->run->parts[busy->store].reader;
 	unsigned shift = STORE_SHIFT_MAX;
 	int code;
 
-	while ((code = store_device_busy_find(reader, united->stream, at_ns, shift, bucket, error)) == 1) {
+	while ((code = store_device_busy_find(reader, busy->stream, at_ns, shift, bucket, error)) == 1) {
 		if (bucket->begin_ns >= end_ns)
 			return 0;
 		if (end_ns - bucket->begin_ns >= (uint64_t)1 << bucket->shift)
@@ -138,10 +138,10 @@ static int next_bucket(const struct united *united, uint64_t at_ns, uint64_t end
 	return code;
 }
 
-int united_busy(const struct united *united, uint64_t begin_ns, uint64_t end_ns, uint64_t *busy_ns,
-	struct united_gaps *gaps, struct error *error)
+int device_busy_add(const struct device_busy *busy, uint64_t begin_ns, uint64_t end_ns, uint64_t *busy_ns,
+	struct device_busy_gaps *gaps, struct error *error)
 {
-	const struct run_part *part = &united->run->parts[united->store];
+	const struct run_part *part = &busy->run->parts[busy->store];
 	uint64_t at_ns = run_part_store_time(part, begin_ns), until_ns = run_part_store_time(part, end_ns);
 	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
 	bool is_bent = begin_ns >= end_ns || until_ns - at_ns != end_ns - begin_ns;
@@ -149,9 +149,9 @@ int united_busy(const struct united *united, uint64_t begin_ns, uint64_t end_ns,
 	uint64_t shift_ns = begin_ns - at_ns;
 	int code = 0;
 
-	if (!united->is_there || is_bent)
+	if (!busy->is_there || is_bent)
 		return add_gap(gaps, begin_ns, end_ns) ? 0 : error_memory(error);
-	while (at_ns < until_ns && (code = next_bucket(united, at_ns, until_ns, &bucket, error)) == 1) {
+	while (at_ns < until_ns && (code = next_bucket(busy, at_ns, until_ns, &bucket, error)) == 1) {
 		if (!add_gap(gaps, at_ns + shift_ns, bucket.begin_ns + shift_ns))
 			return error_memory(error);
 		*busy_ns += bucket.busy_ns;
@@ -165,30 +165,30 @@ int united_busy(const struct united *united, uint64_t begin_ns, uint64_t end_ns,
 /* ---- the sweep ---- */
 
 /* A queue on its way through the window. */
-struct lane {
+struct queue_cursor {
 	struct extent_walk *walk;
 	struct extent extents[BATCH];
 	long at, count;
 };
 
 /* To the next busy piece; count 0: there is none. */
-static int lane_next(struct lane *lane, struct error *error)
+static int cursor_next(struct queue_cursor *cursor, struct error *error)
 {
-	for (lane->at++;; lane->at++) {
-		if (lane->at >= lane->count) {
-			lane->at = 0;
-			lane->count = extent_next(lane->walk, lane->extents, BATCH, error);
+	for (cursor->at++;; cursor->at++) {
+		if (cursor->at >= cursor->count) {
+			cursor->at = 0;
+			cursor->count = extent_next(cursor->walk, cursor->extents, BATCH, error);
 		}
-		if (lane->count <= 0)
-			return (int)lane->count;
-		if (extent_state_is_busy(lane->extents[lane->at].state))
+		if (cursor->count <= 0)
+			return (int)cursor->count;
+		if (extent_state_is_busy(cursor->extents[cursor->at].state))
 			return 0;
 	}
 }
 
-static struct lane *first_of(struct lane *lanes, uint32_t count)
+static struct queue_cursor *first_of(struct queue_cursor *lanes, uint32_t count)
 {
-	struct lane *first = NULL;
+	struct queue_cursor *first = NULL;
 
 	for (uint32_t i = 0; i < count; i++)
 		if (lanes[i].count && (!first || lanes[i].extents[lanes[i].at].begin_ns <
@@ -197,14 +197,15 @@ static struct lane *first_of(struct lane *lanes, uint32_t count)
 	return first;
 }
 
-static int sweep(struct lane *lanes, uint32_t count, united_stretch *stretch, void *own, struct error *error)
+static int sweep(struct queue_cursor *lanes, uint32_t count, device_busy_stretch *stretch, void *own,
+	struct error *error)
 {
 	uint64_t begin_ns = 0, end_ns = 0;
-	struct lane *lane;
+	struct queue_cursor *cursor;
 	int code = 0;
 
-	while (!code && (lane = first_of(lanes, count))) {
-		const struct extent *extent = &lane->extents[lane->at];
+	while (!code && (cursor = first_of(lanes, count))) {
+		const struct extent *extent = &cursor->extents[cursor->at];
 
 		if (extent->begin_ns > end_ns) {
 			if (end_ns > begin_ns)
@@ -214,17 +215,17 @@ static int sweep(struct lane *lanes, uint32_t count, united_stretch *stretch, vo
 		} else if (extent->end_ns > end_ns) {
 			end_ns = extent->end_ns;
 		}
-		code = lane_next(lane, error);
+		code = cursor_next(cursor, error);
 	}
 	if (!code && end_ns > begin_ns)
 		stretch(own, begin_ns, end_ns);
 	return code;
 }
 
-int united_sweep(struct run *run, const uint32_t *queues, uint32_t count, uint64_t begin_ns, uint64_t end_ns,
-	united_stretch *stretch, void *own, struct error *error)
+int device_busy_sweep(struct run *run, const uint32_t *queues, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, device_busy_stretch *stretch, void *own, struct error *error)
 {
-	struct lane *lanes = calloc((size_t)count + 1, sizeof *lanes);
+	struct queue_cursor *lanes = calloc((size_t)count + 1, sizeof *lanes);
 	uint32_t opened = 0;
 	int code = 0;
 
@@ -234,7 +235,7 @@ int united_sweep(struct run *run, const uint32_t *queues, uint32_t count, uint64
 		code = extent_open(&lanes[opened].walk, run, queues[opened], begin_ns, end_ns, error);
 		if (code)
 			break;
-		code = lane_next(&lanes[opened], error);
+		code = cursor_next(&lanes[opened], error);
 	}
 	code = code ? code : sweep(lanes, count, stretch, own, error);
 	while (opened-- > 0)

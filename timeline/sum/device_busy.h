@@ -5,25 +5,25 @@
  *
  *   window    |..........................................|
  *   buckets       |==2^24==|=2^21=|      |=2^21=|
- *   gaps      |---|               |------|      |--------|    united_sweep() unites the queues' extents
+ *   gaps      |---|               |------|      |--------|    device_busy_sweep() unites the queues' extents
  */
 #ifndef TIMELINE_DEVICE_BUSY_H
 #define TIMELINE_DEVICE_BUSY_H
 
 #include "timeline/run/run.h"
 
-struct united_gap {
+struct device_busy_gap {
 	uint64_t begin_ns, end_ns;
 };
 
 /* All-zero is empty; the caller frees `items`. */
-struct united_gaps {
-	struct united_gap *items;
+struct device_busy_gaps {
+	struct device_busy_gap *items;
 	uint32_t count, capacity;
 };
 
 /* One device. */
-struct united {
+struct device_busy {
 	struct run *run;
 	uint32_t stream; /* below which its store keeps buckets, by the store's number */
 	unsigned store;
@@ -32,21 +32,21 @@ struct united {
 
 /* `queues`: streams of the run, all of one process and device. They must be all that its store has of it, or
  * nothing was united. */
-int united_open(
-	struct united *united, struct run *run, const uint32_t *queues, uint32_t count, struct error *error);
+int device_busy_open(struct device_busy *busy, struct run *run, const uint32_t *queues, uint32_t count,
+	struct error *error);
 /* Adds to *busy_ns what buckets tell of [begin, end), and to `gaps`, in order, what they do not. */
-int united_busy(const struct united *united, uint64_t begin_ns, uint64_t end_ns, uint64_t *busy_ns,
-	struct united_gaps *gaps, struct error *error);
+int device_busy_add(const struct device_busy *busy, uint64_t begin_ns, uint64_t end_ns, uint64_t *busy_ns,
+	struct device_busy_gaps *gaps, struct error *error);
 
 /* Takes the stretches of a union, in order; none touches the next. */
-typedef void united_stretch(void *own, uint64_t begin_ns, uint64_t end_ns);
+typedef void device_busy_stretch(void *own, uint64_t begin_ns, uint64_t end_ns);
 /* The union of what these streams do in [begin, end), extent by extent. */
-int united_sweep(struct run *run, const uint32_t *queues, uint32_t count, uint64_t begin_ns, uint64_t end_ns,
-	united_stretch *stretch, void *own, struct error *error);
+int device_busy_sweep(struct run *run, const uint32_t *queues, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, device_busy_stretch *stretch, void *own, struct error *error);
 
 /* Calls `take` for each device of more than one queue, with all of them, and stops when it does not give 0.
  */
-typedef int united_take(void *own, const uint32_t *queues, uint32_t count, struct error *error);
-int united_each(struct run *run, united_take *take, void *own, struct error *error);
+typedef int device_busy_take(void *own, const uint32_t *queues, uint32_t count, struct error *error);
+int device_busy_each(struct run *run, device_busy_take *take, void *own, struct error *error);
 
 #endif

@@ -110,14 +110,14 @@ static int check_device(void *own, const uint32_t *queues, uint32_t count, struc
 		code = read_buckets(check, run_stream(check->run, queues[i])->id_in_store, error);
 	if (code || check->found == found)
 		return code;
-	code = united_sweep(check->run, queues, count, 0, STORE_OPEN_NS, take_stretch, check, error);
+	code = device_busy_sweep(check->run, queues, count, 0, STORE_OPEN_NS, take_stretch, check, error);
 	return code ? code : is_nothing(check, error);
 }
 
-int united_check(struct run *run, uint64_t *rollups, struct error *error)
+int device_busy_check(struct run *run, uint64_t *rollups, struct error *error)
 {
 	struct check check = {.run = run};
-	int code = united_each(run, check_device, &check, error);
+	int code = device_busy_each(run, check_device, &check, error);
 
 	for (unsigned shift = 0; shift <= STORE_SHIFT_MAX; shift++)
 		free(check.levels[shift].buckets);

@@ -10,6 +10,6 @@
 
 /* Sweeps every device of several queues once, and compares. Adds to *rollups how many buckets there were.
  * ERROR_RUN: some differ. */
-int united_check(struct run *run, uint64_t *rollups, struct error *error);
+int device_busy_check(struct run *run, uint64_t *rollups, struct error *error);
 
 #endif

@@ -261,7 +261,7 @@ int gpu_metric_add_weights(struct window *window, struct run *run, const uint32_
 	/* What is still running has not ended behind the run. */
 	if (counting.end_ns > run_end_ns(run))
 		counting.end_ns = run_end_ns(run) + 1;
-	return wanted ? share_streams(
+	return wanted ? parallel_sum_streams(
 				window, run, streams, count, begin_ns, end_ns, stream_add, &counting, error)
 		      : 0;
 }

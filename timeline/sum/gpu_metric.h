@@ -31,7 +31,7 @@ uint64_t gpu_metric_find(const char *pattern);
 /* Its number beside the run's own metrics and the derived ones. */
 static inline uint32_t gpu_metric_number(const struct run *run, unsigned metric)
 {
-	return run_metric_count(run) + DERIVED_COUNT + metric;
+	return run_metric_count(run) + STATE_METRIC_COUNT + metric;
 }
 
 /* Adds the wanted metrics of these streams as weights. */

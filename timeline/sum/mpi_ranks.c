@@ -13,16 +13,16 @@
 /* A message is its kind; rows are one more. */
 enum kind { KIND_ROWS, KIND_END };
 
-static const struct ranks_plugin *plugin;
+static const struct mpi_ranks_plugin *plugin;
 static uint32_t own_rank, rank_count = 1;
 static bool *has_ended; /* [rank] */
 
-uint32_t ranks_count(void)
+uint32_t mpi_ranks_count(void)
 {
 	return rank_count;
 }
 
-uint32_t ranks_own(void)
+uint32_t mpi_ranks_own(void)
 {
 	return own_rank;
 }
@@ -62,7 +62,7 @@ static void be_silent(void)
 		_exit(5);
 }
 
-int ranks_begin(struct error *error)
+int mpi_ranks_begin(struct error *error)
 {
 	const char *name = implementation();
 	void *library = name ? load(name) : NULL;
@@ -91,7 +91,7 @@ static void send_kind(enum kind kind)
 	plugin->send(&word, 1);
 }
 
-int ranks_send(const struct store_bytes *bytes, struct error *error)
+int mpi_ranks_send(const struct store_bytes *bytes, struct error *error)
 {
 	(void)error;
 	send_kind(KIND_ROWS);
@@ -112,7 +112,7 @@ static bool rows_follow(uint32_t from)
 	return !has_ended[from];
 }
 
-int ranks_receive(uint32_t from, struct store_bytes *bytes, struct error *error)
+int mpi_ranks_receive(uint32_t from, struct store_bytes *bytes, struct error *error)
 {
 	uint64_t size;
 	uint8_t *room;
@@ -133,7 +133,7 @@ int ranks_receive(uint32_t from, struct store_bytes *bytes, struct error *error)
 	return 0;
 }
 
-int ranks_end(int exit_code)
+int mpi_ranks_end(int exit_code)
 {
 	if (!plugin || !has_ended)
 		return exit_code;

@@ -16,7 +16,7 @@
 #include "store/base/error.h"
 
 /* What a plug-in gives as `hpct_ranks`. Failures end the job, as MPI's do. */
-struct ranks_plugin {
+struct mpi_ranks_plugin {
 	void (*begin)(uint32_t *rank, uint32_t *count);
 	void (*send)(const void *bytes, uint64_t size);		    /* to rank 0 */
 	uint64_t (*probe)(uint32_t from);			    /* size of the next one */
@@ -25,14 +25,14 @@ struct ranks_plugin {
 };
 
 /* Joins the job, where mpirun started this one: ranks above 0 fall silent. ERROR_USAGE: no plug-in for it. */
-int ranks_begin(struct error *error);
+int mpi_ranks_begin(struct error *error);
 /* Says how it ended; rank 0 waits for all. Returns what this process's exit code is to be. */
-int ranks_end(int exit_code);
+int mpi_ranks_end(int exit_code);
 
-uint32_t ranks_count(void); /* 1: alone */
-uint32_t ranks_own(void);
-int ranks_send(const struct store_bytes *bytes, struct error *error);
+uint32_t mpi_ranks_count(void); /* 1: alone */
+uint32_t mpi_ranks_own(void);
+int mpi_ranks_send(const struct store_bytes *bytes, struct error *error);
 /* ERROR_IO: that rank has ended instead, or there is no memory for what it has sent. */
-int ranks_receive(uint32_t from, struct store_bytes *bytes, struct error *error);
+int mpi_ranks_receive(uint32_t from, struct store_bytes *bytes, struct error *error);
 
 #endif

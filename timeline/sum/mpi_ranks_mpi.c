@@ -53,6 +53,6 @@ static void end(void)
 	MPI_Finalize();
 }
 
-extern const struct ranks_plugin hpct_ranks;
+extern const struct mpi_ranks_plugin hpct_ranks;
 __attribute__((visibility("default")))
-const struct ranks_plugin hpct_ranks = {begin, send_bytes, probe, receive, end};
+const struct mpi_ranks_plugin hpct_ranks = {begin, send_bytes, probe, receive, end};

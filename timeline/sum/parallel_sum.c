@@ -29,8 +29,8 @@
 #define STRETCHES_EACH 8u /* for each process */
 #define WAIT_MS 20	  /* between two looks whether the answer is still wanted */
 
-int share_add_all(
-	const struct share_job *job, uint32_t from, uint32_t to, struct window *window, struct error *error)
+int parallel_sum_add_all(const struct parallel_sum_job *job, uint32_t from, uint32_t to,
+	struct window *window, struct error *error)
 {
 	int code = 0;
 
@@ -51,7 +51,7 @@ struct piece {
 };
 
 /* What the processes share. */
-struct crew {
+struct stretch_pool {
 	atomic_uint next; /* stretch that nobody has taken */
 };
 
@@ -62,8 +62,8 @@ struct child {
 };
 
 struct forked {
-	const struct share_job *job;
-	struct crew *crew;
+	const struct parallel_sum_job *job;
+	struct stretch_pool *pool;
 	struct store_bytes own; /* pieces of this process */
 	struct child children[JOBS_MAX];
 	uint32_t started, stretches;
@@ -85,12 +85,12 @@ static int add_piece(
 
 	if (code)
 		return code;
-	code = share_add_all(
+	code = parallel_sum_add_all(
 		forked->job, edge_of(forked, stretch), edge_of(forked, stretch + 1), window, error);
-	if (!code && !share_rows_put(&rows, forked->job->run, window))
+	if (!code && !parallel_sum_rows_put(&rows, forked->job->run, window))
 		code = error_memory(error);
 	if (code)
-		share_rows_put_error(&rows, code, error);
+		parallel_sum_rows_put_error(&rows, code, error);
 	window_free(window);
 	piece.size_bytes = rows.size;
 	out->failed |= rows.failed;
@@ -106,7 +106,7 @@ static int add_pieces(const struct forked *forked, struct store_bytes *out, stru
 	uint32_t stretch;
 	int code = 0;
 
-	while (!code && (stretch = atomic_fetch_add(&forked->crew->next, 1)) < forked->stretches)
+	while (!code && (stretch = atomic_fetch_add(&forked->pool->next, 1)) < forked->stretches)
 		code = add_piece(forked, stretch, out, error);
 	return code;
 }
@@ -166,18 +166,18 @@ static int read_all(int fd, struct store_bytes *into, uint32_t done, uint32_t al
 	struct pollfd wait = {.fd = fd, .events = POLLIN};
 
 	for (;;) {
-		uint8_t *room = store_bytes_reserve(into, 1 << 16);
+		uint8_t *capacity = store_bytes_reserve(into, 1 << 16);
 		ssize_t got = -1;
 
 		if (!progress_at("adding up", done, all))
 			return progress_refuse(error);
-		if (room)
+		if (capacity)
 			got = poll(&wait, 1, WAIT_MS);
 		if (got == 0)
 			continue;
 		if (got > 0)
-			got = read(fd, room, 1 << 16);
-		if (got < 0 && room && errno == EINTR)
+			got = read(fd, capacity, 1 << 16);
+		if (got < 0 && capacity && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return 0;
@@ -233,7 +233,7 @@ static int take_pieces(
 		is_good = find_pieces(&forked->children[i].rows, pieces, forked->stretches);
 	for (uint32_t i = 0; i < forked->stretches && is_good && !code; i++)
 		if (pieces[i].bytes)
-			code = share_rows_take(window, forked->job->run, pieces[i], error);
+			code = parallel_sum_rows_take(window, forked->job->run, pieces[i], error);
 		else
 			is_good = false;
 	if (code || is_good)
@@ -242,8 +242,8 @@ static int take_pieces(
 }
 
 /* Fewer processes than were wanted take all stretches, too. */
-static int share_forked(
-	const struct share_job *job, struct window *window, uint32_t parts, struct error *error)
+static int sum_forked(
+	const struct parallel_sum_job *job, struct window *window, uint32_t parts, struct error *error)
 {
 	struct forked *forked = calloc(1, sizeof *forked);
 	struct store_slice *pieces = NULL;
@@ -253,10 +253,10 @@ static int share_forked(
 		return error_memory(error);
 	forked->job = job;
 	forked->stretches = job->count / STRETCHES_EACH < parts ? job->count : parts * STRETCHES_EACH;
-	forked->crew =
-		mmap(NULL, sizeof *forked->crew, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	forked->pool =
+		mmap(NULL, sizeof *forked->pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pieces = calloc(forked->stretches, sizeof *pieces);
-	code = pieces && forked->crew != MAP_FAILED ? 0 : error_memory(error);
+	code = pieces && forked->pool != MAP_FAILED ? 0 : error_memory(error);
 	while (!code && forked->started + 1 < parts && child_start(forked) == 0)
 		;
 	code = code ? code : add_pieces(forked, &forked->own, error);
@@ -268,8 +268,8 @@ static int share_forked(
 	for (uint32_t i = 0; i < forked->started; i++)
 		store_bytes_fini(&forked->children[i].rows);
 	store_bytes_fini(&forked->own);
-	if (forked->crew != MAP_FAILED)
-		munmap(forked->crew, sizeof *forked->crew);
+	if (forked->pool != MAP_FAILED)
+		munmap(forked->pool, sizeof *forked->pool);
 	free(pieces);
 	free(forked);
 	return code;
@@ -286,7 +286,7 @@ static bool has_reals(const struct run *run)
 }
 
 /* How many processes are worth it. */
-static uint32_t parts_for(const struct share_job *job)
+static uint32_t parts_for(const struct parallel_sum_job *job)
 {
 	uint32_t parts = job->run->options.jobs;
 	uint64_t records = 0;
@@ -305,17 +305,17 @@ static uint32_t parts_for(const struct share_job *job)
 	return parts < job->count ? parts : job->count;
 }
 
-int share_streams(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
-	uint64_t begin_ns, uint64_t end_ns, share_add *add, void *own, struct error *error)
+int parallel_sum_streams(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, parallel_sum_add *add, void *own, struct error *error)
 {
-	const struct share_job job = {run, streams, count, begin_ns, end_ns, add, own};
+	const struct parallel_sum_job job = {run, streams, count, begin_ns, end_ns, add, own};
 	uint32_t parts;
 
 	if (has_reals(run))
-		return share_add_all(&job, 0, count, window, error);
-	if (ranks_count() > 1)
-		return share_ranked(&job, window, error);
+		return parallel_sum_add_all(&job, 0, count, window, error);
+	if (mpi_ranks_count() > 1)
+		return parallel_sum_ranks(&job, window, error);
 	parts = parts_for(&job);
-	return parts > 1 ? share_forked(&job, window, parts, error)
-			 : share_add_all(&job, 0, count, window, error);
+	return parts > 1 ? sum_forked(&job, window, parts, error)
+			 : parallel_sum_add_all(&job, 0, count, window, error);
 }

@@ -18,12 +18,12 @@
 #include "timeline/sum/window.h"
 
 /* Adds one stream's sums to the window; runs in any of the processes. */
-typedef int share_add(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
-	struct error *error);
+typedef int parallel_sum_add(void *own, struct window *window, uint32_t stream, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error);
 
 /* Calls `add` for each stream. Where metrics are doubles all is added here, since their sums depend on order.
  * Ranks above 0 have their own part of the rows after it. */
-int share_streams(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
-	uint64_t begin_ns, uint64_t end_ns, share_add *add, void *own, struct error *error);
+int parallel_sum_streams(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+	uint64_t begin_ns, uint64_t end_ns, parallel_sum_add *add, void *own, struct error *error);
 
 #endif

@@ -5,19 +5,19 @@
 
 #include "timeline/sum/parallel_sum.h"
 
-struct share_job {
+struct parallel_sum_job {
 	struct run *run;
 	const uint32_t *streams;
 	uint32_t count;
 	uint64_t begin_ns, end_ns;
-	share_add *add;
+	parallel_sum_add *add;
 	void *own;
 };
 
 /* Adds the job's streams [from, to), in this process. */
-int share_add_all(
-	const struct share_job *job, uint32_t from, uint32_t to, struct window *window, struct error *error);
+int parallel_sum_add_all(const struct parallel_sum_job *job, uint32_t from, uint32_t to,
+	struct window *window, struct error *error);
 /* All of them, each rank its own and rank 0 those of the others, too. */
-int share_ranked(const struct share_job *job, struct window *window, struct error *error);
+int parallel_sum_ranks(const struct parallel_sum_job *job, struct window *window, struct error *error);
 
 #endif

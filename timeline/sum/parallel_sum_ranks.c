@@ -11,14 +11,14 @@ static uint32_t stretch(uint32_t count, uint32_t parts, uint32_t part)
 }
 
 /* Fewer streams than ranks: one rank adds them all, another one the next time. */
-static bool is_for_one(const struct share_job *job)
+static bool is_for_one(const struct parallel_sum_job *job)
 {
-	return job->count < ranks_count();
+	return job->count < mpi_ranks_count();
 }
 
-static void own_stretch(const struct share_job *job, uint32_t rank, uint32_t *from, uint32_t *to)
+static void own_stretch(const struct parallel_sum_job *job, uint32_t rank, uint32_t *from, uint32_t *to)
 {
-	const uint32_t ranks = ranks_count();
+	const uint32_t ranks = mpi_ranks_count();
 
 	if (is_for_one(job)) {
 		*from = 0;
@@ -31,8 +31,8 @@ static void own_stretch(const struct share_job *job, uint32_t rank, uint32_t *fr
 
 /* The stretch's sums to rank 0, and into the window. They are summed alone: what the window holds of the
  * question before (weights, when values are asked for) was sent with that. */
-static int send_stretch(
-	const struct share_job *job, uint32_t from, uint32_t to, struct window *window, struct error *error)
+static int send_stretch(const struct parallel_sum_job *job, uint32_t from, uint32_t to, struct window *window,
+	struct error *error)
 {
 	struct store_bytes rows = {0};
 	struct window *part;
@@ -40,45 +40,47 @@ static int send_stretch(
 
 	if (code)
 		return code;
-	code = share_add_all(job, from, to, part, error);
+	code = parallel_sum_add_all(job, from, to, part, error);
 	if (!code)
-		code = share_rows_put(&rows, job->run, part) ? ranks_send(&rows, error) : error_memory(error);
+		code = parallel_sum_rows_put(&rows, job->run, part) ? mpi_ranks_send(&rows, error)
+								    : error_memory(error);
 	if (!code)
-		code = share_rows_take(window, job->run, (struct store_slice){rows.data, rows.size}, error);
+		code = parallel_sum_rows_take(
+			window, job->run, (struct store_slice){rows.data, rows.size}, error);
 	store_bytes_fini(&rows);
 	window_free(part);
 	return code;
 }
 
-static int take_from_ranks(const struct share_job *job, struct window *window, struct error *error)
+static int take_from_ranks(const struct parallel_sum_job *job, struct window *window, struct error *error)
 {
 	struct store_bytes rows = {0};
 	uint32_t from, to;
 	int code = 0;
 
-	for (uint32_t rank = 1; rank < ranks_count() && !code; rank++) {
+	for (uint32_t rank = 1; rank < mpi_ranks_count() && !code; rank++) {
 		own_stretch(job, rank, &from, &to);
 		if (from == to)
 			continue;
-		code = ranks_receive(rank, &rows, error);
+		code = mpi_ranks_receive(rank, &rows, error);
 		if (!code && rows.failed)
 			code = error_memory(error);
 		code = code ? code
-			    : share_rows_take(
+			    : parallel_sum_rows_take(
 				      window, job->run, (struct store_slice){rows.data, rows.size}, error);
 	}
 	store_bytes_fini(&rows);
 	return code;
 }
 
-int share_ranked(const struct share_job *job, struct window *window, struct error *error)
+int parallel_sum_ranks(const struct parallel_sum_job *job, struct window *window, struct error *error)
 {
 	uint32_t from, to;
 	int code;
 
-	own_stretch(job, ranks_own(), &from, &to);
-	if (ranks_own() != 0)
+	own_stretch(job, mpi_ranks_own(), &from, &to);
+	if (mpi_ranks_own() != 0)
 		return from < to ? send_stretch(job, from, to, window, error) : 0;
-	code = share_add_all(job, from, to, window, error);
+	code = parallel_sum_add_all(job, from, to, window, error);
 	return code ? code : take_from_ranks(job, window, error);
 }

@@ -17,7 +17,7 @@ struct header {
 };
 
 /* Operations beyond the fixed ones have numbers of the process: their names go along, by place. */
-bool share_rows_put(struct store_bytes *out, const struct run *run, const struct window *window)
+bool parallel_sum_rows_put(struct store_bytes *out, const struct run *run, const struct window *window)
 {
 	struct header header = {.contexts = run_context_count(run),
 		.streams = run_stream_count(run),
@@ -48,7 +48,7 @@ bool share_rows_put(struct store_bytes *out, const struct run *run, const struct
 	return !out->failed;
 }
 
-void share_rows_put_error(struct store_bytes *out, int code, const struct error *error)
+void parallel_sum_rows_put_error(struct store_bytes *out, int code, const struct error *error)
 {
 	struct header header = {.code = code, .names_bytes = strlen(error->text)};
 
@@ -92,7 +92,8 @@ static int take_weights(
 
 /* They come from another process of this program, so only what can happen is checked: it died, or on another
  * host it sees another state of the run. */
-int share_rows_take(struct window *window, struct run *run, struct store_slice from, struct error *error)
+int parallel_sum_rows_take(
+	struct window *window, struct run *run, struct store_slice from, struct error *error)
 {
 	struct store_input input = {.at = from.bytes, .end = from.bytes + from.size};
 	struct header header;

@@ -10,11 +10,12 @@
 #include "timeline/sum/window.h"
 
 /* Behind what is in `out`; false: memory is out. */
-bool share_rows_put(struct store_bytes *out, const struct run *run, const struct window *window);
+bool parallel_sum_rows_put(struct store_bytes *out, const struct run *run, const struct window *window);
 /* Instead of what is in `out`. */
-void share_rows_put_error(struct store_bytes *out, int code, const struct error *error);
+void parallel_sum_rows_put_error(struct store_bytes *out, int code, const struct error *error);
 /* Adds them to the window, or gives the error that they are. ERROR_IO: they are not whole; ERROR_RUN: they
  * are of another state of the run. */
-int share_rows_take(struct window *window, struct run *run, struct store_slice from, struct error *error);
+int parallel_sum_rows_take(
+	struct window *window, struct run *run, struct store_slice from, struct error *error);
 
 #endif

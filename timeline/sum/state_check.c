@@ -45,7 +45,7 @@ static int take_away(struct check *check, const struct store_context_sums *sums,
 	int code = 0;
 
 	for (uint32_t i = 0; i < sums->count && !code; i++) {
-		struct extent key = line_roll_extent(check->run, check->part, &sums->entries[i]);
+		struct extent key = state_sum_rollup_extent(check->run, check->part, &sums->entries[i]);
 
 		code = add_sum(check, &key, -sums->entries[i].weight, -sums->entries[i].samples, error);
 	}
@@ -80,49 +80,49 @@ static int is_alone(
 	return code < 0 ? code : 0;
 }
 
-static int check_roll(struct check *check, const struct store_state_rollup *roll, struct error *error)
+static int check_rollup(struct check *check, const struct store_state_rollup *rollup, struct error *error)
 {
-	const struct line_sink sink = {.own = check, .piece = add_piece, .sum = add_sum};
-	uint64_t begin_ns = run_part_time(check->part, roll->key.begin_ns);
+	const struct state_sum_sink sink = {.own = check, .piece = add_piece, .sum = add_sum};
+	uint64_t begin_ns = run_part_time(check->part, rollup->key.begin_ns);
 	uint64_t end_ns =
-		run_part_time(check->part, store_rollup_last(roll->key.begin_ns, roll->key.shift)) + 1;
+		run_part_time(check->part, store_rollup_last(rollup->key.begin_ns, rollup->key.shift)) + 1;
 	const struct store_context_sums *sums;
 	bool is_record;
-	int code = is_alone(check, &roll->key, &is_record, error);
+	int code = is_alone(check, &rollup->key, &is_record, error);
 
 	if (code || is_record)
 		return code;
-	code = store_state_rollup_read(check->part->reader, roll, &check->rules, &sums, error);
+	code = store_state_rollup_read(check->part->reader, rollup, &check->rules, &sums, error);
 	if (code <= 0)
 		return code; /* made by other rules: no reader believes it */
 	/* One that is bent is never used. */
-	if (run_part_is_bent(
-		    check->part, roll->key.begin_ns, store_rollup_last(roll->key.begin_ns, roll->key.shift)))
+	if (run_part_is_bent(check->part, rollup->key.begin_ns,
+		    store_rollup_last(rollup->key.begin_ns, rollup->key.shift)))
 		return 0;
 	check->count++;
 	store_context_sums_clear(&check->left);
 	code = take_away(check, sums, error);
 	if (!code)
-		code = line_sum(
-			check->run, check->stream, begin_ns, end_ns, roll->key.shift - 1u, &sink, error);
+		code = state_sum(
+			check->run, check->stream, begin_ns, end_ns, rollup->key.shift - 1u, &sink, error);
 	for (uint32_t i = 0; i < check->left.count && !code; i++)
 		if (check->left.entries[i].samples || check->left.entries[i].weight)
-			code = differs(check, &roll->key, error);
+			code = differs(check, &rollup->key, error);
 	return code;
 }
 
 static int check_stream(struct check *check, struct error *error)
 {
-	struct store_state_rollup roll;
+	struct store_state_rollup rollup;
 	uint64_t from_ns = 0;
 	unsigned shift = STORE_SHIFT_MAX;
-	int code = line_roll_rules(check->run, check->stream, &check->rules, error);
+	int code = state_sum_rollup_rules(check->run, check->stream, &check->rules, error);
 
 	while (!code && (code = store_state_rollup_find(check->part->reader, check->id_in_store, from_ns,
-				 shift, &roll, error)) == 1) {
-		from_ns = roll.key.begin_ns;
-		shift = roll.key.shift;
-		code = shift ? check_roll(check, &roll, error) : 0;
+				 shift, &rollup, error)) == 1) {
+		from_ns = rollup.key.begin_ns;
+		shift = rollup.key.shift;
+		code = shift ? check_rollup(check, &rollup, error) : 0;
 		if (shift)
 			shift--;
 		else if (from_ns++ == UINT64_MAX)
@@ -133,7 +133,7 @@ static int check_stream(struct check *check, struct error *error)
 	return code;
 }
 
-int line_check(struct run *run, uint64_t *rollups, struct error *error)
+int state_check(struct run *run, uint64_t *rollups, struct error *error)
 {
 	struct check check = {.run = run};
 	int code = 0;
@@ -148,6 +148,6 @@ int line_check(struct run *run, uint64_t *rollups, struct error *error)
 	}
 	store_context_sums_fini(&check.left);
 	*rollups = check.count;
-	code = code ? code : united_check(run, rollups, error);
-	return code ? code : crowd_check(run, rollups, error);
+	code = code ? code : device_busy_check(run, rollups, error);
+	return code ? code : all_streams_check(run, rollups, error);
 }

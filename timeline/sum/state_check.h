@@ -11,6 +11,6 @@
 /* Compares every rollup that readers would believe with the line below it: smaller rollups, which are
  * compared too, and records. Sets *rollups to how many there were. ERROR_RUN names the first that differs.
  * Takes the time of reading the run's spans and samples a few times. */
-int line_check(struct run *run, uint64_t *rollups, struct error *error);
+int state_check(struct run *run, uint64_t *rollups, struct error *error);
 
 #endif

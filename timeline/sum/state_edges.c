@@ -14,7 +14,7 @@
 #include "timeline/sum/state_sum_job.h"
 
 /* Are all buckets that may hold samples between the two moments of the query's parts? */
-static bool are_among_parts(const struct line_job *job, uint64_t from_ns, uint64_t to_ns)
+static bool are_among_parts(const struct state_sum_job *job, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t shifts = run_stream(job->run, job->stream)->s.shifts[STORE_SAMPLES];
 
@@ -28,19 +28,19 @@ static bool are_among_parts(const struct line_job *job, uint64_t from_ns, uint64
 }
 
 /* Does nothing but samples make the line from there to the window's begin? */
-static int is_open_before(struct line_job *job, uint64_t from_ns, struct error *error)
+static int is_open_before(struct state_sum_job *job, uint64_t from_ns, struct error *error)
 {
 	const struct store_stream *s = &run_stream(job->run, job->stream)->s;
-	struct line_open before = {0};
+	struct state_sum_open before = {0};
 	int code;
 
 	if (s->end_ns != STORE_OPEN_NS &&
 		s->count[STORE_SPANS] <= 1) /* which is known if it is in the window */
-		return line_open_holds(&job->open, from_ns, job->begin_ns);
-	code = line_open_find(
+		return state_sum_open_holds(&job->open, from_ns, job->begin_ns);
+	code = state_sum_open_find(
 		&before, job->run, job->stream, job->line, from_ns, job->begin_ns + 1, false, error);
 	if (!code)
-		code = line_open_holds(&before, from_ns, job->begin_ns);
+		code = state_sum_open_holds(&before, from_ns, job->begin_ns);
 	free(before.at);
 	return code;
 }
@@ -52,8 +52,8 @@ static bool is_of_its_moment_alone(const struct store_batch *batch, size_t row)
 }
 
 /* The sample in force at the window's begin may have been read with those behind it: `first` is in it. */
-int line_edge_begin(
-	struct line_job *job, const struct store_line_query *query, size_t first, struct error *error)
+int state_edge_begin(
+	struct state_sum_job *job, const struct store_line_query *query, size_t first, struct error *error)
 {
 	const struct store_batch *batch = &job->batch;
 	const size_t before = first - 1;
@@ -77,7 +77,7 @@ int line_edge_begin(
 }
 
 /* Outside its life the stream is absent. */
-int line_edge_absent(struct line_job *job, uint64_t until_ns, struct error *error)
+int state_edge_absent(struct state_sum_job *job, uint64_t until_ns, struct error *error)
 {
 	const struct extent piece = {.begin_ns = job->at_ns,
 		.end_ns = until_ns < job->end_ns ? until_ns : job->end_ns,
@@ -91,20 +91,20 @@ int line_edge_absent(struct line_job *job, uint64_t until_ns, struct error *erro
 }
 
 /* The last sample of the window is in force at its end, too, or at that of its life. */
-int line_edge_end(struct line_job *job, struct error *error)
+int state_edge_end(struct state_sum_job *job, struct error *error)
 {
 	struct extent piece = {.begin_ns = job->at_ns,
 		.end_ns = job->end_ns < job->line->end_ns ? job->end_ns : job->line->end_ns,
-		.context = job->is_after_sum ? line_job_context(job, job->last_context) : 0,
+		.context = job->is_after_sum ? state_sum_job_context(job, job->last_context) : 0,
 		.op = STORE_OP_NONE,
 		.state = EXTENT_WORK};
 	int code;
 
 	if (!job->is_even || !job->is_after_sum || job->at_ns >= piece.end_ns ||
 		piece.end_ns - job->at_ns > job->limit_ns || job->thinned_ns ||
-		!line_open_holds(&job->open, job->at_ns, piece.end_ns - 1))
+		!state_sum_open_holds(&job->open, job->at_ns, piece.end_ns - 1))
 		return 0;
 	job->at_ns = piece.end_ns;
 	code = job->sink->piece(job->sink->own, &piece, error);
-	return code ? code : line_edge_absent(job, job->end_ns, error);
+	return code ? code : state_edge_absent(job, job->end_ns, error);
 }

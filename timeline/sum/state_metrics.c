@@ -13,32 +13,32 @@
 
 #define EXTENTS 512
 
-static const char *const names[DERIVED_COUNT] = {[DERIVED_REALTIME] = "REALTIME",
-	[DERIVED_BLOCKED] = "BLOCKED",
-	[DERIVED_RUNNABLE] = "RUNNABLE",
-	[DERIVED_SYNC] = "SYNC"};
+static const char *const names[STATE_METRIC_COUNT] = {[STATE_METRIC_REALTIME] = "REALTIME",
+	[STATE_METRIC_BLOCKED] = "BLOCKED",
+	[STATE_METRIC_RUNNABLE] = "RUNNABLE",
+	[STATE_METRIC_SYNC] = "SYNC"};
 
-const char *derived_name(enum derived_metric metric)
+const char *state_metrics_name(enum state_metric metric)
 {
 	return names[metric];
 }
 
-int derived_find(const char *name)
+int state_metrics_find(const char *name)
 {
-	for (int i = 0; i < DERIVED_COUNT; i++)
+	for (int i = 0; i < STATE_METRIC_COUNT; i++)
 		if (strcmp(names[i], name) == 0)
 			return i;
 	return -1;
 }
 
-bool derived_counts(enum derived_metric metric, enum extent_state state)
+bool state_metrics_counts(enum state_metric metric, enum extent_state state)
 {
 	switch (metric) {
-	case DERIVED_BLOCKED:
+	case STATE_METRIC_BLOCKED:
 		return state == EXTENT_BLOCKED;
-	case DERIVED_RUNNABLE:
+	case STATE_METRIC_RUNNABLE:
 		return state == EXTENT_RUNNABLE;
-	case DERIVED_SYNC:
+	case STATE_METRIC_SYNC:
 		return state == EXTENT_SYNC;
 	default:
 		return extent_state_is_busy(state) || state == EXTENT_SYNC || state == EXTENT_BLOCKED ||
@@ -112,8 +112,8 @@ static int add_time(struct window *window, struct run *run, uint32_t stream, uin
 	uint64_t end_ns, struct error *error)
 {
 	struct placing placing = {.window = window};
-	const struct line_sink sink = {.own = &placing, .piece = take_piece, .sum = take_sum};
-	int code = line_sum(run, stream, begin_ns, end_ns, 63, &sink, error);
+	const struct state_sum_sink sink = {.own = &placing, .piece = take_piece, .sum = take_sum};
+	int code = state_sum(run, stream, begin_ns, end_ns, 63, &sink, error);
 
 	if (!code && placing.has_runnable)
 		code = place_runnable(window, run, stream, begin_ns, end_ns, error);
@@ -130,10 +130,10 @@ static int share_time(void *own, struct window *window, uint32_t stream, uint64_
 		       : 0;
 }
 
-int derived_add_times(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+int state_metrics_add_times(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
-	return share_streams(window, run, streams, count, begin_ns, end_ns, share_time, run, error);
+	return parallel_sum_streams(window, run, streams, count, begin_ns, end_ns, share_time, run, error);
 }
 
 /* ---- metrics ---- */
@@ -143,19 +143,19 @@ static int add_cell(struct window *window, const struct run *run, const struct w
 {
 	int code = 0;
 
-	for (unsigned d = 0; d < DERIVED_COUNT && !code; d++) {
+	for (unsigned d = 0; d < STATE_METRIC_COUNT && !code; d++) {
 		const struct window_weight weight = {.context = cell->context,
-			.metric = derived_number(run, (enum derived_metric)d),
+			.metric = state_metrics_number(run, (enum state_metric)d),
 			.samples = cell->records,
 			.weight = cell->time_ns};
 
-		if (wanted >> d & 1 && derived_counts((enum derived_metric)d, cell->state))
+		if (wanted >> d & 1 && state_metrics_counts((enum state_metric)d, cell->state))
 			code = window_put_weight(window, &weight, error);
 	}
 	return code;
 }
 
-int derived_add_weights(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+int state_metrics_add_weights(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, unsigned wanted, struct error *error)
 {
 	struct window *times = NULL;
@@ -164,7 +164,7 @@ int derived_add_weights(struct window *window, struct run *run, const uint32_t *
 	int code = wanted ? window_new(&times, run, error) : 0;
 
 	if (wanted && !code)
-		code = derived_add_times(times, run, streams, count, begin_ns, end_ns, error);
+		code = state_metrics_add_times(times, run, streams, count, begin_ns, end_ns, error);
 	if (!wanted || code) {
 		window_free(times);
 		return code;

@@ -13,26 +13,32 @@
 
 #include "timeline/sum/window.h"
 
-enum derived_metric { DERIVED_REALTIME, DERIVED_BLOCKED, DERIVED_RUNNABLE, DERIVED_SYNC, DERIVED_COUNT };
-#define DERIVED_NAMES "REALTIME, BLOCKED, RUNNABLE and SYNC"
-const char *derived_name(enum derived_metric metric);
-int derived_find(const char *name); /* -1: none */
+enum state_metric {
+	STATE_METRIC_REALTIME,
+	STATE_METRIC_BLOCKED,
+	STATE_METRIC_RUNNABLE,
+	STATE_METRIC_SYNC,
+	STATE_METRIC_COUNT
+};
+#define STATE_METRICS_NAMES "REALTIME, BLOCKED, RUNNABLE and SYNC"
+const char *state_metrics_name(enum state_metric metric);
+int state_metrics_find(const char *name); /* -1: none */
 /* Does time in that state count? */
-bool derived_counts(enum derived_metric metric, enum extent_state state);
+bool state_metrics_counts(enum state_metric metric, enum extent_state state);
 
 /* Its number beside the run's own metrics. */
-static inline uint32_t derived_number(const struct run *run, enum derived_metric metric)
+static inline uint32_t state_metrics_number(const struct run *run, enum state_metric metric)
 {
 	return run_metric_count(run) + (uint32_t)metric;
 }
 
 /* Adds the times of [begin, end) of CPU threads, runnable ones with their context; GPU queues among the
  * streams are left out. By several processes where that is worth it (parallel_sum.h). */
-int derived_add_times(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+int state_metrics_add_times(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error);
 
-/* Adds the wanted metrics (bits 1 << enum derived_metric) of these streams as weights. */
-int derived_add_weights(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
+/* Adds the wanted metrics (bits 1 << enum state_metric) of these streams as weights. */
+int state_metrics_add_weights(struct window *window, struct run *run, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, unsigned wanted, struct error *error);
 
 #endif

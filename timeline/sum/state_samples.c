@@ -13,7 +13,7 @@
 #define EXTENTS 512
 #define PERIODS 2 /* as in extent.c */
 
-static int walk_until(struct line_job *job, uint64_t end_ns, struct error *error)
+static int walk_until(struct state_sum_job *job, uint64_t end_ns, struct error *error)
 {
 	struct extent extents[EXTENTS];
 	struct extent_walk *walk;
@@ -54,36 +54,36 @@ static uint64_t part_last(const struct store_line_part *part)
 }
 
 /* May chunks that are gone have held samples between the last sum and this part? */
-static bool may_miss(const struct line_job *job, const struct store_line_part *part)
+static bool may_miss(const struct state_sum_job *job, const struct store_line_part *part)
 {
 	return job->at_ns < job->thinned_ns && part_begin(part) != job->last_bucket_ns + 1;
 }
 
 /* From the sample at the end of the last sum to the first of the next one. */
 static int go_on_until(
-	struct line_job *job, const struct store_line_part *part, uint64_t first_ns, struct error *error)
+	struct state_sum_job *job, const struct store_line_part *part, uint64_t first_ns, struct error *error)
 {
 	struct extent piece = {.begin_ns = job->at_ns,
 		.end_ns = first_ns,
-		.context = job->is_after_sum ? line_job_context(job, job->last_context) : 0,
+		.context = job->is_after_sum ? state_sum_job_context(job, job->last_context) : 0,
 		.op = STORE_OP_NONE,
 		.state = EXTENT_WORK};
 
 	if (!job->is_after_sum || first_ns - job->at_ns > job->limit_ns || may_miss(job, part) ||
-		!line_open_holds(&job->open, job->at_ns, first_ns))
+		!state_sum_open_holds(&job->open, job->at_ns, first_ns))
 		return walk_until(job, first_ns, error);
 	job->is_after_sum = false;
 	job->at_ns = first_ns;
 	return job->sink->piece(job->sink->own, &piece, error);
 }
 
-static bool may_be_sum(const struct line_job *job, uint64_t first_ns, uint64_t last_ns)
+static bool may_be_sum(const struct state_sum_job *job, uint64_t first_ns, uint64_t last_ns)
 {
-	return line_sink_is_one(job->sink, job->shift_max, first_ns, last_ns) &&
-	       line_open_holds(&job->open, first_ns, last_ns);
+	return state_sum_sink_is_one(job->sink, job->shift_max, first_ns, last_ns) &&
+	       state_sum_open_holds(&job->open, first_ns, last_ns);
 }
 
-static bool is_usable(const struct line_job *job, const struct store_sum_row *line)
+static bool is_usable(const struct state_sum_job *job, const struct store_sum_row *line)
 {
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	uint64_t last_ns = run_part_time(job->part, line->last_ns);
@@ -97,28 +97,29 @@ static bool wants(void *own, const struct store_sum_row *line)
 	return is_usable(own, line);
 }
 
-static int give_each(struct line_job *job, const struct store_sum_columns *works, struct error *error)
+static int give_each(struct state_sum_job *job, const struct store_sum_columns *columns, struct error *error)
 {
 	struct extent key = {.op = STORE_OP_NONE, .state = EXTENT_WORK};
 	int code = 0;
 
-	for (uint32_t i = 0; i < works->count && !code; i++) {
-		key.context = line_job_context(job, works->contexts[i]);
-		code = job->sink->sum(job->sink->own, &key, works->times_ns[i], works->samples[i], error);
+	for (uint32_t i = 0; i < columns->count && !code; i++) {
+		key.context = state_sum_job_context(job, columns->contexts[i]);
+		code = job->sink->sum(job->sink->own, &key, columns->times_ns[i], columns->samples[i], error);
 	}
 	return code;
 }
 
-static int give_works(struct line_job *job, const struct store_line_part *part,
-	const struct store_sum_columns *works, struct error *error)
+static int give_columns(struct state_sum_job *job, const struct store_line_part *part,
+	const struct store_sum_columns *columns, struct error *error)
 {
-	const struct store_sum_row *line = &works->line;
+	const struct store_sum_row *line = &columns->line;
 	uint64_t first_ns = run_part_time(job->part, line->first_ns);
 	int code = go_on_until(job, part, first_ns, error);
 
 	if (!code)
-		code = job->sink->works ? job->sink->works(job->sink->own, works, job->part->contexts, error)
-					: give_each(job, works, error);
+		code = job->sink->columns
+			       ? job->sink->columns(job->sink->own, columns, job->part->contexts, error)
+			       : give_each(job, columns, error);
 	job->at_ns = run_part_time(job->part, line->last_ns);
 	job->is_after_sum = true;
 	job->last_bucket_ns = part_last(part);
@@ -126,7 +127,8 @@ static int give_works(struct line_job *job, const struct store_line_part *part,
 	return code;
 }
 
-static int give_pieces(const struct line_job *job, const struct line_rows *rows, struct error *error)
+static int give_pieces(
+	const struct state_sum_job *job, const struct state_sum_rows *rows, struct error *error)
 {
 	struct extent piece = {.op = STORE_OP_NONE, .state = EXTENT_WORK, .is_record_begin = true};
 	int code = 0;
@@ -134,20 +136,21 @@ static int give_pieces(const struct line_job *job, const struct line_rows *rows,
 	for (size_t i = 0; i + 1 < rows->count && !code; i++) {
 		piece.begin_ns = rows->begin_ns[i] + rows->shift_ns;
 		piece.end_ns = rows->begin_ns[i + 1] + rows->shift_ns;
-		piece.context = line_job_context(job, rows->context[i]);
+		piece.context = state_sum_job_context(job, rows->context[i]);
 		code = job->sink->piece(job->sink->own, &piece, error);
 	}
 	return code;
 }
 
 /* Each sample's time until the next one. The last one is counted, its time follows. */
-static int give_rows(struct line_job *job, const struct store_line_part *part, const struct line_rows *rows,
-	struct error *error)
+static int give_rows(struct state_sum_job *job, const struct store_line_part *part,
+	const struct state_sum_rows *rows, struct error *error)
 {
-	const struct line_sink *sink = job->sink;
+	const struct state_sum_sink *sink = job->sink;
 	uint32_t last_context = rows->context[rows->count - 1];
-	struct extent last = {
-		.context = line_job_context(job, last_context), .op = STORE_OP_NONE, .state = EXTENT_WORK};
+	struct extent last = {.context = state_sum_job_context(job, last_context),
+		.op = STORE_OP_NONE,
+		.state = EXTENT_WORK};
 	int code = go_on_until(job, part, rows->begin_ns[0] + rows->shift_ns, error);
 
 	if (!code)
@@ -162,31 +165,31 @@ static int give_rows(struct line_job *job, const struct store_line_part *part, c
 /* A part as the sums that the store has: 1 when it was given; 0: they are not of one bucket, or not the line.
  * `is_next`: the part before it was given, too. */
 static int try_sums(
-	struct line_job *job, const struct store_line_part *part, bool is_next, struct error *error)
+	struct state_sum_job *job, const struct store_line_part *part, bool is_next, struct error *error)
 {
 	uint64_t first_ns = run_part_time(job->part, part->first_ns);
-	const struct store_sum_columns *works;
+	const struct store_sum_columns *columns;
 	int code;
 
 	if (!part->is_whole || !may_be_sum(job, first_ns, run_part_time(job->part, part->last_ns)))
 		return 0;
-	code = store_line_works(job->part->reader, part, &works, error);
-	if (code <= 0 || !is_usable(job, &works->line))
+	code = store_line_works(job->part->reader, part, &columns, error);
+	if (code <= 0 || !is_usable(job, &columns->line))
 		return code < 0 ? code : 0;
 	/* What was passed over in between ends the sums. */
 	code = is_next ? 0 : walk_until(job, first_ns, error);
-	code = code ? code : give_works(job, part, works, error);
+	code = code ? code : give_columns(job, part, columns, error);
 	return code ? code : 1;
 }
 
 /* The same, as what is in the chunk, up to where the line is not open any more: a thread's last record lies
  * at its life's end. */
-static int try_rows(struct line_job *job, const struct store_line_query *query,
+static int try_rows(struct state_sum_job *job, const struct store_line_query *query,
 	const struct store_line_part *part, bool is_next, struct error *error)
 {
 	const struct store_batch *batch = &job->batch;
 	uint64_t first_ns, open_ns;
-	struct line_rows rows;
+	struct state_sum_rows rows;
 	size_t from, to;
 	int code = store_line_rows(
 		job->part->reader, part, query, job->limit_ns, &job->batch, &from, &to, error);
@@ -196,22 +199,22 @@ static int try_rows(struct line_job *job, const struct store_line_query *query,
 	first_ns = run_part_time(job->part, batch->begin_ns[from]);
 	if (run_part_is_bent(job->part, batch->begin_ns[from], batch->begin_ns[to - 1]))
 		return 0;
-	open_ns = line_open_end(&job->open, first_ns);
+	open_ns = state_sum_open_end(&job->open, first_ns);
 	while (to > from && batch->begin_ns[to - 1] - batch->begin_ns[from] + first_ns >= open_ns)
 		to--;
 	if (to == from)
 		return 0;
-	rows = (struct line_rows){.begin_ns = batch->begin_ns + from,
+	rows = (struct state_sum_rows){.begin_ns = batch->begin_ns + from,
 		.context = batch->context + from,
 		.count = to - from,
 		.shift_ns = first_ns - batch->begin_ns[from],
 		.contexts = job->part->contexts};
-	code = is_next ? line_edge_begin(job, query, from, error) : walk_until(job, first_ns, error);
+	code = is_next ? state_edge_begin(job, query, from, error) : walk_until(job, first_ns, error);
 	code = code ? code : give_rows(job, part, &rows, error);
 	return code ? code : 1;
 }
 
-static int give_parts(struct line_job *job, const struct store_line_query *query,
+static int give_parts(struct state_sum_job *job, const struct store_line_query *query,
 	const struct store_line_part *parts, uint32_t count, struct error *error)
 {
 	bool is_next = true;
@@ -226,7 +229,7 @@ static int give_parts(struct line_job *job, const struct store_line_query *query
 	return code < 0 ? code : 0;
 }
 
-static bool may_sum(const struct line_job *job)
+static bool may_sum(const struct state_sum_job *job)
 {
 	const struct run_stream *r = run_stream(job->run, job->stream);
 
@@ -234,7 +237,7 @@ static bool may_sum(const struct line_job *job)
 	       job->begin_ns < job->line->end_ns && job->end_ns > job->line->begin_ns;
 }
 
-static int sum_up(struct line_job *job, struct error *error)
+static int sum_up(struct state_sum_job *job, struct error *error)
 {
 	struct store_line_query query = {.reader = job->part->reader,
 		.stream = run_stream(job->run, job->stream)->id_in_store,
@@ -245,27 +248,27 @@ static int sum_up(struct line_job *job, struct error *error)
 		.own = job};
 	struct store_line_part *parts = NULL;
 	uint32_t count = 0;
-	int code = line_open_find(&job->open, job->run, job->stream, job->line, job->begin_ns, job->end_ns,
-		job->thinned_ns != 0, error);
+	int code = state_sum_open_find(&job->open, job->run, job->stream, job->line, job->begin_ns,
+		job->end_ns, job->thinned_ns != 0, error);
 
 	store_batch_init(&job->batch);
 	if (!code && query.begin_ns < query.end_ns)
 		code = store_line_parts(&query, &parts, &count, &job->clear_ns, error);
 	if (!code)
-		code = line_edge_absent(job, job->line->begin_ns, error);
+		code = state_edge_absent(job, job->line->begin_ns, error);
 	if (!code)
 		code = give_parts(job, &query, parts, count, error);
-	code = code ? code : line_edge_end(job, error);
+	code = code ? code : state_edge_end(job, error);
 	free(parts);
 	store_batch_fini(&job->batch);
 	free(job->open.at);
 	return code;
 }
 
-int line_samples_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
-	const struct line_sink *sink, struct error *error)
+int state_samples_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	unsigned shift_max, const struct state_sum_sink *sink, struct error *error)
 {
-	struct line_job job = {.run = run,
+	struct state_sum_job job = {.run = run,
 		.part = &run->parts[run_stream(run, stream)->store],
 		.sink = sink,
 		.stream = stream,

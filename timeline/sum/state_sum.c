@@ -9,17 +9,18 @@
 #include "store/states/state_rollup.h"
 #include "timeline/sum/state_sum_internal.h"
 
-struct rolled {
+struct rollup_job {
 	struct run *run;
 	const struct run_part *part;
-	const struct line_sink *sink;
+	const struct state_sum_sink *sink;
 	struct state_rules rules; /* in the store's time */
 	uint32_t stream, id_in_store;
 	uint64_t at_ns, end_ns; /* what lies before at_ns has been given; run's time */
 	unsigned shift_max;
 };
 
-struct extent line_roll_extent(struct run *run, const struct run_part *part, const struct store_sum *sum)
+struct extent state_sum_rollup_extent(
+	struct run *run, const struct run_part *part, const struct store_sum *sum)
 {
 	uint32_t op = sum->metric >> 4;
 
@@ -28,78 +29,76 @@ struct extent line_roll_extent(struct run *run, const struct run_part *part, con
 		.state = (enum extent_state)(sum->metric & 15)};
 }
 
-static int give_roll(struct rolled *rolled, const struct store_context_sums *sums, struct error *error)
+static int give_rollup(struct rollup_job *job, const struct store_context_sums *sums, struct error *error)
 {
 	int code = 0;
 
 	for (uint32_t i = 0; i < sums->count && !code; i++) {
 		const struct store_sum *sum = &sums->entries[i];
-		struct extent key = line_roll_extent(rolled->run, rolled->part, sum);
+		struct extent key = state_sum_rollup_extent(job->run, job->part, sum);
 
-		code = rolled->sink->sum(rolled->sink->own, &key, sum->weight, sum->samples, error);
+		code = job->sink->sum(job->sink->own, &key, sum->weight, sum->samples, error);
 	}
 	return code;
 }
 
 /* Does it lie in the window, and in one bucket of those asked for? */
-static bool fits(const struct rolled *rolled, const struct store_key_rollup *key)
+static bool fits(const struct rollup_job *job, const struct store_key_rollup *key)
 {
-	uint64_t first_ns = run_part_time(rolled->part, key->begin_ns);
-	uint64_t last_ns = run_part_time(rolled->part, store_rollup_last(key->begin_ns, key->shift));
+	uint64_t first_ns = run_part_time(job->part, key->begin_ns);
+	uint64_t last_ns = run_part_time(job->part, store_rollup_last(key->begin_ns, key->shift));
 
-	return first_ns >= rolled->at_ns && last_ns < rolled->end_ns &&
-	       !run_part_is_bent(rolled->part, key->begin_ns, store_rollup_last(key->begin_ns, key->shift)) &&
-	       line_sink_is_one(rolled->sink, rolled->shift_max, first_ns, last_ns);
+	return first_ns >= job->at_ns && last_ns < job->end_ns &&
+	       !run_part_is_bent(job->part, key->begin_ns, store_rollup_last(key->begin_ns, key->shift)) &&
+	       state_sum_sink_is_one(job->sink, job->shift_max, first_ns, last_ns);
 }
 
-static int walk_to(struct rolled *rolled, uint64_t to_ns, struct error *error)
+static int walk_to(struct rollup_job *job, uint64_t to_ns, struct error *error)
 {
-	uint64_t from_ns = rolled->at_ns;
+	uint64_t from_ns = job->at_ns;
 
 	if (from_ns >= to_ns)
 		return 0;
-	rolled->at_ns = to_ns;
-	return line_samples_sum(
-		rolled->run, rolled->stream, from_ns, to_ns, rolled->shift_max, rolled->sink, error);
+	job->at_ns = to_ns;
+	return state_samples_sum(job->run, job->stream, from_ns, to_ns, job->shift_max, job->sink, error);
 }
 
 /* 1: it was given; 0: its rules are not those of the stream. */
-static int try_roll(struct rolled *rolled, const struct store_state_rollup *roll, struct error *error)
+static int try_rollup(struct rollup_job *job, const struct store_state_rollup *rollup, struct error *error)
 {
-	uint64_t begin_ns = run_part_time(rolled->part, roll->key.begin_ns);
-	bool has_gap = rolled->at_ns < begin_ns;
+	uint64_t begin_ns = run_part_time(job->part, rollup->key.begin_ns);
+	bool has_gap = job->at_ns < begin_ns;
 	const struct store_context_sums *sums;
-	int code = store_state_rollup_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
+	int code = store_state_rollup_read(job->part->reader, rollup, &job->rules, &sums, error);
 
 	if (code <= 0)
 		return code;
 	if (has_gap)
-		code = walk_to(rolled, begin_ns, error);
+		code = walk_to(job, begin_ns, error);
 	/* The walk has used the reader: its sums are another's now. */
 	if (has_gap && !code)
-		code = store_state_rollup_read(rolled->part->reader, roll, &rolled->rules, &sums, error);
-	code = code == 1 ? give_roll(rolled, sums, error) : code;
-	rolled->at_ns =
-		run_part_time(rolled->part, store_rollup_last(roll->key.begin_ns, roll->key.shift)) + 1;
-	if (!code && rolled->sink->reach)
-		code = rolled->sink->reach(rolled->sink->own, rolled->at_ns, error);
+		code = store_state_rollup_read(job->part->reader, rollup, &job->rules, &sums, error);
+	code = code == 1 ? give_rollup(job, sums, error) : code;
+	job->at_ns = run_part_time(job->part, store_rollup_last(rollup->key.begin_ns, rollup->key.shift)) + 1;
+	if (!code && job->sink->reach)
+		code = job->sink->reach(job->sink->own, job->at_ns, error);
 	return code ? code : 1;
 }
 
 /* From the window's begin on, of the rollups that begin together the largest that fits. */
-static int sum_rolled(struct rolled *rolled, struct error *error)
+static int sum_rollups(struct rollup_job *job, struct error *error)
 {
-	uint64_t from_ns = run_part_store_time(rolled->part, rolled->at_ns);
+	uint64_t from_ns = run_part_store_time(job->part, job->at_ns);
 	unsigned shift = STORE_SHIFT_MAX;
-	struct store_state_rollup roll;
+	struct store_state_rollup rollup;
 	int code;
 
 	while ((code = store_state_rollup_find(
-			rolled->part->reader, rolled->id_in_store, from_ns, shift, &roll, error)) == 1 &&
-		run_part_time(rolled->part, roll.key.begin_ns) < rolled->end_ns) {
-		from_ns = roll.key.begin_ns;
-		shift = roll.key.shift;
-		code = fits(rolled, &roll.key) ? try_roll(rolled, &roll, error) : 0;
+			job->part->reader, job->id_in_store, from_ns, shift, &rollup, error)) == 1 &&
+		run_part_time(job->part, rollup.key.begin_ns) < job->end_ns) {
+		from_ns = rollup.key.begin_ns;
+		shift = rollup.key.shift;
+		code = fits(job, &rollup.key) ? try_rollup(job, &rollup, error) : 0;
 		if (code < 0)
 			return code;
 		if (code || !shift) {
@@ -109,7 +108,7 @@ static int sum_rolled(struct rolled *rolled, struct error *error)
 			shift--;
 		}
 	}
-	return code < 0 ? code : walk_to(rolled, rolled->end_ns, error);
+	return code < 0 ? code : walk_to(job, job->end_ns, error);
 }
 
 static uint64_t store_edge(const struct run_part *part, uint64_t time_ns)
@@ -117,7 +116,7 @@ static uint64_t store_edge(const struct run_part *part, uint64_t time_ns)
 	return time_ns == STORE_OPEN_NS ? time_ns : run_part_store_time(part, time_ns);
 }
 
-int line_roll_rules(struct run *run, uint32_t stream, struct state_rules *rules, struct error *error)
+int state_sum_rollup_rules(struct run *run, uint32_t stream, struct state_rules *rules, struct error *error)
 {
 	const struct run_stream *r = run_stream(run, stream);
 	const struct run_part *part = &run->parts[r->store];
@@ -134,11 +133,11 @@ int line_roll_rules(struct run *run, uint32_t stream, struct state_rules *rules,
 	return 0;
 }
 
-int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
-	const struct line_sink *sink, struct error *error)
+int state_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
+	const struct state_sum_sink *sink, struct error *error)
 {
 	const struct run_stream *r = run_stream(run, stream);
-	struct rolled rolled = {.run = run,
+	struct rollup_job job = {.run = run,
 		.part = &run->parts[r->store],
 		.sink = sink,
 		.stream = stream,
@@ -146,9 +145,9 @@ int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_n
 		.at_ns = begin_ns,
 		.end_ns = end_ns,
 		.shift_max = shift_max};
-	int code = line_roll_rules(run, stream, &rolled.rules, error);
+	int code = state_sum_rollup_rules(run, stream, &job.rules, error);
 
 	if (code || run->options.no_rollups || begin_ns >= end_ns)
-		return code ? code : walk_to(&rolled, end_ns, error);
-	return sum_rolled(&rolled, error);
+		return code ? code : walk_to(&job, end_ns, error);
+	return sum_rollups(&job, error);
 }

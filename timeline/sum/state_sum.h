@@ -20,7 +20,7 @@
 
 /* Samples one behind the other, all of them work: sample i, which begins at begin_ns[i] + shift_ns,
  * holds the line until the next one; the last one is counted with what follows. */
-struct line_rows {
+struct state_sum_rows {
 	const uint64_t *begin_ns;
 	const uint32_t *context; /* in the store */
 	size_t count;
@@ -30,7 +30,7 @@ struct line_rows {
 
 /* Takes the line from the window's begin to its end; pieces and sums come in order, without gap or
  * overlap. Each returns 0 or negative. */
-struct line_sink {
+struct state_sum_sink {
 	void *own;
 	int (*piece)(void *own, const struct extent *extent, struct error *error);
 	/* Time in this state, operation and context, from where the last piece or sum ended; all of a
@@ -38,10 +38,10 @@ struct line_sink {
 	int (*sum)(
 		void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error);
 	/* Work between samples. NULL: it is given piece by piece. */
-	int (*rows)(void *own, const struct line_rows *rows, struct error *error);
+	int (*rows)(void *own, const struct state_sum_rows *rows, struct error *error);
 	/* Work, as sum() is given, many at once, by context of the store (`contexts`: the run's; NULL: the
 	 * same numbers). NULL: it is given one by one. */
-	int (*works)(void *own, const struct store_sum_columns *works, const uint32_t *contexts,
+	int (*columns)(void *own, const struct store_sum_columns *columns, const uint32_t *contexts,
 		struct error *error);
 	/* May one sum hold both moments? NULL: if they lie in one bucket of 2^shift_max ns. */
 	bool (*is_one)(void *own, uint64_t first_ns, uint64_t last_ns);
@@ -51,12 +51,13 @@ struct line_sink {
 
 /* `shift_max`: sums do not reach over the edges of buckets of 2^shift_max ns (63: anything goes), or, where
  * the sink tells what is one, are of rollups no larger. */
-int line_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
-	const struct line_sink *sink, struct error *error);
+int state_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
+	const struct state_sum_sink *sink, struct error *error);
 
 /* The rules, in its store's time, by which rollups of the stream's line must have been made. */
-int line_roll_rules(struct run *run, uint32_t stream, struct state_rules *rules, struct error *error);
+int state_sum_rollup_rules(struct run *run, uint32_t stream, struct state_rules *rules, struct error *error);
 /* What an entry of such a rollup is to the run; a stretch without begin and end. */
-struct extent line_roll_extent(struct run *run, const struct run_part *part, const struct store_sum *sum);
+struct extent state_sum_rollup_extent(
+	struct run *run, const struct run_part *part, const struct store_sum *sum);
 
 #endif

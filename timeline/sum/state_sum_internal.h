@@ -7,13 +7,13 @@
 
 #include "timeline/sum/state_sum.h"
 
-/* As line_sum(), from samples and spans alone. */
-int line_samples_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, unsigned shift_max,
-	const struct line_sink *sink, struct error *error);
+/* As state_sum(), from samples and spans alone. */
+int state_samples_sum(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	unsigned shift_max, const struct state_sum_sink *sink, struct error *error);
 
 /* May one sum hold both moments? */
-static inline bool line_sink_is_one(
-	const struct line_sink *sink, unsigned shift_max, uint64_t first_ns, uint64_t last_ns)
+static inline bool state_sum_sink_is_one(
+	const struct state_sum_sink *sink, unsigned shift_max, uint64_t first_ns, uint64_t last_ns)
 {
 	return sink->is_one ? sink->is_one(sink->own, first_ns, last_ns)
 			    : first_ns >> shift_max == last_ns >> shift_max;

@@ -10,27 +10,27 @@
 #include "timeline/sum/state_sum.h"
 #include "timeline/sum/state_sum_open.h"
 
-struct line_job {
+struct state_sum_job {
 	struct run *run;
 	const struct run_part *part;
 	const struct run_line *line;
-	const struct line_sink *sink;
+	const struct state_sum_sink *sink;
 	uint32_t stream;
 	uint64_t begin_ns, end_ns;
 	uint64_t limit_ns; /* of an extent */
 	unsigned shift_max;
-	struct line_open open;	 /* nothing but samples makes the line */
-	uint64_t at_ns;		 /* what lies before has been given */
-	uint64_t last_bucket_ns; /* of the last sum, in the store's time */
-	uint64_t clear_ns;	 /* store_line_parts(), likewise */
-	uint64_t thinned_ns;	 /* chunks before it may be gone; 0 where spans may be, too */
-	bool is_after_sum;	 /* a sample is in force at at_ns, and is counted where it is to be */
-	bool is_even;		 /* the last of the parts was given */
-	uint32_t last_context;	 /* its context in the store */
+	struct state_sum_open open; /* nothing but samples makes the line */
+	uint64_t at_ns;		    /* what lies before has been given */
+	uint64_t last_bucket_ns;    /* of the last sum, in the store's time */
+	uint64_t clear_ns;	    /* store_line_parts(), likewise */
+	uint64_t thinned_ns;	    /* chunks before it may be gone; 0 where spans may be, too */
+	bool is_after_sum;	    /* a sample is in force at at_ns, and is counted where it is to be */
+	bool is_even;		    /* the last of the parts was given */
+	uint32_t last_context;	    /* its context in the store */
 	struct store_batch batch;
 };
 
-static inline uint32_t line_job_context(const struct line_job *job, uint32_t context)
+static inline uint32_t state_sum_job_context(const struct state_sum_job *job, uint32_t context)
 {
 	return job->part->contexts ? job->part->contexts[context] : context;
 }
@@ -39,11 +39,11 @@ static inline uint32_t line_job_context(const struct line_job *job, uint32_t con
 
 /* Nothing was given yet, and the first rows are about to be, those from `first` on of the batch: finds the
  * sample that is in force at the window's begin where it was read with them. 0, or negative. */
-int line_edge_begin(
-	struct line_job *job, const struct store_line_query *query, size_t first, struct error *error);
+int state_edge_begin(
+	struct state_sum_job *job, const struct store_line_query *query, size_t first, struct error *error);
 /* Everything was given: what follows the last sample, where that can be told. */
-int line_edge_end(struct line_job *job, struct error *error);
+int state_edge_end(struct state_sum_job *job, struct error *error);
 /* Up to there the stream is absent. */
-int line_edge_absent(struct line_job *job, uint64_t until_ns, struct error *error);
+int state_edge_absent(struct state_sum_job *job, uint64_t until_ns, struct error *error);
 
 #endif

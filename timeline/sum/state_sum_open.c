@@ -18,9 +18,9 @@ struct search {
 };
 
 /* Adds a stretch that begins at or behind the last one's begin. */
-static bool add(struct line_open *to, uint64_t begin_ns, uint64_t end_ns)
+static bool add(struct state_sum_open *to, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct line_stretch *last = to->count ? &to->at[to->count - 1] : NULL;
+	struct state_sum_stretch *last = to->count ? &to->at[to->count - 1] : NULL;
 
 	if (begin_ns >= end_ns)
 		return true;
@@ -30,12 +30,12 @@ static bool add(struct line_open *to, uint64_t begin_ns, uint64_t end_ns)
 	}
 	last = store_id_table_add((void **)&to->at, &to->count, &to->capacity, sizeof *last);
 	if (last)
-		*last = (struct line_stretch){begin_ns, end_ns};
+		*last = (struct state_sum_stretch){begin_ns, end_ns};
 	return last != NULL;
 }
 
-static bool take_spans(const struct search *search, const struct batch *b, struct line_open *monitored,
-	struct line_open *covered)
+static bool take_spans(const struct search *search, const struct batch *b, struct state_sum_open *monitored,
+	struct state_sum_open *covered)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		enum span_kind kind = span_kind_of(b->what[i], false, true);
@@ -52,8 +52,8 @@ static bool take_spans(const struct search *search, const struct batch *b, struc
 	return true;
 }
 
-static int find_spans(const struct search *search, struct line_open *monitored, struct line_open *covered,
-	struct error *error)
+static int find_spans(const struct search *search, struct state_sum_open *monitored,
+	struct state_sum_open *covered, struct error *error)
 {
 	const struct batch *batch;
 	struct scan *scan;
@@ -73,8 +73,8 @@ static int find_spans(const struct search *search, struct line_open *monitored, 
 }
 
 /* What of the stretch is alive and not covered. */
-static bool add_open(struct line_open *open, const struct run_line *line, struct line_stretch stretch,
-	const struct line_open *covered, uint32_t *next)
+static bool add_open(struct state_sum_open *open, const struct run_line *line,
+	struct state_sum_stretch stretch, const struct state_sum_open *covered, uint32_t *next)
 {
 	uint64_t at_ns = stretch.begin_ns > line->begin_ns ? stretch.begin_ns : line->begin_ns;
 	uint64_t end_ns = stretch.end_ns < line->end_ns ? stretch.end_ns : line->end_ns;
@@ -89,11 +89,12 @@ static bool add_open(struct line_open *open, const struct run_line *line, struct
 	return at_ns >= end_ns || add(open, at_ns, end_ns);
 }
 
-int line_open_find(struct line_open *open, struct run *run, uint32_t stream, const struct run_line *line,
-	uint64_t begin_ns, uint64_t end_ns, bool has_all_spans, struct error *error)
+int state_sum_open_find(struct state_sum_open *open, struct run *run, uint32_t stream,
+	const struct run_line *line, uint64_t begin_ns, uint64_t end_ns, bool has_all_spans,
+	struct error *error)
 {
 	const struct search search = {run, line, begin_ns, end_ns, stream, has_all_spans};
-	struct line_open monitored = {0}, covered = {0};
+	struct state_sum_open monitored = {0}, covered = {0};
 	uint32_t next = 0;
 	int code = 0;
 
@@ -111,7 +112,7 @@ int line_open_find(struct line_open *open, struct run *run, uint32_t stream, con
 	return code;
 }
 
-uint64_t line_open_end(const struct line_open *open, uint64_t at_ns)
+uint64_t state_sum_open_end(const struct state_sum_open *open, uint64_t at_ns)
 {
 	uint32_t from = 0, to = open->count;
 
@@ -126,7 +127,7 @@ uint64_t line_open_end(const struct line_open *open, uint64_t at_ns)
 	return from < open->count && open->at[from].begin_ns <= at_ns ? open->at[from].end_ns : 0;
 }
 
-bool line_open_holds(const struct line_open *open, uint64_t first_ns, uint64_t last_ns)
+bool state_sum_open_holds(const struct state_sum_open *open, uint64_t first_ns, uint64_t last_ns)
 {
-	return last_ns < line_open_end(open, first_ns);
+	return last_ns < state_sum_open_end(open, first_ns);
 }

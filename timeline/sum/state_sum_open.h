@@ -8,8 +8,8 @@
 
 #include "timeline/run/run_internal.h"
 
-struct line_open {
-	struct line_stretch {
+struct state_sum_open {
+	struct state_sum_stretch {
 		uint64_t begin_ns, end_ns;
 	} * at; /* in order, apart */
 	uint32_t count, capacity;
@@ -17,11 +17,12 @@ struct line_open {
 
 /* The part of [begin, end) in which the stream lives, is monitored and no span takes the line.
  * `has_all_spans`: what was thinned out is samples alone. The caller frees open->at, whatever is returned. */
-int line_open_find(struct line_open *open, struct run *run, uint32_t stream, const struct run_line *line,
-	uint64_t begin_ns, uint64_t end_ns, bool has_all_spans, struct error *error);
+int state_sum_open_find(struct state_sum_open *open, struct run *run, uint32_t stream,
+	const struct run_line *line, uint64_t begin_ns, uint64_t end_ns, bool has_all_spans,
+	struct error *error);
 /* Is the line open from one moment to the other, both included? */
-bool line_open_holds(const struct line_open *open, uint64_t first_ns, uint64_t last_ns);
+bool state_sum_open_holds(const struct state_sum_open *open, uint64_t first_ns, uint64_t last_ns);
 /* Until when is it from there on? 0: it is not. */
-uint64_t line_open_end(const struct line_open *open, uint64_t at_ns);
+uint64_t state_sum_open_end(const struct state_sum_open *open, uint64_t at_ns);
 
 #endif

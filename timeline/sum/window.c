@@ -18,7 +18,7 @@ static uint64_t time_hash(const void *row)
 {
 	const struct window_time *time = row;
 
-	return table_hash(table_hash(time->context, time->op), time->state);
+	return intern_table_hash(intern_table_hash(time->context, time->op), time->state);
 }
 
 static bool time_same(const void *x, const void *y)
@@ -32,14 +32,14 @@ static bool time_same(const void *x, const void *y)
 
 uint32_t window_rows_add(struct window_rows *rows, const void *row)
 {
-	if (rows->count == rows->room) {
-		size_t room = rows->room ? rows->room * 2 : 64;
-		void *wider = room < UINT32_MAX ? realloc(rows->at, room * rows->row_bytes) : NULL;
+	if (rows->count == rows->capacity) {
+		size_t capacity = rows->capacity ? rows->capacity * 2 : 64;
+		void *wider = capacity < UINT32_MAX ? realloc(rows->at, capacity * rows->row_bytes) : NULL;
 
 		if (!wider)
 			return 0;
 		rows->at = wider;
-		rows->room = room;
+		rows->capacity = capacity;
 	}
 	memcpy((uint8_t *)rows->at + rows->count * rows->row_bytes, row, rows->row_bytes);
 	return (uint32_t)++rows->count;
@@ -113,18 +113,18 @@ static struct window_time *new_work(struct window *window, uint32_t context)
 	const struct window_time key = {.context = context, .op = STORE_OP_NONE, .state = EXTENT_WORK};
 	uint32_t place;
 
-	if (!window_index_reach(&window->works, window->run))
+	if (!window_index_reach(&window->columns, window->run))
 		return NULL;
 	place = window_rows_add(&window->times, &key);
 	if (!place)
 		return NULL;
-	window->works.places[context] = place;
+	window->columns.places[context] = place;
 	return time_at(window, place);
 }
 
 static struct window_time *work_row(struct window *window, uint32_t context)
 {
-	uint32_t place = window_index_at(&window->works, context);
+	uint32_t place = window_index_at(&window->columns, context);
 
 	return place ? time_at(window, place) : new_work(window, context);
 }
@@ -148,7 +148,7 @@ void window_free(struct window *window)
 		return;
 	free(window->times.at);
 	free(window->slots);
-	free(window->works.places);
+	free(window->columns.places);
 	free(window->weights.at);
 	for (uint32_t i = 0; i < window->metric_count; i++)
 		free(window->metrics[i].places);
@@ -183,13 +183,13 @@ static int take_sum(
 
 /* Those whose rows are there: where the first is not. Nothing but what it adds to changes meanwhile, which
  * the compiler cannot know. */
-static uint32_t add_known(
-	struct window *window, const struct store_sum_columns *works, const uint32_t *run_ids, uint32_t from)
+static uint32_t add_known(struct window *window, const struct store_sum_columns *columns,
+	const uint32_t *run_ids, uint32_t from)
 {
 	struct window_time *rows = window->times.at;
-	const uint32_t *places = window->works.places, *contexts = works->contexts;
-	const uint64_t *samples = works->samples, *times_ns = works->times_ns;
-	const uint32_t count = works->count;
+	const uint32_t *places = window->columns.places, *contexts = columns->contexts;
+	const uint64_t *samples = columns->samples, *times_ns = columns->times_ns;
+	const uint32_t count = columns->count;
 	uint32_t i = from;
 
 	for (; i < count; i++) {
@@ -204,24 +204,24 @@ static uint32_t add_known(
 }
 
 /* Rollups bring thousands at a time. Ids were checked by the reader, and the run holds as many. */
-static int take_works(
-	void *own, const struct store_sum_columns *works, const uint32_t *run_ids, struct error *error)
+static int take_columns(
+	void *own, const struct store_sum_columns *columns, const uint32_t *run_ids, struct error *error)
 {
 	struct window *window = own;
 	uint32_t i = 0;
 
-	if (!window_index_reach(&window->works, window->run))
+	if (!window_index_reach(&window->columns, window->run))
 		return error_memory(error);
-	while ((i = add_known(own, works, run_ids, i)) < works->count)
-		if (!new_work(own, run_ids ? run_ids[works->contexts[i]] : works->contexts[i]))
+	while ((i = add_known(own, columns, run_ids, i)) < columns->count)
+		if (!new_work(own, run_ids ? run_ids[columns->contexts[i]] : columns->contexts[i]))
 			return error_memory(error);
 	return 0;
 }
 
-static size_t add_known_rows(struct window *window, const struct line_rows *from, size_t i)
+static size_t add_known_rows(struct window *window, const struct state_sum_rows *from, size_t i)
 {
 	struct window_time *rows = window->times.at;
-	const uint32_t *places = window->works.places, *contexts = from->context, *run_ids = from->contexts;
+	const uint32_t *places = window->columns.places, *contexts = from->context, *run_ids = from->contexts;
 	const uint64_t *begin_ns = from->begin_ns;
 	const size_t count = from->count;
 
@@ -237,12 +237,12 @@ static size_t add_known_rows(struct window *window, const struct line_rows *from
 }
 
 /* Each until the next one; the last one is given apart. */
-static int take_rows(void *own, const struct line_rows *rows, struct error *error)
+static int take_rows(void *own, const struct state_sum_rows *rows, struct error *error)
 {
 	struct window *window = own;
 	size_t i = 0;
 
-	if (!window_index_reach(&window->works, window->run))
+	if (!window_index_reach(&window->columns, window->run))
 		return error_memory(error);
 	while ((i = add_known_rows(own, rows, i)) + 1 < rows->count)
 		if (!new_work(own, rows->contexts ? rows->contexts[rows->context[i]] : rows->context[i]))
@@ -258,10 +258,13 @@ static int take_piece(void *own, const struct extent *extent, struct error *erro
 int window_add_time(
 	struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
-	const struct line_sink sink = {
-		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works, .rows = take_rows};
+	const struct state_sum_sink sink = {.own = window,
+		.piece = take_piece,
+		.sum = take_sum,
+		.columns = take_columns,
+		.rows = take_rows};
 
-	return line_sum(window->run, stream, begin_ns, end_ns, 63, &sink, error);
+	return state_sum(window->run, stream, begin_ns, end_ns, 63, &sink, error);
 }
 
 static int share_time(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
@@ -276,7 +279,7 @@ struct asking {
 	struct window *window;
 	const uint32_t *streams;
 	uint32_t count, gap_count;
-	const struct crowd_gap *gaps;
+	const struct all_streams_gap *gaps;
 };
 
 static int share_gaps(void *own, struct window *window, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
@@ -295,28 +298,32 @@ static int share_gaps(void *own, struct window *window, uint32_t stream, uint64_
 	return code;
 }
 
-static int ask_gaps(void *own, const struct crowd_gap *gaps, uint32_t count, struct error *error)
+static int ask_gaps(void *own, const struct all_streams_gap *gaps, uint32_t count, struct error *error)
 {
 	struct asking *asking = own;
 
 	asking->gaps = gaps;
 	asking->gap_count = count;
-	return share_streams(asking->window, asking->window->run, asking->streams, asking->count, 0, 0,
+	return parallel_sum_streams(asking->window, asking->window->run, asking->streams, asking->count, 0, 0,
 		share_gaps, asking, error);
 }
 
 int window_add_times(struct window *window, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
-	const struct line_sink sink = {
-		.own = window, .piece = take_piece, .sum = take_sum, .works = take_works, .rows = take_rows};
+	const struct state_sum_sink sink = {.own = window,
+		.piece = take_piece,
+		.sum = take_sum,
+		.columns = take_columns,
+		.rows = take_rows};
 	struct asking asking = {.window = window, .streams = streams, .count = count};
-	const struct crowd_asker asker = {&asking, ask_gaps};
-	int code = crowd_sum(window->run, streams, count, begin_ns, end_ns, &sink, &asker, error);
+	const struct all_streams_asker asker = {&asking, ask_gaps};
+	int code = all_streams_sum(window->run, streams, count, begin_ns, end_ns, &sink, &asker, error);
 
 	if (code)
 		return code < 0 ? code : 0;
-	return share_streams(window, window->run, streams, count, begin_ns, end_ns, share_time, NULL, error);
+	return parallel_sum_streams(
+		window, window->run, streams, count, begin_ns, end_ns, share_time, NULL, error);
 }
 
 const struct window_time *window_times(const struct window *window, size_t *count)

@@ -9,7 +9,7 @@
 /* Rows of one kind, as they were first met. */
 struct window_rows {
 	void *at;
-	size_t row_bytes, count, room;
+	size_t row_bytes, count, capacity;
 };
 
 /* Where the row of a context stands: rollups bring thousands at a time, and a run has its contexts numbered.
@@ -22,8 +22,8 @@ struct window_index {
 struct window {
 	struct run *run;
 	struct window_rows times, weights;
-	struct window_index works; /* of work between samples, among the times */
-	uint32_t *slots;	   /* of the other times, by hash: place + 1, 0: free */
+	struct window_index columns; /* of work between samples, among the times */
+	uint32_t *slots;	     /* of the other times, by hash: place + 1, 0: free */
 	size_t slot_count, slots_used;
 	struct window_index *metrics; /* of weights */
 	uint32_t metric_count;

@@ -194,7 +194,7 @@ static uint32_t add_known(struct window *window, const uint32_t *places,
 }
 
 /* As sums, thousands at a time. */
-static bool add_works(struct window *window, const struct run_part *part, enum store_track track,
+static bool add_columns(struct window *window, const struct run_part *part, enum store_track track,
 	const struct store_sum_columns *works)
 {
 	const uint32_t metric = part->metrics[works->metric];
@@ -275,7 +275,7 @@ static bool add_part(struct window *window, const struct run_part *part, enum st
 	const struct store_rollup_part *from)
 {
 	if (from->works)
-		return add_works(window, part, track, from->works);
+		return add_columns(window, part, track, from->works);
 	return from->sums ? add_sums(window, part, track, from) : add_rows(window, part, track, from);
 }
 
@@ -380,7 +380,7 @@ int window_add_weights(struct window *window, const uint32_t *streams, uint32_t 
 		code = add_totals(window, error);
 	if (code)
 		return code < 0 ? code : 0;
-	return share_streams(
+	return parallel_sum_streams(
 		window, window->run, streams, count, begin_ns, end_ns, share_weight, NULL, error);
 }
 
@@ -389,7 +389,7 @@ int window_add_values(struct window *window, const uint32_t *streams, uint32_t c
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (run_stream(window->run, streams[i])->s.count[STORE_VALUES])
-			return share_streams(window, window->run, streams, count, begin_ns, end_ns,
+			return parallel_sum_streams(window, window->run, streams, count, begin_ns, end_ns,
 				share_values, NULL, error);
 	return 0;
 }

@@ -19,10 +19,10 @@ static size_t cached_bytes(const struct tile_cached *cached)
 
 static struct tile_cached **slot_of(const struct tiles *tiles, const struct tile_place *place)
 {
-	uint64_t hash = table_hash(
-		table_hash(place->stream, (uint64_t)place->level << 8 | place->shift), place->index);
+	uint64_t hash = intern_table_hash(
+		intern_table_hash(place->stream, (uint64_t)place->level << 8 | place->shift), place->index);
 
-	return &tiles->slots[table_hash(hash, place->span) & (tiles->slot_count - 1)];
+	return &tiles->slots[intern_table_hash(hash, place->span) & (tiles->slot_count - 1)];
 }
 
 static struct tile_place place_of(const struct tile_cached *c)

@@ -69,7 +69,7 @@ static int take_piece(void *own, const struct extent *extent, struct error *erro
 }
 
 /* The first row from `from` on that does not begin before a moment, or the last one. */
-static size_t row_at(const struct line_rows *rows, size_t from, uint64_t time_ns)
+static size_t row_at(const struct state_sum_rows *rows, size_t from, uint64_t time_ns)
 {
 	size_t to = rows->count - 1;
 
@@ -85,7 +85,7 @@ static size_t row_at(const struct line_rows *rows, size_t from, uint64_t time_ns
 }
 
 /* Row by row, what ends behind the cell's end is cut there. */
-static int take_rows(void *own, const struct line_rows *rows, struct error *error)
+static int take_rows(void *own, const struct state_sum_rows *rows, struct error *error)
 {
 	const uint64_t *begin_ns = rows->begin_ns;
 	struct fill *fill = own;
@@ -124,12 +124,12 @@ static int take_sum(
 	return tile_sum_add(&fill->tiles->sum, &entry) ? 0 : error_memory(error);
 }
 
-static int take_works(
-	void *own, const struct store_sum_columns *works, const uint32_t *contexts, struct error *error)
+static int take_columns(
+	void *own, const struct store_sum_columns *columns, const uint32_t *contexts, struct error *error)
 {
 	struct fill *fill = own;
 
-	return tile_sum_add_works(&fill->tiles->sum, works, contexts) ? 0 : error_memory(error);
+	return tile_sum_add_columns(&fill->tiles->sum, columns, contexts) ? 0 : error_memory(error);
 }
 
 /* Do both lie in one cell? */
@@ -191,11 +191,11 @@ int tile_fill(struct tiles *tiles, uint32_t stream, unsigned shift, const uint64
 		.stream = stream,
 		.count = (uint32_t)count,
 		.shift = (uint8_t)shift};
-	const struct line_sink sink = {.own = &fill,
+	const struct state_sum_sink sink = {.own = &fill,
 		.piece = take_piece,
 		.rows = take_rows,
 		.sum = take_sum,
-		.works = take_works,
+		.columns = take_columns,
 		.is_one = is_one_cell,
 		.reach = take_reach};
 	struct store_reader *reader = run_store(tiles->run, run_stream(tiles->run, stream)->store);
@@ -208,7 +208,7 @@ int tile_fill(struct tiles *tiles, uint32_t stream, unsigned shift, const uint64
 		fill.stable_ns = line_stable_ns(line);
 		fill.rules = tile_rules(line);
 		tile_sum_take(&tiles->sum, NULL);
-		code = line_sum(tiles->run, stream, tile_begin(shift, edges[0]), fill.last_ns,
+		code = state_sum(tiles->run, stream, tile_begin(shift, edges[0]), fill.last_ns,
 			widest(shift, edges, count), &sink, error);
 	}
 	store_reader_expect_scattered(reader, false);

@@ -18,18 +18,18 @@
 
 static bool widen_entries(struct tile_sum *sum)
 {
-	uint32_t room = sum->room ? sum->room * 2 : ENTRIES_MIN;
-	struct tile_entry *entries = reallocarray(sum->entries, room, sizeof *entries);
+	uint32_t capacity = sum->capacity ? sum->capacity * 2 : ENTRIES_MIN;
+	struct tile_entry *entries = reallocarray(sum->entries, capacity, sizeof *entries);
 	uint32_t *nexts;
 
 	if (!entries)
 		return false;
 	sum->entries = entries;
-	nexts = reallocarray(sum->nexts, room, sizeof *nexts);
+	nexts = reallocarray(sum->nexts, capacity, sizeof *nexts);
 	if (!nexts)
 		return false;
 	sum->nexts = nexts;
-	sum->room = room;
+	sum->capacity = capacity;
 	return true;
 }
 
@@ -56,10 +56,10 @@ static bool widen_contexts(struct tile_sum *sum, uint32_t context)
 	if (!wider)
 		return false;
 	sum->places = wider;
-	wider = widen_array(sum->works, old * sizeof *sum->works, wanted * sizeof *sum->works);
+	wider = widen_array(sum->columns, old * sizeof *sum->columns, wanted * sizeof *sum->columns);
 	if (!wider)
 		return false;
-	sum->works = wider;
+	sum->columns = wider;
 	wider = widen_array(sum->words, old / 8, wanted / 8);
 	if (!wider)
 		return false;
@@ -124,7 +124,7 @@ static inline void note(struct tile_sum *sum, uint32_t context)
 
 static inline void add_to(struct tile_sum *sum, uint32_t context, uint64_t time_ns, uint64_t records)
 {
-	struct tile_work *work = &sum->works[context];
+	struct tile_work *work = &sum->columns[context];
 
 	if (!(work->time_ns | work->records))
 		note(sum, context);
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *su
 	const struct store_sum_columns *from, const uint32_t *contexts, const uint32_t *stand_ins,
 	uint32_t limit)
 {
-	struct tile_work *works = sum->works;
+	struct tile_work *columns = sum->columns;
 	const uint64_t *times_ns = from->times_ns, *samples = from->samples;
 	const uint32_t *ids = from->contexts, count = from->count;
 
@@ -163,7 +163,7 @@ static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *su
 
 			context = to != UINT32_MAX ? to : ask_for(&sum->map, context);
 		}
-		work = &works[context];
+		work = &columns[context];
 		if (!(work->time_ns | work->records))
 			note(sum, context);
 		work->time_ns += times_ns[i];
@@ -183,20 +183,21 @@ static uint32_t add_most(struct tile_sum *sum, const struct store_sum_columns *f
 			: add_by(sum, from, NULL, NULL, sum->contexts);
 }
 
-bool tile_sum_add_works(struct tile_sum *sum, const struct store_sum_columns *works, const uint32_t *contexts)
+bool tile_sum_add_columns(
+	struct tile_sum *sum, const struct store_sum_columns *columns, const uint32_t *contexts)
 {
 	bool is_good = true;
 
-	for (uint32_t i = add_most(sum, works, contexts); i < works->count && is_good; i++)
-		is_good = add_work(sum, contexts ? contexts[works->contexts[i]] : works->contexts[i],
-			works->times_ns[i], works->samples[i]);
+	for (uint32_t i = add_most(sum, columns, contexts); i < columns->count && is_good; i++)
+		is_good = add_work(sum, contexts ? contexts[columns->contexts[i]] : columns->contexts[i],
+			columns->times_ns[i], columns->samples[i]);
 	return is_good;
 }
 
 /* As add_to(), without asking in vain: whether a context is new cannot be foreseen. */
 static inline void add_row(struct tile_sum *sum, uint32_t context, uint64_t time_ns)
 {
-	struct tile_work *work = &sum->works[context];
+	struct tile_work *work = &sum->columns[context];
 	uint64_t *word = &sum->words[context / 64];
 
 	sum->count += !(work->time_ns | work->records);
@@ -209,7 +210,7 @@ static inline void add_row(struct tile_sum *sum, uint32_t context, uint64_t time
 
 /* Until where it came: as add_by(). */
 static inline __attribute__((always_inline)) size_t add_rows_by(struct tile_sum *sum,
-	const struct line_rows *rows, size_t from, size_t to, const uint32_t *stand_ins, uint32_t limit)
+	const struct state_sum_rows *rows, size_t from, size_t to, const uint32_t *stand_ins, uint32_t limit)
 {
 	const uint64_t *begin_ns = rows->begin_ns;
 
@@ -228,7 +229,7 @@ static inline __attribute__((always_inline)) size_t add_rows_by(struct tile_sum 
 	return to;
 }
 
-bool tile_sum_add_rows(struct tile_sum *sum, const struct line_rows *rows, size_t from, size_t to)
+bool tile_sum_add_rows(struct tile_sum *sum, const struct state_sum_rows *rows, size_t from, size_t to)
 {
 	const struct tile_map *map = &sum->map;
 	bool is_good = true;
@@ -244,7 +245,7 @@ bool tile_sum_add_rows(struct tile_sum *sum, const struct line_rows *rows, size_
 
 static bool add_new(struct tile_sum *sum, const struct tile_entry *entry, uint32_t context)
 {
-	if (sum->entry_count == sum->room && !widen_entries(sum))
+	if (sum->entry_count == sum->capacity && !widen_entries(sum))
 		return false;
 	sum->nexts[sum->entry_count] = sum->places[context];
 	sum->entries[sum->entry_count] = *entry;
@@ -285,7 +286,7 @@ static bool is_before(const struct tile_entry *a, const struct tile_entry *b)
 /* The few entries of one context, sorted; where the next context's begin. */
 static struct tile_entry *take_context(const struct tile_sum *sum, uint32_t context, struct tile_entry *out)
 {
-	const struct tile_work *work = &sum->works[context];
+	const struct tile_work *work = &sum->columns[context];
 	struct tile_entry *end = out;
 
 	if (work->time_ns | work->records)
@@ -309,7 +310,7 @@ static struct tile_entry *take_word(struct tile_sum *sum, uint32_t word, struct 
 		if (out)
 			out = take_context(sum, context, out);
 		sum->places[context] = 0;
-		sum->works[context] = (struct tile_work){0, 0};
+		sum->columns[context] = (struct tile_work){0, 0};
 	}
 	sum->words[word] = 0;
 	return out;
@@ -331,7 +332,7 @@ uint32_t tile_sum_take(struct tile_sum *sum, struct tile_entry *out)
 void tile_sum_fini(struct tile_sum *sum)
 {
 	free(sum->map.stand_ins);
-	free(sum->works);
+	free(sum->columns);
 	free(sum->entries);
 	free(sum->nexts);
 	free(sum->places);

@@ -29,10 +29,10 @@ struct tile_sum {
 	struct tile_work {
 		uint64_t time_ns;
 		uint64_t records;
-	} * works;		    /* [context] */
+	} * columns;		    /* [context] */
 	struct tile_entry *entries; /* of other states and operations, in the order of coming */
 	uint32_t *nexts;	    /* [entry] place + 1 of the one before it of the same context */
-	uint32_t entry_count, room;
+	uint32_t entry_count, capacity;
 	uint32_t *places; /* [context] place + 1 of its last entry */
 	uint64_t *words;  /* a bit for each context that is there */
 	uint64_t *groups; /* a bit for each word that is not zero */
@@ -44,10 +44,10 @@ bool tile_sum_project(struct tile_sum *sum, const struct tile_projection *by, ui
 /* Adds to its key; false when memory is out. */
 bool tile_sum_add(struct tile_sum *sum, const struct tile_entry *entry);
 /* Adds work between samples; `contexts`: of the run, by those of the store; NULL: the same. */
-bool tile_sum_add_works(
-	struct tile_sum *sum, const struct store_sum_columns *works, const uint32_t *contexts);
+bool tile_sum_add_columns(
+	struct tile_sum *sum, const struct store_sum_columns *columns, const uint32_t *contexts);
 /* Adds samples [from, to), each a record of its context that works until the next one begins. */
-bool tile_sum_add_rows(struct tile_sum *sum, const struct line_rows *rows, size_t from, size_t to);
+bool tile_sum_add_rows(struct tile_sum *sum, const struct state_sum_rows *rows, size_t from, size_t to);
 /* What was added, by context, state, operation, to `out` (NULL: nowhere), which has room for `count` of them;
  * the sum is empty then. How many they are. */
 uint32_t tile_sum_take(struct tile_sum *sum, struct tile_entry *out);

@@ -90,7 +90,7 @@ void config_keep_filters(struct session *session)
 
 	for (size_t i = 0; file && i < page->filter_count; i++)
 		fprintf(file, "%s%s %s\n", page->filters[i].is_off ? "off " : "",
-			elide_kind_name(page->filters[i].kind), page->filters[i].glob);
+			frame_filter_kind_name(page->filters[i].kind), page->filters[i].glob);
 	if (!file || fclose(file) != 0 || !config_path(path, "filters", false))
 		session_say(session, "your file 'filters' cannot be written");
 	else

@@ -81,7 +81,7 @@ static void take_mark(struct session *session, uint32_t key, bool is_go)
 	mark = &session->marks[key - 'a'];
 	if (!is_go) {
 		*mark = frame_column_ns(&session->frame, session_column(session));
-		if (mark_save(session->run, name, *mark, *mark, &error))
+		if (bookmark_save(session->run, name, *mark, *mark, &error))
 			session_say(session, "mark %c is here until the view is closed: %s", (char)key,
 				error.text);
 		else

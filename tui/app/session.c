@@ -230,7 +230,7 @@ static void take_marks(struct session *session)
 	struct error error;
 	size_t count;
 
-	if (mark_bookmarks(session->run, &arena, &marks, &count, &error))
+	if (bookmark_list(session->run, &arena, &marks, &count, &error))
 		session_say(session, "%s", error.text);
 	for (size_t i = 0; i < count; i++)
 		if (marks[i].name[0] >= 'a' && marks[i].name[0] <= 'z' && !marks[i].name[1])

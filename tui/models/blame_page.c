@@ -19,7 +19,7 @@ struct blame_page *blame_page_of(struct session *session)
 	if (!session->blame) {
 		session->blame = calloc(1, sizeof(*session->blame));
 		if (session->blame) {
-			session->blame->by = PLACE_PATH;
+			session->blame->by = ROW_KEY_PATH;
 			session->blame->min_ns = BLAME_MIN_NS;
 		}
 	}
@@ -31,7 +31,7 @@ static void forget(struct blame_page *page)
 	gaps_free(page->gaps);
 	page->gaps = NULL;
 	page->has_rows = false;
-	page->rows = (struct share_rows){0};
+	page->rows = (struct exact_share_rows){0};
 	arena_fini(&page->row_arena);
 	arena_fini(&page->arena);
 }
@@ -41,7 +41,7 @@ void blame_page_free(struct blame_page *page)
 	if (!page)
 		return;
 	forget(page);
-	waits_free(page->waits);
+	wait_functions_free(page->waits);
 	free(page);
 }
 
@@ -88,7 +88,7 @@ char *blame_page_expression(struct session *session)
 	return text;
 }
 
-const char *blame_by_name(enum place_by by)
+const char *blame_by_name(enum row_key_by by)
 {
 	static const char *const names[] = {
 		"function", "path", "module", "line", "loop", "inline", "file", "instruction", "script"};
@@ -106,7 +106,7 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 		.end_ns = session->frame.end_ns,
 		.busy = IDLE_BUSY_ANY,
 		.group = IDLE_GROUP_PROCESS};
-	int result = page->waits ? 0 : waits_new(&page->waits, session->run, NULL, error);
+	int result = page->waits ? 0 : wait_functions_new(&page->waits, session->run, NULL, error);
 
 	if (!result && wants_gaps && page->of == BLAME_GPU_IDLE)
 		result = gaps_new(&page->gaps, page->min_ns, SIZE_MAX, error);
@@ -125,7 +125,7 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 }
 
 /* What the rows are made of, what they sum to, and what no row has. */
-static const struct share *take_shares(struct blame_page *page, size_t *count)
+static const struct exact_share *take_shares(struct blame_page *page, size_t *count)
 {
 	switch (page->of) {
 	case BLAME_WAITING:
@@ -199,7 +199,7 @@ static void take_sweep(struct session *session, struct blame_page *page, bool wa
 
 static bool take(struct session *session, struct blame_page *page, bool wants_gaps)
 {
-	const struct share *shares;
+	const struct exact_share *shares;
 	struct error error;
 	size_t count;
 
@@ -213,9 +213,9 @@ static bool take(struct session *session, struct blame_page *page, bool wants_ga
 	page->rows_by = page->by;
 	page->has_rows = true;
 	shares = take_shares(page, &count);
-	if (share_rows_make(&page->rows, session->run, shares, count, NULL, page->by, page->depth,
+	if (exact_share_rows_make(&page->rows, session->run, shares, count, NULL, page->by, page->depth,
 		    &page->row_arena, &error)) {
-		page->rows = (struct share_rows){0};
+		page->rows = (struct exact_share_rows){0};
 		session_say(session, "%s", error.text);
 	}
 	return true;

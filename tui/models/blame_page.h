@@ -26,22 +26,22 @@ enum blame_of {
 struct blame_page {
 	enum blame_of of;
 	bool is_of_chosen; /* else: of GPUs, where there are any on the screen */
-	struct waits *waits;
+	struct wait_functions *waits;
 	struct gaps *gaps;	       /* NULL: nobody has asked yet */
 	struct arena arena, row_arena; /* of the sweep; of the rows */
 	struct idle idle;	       /* BLAME_GPU_IDLE */
 	struct threads threads;	       /* BLAME_WAITING */
 	struct wait wait;	       /* BLAME_WAITED */
 	uint64_t whole_ns, rest_ns;    /* that the rows and the rest sum to; that no row has */
-	struct share_rows rows;
+	struct exact_share_rows rows;
 	bool has_rows, has_gaps;
-	enum place_by by;
+	enum row_key_by by;
 	uint64_t min_ns;
 	/* what it is of */
 	uint64_t begin_ns, end_ns, streams, swept_min_ns;
 	enum blame_of swept_of;
 	uint32_t depth;
-	enum place_by rows_by;
+	enum row_key_by rows_by;
 	uint32_t line, first;	      /* cursor of the blame */
 	uint32_t gap_line, gap_first; /* of the gaps */
 	char trouble[1100];	      /* why there is nothing; "": there is */
@@ -57,8 +57,8 @@ bool blame_page_take_gaps(struct session *session, struct blame_page *page);
 void blame_go_to_gap(struct session *session, const struct gap *gap);
 /* All streams of the processes on the screen, as the selector says it; as session_expression_of(). */
 char *blame_page_expression(struct session *session);
-const char *blame_by_name(enum place_by by); /* as --by takes it */
-const char *blame_of_name(enum blame_of of); /* as --of takes it */
+const char *blame_by_name(enum row_key_by by); /* as --by takes it */
+const char *blame_of_name(enum blame_of of);   /* as --of takes it */
 /* :min DURATION */
 void blame_set_min(struct session *session, const char *value);
 

@@ -130,7 +130,7 @@ static int compute(struct session *session, const struct profile_page *page, con
 		result = profile_compute(profile, session->run, select, page->kind, arena, error);
 	select_free(select);
 	if (!result)
-		result = elide_rows(profile, page->kind == PROFILE_TOP_DOWN, page->filters,
+		result = frame_filter_rows(profile, page->kind == PROFILE_TOP_DOWN, page->filters,
 			page->filter_count, arena, error);
 	return result;
 }

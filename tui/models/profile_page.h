@@ -32,7 +32,7 @@ struct profile_page {
 	bool is_whole;		    /* all of the run, not the window and the rows on the screen */
 	char threads[SESSION_TEXT]; /* only these streams; "": as is_whole says */
 	double hot_share;
-	struct elide_pattern filters[PROFILE_FILTERS];
+	struct frame_filter_pattern filters[PROFILE_FILTERS];
 	char globs[PROFILE_FILTERS][OUTLINE_NAME];
 	size_t filter_count;
 	uint32_t filter_changes;

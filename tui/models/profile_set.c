@@ -170,7 +170,7 @@ static void list_filters(struct session *session, const struct profile_page *pag
 	text[0] = '\0';
 	for (size_t i = 0; i < page->filter_count && used < sizeof(text); i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%zu %s %s%s", i ? "   " : "", i,
-			elide_kind_name(page->filters[i].kind), page->filters[i].glob,
+			frame_filter_kind_name(page->filters[i].kind), page->filters[i].glob,
 			page->filters[i].is_off ? " (off)" : "");
 	session_say(session, "%s",
 		text[0] ? text
@@ -191,14 +191,15 @@ size_t profile_page_hidden(const struct session *session)
 bool profile_page_hide(struct profile_page *page, const char *what)
 {
 	size_t word = strcspn(what, " "), at = page->filter_count;
-	int kind = elide_kind_find(what, word);
+	int kind = frame_filter_kind_find(what, word);
 	const char *glob = what + word + strspn(what + word, " ");
 
 	if (kind < 0 || !*glob || at == PROFILE_FILTERS || strlen(glob) >= OUTLINE_NAME)
 		return false;
 	page->filter_count++;
 	strcpy(page->globs[at], glob);
-	page->filters[at] = (struct elide_pattern){(enum elide_kind)kind, page->globs[at], false};
+	page->filters[at] =
+		(struct frame_filter_pattern){(enum frame_filter_kind)kind, page->globs[at], false};
 	page->filter_changes++;
 	return true;
 }

@@ -15,10 +15,10 @@ static const char *place_text(struct session *session, uint32_t context, struct 
 {
 	struct store_bytes text = {0};
 	const char *copy = NULL;
-	enum place_by place;
+	enum row_key_by place;
 
-	if (stats_by_place((enum stats_by)session->stats.by, &place) &&
-		place_put_key(&text, session->run, context, place, session->frame.depth))
+	if (stats_by_row_key((enum stats_by)session->stats.by, &place) &&
+		row_key_put(&text, session->run, context, place, session->frame.depth))
 		copy = arena_copy(arena, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
 	return copy;

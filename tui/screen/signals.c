@@ -70,7 +70,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	for (size_t i = 0; i < CRASHED; i++)
 		if (crashed[i] == number)
 			old = &signals.old_crashed[i];
-	if (old && cut_short_is(old))
+	if (old && sigbus_is_ours(old))
 		old->sa_sigaction(number, info, context);
 	raise(number); /* SA_RESETHAND: this time for good */
 }
@@ -103,7 +103,7 @@ void signals_catch(const char *leave)
 	/* Sanitizers keep theirs. */
 	for (size_t i = 0; i < CRASHED; i++) {
 		sigaction(crashed[i], NULL, &signals.old_crashed[i]);
-		if (signals.old_crashed[i].sa_handler == SIG_DFL || cut_short_is(&signals.old_crashed[i]))
+		if (signals.old_crashed[i].sa_handler == SIG_DFL || sigbus_is_ours(&signals.old_crashed[i]))
 			sigaction(crashed[i], &crash, NULL);
 	}
 	signals.is_caught = true;

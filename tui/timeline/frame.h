@@ -60,7 +60,7 @@ struct frame {
 	uint32_t rolled_records;	   /* from which on reading it is as cheap as keeping its leaves */
 	uint32_t deepest_met;		   /* of leaves of dense lines */
 	struct shares shares;		   /* of the column looked at last */
-	const struct elide_pattern *filters;
+	const struct frame_filter_pattern *filters;
 	size_t filter_count;
 	uint32_t filter_changes;
 	uint8_t *filter_of; /* by function */
@@ -139,7 +139,7 @@ uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter)
 /* frame_scope.c: what is taken out of every path; they must live as long. `changes` tells one list from
  * another. */
 void frame_set_filters(
-	struct frame *frame, const struct elide_pattern *filters, size_t count, uint32_t changes);
+	struct frame *frame, const struct frame_filter_pattern *filters, size_t count, uint32_t changes);
 /* The scope of a path, given by its innermost one, that stands at the depth. */
 uint32_t frame_scope(struct frame *frame, uint32_t scope, bool *is_shorter);
 /* The deepest depth at which most busy cells of the lines read so far have a dominant context. */

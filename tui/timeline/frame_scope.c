@@ -12,10 +12,10 @@
 
 #define NOT_ASKED 0
 #define NO_FILTER 1
-#define FILTER 2 /* + enum elide_kind */
+#define FILTER 2 /* + enum frame_filter_kind */
 
 void frame_set_filters(
-	struct frame *frame, const struct elide_pattern *filters, size_t count, uint32_t changes)
+	struct frame *frame, const struct frame_filter_pattern *filters, size_t count, uint32_t changes)
 {
 	if (frame->filter_changes == changes)
 		return;
@@ -83,13 +83,13 @@ static uint32_t filtered(struct frame *frame, uint32_t scope, uint32_t *depth)
 	for (uint32_t i = 1; i < count && *depth < frame->depth; i++) {
 		uint8_t filter = filter_of(frame, run_scope(frame->run, path[i])->function);
 
-		if (filter == FILTER + ELIDE_SELF)
+		if (filter == FILTER + FRAME_FILTER_SELF)
 			continue;
-		if (filter == FILTER + ELIDE_ALL)
+		if (filter == FILTER + FRAME_FILTER_ALL)
 			break;
 		scope = path[i];
 		++*depth;
-		if (filter == FILTER + ELIDE_BELOW)
+		if (filter == FILTER + FRAME_FILTER_BELOW)
 			break;
 	}
 	free(path);

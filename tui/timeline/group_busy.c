@@ -155,20 +155,20 @@ static int unite_columns(struct frame *frame, const uint32_t *queues, uint32_t c
 	uint64_t *busy_ns, struct error *error)
 {
 	struct busy busy = {frame, busy_ns};
-	struct united_gaps gaps = {0};
-	struct united united;
-	int result = united_open(&united, frame->run, queues, count, error);
+	struct device_busy_gaps gaps = {0};
+	struct device_busy united;
+	int result = device_busy_open(&united, frame->run, queues, count, error);
 
 	for (uint32_t c = 0; c < frame->columns.count && !result; c++) {
 		if (!is_shared[c])
 			continue;
 		busy_ns[c] = 0;
-		result = united_busy(&united, frame_column_ns(frame, c), frame_column_ns(frame, c + 1),
+		result = device_busy_add(&united, frame_column_ns(frame, c), frame_column_ns(frame, c + 1),
 			&busy_ns[c], &gaps, error);
 	}
 	for (uint32_t i = 0; i < gaps.count && !result; i++)
-		result = united_sweep(frame->run, queues, count, gaps.items[i].begin_ns, gaps.items[i].end_ns,
-			add_stretch, &busy, error);
+		result = device_busy_sweep(frame->run, queues, count, gaps.items[i].begin_ns,
+			gaps.items[i].end_ns, add_stretch, &busy, error);
 	free(gaps.items);
 	return result;
 }

@@ -97,10 +97,10 @@ const char *sums_position(struct frame *frame, uint32_t context, uint32_t *line)
 static uint64_t text_key(const struct frame *frame, uint32_t context, enum stats_by by)
 {
 	struct store_bytes text = {0};
-	enum place_by place;
+	enum row_key_by place;
 	uint64_t key = UINT64_MAX;
 
-	if (stats_by_place(by, &place) && place_put_key(&text, frame->run, context, place, frame->depth))
+	if (stats_by_row_key(by, &place) && row_key_put(&text, frame->run, context, place, frame->depth))
 		key = store_hash64(text.data, text.size, 0);
 	store_bytes_fini(&text);
 	return key;

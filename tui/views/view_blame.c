@@ -52,18 +52,18 @@ static int draw_parts(const struct blame_page *page, struct grid *grid, int row)
 /* ---- who is blamed ---- */
 
 /* ';' between frames reads as '/'. */
-static void put_key(char *out, const char *key, enum place_by by, int cells, bool is_ascii)
+static void put_key(char *out, const char *key, enum row_key_by by, int cells, bool is_ascii)
 {
 	char raw[LABEL_BYTES];
 	size_t used = 0;
 
 	for (; *key && used + 2 < sizeof(raw); key++) {
-		bool is_between = (by == PLACE_PATH || by == PLACE_INLINE) && *key == ';' &&
+		bool is_between = (by == ROW_KEY_PATH || by == ROW_KEY_INLINE) && *key == ';' &&
 				  (used == 0 || raw[used - 1] != '\\');
 		raw[used++] = is_between ? '/' : *key;
 	}
 	raw[used] = '\0';
-	if (by == PLACE_FUNCTION || by == PLACE_SCRIPT)
+	if (by == ROW_KEY_FUNCTION || by == ROW_KEY_SCRIPT)
 		label_fit(out, raw, cells, LABEL_TABLE, is_ascii);
 	else
 		label_stream(out, raw, cells, is_ascii);
@@ -221,7 +221,7 @@ static bool blame_act(struct session *session, enum keys_action action)
 		page->line += page->line + 1 < page->rows.count;
 		return true;
 	case KEYS_DO_GROUP_BY:
-		page->by = (enum place_by)((page->by + 1) % (PLACE_SCRIPT + 1));
+		page->by = (enum row_key_by)((page->by + 1) % (ROW_KEY_SCRIPT + 1));
 		page->line = page->first = 0;
 		return true;
 	case KEYS_DO_IDLE_OF:

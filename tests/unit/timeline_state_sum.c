@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_line_roll.c - what rollups of lines answer against a walk over the records: random streams that
+ * timeline_state_sum.c - what rollups of lines answer against a walk over the records: random streams that
  * are switched out, wait, lose and end, recorded as a collector does it (commits behind a watermark, spans
  * still open, records that come late), asked while they are recorded and after. And that they are there: a
  * writer that made none would pass the rest.
@@ -167,7 +167,7 @@ static void check_sound(struct run *run)
 	struct error error = {0};
 	uint64_t rollups;
 
-	if (line_check(run, &rollups, &error))
+	if (state_check(run, &rollups, &error))
 		fail_msg("%s", error.text);
 }
 
@@ -301,7 +301,7 @@ static bool find_roll(struct run *run, uint32_t stream, struct store_state_rollu
 	const struct store_context_sums *sums;
 	uint64_t from_ns = run->begin_ns + run->origin_ns + small_below(run->end_ns - run->begin_ns);
 
-	assert_false(line_roll_rules(run, stream, &rules, &error));
+	assert_false(state_sum_rollup_rules(run, stream, &rules, &error));
 	from_ns = small_below(3) ? store_bucket_of(from_ns, 33) : from_ns;
 	return store_state_rollup_find(run->parts[0].reader, stream, from_ns,
 		       small_below(2) ? STORE_SHIFT_MAX : 30, roll, &error) == 1 &&
@@ -343,7 +343,7 @@ static bool check_lie(const struct small_run *small)
 	/* The seal is right: the store itself finds nothing. */
 	if (store_reader_check(run->parts[0].reader, &error))
 		fail_msg("%s", error.text);
-	assert_int_equal(line_check(run, &rollups, &error), -ERROR_RUN);
+	assert_int_equal(state_check(run, &rollups, &error), -ERROR_RUN);
 	assert_non_null(strstr(error.text, "is not what its records say"));
 	run_close(run);
 	return true;

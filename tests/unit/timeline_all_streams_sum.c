@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_crowd.c - what the sums of all streams' lines answer against a walk over every stream: random
- * streams that come and go, are switched out, wait, lose, and tell some things late, recorded in commits
- * behind their watermarks. And that the sums are there: a writer that made none would pass the rest.
+ * timeline_all_streams_sum.c - what the sums of all streams' lines answer against a walk over every stream:
+ * random streams that come and go, are switched out, wait, lose, and tell some things late, recorded in
+ * commits behind their watermarks. And that the sums are there: a writer that made none would pass the rest.
  */
 #include "tests/unit/timeline_twin.h"
 
@@ -179,10 +179,10 @@ static int count_sum(
 /* Were there buckets enough to answer without all streams? */
 static unsigned is_answered(struct run *run, uint64_t begin_ns, uint64_t end_ns)
 {
-	const struct line_sink sink = {.piece = count_piece, .sum = count_sum};
+	const struct state_sum_sink sink = {.piece = count_piece, .sum = count_sum};
 	struct error error = {0};
 
-	return crowd_sum(run, all_streams, STREAMS, begin_ns, end_ns, &sink, NULL, &error) == 1;
+	return all_streams_sum(run, all_streams, STREAMS, begin_ns, end_ns, &sink, NULL, &error) == 1;
 }
 
 static unsigned check_made(const struct made *made)
@@ -212,7 +212,7 @@ static unsigned check_made(const struct made *made)
 		twin_check_times(rolled, naive, all_streams, STREAMS, a, b);
 		answered += is_answered(rolled, a, b);
 	}
-	if (line_check(rolled, &rollups, &error))
+	if (state_check(rolled, &rollups, &error))
 		fail_msg("%s", error.text);
 	run_close(naive);
 	return answered;
@@ -303,7 +303,7 @@ static void test_bent(void **state)
 	small_close_writer(first);
 	small_ready(&made.small);
 	assert_int_equal(store_all_streams_head(made.small.run->parts[1].reader, &head, &error), 1);
-	if (line_check(made.small.run, &rollups, &error))
+	if (state_check(made.small.run, &rollups, &error))
 		fail_msg("%s", error.text);
 	assert_false(is_answered(made.small.run, 0, STORE_OPEN_NS));
 	small_end(&made.small);
@@ -395,7 +395,7 @@ static bool check_lie(const struct made *made, unsigned shift)
 	/* The seal is right: the store itself finds nothing. */
 	if (store_reader_check(run->parts[0].reader, &error))
 		fail_msg("%s", error.text);
-	assert_int_equal(line_check(run, &rollups, &error), -ERROR_RUN);
+	assert_int_equal(state_check(run, &rollups, &error), -ERROR_RUN);
 	assert_non_null(strstr(error.text, "are not what their records say"));
 	run_close(run);
 	return true;

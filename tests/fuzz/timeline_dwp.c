@@ -16,21 +16,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int file = memfd_create("fuzz", MFD_CLOEXEC);
-	struct dwarf_package *package;
+	struct dwp *package;
 	char path[64];
 
 	if (file < 0 || write(file, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	package = dwarf_package_open(path);
+	package = dwp_open(path);
 	for (size_t at = 0; package && at + 8 <= size && at < 65536; at += 8) {
 		uint64_t id;
 
 		memcpy(&id, data + at, sizeof id);
-		dwarf_package_show(package, id, at % 16 ? "a/b/c.dwo" : "c.dwo");
-		dwarf_package_hide(package);
+		dwp_show(package, id, at % 16 ? "a/b/c.dwo" : "c.dwo");
+		dwp_hide(package);
 	}
-	dwarf_package_close(package);
+	dwp_close(package);
 	close(file);
 	return 0;
 }

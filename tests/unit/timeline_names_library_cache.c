@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unit.timeline.names_shared - answers kept for other runs: what was kept is found, with another key it is
- * not, a damaged file costs itself, and many writers at once leave a whole file.
+ * unit.timeline.names_library_cache - answers kept for other runs: what was kept is found, with another key
+ * it is not, a damaged file costs itself, and many writers at once leave a whole file.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -25,17 +25,17 @@ static struct symbol_answer answer;
 static const struct symbol_request request = {
 	.build_id_bytes = 8, .build_id = {0xab, 1, 2, 3, 4, 5, 6, 7}, .path = "", .real_path = ""};
 
-static struct names_shared *open_with(const char *key, bool wants_damage)
+static struct names_library_cache *open_with(const char *key, bool wants_damage)
 {
 	bool is_damaged;
-	struct names_shared *shared = names_shared_open(cache, &request, key, &is_damaged);
+	struct names_library_cache *shared = names_library_cache_open(cache, &request, key, &is_damaged);
 
 	assert_non_null(shared);
 	assert_int_equal(is_damaged, wants_damage);
 	return shared;
 }
 
-static void add(struct names_shared *shared, uint64_t offset)
+static void add(struct names_library_cache *shared, uint64_t offset)
 {
 	char name[32];
 
@@ -50,16 +50,16 @@ static void add(struct names_shared *shared, uint64_t offset)
 			.line = 7,
 			.decl_line = 6,
 			.start = offset};
-	names_shared_add(shared, &answer);
+	names_library_cache_add(shared, &answer);
 }
 
-static bool has(struct names_shared *shared, uint64_t offset)
+static bool has(struct names_library_cache *shared, uint64_t offset)
 {
 	char name[32];
 
 	snprintf(name, sizeof name, "f%llu", (unsigned long long)offset);
 	answer.module = 77;
-	if (!names_shared_find(shared, offset, &answer))
+	if (!names_library_cache_find(shared, offset, &answer))
 		return false;
 	assert_int_equal(answer.module, 77);
 	assert_int_equal(answer.scope_count, 2);
@@ -70,16 +70,16 @@ static bool has(struct names_shared *shared, uint64_t offset)
 
 static void keep(const char *key, uint64_t begin, uint64_t end)
 {
-	struct names_shared *shared = open_with(key, false);
+	struct names_library_cache *shared = open_with(key, false);
 
 	for (uint64_t offset = begin; offset < end; offset++)
 		add(shared, offset);
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 }
 
 static void test_kept(void **state)
 {
-	struct names_shared *shared;
+	struct names_library_cache *shared;
 	struct stat status;
 
 	(void)state;
@@ -92,20 +92,20 @@ static void test_kept(void **state)
 	for (uint64_t offset = 1; offset < 200; offset++)
 		assert_true(has(shared, offset));
 	assert_false(has(shared, 200));
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 	shared = open_with("another", false);
 	assert_false(has(shared, 1));
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 	keep("another", 1, 2);
 	shared = open_with("one", false);
 	assert_false(has(shared, 1));
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 }
 
 /* An answer holds for all addresses that it was said to hold for, whoever adds it again. */
 static void test_stretches(void **state)
 {
-	struct names_shared *shared;
+	struct names_library_cache *shared;
 	struct stat first, second;
 
 	(void)state;
@@ -118,24 +118,25 @@ static void test_stretches(void **state)
 				.source = NAMES_FROM_DEBUG,
 				.scope_count = 1,
 				.scopes = {{.name = "f", .linkage = "", .file = "", .decl_file = ""}}};
-			names_shared_add(shared, &answer);
+			names_library_cache_add(shared, &answer);
 		}
-		names_shared_close(shared);
+		names_library_cache_close(shared);
 		assert_int_equal(stat(file, turn ? &second : &first), 0);
 	}
 	shared = open_with("one", false);
 	for (uint64_t offset = 1; offset < 100; offset++) {
-		assert_int_equal(names_shared_find(shared, offset, &answer), offset >= 10 && offset % 10 < 8);
+		assert_int_equal(
+			names_library_cache_find(shared, offset, &answer), offset >= 10 && offset % 10 < 8);
 		assert_int_equal(answer.offset, offset);
 	}
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 	assert_int_equal(second.st_size, first.st_size);
 }
 
 /* Flipped bytes, and every shorter file. */
 static void test_damage(void **state)
 {
-	struct names_shared *shared;
+	struct names_library_cache *shared;
 	uint8_t bytes[4096];
 	ssize_t size;
 	int fd;
@@ -162,19 +163,19 @@ static void test_damage(void **state)
 		bytes[at] ^= 0x41;
 		shared = open_with("one", true);
 		assert_false(has(shared, 1));
-		names_shared_close(shared);
+		names_library_cache_close(shared);
 	}
 	shared = open_with("one", true);
 	add(shared, 5);
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 	shared = open_with("one", false);
 	assert_true(has(shared, 5));
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 }
 
 static void test_not_ours(void **state)
 {
-	struct names_shared *shared;
+	struct names_library_cache *shared;
 	char target[192];
 
 	(void)state;
@@ -185,19 +186,19 @@ static void test_not_ours(void **state)
 	assert_int_equal(symlink(target, file), 0);
 	shared = open_with("one", false);
 	assert_false(has(shared, 1));
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 	unlink(file);
 	assert_int_equal(mkfifo(file, 0600), 0);
 	shared = open_with("one", false);
 	assert_false(has(shared, 1));
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 	unlink(file);
 }
 
 static void test_many_writers(void **state)
 {
 	unsigned found = 0;
-	struct names_shared *shared;
+	struct names_library_cache *shared;
 
 	(void)state;
 	unlink(file);
@@ -215,7 +216,7 @@ static void test_many_writers(void **state)
 	for (uint64_t offset = 1; offset < 8000; offset++)
 		found += has(shared, offset);
 	assert_true(found >= 200);
-	names_shared_close(shared);
+	names_library_cache_close(shared);
 	print_message("%u of 1600 answers of 8 writers were kept\n", found);
 }
 

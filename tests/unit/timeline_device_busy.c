@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_united.c - the busy time of a device from its buckets against the union of its queues' spans:
+ * timeline_device_busy.c - the busy time of a device from its buckets against the union of its queues' spans:
  * queues that overlap, begin late, end early, stand still, get records late, asked while they are recorded
  * (behind a watermark for each) and after. And that there are buckets: a writer that made none would pass the
  * rest.
@@ -120,7 +120,7 @@ static uint64_t sweep(struct run *run, uint32_t count, uint64_t begin_ns, uint64
 	uint64_t busy_ns = 0;
 	struct error error = {0};
 
-	if (united_sweep(run, queues, count, begin_ns, end_ns, add_stretch, &busy_ns, &error))
+	if (device_busy_sweep(run, queues, count, begin_ns, end_ns, add_stretch, &busy_ns, &error))
 		fail_msg("%s", error.text);
 	return busy_ns;
 }
@@ -129,13 +129,13 @@ static uint64_t sweep(struct run *run, uint32_t count, uint64_t begin_ns, uint64
 static uint64_t ask(struct run *run, uint32_t count, uint64_t begin_ns, uint64_t end_ns, uint64_t *swept_ns)
 {
 	static const uint32_t queues[QUEUES] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-	struct united_gaps gaps = {0};
+	struct device_busy_gaps gaps = {0};
 	uint64_t busy_ns = 0, last_ns = begin_ns;
 	struct error error = {0};
-	struct united united;
+	struct device_busy united;
 
-	if (united_open(&united, run, queues, count, &error) ||
-		united_busy(&united, begin_ns, end_ns, &busy_ns, &gaps, &error))
+	if (device_busy_open(&united, run, queues, count, &error) ||
+		device_busy_add(&united, begin_ns, end_ns, &busy_ns, &gaps, &error))
 		fail_msg("%s", error.text);
 	for (uint32_t i = 0; i < gaps.count; i++) {
 		assert_true(
@@ -211,7 +211,7 @@ static uint64_t check_run(struct made *made, bool is_closed)
 	uint64_t buckets = 0, told_ns;
 
 	told_ns = check_windows(made, is_closed);
-	if (united_check(made->small.run, &buckets, &error))
+	if (device_busy_check(made->small.run, &buckets, &error))
 		fail_msg("%s", error.text);
 	assert_true(buckets || !told_ns);
 	return told_ns;

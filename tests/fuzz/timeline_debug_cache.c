@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_unpacked.c - libFuzzer: debug information that its file holds compressed, any bytes, and what the
- * user's cache has of it, with bytes that are anybody's (image.h), its checksum counting as right. All
+ * timeline_debug_cache.c - libFuzzer: debug information that its file holds compressed, any bytes, and what
+ * the user's cache has of it, with bytes that are anybody's (image.h), its checksum counting as right. All
  * sections of what is opened can be read.
  *
  *   u8 | so many changes to what was kept | the file
@@ -69,7 +69,7 @@ static bool look(void)
 
 	if (module_elf_open(&debug, file, NULL))
 		return false;
-	is_made = unpacked_open(&unpacked, &debug, directory);
+	is_made = debug_cache_open(&unpacked, &debug, directory);
 	if (is_made) {
 		sections_read(unpacked.elf);
 		module_elf_close(&unpacked);

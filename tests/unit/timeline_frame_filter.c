@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_elide.c - the three filters on the tree of S4's figure 10.10, and the law that costs are conserved
- * whatever is filtered.
+ * timeline_frame_filter.c - the three filters on the tree of S4's figure 10.10, and the law that costs are
+ * conserved whatever is filtered.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,15 +58,15 @@ static void print_rows(char *out, const struct profile *profile)
 			(unsigned long long)profile->rows[i].exclusive->number);
 }
 
-static void check(enum elide_kind kind, bool is_top_down, const char *expected)
+static void check(enum frame_filter_kind kind, bool is_top_down, const char *expected)
 {
-	struct elide_pattern pattern = {kind, "C", false};
+	struct frame_filter_pattern pattern = {kind, "C", false};
 	struct profile profile = figure();
 	struct arena arena = {0};
 	struct error error;
 	char text[512];
 
-	assert_int_equal(elide_rows(&profile, is_top_down, &pattern, 1, &arena, &error), 0);
+	assert_int_equal(frame_filter_rows(&profile, is_top_down, &pattern, 1, &arena, &error), 0);
 	print_rows(text, &profile);
 	assert_string_equal(text, expected);
 	arena_fini(&arena);
@@ -75,25 +75,25 @@ static void check(enum elide_kind kind, bool is_top_down, const char *expected)
 static void test_figure(void **state)
 {
 	(void)state;
-	check(ELIDE_SELF, true, "0root:10/0 1A:10/3 2B:4/4 2D:2/2 2E:1/1 ");
-	check(ELIDE_BELOW, true, "0root:10/0 1A:10/1 2B:4/4 2C:5/5 ");
-	check(ELIDE_ALL, true, "0root:10/0 1A:10/6 2B:4/4 ");
-	check(ELIDE_SELF, false, "0root:10/0 1A:10/1 2B:4/4 2D:2/2 2E:1/1 ");
-	check(ELIDE_ALL, false, "0root:10/0 1A:10/1 2B:4/4 ");
+	check(FRAME_FILTER_SELF, true, "0root:10/0 1A:10/3 2B:4/4 2D:2/2 2E:1/1 ");
+	check(FRAME_FILTER_BELOW, true, "0root:10/0 1A:10/1 2B:4/4 2C:5/5 ");
+	check(FRAME_FILTER_ALL, true, "0root:10/0 1A:10/6 2B:4/4 ");
+	check(FRAME_FILTER_SELF, false, "0root:10/0 1A:10/1 2B:4/4 2D:2/2 2E:1/1 ");
+	check(FRAME_FILTER_ALL, false, "0root:10/0 1A:10/1 2B:4/4 ");
 }
 
 static void test_off(void **state)
 {
-	struct elide_pattern pattern = {ELIDE_ALL, "*", true};
+	struct frame_filter_pattern pattern = {FRAME_FILTER_ALL, "*", true};
 	struct profile profile = figure();
 	struct arena arena = {0};
 	struct error error;
 
 	(void)state;
-	assert_int_equal(elide_rows(&profile, true, &pattern, 1, &arena, &error), 0);
+	assert_int_equal(frame_filter_rows(&profile, true, &pattern, 1, &arena, &error), 0);
 	assert_int_equal(profile.count, 6);
 	pattern.is_off = false;
-	assert_int_equal(elide_rows(&profile, true, &pattern, 1, &arena, &error), 0);
+	assert_int_equal(frame_filter_rows(&profile, true, &pattern, 1, &arena, &error), 0);
 	assert_int_equal(profile.count, 1); /* the root stays */
 	assert_int_equal(profile.rows[0].exclusive->number, 10);
 	arena_fini(&arena);
@@ -125,8 +125,9 @@ static void test_conserved(void **state)
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		struct elide_pattern patterns[] = {{(enum elide_kind)(rand_r(&seed) % 3), "a", false},
-			{(enum elide_kind)(rand_r(&seed) % 3), "b", rand_r(&seed) % 2}};
+		struct frame_filter_pattern patterns[] = {
+			{(enum frame_filter_kind)(rand_r(&seed) % 3), "a", false},
+			{(enum frame_filter_kind)(rand_r(&seed) % 3), "b", rand_r(&seed) % 2}};
 		size_t count = 1 + (size_t)rand_r(&seed) % (ROWS_MAX - 1);
 		struct profile profile = {
 			.metrics = &metric, .metric_count = 1, .rows = rows, .count = count};
@@ -135,7 +136,7 @@ static void test_conserved(void **state)
 		struct error error;
 
 		make_tree(&seed, count);
-		assert_int_equal(elide_rows(&profile, true, patterns, 2, &arena, &error), 0);
+		assert_int_equal(frame_filter_rows(&profile, true, patterns, 2, &arena, &error), 0);
 		for (size_t i = profile.count; i-- > 0;) {
 			const struct profile_row *row = &profile.rows[i];
 			sum += row->exclusive->number;

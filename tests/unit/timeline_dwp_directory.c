@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unit.timeline.dwarf_directory - several processes make and remove directories in one place, each looking
+ * unit.timeline.dwp_directory - several processes make and remove directories in one place, each looking
  * for what killed ones have left: none takes another's for a leftover, and in the end nothing is there.
  */
 #include <setjmp.h>
@@ -23,11 +23,11 @@ static int work(void)
 	int failed = 0;
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		struct dwarf_directory directory;
+		struct dwp_directory directory;
 		struct stat status;
 
-		failed |= dwarf_directory_make(&directory) || stat(directory.path, &status);
-		dwarf_directory_remove(&directory);
+		failed |= dwp_directory_make(&directory) || stat(directory.path, &status);
+		dwp_directory_remove(&directory);
 	}
 	return failed;
 }

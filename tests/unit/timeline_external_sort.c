@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_spill.c - what is sorted beside memory comes back as what is sorted in it, twice. */
+/* timeline_external_sort.c - what is sorted beside memory comes back as what is sorted in it, twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int compare(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void expect_sorted(struct spill *spill, struct entry *entries, size_t count)
+static void expect_sorted(struct external_sort *spill, struct entry *entries, size_t count)
 {
 	const struct entry *entry;
 	struct error error;
@@ -36,8 +36,8 @@ static void expect_sorted(struct spill *spill, struct entry *entries, size_t cou
 
 	qsort(entries, count, sizeof *entries, compare);
 	for (int round = 0; round < 2; round++, at = 0) {
-		assert_int_equal(spill_rewind(spill, &error), 0);
-		while ((entry = spill_next(spill, &code, &error))) {
+		assert_int_equal(external_sort_rewind(spill, &error), 0);
+		while ((entry = external_sort_next(spill, &code, &error))) {
 			assert_true(at < count);
 			assert_memory_equal(entry, &entries[at++], sizeof *entry);
 		}
@@ -49,16 +49,16 @@ static void expect_sorted(struct spill *spill, struct entry *entries, size_t cou
 static void sort(size_t count, uint64_t mem_bytes)
 {
 	struct entry *entries = calloc(count + 1, sizeof *entries);
-	struct spill *spill;
+	struct external_sort *spill;
 	struct error error;
 
-	assert_int_equal(spill_new(&spill, sizeof *entries, compare, mem_bytes, &error), 0);
+	assert_int_equal(external_sort_new(&spill, sizeof *entries, compare, mem_bytes, &error), 0);
 	for (size_t i = 0; i < count; i++) {
 		entries[i] = (struct entry){(i * 2654435761u) % 1000, i, ~i};
-		assert_int_equal(spill_put(spill, &entries[i], &error), 0);
+		assert_int_equal(external_sort_put(spill, &entries[i], &error), 0);
 	}
 	expect_sorted(spill, entries, count);
-	spill_free(spill);
+	external_sort_free(spill);
 	free(entries);
 }
 
@@ -77,18 +77,18 @@ static void test_sorts(void **unused)
 
 static void test_no_room(void **unused)
 {
-	struct spill *spill;
+	struct external_sort *spill;
 	struct error error = {0};
 	struct entry entry = {0};
 	int code = 0;
 
 	(void)unused;
 	setenv("TMPDIR", "/proc/nowhere", 1);
-	assert_int_equal(spill_new(&spill, sizeof entry, compare, 1, &error), 0);
+	assert_int_equal(external_sort_new(&spill, sizeof entry, compare, 1, &error), 0);
 	for (unsigned i = 0; i < COUNT && !code; i++)
-		code = spill_put(spill, &entry, &error);
+		code = external_sort_put(spill, &entry, &error);
 	assert_int_equal(code, -ERROR_IO);
-	spill_free(spill);
+	external_sort_free(spill);
 	unsetenv("TMPDIR");
 }
 

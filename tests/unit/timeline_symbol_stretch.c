@@ -189,7 +189,7 @@ static void ask(uint64_t begin, uint64_t end, uint64_t ahead_ns)
 		assert_int_equal(names_find(module, offset, &answer, NULL), 0);
 		assert_string_equal(answer.scopes[0].name, "rows");
 	}
-	names_find_ahead(names);
+	names_prefetch(names);
 	names_close(names);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_derived.c - derived metrics against a twin that asks for every nanosecond of every thread what
- * holds there, and for the sample before it where the thread is preempted; and the laws: windows sum to the
- * whole, the parts of REALTIME to REALTIME, with rollups and without.
+ * timeline_state_metrics.c - derived metrics against a twin that asks for every nanosecond of every thread
+ * what holds there, and for the sample before it where the thread is preempted; and the laws: windows sum to
+ * the whole, the parts of REALTIME to REALTIME, with rollups and without.
  */
 #include "tests/unit/timeline_small_run.h"
 
@@ -104,27 +104,27 @@ static uint32_t context_at(struct run *run, uint32_t stream, uint64_t at_ns, con
 }
 
 struct twin {
-	uint64_t ns[DERIVED_COUNT][CONTEXTS_MAX];
+	uint64_t ns[STATE_METRIC_COUNT][CONTEXTS_MAX];
 };
 
 static void twin_add(struct twin *twin, struct run *run, uint32_t stream, uint64_t at_ns)
 {
-	static const enum extent_state parts[DERIVED_COUNT] = {[DERIVED_BLOCKED] = EXTENT_BLOCKED,
-		[DERIVED_RUNNABLE] = EXTENT_RUNNABLE,
-		[DERIVED_SYNC] = EXTENT_SYNC,
-		[DERIVED_REALTIME] = EXTENT_WORK};
+	static const enum extent_state parts[STATE_METRIC_COUNT] = {[STATE_METRIC_BLOCKED] = EXTENT_BLOCKED,
+		[STATE_METRIC_RUNNABLE] = EXTENT_RUNNABLE,
+		[STATE_METRIC_SYNC] = EXTENT_SYNC,
+		[STATE_METRIC_REALTIME] = EXTENT_WORK};
 	struct extent extent;
 	struct error error;
 
 	assert_int_equal(extent_at(run, stream, at_ns, &extent, &error), 0);
-	for (int d = 0; d < DERIVED_COUNT; d++) {
+	for (int d = 0; d < STATE_METRIC_COUNT; d++) {
 		uint32_t context = context_at(run, stream, at_ns, &extent);
 
 		assert_true(context < CONTEXTS_MAX);
 		if (extent.state != parts[d])
 			continue;
-		twin->ns[DERIVED_REALTIME][context]++;
-		if (d != DERIVED_REALTIME)
+		twin->ns[STATE_METRIC_REALTIME][context]++;
+		if (d != STATE_METRIC_REALTIME)
 			twin->ns[d][context]++;
 	}
 }
@@ -150,8 +150,8 @@ static struct twin ask(struct run *run, uint64_t begin_ns, uint64_t end_ns)
 	size_t count;
 
 	assert_int_equal(window_new(&window, run, &error), 0);
-	if (derived_add_weights(window, run, streams, run_stream_count(run), begin_ns, end_ns,
-		    (1u << DERIVED_COUNT) - 1, &error))
+	if (state_metrics_add_weights(window, run, streams, run_stream_count(run), begin_ns, end_ns,
+		    (1u << STATE_METRIC_COUNT) - 1, &error))
 		fail_msg("%s", error.text);
 	weights = window_weights(window, &count);
 	for (size_t i = 0; i < count; i++)
@@ -193,7 +193,7 @@ static void test_windows_sum(void **state)
 		uint64_t end_ns = at_ns + 1 + small_below(60);
 		struct twin part = ask(small.run, at_ns, end_ns < CLOCK ? end_ns : CLOCK);
 
-		for (int d = 0; d < DERIVED_COUNT; d++)
+		for (int d = 0; d < STATE_METRIC_COUNT; d++)
 			for (int c = 0; c < CONTEXTS_MAX; c++)
 				sum.ns[d][c] += part.ns[d][c];
 		at_ns = end_ns;
@@ -210,7 +210,7 @@ static struct select *select_of(struct run *run, const char *metrics)
 	struct error error;
 
 	assert_int_equal(select_new(&select, &error), 0);
-	select_take_derived(select);
+	select_take_state_metrics(select);
 	assert_int_equal(select_option(select, "metric", metrics, &error), 0);
 	if (select_bind(select, run, &error))
 		fail_msg("%s", error.text);
@@ -272,9 +272,9 @@ static void test_not_taken(void **state)
 	assert_int_equal(select_new(&select, &error), 0);
 	assert_int_equal(select_option(select, "metric", "BLOCKED", &error), 0);
 	assert_int_equal(select_bind(select, small.run, &error), -ERROR_USAGE);
-	select_take_derived(select);
+	select_take_state_metrics(select);
 	assert_int_equal(select_bind(select, small.run, &error), 0);
-	assert_int_equal(select_derived(select), 1u << DERIVED_BLOCKED);
+	assert_int_equal(select_state_metrics(select), 1u << STATE_METRIC_BLOCKED);
 	select_free(select);
 	small_end(&small);
 }
@@ -291,7 +291,7 @@ static void test_recorded(void **state)
 		store_writer_metric(small.writer, "REALTIME", "ns", false), 20);
 	small_ready(&small);
 	select = select_of(small.run, "REALTIME");
-	assert_int_equal(select_derived(select), 0);
+	assert_int_equal(select_state_metrics(select), 0);
 	select_free(select);
 	small_end(&small);
 }

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char key[] = "key";
 	const uint32_t key_bytes = sizeof key - 1;
 	struct store_bytes bytes = {0};
-	struct names_shared *shared;
+	struct names_library_cache *shared;
 	uint64_t checksum;
 	bool is_damaged;
 	FILE *out;
@@ -71,21 +71,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!out || fwrite(bytes.data, 1, bytes.size, out) != bytes.size || fclose(out))
 		abort();
 	store_bytes_fini(&bytes);
-	shared = names_shared_open(directory, &request, key, &is_damaged);
+	shared = names_library_cache_open(directory, &request, key, &is_damaged);
 	if (!shared)
 		abort();
 	for (size_t at = 0; at + 8 <= size && at < 4096; at++) {
 		uint64_t offset;
 
 		memcpy(&offset, data + at, sizeof offset);
-		if (names_shared_find(shared, offset, &answer) &&
+		if (names_library_cache_find(shared, offset, &answer) &&
 			(!answer.scope_count || answer.scope_count > NAMES_SCOPE_MAX ||
 				!memchr(answer.scopes[0].name, 0, 1 << 20)))
 			abort();
 	}
 	answer = (struct symbol_answer){.offset = 1000000, .source = NAMES_FROM_SYMBOL, .scope_count = 1};
 	answer.scopes[0] = (struct names_scope){.name = "f", .linkage = "", .file = "", .decl_file = ""};
-	names_shared_add(shared, &answer);
-	names_shared_close(shared);
+	names_library_cache_add(shared, &answer);
+	names_library_cache_close(shared);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_share.c - shares of time: rounding keeps the sum and moves no row by a nanosecond or more, rows and
- * trees of random shares sum to the same whole.
+ * blame_exact_share.c - shares of time: rounding keeps the sum and moves no row by a nanosecond or more, rows
+ * and trees of random shares sum to the same whole.
  */
 #include "tests/unit/blame_trace.h"
 
@@ -10,9 +10,9 @@
 #define ROUNDS 300
 #define SHARES 24u
 
-static share_fixed random_amount(void)
+static exact_share_fixed random_amount(void)
 {
-	return (share_fixed)small_below(1000) << 64 | (share_fixed)small_draw();
+	return (exact_share_fixed)small_below(1000) << 64 | (exact_share_fixed)small_draw();
 }
 
 static void test_rounding(void **unused)
@@ -20,16 +20,17 @@ static void test_rounding(void **unused)
 	(void)unused;
 	small_seed("blame.rounding");
 	for (int round = 0; round < ROUNDS; round++) {
-		share_fixed amounts[SHARES], sum = 0;
+		exact_share_fixed amounts[SHARES], sum = 0;
 		uint64_t times[SHARES], total, whole = 0;
 		size_t order[SHARES], count = small_below(SHARES);
 		const uint64_t keys[SHARES] = {0};
 
 		for (size_t i = 0; i < count; i++)
 			sum += amounts[i] = random_amount();
-		total = share_round(amounts, keys, times, order, count);
-		assert_in_range(total, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64),
-			(uint64_t)((sum + ((share_fixed)1 << 63) + ((share_fixed)1 << 40)) >> 64));
+		total = exact_share_round(amounts, keys, times, order, count);
+		assert_in_range(total, (uint64_t)((sum + ((exact_share_fixed)1 << 63)) >> 64),
+			(uint64_t)((sum + ((exact_share_fixed)1 << 63) + ((exact_share_fixed)1 << 40)) >>
+				   64));
 		for (size_t i = 0; i < count; i++) {
 			uint64_t down = (uint64_t)(amounts[i] >> 64);
 
@@ -43,13 +44,13 @@ static void test_rounding(void **unused)
 /* Two thirds rounded down are one ns short: the larger remainder gets it. */
 static void test_largest_remainder(void **unused)
 {
-	share_fixed amounts[2] = {share_of(4, 3), share_of(5, 3)};
+	exact_share_fixed amounts[2] = {exact_share_of(4, 3), exact_share_of(5, 3)};
 	uint64_t times[2];
 	const uint64_t keys[2] = {0};
 	size_t order[2];
 
 	(void)unused;
-	assert_int_equal(share_round(amounts, keys, times, order, 2), 3);
+	assert_int_equal(exact_share_round(amounts, keys, times, order, 2), 3);
 	assert_int_equal(times[0], 1);
 	assert_int_equal(times[1], 2);
 }
@@ -57,13 +58,13 @@ static void test_largest_remainder(void **unused)
 /* Of equal remainders the keys decide, wherever the amounts lie. */
 static void test_equal_remainders(void **unused)
 {
-	share_fixed amounts[3] = {share_of(1, 3), share_of(1, 3), share_of(1, 3)};
+	exact_share_fixed amounts[3] = {exact_share_of(1, 3), exact_share_of(1, 3), exact_share_of(1, 3)};
 	const uint64_t keys[3] = {7, 9, 5};
 	uint64_t times[3];
 	size_t order[3];
 
 	(void)unused;
-	assert_int_equal(share_round(amounts, keys, times, order, 3), 1);
+	assert_int_equal(exact_share_round(amounts, keys, times, order, 3), 1);
 	assert_int_equal(times[0], 0);
 	assert_int_equal(times[1], 0);
 	assert_int_equal(times[2], 1);
@@ -75,7 +76,7 @@ static void test_pieces(void **unused)
 	(void)unused;
 	small_seed("blame.pieces");
 	for (int round = 0; round < ROUNDS; round++) {
-		share_fixed whole[SHARES] = {0}, pieces[SHARES] = {0};
+		exact_share_fixed whole[SHARES] = {0}, pieces[SHARES] = {0};
 		uint64_t whole_ns[SHARES], pieces_ns[SHARES], sharers = 1 + small_below(50);
 		const uint64_t keys[SHARES] = {0};
 		size_t order[SHARES];
@@ -83,15 +84,15 @@ static void test_pieces(void **unused)
 		for (size_t i = 0; i < SHARES; i++) {
 			uint64_t time_ns = 40 + small_below(3); /* many are equal */
 
-			whole[i] = share_of(time_ns, sharers);
+			whole[i] = exact_share_of(time_ns, sharers);
 			for (uint64_t piece_ns; time_ns; time_ns -= piece_ns) {
 				piece_ns = 1 + small_below(time_ns);
-				pieces[i] += share_of(piece_ns, sharers);
+				pieces[i] += exact_share_of(piece_ns, sharers);
 			}
-			assert_true(share_rank(whole[i]) == share_rank(pieces[i]));
+			assert_true(exact_share_rank(whole[i]) == exact_share_rank(pieces[i]));
 		}
-		assert_int_equal(share_round(whole, keys, whole_ns, order, SHARES),
-			share_round(pieces, keys, pieces_ns, order, SHARES));
+		assert_int_equal(exact_share_round(whole, keys, whole_ns, order, SHARES),
+			exact_share_round(pieces, keys, pieces_ns, order, SHARES));
 		assert_memory_equal(whole_ns, pieces_ns, sizeof(whole_ns));
 	}
 }
@@ -138,31 +139,31 @@ static void test_rows_and_tree(void **unused)
 	small_ready(&small);
 	for (int round = 0; round < ROUNDS; round++) {
 		struct arena arena = {0};
-		struct share shares[SHARES];
-		share_fixed sum = 0;
+		struct exact_share shares[SHARES];
+		exact_share_fixed sum = 0;
 		uint32_t depth = (uint32_t)small_below(6);
 
 		for (uint32_t i = 0; i < SHARES; i++)
-			sum += (shares[i] =
-					(struct share){(uint32_t)small_below(run_context_count(small.run)),
-						random_amount()})
+			sum += (shares[i] = (struct exact_share){(uint32_t)small_below(
+									 run_context_count(small.run)),
+					random_amount()})
 				       .amount;
-		for (int by = PLACE_FUNCTION; by <= PLACE_LINE; by++) {
-			struct share_rows rows;
+		for (int by = ROW_KEY_FUNCTION; by <= ROW_KEY_LINE; by++) {
+			struct exact_share_rows rows;
 			uint64_t whole = 0;
 
-			assert_int_equal(share_rows_make(&rows, small.run, shares, SHARES, NULL,
-						 (enum place_by)by, depth, &arena, &error),
+			assert_int_equal(exact_share_rows_make(&rows, small.run, shares, SHARES, NULL,
+						 (enum row_key_by)by, depth, &arena, &error),
 				0);
 			for (size_t i = 0; i < rows.count; i++)
 				whole += rows.rows[i].time_ns;
 			assert_int_equal(whole, rows.total_ns);
-			assert_int_equal(whole, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64));
+			assert_int_equal(whole, (uint64_t)((sum + ((exact_share_fixed)1 << 63)) >> 64));
 		}
 		struct tree tree;
 
 		assert_int_equal(tree_make(&tree, small.run, shares, SHARES, NULL, depth, &arena, &error), 0);
-		check_tree(&tree, (uint64_t)((sum + ((share_fixed)1 << 63)) >> 64));
+		check_tree(&tree, (uint64_t)((sum + ((exact_share_fixed)1 << 63)) >> 64));
 		arena_fini(&arena);
 	}
 	small_end(&small);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_queued.c - traces of seconds, so that launches are long over when others come (launches_pass()), with
- * links in whatever order: what reads threads in step with the queues says what is said line by line, where
- * all launches are known before the first queue is read.
+ * blame_gpu_pending.c - traces of seconds, so that launches are long over when others come (launches_pass()),
+ * with links in whatever order: what reads threads in step with the queues says what is said line by line,
+ * where all launches are known before the first queue is read.
  */
 #include "tests/unit/blame_trace.h"
 
@@ -133,7 +133,7 @@ static void check_same(const struct idle *got, const struct idle *told)
 		assert_true(got->waited[i].amount == told->waited[i].amount);
 }
 
-static void ask_both(struct run *run, struct waits *waits, uint64_t begin_ns, uint64_t end_ns)
+static void ask_both(struct run *run, struct wait_functions *waits, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint32_t streams[THREADS + QUEUES];
 	struct idle_question question = {.streams = streams,
@@ -159,7 +159,7 @@ static void check_shape(enum shape shape)
 {
 	struct small_run small;
 	struct error error = {0};
-	struct waits *waits;
+	struct wait_functions *waits;
 	uint64_t end_ns;
 
 	memset(counts, 0, sizeof(counts));
@@ -170,10 +170,10 @@ static void check_shape(enum shape shape)
 		trace_queue(small.writer, 1, q + 1, LIFE_NS);
 	end_ns = put_all(small.writer, shape);
 	small_ready(&small);
-	assert_int_equal(waits_new(&waits, small.run, NULL, &error), 0);
+	assert_int_equal(wait_functions_new(&waits, small.run, NULL, &error), 0);
 	ask_both(small.run, waits, 0, LIFE_NS);
 	ask_both(small.run, waits, end_ns / 3, end_ns / 3 + end_ns / 2);
-	waits_free(waits);
+	wait_functions_free(waits);
 	small_end(&small);
 }
 
@@ -208,13 +208,13 @@ static void check_waits(
 		trace_span(small.writer, 1, call_ns, call_ns, STORE_OP_LAUNCH, "main", 7);
 	trace_span(small.writer, 2, work_ns, work_ns + S, STORE_OP_KERNEL, "main;kernel", 7);
 	small_ready(&small);
-	assert_int_equal(waits_new(&question.waits, small.run, NULL, &error), 0);
+	assert_int_equal(wait_functions_new(&question.waits, small.run, NULL, &error), 0);
 	for (int by_line = 0; by_line < 2; by_line++) {
 		question.is_sampled = by_line;
 		assert_int_equal(idle_sweep(&idle, small.run, &question, &arena, &error), 0);
 		assert_int_equal(idle.all_idle_ns, waits_ns);
 	}
-	waits_free(question.waits);
+	wait_functions_free(question.waits);
 	arena_fini(&arena);
 	small_end(&small);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unit.timeline.names_crew - questions shared between workers: the answers are those of one worker, a damaged
+ * unit.timeline.names_pool - questions shared between workers: the answers are those of one worker, a damaged
  * file among them costs nothing of the others', a task that is refused ends the asking, a large one is
  * answered by copies of the worker, or by one where they fail, and its answers keep their order.
  */
@@ -103,12 +103,12 @@ static void tasks_make(void)
 static int ask(unsigned jobs)
 {
 	const struct names_options options = {.no_loops = true};
-	struct names_crew *crew;
+	struct names_pool *crew;
 	int rc;
 
-	assert_int_equal(names_crew_open(&crew, &options, jobs, NULL), 0);
-	rc = names_crew_ask(crew, tasks, TASKS, NULL);
-	names_crew_close(crew);
+	assert_int_equal(names_pool_open(&crew, &options, jobs, NULL), 0);
+	rc = names_pool_ask(crew, tasks, TASKS, NULL);
+	names_pool_close(crew);
 	return rc;
 }
 
@@ -174,14 +174,14 @@ static void ask_long(unsigned jobs)
 					  .offsets = many,
 					  .offset_count = 2000},
 		.take = take_long};
-	struct names_crew *crew;
+	struct names_pool *crew;
 
 	for (unsigned i = 0; i < 2000; i++)
 		many[i] = first + (i * 7919u) % 300;
 	long_size = taken = copies->begun = 0;
-	assert_int_equal(names_crew_open(&crew, &options, jobs, NULL), 0);
-	assert_int_equal(names_crew_ask(crew, &task, 1, NULL), 0);
-	names_crew_close(crew);
+	assert_int_equal(names_pool_open(&crew, &options, jobs, NULL), 0);
+	assert_int_equal(names_pool_ask(crew, &task, 1, NULL), 0);
+	names_pool_close(crew);
 	assert_int_equal(taken, 2000);
 	assert_string_equal(task.note, "");
 }
@@ -216,13 +216,13 @@ static void test_split(void **state)
 static void test_memory(void **state)
 {
 	const uint64_t whole = 64ull << 30, held = 1ull << 30; /* at most */
-	static uint64_t many[NAMES_SPLIT_MIN];
+	static uint64_t many[NAMES_FORK_MIN];
 	const struct names_options options = {0};
 	const struct symbol_request request = {.kind = STORE_MODULE_ELF,
 		.path = program,
 		.real_path = "",
 		.offsets = many,
-		.offset_count = NAMES_SPLIT_MIN};
+		.offset_count = NAMES_FORK_MIN};
 	struct rlimit before, limit;
 	struct names_module *module;
 	struct names *names;
@@ -234,7 +234,7 @@ static void test_memory(void **state)
 	print_message("skipped: sanitizers reserve terabytes\n");
 	skip();
 #endif
-	for (unsigned i = 0; i < NAMES_SPLIT_MIN; i++)
+	for (unsigned i = 0; i < NAMES_FORK_MIN; i++)
 		many[i] = first + i % 40;
 	assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
 	limit = (struct rlimit){whole, before.rlim_max};
@@ -242,7 +242,7 @@ static void test_memory(void **state)
 	assert_int_equal(names_open(&names, &options, NULL), 0);
 	assert_int_equal(names_module(names, &request, NAMES_ALL, &module, NULL), 0);
 	assert_true(names_module_is_forkable(module));
-	assert_int_equal(names_split_answer(module, &request, 4, fd, &note), 1);
+	assert_int_equal(names_fork_answer(module, &request, 4, fd, &note), 1);
 	assert_int_equal(getrlimit(RLIMIT_DATA, &limit), 0);
 	assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
 	assert_int_equal(limit.rlim_cur, whole);
@@ -254,13 +254,13 @@ static void test_memory(void **state)
 /* A copy that dies (of its file's size, here): nothing is written, and whoever asked can do without. */
 static void test_copy_dies(void **state)
 {
-	static uint64_t many[NAMES_SPLIT_MIN];
+	static uint64_t many[NAMES_FORK_MIN];
 	const struct names_options options = {0};
 	const struct symbol_request request = {.kind = STORE_MODULE_ELF,
 		.path = program,
 		.real_path = "",
 		.offsets = many,
-		.offset_count = NAMES_SPLIT_MIN};
+		.offset_count = NAMES_FORK_MIN};
 	struct rlimit before, none;
 	struct names_module *module;
 	struct names *names;
@@ -268,7 +268,7 @@ static void test_copy_dies(void **state)
 	int fd = memfd_create("answers", 0);
 
 	(void)state;
-	for (unsigned i = 0; i < NAMES_SPLIT_MIN; i++)
+	for (unsigned i = 0; i < NAMES_FORK_MIN; i++)
 		many[i] = first + i % 40;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	none = (struct rlimit){0, before.rlim_max};
@@ -276,12 +276,12 @@ static void test_copy_dies(void **state)
 	assert_int_equal(names_module(names, &request, NAMES_ALL, &module, NULL), 0);
 	assert_true(names_module_is_forkable(module));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-	assert_int_equal(names_split_answer(module, &request, 3, fd, &note), 0);
+	assert_int_equal(names_fork_answer(module, &request, 3, fd, &note), 0);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(lseek(fd, 0, SEEK_END), 0);
-	assert_int_equal(names_split_answer(module, &request, 3, fd, &note), 1);
+	assert_int_equal(names_fork_answer(module, &request, 3, fd, &note), 1);
 	assert_string_equal(note, "");
-	assert_true(lseek(fd, 0, SEEK_END) > NAMES_SPLIT_MIN * 20);
+	assert_true(lseek(fd, 0, SEEK_END) > NAMES_FORK_MIN * 20);
 	close(fd);
 	names_close(names);
 }

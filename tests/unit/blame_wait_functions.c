@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_waits.c - what the built-in table says of paths: MPI by each of its names, OpenMP runtimes with names
- * and without, tasks that run in barriers.
+ * blame_wait_functions.c - what the built-in table says of paths: MPI by each of its names, OpenMP runtimes
+ * with names and without, tasks that run in barriers.
  */
 #include "tests/unit/blame_trace.h"
 
@@ -12,7 +12,7 @@
 
 static const struct {
 	const char *path;
-	enum waits_for waits_for;
+	enum wait_target wait_functions_target;
 } cases[] = {
 	{"main;MPI_Wait", WAITS_FOR_RANK},
 	{"main;PMPI_Wait", WAITS_FOR_RANK},
@@ -67,7 +67,7 @@ static void test_paths(void **unused)
 {
 	struct small_run small;
 	struct error error;
-	struct waits *waits;
+	struct wait_functions *waits;
 	uint32_t thread, contexts[CASES];
 	struct extent extent;
 
@@ -77,14 +77,14 @@ static void test_paths(void **unused)
 	for (size_t i = 0; i < CASES; i++)
 		trace_run(small.writer, thread, i, cases[i].path);
 	small_ready(&small);
-	assert_int_equal(waits_new(&waits, small.run, NULL, &error), 0);
+	assert_int_equal(wait_functions_new(&waits, small.run, NULL, &error), 0);
 	for (size_t i = 0; i < CASES; i++) {
 		assert_int_equal(extent_at(small.run, 0, i, &extent, &error), 0);
 		contexts[i] = extent.context;
-		if (waits_for(waits, contexts[i]) != cases[i].waits_for)
-			fail_msg("%s: %d", cases[i].path, (int)waits_for(waits, contexts[i]));
+		if (wait_functions_target(waits, contexts[i]) != cases[i].wait_functions_target)
+			fail_msg("%s: %d", cases[i].path, (int)wait_functions_target(waits, contexts[i]));
 	}
-	waits_free(waits);
+	wait_functions_free(waits);
 	small_end(&small);
 }
 
@@ -106,7 +106,7 @@ static void test_calls(void **unused)
 
 	(void)unused;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		assert_int_equal(calls_is_call(&functions[i].function), functions[i].is_call);
+		assert_int_equal(runtime_calls_is_call(&functions[i].function), functions[i].is_call);
 }
 
 static void test_long_name(void **unused)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_waits.c - libFuzzer: the file of `hpct-blame --waits`, any bytes: its globs are held against the
- * names of a run, as those that come with it are.
+ * blame_wait_functions.c - libFuzzer: the file of `hpct-blame --waits`, any bytes: its globs are held against
+ * the names of a run, as those that come with it are.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,16 +30,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct waits *waits;
+	struct wait_functions *waits;
 
 	if (ftruncate(file, 0) || pwrite(file, data, size, 0) != (ssize_t)size)
 		abort();
-	if (waits_new(&waits, run, path, NULL))
+	if (wait_functions_new(&waits, run, path, NULL))
 		return 0;
 	/* Thousands have the same few functions. */
 	for (uint32_t context = 0; context < run_context_count(run); context += 1 + context / 8)
-		if (waits_for(waits, context) > WAITS_FOR_RANKS)
+		if (wait_functions_target(waits, context) > WAITS_FOR_RANKS)
 			abort();
-	waits_free(waits);
+	wait_functions_free(waits);
 	return 0;
 }

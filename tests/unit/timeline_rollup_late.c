@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_roll_late.c - streams that come to have rollups of their line in the middle: all are swept for the
- * crowd from their first record on, but where that was given up only from the first span on that makes them
- * have some. What was appended before is not read again, and must not be taken for nothing.
+ * timeline_rollup_late.c - streams that come to have rollups of their line in the middle: all are swept for
+ * the crowd from their first record on, but where that was given up only from the first span on that makes
+ * them have some. What was appended before is not read again, and must not be taken for nothing.
  */
 #include "tests/unit/timeline_twin.h"
 
@@ -72,7 +72,7 @@ static void check_windows(const char *path)
 	uint64_t rollups;
 
 	if (run_open(&rolled, path, NULL, &error) || run_open(&naive, path, &no_rollups, &error) ||
-		line_check(rolled, &rollups, &error))
+		state_check(rolled, &rollups, &error))
 		fail_msg("%s", error.text);
 	for (uint32_t i = 0; i < WINDOWS; i++) {
 		uint64_t a = small_below(END_NS), b = small_below(END_NS);

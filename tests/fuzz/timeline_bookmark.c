@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_mark.c - libFuzzer: bookmarks are a text file that anybody may have written: what is taken from it
- * has its times in order, and another bookmark can be kept beside them.
+ * timeline_bookmark.c - libFuzzer: bookmarks are a text file that anybody may have written: what is taken
+ * from it has its times in order, and another bookmark can be kept beside them.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc, (void)argv;
 	if (small_run_make("cpu", 1, 10))
 		return 1;
-	snprintf(file, sizeof file, "%s/" MARK_FILE, small_run_path);
+	snprintf(file, sizeof file, "%s/" BOOKMARK_FILE, small_run_path);
 	return 0;
 }
 
@@ -31,7 +31,7 @@ static bool look(void)
 	struct arena arena = {0};
 	struct error error;
 	size_t count;
-	bool is_read = !mark_bookmarks(run, &arena, &marks, &count, &error);
+	bool is_read = !bookmark_list(run, &arena, &marks, &count, &error);
 
 	for (size_t i = 0; is_read && i < count; i++)
 		if (marks[i].end_ns < marks[i].begin_ns || (i && marks[i].begin_ns < marks[i - 1].begin_ns))
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!out || fwrite(data, 1, size, out) != size || fclose(out))
 		abort();
 	is_read = look();
-	if (!mark_save(run, "one", 1, 2, &error) && is_read && !look())
+	if (!bookmark_save(run, "one", 1, 2, &error) && is_read && !look())
 		abort();
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_line_edges.c - windows that begin and end among a thread's samples: what is in force at their
+ * timeline_state_edges.c - windows that begin and end among a thread's samples: what is in force at their
  * edges is told from the rows beside them, or looked for, and is the same. Samples that own nothing, several
  * of one moment, that come late and in buckets of other sizes, that lie before what is monitored, behind what
  * was lost and at the end of the life.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_place.c - which function of a path is a script's. The others of these keys are held by the
+/* timeline_row_key.c - which function of a path is a script's. The others of these keys are held by the
  * statistics. */
 #include "tests/unit/timeline_small_run.h"
 
@@ -31,20 +31,20 @@ static void test_scripts(void **unused)
 		for (uint32_t c = 1; c < run_context_count(small.run) && !context; c++) {
 			struct store_bytes path = {0};
 
-			assert_true(place_put_key(&path, small.run, c, PLACE_PATH, UINT32_MAX));
+			assert_true(row_key_put(&path, small.run, c, ROW_KEY_PATH, UINT32_MAX));
 			if (path.size == strlen(cases[i].path) &&
 				!memcmp(path.data, cases[i].path, path.size))
 				context = c;
 			store_bytes_fini(&path);
 		}
 		assert_int_not_equal(context, 0);
-		assert_int_equal(place_has_script(small.run, context), cases[i].has);
+		assert_int_equal(row_key_has_script(small.run, context), cases[i].has);
 		for (int cut = 0; cut < 2; cut++) {
 			const char *wanted = cut ? cases[i].at_depth_2 : cases[i].script;
 			struct store_bytes key = {0};
 
 			assert_true(
-				place_put_key(&key, small.run, context, PLACE_SCRIPT, cut ? 2 : UINT32_MAX));
+				row_key_put(&key, small.run, context, ROW_KEY_SCRIPT, cut ? 2 : UINT32_MAX));
 			assert_int_equal(key.size, strlen(wanted));
 			assert_memory_equal(key.data, wanted, key.size);
 			store_bytes_fini(&key);

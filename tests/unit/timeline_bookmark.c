@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_mark.c - bookmarks: what is saved is read again, a name is kept once, other lines and columns
+ * timeline_bookmark.c - bookmarks: what is saved is read again, a name is kept once, other lines and columns
  * stay, and a run that cannot be written gets its marks in the user's cache directory.
  */
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static int make_run(void **state)
 	if (!mkdtemp(directory))
 		return -1;
 	snprintf(run_name, sizeof(run_name), "%s/run.hpct", directory);
-	snprintf(file_name, sizeof(file_name), "%s/" MARK_FILE, run_name);
+	snprintf(file_name, sizeof(file_name), "%s/" BOOKMARK_FILE, run_name);
 	setenv("XDG_CACHE_HOME", directory, 1);
 	return simulate_run(&options, &error);
 }
@@ -64,7 +64,7 @@ static void check(struct run *run, size_t expected, const char *name, uint64_t b
 	struct error error;
 	size_t count, found = 0;
 
-	assert_int_equal(mark_bookmarks(run, &arena, &marks, &count, &error), 0);
+	assert_int_equal(bookmark_list(run, &arena, &marks, &count, &error), 0);
 	assert_int_equal(count, expected);
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(marks[i].name, name) != 0)
@@ -84,11 +84,11 @@ static void test_save(void **state)
 	struct error error;
 
 	(void)state;
-	assert_int_equal(mark_save(run, "a", at_ns, at_ns, &error), 0);
+	assert_int_equal(bookmark_save(run, "a", at_ns, at_ns, &error), 0);
 	check(run, 1, "a", at_ns, at_ns);
-	assert_int_equal(mark_save(run, "b\tc\n", at_ns, at_ns + 5, &error), 0);
+	assert_int_equal(bookmark_save(run, "b\tc\n", at_ns, at_ns + 5, &error), 0);
 	check(run, 2, "b\tc\n", at_ns, at_ns + 5);
-	assert_int_equal(mark_save(run, "a", at_ns + 7, at_ns + 7, &error), 0);
+	assert_int_equal(bookmark_save(run, "a", at_ns + 7, at_ns + 7, &error), 0);
 	check(run, 2, "a", at_ns + 7, at_ns + 7);
 	run_close(run);
 }
@@ -104,7 +104,7 @@ static void test_columns(void **state)
 	(void)state;
 	fputs("end_ns\tcolour\tname\tbegin_ns\n20\tred\tphase\t10\n\tblue\tx\t5", file); /* no newline */
 	fclose(file);
-	assert_int_equal(mark_save(run, "x", origin_ns + 6, origin_ns + 6, &error), 0);
+	assert_int_equal(bookmark_save(run, "x", origin_ns + 6, origin_ns + 6, &error), 0);
 	check(run, 2, "phase", origin_ns + 10, origin_ns + 20);
 	file = fopen(file_name, "r");
 	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
@@ -113,7 +113,7 @@ static void test_columns(void **state)
 	file = fopen(file_name, "w"); /* what is no such file is left alone */
 	fputs("something else\n", file);
 	fclose(file);
-	assert_int_equal(mark_save(run, "x", origin_ns, origin_ns, &error), -ERROR_IO);
+	assert_int_equal(bookmark_save(run, "x", origin_ns, origin_ns, &error), -ERROR_IO);
 	file = fopen(file_name, "r");
 	assert_non_null(fgets(text, sizeof(text), file));
 	fclose(file);
@@ -142,7 +142,7 @@ static void test_columns_of_one_name(void **state)
 	(void)state;
 	write_file(text, sizeof text - 1);
 	check(run, 1, "a", origin_ns + 10, origin_ns + 10);
-	assert_int_equal(mark_save(run, "x", origin_ns + 6, origin_ns + 6, &error), 0);
+	assert_int_equal(bookmark_save(run, "x", origin_ns + 6, origin_ns + 6, &error), 0);
 	check(run, 2, "x", origin_ns + 6, origin_ns + 6);
 	unlink(file_name);
 	run_close(run);
@@ -157,7 +157,7 @@ static void test_zero_byte(void **state)
 
 	(void)state;
 	write_file(text, sizeof text - 1);
-	assert_int_equal(mark_save(run, "x", origin_ns + 6, origin_ns + 6, &error), 0);
+	assert_int_equal(bookmark_save(run, "x", origin_ns + 6, origin_ns + 6, &error), 0);
 	check(run, 3, "a", origin_ns + 10, origin_ns + 10);
 	check(run, 3, "b", origin_ns + 20, origin_ns + 20);
 	unlink(file_name);
@@ -176,10 +176,10 @@ static void test_read_only(void **state)
 		skip();
 	run = open_run();
 	at_ns = run_origin_ns(run) + 42;
-	own = mark_user_path(run);
+	own = bookmark_user_path(run);
 	assert_non_null(own);
 	chmod(run_name, 0555);
-	assert_int_equal(mark_save(run, "a", at_ns, at_ns, &error), 0);
+	assert_int_equal(bookmark_save(run, "a", at_ns, at_ns, &error), 0);
 	assert_int_equal(access(file_name, F_OK), -1);
 	assert_int_equal(access(own, R_OK), 0);
 	check(run, 1, "a", at_ns, at_ns);

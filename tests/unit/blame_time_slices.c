@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_blocks.c - idleness of windows of many seconds, in which work is queued for longer than that
+ * blame_time_slices.c - idleness of windows of many seconds, in which work is queued for longer than that
  * counts: block by block the same as at once.
  */
 #include "tests/unit/blame_trace.h"
@@ -40,23 +40,23 @@ static void put_random(struct store_writer *writer, const uint32_t streams[3], u
 static void ask(struct idle *idle, struct run *run, const struct idle_question *question, uint64_t records,
 	struct arena *arena)
 {
-	uint64_t before = blocks_records;
+	uint64_t before = time_slices_records;
 	struct error error = {0};
 
-	blocks_records = records;
+	time_slices_records = records;
 	if (idle_sweep(idle, run, question, arena, &error))
 		assert_int_equal(idle->busy_ns + idle->idle_ns, 0);
-	blocks_records = before;
+	time_slices_records = before;
 }
 
-static void check_shares(
-	const struct share *whole, size_t whole_count, const struct share *blocks, size_t block_count)
+static void check_shares(const struct exact_share *whole, size_t whole_count,
+	const struct exact_share *blocks, size_t block_count)
 {
 	assert_int_equal(whole_count, block_count);
 	for (size_t i = 0; i < whole_count; i++) {
 		assert_int_equal(whole[i].context, blocks[i].context);
-		assert_int_equal((uint64_t)((whole[i].amount + ((share_fixed)1 << 63)) >> 64),
-			(uint64_t)((blocks[i].amount + ((share_fixed)1 << 63)) >> 64));
+		assert_int_equal((uint64_t)((whole[i].amount + ((exact_share_fixed)1 << 63)) >> 64),
+			(uint64_t)((blocks[i].amount + ((exact_share_fixed)1 << 63)) >> 64));
 	}
 }
 
@@ -85,7 +85,7 @@ static void test_blocks(void **unused)
 		small_ready(&small);
 		question.begin_ns = small_below(2) ? 0 : small_below(3000) * UNIT_NS;
 		question.end_ns = question.begin_ns + (1 + small_below(12000)) * UNIT_NS;
-		assert_int_equal(waits_new(&question.waits, small.run, NULL, &error), 0);
+		assert_int_equal(wait_functions_new(&question.waits, small.run, NULL, &error), 0);
 		ask(&whole, small.run, &question, UINT64_MAX / 2, &arena);
 		blamed += whole.blamed_ns > 0;
 		for (uint64_t records = 1; records < 100; records = 3 * records + 1) {
@@ -99,7 +99,7 @@ static void test_blocks(void **unused)
 			check_shares(whole.waited, whole.waited_count, blocks.waited, blocks.waited_count);
 		}
 		arena_fini(&arena);
-		waits_free(question.waits);
+		wait_functions_free(question.waits);
 		small_end(&small);
 	}
 	assert_true(blamed > ROUNDS / 2); /* who is refused an answer compares nothing */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline_share.c - processes that share a sum, where one of them fails: the others have more rows than a
- * pipe holds, and nobody reads them.
+ * timeline_parallel_sum.c - processes that share a sum, where one of them fails: the others have more rows
+ * than a pipe holds, and nobody reads them.
  */
 #include "tests/unit/timeline_small_run.h"
 
@@ -48,7 +48,7 @@ static void make(struct small_run *small)
 }
 
 /* Rows, or the error's code. */
-static long ask_by(share_add *add, const struct small_run *small, uint32_t fails, struct error *error)
+static long ask_by(parallel_sum_add *add, const struct small_run *small, uint32_t fails, struct error *error)
 {
 	const struct run_options options = {.jobs = STREAMS};
 	const uint32_t streams[STREAMS] = {0, 1, 2, 3};
@@ -60,7 +60,7 @@ static long ask_by(share_add *add, const struct small_run *small, uint32_t fails
 
 	if (run_open(&run, small->path, &options, error) || window_new(&window, run, error))
 		fail_msg("%s", error->text);
-	code = share_streams(window, run, streams, STREAMS, 0, 1000, add, &wish, error);
+	code = parallel_sum_streams(window, run, streams, STREAMS, 0, 1000, add, &wish, error);
 	window_times(window, &rows);
 	window_free(window);
 	run_close(run);
