@@ -12,14 +12,14 @@
 
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
-#include "tui/app/command.h"
-#include "tui/app/config.h"
 #include "tui/app/open_runs.h"
 #include "tui/app/progress_keys.h"
 #include "tui/app/screenshot.h"
 #include "tui/app/session_read.h"
+#include "tui/app/shell_command.h"
 #include "tui/app/status_bars.h"
 #include "tui/models/compare.h"
+#include "tui/models/config.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/screen.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_lanes.c - the union of a device's queues that is stopped in the middle is not complete, and is the same
- * in the end as one that was not.
+ * tui_group_busy.c - the union of a device's queues that is stopped in the middle is not complete, and is the
+ * same in the end as one that was not.
  */
 #include "tests/unit/tui_world.h"
 

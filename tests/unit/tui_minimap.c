@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_overview.c - the minimap against a twin that walks every extent of every device; read at once, in small
+ * tui_minimap.c - the minimap against a twin that walks every extent of every device; read at once, in small
  * steps and at several widths, the sums are the same.
  */
 #include "tests/unit/tui_world.h"

@@ -10,9 +10,9 @@
 
 #include <locale.h>
 
+#include "tui/app/mouse.h"
 #include "tui/app/open_runs.h"
 #include "tui/app/session_read.h"
-#include "tui/session/mouse.h"
 
 #define KEYS_AT_LEAST 2500
 

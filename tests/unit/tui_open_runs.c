@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_desk.c - several runs open in one view: each keeps its own place, one that is open is not opened again,
- * what cannot be opened leaves all as it was; the list of runs tells them; a second run taken into the
+ * tui_open_runs.c - several runs open in one view: each keeps its own place, one that is open is not opened
+ * again, what cannot be opened leaves all as it was; the list of runs tells them; a second run taken into the
  * comparison and another after it leaves no row of the first behind.
  */
 #include "tests/unit/tui_world.h"

@@ -11,8 +11,8 @@
 
 #include "store/base/arena.h"
 #include "tui/app/commands.h"
-#include "tui/app/config.h"
-#include "tui/session/mouse.h"
+#include "tui/app/mouse.h"
+#include "tui/models/config.h"
 #include "tui/timeline/sums.h"
 
 static int make(void **state)

@@ -7,8 +7,8 @@
 
 #include <locale.h>
 
-#include "tui/app/config.h"
-#include "tui/app/settings.h"
+#include "tui/models/config.h"
+#include "tui/models/settings.h"
 
 static int make(void **state)
 {

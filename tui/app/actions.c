@@ -5,8 +5,8 @@
 #include "tui/app/actions.h"
 
 #include "timeline/stats/stats.h"
-#include "tui/app/command.h"
 #include "tui/app/export.h"
+#include "tui/app/shell_command.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"

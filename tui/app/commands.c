@@ -10,15 +10,15 @@
 #include <string.h>
 
 #include "timeline/stats/stats.h"
-#include "tui/app/config.h"
 #include "tui/app/export.h"
 #include "tui/app/saved_views.h"
 #include "tui/app/screenshot.h"
-#include "tui/app/settings.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
+#include "tui/models/config.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
+#include "tui/models/settings.h"
 #include "tui/models/source.h"
 #include "tui/timeline/sums.h"
 

@@ -2,7 +2,7 @@
 /*
  * mouse.c - finds what is below the pointer and does what the keys do.
  */
-#include "tui/session/mouse.h"
+#include "tui/app/mouse.h"
 
 #include "tui/session/session.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tui/app/config.h"
 #include "tui/models/compare.h"
+#include "tui/models/config.h"
 #include "tui/models/profile_page.h"
 
 void desk_init(struct desk *desk, struct session *session, const struct run_options *options)

@@ -7,7 +7,7 @@
 #ifndef TUI_PROGRESS_KEYS_H
 #define TUI_PROGRESS_KEYS_H
 
-#include "tui/session/mouse.h"
+#include "tui/app/mouse.h"
 #include "tui/session/session.h"
 
 /* Work of the session begins, or goes on where it was put off: before each key that is done and each picture

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/config.h"
 #include "tui/app/status_bars.h"
+#include "tui/models/config.h"
 
 #define SAVED_NAME 128
 

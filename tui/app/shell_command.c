@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.c - see command.h. What the view does that no option says (hidden rows, derived metrics) is told
- * behind the command.
+ * shell_command.c - see shell_command.h. What the view does that no option says (hidden rows, derived
+ * metrics) is told behind the command.
  */
-#include "tui/app/command.h"
+#include "tui/app/shell_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - Y: the command line that prints the numbers on the screen, for a script or a report.
+ * shell_command.h - Y: the command line that prints the numbers on the screen, for a script or a report.
  */
-#ifndef TUI_COMMAND_H
-#define TUI_COMMAND_H
+#ifndef TUI_SHELL_COMMAND_H
+#define TUI_SHELL_COMMAND_H
 
 #include "tui/session/session.h"
 

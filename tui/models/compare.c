@@ -11,8 +11,8 @@
 
 #include "store/base/hash.h"
 #include "timeline/base/path.h"
-#include "tui/app/command.h"
 #include "tui/app/session_read.h"
+#include "tui/app/shell_command.h"
 #include "tui/models/profile_page.h"
 
 /* ---- opening ---- */

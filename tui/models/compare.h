@@ -66,7 +66,7 @@ void compare_set_align(struct session *session, const char *value);
 void compare_align_begins(struct session *session);
 /* Begin, a mark, the span under the cursor. */
 void compare_next_align(struct session *session);
-/* compare_act.c */
+/* view_compare_act.c */
 bool compare_act(struct session *session, enum keys_action action);
 /* Lays B's window on the columns of A's and reads the streams of the pairs on the screen, for about until
  * `at_ms` of session_now_ms() (0: all). */

@@ -11,8 +11,8 @@
 
 #include "store/base/hash.h"
 #include "timeline/profile/profile_merge.h"
-#include "tui/app/command.h"
 #include "tui/app/session_read.h"
+#include "tui/app/shell_command.h"
 #include "tui/models/compare.h"
 #include "tui/models/plot.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/config.h"
+#include "tui/models/config.h"
 #include "tui/models/profile_page.h"
 #include "tui/screen/pattern.h"
 

@@ -3,7 +3,7 @@
  * settings.c - the table of settings: where each one lives in the session, and its usual values, the first
  * one being what holds when nobody chose.
  */
-#include "tui/app/settings.h"
+#include "tui/models/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,9 @@
 #define TUI_SCREEN_H
 
 #include "store/base/error.h"
+#include "tui/app/mouse.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
-#include "tui/session/mouse.h"
 
 #define SCREEN_SIGNAL 0x120000u /* from screen_key: a signal asks the program to end */
 

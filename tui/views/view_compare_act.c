@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_act.c - what keys do while two runs have the screen.
+ * view_compare_act.c - what keys do while two runs have the screen.
  */
 #include <stdio.h>
 
-#include "tui/app/command.h"
+#include "tui/app/shell_command.h"
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_overview.c - the minimap line: how busy the run is, where the window lies in it, where records were
+ * view_minimap.c - the minimap line: how busy the run is, where the window lies in it, where records were
  * lost, where nothing was monitored, where the marks are. With the focus, arrows move the window by it.
  */
 #include <string.h>

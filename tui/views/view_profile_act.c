@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_act.c - what keys do while the profile has the screen.
+ * view_profile_act.c - what keys do while the profile has the screen.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "tui/app/config.h"
-#include "tui/app/settings.h"
+#include "tui/models/config.h"
 #include "tui/models/profile_page.h"
+#include "tui/models/settings.h"
 #include "tui/screen/text.h"
 
 #define VALUE_AT 12
