@@ -313,7 +313,7 @@ static void test_mouse(void **state)
 	send_mouse(&f, MOUSE_WHEEL_DOWN, layout->timeline.row, 30, 0, 0);
 	assert_int_equal(session_row(f.session), row + 1);
 	begin_ns = f.session->state.begin_ns;
-	send_mouse(&f, MOUSE_CLICK, layout->overview, layout->label + 40, 0, 0);
+	send_mouse(&f, MOUSE_CLICK, layout->minimap, layout->label + 40, 0, 0);
 	assert_true(f.session->state.begin_ns > begin_ns);
 	press(&f, "u");
 	assert_int_equal(f.session->state.begin_ns, begin_ns);

@@ -46,7 +46,7 @@ static void next_pane(struct session *session)
 {
 	const struct view *order[4] = {&view_timeline, session->layout.stack.columns ? &view_stack : NULL,
 		session->layout.pane.rows ? session->pane : NULL,
-		session->layout.overview >= 0 ? &view_overview : NULL};
+		session->layout.minimap >= 0 ? &view_minimap : NULL};
 	int at = 0;
 
 	if (session->full)

@@ -59,15 +59,15 @@ static void drag_timeline(struct session *session, const struct mouse_event *eve
 }
 
 /* The window around the place of the run that was clicked. */
-static void click_overview(struct session *session, const struct mouse_event *event)
+static void click_minimap(struct session *session, const struct mouse_event *event)
 {
-	const struct overview *overview = &session->overview;
+	const struct minimap *minimap = &session->minimap;
 	uint64_t span_ns = session->state.end_ns - session->state.begin_ns, at_ns;
 	int at = event->column - session->layout.label;
 
-	if (at < 0 || at >= (int)overview->edges.count)
+	if (at < 0 || at >= (int)minimap->edges.count)
 		return;
-	at_ns = overview_column_ns(overview, (uint32_t)at);
+	at_ns = minimap_column_ns(minimap, (uint32_t)at);
 	session_keep(session);
 	session->state.is_following = false;
 	state_set_window(&session->state, session_limits(session),
@@ -89,7 +89,7 @@ static void turn_wheel(struct session *session, const struct mouse_event *event)
 		act_in(session, session->full, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
 	else if (event->row == layout->ruler)
 		act(session, is_up ? KEYS_DO_ZOOM_IN : KEYS_DO_ZOOM_OUT);
-	else if (event->row == layout->overview)
+	else if (event->row == layout->minimap)
 		act(session, is_up ? KEYS_DO_PAN_LEFT : KEYS_DO_PAN_RIGHT);
 	else if (is_inside(&layout->pane, event->row, event->column))
 		act_in(session, session->pane, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
@@ -121,8 +121,8 @@ void mouse_event(struct session *session, const struct mouse_event *event)
 		click_timeline(session, event);
 	else if (event->row == layout->ruler && event->column >= layout->label)
 		put_cursor(session, event->column);
-	else if (event->row == layout->overview)
-		click_overview(session, event);
+	else if (event->row == layout->minimap)
+		click_minimap(session, event);
 	else if (is_inside(&layout->pane, event->row, event->column))
 		session->focus = session->pane;
 	else if (is_inside(&layout->stack, event->row, event->column))

@@ -100,8 +100,8 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 		session->only = NULL;
 	keep_cursor_on_screen(session);
 	result = lay(session, error);
-	if (!result && session->layout.overview >= 0)
-		result = overview_lay(&session->overview, session->run, &session->rows,
+	if (!result && session->layout.minimap >= 0)
+		result = minimap_lay(&session->minimap, session->run, &session->rows,
 			(uint32_t)session->layout.cells, error);
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
@@ -127,8 +127,8 @@ void session_draw_frame(struct session *session, struct grid *grid)
 {
 	struct layout *layout = &session->layout;
 
-	if (layout->overview >= 0)
-		view_overview.draw(session, grid, (struct grid_area){layout->overview, 0, 1, layout->cells});
+	if (layout->minimap >= 0)
+		view_minimap.draw(session, grid, (struct grid_area){layout->minimap, 0, 1, layout->cells});
 	view_timeline_ruler(session, grid);
 	if (!layout->stack.columns || session->full == &view_summary)
 		return;

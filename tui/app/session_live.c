@@ -62,7 +62,7 @@ bool session_renew(struct session *session)
 	if (!has_changed)
 		return false;
 	tiles_renew(session->tiles);
-	overview_forget(&session->overview);
+	minimap_forget(&session->minimap);
 	if (run_stream_count(session->run) != session->rows.stream_count) {
 		if (rows_renew(&session->rows, session->run, &error))
 			session_say(session, "%s", error.text);

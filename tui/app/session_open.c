@@ -282,7 +282,7 @@ void session_close(struct session *session)
 	if (!session)
 		return;
 	frame_fini(&session->frame);
-	overview_fini(&session->overview);
+	minimap_fini(&session->minimap);
 	profile_page_free(session->profile);
 	colours_fini(&session->colours);
 	free(session->info);

@@ -288,10 +288,10 @@ int session_read_screen(struct session *session, unsigned limit_ms, struct error
 
 /* ---- what the picture can do without ---- */
 
-static bool is_overview_refining(const struct session *session)
+static bool is_minimap_refining(const struct session *session)
 {
-	return !session->layout.is_too_small && session->layout.overview >= 0 && session->overview.width &&
-	       !session->overview.is_done;
+	return !session->layout.is_too_small && session->layout.minimap >= 0 && session->minimap.width &&
+	       !session->minimap.is_done;
 }
 
 static bool is_plot_refining(const struct session *session)
@@ -306,7 +306,7 @@ static bool is_lanes_refining(const struct session *session)
 
 bool session_is_refining(const struct session *session)
 {
-	return is_plot_refining(session) || is_lanes_refining(session) || is_overview_refining(session);
+	return is_plot_refining(session) || is_lanes_refining(session) || is_minimap_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
@@ -325,10 +325,10 @@ void session_refine(struct session *session, unsigned limit_ms)
 	} else if (is_lanes_refining(session)) {
 		result = read_lanes(session, &deadline, &error);
 		session->has_lanes_left = session->has_lanes_left && !result;
-	} else if (is_overview_refining(session)) {
-		result = overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error);
+	} else if (is_minimap_refining(session)) {
+		result = minimap_read(&session->minimap, session->tiles, &session->rows, limit_ms, &error);
 		if (session_put_off(session, result))
-			session->overview.is_done = false, result = 0;
+			session->minimap.is_done = false, result = 0;
 	}
 	session->is_resumable = false;
 	if (result)

@@ -78,7 +78,7 @@ struct session {
 	struct tiles *tiles;
 	struct rows rows;
 	struct frame frame;
-	struct overview overview;
+	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct compare *compare; /* a second run; NULL: none */

@@ -34,7 +34,7 @@ struct view {
 	const char *hints; /* its own keys, for the bottom line while it has the focus; NULL: none */
 };
 
-extern const struct view view_overview;
+extern const struct view view_minimap;
 extern const struct view view_timeline;
 extern const struct view view_stats;
 extern const struct view view_stack;
