@@ -18,8 +18,8 @@
 #define SESSION_STEP_MIN 4u
 #define SESSION_STEP_MS 10u
 #define SESSION_COARSE_MS 25u /* for rows that the time does not suffice for */
-#define SESSION_LANES_SOON_MS 8
-#define SESSION_LANES_MS 1000 /* for groups, where nothing else limits a picture */
+#define SESSION_GROUPS_SOON_MS 8
+#define SESSION_GROUPS_MS 1000 /* for groups, where nothing else limits a picture */
 
 uint64_t session_now_ms(void)
 {
@@ -149,18 +149,18 @@ static int read_group(struct session *session, uint32_t node, struct deadline *d
 
 	while (!is_done && !result) {
 		if (is_past(deadline)) {
-			session->has_lanes_left = true;
+			session->has_groups_left = true;
 			return 0;
 		}
 		session->is_resumable =
-			is_resumable &&
-			!(deadline->is_patient && lanes_is_uniting(&session->frame, &session->rows, node));
+			is_resumable && !(deadline->is_patient &&
+						group_busy_is_uniting(&session->frame, &session->rows, node));
 		session->is_restartable = is_resumable && !session->is_resumable;
-		result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+		result = group_busy_step(&session->frame, &session->rows, node, &is_done, error);
 		session->is_restartable = false;
 		session->is_resumable = is_resumable;
 		if (session_put_off(session, result)) {
-			session->has_lanes_left = true;
+			session->has_groups_left = true;
 			return 0;
 		}
 		if (pass_damage(session, result, error))
@@ -171,13 +171,13 @@ static int read_group(struct session *session, uint32_t node, struct deadline *d
 
 /* The lanes of the groups on the screen: what a group stands for may be far more than what the screen shows,
  * so that they come last, and the picture is there without them. */
-static int read_lanes(struct session *session, struct deadline *deadline, struct error *error)
+static int read_groups(struct session *session, struct deadline *deadline, struct error *error)
 {
 	uint32_t top, count = session_rows_on_screen(session, &top);
 	int result = 0;
 
-	session->has_lanes_left = false;
-	for (uint32_t row = top; row < top + count && !result && !session->has_lanes_left; row++) {
+	session->has_groups_left = false;
+	for (uint32_t row = top; row < top + count && !result && !session->has_groups_left; row++) {
 		uint32_t node = session->rows.shown[row];
 		if (rows_is_group(&session->rows.nodes[node]))
 			result = read_group(session, node, deadline, error);
@@ -202,9 +202,9 @@ static int read_rows(struct session *session, struct deadline *until, struct err
 	}
 	session->is_unread = deadline.is_over;
 	/* on a terminal the picture comes first */
-	deadline.at_ms = session_now_ms() + (until->at_ms ? SESSION_LANES_SOON_MS : SESSION_LANES_MS);
+	deadline.at_ms = session_now_ms() + (until->at_ms ? SESSION_GROUPS_SOON_MS : SESSION_GROUPS_MS);
 	if (!result && !deadline.is_over)
-		result = read_lanes(session, &deadline, error);
+		result = read_groups(session, &deadline, error);
 	return result;
 }
 
@@ -299,14 +299,14 @@ static bool is_plot_refining(const struct session *session)
 	return session->full == &view_profile && session->profile && plot_is_reading(session->profile->plot);
 }
 
-static bool is_lanes_refining(const struct session *session)
+static bool is_groups_refining(const struct session *session)
 {
-	return session->has_lanes_left && !session->full && !session->layout.is_too_small;
+	return session->has_groups_left && !session->full && !session->layout.is_too_small;
 }
 
 bool session_is_refining(const struct session *session)
 {
-	return is_plot_refining(session) || is_lanes_refining(session) || is_minimap_refining(session);
+	return is_plot_refining(session) || is_groups_refining(session) || is_minimap_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
@@ -322,9 +322,9 @@ void session_refine(struct session *session, unsigned limit_ms)
 		session->is_restartable = limit_ms > 0;
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
-	} else if (is_lanes_refining(session)) {
-		result = read_lanes(session, &deadline, &error);
-		session->has_lanes_left = session->has_lanes_left && !result;
+	} else if (is_groups_refining(session)) {
+		result = read_groups(session, &deadline, &error);
+		session->has_groups_left = session->has_groups_left && !result;
 	} else if (is_minimap_refining(session)) {
 		result = minimap_read(&session->minimap, session->tiles, &session->rows, limit_ms, &error);
 		if (session_put_off(session, result))

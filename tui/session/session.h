@@ -131,7 +131,7 @@ struct session {
 	char damage[SESSION_TEXT]; /* what could not be read because of damage, and was left out; "": nothing
 				    */
 	bool is_put_off;	   /* ... and it was, for a key: set by who watches (progress.h) */
-	bool has_lanes_left;	   /* groups on the screen are not summed to the end */
+	bool has_groups_left;	   /* groups on the screen are not summed to the end */
 	bool is_redraw;		   /* the terminal must be cleared */
 	bool is_done;
 	int help_top, help_line; /* the line that was found, 0: none */

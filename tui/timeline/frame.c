@@ -41,7 +41,7 @@ void frame_fini(struct frame *frame)
 static void drop_lines(struct frame *frame)
 {
 	arena_fini(&frame->arena);
-	frame->lanes = NULL;
+	frame->busy = NULL;
 	frame->step_column = 0;
 	if (frame->lines)
 		memset(frame->lines, 0, frame->stream_count * sizeof(struct frame_line *));

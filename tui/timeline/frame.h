@@ -27,7 +27,7 @@ struct frame_line {
 	uint32_t cells_depth;		      /* at which depth, + 1; 0: not yet */
 };
 
-struct frame_lanes;
+struct group_busy;
 struct frame_coarse;
 
 struct frame {
@@ -44,7 +44,7 @@ struct frame {
 	uint32_t step_level;
 	struct frame_line **leaves;   /* of dense ones; NULL: not read */
 	struct frame_coarse **coarse; /* of dense ones; NULL: not read */
-	struct frame_lanes *lanes;    /* of groups, group_busy.c */
+	struct group_busy *busy;      /* of groups, group_busy.c */
 	uint8_t *is_damaged;	      /* by stream: its line cannot be read */
 	bool is_damage_said;	      /* of these lines */
 	uint32_t stream_count;

@@ -11,12 +11,12 @@
 #include "tui/timeline/rows.h"
 
 /* Reads one more of the streams below the node, if one is left; `*is_done`: the lanes are complete. */
-int lanes_step(
+int group_busy_step(
 	struct frame *frame, const struct rows *rows, uint32_t node, bool *is_done, struct error *error);
 /* Is a union of queues the next step? When it is stopped it begins anew, which other steps do not. */
-bool lanes_is_uniting(struct frame *frame, const struct rows *rows, uint32_t node);
+bool group_busy_is_uniting(struct frame *frame, const struct rows *rows, uint32_t node);
 /* Shares 0..1 of each column of the frame, negative where nothing was there yet; valid until the frame's
  * window changes. NULL when they are not complete, or memory is out. */
-const float *lanes_of(struct frame *frame, const struct rows *rows, uint32_t node);
+const float *group_busy_of(struct frame *frame, const struct rows *rows, uint32_t node);
 
 #endif

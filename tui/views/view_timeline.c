@@ -40,10 +40,10 @@ static void draw_stream(const struct runs_place *place, uint32_t stream, struct 
 	runs_draw(place, row, count);
 }
 
-static void draw_lanes(const struct runs_place *place, uint32_t node)
+static void draw_group(const struct runs_place *place, uint32_t node)
 {
 	struct session *session = place->session;
-	const float *shares = lanes_of(&session->frame, &session->rows, node);
+	const float *shares = group_busy_of(&session->frame, &session->rows, node);
 
 	for (uint32_t i = 0; i < session->frame.columns.count; i++) {
 		int eighths = shares && shares[i] > 0 ? (int)(shares[i] * 8 + 0.5f) : 0;
@@ -233,7 +233,7 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 
 		draw_label(&place, node, session->layout.label);
 		if (rows_is_group(&session->rows.nodes[node]))
-			draw_lanes(&place, node);
+			draw_group(&place, node);
 		else
 			draw_stream(&place, session->rows.nodes[node].stream, row);
 		if (place.has_cursor)
