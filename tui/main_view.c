@@ -100,16 +100,16 @@ static bool is_ascii_locale(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-static void play(struct desk *desk, struct grid *grid, const char *keys)
+static void play(struct open_runs *open, struct grid *grid, const char *keys)
 {
-	struct session *session = desk_settle(desk);
+	struct session *session = open_runs_settle(open);
 	struct error error;
 	uint32_t key;
 	size_t size;
 
 	for (; (size = keys_parse(keys, &key)) > 0 && !session->is_done; keys += size) {
 		session_key(session, key);
-		session = desk_settle(desk);
+		session = open_runs_settle(open);
 		/* the next key may ask for what is on the screen then */
 		if (session_draw(session, grid, 0, &error))
 			session_say(session, "%s", error.text);
@@ -150,9 +150,9 @@ static int require_coverage(struct session *session, struct error *error)
 	return result;
 }
 
-static int print(struct desk *desk, const struct options *options, struct error *error)
+static int print(struct open_runs *open, const struct options *options, struct error *error)
 {
-	struct session *session = desk_settle(desk);
+	struct session *session = open_runs_settle(open);
 	struct grid grid;
 	int result;
 
@@ -160,8 +160,8 @@ static int print(struct desk *desk, const struct options *options, struct error 
 		return error_memory(error);
 	result = session_draw(session, &grid, 0, error);
 	if (!result && options->keys) {
-		play(desk, &grid, options->keys);
-		session = desk_settle(desk);
+		play(open, &grid, options->keys);
+		session = open_runs_settle(open);
 		grid.is_ascii = session->looks.is_ascii;
 		result = session_draw(session, &grid, 0, error);
 	}
@@ -184,9 +184,9 @@ static int print(struct desk *desk, const struct options *options, struct error 
 }
 
 /* Takes all keys that are waiting, so that a held key costs one picture and not one each. */
-static bool take_keys_waiting(struct desk *desk, int timeout_ms)
+static bool take_keys_waiting(struct open_runs *open, int timeout_ms)
 {
-	struct session *session = desk_settle(desk);
+	struct session *session = open_runs_settle(open);
 	uint32_t key = long_read_key(timeout_ms);
 	bool has_any = false;
 
@@ -206,7 +206,7 @@ static bool take_keys_waiting(struct desk *desk, int timeout_ms)
 			session->is_redraw = true;
 		if (session->is_done)
 			break;
-		session = desk_settle(desk);
+		session = open_runs_settle(open);
 		session_settle(session);
 	}
 	return has_any;
@@ -267,24 +267,24 @@ static bool renew(struct session *session)
 	return is_changed;
 }
 
-static int interact(struct desk *desk, const char *keys, struct error *error)
+static int interact(struct open_runs *open, const char *keys, struct error *error)
 {
-	struct session *session = desk_settle(desk);
+	struct session *session = open_runs_settle(open);
 	struct grid grid = {0};
 	int result = draw(session, &grid, error);
 	bool is_changed = false;
 
 	if (!result && keys)
-		play(desk, &grid, keys);
-	session = desk_settle(desk);
+		play(open, &grid, keys);
+	session = open_runs_settle(open);
 	if (keys && !result)
 		result = draw(session, &grid, error);
 	while (!result && !session->is_done) {
 		bool is_refining = !session->is_unread && session_is_refining(session);
 		bool is_busy = session->is_unread || is_refining;
 		int timeout_ms = is_busy ? 0 : is_live(session) ? live_ms(session) : -1;
-		is_changed = take_keys_waiting(desk, timeout_ms);
-		session = desk_settle(desk);
+		is_changed = take_keys_waiting(open, timeout_ms);
+		session = open_runs_settle(open);
 		if (!is_changed && !session->is_unread)
 			is_changed = renew(session);
 		if (is_refining && !is_changed) {
@@ -322,7 +322,7 @@ static int open_other(
 
 static int view(struct program_call *call, struct error *error)
 {
-	static struct desk desk;
+	static struct open_runs open;
 	struct options *options = call->own;
 	struct session_looks looks = {
 		.has_mouse = true, .must_ascii = options->is_ascii || is_ascii_locale()};
@@ -336,28 +336,28 @@ static int view(struct program_call *call, struct error *error)
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;
-	desk_init(&desk, session, &call->run_options);
+	open_runs_init(&open, session, &call->run_options);
 	config_read(session);
 	result = open_other(call, session, options->align, error);
 	if (result) {
-		desk_fini(&desk);
+		open_runs_fini(&open);
 		return result;
 	}
 	if (options->print_columns) {
 		if (options->has_colours || (options->has_format && options->format != PICTURE_TEXT))
 			session->looks.colours = palette_tier(options->colours < 0 ? 256 : options->colours);
-		result = print(&desk, options, error);
+		result = print(&open, options, error);
 	} else {
 		if (call->is_newest && !session->message[0])
 			session_say(session, "%s is the newest run here; R lists all", run_path(call->run));
 		result = screen_open(options->colours, error);
 		if (!result) {
 			session->looks.colours = screen_colours();
-			result = interact(&desk, options->keys, error);
+			result = interact(&open, options->keys, error);
 			screen_close();
 		}
 	}
-	desk_fini(&desk);
+	open_runs_fini(&open);
 	return result;
 }
 

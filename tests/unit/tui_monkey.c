@@ -18,7 +18,7 @@
 
 struct monkey {
 	struct fixture its;
-	struct desk desk;
+	struct open_runs open;
 	unsigned seed;
 	char recent[4096]; /* what it did, for who looks into a failure */
 };
@@ -91,7 +91,7 @@ static void look(struct monkey *f)
 static void press_key(struct monkey *f, uint32_t key)
 {
 	session_key(f->its.session, key);
-	f->its.session = desk_settle(&f->desk);
+	f->its.session = open_runs_settle(&f->open);
 	if (dice(f, 5) == 0)
 		session_settle(f->its.session); /* another key is there already */
 	else
@@ -196,13 +196,13 @@ static void open_runs(struct monkey *f, bool has_two)
 {
 	open_session(
 		&f->its, has_two ? run_b : NULL, (struct session_looks){.colours = 256, .has_mouse = true});
-	desk_init(&f->desk, f->its.session, &(struct run_options){.no_cache = true});
+	open_runs_init(&f->open, f->its.session, &(struct run_options){.no_cache = true});
 	look(f);
 }
 
 static void close_runs(struct monkey *f)
 {
-	desk_fini(&f->desk);
+	open_runs_fini(&f->open);
 	run_close(f->its.run);
 	grid_fini(&f->its.grid);
 }

@@ -10,46 +10,46 @@
 #include "tui/models/config.h"
 #include "tui/models/profile_page.h"
 
-void desk_init(struct desk *desk, struct session *session, const struct run_options *options)
+void open_runs_init(struct open_runs *open, struct session *session, const struct run_options *options)
 {
-	*desk = (struct desk){.places = {{.session = session}}, .count = 1, .options = *options};
-	session->desk = desk;
+	*open = (struct open_runs){.places = {{.session = session}}, .count = 1, .options = *options};
+	session->open = open;
 }
 
-static void close_place(struct desk_place *place)
+static void close_place(struct open_run *place)
 {
 	session_close(place->session);
 	if (place->run)
 		run_close(place->run);
 }
 
-void desk_fini(struct desk *desk)
+void open_runs_fini(struct open_runs *open)
 {
-	for (size_t i = 0; i < desk->count; i++)
-		close_place(&desk->places[i]);
-	desk->count = 0;
+	for (size_t i = 0; i < open->count; i++)
+		close_place(&open->places[i]);
+	open->count = 0;
 }
 
-static struct session *shown(struct desk *desk)
+static struct session *shown(struct open_runs *open)
 {
-	return desk->places[desk->at].session;
+	return open->places[open->at].session;
 }
 
-static void show(struct desk *desk, size_t at)
+static void show(struct open_runs *open, size_t at)
 {
-	struct session_looks looks = shown(desk)->looks;
-	struct layout layout = shown(desk)->layout;
+	struct session_looks looks = shown(open)->looks;
+	struct layout layout = shown(open)->layout;
 
 	/* The terminal is the same: keys that wait already find where they act, ahead of the first picture.
 	 */
-	desk->at = at;
-	shown(desk)->looks = looks;
-	shown(desk)->layout = layout;
-	shown(desk)->is_redraw = true;
-	session_say(shown(desk), "%s, run %zu of %zu open", run_path(shown(desk)->run), at + 1, desk->count);
+	open->at = at;
+	shown(open)->looks = looks;
+	shown(open)->layout = layout;
+	shown(open)->is_redraw = true;
+	session_say(shown(open), "%s, run %zu of %zu open", run_path(shown(open)->run), at + 1, open->count);
 }
 
-bool desk_is_same(const char *path, const char *other)
+bool open_runs_is_same(const char *path, const char *other)
 {
 	struct stat a, b;
 
@@ -57,37 +57,37 @@ bool desk_is_same(const char *path, const char *other)
 	       (stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
 }
 
-static size_t find(const struct desk *desk, const char *path)
+static size_t find(const struct open_runs *open, const char *path)
 {
 	size_t at = 0;
 
-	while (at < desk->count && !desk_is_same(run_path(desk->places[at].session->run), path))
+	while (at < open->count && !open_runs_is_same(run_path(open->places[at].session->run), path))
 		at++;
 	return at;
 }
 
-static int open_place(struct desk *desk, const char *path, struct error *error)
+static int open_place(struct open_runs *open, const char *path, struct error *error)
 {
-	struct desk_place *place = &desk->places[desk->count];
+	struct open_run *place = &open->places[open->count];
 	int result;
 
-	if (desk->count == DESK_RUNS)
-		return error_set(error, ERROR_USAGE, "%d runs are open; :close closes one", DESK_RUNS);
-	result = run_open(&place->run, path, &desk->options, error);
+	if (open->count == OPEN_RUNS_MAX)
+		return error_set(error, ERROR_USAGE, "%d runs are open; :close closes one", OPEN_RUNS_MAX);
+	result = run_open(&place->run, path, &open->options, error);
 	if (result)
 		return result;
-	result = session_open(&place->session, place->run, NULL, shown(desk)->looks, error);
+	result = session_open(&place->session, place->run, NULL, shown(open)->looks, error);
 	if (result) {
 		run_close(place->run);
 		return result;
 	}
-	place->session->desk = desk;
+	place->session->open = open;
 	config_read(place->session);
-	show(desk, desk->count++);
+	show(open, open->count++);
 	return 0;
 }
 
-static int open_run(struct desk *desk, const char *path, struct error *error)
+static int open_run(struct open_runs *open, const char *path, struct error *error)
 {
 	size_t size = strlen(path), at;
 	char clean[SESSION_TEXT];
@@ -95,18 +95,18 @@ static int open_run(struct desk *desk, const char *path, struct error *error)
 	while (size > 1 && path[size - 1] == '/')
 		size--;
 	snprintf(clean, sizeof(clean), "%.*s", (int)size, path);
-	at = find(desk, clean);
-	if (at == desk->count)
-		return open_place(desk, clean, error);
-	show(desk, at);
+	at = find(open, clean);
+	if (at == open->count)
+		return open_place(open, clean, error);
+	show(open, at);
 	return 0;
 }
 
-static int compare_with(struct desk *desk, const char *path, struct error *error)
+static int compare_with(struct open_runs *open, const char *path, struct error *error)
 {
-	struct session *session = shown(desk);
+	struct session *session = shown(open);
 	struct run *run;
-	int result = run_open(&run, path, &desk->options, error);
+	int result = run_open(&run, path, &open->options, error);
 
 	if (result)
 		return result;
@@ -121,29 +121,29 @@ static int compare_with(struct desk *desk, const char *path, struct error *error
 	return result;
 }
 
-static int close_run(struct desk *desk, const char *path, struct error *error)
+static int close_run(struct open_runs *open, const char *path, struct error *error)
 {
-	size_t at = path[0] ? find(desk, path) : desk->at;
+	size_t at = path[0] ? find(open, path) : open->at;
 	struct session *next;
 
-	if (at == desk->count)
+	if (at == open->count)
 		return error_set(error, ERROR_USAGE, "%s is not open", path);
-	if (desk->count == 1)
+	if (open->count == 1)
 		return error_set(error, ERROR_USAGE, "no other run is open; q leaves the view");
-	if (at == desk->at)
-		show(desk, at ? at - 1 : 1);
-	next = shown(desk);
-	close_place(&desk->places[at]);
-	memmove(&desk->places[at], &desk->places[at + 1], (--desk->count - at) * sizeof(*desk->places));
-	for (desk->at = 0; shown(desk) != next; desk->at++)
+	if (at == open->at)
+		show(open, at ? at - 1 : 1);
+	next = shown(open);
+	close_place(&open->places[at]);
+	memmove(&open->places[at], &open->places[at + 1], (--open->count - at) * sizeof(*open->places));
+	for (open->at = 0; shown(open) != next; open->at++)
 		;
-	show(desk, desk->at);
+	show(open, open->at);
 	return 0;
 }
 
-struct session *desk_settle(struct desk *desk)
+struct session *open_runs_settle(struct open_runs *open)
 {
-	struct session *session = shown(desk);
+	struct session *session = shown(open);
 	enum session_want want = session->want;
 	char path[SESSION_TEXT];
 	struct error error;
@@ -154,12 +154,12 @@ struct session *desk_settle(struct desk *desk)
 	session->want = SESSION_WANTS_NOTHING;
 	strcpy(path, session->wanted);
 	if (want == SESSION_WANTS_RUN)
-		result = open_run(desk, path, &error);
+		result = open_run(open, path, &error);
 	else if (want == SESSION_WANTS_COMPARISON)
-		result = compare_with(desk, path, &error);
+		result = compare_with(open, path, &error);
 	else
-		result = close_run(desk, path, &error);
+		result = close_run(open, path, &error);
 	if (result)
-		session_say(shown(desk), "%s", error.text);
-	return shown(desk);
+		session_say(shown(open), "%s", error.text);
+	return shown(open);
 }

@@ -9,23 +9,23 @@
 
 #include "tui/session/session.h"
 
-#define DESK_RUNS 16
+#define OPEN_RUNS_MAX 16
 
-struct desk {
-	struct desk_place {
+struct open_runs {
+	struct open_run {
 		struct session *session;
 		struct run *run; /* to be closed with it; NULL: the caller's */
-	} places[DESK_RUNS];
+	} places[OPEN_RUNS_MAX];
 	size_t count, at;
 	struct run_options options; /* runs are opened with */
 };
 
 /* `session` is the first; from here on the desk's. */
-void desk_init(struct desk *desk, struct session *session, const struct run_options *options);
-void desk_fini(struct desk *desk);
+void open_runs_init(struct open_runs *open, struct session *session, const struct run_options *options);
+void open_runs_fini(struct open_runs *open);
 /* Does what the session asked for. What goes wrong is said in the session that has the screen then. */
-struct session *desk_settle(struct desk *desk);
+struct session *open_runs_settle(struct open_runs *open);
 /* A run by its path may be written in more than one way. */
-bool desk_is_same(const char *path, const char *other);
+bool open_runs_is_same(const char *path, const char *other);
 
 #endif

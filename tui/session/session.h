@@ -68,7 +68,7 @@ struct session_looks {
 
 struct blame_page;
 struct compare;
-struct desk;
+struct open_runs;
 struct profile_page;
 struct runs_page;
 struct source;
@@ -82,7 +82,7 @@ struct session {
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct compare *compare; /* a second run; NULL: none */
-	struct desk *desk;	 /* that it lies on, with others; NULL: on none */
+	struct open_runs *open;	 /* that it lies on, with others; NULL: on none */
 	struct runs_page *runs;	 /* NULL: not asked for yet */
 	enum session_want want;
 	char wanted[SESSION_TEXT]; /* path of the run that it is about */
@@ -164,7 +164,7 @@ struct state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What a view of the rows shows where none of them is a stream. */
 #define SESSION_NO_STREAM "No stream is on the screen: c opens a group, X shows what is hidden."
-/* Asks the desk; `path` is cut where it is longer than any. */
+/* Asks the open; `path` is cut where it is longer than any. */
 void session_ask(struct session *session, enum session_want want, const char *path);
 /* Keeps the state for undo. */
 void session_keep(struct session *session);

@@ -109,14 +109,14 @@ static void put_bytes(char *out, size_t size_bytes, uint64_t bytes)
 
 static char mark_of(const struct session *session, const char *path)
 {
-	const struct desk *desk = session->desk;
+	const struct open_runs *open = session->open;
 
-	if (desk_is_same(run_path(session->run), path))
+	if (open_runs_is_same(run_path(session->run), path))
 		return '*';
-	for (size_t i = 0; desk && i < desk->count; i++)
-		if (desk_is_same(run_path(desk->places[i].session->run), path))
+	for (size_t i = 0; desk && i < open->count; i++)
+		if (open_runs_is_same(run_path(open->places[i].session->run), path))
 			return '+';
-	if (session->compare && desk_is_same(run_path(session->compare->other->run), path))
+	if (session->compare && open_runs_is_same(run_path(session->compare->other->run), path))
 		return '=';
 	return ' ';
 }
@@ -254,7 +254,7 @@ static void runs_title(struct session *session, char *out, size_t size_bytes)
 	const struct runs_page *page = session->runs;
 
 	snprintf(out, size_bytes, "%zu in %s  %zu open", page ? page->count : 0, page ? page->directory : "",
-		session->desk ? session->desk->count : 1);
+		session->open ? session->open->count : 1);
 }
 
 static bool runs_status(struct session *session, char *out, size_t size_bytes)
