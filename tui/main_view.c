@@ -133,7 +133,7 @@ static int require_coverage(struct session *session, struct error *error)
 	struct select *select;
 	int result;
 
-	if (bars_take_coverage(session).known_ns)
+	if (status_bars_take_coverage(session).known_ns)
 		return 0;
 	result = select_new(&select, error);
 	if (result)

@@ -146,7 +146,7 @@ void saved_load(struct session *session, const char *name)
 	prompt_do(session, "streams", saved.filter);
 	if (saved.depth[0])
 		prompt_do(session, "depth", saved.depth);
-	for (const struct view *const *view = bars_panes(); *view; view++)
+	for (const struct view *const *view = status_bars_panes(); *view; view++)
 		if ((*view)->key == saved.pane)
 			session->pane = *view;
 	if (saved.is_of_run)

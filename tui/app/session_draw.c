@@ -144,11 +144,11 @@ static void draw_split(struct session *session, struct grid *grid)
 	session_draw_frame(session, grid);
 	view_timeline.draw(session, grid, layout->timeline);
 	if (layout->pane.rows) {
-		bars_draw_pane_title(session, grid);
+		status_bars_draw_pane_title(session, grid);
 		session->pane->draw(session, grid, layout->pane);
 	}
 	if (layout->path >= 0)
-		bars_draw_path(session, grid);
+		status_bars_draw_path(session, grid);
 }
 
 static int draw_once(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
@@ -158,7 +158,7 @@ static int draw_once(struct session *session, struct grid *grid, unsigned limit_
 	if (result)
 		return result;
 	grid_clear(grid);
-	bars_draw_title(session, grid);
+	status_bars_draw_title(session, grid);
 	session->is_restartable = limit_ms > 0;
 	if (session->full)
 		session->full->draw(session, grid, session->layout.full);
@@ -168,8 +168,8 @@ static int draw_once(struct session *session, struct grid *grid, unsigned limit_
 	/* nothing that lacks numbers is shown as if it had them */
 	if (!session_read_later(session) && progress_is_stopped() && !session->message[0])
 		session_say(session, "reading was stopped, numbers are missing; Ctrl-L reads again");
-	bars_draw_status(session, grid);
-	bars_draw_keys(session, grid);
+	status_bars_draw_status(session, grid);
+	status_bars_draw_keys(session, grid);
 	return 0;
 }
 

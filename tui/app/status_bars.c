@@ -11,7 +11,7 @@
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 
-#define BARS_PATH_FRAMES 1024
+#define PATH_FRAMES 1024
 
 /* ---- title ---- */
 
@@ -75,9 +75,9 @@ static void put_view(struct session *session, struct title *title)
 	snprintf(text, sizeof(text), "depth %u%s", session->state.depth,
 		session->state.is_auto ? " auto" : "");
 	put_piece(title, text, GRID_TEXT);
-	quantity_short(window, bars_take_coverage(session).lost_ns);
+	quantity_short(window, status_bars_take_coverage(session).lost_ns);
 	snprintf(text, sizeof(text), "LOST %s", window);
-	if (bars_take_coverage(session).lost_ns)
+	if (status_bars_take_coverage(session).lost_ns)
 		put_piece(title, text, GRID_ERROR);
 	snprintf(text, sizeof(text), "streams %u/%u", session_streams_on_screen(session, NULL),
 		session->rows.stream_count);
@@ -107,7 +107,7 @@ static void put_full(struct session *session, struct title *title)
 		put_piece(title, own, GRID_TEXT);
 }
 
-void bars_draw_title(struct session *session, struct grid *grid)
+void status_bars_draw_title(struct session *session, struct grid *grid)
 {
 	struct title title = {grid, 0, grid->columns};
 	char text[LABEL_BYTES];
@@ -134,12 +134,12 @@ void bars_draw_title(struct session *session, struct grid *grid)
 static const struct view *const panes[] = {&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps,
 	&view_source, &view_info, &view_stack, NULL};
 
-const struct view *const *bars_panes(void)
+const struct view *const *status_bars_panes(void)
 {
 	return panes;
 }
 
-void bars_draw_pane_title(const struct session *session, struct grid *grid)
+void status_bars_draw_pane_title(const struct session *session, struct grid *grid)
 {
 	int row = session->layout.pane.row - 1, at = 2;
 	char text[64];
@@ -166,9 +166,9 @@ void bars_draw_pane_title(const struct session *session, struct grid *grid)
 
 /* ---- path line ---- */
 
-void bars_draw_path(struct session *session, struct grid *grid)
+void status_bars_draw_path(struct session *session, struct grid *grid)
 {
-	const char *frames[BARS_PATH_FRAMES];
+	const char *frames[PATH_FRAMES];
 	uint32_t scope, context, count = 0, depth;
 	char text[LABEL_BYTES];
 
@@ -176,7 +176,7 @@ void bars_draw_path(struct session *session, struct grid *grid)
 	scope = context ? run_context(session->run, context)->scope : UINT32_MAX;
 	if (scope == UINT32_MAX)
 		return;
-	while (run_scope(session->run, scope)->depth >= BARS_PATH_FRAMES)
+	while (run_scope(session->run, scope)->depth >= PATH_FRAMES)
 		scope = run_scope(session->run, scope)->parent;
 	depth = run_scope(session->run, scope)->depth;
 	for (uint32_t at = scope; at != UINT32_MAX; at = run_scope(session->run, at)->parent) {
@@ -214,7 +214,7 @@ static void put_hints(char *out, size_t size_bytes, const struct session *sessio
 	snprintf(out, size_bytes, "%.*s%s", (int)used, session->focus->hints, is_help ? "" : last);
 }
 
-void bars_draw_keys(const struct session *session, struct grid *grid)
+void status_bars_draw_keys(const struct session *session, struct grid *grid)
 {
 	char text[512];
 

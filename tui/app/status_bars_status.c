@@ -23,9 +23,9 @@ static uint64_t lived_ns(const struct session *session, uint32_t stream)
 	return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
-struct bars_coverage bars_take_coverage(struct session *session)
+struct status_bars_coverage status_bars_take_coverage(struct session *session)
 {
-	struct bars_coverage coverage = {.lost_stream = UINT32_MAX};
+	struct status_bars_coverage coverage = {.lost_stream = UINT32_MAX};
 	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
 	uint32_t count = streams ? session_streams_on_screen(session, streams) : 0;
 
@@ -91,7 +91,7 @@ static void put_columns(const struct session *session, char *out, size_t size)
 
 static void put_coverage(struct session *session, char *out, size_t size, bool is_wide)
 {
-	struct bars_coverage coverage = bars_take_coverage(session);
+	struct status_bars_coverage coverage = status_bars_take_coverage(session);
 	char share[QUANTITY_BYTES], lost[QUANTITY_BYTES];
 	int used;
 
@@ -146,7 +146,7 @@ static void draw_message(const struct session *session, struct grid *grid, int r
 	}
 }
 
-void bars_draw_status(struct session *session, struct grid *grid)
+void status_bars_draw_status(struct session *session, struct grid *grid)
 {
 	bool is_wide = grid->columns >= 100;
 	char cursor[LABEL_BYTES * 3], columns[64], trust[256], text[LABEL_BYTES * 4];

@@ -153,9 +153,9 @@ static void draw_stacks(struct session *session, struct grid *grid, const struct
 		session->layout.path = halves->paths;
 		compare->other->layout.path = halves->paths + 1;
 		if (has_a)
-			bars_draw_path(session, grid);
+			status_bars_draw_path(session, grid);
 		if (has_b)
-			bars_draw_path(compare->other, grid);
+			status_bars_draw_path(compare->other, grid);
 		session->layout.path = path;
 	}
 	session->zero = zero;

@@ -224,7 +224,7 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 {
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	struct cell *row = calloc((size_t)session->frame.columns.count + 1, sizeof(*row));
-	struct bars_coverage coverage = bars_take_coverage(session);
+	struct status_bars_coverage coverage = status_bars_take_coverage(session);
 
 	for (uint32_t i = 0; row && i < count; i++) {
 		uint32_t node = session->rows.shown[top + i];
