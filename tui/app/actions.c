@@ -259,10 +259,10 @@ static void act_prompt(struct session *session, enum keys_action action)
 	}
 }
 
-void act(struct session *session, enum keys_action action)
+void actions_do(struct session *session, enum keys_action action)
 {
-	if (act_cursor(session, action) || act_window(session, action) || act_seek(session, action) ||
-		act_rows(session, action) || act_view(session, action))
+	if (actions_cursor(session, action) || actions_window(session, action) || act_seek(session, action) ||
+		actions_rows(session, action) || act_view(session, action))
 		return;
 	act_prompt(session, action);
 }

@@ -9,12 +9,12 @@
 #include "tui/session/session.h"
 
 /* False: the action is none of these. */
-bool act_cursor(struct session *session, enum keys_action action);
+bool actions_cursor(struct session *session, enum keys_action action);
 /* It does no more than move the cursor; */
-bool act_is_move(enum keys_action action);
+bool actions_is_move(enum keys_action action);
 /* and from where it is, within what is on the screen. */
-bool act_is_move_here(const struct session *session, enum keys_action action);
-bool act_window(struct session *session, enum keys_action action);
-bool act_rows(struct session *session, enum keys_action action);
+bool actions_is_move_here(const struct session *session, enum keys_action action);
+bool actions_window(struct session *session, enum keys_action action);
+bool actions_rows(struct session *session, enum keys_action action);
 
 #endif

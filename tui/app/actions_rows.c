@@ -154,7 +154,7 @@ static void light(struct session *session)
 	session->lit = session->lit == cell.function ? UINT32_MAX : cell.function;
 }
 
-bool act_rows(struct session *session, enum keys_action action)
+bool actions_rows(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_ENTER:

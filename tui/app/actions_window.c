@@ -74,13 +74,13 @@ static void move_group(struct session *session, bool is_back)
 	session_set_row(session, row);
 }
 
-bool act_is_move(enum keys_action action)
+bool actions_is_move(enum keys_action action)
 {
 	return (action >= KEYS_DO_LEFT && action <= KEYS_DO_SCROLL_DOWN) || action == KEYS_DO_WINDOW_BEGIN ||
 	       action == KEYS_DO_WINDOW_END;
 }
 
-bool act_is_move_here(const struct session *session, enum keys_action action)
+bool actions_is_move_here(const struct session *session, enum keys_action action)
 {
 	uint32_t column = session_column(session), row = session_row(session), top;
 	uint32_t rows = session_rows_on_screen(session, &top);
@@ -185,7 +185,7 @@ static void undo(struct session *session, bool is_redo)
 		session_say(session, is_redo ? "nothing to do again" : "nothing to undo");
 }
 
-bool act_cursor(struct session *session, enum keys_action action)
+bool actions_cursor(struct session *session, enum keys_action action)
 {
 	uint32_t top, rows = session_rows_on_screen(session, &top);
 
@@ -231,7 +231,7 @@ bool act_cursor(struct session *session, enum keys_action action)
 	}
 }
 
-bool act_window(struct session *session, enum keys_action action)
+bool actions_window(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_PAN_LEFT:

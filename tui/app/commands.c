@@ -102,7 +102,7 @@ static void set_depth(struct session *session, const char *value)
 	unsigned long depth = strtoul(value, &end, 10);
 
 	if (strcmp(value, "auto") == 0) {
-		act(session, KEYS_DO_AUTO);
+		actions_do(session, KEYS_DO_AUTO);
 		return;
 	}
 	if (end == value || *end || depth == 0 || depth > 100000) {
@@ -266,7 +266,7 @@ static void find(struct session *session, const char *value)
 {
 	if (*value)
 		snprintf(session->find, sizeof(session->find), "%s", value);
-	act(session, KEYS_DO_FIND_NEXT);
+	actions_do(session, KEYS_DO_FIND_NEXT);
 }
 
 static const struct command {

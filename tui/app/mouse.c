@@ -40,9 +40,9 @@ static void click_timeline(struct session *session, const struct mouse_event *ev
 		put_cursor(session, event->column);
 	else if (at < count && event->kind == MOUSE_CLICK &&
 		 rows_is_group(&session->rows.nodes[session->state.node]))
-		act(session, KEYS_DO_FOLD); /* on its label */
+		actions_do(session, KEYS_DO_FOLD); /* on its label */
 	if (event->kind == MOUSE_DOUBLE)
-		act(session, KEYS_DO_ENTER);
+		actions_do(session, KEYS_DO_ENTER);
 }
 
 static void drag_timeline(struct session *session, const struct mouse_event *event)
@@ -88,13 +88,13 @@ static void turn_wheel(struct session *session, const struct mouse_event *event)
 	if (session->full)
 		act_in(session, session->full, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
 	else if (event->row == layout->ruler)
-		act(session, is_up ? KEYS_DO_ZOOM_IN : KEYS_DO_ZOOM_OUT);
+		actions_do(session, is_up ? KEYS_DO_ZOOM_IN : KEYS_DO_ZOOM_OUT);
 	else if (event->row == layout->minimap)
-		act(session, is_up ? KEYS_DO_PAN_LEFT : KEYS_DO_PAN_RIGHT);
+		actions_do(session, is_up ? KEYS_DO_PAN_LEFT : KEYS_DO_PAN_RIGHT);
 	else if (is_inside(&layout->pane, event->row, event->column))
 		act_in(session, session->pane, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
 	else
-		act(session, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
+		actions_do(session, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
 }
 
 void mouse_event(struct session *session, const struct mouse_event *event)

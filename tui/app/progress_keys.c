@@ -96,7 +96,7 @@ static bool ends(const struct session *session, uint32_t key, bool is_text)
 		return false;
 	if (is_text || key == KEYS_MOUSE || key == KEYS_RESIZE)
 		return true;
-	return action != KEYS_DO_NOTHING && (!act_is_move(action) || session->focus == &view_timeline);
+	return action != KEYS_DO_NOTHING && (!actions_is_move(action) || session->focus == &view_timeline);
 }
 
 /* A key that came during another read of the same picture leaves this one, too. */
@@ -136,7 +136,7 @@ static void show_cursor(struct session *session)
 static bool move_cursor(struct session *session, uint32_t key)
 {
 	if (!session->is_restartable || early_count || is_typing ||
-		!act_is_move_here(session, keys_action_of(key)))
+		!actions_is_move_here(session, keys_action_of(key)))
 		return false;
 	session_key(session, key);
 	session->has_moved = true;

@@ -326,5 +326,5 @@ void session_key(struct session *session, uint32_t key)
 	if (session->focus && session->focus->act && session->focus->act(session, action))
 		return;
 	if (!pane_act(session, action))
-		act(session, action);
+		actions_do(session, action);
 }

@@ -218,7 +218,7 @@ void view_source_draw_at(struct session *session, struct grid *grid, struct grid
 void view_timeline_ruler(struct session *session, struct grid *grid);
 
 /* actions.c: does what a key means. */
-void act(struct session *session, enum keys_action action);
+void actions_do(struct session *session, enum keys_action action);
 /* goto_launch.c: from a GPU operation to its launch, and back. */
 void follow_link(struct session *session);
 /* find_next.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */

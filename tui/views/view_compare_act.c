@@ -70,7 +70,7 @@ static bool pan_one(struct session *session, enum keys_action action)
 		shift(session, -columns);
 		return true;
 	}
-	act(session, action);
+	actions_do(session, action);
 	compare->offset_ns -= (int64_t)(session->state.begin_ns - before_ns);
 	compare->shift_ns += (int64_t)(session->state.begin_ns - before_ns);
 	return true;

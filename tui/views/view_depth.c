@@ -330,10 +330,10 @@ static bool depth_act(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_DOWN:
-		act(session, KEYS_DO_DEEPER);
+		actions_do(session, KEYS_DO_DEEPER);
 		return true;
 	case KEYS_DO_UP:
-		act(session, KEYS_DO_HIGHER);
+		actions_do(session, KEYS_DO_HIGHER);
 		return true;
 	case KEYS_DO_GROUP_DOWN:
 		session_step_stream(session, false);
