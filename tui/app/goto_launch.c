@@ -9,7 +9,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/session/session.h"
 
-#define FOLLOW_REACH_NS 10000000000u /* a queue may be so far behind its launches */
+#define GOTO_LAUNCH_REACH_NS 10000000000u /* a queue may be so far behind its launches */
 
 /* A record with a link. */
 struct linked {
@@ -75,7 +75,7 @@ static void go_to(
 		delay, is_launch ? "before it began" : "after its launch");
 }
 
-void follow_link(struct session *session)
+void goto_launch_or_back(struct session *session)
 {
 	struct linked here, there;
 	struct error error = {0};
@@ -96,8 +96,9 @@ void follow_link(struct session *session)
 		const struct run_stream *s = run_stream(session->run, i);
 		if (s->s.kind == own->s.kind || !is_same_process(s, own))
 			continue;
-		if (find_linked(session, i, at_ns > FOLLOW_REACH_NS ? at_ns - FOLLOW_REACH_NS : 0,
-			    at_ns < STORE_OPEN_NS - FOLLOW_REACH_NS ? at_ns + FOLLOW_REACH_NS : STORE_OPEN_NS,
+		if (find_linked(session, i, at_ns > GOTO_LAUNCH_REACH_NS ? at_ns - GOTO_LAUNCH_REACH_NS : 0,
+			    at_ns < STORE_OPEN_NS - GOTO_LAUNCH_REACH_NS ? at_ns + GOTO_LAUNCH_REACH_NS
+									 : STORE_OPEN_NS,
 			    here.link, &there, &error)) {
 			session_say(session, "%s", error.text);
 			return;

@@ -220,7 +220,7 @@ void view_timeline_ruler(struct session *session, struct grid *grid);
 /* actions.c: does what a key means. */
 void actions_do(struct session *session, enum keys_action action);
 /* goto_launch.c: from a GPU operation to its launch, and back. */
-void follow_link(struct session *session);
+void goto_launch_or_back(struct session *session);
 /* find_next.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
 void seek_span(struct session *session, bool is_back);
 void seek_gap(struct session *session, bool is_back);
