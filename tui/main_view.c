@@ -187,18 +187,18 @@ static int print(struct open_runs *open, const struct options *options, struct e
 static bool take_keys_waiting(struct open_runs *open, int timeout_ms)
 {
 	struct session *session = open_runs_settle(open);
-	uint32_t key = long_read_key(timeout_ms);
+	uint32_t key = progress_keys_next(timeout_ms);
 	bool has_any = false;
 
-	for (; key != KEYS_NONE; key = long_read_key(0)) {
+	for (; key != KEYS_NONE; key = progress_keys_next(0)) {
 		has_any = true;
-		long_read_begin(session, true);
+		progress_keys_begin(session, true);
 		if (key == SCREEN_SIGNAL) {
 			screen_close();
 			screen_die();
 		}
 		if (key == KEYS_MOUSE) {
-			struct mouse_event event = long_read_mouse();
+			struct mouse_event event = progress_keys_mouse();
 			mouse_event(session, &event);
 		} else if (key != KEYS_RESIZE)
 			session_key(session, key);
@@ -223,7 +223,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		if (grid_init(grid, rows, columns, session->looks.is_ascii))
 			return error_memory(error);
 	}
-	long_read_begin(session, !session->is_unread);
+	progress_keys_begin(session, !session->is_unread);
 	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;
@@ -243,7 +243,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 /* Reads what the picture can do without until a key comes, but shows what there is now and then. */
 static void refine(struct session *session)
 {
-	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !long_read_has_key();
+	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !progress_keys_has_key();
 		ms += VIEW_READ_MS)
 		session_refine(session, VIEW_READ_MS);
 }

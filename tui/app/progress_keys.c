@@ -15,17 +15,17 @@
 #include "tui/app/session_read.h"
 #include "tui/screen/screen.h"
 
-#define LONG_READ_MS 1000      /* then it is shown how far it is, */
-#define LONG_READ_AGAIN_MS 200 /* and so often again */
-#define LONG_READ_PATIENCE_MS 50
-#define LONG_READ_PATIENCE_MOST_MS 60000 /* doubled for long it would come to nothing */
-#define LONG_READ_KEY_NS 30000000	 /* keys are looked at */
-#define LONG_READ_BAR 20
-#define LONG_READ_KEYS 64 /* more are dropped: nobody types so far ahead */
+#define PROGRESS_MS 1000      /* then it is shown how far it is, */
+#define PROGRESS_AGAIN_MS 200 /* and so often again */
+#define PROGRESS_PATIENCE_MS 50
+#define PROGRESS_PATIENCE_MOST_MS 60000 /* doubled for long it would come to nothing */
+#define PROGRESS_KEY_NS 30000000	/* keys are looked at */
+#define PROGRESS_BAR 20
+#define PROGRESS_KEYS 64 /* more are dropped: nobody types so far ahead */
 
-static uint32_t early[LONG_READ_KEYS];
-static struct mouse_event early_mouse[LONG_READ_KEYS]; /* what was done, where the key is KEYS_MOUSE */
-static struct mouse_event mouse;		       /* behind the key that was handed out last */
+static uint32_t early[PROGRESS_KEYS];
+static struct mouse_event early_mouse[PROGRESS_KEYS]; /* what was done, where the key is KEYS_MOUSE */
+static struct mouse_event mouse;		      /* behind the key that was handed out last */
 static size_t early_count;
 static bool is_typing;		       /* the next key is text for a prompt */
 static uint64_t next_ms;	       /* to show how far it is */
@@ -39,14 +39,14 @@ static void keep(uint32_t key)
 
 static void show(struct session *session, const char *what, uint64_t done, uint64_t all)
 {
-	int filled = all ? (int)((double)(done < all ? done : all) / (double)all * LONG_READ_BAR) : 0;
-	char bar[LONG_READ_BAR + 1];
+	int filled = all ? (int)((double)(done < all ? done : all) / (double)all * PROGRESS_BAR) : 0;
+	char bar[PROGRESS_BAR + 1];
 
-	for (int i = 0; i < LONG_READ_BAR; i++)
+	for (int i = 0; i < PROGRESS_BAR; i++)
 		bar[i] = i < filled ? '=' : ':';
-	bar[LONG_READ_BAR] = '\0';
+	bar[PROGRESS_BAR] = '\0';
 	snprintf(session->reading, sizeof(session->reading), "%.32s  [%s]  %d %%   Esc stops here%s", what,
-		bar, filled * 100 / LONG_READ_BAR,
+		bar, filled * 100 / PROGRESS_BAR,
 		session->is_resumable || session->is_restartable ? "   keys work" : "");
 	screen_status(session->reading);
 }
@@ -60,7 +60,7 @@ static bool opens_prompt(uint32_t key)
 	       action == KEYS_DO_FILTER || action == KEYS_DO_MARK || action == KEYS_DO_GO_MARK;
 }
 
-bool long_read_is_over(uint32_t key)
+bool progress_keys_is_over(uint32_t key)
 {
 	if (key == SCREEN_SIGNAL)
 		return true;
@@ -90,7 +90,7 @@ static bool ends(const struct session *session, uint32_t key, bool is_text)
 {
 	enum keys_action action = keys_action_of(key);
 
-	if (!is_text && long_read_is_over(key))
+	if (!is_text && progress_keys_is_over(key))
 		return true;
 	if (!session->is_restartable)
 		return false;
@@ -166,7 +166,7 @@ static struct heard hear(struct session *session)
 			continue;
 		heard.is_over = heard.is_over || ends(session, key, is_typing);
 		is_typing = is_typing || opens_prompt(key);
-		if (early_count < LONG_READ_KEYS)
+		if (early_count < PROGRESS_KEYS)
 			keep(key), heard.has_key = true;
 	}
 	return heard;
@@ -182,7 +182,7 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 
 	if (now_ms >= next_ms) {
 		show(session, what, done, all);
-		next_ms = now_ms + LONG_READ_AGAIN_MS;
+		next_ms = now_ms + PROGRESS_AGAIN_MS;
 	}
 	heard = hear(session);
 	if (heard.is_signal)
@@ -195,29 +195,29 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 	return !heard.is_over && !heard.has_esc && !session->is_put_off;
 }
 
-void long_read_begin(struct session *session, bool is_new)
+void progress_keys_begin(struct session *session, bool is_new)
 {
 	begin_ms = session_now_ms();
 	if (is_new) {
-		next_ms = begin_ms + LONG_READ_MS;
-		patience_ms = LONG_READ_PATIENCE_MS;
+		next_ms = begin_ms + PROGRESS_MS;
+		patience_ms = PROGRESS_PATIENCE_MS;
 		session->reading[0] = '\0';
-	} else if (patience_ms < LONG_READ_PATIENCE_MOST_MS) {
+	} else if (patience_ms < PROGRESS_PATIENCE_MOST_MS) {
 		patience_ms *= 2;
 	}
 	is_typing = session->prompt != PROMPT_NONE;
 	for (size_t i = 0; i < early_count; i++)
 		is_typing = is_typing || opens_prompt(early[i]);
 	session->is_put_off = false;
-	progress_watch(go_on, session, LONG_READ_KEY_NS);
+	progress_watch(go_on, session, PROGRESS_KEY_NS);
 }
 
-bool long_read_has_key(void)
+bool progress_keys_has_key(void)
 {
 	return early_count > 0 || screen_has_key();
 }
 
-uint32_t long_read_key(int timeout_ms)
+uint32_t progress_keys_next(int timeout_ms)
 {
 	uint32_t key;
 
@@ -234,7 +234,7 @@ uint32_t long_read_key(int timeout_ms)
 	return key;
 }
 
-struct mouse_event long_read_mouse(void)
+struct mouse_event progress_keys_mouse(void)
 {
 	return mouse;
 }

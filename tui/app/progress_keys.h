@@ -12,14 +12,14 @@
 
 /* Work of the session begins, or goes on where it was put off: before each key that is done and each picture
  * that is drawn. */
-void long_read_begin(struct session *session, bool is_new);
+void progress_keys_begin(struct session *session, bool is_new);
 /* A read is not wanted any more once this key was pressed: it leaves the view or the window. */
-bool long_read_is_over(uint32_t key);
+bool progress_keys_is_over(uint32_t key);
 /* screen_key(), but keys typed during a long read come first. */
-uint32_t long_read_key(int timeout_ms);
+uint32_t progress_keys_next(int timeout_ms);
 /* What was done, after KEYS_MOUSE from it. */
-struct mouse_event long_read_mouse(void);
+struct mouse_event progress_keys_mouse(void);
 /* screen_has_key(), or one that came during a long read. */
-bool long_read_has_key(void);
+bool progress_keys_has_key(void);
 
 #endif
