@@ -34,7 +34,7 @@ struct options {
 	int colours;	  /* -1: what the terminal has */
 	bool has_colours; /* they were asked for: --print shows them */
 	bool has_format;
-	enum picture_format format;
+	enum screenshot_format format;
 	bool is_ascii;
 	const char *align; /* of two runs; NULL: their begins */
 };
@@ -72,11 +72,11 @@ static int take_colours(void *own, const char *value, struct error *error)
 static int take_format(void *own, const char *value, struct error *error)
 {
 	struct options *options = own;
-	int format = picture_format_find(value);
+	int format = screenshot_format_find(value);
 
 	if (format < 0)
 		return error_set(error, ERROR_USAGE, "--format %s: say text, ansi or svg", value);
-	options->format = (enum picture_format)format;
+	options->format = (enum screenshot_format)format;
 	options->has_format = true;
 	return 0;
 }
@@ -119,11 +119,11 @@ static void play(struct open_runs *open, struct grid *grid, const char *keys)
 /* Text has colours when they were asked for; an SVG has them unless they were refused. */
 static void put_picture(const struct session *session, const struct grid *grid, const struct options *options)
 {
-	enum picture_format format = options->has_format    ? options->format
-				     : options->has_colours ? PICTURE_ANSI
-							    : PICTURE_TEXT;
+	enum screenshot_format format = options->has_format    ? options->format
+					: options->has_colours ? SCREENSHOT_ANSI
+							       : SCREENSHOT_TEXT;
 
-	picture_print(session, grid, format, options->colours < 0 ? 256 : options->colours, stdout);
+	screenshot_print(session, grid, format, options->colours < 0 ? 256 : options->colours, stdout);
 }
 
 /* What is drawn says that nothing was monitored there; scripts are told, too. */
@@ -344,7 +344,7 @@ static int view(struct program_call *call, struct error *error)
 		return result;
 	}
 	if (options->print_columns) {
-		if (options->has_colours || (options->has_format && options->format != PICTURE_TEXT))
+		if (options->has_colours || (options->has_format && options->format != SCREENSHOT_TEXT))
 			session->looks.colours = palette_tier(options->colours < 0 ? 256 : options->colours);
 		result = print(&open, options, error);
 	} else {

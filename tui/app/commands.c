@@ -302,7 +302,7 @@ static const struct command {
 	{"hot", profile_set_hot, NULL, "50%", "share of its parent that a hot child has"},
 	{"map", set_map, NULL, "OLD NEW", "sources that were below OLD are below NEW"},
 	{"csv", export_csv, NULL, "FILE", "writes the profile, or the statistics"},
-	{"picture", picture_save, NULL, "FILE", "keeps the screen: FILE.svg, FILE.ansi, else text"},
+	{"picture", screenshot_save, NULL, "FILE", "keeps the screen: FILE.svg, FILE.ansi, else text"},
 	{"colour", set_colour, NULL, "GLOB WHAT", "context 0..13, none or 0..255 for names like GLOB"},
 	{"colours", set_colours, NULL, "spread|own", "colours that none of the largest contexts shares"},
 	{"set", set_look, NULL, "NAME [VALUE]", "mouse colors ascii fill cross cells loops sites live"},
