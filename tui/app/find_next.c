@@ -167,7 +167,7 @@ static bool cursor_stream(struct session *session, uint32_t *stream)
 static void seek(struct session *session, bool is_back, seek_key *key, const char *what)
 {
 	struct stretch found;
-	char length[QUANTITY_BYTES];
+	char length[FORMAT_NUMBER_BYTES];
 	uint32_t stream;
 
 	if (!cursor_stream(session, &stream))
@@ -180,7 +180,7 @@ static void seek(struct session *session, bool is_back, seek_key *key, const cha
 	session->gap_ns = key == key_gap ? found.end_ns - found.begin_ns : 0;
 	if (key == key_span)
 		return;
-	quantity_short(length, found.end_ns - found.begin_ns);
+	format_number_short(length, found.end_ns - found.begin_ns);
 	session_say(session, "%s: %s", what, length);
 }
 
@@ -225,7 +225,7 @@ void seek_gap_by_size(struct session *session, bool is_smaller)
 	const struct frame *frame = &session->frame;
 	struct stretches list = {0};
 	const struct stretch *best = NULL;
-	char length[QUANTITY_BYTES];
+	char length[FORMAT_NUMBER_BYTES];
 	struct error error;
 	uint32_t stream;
 
@@ -245,7 +245,7 @@ void seek_gap_by_size(struct session *session, bool is_smaller)
 	if (best) {
 		go(session, best->begin_ns);
 		session->gap_ns = best->end_ns - best->begin_ns;
-		quantity_short(length, session->gap_ns);
+		format_number_short(length, session->gap_ns);
 		session_say(session, "gap: %s, %s in the window", length,
 			is_smaller ? "next smaller" : "the largest");
 	} else {

@@ -63,14 +63,14 @@ static void go_to(
 	uint32_t node = rows_node_of(&session->rows, stream);
 	bool is_launch = s->s.kind == STORE_STREAM_CPU;
 	uint64_t delay_ns = is_launch ? from->begin_ns - to->begin_ns : to->begin_ns - from->begin_ns;
-	char delay[QUANTITY_BYTES];
+	char delay[FORMAT_NUMBER_BYTES];
 
 	session_keep(session);
 	if (node != UINT32_MAX)
 		session->state.node = node;
 	session->state.is_following = false;
 	state_go(&session->state, session_limits(session), to->begin_ns);
-	quantity_short(delay, delay_ns);
+	format_number_short(delay, delay_ns);
 	session_say(session, "%s %s %s   Enter or u goes back", is_launch ? "launched here," : "runs here,",
 		delay, is_launch ? "before it began" : "after its launch");
 }

@@ -37,7 +37,7 @@ static void put_length(const struct session *session, char *out, size_t size)
 {
 	struct state_limits limits = session_limits(session);
 	uint64_t ns = limits.end_ns - limits.begin_ns;
-	char text[QUANTITY_BYTES];
+	char text[FORMAT_NUMBER_BYTES];
 
 	if (session->is_live) {
 		uint64_t seconds = ns / 1000000000;
@@ -45,7 +45,7 @@ static void put_length(const struct session *session, char *out, size_t size)
 			(unsigned long long)(seconds / 60 % 60), (unsigned long long)(seconds % 60));
 		return;
 	}
-	quantity_duration(text, ns, ns >= 10000000000 ? 1 : 3);
+	format_number_duration(text, ns, ns >= 10000000000 ? 1 : 3);
 	snprintf(out, size, "run %s", text);
 }
 
@@ -67,15 +67,15 @@ static void put_piece(struct title *title, const char *text, enum grid_style sty
 
 static void put_view(struct session *session, struct title *title)
 {
-	char text[SESSION_TEXT + 16], window[QUANTITY_BYTES];
+	char text[SESSION_TEXT + 16], window[FORMAT_NUMBER_BYTES];
 
-	quantity_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
+	format_number_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
 	snprintf(text, sizeof(text), "window %s", window);
 	put_piece(title, text, GRID_TEXT);
 	snprintf(text, sizeof(text), "depth %u%s", session->state.depth,
 		session->state.is_auto ? " auto" : "");
 	put_piece(title, text, GRID_TEXT);
-	quantity_short(window, status_bars_take_coverage(session).lost_ns);
+	format_number_short(window, status_bars_take_coverage(session).lost_ns);
 	snprintf(text, sizeof(text), "LOST %s", window);
 	if (status_bars_take_coverage(session).lost_ns)
 		put_piece(title, text, GRID_ERROR);

@@ -51,7 +51,8 @@ struct status_bars_coverage status_bars_take_coverage(struct session *session)
 static void put_cursor(struct session *session, char *out, size_t size, bool is_wide)
 {
 	uint32_t column = session_column(session);
-	char time[QUANTITY_BYTES], length[QUANTITY_BYTES], share[QUANTITY_BYTES] = "", name[LABEL_BYTES] = "";
+	char time[FORMAT_NUMBER_BYTES], length[FORMAT_NUMBER_BYTES], share[FORMAT_NUMBER_BYTES] = "",
+								     name[LABEL_BYTES] = "";
 	char label[LABEL_BYTES];
 	const char *gap = is_wide ? "  " : " ";
 	const struct frame_line *line;
@@ -59,11 +60,11 @@ static void put_cursor(struct session *session, char *out, size_t size, bool is_
 
 	ruler_time(time, session_cursor_ns(session), frame_column_length(&session->frame, column),
 		session->zero);
-	quantity_short(length, frame_column_length(&session->frame, column));
+	format_number_short(length, frame_column_length(&session->frame, column));
 	if (session_cell(session, &line, &cell)) {
 		struct cell_share known = {.state = (enum extent_state)cell.state, .function = cell.function};
 		session_share_name(session, name, &known, LABEL_CELL, is_wide ? 32 : 20);
-		quantity_share(share, cell.time_ns, frame_column_length(&session->frame, column), 0);
+		format_number_share(share, cell.time_ns, frame_column_length(&session->frame, column), 0);
 	}
 	label_stream(label, rows_long_label(&session->rows, session->state.node), is_wide ? 24 : 16,
 		session->looks.is_ascii);
@@ -74,14 +75,14 @@ static void put_columns(const struct session *session, char *out, size_t size)
 {
 	const struct tile_columns *columns = &session->frame.columns;
 	uint64_t least = UINT64_MAX, most = 0;
-	char tile[QUANTITY_BYTES];
+	char tile[FORMAT_NUMBER_BYTES];
 
 	for (uint32_t i = 0; i < columns->count; i++) {
 		uint64_t tiles = columns->edges[i + 1] - columns->edges[i];
 		least = tiles < least ? tiles : least;
 		most = tiles > most ? tiles : most;
 	}
-	quantity_duration(tile, (uint64_t)1 << columns->shift, 3);
+	format_number_duration(tile, (uint64_t)1 << columns->shift, 3);
 	if (least == most)
 		snprintf(out, size, "%llu x %s", (unsigned long long)least, tile);
 	else
@@ -92,10 +93,10 @@ static void put_columns(const struct session *session, char *out, size_t size)
 static void put_coverage(struct session *session, char *out, size_t size, bool is_wide)
 {
 	struct status_bars_coverage coverage = status_bars_take_coverage(session);
-	char share[QUANTITY_BYTES], lost[QUANTITY_BYTES];
+	char share[FORMAT_NUMBER_BYTES], lost[FORMAT_NUMBER_BYTES];
 	int used;
 
-	quantity_share(share, coverage.known_ns, coverage.there_ns, 1);
+	format_number_share(share, coverage.known_ns, coverage.there_ns, 1);
 	if (!coverage.there_ns) /* of nothing there is no share */
 		strcpy(share, "-");
 	else if (coverage.known_ns == coverage.there_ns)
@@ -105,7 +106,7 @@ static void put_coverage(struct session *session, char *out, size_t size, bool i
 		snprintf(out + used, size - (size_t)used, "  lost 0");
 		return;
 	}
-	quantity_short(lost, coverage.lost_ns);
+	format_number_short(lost, coverage.lost_ns);
 	used += snprintf(out + used, size - (size_t)used, "  lost %s", lost);
 	if (is_wide && coverage.lost_stream < UINT32_MAX - 1)
 		snprintf(out + used, size - (size_t)used, " (%s)",

@@ -243,7 +243,7 @@ void blame_go_to_gap(struct session *session, const struct gap *gap)
 {
 	uint64_t length_ns = gap->end_ns - gap->begin_ns;
 	uint32_t node = rows_node_of(&session->rows, gap->stream);
-	char length[QUANTITY_BYTES];
+	char length[FORMAT_NUMBER_BYTES];
 
 	session_keep(session);
 	if (node != UINT32_MAX)
@@ -255,7 +255,7 @@ void blame_go_to_gap(struct session *session, const struct gap *gap)
 	session->gap_ns = length_ns;
 	session->full = NULL;
 	session->focus = &view_timeline;
-	quantity_short(length, length_ns);
+	format_number_short(length, length_ns);
 	session_say(session, "gap: %s, %s", length, gap_cause_text(gap->cause));
 }
 

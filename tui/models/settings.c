@@ -75,7 +75,7 @@ static bool *flag_of(struct session *session, const struct setting *setting)
 
 /* ---- values ---- */
 
-/* 10000 ns are "10us": as quantity_parse() and select_duration() read them. */
+/* 10000 ns are "10us": as format_number_parse() and select_duration() read them. */
 static void put_duration(char *out, uint64_t ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
@@ -170,7 +170,7 @@ static bool set_live(struct session *session, const char *value)
 {
 	double ns;
 
-	if (quantity_parse(value, &ns) || !(ns >= SESSION_LIVE_MS * 1e6 && ns <= 3600e9))
+	if (format_number_parse(value, &ns) || !(ns >= SESSION_LIVE_MS * 1e6 && ns <= 3600e9))
 		return false;
 	session->looks.live_ms = (unsigned)(ns / 1e6);
 	return true;

@@ -58,13 +58,13 @@ static void draw_head(const struct session *session, struct grid *grid, int row,
 	const struct session *of, uint64_t zero_ns)
 {
 	const struct compare *compare = session->compare;
-	char name[LABEL_BYTES], time[QUANTITY_BYTES], text[LABEL_BYTES + 256];
+	char name[LABEL_BYTES], time[FORMAT_NUMBER_BYTES], text[LABEL_BYTES + 256];
 	const char *at = compare->align == COMPARE_MARKS  ? compare->mark
 			 : compare->align == COMPARE_SPAN ? "span"
 							  : "begin";
 
 	label_stream(name, compare_base_name(of->run), 32, grid->is_ascii);
-	quantity_time(time, (int64_t)(zero_ns - run_origin_ns(of->run)), 1000000);
+	format_number_time(time, (int64_t)(zero_ns - run_origin_ns(of->run)), 1000000);
 	snprintf(text, sizeof(text), "%c %s   %s = %s", letter, name, at, time);
 	grid_text(grid, row, 0, session->layout.label + session->layout.cells, text, GRID_HEADING);
 }
@@ -202,14 +202,15 @@ static void put_side(struct session *session, char *out, bool is_there)
 	const struct frame_line *line;
 	struct cell cell;
 	struct cell_share share;
-	char name[LABEL_BYTES], part[QUANTITY_BYTES];
+	char name[LABEL_BYTES], part[FORMAT_NUMBER_BYTES];
 
 	strcpy(out, "-");
 	if (!is_there || !session_cell(session, &line, &cell))
 		return;
 	share = (struct cell_share){.state = (enum extent_state)cell.state, .function = cell.function};
 	session_share_name(session, name, &share, LABEL_CELL, session->layout.columns >= 100 ? 24 : 9);
-	quantity_share(part, cell.time_ns, frame_column_length(&session->frame, session_column(session)), 0);
+	format_number_share(
+		part, cell.time_ns, frame_column_length(&session->frame, session_column(session)), 0);
 	snprintf(out, COMPARE_PART, "%.80s %s", name, part);
 }
 
@@ -217,7 +218,7 @@ static bool compare_status(struct session *session, char *out, size_t size_bytes
 {
 	static const char *const sides[] = {"", "  keys: A", "  keys: B"};
 	struct compare *compare = session->compare;
-	char a[COMPARE_PART], b[COMPARE_PART], shift[QUANTITY_BYTES];
+	char a[COMPARE_PART], b[COMPARE_PART], shift[FORMAT_NUMBER_BYTES];
 	const struct compare_pair *pair;
 
 	if (compare->line >= compare->pair_count)
@@ -226,7 +227,8 @@ static bool compare_status(struct session *session, char *out, size_t size_bytes
 	put_side(session, a, pair->a != UINT32_MAX);
 	put_side(compare->other, b,
 		pair->b != UINT32_MAX && !compare->is_apart && session_column(session) >= compare->skip);
-	quantity_short(shift, (uint64_t)(compare->shift_ns < 0 ? -compare->shift_ns : compare->shift_ns));
+	format_number_short(
+		shift, (uint64_t)(compare->shift_ns < 0 ? -compare->shift_ns : compare->shift_ns));
 	snprintf(out, size_bytes, "A %s  B %s  shift %s%s%s", a, b, compare->shift_ns < 0 ? "-" : "",
 		compare->shift_ns ? shift : "0", sides[compare->side]);
 	return true;

@@ -176,7 +176,7 @@ static const char *sum_name(struct session *session, const struct depth_sum *sum
 }
 
 static void draw_sum(struct session *session, struct grid *grid, int row, const struct depth_sum *sum,
-	uint64_t window_ns, struct quantity_unit unit)
+	uint64_t window_ns, struct format_number_unit unit)
 {
 	uint64_t hash = sum->function == UINT32_MAX ? 0 : run_function(session->run, sum->function)->hash;
 	const uint64_t times[] = {sum->inclusive_ns, sum->exclusive_ns, 0, 0, sum->longest_ns};
@@ -189,11 +189,11 @@ static void draw_sum(struct session *session, struct grid *grid, int row, const 
 	grid_text(grid, row, 4, DEPTH_TABLE_KEY, sum_name(session, sum, text, grid->is_ascii), GRID_TEXT);
 	for (int i = 0; i < 5; i++) {
 		if (i == 2)
-			quantity_share(text, sum->inclusive_ns, window_ns, 1);
+			format_number_share(text, sum->inclusive_ns, window_ns, 1);
 		else if (i == 3)
 			snprintf(text, sizeof(text), "%u", sum->runs);
 		else
-			quantity_in(text, times[i], unit);
+			format_number_in(text, times[i], unit);
 		if (ends[i] <= grid->columns)
 			grid_text_right(grid, row, ends[i] - 12, 12, text, GRID_TEXT);
 	}
@@ -208,7 +208,7 @@ static void draw_leaves(struct session *session, struct grid *grid, int row, con
 	} leaves[64];
 	uint64_t total_ns = 0;
 	size_t count = 0, i;
-	char text[LABEL_BYTES], name[LABEL_BYTES], share[QUANTITY_BYTES];
+	char text[LABEL_BYTES], name[LABEL_BYTES], share[FORMAT_NUMBER_BYTES];
 	const struct frame_line *cell_line;
 	struct cell cell;
 	int at;
@@ -243,7 +243,7 @@ static void draw_leaves(struct session *session, struct grid *grid, int row, con
 			break;
 		label_fit(name, run_function(session->run, leaves[best].function)->name, 24, LABEL_STACK,
 			grid->is_ascii);
-		quantity_share(share, leaves[best].time_ns, total_ns, 0);
+		format_number_share(share, leaves[best].time_ns, total_ns, 0);
 		snprintf(text, sizeof(text), "%.*s %s", 200, name, share);
 		if (at + text_cells(text) > grid->columns)
 			break;
@@ -259,14 +259,14 @@ static void draw_table(
 	static const int ends[] = {50, 62, 71, 81, 92};
 	uint64_t window_ns = session->frame.end_ns - session->frame.begin_ns, sum_ns = 0;
 	struct depth_sum *sums;
-	struct quantity_unit unit;
-	char text[160], all[QUANTITY_BYTES];
+	struct format_number_unit unit;
+	char text[160], all[FORMAT_NUMBER_BYTES];
 	int row = area.row, end = area.row + area.rows;
 	size_t count;
 
 	if (depth_add_up(&sums, &count, &session->frame, line))
 		return;
-	unit = quantity_unit_for(count ? sums[0].inclusive_ns : 0);
+	unit = format_number_unit_for(count ? sums[0].inclusive_ns : 0);
 	snprintf(text, sizeof(text), "path at depth %u (or a state)", session->state.depth);
 	grid_text(grid, row, 4, DEPTH_TABLE_KEY, text, GRID_HEADING);
 	for (int i = 0; i < 5; i++)
@@ -278,7 +278,7 @@ static void draw_table(
 		if (row < end - 3)
 			draw_sum(session, grid, row++, &sums[i], window_ns, unit);
 	}
-	quantity_in(all, sum_ns, unit);
+	format_number_in(all, sum_ns, unit);
 	snprintf(text, sizeof(text), "sum of all %zu lines = %s = the window", count, all);
 	if (row < end)
 		grid_text(grid, row++, 4, grid->columns - 4, text, GRID_GREY);

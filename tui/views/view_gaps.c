@@ -37,12 +37,12 @@ static void draw_gap(
 {
 	uint32_t node = rows_node_of(&session->rows, gap->stream), function = UINT32_MAX;
 	int queue = queue_cells(grid), code = GAPS_QUEUE + queue + 10;
-	char text[LABEL_BYTES], name[LABEL_BYTES], time[QUANTITY_BYTES];
+	char text[LABEL_BYTES], name[LABEL_BYTES], time[FORMAT_NUMBER_BYTES];
 	bool is_shorter;
 
 	snprintf(text, sizeof(text), "%zu", number + 1);
 	grid_text_right(grid, row, 1, 4, text, GRID_GREY);
-	quantity_short(text, gap->end_ns - gap->begin_ns);
+	format_number_short(text, gap->end_ns - gap->begin_ns);
 	grid_text_right(grid, row, 5, 11, text, GRID_TEXT);
 	ruler_time(time, gap->begin_ns, 100000, session->zero);
 	grid_text(grid, row, 18, 14, time, GRID_TEXT);
@@ -123,7 +123,7 @@ static void draw_sizes(const struct blame_page *page, struct grid *grid, int row
 		snprintf(text, sizeof(text), "%llu gap%s", (unsigned long long)decades[i].count,
 			decades[i].count == 1 ? " " : "s");
 		grid_text_right(grid, row, 14, 14, text, GRID_TEXT);
-		quantity_short(text, decades[i].time_ns);
+		format_number_short(text, decades[i].time_ns);
 		grid_text_right(grid, row, 28, 12, text, GRID_TEXT);
 		for (int k = 0; k < filled; k++)
 			grid_put(grid, row, 42 + k, grid->is_ascii ? '*' : 0x2588, GRID_HEADING);
@@ -188,15 +188,15 @@ static bool gaps_act(struct session *session, enum keys_action action)
 static void gaps_title(struct session *session, char *out, size_t size_bytes)
 {
 	struct blame_page *page = blame_page_of(session);
-	char least[QUANTITY_BYTES], idle[QUANTITY_BYTES];
+	char least[FORMAT_NUMBER_BYTES], idle[FORMAT_NUMBER_BYTES];
 	size_t count = 0;
 
 	out[0] = '\0';
 	if (!page || !page->gaps)
 		return;
 	gaps_list(page->gaps, &count);
-	quantity_short(least, page->min_ns);
-	quantity_short(idle, page->idle.idle_ns);
+	format_number_short(least, page->min_ns);
+	format_number_short(idle, page->idle.idle_ns);
 	snprintf(out, size_bytes, "GPU gaps >= %s: %zu of %s idle", least, count, idle);
 }
 

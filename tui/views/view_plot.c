@@ -44,9 +44,9 @@ static void put_value(const struct profile_page *page, char *out, double value)
 	if (isnan(value))
 		strcpy(out, "-");
 	else if (page->plot->is_time && value >= 0)
-		quantity_short(out, (uint64_t)value);
+		format_number_short(out, (uint64_t)value);
 	else
-		snprintf(out, QUANTITY_BYTES, "%.4g", value);
+		snprintf(out, FORMAT_NUMBER_BYTES, "%.4g", value);
 }
 
 /* ---- columns ---- */
@@ -90,7 +90,7 @@ static double column_value(const struct plot *plot, uint32_t from, uint32_t unti
 static void draw_axis(
 	const struct profile_page *page, struct grid *grid, const struct grid_area *area, double most)
 {
-	char text[QUANTITY_BYTES];
+	char text[FORMAT_NUMBER_BYTES];
 
 	for (int part = 0; part <= 2; part++) {
 		int row = area->row + (area->rows - 1) * part / 2;
@@ -148,7 +148,7 @@ static void draw_histogram(
 	int bins = area.rows < PLOT_BINS ? area.rows : PLOT_BINS, room = area.columns - 46;
 	uint32_t counts[PLOT_BINS] = {0}, most = 0;
 	double step = bins > 0 ? (e->most - e->least) / bins : 0;
-	char low[QUANTITY_BYTES], high[QUANTITY_BYTES], text[128];
+	char low[FORMAT_NUMBER_BYTES], high[FORMAT_NUMBER_BYTES], text[128];
 
 	if (!(step > 0))
 		bins = bins > 1 ? 1 : bins;
@@ -181,7 +181,7 @@ static void draw_head(const struct profile_page *page, struct grid *grid, const 
 	static const char *const kinds[] = {"by stream", "sorted", "histogram"};
 	const struct plot *plot = page->plot;
 	char name[LABEL_BYTES], text[LABEL_BYTES + 512];
-	char least[QUANTITY_BYTES], mean[QUANTITY_BYTES], most[QUANTITY_BYTES];
+	char least[FORMAT_NUMBER_BYTES], mean[FORMAT_NUMBER_BYTES], most[FORMAT_NUMBER_BYTES];
 	int at = 1;
 
 	for (int kind = 0; kind < PLOT_KINDS; kind++) {
@@ -224,7 +224,7 @@ void plot_draw(struct session *session, struct profile_page *page, struct grid *
 void plot_status(const struct session *session, const struct profile_page *page, char *out, size_t size_bytes)
 {
 	const struct plot *plot = page->plot;
-	char value[QUANTITY_BYTES];
+	char value[FORMAT_NUMBER_BYTES];
 	uint32_t at;
 
 	if (plot->cursor >= plot->count) {

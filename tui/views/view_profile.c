@@ -118,7 +118,7 @@ static void draw_value(const struct outline *outline, struct grid *grid, int row
 	double value = outline_value(outline, profile_row, column);
 	/* exclusive values are shares of the same whole as inclusive ones */
 	double root = outline_value(outline, 0, c->kind == OUTLINE_EXCLUSIVE ? column - 1 : column);
-	char text[QUANTITY_BYTES + 1];
+	char text[FORMAT_NUMBER_BYTES + 1];
 
 	if (isnan(value) || value == 0)
 		return;
@@ -128,7 +128,8 @@ static void draw_value(const struct outline *outline, struct grid *grid, int row
 		/* differences stand in the unit of what they are of */
 		double whole = c->has_percent ? root : outline_value(outline, 0, 0);
 		text[0] = '-';
-		quantity_in(text + (value < 0), (uint64_t)fabs(value), quantity_unit_for((uint64_t)whole));
+		format_number_in(
+			text + (value < 0), (uint64_t)fabs(value), format_number_unit_for((uint64_t)whole));
 	} else if (c->is_bytes) {
 		text[0] = '-';
 		report_human_size(text + (value < 0), (uint64_t)fabs(value));
@@ -265,8 +266,8 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 {
 	struct profile_page *page = profile_page_of(session);
 	uint32_t at = page ? outline_find_hash(&page->outline, page->cursor) : UINT32_MAX;
-	char name[LABEL_BYTES], place[LABEL_BYTES] = "", value[QUANTITY_BYTES] = "",
-				share[QUANTITY_BYTES] = "";
+	char name[LABEL_BYTES], place[LABEL_BYTES] = "", value[FORMAT_NUMBER_BYTES] = "",
+				share[FORMAT_NUMBER_BYTES] = "";
 	const struct profile_row *row;
 	double number, root;
 
@@ -289,8 +290,8 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 							      OUTLINE_EXCLUSIVE))
 		       : 0;
 	if (page->outline.columns[page->outline.sort].is_time && number > 0) {
-		quantity_short(value, (uint64_t)number);
-		quantity_share(share, (uint64_t)number, (uint64_t)root, 1);
+		format_number_short(value, (uint64_t)number);
+		format_number_share(share, (uint64_t)number, (uint64_t)root, 1);
 	}
 	snprintf(out, size_bytes, "%.200s  %.200s  %s %s", name, place, value, share);
 	return true;

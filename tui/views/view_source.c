@@ -141,7 +141,7 @@ static void put_line(char *out, const char *line, size_t size_bytes, bool is_asc
 }
 
 static void draw_line(const struct source *source, struct grid *grid, int row, int columns, uint32_t line,
-	bool is_cursor, struct quantity_unit unit)
+	bool is_cursor, struct format_number_unit unit)
 {
 	char text[LABEL_BYTES];
 	size_t size;
@@ -158,10 +158,10 @@ static void draw_line(const struct source *source, struct grid *grid, int row, i
 	}
 	if (!numbers || !source->inclusive_ns || !source->exclusive_ns)
 		return;
-	quantity_in(text, source->inclusive_ns[line], unit);
+	format_number_in(text, source->inclusive_ns[line], unit);
 	if (source->inclusive_ns[line])
 		grid_text_right(grid, row, columns - numbers, 12, text, GRID_TEXT);
-	quantity_in(text, source->exclusive_ns[line], unit);
+	format_number_in(text, source->exclusive_ns[line], unit);
 	if (source->exclusive_ns[line])
 		grid_text_right(grid, row, columns - numbers + 12, 12, text, GRID_TEXT);
 }
@@ -200,7 +200,7 @@ static void draw_text(
 		most_ns = source->inclusive_ns[line] > most_ns ? source->inclusive_ns[line] : most_ns;
 	for (uint32_t i = 0; i < room && first + i <= source->file.line_count; i++)
 		draw_line(source, grid, area.row + 1 + (int)i, area.columns, first + i,
-			first + i == spot->line, quantity_unit_for(most_ns));
+			first + i == spot->line, format_number_unit_for(most_ns));
 }
 
 void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile)

@@ -246,13 +246,13 @@ static int draw_frames(struct session *session, struct grid *grid, const struct 
 static int draw_also(struct session *session, struct grid *grid, const struct grid_area *area, int row,
 	int end, const struct stack *stack)
 {
-	char share[QUANTITY_BYTES], name[LABEL_BYTES];
+	char share[FORMAT_NUMBER_BYTES], name[LABEL_BYTES];
 
 	if (stack->share_count < 2 || row + 1 >= end)
 		return row;
 	grid_text(grid, row++, area->column, area->columns, "also in this cell:", GRID_GREY);
 	for (size_t i = 1; i < stack->share_count && i <= STACK_ALSO && row < end; i++) {
-		quantity_share(share, stack->shares[i].time_ns, stack->column_ns, 0);
+		format_number_share(share, stack->shares[i].time_ns, stack->column_ns, 0);
 		grid_text_right(grid, row, area->column, 6, share, GRID_TEXT);
 		session_share_name(session, name, &stack->shares[i], LABEL_STACK, area->columns - 8);
 		grid_text(grid, row++, area->column + 8, area->columns - 8, name, GRID_TEXT);
@@ -288,7 +288,8 @@ static bool is_small(const struct grid_area *area)
 static void draw_head(
 	struct session *session, struct grid *grid, const struct grid_area *area, const struct stack *stack)
 {
-	char label[LABEL_BYTES], time[QUANTITY_BYTES], share[QUANTITY_BYTES], text[LABEL_BYTES + 128];
+	char label[LABEL_BYTES], time[FORMAT_NUMBER_BYTES], share[FORMAT_NUMBER_BYTES],
+		text[LABEL_BYTES + 128];
 	uint32_t column = session_column(session);
 
 	int at = area->column + 13;
@@ -301,7 +302,7 @@ static void draw_head(
 	at = grid_text(grid, area->row, at, area->columns - 13, label, GRID_TEXT);
 	ruler_time(time, session_cursor_ns(session), frame_column_length(&session->frame, column),
 		session->zero);
-	quantity_share(share, stack->share_count ? stack->shares[0].time_ns : 0, stack->column_ns, 0);
+	format_number_share(share, stack->share_count ? stack->shares[0].time_ns : 0, stack->column_ns, 0);
 	snprintf(text, sizeof(text), stack->share_count ? "at %s  %s of this cell" : "at %s", time, share);
 	if (is_small(area))
 		grid_text(grid, area->row, at + 2, area->column + area->columns - at - 2, text, GRID_TEXT);

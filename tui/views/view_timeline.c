@@ -185,7 +185,7 @@ void view_timeline_ruler(struct session *session, struct grid *grid)
 /* Blank is never an answer: why there is nothing, and where the nearest records are. */
 static void draw_nothing(struct session *session, struct grid *grid, int row, int end)
 {
-	char distance[QUANTITY_BYTES], text[160];
+	char distance[FORMAT_NUMBER_BYTES], text[160];
 	uint64_t time_ns;
 	uint32_t stream;
 	int at = session->layout.label;
@@ -197,8 +197,8 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 		for (int is_back = 1; is_back >= 0; is_back--) {
 			if (!seek_records(session, stream, is_back, &time_ns))
 				continue;
-			quantity_short(distance, is_back ? session->frame.begin_ns - time_ns
-							 : time_ns - session->frame.end_ns);
+			format_number_short(distance, is_back ? session->frame.begin_ns - time_ns
+							      : time_ns - session->frame.end_ns);
 			snprintf(text, sizeof(text), "nearest records of this stream: %s to the %s", distance,
 				is_back ? "left" : "right");
 			grid_text(grid, row++, at, grid->columns - at, text, GRID_TEXT);
