@@ -12,20 +12,20 @@
 #include "tui/app/status_bars.h"
 #include "tui/models/config.h"
 
-#define SAVED_NAME 128
+#define SAVED_VIEWS_NAME 128
 
 static bool is_name(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-	return name[0] && name[0] != '.' && strlen(name) < SAVED_NAME &&
+	return name[0] && name[0] != '.' && strlen(name) < SAVED_VIEWS_NAME &&
 	       strspn(name, letters) == strlen(name);
 }
 
 /* False after saying why. */
 static bool put_path(struct session *session, char *path, const char *name, bool makes_parents)
 {
-	char file[SAVED_NAME + sizeof("views/")];
+	char file[SAVED_VIEWS_NAME + sizeof("views/")];
 
 	if (!is_name(name)) {
 		session_say(session, "a view's name is made of letters, digits, '.', '_' and '-'");
@@ -45,7 +45,7 @@ static void put_run(const struct session *session, char *out, size_t size_bytes)
 		(unsigned long long)run_wall_ns(session->run));
 }
 
-void saved_write(struct session *session, const char *name)
+void saved_views_write(struct session *session, const char *name)
 {
 	const struct state *state = &session->state;
 	uint64_t origin_ns = run_origin_ns(session->run);
@@ -126,7 +126,7 @@ static void go_to_place(struct session *session, const struct saved *saved)
 			session->state.node = rows_node_of(&session->rows, i);
 }
 
-void saved_load(struct session *session, const char *name)
+void saved_views_load(struct session *session, const char *name)
 {
 	struct saved saved = {0};
 	char path[CONFIG_PATH], line[1024];

@@ -11,7 +11,7 @@
 
 /* Names are letters, digits, '.', '_' and '-', not beginning with '.'. Both say what they did, or what is
  * wrong. */
-void saved_write(struct session *session, const char *name);
-void saved_load(struct session *session, const char *name);
+void saved_views_write(struct session *session, const char *name);
+void saved_views_load(struct session *session, const char *name);
 
 #endif

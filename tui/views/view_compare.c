@@ -82,7 +82,7 @@ static void put_label(char *out, const struct rows *rows, uint32_t node, int roo
 	label_stream(out, text_cells(label) <= room ? label : rows_short_label(rows, node), room, is_ascii);
 }
 
-static void draw_row(const struct runs_place *place, uint32_t stream)
+static void draw_row(const struct cell_runs_place *place, uint32_t stream)
 {
 	struct session *of = place->session;
 	const struct frame_line *line = frame_line(&of->frame, stream);
@@ -99,7 +99,7 @@ static void draw_row(const struct runs_place *place, uint32_t stream)
 			row[i] = frame_cell(&of->frame, line, i);
 	}
 	if (row)
-		runs_draw(place, row, count);
+		cell_runs_draw(place, row, count);
 	free(row);
 }
 
@@ -114,7 +114,7 @@ static void draw_half(struct session *session, struct grid *grid, int row, bool 
 		column += (int)compare->skip * wide;
 	for (uint32_t i = compare->top; i < compare->pair_count && i < compare->top + compare->room; i++) {
 		uint32_t stream = is_b ? compare->pairs[i].b : compare->pairs[i].a;
-		struct runs_place place = {
+		struct cell_runs_place place = {
 			of, grid, row + (int)(i - compare->top), column, i == compare->line, wide};
 
 		if (stream != UINT32_MAX && !(is_b && compare->is_apart))

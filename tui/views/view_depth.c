@@ -18,21 +18,22 @@
 
 /* ---- levels ---- */
 
-static struct runs_place place_at(struct session *session, struct grid *grid, int row)
+static struct cell_runs_place place_at(struct session *session, struct grid *grid, int row)
 {
-	return (struct runs_place){session, grid, row, session->layout.label, false, session->cells_wide};
+	return (struct cell_runs_place){
+		session, grid, row, session->layout.label, false, session->cells_wide};
 }
 
 static void draw_level(struct session *session, struct grid *grid, int row,
 	const struct depth_picture *picture, uint32_t level)
 {
-	struct runs_place place = place_at(session, grid, row);
+	struct cell_runs_place place = place_at(session, grid, row);
 	uint32_t depth = level + 1;
 	char label[32];
 
 	snprintf(label, sizeof(label), session->layout.label >= 12 ? "depth %u" : "%u", depth);
 	grid_text(grid, row, 2, session->layout.label - 3, label, GRID_TEXT);
-	runs_draw(&place, depth_row(picture, level), picture->columns);
+	cell_runs_draw(&place, depth_row(picture, level), picture->columns);
 	if (depth != session->state.depth)
 		return;
 	grid_put(grid, row, 0, '>', GRID_HEADING);
@@ -116,7 +117,7 @@ static void draw_pane(struct session *session, struct grid *grid, struct grid_ar
 static void draw_row(struct session *session, struct grid *grid, int row, const char *name, uint32_t stream)
 {
 	const struct frame_line *line = frame_line(&session->frame, stream);
-	struct runs_place place = place_at(session, grid, row);
+	struct cell_runs_place place = place_at(session, grid, row);
 	uint32_t count = session->frame.columns.count;
 	struct cell *cells = calloc((size_t)count + 1, sizeof(*cells));
 	char label[LABEL_BYTES];
@@ -126,7 +127,7 @@ static void draw_row(struct session *session, struct grid *grid, int row, const 
 	if (cells && line) {
 		for (uint32_t i = 0; i < count; i++)
 			cells[i] = frame_cell(&session->frame, line, i);
-		runs_draw(&place, cells, count);
+		cell_runs_draw(&place, cells, count);
 	}
 	free(cells);
 	label_stream(label, name, session->layout.label - 3, grid->is_ascii);

@@ -20,7 +20,7 @@ static bool is_live_tail(const struct session *session, uint32_t column)
 
 /* ---- one row ---- */
 
-static void draw_stream(const struct runs_place *place, uint32_t stream, struct cell *row)
+static void draw_stream(const struct cell_runs_place *place, uint32_t stream, struct cell *row)
 {
 	struct session *session = place->session;
 	const struct frame_line *line = frame_line(&session->frame, stream);
@@ -37,10 +37,10 @@ static void draw_stream(const struct runs_place *place, uint32_t stream, struct 
 		if (line && !is_live_tail(session, i))
 			row[i] = frame_cell(&session->frame, line, i);
 	}
-	runs_draw(place, row, count);
+	cell_runs_draw(place, row, count);
 }
 
-static void draw_group(const struct runs_place *place, uint32_t node)
+static void draw_group(const struct cell_runs_place *place, uint32_t node)
 {
 	struct session *session = place->session;
 	const float *shares = group_busy_of(&session->frame, &session->rows, node);
@@ -51,9 +51,9 @@ static void draw_group(const struct runs_place *place, uint32_t node)
 		if (shares && shares[i] > 0 && eighths == 0)
 			eighths = 1;
 		if (!shares || is_live_tail(session, i))
-			runs_put(place, i, ':', GRID_GREY);
+			cell_runs_put(place, i, ':', GRID_GREY);
 		else if (eighths)
-			runs_put(place, i, 0x2580u + (uint32_t)eighths, GRID_TEXT);
+			cell_runs_put(place, i, 0x2580u + (uint32_t)eighths, GRID_TEXT);
 	}
 }
 
@@ -101,7 +101,7 @@ static char row_mark(struct session *session, uint32_t node)
 	return n->is_pinned ? '+' : n->is_match ? '*' : ' ';
 }
 
-static void draw_marks(const struct runs_place *place, int column, char mark)
+static void draw_marks(const struct cell_runs_place *place, int column, char mark)
 {
 	enum grid_style style = mark == '!' ? GRID_ERROR : mark == '?' ? GRID_GREY : GRID_HEADING;
 
@@ -111,7 +111,7 @@ static void draw_marks(const struct runs_place *place, int column, char mark)
 		grid_put(place->grid, place->row, column + (mark == '!' && column == 0), '>', GRID_HEADING);
 }
 
-static void draw_label(const struct runs_place *place, uint32_t node, int width)
+static void draw_label(const struct cell_runs_place *place, uint32_t node, int width)
 {
 	const struct rows *rows = &place->session->rows;
 	const struct rows_node *n = &rows->nodes[node];
@@ -154,7 +154,7 @@ static void draw_more(struct session *session, struct grid *grid, int row, uint3
 }
 
 /* The range between v and the cursor is underlined in the cursor's row. */
-static void mark_cursor(const struct runs_place *place)
+static void mark_cursor(const struct cell_runs_place *place)
 {
 	const struct session *session = place->session;
 	uint32_t cursor = session_column(session), other;
@@ -228,7 +228,7 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 
 	for (uint32_t i = 0; row && i < count; i++) {
 		uint32_t node = session->rows.shown[top + i];
-		struct runs_place place = {session, grid, area.row + (int)i, session->layout.label,
+		struct cell_runs_place place = {session, grid, area.row + (int)i, session->layout.label,
 			top + i == cursor, session->cells_wide};
 
 		draw_label(&place, node, session->layout.label);
