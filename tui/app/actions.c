@@ -119,26 +119,26 @@ static bool act_seek(struct session *session, enum keys_action action)
 	switch (action) {
 	case KEYS_DO_SPAN_BACK:
 	case KEYS_DO_SPAN_NEXT:
-		seek_span(session, action == KEYS_DO_SPAN_BACK);
+		find_next_span(session, action == KEYS_DO_SPAN_BACK);
 		return true;
 	case KEYS_DO_GAP_BACK:
 	case KEYS_DO_GAP_NEXT:
-		seek_gap(session, action == KEYS_DO_GAP_BACK);
+		find_next_gap(session, action == KEYS_DO_GAP_BACK);
 		return true;
 	case KEYS_DO_GAP_LARGER:
 	case KEYS_DO_GAP_SMALLER:
-		seek_gap_by_size(session, action == KEYS_DO_GAP_SMALLER);
+		find_next_gap_by_size(session, action == KEYS_DO_GAP_SMALLER);
 		return true;
 	case KEYS_DO_BLIND_BACK:
 	case KEYS_DO_BLIND_NEXT:
-		seek_blind(session, action == KEYS_DO_BLIND_BACK);
+		find_next_blind(session, action == KEYS_DO_BLIND_BACK);
 		return true;
 	case KEYS_DO_FIT:
-		seek_fit(session);
+		find_next_fit(session);
 		return true;
 	case KEYS_DO_FIND_NEXT:
 	case KEYS_DO_FIND_BACK:
-		seek_find(session, action == KEYS_DO_FIND_BACK);
+		find_next_match(session, action == KEYS_DO_FIND_BACK);
 		return true;
 	default:
 		return false;

@@ -15,8 +15,8 @@
 #include "tui/screen/pattern.h"
 #include "tui/session/session.h"
 
-#define SEEK_BATCH 512
-#define SEEK_FIRST_NS 100000000u /* of the first window looked at */
+#define FIND_NEXT_BATCH 512
+#define FIND_NEXT_FIRST_NS 100000000u /* of the first window looked at */
 
 /* Neighbouring extents that are one thing to the question asked. */
 struct stretch {
@@ -96,7 +96,7 @@ static int add(struct stretches *list, const struct extent *extent, uint64_t key
 static int list_stretches(struct session *session, struct stretches *list, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, seek_key *key, const void *data, struct error *error)
 {
-	struct extent extents[SEEK_BATCH];
+	struct extent extents[FIND_NEXT_BATCH];
 	struct extent_walk *walk;
 	long count;
 	int result = extent_open(&walk, session->run, stream, begin_ns, end_ns, error);
@@ -104,7 +104,7 @@ static int list_stretches(struct session *session, struct stretches *list, uint3
 	list->count = 0;
 	if (result)
 		return result;
-	while ((count = extent_next(walk, extents, SEEK_BATCH, error)) > 0)
+	while ((count = extent_next(walk, extents, FIND_NEXT_BATCH, error)) > 0)
 		for (long i = 0; i < count && !result; i++)
 			result = add(list, &extents[i], key(session, &extents[i], data), error);
 	extent_close(walk);
@@ -120,7 +120,7 @@ static bool next_stretch(struct session *session, uint32_t stream, uint64_t from
 	struct error error;
 	bool is_found = false;
 
-	for (uint64_t span_ns = SEEK_FIRST_NS; !is_found; span_ns *= 2) {
+	for (uint64_t span_ns = FIND_NEXT_FIRST_NS; !is_found; span_ns *= 2) {
 		uint64_t begin_ns = from_ns, end_ns = from_ns;
 		if (is_back)
 			begin_ns = from_ns - limits.begin_ns > span_ns ? from_ns - span_ns : limits.begin_ns;
@@ -184,18 +184,18 @@ static void seek(struct session *session, bool is_back, seek_key *key, const cha
 	session_say(session, "%s: %s", what, length);
 }
 
-void seek_span(struct session *session, bool is_back)
+void find_next_span(struct session *session, bool is_back)
 {
 	seek(session, is_back, key_span, "span");
 }
 
-void seek_gap(struct session *session, bool is_back)
+void find_next_gap(struct session *session, bool is_back)
 {
 	seek(session, is_back, key_gap, "gap");
 }
 
 /* Where nothing is known, the way is to what is. */
-void seek_blind(struct session *session, bool is_back)
+void find_next_blind(struct session *session, bool is_back)
 {
 	struct extent extent;
 	struct error error;
@@ -209,7 +209,7 @@ void seek_blind(struct session *session, bool is_back)
 		seek(session, is_back, key_blind, "lost or unmonitored stretch");
 }
 
-bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns)
+bool find_next_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns)
 {
 	uint64_t from_ns = is_back ? session->frame.begin_ns : session->frame.end_ns - 1;
 	struct stretch found;
@@ -220,7 +220,7 @@ bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64
 	return true;
 }
 
-void seek_gap_by_size(struct session *session, bool is_smaller)
+void find_next_gap_by_size(struct session *session, bool is_smaller)
 {
 	const struct frame *frame = &session->frame;
 	struct stretches list = {0};
@@ -255,7 +255,7 @@ void seek_gap_by_size(struct session *session, bool is_smaller)
 }
 
 /* The window around the span under the cursor, with a tenth on both sides. */
-void seek_fit(struct session *session)
+void find_next_fit(struct session *session)
 {
 	struct state *state = &session->state;
 	struct state_limits limits = session_limits(session);
@@ -354,7 +354,7 @@ static bool find_in_time(struct session *session, const uint8_t *is_match, bool 
 	return false;
 }
 
-void seek_find(struct session *session, bool is_back)
+void find_next_match(struct session *session, bool is_back)
 {
 	struct pattern pattern;
 	uint8_t *is_match;

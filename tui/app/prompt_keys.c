@@ -138,7 +138,7 @@ static void finish(struct session *session)
 		else if (session->full == &view_both)
 			view_both_find(session, false);
 		else
-			seek_find(session, false);
+			find_next_match(session, false);
 		break;
 	case PROMPT_GOTO:
 		go_to(session, session->input);

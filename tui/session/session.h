@@ -222,14 +222,14 @@ void actions_do(struct session *session, enum keys_action action);
 /* goto_launch.c: from a GPU operation to its launch, and back. */
 void goto_launch_or_back(struct session *session);
 /* find_next.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
-void seek_span(struct session *session, bool is_back);
-void seek_gap(struct session *session, bool is_back);
-void seek_gap_by_size(struct session *session, bool is_smaller);
-void seek_blind(struct session *session, bool is_back);
-void seek_fit(struct session *session);
+void find_next_span(struct session *session, bool is_back);
+void find_next_gap(struct session *session, bool is_back);
+void find_next_gap_by_size(struct session *session, bool is_smaller);
+void find_next_blind(struct session *session, bool is_back);
+void find_next_fit(struct session *session);
 /* Where the nearest records of a stream outside the window are. */
-bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns);
-void seek_find(struct session *session, bool is_back);
+bool find_next_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns);
+void find_next_match(struct session *session, bool is_back);
 /* view_help.c: the help, from that heading on; NULL: its begin. Find: `/` in it. */
 void view_help_open(struct session *session, const char *heading);
 void view_help_find(struct session *session, bool is_back);

@@ -195,7 +195,7 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 	grid_text(grid, row++, at, grid->columns - at, "Nothing was recorded here.", GRID_TEXT);
 	if (session_stream(session, &stream)) {
 		for (int is_back = 1; is_back >= 0; is_back--) {
-			if (!seek_records(session, stream, is_back, &time_ns))
+			if (!find_next_records(session, stream, is_back, &time_ns))
 				continue;
 			format_number_short(distance, is_back ? session->frame.begin_ns - time_ns
 							      : time_ns - session->frame.end_ns);
