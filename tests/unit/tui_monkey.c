@@ -65,7 +65,7 @@ static void check_grid(const struct grid *grid)
 static void look(struct monkey *f)
 {
 	struct session *s = f->its.session;
-	struct state_limits limits = session_limits(s);
+	struct view_state_limits limits = session_limits(s);
 	struct error error = {0};
 
 	if (session_draw(s, &f->its.grid, dice(f, 4) ? 0 : 1, &error))

@@ -69,7 +69,7 @@ static void test_places(void **state)
 {
 	struct open_runs open;
 	struct fixture f;
-	struct state kept;
+	struct view_state kept;
 
 	(void)state;
 	open_desk(&f, &open);

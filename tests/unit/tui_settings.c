@@ -112,7 +112,7 @@ static void test_settings(void **state)
 
 static void test_saved(void **state)
 {
-	struct state kept;
+	struct view_state kept;
 	struct fixture f;
 
 	(void)state;

@@ -7,7 +7,7 @@
 
 static void set_depth(struct session *session, int by)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	uint32_t deepest = frame_deepest(&session->frame);
 
 	state->is_auto = state->is_auto_wanted = false;

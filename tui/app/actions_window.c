@@ -20,8 +20,8 @@ static int64_t columns_ns(const struct session *session, int64_t columns)
 /* By so many columns; at the window's edge the view jumps by a quarter. */
 static void move_columns(struct session *session, int by)
 {
-	struct state *state = &session->state;
-	struct state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
 	int64_t count = session->frame.columns.count, target = (int64_t)session_column(session) + by;
 	uint64_t cursor_ns = state->cursor_ns;
 	int64_t by_ns;
@@ -40,9 +40,9 @@ static void move_columns(struct session *session, int by)
 	if (by < 0)
 		state->is_following = false;
 	session_keep(session);
-	state_pan(state, limits, columns_ns(session, by < 0 ? -(count / 4) : count / 4));
+	view_state_pan(state, limits, columns_ns(session, by < 0 ? -(count / 4) : count / 4));
 	by_ns = columns_ns(session, by);
-	state_go(state, limits,
+	view_state_go(state, limits,
 		by_ns < 0 && (uint64_t)-by_ns > cursor_ns ? limits.begin_ns : cursor_ns + (uint64_t)by_ns);
 }
 
@@ -118,18 +118,18 @@ static void pan(struct session *session, int quarters)
 	session_keep(session);
 	if (quarters == 4 || quarters == -4)
 		columns = quarters / 4 * (int64_t)count;
-	state_pan(&session->state, session_limits(session), columns_ns(session, columns));
+	view_state_pan(&session->state, session_limits(session), columns_ns(session, columns));
 }
 
 static void zoom(struct session *session, double factor)
 {
 	session_keep(session);
-	state_zoom(&session->state, session_limits(session), factor);
+	view_state_zoom(&session->state, session_limits(session), factor);
 }
 
 static void zoom_range(struct session *session)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	uint64_t from, until;
 	uint32_t column;
 
@@ -147,12 +147,12 @@ static void zoom_range(struct session *session)
 		until = frame_column_ns(
 			&session->frame, frame_column_at(&session->frame, state->range_ns) + 1);
 	state->has_range = false;
-	state_set_window(state, session_limits(session), from, until - from);
+	view_state_set_window(state, session_limits(session), from, until - from);
 }
 
 static void toggle_range(struct session *session)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 
 	if (state->has_range) {
 		state->has_range = false;
@@ -165,8 +165,8 @@ static void toggle_range(struct session *session)
 
 static void follow(struct session *session)
 {
-	struct state *state = &session->state;
-	struct state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
 	uint64_t span_ns = state->end_ns - state->begin_ns;
 
 	if (!session->is_live) {
@@ -175,7 +175,7 @@ static void follow(struct session *session)
 	}
 	state->is_following = !state->is_following;
 	if (state->is_following)
-		state_set_window(
+		view_state_set_window(
 			state, limits, limits.end_ns > span_ns ? limits.end_ns - span_ns : 0, span_ns);
 }
 
@@ -260,7 +260,7 @@ bool actions_window(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_WHOLE_RUN:
 		session_keep(session);
-		state_whole(&session->state, session_limits(session));
+		view_state_whole(&session->state, session_limits(session));
 		return true;
 	case KEYS_DO_RANGE:
 		toggle_range(session);

@@ -115,7 +115,7 @@ static int list_stretches(struct session *session, struct stretches *list, uint3
 static bool next_stretch(struct session *session, uint32_t stream, uint64_t from_ns, bool is_back,
 	seek_key *key, const void *data, struct stretch *found)
 {
-	struct state_limits limits = session_limits(session);
+	struct view_state_limits limits = session_limits(session);
 	struct stretches list = {0};
 	struct error error;
 	bool is_found = false;
@@ -152,7 +152,7 @@ static bool next_stretch(struct session *session, uint32_t stream, uint64_t from
 static void go(struct session *session, uint64_t time_ns)
 {
 	session_keep(session);
-	state_go(&session->state, session_limits(session), time_ns);
+	view_state_go(&session->state, session_limits(session), time_ns);
 }
 
 /* The stream of the cursor's row; false, and said: it is a group. */
@@ -257,8 +257,8 @@ void find_next_gap_by_size(struct session *session, bool is_smaller)
 /* The window around the span under the cursor, with a tenth on both sides. */
 void find_next_fit(struct session *session)
 {
-	struct state *state = &session->state;
-	struct state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
 	uint64_t from_ns = state->cursor_ns, margin_ns;
 	struct stretch before, after;
 	uint64_t begin_ns = limits.begin_ns, end_ns = limits.end_ns;
@@ -272,7 +272,7 @@ void find_next_fit(struct session *session)
 		end_ns = after.begin_ns;
 	session_keep(session);
 	margin_ns = (end_ns - begin_ns) / 10;
-	state_set_window(state, limits, begin_ns > margin_ns ? begin_ns - margin_ns : 0,
+	view_state_set_window(state, limits, begin_ns > margin_ns ? begin_ns - margin_ns : 0,
 		end_ns - begin_ns + 2 * margin_ns);
 }
 
@@ -348,7 +348,7 @@ static bool find_in_time(struct session *session, const uint8_t *is_match, bool 
 			continue;
 		session_keep(session);
 		session->state.node = session->rows.shown[at];
-		state_go(&session->state, session_limits(session), found.begin_ns);
+		view_state_go(&session->state, session_limits(session), found.begin_ns);
 		return true;
 	}
 	return false;

@@ -69,7 +69,7 @@ static void go_to(
 	if (node != UINT32_MAX)
 		session->state.node = node;
 	session->state.is_following = false;
-	state_go(&session->state, session_limits(session), to->begin_ns);
+	view_state_go(&session->state, session_limits(session), to->begin_ns);
 	format_number_short(delay, delay_ns);
 	session_say(session, "%s %s %s   Enter or u goes back", is_launch ? "launched here," : "runs here,",
 		delay, is_launch ? "before it began" : "after its launch");

@@ -70,7 +70,7 @@ static void click_minimap(struct session *session, const struct mouse_event *eve
 	at_ns = minimap_column_ns(minimap, (uint32_t)at);
 	session_keep(session);
 	session->state.is_following = false;
-	state_set_window(&session->state, session_limits(session),
+	view_state_set_window(&session->state, session_limits(session),
 		at_ns > span_ns / 2 ? at_ns - span_ns / 2 : 0, span_ns);
 }
 

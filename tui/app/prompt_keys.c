@@ -44,7 +44,7 @@ void prompt_draw(const struct session *session, struct grid *grid, int row)
 
 static void go_to(struct session *session, const char *text)
 {
-	struct state_limits limits = session_limits(session);
+	struct view_state_limits limits = session_limits(session);
 	char range[SESSION_TEXT + 8], *end;
 	struct select *select;
 	double percent;
@@ -54,7 +54,7 @@ static void go_to(struct session *session, const char *text)
 	percent = strtod(text, &end);
 	if (end != text && strcmp(end, "%") == 0 && percent >= 0 && percent <= 100) {
 		session_keep(session);
-		state_go(&session->state, limits,
+		view_state_go(&session->state, limits,
 			limits.begin_ns +
 				(uint64_t)((double)(limits.end_ns - limits.begin_ns) * percent / 100));
 		return;
@@ -64,7 +64,7 @@ static void go_to(struct session *session, const char *text)
 	if (!select)
 		return;
 	session_keep(session);
-	state_go(&session->state, limits, select_begin_ns(select));
+	view_state_go(&session->state, limits, select_begin_ns(select));
 	select_free(select);
 }
 
@@ -91,7 +91,7 @@ static void take_mark(struct session *session, uint32_t key, bool is_go)
 		session_say(session, "mark %c is not set", (char)key);
 	} else {
 		session_keep(session);
-		state_go(&session->state, session_limits(session), *mark);
+		view_state_go(&session->state, session_limits(session), *mark);
 	}
 }
 

@@ -47,7 +47,7 @@ static void put_run(const struct session *session, char *out, size_t size_bytes)
 
 void saved_views_write(struct session *session, const char *name)
 {
-	const struct state *state = &session->state;
+	const struct view_state *state = &session->state;
 	uint64_t origin_ns = run_origin_ns(session->run);
 	char path[CONFIG_PATH], id[64];
 	uint32_t stream;
@@ -113,13 +113,13 @@ static void take_line(const struct session *session, struct saved *saved, char *
 static void go_to_place(struct session *session, const struct saved *saved)
 {
 	uint64_t origin_ns = run_origin_ns(session->run);
-	struct state_limits limits = session_limits(session);
+	struct view_state_limits limits = session_limits(session);
 
 	session->state.is_following = false;
 	if (saved->end_ns > saved->begin_ns)
-		state_set_window(&session->state, limits, origin_ns + (uint64_t)saved->begin_ns,
+		view_state_set_window(&session->state, limits, origin_ns + (uint64_t)saved->begin_ns,
 			(uint64_t)saved->end_ns - (uint64_t)saved->begin_ns);
-	state_go(&session->state, limits, origin_ns + (uint64_t)saved->cursor_ns);
+	view_state_go(&session->state, limits, origin_ns + (uint64_t)saved->cursor_ns);
 	for (uint32_t i = 0; i < run_stream_count(session->run); i++)
 		if (strcmp(run_stream(session->run, i)->text, saved->stream) == 0 &&
 			rows_node_of(&session->rows, i) != UINT32_MAX)

@@ -38,7 +38,7 @@ static void keep_cursor_on_screen(struct session *session)
 }
 
 /* Time ends somewhere, and a run may. */
-static uint64_t padded_end(const struct state *state)
+static uint64_t padded_end(const struct view_state *state)
 {
 	return state->end_ns > UINT64_MAX - state->pad_ns ? UINT64_MAX : state->end_ns + state->pad_ns;
 }
@@ -47,7 +47,7 @@ static uint64_t padded_end(const struct state *state)
  * it does not. Panning keeps what was found, and by that the width of the columns. */
 static int lay_columns(struct session *session, struct error *error)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	struct frame *frame = &session->frame;
 	uint32_t width = (uint32_t)(session->layout.cells / session->cells_wide);
 	int result;
@@ -67,7 +67,7 @@ static int lay_columns(struct session *session, struct error *error)
 
 static int lay(struct session *session, struct error *error)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	const struct frame *frame = &session->frame;
 	int result = lay_columns(session, error);
 
@@ -176,7 +176,7 @@ static int draw_once(struct session *session, struct grid *grid, unsigned limit_
 /* A new picture begins with single cells; moving the cursor keeps what was chosen. */
 static void start_cells(struct session *session)
 {
-	const struct state *a = &session->state, *b = &session->drawn;
+	const struct view_state *a = &session->state, *b = &session->drawn;
 
 	if (a->begin_ns != b->begin_ns || a->end_ns != b->end_ns || a->depth != b->depth ||
 		a->top != b->top || session->looks.is_single || session->drawn_full != session->full ||

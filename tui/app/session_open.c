@@ -21,12 +21,12 @@
 
 #define SESSION_TILE_BYTES (256u << 20)
 
-struct state_limits session_limits(const struct session *session)
+struct view_state_limits session_limits(const struct session *session)
 {
-	struct state_limits limits = {run_begin_ns(session->run), run_end_ns(session->run)};
+	struct view_state_limits limits = {run_begin_ns(session->run), run_end_ns(session->run)};
 
 	if (limits.end_ns <= limits.begin_ns)
-		limits.end_ns = limits.begin_ns + STATE_SPAN_MIN_NS;
+		limits.end_ns = limits.begin_ns + VIEW_STATE_SPAN_MIN_NS;
 	return limits;
 }
 
@@ -142,28 +142,29 @@ void session_open_pane(struct session *session, const struct view *view)
 
 void session_take_window(struct session *session, const struct select *select)
 {
-	struct state_limits limits = session_limits(session);
+	struct view_state_limits limits = session_limits(session);
 	uint64_t begin_ns = select_begin_ns(select), end_ns = select_end_ns(select);
 
 	begin_ns = begin_ns > limits.begin_ns ? begin_ns : limits.begin_ns;
 	end_ns = end_ns < limits.end_ns ? end_ns : limits.end_ns;
-	state_set_window(&session->state, limits, begin_ns, end_ns > begin_ns ? end_ns - begin_ns : 1);
+	view_state_set_window(&session->state, limits, begin_ns, end_ns > begin_ns ? end_ns - begin_ns : 1);
 }
 
 static void first_window(struct session *session, const struct select *select)
 {
-	struct state_limits limits = session_limits(session);
-	struct state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
 
 	state->is_auto = state->is_auto_wanted = true;
 	state->depth = 1;
-	state_whole(state, limits);
+	view_state_whole(state, limits);
 	state->cursor_ns = limits.begin_ns;
 	if (session->is_live && !(select && select_has_time(select))) {
 		state->is_following = true;
 		state->cursor_ns = limits.end_ns - 1;
 		if (limits.end_ns - limits.begin_ns > SESSION_LIVE_NS)
-			state_set_window(state, limits, limits.end_ns - SESSION_LIVE_NS, SESSION_LIVE_NS);
+			view_state_set_window(
+				state, limits, limits.end_ns - SESSION_LIVE_NS, SESSION_LIVE_NS);
 	}
 	if (!select)
 		return;

@@ -221,7 +221,7 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	uint32_t rows[] = {
 		cursor >= top && cursor < top + count ? cursor : top, top + count / 3, top + count * 2 / 3};
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	const struct profile_page *page = session->profile;
 	bool has_dense = false;
 	uint32_t depth;
@@ -257,7 +257,7 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 
 static void choose_depth(struct session *session)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 
 	if (state->is_auto && state->is_auto_wanted && !session->is_unread)
 		take_auto_depth(session, frame_auto_depth(&session->frame));

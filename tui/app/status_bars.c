@@ -35,7 +35,7 @@ static void put_parts(const struct rows *rows, char *out, size_t size)
 
 static void put_length(const struct session *session, char *out, size_t size)
 {
-	struct state_limits limits = session_limits(session);
+	struct view_state_limits limits = session_limits(session);
 	uint64_t ns = limits.end_ns - limits.begin_ns;
 	char text[FORMAT_NUMBER_BYTES];
 

@@ -249,9 +249,9 @@ void blame_go_to_gap(struct session *session, const struct gap *gap)
 	if (node != UINT32_MAX)
 		session->state.node = node;
 	session->state.is_following = false;
-	state_set_window(&session->state, session_limits(session),
+	view_state_set_window(&session->state, session_limits(session),
 		gap->begin_ns > length_ns ? gap->begin_ns - length_ns : 0, length_ns * 3);
-	state_go(&session->state, session_limits(session), gap->begin_ns);
+	view_state_go(&session->state, session_limits(session), gap->begin_ns);
 	session->gap_ns = length_ns;
 	session->full = NULL;
 	session->focus = &view_timeline;

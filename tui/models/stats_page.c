@@ -191,7 +191,7 @@ void stats_page_go(struct session *session)
 {
 	struct stats_place place = {.node = UINT32_MAX};
 	uint32_t top, rows = session_rows_on_screen(session, &top);
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	struct stats_page page;
 
 	if (!stats_page_take(session, &page))

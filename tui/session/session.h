@@ -90,7 +90,7 @@ struct session {
 	uint32_t info_top;
 	struct colours colours;
 	struct source *source; /* the same */
-	struct state state;
+	struct view_state state;
 	struct history *history;
 	struct layout layout;
 	struct session_looks looks;
@@ -117,9 +117,9 @@ struct session {
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
 	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
 	const struct view *drawn_full, *drawn_pane;
-	struct state drawn;    /* state for which cells_wide was chosen */
-	uint64_t auto_span_ns; /* length of the window for which depth auto was chosen */
-	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
+	struct view_state drawn; /* state for which cells_wide was chosen */
+	uint64_t auto_span_ns;	 /* length of the window for which depth auto was chosen */
+	uint64_t gap_ns;	 /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
 	bool has_ended;		   /* it was live when the session began */
 	uint32_t step_columns;	   /* of a row that are read at once: session_read.c */
@@ -160,7 +160,7 @@ bool session_renew(struct session *session);
 
 /* ---- for views, actions and prompts ---- */
 
-struct state_limits session_limits(const struct session *session);
+struct view_state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What a view of the rows shows where none of them is a stream. */
 #define SESSION_NO_STREAM "No stream is on the screen: c opens a group, X shows what is hidden."

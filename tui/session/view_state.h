@@ -11,7 +11,7 @@
 
 #include "tui/timeline/rows.h"
 
-struct state {
+struct view_state {
 	uint64_t begin_ns, end_ns; /* the window */
 	uint64_t pad_ns;	   /* asked for beyond the end, so that whole columns cover the window */
 	uint64_t cursor_ns;
@@ -28,22 +28,23 @@ struct state {
 };
 
 /* Limits of the run, so that a window cannot leave it. */
-struct state_limits {
+struct view_state_limits {
 	uint64_t begin_ns, end_ns;
 };
 
-#define STATE_SPAN_MIN_NS 64u
+#define VIEW_STATE_SPAN_MIN_NS 64u
 
 /* Moves the window to [begin, begin + span), inside the limits. */
-void state_set_window(struct state *state, struct state_limits limits, uint64_t begin_ns, uint64_t span_ns);
+void view_state_set_window(
+	struct view_state *state, struct view_state_limits limits, uint64_t begin_ns, uint64_t span_ns);
 /* Moves the window by so many ns, keeping its length. */
-void state_pan(struct state *state, struct state_limits limits, int64_t by_ns);
+void view_state_pan(struct view_state *state, struct view_state_limits limits, int64_t by_ns);
 /* Makes the window `factor` times as long; the cursor keeps its place on the screen. */
-void state_zoom(struct state *state, struct state_limits limits, double factor);
-void state_whole(struct state *state, struct state_limits limits);
+void view_state_zoom(struct view_state *state, struct view_state_limits limits, double factor);
+void view_state_whole(struct view_state *state, struct view_state_limits limits);
 /* Puts the cursor there, and moves the window only if it does not hold that time: then it is in the middle.
  */
-void state_go(struct state *state, struct state_limits limits, uint64_t time_ns);
+void view_state_go(struct view_state *state, struct view_state_limits limits, uint64_t time_ns);
 
 /* History: snapshots before each change of what is looked at. */
 struct history;
@@ -51,9 +52,9 @@ int history_new(struct history **history, struct error *error);
 void history_free(struct history *history);
 /* Keeps the state of now (with the flags of the rows) as one step to come back to; forgets what was undone.
  */
-void history_keep(struct history *history, const struct state *state, const struct rows *rows);
+void history_keep(struct history *history, const struct view_state *state, const struct rows *rows);
 /* Goes back or forward a step; false when there is none. The rows are updated. */
-bool history_undo(struct history *history, struct state *state, struct rows *rows);
-bool history_redo(struct history *history, struct state *state, struct rows *rows);
+bool history_undo(struct history *history, struct view_state *state, struct rows *rows);
+bool history_redo(struct history *history, struct view_state *state, struct rows *rows);
 
 #endif

@@ -68,12 +68,12 @@ static uint64_t less(uint64_t time_ns, int64_t by_ns)
 static void follow_b(struct session *session)
 {
 	const struct compare *compare = session->compare;
-	const struct state *b = &compare->other->state;
-	struct state_limits limits = session_limits(session);
+	const struct view_state *b = &compare->other->state;
+	struct view_state_limits limits = session_limits(session);
 	uint64_t cursor_ns = less(b->cursor_ns, compare->offset_ns);
 
 	session_keep(session);
-	state_set_window(
+	view_state_set_window(
 		&session->state, limits, less(b->begin_ns, compare->offset_ns), b->end_ns - b->begin_ns);
 	if (cursor_ns >= session->state.begin_ns && cursor_ns < session->state.end_ns)
 		session->state.cursor_ns = cursor_ns;

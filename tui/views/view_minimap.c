@@ -87,7 +87,7 @@ static void move_window(struct session *session, int64_t columns)
 	if (columns < 0)
 		session->state.is_following = false;
 	session_keep(session);
-	state_pan(&session->state, session_limits(session), columns * by_ns);
+	view_state_pan(&session->state, session_limits(session), columns * by_ns);
 }
 
 static bool minimap_act(struct session *session, enum keys_action action)
