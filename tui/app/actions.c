@@ -248,7 +248,7 @@ static void act_prompt(struct session *session, enum keys_action action)
 		session_say(session, "i is of the blame: 2, then i chooses whose idleness");
 		break;
 	case KEYS_DO_COMMAND_LINE:
-		command_show(session);
+		shell_command_show(session);
 		break;
 	case KEYS_DO_REDRAW:
 		session->is_redraw = true;

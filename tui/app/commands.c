@@ -278,7 +278,7 @@ static const struct command {
 	{"streams", commands_set_streams, NULL, "EXPR", "only these: kind=gpu & rank=0-3, name=worker*"},
 	{"depth", set_depth, NULL, "N|auto", "how deep in the call path the cells show"},
 	{"by", set_by, NULL, "KEY", "statistics by function path module line stream op ..."},
-	{"min", blame_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
+	{"min", blame_page_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
 	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},
 	{"find", find, NULL, "NAME", "as /, then n N; ~ before it: a regular expression"},
 	{"save", saved_views_write, NULL, "NAME", "keeps the view: window, cursor, depth, streams, pane"},

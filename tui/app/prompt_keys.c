@@ -134,7 +134,7 @@ static void finish(struct session *session)
 		if (session->full == &view_help)
 			view_help_find(session, false);
 		else if (session->full == &view_profile)
-			profile_find(session, false);
+			profile_page_find(session, false);
 		else if (session->full == &view_both)
 			view_both_find(session, false);
 		else

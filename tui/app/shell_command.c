@@ -89,13 +89,13 @@ static void show_blame(struct session *session, bool is_gaps)
 	if (is_gaps)
 		snprintf(what, sizeof(what), "--gaps --min %lluns", (unsigned long long)page->min_ns);
 	else
-		snprintf(what, sizeof(what), "--of %s --by %s", blame_of_name(page->of),
-			blame_by_name(page->by));
+		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
+			blame_page_name_by(page->by));
 	session_say(session, "hpct blame %s %s --time %s --depth %u%s", run_path(session->run), what, window,
 		session->state.depth, streams);
 }
 
-void command_show(struct session *session)
+void shell_command_show(struct session *session)
 {
 	const struct view *view = session->full ? session->full : session->pane;
 

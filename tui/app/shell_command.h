@@ -10,6 +10,6 @@
 /* "--time A..B" of what is on the screen, from the run's origin; a first column may begin before it. */
 void command_put_window(char *out, size_t size_bytes, const struct session *session);
 /* Of the view that has the screen or stands in the pane, as the message. */
-void command_show(struct session *session);
+void shell_command_show(struct session *session);
 
 #endif

@@ -88,7 +88,7 @@ char *blame_page_expression(struct session *session)
 	return text;
 }
 
-const char *blame_by_name(enum place_by by)
+const char *blame_page_name_by(enum place_by by)
 {
 	static const char *const names[] = {
 		"function", "path", "module", "line", "loop", "inline", "file", "instruction", "script"};
@@ -146,7 +146,7 @@ static const struct share *take_shares(struct blame_page *page, size_t *count)
 	}
 }
 
-const char *blame_of_name(enum blame_of of)
+const char *blame_page_name_of(enum blame_of of)
 {
 	static const char *const names[] = {"gpu-idle", "waiting", "cpu-idle-cause"};
 
@@ -239,7 +239,7 @@ bool blame_page_take_gaps(struct session *session, struct blame_page *page)
 	return is_there;
 }
 
-void blame_go_to_gap(struct session *session, const struct gap *gap)
+void blame_page_go_to_gap(struct session *session, const struct gap *gap)
 {
 	uint64_t length_ns = gap->end_ns - gap->begin_ns;
 	uint32_t node = rows_node_of(&session->rows, gap->stream);
@@ -259,7 +259,7 @@ void blame_go_to_gap(struct session *session, const struct gap *gap)
 	session_say(session, "gap: %s, %s", length, gap_cause_text(gap->cause));
 }
 
-void blame_set_min(struct session *session, const char *value)
+void blame_page_set_min(struct session *session, const char *value)
 {
 	struct blame_page *page = blame_page_of(session);
 	uint64_t ns;

@@ -54,12 +54,12 @@ bool blame_page_take(struct session *session, struct blame_page *page);
 /* The same of the gaps, which are GPUs' whatever the blame is of. */
 bool blame_page_take_gaps(struct session *session, struct blame_page *page);
 /* The timeline with the gap in the middle third, the cursor at its begin. */
-void blame_go_to_gap(struct session *session, const struct gap *gap);
+void blame_page_go_to_gap(struct session *session, const struct gap *gap);
 /* All streams of the processes on the screen, as the selector says it; as session_expression_of(). */
 char *blame_page_expression(struct session *session);
-const char *blame_by_name(enum place_by by); /* as --by takes it */
-const char *blame_of_name(enum blame_of of); /* as --of takes it */
+const char *blame_page_name_by(enum place_by by); /* as --by takes it */
+const char *blame_page_name_of(enum blame_of of); /* as --of takes it */
 /* :min DURATION */
-void blame_set_min(struct session *session, const char *value);
+void blame_page_set_min(struct session *session, const char *value);
 
 #endif

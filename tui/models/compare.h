@@ -67,7 +67,7 @@ void compare_align_begins(struct session *session);
 /* Begin, a mark, the span under the cursor. */
 void compare_next_align(struct session *session);
 /* view_compare_act.c */
-bool compare_act(struct session *session, enum keys_action action);
+bool view_compare_act(struct session *session, enum keys_action action);
 /* Lays B's window on the columns of A's and reads the streams of the pairs on the screen, for about until
  * `at_ms` of session_now_ms() (0: all). */
 int compare_read(struct session *session, uint64_t at_ms, struct error *error);

@@ -84,8 +84,8 @@ void profile_set_hot(struct session *session, const char *value); /* 50% */
 /* view_profile.c: a row's name in so many cells. LABEL_BYTES. */
 void view_profile_name(const struct profile_row *row, char *out, int cells, bool is_ascii);
 /* view_profile_act.c: false: the session does it. */
-bool profile_act(struct session *session, enum keys_action action);
+bool view_profile_act(struct session *session, enum keys_action action);
 /* The next row whose name holds session->find. */
-void profile_find(struct session *session, bool is_back);
+void profile_page_find(struct session *session, bool is_back);
 
 #endif

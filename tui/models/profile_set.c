@@ -256,7 +256,7 @@ static uint32_t find_row(struct profile_page *page, const struct pattern *patter
 	return UINT32_MAX;
 }
 
-void profile_find(struct session *session, bool is_back)
+void profile_page_find(struct session *session, bool is_back)
 {
 	struct profile_page *page = profile_page_of(session);
 	struct pattern pattern;

@@ -103,7 +103,7 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 	uint32_t room, first;
 	char text[LABEL_BYTES];
 
-	snprintf(text, sizeof(text), "%s by %s at depth %u", heads[page->of], blame_by_name(page->by),
+	snprintf(text, sizeof(text), "%s by %s at depth %u", heads[page->of], blame_page_name_by(page->by),
 		page->depth);
 	grid_text(grid, row, 4, key_cells, text, GRID_HEADING);
 	grid_text_right(
@@ -201,7 +201,7 @@ static void go_to_cause(struct session *session, struct blame_page *page)
 					   : UINT32_MAX;
 		if (function != wanted || function == UINT32_MAX)
 			continue;
-		blame_go_to_gap(session, &list[i]);
+		blame_page_go_to_gap(session, &list[i]);
 		return;
 	}
 	session_say(session, "it has no gap of its own here: others had the larger part of each");

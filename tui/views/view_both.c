@@ -161,10 +161,10 @@ void view_both_find(struct session *session, bool is_back)
 	other->layout = session->layout;
 	other->message[0] = '\0';
 	if (compare->side != COMPARE_B)
-		profile_find(session, is_back);
+		profile_page_find(session, is_back);
 	if (compare->side == COMPARE_A)
 		return;
-	profile_find(other, is_back);
+	profile_page_find(other, is_back);
 	if (other->message[0] && !session->message[0])
 		session_say(session, "B: %.1000s", other->message);
 }

@@ -179,7 +179,7 @@ static bool act_table(struct session *session, enum keys_action action)
 	}
 }
 
-bool compare_act(struct session *session, enum keys_action action)
+bool view_compare_act(struct session *session, enum keys_action action)
 {
 	static const char *const sides[] = {"both runs", "A alone", "B alone"};
 	struct compare *compare = session->compare;

@@ -178,7 +178,7 @@ static bool gaps_act(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_ENTER:
 		if (page->gap_line < count)
-			blame_go_to_gap(session, &list[page->gap_line]);
+			blame_page_go_to_gap(session, &list[page->gap_line]);
 		return true;
 	default:
 		return false;

@@ -130,7 +130,7 @@ static bool act_page(struct session *session, struct profile_page *page, enum ke
 		return true;
 	case KEYS_DO_FIND_NEXT:
 	case KEYS_DO_FIND_BACK:
-		profile_find(session, action == KEYS_DO_FIND_BACK);
+		profile_page_find(session, action == KEYS_DO_FIND_BACK);
 		return true;
 	case KEYS_DO_FILTER:
 		prompt_open(session, PROMPT_COMMAND);
@@ -241,7 +241,7 @@ static bool act_move(struct profile_page *page, int rows, enum keys_action actio
 	}
 }
 
-bool profile_act(struct session *session, enum keys_action action)
+bool view_profile_act(struct session *session, enum keys_action action)
 {
 	struct profile_page *page = profile_page_of(session);
 	uint32_t row;
