@@ -20,7 +20,7 @@ struct open_runs {
 	struct run_options options; /* runs are opened with */
 };
 
-/* `session` is the first; from here on the desk's. */
+/* `session` is the first; it belongs to open_runs from here on. */
 void open_runs_init(struct open_runs *open, struct session *session, const struct run_options *options);
 void open_runs_fini(struct open_runs *open);
 /* Does what the session asked for. What goes wrong is said in the session that has the screen then. */

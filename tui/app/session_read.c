@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_read.c - rows are read from the cursor's outward, a few columns at a time, then the lanes of
+ * session_read.c - rows are read from the cursor's outward, a few columns at a time, then the sums of
  * groups; what time or a key does not allow is left, and roughly shown where that is cheap.
  */
 #include "tui/app/session_read.h"
@@ -141,7 +141,7 @@ static int read_coarse(struct session *session, struct error *error)
 	return result;
 }
 
-/* One group's lanes: what unites its streams begins anew when it is stopped, all else goes on. */
+/* One group's sums: what unites its streams begins anew when it is stopped, all else goes on. */
 static int read_group(struct session *session, uint32_t node, struct deadline *deadline, struct error *error)
 {
 	bool is_resumable = session->is_resumable, is_done = false;
@@ -169,7 +169,7 @@ static int read_group(struct session *session, uint32_t node, struct deadline *d
 	return result;
 }
 
-/* The lanes of the groups on the screen: what a group stands for may be far more than what the screen shows,
+/* The sums of the groups on the screen: what a group stands for may be far more than what the screen shows,
  * so that they come last, and the picture is there without them. */
 static int read_groups(struct session *session, struct deadline *deadline, struct error *error)
 {

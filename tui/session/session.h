@@ -30,7 +30,7 @@
 #define SESSION_MARKS 26
 #define SESSION_TYPED 16
 
-/* What only the desk (open_runs.h) can do, between keys. */
+/* What only the list of open runs (open_runs.h) can do, between keys. */
 enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
 
 enum session_prompt {

@@ -82,7 +82,7 @@ static struct group_busy *add(struct frame *frame, uint64_t key, enum rows_kind 
 	return busy;
 }
 
-/* The lanes of the node, made when they are first asked for; NULL: memory is out. */
+/* The sums of the node, made at the first call; NULL: memory is out. */
 static struct group_busy *find(struct frame *frame, const struct rows *rows, uint32_t node)
 {
 	struct group_busy *busy = find_asked(frame, rows, node);
@@ -94,7 +94,7 @@ static struct group_busy *find(struct frame *frame, const struct rows *rows, uin
 	kind = kind_below(rows, node);
 	key = key_below(rows, node, kind);
 	busy = find_key(frame, key);
-	busy = lanes ? lanes : add(frame, key, kind);
+	busy = busy ? busy : add(frame, key, kind);
 	if (!busy)
 		return NULL;
 	busy->asked_version = rows->version;
@@ -293,5 +293,5 @@ const float *group_busy_of(struct frame *frame, const struct rows *rows, uint32_
 {
 	struct group_busy *busy = find(frame, rows, node);
 
-	return lanes && busy->is_done ? busy->shares : NULL;
+	return busy && busy->is_done ? busy->shares : NULL;
 }

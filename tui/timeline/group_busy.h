@@ -10,7 +10,7 @@
 #include "tui/timeline/frame.h"
 #include "tui/timeline/rows.h"
 
-/* Reads one more of the streams below the node, if one is left; `*is_done`: the lanes are complete. */
+/* Reads one more of the streams below the node, if one is left; `*is_done`: the sums are complete. */
 int group_busy_step(
 	struct frame *frame, const struct rows *rows, uint32_t node, bool *is_done, struct error *error);
 /* Is a union of queues the next step? When it is stopped it begins anew, which other steps do not. */

@@ -113,7 +113,7 @@ static char mark_of(const struct session *session, const char *path)
 
 	if (open_runs_is_same(run_path(session->run), path))
 		return '*';
-	for (size_t i = 0; desk && i < open->count; i++)
+	for (size_t i = 0; open && i < open->count; i++)
 		if (open_runs_is_same(run_path(open->places[i].session->run), path))
 			return '+';
 	if (session->compare && open_runs_is_same(run_path(session->compare->other->run), path))
