@@ -12,16 +12,18 @@
 
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
-#include "tui/app/open_runs.h"
+#include "tui/app/app.h"
 #include "tui/app/progress_keys.h"
 #include "tui/app/screenshot.h"
 #include "tui/app/session_read.h"
 #include "tui/app/shell_command.h"
-#include "tui/app/status_bars.h"
 #include "tui/models/compare.h"
 #include "tui/models/config.h"
+#include "tui/models/open_runs.h"
 #include "tui/screen/keys.h"
+#include "tui/screen/palette.h"
 #include "tui/screen/screen.h"
+#include "tui/views/views.h"
 
 #define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */
 #define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */
@@ -133,12 +135,12 @@ static int require_coverage(struct session *session, struct error *error)
 	struct select *select;
 	int result;
 
-	if (status_bars_take_coverage(session).known_ns)
+	if (session_take_coverage(session).known_ns)
 		return 0;
 	result = select_new(&select, error);
 	if (result)
 		return result;
-	command_put_window(window, sizeof(window), session);
+	session_put_window(window, sizeof(window), session);
 	result = select_option(select, "time", window, error);
 	if (!result && session->filter[0])
 		result = select_option(select, "streams", session->filter, error);

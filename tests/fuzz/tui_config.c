@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/small_run.h"
+#include "tui/app/app.h"
 #include "tui/models/config.h"
 #include "tui/models/settings.h"
 #include "tui/screen/keys.h"

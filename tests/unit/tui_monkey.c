@@ -11,8 +11,9 @@
 #include <locale.h>
 
 #include "tui/app/mouse.h"
-#include "tui/app/open_runs.h"
 #include "tui/app/session_read.h"
+#include "tui/models/open_runs.h"
+#include "tui/session/deadline.h"
 
 #define KEYS_AT_LEAST 2500
 
@@ -210,12 +211,12 @@ static void close_runs(struct monkey *f)
 static void play(bool has_two)
 {
 	const char *seconds = getenv("HPCT_MONKEY_SECONDS");
-	uint64_t end_ms = session_now_ms() + (seconds ? strtoull(seconds, NULL, 10) * 500 : 0);
+	uint64_t end_ms = deadline_now_ms() + (seconds ? strtoull(seconds, NULL, 10) * 500 : 0);
 	static struct monkey f;
 
 	memset(&f, 0, sizeof(f));
 	f.seed = (unsigned)seed_take(__func__, 20261122);
-	for (int i = 0; i < KEYS_AT_LEAST || session_now_ms() < end_ms; i++) {
+	for (int i = 0; i < KEYS_AT_LEAST || deadline_now_ms() < end_ms; i++) {
 		if (i % KEYS_AT_LEAST == 0) { /* anew, lest it stays in a corner */
 			if (i)
 				close_runs(&f);

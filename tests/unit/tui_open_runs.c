@@ -6,7 +6,8 @@
  */
 #include "tests/unit/tui_world.h"
 
-#include "tui/app/open_runs.h"
+#include "tui/models/compare.h"
+#include "tui/models/open_runs.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
 

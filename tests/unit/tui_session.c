@@ -327,7 +327,7 @@ static void test_mouse(void **state)
 /* The keys of the view come first, commands behind; all can be found, and closing goes back. */
 static void test_help(void **state)
 {
-	char usage[COMMANDS_USAGE], keys[64];
+	char usage[SESSION_USAGE], keys[64];
 	const char *help;
 	struct fixture f;
 	size_t count;

@@ -11,6 +11,7 @@
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
+#include "tui/views/views.h"
 
 /* ---- looks ---- */
 

@@ -17,4 +17,18 @@ bool actions_is_move_here(const struct session *session, enum keys_action action
 bool actions_window(struct session *session, enum keys_action action);
 bool actions_rows(struct session *session, enum keys_action action);
 
+/* actions.c: does what a key means, whichever of these it is. */
+void actions_do(struct session *session, enum keys_action action);
+/* goto_launch.c: from a GPU operation to its launch, and back. */
+void goto_launch_or_back(struct session *session);
+/* find_next.c: moves the cursor to the next thing of a kind. `is_back`: to the previous one. */
+void find_next_span(struct session *session, bool is_back);
+void find_next_gap(struct session *session, bool is_back);
+void find_next_gap_by_size(struct session *session, bool is_smaller);
+void find_next_blind(struct session *session, bool is_back);
+void find_next_fit(struct session *session);
+void find_next_match(struct session *session, bool is_back);
+/* prompt_keys.c: a key while a prompt is open. */
+void prompt_keys_take(struct session *session, uint32_t key);
+
 #endif

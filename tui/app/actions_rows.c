@@ -5,20 +5,6 @@
  */
 #include "tui/app/actions.h"
 
-static void set_depth(struct session *session, int by)
-{
-	struct view_state *state = &session->state;
-	uint32_t deepest = frame_deepest(&session->frame);
-
-	state->is_auto = state->is_auto_wanted = false;
-	if (by < 0)
-		state->depth -= state->depth > 1;
-	else if (state->depth < deepest)
-		state->depth++;
-	else
-		session_say(session, "no path on the screen is deeper than %u", deepest);
-}
-
 static struct rows_node *cursor_node(struct session *session)
 {
 	return session_row(session) == UINT32_MAX ? NULL : &session->rows.nodes[session->state.node];
@@ -186,10 +172,10 @@ bool actions_rows(struct session *session, enum keys_action action)
 		order_rows(session);
 		return true;
 	case KEYS_DO_DEEPER:
-		set_depth(session, 1);
+		session_step_depth(session, 1);
 		return true;
 	case KEYS_DO_HIGHER:
-		set_depth(session, -1);
+		session_step_depth(session, -1);
 		return true;
 	case KEYS_DO_AUTO:
 		session->state.is_auto = session->state.is_auto_wanted = true;

@@ -4,18 +4,10 @@
  * undo; whatever changes the picture is.
  */
 #include "tui/app/actions.h"
+#include "tui/session/history.h"
+#include "tui/views/views.h"
 
 /* ---- cursor ---- */
-
-/* Time of so many columns, kept within what a signed number holds: a window may be as long as all time. */
-static int64_t columns_ns(const struct session *session, int64_t columns)
-{
-	const struct frame *frame = &session->frame;
-	__int128 count = frame->columns.count ? frame->columns.count : 1;
-	__int128 ns = (__int128)columns * (frame->end_ns - frame->begin_ns) / count;
-
-	return ns > INT64_MAX ? INT64_MAX : ns < -INT64_MAX ? -INT64_MAX : (int64_t)ns;
-}
 
 /* By so many columns; at the window's edge the view jumps by a quarter. */
 static void move_columns(struct session *session, int by)
@@ -40,8 +32,8 @@ static void move_columns(struct session *session, int by)
 	if (by < 0)
 		state->is_following = false;
 	session_keep(session);
-	view_state_pan(state, limits, columns_ns(session, by < 0 ? -(count / 4) : count / 4));
-	by_ns = columns_ns(session, by);
+	view_state_pan(state, limits, session_columns_ns(session, by < 0 ? -(count / 4) : count / 4));
+	by_ns = session_columns_ns(session, by);
 	view_state_go(state, limits,
 		by_ns < 0 && (uint64_t)-by_ns > cursor_ns ? limits.begin_ns : cursor_ns + (uint64_t)by_ns);
 }
@@ -107,19 +99,6 @@ bool actions_is_move_here(const struct session *session, enum keys_action action
 }
 
 /* ---- window ---- */
-
-static void pan(struct session *session, int quarters)
-{
-	uint32_t count = session->frame.columns.count;
-	int64_t columns = (int64_t)(count / 4 ? count / 4 : 1) * quarters;
-
-	if (quarters < 0)
-		session->state.is_following = false;
-	session_keep(session);
-	if (quarters == 4 || quarters == -4)
-		columns = quarters / 4 * (int64_t)count;
-	view_state_pan(&session->state, session_limits(session), columns_ns(session, columns));
-}
 
 static void zoom(struct session *session, double factor)
 {
@@ -235,16 +214,16 @@ bool actions_window(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_PAN_LEFT:
-		pan(session, -1);
+		session_pan(session, -1);
 		return true;
 	case KEYS_DO_PAN_RIGHT:
-		pan(session, 1);
+		session_pan(session, 1);
 		return true;
 	case KEYS_DO_PAGE_LEFT:
-		pan(session, -4);
+		session_pan(session, -4);
 		return true;
 	case KEYS_DO_PAGE_RIGHT:
-		pan(session, 4);
+		session_pan(session, 4);
 		return true;
 	case KEYS_DO_ZOOM_IN:
 		zoom(session, 0.5);

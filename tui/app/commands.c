@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "timeline/stats/stats.h"
+#include "tui/app/actions.h"
+#include "tui/app/app.h"
 #include "tui/app/export.h"
 #include "tui/app/saved_views.h"
 #include "tui/app/screenshot.h"
@@ -21,6 +23,7 @@
 #include "tui/models/settings.h"
 #include "tui/models/source.h"
 #include "tui/timeline/sums.h"
+#include "tui/views/views.h"
 
 /* ---- the selector ---- */
 
@@ -198,7 +201,7 @@ static void set_key(struct session *session, const char *value)
 /* OLD NEW: directories of the recording, and where they are here. */
 static void set_map(struct session *session, const char *value)
 {
-	struct source *source = session_source(session);
+	struct source *source = source_of(session);
 	size_t size = strcspn(value, " ");
 	const char *to = value + size + strspn(value + size, " ");
 	char from[SESSION_TEXT];
@@ -319,13 +322,13 @@ bool commands_line(size_t at, char *usage, const char **help)
 {
 	if (at >= sizeof(commands) / sizeof(commands[0]) || !commands[at].help)
 		return false;
-	snprintf(usage, COMMANDS_USAGE, ":%s%s%s", commands[at].name, commands[at].value[0] ? " " : "",
+	snprintf(usage, SESSION_USAGE, ":%s%s%s", commands[at].name, commands[at].value[0] ? " " : "",
 		commands[at].value);
 	*help = commands[at].help;
 	return true;
 }
 
-void prompt_do(struct session *session, const char *command, const char *value)
+void commands_run(struct session *session, const char *command, const char *value)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(commands[i].name, command) != 0)
@@ -350,5 +353,5 @@ void commands_do(struct session *session, char *line)
 	if (*value)
 		*value++ = '\0';
 	value += strspn(value, " ");
-	prompt_do(session, line, value);
+	commands_run(session, line, value);
 }

@@ -21,7 +21,4 @@ void export_say_unwritten(struct session *session, const char *path, int why);
 /* Closes the file. 0, or the error of any of its writes: fclose tells only of the last. */
 int export_close(FILE *out);
 
-/* One field, quoted where it must be; `is_first`: no comma before it. */
-void export_field(FILE *out, const char *text, bool is_first);
-
 #endif

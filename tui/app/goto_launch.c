@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "timeline/scan/scan.h"
+#include "tui/app/actions.h"
 #include "tui/screen/format_number.h"
 #include "tui/session/session.h"
 

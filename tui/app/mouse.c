@@ -4,7 +4,9 @@
  */
 #include "tui/app/mouse.h"
 
+#include "tui/app/actions.h"
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 static bool is_inside(const struct grid_area *area, int row, int column)
 {

@@ -6,13 +6,7 @@
 #ifndef TUI_MOUSE_H
 #define TUI_MOUSE_H
 
-enum mouse_kind { MOUSE_CLICK, MOUSE_DOUBLE, MOUSE_DRAG, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
-
-struct mouse_event {
-	enum mouse_kind kind;
-	int row, column;
-	int from_row, from_column; /* of a drag: where the button went down */
-};
+#include "tui/screen/screen.h"
 
 struct session;
 void mouse_event(struct session *session, const struct mouse_event *event);

@@ -12,8 +12,10 @@
 
 #include "timeline/base/progress.h"
 #include "tui/app/actions.h"
-#include "tui/app/session_read.h"
+#include "tui/app/app.h"
 #include "tui/screen/screen.h"
+#include "tui/session/deadline.h"
+#include "tui/views/views.h"
 
 #define PROGRESS_MS 1000      /* then it is shown how far it is, */
 #define PROGRESS_AGAIN_MS 200 /* and so often again */
@@ -177,7 +179,7 @@ static struct heard hear(struct session *session)
 static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 {
 	struct session *session = own;
-	uint64_t now_ms = session_now_ms();
+	uint64_t now_ms = deadline_now_ms();
 	struct heard heard;
 
 	if (now_ms >= next_ms) {
@@ -197,7 +199,7 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 
 void progress_keys_begin(struct session *session, bool is_new)
 {
-	begin_ms = session_now_ms();
+	begin_ms = deadline_now_ms();
 	if (is_new) {
 		next_ms = begin_ms + PROGRESS_MS;
 		patience_ms = PROGRESS_PATIENCE_MS;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/app/commands.h"
 #include "tui/app/status_bars.h"
 #include "tui/models/config.h"
 
@@ -143,9 +144,9 @@ void saved_views_load(struct session *session, const char *name)
 		take_line(session, &saved, line);
 	fclose(file);
 	session_keep(session);
-	prompt_do(session, "streams", saved.filter);
+	commands_run(session, "streams", saved.filter);
 	if (saved.depth[0])
-		prompt_do(session, "depth", saved.depth);
+		commands_run(session, "depth", saved.depth);
 	for (const struct view *const *view = status_bars_panes(); *view; view++)
 		if ((*view)->key == saved.pane)
 			session->pane = *view;

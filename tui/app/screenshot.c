@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tui/app/app.h"
 #include "tui/app/export.h"
 #include "tui/app/session_read.h"
 #include "tui/screen/ansi.h"

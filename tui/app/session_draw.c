@@ -6,9 +6,12 @@
 #include <stdio.h>
 
 #include "timeline/base/progress.h"
+#include "tui/app/app.h"
 #include "tui/app/session_read.h"
 #include "tui/app/status_bars.h"
 #include "tui/models/compare.h"
+#include "tui/session/deadline.h"
+#include "tui/views/views.h"
 
 #define SESSION_LIVE_READ_MS 50
 #define SESSION_BUDGET_BYTES 15000u
@@ -123,32 +126,18 @@ static void draw_too_small(struct grid *grid)
 	grid_text(grid, 4, 0, grid->columns, "q quit", GRID_TEXT);
 }
 
-void session_draw_frame(struct session *session, struct grid *grid)
-{
-	struct layout *layout = &session->layout;
-
-	if (layout->minimap >= 0)
-		view_minimap.draw(session, grid, (struct grid_area){layout->minimap, 0, 1, layout->cells});
-	view_timeline_ruler(session, grid);
-	if (!layout->stack.columns || session->full == &view_summary)
-		return;
-	for (int i = 0; i < layout->stack.rows; i++)
-		grid_put(grid, layout->stack.row + i, layout->stack.column - 1, 0x2502, GRID_GREY);
-	view_stack.draw(session, grid, layout->stack);
-}
-
 static void draw_split(struct session *session, struct grid *grid)
 {
 	struct layout *layout = &session->layout;
 
-	session_draw_frame(session, grid);
+	view_margins_draw(session, grid);
 	view_timeline.draw(session, grid, layout->timeline);
 	if (layout->pane.rows) {
 		status_bars_draw_pane_title(session, grid);
 		session->pane->draw(session, grid, layout->pane);
 	}
 	if (layout->path >= 0)
-		status_bars_draw_path(session, grid);
+		path_line_draw(session, grid);
 }
 
 static int draw_once(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
@@ -166,7 +155,7 @@ static int draw_once(struct session *session, struct grid *grid, unsigned limit_
 		draw_split(session, grid);
 	session->is_restartable = false;
 	/* nothing that lacks numbers is shown as if it had them */
-	if (!session_read_later(session) && progress_is_stopped() && !session->message[0])
+	if (!deadline_read_later(session) && progress_is_stopped() && !session->message[0])
 		session_say(session, "reading was stopped, numbers are missing; Ctrl-L reads again");
 	status_bars_draw_status(session, grid);
 	status_bars_draw_keys(session, grid);

@@ -2,6 +2,7 @@
 /*
  * session_live.c - a run that is still recorded: takes in what was committed, and moves the window with it.
  */
+#include "tui/app/app.h"
 #include "tui/session/session.h"
 
 /* The cursor keeps its place on the screen while the window moves below it. */

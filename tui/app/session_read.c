@@ -6,14 +6,15 @@
 #include "tui/app/session_read.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "timeline/base/progress.h"
 #include "tui/models/compare.h"
 #include "tui/models/plot.h"
 #include "tui/models/profile_page.h"
+#include "tui/session/deadline.h"
 #include "tui/session/session.h"
 #include "tui/timeline/group_busy.h"
+#include "tui/views/views.h"
 
 #define SESSION_STEP_MIN 4u
 #define SESSION_STEP_MS 10u
@@ -21,58 +22,16 @@
 #define SESSION_GROUPS_SOON_MS 8
 #define SESSION_GROUPS_MS 1000 /* for groups, where nothing else limits a picture */
 
-uint64_t session_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-bool session_put_off(struct session *session, int result)
-{
-	bool is_put_off = result < 0 && session->is_put_off;
-
-	session->is_put_off = false;
-	if (is_put_off)
-		progress_go_on();
-	return is_put_off;
-}
-
-bool session_read_later(struct session *session)
-{
-	if (!session_put_off(session, -1))
-		return false;
-	session->is_unread = true;
-	return true;
-}
-
-struct deadline {
-	uint64_t at_ms; /* 0: none */
-	bool is_over;
-	bool is_patient; /* what begins anew when it is stopped is read to its end: else it might never be */
-};
-
-static struct deadline deadline_in(unsigned limit_ms)
-{
-	return (struct deadline){.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
-}
-
-static bool is_past(const struct deadline *deadline)
-{
-	return deadline->at_ms && session_now_ms() >= deadline->at_ms;
-}
-
 /* As many columns at once as take a few ms: from a disk a row may take a second. */
 static int read_step(struct session *session, uint32_t stream, bool *is_done, struct error *error)
 {
-	uint64_t begin_ms = session_now_ms(), took_ms;
+	uint64_t begin_ms = deadline_now_ms(), took_ms;
 	int result;
 
 	if (session->step_columns < SESSION_STEP_MIN)
 		session->step_columns = SESSION_STEP_MIN;
 	result = frame_read_step(&session->frame, stream, session->step_columns, is_done, error);
-	took_ms = session_now_ms() - begin_ms;
+	took_ms = deadline_now_ms() - begin_ms;
 	if (took_ms > SESSION_STEP_MS)
 		session->step_columns /= 2;
 	else if (took_ms < SESSION_STEP_MS / 2 && session->step_columns < UINT16_MAX)
@@ -99,12 +58,12 @@ static int read_stream(
 	int result = 0;
 
 	while (!is_done && !result) {
-		if (is_past(deadline)) {
+		if (deadline_is_past(deadline)) {
 			deadline->is_over = true;
 			return 0;
 		}
 		result = read_step(session, stream, &is_done, error);
-		if (session_put_off(session, result)) {
+		if (deadline_put_off(session, result)) {
 			deadline->is_over = true;
 			return 0;
 		}
@@ -126,16 +85,16 @@ static int read_row(struct session *session, uint32_t row, struct deadline *dead
 /* Of rows that are not read yet, what they show roughly. */
 static int read_coarse(struct session *session, struct error *error)
 {
-	uint64_t until_ms = session_now_ms() + SESSION_COARSE_MS;
+	uint64_t until_ms = deadline_now_ms() + SESSION_COARSE_MS;
 	uint32_t top, count = session_rows_on_screen(session, &top);
 	int result = 0;
 
-	for (uint32_t row = top; row < top + count && !result && session_now_ms() < until_ms; row++) {
+	for (uint32_t row = top; row < top + count && !result && deadline_now_ms() < until_ms; row++) {
 		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
 		if (!rows_is_group(node) && !frame_line(&session->frame, node->stream) &&
 			!session->frame.is_damaged[node->stream])
 			result = frame_read_coarse(&session->frame, node->stream, error);
-		if (session_put_off(session, result) || pass_damage(session, result, error))
+		if (deadline_put_off(session, result) || pass_damage(session, result, error))
 			return 0;
 	}
 	return result;
@@ -148,7 +107,7 @@ static int read_group(struct session *session, uint32_t node, struct deadline *d
 	int result = 0;
 
 	while (!is_done && !result) {
-		if (is_past(deadline)) {
+		if (deadline_is_past(deadline)) {
 			session->has_groups_left = true;
 			return 0;
 		}
@@ -159,7 +118,7 @@ static int read_group(struct session *session, uint32_t node, struct deadline *d
 		result = group_busy_step(&session->frame, &session->rows, node, &is_done, error);
 		session->is_restartable = false;
 		session->is_resumable = is_resumable;
-		if (session_put_off(session, result)) {
+		if (deadline_put_off(session, result)) {
 			session->has_groups_left = true;
 			return 0;
 		}
@@ -202,7 +161,7 @@ static int read_rows(struct session *session, struct deadline *until, struct err
 	}
 	session->is_unread = deadline.is_over;
 	/* on a terminal the picture comes first */
-	deadline.at_ms = session_now_ms() + (until->at_ms ? SESSION_GROUPS_SOON_MS : SESSION_GROUPS_MS);
+	deadline.at_ms = deadline_now_ms() + (until->at_ms ? SESSION_GROUPS_SOON_MS : SESSION_GROUPS_MS);
 	if (!result && !deadline.is_over)
 		result = read_groups(session, &deadline, error);
 	return result;
@@ -244,7 +203,7 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 		return result;
 	depth = frame_auto_depth(&session->frame);
 	/* lines that it could not read have no say: not chosen yet */
-	if (session_put_off(session, -1)) {
+	if (deadline_put_off(session, -1)) {
 		deadline->is_over = true;
 		return 0;
 	}
@@ -327,7 +286,7 @@ void session_refine(struct session *session, unsigned limit_ms)
 		session->has_groups_left = session->has_groups_left && !result;
 	} else if (is_minimap_refining(session)) {
 		result = minimap_read(&session->minimap, session->tiles, &session->rows, limit_ms, &error);
-		if (session_put_off(session, result))
+		if (deadline_put_off(session, result))
 			session->minimap.is_done = false, result = 0;
 	}
 	session->is_resumable = false;

@@ -15,20 +15,11 @@
 
 #include "tui/session/session.h"
 
-/* How much of the streams x time on the screen is known. */
-struct status_bars_coverage {
-	uint64_t there_ns, known_ns, lost_ns;
-	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
-	bool is_damaged;      /* of some streams nothing is known, though there were records */
-};
-struct status_bars_coverage status_bars_take_coverage(struct session *session);
-
 /* The views that can stand in the pane, as its title lists them; NULL ends them. */
 const struct view *const *status_bars_panes(void);
 
 void status_bars_draw_title(struct session *session, struct grid *grid);
 void status_bars_draw_pane_title(const struct session *session, struct grid *grid);
-void status_bars_draw_path(struct session *session, struct grid *grid);
 void status_bars_draw_status(struct session *session, struct grid *grid);
 void status_bars_draw_keys(const struct session *session, struct grid *grid);
 

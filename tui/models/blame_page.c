@@ -11,8 +11,8 @@
 
 #include "store/base/hash.h"
 #include "timeline/select/select_time.h"
-#include "tui/app/session_read.h"
 #include "tui/screen/format_number.h"
+#include "tui/session/deadline.h"
 
 struct blame_page *blame_page_of(struct session *session)
 {
@@ -156,7 +156,7 @@ const char *blame_page_name_of(enum blame_of of)
 /* What a key put off is asked again for the next picture. */
 static void take_trouble(struct session *session, struct blame_page *page, const struct error *error)
 {
-	bool is_later = session_read_later(session);
+	bool is_later = deadline_read_later(session);
 
 	snprintf(page->trouble, sizeof(page->trouble), "%s", is_later ? "reading ..." : error->text);
 	if (is_later)
@@ -254,7 +254,7 @@ void blame_page_go_to_gap(struct session *session, const struct gap *gap)
 	view_state_go(&session->state, session_limits(session), gap->begin_ns);
 	session->gap_ns = length_ns;
 	session->full = NULL;
-	session->focus = &view_timeline;
+	session->focus = session->home;
 	format_number_short(length, length_ns);
 	session_say(session, "gap: %s, %s", length, gap_cause_text(gap->cause));
 }

@@ -58,41 +58,25 @@ struct compare {
 	char trouble[1100];	    /* why there is no difference to show */
 };
 
-/* Takes the run (also when it fails) as B. */
-int compare_open(struct session *session, struct run *run, struct error *error);
-void compare_close(struct compare *compare);
 /* "begin", "span" (the one under the cursor), "@NAME" or "@NAME#N"; says what is wrong. */
 void compare_set_align(struct session *session, const char *value);
 void compare_align_begins(struct session *session);
 /* Begin, a mark, the span under the cursor. */
 void compare_next_align(struct session *session);
-/* view_compare_act.c */
-bool view_compare_act(struct session *session, enum keys_action action);
 /* Lays B's window on the columns of A's and reads the streams of the pairs on the screen, for about until
- * `at_ms` of session_now_ms() (0: all). */
+ * `at_ms` of deadline_now_ms() (0: all). */
 int compare_read(struct session *session, uint64_t at_ms, struct error *error);
 /* Computes the difference where something has changed. False: nothing to show, `trouble` says why. */
 bool compare_take(struct session *session);
 
-/* Draws the difference on the area, whose first row is the title line: compare_table.c. */
-void compare_table_draw(struct session *session, struct grid *grid, struct grid_area area);
 /* Turns the difference into that of one step, where marks tell steps: compare_steps.c. */
 void compare_take_steps(struct session *session);
 /* Both sessions' streams are those of the pairs on the screen while view_both has it. */
 int compare_choose_streams(struct session *session, struct error *error);
-/* Takes in what was committed to B, if it is still recorded. True: draw again. */
-bool compare_renew(struct compare *compare);
 /* The comparison or view_both has the screen. */
 bool compare_has_screen(const struct session *session);
 /* Last part of a run's path. */
 const char *compare_base_name(const struct run *run);
-/* view_both.c: the profile or the gaps of both runs; the next line of both profiles that session->find finds.
- */
-void view_both_open(struct session *session, const struct view *inner);
-void view_both_find(struct session *session, bool is_back);
-
-/* view_compare.c: how many pairs have room. */
-void view_compare_lay(struct session *session);
 /* compare_pairs.c: pairs by rank (or order of processes), kind and name, the rest by order of creation; first
  * those with a stream of A, in the order of its rows. -1: memory is out. */
 int compare_make_pairs(

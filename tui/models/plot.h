@@ -37,11 +37,4 @@ void plot_free(struct plot *plot);
 bool plot_is_reading(const struct plot *plot);
 /* Reads on for about `limit_ms` (0: to the end). */
 void plot_read(struct session *session, struct profile_page *page, unsigned limit_ms);
-/* False: the page does it. */
-bool plot_act(struct session *session, struct profile_page *page, enum keys_action action);
-/* view_plot.c */
-void plot_draw(struct session *session, struct profile_page *page, struct grid *grid, struct grid_area area);
-void plot_status(
-	const struct session *session, const struct profile_page *page, char *out, size_t size_bytes);
-
 #endif

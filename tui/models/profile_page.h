@@ -81,10 +81,8 @@ void profile_set_percent(struct session *session, const char *value); /* N */
 void profile_set_hide(struct session *session, const char *value);    /* self|below|all GLOB; N; "": list */
 void profile_set_threads(struct session *session, const char *value);
 void profile_set_hot(struct session *session, const char *value); /* 50% */
-/* view_profile.c: a row's name in so many cells. LABEL_BYTES. */
-void view_profile_name(const struct profile_row *row, char *out, int cells, bool is_ascii);
-/* view_profile_act.c: false: the session does it. */
-bool view_profile_act(struct session *session, enum keys_action action);
+/* A row's name in so many cells. LABEL_BYTES. */
+void profile_page_row_name(const struct profile_row *row, char *out, int cells, bool is_ascii);
 /* The next row whose name holds session->find. */
 void profile_page_find(struct session *session, bool is_back);
 

@@ -25,7 +25,9 @@ struct runs_page {
 
 /* With all that it holds; NULL is nothing. */
 void runs_page_free(struct runs_page *page);
-/* Looks what is there now, and gives the list the screen. */
-void view_runs_open(struct session *session);
+/* Lists the directory of the session's run anew. */
+void runs_page_renew(struct session *session);
+/* Fills entry `at` from the run's first store. */
+void runs_page_read(struct runs_page *page, size_t at);
 
 #endif

@@ -192,10 +192,10 @@ static bool set_value(struct session *session, const struct setting *setting, co
 	case SETTING_LIVE:
 		return set_live(session, value);
 	case SETTING_HOT:
-		prompt_do(session, "hot", value); /* says itself what is wrong */
+		profile_set_hot(session, value); /* says itself what is wrong */
 		return true;
 	default:
-		prompt_do(session, "min", value);
+		blame_page_set_min(session, value);
 		return true;
 	}
 }

@@ -23,7 +23,4 @@ void settings_step(struct session *session, size_t setting, bool is_back);
 bool settings_is_usual(struct session *session, size_t setting);
 void settings_reset(struct session *session, size_t setting);
 
-/* view_settings.c */
-extern const struct view view_settings;
-
 #endif

@@ -21,6 +21,15 @@ static void forget_sums(struct source *source)
 	source->first = 1;
 }
 
+struct source *source_of(struct session *session)
+{
+	if (!session->source)
+		session->source = calloc(1, sizeof(*session->source));
+	if (session->source)
+		session->source->file.run = session->run;
+	return session->source;
+}
+
 void source_fini(struct source *source)
 {
 	forget_sums(source);

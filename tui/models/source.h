@@ -8,7 +8,7 @@
 
 #include "timeline/profile/source_extents.h"
 #include "timeline/profile/source_file.h"
-#include "tui/timeline/frame.h"
+#include "tui/session/session.h"
 
 struct source {
 	struct source_file file;
@@ -20,6 +20,8 @@ struct source {
 	size_t extent_count;
 };
 
+/* The session's source file, allocated at the first call; NULL: memory is out. */
+struct source *source_of(struct session *session);
 void source_fini(struct source *source);
 /* Opens the file, if it is not the one that is open. False: not found, `file.looked` lists the places. */
 bool source_open(struct source *source, const char *path);

@@ -7,8 +7,6 @@
 #ifndef TUI_STATS_PAGE_H
 #define TUI_STATS_PAGE_H
 
-#include <stdio.h>
-
 #include "tui/session/session.h"
 #include "tui/timeline/sums.h"
 
@@ -26,8 +24,6 @@ void stats_page_fini(struct stats_page *page);
 const char *stats_page_key(
 	struct session *session, const struct sums_line *sum, char *scratch, struct arena *arena);
 
-/* All lines as CSV (export.h), heading first. False: nothing could be summed. */
-bool stats_page_write(struct session *session, FILE *out);
 /* The whole key of the line with the cursor; false: there is none. */
 bool stats_page_name(struct session *session, char *out, size_t size_bytes);
 /* The timeline's cursor to the longest place of that line on the screen. */

@@ -10,11 +10,22 @@
 #define TUI_SCREEN_H
 
 #include "store/base/error.h"
-#include "tui/app/mouse.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 
 #define SCREEN_SIGNAL 0x120000u /* from screen_key: a signal asks the program to end */
+
+/* ---- mouse ---- */
+
+enum mouse_kind { MOUSE_CLICK, MOUSE_DOUBLE, MOUSE_DRAG, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
+
+struct mouse_event {
+	enum mouse_kind kind;
+	int row, column;
+	int from_row, from_column; /* of a drag: where the button went down */
+};
+
+/* ---- terminal ---- */
 
 /* Takes the terminal over. `colours`: at most so many, -1: what it has. */
 int screen_open(int colours, struct error *error);

@@ -16,8 +16,8 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/label.h"
 #include "tui/screen/layout.h"
-#include "tui/screen/palette.h"
 #include "tui/screen/ruler.h"
+#include "tui/session/prompt.h"
 #include "tui/session/view.h"
 #include "tui/session/view_state.h"
 #include "tui/timeline/frame.h"
@@ -29,19 +29,10 @@
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
 #define SESSION_TYPED 16
+#define SESSION_USAGE 40
 
 /* What only the list of open runs (open_runs.h) can do, between keys. */
 enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
-
-enum session_prompt {
-	PROMPT_NONE,
-	PROMPT_COMMAND,
-	PROMPT_FIND,
-	PROMPT_GOTO,
-	PROMPT_FILTER,
-	PROMPT_MARK,
-	PROMPT_GO_MARK
-};
 
 /* What the statistics are grouped and sorted by, and their line with the cursor. */
 struct session_stats {
@@ -94,6 +85,7 @@ struct session {
 	struct history *history;
 	struct layout layout;
 	struct session_looks looks;
+	const struct view *home; /* the timeline: has the focus when no other view has it */
 	const struct view *pane; /* below the timeline */
 	const struct view *full; /* has the screen for itself; NULL: none */
 	const struct view *before_help,
@@ -107,7 +99,7 @@ struct session {
 	struct ruler_zero zero;
 	int zero_kind;		       /* 0 run begin, 1 mark, 2 wall clock */
 	uint64_t marks[SESSION_MARKS]; /* 'a'..'z'; UINT64_MAX: not set */
-	enum session_prompt prompt;
+	enum prompt prompt;
 	char input[SESSION_TEXT]; /* of the prompt, and its length in bytes */
 	size_t input_bytes;
 	char typed[SESSION_TYPED][SESSION_TEXT]; /* commands, the last one first */
@@ -136,29 +128,9 @@ struct session {
 	bool is_done;
 	int help_top, help_line; /* the line that was found, 0: none */
 	size_t setting;		 /* the one with the cursor (settings.h) */
+	/* The help's lines about commands (commands_line()): false behind the last one. SESSION_USAGE. */
+	bool (*list_commands)(size_t at, char *usage, const char **help);
 };
-
-/* `select` is bound to the run: window, streams, depth and context to begin with. */
-int session_open(struct session **session, struct run *run, const struct select *select,
-	struct session_looks looks, struct error *error);
-void session_close(struct session *session);
-
-/* Does the window of a selection, which is bound, touch the run at all? Else fails, saying what the run
- * covers. */
-int session_require_window(struct run *run, const struct select *select, struct error *error);
-/* What of the window the run has becomes the window. */
-void session_take_window(struct session *session, const struct select *select);
-/* Takes one key. Trouble (a damaged chunk, a wrong pattern) becomes the message, never an end. */
-void session_key(struct session *session, uint32_t key);
-/* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
- * leaves is_unread set. */
-int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
-/* Between keys that are done without a picture: the columns follow the window, nothing is read. */
-void session_settle(struct session *session);
-/* Looks whether the run has grown; true: draw again. */
-bool session_renew(struct session *session);
-
-/* ---- for views, actions and prompts ---- */
 
 struct view_state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -176,13 +148,19 @@ enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
 /* The path of a context goes through a function of that name. */
 bool session_passes_through(const struct session *session, uint32_t context, const char *name);
+/* Gives the screen and the focus back to the timeline. */
+void session_go_home(struct session *session);
+/* Moves the depth of the cells one step down (by 1) or up (-1). */
+void session_step_depth(struct session *session, int by);
+/* Moves the window by quarters of its length: -4, -1, 1 or 4. */
+void session_pan(struct session *session, int quarters);
+/* Time of so many columns. */
+int64_t session_columns_ns(const struct session *session, int64_t columns);
+/* The frame's window as --time takes it: "1000ns..2000ns". */
+void session_put_window(char *out, size_t size_bytes, const struct session *session);
 /* Opens a view below the timeline and gives it the focus; the same once more, or one for which there is no
  * room: the whole screen. */
 void session_open_pane(struct session *session, const struct view *view);
-/* Minimap, ruler and call stack where they always stand: for views that have the whole screen. */
-void session_draw_frame(struct session *session, struct grid *grid);
-/* The source file that is open, made when it is first asked for; NULL: memory is out. */
-struct source *session_source(struct session *session);
 
 /* session_cursor.c: the rows on the screen, and where the cursor is. */
 /* Node and row of the cursor; UINT32_MAX where nothing is shown. A row behind the last one is the last. */
@@ -212,34 +190,12 @@ bool session_cell(struct session *session, const struct frame_line **line, struc
 /* The leaf with most time among those that the cell stands for; 0: none. */
 uint32_t session_leaf_context(struct session *session);
 
-/* view_source.c: the source of the profile's scope, or of the cursor's frame. */
-void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile);
-/* view_timeline.c */
-void view_timeline_ruler(struct session *session, struct grid *grid);
-
-/* actions.c: does what a key means. */
-void actions_do(struct session *session, enum keys_action action);
-/* goto_launch.c: from a GPU operation to its launch, and back. */
-void goto_launch_or_back(struct session *session);
-/* find_next.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
-void find_next_span(struct session *session, bool is_back);
-void find_next_gap(struct session *session, bool is_back);
-void find_next_gap_by_size(struct session *session, bool is_smaller);
-void find_next_blind(struct session *session, bool is_back);
-void find_next_fit(struct session *session);
-/* Where the nearest records of a stream outside the window are. */
-bool find_next_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns);
-void find_next_match(struct session *session, bool is_back);
-/* view_help.c: the help, from that heading on; NULL: its begin. Find: `/` in it. */
-void view_help_open(struct session *session, const char *heading);
-void view_help_find(struct session *session, bool is_back);
-/* prompt.c */
-void prompt_open(struct session *session, enum session_prompt prompt);
-/* Does a command with a value, as if it had been typed. */
-void prompt_do(struct session *session, const char *command, const char *value);
-/* Puts text into the open prompt, as if it had been typed. */
-void prompt_type(struct session *session, const char *text);
-void prompt_key(struct session *session, uint32_t key);
-void prompt_draw(const struct session *session, struct grid *grid, int row);
+/* How much of the streams x time on the screen is known. */
+struct session_coverage {
+	uint64_t there_ns, known_ns, lost_ns;
+	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+	bool is_damaged;      /* of some streams nothing is known, though there were records */
+};
+struct session_coverage session_take_coverage(struct session *session);
 
 #endif

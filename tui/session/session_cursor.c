@@ -185,3 +185,26 @@ uint32_t session_leaf_context(struct session *session)
 	}
 	return largest;
 }
+
+/* Time of so many columns, kept within what a signed number holds: a window may be as long as all time. */
+int64_t session_columns_ns(const struct session *session, int64_t columns)
+{
+	const struct frame *frame = &session->frame;
+	__int128 count = frame->columns.count ? frame->columns.count : 1;
+	__int128 ns = (__int128)columns * (frame->end_ns - frame->begin_ns) / count;
+
+	return ns > INT64_MAX ? INT64_MAX : ns < -INT64_MAX ? -INT64_MAX : (int64_t)ns;
+}
+
+void session_pan(struct session *session, int quarters)
+{
+	uint32_t count = session->frame.columns.count;
+	int64_t columns = (int64_t)(count / 4 ? count / 4 : 1) * quarters;
+
+	if (quarters < 0)
+		session->state.is_following = false;
+	session_keep(session);
+	if (quarters == 4 || quarters == -4)
+		columns = quarters / 4 * (int64_t)count;
+	view_state_pan(&session->state, session_limits(session), session_columns_ns(session, columns));
+}

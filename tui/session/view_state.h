@@ -46,15 +46,4 @@ void view_state_whole(struct view_state *state, struct view_state_limits limits)
  */
 void view_state_go(struct view_state *state, struct view_state_limits limits, uint64_t time_ns);
 
-/* History: snapshots before each change of what is looked at. */
-struct history;
-int history_new(struct history **history, struct error *error);
-void history_free(struct history *history);
-/* Keeps the state of now (with the flags of the rows) as one step to come back to; forgets what was undone.
- */
-void history_keep(struct history *history, const struct view_state *state, const struct rows *rows);
-/* Goes back or forward a step; false when there is none. The rows are updated. */
-bool history_undo(struct history *history, struct view_state *state, struct rows *rows);
-bool history_redo(struct history *history, struct view_state *state, struct rows *rows);
-
 #endif

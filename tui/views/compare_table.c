@@ -13,6 +13,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define TABLE_HEAD 2 /* lines that are no rows: heading, sum */
 

@@ -3,13 +3,12 @@
  * view_blame.c - idle time of the GPUs of the processes on the screen, shared among the threads that worked
  * meanwhile; with `i` that of their CPU threads, by what they wait in or for. Lines sum to the idle time.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tui/models/blame_page.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
-#include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 /* ---- where the window went ---- */
 

@@ -9,7 +9,7 @@
 
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
-#include "tui/views/cell_runs.h"
+#include "tui/views/views.h"
 
 static const char *const sides[] = {"both runs", "A alone", "B alone"};
 
@@ -185,6 +185,7 @@ static bool both_status(struct session *session, char *out, size_t size_bytes)
 const struct view view_both = {.name = "Both",
 	.key = '9',
 	.is_whole = true,
+	.streams = VIEW_PAIRS,
 	.draw = both_draw,
 	.act = both_act,
 	.put_title = both_title,

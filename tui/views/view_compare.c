@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/status_bars.h"
 #include "tui/models/compare.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/views/cell_runs.h"
+#include "tui/views/views.h"
 
 #define COMPARE_PART 160
 
@@ -153,9 +153,9 @@ static void draw_stacks(struct session *session, struct grid *grid, const struct
 		session->layout.path = halves->paths;
 		compare->other->layout.path = halves->paths + 1;
 		if (has_a)
-			status_bars_draw_path(session, grid);
+			path_line_draw(session, grid);
 		if (has_b)
-			status_bars_draw_path(compare->other, grid);
+			path_line_draw(compare->other, grid);
 		session->layout.path = path;
 	}
 	session->zero = zero;
@@ -244,6 +244,7 @@ static const struct view_key compare_keys[] = {{"< >", "shift B by a column"},
 const struct view view_compare = {.name = "Compare",
 	.key = '9',
 	.is_whole = true,
+	.streams = VIEW_COMPARISON,
 	.draw = compare_draw,
 	.act = view_compare_act,
 	.put_title = compare_title,

@@ -12,6 +12,7 @@
 #include "tui/screen/text.h"
 #include "tui/timeline/depth.h"
 #include "tui/views/cell_runs.h"
+#include "tui/views/views.h"
 
 #define DEPTH_TABLE_KEY 34
 #define DEPTH_LEAVES 4 /* named in the line of self time */
@@ -300,7 +301,7 @@ static void draw_full(struct session *session, struct grid *grid)
 	struct depth_picture picture;
 	uint32_t stream;
 
-	session_draw_frame(session, grid);
+	view_margins_draw(session, grid);
 	if (!line || !session_stream(session, &stream) || depth_compute(&picture, &session->frame, line))
 		return;
 	draw_row(session, grid, row++, "this stream", stream);
@@ -331,10 +332,10 @@ static bool depth_act(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_DOWN:
-		actions_do(session, KEYS_DO_DEEPER);
+		session_step_depth(session, 1);
 		return true;
 	case KEYS_DO_UP:
-		actions_do(session, KEYS_DO_HIGHER);
+		session_step_depth(session, -1);
 		return true;
 	case KEYS_DO_GROUP_DOWN:
 		session_step_stream(session, false);

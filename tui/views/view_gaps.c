@@ -3,12 +3,12 @@
  * view_gaps.c - the gaps of the GPUs on the screen, largest first, each with its cause; with the whole screen
  * also how many there are and how much time they take, by size.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tui/models/blame_page.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
+#include "tui/views/views.h"
 
 #define GAPS_DECADES 6
 #define GAPS_QUEUE 33 /* column of the queue */

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/app/commands.h"
 #include "tui/screen/pattern.h"
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 #define HELP_ROWS 192
 #define HELP_COLUMN 39
@@ -91,13 +91,13 @@ static const char *const glyphs[] = {
 	"LABELS  > cursor row  ! lost records  ? partly unmonitored  + pinned  * match",
 };
 
-static void add_commands(struct help *help)
+static void add_commands(struct help *help, const struct session *session)
 {
-	char usage[COMMANDS_USAGE], text[HELP_BYTES];
+	char usage[SESSION_USAGE], text[HELP_BYTES];
 	const char *what;
 
 	add_wide(help, GRID_HEADING, "COMMANDS, after :", NULL);
-	for (size_t i = 0; commands_line(i, usage, &what); i++) {
+	for (size_t i = 0; session->list_commands && session->list_commands(i, usage, &what); i++) {
 		snprintf(text, sizeof(text), " %-25s %s", usage, what);
 		add_wide(help, GRID_TEXT, text, NULL);
 	}
@@ -117,7 +117,7 @@ static const struct help *make(const struct session *session)
 	add_section(&help, side, KEYS_KEEP);
 	for (size_t i = 0; i < sizeof(glyphs) / sizeof(glyphs[0]); i++)
 		add_wide(&help, GRID_TEXT, glyphs[i], NULL);
-	add_commands(&help);
+	add_commands(&help, session);
 	return &help;
 }
 

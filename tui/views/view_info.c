@@ -9,6 +9,7 @@
 #include "timeline/stats/info.h"
 #include "tui/screen/text.h"
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 /* The text is made once; the caller's session keeps it. */
 static char *take_text(struct session *session)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 static void draw_columns(const struct minimap *minimap, struct grid *grid, int row, int at)
 {

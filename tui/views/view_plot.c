@@ -12,6 +12,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define PLOT_LABEL 12 /* cells of the numbers at the left */
 #define PLOT_BINS 20
@@ -204,7 +205,8 @@ static void draw_head(const struct profile_page *page, struct grid *grid, const 
 	grid_text(grid, area->row + 1, 1, area->columns - 1, text, GRID_TEXT);
 }
 
-void plot_draw(struct session *session, struct profile_page *page, struct grid *grid, struct grid_area area)
+void view_plot_draw(
+	struct session *session, struct profile_page *page, struct grid *grid, struct grid_area area)
 {
 	struct extremes e = measure(page->plot);
 	struct grid_area body = {area.row + 3, area.column, area.rows - 3, area.columns};
@@ -221,7 +223,8 @@ void plot_draw(struct session *session, struct profile_page *page, struct grid *
 		draw_columns(session, page, grid, body, e.count ? e.most : 0);
 }
 
-void plot_status(const struct session *session, const struct profile_page *page, char *out, size_t size_bytes)
+void view_plot_status(
+	const struct session *session, const struct profile_page *page, char *out, size_t size_bytes)
 {
 	const struct plot *plot = page->plot;
 	char value[FORMAT_NUMBER_BYTES];
@@ -239,4 +242,79 @@ void plot_status(const struct session *session, const struct profile_page *page,
 	at = plot->order[plot->cursor];
 	put_value(page, value, plot->values[at]);
 	snprintf(out, size_bytes, "%.60s  %s", rows_stream_label(&session->rows, plot->streams[at]), value);
+}
+
+/* ---- keys ---- */
+
+static void go_to_stream(struct session *session, struct profile_page *page)
+{
+	struct plot *plot = page->plot;
+	uint32_t node;
+
+	if (plot->cursor >= plot->count)
+		return;
+	node = rows_node_of(&session->rows, plot->streams[plot->order[plot->cursor]]);
+	if (node == UINT32_MAX || rows_find(&session->rows, node) == UINT32_MAX) {
+		session_say(session, "the stream is hidden or filtered out: X shows all");
+		return;
+	}
+	session_keep(session);
+	session->state.node = node;
+	session->full = NULL;
+	session->focus = &view_timeline;
+}
+
+static void close_plot(struct profile_page *page)
+{
+	plot_free(page->plot);
+	page->plot = NULL;
+}
+
+bool view_plot_act(struct session *session, struct profile_page *page, enum keys_action action)
+{
+	struct plot *plot = page->plot;
+	uint32_t last = plot->count ? plot->count - 1 : 0, step = 1;
+
+	switch (action) {
+	case KEYS_DO_LEFT_TEN:
+	case KEYS_DO_RIGHT_TEN:
+		step = 10; /* fall through */
+	case KEYS_DO_LEFT:
+	case KEYS_DO_RIGHT:
+		if (action == KEYS_DO_LEFT || action == KEYS_DO_LEFT_TEN)
+			plot->cursor -= plot->cursor < step ? plot->cursor : step;
+		else
+			plot->cursor = plot->cursor + step > last ? last : plot->cursor + step;
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+		plot->cursor = 0;
+		return true;
+	case KEYS_DO_WINDOW_END:
+		plot->cursor = last;
+		return true;
+	case KEYS_DO_ENTER:
+		go_to_stream(session, page);
+		return true;
+	case KEYS_DO_REDRAW:
+		plot->is_stopped = false;
+		session->is_redraw = true;
+		return true;
+	case KEYS_DO_CANCEL:
+		if (plot_is_reading(plot)) {
+			plot->is_stopped = true;
+			session_say(session, "stopped at %u of %u streams, Ctrl-L goes on", plot->done,
+				plot->count);
+			return true;
+		} /* fall through */
+	case KEYS_DO_QUIT:
+		close_plot(page);
+		return true;
+	case KEYS_DO_PLOT:
+	case KEYS_DO_COMMAND_LINE:
+	case KEYS_DO_COMMAND:
+	case KEYS_DO_HELP:
+		return false;
+	default:
+		return true; /* what cannot be seen must not be changed */
+	}
 }

@@ -14,6 +14,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define PROFILE_COLUMN 20    /* cells of a metric */
 #define PROFILE_SCOPE_MIN 30 /* cells that the names keep */
@@ -49,37 +50,6 @@ static struct table lay_table(struct profile_page *page, int width)
 
 /* ---- one line ---- */
 
-void view_profile_name(const struct profile_row *row, char *out, int cells, bool is_ascii)
-{
-	char raw[LABEL_BYTES];
-
-	switch (row->kind) {
-	case PROFILE_LOOP:
-	case PROFILE_LINE:
-		/* the name of a loop without a line says that it is one */
-		snprintf(raw, sizeof(raw), row->line ? "%s%s:%u" : "%s%s",
-			row->kind == PROFILE_LOOP && row->file[0] ? "loop " : "",
-			path_base(row->file[0] ? row->file : row->name), row->line);
-		label_stream(out, raw, cells, is_ascii);
-		return;
-	case PROFILE_FILE:
-	case PROFILE_MODULE:
-		label_stream(out, path_base(row->name), cells, is_ascii);
-		return;
-	case PROFILE_INLINE:
-		if (cells > 8) {
-			char name[LABEL_BYTES];
-			label_fit(name, row->name, cells - 4, LABEL_TABLE, is_ascii);
-			snprintf(out, LABEL_BYTES, "[I] %.*s", LABEL_BYTES - 8, name);
-			return;
-		}
-		break;
-	default:
-		break;
-	}
-	label_fit(out, row->name, cells, LABEL_TABLE, is_ascii);
-}
-
 static void draw_scope(const struct profile_page *page, struct grid *grid, int row,
 	const struct outline_line *line, int width)
 {
@@ -94,7 +64,7 @@ static void draw_scope(const struct profile_page *page, struct grid *grid, int r
 	}
 	if (outline_has_children(outline, line->row))
 		grid_put(grid, row, indent, outline_is_open(outline, line->row) ? 0x25be : 0x25b8, GRID_TEXT);
-	view_profile_name(&outline->profile.rows[line->row], text, width - indent - 3, grid->is_ascii);
+	profile_page_row_name(&outline->profile.rows[line->row], text, width - indent - 3, grid->is_ascii);
 	grid_text(grid, row, indent + 2, width - indent - 3, text, GRID_TEXT);
 	if (outline_is_hot(outline, line->row)) {
 		grid_put(grid, row, 0, '*', GRID_HEADING);
@@ -226,7 +196,7 @@ static void profile_draw(struct session *session, struct grid *grid, struct grid
 		return;
 	}
 	if (page->plot) {
-		plot_draw(session, page, grid, area);
+		view_plot_draw(session, page, grid, area);
 		return;
 	}
 	source = page->has_source && area.rows >= 12 ? area.rows / 3 : 0;
@@ -274,11 +244,11 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 	if (at == UINT32_MAX || page->trouble[0])
 		return false;
 	if (page->plot) {
-		plot_status(session, page, out, size_bytes);
+		view_plot_status(session, page, out, size_bytes);
 		return true;
 	}
 	row = &page->outline.profile.rows[at];
-	view_profile_name(row, name, 40, session->looks.is_ascii);
+	profile_page_row_name(row, name, 40, session->looks.is_ascii);
 	if (row->file[0] && row->kind != PROFILE_LINE && row->kind != PROFILE_LOOP)
 		label_file(place, path_base(row->file), (int)row->line, 32, session->looks.is_ascii);
 	else if (row->kind == PROFILE_FUNCTION)
@@ -315,6 +285,7 @@ static const struct view_key profile_keys[] = {
 const struct view view_profile = {.name = "Profile",
 	.key = '6',
 	.is_whole = true,
+	.streams = VIEW_PAIRS_IF_MERGED,
 	.draw = profile_draw,
 	.act = view_profile_act,
 	.put_title = profile_title,

@@ -2,12 +2,12 @@
 /*
  * view_profile_act.c - what keys do while the profile has the screen.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tui/models/compare.h"
 #include "tui/models/plot.h"
 #include "tui/models/profile_page.h"
+#include "tui/views/views.h"
 
 static void move(struct profile_page *page, long by)
 {
@@ -248,7 +248,7 @@ bool view_profile_act(struct session *session, enum keys_action action)
 
 	if (!page)
 		return false;
-	if (page->plot && plot_act(session, page, action))
+	if (page->plot && view_plot_act(session, page, action))
 		return true;
 	if (act_page(session, page, action))
 		return true;

@@ -3,95 +3,24 @@
  * view_runs.c - the list of runs in the directory of the one that is shown. A run is looked into only when
  * its line is on the screen, and of it no more than what its first store says of itself.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "store/read/reader.h"
 #include "timeline/base/path.h"
-#include "tui/app/open_runs.h"
 #include "tui/models/compare.h"
+#include "tui/models/open_runs.h"
 #include "tui/models/runs_page.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define RUNS_NAME 28
 
-void runs_page_free(struct runs_page *page)
-{
-	if (!page)
-		return;
-	run_find_all_free(page->found, page->count);
-	free(page->entries);
-	free(page);
-}
-
-static struct runs_page *look(const struct session *session)
-{
-	struct runs_page *page = calloc(1, sizeof(*page));
-	const char *path = run_path(session->run), *slash = strrchr(path, '/');
-	struct error error;
-
-	if (!page)
-		return NULL;
-	snprintf(page->directory, sizeof(page->directory), "%.*s", slash ? (int)(slash - path) : 1,
-		slash ? path : ".");
-	if (slash == path)
-		strcpy(page->directory, "/");
-	if (run_find_all(page->directory, &page->found, &page->count, &error))
-		snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
-	page->entries = calloc(page->count + 1, sizeof(*page->entries));
-	for (size_t i = 0; i < page->count; i++)
-		if (strcmp(page->found[i].path, path) == 0)
-			page->line = i;
-	if (page->entries)
-		return page;
-	runs_page_free(page);
-	return NULL;
-}
-
 void view_runs_open(struct session *session)
 {
-	runs_page_free(session->runs);
-	session->runs = look(session);
+	runs_page_renew(session);
 	session->full = session->focus = &view_runs;
-}
-
-/* ---- what a run says ---- */
-
-static void take_meta(struct runs_entry *entry, const struct store_reader *reader)
-{
-	const char *command = store_reader_meta(reader, "command"), *host = store_reader_meta(reader, "host"),
-		   *state = store_reader_meta(reader, "state");
-
-	snprintf(entry->command, sizeof(entry->command), "%s", command ? command : "");
-	snprintf(entry->host, sizeof(entry->host), "%s", host ? host : "");
-	snprintf(entry->state, sizeof(entry->state), "%s", state ? state : "");
-}
-
-static void read_entry(const struct run_found *run, struct runs_entry *entry)
-{
-	struct store_reader *reader;
-	struct error error;
-	char **names, *path;
-	size_t count;
-
-	entry->is_read = true;
-	if (run_find_stores(run->path, &names, &count, &error)) {
-		snprintf(entry->command, sizeof(entry->command), "%.255s", error.text);
-		return;
-	}
-	path = NULL;
-	if (asprintf(&path, "%s/%s", run->path, names[0]) < 0)
-		path = NULL;
-	if (path && store_reader_open(&reader, path, &error)) {
-		snprintf(entry->command, sizeof(entry->command), "%.255s", error.text);
-	} else if (path) {
-		take_meta(entry, reader);
-		store_reader_close(reader);
-	}
-	free(path);
-	run_find_free(names, count);
 }
 
 /* ---- drawing ---- */
@@ -188,7 +117,7 @@ static void runs_draw_page(struct session *session, struct grid *grid, struct gr
 	draw_heading(grid, area.row);
 	for (size_t i = page->first; i < page->count && i < page->first + room; i++) {
 		if (!page->entries[i].is_read)
-			read_entry(&page->found[i], &page->entries[i]);
+			runs_page_read(page, i);
 		draw_entry(session, grid, area.row + 1 + (int)(i - page->first), i);
 	}
 }

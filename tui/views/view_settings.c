@@ -9,6 +9,7 @@
 #include "tui/models/profile_page.h"
 #include "tui/models/settings.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define VALUE_AT 12
 #define HELP_AT 22

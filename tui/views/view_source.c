@@ -12,6 +12,7 @@
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/timeline/sums.h"
+#include "tui/views/views.h"
 
 #define SOURCE_TAB 8
 #define SOURCE_NUMBERS 24 /* cells of both columns of times */
@@ -206,7 +207,7 @@ static void draw_text(
 void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile)
 {
 	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams)), count;
-	struct source *source = session_source(session);
+	struct source *source = source_of(session);
 	struct spot spot = {"", "", "", 0};
 	bool is_known = is_profile ? spot_of_profile(session, &spot) : spot_of_cursor(session, &spot);
 

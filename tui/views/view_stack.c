@@ -11,6 +11,7 @@
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 #define STACK_SHARES 64
 #define STACK_ALSO 3 /* lines of what else is in the cell */
@@ -391,10 +392,10 @@ static bool stack_act(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_DOWN:
-		actions_do(session, KEYS_DO_DEEPER);
+		session_step_depth(session, 1);
 		return true;
 	case KEYS_DO_UP:
-		actions_do(session, KEYS_DO_HIGHER);
+		session_step_depth(session, -1);
 		return true;
 	default:
 		return false;

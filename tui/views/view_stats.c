@@ -8,6 +8,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 /* The key in so many cells; what waits says so. */
 static void put_key(struct session *session, char *out, const struct sums_line *sum, int cells, bool is_ascii)

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/status_bars.h"
+#include "tui/models/stretch.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/timeline/group_busy.h"
 #include "tui/views/cell_runs.h"
+#include "tui/views/views.h"
 
 static bool is_live_tail(const struct session *session, uint32_t column)
 {
@@ -195,7 +196,7 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 	grid_text(grid, row++, at, grid->columns - at, "Nothing was recorded here.", GRID_TEXT);
 	if (session_stream(session, &stream)) {
 		for (int is_back = 1; is_back >= 0; is_back--) {
-			if (!find_next_records(session, stream, is_back, &time_ns))
+			if (!stretch_nearest_records(session, stream, is_back, &time_ns))
 				continue;
 			format_number_short(distance, is_back ? session->frame.begin_ns - time_ns
 							      : time_ns - session->frame.end_ns);
@@ -224,7 +225,7 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 {
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	struct cell *row = calloc((size_t)session->frame.columns.count + 1, sizeof(*row));
-	struct status_bars_coverage coverage = status_bars_take_coverage(session);
+	struct session_coverage coverage = session_take_coverage(session);
 
 	for (uint32_t i = 0; row && i < count; i++) {
 		uint32_t node = session->rows.shown[top + i];

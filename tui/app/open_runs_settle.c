@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open_runs.c - see open_runs.h. */
-#include "tui/app/open_runs.h"
-
-#include <stdlib.h>
+/*
+ * open_runs_settle.c - opens, shows, compares and closes runs between keys, when no code of a session is
+ * active (struct open_runs, models/open_runs.h).
+ */
 #include <string.h>
-#include <sys/stat.h>
 
+#include "tui/app/app.h"
 #include "tui/models/compare.h"
 #include "tui/models/config.h"
+#include "tui/models/open_runs.h"
 #include "tui/models/profile_page.h"
+#include "tui/views/views.h"
 
 void open_runs_init(struct open_runs *open, struct session *session, const struct run_options *options)
 {
@@ -49,23 +51,6 @@ static void show(struct open_runs *open, size_t at)
 	session_say(shown(open), "%s, run %zu of %zu open", run_path(shown(open)->run), at + 1, open->count);
 }
 
-bool open_runs_is_same(const char *path, const char *other)
-{
-	struct stat a, b;
-
-	return strcmp(path, other) == 0 ||
-	       (stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino);
-}
-
-static size_t find(const struct open_runs *open, const char *path)
-{
-	size_t at = 0;
-
-	while (at < open->count && !open_runs_is_same(run_path(open->places[at].session->run), path))
-		at++;
-	return at;
-}
-
 static int open_place(struct open_runs *open, const char *path, struct error *error)
 {
 	struct open_run *place = &open->places[open->count];
@@ -95,7 +80,7 @@ static int open_run(struct open_runs *open, const char *path, struct error *erro
 	while (size > 1 && path[size - 1] == '/')
 		size--;
 	snprintf(clean, sizeof(clean), "%.*s", (int)size, path);
-	at = find(open, clean);
+	at = open_runs_find(open, clean);
 	if (at == open->count)
 		return open_place(open, clean, error);
 	show(open, at);
@@ -123,7 +108,7 @@ static int compare_with(struct open_runs *open, const char *path, struct error *
 
 static int close_run(struct open_runs *open, const char *path, struct error *error)
 {
-	size_t at = path[0] ? find(open, path) : open->at;
+	size_t at = path[0] ? open_runs_find(open, path) : open->at;
 	struct session *next;
 
 	if (at == open->count)
