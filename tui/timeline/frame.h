@@ -126,7 +126,7 @@ int frame_read_coarse(struct frame *frame, uint32_t stream, struct error *error)
 /* Its cells by column at the frame's depth: what is about there. NULL: not read. */
 const struct cell *frame_coarse(const struct frame *frame, uint32_t stream);
 
-/* ---- frame_depth.c, frame_scope.c: contexts at a depth ---- */
+/* ---- frame_depth.c: contexts at a depth ---- */
 
 /* Is this stream's line one that would be read projected? */
 bool frame_is_dense(const struct frame *frame, uint32_t stream);
@@ -136,8 +136,7 @@ const struct tile_projection *frame_projection(struct frame *frame, uint32_t str
 void frame_set_depth(struct frame *frame, uint32_t depth);
 /* Function of a context at the depth, UINT32_MAX for none. */
 uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter);
-/* frame_scope.c: what is taken out of every path; they must live as long. `changes` tells one list from
- * another. */
+/* Filters remove functions from every path. The frame keeps the pointer. `changes` differs for every list. */
 void frame_set_filters(
 	struct frame *frame, const struct elide_pattern *filters, size_t count, uint32_t changes);
 /* The scope of a path, given by its innermost one, that stands at the depth. */
