@@ -125,8 +125,6 @@ void session_share_name(const struct session *session, char *out, const struct c
 		state = "copy to device";
 	else if (share->state == EXTENT_COPY_OUT)
 		state = "copy to host";
-	else if (share->state == EXTENT_ABSENT)
-		state = "not there";
 	if (function && cells > (int)strlen(state) + 6) {
 		label_fit(
 			name, function->name, cells - (int)strlen(state) - 3, place, session->looks.is_ascii);
