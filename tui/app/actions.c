@@ -76,8 +76,7 @@ static void toggle_stack(struct session *session)
 static void toggle_full(struct session *session)
 {
 	if (session->full) {
-		session->full = NULL;
-		session->focus = &view_timeline;
+		session_go_home(session);
 		return;
 	}
 	session->full = session->focus == &view_timeline || !session->focus ? session->pane : session->focus;
@@ -87,8 +86,7 @@ static void toggle_full(struct session *session)
 static void go_back(struct session *session)
 {
 	if (session->full || session->focus != &view_timeline) {
-		session->full = NULL;
-		session->focus = &view_timeline;
+		session_go_home(session);
 	} else {
 		session->is_done = true;
 	}
@@ -179,8 +177,7 @@ static bool act_view(struct session *session, enum keys_action action)
 		toggle_full(session);
 		return true;
 	case KEYS_DO_TIMELINE:
-		session->full = NULL;
-		session->focus = &view_timeline;
+		session_go_home(session);
 		return true;
 	case KEYS_DO_NEXT_PANE:
 		next_pane(session);

@@ -7,8 +7,6 @@
 
 #include "tui/session/session.h"
 
-/* "--time A..B" of what is on the screen, from the run's origin; a first column may begin before it. */
-void session_put_window(char *out, size_t size_bytes, const struct session *session);
 /* Of the view that has the screen or stands in the pane, as the message. */
 void shell_command_show(struct session *session);
 

@@ -253,8 +253,7 @@ void blame_page_go_to_gap(struct session *session, const struct gap *gap)
 		gap->begin_ns > length_ns ? gap->begin_ns - length_ns : 0, length_ns * 3);
 	view_state_go(&session->state, session_limits(session), gap->begin_ns);
 	session->gap_ns = length_ns;
-	session->full = NULL;
-	session->focus = session->home;
+	session_go_home(session);
 	format_number_short(length, length_ns);
 	session_say(session, "gap: %s, %s", length, gap_cause_text(gap->cause));
 }

@@ -156,7 +156,8 @@ void session_step_depth(struct session *session, int by);
 void session_pan(struct session *session, int quarters);
 /* Time of so many columns. */
 int64_t session_columns_ns(const struct session *session, int64_t columns);
-/* The frame's window as --time takes it: "1000ns..2000ns". */
+/* The frame's window as --time takes it, in ns from the run's origin. Its first column may begin before the
+ * user's window. */
 void session_put_window(char *out, size_t size_bytes, const struct session *session);
 /* Opens a view below the timeline and gives it the focus; the same once more, or one for which there is no
  * room: the whole screen. */

@@ -41,7 +41,7 @@ static int compare_nodes(const void *left, const void *right, void *data)
 	return order ? order : compare_numbers(a, b);
 }
 
-void rows_order_sort(struct rows *rows, uint32_t *nodes, uint32_t count)
+static void sort_nodes(struct rows *rows, uint32_t *nodes, uint32_t count)
 {
 	if (rows->order != ROWS_BY_IDENTITY && count)
 		qsort_r(nodes, count, sizeof(*nodes), compare_nodes, rows);
@@ -208,7 +208,7 @@ static void show_all(struct rows *rows, uint32_t begin, uint32_t end, uint32_t *
 
 	for (uint32_t i = begin; i < end; i = rows->nodes[i].next)
 		room[count++] = i;
-	rows_order_sort(rows, room, count);
+	sort_nodes(rows, room, count);
 	for (uint32_t i = 0; i < count; i++)
 		show(rows, room[i], room + count, is_pinned);
 }

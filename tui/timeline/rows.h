@@ -72,9 +72,7 @@ const char *rows_order_name(enum rows_order order);
 /* For rows.c: fills in the empty `rows`, none of them shown and none named; what is there after an error
  * rows_fini() frees. */
 int rows_build(struct rows *rows, const struct run *run, struct error *error);
-/* For rows.c: sorts siblings. For rows_build.c: fills in what they are sorted by, first that of each stream's
- * own node. */
-void rows_order_sort(struct rows *rows, uint32_t *nodes, uint32_t count);
+/* For rows_build.c: sets the values that rows are sorted by: of each stream's node, then of all groups. */
 void rows_order_take(struct rows_node *node, const struct store_stream *s);
 void rows_order_take_groups(struct rows *rows);
 

@@ -260,8 +260,7 @@ static void go_to_stream(struct session *session, struct profile_page *page)
 	}
 	session_keep(session);
 	session->state.node = node;
-	session->full = NULL;
-	session->focus = &view_timeline;
+	session_go_home(session);
 }
 
 static void close_plot(struct profile_page *page)

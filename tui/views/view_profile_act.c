@@ -109,8 +109,7 @@ static void go_to_place(struct session *session, const struct profile_row *row)
 	session_keep(session);
 	session->state.node = node;
 	session->state.cursor_ns = at_ns < session->state.begin_ns ? session->state.begin_ns : at_ns;
-	session->full = NULL;
-	session->focus = &view_timeline;
+	session_go_home(session);
 }
 
 /* Keys that need no row. */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "store/read/reader.h"
 #include "timeline/base/path.h"
 #include "tui/models/compare.h"
 #include "tui/models/open_runs.h"
@@ -156,8 +155,7 @@ static bool runs_act(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_ENTER:
 	case KEYS_DO_COMPARE:
-		session->full = NULL;
-		session->focus = &view_timeline;
+		session_go_home(session);
 		if (path)
 			session_ask(session,
 				action == KEYS_DO_ENTER ? SESSION_WANTS_RUN : SESSION_WANTS_COMPARISON, path);
