@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_hpct.c - hpct: runs hpct-VERB, found beside itself or on PATH, as git does. Alone it lists the
- * questions that hpct answers, each with its command.
+ * main_hpct.c - hpct: runs hpct-VERB, found next to hpct or on PATH, as git does. Without arguments it lists
+ * the questions that hpct answers, each with its command.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static const struct {
 	{"What can be measured on this machine?", "hpct doctor", "doctor"},
 };
 
-/* The directory of this program, with a slash; "" when it cannot be told. */
+/* The directory of this program, with a slash; "" when it is unknown. */
 static void own_directory(char *out, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", out, size - 1);

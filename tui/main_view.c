@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_view.c - hpct-view: one session on one run, either in the terminal or, with --print, one picture of it
- * as text after the keys of --keys.
+ * main_view.c - hpct-view: one session on one run, in the terminal, or with --print as one picture in text
+ * after the keys of --keys.
  */
 #include <langinfo.h>
 #include <locale.h>
@@ -25,7 +25,7 @@
 #include "tui/screen/screen.h"
 #include "tui/views/views.h"
 
-#define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */
+#define VIEW_READ_MS 50		  /* then a partial picture is drawn, and keys are read */
 #define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */
 #define VIEW_PRINT_REFINE_MS 2000 /* one that is printed waits so long for what it can do without */
 #define VIEW_PRINT_MAX 2000	  /* columns or rows of --print */
@@ -128,7 +128,7 @@ static void put_picture(const struct session *session, const struct grid *grid, 
 	screenshot_print(session, grid, format, options->colours < 0 ? 256 : options->colours, stdout);
 }
 
-/* What is drawn says that nothing was monitored there; scripts are told, too. */
+/* The picture shows that nothing was monitored; scripts need an exit code, too. */
 static int require_coverage(struct session *session, struct error *error)
 {
 	char window[96];
@@ -300,7 +300,7 @@ static int interact(struct open_runs *open, const char *keys, struct error *erro
 	return result;
 }
 
-/* The second run, if one is named, and how it lies against the first one. */
+/* Opens the second run, if one is named, and aligns it with the first. */
 static int open_other(
 	struct program_call *call, struct session *session, const char *align, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subcommands.c - near matches by edit distance: a typing error is one or two edits away.
+ * subcommands.c - finds similar words by edit distance: a typing error is one or two edits.
  */
 #include "tui/subcommands.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subcommands.h - the words that hpct takes, and those near to one it does not.
+ * subcommands.h - the subcommands of hpct, and those similar to an unknown one.
  */
 #ifndef TUI_SUBCOMMANDS_H
 #define TUI_SUBCOMMANDS_H

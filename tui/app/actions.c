@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actions.c - what each action does to the session, but for those of actions_window.c and actions_rows.c.
+ * actions.c - does the actions that keys stand for: search, views, looks and prompts here; actions_window.c
+ * and actions_rows.c have the rest.
  */
 #include "tui/app/actions.h"
 

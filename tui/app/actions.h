@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actions.h - actions by what they are about: each does the ones it knows and says whether it was one of
- * them.
+ * actions.h - actions, grouped by what they change. Each function does the actions of its group and returns
+ * false for all others.
  */
 #ifndef TUI_ACTIONS_H
 #define TUI_ACTIONS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actions_rows.c - actions on the rows of the timeline: which are shown, in what order, and at which depth of
- * the call path.
+ * actions_rows.c - actions on the rows of the timeline: which ones are shown, in what order, and the depth of
+ * their cells.
  */
 #include "tui/app/actions.h"
 

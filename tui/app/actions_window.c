@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actions_window.c - actions that move the cursor or the window. Small moves of the cursor are not kept for
- * undo; whatever changes the picture is.
+ * actions_window.c - actions that move the cursor or the window. Every change of the window is kept for undo;
+ * a move of the cursor is not.
  */
 #include "tui/app/actions.h"
 #include "tui/session/history.h"

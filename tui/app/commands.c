@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.c - what can be said behind `:`, one table of names and functions; the options of the shared
- * selector are among them.
+ * commands.c - the table of commands after `:`, with their functions. The options of the shared selector are
+ * commands too.
  */
 #include "tui/app/commands.h"
 
@@ -27,7 +27,7 @@
 
 /* ---- the selector ---- */
 
-/* Sentences begin with the option that was given; nobody has typed one here. */
+/* Error texts begin with an option; the user typed none here, so it is cut off. */
 static const char *without_option(const char *text)
 {
 	size_t bytes = strcspn(text, " ");

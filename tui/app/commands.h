@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.h - the commands of the prompt.
+ * commands.h - runs the commands of the prompt.
  */
 #ifndef TUI_COMMANDS_H
 #define TUI_COMMANDS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_open.c - opens the second run of a comparison in a session of its own, and closes it.
+ * compare_open.c - opens and closes the second run of a comparison, in a second session.
  */
 #include <stdlib.h>
 

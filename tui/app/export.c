@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export.c - writes files that the user asked for, and says where they are.
+ * export.c - writes the files of `:csv` and of the key `y`, and shows their paths.
  */
 #include "tui/app/export.h"
 

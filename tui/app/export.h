@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export.h - what is shown, into a file: the table as CSV, and the whole name of what the cursor stands on,
- * which the screen may have shortened.
+ * export.h - writes the shown table as CSV, and the full name under the cursor, which the screen may have
+ * shortened.
  */
 #ifndef TUI_EXPORT_H
 #define TUI_EXPORT_H

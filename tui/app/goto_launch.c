@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * goto_launch.c - Enter on the timeline: from a GPU operation to the call that launched it, and back. Both
- * carry the same link; they are of one process, and not far from each other in time.
+ * goto_launch.c - Enter on the timeline: jumps from a GPU operation to the call that launched it, and back.
+ * Both records carry the same link, belong to one process and are close in time.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mouse.c - finds what is below the pointer and does what the keys do.
+ * mouse.c - finds the view below the pointer and runs the actions of the matching keys.
  */
 #include "tui/app/mouse.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mouse.h - what a mouse does, in screen rows and columns: a click is the cursor, a double click Enter, a
- * drag a range, the wheel moves rows, on the ruler it zooms, on the minimap it pans.
+ * mouse.h - mouse events, in screen rows and columns. A click moves the cursor, a double click is Enter, a
+ * drag selects a range; the wheel moves rows, zooms on the ruler and pans on the minimap.
  */
 #ifndef TUI_MOUSE_H
 #define TUI_MOUSE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress_keys.c - the line of progress, and the keys that came early. A key that leaves what is read for,
- * or shows another window, ends the read at once and is done then. So does any key, where the read goes on
- * after it as if nothing had been: rows of the screen. A table of a view is read on while the cursor moves
- * about the screen, and begins anew behind any other key. What a key itself looks for waits for its end.
+ * progress_keys.c - draws the progress line and queues keys that arrive during a read. Keys that leave the
+ * view or the window stop the read at once. While rows are read (is_resumable) any key stops the read, which
+ * continues afterwards. While a table is read (is_restartable) cursor moves are done at once and any other
+ * key restarts the read. A key's own search runs to its end.
  */
 #include "tui/app/progress_keys.h"
 
@@ -23,7 +23,7 @@
 #define PROGRESS_PATIENCE_MOST_MS 60000 /* doubled for long it would come to nothing */
 #define PROGRESS_KEY_NS 30000000	/* keys are looked at */
 #define PROGRESS_BAR 20
-#define PROGRESS_KEYS 64 /* more are dropped: nobody types so far ahead */
+#define PROGRESS_KEYS 64 /* further keys are dropped */
 
 static uint32_t early[PROGRESS_KEYS];
 static struct mouse_event early_mouse[PROGRESS_KEYS]; /* what was done, where the key is KEYS_MOUSE */
@@ -53,7 +53,7 @@ static void show(struct session *session, const char *what, uint64_t done, uint6
 	screen_status(session->reading);
 }
 
-/* What is typed behind it is text. */
+/* The keys after it are text. */
 static bool opens_prompt(uint32_t key)
 {
 	enum keys_action action = keys_action_of(key);
@@ -174,8 +174,8 @@ static struct heard hear(struct session *session)
 	return heard;
 }
 
-/* False: what is read is not wanted any more, or a signal ends the program. Esc says no more than that; the
- * other keys are done then. */
+/* Callback of progress_watch(). False stops the read: a key or a signal came. Esc only stops; other keys are
+ * queued and done afterwards. */
 static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 {
 	struct session *session = own;

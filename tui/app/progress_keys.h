@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress_keys.h - what the terminal shows while one key's work takes longer than a second, and how a key
- * or Ctrl-C ends it. Readers report from below (timeline/base/progress.h); keys typed meanwhile are kept. For
- * the view in a terminal, not for --print.
+ * progress_keys.h - progress of work that takes longer than a second, and how a key or Ctrl-C stops it.
+ * Readers report through timeline/base/progress.h; keys typed meanwhile are queued. Only for the view in a
+ * terminal, not for --print.
  */
 #ifndef TUI_PROGRESS_KEYS_H
 #define TUI_PROGRESS_KEYS_H

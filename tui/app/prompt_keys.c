@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prompt_keys.c - the line that takes the place of the keys: `:` commands with the shared selector, `/` find,
- * `g` go to a time, `&` filter, and the letter of a mark.
+ * prompt_keys.c - does what the text of a prompt says: `:` commands, `/` find, `g` go to a time, `&` filter,
+ * and the letter of a mark. prompt.c edits the text.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saved_views.c - writes and reads a view; times are from the run's origin.
+ * saved_views.c - writes and reads saved views. Times are relative to the run's origin.
  */
 #include "tui/app/saved_views.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * screenshot.h - what the screen shows as a file: plain text, text with colours (ansi.h) or SVG (svg.h). The
- * same grid, so that a picture in a report is the one that was looked at.
+ * screenshot.h - writes the screen to a file: plain text, text with colours (ansi.h) or SVG (svg.h). All
+ * formats print the grid that the terminal shows.
  */
 #ifndef TUI_SCREENSHOT_H
 #define TUI_SCREENSHOT_H

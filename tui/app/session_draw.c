@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_draw.c - one picture: the window is laid on columns, what they need is read (session_read.h), and
- * the views draw it, again with wider cells where the terminal's line would be busy too long.
+ * session_draw.c - draws one picture: lays the window on columns, reads the rows (session_read.h), lets the
+ * views draw, and draws again with wider cells if the picture would cost the terminal too many bytes.
  */
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_live.c - a run that is still recorded: takes in what was committed, and moves the window with it.
+ * session_live.c - a run that is still being recorded: reads new commits and moves the window with the run's
+ * end.
  */
 #include "tui/app/app.h"
 #include "tui/session/session.h"

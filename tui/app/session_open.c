@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - opens and closes a session, hands keys to who they are for, and answers what all views ask:
- * limits, names, styles. Where the cursor stands is session_cursor.c's.
+ * session_open.c - opens and closes a session, and passes each key to the prompt, the focused view or the
+ * actions.
  */
 #include "tui/session/session.h"
 
@@ -189,7 +189,7 @@ void session_close(struct session *session)
 
 /* ---- keys ---- */
 
-/* What a table is about is asked of the one in the pane, whoever has the focus. */
+/* The table in the pane takes these two keys even if another view has the focus. */
 static bool pane_act(struct session *session, enum keys_action action)
 {
 	if (action != KEYS_DO_GROUP_BY && action != KEYS_DO_IDLE_OF)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_read.c - rows are read from the cursor's outward, a few columns at a time, then the sums of
- * groups; what time or a key does not allow is left, and roughly shown where that is cheap.
+ * session_read.c - reads rows from the cursor's outward, a few columns at a time, then the sums of groups.
+ * Rows for which no time is left get a coarse picture where that is cheap.
  */
 #include "tui/app/session_read.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_read.h - reading for a picture within the time that a user waits: the cursor's row first, what does
- * not fit is left for the next picture. It may be stopped by a key at any place (progress_keys.h).
+ * session_read.h - reads what a picture needs, within the time that a user waits: the cursor's row first; the
+ * next picture continues. A key may stop a read at any point (progress_keys.h).
  *
- * What was read is kept where reading can go on (is_resumable), and thrown away where it is a table that
- * is made as a whole (is_restartable); the session says which of the two it is in at this moment.
+ * The session says what happens to a stopped read: is_resumable, it keeps its data and continues;
+ * is_restartable, it drops its data and starts again.
  */
 #ifndef TUI_SESSION_READ_H
 #define TUI_SESSION_READ_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shell_command.c - see shell_command.h. What the view does that no option says (hidden rows, derived
- * metrics) is told behind the command.
+ * shell_command.c - see shell_command.h. What no option expresses (hidden rows, derived metrics) is noted
+ * after the command.
  */
 #include "tui/app/shell_command.h"
 
@@ -36,7 +36,7 @@ static void show_stats(struct session *session)
 		profile_page_hidden(session) ? "   (:hide is the view's own)" : "");
 }
 
-/* A's streams are not B's, and no option gives each run its own window: what differs is told. */
+/* A's streams are not B's, and no option gives each run its own window: notes the difference. */
 static void show_profile(struct session *session)
 {
 	struct profile_page *page = profile_page_of(session);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shell_command.h - Y: the command line that prints the numbers on the screen, for a script or a report.
+ * shell_command.h - the key Y: shows the command line that prints the numbers on the screen, for scripts and
+ * reports.
  */
 #ifndef TUI_SHELL_COMMAND_H
 #define TUI_SHELL_COMMAND_H

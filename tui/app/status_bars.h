@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status_bars.h - the lines around the views. The last two, status and keys, stand in every picture and
- * always tell where the cursor is and how far the numbers can be trusted.
+ * status_bars.h - the lines around the views. The last two, status and keys, are in every picture: the
+ * cursor's place, and how much of the data is known.
  *
  *   title                what is shown, of which run, through which filter     status_bars.c
  *   (the views)
  *   pane title           which views there are, and which one is open          status_bars.c
- *   path                 the call path at the cursor, below 100 columns        status_bars.c
- *   status               the cursor; coverage and losses; or a message         status_bars_status.c
+ *   path                 the call path at the cursor, below 100 columns        views/path_line.c
+ *   status               the cursor; coverage and losses; or a message         status_bars.c
  *   keys                 those that matter here, or the prompt                 status_bars.c
  */
 #ifndef TUI_STATUS_BARS_H

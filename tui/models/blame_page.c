@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_page.c - asks the sweep about all streams of the processes that have a row on the screen: a GPU waits
- * for threads that may not be shown.
+ * blame_page.c - runs the blame sweep over all streams of the processes that have a row on the screen: the
+ * threads that a GPU waits for may have no row.
  */
 #include "tui/models/blame_page.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_page.h - who is to blame for the idle GPUs of the processes on the screen, and the gaps themselves:
- * one sweep (blame/idle/idle.h) for the window, made anew when window or rows change, or when gaps are asked
- * for. Drawn by view_blame.c and view_gaps.c.
+ * blame_page.h - blame for idle GPUs of the processes on the screen, and the list of gaps. One sweep
+ * (blame/idle/idle.h) per window, repeated when the window or the rows change or gaps are needed. Drawn by
+ * view_blame.c and view_gaps.c.
  */
 #ifndef TUI_BLAME_PAGE_H
 #define TUI_BLAME_PAGE_H
@@ -15,7 +15,7 @@
 
 #define BLAME_MIN_NS 10000u /* shorter gaps are counted, not listed */
 
-/* Whose idle time it is. */
+/* The kind of idle time. */
 enum blame_of {
 	BLAME_GPU_IDLE, /* code that worked meanwhile */
 	BLAME_WAITING,	/* what CPU threads wait in */
@@ -27,7 +27,7 @@ struct blame_page {
 	enum blame_of of;
 	bool is_of_chosen; /* else: of GPUs, where there are any on the screen */
 	struct waits *waits;
-	struct gaps *gaps;	       /* NULL: nobody has asked yet */
+	struct gaps *gaps;	       /* NULL: not needed yet */
 	struct arena arena, row_arena; /* of the sweep; of the rows */
 	struct idle idle;	       /* BLAME_GPU_IDLE */
 	struct threads threads;	       /* BLAME_WAITING */

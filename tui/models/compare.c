@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - holds B against A in time, reads what the pairs on the screen need, and asks
- * timeline/diff/diff.h what changed. No drawing.
+ * compare.c - lays B on the columns of A, reads the pairs on the screen, and computes the difference
+ * (timeline/diff/diff.h). No drawing.
  */
 #include "tui/models/compare.h"
 

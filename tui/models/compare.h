@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - a second run beside the session's own: which of its streams stand beside which, where its time
- * lies against the first one's, and what changed from A to B in the windows on the screen. Drawn by
- * view_compare.c.
+ * compare.h - a second run beside the session's own: pairs of streams, the time offset between the runs, and
+ * the difference from A to B in the windows on the screen. Drawn by view_compare.c.
  *
  *   A  the session            window, cursor, depth, filter: the user's
  *   B  compare->other         follows: time of B = time of A + offset, the same column width

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - parses the user's files line by line; what is wrong is said once and passed over.
+ * config.c - parses the user's files line by line. Reports a wrong line and skips it.
  */
 #include "tui/models/config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open_runs.h - the runs that one view has open: each has a session of its own, one of them has the screen.
- * A session asks for another one with session_ask(); app/open_runs_settle.c does it between keys.
+ * open_runs.h - the runs that one view has open: each has its own session, and one session has the screen. A
+ * session requests another run with session_ask(); app/open_runs_settle.c opens it between keys.
  */
 #ifndef TUI_OPEN_RUNS_H
 #define TUI_OPEN_RUNS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outline.h - a profile as a tree that folds: which rows are open, in which order siblings stand, where the
- * view is zoomed, how far it is flattened, which rows are the hot path. Knows no screen.
+ * outline.h - a profile as a tree that folds: open rows, order of siblings, zoom, flattening, hot path. Knows
+ * no screen.
  *
  *   profile rows --columns--> values --sort, open, zoom, flatten--> lines
  *
- * Rows are known by the hash of their path, so that what was open stays open when the window moves.
+ * Rows are identified by the hash of their path, so that open rows stay open when the window moves.
  */
 #ifndef TUI_OUTLINE_H
 #define TUI_OUTLINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outline_columns.c - what stands beside each row of an outline: the metrics of the profile, formulas of
- * them, and how the user wants them shown.
+ * outline_columns.c - the columns of an outline: metrics of the profile, formulas over them, and how the user
+ * wants them shown.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plot.c - asks for the profile of one stream after the other and keeps one number of each.
+ * plot.c - computes the profile of one stream after the other and keeps one number of each.
  */
 #include "tui/models/plot.h"
 

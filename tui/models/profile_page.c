@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_page.c - asks timeline/profile/profile.h for the window and the streams, takes the filtered rows
- * out, and hands the rest to the outline. Of two runs it asks twice and makes one tree of the answers.
+ * profile_page.c - computes the profile (timeline/profile/profile.h) of the window and the streams, removes
+ * filtered rows, and loads the outline. For two runs it computes two profiles and merges them into one tree.
  */
 #include "tui/models/profile_page.h"
 

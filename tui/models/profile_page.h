@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_page.h - the profile of a session: which window, streams and tree it is of, computed anew when they
- * change, and what the user did to it. Drawn by view_profile.c.
+ * profile_page.h - the profile of a session: its window, streams and tree, recomputed when these change, and
+ * the user's choices about it. Drawn by view_profile.c.
  */
 #ifndef TUI_PROFILE_PAGE_H
 #define TUI_PROFILE_PAGE_H

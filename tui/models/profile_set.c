@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_set.c - what the prompt does to the profile: columns, formulas, filters, streams; and what it finds
- * in it.
+ * profile_set.c - commands of the prompt that change the profile: columns, formulas, filters, streams.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_page.h - the runs beside the one that is shown, to choose from: what each was of, when it was written
- * last, how large it is. Drawn by view_runs.c.
+ * runs_page.h - the list of runs in the directory of the shown run: command, time of the last write, size.
+ * Drawn by view_runs.c.
  */
 #ifndef TUI_RUNS_PAGE_H
 #define TUI_RUNS_PAGE_H

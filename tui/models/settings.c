@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - the table of settings: where each one lives in the session, and its usual values, the first
- * one being what holds when nobody chose.
+ * settings.c - the table of settings: where the session keeps each one, and its usual values. The first value
+ * is the default.
  */
 #include "tui/models/settings.h"
 

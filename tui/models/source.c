@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - sums the time of the window by the lines of one file. A file that is opened anew has no sums.
+ * source.c - sums the time of the window by line of one source file. Opening another file drops the sums.
  */
 #include "tui/models/source.h"
 

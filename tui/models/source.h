@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.h - the time that the window has on each line of a source file: of all paths through the line, and
- * of those that end there. The file itself is found by timeline/profile/source_file.h.
+ * source.h - the time of the window on each line of a source file: of all paths through the line, and of
+ * those that end there. timeline/profile/source_file.h finds the file.
  */
 #ifndef TUI_SOURCE_H
 #define TUI_SOURCE_H

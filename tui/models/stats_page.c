@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats_page.c - the sums of sums.h for the rows on the screen, with their names, in the order asked for.
+ * stats_page.c - names and sorts the sums of sums.h for the rows on the screen.
  */
 #include "tui/models/stats_page.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats_page.h - where the time on screen went, exactly: the frame's times by leaf context and state, of the
- * rows drawn as cells, added up by function, path, module, line, stream or operation. All lines sum to
- * streams x window. Drawn by view_stats.c, written by export.c; nothing is kept between pictures.
+ * stats_page.h - where the time on the screen went: exact sums of the rows drawn as cells, by function, path,
+ * module, line, stream or operation. All lines together equal streams x window. Computed for every picture;
+ * drawn by view_stats.c, written by export.c.
  */
 #ifndef TUI_STATS_PAGE_H
 #define TUI_STATS_PAGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cxx_name.c - one scan over a name, bracket by bracket. It understands what demanglers print, not C++: what
- * it does not know stays a part of the name.
+ * cxx_name.c - scans a name once, bracket by bracket. It understands demanglers' output, not C++: unknown
+ * syntax stays part of the name.
  */
 #include "tui/screen/cxx_name.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format_number.c - formatting in integers, so that the same number reads the same on every machine.
+ * format_number.c - formats in integers, so that a number reads the same on every machine.
  */
 #include "tui/screen/format_number.h"
 

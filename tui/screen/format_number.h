@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format_number.h - numbers as screens write them: times, durations, shares. No locale: the decimal point is
- * always '.', groups of three are parted by a blank.
+ * format_number.h - formats times, durations and shares for the screen. Independent of the locale: the
+ * decimal point is '.', a blank separates groups of three.
  */
 #ifndef TUI_FORMAT_NUMBER_H
 #define TUI_FORMAT_NUMBER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * label.c - the steps of tui/SCREEN.md, "Names". A name is taken apart once (cxx_name.h); the steps then put
- * fewer and fewer of its parts together again until the result fits.
+ * label.c - the steps of tui/SCREEN.md, "Names". Takes a name apart once (cxx_name.h), then joins fewer and
+ * fewer of its parts until the result fits.
  */
 #include "tui/screen/label.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - where everything stands, from the size of the screen alone (tui/SCREEN.md, "Layout").
+ * layout.h - the areas of the screen, computed from its size alone (tui/SCREEN.md, "Layout").
  *
  *   title
  *   minimap line                                  | call stack

@@ -25,7 +25,7 @@ static struct {
 	SCREEN *terminal;
 	bool is_open;
 	struct palette palette;
-	struct grid_cell *shown; /* what ncurses was told last */
+	struct grid_cell *shown; /* the last grid given to ncurses */
 	int rows, columns;
 	int wanted, most; /* colours: of screen_open, of screen_set_colours */
 	bool has_mouse;

@@ -37,7 +37,7 @@ void screen_die(void);
 int screen_colours(void); /* 256, 16, 8 or 0 */
 /* Puts the user's colours in force: indices of the terminal's. */
 void screen_set_users(const int *indices, int count);
-/* At most so many from now on (0: as screen_open was told, -1: none); how many there are then. */
+/* Limits the colours from now on (0: the limit of screen_open, -1: none); returns how many remain. */
 int screen_set_colours(int most);
 /* Whether the terminal reports the mouse. */
 void screen_set_mouse(bool is_on);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - one user looking at one run: what is shown, and everything that views, keys and prompts share.
- * It knows no terminal: keys come in as codes, the picture goes out as a grid, so that a session in a
- * terminal and one that is replayed from a string are the same.
- *
- *   key --session_key--> actions, prompts --> state, rows --session_draw--> frame --views--> grid
- *                                                              |
- *                                                       session_read.h
+ * session.h - the state of one user looking at one run, shared by models, views and actions. A session knows
+ * no terminal: keys come in as codes, pictures go out as a grid, so that a replay from a string gives the
+ * same pictures. app/app.h opens, draws and closes sessions.
  */
 #ifndef TUI_SESSION_H
 #define TUI_SESSION_H
@@ -25,13 +21,13 @@
 
 #define SESSION_TEXT 512
 #define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
-#define SESSION_LIVE_MS 500	     /* and is looked at twice a second */
+#define SESSION_LIVE_MS 500	     /* and is read again twice a second */
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
 #define SESSION_TYPED 16
 #define SESSION_USAGE 40
 
-/* What only the list of open runs (open_runs.h) can do, between keys. */
+/* Requests to open_runs_settle(). */
 enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
 
 /* What the statistics are grouped and sorted by, and their line with the cursor. */
@@ -45,7 +41,7 @@ struct session_stats {
 struct session_looks {
 	int colours;	  /* 256, 16, 8, 0; mono marks blocks by letters */
 	int most_colours; /* the user's choice: 0 what the terminal has, -1 none */
-	unsigned live_ms; /* a live run is looked at so often; 0: SESSION_LIVE_MS */
+	unsigned live_ms; /* interval of reading a live run; 0: SESSION_LIVE_MS */
 	bool is_ascii;	  /* nothing above 0x7f */
 	bool must_ascii;  /* whatever the user chooses: the locale, or --ascii */
 	bool wants_ascii; /* the user's choice */
@@ -73,7 +69,7 @@ struct session {
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct compare *compare; /* a second run; NULL: none */
-	struct open_runs *open;	 /* that it lies on, with others; NULL: on none */
+	struct open_runs *open;	 /* the list that holds it; NULL: none */
 	struct runs_page *runs;	 /* NULL: not asked for yet */
 	enum session_want want;
 	char wanted[SESSION_TEXT]; /* path of the run that it is about */
@@ -116,14 +112,14 @@ struct session {
 	bool has_ended;		   /* it was live when the session began */
 	uint32_t step_columns;	   /* of a row that are read at once: session_read.c */
 	bool is_unread;		   /* rows on the screen are not read yet: draw again */
-	bool is_resumable;	   /* what is read now goes on where it was when it is stopped */
-	bool is_restartable;	   /* ... begins anew when it is: what a table is made of */
-	bool has_moved;		   /* a key was done while that was read: the picture is behind it */
+	bool is_resumable;	   /* a read that is stopped now continues later */
+	bool is_restartable;	   /* ... starts again: the read of a table */
+	bool has_moved;		   /* a key was done during such a read: the picture is old */
 	char reading[96];	   /* how far a long one is, for the status line; "": not long yet */
 	char damage[SESSION_TEXT]; /* what could not be read because of damage, and was left out; "": nothing
 				    */
-	bool is_put_off;	   /* ... and it was, for a key: set by who watches (progress.h) */
-	bool has_groups_left;	   /* groups on the screen are not summed to the end */
+	bool is_put_off;	   /* a key stopped the read: set by progress_keys.c */
+	bool has_groups_left;	   /* sums of groups on the screen are incomplete */
 	bool is_redraw;		   /* the terminal must be cleared */
 	bool is_done;
 	int help_top, help_line; /* the line that was found, 0: none */
@@ -134,9 +130,9 @@ struct session {
 
 struct view_state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What a view of the rows shows where none of them is a stream. */
+/* Text of views whose rows contain no stream. */
 #define SESSION_NO_STREAM "No stream is on the screen: c opens a group, X shows what is hidden."
-/* Asks the open; `path` is cut where it is longer than any. */
+/* Sends a request to open_runs_settle(); too long a `path` is cut. */
 void session_ask(struct session *session, enum session_want want, const char *path);
 /* Keeps the state for undo. */
 void session_keep(struct session *session);
@@ -164,7 +160,8 @@ void session_put_window(char *out, size_t size_bytes, const struct session *sess
 void session_open_pane(struct session *session, const struct view *view);
 
 /* session_cursor.c: the rows on the screen, and where the cursor is. */
-/* Node and row of the cursor; UINT32_MAX where nothing is shown. A row behind the last one is the last. */
+/* Row of the cursor; UINT32_MAX if no row is shown. session_set_row() takes a row past the end as the last.
+ */
 uint32_t session_row(const struct session *session);
 void session_set_row(struct session *session, uint32_t row);
 /* Puts the cursor on the first stream. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_cursor.c - where the user is: the rows on the screen, the row, column and cell of the cursor, and
- * what stands there.
+ * session_cursor.c - the rows on the screen, the row, column and cell of the cursor, and the window's moves
+ * by columns.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - what the screen is made of: views that draw themselves into an area of the grid. All of them show
- * the session's one cursor or the window around it. A new view is a file with one of these tables, a place in
- * the list of status_bars.c, and a key.
+ * view.h - the operations of a view, which draws itself into an area of the grid. All views show the
+ * session's one cursor or the window around it. A new view is a file with one of these tables, a line in
+ * views.h, a place in the list of status_bars.c, and a key.
  */
 #ifndef TUI_VIEW_H
 #define TUI_VIEW_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_state.c - arithmetic of windows. All of it is clamped here, so that no key can ask for a window
- * outside the run.
+ * view_state.c - arithmetic of windows. Every window is clamped to the run here.
  */
 #include "tui/session/view_state.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_state.h - what the user looks at: the window of time, the one cursor (stream, time, depth), which rows
- * are folded, hidden or pinned; and the history of it for undo and redo. Knows no screen and reads no
- * records.
+ * view_state.h - the state that undo restores: window, cursor (row, time), depth. Knows no screen and reads
+ * no records.
  *
- * Times are absolute ns. The window is what was asked for; the frame lays it on whole columns.
+ * Times are absolute ns. The window is the one asked for; the frame lays it on whole columns.
  */
 #ifndef TUI_VIEW_STATE_H
 #define TUI_VIEW_STATE_H

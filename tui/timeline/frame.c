@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.c - copies the tiles' cells of each stream into the frame's arena, since tiles are only lent. What
- * they show is frame_cell.c's, at which depth frame_depth.c's.
+ * frame.c - copies the tiles' cells of each stream into the frame's arena, since tiles are only lent.
+ * frame_cell.c decides what the cells show, frame_depth.c at which depth.
  */
 #include "tui/timeline/frame.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.h - the numbers behind one screen: the window laid on columns, and for each stream that was
- * looked at the exact time by context and state of every column. Views of the frame (cells, statistics, call
- * stack) project its leaf contexts to a depth; that and moving the cursor read nothing from the store.
+ * frame.h - the numbers of one screen: the window laid on columns, and for each stream read the exact time by
+ * context and state in every column. Views (cells, statistics, call stack) project the leaf contexts to a
+ * depth; that, and moving the cursor, reads nothing from the store.
  *
- * A dense line (hundreds of records a column) is read projected already: its contexts stand for their
- * function at the depth, and for another one it is made again: out of its leaves, which the tiles keep, or,
- * where a column has many thousands, from rollups. Who needs its leaves asks for them.
+ * A dense line (hundreds of records per column) is read already projected: its contexts stand for their
+ * function at the depth. Another depth projects it again, from the leaves that tiles keep or, where a column
+ * has many thousands, from rollups. frame_leaves() reads its leaves.
  */
 #ifndef TUI_FRAME_H
 #define TUI_FRAME_H
@@ -82,8 +82,8 @@ int frame_lay(struct frame *frame, uint64_t begin_ns, uint64_t end_ns, uint32_t 
 int frame_renew(struct frame *frame, struct error *error);
 /* The line of a stream, read now if it is not there. Valid until frame_lay changes the window. */
 int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **line, struct error *error);
-/* Reads the next `columns` of it, so that nobody waits for a long row: *is_done once the line is there. What
- * was read of another stream meanwhile is not lost, but where it ended is. */
+/* Reads the next `columns` of the line; sets *is_done once the line is complete. Switching to another stream
+ * keeps the data of this one, but the next step on it starts over. */
 int frame_read_step(
 	struct frame *frame, uint32_t stream, uint32_t columns, bool *is_done, struct error *error);
 /* The same without reading: NULL when it is not there. */
@@ -118,7 +118,7 @@ uint64_t frame_busy_ns(
 int frame_busy_read(
 	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error);
 
-/* ---- frame_coarse.c: what is about there ---- */
+/* ---- frame_coarse.c: previews ---- */
 
 /* A dense line in tiles of a dozen columns, for as long as the line itself is not there: few rollups tell
  * them. */

@@ -183,7 +183,7 @@ uint32_t frame_auto_depth(struct frame *frame)
 {
 	uint32_t low = 1, high = frame_deepest(frame), was = frame->depth;
 
-	if (judge_depth(frame).busy == 0) /* nobody works here: nothing to choose by */
+	if (judge_depth(frame).busy == 0) /* no work: nothing to choose by */
 		return was;
 	if (high > FRAME_AUTO_MAX)
 		high = FRAME_AUTO_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group_busy.c - sums the lines below a group. Queues of one device may be busy at the same time; where sums
- * alone cannot tell how much they overlap, their union is asked for.
+ * cannot tell the overlap, the union is read.
  */
 #include "tui/timeline/group_busy.h"
 
@@ -44,8 +44,7 @@ static uint64_t key_below(const struct rows *rows, uint32_t node, enum rows_kind
 	return key;
 }
 
-/* Who was asked for before is not looked through again: a process may have many thousand threads, and each is
- * a step. */
+/* Finds earlier sums without walking the group: a process may have many thousand threads. */
 static struct group_busy *find_asked(const struct frame *frame, const struct rows *rows, uint32_t node)
 {
 	for (struct group_busy *busy = frame->busy; busy; busy = busy->next)

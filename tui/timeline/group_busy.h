@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group_busy.h - how busy a group is in each column: the mean share of a process's threads at work, the union
- * of a device's queues. A group may have more streams than the screen has rows: they are read one by one,
- * summed and forgotten, and the sums are kept with the frame, so that moving the cursor costs nothing.
+ * group_busy.h - how busy a group is in each column: the mean over a process's threads, the union over a
+ * device's queues. A group may have more streams than the screen has rows: each is read, added and dropped.
+ * The frame keeps the sums, so that moving the cursor costs nothing.
  */
 #ifndef TUI_GROUP_BUSY_H
 #define TUI_GROUP_BUSY_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * minimap.h - the whole run on one line: how busy its GPUs are in each column, its threads where it has no
- * GPU (the minimap). Read in small steps, so that neither a key nor the first picture waits.
+ * minimap.h - the whole run on one line: how busy its GPUs are in each column, or its threads if it has no
+ * GPU. Read in small steps, so that keys and the first picture do not wait.
  *
- * The share of a column is the mean over the devices. Queues of one device that work at the same time count
- * once as far as sums can tell: a device is never busier than the column is long. Of very many devices or
- * threads an even choice stands for all.
+ * A column shows the mean over the devices. Overlapping queues of one device count once as far as sums can
+ * tell: a device is never busier than the column is long. Of very many devices or threads an even sample is
+ * read.
  */
 #ifndef TUI_MINIMAP_H
 #define TUI_MINIMAP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.c - keeps the list of the rows that are shown of the tree that rows_build.c makes, and what was chosen
- * about them when the run has grown.
+ * rows.c - the list of shown rows out of the tree of rows_build.c, and their order. Keeps the user's choices
+ * (folded, hidden, pinned) when the run grows.
  */
 #include "tui/timeline/rows.h"
 

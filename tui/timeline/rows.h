@@ -69,8 +69,8 @@ struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count);
 void rows_labels_free(struct rows_labels *labels);
 
 const char *rows_order_name(enum rows_order order);
-/* For rows.c: fills in the empty `rows`, none of them shown and none named; what is there after an error
- * rows_fini() frees. */
+/* For rows.c: fills the empty `rows`, without the list of shown rows and without labels. Call rows_fini()
+ * after an error, too. */
 int rows_build(struct rows *rows, const struct run *run, struct error *error);
 /* For rows_build.c: sets the values that rows are sorted by: of each stream's node, then of all groups. */
 void rows_order_take(struct rows_node *node, const struct store_stream *s);

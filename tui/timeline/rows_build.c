@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows_build.c - sorts the streams of a run into a tree of rows: process > CPU threads, device > queues.
- * Reads the stream table alone.
+ * Reads only the stream table.
  */
 #include <stdlib.h>
 #include <string.h>

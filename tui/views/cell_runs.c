@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell_runs.c - glyphs, colours and names of the runs in a row.
+ * cell_runs.c - draws glyphs, colours and names of the runs in a row.
  */
 #include "tui/views/cell_runs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell_runs.h - a row of cells on the grid: neighbours of one function are a run with one name
+ * cell_runs.h - a row of cells on the grid: neighbouring cells of one function form a run with one name
  * (tui/SCREEN.md). The timeline draws streams with it, the depth view the levels of a call path.
  */
 #ifndef TUI_CELL_RUNS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_blame.c - idle time of the GPUs of the processes on the screen, shared among the threads that worked
- * meanwhile; with `i` that of their CPU threads, by what they wait in or for. Lines sum to the idle time.
+ * view_blame.c - idle time of the GPUs of the processes on the screen, divided among the threads that worked
+ * meanwhile; with `i` the idle time of their CPU threads, by the operation or kernel that they wait for.
+ * Lines sum to the idle time.
  */
 #include <string.h>
 
@@ -48,7 +49,7 @@ static int draw_parts(const struct blame_page *page, struct grid *grid, int row)
 	return row + 1;
 }
 
-/* ---- who is blamed ---- */
+/* ---- causes ---- */
 
 /* ';' between frames reads as '/'. */
 static void put_key(char *out, const char *key, enum place_by by, int cells, bool is_ascii)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_both.c - one view of two runs: A's above, B's below, of the same window and the streams of the pairs
- * on the screen. The profile at a line of the difference (Enter), the gaps of both (5). Keys go to both, or
- * with Tab to one of them; what Enter finds is shown in the comparison.
+ * view_both.c - the profile or the gaps of two runs, A above B, for the same window and the pairs on the
+ * screen. Keys act on both, or after Tab on one of them; Enter shows its find in the comparison.
  */
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +63,7 @@ static uint64_t less(uint64_t time_ns, int64_t by_ns)
 	return at < 0 ? 0 : (uint64_t)at;
 }
 
-/* B was put on a window of its own: A goes to where that lies. */
+/* B has moved to a window of its own: moves A to the same place. */
 static void follow_b(struct session *session)
 {
 	const struct compare *compare = session->compare;

@@ -69,7 +69,7 @@ static void draw_head(const struct session *session, struct grid *grid, int row,
 	grid_text(grid, row, 0, session->layout.label + session->layout.cells, text, GRID_HEADING);
 }
 
-/* Whose stream it is must be told on each line: there are no rows of groups. */
+/* Each line names its process: there are no rows of groups. */
 static void put_label(char *out, const struct rows *rows, uint32_t node, int room, bool is_ascii)
 {
 	const char *text = rows_long_label(rows, node);

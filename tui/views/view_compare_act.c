@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_compare_act.c - what keys do while two runs have the screen.
+ * view_compare_act.c - the keys of the comparison.
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_depth.c - the call path of the cursor's stream over time: a level per row, the root on top. In the
- * pane below the timeline, or with the screen for itself: then with the queues of the process, the call stack
- * and the statistics of the stream.
+ * view_depth.c - the call path of the cursor's stream over time, one level per row, the root on top. In the
+ * pane, or on the whole screen with the queues of the process, the call stack and the statistics of the
+ * stream.
  */
 #include <stdlib.h>
 #include <string.h>

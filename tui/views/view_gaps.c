@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_gaps.c - the gaps of the GPUs on the screen, largest first, each with its cause; with the whole screen
- * also how many there are and how much time they take, by size.
+ * view_gaps.c - the gaps of the GPUs on the screen, largest first, each with its cause; on the whole screen
+ * also their number and time by size.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 /* ---- the list ---- */
 
-/* Cells of the queue's name: ranks have queues of the same name, and are told where there is room. */
+/* Cells of the queue's name. Ranks have queues of equal names, so the rank is added where there is room. */
 static int queue_cells(const struct grid *grid)
 {
 	return grid->columns >= 100 ? 20 : 10;

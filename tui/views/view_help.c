@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_help.c - the keys of the view that it was asked for in, those of all, glyphs, commands and colours,
- * made from the tables that do them. What all views have fits on 80x24 in two columns.
+ * view_help.c - the help: keys of the view that it was opened in, keys of all views, glyphs, commands and
+ * colours, made from the tables of keys and commands. The keys of all views fit on 80x24 in two columns.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_info.c - what the run says about itself: the text of hpct-info, and its streams.
+ * view_info.c - the description of the run: the text of hpct-info, and its streams.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_margins.c - draws what stands around the timeline: minimap and ruler above it, the call stack at its
+ * view_margins.c - draws the surroundings of the timeline: minimap and ruler above it, call stack at its
  * right. Not a view of its own.
  */
 #include "tui/views/views.h"

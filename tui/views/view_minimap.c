@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_minimap.c - the minimap line: how busy the run is, where the window lies in it, where records were
- * lost, where nothing was monitored, where the marks are. With the focus, arrows move the window by it.
+ * view_minimap.c - the minimap line: load of the run, the window's place in it, lost records, unmonitored
+ * time, marks. With the focus, arrows move the window.
  */
 #include <string.h>
 

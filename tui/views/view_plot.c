@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_plot.c - draws a plot of the profile: a column for each stream (or for several, from the least to the
- * most of them), or a line for each bin of the histogram.
+ * view_plot.c - draws a plot of the profile: one column per stream (or per several: minimum to maximum), or
+ * one line per bin of the histogram. The plot has its own keys.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_profile.c - the profile as a tree with metrics: top-down, bottom-up or flat, of the window and the
- * rows on the screen or of the whole run.
+ * view_profile.c - the profile as a tree with metrics: top-down, bottom-up or flat; of the window and the
+ * rows on the screen, or of the whole run.
  */
 #include <math.h>
 #include <stdlib.h>

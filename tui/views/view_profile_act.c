@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_profile_act.c - what keys do while the profile has the screen.
+ * view_profile_act.c - the keys of the profile.
  */
 #include <string.h>
 

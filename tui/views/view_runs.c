@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_runs.c - the list of runs in the directory of the one that is shown. A run is looked into only when
- * its line is on the screen, and of it no more than what its first store says of itself.
+ * view_runs.c - the list of runs in the directory of the shown run.
  */
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_settings.c - all that can be chosen about the view on one screen (`:settings`): what is changed here
- * is kept for every run. Below it what else the user's files hold, and how that is changed.
+ * view_settings.c - the screen of `:settings`: all settings of the view, kept for every run when changed;
+ * below them the user's other files, and the commands that do the same for one session.
  */
 #include <string.h>
 

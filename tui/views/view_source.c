@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_source.c - the source around the line of the frame at the cursor, or of the profile's scope, with the
- * time of each line in the window.
+ * view_source.c - the source around the line of the cursor's frame, or of the profile's scope, with the time
+ * of each line in the window.
  */
 #include <stdlib.h>
 #include <string.h>

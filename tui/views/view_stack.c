@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_stack.c - the call path at the cursor: of all that happened in the cursor's cell the context that
- * the cell shows, frame by frame, and what else was in it.
+ * view_stack.c - the call path at the cursor: of all contexts in the cursor's cell the one that the cell
+ * shows, frame by frame, and the others with their shares.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_timeline.c - streams down, time across: ruler, row labels and cells. What a cell shows is decided in
- * cell.c; here cells become runs, glyphs and names.
+ * view_timeline.c - streams down, time across: ruler, row labels and cells. cell.c decides what a cell shows;
+ * this file draws it as runs, glyphs and names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +210,7 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 			") next data    u back to the last view    0 whole run    X show all", GRID_GREY);
 }
 
-/* Other rows than the cursor's, so that it can be told from them. */
+/* In all rows but the cursor's, so that the cursor differs. */
 static void draw_cross(struct session *session, struct grid *grid, struct grid_area area, uint32_t rows)
 {
 	int column = session->layout.label + (int)session_column(session) * session->cells_wide;
