@@ -19,7 +19,7 @@ static int make(void **state)
 	return begin_world(4000, 7) || make_run(run_b, "b", 5, 4000, 11) || chdir(directory);
 }
 
-static void open_desk(struct fixture *f, struct open_runs *open)
+static void open_several(struct fixture *f, struct open_runs *open)
 {
 	struct run_options options = {.no_cache = true};
 
@@ -28,7 +28,7 @@ static void open_desk(struct fixture *f, struct open_runs *open)
 	draw(f);
 }
 
-static void close_desk(struct fixture *f, struct open_runs *open)
+static void close_several(struct fixture *f, struct open_runs *open)
 {
 	open_runs_fini(open);
 	run_close(f->run);
@@ -73,7 +73,7 @@ static void test_places(void **state)
 	struct view_state kept;
 
 	(void)state;
-	open_desk(&f, &open);
+	open_several(&f, &open);
 	press_on(&f, &open, "wwjjll");
 	kept = f.session->state;
 	press_on(&f, &open, ":open b.hpct/<Enter>");
@@ -98,7 +98,7 @@ static void test_places(void **state)
 	press_on(&f, &open, ":close<Enter>");
 	assert_int_equal(open.count, 1);
 	assert_non_null(strstr(f.session->message, "no other run"));
-	close_desk(&f, &open);
+	close_several(&f, &open);
 }
 
 /* A run that was never drawn is acted on like any other. */
@@ -108,12 +108,12 @@ static void test_ahead(void **state)
 	struct fixture f;
 
 	(void)state;
-	open_desk(&f, &open);
+	open_several(&f, &open);
 	press_at_once(&f, &open, ":open b.hpct<Enter>vlll");
 	assert_string_equal(name_of(&f), "b.hpct");
 	assert_true(f.session->state.has_range);
 	assert_true(f.session->state.cursor_ns > f.session->state.range_ns);
-	close_desk(&f, &open);
+	close_several(&f, &open);
 }
 
 /* What is open is marked in the list, however its path was written. */
@@ -125,7 +125,7 @@ static void test_marks(void **state)
 	char away[128];
 
 	(void)state;
-	open_desk(&f, &open);
+	open_several(&f, &open);
 	snprintf(away, sizeof(away), ":open ../%s/b.hpct<Enter>", strrchr(directory, '/') + 1);
 	press_on(&f, &open, away);
 	assert_int_equal(open.count, 2);
@@ -139,7 +139,7 @@ static void test_marks(void **state)
 	}
 	assert_int_equal(marks[0], '*');
 	assert_int_equal(marks[1], '+');
-	close_desk(&f, &open);
+	close_several(&f, &open);
 }
 
 /* By the list: open, go back, close the other. */
@@ -149,7 +149,7 @@ static void test_list(void **state)
 	struct fixture f;
 
 	(void)state;
-	open_desk(&f, &open);
+	open_several(&f, &open);
 	press_on(&f, &open, "R");
 	assert_ptr_equal(f.session->full, &view_runs);
 	for (size_t i = 0; i < 2; i++) /* the cursor is on the one that is shown */
@@ -163,7 +163,7 @@ static void test_list(void **state)
 	assert_string_equal(name_of(&f), "b.hpct");
 	press_on(&f, &open, "<Esc>w");
 	assert_null(f.session->full);
-	close_desk(&f, &open);
+	close_several(&f, &open);
 }
 
 static void test_comparison(void **state)
@@ -172,7 +172,7 @@ static void test_comparison(void **state)
 	struct fixture f;
 
 	(void)state;
-	open_desk(&f, &open);
+	open_several(&f, &open);
 	press_on(&f, &open, ":compare b.hpct<Enter>6P");
 	assert_true(profile_page_is_merged(f.session));
 	assert_int_equal(f.session->profile->outline.profile.metric_count, 3);
@@ -183,7 +183,7 @@ static void test_comparison(void **state)
 	press_on(&f, &open, "<Tab>");
 	assert_int_equal(f.session->profile->outline.profile.metric_count, 1);
 	press_on(&f, &open, "t");
-	close_desk(&f, &open);
+	close_several(&f, &open);
 }
 
 int main(void)

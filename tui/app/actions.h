@@ -8,16 +8,15 @@
 
 #include "tui/session/session.h"
 
-/* False: the action is none of these. */
 bool actions_cursor(struct session *session, enum keys_action action);
-/* It does no more than move the cursor; */
+/* True: the action only moves the cursor. */
 bool actions_is_move(enum keys_action action);
-/* and from where it is, within what is on the screen. */
+/* The same, and the cursor stays on the screen. */
 bool actions_is_move_here(const struct session *session, enum keys_action action);
 bool actions_window(struct session *session, enum keys_action action);
 bool actions_rows(struct session *session, enum keys_action action);
 
-/* actions.c: does what a key means, whichever of these it is. */
+/* actions.c: does any action. */
 void actions_do(struct session *session, enum keys_action action);
 /* goto_launch.c: from a GPU operation to its launch, and back. */
 void goto_launch_or_back(struct session *session);

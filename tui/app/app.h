@@ -13,24 +13,24 @@
 
 struct open_runs;
 
-/* `select` is bound to the run: window, streams, depth and context to begin with. */
+/* `select`, bound to the run, gives the first window, streams and depth; NULL: the whole run. The session
+ * borrows the run until session_close(). */
 int session_open(struct session **session, struct run *run, const struct select *select,
 	struct session_looks looks, struct error *error);
 void session_close(struct session *session);
 
-/* Does the window of a selection, which is bound, touch the run at all? Else fails, saying what the run
- * covers. */
+/* Fails if the window of a bound selection lies outside the run; the error names the run's limits. */
 int session_require_window(struct run *run, const struct select *select, struct error *error);
-/* What of the window the run has becomes the window. */
+/* Moves the window to the selection's, clamped to the run. */
 void session_take_window(struct session *session, const struct select *select);
-/* Takes one key. Trouble (a damaged chunk, a wrong pattern) becomes the message, never an end. */
+/* Does one key. Errors (a damaged chunk, a wrong pattern) become the message. */
 void session_key(struct session *session, uint32_t key);
-/* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
- * leaves is_unread set. */
+/* Reads what the screen needs and draws it into the grid. Stops reading after `limit_ms` (0: never) and then
+ * sets is_unread: draw again. */
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
-/* Between keys that are done without a picture: the columns follow the window, nothing is read. */
+/* Updates the columns after a key without drawing or reading, before the next key is done. */
 void session_settle(struct session *session);
-/* Looks whether the run has grown; true: draw again. */
+/* Reads new commits of a live run; true: draw again. */
 bool session_renew(struct session *session);
 
 /* ---- compare_open.c: a second run ---- */

@@ -15,10 +15,10 @@ void export_csv(struct session *session, const char *path);
 /* The key `y`: into $XDG_CACHE_HOME/hpct/copied. */
 void export_copy(struct session *session);
 
-/* Says that a file that the user named could not be written, for `why` (an errno), and what helps. */
+/* Message: the file could not be written because of `why` (an errno), and a remedy. */
 void export_say_unwritten(struct session *session, const char *path, int why);
 
-/* Closes the file. 0, or the error of any of its writes: fclose tells only of the last. */
+/* Closes the file. Returns 0 or the errno of any earlier write; fclose() reports only the last one. */
 int export_close(FILE *out);
 
 #endif

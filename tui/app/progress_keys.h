@@ -10,16 +10,16 @@
 #include "tui/app/mouse.h"
 #include "tui/session/session.h"
 
-/* Work of the session begins, or goes on where it was put off: before each key that is done and each picture
- * that is drawn. */
+/* Call before each key that is done and each picture that is drawn. `is_new`: false if the picture continues
+ * an interrupted read. */
 void progress_keys_begin(struct session *session, bool is_new);
-/* A read is not wanted any more once this key was pressed: it leaves the view or the window. */
+/* True: the key leaves the view or the window, so it stops a read. */
 bool progress_keys_is_over(uint32_t key);
-/* screen_key(), but keys typed during a long read come first. */
+/* screen_key(), but queued keys come first. */
 uint32_t progress_keys_next(int timeout_ms);
-/* What was done, after KEYS_MOUSE from it. */
+/* The mouse event, after progress_keys_next() returned KEYS_MOUSE. */
 struct mouse_event progress_keys_mouse(void);
-/* screen_has_key(), or one that came during a long read. */
+/* screen_has_key(), or a queued key. */
 bool progress_keys_has_key(void);
 
 #endif

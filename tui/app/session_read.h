@@ -20,8 +20,8 @@ struct session;
  * message. Negative: nothing could be read, `error` says why. */
 int session_read_screen(struct session *session, unsigned limit_ms, struct error *error);
 
-/* Something is left to read that the picture can do without; refine reads on for about `limit_ms` (0: to the
- * end). Its errors become the message. */
+/* Optional data (minimap, sums of groups, plot) is incomplete; session_refine() reads on for about `limit_ms`
+ * (0: to the end). Errors become the message. */
 bool session_is_refining(const struct session *session);
 void session_refine(struct session *session, unsigned limit_ms);
 

@@ -32,30 +32,30 @@ struct blame_page {
 	struct idle idle;	       /* BLAME_GPU_IDLE */
 	struct threads threads;	       /* BLAME_WAITING */
 	struct wait wait;	       /* BLAME_WAITED */
-	uint64_t whole_ns, rest_ns;    /* that the rows and the rest sum to; that no row has */
+	uint64_t whole_ns, rest_ns;    /* sum of the rows and the rest; the rest, in no row */
 	struct share_rows rows;
 	bool has_rows, has_gaps;
 	enum place_by by;
 	uint64_t min_ns;
-	/* what it is of */
+	/* inputs of the last sweep */
 	uint64_t begin_ns, end_ns, streams, swept_min_ns;
 	enum blame_of swept_of;
 	uint32_t depth;
 	enum place_by rows_by;
 	uint32_t line, first;	      /* cursor of the blame */
 	uint32_t gap_line, gap_first; /* of the gaps */
-	char trouble[1100];	      /* why there is nothing; "": there is */
+	char trouble[1100];	      /* reason if there is nothing to show, else "" */
 };
 
 struct blame_page *blame_page_of(struct session *session);
 void blame_page_free(struct blame_page *page);
 /* False: nothing to show, `trouble` says why. */
 bool blame_page_take(struct session *session, struct blame_page *page);
-/* The same of the gaps, which are GPUs' whatever the blame is of. */
+/* The same for gaps, which always belong to GPUs. */
 bool blame_page_take_gaps(struct session *session, struct blame_page *page);
-/* The timeline with the gap in the middle third, the cursor at its begin. */
+/* Shows the timeline with the gap in the middle third and the cursor at its begin. */
 void blame_page_go_to_gap(struct session *session, const struct gap *gap);
-/* All streams of the processes on the screen, as the selector says it; as session_expression_of(). */
+/* All streams of the processes on the screen as a selector expression, like session_expression_of(). */
 char *blame_page_expression(struct session *session);
 const char *blame_page_name_by(enum place_by by); /* as --by takes it */
 const char *blame_page_name_of(enum blame_of of); /* as --of takes it */

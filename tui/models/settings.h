@@ -15,7 +15,7 @@ const char *settings_name(size_t setting);
 const char *settings_help(size_t setting);
 /* As settings_set() takes it. SETTINGS_VALUE. */
 void settings_get(struct session *session, size_t setting, char *out);
-/* "NAME" or "NAME VALUE", without a value "on"; false after saying what is possible. */
+/* "NAME" or "NAME VALUE", without a value "on"; false: wrong, and the message lists the possible values. */
 bool settings_set(struct session *session, const char *line);
 /* To the next of its usual values, or back. */
 void settings_step(struct session *session, size_t setting, bool is_back);

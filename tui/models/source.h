@@ -25,9 +25,9 @@ struct source *source_of(struct session *session);
 void source_fini(struct source *source);
 /* Opens the file, if it is not the one that is open. False: not found, `file.looked` lists the places. */
 bool source_open(struct source *source, const char *path);
-/* Of a file that is not found, what its functions are: fills `extents`, once. */
+/* For a file that was not found: lists its known functions in `extents`, once. */
 void source_look_up(struct source *source, const struct run *run);
-/* Sums the lines that the frame has read of these streams, if that is not what is there. */
+/* Sums the lines that the frame has read of these streams, unless the sums are up to date. */
 void source_add_up(
 	struct source *source, struct frame *frame, const uint32_t *streams, uint32_t stream_count);
 

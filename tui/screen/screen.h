@@ -41,7 +41,7 @@ void screen_set_users(const int *indices, int count);
 int screen_set_colours(int most);
 /* Whether the terminal reports the mouse. */
 void screen_set_mouse(bool is_on);
-/* What was done, after KEYS_MOUSE. */
+/* The mouse event, after KEYS_MOUSE. */
 struct mouse_event screen_mouse(void);
 void screen_size(int *rows, int *columns);
 

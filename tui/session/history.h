@@ -10,10 +10,9 @@
 struct history;
 int history_new(struct history **history, struct error *error);
 void history_free(struct history *history);
-/* Keeps the state of now (with the flags of the rows) as one step to come back to; forgets what was undone.
- */
+/* Saves the current state and the flags of the rows as a step for undo; drops the steps for redo. */
 void history_keep(struct history *history, const struct view_state *state, const struct rows *rows);
-/* Goes back or forward a step; false when there is none. The rows are updated. */
+/* Goes back or forward one step and updates the rows; false: there is none. */
 bool history_undo(struct history *history, struct view_state *state, struct rows *rows);
 bool history_redo(struct history *history, struct view_state *state, struct rows *rows);
 

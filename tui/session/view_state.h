@@ -12,14 +12,14 @@
 
 struct view_state {
 	uint64_t begin_ns, end_ns; /* the window */
-	uint64_t pad_ns;	   /* asked for beyond the end, so that whole columns cover the window */
+	uint64_t pad_ns;	   /* extra time after the end, so that whole columns cover the window */
 	uint64_t cursor_ns;
 	uint32_t node; /* of the cursor's row */
 	uint32_t top;  /* first row on the screen */
 	uint32_t depth;
-	bool is_auto;	     /* depth is chosen anew when the window's length changes */
+	bool is_auto;	     /* the depth is chosen again when the window's length changes */
 	bool is_auto_wanted; /* ... and has to be chosen now */
-	bool is_pad_wanted;  /* pad_ns must be found anew: the length has changed */
+	bool is_pad_wanted;  /* pad_ns must be computed again: the length has changed */
 	bool is_whole;	     /* the window is the whole run, and grows with it */
 	bool is_following;   /* the window's end is the run's end */
 	bool has_range;
@@ -41,8 +41,7 @@ void view_state_pan(struct view_state *state, struct view_state_limits limits, i
 /* Makes the window `factor` times as long; the cursor keeps its place on the screen. */
 void view_state_zoom(struct view_state *state, struct view_state_limits limits, double factor);
 void view_state_whole(struct view_state *state, struct view_state_limits limits);
-/* Puts the cursor there, and moves the window only if it does not hold that time: then it is in the middle.
- */
+/* Moves the cursor. If the time is outside the window, centres the window on it. */
 void view_state_go(struct view_state *state, struct view_state_limits limits, uint64_t time_ns);
 
 #endif

@@ -10,13 +10,13 @@
 #include "tui/timeline/frame.h"
 #include "tui/timeline/rows.h"
 
-/* Reads one more of the streams below the node, if one is left; `*is_done`: the sums are complete. */
+/* Reads the next stream below the node, if one is left; sets *is_done once the sums are complete. */
 int group_busy_step(
 	struct frame *frame, const struct rows *rows, uint32_t node, bool *is_done, struct error *error);
-/* Is a union of queues the next step? When it is stopped it begins anew, which other steps do not. */
+/* True: the next step reads a union of queues. If stopped, it starts over; other steps do not. */
 bool group_busy_is_uniting(struct frame *frame, const struct rows *rows, uint32_t node);
-/* Shares 0..1 of each column of the frame, negative where nothing was there yet; valid until the frame's
- * window changes. NULL when they are not complete, or memory is out. */
+/* Busy share 0..1 of each column, negative where the group did not exist; valid until the frame's window
+ * changes. NULL: incomplete, or memory is out. */
 const float *group_busy_of(struct frame *frame, const struct rows *rows, uint32_t node);
 
 #endif
