@@ -94,7 +94,7 @@ static int print_questions(const char *directory)
 			fprintf(out, "  %-43s%s\n", questions[i].question, questions[i].command);
 	fprintf(out, "\nA run is the newest *.hpct here, or is named: hpct view RUN.\n"
 		     "`hpct help VERB` says more.\n"
-		     "subcommands:"); /* of one line: the shells' completions read it */
+		     "verbs:"); /* of one line: the shells' completions read it */
 	subcommands_sort(&subcommands);
 	for (size_t i = 0; i < subcommands.count; i++)
 		fprintf(out, " %s", subcommands.names[i]);
@@ -103,7 +103,7 @@ static int print_questions(const char *directory)
 	return printed();
 }
 
-/* Whoever names a run and no verb wants to see it. */
+/* The user named a run without a verb: suggests the view. */
 static int name_of_run(const char *run)
 {
 	struct error error;

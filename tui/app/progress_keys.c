@@ -17,17 +17,17 @@
 #include "tui/session/deadline.h"
 #include "tui/views/views.h"
 
-#define PROGRESS_MS 1000      /* then it is shown how far it is, */
-#define PROGRESS_AGAIN_MS 200 /* and so often again */
+#define PROGRESS_MS 1000      /* shows the progress line after so long, */
+#define PROGRESS_AGAIN_MS 200 /* and updates it so often */
 #define PROGRESS_PATIENCE_MS 50
-#define PROGRESS_PATIENCE_MOST_MS 60000 /* doubled for long it would come to nothing */
-#define PROGRESS_KEY_NS 30000000	/* keys are looked at */
+#define PROGRESS_PATIENCE_MOST_MS 60000 /* limit of doubling */
+#define PROGRESS_KEY_NS 30000000	/* interval of reading keys */
 #define PROGRESS_BAR 20
 #define PROGRESS_KEYS 64 /* further keys are dropped */
 
 static uint32_t early[PROGRESS_KEYS];
-static struct mouse_event early_mouse[PROGRESS_KEYS]; /* what was done, where the key is KEYS_MOUSE */
-static struct mouse_event mouse;		      /* behind the key that was handed out last */
+static struct mouse_event early_mouse[PROGRESS_KEYS]; /* its event, where the key is KEYS_MOUSE */
+static struct mouse_event mouse;		      /* event of the key returned last */
 static size_t early_count;
 static bool is_typing;		       /* the next key is text for a prompt */
 static uint64_t next_ms;	       /* to show how far it is */

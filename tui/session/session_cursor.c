@@ -119,8 +119,6 @@ void session_first_row(struct session *session)
 	session_set_row(session, 0);
 }
 
-/* The stream expression as it was given, out of the command line that says the same. */
-
 /* ---- column and cell ---- */
 
 uint32_t session_column(const struct session *session)
