@@ -101,7 +101,7 @@ static void cancel(struct session *session)
 		go_back(session);
 }
 
-/* What was stopped, or went wrong. */
+/* Reads tables again that were stopped or failed. */
 static void read_again(struct session *session)
 {
 	if (session->profile && session->profile->trouble[0])

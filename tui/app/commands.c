@@ -176,7 +176,7 @@ static void set_colours(struct session *session, const char *value)
 	free(streams);
 }
 
-/* What the user bound; `:bind` changes it. */
+/* Lists the user's bindings; `:bind` changes them. */
 static void list_keys(struct session *session)
 {
 	char text[SESSION_MESSAGE] = "", key[KEYS_NAME_BYTES];

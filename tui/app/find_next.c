@@ -63,7 +63,7 @@ void find_next_gap(struct session *session, bool is_back)
 	seek(session, is_back, stretch_gap, "gap");
 }
 
-/* Where nothing is known, the way is to what is. */
+/* From a stretch without records it goes to the next records. */
 void find_next_blind(struct session *session, bool is_back)
 {
 	struct extent extent;

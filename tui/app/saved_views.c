@@ -78,7 +78,7 @@ void saved_views_write(struct session *session, const char *name)
 		session_say(session, "saved; :load %s comes back", name);
 }
 
-/* What a file says. */
+/* Contents of a file. */
 struct saved {
 	bool is_of_run;
 	long long begin_ns, end_ns, cursor_ns;

@@ -22,7 +22,8 @@
 #define SESSION_GROUPS_SOON_MS 8
 #define SESSION_GROUPS_MS 1000 /* for groups, where nothing else limits a picture */
 
-/* As many columns at once as take a few ms: from a disk a row may take a second. */
+/* Adapts the number of columns per step so that a step takes a few ms: from a disk a row may take a second.
+ */
 static int read_step(struct session *session, uint32_t stream, bool *is_done, struct error *error)
 {
 	uint64_t begin_ms = deadline_now_ms(), took_ms;
@@ -39,7 +40,7 @@ static int read_step(struct session *session, uint32_t stream, bool *is_done, st
 	return result;
 }
 
-/* What is damaged is said once for a window and left out: the rest can still be looked at. */
+/* Reports damage once per window and leaves the data out, so that the rest can be shown. */
 static bool pass_damage(struct session *session, int result, const struct error *error)
 {
 	if (result != -ERROR_RUN)
@@ -82,7 +83,7 @@ static int read_row(struct session *session, uint32_t row, struct deadline *dead
 	return rows_is_group(node) ? 0 : read_stream(session, node->stream, deadline, error);
 }
 
-/* Of rows that are not read yet, what they show roughly. */
+/* Reads previews of rows that are not read yet. */
 static int read_coarse(struct session *session, struct error *error)
 {
 	uint64_t until_ms = deadline_now_ms() + SESSION_COARSE_MS;
@@ -100,7 +101,7 @@ static int read_coarse(struct session *session, struct error *error)
 	return result;
 }
 
-/* One group's sums: what unites its streams begins anew when it is stopped, all else goes on. */
+/* Reads one group's sums. A stopped union of queues starts over, all other steps continue. */
 static int read_group(struct session *session, uint32_t node, struct deadline *deadline, struct error *error)
 {
 	bool is_resumable = session->is_resumable, is_done = false;
@@ -224,7 +225,7 @@ static void choose_depth(struct session *session)
 		frame_set_depth(&session->frame, state->depth);
 }
 
-/* What is read for the rows is kept piece by piece. */
+/* Rows are resumable: each piece read is kept. */
 int session_read_screen(struct session *session, unsigned limit_ms, struct error *error)
 {
 	struct deadline deadline = deadline_in(limit_ms);

@@ -277,7 +277,7 @@ static size_t message_line(const char *text, int columns)
 	return word && strcspn(text + word + 1, " ") <= (size_t)columns ? word : size;
 }
 
-/* What is longer than the line covers the lines above it. */
+/* A message longer than the line also covers lines above it. */
 static void draw_message(const struct session *session, struct grid *grid, int row)
 {
 	char text[SESSION_MESSAGE];

@@ -124,7 +124,7 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 	}
 }
 
-/* What the rows are made of, what they sum to, and what no row has. */
+/* The shares behind the rows; sets their total and the rest that no row has. */
 static const struct share *take_shares(struct blame_page *page, size_t *count)
 {
 	switch (page->of) {
@@ -153,7 +153,7 @@ const char *blame_page_name_of(enum blame_of of)
 	return names[of];
 }
 
-/* What a key put off is asked again for the next picture. */
+/* The next picture repeats a sweep that a key interrupted. */
 static void take_trouble(struct session *session, struct blame_page *page, const struct error *error)
 {
 	bool is_later = deadline_read_later(session);

@@ -51,7 +51,7 @@ static void add_metric(struct outline *outline, size_t metric, enum outline_colu
 		kind == OUTLINE_INCLUSIVE ? 'I' : 'E');
 }
 
-/* What the user did to a column. */
+/* The user's choices about a column. */
 static void keep_looks(struct outline_column *column, const struct outline_column *old)
 {
 	column->is_hidden = old->is_hidden;

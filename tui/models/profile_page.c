@@ -114,7 +114,7 @@ static int put_window(struct session *session, const struct profile_page *page, 
 	return result;
 }
 
-/* Of one run: without the rows that are filtered out. */
+/* Computes the profile of one run, without filtered rows. */
 static int compute(struct session *session, const struct profile_page *page, const char *stream,
 	struct profile *profile, struct arena *arena, struct error *error)
 {

@@ -130,7 +130,7 @@ bool stats_page_name(struct session *session, char *out, size_t size_bytes)
 	return key != NULL;
 }
 
-/* Where a line's time is, and the longest of it. */
+/* The longest place of a line on the screen. */
 struct stats_place {
 	uint64_t longest_ns, at_ns;
 	uint32_t node; /* UINT32_MAX: nowhere */

@@ -200,7 +200,7 @@ void label_file(char *out, const char *path, int line, int cells, bool is_ascii)
 	keep_end(out, cells, is_ascii);
 }
 
-/* What a path leaves out: `above` frames behind its root, `below` frames before its leaf. */
+/* Frames that a path leaves out: `above` after its root, `below` before its leaf. */
 struct path_cut {
 	size_t above, below;
 };

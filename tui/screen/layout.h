@@ -3,7 +3,7 @@
  * layout.h - the areas of the screen, computed from its size alone (tui/SCREEN.md, "Layout").
  *
  *   title
- *   minimap line                                  | call stack
+ *   minimap line                                   | call stack
  *   ruler                                          | (from 100 columns on)
  *   rows:  labels  cells                           |
  *   pane title

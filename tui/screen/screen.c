@@ -49,7 +49,7 @@ static void add_string(char *out, size_t size_bytes, const char *string)
 	out[used] = '\0';
 }
 
-/* What endwin() would send: for when it cannot be called. */
+/* The bytes that endwin() sends, for handlers, which cannot call it. */
 static void put_leave(char *out, size_t size_bytes)
 {
 	const char *mouse = tigetstr("XM");

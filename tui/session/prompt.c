@@ -37,7 +37,7 @@ void prompt_draw(const struct session *session, struct grid *grid, int row)
 
 /* ---- editing ---- */
 
-/* What was typed before comes back with the arrows. */
+/* The arrows bring back earlier commands. */
 void prompt_keep(struct session *session)
 {
 	if (!session->input[0] || strcmp(session->input, session->typed[0]) == 0)

@@ -155,7 +155,7 @@ enum grid_style session_style(
 
 /* ---- coverage ---- */
 
-/* Of the frame's time what the stream lived: of a damaged one no more is known. */
+/* The stream's lifetime within the frame, for a damaged stream whose line cannot be read. */
 static uint64_t lived_ns(const struct session *session, uint32_t stream)
 {
 	const struct store_stream *s = &run_stream(session->run, stream)->s;

@@ -149,7 +149,7 @@ bool session_cell(struct session *session, const struct frame_line **line, struc
 	return true;
 }
 
-/* Of contexts with as much time, the same one on every machine. */
+/* Breaks ties between contexts of equal time the same way on every machine. */
 static bool is_hash_before(struct run *run, uint32_t a, uint32_t b)
 {
 	struct store_hash x = run_context(run, a)->hash, y = run_context(run, b)->hash;

@@ -124,7 +124,7 @@ const struct tile_projection *frame_projection(struct frame *frame, uint32_t str
 
 /* ---- the depth that says most ---- */
 
-/* What the cells of all lines say about the frame's depth. */
+/* Counts, over the cells of all lines, that rate the frame's depth. */
 struct verdict {
 	uint64_t busy, dominant; /* cells in which somebody works; those with a dominant context */
 	uint64_t code, deep;	 /* blocks of CPU code; those whose path reaches the depth */
@@ -252,7 +252,7 @@ static uint8_t filter_of(struct frame *frame, uint32_t function)
 	return frame->filter_of[function];
 }
 
-/* From the root down what stays, until the depth is there. NULL: memory is out. */
+/* The path from the root to the scope. NULL: memory is out. */
 static uint32_t *list_path(const struct frame *frame, uint32_t scope, uint32_t *count)
 {
 	uint32_t *path;

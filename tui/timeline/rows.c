@@ -201,7 +201,7 @@ static void show(struct rows *rows, uint32_t node, uint32_t *room, bool is_pinne
 		show_all(rows, node + 1, n->next, room, is_pinned);
 }
 
-/* Those side by side in [begin, end), in order. */
+/* Siblings in [begin, end), in order. */
 static void show_all(struct rows *rows, uint32_t begin, uint32_t end, uint32_t *room, bool is_pinned)
 {
 	uint32_t count = 0;

@@ -17,7 +17,7 @@
 
 #define TABLE_HEAD 2 /* lines that are no rows: heading, sum */
 
-/* Where things stand; numbers: where they end. */
+/* Columns of the parts; of numbers: their end. */
 struct columns {
 	int key, key_cells, a, b, delta, ratio, noise; /* noise 0: no room for it */
 };

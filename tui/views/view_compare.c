@@ -21,7 +21,7 @@
 
 #define COMPARE_PART 160
 
-/* Where things stand in the area of the view. */
+/* Places of the parts in the area of the view. */
 struct halves {
 	int a, b;		/* row of the heading; the pairs follow */
 	int room;		/* pairs */

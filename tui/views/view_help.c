@@ -46,7 +46,7 @@ static void add_section(struct help *help, int side, enum keys_section section)
 			add(help, side, GRID_TEXT, lines[i].keys, lines[i].help);
 }
 
-/* What the user bound says what it does now, at the end of the shorter side. */
+/* The user's bindings with their actions, at the end of the shorter side. */
 static void add_bound(struct help *help)
 {
 	size_t count;
@@ -70,7 +70,7 @@ static void add_wide(struct help *help, enum grid_style style, const char *keys,
 	help->count[1] = help->count[0];
 }
 
-/* Keys that mean something else in the view that the help was asked for in. */
+/* The own keys of the view in which the help was opened. */
 static void add_own(struct help *help, const struct view *view)
 {
 	char text[HELP_BYTES];

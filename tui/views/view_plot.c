@@ -75,7 +75,7 @@ static int eighths_of(double value, double most, int rows)
 	return eighths < 1 ? 1 : eighths > all ? all : eighths;
 }
 
-/* Where streams outnumber columns one column stands for several: as high as the most of them. */
+/* If streams outnumber columns, one column shows the maximum of several. */
 static double column_value(const struct plot *plot, uint32_t from, uint32_t until)
 {
 	double most = NAN;

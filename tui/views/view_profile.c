@@ -19,7 +19,7 @@
 #define PROFILE_COLUMN 20    /* cells of a metric */
 #define PROFILE_SCOPE_MIN 30 /* cells that the names keep */
 
-/* Where columns stand. */
+/* Places of the columns. */
 struct table {
 	size_t columns[OUTLINE_COLUMNS];
 	size_t count;
@@ -162,7 +162,7 @@ static void draw_tree(struct profile_page *page, struct grid *grid, struct grid_
 	}
 }
 
-/* What the marks mean, and the whole name of the cursor's scope. */
+/* Legend of the marks, and the full name of the cursor's scope. */
 static void draw_foot(const struct profile_page *page, struct grid *grid, int row)
 {
 	uint32_t at = outline_find_hash(&page->outline, page->cursor);

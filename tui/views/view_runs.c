@@ -164,7 +164,7 @@ static bool runs_act(struct session *session, enum keys_action action)
 			session_ask(session, SESSION_WANTS_CLOSE, path);
 		return true;
 	case KEYS_DO_RUNS:
-	case KEYS_DO_REDRAW: /* what is there now */
+	case KEYS_DO_REDRAW: /* reads the directory again */
 		view_runs_open(session);
 		return action == KEYS_DO_RUNS;
 	case KEYS_DO_LEFT:

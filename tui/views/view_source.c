@@ -17,7 +17,7 @@
 #define SOURCE_TAB 8
 #define SOURCE_NUMBERS 24 /* cells of both columns of times */
 
-/* What the cursor is on. */
+/* The place under the cursor. */
 struct spot {
 	const char *file, *function, *module;
 	uint32_t line;

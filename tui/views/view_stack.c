@@ -16,7 +16,7 @@
 #define STACK_SHARES 64
 #define STACK_ALSO 3 /* lines of what else is in the cell */
 
-/* What the pane shows, all of the cursor's cell. */
+/* Contents of the pane, all of the cursor's cell. */
 struct stack {
 	struct cell cell;
 	struct cell_share shares[STACK_SHARES]; /* the cell's own first, then by time */
@@ -129,7 +129,7 @@ static bool stack_take(struct session *session, struct stack *stack)
 	return true;
 }
 
-/* Where in the frame the next one is called, or where the leaf was; else the module. */
+/* The line in the frame that calls the next one, or the line of the leaf; else the module. */
 static void frame_position(
 	const struct session *session, const struct stack *stack, uint32_t at, char *out, bool is_ascii)
 {
