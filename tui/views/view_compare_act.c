@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_act.c - what keys do while two runs have the screen.
+ * view_compare_act.c - the keys of the comparison.
  */
 #include <stdio.h>
 
-#include "tui/app/command.h"
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
+#include "tui/views/views.h"
 
 static void show_command(struct session *session)
 {
 	struct compare *compare = session->compare;
 	char a[96], b[96];
 
-	command_put_window(a, sizeof(a), session);
-	command_put_window(b, sizeof(b), compare->other);
+	session_put_window(a, sizeof(a), session);
+	session_put_window(b, sizeof(b), compare->other);
 	session_say(session, "hpct diff %s %s --time %s --time-b %s --depth %u --by %s",
 		run_path(session->run), run_path(compare->other->run), a, b, session->state.depth,
 		stats_by_name(compare->by));
@@ -70,7 +70,10 @@ static bool pan_one(struct session *session, enum keys_action action)
 		shift(session, -columns);
 		return true;
 	}
-	act(session, action);
+	session_pan(session, action == KEYS_DO_PAN_LEFT	   ? -1
+			     : action == KEYS_DO_PAN_RIGHT ? 1
+			     : action == KEYS_DO_PAGE_LEFT ? -4
+							   : 4);
 	compare->offset_ns -= (int64_t)(session->state.begin_ns - before_ns);
 	compare->shift_ns += (int64_t)(session->state.begin_ns - before_ns);
 	return true;
@@ -179,7 +182,7 @@ static bool act_table(struct session *session, enum keys_action action)
 	}
 }
 
-bool compare_act(struct session *session, enum keys_action action)
+bool view_compare_act(struct session *session, enum keys_action action)
 {
 	static const char *const sides[] = {"both runs", "A alone", "B alone"};
 	struct compare *compare = session->compare;

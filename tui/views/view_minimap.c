@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_overview.c - the minimap line: how busy the run is, where the window lies in it, where records were
- * lost, where nothing was monitored, where the marks are. With the focus, arrows move the window by it.
+ * view_minimap.c - the minimap line: load of the run, the window's place in it, lost records, unmonitored
+ * time, marks. With the focus, arrows move the window.
  */
 #include <string.h>
 
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
-static void draw_columns(const struct overview *overview, struct grid *grid, int row, int at)
+static void draw_columns(const struct minimap *minimap, struct grid *grid, int row, int at)
 {
-	for (uint32_t i = 0; i < overview->edges.count; i++) {
-		const struct overview_column *c = &overview->columns[i];
+	for (uint32_t i = 0; i < minimap->edges.count; i++) {
+		const struct minimap_column *c = &minimap->columns[i];
 		int eighths = c->there_ns ? (int)((double)c->busy_ns / (double)c->there_ns * 8 + 0.5) : 0;
-		enum grid_style style = overview->is_done ? GRID_TEXT : GRID_GREY;
+		enum grid_style style = minimap->is_done ? GRID_TEXT : GRID_GREY;
 
 		if (eighths == 0 && c->busy_ns)
 			eighths = 1;
 		eighths = eighths > 8 ? 8 : eighths;
-		if (!c->is_read && !overview->is_done)
+		if (!c->is_read && !minimap->is_done)
 			grid_put(grid, row, at + (int)i, ':', GRID_GREY);
 		else if (c->has_lost)
 			grid_put(grid, row, at + (int)i, '!', GRID_ERROR);
@@ -30,48 +31,48 @@ static void draw_columns(const struct overview *overview, struct grid *grid, int
 
 static void draw_marks(const struct session *session, struct grid *grid, int row, int at)
 {
-	const struct overview *overview = &session->overview;
+	const struct minimap *minimap = &session->minimap;
 
 	for (int i = 0; i < SESSION_MARKS; i++) {
 		uint64_t mark_ns = session->marks[i];
-		if (mark_ns >= overview->begin_ns && mark_ns < overview->end_ns)
-			grid_put(grid, row, at + (int)overview_column_at(overview, mark_ns), '\'',
-				GRID_HEADING);
+		if (mark_ns >= minimap->begin_ns && mark_ns < minimap->end_ns)
+			grid_put(
+				grid, row, at + (int)minimap_column_at(minimap, mark_ns), '\'', GRID_HEADING);
 	}
 }
 
 /* Both brackets are always seen. */
 static void draw_window(const struct session *session, struct grid *grid, int row, int at)
 {
-	const struct overview *overview = &session->overview;
-	int width = (int)overview->edges.count, from, until;
+	const struct minimap *minimap = &session->minimap;
+	int width = (int)minimap->edges.count, from, until;
 
-	from = (int)overview_column_at(overview, session->frame.begin_ns);
-	until = (int)overview_column_at(overview, session->frame.end_ns ? session->frame.end_ns - 1 : 0);
+	from = (int)minimap_column_at(minimap, session->frame.begin_ns);
+	until = (int)minimap_column_at(minimap, session->frame.end_ns ? session->frame.end_ns - 1 : 0);
 	if (until <= from)
 		until = from + 1;
 	if (until >= width && width > 1)
 		until = width - 1, from = from < until ? from : until - 1;
 	grid_put(grid, row, at + from, '[', GRID_HEADING);
 	grid_put(grid, row, at + until, ']', GRID_HEADING);
-	if (session->focus == &view_overview)
+	if (session->focus == &view_minimap)
 		grid_mark(grid, row, at + from, until - from + 1, GRID_REVERSE);
 }
 
-static void overview_draw(struct session *session, struct grid *grid, struct grid_area area)
+static void minimap_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
-	const struct overview *overview = &session->overview;
-	const char *label = overview->is_gpu ? "GPU busy, run" : "CPU busy, run";
+	const struct minimap *minimap = &session->minimap;
+	const char *label = minimap->is_gpu ? "GPU busy, run" : "CPU busy, run";
 	int width = session->layout.label;
 
 	if (width < (int)strlen(label) + 1)
-		label = overview->is_gpu ? "GPU, run" : "CPU, run";
+		label = minimap->is_gpu ? "GPU, run" : "CPU, run";
 	if (width < (int)strlen(label) + 1)
-		label = overview->is_gpu ? "GPU" : "CPU";
+		label = minimap->is_gpu ? "GPU" : "CPU";
 	grid_text(grid, area.row, area.column, width - 1, label, GRID_GREY);
-	if (overview->edges.count == 0)
+	if (minimap->edges.count == 0)
 		return;
-	draw_columns(overview, grid, area.row, area.column + width);
+	draw_columns(minimap, grid, area.row, area.column + width);
 	draw_marks(session, grid, area.row, area.column + width);
 	draw_window(session, grid, area.row, area.column + width);
 }
@@ -79,18 +80,18 @@ static void overview_draw(struct session *session, struct grid *grid, struct gri
 /* The window's begin moves by so many columns of the run. */
 static void move_window(struct session *session, int64_t columns)
 {
-	const struct overview *overview = &session->overview;
-	uint64_t length_ns = overview->end_ns - overview->begin_ns;
-	uint64_t column_ns = overview->edges.count ? length_ns / overview->edges.count : 0;
+	const struct minimap *minimap = &session->minimap;
+	uint64_t length_ns = minimap->end_ns - minimap->begin_ns;
+	uint64_t column_ns = minimap->edges.count ? length_ns / minimap->edges.count : 0;
 	int64_t by_ns = (int64_t)(column_ns < INT64_MAX / 16 ? column_ns : INT64_MAX / 16);
 
 	if (columns < 0)
 		session->state.is_following = false;
 	session_keep(session);
-	state_pan(&session->state, session_limits(session), columns * by_ns);
+	view_state_pan(&session->state, session_limits(session), columns * by_ns);
 }
 
-static bool overview_act(struct session *session, enum keys_action action)
+static bool minimap_act(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_LEFT:
@@ -113,11 +114,11 @@ static bool overview_act(struct session *session, enum keys_action action)
 	}
 }
 
-static const struct view_key overview_keys[] = {{"h l  H L", "the window along the run, by little, by much"},
+static const struct view_key minimap_keys[] = {{"h l  H L", "the window along the run, by little, by much"},
 	{"w s", "shorter, longer"}, {"Enter Tab", "back to the timeline"}, {NULL, NULL}};
 
-const struct view view_overview = {.name = "Run",
-	.draw = overview_draw,
-	.act = overview_act,
-	.own_keys = overview_keys,
+const struct view view_minimap = {.name = "Run",
+	.draw = minimap_draw,
+	.act = minimap_act,
+	.own_keys = minimap_keys,
 	.hints = "h/l H/L window along the run  w/s zoom  Enter Tab timeline"};

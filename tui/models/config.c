@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - parses the user's files line by line; what is wrong is said once and passed over.
+ * config.c - parses the user's files line by line. Reports a wrong line and skips it.
  */
-#include "tui/app/config.h"
+#include "tui/models/config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tui/app/settings.h"
 #include "tui/models/profile_page.h"
+#include "tui/models/settings.h"
 #include "tui/screen/colours.h"
 
 static void make_directories(char *path)

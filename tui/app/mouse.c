@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mouse.c - finds what is below the pointer and does what the keys do.
+ * mouse.c - finds the view below the pointer and runs the actions of the matching keys.
  */
-#include "tui/session/mouse.h"
+#include "tui/app/mouse.h"
 
+#include "tui/app/actions.h"
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 static bool is_inside(const struct grid_area *area, int row, int column)
 {
@@ -40,9 +42,9 @@ static void click_timeline(struct session *session, const struct mouse_event *ev
 		put_cursor(session, event->column);
 	else if (at < count && event->kind == MOUSE_CLICK &&
 		 rows_is_group(&session->rows.nodes[session->state.node]))
-		act(session, KEYS_DO_FOLD); /* on its label */
+		actions_do(session, KEYS_DO_FOLD); /* on its label */
 	if (event->kind == MOUSE_DOUBLE)
-		act(session, KEYS_DO_ENTER);
+		actions_do(session, KEYS_DO_ENTER);
 }
 
 static void drag_timeline(struct session *session, const struct mouse_event *event)
@@ -59,18 +61,18 @@ static void drag_timeline(struct session *session, const struct mouse_event *eve
 }
 
 /* The window around the place of the run that was clicked. */
-static void click_overview(struct session *session, const struct mouse_event *event)
+static void click_minimap(struct session *session, const struct mouse_event *event)
 {
-	const struct overview *overview = &session->overview;
+	const struct minimap *minimap = &session->minimap;
 	uint64_t span_ns = session->state.end_ns - session->state.begin_ns, at_ns;
 	int at = event->column - session->layout.label;
 
-	if (at < 0 || at >= (int)overview->edges.count)
+	if (at < 0 || at >= (int)minimap->edges.count)
 		return;
-	at_ns = overview_column_ns(overview, (uint32_t)at);
+	at_ns = minimap_column_ns(minimap, (uint32_t)at);
 	session_keep(session);
 	session->state.is_following = false;
-	state_set_window(&session->state, session_limits(session),
+	view_state_set_window(&session->state, session_limits(session),
 		at_ns > span_ns / 2 ? at_ns - span_ns / 2 : 0, span_ns);
 }
 
@@ -88,13 +90,13 @@ static void turn_wheel(struct session *session, const struct mouse_event *event)
 	if (session->full)
 		act_in(session, session->full, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
 	else if (event->row == layout->ruler)
-		act(session, is_up ? KEYS_DO_ZOOM_IN : KEYS_DO_ZOOM_OUT);
-	else if (event->row == layout->overview)
-		act(session, is_up ? KEYS_DO_PAN_LEFT : KEYS_DO_PAN_RIGHT);
+		actions_do(session, is_up ? KEYS_DO_ZOOM_IN : KEYS_DO_ZOOM_OUT);
+	else if (event->row == layout->minimap)
+		actions_do(session, is_up ? KEYS_DO_PAN_LEFT : KEYS_DO_PAN_RIGHT);
 	else if (is_inside(&layout->pane, event->row, event->column))
 		act_in(session, session->pane, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
 	else
-		act(session, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
+		actions_do(session, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
 }
 
 void mouse_event(struct session *session, const struct mouse_event *event)
@@ -121,8 +123,8 @@ void mouse_event(struct session *session, const struct mouse_event *event)
 		click_timeline(session, event);
 	else if (event->row == layout->ruler && event->column >= layout->label)
 		put_cursor(session, event->column);
-	else if (event->row == layout->overview)
-		click_overview(session, event);
+	else if (event->row == layout->minimap)
+		click_minimap(session, event);
 	else if (is_inside(&layout->pane, event->row, event->column))
 		session->focus = session->pane;
 	else if (is_inside(&layout->stack, event->row, event->column))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - the table of settings: where each one lives in the session, and its usual values, the first
- * one being what holds when nobody chose.
+ * settings.c - the table of settings: where the session keeps each one, and its usual values. The first value
+ * is the default.
  */
-#include "tui/app/settings.h"
+#include "tui/models/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static bool *flag_of(struct session *session, const struct setting *setting)
 
 /* ---- values ---- */
 
-/* 10000 ns are "10us": as quantity_parse() and select_duration() read them. */
+/* 10000 ns are "10us": as format_number_parse() and select_duration() read them. */
 static void put_duration(char *out, uint64_t ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
@@ -170,7 +170,7 @@ static bool set_live(struct session *session, const char *value)
 {
 	double ns;
 
-	if (quantity_parse(value, &ns) || !(ns >= SESSION_LIVE_MS * 1e6 && ns <= 3600e9))
+	if (format_number_parse(value, &ns) || !(ns >= SESSION_LIVE_MS * 1e6 && ns <= 3600e9))
 		return false;
 	session->looks.live_ms = (unsigned)(ns / 1e6);
 	return true;
@@ -192,10 +192,10 @@ static bool set_value(struct session *session, const struct setting *setting, co
 	case SETTING_LIVE:
 		return set_live(session, value);
 	case SETTING_HOT:
-		prompt_do(session, "hot", value); /* says itself what is wrong */
+		profile_set_hot(session, value); /* says itself what is wrong */
 		return true;
 	default:
-		prompt_do(session, "min", value);
+		blame_page_set_min(session, value);
 		return true;
 	}
 }

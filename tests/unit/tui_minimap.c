@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_overview.c - the minimap against a twin that walks every extent of every device; read at once, in small
+ * tui_minimap.c - the minimap against a twin that walks every extent of every device; read at once, in small
  * steps and at several widths, the sums are the same.
  */
 #include "tests/unit/tui_world.h"
@@ -34,10 +34,10 @@ static void twin_add(struct run *run, uint32_t stream, uint64_t begin_ns, uint64
 }
 
 static void check_column(
-	const struct overview *overview, struct run *run, const struct rows *rows, uint32_t column)
+	const struct minimap *minimap, struct run *run, const struct rows *rows, uint32_t column)
 {
-	uint64_t begin_ns = overview_column_ns(overview, column), sum_ns = 0;
-	uint64_t end_ns = overview_column_ns(overview, column + 1);
+	uint64_t begin_ns = minimap_column_ns(minimap, column), sum_ns = 0;
+	uint64_t end_ns = minimap_column_ns(minimap, column + 1);
 	bool has_lost = false;
 
 	for (uint32_t device = 0; device < rows->node_count; device++) {
@@ -48,15 +48,15 @@ static void check_column(
 			twin_add(run, rows->nodes[i].stream, begin_ns, end_ns, &busy_ns, &has_lost);
 		sum_ns += busy_ns < end_ns - begin_ns ? busy_ns : end_ns - begin_ns;
 	}
-	assert_int_equal(overview->columns[column].busy_ns, sum_ns);
-	assert_int_equal(overview->columns[column].has_lost, has_lost);
-	assert_true(overview->columns[column].is_read);
+	assert_int_equal(minimap->columns[column].busy_ns, sum_ns);
+	assert_int_equal(minimap->columns[column].has_lost, has_lost);
+	assert_true(minimap->columns[column].is_read);
 }
 
 static void test_twin(void **state)
 {
 	static const uint32_t widths[] = {34, 48, 67, 68, 200};
-	struct overview overview = {0};
+	struct minimap minimap = {0};
 	struct tiles *tiles;
 	struct rows rows;
 	struct error error;
@@ -69,21 +69,21 @@ static void test_twin(void **state)
 	assert_true(rows.device_count > 0);
 	for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
 		uint64_t all_ns = 0;
-		assert_int_equal(overview_lay(&overview, run, &rows, widths[w], &error), 0);
-		assert_false(overview.is_done);
-		for (int steps = 0; !overview.is_done && steps < 100000; steps++)
-			assert_int_equal(overview_read(&overview, tiles, &rows, w % 2, &error), 0);
-		assert_true(overview.is_done);
-		assert_true(overview_column_ns(&overview, 0) <= run_begin_ns(run));
-		assert_true(overview_column_ns(&overview, overview.edges.count) >= run_end_ns(run));
-		for (uint32_t c = 0; c < overview.edges.count; c++) {
-			check_column(&overview, run, &rows, c);
-			all_ns += overview.columns[c].busy_ns;
-			assert_int_equal(overview_column_at(&overview, overview_column_ns(&overview, c)), c);
+		assert_int_equal(minimap_lay(&minimap, run, &rows, widths[w], &error), 0);
+		assert_false(minimap.is_done);
+		for (int steps = 0; !minimap.is_done && steps < 100000; steps++)
+			assert_int_equal(minimap_read(&minimap, tiles, &rows, w % 2, &error), 0);
+		assert_true(minimap.is_done);
+		assert_true(minimap_column_ns(&minimap, 0) <= run_begin_ns(run));
+		assert_true(minimap_column_ns(&minimap, minimap.edges.count) >= run_end_ns(run));
+		for (uint32_t c = 0; c < minimap.edges.count; c++) {
+			check_column(&minimap, run, &rows, c);
+			all_ns += minimap.columns[c].busy_ns;
+			assert_int_equal(minimap_column_at(&minimap, minimap_column_ns(&minimap, c)), c);
 		}
 		assert_true(all_ns > 0);
 	}
-	overview_fini(&overview);
+	minimap_fini(&minimap);
 	tiles_free(tiles);
 	rows_fini(&rows);
 	run_close(run);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_desk.c - several runs open in one view: each keeps its own place, one that is open is not opened again,
- * what cannot be opened leaves all as it was; the list of runs tells them; a second run taken into the
+ * tui_open_runs.c - several runs open in one view: each keeps its own place, one that is open is not opened
+ * again, what cannot be opened leaves all as it was; the list of runs tells them; a second run taken into the
  * comparison and another after it leaves no row of the first behind.
  */
 #include "tests/unit/tui_world.h"
 
-#include "tui/app/open_runs.h"
+#include "tui/models/compare.h"
+#include "tui/models/open_runs.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
 
@@ -18,43 +19,43 @@ static int make(void **state)
 	return begin_world(4000, 7) || make_run(run_b, "b", 5, 4000, 11) || chdir(directory);
 }
 
-static void open_desk(struct fixture *f, struct desk *desk)
+static void open_several(struct fixture *f, struct open_runs *open)
 {
 	struct run_options options = {.no_cache = true};
 
 	open_session(f, NULL, (struct session_looks){.colours = 256});
-	desk_init(desk, f->session, &options);
+	open_runs_init(open, f->session, &options);
 	draw(f);
 }
 
-static void close_desk(struct fixture *f, struct desk *desk)
+static void close_several(struct fixture *f, struct open_runs *open)
 {
-	desk_fini(desk);
+	open_runs_fini(open);
 	run_close(f->run);
 	grid_fini(&f->grid);
 }
 
-static void press_on(struct fixture *f, struct desk *desk, const char *keys)
+static void press_on(struct fixture *f, struct open_runs *open, const char *keys)
 {
 	uint32_t key;
 	size_t size;
 
 	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
 		session_key(f->session, key);
-		f->session = desk_settle(desk);
+		f->session = open_runs_settle(open);
 		draw(f);
 	}
 }
 
 /* As typed ahead: no picture in between. */
-static void press_at_once(struct fixture *f, struct desk *desk, const char *keys)
+static void press_at_once(struct fixture *f, struct open_runs *open, const char *keys)
 {
 	uint32_t key;
 	size_t size;
 
 	for (; (size = keys_parse(keys, &key)) > 0; keys += size) {
 		session_key(f->session, key);
-		f->session = desk_settle(desk);
+		f->session = open_runs_settle(open);
 		session_settle(f->session);
 	}
 	draw(f);
@@ -67,68 +68,68 @@ static const char *name_of(const struct fixture *f)
 
 static void test_places(void **state)
 {
-	struct desk desk;
+	struct open_runs open;
 	struct fixture f;
-	struct state kept;
+	struct view_state kept;
 
 	(void)state;
-	open_desk(&f, &desk);
-	press_on(&f, &desk, "wwjjll");
+	open_several(&f, &open);
+	press_on(&f, &open, "wwjjll");
 	kept = f.session->state;
-	press_on(&f, &desk, ":open b.hpct/<Enter>");
+	press_on(&f, &open, ":open b.hpct/<Enter>");
 	assert_string_equal(name_of(&f), "b.hpct");
-	assert_int_equal(desk.count, 2);
-	press_on(&f, &desk, "0wE:open b.hpct<Enter>"); /* it is there */
-	assert_int_equal(desk.count, 2);
-	press_on(&f, &desk, ":open ./b.hpct<Enter>");
-	assert_int_equal(desk.count, 2);
-	press_on(&f, &desk, ":open nothing.hpct<Enter>");
+	assert_int_equal(open.count, 2);
+	press_on(&f, &open, "0wE:open b.hpct<Enter>"); /* it is there */
+	assert_int_equal(open.count, 2);
+	press_on(&f, &open, ":open ./b.hpct<Enter>");
+	assert_int_equal(open.count, 2);
+	press_on(&f, &open, ":open nothing.hpct<Enter>");
 	assert_string_equal(name_of(&f), "b.hpct");
 	assert_non_null(strstr(f.session->message, "no such run"));
-	press_on(&f, &desk, "R"); /* of b's directory, which is this one */
+	press_on(&f, &open, "R"); /* of b's directory, which is this one */
 	assert_int_equal(f.session->runs->count, 2);
 	assert_non_null(f.session->runs->entries[0].command[0] ? f.session->runs : NULL);
-	press_on(&f, &desk, ":close<Enter>");
-	assert_int_equal(desk.count, 1);
+	press_on(&f, &open, ":close<Enter>");
+	assert_int_equal(open.count, 1);
 	assert_string_equal(name_of(&f), "a.hpct");
 	assert_int_equal(f.session->state.begin_ns, kept.begin_ns);
 	assert_int_equal(f.session->state.cursor_ns, kept.cursor_ns);
 	assert_int_equal(f.session->state.node, kept.node);
-	press_on(&f, &desk, ":close<Enter>");
-	assert_int_equal(desk.count, 1);
+	press_on(&f, &open, ":close<Enter>");
+	assert_int_equal(open.count, 1);
 	assert_non_null(strstr(f.session->message, "no other run"));
-	close_desk(&f, &desk);
+	close_several(&f, &open);
 }
 
 /* A run that was never drawn is acted on like any other. */
 static void test_ahead(void **state)
 {
-	struct desk desk;
+	struct open_runs open;
 	struct fixture f;
 
 	(void)state;
-	open_desk(&f, &desk);
-	press_at_once(&f, &desk, ":open b.hpct<Enter>vlll");
+	open_several(&f, &open);
+	press_at_once(&f, &open, ":open b.hpct<Enter>vlll");
 	assert_string_equal(name_of(&f), "b.hpct");
 	assert_true(f.session->state.has_range);
 	assert_true(f.session->state.cursor_ns > f.session->state.range_ns);
-	close_desk(&f, &desk);
+	close_several(&f, &open);
 }
 
 /* What is open is marked in the list, however its path was written. */
 static void test_marks(void **state)
 {
-	struct desk desk;
+	struct open_runs open;
 	struct fixture f;
 	uint32_t marks[2] = {0};
 	char away[128];
 
 	(void)state;
-	open_desk(&f, &desk);
+	open_several(&f, &open);
 	snprintf(away, sizeof(away), ":open ../%s/b.hpct<Enter>", strrchr(directory, '/') + 1);
-	press_on(&f, &desk, away);
-	assert_int_equal(desk.count, 2);
-	press_on(&f, &desk, ":open a.hpct<Enter>:compare ./b.hpct<Enter>R");
+	press_on(&f, &open, away);
+	assert_int_equal(open.count, 2);
+	press_on(&f, &open, ":open a.hpct<Enter>:compare ./b.hpct<Enter>R");
 	for (int row = 0; row < ROWS; row++) {
 		const struct grid_cell *cells = &f.grid.cells[row * COLUMNS];
 		for (int run = 0; run < 2; run++)
@@ -138,51 +139,51 @@ static void test_marks(void **state)
 	}
 	assert_int_equal(marks[0], '*');
 	assert_int_equal(marks[1], '+');
-	close_desk(&f, &desk);
+	close_several(&f, &open);
 }
 
 /* By the list: open, go back, close the other. */
 static void test_list(void **state)
 {
-	struct desk desk;
+	struct open_runs open;
 	struct fixture f;
 
 	(void)state;
-	open_desk(&f, &desk);
-	press_on(&f, &desk, "R");
+	open_several(&f, &open);
+	press_on(&f, &open, "R");
 	assert_ptr_equal(f.session->full, &view_runs);
 	for (size_t i = 0; i < 2; i++) /* the cursor is on the one that is shown */
 		assert_int_equal(
 			strstr(f.session->runs->found[i].path, "a.hpct") != NULL, i == f.session->runs->line);
-	press_on(&f, &desk, f.session->runs->line ? "k<Enter>" : "j<Enter>");
+	press_on(&f, &open, f.session->runs->line ? "k<Enter>" : "j<Enter>");
 	assert_string_equal(name_of(&f), "b.hpct");
-	press_on(&f, &desk, "R");
-	press_on(&f, &desk, f.session->runs->line ? "kx" : "jx");
-	assert_int_equal(desk.count, 1);
+	press_on(&f, &open, "R");
+	press_on(&f, &open, f.session->runs->line ? "kx" : "jx");
+	assert_int_equal(open.count, 1);
 	assert_string_equal(name_of(&f), "b.hpct");
-	press_on(&f, &desk, "<Esc>w");
+	press_on(&f, &open, "<Esc>w");
 	assert_null(f.session->full);
-	close_desk(&f, &desk);
+	close_several(&f, &open);
 }
 
 static void test_comparison(void **state)
 {
-	struct desk desk;
+	struct open_runs open;
 	struct fixture f;
 
 	(void)state;
-	open_desk(&f, &desk);
-	press_on(&f, &desk, ":compare b.hpct<Enter>6P");
+	open_several(&f, &open);
+	press_on(&f, &open, ":compare b.hpct<Enter>6P");
 	assert_true(profile_page_is_merged(f.session));
 	assert_int_equal(f.session->profile->outline.profile.metric_count, 3);
-	press_on(&f, &desk, ":compare a.hpct<Enter>6");
+	press_on(&f, &open, ":compare a.hpct<Enter>6");
 	assert_true(f.session->profile->outline.profile.count > 1);
 	for (size_t i = 0; i < f.session->profile->outline.profile.count; i++) /* a run beside itself */
 		assert_true(f.session->profile->outline.profile.rows[i].inclusive[2].real == 0);
-	press_on(&f, &desk, "<Tab>");
+	press_on(&f, &open, "<Tab>");
 	assert_int_equal(f.session->profile->outline.profile.metric_count, 1);
-	press_on(&f, &desk, "t");
-	close_desk(&f, &desk);
+	press_on(&f, &open, "t");
+	close_several(&f, &open);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tui_lanes.c - the union of a device's queues that is stopped in the middle is not complete, and is the same
- * in the end as one that was not.
+ * tui_group_busy.c - the union of a device's queues that is stopped in the middle is not complete, and is the
+ * same in the end as one that was not.
  */
 #include "tests/unit/tui_world.h"
 
@@ -48,7 +48,7 @@ static void step_to_end(struct session *session, uint32_t node)
 	bool is_done = false;
 
 	while (!is_done)
-		assert_int_equal(lanes_step(&session->frame, &session->rows, node, &is_done, &error), 0);
+		assert_int_equal(group_busy_step(&session->frame, &session->rows, node, &is_done, &error), 0);
 }
 
 static void test_stopped(void **state)
@@ -72,20 +72,21 @@ static void test_stopped(void **state)
 	lay(session);
 	step_to_end(session, device);
 	columns = session->frame.columns.count;
-	memcpy(whole, lanes_of(&session->frame, &session->rows, device), columns * sizeof(*whole));
+	memcpy(whole, group_busy_of(&session->frame, &session->rows, device), columns * sizeof(*whole));
 
 	lay(session);
-	assert_false(lanes_is_uniting(&session->frame, &session->rows, device));
-	while (!lanes_is_uniting(&session->frame, &session->rows, device))
-		assert_int_equal(lanes_step(&session->frame, &session->rows, device, &is_done, &error), 0);
+	assert_false(group_busy_is_uniting(&session->frame, &session->rows, device));
+	while (!group_busy_is_uniting(&session->frame, &session->rows, device))
+		assert_int_equal(
+			group_busy_step(&session->frame, &session->rows, device, &is_done, &error), 0);
 	progress_watch(never, &asked, 0);
-	assert_true(lanes_step(&session->frame, &session->rows, device, &is_done, &error) < 0);
+	assert_true(group_busy_step(&session->frame, &session->rows, device, &is_done, &error) < 0);
 	progress_watch(NULL, NULL, 0);
 	assert_int_equal(asked, 1);
-	assert_null(lanes_of(&session->frame, &session->rows, device));
+	assert_null(group_busy_of(&session->frame, &session->rows, device));
 	step_to_end(session, device);
 	assert_memory_equal(
-		whole, lanes_of(&session->frame, &session->rows, device), columns * sizeof(*whole));
+		whole, group_busy_of(&session->frame, &session->rows, device), columns * sizeof(*whole));
 	session_close(session);
 	run_close(run);
 }

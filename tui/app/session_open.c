@@ -1,169 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - opens and closes a session, hands keys to who they are for, and answers what all views ask:
- * limits, names, styles. Where the cursor stands is session_cursor.c's.
+ * session_open.c - opens and closes a session, and passes each key to the prompt, the focused view or the
+ * actions.
  */
 #include "tui/session/session.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "timeline/report/coverage.h"
 #include "timeline/select/bookmark.h"
 #include "timeline/stats/stats.h"
+#include "tui/app/actions.h"
+#include "tui/app/app.h"
+#include "tui/app/commands.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
 #include "tui/models/source.h"
-#include "tui/screen/label.h"
+#include "tui/session/history.h"
+#include "tui/views/views.h"
 
 #define SESSION_TILE_BYTES (256u << 20)
-
-struct state_limits session_limits(const struct session *session)
-{
-	struct state_limits limits = {run_begin_ns(session->run), run_end_ns(session->run)};
-
-	if (limits.end_ns <= limits.begin_ns)
-		limits.end_ns = limits.begin_ns + STATE_SPAN_MIN_NS;
-	return limits;
-}
-
-void session_say(struct session *session, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(session->message, sizeof(session->message), format, arguments);
-	va_end(arguments);
-}
-
-void session_ask(struct session *session, enum session_want want, const char *path)
-{
-	session->want = want;
-	snprintf(session->wanted, sizeof(session->wanted), "%s", path);
-}
-
-void session_keep(struct session *session)
-{
-	history_keep(session->history, &session->state, &session->rows);
-}
-
-bool session_passes_through(const struct session *session, uint32_t context, const char *name)
-{
-	uint32_t scope = context && context < run_context_count(session->run)
-				 ? run_context(session->run, context)->scope
-				 : UINT32_MAX;
-
-	for (; scope != UINT32_MAX; scope = run_scope(session->run, scope)->parent)
-		if (strcmp(run_function(session->run, run_scope(session->run, scope)->function)->name,
-			    name) == 0)
-			return true;
-	return false;
-}
-
-/* ---- names and styles ---- */
-
-struct source *session_source(struct session *session)
-{
-	if (!session->source)
-		session->source = calloc(1, sizeof(*session->source));
-	if (session->source)
-		session->source->file.run = session->run;
-	return session->source;
-}
-
-void session_share_name(const struct session *session, char *out, const struct cell_share *share,
-	enum label_place place, int cells)
-{
-	const struct run_function *function =
-		share->function == UINT32_MAX ? NULL : run_function(session->run, share->function);
-	const char *state = extent_state_name(share->state);
-	char name[LABEL_BYTES];
-
-	if (extent_state_is_busy(share->state) && function) {
-		label_fit(out, function->name, cells, place, session->looks.is_ascii);
-		return;
-	}
-	if (share->state == EXTENT_COPY_IN)
-		state = "copy to device";
-	else if (share->state == EXTENT_COPY_OUT)
-		state = "copy to host";
-	else if (share->state == EXTENT_ABSENT)
-		state = "not there";
-	if (function && cells > (int)strlen(state) + 6) {
-		label_fit(
-			name, function->name, cells - (int)strlen(state) - 3, place, session->looks.is_ascii);
-		snprintf(out, LABEL_BYTES, "%s (%.*s)", state, LABEL_BYTES - 64, name);
-		return;
-	}
-	snprintf(out, LABEL_BYTES, "%s", state);
-}
-
-enum grid_style session_style(
-	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink)
-{
-	enum grid_style style;
-
-	switch (state) {
-	case EXTENT_COPY_IN:
-	case EXTENT_SET:
-		return GRID_COPY_IN;
-	case EXTENT_COPY_OUT:
-		return GRID_COPY_OUT;
-	default:
-		if (colours_find((struct colours *)(uintptr_t)&session->colours, session->run, hash, is_ink,
-			    &style))
-			return style;
-		return (enum grid_style)((is_ink ? GRID_INK : GRID_BLOCK) + (int)palette_slot(hash));
-	}
-}
-
-void session_open_pane(struct session *session, const struct view *view)
-{
-	if (view->is_whole) {
-		session->full = session->focus = view;
-		return;
-	}
-	if (session->pane == view && !session->full) {
-		session->full = view; /* the same key again gives it the screen */
-		session->focus = view;
-		return;
-	}
-	session->full = NULL;
-	session->pane = view;
-	session->focus = session->layout.pane.rows ? &view_timeline : view;
-	if (!session->layout.pane.rows)
-		session->full = view;
-}
 
 /* ---- opening ---- */
 
 void session_take_window(struct session *session, const struct select *select)
 {
-	struct state_limits limits = session_limits(session);
+	struct view_state_limits limits = session_limits(session);
 	uint64_t begin_ns = select_begin_ns(select), end_ns = select_end_ns(select);
 
 	begin_ns = begin_ns > limits.begin_ns ? begin_ns : limits.begin_ns;
 	end_ns = end_ns < limits.end_ns ? end_ns : limits.end_ns;
-	state_set_window(&session->state, limits, begin_ns, end_ns > begin_ns ? end_ns - begin_ns : 1);
+	view_state_set_window(&session->state, limits, begin_ns, end_ns > begin_ns ? end_ns - begin_ns : 1);
 }
 
 static void first_window(struct session *session, const struct select *select)
 {
-	struct state_limits limits = session_limits(session);
-	struct state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
 
 	state->is_auto = state->is_auto_wanted = true;
 	state->depth = 1;
-	state_whole(state, limits);
+	view_state_whole(state, limits);
 	state->cursor_ns = limits.begin_ns;
 	if (session->is_live && !(select && select_has_time(select))) {
 		state->is_following = true;
 		state->cursor_ns = limits.end_ns - 1;
 		if (limits.end_ns - limits.begin_ns > SESSION_LIVE_NS)
-			state_set_window(state, limits, limits.end_ns - SESSION_LIVE_NS, SESSION_LIVE_NS);
+			view_state_set_window(
+				state, limits, limits.end_ns - SESSION_LIVE_NS, SESSION_LIVE_NS);
 	}
 	if (!select)
 		return;
@@ -249,7 +136,8 @@ int session_open(struct session **session, struct run *run, const struct select 
 	s->run = run;
 	s->looks = looks;
 	s->pane = &view_stats;
-	s->focus = &view_timeline;
+	s->home = s->focus = &view_timeline;
+	s->list_commands = commands_line;
 	s->has_stack = true;
 	s->cells_wide = 1;
 	s->lit = UINT32_MAX;
@@ -282,7 +170,7 @@ void session_close(struct session *session)
 	if (!session)
 		return;
 	frame_fini(&session->frame);
-	overview_fini(&session->overview);
+	minimap_fini(&session->minimap);
 	profile_page_free(session->profile);
 	colours_fini(&session->colours);
 	free(session->info);
@@ -301,7 +189,7 @@ void session_close(struct session *session)
 
 /* ---- keys ---- */
 
-/* What a table is about is asked of the one in the pane, whoever has the focus. */
+/* The table in the pane takes these two keys even if another view has the focus. */
 static bool pane_act(struct session *session, enum keys_action action)
 {
 	if (action != KEYS_DO_GROUP_BY && action != KEYS_DO_IDLE_OF)
@@ -315,7 +203,7 @@ void session_key(struct session *session, uint32_t key)
 
 	session->message[0] = '\0';
 	if (session->prompt != PROMPT_NONE) {
-		prompt_key(session, key);
+		prompt_keys_take(session, key);
 		return;
 	}
 	action = keys_action_of(key);
@@ -326,5 +214,5 @@ void session_key(struct session *session, uint32_t key)
 	if (session->focus && session->focus->act && session->focus->act(session, action))
 		return;
 	if (!pane_act(session, action))
-		act(session, action);
+		actions_do(session, action);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.c - see command.h. What the view does that no option says (hidden rows, derived metrics) is told
- * behind the command.
+ * shell_command.c - see shell_command.h. What no option expresses (hidden rows, derived metrics) is noted
+ * after the command.
  */
-#include "tui/app/command.h"
+#include "tui/app/shell_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,22 +13,7 @@
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
-#include "tui/models/source.h"
-
-static uint64_t from_origin(const struct session *session, uint64_t at_ns)
-{
-	uint64_t origin_ns = run_origin_ns(session->run);
-
-	return at_ns > origin_ns ? at_ns - origin_ns : 0;
-}
-
-void command_put_window(char *out, size_t size_bytes, const struct session *session)
-{
-	const struct frame *frame = &session->frame;
-
-	snprintf(out, size_bytes, "%lluns..%lluns", (unsigned long long)from_origin(session, frame->begin_ns),
-		(unsigned long long)from_origin(session, frame->end_ns));
-}
+#include "tui/views/views.h"
 
 /* " --streams 'EXPR'", or nothing where it is all of them; `expression` is freed. */
 static void put_streams(char *out, size_t size_bytes, char *expression)
@@ -44,14 +29,14 @@ static void show_stats(struct session *session)
 {
 	char window[96], streams[SESSION_MESSAGE];
 
-	command_put_window(window, sizeof(window), session);
+	session_put_window(window, sizeof(window), session);
 	put_streams(streams, sizeof(streams), session_streams_expression(session));
 	session_say(session, "hpct stats %s --time %s --depth %u --by %s%s%s", run_path(session->run), window,
 		session->state.depth, stats_by_name((enum stats_by)session->stats.by), streams,
 		profile_page_hidden(session) ? "   (:hide is the view's own)" : "");
 }
 
-/* A's streams are not B's, and no option gives each run its own window: what differs is told. */
+/* A's streams are not B's, and no option gives each run its own window: notes the difference. */
 static void show_profile(struct session *session)
 {
 	struct profile_page *page = profile_page_of(session);
@@ -60,9 +45,9 @@ static void show_profile(struct session *session)
 
 	if (!page)
 		return;
-	command_put_window(window, sizeof(window), session);
+	session_put_window(window, sizeof(window), session);
 	if (is_merged && !page->is_whole)
-		command_put_window(other, sizeof(other), session->compare->other);
+		session_put_window(other, sizeof(other), session->compare->other);
 	if (page->threads[0])
 		snprintf(streams, sizeof(streams), " --streams '%s'", page->threads);
 	else if (!page->is_whole && !is_merged)
@@ -84,18 +69,18 @@ static void show_blame(struct session *session, bool is_gaps)
 
 	if (!page)
 		return;
-	command_put_window(window, sizeof(window), session);
+	session_put_window(window, sizeof(window), session);
 	put_streams(streams, sizeof(streams), blame_page_expression(session));
 	if (is_gaps)
 		snprintf(what, sizeof(what), "--gaps --min %lluns", (unsigned long long)page->min_ns);
 	else
-		snprintf(what, sizeof(what), "--of %s --by %s", blame_of_name(page->of),
-			blame_by_name(page->by));
+		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
+			blame_page_name_by(page->by));
 	session_say(session, "hpct blame %s %s --time %s --depth %u%s", run_path(session->run), what, window,
 		session->state.depth, streams);
 }
 
-void command_show(struct session *session)
+void shell_command_show(struct session *session)
 {
 	const struct view *view = session->full ? session->full : session->pane;
 

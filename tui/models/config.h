@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.h - the user's own keys and colours, from $XDG_CONFIG_HOME/hpct (or ~/.config/hpct):
+ * config.h - the user's files in $XDG_CONFIG_HOME/hpct (or ~/.config/hpct), one entry per line:
  *
- *   keys      KEY AS              what KEY does from now on is what AS did: "<C-d> <PageDown>"
- *   filters   KIND GLOB           self, below or all: taken out of paths (timeline/profile/frame_filter.h);
- * "off KIND GLOB" settings  NAME VALUE          as `:set` takes them (settings.h) colours   GLOB WHAT WHAT:
- * context 0..13, none, or a colour index 0..255; the first match wins
+ *   keys      KEY AS        KEY does what AS did: "<C-d> <PageDown>"
+ *   filters   KIND GLOB     self, below or all: removed from paths (frame_filter.h); "off KIND GLOB"
+ *   settings  NAME VALUE    as `:set` takes them (settings.h)
+ *   colours   GLOB WHAT     WHAT: context 0..13, none, or a colour index 0..255; the first match wins
  *
  * Lines that begin with '#' are comments.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_act.c - what keys do while the profile has the screen.
+ * view_profile_act.c - the keys of the profile.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tui/models/compare.h"
 #include "tui/models/plot.h"
 #include "tui/models/profile_page.h"
+#include "tui/views/views.h"
 
 static void move(struct profile_page *page, long by)
 {
@@ -109,8 +109,7 @@ static void go_to_place(struct session *session, const struct profile_row *row)
 	session_keep(session);
 	session->state.node = node;
 	session->state.cursor_ns = at_ns < session->state.begin_ns ? session->state.begin_ns : at_ns;
-	session->full = NULL;
-	session->focus = &view_timeline;
+	session_go_home(session);
 }
 
 /* Keys that need no row. */
@@ -130,7 +129,7 @@ static bool act_page(struct session *session, struct profile_page *page, enum ke
 		return true;
 	case KEYS_DO_FIND_NEXT:
 	case KEYS_DO_FIND_BACK:
-		profile_find(session, action == KEYS_DO_FIND_BACK);
+		profile_page_find(session, action == KEYS_DO_FIND_BACK);
 		return true;
 	case KEYS_DO_FILTER:
 		prompt_open(session, PROMPT_COMMAND);
@@ -241,14 +240,14 @@ static bool act_move(struct profile_page *page, int rows, enum keys_action actio
 	}
 }
 
-bool profile_act(struct session *session, enum keys_action action)
+bool view_profile_act(struct session *session, enum keys_action action)
 {
 	struct profile_page *page = profile_page_of(session);
 	uint32_t row;
 
 	if (!page)
 		return false;
-	if (page->plot && plot_act(session, page, action))
+	if (page->plot && view_plot_act(session, page, action))
 		return true;
 	if (act_page(session, page, action))
 		return true;
