@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_join_world.h - for tests of the join: a process with an activity ring, the launches and operations
- * that go into it, and what the store holds of them.
+ * record_correlate_world.h - for tests of the join: a process with an activity ring, the launches and
+ * operations that go into it, and what the store holds of them.
  */
-#ifndef TESTS_UNIT_RECORD_JOIN_WORLD_H
-#define TESTS_UNIT_RECORD_JOIN_WORLD_H
+#ifndef TESTS_UNIT_RECORD_CORRELATE_WORLD_H
+#define TESTS_UNIT_RECORD_CORRELATE_WORLD_H
 
 #include <elf.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static inline int tear_down(void **state)
 	struct fixture *f = *state;
 	char lock[80];
 
-	join_free(f->process.join);
+	correlate_free(f->process.correlate);
 	munmap(f->shared, BYTES);
 	store_writer_abort(f->writer);
 	snprintf(lock, sizeof(lock), "%s-lock", f->store);
@@ -85,7 +85,7 @@ static inline uint64_t launch(struct fixture *f, uint64_t correlation, uint64_t 
 {
 	struct store_record call = {.begin_ns = time_ns, .end_ns = time_ns + 10, .context = f->path};
 
-	return join_launch(&f->process, correlation, f->thread, &call);
+	return correlate_launch(&f->process, correlation, f->thread, &call);
 }
 
 static inline void operation_put(struct fixture *f, const struct event_gpu *like)
@@ -126,8 +126,8 @@ static inline void text(struct fixture *f, uint64_t id, const char *bytes)
 
 static inline void drain(struct fixture *f, uint64_t until_ns)
 {
-	join_look(&f->process);
-	join_drain(&f->process, f->writer, f->host, until_ns);
+	correlate_look(&f->process);
+	correlate_drain(&f->process, f->writer, f->host, until_ns);
 }
 
 /* Spans of the n-th stream; the thread's is 0, its queues follow. */
@@ -136,9 +136,9 @@ static inline uint64_t spans(struct fixture *f, uint32_t stream)
 	return store_writer_stream_edit(f->writer, stream)->count[STORE_SPANS];
 }
 
-static inline void launch_add(struct join_launches *launches, uint64_t correlation, uint64_t link)
+static inline void launch_add(struct correlate_launches *launches, uint64_t correlation, uint64_t link)
 {
-	struct join_launch *launch = join_launches_add(launches, correlation);
+	struct correlate_launch *launch = correlate_launches_add(launches, correlation);
 
 	assert_non_null(launch);
 	launch->link = launch->begin_ns = link;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_context.c - the thread's calling context tree against a plain array.
+ * record_context_tree.c - the thread's calling context tree against a plain array.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,33 +44,34 @@ static void fill_and_compare(struct context_tree *tree)
 {
 	uint32_t count = 0;
 
-	while (context_room(tree)) {
+	while (context_tree_nodes_left(tree)) {
 		struct child child = random_child(count);
 		uint32_t known = naive_find(count, child);
 
-		assert_int_equal(context_child_find(tree, child.parent, child.slot, child.offset), known);
+		assert_int_equal(
+			context_tree_child_find(tree, child.parent, child.slot, child.offset), known);
 		if (known)
 			continue;
 		children[count++] = child;
-		assert_int_equal(context_child_add(tree, child.parent, child.slot, child.offset),
+		assert_int_equal(context_tree_child_add(tree, child.parent, child.slot, child.offset),
 			EVENT_NODE_FIRST + count - 1);
 	}
 	assert_int_equal(count, CAPACITY);
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(
-			context_child_find(tree, children[i].parent, children[i].slot, children[i].offset),
+		assert_int_equal(context_tree_child_find(
+					 tree, children[i].parent, children[i].slot, children[i].offset),
 			EVENT_NODE_FIRST + i);
 }
 
 static void test_tree_equals_a_plain_array(void **state)
 {
 	struct context_tree tree;
-	void *memory = calloc(CAPACITY, CONTEXT_NODE_BYTES);
+	void *memory = calloc(CAPACITY, CONTEXT_TREE_NODE_BYTES);
 
 	(void)state;
 	srand((unsigned)seed_take(__func__, 21));
-	context_init(&tree, memory, CAPACITY);
-	assert_int_equal(context_child_find(&tree, EVENT_NODE_PROGRAM_ROOT, 0, 0), 0);
+	context_tree_init(&tree, memory, CAPACITY);
+	assert_int_equal(context_tree_child_find(&tree, EVENT_NODE_PROGRAM_ROOT, 0, 0), 0);
 	fill_and_compare(&tree);
 	free(memory);
 }
@@ -78,17 +79,17 @@ static void test_tree_equals_a_plain_array(void **state)
 static void test_cleared_tree_is_as_new(void **state)
 {
 	struct context_tree tree;
-	char *memory = calloc(CAPACITY, CONTEXT_NODE_BYTES);
+	char *memory = calloc(CAPACITY, CONTEXT_TREE_NODE_BYTES);
 
 	(void)state;
 	srand((unsigned)seed_take(__func__, 22));
-	context_init(&tree, memory, CAPACITY);
+	context_tree_init(&tree, memory, CAPACITY);
 	fill_and_compare(&tree);
-	context_clear(&tree);
-	for (size_t i = 0; i < CAPACITY * CONTEXT_NODE_BYTES; i++)
+	context_tree_clear(&tree);
+	for (size_t i = 0; i < CAPACITY * CONTEXT_TREE_NODE_BYTES; i++)
 		assert_int_equal(memory[i], 0);
 	assert_int_equal(
-		context_child_find(&tree, children[0].parent, children[0].slot, children[0].offset), 0);
+		context_tree_child_find(&tree, children[0].parent, children[0].slot, children[0].offset), 0);
 	fill_and_compare(&tree);
 	free(memory);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_hello.c - what a message says of whom when its descriptors could not be had. */
+/* record_handshake.c - what a message says of whom when its descriptors could not be had. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,27 +15,27 @@
 
 static void send_with_descriptor(int to, uint32_t kind)
 {
-	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, kind, 4711, 65536, 4712, 0};
+	struct event_handshake handshake = {EVENT_MAGIC, EVENT_VERSION, kind, 4711, 65536, 4712, 0};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = {.header = {.cmsg_level = SOL_SOCKET,
 			     .cmsg_type = SCM_RIGHTS,
 			     .cmsg_len = CMSG_LEN(sizeof(int))}};
-	struct iovec data = {&hello, sizeof(hello)};
+	struct iovec data = {&handshake, sizeof(handshake)};
 	struct msghdr message = {.msg_iov = &data,
 		.msg_iovlen = 1,
 		.msg_control = &control,
 		.msg_controllen = sizeof(control)};
 
 	memcpy(CMSG_DATA(&control.header), &to, sizeof(to));
-	assert_int_equal(sendmsg(to, &message, MSG_NOSIGNAL), sizeof(hello));
+	assert_int_equal(sendmsg(to, &message, MSG_NOSIGNAL), sizeof(handshake));
 }
 
 /* Reads a message of this kind when no more descriptors may be opened. */
-static enum hello_result read_cut(uint32_t kind, struct hello *hello)
+static enum handshake_result read_cut(uint32_t kind, struct handshake *handshake)
 {
-	enum hello_result result;
+	enum handshake_result result;
 	struct rlimit had, none;
 	int ends[2];
 
@@ -44,7 +44,7 @@ static enum hello_result read_cut(uint32_t kind, struct hello *hello)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &had), 0);
 	none = (struct rlimit){(rlim_t)ends[1] + 1, had.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	result = hello_read(ends[1], hello);
+	result = handshake_read(ends[1], handshake);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &had), 0);
 	close(ends[0]);
 	close(ends[1]);
@@ -53,15 +53,16 @@ static enum hello_result read_cut(uint32_t kind, struct hello *hello)
 
 static void cut(void **state)
 {
-	static const uint32_t kinds[] = {EVENT_HELLO_PROCESS, EVENT_HELLO_SWITCHES, EVENT_HELLO_KEEP};
-	struct hello hello;
+	static const uint32_t kinds[] = {
+		EVENT_HANDSHAKE_PROCESS, EVENT_HANDSHAKE_SWITCHES, EVENT_HANDSHAKE_KEEP};
+	struct handshake handshake;
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		memset(&hello, 0, sizeof(hello));
-		assert_int_equal(read_cut(kinds[i], &hello), HELLO_CUT);
-		assert_int_equal(hello.pid, 4711);
-		assert_int_equal(hello.is_of_switches, kinds[i] == EVENT_HELLO_SWITCHES);
+		memset(&handshake, 0, sizeof(handshake));
+		assert_int_equal(read_cut(kinds[i], &handshake), HANDSHAKE_CUT);
+		assert_int_equal(handshake.pid, 4711);
+		assert_int_equal(handshake.is_of_switches, kinds[i] == EVENT_HANDSHAKE_SWITCHES);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_unwind_kept.c - walks that go on as the last one did, against walks that know of none: on a made
+ * record_unwind_reuse.c - walks that go on as the last one did, against walks that know of none: on a made
  * stack whose inner frames come and go, and where words change anywhere. And that they need no rules for what
  * they know.
  */
@@ -148,7 +148,7 @@ static void walks_agree(void)
 
 	rules_put(&keeping); /* what was met by chance may have taken the place of some */
 	rules_put(&plain);
-	plain.kept.count = 0;
+	plain.reuse.count = 0;
 	known = unwind_walk(&keeping, &start);
 	truth = unwind_walk(&plain, &start);
 	assert_int_equal(known, truth);
@@ -218,7 +218,7 @@ static void test_a_module_that_goes_takes_it_along(void **state)
 	asked = 0;
 	assert_int_equal(unwind_walk(&keeping, &start), UNWIND_PARTIAL);
 	assert_int_not_equal(asked, 0);
-	assert_int_equal(keeping.kept.count, 0);
+	assert_int_equal(keeping.reuse.count, 0);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_join_spans.c - what becomes of each operation on its way through batches and what is known of others
- * like it: where it is in the store, with which launch, path and attributes; the table of launches against a
- * plain list.
+ * record_correlate_spans.c - what becomes of each operation on its way through batches and what is known of
+ * others like it: where it is in the store, with which launch, path and attributes; the table of launches
+ * against a plain list.
  */
-#include "tests/unit/record_join_world.h"
+#include "tests/unit/record_correlate_world.h"
 
 #define MANY 1500u /* paths, names, shapes */
 #define QUEUES 3u
@@ -44,7 +44,7 @@ static void sent_launch(struct fixture *f, struct sent *sent, uint32_t number)
 {
 	struct store_record call = {.begin_ns = 2000, .end_ns = 2010, .context = sent->path};
 
-	sent->link = join_launch(&f->process, 1 + number, f->thread, &call);
+	sent->link = correlate_launch(&f->process, 1 + number, f->thread, &call);
 	assert_true(sent->link);
 }
 
@@ -227,29 +227,29 @@ static void test_the_launches_against_a_list(void **state)
 {
 	enum { LAUNCHES = 20000 };
 	static uint64_t list[LAUNCHES];
-	struct join_launches launches = {0};
+	struct correlate_launches launches = {0};
 
 	(void)state;
 	srand((unsigned)seed_take(__func__, 3));
 	for (uint64_t n = 0; n < LAUNCHES; n++) {
 		const uint64_t kinds[] = {n + 1, n * 4096 + 64, 1 + (uint64_t)rand() % 500,
 			UINT64_C(1) << 32 | (n / 3 + 1), (n << 32) + 77};
-		struct join_launch *found;
+		struct correlate_launch *found;
 
 		list[n] = kinds[rand() % 5];
 		launch_add(&launches, list[n], n);
 		for (uint64_t other = (uint64_t)rand() % (n + 1), last = n; last + 1 > 0; last--) {
 			if (list[last] != list[other])
 				continue;
-			found = join_launches_find(&launches, list[other]);
+			found = correlate_launches_find(&launches, list[other]);
 			assert_non_null(found);
 			assert_int_equal(found->link, last);
 			break;
 		}
-		found = join_launches_find(&launches, (uint64_t)rand() << 40 | 13);
+		found = correlate_launches_find(&launches, (uint64_t)rand() << 40 | 13);
 		assert_null(found);
 	}
-	join_launches_fini(&launches);
+	correlate_launches_fini(&launches);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

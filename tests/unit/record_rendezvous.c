@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record_host.c - the place where a collector met its programs is cleared when that was killed, whatever of
- * it the kernel closes last. */
+/* record_rendezvous.c - the place where a collector met its programs is cleared when that was killed,
+ * whatever of it the kernel closes last. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,30 +21,30 @@
 
 #include "record/base/rendezvous.h"
 
-static int listener_make(struct host *host)
+static int listener_make(struct rendezvous *rendezvous)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	strcpy(host->place, "/tmp/hpct-host.XXXXXX");
-	assert_non_null(mkdtemp(host->place));
-	snprintf(host->socket, sizeof host->socket, "%.90s/s", host->place);
-	snprintf(address.sun_path, sizeof address.sun_path, "%.90s/s", host->place);
+	strcpy(rendezvous->place, "/tmp/hpct-host.XXXXXX");
+	assert_non_null(mkdtemp(rendezvous->place));
+	snprintf(rendezvous->socket, sizeof rendezvous->socket, "%.90s/s", rendezvous->place);
+	snprintf(address.sun_path, sizeof address.sun_path, "%.90s/s", rendezvous->place);
 	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
 	assert_int_equal(listen(listener, 8), 0);
 	return listener;
 }
 
-static bool is_there(const struct host *host)
+static bool is_there(const struct rendezvous *rendezvous)
 {
-	return access(host->place, F_OK) == 0;
+	return access(rendezvous->place, F_OK) == 0;
 }
 
 /* It listens until somebody has looked whether it does. */
 static void test_the_listener_goes_last(void **state)
 {
-	struct host host = {0};
-	int listener = listener_make(&host);
+	struct rendezvous rendezvous = {0};
+	int listener = listener_make(&rendezvous);
 	pid_t collector = fork();
 
 	(void)state;
@@ -55,22 +55,22 @@ static void test_the_listener_goes_last(void **state)
 		_exit(0);
 	}
 	close(listener);
-	host_clear(&host);
-	assert_false(is_there(&host));
+	rendezvous_clear(&rendezvous);
+	assert_false(is_there(&rendezvous));
 	assert_int_equal(waitpid(collector, NULL, 0), collector);
 }
 
 static void test_who_listens_keeps_it(void **state)
 {
-	struct host host = {0};
-	int listener = listener_make(&host);
+	struct rendezvous rendezvous = {0};
+	int listener = listener_make(&rendezvous);
 
 	(void)state;
-	host_clear(&host);
-	assert_true(is_there(&host));
+	rendezvous_clear(&rendezvous);
+	assert_true(is_there(&rendezvous));
 	close(listener);
-	host_clear(&host);
-	assert_false(is_there(&host));
+	rendezvous_clear(&rendezvous);
+	assert_false(is_there(&rendezvous));
 }
 
 int main(void)

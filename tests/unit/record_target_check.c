@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_check.c - what a program is before it is started: crafted ELF headers and scripts, and the
+ * record_target_check.c - what a program is before it is started: crafted ELF headers and scripts, and the
  * exit codes and sentences for what cannot run.
  */
 #include <setjmp.h>
@@ -97,11 +97,11 @@ static void elf_write(const char *path, struct elf_plan plan, mode_t mode)
 	file_write(path, file, sizeof(file), mode);
 }
 
-static struct check_target found(const char *program)
+static struct target_check found(const char *program)
 {
-	struct check_target target;
+	struct target_check target;
 	struct error error = {0};
-	int rc = check_target(&target, program, &error);
+	int rc = target_check(&target, program, &error);
 
 	if (rc)
 		fail_msg("%s: %d %s", program, rc, error.text);
@@ -111,7 +111,7 @@ static struct check_target found(const char *program)
 /* `word` stands in the reason; NULL: it can be measured. */
 static void expect_reason(const char *program, const char *word, bool breaks_preload)
 {
-	struct check_target target = found(program);
+	struct target_check target = found(program);
 
 	if (!word)
 		assert_null(target.unmeasurable);
@@ -123,10 +123,10 @@ static void expect_reason(const char *program, const char *word, bool breaks_pre
 
 static void expect_refusal(const char *program, int code)
 {
-	struct check_target target;
+	struct target_check target;
 	struct error error = {0};
 
-	assert_int_equal(check_target(&target, program, &error), code);
+	assert_int_equal(target_check(&target, program, &error), code);
 	assert_string_not_equal(error.text, "");
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_join.c - operations and launches in every order: which join, which wait, which give up; the table of
- * launches against its bound, the map against a plain list, both with keys that mean harm, and a ring that
- * holds nonsense.
+ * record_correlate.c - operations and launches in every order: which join, which wait, which give up; the
+ * table of launches against its bound, the map against a plain list, both with keys that mean harm, and a
+ * ring that holds nonsense.
  */
 #include <time.h>
 
-#include "tests/unit/record_join_world.h"
+#include "tests/unit/record_correlate_world.h"
 
 #define KEYS_CHOSEN 20000u
 
@@ -158,50 +158,50 @@ static void test_unwatched_time_is_on_every_queue(void **state)
 	assert_int_equal(spans(f, 2), 2);
 	unmonitored(f, 7000, 1);
 	drain(f, 0);
-	join_finish(&f->process, f->writer, 9000); /* closes it, and `monitored` */
+	correlate_finish(&f->process, f->writer, 9000); /* closes it, and `monitored` */
 	assert_int_equal(spans(f, 1), 4);
 	assert_int_equal(spans(f, 2), 4);
 }
 
 static void test_the_watermark_waits_for_launches(void **state)
 {
-	const uint64_t now_ns = JOIN_UNMATCHED_NS * 10;
+	const uint64_t now_ns = CORRELATE_UNMATCHED_NS * 10;
 	struct fixture *f = *state;
 	struct store_stream *queue;
 
-	launch(f, 1, now_ns - JOIN_UNMATCHED_NS * 2); /* given up */
+	launch(f, 1, now_ns - CORRELATE_UNMATCHED_NS * 2); /* given up */
 	launch(f, 2, now_ns - 5000000000);
 	launch(f, 3, now_ns - 4000000000);
 	operation(f, STORE_OP_KERNEL, 3, 3000, 4000, 1);
 	drain(f, 0);
-	join_complete(&f->process, f->writer, now_ns);
+	correlate_complete(&f->process, f->writer, now_ns);
 	queue = store_writer_stream_edit(f->writer, 1);
 	assert_int_equal(queue->complete_ns[STORE_SPANS], now_ns - 5000000000);
 	operation(f, STORE_OP_KERNEL, 2, 3000, 4000, 1);
 	drain(f, 0);
-	join_complete(&f->process, f->writer, now_ns);
+	correlate_complete(&f->process, f->writer, now_ns);
 	queue = store_writer_stream_edit(f->writer, 1);
-	assert_int_equal(queue->complete_ns[STORE_SPANS], now_ns - JOIN_LATE_NS);
+	assert_int_equal(queue->complete_ns[STORE_SPANS], now_ns - CORRELATE_LATE_NS);
 }
 
 static void test_old_launches_make_room(void **state)
 {
-	struct join_launches launches = {0};
-	const uint64_t many = 3 * (uint64_t)JOIN_LAUNCHES_MAX / 2;
+	struct correlate_launches launches = {0};
+	const uint64_t many = 3 * (uint64_t)CORRELATE_LAUNCHES_MAX / 2;
 
 	(void)state;
 	for (uint64_t n = 1; n <= many; n++)
 		launch_add(&launches, n, n);
-	assert_null(join_launches_find(&launches, many - JOIN_LAUNCHES_MAX));
-	assert_int_equal(join_launches_find(&launches, many - JOIN_LAUNCHES_MAX + 1)->link,
-		many - JOIN_LAUNCHES_MAX + 1);
-	assert_int_equal(join_launches_find(&launches, many)->link, many);
-	assert_null(join_launches_find(&launches, 0));
+	assert_null(correlate_launches_find(&launches, many - CORRELATE_LAUNCHES_MAX));
+	assert_int_equal(correlate_launches_find(&launches, many - CORRELATE_LAUNCHES_MAX + 1)->link,
+		many - CORRELATE_LAUNCHES_MAX + 1);
+	assert_int_equal(correlate_launches_find(&launches, many)->link, many);
+	assert_null(correlate_launches_find(&launches, 0));
 	/* A number that comes again is the new one's. */
 	launch_add(&launches, many, 1);
-	assert_int_equal(join_launches_find(&launches, many)->link, 1);
-	assert_int_equal(launches.next - launches.first, JOIN_LAUNCHES_MAX);
-	join_launches_fini(&launches);
+	assert_int_equal(correlate_launches_find(&launches, many)->link, 1);
+	assert_int_equal(launches.next - launches.first, CORRELATE_LAUNCHES_MAX);
+	correlate_launches_fini(&launches);
 }
 
 /* CPU time of what a program makes of its keys. */
@@ -215,27 +215,27 @@ static uint64_t cpu_ns(void)
 
 static uint64_t map_fill_ns(uint64_t step)
 {
-	struct map map = {0};
+	struct u64_map map = {0};
 	uint64_t begin_ns = cpu_ns();
 
 	/* Keys of queues: without a secret those of devices and queues of the same number fell together. */
 	for (uint64_t i = 0; i < KEYS_CHOSEN; i++)
-		assert_true(map_put(&map, (struct map_key){i << 32, i * step}, 1));
-	map_fini(&map);
+		assert_true(u64_map_put(&map, (struct u64_map_key){i << 32, i * step}, 1));
+	u64_map_fini(&map);
 	return cpu_ns() - begin_ns;
 }
 
 static uint64_t launches_ask_ns(uint64_t step)
 {
-	struct join_launches launches = {0};
+	struct correlate_launches launches = {0};
 	uint64_t begin_ns;
 
 	for (uint64_t i = 1; i <= KEYS_CHOSEN; i++)
 		launch_add(&launches, i * step, i);
 	begin_ns = cpu_ns();
 	for (uint64_t i = 1; i <= KEYS_CHOSEN; i++)
-		assert_non_null(join_launches_find(&launches, i * step));
-	join_launches_fini(&launches);
+		assert_non_null(correlate_launches_find(&launches, i * step));
+	correlate_launches_fini(&launches);
 	return cpu_ns() - begin_ns;
 }
 
@@ -251,26 +251,27 @@ static void test_the_map_against_a_list(void **state)
 {
 	enum { KEYS = 300 };
 	uint32_t list[KEYS];
-	struct map map = {0};
+	struct u64_map map = {0};
 
 	(void)state;
 	srand((unsigned)seed_take(__func__, 11));
 	memset(list, 0xff, sizeof(list));
 	for (int turn = 0; turn < 200000; turn++) {
 		unsigned k = (unsigned)rand() % KEYS;
-		struct map_key key = {k % 3, k / 3 * UINT64_C(64)};
+		struct u64_map_key key = {k % 3, k / 3 * UINT64_C(64)};
 
 		if (rand() % 2) {
 			list[k] = (uint32_t)turn;
-			assert_true(map_put(&map, key, list[k]));
+			assert_true(u64_map_put(&map, key, list[k]));
 		} else {
-			list[k] = MAP_NONE;
-			map_remove(&map, key);
+			list[k] = U64_MAP_NONE;
+			u64_map_remove(&map, key);
 		}
 		k = (unsigned)rand() % KEYS;
-		assert_int_equal(map_get(&map, (struct map_key){k % 3, k / 3 * UINT64_C(64)}), list[k]);
+		assert_int_equal(
+			u64_map_get(&map, (struct u64_map_key){k % 3, k / 3 * UINT64_C(64)}), list[k]);
 	}
-	map_fini(&map);
+	u64_map_fini(&map);
 }
 
 /* ---- GPU binaries ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_unwind_raise.c - the walk out of the C++ runtime while it goes on where an exception is caught: this
- * very process runs cleanups as exceptions do, one instruction at a time, and is walked at each.
+ * record_unwind_exception.c - the walk out of the C++ runtime while it goes on where an exception is caught:
+ * this very process runs cleanups as exceptions do, one instruction at a time, and is walked at each.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_hello.c - libFuzzer: the first message of a caller, with any bytes and any number of descriptors,
- * and with no room for these in the collector's table. Of those that came none is lost.
+ * record_handshake.c - libFuzzer: the first message of a caller, with any bytes and any number of
+ * descriptors, and with no room for these in the collector's table. Of those that came none is lost.
  *
  *   u8 descriptors | u8 room for so many, 255: for all | message
  */
@@ -48,17 +48,17 @@ static void message_send(int to, unsigned count, const uint8_t *bytes, size_t si
 }
 
 /* With room for so many descriptors more. */
-static enum hello_result read_with(int from, struct hello *hello, unsigned room, int first)
+static enum handshake_result read_with(int from, struct handshake *handshake, unsigned room, int first)
 {
 	struct rlimit had, few;
-	enum hello_result result;
+	enum handshake_result result;
 
 	if (getrlimit(RLIMIT_NOFILE, &had))
 		abort();
 	few = (struct rlimit){(rlim_t)first + room, had.rlim_max};
 	if (room < 255 && setrlimit(RLIMIT_NOFILE, &few))
 		abort();
-	result = hello_read(from, hello);
+	result = handshake_read(from, handshake);
 	if (setrlimit(RLIMIT_NOFILE, &had))
 		abort();
 	return result;
@@ -66,8 +66,8 @@ static enum hello_result read_with(int from, struct hello *hello, unsigned room,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	enum hello_result result;
-	struct hello hello;
+	enum handshake_result result;
+	struct handshake handshake;
 	int ends[2], first;
 
 	if (size < 2 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
@@ -75,11 +75,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	first = lowest_free();
 	message_send(ends[0], data[0] % (DESCRIPTORS_MAX + 1), data + 2,
 		size - 2 < MESSAGE_MAX ? size - 2 : MESSAGE_MAX);
-	result = read_with(ends[1], &hello, data[1], first);
-	if (result != HELLO_LATER && result != HELLO_BAD && hello.host_pid != (uint32_t)getpid())
+	result = read_with(ends[1], &handshake, data[1], first);
+	if (result != HANDSHAKE_LATER && result != HANDSHAKE_BAD && handshake.host_pid != (uint32_t)getpid())
 		abort();
-	if (result > HELLO_CUT)
-		hello_refuse(result, &hello);
+	if (result > HANDSHAKE_CUT)
+		handshake_refuse(result, &handshake);
 	if (lowest_free() != first)
 		abort();
 	close(ends[0]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_jit.c - libFuzzer: the map of code that a program says it has made, any bytes, looked at while it is
- * being written and when it is whole. A plain reading of its lines tells which name each address has; no
- * other is given, and none twice.
+ * record_perf_map.c - libFuzzer: the map of code that a program says it has made, any bytes, looked at while
+ * it is being written and when it is whole. A plain reading of its lines tells which name each address has;
+ * no other is given, and none twice.
  *
  *   u8 KiB of a line ahead of all | u8 how much is there at the first look, in 1/256 | the map
  */
@@ -194,7 +194,7 @@ static size_t map_make(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct jit jit = {.module = MODULE};
+	struct perf_map perf_map = {.module = MODULE};
 	bool was_given[ADDRESSES] = {0};
 	size_t bytes;
 
@@ -206,13 +206,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t there = look ? bytes : bytes * data[1] / 256;
 
 		map_write(there);
-		jit_name(&jit, NULL, (uint32_t)getpid(), 0);
+		perf_map_name(&perf_map, NULL, (uint32_t)getpid(), 0);
 		lines_read(there);
 		compare(was_given);
 		for (uint32_t i = 0; i < ADDRESSES; i++)
 			was_given[i] = given[i];
 	}
-	jit_fini(&jit);
+	perf_map_fini(&perf_map);
 	while (text_count)
 		free((char *)texts[--text_count].name);
 	unlink(path);

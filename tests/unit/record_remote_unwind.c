@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_outside.c - modules and unwind tables read out of a process, here this very one: what is asked for
- * is copied, once, and little more; what stays mapped is kept when other mappings change.
+ * record_remote_unwind.c - modules and unwind tables read out of a process, here this very one: what is asked
+ * for is copied, once, and little more; what stays mapped is kept when other mappings change.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,20 +21,20 @@
 
 #define FUNCTIONS 3
 
-static struct outside_modules modules;
+static struct remote_unwind_modules modules;
 static struct cfi_scratch scratch;
 
 static int set_up(void **state)
 {
 	(void)state;
-	modules = (struct outside_modules){.pid = (uint32_t)getpid()};
+	modules = (struct remote_unwind_modules){.pid = (uint32_t)getpid()};
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	outside_modules_fini(&modules);
+	remote_unwind_modules_fini(&modules);
 	return 0;
 }
 
@@ -43,9 +43,9 @@ static bool modules_read(void)
 	uint64_t word = 1, there;
 	bool is_new;
 
-	if (outside_read(modules.pid, (uintptr_t)&word, &there, sizeof(there)))
+	if (remote_unwind_read(modules.pid, (uintptr_t)&word, &there, sizeof(there)))
 		skip(); /* process_vm_readv is not for everybody, nor known to qemu-user */
-	assert_int_equal(outside_modules_read(&modules, &is_new), 0);
+	assert_int_equal(remote_unwind_modules_read(&modules, &is_new), 0);
 	return is_new;
 }
 
@@ -56,10 +56,10 @@ static void rows_find(void)
 		(uintptr_t)rows_find, (uintptr_t)qsort, (uintptr_t)_cmocka_run_group_tests};
 
 	for (unsigned i = 0; i < FUNCTIONS; i++) {
-		struct outside_module *module = outside_modules_find(&modules, pcs[i] + 1);
+		struct remote_unwind_module *module = remote_unwind_modules_find(&modules, pcs[i] + 1);
 
 		assert_non_null(module);
-		outside_modules_tables(&modules, module, pcs[i] + 1);
+		remote_unwind_modules_tables(&modules, module, pcs[i] + 1);
 		assert_int_equal(cfi_row_find(&module->cfi, pcs[i] + 1, &scratch), 0);
 		assert_int_equal(scratch.pc_begin, pcs[i]);
 		assert_int_equal(scratch.row.cfa.kind, CFI_REGISTER);
@@ -68,14 +68,14 @@ static void rows_find(void)
 
 static void test_tables_are_copied_in_part(void **state)
 {
-	struct outside_module *libc;
+	struct remote_unwind_module *libc;
 	uint64_t copied;
 
 	(void)state;
 	assert_true(modules_read());
 	assert_int_equal(modules.copied_bytes, 0);
 	rows_find();
-	libc = outside_modules_find(&modules, (uintptr_t)qsort);
+	libc = remote_unwind_modules_find(&modules, (uintptr_t)qsort);
 	assert_true(libc->copied_bytes > 0);
 	assert_true(libc->copied_bytes < (libc->tables_end - libc->tables_begin) / 2);
 	copied = modules.copied_bytes;
@@ -93,13 +93,13 @@ static void test_what_stays_is_kept(void **state)
 	modules_read();
 	rows_find();
 	copied = modules.copied_bytes;
-	bytes = outside_modules_find(&modules, (uintptr_t)qsort)->cfi.image.bytes;
+	bytes = remote_unwind_modules_find(&modules, (uintptr_t)qsort)->cfi.image.bytes;
 	pages = mmap(NULL, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_false(modules_read());
 	library = dlopen("libresolv.so.2", RTLD_NOW);
 	assert_non_null(library);
 	assert_true(modules_read());
-	assert_ptr_equal(outside_modules_find(&modules, (uintptr_t)qsort)->cfi.image.bytes, bytes);
+	assert_ptr_equal(remote_unwind_modules_find(&modules, (uintptr_t)qsort)->cfi.image.bytes, bytes);
 	for (unsigned i = 0; i < modules.count; i++)
 		assert_int_equal(modules.list[i].cfi.slot, i);
 	dlclose(library);
@@ -112,12 +112,13 @@ static void test_places_between_modules(void **state)
 {
 	(void)state;
 	modules_read();
-	assert_null(outside_modules_find(&modules, 0));
-	assert_null(outside_modules_find(&modules, UINT64_MAX));
+	assert_null(remote_unwind_modules_find(&modules, 0));
+	assert_null(remote_unwind_modules_find(&modules, UINT64_MAX));
 	for (unsigned i = 0; i < modules.count; i++) {
-		assert_ptr_equal(outside_modules_find(&modules, modules.list[i].cfi.begin), &modules.list[i]);
 		assert_ptr_equal(
-			outside_modules_find(&modules, modules.list[i].cfi.end - 1), &modules.list[i]);
+			remote_unwind_modules_find(&modules, modules.list[i].cfi.begin), &modules.list[i]);
+		assert_ptr_equal(
+			remote_unwind_modules_find(&modules, modules.list[i].cfi.end - 1), &modules.list[i]);
 	}
 }
 
@@ -135,8 +136,8 @@ static void test_who_has_ended_refuses_nothing(void **state)
 	assert_true(child > 0);
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	modules.pid = (uint32_t)child;
-	assert_int_equal(outside_modules_read(&modules, &is_new), ESRCH);
-	refused = outside_read(modules.pid, (uintptr_t)&is_new, &is_new, 1);
+	assert_int_equal(remote_unwind_modules_read(&modules, &is_new), ESRCH);
+	refused = remote_unwind_read(modules.pid, (uintptr_t)&is_new, &is_new, 1);
 	if (refused != -ENOSYS) /* qemu-user knows no process_vm_readv */
 		assert_int_equal(refused, -ESRCH);
 	assert_int_equal(waitpid(child, NULL, 0), child);
@@ -153,14 +154,14 @@ static void test_what_is_there_is_read(void **state)
 	assert_true(pages != MAP_FAILED && copy);
 	memset(pages, 7, 4 * page);
 	modules_read();
-	assert_int_equal(outside_read_some(modules.pid, (uintptr_t)pages, copy, 4 * page), 4 * page);
+	assert_int_equal(remote_unwind_read_some(modules.pid, (uintptr_t)pages, copy, 4 * page), 4 * page);
 	munmap(pages + 3 * page, page);
 	memset(copy, 0, 4 * page);
 	assert_int_equal(
-		outside_read_some(modules.pid, (uintptr_t)pages + 100, copy, 4 * page), 3 * page - 100);
+		remote_unwind_read_some(modules.pid, (uintptr_t)pages + 100, copy, 4 * page), 3 * page - 100);
 	assert_memory_equal(copy, pages + 100, 3 * page - 100);
 	munmap(pages, 3 * page);
-	assert_int_equal(outside_read_some(modules.pid, (uintptr_t)pages, copy, 4 * page), 0);
+	assert_int_equal(remote_unwind_read_some(modules.pid, (uintptr_t)pages, copy, 4 * page), 0);
 	free(copy);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_recipe.c - instructions against a disassembler, and recipes that were read off machine code against
- * the compiler's tables: in all functions of libc that have some, and in assembly that a person wrote.
+ * record_prologue_scan.c - instructions against a disassembler, and recipes that were read off machine code
+ * against the compiler's tables: in all functions of libc that have some, and in assembly that a person
+ * wrote.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,7 +113,7 @@ static void each_instruction(const struct library *library, instruction_visit *v
 struct tally {
 	unsigned long count, wrong, none;
 	struct cfi_scratch cfi;
-	struct recipe_scratch reading;
+	struct prologue_scan_scratch reading;
 };
 
 static void length_compare(const struct library *library, const cs_insn *real, void *context)
@@ -158,23 +159,23 @@ static void recipe_compare(const struct library *library, const cs_insn *real, v
 {
 	struct tally *tally = context;
 	const struct cfi_row *row = &tally->cfi.row;
-	struct recipe recipe;
+	struct prologue_scan scan;
 	uint64_t pc = real->address;
 
 	if (pc % 7 || cfi_row_find(&library->module, pc, &tally->cfi) || row->signal_frame ||
 		row->cfa.kind != CFI_REGISTER || row->cfa.reg != ARCH_SP)
 		return;
 	tally->count++;
-	if (!recipe_find(pc, library->begin, library->end, &memory, &tally->reading, &recipe)) {
+	if (!prologue_scan_find(pc, library->begin, library->end, &memory, &tally->reading, &scan)) {
 		tally->none++;
 		return;
 	}
-	if (recipe.base != ARCH_SP || recipe.is_loaded || recipe.cfa_offset != row->cfa.value ||
-		recipe.fp_offset != fp_offset_of(row))
+	if (scan.base != ARCH_SP || scan.is_loaded || scan.cfa_offset != row->cfa.value ||
+		scan.fp_offset != fp_offset_of(row))
 		if (tally->wrong++ < 8)
 			print_message("%lx %s %s: cfa %u+%d, not %d, frame pointer at %d\n",
-				(unsigned long)(pc - library->begin), real->mnemonic, real->op_str,
-				recipe.base, recipe.cfa_offset, (int)row->cfa.value, recipe.fp_offset);
+				(unsigned long)(pc - library->begin), real->mnemonic, real->op_str, scan.base,
+				scan.cfa_offset, (int)row->cfa.value, scan.fp_offset);
 }
 
 /* Wrong ones lie ahead of calls that never return; most of those do not lead behind a call, and are then
