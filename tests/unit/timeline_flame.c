@@ -55,7 +55,7 @@ static void test_boxes(void **state)
 	struct error error;
 
 	(void)state;
-	assert_int_equal(flame_lay(&flame, &profile, 0, &arena, &error), 0);
+	assert_int_equal(flame_lay(&flame, &profile, false, 0, &arena, &error), 0);
 	assert_int_equal(flame.count, 5);
 	assert_int_equal(flame.levels, 4);
 	assert_int_equal(flame.total, 100);
@@ -70,6 +70,37 @@ static void test_boxes(void **state)
 	arena_fini(&arena);
 }
 
+/* From callees to callers: main's own 10, solve's 45 and read's 30 are told apart, each once. */
+static void test_bottom_up(void **state)
+{
+	static const union profile_value inclusive[] = {{85}, {90}, {55}, {45}, {30}, {30}},
+					 own[] = {{0}, {10}, {45}, {45}, {30}, {30}};
+	static const char *const names[] = {"<root>", "main", "solve", "main", "read", "main"};
+	static const uint32_t parents[] = {UINT32_MAX, 0, 0, 2, 0, 4};
+	struct profile_row list[6];
+	struct profile profile = {.metrics = &metric, .metric_count = 1, .rows = list, .count = 6};
+	struct arena arena = {0};
+	struct flame flame;
+	struct error error;
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		list[i] = row(parents[i], i ? PROFILE_FUNCTION : PROFILE_ROOT, names[i], &inclusive[i]);
+		list[i].exclusive = &own[i];
+	}
+	assert_int_equal(flame_lay(&flame, &profile, true, 0, &arena, &error), 0);
+	assert_int_equal(flame.count, 6);
+	assert_int_equal(flame.total, 85);
+	assert_string_equal(flame.boxes[1].name, "main");
+	assert_int_equal(flame.boxes[1].value, 10);
+	assert_string_equal(flame.boxes[4].name, "solve");
+	assert_int_equal(flame.boxes[4].begin, 40);
+	assert_int_equal(flame.boxes[4].value, 45);
+	assert_string_equal(flame.boxes[5].name, "main");
+	assert_int_equal(flame.boxes[5].value, 45);
+	arena_fini(&arena);
+}
+
 static void test_columns(void **state)
 {
 	struct profile profile = by_hand();
@@ -79,7 +110,7 @@ static void test_columns(void **state)
 	struct error error;
 
 	(void)state;
-	assert_int_equal(flame_lay(&flame, &profile, 0, &arena, &error), 0);
+	assert_int_equal(flame_lay(&flame, &profile, false, 0, &arena, &error), 0);
 	assert_int_equal(flame_row(&flame, 0, 2, 10, spans), 2);
 	assert_int_equal(spans[0].last, 3);
 	assert_int_equal(spans[1].first, 3);
@@ -127,7 +158,7 @@ static void test_adds_up(void **state)
 			if (i)
 				weight[many[i].parent].number += weight[i].number;
 		}
-		assert_int_equal(flame_lay(&flame, &profile, 0, &arena, &error), 0);
+		assert_int_equal(flame_lay(&flame, &profile, false, 0, &arena, &error), 0);
 		for (uint32_t i = 0; i < flame.count; i++) {
 			const struct flame_box *box = &flame.boxes[i];
 
@@ -161,7 +192,7 @@ static void test_hostile_names(void **state)
 
 	(void)state;
 	assert_non_null(out);
-	assert_int_equal(flame_lay(&flame, &profile, 0, &arena, &error), 0);
+	assert_int_equal(flame_lay(&flame, &profile, false, 0, &arena, &error), 0);
 	flame_svg(&flame, "a < b", out);
 	assert_int_equal(fflush(out), 0);
 	assert_null(strstr(text, "</text><script>\""));
@@ -182,7 +213,7 @@ static void test_nothing(void **state)
 	struct error error;
 
 	(void)state;
-	assert_int_equal(flame_lay(&flame, &profile, 0, &arena, &error), 0);
+	assert_int_equal(flame_lay(&flame, &profile, false, 0, &arena, &error), 0);
 	assert_int_equal(flame.count, 0);
 	flame_print(&flame, 40, 0, stdout);
 	arena_fini(&arena);
@@ -192,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_boxes),
+		cmocka_unit_test(test_bottom_up),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_adds_up),
 		cmocka_unit_test(test_hostile_names),

@@ -20,6 +20,7 @@ struct node {
 struct merge {
 	const struct profile *profile;
 	size_t metric;
+	bool is_bottom_up;
 	struct key_ids keys;
 	struct node *nodes;
 	uint32_t *node_of; /* of each row: its own, or of a loop or line the one around it */
@@ -33,7 +34,8 @@ struct node_key {
 
 static uint64_t value_of(const struct merge *merge, const struct profile_row *row)
 {
-	const union profile_value *value = &row->inclusive[merge->metric];
+	bool is_own = merge->is_bottom_up && row->parent != UINT32_MAX;
+	const union profile_value *value = &(is_own ? row->exclusive : row->inclusive)[merge->metric];
 
 	if (!merge->profile->metrics[merge->metric].is_real)
 		return value->number;
@@ -171,10 +173,10 @@ static void place(struct placing *placing)
 	set_ends(placing->flame);
 }
 
-int flame_lay(struct flame *flame, const struct profile *profile, size_t metric, struct arena *arena,
-	struct error *error)
+int flame_lay(struct flame *flame, const struct profile *profile, bool is_bottom_up, size_t metric,
+	struct arena *arena, struct error *error)
 {
-	struct merge merge = {.profile = profile, .metric = metric};
+	struct merge merge = {.profile = profile, .metric = metric, .is_bottom_up = is_bottom_up};
 	struct placing placing = {.flame = flame};
 	bool is_there;
 

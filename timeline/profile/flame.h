@@ -36,10 +36,11 @@ struct flame {
 	const char *metric, *unit;
 };
 
-/* Lays out one metric of a top-down or bottom-up profile; metrics of doubles are rounded. Boxes in `arena`,
- * names stay the profile's. A profile without rows gives no boxes. */
-int flame_lay(struct flame *flame, const struct profile *profile, size_t metric, struct arena *arena,
-	struct error *error);
+/* Lays out one metric of a top-down profile, or of a bottom-up one: there a box is as wide as what the
+ * function on top did itself below these callers, so that the boxes of depth 1 are all of it. Metrics of
+ * doubles are rounded. Boxes in `arena`, names stay the profile's. A profile without rows gives no boxes. */
+int flame_lay(struct flame *flame, const struct profile *profile, bool is_bottom_up, size_t metric,
+	struct arena *arena, struct error *error);
 
 /* The boxes of one depth that are at least a column wide when `within` is `columns` wide, as [first, last)
  * columns of it. Boxes outside `within` are left out; those above it span all columns. */

@@ -204,7 +204,7 @@ static int print_flame(struct program_call *call, const struct profile *profile,
 	size_t terminal = report_fit_terminal(stdout);
 	uint32_t columns = terminal ? (uint32_t)terminal : FLAME_COLUMNS;
 	struct flame flame;
-	int rc = flame_lay(&flame, profile, 0, &call->arena, error);
+	int rc = flame_lay(&flame, profile, choice->view == PROFILE_BOTTOM_UP, 0, &call->arena, error);
 
 	if (rc < 0 || choice->svg)
 		return rc < 0 ? rc : flame_picture(call, &flame, choice->svg, error);
