@@ -51,7 +51,7 @@ static int new_stream(
 		return error_memory(error);
 	if (!is_new)
 		return 0;
-	if (!tsv_row_reserve((void **)&import->streams, *stream, sizeof *import->streams))
+	if (!tsv_row_reserve(&import->streams, *stream, sizeof *import->streams))
 		return error_memory(error);
 	new.s.host = store_writer_text(import->writer, host, host_size);
 	import->streams[*stream] = new;
@@ -72,7 +72,7 @@ static int find_stream(struct import *import, uint32_t *stream, struct error *er
 	if (text == KEY_IDS_NONE)
 		return error_memory(error);
 	if (is_new) {
-		if (!tsv_row_reserve((void **)&import->text_streams, text, sizeof *import->text_streams))
+		if (!tsv_row_reserve(&import->text_streams, text, sizeof *import->text_streams))
 			return error_memory(error);
 		rc = new_stream(import, (const char *)import->text.data, import->text.size,
 			&import->text_streams[text], error);

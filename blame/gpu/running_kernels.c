@@ -84,14 +84,12 @@ static int queue_advance(struct kernel_queue *queue, struct error *error)
 
 int running_kernels_add_queue(struct running_kernels *running, uint32_t stream, struct error *error)
 {
-	struct kernel_queue *queues = realloc(running->queues, (running->queue_count + 1) * sizeof(*queues));
 	struct kernel_queue *queue;
 	int result;
 
-	if (!queues)
+	if (!array_resize(&running->queues, running->queue_count + 1, sizeof(*running->queues)))
 		return error_memory(error);
-	running->queues = queues;
-	queue = &queues[running->queue_count];
+	queue = &running->queues[running->queue_count];
 	*queue = (struct kernel_queue){.next_ns = UINT64_MAX};
 	result = scan_open(&queue->scan, running->run, stream, STORE_SPANS, running->begin_ns,
 		running->end_ns, STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT, SCAN_CLIP, error);
@@ -107,7 +105,7 @@ static bool heap_push(struct running_kernels *running, struct running_kernel ker
 {
 	uint32_t at = running->count;
 
-	if (!array_widen((void **)&running->heap, &running->capacity, at, sizeof *running->heap))
+	if (!array_widen(&running->heap, &running->capacity, at, sizeof *running->heap))
 		return false;
 	running->count++;
 	for (; at && running->heap[(at - 1) / 2].end_ns > kernel.end_ns; at = (at - 1) / 2)

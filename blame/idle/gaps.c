@@ -8,6 +8,7 @@
 #include "blame/base/runtime_calls.h"
 #include "blame/idle/gaps_internal.h"
 #include "blame/idle/idle_group.h"
+#include "store/base/array.h"
 #include "store/base/hash.h"
 
 static const struct {
@@ -59,17 +60,9 @@ static bool charge(struct gaps *gaps, enum gap_cause cause, uint32_t context, ex
 	bool is_new;
 	uint32_t number = key_ids_put(&gaps->keys, &key, &is_new);
 
-	if (number == KEY_IDS_NONE)
+	if (number == KEY_IDS_NONE ||
+		!array_widen(&gaps->charges, &gaps->charge_capacity, number, sizeof(*gaps->charges)))
 		return false;
-	if (number >= gaps->charge_capacity) {
-		uint32_t capacity = gaps->charge_capacity ? 2 * gaps->charge_capacity : 64;
-		exact_share_fixed *charges = realloc(gaps->charges, capacity * sizeof(*charges));
-
-		if (!charges)
-			return false;
-		gaps->charges = charges;
-		gaps->charge_capacity = capacity;
-	}
 	gaps->charges[number] = amount + (is_new ? 0 : gaps->charges[number]);
 	return true;
 }
@@ -199,15 +192,8 @@ static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 {
 	uint32_t count = 0;
 
-	if (gaps->party_capacity < gaps->keys.count) {
-		uint32_t capacity = 2 * gaps->keys.count;
-		struct party *parties = realloc(gaps->parties, capacity * sizeof(*parties));
-
-		if (!parties)
-			return UINT32_MAX;
-		gaps->parties = parties;
-		gaps->party_capacity = capacity;
-	}
+	if (!array_reserve(&gaps->parties, &gaps->party_capacity, gaps->keys.count, sizeof(*gaps->parties)))
+		return UINT32_MAX;
 	for (uint32_t i = 0; i < gaps->keys.count; i++) {
 		const struct charge_key *key = key_ids_key(&gaps->keys, i);
 

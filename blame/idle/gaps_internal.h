@@ -33,9 +33,9 @@ struct gaps {
 	uint64_t cause_ns[GAP_CAUSE_COUNT];
 	struct key_ids keys;	    /* of the open one: charge_key */
 	exact_share_fixed *charges; /* by number */
-	uint32_t charge_capacity;
+	size_t charge_capacity;
 	struct party *parties;
-	uint32_t party_capacity;
+	size_t party_capacity;
 	struct {
 		uint32_t context, function;
 	} functions[GAPS_FUNCTIONS]; /* that were asked for before, by context */

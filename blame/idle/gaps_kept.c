@@ -64,7 +64,7 @@ bool gaps_keep(struct gaps *gaps, const struct gap *gap)
 		}
 		return true;
 	}
-	if (!array_widen((void **)&gaps->list, &gaps->capacity, gaps->count, sizeof *gaps->list))
+	if (!array_widen(&gaps->list, &gaps->capacity, gaps->count, sizeof *gaps->list))
 		return false;
 	gaps->list[gaps->count++] = *gap;
 	if (gaps->count == gaps->limit)

@@ -31,8 +31,8 @@ static struct store_hash path_hash(
 static uint32_t contexts_append(
 	struct store_contexts *contexts, uint32_t parent, uint32_t module, uint64_t offset)
 {
-	struct store_context *node = store_id_table_add(
-		(void **)&contexts->nodes, &contexts->count, &contexts->capacity, sizeof *node);
+	struct store_context *node =
+		store_id_table_add(&contexts->nodes, &contexts->count, &contexts->capacity, sizeof *node);
 
 	if (!node)
 		return STORE_ID_FAILED;

@@ -16,7 +16,7 @@ int store_texts_init(struct store_texts *texts)
 	struct store_slice *first;
 
 	*texts = (struct store_texts){0};
-	first = store_id_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *first);
+	first = store_id_table_add(&texts->texts, &texts->count, &texts->capacity, sizeof *first);
 	if (!first)
 		return -1;
 	*first = (struct store_slice){.bytes = empty};
@@ -39,7 +39,7 @@ static uint32_t texts_append(struct store_texts *texts, const void *bytes, size_
 
 	if (!copy)
 		return STORE_ID_FAILED;
-	text = store_id_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *text);
+	text = store_id_table_add(&texts->texts, &texts->count, &texts->capacity, sizeof *text);
 	if (!text)
 		return STORE_ID_FAILED;
 	*text = (struct store_slice){.bytes = (const uint8_t *)copy, .size = size};

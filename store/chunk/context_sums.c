@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/codec.h"
 #include "store/base/id_table.h"
 
@@ -33,7 +34,7 @@ void store_context_sums_push(struct store_context_sums *sums, const struct store
 
 	if (sums->failed)
 		return;
-	to = store_id_table_add((void **)&sums->entries, &sums->count, &sums->capacity, sizeof *to);
+	to = store_id_table_add(&sums->entries, &sums->count, &sums->capacity, sizeof *to);
 	if (to)
 		*to = *sum;
 	else
@@ -43,14 +44,11 @@ void store_context_sums_push(struct store_context_sums *sums, const struct store
 static bool reserve(struct store_context_sums *sums, uint64_t more)
 {
 	uint64_t wanted = sums->count + more;
-	struct store_sum *grown;
 
 	if (wanted <= sums->capacity)
 		return true;
-	grown = wanted > UINT32_MAX / 2 ? NULL : realloc(sums->entries, wanted * sizeof *grown);
-	if (!grown)
+	if (wanted > UINT32_MAX / 2 || !array_resize(&sums->entries, wanted, sizeof *sums->entries))
 		return false;
-	sums->entries = grown;
 	sums->capacity = (uint32_t)wanted;
 	return true;
 }

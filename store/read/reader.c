@@ -40,7 +40,7 @@ static int load_facts(struct store_reader *reader, struct error *error)
 		if (input.bad)
 			return store_reader_damaged(reader, "a fact about the run", error);
 		fact = store_id_table_add(
-			(void **)&reader->facts, &reader->fact_count, &reader->fact_capacity, sizeof *fact);
+			&reader->facts, &reader->fact_count, &reader->fact_capacity, sizeof *fact);
 		if (!fact)
 			return error_memory(error);
 		fact->key = arena_copy(&reader->arena, (const char *)cursor.key.bytes, cursor.key.size);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "store/base/id_table.h"
 #include "store/read/reader_internal.h"
@@ -104,7 +105,7 @@ static struct store_device_busy *device_new(
 		.device = properties->device,
 		.torn_ns = UINT64_MAX};
 	to = store_id_table_add(
-		(void **)&devices->devices, &devices->count, &devices->capacity, sizeof *devices->devices);
+		&devices->devices, &devices->count, &devices->capacity, sizeof *devices->devices);
 	if (!to) {
 		free(united);
 		return NULL;
@@ -126,7 +127,7 @@ static void begin(struct store_device_busy *united)
 static bool queue_add(struct store_device_busy *united, uint32_t *queue)
 {
 	struct store_device_busy_queue *to = store_id_table_add(
-		(void **)&united->queues, &united->count, &united->capacity, sizeof *united->queues);
+		&united->queues, &united->count, &united->capacity, sizeof *united->queues);
 
 	if (!to)
 		return false;
@@ -162,12 +163,9 @@ struct store_device_busy *store_device_busy_join(struct store_devices_busy *devi
 static bool spans_widen(struct store_device_busy_queue *queue)
 {
 	uint32_t capacity = queue->capacity ? 2 * queue->capacity : SPANS_FIRST;
-	struct store_device_busy_span *wider =
-		queue->count < WAIT_MAX ? reallocarray(queue->spans, capacity, sizeof *wider) : NULL;
 
-	if (!wider)
+	if (queue->count >= WAIT_MAX || !array_resize(&queue->spans, capacity, sizeof *queue->spans))
 		return false;
-	queue->spans = wider;
 	queue->capacity = capacity;
 	return true;
 }

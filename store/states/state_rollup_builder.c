@@ -55,7 +55,7 @@ void store_state_builders_fini(struct store_state_builders *builders)
 static struct state_builder_place *place_of(struct store_state_builders *builders, uint32_t stream)
 {
 	while (builders->count <= stream)
-		if (!store_id_table_add((void **)&builders->places, &builders->count, &builders->capacity,
+		if (!store_id_table_add(&builders->places, &builders->count, &builders->capacity,
 			    sizeof *builders->places)) {
 			builders->failed = true;
 			return NULL;

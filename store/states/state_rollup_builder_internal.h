@@ -44,7 +44,8 @@ struct state_builder_sample {
 /* Samples that wait, likewise. */
 struct state_builder_samples {
 	struct state_builder_sample *list;
-	uint32_t head, count, capacity;
+	uint32_t head, count;
+	size_t capacity;
 	bool is_unsorted;
 };
 

@@ -304,8 +304,8 @@ const char *store_writer_text_at(const struct store_writer *writer, uint32_t id,
 static bool mark_stream(struct store_writer *writer, uint32_t stream)
 {
 	while (writer->dirty_count <= stream / STORE_STREAM_DENSE) {
-		if (!store_id_table_add((void **)&writer->dirty_streams, &writer->dirty_count,
-			    &writer->dirty_capacity, 1)) {
+		if (!store_id_table_add(
+			    &writer->dirty_streams, &writer->dirty_count, &writer->dirty_capacity, 1)) {
 			writer->failed = true;
 			return false;
 		}
@@ -321,7 +321,7 @@ uint32_t store_writer_stream(struct store_writer *writer, const struct store_str
 	if (!mark_stream(writer, writer->stream_count))
 		return UINT32_MAX;
 	to = store_id_table_add(
-		(void **)&writer->streams, &writer->stream_count, &writer->stream_capacity, sizeof *to);
+		&writer->streams, &writer->stream_count, &writer->stream_capacity, sizeof *to);
 	if (!to) {
 		writer->failed = true;
 		return UINT32_MAX;

@@ -12,13 +12,12 @@ static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t st
 	struct open_spans *open;
 
 	while (writer->open_of_count <= stream)
-		if (!store_id_table_add((void **)&writer->open_of, &writer->open_of_count,
-			    &writer->open_of_capacity, sizeof *writer->open_of))
+		if (!store_id_table_add(&writer->open_of, &writer->open_of_count, &writer->open_of_capacity,
+			    sizeof *writer->open_of))
 			return NULL;
 	if (writer->open_of[stream])
 		return &writer->open[writer->open_of[stream] - 1];
-	open = store_id_table_add(
-		(void **)&writer->open, &writer->open_count, &writer->open_capacity, sizeof *open);
+	open = store_id_table_add(&writer->open, &writer->open_count, &writer->open_capacity, sizeof *open);
 	if (!open)
 		return NULL;
 	open->stream = stream;
@@ -46,7 +45,7 @@ void store_writer_span_open(
 	open = open_spans_of(writer, stream);
 	span = open ? span_find(open, handle) : NULL;
 	if (open && !span)
-		span = store_id_table_add((void **)&open->spans, &open->count, &open->capacity, sizeof *span);
+		span = store_id_table_add(&open->spans, &open->count, &open->capacity, sizeof *span);
 	if (!span) {
 		writer->failed = true;
 		return;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/code/gpu_lines_internal.h"
 
 /* Row of the call, counted from 1 in its sequence; offset of the name; 0: none. */
@@ -29,16 +30,9 @@ static bool row_put(struct gpu_unit *unit, const struct registers *now, bool is_
 	struct gpu_code *code = unit->code;
 	const char *file = gpu_path_at(&unit->files, now->file);
 
-	if (code->line_count == code->line_capacity) {
-		size_t capacity = code->line_capacity ? 2 * code->line_capacity : 256;
-		struct gpu_line *lines =
-			capacity <= GPU_LINES_MAX ? realloc(code->lines, capacity * sizeof *lines) : NULL;
-
-		if (!lines)
-			return false;
-		code->lines = lines;
-		code->line_capacity = capacity;
-	}
+	if (code->line_count == GPU_LINES_MAX ||
+		!array_widen(&code->lines, &code->line_capacity, code->line_count, sizeof *code->lines))
+		return false;
 	code->lines[code->line_count++] = (struct gpu_line){.address = now->address,
 		.file = *file ? file : NULL,
 		.line = is_end || now->line < 0 || now->line > UINT32_MAX ? 0 : (uint32_t)now->line,
@@ -64,16 +58,9 @@ static uint32_t call_put(struct gpu_unit *unit, uint64_t row, const char *name)
 		if (code->inlines[i].line == at->line && code->inlines[i].file == at->file &&
 			code->inlines[i].outer == at->call && !strcmp(code->inlines[i].name, name))
 			return (uint32_t)i + 1;
-	if (code->inline_count == code->inline_capacity) {
-		size_t capacity = code->inline_capacity ? 2 * code->inline_capacity : 64;
-		struct gpu_inline *inlines =
-			capacity <= INLINES_MAX ? realloc(code->inlines, capacity * sizeof *inlines) : NULL;
-
-		if (!inlines)
-			return 0;
-		code->inlines = inlines;
-		code->inline_capacity = capacity;
-	}
+	if (code->inline_count == INLINES_MAX || !array_widen(&code->inlines, &code->inline_capacity,
+							 code->inline_count, sizeof *code->inlines))
+		return 0;
 	code->inlines[code->inline_count++] = (struct gpu_inline){
 		.name = name, .file = at->file, .line = at->line, .outer = at->call, .depth = depth};
 	return (uint32_t)code->inline_count;

@@ -46,7 +46,7 @@ static bool path_add(struct gpu_unit *unit, struct gpu_paths *paths, const char 
 {
 	if (paths->count == FILES_MAX || unit->code->path_count++ >= PATHS_MAX)
 		return false;
-	if (!array_widen((void **)&paths->list, &paths->capacity, paths->count, sizeof *paths->list))
+	if (!array_widen(&paths->list, &paths->capacity, paths->count, sizeof *paths->list))
 		return false;
 	paths->list[paths->count++] = path;
 	return true;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "store/base/array.h"
 #include "timeline/base/progress.h"
 #include "timeline/diff/diff.h"
 #include "timeline/names/names_fill.h"
@@ -106,12 +107,12 @@ static int find_by(struct ask *ask, const struct select *select, struct error *e
 static int add_run(struct program_call *call, struct opened *opened, struct diff *diff, enum diff_side side,
 	const char *path, struct error *error)
 {
-	struct run **runs = realloc(opened->runs, (opened->count + 1) * sizeof *runs);
+	struct run **runs;
 	int code;
 
-	if (!runs)
+	if (!array_resize(&opened->runs, opened->count + 1, sizeof *runs))
 		return error_memory(error);
-	opened->runs = runs;
+	runs = opened->runs;
 	code = names_run_open(&runs[opened->count], path, &call->run_options, error);
 	if (code)
 		return code;

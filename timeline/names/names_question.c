@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/names/names_worker_internal.h"
 
 static struct names_bad_module *bad_find(struct names_worker *worker, const struct symbol_request *request)
@@ -27,13 +28,9 @@ static void bad_remember(
 	struct names_bad_module *bad = bad_find(worker, request);
 
 	if (!bad) {
-		struct names_bad_module *grown =
-			realloc(worker->bad, (worker->bad_count + 1) * sizeof *grown);
-
-		if (!grown)
+		if (!array_resize(&worker->bad, worker->bad_count + 1, sizeof *worker->bad))
 			return;
-		worker->bad = grown;
-		bad = &grown[worker->bad_count];
+		bad = &worker->bad[worker->bad_count];
 		*bad = (struct names_bad_module){.build_id_bytes = request->build_id_bytes};
 		memcpy(bad->build_id, request->build_id, sizeof bad->build_id);
 		bad->path = strdup(request->path);

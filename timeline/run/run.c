@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/fd_limit.h"
 #include "store/base/hash.h"
 #include "timeline/run/run_find.h"
@@ -70,14 +71,12 @@ static int refuse_duplicate(const struct run *run, const struct run_part *part, 
 
 static int part_open(struct run *run, const char *name, struct error *error)
 {
-	struct run_part *parts = realloc(run->parts, (run->part_count + 1) * sizeof *parts);
 	struct run_part *part;
 	int code;
 
-	if (!parts)
+	if (!array_resize(&run->parts, run->part_count + 1, sizeof *run->parts))
 		return error_memory(error);
-	run->parts = parts;
-	part = &parts[run->part_count];
+	part = &run->parts[run->part_count];
 	*part = (struct run_part){0};
 	if (asprintf(&part->path, "%s/%s", run->path, name) < 0)
 		return error_memory(error);
@@ -94,7 +93,7 @@ static int part_open(struct run *run, const char *name, struct error *error)
 		return -(int)ERROR_RUN;
 	}
 	run->part_count++;
-	part->shift_ns = run_part_shift(&parts[0], part);
+	part->shift_ns = run_part_shift(&run->parts[0], part);
 	return 0;
 }
 

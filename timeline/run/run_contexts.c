@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "timeline/run/run_internal.h"
 
 static const struct store_context *node_source(const struct run *run, const struct run_node *node)
@@ -89,10 +90,9 @@ static int map_part(struct run *run, unsigned p, uint32_t first, struct error *e
 	const struct store_context *contexts = store_reader_contexts(part->reader, &count);
 	int code = 0;
 
-	map = realloc(part->contexts, ((size_t)count + 1) * sizeof *map);
-	if (!map)
+	if (!array_resize(&part->contexts, (size_t)count + 1, sizeof *map))
 		return error_memory(error);
-	part->contexts = map;
+	map = part->contexts;
 	for (uint32_t id = first; id < count && !code; id++)
 		code = unify(run, p, id, &contexts[id].hash, error);
 	part->context_count = count;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
+
 /* ---- order ---- */
 
 static int compare_column64(const uint64_t *a, size_t i, const uint64_t *b, size_t j)
@@ -101,16 +103,10 @@ void scan_source_free(struct scan_source *source)
 static bool heap_widen(struct scan_heap *heap)
 {
 	size_t capacity = heap->capacity ? heap->capacity * 2 : 8;
-	struct scan_source **sources = realloc(heap->sources, capacity * sizeof *sources);
-	struct scan_source **spare;
 
-	if (!sources)
+	if (!array_resize(&heap->sources, capacity, sizeof(struct scan_source *)) ||
+		!array_resize(&heap->spare, capacity, sizeof(struct scan_source *)))
 		return false;
-	heap->sources = sources;
-	spare = realloc(heap->spare, capacity * sizeof *spare);
-	if (!spare)
-		return false;
-	heap->spare = spare;
 	heap->capacity = capacity;
 	return true;
 }

@@ -29,7 +29,7 @@ struct collector {
 
 static int add(struct collector *c, const struct mark *mark, size_t name_bytes, struct error *error)
 {
-	if (!array_widen((void **)&c->marks, &c->capacity, c->count, sizeof *c->marks))
+	if (!array_widen(&c->marks, &c->capacity, c->count, sizeof *c->marks))
 		return error_memory(error);
 	c->marks[c->count] = *mark;
 	c->marks[c->count].name = arena_copy(c->arena, mark->name, name_bytes);

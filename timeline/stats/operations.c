@@ -66,7 +66,7 @@ static struct operations_row *row_of(
 
 	*number = key_ids_put(&work->keys, &row, &is_new);
 	if (*number == KEY_IDS_NONE ||
-		!array_widen((void **)&work->rows, &work->row_capacity, *number, sizeof(*work->rows)))
+		!array_widen(&work->rows, &work->row_capacity, *number, sizeof(*work->rows)))
 		return NULL;
 	if (is_new)
 		work->rows[*number] =

@@ -28,7 +28,7 @@ static bool add(struct state_sum_open *to, uint64_t begin_ns, uint64_t end_ns)
 		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
 		return true;
 	}
-	last = store_id_table_add((void **)&to->at, &to->count, &to->capacity, sizeof *last);
+	last = store_id_table_add(&to->at, &to->count, &to->capacity, sizeof *last);
 	if (last)
 		*last = (struct state_sum_stretch){begin_ns, end_ns};
 	return last != NULL;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/base/intern_table.h"
 #include "timeline/sum/all_streams_sum.h"
 #include "timeline/sum/parallel_sum.h"
@@ -32,15 +33,9 @@ static bool time_same(const void *x, const void *y)
 
 uint32_t window_rows_add(struct window_rows *rows, const void *row)
 {
-	if (rows->count == rows->capacity) {
-		size_t capacity = rows->capacity ? rows->capacity * 2 : 64;
-		void *wider = capacity < UINT32_MAX ? realloc(rows->at, capacity * rows->row_bytes) : NULL;
-
-		if (!wider)
-			return 0;
-		rows->at = wider;
-		rows->capacity = capacity;
-	}
+	if (rows->count >= UINT32_MAX / 2 ||
+		!array_widen(&rows->at, &rows->capacity, rows->count, rows->row_bytes))
+		return 0;
 	memcpy((uint8_t *)rows->at + rows->count * rows->row_bytes, row, rows->row_bytes);
 	return (uint32_t)++rows->count;
 }
