@@ -12,7 +12,6 @@
 #include "store/base/array.h"
 
 #define TABLE_FIRST 16u
-#define SLOTS_FIRST 64u
 #define HUGE_BYTES ((size_t)4 << 20)
 
 void *store_id_table_add(void *array, uint32_t *count, uint32_t *capacity, size_t element_bytes)
@@ -46,28 +45,13 @@ bool store_id_table_reserve(void *array, uint32_t *capacity, uint32_t wanted, si
 	return true;
 }
 
-bool store_id_table_grow(uint32_t **slots, size_t *slot_count, uint32_t count,
-	uint64_t (*hash)(const void *table, uint32_t id), const void *table)
+bool store_id_table_index(struct hash_index *index, uint32_t count, hash_index_hash *hash, const void *table)
 {
-	size_t wanted = *slot_count ? *slot_count : SLOTS_FIRST;
-	uint32_t *grown;
+	bool is_empty = !index->count;
 
-	while (wanted / 2 <= count)
-		wanted *= 2;
-	if (wanted == *slot_count)
-		return true;
-	grown = calloc(wanted, sizeof *grown);
-	if (!grown)
+	if (!hash_index_reserve(index, count, hash, table))
 		return false;
-	for (uint32_t id = 1; id < count; id++) {
-		size_t at = hash(table, id) & (wanted - 1);
-
-		while (grown[at])
-			at = (at + 1) & (wanted - 1);
-		grown[at] = id + 1;
-	}
-	free(*slots);
-	*slots = grown;
-	*slot_count = wanted;
+	for (uint32_t id = 1; is_empty && id < count; id++)
+		hash_index_put(index, hash(table, id), id);
 	return true;
 }

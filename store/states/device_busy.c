@@ -42,53 +42,33 @@ void store_devices_busy_fini(struct store_devices_busy *devices)
 		free(devices->devices[i]);
 	}
 	free(devices->devices);
-	free(devices->slots);
+	free(devices->index.slots);
 	*devices = (struct store_devices_busy){0};
 }
 
 /* ---- which device ---- */
 
-static bool is_of(const struct store_device_busy *united, const struct store_stream *properties)
+static uint64_t key_hash(uint32_t host, uint32_t pid, uint32_t generation, uint32_t device)
 {
-	return united->host == properties->host && united->pid == properties->pid &&
-	       united->generation == properties->generation && united->device == properties->device;
+	const uint32_t key[] = {host, pid, generation, device};
+
+	return store_hash64(key, sizeof key, 0);
 }
 
-static uint32_t *slot_of(const struct store_devices_busy *devices, const struct store_stream *properties)
+static uint64_t device_hash(const void *devices, uint32_t number)
 {
-	const uint32_t key[] = {
-		properties->host, properties->pid, properties->generation, properties->device};
-	uint32_t at = (uint32_t)store_hash64(key, sizeof key, 0);
+	const struct store_device_busy *of = ((const struct store_devices_busy *)devices)->devices[number];
 
-	for (;; at++) {
-		uint32_t *slot = &devices->slots[at & (devices->slot_count - 1)];
-
-		if (!*slot || is_of(devices->devices[*slot - 1], properties))
-			return slot;
-	}
+	return key_hash(of->host, of->pid, of->generation, of->device);
 }
 
-static bool slots_reserve(struct store_devices_busy *devices)
+static bool device_equal(const void *devices, uint32_t number, const void *key)
 {
-	uint32_t count = devices->slot_count ? 2 * devices->slot_count : 16, *slots;
+	const struct store_device_busy *of = ((const struct store_devices_busy *)devices)->devices[number];
+	const struct store_stream *properties = key;
 
-	if (2 * (devices->count + 1) <= devices->slot_count)
-		return true;
-	slots = calloc(count, sizeof *slots);
-	if (!slots)
-		return false;
-	free(devices->slots);
-	devices->slots = slots;
-	devices->slot_count = count;
-	for (uint32_t i = 0; i < devices->count; i++) {
-		const struct store_device_busy *united = devices->devices[i];
-
-		*slot_of(devices, &(struct store_stream){.host = united->host,
-					  .pid = united->pid,
-					  .generation = united->generation,
-					  .device = united->device}) = i + 1;
-	}
-	return true;
+	return of->host == properties->host && of->pid == properties->pid &&
+	       of->generation == properties->generation && of->device == properties->device;
 }
 
 static struct store_device_busy *device_new(
@@ -143,9 +123,11 @@ struct store_device_busy *store_device_busy_join(struct store_devices_busy *devi
 	struct store_device_busy *united;
 	uint32_t *slot;
 
-	if (!slots_reserve(devices))
+	if (!hash_index_reserve(&devices->index, devices->count, device_hash, devices))
 		return NULL;
-	slot = slot_of(devices, properties);
+	slot = hash_index_slot(&devices->index,
+		key_hash(properties->host, properties->pid, properties->generation, properties->device),
+		device_equal, devices, properties);
 	united = *slot ? devices->devices[*slot - 1] : device_new(devices, stream, properties);
 	if (!united)
 		return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intern_table.c - blocks of elements that never move, and an open-addressing index of their numbers.
+ * intern_table.c - blocks of elements that never move, and an index of their numbers. Unlike hash_index.h it
+ * keeps hashes, for many elements have other keys than what lies in them.
  * Serves run.c and its kin: strings, functions, frames, scopes, contexts of several stores.
  */
 #include "timeline/base/intern_table.h"
