@@ -5,6 +5,7 @@
 #include "blame/idle/gaps_internal.h"
 #include "blame/idle/idle_group.h"
 #include "store/base/array.h"
+#include "store/base/heap.h"
 
 static int gap_compare(const void *left, const void *right)
 {
@@ -18,24 +19,10 @@ static int gap_compare(const void *left, const void *right)
 	return a->stream < b->stream ? -1 : a->stream > b->stream;
 }
 
-static void heap_sink(struct gap *heap, size_t count)
+/* The least of the kept gaps is the first to go. */
+static bool is_smaller(const void *a, const void *b)
 {
-	struct gap sinking = heap[0];
-	size_t at = 0;
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= count)
-			break;
-		if (child + 1 < count && gap_compare(&heap[child + 1], &heap[child]) > 0)
-			child++;
-		if (gap_compare(&heap[child], &sinking) <= 0)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = sinking;
+	return gap_compare(a, b) > 0;
 }
 
 /* Sorted backwards a list is a heap. */
@@ -60,7 +47,7 @@ bool gaps_keep(struct gaps *gaps, const struct gap *gap)
 	if (gaps->count == gaps->limit) {
 		if (gaps->limit && gap_compare(gap, &gaps->list[0]) < 0) {
 			gaps->list[0] = *gap;
-			heap_sink(gaps->list, gaps->count);
+			heap_sink(gaps->list, gaps->count, 0, sizeof(*gaps->list), is_smaller);
 		}
 		return true;
 	}

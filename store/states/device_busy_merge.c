@@ -3,6 +3,7 @@
  * device_busy_merge.c - what the queues of a device do, each in order, to stretches in which some queue is
  * busy.
  */
+#include "store/base/heap.h"
 #include "store/states/device_busy_internal.h"
 
 /* Queues by when their next spans begin, a heap: the first is at its top. */
@@ -14,21 +15,14 @@ struct turns {
 	} list[UNITED_QUEUES_MAX];
 };
 
-/* The turn at `at` may be later than those below it. */
+static bool is_before(const void *a, const void *b)
+{
+	return ((const struct turn *)a)->begin_ns < ((const struct turn *)b)->begin_ns;
+}
+
 static void turn_sink(struct turns *turns, uint32_t at)
 {
-	const struct turn turn = turns->list[at];
-	uint32_t below;
-
-	while ((below = 2 * at + 1) < turns->count) {
-		below += below + 1 < turns->count &&
-			 turns->list[below + 1].begin_ns < turns->list[below].begin_ns;
-		if (turn.begin_ns <= turns->list[below].begin_ns)
-			break;
-		turns->list[at] = turns->list[below];
-		at = below;
-	}
-	turns->list[at] = turn;
+	heap_sink(turns->list, turns->count, at, sizeof *turns->list, is_before);
 }
 
 static bool has_turn(const struct store_device_busy_queue *queue, uint64_t until_ns)

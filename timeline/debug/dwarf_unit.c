@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "store/base/array.h"
+#include "store/base/heap.h"
 
 #define DEPTH_MAX 256	      /* entries inside entries */
 #define RANGES_MAX (1u << 20) /* of one entry */
@@ -213,31 +214,21 @@ struct heap {
 	size_t count;
 };
 
+static bool is_later(const void *a, const void *b)
+{
+	return (*(struct interval *const *)a)->scope > (*(struct interval *const *)b)->scope;
+}
+
 static void heap_push(struct heap *heap, struct interval *item)
 {
-	size_t i = heap->count++;
-
-	while (i > 0 && heap->items[(i - 1) / 2]->scope < item->scope) {
-		heap->items[i] = heap->items[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	heap->items[i] = item;
+	heap->items[heap->count] = item;
+	heap_rise(heap->items, heap->count++, sizeof item, is_later);
 }
 
 static void heap_pop(struct heap *heap)
 {
-	struct interval *item = heap->items[--heap->count];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < heap->count) {
-		if (child + 1 < heap->count && heap->items[child + 1]->scope > heap->items[child]->scope)
-			child++;
-		if (heap->items[child]->scope <= item->scope)
-			break;
-		heap->items[i] = heap->items[child];
-		i = child;
-	}
-	heap->items[i] = item;
+	heap->items[0] = heap->items[--heap->count];
+	heap_sink(heap->items, heap->count, 0, sizeof(struct interval *), is_later);
 }
 
 static void segment_add(struct dwarf_unit *unit, uint64_t low, uint32_t scope)
