@@ -124,7 +124,7 @@ static int examine(enum format format, bool all)
 			else if ((row.state == DOCTOR_NO || row.state == DOCTOR_PARTLY) && !code)
 				code = EXIT_DEGRADED;
 		}
-	return printed("hpct-doctor", code, EXIT_OUTPUT);
+	return stdout_check("hpct-doctor", code, EXIT_OUTPUT);
 }
 
 static int refuse(const char *what, const char *word)
@@ -161,10 +161,10 @@ int main(int argc, char **argv)
 			break;
 		case 'h':
 			fputs(help, stdout);
-			return printed("hpct-doctor", 0, EXIT_OUTPUT);
+			return stdout_check("hpct-doctor", 0, EXIT_OUTPUT);
 		case 'V':
 			puts("hpct-doctor " HPCT_VERSION);
-			return printed("hpct-doctor", 0, EXIT_OUTPUT);
+			return stdout_check("hpct-doctor", 0, EXIT_OUTPUT);
 		default:
 			return refuse(letter == ':' ? "a value is missing behind" : "unknown option",
 				argv[optind - 1]);

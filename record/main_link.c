@@ -66,9 +66,9 @@ static void words_print(FILE *to, char *const *words)
 /* A link that worked, and yet nobody can measure what it made: said, not failed. */
 static void outcome_tell(const char *output)
 {
-	struct inside inside;
+	struct elf_note note;
 	int fd = open(output, O_RDONLY | O_CLOEXEC);
-	enum link_outcome outcome = fd < 0 ? LINK_NO_PROGRAM : link_look(fd, &inside);
+	enum link_outcome outcome = fd < 0 ? LINK_NO_PROGRAM : link_look(fd, &note);
 
 	if (fd >= 0)
 		close(fd);
@@ -77,7 +77,7 @@ static void outcome_tell(const char *output)
 			"hpct-link: %s is dynamically linked: hpct-record measures it without hpct-link; "
 			"-static was meant?\n",
 			output);
-	else if (outcome == LINK_WITHOUT)
+	else if (outcome == LINK_WITHOUT_AGENT)
 		fprintf(stderr,
 			"hpct-link: no agent is in %s: its link command does not pass on what it is given; "
 			"add what `hpct-link --print` prints to the linker's options\n",
@@ -100,7 +100,7 @@ static int command_run(char **words)
 
 static int link_run(const struct plan *plan)
 {
-	struct parts parts;
+	struct install_paths paths;
 	struct error error;
 	char **words;
 	int result;
@@ -111,16 +111,16 @@ static int link_run(const struct plan *plan)
 		return LAUNCH_FAILED;
 	}
 	if (plan->agent)
-		snprintf(parts.agent, sizeof(parts.agent), "%s/", plan->agent);
-	else if (parts_find(&parts, &error))
+		snprintf(paths.agent, sizeof(paths.agent), "%s/", plan->agent);
+	else if (install_paths_find(&paths, &error))
 		return fail(&error);
-	words = link_command(plan->command, parts.agent, plan->memleak,
+	words = link_command(plan->command, paths.agent, plan->memleak,
 		plan->is_linker || (plan->command[0] && link_is_linker(plan->command[0])), &error);
 	if (!words)
 		return fail(&error);
 	if (plan->verbose || plan->print)
 		words_print(plan->print ? stdout : stderr, words);
-	result = plan->print ? printed("hpct-link", 0, LAUNCH_FAILED) : command_run(words);
+	result = plan->print ? stdout_check("hpct-link", 0, LAUNCH_FAILED) : command_run(words);
 	if (!result && !plan->print)
 		outcome_tell(link_output(plan->command));
 	free(words);
@@ -129,7 +129,7 @@ static int link_run(const struct plan *plan)
 
 static int program_check(const char *path)
 {
-	struct inside inside = {0};
+	struct elf_note note = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	enum link_outcome outcome;
 
@@ -137,17 +137,17 @@ static int program_check(const char *path)
 		fprintf(stderr, "hpct-link: %s: %s\n", path, strerror(errno));
 		return LAUNCH_FAILED;
 	}
-	outcome = link_look(fd, &inside);
+	outcome = link_look(fd, &note);
 	close(fd);
-	if (outcome == LINK_INSIDE)
+	if (outcome == LINK_WITH_AGENT)
 		printf("%s: an agent%s is inside\n", path,
-			inside.flags & INSIDE_MEMLEAK ? ", with --memleak," : "");
+			note.flags & ELF_NOTE_MEMLEAK ? ", with --memleak," : "");
 	else
 		printf("%s: %s\n", path,
 			outcome == LINK_DYNAMIC	     ? "is dynamically linked, and needs no agent inside"
 			: outcome == LINK_NO_PROGRAM ? "is no program"
 						     : "no agent is inside");
-	return printed("hpct-link", outcome != LINK_INSIDE, LAUNCH_FAILED);
+	return stdout_check("hpct-link", outcome != LINK_WITH_AGENT, LAUNCH_FAILED);
 }
 
 static int options_parse(struct plan *plan, int argc, char **argv)
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	if (letter == 'V')
 		puts("hpct-link " HPCT_VERSION);
 	if (letter == 'h' || letter == 'V')
-		return printed("hpct-link", 0, LAUNCH_FAILED);
+		return stdout_check("hpct-link", 0, LAUNCH_FAILED);
 	if (letter) {
 		fprintf(stderr, "hpct-link: %s is no option, or has no value; hpct-link --help lists them\n",
 			argv[optind - 1]);

@@ -57,8 +57,8 @@ static int start(void)
 
 	if (process_open(program_argv, program_envp))
 		return -1;
-	control_process_begin();
-	module_init();
+	start_stop_process_begin();
+	module_slots_init();
 	thread_init();
 	thread = thread_new();
 	if (!thread)
@@ -85,7 +85,8 @@ close_process:
 /* Programs that a process starts ask for themselves, whether it was left out or not. */
 static bool is_wanted(void)
 {
-	return selection_wants(process.settings.events, process_number(), environment_rank(program_envp));
+	return process_filter_wants(
+		process.settings.events, process_number(), environment_rank(program_envp));
 }
 
 OWN static void start_in_child(void)
@@ -93,12 +94,12 @@ OWN static void start_in_child(void)
 	int error = errno;
 
 	thread_place.self = NULL;
-	reserve_forked();
-	guards_over();
+	address_reserve_forked();
+	signal_guards_over();
 	papi_forked();
-	if (process.is_resting)
+	if (process.is_suspended)
 		return;
-	guards_again();
+	signal_guards_reinstall();
 	agent_begins();
 	vdso_look();
 	if (is_wanted())
@@ -128,8 +129,8 @@ OWN static void begin(char **argv, char **envp)
 {
 	real_init();
 	vdso_init();
-	if (!start_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
-		emulated_is_measured() || debugger_minds())
+	if (!agent_kind_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
+		emulated_is_measured() || debugger_would_stop())
 		return;
 	if (environment_hides_trap(envp))
 		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -137,13 +138,13 @@ OWN static void begin(char **argv, char **envp)
 	program_argv = argv;
 	program_envp = envp;
 	main_stack_set(argv);
-	control_init(process.settings.delayed);
-	loaded_init(envp);
-	if (is_wanted() && !wrap_thread_open() && !guards_open() && !start()) {
+	start_stop_init(process.settings.delayed);
+	module_map_init(envp);
+	if (is_wanted() && !wrap_thread_open() && !signal_guards_open() && !start()) {
 		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
 		__cxa_atexit(at_exit, NULL, NULL);
 	} else {
-		guards_close();
+		signal_guards_close();
 	}
 	STAY;
 }

@@ -10,8 +10,8 @@
 #include "store/base/bytes.h"
 
 /* Appends `,key=value` (without the comma at the beginning). */
-void attribute_put(struct store_bytes *out, const char *key, const char *value);
-void attribute_put_number(struct store_bytes *out, const char *key, uint64_t value);
+void attribute_write(struct store_bytes *out, const char *key, const char *value);
+void attribute_write_number(struct store_bytes *out, const char *key, uint64_t value);
 
 /* `words` as event_process.command holds them, as a shell would need them typed. In `out`, NUL-terminated. */
 void command_quote(struct store_bytes *out, const char *words, size_t size_bytes);

@@ -9,20 +9,22 @@
 
 #include <stdint.h>
 
-#define ANCHOR_UNKNOWN UINT64_MAX
+#define CLOCK_ANCHOR_UNKNOWN UINT64_MAX
 
-struct anchor {
+struct clock_anchor {
 	uint64_t monotonic_ns, wall_ns; /* of one moment */
-	uint64_t error_ns; /* between the two, and of the wall clock as the kernel knows it; ANCHOR_UNKNOWN:
-			      nobody keeps the clock */
+	uint64_t error_ns;		/* between the two, and of the wall clock as the kernel knows it;
+					   CLOCK_ANCHOR_UNKNOWN:	      nobody keeps the clock */
 };
 
-struct anchor anchor_take(void);
+struct clock_anchor clock_anchor_take(void);
 
 struct store_writer;
 /* As facts: wall_ns (at the origin) and wall_error_ns of the first one; with the last one wall_drift_ns, too.
  */
-void anchor_put_first(struct store_writer *writer, const struct anchor *first, uint64_t origin_ns);
-void anchor_put_last(struct store_writer *writer, const struct anchor *first, const struct anchor *last);
+void clock_anchor_put_first(
+	struct store_writer *writer, const struct clock_anchor *first, uint64_t origin_ns);
+void clock_anchor_put_last(
+	struct store_writer *writer, const struct clock_anchor *first, const struct clock_anchor *last);
 
 #endif

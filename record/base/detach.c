@@ -116,7 +116,7 @@ void detach(int listener)
 	if (chdir("/"))
 		_exit(1);
 	prctl(PR_SET_NAME, "hpct-collector");
-	title_set("hpct-collector");
+	process_title_set("hpct-collector");
 	limits_widen();
 }
 

@@ -9,6 +9,6 @@
 #include <stdint.h>
 
 /* Another one each time, of all 64 bits. Never waits. */
-uint64_t secret_new(void);
+uint64_t hash_seed_new(void);
 
 #endif

@@ -20,7 +20,7 @@ static ssize_t own_path(char *path, size_t room)
 	return room >= PATH_MAX && realpath(told, path) ? (ssize_t)strlen(path) : -1;
 }
 
-int parts_find(struct parts *parts, struct error *error)
+int install_paths_find(struct install_paths *paths, struct error *error)
 {
 	static const char *const places[] = {"../lib/hpct", HPCT_AGENT_DIRECTORY, "../lib"};
 	char own[PATH_MAX];
@@ -31,7 +31,7 @@ int parts_find(struct parts *parts, struct error *error)
 			"cannot tell where hpct-record lies: %s; call it by its whole path", strerror(errno));
 	own[length] = '\0';
 	*strrchr(own, '/') = '\0';
-	snprintf(parts->names, sizeof(parts->names), "%s/hpct-names", own);
+	snprintf(paths->names, sizeof(paths->names), "%s/hpct-names", own);
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		char place[2 * PATH_MAX];
 
@@ -39,9 +39,9 @@ int parts_find(struct parts *parts, struct error *error)
 			snprintf(place, sizeof(place), "%s/hpct-agent.so", places[i]);
 		else
 			snprintf(place, sizeof(place), "%s/%s/hpct-agent.so", own, places[i]);
-		if (realpath(place, parts->agent) && !access(parts->agent, R_OK)) {
-			snprintf(parts->memleak, sizeof(parts->memleak), "%.*s/hpct-agent-memleak.so",
-				(int)(strrchr(parts->agent, '/') - parts->agent), parts->agent);
+		if (realpath(place, paths->agent) && !access(paths->agent, R_OK)) {
+			snprintf(paths->memleak, sizeof(paths->memleak), "%.*s/hpct-agent-memleak.so",
+				(int)(strrchr(paths->agent, '/') - paths->agent), paths->agent);
 			return 0;
 		}
 	}

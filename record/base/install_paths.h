@@ -7,13 +7,13 @@
 
 #include "store/base/error.h"
 
-struct parts {
+struct install_paths {
 	char agent[PATH_MAX + 64];   /* hpct-agent.so */
 	char memleak[PATH_MAX + 64]; /* the same for EVENT_WORD_MEMLEAK, beside it */
 	char names[PATH_MAX + 64];   /* hpct-names, which may be missing */
 };
 
 /* 0, or ERROR_IO with a sentence: there is no agent. */
-int parts_find(struct parts *parts, struct error *error);
+int install_paths_find(struct install_paths *paths, struct error *error);
 
 #endif

@@ -15,7 +15,7 @@ static bool is_of_huge_pages(int memory)
 	return fstatfs(memory, &place) || place.f_type == HUGETLBFS_MAGIC;
 }
 
-bool sealed_memory(int memory, int seals, size_t *bytes)
+bool memfd_check(int memory, int seals, size_t *bytes)
 {
 	int had = fcntl(memory, F_GET_SEALS);
 	struct stat status;

@@ -8,6 +8,6 @@
 
 /* Whether `memory` is a memfd with all these seals, F_SEAL_SHRINK among them, that can be read to its end
  * without a fault: *bytes is its size then. The descriptor stays the caller's. */
-bool sealed_memory(int memory, int seals, size_t *bytes);
+bool memfd_check(int memory, int seals, size_t *bytes);
 
 #endif

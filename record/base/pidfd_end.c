@@ -51,11 +51,11 @@ static bool zombie_status(uint32_t pid, int *status)
 	return true;
 }
 
-enum ended ended_how(uint32_t pid, int pidfd)
+enum pidfd_end pidfd_end_how(uint32_t pid, int pidfd)
 {
 	int status;
 
 	if (!pidfd_status(pidfd, &status) && !zombie_status(pid, &status))
-		return ENDED_UNKNOWN;
-	return WIFSIGNALED(status) ? ENDED_BY_SIGNAL : ENDED_BY_ITSELF;
+		return PIDFD_END_UNKNOWN;
+	return WIFSIGNALED(status) ? PIDFD_END_BY_SIGNAL : PIDFD_END_BY_ITSELF;
 }

@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-#define ENDED_SOON_NS UINT64_C(5000000000) /* a loaded machine may take that long to start a program */
+#define PIDFD_END_SOON_NS UINT64_C(5000000000) /* a loaded machine may take that long to start a program */
 
-enum ended { ENDED_UNKNOWN, ENDED_BY_ITSELF, ENDED_BY_SIGNAL };
+enum pidfd_end { PIDFD_END_UNKNOWN, PIDFD_END_BY_ITSELF, PIDFD_END_BY_SIGNAL };
 
 /* pid: as here; pidfd: of it, -1: none. Any thread. */
-enum ended ended_how(uint32_t pid, int pidfd);
+enum pidfd_end pidfd_end_how(uint32_t pid, int pidfd);
 
 #endif

@@ -7,10 +7,10 @@
 #define RECORD_PROCESS_TITLE_H
 
 /* Once, ahead of the others: argv as main got it. */
-void title_init(char **argv);
+void process_title_init(char **argv);
 /* The calling process is called `name`, cut where there is less room. What argv held is gone. */
-void title_set(const char *name);
+void process_title_set(const char *name);
 /* It is called as the program is: argv from `word` on. */
-void title_keep(const char *word);
+void process_title_keep(const char *word);
 
 #endif

@@ -4,10 +4,10 @@
 #define RECORD_REFUSAL_TEXT_H
 
 /* The errno of perf_event_open or mmap; 0: not known, of the collector's rings. */
-const char *refusal_why(int error);
+const char *refusal_text_perf(int error);
 /* Why no better sampler was taken: enum event_sampler_reason, or -errno. */
-const char *refusal_of_sampler(int reason);
+const char *refusal_text_sampler(int reason);
 /* event_counter.error */
-const char *refusal_of_counter(int error);
+const char *refusal_text_counter(int error);
 
 #endif

@@ -5,6 +5,6 @@
 
 /* `code` when all of stdout was written, else one sentence on stderr and `failed`. For mains, at their end.
  */
-int printed(const char *program, int code, int failed);
+int stdout_check(const char *program, int code, int failed);
 
 #endif

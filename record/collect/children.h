@@ -13,19 +13,21 @@
 
 struct children {
 	struct child *waiting;
-	uint32_t waiting_count, waiting_room;
+	uint32_t waiting_count, waiting_capacity;
 	struct registration *registered; /* open addressing by pid */
-	uint32_t registered_count, registered_room;
+	uint32_t registered_count, registered_capacity;
 	uint64_t unmonitored; /* that ended so */
 	const char *left_out; /* why some are not to be measured, NULL: all are */
 };
 
 void children_fini(struct children *children);
 /* Takes what the process's drained records told. */
-void children_announce(
-	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host);
-/* hpct-record has started a program, which may be left out; `is_elsewhere`: in another pid namespace. */
-void children_started(struct children *children, uint32_t pid, uint64_t begin_ns, bool is_elsewhere);
+void children_announce(struct children *children, struct measured_process *process,
+	struct store_writer *writer, uint32_t host);
+/* hpct-record has started a program, which may be left out; `is_in_other_pid_namespace`: in another pid
+ * namespace. */
+void children_started(
+	struct children *children, uint32_t pid, uint64_t begin_ns, bool is_in_other_pid_namespace);
 /* Has the one that was started then registered? */
 bool children_know(const struct children *children, uint32_t pid, uint64_t begin_ns);
 void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);

@@ -46,9 +46,9 @@ static void sockets_read(struct collector *collector)
 {
 	bool has_more = false;
 
-	for (struct measured *at = collector->processes; at; at = at->next) {
-		at->has_died = measured_is_dead(at);
-		has_more |= measured_look(at) || (at->has_died && measured_is_in_exec(at));
+	for (struct measured_process *at = collector->processes; at; at = at->next) {
+		at->has_died = measured_process_is_dead(at);
+		has_more |= measured_process_look(at) || (at->has_died && measured_process_is_in_exec(at));
 	}
 	if (has_more)
 		collect_callers_serve(collector);
@@ -56,21 +56,22 @@ static void sockets_read(struct collector *collector)
 
 static void rings_drain(struct collector *collector)
 {
-	struct measured **link = &collector->processes;
+	struct measured_process **link = &collector->processes;
 	size_t records = 0;
 
 	collector->filled_ns = clock_now_ns() - collector->drained_ns;
 	collector->drained_ns += collector->filled_ns;
 	sockets_read(collector);
 	while (*link) {
-		struct measured *at = *link;
+		struct measured_process *at = *link;
 
 		if (at->has_died) {
 			collect_process_end(collector, link);
 			records++;
 			continue;
 		}
-		records += measured_drain(at, collector->writer, collector->host_text, collector->drained_ns);
+		records += measured_process_drain(
+			at, collector->writer, collector->host_text, collector->drained_ns);
 		children_announce(&collector->children, at, collector->writer, collector->host_text);
 		link = &at->next;
 	}
@@ -79,7 +80,7 @@ static void rings_drain(struct collector *collector)
 
 /* Threads that start or change what they do fill a ring several times as fast as before: at the pace that was
  * asked for it must not overflow meanwhile. */
-static int calm_ms(const struct measured *process)
+static int calm_ms(const struct measured_process *process)
 {
 	uint64_t samples_ms = process->period_ns * CALM_SAMPLES / 1000000;
 
@@ -92,7 +93,7 @@ static int calm_ms(const struct measured *process)
 
 /* At the rate of the last time a quarter of a ring, and no more than twice as long as last time: ranges and
  * calls come in bursts, and who found little while it looked often must not take that for calm. */
-static int burst_ms(const struct collector *collector, const struct measured *process)
+static int burst_ms(const struct collector *collector, const struct measured_process *process)
 {
 	uint64_t fits_ms =
 		collector->filled_ns / 1000000 * (EVENT_RING_DATA / 4) / (process->fullest_bytes + 1);
@@ -112,12 +113,12 @@ static int drain_ms(struct collector *collector)
 	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : collect_commit_due_ms(collector);
 
 	timeout_ms = timeout_ms < DRAIN_CALM_MS ? timeout_ms : DRAIN_CALM_MS;
-	for (struct measured *at = collector->processes; at; at = at->next) {
+	for (struct measured_process *at = collector->processes; at; at = at->next) {
 		int wanted_ms = at->fullest_bytes > EVENT_RING_DATA / 4	   ? DRAIN_SOON_MS
 				: at->fullest_bytes > EVENT_RING_DATA / 16 ? DRAIN_MS
 									   : calm_ms(at);
 
-		at->is_stormy |= at->fullest_bytes > EVENT_RING_DATA / 8;
+		at->is_bursting |= at->fullest_bytes > EVENT_RING_DATA / 8;
 		at->drain_ms = burst_ms(collector, at);
 		at->drain_ms = wanted_ms < at->drain_ms ? wanted_ms : at->drain_ms;
 		timeout_ms = at->drain_ms < timeout_ms ? at->drain_ms : timeout_ms;
@@ -129,28 +130,28 @@ static int drain_ms(struct collector *collector)
 /* How often the rings of a process are to be peeked at, which may fill at any time, however calm it is now:
  * launches come in storms, and so may calls, of MPI or those that are tallied (`-e IO`), and ranges. Few
  * programs have such: for the others a machine is not woken as often. */
-static int peek_ms(const struct measured *process)
+static int peek_ms(const struct measured_process *process)
 {
-	if (process->gpu.join)
+	if (process->gpu.correlate)
 		return PEEK_STORM_MS;
 	if (!process->tallies_at && !process->has_ranges && !atomic_load(&process->shared->rank_known))
 		return DRAIN_CALM_MS;
-	return process->is_stormy ? PEEK_STORM_MS : PEEK_CALLS_MS;
+	return process->is_bursting ? PEEK_STORM_MS : PEEK_CALLS_MS;
 }
 
 static int peek_all_ms(const struct collector *collector)
 {
 	int least_ms = DRAIN_CALM_MS;
 
-	for (const struct measured *at = collector->processes; at; at = at->next)
+	for (const struct measured_process *at = collector->processes; at; at = at->next)
 		least_ms = peek_ms(at) < least_ms ? peek_ms(at) : least_ms;
 	return least_ms;
 }
 
 static bool is_filling(const struct collector *collector)
 {
-	for (const struct measured *at = collector->processes; at; at = at->next)
-		if (peek_ms(at) < DRAIN_CALM_MS && measured_is_filling(at))
+	for (const struct measured_process *at = collector->processes; at; at = at->next)
+		if (peek_ms(at) < DRAIN_CALM_MS && measured_process_is_filling(at))
 			return true;
 	return false;
 }
@@ -173,7 +174,7 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 {
 	struct pollfd polled[POLLED_ALL + 1];
 	unsigned count = 0, callers;
-	int names = naming_descriptor(collector->naming);
+	int names = symbol_client_descriptor(collector->symbol_client);
 	const struct launcher *launcher;
 
 	/* Who cannot be let in would wake us again and again. */
@@ -186,11 +187,11 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 	for (; launcher && count < POLLED_LAUNCHERS; launcher = launcher->next)
 		polled[count++] = (struct pollfd){launcher->connection, POLLIN, 0};
 	callers = count;
-	for (struct measured *at = collector->processes; at && count < POLLED_ALL; at = at->next)
+	for (struct measured_process *at = collector->processes; at && count < POLLED_ALL; at = at->next)
 		polled[count++] = (struct pollfd){at->pidfd, POLLIN, 0};
 	polled[count++] = (struct pollfd){switch_reader_descriptor(), POLLIN, 0};
 	poll_peeking(collector, polled, count, timeout_ms);
-	switch_reader_heard();
+	switch_reader_event_clear();
 	/* To ask in vain costs a system call each, and the listener's makes a file first. */
 	collector->is_called = launcher || collector->callers || collector->is_full;
 	for (unsigned i = 0; i < callers; i++)
@@ -220,8 +221,9 @@ static void settle(struct collector *collector)
 	struct error error;
 
 	collector->summary.unmonitored_children = collector->children.unmonitored;
-	sources_keep(&collector->sources, collector->writer);
-	summary_put(&collector->summary, collector->writer, naming_outstanding(collector->naming),
+	source_copies_keep(&collector->sources, collector->writer);
+	summary_put(&collector->summary, collector->writer,
+		symbol_client_outstanding(collector->symbol_client),
 		collector->has_failed ? collector->failure.text : NULL);
 	collector->is_settled = collector->is_closing;
 	if (collector->is_closing) {
@@ -229,11 +231,11 @@ static void settle(struct collector *collector)
 		store_writer_hurry(collector->writer); /* who waits for us need not wait for the disk */
 	}
 	collect_commit(collector);
-	if (elsewhere_copy(&collector->elsewhere, &error) && !collector->has_failed)
+	if (local_spool_copy(&collector->spool, &error) && !collector->has_failed)
 		collect_store_failed(collector, &error);
 	if (collector->has_failed) /* perhaps only now */
 		summary_put(&collector->summary, collector->writer, 0, collector->failure.text);
-	collect_launchers_tell(collector, HOST_DONE, 0);
+	collect_launchers_send(collector, RENDEZVOUS_DONE, 0);
 	collect_launchers_dismiss(collector);
 	collector->ending_ns = 0;
 }
@@ -254,19 +256,19 @@ static void launchers_answer(struct collector *collector)
 	if (!collect_launchers_have_ended(collector) && !is_left_alone(collector))
 		return;
 	if (!collector->ending_ns) {
-		collector->ending_ns = collector->told_ns = clock_now_ns();
+		collector->ending_ns = collector->progress_ns = clock_now_ns();
 		collect_callers_serve(collector);
 		rings_drain(collector);
 		children_judge(collector);
-		naming_ask(collector->naming, collector->writer);
-		naming_pump(collector->naming, collector->writer);
+		symbol_client_ask(collector->symbol_client, collector->writer);
+		symbol_client_pump(collector->symbol_client, collector->writer);
 	}
-	if (!collector->has_failed && naming_outstanding(collector->naming) &&
+	if (!collector->has_failed && symbol_client_outstanding(collector->symbol_client) &&
 		clock_now_ns() - collector->ending_ns < NAMES_WAIT_NS) {
-		if (clock_now_ns() - collector->told_ns > NAMES_TELL_NS) {
-			collector->told_ns = clock_now_ns();
-			collect_launchers_tell(
-				collector, HOST_PROGRESS, naming_outstanding(collector->naming));
+		if (clock_now_ns() - collector->progress_ns > NAMES_TELL_NS) {
+			collector->progress_ns = clock_now_ns();
+			collect_launchers_send(collector, RENDEZVOUS_PROGRESS,
+				symbol_client_outstanding(collector->symbol_client));
 		}
 		return;
 	}
@@ -284,9 +286,9 @@ static void step(struct collector *collector)
 	}
 	rings_drain(collector);
 	children_judge(collector);
-	unnamed = naming_outstanding(collector->naming);
-	naming_pump(collector->naming, collector->writer);
-	collector->is_dirty |= naming_outstanding(collector->naming) != unnamed;
+	unnamed = symbol_client_outstanding(collector->symbol_client);
+	symbol_client_pump(collector->symbol_client, collector->writer);
+	collector->is_dirty |= symbol_client_outstanding(collector->symbol_client) != unnamed;
 	launchers_answer(collector);
 	collect_commit_if_due(collector);
 }
@@ -297,47 +299,48 @@ static void collect(struct collector *collector)
 		step(collector);
 	while (collector->processes || collector->launchers || collector->callers ||
 		children_may_register(&collector->children) || is_left_alone(collector) ||
-		!host_close(collector->host.place, collector->host.socket, collector->listener));
+		!rendezvous_close(
+			collector->rendezvous.place, collector->rendezvous.socket, collector->listener));
 }
 
 /* ---- begin and end ---- */
 
 static void collector_fini(struct collector *collector)
 {
-	struct anchor last = anchor_take();
+	struct clock_anchor last = clock_anchor_take();
 	struct error error;
 
-	anchor_put_last(collector->writer, &collector->anchor, &last);
-	sources_fini(&collector->sources);
+	clock_anchor_put_last(collector->writer, &collector->anchor, &last);
+	source_copies_fini(&collector->sources);
 	modules_close();
 	kernel_close();
 	children_fini(&collector->children);
 	store_writer_close(collector->writer, &error);
-	elsewhere_end(&collector->elsewhere);
-	host_sweep(&collector->host);
-	naming_free(collector->naming); /* which may take a while */
+	local_spool_end(&collector->spool);
+	rendezvous_sweep(&collector->rendezvous);
+	symbol_client_free(collector->symbol_client); /* which may take a while */
 }
 
 _Noreturn static void collector_run(
-	const struct collect_plan *plan, const struct host *host, uint64_t origin_ns)
+	const struct collect_plan *plan, const struct rendezvous *rendezvous, uint64_t origin_ns)
 {
 	struct collector collector = {.plan = plan,
-		.host = *host,
+		.rendezvous = *rendezvous,
 		.sources = {.is_wanted = plan->with_sources},
 		.listener = DETACH_LISTENER,
 		.origin_ns = origin_ns};
 	struct error error;
 
-	detach(host->listener);
+	detach(rendezvous->listener);
 	switch_reader_start();
 	detach_thread(NICE);
 	if (collect_store_make(&collector, &error) ||
-		naming_new(&collector.naming, plan->names, &collector.sources, &error)) {
+		symbol_client_new(&collector.symbol_client, plan->names, &collector.sources, &error)) {
 		collect_launchers_refuse(&collector, &error);
 		_exit(1);
 	}
 	summary_init(&collector.summary, plan->events);
-	collector.children.left_out = selection_reason(plan->events);
+	collector.children.left_out = process_filter_reason(plan->events);
 	summary_unmonitored(
 		&collector.summary, plan->unmonitored, plan->command, collector.writer, collector.host_text);
 	collect_commit_soon(&collector);
@@ -346,7 +349,7 @@ _Noreturn static void collector_run(
 	_exit(0);
 }
 
-int collect_start(const struct collect_plan *plan, const struct host *host, struct error *error)
+int collect_start(const struct collect_plan *plan, const struct rendezvous *rendezvous, struct error *error)
 {
 	uint64_t origin_ns = clock_now_ns();
 	pid_t pid = fork();
@@ -357,6 +360,6 @@ int collect_start(const struct collect_plan *plan, const struct host *host, stru
 			"cgroup",
 			strerror(errno));
 	if (!pid)
-		collector_run(plan, host, origin_ns);
+		collector_run(plan, rendezvous, origin_ns);
 	return 0;
 }

@@ -21,7 +21,7 @@ struct collect_plan {
 	bool with_sources;	 /* keep the source files that names mention */
 };
 
-/* Forks the collector; it takes over host->listener. Negative: it could not be started. */
-int collect_start(const struct collect_plan *plan, const struct host *host, struct error *error);
+/* Forks the collector; it takes over rendezvous->listener. Negative: it could not be started. */
+int collect_start(const struct collect_plan *plan, const struct rendezvous *rendezvous, struct error *error);
 
 #endif

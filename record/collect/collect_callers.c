@@ -14,37 +14,37 @@
 #include "record/base/clock.h"
 #include "record/base/handshake.h"
 
-#define HELLO_NS UINT64_C(5000000000)
+#define HANDSHAKE_NS UINT64_C(5000000000)
 
 /* False: it has said all it has to say here, or never will. */
 static bool caller_serve(struct collector *collector, const struct caller *caller)
 {
-	struct hello hello;
+	struct handshake handshake;
 
-	switch (hello_read(caller->connection, &hello)) {
-	case HELLO_LATER:
-		if (clock_now_ns() - caller->since_ns < HELLO_NS)
+	switch (handshake_read(caller->connection, &handshake)) {
+	case HANDSHAKE_LATER:
+		if (clock_now_ns() - caller->since_ns < HANDSHAKE_NS)
 			return true;
 		break;
-	case HELLO_LAUNCHER:
-		collect_launcher_take(collector, caller->connection, &hello);
+	case HANDSHAKE_LAUNCHER:
+		collect_launcher_take(collector, caller->connection, &handshake);
 		return false;
-	case HELLO_PROCESS:
-		collect_process_take(collector, &hello);
+	case HANDSHAKE_PROCESS:
+		collect_process_take(collector, &handshake);
 		break;
-	case HELLO_SWITCHES:
-		collect_switches_take(collector, &hello);
+	case HANDSHAKE_SWITCHES:
+		collect_switches_take(collector, &handshake);
 		break;
-	case HELLO_GPU_MODULE:
-		collect_gpu_module_take(collector, &hello);
+	case HANDSHAKE_GPU_MODULE:
+		collect_gpu_module_take(collector, &handshake);
 		break;
-	case HELLO_KEEP:
-		collect_kept_take(collector, &hello);
+	case HANDSHAKE_KEEP:
+		collect_kept_take(collector, &handshake);
 		break;
-	case HELLO_CUT:
-		collect_cut_count(collector, &hello);
+	case HANDSHAKE_CUT:
+		collect_cut_count(collector, &handshake);
 		break;
-	case HELLO_BAD:
+	case HANDSHAKE_BAD:
 		break;
 	}
 	close(caller->connection);
@@ -74,7 +74,7 @@ static void caller_take(struct collector *collector, int connection, struct call
 {
 	struct caller caller = {NULL, connection, clock_now_ns()};
 
-	if (!hello_peer_is_us(connection)) {
+	if (!handshake_peer_is_us(connection)) {
 		close(connection);
 		return;
 	}
@@ -93,7 +93,7 @@ void collect_callers_serve(struct collector *collector)
 	/* First come, first served: the generations of a process follow each other, so what came before is
 	 * read ahead of each that is let in. One after the other: what one brings needs descriptors, too. No
 	 * more than may have waited: rings fill meanwhile. */
-	for (unsigned i = 0; i <= HOST_BACKLOG; i++) {
+	for (unsigned i = 0; i <= RENDEZVOUS_BACKLOG; i++) {
 		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct caller **last;
 

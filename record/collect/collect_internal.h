@@ -12,12 +12,12 @@
 #include "record/names/symbol_client.h"
 #include "record/process/process.h"
 
-struct hello;
+struct handshake;
 
 struct launcher {
 	struct launcher *next;
 	int connection;
-	bool is_elsewhere; /* in a pid namespace of its own */
+	bool is_in_other_pid_namespace; /* in a pid namespace of its own */
 	bool has_ended;
 	uint32_t pid;	   /* of its program, if an agent of that is to register; 0: none is */
 	uint64_t begin_ns; /* ahead of its program's begin */
@@ -32,12 +32,12 @@ struct caller {
 
 struct collector {
 	const struct collect_plan *plan;
-	struct host host;
+	struct rendezvous rendezvous;
 	int listener;
 	struct store_writer *writer;
-	struct naming *naming;
-	struct sources sources;
-	struct measured *processes;
+	struct symbol_client *symbol_client;
+	struct source_copies sources;
+	struct measured_process *processes;
 	struct launcher *launchers;
 	struct caller *callers;
 	struct children children;
@@ -46,8 +46,8 @@ struct collector {
 	uint64_t commit_ns; /* that the last commit took */
 	uint64_t filled_ns; /* how long rings had filled when they were last drained */
 	uint64_t ending_ns; /* since when a launcher waits for our last word; 0: none does */
-	uint64_t told_ns;
-	struct anchor anchor;
+	uint64_t progress_ns;
+	struct clock_anchor anchor;
 	uint64_t origin_ns; /* before any program of the run began */
 	struct summary summary;
 	bool is_dirty;	 /* there is something to commit */
@@ -57,7 +57,7 @@ struct collector {
 	bool is_full; /* no descriptor was left for who waits at the listener: one that is freed lets it in */
 	bool is_called; /* the listener has a connection, or a launcher something to say */
 	struct error failure;
-	struct elsewhere elsewhere;
+	struct local_spool spool;
 };
 
 /* collect_store.c */
@@ -80,30 +80,30 @@ void collect_commit_soon(struct collector *collector);
 /* Accepts who waits at the listener, and hears those that have not said hello yet. */
 void collect_callers_serve(struct collector *collector);
 
-/* collect_processes.c; what came with `hello` becomes the process's, or is closed */
+/* collect_processes.c; what came with `handshake` becomes the process's, or is closed */
 
-void collect_process_take(struct collector *collector, struct hello *hello);
+void collect_process_take(struct collector *collector, struct handshake *handshake);
 /* One more thread of a process that sends them one by one. */
-void collect_switches_take(struct collector *collector, struct hello *hello);
+void collect_switches_take(struct collector *collector, struct handshake *handshake);
 /* What came without its descriptors is not measured, or not all of it. */
-void collect_cut_count(struct collector *collector, const struct hello *hello);
+void collect_cut_count(struct collector *collector, const struct handshake *handshake);
 /* What a process may not keep itself, because the program closes what it does not know. */
-void collect_kept_take(struct collector *collector, struct hello *hello);
+void collect_kept_take(struct collector *collector, struct handshake *handshake);
 /* The binary of GPU code. */
-void collect_gpu_module_take(struct collector *collector, const struct hello *hello);
+void collect_gpu_module_take(struct collector *collector, const struct handshake *handshake);
 /* Takes its last records, closes its streams and frees it; *link is the next one then. */
-void collect_process_end(struct collector *collector, struct measured **link);
+void collect_process_end(struct collector *collector, struct measured_process **link);
 
 /* collect_launchers.c */
 
 /* The connection becomes a launcher's, which is told that we are ready. */
-void collect_launcher_take(struct collector *collector, int connection, const struct hello *hello);
+void collect_launcher_take(struct collector *collector, int connection, const struct handshake *handshake);
 /* Hears what they say; those that are gone are forgotten. */
 void collect_launchers_serve(struct collector *collector);
-/* True: one has said that its program has ended, and waits for HOST_DONE. */
+/* True: one has said that its program has ended, and waits for RENDEZVOUS_DONE. */
 bool collect_launchers_have_ended(const struct collector *collector);
-/* HOST_PROGRESS with a number, or HOST_DONE, to those. */
-void collect_launchers_tell(struct collector *collector, enum host_message_type type, uint64_t number);
+/* RENDEZVOUS_PROGRESS with a number, or RENDEZVOUS_DONE, to those. */
+void collect_launchers_send(struct collector *collector, enum rendezvous_message_type type, uint64_t number);
 /* Closes their connections. */
 void collect_launchers_dismiss(struct collector *collector);
 /* No store, no recording: who started the program is told why, and agents find nobody to talk to. */

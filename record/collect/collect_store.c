@@ -47,7 +47,7 @@ static void metas_put(struct store_writer *writer, void *own)
 	struct collector *collector = facts->collector;
 	const struct collect_plan *plan = collector->plan;
 
-	collector->anchor = anchor_take();
+	collector->anchor = clock_anchor_take();
 	store_writer_meta(writer, "command", plan->command);
 	store_writer_meta(writer, "host", facts->host);
 	store_writer_meta(writer, "boot", facts->boot);
@@ -57,7 +57,7 @@ static void metas_put(struct store_writer *writer, void *own)
 		writer, "recursion", strstr(plan->events, EVENT_WORD_RECURSION) ? "kept" : "folded");
 	store_writer_meta(writer, "recorder", "hpct " HPCT_VERSION);
 	store_writer_meta_number(writer, "origin_ns", collector->origin_ns);
-	anchor_put_first(writer, &collector->anchor, collector->origin_ns);
+	clock_anchor_put_first(writer, &collector->anchor, collector->origin_ns);
 	store_writer_meta_number(writer, "uid", geteuid());
 	store_writer_meta_number(writer, "collector_pid", (uint64_t)process_number());
 	if (plan->keep_ns) {
@@ -65,9 +65,9 @@ static void metas_put(struct store_writer *writer, void *own)
 		/* Before the first record, or its chunk may be longer than what is kept. */
 		store_writer_keep(writer, collector->origin_ns, plan->keep_ns);
 	}
-	if (collector->elsewhere.is_used) {
-		store_writer_meta(writer, "file_system", collector->elsewhere.file_system);
-		store_writer_meta(writer, STORE_META_COPIED, collector->elsewhere.store);
+	if (collector->spool.is_used) {
+		store_writer_meta(writer, "file_system", collector->spool.file_system);
+		store_writer_meta(writer, STORE_META_COPIED, collector->spool.store);
 	}
 }
 
@@ -97,12 +97,12 @@ int collect_store_make(struct collector *collector, struct error *error)
 		return -ERROR_IO;
 	if (rundir_store_path(path, sizeof(path), collector->plan->run, *host ? host : "host", boot))
 		return error_set(error, ERROR_USAGE, "the run's path %s is too long", collector->plan->run);
-	result = elsewhere_choose(&collector->elsewhere, collector->plan->run, path, error);
+	result = local_spool_choose(&collector->spool, collector->plan->run, path, error);
 	result = result ? result
-			: store_writer_create_telling(&collector->writer, collector->elsewhere.store,
-				  metas_put, &(struct facts){collector, host, boot}, error);
+			: store_writer_create_telling(&collector->writer, collector->spool.store, metas_put,
+				  &(struct facts){collector, host, boot}, error);
 	if (result) {
-		elsewhere_forget(&collector->elsewhere);
+		local_spool_forget(&collector->spool);
 		/* LMDB's own, which no reader is without; the run is to be empty then. */
 		strcat(path, "-lock");
 		unlink(path);
@@ -116,8 +116,8 @@ void collect_store_failed(struct collector *collector, const struct error *error
 {
 	collector->has_failed = true;
 	collector->failure = *error;
-	for (struct measured *at = collector->processes; at; at = at->next)
-		measured_discard(at);
+	for (struct measured_process *at = collector->processes; at; at = at->next)
+		measured_process_discard(at);
 }
 
 void collect_commit(struct collector *collector)
@@ -125,11 +125,11 @@ void collect_commit(struct collector *collector)
 	uint64_t begin_ns = clock_now_ns();
 	struct error error;
 
-	for (struct measured *at = collector->processes; at; at = at->next)
-		measured_name(at, collector->writer);
+	for (struct measured_process *at = collector->processes; at; at = at->next)
+		measured_process_name(at, collector->writer);
 	kernel_name(collector->writer, collector->ending_ns != 0);
-	for (struct measured *at = collector->processes; at; at = at->next)
-		measured_complete(at, collector->writer, collector->drained_ns - COMPLETE_MARGIN_NS);
+	for (struct measured_process *at = collector->processes; at; at = at->next)
+		measured_process_complete(at, collector->writer, collector->drained_ns - COMPLETE_MARGIN_NS);
 	if (collector->plan->keep_ns)
 		store_writer_keep(collector->writer, collector->drained_ns, collector->plan->keep_ns);
 	if (store_writer_commit(collector->writer, &error) && !collector->has_failed)
@@ -157,10 +157,10 @@ void collect_commit_if_due(struct collector *collector)
 		(clock_now_ns() - collector->committed_ns < commit_interval_ns(collector) &&
 			!store_writer_is_laden(collector->writer, COMMIT_BYTES)))
 		return;
-	naming_ask(collector->naming, collector->writer);
-	naming_pump(collector->naming, collector->writer);
+	symbol_client_ask(collector->symbol_client, collector->writer);
+	symbol_client_pump(collector->symbol_client, collector->writer);
 	collect_commit(collector);
-	elsewhere_copy_if_due(&collector->elsewhere, collector->committed_ns);
+	local_spool_copy_if_due(&collector->spool, collector->committed_ns);
 }
 
 int collect_commit_due_ms(const struct collector *collector)

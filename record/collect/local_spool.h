@@ -15,7 +15,7 @@
 
 #include "store/base/error.h"
 
-struct elsewhere {
+struct local_spool {
 	bool is_used;		    /* the store is not in the run */
 	char file_system[16];	    /* why */
 	char store[PATH_MAX + 512]; /* where it is written */
@@ -27,14 +27,14 @@ struct elsewhere {
 };
 
 /* Decides for a store that is to be at `path` in `run`. ERROR_IO: no place for it on this host. */
-int elsewhere_choose(struct elsewhere *elsewhere, const char *run, const char *path, struct error *error);
+int local_spool_choose(struct local_spool *spool, const char *run, const char *path, struct error *error);
 /* Copies in a process of its own, if it is time and something was committed. */
-void elsewhere_copy_if_due(struct elsewhere *elsewhere, uint64_t now_ns);
+void local_spool_copy_if_due(struct local_spool *spool, uint64_t now_ns);
 /* Copies now, and waits for it. */
-int elsewhere_copy(struct elsewhere *elsewhere, struct error *error);
+int local_spool_copy(struct local_spool *spool, struct error *error);
 /* The store is closed: copied for the last time, then forgotten, unless that fails: then it stays. */
-void elsewhere_end(struct elsewhere *elsewhere);
+void local_spool_end(struct local_spool *spool);
 /* It could not be made. */
-void elsewhere_forget(struct elsewhere *elsewhere);
+void local_spool_forget(struct local_spool *spool);
 
 #endif

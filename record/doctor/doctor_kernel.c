@@ -210,7 +210,7 @@ static void frames_look(struct doctor_row *row)
 				: "in samples of perf events (task-clock, or above the CPU timer's rate)");
 }
 
-static void waits_look(struct doctor_row *row)
+static void wait_paths_look(struct doctor_row *row)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
@@ -265,7 +265,7 @@ const struct doctor_check doctor_kernel[] = {
 	{"switch records", switches_look, false},
 	{"high rates (sigtrap)", sigtrap_look, false},
 	{"kernel frames", frames_look, false},
-	{"paths of all waits", waits_look, false},
+	{"paths of all waits", wait_paths_look, false},
 	{"hardware counters", counters_look, false},
 	{"perf ring memory", rings_look, false},
 	{NULL, NULL, false},

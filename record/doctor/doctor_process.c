@@ -29,19 +29,19 @@
 
 static void agent_look(struct doctor_row *row)
 {
-	struct parts parts;
+	struct install_paths paths;
 	struct error error;
 	char path[DOCTOR_TEXT / 2];
 
-	if (parts_find(&parts, &error)) {
+	if (install_paths_find(&paths, &error)) {
 		doctor_say(row, DOCTOR_NO, "install hpct again", "%.200s", error.text);
 		return;
 	}
-	if (!doctor_library(parts.agent, path, sizeof(path)))
+	if (!doctor_library(paths.agent, path, sizeof(path)))
 		doctor_say(row, DOCTOR_NO, "install hpct for this system", "%.200s cannot be loaded",
-			parts.agent);
+			paths.agent);
 	else
-		doctor_say(row, DOCTOR_YES, NULL, "%.200s", parts.agent);
+		doctor_say(row, DOCTOR_YES, NULL, "%.200s", paths.agent);
 }
 
 static void glibc_look(struct doctor_row *row)

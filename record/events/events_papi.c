@@ -17,16 +17,16 @@ static const char not_built[] = "this build is without PAPI (libpapi-dev)";
 static const struct papi_plugin *plugin_get(char *why, size_t room)
 {
 	static const struct papi_plugin *plugin;
-	struct parts parts;
+	struct install_paths paths;
 	struct error error;
 	int result;
 
 	if (plugin)
 		return plugin;
 	snprintf(why, room, "%s", not_built);
-	if (parts_find(&parts, &error))
+	if (install_paths_find(&paths, &error))
 		return NULL;
-	plugin = plugin_find(parts.agent, PAPI_PLUGIN_FILE, PAPI_PLUGIN_SYMBOL);
+	plugin = plugin_find(paths.agent, PAPI_PLUGIN_FILE, PAPI_PLUGIN_SYMBOL);
 	if (!plugin) {
 		if (errno != ENOENT)
 			snprintf(why, room, "PAPI cannot be loaded: %.120s", dlerror());

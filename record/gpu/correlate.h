@@ -16,28 +16,30 @@
 #include "record/gpu/gpu_process.h"
 #include "store/ring/ring.h"
 
-#define JOIN_LAUNCHES_MAX (1u << 19)	  /* kept per process */
-#define JOIN_WAIT_NS UINT64_C(2000000000) /* so long an operation waits for its launch */
-#define JOIN_WAITING_MAX (1u << 16)
-#define JOIN_LATE_NS UINT64_C(1000000000)	/* so long a runtime may keep a finished operation */
-#define JOIN_UNMATCHED_NS UINT64_C(30000000000) /* a launch without operation holds the watermark so long */
+#define CORRELATE_LAUNCHES_MAX (1u << 19)      /* kept per process */
+#define CORRELATE_WAIT_NS UINT64_C(2000000000) /* so long an operation waits for its launch */
+#define CORRELATE_WAITING_MAX (1u << 16)
+#define CORRELATE_LATE_NS UINT64_C(1000000000) /* so long a runtime may keep a finished operation */
+#define CORRELATE_UNMATCHED_NS \
+	UINT64_C(30000000000) /* a launch without operation holds the watermark so long */
 
 /* A call on `stream` launched `correlation`: the span of the call. Returns its link, 0 when it has none. */
-uint64_t join_launch(
+uint64_t correlate_launch(
 	struct gpu_process *process, uint64_t correlation, uint32_t stream, const struct store_record *call);
 
 /* Has the activity ring an eighth to be taken? */
-bool join_is_filling(const struct gpu_process *process);
-/* Marks how much of the activity ring join_drain will take; false: nothing. */
-bool join_look(struct gpu_process *process);
+bool correlate_is_filling(const struct gpu_process *process);
+/* Marks how much of the activity ring correlate_drain will take; false: nothing. */
+bool correlate_look(struct gpu_process *process);
 /* Takes it and what waits; returns the number of operations. `now_ns` as for process_drain. */
-size_t join_drain(struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
+size_t correlate_drain(
+	struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
 /* Sets the watermarks of the queues. */
-void join_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns);
+void correlate_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns);
 /* The process's rank was learnt. */
-void join_rank(struct gpu_process *process, struct store_writer *writer);
+void correlate_rank(struct gpu_process *process, struct store_writer *writer);
 /* Gives up waiting, closes the queues' streams. */
-void join_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns);
-void join_free(struct join *join);
+void correlate_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns);
+void correlate_free(struct correlate *correlate);
 
 #endif

@@ -13,9 +13,9 @@
 
 /* The kernels of a process's binaries. Empty when zeroed. */
 struct gpu_module_kernels {
-	struct map by_name; /* place in `modules`; that of 0: several binaries have it */
-	uint64_t *modules;  /* hashes; the first is 0 */
-	uint32_t count, room;
+	struct u64_map by_name; /* place in `modules`; that of 0: several binaries have it */
+	uint64_t *modules;	/* hashes; the first is 0 */
+	uint32_t count, capacity;
 };
 
 /* Keeps the content of `memory`, a sealed memfd, under `hash`; closes it. Notes the kernels in it; `kernels`

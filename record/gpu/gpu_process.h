@@ -9,7 +9,7 @@
 #include "record/gpu/gpu_module.h"
 
 struct event_ring;
-struct join;
+struct correlate;
 
 struct gpu_process {
 	/* -- of the process, set by its owner -- */
@@ -21,7 +21,7 @@ struct gpu_process {
 	uint64_t *lost;	     /* the owner's count of lost records, of all kinds */
 	bool is_discarded;   /* the store takes no more: operations are counted as lost */
 	/* -- set here -- */
-	struct join *join; /* NULL: no GPU operation so far */
+	struct correlate *correlate; /* NULL: no GPU operation so far */
 	struct gpu_module_kernels kernels;
 	uint64_t operations, launches, lost_operations;
 	uint64_t unmatched; /* operations whose launch never came */

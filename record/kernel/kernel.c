@@ -40,7 +40,7 @@ static struct waiting {
 	uint32_t part;
 } * waiting;
 static uint32_t waiting_count;
-static size_t waiting_room;
+static size_t waiting_capacity;
 static uint64_t walked_ns;
 
 /* ---- what the kernel says of itself ---- */
@@ -129,7 +129,7 @@ static void modules_read(void)
 		fclose(file);
 }
 
-static void parts_find(void)
+static void install_paths_find(void)
 {
 	parts[0] = (struct part){.end = UINT64_MAX, .name = "[kernel]"};
 	symbols_walk(text_take, &parts[0].begin);
@@ -176,7 +176,7 @@ static struct part *part_of(struct store_writer *writer, uint64_t address)
 	struct part *part = &parts[0];
 
 	if (!part_count)
-		parts_find();
+		install_paths_find();
 	for (uint32_t i = 1; i < part_count; i++)
 		if (address >= parts[i].begin && address < parts[i].end)
 			part = &parts[i];
@@ -191,7 +191,7 @@ static struct part *part_of(struct store_writer *writer, uint64_t address)
 
 static void waiting_add(const struct part *part, uint64_t offset)
 {
-	if (!array_widen((void **)&waiting, &waiting_room, waiting_count, sizeof *waiting))
+	if (!array_widen((void **)&waiting, &waiting_capacity, waiting_count, sizeof *waiting))
 		return;
 	waiting[waiting_count++] = (struct waiting){.offset = offset, .part = (uint32_t)(part - parts)};
 }
@@ -352,5 +352,5 @@ void kernel_close(void)
 	free(waiting);
 	waiting = NULL;
 	waiting_count = 0;
-	waiting_room = 0;
+	waiting_capacity = 0;
 }

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HIT_DEPTH_MAX 48u /* of deeper ones the innermost frames are kept */
+#define KERNEL_CALLCHAIN_DEPTH_MAX 48u /* of deeper ones the innermost frames are kept */
 
-struct hit {
+struct kernel_callchain {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint32_t tid;
 	uint32_t depth;
@@ -22,29 +22,29 @@ struct hit {
 };
 
 /* All-zero is an empty queue. */
-struct hits {
-	struct hit_place {
+struct kernel_callchains {
+	struct kernel_callchain_slot {
 		uint64_t time_ns;
 		uint32_t tid;
 		uint32_t depth;
 		uint32_t at; /* in `address` */
 	} * list;	     /* [first, end) by time */
-	uint32_t first, end, room;
+	uint32_t first, end, capacity;
 	uint64_t *address; /* in the order in which they came */
-	uint32_t address_count, address_room;
+	uint32_t address_count, address_capacity;
 };
 
-void hits_fini(struct hits *hits);
+void kernel_callchains_fini(struct kernel_callchains *callchains);
 /* Forgets all but the memory. */
-void hits_clear(struct hits *hits);
+void kernel_callchains_clear(struct kernel_callchains *callchains);
 /* In its place by time, its chain copied. False: no memory, or too many; it is left out. */
-bool hits_add(struct hits *hits, const struct hit *hit);
-uint32_t hits_count(const struct hits *hits);
-/* One of them, 0 is the oldest. Its chain is good until the next hits_add. */
-struct hit hits_at(const struct hits *hits, uint32_t index);
+bool kernel_callchains_add(struct kernel_callchains *callchains, const struct kernel_callchain *callchain);
+uint32_t kernel_callchains_count(const struct kernel_callchains *callchains);
+/* One of them, 0 is the oldest. Its chain is good until the next kernel_callchains_add. */
+struct kernel_callchain kernel_callchains_at(const struct kernel_callchains *callchains, uint32_t index);
 /* How many there are until then, it included. */
-uint32_t hits_until(const struct hits *hits, uint64_t time_ns);
+uint32_t kernel_callchains_until(const struct kernel_callchains *callchains, uint64_t time_ns);
 /* Takes the first `count` away. */
-void hits_drop(struct hits *hits, uint32_t count);
+void kernel_callchains_drop(struct kernel_callchains *callchains, uint32_t count);
 
 #endif

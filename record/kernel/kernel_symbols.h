@@ -28,9 +28,9 @@ struct kernel_symbols {
 		uint32_t at;   /* from the begin */
 		uint32_t name; /* in `names` */
 	} * list;
-	uint32_t count, room;
+	uint32_t count, capacity;
 	char *names;
-	uint32_t name_bytes, name_room;
+	uint32_t name_bytes, name_capacity;
 	uint32_t span;			  /* of it, in bytes; 0: not known */
 	struct kernel_symbols_file *file; /* that a table was kept in, `list` is empty then; NULL: none */
 };

@@ -42,18 +42,18 @@ struct lost_record {
 
 bool switch_events_reserve(struct switch_events *events, size_t more)
 {
-	size_t room = events->room ? events->room : 256;
+	size_t room = events->capacity ? events->capacity : 256;
 	struct switch_event *grown;
 
 	while (room - events->count < more)
 		room *= 2;
-	if (room == events->room)
+	if (room == events->capacity)
 		return true;
 	grown = realloc(events->events, room * sizeof(*grown));
 	if (!grown)
 		return false;
 	events->events = grown;
-	events->room = room;
+	events->capacity = room;
 	return true;
 }
 
@@ -194,28 +194,30 @@ static void switch_take(
 
 static void sample_take(struct perf_ring *ring, const struct sample_record *record, size_t bytes)
 {
-	uint64_t address[HIT_DEPTH_MAX];
-	struct hit hit = {.time_ns = record->id.time_ns, .tid = record->id.tid, .address = address};
+	uint64_t address[KERNEL_CALLCHAIN_DEPTH_MAX];
+	struct kernel_callchain callchain = {
+		.time_ns = record->id.time_ns, .tid = record->id.tid, .address = address};
 	size_t room = (bytes - sizeof(*record)) / sizeof(uint64_t);
 
-	ring->last_ns = hit.time_ns;
-	for (uint64_t i = 0; i < record->count && i < room && hit.depth < HIT_DEPTH_MAX; i++)
+	ring->last_ns = callchain.time_ns;
+	for (uint64_t i = 0; i < record->count && i < room && callchain.depth < KERNEL_CALLCHAIN_DEPTH_MAX;
+		i++)
 		if (record->address[i] < (uint64_t)PERF_CONTEXT_MAX)
-			address[hit.depth++] = record->address[i];
-	if (ring->hits)
-		hits_add(ring->hits, &hit);
+			address[callchain.depth++] = record->address[i];
+	if (ring->callchains)
+		kernel_callchains_add(ring->callchains, &callchain);
 }
 
 /* So many were dropped until now, of all. */
 static void lost_add(struct perf_ring *ring, uint64_t dropped, uint64_t now_ns)
 {
-	if (dropped <= ring->told)
+	if (dropped <= ring->reported)
 		return;
 	if (!ring->lost)
 		ring->lost_begin_ns = ring->last_ns < now_ns ? ring->last_ns : now_ns;
-	ring->lost += dropped - ring->told;
+	ring->lost += dropped - ring->reported;
 	ring->lost_end_ns = now_ns;
-	ring->told = dropped;
+	ring->reported = dropped;
 }
 
 static void lost_take(struct perf_ring *ring, const struct lost_record *record)
@@ -234,7 +236,7 @@ static void full_take(struct perf_ring *ring, uint64_t room)
 	uint64_t dropped = dropped_of(ring);
 
 	if (dropped == UINT64_MAX)
-		dropped = ring->told + (room < sizeof(struct lost_record) + sizeof(struct switch_record));
+		dropped = ring->reported + (room < sizeof(struct lost_record) + sizeof(struct switch_record));
 	lost_add(ring, dropped, clock_now_ns());
 }
 

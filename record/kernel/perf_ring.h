@@ -22,12 +22,12 @@ struct perf_ring {
 	uint64_t last_ns; /* of the last record */
 	/* What the kernel had to drop since the reader last set lost to 0, and between which moments. */
 	uint64_t lost, lost_begin_ns, lost_end_ns;
-	uint64_t told;	   /* of that, in all */
+	uint64_t reported; /* of that, in all */
 	uint64_t recorded; /* likewise, by records, which come once there is room */
 	uint64_t dropped;  /* likewise, by the event that is closed; UINT64_MAX: not known */
-	struct hits *hits; /* where samples go, the reader's; NULL: nowhere */
-	bool is_copy;	   /* memory is not ours to unmap */
-	bool is_broken;	   /* its bytes made no sense: skipped from there on */
+	struct kernel_callchains *callchains; /* where samples go, the reader's; NULL: nowhere */
+	bool is_copy;			      /* memory is not ours to unmap */
+	bool is_broken;			      /* its bytes made no sense: skipped from there on */
 };
 
 enum switch_kind {
@@ -45,7 +45,7 @@ struct switch_event {
 /* Grows as needed; the caller's, freed with switch_events_fini. */
 struct switch_events {
 	struct switch_event *events;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* Makes room for so many more. False: no memory. */

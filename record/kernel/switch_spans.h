@@ -13,7 +13,7 @@
 #include "record/kernel/perf_ring.h"
 #include "record/kernel/wait_paths.h"
 
-struct switch_line {
+struct switch_spans {
 	uint64_t known_ns; /* of the last event */
 	uint64_t out_ns;   /* switched out since then; 0: it runs */
 	uint32_t what;	   /* STORE_OP_BLOCKED or STORE_OP_RUNNABLE, while it is out */
@@ -22,17 +22,19 @@ struct switch_line {
 };
 
 /* The next event. True: *span has come to its end (STORE_OP_LOST: without an amount). */
-bool switch_line_take(struct switch_line *line, const struct switch_event *event, struct store_record *span);
+bool switch_spans_take(
+	struct switch_spans *line, const struct switch_event *event, struct store_record *span);
 
 /* What is open since before `before_ns` becomes an open span of the stream, on its path as far as that is
  * known. */
-void switch_line_show(struct switch_line *line, const struct waits *waits, struct store_writer *writer,
+void switch_spans_show(struct switch_spans *line, const struct wait_paths *waits, struct store_writer *writer,
 	uint32_t stream, uint64_t before_ns);
 /* Hands a finished span on. */
-void switch_line_put(struct switch_line *line, struct waits *waits, struct store_writer *writer,
-	uint32_t stream, const struct store_record *span, const struct hit *hit, uint64_t until_ns);
+void switch_spans_put(struct switch_spans *line, struct wait_paths *waits, struct store_writer *writer,
+	uint32_t stream, const struct store_record *span, const struct kernel_callchain *callchain,
+	uint64_t until_ns);
 /* The thread has ended: what is open ends with it. */
-void switch_line_end(struct switch_line *line, struct waits *waits, struct store_writer *writer,
+void switch_spans_end(struct switch_spans *line, struct wait_paths *waits, struct store_writer *writer,
 	uint32_t stream, uint64_t end_ns);
 
 #endif

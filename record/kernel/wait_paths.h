@@ -18,10 +18,10 @@
 #include "record/kernel/kernel_callchains.h"
 #include "store/write/writer.h"
 
-#define WAITS_KEPT_NS UINT64_C(1000000000)
+#define WAIT_PATHS_KEPT_NS UINT64_C(1000000000)
 /* Handles of store_writer_span_open: 0 is `monitored`, the agent's own count up from 1. */
-#define WAITS_HANDLE_SWITCH (UINT64_C(1) << 63) /* + begin_ns */
-#define WAITS_HANDLE_WAIT (UINT64_C(1) << 62)	/* + begin_ns: there are no switch records */
+#define WAIT_PATHS_HANDLE_SWITCH (UINT64_C(1) << 63) /* + begin_ns */
+#define WAIT_PATHS_HANDLE_WAIT (UINT64_C(1) << 62)   /* + begin_ns: there are no switch records */
 
 struct wait_known {
 	uint64_t begin_ns, end_ns;
@@ -33,7 +33,7 @@ struct wait_held {
 	uint64_t until_ns; /* a return from there on is another's */
 	bool is_shown;
 	uint32_t depth; /* of the kernel's part of its path */
-	uint64_t address[HIT_DEPTH_MAX];
+	uint64_t address[KERNEL_CALLCHAIN_DEPTH_MAX];
 };
 
 /* The path that a thread came back to after a wait. */
@@ -42,56 +42,58 @@ struct wait_return {
 	uint32_t context;
 };
 
-struct waits {
+struct wait_paths {
 	uint64_t since_ns;	     /* begin of the wait under way when the ring was read last; 0: none */
 	struct wait_known *known;    /* by end */
 	struct wait_held *held;	     /* by begin */
 	struct wait_return *returns; /* by time */
-	uint32_t return_count, return_room;
-	uint32_t known_count, known_room, held_count, held_room;
-	/* The path of what began at outside_ns, found from outside; 0: none. The thread may have woken up
+	uint32_t return_count, return_capacity;
+	uint32_t known_count, known_capacity, held_count, held_capacity;
+	/* The path of what began at remote_ns, found from outside; 0: none. The thread may have woken up
 	 * before looked_ns, when that was done, and have slept again: then it is the path of something else.
 	 */
-	uint64_t outside_ns, looked_ns;
-	uint32_t outside;
+	uint64_t remote_ns, looked_ns;
+	uint32_t remote_context;
 	uint64_t look_ns;  /* not again before */
 	uint64_t shown_ns; /* readers see the wait that began then open; 0: none */
 };
 
-void waits_fini(struct waits *waits);
+void wait_paths_fini(struct wait_paths *waits);
 /* Another thread has the ring: forgets all but the memory. */
-void waits_clear(struct waits *waits);
+void wait_paths_clear(struct wait_paths *waits);
 
 /* What event_ring.wait_begin_ns was, read before the ring is. */
-void waits_look(struct waits *waits, uint64_t since_ns);
+void wait_paths_look(struct wait_paths *waits, uint64_t since_ns);
 /* A wait was published. */
-void waits_add(struct waits *waits, uint64_t begin_ns, uint64_t end_ns, uint32_t context);
+void wait_paths_add(struct wait_paths *waits, uint64_t begin_ns, uint64_t end_ns, uint32_t context);
 /* The thread came back to this path, just after it was switched in. */
-void waits_return(struct waits *waits, uint64_t time_ns, uint32_t context);
-/* A finished span of the switch records; is_shown: readers see it open; `hit`: where in the kernel it was
- * switched out, NULL: not known; until_ns: a path that the thread came back to from there on is that of
+void wait_paths_return(struct wait_paths *waits, uint64_t time_ns, uint32_t context);
+/* A finished span of the switch records; is_shown: readers see it open; `callchain`: where in the kernel it
+ * was switched out, NULL: not known; until_ns: a path that the thread came back to from there on is that of
  * another. In order of time. */
-void waits_put(struct waits *waits, struct store_writer *writer, uint32_t stream,
-	const struct store_record *span, bool is_shown, const struct hit *hit, uint64_t until_ns);
+void wait_paths_put(struct wait_paths *waits, struct store_writer *writer, uint32_t stream,
+	const struct store_record *span, bool is_shown, const struct kernel_callchain *callchain,
+	uint64_t until_ns);
 /* The context of what began at begin_ns and ended at end_ns, STORE_OPEN_NS: not yet; as far as it is known.
  */
-uint32_t waits_context(const struct waits *waits, uint64_t begin_ns, uint64_t end_ns);
+uint32_t wait_paths_context(const struct wait_paths *waits, uint64_t begin_ns, uint64_t end_ns);
 /* What began at since_ns was looked at from outside until looked_ns. */
-void waits_looked(struct waits *waits, uint64_t since_ns, uint64_t looked_ns, uint32_t context);
+void wait_paths_remote_put(struct wait_paths *waits, uint64_t since_ns, uint64_t looked_ns, uint32_t context);
 
 /* Since when the thread is in a wait or else, by its switch records, out (out_ns, 0: it is not). 0: it is not
  * blocked. */
-uint64_t waits_blocked_since(const struct waits *waits, uint64_t out_ns);
+uint64_t wait_paths_blocked_since(const struct wait_paths *waits, uint64_t out_ns);
 
 /* Without switch records: a wait that goes on for KEPT_NS is an open span until it is published. */
-void waits_show(struct waits *waits, struct store_writer *writer, uint32_t stream, uint64_t now_ns);
-void waits_put_wait(
-	struct waits *waits, struct store_writer *writer, uint32_t stream, const struct store_record *span);
+void wait_paths_show(struct wait_paths *waits, struct store_writer *writer, uint32_t stream, uint64_t now_ns);
+void wait_paths_put_wait(struct wait_paths *waits, struct store_writer *writer, uint32_t stream,
+	const struct store_record *span);
 
 /* All switch records older than `known_ns` were put: what needs not be kept goes to the stream. UINT64_MAX:
  * nothing comes any more. */
-void waits_settle(struct waits *waits, struct store_writer *writer, uint32_t stream, uint64_t known_ns);
+void wait_paths_settle(
+	struct wait_paths *waits, struct store_writer *writer, uint32_t stream, uint64_t known_ns);
 /* Everything before is with the stream, at most `before_ns`. */
-uint64_t waits_complete(const struct waits *waits, uint64_t before_ns);
+uint64_t wait_paths_complete(const struct wait_paths *waits, uint64_t before_ns);
 
 #endif

@@ -46,15 +46,15 @@ static int preload_set(const struct launch *launch)
 {
 	const char *others = getenv("LD_PRELOAD");
 	size_t room = 4 * ENVIRONMENT_PATH + (others ? strlen(others) : 0);
-	struct target_linked linked;
+	struct exec_target_linked linked;
 	char *word;
 
 	if (launch->target->breaks_preload)
 		return 0;
-	target_linked(AT_FDCWD, launch->target->path, environ, &linked);
+	exec_target_linked(AT_FDCWD, launch->target->path, environ, &linked);
 	word = malloc(room); /* stays: putenv */
 	if (!word || !preload_write(word, room, others,
-			     &(struct preload){.agent = launch->host->agent,
+			     &(struct preload){.agent = launch->rendezvous->agent,
 				     .is_wanted = true,
 				     .with_mpi = linked.with_mpi,
 				     .first = linked.asan}))
@@ -106,14 +106,14 @@ static int before_keep(void)
 
 static int environment_set(const struct launch *launch)
 {
-	const struct host *host = launch->host;
+	const struct rendezvous *rendezvous = launch->rendezvous;
 
 	return before_keep() || preload_set(launch) ||
-	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, host->agent)) ||
-	       (gpu_is_wanted(launch, "nvidia") &&
-		       (setenv(EVENT_ENV_CUDA, host->agent, 0) || setenv(EVENT_ENV_NVTX, host->agent, 0))) ||
-	       setenv(EVENT_ENV_AGENT, host->agent, 1) || events_set(launch) ||
-	       setenv(EVENT_ENV_SOCKET, host->socket, 1);
+	       (gpu_is_wanted(launch, "opencl") && list_set(EVENT_ENV_OPENCL, rendezvous->agent)) ||
+	       (gpu_is_wanted(launch, "nvidia") && (setenv(EVENT_ENV_CUDA, rendezvous->agent, 0) ||
+							   setenv(EVENT_ENV_NVTX, rendezvous->agent, 0))) ||
+	       setenv(EVENT_ENV_AGENT, rendezvous->agent, 1) || events_set(launch) ||
+	       setenv(EVENT_ENV_SOCKET, rendezvous->socket, 1);
 }
 
 /* Without a magic number it is a script for the shell, as execvp has it. */
@@ -149,7 +149,7 @@ static volatile bool has_no_room; /* for our words; the process that becomes the
 static void program_exec(const struct launch *launch)
 {
 	image_exec(launch);
-	if (errno != E2BIG || !launch->host || launch->is_strict)
+	if (errno != E2BIG || !launch->rendezvous || launch->is_strict)
 		return;
 	has_no_room = true;
 	environ = before;
@@ -161,9 +161,9 @@ _Noreturn static void program_start(
 {
 	int reason;
 
-	if (launch->host)
+	if (launch->rendezvous)
 		events_end(launch);
-	witness_start(recorder, launch->argv);
+	signal_forwarder_start(recorder, launch->argv);
 	signals_restore(signals);
 	program_exec(launch);
 	reason = errno;
@@ -205,18 +205,19 @@ static void program_await(pid_t pid, int *status, struct rusage *usage)
 	signals_end();
 }
 
-static void started_tell(const struct launch *launch, pid_t pid, uint64_t begin_ns)
+static void started_send(const struct launch *launch, pid_t pid, uint64_t begin_ns)
 {
-	enum host_start how = HOST_START_EXPECTED;
+	enum rendezvous_start how = RENDEZVOUS_START_EXPECTED;
 
-	if (!selection_wants(launch->events, pid, environment_rank(environ)))
-		how = HOST_START_LEFT_OUT;
+	if (!process_filter_wants(launch->events, pid, environment_rank(environ)))
+		how = RENDEZVOUS_START_LEFT_OUT;
 	else if (launch->target->unmeasurable)
-		how = HOST_START_WITHOUT;
-	host_send(launch->host->connection, &(struct host_message){.type = HOST_STARTED,
-						    .number = (uint64_t)pid,
-						    .begin_ns = begin_ns,
-						    .status = (int32_t)how});
+		how = RENDEZVOUS_START_WITHOUT;
+	rendezvous_send(
+		launch->rendezvous->connection, &(struct rendezvous_message){.type = RENDEZVOUS_STARTED,
+							.number = (uint64_t)pid,
+							.begin_ns = begin_ns,
+							.status = (int32_t)how});
 }
 
 static struct signals signals;
@@ -233,7 +234,7 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	/* Ahead of vfork, whose child has our memory: a signal that ended it in malloc would leave that in
 	 * disorder.
 	 */
-	if (launch->host && environment_set(launch))
+	if (launch->rendezvous && environment_set(launch))
 		return error_memory(error);
 	if (pipe2(failure, O_CLOEXEC))
 		return error_set(error, ERROR_IO, "no pipe can be made for it: %s", strerror(errno));
@@ -257,8 +258,8 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 		got = read(failure[0], &reason, sizeof(reason));
 	while (got < 0 && errno == EINTR);
 	close(failure[0]);
-	if (launch->host && got != sizeof(reason))
-		started_tell(launch, pid, begin_ns);
+	if (launch->rendezvous && got != sizeof(reason))
+		started_send(launch, pid, begin_ns);
 	program_await(pid, status, usage);
 	if (got != sizeof(reason))
 		return 0;

@@ -12,9 +12,9 @@
 #define LAUNCH_FAILED 125 /* exit code of hpct-record's own failures */
 
 struct launch {
-	const struct check_target *target;
+	const struct target_check *target;
 	char **argv;
-	const struct host *host; /* NULL: unmeasured */
+	const struct rendezvous *rendezvous; /* NULL: unmeasured */
 	const char *events;
 	bool is_strict;
 };

@@ -157,7 +157,7 @@ static bool has_interpreter(int fd, const Elf64_Ehdr *elf)
 	return false;
 }
 
-enum link_outcome link_look(int fd, struct inside *inside)
+enum link_outcome link_look(int fd, struct elf_note *note)
 {
 	Elf64_Ehdr elf;
 
@@ -166,5 +166,5 @@ enum link_outcome link_look(int fd, struct inside *inside)
 		return LINK_NO_PROGRAM;
 	if (has_interpreter(fd, &elf))
 		return LINK_DYNAMIC;
-	return inside_find(fd, inside) ? LINK_INSIDE : LINK_WITHOUT;
+	return elf_note_find(fd, note) ? LINK_WITH_AGENT : LINK_WITHOUT_AGENT;
 }

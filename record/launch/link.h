@@ -9,8 +9,8 @@
 #include "store/base/error.h"
 
 enum link_outcome {
-	LINK_INSIDE,  /* a static program with an agent */
-	LINK_WITHOUT, /* one without */
+	LINK_WITH_AGENT,    /* a static program with an agent */
+	LINK_WITHOUT_AGENT, /* one without */
 	LINK_DYNAMIC,
 	LINK_NO_PROGRAM /* an object, a library, no ELF file */
 };
@@ -28,6 +28,6 @@ char **link_command(
 const char *link_output(char *const *command);
 
 /* What the open file is; *inside is filled where an agent is. */
-enum link_outcome link_look(int fd, struct inside *inside);
+enum link_outcome link_look(int fd, struct elf_note *note);
 
 #endif

@@ -122,7 +122,7 @@ static int ranks_take(struct options *options, struct error *error)
 {
 	bool is_wrong;
 
-	selection_has_rank(optarg, 0, &is_wrong);
+	process_filter_has_rank(optarg, 0, &is_wrong);
 	if (is_wrong || strchr(optarg, ' '))
 		return error_set(error, ERROR_USAGE,
 			"--ranks %s: it takes ranks as 0-3,8:2 (0 to 3, and each second one from 8)", optarg);
@@ -162,15 +162,15 @@ static int fraction_take(struct options *options, char **argv, struct error *err
 /* Whether libunwind can be had is seen before the program starts, and not silently. */
 static int unwinder_take(struct options *options, struct error *error)
 {
-	struct parts parts;
-	char path[sizeof(parts.agent) + sizeof(UNWIND_PLUGIN_FILE)];
+	struct install_paths paths;
+	char path[sizeof(paths.agent) + sizeof(UNWIND_PLUGIN_FILE)];
 
 	if (choice("--unwinder", "own", "libunwind", &options->has_libunwind, error))
 		return -error->code;
-	if (!options->has_libunwind || parts_find(&parts, error))
+	if (!options->has_libunwind || install_paths_find(&paths, error))
 		return 0;
 	snprintf(path, sizeof(path), "%.*s/" UNWIND_PLUGIN_FILE,
-		(int)(strrchr(parts.agent, '/') - parts.agent), parts.agent);
+		(int)(strrchr(paths.agent, '/') - paths.agent), paths.agent);
 	return access(path, R_OK) ? error_set(error, ERROR_USAGE,
 					    "--unwinder libunwind: this build is without it (libunwind-dev)")
 				  : 0;

@@ -28,35 +28,35 @@
 #define SAME_NS UINT64_C(100000000)  /* sent to one and to all at once, as timeout(1) does */
 #define LATE_NS UINT64_C(2000000000) /* longer ago: not sent to us, too, unless while we were stopped */
 
-struct heard {
+struct received {
 	_Atomic uint64_t at_ns[SIGNAL_COUNT]; /* the last of each number; 0: none */
 	_Atomic int sender[SIGNAL_COUNT];
 	_Atomic int answered;
 	_Atomic bool has_crashed;
 };
 
-static struct heard *heard;
-static pid_t witness;
+static struct received *received;
+static pid_t forwarder;
 static sigset_t early; /* what the program had got by the time that the witness was there */
 
 /* Not a page of the program's: it is held by hpct-record and the witness alone. */
-static bool heard_map(void)
+static bool received_map(void)
 {
 	void *page;
 
-	if (heard)
+	if (received)
 		return true;
-	page = mmap(NULL, sizeof(*heard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, sizeof(*received), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return false;
-	heard = page;
+	received = page;
 	return true;
 }
 
-static void hear(int number, pid_t sender)
+static void receive(int number, pid_t sender)
 {
-	atomic_store(&heard->sender[number], sender);
-	atomic_store(&heard->at_ns[number], clock_now_ns());
+	atomic_store(&received->sender[number], sender);
+	atomic_store(&received->at_ns[number], clock_now_ns());
 }
 
 /* Not another that has its number by now. */
@@ -68,7 +68,7 @@ static void program_kill(pid_t program, int pidfd)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
-_Noreturn static void witness_run(pid_t recorder, pid_t program)
+_Noreturn static void signal_forwarder_run(pid_t recorder, pid_t program)
 {
 	sigset_t all;
 	siginfo_t info;
@@ -82,34 +82,34 @@ _Noreturn static void witness_run(pid_t recorder, pid_t program)
 	while (getppid() == recorder) {
 		number = sigwaitinfo(&all, &info);
 		if (number == SIGRTMAX && info.si_code == SI_QUEUE && info.si_pid == recorder)
-			atomic_store(&heard->answered, info.si_value.sival_int);
+			atomic_store(&received->answered, info.si_value.sival_int);
 		else if (number > 0 && info.si_code <= 0 && info.si_pid != recorder)
-			hear(number, info.si_pid);
+			receive(number, info.si_pid);
 	}
-	if (!atomic_load(&heard->has_crashed))
+	if (!atomic_load(&received->has_crashed))
 		program_kill(program, pidfd);
 	_exit(0);
 }
 
-void witness_start(pid_t recorder, char **words)
+void signal_forwarder_start(pid_t recorder, char **words)
 {
 	pid_t program = process_number();
 
 	sigemptyset(&early);
-	if (!heard_map())
+	if (!received_map())
 		return;
-	witness = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
-	if (!witness) {
-		title_keep(*words);
-		witness_run(recorder, program);
+	forwarder = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (!forwarder) {
+		process_title_keep(*words);
+		signal_forwarder_run(recorder, program);
 	}
 	sigpending(&early);
 }
 
-void witness_spare(void)
+void signal_forwarder_spare(void)
 {
-	if (heard)
-		atomic_store(&heard->has_crashed, true);
+	if (received)
+		atomic_store(&received->has_crashed, true);
 }
 
 /* Someone may have ended it, or stopped it alone: it goes on as we do. */
@@ -117,13 +117,13 @@ static bool is_there(void)
 {
 	siginfo_t info = {0};
 
-	if (witness <= 0)
+	if (forwarder <= 0)
 		return false;
-	if (waitid(P_PID, (id_t)witness, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) || !info.si_pid)
+	if (waitid(P_PID, (id_t)forwarder, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) || !info.si_pid)
 		return true;
 	if (info.si_code == CLD_STOPPED)
-		return !kill(witness, SIGCONT);
-	witness_end();
+		return !kill(forwarder, SIGCONT);
+	signal_forwarder_end();
 	return false;
 }
 
@@ -134,12 +134,12 @@ static void answer_await(void)
 	static int asked;
 	const struct timespec moment = {0, 1000000};
 	uint64_t begin_ns = clock_now_ns();
-	bool owes = atomic_load(&heard->answered) < asked;
+	bool owes = atomic_load(&received->answered) < asked;
 	int question = ++asked;
 
-	if (sigqueue(witness, SIGRTMAX, (union sigval){.sival_int = question}))
+	if (sigqueue(forwarder, SIGRTMAX, (union sigval){.sival_int = question}))
 		return;
-	while (!owes && atomic_load(&heard->answered) < question && clock_now_ns() - begin_ns < ANSWER_NS)
+	while (!owes && atomic_load(&received->answered) < question && clock_now_ns() - begin_ns < ANSWER_NS)
 		nanosleep(&moment, NULL);
 }
 
@@ -152,7 +152,7 @@ static bool was_early(int number)
 	return true;
 }
 
-bool witness_hears(int number, pid_t sender)
+bool signal_forwarder_hears(int number, pid_t sender)
 {
 	static uint64_t seen_ns[SIGNAL_COUNT]; /* of it, by us */
 	static uint64_t known_ns[SIGNAL_COUNT];
@@ -165,19 +165,19 @@ bool witness_hears(int number, pid_t sender)
 	if (!is_there())
 		return false;
 	answer_await();
-	at_ns = atomic_load(&heard->at_ns[number]);
+	at_ns = atomic_load(&received->at_ns[number]);
 	if (at_ns != known_ns[number] &&
-		(at_ns + LATE_NS > begin_ns || atomic_load(&heard->sender[number]) == sender))
+		(at_ns + LATE_NS > begin_ns || atomic_load(&received->sender[number]) == sender))
 		seen_ns[number] = clock_now_ns();
 	known_ns[number] = at_ns;
 	return seen_ns[number] && clock_now_ns() - seen_ns[number] < SAME_NS;
 }
 
-void witness_end(void)
+void signal_forwarder_end(void)
 {
-	if (witness <= 0)
+	if (forwarder <= 0)
 		return;
-	kill(witness, SIGKILL);
-	waitpid(witness, NULL, 0);
-	witness = 0;
+	kill(forwarder, SIGKILL);
+	waitpid(forwarder, NULL, 0);
+	forwarder = 0;
 }

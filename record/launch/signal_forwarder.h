@@ -18,13 +18,13 @@
 /* In the vfork child of hpct-record that becomes the program, all signals being blocked, so that nothing is
  * sent to the group between the two; the witness is hpct-record's child. `words` are the program's argv.
  * Without a witness, which is not an error, all signals count as sent to hpct-record alone. */
-void witness_start(pid_t recorder, char **words);
+void signal_forwarder_start(pid_t recorder, char **words);
 /* Has it got, too, what `sender` has just sent to us? Waits a moment for it. From a signal handler, whose
  * signal is blocked. */
-bool witness_hears(int number, pid_t sender);
+bool signal_forwarder_hears(int number, pid_t sender);
 /* hpct-record is about to die of a fault of its own. For signal handlers. */
-void witness_spare(void);
+void signal_forwarder_spare(void);
 /* The program has ended. */
-void witness_end(void);
+void signal_forwarder_end(void);
 
 #endif

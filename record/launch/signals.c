@@ -32,10 +32,10 @@ static void sent(int number, const siginfo_t *info)
 {
 	if (info->si_pid == process_number()) {
 		if (number == SIGABRT)
-			witness_spare();
+			signal_forwarder_spare();
 		return;
 	}
-	if (!witness_hears(number, info->si_pid) && child > 0)
+	if (!signal_forwarder_hears(number, info->si_pid) && child > 0)
 		kill((pid_t)child, number);
 	if (number == SIGTSTP)
 		stop_ns = clock_now_ns();
@@ -44,7 +44,7 @@ static void sent(int number, const siginfo_t *info)
 /* Our own: once more, and we die of it. */
 static void fault(int number)
 {
-	witness_spare();
+	signal_forwarder_spare();
 	signal(number, SIG_DFL);
 }
 
@@ -114,7 +114,7 @@ void signals_pass(pid_t program)
 void signals_end(void)
 {
 	child = 0;
-	witness_end();
+	signal_forwarder_end();
 }
 
 void signals_stop(int number)

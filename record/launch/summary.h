@@ -12,7 +12,7 @@
 struct summary {
 	uint64_t begin_ns, period_ns;
 	uint64_t processes, threads;
-	uint64_t signals, overruns, samples, partial, lost, errant;
+	uint64_t signals, overruns, samples, partial, lost, unwind_faults;
 	uint64_t shared; /* samples beyond the first of one signal */
 	uint64_t threads_unmonitored, refused;
 	uint64_t weight_ns, handler_ns; /* of all samples; that the agent spent on them */
@@ -49,7 +49,7 @@ void summary_init(struct summary *summary, const char *events);
  * nothing. */
 void summary_unmonitored(struct summary *summary, const char *why, const char *command,
 	struct store_writer *writer, uint32_t host);
-void summary_add(struct summary *summary, const struct measured *process);
+void summary_add(struct summary *summary, const struct measured_process *process);
 /* The program's pid, for the stream of one that takes no agent. */
 void summary_started(struct summary *summary, uint32_t pid);
 void summary_ended(struct summary *summary, int32_t status, uint64_t cpu_ns);

@@ -9,7 +9,7 @@
 
 struct lines {
 	char *text;
-	size_t room, used; /* beyond its room nothing is put */
+	size_t capacity, used; /* beyond its room nothing is put */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct lines *lines, const char *format, ...)
@@ -17,10 +17,10 @@ __attribute__((format(printf, 2, 3))) static void put(struct lines *lines, const
 	va_list arguments;
 	int more;
 
-	if (lines->used >= lines->room)
+	if (lines->used >= lines->capacity)
 		return;
 	va_start(arguments, format);
-	more = vsnprintf(lines->text + lines->used, lines->room - lines->used, format, arguments);
+	more = vsnprintf(lines->text + lines->used, lines->capacity - lines->used, format, arguments);
 	va_end(arguments);
 	lines->used += more > 0 ? (size_t)more : 0;
 }
@@ -76,7 +76,7 @@ static void rate_put(const struct summary *summary, struct lines *lines)
 		put(lines, "samples by %s, asked %lu a second of CPU time", summary->sampler,
 			(unsigned long)asked);
 	if (summary->sampler_reason)
-		put(lines, ": %s", refusal_of_sampler(summary->sampler_reason));
+		put(lines, ": %s", refusal_text_sampler(summary->sampler_reason));
 	put(lines, "\n");
 }
 
@@ -84,7 +84,7 @@ static void switches_put(const struct summary *summary, struct lines *lines)
 {
 	if (summary->switches_refused)
 		put(lines, "blocked time is not known in %lu processes or threads: %s\n",
-			(unsigned long)summary->switches_refused, refusal_why(summary->switches_error));
+			(unsigned long)summary->switches_refused, refusal_text_perf(summary->switches_error));
 	if (summary->switches_lost)
 		put(lines, "switch records lost: %lu\n", (unsigned long)summary->switches_lost);
 }

@@ -48,7 +48,7 @@ static int executable_check(const char *path, const char *program, struct error 
 }
 
 /* As execvp looks, but with an answer. */
-static int path_search(struct check_target *target, const char *program, struct error *error)
+static int path_search(struct target_check *target, const char *program, struct error *error)
 {
 	const char *path = getenv("PATH");
 	bool is_refused = false;
@@ -160,21 +160,21 @@ static bool is_glibc(const struct head *head)
 	return false;
 }
 
-static const char *static_judge(const struct head *head, struct inside *inside)
+static const char *static_judge(const struct head *head, struct elf_note *note)
 {
-	if (!inside_find(head->fd, inside))
+	if (!elf_note_find(head->fd, note))
 		return is_glibc(head)
 			       ? "it is statically linked; hpct-link would put an agent inside"
 			       : "it is statically linked, and not with glibc, which hpct-link's agent needs";
-	if (inside->version != EVENT_VERSION)
+	if (note->version != EVENT_VERSION)
 		return "hpct-link of another version put the agent inside; link it again";
 	return NULL;
 }
 
-static const char *elf_judge(const struct head *head, struct check_target *target)
+static const char *elf_judge(const struct head *head, struct target_check *target)
 {
 	const Elf64_Ehdr *elf = (const void *)head->bytes;
-	struct target_linked linked;
+	struct exec_target_linked linked;
 	char interpreter[256];
 	const char *base;
 
@@ -186,18 +186,18 @@ static const char *elf_judge(const struct head *head, struct check_target *targe
 	interpreter_find(head, interpreter, sizeof(interpreter));
 	base = strrchr(interpreter, '/');
 	base = base ? base + 1 : interpreter;
-	if (*base && !target_is_loader(interpreter))
+	if (*base && !exec_target_is_loader(interpreter))
 		return strncmp(base, "ld-musl", 7) ? "its loader is not glibc's"
 						   : "it is linked with musl instead of glibc";
-	target_linked(head->fd, "", environ, &linked);
+	exec_target_linked(head->fd, "", environ, &linked);
 	if (linked.with_tsan)
 		return "it runs with the thread sanitizer, which would take the agent for a part of it";
 	target->breaks_preload = false;
 	if (head->is_privileged)
 		return "it gains privileges when it starts (setuid, setgid or capabilities)";
-	if (*base || (elf->e_type == ET_DYN && target_is_loader(target->binary)))
+	if (*base || (elf->e_type == ET_DYN && exec_target_is_loader(target->binary)))
 		return NULL;
-	return static_judge(head, &target->inside);
+	return static_judge(head, &target->note);
 }
 
 static bool script_interpreter(const struct head *head, char *path, size_t room)
@@ -216,7 +216,7 @@ static bool script_interpreter(const struct head *head, char *path, size_t room)
 }
 
 /* True: all is known. A script is what its interpreter is. */
-static bool head_judge(struct check_target *target, const struct head *head)
+static bool head_judge(struct target_check *target, const struct head *head)
 {
 	if (head->size >= sizeof(Elf64_Ehdr) && !memcmp(head->bytes, ELFMAG, SELFMAG)) {
 		target->unmeasurable = elf_judge(head, target);
@@ -225,7 +225,7 @@ static bool head_judge(struct check_target *target, const struct head *head)
 	return !script_interpreter(head, target->binary, sizeof(target->binary));
 }
 
-static void judge(struct check_target *target)
+static void judge(struct target_check *target)
 {
 	static struct head head;
 	bool is_known = false;
@@ -237,7 +237,7 @@ static void judge(struct check_target *target)
 	}
 }
 
-int check_target(struct check_target *target, const char *program, struct error *error)
+int target_check(struct target_check *target, const char *program, struct error *error)
 {
 	int result;
 

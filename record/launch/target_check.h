@@ -16,15 +16,15 @@
 #define TARGET_NOT_EXECUTABLE 126
 #define TARGET_NOT_FOUND 127
 
-struct check_target {
+struct target_check {
 	char path[PATH_MAX];	  /* as execv gets it */
 	char binary[PATH_MAX];	  /* what runs in the end: the interpreter of a script */
 	const char *unmeasurable; /* NULL, or why no agent can be loaded: "it is statically linked" */
 	bool breaks_preload;	  /* LD_PRELOAD must not be set for it: musl, 32-bit, thread sanitizer */
-	struct inside inside; /* of a static program that hpct-link has linked; flags 0: no agent is there */
+	struct elf_note note; /* of a static program that hpct-link has linked; flags 0: no agent is there */
 };
 
 /* 0, or TARGET_NOT_EXECUTABLE, TARGET_NOT_FOUND with a sentence. */
-int check_target(struct check_target *target, const char *program, struct error *error);
+int target_check(struct target_check *target, const char *program, struct error *error);
 
 #endif

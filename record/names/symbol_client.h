@@ -11,20 +11,21 @@
 
 #include "record/names/source_copies.h"
 
-struct naming;
+struct symbol_client;
 
 /* `program`: path of hpct-names. Nothing is started until there is something to name. Files that answers
  * mention are told to `sources`, which stays the caller's. */
-int naming_new(struct naming **naming, const char *program, struct sources *sources, struct error *error);
-void naming_free(struct naming *naming);
+int symbol_client_new(struct symbol_client **client, const char *program, struct source_copies *sources,
+	struct error *error);
+void symbol_client_free(struct symbol_client *client);
 
 /* Queues the frames of contexts added since the last call. */
-void naming_ask(struct naming *naming, struct store_writer *writer);
+void symbol_client_ask(struct symbol_client *client, struct store_writer *writer);
 /* Moves what the pipes take and give without waiting. */
-void naming_pump(struct naming *naming, struct store_writer *writer);
+void symbol_client_pump(struct symbol_client *client, struct store_writer *writer);
 /* Descriptor that becomes readable with answers, -1: none. */
-int naming_descriptor(const struct naming *naming);
+int symbol_client_descriptor(const struct symbol_client *client);
 /* Frames asked for and not answered yet. */
-uint32_t naming_outstanding(const struct naming *naming);
+uint32_t symbol_client_outstanding(const struct symbol_client *client);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define KEPT_BYTES 32768 /* of a ring that waits for its next thread */
 
-struct event_ring *ring_at(const struct measured *process, uint32_t index)
+struct event_ring *ring_at(const struct measured_process *process, uint32_t index)
 {
 	return (struct event_ring *)((char *)process->shared + process->rings_at +
 				     (uint64_t)index * EVENT_RING_STRIDE);
@@ -21,15 +21,16 @@ struct event_ring *ring_at(const struct measured *process, uint32_t index)
 /* Counters of the thread: into the process's totals and, what readers show, into the stream. */
 static void counters_take(struct drain *drain, struct event_ring *shared)
 {
-	struct measured *process = drain->process;
+	struct measured_process *process = drain->process;
 	struct ring *ring = drain->ring;
 	uint64_t now[] = {atomic_load(&shared->signals), atomic_load(&shared->overruns),
-		atomic_load(&shared->samples), atomic_load(&shared->partial), atomic_load(&shared->errant),
-		atomic_load(&shared->handler_ns), atomic_load(&shared->counts)};
-	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial, &ring->errant,
-		&ring->handler_ns, &ring->counts};
+		atomic_load(&shared->samples), atomic_load(&shared->partial),
+		atomic_load(&shared->unwind_faults), atomic_load(&shared->handler_ns),
+		atomic_load(&shared->counts)};
+	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
+		&ring->unwind_faults, &ring->handler_ns, &ring->counts};
 	uint64_t *total[] = {&process->signals, &process->overruns, &process->samples, &process->partial,
-		&process->errant, &process->handler_ns, &process->counts};
+		&process->unwind_faults, &process->handler_ns, &process->counts};
 
 	if (now[3] != ring->partial) {
 		struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
@@ -57,7 +58,7 @@ static void tally_put(void *context, uint32_t node, uint32_t metric, uint64_t mo
 /* What was tallied until the head was read, as values of now, or of the end if that was before. */
 static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_t index, uint32_t count)
 {
-	const struct measured *process = drain->process;
+	const struct measured_process *process = drain->process;
 	uint64_t end_ns = atomic_load(&shared->end_ns);
 
 	if (!count || !process->tallies_at || drain->ring->stream == UINT32_MAX)
@@ -67,7 +68,7 @@ static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_
 	drain->now_ns = clock_now_ns();
 	if (end_ns >= drain->ring->begin_ns && end_ns < drain->now_ns)
 		drain->now_ns = end_ns;
-	tallies_walk(&drain->ring->tallies,
+	tally_deltas_walk(&drain->ring->tally_deltas,
 		(struct event_tally *)((char *)process->shared + process->tallies_at) +
 			(size_t)index * EVENT_TALLY_MAX,
 		count, tally_put, drain);
@@ -89,7 +90,7 @@ static uint64_t records_take_until(
 		drain->process->fullest_bytes = head - tail;
 	if (ring->stream == UINT32_MAX || ring->is_broken)
 		return head;
-	return records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,
+	return ring_records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,
 		drain_record_take, drain, &ring->is_broken);
 }
 
@@ -104,7 +105,7 @@ static void end_note(struct drain *drain, struct event_ring *shared)
 }
 
 static struct drain drain_of(
-	struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
+	struct measured_process *process, uint32_t index, struct store_writer *writer, uint32_t host)
 {
 	static struct batch samples, spans;
 
@@ -116,7 +117,8 @@ static struct drain drain_of(
 		.spans = &spans};
 }
 
-size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
+size_t ring_drain(
+	struct measured_process *process, uint32_t index, struct store_writer *writer, uint32_t host)
 {
 	struct event_ring *shared = ring_at(process, index);
 	struct drain drain = drain_of(process, index, writer, host);
@@ -128,7 +130,7 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
 	uint64_t was = atomic_load_explicit(&shared->tail, memory_order_relaxed), tail;
 
-	waits_look(&drain.ring->waits, since_ns);
+	wait_paths_look(&drain.ring->waits, since_ns);
 	if (state == EVENT_RING_FREE)
 		return 0;
 	if (head == was && state != EVENT_RING_ENDED) {
@@ -150,16 +152,16 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	return drain.records;
 }
 
-void ring_pauses(struct measured *process, uint32_t index, struct store_writer *writer)
+void ring_sampling_off(struct measured_process *process, uint32_t index, struct store_writer *writer)
 {
 	struct ring *ring = &process->rings[index];
 
 	if (ring->stream != UINT32_MAX)
-		pauses_tell(&process->pauses, &ring->pause, writer, ring->stream, ring->begin_ns,
-			ring->has_ended ? ring->end_ns : UINT64_MAX);
+		sampling_off_publish(&process->sampling_off, &ring->sampling_off, writer, ring->stream,
+			ring->begin_ns, ring->has_ended ? ring->end_ns : UINT64_MAX);
 }
 
-void ring_release(struct measured *process, uint32_t index, struct store_writer *writer)
+void ring_release(struct measured_process *process, uint32_t index, struct store_writer *writer)
 {
 	struct drain drain = drain_of(process, index, writer, 0);
 	struct event_ring *shared = ring_at(process, index);
@@ -173,7 +175,8 @@ void ring_release(struct measured *process, uint32_t index, struct store_writer 
 	atomic_store_explicit(&shared->state, EVENT_RING_FREE, memory_order_release);
 }
 
-void ring_close(struct measured *process, uint32_t index, struct store_writer *writer, uint64_t end_ns)
+void ring_close(
+	struct measured_process *process, uint32_t index, struct store_writer *writer, uint64_t end_ns)
 {
 	struct drain drain = drain_of(process, index, writer, 0);
 

@@ -15,7 +15,7 @@ struct batch {
 };
 
 struct drain {
-	struct measured *process;
+	struct measured_process *process;
 	struct ring *ring;
 	struct store_writer *writer;
 	uint32_t host;
@@ -31,8 +31,8 @@ static inline uint64_t drain_credible(const struct drain *drain, uint64_t time_n
 
 /* drain_take.c */
 
-/* Takes one record (a records_walk visitor, `context` is the drain), its length checked; false: it makes no
- * sense. */
+/* Takes one record (a ring_records_walk visitor, `context` is the drain), its length checked; false: it makes
+ * no sense. */
 bool drain_record_take(void *context, const struct event_header *h);
 /* Hands the samples on to the writer. */
 void drain_samples_flush(struct drain *drain);
@@ -43,7 +43,7 @@ uint32_t drain_context_reserved(const struct drain *drain, uint32_t node);
 /* Store context of a node; STORE_CONTEXT_NONE for an id the ring never defined. */
 static inline uint32_t drain_context_of(const struct drain *drain, uint32_t node)
 {
-	const struct numbers *contexts = &drain->ring->contexts;
+	const struct ring_ids *contexts = &drain->ring->contexts;
 
 	if (node >= EVENT_NODE_FIRST && node - EVENT_NODE_FIRST < contexts->count)
 		return contexts->list[node - EVENT_NODE_FIRST];

@@ -28,7 +28,7 @@ static uint32_t operation_of(const struct drain *drain, uint32_t operation)
 	if (!(operation & EVENT_TEXT_BIT))
 		return operation < STORE_OP_COUNT ? operation : STORE_OP_NONE;
 	name = store_writer_text_at(
-		drain->writer, texts_at(&drain->ring->texts, operation & ~EVENT_TEXT_BIT), &size);
+		drain->writer, ring_texts_at(&drain->ring->texts, operation & ~EVENT_TEXT_BIT), &size);
 	return name && size ? store_writer_op(drain->writer, name, size) : STORE_OP_NONE;
 }
 
@@ -40,7 +40,7 @@ static struct store_record span_of(const struct drain *drain, const struct event
 		.link = span->link,
 		.context = drain_context_of(drain, span->h.node),
 		.what = op,
-		.attributes = texts_at(&drain->ring->texts, span->attributes)};
+		.attributes = ring_texts_at(&drain->ring->texts, span->attributes)};
 }
 
 /* A wait. The kernel's records tell its parts; without them it is blocked time as a whole. */
@@ -49,12 +49,12 @@ static void wait_take(struct drain *drain, const struct store_record *wait)
 	struct ring *ring = drain->ring;
 
 	if (switches_cover(drain->process->switches, ring->tid)) {
-		waits_add(&ring->waits, wait->begin_ns, wait->end_ns, wait->context);
+		wait_paths_add(&ring->waits, wait->begin_ns, wait->end_ns, wait->context);
 		return;
 	}
 	drain_spans_flush(drain);
 	if (!drain->process->is_discarded)
-		waits_put_wait(&ring->waits, drain->writer, ring->stream, wait);
+		wait_paths_put_wait(&ring->waits, drain->writer, ring->stream, wait);
 }
 
 /* Spans with impossible times or operations are passed over. An open span's handle is its id: 0 is the
@@ -70,7 +70,7 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 		(span->h.type != EVENT_SPAN && !span->link))
 		return true;
 	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN && span->begin_ns == span->end_ns) {
-		waits_return(&drain->ring->waits, span->end_ns, record.context);
+		wait_paths_return(&drain->ring->waits, span->end_ns, record.context);
 		return true;
 	}
 	if (op == STORE_OP_BLOCKED && span->h.type == EVENT_SPAN) {
@@ -124,6 +124,6 @@ bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 		.what = STORE_OP_LAUNCH};
 	if (span->end_ns < span->begin_ns)
 		span->end_ns = span->begin_ns;
-	span->link = join_launch(&drain->process->gpu, launch->correlation, drain->ring->stream, span);
+	span->link = correlate_launch(&drain->process->gpu, launch->correlation, drain->ring->stream, span);
 	return true;
 }

@@ -13,18 +13,18 @@
 
 static struct {
 	int *fd; /* by store module: descriptor + 1; 0: none */
-	uint32_t room;
+	uint32_t capacity;
 	uint32_t open;
 } files;
 
 int modules_file(uint32_t module)
 {
-	return module < files.room ? files.fd[module] - 1 : -1;
+	return module < files.capacity ? files.fd[module] - 1 : -1;
 }
 
 void modules_close(void)
 {
-	for (uint32_t i = 0; i < files.room; i++)
+	for (uint32_t i = 0; i < files.capacity; i++)
 		if (files.fd[i])
 			close(files.fd[i] - 1);
 	free(files.fd);
@@ -36,14 +36,14 @@ static bool files_grow(uint32_t module)
 	uint32_t room = module + 64;
 	int *grown;
 
-	if (module < files.room)
+	if (module < files.capacity)
 		return true;
 	grown = realloc(files.fd, room * sizeof(*grown));
 	if (!grown)
 		return false;
-	memset(grown + files.room, 0, (room - files.room) * sizeof(*grown));
+	memset(grown + files.capacity, 0, (room - files.capacity) * sizeof(*grown));
 	files.fd = grown;
-	files.room = room;
+	files.capacity = room;
 	return true;
 }
 

@@ -11,28 +11,28 @@
 
 #include "store/write/writer.h"
 
-struct jit_entry {
+struct perf_map_entry {
 	uint64_t begin, end;
 	uint32_t name;	/* store text */
 	uint32_t order; /* of lines */
 };
 
-struct jit {
+struct perf_map {
 	uint32_t module; /* of the store; 0: no such frame was met */
 	int file;	 /* descriptor + 1; 0: not found so far */
 	uint64_t read_bytes;
-	bool is_amid; /* a line too long to be one: its rest is none, either */
+	bool is_skipping_line; /* a line too long to be one: its rest is none, either */
 	uint32_t context_seen;
-	struct jit_entry *entries; /* ascending by begin, then order */
-	uint32_t entry_count, entry_room;
+	struct perf_map_entry *entries; /* ascending by begin, then order */
+	uint32_t entry_count, entry_capacity;
 	uint64_t *waiting; /* offsets without a name */
-	uint32_t waiting_count, waiting_room;
+	uint32_t waiting_count, waiting_capacity;
 	bool is_full;
 };
 
 /* Looks for the map, as the process `pid` that began at begin_ns sees it, and reads what is new; names what
  * can be named. */
-void jit_name(struct jit *jit, struct store_writer *writer, uint32_t pid, uint64_t begin_ns);
-void jit_fini(struct jit *jit);
+void perf_map_name(struct perf_map *map, struct store_writer *writer, uint32_t pid, uint64_t begin_ns);
+void perf_map_fini(struct perf_map *map);
 
 #endif

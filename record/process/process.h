@@ -3,8 +3,8 @@
  * process.h - one measured process as the collector sees it: the shared memory that its agent
  * writes, its rings drained into streams, its modules known to the store.
  *
- *   memfd --measured_open--> measured --measured_drain (again and again)--> store_writer
- *   pidfd readable, or the next generation registered --measured_finish--> streams closed
+ *   memfd --measured_process_open--> measured --measured_process_drain (again and again)--> store_writer
+ *   pidfd readable, or the next generation registered --measured_process_finish--> streams closed
  *
  * The memory belongs to a program nobody trusts: it is mapped, sealed against shrinking, every number in it
  * is copied once and checked before use. Belongs to the collector's loop.
@@ -20,18 +20,18 @@
 #include "store/write/writer.h"
 
 struct switches;
-struct outside;
+struct remote_unwind;
 struct ring; /* what is known of one ring's present claim */
 
 /* A child made by fork or spawn, until its own agent registers. */
-struct measured_child {
+struct measured_process_child {
 	uint32_t pid;
 	uint32_t kind; /* enum event_fork_kind */
 	uint64_t time_ns;
 };
 
-struct measured {
-	struct measured *next;
+struct measured_process {
+	struct measured_process *next;
 	struct event_process *shared;
 	size_t shared_bytes;
 	int pidfd;
@@ -52,16 +52,16 @@ struct measured {
 	char *command; /* shell-quoted; ours */
 	char executable[4096];
 	struct ring *rings;
-	struct switches *switches; /* NULL: no switch records */
-	struct outside *outside;   /* NULL: none of its threads was looked at */
-	bool is_outside_refused;
-	uint32_t outside_next;	  /* the ring that was looked at last */
-	uint64_t outside_rest_ns; /* short waits are not looked at before */
+	struct switches *switches;    /* NULL: no switch records */
+	struct remote_unwind *remote; /* NULL: none of its threads was looked at */
+	bool is_remote_unwind_refused;
+	uint32_t remote_unwind_next;	/* the ring that was looked at last */
+	uint64_t remote_unwind_rest_ns; /* short waits are not looked at before */
 	struct modules modules;
-	struct pauses pauses;
-	struct jit jit;
-	struct measured_child *children;
-	uint32_t child_count, child_room;
+	struct sampling_off sampling_off;
+	struct perf_map perf_map;
+	struct measured_process_child *children;
+	uint32_t child_count, child_capacity;
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
 	bool has_successor;	 /* the program that its exec began has registered */
 	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */
@@ -71,10 +71,10 @@ struct measured {
 	uint64_t fullest_bytes;	 /* of its threads' rings, since the collector last asked */
 	int drain_ms;		 /* how long they may fill at most; 0: not asked yet */
 	bool has_ranges;	 /* marks or ranges of its own: hpct.h, NVTX */
-	bool is_stormy;		 /* an eighth of one had come between two looks at it */
+	bool is_bursting;	 /* an eighth of one had come between two looks at it */
 	/* totals of all its threads */
-	uint64_t signals, overruns, samples, partial, lost, errant, counts;
-	uint64_t shared_hits;	/* samples beyond the first of one signal, see drain_take.c */
+	uint64_t signals, overruns, samples, partial, lost, unwind_faults, counts;
+	uint64_t extra_samples; /* samples beyond the first of one signal, see drain_take.c */
 	uint64_t cpu_ns;	/* of threads that have ended */
 	uint64_t switches_read; /* records of the kernel */
 	uint64_t switches_lost, switches_refused;
@@ -83,34 +83,37 @@ struct measured {
 };
 
 /* Maps and checks the memory. The descriptors become the process's, also on failure. */
-int measured_open(
-	struct measured **process, struct store_writer *writer, int memory, int pidfd, struct error *error);
+int measured_process_open(struct measured_process **process, struct store_writer *writer, int memory,
+	int pidfd, struct error *error);
 
 /* All of its threads have ended, or their memory is another program's. Whatever they wrote is in the rings.
  */
-bool measured_is_dead(const struct measured *process);
+bool measured_process_is_dead(const struct measured_process *process);
 /* It has called exec. */
-bool measured_is_in_exec(const struct measured *process);
+bool measured_process_is_in_exec(const struct measured_process *process);
 /* By what /proc here has it. */
-uint32_t measured_proc_pid(const struct measured *process);
+uint32_t measured_process_proc_pid(const struct measured_process *process);
 
-/* Marks what measured_drain will take of the operations of GPUs; true: there are some. Whatever an operation
- * refers to (a launch in another ring, a binary in the socket) is there by now. */
-bool measured_look(struct measured *process);
+/* Marks what measured_process_drain will take of the operations of GPUs; true: there are some. Whatever an
+ * operation refers to (a launch in another ring, a binary in the socket) is there by now. */
+bool measured_process_look(struct measured_process *process);
 
 /* Has one of its rings, those of threads or that of operations, an eighth to be taken? Nothing is changed. */
-bool measured_is_filling(const struct measured *process);
+bool measured_process_is_filling(const struct measured_process *process);
 /* Takes what the rings hold at `now_ns`; UINT64_MAX: nothing comes any more. Returns the number of records.
  */
-size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
+size_t measured_process_drain(
+	struct measured_process *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
 /* Sets the watermark of its streams: everything before `complete_ns` is in. */
-void measured_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns);
+void measured_process_complete(
+	struct measured_process *process, struct store_writer *writer, uint64_t complete_ns);
 /* Drains a last time and closes all streams; `now_ns` = when its end was seen. */
-void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
+void measured_process_finish(
+	struct measured_process *process, struct store_writer *writer, uint32_t host, uint64_t now_ns);
 /* Names the code that the program made itself, as far as its map tells. */
-void measured_name(struct measured *process, struct store_writer *writer);
+void measured_process_name(struct measured_process *process, struct store_writer *writer);
 /* The store takes no more: what the rings hold from now on is counted as lost. */
-void measured_discard(struct measured *process);
-void measured_free(struct measured *process);
+void measured_process_discard(struct measured_process *process);
+void measured_process_free(struct measured_process *process);
 
 #endif

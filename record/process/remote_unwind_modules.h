@@ -11,7 +11,7 @@
 #include "record/agent/unwind/cfi.h"
 #include "store/store.h"
 
-struct outside_module {
+struct remote_unwind_module {
 	struct cfi_module cfi; /* slot: its index; the image has holes */
 	uint64_t bias, inode;
 	uint64_t tables_begin, tables_end; /* the segment that holds the tables; empty: there are none */
@@ -24,28 +24,29 @@ struct outside_module {
 	char *path;
 };
 
-struct outside_modules {
+struct remote_unwind_modules {
 	uint32_t pid;
-	struct outside_module *list; /* by address */
-	unsigned count, room;
+	struct remote_unwind_module *list; /* by address */
+	unsigned count, capacity;
 	uint64_t copied_bytes;
 	char *maps; /* what they were read from */
 };
 
 /* Reads what is mapped; modules that still are keep their tables and their id. 0 or an errno, ESRCH for a
  * process that has ended or is about to. *is_new: there are others than last time. */
-int outside_modules_read(struct outside_modules *modules, bool *is_new);
-void outside_modules_fini(struct outside_modules *modules);
+int remote_unwind_modules_read(struct remote_unwind_modules *modules, bool *is_new);
+void remote_unwind_modules_fini(struct remote_unwind_modules *modules);
 
-/* NULL: none. Valid until the next outside_modules_read. */
-struct outside_module *outside_modules_find(struct outside_modules *modules, uint64_t pc);
+/* NULL: none. Valid until the next remote_unwind_modules_read. */
+struct remote_unwind_module *remote_unwind_modules_find(struct remote_unwind_modules *modules, uint64_t pc);
 
 /* Copies what the module's tables say of pc, should there be any. */
-void outside_modules_tables(struct outside_modules *modules, struct outside_module *module, uint64_t pc);
+void remote_unwind_modules_tables(
+	struct remote_unwind_modules *modules, struct remote_unwind_module *module, uint64_t pc);
 
 /* Memory of the process. 0 or a negative errno, -EFAULT where not all of it is there. */
-int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes);
+int remote_unwind_read(uint32_t pid, uint64_t address, void *to, size_t bytes);
 /* As many of them as are there from `address` on, by whole pages of the process. */
-size_t outside_read_some(uint32_t pid, uint64_t address, void *to, size_t bytes);
+size_t remote_unwind_read_some(uint32_t pid, uint64_t address, void *to, size_t bytes);
 
 #endif

@@ -57,7 +57,7 @@ static void wake(int event)
 		return; /* the last ones are not heard yet */
 }
 
-static void heard(int event)
+static void event_clear(int event)
 {
 	eventfd_t times;
 
@@ -95,7 +95,7 @@ static void *reader_run(void *unused)
 		count = rings_list(polled);
 		switch_reader_unlock();
 		poll(polled, count, -1);
-		heard(reader.news);
+		event_clear(reader.news);
 		switch_reader_lock();
 		rings_read(polled + 1, count - 1, forgotten == reader.forgotten);
 	}
@@ -161,9 +161,9 @@ int switch_reader_descriptor(void)
 	return reader.much;
 }
 
-void switch_reader_heard(void)
+void switch_reader_event_clear(void)
 {
-	heard(reader.much);
+	event_clear(reader.much);
 }
 
 void switch_reader_watch(struct switches *switches)

@@ -25,7 +25,7 @@ bool switch_reader_is_there(void);
 /* Readable when so much has been read that what threads write themselves, waits above all, should be taken as
  * well; until _heard. -1: there is no reader, or nothing for it to read so far. */
 int switch_reader_descriptor(void);
-void switch_reader_heard(void);
+void switch_reader_event_clear(void);
 
 /* Its rings are read from now on, those as well that have come to it since the last time; where there is no
  * reader, or descriptors are short, by the collector alone. */

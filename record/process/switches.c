@@ -14,7 +14,7 @@
 #include "record/process/switch_reader.h"
 
 #define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
-#define HIT_NS UINT64_C(1000000)	/* between a switch and its record */
+#define CALLCHAIN_NS UINT64_C(1000000)	/* between a switch and its record */
 #define READ_AGAIN 2048u		/* records: the collector is at them for about a millisecond */
 #define STRANGER_NS UINT64_C(200000000) /* an unknown thread may still show up for so long */
 
@@ -30,7 +30,7 @@ static struct tid_slot *slot_of(const struct switches *switches, uint32_t tid)
 }
 
 /* Made anew for each pass that has events: claims come and go. */
-static bool slots_fill(struct switches *switches, const struct measured *process)
+static bool slots_fill(struct switches *switches, const struct measured_process *process)
 {
 	uint32_t wanted = 64;
 
@@ -52,7 +52,8 @@ static bool slots_fill(struct switches *switches, const struct measured *process
 	return true;
 }
 
-static struct ring *thread_find(const struct switches *switches, struct measured *process, uint32_t tid)
+static struct ring *thread_find(
+	const struct switches *switches, struct measured_process *process, uint32_t tid)
 {
 	const struct tid_slot *slot = slot_of(switches, tid);
 
@@ -62,30 +63,30 @@ static struct ring *thread_find(const struct switches *switches, struct measured
 /* ---- what the kernel did ---- */
 
 /* Each to its thread; one that nobody knows yet may show up. */
-static void hits_hand_out(struct measured *process)
+static void callchains_hand_out(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
-	struct hits *waiting = &switches->hits;
-	struct hits strangers = {0};
+	struct kernel_callchains *waiting = &switches->callchains;
+	struct kernel_callchains strangers = {0};
 
-	if (!hits_count(waiting) || !slots_fill(switches, process))
+	if (!kernel_callchains_count(waiting) || !slots_fill(switches, process))
 		return;
-	for (uint32_t i = 0; i < hits_count(waiting); i++) {
-		const struct hit hit = hits_at(waiting, i);
-		struct ring *ring = thread_find(switches, process, hit.tid);
+	for (uint32_t i = 0; i < kernel_callchains_count(waiting); i++) {
+		const struct kernel_callchain callchain = kernel_callchains_at(waiting, i);
+		struct ring *ring = thread_find(switches, process, callchain.tid);
 
 		if (ring)
-			hits_add(&ring->hits, &hit);
-		else if (hit.time_ns + STRANGER_NS > switches->read_ns)
-			hits_add(&strangers, &hit);
+			kernel_callchains_add(&ring->callchains, &callchain);
+		else if (callchain.time_ns + STRANGER_NS > switches->read_ns)
+			kernel_callchains_add(&strangers, &callchain);
 	}
-	hits_clear(waiting);
-	for (uint32_t i = 0; i < hits_count(&strangers); i++) {
-		const struct hit hit = hits_at(&strangers, i);
+	kernel_callchains_clear(waiting);
+	for (uint32_t i = 0; i < kernel_callchains_count(&strangers); i++) {
+		const struct kernel_callchain callchain = kernel_callchains_at(&strangers, i);
 
-		hits_add(waiting, &hit);
+		kernel_callchains_add(waiting, &callchain);
 	}
-	hits_fini(&strangers);
+	kernel_callchains_fini(&strangers);
 }
 
 void switches_ring_read(struct switches *switches, struct process_ring *ring)
@@ -97,7 +98,7 @@ void switches_ring_read(struct switches *switches, struct process_ring *ring)
 }
 
 /* What the reader has read in between counts as read now. */
-static size_t rings_read(struct measured *process)
+static size_t rings_read(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
 	size_t records;
@@ -106,7 +107,7 @@ static size_t rings_read(struct measured *process)
 	switches->read_ns = clock_now_ns();
 	for (uint32_t i = 0; i < switches->count; i++)
 		switches_ring_read(switches, &switches->rings[i]);
-	hits_hand_out(process);
+	callchains_hand_out(process);
 	records = switches->records;
 	switches->behind = switches->fresh.count;
 	process->switches_read += switches->read;
@@ -115,37 +116,39 @@ static size_t rings_read(struct measured *process)
 	return records;
 }
 
-void switches_read_until(struct measured *process, uint64_t time_ns)
+void switches_read_until(struct measured_process *process, uint64_t time_ns)
 {
 	if (process->switches && time_ns >= process->switches->read_ns)
 		rings_read(process);
 }
 
 /* Where in the kernel a span that begins then was switched out. The next one is another's. */
-static struct hit hit_of(const struct measured *process, const struct ring *ring,
+static struct kernel_callchain callchain_of(const struct measured_process *process, const struct ring *ring,
 	const struct store_record *span, uint32_t *count)
 {
-	struct hit last = {0};
+	struct kernel_callchain last = {0};
 
-	*count = process->trap == EVENT_TRAP_WAITS ? hits_until(&ring->hits, span->begin_ns) : 0;
+	*count = process->trap == EVENT_TRAP_WAITS
+			 ? kernel_callchains_until(&ring->callchains, span->begin_ns)
+			 : 0;
 	if (*count)
-		last = hits_at(&ring->hits, *count - 1);
-	return *count && span->what == STORE_OP_BLOCKED && span->begin_ns - last.time_ns < HIT_NS
+		last = kernel_callchains_at(&ring->callchains, *count - 1);
+	return *count && span->what == STORE_OP_BLOCKED && span->begin_ns - last.time_ns < CALLCHAIN_NS
 		       ? last
-		       : (struct hit){0};
+		       : (struct kernel_callchain){0};
 }
 
 /* ---- events to spans ---- */
 
 /* UINT64_MAX: not known yet. */
-static uint64_t end_of(const struct measured *process, const struct ring *ring)
+static uint64_t end_of(const struct measured_process *process, const struct ring *ring)
 {
 	uint64_t end_ns = ring->end_ns ? ring->end_ns : process->end_ns;
 
 	return end_ns ? end_ns : UINT64_MAX;
 }
 
-static void lost_put(struct measured *process, struct store_writer *writer, struct ring *ring,
+static void lost_put(struct measured_process *process, struct store_writer *writer, struct ring *ring,
 	uint64_t begin_ns, uint64_t end_ns, uint64_t count)
 {
 	struct store_record span = {.begin_ns = begin_ns > ring->begin_ns ? begin_ns : ring->begin_ns,
@@ -163,7 +166,7 @@ static void lost_put(struct measured *process, struct store_writer *writer, stru
 
 /* Where each wait traps, several inside one system call have one return: that of the last. Where only faults
  * trap, what follows the next wait is that one's. */
-static uint64_t return_until(const struct measured *process, const struct switch_event *event)
+static uint64_t return_until(const struct measured_process *process, const struct switch_event *event)
 {
 	const struct switch_events *waiting = &process->switches->waiting;
 	const struct switch_event *next = event + 1, *end = waiting->events + waiting->count;
@@ -188,17 +191,17 @@ static bool is_before_rings(const struct switches *switches, uint32_t tid, uint6
 /* Who is killed is woken for that alone: it was in its wait to the end. Known of waits that were under way,
  * or had been looked at from outside, and that nothing came after. */
 static bool is_woken_to_die(
-	const struct measured *process, const struct ring *ring, const struct switch_event *event)
+	const struct measured_process *process, const struct ring *ring, const struct switch_event *event)
 {
 	const struct switch_events *waiting = &process->switches->waiting;
 	const struct switch_event *next = event + 1, *end = waiting->events + waiting->count;
-	const struct waits *waits = &ring->waits;
-	uint64_t out_ns = ring->line.out_ns;
+	const struct wait_paths *waits = &ring->waits;
+	uint64_t out_ns = ring->switch_spans.out_ns;
 	bool is_waiting = (waits->since_ns && waits->since_ns <= out_ns) ||
-			  (waits->outside && waits->outside_ns == out_ns);
+			  (waits->remote_context && waits->remote_ns == out_ns);
 
 	if (!process->end_ns || atomic_load(&process->shared->ended) || event->kind != SWITCH_IN || !out_ns ||
-		ring->line.what != STORE_OP_BLOCKED || !is_waiting || ring->last_ns >= event->time_ns)
+		ring->switch_spans.what != STORE_OP_BLOCKED || !is_waiting || ring->last_ns >= event->time_ns)
 		return false;
 	while (next < end && next->tid == event->tid && next->kind != SWITCH_OUT)
 		next++; /* preempted on its way */
@@ -206,17 +209,17 @@ static bool is_woken_to_die(
 }
 
 /* `event` is one of those that wait. */
-static void event_take(struct measured *process, struct store_writer *writer, struct ring *ring,
+static void event_take(struct measured_process *process, struct store_writer *writer, struct ring *ring,
 	const struct switch_event *event)
 {
 	struct store_record span;
 	uint64_t until_ns = UINT64_MAX;
-	struct hit hit;
-	uint32_t hits;
+	struct kernel_callchain callchain;
+	uint32_t callchains;
 
 	ring->is_dying |= is_woken_to_die(process, ring, event);
 	if (ring->is_dying || event->time_ns < ring->begin_ns || event->time_ns >= end_of(process, ring) ||
-		!switch_line_take(&ring->line, event, &span))
+		!switch_spans_take(&ring->switch_spans, event, &span))
 		return;
 	if (span.what == STORE_OP_LOST && is_before_rings(process->switches, event->tid, span.begin_ns))
 		return;
@@ -227,16 +230,18 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	}
 	if (span.end_ns > ring->last_ns)
 		ring->last_ns = span.end_ns;
-	hit = hit_of(process, ring, &span, &hits);
+	callchain = callchain_of(process, ring, &span, &callchains);
 	if (span.what == STORE_OP_BLOCKED) /* who is preempted again and again has no next wait to look for */
 		until_ns = return_until(process, event);
-	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span, &hit, until_ns);
-	hits_drop(&ring->hits, hits);
+	switch_spans_put(
+		&ring->switch_spans, &ring->waits, writer, ring->stream, &span, &callchain, until_ns);
+	kernel_callchains_drop(&ring->callchains, callchains);
 }
 
 /* The kernel dropped records of one processor, nobody knows whose, or of one thread: the number goes to the
  * first stream, the time to all. */
-static void losses_take(struct measured *process, struct store_writer *writer, struct process_ring *from)
+static void losses_take(
+	struct measured_process *process, struct store_writer *writer, struct process_ring *from)
 {
 	struct perf_ring told;
 	struct store_stream *stream;
@@ -294,7 +299,7 @@ static bool fresh_take(struct switches *switches)
 
 /* Takes what is older than `known_ns`, and of ended threads all; the rest moves to the front and waits.
  * Meanwhile the rings fill. */
-static void events_take(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+static void events_take(struct measured_process *process, struct store_writer *writer, uint64_t known_ns)
 {
 	struct switches *switches = process->switches;
 	struct switch_events *waiting = &switches->waiting;
@@ -319,19 +324,19 @@ static void events_take(struct measured *process, struct store_writer *writer, u
 }
 
 /* Waits that have ended since the last pass decide what was kept back. */
-static void waits_decide(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+static void waits_decide(struct measured_process *process, struct store_writer *writer, uint64_t known_ns)
 {
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
 		struct ring *ring = &process->rings[i];
-		uint64_t out_ns = ring->line.out_ns;
+		uint64_t out_ns = ring->switch_spans.out_ns;
 
 		if (ring->stream != UINT32_MAX)
-			waits_settle(&ring->waits, writer, ring->stream,
+			wait_paths_settle(&ring->waits, writer, ring->stream,
 				out_ns && out_ns < known_ns ? out_ns : known_ns);
 	}
 }
 
-static void waiting_take(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+static void waiting_take(struct measured_process *process, struct store_writer *writer, uint64_t known_ns)
 {
 	struct switches *switches = process->switches;
 
@@ -341,7 +346,7 @@ static void waiting_take(struct measured *process, struct store_writer *writer, 
 		events_take(process, writer, known_ns);
 }
 
-size_t switches_drain(struct measured *process, struct store_writer *writer, uint64_t now_ns)
+size_t switches_drain(struct measured_process *process, struct store_writer *writer, uint64_t now_ns)
 {
 	struct switches *switches = process->switches;
 	uint64_t known_ns = now_ns == UINT64_MAX || now_ns < MARGIN_NS ? now_ns : now_ns - MARGIN_NS;

@@ -15,7 +15,7 @@
 
 /* Maps the rings of a new process, one perf event each, which are taken, whatever comes of it; those that its
  * end has emptied before are replaced by their copies. Negative: not all can be had. */
-int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes);
+int switches_take_up(struct measured_process *process, const int *events, unsigned count, uint32_t bytes);
 /* Maps the ring of one more event, that of a thread. *switches is made with the first. */
 int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid);
 /* All rings of a thread (0: of a process) were there at `since_ns`. A thread that had begun before is in none
@@ -29,9 +29,9 @@ bool switches_cover(const struct switches *switches, uint32_t tid);
 
 /* Reads the rings and puts spans into the streams of `process`; `now_ns` was read before the call,
  * UINT64_MAX: take everything. Returns the number of records. */
-size_t switches_drain(struct measured *process, struct store_writer *writer, uint64_t now_ns);
+size_t switches_drain(struct measured_process *process, struct store_writer *writer, uint64_t now_ns);
 /* What the kernel did until then is in the hits of the threads' rings. */
-void switches_read_until(struct measured *process, uint64_t time_ns);
+void switches_read_until(struct measured_process *process, uint64_t time_ns);
 /* The thread has ended: a ring of its own is closed. */
 void switches_thread_end(struct switches *switches, uint32_t tid);
 

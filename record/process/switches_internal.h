@@ -20,14 +20,14 @@ struct switches {
 	struct switches *next; /* in the reader's list, if it is watched */
 	bool is_watched;
 	struct process_ring *rings;
-	uint32_t count, room;
+	uint32_t count, capacity;
 	struct switch_events fresh;   /* read, not yet in order */
 	uint64_t records, read;	      /* since the collector has counted last: all, and those of switches */
 	size_t behind;		      /* of the fresh ones, when the collector read last */
 	struct switch_events waiting; /* in order, not yet taken */
 	struct switch_events scratch; /* to put them in order */
-	struct hits hits;	      /* read, not yet handed out */
-	uint64_t read_ns;	      /* what happened before is here */
+	struct kernel_callchains callchains; /* read, not yet handed out */
+	uint64_t read_ns;		     /* what happened before is here */
 	struct tid_slot {
 		uint32_t tid;
 		uint32_t ring; /* index of the thread's ring, plus 1; 0: empty slot */
@@ -41,6 +41,6 @@ struct switches {
 void switches_ring_read(struct switches *switches, struct process_ring *ring);
 
 /* After a pass: where an exec that was under way has failed, copies give way to the rings, which go on. */
-void switches_resume(struct measured *process);
+void switches_resume(struct measured_process *process);
 
 #endif

@@ -25,14 +25,14 @@ static bool may_keep_descriptor(void)
 
 static struct process_ring *ring_room(struct switches *switches)
 {
-	if (switches->count == switches->room) {
-		uint32_t room = switches->room ? 2 * switches->room : 4;
+	if (switches->count == switches->capacity) {
+		uint32_t room = switches->capacity ? 2 * switches->capacity : 4;
 		struct process_ring *grown = realloc(switches->rings, room * sizeof(*grown));
 
 		if (!grown)
 			return NULL;
 		switches->rings = grown;
-		switches->room = room;
+		switches->capacity = room;
 	}
 	return &switches->rings[switches->count];
 }
@@ -48,7 +48,7 @@ static void ring_take(
 	struct switches *switches, struct process_ring *ring, const struct perf_ring *perf, uint32_t tid)
 {
 	*ring = (struct process_ring){.perf = *perf, .tid = tid};
-	ring->perf.hits = &switches->hits;
+	ring->perf.callchains = &switches->callchains;
 	switches->count++;
 	if (ring->perf.event < 0)
 		return;
@@ -117,7 +117,7 @@ void switches_free(struct switches *switches)
 	switch_events_fini(&switches->fresh);
 	switch_events_fini(&switches->waiting);
 	switch_events_fini(&switches->scratch);
-	hits_fini(&switches->hits);
+	kernel_callchains_fini(&switches->callchains);
 	free(switches->rings);
 	free(switches->slots);
 	free(switches);
@@ -125,13 +125,13 @@ void switches_free(struct switches *switches)
 
 /* A mapping that comes after the program's own is gone gets an empty ring, and waits some 10 ms for it until
  * the kernel has let go of the first. */
-static bool has_come_late(const struct measured *process)
+static bool has_come_late(const struct measured_process *process)
 {
-	return atomic_load(&process->shared->ended) || measured_is_dead(process);
+	return atomic_load(&process->shared->ended) || measured_process_is_dead(process);
 }
 
 /* The copies that the process has left at its end, in place of its rings. Negative: there are none. */
-static int copies_take(struct measured *process, uint32_t bytes)
+static int copies_take(struct measured_process *process, uint32_t bytes)
 {
 	struct switches *switches = process->switches;
 	struct event_process *shared = process->shared;
@@ -169,7 +169,7 @@ static int kept_map(struct switches *switches)
 }
 
 /* Nobody has read the rings themselves yet: all that was not copied is in them. */
-void switches_resume(struct measured *process)
+void switches_resume(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
 
@@ -183,7 +183,7 @@ void switches_resume(struct measured *process)
 }
 
 /* Of a process that ends, or called exec, before or while its rings came: `was_late`, before. */
-static int late_take(struct measured *process, uint32_t bytes, bool was_late)
+static int late_take(struct measured_process *process, uint32_t bytes, bool was_late)
 {
 	bool is_over = has_come_late(process);
 
@@ -196,7 +196,7 @@ static int late_take(struct measured *process, uint32_t bytes, bool was_late)
 	return !is_over || was_mapped(process->switches) ? 0 : -1;
 }
 
-int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes)
+int switches_take_up(struct measured_process *process, const int *events, unsigned count, uint32_t bytes)
 {
 	bool was_late = has_come_late(process), is_late = was_late;
 	int result = 0;

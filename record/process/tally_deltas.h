@@ -10,18 +10,18 @@
 #include "store/ring/ring.h"
 
 /* As last read. */
-struct tallies {
+struct tally_deltas {
 	uint64_t *total; /* ours */
 	uint32_t count;	 /* of them known; the others are 0 */
 };
 
 /* A new claim: all are 0 again. */
-void tallies_clear(struct tallies *tallies);
-void tallies_fini(struct tallies *tallies);
+void tally_deltas_clear(struct tally_deltas *tally_deltas);
+void tally_deltas_fini(struct tally_deltas *tally_deltas);
 
 /* Calls `put` for each of the first `count` that has grown, with what it has grown by. Numbers of a program
  * nobody trusts: the node and the metric are the caller's to check. Without memory nothing is told now. */
-void tallies_walk(struct tallies *tallies, const struct event_tally *shared, uint32_t count,
+void tally_deltas_walk(struct tally_deltas *tally_deltas, const struct event_tally *shared, uint32_t count,
 	void (*put)(void *context, uint32_t node, uint32_t metric, uint64_t more), void *context);
 
 #endif

@@ -6,32 +6,35 @@
  *
  *   hpct-record            HPCT_SOCKET HPCT_EVENTS ...       agent
  *        |  fork, exec  ------------------------------------>  |
- *   collector  <------------------  event_hello + memfd, pidfd |     then ring.h, without a word more
+ *   collector  <------------------  event_handshake + memfd, pidfd |     then ring.h, without a word more
  */
 #ifndef STORE_HANDSHAKE_H
 #define STORE_HANDSHAKE_H
 
 #include "store/ring/ring.h"
 
-enum event_hello_kind {
-	EVENT_HELLO_PROCESS,   /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at most
-				*/
-	EVENT_HELLO_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see record/base/rendezvous.h
-				*/
-	EVENT_HELLO_SWITCHES,  /* agent: descriptor of one perf event, of one of its threads */
-	EVENT_HELLO_KEEP,      /* agent: one descriptor, to be kept open for as long as the process lives */
-	EVENT_HELLO_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
+enum event_handshake_kind {
+	EVENT_HANDSHAKE_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at
+				   * most
+				   */
+	EVENT_HANDSHAKE_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see
+				   * record/base/rendezvous.h
+				   */
+	EVENT_HANDSHAKE_SWITCHES, /* agent: descriptor of one perf event, of one of its threads */
+	EVENT_HANDSHAKE_KEEP, /* agent: one descriptor, to be kept open for as long as the process lives */
+	EVENT_HANDSHAKE_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
 };
 
-struct event_hello {
+struct event_handshake {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t kind;
 	uint32_t pid;
 	uint32_t switch_bytes; /* data of each switch ring, a power of two; 0: there are none */
-	uint32_t tid;	       /* EVENT_HELLO_SWITCHES: whose ring it is */
-	/* EVENT_HELLO_GPU_MODULE: the content's hash, as EVENT_GPU's attributes name it. EVENT_HELLO_PROCESS
-	 * and EVENT_HELLO_SWITCHES: when the last of the switch rings was there, 0: not said. */
+	uint32_t tid;	       /* EVENT_HANDSHAKE_SWITCHES: whose ring it is */
+	/* EVENT_HANDSHAKE_GPU_MODULE: the content's hash, as EVENT_GPU's attributes name it.
+	 * EVENT_HANDSHAKE_PROCESS and EVENT_HANDSHAKE_SWITCHES: when the last of the switch rings was there,
+	 * 0: not said. */
 	uint64_t word;
 };
 

@@ -164,7 +164,7 @@ enum event_ring_state {
 };
 
 #define EVENT_NOT_PAUSED UINT64_MAX
-#define EVENT_UNTOLD (UINT64_C(1) << 63)
+#define EVENT_UNPUBLISHED (UINT64_C(1) << 63)
 
 struct event_ring {
 	_Atomic uint32_t state; /* FREE -> CLAIMED by compare-exchange (thread), -> ENDED (thread), -> FREE
@@ -178,17 +178,17 @@ struct event_ring {
 	_Atomic uint64_t cpu_end_ns; /* at end_ns, or, for threads that lived on, at the process's end_ns */
 	uint64_t start_routine;	     /* address; 0 for the main thread */
 	/* Counters, written by the thread alone, read by the collector at any time. */
-	_Atomic uint64_t signals;     /* sampling signals received */
-	_Atomic uint64_t overruns;    /* periods that had no signal of their own */
-	_Atomic uint64_t samples;     /* published */
-	_Atomic uint64_t partial;     /* of them with a partial stack */
-	_Atomic uint64_t lost_full;   /* dropped, ring full; weight in lost_weight */
-	_Atomic uint64_t lost_nested; /* dropped, the signal met its own thread publishing */
-	_Atomic uint64_t lost_memory; /* dropped, no room for what was allocated */
-	_Atomic uint64_t lost_weight; /* ns (weight) of all dropped samples */
-	_Atomic uint64_t errant;      /* faults while unwinding, caught */
-	_Atomic uint64_t counts;      /* of the signals: those of counters, not of the time source */
-	char name[16];		      /* thread's name as last set, NUL-terminated */
+	_Atomic uint64_t signals;	 /* sampling signals received */
+	_Atomic uint64_t overruns;	 /* periods that had no signal of their own */
+	_Atomic uint64_t samples;	 /* published */
+	_Atomic uint64_t partial;	 /* of them with a partial stack */
+	_Atomic uint64_t lost_full;	 /* dropped, ring full; weight in lost_weight */
+	_Atomic uint64_t lost_reentered; /* dropped, the signal met its own thread publishing */
+	_Atomic uint64_t lost_memory;	 /* dropped, no room for what was allocated */
+	_Atomic uint64_t lost_weight;	 /* ns (weight) of all dropped samples */
+	_Atomic uint64_t unwind_faults;	 /* faults while unwinding, caught */
+	_Atomic uint64_t counts;	 /* of the signals: those of counters, not of the time source */
+	char name[16];			 /* thread's name as last set, NUL-terminated */
 	/* The thread is in a call that waits, since then; 0: in none. A wait that lasted is in the ring
 	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this is 0 again. */
 	_Atomic uint64_t wait_begin_ns;
@@ -196,15 +196,15 @@ struct event_ring {
 	 * record/agent/sample/start_stop.h */
 	_Atomic uint64_t pause_cpu_ns; /* EVENT_NOT_PAUSED: none lasts */
 	_Atomic uint64_t paused_cpu_ns;
-	_Atomic uint64_t handler_ns;  /* spent on samples */
-	_Atomic uint32_t tally_count; /* tallies of this claim */
-	_Atomic uint32_t timer;	      /* the agent's: 1 + the thread's CPU timer, 0: none is armed */
-	_Atomic uint64_t heard_ns;    /* the agent's: when that has signalled last, or was armed */
+	_Atomic uint64_t handler_ns;	  /* spent on samples */
+	_Atomic uint32_t tally_count;	  /* tallies of this claim */
+	_Atomic uint32_t timer;		  /* the agent's: 1 + the thread's CPU timer, 0: none is armed */
+	_Atomic uint64_t timer_signal_ns; /* the agent's: when that has signalled last, or was armed */
 	/* Of threads that lived on to the process's end: CPU time that signals which were due then would have
 	 * told of, at most */
 	_Atomic uint64_t due_ns;
-	/* Weight of samples for which the next one is to stand, EVENT_UNTOLD: if their path can be told by
-	 * then */
+	/* Weight of samples for which the next one is to stand, EVENT_UNPUBLISHED: if their path can be told
+	 * by then */
 	_Atomic uint64_t saved_ns;
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];

@@ -86,11 +86,11 @@ enum event_node {
 	EVENT_NODE_FIRST = 16
 };
 
-#define EVENT_F_EXTENT 1u  /* sample of the time source: it owns a stretch of the line */
-#define EVENT_F_FIRST 2u   /* the zero-weight record that opens a thread */
-#define EVENT_F_LAST 4u	   /* the record that carries the rest of the CPU clock */
-#define EVENT_F_SAVED 8u   /* its weight is also that of samples that were passed over, on other paths */
-#define EVENT_F_UNTOLD 16u /* of samples whose paths never came through the ring */
+#define EVENT_F_EXTENT 1u	/* sample of the time source: it owns a stretch of the line */
+#define EVENT_F_FIRST 2u	/* the zero-weight record that opens a thread */
+#define EVENT_F_LAST 4u		/* the record that carries the rest of the CPU clock */
+#define EVENT_F_SAVED 8u	/* its weight is also that of samples that were passed over, on other paths */
+#define EVENT_F_UNPUBLISHED 16u /* of samples whose paths never came through the ring */
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
 

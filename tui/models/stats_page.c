@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats_page.c - the sums of sums.h for the rows on the screen, with their names, in the order asked for.
+ * stats_page.c - names and sorts the sums of sums.h for the rows on the screen.
  */
 #include "tui/models/stats_page.h"
 
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "timeline/stats/stats.h"
-#include "tui/app/export.h"
 #include "tui/screen/label.h"
 
 static const char *place_text(struct session *session, uint32_t context, struct arena *arena)
@@ -113,27 +112,6 @@ void stats_page_fini(struct stats_page *page)
 	free(page->lines);
 }
 
-bool stats_page_write(struct session *session, FILE *out)
-{
-	struct stats_page page;
-
-	if (!stats_page_take(session, &page))
-		return false;
-	fprintf(out, "%s,state,time_ns,records\r\n", stats_by_name((enum stats_by)session->stats.by));
-	for (size_t i = 0; i < page.count; i++) {
-		char scratch[LABEL_BYTES];
-		struct arena arena = {0};
-		const char *key = stats_page_key(session, &page.lines[i], scratch, &arena);
-		export_field(out, key ? key : "", true);
-		export_field(out, extent_state_name(page.lines[i].state), false);
-		fprintf(out, ",%llu,%llu\r\n", (unsigned long long)page.lines[i].time_ns,
-			(unsigned long long)page.lines[i].records);
-		arena_fini(&arena);
-	}
-	stats_page_fini(&page);
-	return true;
-}
-
 bool stats_page_name(struct session *session, char *out, size_t size_bytes)
 {
 	char scratch[LABEL_BYTES];
@@ -152,7 +130,7 @@ bool stats_page_name(struct session *session, char *out, size_t size_bytes)
 	return key != NULL;
 }
 
-/* Where a line's time is, and the longest of it. */
+/* The longest place of a line on the screen. */
 struct stats_place {
 	uint64_t longest_ns, at_ns;
 	uint32_t node; /* UINT32_MAX: nowhere */
@@ -191,7 +169,7 @@ void stats_page_go(struct session *session)
 {
 	struct stats_place place = {.node = UINT32_MAX};
 	uint32_t top, rows = session_rows_on_screen(session, &top);
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	struct stats_page page;
 
 	if (!stats_page_take(session, &page))
@@ -207,5 +185,5 @@ void stats_page_go(struct session *session)
 	session_keep(session);
 	state->node = place.node;
 	state->cursor_ns = place.at_ns < state->begin_ns ? state->begin_ns : place.at_ns;
-	session->focus = &view_timeline;
+	session->focus = session->home;
 }

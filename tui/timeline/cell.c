@@ -4,7 +4,7 @@
  */
 #include "tui/timeline/cell.h"
 
-/* What all shares of a column come to. */
+/* Totals over the shares of a column. */
 struct column {
 	const struct cell_share *lead;	/* most work */
 	const struct cell_share *state; /* most time of what is no work, `unmonitored` aside */

@@ -34,7 +34,7 @@ enum cell_kind {
 	CELL_BLOCK,  /* share `lead` dominates and works */
 	CELL_MIXED,
 	CELL_SOME, /* mostly idle, some work of `lead` */
-	CELL_STATE /* nobody works, or records were lost */
+	CELL_STATE /* no work, or records were lost */
 };
 
 struct cell {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell_runs.c - glyphs, colours and names of the runs in a row.
+ * cell_runs.c - draws glyphs, colours and names of the runs in a row.
  */
 #include "tui/views/cell_runs.h"
 
@@ -50,41 +50,42 @@ static uint32_t some_rune(const struct session *session, const struct cell *cell
 	return 0x2580u + cell->eighths;
 }
 
-void runs_put(const struct runs_place *place, uint32_t column, uint32_t rune, enum grid_style style)
+void cell_runs_put(const struct cell_runs_place *place, uint32_t column, uint32_t rune, enum grid_style style)
 {
 	for (int i = 0; i < place->wide; i++)
 		grid_put(place->grid, place->row, place->column + (int)column * place->wide + i, rune, style);
 }
 
-static void draw_cell(const struct runs_place *place, uint32_t column, const struct cell *cell)
+static void draw_cell(const struct cell_runs_place *place, uint32_t column, const struct cell *cell)
 {
 	enum extent_state state = (enum extent_state)cell->state;
 
 	switch (cell->kind) {
 	case CELL_UNREAD:
-		runs_put(place, column, ':',
+		cell_runs_put(place, column, ':',
 			cell->function == UINT32_MAX ? GRID_GREY : block_style(place->session, cell, true));
 		break;
 	case CELL_BLOCK:
-		runs_put(place, column,
+		cell_runs_put(place, column,
 			cell->nick ? (uint32_t)extent_state_glyph((enum extent_state)cell->nick)
 				   : block_fill(place->session, cell),
 			block_style(place->session, cell, false));
 		break;
 	case CELL_MIXED:
-		runs_put(place, column, '%', GRID_MIXED);
+		cell_runs_put(place, column, '%', GRID_MIXED);
 		break;
 	case CELL_SOME:
-		runs_put(place, column, some_rune(place->session, cell),
+		cell_runs_put(place, column, some_rune(place->session, cell),
 			block_style(place->session, cell, true));
 		break;
 	default:
-		runs_put(place, column, (uint32_t)extent_state_glyph(state), state_style(state));
+		cell_runs_put(place, column, (uint32_t)extent_state_glyph(state), state_style(state));
 	}
 }
 
 /* Name of a run of blocks: from its first cell, and its last one stays fill so that neighbours part. */
-static void name_block(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
+static void name_block(
+	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
 {
 	char name[LABEL_BYTES], short_name[LABEL_BYTES + 2];
 	const struct run_function *function;
@@ -105,7 +106,8 @@ static void name_block(const struct runs_place *place, uint32_t from, uint32_t c
 }
 
 /* Name of a run of a state, if there is one and all of it has room between its glyphs. */
-static void name_state(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
+static void name_state(
+	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
 {
 	const struct run_function *function;
 	char name[LABEL_BYTES] = "";
@@ -123,7 +125,8 @@ static void name_state(const struct runs_place *place, uint32_t from, uint32_t c
 		name, state_style((enum extent_state)cell->state));
 }
 
-static void draw_run(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *row)
+static void draw_run(
+	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *row)
 {
 	for (uint32_t i = 0; i < cells; i++)
 		draw_cell(place, from + i, &row[from + i]);
@@ -134,7 +137,7 @@ static void draw_run(const struct runs_place *place, uint32_t from, uint32_t cel
 		name_state(place, from, cells * (uint32_t)place->wide, &row[from]);
 }
 
-void runs_draw(const struct runs_place *place, const struct cell *row, uint32_t count)
+void cell_runs_draw(const struct cell_runs_place *place, const struct cell *row, uint32_t count)
 {
 	for (uint32_t from = 0, i; from < count; from = i) {
 		for (i = from + 1; i < count && cell_is_same_run(&row[from], &row[i]); i++)

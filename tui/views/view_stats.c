@@ -8,6 +8,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 /* The key in so many cells; what waits says so. */
 static void put_key(struct session *session, char *out, const struct sums_line *sum, int cells, bool is_ascii)
@@ -66,19 +67,19 @@ static void put_bar(struct grid *grid, int row, const struct table *table, uint6
 }
 
 static void draw_numbers(struct grid *grid, int row, const struct table *table, const struct sums_line *sum,
-	uint64_t total_ns, struct quantity_unit unit)
+	uint64_t total_ns, struct format_number_unit unit)
 {
-	char text[QUANTITY_BYTES];
+	char text[FORMAT_NUMBER_BYTES];
 
-	quantity_in(text, sum->time_ns, unit);
+	format_number_in(text, sum->time_ns, unit);
 	grid_text_right(grid, row, table->key + table->key_cells,
 		table->time_end - table->key - table->key_cells, text, GRID_TEXT);
-	quantity_share(text, sum->time_ns, total_ns, 1);
+	format_number_share(text, sum->time_ns, total_ns, 1);
 	grid_text_right(grid, row, table->time_end, table->share_end - table->time_end, text, GRID_TEXT);
 }
 
 static void draw_line(struct session *session, struct grid *grid, int row, const struct table *table,
-	const struct sums_line *sum, uint64_t total_ns, struct quantity_unit unit)
+	const struct sums_line *sum, uint64_t total_ns, struct format_number_unit unit)
 {
 	char text[LABEL_BYTES];
 	uint64_t hash = sum->function == UINT32_MAX ? 0 : run_function(session->run, sum->function)->hash;
@@ -124,16 +125,16 @@ static void draw_heading(struct session *session, struct grid *grid, int row, co
 /* The rest in one line, and what all lines come to. */
 static void draw_rest(struct session *session, struct grid *grid, int row, const struct table *table,
 	const struct sums_line *rest, size_t rest_count, uint64_t total_ns, uint32_t streams,
-	struct quantity_unit unit)
+	struct format_number_unit unit)
 {
-	char all[QUANTITY_BYTES], window[QUANTITY_BYTES], text[160], more[256];
+	char all[FORMAT_NUMBER_BYTES], window[FORMAT_NUMBER_BYTES], text[160], more[256];
 
-	quantity_in(all, total_ns, unit);
-	quantity_in(window, session->frame.end_ns - session->frame.begin_ns, unit);
+	format_number_in(all, total_ns, unit);
+	format_number_in(window, session->frame.end_ns - session->frame.begin_ns, unit);
 	snprintf(text, sizeof(text), "all lines: %s = %u stream%s x %s", all, streams,
 		streams == 1 ? "" : "s", window);
 	if (table->bar + text_cells(text) > grid->columns) { /* no room beside the numbers */
-		quantity_in(all, rest->time_ns, unit);
+		format_number_in(all, rest->time_ns, unit);
 		snprintf(more, sizeof(more), "%zu more: %s; %s", rest_count, all, text);
 		grid_text(grid, row, table->key, grid->columns - table->key, rest_count ? more : text,
 			GRID_GREY);
@@ -172,14 +173,14 @@ static void draw_table(
 	size_t count = page->count, room = (size_t)(area.rows - 1 - has_rest);
 	size_t first = scroll(session, count, room), shown = 0;
 	struct sums_line rest = {0};
-	struct quantity_unit unit;
+	struct format_number_unit unit;
 	uint64_t total_ns = 0, most_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		total_ns += lines[i].time_ns;
 		most_ns = lines[i].time_ns > most_ns ? lines[i].time_ns : most_ns;
 	}
-	unit = quantity_unit_for(most_ns);
+	unit = format_number_unit_for(most_ns);
 	draw_heading(session, grid, area.row, &table);
 	for (size_t i = first; i < count && i < first + room; i++, shown++) {
 		int row = area.row + 1 + (int)(i - first);

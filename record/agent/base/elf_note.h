@@ -9,23 +9,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INSIDE_NAME "hpct"
-#define INSIDE_TYPE 1u
-#define INSIDE_AGENT 1u	  /* flags: it is there */
-#define INSIDE_MEMLEAK 2u /* it also stands in front of malloc */
+#define ELF_NOTE_NAME "hpct"
+#define ELF_NOTE_TYPE 1u
+#define ELF_NOTE_AGENT 1u   /* flags: it is there */
+#define ELF_NOTE_MEMLEAK 2u /* it also stands in front of malloc */
 
-struct inside {
+struct elf_note {
 	uint32_t version; /* EVENT_VERSION of the agent */
 	uint32_t flags;
 };
 
-struct inside_note {
+struct elf_note_record {
 	uint32_t name_bytes, data_bytes, type;
 	char name[8]; /* with its padding */
-	struct inside inside;
+	struct elf_note note;
 };
 
 /* Looks for the note in the open ELF file `fd`. Fit for vfork children. */
-bool inside_find(int fd, struct inside *inside);
+bool elf_note_find(int fd, struct elf_note *note);
 
 #endif

@@ -83,9 +83,9 @@ HOT void ring_commit(struct ring *ring)
 void ring_lose(struct ring *ring, enum ring_loss why, uint64_t weight, uint64_t now_ns)
 {
 	struct event_ring *shared = ring->shared;
-	_Atomic uint64_t *counter = why == RING_LOST_FULL     ? &shared->lost_full
-				    : why == RING_LOST_NESTED ? &shared->lost_nested
-							      : &shared->lost_memory;
+	_Atomic uint64_t *counter = why == RING_LOST_FULL	 ? &shared->lost_full
+				    : why == RING_LOST_REENTERED ? &shared->lost_reentered
+								 : &shared->lost_memory;
 	uint64_t none = 0;
 
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);

@@ -4,7 +4,7 @@
  * batch of records becomes visible at once, or is refused as a whole and counted;
  * the next batch that fits opens with an EVENT_LOST record for what was refused.
  * One thread; a signal handler of that thread may come in between only through
- * ring_lost_nested, which `busy` tells it to call.
+ * RING_LOST_REENTERED, which `busy` tells it to call.
  */
 #ifndef RECORD_AGENT_RING_H
 #define RECORD_AGENT_RING_H
@@ -43,7 +43,7 @@ void *ring_put(struct ring *ring, uint8_t type, uint8_t flags, uint32_t node, ui
 /* Makes the batch visible. */
 void ring_commit(struct ring *ring);
 
-enum ring_loss { RING_LOST_FULL, RING_LOST_NESTED, RING_LOST_MEMORY };
+enum ring_loss { RING_LOST_FULL, RING_LOST_REENTERED, RING_LOST_MEMORY };
 
 /* Adds to a counter of `shared` that the ring's thread alone writes. */
 static inline void ring_count(_Atomic uint64_t *counter, uint64_t more)

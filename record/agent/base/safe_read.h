@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 /* Copies from any address of this process. false: not all of it can be read. Signal safe. */
-bool peek(void *to, const void *from, size_t bytes);
+bool safe_read(void *to, const void *from, size_t bytes);
 
 /* Can a string, or NULL, and a list of them that ends with NULL, be read to the end? */
-bool peek_string(const char *text);
-bool peek_words(char *const *words);
+bool safe_read_string(const char *text);
+bool safe_read_words(char *const *words);
 
 #endif

@@ -89,7 +89,7 @@ static int library_look(struct dl_phdr_info *info, size_t bytes, void *names)
  * ever: there the modules must do that samples have met. */
 bool gpu_library_was_there(const char *const *names)
 {
-	return gpu.is_forked ? module_is_met(names) : gpu_library_is_there(names);
+	return gpu.is_forked ? module_slots_is_met(names) : gpu_library_is_there(names);
 }
 
 bool gpu_library_is_there(const char *const *names)
@@ -128,7 +128,7 @@ static void launch_put(uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
 	struct thread *t = trace_begin();
 
 	if (t) {
-		trace_launch(t, trace_path(t), correlation, begin_ns, end_ns);
+		trace_launch(t, trace_callpath(t), correlation, begin_ns, end_ns);
 		trace_end(t);
 	}
 	errno = error;
@@ -147,7 +147,7 @@ static void span_put(uint32_t operation, uint64_t begin_ns, uint64_t bytes, cons
 		.begin_ns = begin_ns, .end_ns = process_now_ns(), .bytes = bytes, .operation = operation};
 
 	if (t) {
-		span.h.node = trace_path(t);
+		span.h.node = trace_callpath(t);
 		span.attributes = *attributes ? trace_text(t, attributes) : 0;
 		trace_span(t, EVENT_SPAN, &span);
 		trace_end(t);

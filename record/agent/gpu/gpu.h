@@ -161,7 +161,7 @@ void gpu_activity(const struct gpu_activity *activity);
 void gpu_device(uint32_t device, const char *uuid, const char *name);
 void gpu_queue_name(const struct gpu_queue *queue, const char *name);
 /* The same with attributes of the queue, "order=in,devices=2": either may be NULL. */
-void gpu_queue_tell(const struct gpu_queue *queue, const char *name, const char *attributes);
+void gpu_queue_publish(const struct gpu_queue *queue, const char *name, const char *attributes);
 /* The process uses GPUs since then: it made its first context. Before, no queue can have been there, and
  * nothing it does keeps a GPU idle. Only the first call counts; before anything else is said. */
 void gpu_used(uint64_t since_ns);

@@ -14,23 +14,23 @@
 #include <stdint.h>
 
 /* All zero before the first command. Our time - the device's lies in [low, high], as of at_ns. */
-struct gpu_bounds {
+struct gpu_clock_bounds {
 	int64_t low_ns, high_ns, offset_ns;
 	uint64_t at_ns;
 	uint64_t last_device_ns, last_ns; /* the latest moment that was told, and when that was to us */
 };
 
 /* A command: the device's times of it, and ours of the call that enqueued it and of the news of its end. */
-struct gpu_bounds_command {
+struct gpu_clock_bounds_command {
 	uint64_t queued_ns, start_ns, end_ns; /* queued_ns 0: not known */
-	uint64_t call_begin_ns, call_end_ns, told_ns;
+	uint64_t call_begin_ns, call_end_ns, notified_ns;
 };
 
 /*
  * Begin and end in our time. A command is queued within its call, starts after that has begun and ends before
  * it is told; times that contradict this are shifted as those before, and tell nothing.
  */
-void gpu_bounds_place(
-	struct gpu_bounds *bounds, const struct gpu_bounds_command *command, uint64_t begin_end_ns[2]);
+void gpu_clock_bounds_convert(struct gpu_clock_bounds *bounds, const struct gpu_clock_bounds_command *command,
+	uint64_t begin_end_ns[2]);
 
 #endif

@@ -16,7 +16,7 @@ struct gpu_map_slot {
 /* All zero: empty. */
 struct gpu_map {
 	struct gpu_map_slot *slots;
-	size_t room; /* a power of two */
+	size_t capacity; /* a power of two */
 	size_t count;
 };
 

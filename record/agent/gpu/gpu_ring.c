@@ -231,7 +231,7 @@ void gpu_device(uint32_t device, const char *uuid, const char *name)
 	lock_give(&gpu.lock);
 }
 
-void gpu_queue_tell(const struct gpu_queue *queue, const char *name, const char *attributes)
+void gpu_queue_publish(const struct gpu_queue *queue, const char *name, const char *attributes)
 {
 	struct event_gpu_queue *record;
 	uint32_t name_id, attributes_id;
@@ -255,7 +255,7 @@ void gpu_queue_tell(const struct gpu_queue *queue, const char *name, const char 
 
 void gpu_queue_name(const struct gpu_queue *queue, const char *name)
 {
-	gpu_queue_tell(queue, name, NULL);
+	gpu_queue_publish(queue, name, NULL);
 }
 
 void gpu_used(uint64_t since_ns)

@@ -77,7 +77,7 @@ static int push(struct nvtx_name name)
 		*range = (struct range){0};
 	if (t) {
 		*range = (struct range){
-			process_now_ns(), trace_path(t), nvtx_name_text(t, &name), t->ring.shared->claim};
+			process_now_ns(), trace_callpath(t), nvtx_name_text(t, &name), t->ring.shared->claim};
 		trace_end(t);
 	}
 	return (int)stack.depth++;
@@ -136,7 +136,7 @@ static void end(uint64_t id)
 			.end_ns = process_now_ns(),
 			.operation = STORE_OP_RANGE};
 
-		span.h.node = trace_path(t);
+		span.h.node = trace_callpath(t);
 		span.attributes = nvtx_name_text(t, &started[id % STARTED_MAX].name);
 		trace_span(t, EVENT_SPAN, &span);
 		trace_end(t);

@@ -87,7 +87,7 @@ static void library_find(void *caller)
 		*(void **)&library.comm_f2c = symbol_find("PMPI_Comm_f2c", caller);
 		*(void **)&library.type_f2c = symbol_find("PMPI_Type_f2c", caller);
 	}
-	communicator_init(library.world, library.self);
+	mpi_communicator_init(library.world, library.self);
 	library.is_known = true;
 }
 
@@ -139,7 +139,7 @@ static uint64_t bytes_of(const struct mpi_call *call)
 
 /* ---- what is told ---- */
 
-static void rank_tell(int rank)
+static void rank_publish(int rank)
 {
 	if (process_is_own() && rank >= 0)
 		atomic_store(&process.shared->rank_known, rank + 1);
@@ -169,7 +169,7 @@ static void communicator_learn(const struct mpi_call *call)
 	enum mpi_kind kind = call->kind->kind;
 
 	if (kind == MPI_NEW || kind == MPI_SPLIT)
-		communicator_add(communicator_behind(call, last), call->name, call->number,
+		mpi_communicator_add(communicator_behind(call, last), call->name, call->number,
 			kind == MPI_SPLIT ? number_of(call, call->kind->communicator + 1) : -1);
 }
 
@@ -178,9 +178,9 @@ static void rank_learn(const struct mpi_call *call)
 	int rank;
 
 	if (call->kind->kind == MPI_RANK && handle_at(call, 0, library.comm_f2c) == library.world)
-		rank_tell(*(const int *)call->arguments[1]);
+		rank_publish(*(const int *)call->arguments[1]);
 	if (call->kind->kind == MPI_INIT && library.comm_rank && !library.comm_rank(library.world, &rank))
-		rank_tell(rank);
+		rank_publish(rank);
 }
 
 /* ---- around the call ---- */
@@ -198,17 +198,17 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 	if (!real_calls[index][binding])
 		real_calls[index][binding] = symbol_find(kind->name[binding], caller);
 	call->real = real_calls[index][binding];
-	call->is_told = !depth++ && call->real && thread_self();
-	if (!call->is_told)
+	call->is_published = !depth++ && call->real && thread_self();
+	if (!call->is_published)
 		return;
 	if (!library.is_known)
 		library_find(caller);
 	if (kind->communicator >= 0) {
 		call->communicator = handle_at(call, kind->communicator, library.comm_f2c);
-		call->number = communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
+		call->number = mpi_communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
 	}
 	if (kind->kind == MPI_FREE)
-		communicator_remove(communicator_behind(call, 0));
+		mpi_communicator_remove(communicator_behind(call, 0));
 	wait_begin(&call->wait);
 }
 
@@ -218,7 +218,7 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 	struct wait_call span = {.operation = STORE_OP_MPI, .attributes = text};
 
 	depth--;
-	if (!call->is_told)
+	if (!call->is_published)
 		return;
 	if (has_worked) {
 		rank_learn(call);

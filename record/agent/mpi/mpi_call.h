@@ -30,11 +30,11 @@ struct mpi_call_kind;
 struct mpi_call {
 	const struct mpi_call_kind *kind;
 	enum mpi_binding binding;
-	bool is_told; /* the outermost call of MPI, in a measured thread */
-	void *real;   /* what is to be called in between; NULL: the program has no such function */
+	bool is_published; /* the outermost call of MPI, in a measured thread */
+	void *real;	   /* what is to be called in between; NULL: the program has no such function */
 	const long *arguments;
 	uint64_t communicator, number;
-	char name[COMMUNICATOR_NAME];
+	char name[MPI_COMMUNICATOR_NAME];
 	struct wait wait;
 };
 

@@ -15,7 +15,7 @@ static struct communicator {
 	uint64_t handle;
 	uint64_t number; /* of collective calls */
 	bool is_there;
-	char name[COMMUNICATOR_NAME];
+	char name[MPI_COMMUNICATOR_NAME];
 } table[COMMUNICATORS];
 
 static unsigned next;
@@ -55,13 +55,13 @@ static struct communicator *put(uint64_t handle)
 
 static bool append(char *name, const char *more)
 {
-	if (strlen(name) + strlen(more) + 1 > COMMUNICATOR_NAME)
+	if (strlen(name) + strlen(more) + 1 > MPI_COMMUNICATOR_NAME)
 		return false;
 	strcat(name, more);
 	return true;
 }
 
-void communicator_init(uint64_t world, uint64_t self)
+void mpi_communicator_init(uint64_t world, uint64_t self)
 {
 	if (!take())
 		return;
@@ -70,7 +70,7 @@ void communicator_init(uint64_t world, uint64_t self)
 	leave();
 }
 
-uint64_t communicator_use(uint64_t handle, int counts, char name[COMMUNICATOR_NAME])
+uint64_t mpi_communicator_use(uint64_t handle, int counts, char name[MPI_COMMUNICATOR_NAME])
 {
 	struct communicator *at;
 	uint64_t number;
@@ -87,9 +87,9 @@ uint64_t communicator_use(uint64_t handle, int counts, char name[COMMUNICATOR_NA
 	return number;
 }
 
-void communicator_add(uint64_t handle, const char *parent, uint64_t number, int64_t color)
+void mpi_communicator_add(uint64_t handle, const char *parent, uint64_t number, int64_t color)
 {
-	char name[COMMUNICATOR_NAME] = "", digits[24];
+	char name[MPI_COMMUNICATOR_NAME] = "", digits[24];
 	bool fits = append(name, parent) && append(name, ".");
 
 	environment_decimal(digits, number);
@@ -107,7 +107,7 @@ void communicator_add(uint64_t handle, const char *parent, uint64_t number, int6
 	leave();
 }
 
-void communicator_remove(uint64_t handle)
+void mpi_communicator_remove(uint64_t handle)
 {
 	struct communicator *at;
 

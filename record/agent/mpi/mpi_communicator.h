@@ -11,18 +11,18 @@
 
 #include <stdint.h>
 
-#define COMMUNICATOR_NAME 40
+#define MPI_COMMUNICATOR_NAME 40
 
 /* The handles of the two that are there from the beginning. Once. */
-void communicator_init(uint64_t world, uint64_t self);
+void mpi_communicator_init(uint64_t world, uint64_t self);
 
 /* Copies the name. `counts`: this is a collective call on it; returns its number, from 1, else 0. Any
  * thread; never waits for long: where it would, number and name are left out (0 and ""). */
-uint64_t communicator_use(uint64_t handle, int counts, char name[COMMUNICATOR_NAME]);
+uint64_t mpi_communicator_use(uint64_t handle, int counts, char name[MPI_COMMUNICATOR_NAME]);
 
 /* A new one, made by call `number` of the one called `parent`. Colors below 0: there is none. */
-void communicator_add(uint64_t handle, const char *parent, uint64_t number, int64_t color);
+void mpi_communicator_add(uint64_t handle, const char *parent, uint64_t number, int64_t color);
 
-void communicator_remove(uint64_t handle);
+void mpi_communicator_remove(uint64_t handle);
 
 #endif

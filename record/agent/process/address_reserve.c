@@ -114,7 +114,7 @@ static int limit_set(struct limit *limit, const struct rlimit64 *new, const stru
 	return result;
 }
 
-int reserve_limit(int resource, const struct rlimit64 *new, struct rlimit64 *old)
+int address_reserve_limit(int resource, const struct rlimit64 *new, struct rlimit64 *old)
 {
 	struct limit *limit = NULL;
 	int result;
@@ -133,7 +133,7 @@ int reserve_limit(int resource, const struct rlimit64 *new, struct rlimit64 *old
 }
 
 /* A vfork child has limits of its own, and its parent's memory. */
-void reserve_exec_begin(int at, const char *path)
+void address_reserve_exec_begin(int at, const char *path)
 {
 	bool is_own, is_sure;
 
@@ -156,7 +156,7 @@ void reserve_exec_begin(int at, const char *path)
 	}
 }
 
-void reserve_exec_failed(void)
+void address_reserve_exec_failed(void)
 {
 	if (process_is_own())
 		limits_follow();
@@ -181,7 +181,7 @@ static bool range_note(uint64_t begin, uint64_t bytes, bool is_private)
 	return false;
 }
 
-bool reserve_holds(uint64_t address)
+bool address_reserve_holds(uint64_t address)
 {
 	for (uint32_t i = 0; i < ranges_used; i++)
 		if (ranges[i].begin && address - ranges[i].begin < ranges[i].bytes)
@@ -189,7 +189,7 @@ bool reserve_holds(uint64_t address)
 	return false;
 }
 
-uint64_t reserve_bytes(void)
+uint64_t address_reserve_bytes(void)
 {
 	return all_bytes;
 }
@@ -218,7 +218,7 @@ static void *range_map(size_t bytes, int file)
 	return memory;
 }
 
-void *reserve_map(size_t bytes, int file)
+void *address_reserve_map(size_t bytes, int file)
 {
 	bool is_private = file < 0;
 	void *memory = NULL;
@@ -239,7 +239,7 @@ void *reserve_map(size_t bytes, int file)
 	return memory;
 }
 
-void reserve_unmap(void *memory, size_t bytes)
+void address_reserve_unmap(void *memory, size_t bytes)
 {
 	for (uint32_t i = 0; i < ranges_used; i++)
 		if (ranges[i].begin == (uintptr_t)memory) {
@@ -251,7 +251,7 @@ void reserve_unmap(void *memory, size_t bytes)
 	limits_follow();
 }
 
-void reserve_forked(void)
+void address_reserve_forked(void)
 {
 	for (uint32_t i = 0; i < ranges_used; i++)
 		ranges[i].begin = 0;
@@ -260,14 +260,14 @@ void reserve_forked(void)
 	limits_follow();
 }
 
-void reserve_unlock(void)
+void address_reserve_unlock(void)
 {
 	for (uint32_t i = 0; i < ranges_used; i++)
 		if (ranges[i].begin)
 			munlock((void *)(uintptr_t)ranges[i].begin, ranges[i].bytes);
 }
 
-void reserve_locked(bool is_on)
+void address_reserve_locked(bool is_on)
 {
 	is_locked = is_on;
 }

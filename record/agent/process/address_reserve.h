@@ -17,31 +17,31 @@
 
 /* Zeros to read and write, private or of the file. NULL: there is no room, or the program has locked what is
  * to come and may lock no more. */
-void *reserve_map(size_t bytes, int file_or_none);
-void reserve_unmap(void *memory, size_t bytes);
+void *address_reserve_map(size_t bytes, int file_or_none);
+void address_reserve_unmap(void *memory, size_t bytes);
 
 /* Is the address in one of them? */
-bool reserve_holds(uint64_t address);
+bool address_reserve_holds(uint64_t address);
 
 /* All of them in bytes. */
-uint64_t reserve_bytes(void);
+uint64_t address_reserve_bytes(void);
 
 /* A fork child has none, but for those that it is given. */
-void reserve_forked(void);
+void address_reserve_forked(void);
 
 /* None of them is locked into memory any longer. */
-void reserve_unlock(void);
+void address_reserve_unlock(void);
 
 /* What is mapped from here on is locked into memory, or no longer. */
-void reserve_locked(bool is_on);
+void address_reserve_locked(bool is_on);
 
 /* setrlimit and getrlimit of the calling process; *old is filled either way, `new` may be NULL. What the real
  * call gives. */
-int reserve_limit(int resource, const struct rlimit64 *new, struct rlimit64 *old);
+int address_reserve_limit(int resource, const struct rlimit64 *new, struct rlimit64 *old);
 
 /* Around an exec of `path`, relative to `at`, NULL: not known: the limits are what the program has asked for;
  * hard ones, which nobody gets back, only if the file is there. */
-void reserve_exec_begin(int at, const char *path);
-void reserve_exec_failed(void);
+void address_reserve_exec_begin(int at, const char *path);
+void address_reserve_exec_failed(void);
 
 #endif

@@ -11,6 +11,6 @@
 
 /* False: it was linked into a program that turned out dynamic, where the library does it. Sets *argv and
  * *envp where constructors do not get them. */
-bool start_is_wanted(char ***argv, char ***envp);
+bool agent_kind_is_wanted(char ***argv, char ***envp);
 
 #endif

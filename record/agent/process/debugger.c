@@ -66,7 +66,7 @@ static void tracer_read(const char *number, const char *file, char *text, size_t
 	text_read(path, text, room);
 }
 
-bool debugger_minds(void)
+bool debugger_would_stop(void)
 {
 	char number[NUMBER_BYTES], text[4096];
 

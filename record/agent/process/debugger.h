@@ -13,6 +13,6 @@ bool debugger_is_there(void);
 
 /* Would samples stop the program in its debugger? Not if that was told of their signal on its command line,
  * or if the timer was asked for by its name. */
-bool debugger_minds(void);
+bool debugger_would_stop(void);
 
 #endif

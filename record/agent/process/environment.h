@@ -57,7 +57,7 @@ struct environment_text {
 	char cuda[ENVIRONMENT_TEXT];
 	char nvtx[ENVIRONMENT_TEXT];
 	char generation[64];
-	struct target_linked linked; /* set before environment_build */
+	struct exec_target_linked linked; /* set before environment_build */
 	bool hides_trap; /* set before environment_build: the next program finds SIGTRAP ignored, because of
 			    us */
 };

@@ -144,7 +144,7 @@ static bool is_tsan_preloaded(char *const *envp)
 	return false;
 }
 
-static void library_judge(struct target_linked *linked, const char *name)
+static void library_judge(struct exec_target_linked *linked, const char *name)
 {
 	if (begins(name, "libmpi")) /* libmpi.so of both, libmpi_mpifh.so, libmpich.so, libmpifort.so */
 		linked->with_mpi = true;
@@ -197,7 +197,7 @@ static bool has_tsan(const struct binary *binary, off_t at, size_t bytes)
 	return false;
 }
 
-static void libraries_judge(struct binary *binary, struct target_linked *linked)
+static void libraries_judge(struct binary *binary, struct exec_target_linked *linked)
 {
 	char name[sizeof(linked->asan) + 1];
 	struct entries entries;
@@ -225,10 +225,10 @@ static void libraries_judge(struct binary *binary, struct target_linked *linked)
 }
 
 /* True: it is a script, and what is to be judged is its interpreter, which is written to `script`. */
-static bool program_judge(int at, const char *path, struct target_linked *linked, char *script)
+static bool program_judge(int at, const char *path, struct exec_target_linked *linked, char *script)
 {
 	struct binary binary;
-	unsigned char head[TARGET_INTERPRETER];
+	unsigned char head[EXEC_TARGET_INTERPRETER];
 	bool is_script;
 	ssize_t got;
 
@@ -236,21 +236,21 @@ static bool program_judge(int at, const char *path, struct target_linked *linked
 	if (binary.fd < 0)
 		return false;
 	got = pread(binary.fd, head, sizeof(head), 0);
-	is_script = got > 0 && target_interpreter(head, (size_t)got, script);
+	is_script = got > 0 && exec_target_interpreter(head, (size_t)got, script);
 	if (!is_script)
 		libraries_judge(&binary, linked);
 	close(binary.fd);
 	return is_script;
 }
 
-void target_linked(int at, const char *path, char *const *envp, struct target_linked *linked)
+void exec_target_linked(int at, const char *path, char *const *envp, struct exec_target_linked *linked)
 {
-	char script[TARGET_INTERPRETER];
+	char script[EXEC_TARGET_INTERPRETER];
 	int error = errno;
 
-	*linked = (struct target_linked){.with_mpi = path && environment_may_have_mpi(envp),
+	*linked = (struct exec_target_linked){.with_mpi = path && environment_may_have_mpi(envp),
 		.with_tsan = path && is_tsan_preloaded(envp)};
-	for (unsigned i = 0; path && i <= TARGET_SCRIPTS_MAX && program_judge(at, path, linked, script);
+	for (unsigned i = 0; path && i <= EXEC_TARGET_SCRIPTS_MAX && program_judge(at, path, linked, script);
 		i++) {
 		path = script;
 		at = AT_FDCWD;

@@ -156,7 +156,7 @@ static void executable_find(struct event_process *shared, char **argv)
 	shared->executable[length > 0 ? length : 0] = '\0';
 	if (told && !access(told, R_OK))
 		module_path_set(shared->executable, sizeof(shared->executable), told);
-	if (argv && argv[0] && target_is_loader(shared->executable) && !target_is_loader(argv[0]) &&
+	if (argv && argv[0] && exec_target_is_loader(shared->executable) && !exec_target_is_loader(argv[0]) &&
 		!access(argv[0], R_OK))
 		module_path_set(shared->executable, sizeof(shared->executable), argv[0]);
 }
@@ -204,7 +204,7 @@ int process_open(char **argv, char **envp)
 	if (ftruncate(memory_fd, (off_t)bytes) ||
 		fcntl(memory_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		goto close_memory;
-	memory = reserve_map(bytes, memory_fd);
+	memory = address_reserve_map(bytes, memory_fd);
 	if (!memory)
 		goto close_memory;
 	if (madvise(memory, bytes, MADV_DONTFORK))
@@ -218,7 +218,7 @@ int process_open(char **argv, char **envp)
 		goto unmap;
 	return 0;
 unmap:
-	reserve_unmap(memory, bytes);
+	address_reserve_unmap(memory, bytes);
 	process.shared = NULL;
 close_memory:
 	close(memory_fd);
@@ -244,7 +244,7 @@ void process_close(void)
 	memory_fd = -1;
 	switches_close();
 	if (process.shared)
-		reserve_unmap(process.shared, process.shared->memory_bytes);
+		address_reserve_unmap(process.shared, process.shared->memory_bytes);
 	process.shared = NULL;
 }
 
@@ -343,8 +343,8 @@ void process_resume(void)
 	atomic_store(&process.shared->end_ns, 0);
 }
 
-void process_rest(bool rests)
+void process_suspend(bool is_suspended)
 {
-	process.is_resting = rests;
-	atomic_store(&live->active, !rests);
+	process.is_suspended = is_suspended;
+	atomic_store(&live->active, !is_suspended);
 }

@@ -36,7 +36,7 @@ struct process {
 	struct event_module *modules;
 	unsigned char *rings;
 	uint32_t ring_count;
-	bool is_resting; /* and so are its children to come, and what they run */
+	bool is_suspended; /* and so are its children to come, and what they run */
 	struct process_settings settings;
 };
 
@@ -91,7 +91,7 @@ void process_exec_begin(void);
 void process_resume(void);
 
 /* Nothing is measured from here on, nor is any call made for it; false takes that back. */
-void process_rest(bool rests);
+void process_suspend(bool is_suspended);
 
 /* As the kernel has them: getpid and clock_gettime may be those of a library that fakes times, which is not
  * to be called before libc is ready. */

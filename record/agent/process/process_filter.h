@@ -16,12 +16,12 @@
 #include <sys/types.h>
 
 /* Is it among those to be measured? rank -1: none. Async-signal-safe. */
-bool selection_wants(const char *events, pid_t pid, int32_t rank);
+bool process_filter_wants(const char *events, pid_t pid, int32_t rank);
 
 /* Is a rank on that list ("0-3,8:2", '/' being as good as ':')? *is_wrong: it is no such list. */
-bool selection_has_rank(const char *list, int32_t rank, bool *is_wrong);
+bool process_filter_has_rank(const char *list, int32_t rank, bool *is_wrong);
 
 /* Why a process may be left out, in words; NULL: none is. */
-const char *selection_reason(const char *events);
+const char *process_filter_reason(const char *events);
 
 #endif

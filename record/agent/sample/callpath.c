@@ -15,7 +15,7 @@
 
 static uint64_t frame_offset(const struct unwind_frame *frame)
 {
-	return frame->address - module_bias(frame->slot);
+	return frame->address - module_slots_bias(frame->slot);
 }
 
 /* Code outside all modules gets the process's slot for that; false: there is none. */
@@ -23,7 +23,7 @@ static bool frames_place(struct unwind_frame *frames, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		if (frames[i].slot == UNWIND_NO_SLOT) {
-			frames[i].slot = module_anonymous_slot();
+			frames[i].slot = module_slots_anonymous();
 			if (frames[i].slot == UNWIND_NO_SLOT)
 				return false;
 		}
@@ -36,14 +36,15 @@ static bool is_same_place(const struct unwind_frame *a, const struct unwind_fram
 }
 
 /* How many outer frames the new path shares with the last one. */
-static unsigned path_shared(
+static unsigned callpath_shared(
 	const struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
 {
-	unsigned most = count < t->path_count ? count : t->path_count, depth = 0;
+	unsigned most = count < t->callpath_count ? count : t->callpath_count, depth = 0;
 
-	if (root != t->path_root)
+	if (root != t->callpath_root)
 		return 0;
-	while (depth < most && is_same_place(&frames[count - 1 - depth], &t->path[t->path_count - 1 - depth]))
+	while (depth < most &&
+		is_same_place(&frames[count - 1 - depth], &t->callpath[t->callpath_count - 1 - depth]))
 		depth++;
 	return depth;
 }
@@ -53,7 +54,7 @@ static void node_put(struct thread *t, uint32_t parent, const struct unwind_fram
 	uint64_t offset = frame_offset(frame);
 	struct event_node_record *node;
 
-	*id = context_child_add(&t->tree, parent, frame->slot, offset);
+	*id = context_tree_child_add(&t->tree, parent, frame->slot, offset);
 	node = ring_put(&t->ring, EVENT_NODE, 0, *id, sizeof(*node));
 	node->parent = parent;
 	node->module = frame->slot;
@@ -106,21 +107,21 @@ static void run_put(
 			(struct event_place){.offset = frame_offset(first - i), .module = (first - i)->slot};
 	for (unsigned i = 0; i < run.count; i++)
 		parent = ids[i] =
-			context_child_add(&t->tree, parent, (first - i)->slot, frame_offset(first - i));
+			context_tree_child_add(&t->tree, parent, (first - i)->slot, frame_offset(first - i));
 }
 
-/* Nodes of frames depth .. end - 1; their ids go to path_nodes. */
+/* Nodes of frames depth .. end - 1; their ids go to callpath_nodes. */
 static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root,
 	unsigned depth, unsigned end)
 {
 	while (depth < end) {
 		struct run run = run_at(frames, count, depth);
-		uint32_t parent = depth ? t->path_nodes[depth - 1] : root;
+		uint32_t parent = depth ? t->callpath_nodes[depth - 1] : root;
 
 		if (run.round)
-			run_put(t, parent, &frames[count - 1 - depth], run, &t->path_nodes[depth]);
+			run_put(t, parent, &frames[count - 1 - depth], run, &t->callpath_nodes[depth]);
 		else
-			node_put(t, parent, &frames[count - 1 - depth], &t->path_nodes[depth]);
+			node_put(t, parent, &frames[count - 1 - depth], &t->callpath_nodes[depth]);
 		depth += run.count;
 	}
 }
@@ -154,19 +155,20 @@ static bool batch_begin(struct thread *t, const struct unwind_frame *frames, uns
 	return room_begin(t, nodes_bytes, bytes, now_ns);
 }
 
-/* The first frame, from the root, whose node is not in the tree yet; path_nodes holds those before it. */
-static unsigned path_find(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
+/* The first frame, from the root, whose node is not in the tree yet; callpath_nodes holds those before it. */
+static unsigned callpath_find(
+	struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
 {
-	unsigned depth = path_shared(t, frames, count, root);
-	uint32_t parent = depth ? t->path_nodes[depth - 1] : root;
+	unsigned depth = callpath_shared(t, frames, count, root);
+	uint32_t parent = depth ? t->callpath_nodes[depth - 1] : root;
 
 	for (; depth < count; depth++) {
 		const struct unwind_frame *frame = &frames[count - 1 - depth];
 
-		parent = context_child_find(&t->tree, parent, frame->slot, frame_offset(frame));
+		parent = context_tree_child_find(&t->tree, parent, frame->slot, frame_offset(frame));
 		if (!parent)
 			break;
-		t->path_nodes[depth] = parent;
+		t->callpath_nodes[depth] = parent;
 	}
 	return depth;
 }
@@ -176,16 +178,16 @@ static unsigned path_find(struct thread *t, const struct unwind_frame *frames, u
 HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
-	unsigned depth = path_find(t, frames, count, root);
+	unsigned depth = callpath_find(t, frames, count, root);
 
-	t->path_count = 0; /* path_nodes no longer tell of it */
-	if (count - depth > context_room(&t->tree))
+	t->callpath_count = 0; /* callpath_nodes no longer tell of it */
+	if (count - depth > context_tree_nodes_left(&t->tree))
 		return RING_LOST_MEMORY;
 	for (; bytes || depth < count;) {
 		unsigned end;
 
 		if (!batch_begin(t, frames, count, depth, bytes, now_ns, &end)) {
-			t->told_depth = depth;
+			t->published_depth = depth;
 			return RING_LOST_FULL;
 		}
 		nodes_put(t, frames, count, root, depth, end);
@@ -194,19 +196,19 @@ HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsign
 			break;
 		ring_commit(&t->ring);
 	}
-	*node = count ? t->path_nodes[count - 1] : root;
-	t->path = frames;
-	t->path_count = count;
-	t->path_root = root;
-	return PATH_OPEN;
+	*node = count ? t->callpath_nodes[count - 1] : root;
+	t->callpath = frames;
+	t->callpath_count = count;
+	t->callpath_root = root;
+	return CALLPATH_OPEN;
 }
 
 static struct unwind_frame *other_frames(struct thread *t)
 {
-	return t->path == t->frames[0] ? t->frames[1] : t->frames[0];
+	return t->callpath == t->frames[0] ? t->frames[1] : t->frames[0];
 }
 
-int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,
+int callpath_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,
 	uint64_t now_ns, uint32_t *node)
 {
 	struct unwind_frame *frames = other_frames(t);
@@ -217,7 +219,8 @@ int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned
 	return frames_open(t, frames, count, root, 0, now_ns, node);
 }
 
-int path_open_first(struct thread *t, uint64_t start_routine, uint64_t bytes, uint64_t now_ns, uint32_t *node)
+int callpath_open_first(
+	struct thread *t, uint64_t start_routine, uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	struct unwind_frame *frames = other_frames(t);
 	const struct cfi_module *module = start_routine ? module_find(&t->modules, start_routine) : NULL;
@@ -232,7 +235,7 @@ int path_open_first(struct thread *t, uint64_t start_routine, uint64_t bytes, ui
 /* Rules and modules that were looked up before a library was unloaded may be another's now. */
 static void caches_check(struct thread *t)
 {
-	uint32_t generation = module_generation();
+	uint32_t generation = module_slots_generation();
 
 	if (t->generation == generation)
 		return;
@@ -264,13 +267,13 @@ HOT static int walked_open(struct thread *t, uint32_t root, uint64_t bytes, uint
 		       : result;
 }
 
-HOT int path_open(
+HOT int callpath_open(
 	struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
-	return path_open_into(t, start, 0, bytes, now_ns, node);
+	return callpath_open_into(t, start, 0, bytes, now_ns, node);
 }
 
-HOT int path_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
+HOT int callpath_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	struct unwinder *u = &t->unwinder;
@@ -291,7 +294,7 @@ HOT int path_open_into(struct thread *t, const struct arch_registers *start, uin
 		frame_add(t, u, function);
 	if (!frames_place(u->frames, u->count))
 		u->count = 0, result = UNWIND_PARTIAL;
-	ring_count(&t->ring.shared->errant, u->unreadable);
+	ring_count(&t->ring.shared->unwind_faults, u->unreadable);
 	return walked_open(t, result == UNWIND_FULL ? t->root : thread_partial_root(t), bytes, now_ns, node);
 }
 

@@ -13,10 +13,10 @@
 #include "record/agent/process/environment.h"
 #include "record/agent/process/exec_target.h"
 
-struct handover {
+struct exec_environment {
 	pid_t user; /* a process that is at it; a vfork child does not say when it is not any longer */
 	size_t bytes;
-	enum target_kind kind;
+	enum exec_target_kind kind;
 	uint64_t since_ns; /* ahead of a child's begin */
 	struct environment_text text;
 	char place[4096]; /* of a program that was found on the PATH */
@@ -25,10 +25,10 @@ struct handover {
 
 /* For `envp`, `text` empty; NULL: there is no memory, or nobody measures this program. Fit for vfork children
  * and for signal handlers. */
-struct handover *handover_take(char *const *envp);
+struct exec_environment *exec_environment_take(char *const *envp);
 /* The exec has failed, or the spawn is over. NULL is left alone. */
-void handover_leave(struct handover *handover);
+void exec_environment_release(struct exec_environment *exec_environment);
 /* The calling thread ends. */
-void handover_thread_end(void);
+void exec_environment_thread_end(void);
 
 #endif

@@ -15,8 +15,8 @@
 		".cfi_startproc\n\t" body ".cfi_endproc\n\t"    \
 		".size " name ", . - " name "\n.text\n");
 
-HOT_DATA _Atomic uint64_t own_stack_missed;
+HOT_DATA _Atomic uint64_t handler_stack_missed;
 
-CODE("own_stack_call", ARCH_CALL_ON)
-CODE("own_stack_sample", ARCH_HANDLER("sample_handle", "own_stack_missed"))
-CODE("own_stack_trap", ARCH_HANDLER("source_trap_handle", "own_stack_missed"))
+CODE("handler_stack_call", ARCH_CALL_ON)
+CODE("handler_stack_sample", ARCH_HANDLER("sample_handle", "handler_stack_missed"))
+CODE("handler_stack_trap", ARCH_HANDLER("source_trap_handle", "handler_stack_missed"))

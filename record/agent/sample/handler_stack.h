@@ -9,21 +9,21 @@
 
 /* Touched as needed. It ends within a page, so that what a sample needs of it shares that with what follows.
  */
-#define OWN_STACK_BYTES (64u * 1024u + 1536u)
+#define HANDLER_STACK_BYTES (64u * 1024u + 1536u)
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 /* Our signals' handlers: sample_handle and source_trap_handle, if the stack has room for them. */
-void own_stack_sample(int signal, siginfo_t *info, void *context);
-void own_stack_trap(int signal, siginfo_t *info, void *context);
+void handler_stack_sample(int signal, siginfo_t *info, void *context);
+void handler_stack_trap(int signal, siginfo_t *info, void *context);
 
 /* How often it had not, in all of the process. */
-extern _Atomic uint64_t own_stack_missed;
+extern _Atomic uint64_t handler_stack_missed;
 
 /* Calls function(argument) on the stack of which `top` is the end, aligned to 16 bytes. Not from that stack.
  */
-void own_stack_call(void *top, void (*function)(void *), void *argument);
+void handler_stack_call(void *top, void (*function)(void *), void *argument);
 
 #endif

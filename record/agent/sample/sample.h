@@ -70,7 +70,7 @@ bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_
 
 /* Saved weight of a path that has not been told to its end is that of no other: publishes it as that of a
  * path that is not known. The ring must be entered. */
-void sample_untell(struct thread *thread, uint64_t now_ns);
+void sample_publish_pathless(struct thread *thread, uint64_t now_ns);
 
 /* What was saved, for a record that now has it. At once: a signal between reading and clearing would lose its
  * weight. */

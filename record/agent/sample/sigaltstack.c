@@ -23,7 +23,7 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-_Atomic bool alternate_has_narrow;
+_Atomic bool sigaltstack_has_narrow;
 
 static bool is_roomy(const stack_t *stack)
 {
@@ -33,12 +33,12 @@ static bool is_roomy(const stack_t *stack)
 
 static void mask_ours(struct sigaction *action)
 {
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			sigaddset(&action->sa_mask, guards[i].number);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			sigaddset(&action->sa_mask, signal_guards[i].number);
 }
 
-void alternate_filter(struct sigaction *action)
+void sigaltstack_filter(struct sigaction *action)
 {
 	stack_t now = {.ss_flags = SS_DISABLE};
 
@@ -47,28 +47,28 @@ void alternate_filter(struct sigaction *action)
 		return;
 	}
 	syscall(SYS_sigaltstack, NULL, &now);
-	if (atomic_load(&alternate_has_narrow) || !is_roomy(&now))
+	if (atomic_load(&sigaltstack_has_narrow) || !is_roomy(&now))
 		mask_ours(action);
 	else
 		sigdelset(&action->sa_mask, AGENT_SIGNAL);
 }
 
-void alternate_let_through(void)
+void sigaltstack_unblock(void)
 {
 	int error = errno;
 
-	if (!alternate_is_here() && !thread_place.samples_wait && !thread_place.trap_waits)
-		guards_unblock();
+	if (!sigaltstack_is_here() && !thread_place.samples_wait && !thread_place.trap_waits)
+		signal_guards_unblock();
 	errno = error;
 }
 
 static void narrow_begin(void)
 {
-	atomic_store(&alternate_has_narrow, true);
+	atomic_store(&sigaltstack_has_narrow, true);
 	for (int number = 1; number < _NSIG; number++) {
 		struct sigaction action;
 
-		if (guard_of(number) || REAL(sigaction)(number, NULL, &action) ||
+		if (signal_guard_of(number) || REAL(sigaction)(number, NULL, &action) ||
 			!(action.sa_flags & SA_ONSTACK) || action.sa_handler == SIG_DFL ||
 			action.sa_handler == SIG_IGN)
 			continue;
@@ -79,14 +79,14 @@ static void narrow_begin(void)
 
 WRAPPER int sigaltstack(const stack_t *stack, stack_t *old)
 {
-	bool is_narrow =
-		stack && guards[GUARD_SAMPLES].is_on && !(stack->ss_flags & SS_DISABLE) && !is_roomy(stack);
+	bool is_narrow = stack && signal_guards[SIGNAL_GUARD_SAMPLES].is_on &&
+			 !(stack->ss_flags & SS_DISABLE) && !is_roomy(stack);
 	uint64_t low = is_narrow ? (uintptr_t)stack->ss_sp : 0; /* `old` may be the same place */
 	uint64_t high = is_narrow ? low + stack->ss_size : 0;
 	bool is_set = stack;
 	int result;
 
-	if (is_narrow && !atomic_load(&alternate_has_narrow))
+	if (is_narrow && !atomic_load(&sigaltstack_has_narrow))
 		narrow_begin();
 	result = REAL(sigaltstack)(stack, old);
 	if (!result && is_set) {

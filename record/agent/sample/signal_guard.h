@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GUARD_SAMPLES, GUARD_TRAP, GUARDS };
+enum { SIGNAL_GUARD_SAMPLES, SIGNAL_GUARD_TRAP, SIGNAL_GUARD_COUNT };
 
-struct guard {
+struct signal_guard {
 	int number;
 	void (*handle)(int, siginfo_t *, void *);
 	bool is_on;	      /* our handler is installed */
@@ -24,59 +24,60 @@ struct guard {
 	_Atomic uint64_t masked_by;	 /* bit s: the program's handler of s blocks it */
 };
 
-/* GUARD_SAMPLES is AGENT_SIGNAL, on while the agent is; GUARD_TRAP is SIGTRAP, on once source_trap is in use.
+/* SIGNAL_GUARD_SAMPLES is AGENT_SIGNAL, on while the agent is; SIGNAL_GUARD_TRAP is SIGTRAP, on once
+ * source_trap is in use.
  */
-extern struct guard guards[GUARDS];
+extern struct signal_guard signal_guards[SIGNAL_GUARD_COUNT];
 
 /* The guard of a signal whose guard is on, else NULL. */
-struct guard *guard_of(int number);
+struct signal_guard *signal_guard_of(int number);
 
 /* Installs the guard's handler; *before, unless NULL, is the one until now. 0 or -1. */
-int guard_install(struct guard *guard, struct sigaction *before);
+int signal_guard_install(struct signal_guard *guard, struct sigaction *before);
 
 /* Takes AGENT_SIGNAL, and gives it back. 0 or negative. */
-int guards_open(void);
-void guards_close(void);
+int signal_guards_open(void);
+void signal_guards_close(void);
 
 /* In a fork child: between its parent and it may be one by clone3 that has no handlers (CLONE_CLEAR_SIGHAND).
  */
-void guards_again(void);
+void signal_guards_reinstall(void);
 
 /* Takes SIGTRAP for source_trap, for good. 0 or negative. */
-int guards_take_trap(void);
+int signal_guards_take_trap(void);
 
 /* Lets our signals through on the calling thread. */
-void guards_unblock(void);
+void signal_guards_unblock(void);
 
 /* Around the creation of a thread: until it knows which of our signals it has blocked, as its creator has,
  * none comes. */
-void guards_hold(void);
-void guards_let_go(void);
+void signal_guards_hold(void);
+void signal_guards_let_go(void);
 
 /* An AGENT_SIGNAL that is none of ours: does what it would have done without us. From the handler. */
-void guard_forward(int number, siginfo_t *info, void *context);
+void signal_guard_forward(int number, siginfo_t *info, void *context);
 
 /* The program is going to read AGENT_SIGNALs from a descriptor. */
-void guards_read_samples(void);
+void signal_guards_read_samples(void);
 
 /* A SIGTRAP that is no sample: does what it would have done without us. is_known: the calling thread is one
  * of libc's; of others no thread-local storage is touched. From the handler. */
-void guard_forward_trap(int number, siginfo_t *info, void *context, bool is_known);
+void signal_guard_forward_trap(int number, siginfo_t *info, void *context, bool is_known);
 
 /* A sample's SIGTRAP has come, or was taken out of the queue. Was it perhaps there in place of one that the
  * program has sent to the calling thread? *info tells of that. */
-bool guard_trap_dropped(siginfo_t *info);
+bool signal_guard_trap_dropped(siginfo_t *info);
 
 /* The program has taken a signal of its own out of the queue, or this is a fork child, for which none waits.
  */
-void guards_over(void);
+void signal_guards_over(void);
 
 /* Will samples of the calling thread go on until an exec is done, where nobody may take their signal? Then it
  * must be ignored meanwhile, and the next program's agent takes that back. */
-bool guards_exec_hides_trap(void);
+bool signal_guards_exec_hides_trap(void);
 
 /* Around an exec, also in a vfork child. */
-void guards_exec_begin(bool hide_trap);
-void guards_exec_failed(void);
+void signal_guards_exec_begin(bool hide_trap);
+void signal_guards_exec_failed(void);
 
 #endif

@@ -14,7 +14,7 @@
 #define AGAIN_NS UINT64_C(20000) /* no two signals of ours come as fast as an instruction faults again */
 #define AGAIN_MOST 3
 
-static struct fault_handler program;
+static struct sigsegv_handler program;
 static struct sigaction installed;
 
 /* Of the last frame that had no room. */
@@ -65,13 +65,13 @@ static bool is_ours(const siginfo_t *info, const ucontext_t *context)
 	arch_registers_read(context, value);
 	if (has_room(context, value[ARCH_SP]) || !is_new(value))
 		return false;
-	ring_lose(&t->ring, RING_LOST_NESTED, 0, last.now_ns);
+	ring_lose(&t->ring, RING_LOST_REENTERED, 0, last.now_ns);
 	return true;
 }
 
 static void handle(int number, siginfo_t *info, void *context)
 {
-	struct fault_handler to = program;
+	struct sigsegv_handler to = program;
 
 	if (is_ours(info, context)) {
 		if (to.flags & SA_RESETHAND)
@@ -81,31 +81,31 @@ static void handle(int number, siginfo_t *info, void *context)
 	to.handle(number, info, context); /* who takes one argument finds it */
 }
 
-struct fault_handler fault_now(void)
+struct sigsegv_handler sigsegv_now(void)
 {
 	return program;
 }
 
-struct fault_handler fault_guard(struct sigaction *action)
+struct sigsegv_handler sigsegv_guard(struct sigaction *action)
 {
-	struct fault_handler before = program;
+	struct sigsegv_handler before = program;
 
 	if (!(action->sa_flags & SA_ONSTACK) || action->sa_handler == SIG_DFL ||
 		action->sa_handler == SIG_IGN || action->sa_sigaction == handle)
 		return before;
-	program = (struct fault_handler){action->sa_sigaction, action->sa_flags};
+	program = (struct sigsegv_handler){action->sa_sigaction, action->sa_flags};
 	action->sa_sigaction = handle;
 	action->sa_flags |= SA_SIGINFO;
 	installed = *action;
 	return before;
 }
 
-void fault_restore(struct fault_handler before)
+void sigsegv_restore(struct sigsegv_handler before)
 {
 	program = before;
 }
 
-void fault_reveal(struct sigaction *old, struct fault_handler before)
+void sigsegv_reveal(struct sigaction *old, struct sigsegv_handler before)
 {
 	if (old->sa_sigaction != handle)
 		return;
@@ -114,10 +114,10 @@ void fault_reveal(struct sigaction *old, struct fault_handler before)
 		old->sa_flags &= ~SA_SIGINFO;
 }
 
-void (*fault_reveal_plain(void (*old)(int), struct fault_handler before))(int)
+void (*sigsegv_reveal_plain(void (*old)(int), struct sigsegv_handler before))(int)
 {
 	struct sigaction action = {.sa_handler = old};
 
-	fault_reveal(&action, before);
+	sigsegv_reveal(&action, before);
 	return action.sa_handler;
 }

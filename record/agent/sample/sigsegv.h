@@ -10,21 +10,21 @@
 #include <signal.h>
 
 /* What the program has asked for SIGSEGV, as far as it must be called through us. */
-struct fault_handler {
+struct sigsegv_handler {
 	void (*handle)(int, siginfo_t *, void *);
 	int flags;
 };
 
 /* *action is about to be installed for SIGSEGV: puts us ahead of its handler, if that runs on an alternate
- * stack. Gives what was there before, for fault_reveal, or for fault_restore if it was not installed. */
-struct fault_handler fault_guard(struct sigaction *action);
-void fault_restore(struct fault_handler before);
+ * stack. Gives what was there before, for sigsegv_reveal, or for sigsegv_restore if it was not installed. */
+struct sigsegv_handler sigsegv_guard(struct sigaction *action);
+void sigsegv_restore(struct sigsegv_handler before);
 
 /* What the kernel has had, as the program knows it. */
-void fault_reveal(struct sigaction *old, struct fault_handler before);
+void sigsegv_reveal(struct sigaction *old, struct sigsegv_handler before);
 
 /* The same of signal(). */
-struct fault_handler fault_now(void);
-void (*fault_reveal_plain(void (*old)(int), struct fault_handler before))(int);
+struct sigsegv_handler sigsegv_now(void);
+void (*sigsegv_reveal_plain(void (*old)(int), struct sigsegv_handler before))(int);
 
 #endif

@@ -41,7 +41,7 @@ static inline int64_t source_perf_owed_ns(const struct thread *t)
 {
 	const struct event_ring *ring = t->ring.shared;
 	uint64_t cpu_ns = process_handler_cpu_ns();
-	uint64_t ran_ns = cpu_ns - ring->cpu_begin_ns - control_paused_ns(ring, cpu_ns);
+	uint64_t ran_ns = cpu_ns - ring->cpu_begin_ns - start_stop_off_ns(ring, cpu_ns);
 
 	return (int64_t)(ran_ns - t->covered_ns);
 }

@@ -35,7 +35,7 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 	struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
 	struct itimerspec interval = {period, period};
 
-	if (atomic_load(&guards[GUARD_SAMPLES].is_read) ||
+	if (atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) ||
 		syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &handle->timer)) {
 		handle->timer = -1;
 		return -1;
@@ -69,7 +69,7 @@ HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t
 	uint64_t known = t->ahead_ns < weight ? t->ahead_ns : weight, now_ns = process_handler_now_ns();
 
 	t->ahead_ns -= known;
-	atomic_store_explicit(&t->ring.shared->heard_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&t->ring.shared->timer_signal_ns, now_ns, memory_order_relaxed);
 	if (known < weight)
 		sample_take_ns(t, context, periods, weight - known, now_ns);
 	else
@@ -82,7 +82,7 @@ static int timer_arm(struct thread *t)
 	int result;
 
 	t->ahead_ns = t->catch_up_ns = 0;
-	atomic_store(&ring->heard_ns, process_now_ns());
+	atomic_store(&ring->timer_signal_ns, process_now_ns());
 	result = source_timer_start(&t->handle, process.settings.period_ns);
 	atomic_store(&ring->timer, (uint32_t)(t->handle.timer + 1));
 	return result;
@@ -97,7 +97,7 @@ uint64_t source_timer_due_ns(const struct event_ring *ring)
 	bool is_due = timer && !syscall(SYS_timer_gettime, timer - 1, &left) && !left.it_value.tv_sec &&
 		      left.it_value.tv_nsec == 1;
 
-	return is_due ? process_now_ns() - atomic_load(&ring->heard_ns) : 0;
+	return is_due ? process_now_ns() - atomic_load(&ring->timer_signal_ns) : 0;
 }
 
 void source_timer_end(void)

@@ -160,7 +160,7 @@ int source_trap_prepare(void)
 		return refusal;
 	trap.owner = (pid_t)syscall(SYS_gettid);
 	trap.has_base = arch_has_thread_pointer();
-	if (known_init() || guards_take_trap())
+	if (known_init() || signal_guards_take_trap())
 		return -ENOMEM;
 	return 0;
 }
@@ -318,20 +318,20 @@ HOT void source_trap_handle(int signal, siginfo_t *info, void *context)
 		return; /* and makes no call: a sandbox may forbid any */
 	slot = known_find(index < 0 ? 0 : arch_stack_pointer(context));
 	if (index < 0) {
-		guard_forward_trap(signal, info, context, slot);
+		signal_guard_forward_trap(signal, info, context, slot);
 		return;
 	}
 	if (!slot || !thread_stack_take(slot->thread)) {
 		atomic_fetch_add_explicit(&process.shared->signals_foreign, 1, memory_order_relaxed);
-		interrupt_settle(context);
+		syscall_restart_settle(context);
 		return;
 	}
 	error = *slot->thread->error_place;
-	own_stack_call(slot->thread->handler_stack + OWN_STACK_BYTES, trapped_take,
+	handler_stack_call(slot->thread->handler_stack + HANDLER_STACK_BYTES, trapped_take,
 		&(struct trapped){slot->thread, context, index});
 	thread_stack_give(slot->thread);
-	interrupt_settle(context);
+	syscall_restart_settle(context);
 	*slot->thread->error_place = error;
-	if (guard_trap_dropped(&dropped))
-		guard_forward_trap(signal, &dropped, context, true);
+	if (signal_guard_trap_dropped(&dropped))
+		signal_guard_forward_trap(signal, &dropped, context, true);
 }

@@ -49,7 +49,7 @@ bool source_program_is_go(void)
 {
 	uint64_t bias;
 	size_t count;
-	const ElfW(Phdr) *segment = loaded_program(&count, &bias);
+	const ElfW(Phdr) *segment = module_map_program(&count, &bias);
 
 	for (size_t i = 0; segment && i < count; i++) {
 		const char *begin = (const char *)(uintptr_t)(bias + segment[i].p_vaddr);

@@ -16,36 +16,36 @@
 #include "record/agent/sample/thread.h"
 
 /* Once, when the agent is loaded; `delayed`: off at first. */
-void control_init(bool delayed);
+void start_stop_init(bool delayed);
 
 /* Once per process, its shared memory there: a child of fork goes on as its parent was. */
-void control_process_begin(void);
+void start_stop_process_begin(void);
 
 /* Of a new ring, its cpu_begin_ns set. */
-void control_ring_begin(struct event_ring *ring);
+void start_stop_ring_begin(struct event_ring *ring);
 
 /* Is sampling off? Signal safe. */
-bool control_is_paused(void);
+bool start_stop_is_off(void);
 
 /* Of the thread's CPU clock at cpu_ns: what was not sampled. */
-uint64_t control_paused_ns(const struct event_ring *ring, uint64_t cpu_ns);
+uint64_t start_stop_off_ns(const struct event_ring *ring, uint64_t cpu_ns);
 
 /* What the samples of a thread do not yet stand for. Signal safe. */
-uint64_t control_uncovered_ns(const struct thread *t);
+uint64_t start_stop_uncovered_ns(const struct thread *t);
 
 /* Weight of a sample of `weight` ns: the first one after a pause stands for what the thread's clock says.
  * Signal safe. */
-uint64_t control_weight(struct thread *t, uint64_t weight);
+uint64_t start_stop_weight(struct thread *t, uint64_t weight);
 
-void control_stop(void);
-void control_start(void);
+void start_stop_switch_off(void);
+void start_stop_switch_on(void);
 
 /* Spans that the program opens and closes, of operation STORE_OP_MARK or STORE_OP_RANGE. */
-void control_mark(const char *name);
-void control_open(uint32_t operation, const char *name);
-void control_close(uint32_t operation);
+void start_stop_mark(const char *name);
+void start_stop_span_open(uint32_t operation, const char *name);
+void start_stop_span_close(uint32_t operation);
 
 /* Closes what the calling thread has left open. */
-void control_thread_end(struct thread *t);
+void start_stop_thread_end(struct thread *t);
 
 #endif

@@ -38,9 +38,9 @@ static bool handler_flags(uint64_t signals, uint64_t *flags)
 {
 	uint64_t action[4]; /* as the kernel has it: handler, flags */
 
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			signals &= ~BIT(guards[i].number);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			signals &= ~BIT(signal_guards[i].number);
 	for (; signals; signals &= signals - 1) {
 		if (syscall(SYS_rt_sigaction, __builtin_ctzll(signals) + 1, NULL, action, sizeof(signals)))
 			continue;
@@ -104,7 +104,7 @@ static bool is_ring(int descriptor)
 	return result;
 }
 
-void interrupt_settle_call(ucontext_t *context)
+void syscall_restart_settle_call(ucontext_t *context)
 {
 	uint64_t flags;
 
@@ -114,7 +114,7 @@ void interrupt_settle_call(ucontext_t *context)
 		arch_call_interrupt(context);
 }
 
-void interrupt_by(ucontext_t *context, uint64_t flags)
+void syscall_restart_by(ucontext_t *context, uint64_t flags)
 {
 	if (!(flags & SA_RESTART) && may_end(context))
 		arch_call_interrupt(context);

@@ -17,16 +17,16 @@
 #include "record/agent/base/arch.h"
 
 /* The same where it goes back to a system call. */
-void interrupt_settle_call(ucontext_t *context);
+void syscall_restart_settle_call(ucontext_t *context);
 
 /* A signal of ours was handled, `context` is what it goes back to. Touches no thread-local storage. */
-static inline void interrupt_settle(ucontext_t *context)
+static inline void syscall_restart_settle(ucontext_t *context)
 {
 	if (arch_ring_wait_ended(context) >= 0 || arch_call_restarts(context))
-		interrupt_settle_call(context);
+		syscall_restart_settle_call(context);
 }
 
 /* The program's handler, of those sa_flags, is called by ours. */
-void interrupt_by(ucontext_t *context, uint64_t flags);
+void syscall_restart_by(ucontext_t *context, uint64_t flags);
 
 #endif

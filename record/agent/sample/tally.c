@@ -54,7 +54,7 @@ static struct event_tally *shared_of(const struct thread *t)
 void tally_thread_free(struct thread *t)
 {
 	if (t->tallied)
-		reserve_unmap(t->tallied, sizeof(*t->tallied));
+		address_reserve_unmap(t->tallied, sizeof(*t->tallied));
 	t->tallied = NULL;
 }
 
@@ -65,7 +65,7 @@ static void table_open(struct thread *t)
 
 	if (!process.shared->tallies_at)
 		return;
-	memory = reserve_map(sizeof(struct tallied), -1);
+	memory = address_reserve_map(sizeof(struct tallied), -1);
 	if (!memory)
 		return;
 	madvise(memory, sizeof(struct tallied), MADV_DONTFORK);

@@ -20,7 +20,7 @@
 #include "record/agent/unwind/unwind.h"
 
 #define TRACE_TEXTS 4096 /* a power of two; a step of JAX names a hundred ranges */
-#define CONTROL_OPEN_MAX 64
+#define START_STOP_SPANS_MAX 64
 
 /* A string that is in the ring. */
 struct trace_text {
@@ -29,7 +29,7 @@ struct trace_text {
 };
 
 struct thread {
-	_Alignas(4096) unsigned char handler_stack[OWN_STACK_BYTES]; /* see handler_stack.h */
+	_Alignas(4096) unsigned char handler_stack[HANDLER_STACK_BYTES]; /* see handler_stack.h */
 	/* What each sample needs: a page with the stack's end. */
 	struct ring ring;
 	_Atomic bool stack_is_taken;
@@ -47,26 +47,26 @@ struct thread {
 	uint64_t hit_ns;      /* of the last sample, if an event's hit in time made it; else 0 */
 	int64_t lead_ns;      /* of the samples ahead of the thread's clock, when that was asked last */
 	/* After a walk that took long no other is begun for a while: weight of the samples that came
-	 * meanwhile. See thread_saved_tell. */
+	 * meanwhile. See thread_saved_publish. */
 	uint64_t saved_ns;
 	uint64_t rest_until_ns;
 	/* Of a path the ring has taken a part, and had no room for more: the node and the depth that it has
 	 * come to. The saved weight is that of samples there; 0: there is none. What then turned out to have
 	 * been elsewhere is untold. */
-	uint32_t telling, telling_depth;
-	uint64_t untold_ns;
-	unsigned told_depth;  /* of the last path that could not be opened for a full ring */
-	unsigned far_reads;   /* of the last walk: system calls */
-	uint32_t pause_epoch; /* see start_stop.h */
-	uint32_t believed;    /* hits since the thread's clock was read last */
-	uint32_t root;	      /* enum event_node */
-	uint32_t node;	      /* context of the last sample */
-	bool node_is_partial; /* its path has no end */
-	uint32_t generation;  /* of the caches below, see module_generation */
-	/* The last path that was published, innermost first, and its nodes, root first: path_nodes. */
-	uint32_t path_root;
-	unsigned path_count;
-	struct unwind_frame *path;	/* one of these, the other is for the next one */
+	uint32_t pending_node, pending_depth;
+	uint64_t unpublished_ns;
+	unsigned published_depth; /* of the last path that could not be opened for a full ring */
+	unsigned far_reads;	  /* of the last walk: system calls */
+	uint32_t pause_epoch;	  /* see start_stop.h */
+	uint32_t believed;	  /* hits since the thread's clock was read last */
+	uint32_t root;		  /* enum event_node */
+	uint32_t node;		  /* context of the last sample */
+	bool node_is_partial;	  /* its path has no end */
+	uint32_t generation;	  /* of the caches below, see module_slots_generation */
+	/* The last path that was published, innermost first, and its nodes, root first: callpath_nodes. */
+	uint32_t callpath_root;
+	unsigned callpath_count;
+	struct unwind_frame *callpath;	/* one of these, the other is for the next one */
 	struct unwind_frame *frames[2]; /* unwinder.most each */
 	struct context_tree tree;
 	struct unwinder unwinder;
@@ -82,21 +82,22 @@ struct thread {
 	volatile uint64_t deferred_ns; /* weight of samples that came meanwhile */
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];
-	struct trail trails[TRAILS];
-	uint16_t trail_next;		   /* the one to be taken */
-	uint16_t trail_count;		   /* of those taken so far */
-	uint16_t trail_last;		   /* 1 + the one found last, 0: none */
-	uint16_t trail_heads[TRAIL_HEADS]; /* 1 + the first of those that begin alike, 0: none */
-	uint64_t random;		   /* see alloc_tally.c; 0: not begun */
-	struct tallied *tallied;	   /* see tally.h; NULL: nothing was so far */
-	uintptr_t wait_frame;		   /* of the outermost wait under way, see wait.h */
+	struct callpath_cache_entry callpath_cache[CALLPATH_CACHE_ENTRIES];
+	uint16_t callpath_cache_next;				 /* the one to be taken */
+	uint16_t callpath_cache_count;				 /* of those taken so far */
+	uint16_t callpath_cache_last;				 /* 1 + the one found last, 0: none */
+	uint16_t callpath_cache_buckets[CALLPATH_CACHE_BUCKETS]; /* 1 + the first of those that begin alike,
+								    0: none */
+	uint64_t random;					 /* see alloc_tally.c; 0: not begun */
+	struct tallied *tallied;				 /* see tally.h; NULL: nothing was so far */
+	uintptr_t wait_frame; /* of the outermost wait under way, see wait.h */
 	/* See start_stop.h. */
-	uint32_t open_count; /* beyond CONTROL_OPEN_MAX: counted alone */
+	uint32_t open_count; /* beyond START_STOP_SPANS_MAX: counted alone */
 	uint64_t open_serial;
-	struct event_span open[CONTROL_OPEN_MAX];
+	struct event_span open[START_STOP_SPANS_MAX];
 	struct thread *next_free;
 	size_t block_bytes;
-	uint32_t path_nodes[]; /* unwinder.most; behind them frames[0], frames[1] and the tree's memory */
+	uint32_t callpath_nodes[]; /* unwinder.most; behind them frames[0], frames[1] and the tree's memory */
 };
 
 /* What outlives the block: a child of fork loses the block, but not its stack. */
@@ -111,12 +112,12 @@ struct thread_place {
 	struct thread *self; /* NULL: this thread is not measured */
 	uint64_t stack_low;  /* [low, high): surely mapped from the stack pointer up */
 	uint64_t stack_high;
-	uint64_t start_routine;	   /* 0: main */
-	struct handover *handover; /* see exec_environment.h */
-	uint8_t program_masked;	   /* the program believes signals of ours blocked: bits by guard, see
-				      signal_guard.h */
-	uint8_t trap_waits;	   /* enum trap_waits; who sent the thread's: */
-	uint8_t looks;		   /* see sigaltstack.h; the alternate stack, if it is not roomy: */
+	uint64_t start_routine;			   /* 0: main */
+	struct exec_environment *exec_environment; /* see exec_environment.h */
+	uint8_t program_masked; /* the program believes signals of ours blocked: bits by guard, see
+				   signal_guard.h */
+	uint8_t trap_waits;	/* enum trap_waits; who sent the thread's: */
+	uint8_t looks;		/* see sigaltstack.h; the alternate stack, if it is not roomy: */
 	uint64_t narrow_low, narrow_high;
 	bool samples_wait; /* and AGENT_SIGNALs of the program's: the kernel blocks it meanwhile */
 	pid_t trap_pid;
@@ -182,16 +183,16 @@ static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE
 
 /* What saved_ns has come to, for a thread that lives on to the end of its process, or is killed with it: no
  * sample of its own will stand for that. Not before one that has it is published. */
-static inline void thread_saved_tell(struct thread *thread)
+static inline void thread_saved_publish(struct thread *thread)
 {
-	_Atomic uint64_t *told = &thread->ring.shared->saved_ns;
+	_Atomic uint64_t *published = &thread->ring.shared->saved_ns;
 
-	uint64_t saved_ns = thread->saved_ns + thread->untold_ns;
+	uint64_t saved_ns = thread->saved_ns + thread->unpublished_ns;
 
-	if (thread->telling || thread->untold_ns)
-		saved_ns |= EVENT_UNTOLD;
-	if (atomic_load_explicit(told, memory_order_relaxed) != saved_ns)
-		atomic_store_explicit(told, saved_ns, memory_order_relaxed);
+	if (thread->pending_node || thread->unpublished_ns)
+		saved_ns |= EVENT_UNPUBLISHED;
+	if (atomic_load_explicit(published, memory_order_relaxed) != saved_ns)
+		atomic_store_explicit(published, saved_ns, memory_order_relaxed);
 }
 
 /* Around a handler's stay on the stack of the thread's block. False: somebody is there, who can only be a

@@ -4,7 +4,7 @@
  * texts, on the call path of the wrapper's caller. Never from a signal handler.
  *
  *   t = trace_begin()  -- NULL: not measured, or we interrupted our own publication
- *   node = trace_path(t); text = trace_text(t, "..."); trace_span(t, &span);
+ *   node = trace_callpath(t); text = trace_text(t, "..."); trace_span(t, &span);
  *   trace_end(t)       -- samples that came meanwhile are taken now, at `node`: none is lost
  *
  * What cannot be published is dropped and counted in the thread's losses. errno is
@@ -27,13 +27,13 @@ void trace_end(struct thread *t);
 /* Node of the calling thread's path, without the agent's own frames; valid as long as the ring's claim.
  * A partial root when it could not be had. About 0.2 us on a known path, a tenth of that on the path of the
  * last time (callpath_cache.h). */
-uint32_t trace_path(struct thread *t);
+uint32_t trace_callpath(struct thread *t);
 
-/* The same, walked in any case: its frames are then t->path[0 .. t->path_count). */
-uint32_t trace_path_walk(struct thread *t);
+/* The same, walked in any case: its frames are then t->callpath[0 .. t->callpath_count). */
+uint32_t trace_callpath_walk(struct thread *t);
 
 /* The same with `function`, which the wrapper stands in front of, as its innermost frame. */
-uint32_t trace_path_into(struct thread *t, uint64_t function);
+uint32_t trace_callpath_into(struct thread *t, uint64_t function);
 
 /* Id of a string in this ring, 0: none. Some thousand are remembered. */
 uint32_t trace_text(struct thread *t, const char *text);

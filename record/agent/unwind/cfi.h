@@ -85,7 +85,7 @@ int cfi_module_init(struct cfi_module *module, uint64_t header);
 
 /* Where the module's search table, which it must have, says that the entry of pc lies: the last at or before
  * it; 0: none. */
-uint64_t cfi_entry_place(const struct cfi_module *module, uint64_t pc);
+uint64_t cfi_fde_address(const struct cfi_module *module, uint64_t pc);
 
 /* The row at pc goes to scratch->row. 0, CFI_NONE (no entry covers pc) or CFI_DAMAGED. */
 int cfi_row_find(const struct cfi_module *module, uint64_t pc, struct cfi_scratch *scratch);

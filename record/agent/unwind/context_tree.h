@@ -29,22 +29,23 @@ struct context_tree {
 	uint32_t bucket_count;
 };
 
-#define CONTEXT_NODE_BYTES (sizeof(struct context_node) + sizeof(uint32_t))
+#define CONTEXT_TREE_NODE_BYTES (sizeof(struct context_node) + sizeof(uint32_t))
 
-/* `memory` holds capacity * CONTEXT_NODE_BYTES zeroed bytes, aligned to 8, the caller's. */
-void context_init(struct context_tree *tree, void *memory, uint32_t capacity);
+/* `memory` holds capacity * CONTEXT_TREE_NODE_BYTES zeroed bytes, aligned to 8, the caller's. */
+void context_tree_init(struct context_tree *tree, void *memory, uint32_t capacity);
 
-/* Bytes from the start of `memory` that are worth zeroing before the next context_init are those
+/* Bytes from the start of `memory` that are worth zeroing before the next context_tree_init are those
  * of nodes and buckets in use: this zeroes them. */
-void context_clear(struct context_tree *tree);
+void context_tree_clear(struct context_tree *tree);
 
 /* Id of the child, 0 if there is none. */
-uint32_t context_child_find(const struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset);
+uint32_t context_tree_child_find(
+	const struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset);
 
 /* Room for more nodes. */
-uint32_t context_room(const struct context_tree *tree);
+uint32_t context_tree_nodes_left(const struct context_tree *tree);
 
 /* Adds a child that is not there yet; there must be room. Returns its id. */
-uint32_t context_child_add(struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset);
+uint32_t context_tree_child_add(struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset);
 
 #endif

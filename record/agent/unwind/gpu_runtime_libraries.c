@@ -14,12 +14,12 @@ static struct {
 } runtimes[RUNTIMES_MAX];
 static _Atomic unsigned claimed, count;
 
-void runtime_add(uint64_t address, bool hidden)
+void gpu_runtime_libraries_add(uint64_t address, bool hidden)
 {
 	uint64_t begin, end;
 	unsigned i;
 
-	if (runtime_has(address) || loaded_range(address, &begin, &end))
+	if (gpu_runtime_libraries_has(address) || module_map_range(address, &begin, &end))
 		return;
 	i = atomic_fetch_add(&claimed, 1);
 	if (i >= RUNTIMES_MAX)
@@ -41,12 +41,12 @@ static bool find(uint64_t pc, bool hidden)
 	return false;
 }
 
-bool runtime_has(uint64_t pc)
+bool gpu_runtime_libraries_has(uint64_t pc)
 {
 	return find(pc, false);
 }
 
-bool runtime_hides(uint64_t pc)
+bool gpu_runtime_libraries_hides(uint64_t pc)
 {
 	return find(pc, true);
 }

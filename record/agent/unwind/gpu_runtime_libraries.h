@@ -12,10 +12,10 @@
 
 /* The library that holds `address` is a runtime; hidden: its frames are passed over in call paths. Not from a
  * handler. */
-void runtime_add(uint64_t address, bool hidden);
+void gpu_runtime_libraries_add(uint64_t address, bool hidden);
 
 /* pc lies in one of them. Any thread, signal safe. */
-bool runtime_has(uint64_t pc);
-bool runtime_hides(uint64_t pc);
+bool gpu_runtime_libraries_has(uint64_t pc);
+bool gpu_runtime_libraries_hides(uint64_t pc);
 
 #endif

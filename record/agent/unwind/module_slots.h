@@ -18,26 +18,26 @@ struct module_cache {
 	unsigned next; /* entry to replace */
 };
 
-/* Once per process, before any lookup, after loaded_init. */
-void module_init(void);
+/* Once per process, before any lookup, after module_map_init. */
+void module_slots_init(void);
 
 /* The module at pc with tables and slot, or NULL. `cache` is a struct module_cache of the calling thread;
  * the answer is valid until the cache's next change. Signature of unwind_space.module_find. */
 const struct cfi_module *module_find(void *cache, uint64_t pc);
 
 /* Slot for code outside all modules; UNWIND_NO_SLOT when the table is full. */
-uint32_t module_anonymous_slot(void);
+uint32_t module_slots_anonymous(void);
 
 /* Runtime address of a slot's file address 0. */
-uint64_t module_bias(uint32_t slot);
+uint64_t module_slots_bias(uint32_t slot);
 
 /* Counts unloadings; a thread whose caches are older must drop them. */
-uint32_t module_generation(void);
+uint32_t module_slots_generation(void);
 
 /* Whether code of a module was met whose file's name begins with one of these, ended by NULL. */
-bool module_is_met(const char *const *names);
+bool module_slots_is_met(const char *const *names);
 
 /* After a dlclose: marks what is gone. Not from a handler. */
-void module_unloaded(void);
+void module_slots_unloaded(void);
 
 #endif

@@ -13,7 +13,7 @@
 struct search {
 	uint64_t begin, end; /* of the code */
 	const struct cfi_memory *memory;
-	struct recipe_scratch *scratch;
+	struct prologue_scan_scratch *scratch;
 	unsigned paths, left; /* waiting; instructions that may still be read */
 	uint64_t code_at;     /* scratch->code holds what lies there; 0: nothing */
 };
@@ -48,7 +48,7 @@ static bool is_new(struct search *search, uint64_t place)
 	uint64_t *places = search->scratch->places;
 	unsigned at = (unsigned)(place * UINT64_C(0x9e3779b97f4a7c15) >> 57);
 
-	for (unsigned i = 0; i < RECIPE_PLACES; i++, at = (at + 1) % RECIPE_PLACES) {
+	for (unsigned i = 0; i < PROLOGUE_SCAN_PLACES; i++, at = (at + 1) % PROLOGUE_SCAN_PLACES) {
 		if (places[at] == place)
 			return false;
 		if (!places[at]) {
@@ -59,24 +59,24 @@ static bool is_new(struct search *search, uint64_t place)
 	return false;
 }
 
-static_assert(RECIPE_PLACES == 1u << (64 - 57), "the hash keeps seven bits");
+static_assert(PROLOGUE_SCAN_PLACES == 1u << (64 - 57), "the hash keeps seven bits");
 
-static void path_keep(struct search *search, const struct recipe_path *path, uint64_t target)
+static void path_keep(struct search *search, const struct prologue_scan_path *path, uint64_t target)
 {
-	if (search->paths == RECIPE_PATHS || !is_new(search, target))
+	if (search->paths == PROLOGUE_SCAN_PATHS || !is_new(search, target))
 		return;
 	search->scratch->paths[search->paths] = *path;
 	search->scratch->paths[search->paths++].pc = target;
 }
 
-static void base_keep(struct recipe_path *path, unsigned number, int32_t offset)
+static void base_keep(struct prologue_scan_path *path, unsigned number, int32_t offset)
 {
 	path->kept_at[number] = path->taken + offset;
 	path->kept = (uint16_t)(path->is_lost ? path->kept & ~(1u << number) : path->kept | 1u << number);
 }
 
 /* False: what was taken off the stack before hangs on another base. */
-static bool base_change(struct recipe_path *path, unsigned base, int32_t offset)
+static bool base_change(struct prologue_scan_path *path, unsigned base, int32_t offset)
 {
 	if (path->kept & 1u << base) {
 		path->taken = path->kept_at[base] + offset;
@@ -92,7 +92,7 @@ static bool base_change(struct recipe_path *path, unsigned base, int32_t offset)
 	return true;
 }
 
-static bool base_load(struct recipe_path *path, int32_t at)
+static bool base_load(struct prologue_scan_path *path, int32_t at)
 {
 	if (path->has_fp || path->is_loaded || path->is_lost)
 		return false;
@@ -103,14 +103,14 @@ static bool base_load(struct recipe_path *path, int32_t at)
 	return true;
 }
 
-static void fp_load(struct recipe_path *path, int32_t at)
+static void fp_load(struct prologue_scan_path *path, int32_t at)
 {
 	path->has_fp = true;
 	path->fp_at = path->is_lost ? FP_HELD : at;
 }
 
 /* One instruction at path->pc. */
-static enum end step(struct search *search, struct recipe_path *path)
+static enum end step(struct search *search, struct prologue_scan_path *path)
 {
 	struct instruction instruction;
 	size_t size = 0;
@@ -173,37 +173,37 @@ static enum end step(struct search *search, struct recipe_path *path)
 	return END_NONE;
 }
 
-static bool recipe_of(const struct recipe_path *path, struct recipe *recipe)
+static bool prologue_scan_of(const struct prologue_scan_path *path, struct prologue_scan *scan)
 {
 	bool from_sp = path->base == ARCH_SP && !path->is_loaded;
 	/* What lies below the stack pointer is not there yet: it will be pushed. */
 	bool has_fp = path->has_fp && !(from_sp && path->fp_at < 0);
 
-	*recipe = (struct recipe){.base = path->base,
+	*scan = (struct prologue_scan){.base = path->base,
 		.is_loaded = path->is_loaded,
 		.load_at = path->load_at,
 		.cfa_offset = path->taken + 8,
 		.fp_offset = has_fp ? path->fp_at - path->taken - 8 : 0};
-	return !path->is_lost && path->taken % 8 == 0 && recipe->fp_offset % 8 == 0 &&
-	       path->load_at % 8 == 0 && (!from_sp || path->taken >= 0) &&
+	return !path->is_lost && path->taken % 8 == 0 && scan->fp_offset % 8 == 0 && path->load_at % 8 == 0 &&
+	       (!from_sp || path->taken >= 0) &&
 	       (path->base != ARCH_SP || !path->is_loaded || path->load_at >= 0);
 }
 
-bool recipe_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
-	struct recipe_scratch *scratch, struct recipe *recipe)
+bool prologue_scan_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
+	struct prologue_scan_scratch *scratch, struct prologue_scan *scan)
 {
 	struct search search = {
 		.begin = begin, .end = end, .memory = memory, .scratch = scratch, .left = INSTRUCTIONS_MAX};
 
 	memset(scratch->places, 0, sizeof(scratch->places));
-	scratch->paths[search.paths++] = (struct recipe_path){.pc = pc, .base = ARCH_SP};
+	scratch->paths[search.paths++] = (struct prologue_scan_path){.pc = pc, .base = ARCH_SP};
 	while (search.paths) {
-		struct recipe_path path = scratch->paths[--search.paths];
+		struct prologue_scan_path path = scratch->paths[--search.paths];
 		enum end end_of = END_NONE;
 
 		while (end_of == END_NONE)
 			end_of = step(&search, &path);
-		if (end_of == END_RETURN && recipe_of(&path, recipe))
+		if (end_of == END_RETURN && prologue_scan_of(&path, scan))
 			return true;
 	}
 	return false;

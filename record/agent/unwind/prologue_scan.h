@@ -28,12 +28,12 @@
 
 #include "record/agent/unwind/cfi.h"
 
-#define RECIPE_PATHS 24	  /* branches that may be taken later */
-#define RECIPE_PLACES 128 /* jumps that were followed, a power of two */
+#define PROLOGUE_SCAN_PATHS 24	 /* branches that may be taken later */
+#define PROLOGUE_SCAN_PLACES 128 /* jumps that were followed, a power of two */
 
 /* The caller's frame: CFA = base + cfa_offset, the return address right below. The base is a register, or the
  * word at load_at from it. */
-struct recipe {
+struct prologue_scan {
 	unsigned base; /* ARCH_SP, as a rule */
 	bool is_loaded;
 	int32_t load_at;
@@ -42,7 +42,7 @@ struct recipe {
 };
 
 /* What happens between the pc and a place ahead. */
-struct recipe_path {
+struct prologue_scan_path {
 	uint64_t pc;
 	int32_t taken;	 /* bytes off the stack, from the base */
 	int32_t fp_at;	 /* where the frame pointer was loaded from, from the base */
@@ -57,14 +57,14 @@ struct recipe_path {
 };
 
 /* Too large for a handler's stack: the caller's. */
-struct recipe_scratch {
-	struct recipe_path paths[RECIPE_PATHS];
-	uint64_t places[RECIPE_PLACES];
+struct prologue_scan_scratch {
+	struct prologue_scan_path paths[PROLOGUE_SCAN_PATHS];
+	uint64_t places[PROLOGUE_SCAN_PLACES];
 	uint8_t code[128];
 };
 
 /* Reads code from pc on, which the next instruction stands at; it must lie in [begin, end). */
-bool recipe_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
-	struct recipe_scratch *scratch, struct recipe *recipe);
+bool prologue_scan_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
+	struct prologue_scan_scratch *scratch, struct prologue_scan *scan);
 
 #endif

@@ -47,8 +47,8 @@ static enum step step_take(
 {
 	bool leaf = *exact && (u->count <= 1 || u->space.is_go), was_exact = *exact;
 
-	if (!unwind_rule_is_bare(rule))
-		u->bare_known = 0;
+	if (!unwind_rule_has_no_cfi(rule))
+		u->unchanged_registers = 0;
 	*exact = false;
 	switch (rule->kind) {
 	case RULE_SP:
@@ -64,7 +64,7 @@ static enum step step_take(
 	default:
 		if ((rule->flags & RULE_LOADER) && !u->registers.value[ARCH_FP])
 			return STEP_FULL;
-		return unwind_step_bare(u, pc, leaf, was_exact, exact);
+		return unwind_step_no_cfi(u, pc, leaf, was_exact, exact);
 	}
 }
 
@@ -84,15 +84,15 @@ HOT static enum step walk(struct unwinder *u, bool thorough)
 	u->count = 0;
 	u->walked = 0;
 	u->unreadable = u->switched = u->go_top = 0;
-	u->raised.count = 0;
-	u->bare_known = u->registers.known;
+	u->exception.count = 0;
+	u->unchanged_registers = u->registers.known;
 	while (step == STEP_ON) {
 		const struct unwind_rule *rule;
 		uint64_t pc;
 		bool raises, lands;
 
-		if (!thorough && !unwind_raise_looks(u) && !unwind_walk_simple(u, &exact))
-			u->bare_known = 0;
+		if (!thorough && !unwind_exception_looks(u) && !unwind_walk_simple(u, &exact))
+			u->unchanged_registers = 0;
 		pc = u->registers.value[ARCH_PC] - !exact;
 		rule = unwind_rule_find(u, pc);
 		if (rule->kind == RULE_FENCE || (!exact && rule->flags & RULE_PLANTED))
@@ -103,15 +103,15 @@ HOT static enum step walk(struct unwinder *u, bool thorough)
 			u->count = 0;
 		if (!(rule->flags & RULE_HIDDEN))
 			frame_add(u, rule, pc, exact);
-		raises = rule->flags & RULE_RAISES && !unwind_rule_is_bare(rule);
-		lands = raises && exact && unwind_raise_lands(u, rule);
+		raises = rule->flags & RULE_RAISES && !unwind_rule_has_no_cfi(rule);
+		lands = raises && exact && unwind_exception_lands(u, rule);
 		step = step_take(u, rule, pc, thorough, &exact);
 		if (lands)
 			exact = true;
 		else if (raises && step == STEP_ON)
-			unwind_raise_note(u);
-		else if (u->raised.count && step != STEP_AGAIN &&
-			 unwind_raise_doubts(u, step == STEP_PARTIAL, &exact))
+			unwind_exception_note(u);
+		else if (u->exception.count && step != STEP_AGAIN &&
+			 unwind_exception_doubts(u, step == STEP_PARTIAL, &exact))
 			step = STEP_ON;
 	}
 	if (step == STEP_PARTIAL && u->go_top) {
@@ -184,7 +184,7 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 	unsigned count = 0;
 	bool exact = true;
 
-	if (u->raised.count && u->raised.tries)
+	if (u->exception.count && u->exception.tries)
 		return 0;
 	u->registers = *start;
 	*with_fp = false;

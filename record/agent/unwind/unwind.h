@@ -70,7 +70,7 @@ struct unwind_read {
 };
 
 /* Where a walk stepped out of what goes on where an exception is caught. */
-struct unwind_raised {
+struct unwind_exception {
 	unsigned count;	 /* frames up to there; 0: nowhere */
 	unsigned walked; /* before folding */
 	unsigned tries;
@@ -86,22 +86,22 @@ struct unwind_plugin;
 struct unwinder {
 	const struct unwind_plugin *plugin; /* walks in our place; NULL: we do */
 	struct unwind_space space;
-	unsigned count;		     /* frames of the last walk, innermost first */
-	bool folds;		     /* recursion, as it goes: see unwind.c */
-	unsigned walked;	     /* frames of the last walk, before folding */
-	unsigned switched;	     /* stacks, by frame pointers */
-	unsigned go_top;	     /* of the last walk: frames up to where Go's own walks end; 0: none */
-	unsigned unreadable;	     /* of the last walk: stack words that could not be read */
-	uint64_t bare_known;	     /* registers that still are as the walk began: no table was used yet */
-	struct unwind_frame *frames; /* the caller's */
-	unsigned most;		     /* room there: a deeper path keeps its innermost, and is partial */
+	unsigned count;		      /* frames of the last walk, innermost first */
+	bool folds;		      /* recursion, as it goes: see unwind.c */
+	unsigned walked;	      /* frames of the last walk, before folding */
+	unsigned switched;	      /* stacks, by frame pointers */
+	unsigned go_top;	      /* of the last walk: frames up to where Go's own walks end; 0: none */
+	unsigned unreadable;	      /* of the last walk: stack words that could not be read */
+	uint64_t unchanged_registers; /* registers that still are as the walk began: no table was used yet */
+	struct unwind_frame *frames;  /* the caller's */
+	unsigned most;		      /* room there: a deeper path keeps its innermost, and is partial */
 	struct arch_registers registers;
-	struct unwind_kept kept;     /* of the last walk that had what is worth it */
-	struct unwind_raised raised; /* of the last walk */
+	struct unwind_reuse reuse;	   /* of the last walk that had what is worth it */
+	struct unwind_exception exception; /* of the last walk */
 	struct unwind_read read[UNWIND_READ_KEPT];
 	unsigned read_next; /* the place that the next one takes */
 	struct cfi_scratch scratch;
-	struct recipe_scratch reading;
+	struct prologue_scan_scratch reading;
 	uint8_t cache_next[UNWIND_CACHE_SETS]; /* the rule of each set that makes room */
 	struct unwind_rule cache[UNWIND_CACHE_ENTRIES];
 };

@@ -29,7 +29,7 @@ bool unwind_row_raises(const struct cfi_row *row)
 	return ARCH_RAISE_REGISTERS && row->cfa.kind == CFI_REGISTER;
 }
 
-bool unwind_raise_lands(struct unwinder *u, const struct unwind_rule *rule)
+bool unwind_exception_lands(struct unwinder *u, const struct unwind_rule *rule)
 {
 	uint8_t code;
 
@@ -40,34 +40,34 @@ bool unwind_raise_lands(struct unwinder *u, const struct unwind_rule *rule)
 	       code != ARCH_RETURN;
 }
 
-void unwind_raise_note(struct unwinder *u)
+void unwind_exception_note(struct unwinder *u)
 {
 	/* What it calls by then calls nothing. */
-	if (u->raised.count || u->count > 2)
+	if (u->exception.count || u->count > 2)
 		return;
-	u->raised.tries = u->raised.frame_bytes = 0;
-	u->raised.is_settled = false;
-	u->raised.count = u->count;
-	u->raised.walked = u->walked;
-	u->raised.at = u->registers.value[ARCH_SP];
-	u->raised.registers = u->registers;
+	u->exception.tries = u->exception.frame_bytes = 0;
+	u->exception.is_settled = false;
+	u->exception.count = u->count;
+	u->exception.walked = u->walked;
+	u->exception.at = u->registers.value[ARCH_SP];
+	u->exception.registers = u->registers;
 }
 
 /* The last instructions hold the place in a register, and how far away it is before that. Not a place of the
  * stack: they are not the ones. */
-static uint64_t place_told(const struct unwind_raised *raised)
+static uint64_t place_handed_over(const struct unwind_exception *exception)
 {
-	uint64_t told = raised->registers.value[ARCH_RAISE_PLACE];
+	uint64_t place = exception->registers.value[ARCH_RAISE_PLACE];
 
-	return told < RAISE_BYTES_MAX ? raised->registers.value[ARCH_SP] - 8 + told : told;
+	return place < RAISE_BYTES_MAX ? exception->registers.value[ARCH_SP] - 8 + place : place;
 }
 
 static void take_up(struct unwinder *u, uint64_t sp)
 {
-	u->registers = u->raised.registers;
+	u->registers = u->exception.registers;
 	u->registers.value[ARCH_SP] = sp;
-	u->count = u->raised.count;
-	u->walked = u->raised.walked;
+	u->count = u->exception.count;
+	u->walked = u->exception.walked;
 	u->unreadable = 0;
 }
 
@@ -75,9 +75,10 @@ static void take_up(struct unwinder *u, uint64_t sp)
 static bool handler_take(struct unwinder *u)
 {
 	const struct cfi_memory *memory = &u->space.memory;
-	uint64_t begin = u->raised.registers.value[ARCH_SP], at = place_told(&u->raised), handler;
+	uint64_t begin = u->exception.registers.value[ARCH_SP], at = place_handed_over(&u->exception),
+		 handler;
 
-	if (u->raised.count != 1 || at % 8 || at < memory->low || at < begin - 8 || at >= memory->high ||
+	if (u->exception.count != 1 || at % 8 || at < memory->low || at < begin - 8 || at >= memory->high ||
 		cfi_word_read(memory, at, &handler))
 		return false;
 	take_up(u, at + ARCH_CALL_PUSHES);
@@ -96,18 +97,19 @@ static bool is_within_reach(const struct cfi_memory *memory, uint64_t at)
 static bool frame_take(struct unwinder *u)
 {
 	const struct unwind_space *space = &u->space;
-	uint64_t begin = u->raised.registers.value[ARCH_SP], caller = u->raised.registers.value[ARCH_PC];
+	uint64_t begin = u->exception.registers.value[ARCH_SP],
+		 caller = u->exception.registers.value[ARCH_PC];
 	const struct unwind_rule *rule = unwind_rule_find(u, caller - 1);
 
 	if (rule->kind != RULE_FP)
 		return false;
-	while (u->raised.frame_bytes < RAISE_FRAME_MAX) {
-		uint64_t at = begin + u->raised.frame_bytes,
+	while (u->exception.frame_bytes < RAISE_FRAME_MAX) {
+		uint64_t at = begin + u->exception.frame_bytes,
 			 fp = at + 8 - (uint64_t)(int64_t)rule->cfa_offset, word;
 
 		if (!is_within_reach(&space->memory, at))
 			break;
-		u->raised.frame_bytes += 8;
+		u->exception.frame_bytes += 8;
 		word = *(const uint64_t *)(uintptr_t)(at + space->memory.shift);
 		if (fp < begin || !space->module_find(space->context, word - 1) || !unwind_is_called(u, word))
 			continue;
@@ -123,38 +125,39 @@ static bool frame_take(struct unwinder *u)
 static bool place_take(struct unwinder *u, bool *exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
-	struct unwind_raised *raised = &u->raised;
-	uint64_t begin = raised->registers.value[ARCH_SP], caller = raised->registers.value[ARCH_PC], at;
+	struct unwind_exception *exception = &u->exception;
+	uint64_t begin = exception->registers.value[ARCH_SP], caller = exception->registers.value[ARCH_PC],
+		 at;
 
 	*exact = false;
-	if (begin % 8 || raised->tries++ >= RAISE_TRIES_MAX)
+	if (begin % 8 || exception->tries++ >= RAISE_TRIES_MAX)
 		return false;
-	if (raised->tries == 1 && handler_take(u))
+	if (exception->tries == 1 && handler_take(u))
 		return *exact = true;
-	for (at = raised->at; at - begin < RAISE_BYTES_MAX && is_within_reach(memory, at); at += 8) {
+	for (at = exception->at; at - begin < RAISE_BYTES_MAX && is_within_reach(memory, at); at += 8) {
 		if (*(const uint64_t *)(uintptr_t)(at + memory->shift) != caller)
 			continue;
-		raised->at = at + 8;
+		exception->at = at + 8;
 		take_up(u, at + ARCH_CALL_PUSHES);
 		return true;
 	}
-	raised->at = at;
-	return raised->is_near && frame_take(u);
+	exception->at = at;
+	return exception->is_near && frame_take(u);
 }
 
-bool unwind_raise_doubts(struct unwinder *u, bool is_lost, bool *exact)
+bool unwind_exception_doubts(struct unwinder *u, bool is_lost, bool *exact)
 {
-	struct unwind_raised *raised = &u->raised;
+	struct unwind_exception *exception = &u->exception;
 
-	if (raised->is_settled || (!is_lost && (u->walked != raised->walked + 1 ||
-						       unwind_is_called(u, u->registers.value[ARCH_PC]))))
+	if (exception->is_settled || (!is_lost && (u->walked != exception->walked + 1 ||
+							  unwind_is_called(u, u->registers.value[ARCH_PC]))))
 		return false;
-	if (!raised->tries)
-		raised->is_near = u->walked == raised->walked + 1;
+	if (!exception->tries)
+		exception->is_near = u->walked == exception->walked + 1;
 	if (place_take(u, exact))
 		return true;
 	/* All as it was. What is no return address may be right all the same: a handler's, a fiber's. */
-	raised->is_settled = true;
-	take_up(u, raised->registers.value[ARCH_SP]);
+	exception->is_settled = true;
+	take_up(u, exception->registers.value[ARCH_SP]);
 	return true;
 }

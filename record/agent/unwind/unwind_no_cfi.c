@@ -10,8 +10,9 @@
 #include <string.h>
 
 #define SWITCHED_MAX 16u
-#define RECIPE_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames whose base is not the stack pointer */
-#define STANDING_BYTES_MAX 512u		     /* of an interpreter's frame, and of what lies below it */
+#define PROLOGUE_SCAN_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames whose base is not the stack pointer \
+						     */
+#define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what lies below it */
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
@@ -74,13 +75,13 @@ static int leaf_return(struct unwinder *u, uint64_t *pc)
 }
 
 /* A recipe's base in ra_words: a register, and 12 bits of words from it. */
-static bool base_pack(const struct recipe *recipe, int16_t *packed)
+static bool base_pack(const struct prologue_scan *scan, int16_t *packed)
 {
-	int32_t words = recipe->load_at / 8;
+	int32_t words = scan->load_at / 8;
 
-	if (recipe->base >= 16 || words < -2048 || words >= 2048)
+	if (scan->base >= 16 || words < -2048 || words >= 2048)
 		return false;
-	*packed = (int16_t)(words * 16 + (int32_t)recipe->base);
+	*packed = (int16_t)(words * 16 + (int32_t)scan->base);
 	return true;
 }
 
@@ -95,29 +96,28 @@ static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64
 	unsigned number = base_number(rule);
 	int64_t at = 8 * (int64_t)((rule->ra_words - (int)number) / 16);
 
-	if (number != ARCH_SP && !((u->registers.known | u->bare_known) & UINT64_C(1) << number))
+	if (number != ARCH_SP && !((u->registers.known | u->unchanged_registers) & UINT64_C(1) << number))
 		return false;
 	*base = u->registers.value[number];
 	return !(rule->flags & RULE_LOADED) || !cfi_word_read(&u->space.memory, *base + (uint64_t)at, base);
 }
 
 /* Reads the code from `next` on, once for each pc. */
-static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
+static void prologue_scan_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
 {
 	const struct cfi_module *module = u->space.module_find(u->space.context, rule->pc);
 	uint64_t begin = module ? module->begin : next - MADE_CODE_BYTES;
 	uint64_t end = module ? module->end : next + MADE_CODE_BYTES;
-	struct recipe recipe;
+	struct prologue_scan scan;
 
 	rule->flags |= RULE_READ;
 	if (begin > next || end < next ||
-		!recipe_find(next, begin, end, &u->space.memory, &u->reading, &recipe) ||
-		recipe.fp_offset / 8 != (int16_t)(recipe.fp_offset / 8) ||
-		!base_pack(&recipe, &rule->ra_words))
+		!prologue_scan_find(next, begin, end, &u->space.memory, &u->reading, &scan) ||
+		scan.fp_offset / 8 != (int16_t)(scan.fp_offset / 8) || !base_pack(&scan, &rule->ra_words))
 		return;
-	rule->flags |= RULE_RECIPE | (recipe.is_loaded ? RULE_LOADED : 0);
-	rule->cfa_offset = recipe.cfa_offset;
-	rule->fp_words = (int16_t)(recipe.fp_offset / 8);
+	rule->flags |= RULE_PROLOGUE_SCAN | (scan.is_loaded ? RULE_LOADED : 0);
+	rule->cfa_offset = scan.cfa_offset;
+	rule->fp_words = (int16_t)(scan.fp_offset / 8);
 }
 
 static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64_t caller)
@@ -132,21 +132,21 @@ static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64
 }
 
 /* Without CFI, by the machine code. What it says must hold: false, and nothing is changed. */
-static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact, bool anywhere)
+static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool anywhere)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 	uint64_t *value = u->registers.value, fp = value[ARCH_FP], base, cfa, caller;
 
-	if (rule->pc != pc || !unwind_rule_is_bare(rule) || (rule->flags & RULE_LOADER))
+	if (rule->pc != pc || !unwind_rule_has_no_cfi(rule) || (rule->flags & RULE_LOADER))
 		return false;
 	if (!(rule->flags & RULE_READ))
-		recipe_fill(u, rule, pc + !exact);
-	if (!(rule->flags & RULE_RECIPE) || !base_find(u, rule, &base))
+		prologue_scan_fill(u, rule, pc + !exact);
+	if (!(rule->flags & RULE_PROLOGUE_SCAN) || !base_find(u, rule, &base))
 		return false;
 	cfa = base + (uint64_t)(int64_t)rule->cfa_offset;
 	if (cfa % 8 || cfa <= value[ARCH_SP] ||
-		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > RECIPE_FRAME_MAX) ||
+		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > PROLOGUE_SCAN_FRAME_MAX) ||
 		cfi_word_read(memory, cfa - 8, &caller) ||
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
 		!is_return_address(u, caller, anywhere || rule->slot == UNWIND_NO_SLOT))
@@ -167,8 +167,8 @@ bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule)
 	uint64_t *value = u->registers.value, fp = value[ARCH_FP], caller;
 	uint64_t cfa = value[ARCH_SP] + (uint64_t)(int64_t)rule->cfa_offset;
 
-	if (!unwind_rule_is_bare(rule) || u->space.is_go ||
-		(rule->flags & (RULE_RECIPE | RULE_LOADED)) != RULE_RECIPE ||
+	if (!unwind_rule_has_no_cfi(rule) || u->space.is_go ||
+		(rule->flags & (RULE_PROLOGUE_SCAN | RULE_LOADED)) != RULE_PROLOGUE_SCAN ||
 		(rule->slot == UNWIND_NO_SLOT && rule->kind != RULE_MADE) || base_number(rule) != ARCH_SP ||
 		cfa % 8 || cfa <= value[ARCH_SP] || cfi_word_read(memory, cfa - 8, &caller) ||
 		!is_called(u, caller - 1) ||
@@ -186,7 +186,7 @@ static bool step_made(struct unwinder *u, uint64_t pc, bool exact)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 
-	if (!step_recipe(u, pc, exact, true))
+	if (!step_prologue_scan(u, pc, exact, true))
 		return false;
 	if (!exact && rule->pc == pc && rule->kind == RULE_MISSING && rule->slot == UNWIND_NO_SLOT)
 		rule->kind = RULE_MADE;
@@ -265,7 +265,7 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 	if (!is_return_address(u, pc, true) && !is_interpreters(u, pc, caller_fp))
 		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	called_note(u, pc - 1);
-	u->bare_known = 0;
+	u->unchanged_registers = 0;
 	value[ARCH_PC] = pc;
 	value[ARCH_FP] = caller_fp;
 	value[ARCH_SP] = fp + 16;
@@ -356,7 +356,7 @@ static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
 }
 
 /* What compilers at run time and Go make has frame pointers, as a rule: its code is read where they end. */
-enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
+enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
 {
 	const struct unwind_rule *rule = unwind_cache_entry(u, pc);
 	bool is_read_first = !u->space.is_go && (rule->slot != UNWIND_NO_SLOT || rule->kind == RULE_MADE);
@@ -364,7 +364,7 @@ enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_
 
 	if (!was_exact && u->space.is_go)
 		unwind_go_top_note(u, pc + 1);
-	if (is_read_first && step_recipe(u, pc, was_exact, false))
+	if (is_read_first && step_prologue_scan(u, pc, was_exact, false))
 		return STEP_ON;
 	step = step_guess(u, pc, leaf, exact);
 	if (step == STEP_PARTIAL &&

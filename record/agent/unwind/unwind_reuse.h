@@ -5,7 +5,7 @@
  * so is where it led: they are compared, one after the other, and no rule is looked for, each of which lies
  * on a page of its own.
  *
- *   steps    [ unused ..., inner, ..., outer, where the run ended ]     the end is at UNWIND_KEPT_MAX
+ *   steps    [ unused ..., inner, ..., outer, where the run ended ]     the end is at UNWIND_REUSE_MAX
  *   fresh    [ inner, ... ]                                             of this walk, until it meets a kept
  * one
  */
@@ -15,11 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UNWIND_KEPT_MAX 512
-#define UNWIND_KEPT_LEAST 4 /* steps of a run that is worth it */
+#define UNWIND_REUSE_MAX 512
+#define UNWIND_REUSE_LEAST 4 /* steps of a run that is worth it */
 
 /* A frame that has called, and how the step out of it went. */
-struct unwind_kept_step {
+struct unwind_reuse_step {
 	uint64_t pc; /* it returns to */
 	uint64_t fp;
 	uint32_t below; /* bytes from its stack pointer to the stack's end; one less than the next one's */
@@ -31,12 +31,12 @@ struct unwind_kept_step {
 	bool knows_fp;
 };
 
-struct unwind_kept {
+struct unwind_reuse {
 	uint64_t high; /* the stack's end */
 	unsigned count;
 	unsigned fresh_count;
-	struct unwind_kept_step steps[UNWIND_KEPT_MAX];
-	struct unwind_kept_step fresh[UNWIND_KEPT_MAX];
+	struct unwind_reuse_step steps[UNWIND_REUSE_MAX];
+	struct unwind_reuse_step fresh[UNWIND_REUSE_MAX];
 };
 
 #endif

@@ -31,7 +31,7 @@ enum rule_kind {
 #define RULE_OWN 8u	/* what it has called is passed over, too */
 #define RULE_READ 16u	/* without CFI: its machine code was read, which gave ... */
 #define RULE_RAISES 16u /* with CFI: goes on where an exception is caught, unwind_exception.c */
-#define RULE_RECIPE 32u
+#define RULE_PROLOGUE_SCAN 32u
 #define RULE_LOADED 64u	  /* ... one whose base lies on the stack */
 #define RULE_PLANTED 128u /* as a return address: no call has put it there, the stack ends */
 
@@ -55,7 +55,7 @@ static inline struct unwind_rule *unwind_cache_entry(struct unwinder *u, uint64_
 	return &set[u->cache_next[number]];
 }
 
-static inline bool unwind_rule_is_bare(const struct unwind_rule *rule)
+static inline bool unwind_rule_has_no_cfi(const struct unwind_rule *rule)
 {
 	return rule->kind == RULE_MISSING || rule->kind == RULE_MADE;
 }
@@ -150,21 +150,21 @@ bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule);
 /* Of a function that goes on where an exception is caught, when it has saved what it hands over there? */
 bool unwind_row_raises(const struct cfi_row *row);
 /* At the very end of it, which jumps to the handler? */
-bool unwind_raise_lands(struct unwinder *u, const struct unwind_rule *rule);
+bool unwind_exception_lands(struct unwinder *u, const struct unwind_rule *rule);
 /* The step out of it was taken before that. */
-void unwind_raise_note(struct unwinder *u);
+void unwind_exception_note(struct unwinder *u);
 /* A step was taken further on, or `is_lost`: none could be. True: back to after the step out of it, with a
  * stack pointer further out. */
-bool unwind_raise_doubts(struct unwinder *u, bool is_lost, bool *exact);
+bool unwind_exception_doubts(struct unwinder *u, bool is_lost, bool *exact);
 /* The next step is one to be looked at. */
-static inline bool unwind_raise_looks(const struct unwinder *u)
+static inline bool unwind_exception_looks(const struct unwinder *u)
 {
-	return u->raised.count && u->walked == u->raised.walked && !u->raised.is_settled;
+	return u->exception.count && u->walked == u->exception.walked && !u->exception.is_settled;
 }
 /* Right behind a call? */
 bool unwind_is_called(struct unwinder *u, uint64_t address);
 /* From code without CFI. `leaf`: it may have pushed nothing; *exact tells whether pc is exact, then whether
  * the caller's is. */
-enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact);
+enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact);
 
 #endif

@@ -12,7 +12,7 @@ void unwind_cache_clear(struct unwinder *u)
 {
 	memset(u->cache, 0, sizeof(u->cache));
 	memset(u->cache_next, 0, sizeof(u->cache_next));
-	u->kept.count = 0;
+	u->reuse.count = 0;
 }
 
 static bool fits_words(int32_t offset)

@@ -16,7 +16,7 @@
 /* Of opcodes: without a prefix, behind 0f, 0f 38, 0f 3a. */
 enum x86_map { X86_ONE, X86_0F, X86_0F38, X86_0F3A };
 
-struct x86_parts {
+struct x86_fields {
 	const uint8_t *code;  /* the caller sets it, and its size, the rest to 0 */
 	const uint8_t *modrm; /* NULL: there is none */
 	size_t size, at;      /* at: bytes taken so far */
@@ -29,6 +29,6 @@ struct x86_parts {
 };
 
 /* False: it is cut off by its size, longer than any, or none that a compiler makes. */
-bool x86_parts_take(struct x86_parts *parts);
+bool x86_fields_take(struct x86_fields *fields);
 
 #endif

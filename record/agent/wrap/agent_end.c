@@ -30,7 +30,7 @@ void agent_end(void)
 	gpu_look_back();
 	thread = thread_here();
 	if (thread) {
-		control_thread_end(thread);
+		start_stop_thread_end(thread);
 		thread_settle(thread);
 	}
 	source_timer_end();

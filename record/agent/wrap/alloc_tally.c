@@ -59,7 +59,7 @@ static void sites_open(void)
 	void *memory;
 
 	sites_bytes = sites_most();
-	if (sites_bytes <= sizeof(*sites) || !blocks_open())
+	if (sites_bytes <= sizeof(*sites) || !live_blocks_open())
 		return;
 	memory = mmap(NULL, sites_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		-1, 0);
@@ -83,7 +83,7 @@ static bool is_open(void)
 
 /* ---- sites ---- */
 
-static uint64_t path_hash(uint32_t root, const struct unwind_frame *frames, unsigned count)
+static uint64_t callpath_hash(uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
 	uint64_t hash = root + 1;
 
@@ -125,7 +125,7 @@ static struct site *site_make(uint32_t root, const struct unwind_frame *frames, 
 /* The site of a path; NULL: there is no more room. Two threads that come at once may make two of one path. */
 static struct site *site_of(uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
-	uint64_t hash = path_hash(root, frames, count);
+	uint64_t hash = callpath_hash(root, frames, count);
 	_Atomic(struct site *) *bucket = &sites->buckets[hash >> 40 & (SITE_BUCKETS - 1)];
 	struct site *head = atomic_load_explicit(bucket, memory_order_acquire), *site;
 
@@ -155,7 +155,8 @@ static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
 		tally_add(tally, bytes);
 		return;
 	}
-	if (path_open_known(t, site->frames, site->count, site->root, process_now_ns(), &node) == PATH_OPEN &&
+	if (callpath_open_known(t, site->frames, site->count, site->root, process_now_ns(), &node) ==
+			CALLPATH_OPEN &&
 		tally) {
 		tally_bind(t, tally, key, node, TALLY_FREED);
 		tally_add(tally, bytes);
@@ -186,14 +187,14 @@ static void orphans_take(struct thread *t)
 	}
 }
 
-void memory_free_begin(const void *address, struct block *block)
+void alloc_tally_free_begin(const void *address, struct live_block *block)
 {
-	*block = (struct block){0};
+	*block = (struct live_block){0};
 	if (address && is_open())
-		blocks_take(address, block);
+		live_blocks_take(address, block);
 }
 
-void memory_free_end(const struct block *block)
+void alloc_tally_free_end(const struct live_block *block)
 {
 	struct thread *t;
 	int error = errno;
@@ -211,10 +212,10 @@ void memory_free_end(const struct block *block)
 	errno = error;
 }
 
-void memory_free_failed(const void *address, const struct block *block)
+void alloc_tally_free_failed(const void *address, const struct live_block *block)
 {
-	if (block->site && !blocks_add(address, block))
-		memory_free_end(block);
+	if (block->site && !live_blocks_add(address, block))
+		alloc_tally_free_end(block);
 }
 
 /* ---- what is allocated ---- */
@@ -246,9 +247,9 @@ static uint64_t weight_of(size_t bytes)
 static struct site *site_here(struct thread *t, uint32_t node)
 {
 	if (node >= EVENT_NODE_FIRST) {
-		trace_path_walk(t);
-		if (t->path_count)
-			return site_of(t->path_root, t->path, t->path_count);
+		trace_callpath_walk(t);
+		if (t->callpath_count)
+			return site_of(t->callpath_root, t->callpath, t->callpath_count);
 		node = thread_partial_root(t);
 	}
 	return site_of(node, NULL, 0);
@@ -257,7 +258,7 @@ static struct site *site_here(struct thread *t, uint32_t node)
 /* The tally of the calling thread's path, whose owner is its site; NULL: there is no room. */
 static struct tally *here(struct thread *t)
 {
-	uint32_t node = trace_path(t);
+	uint32_t node = trace_callpath(t);
 	uint64_t key = tally_key(node, TALLY_ALLOCATED);
 	struct tally *tally = tally_find(t, key);
 
@@ -272,30 +273,30 @@ static struct tally *here(struct thread *t)
 static void allocated(struct thread *t, const void *address, size_t bytes)
 {
 	struct tally *tally = here(t);
-	struct block block;
+	struct live_block block;
 
 	if (!tally) {
 		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
 		return;
 	}
-	block = (struct block){tally->owner, weight_of(bytes)};
-	if (blocks_add(address, &block))
+	block = (struct live_block){tally->owner, weight_of(bytes)};
+	if (live_blocks_add(address, &block))
 		tally_add(tally, block.bytes);
 	else
 		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
 	orphans_take(t);
 }
 
-void memory_allocated(const void *address, size_t bytes)
+void alloc_tally_allocated(const void *address, size_t bytes)
 {
 	struct thread *t;
 	int error = errno;
 
-	if (!address || !bytes || !thread_self() || !is_open() || control_is_paused())
+	if (!address || !bytes || !thread_self() || !is_open() || start_stop_is_off())
 		return;
 	t = trace_begin();
 	if (!t) { /* a handler that allocates while we are at it */
-		ring_lose(&thread_self()->ring, RING_LOST_NESTED, 0, process_now_ns());
+		ring_lose(&thread_self()->ring, RING_LOST_REENTERED, 0, process_now_ns());
 		return;
 	}
 	if (process.settings.memleak >= EVENT_MEMLEAK_ALL || random_next(t) < process.settings.memleak)

@@ -35,7 +35,7 @@ void io_end(const struct wait *wait, const void *function, const char *name, int
 		.attributes = attributes,
 		.tally = bytes > 0 ? direction : TALLY_NONE};
 
-	if (!wait->thread || control_is_paused() || is_ours((uintptr_t)caller)) {
+	if (!wait->thread || start_stop_is_off() || is_ours((uintptr_t)caller)) {
 		wait_end(wait, function);
 		return;
 	}

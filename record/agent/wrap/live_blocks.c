@@ -14,7 +14,7 @@
 
 struct bucket {
 	_Atomic uintptr_t keys[BUCKET]; /* 0: free */
-	struct block blocks[BUCKET];
+	struct live_block blocks[BUCKET];
 };
 
 /* On a page that children of fork find empty, as they do the levels. */
@@ -33,7 +33,7 @@ static void *map(size_t bytes)
 	return NULL;
 }
 
-bool blocks_open(void)
+bool live_blocks_open(void)
 {
 	if (!levels)
 		levels = map(LEVELS * sizeof(*levels));
@@ -61,7 +61,7 @@ static struct bucket *level_add(unsigned level)
 	return there;
 }
 
-static bool bucket_add(struct bucket *bucket, uintptr_t key, const struct block *block)
+static bool bucket_add(struct bucket *bucket, uintptr_t key, const struct live_block *block)
 {
 	for (unsigned i = 0; i < BUCKET; i++) {
 		uintptr_t none = 0;
@@ -76,7 +76,7 @@ static bool bucket_add(struct bucket *bucket, uintptr_t key, const struct block 
 	return false;
 }
 
-bool blocks_add(const void *address, const struct block *block)
+bool live_blocks_add(const void *address, const struct live_block *block)
 {
 	for (unsigned level = 0; levels && level < LEVELS; level++) {
 		struct bucket *buckets = atomic_load_explicit(&levels[level], memory_order_acquire);
@@ -91,7 +91,7 @@ bool blocks_add(const void *address, const struct block *block)
 	return false;
 }
 
-bool blocks_take(const void *address, struct block *block)
+bool live_blocks_take(const void *address, struct live_block *block)
 {
 	for (unsigned level = 0; levels && level < LEVELS; level++) {
 		struct bucket *buckets = atomic_load_explicit(&levels[level], memory_order_acquire), *bucket;

@@ -17,18 +17,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct block {
+struct live_block {
 	const void *site;
 	uint64_t bytes;
 };
 
 /* Whether there is memory for it; once per process. */
-bool blocks_open(void);
+bool live_blocks_open(void);
 
 /* false: there is no room. */
-bool blocks_add(const void *address, const struct block *block);
+bool live_blocks_add(const void *address, const struct live_block *block);
 
 /* Finds it and takes it out; false: it is not there. */
-bool blocks_take(const void *address, struct block *block);
+bool live_blocks_take(const void *address, struct live_block *block);
 
 #endif

@@ -167,7 +167,7 @@ static uint32_t verdict(const struct sock_fprog *filter, const struct seccomp_da
 	struct sock_filter at;
 
 	for (uint32_t i = 0; i < filter->len; i++) {
-		if (!peek(&at, &filter->filter[i], sizeof(at)))
+		if (!safe_read(&at, &filter->filter[i], sizeof(at)))
 			break;
 		if (BPF_CLASS(at.code) == BPF_RET)
 			return BPF_RVAL(at.code) == BPF_A ? m.a : at.k;
@@ -194,7 +194,7 @@ static bool ends_us(unsigned long mode, const void *filter)
 
 	if (mode == SECCOMP_MODE_STRICT)
 		return true;
-	if (mode != SECCOMP_MODE_FILTER || !filter || !peek(&program, filter, sizeof(program)))
+	if (mode != SECCOMP_MODE_FILTER || !filter || !safe_read(&program, filter, sizeof(program)))
 		return false;
 	for (unsigned i = 0; i < sizeof(own_calls) / sizeof(*own_calls); i++) {
 		const struct own_call *own = &own_calls[i];
@@ -217,7 +217,7 @@ bool sandbox_begin(unsigned long mode, const void *filter)
 		atomic_store(&process.shared->is_locked_up, 1);
 		agent_end();
 		source_exec_begin();
-		process_rest(true);
+		process_suspend(true);
 	}
 	errno = error;
 	return ends;
@@ -227,7 +227,7 @@ void sandbox_failed(void)
 {
 	int error = errno;
 
-	process_rest(false);
+	process_suspend(false);
 	source_exec_failed();
 	agent_resume();
 	atomic_store(&process.shared->is_locked_up, 0);

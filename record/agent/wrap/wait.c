@@ -74,7 +74,7 @@ static void publish(
 
 	if (!t)
 		return;
-	span.h.node = trace_path_into(t, (uintptr_t)function);
+	span.h.node = trace_callpath_into(t, (uintptr_t)function);
 	if (end_ns - wait->begin_ns > WAIT_LEAST_NS && (is_rare(call) || has_room(&t->ring)))
 		trace_span(t, EVENT_SPAN, &span);
 	if (call)

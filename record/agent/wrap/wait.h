@@ -48,12 +48,12 @@ void wait_yielded(struct thread *thread);
 /* The frame of the wait under way may be gone, by a longjmp: then it is shallower than ours, or as deep. */
 static inline void wait_begin(struct wait *wait)
 {
-	struct thread *t = alternate_is_scarce() ? NULL : thread_self();
+	struct thread *t = sigaltstack_is_scarce() ? NULL : thread_self();
 
 	wait->thread = t;
 	if (!t)
 		return;
-	alternate_look();
+	sigaltstack_check();
 	wait->begin_ns = process_now_ns();
 	wait->outer_ns = (uintptr_t)wait < t->wait_frame
 				 ? atomic_load_explicit(&t->ring.shared->wait_begin_ns, memory_order_relaxed)

@@ -31,7 +31,7 @@ static void go(void *what)
 {
 	struct jump *jump = what;
 
-	alternate_let_through();
+	sigaltstack_unblock();
 	if (jump->real)
 		jump->real(jump->to, jump->value);
 	else
@@ -41,7 +41,7 @@ static void go(void *what)
 /* Nobody uses what lies below where a jump leads to; but it may be damaged. */
 static bool is_stack(uint64_t sp)
 {
-	return sp > 2 * BELOW && !alternate_is_narrow(sp) &&
+	return sp > 2 * BELOW && !sigaltstack_is_narrow(sp) &&
 	       !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL,
 		       (void *)(uintptr_t)((sp - BELOW - 16) & ~UINT64_C(7)), 8);
 }
@@ -49,14 +49,14 @@ static bool is_stack(uint64_t sp)
 static void jump_to(struct jump *jump, uint64_t sp)
 {
 	if (is_stack(sp))
-		own_stack_call((void *)(uintptr_t)((sp - BELOW) & ~UINT64_C(15)), go, jump);
+		handler_stack_call((void *)(uintptr_t)((sp - BELOW) & ~UINT64_C(15)), go, jump);
 }
 
 static void jump_by(jump_function *real_jump, struct __jmp_buf_tag buffer[1], int value)
 {
 	uint64_t sp;
 
-	if (alternate_is_here() && arch_jump_stack(buffer, &sp))
+	if (sigaltstack_is_here() && arch_jump_stack(buffer, &sp))
 		jump_to(&(struct jump){real_jump, buffer, value, 0}, sp);
 }
 
@@ -77,7 +77,7 @@ WRAPPER int setcontext(const ucontext_t *context)
 {
 	struct jump jump = {NULL, (void *)(uintptr_t)context, 0, 0};
 
-	if (alternate_is_here()) {
+	if (sigaltstack_is_here()) {
 		jump_to(&jump, arch_stack_pointer(context));
 		if (jump.result)
 			return jump.result;

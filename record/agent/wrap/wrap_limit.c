@@ -55,12 +55,12 @@ static int limit(int resource, const struct rlimit64 *new, struct rlimit64 *old)
 	struct rlimit64 wanted, before;
 	int result;
 
-	if (new && !peek(&wanted, new, sizeof(wanted))) {
+	if (new && !safe_read(&wanted, new, sizeof(wanted))) {
 		errno = EFAULT;
 		return -1;
 	}
 	result = resource == RLIMIT_RTTIME ? limit_rttime(new ? &wanted : NULL, &before)
-					   : reserve_limit(resource, new ? &wanted : NULL, &before);
+					   : address_reserve_limit(resource, new ? &wanted : NULL, &before);
 	if (!result && old && !syscall(SYS_prlimit64, 0, resource, NULL, old))
 		*old = before; /* it can be written to */
 	else if (old)
@@ -135,7 +135,7 @@ static void mappings(void (*each)(uint64_t begin, uint64_t end, int flags), int 
 			line[length] = '\0';
 			length = 0;
 			begin = strtoull(line, &end, 16);
-			if (*end == '-' && !reserve_holds(begin))
+			if (*end == '-' && !address_reserve_holds(begin))
 				each(begin, strtoull(end + 1, NULL, 16), flags);
 		}
 	if (fd >= 0)
@@ -162,7 +162,7 @@ static bool is_within_limit(void)
 		close(fd);
 	bytes = strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 	return text[0] && !REAL(getrlimit)(RLIMIT_MEMLOCK, &limit) &&
-	       bytes - reserve_bytes() <= limit.rlim_cur;
+	       bytes - address_reserve_bytes() <= limit.rlim_cur;
 }
 
 /* The kernel would fill all that is reserved: it is asked without that, and then for each of the program's.
@@ -177,7 +177,7 @@ static int current_lock(int flags)
 		errno = error;
 	}
 	mappings(mapping_lock, flags);
-	reserve_unlock();
+	address_reserve_unlock();
 	errno = error;
 	return 0;
 }
@@ -194,7 +194,7 @@ WRAPPER int mlockall(int flags)
 	if (!result && (flags & MCL_FUTURE))
 		result = REAL(mlockall)(later);
 	if (!result)
-		reserve_locked(flags & MCL_FUTURE);
+		address_reserve_locked(flags & MCL_FUTURE);
 	return result;
 }
 
@@ -203,6 +203,6 @@ WRAPPER int munlockall(void)
 	int result = REAL(munlockall)();
 
 	if (!result && process_is_own())
-		reserve_locked(false);
+		address_reserve_locked(false);
 	return result;
 }

@@ -87,15 +87,15 @@ static bool is_ready(void)
 }
 
 /* The result of a call that allocates `bytes`; not when the allocator itself calls. */
-#define ALLOCATED(bytes, call)                            \
-	__extension__({                                   \
-		void *result_;                            \
-                                                          \
-		depth++;                                  \
-		result_ = call;                           \
-		if (!--depth)                             \
-			memory_allocated(result_, bytes); \
-		result_;                                  \
+#define ALLOCATED(bytes, call)                                 \
+	__extension__({                                        \
+		void *result_;                                 \
+                                                               \
+		depth++;                                       \
+		result_ = call;                                \
+		if (!--depth)                                  \
+			alloc_tally_allocated(result_, bytes); \
+		result_;                                       \
 	})
 
 WRAPPER void *malloc(size_t bytes)
@@ -118,13 +118,13 @@ WRAPPER void *calloc(size_t count, size_t bytes)
 
 WRAPPER void free(void *address)
 {
-	struct block block;
+	struct live_block block;
 
 	if (!address || is_of_arena(address) || !is_ready())
 		return;
-	memory_free_begin(address, &block);
+	alloc_tally_free_begin(address, &block);
 	allocator.free(address);
-	memory_free_end(&block);
+	alloc_tally_free_end(&block);
 }
 
 static void *arena_leave(void *old, size_t bytes)
@@ -138,26 +138,26 @@ static void *arena_leave(void *old, size_t bytes)
 }
 
 /* After a call that has, or has not, put a block of `bytes` in the place of one. */
-static void replaced(void *old, struct block *block, const void *fresh, size_t bytes)
+static void replaced(void *old, struct live_block *block, const void *fresh, size_t bytes)
 {
 	if (fresh || !bytes)
-		memory_free_end(block);
+		alloc_tally_free_end(block);
 	else
-		memory_free_failed(old, block);
+		alloc_tally_free_failed(old, block);
 	if (fresh && !depth)
-		memory_allocated(fresh, bytes);
+		alloc_tally_allocated(fresh, bytes);
 }
 
 WRAPPER void *realloc(void *old, size_t bytes)
 {
-	struct block block;
+	struct live_block block;
 	void *fresh;
 
 	if (is_of_arena(old))
 		return arena_leave(old, bytes);
 	if (!is_ready())
 		return old ? NULL : arena_take(bytes);
-	memory_free_begin(old, &block);
+	alloc_tally_free_begin(old, &block);
 	depth++;
 	fresh = allocator.realloc(old, bytes);
 	depth--;
@@ -167,7 +167,7 @@ WRAPPER void *realloc(void *old, size_t bytes)
 
 WRAPPER void *reallocarray(void *old, size_t count, size_t bytes)
 {
-	struct block block;
+	struct live_block block;
 	size_t all;
 	void *fresh;
 
@@ -178,7 +178,7 @@ WRAPPER void *reallocarray(void *old, size_t count, size_t bytes)
 		errno = ENOMEM;
 		return NULL;
 	}
-	memory_free_begin(old, &block);
+	alloc_tally_free_begin(old, &block);
 	depth++;
 	fresh = allocator.reallocarray(old, count, bytes);
 	depth--;
@@ -195,7 +195,7 @@ WRAPPER int posix_memalign(void **address, size_t alignment, size_t bytes)
 	depth++;
 	result = allocator.posix_memalign(address, alignment, bytes);
 	if (!--depth && !result)
-		memory_allocated(*address, bytes);
+		alloc_tally_allocated(*address, bytes);
 	return result;
 }
 

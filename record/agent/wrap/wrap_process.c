@@ -89,71 +89,72 @@ WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *argumen
 	return child;
 }
 
-static void handover_fill(struct handover *next, int at, const char *path, char *const *envp)
+static void exec_environment_fill(struct exec_environment *next, int at, const char *path, char *const *envp)
 {
 	next->since_ns = thread_self() ? process_now_ns() : 0;
-	next->text.hides_trap = guards_exec_hides_trap();
-	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
-	target_linked(at, next->kind == TARGET_TAKES ? path : NULL, envp, &next->text.linked);
+	next->text.hides_trap = signal_guards_exec_hides_trap();
+	next->kind = process.is_suspended ? EXEC_TARGET_HARMED
+					  : exec_target_kind(at, path, process.settings.agent);
+	exec_target_linked(at, next->kind == EXEC_TARGET_TAKES ? path : NULL, envp, &next->text.linked);
 	if (next->text.linked.with_tsan)
-		next->kind = TARGET_HARMED;
-	environment_build(envp, next->kind != TARGET_HARMED, next->words, &next->text);
+		next->kind = EXEC_TARGET_HARMED;
+	environment_build(envp, next->kind != EXEC_TARGET_HARMED, next->words, &next->text);
 }
 
 /* Without memory for its environment it gets what it would get without us. */
-static char *const *handed(const struct handover *next, char *const *envp)
+static char *const *environment_of(const struct exec_environment *next, char *const *envp)
 {
 	return next ? next->words : envp;
 }
 
 /* A vfork child's: it has no ring to note that in, and the program will not tell, or is left out, or left to
  * the debugger that the child has let in. */
-static bool is_untold(const struct handover *next)
+static bool is_unpublished(const struct exec_environment *next)
 {
 	return thread_self() && !thread_own() &&
-	       (next->kind != TARGET_TAKES ||
-		       !selection_wants(
+	       (next->kind != EXEC_TARGET_TAKES ||
+		       !process_filter_wants(
 			       process.settings.events, process_number(), environment_rank(next->words)) ||
-		       debugger_minds());
+		       debugger_would_stop());
 }
 
-static char *const *exec_prepare(struct handover *next, char *const *envp)
+static char *const *exec_prepare(struct exec_environment *next, char *const *envp)
 {
-	enum target_kind kind = next ? next->kind : TARGET_TAKES;
+	enum exec_target_kind kind = next ? next->kind : EXEC_TARGET_TAKES;
 
-	if (next && is_untold(next))
+	if (next && is_unpublished(next))
 		atomic_fetch_add(&process.shared->children_unmonitored, 1);
-	note(kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
+	note(kind == EXEC_TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
 		next ? next->since_ns : process_now_ns());
 	agent_end();
 	process_exec_begin();
 	source_exec_begin();
-	guards_exec_begin(next && next->text.hides_trap);
-	return handed(next, envp);
+	signal_guards_exec_begin(next && next->text.hides_trap);
+	return environment_of(next, envp);
 }
 
-static char *const *exec_begin(struct handover *next, int at, const char *path, char *const *envp)
+static char *const *exec_begin(struct exec_environment *next, int at, const char *path, char *const *envp)
 {
 	if (next)
-		handover_fill(next, at, path, envp);
-	reserve_exec_begin(at, path);
+		exec_environment_fill(next, at, path, envp);
+	address_reserve_exec_begin(at, path);
 	return exec_prepare(next, envp);
 }
 
-static void exec_undo(const struct handover *next)
+static void exec_undo(const struct exec_environment *next)
 {
-	guards_exec_failed();
-	reserve_exec_failed();
+	signal_guards_exec_failed();
+	address_reserve_exec_failed();
 	source_exec_failed();
 	agent_resume();
-	if (next && is_untold(next))
+	if (next && is_unpublished(next))
 		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
 }
 
 /* Its arguments and environment are as large as the kernel lets them be, but for what we add. */
-static void handover_bare(struct handover *next, char *const *envp)
+static void exec_environment_leave_alone(struct exec_environment *next, char *const *envp)
 {
-	next->kind = TARGET_HARMED;
+	next->kind = EXEC_TARGET_HARMED;
 	environment_leave(envp, next->words, &next->text);
 }
 
@@ -161,38 +162,39 @@ static void handover_bare(struct handover *next, char *const *envp)
  */
 static bool is_readable(const char *path, char *const *envp)
 {
-	return !process.settings.agent[0] || process.is_resting || (peek_string(path) && peek_words(envp));
+	return !process.settings.agent[0] || process.is_suspended ||
+	       (safe_read_string(path) && safe_read_words(envp));
 }
 
 /* After an exec that has failed: what to try once more, NULL: nothing. */
-static char *const *exec_again(struct handover *next, char *const *envp)
+static char *const *exec_again(struct exec_environment *next, char *const *envp)
 {
 	if (errno != E2BIG || !next)
 		return NULL;
 	exec_undo(next);
-	handover_bare(next, envp);
-	reserve_exec_begin(AT_FDCWD, NULL);
+	exec_environment_leave_alone(next, envp);
+	address_reserve_exec_begin(AT_FDCWD, NULL);
 	return exec_prepare(next, envp);
 }
 
-static int exec_failed(struct handover *next)
+static int exec_failed(struct exec_environment *next)
 {
 	int error = errno;
 
 	exec_undo(next);
-	handover_leave(next);
+	exec_environment_release(next);
 	errno = error;
 	return -1;
 }
 
 WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	char *const *again;
 
 	if (!is_readable(path, envp))
 		return REAL(execve)(path, argv, envp);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	REAL(execve)(path, argv, exec_begin(next, AT_FDCWD, path, envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -208,12 +210,12 @@ static int call_execveat(int at, const char *path, char *const argv[], char *con
 
 WRAPPER int execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	struct handover *next;
+	struct exec_environment *next;
 	char *const *again;
 
 	if (!is_readable(path, envp))
 		return call_execveat(at, path, argv, envp, flags);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	call_execveat(at, path, argv, exec_begin(next, at, path, envp), flags);
 	again = exec_again(next, envp);
 	if (again)
@@ -223,12 +225,12 @@ WRAPPER int execveat(int at, const char *path, char *const argv[], char *const e
 
 WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	char *const *again;
 
 	if (!is_readable(NULL, envp))
 		return REAL(fexecve)(fd, argv, envp);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	REAL(fexecve)(fd, argv, exec_begin(next, fd, "", envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -238,14 +240,14 @@ WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
 
 WRAPPER int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	char *const *again;
 	const char *path;
 
 	if (!is_readable(file, envp))
 		return REAL(execvpe)(file, argv, envp);
-	next = handover_take(envp);
-	path = next ? target_search(file, next->place, sizeof(next->place)) : NULL;
+	next = exec_environment_take(envp);
+	path = next ? exec_target_search(file, next->place, sizeof(next->place)) : NULL;
 	REAL(execvpe)(file, argv, exec_begin(next, AT_FDCWD, path, envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -324,33 +326,33 @@ WRAPPER int execle(const char *path, const char *first, ...)
 	return execve(path, (char *const *)argv, envp);
 }
 
-static int spawned(int result, pid_t child, struct handover *next)
+static int spawned(int result, pid_t child, struct exec_environment *next)
 {
-	bool takes = !next || next->kind == TARGET_TAKES;
+	bool takes = !next || next->kind == EXEC_TARGET_TAKES;
 
 	if (!result)
 		note(takes ? EVENT_FORK_SPAWN : EVENT_FORK_SPAWN_UNMONITORED, child,
 			next ? next->since_ns : process_now_ns());
-	handover_leave(next);
+	exec_environment_release(next);
 	return result;
 }
 
 WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	pid_t pid = 0;
 	int result;
 
 	if (!is_readable(path, envp))
 		return REAL(posix_spawn)(child, path, actions, attributes, argv, envp);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	if (next)
-		handover_fill(next, AT_FDCWD, path, envp);
-	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, handed(next, envp));
+		exec_environment_fill(next, AT_FDCWD, path, envp);
+	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, environment_of(next, envp));
 	if (result == E2BIG && next) {
-		handover_bare(next, envp);
-		result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, handed(next, envp));
+		exec_environment_leave_alone(next, envp);
+		result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, environment_of(next, envp));
 	}
 	if (child && !result)
 		*child = pid;
@@ -360,19 +362,21 @@ WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_a
 WRAPPER int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	pid_t pid = 0;
 	int result;
 
 	if (!is_readable(file, envp))
 		return REAL(posix_spawnp)(child, file, actions, attributes, argv, envp);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	if (next)
-		handover_fill(next, AT_FDCWD, target_search(file, next->place, sizeof(next->place)), envp);
-	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, handed(next, envp));
+		exec_environment_fill(
+			next, AT_FDCWD, exec_target_search(file, next->place, sizeof(next->place)), envp);
+	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, environment_of(next, envp));
 	if (result == E2BIG && next) {
-		handover_bare(next, envp);
-		result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, handed(next, envp));
+		exec_environment_leave_alone(next, envp);
+		result =
+			REAL(posix_spawnp)(&pid, file, actions, attributes, argv, environment_of(next, envp));
 	}
 	if (child && !result)
 		*child = pid;

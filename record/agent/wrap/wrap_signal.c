@@ -21,7 +21,7 @@
 
 static bool is_guarding(void)
 {
-	return guards[GUARD_SAMPLES].is_on;
+	return signal_guards[SIGNAL_GUARD_SAMPLES].is_on;
 }
 
 static void member_set(sigset_t *set, int number, bool member)
@@ -37,26 +37,26 @@ static const sigset_t *with_ours(const sigset_t *set, sigset_t *copy, bool membe
 	if (!set || !is_guarding())
 		return set;
 	*copy = *set;
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			member_set(copy, guards[i].number, member);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			member_set(copy, signal_guards[i].number, member);
 	return copy;
 }
 
 /* A mask with which none of ours is blocked, unless there is no room for them here. */
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
-	return with_ours(set, copy, alternate_is_here());
+	return with_ours(set, copy, sigaltstack_is_here());
 }
 
 /* Our signals come on alternate stacks from now on, where threads have them. */
-static void guard_move(struct guard *guard)
+static void guard_move(struct signal_guard *guard)
 {
 	if (guard->is_on_stack)
 		return;
 	guard->is_on_stack = true;
 	if (guard->is_on)
-		guard_install(guard, NULL);
+		signal_guard_install(guard, NULL);
 }
 
 /* Timers' signals come at any moment, as ours do: who takes them on an alternate stack has stacks of its own
@@ -68,7 +68,7 @@ static bool is_for_timer(int number, const struct sigaction *action)
 	       action->sa_handler != SIG_IGN;
 }
 
-static int action_of_ours(struct guard *guard, const struct sigaction *action, struct sigaction *old)
+static int action_of_ours(struct signal_guard *guard, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction before = guard->program_action;
 
@@ -87,8 +87,8 @@ static unsigned masks_of(const struct sigaction *action)
 {
 	unsigned bits = 0;
 
-	for (unsigned i = 0; action && i < GUARDS; i++)
-		if (sigismember(&action->sa_mask, guards[i].number) == 1)
+	for (unsigned i = 0; action && i < SIGNAL_GUARD_COUNT; i++)
+		if (sigismember(&action->sa_mask, signal_guards[i].number) == 1)
 			bits |= 1u << i;
 	return bits;
 }
@@ -97,25 +97,25 @@ static unsigned masks_of(const struct sigaction *action)
 static void handler_masks_keep(
 	uint64_t bit, const struct sigaction *action, unsigned asked, struct sigaction *old)
 {
-	for (unsigned i = 0; i < GUARDS; i++) {
-		bool was_masked = atomic_load(&guards[i].masked_by) & bit;
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++) {
+		bool was_masked = atomic_load(&signal_guards[i].masked_by) & bit;
 
-		if (!guards[i].is_on)
+		if (!signal_guards[i].is_on)
 			continue;
 		if (old)
-			member_set(&old->sa_mask, guards[i].number, was_masked);
+			member_set(&old->sa_mask, signal_guards[i].number, was_masked);
 		if (asked >> i & 1)
-			atomic_fetch_or(&guards[i].masked_by, bit);
+			atomic_fetch_or(&signal_guards[i].masked_by, bit);
 		else if (action)
-			atomic_fetch_and(&guards[i].masked_by, ~bit);
+			atomic_fetch_and(&signal_guards[i].masked_by, ~bit);
 	}
 }
 
 WRAPPER int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
-	struct guard *guard = guard_of(number);
-	struct fault_handler before = fault_now();
+	struct signal_guard *guard = signal_guard_of(number);
+	struct sigsegv_handler before = sigsegv_now();
 	struct sigaction filtered;
 	unsigned asked;
 	int result;
@@ -124,20 +124,20 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 		return REAL(sigaction)(number, action, old);
 	if (guard)
 		return action_of_ours(guard, action, old);
-	for (unsigned i = 0; i < GUARDS && is_for_timer(number, action); i++)
-		guard_move(&guards[i]);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT && is_for_timer(number, action); i++)
+		guard_move(&signal_guards[i]);
 	asked = masks_of(action); /* `old` may be the same place */
 	if (action) {
 		filtered = *action;
-		alternate_filter(&filtered);
+		sigaltstack_filter(&filtered);
 		if (number == SIGSEGV)
-			before = fault_guard(&filtered);
+			before = sigsegv_guard(&filtered);
 	}
 	result = REAL(sigaction)(number, action ? &filtered : NULL, old);
 	if (result && number == SIGSEGV)
-		fault_restore(before);
+		sigsegv_restore(before);
 	if (!result && old && number == SIGSEGV)
-		fault_reveal(old, before);
+		sigsegv_reveal(old, before);
 	if (!result)
 		handler_masks_keep(bit, action, asked, old);
 	return result;
@@ -145,11 +145,11 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 
 WRAPPER sighandler_t signal(int number, sighandler_t handler)
 {
-	struct guard *guard = guard_of(number);
+	struct signal_guard *guard = signal_guard_of(number);
 	sighandler_t before;
 
 	if (!is_guarding() || !guard)
-		return fault_reveal_plain(REAL(signal)(number, handler), fault_now());
+		return sigsegv_reveal_plain(REAL(signal)(number, handler), sigsegv_now());
 	before = guard->program_action.sa_handler;
 	guard->program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
 	return before;
@@ -160,8 +160,8 @@ static unsigned named_by(const sigset_t *set)
 {
 	unsigned named = 0;
 
-	for (unsigned i = 0; set && i < GUARDS; i++)
-		if (guards[i].is_on && sigismember(set, guards[i].number) == 1)
+	for (unsigned i = 0; set && i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on && sigismember(set, signal_guards[i].number) == 1)
 			named |= 1u << i;
 	return named;
 }
@@ -191,14 +191,14 @@ static int mask_change(
 		program_mask_update(how, named);
 	if (how != SIG_UNBLOCK)
 		set = without_ours(set, &copy);
-	else if (alternate_is_here())
+	else if (sigaltstack_is_here())
 		set = with_ours(set, &copy, false);
 	result = real_call(how, set, old);
 	if (result)
 		thread_place.program_masked = was;
-	for (unsigned i = 0; !result && old && i < GUARDS; i++)
-		if (guards[i].is_on)
-			member_set(old, guards[i].number, was >> i & 1);
+	for (unsigned i = 0; !result && old && i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			member_set(old, signal_guards[i].number, was >> i & 1);
 	return result;
 }
 
@@ -219,7 +219,7 @@ static bool is_ours(int number, siginfo_t *info)
 
 	if (number == AGENT_SIGNAL)
 		return source_timer_periods(info, &periods);
-	return number == SIGTRAP && source_trap_index(info) >= 0 && !guard_trap_dropped(info);
+	return number == SIGTRAP && source_trap_index(info) >= 0 && !signal_guard_trap_dropped(info);
 }
 
 WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
@@ -232,8 +232,8 @@ WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 	do
 		result = WAIT(sigtimedwait, (set, &got, timeout));
 	while (is_ours(result, &got));
-	if (guard_of(result))
-		guards_over();
+	if (signal_guard_of(result))
+		signal_guards_over();
 	if (got.si_code == SI_TKILL && result == SIGTRAP)
 		got.si_code = SI_USER; /* as libc has it */
 	if (result > 0 && info)
@@ -266,10 +266,10 @@ WRAPPER int signalfd(int fd, const sigset_t *set, int flags)
 {
 	unsigned named = named_by(set);
 
-	if (named & 1u << GUARD_TRAP)
-		guards[GUARD_TRAP].is_read = true;
-	if (named & 1u << GUARD_SAMPLES)
-		guards_read_samples();
+	if (named & 1u << SIGNAL_GUARD_TRAP)
+		signal_guards[SIGNAL_GUARD_TRAP].is_read = true;
+	if (named & 1u << SIGNAL_GUARD_SAMPLES)
+		signal_guards_read_samples();
 	return REAL(signalfd)(fd, set, flags);
 }
 
@@ -291,9 +291,9 @@ static bool is_missed(const sigset_t *set)
 	if (!set || !is_guarding())
 		return false;
 	memcpy(&blocked, set, sizeof(blocked));
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			blocked |= UINT64_C(1) << (guards[i].number - 1);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			blocked |= UINT64_C(1) << (signal_guards[i].number - 1);
 	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
 	return pending & ~blocked;
 }
@@ -315,7 +315,7 @@ static void mask_end(uint8_t was)
 
 	thread_place.program_masked = was;
 	if (differed)
-		guards_over();
+		signal_guards_over();
 }
 
 /* One of the calls that take a mask. */

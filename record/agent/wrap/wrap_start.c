@@ -25,7 +25,7 @@ FENCE static int run_main(int argc, char **argv, char **envp)
 
 #ifndef HPCT_STATIC
 
-bool start_is_wanted(char ***argv, char ***envp)
+bool agent_kind_is_wanted(char ***argv, char ***envp)
 {
 	(void)argv;
 	(void)envp;
@@ -64,12 +64,12 @@ WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char
 #include "record/agent/base/elf_note.h"
 
 /* What hpct-record looks for in a static program. */
-__attribute__((used, aligned(4), section(".note.hpct"))) static const struct inside_note note = {
-	.name_bytes = sizeof(INSIDE_NAME),
-	.data_bytes = sizeof(struct inside),
-	.type = INSIDE_TYPE,
-	.name = INSIDE_NAME,
-	.inside = {.version = EVENT_VERSION, .flags = HPCT_STATIC}};
+__attribute__((used, aligned(4), section(".note.hpct"))) static const struct elf_note_record note = {
+	.name_bytes = sizeof(ELF_NOTE_NAME),
+	.data_bytes = sizeof(struct elf_note),
+	.type = ELF_NOTE_TYPE,
+	.name = ELF_NOTE_NAME,
+	.note = {.version = EVENT_VERSION, .flags = HPCT_STATIC}};
 
 int __real___libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
 	void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
@@ -81,7 +81,7 @@ static int first_argc;
 
 /* Not every libc hands these to constructors. Where a loader has been at work the program is not static, and
  * is measured from outside as any other. */
-bool start_is_wanted(char ***argv, char ***envp)
+bool agent_kind_is_wanted(char ***argv, char ***envp)
 {
 	if (!first_argv || getauxval(AT_BASE))
 		return false;

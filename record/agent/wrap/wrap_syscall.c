@@ -60,7 +60,7 @@ static bool makes_child(long number, const long a[6])
 #endif
 	if (number == SYS_clone)
 		flags = (uint64_t)a[0];
-	else if (number != SYS_clone3 || !peek(&flags, (const void *)a[0], sizeof(flags)))
+	else if (number != SYS_clone3 || !safe_read(&flags, (const void *)a[0], sizeof(flags)))
 		return false;
 	return !(flags & CLONE_VM);
 }
@@ -93,8 +93,8 @@ __attribute__((noinline)) static long call_sigaction(const long a[6])
 	struct sigaction before;
 	bool is_set = a[1] != 0;
 
-	if ((is_set && !peek(&given, (const void *)a[1], sizeof(given))) ||
-		(a[2] && !peek(&had, (const void *)a[2], sizeof(had)))) {
+	if ((is_set && !safe_read(&given, (const void *)a[1], sizeof(given))) ||
+		(a[2] && !safe_read(&had, (const void *)a[2], sizeof(had)))) {
 		errno = EFAULT;
 		return -1;
 	}
@@ -149,7 +149,7 @@ static bool shares_stack(long number, long a, long b)
 #endif
 	if (number == SYS_clone)
 		return (a & CLONE_VM) && !b;
-	return number == SYS_clone3 && peek(&how, (const void *)a, CLONE_ARGS_SIZE_VER0) &&
+	return number == SYS_clone3 && safe_read(&how, (const void *)a, CLONE_ARGS_SIZE_VER0) &&
 	       (how.flags & CLONE_VM) && !how.stack;
 }
 
@@ -182,7 +182,7 @@ long wrap_syscall_call(long number, ...)
 		return call_clone(number, a);
 	if (call_known(number, a, &a[0]))
 		return a[0];
-	if (number == SYS_rt_sigaction && a[3] == sizeof(uint64_t) && guard_of((int)a[0]))
+	if (number == SYS_rt_sigaction && a[3] == sizeof(uint64_t) && signal_guard_of((int)a[0]))
 		return call_sigaction(a);
 	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

@@ -38,7 +38,7 @@ OWN static void key_destroyed(void *rounds)
 	else if (thread)
 		thread_end(thread);
 	else
-		handover_thread_end(); /* there was no ring for it */
+		exec_environment_thread_end(); /* there was no ring for it */
 	STAY;
 }
 
@@ -76,7 +76,7 @@ OWN static void begin(struct thread *t, void *frame)
 		return;
 	thread_begin(t, t->index);
 	wrap_thread_adopt();
-	guards_unblock();
+	signal_guards_unblock();
 	STAY;
 }
 
@@ -122,14 +122,14 @@ static struct thread *prepare(
 {
 	struct thread *t;
 
-	if (!process_is_live() || runtime_has((uintptr_t)caller))
+	if (!process_is_live() || gpu_runtime_libraries_has((uintptr_t)caller))
 		return NULL;
 	t = thread_new();
 	if (!t) {
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 		return NULL;
 	}
-	loaded_refresh();
+	module_map_refresh();
 	t->routine = routine;
 	t->argument = argument;
 	t->index = atomic_fetch_add(&process.shared->thread_count, 1);
@@ -146,9 +146,9 @@ WRAPPER int pthread_create(
 
 	if (!t)
 		return REAL(pthread_create)(thread, attributes, routine, argument);
-	guards_hold();
+	signal_guards_hold();
 	result = REAL(pthread_create)(thread, attributes, run_thread, t);
-	guards_let_go();
+	signal_guards_let_go();
 	if (result)
 		thread_free(t);
 	return result;
@@ -162,9 +162,9 @@ WRAPPER int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 
 	if (!t)
 		return REAL(thrd_create)(thread, routine, argument);
-	guards_hold();
+	signal_guards_hold();
 	result = REAL(thrd_create)(thread, run_c11_thread, t);
-	guards_let_go();
+	signal_guards_let_go();
 	if (result != thrd_success)
 		thread_free(t);
 	return result;
@@ -209,6 +209,6 @@ WRAPPER int dlclose(void *handle)
 	int result = REAL(dlclose)(handle);
 
 	if (!result && process_is_live())
-		module_unloaded();
+		module_slots_unloaded();
 	return result;
 }

@@ -167,10 +167,10 @@ static void start(uint64_t caller)
 		return;
 	cuda.whole_graphs = event_asked("cuda-graphs=graph") && !graphs_must_be_nodes();
 	cuda.hold = event_asked("cuda=hold");
-	runtime_add(caller, false);
+	gpu_runtime_libraries_add(caller, false);
 	why = cuda_library_open(&cuda.api);
 	if (!why) {
-		runtime_add((uintptr_t)cuda.api.cuptiSubscribe, true);
+		gpu_runtime_libraries_add((uintptr_t)cuda.api.cuptiSubscribe, true);
 		why = cuda_begin();
 	}
 	atomic_store(&cuda.state, why ? CUDA_OFF : CUDA_ON);

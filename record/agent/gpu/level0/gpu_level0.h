@@ -45,7 +45,7 @@ struct level0_events {
 	struct level0_device *device;
 	uint32_t users; /* lists */
 	ze_event_handle_t *free;
-	uint32_t free_count, room;
+	uint32_t free_count, capacity;
 	ze_event_pool_handle_t *pools;
 	uint32_t pool_count;
 	struct level0_events *next;
@@ -77,7 +77,7 @@ struct level0_list {
 	struct gpu_queue queue; /* of an immediate one */
 	uint32_t ordinal;
 	struct level0_operation *operations;
-	uint32_t first, count, room; /* [first, count) are there; first is 0 but in immediate ones */
+	uint32_t first, count, capacity; /* [first, count) are there; first is 0 but in immediate ones */
 	uint32_t running;
 	ze_command_queue_handle_t queue_handle; /* of its last run */
 	bool is_repeated;		   /* started again before its last run was known to have ended */

@@ -188,7 +188,7 @@ struct level0_events *level0_events(ze_context_handle_t context, struct level0_d
 /* Room for every event that there is: giving one back cannot fail. */
 static bool events_grow(struct level0_events *events)
 {
-	uint32_t room = events->room + POOL_EVENTS;
+	uint32_t room = events->capacity + POOL_EVENTS;
 	void *grown = realloc(events->free, room * sizeof(*events->free)), *pools;
 
 	if (!grown)
@@ -211,11 +211,11 @@ static bool pool_add(struct level0_events *events)
 		.wait = ZE_EVENT_SCOPE_FLAG_HOST};
 	ze_event_pool_handle_t pool;
 
-	if (events->room >= EVENTS_MAX || !events_grow(events) ||
+	if (events->capacity >= EVENTS_MAX || !events_grow(events) ||
 		level0_real.EventPool.pfnCreate(events->context, &desc, 1, &events->device->handle, &pool))
 		return false;
 	events->pools[events->pool_count++] = pool;
-	events->room += POOL_EVENTS;
+	events->capacity += POOL_EVENTS;
 	for (event.index = 0; event.index < POOL_EVENTS; event.index++)
 		if (!level0_real.Event.pfnCreate(pool, &event, &events->free[events->free_count]))
 			events->free_count++;

@@ -97,7 +97,7 @@ void level0_list_free(struct level0_list *list)
 
 static bool list_grow(struct level0_list *list)
 {
-	uint32_t room = list->room ? 2 * list->room : 64;
+	uint32_t room = list->capacity ? 2 * list->capacity : 64;
 	void *grown;
 
 	if (list->first > list->count / 2) {
@@ -111,7 +111,7 @@ static bool list_grow(struct level0_list *list)
 	if (!grown)
 		return false;
 	list->operations = grown;
-	list->room = room;
+	list->capacity = room;
 	return true;
 }
 
@@ -143,7 +143,7 @@ void level0_list_add(struct level0_list *list, const struct level0_operation *op
 {
 	struct level0_operation *added;
 
-	if (!operation->event || (list->count == list->room && !list_grow(list)) ||
+	if (!operation->event || (list->count == list->capacity && !list_grow(list)) ||
 		(!operation->is_ours && !event_use(list, operation->event))) {
 		gpu_lost(1);
 		return;
@@ -324,7 +324,7 @@ void level0_event_forget(ze_event_handle_t handle, bool destroyed)
 
 	if (list && !event->is_shared)
 		event_detach(list, handle, destroyed);
-	for (size_t i = 0; event && event->is_shared && i < lists.room; i++)
+	for (size_t i = 0; event && event->is_shared && i < lists.capacity; i++)
 		if (lists.slots[i].key)
 			event_detach(lists.slots[i].value, handle, destroyed);
 	if (destroyed)

@@ -40,7 +40,7 @@ static struct {
 	struct memory *shared; /* allocations that pointers may lead into */
 	struct mapping *mappings;
 	uint64_t places;
-	uint32_t count, parts_told;
+	uint32_t count, parts_published;
 } known;
 
 static struct memory **link_of(const void *handle)
@@ -229,7 +229,7 @@ void opencl_memory_uses(char text[OPENCL_USES_BYTES], const void *handle, uint64
 	if (memory) {
 		at = memory->begin - memory->whole_begin + offset;
 		is_part = at || bytes < memory->whole_bytes;
-		if (!is_part || known.parts_told++ < PARTS_MAX)
+		if (!is_part || known.parts_published++ < PARTS_MAX)
 			number = memory->number;
 	}
 	lock_give(&known.lock);
@@ -248,7 +248,7 @@ void opencl_memory_forget(void)
 	memset(known.buckets, 0, sizeof(known.buckets));
 	known.shared = NULL;
 	known.mappings = NULL;
-	known.count = known.parts_told = 0;
+	known.count = known.parts_published = 0;
 	known.places = 0;
 	atomic_store(&known.lock.state, 0);
 }

@@ -22,7 +22,7 @@ struct opencl_device {
 	struct opencl_device *next;
 	cl_device_id handle;
 	uint32_t number;
-	struct gpu_bounds bounds;
+	struct gpu_clock_bounds bounds;
 };
 
 struct known_context {
@@ -51,7 +51,7 @@ static struct {
 
 /* ---- devices, contexts, queues ---- */
 
-static void device_tell(const struct opencl_device *device)
+static void device_publish(const struct opencl_device *device)
 {
 	static const char digits[] = "0123456789abcdef";
 	char name[256] = "", uuid[33] = "";
@@ -131,7 +131,7 @@ static cl_uint devices_there(cl_device_id device)
 }
 
 /* "queue 0", "queue 1 out of order"; "order=out,devices=2" */
-static void queue_tell(const struct opencl_queue *queue, bool is_out_of_order)
+static void queue_publish(const struct opencl_queue *queue, bool is_out_of_order)
 {
 	char name[64] = "queue ", attributes[64];
 	cl_uint devices = devices_there(queue->device->handle);
@@ -142,7 +142,7 @@ static void queue_tell(const struct opencl_queue *queue, bool is_out_of_order)
 		strcat(attributes, ",devices=");
 		environment_decimal(attributes + strlen(attributes), devices);
 	}
-	gpu_queue_tell(&queue->queue, is_out_of_order ? strcat(name, " out of order") : name, attributes);
+	gpu_queue_publish(&queue->queue, is_out_of_order ? strcat(name, " out of order") : name, attributes);
 }
 
 void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id device, bool is_out_of_order,
@@ -170,8 +170,8 @@ void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id 
 	*bucket_of(handle) = queue;
 	lock_give(&opencl.lock);
 	if (is_new)
-		device_tell(queue->device);
-	queue_tell(queue, is_out_of_order);
+		device_publish(queue->device);
+	queue_publish(queue, is_out_of_order);
 }
 
 const struct opencl_queue *opencl_queue_find(cl_command_queue handle)
@@ -188,7 +188,7 @@ const struct opencl_queue *opencl_queue_find(cl_command_queue handle)
 
 /* ---- commands ---- */
 
-static bool times_get(cl_event event, struct gpu_bounds_command *times)
+static bool times_get(cl_event event, struct gpu_clock_bounds_command *times)
 {
 	const struct {
 		cl_profiling_info what;
@@ -203,12 +203,12 @@ static bool times_get(cl_event event, struct gpu_bounds_command *times)
 	return times->start_ns && times->end_ns >= times->start_ns;
 }
 
-static void times_place(struct command *command, const struct gpu_bounds_command *times)
+static void times_place(struct command *command, const struct gpu_clock_bounds_command *times)
 {
 	uint64_t begin_end_ns[2];
 
 	lock_take(&opencl.lock);
-	gpu_bounds_place(&command->device->bounds, times, begin_end_ns);
+	gpu_clock_bounds_convert(&command->device->bounds, times, begin_end_ns);
 	lock_give(&opencl.lock);
 	command->activity.begin_ns = begin_end_ns[0];
 	command->activity.end_ns = begin_end_ns[1];
@@ -218,8 +218,9 @@ static void times_place(struct command *command, const struct gpu_bounds_command
 static void CL_CALLBACK command_ended(cl_event event, cl_int status, void *argument)
 {
 	struct command *command = argument;
-	struct gpu_bounds_command times = {
-		.call_begin_ns = command->begin_ns, .call_end_ns = command->end_ns, .told_ns = gpu_now_ns()};
+	struct gpu_clock_bounds_command times = {.call_begin_ns = command->begin_ns,
+		.call_end_ns = command->end_ns,
+		.notified_ns = gpu_now_ns()};
 	bool is_given_up = command->epoch != atomic_load(&opencl.epoch); /* and counted as lost */
 	int error = errno;
 
