@@ -45,20 +45,6 @@ static int take_gate(void *own, const char *value, struct error *error)
 	return 0;
 }
 
-static int take_inclusive(void *own, const char *value, struct error *error)
-{
-	(void)value, (void)error;
-	((struct ask *)own)->question.is_inclusive = true;
-	return 0;
-}
-
-static int take_time_b(void *own, const char *value, struct error *error)
-{
-	(void)error;
-	((struct ask *)own)->time_b = value;
-	return 0;
-}
-
 static int take_scaling(void *own, const char *value, struct error *error)
 {
 	struct diff_question *question = &((struct ask *)own)->question;
@@ -345,10 +331,12 @@ static const struct program_option options[] = {
 		take_gate},
 	{0, "coverage", "PERCENT", "of A and B that must be known to judge gates, else 3 (90)",
 		take_coverage},
-	{0, "inclusive", NULL, "by function or path: time with callees", take_inclusive},
+	{0, "inclusive", NULL, "by function or path: time with callees",
+		.to = offsetof(struct ask, question.is_inclusive)},
 	{0, "scaling", "HOW", "strong, weak or weak:P,Q: loss against the ideal, in per cent of B",
 		take_scaling},
-	{0, "time-b", "A..B", "the window of B, where it is another one", take_time_b}};
+	{0, "time-b", "A..B", "the window of B, where it is another one",
+		.to = offsetof(struct ask, time_b)}};
 
 static const struct program program = {
 	.name = "hpct-diff",

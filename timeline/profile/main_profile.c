@@ -35,15 +35,6 @@ static int take_view(void *own, const char *value, struct error *error)
 	return 0;
 }
 
-static int take_all(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->all = true;
-	return 0;
-}
-
 static int take_merge(void *own, const char *value, struct error *error)
 {
 	struct choice *choice = own;
@@ -211,7 +202,8 @@ static int work(struct program_call *call, struct error *error)
 
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
-	{'a', "all", NULL, "in a table, also rows below 0.1 %; of a source, all lines", take_all},
+	{'a', "all", NULL, "in a table, also rows below 0.1 %; of a source, all lines",
+		.to = offsetof(struct choice, all)},
 	{0, "merge", "RUN", "one tree of both runs, or of more, the metrics of each beside the others'",
 		take_merge},
 	{0, "source", "FILE[:LINE]", "the lines of a source file, or around one, with their text",
