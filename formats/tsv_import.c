@@ -13,12 +13,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/format.h"
 #include "formats/tsv_row.h"
 #include "formats/tsv_stream.h"
 #include "store/base/attribute.h"
 #include "store/base/hash.h"
 #include "timeline/base/escape.h"
 #include "timeline/base/run_create.h"
+#include "timeline/slice/slice.h"
 
 #define COMMIT_BYTES (64u << 20)
 #define TEXT_MAX 4096
@@ -374,3 +376,11 @@ int tsv_import(FILE *in, const char *name, const char *path, struct error *error
 	run_create_abort(&new_run);
 	return rc;
 }
+
+static int tsv_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+{
+	return slice_print(run, select, REPORT_TSV, out, error);
+}
+
+const struct format format_tsv = {
+	.name = "tsv", .about = "rows, as hpct-slice", .put = tsv_put, .take = tsv_import};

@@ -4,7 +4,6 @@
 
 #include "blame/page/answer.h"
 #include "blame/page/page_text.h"
-#include "blame/page/page_width.h"
 #include "blame/wait/threads.h"
 #include "timeline/base/progress.h"
 #include "timeline/report/report_fit.h"
@@ -142,6 +141,18 @@ static size_t hints_of(struct program_call *call, const struct ask *ask, const s
 #define WAITING_IS                                                                                      \
 	"Threads wait while blocked, in synchronization calls or in functions that only wait; late is " \
 	"who\ncomes last where others wait, however long it stays"
+
+/* That some of the waiting has no call path of its own, how much and what counts instead; in the call's
+ * arena. */
+static const char *answer_pathless(struct program_call *call, const struct threads *threads)
+{
+	char text[REPORT_HUMAN_MAX];
+
+	report_human_duration(text, threads->pathless_ns);
+	return arena_printf(&call->arena,
+		"%s of it in calls that no record names: it counts where its thread was last seen at work",
+		text);
+}
 
 /* ---- for people ---- */
 
@@ -347,16 +358,6 @@ static int print_summary(const struct program_call *call, const struct threads *
 		"thread "
 		"was last seen");
 	return answer_print_facts(call, facts, sizeof facts / sizeof *facts, error);
-}
-
-const char *answer_pathless(struct program_call *call, const struct threads *threads)
-{
-	char text[REPORT_HUMAN_MAX];
-
-	report_human_duration(text, threads->pathless_ns);
-	return arena_printf(&call->arena,
-		"%s of it in calls that no record names: it counts where its thread was last seen at work",
-		text);
 }
 
 static void print_opening(struct program_call *call, const struct ask *ask, const struct threads *threads)
