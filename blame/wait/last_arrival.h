@@ -7,12 +7,12 @@
  *   rank 2   |==work===========...====|~~|==      rank 2 was last
  *
  * Calls that were recorded as spans (op=mpi with communicator and number; barriers of threads) are exact
- * (last_arrival_calls.c); so are messages, where a rank waits for one other (call_messages.h). Where there are none, the kernels tell that GPUs run in collective calls, NCCL's:
- * those that run at once on all of them (last_arrival_kernels.c). Else samples tell: the parties are then the
- * processes that enter any collective call in the window, and of each process the threads that enter any
- * barrier (an OpenMP runtime's, a thread library's). An arrival is then known to one period; a call so short
- * that not all are seen inside at once is no occasion, but that one thread alone is not: it came last and
- * went straight through.
+ * (last_arrival_calls.c); so are messages, where a rank waits for one other (call_messages.h). Where there
+ * are none, the kernels tell that GPUs run in collective calls, NCCL's: those that run at once on all of them
+ * (last_arrival_kernels.c). Else samples tell: the parties are then the processes that enter any collective
+ * call in the window, and of each process the threads that enter any barrier (an OpenMP runtime's, a thread
+ * library's). An arrival is then known to one period; a call so short that not all are seen inside at once is
+ * no occasion, but that one thread alone is not: it came last and went straight through.
  *
  * Clocks of several hosts are put together by the calls themselves (base/host_clocks.h). An occasion whose
  * last party is another one with other shifts that are possible too is not told: it names nobody.
