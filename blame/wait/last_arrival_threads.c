@@ -4,14 +4,31 @@
  * rank, the last thread as a rule goes straight through and is never seen inside: an occasion is also when
  * all but one are inside and one of them leaves. The threads of a process are swept twice: who is ever
  * inside, then who was last.
+ *
+ * Nobody is named where the records do not tell: one that sleeps in a call that no record names may be inside
+ * or not, one that ends has released nobody, and of a wait of less than two periods, seen once, nobody knows
+ * whether it was over while its sample still held.
  */
 #include <stdlib.h>
 
 #include "blame/base/sweep.h"
 #include "blame/wait/last_arrival_internal.h"
 
+#define PERIODS 2u
+
+enum member_place {
+	MEMBER_UNSURE, /* in a wait without a path, not measured, or not there */
+	MEMBER_OUTSIDE,
+	MEMBER_INSIDE
+};
+
 struct member {
-	bool belongs, is_inside;
+	bool belongs, has_core;
+	enum member_place place;
+	uint64_t period_ns;
+	uint64_t piece_ns;   /* begin of its piece */
+	uint32_t seen;	     /* records of it inside */
+	uint64_t stay_ns;    /* what it was inside until then, but for time without a core */
 	uint32_t work;	     /* context in which it worked last */
 	uint64_t arrived_ns; /* since when it waits, as far as it was not counted yet */
 	uint64_t most_ns;
@@ -53,6 +70,8 @@ static int team_open(struct barrier_team *team, struct sweep **sweep, struct err
 		if (run_stream(team->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;
 		team->members[team->line_count].party.role = LAST_ARRIVAL_THREAD;
+		team->members[team->line_count].period_ns =
+			run_stream_read(team->run, process->streams[i])->period_ns;
 		team->members[team->line_count++].party.stream = process->streams[i];
 		result = sweep_add_stream(*sweep, process->streams[i], error);
 	}
@@ -77,22 +96,44 @@ static int find_members(struct barrier_team *team, struct error *error)
 	return result ? result : more;
 }
 
+/* Whether its wait is longer than what a sample too late, at either end, makes of none. */
+static bool is_long(const struct member *member, uint64_t now_ns)
+{
+	uint64_t stay_ns = member->stay_ns + (member->has_core ? now_ns - member->piece_ns : 0);
+
+	return member->seen > 1 || stay_ns > PERIODS * member->period_ns;
+}
+
+static bool is_told(const struct barrier_team *team, const struct member *last, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < team->line_count; i++) {
+		const struct member *member = &team->members[i];
+
+		if (member->belongs && member->place == MEMBER_INSIDE && member != last &&
+			!is_long(member, now_ns))
+			return false;
+	}
+	return true;
+}
+
 /* The one that came last held up all who wait. */
 static void occasion(struct barrier_team *team, struct member *last, uint64_t now_ns)
 {
 	uint64_t held_ns = 0;
 
+	team->is_armed = false;
+	if (!is_told(team, last, now_ns))
+		return;
 	for (uint32_t i = 0; i < team->line_count; i++) {
 		struct member *member = &team->members[i];
 
 		member->party.occasions += member->belongs;
-		if (!member->is_inside || member == last)
+		if (member->place != MEMBER_INSIDE || member == last)
 			continue;
 		member->party.waited_ns += now_ns - member->arrived_ns;
 		held_ns += now_ns - member->arrived_ns;
 		member->arrived_ns = now_ns;
 	}
-	team->is_armed = false;
 	team->late->thread_held_ns += held_ns;
 	last->party.last++;
 	last->party.held_ns += held_ns;
@@ -102,30 +143,61 @@ static void occasion(struct barrier_team *team, struct member *last, uint64_t no
 	last->party.context = last->work;
 }
 
+/* The one that is not inside; NULL: there may be none. */
 static struct member *outsider(const struct barrier_team *team)
 {
 	for (uint32_t i = 0; i < team->line_count; i++)
-		if (team->members[i].belongs && !team->members[i].is_inside)
+		if (team->members[i].belongs && team->members[i].place == MEMBER_OUTSIDE)
 			return &team->members[i];
 	return NULL;
 }
 
+static enum member_place place_of(const struct barrier_team *team, const struct sweep_change *change)
+{
+	const struct extent *piece = change->piece;
+
+	if (is_waiting(team, piece))
+		return MEMBER_INSIDE;
+	if (!piece)
+		return MEMBER_UNSURE;
+	if (extent_state_is_busy(piece->state))
+		return MEMBER_OUTSIDE;
+	return (piece->state == EXTENT_SYNC || piece->state == EXTENT_BLOCKED) && !change->is_last_seen
+		       ? MEMBER_OUTSIDE
+		       : MEMBER_UNSURE;
+}
+
+static void piece_begin(struct member *member, const struct sweep_change *change)
+{
+	if (member->has_core)
+		member->stay_ns += change->time_ns - member->piece_ns;
+	member->has_core = !is_held(change);
+	member->piece_ns = change->time_ns;
+}
+
 static void take_change(struct barrier_team *team, const struct sweep_change *change)
 {
-	struct member *member = &team->members[change->line];
-	bool is_in = is_held(change) ? member->is_inside : is_waiting(team, change->piece);
+	struct member *member = &team->members[change->line], *last;
+	enum member_place before = member->place, now = is_held(change) ? before : place_of(team, change);
 
-	if (!is_in && change->piece && extent_state_is_busy(change->piece->state))
+	if (now == MEMBER_OUTSIDE && extent_state_is_busy(change->piece->state))
 		member->work = change->piece->context;
-	if (is_in == member->is_inside)
+	if (now == before) {
+		piece_begin(member, change);
+		member->seen += change->piece && change->piece->is_record_begin && !is_held(change);
 		return;
-	/* The window's end releases nobody. */
-	if (!is_in && change->piece && team->is_armed && team->inside + 1 == team->size)
-		occasion(team, outsider(team), change->time_ns);
-	member->is_inside = is_in;
+	}
+	if (before == MEMBER_INSIDE && now == MEMBER_OUTSIDE && team->is_armed &&
+		team->inside + 1 == team->size && (last = outsider(team)))
+		occasion(team, last, change->time_ns);
+	team->inside -= before == MEMBER_INSIDE;
+	member->place = now;
 	member->arrived_ns = change->time_ns;
-	team->inside += is_in ? 1u : 0u - 1u;
-	if (team->inside == team->size)
+	piece_begin(member, change);
+	member->stay_ns = 0;
+	member->seen = 1;
+	team->inside += now == MEMBER_INSIDE;
+	if (now == MEMBER_INSIDE && before == MEMBER_OUTSIDE && team->inside == team->size)
 		occasion(team, member, change->time_ns);
 	else if (team->inside + 2 <= team->size)
 		team->is_armed = true;
@@ -157,7 +229,7 @@ int last_arrival_threads(struct last_arrival *late, struct run *run, const struc
 	if (!result && team.size > 1)
 		result = find_last(&team, error);
 	for (uint32_t i = 0; i < team.line_count && team.size > 1 && !result; i++)
-		if (team.members[i].belongs)
+		if (team.members[i].belongs && team.members[i].party.occasions)
 			late->threads[late->thread_count++] = team.members[i].party;
 	free(team.members);
 	return result;
