@@ -9,12 +9,12 @@
 
 /* ---- device_busy.c ---- */
 
-/* The device is busy all the time from here to there, which is behind all that was filled before. */
+/* Adds a busy stretch, after all stretches added before. */
 void device_busy_fill(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns);
 
 /* ---- device_busy_merge.c ---- */
 
-/* Fills with all that queues do before `until_ns`; what they do behind it waits. */
+/* Merges the queues' spans before `until_ns`; later ones stay queued. */
 void device_busy_merge(struct store_device_busy *united, uint64_t until_ns);
 
 #endif
