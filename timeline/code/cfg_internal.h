@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cfg_internal.h - one function while its graph is built: between cfg.c, which decodes, and cfg_blocks.c. */
+/* cfg_internal.h - a graph being built: shared by cfg.c, which decodes, and cfg_blocks.c. */
 #ifndef TIMELINE_CFG_INTERNAL_H
 #define TIMELINE_CFG_INTERNAL_H
 
 #include "timeline/code/cfg.h"
 
-/* Marks of a byte. The lowest bit is what jump_table.h reads. */
+/* Marks of a byte. jump_table.h reads the lowest bit. */
 enum { MARK_START = 1, MARK_INSIDE = 2, MARK_LEADER = 4, MARK_DATA = 8, MARK_BAD = 16, MARK_PADDING = 32 };
 
 struct cfg_area {
@@ -37,20 +37,20 @@ struct cfg_builder {
 	struct cfg *cfg;
 	struct cfg_area areas[CFG_RANGES_MAX];
 	unsigned area_count;
-	struct cfg_list work;	   /* uint64_t: places to decode */
+	struct cfg_list work;	   /* uint64_t: addresses to decode */
 	struct cfg_list transfers; /* struct cfg_transfer */
 	struct cfg_list links;	   /* struct cfg_link */
-	struct cfg_list jumps;	   /* uint64_t: indirect jumps not looked at yet */
-	struct cfg_list unknown;   /* uint64_t: those that no table explains */
+	struct cfg_list jumps;	   /* uint64_t: indirect jumps not yet examined */
+	struct cfg_list unknown;   /* uint64_t: indirect jumps without a known table */
 	bool failed;
 };
 
 /* ---- cfg.c ---- */
 
-/* Where memory is out, builder->failed is set. */
+/* Without memory it sets builder->failed. */
 void cfg_add_link(struct cfg_builder *builder, uint64_t from, uint64_t to);
 
-/* ---- cfg_blocks.c; both: false: memory ---- */
+/* ---- cfg_blocks.c; both: false: no memory ---- */
 
 bool cfg_cut_blocks(struct cfg_builder *builder);
 bool cfg_make_edges(struct cfg_builder *builder);

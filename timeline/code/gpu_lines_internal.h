@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_lines_internal.h - inside gpu_lines.c and gpu_lines_files.c: one unit of a line table, and the bytes of
- * it that are read. What goes beyond the end, or is longer than anything true, marks the cursor bad and reads
- * as 0 or "".
+ * gpu_lines_internal.h - shared by gpu_lines.c and gpu_lines_files.c: one unit of a line table and a reader
+ * of its bytes. A read beyond the end, or of an implausible length, sets the cursor bad and returns 0 or "".
  */
 #ifndef TIMELINE_GPU_LINES_INTERNAL_H
 #define TIMELINE_GPU_LINES_INTERNAL_H
@@ -27,13 +26,13 @@ struct gpu_unit {
 	struct gpu_bytes strings, line_strings;
 	uint16_t version;
 	bool is_wide; /* 64-bit DWARF */
-	size_t row;   /* of the code's, the first of this sequence */
+	size_t row;   /* index of this sequence's first row among the code's rows */
 	uint8_t least_bytes, line_range, opcode_base, lengths[256];
 	int8_t line_base;
 	struct gpu_paths directories, files;
 };
 
-/* A number of so many bytes. */
+/* A number of `size` bytes. */
 static inline uint64_t gpu_fixed(struct gpu_cursor *in, size_t size)
 {
 	uint64_t value = 0;
@@ -48,7 +47,7 @@ static inline uint64_t gpu_fixed(struct gpu_cursor *in, size_t size)
 	return value;
 }
 
-/* One that says itself where it ends. */
+/* A LEB128 number. */
 static inline uint64_t gpu_leb(struct gpu_cursor *in, bool is_signed)
 {
 	uint64_t value = 0;
@@ -66,14 +65,14 @@ static inline uint64_t gpu_leb(struct gpu_cursor *in, bool is_signed)
 	return value;
 }
 
-/* A string, which stays where it is. */
+/* A string, not copied. */
 const char *gpu_text(struct gpu_cursor *in);
 void gpu_skip(struct gpu_cursor *in, uint64_t size);
 
-/* Reads the unit's directories and files, as its version has them. */
+/* Reads the unit's directories and files, in the format of its version. */
 void gpu_unit_read_files(struct gpu_unit *unit, struct gpu_cursor *in);
 void gpu_unit_fini(struct gpu_unit *unit);
-/* "" where there is none of that number. */
+/* "": no file of that number. */
 const char *gpu_path_at(const struct gpu_paths *paths, uint64_t i);
 
 #endif

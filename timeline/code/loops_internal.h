@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loops_internal.h - between loops.c and loops_keep.c: what is kept of a function once its graph is gone. */
+/* loops_internal.h - shared by loops.c and loops_keep.c: a function's loops, kept after its graph is freed.
+ */
 #ifndef TIMELINE_LOOPS_INTERNAL_H
 #define TIMELINE_LOOPS_INTERNAL_H
 
@@ -12,8 +13,8 @@ struct loops_piece {
 
 struct loops_kept_one {
 	uint64_t header;
-	uint32_t parent, place, place_count, back_count; /* place: the first, in `places` */
-	uint32_t body, body_count, level;		 /* body: the first, in `bodies` */
+	uint32_t parent, place, place_count, back_count; /* place: index of the first in `places` */
+	uint32_t body, body_count, level;		 /* body: index of the first in `bodies` */
 	bool is_irreducible;
 };
 
@@ -26,7 +27,7 @@ struct loops_kept {
 	uint32_t piece_count, loop_count;
 };
 
-/* Fills in a function that has its entry only; its arrays are the caller's to free. 0 or -1: memory. */
+/* Fills in a function that has only its entry; the caller frees its arrays. 0 or -1: no memory. */
 int loops_keep(struct loops_kept *function, const struct cfg *cfg, struct parse_budget *budget);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_worker_internal.h - one worker: between names_worker.c, its process, and names_question.c. */
+/* names_worker_internal.h - one worker, shared by names_worker.c, its process, and names_question.c. */
 #ifndef TIMELINE_NAMES_WORKER_INTERNAL_H
 #define TIMELINE_NAMES_WORKER_INTERNAL_H
 
 #include "timeline/names/names_stream.h"
 #include "timeline/names/names_worker.h"
 
-/* The worker's request carries these above its kind. */
+/* The worker's request holds these above its kind. */
 #define NAMES_LEVEL_SHIFT 16
 #define NAMES_LEVEL_MASK 0xffu
 #define NAMES_PARTS_SHIFT 24
@@ -15,17 +15,17 @@ struct names_bad_module {
 	uint8_t build_id_bytes;
 	uint8_t build_id[NAMES_BUILD_ID_MAX];
 	char *path;
-	enum names_level level; /* at which it may be asked */
+	enum names_level level; /* level of the next request */
 };
 
 struct names_worker {
 	const struct names_options *options;
 	pid_t pid; /* 0: not running */
 	struct names_stream stream;
-	uint64_t heard_s, heard_cpu_s; /* clocks when it was last waited for and there */
+	uint64_t heard_s, heard_cpu_s; /* times when it was last heard */
 	struct names_bad_module *bad;
 	size_t bad_count;
-	struct names_question *question; /* NULL: none is being asked */
+	struct names_question *question; /* NULL: idle */
 };
 
 struct names_question {
@@ -41,11 +41,11 @@ struct names_question {
 	struct symbol_answer answer;
 };
 
-/* 0, or negative: no process to be had. */
+/* 0, or negative: no process. */
 int names_worker_start(struct names_worker *worker, struct error *error);
-/* In order: it may keep what it found. */
+/* In order: lets it save its cache. */
 void names_worker_stop(struct names_worker *worker, bool in_order);
-/* From now on counts how long it is silent. */
+/* Restarts the measurement of its silence. */
 void names_worker_heard(struct names_worker *worker);
 bool names_worker_is_late(const struct names_worker *worker);
 

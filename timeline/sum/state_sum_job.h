@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_sum_job.h - for state_samples.c and state_edges.c alone: one window of one stream that is summed up
- * from its samples.
+ * state_sum_job.h - for state_samples.c and state_edges.c only: sums one window of one stream from its
+ * samples.
  */
 #ifndef TIMELINE_STATE_SUM_JOB_H
 #define TIMELINE_STATE_SUM_JOB_H
@@ -19,13 +19,13 @@ struct state_sum_job {
 	uint64_t begin_ns, end_ns;
 	uint64_t limit_ns; /* of an extent */
 	unsigned shift_max;
-	struct state_sum_open open; /* nothing but samples makes the line */
-	uint64_t at_ns;		    /* what lies before has been given */
+	struct state_sum_open open; /* ranges in which only samples make the timeline */
+	uint64_t at_ns;		    /* all before it has been given */
 	uint64_t last_bucket_ns;    /* of the last sum, in the store's time */
 	uint64_t clear_ns;	    /* store_line_parts(), likewise */
-	uint64_t thinned_ns;	    /* chunks before it may be gone; 0 where spans may be, too */
-	bool is_after_sum;	    /* a sample is in force at at_ns, and is counted where it is to be */
-	bool is_even;		    /* the last of the parts was given */
+	uint64_t thinned_ns;	    /* chunks before it may be dropped; 0 if spans may be too */
+	bool is_after_sum;	    /* a sample holds at at_ns, and is still to be counted */
+	bool is_even;		    /* the last part has been given */
 	uint32_t last_context;	    /* its context in the store */
 	struct store_batch batch;
 };
@@ -37,13 +37,13 @@ static inline uint32_t state_sum_job_context(const struct state_sum_job *job, ui
 
 /* ---- state_edges.c ---- */
 
-/* Nothing was given yet, and the first rows are about to be, those from `first` on of the batch: finds the
- * sample that is in force at the window's begin where it was read with them. 0, or negative. */
+/* Before the first rows (from `first` on of the batch) are given: finds the sample that holds at the
+ * window's begin, if it was read with them. 0, or negative. */
 int state_edge_begin(
 	struct state_sum_job *job, const struct store_line_query *query, size_t first, struct error *error);
-/* Everything was given: what follows the last sample, where that can be told. */
+/* After everything: gives what follows the last sample, where that is known. */
 int state_edge_end(struct state_sum_job *job, struct error *error);
-/* Up to there the stream is absent. */
+/* Gives absent time until there. */
 int state_edge_absent(struct state_sum_job *job, uint64_t until_ns, struct error *error);
 
 #endif
