@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings.h - habits that cost time and that the records alone prove: each with its call path, how often,
- * and what could be saved at most (S0 8.4.1, 8.4.2, S3 IV-B). What is about buffers, arguments, devices that
- * were not used or the order of queues needs a recorder that says so: findings_use.c has the attributes.
+ * findings.h - costly habits that the records alone prove: each with its call path, count and largest
+ * possible saving (S0 8.4.1, 8.4.2, S3 IV-B). Findings about buffers, arguments, unused devices or the order
+ * of queues need a recorder that provides the attributes listed in findings_use.c.
  */
 #ifndef BLAME_FINDINGS_H
 #define BLAME_FINDINGS_H
 
 #include "blame/idle/idle.h"
 
-/* Name, the least number of cases, whether it is a hint whose gain cannot be told, what is found, what to do.
- */
+/* Name, smallest number of cases, whether it is a hint without a known saving, description, advice. */
 #define FINDINGS(X)                                                                                          \
 	X(NEEDLESS_SYNC, "needless-sync", 1, false, "synchronizations while the process has no GPU work",    \
 		"leave them out, or wait once")                                                              \
@@ -55,11 +54,11 @@ const char *finding_advice(enum finding_kind kind);
 struct finding {
 	enum finding_kind kind;
 	uint32_t context; /* of the calls; 0: none */
-	uint32_t stream;  /* where it was seen first */
-	uint64_t count;	  /* cases; serial queues: queues */
-	uint64_t time_ns; /* that the cases take */
-	uint64_t save_ns; /* at most */
-	uint64_t bytes;	  /* copies: in all */
+	uint32_t stream;  /* where it first occurred */
+	uint64_t count;	  /* number of cases; serial queues: of queues */
+	uint64_t time_ns; /* time of the cases */
+	uint64_t save_ns; /* upper bound */
+	uint64_t bytes;	  /* copies: total */
 };
 
 struct findings {
@@ -67,7 +66,7 @@ struct findings {
 	size_t count;
 };
 
-/* Of the question its streams, window and waits count. In `arena`. */
+/* Uses streams, window and waits of the question. In `arena`. */
 int findings_make(struct findings *findings, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);
 
