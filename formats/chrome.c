@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chrome.c - a run for Perfetto and chrome://tracing:
+ * chrome.c - exports a run for Perfetto and chrome://tracing:
  *
  *   process           a process of the run
- *   thread            a CPU thread: its line as nested calls, samples of one call merged, waits as leaves
- *   thread "... spans"    operations the thread logged; where they overlap, one lane more
+ *   thread            a CPU thread: its timeline as nested calls, samples of one call merged, waits as leaves
+ *   thread "... spans"    operations the thread logged; further lanes where they overlap
  *   thread (queue)    operations of a GPU queue
  *   flow              from a launch to its operation
  *   counter           values

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folded.c - stacks as flamegraph.pl, speedscope and inferno read them: "main;solve;smooth 1200", the
- * number being the weight (ns of CPU time). The format has no escapes: a ';' in a name becomes ':',
- * a control byte a space.
+ * folded.c - folded stacks for flamegraph.pl, speedscope and inferno: "main;solve;smooth 1200", where the
+ * number is the weight (ns of CPU time). The format has no escapes: a ';' in a name becomes ':', a control
+ * byte a space.
  */
 #include <inttypes.h>
 #include <stdlib.h>

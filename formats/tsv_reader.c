@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_reader.c - splits lines; the bytes may come from anywhere, so a line has a limit.
+ * tsv_reader.c - splits lines; the input is untrusted, so line length has a limit.
  */
 #include "formats/tsv_reader.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_row.c - one line of TSV as a record: every field is judged, and what is wrong is said with its line
- * and column.
+ * tsv_row.c - converts one line of TSV to a record: checks every field, and reports errors with line and
+ * column.
  */
 #include "formats/tsv_row.h"
 

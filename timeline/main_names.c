@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_names.c - hpct-names: addresses to functions, inlined calls and lines. Beside a recording it
- * answers the collector's questions (store/catalog/symbol_protocol.h) on its standard streams; by hand it
+ * main_names.c - hpct-names: addresses to functions, inlined calls and lines. During a recording it answers
+ * the collector's requests (store/catalog/symbol_protocol.h) on its standard streams; on the command line it
  * prints a table.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* findings.c - see findings.h: one reading of each process's spans. */
+/* findings.c - see findings.h: reads each process's spans once. */
 #include "blame/findings/findings.h"
 
 #include <stdlib.h>

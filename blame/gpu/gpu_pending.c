@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_pending.c - see gpu_pending.h: joins the queues' operations with their launches by link, and unites
+/* gpu_pending.c - see gpu_pending.h: joins the queues' operations with their launches by link, and merges
  * them. */
 #include "blame/gpu/gpu_pending.h"
 

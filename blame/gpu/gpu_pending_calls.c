@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_pending_calls.c - see gpu_pending.h: a process's threads are read in step with its queues, so that of
- * their launches no more need be kept than are queued, and in the cache.
+ * gpu_pending_calls.c - see gpu_pending.h: reads a process's threads in step with its queues, so that only
+ * launches of queued work need be kept, in the cache.
  *
  *   threads   |--- read ----------->|
  *   queues    |--- read --------->|          of what begins here all launches are known
- *   sweep     |--- states taken -->          what states the sweep has not taken yet waits in a batch
+ *   sweep     |--- states taken -->          states that the sweep has not taken yet stay in a batch
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches_table.c - see launches.h: pages of a table, and their way from the last link to the next. */
+/* launches_table.c - see launches.h: pages of a table, and the step from one link to the next. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues.c - see queues.h: by rounds. In a round what is known of all queues is united, up to where the first
- * of them has to be read on; then the gaps of which all is known are given.
+ * queues.c - see queues.h: works in rounds. A round merges what is known of all queues, up to where the
+ * first of them must be read further, and then returns the gaps that are complete.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_edges.c - see queues_internal.h: a queue's rows to edges, for each level that is wanted, and whether
- * the queue is simple. */
+/* queues_edges.c - see queues_internal.h: a queue's rows to edges, for each requested level, and whether the
+ * queue is simple. */
 #include <stdlib.h>
 #include <string.h>
 

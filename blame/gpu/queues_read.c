@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_read.c - see queues_internal.h: batches of a queue's spans to rows that are work.
- */
+/* queues_read.c - see queues_internal.h: batches of a queue's spans to rows of work. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_unite.c - see queues_internal.h: GPUs idle where all queues do, so that what is read of them is cut
- * at a moment and its gaps meet (gap_intersect.c); where kernels count alone, copies are laid beside.
+ * queues_unite.c - see queues_internal.h: the GPUs are idle where all queues are; so what was read is cut at
+ * a moment and the queues' gaps are intersected (gap_intersect.c). If only kernels count, copies split the
+ * gaps.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps.c - see gaps.h: sums per gap what its moments are, and who had most of each. */
+/* gaps.c - see gaps.h: sums each gap's time by cause, and each cause's by context. */
 #include "blame/idle/gaps.h"
 
 #include <stdlib.h>

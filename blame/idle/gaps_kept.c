@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps_kept.c - see gaps.h: the largest gaps as a heap, or all of them, in memory or beyond it. */
+/* gaps_kept.c - see gaps.h: the largest gaps as a heap, or all of them, in memory or on disk. */
 #include <stdlib.h>
 
 #include "blame/idle/gaps_internal.h"

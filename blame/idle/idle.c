@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle.c - see idle.h: sweeps each group and sums. Where the queues of a group are simple (queues.h) their
- * gaps are laid beside the lines of the threads; else all lines are swept together.
+ * idle.c - see idle.h: sweeps each group and sums. If the queues of a group are simple (queues.h) it
+ * combines their gaps with the threads' timelines; else it sweeps all timelines together.
  */
 #include "blame/idle/idle.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* idle_cache.c - see idle_cache.h: when sums are used and made, and what they are of. */
+/* idle_cache.c - see idle_cache.h: when sums are used and made, and what they depend on. */
 #include "blame/idle/idle_cache.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle_simple_queues.c - see idle_simple_queues.h: time passes from one change of the threads to the next.
- * Gaps that are whole in between and too small for a list are summed as columns; a gap that a change cuts is
+ * Whole gaps in between that are too small for the list are summed as columns; a gap that a change cuts is
  * passed in parts.
  */
 #include "blame/idle/idle_simple_queues.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_gaps.c - the stretches of idle GPUs, largest first, and how many there are of which size. */
+/* answer_gaps.c - the gaps in which GPUs are idle, largest first, and a histogram of their sizes. */
 #include <stdio.h>
 
 #include "blame/base/runtime_calls.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_threads.c - what threads wait in, and where one works alone: as rows, as sums. */
+/* answer_threads.c - what threads wait in, and where only one works: as rows or as sums. */
 #include <stdio.h>
 
 #include "blame/page/answer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer_threads_page.c - the page of a run without GPUs: where the threads' time went, what they wait in,
- * who held them up, where one works alone; for people, and as rows for scripts. */
+ * which thread delayed them, where only one works; for people, and as rows for scripts. */
 #include <stdio.h>
 
 #include "blame/page/answer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_blame.c - hpct-blame: who is to blame for idle GPUs and waiting CPUs.
+ * main_blame.c - hpct-blame: blame for idle GPUs and waiting CPUs.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_hints.c - what to look at next, see page_text.h: commands that ask about the same part of the run. */
+/* page_hints.c - hints for the next command, see page_text.h: commands for the same part of the run. */
 #include <stdio.h>
 #include <string.h>
 

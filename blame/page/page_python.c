@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_python.c - see page_text.h. A page can tell which line of Python was waited for only where the
- * interpreter was told to name its functions; whoever did not know that is told. */
+/* page_python.c - see page_text.h. A page can name lines of Python only if the interpreter was told to name
+ * its functions; the hint says how. */
 #include <string.h>
 
 #include "blame/page/page_text.h"

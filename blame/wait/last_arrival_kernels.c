@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * last_arrival_kernels.c - see last_arrival.h: a collective call on GPUs (NCCL's) is a kernel on each of
- * them, which runs from its own arrival until all are through. No record says which kernels are one call, but
- * time does: nobody's next begins before the first has left, and from the last arrival on all work together,
- * so that they leave together.
+ * last_arrival_kernels.c - see last_arrival.h: a collective call on GPUs (NCCL's) is a kernel on each, which
+ * runs from its own arrival until all have finished. No record tells which kernels are one call, but time
+ * does: no rank's next call begins before the first rank has left, and from the last arrival on all work
+ * together and leave together.
  *
- *   rank 0   |~~kernel~~~~~~~~~~~~~~~|  |~~~|         a round is all that begin before the earliest end; it
- * is rank 1               |~~kernel~~~~|   |~~|        a call when all processes are in it and none leaves ^
- * last: the call takes time  much later than another
+ *   rank 0   |~~kernel~~~~~~~~~~~~~~~|  |~~~|     a round is all that begin before the earliest end; it is
+ *   rank 1               |~~kernel~~~~|   |~~|    a call if all processes are in it and none leaves much
+ *                        ^ last: the call takes   later than another
+ *                          time from here on
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * last_arrival_threads.c - who came last at the barriers of a process's threads, see last_arrival.h. Unlike a
- * rank, the last thread as a rule goes straight through and is never seen inside: an occasion is also when
- * all but one are inside and one of them leaves. The threads of a process are swept twice: who is ever
- * inside, then who was last.
+ * last_arrival_threads.c - which thread of a process arrives last at its barriers, see last_arrival.h.
+ * Unlike a rank, the last thread mostly goes straight through and is never seen inside: an occasion is also
+ * when all but one are inside and one of them leaves. Two sweeps: which threads are ever inside, then which
+ * was last.
  */
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  *
  *   thread    |sync~~~~~~~~~~~~~~~~~|
  *   queue 0      |#a######|                 an interval dt of a thread's wait is shared equally by the n
- * kernels queue 1           |#b#####|             that run in it, each dt / n; n = 0: no kernel covers it
+ *   queue 1           |#b#####|             kernels that run in it, each dt / n; n = 0: no kernel covers it
  *
  * The kernels are those of the thread's process, or of all processes. Sums are exact: sync = covered +
  * uncovered.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.c - the growing buffer and the parts of reading that are not worth inlining.
+ * bytes.c - the growing buffer, and reads that are not worth inlining.
  */
 #include "store/base/bytes.h"
 

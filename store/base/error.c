@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.c - the sentence that a failed function leaves behind. Filled anywhere, printed only by a main.
+ * error.c - the message of a failed function: any function sets it, only a main prints it.
  */
 #include "store/base/error.h"
 

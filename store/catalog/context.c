@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c - the calling context tree: found again by (parent, module, offset), to bytes and back.
+ * context.c - the calling context tree: look-up by (parent, module, offset), encoding and decoding.
  */
 #include "store/catalog/context.h"
 

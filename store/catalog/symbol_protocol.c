@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol_protocol.c - frames between the collector and hpct-names, to bytes and back.
+ * symbol_protocol.c - encodes and decodes frames between the collector and hpct-names.
  */
 #include "store/catalog/symbol_protocol.h"
 

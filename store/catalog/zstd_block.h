@@ -4,9 +4,9 @@
  * frame. They are most of a short run and repeat much. While a run is recorded they are values of their own
  * (append_block.h, symbol.c), because a frame cannot grow.
  *
- *   value     | seal | bytes unpacked varint | zstd frame, or the bytes as they are |    key: that of the
- * first unpacked  texts, contexts: entries back to back, as in append blocks symbols: | step | size | scopes
- * | ...   of one module; step: offset - previous offset, 0 first
+ *   value     | seal | bytes unpacked varint | zstd frame, or the bytes as they are |   key: the first one's
+ *   unpacked  texts, contexts: entries back to back, as in append blocks
+ *             symbols: | step | size | scopes | ...   of one module; step: offset - previous offset, 0 first
  */
 #ifndef STORE_ZSTD_BLOCK_H
 #define STORE_ZSTD_BLOCK_H

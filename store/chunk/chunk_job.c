@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_job.c - the part of a chunk that belongs to all of it: header, constants, dictionary, tables; and the
- * memory that its records go to. The bytes may be anybody's: see chunk_read.c.
+ * chunk_job.c - decodes the parts that a whole chunk shares (header, constants, dictionary, tables) and
+ * allocates memory for its records. The bytes are untrusted: see chunk_read.c.
  */
 #include "store/chunk/chunk_decode_internal.h"
 

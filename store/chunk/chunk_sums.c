@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_sums.c - the sums of a chunk of samples or values: weights by context and metric, and its line; as
- * they are stored, or from its records.
+ * chunk_sums.c - the sums of a chunk of samples or values: weights by context and metric, and sample times;
+ * as stored, or computed from its records.
  */
 #include "store/chunk/chunk_decode_internal.h"
 #include "store/chunk/context_sums.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * archive_pages.c - frames of an archived store, unpacked when they are first needed. They go to a file
- * without a name and not to memory, so that reading all of a large archive takes no more memory than reading
- * a store.
+ * archive_pages.c - decompresses frames of an archived store on first use. They go to an unlinked file, not
+ * to memory, so that reading a whole large archive takes no more memory than reading a store.
  */
 #include "store/file/archive_pages.h"
 

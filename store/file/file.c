@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.c - the LMDB files that this process has open, and opening them for reading. A file is looked at
- * before LMDB is, because LMDB believes what its first pages say.
+ * file.c - the LMDB files that this process has open, and opening them for reading. Checks a file before
+ * LMDB opens it, because LMDB trusts its first pages.
  */
 #include "store/file/file_internal.h"
 

@@ -4,8 +4,7 @@
  * or abort. So readers let LMDB hold the snapshot (its lock table keeps the writer off their pages) and read
  * the pages here, where damage is an error.
  *
- *   page 0, 1: meta (magic, page size, roots, last page, transaction) | branch, leaf and overflow pages
- * (tree.h)
+ *   page 0, 1: meta (magic, page size, roots, last page, transaction) | branch, leaf, overflow pages (tree.h)
  *
  * Written from the on-disk format of LMDB 0.9 (data version 1), described in FORMAT.md. Pure functions over
  * bytes, except for `known`, which belongs to one thread.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot.c - a moment of a store's file: its pages and the roots of its trees.
+ * snapshot.c - a snapshot of a store's file: its pages and the roots of its trees.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.c - a checked walk over the branches and leaves of an LMDB file. A page's own nodes are checked where
- * it is met (node.c); here, that pages lie where their parents say:
+ * tree.c - a checked walk over the branches and leaves of an LMDB file. node.c checks the nodes inside a
+ * page when the page is first read; this file checks that pages are where their parents say:
  *
  *   branch        ... |     F     |     M     | ...        the first keys of its children, or something below
  *                           |           |
- *   leaf          ... | F  G  H | | M  N  O | ...          all of a leaf lie from its own to its neighbour's
+ *   leaf          ... | F  G  H | | M  N  O | ...          all of a leaf are from its own to its neighbour's
  *
- * and, at the edges of what was asked for, that a key there is what it was: the entry that was sought may be
- * the one before or behind, under a key whose bits have changed, and nobody would miss it.
+ * and, at the edges of a query, that the keys on both sides are undamaged: the searched entry may be the one
+ * before or after, under a key whose bits have changed, and its absence would go unnoticed.
  */
 #include "store/file/tree.h"
 

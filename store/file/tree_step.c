@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_step.c - from value to value of a tree: as its pages have them (tree.c), or, in a settled store,
- * inside of bundles (leaf_block.h), which are what its pages have. Bundles are looked through when they are
- * met first.
+ * tree_step.c - steps from value to value of a tree: over its pages' nodes (tree.c) or, in a settled store,
+ * over the values in bundles (leaf_block.h), which are then the nodes' values. Checks each bundle on first
+ * use.
  */
 #include "store/file/tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ingest.c - builders: where a record goes, when a chunk is closed. How large its bucket is, ingest_shift.c
- * says; which bytes come of it is chunk_write.c's affair, what a commit is writer.c's.
+ * ingest.c - builders: where a record goes, and when a chunk is closed. ingest_shift.c chooses the bucket
+ * size, chunk_write.c encodes chunks, commit.c commits them.
  */
 #include "store/ingest/ingest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ingest_put.c - chunks into a transaction, each under the next free sequence of its bucket, and what
- * becomes of the builders once it has succeeded.
+ * ingest_put.c - puts chunks into a transaction, each under the next free sequence of its bucket, and
+ * updates the builders after its success.
  */
 #include <errno.h>
 

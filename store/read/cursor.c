@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cursor.c - walks the chunks of a track that a window may need.
+ * cursor.c - walks the chunks of a track that may overlap a window.
  *
  *   bucket sizes 2^k:   |-------------- k = 34 --------------|--------------
  *                       |---- k = 32 ----|---- k = 32 ----|---
  *   window                                      [begin ..        end)
  *
- * Before the window two buckets of each size can matter: the one that holds `begin`, and for spans the one
- * before it. They are looked up one by one, in key order; from there on every key up to `end` counts.
+ * Before the window two buckets of each size can matter: the one that contains `begin`, and for spans the
+ * one before it. They are looked up one by one, in key order; after them every key up to `end` counts.
  */
 #include <stdlib.h>
 #include <string.h>

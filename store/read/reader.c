@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. Chunks are walked in
- * cursor.c and decoded in chunk_read.c; open spans are in reader_spans.c.
+ * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. cursor.c walks chunks
+ * and chunk_read.c decodes them; open spans are in reader_spans.c.
  */
 #include "store/read/reader.h"
 

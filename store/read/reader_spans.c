@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader_spans.c - spans that had begun when the store was last committed, of one stream at a time: read and
- * checked when they are first asked for, kept until the reader is renewed.
+ * reader_spans.c - a stream's spans that were open at the last commit: read and checked on first use, kept
+ * until the reader is renewed.
  */
 #include <stdlib.h>
 

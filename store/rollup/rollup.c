@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup.c - the readers' side of rollups: what the walk over a track gives, made into sums.
+ * rollup.c - the readers' side of rollups: turns the parts of a walk over a track into sums.
  */
 #include "store/rollup/rollup_internal.h"
 

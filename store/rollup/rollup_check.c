@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_check.c - every rollup of samples and of values against what it sums up.
+ * rollup_check.c - compares every rollup of samples and of values with the records it sums.
  */
 #include "store/rollup/rollup_internal.h"
 

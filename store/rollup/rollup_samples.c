@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_samples.c - the parts of a stream's sampled line in a window: rollups and chunks by their first
- * sample.
+ * rollup_samples.c - the parts of a stream's sampled timeline in a window: rollups and chunks, by their
+ * first sample.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rollup_write.c - makes rollups in a writer's transaction. A pass over the keys of a track's new chunks
- * tells which rollups have got their last one: those of each size whose end lies at or before the next
- * bucket, smaller sizes first, since the larger are made of them.
+ * finds the rollups that are now complete: those of each size that end at or before the next bucket, smaller
+ * sizes first, because larger ones are made of them.
  */
 #include "store/rollup/rollup_write.h"
 

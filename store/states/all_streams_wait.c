@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams_wait.c - pieces of lines on their way into the sums of all streams's buckets. They wait until
- * there are many, and then each bucket takes what all streams did in its time at once: a context that most
- * streams are in is looked up in the bucket's table once, not once for each stream, and while the tables of
- * other buckets stay out of the caches.
+ * all_streams_wait.c - queues pieces of timelines for the buckets of the sums of all streams. When many are
+ * queued, each bucket takes the pieces of all streams in its time at once: a context common to most streams
+ * is looked up in the bucket's table once, not once for each stream, while other buckets' tables are out of
+ * the caches.
  *
  *   waiting   | piece | piece | end | piece | end | ...       16 bytes each: begin, context, metric
- *   runs      ^                     ^                         from a piece on, each begins where the last
- * ends
+ *   runs      ^                     ^                         from there each piece begins at the last's end
  *
- *   heads[bucket] -> run -> run         runs that go on in that bucket; what is over goes to the next one's
+ *   heads[bucket] -> run -> run         runs that continue in that bucket; finished ones go to the next one's
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_busy.c - what a device's queues do, as far as all of them are swept and merged
- * (device_busy_merge.c), in buckets that grow.
+ * device_busy.c - keeps the busy time of a device in growing buckets, as far as all its queues are swept and
+ * merged (device_busy_merge.c).
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_busy_merge.c - what the queues of a device do, each in order, to stretches in which some queue is
- * busy.
+ * device_busy_merge.c - merges the spans of a device's queues, each in order, into stretches in which some
+ * queue is busy.
  */
 #include "store/states/device_busy_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder.c - which streams have a builder, and how far each may sweep.
+ * state_rollup_builder.c - decides which streams have a builder, and how far each may sweep.
  */
 #include <stdlib.h>
 

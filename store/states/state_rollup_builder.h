@@ -6,10 +6,9 @@
  * `monitored` span that announces such (switches=1), or if it is a GPU queue. All timelines are swept for
  * the sums of all streams (all_streams.h), unless those are paused (state_rollup_builder_sleep.c).
  *
- *   append --> queued samples, spans --watermark at a commit--> sweep (state_timeline.h) --> buckets -->
- * larger ones
+ *   append --> queued samples, spans --watermark at a commit--> sweep (state_timeline.h) --> buckets
  *                                                                                               |
- *                                                                          pending, written by that commit
+ *                                                   larger ones, pending until that commit  <---+
  *
  * A record that comes behind the sweep deletes the rollups from its time on; they are not made again, so
  * readers sweep that stretch themselves. Rollups are made again for the time after it.

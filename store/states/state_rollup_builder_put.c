@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_put.c - what the builders have made into a transaction, what late records have torn
- * out of the file, and, at the end, the sums of all streams.
+ * state_rollup_builder_put.c - puts new rollups into a transaction, deletes those that late records made
+ * wrong, and, at the end, writes the sums of all streams.
  */
 #include "store/rollup/pending_rollups.h"
 #include "store/states/state_rollup_builder_internal.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_run.c - long stretches of a line at once: where samples alone make it, or a GPU's
- * spans one behind the other. What each context has of a stretch is added up here before it goes to the
- * stream's bucket, in which all of the stretch lies; the sums of all streams is given the pieces. Whatever
- * else there is, state_rollup_builder_sweep.c takes piece by piece, to the same sums.
+ * state_rollup_builder_run.c - the fast path: sweeps long stretches of a timeline at once where only samples
+ * make it, or only consecutive GPU spans. It sums each context's time in the stretch before adding it to the
+ * stream's bucket, which contains the whole stretch; the sums of all streams get the pieces.
+ * state_rollup_builder_sweep.c takes everything else piece by piece, with the same sums.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_sleep.c - builders that only feed the sums of all streams (all_streams.h), and when it
- * is not worth feeding: nobody reads that of few streams. What of a run's begin is little waits until there
- * are more of them; what is not, the sums of all streams has missed when it wakes: those of its buckets are
- * spoiled, readers ask the streams there.
+ * state_rollup_builder_sleep.c - pauses builders that only feed the sums of all streams (all_streams.h)
+ * while there are few streams, when nobody reads those sums. A small start of a run stays queued until there
+ * are more streams; larger ones are skipped: on waking, the buckets of the skipped time are invalid, and
+ * readers sum the streams there.
  */
 #include "store/states/state_rollup_builder_internal.h"
 

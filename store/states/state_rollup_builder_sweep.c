@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_sweep.c - the line of a stream, piece by piece, into its own buckets, its device's and
- * the sums of all streams's.
+ * state_rollup_builder_sweep.c - sweeps the timeline of a stream, piece by piece, into its own buckets, its
+ * device's and the sums of all streams.
  */
 #include <stdlib.h>
 

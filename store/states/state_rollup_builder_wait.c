@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_wait.c - records that wait for a stream's sweep, and what it means when they come
- * behind it.
+ * state_rollup_builder_wait.c - queues records for a stream's sweep, and handles those that come behind it.
  */
 #include <stdlib.h>
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_timeline.c - at every moment the first of these that holds owns the line:
+ * state_timeline.c - at every moment the first of these that applies owns the timeline:
  *
- *   CPU thread   absent  lost  unmonitored  thinned  sync  blocked  runnable  sample in force  unknown
+ *   CPU thread   absent  lost  unmonitored  thinned  sync  blocked  runnable  current sample   unknown
  *   GPU queue    absent  lost  unmonitored  thinned  work  sync     blocked   runnable         idle
  *
- * Spans of one kind: the one that began last, of those that begin together the one that ends last; what is
- * of one time altogether, tie_break.h tells apart.
+ * Of spans of one kind the last to begin is visible, then the last to end; tie_break.h breaks ties.
  *
- * The sample in force is the last extent sample. Lost, unmonitored and thinned time ends its force. A
- * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a thread
- * does between its waits the samples know better. Where such spans do not tell all such time the force ends
- * two periods after the sample. A CPU stream without samples (an import of spans) works where its spans say
- * so.
+ * The current sample is the last timeline sample. Lost, unmonitored and thinned time ends it. A blocked or
+ * runnable span only hides it: the span's context is the waiting call, and between waits samples know better
+ * what the thread does. Where such spans do not cover all waiting, the sample ends after two periods. A CPU
+ * stream without samples (an import of spans) works where its spans say so.
  */
 #include "store/states/state_timeline.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - reads a whole store and compares it with itself: what open and renew believe without looking
- * (chunks against streams, symbols, open spans) is walked here once.
+ * check.c - reads a whole store and compares it with itself: checks what open and renew do not (chunks
+ * against streams, symbols, open spans).
  */
 #include "store/catalog/lazy_text.h"
 #include "store/read/reader_internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commit.c - puts all that is new into one LMDB transaction. A failed commit changes nothing in memory, so
- * the next one simply tries again with more.
+ * commit.c - puts all new data into one LMDB transaction. A failed commit changes nothing in memory, so the
+ * next one tries again with more.
  */
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_replace.c - a file that is made beside the writer's and then takes its name. It has no name of its own
- * until it is whole, so whoever ends before leaves nothing; where the file system knows no files without a
- * name, it has one that no reader looks at.
+ * file_replace.c - writes a file beside the writer's and renames it over that. Until it is complete it has
+ * no name, so a killed process leaves nothing; where the file system lacks unnamed files (O_TMPFILE), it has
+ * a name that no reader opens.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retention.c - see retention.h: what is asked for, spans and values, and all streams. Samples and the
- * rollups that stand for them are retention_rolls.c's.
+ * retention.c - see retention.h: handles requests, spans, values, and all streams. retention_rolls.c handles
+ * samples and the rollups that replace them.
  */
 #include "store/write/retention.h"
 

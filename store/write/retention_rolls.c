@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retention_rolls.c - samples of a flight recording that are dropped: the rollup that stands for each bucket
- * is made before its chunks go, and rollups that are old are joined into larger ones.
+ * retention_rolls.c - drops samples of a flight recording: makes the rollup that replaces each bucket before
+ * its chunks are dropped, and joins old rollups into larger ones.
  */
 #include "store/rollup/rollup_walk.h"
 #include "store/states/state_rollup.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer_spans.c - spans that have begun and not ended yet. Each stands in the file, by stream and handle,
- * from one commit to the next, so that a run that breaks off still says what was going on; once it ends it is
- * a record like any other.
+ * writer_spans.c - open spans. Each is in the file, by stream and handle, from one commit to the next, so
+ * that a run that breaks off still shows what was going on; once it ends it becomes a normal record.
  */
 #include "store/base/id_table.h"
 #include "store/write/writer_internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* external_sort.c - see external_sort.h. Runs are merged by looking at the head of each: they are few. */
+/* external_sort.c - see external_sort.h. A merge compares the head of every run: there are few. */
 #include "timeline/base/external_sort.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intern_table.c - blocks of elements that never move, and an open-addressing index of their numbers.
- * Serves run.c and its kin: strings, functions, frames, scopes, contexts of several stores.
+ * intern_table.c - blocks of elements that never move, and an open-addressing index of their numbers. Used
+ * for a run's strings, functions, frames, scopes and contexts.
  */
 #include "timeline/base/intern_table.h"
 

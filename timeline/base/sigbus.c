@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sigbus.c - see sigbus.h. In the handler: open, read, write, getpid, sigqueue, signal, raise and
- * _exit, which may be called there, and loops over what they read.
+ * sigbus.c - see sigbus.h. The handler calls only async-signal-safe functions: open, read, write, getpid,
+ * sigqueue, signal, raise and _exit.
  */
 #include "timeline/base/sigbus.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfg.c - see cfg.h. Every byte of the function has a mark; transfers (instructions that do not simply go on)
- * and links (edges told by tables) are lists by address, from which cfg_blocks.c cuts blocks at the end.
+ * cfg.c - see cfg.h. Every byte of the function has a mark; transfers (instructions that do not simply
+ * continue) and links (edges from tables) are lists by address, from which cfg_blocks.c makes blocks at the
+ * end.
  */
 #include "timeline/code/cfg.h"
 

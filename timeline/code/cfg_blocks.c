@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cfg_blocks.c - marked bytes, transfers and links of one function, as cfg.c found them, to blocks and edges.
- */
+/* cfg_blocks.c - turns the marked bytes, transfers and links that cfg.c found into blocks and edges. */
 #include <stdlib.h>
 
 #include "timeline/code/cfg_internal.h"

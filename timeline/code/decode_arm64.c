@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_arm64.c - AArch64: every instruction is four bytes, and branches are told by a few bits, so no
- * library is needed. Words with no meaning are taken for instructions that do nothing.
+ * decode_arm64.c - AArch64: every instruction has four bytes, and a few bits identify branches, so no
+ * library is needed. Undefined words count as instructions that do nothing.
  */
 #include "timeline/code/decode.h"
 

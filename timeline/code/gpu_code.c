@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_code.c - which functions a GPU binary has, and whose an address is. Its sections are read by
- * gpu_section.c, its lines by gpu_lines.c, its instructions by gpu_flow.c.
+ * gpu_code.c - the functions of a GPU binary, and which one owns an address. gpu_section.c reads sections,
+ * gpu_lines.c lines, gpu_flow.c instructions.
  */
 #include "timeline/code/gpu_code.h"
 

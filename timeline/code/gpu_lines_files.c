@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_lines_files.c - strings and the tables of directories and files of one unit of a line table. A
- * path is put together once; how many there are of all units, and how long, is bounded.
+ * gpu_lines_files.c - strings, directories and files of one unit of a line table. Builds each path once;
+ * bounds the number and size of all paths.
  */
 #include <dwarf.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_forest.c - see loop_forest.h. Strongly connected parts by Tarjan's algorithm without recursion;
- * regions (the whole graph, then the inside of each loop) wait in a list, so that each level of nesting costs
- * one pass.
+ * loop_forest.c - see loop_forest.h. Finds strongly connected components by Tarjan's algorithm without
+ * recursion; regions (the whole graph, then the inside of each loop) are queued in a list, so that each
+ * level of nesting costs one pass.
  */
 #include "timeline/code/loop_forest.h"
 

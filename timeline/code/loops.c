@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loops.c - see loops.h. Of each function asked about, the blocks with their innermost loops and the places
- * of each loop are kept; graphs are not.
+ * loops.c - see loops.h. Keeps the blocks of each requested function with their innermost loops and the
+ * places of each loop, not the graphs.
  */
 #include "timeline/code/loops.h"
 

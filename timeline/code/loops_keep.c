@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loops_keep.c - from a function's graph to what loops.c keeps of it: the loop of each piece of code, and of
- * each loop the places that tell where its author wrote it.
+ * loops_keep.c - extracts from a function's graph what loops.c keeps: the loop of each piece of code, and
+ * for each loop the addresses whose lines tell where it is in the source.
  */
 #include <stdlib.h>
 

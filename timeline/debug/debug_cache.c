@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug_cache.c - see debug_cache.h. What is unpacked is written to a file in memory, which is read at once.
- */
+/* debug_cache.c - see debug_cache.h. Decompressed sections go to a memory file (memfd), which is read at
+ * once. */
 #include "timeline/debug/debug_cache.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * debug_files.c - finds the files of a module: its path, then build-id directories, the binary's
- * .gnu_debuglink, debuginfod. The first file with the right build id wins; a file that was built
- * anew since the recording is never used.
+ * .gnu_debuglink, debuginfod. The first file with the right build id wins; a file rebuilt since the
+ * recording is never used.
  */
 #include "timeline/debug/debug_files.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_line.c - the line of an address. libdw gives a unit's rows by address, those of one address in the
- * order of the file; which of its sequences a row is of it does not say.
+ * dwarf_line.c - the line of an address. libdw returns a unit's rows by address, those of one address in
+ * file order, without the sequence that a row belongs to.
  */
 #include <dwarf.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_unit.c - walks one unit's entries and turns the nested, scattered ranges of functions and
- * inlined calls into flat segments: at each address the scope that comes last in the walk wins, which
- * is the innermost one, also where a compiler lets an inlined call stick out of its caller.
+ * dwarf_unit.c - turns the nested, scattered ranges of a unit's functions and inlined calls into flat
+ * segments: at each address the last scope in the walk wins, which is the innermost one, even if a compiler
+ * lets an inlined call exceed its caller's range.
  */
 #include "timeline/debug/dwarf_unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_unit_index.c - which unit an address belongs to: by the file's list of ranges (.debug_aranges), which
- * is short to read, else by the ranges of all units.
+ * dwarf_unit_index.c - the unit of an address: from the file's list of ranges (.debug_aranges), which is
+ * fast to read, else from the ranges of all units.
  */
 #include <dwarf.h>
 #include <stdlib.h>

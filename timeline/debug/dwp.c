@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dwp.c - see dwp.h. Every offset of the index is checked before it is believed. */
+/* dwp.c - see dwp.h. Checks every offset of the index before use. */
 #include "timeline/debug/dwp.h"
 
 #include <elf.h>

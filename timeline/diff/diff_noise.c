@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_noise.c - how sure a difference is: see diff.h for the estimator.
+ * diff_noise.c - the uncertainty of a difference: see diff.h for the estimator.
  */
 #include <math.h>
 

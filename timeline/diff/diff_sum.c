@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_sum.c - one repeat of a comparison: what its window holds falls on keys, exclusive and, where it is
- * asked for, inclusive.
+ * diff_sum.c - one repeat of a comparison: sums its window by key, exclusive and, if requested, inclusive.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_fork.c - see names_fork.h. A copy writes its frames to a file in memory, the note last. */
+/* names_fork.c - see names_fork.h. A forked copy writes its frames to a memory file (memfd), the note last.
+ */
 #include "timeline/names/names_fork.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_library_cache.c - see names_library_cache.h. The file is read as a whole; it may hold anything, so it
- * counts only with a matching checksum, and each answer in it is parsed before it is believed.
+ * names_library_cache.c - see names_library_cache.h. Reads the file as a whole; it is untrusted, so it needs
+ * a matching checksum, and each answer in it is parsed before use.
  */
 #include "timeline/names/names_library_cache.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_open.c - the files of one module: its binary, where its debug information is, what earlier runs
- * found. Debug information waits until something is asked that earlier runs did not know.
+ * names_open.c - opens the files of one module: its binary, its debug information, its cache. Opens debug
+ * information only for a request that the cache does not answer.
  */
 #include <fcntl.h>
 #include <gelf.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_prefetch.c - what lies around what was asked, for other runs: those are sampled at other addresses of
- * the same functions, and to open the debug information of libc for one of them takes 7 ms, as long as
- * answers for all of a dozen functions take once it is open (50 ms the first time, to unpack it:
+ * names_prefetch.c - finds the neighbours of requested addresses for other runs, which sample other
+ * addresses of the same functions: opening the debug information of libc for one address takes 7 ms, as long
+ * as answers for all of a dozen functions once it is open (50 ms the first time, to decompress it:
  * debug_cache.h).
  */
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_question.c - what is asked of a worker (timeline/names/names_worker.h), step by step; a module on
- * which it fails is asked again one level lower.
+ * names_question.c - sends a request to a worker (timeline/names/names_worker.h), step by step; a module on
+ * which the worker fails is requested again one level lower.
  */
 #include <stdio.h>
 #include <stdlib.h>

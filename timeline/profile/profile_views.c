@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_views.c - three ways to hang the same scopes (S4 10.2):
+ * profile_views.c - three trees of the same scopes (S4 10.2):
  *
  *   top-down   root - caller - loop - callee ...   a scope is a node
  *   bottom-up  root - function - its callers ...   a scope is in as many nodes as it has ancestors

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_file.c - finds and splits source files; they are as little trusted as the names that lead to them:
- * only regular files of a sane size are read.
+ * source_file.c - finds and splits source files; they are untrusted, like the names that lead to them: reads
+ * only regular files of limited size.
  */
 #include "timeline/profile/source_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_report.c - see source_report.h. A script gets the lines that have something (all with --all), a
- * table some around them, and "..." for what it leaves out.
+ * source_report.c - see source_report.h. A script gets the lines with a cost (all with --all); a table adds
+ * some lines around them, and "..." for gaps.
  */
 #include "timeline/profile/source_report.h"
 

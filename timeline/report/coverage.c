@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage.c - monitored time and losses of the chosen streams, read off their lines.
+ * coverage.c - monitored time and losses of the selected streams, from their timelines.
  */
 #include "timeline/report/coverage.h"
 

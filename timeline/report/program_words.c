@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program_words.c - reads the command line of a reader: its own options and those that all have out of
- * tables, the selector's by name, operands.
+ * program_words.c - parses a reader's command line: its own and the common options from tables, the
+ * selector's by name, operands.
  */
 #include "timeline/report/program_words.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_run_cache.c - reads the cache of names found after the recording, and says where it lies.
+ * names_run_cache.c - reads the cache of names found after the recording, and finds its path.
  */
 #include "timeline/run/names_run_cache.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - opens a run directory: finds its stores, puts their clocks on one line, and lets each table
- * (streams, contexts, scopes) catch up, now and at every renewal. Nothing here costs by records.
+ * run.c - opens a run directory: finds its stores, maps their clocks to one, and updates each table
+ * (streams, contexts, scopes), now and at every renewal. Nothing here costs time in proportion to the
+ * records.
  */
 #include <stdio.h>
 #include <stdlib.h>

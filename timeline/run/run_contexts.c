@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_contexts.c - the contexts of all stores in one id space. With one store the ids are the store's own and
- * nothing is built; with several, nodes whose whole paths have the same hash are one (S1 6.1: no reduction
- * tree is needed).
+ * run_contexts.c - the contexts of all stores in one id space. With one store the ids are the store's own
+ * and nothing is built; with several, nodes of equal path hash are one (S1 6.1: no reduction tree is
+ * needed).
  */
 #include <stdlib.h>
 

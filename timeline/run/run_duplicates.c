@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_duplicates.c - is a store that was found in a run a copy of one that is there already, under another
- * name? Whoever keeps copies beside the originals would count everything twice.
+ * run_duplicates.c - detects a store that is a copy of another one in the run under another name; otherwise
+ * everything would be counted twice.
  */
 #include <string.h>
 

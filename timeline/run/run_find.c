@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_find.c - from what the user typed, or did not type, to a run directory and the stores in it.
+ * run_find.c - finds a run directory and its stores from the user's operand, or without one.
  */
 #include "timeline/run/run_find.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_frames.c - the functions that a frame stands for: its own and those inlined there, from the names
- * found after the recording, from the symbols of any store, else from the place alone. Found out once a
- * frame.
+ * run_frames.c - the functions of a frame: its own and those inlined there, from names found after the
+ * recording, from the symbols of any store, else from the address only. Computed once per frame.
  */
 #include "timeline/run/run_frames.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_ids.c - modules, metrics and operations of all stores in one id space each: what has the same identity
- * has the same number.
+ * run_ids.c - modules, metrics and operations of all stores in one id space each: equal identity, equal
+ * number.
  */
 #include <stdlib.h>
 #include <string.h>

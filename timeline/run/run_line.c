@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_line.c - what the line of a stream must know of the whole stream: its life, whether anything says when
- * it was monitored and when it was switched out, and how far it is complete. Found out once; chunks are
- * looked into for their operations only.
+ * run_line.c - facts about a whole stream that its timeline depends on: its life, whether records tell when
+ * it was monitored and switched out, and until when it is complete. Computed once; reads only the operations
+ * of chunks.
  */
 #include <string.h>
 

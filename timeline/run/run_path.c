@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_path.c - a context's path as every table prints it (design, Output): frames from the root joined by
- * ';', escaped, the program's root left out.
+ * run_path.c - a context's path as in every table (design, Output): frames from the root joined by ';',
+ * escaped, without the program's root.
  */
 #include <stdlib.h>
 

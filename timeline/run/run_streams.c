@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_streams.c - the streams of all stores in one list: sorted when the run is opened, new ones at the end
- * later, so that numbers stay. The list says where each lies; what it is called is put together when it is
- * first asked for.
+ * run_streams.c - the streams of all stores in one list: sorted when the run is opened, new ones appended
+ * later, so that numbers stay. The list holds each stream's store and id; texts are built on first use.
  */
 #include <limits.h>
 #include <stdlib.h>

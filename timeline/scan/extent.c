@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and gives out
- * its line, in the run's clock and contexts.
+ * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and returns
+ * its timeline in the run's clock and contexts.
  */
 #include "timeline/scan/extent_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* extent_at.c - what a stream's line shows at one moment, by short walks that begin farther and farther ahead
- * of it. */
+/* extent_at.c - a stream's timeline at one moment, from short walks that begin further and further before
+ * it. */
 #include "timeline/scan/extent_internal.h"
 
 /* The piece that holds time_ns in a walk from *begin_ns on, or from the sample that is in force there. */

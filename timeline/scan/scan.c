@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - merges the chunks of a stream and track. Chunks come by the time where their bucket begins, so
- * those that a record has to be compared with are known once the next bucket begins behind it:
+ * scan.c - merges the chunks of a stream and track. Chunks come in the order of their buckets' begins, so
+ * all chunks that a record must be compared with are known once the next bucket begins after it:
  *
  *   cursor ->  [bucket 2^30, late]   heap of sources by next record  ->  rows until the second source's
  *              [bucket 2^20, #0]     (decoded when their turn comes)     next record, or the next bucket

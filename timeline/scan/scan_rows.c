@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scan_rows.c - see scan.h: rows of a store to rows of a batch, with the run's ids and clock; or lent as they
- * lie. */
+/* scan_rows.c - see scan.h: copies rows of a store to a batch with the run's ids and clock; or returns them
+ * without a copy. */
 #include "timeline/scan/scan_internal.h"
 
 #include <string.h>

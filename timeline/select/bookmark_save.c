@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bookmark_save.c - writes bookmarks: a new file beside the old one, then in its place, so that a reader sees
+ * bookmark_save.c - writes bookmarks to a new file and renames it over the old one, so that a reader sees
  * one or the other.
  */
 #include <errno.h>

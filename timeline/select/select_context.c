@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_context.c - runs the pattern as a set of places in it at once, so that no pattern takes exponential
- * time, and remembers the set behind each scope: a path costs only the frames that it does not share.
+ * select_context.c - matches all positions of the pattern in parallel, so that no pattern takes exponential
+ * time, and caches the positions after each scope: a path costs only the frames that it does not share.
  */
 #include "timeline/select/select_context.h"
 

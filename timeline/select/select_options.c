@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_options.c - takes the selector's options one by one; a wrong value leaves the old one in place.
+ * select_options.c - sets the selector's options one by one; a wrong value leaves the old one in place.
  */
 #include "timeline/select/select_internal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_time_bind.c - the moments of --time in one run: its origin, its end, its marks, its wall clock.
+ * select_time_bind.c - resolves the moments of --time in a run: its origin, its end, its marks, its wall
+ * clock.
  */
 #include <stdlib.h>
 #include <string.h>

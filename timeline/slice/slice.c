@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice.c - rows of all streams in one order (slice_row.h). Time is cut into stretches that hold few enough
- * rows to be sorted in memory; a stretch that turns out too full is halved.
+ * slice.c - rows of all streams in one order (slice_row.h). Splits the window into parts with few enough
+ * rows to be sorted in memory; a part with too many is halved.
  *
- *   [stretch][stretch][stretch]...   scan every stream -> rows that begin in it -> sort -> report
+ *   [part][part][part]...   scan every stream -> rows that begin in it -> sort -> report
  */
 #include <stdlib.h>
 #include <unistd.h>

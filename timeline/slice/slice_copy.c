@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_copy.c - the selected records as a smaller run: store by store, chunk by chunk, with what they name
- * (slice_ids.h) and nothing else.
+ * slice_copy.c - copies the selected records to a smaller run: store by store, chunk by chunk, with only
+ * what they name (slice_ids.h).
  */
 #include "timeline/slice/slice.h"
 

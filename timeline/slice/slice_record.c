@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_record.c - one record of a slice: what the window leaves of it, and its fields as text.
+ * slice_record.c - one record of a slice: cut at the window, and its fields as text.
  */
 #include "timeline/slice/slice.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_row.c - the fields of a row and the order of rows: most are told apart by numbers, the rest by the
- * text that is printed.
+ * slice_row.c - the fields of a row and the order of rows: numbers decide most comparisons, the printed text
+ * the rest.
  */
 #include "timeline/slice/slice_row.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.c - a run's own words, as rows.
+ * info.c - a run's facts, as rows.
  */
 #include "timeline/stats/info.h"
 #include "timeline/stats/info_internal.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operations_sum.c - see operations_internal.h: what is asked of all operations of the window is sorted,
- * beside memory where that is bounded (external_sort.h): launches and operations by link, and of each
- * operation its durations and changes.
+ * operations_sum.c - see operations_internal.h: sorts all operations of the window, on disk if memory is
+ * bounded (external_sort.h): launches and operations by link, then durations and changes.
  */
 #include <stdlib.h>
 #include <string.h>

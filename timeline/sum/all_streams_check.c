@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams_check.c - takes the smallest buckets away from what the lines of all streams come to, and the
- * larger ones from the smaller: nothing may be left.
+ * all_streams_check.c - subtracts the smallest buckets from the sums of all streams' timelines, and larger
+ * buckets from smaller ones: nothing may remain.
  */
 #include "timeline/sum/all_streams_check.h"
 

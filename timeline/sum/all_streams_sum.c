@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* all_streams_sum.c - see all_streams_sum.h. First the window is laid out in buckets and gaps, then they are
- * given. */
+/* all_streams_sum.c - see all_streams_sum.h. First splits the window into buckets and gaps, then returns
+ * them. */
 #include "timeline/sum/all_streams_sum.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_ranks_mpi.c - the plug-in behind mpi_ranks.h, compiled once by each MPI's own compiler: what is below
- * MPI's standard differs between them.
+ * mpi_ranks_mpi.c - the plug-in of mpi_ranks.h, compiled once by each MPI's own compiler: their binary
+ * interfaces differ.
  */
 #include <limits.h>
 #include <mpi.h>

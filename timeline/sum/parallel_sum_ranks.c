@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_sum_ranks.c - the ranks of an MPI that each take their stretch of the streams: rows as messages to
- * rank 0. */
+/* parallel_sum_ranks.c - MPI ranks that each take their group of streams and send rows to rank 0. */
 #include "timeline/sum/mpi_ranks.h"
 #include "timeline/sum/parallel_sum_internal.h"
 #include "timeline/sum/parallel_sum_rows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_check.c - sums the line of each rollup's bucket from what is smaller, takes the rollup away from it,
- * and looks whether anything is left.
+ * state_check.c - sums the timeline in each rollup's bucket from smaller parts, subtracts the rollup, and
+ * checks that nothing remains.
  */
 #include "timeline/sum/state_check.h"
 

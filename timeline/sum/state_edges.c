@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_edges.c - the edges of a window that cuts a stream's samples: the one in force at its begin was read
- * with those behind it, most often, and the last one is in force to its end. So neither is looked for again.
+ * state_edges.c - the edges of a window that cuts a stream's samples: the sample that holds at its begin was
+ * mostly read with those after it, and the last one holds to its end. So neither needs a search.
  *
  *   chunk     s s s s s s s s s s s s s      before the window's begin: the row in front of its first
  *   window        [ . . . . . . . )
  *   given         |-| rows      |-|
- *   late  s  s                               a chunk of the same bucket that is passed over: in force is
- *                                            what it ends with, perhaps
+ *   late  s  s                               a skipped chunk of the same bucket: its last sample may hold
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_metrics.c - times of a line by state and context, as metrics. Sums of the line (state_sum.h) know no
- * path of runnable time: where there is any, the line is walked for it.
+ * state_metrics.c - times of a timeline by state and context, as metrics. Sums of a timeline (state_sum.h)
+ * have no path for runnable time: where there is any, the timeline is walked.
  */
 #include "timeline/sum/state_metrics.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_samples.c - where may sums stand for the line? Between two samples when, from the one to the other,
- * the stream lives, is monitored, no span takes the line, and no extent reaches its limit. The rest, and the
- * window's edges, are walked.
+ * state_samples.c - decides where sums may replace the timeline: between two samples if the stream lives and
+ * is monitored all the time, no span owns the timeline, and no extent reaches its limit. Walks the rest, and
+ * the window's edges.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_sum.c - rollups of the line where they lie in the window and were made by the rules that the stream
- * is read by; what lies between them is made of samples and spans (state_samples.c).
+ * state_sum.c - uses rollups of the timeline inside the window that were made with the stream's rules;
+ * state_samples.c sums the time between them from samples and spans.
  */
 #include "timeline/sum/state_sum.h"
 

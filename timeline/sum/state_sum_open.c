@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_sum_open.c - what is monitored without what spans cover: both are few, and come in order.
+ * state_sum_open.c - monitored time minus the time that spans cover: both are few, and in order.
  */
 #include "timeline/sum/state_sum_open.h"
 

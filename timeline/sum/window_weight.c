@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_weight.c - the weights of a window: samples, and counters' values, out of what rollups have summed
- * already and the rows between them.
+ * window_weight.c - the weights of a window: samples, and counters' values, from rollups and the rows
+ * between them.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_columns.c - lays a window on the columns of a screen so that every edge is a tile edge and a pan by
+ * tile_columns.c - maps a window to the columns of a screen so that every edge is a tile edge and a pan by
  * whole columns keeps all other edges (tui/SCREEN.md, "Columns"): column j of the run, counted from its
  * origin, begins at tile floor(j * T), T tiles per column.
  */

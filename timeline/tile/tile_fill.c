@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_fill.c - makes cells: walks a stream's line once over all of them and cuts at their edges what it
- * hears (pieces, rows of samples, sums of stretches that lie in one cell).
+ * tile_fill.c - makes cells: walks a stream's timeline once over all of them and cuts pieces, rows of
+ * samples and sums of stretches at the cells' edges.
  */
 #include "timeline/base/progress.h"
 #include "timeline/run/run_internal.h"

@@ -4,7 +4,7 @@
  *
  *   groups  ...1..        words of 64 contexts that hold something
  *   words      |..1..1..|
- *   works         |  '--> work of the context
+ *   columns       |  '--> work of the context
  *   places        '-----> last other entry of the context -nexts-> the one before (another state) -> ...
  */
 #include "timeline/tile/tile_sum.h"
