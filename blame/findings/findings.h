@@ -13,25 +13,25 @@
 #define FINDINGS(X)                                                                                          \
 	X(NEEDLESS_SYNC, "needless-sync", 1, false, "synchronizations while the process has no GPU work",    \
 		"leave them out, or wait once")                                                              \
-	X(EARLY_SYNC, "early-sync", 2, false, "synchronizations after which nothing came to the host",       \
-		"launch what comes next first, and wait when the host needs results")                        \
+	X(EARLY_SYNC, "early-sync", 2, false, "synchronizations after which no data went to the host",       \
+		"launch the next work first, and wait when the host needs results")                          \
 	X(SERIAL_QUEUES, "serial-queues", 2, false, "queues of one device whose kernels never run together", \
 		"look for what orders them: default stream, events, one lock")                               \
 	X(SMALL_COPIES, "small-copies", 16, false, "copies of less than 64 KiB",                             \
 		"gather them into few large ones")                                                           \
-	X(REPEATED_ALLOC, "repeated-alloc", 8, false, "the same place allocates or frees again and again",   \
+	X(REPEATED_ALLOC, "repeated-alloc", 8, false, "one call path allocates or frees again and again",    \
 		"keep the memory, or use a pool")                                                            \
-	X(REPEATED_COMPILE, "repeated-compile", 2, false,                                                    \
-		"the same place compiles GPU code again and again", "compile once and keep the result")      \
+	X(REPEATED_COMPILE, "repeated-compile", 2, false, "one call path compiles GPU code again and again", \
+		"compile once and keep the result")                                                          \
 	X(COMPILE, "compile", 1, false, "GPU code is compiled while the program runs",                       \
 		"compile ahead of time")                                                                     \
 	X(SINGLE_DEVICE, "single-device", 1, false,                                                          \
 		"code is compiled at run time for the only device that is used",                             \
 		"compile ahead of time for this device")                                                     \
-	X(ROUND_TRIP, "round-trip", 1, false, "buffers come back to the device that were just read from it", \
+	X(ROUND_TRIP, "round-trip", 1, false, "buffers copied back to the device they were just read from",  \
 		"leave them on the device between the kernels")                                              \
 	X(IN_ORDER, "in-order-queue", 2, false, "kernels of a queue that keeps their order",                 \
-		"use an out-of-order queue, or several, for what is independent")                            \
+		"use an out-of-order queue, or several, for independent kernels")                            \
 	X(UNUSED_DEVICES, "unused-devices", 1, false, "devices that the process could use and does not",     \
 		"share the work among them")                                                                 \
 	X(MANY_CONTEXTS, "many-contexts", 1, true,                                                           \
@@ -39,7 +39,7 @@
 		"use one context: each compiles for itself")                                                 \
 	X(NOT_ALIASED, "not-aliased", 1, true, "launches of a kernel whose buffers never overlap",           \
 		"declare its arguments restrict")                                                            \
-	X(IMPLICIT_COPIES, "implicit-copies", 1, true, "device memory, kernels, and no copy that was seen",  \
+	X(IMPLICIT_COPIES, "implicit-copies", 1, true, "device memory and kernels, but no recorded copy",    \
 		"look for managed memory, or copies made by the runtime itself")
 enum finding_kind {
 #define X(name, word, least, is_hint, text, advice) FINDING_##name,

@@ -19,7 +19,7 @@
 	X(CORE, "core", "a thread that could work waits for a core") \
 	X(RANK, "rank", "threads wait for another rank")             \
 	X(THREAD, "thread", "threads wait for another thread")       \
-	X(NOBODY, "nobody", "nobody is known to do anything")
+	X(NOBODY, "nobody", "no thread is known to be active")
 enum gap_cause {
 #define X(name, word, text) GAP_##name,
 	GAP_CAUSES(X)

@@ -105,7 +105,7 @@ static size_t hint_graphs(struct program_call *call, struct page_hint *hint)
 	if (operations < GRAPHS_LEAST || nodes * 2 <= operations)
 		return 0;
 	*hint = (struct page_hint){"hpct-record --cuda-graphs graph ...",
-		"most operations are nodes of CUDA graphs: to record whole launches costs less"};
+		"most operations are nodes of CUDA graphs: recording whole launches costs less"};
 	return 1;
 }
 
@@ -131,11 +131,11 @@ size_t page_hints(struct program_call *call, const struct ask *ask, const struct
 	if (page->late.held_ns)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
 			page_options(call, ask, "waits", "time streams"),
-			"who came last at collective calls");
+			"which rank arrives last at collective calls");
 	if (idle->all_idle_ns > idle->blamed_ns && page->threads)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --of all-idle",
 			page_options(call, ask, own, "time streams"),
-			"what threads waited in while none was at work");
+			"what threads waited in while none worked");
 	if (idle->copy_ns * 10 > idle->window_ns)
 		hints[count++] = page_hint_of(call, "hpct-stats", " --by op",
 			page_options(call, ask, "", "time streams"), "the copies");

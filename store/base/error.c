@@ -50,7 +50,7 @@ const char *error_place(int reason)
 	case ENOENT:
 		return "; make its directory first, or choose another place with -o";
 	case ENOTDIR:
-		return "; a file stands where a directory should: choose another place with -o";
+		return "; a file is where a directory should be: choose another place with -o";
 	case ENAMETOOLONG:
 		return "; choose a shorter name with -o";
 	case ENOMEM:

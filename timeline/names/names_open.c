@@ -70,8 +70,8 @@ static void module_open_gpu(struct names_module *module)
 		names_module_lacks(module, error.text);
 	} else if (names_gpu_lacks_inlined(module->gpu)) {
 		names_module_lacks(module,
-			"it was compiled for a debugger (-G): not all inlined calls are told, those "
-			"stand as code of their callers; -lineinfo tells them");
+			"it was compiled for a debugger (-G): some inlined calls are not recorded and "
+			"show as code of their callers; compile with -lineinfo");
 	}
 }
 

@@ -225,8 +225,7 @@ static int no_directory(const char *path, struct error *error)
 	const char *slash = strrchr(path, '/');
 
 	if (is_store_name(slash ? slash + 1 : path))
-		return error_set(error, ERROR_RUN,
-			"%s is a file, not a run: name the directory that it lies in, %.*s", path,
+		return error_set(error, ERROR_RUN, "%s is a file, not a run: name its directory, %.*s", path,
 			slash ? (int)(slash - path + (slash == path)) : 1, slash ? path : ".");
 	return error_set(error, ERROR_RUN,
 		"%s is a file, not a run: name a directory (*" STORE_RUN_SUFFIX

@@ -161,10 +161,10 @@ int select_window_resolve(const struct select_window *window, struct run *run, u
 				"first",
 				(double)(*begin_ns - *end_ns) / SECOND_NS);
 		return error_set(error, ERROR_EMPTY,
-			"--time: the window is empty, it ends where it begins: write A..B with B behind A");
+			"--time: the window is empty, it ends where it begins: write A..B with B after A");
 	}
 	return error_set(error, ERROR_EMPTY,
-		"--time: nothing of %s lies in this window: the run covers %.9f s to %.9f s", run_path(run),
+		"--time: %s has nothing in this window: the run covers %.9f s to %.9f s", run_path(run),
 		((double)run_begin_ns(run) - (double)run_origin_ns(run)) / SECOND_NS,
 		((double)run_end_ns(run) - (double)run_origin_ns(run)) / SECOND_NS);
 }

@@ -69,7 +69,7 @@ static int work(struct program_call *call, struct error *error)
 }
 
 static const struct program_option options[] = {
-	{0, "at", "T", "the moment, as --time of other readers has it; default the last", take_at}};
+	{0, "at", "T", "the moment, like A of --time; default: the last one", take_at}};
 
 static const struct program program = {
 	.name = "hpct-stacks",

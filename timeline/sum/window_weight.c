@@ -297,7 +297,7 @@ static int refuse_dropped(const struct window *window, const struct run_stream *
 	return error_set(error, ERROR_USAGE,
 		"weights of this flight recording are more than 64 bits hold together, and records of %s "
 		"were "
-		"dropped: choose a window behind them, --time %" PRIu64 "ns.. or later",
+		"dropped: choose a window after them, --time %" PRIu64 "ns.. or later",
 		r->text, r->s.thinned_ns - run_origin_ns(window->run));
 }
 
