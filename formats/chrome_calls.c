@@ -95,7 +95,7 @@ static bool open_call(struct chrome_calls *calls, uint32_t frame, uint64_t begin
 	return true;
 }
 
-/* Those that lie `count` deep and deeper have ended. */
+/* Ends the calls from depth `count` on. */
 static int close_calls(struct chrome_calls *calls, size_t count, struct error *error)
 {
 	int code = 0;

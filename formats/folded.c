@@ -97,7 +97,7 @@ static void put_name(struct store_bytes *text, const struct run_function *functi
 	}
 }
 
-/* Frames from the root, as deep as asked for. NULL: memory is out. */
+/* Frames from the root, down to the requested depth. NULL: no memory. */
 static const char *stack_text(
 	const struct run *run, const struct select *select, uint32_t context, struct arena *arena)
 {

@@ -44,7 +44,7 @@ struct findings_sync {
 	size_t copy_count, copy_capacity;
 	struct call *calls;
 	size_t call_count, call_capacity, call_number;
-	struct { /* directions of copies that were told already */
+	struct { /* directions of copies already parsed */
 		uint32_t stream, attributes;
 		enum extent_state state;
 	} known_copies[COPIES_KNOWN];

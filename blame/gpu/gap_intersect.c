@@ -17,7 +17,7 @@ static const struct view nothing = {&always_ns, &never_ns, &never_ns, &never_ns,
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The compiler would jump, and nobody can foresee where to. */
+/* Without a branch: the compiler would branch, and the branch predictor would fail. */
 INLINE uint64_t choose(bool is_a, uint64_t a, uint64_t b)
 {
 	return b ^ ((a ^ b) & (0 - (uint64_t)is_a));

@@ -77,7 +77,7 @@ static bool may_begin_together(const uint64_t *begin_ns, size_t count)
 	return signs >> 63;
 }
 
-/* Of spans that begin together the last one owns the line. The new ones begin at `at`. */
+/* Of spans that begin together the last one owns the timeline. The new ones begin at `at`. */
 static void put_origins(struct queue_reader *queue, const struct rows *rows, uint32_t number, size_t at)
 {
 	const struct edges *edges = &queue->edges[LEVEL_ANY];

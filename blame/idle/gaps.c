@@ -287,7 +287,7 @@ bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context)
 	return is_kept;
 }
 
-/* The line that works now, or else the first queue. */
+/* The queue that works now, or else the first one. */
 static const struct group_line *next_queue(const struct group *group)
 {
 	const struct group_line *first = NULL;

@@ -100,7 +100,7 @@ void group_set_working(struct group *group, struct owner *owner, bool is_working
 {
 	if (owner->is_working == is_working)
 		return;
-	/* What was gained before a thread enters is nobody's. */
+	/* A clock's increase before a thread enters is not charged. */
 	if (!owner->sync_count) {
 		owner->is_working = is_working;
 		return;

@@ -59,7 +59,7 @@ static struct page_hint gap_hint(struct program_call *call, const struct gap *ga
 /* ---- CUDA graphs ---- */
 
 #define GRAPHS_LEAST 100 /* operations: not one replay of a small graph */
-#define GRAPHS_QUEUES 64 /* are looked at: of thousands the others are like them */
+#define GRAPHS_QUEUES 64 /* checked: of thousands of queues the others are alike */
 
 /* Counts the first operations of a queue, and those that are nodes. */
 static int count_nodes(struct program_call *call, uint32_t stream, uint64_t *operations, uint64_t *nodes)

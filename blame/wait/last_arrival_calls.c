@@ -132,8 +132,8 @@ static int stay_compare(const void *left, const void *right)
 	return a->party < b->party ? -1 : a->party > b->party;
 }
 
-/* The stays [0, count) of one call or round; the last is the last to come. Of a call that does not hold its
- * callers up (a broadcast) some have left by then: those waited for nobody. */
+/* The stays [0, count) of one call or round; the last one arrives last. If the call does not block (a
+ * broadcast), some have left by then: they waited for no one. */
 static void occasion(struct last_arrival *late, const struct idle_question *question,
 	const struct call_stay *stays, size_t count, struct most *most)
 {
@@ -232,7 +232,7 @@ static int judge(
 	return result;
 }
 
-/* Processes and threads are lists of their own; one alone meets nobody. */
+/* Processes and threads are separate lists; a single party has no occasions. */
 static int part(struct last_arrival *late, struct arena *arena, struct error *error)
 {
 	struct last_arrival_party *all = late->parties;

@@ -35,7 +35,7 @@ struct kernel_search {
 	struct kernel_stay *stays;
 	size_t count, capacity;
 	uint8_t *is_collective; /* of a context: 0 not known, 1 no, 2 yes */
-	uint64_t *arrived_ns;	/* of a party in the round at hand; 0: it is not in it */
+	uint64_t *arrived_ns;	/* of a party in the current round; 0: not in it */
 	uint64_t *most_ns;
 };
 
@@ -114,7 +114,7 @@ static uint32_t party_of(const struct last_arrival *late, uint32_t known, uint32
 static int collect(struct last_arrival *late, struct kernel_search *search, const struct process *processes,
 	uint32_t count, struct error *error)
 {
-	const uint32_t known = late->count; /* from the window; what lies behind it is read next */
+	const uint32_t known = late->count; /* from the window; later ones are read next */
 	int result = 0;
 
 	for (uint32_t p = 0; p < count && !result; p++) {
@@ -131,7 +131,7 @@ static int collect(struct last_arrival *late, struct kernel_search *search, cons
 	return result;
 }
 
-/* Those who are still there when the window ends wait for somebody who comes behind it: so far is read on. */
+/* Parties still inside at the window's end wait for one that arrives later: reads until then. */
 static int collect_all(struct last_arrival *late, struct kernel_search *search,
 	const struct process *processes, uint32_t count, struct error *error)
 {

@@ -76,7 +76,7 @@ static int find_members(struct barrier_team *team, struct error *error)
 	return result ? result : more;
 }
 
-/* The one that came last held up all who wait. */
+/* The last to arrive has delayed all that wait. */
 static void occasion(struct barrier_team *team, struct member *last, uint64_t now_ns)
 {
 	uint64_t held_ns = 0;
@@ -118,7 +118,7 @@ static void take_change(struct barrier_team *team, const struct sweep_change *ch
 		member->work = change->piece->context;
 	if (is_in == member->is_inside)
 		return;
-	/* The window's end releases nobody. */
+	/* The window's end is no release. */
 	if (!is_in && change->piece && team->is_armed && team->inside + 1 == team->size)
 		occasion(team, outsider(team), change->time_ns);
 	member->is_inside = is_in;

@@ -93,8 +93,8 @@ uint32_t store_contexts_intern(
 {
 	size_t at;
 
-	/* Paths come node by node: the first child follows most. Of a deep recursion that others have had no
-	 * slot need be looked for, each of which lies elsewhere. */
+	/* Paths come node by node, so mostly the first child follows: checking it first avoids a slot
+	 * look-up, and in a deep recursion a cache miss for each level. */
 	if (parent && parent + 1 < contexts->count && is_it(contexts, parent + 1, parent, module, offset))
 		return parent + 1;
 	if (!store_id_table_grow(

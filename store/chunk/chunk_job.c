@@ -173,8 +173,7 @@ static uint64_t page_inside(const struct store_chunk *chunk)
 	return page < pages->page_count && page * pages->page_bytes < at + chunk->size_bytes ? page : 0;
 }
 
-/* A chunk is asked for again and again, for its sums alone mostly, which are a tenth of it: all of it is
- * looked through once. */
+/* A chunk is read several times, mostly only for its sums, a tenth of it: the whole chunk is checked once. */
 static bool is_sound(const struct store_chunk_job *job)
 {
 	const struct store_chunk *chunk = job->chunk;

@@ -221,7 +221,7 @@ static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsi
 							 : true;
 }
 
-/* Constant columns are the same in every block: they are filled once, those that are asked for. */
+/* Constant columns are equal in every block: fills the requested ones once. */
 static void fill_constants(struct store_chunk_job *job)
 {
 	const uint32_t count = job->header.count;

@@ -12,7 +12,7 @@
 
 #include "store/file/tree.h"
 
-#define SLOT_STEP 64u /* slots lie at multiples of a cache line */
+#define SLOT_STEP 64u /* slots are aligned to cache lines */
 #define WASTE_LEAST_BYTES (UINT64_C(8) << 20)
 #define WASTE_SHARE 4u
 #define NO_MOMENT UINT64_MAX

@@ -163,7 +163,7 @@ static bool is_inside(const struct store_rollup_walk *walk, const struct store_k
 	return last_ns < walk->end_ns || walk->end_ns == UINT64_MAX;
 }
 
-/* The next chunk, which was not looked up, lies in the next rollup: nothing else can begin there. */
+/* True when the next chunk, not looked up yet, is inside the next rollup: nothing else can begin there. */
 static bool holds_next(const struct store_rollup_walk *walk)
 {
 	const struct head *chunk = &walk->chunk, *roll = &walk->roll;

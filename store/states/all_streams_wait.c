@@ -114,7 +114,7 @@ void store_all_streams_add(struct store_all_streams *all_streams, const struct s
 
 /* ---- into buckets ---- */
 
-/* Where each run goes on. */
+/* Where each run continues. */
 struct all_streams_sorter {
 	struct store_sum_cache tally;
 	uint32_t heads[STORE_ALL_STREAMS_BUCKETS]; /* a run, or NO_RUN */
@@ -157,7 +157,7 @@ static void sort_runs(struct store_all_streams *all_streams)
 	}
 }
 
-/* What of a run lies before `end_ns`; where it goes on. */
+/* The part of a run before `end_ns`, and where it continues. */
 static struct all_streams_piece *run_take(struct all_streams_piece *piece, uint64_t end_ns,
 	struct store_sum_cache *tally, struct store_context_sums *sums)
 {
@@ -242,7 +242,7 @@ void all_streams_wait_empty(struct store_all_streams *all_streams)
 			continue;
 		if (all_streams->is_bad)
 			return;
-		/* Buckets are wider: the one at hand may have more to take. */
+		/* Buckets are wider: the current one may take more. */
 		sort_runs(all_streams);
 		bucket = (uint32_t)((end_ns >> all_streams->shift) - all_streams->first) - 1;
 	}

@@ -72,7 +72,7 @@ static void shrink(struct store_device_busy_queue *queue)
 	queue->head = 0;
 }
 
-/* The queue's next span, as far as it lies before `until_ns`. */
+/* The part of the queue's next span before `until_ns`. */
 static struct store_device_busy_span span_take(struct store_device_busy_queue *queue, uint64_t until_ns)
 {
 	struct store_device_busy_span *span = &queue->spans[queue->head], part = *span;

@@ -134,7 +134,7 @@ static struct store_state_builder *state_builder_new(struct store_state_builders
 	return builder;
 }
 
-/* The stream is to have rollups of its own, from here on. */
+/* From here on the stream gets rollups of its own. */
 static bool rolls_begin(struct store_state_builder *builder)
 {
 	builder->sizes = calloc(STORE_STATE_ROLLUP_SIZES, sizeof *builder->sizes);
@@ -220,7 +220,7 @@ static bool monitored_take(struct store_state_builders *builders, struct state_b
 	return state_builder_wait_span(builder, span, texts);
 }
 
-/* After the last rollup was made: what comes behind the sweep, still comes behind the sweep. */
+/* After the last rollup: late records still delete. */
 static void late_only(struct store_state_builder *builder, const struct store_record *records, size_t count)
 {
 	for (size_t i = 0; i < count && builder->has_begun; i++)
@@ -307,7 +307,7 @@ void store_state_builders_open(struct store_state_builders *builders, uint32_t s
 
 /* ---- commits ---- */
 
-/* Life and edges, as far as they are known. False: the line cannot be swept yet. */
+/* Learns life and edges, as far as known. False: the timeline cannot be swept yet. */
 static bool rules_learn(
 	struct store_state_builder *builder, const struct store_stream *properties, uint64_t *until_ns)
 {

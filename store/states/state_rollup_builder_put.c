@@ -127,7 +127,7 @@ static int delete_torn(MDB_txn *txn, MDB_dbi rolls, uint32_t stream, uint8_t kin
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
-/* What was dropped nobody can roll again. */
+/* Dropped records cannot be rolled up again. */
 static int put_lines(const struct store_state_builders *builders, const struct store_state_builder *builder,
 	MDB_txn *txn, MDB_dbi rolls)
 {

@@ -27,8 +27,8 @@ static void bucket_add(struct state_builder_bucket *bucket, enum extent_state st
 						      .metric = store_state_rollup_metric(state, op)});
 }
 
-/* Opens the bucket that holds `at_ns`. It is whole if the sweep knows it from its begin, or from the
- * stream's: what lies before that is absent. */
+/* Opens the bucket that contains `at_ns`. It is whole if the sweep knows it from its begin, or from the
+ * stream's: before that the stream is absent. */
 static void bucket_open(struct store_state_builder *builder, unsigned size, uint64_t at_ns)
 {
 	struct state_builder_bucket *bucket = &builder->sizes[size];

@@ -73,7 +73,7 @@ bool state_builder_is_late(const struct store_state_builder *builder, const stru
 	return builder->has_begun && record->begin_ns < builder->line.now_ns;
 }
 
-/* Until then its spans alone made the line. */
+/* Until then only its spans made the timeline. */
 void state_builder_note_samples(struct store_state_builder *builder)
 {
 	if (builder->has_begun)

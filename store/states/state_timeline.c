@@ -65,7 +65,7 @@ static const struct state_span *top_held(struct line_walk *line, enum span_kind 
 	return span;
 }
 
-/* The span of a kind that holds the line now, NULL: none. Of most kinds there never is one. */
+/* The span of a kind that is visible now, NULL: none. Most kinds never have one. */
 static inline const struct state_span *top(struct line_walk *line, enum span_kind kind)
 {
 	return line->held >> kind & 1 ? top_held(line, kind) : NULL;
@@ -80,7 +80,7 @@ static bool is_monitored(struct line_walk *line)
 	return line->now_ns >= rules->first_ns && line->now_ns < rules->last_ns;
 }
 
-/* The span that owns the line now, NULL: none. */
+/* The span that owns the timeline now, NULL: none. */
 static const struct state_span *owner_span(struct line_walk *line)
 {
 	const struct state_span *span = line->rules.is_gpu ? top(line, SPAN_KIND_WORK) : NULL;
@@ -96,7 +96,7 @@ static const struct state_span *owner_span(struct line_walk *line)
 	return span;
 }
 
-/* What the line is now but for samples. */
+/* The present state without samples. */
 static void find_base(struct line_walk *line)
 {
 	const struct state_rules *rules = &line->rules;
@@ -136,7 +136,7 @@ static uint64_t nearer(const struct line_walk *line, uint64_t a_ns, uint64_t b_n
 	return b_ns > line->now_ns && b_ns < a_ns ? b_ns : a_ns;
 }
 
-/* Until when nothing but samples changes the line. */
+/* Until when only samples change the timeline. */
 static uint64_t steady_until(struct line_walk *line, uint64_t until)
 {
 	const struct state_rules *rules = &line->rules;

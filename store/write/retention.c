@@ -38,7 +38,7 @@ void store_retention_ask(struct store_retention *thin, uint64_t now_ns, uint64_t
 		thin->wanted_ns = until_ns;
 }
 
-/* What tells of the stream rather than of its work. */
+/* True for records about the stream, not about its work. */
 static bool is_kept(uint32_t op)
 {
 	return op == STORE_OP_MONITORED || op == STORE_OP_UNMONITORED || op == STORE_OP_LOST ||

@@ -15,7 +15,7 @@
 /* A sorted stretch of the file, or (the last one) of memory; its head is `at`. */
 struct sorted_run {
 	uint64_t from, to, next; /* entries in the file; next: not read yet */
-	uint8_t *buffer;	 /* of the spill's window; of memory: the entries themselves */
+	uint8_t *buffer;	 /* of the file's window; in memory: the entries themselves */
 	size_t at, count;	 /* in the buffer */
 };
 
@@ -24,7 +24,7 @@ struct external_sort {
 	int (*compare)(const void *a, const void *b);
 	uint8_t *entries;
 	size_t count, capacity, most;
-	int fd; /* -1: nothing was spilled */
+	int fd; /* -1: nothing is on disk */
 	uint64_t spilled;
 	struct sorted_run *stretches;
 	unsigned stretch_count;

@@ -17,8 +17,8 @@ void intern_table_init(struct intern_table *table, size_t element_bytes)
 	*table = (struct intern_table){.element_bytes = element_bytes};
 }
 
-/* All-zero. Much at once is a map of its own, where nothing is touched before it is used, in huge pages where
- * there are any: to get memory page by page is most of what a large table costs. */
+/* All-zero memory. A large block is a map of its own, where untouched pages cost nothing, in huge pages
+ * where available: page faults are most of the cost of a large table. */
 static struct intern_table_memory memory_new(size_t bytes)
 {
 	struct intern_table_memory memory = {.mapped_bytes = bytes >= HUGE_BYTES ? bytes : 0};

@@ -117,7 +117,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		at.sival_ptr = info->si_addr;
 	} else if (info->si_code == SI_QUEUE) { /* a child's */
 		at = info->si_value;
-	} else { /* somebody's kill: no file has anything to do with it */
+	} else { /* sent by kill(): unrelated to a file */
 		signal(number, SIG_DFL);
 		raise(number);
 		return;

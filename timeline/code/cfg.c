@@ -293,7 +293,7 @@ static size_t upper(const struct cfg_list *list, uint64_t address)
 	return low;
 }
 
-/* Cases lie behind their switch: what is left over belongs to the unexplained jump before it. */
+/* Cases follow their switch: unreached code belongs to the unexplained jump before it. */
 static void link_orphan(struct cfg_builder *builder, uint64_t address)
 {
 	size_t before = upper(&builder->unknown, address);

@@ -161,7 +161,8 @@ static void arm64_effect(
 		effect->clobbers = 1u << effect->to;
 	} else if ((word & 0x1c000000) == 0x10000000 || (word & 0x0e000000) == 0x0a000000 ||
 		   ((word & 0x0a000000) == 0x08000000 && (word & 0x00400000))) {
-		/* data processing, loads: the first operand is written; stores of pairs are not told apart */
+		/* data processing, loads: they write the first operand; so do, by assumption, stores of
+		 * pairs */
 		effect->clobbers = 1u << (word & 31);
 	}
 }

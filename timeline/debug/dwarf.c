@@ -144,7 +144,7 @@ struct dwarf_unit *dwarf_module_unit(
 	return unit;
 }
 
-/* Lets libdw find the half of the unit that was split off where it lies in a package. */
+/* Lets libdw find a unit's split half in a package. */
 static void package_show(struct dwarf_module *module, const Dwarf_Die *listed)
 {
 	Dwarf_Die die = *listed;

@@ -179,8 +179,8 @@ static bool walk_visit(struct walk *walk, unsigned depth)
 	return descends;
 }
 
-/* Steps to the next entry in the order of the file; the new depth, 0 at the end. The order is checked: a
- * damaged file may claim that an entry's sibling lies before it. */
+/* Steps to the next entry in file order; returns the new depth, 0 at the end. Checks the order: a damaged
+ * file may claim that an entry's sibling is before it. */
 static unsigned walk_next(struct walk *walk, unsigned depth, bool descends)
 {
 	const void *seen = walk->level[depth].die.addr;

@@ -19,7 +19,7 @@ static int unit_range_compare(const void *left, const void *right)
 		return a->low < b->low ? -1 : 1;
 	if (a->high != b->high)
 		return a->high < b->high ? -1 : 1;
-	return a->die.addr > b->die.addr ? -1 : a->die.addr < b->die.addr; /* looked at from behind */
+	return a->die.addr > b->die.addr ? -1 : a->die.addr < b->die.addr; /* read from the end */
 }
 
 static int unit_range_add(

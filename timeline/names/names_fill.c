@@ -31,7 +31,7 @@ struct fill {
 	struct names_run_cache *old;
 	struct store_writer *writer;
 	struct names_pool *pool;
-	/* -- the store at hand -- */
+	/* -- the current store -- */
 	struct store_reader *reader;
 	struct names_missing *wants;
 	size_t want_count;

@@ -93,7 +93,7 @@ static void module_open_files(struct names_module *module, const struct symbol_r
 		code_read(&module->code, module->files.debug.elf);
 }
 
-/* Debug information that was split off may lie in one file beside the program. */
+/* Split debug information may be in one file beside the program. */
 static void package_open(struct names_module *module, const struct module_elf *debug)
 {
 	char path[4096];

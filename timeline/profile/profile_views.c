@@ -27,7 +27,7 @@ static enum profile_kind kind_of(const struct run_scope *scope)
 	return is_root(scope) ? PROFILE_ROOT : PROFILE_FUNCTION;
 }
 
-/* A root is a row of its own only where something was sampled right in it. */
+/* A root is a row of its own only if samples are directly in it. */
 static bool has_row(const struct scope_sums *sums, uint32_t scope)
 {
 	unsigned wanted =

@@ -117,7 +117,7 @@ static bool line_add(struct summing *at, uint32_t line, const union profile_valu
 	return to != NULL;
 }
 
-/* Whether the path down to the scope goes through the line. */
+/* True when the path down to the scope includes the line. */
 static bool is_passed(const struct summing *at, uint32_t scope, uint32_t line)
 {
 	while (scope != PROFILE_TREE_NONE && (scope = at->through[scope]) != PROFILE_TREE_NONE) {

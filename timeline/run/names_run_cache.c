@@ -18,7 +18,7 @@ struct names_run_cache {
 	struct store_reader *reader;
 	const struct store_module *modules;
 	uint32_t module_count;
-	uint32_t last; /* module asked for last: frames come module by module */
+	uint32_t last; /* last module used: frames come module by module */
 };
 
 /* $XDG_CACHE_HOME/hpct/RUN-HASH.mdb */

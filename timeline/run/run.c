@@ -43,7 +43,7 @@ const char *run_intern(struct run *run, const char *bytes, size_t size_bytes)
 	if (!element)
 		return "";
 	*element = text;
-	/* Not indexed when memory is out: the next one like it gets a copy of its own. */
+	/* Without memory it is not indexed: the next equal one gets a copy of its own. */
 	(void)intern_table_index(&run->texts, id, hash);
 	return text.bytes;
 }

@@ -162,7 +162,7 @@ static bool is_any_name(const char *name)
 	return strcmp(name, ".") && strcmp(name, "..");
 }
 
-/* A directory that is no run: whoever names the one above the runs is told of them. */
+/* The directory is no run: if it contains runs, the message lists them. */
 static int without_store(const char *path, struct error *error)
 {
 	struct run_found *found;

@@ -182,7 +182,7 @@ const char *run_op_name(const struct run *run, uint32_t op)
 	return ((struct run_text *)intern_table_at(&run->ops, op - STORE_OP_TEXT))->bytes;
 }
 
-/* Numbers are given out when first asked for. */
+/* Assigns numbers on first use. */
 uint32_t run_op_named(struct run *run, const char *name, size_t size)
 {
 	struct run_text *op;

@@ -151,7 +151,7 @@ static int take_all(struct extent_walk *walk, struct error *error)
 
 /* ---- pieces out ---- */
 
-/* A thread that was preempted goes on where it was. */
+/* A preempted thread continues where it was. */
 static uint32_t resumed_by(const struct extent_walk *walk, const struct state_piece *piece)
 {
 	if (!walk->tells_resumed || piece->state != EXTENT_RUNNABLE || !walk->sweep.force.holds)

@@ -116,8 +116,8 @@ int scan_put_rows(
 
 /* ---- rows lent ---- */
 
-/* Whether all values are below the limit: differences have no sign, unless they are huge. Without a
- * comparison several are looked at at once. */
+/* True when all values are below the limit: differences have no sign, unless they are huge. Without
+ * comparisons the loop is vectorized. */
 static bool are_all_below(const uint32_t *values, size_t count, uint32_t limit)
 {
 	uint32_t signs = limit - 1;
@@ -143,7 +143,7 @@ static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
 	return are_all_below(values, count, limit);
 }
 
-/* Whether the top source's rows are the run's as they lie, and enough of them that it pays. */
+/* True when the top source's rows need no translation, and are enough to pay off. */
 bool scan_may_lend(const struct scan *scan, size_t to)
 {
 	const struct scan_source *source = scan->heap.sources[0];

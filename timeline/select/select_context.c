@@ -38,7 +38,7 @@ static bool ends_frame(const struct select_context *p, size_t i)
 	return i == p->size || p->text[i] == ';';
 }
 
-/* Adds the places that are reached without a byte; these lie always ahead. */
+/* Adds the positions reached without a byte, which are always further ahead. */
 static void close_set(const struct select_context *p, uint64_t *set)
 {
 	const char *text = p->text;

@@ -68,7 +68,7 @@ static int resolve_mark(struct run *run, const char *text, bool is_end, uint64_t
 
 /* ---- wall clock ---- */
 
-/* Run time of a wall clock time; what lies before the run's time begins is its 0. */
+/* Run time of a wall clock time; 0 if before the run's first time. */
 static uint64_t from_wall(const struct run *run, uint64_t wall_ns)
 {
 	uint64_t origin_wall = run_wall_ns(run), origin = run_origin_ns(run);

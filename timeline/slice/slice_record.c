@@ -13,7 +13,7 @@
 
 struct slice_cut slice_cut_of(const struct select *select)
 {
-	bool all_metrics = select_wants_metric(select, UINT32_MAX); /* no metric was asked for */
+	bool all_metrics = select_wants_metric(select, UINT32_MAX); /* no --metric was given */
 	bool all_ops = select_wants_op(select, STORE_OP_NONE);
 	bool all_lengths = select_min_ns(select) == 0;
 

@@ -156,7 +156,7 @@ static int rank_streams(struct slice_texts *texts, const struct select *select, 
 
 /* ---- a report's row ---- */
 
-/* Between rows: then nobody has a path in hand. */
+/* Call between rows, when no path is in use. */
 static void forget_paths(struct slice_texts *texts)
 {
 	if (texts->arena.total_bytes < texts->paths_max)

@@ -9,7 +9,9 @@
 #include "timeline/sum/mpi_ranks.h"
 
 #define TAG 1
-#define PIECE_MAX ((uint64_t)1 << 20) /* MPI counts in int, and who drops a piece needs room for it */
+#define PIECE_MAX                                                                           \
+	((uint64_t)1 << 20) /* MPI counts in int, and dropping a message needs memory for a \
+			       piece */
 
 static char dropped[PIECE_MAX];
 

@@ -52,7 +52,7 @@ struct piece {
 
 /* What the processes share. */
 struct stretch_pool {
-	atomic_uint next; /* stretch that nobody has taken */
+	atomic_uint next; /* the next group to take */
 };
 
 struct child {

@@ -17,7 +17,7 @@ struct check {
 	const struct run_part *part;
 	uint32_t stream, id_in_store;
 	struct state_rules rules;
-	struct store_context_sums left; /* the line less the rollup */
+	struct store_context_sums left; /* the timeline minus the rollup */
 	uint64_t count;
 };
 

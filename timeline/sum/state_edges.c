@@ -26,7 +26,7 @@ static bool are_among_parts(const struct state_sum_job *job, uint64_t from_ns, u
 	return true;
 }
 
-/* Does nothing but samples make the line from there to the window's begin? */
+/* True when only samples make the timeline from there to the window's begin. */
 static int is_open_before(struct state_sum_job *job, uint64_t from_ns, struct error *error)
 {
 	const struct store_stream *s = &run_stream(job->run, job->stream)->s;
@@ -44,7 +44,7 @@ static int is_open_before(struct state_sum_job *job, uint64_t from_ns, struct er
 	return code;
 }
 
-/* Of several of one moment it need not be the last that owns the line: the row ahead tells. */
+/* Of several samples at one moment, the owner need not be the last: checks the row before. */
 static bool is_of_its_moment_alone(const struct store_batch *batch, size_t row)
 {
 	return row && batch->begin_ns[row - 1] != batch->begin_ns[row];

@@ -46,7 +46,7 @@ bool state_metrics_counts(enum state_metric metric, enum extent_state state)
 	}
 }
 
-/* ---- the line, with the places of runnable time ---- */
+/* ---- walking the timeline, with contexts of runnable time ---- */
 
 struct placing {
 	struct window *window;

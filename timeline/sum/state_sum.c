@@ -15,7 +15,7 @@ struct rollup_job {
 	const struct state_sum_sink *sink;
 	struct state_rules rules; /* in the store's time */
 	uint32_t stream, id_in_store;
-	uint64_t at_ns, end_ns; /* what lies before at_ns has been given; run's time */
+	uint64_t at_ns, end_ns; /* all before at_ns has been given; run's time */
 	unsigned shift_max;
 };
 
@@ -42,7 +42,7 @@ static int give_rollup(struct rollup_job *job, const struct store_context_sums *
 	return code;
 }
 
-/* Does it lie in the window, and in one bucket of those asked for? */
+/* True when it is in the window, and in one of the requested buckets. */
 static bool fits(const struct rollup_job *job, const struct store_key_rollup *key)
 {
 	uint64_t first_ns = run_part_time(job->part, key->begin_ns);

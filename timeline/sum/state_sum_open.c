@@ -41,7 +41,7 @@ static bool take_spans(const struct search *search, const struct batch *b, struc
 		enum span_kind kind = span_kind_of(b->what[i], false, true);
 		uint64_t end_ns = b->end_ns[i];
 
-		/* No span is gone: rollups of samples know the line. */
+		/* No span was dropped: rollups of samples still hold. */
 		if (kind == SPAN_KIND_COUNT || (kind == SPAN_KIND_THINNED && search->has_all_spans))
 			continue;
 		if (kind == SPAN_KIND_MONITORED && end_ns == STORE_OPEN_NS)

@@ -141,9 +141,8 @@ static bool add_work(struct tile_sum *sum, uint32_t context, uint64_t time_ns, u
 	return true;
 }
 
-/* How many of them could be added by these tables: all, but where a context lies beyond them. Compiled apart
- * for each that may be missing; nothing but what is added to changes meanwhile, which the compiler cannot
- * know. */
+/* How many of them these tables could add: all, unless a context is beyond the tables. Compiled separately
+ * for each table that may be missing; only the sums change meanwhile, which the compiler cannot know. */
 static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *sum,
 	const struct store_sum_columns *from, const uint32_t *contexts, const uint32_t *stand_ins,
 	uint32_t limit)
