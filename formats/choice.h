@@ -16,6 +16,5 @@ struct choice {
 /* `take` of options, where `own` is a choice. ERROR_USAGE: no such format in that direction. */
 int choice_take_to(void *own, const char *value, struct error *error);
 int choice_take_from(void *own, const char *value, struct error *error);
-int choice_take_output(void *own, const char *value, struct error *error);
 
 #endif

@@ -42,7 +42,7 @@ struct exact_share {
 /* Sums by context, growing as needed. All-zero is ready. */
 struct exact_share_sums {
 	exact_share_fixed *amount;
-	uint32_t count;
+	size_t count;
 };
 bool exact_share_sums_add(
 	struct exact_share_sums *sums, uint32_t context, exact_share_fixed amount); /* false: no memory */

@@ -81,9 +81,6 @@ int answer_print_facts(
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_page(struct program_call *call, const struct ask *ask, struct error *error);
 struct threads;
-/* A sentence: how much waiting has no call path of its own, and what it counts for instead; in the call's
- * arena. */
-const char *answer_pathless(struct program_call *call, const struct threads *threads);
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);

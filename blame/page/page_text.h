@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_text.h - what the GPU page and the thread page share in both forms, for people and as rows for
- * scripts: sentences, hints for the next command, and columns.
+ * page_text.h - what both pages, of GPUs and of threads, say in both their forms, for people and as rows for
+ * scripts: sentences, what to look at next, and the columns of the rows.
+ *
+ * Pages stand on a terminal: narrower ones get shorter names and bars, and sentences are broken between
+ * words. What goes to a file or a pipe is as wide as it likes.
+ *
+ *   |  1 name, or a text with its bar                | 44.14 ms    37.3 % |   8.265 ms at 11.03 s
+ *   |<---------------- page_width_left() ---------------->|<--- PAGE_NUMBERS -->|<-- page_width_fits_gap()
  */
 #ifndef BLAME_PAGE_TEXT_H
 #define BLAME_PAGE_TEXT_H
@@ -78,5 +84,18 @@ void page_rows_hints(
 	struct report *report, const struct program_call *call, const struct page_hint *hints, size_t count);
 /* On one line. */
 void page_rows_definition(struct report *report, struct program_call *call, const char *text);
+
+/* ---- width ---- */
+
+/* Columns for texts, left of a time and its share; PAGE_WIDTH_PART of them for the label of a bar. */
+int page_width_left(void);
+#define PAGE_WIDTH_PART 48
+/* True when a gap fits right of the share. */
+bool page_width_fits_gap(void);
+
+/* True when each line of the text fits. */
+bool page_width_fits(const char *text);
+/* Prints the lines; a wrapped line continues after `hang` spaces. */
+void page_width_say(const char *text, int hang);
 
 #endif

@@ -1,20 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* array.h - heap arrays that double when full, for lists whose final length is unknown. For arrays indexed
- * by 32-bit ids see id_table.h. */
+/* array.h - arrays on the heap that grow. `list` is the address of the pointer to the items, `room` the
+ * number of items it has memory for; free() ends it. Each function returns false when memory is out, and the
+ * array is then what it was. id_table.h has arrays whose indices are 32-bit ids. */
 #ifndef STORE_ARRAY_H
 #define STORE_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The slow path of array_widen(): the array is full. */
-bool array_double(void **list, size_t *room, size_t item_bytes);
+/* Memory for exactly `count` items; new ones are undefined. */
+bool array_resize(void *list, size_t count, size_t item_bytes);
+/* The same for a list of `before` items; new ones are all-zero. */
+bool array_resize_zero(void *list, size_t before, size_t count, size_t item_bytes);
 
-/* Makes room for one more item behind `count` items of `item_bytes` bytes; `*room` is the capacity. The
- * caller frees the list. False: no memory, and the list is unchanged. */
-static inline bool array_widen(void **list, size_t *room, size_t count, size_t item_bytes)
+/* What the functions below do where the room is too small. */
+bool array_grow(void *list, size_t *room, size_t wanted, size_t item_bytes, bool is_zero);
+
+/* Doubles the room until it is at least `wanted`. */
+static inline bool array_reserve(void *list, size_t *room, size_t wanted, size_t item_bytes)
 {
-	return count < *room || array_double(list, room, item_bytes);
+	return wanted <= *room || array_grow(list, room, wanted, item_bytes, false);
+}
+
+/* The same; new items are all-zero. */
+static inline bool array_reserve_zero(void *list, size_t *room, size_t wanted, size_t item_bytes)
+{
+	return wanted <= *room || array_grow(list, room, wanted, item_bytes, true);
+}
+
+/* Makes room for one more than `count` items. */
+static inline bool array_widen(void *list, size_t *room, size_t count, size_t item_bytes)
+{
+	return count < *room || array_grow(list, room, count + 1, item_bytes, false);
 }
 
 #endif

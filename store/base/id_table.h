@@ -10,16 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Appends a cleared element to *array; NULL without memory or 32-bit ids. */
-void *store_id_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t element_bytes);
+#include "store/base/hash_index.h"
+
+/* `array` is the address of the pointer to the elements. Adds a cleared element behind the last, counted;
+ * NULL when memory or 32-bit ids are out. */
+void *store_id_table_add(void *array, uint32_t *count, uint32_t *capacity, size_t element_bytes);
 
 /* Reserves `wanted` elements without touching them; large arrays use huge pages where available: page faults
  * are half the cost of a large table. False: no memory. */
-bool store_id_table_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t element_bytes);
+bool store_id_table_reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t element_bytes);
 
-/* Keeps a table of 1 + id (0: free) at most half full for `count` ids and one more; a grown table is
- * refilled with `hash` of each id. Id 0 is never in it. False: no memory. */
-bool store_id_table_grow(uint32_t **slots, size_t *slot_count, uint32_t count,
-	uint64_t (*hash)(const void *table, uint32_t id), const void *table);
+/* Makes room in an index of `count` ids for one more; an empty one is filled first: readers need none. Id 0
+ * is never in it. False when memory is out. */
+bool store_id_table_index(struct hash_index *index, uint32_t count, hash_index_hash *hash, const void *table);
 
 #endif

@@ -44,7 +44,8 @@ struct state_builder_sample {
 /* Queued samples, likewise. */
 struct state_builder_samples {
 	struct state_builder_sample *list;
-	uint32_t head, count, capacity;
+	uint32_t head, count;
+	size_t capacity;
 	bool is_unsorted;
 };
 
@@ -78,8 +79,8 @@ struct store_state_builder {
 	uint32_t asked;					 /* records queued at the last sweep */
 	uint64_t monitored_ns; /* begin of the open `monitored` span; UINT64_MAX: none */
 	bool has_begun, is_over;
-	bool is_switches_said; /* `monitored` states whether there are switch records; otherwise any
-				  blocked or runnable span implies them */
+	bool is_switches_said; /* `monitored` states it; otherwise any blocked or runnable span implies
+				  switch records */
 	unsigned base;
 	unsigned pieces; /* pieces in the bucket of the base size */
 	struct state_builder_bucket
@@ -121,27 +122,6 @@ static inline uint32_t state_builder_spans_waiting(const struct store_state_buil
 {
 	return builder->spans.count - builder->spans.head;
 }
-
-/* ---- state_rollup_builder.c ---- */
-
-void state_builder_free(struct store_state_builder *builder);
-
-/* ---- state_rollup_builder_sleep.c ---- */
-
-/* Frees the builder of a stream that only feeds the sums of all streams, when those are given up or paused.
- */
-void state_builder_retire(const struct store_state_builders *builders, struct state_builder_place *place);
-/* Skips a record for lack of a builder, and notes the end of the span. */
-void state_builder_pass_until(struct state_builder_place *place, uint64_t end_ns);
-void state_builder_pass(
-	struct state_builder_place *place, enum store_track track, const struct store_record *record);
-/* Counts the leading spans, all of one operation, that do not require a builder on a CPU stream. */
-size_t state_builder_pass_alike(
-	struct state_builder_place *place, const struct store_record *records, size_t count);
-/* Pauses the sums of all streams when one stream, or all, have queued too many samples. */
-void state_builder_doze(struct store_state_builders *builders, const struct store_state_builder *builder);
-/* Counts the builders being swept. */
-void state_builder_count(struct store_state_builders *builders);
 
 /* ---- state_rollup_builder_wait.c ---- */
 

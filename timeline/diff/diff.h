@@ -67,7 +67,7 @@ int diff_add(struct diff *diff, enum diff_side side, struct run *run, const stru
 /* Call once both sides have a repeat. Allocates from `arena`. */
 int diff_finish(struct diff *diff, struct diff_result *result, struct arena *arena, struct error *error);
 
-/* ---- statistics (diff_noise.c) ---- */
+/* ---- statistics ---- */
 
 /* Mean of one side, and its uncertainty. */
 struct diff_estimate {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_internal.h - one module, shared by names.c, which answers, names_open.c, which finds and opens its
- * files, names_symbols.c, for code without debug information, and names_prefetch.c, which finds neighbours
- * in advance.
+ * names_internal.h - one module between names.c, which answers, names_open.c, which finds and opens its
+ * files, and names_symbols.c, which names what has no debug information. For these files only.
  */
 #ifndef TIMELINE_NAMES_INTERNAL_H
 #define TIMELINE_NAMES_INTERNAL_H
@@ -65,13 +64,6 @@ void names_module_free(struct names_module *module);
 void names_module_open_debug(struct names_module *module);
 /* Notes what is missing; keeps the first sentence. */
 void names_module_lacks(struct names_module *module, const char *text);
-
-/* ---- names_prefetch.c ---- */
-
-/* Notes an offset that was not in the cache. */
-void names_module_missed(struct names_module *module, uint64_t offset);
-/* Finds the other names of such functions, within a CPU time. */
-void names_prefetch_modules(struct names_module *modules, uint64_t budget_ns);
 
 /* ---- names_symbols.c ---- */
 

@@ -36,7 +36,6 @@ struct source_file {
 
 /* fini() forgets the file and the search; close() only the file. An all-zero struct has no file. */
 void source_file_fini(struct source_file *source);
-void source_file_close(struct source_file *source); /* the file alone */
 /* Searches paths that begin with `from` below `to`. -1: no more entries. */
 int source_file_map(struct source_file *source, const char *from, const char *to);
 /* Adds a directory to the search, "DIR/+" with all below it. -1: no more entries. */

@@ -152,10 +152,6 @@ uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns);
 bool run_part_is_bent(const struct run_part *part, uint64_t begin_ns, uint64_t end_ns);
 /* Each store has its origin's wall-clock time; from that, the shift between the clocks of two hosts. */
 int64_t run_part_shift(const struct run_part *first, const struct run_part *part);
-/* True when two stores are the same recording: by their facts (hash kept in the part) and, if those name no
- * collector, by their streams. */
-uint64_t run_part_origin_hash(const struct run_part *part);
-bool run_part_is_duplicate(const struct run_part *a, const struct run_part *b);
 /* Computes origin, begin, end, wall clock and liveness of the run from its stores and streams. */
 void run_times(struct run *run);
 
