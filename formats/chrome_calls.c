@@ -45,7 +45,7 @@ static bool is_shown_state(enum extent_state state)
 	       state != EXTENT_IDLE;
 }
 
-/* Frames from the root into calls->path; their number, -1: memory is out. */
+/* Writes frames from the root into calls->path; returns their number, -1: no memory. */
 static long find_path(struct chrome_calls *calls, const struct extent *extent)
 {
 	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);

@@ -166,7 +166,7 @@ static bool thread_leave(struct group *group, struct group_line *line)
 	       (!waiting || exact_share_sums_add(group->waited, line->context, waiting));
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 static uint32_t *queue_counter(struct group *group, const struct group_line *line)
 {

@@ -142,7 +142,7 @@ static size_t hints_of(struct program_call *call, const struct ask *ask, const s
 	"Threads wait while blocked, in synchronization calls or in functions that only wait; late is " \
 	"the\nlast to arrive where others wait, however long it stays"
 
-/* That some of the waiting has no call path of its own, how much and what counts instead; in the call's
+/* A sentence: how much waiting has no call path of its own, and what it counts for instead; in the call's
  * arena. */
 static const char *answer_pathless(struct program_call *call, const struct threads *threads)
 {
