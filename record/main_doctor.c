@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_doctor.c - hpct-doctor: what can be measured here, and for each thing that cannot, why and what to do.
+ * main_doctor.c - hpct-doctor: what can be measured on this machine; for everything else, why not and what to
+ * do.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -100,7 +101,7 @@ static void row_put(const struct doctor_row *row, enum format format, bool all)
 	}
 }
 
-/* All checks, one after the other. The exit code. */
+/* Runs all checks. Returns the exit code. */
 static int examine(enum format format, bool all)
 {
 	static const struct doctor_check *const tables[] = {
@@ -133,7 +134,7 @@ static int refuse(const char *what, const char *word)
 	return EXIT_USAGE;
 }
 
-/* FORMATS: there is none of that name. */
+/* FORMATS: unknown name. */
 static enum format format_find(const char *name)
 {
 	enum format format = TABLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_link.c - hpct-link: runs a link command with the agent added to it, for static programs, into
- * which nothing can be preloaded. What is left of the command stays as it was given.
+ * main_link.c - hpct-link: runs a link command with the agent added, for static programs, into which nothing
+ * can be preloaded. Leaves the rest of the command unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static const char help[] =
 	"Next: hpct-record ./app.\n";
 
 static const struct option long_options[] = {{"memleak", no_argument, NULL, 'm'},
-	{"io", no_argument, NULL, 'i'}, /* hpclink's; always in */
+	{"io", no_argument, NULL, 'i'}, /* hpclink's; always on */
 	{"agent", required_argument, NULL, 'a'}, {"print", no_argument, NULL, 'p'},
 	{"ld", no_argument, NULL, 'l'}, {"check", no_argument, NULL, 'c'},
 	{"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
@@ -47,7 +47,7 @@ static const struct option long_options[] = {{"memleak", no_argument, NULL, 'm'}
 
 struct plan {
 	bool memleak, print, is_linker, check, verbose;
-	const char *agent; /* another machine's: the directory of its archives */
+	const char *agent; /* agent for another machine: the directory of its archives */
 	char **command;
 };
 
@@ -63,7 +63,7 @@ static void words_print(FILE *to, char *const *words)
 		fprintf(to, "%s%c", *words, words[1] ? ' ' : '\n');
 }
 
-/* A link that worked, and yet nobody can measure what it made: said, not failed. */
+/* The link worked, but its result cannot be measured: warns and succeeds. */
 static void outcome_tell(const char *output)
 {
 	struct elf_note note;

@@ -9,7 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Where this program lies: as /proc tells, or, without one, as the kernel was told to start it. */
+/* Path of this program: from /proc, or, without one, as given to exec. */
 static ssize_t own_path(char *path, size_t room)
 {
 	ssize_t length = readlink("/proc/self/exe", path, room - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor_place.c - where a run would be written, where names come from, and what the terminal shows. */
+/* doctor_place.c - checks the directory of runs, the source of symbols, and the terminal. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_process.c - what the recorder needs of any process: the agent, a timer on the CPU clock,
- * shared memory, descriptors, a look into its own children.
+ * doctor_process.c - checks what any recording needs: the agent, a timer on the CPU clock, shared memory,
+ * descriptors, and reading the memory of its child processes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +143,7 @@ static void descriptors_look(struct doctor_row *row)
 	char remedy[DOCTOR_TEXT];
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_max < 1024) /* what `ulimit -n` may do is done for the collector */
+	if (limit.rlim_max < 1024) /* the collector itself raises the soft limit, as `ulimit -n` would */
 		snprintf(remedy, sizeof(remedy), "a higher hard limit: nofile in /etc/security/limits.conf");
 	else
 		snprintf(remedy, sizeof(remedy), "ulimit -n %lu",
@@ -157,8 +157,8 @@ static void descriptors_look(struct doctor_row *row)
 			(unsigned long)limit.rlim_max);
 }
 
-/* What the collector does to a thread that hangs: it is no ancestor of it. The exit code of a child that
- * tries it on us. */
+/* The collector unwinds a blocked thread of a process that is no descendant of it. Exit code of a child
+ * that tries this on us. */
 static int peek_try(void)
 {
 	static char word[8] = "doctor", copy[8];

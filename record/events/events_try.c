@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_try.c - which events work on this machine: each is opened once to see. What is refused is left out
- * of a recording, and -L says why. */
+/*
+ * events_try.c - opens each event once to see whether it works on this machine. A recording leaves refused
+ * events out, and -L prints why.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -26,7 +28,7 @@ static int code_open(const struct events_code *code, bool with_kernel)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Why the event cannot be had, in words; NULL: it can. */
+/* Why the event cannot be used, as text; NULL: it can. */
 static const char *refusal(const struct events_code *code)
 {
 	int event = code_open(code, true);

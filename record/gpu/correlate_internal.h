@@ -45,11 +45,9 @@ struct correlate_launch *correlate_launches_find(struct correlate_launches *laun
 uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t since_ns);
 void correlate_launches_fini(struct correlate_launches *launches);
 
-#define CORRELATE_RECENT 64u /* a power of two */
-#define CORRELATE_BATCH 128u /* spans of a queue buffered for the writer */
-#define CORRELATE_BATCHES_MAX                                                     \
-	1024u /* queues per process that have a buffer; others write each span at \
-		 once */
+#define CORRELATE_RECENT 64u	    /* a power of two */
+#define CORRELATE_BATCH 128u	    /* spans of a queue buffered for the writer */
+#define CORRELATE_BATCHES_MAX 1024u /* queues per process with a buffer; others write at once */
 
 /* A queue of a device: one stream. */
 struct correlate_queue {

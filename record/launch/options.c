@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - see options.h. The words of the command line, and of HPCToolkit's variables where it leaves
- * something open, become one struct; what the agent is to know of it, the words of HPCT_EVENTS. */
+/*
+ * options.c - see options.h. Parses the command line and, for what it leaves open, HPCToolkit's environment
+ * variables into one struct; settings for the agent become words of HPCT_EVENTS.
+ */
 #include "record/launch/options.h"
 
 #include <getopt.h>
@@ -80,7 +82,7 @@ static int event_take(struct options *options, struct error *error)
 	return 0;
 }
 
-/* hpcrun's `-ds` is one option of two letters. `word`: the one that is being read, or was read last. */
+/* hpcrun's `-ds` is one option of two letters. `word`: the argument being read. */
 static int delay_take(struct options *options, int letter, const char *word, struct error *error)
 {
 	if (!word || strcmp(word, "-ds"))
@@ -108,7 +110,7 @@ static int keep_take(struct options *options, struct error *error)
 		"--keep %s: say for how long, at least a second, such as 30s, 10m or 2h", optarg);
 }
 
-/* The second of two words; an error if it is neither. */
+/* Sets true if the value is the second of two words; an error if it is neither. */
 static int choice(
 	const char *option, const char *first, const char *second, bool *is_second, struct error *error)
 {
@@ -159,7 +161,7 @@ static int fraction_take(struct options *options, char **argv, struct error *err
 		"--process-fraction %s: it takes a number from 0 to 1, as 0.1 or 1/10", value);
 }
 
-/* Whether libunwind can be had is seen before the program starts, and not silently. */
+/* Checks libunwind before the program starts, so that the user sees the error. */
 static int unwinder_take(struct options *options, struct error *error)
 {
 	struct install_paths paths;
@@ -176,7 +178,7 @@ static int unwinder_take(struct options *options, struct error *error)
 				  : 0;
 }
 
-/* An option of which nothing is asked but where it goes. */
+/* An option that only stores its argument. */
 struct plain {
 	int letter;
 	size_t place;
@@ -194,7 +196,7 @@ static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
 	{'P', offsetof(struct options, asked.probability)}, {'S', offsetof(struct options, summary)}};
 
-/* False: there is more to it. */
+/* False: it needs more than storing. */
 static bool plain_take(struct options *options, int letter)
 {
 	char *base = (char *)options;
@@ -230,7 +232,7 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
 	case 'K':
 		return keep_take(options, error);
-	case 'd': /* of a word that goes on */
+	case 'd': /* of a longer word */
 	case 's':
 		return delay_take(options, letter, argv[optind - (letter == 's')], error);
 	case 'R':
@@ -242,7 +244,7 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 	}
 }
 
-/* The sentence that getopt would have printed in its own words. */
+/* Our error instead of getopt's. */
 static int option_refuse(int letter, char **argv, struct error *error)
 {
 	const char *word = optind > 0 && argv[optind - 1] ? argv[optind - 1] : "";
@@ -261,7 +263,7 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-/* HPCToolkit's variable, for what the command line leaves open. */
+/* Reads HPCToolkit's variables where the command line leaves a setting open. */
 static void environment_take(struct options *options)
 {
 	const char *list = getenv("HPCRUN_EVENT_LIST");
@@ -275,7 +277,7 @@ static void environment_take(struct options *options)
 		options->asked.event[options->asked.count++] = word;
 }
 
-/* HPCToolkit's variable, with what it takes a wrong value for. */
+/* HPCToolkit's variable, with HPCToolkit's replacement for invalid values. */
 static void fraction_of_environment(struct options *options)
 {
 	const char *value = getenv("HPCRUN_PROCESS_FRACTION");
@@ -287,7 +289,7 @@ static void fraction_of_environment(struct options *options)
 		options->fraction = 0.1;
 }
 
-/* The same for all processes of a launch, so that a rank is drawn once. */
+/* Equal for all processes of a launch, so that each rank is drawn once. */
 static unsigned launch_seed(void)
 {
 	struct launch_name name;
@@ -299,7 +301,7 @@ static unsigned launch_seed(void)
 	return seed;
 }
 
-/* Which processes, record/agent/process/process_filter.h. False: no room. */
+/* Adds the selection of processes, record/agent/process/process_filter.h. False: too long. */
 static bool selection_add(struct options *options, size_t used)
 {
 	size_t room = sizeof(options->events) - used;
@@ -312,15 +314,15 @@ static bool selection_add(struct options *options, size_t used)
 	if (options->ranks && (size_t)more < room) {
 		more += snprintf(words + more, room - (size_t)more, EVENT_WORD_RANKS "%s", options->ranks);
 		for (char *at = strstr(words, EVENT_WORD_RANKS); (at = strchr(at, ':'));)
-			*at = '/'; /* a ':' behind a '=' makes a counter */
+			*at = '/'; /* a ':' after a '=' would mean a counter */
 	}
 	if (options->no_children && (size_t)more < room)
 		more += snprintf(words + more, room - (size_t)more, EVENT_WORD_NO_CHILDREN);
-	/* hpct-record writes its child's pid behind the last word. */
+	/* hpct-record appends its child's pid after the last word. */
 	return (size_t)more + 16 < room;
 }
 
-/* What else the agent is to know, behind the events. */
+/* Adds the agent's other settings after the events. */
 static int words_add(struct options *options, struct error *error)
 {
 	size_t used = strlen(options->events), room = sizeof(options->events) - used;

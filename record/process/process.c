@@ -18,7 +18,7 @@
 #include "record/process/remote_unwind.h"
 #include "record/process/switches.h"
 
-/* The header's fixed fields, copied out of reach and checked. */
+/* Copies the header's fixed fields and checks them. */
 static int header_check(struct measured_process *process, struct error *error)
 {
 	const struct event_process *shared = process->shared;
@@ -54,7 +54,7 @@ static int header_check(struct measured_process *process, struct error *error)
 	return 0;
 }
 
-/* Shrinking it would make our reads fault, so the seal against it is a condition. */
+/* If the memory shrank, reading it would fault: requires the seal against shrinking. */
 static int memory_map(struct measured_process *process, int memory, struct error *error)
 {
 	if (!memfd_check(memory, F_SEAL_SHRINK, &process->shared_bytes) ||
@@ -142,7 +142,7 @@ static uint32_t rings_claimed(const struct measured_process *process)
 	return claimed < process->ring_count ? claimed : process->ring_count;
 }
 
-/* Rings that were claimed since the last look. */
+/* Adds rings claimed since the last call. */
 static bool rings_grow(struct measured_process *process)
 {
 	const uint32_t claimed = rings_claimed(process);
@@ -161,7 +161,7 @@ static bool rings_grow(struct measured_process *process)
 	return true;
 }
 
-/* MPI told the program its rank: all its streams get it. */
+/* MPI has told the program its rank: sets it in all streams. */
 static void rank_learn(struct measured_process *process, struct store_writer *writer)
 {
 	int32_t known = atomic_load(&process->shared->rank_known);
@@ -219,7 +219,7 @@ size_t measured_process_drain(
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
 	records += correlate_drain(&process->gpu, writer, host, now_ns);
-	/* Whatever a thread did before it ended is in the switch rings now. */
+	/* What a thread did before it ended is in the switch rings now. */
 	sampling_off_take(&process->sampling_off, process->shared, clock_now_ns());
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_sampling_off(process, i, writer);
@@ -283,7 +283,8 @@ bool measured_process_is_in_exec(const struct measured_process *process)
 	return atomic_load(&process->shared->ended) == EVENT_END_EXEC;
 }
 
-/* What it was when it died. The agent of a program that another user runs does not reach us, for one. */
+/* The state at its death, after an exec without successor: for example, the agent of a program that
+ * another user runs cannot connect. */
 static void exec_finish(
 	struct measured_process *process, struct store_writer *writer, uint64_t end_ns, uint64_t now_ns)
 {
@@ -364,7 +365,7 @@ void measured_process_free(struct measured_process *process)
 	sampling_off_fini(&process->sampling_off);
 	perf_map_fini(&process->perf_map);
 	remote_unwind_free(process->remote);
-	switches_free(process->switches); /* before the memory that may hold copies */
+	switches_free(process->switches); /* before the memory, which may hold copies */
 	free(process->children);
 	free(process->command);
 	if (process->shared)
