@@ -10,17 +10,15 @@
 #define ARCH_FP 6
 #define ARCH_SP 7
 #define ARCH_PC 16
-#define ARCH_RED_ZONE 128      /* bytes below the stack pointer that a leaf function may use */
-#define ARCH_CALL_PUSHES 8     /* bytes by which a call lowers the stack pointer */
-#define ARCH_RETURN 0xc3       /* first byte of the return instruction */
-#define ARCH_RAISE_PLACE 2     /* rcx, for GCC */
-#define ARCH_RAISE_REGISTERS 2 /* registers, from the first, that pass the exception to its landing pad */
-#define ARCH_LOST_BY_CALL 0    /* registers whose value in a caller cannot be restored from its callee */
-#define ARCH_TRAMPOLINE_BYTES                                                                           \
-	0		      /* size of the code to which signal handlers return, where no table gives \
-				 it */
-#define ARCH_CALL_BYTES_MAX 8 /* longest call that arch_is_call recognizes */
-#define ARCH_ELF_MACHINE 62   /* EM_X86_64 */
+#define ARCH_RED_ZONE 128	/* bytes below the stack pointer that a leaf function may use */
+#define ARCH_CALL_PUSHES 8	/* bytes by which a call lowers the stack pointer */
+#define ARCH_RETURN 0xc3	/* first byte of the return instruction */
+#define ARCH_RAISE_PLACE 2	/* rcx, for GCC */
+#define ARCH_RAISE_REGISTERS 2	/* registers, from the first, that pass the exception to its landing pad */
+#define ARCH_LOST_BY_CALL 0	/* registers whose value in a caller cannot be restored from its callee */
+#define ARCH_TRAMPOLINE_BYTES 0 /* size of the signal trampoline, where no table gives it */
+#define ARCH_CALL_BYTES_MAX 8	/* longest call that arch_is_call recognizes */
+#define ARCH_ELF_MACHINE 62	/* EM_X86_64 */
 #define ARCH_AUDIT AUDIT_ARCH_X86_64  /* the name in seccomp filters */
 #define ARCH_GLIBC_BASE "GLIBC_2.2.5" /* glibc's first symbol version here */
 #define ARCH_VDSO_CLOCK "__vdso_clock_gettime"

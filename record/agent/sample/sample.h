@@ -14,9 +14,7 @@
 #define SAMPLE_READ_NS 600     /* a read outside the thread's own stack is a system call */
 #define SAMPLE_LONG_WALK 16384 /* frames */
 #define SAMPLE_LONG_SHARE 4    /* of a period: a sample could follow such a walk at once */
-#define SAMPLE_REST                                                                     \
-	16 /* times the walk's duration: walks take at most a sixteenth of the thread's \
-	      time */
+#define SAMPLE_REST 16	       /* walks take at most 1/16 of the thread's time */
 
 #define SAMPLE_COUNTED_NS 50000 /* per handler, plus ... */
 #define SAMPLE_COUNTED_WALKS 4	/* ... times its walk's duration */

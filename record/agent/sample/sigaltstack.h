@@ -58,7 +58,7 @@ static inline bool sigaltstack_is_scarce(void)
  * errno. */
 void sigaltstack_unblock(void);
 
-/* The same now and then. */
+/* Does so in one of SIGALTSTACK_CHECK_EVERY calls. */
 static inline void sigaltstack_check(void)
 {
 	if (atomic_load_explicit(&sigaltstack_has_narrow, memory_order_relaxed) &&

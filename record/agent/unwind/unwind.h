@@ -11,13 +11,9 @@
 #include "record/agent/unwind/prologue_scan.h"
 #include "record/agent/unwind/unwind_reuse.h"
 
-#define UNWIND_FRAMES_MAX 16384 /* of a path with folded recursion: enough for nearly all */
-#define UNWIND_WALK_MAX                                                                   \
-	(1u << 20) /* maximum frames of a walk, some 10 ms; the limit of a path where all \
-		      are kept */
-#define UNWIND_CYCLE_MAX                                                  \
-	4 /* longest cycle of functions calling each other that counts as \
-	     recursion */
+#define UNWIND_FRAMES_MAX 16384	   /* of a path with folded recursion: enough for nearly all */
+#define UNWIND_WALK_MAX (1u << 20) /* frames of a walk at most, some 10 ms */
+#define UNWIND_CYCLE_MAX 4	   /* longest cycle of calls that is folded as recursion */
 /* A PyTorch training step has some 3000 call sites, in paths of more than 100: with one rule per set, two
  * sites of most paths would evict each other each time. */
 #define UNWIND_CACHE_ENTRIES 8192
