@@ -139,7 +139,7 @@ static int measuring_prepare(struct record *record, struct error *error)
 
 	if (!result && has_memleak && access(record->paths.memleak, R_OK))
 		result = error_set(
-			error, ERROR_IO, "%s is not there; install hpct again", record->paths.memleak);
+			error, ERROR_IO, "%s is missing; install hpct again", record->paths.memleak);
 	if (!result)
 		result = rendezvous_open(&record->rendezvous, record->name.id, record->run,
 			has_memleak ? record->paths.memleak : record->paths.agent, error);
@@ -163,7 +163,7 @@ static uint64_t timeval_ns(const struct timeval *time)
 
 static void progress_show(uint64_t left, bool *shown)
 {
-	fprintf(stderr, "\rhpct-record: naming, %lu frames left ", (unsigned long)left);
+	fprintf(stderr, "\rhpct-record: symbolizing, %lu frames left ", (unsigned long)left);
 	*shown = true;
 }
 
@@ -191,7 +191,7 @@ static int ready_wait(struct record *record, struct error *error)
 	rendezvous_leave(&record->rendezvous);
 	rundir_unmake(record->run);
 	return error_set(error, ERROR_IO, "%s",
-		word.type == RENDEZVOUS_FAILED ? word.text : "the collector has not come up");
+		word.type == RENDEZVOUS_FAILED ? word.text : "the collector did not start");
 }
 
 /* The collector's last message: all is committed, or why nothing was. Negative: it ended without one, 1:
@@ -267,7 +267,7 @@ static void measuring_finish(struct record *record, int status, const struct rus
 		}
 	} else if (!signals_ask_for_end()) {
 		fprintf(stderr, "hpct-record: the collector %s; %s holds what was committed\n",
-			result < 0 ? "has ended before its time" : "does not answer, and may go on later",
+			result < 0 ? "ended unexpectedly" : "does not answer, and may go on later",
 			record->run);
 	}
 	if (result < 0)
@@ -295,7 +295,7 @@ static int prepare(struct record *record, struct error *error)
 	if (record->target.note.flags == ELF_NOTE_AGENT &&
 		strstr(record->options.events, EVENT_WORD_MEMLEAK)) {
 		snprintf(reason, sizeof(reason),
-			"%.100s: its allocations are not seen: it was linked without "
+			"%.100s: its allocations are not recorded: it was linked without "
 			"`hpct-link --memleak`",
 			record->target.binary);
 		if (record->options.strict)

@@ -28,7 +28,8 @@ int install_paths_find(struct install_paths *paths, struct error *error)
 
 	if (length < 0)
 		return error_set(error, ERROR_IO,
-			"cannot tell where hpct-record lies: %s; call it by its whole path", strerror(errno));
+			"cannot find hpct-record's own path: %s; call it by its absolute path",
+			strerror(errno));
 	own[length] = '\0';
 	*strrchr(own, '/') = '\0';
 	snprintf(paths->names, sizeof(paths->names), "%s/hpct-names", own);

@@ -36,7 +36,8 @@ static int base_check(const char *path, struct error *error)
 	if (lstat(path, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
 		(status.st_mode & 077))
 		return error_set(error, ERROR_IO,
-			"%s is not a directory that is yours alone; remove it, or set XDG_RUNTIME_DIR", path);
+			"%s is not a directory that only you can access; remove it, or set XDG_RUNTIME_DIR",
+			path);
 	return 0;
 }
 
@@ -179,9 +180,8 @@ static int pidfd_check(struct error *error)
 	if (pidfd >= 0 || errno != ENOSYS)
 		return 0;
 	return error_set(error, ERROR_IO,
-		"the kernel has no pidfd_open; it takes Linux 5.3 or newer, and a seccomp filter that lets "
-		"it "
-		"through");
+		"the kernel refuses pidfd_open; hpct needs Linux 5.3 or newer, and a seccomp filter that "
+		"permits it");
 }
 
 int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const char *run, const char *agent,

@@ -93,9 +93,9 @@ static uint32_t reason_text(
 	attribute_write(&text, "reason",
 		child->born.kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
 		: children->left_out				 ? children->left_out
-		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent was heard"
+		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent registered"
 		: child->ended == PIDFD_END_UNKNOWN
-			? "it ended before its agent was heard, or its agent could not start"
+			? "it ended before its agent registered, or its agent could not start"
 			: "its agent could not start");
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);

@@ -355,7 +355,7 @@ int collect_start(const struct collect_plan *plan, const struct rendezvous *rend
 
 	if (pid < 0)
 		return error_set(error, ERROR_IO,
-			"no process can be made for the collector (%s); see ulimit -u, and pids.max of its "
+			"cannot start a process for the collector (%s); see ulimit -u, and pids.max of its "
 			"cgroup",
 			strerror(errno));
 	if (!pid)

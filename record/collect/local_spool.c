@@ -47,9 +47,8 @@ int local_spool_choose(struct local_spool *spool, const char *run, const char *p
 		return 0;
 	if (!make_directory(spool))
 		return error_set(error, ERROR_IO,
-			"%s lies on %s, which does not keep maps and locks coherent, and there is no room on "
-			"this "
-			"host; set TMPDIR to a local directory",
+			"%s is on %s, which does not keep mmap and locks coherent, and no local directory "
+			"can be used; set TMPDIR to one",
 			run, name);
 	spool->is_used = true;
 	snprintf(spool->file_system, sizeof spool->file_system, "%s", name);

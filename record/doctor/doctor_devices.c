@@ -37,7 +37,7 @@ static bool left_out_say(struct doctor_row *row, const char *vendor, const char 
 
 	if (!strstr(HPCT_GPU_LEFT_OUT, vendor))
 		return false;
-	snprintf(remedy, sizeof(remedy), "install %s, and build hpct anew", headers);
+	snprintf(remedy, sizeof(remedy), "install %s, and rebuild hpct", headers);
 	doctor_say(row, DOCTOR_NO, remedy, "%.120s, but hpct was built without its headers", path);
 	return true;
 }

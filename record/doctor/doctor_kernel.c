@@ -69,9 +69,9 @@ static void refusal_say(struct doctor_row *row, int error, int paranoid, const c
 		doctor_say(row, DOCTOR_NONE, NULL, "this processor, or its virtual machine, has none");
 	else if (error == ENOSYS)
 		doctor_say(row, DOCTOR_NO, "allow perf_event_open in the seccomp filter, or another kernel",
-			"perf_event_open is not there: %s", without);
+			"perf_event_open is missing: %s", without);
 	else if (error == EACCES && access("/proc/self", F_OK))
-		doctor_say(row, DOCTOR_NO, MOUNT_PROC, "not allowed, and why /proc would tell: %s", without);
+		doctor_say(row, DOCTOR_NO, MOUNT_PROC, "not allowed; mount /proc to see why: %s", without);
 	else if (error == EACCES && doctor_number(PARANOID, -1) > paranoid && !is_privileged())
 		doctor_say(row, DOCTOR_NO, remedy, "perf_event_paranoid is %ld: %s",
 			doctor_number(PARANOID, -1), without);
@@ -135,13 +135,13 @@ static void paranoid_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_NO, "a kernel with perf events", "there is no %s", PARANOID);
 	else if (paranoid <= 1 || is_privileged())
 		doctor_say(row, DOCTOR_YES, NULL, "%ld%s", paranoid,
-			paranoid <= 1 ? "" : ", which does not bind this process");
+			paranoid <= 1 ? "" : ", which does not apply to this process");
 	else if (paranoid > 2 && is_all_refused())
 		doctor_say(row, DOCTOR_NO, "sysctl kernel.perf_event_paranoid=2, better 1",
 			"%ld: no perf events without the capability PERFMON", paranoid);
 	else
 		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.perf_event_paranoid=1",
-			"%ld: nothing of the kernel itself, no path of a wait from the kernel", paranoid);
+			"%ld: no samples inside the kernel, no kernel call paths of waits", paranoid);
 }
 
 static void switches_look(struct doctor_row *row)
@@ -174,7 +174,7 @@ static void sigtrap_look(struct doctor_row *row)
 
 	uname(&name);
 	if (error)
-		refusal_say(row, error, 2, "rates above the CPU timer's are not to be had");
+		refusal_say(row, error, 2, "no sampling rates above the CPU timer's");
 	else if (is_older(name.release, 5, 18)) /* see record/agent/sample/source_trap_allowed.c */
 		doctor_say(row, DOCTOR_PARTLY, "Linux 5.18 or newer",
 			"a SIGTRAP that a thread blocks would end the program: each sample is a signal "
@@ -249,7 +249,7 @@ static void rings_look(struct doctor_row *row)
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (limit.rlim_cur == RLIM_INFINITY || is_unbound)
 		doctor_say(row, DOCTOR_YES, NULL, "perf_event_mlock_kb %ld for each processor, ulimit -l %s",
-			each_kb, is_unbound ? "does not bind this process" : "unlimited");
+			each_kb, is_unbound ? "does not apply to this process" : "unlimited");
 	else if (each_kb < 516)
 		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.perf_event_mlock_kb=516",
 			"perf_event_mlock_kb %ld: switch records may be lost", each_kb);

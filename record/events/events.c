@@ -50,8 +50,7 @@ static int wish_parse(
 
 	*wish = (struct wish){0};
 	if (!length || length >= sizeof(wish->name) || strcspn(text, " \t\n") < length)
-		return error_set(error, ERROR_USAGE,
-			"'%s' is no event; hpct-record -L lists those that there are", text);
+		return error_set(error, ERROR_USAGE, "'%s' is no event; hpct-record -L lists all", text);
 	memcpy(wish->name, text, length);
 	if (at && rate_parse(wish, at + 1))
 		return error_set(error, ERROR_USAGE,
@@ -85,12 +84,10 @@ static int time_write(char *to, size_t room, const struct wish *wish, struct err
 	/* a shorter period would leave the program no time */
 	if (period < PERIOD_LEAST_US * second / 1000000)
 		return error_set(error, ERROR_USAGE,
-			"event %s: its samples come %u us apart at least: ask for %s@%llu or more, or for "
-			"f100000 "
-			"or less",
+			"event %s: its shortest period is %u us: use %s@%llu or more, or f100000 or less",
 			wish->name, PERIOD_LEAST_US, wish->name, PERIOD_LEAST_US * second / 1000000);
 	if (!found && period > 1000000000u)
-		return error_set(error, ERROR_USAGE, "event %s: a period of more than 1000 s", wish->name);
+		return error_set(error, ERROR_USAGE, "event %s: the period exceeds 1000 s", wish->name);
 	snprintf(to, room, "%s@%llu%s", found ? found->name : "CPUTIME", period, found ? "n" : "");
 	return 0;
 }
@@ -175,7 +172,7 @@ static int called_write(char *to, size_t room, const struct composed *all, const
 		snprintf(to, room, "%s", EVENT_WORD_IO);
 	if (!share && !asked->is_lenient)
 		return error_set(error, ERROR_USAGE,
-			"--memleak-prob %s: a number above 0 and up to 1 is wanted, as 0.1 or 1/10",
+			"--memleak-prob %s: give a number above 0 and up to 1, such as 0.1 or 1/10",
 			asked->probability);
 	used = strlen(to);
 	if (all->calls[EVENTS_CALLED_MEMLEAK])
@@ -196,15 +193,14 @@ static int counter_add(struct composed *all, const struct wish *wish, struct err
 	for (unsigned i = 0; i < all->count; i++)
 		if (!strcasecmp(all->names[i], wish->name))
 			return error_set(error, ERROR_USAGE,
-				"event %s is named twice; name it once, with the period that is wanted",
-				wish->name);
+				"event %s is given twice; give it once, with its period", wish->name);
 	if (all->count < EVENT_COUNTERS_MAX)
 		snprintf(all->names[all->count], sizeof(all->names[0]), "%s", wish->name);
 	if (all->count++ == EVENT_COUNTERS_MAX ||
 		strlen(all->counters) + strlen(word) >= sizeof(all->counters))
 		return error_set(error, ERROR_USAGE,
-			"event %s is one too many: %u can be counted beside the time", wish->name,
-			EVENT_COUNTERS_MAX);
+			"event %s is one too many: at most %u can be counted beside the time source",
+			wish->name, EVENT_COUNTERS_MAX);
 	strcat(all->counters, word);
 	return 0;
 }
@@ -262,8 +258,8 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 	int result = 0;
 
 	if (asked->rate && rate_parse(&(struct wish){0}, asked->rate))
-		return error_set(error, ERROR_USAGE, "-c %s: a period is wanted, or f and samples a second",
-			asked->rate);
+		return error_set(
+			error, ERROR_USAGE, "-c %s: give a period, or f and samples a second", asked->rate);
 	for (unsigned i = 0; i < asked->count && !result; i++)
 		result = event_add(&all, asked, asked->event[i], error);
 	if (!asked->count)

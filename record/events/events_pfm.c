@@ -81,9 +81,8 @@ int events_encode(struct events_code *code, const char *name, struct error *erro
 		return error_set(error, ERROR_USAGE, "event %s is not known: %s", name, refusal_text());
 	result = encode(&attr, name);
 	if (result != PFM_SUCCESS)
-		return error_set(error, ERROR_USAGE,
-			"event %s is not known (%s); hpct-record -L lists those that are", name,
-			pfm.strerror(result));
+		return error_set(error, ERROR_USAGE, "event %s is not known (%s); hpct-record -L lists all",
+			name, pfm.strerror(result));
 	code->type = attr.type;
 	code->config[0] = attr.config;
 	code->config[1] = attr.config1;
@@ -173,8 +172,7 @@ int events_encode(struct events_code *code, const char *name, struct error *erro
 {
 	(void)code;
 	return error_set(error, ERROR_USAGE,
-		"event %s is not known; hpct-record -L lists those that are (this build is without libpfm4)",
-		name);
+		"event %s is not known; hpct-record -L lists all (this build is without libpfm4)", name);
 }
 
 void events_list_units(const char *(*refusal)(const struct events_code *code))

@@ -51,7 +51,7 @@ static const char *refusal(const struct events_code *code)
 	case ENOSYS:
 		return "this kernel has no perf events";
 	case EINVAL:
-		return "the processor cannot count it so";
+		return "the processor cannot count it with these modifiers";
 	default:
 		return strerror(errno);
 	}
@@ -124,15 +124,15 @@ void events_list(void)
 				events_frequency_default());
 		line_put(events_known[i].name, events_known[i].alias, events_known[i].text, refusal(&code));
 	}
-	printf("\nIn every recording with switch records, whether asked for or not:\n");
+	printf("\nIn every recording with switch records, whether requested or not:\n");
 	for (size_t i = 0; i < EVENTS_DERIVED_COUNT; i++)
 		line_put(events_derived[i].name, NULL, events_derived[i].text, NULL);
-	printf("\nTold of by the calls themselves, exactly; without @:\n");
+	printf("\nReported by the calls themselves, exact; without @:\n");
 	for (unsigned i = 0; i < EVENTS_CALLED_COUNT; i++)
 		line_put(events_called[i].name, NULL, events_called[i].text, NULL);
 	events_list_gpus();
 	printf("\nAppend :u or :k to count in user or kernel mode only, :p to :ppp or :P for an exact "
-	       "place.\n\n");
+	       "address.\n\n");
 	events_list_units(refusal);
 	events_list_papi();
 }

@@ -238,7 +238,7 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	if (launch->rendezvous && environment_set(launch))
 		return error_memory(error);
 	if (pipe2(failure, O_CLOEXEC))
-		return error_set(error, ERROR_IO, "no pipe can be made for it: %s", strerror(errno));
+		return error_set(error, ERROR_IO, "cannot make a pipe for it: %s", strerror(errno));
 	signals_take(&signals);
 	has_signals = true;
 	/* vfork suspends us until the program runs or fails: changes made in between affect only the
@@ -252,7 +252,7 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	if (pid < 0) {
 		close(failure[0]);
 		return error_set(error, ERROR_IO,
-			"no process can be made for it (%s); see ulimit -u, and pids.max of its cgroup",
+			"cannot start a process for it (%s); see ulimit -u, and pids.max of its cgroup",
 			strerror(reason));
 	}
 	do
@@ -282,9 +282,9 @@ void launch_here(const struct launch *launch)
 const char *launch_unmeasured_why(int status)
 {
 	if (has_no_room)
-		return "its arguments and environment leave no room for ours";
+		return "its arguments and environment leave no space for hpct's variables";
 	if (WIFEXITED(status) && WEXITSTATUS(status) == LOADER_FAILED)
-		return "its dynamic loader ended it before the agent could start; see what that has said";
+		return "its dynamic loader ended it before the agent could start; see the loader's message";
 	return "the agent could not start in it; see ulimit -v, -f and -n";
 }
 
@@ -292,8 +292,9 @@ void launch_explain(int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == AGENT_SIGNAL)
 		fprintf(stderr,
-			"hpct-record: the program died of signal %d, with which hpct samples; unless it was "
-			"sent that, it has reset its signals past the C library: see BUGS in man "
+			"hpct-record: the program died of signal %d, which hpct uses for sampling; unless "
+			"another process sent it, the program reset its signal handlers without the C "
+			"library: see BUGS in man "
 			"hpct-record\n",
 			AGENT_SIGNAL);
 }

@@ -23,25 +23,25 @@ const char options_help[] =
 	"\n"
 	"Records what every thread of PROGRAM and its children did, as call-path traces.\n"
 	"\n"
-	"  -o, --output RUN       the run to make (%j job, %s step, %h host, %p pid are\n"
-	"                         replaced); default PROGRAM-JOB.hpct, PROGRAM-PID.hpct\n"
-	"      --overwrite        remove a run of that name first\n"
-	"  -e, --event EVENT[@N]  CPUTIME@5000: a sample each 5000 us of a thread's CPU\n"
-	"                         time (the default); CPUTIME@f200: 200 samples a second.\n"
-	"                         Again for what is counted: page-faults@1, IO, MEMLEAK\n"
-	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
-	"  -e gpu=auto|off|NAME   GPU operations: nvidia, opencl, level0; auto: as used\n"
+	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid);\n"
+	"                         default PROGRAM-JOB.hpct, else PROGRAM-PID.hpct\n"
+	"      --overwrite        replace an existing run\n"
+	"  -e, --event EVENT[@N]  CPUTIME@5000 (default): a sample every 5000 us of a\n"
+	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
+	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
+	"  -c, --count N|fN       period or rate without @;  -L, --list  list all events\n"
+	"  -e gpu=auto|off|NAME   GPU operations: nvidia, opencl, level0; auto: all\n"
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
-	"      --summary FILE     write the summary there (it is in the run anyway)\n"
+	"      --summary FILE     write the summary to FILE, too (the run has it)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
-	"  -r, --retain-recursion keep every level of recursive calls; by default two\n"
-	"      --no-switches      no switch records: blocked and runnable time is unknown\n"
+	"  -r, --retain-recursion keep all levels of recursive calls (default: two)\n"
+	"      --no-switches      no switch records: no blocked and runnable time\n"
 	"      --no-children, --ranks 0-3, -f, --process-fraction 1/10: measure fewer\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
 	"  -h, --help   -V, --version   (more: man hpct-record)\n"
 	"\n"
-	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 a failure\n"
-	"of hpct-record, 126 PROGRAM cannot be executed, 127 it is not found.\n"
+	"Exits with PROGRAM's exit code or signal. Else: 125 hpct-record failed,\n"
+	"126 PROGRAM cannot be executed, 127 PROGRAM is not found.\n"
 	"Next: hpct-view RUN, hpct-profile RUN, hpct-info RUN.\n";
 
 static const struct option long_options[] = {
@@ -107,7 +107,7 @@ static int keep_take(struct options *options, struct error *error)
 			return 0;
 		}
 	return error_set(error, ERROR_USAGE,
-		"--keep %s: say for how long, at least a second, such as 30s, 10m or 2h", optarg);
+		"--keep %s: give a duration of at least a second, such as 30s, 10m or 2h", optarg);
 }
 
 /* Sets true if the value is the second of two words; an error if it is neither. */
@@ -127,7 +127,8 @@ static int ranks_take(struct options *options, struct error *error)
 	process_filter_has_rank(optarg, 0, &is_wrong);
 	if (is_wrong || strchr(optarg, ' '))
 		return error_set(error, ERROR_USAGE,
-			"--ranks %s: it takes ranks as 0-3,8:2 (0 to 3, and each second one from 8)", optarg);
+			"--ranks %s: give ranks such as 0-3,8:2 (0 to 3, and every second one from 8)",
+			optarg);
 	options->ranks = optarg;
 	return 0;
 }
@@ -158,7 +159,7 @@ static int fraction_take(struct options *options, char **argv, struct error *err
 	if (fraction_read(&options->fraction, value))
 		return 0;
 	return error_set(error, ERROR_USAGE,
-		"--process-fraction %s: it takes a number from 0 to 1, as 0.1 or 1/10", value);
+		"--process-fraction %s: give a number from 0 to 1, such as 0.1 or 1/10", value);
 }
 
 /* Checks libunwind before the program starts, so that the user sees the error. */
@@ -250,7 +251,7 @@ static int option_refuse(int letter, char **argv, struct error *error)
 	const char *word = optind > 0 && argv[optind - 1] ? argv[optind - 1] : "";
 
 	if (letter == ':')
-		return error_set(error, ERROR_USAGE, "option %s wants a value; try hpct-record --help", word);
+		return error_set(error, ERROR_USAGE, "option %s needs a value; try hpct-record --help", word);
 	if (optopt && optopt < 128)
 		return error_set(error, ERROR_USAGE, "unknown option -%c; try hpct-record --help", optopt);
 	return error_set(error, ERROR_USAGE, "unknown option %s; try hpct-record --help", word);

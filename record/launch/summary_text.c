@@ -37,13 +37,13 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 		(unsigned long)summary->gpu_operations, (unsigned long)summary->gpu_launches,
 		(unsigned long)summary->gpu_unmatched, (unsigned long)summary->gpu_lost);
 	if (summary->gpu_untimed)
-		put(lines, "gpu operations without possible times: %lu, shown at their launch\n",
+		put(lines, "gpu operations with impossible times: %lu, shown at their launch\n",
 			(unsigned long)summary->gpu_untimed);
 	if (summary->gpu_graphs_by_node)
-		put(lines,
-			"CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes\n");
+		put(lines, "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as "
+			   "wholes\n");
 	if (summary->gpu_unwatched[0])
-		put(lines, "gpu not watched all the time: %s\n", summary->gpu_unwatched);
+		put(lines, "gpu not traced all the time: %s\n", summary->gpu_unwatched);
 }
 
 /* Writes the cost of measuring. It excludes the kernel's part of an interrupt. */
@@ -133,7 +133,8 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 	switches_put(summary, &lines);
 	unmeasured_put(summary, &lines);
 	if (summary->unnamed)
-		put(&lines, "%lu frames are not named yet; readers will\n", (unsigned long)summary->unnamed);
+		put(&lines, "%lu frames have no symbols yet; readers look them up\n",
+			(unsigned long)summary->unnamed);
 	if (summary->problem[0])
 		put(&lines, "recording stopped early: %s\n", summary->problem);
 }

@@ -164,10 +164,10 @@ static const char *static_judge(const struct head *head, struct elf_note *note)
 {
 	if (!elf_note_find(head->fd, note))
 		return is_glibc(head)
-			       ? "it is statically linked; hpct-link would put an agent inside"
+			       ? "it is statically linked; hpct-link can put an agent inside"
 			       : "it is statically linked, and not with glibc, which hpct-link's agent needs";
 	if (note->version != EVENT_VERSION)
-		return "hpct-link of another version put the agent inside; link it again";
+		return "another version of hpct-link put the agent inside; link it again";
 	return NULL;
 }
 

@@ -38,12 +38,12 @@ static int header_check(struct measured_process *process, struct error *error)
 	memcpy(process->executable, shared->executable, sizeof(process->executable));
 	process->executable[sizeof(process->executable) - 1] = '\0';
 	if (shared->magic != EVENT_MAGIC || shared->version != EVENT_VERSION)
-		return error_set(error, ERROR_IO, "a process offered memory that is not this version's");
+		return error_set(error, ERROR_IO, "a process sent memory of another version of hpct");
 	if (process->rings_at % 4096 || process->rings_at > process->shared_bytes ||
 		process->rings_at < EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module) ||
 		process->ring_count > EVENT_RINGS_MAX ||
 		process->ring_count > (process->shared_bytes - process->rings_at) / EVENT_RING_STRIDE)
-		return error_set(error, ERROR_IO, "a process offered memory whose sizes do not fit");
+		return error_set(error, ERROR_IO, "a process sent memory whose sizes do not fit");
 	if (activity_at && activity_at % 4096 == 0 && activity_at <= process->shared_bytes &&
 		process->shared_bytes - activity_at >= EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
 		process->gpu.activity = (struct event_ring *)((char *)process->shared + activity_at);
@@ -59,7 +59,7 @@ static int memory_map(struct measured_process *process, int memory, struct error
 {
 	if (!memfd_check(memory, F_SEAL_SHRINK, &process->shared_bytes) ||
 		process->shared_bytes < EVENT_MODULES_AT)
-		return error_set(error, ERROR_IO, "a process offered memory that is not sealed");
+		return error_set(error, ERROR_IO, "a process sent memory that is not sealed");
 	process->shared = mmap(
 		NULL, process->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
 	if (process->shared == MAP_FAILED) {
@@ -302,7 +302,7 @@ static void exec_finish(
 			: now_ns < end_ns + PIDFD_END_SOON_NS &&
 					pidfd_end_how(measured_process_proc_pid(process), process->pidfd) ==
 						PIDFD_END_BY_SIGNAL
-				? "exec of a program that was killed before its agent was heard"
+				? "exec of a program that was killed before its agent registered"
 				: "exec of a program whose agent could not start");
 }
 
@@ -330,7 +330,7 @@ void measured_process_finish(
 		ring_close(process, i, writer, end_ns);
 		if (is_locked_up && stream != UINT32_MAX)
 			unmonitored_put(process, writer, stream, now_ns,
-				"its seccomp filter would end it at a call of the agent's");
+				"its seccomp filter would kill it at a system call of the agent");
 	}
 	correlate_finish(&process->gpu, writer, end_ns);
 	if (!is_locked_up)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * debugger.h - detects tracers (ptrace(2)). A debugger stops at each signal it was not told to pass; strace
- * and similar tools pass signals.
+ * debugger.h - detects tracers (ptrace(2)). A debugger stops at each signal that it is not configured to
+ * pass; strace and similar tools pass signals.
  */
 #ifndef RECORD_AGENT_DEBUGGER_H
 #define RECORD_AGENT_DEBUGGER_H

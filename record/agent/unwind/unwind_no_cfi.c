@@ -10,10 +10,8 @@
 #include <string.h>
 
 #define SWITCHED_MAX 16u
-#define PROLOGUE_SCAN_FRAME_MAX                                                         \
-	(UINT64_C(1) << 20)	/* bytes, of frames whose base is not the stack pointer \
-				 */
-#define STANDING_BYTES_MAX 512u /* of an interpreter's frame, and of what is below it */
+#define PROLOGUE_SCAN_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames with another base than SP */
+#define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what is below it */
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a JIT compiler keeps its code together */
 

@@ -50,10 +50,10 @@ static const char *refusal(int result, const char *otherwise)
 		return "another tool holds CUPTI";
 	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
 	case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-		return "CUPTI has no permission here: NVreg_RestrictProfilingToAdminUsers=0 gives it";
+		return "no permission to use CUPTI: set NVreg_RestrictProfilingToAdminUsers=0";
 	case CUPTI_ERROR_NOT_INITIALIZED:
 	case CUPTI_ERROR_INVALID_DEVICE:
-		return "CUPTI finds no driver that it can work with";
+		return "CUPTI finds no driver that it supports";
 	default:
 		return otherwise;
 	}
@@ -64,7 +64,7 @@ const char *cuda_begin(void)
 	int result = (int)cuda.api.cuptiSubscribe(&cuda.subscriber, cuda_called, NULL);
 
 	if (result)
-		return refusal(result, "CUPTI does not take hpct as its tool");
+		return refusal(result, "CUPTI refused hpct as its tool");
 	result = (int)cuda.api.cuptiActivityRegisterTimestampCallback(now);
 	if (!result)
 		result = cuda_records_enable();

@@ -274,5 +274,5 @@ void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_Callbac
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		gpu_used(gpu_now_ns());
 	else if (domain == CUPTI_CB_DOMAIN_STATE)
-		gpu_unmonitored("CUPTI gave up after an error of its own");
+		gpu_unmonitored("CUPTI stopped after an internal error");
 }

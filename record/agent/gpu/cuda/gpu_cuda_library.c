@@ -122,6 +122,6 @@ const char *cuda_library_open(struct cuda_api *api)
 	if (!symbols_find(api, symbol) || api->cuptiGetVersion(&api->version))
 		return "this CUPTI lacks functions that hpct needs";
 	if (api->version < VERSION_LEAST || VERSION_MAJOR(api->version) > VERSION_MAJOR(CUPTI_API_VERSION))
-		return "CUPTI is of another version than those hpct was built for";
+		return "hpct was not built for this version of CUPTI";
 	return NULL;
 }

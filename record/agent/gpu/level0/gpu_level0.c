@@ -122,7 +122,7 @@ static bool is_wanted(ze_api_version_t version)
 		return false;
 	if (version >= ZE_API_VERSION_1_4 && ZE_MAJOR_VERSION(version) == 1)
 		return true;
-	gpu_unmonitored("the Level Zero loader is of a version that hpct does not know");
+	gpu_unmonitored("hpct does not know this version of the Level Zero loader");
 	return false;
 }
 
