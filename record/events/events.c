@@ -14,9 +14,7 @@
 #include "record/events/events_names.h"
 
 #define PERIOD_DEFAULT_US 5000u
-#define PERIOD_LEAST_US                                                                     \
-	10u /* the kernel's clocks tick no faster, and its limit is 100000 samples a second \
-	     */
+#define PERIOD_LEAST_US 10u /* the kernel limits sampling to 100000 a second */
 #define RATE_MAX 1000000000ull
 
 /* ---- EVENT[@HOWOFTEN] ---- */

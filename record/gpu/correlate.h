@@ -20,8 +20,7 @@
 #define CORRELATE_WAIT_NS UINT64_C(2000000000) /* how long an operation waits for its launch */
 #define CORRELATE_WAITING_MAX (1u << 16)
 #define CORRELATE_LATE_NS UINT64_C(1000000000) /* how long a GPU runtime may keep a finished operation */
-#define CORRELATE_UNMATCHED_NS \
-	UINT64_C(30000000000) /* how long a launch without operation holds the watermark back */
+#define CORRELATE_UNMATCHED_NS UINT64_C(30000000000) /* how long an unmatched launch holds the watermark */
 
 /* Registers a call on `stream` that launched `correlation`, with its span. Returns its link id, 0 if it
  * has none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_process.h - the correlator's (correlate.h) state of one measured process: its activity ring, its GPU
- * binaries and counts. process/process.h embeds it and maintains the first group of fields.
+ * binaries and counts. record/process/process.h embeds it and maintains the first group of fields.
  */
 #ifndef RECORD_GPU_PROCESS_H
 #define RECORD_GPU_PROCESS_H

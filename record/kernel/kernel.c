@@ -224,7 +224,7 @@ uint32_t kernel_context(struct store_writer *writer, uint32_t parent, const uint
 
 /* ---- names ---- */
 
-/* JIT code lies behind the kernel and belongs to no module. */
+/* JIT code is at addresses after the kernel and belongs to no module. */
 static bool is_stray(const struct waiting *frame)
 {
 	return !frame->part && parts[0].symbols.span && frame->offset >= parts[0].symbols.span;

@@ -13,9 +13,9 @@
 
 #include "record/process/process.h"
 
-/* Maps the rings of a new process, one per perf event. Owns the descriptors, also on failure. Rings that
- * the previous program emptied at its end are replaced by their copies. Negative: a ring could not be
- * mapped. */
+/* Maps the rings of a new process, one per perf event. Owns the descriptors, also on failure. If the process
+ * has ended, its rings are empty and the copies it left replace them. Negative: a ring could not be mapped.
+ */
 int switches_take_up(struct measured_process *process, const int *events, unsigned count, uint32_t bytes);
 /* Maps one more ring, of a thread. Allocates *switches at the first call. */
 int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid);
