@@ -89,7 +89,7 @@ int measured_process_open(struct measured_process **process, struct store_writer
 /* True if all its threads have ended, or another program replaced its memory. The rings then hold all they
  * will. */
 bool measured_process_is_dead(const struct measured_process *process);
-/* True if it has called exec and is not replaced yet. */
+/* True if its program ended by an exec. */
 bool measured_process_is_in_exec(const struct measured_process *process);
 /* Its pid in our /proc. */
 uint32_t measured_process_proc_pid(const struct measured_process *process);
