@@ -18,25 +18,24 @@
 #include "record/launch/launch.h"
 #include "record/launch/link.h"
 
-static const char help[] =
-	"usage: hpct-link [options] [--] LINK-COMMAND\n"
-	"       hpct-link --check PROGRAM\n"
-	"\n"
-	"Runs LINK-COMMAND (gcc -static -o app app.o ...) with hpct's agent added, so that\n"
-	"hpct-record can measure the static program. Without hpct-record the program runs\n"
-	"unchanged. Dynamic programs do not need hpct-link.\n"
-	"\n"
-	"      --memleak          also wrap malloc, for -e MEMLEAK\n"
-	"      --print            print the added options, for build systems\n"
-	"      --agent DIRECTORY  directory of libhpct-agent.a, for another machine\n"
-	"      --ld               LINK-COMMAND is ld, whatever its name\n"
-	"      --check            exit 0 if PROGRAM contains an agent, else 1\n"
-	"  -v, --verbose          print the whole command\n"
-	"  -h, --help   -V, --version   (more: man hpct-link)\n"
-	"\n"
-	"Exits with LINK-COMMAND's exit code. Else: 125 hpct-link failed, 126 LINK-COMMAND\n"
-	"cannot be executed, 127 it is not found.\n"
-	"Next: hpct-record ./app.\n";
+static const char help[] = "usage: hpct-link [options] [--] LINK-COMMAND\n"
+			   "       hpct-link --check PROGRAM\n"
+			   "\n"
+			   "Runs LINK-COMMAND (gcc -static -o app app.o ...) with hpct's agent added, so\n"
+			   "that hpct-record can measure the static program. Without hpct-record it runs\n"
+			   "unchanged. Dynamic programs do not need hpct-link.\n"
+			   "\n"
+			   "      --memleak          also wrap malloc, for -e MEMLEAK\n"
+			   "      --print            print the added options, for build systems\n"
+			   "      --agent DIRECTORY  directory of libhpct-agent.a, for another machine\n"
+			   "      --ld               LINK-COMMAND is ld, whatever its name\n"
+			   "      --check            exit 0 if PROGRAM contains an agent, else 1\n"
+			   "  -v, --verbose          print the whole command\n"
+			   "  -h, --help   -V, --version   (more: man hpct-link)\n"
+			   "\n"
+			   "Exits with LINK-COMMAND's exit code. Else: 125 hpct-link failed,\n"
+			   "126 LINK-COMMAND cannot be executed, 127 it is not found.\n"
+			   "Next: hpct-record ./app.\n";
 
 static const struct option long_options[] = {{"memleak", no_argument, NULL, 'm'},
 	{"io", no_argument, NULL, 'i'}, /* hpclink's; always on */

@@ -132,7 +132,8 @@ static void test_held(void **state)
 	assert_true(cell_is_same_run(&cell, &other));
 	other = decide((struct cell_share[]){WORK(2, 2400), runnable}, 2);
 	assert_false(cell_is_same_run(&cell, &other));
-	/* preemption is shared as the core was: 1300 + 5600 * 1300 / 2400 of 8000 ns, then just below a half */
+	/* preemption is shared as the core was: 1300 + 5600 * 1300 / 2400 of 8000 ns, then just below a half
+	 */
 	cell = decide((struct cell_share[]){WORK(1, 1300), WORK(2, 1100), runnable}, 3);
 	assert_true(cell.is_held);
 	cell = decide((struct cell_share[]){WORK(1, 1199), WORK(2, 1195), WORK(3, 6), runnable}, 4);

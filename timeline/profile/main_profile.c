@@ -42,24 +42,6 @@ static int take_view(void *own, const char *value, struct error *error)
 	return 0;
 }
 
-static int take_all(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->all = true;
-	return 0;
-}
-
-static int take_flame(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->is_flame = true;
-	return 0;
-}
-
 static int take_svg(void *own, const char *value, struct error *error)
 {
 	struct choice *choice = own;
@@ -310,8 +292,10 @@ static int work(struct program_call *call, struct error *error)
 
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
-	{'a', "all", NULL, "in a table, also rows below 0.1 %; of a source, all lines", take_all},
-	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide", take_flame},
+	{'a', "all", NULL, "in a table, also rows below 0.1 %; of a source, all lines",
+		.to = offsetof(struct choice, all)},
+	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
+		.to = offsetof(struct choice, is_flame)},
 	{0, "flame-svg", "FILE", "the same as a picture that browsers open, searched and zoomed; - is stdout",
 		take_svg},
 	{0, "merge", "RUN", "one tree of both runs, or of more, the metrics of each beside the others'",
