@@ -105,8 +105,8 @@ static int burst_ms(const struct collector *collector, const struct measured_pro
 					 : (int)fits_ms;
 }
 
-/* How long the rings may fill, by how full they were and what fills them. Each wake-up costs as much as
- * ten samples, cold caches included; so a due commit waits for the drain. */
+/* How long the rings may fill, by how full they were and what fills them. Each wake-up costs as much as ten
+ * samples, cold caches included, so wake-ups are rare; but a due commit is not delayed for that. */
 static int drain_ms(struct collector *collector)
 {
 	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : collect_commit_due_ms(collector);

@@ -18,7 +18,7 @@ static struct exec_environment *block_map(size_t bytes)
 	return block;
 }
 
-/* Keeps the buffer for the thread. A signal handler may do the same in between: then frees what was kept. */
+/* Keeps the buffer for the thread and frees the one that a signal handler may have kept in between. */
 static void keep(struct exec_environment *exec_environment)
 {
 	struct exec_environment *before =

@@ -49,9 +49,9 @@ struct thread {
 	 * thread_saved_publish. */
 	uint64_t saved_ns;
 	uint64_t rest_until_ns;
-	/* Of a path for which the ring was full after a part: the node and depth reached. The saved weight
-	 * belongs to that path; 0: none. Weight that turned out to belong to other paths is
-	 * unpublished_ns. */
+	/* If the ring took only a part of a path: the last node that it took and its depth. The saved weight
+	 * belongs to that path; 0: no such path. unpublished_ns: saved weight that turned out to belong to
+	 * other paths. */
 	uint32_t pending_node, pending_depth;
 	uint64_t unpublished_ns;
 	unsigned published_depth; /* of the last path that could not be opened, as the ring was full */

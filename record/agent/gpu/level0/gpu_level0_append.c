@@ -371,7 +371,7 @@ static ze_result_t ZE_APICALL append_fill(ze_command_list_handle_t list, void *t
 				      list, to, pattern, pattern_bytes, bytes, a.signal, wait_count, waits));
 }
 
-/* ---- what concerns events ---- */
+/* ---- calls about events ---- */
 
 static ze_result_t ZE_APICALL append_waits(
 	ze_command_list_handle_t handle, uint32_t count, ze_event_handle_t *waits)

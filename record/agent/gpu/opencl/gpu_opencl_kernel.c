@@ -84,7 +84,7 @@ static void argument_put(const void *handle, unsigned index, struct opencl_range
 	if (kernel) {
 		uint64_t unknown = is_unknown ? kernel->unknown | bit : kernel->unknown & ~bit;
 
-		/* Of arguments beyond the limit, keeps only that one is memory. */
+		/* For arguments beyond the limit, records only whether one of them is memory. */
 		if (index >= ARGUMENTS_MAX)
 			unknown = range.bytes || is_unknown ? kernel->unknown | bit : kernel->unknown;
 		kernel->is_written &= unknown == kernel->unknown;
