@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_arrival.c - see last_arrival.h: stays of each process in collective calls, then one pass over all in
- * order of time. */
+/* last_arrival.c - see last_arrival.h: the stays of each process in collective calls, then one pass over all
+ * in time order. */
 #include "blame/wait/last_arrival.h"
 
 #include <stdlib.h>

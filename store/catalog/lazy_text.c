@@ -17,8 +17,8 @@ struct store_lazy_text {
 	struct text_block *blocks;
 	uint32_t count, capacity;
 	bool is_dense, is_damaged;   /* the latter: some block that was unpacked */
-	struct store_bytes unpacked; /* of the dense block at hand */
-	/* -- store_lazy_text_peek(): the block it was in, and where its texts lie */
+	struct store_bytes unpacked; /* of the current compressed block */
+	/* -- store_lazy_text_peek(): its last block, and that block's texts */
 	struct store_bytes shown;
 	struct store_slice *peeked;
 	uint32_t peeked_count, peeked_capacity;

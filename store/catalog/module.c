@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.c - modules, metrics and symbols: found again, to bytes and back.
+ * module.c - modules, metrics and symbols: look-up, encoding and decoding.
  */
 #include "store/catalog/module.h"
 

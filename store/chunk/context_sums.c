@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_sums.c - sums by context and metric: adding up, and to bytes and back.
+ * context_sums.c - sums by context and metric: adding, encoding and decoding.
  */
 #include "store/chunk/context_sums.h"
 

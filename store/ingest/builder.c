@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.c - memory, order, closing and parking of the chunks that still take records.
+ * builder.c - memory, order, closing and parking of the chunks that still receive records.
  */
 #include "store/ingest/builder.h"
 

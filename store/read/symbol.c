@@ -27,7 +27,7 @@ void store_symbols_fini(struct store_symbols *symbols)
 	*symbols = (struct store_symbols){0};
 }
 
-/* ---- a dense value to places ---- */
+/* ---- decoding a compressed block ---- */
 
 /* Offsets rise: 0, 1: the bytes are bad, or -ERROR_IO: memory is out. */
 static int find_places(struct store_symbol_part *part, uint64_t offset)

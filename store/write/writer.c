@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer.c - the one writer of a store: tables in memory, records in builders (ingest.c). Nothing here
- * touches the file between creating and closing it; commit.c does.
+ * writer.c - the writer of a store: tables in memory, records in builders (ingest.c). Nothing here touches
+ * the file between creating and closing it; commit.c does.
  */
 #include "store/write/writer.h"
 

@@ -11,7 +11,7 @@
 #include "store/base/array.h"
 #include "timeline/code/jump_table.h"
 
-/* Marks of a byte. The lowest bit is what jump_table.h reads. */
+/* Marks of a byte. jump_table.h reads the lowest bit. */
 enum { MARK_START = 1, MARK_INSIDE = 2, MARK_LEADER = 4, MARK_DATA = 8, MARK_BAD = 16, MARK_PADDING = 32 };
 
 struct cfg_area {
@@ -43,11 +43,11 @@ struct cfg_builder {
 	struct cfg *cfg;
 	struct cfg_area areas[CFG_RANGES_MAX];
 	unsigned area_count;
-	struct cfg_list work;	   /* uint64_t: places to decode */
+	struct cfg_list work;	   /* uint64_t: addresses to decode */
 	struct cfg_list transfers; /* struct cfg_transfer */
 	struct cfg_list links;	   /* struct cfg_link */
-	struct cfg_list jumps;	   /* uint64_t: indirect jumps not looked at yet */
-	struct cfg_list unknown;   /* uint64_t: those that no table explains */
+	struct cfg_list jumps;	   /* uint64_t: indirect jumps not yet examined */
+	struct cfg_list unknown;   /* uint64_t: indirect jumps without a known table */
 	bool failed;
 };
 
@@ -69,7 +69,7 @@ static void add_address(struct cfg_builder *builder, struct cfg_list *list, uint
 		*item = address;
 }
 
-/* Where memory is out, builder->failed is set. */
+/* Without memory it sets builder->failed. */
 static void cfg_add_link(struct cfg_builder *builder, uint64_t from, uint64_t to)
 {
 	struct cfg_link *link = list_add(builder, &builder->links, sizeof *link);
@@ -332,7 +332,7 @@ static size_t upper(const struct cfg_list *list, uint64_t address)
 	return low;
 }
 
-/* Cases lie behind their switch: what is left over belongs to the unexplained jump before it. */
+/* Cases follow their switch: unreached code belongs to the unexplained jump before it. */
 static void link_orphan(struct cfg_builder *builder, uint64_t address)
 {
 	size_t before = upper(&builder->unknown, address);

@@ -9,14 +9,14 @@
 #define TIMELINE_DWP_DIRECTORY_H
 
 struct dwp_directory {
-	char path[512]; /* "": there is none */
+	char path[512]; /* "": none */
 	int place;	/* an open file in it, locked; -1: none */
 };
 
-/* Below $TMPDIR or /tmp, where what killed processes left is removed first. 0 or -1: it cannot be made; to be
- * removed in both cases. */
+/* Creates it below $TMPDIR or /tmp, and removes those of killed processes. 0 or -1: failed; call remove in
+ * both cases. */
 int dwp_directory_make(struct dwp_directory *directory);
-/* It must hold nothing else any more. */
+/* It must be empty again. */
 void dwp_directory_remove(struct dwp_directory *directory);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_scopes.c - expands contexts to scopes when they are first asked for: each frame becomes its function
- * and the functions inlined there, each call site a scope of its own.
+ * run_scopes.c - expands contexts to scopes on first use: each frame becomes its function and the functions
+ * inlined there, each call site a scope of its own.
  *
  *   contexts   root -- (libx, 0x1234) -- (libx, 0x2345)
  *   frames             step              build, inlined: insert        symbols of the store

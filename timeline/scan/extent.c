@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and gives out
- * its line, in the run's clock and contexts.
+ * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and returns
+ * its timeline in the run's clock and contexts.
  */
 #include "timeline/scan/extent.h"
 
@@ -182,7 +182,7 @@ static int take_all(struct extent_walk *walk, struct error *error)
 
 /* ---- pieces out ---- */
 
-/* A thread that was preempted goes on where it was. */
+/* A preempted thread continues where it was. */
 static uint32_t resumed_by(const struct extent_walk *walk, const struct state_piece *piece)
 {
 	if (!walk->tells_resumed || piece->state != EXTENT_RUNNABLE || !walk->sweep.force.holds)

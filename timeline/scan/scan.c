@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - merges the chunks of a stream and track. Chunks come by the time where their bucket begins, so
- * those that a record has to be compared with are known once the next bucket begins behind it:
+ * scan.c - merges the chunks of a stream and track. Chunks come in the order of their buckets' begins, so
+ * all chunks that a record must be compared with are known once the next bucket begins after it:
  *
  *   cursor ->  [bucket 2^30, late]   heap of sources by next record  ->  rows until the second source's
  *              [bucket 2^20, #0]     (decoded when their turn comes)     next record, or the next bucket
@@ -218,7 +218,7 @@ static int push_chunk(struct scan *scan, const struct store_chunk *chunk, struct
 	if (!source)
 		return error_memory(error);
 	source->chunk = *chunk;
-	/* A bucket is entered at its begin: nothing of it can lie before. */
+	/* A bucket is entered at its begin: no record of it is before. */
 	source->head_ns = chunk->first_ns > chunk->bucket_ns ? chunk->first_ns : chunk->bucket_ns;
 	return scan_heap_push(&scan->heap, source, error);
 }
@@ -271,7 +271,7 @@ static bool skip(const struct scan *scan, struct scan_source *source)
 	return true;
 }
 
-/* The top source goes on to its next row that the window wants; where there is none it leaves. */
+/* Moves the top source to its next row in the window; removes it if there is none. */
 static int settle_top(struct scan *scan, struct error *error)
 {
 	struct scan_source *source = scan->heap.sources[0];
@@ -324,7 +324,7 @@ static int push_open_spans(struct scan *scan, uint32_t id_in_store, struct error
 
 /* ---- rows out ---- */
 
-/* Time before which the top source has nobody to compare with. */
+/* Time before which the top source is the only one. */
 static uint64_t alone_until(const struct scan *scan)
 {
 	uint64_t until = scan->end_ns;
@@ -344,7 +344,7 @@ static size_t top_until(const struct scan *scan)
 	size_t room = BATCH_ROWS - scan->batch.count, to = source->at;
 	size_t last = source->batch.count - source->at > room ? source->at + room : source->batch.count;
 
-	/* Behind the window's begin every row counts; before it, each is looked at. */
+	/* After the window's begin every row counts; before it, each is checked. */
 	if (source->head_ns >= scan->begin_ns)
 		to = lower_bound(source->batch.begin_ns, source->at, last, alone_until(scan));
 	return to > source->at ? to : source->at + 1;
@@ -378,7 +378,7 @@ static int put_carry(struct scan *scan, struct error *error)
 	return scan_put_rows(scan, &one, 0, 1, error);
 }
 
-/* Where in the window, of which only what the run has counts. False: nobody wants the rest. */
+/* Reports progress in the part of the window that the run covers. False: the watcher stops. */
 static bool say_progress(const struct scan *scan, const struct batch *batch)
 {
 	uint64_t begin_ns = run_begin_ns(scan->run), end_ns = run_end_ns(scan->run), now_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_samples.c - where may sums stand for the line? Between two samples when, from the one to the other,
- * the stream lives, is monitored, no span takes the line, and no extent reaches its limit. The rest, and the
- * window's edges, are walked.
+ * state_samples.c - decides where sums may replace the timeline: between two samples if the stream lives and
+ * is monitored all the time, no span owns the timeline, and no extent reaches its limit. Walks the rest, and
+ * the window's edges.
  */
 #include <stdlib.h>
 
@@ -420,8 +420,8 @@ static int give_rows(struct state_sum_job *job, const struct store_line_part *pa
 	return code ? code : sink->sum(sink->own, &last, 0, 1, error);
 }
 
-/* A part as the sums that the store has: 1 when it was given; 0: they are not of one bucket, or not the line.
- * `is_next`: the part before it was given, too. */
+/* Gives a part by its stored sums: 1; 0: they span several buckets, or are not the timeline. `is_next`: the
+ * part before it was given too. */
 static int try_sums(
 	struct state_sum_job *job, const struct store_line_part *part, bool is_next, struct error *error)
 {
@@ -440,7 +440,7 @@ static int try_sums(
 	return code ? code : 1;
 }
 
-/* The same, as what is in the chunk, up to where the line is not open any more: a thread's last record lies
+/* The same from the rows of the chunk, up to where the timeline is no longer open: a thread's last record is
  * at its life's end. */
 static int try_rows(struct state_sum_job *job, const struct store_line_query *query,
 	const struct store_line_part *part, bool is_next, struct error *error)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window.c - the sums of a window, kept by key in arrays that grow, with an index of their places, and the
- * times among them: extents, by walking them or by what rollups have summed already. Weights are
- * window_weight.c's.
+ * window.c - the sums of a window: growing arrays with an index by key, and the times among them: from
+ * extents, by walking them, or from rollups. window_weight.c handles weights.
  */
 #include "timeline/sum/window.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_weight.c - the weights of a window: samples, and counters' values, out of what rollups have summed
- * already and the rows between them.
+ * window_weight.c - the weights of a window: samples, and counters' values, from rollups and the rows
+ * between them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -294,7 +294,7 @@ static int refuse_dropped(const struct window *window, const struct run_stream *
 	return error_set(error, ERROR_USAGE,
 		"weights of this flight recording are more than 64 bits hold together, and records of %s "
 		"were "
-		"dropped: choose a window behind them, --time %" PRIu64 "ns.. or later",
+		"dropped: choose a window after them, --time %" PRIu64 "ns.. or later",
 		r->text, r->s.thinned_ns - run_origin_ns(window->run));
 }
 
