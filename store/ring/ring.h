@@ -37,7 +37,7 @@
 #include "store/ring/ring_record.h"
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 5u
+#define EVENT_VERSION 6u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RINGS_MAX 4096u /* of a process */
@@ -153,7 +153,9 @@ struct event_module {
 	uint64_t loaded_ns; /* when it was first met in a call path */
 	_Atomic uint64_t unloaded_ns;
 	uint8_t build_id[32];
-	char path[432]; /* "" = the executable; absolute where that could be told; cut to fit */
+	uint64_t
+		content_hash; /* without a build id: of its memory, see module_content.h; 0: none was taken */
+	char path[424];	      /* "" = the executable; absolute where that could be told; cut to fit */
 };
 
 /* Ring of one thread. */
