@@ -85,6 +85,9 @@ void summary_add(struct summary *summary, const struct measured_process *process
 	summary->processes++;
 	summary->threads += atomic_load(&process->shared->thread_count);
 	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
+	summary->unsampled += process->unsampled_threads;
+	if (process->unsampled_reason)
+		summary->unsampled_reason = process->unsampled_reason;
 	summary->unmonitored_vforks += atomic_load(&process->shared->children_unmonitored);
 	summary->gpu_graphs_by_node += atomic_load(&process->shared->graphs_by_node);
 	summary->unmonitored_execs += process->unmonitored_ns && measured_process_is_in_exec(process);

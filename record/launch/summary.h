@@ -15,6 +15,8 @@ struct summary {
 	uint64_t signals, overruns, samples, partial, lost, unwind_faults;
 	uint64_t shared; /* samples beyond the first of one signal */
 	uint64_t threads_unmonitored, refused;
+	uint64_t unsampled; /* threads that had no sampler, at least from some time on */
+	uint32_t unsampled_reason;
 	uint64_t weight_ns, handler_ns; /* of all samples; that the agent spent on them */
 	uint64_t never_started;		/* processes in which sampling was off to the end */
 	uint64_t pauses_refused;

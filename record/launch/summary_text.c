@@ -109,6 +109,12 @@ static void unmeasured_put(const struct summary *summary, struct lines *lines)
 			"descriptors "
 			"left (ulimit -Hn)\n",
 			(unsigned long)summary->refused);
+	if (summary->unsampled)
+		put(lines,
+			"%lu of %lu threads were not sampled, or not all the time, and are unmonitored "
+			"there: %s\n",
+			(unsigned long)summary->unsampled, (unsigned long)summary->threads,
+			refusal_text_unsampled(summary->unsampled_reason));
 	if (summary->threads_unmonitored + children)
 		put(lines, "unmonitored: %lu threads, %lu children\n",
 			(unsigned long)summary->threads_unmonitored, (unsigned long)children);

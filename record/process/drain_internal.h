@@ -75,5 +75,7 @@ bool drain_launch_take(struct drain *drain, const struct event_launch *launch);
 void drain_stream_open(struct drain *drain, struct event_ring *shared);
 /* Ends the stream at `end_ns`, or at its last record if that is later. */
 void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns);
+/* If the thread has no sampler: opens its `unmonitored` span. */
+void drain_unsampled_open(struct drain *drain, struct event_ring *shared);
 
 #endif

@@ -222,7 +222,7 @@ size_t measured_process_drain(
 	/* Whatever a thread did before it ended is in the switch rings now. */
 	sampling_off_take(&process->sampling_off, process->shared, clock_now_ns());
 	for (uint32_t i = 0; i < process->ring_seen; i++)
-		ring_sampling_off(process, i, writer);
+		ring_sampling_off(process, i, writer), ring_unsampled(process, i, writer);
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);

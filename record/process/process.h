@@ -59,6 +59,8 @@ struct measured_process {
 	uint64_t remote_unwind_rest_ns; /* short waits are not looked at before */
 	struct modules modules;
 	struct sampling_off sampling_off;
+	uint32_t unsampled_threads; /* so far */
+	uint32_t unsampled_reason;  /* of one of them: enum event_unsampled */
 	struct perf_map perf_map;
 	struct measured_process_child *children;
 	uint32_t child_count, child_capacity;

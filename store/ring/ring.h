@@ -165,6 +165,15 @@ enum event_ring_state {
 	EVENT_RING_ENDED    /* thread gone; collector drains, then sets FREE */
 };
 
+/* Why a thread is not sampled. */
+enum event_unsampled {
+	EVENT_SAMPLED,
+	EVENT_UNSAMPLED_REFUSED, /* the kernel gave neither timer nor perf event: RLIMIT_SIGPENDING, seccomp
+				  */
+	EVENT_UNSAMPLED_READ,	 /* the program reads the sampling signal out of the queue by itself */
+	EVENT_UNSAMPLED_GONE	 /* its timer was deleted */
+};
+
 #define EVENT_NOT_PAUSED UINT64_MAX
 #define EVENT_UNPUBLISHED (UINT64_C(1) << 63)
 
@@ -208,6 +217,8 @@ struct event_ring {
 	/* Weight of samples for which the next one is to stand, EVENT_UNPUBLISHED: if their path can be told
 	 * by then */
 	_Atomic uint64_t saved_ns;
+	_Atomic uint32_t unsampled;	    /* enum event_unsampled; stored with release, after: */
+	_Atomic uint64_t unsampled_ns;	    /* since then */
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */

@@ -44,6 +44,11 @@ struct source {
 };
 
 extern const struct source source_timer, source_trap, source_overflow;
+/* Takes over for one thread that the chosen source refuses: a perf event of its own, whose SIGTRAP needs no
+ * place among the signals that wait. */
+extern const struct source source_standby;
+/* Some thread has such an event. */
+bool source_standby_is_used(void);
 
 /* Picks the source for the process's settings; once per process, by its first thread. */
 void source_choose(void);
@@ -71,12 +76,17 @@ void source_hand_over(void);
 /* How often the kernel looks at CPU timers. */
 uint64_t source_tick_ns(void);
 
-/* A CPU timer for the calling thread. 0 or negative. */
+/* A CPU timer for the calling thread. 0 or negative: the kernel has none, or the program needs what is left.
+ */
 int source_timer_start(struct source_handle *handle, uint64_t period_ns);
+/* The process has no timer of ours: it has just begun, or is the child of a fork. */
+void source_timers_none(void);
+/* Signals that wait may be so few (RLIMIT_SIGPENDING) that ours could be in the program's way. */
+bool source_signals_are_few(void);
 void source_timer_stop(struct source_handle *handle);
 /* Signals of the time source's timer are due that have not come: the CPU time that they may tell of at most;
  * 0: none are. Of any thread of the process. */
-uint64_t source_timer_due_ns(const struct event_ring *ring);
+uint64_t source_timer_due_ns(struct event_ring *ring);
 /* The process ends: the same is noted of all threads that live on. */
 void source_timer_end(void);
 /* Is this signal from such a timer? Then *periods >= 1 is what it stands for. */
