@@ -47,6 +47,9 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 		put(lines, "gpu not watched all the time: %s\n", summary->gpu_unwatched);
 }
 
+#define OVERHEAD_TELLING_NS \
+	100000000u /* of less CPU time the share is mostly that of starting the collector */
+
 /* What measuring took. The kernel's part of an interrupt is not in it. */
 static void costs_put(const struct summary *summary, struct lines *lines)
 {
@@ -55,7 +58,7 @@ static void costs_put(const struct summary *summary, struct lines *lines)
 	uint64_t whole_ns =
 		summary->weight_ns > summary->program_cpu_ns ? summary->weight_ns : summary->program_cpu_ns;
 
-	if (summary->weight_ns)
+	if (summary->weight_ns && whole_ns >= OVERHEAD_TELLING_NS)
 		put(lines, "overhead about %.2f %% (handlers %.3f s by the clock, collector %.3f s)\n",
 			100.0 * (collector + handlers) / (double)whole_ns, handlers / 1e9, collector / 1e9);
 }
