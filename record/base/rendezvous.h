@@ -4,8 +4,8 @@
  *
  *   $XDG_RUNTIME_DIR/hpct or /tmp/hpct-UID      0700, checked for owner and mode; for want of /tmp in
  *                                               /var/tmp or /dev/shm
- *     agent-HASH.so                             link to the agent, without spaces or colons in its path
- *     agent-HASH-mpi.so                         link to MPI's names for it
+ *     agent-HASH.so                             link to the agent, where its own path has spaces or colons,
+ * or is long: a program with a /tmp of its own does not find it agent-HASH-mpi.so link to MPI's names for it
  *     HASH/                                     one per launch id and run
  *       s                                       the collector's socket
  *
@@ -28,10 +28,13 @@ struct rendezvous {
 	char base[RENDEZVOUS_PATH_MAX];
 	char place[RENDEZVOUS_PATH_MAX];  /* HASH/ */
 	char socket[RENDEZVOUS_PATH_MAX]; /* HASH/s */
-	char agent[RENDEZVOUS_PATH_MAX];  /* agent-HASH.so */
+	char agent[RENDEZVOUS_PATH_MAX];  /* as it is installed, or agent-HASH.so */
 	int lock;			  /* descriptor of HASH/, locked; -1: not held */
 	int listener;			  /* bound by us: we start the collector; -1: there is one */
-	int connection;			  /* to the collector */
+	/* The same without a file, for programs with another /tmp: its abstract name is a zero byte and the
+	 * socket's path. -1: there is one, or it was not to be had */
+	int abstract_listener;
+	int connection; /* to the collector */
 };
 
 /* Between hpct-record and the collector, both ways, after the event_handshake. */
@@ -79,7 +82,10 @@ void rendezvous_clear(const struct rendezvous *rendezvous);
 void rendezvous_sweep(const struct rendezvous *rendezvous);
 
 /* For the collector's end: true when nobody waits at the socket and the meeting place is gone. */
-bool rendezvous_close(const char *place, const char *socket, int listener);
+bool rendezvous_close(const char *place, const char *socket, int listener, int abstract_listener);
+/* The next who waits at either listener, its connection with `flags` (SOCK_*); -1 and errno: none. Whoever
+ * comes to the abstract one must be of our user. */
+int rendezvous_accept(int listener, int abstract_listener, int flags);
 
 /* 0 or negative. */
 int rendezvous_send(int connection, const struct rendezvous_message *message);

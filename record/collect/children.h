@@ -16,8 +16,9 @@ struct children {
 	uint32_t waiting_count, waiting_capacity;
 	struct registration *registered; /* open addressing by pid */
 	uint32_t registered_count, registered_capacity;
-	uint64_t unmonitored; /* that ended so */
-	const char *left_out; /* why some are not to be measured, NULL: all are */
+	uint64_t unmonitored;	 /* that ended so */
+	uint64_t unmonitored_ns; /* their CPU time, as far as /proc told */
+	const char *left_out;	 /* why some are not to be measured, NULL: all are */
 };
 
 void children_fini(struct children *children);

@@ -35,6 +35,7 @@ struct summary {
 	uint64_t unnamed;
 	char events[EVENT_EVENTS_MAX];
 	char problem[512];
+	uint64_t unmonitored_children_ns; /* CPU time of the next, as far as it is known */
 	uint64_t unmonitored_children,
 		unmonitored_vforks,  /* known by their parents' records; counted by them */
 		unmonitored_execs;   /* measured before an exec */

@@ -119,8 +119,12 @@ static void unmeasured_put(const struct summary *summary, struct lines *lines)
 			(unsigned long)summary->unsampled, (unsigned long)summary->threads,
 			refusal_text_unsampled(summary->unsampled_reason));
 	if (summary->threads_unmonitored + children)
-		put(lines, "unmonitored: %lu threads, %lu children\n",
+		put(lines, "unmonitored: %lu threads, %lu children",
 			(unsigned long)summary->threads_unmonitored, (unsigned long)children);
+	if (summary->unmonitored_children_ns)
+		put(lines, " (at least %.3f s CPU)", (double)summary->unmonitored_children_ns / 1e9);
+	if (summary->threads_unmonitored + children)
+		put(lines, "\n");
 }
 
 void summary_text(const struct summary *summary, char *text, size_t room)

@@ -52,6 +52,9 @@ static inline uint32_t drain_context_of(const struct drain *drain, uint32_t node
 /* What a counter has come by: a value, not a stretch of time. False: there is no such counter. */
 bool drain_counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns);
 
+/* Its vfork children that became programs without an agent, as fork_take has others. */
+void drain_unheard_take(struct measured_process *process);
+
 /* drain_spans.c */
 
 /* Hands finished spans on to the writer: before anything else is said of the stream's spans. */

@@ -14,7 +14,7 @@
 #include "record/base/memfd_check.h"
 #include "record/base/pidfd_end.h"
 #include "record/gpu/correlate.h"
-#include "record/process/drain.h"
+#include "record/process/drain_internal.h"
 #include "record/process/remote_unwind.h"
 #include "record/process/switches.h"
 
@@ -216,6 +216,7 @@ size_t measured_process_drain(
 	if (!rings_grow(process))
 		return 0;
 	rank_learn(process, writer);
+	drain_unheard_take(process);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
 	records += correlate_drain(&process->gpu, writer, host, now_ns);

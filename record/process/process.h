@@ -64,6 +64,7 @@ struct measured_process {
 	struct perf_map perf_map;
 	struct measured_process_child *children;
 	uint32_t child_count, child_capacity;
+	uint32_t unheard_seen;	 /* of the list of its vfork children that take no agent */
 	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
 	bool has_successor;	 /* the program that its exec began has registered */
 	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */

@@ -72,6 +72,14 @@ enum event_end {
 	EVENT_END_EXEC /* the next program's agent is to register */
 };
 
+/* A child of vfork that is about to become a program without an agent: it has no ring to say so in. */
+#define EVENT_UNHEARD_MAX 256u
+struct event_unheard {
+	_Atomic uint32_t pid; /* stored last; 0: not there yet, or its exec has failed */
+	uint32_t _pad;
+	uint64_t since_ns;
+};
+
 /* First bytes of the memory; written by the agent before the handshake. */
 struct event_process {
 	uint32_t magic;
@@ -117,8 +125,10 @@ struct event_process {
 	_Atomic uint32_t pause_count;
 	_Atomic uint32_t pauses_taken;
 	_Atomic uint32_t pauses_refused;       /* starts without room: it stayed off */
-	_Atomic uint32_t children_unmonitored; /* of vfork: they became programs that take no agent */
-	_Atomic uint32_t graphs_by_node;       /* CUDA graphs were asked for as wholes and are not */
+	_Atomic uint32_t children_unmonitored; /* of vfork, beyond EVENT_UNHEARD_MAX */
+	_Atomic uint32_t unheard_count;	       /* places given out: the first of the list are taken */
+	struct event_unheard unheard[EVENT_UNHEARD_MAX];
+	_Atomic uint32_t graphs_by_node; /* CUDA graphs were asked for as wholes and are not */
 	_Atomic uint64_t pause_ns[EVENT_PAUSES_MAX];
 	/* For who walks its stacks from outside: code at which stacks end, code whose frames are passed over,
 	 * the dynamic loader. */

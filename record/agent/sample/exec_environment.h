@@ -18,6 +18,8 @@ struct exec_environment {
 	size_t bytes;
 	enum exec_target_kind kind;
 	uint64_t since_ns; /* ahead of a child's begin */
+	bool is_unheard;   /* a vfork child's program that takes no agent, and the collector was told: */
+	struct event_unheard *unheard; /* in its place of the list; NULL: by the count */
 	struct environment_text text;
 	char place[4096]; /* of a program that was found on the PATH */
 	char *words[];
