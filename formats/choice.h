@@ -16,6 +16,5 @@ struct choice {
 /* Options' `take`, `own` a choice. ERROR_USAGE: no format of that name goes that way. */
 int choice_take_to(void *own, const char *value, struct error *error);
 int choice_take_from(void *own, const char *value, struct error *error);
-int choice_take_output(void *own, const char *value, struct error *error);
 
 #endif

@@ -17,6 +17,7 @@
 #include "formats/format.h"
 #include "formats/row_order.h"
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
@@ -101,19 +102,15 @@ static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end
 	while (i < lanes->count && lanes->end_ns[i] > begin_ns)
 		i++;
 	if (i == lanes->count) {
-		uint64_t *ends = reallocarray(lanes->end_ns, i + 1, sizeof *ends);
-		uint32_t *tids = ends ? reallocarray(lanes->tid, i + 1, sizeof *tids) : NULL;
-
-		lanes->end_ns = ends ? ends : lanes->end_ns;
-		if (!tids)
+		if (!array_resize(&lanes->end_ns, i + 1, sizeof *lanes->end_ns) ||
+			!array_resize(&lanes->tid, i + 1, sizeof *lanes->tid))
 			return 0;
-		lanes->tid = tids;
 		if (asprintf(&name, i == 0 ? "%s%s" : "%s%s %zu", stream_title(chrome),
 			    is_gpu ? "" : " spans", i + 1) < 0)
 			return 0;
-		tids[i] = ++chrome->threads;
+		lanes->tid[i] = ++chrome->threads;
 		lanes->count++;
-		chrome_file_thread(&chrome->file, chrome->at.pid, tids[i], name);
+		chrome_file_thread(&chrome->file, chrome->at.pid, lanes->tid[i], name);
 		free(name);
 	}
 	lanes->end_ns[i] = end_ns;

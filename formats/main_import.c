@@ -55,7 +55,8 @@ static int work(struct program_call *call, struct error *error)
 static char from_help[FORMAT_TEXT_MAX];
 
 static const struct program_option options[] = {{0, "from", "NAME", from_help, choice_take_from},
-	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct", choice_take_output}};
+	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct",
+		.to = offsetof(struct choice, output)}};
 
 static const struct program program = {
 	.name = "hpct-import",

@@ -13,12 +13,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/format.h"
 #include "formats/tsv_row.h"
 #include "formats/tsv_stream.h"
 #include "store/base/attribute.h"
 #include "store/base/hash.h"
 #include "timeline/base/escape.h"
 #include "timeline/base/run_create.h"
+#include "timeline/slice/slice.h"
 
 #define COMMIT_BYTES (64u << 20)
 #define TEXT_MAX 4096
@@ -51,7 +53,7 @@ static int new_stream(
 		return error_memory(error);
 	if (!is_new)
 		return 0;
-	if (!tsv_row_reserve((void **)&import->streams, *stream, sizeof *import->streams))
+	if (!tsv_row_reserve(&import->streams, *stream, sizeof *import->streams))
 		return error_memory(error);
 	new.s.host = store_writer_text(import->writer, host, host_size);
 	import->streams[*stream] = new;
@@ -72,7 +74,7 @@ static int find_stream(struct import *import, uint32_t *stream, struct error *er
 	if (text == KEY_IDS_NONE)
 		return error_memory(error);
 	if (is_new) {
-		if (!tsv_row_reserve((void **)&import->text_streams, text, sizeof *import->text_streams))
+		if (!tsv_row_reserve(&import->text_streams, text, sizeof *import->text_streams))
 			return error_memory(error);
 		rc = new_stream(import, (const char *)import->text.data, import->text.size,
 			&import->text_streams[text], error);
@@ -374,3 +376,11 @@ int tsv_import(FILE *in, const char *name, const char *path, struct error *error
 	run_create_abort(&new_run);
 	return rc;
 }
+
+static int tsv_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+{
+	return slice_print(run, select, REPORT_TSV, out, error);
+}
+
+const struct format format_tsv = {
+	.name = "tsv", .about = "rows, as hpct-slice", .put = tsv_put, .take = tsv_import};

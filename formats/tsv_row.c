@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "store/base/hash.h"
 #include "timeline/base/escape.h"
@@ -52,17 +53,10 @@ int tsv_row_track(const struct import *import, enum store_track *track, struct e
 	return 0;
 }
 
-bool tsv_row_reserve(void **array, uint32_t number, size_t size)
+bool tsv_row_reserve(void *array, uint32_t number, size_t size)
 {
-	void *grown;
-
-	if ((number & (number - 1)) != 0)
-		return true;
-	grown = reallocarray(*array, number == 0 ? 1 : (size_t)number * 2, size);
-	if (!grown)
-		return false;
-	*array = grown;
-	return true;
+	return (number & (number - 1)) != 0 ||
+	       array_resize(array, number == 0 ? 1 : (size_t)number * 2, size);
 }
 
 /* ---- paths ---- */
@@ -119,7 +113,7 @@ int tsv_row_path(struct import *import, struct import_path *path, struct error *
 		return 0;
 	number = key_ids_put(&import->paths, &hash, &is_new);
 	if (number == KEY_IDS_NONE ||
-		(is_new && !tsv_row_reserve((void **)&import->contexts, number, sizeof *import->contexts)))
+		(is_new && !tsv_row_reserve(&import->contexts, number, sizeof *import->contexts)))
 		return error_memory(error);
 	if (is_new)
 		rc = add_path(import, &import->contexts[number], error);

@@ -62,6 +62,6 @@ int tsv_row_record(struct import *import, const struct import_stream *stream, en
 	struct store_record *record, struct error *error);
 
 /* Room in an array that a numbering indexes, for a new number: it doubles at powers of two. */
-bool tsv_row_reserve(void **array, uint32_t number, size_t size);
+bool tsv_row_reserve(void *array, uint32_t number, size_t size);
 
 #endif

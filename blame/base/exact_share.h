@@ -41,7 +41,7 @@ struct exact_share {
 /* Sums by context, grown as contexts come. All-zero is ready. */
 struct exact_share_sums {
 	exact_share_fixed *amount;
-	uint32_t count;
+	size_t count;
 };
 bool exact_share_sums_add(
 	struct exact_share_sums *sums, uint32_t context, exact_share_fixed amount); /* false: memory */

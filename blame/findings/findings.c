@@ -7,6 +7,7 @@
 
 #include "blame/findings/findings_internal.h"
 #include "blame/gpu/gpu_pending.h"
+#include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "store/base/hash.h"
 
@@ -50,16 +51,10 @@ const char *finding_advice(enum finding_kind kind)
 static bool list_widen(struct findings_search *search)
 {
 	uint32_t capacity = search->capacity ? 2 * search->capacity : 64;
-	struct finding *list = realloc(search->list, capacity * sizeof(*list));
-	uint64_t *longest_ns;
 
-	if (!list)
+	if (!array_resize(&search->list, capacity, sizeof(*search->list)) ||
+		!array_resize(&search->longest_ns, capacity, sizeof(*search->longest_ns)))
 		return false;
-	search->list = list;
-	longest_ns = realloc(search->longest_ns, capacity * sizeof(*longest_ns));
-	if (!longest_ns)
-		return false;
-	search->longest_ns = longest_ns;
 	search->capacity = capacity;
 	return true;
 }
@@ -206,10 +201,9 @@ static bool take_work(struct findings_search *search, const struct sweep_span *s
 		memmove(search->work, search->work + first,
 			(search->work_count - first) * sizeof(*search->work));
 	search->work_count -= first;
-	work = realloc(search->work, (search->work_count + count + 1) * sizeof(*work));
-	if (!work)
+	if (!array_resize(&search->work, search->work_count + count + 1, sizeof(*work)))
 		return false;
-	search->work = work;
+	work = search->work;
 	kept = search->work_count;
 	for (size_t i = 0; i < count; i++) {
 		struct sweep_span span = spans[i];

@@ -49,14 +49,14 @@ struct findings_use {
 	struct findings_transfer *transfers;
 	size_t transfer_count, transfer_capacity;
 	struct findings_kernel *cases;
-	uint32_t case_capacity;
+	size_t case_capacity;
 	struct findings_queue *queues;
 	uint32_t queue_count, queue_at; /* the one that was asked for last */
 	struct {
 		uint32_t context, stream;
 	} put[FINDINGS_PUT]; /* kernels whose home was put already, by their contexts */
 	uint8_t *has_none;   /* by attributes, texts of the process's store: bits of what they do not say */
-	uint32_t text_capacity;
+	size_t text_capacity;
 	uint64_t devices_there; /* 0: not known */
 	uint64_t compiles, compile_ns, copies, alloc_bytes, allocs;
 	uint32_t compile_context, compile_stream;

@@ -48,8 +48,7 @@ static bool put_span(struct pending_search *search, uint64_t begin_ns, uint64_t 
 			return true;
 		}
 	}
-	if (!array_widen((void **)&search->spans, &search->span_capacity, search->span_count,
-		    sizeof(*search->spans)))
+	if (!array_widen(&search->spans, &search->span_capacity, search->span_count, sizeof(*search->spans)))
 		return false;
 	search->spans[search->span_count++] = (struct sweep_span){begin_ns, end_ns};
 	return true;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "blame/gpu/gpu_pending.h"
+#include "store/base/array.h"
 #include "store/base/avx2.h"
 #include "store/states/state_timeline.h"
 #include "timeline/scan/scan.h"
@@ -49,17 +50,11 @@ static bool states_widen(struct states *states)
 {
 	struct batch *to = &states->batch;
 	size_t capacity = states->capacity ? 2 * states->capacity : 256;
-	uint64_t *begin_ns = realloc(to->begin_ns, capacity * sizeof(*begin_ns)), *end_ns;
-	uint32_t *context, *what;
 
-	to->begin_ns = begin_ns ? begin_ns : to->begin_ns;
-	end_ns = realloc(to->end_ns, capacity * sizeof(*end_ns));
-	to->end_ns = end_ns ? end_ns : to->end_ns;
-	context = realloc(to->context, capacity * sizeof(*context));
-	to->context = context ? context : to->context;
-	what = realloc(to->what, capacity * sizeof(*what));
-	to->what = what ? what : to->what;
-	if (!begin_ns || !end_ns || !context || !what)
+	if (!array_resize(&to->begin_ns, capacity, sizeof(*to->begin_ns)) ||
+		!array_resize(&to->end_ns, capacity, sizeof(*to->end_ns)) ||
+		!array_resize(&to->context, capacity, sizeof(*to->context)) ||
+		!array_resize(&to->what, capacity, sizeof(*to->what)))
 		return false;
 	states->capacity = capacity;
 	return true;

@@ -25,7 +25,7 @@ static bool is_near(const struct launches_part *part, struct launches_reach reac
 
 static bool pairs_put(struct launches_part *part, uint64_t link, uint64_t end_ns)
 {
-	if (!array_widen((void **)&part->pairs, &part->pair_capacity, part->count, sizeof *part->pairs))
+	if (!array_widen(&part->pairs, &part->pair_capacity, part->count, sizeof *part->pairs))
 		return false;
 	part->pairs[part->count++] = (struct launch){link, end_ns};
 	return true;

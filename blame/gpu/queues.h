@@ -14,6 +14,12 @@
  * It takes simple queues alone: monitored for all their life, which has ended, nothing lost, no waits, and no
  * spans of one queue that overlap but do not do the same. That is what recorders leave as a rule; for all
  * else lines (extent.h) say what a queue does, with the same result.
+ *
+ * store/states/device_busy.c unites queues, too, and stays apart. It gets spans one by one while they are
+ * recorded, as far as the slowest queue has come, and needs one sum per bucket: a heap gives it the next
+ * span. Here whole chunks are there, and a gap has its queue and what is queued: columns are intersected
+ * without a jump per span. For 4 M spans of 4 queues a heap takes 150 ms; intersecting takes 30 ms of the 430
+ * ms of hpct-blame.
  */
 #ifndef BLAME_QUEUES_H
 #define BLAME_QUEUES_H

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blame/gpu/queues_internal.h"
+#include "store/base/array.h"
 
 /* ---- rows to edges ---- */
 
@@ -99,11 +100,7 @@ static void put_origins(struct queue_reader *queue, const struct rows *rows, uin
 
 static bool widen(uint64_t **column, size_t capacity)
 {
-	uint64_t *grown = realloc(*column, capacity * sizeof(*grown));
-
-	if (grown)
-		*column = grown;
-	return grown;
+	return array_resize(column, capacity, sizeof(**column));
 }
 
 /* For `rows` rows, and the one that begins never. */

@@ -7,19 +7,11 @@
 #include <string.h>
 
 #include "blame/gpu/queues_internal.h"
+#include "store/base/array.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
 /* ---- memory ---- */
-
-static bool widen(void *column, size_t size, size_t capacity)
-{
-	void **at = column, *grown = realloc(*at, capacity * size);
-
-	if (grown)
-		*at = grown;
-	return grown;
-}
 
 /* Room for so many rows more, and the two beside; in the columns that `like` has. */
 bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like)
@@ -29,11 +21,11 @@ bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct 
 	if (columns->count + more + 2 <= columns->capacity)
 		return true;
 	columns->capacity = 0;
-	if (!widen(&columns->begin_ns, sizeof(uint64_t), capacity) ||
-		!widen(&columns->end_ns, sizeof(uint64_t), capacity) ||
-		!widen(&columns->queued_ns, sizeof(uint64_t), capacity) ||
-		(like->origin && !widen(&columns->origin, sizeof(uint64_t), capacity)) ||
-		(like->is_copy && !widen(&columns->is_copy, 1, capacity)))
+	if (!array_resize(&columns->begin_ns, capacity, sizeof(uint64_t)) ||
+		!array_resize(&columns->end_ns, capacity, sizeof(uint64_t)) ||
+		!array_resize(&columns->queued_ns, capacity, sizeof(uint64_t)) ||
+		(like->origin && !array_resize(&columns->origin, capacity, sizeof(uint64_t))) ||
+		(like->is_copy && !array_resize(&columns->is_copy, capacity, 1)))
 		return false;
 	columns->capacity = capacity;
 	return true;

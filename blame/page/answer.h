@@ -82,9 +82,6 @@ int answer_print_facts(
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_page(struct program_call *call, const struct ask *ask, struct error *error);
 struct threads;
-/* That some of the waiting has no call path of its own, how much and what counts instead; in the call's
- * arena. */
-const char *answer_pathless(struct program_call *call, const struct threads *threads);
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);

@@ -56,13 +56,6 @@ static int take_group(void *own, const char *value, struct error *error)
 	return 0;
 }
 
-static int take_waits(void *own, const char *value, struct error *error)
-{
-	(void)error;
-	((struct ask *)own)->waits_path = value;
-	return 0;
-}
-
 static int take_summary(void *own, const char *value, struct error *error)
 {
 	(void)value;
@@ -179,7 +172,8 @@ static int work(struct program_call *call, struct error *error)
 static const struct program_option options[] = {{0, "of", "WHAT", OF_WORDS "; left out: a page", take_of},
 	{0, "busy", "WHAT", "a GPU works in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "threads of the same process (default) or of all", take_group},
-	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work", take_waits},
+	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work",
+		.to = offsetof(struct ask, waits_path)},
 	{0, "tree", NULL, "top-down by call path", take_tree},
 	{0, "gaps", NULL, "the stretches of idle GPUs, largest first; --min", take_gaps},
 	{0, "late", NULL, "who came last at collective calls and held up the others", take_late},

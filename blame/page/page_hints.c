@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "blame/page/page_text.h"
-#include "blame/page/page_width.h"
 #include "store/base/attribute.h"
 #include "timeline/scan/scan.h"
 

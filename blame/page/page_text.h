@@ -2,6 +2,12 @@
 /*
  * page_text.h - what both pages, of GPUs and of threads, say in both their forms, for people and as rows for
  * scripts: sentences, what to look at next, and the columns of the rows.
+ *
+ * Pages stand on a terminal: narrower ones get shorter names and bars, and sentences are broken between
+ * words. What goes to a file or a pipe is as wide as it likes.
+ *
+ *   |  1 name, or a text with its bar                | 44.14 ms    37.3 % |   8.265 ms at 11.03 s
+ *   |<---------------- page_width_left() ---------------->|<--- PAGE_NUMBERS -->|<-- page_width_fits_gap()
  */
 #ifndef BLAME_PAGE_TEXT_H
 #define BLAME_PAGE_TEXT_H
@@ -79,5 +85,18 @@ void page_rows_hints(
 	struct report *report, const struct program_call *call, const struct page_hint *hints, size_t count);
 /* On one line. */
 void page_rows_definition(struct report *report, struct program_call *call, const char *text);
+
+/* ---- width ---- */
+
+/* Columns for texts, ahead of a time and its share; of these the first for what a bar stands for. */
+int page_width_left(void);
+#define PAGE_WIDTH_PART 48
+/* Whether a gap fits behind the share. */
+bool page_width_fits_gap(void);
+
+/* Whether each of its lines does. */
+bool page_width_fits(const char *text);
+/* The line or lines; one that does not fit goes on behind `hang` spaces. */
+void page_width_say(const char *text, int hang);
 
 #endif

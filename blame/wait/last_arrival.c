@@ -26,7 +26,7 @@ struct move_search {
 
 static bool put_move(struct move_search *search, struct move move)
 {
-	if (!array_widen((void **)&search->moves, &search->capacity, search->count, sizeof *search->moves))
+	if (!array_widen(&search->moves, &search->capacity, search->count, sizeof *search->moves))
 		return false;
 	search->moves[search->count++] = move;
 	return true;

@@ -54,7 +54,7 @@ struct call_search {
 
 static bool put_stay(struct call_search *search, const struct call_stay *stay)
 {
-	if (!array_widen((void **)&search->stays, &search->capacity, search->count, sizeof *search->stays))
+	if (!array_widen(&search->stays, &search->capacity, search->count, sizeof *search->stays))
 		return false;
 	search->stays[search->count++] = *stay;
 	return true;

@@ -66,7 +66,7 @@ static bool is_collective(struct kernel_search *search, uint32_t context)
 
 static bool put_stay(struct kernel_search *search, const struct kernel_stay *stay)
 {
-	if (!array_widen((void **)&search->stays, &search->capacity, search->count, sizeof *search->stays))
+	if (!array_widen(&search->stays, &search->capacity, search->count, sizeof *search->stays))
 		return false;
 	search->stays[search->count++] = *stay;
 	return true;

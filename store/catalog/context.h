@@ -16,8 +16,7 @@
 struct store_contexts {
 	struct store_context *nodes;
 	uint32_t count, capacity;
-	uint32_t *slots; /* the writer's */
-	size_t slot_count;
+	struct hash_index index; /* the writer's */
 	const struct store_modules *modules;
 	const struct store_texts *texts;
 };

@@ -26,8 +26,6 @@ struct store_modules {
 
 int store_modules_init(struct store_modules *modules, const struct store_texts *texts);
 void store_modules_fini(struct store_modules *modules);
-/* What makes a module the same in every store: its build id, else its kind and path. */
-struct store_hash store_module_identity(const struct store_module *module, struct store_slice path);
 uint32_t store_modules_intern(struct store_modules *modules, const struct store_module *module);
 void store_modules_put(const void *modules, uint32_t id, struct store_bytes *out);
 /* Adds the module, or replaces the known one of that id. */

@@ -63,12 +63,11 @@ static bool reserve_all(struct store_stream_table *table, uint32_t most)
 {
 	const uint32_t blocks = most / table->block + 1, before = table->mark_count;
 
-	if (!store_id_table_reserve((void **)&table->marks, &table->mark_count, blocks, sizeof *table->marks))
+	if (!store_id_table_reserve(&table->marks, &table->mark_count, blocks, sizeof *table->marks))
 		return false;
 	for (uint32_t i = before; i < table->mark_count; i++)
 		table->marks[i].count = 0;
-	return store_id_table_reserve(
-		(void **)&table->streams, &table->capacity, most, sizeof *table->streams);
+	return store_id_table_reserve(&table->streams, &table->capacity, most, sizeof *table->streams);
 }
 
 /* How many entries these bytes are; what is in them is not looked at. */

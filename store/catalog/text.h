@@ -8,14 +8,14 @@
 
 #include "store/base/arena.h"
 #include "store/base/bytes.h"
+#include "store/base/hash_index.h"
 
 #define STORE_ID_FAILED UINT32_MAX /* memory is out, or ids are */
 
 struct store_texts {
 	struct store_slice *texts; /* NUL-terminated besides; NULL: not unpacked yet (lazy_text.h) */
 	uint32_t count, capacity;
-	uint32_t *slots; /* hash table: 1 + id; the writer's alone */
-	size_t slot_count;
+	struct hash_index index; /* of ids; the writer's alone */
 	struct arena arena;
 	struct store_lazy_text *late; /* NULL: all are there */
 };

@@ -19,6 +19,7 @@
 #define STORE_CONTEXT_SUMS_H
 
 #include "store/base/bytes.h"
+#include "store/base/hash_index.h"
 
 /* Sums are modulo 2^64, so their order does not matter. */
 struct store_sum {
@@ -45,8 +46,7 @@ enum store_context_sums_column {
 struct store_context_sums {
 	struct store_sum *entries;
 	uint32_t count, capacity;
-	uint32_t *slots; /* of add(): place + 1 */
-	size_t slot_count;
+	struct hash_index index; /* of add() */
 	struct store_sum_row line;
 	bool failed;
 };

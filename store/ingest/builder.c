@@ -297,8 +297,8 @@ void store_builder_close(
 	struct store_closed_chunk *closed;
 
 	if (builder->fresh) {
-		closed = store_id_table_add((void **)&ingest->closed, &ingest->closed_count,
-			&ingest->closed_capacity, sizeof *closed);
+		closed = store_id_table_add(
+			&ingest->closed, &ingest->closed_count, &ingest->closed_capacity, sizeof *closed);
 		if (closed) {
 			*closed = (struct store_closed_chunk){.key = builder->key,
 				.is_stored = builder->is_stored,

@@ -16,7 +16,8 @@ struct store_run_total {
 		struct store_run_total_sum {
 			uint64_t samples, weight;
 		} * sums; /* [context] */
-		uint32_t metric, room;
+		uint32_t metric;
+		size_t room;
 	} * metrics;
 	uint32_t metric_count, metric_capacity;
 	uint64_t samples, put_samples; /* so far; when it was put last */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader_internal.h - what reader.c, reader_spans.c, cursor.c and check.c share: the open store at one
+ * reader_internal.h - what reader.c, cursor.c and check.c share: the open store at one
  * snapshot.
  */
 #ifndef STORE_READER_INTERNAL_H

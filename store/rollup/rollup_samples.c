@@ -160,7 +160,7 @@ int store_line_parts(const struct store_line_query *query, struct store_line_par
 			store_rollup_walk_refuse(&walk, &part.at.roll);
 			continue;
 		}
-		to = store_id_table_add((void **)parts, count, &capacity, sizeof *to);
+		to = store_id_table_add(parts, count, &capacity, sizeof *to);
 		if (!to) {
 			rc = error_memory(error);
 			break;

@@ -47,7 +47,8 @@ struct all_streams_piece {
 /* all_streams_wait.c */
 struct all_streams_wait {
 	struct all_streams_piece *pieces;
-	uint32_t count, room;
+	uint32_t count;
+	size_t room;
 	uint32_t *runs; /* where those begin that have no gap */
 	uint32_t run_count, run_room;
 	struct all_streams_sorter *sorter;

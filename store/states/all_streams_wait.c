@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/id_table.h"
 #include "store/states/all_streams_internal.h"
 
@@ -37,20 +38,10 @@ void all_streams_wait_fini(struct all_streams_wait *wait)
 
 static bool reserve(struct all_streams_wait *wait, uint32_t more)
 {
-	const uint64_t wanted = (uint64_t)wait->count + more;
-	uint64_t room = wait->room ? wait->room : 64;
-	struct all_streams_piece *grown;
+	const size_t wanted = (size_t)wait->count + more;
 
-	if (wanted <= wait->room)
-		return true;
-	while (room < wanted)
-		room *= 2;
-	grown = room <= UINT32_MAX ? reallocarray(wait->pieces, room, sizeof *grown) : NULL;
-	if (!grown)
-		return false;
-	wait->pieces = grown;
-	wait->room = (uint32_t)room;
-	return true;
+	return wanted <= UINT32_MAX / 2 &&
+	       array_reserve(&wait->pieces, &wait->room, wanted, sizeof *wait->pieces);
 }
 
 struct all_streams_piece *store_all_streams_open(
@@ -67,7 +58,7 @@ struct all_streams_piece *store_all_streams_open(
 	}
 	if (wait->count && begin_of(&wait->pieces[wait->count - 1]) == begin_ns)
 		return &wait->pieces[--wait->count];
-	run = store_id_table_add((void **)&wait->runs, &wait->run_count, &wait->run_room, sizeof *run);
+	run = store_id_table_add(&wait->runs, &wait->run_count, &wait->run_room, sizeof *run);
 	if (!run) {
 		store_all_streams_give_up(all_streams);
 		return NULL;

@@ -19,6 +19,7 @@
 #define STORE_DEVICE_BUSY_H
 
 #include "store/base/bytes.h"
+#include "store/base/hash_index.h"
 #include "store/key.h"
 #include "store/read/reader.h"
 
@@ -61,8 +62,7 @@ struct store_device_busy {
 struct store_devices_busy {
 	struct store_device_busy **devices;
 	uint32_t count, capacity;
-	uint32_t *slots; /* hash table: place + 1 */
-	uint32_t slot_count;
+	struct hash_index index;
 };
 void store_devices_busy_fini(struct store_devices_busy *devices);
 

@@ -4,7 +4,7 @@
  * appended: nothing is read back. Streams that are only sampled have none of their own: the sums of their
  * samples tell their line (rollup.h). A stream makes some from its first span that owns the line on, or when
  * its `monitored` span announces such (switches=1), or when it is a GPU's. All lines are swept for the sums
- * of all streams (all_streams.h) unless it sleeps (state_rollup_builder_sleep.c).
+ * of all streams (all_streams.h) unless it sleeps.
  *
  *   append --> samples, spans that wait --watermark at a commit--> sweep (state_timeline.h) --> bucket -->
  * larger ones

@@ -44,7 +44,8 @@ struct state_builder_sample {
 /* Samples that wait, likewise. */
 struct state_builder_samples {
 	struct state_builder_sample *list;
-	uint32_t head, count, capacity;
+	uint32_t head, count;
+	size_t capacity;
 	bool is_unsorted;
 };
 
@@ -120,28 +121,6 @@ static inline uint32_t state_builder_spans_waiting(const struct store_state_buil
 {
 	return builder->spans.count - builder->spans.head;
 }
-
-/* ---- state_rollup_builder.c ---- */
-
-void state_builder_free(struct store_state_builder *builder);
-
-/* ---- state_rollup_builder_sleep.c ---- */
-
-/* Once nobody will ask for the sums of all streams, or while nobody may, streams that only feed it need no
- * builder: it goes.
- */
-void state_builder_retire(const struct store_state_builders *builders, struct state_builder_place *place);
-/* A record that no builder is given, and the end of a span that none will know. */
-void state_builder_pass_until(struct state_builder_place *place, uint64_t end_ns);
-void state_builder_pass(
-	struct state_builder_place *place, enum store_track track, const struct store_record *record);
-/* Spans at the front, of one operation, for which a CPU stream without a builder needs none; how many. */
-size_t state_builder_pass_alike(
-	struct state_builder_place *place, const struct store_record *records, size_t count);
-/* So many samples of a stream, or of all, wait for a all_streams that it is not waited for. */
-void state_builder_doze(struct store_state_builders *builders, const struct store_state_builder *builder);
-/* Counts those that are swept, too. */
-void state_builder_count(struct store_state_builders *builders);
 
 /* ---- state_rollup_builder_wait.c ---- */
 

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/id_table.h"
 #include "store/rollup/pending_rollups.h"
 #include "store/states/state_rollup_builder_internal.h"
@@ -84,19 +85,10 @@ void state_builder_note_samples(struct store_state_builder *builder)
 
 static bool samples_reserve(struct state_builder_samples *samples, size_t more)
 {
-	size_t wanted = samples->count + more, capacity = samples->capacity ? samples->capacity : 64;
-	struct state_builder_sample *grown;
+	size_t wanted = samples->count + more;
 
-	if (wanted <= samples->capacity)
-		return true;
-	while (capacity < wanted)
-		capacity *= 2;
-	grown = capacity <= UINT32_MAX ? reallocarray(samples->list, capacity, sizeof *grown) : NULL;
-	if (!grown)
-		return false;
-	samples->list = grown;
-	samples->capacity = (uint32_t)capacity;
-	return true;
+	return wanted <= UINT32_MAX / 2 &&
+	       array_reserve(&samples->list, &samples->capacity, wanted, sizeof *samples->list);
 }
 
 /* There is room. */
@@ -198,8 +190,8 @@ static bool spans_reserve(struct state_builder_spans *spans, size_t more)
 	/* What is not touched costs nothing, what is moved is touched twice. */
 	if (wanted < SPANS_GROWTH * (size_t)spans->capacity)
 		wanted = SPANS_GROWTH * (size_t)spans->capacity;
-	return wanted <= UINT32_MAX && store_id_table_reserve((void **)&spans->list, &spans->capacity,
-					       (uint32_t)wanted, sizeof *spans->list);
+	return wanted <= UINT32_MAX &&
+	       store_id_table_reserve(&spans->list, &spans->capacity, (uint32_t)wanted, sizeof *spans->list);
 }
 
 /* What is the same for all spans of an operation. */

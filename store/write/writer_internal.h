@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer_internal.h - what writer.c, writer_spans.c (adding) and commit.c (putting into the file) share.
+ * writer_internal.h - what writer.c (adding) and commit.c (putting into the file) share.
  */
 #ifndef STORE_WRITER_INTERNAL_H
 #define STORE_WRITER_INTERNAL_H

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/base/array.h"
+
 #define LEAST_BYTES ((size_t)64 << 10)
 
 /* A sorted stretch of the file, or (the last one) of memory; its head is `at`. */
@@ -100,13 +102,9 @@ static int file_write(struct external_sort *spill, struct error *error)
 
 static bool add_stretch(struct external_sort *spill, struct sorted_run stretch)
 {
-	struct sorted_run *grown =
-		reallocarray(spill->stretches, spill->stretch_count + 1u, sizeof *spill->stretches);
-
-	if (!grown)
+	if (!array_resize(&spill->stretches, spill->stretch_count + 1u, sizeof *spill->stretches))
 		return false;
-	spill->stretches = grown;
-	grown[spill->stretch_count++] = stretch;
+	spill->stretches[spill->stretch_count++] = stretch;
 	return true;
 }
 
@@ -136,13 +134,10 @@ int external_sort_put(struct external_sort *spill, const void *entry, struct err
 		return code;
 	if (spill->count == spill->capacity) {
 		size_t capacity = spill->capacity ? 2 * spill->capacity : 256;
-		uint8_t *entries;
 
 		capacity = capacity < spill->most ? capacity : spill->most;
-		entries = reallocarray(spill->entries, capacity, spill->entry_bytes);
-		if (!entries)
+		if (!array_resize(&spill->entries, capacity, spill->entry_bytes))
 			return error_memory(error);
-		spill->entries = entries;
 		spill->capacity = capacity;
 	}
 	memcpy(spill->entries + spill->count++ * spill->entry_bytes, entry, spill->entry_bytes);

@@ -31,6 +31,7 @@ struct intern_table {
 	uint8_t **blocks;
 	struct intern_table_memory *memory; /* each of one block or more */
 	uint32_t memory_count;
+	size_t block_room, memory_room;
 	struct intern_table_slot *slots;
 	uint32_t slot_count; /* power of two, or 0 */
 	uint32_t slots_used;

@@ -11,16 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/base/hash_index.h"
+
 #define KEY_IDS_NONE UINT32_MAX
 
 struct key_ids {
 	size_t key_bytes;
 	uint32_t count;
 	/* -- its own -- */
-	uint32_t capacity; /* of keys */
-	uint32_t slots;	   /* a power of two, or 0 */
+	size_t capacity; /* of keys */
 	uint8_t *keys;
-	uint32_t *table; /* number + 1; 0: free */
+	struct hash_index index;
 };
 
 /* Heap memory only once a key is put. */

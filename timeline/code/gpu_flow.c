@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/base/parse_budget.h"
 #include "timeline/code/decode.h"
 #include "timeline/code/gpu_code_internal.h"
@@ -155,16 +156,9 @@ unsigned gpu_code_extent(
 
 static bool jump_add(struct gpu_code *code, const struct gpu_jump *jump)
 {
-	if (code->jump_count == code->jump_capacity) {
-		size_t capacity = code->jump_capacity ? 2 * code->jump_capacity : 64;
-		struct gpu_jump *jumps =
-			capacity <= JUMPS_MAX ? realloc(code->jumps, capacity * sizeof *jumps) : NULL;
-
-		if (!jumps)
-			return false;
-		code->jumps = jumps;
-		code->jump_capacity = capacity;
-	}
+	if (code->jump_count == JUMPS_MAX ||
+		!array_widen(&code->jumps, &code->jump_capacity, code->jump_count, sizeof *code->jumps))
+		return false;
 	code->jumps[code->jump_count++] = *jump;
 	return true;
 }
@@ -284,15 +278,11 @@ static void calls_relocate(
 
 static bool call_add(struct gpu_call **calls, size_t *count, uint64_t address, uint64_t target)
 {
-	struct gpu_call *grown = *calls;
-
-	if (!(*count & (*count - 1))) { /* room doubles at each power of two */
-		grown = *count < CALLS_MAX ? realloc(grown, (2 * *count + 1) * sizeof *grown) : NULL;
-		if (!grown)
-			return false;
-		*calls = grown;
-	}
-	grown[(*count)++] = (struct gpu_call){address, target};
+	/* Room doubles at each power of two. */
+	if (!(*count & (*count - 1)) &&
+		(*count >= CALLS_MAX || !array_resize(calls, 2 * *count + 1, sizeof **calls)))
+		return false;
+	(*calls)[(*count)++] = (struct gpu_call){address, target};
 	return true;
 }
 

@@ -86,7 +86,7 @@ static void find_reached(struct search *search)
 
 static bool region_add(struct search *search, uint32_t loop, uint32_t begin, uint32_t count)
 {
-	if (!array_widen((void **)&search->regions, &search->region_capacity, search->region_count,
+	if (!array_widen(&search->regions, &search->region_capacity, search->region_count,
 		    sizeof *search->regions))
 		return false;
 	search->regions[search->region_count++] = (struct region){loop, begin, count};
@@ -97,8 +97,7 @@ static uint32_t loop_add(struct search *search, uint32_t parent)
 {
 	struct loop_forest *forest = search->forest;
 
-	if (!array_widen(
-		    (void **)&forest->loops, &search->loop_capacity, forest->count, sizeof *forest->loops))
+	if (!array_widen(&forest->loops, &search->loop_capacity, forest->count, sizeof *forest->loops))
 		return LOOP_NONE;
 	forest->loops[forest->count] = (struct loop){.parent = parent,
 		.header = LOOP_NONE,

@@ -7,6 +7,7 @@
 #define TIMELINE_DWARF_NAME_H
 
 #include "store/base/arena.h"
+#include "timeline/base/key_ids.h"
 #include "timeline/debug/dwarf.h"
 #include "timeline/debug/dwarf_unit.h"
 
@@ -17,14 +18,15 @@ struct dwarf_module {
 	struct parse_budget budget;
 	struct arena arena; /* names, paths */
 
-	/* Relative paths met so far, a hash table by their place in libdw's memory. */
-	struct dwarf_path *paths;
-	size_t path_count, path_capacity;
+	/* Relative paths met so far, by their place in libdw's memory, and whole ones. */
+	struct key_ids path_ids;
+	const char **paths;
+	size_t path_capacity;
 
-	/* Units met so far, a hash table by the identity of their entry's unit; capacity is a power of two.
-	 */
+	/* Units met so far, by the identity of their entry's unit; NULL: could not be read. */
+	struct key_ids unit_ids;
 	struct dwarf_unit **units;
-	size_t unit_count, unit_capacity;
+	size_t unit_capacity;
 
 	/* Which unit covers an address: .debug_aranges first, else all units' own ranges, read once. */
 	Dwarf_Aranges *aranges;
@@ -34,10 +36,6 @@ struct dwarf_module {
 	bool has_aranges, has_unit_ranges;
 	struct dwp *package; /* NULL: none */
 	bool lacks_split;    /* a unit was asked for whose other half is not there */
-};
-
-struct dwarf_path {
-	const char *relative, *whole;
 };
 
 /* Addresses [low, high) belong to the unit whose entry is at `die`. */

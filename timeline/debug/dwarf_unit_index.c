@@ -25,8 +25,8 @@ static int unit_range_compare(const void *left, const void *right)
 static int unit_range_add(
 	struct dwarf_module *module, const Dwarf_Die *die, uint64_t low, uint64_t high, size_t *capacity)
 {
-	if (!array_widen((void **)&module->unit_ranges, capacity, module->unit_range_count,
-		    sizeof *module->unit_ranges))
+	if (!array_widen(
+		    &module->unit_ranges, capacity, module->unit_range_count, sizeof *module->unit_ranges))
 		return -1;
 	module->unit_ranges[module->unit_range_count++] = (struct dwarf_unit_range){low, high, 0, *die};
 	return 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dwp_directory.h - a directory of our own for files that must have a name for a moment. A process that is
- * killed cannot remove its own: the next one does, for a lock says whether anybody is there.
+ * killed cannot remove its own: the next one does, for a lock says whether anybody is there. A memfd would
+ * need no cleaning, but has no name that libdw could open: it puts DW_AT_dwo_name behind the real path of the
+ * directory of the file that it reads.
  */
 #ifndef TIMELINE_DWP_DIRECTORY_H
 #define TIMELINE_DWP_DIRECTORY_H

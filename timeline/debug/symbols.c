@@ -50,7 +50,7 @@ static uint8_t symbol_rank(const GElf_Sym *symbol, const char *name)
 
 static int table_push(struct symbol_table *table, const GElf_Sym *from, const char *name)
 {
-	if (!array_widen((void **)&table->symbols, &table->capacity, table->count, sizeof *table->symbols))
+	if (!array_widen(&table->symbols, &table->capacity, table->count, sizeof *table->symbols))
 		return -1;
 	table->symbols[table->count++] = (struct symbol){
 		.start = from->st_value,

@@ -68,7 +68,7 @@ int diff_add(struct diff *diff, enum diff_side side, struct run *run, const stru
 /* When both sides have a repeat. In `arena`. */
 int diff_finish(struct diff *diff, struct diff_result *result, struct arena *arena, struct error *error);
 
-/* ---- statistics (diff_noise.c) ---- */
+/* ---- statistics ---- */
 
 /* What is known of one side's mean. */
 struct diff_estimate {

@@ -25,7 +25,7 @@ struct diff_cell {
 struct diff_repeat {
 	enum diff_side side;
 	struct diff_cell *cells; /* by row */
-	uint32_t capacity;
+	size_t capacity;
 	uint64_t lived_ns, known_ns, work_ns, sampled_ns;
 	uint64_t processes, threads; /* of CPU streams */
 };
@@ -34,7 +34,7 @@ struct diff {
 	struct diff_question question;
 	struct key_ids keys;
 	const char **texts; /* by row */
-	uint32_t text_capacity;
+	size_t text_capacity;
 	struct arena arena;
 	struct diff_repeat *repeats;
 	size_t repeat_count;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_internal.h - one module between names.c, which answers, names_open.c, which finds and opens its
- * files, names_symbols.c, which names what has no debug information, and names_prefetch.c, which asks for
- * what nobody has asked for yet. For these files only.
+ * files, and names_symbols.c, which names what has no debug information. For these files only.
  */
 #ifndef TIMELINE_NAMES_INTERNAL_H
 #define TIMELINE_NAMES_INTERNAL_H
@@ -65,13 +64,6 @@ void names_module_free(struct names_module *module);
 void names_module_open_debug(struct names_module *module);
 /* The first sentence about what is missing is the one kept. */
 void names_module_lacks(struct names_module *module, const char *text);
-
-/* ---- names_prefetch.c ---- */
-
-/* This offset had to be found anew. */
-void names_module_missed(struct names_module *module, uint64_t offset);
-/* Finds the rest of the functions of such offsets, for so much CPU time. */
-void names_prefetch_modules(struct names_module *modules, uint64_t budget_ns);
 
 /* ---- names_symbols.c ---- */
 

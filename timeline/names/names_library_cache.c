@@ -73,7 +73,7 @@ static int file_open(const uint8_t *file, size_t size, const char *key, size_t *
 
 static bool place_add(struct cached_answers *places, const struct cached_answer *place)
 {
-	if (!array_widen((void **)&places->list, &places->capacity, places->count, sizeof *places->list))
+	if (!array_widen(&places->list, &places->capacity, places->count, sizeof *places->list))
 		return false;
 	places->list[places->count++] = *place;
 	return true;

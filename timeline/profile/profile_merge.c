@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/path.h"
 #include "timeline/profile/profile_tree.h"
@@ -118,15 +119,8 @@ static struct profile_tree_key key_of(
 
 static bool put_like(struct merge *merge, uint32_t node, const struct profile_row *row)
 {
-	if (node >= merge->like_capacity) {
-		size_t capacity = merge->like_capacity ? merge->like_capacity * 2 : 256;
-		void *like = reallocarray(merge->like, capacity, sizeof *merge->like);
-
-		if (!like)
-			return false;
-		merge->like = like;
-		merge->like_capacity = capacity;
-	}
+	if (!array_widen(&merge->like, &merge->like_capacity, node, sizeof(const struct profile_row *)))
+		return false;
 	merge->like[node] = row;
 	return true;
 }

@@ -16,7 +16,7 @@
 #define WALK_FILES_MAX 200000u /* of a directory with all below it */
 #define WALK_DESCRIPTORS 16
 
-void source_file_close(struct source_file *source)
+static void source_file_close(struct source_file *source)
 {
 	free(source->text);
 	free(source->begins);

@@ -36,7 +36,6 @@ struct source_file {
 
 /* Forgets the file and all ways to find one. A file that is all-zero has none. */
 void source_file_fini(struct source_file *source);
-void source_file_close(struct source_file *source); /* the file alone */
 /* Paths that begin with `from` are looked for below `to` from now on. -1: no room. */
 int source_file_map(struct source_file *source, const char *from, const char *to);
 /* Adds a directory to the search, "DIR/+" with all below it. -1: no room. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "timeline/profile/profile_tree.h"
 
 #define NAMED_MAX 4 /* paths in the sentence that asks for more of one */
@@ -83,17 +84,8 @@ static union profile_value *line_values(struct summing *at, uint32_t line)
 	bool is_new;
 	uint32_t id = key_ids_put(&at->lines, &line, &is_new);
 
-	if (id == KEY_IDS_NONE)
+	if (id == KEY_IDS_NONE || !array_widen(&at->values, &at->capacity, id, row * sizeof *at->values))
 		return NULL;
-	if (id >= at->capacity) {
-		size_t capacity = at->capacity ? 2 * at->capacity : 64;
-		union profile_value *values = reallocarray(at->values, capacity, row * sizeof *values);
-
-		if (!values)
-			return NULL;
-		at->values = values;
-		at->capacity = capacity;
-	}
 	if (is_new)
 		memset(at->values + id * row, 0, row * sizeof *at->values);
 	return at->values + id * row;

@@ -28,8 +28,10 @@ struct program_option {
 	const char *name;
 	const char *value; /* what --help calls it; NULL: a flag */
 	const char *help;
-	/* `own` is the program's; `value` NULL for a flag, else it lives as long as argv. 0 or negative. */
+	/* `own` is the program's; `value` NULL for a flag, else it lives as long as argv. 0 or negative.
+	 * NULL: the value (const char *), or true (bool), is put into `own` at the offset `to`. */
 	int (*take)(void *own, const char *value, struct error *error);
+	size_t to;
 };
 
 struct program_call {

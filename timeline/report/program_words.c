@@ -89,24 +89,6 @@ static int take_mem(void *own, const char *value, struct error *error)
 	return 0;
 }
 
-static int take_help(void *own, const char *value, struct error *error)
-{
-	struct program_words *words = own;
-
-	(void)value, (void)error;
-	words->help = true;
-	return 0;
-}
-
-static int take_version(void *own, const char *value, struct error *error)
-{
-	struct program_words *words = own;
-
-	(void)value, (void)error;
-	words->version = true;
-	return 0;
-}
-
 static const struct shared_option {
 	unsigned use; /* 0: every program */
 	struct program_option option;
@@ -122,8 +104,8 @@ static const struct shared_option {
 		{0, "jobs", "N", "sum many streams with N processes (default: by cores)", take_jobs}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "mem", "SIZE", "memory for the question: more passes, same answer", take_mem}},
-	{0, {'h', "help", NULL, "this text", take_help}},
-	{0, {'V', "version", NULL, "the version", take_version}},
+	{0, {'h', "help", NULL, "this text", .to = offsetof(struct program_words, help)}},
+	{0, {'V', "version", NULL, "the version", .to = offsetof(struct program_words, version)}},
 };
 #define SHARED_COUNT (sizeof shared_options / sizeof *shared_options)
 
@@ -193,6 +175,20 @@ static int take_selector(
 	return rc;
 }
 
+static int option_take(struct program_words *words, const struct program_option *option, bool is_shared,
+	const char *value, struct error *error)
+{
+	void *own = is_shared ? words : words->call->own;
+
+	if (option->take)
+		return option->take(own, value, error);
+	if (option->value)
+		memcpy((char *)own + option->to, &value, sizeof value);
+	else
+		*((bool *)own + option->to) = true;
+	return 0;
+}
+
 static int take_long(struct program_words *words, const char *word, struct error *error)
 {
 	size_t size = strcspn(word, "=");
@@ -208,7 +204,7 @@ static int take_long(struct program_words *words, const char *word, struct error
 		if (option->value && !value && !(value = next_word(words)))
 			return error_set(
 				error, ERROR_USAGE, "--%s needs a value: %s", option->name, option->value);
-		return option->take(is_shared ? words : words->call->own, value, error);
+		return option_take(words, option, is_shared, value, error);
 	}
 	name = arena_copy(&words->call->arena, word, size);
 	if (!name)
@@ -236,7 +232,7 @@ static int take_letters(struct program_words *words, const char *word, struct er
 				return error_set(
 					error, ERROR_USAGE, "-%c needs a value: %s", *at, option->value);
 		}
-		rc = option->take(is_shared ? words : words->call->own, value, error);
+		rc = option_take(words, option, is_shared, value, error);
 		if (rc < 0 || value)
 			return rc;
 	}

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/base/array.h"
 #include "store/store.h"
 #include "store/write/archive.h"
 
@@ -59,14 +60,10 @@ static int list(const char *path, bool (*wanted)(const char *), char ***names, s
 	if (!directory)
 		return -1;
 	while ((entry = readdir(directory))) {
-		char **more;
-
 		if (!wanted(entry->d_name))
 			continue;
-		more = realloc(*names, (*count + 1) * sizeof *more);
-		if (more)
-			*names = more;
-		if (!more || !(more[*count] = strdup(entry->d_name))) {
+		if (!array_resize(names, *count + 1, sizeof(char *)) ||
+			!((*names)[*count] = strdup(entry->d_name))) {
 			closedir(directory);
 			run_find_free(*names, *count);
 			errno = ENOMEM;

@@ -153,10 +153,6 @@ uint64_t run_part_store_time(const struct run_part *part, uint64_t run_ns);
 bool run_part_is_bent(const struct run_part *part, uint64_t begin_ns, uint64_t end_ns);
 /* Hosts have clocks of their own; each store says where its origin lay on the wall clock. */
 int64_t run_part_shift(const struct run_part *first, const struct run_part *part);
-/* The same recording under two names? By what it says of itself (whose hash is kept in the part), and where
- * no collector is named, by its streams. */
-uint64_t run_part_origin_hash(const struct run_part *part);
-bool run_part_is_duplicate(const struct run_part *a, const struct run_part *b);
 /* Origin, begin, end, wall clock and life of the run, from its stores and streams. */
 void run_times(struct run *run);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/run/run_internal.h"
 
 static int compare_numbers(uint32_t a, uint32_t b)
@@ -195,17 +196,10 @@ struct run_line_state *run_line_state(const struct run *run, uint32_t stream)
 /* Room for `count` streams in all. */
 static int widen(struct run *run, uint32_t count, struct error *error)
 {
-	struct run_place *places = realloc(run->places, ((size_t)count + 1) * sizeof *places);
-	uint32_t *met;
-
-	if (!places)
-		return error_memory(error);
-	run->places = places;
-	met = realloc(run->met, ((size_t)count + 1) * sizeof *met);
-	if (!met)
-		return error_memory(error);
-	run->met = met;
-	return intern_table_grow(&run->streams, count) && intern_table_grow(&run->lines, count)
+	return array_resize(&run->places, (size_t)count + 1, sizeof *run->places) &&
+			       array_resize(&run->met, (size_t)count + 1, sizeof *run->met) &&
+			       intern_table_grow(&run->streams, count) &&
+			       intern_table_grow(&run->lines, count)
 		       ? 0
 		       : error_memory(error);
 }

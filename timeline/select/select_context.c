@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/base/escape.h"
 #include "timeline/base/intern_table.h"
 
@@ -126,21 +127,14 @@ void select_context_bind(struct select_context *pattern, const struct run *run)
 static bool widen(struct select_context *p, uint32_t scope)
 {
 	uint32_t count = run_scope_count(p->run);
-	uint64_t *sets;
-	uint8_t *has_set;
 
 	if (scope < p->scope_count)
 		return true;
 	count = count > UINT32_MAX / 2 ? UINT32_MAX : count * 2;
-	sets = realloc(p->sets, (size_t)count * p->words * sizeof *sets);
-	if (!sets)
+	if (!array_resize(&p->sets, count, p->words * sizeof *p->sets) ||
+		!array_resize(&p->has_set, count, 1))
 		return false;
-	p->sets = sets;
-	has_set = realloc(p->has_set, count);
-	if (!has_set)
-		return false;
-	memset(has_set + p->scope_count, 0, count - p->scope_count);
-	p->has_set = has_set;
+	memset(p->has_set + p->scope_count, 0, count - p->scope_count);
 	p->scope_count = count;
 	return true;
 }

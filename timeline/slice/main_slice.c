@@ -12,24 +12,6 @@ struct choice {
 	bool is_archive;
 };
 
-static int take_output(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)error;
-	choice->output = value;
-	return 0;
-}
-
-static int take_archive(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->is_archive = true;
-	return 0;
-}
-
 /* Rollups of what a flight recording dropped do not go into a part: windows and contexts do not cut them. */
 static void say_thinned(const struct program_call *call, const struct choice *choice)
 {
@@ -70,8 +52,10 @@ static int work(struct program_call *call, struct error *error)
 }
 
 static const struct program_option options[] = {
-	{'o', "output", "OUT", "write a smaller run, such as part.hpct, instead of rows", take_output},
-	{0, "archive", NULL, "with -o: packed for keeping; a run like any other to readers", take_archive}};
+	{'o', "output", "OUT", "write a smaller run, such as part.hpct, instead of rows",
+		.to = offsetof(struct choice, output)},
+	{0, "archive", NULL, "with -o: packed for keeping; a run like any other to readers",
+		.to = offsetof(struct choice, is_archive)}};
 
 static const struct program program = {
 	.name = "hpct-slice",

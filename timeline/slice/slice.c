@@ -45,7 +45,7 @@ static bool is_wanted(const struct slice *slice, const struct slice_row *row)
 
 static bool keep(struct slice *slice, const struct slice_row *row)
 {
-	if (!array_widen((void **)&slice->rows, &slice->capacity, slice->count, sizeof *slice->rows))
+	if (!array_widen(&slice->rows, &slice->capacity, slice->count, sizeof *slice->rows))
 		return false;
 	slice->rows[slice->count++] = *row;
 	return true;

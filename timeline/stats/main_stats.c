@@ -142,17 +142,8 @@ static int print_operations(struct program_call *call, struct error *error)
 	return report_close(report, error);
 }
 
-static int take_operations(void *own, const char *value, struct error *error)
-{
-	(void)value;
-	(void)error;
-	*(bool *)own = true;
-	return 0;
-}
-
 static const struct program_option options[] = {
-	{0, "operations", NULL, "what GPU queues did: kernels, copies, delays, queues at work",
-		take_operations},
+	{0, "operations", NULL, "what GPU queues did: kernels, copies, delays, queues at work"},
 };
 
 static int work(struct program_call *call, struct error *error)

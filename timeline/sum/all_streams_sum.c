@@ -39,7 +39,7 @@ static bool add_place(struct layout *layout, const struct bucket_place *place)
 		last->end_ns = place->end_ns;
 		return true;
 	}
-	last = store_id_table_add((void **)&layout->places, &layout->count, &layout->capacity, sizeof *last);
+	last = store_id_table_add(&layout->places, &layout->count, &layout->capacity, sizeof *last);
 	if (last)
 		*last = *place;
 	return last != NULL;
@@ -202,7 +202,7 @@ static int ask_gaps(const struct layout *layouts, unsigned parts, struct giving 
 
 			if (!place->is_gap)
 				continue;
-			gap = store_id_table_add((void **)&gaps, &count, &capacity, sizeof *gap);
+			gap = store_id_table_add(&gaps, &count, &capacity, sizeof *gap);
 			if (gap)
 				*gap = (struct all_streams_gap){p, run_part_time(part, place->begin_ns),
 					run_part_time(part, place->end_ns)};

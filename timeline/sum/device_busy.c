@@ -113,7 +113,7 @@ static bool add_gap(struct device_busy_gaps *gaps, uint64_t begin_ns, uint64_t e
 		last->end_ns = end_ns;
 		return true;
 	}
-	last = store_id_table_add((void **)&gaps->items, &gaps->count, &gaps->capacity, sizeof *last);
+	last = store_id_table_add(&gaps->items, &gaps->count, &gaps->capacity, sizeof *last);
 	if (last)
 		*last = (struct device_busy_gap){begin_ns, end_ns};
 	return last != NULL;

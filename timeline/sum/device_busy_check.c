@@ -64,8 +64,7 @@ static int read_buckets(struct check *check, uint32_t stream, struct error *erro
 		1) {
 		struct level *level = &check->levels[bucket.shift];
 
-		to = store_id_table_add(
-			(void **)&level->buckets, &level->count, &level->capacity, sizeof *to);
+		to = store_id_table_add(&level->buckets, &level->count, &level->capacity, sizeof *to);
 		if (!to)
 			return error_memory(error);
 		*to = bucket;

@@ -3,6 +3,7 @@
 #ifndef TIMELINE_WINDOW_INTERNAL_H
 #define TIMELINE_WINDOW_INTERNAL_H
 
+#include "store/base/hash_index.h"
 #include "timeline/run/run_internal.h"
 #include "timeline/sum/window.h"
 
@@ -23,8 +24,8 @@ struct window {
 	struct run *run;
 	struct window_rows times, weights;
 	struct window_index columns; /* of work between samples, among the times */
-	uint32_t *slots;	     /* of the other times, by hash: place + 1, 0: free */
-	size_t slot_count, slots_used;
+	struct hash_index others;    /* of the other times */
+	size_t other_count;
 	struct window_index *metrics; /* of weights */
 	uint32_t metric_count;
 	bool has_wrapped; /* some weight is more than 64 bits hold */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/rollup/rollup.h"
 #include "timeline/scan/scan.h"
 #include "timeline/sum/parallel_sum.h"
@@ -17,14 +18,10 @@
 static bool reach_metric(struct window *window, uint32_t metric)
 {
 	uint32_t count = run_metric_count(window->run);
-	struct window_index *metrics;
 
 	count = count > metric ? count : metric + 1;
-	metrics = reallocarray(window->metrics, count, sizeof *metrics);
-	if (!metrics)
+	if (!array_resize_zero(&window->metrics, window->metric_count, count, sizeof *window->metrics))
 		return false;
-	memset(metrics + window->metric_count, 0, (count - window->metric_count) * sizeof *metrics);
-	window->metrics = metrics;
 	window->metric_count = count;
 	return true;
 }

@@ -13,61 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
+
 #define ENTRIES_MIN 64u
 #define CONTEXTS_MIN 4096u /* a word of groups: all sizes are multiples */
 
 static bool widen_entries(struct tile_sum *sum)
 {
 	uint32_t capacity = sum->capacity ? sum->capacity * 2 : ENTRIES_MIN;
-	struct tile_entry *entries = reallocarray(sum->entries, capacity, sizeof *entries);
-	uint32_t *nexts;
 
-	if (!entries)
+	if (!array_resize(&sum->entries, capacity, sizeof *sum->entries) ||
+		!array_resize(&sum->nexts, capacity, sizeof *sum->nexts))
 		return false;
-	sum->entries = entries;
-	nexts = reallocarray(sum->nexts, capacity, sizeof *nexts);
-	if (!nexts)
-		return false;
-	sum->nexts = nexts;
 	sum->capacity = capacity;
 	return true;
-}
-
-static void *widen_array(void *array, size_t old_bytes, size_t new_bytes)
-{
-	uint8_t *wider = realloc(array, new_bytes);
-
-	if (wider)
-		memset(wider + old_bytes, 0, new_bytes - old_bytes);
-	return wider;
 }
 
 /* What memory that is out leaves behind is wide enough for the contexts so far. */
 static bool widen_contexts(struct tile_sum *sum, uint32_t context)
 {
 	size_t old = sum->contexts, wanted = old ? old : CONTEXTS_MIN;
-	void *wider;
 
 	while (wanted <= context)
 		wanted *= 2;
-	if (wanted > UINT32_MAX)
+	if (wanted > UINT32_MAX || !array_resize_zero(&sum->places, old, wanted, sizeof *sum->places) ||
+		!array_resize_zero(&sum->columns, old, wanted, sizeof *sum->columns) ||
+		!array_resize_zero(&sum->words, old / 64, wanted / 64, sizeof *sum->words) ||
+		!array_resize_zero(&sum->groups, old / 4096, wanted / 4096, sizeof *sum->groups))
 		return false;
-	wider = widen_array(sum->places, old * sizeof *sum->places, wanted * sizeof *sum->places);
-	if (!wider)
-		return false;
-	sum->places = wider;
-	wider = widen_array(sum->columns, old * sizeof *sum->columns, wanted * sizeof *sum->columns);
-	if (!wider)
-		return false;
-	sum->columns = wider;
-	wider = widen_array(sum->words, old / 8, wanted / 8);
-	if (!wider)
-		return false;
-	sum->words = wider;
-	wider = widen_array(sum->groups, old / 512, wanted / 512);
-	if (!wider)
-		return false;
-	sum->groups = wider;
 	sum->contexts = (uint32_t)wanted;
 	return true;
 }
@@ -77,16 +50,14 @@ static bool widen_contexts(struct tile_sum *sum, uint32_t context)
 bool tile_sum_project(struct tile_sum *sum, const struct tile_projection *by, uint32_t contexts)
 {
 	struct tile_map *map = &sum->map;
-	uint32_t from = by && by->level == map->level ? map->contexts : 0, *wider;
+	uint32_t from = by && by->level == map->level ? map->contexts : 0;
 
 	map->by = by;
 	if (!by)
 		return true;
 	if (contexts > map->contexts) {
-		wider = reallocarray(map->stand_ins, contexts, sizeof *wider);
-		if (!wider)
+		if (!array_resize(&map->stand_ins, contexts, sizeof *map->stand_ins))
 			return false;
-		map->stand_ins = wider;
 		map->contexts = contexts;
 	}
 	/* Stand-ins are added without another look. */

@@ -10,9 +10,10 @@
 #include <string.h>
 
 #define SWITCHED_MAX 16u
-#define PROLOGUE_SCAN_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames whose base is not the stack pointer \
-						     */
-#define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what lies below it */
+#define PROLOGUE_SCAN_FRAME_MAX                                                         \
+	(UINT64_C(1) << 20)	/* bytes, of frames whose base is not the stack pointer \
+				 */
+#define STANDING_BYTES_MAX 512u /* of an interpreter's frame, and of what lies below it */
 #define STANDING_WORDS 16u
 #define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
 
