@@ -190,6 +190,13 @@ uint64_t summary_rate_asked(const struct summary *summary)
 	return summary->period_ns ? (1000000000u + summary->period_ns / 2) / summary->period_ns : 0;
 }
 
+/* wait() tells of descendants that somebody has waited for; the clocks of threads lack what was ahead of the
+ * agent. */
+uint64_t summary_program_cpu_ns(const struct summary *summary)
+{
+	return summary->program_cpu_ns > summary->cpu_ns ? summary->program_cpu_ns : summary->cpu_ns;
+}
+
 uint64_t summary_cpu_ns(const struct summary *summary)
 {
 	return summary->cpu_ns > summary->weight_ns ? summary->cpu_ns : summary->weight_ns;
@@ -232,7 +239,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"starts_refused", summary->pauses_refused},
 		{"sampled_cpu_ns", summary->weight_ns},
 		{"handler_ns", summary->handler_ns},
-		{"program_cpu_ns", summary->program_cpu_ns},
+		{"program_cpu_ns", summary_program_cpu_ns(summary)},
 		{"collector_cpu_ns", summary_own_cpu_ns()},
 		{"frames_unnamed", unnamed},
 		{"signals_counters", summary->counts},

@@ -61,6 +61,8 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 
 /* What follows from the counts. */
 bool summary_has_gpu(const struct summary *summary);
+/* CPU time of the program and its children, waited for or not, as far as it is known. */
+uint64_t summary_program_cpu_ns(const struct summary *summary);
 /* CPU time that was sampled: of threads that did not come to an end of their own, as in a program that was
  * killed and in Go's, only what their samples weigh is known. */
 uint64_t summary_cpu_ns(const struct summary *summary);

@@ -55,8 +55,8 @@ static void costs_put(const struct summary *summary, struct lines *lines)
 {
 	double collector = (double)summary_own_cpu_ns(), handlers = (double)summary->handler_ns;
 	/* Of many short processes the larger part is over before an agent is there. */
-	uint64_t whole_ns =
-		summary->weight_ns > summary->program_cpu_ns ? summary->weight_ns : summary->program_cpu_ns;
+	uint64_t program_ns = summary_program_cpu_ns(summary);
+	uint64_t whole_ns = summary->weight_ns > program_ns ? summary->weight_ns : program_ns;
 
 	if (summary->weight_ns && whole_ns >= OVERHEAD_TELLING_NS)
 		put(lines, "overhead about %.2f %% (handlers %.3f s by the clock, collector %.3f s)\n",
@@ -138,7 +138,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->samples, (unsigned long)summary->lost,
 		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
-		(double)summary->program_cpu_ns / 1e9);
+		(double)summary_program_cpu_ns(summary) / 1e9);
 	gpu_put(summary, &lines);
 	costs_put(summary, &lines);
 	rate_put(summary, &lines);

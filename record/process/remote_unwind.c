@@ -214,6 +214,25 @@ static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_
 	return 0;
 }
 
+/* Stopped by a signal (SIGSTOP, ^Z) or a debugger: where it was then waits for nothing. */
+static bool is_stopped(uint32_t pid, uint32_t tid)
+{
+	char path[64], text[256];
+	const char *behind_name;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	behind_name = strrchr(text, ')');
+	return behind_name && behind_name[1] == ' ' && (behind_name[2] == 'T' || behind_name[2] == 't');
+}
+
 /* 0, with *context; or an errno. */
 static int path_find(struct measured_process *process, struct store_writer *writer, const struct ring *ring,
 	uint64_t now_ns, uint32_t *context)
@@ -240,6 +259,8 @@ static int path_find(struct measured_process *process, struct store_writer *writ
 	if (error || memcmp(&registers, &after, sizeof(after)))
 		return EAGAIN;
 	*context = context_of(process, remote, writer, root, result == UNWIND_FULL, now_ns);
+	if (is_stopped(process->pid, ring->tid))
+		*context = store_writer_context(writer, *context, STORE_MODULE_RESERVED, STORE_FRAME_STOPPED);
 	return 0;
 }
 
