@@ -32,6 +32,8 @@ struct sweep;
  * sweep_free(). Errors here are of memory; of the others also ERROR_RUN (damaged). */
 int sweep_new(struct sweep **sweep, struct run *run, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 void sweep_free(struct sweep *sweep);
+/* The pieces of GPU queues that are added from now on tell what runs in them (extent_tell_classes()). */
+void sweep_tell_classes(struct sweep *sweep, const struct extent_classes *classes);
 /* Each adds a line. Of spans, which are in order, do not overlap and stay the caller's: pieces are busy
  * (EXTENT_KERNEL) within and idle between them. */
 int sweep_add_stream(struct sweep *sweep, uint32_t stream, struct error *error);

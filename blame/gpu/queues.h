@@ -11,9 +11,9 @@
  * stays so to its end: a gap needs no more than since when. Work that is queued in a gap may begin up to
  * GPU_PENDING_REACH_NS behind it: so far the queues are read ahead, and gaps kept back.
  *
- * It takes simple queues alone: monitored for all their life, which has ended, nothing lost, no waits, and no
- * spans of one queue that overlap but do not do the same. That is what recorders leave as a rule; for all
- * else lines (extent.h) say what a queue does, with the same result.
+ * It takes simple queues alone: monitored for all their life, which has ended, nothing lost, no waits. That
+ * is what recorders leave as a rule; for all else lines (extent.h) say what a queue does, with the same
+ * result.
  */
 #ifndef BLAME_QUEUES_H
 #define BLAME_QUEUES_H

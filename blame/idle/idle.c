@@ -85,6 +85,8 @@ static int group_sweep(
 	int result = sweep_new(
 		&group->sweep, group->run, group->question->begin_ns, group->question->end_ns, error);
 
+	if (!result)
+		group_tell_classes(group);
 	for (uint32_t p = 0; p < count; p++)
 		lines += processes[p].stream_count + 1;
 	group->lines = calloc(lines + 1, sizeof(*group->lines));

@@ -39,6 +39,9 @@ struct extent {
 				 continuation) */
 	uint32_t resumed;     /* see extent_tell_resumed(), else 0 */
 	uint32_t ended;	      /* see extent_tell_ended(), else 0 */
+	/* See extent_tell_classes(), else 0. */
+	unsigned classes;	/* bits 1 << class of all operations that run in the piece, its owner's too */
+	uint32_t class_context; /* of the lowest of these classes, the operation that began last */
 };
 
 struct extent_walk;
@@ -73,6 +76,15 @@ void extent_tell_resumed(struct extent_walk *walk);
 /* From now on pieces but those of synchronizations tell the context of the one that the last sample was taken
  * in (`ended`, 0: in none): that sample is of a call that is over. */
 void extent_tell_ended(struct extent_walk *walk);
+
+/* From now on the pieces of a GPU queue tell all classes of operations that run in them: operations of one
+ * queue may overlap, and the piece's owner is but the last of them. A piece ends where that changes. */
+#define EXTENT_CLASSES 4u
+struct extent_classes {
+	unsigned (*class_of)(void *own, uint32_t op, uint32_t context); /* below EXTENT_CLASSES */
+	void *own;
+};
+void extent_tell_classes(struct extent_walk *walk, const struct extent_classes *classes);
 
 /* The whole piece that holds time_ns, however far it reaches. */
 int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error);

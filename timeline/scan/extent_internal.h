@@ -31,6 +31,11 @@ struct extent_walk {
 	uint64_t held_owner;
 	uint32_t ended; /* synchronization that the last sample was taken in */
 	bool has_held, tells_resumed, tells_ended;
+	struct extent_classes classes;
+	struct {
+		uint64_t end_ns; /* of its operations so far */
+		uint32_t context;
+	} running[EXTENT_CLASSES];
 	struct { /* copies' attributes that were read already */
 		uint32_t attributes;
 		enum extent_state state;
