@@ -14,9 +14,12 @@
  * the time. Time that switch records or spans state is exact, but only repeats tell whether another run would
  * state the same. t is Student's by Welch's degrees of freedom, 1.96 where sampling alone decides.
  *
- * Scaling loss by expectation (S4 4.4.1): 100 (B - A) / total of B, of inclusive time at work of CPU threads:
- * strong scaling expects the sum over all threads to stay, weak scaling that over one part (process or
- * thread).
+ * Scaling loss by expectation (S4 4.4.1): 100 (B - A) / total of B, of the inclusive cost of CPU threads,
+ * which is their time at work and in waits (REALTIME), each at its path, or the selector's metric: strong
+ * scaling expects the sum over all threads to stay, weak scaling that over one part (process or thread).
+ *
+ * With --metric the amounts are the metric's, of one metric of the run or of GPU operations, or the time that
+ * any of several derived ones counts (state_metrics.h); waits then stand at their path, as work does.
  */
 #ifndef TIMELINE_DIFF_H
 #define TIMELINE_DIFF_H
@@ -41,7 +44,8 @@ struct diff_row {
 	uint64_t time_ns[DIFF_SIDES]; /* mean of the repeats; weak scaling: of a part */
 	uint64_t records[DIFF_SIDES]; /* of all repeats; marks: instances */
 	int64_t delta_ns;
-	uint64_t noise_ns;
+	uint64_t noise_ns; /* 0 where it is not known */
+	bool is_noise_known;
 	/* with scaling: per cent of B's total */
 	double loss, exclusive_loss;
 	int verdict; /* of `loss`: 0 within the noise, 1 sublinear, -1 superlinear */
@@ -54,6 +58,7 @@ struct diff_result {
 					known; of the repeats the least */
 	uint64_t parts[DIFF_SIDES];  /* weak scaling */
 	const char *part_name;	     /* "processes", "threads" */
+	const char *unit;	     /* of amounts: "ns", "bytes", ... */
 };
 
 struct diff;
@@ -74,11 +79,16 @@ int diff_finish(struct diff *diff, struct diff_result *result, struct arena *are
 struct diff_estimate {
 	double mean, variance; /* of the mean */
 	double freedom;	       /* degrees of; 0: the variance is not from scatter, but known */
+	uint64_t repeats;      /* marks: instances */
+	bool is_sampled;       /* in part at least */
 };
 /* Of `count` repeats, of which the i-th has values[i] and, from sampling, the variance sampled[i]. */
 struct diff_estimate diff_estimate_of(const double *values, const double *sampled, size_t count);
 /* The half-width of the 95 % interval of the difference. */
 double diff_noise(const struct diff_estimate *a, const struct diff_estimate *b);
+/* False where nothing tells: of a single run, what is exact (a span, a wait) may be anything in the next one.
+ */
+bool diff_noise_is_known(const struct diff_estimate *a, const struct diff_estimate *b);
 
 /* ---- gates (diff_gate.c) ---- */
 

@@ -15,7 +15,7 @@ struct diff_key {
 	uint64_t is_state;
 };
 
-/* What one repeat has for a key. */
+/* What one repeat has for a key; with a metric, amounts of it. */
 struct diff_cell {
 	uint64_t exclusive_ns, inclusive_ns, records;
 	uint64_t exclusive_sampled_ns, inclusive_sampled_ns; /* of them, that samples tell */
@@ -26,7 +26,7 @@ struct diff_repeat {
 	enum diff_side side;
 	struct diff_cell *cells; /* by row */
 	uint32_t capacity;
-	uint64_t lived_ns, known_ns, work_ns, sampled_ns;
+	uint64_t lived_ns, known_ns, cost_ns, sampled_ns;
 	uint64_t processes, threads; /* of CPU streams */
 };
 
@@ -36,6 +36,7 @@ struct diff {
 	const char **texts; /* by row */
 	uint32_t text_capacity;
 	struct arena arena;
+	const char *unit; /* of amounts */
 	struct diff_repeat *repeats;
 	size_t repeat_count;
 	struct store_bytes key; /* scratch */

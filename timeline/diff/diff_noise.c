@@ -29,7 +29,7 @@ static double quantile(double freedom)
 
 struct diff_estimate diff_estimate_of(const double *values, const double *sampled, size_t count)
 {
-	struct diff_estimate estimate = {0};
+	struct diff_estimate estimate = {.repeats = count};
 	double squares = 0, known = 0, n = (double)count, scatter;
 
 	for (size_t i = 0; i < count; i++)
@@ -56,4 +56,16 @@ double diff_noise(const struct diff_estimate *a, const struct diff_estimate *b)
 	if (b->freedom > 0)
 		freedoms += b->variance * b->variance / b->freedom;
 	return (freedoms > 0 ? quantile(variance * variance / freedoms) : NORMAL) * sqrt(variance);
+}
+
+static bool is_exact(const struct diff_estimate *side)
+{
+	return side->repeats < 2 && !side->is_sampled && side->mean != 0;
+}
+
+bool diff_noise_is_known(const struct diff_estimate *a, const struct diff_estimate *b)
+{
+	if (is_exact(a) || is_exact(b))
+		return false;
+	return a->variance > 0 || b->variance > 0 || (a->repeats > 1 && b->repeats > 1);
 }
