@@ -2,6 +2,7 @@
 /* findings_devices.c - see findings.h: the queues of a device are swept against each other. */
 #include <stdlib.h>
 
+#include "blame/base/related.h"
 #include "blame/base/sweep.h"
 #include "blame/findings/findings_internal.h"
 
@@ -78,7 +79,7 @@ static bool device_judge(struct findings_search *search, const uint32_t *queues,
 	const struct device_sums *sums)
 {
 	uint64_t most_ns = 0, sum_ns = 0;
-	uint32_t matter = 0;
+	uint32_t matter = 0, first = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if ((double)sums->kernel_ns[i] < QUEUE_LEAST * (double)sums->union_ns)
@@ -89,8 +90,10 @@ static bool device_judge(struct findings_search *search, const uint32_t *queues,
 	}
 	if (!sums->union_ns || matter < 2 || do_run_together(sums, sums->union_ns))
 		return true;
+	while (first + 1 < count && !related_is_reported(search->related, queues[first]))
+		first++;
 	return findings_put(search, &(struct finding){.kind = FINDING_SERIAL_QUEUES,
-					    .stream = queues[0],
+					    .stream = queues[first],
 					    .count = matter,
 					    .time_ns = sum_ns,
 					    .save_ns = sum_ns - most_ns});

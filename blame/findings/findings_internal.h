@@ -66,6 +66,8 @@ struct findings_use {
 struct findings_search {
 	struct run *run;
 	const struct idle_question *question;
+	const uint8_t
+		*related; /* bits of related.h: cases on other streams than the chosen ones do not count */
 	struct key_ids keys;
 	struct finding *list; /* by number */
 	uint64_t *longest_ns;

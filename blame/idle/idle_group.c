@@ -7,6 +7,8 @@
  */
 #include "blame/idle/idle_group.h"
 
+#include "blame/base/related.h"
+
 /* ---- time passes ---- */
 
 /* The samples of this moment, at which GPUs idle. */
@@ -15,8 +17,10 @@ static bool pass_ticks(struct group *group)
 	for (uint32_t i = 0; i < group->tick_count; i++) {
 		const struct group_line *line = &group->lines[group->ticks[i]];
 
-		if (line->role == ROLE_ACTIVE && !exact_share_sums_add(group->sampled, line->context,
-							 exact_share_of(line->period_ns, group->active)))
+		if (line->role == ROLE_ACTIVE &&
+			related_is_reported(group->question->related, line->stream) &&
+			!exact_share_sums_add(group->sampled, line->context,
+				exact_share_of(line->period_ns, group->active)))
 			return false;
 	}
 	return true;
@@ -161,6 +165,8 @@ static bool thread_leave(struct group *group, struct group_line *line)
 		owner_count_sync(group, owner, 0u - 1u);
 		now = owner->gained;
 	}
+	if (!related_is_reported(group->question->related, line->stream))
+		return true;
 	active = line->role == ROLE_WAITING ? 0 : now.active - line->entered.active;
 	waiting = line->role == ROLE_ACTIVE ? 0 : now.waiting - line->entered.waiting;
 	return (!active || exact_share_sums_add(group->blamed, line->context, active)) &&

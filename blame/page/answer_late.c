@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer_late.c - which process held the others up at collective calls, which thread at barriers. */
+#include "blame/base/related.h"
 #include "blame/page/answer.h"
 #include "blame/wait/last_arrival.h"
 #include "timeline/report/coverage.h"
@@ -32,15 +33,26 @@ static void late_row(struct report *report, struct program_call *call, const str
 	report_row(report);
 }
 
-/* Processes first, then threads; per cent are of what their kind was held up. */
+/* Processes first, then threads; per cent are of what their kind was held up, by
+ * those that were not asked about, too. */
 static void late_rows(struct report *report, struct program_call *call, const struct last_arrival *late)
 {
 	uint64_t left = select_top(call->select);
 
-	for (uint32_t i = 0; i < late->count && left; i++, left--)
+	for (uint32_t i = 0; i < late->count && left; i++) {
+		if (!related_is_process(late->related, late->parties[i].stream))
+			continue;
 		late_row(report, call, &late->parties[i], false, late->held_ns);
-	for (uint32_t i = 0; i < late->thread_count && left; i++, left--)
+		left--;
+	}
+	for (uint32_t i = 0; i < late->thread_count && left; i++) {
+		uint32_t thread = late->threads[i].stream;
+
+		if (!related_is_process(late->related, thread) || !related_is_reported(late->related, thread))
+			continue;
 		late_row(report, call, &late->threads[i], true, late->thread_held_ns);
+		left--;
+	}
 }
 
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error)

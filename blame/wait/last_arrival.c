@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "blame/base/related.h"
 #include "blame/base/sweep.h"
 #include "blame/wait/last_arrival_internal.h"
 #include "store/base/array.h"
@@ -202,7 +203,7 @@ static int teams(struct last_arrival *late, struct run *run, const struct idle_q
 	return result;
 }
 
-int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *question,
+static int sweep_all(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
 	struct move_search search = {.run = run, .question = question};
@@ -211,7 +212,6 @@ int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct 
 	int result = process_list(
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
-	*late = (struct last_arrival){0};
 	if (result)
 		return result;
 	result = last_arrival_calls(late, run, question, processes, count, arena, error);
@@ -231,5 +231,23 @@ int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct 
 	}
 	if (!result && !late->thread_count && has_call(run, question->waits, WAITS_FOR_THREADS))
 		result = teams(late, run, question, processes, count, error);
+	return result;
+}
+
+int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *asked,
+	struct arena *arena, struct error *error)
+{
+	struct idle_question question = *asked;
+	struct related related = {0};
+	int result = related_find(&related, run, asked->streams, asked->stream_count, true, arena, error);
+
+	*late = (struct last_arrival){0};
+	if (result)
+		return result;
+	question.streams = related.streams;
+	question.stream_count = related.count;
+	question.related = related.bits;
+	result = sweep_all(late, run, &question, arena, error);
+	late->related = related.bits;
 	return result;
 }

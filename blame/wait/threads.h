@@ -24,14 +24,16 @@ struct threads {
 	uint64_t runnable_ns; /* waits for a core */
 	uint64_t unknown_ns;  /* lost, unmonitored, or nothing known */
 	uint64_t absent_ns;   /* not born yet, or ended */
-	uint64_t serial_ns;   /* of processes with two living threads or more: exactly one at work */
+	uint64_t serial_ns;   /* of processes with two living threads or more: exactly one at work, of those
+				 chosen */
 	struct exact_share *waited; /* sum to sync + blocked + spin */
 	size_t waited_count;
 	struct exact_share *serial; /* sum to serial */
 	size_t serial_count;
 };
 
-/* Of the question its streams, window and waits count. ERROR_EMPTY: no thread is monitored in the window.
+/* Of the question its streams, window and waits count; who works alone does so among all threads of its
+ * process. ERROR_EMPTY: no thread is monitored in the window.
  * Shares in `arena`. */
 int threads_sweep(struct threads *threads, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);
