@@ -144,9 +144,6 @@ static bool take_span(struct findings_search *search, const struct batch *batch,
 	case STORE_OP_FREE:
 		return is_static(search->run, batch, row) ||
 		       add_row(search, FINDING_REPEATED_ALLOC, batch, row);
-	case STORE_OP_COMPILE:
-		return add_row(search, FINDING_REPEATED_COMPILE, batch, row) &&
-		       add_row(search, FINDING_COMPILE, batch, row);
 	default:
 		return true;
 	}
@@ -280,7 +277,8 @@ static uint64_t save_of(const struct findings_search *search, uint32_t number)
 	const struct finding *finding = &search->list[number];
 
 	if (finding->kind == FINDING_NEEDLESS_SYNC || finding->kind == FINDING_EARLY_SYNC ||
-		finding->kind == FINDING_COMPILE)
+		finding->kind == FINDING_COMPILE || finding->kind == FINDING_REPEATED_COMPILE ||
+		finding->kind == FINDING_SINGLE_DEVICE)
 		return finding->save_ns;
 	return finding->time_ns - search->longest_ns[number];
 }
