@@ -13,7 +13,7 @@
 struct format {
 	const char *name;
 	const char *about; /* what it is or who reads it, behind its name in --help */
-	/* Writes the selection to `out`; NULL: cannot be exported. */
+	/* Writes the selection to `out`; 1: there is nothing to write, 0: done. NULL: cannot be exported. */
 	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
 	/* Makes the run `path` of what `in` holds, or nothing at all; `name` is what errors call the input.
 	 * ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged. NULL: cannot be imported. */

@@ -59,6 +59,9 @@ void report_none(struct report *report);
 /* Ends a row whose every column got a cell. */
 void report_row(struct report *report);
 
+/* Reports were written by this process, and none had a row. */
+bool report_was_empty(void);
+
 /* ---- rows of other processes; not of a table ---- */
 
 /* In a forked process: rows go there from now on, without what was put before. */
