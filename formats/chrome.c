@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chrome.c - a run for Perfetto and chrome://tracing:
+ * chrome.c - exports a run for Perfetto and chrome://tracing:
  *
  *   process           a process of the run
  *   thread            a CPU thread: its line as nested calls, an event where one begins or ends, waits as
@@ -15,6 +15,7 @@
 #include "formats/format.h"
 #include "formats/row_order.h"
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
@@ -29,14 +30,14 @@ struct chrome_process_key {
 	uint32_t rank, pid, generation, zero;
 };
 
-/* Threads of the file beside a stream's own, so that spans which overlap lie side by side. */
+/* Further lanes beside a stream's own, so that overlapping spans are side by side. */
 struct lanes {
 	uint64_t *end_ns;
 	uint32_t *tid;
 	size_t count;
 };
 
-/* The stream at hand; what is allocated serves the next one, too. */
+/* The current stream; the next one reuses the memory. */
 struct chrome_at {
 	const struct run_stream *stream;
 	uint32_t id, pid, tid; /* of the run; of the file; of its line */
@@ -103,19 +104,15 @@ static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end
 	while (i < lanes->count && lanes->end_ns[i] > begin_ns)
 		i++;
 	if (i == lanes->count) {
-		uint64_t *ends = reallocarray(lanes->end_ns, i + 1, sizeof *ends);
-		uint32_t *tids = ends ? reallocarray(lanes->tid, i + 1, sizeof *tids) : NULL;
-
-		lanes->end_ns = ends ? ends : lanes->end_ns;
-		if (!tids)
+		if (!array_resize(&lanes->end_ns, i + 1, sizeof *lanes->end_ns) ||
+			!array_resize(&lanes->tid, i + 1, sizeof *lanes->tid))
 			return 0;
-		lanes->tid = tids;
 		if (asprintf(&name, i == 0 ? "%s%s" : "%s%s %zu", stream_title(chrome),
 			    is_gpu ? "" : " spans", i + 1) < 0)
 			return 0;
-		tids[i] = ++chrome->threads;
+		lanes->tid[i] = ++chrome->threads;
 		lanes->count++;
-		chrome_file_thread(&chrome->file, chrome->at.pid, tids[i], name);
+		chrome_file_thread(&chrome->file, chrome->at.pid, lanes->tid[i], name);
 		free(name);
 	}
 	lanes->end_ns[i] = end_ns;
@@ -137,7 +134,7 @@ static bool is_piece_chosen(const struct chrome *chrome, const struct extent *ex
 	       is_chosen(chrome, extent->op, extent->context, extent->end_ns - extent->begin_ns);
 }
 
-/* ---- the line ---- */
+/* ---- the state timeline ---- */
 
 /* Pairs, whose ends are the same text where they are the same time: viewers that add durations up in binary
  * find calls that end after their callers. */

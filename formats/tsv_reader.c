@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_reader.c - splits lines; the bytes may come from anywhere, so a line has a limit.
+ * tsv_reader.c - splits lines; the input is untrusted, so line length has a limit.
  */
 #include "formats/tsv_reader.h"
 
@@ -107,7 +107,7 @@ static void skip_byte_order_mark(struct tsv_field *line)
 		*line = (struct tsv_field){line->text + 3, line->size - 3};
 }
 
-/* Takes the first field off the line; false when none is left. */
+/* Takes the first field off the text line; false when none is left. */
 static bool next_field(struct tsv_field *line, struct tsv_field *field)
 {
 	const char *tab;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - hpct-record: finds the program, makes the run, meets or starts the collector, runs the
- * program with the agent preloaded, and ends as the program ended. What keeps hpct from
- * measuring costs a sentence, not the job.
+ * main.c - hpct-record: finds the program, makes the run, starts the collector or connects to it, runs the
+ * program with the agent preloaded, and ends with the program's status. If hpct cannot measure, it prints an
+ * error and runs the program all the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,21 +33,21 @@
 #define NAMES_MAX 10000
 #define READY_WAIT_MS 5000
 #define ENDS_WAIT_MS 2000
-#define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
+#define QUIET_NS UINT64_C(1000000000) /* longer waits show progress on a terminal */
 
 struct record {
 	struct options options;
-	struct check_target target;
+	struct target_check target;
 	struct launch_name name;
-	char run[PATH_MAX + 64]; /* absolute */
-	struct parts parts;
-	struct host host;
+	char run[PATH_MAX + 64]; /* absolute path */
+	struct install_paths paths;
+	struct rendezvous rendezvous;
 	bool is_measured;
 	bool made_run;
 };
 
-/* Where stdin, stdout or stderr is closed, no descriptor of ours may take its place; the program still finds
- * it closed. */
+/* If stdin, stdout or stderr is closed, none of our descriptors may get its number; the program still
+ * finds it closed. */
 static void standard_reserve(void)
 {
 	int null;
@@ -65,7 +65,7 @@ static void say(const char *text)
 
 /* ---- the run ---- */
 
-/* A name that nobody chose must not keep the program from running: it gets a number. */
+/* If the default run name exists, appends a number. */
 static void name_make_free(struct record *record)
 {
 	size_t length = strlen(record->run) - strlen(STORE_RUN_SUFFIX);
@@ -114,7 +114,7 @@ static int collector_start(struct record *record, struct error *error)
 	struct collect_plan plan = {.run = record->run,
 		.launch = record->name.id,
 		.events = record->options.events,
-		.names = record->parts.names,
+		.names = record->paths.names,
 		.keep_ns = record->options.keep_ns,
 		.unmonitored = record->target.unmeasurable,
 		.with_sources = record->options.with_sources};
@@ -126,29 +126,29 @@ static int collector_start(struct record *record, struct error *error)
 		return result;
 	command = command_text(record->options.program);
 	plan.command = command ? command : "";
-	result = collect_start(&plan, &record->host, error);
+	result = collect_start(&plan, &record->rendezvous, error);
 	free(command);
 	return result;
 }
 
-/* Negative with ERROR_USAGE: not to be run at all; with ERROR_IO: to be run unmeasured. */
+/* ERROR_USAGE: do not run the program; ERROR_IO: run it unmeasured. */
 static int measuring_prepare(struct record *record, struct error *error)
 {
-	int result = parts_find(&record->parts, error);
+	int result = install_paths_find(&record->paths, error);
 	bool has_memleak = strstr(record->options.events, EVENT_WORD_MEMLEAK) != NULL;
 
-	if (!result && has_memleak && access(record->parts.memleak, R_OK))
+	if (!result && has_memleak && access(record->paths.memleak, R_OK))
 		result = error_set(
-			error, ERROR_IO, "%s is not there; install hpct again", record->parts.memleak);
+			error, ERROR_IO, "%s is missing; install hpct again", record->paths.memleak);
 	if (!result)
-		result = host_meet(&record->host, record->name.id, record->run,
-			has_memleak ? record->parts.memleak : record->parts.agent, error);
-	if (!result && record->host.listener >= 0)
+		result = rendezvous_open(&record->rendezvous, record->name.id, record->run,
+			has_memleak ? record->paths.memleak : record->paths.agent, error);
+	if (!result && record->rendezvous.listener >= 0)
 		result = collector_start(record, error);
 	if (!result)
-		result = host_connect(&record->host, error);
+		result = rendezvous_connect(&record->rendezvous, error);
 	if (result) {
-		host_give_up(&record->host);
+		rendezvous_give_up(&record->rendezvous);
 		if (record->made_run)
 			rundir_unmake(record->run);
 	}
@@ -163,40 +163,40 @@ static uint64_t timeval_ns(const struct timeval *time)
 
 static void progress_show(uint64_t left, bool *shown)
 {
-	fprintf(stderr, "\rhpct-record: naming, %lu frames left ", (unsigned long)left);
+	fprintf(stderr, "\rhpct-record: symbolizing, %lu frames left ", (unsigned long)left);
 	*shown = true;
 }
 
-/* The next word of the collector. 1: *word is it, 0: none came in time, -1: it is gone. */
-static int word_await(const struct record *record, struct host_message *word, int timeout_ms)
+/* The collector's next message. 1: in *word, 0: timeout, -1: the collector has gone. */
+static int word_await(const struct record *record, struct rendezvous_message *word, int timeout_ms)
 {
-	struct pollfd ready = {record->host.connection, POLLIN, 0};
+	struct pollfd ready = {record->rendezvous.connection, POLLIN, 0};
 
 	if (poll(&ready, 1, timeout_ms) <= 0)
 		return 0;
-	if (recv(record->host.connection, word, sizeof(*word), 0) != sizeof(*word))
+	if (recv(record->rendezvous.connection, word, sizeof(*word), 0) != sizeof(*word))
 		return -1;
 	word->text[sizeof(word->text) - 1] = '\0';
 	return 1;
 }
 
-/* Only --strict waits for the store: the others start the program meanwhile. */
+/* With --strict waits for the store; otherwise the program starts meanwhile. */
 static int ready_wait(struct record *record, struct error *error)
 {
-	struct host_message word = {0};
+	struct rendezvous_message word = {0};
 
-	if (word_await(record, &word, READY_WAIT_MS) == 1 && word.type == HOST_READY)
+	if (word_await(record, &word, READY_WAIT_MS) == 1 && word.type == RENDEZVOUS_READY)
 		return 0;
 	record->is_measured = false;
-	host_leave(&record->host);
+	rendezvous_leave(&record->rendezvous);
 	rundir_unmake(record->run);
 	return error_set(error, ERROR_IO, "%s",
-		word.type == HOST_FAILED ? word.text : "the collector has not come up");
+		word.type == RENDEZVOUS_FAILED ? word.text : "the collector did not start");
 }
 
-/* The collector's last word: that all is committed, or why nothing was. Negative: it has ended without, 1: it
- * still has work, or was stopped. */
-static int done_wait(struct record *record, struct host_message *word)
+/* The collector's last message: all is committed, or why nothing was. Negative: it ended without one, 1:
+ * it still works, or was stopped. */
+static int done_wait(struct record *record, struct rendezvous_message *word)
 {
 	uint64_t begin_ns = clock_now_ns();
 	bool shown = false;
@@ -209,11 +209,11 @@ static int done_wait(struct record *record, struct host_message *word)
 			result = came;
 			break;
 		}
-		if (came && (word->type == HOST_DONE || word->type == HOST_FAILED)) {
+		if (came && (word->type == RENDEZVOUS_DONE || word->type == RENDEZVOUS_FAILED)) {
 			result = 0;
 			break;
 		}
-		if (came && word->type == HOST_PROGRESS && clock_now_ns() - begin_ns > QUIET_NS &&
+		if (came && word->type == RENDEZVOUS_PROGRESS && clock_now_ns() - begin_ns > QUIET_NS &&
 			isatty(STDERR_FILENO))
 			progress_show(word->number, &shown);
 	}
@@ -241,17 +241,17 @@ static void summary_write(const struct record *record, const char *text)
 
 static void measuring_finish(struct record *record, int status, const struct rusage *usage)
 {
-	struct host_message ended = {.type = HOST_ENDED,
+	struct rendezvous_message ended = {.type = RENDEZVOUS_ENDED,
 		.status = status,
 		.user_ns = timeval_ns(&usage->ru_utime),
 		.system_ns = timeval_ns(&usage->ru_stime)};
-	struct host_message word;
+	struct rendezvous_message word;
 	int result;
 
-	host_send(record->host.connection, &ended);
+	rendezvous_send(record->rendezvous.connection, &ended);
 	result = done_wait(record, &word);
 	if (!result) {
-		if (word.type == HOST_FAILED) {
+		if (word.type == RENDEZVOUS_FAILED) {
 			fprintf(stderr, "hpct-record: %s ran unmeasured: %s\n", record->target.path,
 				word.text);
 			rundir_unmake(record->run);
@@ -267,15 +267,15 @@ static void measuring_finish(struct record *record, int status, const struct rus
 		}
 	} else if (!signals_ask_for_end()) {
 		fprintf(stderr, "hpct-record: the collector %s; %s holds what was committed\n",
-			result < 0 ? "has ended before its time" : "does not answer, and may go on later",
+			result < 0 ? "ended unexpectedly" : "does not answer, and may go on later",
 			record->run);
 	}
 	if (result < 0)
-		host_clear(&record->host);
-	host_leave(&record->host);
+		rendezvous_clear(&record->rendezvous);
+	rendezvous_leave(&record->rendezvous);
 }
 
-/* What is wrong before the program starts: 0 to go on. */
+/* Checks everything before the program starts; 0 to go on. */
 static int prepare(struct record *record, struct error *error)
 {
 	char reason[1024];
@@ -292,10 +292,10 @@ static int prepare(struct record *record, struct error *error)
 			return error_set(error, ERROR_USAGE, "%s (--strict)", reason);
 		say(reason);
 	}
-	if (record->target.inside.flags == INSIDE_AGENT &&
+	if (record->target.note.flags == ELF_NOTE_AGENT &&
 		strstr(record->options.events, EVENT_WORD_MEMLEAK)) {
 		snprintf(reason, sizeof(reason),
-			"%.100s: its allocations are not seen: it was linked without "
+			"%.100s: its allocations are not recorded: it was linked without "
 			"`hpct-link --memleak`",
 			record->target.binary);
 		if (record->options.strict)
@@ -310,19 +310,19 @@ static int prepare(struct record *record, struct error *error)
 	return 0;
 }
 
-/* What is too little for all of us may do for the program. */
+/* Memory or processes that do not suffice for hpct may suffice for the program alone. */
 static int program_run_here(struct record *record, const struct launch *launch, const struct error *error)
 {
-	struct host_message ended = {.type = HOST_ENDED, .status = LAUNCH_FAILED << 8}, word;
+	struct rendezvous_message ended = {.type = RENDEZVOUS_ENDED, .status = LAUNCH_FAILED << 8}, word;
 
 	if (record->is_measured) {
-		host_send(record->host.connection, &ended);
+		rendezvous_send(record->rendezvous.connection, &ended);
 		done_wait(record, &word);
 		while (word_await(record, &word, ENDS_WAIT_MS) > 0)
 			;
-		host_leave(&record->host);
+		rendezvous_leave(&record->rendezvous);
 		fprintf(stderr, "hpct-record: %s runs unmeasured: %s\n", record->target.path, error->text);
-	} /* else that is said */
+	} /* otherwise launch_here has printed an error */
 	launch_here(launch);
 	fprintf(stderr, "hpct-record: %s cannot be started: %s\n", record->target.path, strerror(errno));
 	return LAUNCH_FAILED;
@@ -331,7 +331,8 @@ static int program_run_here(struct record *record, const struct launch *launch, 
 static int program_run(struct record *record)
 {
 	struct launch launch = {&record->target, record->options.program,
-		record->is_measured ? &record->host : NULL, record->options.events, record->options.strict};
+		record->is_measured ? &record->rendezvous : NULL, record->options.events,
+		record->options.strict};
 	struct rusage usage = {0};
 	struct error error;
 	int status = 0;
@@ -359,7 +360,7 @@ int main(int argc, char **argv)
 
 	nested_leave(argv);
 	vdso_init();
-	title_init(argv);
+	process_title_init(argv);
 	standard_reserve();
 	if (options_parse(&record.options, argc, argv, &error)) {
 		say(error.text);
@@ -372,9 +373,9 @@ int main(int argc, char **argv)
 	else if (record.options.is_list)
 		events_list();
 	if (record.options.is_help || record.options.is_version || record.options.is_list)
-		return printed("hpct-record", 0, LAUNCH_FAILED);
+		return stdout_check("hpct-record", 0, LAUNCH_FAILED);
 	launch_name_find(&record.name);
-	code = check_target(&record.target, record.options.program[0], &error);
+	code = target_check(&record.target, record.options.program[0], &error);
 	if (code) {
 		say(error.text);
 		return code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_link.c - hpct-link: runs a link command with the agent added to it, for static programs, into
- * which nothing can be preloaded. What is left of the command stays as it was given.
+ * main_link.c - hpct-link: runs a link command with the agent added, for static programs, into which nothing
+ * can be preloaded. Leaves the rest of the command unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,28 +18,27 @@
 #include "record/launch/launch.h"
 #include "record/launch/link.h"
 
-static const char help[] =
-	"usage: hpct-link [options] [--] LINK-COMMAND\n"
-	"       hpct-link --check PROGRAM\n"
-	"\n"
-	"Runs LINK-COMMAND (gcc -static -o app app.o ...) with hpct's agent added, for\n"
-	"hpct-record to measure the static program that it makes. Started otherwise the\n"
-	"program runs as always. Dynamic programs need nothing of this.\n"
-	"\n"
-	"      --memleak          also stand in front of malloc, for -e MEMLEAK\n"
-	"      --print            print what would be added, for build systems\n"
-	"      --agent DIRECTORY  where libhpct-agent.a lies, to link for another machine\n"
-	"      --ld               LINK-COMMAND is ld itself, whatever it is called\n"
-	"      --check            say whether an agent is in PROGRAM: 0 yes, 1 no\n"
-	"  -v, --verbose          print the whole command\n"
-	"  -h, --help   -V, --version   (more: man hpct-link)\n"
-	"\n"
-	"Exits as LINK-COMMAND does. Else: 125 a failure of hpct-link, 126 LINK-COMMAND\n"
-	"cannot be executed, 127 it is not found.\n"
-	"Next: hpct-record ./app.\n";
+static const char help[] = "usage: hpct-link [options] [--] LINK-COMMAND\n"
+			   "       hpct-link --check PROGRAM\n"
+			   "\n"
+			   "Runs LINK-COMMAND (gcc -static -o app app.o ...) with hpct's agent added, so\n"
+			   "that hpct-record can measure the static program. Without hpct-record it runs\n"
+			   "unchanged. Dynamic programs do not need hpct-link.\n"
+			   "\n"
+			   "      --memleak          also wrap malloc, for -e MEMLEAK\n"
+			   "      --print            print the added options, for build systems\n"
+			   "      --agent DIRECTORY  directory of libhpct-agent.a, for another machine\n"
+			   "      --ld               LINK-COMMAND is ld, whatever its name\n"
+			   "      --check            exit 0 if PROGRAM contains an agent, else 1\n"
+			   "  -v, --verbose          print the whole command\n"
+			   "  -h, --help   -V, --version   (more: man hpct-link)\n"
+			   "\n"
+			   "Exits with LINK-COMMAND's exit code. Else: 125 hpct-link failed,\n"
+			   "126 LINK-COMMAND cannot be executed, 127 it is not found.\n"
+			   "Next: hpct-record ./app.\n";
 
 static const struct option long_options[] = {{"memleak", no_argument, NULL, 'm'},
-	{"io", no_argument, NULL, 'i'}, /* hpclink's; always in */
+	{"io", no_argument, NULL, 'i'}, /* hpclink's; always on */
 	{"agent", required_argument, NULL, 'a'}, {"print", no_argument, NULL, 'p'},
 	{"ld", no_argument, NULL, 'l'}, {"check", no_argument, NULL, 'c'},
 	{"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
@@ -47,7 +46,7 @@ static const struct option long_options[] = {{"memleak", no_argument, NULL, 'm'}
 
 struct plan {
 	bool memleak, print, is_linker, check, verbose;
-	const char *agent; /* another machine's: the directory of its archives */
+	const char *agent; /* agent for another machine: the directory of its archives */
 	char **command;
 };
 
@@ -63,24 +62,24 @@ static void words_print(FILE *to, char *const *words)
 		fprintf(to, "%s%c", *words, words[1] ? ' ' : '\n');
 }
 
-/* A link that worked, and yet nobody can measure what it made: said, not failed. */
+/* The link worked, but its result cannot be measured: warns and succeeds. */
 static void outcome_tell(const char *output)
 {
-	struct inside inside;
+	struct elf_note note;
 	int fd = open(output, O_RDONLY | O_CLOEXEC);
-	enum link_outcome outcome = fd < 0 ? LINK_NO_PROGRAM : link_look(fd, &inside);
+	enum link_outcome outcome = fd < 0 ? LINK_NO_PROGRAM : link_look(fd, &note);
 
 	if (fd >= 0)
 		close(fd);
 	if (outcome == LINK_DYNAMIC)
 		fprintf(stderr,
-			"hpct-link: %s is dynamically linked: hpct-record measures it without hpct-link; "
-			"-static was meant?\n",
+			"hpct-link: %s is dynamically linked: hpct-record measures it without hpct-link; did "
+			"you mean -static?\n",
 			output);
-	else if (outcome == LINK_WITHOUT)
+	else if (outcome == LINK_WITHOUT_AGENT)
 		fprintf(stderr,
-			"hpct-link: no agent is in %s: its link command does not pass on what it is given; "
-			"add what `hpct-link --print` prints to the linker's options\n",
+			"hpct-link: no agent is in %s: its link command dropped the added options; add what "
+			"`hpct-link --print` prints to the linker's options\n",
 			output);
 }
 
@@ -100,27 +99,26 @@ static int command_run(char **words)
 
 static int link_run(const struct plan *plan)
 {
-	struct parts parts;
+	struct install_paths paths;
 	struct error error;
 	char **words;
 	int result;
 
 	if (plan->command[0] && strstr(plan->command[0], "musl")) {
-		fputs("hpct-link: programs with musl cannot be measured: the agent is made for glibc\n",
-			stderr);
+		fputs("hpct-link: cannot measure programs with musl: the agent needs glibc\n", stderr);
 		return LAUNCH_FAILED;
 	}
 	if (plan->agent)
-		snprintf(parts.agent, sizeof(parts.agent), "%s/", plan->agent);
-	else if (parts_find(&parts, &error))
+		snprintf(paths.agent, sizeof(paths.agent), "%s/", plan->agent);
+	else if (install_paths_find(&paths, &error))
 		return fail(&error);
-	words = link_command(plan->command, parts.agent, plan->memleak,
+	words = link_command(plan->command, paths.agent, plan->memleak,
 		plan->is_linker || (plan->command[0] && link_is_linker(plan->command[0])), &error);
 	if (!words)
 		return fail(&error);
 	if (plan->verbose || plan->print)
 		words_print(plan->print ? stdout : stderr, words);
-	result = plan->print ? printed("hpct-link", 0, LAUNCH_FAILED) : command_run(words);
+	result = plan->print ? stdout_check("hpct-link", 0, LAUNCH_FAILED) : command_run(words);
 	if (!result && !plan->print)
 		outcome_tell(link_output(plan->command));
 	free(words);
@@ -129,7 +127,7 @@ static int link_run(const struct plan *plan)
 
 static int program_check(const char *path)
 {
-	struct inside inside = {0};
+	struct elf_note note = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	enum link_outcome outcome;
 
@@ -137,17 +135,17 @@ static int program_check(const char *path)
 		fprintf(stderr, "hpct-link: %s: %s\n", path, strerror(errno));
 		return LAUNCH_FAILED;
 	}
-	outcome = link_look(fd, &inside);
+	outcome = link_look(fd, &note);
 	close(fd);
-	if (outcome == LINK_INSIDE)
+	if (outcome == LINK_WITH_AGENT)
 		printf("%s: an agent%s is inside\n", path,
-			inside.flags & INSIDE_MEMLEAK ? ", with --memleak," : "");
+			note.flags & ELF_NOTE_MEMLEAK ? ", with --memleak," : "");
 	else
 		printf("%s: %s\n", path,
 			outcome == LINK_DYNAMIC	     ? "is dynamically linked, and needs no agent inside"
 			: outcome == LINK_NO_PROGRAM ? "is no program"
 						     : "no agent is inside");
-	return printed("hpct-link", outcome != LINK_INSIDE, LAUNCH_FAILED);
+	return stdout_check("hpct-link", outcome != LINK_WITH_AGENT, LAUNCH_FAILED);
 }
 
 static int options_parse(struct plan *plan, int argc, char **argv)
@@ -195,14 +193,14 @@ int main(int argc, char **argv)
 	if (letter == 'V')
 		puts("hpct-link " HPCT_VERSION);
 	if (letter == 'h' || letter == 'V')
-		return printed("hpct-link", 0, LAUNCH_FAILED);
+		return stdout_check("hpct-link", 0, LAUNCH_FAILED);
 	if (letter) {
 		fprintf(stderr, "hpct-link: %s is no option, or has no value; hpct-link --help lists them\n",
 			argv[optind - 1]);
 		return LAUNCH_FAILED;
 	}
 	if (!plan.command[0] && (plan.check || !plan.print)) {
-		fputs(plan.check ? "hpct-link: --check: no program is named\n"
+		fputs(plan.check ? "hpct-link: --check: give a program\n"
 				 : "hpct-link: no link command; as in: hpct-link gcc -static -o app app.o\n",
 			stderr);
 		return LAUNCH_FAILED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_hpct.c - hpct: runs hpct-VERB, found beside itself or on PATH, as git does. Alone it lists the
- * questions that hpct answers, each with its command.
+ * main_hpct.c - hpct: runs hpct-VERB, found next to hpct or on PATH, as git does. Without arguments it lists
+ * the questions that hpct answers, each with its command.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static const struct {
 	{"What can be measured on this machine?", "hpct doctor", "doctor"},
 };
 
-/* The directory of this program, with a slash; "" when it cannot be told. */
+/* The directory of this program, with a slash; "" when it is unknown. */
 static void own_directory(char *out, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", out, size - 1);
@@ -58,8 +58,8 @@ static bool is_there(const char *directory, const char *verb)
 	return access(path, X_OK) == 0;
 }
 
-/* The verbs beside this program. */
-static void list_verbs(struct verbs *verbs, const char *directory)
+/* The subcommands beside this program. */
+static void list_verbs(struct subcommands *subcommands, const char *directory)
 {
 	DIR *dir = opendir(directory[0] ? directory : ".");
 	struct dirent *entry;
@@ -67,7 +67,7 @@ static void list_verbs(struct verbs *verbs, const char *directory)
 	while (dir && (entry = readdir(dir)))
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0 &&
 			is_there(directory, entry->d_name + strlen(PREFIX)))
-			verbs_add(verbs, entry->d_name + strlen(PREFIX));
+			subcommands_add(subcommands, entry->d_name + strlen(PREFIX));
 	if (dir)
 		closedir(dir);
 }
@@ -85,25 +85,25 @@ static int printed(void)
 static int print_questions(const char *directory)
 {
 	FILE *out = stdout;
-	struct verbs verbs = {0};
+	struct subcommands subcommands = {0};
 
 	fprintf(out, "hpct - call-path traces of CPU threads and GPU streams\n\n");
-	list_verbs(&verbs, directory);
+	list_verbs(&subcommands, directory);
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
 		if (is_there(directory, questions[i].verb))
 			fprintf(out, "  %-43s%s\n", questions[i].question, questions[i].command);
 	fprintf(out, "\nA run is the newest *.hpct here, or is named: hpct view RUN.\n"
 		     "`hpct help VERB` says more.\n"
 		     "verbs:"); /* of one line: the shells' completions read it */
-	verbs_sort(&verbs);
-	for (size_t i = 0; i < verbs.count; i++)
-		fprintf(out, " %s", verbs.names[i]);
+	subcommands_sort(&subcommands);
+	for (size_t i = 0; i < subcommands.count; i++)
+		fprintf(out, " %s", subcommands.names[i]);
 	fprintf(out, "\n");
-	verbs_fini(&verbs);
+	subcommands_fini(&subcommands);
 	return printed();
 }
 
-/* Whoever names a run and no verb wants to see it. */
+/* The user named a run without a verb: suggests the view. */
 static int name_of_run(const char *run)
 {
 	struct error error;
@@ -127,16 +127,16 @@ static bool is_run(const char *word)
 
 static int unknown_verb(const char *directory, const char *verb)
 {
-	struct verbs verbs = {0};
+	struct subcommands subcommands = {0};
 	struct error error;
 	char near[512];
 
 	if (is_run(verb))
 		return name_of_run(verb);
 
-	list_verbs(&verbs, directory);
-	verbs_near(&verbs, verb, near, sizeof(near));
-	verbs_fini(&verbs);
+	list_verbs(&subcommands, directory);
+	subcommands_near(&subcommands, verb, near, sizeof(near));
+	subcommands_fini(&subcommands);
 	if (near[0])
 		error_set(&error, ERROR_USAGE, "'%.64s' is no verb; did you mean %s? `hpct` alone lists all",
 			verb, near);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_view.c - hpct-view: one session on one run, either in the terminal or, with --print, one picture of it
- * as text after the keys of --keys.
+ * main_view.c - hpct-view: one session on one run, in the terminal, or with --print as one picture in text
+ * after the keys of --keys.
  */
 #include <langinfo.h>
 #include <locale.h>
@@ -13,18 +13,20 @@
 #include "timeline/names/names_fill.h"
 #include "timeline/report/coverage.h"
 #include "timeline/report/program.h"
-#include "tui/app/command.h"
-#include "tui/app/config.h"
-#include "tui/app/open_runs.h"
+#include "tui/app/app.h"
 #include "tui/app/progress_keys.h"
 #include "tui/app/screenshot.h"
 #include "tui/app/session_read.h"
-#include "tui/app/status_bars.h"
+#include "tui/app/shell_command.h"
 #include "tui/models/compare.h"
+#include "tui/models/config.h"
+#include "tui/models/open_runs.h"
 #include "tui/screen/keys.h"
+#include "tui/screen/palette.h"
 #include "tui/screen/screen.h"
+#include "tui/views/views.h"
 
-#define VIEW_READ_MS 50		  /* then what is there is drawn, and keys are heard */
+#define VIEW_READ_MS 50		  /* then a partial picture is drawn, and keys are read */
 #define VIEW_REFINE_MS 250	  /* a picture that grows is shown four times a second */
 #define VIEW_PRINT_REFINE_MS 2000 /* one that is printed waits so long for what it can do without */
 #define VIEW_PRINT_MAX 2000	  /* columns or rows of --print */
@@ -35,7 +37,7 @@ struct options {
 	int colours;	  /* -1: what the terminal has */
 	bool has_colours; /* they were asked for: --print shows them */
 	bool has_format;
-	enum picture_format format;
+	enum screenshot_format format;
 	bool is_ascii;
 	const char *align; /* of two runs; NULL: their begins */
 };
@@ -73,11 +75,11 @@ static int take_colours(void *own, const char *value, struct error *error)
 static int take_format(void *own, const char *value, struct error *error)
 {
 	struct options *options = own;
-	int format = picture_format_find(value);
+	int format = screenshot_format_find(value);
 
 	if (format < 0)
 		return error_set(error, ERROR_USAGE, "--format %s: say text, ansi or svg", value);
-	options->format = (enum picture_format)format;
+	options->format = (enum screenshot_format)format;
 	options->has_format = true;
 	return 0;
 }
@@ -101,16 +103,16 @@ static bool is_ascii_locale(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-static void play(struct desk *desk, struct grid *grid, const char *keys)
+static void play(struct open_runs *open, struct grid *grid, const char *keys)
 {
-	struct session *session = desk_settle(desk);
+	struct session *session = open_runs_settle(open);
 	struct error error;
 	uint32_t key;
 	size_t size;
 
 	for (; (size = keys_parse(keys, &key)) > 0 && !session->is_done; keys += size) {
 		session_key(session, key);
-		session = desk_settle(desk);
+		session = open_runs_settle(open);
 		/* the next key may ask for what is on the screen then */
 		if (session_draw(session, grid, 0, &error))
 			session_say(session, "%s", error.text);
@@ -120,26 +122,26 @@ static void play(struct desk *desk, struct grid *grid, const char *keys)
 /* Text has colours when they were asked for; an SVG has them unless they were refused. */
 static void put_picture(const struct session *session, const struct grid *grid, const struct options *options)
 {
-	enum picture_format format = options->has_format    ? options->format
-				     : options->has_colours ? PICTURE_ANSI
-							    : PICTURE_TEXT;
+	enum screenshot_format format = options->has_format    ? options->format
+					: options->has_colours ? SCREENSHOT_ANSI
+							       : SCREENSHOT_TEXT;
 
-	picture_print(session, grid, format, options->colours < 0 ? 256 : options->colours, stdout);
+	screenshot_print(session, grid, format, options->colours < 0 ? 256 : options->colours, stdout);
 }
 
-/* What is drawn says that nothing was monitored there; scripts are told, too. */
+/* The picture shows that nothing was monitored; scripts need an exit code, too. */
 static int require_coverage(struct session *session, struct error *error)
 {
 	char window[96];
 	struct select *select;
 	int result;
 
-	if (bars_take_coverage(session).known_ns)
+	if (session_take_coverage(session).known_ns)
 		return 0;
 	result = select_new(&select, error);
 	if (result)
 		return result;
-	command_put_window(window, sizeof(window), session);
+	session_put_window(window, sizeof(window), session);
 	result = select_option(select, "time", window, error);
 	if (!result && session->filter[0])
 		result = select_option(select, "streams", session->filter, error);
@@ -151,9 +153,9 @@ static int require_coverage(struct session *session, struct error *error)
 	return result;
 }
 
-static int print(struct desk *desk, const struct options *options, struct error *error)
+static int print(struct open_runs *open, const struct options *options, struct error *error)
 {
-	struct session *session = desk_settle(desk);
+	struct session *session = open_runs_settle(open);
 	struct grid grid;
 	int result;
 
@@ -161,8 +163,8 @@ static int print(struct desk *desk, const struct options *options, struct error 
 		return error_memory(error);
 	result = session_draw(session, &grid, 0, error);
 	if (!result && options->keys) {
-		play(desk, &grid, options->keys);
-		session = desk_settle(desk);
+		play(open, &grid, options->keys);
+		session = open_runs_settle(open);
 		grid.is_ascii = session->looks.is_ascii;
 		result = session_draw(session, &grid, 0, error);
 	}
@@ -185,21 +187,21 @@ static int print(struct desk *desk, const struct options *options, struct error 
 }
 
 /* Takes all keys that are waiting, so that a held key costs one picture and not one each. */
-static bool take_keys_waiting(struct desk *desk, int timeout_ms)
+static bool take_keys_waiting(struct open_runs *open, int timeout_ms)
 {
-	struct session *session = desk_settle(desk);
-	uint32_t key = long_read_key(timeout_ms);
+	struct session *session = open_runs_settle(open);
+	uint32_t key = progress_keys_next(timeout_ms);
 	bool has_any = false;
 
-	for (; key != KEYS_NONE; key = long_read_key(0)) {
+	for (; key != KEYS_NONE; key = progress_keys_next(0)) {
 		has_any = true;
-		long_read_begin(session, true);
+		progress_keys_begin(session, true);
 		if (key == SCREEN_SIGNAL) {
 			screen_close();
 			screen_die();
 		}
 		if (key == KEYS_MOUSE) {
-			struct mouse_event event = long_read_mouse();
+			struct mouse_event event = progress_keys_mouse();
 			mouse_event(session, &event);
 		} else if (key != KEYS_RESIZE)
 			session_key(session, key);
@@ -207,7 +209,7 @@ static bool take_keys_waiting(struct desk *desk, int timeout_ms)
 			session->is_redraw = true;
 		if (session->is_done)
 			break;
-		session = desk_settle(desk);
+		session = open_runs_settle(open);
 		session_settle(session);
 	}
 	return has_any;
@@ -224,7 +226,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		if (grid_init(grid, rows, columns, session->looks.is_ascii))
 			return error_memory(error);
 	}
-	long_read_begin(session, !session->is_unread);
+	progress_keys_begin(session, !session->is_unread);
 	result = session_draw(session, grid, VIEW_READ_MS, &trouble);
 	if (result) { /* what is damaged is said; the rest of the run can still be looked at */
 		session->is_unread = false;
@@ -244,7 +246,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 /* Reads what the picture can do without until a key comes, but shows what there is now and then. */
 static void refine(struct session *session)
 {
-	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !long_read_has_key();
+	for (int ms = 0; ms < VIEW_REFINE_MS && session_is_refining(session) && !progress_keys_has_key();
 		ms += VIEW_READ_MS)
 		session_refine(session, VIEW_READ_MS);
 }
@@ -268,24 +270,24 @@ static bool renew(struct session *session)
 	return is_changed;
 }
 
-static int interact(struct desk *desk, const char *keys, struct error *error)
+static int interact(struct open_runs *open, const char *keys, struct error *error)
 {
-	struct session *session = desk_settle(desk);
+	struct session *session = open_runs_settle(open);
 	struct grid grid = {0};
 	int result = draw(session, &grid, error);
 	bool is_changed = false;
 
 	if (!result && keys)
-		play(desk, &grid, keys);
-	session = desk_settle(desk);
+		play(open, &grid, keys);
+	session = open_runs_settle(open);
 	if (keys && !result)
 		result = draw(session, &grid, error);
 	while (!result && !session->is_done) {
 		bool is_refining = !session->is_unread && session_is_refining(session);
 		bool is_busy = session->is_unread || is_refining;
 		int timeout_ms = is_busy ? 0 : is_live(session) ? live_ms(session) : -1;
-		is_changed = take_keys_waiting(desk, timeout_ms);
-		session = desk_settle(desk);
+		is_changed = take_keys_waiting(open, timeout_ms);
+		session = open_runs_settle(open);
 		if (!is_changed && !session->is_unread)
 			is_changed = renew(session);
 		if (is_refining && !is_changed) {
@@ -299,7 +301,7 @@ static int interact(struct desk *desk, const char *keys, struct error *error)
 	return result;
 }
 
-/* The second run, if one is named, and how it lies against the first one. */
+/* Opens the second run, if one is named, and aligns it with the first. */
 static int open_other(
 	struct program_call *call, struct session *session, const char *align, struct error *error)
 {
@@ -323,7 +325,7 @@ static int open_other(
 
 static int view(struct program_call *call, struct error *error)
 {
-	static struct desk desk;
+	static struct open_runs open;
 	struct options *options = call->own;
 	struct session_looks looks = {
 		.has_mouse = true, .must_ascii = options->is_ascii || is_ascii_locale()};
@@ -337,28 +339,28 @@ static int view(struct program_call *call, struct error *error)
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;
-	desk_init(&desk, session, &call->run_options);
+	open_runs_init(&open, session, &call->run_options);
 	config_read(session);
 	result = open_other(call, session, options->align, error);
 	if (result) {
-		desk_fini(&desk);
+		open_runs_fini(&open);
 		return result;
 	}
 	if (options->print_columns) {
-		if (options->has_colours || (options->has_format && options->format != PICTURE_TEXT))
+		if (options->has_colours || (options->has_format && options->format != SCREENSHOT_TEXT))
 			session->looks.colours = palette_tier(options->colours < 0 ? 256 : options->colours);
-		result = print(&desk, options, error);
+		result = print(&open, options, error);
 	} else {
 		if (call->is_newest && !session->message[0])
 			session_say(session, "%s is the newest run here; R lists all", run_path(call->run));
 		result = screen_open(options->colours, error);
 		if (!result) {
 			session->looks.colours = screen_colours();
-			result = interact(&desk, options->keys, error);
+			result = interact(&open, options->keys, error);
 			screen_close();
 		}
 	}
-	desk_fini(&desk);
+	open_runs_fini(&open);
 	return result;
 }
 

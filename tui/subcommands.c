@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subcommands.c - near matches by edit distance: a typing error is one or two edits away.
+ * subcommands.c - finds similar words by edit distance: a typing error is one or two edits.
  */
 #include "tui/subcommands.h"
 
@@ -10,15 +10,15 @@
 
 #define WORD_MAX 64
 
-void verbs_add(struct verbs *verbs, const char *name)
+void subcommands_add(struct subcommands *subcommands, const char *name)
 {
-	char **names = realloc(verbs->names, (verbs->count + 1) * sizeof(*names));
+	char **names = realloc(subcommands->names, (subcommands->count + 1) * sizeof(*names));
 
 	if (!names)
 		return;
-	verbs->names = names;
-	names[verbs->count] = strdup(name);
-	verbs->count += names[verbs->count] != NULL;
+	subcommands->names = names;
+	names[subcommands->count] = strdup(name);
+	subcommands->count += names[subcommands->count] != NULL;
 }
 
 static int compare(const void *a, const void *b)
@@ -26,18 +26,18 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void verbs_sort(struct verbs *verbs)
+void subcommands_sort(struct subcommands *subcommands)
 {
-	if (verbs->count)
-		qsort(verbs->names, verbs->count, sizeof(*verbs->names), compare);
+	if (subcommands->count)
+		qsort(subcommands->names, subcommands->count, sizeof(*subcommands->names), compare);
 }
 
-void verbs_fini(struct verbs *verbs)
+void subcommands_fini(struct subcommands *subcommands)
 {
-	for (size_t i = 0; i < verbs->count; i++)
-		free(verbs->names[i]);
-	free(verbs->names);
-	*verbs = (struct verbs){0};
+	for (size_t i = 0; i < subcommands->count; i++)
+		free(subcommands->names[i]);
+	free(subcommands->names);
+	*subcommands = (struct subcommands){0};
 }
 
 static unsigned least(unsigned a, unsigned b)
@@ -45,7 +45,7 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-unsigned verbs_distance(const char *a, const char *b)
+unsigned subcommands_distance(const char *a, const char *b)
 {
 	unsigned rows[3][WORD_MAX + 1];
 	unsigned *before = rows[0], *last = rows[1], *row = rows[2], *spare;
@@ -66,15 +66,15 @@ unsigned verbs_distance(const char *a, const char *b)
 	return last[size_b];
 }
 
-void verbs_near(const struct verbs *verbs, const char *word, char *out, size_t size_bytes)
+void subcommands_near(const struct subcommands *subcommands, const char *word, char *out, size_t size_bytes)
 {
 	size_t used = 0;
 
 	out[0] = '\0';
-	for (size_t i = 0; i < verbs->count; i++) {
-		const char *name = verbs->names[i];
+	for (size_t i = 0; i < subcommands->count; i++) {
+		const char *name = subcommands->names[i];
 		unsigned limit = strlen(word) <= 3 ? 1 : 2;
-		bool is_near = verbs_distance(word, name) <= limit ||
+		bool is_near = subcommands_distance(word, name) <= limit ||
 			       (strlen(word) >= 3 && strncmp(name, word, 3) == 0 &&
 				       strncmp(name, word, strlen(word)) == 0);
 		if (is_near && used + strlen(name) + 3 < size_bytes)

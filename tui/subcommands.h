@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subcommands.h - the words that hpct takes, and those near to one it does not.
+ * subcommands.h - the subcommands of hpct, and those similar to an unknown one.
  */
 #ifndef TUI_SUBCOMMANDS_H
 #define TUI_SUBCOMMANDS_H
@@ -9,18 +9,19 @@
 #include <stddef.h>
 
 /* All-zero is empty. Names are copies. */
-struct verbs {
+struct subcommands {
 	char **names;
 	size_t count;
 };
 
-void verbs_add(struct verbs *verbs, const char *name); /* what finds no memory is left out */
-void verbs_sort(struct verbs *verbs);
-void verbs_fini(struct verbs *verbs);
+void subcommands_add(
+	struct subcommands *subcommands, const char *name); /* what finds no memory is left out */
+void subcommands_sort(struct subcommands *subcommands);
+void subcommands_fini(struct subcommands *subcommands);
 
 /* Edits (insert, delete, replace, swap neighbours) between two words. */
-unsigned verbs_distance(const char *a, const char *b);
+unsigned subcommands_distance(const char *a, const char *b);
 /* Those that few edits lead to, or that begin alike: "view, info"; "" when there are none. */
-void verbs_near(const struct verbs *verbs, const char *word, char *out, size_t size_bytes);
+void subcommands_near(const struct subcommands *subcommands, const char *word, char *out, size_t size_bytes);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent.c - load, fork and end of the agent inside a measured program. Whatever
- * fails here leaves the program unmeasured and otherwise as it was: nothing is
- * printed, waited for or ended.
+ * agent.c - load, fork and end of the agent inside a measured program. On any failure the program runs
+ * unmeasured and otherwise unchanged: the agent prints nothing, waits for nothing and ends nothing.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +37,7 @@ extern void *__dso_handle;
 static char **program_argv;
 static char **program_envp;
 
-/* The main thread's stack ends below argv and reaches down as far as its limit allows. */
+/* The main thread's stack ends below argv and extends down to its limit. */
 static void main_stack_set(char **argv)
 {
 	struct rlimit limit;
@@ -50,15 +49,15 @@ static void main_stack_set(char **argv)
 	thread_place.stack_low = (uintptr_t)argv - bytes;
 }
 
-/* Measures this process from here on, by the thread that calls: the only one there is. */
+/* Starts measuring this process, in the calling thread, which is the only one. */
 static int start(void)
 {
 	struct thread *thread;
 
 	if (process_open(program_argv, program_envp))
 		return -1;
-	control_process_begin();
-	module_init();
+	start_stop_process_begin();
+	module_slots_init();
 	thread_init();
 	thread = thread_new();
 	if (!thread)
@@ -82,10 +81,11 @@ close_process:
 	return -1;
 }
 
-/* Programs that a process starts ask for themselves, whether it was left out or not. */
+/* Child processes decide for themselves, whether this one is excluded or not. */
 static bool is_wanted(void)
 {
-	return selection_wants(process.settings.events, process_number(), environment_rank(program_envp));
+	return process_filter_wants(
+		process.settings.events, process_number(), environment_rank(program_envp));
 }
 
 OWN static void start_in_child(void)
@@ -93,12 +93,12 @@ OWN static void start_in_child(void)
 	int error = errno;
 
 	thread_place.self = NULL;
-	reserve_forked();
-	guards_over();
+	address_reserve_forked();
+	signal_guards_over();
 	papi_forked();
-	if (process.is_resting)
+	if (process.is_suspended)
 		return;
-	guards_again();
+	signal_guards_reinstall();
 	agent_begins();
 	vdso_look();
 	if (is_wanted())
@@ -107,7 +107,7 @@ OWN static void start_in_child(void)
 	errno = error;
 }
 
-/* Registered ahead of all that the program registers, so it runs after that, destructors included. */
+/* Registered before the program's exit handlers, so it runs after them and after destructors. */
 OWN static void at_exit(void *nothing)
 {
 	(void)nothing;
@@ -115,8 +115,7 @@ OWN static void at_exit(void *nothing)
 	STAY;
 }
 
-/* valgrind runs the program on a processor of its own making, and complains of calls that it does not know.
- */
+/* valgrind emulates a processor and complains about system calls that it does not know. */
 static bool is_under_valgrind(char **envp)
 {
 	const char *preload = environment_value(envp, "LD_PRELOAD");
@@ -128,8 +127,8 @@ OWN static void begin(char **argv, char **envp)
 {
 	real_init();
 	vdso_init();
-	if (!start_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
-		emulated_is_measured() || debugger_minds())
+	if (!agent_kind_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
+		emulated_is_measured() || debugger_would_stop())
 		return;
 	if (environment_hides_trap(envp))
 		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -137,18 +136,18 @@ OWN static void begin(char **argv, char **envp)
 	program_argv = argv;
 	program_envp = envp;
 	main_stack_set(argv);
-	control_init(process.settings.delayed);
-	loaded_init(envp);
-	if (is_wanted() && !wrap_thread_open() && !guards_open() && !start()) {
+	start_stop_init(process.settings.delayed);
+	module_map_init(envp);
+	if (is_wanted() && !wrap_thread_open() && !signal_guards_open() && !start()) {
 		__register_atfork(NULL, NULL, start_in_child, __dso_handle);
 		__cxa_atexit(at_exit, NULL, NULL);
 	} else {
-		guards_close();
+		signal_guards_close();
 	}
 	STAY;
 }
 
-/* Samples are taken before this has returned: they are of nobody's call, and stand on the root. */
+/* Samples taken before this returns belong to no call of the program: they get the root as their path. */
 FENCE __attribute__((constructor)) static void load(int argc, char **argv, char **envp)
 {
 	int error = errno;

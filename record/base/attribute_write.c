@@ -21,7 +21,7 @@ static void byte_escape(struct store_bytes *out, unsigned char byte)
 	store_bytes_put(out, text, (size_t)length);
 }
 
-void attribute_put(struct store_bytes *out, const char *key, const char *value)
+void attribute_write(struct store_bytes *out, const char *key, const char *value)
 {
 	if (out->size)
 		store_bytes_put(out, ",", 1);
@@ -31,12 +31,12 @@ void attribute_put(struct store_bytes *out, const char *key, const char *value)
 		byte_escape(out, (unsigned char)*value);
 }
 
-void attribute_put_number(struct store_bytes *out, const char *key, uint64_t value)
+void attribute_write_number(struct store_bytes *out, const char *key, uint64_t value)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%lu", (unsigned long)value);
-	attribute_put(out, key, text);
+	attribute_write(out, key, text);
 }
 
 static bool word_is_plain(const char *word, size_t length)

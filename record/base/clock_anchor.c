@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock_anchor.c - see clock_anchor.h. The wall clock is read between two readings of the other one, and the
- * closest of some such readings is taken. */
+/*
+ * clock_anchor.c - see clock_anchor.h. Reads the wall clock between two readings of CLOCK_MONOTONIC, several
+ * times, and takes the closest pair.
+ */
 #include "record/base/clock_anchor.h"
 
 #include <inttypes.h>
@@ -22,19 +24,19 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-/* The most that the kernel's keeper of the clock (NTP, PTP) thinks it to be off. */
+/* The kernel's maximum error of the wall clock (NTP, PTP). */
 static uint64_t sync_error_ns(void)
 {
 	struct timex timex = {0};
 
 	if (adjtimex(&timex) < 0 || timex.status & STA_UNSYNC || timex.maxerror < 0)
-		return ANCHOR_UNKNOWN;
+		return CLOCK_ANCHOR_UNKNOWN;
 	return (uint64_t)timex.maxerror * 1000;
 }
 
-struct anchor anchor_take(void)
+struct clock_anchor clock_anchor_take(void)
 {
-	struct anchor best = {.error_ns = ANCHOR_UNKNOWN};
+	struct clock_anchor best = {.error_ns = CLOCK_ANCHOR_UNKNOWN};
 	uint64_t sync_ns = sync_error_ns();
 
 	for (int i = 0; i < TRIES; i++) {
@@ -42,20 +44,21 @@ struct anchor anchor_take(void)
 		uint64_t half_ns = (clock_ns(CLOCK_MONOTONIC) - before_ns) / 2;
 
 		if (half_ns < best.error_ns)
-			best = (struct anchor){before_ns + half_ns, wall_ns, half_ns};
+			best = (struct clock_anchor){before_ns + half_ns, wall_ns, half_ns};
 	}
-	best.error_ns = sync_ns == ANCHOR_UNKNOWN ? ANCHOR_UNKNOWN : best.error_ns + sync_ns;
+	best.error_ns = sync_ns == CLOCK_ANCHOR_UNKNOWN ? CLOCK_ANCHOR_UNKNOWN : best.error_ns + sync_ns;
 	return best;
 }
 
-void anchor_put_first(struct store_writer *writer, const struct anchor *first, uint64_t origin_ns)
+void clock_anchor_put_first(struct store_writer *writer, const struct clock_anchor *first, uint64_t origin_ns)
 {
 	store_writer_meta_number(writer, "wall_ns", first->wall_ns - (first->monotonic_ns - origin_ns));
-	if (first->error_ns != ANCHOR_UNKNOWN)
+	if (first->error_ns != CLOCK_ANCHOR_UNKNOWN)
 		store_writer_meta_number(writer, "wall_error_ns", first->error_ns);
 }
 
-void anchor_put_last(struct store_writer *writer, const struct anchor *first, const struct anchor *last)
+void clock_anchor_put_last(
+	struct store_writer *writer, const struct clock_anchor *first, const struct clock_anchor *last)
 {
 	char text[24];
 

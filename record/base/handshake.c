@@ -9,7 +9,7 @@
 
 #define DESCRIPTORS (2 + EVENT_SWITCHES_MAX)
 
-bool hello_peer_is_us(int connection)
+bool handshake_peer_is_us(int connection)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
@@ -18,7 +18,7 @@ bool hello_peer_is_us(int connection)
 	       (peer.uid == geteuid() || !peer.uid);
 }
 
-/* The pid in our own namespace of who connected. */
+/* The peer's pid in our namespace. */
 static uint32_t peer_pid(int connection)
 {
 	struct ucred peer;
@@ -27,7 +27,7 @@ static uint32_t peer_pid(int connection)
 	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : (uint32_t)peer.pid;
 }
 
-/* Descriptors of a message; more than are wanted are closed. */
+/* Takes the descriptors of a message; closes those beyond DESCRIPTORS. */
 static unsigned rights_take(struct msghdr *message, int fds[DESCRIPTORS])
 {
 	unsigned count = 0;
@@ -56,58 +56,61 @@ static void descriptors_close(const int *fds, unsigned count)
 		close(fds[i]);
 }
 
-/* What came with it is not all that was sent: there was no room in our table of descriptors. A part of the
- * rings would tell of a part of the switches. */
-static enum hello_result remains_take(
-	struct hello *hello, const struct event_hello *said, const int *fds, unsigned count)
+/* Some descriptors did not arrive, because our table was full. An incomplete set of rings would show an
+ * incomplete set of switches, so drop all rings. */
+static enum handshake_result remains_take(
+	struct handshake *handshake, const struct event_handshake *said, const int *fds, unsigned count)
 {
-	if (said->kind != EVENT_HELLO_PROCESS || count < 2) {
+	if (said->kind != EVENT_HANDSHAKE_PROCESS || count < 2) {
 		descriptors_close(fds, count);
-		*hello = (struct hello){
-			.pid = said->pid, .is_of_switches = said->kind == EVENT_HELLO_SWITCHES};
-		return HELLO_CUT;
+		*handshake = (struct handshake){
+			.pid = said->pid, .is_of_switches = said->kind == EVENT_HANDSHAKE_SWITCHES};
+		return HANDSHAKE_CUT;
 	}
 	descriptors_close(fds + 2, count - 2);
-	*hello =
-		(struct hello){.pid = said->pid, .memory = fds[0], .pidfd = fds[1], .is_without_rings = true};
-	return HELLO_PROCESS;
+	*handshake = (struct handshake){
+		.pid = said->pid, .memory = fds[0], .pidfd = fds[1], .is_without_rings = true};
+	return HANDSHAKE_PROCESS;
 }
 
-/* Which kind it is, its descriptors sorted into `hello`. */
-static enum hello_result descriptors_take(
-	struct hello *hello, const struct event_hello *said, const int *fds, unsigned count)
+/* Determines the kind of message and sorts its descriptors into `handshake`. */
+static enum handshake_result descriptors_take(
+	struct handshake *handshake, const struct event_handshake *said, const int *fds, unsigned count)
 {
 	unsigned first = 0;
 
-	*hello = (struct hello){.pid = said->pid,
+	*handshake = (struct handshake){.pid = said->pid,
 		.tid = said->tid,
 		.switch_bytes = said->switch_bytes,
 		.word = said->word,
 		.memory = -1,
 		.pidfd = -1};
-	if (said->kind == EVENT_HELLO_LAUNCHER && !count)
-		return HELLO_LAUNCHER;
-	if (said->kind == EVENT_HELLO_GPU_MODULE && count == 1) {
-		hello->memory = fds[0];
-		return HELLO_GPU_MODULE;
+	if (said->kind == EVENT_HANDSHAKE_LAUNCHER && !count)
+		return HANDSHAKE_LAUNCHER;
+	if (said->kind == EVENT_HANDSHAKE_GPU_MODULE && count == 1) {
+		handshake->memory = fds[0];
+		return HANDSHAKE_GPU_MODULE;
 	}
-	if (said->kind == EVENT_HELLO_PROCESS && count >= 2) {
-		hello->memory = fds[0];
-		hello->pidfd = fds[1];
+	if (said->kind == EVENT_HANDSHAKE_PROCESS && count >= 2) {
+		handshake->memory = fds[0];
+		handshake->pidfd = fds[1];
 		first = 2;
-	} else if ((said->kind != EVENT_HELLO_SWITCHES && said->kind != EVENT_HELLO_KEEP) || count != 1) {
+	} else if ((said->kind != EVENT_HANDSHAKE_SWITCHES && said->kind != EVENT_HANDSHAKE_KEEP) ||
+		   count != 1) {
 		descriptors_close(fds, count);
-		return HELLO_BAD;
+		return HANDSHAKE_BAD;
 	}
-	hello->event_count = count - first;
-	memcpy(hello->events, fds + first, hello->event_count * sizeof(*fds));
-	return first ? HELLO_PROCESS : said->kind == EVENT_HELLO_KEEP ? HELLO_KEEP : HELLO_SWITCHES;
+	handshake->event_count = count - first;
+	memcpy(handshake->events, fds + first, handshake->event_count * sizeof(*fds));
+	return first				    ? HANDSHAKE_PROCESS
+	       : said->kind == EVENT_HANDSHAKE_KEEP ? HANDSHAKE_KEEP
+						    : HANDSHAKE_SWITCHES;
 }
 
-enum hello_result hello_read(int connection, struct hello *hello)
+enum handshake_result handshake_read(int connection, struct handshake *handshake)
 {
-	enum hello_result result;
-	struct event_hello said = {0};
+	enum handshake_result result;
+	struct event_handshake said = {0};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
 	struct iovec data = {&said, sizeof(said)};
 	struct msghdr message = {
@@ -117,24 +120,24 @@ enum hello_result hello_read(int connection, struct hello *hello)
 	ssize_t got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
 	if (got < 0)
-		return errno == EAGAIN || errno == EINTR ? HELLO_LATER : HELLO_BAD;
+		return errno == EAGAIN || errno == EINTR ? HANDSHAKE_LATER : HANDSHAKE_BAD;
 	count = rights_take(&message, fds);
 	if (got != sizeof(said) || said.magic != EVENT_MAGIC || said.version != EVENT_VERSION) {
 		descriptors_close(fds, count);
-		return HELLO_BAD;
+		return HANDSHAKE_BAD;
 	}
-	result = message.msg_flags & MSG_CTRUNC ? remains_take(hello, &said, fds, count)
-						: descriptors_take(hello, &said, fds, count);
-	hello->host_pid = peer_pid(connection);
+	result = message.msg_flags & MSG_CTRUNC ? remains_take(handshake, &said, fds, count)
+						: descriptors_take(handshake, &said, fds, count);
+	handshake->host_pid = peer_pid(connection);
 	return result;
 }
 
-void hello_refuse(enum hello_result result, struct hello *hello)
+void handshake_refuse(enum handshake_result result, struct handshake *handshake)
 {
-	if (result == HELLO_PROCESS || result == HELLO_GPU_MODULE)
-		close(hello->memory);
-	if (result == HELLO_PROCESS)
-		close(hello->pidfd);
-	if (result == HELLO_PROCESS || result == HELLO_SWITCHES || result == HELLO_KEEP)
-		descriptors_close(hello->events, hello->event_count);
+	if (result == HANDSHAKE_PROCESS || result == HANDSHAKE_GPU_MODULE)
+		close(handshake->memory);
+	if (result == HANDSHAKE_PROCESS)
+		close(handshake->pidfd);
+	if (result == HANDSHAKE_PROCESS || result == HANDSHAKE_SWITCHES || result == HANDSHAKE_KEEP)
+		descriptors_close(handshake->events, handshake->event_count);
 }

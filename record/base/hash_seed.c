@@ -5,14 +5,14 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* Early at boot the kernel has none: then the moment and where the stack lies must do. */
-uint64_t secret_new(void)
+/* Early at boot the kernel has no random numbers: then time and stack address must do. */
+uint64_t hash_seed_new(void)
 {
 	struct timespec now;
-	uint64_t secret;
+	uint64_t seed;
 
-	if (getrandom(&secret, sizeof(secret), GRND_NONBLOCK) == sizeof(secret))
-		return secret;
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
+		return seed;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return ((uint64_t)now.tv_nsec << 32 ^ (uintptr_t)&now) * UINT64_C(0x9e3779b97f4a7c15);
 }

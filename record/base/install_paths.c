@@ -9,7 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Where this program lies: as /proc tells, or, without one, as the kernel was told to start it. */
+/* Path of this program: from /proc, or, without one, as given to exec. */
 static ssize_t own_path(char *path, size_t room)
 {
 	ssize_t length = readlink("/proc/self/exe", path, room - 1);
@@ -20,7 +20,7 @@ static ssize_t own_path(char *path, size_t room)
 	return room >= PATH_MAX && realpath(told, path) ? (ssize_t)strlen(path) : -1;
 }
 
-int parts_find(struct parts *parts, struct error *error)
+int install_paths_find(struct install_paths *paths, struct error *error)
 {
 	static const char *const places[] = {"../lib/hpct", HPCT_AGENT_DIRECTORY, "../lib"};
 	char own[PATH_MAX];
@@ -28,10 +28,11 @@ int parts_find(struct parts *parts, struct error *error)
 
 	if (length < 0)
 		return error_set(error, ERROR_IO,
-			"cannot tell where hpct-record lies: %s; call it by its whole path", strerror(errno));
+			"cannot find hpct-record's own path: %s; call it by its absolute path",
+			strerror(errno));
 	own[length] = '\0';
 	*strrchr(own, '/') = '\0';
-	snprintf(parts->names, sizeof(parts->names), "%s/hpct-names", own);
+	snprintf(paths->names, sizeof(paths->names), "%s/hpct-names", own);
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		char place[2 * PATH_MAX];
 
@@ -39,9 +40,9 @@ int parts_find(struct parts *parts, struct error *error)
 			snprintf(place, sizeof(place), "%s/hpct-agent.so", places[i]);
 		else
 			snprintf(place, sizeof(place), "%s/%s/hpct-agent.so", own, places[i]);
-		if (realpath(place, parts->agent) && !access(parts->agent, R_OK)) {
-			snprintf(parts->memleak, sizeof(parts->memleak), "%.*s/hpct-agent-memleak.so",
-				(int)(strrchr(parts->agent, '/') - parts->agent), parts->agent);
+		if (realpath(place, paths->agent) && !access(paths->agent, R_OK)) {
+			snprintf(paths->memleak, sizeof(paths->memleak), "%.*s/hpct-agent-memleak.so",
+				(int)(strrchr(paths->agent, '/') - paths->agent), paths->agent);
 			return 0;
 		}
 	}

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-/* Huge pages are to be had or not when they are first touched, and who finds none is killed. */
+/* A huge page may be unavailable at its first access, which then raises SIGBUS. */
 static bool is_of_huge_pages(int memory)
 {
 	struct statfs place;
@@ -15,7 +15,7 @@ static bool is_of_huge_pages(int memory)
 	return fstatfs(memory, &place) || place.f_type == HUGETLBFS_MAGIC;
 }
 
-bool sealed_memory(int memory, int seals, size_t *bytes)
+bool memfd_check(int memory, int seals, size_t *bytes)
 {
 	int had = fcntl(memory, F_GET_SEALS);
 	struct stat status;

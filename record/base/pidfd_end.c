@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
-/* As the kernel has it; headers do not. */
+/* The kernel's struct, which the headers lack. */
 struct pidfd_info {
 	uint64_t mask, cgroup;
 	uint32_t ids[11];
@@ -29,7 +29,7 @@ static bool pidfd_status(int pidfd, int *status)
 	return true;
 }
 
-/* Of one whose parent has not waited for it yet. */
+/* Exit status of a process whose parent has not reaped it yet. */
 static bool zombie_status(uint32_t pid, int *status)
 {
 	char path[32], line[1024];
@@ -51,11 +51,11 @@ static bool zombie_status(uint32_t pid, int *status)
 	return true;
 }
 
-enum ended ended_how(uint32_t pid, int pidfd)
+enum pidfd_end pidfd_end_how(uint32_t pid, int pidfd)
 {
 	int status;
 
 	if (!pidfd_status(pidfd, &status) && !zombie_status(pid, &status))
-		return ENDED_UNKNOWN;
-	return WIFSIGNALED(status) ? ENDED_BY_SIGNAL : ENDED_BY_ITSELF;
+		return PIDFD_END_UNKNOWN;
+	return WIFSIGNALED(status) ? PIDFD_END_BY_SIGNAL : PIDFD_END_BY_ITSELF;
 }

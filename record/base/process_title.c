@@ -8,7 +8,7 @@
 static char *first;
 static size_t room;
 
-void title_init(char **argv)
+void process_title_init(char **argv)
 {
 	char **last = argv;
 
@@ -20,7 +20,7 @@ void title_init(char **argv)
 	room = (size_t)(*last + strlen(*last) + 1 - first);
 }
 
-void title_set(const char *name)
+void process_title_set(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -30,7 +30,7 @@ void title_set(const char *name)
 	memcpy(first, name, length < room ? length : room - 1);
 }
 
-void title_keep(const char *word)
+void process_title_keep(const char *word)
 {
 	size_t before = (size_t)(word - first);
 

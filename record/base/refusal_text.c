@@ -7,7 +7,7 @@
 
 #include "store/ring/ring.h"
 
-const char *refusal_why(int error)
+const char *refusal_text_perf(int error)
 {
 	switch (error) {
 	case EACCES:
@@ -30,7 +30,7 @@ const char *refusal_why(int error)
 	}
 }
 
-const char *refusal_of_sampler(int reason)
+const char *refusal_text_sampler(int reason)
 {
 	switch (reason) {
 	case EVENT_SAMPLER_OLD_KERNEL:
@@ -38,23 +38,23 @@ const char *refusal_of_sampler(int reason)
 	case EVENT_SAMPLER_TRACED:
 		return "a debugger would stop at each sample";
 	case EVENT_SAMPLER_GO:
-		return "Go's runtime takes all signals for itself";
+		return "Go's runtime handles all signals itself";
 	default:
-		return refusal_why(-reason);
+		return refusal_text_perf(-reason);
 	}
 }
 
-const char *refusal_of_counter(int error)
+const char *refusal_text_counter(int error)
 {
 	switch (error) {
 	case -EVENT_PAPI_MISSING:
 		return "PAPI cannot be loaded into the program";
 	case -EVENT_PAPI_FORKED:
-		return "PAPI does not go on in a child of fork";
+		return "PAPI does not work in a fork child";
 	default:
 		break;
 	}
 	if (error <= -1000)
 		return "PAPI refuses it";
-	return error < 0 ? refusal_of_sampler(-error) : refusal_why(error);
+	return error < 0 ? refusal_text_sampler(-error) : refusal_text_perf(error);
 }

@@ -36,11 +36,12 @@ static int base_check(const char *path, struct error *error)
 	if (lstat(path, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
 		(status.st_mode & 077))
 		return error_set(error, ERROR_IO,
-			"%s is not a directory that is yours alone; remove it, or set XDG_RUNTIME_DIR", path);
+			"%s is not a directory that only you can access; remove it, or set XDG_RUNTIME_DIR",
+			path);
 	return 0;
 }
 
-/* A container may have none of them, or have them read-only: the first is then the one to tell of. */
+/* In a container all of them may be missing or read-only: then the error names the first. */
 static const char *place_find(void)
 {
 	static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm"};
@@ -51,18 +52,18 @@ static const char *place_find(void)
 	return places[0];
 }
 
-static int base_find(struct host *host, struct error *error)
+static int base_find(struct rendezvous *rendezvous, struct error *error)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 
 	if (runtime && runtime[0] == '/' && strlen(runtime) < 60 && !strpbrk(runtime, " :") &&
 		!access(runtime, W_OK | X_OK)) {
-		snprintf(host->base, sizeof(host->base), "%s/hpct", runtime);
-		if (!base_check(host->base, error))
+		snprintf(rendezvous->base, sizeof(rendezvous->base), "%s/hpct", runtime);
+		if (!base_check(rendezvous->base, error))
 			return 0;
 	}
-	snprintf(host->base, sizeof(host->base), "%s/hpct-%u", place_find(), (unsigned)geteuid());
-	return base_check(host->base, error);
+	snprintf(rendezvous->base, sizeof(rendezvous->base), "%s/hpct-%u", place_find(), (unsigned)geteuid());
+	return base_check(rendezvous->base, error);
 }
 
 static uint64_t hash_texts(const char *a, const char *b)
@@ -72,7 +73,7 @@ static uint64_t hash_texts(const char *a, const char *b)
 	return hash.low ^ store_hash128(b, strlen(b) + 1).high;
 }
 
-/* The link stays: a program that outlives the collector must still find the agent it was told to load. */
+/* The link is not removed: programs that outlive the collector must still find the agent in LD_PRELOAD. */
 static int link_make(const char *link, const char *to, struct error *error)
 {
 	char now[4096];
@@ -87,16 +88,16 @@ static int link_make(const char *link, const char *to, struct error *error)
 	return 0;
 }
 
-/* MPI's names lie beside the agent, there and here. */
-static int agent_link(struct host *host, const char *agent, struct error *error)
+/* The agent's MPI library lies beside the agent, also in the link directory. */
+static int agent_link(struct rendezvous *rendezvous, const char *agent, struct error *error)
 {
-	char names[4096], link[HOST_PATH_MAX + 8];
+	char names[4096], link[RENDEZVOUS_PATH_MAX + 8];
 	int result;
 
-	snprintf(host->agent, sizeof(host->agent), "%.60s/agent-%016lx.so", host->base,
+	snprintf(rendezvous->agent, sizeof(rendezvous->agent), "%.60s/agent-%016lx.so", rendezvous->base,
 		(unsigned long)hash_texts(agent, "agent"));
-	result = link_make(host->agent, agent, error);
-	if (result || !environment_mpi_path(link, sizeof(link), host->agent))
+	result = link_make(rendezvous->agent, agent, error);
+	if (result || !environment_mpi_path(link, sizeof(link), rendezvous->agent))
 		return result;
 	if ((size_t)snprintf(names, sizeof(names), "%.*s/hpct-agent-mpi.so",
 		    (int)(strrchr(agent, '/') - agent), agent) >= sizeof(names))
@@ -109,27 +110,28 @@ static const char *descriptors_advice(int reason)
 	return reason == EMFILE || reason == ENFILE ? error_place(reason) : "";
 }
 
-static int place_lock(struct host *host, struct error *error)
+static int place_lock(struct rendezvous *rendezvous, struct error *error)
 {
 	for (int tries = 0; tries < 100; tries++) {
 		struct stat held, there;
 
-		if (mkdir(host->place, 0700) && errno != EEXIST)
+		if (mkdir(rendezvous->place, 0700) && errno != EEXIST)
 			break;
-		host->lock = open(host->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (host->lock < 0)
+		rendezvous->lock = open(rendezvous->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (rendezvous->lock < 0)
 			continue;
-		if (flock(host->lock, LOCK_EX))
+		if (flock(rendezvous->lock, LOCK_EX))
 			break;
-		/* The collector of before may have removed it while we waited. */
-		if (!fstat(host->lock, &held) && !stat(host->place, &there) && held.st_ino == there.st_ino)
+		/* The previous collector may have removed it while we waited for the lock. */
+		if (!fstat(rendezvous->lock, &held) && !stat(rendezvous->place, &there) &&
+			held.st_ino == there.st_ino)
 			return 0;
-		close(host->lock);
-		host->lock = -1;
+		close(rendezvous->lock);
+		rendezvous->lock = -1;
 	}
-	error_set(error, ERROR_IO, "cannot make the private directory %s: %s%s", host->place, strerror(errno),
-		descriptors_advice(errno));
-	rmdir(host->place); /* made, but not opened? */
+	error_set(error, ERROR_IO, "cannot make the private directory %s: %s%s", rendezvous->place,
+		strerror(errno), descriptors_advice(errno));
+	rmdir(rendezvous->place); /* made, but not opened? */
 	return -ERROR_IO;
 }
 
@@ -153,21 +155,22 @@ static int socket_connect(const char *path)
 	return connection;
 }
 
-static int listener_bind(struct host *host, struct error *error)
+static int listener_bind(struct rendezvous *rendezvous, struct error *error)
 {
 	struct sockaddr_un address;
 
-	unlink(host->socket);
-	address_set(&address, host->socket);
-	host->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (host->listener < 0 || bind(host->listener, (struct sockaddr *)&address, sizeof(address)) ||
-		chmod(host->socket, 0600) || listen(host->listener, HOST_BACKLOG))
-		return error_set(error, ERROR_IO, "cannot listen at %s: %s%s", host->socket, strerror(errno),
-			descriptors_advice(errno));
+	unlink(rendezvous->socket);
+	address_set(&address, rendezvous->socket);
+	rendezvous->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (rendezvous->listener < 0 ||
+		bind(rendezvous->listener, (struct sockaddr *)&address, sizeof(address)) ||
+		chmod(rendezvous->socket, 0600) || listen(rendezvous->listener, RENDEZVOUS_BACKLOG))
+		return error_set(error, ERROR_IO, "cannot listen at %s: %s%s", rendezvous->socket,
+			strerror(errno), descriptors_advice(errno));
 	return 0;
 }
 
-/* By one the collector is told of each process; the agent has no other way. */
+/* The collector watches processes through pidfds; an agent has no alternative. */
 static int pidfd_check(struct error *error)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0);
@@ -177,62 +180,63 @@ static int pidfd_check(struct error *error)
 	if (pidfd >= 0 || errno != ENOSYS)
 		return 0;
 	return error_set(error, ERROR_IO,
-		"the kernel has no pidfd_open; it takes Linux 5.3 or newer, and a seccomp filter that lets "
-		"it "
-		"through");
+		"the kernel refuses pidfd_open; hpct needs Linux 5.3 or newer, and a seccomp filter that "
+		"permits it");
 }
 
-int host_meet(struct host *host, const char *launch, const char *run, const char *agent, struct error *error)
+int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const char *run, const char *agent,
+	struct error *error)
 {
 	int result;
 
-	*host = (struct host){.lock = -1, .listener = -1, .connection = -1};
+	*rendezvous = (struct rendezvous){.lock = -1, .listener = -1, .connection = -1};
 	result = pidfd_check(error);
 	if (!result)
-		result = base_find(host, error);
+		result = base_find(rendezvous, error);
 	if (!result)
-		result = agent_link(host, agent, error);
+		result = agent_link(rendezvous, agent, error);
 	if (result)
 		return result;
-	snprintf(host->place, sizeof(host->place), "%.60s/%016lx", host->base,
+	snprintf(rendezvous->place, sizeof(rendezvous->place), "%.60s/%016lx", rendezvous->base,
 		(unsigned long)hash_texts(launch, run));
-	snprintf(host->socket, sizeof(host->socket), "%.90s/s", host->place);
-	result = place_lock(host, error);
+	snprintf(rendezvous->socket, sizeof(rendezvous->socket), "%.90s/s", rendezvous->place);
+	result = place_lock(rendezvous, error);
 	if (result)
 		return result;
-	host->connection = socket_connect(host->socket);
-	if (host->connection < 0 && errno != ENOENT && errno != ECONNREFUSED) /* perhaps one is there */
-		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s", host->socket,
-			strerror(errno), descriptors_advice(errno));
-	return host->connection >= 0 ? 0 : listener_bind(host, error);
+	rendezvous->connection = socket_connect(rendezvous->socket);
+	if (rendezvous->connection < 0 && errno != ENOENT &&
+		errno != ECONNREFUSED) /* a collector may exist */
+		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s",
+			rendezvous->socket, strerror(errno), descriptors_advice(errno));
+	return rendezvous->connection >= 0 ? 0 : listener_bind(rendezvous, error);
 }
 
-static int hello_send(int connection)
+static int handshake_send(int connection)
 {
-	struct event_hello hello = {
-		EVENT_MAGIC, EVENT_VERSION, EVENT_HELLO_LAUNCHER, (uint32_t)process_number()};
+	struct event_handshake handshake = {
+		EVENT_MAGIC, EVENT_VERSION, EVENT_HANDSHAKE_LAUNCHER, (uint32_t)process_number()};
 
-	return send(connection, &hello, sizeof(hello), MSG_NOSIGNAL) == sizeof(hello) ? 0 : -1;
+	return send(connection, &handshake, sizeof(handshake), MSG_NOSIGNAL) == sizeof(handshake) ? 0 : -1;
 }
 
-int host_connect(struct host *host, struct error *error)
+int rendezvous_connect(struct rendezvous *rendezvous, struct error *error)
 {
-	if (host->connection < 0)
-		host->connection = socket_connect(host->socket);
-	if (host->connection < 0 || hello_send(host->connection))
-		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s", host->socket,
-			strerror(errno), descriptors_advice(errno));
-	if (host->listener >= 0)
-		close(host->listener);
-	host->listener = -1;
-	close(host->lock);
-	host->lock = -1;
+	if (rendezvous->connection < 0)
+		rendezvous->connection = socket_connect(rendezvous->socket);
+	if (rendezvous->connection < 0 || handshake_send(rendezvous->connection))
+		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s",
+			rendezvous->socket, strerror(errno), descriptors_advice(errno));
+	if (rendezvous->listener >= 0)
+		close(rendezvous->listener);
+	rendezvous->listener = -1;
+	close(rendezvous->lock);
+	rendezvous->lock = -1;
 	return 0;
 }
 
-void host_leave(struct host *host)
+void rendezvous_leave(struct rendezvous *rendezvous)
 {
-	int *descriptors[] = {&host->lock, &host->listener, &host->connection};
+	int *descriptors[] = {&rendezvous->lock, &rendezvous->listener, &rendezvous->connection};
 
 	for (unsigned i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++) {
 		if (*descriptors[i] >= 0)
@@ -241,17 +245,16 @@ void host_leave(struct host *host)
 	}
 }
 
-void host_give_up(struct host *host)
+void rendezvous_give_up(struct rendezvous *rendezvous)
 {
-	if (host->listener >= 0)
-		unlink(host->socket);
-	if (host->lock >= 0 && host->connection < 0) /* it is nobody else's */
-		rmdir(host->place);
-	host_leave(host);
+	if (rendezvous->listener >= 0)
+		unlink(rendezvous->socket);
+	if (rendezvous->lock >= 0 && rendezvous->connection < 0) /* the directory is ours alone */
+		rmdir(rendezvous->place);
+	rendezvous_leave(rendezvous);
 }
 
-/* The collector of a meeting place was killed, if nobody listens at its socket. A queue that is full
- * (EAGAIN) is somebody's. */
+/* True if nothing listens at the socket: its collector was killed. A full queue (EAGAIN) has a listener. */
 static bool is_deserted(const char *socket_path)
 {
 	struct sockaddr_un address;
@@ -266,7 +269,7 @@ static bool is_deserted(const char *socket_path)
 	return is_refused;
 }
 
-/* Nobody can take the lock of a place and then start a collector there while we hold it. False: somebody
+/* We hold the lock of the directory, so no new collector can start there meanwhile. False: a collector
  * listens there. */
 static bool place_clear(const char *place, const char *socket_path)
 {
@@ -285,40 +288,41 @@ static bool place_clear(const char *place, const char *socket_path)
 	return is_free || !is_ours;
 }
 
-/* Of one that is killed the kernel may close our connection first, and its listener when it comes to it. */
-void host_clear(const struct host *host)
+/* When a collector is killed, the kernel may close our connection first and its listener later. */
+void rendezvous_clear(const struct rendezvous *rendezvous)
 {
 	const struct timespec moment = {.tv_nsec = CLEAR_AGAIN_NS};
 
-	for (int tries = 0; tries < CLEAR_TRIES && !place_clear(host->place, host->socket); tries++)
+	for (int tries = 0; tries < CLEAR_TRIES && !place_clear(rendezvous->place, rendezvous->socket);
+		tries++)
 		nanosleep(&moment, NULL);
 }
 
-/* HASH/ */
+/* True for the name of a HASH/ directory. */
 static bool is_place(const char *name)
 {
 	return strlen(name) == HASH_LETTERS && strspn(name, "0123456789abcdef") == HASH_LETTERS;
 }
 
-void host_sweep(const struct host *host)
+void rendezvous_sweep(const struct rendezvous *rendezvous)
 {
-	char place[HOST_PATH_MAX], socket_path[HOST_PATH_MAX];
-	DIR *base = opendir(host->base);
+	char place[RENDEZVOUS_PATH_MAX], socket_path[RENDEZVOUS_PATH_MAX];
+	DIR *base = opendir(rendezvous->base);
 	struct dirent *entry;
 
 	while (base && (entry = readdir(base))) {
 		if (!is_place(entry->d_name))
 			continue;
-		snprintf(place, sizeof(place), "%.60s/%.*s", host->base, HASH_LETTERS, entry->d_name);
+		snprintf(place, sizeof(place), "%.60s/%.*s", rendezvous->base, HASH_LETTERS, entry->d_name);
 		snprintf(socket_path, sizeof(socket_path), "%.90s/s", place);
-		if (strcmp(place, host->place) != 0)
+		if (strcmp(place, rendezvous->place) != 0)
 			place_clear(place, socket_path);
 	}
 	if (base)
 		closedir(base);
 }
 
-bool host_close(const char *place, const char *socket, int listener)
+bool rendezvous_close(const char *place, const char *socket, int listener)
 {
 	struct pollfd waiting = {listener, POLLIN, 0};
 	int lock = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -339,7 +343,7 @@ bool host_close(const char *place, const char *socket, int listener)
 	return true;
 }
 
-int host_send(int connection, const struct host_message *message)
+int rendezvous_send(int connection, const struct rendezvous_message *message)
 {
 	return send(connection, message, sizeof(*message), MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*message)
 		       ? 0

@@ -36,8 +36,8 @@ static bool is_whole(const struct event_header *h)
 	return h->type < EVENT_TYPE_COUNT && h->words <= RECORD_WORDS_MAX && h->words * 8u >= least[h->type];
 }
 
-/* Out of the producer's reach, once, but for the header, which was read before. Most are short: what is
- * behind them is cheaper to copy than to leave. */
+/* Copies a record once, so that the producer cannot change it after the check; the header was read before.
+ * Most records are short: copying a fixed size is cheaper than a branch. */
 static inline void record_copy(
 	uint64_t *copy, const uint8_t *record, uint32_t size, uint64_t room, const struct event_header *h)
 {
@@ -48,8 +48,8 @@ static inline void record_copy(
 	memcpy(copy, h, sizeof(*h));
 }
 
-uint64_t records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64_t head, records_take *take,
-	void *context, bool *is_broken)
+uint64_t ring_records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64_t head,
+	ring_records_take *take, void *context, bool *is_broken)
 {
 	uint64_t copy[RECORD_WORDS_MAX];
 
@@ -75,29 +75,29 @@ uint64_t records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64
 	return head;
 }
 
-bool numbers_add(struct numbers *numbers, uint32_t value, uint32_t most)
+bool ring_ids_add(struct ring_ids *ids, uint32_t value, uint32_t most)
 {
-	if (numbers->count == numbers->room) {
-		uint32_t room = numbers->room ? 2 * numbers->room : 256;
-		uint32_t *grown = room <= most ? realloc(numbers->list, room * sizeof(*grown)) : NULL;
+	if (ids->count == ids->capacity) {
+		uint32_t room = ids->capacity ? 2 * ids->capacity : 256;
+		uint32_t *grown = room <= most ? realloc(ids->list, room * sizeof(*grown)) : NULL;
 
 		if (!grown)
 			return false;
-		numbers->list = grown;
-		numbers->room = room;
+		ids->list = grown;
+		ids->capacity = room;
 	}
-	numbers->list[numbers->count++] = value;
+	ids->list[ids->count++] = value;
 	return true;
 }
 
-bool texts_add(struct numbers *texts, struct store_writer *writer, const struct event_text *text)
+bool ring_texts_add(struct ring_ids *texts, struct store_writer *writer, const struct event_text *text)
 {
 	if (text->id != (uint64_t)texts->count + 1 || text->h.node > text->h.words * 8u - sizeof(*text))
 		return false;
-	return numbers_add(texts, store_writer_text(writer, text->bytes, text->h.node), TEXTS_MAX);
+	return ring_ids_add(texts, store_writer_text(writer, text->bytes, text->h.node), TEXTS_MAX);
 }
 
-uint32_t texts_at(const struct numbers *texts, uint32_t id)
+uint32_t ring_texts_at(const struct ring_ids *texts, uint32_t id)
 {
 	return id && id <= texts->count ? texts->list[id - 1] : 0;
 }

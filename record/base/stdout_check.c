@@ -6,7 +6,7 @@
 
 #include "store/base/error.h"
 
-int printed(const char *program, int code, int failed)
+int stdout_check(const char *program, int code, int failed)
 {
 	struct error error;
 

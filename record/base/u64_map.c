@@ -10,42 +10,42 @@
 
 #define ROOM_LEAST 64
 
-static size_t place_of(const struct map *map, struct map_key key)
+static size_t place_of(const struct u64_map *map, struct u64_map_key key)
 {
-	return (size_t)store_hash64(&key, sizeof(key), map->secret) & (map->room - 1);
+	return (size_t)store_hash64(&key, sizeof(key), map->seed) & (map->capacity - 1);
 }
 
-static bool is_same(struct map_key a, struct map_key b)
+static bool is_same(struct u64_map_key a, struct u64_map_key b)
 {
 	return a.high == b.high && a.low == b.low;
 }
 
-/* The slot that holds the key or is to. */
-static struct map_slot *slot_find(const struct map *map, struct map_key key)
+/* The slot that contains the key, or the free one for it. */
+static struct u64_map_slot *slot_find(const struct u64_map *map, struct u64_map_key key)
 {
 	size_t at = place_of(map, key);
 
-	while (map->slots[at].value != MAP_NONE && !is_same(map->slots[at].key, key))
-		at = (at + 1) & (map->room - 1);
+	while (map->slots[at].value != U64_MAP_NONE && !is_same(map->slots[at].key, key))
+		at = (at + 1) & (map->capacity - 1);
 	return &map->slots[at];
 }
 
-uint32_t map_get(const struct map *map, struct map_key key)
+uint32_t u64_map_get(const struct u64_map *map, struct u64_map_key key)
 {
-	return map->room ? slot_find(map, key)->value : MAP_NONE;
+	return map->capacity ? slot_find(map, key)->value : U64_MAP_NONE;
 }
 
-static bool map_widen(struct map *map)
+static bool u64_map_widen(struct u64_map *map)
 {
-	struct map wider = {.room = map->room ? 2 * map->room : ROOM_LEAST,
-		.secret = map->room ? map->secret : secret_new()};
+	struct u64_map wider = {.capacity = map->capacity ? 2 * map->capacity : ROOM_LEAST,
+		.seed = map->capacity ? map->seed : hash_seed_new()};
 
-	wider.slots = malloc(wider.room * sizeof(*wider.slots));
+	wider.slots = malloc(wider.capacity * sizeof(*wider.slots));
 	if (!wider.slots)
 		return false;
-	memset(wider.slots, 0xff, wider.room * sizeof(*wider.slots));
-	for (size_t i = 0; i < map->room; i++)
-		if (map->slots[i].value != MAP_NONE)
+	memset(wider.slots, 0xff, wider.capacity * sizeof(*wider.slots));
+	for (size_t i = 0; i < map->capacity; i++)
+		if (map->slots[i].value != U64_MAP_NONE)
 			*slot_find(&wider, map->slots[i].key) = map->slots[i];
 	wider.count = map->count;
 	free(map->slots);
@@ -53,44 +53,44 @@ static bool map_widen(struct map *map)
 	return true;
 }
 
-bool map_put(struct map *map, struct map_key key, uint32_t value)
+bool u64_map_put(struct u64_map *map, struct u64_map_key key, uint32_t value)
 {
-	struct map_slot *slot;
+	struct u64_map_slot *slot;
 
-	if (2 * (map->count + 1) > map->room && !map_widen(map))
+	if (2 * (map->count + 1) > map->capacity && !u64_map_widen(map))
 		return false;
 	slot = slot_find(map, key);
-	map->count += slot->value == MAP_NONE;
-	*slot = (struct map_slot){key, value};
+	map->count += slot->value == U64_MAP_NONE;
+	*slot = (struct u64_map_slot){key, value};
 	return true;
 }
 
-void map_remove(struct map *map, struct map_key key)
+void u64_map_remove(struct u64_map *map, struct u64_map_key key)
 {
 	size_t hole, at;
 
-	if (map_get(map, key) == MAP_NONE)
+	if (u64_map_get(map, key) == U64_MAP_NONE)
 		return;
 	hole = at = (size_t)(slot_find(map, key) - map->slots);
 	map->count--;
 	for (;;) {
 		size_t place;
 
-		at = (at + 1) & (map->room - 1);
-		if (map->slots[at].value == MAP_NONE)
+		at = (at + 1) & (map->capacity - 1);
+		if (map->slots[at].value == U64_MAP_NONE)
 			break;
-		/* What is at home between the hole and here stays. */
+		/* An entry whose home slot is between the hole and here stays. */
 		place = place_of(map, map->slots[at].key);
-		if (((at - place) & (map->room - 1)) < ((at - hole) & (map->room - 1)))
+		if (((at - place) & (map->capacity - 1)) < ((at - hole) & (map->capacity - 1)))
 			continue;
 		map->slots[hole] = map->slots[at];
 		hole = at;
 	}
-	map->slots[hole].value = MAP_NONE;
+	map->slots[hole].value = U64_MAP_NONE;
 }
 
-void map_fini(struct map *map)
+void u64_map_fini(struct u64_map *map)
 {
 	free(map->slots);
-	*map = (struct map){0};
+	*map = (struct u64_map){0};
 }

@@ -15,22 +15,22 @@
 #include "record/base/pidfd_end.h"
 
 #define PIDFDS_MAX 512
-#define WAITING_MAX (1u << 16) /* each is looked at each time: a program that tells of more makes them up */
+#define WAITING_MAX (1u << 16) /* each is checked in each pass */
 #define NO_STREAM UINT32_MAX
-#define REGISTER_NS ENDED_SOON_NS
+#define REGISTER_NS PIDFD_END_SOON_NS
 
 struct child {
-	struct measured_child born;
+	struct measured_process_child born;
 	int32_t rank;
-	int pidfd;	   /* -1: none */
-	enum ended ended;  /* known then; ENDED_BY_ITSELF for who has lived long enough to be heard */
-	bool has_ended;	   /* what it said before is heard ahead of the sweep */
-	bool is_elsewhere; /* in a pid namespace: what we have of that number is another */
-	uint32_t stream;   /* NO_STREAM: not yet, its agent may still come */
+	int pidfd;			/* -1: none */
+	enum pidfd_end ended;		/* PIDFD_END_BY_ITSELF if it lived long enough to register */
+	bool has_ended;			/* pending handshakes are read before the sweep */
+	bool is_in_other_pid_namespace; /* its pid is of another pid namespace */
+	uint32_t stream;		/* NO_STREAM: none yet, its agent may still register */
 };
 
 struct registration {
-	uint32_t pid; /* 0: free place */
+	uint32_t pid; /* 0: free slot */
 	uint64_t begin_ns;
 };
 
@@ -43,21 +43,21 @@ void children_fini(struct children *children)
 	free(children->registered);
 }
 
-/* ---- who has registered ---- */
+/* ---- which children have registered ---- */
 
 static struct registration *place_of(const struct children *children, uint32_t pid)
 {
-	uint32_t place = pid * 2654435761u & (children->registered_room - 1);
+	uint32_t place = pid * 2654435761u & (children->registered_capacity - 1);
 
 	while (children->registered[place].pid && children->registered[place].pid != pid)
-		place = (place + 1) & (children->registered_room - 1);
+		place = (place + 1) & (children->registered_capacity - 1);
 	return &children->registered[place];
 }
 
 static bool registered_grow(struct children *children)
 {
 	struct registration *old = children->registered;
-	uint32_t room = children->registered_room;
+	uint32_t room = children->registered_capacity;
 
 	if (children->registered_count * 2 < room)
 		return true;
@@ -66,7 +66,7 @@ static bool registered_grow(struct children *children)
 		children->registered = old;
 		return false;
 	}
-	children->registered_room = room ? 2 * room : 256;
+	children->registered_capacity = room ? 2 * room : 256;
 	for (uint32_t i = 0; i < room; i++)
 		if (old[i].pid)
 			*place_of(children, old[i].pid) = old[i];
@@ -74,9 +74,10 @@ static bool registered_grow(struct children *children)
 	return true;
 }
 
-static bool is_registered(const struct children *children, const struct measured_child *born)
+static bool is_registered(const struct children *children, const struct measured_process_child *born)
 {
-	const struct registration *known = children->registered_room ? place_of(children, born->pid) : NULL;
+	const struct registration *known =
+		children->registered_capacity ? place_of(children, born->pid) : NULL;
 
 	return known && known->pid && known->begin_ns >= born->time_ns;
 }
@@ -89,12 +90,12 @@ static uint32_t reason_text(
 	struct store_bytes text = {0};
 	uint32_t id = 0;
 
-	attribute_put(&text, "reason",
+	attribute_write(&text, "reason",
 		child->born.kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
 		: children->left_out				 ? children->left_out
-		: child->ended == ENDED_BY_SIGNAL		 ? "it was killed before its agent was heard"
-		: child->ended == ENDED_UNKNOWN
-			? "it ended before its agent was heard, or its agent could not start"
+		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent registered"
+		: child->ended == PIDFD_END_UNKNOWN
+			? "it ended before its agent registered, or its agent could not start"
 			: "its agent could not start");
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
@@ -136,9 +137,11 @@ static void stream_close(
 	struct store_stream *stream;
 
 	children->unmonitored++;
-	child->ended = ENDED_BY_ITSELF;
-	if (end_ns < child->born.time_ns + ENDED_SOON_NS)
-		child->ended = child->is_elsewhere ? ENDED_UNKNOWN : ended_how(child->born.pid, child->pidfd);
+	child->ended = PIDFD_END_BY_ITSELF;
+	if (end_ns < child->born.time_ns + PIDFD_END_SOON_NS)
+		child->ended = child->is_in_other_pid_namespace
+				       ? PIDFD_END_UNKNOWN
+				       : pidfd_end_how(child->born.pid, child->pidfd);
 	if (child->stream == NO_STREAM)
 		stream_open(children, child, writer, host);
 	if (end_ns < child->born.time_ns)
@@ -155,8 +158,8 @@ static void stream_close(
 
 /* ---- from birth to end ---- */
 
-/* What those bring who register comes first: a few descriptors are enough here. A child without one, -1, is
- * seen to have ended when its parent has waited for it. */
+/* Leave most descriptors for processes that register. A child without a pidfd, -1, has ended once its
+ * parent has reaped it. */
 static int pidfd_of(const struct children *children, uint32_t pid)
 {
 	struct rlimit limit;
@@ -169,8 +172,8 @@ static int pidfd_of(const struct children *children, uint32_t pid)
 
 static void child_add(struct children *children, const struct child *child)
 {
-	if (children->waiting_count == children->waiting_room) {
-		uint32_t room = children->waiting_room ? 2 * children->waiting_room : 16;
+	if (children->waiting_count == children->waiting_capacity) {
+		uint32_t room = children->waiting_capacity ? 2 * children->waiting_capacity : 16;
 		struct child *grown = realloc(children->waiting, room * sizeof(*grown));
 
 		if (!grown) {
@@ -179,7 +182,7 @@ static void child_add(struct children *children, const struct child *child)
 			return;
 		}
 		children->waiting = grown;
-		children->waiting_room = room;
+		children->waiting_capacity = room;
 	}
 	children->waiting[children->waiting_count++] = *child;
 }
@@ -191,20 +194,20 @@ static void child_remove(struct children *children, uint32_t index)
 	children->waiting[index] = children->waiting[--children->waiting_count];
 }
 
-void children_announce(
-	struct children *children, struct measured *process, struct store_writer *writer, uint32_t host)
+void children_announce(struct children *children, struct measured_process *process,
+	struct store_writer *writer, uint32_t host)
 {
 	for (uint32_t i = 0; i < process->child_count; i++) {
 		struct child child = {.born = process->children[i],
 			.rank = process->rank,
 			.pidfd = -1,
-			.is_elsewhere = measured_proc_pid(process) != process->pid,
+			.is_in_other_pid_namespace = measured_process_proc_pid(process) != process->pid,
 			.stream = NO_STREAM};
 
 		if (!child.born.pid || child.born.pid > INT32_MAX || is_registered(children, &child.born) ||
 			children->waiting_count >= WAITING_MAX)
 			continue;
-		if (!child.is_elsewhere)
+		if (!child.is_in_other_pid_namespace)
 			child.pidfd = pidfd_of(children, child.born.pid);
 		if (child.born.kind == EVENT_FORK_SPAWN_UNMONITORED)
 			stream_open(children, &child, writer, host);
@@ -215,20 +218,21 @@ void children_announce(
 
 bool children_know(const struct children *children, uint32_t pid, uint64_t begin_ns)
 {
-	return is_registered(children, &(struct measured_child){.pid = pid, .time_ns = begin_ns});
+	return is_registered(children, &(struct measured_process_child){.pid = pid, .time_ns = begin_ns});
 }
 
-void children_started(struct children *children, uint32_t pid, uint64_t begin_ns, bool is_elsewhere)
+void children_started(
+	struct children *children, uint32_t pid, uint64_t begin_ns, bool is_in_other_pid_namespace)
 {
 	struct child child = {.born = {.pid = pid, .kind = EVENT_FORK_CHILD, .time_ns = begin_ns},
 		.rank = -1,
 		.pidfd = -1,
-		.is_elsewhere = is_elsewhere,
+		.is_in_other_pid_namespace = is_in_other_pid_namespace,
 		.stream = NO_STREAM};
 
 	if (!pid || pid > INT32_MAX || is_registered(children, &child.born))
 		return;
-	if (!is_elsewhere)
+	if (!is_in_other_pid_namespace)
 		child.pidfd = pidfd_of(children, pid);
 	child_add(children, &child);
 }
@@ -248,7 +252,8 @@ static bool has_ended(const struct child *child)
 {
 	struct pollfd end = {child->pidfd, POLLIN, 0};
 
-	if (child->is_elsewhere) /* nobody tells: it registers in time, or counts as gone */
+	if (child->is_in_other_pid_namespace) /* no way to see its end: it registers in time, or counts as
+						 gone */
 		return child->stream != NO_STREAM || clock_now_ns() >= child->born.time_ns + REGISTER_NS;
 	if (child->pidfd >= 0)
 		return poll(&end, 1, 0) > 0;
@@ -262,7 +267,7 @@ bool children_may_register(const struct children *children)
 	for (uint32_t i = 0; i < children->waiting_count; i++) {
 		const struct child *child = &children->waiting[i];
 
-		if (!child->has_ended && !child->is_elsewhere && child->stream == NO_STREAM &&
+		if (!child->has_ended && !child->is_in_other_pid_namespace && child->stream == NO_STREAM &&
 			!children->left_out && now_ns < child->born.time_ns + REGISTER_NS)
 			return true;
 	}

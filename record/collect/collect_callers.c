@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_callers.c - who connects to the collector: each waits its turn until it has said hello, then
- * becomes a process, a launcher, or something that a process sends. Nobody is waited for: who says nothing
- * for five seconds is sent away.
+ * collect_callers.c - new connections to the collector: each stays in a queue until its handshake arrives,
+ * then becomes a process, a launcher, or data of a process. Reading never blocks; a connection without a
+ * handshake for five seconds is closed.
  */
 #include "record/collect/collect_internal.h"
 
@@ -14,44 +14,44 @@
 #include "record/base/clock.h"
 #include "record/base/handshake.h"
 
-#define HELLO_NS UINT64_C(5000000000)
+#define HANDSHAKE_NS UINT64_C(5000000000)
 
-/* False: it has said all it has to say here, or never will. */
+/* False: its handshake was handled, or will never come. */
 static bool caller_serve(struct collector *collector, const struct caller *caller)
 {
-	struct hello hello;
+	struct handshake handshake;
 
-	switch (hello_read(caller->connection, &hello)) {
-	case HELLO_LATER:
-		if (clock_now_ns() - caller->since_ns < HELLO_NS)
+	switch (handshake_read(caller->connection, &handshake)) {
+	case HANDSHAKE_LATER:
+		if (clock_now_ns() - caller->since_ns < HANDSHAKE_NS)
 			return true;
 		break;
-	case HELLO_LAUNCHER:
-		collect_launcher_take(collector, caller->connection, &hello);
+	case HANDSHAKE_LAUNCHER:
+		collect_launcher_take(collector, caller->connection, &handshake);
 		return false;
-	case HELLO_PROCESS:
-		collect_process_take(collector, &hello);
+	case HANDSHAKE_PROCESS:
+		collect_process_take(collector, &handshake);
 		break;
-	case HELLO_SWITCHES:
-		collect_switches_take(collector, &hello);
+	case HANDSHAKE_SWITCHES:
+		collect_switches_take(collector, &handshake);
 		break;
-	case HELLO_GPU_MODULE:
-		collect_gpu_module_take(collector, &hello);
+	case HANDSHAKE_GPU_MODULE:
+		collect_gpu_module_take(collector, &handshake);
 		break;
-	case HELLO_KEEP:
-		collect_kept_take(collector, &hello);
+	case HANDSHAKE_KEEP:
+		collect_kept_take(collector, &handshake);
 		break;
-	case HELLO_CUT:
-		collect_cut_count(collector, &hello);
+	case HANDSHAKE_CUT:
+		collect_cut_count(collector, &handshake);
 		break;
-	case HELLO_BAD:
+	case HANDSHAKE_BAD:
 		break;
 	}
 	close(caller->connection);
 	return false;
 }
 
-/* Returns the place behind those who have more to say. */
+/* Returns the end of the list of callers that have more to send. */
 static struct caller **callers_serve(struct collector *collector)
 {
 	struct caller **link = &collector->callers;
@@ -69,12 +69,12 @@ static struct caller **callers_serve(struct collector *collector)
 	return link;
 }
 
-/* Who has more to say goes to `last`. Without memory for that it is sent away. */
+/* Appends a caller that has more to send to `last`. Without memory it is dropped. */
 static void caller_take(struct collector *collector, int connection, struct caller **last)
 {
 	struct caller caller = {NULL, connection, clock_now_ns()};
 
-	if (!hello_peer_is_us(connection)) {
+	if (!handshake_peer_is_us(connection)) {
 		close(connection);
 		return;
 	}
@@ -90,10 +90,10 @@ static void caller_take(struct collector *collector, int connection, struct call
 void collect_callers_serve(struct collector *collector)
 {
 	collector->is_full = false;
-	/* First come, first served: the generations of a process follow each other, so what came before is
-	 * read ahead of each that is let in. One after the other: what one brings needs descriptors, too. No
-	 * more than may have waited: rings fill meanwhile. */
-	for (unsigned i = 0; i <= HOST_BACKLOG; i++) {
+	/* In order of arrival: the generations of a process follow each other, so earlier connections are
+	 * read before the next is accepted. One at a time, as each brings descriptors. No more than can
+	 * have waited, because rings fill meanwhile. */
+	for (unsigned i = 0; i <= RENDEZVOUS_BACKLOG; i++) {
 		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct caller **last;
 

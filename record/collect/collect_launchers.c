@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_launchers.c - the talk with every hpct-record of the run, in the words of record/base/rendezvous.h:
+ * collect_launchers.c - the conversation with every hpct-record of the run, in the messages of
+ * record/base/rendezvous.h:
  *
- *   launcher   (hello)         STARTED  ENDED
+ *   launcher   (handshake)     STARTED  ENDED
  *   collector           READY                  PROGRESS ...  DONE, and it hangs up
  *
- * Without a store it is FAILED in place of READY.
+ * Without a store FAILED replaces READY.
  */
 #include "record/collect/collect_internal.h"
 
@@ -20,7 +21,7 @@
 
 #define REFUSE_MS 5000
 
-void collect_launcher_take(struct collector *collector, int connection, const struct hello *hello)
+void collect_launcher_take(struct collector *collector, int connection, const struct handshake *handshake)
 {
 	struct launcher *launcher = calloc(1, sizeof(*launcher));
 
@@ -29,14 +30,14 @@ void collect_launcher_take(struct collector *collector, int connection, const st
 		return;
 	}
 	launcher->connection = connection;
-	launcher->is_elsewhere = hello->pid != hello->host_pid;
+	launcher->is_in_other_pid_namespace = handshake->pid != handshake->host_pid;
 	launcher->next = collector->launchers;
 	collector->launchers = launcher;
-	host_send(connection, &(struct host_message){.type = HOST_READY});
+	rendezvous_send(connection, &(struct rendezvous_message){.type = RENDEZVOUS_READY});
 }
 
 static void launcher_ended(
-	struct collector *collector, struct launcher *launcher, const struct host_message *said)
+	struct collector *collector, struct launcher *launcher, const struct rendezvous_message *said)
 {
 	launcher->has_ended = true;
 	summary_ended(&collector->summary, said->status, said->user_ns + said->system_ns);
@@ -44,28 +45,28 @@ static void launcher_ended(
 }
 
 static void launcher_started(
-	struct collector *collector, struct launcher *launcher, const struct host_message *said)
+	struct collector *collector, struct launcher *launcher, const struct rendezvous_message *said)
 {
 	uint32_t pid = (uint32_t)said->number;
 
 	summary_started(&collector->summary, pid);
-	if (said->status == HOST_START_WITHOUT)
+	if (said->status == RENDEZVOUS_START_WITHOUT)
 		return;
-	children_started(&collector->children, pid, said->begin_ns, launcher->is_elsewhere);
+	children_started(&collector->children, pid, said->begin_ns, launcher->is_in_other_pid_namespace);
 	launcher->begin_ns = said->begin_ns;
-	launcher->pid = said->status == HOST_START_EXPECTED ? pid : 0;
+	launcher->pid = said->status == RENDEZVOUS_START_EXPECTED ? pid : 0;
 }
 
-/* False: it is gone. */
+/* False: it has hung up. */
 static bool launcher_serve(struct collector *collector, struct launcher *launcher)
 {
-	struct host_message message;
+	struct rendezvous_message message;
 	ssize_t got;
 
 	while ((got = recv(launcher->connection, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
-		if (got == sizeof(message) && message.type == HOST_STARTED)
+		if (got == sizeof(message) && message.type == RENDEZVOUS_STARTED)
 			launcher_started(collector, launcher, &message);
-		if (got == sizeof(message) && message.type == HOST_ENDED)
+		if (got == sizeof(message) && message.type == RENDEZVOUS_ENDED)
 			launcher_ended(collector, launcher, &message);
 	}
 	return got < 0 && (errno == EAGAIN || errno == EINTR);
@@ -88,18 +89,18 @@ void collect_launchers_serve(struct collector *collector)
 	}
 }
 
-void collect_launchers_tell(struct collector *collector, enum host_message_type type, uint64_t number)
+void collect_launchers_send(struct collector *collector, enum rendezvous_message_type type, uint64_t number)
 {
-	struct host_message message = {.type = type, .number = number};
+	struct rendezvous_message message = {.type = type, .number = number};
 
-	if (type == HOST_DONE) {
+	if (type == RENDEZVOUS_DONE) {
 		summary_text(&collector->summary, message.text, sizeof(message.text));
 		snprintf(message.problem, sizeof(message.problem), "%s", collector->summary.problem);
 	}
 	for (struct launcher *at = collector->launchers; at; at = at->next) {
 		message.status = at->pid && !children_know(&collector->children, at->pid, at->begin_ns);
 		if (at->has_ended)
-			host_send(at->connection, &message);
+			rendezvous_send(at->connection, &message);
 	}
 }
 
@@ -130,26 +131,26 @@ void collect_launchers_dismiss(struct collector *collector)
 
 void collect_launchers_refuse(const struct collector *collector, const struct error *why)
 {
-	struct host_message message = {.type = HOST_FAILED};
+	struct rendezvous_message message = {.type = RENDEZVOUS_FAILED};
 	struct pollfd caller = {collector->listener, POLLIN, 0};
 
 	snprintf(message.text, sizeof(message.text), "%s", why->text);
 	for (bool is_told = false; !is_told && poll(&caller, 1, REFUSE_MS) > 0;) {
 		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC);
-		struct pollfd hello = {connection, POLLIN, 0};
-		struct hello said;
-		enum hello_result result;
+		struct pollfd handshake = {connection, POLLIN, 0};
+		struct handshake said;
+		enum handshake_result result;
 
 		if (connection < 0)
 			break;
-		if (poll(&hello, 1, 1000) > 0) {
-			result = hello_read(connection, &said);
-			if (result == HELLO_LAUNCHER)
-				is_told = !host_send(connection, &message);
-			hello_refuse(result, &said);
+		if (poll(&handshake, 1, 1000) > 0) {
+			result = handshake_read(connection, &said);
+			if (result == HANDSHAKE_LAUNCHER)
+				is_told = !rendezvous_send(connection, &message);
+			handshake_refuse(result, &said);
 		}
 		close(connection);
 	}
-	unlink(collector->host.socket);
-	rmdir(collector->host.place);
+	unlink(collector->rendezvous.socket);
+	rmdir(collector->rendezvous.place);
 }

@@ -15,9 +15,9 @@
 #include "store/write/archive.h"
 
 #define COPY_NS UINT64_C(10000000000)
-#define COPY_SHARE 20 /* a copy is made at most this part of the time */
+#define COPY_SHARE 20 /* copying takes at most 1/20 of the time */
 
-static bool make_directory(struct elsewhere *elsewhere)
+static bool make_directory(struct local_spool *spool)
 {
 	const char *const places[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
 
@@ -27,99 +27,98 @@ static bool make_directory(struct elsewhere *elsewhere)
 		if (!places[i] || places[i][0] != '/' || !store_filesystem(places[i], &is_remote) ||
 			is_remote)
 			continue;
-		if ((size_t)snprintf(elsewhere->directory, sizeof elsewhere->directory,
-			    "%s/hpct-store.XXXXXX", places[i]) < sizeof elsewhere->directory &&
-			mkdtemp(elsewhere->directory))
+		if ((size_t)snprintf(spool->directory, sizeof spool->directory, "%s/hpct-store.XXXXXX",
+			    places[i]) < sizeof spool->directory &&
+			mkdtemp(spool->directory))
 			return true;
 	}
 	return false;
 }
 
-int elsewhere_choose(struct elsewhere *elsewhere, const char *run, const char *path, struct error *error)
+int local_spool_choose(struct local_spool *spool, const char *run, const char *path, struct error *error)
 {
 	bool is_remote;
 	const char *name = store_filesystem(run, &is_remote);
 
-	*elsewhere = (struct elsewhere){0};
-	snprintf(elsewhere->store, sizeof elsewhere->store, "%s", path);
-	snprintf(elsewhere->run_store, sizeof elsewhere->run_store, "%s", path);
+	*spool = (struct local_spool){0};
+	snprintf(spool->store, sizeof spool->store, "%s", path);
+	snprintf(spool->run_store, sizeof spool->run_store, "%s", path);
 	if (!name || !is_remote || store_filesystem_is_coherent(run))
 		return 0;
-	if (!make_directory(elsewhere))
+	if (!make_directory(spool))
 		return error_set(error, ERROR_IO,
-			"%s lies on %s, which does not keep maps and locks coherent, and there is no room on "
-			"this "
-			"host; set TMPDIR to a local directory",
+			"%s is on %s, which does not keep mmap and locks coherent, and no local directory "
+			"can be used; set TMPDIR to one",
 			run, name);
-	elsewhere->is_used = true;
-	snprintf(elsewhere->file_system, sizeof elsewhere->file_system, "%s", name);
-	if ((size_t)snprintf(elsewhere->store, sizeof elsewhere->store, "%s/%s", elsewhere->directory,
-		    strrchr(path, '/') + 1) < sizeof elsewhere->store)
+	spool->is_used = true;
+	snprintf(spool->file_system, sizeof spool->file_system, "%s", name);
+	if ((size_t)snprintf(spool->store, sizeof spool->store, "%s/%s", spool->directory,
+		    strrchr(path, '/') + 1) < sizeof spool->store)
 		return 0;
-	elsewhere_forget(elsewhere);
+	local_spool_forget(spool);
 	return error_set(error, ERROR_USAGE, "the run's path %s is too long", run);
 }
 
-/* Is a copier at work? One that has ended tells how long it took. */
-static bool is_copying(struct elsewhere *elsewhere, int flags)
+/* True if a copy runs. Takes the duration of one that has ended. */
+static bool is_copying(struct local_spool *spool, int flags)
 {
 	pid_t ended = 0;
 
-	/* Two of them would write one file: a signal is no end. */
-	if (elsewhere->copier)
+	/* Two copiers would write one file: do not take an interrupted wait for an end. */
+	if (spool->copier)
 		do
-			ended = waitpid(elsewhere->copier, NULL, flags);
+			ended = waitpid(spool->copier, NULL, flags);
 		while (ended < 0 && errno == EINTR);
 	if (ended != 0) {
-		elsewhere->copier = 0;
-		elsewhere->took_ns = clock_now_ns() - elsewhere->copied_ns;
+		spool->copier = 0;
+		spool->took_ns = clock_now_ns() - spool->copied_ns;
 	}
-	return elsewhere->copier;
+	return spool->copier;
 }
 
-void elsewhere_copy_if_due(struct elsewhere *elsewhere, uint64_t now_ns)
+void local_spool_copy_if_due(struct local_spool *spool, uint64_t now_ns)
 {
 	struct error error;
 	uint64_t pause_ns;
 
-	if (!elsewhere->is_used || is_copying(elsewhere, WNOHANG))
+	if (!spool->is_used || is_copying(spool, WNOHANG))
 		return;
-	pause_ns = COPY_SHARE * elsewhere->took_ns;
-	if (elsewhere->copied_ns && now_ns - elsewhere->copied_ns < (pause_ns > COPY_NS ? pause_ns : COPY_NS))
+	pause_ns = COPY_SHARE * spool->took_ns;
+	if (spool->copied_ns && now_ns - spool->copied_ns < (pause_ns > COPY_NS ? pause_ns : COPY_NS))
 		return;
-	elsewhere->copied_ns = now_ns;
-	elsewhere->copier = fork();
-	if (elsewhere->copier == 0)
-		_exit(store_copy(elsewhere->store, elsewhere->run_store, &error) != 0);
-	if (elsewhere->copier < 0)
-		elsewhere->copier = 0;
+	spool->copied_ns = now_ns;
+	spool->copier = fork();
+	if (spool->copier == 0)
+		_exit(store_copy(spool->store, spool->run_store, &error) != 0);
+	if (spool->copier < 0)
+		spool->copier = 0;
 }
 
-int elsewhere_copy(struct elsewhere *elsewhere, struct error *error)
+int local_spool_copy(struct local_spool *spool, struct error *error)
 {
-	if (!elsewhere->is_used)
+	if (!spool->is_used)
 		return 0;
-	is_copying(elsewhere, 0);
-	elsewhere->copied_ns = clock_now_ns();
-	return store_copy(elsewhere->store, elsewhere->run_store, error);
+	is_copying(spool, 0);
+	spool->copied_ns = clock_now_ns();
+	return store_copy(spool->store, spool->run_store, error);
 }
 
-void elsewhere_end(struct elsewhere *elsewhere)
+void local_spool_end(struct local_spool *spool)
 {
 	struct error error;
 
-	if (elsewhere->is_used && elsewhere_copy(elsewhere, &error) == 0)
-		elsewhere_forget(elsewhere);
+	if (spool->is_used && local_spool_copy(spool, &error) == 0)
+		local_spool_forget(spool);
 }
 
-void elsewhere_forget(struct elsewhere *elsewhere)
+void local_spool_forget(struct local_spool *spool)
 {
-	char lock[sizeof elsewhere->store + 8];
+	char lock[sizeof spool->store + 8];
 
-	if (!elsewhere->is_used)
+	if (!spool->is_used)
 		return;
-	snprintf(lock, sizeof lock, "%s-lock", elsewhere->store);
-	unlink(elsewhere->store);
+	snprintf(lock, sizeof lock, "%s-lock", spool->store);
+	unlink(spool->store);
 	unlink(lock);
-	rmdir(elsewhere->directory);
+	rmdir(spool->directory);
 }

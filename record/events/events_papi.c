@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_papi.c - events that PAPI counts, asked of the agent's plug-in, which is loaded for that alone. */
+/* events_papi.c - events that PAPI counts, by the agent's plug-in, which is loaded on demand. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,20 +13,20 @@
 
 static const char not_built[] = "this build is without PAPI (libpapi-dev)";
 
-/* NULL: `why` says. */
+/* NULL: the reason is in `why`. */
 static const struct papi_plugin *plugin_get(char *why, size_t room)
 {
 	static const struct papi_plugin *plugin;
-	struct parts parts;
+	struct install_paths paths;
 	struct error error;
 	int result;
 
 	if (plugin)
 		return plugin;
 	snprintf(why, room, "%s", not_built);
-	if (parts_find(&parts, &error))
+	if (install_paths_find(&paths, &error))
 		return NULL;
-	plugin = plugin_find(parts.agent, PAPI_PLUGIN_FILE, PAPI_PLUGIN_SYMBOL);
+	plugin = plugin_find(paths.agent, PAPI_PLUGIN_FILE, PAPI_PLUGIN_SYMBOL);
 	if (!plugin) {
 		if (errno != ENOENT)
 			snprintf(why, room, "PAPI cannot be loaded: %.120s", dlerror());

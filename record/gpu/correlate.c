@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlate.c - see correlate.h. Launches come from the rings of threads; operations, queues and devices from
- * the activity ring, whose records are taken here one by one. */
+/*
+ * correlate.c - see correlate.h. Launches come from the rings of threads; operations, queues and devices from
+ * the activity ring, whose records are taken here one by one.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "record/base/clock.h"
 #include "record/gpu/correlate_internal.h"
 
-static struct join *join_of(struct gpu_process *process)
+static struct correlate *correlate_of(struct gpu_process *process)
 {
-	if (!process->join)
-		process->join = calloc(1, sizeof(*process->join));
-	return process->join;
+	if (!process->correlate)
+		process->correlate = calloc(1, sizeof(*process->correlate));
+	return process->correlate;
 }
 
-uint64_t join_launch(
+uint64_t correlate_launch(
 	struct gpu_process *process, uint64_t correlation, uint32_t stream, const struct store_record *call)
 {
-	static uint64_t links; /* of the one store of this collector */
-	struct join *join = correlation ? join_of(process) : NULL;
-	struct join_launch *launch = join ? join_launches_add(&join->launches, correlation) : NULL;
+	static uint64_t links; /* unique in this collector's store */
+	struct correlate *correlate = correlation ? correlate_of(process) : NULL;
+	struct correlate_launch *launch =
+		correlate ? correlate_launches_add(&correlate->launches, correlation) : NULL;
 
 	if (!launch)
 		return 0;
@@ -34,30 +37,31 @@ uint64_t join_launch(
 
 /* ---- records of the activity ring ---- */
 
-static void queue_take(struct joining *at, const struct event_gpu_queue *said)
+static void queue_take(struct correlate_pass *at, const struct event_gpu_queue *said)
 {
-	struct join_queue *queue = join_queue_find(&at->join->queues, at->process, at->writer, at->host,
-		said->device, said->context, said->queue);
+	struct correlate_queue *queue = correlate_queue_find(&at->correlate->queues, at->process, at->writer,
+		at->host, said->device, said->context, said->queue);
 
 	if (queue)
-		join_queue_tell(&at->join->queues, at->process, at->writer, queue,
-			texts_at(&at->join->texts, said->name), texts_at(&at->join->texts, said->attributes));
+		correlate_queue_publish(&at->correlate->queues, at->process, at->writer, queue,
+			ring_texts_at(&at->correlate->texts, said->name),
+			ring_texts_at(&at->correlate->texts, said->attributes));
 }
 
-static void device_take(struct joining *at, const struct event_gpu_device *said)
+static void device_take(struct correlate_pass *at, const struct event_gpu_device *said)
 {
-	struct join_device device = {
-		said->device, texts_at(&at->join->texts, said->name), texts_at(&at->join->texts, said->uuid)};
+	struct correlate_device device = {said->device, ring_texts_at(&at->correlate->texts, said->name),
+		ring_texts_at(&at->correlate->texts, said->uuid)};
 
-	join_device_name(&at->join->queues, at->process, at->writer, &device);
+	correlate_device_name(&at->correlate->queues, at->process, at->writer, &device);
 }
 
-/* Whose operations they were is not known: the process's first queue tells of them. */
-static void lost_tell(struct joining *at, const struct event_ring *shared)
+/* The queue of lost operations is unknown: reports them on the process's first queue. */
+static void lost_tell(struct correlate_pass *at, const struct event_ring *shared)
 {
-	struct join *join = at->join;
-	const struct join_queue *queue = join->queues.count ? &join->queues.list[0] : NULL;
-	uint64_t lost = shared ? atomic_load(&shared->lost_full) - join->lost : 0;
+	struct correlate *correlate = at->correlate;
+	const struct correlate_queue *queue = correlate->queues.count ? &correlate->queues.list[0] : NULL;
+	uint64_t lost = shared ? atomic_load(&shared->lost_full) - correlate->lost : 0;
 	struct store_record span = {
 		.begin_ns = at->now_ns, .end_ns = at->now_ns, .amount = lost, .what = STORE_OP_LOST};
 	struct store_stream *stream;
@@ -66,7 +70,7 @@ static void lost_tell(struct joining *at, const struct event_ring *shared)
 		return;
 	*at->process->lost += lost;
 	at->process->lost_operations += lost;
-	join->lost += lost;
+	correlate->lost += lost;
 	stream = queue ? store_writer_stream_edit(at->writer, queue->stream) : NULL;
 	if (!stream)
 		return;
@@ -74,22 +78,22 @@ static void lost_tell(struct joining *at, const struct event_ring *shared)
 	store_writer_append(at->writer, queue->stream, STORE_SPANS, &span, 1);
 }
 
-static void gap_take(const struct joining *at, const struct event_gpu_unmonitored *said)
+static void gap_take(const struct correlate_pass *at, const struct event_gpu_unmonitored *said)
 {
-	uint32_t reason = texts_at(&at->join->texts, said->reason);
+	uint32_t reason = ring_texts_at(&at->correlate->texts, said->reason);
 	size_t size = 0;
 	const char *text = reason ? store_writer_text_at(at->writer, reason, &size) : NULL;
 
-	join_queues_gap(&at->join->queues, at->writer,
+	correlate_queues_gap(&at->correlate->queues, at->writer,
 		said->time_ns < at->now_ns ? said->time_ns : at->now_ns, reason);
 	if (text)
 		snprintf(at->process->unwatched, sizeof(at->process->unwatched), "%.*s", (int)size, text);
 }
 
-/* The first word counts; what is not possible is not known. */
-static void used_take(const struct joining *at, const struct event_gpu_used *said)
+/* The first value counts; impossible times count as unknown. */
+static void used_take(const struct correlate_pass *at, const struct event_gpu_used *said)
 {
-	struct join_queues *queues = &at->join->queues;
+	struct correlate_queues *queues = &at->correlate->queues;
 
 	if (!queues->used_ns && said->time_ns < at->now_ns)
 		queues->used_ns = said->time_ns;
@@ -97,16 +101,16 @@ static void used_take(const struct joining *at, const struct event_gpu_used *sai
 
 static bool record_take(void *context, const struct event_header *h)
 {
-	struct joining *at = context;
+	struct correlate_pass *at = context;
 
 	at->records++;
 	if (h->type == EVENT_GPU) {
-		join_operation_take(at, (const void *)h);
+		correlate_operation_take(at, (const void *)h);
 		return true;
 	}
 	if (h->type == EVENT_TEXT)
-		return texts_add(&at->join->texts, at->writer, (const void *)h);
-	join_queues_flush(&at->join->queues, at->writer);
+		return ring_texts_add(&at->correlate->texts, at->writer, (const void *)h);
+	correlate_queues_flush(&at->correlate->queues, at->writer);
 	switch (h->type) {
 	case EVENT_GPU_QUEUE:
 		queue_take(at, (const void *)h);
@@ -127,42 +131,43 @@ static bool record_take(void *context, const struct event_header *h)
 
 /* ---- the whole ---- */
 
-bool join_is_filling(const struct gpu_process *process)
+bool correlate_is_filling(const struct gpu_process *process)
 {
 	struct event_ring *shared = process->activity;
 
-	return shared && ring_waiting(shared) > EVENT_ACTIVITY_DATA / 8;
+	return shared && ring_unread_bytes(shared) > EVENT_ACTIVITY_DATA / 8;
 }
 
-bool join_look(struct gpu_process *process)
+bool correlate_look(struct gpu_process *process)
 {
 	struct event_ring *shared = process->activity;
 
 	if (!shared ||
 		(atomic_load_explicit(&shared->state, memory_order_acquire) != EVENT_RING_CLAIMED &&
 			!atomic_load_explicit(&shared->lost_full, memory_order_relaxed)) ||
-		!join_of(process))
+		!correlate_of(process))
 		return false;
-	process->join->head = atomic_load_explicit(&shared->head, memory_order_acquire);
-	return process->join->head != atomic_load_explicit(&shared->tail, memory_order_relaxed);
+	process->correlate->head = atomic_load_explicit(&shared->head, memory_order_acquire);
+	return process->correlate->head != atomic_load_explicit(&shared->tail, memory_order_relaxed);
 }
 
-static void ring_take(struct joining *at, struct event_ring *shared)
+static void ring_take(struct correlate_pass *at, struct event_ring *shared)
 {
-	struct join *join = at->join;
-	uint64_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed), head = join->head;
+	struct correlate *correlate = at->correlate;
+	uint64_t tail = atomic_load_explicit(&shared->tail, memory_order_relaxed), head = correlate->head;
 
 	if (head - tail > EVENT_ACTIVITY_DATA || (head | tail) % sizeof(uint64_t))
-		join->is_broken = true;
-	if (!join->is_broken)
-		records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_ACTIVITY_DATA, tail, head,
-			record_take, at, &join->is_broken);
+		correlate->is_broken = true;
+	if (!correlate->is_broken)
+		ring_records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_ACTIVITY_DATA, tail,
+			head, record_take, at, &correlate->is_broken);
 	atomic_store_explicit(&shared->tail, head, memory_order_release);
 }
 
-size_t join_drain(struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t until_ns)
+size_t correlate_drain(
+	struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t until_ns)
 {
-	struct joining at = {.join = process->join,
+	struct correlate_pass at = {.correlate = process->correlate,
 		.process = process,
 		.writer = writer,
 		.host = host,
@@ -170,30 +175,31 @@ size_t join_drain(struct gpu_process *process, struct store_writer *writer, uint
 		.is_last = until_ns == UINT64_MAX};
 	struct event_ring *shared = process->activity;
 
-	if (!at.join)
+	if (!at.correlate)
 		return 0;
-	join_kinds_look(&at);
-	join_waiting_look(&at);
+	correlate_kinds_check(&at);
+	correlate_waiting_check(&at);
 	if (shared)
 		ring_take(&at, shared);
-	join_queues_flush(&at.join->queues, writer);
+	correlate_queues_flush(&at.correlate->queues, writer);
 	lost_tell(&at, shared);
 	return at.records;
 }
 
-void join_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns)
+void correlate_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns)
 {
-	struct join *join = process->join;
+	struct correlate *correlate = process->correlate;
 	uint64_t oldest_ns;
 
-	if (!join || complete_ns < JOIN_UNMATCHED_NS)
+	if (!correlate || complete_ns < CORRELATE_UNMATCHED_NS)
 		return;
-	oldest_ns = join_launches_oldest(&join->launches, complete_ns - JOIN_UNMATCHED_NS);
-	complete_ns -= JOIN_LATE_NS;
+	oldest_ns = correlate_launches_oldest(&correlate->launches, complete_ns - CORRELATE_UNMATCHED_NS);
+	complete_ns -= CORRELATE_LATE_NS;
 	if (oldest_ns < complete_ns)
 		complete_ns = oldest_ns;
-	for (uint32_t i = 0; i < join->queues.count; i++) {
-		struct store_stream *stream = store_writer_stream_edit(writer, join->queues.list[i].stream);
+	for (uint32_t i = 0; i < correlate->queues.count; i++) {
+		struct store_stream *stream =
+			store_writer_stream_edit(writer, correlate->queues.list[i].stream);
 
 		for (int track = 0; stream && track < STORE_TRACK_COUNT; track++)
 			if (stream->complete_ns[track] < complete_ns)
@@ -201,31 +207,31 @@ void join_complete(struct gpu_process *process, struct store_writer *writer, uin
 	}
 }
 
-void join_rank(struct gpu_process *process, struct store_writer *writer)
+void correlate_rank(struct gpu_process *process, struct store_writer *writer)
 {
-	for (uint32_t i = 0; process->join && i < process->join->queues.count; i++) {
+	for (uint32_t i = 0; process->correlate && i < process->correlate->queues.count; i++) {
 		struct store_stream *stream =
-			store_writer_stream_edit(writer, process->join->queues.list[i].stream);
+			store_writer_stream_edit(writer, process->correlate->queues.list[i].stream);
 
 		if (stream)
 			stream->rank = process->rank;
 	}
 }
 
-void join_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns)
+void correlate_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns)
 {
-	if (process->join)
-		join_queues_close(&process->join->queues, process, writer, end_ns);
+	if (process->correlate)
+		correlate_queues_close(&process->correlate->queues, process, writer, end_ns);
 }
 
-void join_free(struct join *join)
+void correlate_free(struct correlate *correlate)
 {
-	if (!join)
+	if (!correlate)
 		return;
-	join_launches_fini(&join->launches);
-	join_queues_fini(&join->queues);
-	map_fini(&join->attributes);
-	free(join->texts.list);
-	free(join->waiting);
-	free(join);
+	correlate_launches_fini(&correlate->launches);
+	correlate_queues_fini(&correlate->queues);
+	u64_map_fini(&correlate->attributes);
+	free(correlate->texts.list);
+	free(correlate->waiting);
+	free(correlate);
 }

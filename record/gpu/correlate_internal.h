@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlate_internal.h - inside the join: its launches, and its queues as streams. Only join*.c includes it.
+/*
+ * correlate_internal.h - the correlator's launches, and its queues as streams. Only correlate*.c includes it.
  */
 #ifndef RECORD_CORRELATE_INTERNAL_H
 #define RECORD_CORRELATE_INTERNAL_H
@@ -8,161 +9,164 @@
 #include "record/base/u64_map.h"
 #include "record/gpu/correlate.h"
 
-struct join_launch {
+struct correlate_launch {
 	uint64_t correlation, link;
 	uint64_t begin_ns, end_ns; /* of the call */
 	uint32_t context, stream;
-	uint32_t older; /* the next one of its chain */
+	uint32_t older; /* number of the next older launch in its chain */
 	bool is_matched;
 };
 
 /*
- * The last JOIN_LAUNCHES_MAX launches, numbered from 0 on; number n lies at list[n % room]. Each is in the
- * chain of its correlation, the newest first. A chain ends where it names a launch that is not there any
- * more: nobody takes that out, so that a launch that makes room costs nothing.
+ * The last CORRELATE_LAUNCHES_MAX launches, numbered from 0; number n is at list[n % capacity]. Each is in
+ * the chain of its correlation id, newest first. A chain ends at the first number below `first`: numbers of
+ * overwritten launches stay in the chains, so that overwriting costs nothing.
  *
  *   chains[c] --newest--> number 9041 --older--> number 702 --older--> number 17: before `first`, the end
  */
-struct join_launches {
-	struct join_launch *list;
-	struct join_chain {
-		uint32_t newest; /* low 32 bits of a launch's number, as `older` has them */
-		uint32_t tag;	 /* low 32 bits of its correlation: most others need not be looked at */
-	} * chains;		 /* [room] */
-	uint32_t room;		 /* a power of two, or 0 */
-	uint64_t page, mixed;	 /* the page of chains that was asked for last, its hash */
-	uint64_t secret;	 /* of their places: see hash_seed.h */
+struct correlate_launches {
+	struct correlate_launch *list;
+	struct correlate_chain {
+		uint32_t newest; /* low 32 bits of a launch's number, like `older` */
+		uint32_t tag;	 /* low 32 bits of its correlation id, to skip most other chains */
+	} * chains;		 /* [capacity] */
+	uint32_t capacity;	 /* a power of two, or 0 */
+	uint64_t page, mixed;	 /* the page of chains last looked up, and its hash */
+	uint64_t seed;		 /* of the hash, see hash_seed.h */
 	uint64_t first, next;
-	uint64_t unmatched; /* all before it are matched or given up */
+	uint64_t unmatched; /* number of the first launch that still waits for an operation */
 };
 
-/* A new one, which is to be filled in but for what is of the chain. NULL: no memory, it is not known. */
-struct join_launch *join_launches_add(struct join_launches *launches, uint64_t correlation);
-/* NULL: it is not known. Valid until the next add. */
-struct join_launch *join_launches_find(struct join_launches *launches, uint64_t correlation);
-/* When the oldest launch began that is unmatched and not older than `since_ns`; UINT64_MAX: none. */
-uint64_t join_launches_oldest(struct join_launches *launches, uint64_t since_ns);
-void join_launches_fini(struct join_launches *launches);
+/* Adds a launch; the caller fills in all but the chain's fields. NULL: no memory, the launch is dropped. */
+struct correlate_launch *correlate_launches_add(struct correlate_launches *launches, uint64_t correlation);
+/* NULL: unknown. Valid until the next add. */
+struct correlate_launch *correlate_launches_find(struct correlate_launches *launches, uint64_t correlation);
+/* Begin of the oldest unmatched launch that began at or after `since_ns`; UINT64_MAX: none. */
+uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t since_ns);
+void correlate_launches_fini(struct correlate_launches *launches);
 
-#define JOIN_RECENT 64u	       /* a power of two */
-#define JOIN_BATCH 128u	       /* spans of a queue on their way to the writer */
-#define JOIN_BATCHES_MAX 1024u /* queues of a process that have such; spans of others go one by one */
+#define CORRELATE_RECENT 64u	    /* a power of two */
+#define CORRELATE_BATCH 128u	    /* spans of a queue buffered for the writer */
+#define CORRELATE_BATCHES_MAX 1024u /* queues per process with a buffer; others write at once */
 
 /* A queue of a device: one stream. */
-struct join_queue {
+struct correlate_queue {
 	uint32_t device, context, queue;
 	uint32_t stream;
 	uint32_t name, attributes; /* texts */
 	uint64_t begin_ns, last_ns;
-	struct store_record *batch; /* [JOIN_BATCH], NULL: it has none so far */
+	struct store_record *batch; /* [CORRELATE_BATCH]; NULL: not allocated */
 	uint32_t batch_count;
 };
 
-struct join_device {
+struct correlate_device {
 	uint32_t number;
 	uint32_t name, uuid; /* texts */
 };
 
-/* GPUs were not watched. */
-struct join_gap {
-	uint64_t begin_ns, end_ns; /* STORE_OPEN_NS: still */
+/* An interval without GPU tracing. */
+struct correlate_gap {
+	uint64_t begin_ns, end_ns; /* STORE_OPEN_NS: still open */
 	uint32_t attributes;
 };
 
-struct join_queues {
-	uint64_t used_ns; /* since when the process uses GPUs; 0: not known */
-	struct join_queue *list;
-	uint32_t count, room;
-	uint32_t recent[JOIN_RECENT]; /* those asked for last, each in the place that its names give it */
-	struct map by_key;
-	struct join_device *devices;
+struct correlate_queues {
+	uint64_t used_ns; /* the process's first use of a GPU; 0: not known */
+	struct correlate_queue *list;
+	uint32_t count, capacity;
+	uint32_t recent[CORRELATE_RECENT]; /* cache of recent lookups, direct-mapped by ids */
+	struct u64_map by_key;
+	struct correlate_device *devices;
 	uint32_t device_count;
-	struct join_gap *gaps;
+	struct correlate_gap *gaps;
 	uint32_t gap_count;
 };
 
-/* The queue's stream, opened if it is new. NULL: no memory. Valid until the next new queue. */
-struct join_queue *join_queue_find(struct join_queues *queues, const struct gpu_process *process,
-	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue);
+/* Finds or opens the queue's stream. NULL: no memory. Valid until the next new queue. */
+struct correlate_queue *correlate_queue_find(struct correlate_queues *queues,
+	const struct gpu_process *process, struct store_writer *writer, uint32_t host, uint32_t device,
+	uint32_t context, uint32_t queue);
 
-static inline uint32_t join_recent_place(uint32_t device, uint32_t context, uint32_t queue)
+static inline uint32_t correlate_recent_slot(uint32_t device, uint32_t context, uint32_t queue)
 {
-	return (device * 5 + context * 11 + queue) & (JOIN_RECENT - 1);
+	return (device * 5 + context * 11 + queue) & (CORRELATE_RECENT - 1);
 }
 
-/* The same of one that was asked for lately; NULL: ask. */
-static inline struct join_queue *join_queue_recent(
-	struct join_queues *queues, uint32_t device, uint32_t context, uint32_t queue)
+/* Looks in the cache of recent lookups only; NULL: not there. */
+static inline struct correlate_queue *correlate_queue_recent(
+	struct correlate_queues *queues, uint32_t device, uint32_t context, uint32_t queue)
 {
-	uint32_t number = queues->recent[join_recent_place(device, context, queue)];
-	struct join_queue *known = number < queues->count ? &queues->list[number] : NULL;
+	uint32_t number = queues->recent[correlate_recent_slot(device, context, queue)];
+	struct correlate_queue *known = number < queues->count ? &queues->list[number] : NULL;
 
 	return known && known->queue == queue && known->context == context && known->device == device ? known
 												      : NULL;
 }
 
-/* A finished operation of the queue; the writer has it after join_queues_flush() at the latest. */
-void join_queue_put(struct join_queues *queues, struct join_queue *queue, struct store_writer *writer,
-	const struct store_record *span);
-/* Hands on what waits: before anything else is said of queues, and at the end of each drain. */
-void join_queues_flush(struct join_queues *queues, struct store_writer *writer);
-/* Texts; 0: as it was. */
-void join_queue_tell(struct join_queues *queues, const struct gpu_process *process,
-	struct store_writer *writer, struct join_queue *queue, uint32_t name, uint32_t attributes);
-void join_device_name(struct join_queues *queues, const struct gpu_process *process,
-	struct store_writer *writer, const struct join_device *device);
-/* No queue is watched from `time_ns` on, because of `reason` (text; 0: they are again). */
-void join_queues_gap(
-	struct join_queues *queues, struct store_writer *writer, uint64_t time_ns, uint32_t reason);
-void join_queues_close(struct join_queues *queues, const struct gpu_process *process,
+/* Appends a finished operation. It reaches the writer by correlate_queues_flush() at the latest. */
+void correlate_queue_put(struct correlate_queues *queues, struct correlate_queue *queue,
+	struct store_writer *writer, const struct store_record *span);
+/* Writes all buffered spans. Call before any other write to the queues' streams and at the end of each
+ * drain. */
+void correlate_queues_flush(struct correlate_queues *queues, struct store_writer *writer);
+/* Sets texts of the queue's stream; 0: unchanged. */
+void correlate_queue_publish(struct correlate_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, struct correlate_queue *queue, uint32_t name, uint32_t attributes);
+void correlate_device_name(struct correlate_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, const struct correlate_device *device);
+/* Starts an interval without GPU tracing at `time_ns`, for `reason` (text). Reason 0 ends it. */
+void correlate_queues_gap(
+	struct correlate_queues *queues, struct store_writer *writer, uint64_t time_ns, uint32_t reason);
+void correlate_queues_close(struct correlate_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint64_t end_ns);
-void join_queues_fini(struct join_queues *queues);
+void correlate_queues_fini(struct correlate_queues *queues);
 
-/* An operation whose launch was not there yet. */
-struct join_waiting {
+/* An operation whose launch has not arrived yet. */
+struct correlate_waiting {
 	struct event_gpu operation;
 	uint64_t since_ns;
 };
 
-/* What is the same for all operations of one kernel with one shape that one path launches. */
-struct join_kind {
-	uint32_t operation;  /* STORE_OP_NONE: nothing is known */
+/* Cached properties of operations with the same kernel, launch shape and launching path. */
+struct correlate_kind {
+	uint32_t operation;  /* STORE_OP_NONE: empty */
 	uint32_t launched;   /* context of the launch */
-	uint32_t name, said; /* texts of the ring */
+	uint32_t name, said; /* text ids of the ring */
 	uint32_t context, attributes;
 };
-#define JOIN_KIND_BITS 10u
+#define CORRELATE_KIND_BITS 10u
 
-struct join {
-	uint64_t head; /* of the activity ring, as join_look found it */
+struct correlate {
+	uint64_t head; /* of the activity ring, as correlate_look found it */
 	bool is_broken;
-	struct numbers texts;
-	struct map attributes; /* of kernels, by name and what the agent said: a text; see attributes_of() */
-	uint32_t attributes_since;		      /* binaries known then, also by `kinds` */
-	struct join_kind kinds[1u << JOIN_KIND_BITS]; /* a newer one takes the place of an older one */
-	struct join_launches launches;
-	struct join_queues queues;
-	struct join_waiting *waiting;
-	uint32_t waiting_count, waiting_room;
-	uint64_t lost; /* of the ring's, told on a stream */
+	struct ring_ids texts;
+	struct u64_map
+		attributes; /* of kernels, by name and launch attributes, as text ids; see attributes_of() */
+	uint32_t attributes_since; /* number of binaries when `attributes` and `kinds` were filled */
+	struct correlate_kind kinds[1u << CORRELATE_KIND_BITS]; /* direct-mapped cache */
+	struct correlate_launches launches;
+	struct correlate_queues queues;
+	struct correlate_waiting *waiting;
+	uint32_t waiting_count, waiting_capacity;
+	uint64_t lost; /* of the ring, as already reported on a stream */
 };
 
-/* One drain of it. */
-struct joining {
-	struct join *join;
+/* One drain of the activity ring. */
+struct correlate_pass {
+	struct correlate *correlate;
 	struct gpu_process *process;
 	struct store_writer *writer;
 	uint32_t host;
 	uint64_t now_ns;
-	bool is_last; /* nothing comes any more */
+	bool is_last; /* no more records will come */
 	size_t records;
 };
 
-/* What was said of kernels is forgotten where binaries that came since may say otherwise. */
-void join_kinds_look(const struct joining *at);
-/* An operation to its launch, or to those that wait for theirs. */
-void join_operation_take(struct joining *at, const struct event_gpu *gpu);
-/* Takes those whose launch has come since, and those that waited long enough. */
-void join_waiting_look(struct joining *at);
+/* Drops cached kernel attributes if new binaries arrived that may change them. */
+void correlate_kinds_check(const struct correlate_pass *at);
+/* Matches an operation to its launch, or queues it until the launch arrives. */
+void correlate_operation_take(struct correlate_pass *at, const struct event_gpu *gpu);
+/* Retries waiting operations; gives up those that waited too long. */
+void correlate_waiting_check(struct correlate_pass *at);
 
 #endif

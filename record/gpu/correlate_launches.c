@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlate_launches.c - the launches that operations may still ask for, see correlate_internal.h. */
+/* correlate_launches.c - the launches to which operations may still refer, see correlate_internal.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,72 +8,72 @@
 #include "store/base/hash.h"
 
 #define ROOM_LEAST 1024u
-#define NEAR 512u /* chains side by side, a page of them: those of correlations that follow each other */
+#define NEAR 512u /* adjacent chains, one page: those of consecutive correlation ids */
 
-static struct join_launch *launch_at(const struct join_launches *launches, uint32_t number)
+static struct correlate_launch *launch_at(const struct correlate_launches *launches, uint32_t number)
 {
-	return &launches->list[number & (launches->room - 1)];
+	return &launches->list[number & (launches->capacity - 1)];
 }
 
-/* Runtimes count correlations up, so that neighbours are asked for together. Those that are chosen to fall
- * together do not: neither which page they get is known, nor where its first one lies. */
-static struct join_chain *chain_of(struct join_launches *launches, uint64_t correlation)
+/* Runtimes count correlation ids up, so that neighbours are looked up together. A program cannot choose
+ * ids that collide: it knows neither the page nor its first chain. */
+static struct correlate_chain *chain_of(struct correlate_launches *launches, uint64_t correlation)
 {
 	uint64_t page = correlation / NEAR;
 
 	if (page != launches->page) {
 		launches->page = page;
-		launches->mixed = store_hash64(&page, sizeof(page), launches->secret);
+		launches->mixed = store_hash64(&page, sizeof(page), launches->seed);
 	}
 	return &launches->chains[(launches->mixed * NEAR + (correlation ^ launches->mixed >> 48) % NEAR) &
-				 (launches->room - 1)];
+				 (launches->capacity - 1)];
 }
 
-/* How far a number lies back, 1 is the last one; more than there are: it is not there any more. */
-static uint32_t age_of(const struct join_launches *launches, uint32_t number)
+/* Age of a number, 1 is the newest; larger than the count: overwritten. */
+static uint32_t age_of(const struct correlate_launches *launches, uint32_t number)
 {
 	return (uint32_t)launches->next - number;
 }
 
-static bool is_there(const struct join_launches *launches, uint32_t age)
+static bool is_there(const struct correlate_launches *launches, uint32_t age)
 {
 	return age && age <= launches->next - launches->first;
 }
 
-/* Puts the newest launch at the head of its chain. One with the same correlation is found no more. */
-static inline void chain_enter(struct join_launches *launches, uint32_t number)
+/* Puts the newest launch at the head of its chain. It hides older ones with the same correlation id. */
+static inline void chain_enter(struct correlate_launches *launches, uint32_t number)
 {
-	struct join_launch *launch = launch_at(launches, number);
-	struct join_chain *chain = chain_of(launches, launch->correlation);
+	struct correlate_launch *launch = launch_at(launches, number);
+	struct correlate_chain *chain = chain_of(launches, launch->correlation);
 
 	launch->older = chain->newest;
 	if (chain->tag == (uint32_t)launch->correlation &&
 		is_there(launches, age_of(launches, chain->newest)) &&
 		launch_at(launches, chain->newest)->correlation == launch->correlation)
 		launch->older = launch_at(launches, chain->newest)->older;
-	*chain = (struct join_chain){number, (uint32_t)launch->correlation};
+	*chain = (struct correlate_chain){number, (uint32_t)launch->correlation};
 }
 
-/* Places and chains change with the room: all are entered anew. */
-static bool array_widen(struct join_launches *launches)
+/* Slots and chains depend on the capacity: enters all again. */
+static bool array_widen(struct correlate_launches *launches)
 {
-	const struct join_launches old = *launches;
-	uint32_t room = old.room ? 2 * old.room : ROOM_LEAST;
-	struct join_launch *list = malloc(room * sizeof(*list));
-	struct join_chain *chains = calloc(room, sizeof(*chains));
+	const struct correlate_launches old = *launches;
+	uint32_t room = old.capacity ? 2 * old.capacity : ROOM_LEAST;
+	struct correlate_launch *list = malloc(room * sizeof(*list));
+	struct correlate_chain *chains = calloc(room, sizeof(*chains));
 
 	if (!list || !chains) {
 		free(list);
 		free(chains);
 		return false;
 	}
-	if (!old.room) {
-		launches->secret = secret_new();
-		launches->page = UINT64_MAX; /* none is */
+	if (!old.capacity) {
+		launches->seed = hash_seed_new();
+		launches->page = UINT64_MAX; /* none cached */
 	}
 	launches->list = list;
 	launches->chains = chains;
-	launches->room = room;
+	launches->capacity = room;
 	for (launches->next = old.first; launches->next < old.next; launches->next++) {
 		*launch_at(launches, (uint32_t)launches->next) = *launch_at(&old, (uint32_t)launches->next);
 		chain_enter(launches, (uint32_t)launches->next);
@@ -83,13 +83,13 @@ static bool array_widen(struct join_launches *launches)
 	return true;
 }
 
-struct join_launch *join_launches_add(struct join_launches *launches, uint64_t correlation)
+struct correlate_launch *correlate_launches_add(struct correlate_launches *launches, uint64_t correlation)
 {
-	struct join_launch *launch;
+	struct correlate_launch *launch;
 
-	if (launches->next - launches->first == launches->room &&
-		(launches->room >= JOIN_LAUNCHES_MAX || !array_widen(launches))) {
-		if (!launches->room)
+	if (launches->next - launches->first == launches->capacity &&
+		(launches->capacity >= CORRELATE_LAUNCHES_MAX || !array_widen(launches))) {
+		if (!launches->capacity)
 			return NULL;
 		launches->first++;
 		if (launches->unmatched < launches->first)
@@ -103,16 +103,16 @@ struct join_launch *join_launches_add(struct join_launches *launches, uint64_t c
 	return launch;
 }
 
-struct join_launch *join_launches_find(struct join_launches *launches, uint64_t correlation)
+struct correlate_launch *correlate_launches_find(struct correlate_launches *launches, uint64_t correlation)
 {
 	uint32_t number, age, last_age = 0;
 
-	if (!correlation || !launches->room)
+	if (!correlation || !launches->capacity)
 		return NULL;
 	number = chain_of(launches, correlation)->newest;
-	/* Numbers of launches that are gone may mean younger ones: no chain goes that way. */
+	/* Numbers of overwritten launches may collide with younger ones: in a chain ages only grow. */
 	while (is_there(launches, age = age_of(launches, number)) && age > last_age) {
-		struct join_launch *launch = launch_at(launches, number);
+		struct correlate_launch *launch = launch_at(launches, number);
 
 		if (launch->correlation == correlation)
 			return launch;
@@ -122,10 +122,10 @@ struct join_launch *join_launches_find(struct join_launches *launches, uint64_t 
 	return NULL;
 }
 
-uint64_t join_launches_oldest(struct join_launches *launches, uint64_t since_ns)
+uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t since_ns)
 {
 	while (launches->unmatched < launches->next) {
-		const struct join_launch *launch = launch_at(launches, (uint32_t)launches->unmatched);
+		const struct correlate_launch *launch = launch_at(launches, (uint32_t)launches->unmatched);
 
 		if (!launch->is_matched && launch->begin_ns >= since_ns)
 			return launch->begin_ns;
@@ -134,7 +134,7 @@ uint64_t join_launches_oldest(struct join_launches *launches, uint64_t since_ns)
 	return UINT64_MAX;
 }
 
-void join_launches_fini(struct join_launches *launches)
+void correlate_launches_fini(struct correlate_launches *launches)
 {
 	free(launches->list);
 	free(launches->chains);

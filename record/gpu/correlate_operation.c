@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * correlate_operation.c - one operation of a GPU to its launch: what path it has, on which queue it ran, and
- * when. An operation whose launch is not known yet waits for it; correlate.h says how long.
+ * correlate_operation.c - matches one GPU operation to its launch: sets its call path, queue and times. An
+ * operation whose launch is unknown waits for it; correlate.h says how long.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "store/base/attribute.h"
 
 #define ATTRIBUTES_MAX 4000u
-#define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be that far ahead of ours */
+#define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be this far ahead of ours */
 
 static uint32_t placeholder_of(uint32_t operation)
 {
@@ -29,7 +29,7 @@ static uint32_t placeholder_of(uint32_t operation)
 	return operation < STORE_OP_COUNT ? frame[operation] : 0;
 }
 
-/* What the host does itself: it is shown where it was called. */
+/* Operations that the host executes: shown on the calling thread. */
 static bool is_of_host(uint32_t operation)
 {
 	return operation == STORE_OP_ALLOC || operation == STORE_OP_FREE || operation == STORE_OP_SYNC ||
@@ -37,7 +37,8 @@ static bool is_of_host(uint32_t operation)
 }
 
 /* launching call path ; <gpu kernel> ; name of the kernel */
-static uint32_t context_of(const struct joining *at, uint32_t launched, uint32_t operation, uint32_t name)
+static uint32_t context_of(
+	const struct correlate_pass *at, uint32_t launched, uint32_t operation, uint32_t name)
 {
 	uint32_t context = launched;
 
@@ -54,8 +55,9 @@ static uint32_t context_of(const struct joining *at, uint32_t launched, uint32_t
 	return context;
 }
 
-/* Impossible times become the launch's own moment. */
-static void times_check(const struct joining *at, struct store_record *span, const struct join_launch *launch)
+/* Replaces impossible times by the launch's time. */
+static void times_check(
+	const struct correlate_pass *at, struct store_record *span, const struct correlate_launch *launch)
 {
 	uint64_t instead_ns = launch ? launch->begin_ns : at->now_ns;
 
@@ -66,9 +68,9 @@ static void times_check(const struct joining *at, struct store_record *span, con
 	span->begin_ns = span->end_ns = instead_ns;
 }
 
-/* An allocation that the runtime reports as a moment (CUDA) took what its call took; of several in one call
- * (static memory of a binary) the first. So did a compilation whose times it does not know. */
-static void call_take(struct store_record *span, const struct join_launch *launch)
+/* CUDA reports an allocation as a moment: it gets its call's duration; of several in one call (static
+ * memory of a binary) only the first does. Likewise a compilation without times. */
+static void call_take(struct store_record *span, const struct correlate_launch *launch)
 {
 	bool is_of_call =
 		span->what == STORE_OP_ALLOC || span->what == STORE_OP_FREE || span->what == STORE_OP_COMPILE;
@@ -93,13 +95,13 @@ static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes
 	return store_writer_text(writer, text, (size_t)length);
 }
 
-/* A kernel's attributes, with the binary that it is from where the agent did not know but one alone has it.
- */
+/* A kernel's attributes. If the agent does not know the kernel's binary and only one contains it, adds
+ * that. */
 static uint32_t attributes_of(
-	const struct joining *at, uint32_t operation, uint32_t name, uint32_t attributes)
+	const struct correlate_pass *at, uint32_t operation, uint32_t name, uint32_t attributes)
 {
 	const struct gpu_module_kernels *kernels = &at->process->kernels;
-	struct map_key key = {name, attributes};
+	struct u64_map_key key = {name, attributes};
 	const char *bytes;
 	uint64_t module;
 	uint32_t known;
@@ -107,89 +109,92 @@ static uint32_t attributes_of(
 
 	if (operation != STORE_OP_KERNEL || !name || !kernels->count)
 		return attributes;
-	known = map_get(&at->join->attributes, key);
-	if (known != MAP_NONE)
+	known = u64_map_get(&at->correlate->attributes, key);
+	if (known != U64_MAP_NONE)
 		return known;
 	bytes = store_writer_text_at(at->writer, name, &size);
 	module = bytes ? gpu_module_of(kernels, bytes, size) : 0;
 	if (module)
 		attributes = attributes_with(at->writer, attributes, module);
-	map_put(&at->join->attributes, key, attributes);
+	u64_map_put(&at->correlate->attributes, key, attributes);
 	return attributes;
 }
 
-void join_kinds_look(const struct joining *at)
+void correlate_kinds_check(const struct correlate_pass *at)
 {
-	struct join *join = at->join;
+	struct correlate *correlate = at->correlate;
 
-	if (join->attributes_since == at->process->kernels.count)
+	if (correlate->attributes_since == at->process->kernels.count)
 		return;
-	map_fini(&join->attributes);
-	memset(join->kinds, 0, sizeof(join->kinds));
-	join->attributes_since = at->process->kernels.count;
+	u64_map_fini(&correlate->attributes);
+	memset(correlate->kinds, 0, sizeof(correlate->kinds));
+	correlate->attributes_since = at->process->kernels.count;
 }
 
-static struct join_kind kind_new(const struct joining *at, const struct event_gpu *gpu, uint32_t launched)
+static struct correlate_kind kind_new(
+	const struct correlate_pass *at, const struct event_gpu *gpu, uint32_t launched)
 {
-	uint32_t name = texts_at(&at->join->texts, gpu->name);
+	uint32_t name = ring_texts_at(&at->correlate->texts, gpu->name);
 
-	return (struct join_kind){.operation = gpu->operation,
+	return (struct correlate_kind){.operation = gpu->operation,
 		.launched = launched,
 		.name = gpu->name,
 		.said = gpu->attributes,
 		.context = context_of(at, launched, gpu->operation, name),
-		.attributes =
-			attributes_of(at, gpu->operation, name, texts_at(&at->join->texts, gpu->attributes))};
+		.attributes = attributes_of(
+			at, gpu->operation, name, ring_texts_at(&at->correlate->texts, gpu->attributes))};
 }
 
-/* A program launches the same again and again. */
-static const struct join_kind *kind_of(
-	const struct joining *at, const struct event_gpu *gpu, uint32_t launched, struct join_kind *other)
+/* Cached, since programs launch the same kernels repeatedly. */
+static const struct correlate_kind *kind_of(const struct correlate_pass *at, const struct event_gpu *gpu,
+	uint32_t launched, struct correlate_kind *other)
 {
 	uint64_t mixed = (((uint64_t)launched << 32 | gpu->name) ^ (uint64_t)gpu->attributes << 16 ^
 				 (uint64_t)gpu->operation << 56) *
 			 UINT64_C(0x9e3779b97f4a7c15);
-	struct join_kind *kind = &at->join->kinds[mixed >> (64 - JOIN_KIND_BITS)];
+	struct correlate_kind *kind = &at->correlate->kinds[mixed >> (64 - CORRELATE_KIND_BITS)];
 
 	if (kind->operation == gpu->operation && kind->launched == launched && kind->name == gpu->name &&
 		kind->said == gpu->attributes)
 		return kind;
 	*other = kind_new(at, gpu, launched);
-	/* A text that is not there may come yet, and so may memory. */
-	if (gpu->name > at->join->texts.count || gpu->attributes > at->join->texts.count || !other->context)
+	/* Do not cache: a missing text may still arrive, and memory may become available. */
+	if (gpu->name > at->correlate->texts.count || gpu->attributes > at->correlate->texts.count ||
+		!other->context)
 		return other;
 	*kind = *other;
 	return kind;
 }
 
-/* The queue's stream, or that of the thread whose call it was. False: there is none. */
-static bool stream_put(const struct joining *at, const struct event_gpu *gpu,
-	const struct join_launch *launch, const struct store_record *span)
+/* Chooses the queue's stream, or the calling thread's. False: none. */
+static bool stream_put(const struct correlate_pass *at, const struct event_gpu *gpu,
+	const struct correlate_launch *launch, const struct store_record *span)
 {
-	struct join_queue *queue;
+	struct correlate_queue *queue;
 
 	if (launch && is_of_host(gpu->operation)) {
 		if (!at->process->is_discarded)
 			store_writer_append(at->writer, launch->stream, STORE_SPANS, span, 1);
 		return true;
 	}
-	queue = join_queue_recent(&at->join->queues, gpu->device, gpu->context, gpu->queue);
+	queue = correlate_queue_recent(&at->correlate->queues, gpu->device, gpu->context, gpu->queue);
 	if (!queue)
-		queue = join_queue_find(&at->join->queues, at->process, at->writer, at->host, gpu->device,
-			gpu->context, gpu->queue);
+		queue = correlate_queue_find(&at->correlate->queues, at->process, at->writer, at->host,
+			gpu->device, gpu->context, gpu->queue);
 	if (!queue)
 		return false;
 	if (span->end_ns > queue->last_ns)
 		queue->last_ns = span->end_ns;
 	if (!at->process->is_discarded)
-		join_queue_put(&at->join->queues, queue, at->writer, span);
+		correlate_queue_put(&at->correlate->queues, queue, at->writer, span);
 	return true;
 }
 
-static void span_put(const struct joining *at, const struct event_gpu *gpu, struct join_launch *launch)
+static void span_put(
+	const struct correlate_pass *at, const struct event_gpu *gpu, struct correlate_launch *launch)
 {
-	struct join_kind other;
-	const struct join_kind *kind =
+	struct correlate_kind other;
+	const struct correlate_kind *kind =
 		kind_of(at, gpu, launch ? launch->context : STORE_CONTEXT_NONE, &other);
 	struct store_record span = {.begin_ns = gpu->begin_ns,
 		.end_ns = gpu->end_ns,
@@ -210,29 +215,30 @@ static void span_put(const struct joining *at, const struct event_gpu *gpu, stru
 		launch->is_matched = true;
 }
 
-/* The oldest that waits gives up when too many do. */
-static void wait_for_launch(struct joining *at, const struct event_gpu *gpu)
+/* If too many operations wait, gives up the oldest. */
+static void wait_for_launch(struct correlate_pass *at, const struct event_gpu *gpu)
 {
-	struct join *join = at->join;
+	struct correlate *correlate = at->correlate;
 
-	if (join->waiting_count == join->waiting_room) {
-		uint32_t room = join->waiting_room ? 2 * join->waiting_room : 64;
-		struct join_waiting *wider =
-			room <= JOIN_WAITING_MAX ? realloc(join->waiting, room * sizeof(*wider)) : NULL;
+	if (correlate->waiting_count == correlate->waiting_capacity) {
+		uint32_t room = correlate->waiting_capacity ? 2 * correlate->waiting_capacity : 64;
+		struct correlate_waiting *wider = room <= CORRELATE_WAITING_MAX
+							  ? realloc(correlate->waiting, room * sizeof(*wider))
+							  : NULL;
 
 		if (!wider) {
 			span_put(at, gpu, NULL);
 			return;
 		}
-		join->waiting = wider;
-		join->waiting_room = room;
+		correlate->waiting = wider;
+		correlate->waiting_capacity = room;
 	}
-	join->waiting[join->waiting_count++] = (struct join_waiting){*gpu, at->now_ns};
+	correlate->waiting[correlate->waiting_count++] = (struct correlate_waiting){*gpu, at->now_ns};
 }
 
-void join_operation_take(struct joining *at, const struct event_gpu *gpu)
+void correlate_operation_take(struct correlate_pass *at, const struct event_gpu *gpu)
 {
-	struct join_launch *launch = join_launches_find(&at->join->launches, gpu->correlation);
+	struct correlate_launch *launch = correlate_launches_find(&at->correlate->launches, gpu->correlation);
 
 	if (!placeholder_of(gpu->operation))
 		return;
@@ -242,20 +248,20 @@ void join_operation_take(struct joining *at, const struct event_gpu *gpu)
 		wait_for_launch(at, gpu);
 }
 
-void join_waiting_look(struct joining *at)
+void correlate_waiting_check(struct correlate_pass *at)
 {
-	struct join *join = at->join;
+	struct correlate *correlate = at->correlate;
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < join->waiting_count; i++) {
-		const struct join_waiting waiting = join->waiting[i];
-		struct join_launch *launch =
-			join_launches_find(&join->launches, waiting.operation.correlation);
+	for (uint32_t i = 0; i < correlate->waiting_count; i++) {
+		const struct correlate_waiting waiting = correlate->waiting[i];
+		struct correlate_launch *launch =
+			correlate_launches_find(&correlate->launches, waiting.operation.correlation);
 
-		if (!launch && !at->is_last && at->now_ns - waiting.since_ns < JOIN_WAIT_NS)
-			join->waiting[kept++] = waiting;
+		if (!launch && !at->is_last && at->now_ns - waiting.since_ns < CORRELATE_WAIT_NS)
+			correlate->waiting[kept++] = waiting;
 		else
 			span_put(at, &waiting.operation, launch);
 	}
-	join->waiting_count = kept;
+	correlate->waiting_count = kept;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * correlate_queues.c - GPU queues as streams, see correlate_internal.h. A queue is watched since the process
- * uses GPUs: before its first operation it had none. Where that was not said, since the process's begin.
+ * correlate_queues.c - GPU queues as streams, see correlate_internal.h. A queue's stream begins when the
+ * process first used GPUs: it was idle from then to its first operation. If that time is unknown, it begins
+ * with the process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define HANDLE_MONITORED 0
 #define HANDLE_GAP 1
 
-static const struct join_device *device_find(const struct join_queues *queues, uint32_t number)
+static const struct correlate_device *device_find(const struct correlate_queues *queues, uint32_t number)
 {
 	for (uint32_t i = 0; i < queues->device_count; i++)
 		if (queues->devices[i].number == number)
@@ -32,13 +33,14 @@ static void text_attribute(
 	size = size < sizeof(value) ? size : sizeof(value) - 1;
 	memcpy(value, bytes, size);
 	value[size] = '\0';
-	attribute_put(out, key, value);
+	attribute_write(out, key, value);
 }
 
-static struct store_record monitored_span(const struct join_queues *queues, const struct join_queue *queue,
-	const struct gpu_process *process, struct store_writer *writer, uint64_t end_ns)
+static struct store_record monitored_span(const struct correlate_queues *queues,
+	const struct correlate_queue *queue, const struct gpu_process *process, struct store_writer *writer,
+	uint64_t end_ns)
 {
-	const struct join_device *device = device_find(queues, queue->device);
+	const struct correlate_device *device = device_find(queues, queue->device);
 	struct store_record span = {
 		.begin_ns = queue->begin_ns, .end_ns = end_ns, .what = STORE_OP_MONITORED};
 	struct store_bytes text = {0};
@@ -48,9 +50,9 @@ static struct store_record monitored_span(const struct join_queues *queues, cons
 	text_attribute(&text, writer, "name", queue->name);
 	text_attribute(&text, writer, "device", device ? device->name : 0);
 	text_attribute(&text, writer, "uuid", device ? device->uuid : 0);
-	attribute_put(&text, "command", process->command);
+	attribute_write(&text, "command", process->command);
 	if (queues->used_ns && queue->begin_ns == queues->used_ns)
-		attribute_put(&text, "since", "first-use");
+		attribute_write(&text, "since", "first-use");
 	if (more) {
 		store_bytes_put(&text, ",", 1);
 		store_bytes_put(&text, said, more);
@@ -61,12 +63,12 @@ static struct store_record monitored_span(const struct join_queues *queues, cons
 	return span;
 }
 
-/* Puts into the stream what is known of the queue by now. */
-static void queue_show(const struct join_queues *queues, const struct join_queue *queue,
+/* Writes the queue's name and attributes known so far to its stream. */
+static void queue_show(const struct correlate_queues *queues, const struct correlate_queue *queue,
 	const struct gpu_process *process, struct store_writer *writer)
 {
 	struct store_stream *stream = store_writer_stream_edit(writer, queue->stream);
-	const struct join_device *device = device_find(queues, queue->device);
+	const struct correlate_device *device = device_find(queues, queue->device);
 	struct store_record span;
 
 	if (!stream)
@@ -77,7 +79,7 @@ static void queue_show(const struct join_queues *queues, const struct join_queue
 	store_writer_span_open(writer, queue->stream, HANDLE_MONITORED, &span);
 }
 
-static struct store_record gap_span(const struct join_gap *gap)
+static struct store_record gap_span(const struct correlate_gap *gap)
 {
 	return (struct store_record){.begin_ns = gap->begin_ns,
 		.end_ns = gap->end_ns,
@@ -85,7 +87,8 @@ static struct store_record gap_span(const struct join_gap *gap)
 		.attributes = gap->attributes};
 }
 
-static void gap_show(const struct join_gap *gap, const struct join_queue *queue, struct store_writer *writer)
+static void gap_show(
+	const struct correlate_gap *gap, const struct correlate_queue *queue, struct store_writer *writer)
 {
 	struct store_record span = gap_span(gap);
 
@@ -95,8 +98,8 @@ static void gap_show(const struct join_gap *gap, const struct join_queue *queue,
 		store_writer_append(writer, queue->stream, STORE_SPANS, &span, 1);
 }
 
-static struct join_queue *queue_new(struct join_queues *queues, const struct gpu_process *process,
-	struct store_writer *writer, uint32_t host, const struct join_queue *like)
+static struct correlate_queue *queue_new(struct correlate_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, uint32_t host, const struct correlate_queue *like)
 {
 	struct store_stream stream = {.kind = STORE_STREAM_GPU,
 		.host = host,
@@ -108,16 +111,16 @@ static struct join_queue *queue_new(struct join_queues *queues, const struct gpu
 		.queue = like->queue,
 		.begin_ns = queues->used_ns > process->begin_ns ? queues->used_ns : process->begin_ns,
 		.end_ns = STORE_OPEN_NS};
-	struct join_queue *queue;
+	struct correlate_queue *queue;
 
-	if (queues->count == queues->room) {
-		uint32_t room = queues->room ? 2 * queues->room : 16;
-		struct join_queue *wider = realloc(queues->list, room * sizeof(*wider));
+	if (queues->count == queues->capacity) {
+		uint32_t room = queues->capacity ? 2 * queues->capacity : 16;
+		struct correlate_queue *wider = realloc(queues->list, room * sizeof(*wider));
 
 		if (!wider)
 			return NULL;
 		queues->list = wider;
-		queues->room = room;
+		queues->capacity = room;
 	}
 	queue = &queues->list[queues->count];
 	*queue = *like;
@@ -132,68 +135,69 @@ static struct join_queue *queue_new(struct join_queues *queues, const struct gpu
 	return queue;
 }
 
-struct join_queue *join_queue_find(struct join_queues *queues, const struct gpu_process *process,
-	struct store_writer *writer, uint32_t host, uint32_t device, uint32_t context, uint32_t queue)
+struct correlate_queue *correlate_queue_find(struct correlate_queues *queues,
+	const struct gpu_process *process, struct store_writer *writer, uint32_t host, uint32_t device,
+	uint32_t context, uint32_t queue)
 {
-	struct map_key key = {(uint64_t)device << 32 | context, queue};
-	const struct join_queue like = {.device = device, .context = context, .queue = queue};
-	uint32_t number = map_get(&queues->by_key, key);
+	struct u64_map_key key = {(uint64_t)device << 32 | context, queue};
+	const struct correlate_queue like = {.device = device, .context = context, .queue = queue};
+	uint32_t number = u64_map_get(&queues->by_key, key);
 
-	if (number == MAP_NONE) {
+	if (number == U64_MAP_NONE) {
 		number = queues->count;
-		if (!map_put(&queues->by_key, key, number))
+		if (!u64_map_put(&queues->by_key, key, number))
 			return NULL;
 		if (!queue_new(queues, process, writer, host, &like)) {
-			map_remove(&queues->by_key, key);
+			u64_map_remove(&queues->by_key, key);
 			return NULL;
 		}
 	}
-	queues->recent[join_recent_place(device, context, queue)] = number;
+	queues->recent[correlate_recent_slot(device, context, queue)] = number;
 	return &queues->list[number];
 }
 
-static void queue_flush(struct join_queue *queue, struct store_writer *writer)
+static void queue_flush(struct correlate_queue *queue, struct store_writer *writer)
 {
 	if (queue->batch_count)
 		store_writer_append(writer, queue->stream, STORE_SPANS, queue->batch, queue->batch_count);
 	queue->batch_count = 0;
 }
 
-void join_queue_put(struct join_queues *queues, struct join_queue *queue, struct store_writer *writer,
-	const struct store_record *span)
+void correlate_queue_put(struct correlate_queues *queues, struct correlate_queue *queue,
+	struct store_writer *writer, const struct store_record *span)
 {
-	if (!queue->batch && queue - queues->list < JOIN_BATCHES_MAX)
-		queue->batch = malloc(JOIN_BATCH * sizeof(*queue->batch));
+	if (!queue->batch && queue - queues->list < CORRELATE_BATCHES_MAX)
+		queue->batch = malloc(CORRELATE_BATCH * sizeof(*queue->batch));
 	if (!queue->batch) {
 		store_writer_append(writer, queue->stream, STORE_SPANS, span, 1);
 		return;
 	}
 	queue->batch[queue->batch_count++] = *span;
-	if (queue->batch_count == JOIN_BATCH)
+	if (queue->batch_count == CORRELATE_BATCH)
 		queue_flush(queue, writer);
 }
 
-void join_queues_flush(struct join_queues *queues, struct store_writer *writer)
+void correlate_queues_flush(struct correlate_queues *queues, struct store_writer *writer)
 {
 	for (uint32_t i = 0; i < queues->count; i++)
 		queue_flush(&queues->list[i], writer);
 }
 
-void join_queue_tell(struct join_queues *queues, const struct gpu_process *process,
-	struct store_writer *writer, struct join_queue *queue, uint32_t name, uint32_t attributes)
+void correlate_queue_publish(struct correlate_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, struct correlate_queue *queue, uint32_t name, uint32_t attributes)
 {
 	queue->name = name ? name : queue->name;
 	queue->attributes = attributes ? attributes : queue->attributes;
 	queue_show(queues, queue, process, writer);
 }
 
-void join_device_name(struct join_queues *queues, const struct gpu_process *process,
-	struct store_writer *writer, const struct join_device *device)
+void correlate_device_name(struct correlate_queues *queues, const struct gpu_process *process,
+	struct store_writer *writer, const struct correlate_device *device)
 {
-	struct join_device *known = (struct join_device *)device_find(queues, device->number);
+	struct correlate_device *known = (struct correlate_device *)device_find(queues, device->number);
 
 	if (!known) {
-		struct join_device *wider =
+		struct correlate_device *wider =
 			realloc(queues->devices, (queues->device_count + 1) * sizeof(*wider));
 
 		if (!wider)
@@ -207,9 +211,9 @@ void join_device_name(struct join_queues *queues, const struct gpu_process *proc
 			queue_show(queues, &queues->list[i], process, writer);
 }
 
-static void gap_close(struct join_queues *queues, struct store_writer *writer, uint64_t end_ns)
+static void gap_close(struct correlate_queues *queues, struct store_writer *writer, uint64_t end_ns)
 {
-	struct join_gap *gap = queues->gap_count ? &queues->gaps[queues->gap_count - 1] : NULL;
+	struct correlate_gap *gap = queues->gap_count ? &queues->gaps[queues->gap_count - 1] : NULL;
 	struct store_record span;
 
 	if (!gap || gap->end_ns != STORE_OPEN_NS)
@@ -232,10 +236,10 @@ static uint32_t reason_attribute(struct store_writer *writer, uint32_t reason)
 	return id;
 }
 
-void join_queues_gap(
-	struct join_queues *queues, struct store_writer *writer, uint64_t time_ns, uint32_t reason)
+void correlate_queues_gap(
+	struct correlate_queues *queues, struct store_writer *writer, uint64_t time_ns, uint32_t reason)
 {
-	struct join_gap *wider;
+	struct correlate_gap *wider;
 
 	gap_close(queues, writer, time_ns);
 	if (!reason)
@@ -245,17 +249,17 @@ void join_queues_gap(
 		return;
 	queues->gaps = wider;
 	wider += queues->gap_count++;
-	*wider = (struct join_gap){time_ns, STORE_OPEN_NS, reason_attribute(writer, reason)};
+	*wider = (struct correlate_gap){time_ns, STORE_OPEN_NS, reason_attribute(writer, reason)};
 	for (uint32_t i = 0; i < queues->count; i++)
 		gap_show(wider, &queues->list[i], writer);
 }
 
-void join_queues_close(struct join_queues *queues, const struct gpu_process *process,
+void correlate_queues_close(struct correlate_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint64_t end_ns)
 {
 	gap_close(queues, writer, end_ns);
 	for (uint32_t i = 0; i < queues->count; i++) {
-		struct join_queue *queue = &queues->list[i];
+		struct correlate_queue *queue = &queues->list[i];
 		uint64_t last_ns = queue->last_ns > end_ns ? queue->last_ns : end_ns;
 		struct store_record span = monitored_span(queues, queue, process, writer, last_ns);
 		struct store_stream *stream = store_writer_stream_edit(writer, queue->stream);
@@ -269,12 +273,12 @@ void join_queues_close(struct join_queues *queues, const struct gpu_process *pro
 	}
 }
 
-void join_queues_fini(struct join_queues *queues)
+void correlate_queues_fini(struct correlate_queues *queues)
 {
 	for (uint32_t i = 0; i < queues->count; i++)
 		free(queues->list[i].batch);
 	free(queues->list);
 	free(queues->devices);
 	free(queues->gaps);
-	map_fini(&queues->by_key);
+	u64_map_fini(&queues->by_key);
 }

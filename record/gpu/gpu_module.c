@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_module.c - see gpu_module.h. Nothing is believed of the memory but its seals: it stays as it is; what
- * its headers say is held against its size.
+ * gpu_module.c - see gpu_module.h. The memory is untrusted: seals keep it unchanged, and all offsets in its
+ * headers are checked against its size.
  */
 #include "record/gpu/gpu_module.h"
 
@@ -21,27 +21,27 @@
 
 /* ---- kernels by name ---- */
 
-static struct map_key key_of(const char *name, size_t bytes)
+static struct u64_map_key key_of(const char *name, size_t bytes)
 {
 	struct store_hash hash = store_hash128(name, bytes);
 
-	return (struct map_key){hash.high, hash.low};
+	return (struct u64_map_key){hash.high, hash.low};
 }
 
-/* Place of the hash; 0: no memory. */
+/* Index of the hash; 0: no memory. */
 static uint32_t module_add(struct gpu_module_kernels *kernels, uint64_t hash)
 {
 	for (uint32_t i = 1; i < kernels->count; i++)
 		if (kernels->modules[i] == hash)
 			return i;
-	if (kernels->count + 1 >= kernels->room) {
-		uint32_t room = kernels->room ? 2 * kernels->room : 16;
+	if (kernels->count + 1 >= kernels->capacity) {
+		uint32_t room = kernels->capacity ? 2 * kernels->capacity : 16;
 		uint64_t *wider = realloc(kernels->modules, room * sizeof(*wider));
 
 		if (!wider)
 			return 0;
 		kernels->modules = wider;
-		kernels->room = room;
+		kernels->capacity = room;
 	}
 	if (!kernels->count)
 		kernels->modules[kernels->count++] = 0;
@@ -51,25 +51,26 @@ static uint32_t module_add(struct gpu_module_kernels *kernels, uint64_t hash)
 
 static void kernel_note(struct gpu_module_kernels *kernels, const char *name, size_t bytes, uint32_t module)
 {
-	struct map_key key = key_of(name, bytes);
-	uint32_t known = map_get(&kernels->by_name, key);
+	struct u64_map_key key = key_of(name, bytes);
+	uint32_t known = u64_map_get(&kernels->by_name, key);
 
-	if (known == MAP_NONE && kernels->by_name.count < GPU_MODULE_KERNELS_MAX)
-		map_put(&kernels->by_name, key, module);
-	else if (known != MAP_NONE && known != module)
-		map_put(&kernels->by_name, key, 0);
+	if (known == U64_MAP_NONE && kernels->by_name.count < GPU_MODULE_KERNELS_MAX)
+		u64_map_put(&kernels->by_name, key, module);
+	else if (known != U64_MAP_NONE && known != module)
+		u64_map_put(&kernels->by_name, key, 0);
 }
 
 uint64_t gpu_module_of(const struct gpu_module_kernels *kernels, const char *name, size_t bytes)
 {
-	uint32_t place = kernels->by_name.count ? map_get(&kernels->by_name, key_of(name, bytes)) : MAP_NONE;
+	uint32_t place =
+		kernels->by_name.count ? u64_map_get(&kernels->by_name, key_of(name, bytes)) : U64_MAP_NONE;
 
-	return place == MAP_NONE ? 0 : kernels->modules[place];
+	return place == U64_MAP_NONE ? 0 : kernels->modules[place];
 }
 
 void gpu_module_fini(struct gpu_module_kernels *kernels)
 {
-	map_fini(&kernels->by_name);
+	u64_map_fini(&kernels->by_name);
 	free(kernels->modules);
 	*kernels = (struct gpu_module_kernels){0};
 }
@@ -91,7 +92,7 @@ static bool section_read(const struct image *image, uint64_t number, Elf64_Shdr 
 	return true;
 }
 
-/* Headers and the names of sections lie within the image. */
+/* Checks that headers and section names lie within the image. */
 static bool image_open(struct image *image, const void *bytes, size_t size)
 {
 	Elf64_Ehdr header;
@@ -109,7 +110,7 @@ static bool image_open(struct image *image, const void *bytes, size_t size)
 		.count = (size - header.e_shoff) / sizeof(Elf64_Shdr)};
 	if (header.e_shnum && header.e_shnum < image->count)
 		image->count = header.e_shnum;
-	if (header.e_shstrndx == SHN_XINDEX) { /* then the first section says both */
+	if (header.e_shstrndx == SHN_XINDEX) { /* then the first section header holds both */
 		Elf64_Shdr first;
 
 		if (!section_read(image, 0, &first))
@@ -153,7 +154,7 @@ void gpu_module_take(
 	size_t bytes;
 	void *image;
 
-	if (sealed_memory(memory, SEALS, &bytes) && bytes > 0 && bytes <= MODULE_BYTES_MAX) {
+	if (memfd_check(memory, SEALS, &bytes) && bytes > 0 && bytes <= MODULE_BYTES_MAX) {
 		image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, memory, 0);
 		if (image != MAP_FAILED) {
 			store_writer_blob(writer, hash, image, bytes);

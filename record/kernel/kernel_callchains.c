@@ -1,125 +1,135 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_callchains.c - see kernel_callchains.h. What was taken away leaves a gap, closed when room is short:
- * no hit moves often. */
+/*
+ * kernel_callchains.c - see kernel_callchains.h. Removal leaves a gap at the front, closed when space is
+ * short, so that entries rarely move.
+ */
 #include "record/kernel/kernel_callchains.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define HITS_MAX 16384u
-#define ADDRESSES_MAX (HITS_MAX * HIT_DEPTH_MAX)
+#define KERNEL_CALLCHAINS_MAX 16384u
+#define ADDRESSES_MAX (KERNEL_CALLCHAINS_MAX * KERNEL_CALLCHAIN_DEPTH_MAX)
 
-void hits_fini(struct hits *hits)
+void kernel_callchains_fini(struct kernel_callchains *callchains)
 {
-	free(hits->list);
-	free(hits->address);
-	*hits = (struct hits){0};
+	free(callchains->list);
+	free(callchains->address);
+	*callchains = (struct kernel_callchains){0};
 }
 
-void hits_clear(struct hits *hits)
+void kernel_callchains_clear(struct kernel_callchains *callchains)
 {
-	hits->first = hits->end = hits->address_count = 0;
+	callchains->first = callchains->end = callchains->address_count = 0;
 }
 
-uint32_t hits_count(const struct hits *hits)
+uint32_t kernel_callchains_count(const struct kernel_callchains *callchains)
 {
-	return hits->end - hits->first;
+	return callchains->end - callchains->first;
 }
 
-static bool list_room(struct hits *hits)
+static bool list_reserve(struct kernel_callchains *callchains)
 {
-	uint32_t wanted = hits->room ? 2 * hits->room : 16, count = hits_count(hits);
-	struct hit_place *grown;
+	uint32_t wanted = callchains->capacity ? 2 * callchains->capacity : 16,
+		 count = kernel_callchains_count(callchains);
+	struct kernel_callchain_slot *grown;
 
-	if (hits->end < hits->room)
+	if (callchains->end < callchains->capacity)
 		return true;
-	if (count <= hits->room / 2 && hits->first) {
-		memmove(hits->list, hits->list + hits->first, count * sizeof(*hits->list));
-		hits->first = 0;
-		hits->end = count;
+	if (count <= callchains->capacity / 2 && callchains->first) {
+		memmove(callchains->list, callchains->list + callchains->first,
+			count * sizeof(*callchains->list));
+		callchains->first = 0;
+		callchains->end = count;
 		return true;
 	}
-	grown = wanted <= 2 * HITS_MAX ? realloc(hits->list, wanted * sizeof(*grown)) : NULL;
+	grown = wanted <= 2 * KERNEL_CALLCHAINS_MAX ? realloc(callchains->list, wanted * sizeof(*grown))
+						    : NULL;
 	if (!grown)
 		return false;
-	hits->list = grown;
-	hits->room = wanted;
+	callchains->list = grown;
+	callchains->capacity = wanted;
 	return true;
 }
 
-/* Copies the chains that are still wanted to new memory, with room for as many again. */
-static bool address_room(struct hits *hits, uint32_t more)
+/* Copies the chains still in use to new memory, twice as large. */
+static bool address_reserve(struct kernel_callchains *callchains, uint32_t more)
 {
 	uint32_t used = 0, room;
 	uint64_t *fresh;
 
-	if (hits->address_room - hits->address_count >= more)
+	if (callchains->address_capacity - callchains->address_count >= more)
 		return true;
-	for (uint32_t i = hits->first; i < hits->end; i++)
-		used += hits->list[i].depth;
+	for (uint32_t i = callchains->first; i < callchains->end; i++)
+		used += callchains->list[i].depth;
 	room = 2 * (used + more);
-	room = room < 4 * HIT_DEPTH_MAX ? 4 * HIT_DEPTH_MAX : room;
+	room = room < 4 * KERNEL_CALLCHAIN_DEPTH_MAX ? 4 * KERNEL_CALLCHAIN_DEPTH_MAX : room;
 	fresh = used + more <= ADDRESSES_MAX ? malloc(room * sizeof(*fresh)) : NULL;
 	if (!fresh)
 		return false;
-	hits->address_count = 0;
-	for (uint32_t i = hits->first; i < hits->end; i++) {
-		struct hit_place *place = &hits->list[i];
+	callchains->address_count = 0;
+	for (uint32_t i = callchains->first; i < callchains->end; i++) {
+		struct kernel_callchain_slot *place = &callchains->list[i];
 
 		if (!place->depth)
 			continue;
-		memcpy(fresh + hits->address_count, hits->address + place->at, place->depth * sizeof(*fresh));
-		place->at = hits->address_count;
-		hits->address_count += place->depth;
+		memcpy(fresh + callchains->address_count, callchains->address + place->at,
+			place->depth * sizeof(*fresh));
+		place->at = callchains->address_count;
+		callchains->address_count += place->depth;
 	}
-	free(hits->address);
-	hits->address = fresh;
-	hits->address_room = room;
+	free(callchains->address);
+	callchains->address = fresh;
+	callchains->address_capacity = room;
 	return true;
 }
 
-bool hits_add(struct hits *hits, const struct hit *hit)
+bool kernel_callchains_add(struct kernel_callchains *callchains, const struct kernel_callchain *callchain)
 {
-	struct hit_place place = {.time_ns = hit->time_ns, .tid = hit->tid, .depth = hit->depth};
+	struct kernel_callchain_slot place = {
+		.time_ns = callchain->time_ns, .tid = callchain->tid, .depth = callchain->depth};
 	uint32_t at;
 
-	if (hits_count(hits) == HITS_MAX || !list_room(hits) ||
-		(place.depth && !address_room(hits, place.depth)))
+	if (kernel_callchains_count(callchains) == KERNEL_CALLCHAINS_MAX || !list_reserve(callchains) ||
+		(place.depth && !address_reserve(callchains, place.depth)))
 		return false;
-	place.at = hits->address_count;
+	place.at = callchains->address_count;
 	if (place.depth)
-		memcpy(hits->address + place.at, hit->address, place.depth * sizeof(*hits->address));
-	hits->address_count += place.depth;
-	/* Rings of processors are read one after the other: nearly always it is the last. */
-	for (at = hits->end; at > hits->first && hits->list[at - 1].time_ns > hit->time_ns; at--)
+		memcpy(callchains->address + place.at, callchain->address,
+			place.depth * sizeof(*callchains->address));
+	callchains->address_count += place.depth;
+	/* Per-CPU rings are read one after the other: nearly always it belongs at the end. */
+	for (at = callchains->end;
+		at > callchains->first && callchains->list[at - 1].time_ns > callchain->time_ns; at--)
 		;
-	memmove(&hits->list[at + 1], &hits->list[at], (hits->end++ - at) * sizeof(*hits->list));
-	hits->list[at] = place;
+	memmove(&callchains->list[at + 1], &callchains->list[at],
+		(callchains->end++ - at) * sizeof(*callchains->list));
+	callchains->list[at] = place;
 	return true;
 }
 
-struct hit hits_at(const struct hits *hits, uint32_t index)
+struct kernel_callchain kernel_callchains_at(const struct kernel_callchains *callchains, uint32_t index)
 {
-	const struct hit_place *place = &hits->list[hits->first + index];
+	const struct kernel_callchain_slot *place = &callchains->list[callchains->first + index];
 
-	return (struct hit){.time_ns = place->time_ns,
+	return (struct kernel_callchain){.time_ns = place->time_ns,
 		.tid = place->tid,
 		.depth = place->depth,
-		.address = place->depth ? hits->address + place->at : NULL};
+		.address = place->depth ? callchains->address + place->at : NULL};
 }
 
-uint32_t hits_until(const struct hits *hits, uint64_t time_ns)
+uint32_t kernel_callchains_until(const struct kernel_callchains *callchains, uint64_t time_ns)
 {
-	uint32_t at = hits->first;
+	uint32_t at = callchains->first;
 
-	while (at < hits->end && hits->list[at].time_ns <= time_ns)
+	while (at < callchains->end && callchains->list[at].time_ns <= time_ns)
 		at++;
-	return at - hits->first;
+	return at - callchains->first;
 }
 
-void hits_drop(struct hits *hits, uint32_t count)
+void kernel_callchains_drop(struct kernel_callchains *callchains, uint32_t count)
 {
-	hits->first += count;
-	if (hits->first == hits->end)
-		hits_clear(hits);
+	callchains->first += count;
+	if (callchains->first == callchains->end)
+		kernel_callchains_clear(callchains);
 }

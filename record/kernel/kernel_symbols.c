@@ -17,33 +17,33 @@ void kernel_symbols_fini(struct kernel_symbols *symbols)
 	*symbols = (struct kernel_symbols){0};
 }
 
-static bool list_room(struct kernel_symbols *symbols)
+static bool list_reserve(struct kernel_symbols *symbols)
 {
-	uint32_t room = symbols->room ? 2 * symbols->room : 1024;
+	uint32_t room = symbols->capacity ? 2 * symbols->capacity : 1024;
 	struct kernel_symbol *grown;
 
-	if (symbols->count < symbols->room)
+	if (symbols->count < symbols->capacity)
 		return true;
 	grown = realloc(symbols->list, room * sizeof(*grown));
 	if (!grown)
 		return false;
 	symbols->list = grown;
-	symbols->room = room;
+	symbols->capacity = room;
 	return true;
 }
 
-static bool name_room(struct kernel_symbols *symbols)
+static bool name_reserve(struct kernel_symbols *symbols)
 {
-	uint32_t room = symbols->name_room ? 2 * symbols->name_room : 64 * KERNEL_SYMBOL_BYTES;
+	uint32_t room = symbols->name_capacity ? 2 * symbols->name_capacity : 64 * KERNEL_SYMBOL_BYTES;
 	char *grown;
 
-	if (symbols->name_room - symbols->name_bytes >= KERNEL_SYMBOL_BYTES)
+	if (symbols->name_capacity - symbols->name_bytes >= KERNEL_SYMBOL_BYTES)
 		return true;
 	grown = room <= NAME_BYTES_MAX ? realloc(symbols->names, room) : NULL;
 	if (!grown)
 		return false;
 	symbols->names = grown;
-	symbols->name_room = room;
+	symbols->name_capacity = room;
 	return true;
 }
 
@@ -51,7 +51,7 @@ bool kernel_symbols_add(struct kernel_symbols *symbols, uint32_t at, const char 
 {
 	if (length >= KERNEL_SYMBOL_BYTES)
 		length = KERNEL_SYMBOL_BYTES - 1;
-	if (!list_room(symbols) || !name_room(symbols))
+	if (!list_reserve(symbols) || !name_reserve(symbols))
 		return false;
 	symbols->list[symbols->count++] = (struct kernel_symbol){at, symbols->name_bytes};
 	memcpy(symbols->names + symbols->name_bytes, name, length);
@@ -60,7 +60,7 @@ bool kernel_symbols_add(struct kernel_symbols *symbols, uint32_t at, const char 
 	return true;
 }
 
-/* Names lie in the order in which they were added. */
+/* Equal offsets keep the order in which their names were added. */
 static int order(const void *left, const void *right)
 {
 	const struct kernel_symbol *a = left, *b = right;

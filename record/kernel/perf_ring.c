@@ -15,7 +15,7 @@
 #define RING_BYTES_MAX (16u << 20)
 #define RECORD_BYTES_MAX 2048u
 
-/* What follows the header of all records of these events (sample_id_all). */
+/* Follows the header of all records of these events (sample_id_all). */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time_ns;
@@ -30,7 +30,7 @@ struct sample_record {
 	struct perf_event_header header;
 	struct sample_id id;
 	uint64_t count;
-	uint64_t address[]; /* with marks in between that tell whose they are */
+	uint64_t address[]; /* with marks in between that separate kernel and user */
 };
 
 struct lost_record {
@@ -42,18 +42,18 @@ struct lost_record {
 
 bool switch_events_reserve(struct switch_events *events, size_t more)
 {
-	size_t room = events->room ? events->room : 256;
+	size_t room = events->capacity ? events->capacity : 256;
 	struct switch_event *grown;
 
 	while (room - events->count < more)
 		room *= 2;
-	if (room == events->room)
+	if (room == events->capacity)
 		return true;
 	grown = realloc(events->events, room * sizeof(*grown));
 	if (!grown)
 		return false;
 	events->events = grown;
-	events->room = room;
+	events->capacity = room;
 	return true;
 }
 
@@ -63,14 +63,14 @@ void switch_events_fini(struct switch_events *events)
 	*events = (struct switch_events){0};
 }
 
-/* Reading a mapped file that somebody cuts short would kill us; a perf event's ring cannot be. */
+/* If a mapped file is truncated, reading it kills us; a perf event's ring cannot be. */
 static bool is_perf_event(int descriptor)
 {
 	static const char wanted[] = "anon_inode:[perf_event]";
 	char path[40], got[sizeof(wanted)] = "";
 	uint64_t id;
 
-	if (access("/proc/self/fd", F_OK)) /* without /proc it is known by what it answers */
+	if (access("/proc/self/fd", F_OK)) /* without /proc: recognized by its ioctl */
 		return !ioctl(descriptor, PERF_EVENT_IOC_ID, &id);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
 	return readlink(path, got, sizeof(got)) == sizeof(wanted) - 1 &&
@@ -82,7 +82,7 @@ static bool is_size(uint32_t bytes, size_t page)
 	return bytes >= page && bytes <= RING_BYTES_MAX && !(bytes & (bytes - 1));
 }
 
-/* What is no perf event might hold up who reads it. */
+/* Closes what is no perf event: reading it could block. */
 int perf_ring_keep(struct perf_ring *ring, int event, uint32_t bytes)
 {
 	bool is_event = is_perf_event(event), is_ring = is_size(bytes, (size_t)sysconf(_SC_PAGESIZE));
@@ -136,10 +136,10 @@ static void unmap(struct perf_ring *ring)
 	ring->memory = NULL;
 }
 
-/* By the event's own count (Linux 6.0), the only one when the ring is full. */
+/* From the event's own counter (Linux 6.0), the only source while the ring is full. */
 static uint64_t dropped_of(const struct perf_ring *ring)
 {
-	uint64_t said[2]; /* what it counts, and what was dropped */
+	uint64_t said[2]; /* its count, and the lost records */
 
 	if (ring->event < 0)
 		return ring->dropped;
@@ -177,7 +177,7 @@ static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t
 	memcpy((char *)to + first, ring->data, bytes - first);
 }
 
-/* There is room for it. */
+/* Appends; the caller has reserved space. */
 static void switch_take(
 	struct perf_ring *ring, const struct switch_record *record, struct switch_events *events)
 {
@@ -194,28 +194,30 @@ static void switch_take(
 
 static void sample_take(struct perf_ring *ring, const struct sample_record *record, size_t bytes)
 {
-	uint64_t address[HIT_DEPTH_MAX];
-	struct hit hit = {.time_ns = record->id.time_ns, .tid = record->id.tid, .address = address};
+	uint64_t address[KERNEL_CALLCHAIN_DEPTH_MAX];
+	struct kernel_callchain callchain = {
+		.time_ns = record->id.time_ns, .tid = record->id.tid, .address = address};
 	size_t room = (bytes - sizeof(*record)) / sizeof(uint64_t);
 
-	ring->last_ns = hit.time_ns;
-	for (uint64_t i = 0; i < record->count && i < room && hit.depth < HIT_DEPTH_MAX; i++)
+	ring->last_ns = callchain.time_ns;
+	for (uint64_t i = 0; i < record->count && i < room && callchain.depth < KERNEL_CALLCHAIN_DEPTH_MAX;
+		i++)
 		if (record->address[i] < (uint64_t)PERF_CONTEXT_MAX)
-			address[hit.depth++] = record->address[i];
-	if (ring->hits)
-		hits_add(ring->hits, &hit);
+			address[callchain.depth++] = record->address[i];
+	if (ring->callchains)
+		kernel_callchains_add(ring->callchains, &callchain);
 }
 
-/* So many were dropped until now, of all. */
+/* `dropped` is the total so far. */
 static void lost_add(struct perf_ring *ring, uint64_t dropped, uint64_t now_ns)
 {
-	if (dropped <= ring->told)
+	if (dropped <= ring->reported)
 		return;
 	if (!ring->lost)
 		ring->lost_begin_ns = ring->last_ns < now_ns ? ring->last_ns : now_ns;
-	ring->lost += dropped - ring->told;
+	ring->lost += dropped - ring->reported;
 	ring->lost_end_ns = now_ns;
-	ring->told = dropped;
+	ring->reported = dropped;
 }
 
 static void lost_take(struct perf_ring *ring, const struct lost_record *record)
@@ -227,18 +229,18 @@ static void lost_take(struct perf_ring *ring, const struct lost_record *record)
 	ring->last_ns = now_ns;
 }
 
-/* The ring had room for so many bytes at most when it was read: what it had no room for the kernel tells with
- * its next record, which may never come. Where nobody counts it was one at least. */
+/* `room`: free bytes at the read. The kernel reports records that did not fit with its next record, which
+ * may never come. If no counter has them, counts one. */
 static void full_take(struct perf_ring *ring, uint64_t room)
 {
 	uint64_t dropped = dropped_of(ring);
 
 	if (dropped == UINT64_MAX)
-		dropped = ring->told + (room < sizeof(struct lost_record) + sizeof(struct switch_record));
+		dropped = ring->reported + (room < sizeof(struct lost_record) + sizeof(struct switch_record));
 	lost_add(ring, dropped, clock_now_ns());
 }
 
-/* Nearly all are switches that lie in one piece: such a one is copied out at once. */
+/* Fast path: most records are switches that do not wrap around. */
 static bool switch_copy(const struct perf_ring *ring, uint64_t head, struct switch_record *record)
 {
 	size_t place = ring->tail & (ring->bytes - 1);
@@ -249,7 +251,7 @@ static bool switch_copy(const struct perf_ring *ring, uint64_t head, struct swit
 	return record->header.type == PERF_RECORD_SWITCH && record->header.size == sizeof(*record);
 }
 
-/* Whatever else comes. Returns its size; 0: it makes no sense. */
+/* All other records. Returns the size; 0: invalid. */
 static uint16_t record_take(struct perf_ring *ring, uint64_t head, struct switch_events *events)
 {
 	uint64_t copy[RECORD_BYTES_MAX / sizeof(uint64_t)];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signal_forwarder.c - see signal_forwarder.h. It blocks all signals and takes one after the other. Asked by
- * one more, the last that there is, it has taken all that came before: signals wait in the order of their
- * numbers.
+ * signal_forwarder.c - see signal_forwarder.h. The forwarder blocks all signals and takes them one by one. To
+ * query it, hpct-record sends the highest-numbered signal: signals are delivered in the order of their
+ * numbers, so by its answer the forwarder has taken all earlier ones.
  */
 #include "record/launch/signal_forwarder.h"
 
@@ -23,43 +23,43 @@
 #include "store/base/fd_limit.h"
 
 #define SIGNAL_COUNT 65
-#define MOMENT_NS 10000000L /* who signals many does so one after the other */
+#define MOMENT_NS 10000000L /* a sender signals several processes one after the other */
 #define ANSWER_NS UINT64_C(2000000000)
-#define SAME_NS UINT64_C(100000000)  /* sent to one and to all at once, as timeout(1) does */
-#define LATE_NS UINT64_C(2000000000) /* longer ago: not sent to us, too, unless while we were stopped */
+#define SAME_NS UINT64_C(100000000)  /* sent to one and to the group at once, as timeout(1) does */
+#define LATE_NS UINT64_C(2000000000) /* older ones were not sent to us as well, unless we were stopped */
 
-struct heard {
-	_Atomic uint64_t at_ns[SIGNAL_COUNT]; /* the last of each number; 0: none */
+struct received {
+	_Atomic uint64_t at_ns[SIGNAL_COUNT]; /* last arrival per number; 0: none */
 	_Atomic int sender[SIGNAL_COUNT];
 	_Atomic int answered;
 	_Atomic bool has_crashed;
 };
 
-static struct heard *heard;
-static pid_t witness;
-static sigset_t early; /* what the program had got by the time that the witness was there */
+static struct received *received;
+static pid_t forwarder;
+static sigset_t early; /* signals that were pending for the program before the forwarder existed */
 
-/* Not a page of the program's: it is held by hpct-record and the witness alone. */
-static bool heard_map(void)
+/* Mapped only by hpct-record and the forwarder, not by the program. */
+static bool received_map(void)
 {
 	void *page;
 
-	if (heard)
+	if (received)
 		return true;
-	page = mmap(NULL, sizeof(*heard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	page = mmap(NULL, sizeof(*received), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return false;
-	heard = page;
+	received = page;
 	return true;
 }
 
-static void hear(int number, pid_t sender)
+static void receive(int number, pid_t sender)
 {
-	atomic_store(&heard->sender[number], sender);
-	atomic_store(&heard->at_ns[number], clock_now_ns());
+	atomic_store(&received->sender[number], sender);
+	atomic_store(&received->at_ns[number], clock_now_ns());
 }
 
-/* Not another that has its number by now. */
+/* By pidfd: the pid may have been reused. */
 static void program_kill(pid_t program, int pidfd)
 {
 	if (pidfd < 0)
@@ -68,13 +68,13 @@ static void program_kill(pid_t program, int pidfd)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
-_Noreturn static void witness_run(pid_t recorder, pid_t program)
+_Noreturn static void signal_forwarder_run(pid_t recorder, pid_t program)
 {
 	sigset_t all;
 	siginfo_t info;
 	int number, pidfd;
 
-	fd_close_from(0); /* the failure pipe among them, whose end hpct-record waits for */
+	fd_close_from(0); /* includes the failure pipe, whose end hpct-record waits for */
 	pidfd = (int)syscall(SYS_pidfd_open, program, 0);
 	prctl(PR_SET_NAME, "hpct-witness");
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX);
@@ -82,68 +82,69 @@ _Noreturn static void witness_run(pid_t recorder, pid_t program)
 	while (getppid() == recorder) {
 		number = sigwaitinfo(&all, &info);
 		if (number == SIGRTMAX && info.si_code == SI_QUEUE && info.si_pid == recorder)
-			atomic_store(&heard->answered, info.si_value.sival_int);
+			atomic_store(&received->answered, info.si_value.sival_int);
 		else if (number > 0 && info.si_code <= 0 && info.si_pid != recorder)
-			hear(number, info.si_pid);
+			receive(number, info.si_pid);
 	}
-	if (!atomic_load(&heard->has_crashed))
+	if (!atomic_load(&received->has_crashed))
 		program_kill(program, pidfd);
 	_exit(0);
 }
 
-void witness_start(pid_t recorder, char **words)
+void signal_forwarder_start(pid_t recorder, char **words)
 {
 	pid_t program = process_number();
 
 	sigemptyset(&early);
-	if (!heard_map())
+	if (!received_map())
 		return;
-	witness = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
-	if (!witness) {
-		title_keep(*words);
-		witness_run(recorder, program);
+	forwarder = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
+	if (!forwarder) {
+		process_title_keep(*words);
+		signal_forwarder_run(recorder, program);
 	}
 	sigpending(&early);
 }
 
-void witness_spare(void)
+void signal_forwarder_spare(void)
 {
-	if (heard)
-		atomic_store(&heard->has_crashed, true);
+	if (received)
+		atomic_store(&received->has_crashed, true);
 }
 
-/* Someone may have ended it, or stopped it alone: it goes on as we do. */
+/* True if the forwarder runs: it may have been killed, or stopped alone; then it is continued. */
 static bool is_there(void)
 {
 	siginfo_t info = {0};
 
-	if (witness <= 0)
+	if (forwarder <= 0)
 		return false;
-	if (waitid(P_PID, (id_t)witness, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) || !info.si_pid)
+	if (waitid(P_PID, (id_t)forwarder, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) || !info.si_pid)
 		return true;
 	if (info.si_code == CLD_STOPPED)
-		return !kill(witness, SIGCONT);
-	witness_end();
+		return !kill(forwarder, SIGCONT);
+	signal_forwarder_end();
 	return false;
 }
 
-/* It has taken what was sent before this. Not all its life: one that owes an answer is not waited for again.
- */
+/* Waits, with a timeout, until it has taken all signals sent before. If one answer is missing, it is not
+ * waited for again. */
 static void answer_await(void)
 {
 	static int asked;
 	const struct timespec moment = {0, 1000000};
 	uint64_t begin_ns = clock_now_ns();
-	bool owes = atomic_load(&heard->answered) < asked;
+	bool owes = atomic_load(&received->answered) < asked;
 	int question = ++asked;
 
-	if (sigqueue(witness, SIGRTMAX, (union sigval){.sival_int = question}))
+	if (sigqueue(forwarder, SIGRTMAX, (union sigval){.sival_int = question}))
 		return;
-	while (!owes && atomic_load(&heard->answered) < question && clock_now_ns() - begin_ns < ANSWER_NS)
+	while (!owes && atomic_load(&received->answered) < question && clock_now_ns() - begin_ns < ANSWER_NS)
 		nanosleep(&moment, NULL);
 }
 
-/* Of what was sent to the group ahead of the witness. It is in the program's own list, too, once. */
+/* A signal to the group that came before the forwarder existed. The program's pending set has it, too;
+ * counts once. */
 static bool was_early(int number)
 {
 	if (sigismember(&early, number) != 1)
@@ -152,9 +153,9 @@ static bool was_early(int number)
 	return true;
 }
 
-bool witness_hears(int number, pid_t sender)
+bool signal_forwarder_hears(int number, pid_t sender)
 {
-	static uint64_t seen_ns[SIGNAL_COUNT]; /* of it, by us */
+	static uint64_t seen_ns[SIGNAL_COUNT]; /* when we last saw it */
 	static uint64_t known_ns[SIGNAL_COUNT];
 	const struct timespec moment = {0, MOMENT_NS};
 	uint64_t at_ns, begin_ns = clock_now_ns();
@@ -165,19 +166,19 @@ bool witness_hears(int number, pid_t sender)
 	if (!is_there())
 		return false;
 	answer_await();
-	at_ns = atomic_load(&heard->at_ns[number]);
+	at_ns = atomic_load(&received->at_ns[number]);
 	if (at_ns != known_ns[number] &&
-		(at_ns + LATE_NS > begin_ns || atomic_load(&heard->sender[number]) == sender))
+		(at_ns + LATE_NS > begin_ns || atomic_load(&received->sender[number]) == sender))
 		seen_ns[number] = clock_now_ns();
 	known_ns[number] = at_ns;
 	return seen_ns[number] && clock_now_ns() - seen_ns[number] < SAME_NS;
 }
 
-void witness_end(void)
+void signal_forwarder_end(void)
 {
-	if (witness <= 0)
+	if (forwarder <= 0)
 		return;
-	kill(witness, SIGKILL);
-	waitpid(witness, NULL, 0);
-	witness = 0;
+	kill(forwarder, SIGKILL);
+	waitpid(forwarder, NULL, 0);
+	forwarder = 0;
 }

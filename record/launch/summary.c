@@ -24,9 +24,9 @@ static uint32_t reason_text(struct store_writer *writer, const char *why, const 
 	struct store_bytes text = {0};
 	uint32_t id = 0;
 
-	attribute_put(&text, "reason", why);
+	attribute_write(&text, "reason", why);
 	if (command)
-		attribute_put(&text, "command", command);
+		attribute_write(&text, "command", command);
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -59,10 +59,10 @@ static void uncounted_add(struct summary *summary, const struct event_counter *c
 	name[sizeof(name) - 1] = '\0';
 	if (!strstr(summary->uncounted, name))
 		snprintf(summary->uncounted + used, sizeof(summary->uncounted) - used, "%s%s (%s)",
-			used ? ", " : "", name, refusal_of_counter(error));
+			used ? ", " : "", name, refusal_text_counter(error));
 }
 
-static void sampling_add(struct summary *summary, const struct measured *process)
+static void sampling_add(struct summary *summary, const struct measured_process *process)
 {
 	const struct event_process *shared = process->shared;
 	int reason = atomic_load(&shared->sampler_reason);
@@ -80,25 +80,25 @@ static void sampling_add(struct summary *summary, const struct measured *process
 			uncounted_add(summary, &shared->counters[i]);
 }
 
-void summary_add(struct summary *summary, const struct measured *process)
+void summary_add(struct summary *summary, const struct measured_process *process)
 {
 	summary->processes++;
 	summary->threads += atomic_load(&process->shared->thread_count);
 	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
 	summary->unmonitored_vforks += atomic_load(&process->shared->children_unmonitored);
 	summary->gpu_graphs_by_node += atomic_load(&process->shared->graphs_by_node);
-	summary->unmonitored_execs += process->unmonitored_ns && measured_is_in_exec(process);
+	summary->unmonitored_execs += process->unmonitored_ns && measured_process_is_in_exec(process);
 	summary->signals += process->signals;
 	summary->overruns += process->overruns;
 	summary->samples += process->samples;
 	summary->partial += process->partial;
 	summary->lost += process->lost;
-	summary->errant += process->errant;
-	summary->shared += process->shared_hits;
+	summary->unwind_faults += process->unwind_faults;
+	summary->shared += process->extra_samples;
 	summary->weight_ns += process->weight_ns;
 	summary->handler_ns += process->handler_ns;
 	summary->never_started +=
-		process->pauses.count == 1 && process->pauses.times_ns[0] == process->begin_ns;
+		process->sampling_off.count == 1 && process->sampling_off.times_ns[0] == process->begin_ns;
 	summary->pauses_refused += atomic_load(&process->shared->pauses_refused);
 	sampling_add(summary, process);
 	summary->switches_read += process->switches_read;
@@ -218,7 +218,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"samples", summary->samples},
 		{"samples_lost", summary->lost},
 		{"samples_partial", summary->partial},
-		{"faults_caught", summary->errant},
+		{"faults_caught", summary->unwind_faults},
 		{"switches_read", summary->switches_read},
 		{"switches_lost", summary->switches_lost},
 		{"switches_refused", summary->switches_refused},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_copies.c - see source_copies.h. The paths come from debug information: only regular files are read,
- * without waiting, and within limits; what stays out is counted.
+ * source_copies.c - see source_copies.h. The paths come from untrusted debug information: reads only regular
+ * files, without blocking, and within limits; counts files left out.
  */
 #include "record/names/source_copies.h"
 
@@ -14,27 +14,27 @@
 
 #include "store/base/array.h"
 
-void sources_fini(struct sources *sources)
+void source_copies_fini(struct source_copies *sources)
 {
 	free(sources->is_known);
 	free(sources->waiting);
-	*sources = (struct sources){0};
+	*sources = (struct source_copies){0};
 }
 
-/* Whether it is mentioned for the first time. */
-static bool known_add(struct sources *sources, uint32_t text)
+/* True if it is new. */
+static bool known_add(struct source_copies *sources, uint32_t text)
 {
 	uint8_t bit = (uint8_t)(1u << text % 8);
 
-	if (text / 8 >= sources->known_room) {
+	if (text / 8 >= sources->known_capacity) {
 		uint32_t room = 2 * (text / 8) + 1024;
 		uint8_t *grown = realloc(sources->is_known, room);
 
 		if (!grown)
 			return false;
-		memset(grown + sources->known_room, 0, room - sources->known_room);
+		memset(grown + sources->known_capacity, 0, room - sources->known_capacity);
 		sources->is_known = grown;
-		sources->known_room = room;
+		sources->known_capacity = room;
 	}
 	if (sources->is_known[text / 8] & bit)
 		return false;
@@ -42,18 +42,18 @@ static bool known_add(struct sources *sources, uint32_t text)
 	return true;
 }
 
-void sources_mention(struct sources *sources, uint32_t text)
+void source_copies_mention(struct source_copies *sources, uint32_t text)
 {
 	if (!sources->is_wanted || !text || text == UINT32_MAX || !known_add(sources, text))
 		return;
-	if (!array_widen((void **)&sources->waiting, &sources->waiting_room, sources->waiting_count,
+	if (!array_widen((void **)&sources->waiting, &sources->waiting_capacity, sources->waiting_count,
 		    sizeof *sources->waiting))
 		return;
 	sources->waiting[sources->waiting_count++] = text;
 }
 
 static void file_put(
-	struct sources *sources, struct store_writer *writer, const char *path, int fd, size_t size)
+	struct source_copies *sources, struct store_writer *writer, const char *path, int fd, size_t size)
 {
 	char *bytes = malloc(size + 1);
 	size_t used = 0;
@@ -73,16 +73,16 @@ static void file_put(
 	free(bytes);
 }
 
-static void file_keep(struct sources *sources, struct store_writer *writer, const char *path)
+static void file_keep(struct source_copies *sources, struct store_writer *writer, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode))
 		sources->missing++;
-	else if (status.st_size < 0 || status.st_size > (off_t)SOURCES_FILE_BYTES_MAX ||
-		 sources->bytes + (uint64_t)status.st_size > SOURCES_BYTES_MAX ||
-		 sources->kept == SOURCES_FILES_MAX)
+	else if (status.st_size < 0 || status.st_size > (off_t)SOURCE_COPIES_FILE_BYTES_MAX ||
+		 sources->bytes + (uint64_t)status.st_size > SOURCE_COPIES_BYTES_MAX ||
+		 sources->kept == SOURCE_COPIES_FILES_MAX)
 		sources->left_out++;
 	else
 		file_put(sources, writer, path, fd, (size_t)status.st_size);
@@ -90,7 +90,7 @@ static void file_keep(struct sources *sources, struct store_writer *writer, cons
 		close(fd);
 }
 
-void sources_keep(struct sources *sources, struct store_writer *writer)
+void source_copies_keep(struct source_copies *sources, struct store_writer *writer)
 {
 	char text[128];
 

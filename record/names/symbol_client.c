@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol_client.c - see symbol_client.h. A frame is `known` from when it is first met, `waiting` until a
- * request has it, `asked` until its answer is there; answers come in the order of requests.
+ * symbol_client.c - see symbol_client.h. A frame is `known` once it is first seen, `waiting` until a request
+ * contains it, `asked` until its answer arrives; answers come in the order of requests.
  */
 #include "record/names/symbol_client.h"
 
@@ -16,63 +16,64 @@
 #include "store/base/array.h"
 #include "store/catalog/symbol_protocol.h"
 
-#define OFFSETS 512 /* of one request: small, so that answers come steadily */
+#define OFFSETS 512 /* per request: small, so that answers come steadily */
 
 struct frame {
 	uint64_t offset;
-	uint32_t module; /* 0: free place of the table */
+	uint32_t module; /* 0: free slot of the table */
 };
 
-struct naming {
-	struct names_child child;
-	struct sources *sources;
+struct symbol_client {
+	struct symbol_process child;
+	struct source_copies *sources;
 	bool failed;
-	uint32_t context_seen; /* contexts looked at */
-	struct frame *known;   /* open addressing: frames asked for */
-	uint32_t known_count, known_room;
+	uint32_t context_seen; /* contexts already examined */
+	struct frame *known;   /* all frames seen, a hash table with open addressing */
+	uint32_t known_count, known_capacity;
 	struct frame *waiting; /* not yet in a request */
 	uint32_t waiting_count;
-	size_t waiting_room;
-	struct frame *asked; /* in requests since the last start: asked again after a death */
+	size_t waiting_capacity;
+	struct frame *asked; /* in requests since the last start: sent again if the child dies */
 	uint32_t asked_count, answered;
-	size_t asked_room;
+	size_t asked_capacity;
 };
 
-int naming_new(struct naming **out, const char *program, struct sources *sources, struct error *error)
+int symbol_client_new(
+	struct symbol_client **out, const char *program, struct source_copies *sources, struct error *error)
 {
-	struct naming *naming = calloc(1, sizeof(*naming));
+	struct symbol_client *client = calloc(1, sizeof(*client));
 
-	if (!naming || names_child_init(&naming->child, program)) {
-		free(naming);
+	if (!client || symbol_process_init(&client->child, program)) {
+		free(client);
 		return error_memory(error);
 	}
-	naming->sources = sources;
-	naming->context_seen = STORE_CONTEXT_FIRST;
-	*out = naming;
+	client->sources = sources;
+	client->context_seen = STORE_CONTEXT_FIRST;
+	*out = client;
 	return 0;
 }
 
-void naming_free(struct naming *naming)
+void symbol_client_free(struct symbol_client *client)
 {
-	if (!naming)
+	if (!client)
 		return;
-	if (naming->child.pid && !naming_outstanding(naming))
-		names_child_end(&naming->child);
-	names_child_fini(&naming->child);
-	free(naming->known);
-	free(naming->waiting);
-	free(naming->asked);
-	free(naming);
+	if (client->child.pid && !symbol_client_outstanding(client))
+		symbol_process_end(&client->child);
+	symbol_process_fini(&client->child);
+	free(client->known);
+	free(client->waiting);
+	free(client->asked);
+	free(client);
 }
 
-int naming_descriptor(const struct naming *naming)
+int symbol_client_descriptor(const struct symbol_client *client)
 {
-	return naming->child.from;
+	return client->child.from;
 }
 
-uint32_t naming_outstanding(const struct naming *naming)
+uint32_t symbol_client_outstanding(const struct symbol_client *client)
 {
-	return naming->failed ? 0 : naming->waiting_count + naming->asked_count - naming->answered;
+	return client->failed ? 0 : client->waiting_count + client->asked_count - client->answered;
 }
 
 static bool frames_add(struct frame **frames, uint32_t *count, size_t *room, struct frame frame)
@@ -83,50 +84,50 @@ static bool frames_add(struct frame **frames, uint32_t *count, size_t *room, str
 	return true;
 }
 
-static uint32_t frame_place(const struct naming *naming, struct frame frame)
+static uint32_t frame_place(const struct symbol_client *client, struct frame frame)
 {
 	uint64_t hash = (frame.offset ^ (uint64_t)frame.module << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t place = (uint32_t)(hash >> 32) & (naming->known_room - 1);
+	uint32_t place = (uint32_t)(hash >> 32) & (client->known_capacity - 1);
 
-	while (naming->known[place].module &&
-		(naming->known[place].module != frame.module || naming->known[place].offset != frame.offset))
-		place = (place + 1) & (naming->known_room - 1);
+	while (client->known[place].module &&
+		(client->known[place].module != frame.module || client->known[place].offset != frame.offset))
+		place = (place + 1) & (client->known_capacity - 1);
 	return place;
 }
 
-static bool known_grow(struct naming *naming)
+static bool known_grow(struct symbol_client *client)
 {
-	struct frame *old = naming->known;
-	uint32_t room = naming->known_room;
+	struct frame *old = client->known;
+	uint32_t room = client->known_capacity;
 
-	if (naming->known_count * 2 < room)
+	if (client->known_count * 2 < room)
 		return true;
-	naming->known_room = room ? 2 * room : 1024;
-	naming->known = calloc(naming->known_room, sizeof(*naming->known));
-	if (!naming->known) {
-		naming->known = old;
-		naming->known_room = room;
+	client->known_capacity = room ? 2 * room : 1024;
+	client->known = calloc(client->known_capacity, sizeof(*client->known));
+	if (!client->known) {
+		client->known = old;
+		client->known_capacity = room;
 		return false;
 	}
 	for (uint32_t i = 0; i < room; i++)
 		if (old[i].module)
-			naming->known[frame_place(naming, old[i])] = old[i];
+			client->known[frame_place(client, old[i])] = old[i];
 	free(old);
 	return true;
 }
 
-/* Whether the frame is asked for the first time. */
-static bool known_add(struct naming *naming, struct frame frame)
+/* True if the frame is new. */
+static bool known_add(struct symbol_client *client, struct frame frame)
 {
 	uint32_t place;
 
-	if (!known_grow(naming))
+	if (!known_grow(client))
 		return false;
-	place = frame_place(naming, frame);
-	if (naming->known[place].module)
+	place = frame_place(client, frame);
+	if (client->known[place].module)
 		return false;
-	naming->known[place] = frame;
-	naming->known_count++;
+	client->known[place] = frame;
+	client->known_count++;
 	return true;
 }
 
@@ -140,7 +141,7 @@ static int frame_compare(const void *left, const void *right)
 }
 
 static void request_put(
-	struct naming *naming, struct store_writer *writer, const struct frame *frames, uint32_t count)
+	struct symbol_client *client, struct store_writer *writer, const struct frame *frames, uint32_t count)
 {
 	struct store_module module = store_writer_module_at(writer, frames[0].module);
 	const char *path = store_writer_text_at(writer, module.path, NULL);
@@ -162,60 +163,60 @@ static void request_put(
 		request.path = access(place, R_OK) ? request.real_path : place; /* without /proc */
 	for (uint32_t i = 0; i < count; i++)
 		offsets[i] = frames[i].offset;
-	if (symbol_request_put(&naming->child.out, &request, &error))
-		naming->failed = true;
+	if (symbol_request_put(&client->child.out, &request, &error))
+		client->failed = true;
 }
 
-/* Sorted by module, so that each request speaks of one. */
-static void requests_put(struct naming *naming, struct store_writer *writer)
+/* Sorted by module, since a request has one module. */
+static void requests_put(struct symbol_client *client, struct store_writer *writer)
 {
-	struct frame *frames = naming->waiting;
-	uint32_t count = naming->waiting_count, begin = 0;
+	struct frame *frames = client->waiting;
+	uint32_t count = client->waiting_count, begin = 0;
 
 	qsort(frames, count, sizeof(*frames), frame_compare);
 	for (uint32_t i = 1; i <= count; i++)
 		if (i == count || frames[i].module != frames[begin].module || i - begin == OFFSETS) {
-			request_put(naming, writer, frames + begin, i - begin);
+			request_put(client, writer, frames + begin, i - begin);
 			begin = i;
 		}
 	for (uint32_t i = 0; i < count; i++)
-		if (!frames_add(&naming->asked, &naming->asked_count, &naming->asked_room, frames[i]))
-			naming->failed = true;
-	naming->waiting_count = 0;
+		if (!frames_add(&client->asked, &client->asked_count, &client->asked_capacity, frames[i]))
+			client->failed = true;
+	client->waiting_count = 0;
 }
 
-void naming_ask(struct naming *naming, struct store_writer *writer)
+void symbol_client_ask(struct symbol_client *client, struct store_writer *writer)
 {
 	uint32_t count = store_writer_context_count(writer);
 
-	for (; naming->context_seen < count; naming->context_seen++) {
-		struct store_context context = store_writer_context_at(writer, naming->context_seen);
+	for (; client->context_seen < count; client->context_seen++) {
+		struct store_context context = store_writer_context_at(writer, client->context_seen);
 		struct frame frame = {context.offset, context.module};
 		enum store_module_kind kind;
 
 		if (context.module == STORE_MODULE_RESERVED)
 			continue;
 		kind = store_writer_module_at(writer, context.module).kind;
-		if ((kind != STORE_MODULE_ELF && kind != STORE_MODULE_VDSO) || !known_add(naming, frame))
+		if ((kind != STORE_MODULE_ELF && kind != STORE_MODULE_VDSO) || !known_add(client, frame))
 			continue;
-		if (!frames_add(&naming->waiting, &naming->waiting_count, &naming->waiting_room, frame))
-			naming->failed = true;
+		if (!frames_add(&client->waiting, &client->waiting_count, &client->waiting_capacity, frame))
+			client->failed = true;
 	}
 }
 
-/* It died: what was asked and not answered is asked again, but for the frame that it died on. */
-static void child_lost(struct naming *naming)
+/* The child died: requests unanswered frames again, except the frame on which it died. */
+static void child_lost(struct symbol_client *client)
 {
-	uint32_t from = naming->answered + 1;
+	uint32_t from = client->answered + 1;
 
-	names_child_stop(&naming->child);
-	for (uint32_t i = from; i < naming->asked_count; i++)
-		if (!frames_add(&naming->waiting, &naming->waiting_count, &naming->waiting_room,
-			    naming->asked[i]))
-			naming->failed = true;
-	naming->asked_count = naming->answered = 0;
-	if (names_child_is_over(&naming->child))
-		naming->failed = true;
+	symbol_process_stop(&client->child);
+	for (uint32_t i = from; i < client->asked_count; i++)
+		if (!frames_add(&client->waiting, &client->waiting_count, &client->waiting_capacity,
+			    client->asked[i]))
+			client->failed = true;
+	client->asked_count = client->answered = 0;
+	if (symbol_process_is_over(&client->child))
+		client->failed = true;
 }
 
 static uint32_t text_add(struct store_writer *writer, const char *text)
@@ -224,29 +225,29 @@ static uint32_t text_add(struct store_writer *writer, const char *text)
 }
 
 static void answer_store(
-	struct naming *naming, struct store_writer *writer, const struct symbol_answer *answer)
+	struct symbol_client *client, struct store_writer *writer, const struct symbol_answer *answer)
 {
 	struct store_scope scopes[STORE_SCOPE_MAX];
 
 	for (uint32_t i = 0; i < answer->scope_count; i++) {
 		const struct names_scope *from = &answer->scopes[i];
 
-		scopes[i] = (struct store_scope){
-			.kind = from->kind, /* the same numbers, checked when it was parsed */
+		scopes[i] = (struct store_scope){.kind = from->kind, /* same values, checked by the parser */
 			.name = text_add(writer, from->name),
 			.file = text_add(writer, from->file),
 			.line = from->line,
 			.decl_file = text_add(writer, from->decl_file),
 			.decl_line = from->decl_line,
 			.start = from->start};
-		sources_mention(naming->sources, scopes[i].file);
-		sources_mention(naming->sources, scopes[i].decl_file);
+		source_copies_mention(client->sources, scopes[i].file);
+		source_copies_mention(client->sources, scopes[i].decl_file);
 	}
 	store_writer_symbol(writer, answer->module, answer->offset, scopes, answer->scope_count);
 }
 
-/* Only what was asked for is believed. */
-static bool answer_take(struct naming *naming, struct store_writer *writer, const uint8_t *frame, size_t size)
+/* Accepts answers for requested frames only. */
+static bool answer_take(
+	struct symbol_client *client, struct store_writer *writer, const uint8_t *frame, size_t size)
 {
 	static struct symbol_answer answer;
 	struct error error;
@@ -255,17 +256,17 @@ static bool answer_take(struct naming *naming, struct store_writer *writer, cons
 	if (symbol_answer_parse(frame, size, &answer, &error))
 		return false;
 	key = (struct frame){answer.offset, answer.module};
-	if (!key.module || !naming->known_room || !naming->known[frame_place(naming, key)].module ||
-		naming->answered >= naming->asked_count)
+	if (!key.module || !client->known_capacity || !client->known[frame_place(client, key)].module ||
+		client->answered >= client->asked_count)
 		return false;
-	answer_store(naming, writer, &answer);
-	naming->answered++;
+	answer_store(client, writer, &answer);
+	client->answered++;
 	return true;
 }
 
-static bool answers_take(struct naming *naming, struct store_writer *writer)
+static bool answers_take(struct symbol_client *client, struct store_writer *writer)
 {
-	struct store_bytes *in = &naming->child.in;
+	struct store_bytes *in = &client->child.in;
 	size_t at = 0;
 	struct error error;
 
@@ -277,7 +278,7 @@ static bool answers_take(struct naming *naming, struct store_writer *writer)
 			return false;
 		if (!size || (size_t)size > in->size - at)
 			break;
-		if (type == SYMBOL_ANSWER && !answer_take(naming, writer, in->data + at, (size_t)size))
+		if (type == SYMBOL_ANSWER && !answer_take(client, writer, in->data + at, (size_t)size))
 			return false;
 		at += (size_t)size;
 	}
@@ -287,30 +288,30 @@ static bool answers_take(struct naming *naming, struct store_writer *writer)
 	return true;
 }
 
-void naming_pump(struct naming *naming, struct store_writer *writer)
+void symbol_client_pump(struct symbol_client *client, struct store_writer *writer)
 {
-	struct names_child *child = &naming->child;
+	struct symbol_process *child = &client->child;
 	int more = 1;
 
-	if (naming->failed)
+	if (client->failed)
 		return;
-	if (!child->pid && naming->waiting_count && !names_child_start(child)) {
-		naming->failed = true;
+	if (!child->pid && client->waiting_count && !symbol_process_start(child)) {
+		client->failed = true;
 		return;
 	}
 	if (!child->pid)
 		return;
-	if (naming->waiting_count)
-		requests_put(naming, writer);
-	if (!names_child_write(child)) {
-		child_lost(naming);
+	if (client->waiting_count)
+		requests_put(client, writer);
+	if (!symbol_process_write(child)) {
+		child_lost(client);
 		return;
 	}
 	while (more > 0) {
-		more = names_child_read(child);
-		if (more >= 0 && !answers_take(naming, writer))
+		more = symbol_process_read(child);
+		if (more >= 0 && !answers_take(client, writer))
 			more = -1;
 	}
 	if (more < 0)
-		child_lost(naming);
+		child_lost(client);
 }

@@ -11,19 +11,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STARTS_MAX 3 /* one that dies is started again so often */
+#define STARTS_MAX 3 /* starts in total, if it dies */
 #define READ_BYTES 65536
-#define END_MS 2000 /* for what it keeps for other runs: the program has ended, nobody waits for us */
+#define END_MS 2000 /* for saving its cache; the program has ended, so nothing waits for us */
 
-int names_child_init(struct names_child *child, const char *program)
+int symbol_process_init(struct symbol_process *child, const char *program)
 {
-	*child = (struct names_child){.program = strdup(program), .to = -1, .from = -1};
+	*child = (struct symbol_process){.program = strdup(program), .to = -1, .from = -1};
 	return child->program ? 0 : -1;
 }
 
-void names_child_fini(struct names_child *child)
+void symbol_process_fini(struct symbol_process *child)
 {
-	names_child_stop(child);
+	symbol_process_stop(child);
 	free(child->program);
 	store_bytes_fini(&child->out);
 	store_bytes_fini(&child->in);
@@ -37,7 +37,7 @@ static void run(const char *program, int from, int to)
 	_exit(127);
 }
 
-bool names_child_start(struct names_child *child)
+bool symbol_process_start(struct symbol_process *child)
 {
 	int requests[2], answers[2];
 	pid_t pid;
@@ -49,7 +49,7 @@ bool names_child_start(struct names_child *child)
 		close(requests[1]);
 		return false;
 	}
-	/* A copy of us would have us copy all pages that we write from then on. */
+	/* vfork: after a fork every page that we write would be copied. */
 	pid = vfork();
 	if (!pid)
 		run(child->program, requests[0], answers[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
@@ -63,13 +63,13 @@ bool names_child_start(struct names_child *child)
 	child->out.size = child->out_sent = child->in.size = 0;
 	if (child->pid < 0) {
 		child->pid = 0;
-		names_child_stop(child);
+		symbol_process_stop(child);
 		return false;
 	}
 	return true;
 }
 
-void names_child_stop(struct names_child *child)
+void symbol_process_stop(struct symbol_process *child)
 {
 	if (child->to >= 0)
 		close(child->to);
@@ -83,21 +83,21 @@ void names_child_stop(struct names_child *child)
 	child->pid = 0;
 }
 
-bool names_child_is_over(const struct names_child *child)
+bool symbol_process_is_over(const struct symbol_process *child)
 {
 	return child->starts >= STARTS_MAX;
 }
 
-void names_child_end(struct names_child *child)
+void symbol_process_end(struct symbol_process *child)
 {
 	struct pollfd answers = {child->from, POLLIN, 0};
 
 	close(child->to);
 	child->to = -1;
-	poll(&answers, 1, END_MS); /* its end closes the pipe */
+	poll(&answers, 1, END_MS); /* the pipe closes when it ends */
 }
 
-bool names_child_write(struct names_child *child)
+bool symbol_process_write(struct symbol_process *child)
 {
 	while (child->out_sent < child->out.size) {
 		ssize_t put = write(
@@ -111,7 +111,7 @@ bool names_child_write(struct names_child *child)
 	return true;
 }
 
-int names_child_read(struct names_child *child)
+int symbol_process_read(struct symbol_process *child)
 {
 	uint8_t *room = store_bytes_reserve(&child->in, READ_BYTES);
 	ssize_t got = room ? read(child->from, room, READ_BYTES) : -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain.c - see drain.h. A look at a ring: what is there is taken (drain_take.c), the counters beside it are
- * read, and when its thread has ended, the ring goes back to the program once the switch records have it.
+ * drain.c - see drain.h. One drain: takes the records (drain_take.c), reads the ring's counters, and, when
+ * the thread has ended, frees the ring once its switch records are taken.
  */
 #include "record/process/drain_internal.h"
 
@@ -10,26 +10,27 @@
 #include "record/base/clock.h"
 #include "record/process/switches.h"
 
-#define KEPT_BYTES 32768 /* of a ring that waits for its next thread */
+#define KEPT_BYTES 32768 /* left resident in a free ring */
 
-struct event_ring *ring_at(const struct measured *process, uint32_t index)
+struct event_ring *ring_at(const struct measured_process *process, uint32_t index)
 {
 	return (struct event_ring *)((char *)process->shared + process->rings_at +
 				     (uint64_t)index * EVENT_RING_STRIDE);
 }
 
-/* Counters of the thread: into the process's totals and, what readers show, into the stream. */
+/* Adds the thread's counters to the process's totals and writes the visible ones to the stream. */
 static void counters_take(struct drain *drain, struct event_ring *shared)
 {
-	struct measured *process = drain->process;
+	struct measured_process *process = drain->process;
 	struct ring *ring = drain->ring;
 	uint64_t now[] = {atomic_load(&shared->signals), atomic_load(&shared->overruns),
-		atomic_load(&shared->samples), atomic_load(&shared->partial), atomic_load(&shared->errant),
-		atomic_load(&shared->handler_ns), atomic_load(&shared->counts)};
-	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial, &ring->errant,
-		&ring->handler_ns, &ring->counts};
+		atomic_load(&shared->samples), atomic_load(&shared->partial),
+		atomic_load(&shared->unwind_faults), atomic_load(&shared->handler_ns),
+		atomic_load(&shared->counts)};
+	uint64_t *last[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
+		&ring->unwind_faults, &ring->handler_ns, &ring->counts};
 	uint64_t *total[] = {&process->signals, &process->overruns, &process->samples, &process->partial,
-		&process->errant, &process->handler_ns, &process->counts};
+		&process->unwind_faults, &process->handler_ns, &process->counts};
 
 	if (now[3] != ring->partial) {
 		struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
@@ -54,10 +55,11 @@ static void tally_put(void *context, uint32_t node, uint32_t metric, uint64_t mo
 	drain->records++;
 }
 
-/* What was tallied until the head was read, as values of now, or of the end if that was before. */
+/* Writes tallies made before the head was read, as values at the current time, or at the thread's end if
+ * earlier. */
 static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_t index, uint32_t count)
 {
-	const struct measured *process = drain->process;
+	const struct measured_process *process = drain->process;
 	uint64_t end_ns = atomic_load(&shared->end_ns);
 
 	if (!count || !process->tallies_at || drain->ring->stream == UINT32_MAX)
@@ -67,13 +69,13 @@ static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_
 	drain->now_ns = clock_now_ns();
 	if (end_ns >= drain->ring->begin_ns && end_ns < drain->now_ns)
 		drain->now_ns = end_ns;
-	tallies_walk(&drain->ring->tallies,
+	tally_deltas_walk(&drain->ring->tally_deltas,
 		(struct event_tally *)((char *)process->shared + process->tallies_at) +
 			(size_t)index * EVENT_TALLY_MAX,
 		count, tally_put, drain);
 }
 
-/* The records up to `head`; the first one of a claim opens its stream. Returns the new tail. */
+/* Takes the records up to `head`; a claim's first one opens its stream. Returns the new tail. */
 static uint64_t records_take_until(
 	struct drain *drain, struct event_ring *shared, uint64_t tail, uint64_t head)
 {
@@ -89,11 +91,11 @@ static uint64_t records_take_until(
 		drain->process->fullest_bytes = head - tail;
 	if (ring->stream == UINT32_MAX || ring->is_broken)
 		return head;
-	return records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,
+	return ring_records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,
 		drain_record_take, drain, &ring->is_broken);
 }
 
-/* Its thread writes no more, and all is taken: ring_release does the rest. */
+/* The thread has ended and all is taken: ring_release does the rest. */
 static void end_note(struct drain *drain, struct event_ring *shared)
 {
 	drain->ring->has_ended = true;
@@ -104,7 +106,7 @@ static void end_note(struct drain *drain, struct event_ring *shared)
 }
 
 static struct drain drain_of(
-	struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
+	struct measured_process *process, uint32_t index, struct store_writer *writer, uint32_t host)
 {
 	static struct batch samples, spans;
 
@@ -116,19 +118,20 @@ static struct drain drain_of(
 		.spans = &spans};
 }
 
-size_t ring_drain(struct measured *process, uint32_t index, struct store_writer *writer, uint32_t host)
+size_t ring_drain(
+	struct measured_process *process, uint32_t index, struct store_writer *writer, uint32_t host)
 {
 	struct event_ring *shared = ring_at(process, index);
 	struct drain drain = drain_of(process, index, writer, host);
 	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
-	/* Ahead of the head: a wait that is over now is in the ring. */
+	/* Read before the head: then a wait that has ended is in the ring. */
 	uint64_t since_ns = atomic_load_explicit(&shared->wait_begin_ns, memory_order_acquire);
-	/* Likewise: their nodes are in the ring. */
+	/* Likewise: then the tallies' nodes are in the ring. */
 	uint32_t tally_count = atomic_load_explicit(&shared->tally_count, memory_order_acquire);
 	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
 	uint64_t was = atomic_load_explicit(&shared->tail, memory_order_relaxed), tail;
 
-	waits_look(&drain.ring->waits, since_ns);
+	wait_paths_look(&drain.ring->waits, since_ns);
 	if (state == EVENT_RING_FREE)
 		return 0;
 	if (head == was && state != EVENT_RING_ENDED) {
@@ -150,16 +153,16 @@ size_t ring_drain(struct measured *process, uint32_t index, struct store_writer 
 	return drain.records;
 }
 
-void ring_pauses(struct measured *process, uint32_t index, struct store_writer *writer)
+void ring_sampling_off(struct measured_process *process, uint32_t index, struct store_writer *writer)
 {
 	struct ring *ring = &process->rings[index];
 
 	if (ring->stream != UINT32_MAX)
-		pauses_tell(&process->pauses, &ring->pause, writer, ring->stream, ring->begin_ns,
-			ring->has_ended ? ring->end_ns : UINT64_MAX);
+		sampling_off_publish(&process->sampling_off, &ring->sampling_off, writer, ring->stream,
+			ring->begin_ns, ring->has_ended ? ring->end_ns : UINT64_MAX);
 }
 
-void ring_release(struct measured *process, uint32_t index, struct store_writer *writer)
+void ring_release(struct measured_process *process, uint32_t index, struct store_writer *writer)
 {
 	struct drain drain = drain_of(process, index, writer, 0);
 	struct event_ring *shared = ring_at(process, index);
@@ -173,12 +176,13 @@ void ring_release(struct measured *process, uint32_t index, struct store_writer 
 	atomic_store_explicit(&shared->state, EVENT_RING_FREE, memory_order_release);
 }
 
-void ring_close(struct measured *process, uint32_t index, struct store_writer *writer, uint64_t end_ns)
+void ring_close(
+	struct measured_process *process, uint32_t index, struct store_writer *writer, uint64_t end_ns)
 {
 	struct drain drain = drain_of(process, index, writer, 0);
 
 	if (drain.ring->stream == UINT32_MAX)
 		return;
-	counters_take(&drain, ring_at(process, index)); /* who rests counts and has no records */
+	counters_take(&drain, ring_at(process, index)); /* with sampling off it counts, but has no records */
 	drain_stream_close(&drain, ring_at(process, index), end_ns);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain_stream.c - the begin and the end of a stream: what a ring's claim is called, the `monitored` span
- * that frames it, and what is told at its end.
+ * drain_stream.c - begin and end of a stream: its name, the `monitored` span around it, and final values at
+ * its end.
  */
 #include "record/process/drain_internal.h"
 
@@ -13,34 +13,34 @@
 
 #define TICKS_LATE 16
 
-/* What the `monitored` span says; the same at its begin and, with the clock's end, at its end. */
-static uint32_t monitored_attributes(const struct measured *process, const struct ring *ring,
+/* Attributes of the `monitored` span; set at its begin and, with the final CPU clock, at its end. */
+static uint32_t monitored_attributes(const struct measured_process *process, const struct ring *ring,
 	struct store_writer *writer, const char *name, uint64_t cpu_end_ns, uint64_t cpu_paused_ns)
 {
 	struct store_bytes text = {0};
 	uint32_t id = 0;
 
 	if (*name)
-		attribute_put(&text, "name", name);
-	attribute_put(&text, "command", process->command);
-	attribute_put(&text, "metric", process->metric_name);
-	attribute_put_number(&text, "period_ns", process->period_ns);
-	attribute_put_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
+		attribute_write(&text, "name", name);
+	attribute_write(&text, "command", process->command);
+	attribute_write(&text, "metric", process->metric_name);
+	attribute_write_number(&text, "period_ns", process->period_ns);
+	attribute_write_number(&text, "cpu_begin_ns", ring->cpu_begin_ns);
 	if (cpu_end_ns)
-		attribute_put_number(&text, "cpu_end_ns", cpu_end_ns);
+		attribute_write_number(&text, "cpu_end_ns", cpu_end_ns);
 	if (cpu_paused_ns)
-		attribute_put_number(&text, "cpu_paused_ns", cpu_paused_ns);
+		attribute_write_number(&text, "cpu_paused_ns", cpu_paused_ns);
 	if (process->rank >= 0)
-		attribute_put(&text, "rank_from",
+		attribute_write(&text, "rank_from",
 			atomic_load(&process->shared->rank_known) ? "MPI_Comm_rank" : "environment");
-	attribute_put_number(&text, "switches", switches_cover(process->switches, ring->tid));
+	attribute_write_number(&text, "switches", switches_cover(process->switches, ring->tid));
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
 	return id;
 }
 
-/* Of the thread's clock from its begin to cpu_end_ns, what passed while sampling was off. */
+/* The part of the thread's CPU clock, up to cpu_end_ns, that passed while sampling was off. */
 static uint64_t paused_cpu_ns(const struct event_ring *shared, uint64_t cpu_end_ns)
 {
 	uint64_t since_ns = atomic_load(&shared->pause_cpu_ns);
@@ -58,7 +58,7 @@ static struct store_record monitored_span(const struct ring *ring, uint64_t end_
 
 void drain_stream_open(struct drain *drain, struct event_ring *shared)
 {
-	struct measured *process = drain->process;
+	struct measured_process *process = drain->process;
 	struct ring *ring = drain->ring;
 	char name[sizeof(shared->name)];
 	struct store_record span;
@@ -75,18 +75,18 @@ void drain_stream_open(struct drain *drain, struct event_ring *shared)
 	memcpy(name, shared->name, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	stream.name = store_writer_text(drain->writer, name, strlen(name));
-	waits_clear(&ring->waits);
-	tallies_clear(&ring->tallies);
-	hits_clear(&ring->hits);
+	wait_paths_clear(&ring->waits);
+	tally_deltas_clear(&ring->tally_deltas);
+	kernel_callchains_clear(&ring->callchains);
 	*ring = (struct ring){.claim = ring->claim,
 		.waits = ring->waits,
-		.contexts = {ring->contexts.list, 0, ring->contexts.room},
-		.texts = {ring->texts.list, 0, ring->texts.room},
-		.tallies = ring->tallies,
-		.hits = ring->hits,
+		.contexts = {ring->contexts.list, 0, ring->contexts.capacity},
+		.texts = {ring->texts.list, 0, ring->texts.capacity},
+		.tally_deltas = ring->tally_deltas,
+		.callchains = ring->callchains,
 		.begin_ns = stream.begin_ns,
 		.last_ns = stream.begin_ns,
-		.line = {.known_ns = stream.begin_ns},
+		.switch_spans = {.known_ns = stream.begin_ns},
 		.tid = stream.tid,
 		.cpu_begin_ns = shared->cpu_begin_ns};
 	ring->stream = store_writer_stream(drain->writer, &stream);
@@ -109,16 +109,16 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Samples did come for that. */
+/* CPU time of samples whose record was not written yet. */
 static uint64_t saved_ns(const struct event_ring *shared, uint64_t lived_ns)
 {
-	return least(atomic_load(&shared->saved_ns) & ~EVENT_UNTOLD, lived_ns);
+	return least(atomic_load(&shared->saved_ns) & ~EVENT_UNPUBLISHED, lived_ns);
 }
 
-/* What a last record may carry, as record/agent/sample/thread.c has it: more is samples that did not come.
- * Nothing is due for longer than the thread was there. */
+/* Upper limit of a thread's last weight, as in record/agent/sample/thread.h: a larger rest means that
+ * samples did not come. No longer than the thread lived. */
 static uint64_t rest_most_ns(
-	const struct measured *process, const struct event_ring *shared, uint64_t lived_ns)
+	const struct measured_process *process, const struct event_ring *shared, uint64_t lived_ns)
 {
 	uint64_t due_ns = atomic_load(&shared->due_ns);
 	struct timespec tick = {0};
@@ -128,11 +128,11 @@ static uint64_t rest_most_ns(
 	       saved_ns(shared, lived_ns);
 }
 
-/* A thread that lives on to the end of its process has no last record of its own: what its clock has beyond
- * its samples comes to where the last one was. */
+/* A thread that lives to the end of its process has no last record: the CPU time beyond its samples is
+ * charged to the last sample's path. */
 static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cpu_end_ns, uint64_t end_ns)
 {
-	struct measured *process = drain->process;
+	struct measured_process *process = drain->process;
 	struct ring *ring = drain->ring;
 	uint64_t covered_ns = ring->weight_ns + atomic_load(&shared->lost_weight) + ring->cpu_begin_ns +
 			      paused_cpu_ns(shared, cpu_end_ns);
@@ -141,13 +141,13 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 	uint64_t lived_ns = end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0;
 	uint64_t most_ns = rest_most_ns(process, shared, lived_ns);
 
-	if (!cpu_end_ns) /* it was killed, and nobody has read its clock */
+	if (!cpu_end_ns) /* it was killed, and its clock was not read */
 		cpu_end_ns = covered_ns + saved_ns(shared, lived_ns);
 	if (atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns || !process->period_ns ||
 		ring->is_broken || process->is_discarded)
 		return;
 	sample.amount = least(cpu_end_ns - covered_ns, most_ns);
-	if (atomic_load(&shared->saved_ns) & EVENT_UNTOLD)
+	if (atomic_load(&shared->saved_ns) & EVENT_UNPUBLISHED)
 		sample.context = drain_context_reserved(drain,
 			shared->start_routine ? EVENT_NODE_PARTIAL_THREAD : EVENT_NODE_PARTIAL_PROGRAM);
 	store_writer_append(drain->writer, ring->stream, STORE_SAMPLES, &sample, 1);
@@ -159,7 +159,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 {
 	struct ring *ring = drain->ring;
 	struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
-	uint64_t lost = atomic_load(&shared->lost_full) + atomic_load(&shared->lost_nested) +
+	uint64_t lost = atomic_load(&shared->lost_full) + atomic_load(&shared->lost_reentered) +
 			atomic_load(&shared->lost_memory);
 	uint64_t cpu_end_ns = atomic_load(&shared->cpu_end_ns);
 	struct store_record span;
@@ -169,16 +169,16 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 	if (cpu_end_ns > ring->cpu_begin_ns)
 		drain->process->cpu_ns += cpu_end_ns - ring->cpu_begin_ns;
 	end_ns = later(end_ns, ring->last_ns);
-	if (ring->waits.shown_ns) { /* it waits for ever */
+	if (ring->waits.shown_ns) { /* its wait never ends */
 		span = (struct store_record){.begin_ns = ring->waits.shown_ns,
 			.end_ns = end_ns,
-			.context = waits_context(&ring->waits, ring->waits.shown_ns, end_ns),
+			.context = wait_paths_context(&ring->waits, ring->waits.shown_ns, end_ns),
 			.what = STORE_OP_BLOCKED};
-		waits_put_wait(&ring->waits, drain->writer, ring->stream, &span);
+		wait_paths_put_wait(&ring->waits, drain->writer, ring->stream, &span);
 	}
-	switch_line_end(&ring->line, &ring->waits, drain->writer, ring->stream, end_ns);
-	pauses_tell(
-		&drain->process->pauses, &ring->pause, drain->writer, ring->stream, ring->begin_ns, end_ns);
+	switch_spans_end(&ring->switch_spans, &ring->waits, drain->writer, ring->stream, end_ns);
+	sampling_off_publish(&drain->process->sampling_off, &ring->sampling_off, drain->writer, ring->stream,
+		ring->begin_ns, end_ns);
 	if (lost > ring->lost)
 		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
 	drain_spans_flush(drain);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain_take.c - the records of a thread's ring, one function for each type: nodes and texts become ids of
- * the store, samples and values records of the stream. What is not plausible ends the reading of its ring;
- * what is merely too late is set to now.
+ * drain_take.c - takes the records of a thread's ring, one function per type: nodes and texts become store
+ * ids, samples and values become records of the stream. An invalid record ends the reading of its ring; a
+ * time in the future becomes now.
  */
 #include "record/process/drain_internal.h"
 
@@ -12,7 +12,7 @@
 #include "record/kernel/kernel.h"
 #include "record/process/switches.h"
 
-#define NODES_MAX (1u << 22) /* of one thread, as many as an agent ever tells of */
+#define NODES_MAX (1u << 22) /* of one thread, the agent's maximum */
 
 void drain_discard(struct drain *drain, uint64_t count)
 {
@@ -56,7 +56,7 @@ uint32_t drain_context_reserved(const struct drain *drain, uint32_t node)
 	}
 }
 
-/* The place of a module of the process, as one of the store. */
+/* The place of a process's module, by its store module. */
 static struct event_place place_find(struct drain *drain, uint32_t module, uint64_t offset)
 {
 	const struct event_place unknown = {STORE_FRAME_UNKNOWN, STORE_MODULE_RESERVED, 0};
@@ -67,11 +67,11 @@ static struct event_place place_find(struct drain *drain, uint32_t module, uint6
 			       : unknown;
 	module = modules_find(&drain->process->modules, drain->writer,
 		(struct event_module *)((char *)drain->process->shared + EVENT_MODULES_AT), module,
-		measured_proc_pid(drain->process), drain->process->executable);
+		measured_process_proc_pid(drain->process), drain->process->executable);
 	return module == MODULES_NONE ? unknown : (struct event_place){.offset = offset, .module = module};
 }
 
-/* Nodes come with ids that count up; anything else is damage. */
+/* Node ids count up; anything else is invalid. */
 static bool is_next(const struct drain *drain, uint32_t id)
 {
 	return id == EVENT_NODE_FIRST + drain->ring->contexts.count;
@@ -85,7 +85,7 @@ static bool node_take(struct drain *drain, const struct event_node_record *node)
 	if (!is_next(drain, node->h.node) || !parent)
 		return false;
 	place = place_find(drain, node->module, node->offset);
-	return numbers_add(&drain->ring->contexts,
+	return ring_ids_add(&drain->ring->contexts,
 		store_writer_context(drain->writer, parent, place.module, place.offset), NODES_MAX);
 }
 
@@ -102,7 +102,7 @@ static bool nodes_take(struct drain *drain, const struct event_nodes_record *nod
 		places[i] = place_find(drain, nodes->places[i].module, nodes->places[i].offset);
 	for (uint32_t i = 0, at = 0; i < nodes->count; i++) {
 		context = store_writer_context(drain->writer, context, places[at].module, places[at].offset);
-		if (!context || !numbers_add(&drain->ring->contexts, context, NODES_MAX))
+		if (!context || !ring_ids_add(&drain->ring->contexts, context, NODES_MAX))
 			return false;
 		at = at + 1 < nodes->place_count ? at + 1 : 0;
 	}
@@ -133,21 +133,20 @@ static bool value_take(struct drain *drain, const struct event_value *value)
 	return value->metric && drain_counter_take(drain, &sample, drain_credible(drain, value->time_ns));
 }
 
-/* Below no frame at all: the agent's own beginning. What the kernel does for that is no path of the
- * program's. */
+/* True for nodes without a frame, from the agent's own start. Kernel frames there are not the program's. */
 static bool is_agents(uint32_t node)
 {
 	return node == EVENT_NODE_PROGRAM_ROOT || node == EVENT_NODE_THREAD_ROOT;
 }
 
 static inline void sample_put(struct drain *drain, const struct event_sample *sample, uint64_t time_ns,
-	uint64_t weight, const struct hit *hit)
+	uint64_t weight, const struct kernel_callchain *callchain)
 {
 	struct store_record *record;
 	uint32_t context = drain_context_of(drain, sample->h.node);
 
-	if (hit && hit->depth && context && !is_agents(sample->h.node))
-		context = kernel_context(drain->writer, context, hit->address, hit->depth);
+	if (callchain && callchain->depth && context && !is_agents(sample->h.node))
+		context = kernel_context(drain->writer, context, callchain->address, callchain->depth);
 	if (drain->samples->count == BATCH)
 		drain_samples_flush(drain);
 	record = &drain->samples->record[drain->samples->count++];
@@ -162,38 +161,38 @@ static inline void sample_put(struct drain *drain, const struct event_sample *sa
 	drain->ring->last_context = context;
 }
 
-/* The hits that a sample stands for: those inside one system call come as one signal when it is over. Each
- * gets its part of the weight, at its own time, but not before what readers were told to be complete. */
-static void hits_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
+/* Takes the perf samples that one agent sample stands for: those inside one system call come as one signal
+ * at its end. Each gets its share of the weight, at its own time, but not before the watermark. */
+static void callchains_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
 {
 	struct ring *ring = drain->ring;
 	const struct store_stream *stream = store_writer_stream_edit(drain->writer, ring->stream);
 	uint64_t known_ns = stream ? stream->complete_ns[STORE_SAMPLES] : 0, part;
-	struct hit last = {0};
+	struct kernel_callchain last = {0};
 	uint32_t count;
 
 	switches_read_until(drain->process, time_ns);
-	count = hits_until(&ring->hits, time_ns);
-	if (count > 1 && sample->h.flags & EVENT_F_SAVED) { /* whose the others were is not known */
-		hits_drop(&ring->hits, count - 1);
+	count = kernel_callchains_until(&ring->callchains, time_ns);
+	if (count > 1 && sample->h.flags & EVENT_F_SAVED) { /* the paths of the others are unknown */
+		kernel_callchains_drop(&ring->callchains, count - 1);
 		count = 1;
 	}
 	part = count ? sample->weight / count : 0;
-	drain->process->shared_hits += count > 1 ? count - 1 : 0;
+	drain->process->extra_samples += count > 1 ? count - 1 : 0;
 	for (uint32_t i = 0; i + 1 < count; i++) {
-		const struct hit hit = hits_at(&ring->hits, i);
+		const struct kernel_callchain callchain = kernel_callchains_at(&ring->callchains, i);
 
-		if (hit.time_ns >= known_ns && hit.time_ns >= ring->last_ns) {
-			sample_put(drain, sample, hit.time_ns, part, &hit);
-			ring->last_ns = hit.time_ns;
+		if (callchain.time_ns >= known_ns && callchain.time_ns >= ring->last_ns) {
+			sample_put(drain, sample, callchain.time_ns, part, &callchain);
+			ring->last_ns = callchain.time_ns;
 		} else {
-			sample_put(drain, sample, time_ns, part, &hit);
+			sample_put(drain, sample, time_ns, part, &callchain);
 		}
 	}
 	if (count)
-		last = hits_at(&ring->hits, count - 1);
+		last = kernel_callchains_at(&ring->callchains, count - 1);
 	sample_put(drain, sample, time_ns, sample->weight - part * (count ? count - 1 : 0), &last);
-	hits_drop(&ring->hits, count);
+	kernel_callchains_drop(&ring->callchains, count);
 }
 
 static bool sample_take(struct drain *drain, const struct event_sample *sample)
@@ -201,8 +200,8 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 	uint64_t time_ns = drain_credible(drain, sample->time_ns);
 
 	if (!sample->metric && drain->process->trap == EVENT_TRAP_SAMPLES &&
-		!(sample->h.flags & (EVENT_F_FIRST | EVENT_F_LAST | EVENT_F_UNTOLD)))
-		hits_take(drain, sample, time_ns);
+		!(sample->h.flags & (EVENT_F_FIRST | EVENT_F_LAST | EVENT_F_UNPUBLISHED)))
+		callchains_take(drain, sample, time_ns);
 	else if (!sample->metric)
 		sample_put(drain, sample, time_ns, sample->weight, NULL);
 	if (time_ns > drain->ring->last_ns)
@@ -225,7 +224,7 @@ static bool name_take(struct drain *drain, const struct event_text *text)
 
 static bool fork_take(struct drain *drain, const struct event_fork *fork)
 {
-	struct measured *process = drain->process;
+	struct measured_process *process = drain->process;
 
 	if (fork->kind == EVENT_FORK_EXEC)
 		return true;
@@ -233,17 +232,17 @@ static bool fork_take(struct drain *drain, const struct event_fork *fork)
 		process->unmonitored_ns = drain_credible(drain, fork->time_ns);
 		return true;
 	}
-	if (process->child_count == process->child_room) {
-		uint32_t room = process->child_room ? 2 * process->child_room : 16;
-		struct measured_child *grown = realloc(process->children, room * sizeof(*grown));
+	if (process->child_count == process->child_capacity) {
+		uint32_t room = process->child_capacity ? 2 * process->child_capacity : 16;
+		struct measured_process_child *grown = realloc(process->children, room * sizeof(*grown));
 
 		if (!grown)
 			return true;
 		process->children = grown;
-		process->child_room = room;
+		process->child_capacity = room;
 	}
-	process->children[process->child_count++] =
-		(struct measured_child){fork->child_pid, fork->kind, drain_credible(drain, fork->time_ns)};
+	process->children[process->child_count++] = (struct measured_process_child){
+		fork->child_pid, fork->kind, drain_credible(drain, fork->time_ns)};
 	return true;
 }
 
@@ -270,7 +269,7 @@ bool drain_record_take(void *context, const struct event_header *h)
 	case EVENT_NAME:
 		return name_take(drain, (const void *)h);
 	case EVENT_TEXT:
-		return texts_add(&drain->ring->texts, drain->writer, (const void *)h);
+		return ring_texts_add(&drain->ring->texts, drain->writer, (const void *)h);
 	case EVENT_FORK:
 		return fork_take(drain, (const void *)h);
 	case EVENT_LAUNCH:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf_map.c - see perf_map.h. The map is the program's own: nothing in it is believed beyond its name. */
+/* perf_map.c - see perf_map.h. The program writes the map: its content is untrusted. */
 #include "record/process/perf_map.h"
 
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 #define MAP_BYTES_MAX (256u << 20)
 #define ENTRIES_MAX (1u << 22)
 #define NAME_BYTES_MAX 1024u
-#define TICK_NS 20000000 /* file times are that coarse */
-#define OVERLAPS_MAX 64	 /* entries that are looked at before an address */
+#define TICK_NS 20000000 /* resolution of file times */
+#define OVERLAPS_MAX 64	 /* entries checked before an address */
 
-/* Numbers of processes come again: what was written last before this one began is another's. */
+/* Pids are reused: a map last written before this process began belongs to an earlier one. */
 static bool is_fresh(const struct stat *status, uint64_t begin_ns)
 {
 	struct timespec wall, now;
@@ -33,12 +33,12 @@ static bool is_fresh(const struct stat *status, uint64_t begin_ns)
 	return age_ns <= lived_ns + TICK_NS;
 }
 
-/* In its own mount namespace while it lives, else where we are. */
-static void map_open(struct jit *jit, uint32_t pid, uint64_t begin_ns)
+/* Looks in the process's mount namespace while it lives, else in ours. */
+static void map_open(struct perf_map *map, uint32_t pid, uint64_t begin_ns)
 {
 	struct stat status;
 
-	for (unsigned i = 0; i < 2 && !jit->file; i++) {
+	for (unsigned i = 0; i < 2 && !map->file; i++) {
 		char path[80];
 		int file;
 
@@ -51,7 +51,7 @@ static void map_open(struct jit *jit, uint32_t pid, uint64_t begin_ns)
 			continue;
 		if (!fstat(file, &status) && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
 			is_fresh(&status, begin_ns))
-			jit->file = file + 1;
+			map->file = file + 1;
 		else
 			close(file);
 	}
@@ -72,7 +72,7 @@ static bool grow(void **list, uint32_t count, uint32_t *room, size_t each, uint3
 	return true;
 }
 
-/* "7f12 40 name with blanks": false: not a line of a map. */
+/* "7f12 40 name with blanks". False: invalid line. */
 static bool line_parse(char *line, uint64_t *begin, uint64_t *end, char **name)
 {
 	uint64_t size;
@@ -90,81 +90,81 @@ static bool line_parse(char *line, uint64_t *begin, uint64_t *end, char **name)
 	return **name != '\0';
 }
 
-static void line_take(struct jit *jit, struct store_writer *writer, char *line)
+static void line_take(struct perf_map *map, struct store_writer *writer, char *line)
 {
-	struct jit_entry entry = {.order = jit->entry_count};
+	struct perf_map_entry entry = {.order = map->entry_count};
 	char *name;
 
 	if (!line_parse(line, &entry.begin, &entry.end, &name))
 		return;
-	if (!grow((void **)&jit->entries, jit->entry_count, &jit->entry_room, sizeof(*jit->entries),
+	if (!grow((void **)&map->entries, map->entry_count, &map->entry_capacity, sizeof(*map->entries),
 		    ENTRIES_MAX)) {
-		jit->is_full = true;
+		map->is_full = true;
 		return;
 	}
 	entry.name = store_writer_text(writer, name, strnlen(name, NAME_BYTES_MAX));
-	jit->entries[jit->entry_count++] = entry;
+	map->entries[map->entry_count++] = entry;
 }
 
 static int entry_compare(const void *left, const void *right)
 {
-	const struct jit_entry *a = left, *b = right;
+	const struct perf_map_entry *a = left, *b = right;
 
 	if (a->begin != b->begin)
 		return a->begin < b->begin ? -1 : 1;
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The whole lines of a piece, which ends them. What it takes up, with what cannot be a line. */
-static size_t piece_take(struct jit *jit, struct store_writer *writer, char *text, size_t bytes)
+/* Takes the complete lines of a piece. Returns the bytes used, including those that cannot be a line. */
+static size_t piece_take(struct perf_map *map, struct store_writer *writer, char *text, size_t bytes)
 {
 	char *line = text, *end;
 
 	for (; (end = memchr(line, '\n', (size_t)(text + bytes - line))); line = end + 1) {
 		*end = '\0';
-		if (!jit->is_amid)
-			line_take(jit, writer, line);
-		jit->is_amid = false;
+		if (!map->is_skipping_line)
+			line_take(map, writer, line);
+		map->is_skipping_line = false;
 	}
 	if (line != text || bytes < READ_BYTES)
 		return (size_t)(line - text);
-	jit->is_amid = true;
+	map->is_skipping_line = true;
 	return bytes;
 }
 
-/* Whole lines alone: the program may be writing. */
-static void map_read(struct jit *jit, struct store_writer *writer)
+/* Reads complete lines only: the program may still be writing. */
+static void map_read(struct perf_map *map, struct store_writer *writer)
 {
 	static char text[READ_BYTES];
-	uint32_t before = jit->entry_count;
+	uint32_t before = map->entry_count;
 	size_t taken = 1;
 	ssize_t got;
 
-	while (taken && jit->file && !jit->is_full && jit->read_bytes < MAP_BYTES_MAX &&
-		(got = pread(jit->file - 1, text, READ_BYTES, (off_t)jit->read_bytes)) > 0) {
-		taken = piece_take(jit, writer, text, (size_t)got);
-		jit->read_bytes += taken;
+	while (taken && map->file && !map->is_full && map->read_bytes < MAP_BYTES_MAX &&
+		(got = pread(map->file - 1, text, READ_BYTES, (off_t)map->read_bytes)) > 0) {
+		taken = piece_take(map, writer, text, (size_t)got);
+		map->read_bytes += taken;
 	}
-	if (jit->entry_count != before)
-		qsort(jit->entries, jit->entry_count, sizeof(*jit->entries), entry_compare);
+	if (map->entry_count != before)
+		qsort(map->entries, map->entry_count, sizeof(*map->entries), entry_compare);
 }
 
-/* The entry that was written last among those that hold the address. */
-static const struct jit_entry *entry_find(const struct jit *jit, uint64_t address)
+/* Of the entries that contain the address, the one written last. */
+static const struct perf_map_entry *entry_find(const struct perf_map *map, uint64_t address)
 {
-	uint32_t low = 0, high = jit->entry_count;
-	const struct jit_entry *found = NULL;
+	uint32_t low = 0, high = map->entry_count;
+	const struct perf_map_entry *found = NULL;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (jit->entries[middle].begin <= address)
+		if (map->entries[middle].begin <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	for (unsigned i = 0; i < OVERLAPS_MAX && low; i++) {
-		const struct jit_entry *entry = &jit->entries[--low];
+		const struct perf_map_entry *entry = &map->entries[--low];
 
 		if (address < entry->end && (!found || entry->order > found->order))
 			found = entry;
@@ -172,54 +172,54 @@ static const struct jit_entry *entry_find(const struct jit *jit, uint64_t addres
 	return found;
 }
 
-static void contexts_collect(struct jit *jit, struct store_writer *writer)
+static void contexts_collect(struct perf_map *map, struct store_writer *writer)
 {
 	uint32_t count = store_writer_context_count(writer);
 
-	if (jit->context_seen < STORE_CONTEXT_FIRST)
-		jit->context_seen = STORE_CONTEXT_FIRST;
-	for (; jit->context_seen < count; jit->context_seen++) {
-		struct store_context context = store_writer_context_at(writer, jit->context_seen);
+	if (map->context_seen < STORE_CONTEXT_FIRST)
+		map->context_seen = STORE_CONTEXT_FIRST;
+	for (; map->context_seen < count; map->context_seen++) {
+		struct store_context context = store_writer_context_at(writer, map->context_seen);
 
-		if (context.module == jit->module &&
-			grow((void **)&jit->waiting, jit->waiting_count, &jit->waiting_room,
-				sizeof(*jit->waiting), ENTRIES_MAX))
-			jit->waiting[jit->waiting_count++] = context.offset;
+		if (context.module == map->module &&
+			grow((void **)&map->waiting, map->waiting_count, &map->waiting_capacity,
+				sizeof(*map->waiting), ENTRIES_MAX))
+			map->waiting[map->waiting_count++] = context.offset;
 	}
 }
 
-void jit_name(struct jit *jit, struct store_writer *writer, uint32_t pid, uint64_t begin_ns)
+void perf_map_name(struct perf_map *map, struct store_writer *writer, uint32_t pid, uint64_t begin_ns)
 {
 	uint32_t left = 0;
 
-	if (!jit->module)
+	if (!map->module)
 		return;
-	contexts_collect(jit, writer);
-	if (!jit->waiting_count)
+	contexts_collect(map, writer);
+	if (!map->waiting_count)
 		return;
-	if (!jit->file)
-		map_open(jit, pid, begin_ns);
-	map_read(jit, writer);
-	for (uint32_t i = 0; i < jit->waiting_count; i++) {
-		const struct jit_entry *entry = entry_find(jit, jit->waiting[i]);
+	if (!map->file)
+		map_open(map, pid, begin_ns);
+	map_read(map, writer);
+	for (uint32_t i = 0; i < map->waiting_count; i++) {
+		const struct perf_map_entry *entry = entry_find(map, map->waiting[i]);
 		struct store_scope scope = {.kind = STORE_SCOPE_FUNCTION};
 
 		if (!entry) {
-			jit->waiting[left++] = jit->waiting[i];
+			map->waiting[left++] = map->waiting[i];
 			continue;
 		}
 		scope.name = entry->name;
 		scope.start = entry->begin;
-		store_writer_symbol(writer, jit->module, jit->waiting[i], &scope, 1);
+		store_writer_symbol(writer, map->module, map->waiting[i], &scope, 1);
 	}
-	jit->waiting_count = left;
+	map->waiting_count = left;
 }
 
-void jit_fini(struct jit *jit)
+void perf_map_fini(struct perf_map *map)
 {
-	if (jit->file)
-		close(jit->file - 1);
-	free(jit->entries);
-	free(jit->waiting);
-	*jit = (struct jit){0};
+	if (map->file)
+		close(map->file - 1);
+	free(map->entries);
+	free(map->waiting);
+	*map = (struct perf_map){0};
 }

@@ -18,8 +18,8 @@
 #include "record/process/remote_unwind.h"
 #include "record/process/switches.h"
 
-/* The header's fixed fields, copied out of reach and checked. */
-static int header_check(struct measured *process, struct error *error)
+/* Copies the header's fixed fields and checks them. */
+static int header_check(struct measured_process *process, struct error *error)
 {
 	const struct event_process *shared = process->shared;
 	uint64_t activity_at = shared->activity_at;
@@ -38,12 +38,12 @@ static int header_check(struct measured *process, struct error *error)
 	memcpy(process->executable, shared->executable, sizeof(process->executable));
 	process->executable[sizeof(process->executable) - 1] = '\0';
 	if (shared->magic != EVENT_MAGIC || shared->version != EVENT_VERSION)
-		return error_set(error, ERROR_IO, "a process offered memory that is not this version's");
+		return error_set(error, ERROR_IO, "a process sent memory of another version of hpct");
 	if (process->rings_at % 4096 || process->rings_at > process->shared_bytes ||
 		process->rings_at < EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module) ||
 		process->ring_count > EVENT_RINGS_MAX ||
 		process->ring_count > (process->shared_bytes - process->rings_at) / EVENT_RING_STRIDE)
-		return error_set(error, ERROR_IO, "a process offered memory whose sizes do not fit");
+		return error_set(error, ERROR_IO, "a process sent memory whose sizes do not fit");
 	if (activity_at && activity_at % 4096 == 0 && activity_at <= process->shared_bytes &&
 		process->shared_bytes - activity_at >= EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
 		process->gpu.activity = (struct event_ring *)((char *)process->shared + activity_at);
@@ -54,12 +54,12 @@ static int header_check(struct measured *process, struct error *error)
 	return 0;
 }
 
-/* Shrinking it would make our reads fault, so the seal against it is a condition. */
-static int memory_map(struct measured *process, int memory, struct error *error)
+/* If the memory shrank, reading it would fault: requires the seal against shrinking. */
+static int memory_map(struct measured_process *process, int memory, struct error *error)
 {
-	if (!sealed_memory(memory, F_SEAL_SHRINK, &process->shared_bytes) ||
+	if (!memfd_check(memory, F_SEAL_SHRINK, &process->shared_bytes) ||
 		process->shared_bytes < EVENT_MODULES_AT)
-		return error_set(error, ERROR_IO, "a process offered memory that is not sealed");
+		return error_set(error, ERROR_IO, "a process sent memory that is not sealed");
 	process->shared = mmap(
 		NULL, process->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
 	if (process->shared == MAP_FAILED) {
@@ -69,7 +69,7 @@ static int memory_map(struct measured *process, int memory, struct error *error)
 	return 0;
 }
 
-static int command_copy(struct measured *process, struct error *error)
+static int command_copy(struct measured_process *process, struct error *error)
 {
 	struct store_bytes text = {0};
 	char words[sizeof(process->shared->command)];
@@ -82,7 +82,7 @@ static int command_copy(struct measured *process, struct error *error)
 	return 0;
 }
 
-static void counters_name(struct measured *process, struct store_writer *writer)
+static void counters_name(struct measured_process *process, struct store_writer *writer)
 {
 	uint32_t count = process->shared->counter_count;
 
@@ -99,10 +99,10 @@ static void counters_name(struct measured *process, struct store_writer *writer)
 	process->sampler[sizeof(process->sampler) - 1] = '\0';
 }
 
-int measured_open(
-	struct measured **out, struct store_writer *writer, int memory, int pidfd, struct error *error)
+int measured_process_open(struct measured_process **out, struct store_writer *writer, int memory, int pidfd,
+	struct error *error)
 {
-	struct measured *process = calloc(1, sizeof(*process));
+	struct measured_process *process = calloc(1, sizeof(*process));
 	int result;
 
 	if (!process) {
@@ -120,7 +120,7 @@ int measured_open(
 	if (!result)
 		result = command_copy(process, error);
 	if (result) {
-		measured_free(process);
+		measured_process_free(process);
 		return result;
 	}
 	process->gpu.pid = process->pid;
@@ -135,15 +135,15 @@ int measured_open(
 	return 0;
 }
 
-static uint32_t rings_claimed(const struct measured *process)
+static uint32_t rings_claimed(const struct measured_process *process)
 {
 	uint32_t claimed = atomic_load_explicit(&process->shared->ring_claimed, memory_order_acquire);
 
 	return claimed < process->ring_count ? claimed : process->ring_count;
 }
 
-/* Rings that were claimed since the last look. */
-static bool rings_grow(struct measured *process)
+/* Adds rings claimed since the last call. */
+static bool rings_grow(struct measured_process *process)
 {
 	const uint32_t claimed = rings_claimed(process);
 	struct ring *grown;
@@ -161,8 +161,8 @@ static bool rings_grow(struct measured *process)
 	return true;
 }
 
-/* MPI told the program its rank: all its streams get it. */
-static void rank_learn(struct measured *process, struct store_writer *writer)
+/* MPI has told the program its rank: sets it in all streams. */
+static void rank_learn(struct measured_process *process, struct store_writer *writer)
 {
 	int32_t known = atomic_load(&process->shared->rank_known);
 
@@ -178,37 +178,38 @@ static void rank_learn(struct measured *process, struct store_writer *writer)
 			stream->rank = process->rank;
 	}
 	process->gpu.rank = process->rank;
-	join_rank(&process->gpu, writer);
+	correlate_rank(&process->gpu, writer);
 }
 
-bool measured_is_dead(const struct measured *process)
+bool measured_process_is_dead(const struct measured_process *process)
 {
 	struct pollfd end = {process->pidfd, POLLIN, 0};
 
 	return poll(&end, 1, 0) > 0;
 }
 
-uint32_t measured_proc_pid(const struct measured *process)
+uint32_t measured_process_proc_pid(const struct measured_process *process)
 {
 	return process->host_pid ? process->host_pid : process->pid;
 }
 
-bool measured_look(struct measured *process)
+bool measured_process_look(struct measured_process *process)
 {
-	return join_look(&process->gpu);
+	return correlate_look(&process->gpu);
 }
 
-bool measured_is_filling(const struct measured *process)
+bool measured_process_is_filling(const struct measured_process *process)
 {
 	const uint32_t count = rings_claimed(process);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (ring_waiting(ring_at(process, i)) > EVENT_RING_DATA / 8)
+		if (ring_unread_bytes(ring_at(process, i)) > EVENT_RING_DATA / 8)
 			return true;
-	return join_is_filling(&process->gpu);
+	return correlate_is_filling(&process->gpu);
 }
 
-size_t measured_drain(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
+size_t measured_process_drain(
+	struct measured_process *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
 {
 	size_t records = 0;
 
@@ -217,16 +218,16 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 	rank_learn(process, writer);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
-	records += join_drain(&process->gpu, writer, host, now_ns);
-	/* Whatever a thread did before it ended is in the switch rings now. */
-	pauses_take(&process->pauses, process->shared, clock_now_ns());
+	records += correlate_drain(&process->gpu, writer, host, now_ns);
+	/* What a thread did before it ended is in the switch rings now. */
+	sampling_off_take(&process->sampling_off, process->shared, clock_now_ns());
 	for (uint32_t i = 0; i < process->ring_seen; i++)
-		ring_pauses(process, i, writer);
+		ring_sampling_off(process, i, writer);
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);
 	if (now_ns != UINT64_MAX)
-		records += outside_look(process, writer, now_ns);
+		records += remote_unwind_look(process, writer, now_ns);
 	if (records)
 		modules_unloaded(&process->modules, writer,
 			(struct event_module *)((char *)process->shared + EVENT_MODULES_AT),
@@ -234,7 +235,8 @@ size_t measured_drain(struct measured *process, struct store_writer *writer, uin
 	return records;
 }
 
-void measured_complete(struct measured *process, struct store_writer *writer, uint64_t complete_ns)
+void measured_process_complete(
+	struct measured_process *process, struct store_writer *writer, uint64_t complete_ns)
 {
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
 		struct ring *ring = &process->rings[i];
@@ -243,21 +245,22 @@ void measured_complete(struct measured *process, struct store_writer *writer, ui
 		if (ring->stream == UINT32_MAX)
 			continue;
 		if (!switches_cover(process->switches, ring->tid))
-			waits_show(&ring->waits, writer, ring->stream, complete_ns);
-		switch_line_show(&ring->line, &ring->waits, writer, ring->stream, complete_ns);
+			wait_paths_show(&ring->waits, writer, ring->stream, complete_ns);
+		switch_spans_show(&ring->switch_spans, &ring->waits, writer, ring->stream, complete_ns);
 		stream = store_writer_stream_edit(writer, ring->stream);
 		for (int track = 0; stream && track < STORE_TRACK_COUNT; track++) {
-			uint64_t known_ns = track == STORE_SPANS ? waits_complete(&ring->waits, complete_ns)
-								 : complete_ns;
+			uint64_t known_ns = track == STORE_SPANS
+						    ? wait_paths_complete(&ring->waits, complete_ns)
+						    : complete_ns;
 
 			if (stream->complete_ns[track] < known_ns)
 				stream->complete_ns[track] = known_ns;
 		}
 	}
-	join_complete(&process->gpu, writer, complete_ns);
+	correlate_complete(&process->gpu, writer, complete_ns);
 }
 
-static void unmonitored_put(struct measured *process, struct store_writer *writer, uint32_t on,
+static void unmonitored_put(struct measured_process *process, struct store_writer *writer, uint32_t on,
 	uint64_t end_ns, const char *reason)
 {
 	struct store_bytes text = {0};
@@ -266,7 +269,7 @@ static void unmonitored_put(struct measured *process, struct store_writer *write
 		.what = STORE_OP_UNMONITORED};
 	struct store_stream *stream = store_writer_stream_edit(writer, on);
 
-	attribute_put(&text, "reason", reason);
+	attribute_write(&text, "reason", reason);
 	if (!text.failed)
 		span.attributes = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -275,18 +278,19 @@ static void unmonitored_put(struct measured *process, struct store_writer *write
 		stream->end_ns = span.end_ns;
 }
 
-bool measured_is_in_exec(const struct measured *process)
+bool measured_process_is_in_exec(const struct measured_process *process)
 {
 	return atomic_load(&process->shared->ended) == EVENT_END_EXEC;
 }
 
-/* What it was when it died. The agent of a program that another user runs does not reach us, for one. */
+/* The state at its death, after an exec without successor: for example, the agent of a program that
+ * another user runs cannot connect. */
 static void exec_finish(
-	struct measured *process, struct store_writer *writer, uint64_t end_ns, uint64_t now_ns)
+	struct measured_process *process, struct store_writer *writer, uint64_t end_ns, uint64_t now_ns)
 {
 	bool is_told = process->unmonitored_ns > 0;
 
-	if (process->has_successor || !measured_is_in_exec(process)) {
+	if (process->has_successor || !measured_process_is_in_exec(process)) {
 		process->unmonitored_ns = 0;
 		return;
 	}
@@ -295,13 +299,15 @@ static void exec_finish(
 	if (process->first_stream != UINT32_MAX)
 		unmonitored_put(process, writer, process->first_stream, now_ns,
 			is_told ? "exec of a program that takes no agent"
-			: now_ns < end_ns + ENDED_SOON_NS && ended_how(measured_proc_pid(process),
-								     process->pidfd) == ENDED_BY_SIGNAL
-				? "exec of a program that was killed before its agent was heard"
+			: now_ns < end_ns + PIDFD_END_SOON_NS &&
+					pidfd_end_how(measured_process_proc_pid(process), process->pidfd) ==
+						PIDFD_END_BY_SIGNAL
+				? "exec of a program that was killed before its agent registered"
 				: "exec of a program whose agent could not start");
 }
 
-void measured_finish(struct measured *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
+void measured_process_finish(
+	struct measured_process *process, struct store_writer *writer, uint32_t host, uint64_t now_ns)
 {
 	bool is_locked_up = atomic_load(&process->shared->is_locked_up);
 	uint64_t end_ns = now_ns;
@@ -313,9 +319,9 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 			end_ns = said_ns;
 	}
 	process->end_ns = end_ns;
-	measured_look(process);
-	measured_drain(process, writer, host, UINT64_MAX);
-	measured_name(process, writer);
+	measured_process_look(process);
+	measured_process_drain(process, writer, host, UINT64_MAX);
+	measured_process_name(process, writer);
 	if (is_locked_up)
 		process->unmonitored_ns = end_ns;
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
@@ -324,42 +330,42 @@ void measured_finish(struct measured *process, struct store_writer *writer, uint
 		ring_close(process, i, writer, end_ns);
 		if (is_locked_up && stream != UINT32_MAX)
 			unmonitored_put(process, writer, stream, now_ns,
-				"its seccomp filter would end it at a call of the agent's");
+				"its seccomp filter would kill it at a system call of the agent");
 	}
-	join_finish(&process->gpu, writer, end_ns);
+	correlate_finish(&process->gpu, writer, end_ns);
 	if (!is_locked_up)
 		exec_finish(process, writer, end_ns, now_ns);
 }
 
-void measured_name(struct measured *process, struct store_writer *writer)
+void measured_process_name(struct measured_process *process, struct store_writer *writer)
 {
-	process->jit.module = process->modules.jit;
-	jit_name(&process->jit, writer, process->pid, process->begin_ns);
+	process->perf_map.module = process->modules.jit;
+	perf_map_name(&process->perf_map, writer, process->pid, process->begin_ns);
 }
 
-void measured_discard(struct measured *process)
+void measured_process_discard(struct measured_process *process)
 {
 	process->is_discarded = process->gpu.is_discarded = true;
 }
 
-void measured_free(struct measured *process)
+void measured_process_free(struct measured_process *process)
 {
 	if (!process)
 		return;
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
 		free(process->rings[i].contexts.list);
 		free(process->rings[i].texts.list);
-		tallies_fini(&process->rings[i].tallies);
-		waits_fini(&process->rings[i].waits);
-		hits_fini(&process->rings[i].hits);
+		tally_deltas_fini(&process->rings[i].tally_deltas);
+		wait_paths_fini(&process->rings[i].waits);
+		kernel_callchains_fini(&process->rings[i].callchains);
 	}
 	free(process->rings);
-	join_free(process->gpu.join);
+	correlate_free(process->gpu.correlate);
 	gpu_module_fini(&process->gpu.kernels);
-	pauses_fini(&process->pauses);
-	jit_fini(&process->jit);
-	outside_free(process->outside);
-	switches_free(process->switches); /* before the memory that may hold copies */
+	sampling_off_fini(&process->sampling_off);
+	perf_map_fini(&process->perf_map);
+	remote_unwind_free(process->remote);
+	switches_free(process->switches); /* before the memory, which may hold copies */
 	free(process->children);
 	free(process->command);
 	if (process->shared)

@@ -14,102 +14,102 @@
 #include "record/process/drain.h"
 #include "record/process/remote_unwind_modules.h"
 
-#define LOOKS_MAX 16	   /* per call: other work waits meanwhile */
-#define LOOK_FRAMES 16384u /* of a deeper stack they count as a look, too: a million take half a second */
-#define STACK_BYTES (64u * 1024u) /* read at once: most stacks are smaller */
-#define STACK_OVERLAP 4096u	  /* a frame's words are not asked for from the innermost out */
+#define LOOKS_MAX 16	   /* per call, because other work waits */
+#define LOOK_FRAMES 16384u /* a deeper stack counts once per so many frames: a million take half a second */
+#define STACK_BYTES (64u * 1024u) /* one read: most stacks are smaller */
+#define STACK_OVERLAP 4096u	  /* a frame's words are not read in order */
 
-struct outside {
-	struct outside_modules modules;
-	uint64_t modules_ns; /* the call that read them last: one reads them once */
+struct remote_unwind {
+	struct remote_unwind_modules modules;
+	uint64_t modules_ns; /* when the modules were last read: once per call */
 	struct unwinder unwinder;
-	uint8_t stack[STACK_BYTES]; /* a part of it, which goes outwards with the walk */
+	uint8_t stack[STACK_BYTES]; /* a window of the stack that moves outwards with the walk */
 	struct unwind_frame *frames;
 };
 
-/* The stack from `begin` up, as far as it goes, within reach without a call per word. */
-static void stack_read(struct outside *outside, uint64_t begin)
+/* Reads the stack from `begin` up, as far as the window goes, to save a system call per word. */
+static void stack_read(struct remote_unwind *remote, uint64_t begin)
 {
-	struct cfi_memory *memory = &outside->unwinder.space.memory;
+	struct cfi_memory *memory = &remote->unwinder.space.memory;
 
 	memory->low = begin;
-	memory->high = begin +
-		       outside_read_some(outside->modules.pid, begin, outside->stack, sizeof(outside->stack));
-	memory->shift = (uintptr_t)outside->stack - begin;
+	memory->high = begin + remote_unwind_read_some(
+				       remote->modules.pid, begin, remote->stack, sizeof(remote->stack));
+	memory->shift = (uintptr_t)remote->stack - begin;
 }
 
-/* A walk that has come to the end of what is within reach finds the next part of its stack there. */
+/* When the walk leaves the window, moves the window there. */
 static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
 {
-	struct outside *outside = context;
-	const struct cfi_memory *memory = &outside->unwinder.space.memory;
+	struct remote_unwind *remote = context;
+	const struct cfi_memory *memory = &remote->unwinder.space.memory;
 
 	if (address >= memory->high && address - memory->high < STACK_BYTES / 2)
-		stack_read(outside, address - STACK_OVERLAP);
+		stack_read(remote, address - STACK_OVERLAP);
 	if (address >= memory->low && address < memory->high && memory->high - address >= bytes) {
 		memcpy(to, (const void *)(uintptr_t)(address + memory->shift), bytes);
 		return 0;
 	}
-	return outside_read(outside->modules.pid, address, to, bytes);
+	return remote_unwind_read(remote->modules.pid, address, to, bytes);
 }
 
 static const struct cfi_module *module_of(void *context, uint64_t pc)
 {
-	struct outside *outside = context;
-	struct outside_module *module = outside_modules_find(&outside->modules, pc);
+	struct remote_unwind *remote = context;
+	struct remote_unwind_module *module = remote_unwind_modules_find(&remote->modules, pc);
 
 	if (!module)
 		return NULL;
-	outside_modules_tables(&outside->modules, module, pc);
+	remote_unwind_modules_tables(&remote->modules, module, pc);
 	return &module->cfi;
 }
 
-/* One for each process that ever blocked for long. */
-static struct outside *outside_of(struct measured *process)
+/* Allocated for each process that was ever blocked for long. */
+static struct remote_unwind *remote_unwind_of(struct measured_process *process)
 {
 	const struct event_process *shared = process->shared;
-	struct outside *outside;
+	struct remote_unwind *remote;
 	struct unwind_space *space;
 	unsigned most;
 
-	if (process->outside)
-		return process->outside;
+	if (process->remote)
+		return process->remote;
 	most = shared->keeps_recursion ? UNWIND_WALK_MAX : UNWIND_FRAMES_MAX;
-	outside = calloc(1, sizeof(*outside));
-	if (outside)
-		outside->frames = calloc(most, sizeof(*outside->frames));
-	if (!outside || !outside->frames) {
-		free(outside);
+	remote = calloc(1, sizeof(*remote));
+	if (remote)
+		remote->frames = calloc(most, sizeof(*remote->frames));
+	if (!remote || !remote->frames) {
+		free(remote);
 		return NULL;
 	}
-	outside->modules.pid = process->pid;
-	outside->unwinder.frames = outside->frames;
-	outside->unwinder.most = most;
-	outside->unwinder.folds = !shared->keeps_recursion;
-	space = &outside->unwinder.space;
-	*space = (struct unwind_space){.memory = {.read = memory_read, .context = outside},
+	remote->modules.pid = process->pid;
+	remote->unwinder.frames = remote->frames;
+	remote->unwinder.most = most;
+	remote->unwinder.folds = !shared->keeps_recursion;
+	space = &remote->unwinder.space;
+	*space = (struct unwind_space){.memory = {.read = memory_read, .context = remote},
 		.module_find = module_of,
-		.context = outside,
+		.context = remote,
 		.fence_begin = shared->fence_begin,
 		.fence_end = shared->fence_end,
 		.hidden_begin = shared->hidden_begin,
 		.hidden_end = shared->hidden_end,
 		.loader_begin = shared->loader_begin,
 		.loader_end = shared->loader_end};
-	process->outside = outside;
-	return outside;
+	process->remote = remote;
+	return remote;
 }
 
-void outside_free(struct outside *outside)
+void remote_unwind_free(struct remote_unwind *remote)
 {
-	if (!outside)
+	if (!remote)
 		return;
-	outside_modules_fini(&outside->modules);
-	free(outside->frames);
-	free(outside);
+	remote_unwind_modules_fini(&remote->modules);
+	free(remote->frames);
+	free(remote);
 }
 
-/* Stack pointer and place of a thread in a system call. 0; EAGAIN: it runs; or an errno. */
+/* Stack pointer and pc of a thread in a system call. 0; EAGAIN: it runs; or an errno. */
 static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *registers)
 {
 	char path[96], text[256];
@@ -138,8 +138,8 @@ static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *reg
 	return 0;
 }
 
-static uint32_t module_id(
-	struct measured *process, struct outside_module *module, struct store_writer *writer, uint64_t now_ns)
+static uint32_t module_id(struct measured_process *process, struct remote_unwind_module *module,
+	struct store_writer *writer, uint64_t now_ns)
 {
 	struct store_module stored = {.kind = module->is_vdso ? STORE_MODULE_VDSO : STORE_MODULE_ELF,
 		.build_id_bytes = module->build_id_bytes,
@@ -156,16 +156,17 @@ static uint32_t module_id(
 	return module->id - 1;
 }
 
-static uint32_t context_of(struct measured *process, struct outside *outside, struct store_writer *writer,
-	uint32_t root, bool is_full, uint64_t now_ns)
+static uint32_t context_of(struct measured_process *process, struct remote_unwind *remote,
+	struct store_writer *writer, uint32_t root, bool is_full, uint64_t now_ns)
 {
-	const struct unwinder *u = &outside->unwinder;
+	const struct unwinder *u = &remote->unwinder;
 	uint32_t context = root;
 
 	if (!is_full)
 		context = store_writer_context(writer, root, STORE_MODULE_RESERVED, STORE_FRAME_PARTIAL);
 	for (unsigned i = u->count; i-- > 0;) {
-		struct outside_module *module = outside_modules_find(&outside->modules, u->frames[i].address);
+		struct remote_unwind_module *module =
+			remote_unwind_modules_find(&remote->modules, u->frames[i].address);
 
 		context = module ? store_writer_context(writer, context,
 					   module_id(process, module, writer, now_ns),
@@ -176,59 +177,60 @@ static uint32_t context_of(struct measured *process, struct outside *outside, st
 	return context;
 }
 
-/* 0, or an errno: of its memory, of which `sp` is a place, where no module can be read. */
-static int modules_read(struct outside *outside, uint64_t sp, uint64_t now_ns)
+/* 0, or an errno: if no module can be read, that of reading its memory at `sp`. */
+static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_ns)
 {
 	bool is_new;
-	int error = outside_modules_read(&outside->modules, &is_new);
+	int error = remote_unwind_modules_read(&remote->modules, &is_new);
 	uint64_t word;
 
-	if (!error && !outside->modules.count)
-		error = -outside_read(outside->modules.pid, sp, &word, sizeof(word));
+	if (!error && !remote->modules.count)
+		error = -remote_unwind_read(remote->modules.pid, sp, &word, sizeof(word));
 	if (error)
 		return error;
 	if (is_new)
-		unwind_cache_clear(&outside->unwinder);
-	outside->modules_ns = now_ns;
+		unwind_cache_clear(&remote->unwinder);
+	remote->modules_ns = now_ns;
 	return 0;
 }
 
-/* 0, with *context; or an errno. */
-static int path_find(struct measured *process, struct store_writer *writer, const struct ring *ring,
+/* 0 with *context set, or an errno. */
+static int path_find(struct measured_process *process, struct store_writer *writer, const struct ring *ring,
 	uint64_t now_ns, uint32_t *context)
 {
-	struct outside *outside = outside_of(process);
+	struct remote_unwind *remote = remote_unwind_of(process);
 	const struct event_ring *shared = ring_at(process, (uint32_t)(ring - process->rings));
 	uint32_t root = shared->start_routine ? STORE_CONTEXT_THREAD_ROOT : STORE_CONTEXT_PROGRAM_ROOT;
 	struct arch_registers registers = {.known = 0}, after;
 	enum unwind_result result;
 	int error;
 
-	if (!outside)
+	if (!remote)
 		return ENOMEM;
-	outside->unwinder.walked = 0;
+	remote->unwinder.walked = 0;
 	error = registers_read(process->pid, ring->tid, &registers);
-	if (!error && outside->modules_ns != now_ns)
-		error = modules_read(outside, registers.value[ARCH_SP], now_ns);
+	if (!error && remote->modules_ns != now_ns)
+		error = modules_read(remote, registers.value[ARCH_SP], now_ns);
 	if (error)
 		return error;
-	stack_read(outside, registers.value[ARCH_SP]);
-	result = unwind_walk(&outside->unwinder, &registers);
-	/* What it had on its stack meanwhile is no path, should it have run. */
+	stack_read(remote, registers.value[ARCH_SP]);
+	result = unwind_walk(&remote->unwinder, &registers);
+	/* If the thread ran meanwhile, the stack that was read is not consistent. */
 	error = registers_read(process->pid, ring->tid, &after);
 	if (error || memcmp(&registers, &after, sizeof(after)))
 		return EAGAIN;
-	*context = context_of(process, outside, writer, root, result == UNWIND_FULL, now_ns);
+	*context = context_of(process, remote, writer, root, result == UNWIND_FULL, now_ns);
 	return 0;
 }
 
-static void refused(struct measured *process, struct store_writer *writer, int error)
+static void refused(struct measured_process *process, struct store_writer *writer, int error)
 {
 	char text[256];
 
-	if (!error || error == EAGAIN || error == ESRCH || error == ENOENT || process->is_outside_refused)
+	if (!error || error == EAGAIN || error == ESRCH || error == ENOENT ||
+		process->is_remote_unwind_refused)
 		return;
-	process->is_outside_refused = true;
+	process->is_remote_unwind_refused = true;
 	snprintf(text, sizeof(text), "the stacks of process %u could not be read while it was blocked: %s%s",
 		process->pid, strerror(error),
 		error == EPERM || error == EACCES ? " (kernel.yama.ptrace_scope, or it changed its user)"
@@ -236,62 +238,63 @@ static void refused(struct measured *process, struct store_writer *writer, int e
 	store_writer_meta(writer, "stacks_refused", text);
 }
 
-/* Since when the thread waits, if it is to be looked at: for least_ns; in a wrapper,
- * which tells its path itself, for long. 0: it is not. */
+/* Begin of the thread's wait if it is due for a remote unwind: after least_ns; in a wrapper, which
+ * publishes its path itself, later. 0: not due. */
 static uint64_t due_since(const struct ring *ring, uint64_t now_ns, uint64_t least_ns)
 {
-	const struct waits *waits = &ring->waits;
-	uint64_t since_ns =
-		waits_blocked_since(waits, ring->line.what == STORE_OP_BLOCKED ? ring->line.out_ns : 0);
+	const struct wait_paths *waits = &ring->waits;
+	uint64_t since_ns = wait_paths_blocked_since(
+		waits, ring->switch_spans.what == STORE_OP_BLOCKED ? ring->switch_spans.out_ns : 0);
 
-	if (ring->stream == UINT32_MAX || since_ns == waits->outside_ns || now_ns < since_ns ||
+	if (ring->stream == UINT32_MAX || since_ns == waits->remote_ns || now_ns < since_ns ||
 		now_ns - since_ns < least_ns || now_ns < waits->look_ns ||
-		(waits->since_ns && least_ns < OUTSIDE_AFTER_NS))
+		(waits->since_ns && least_ns < REMOTE_UNWIND_AFTER_NS))
 		return 0;
 	return since_ns;
 }
 
-/* Those that have been blocked for least_ns, from where the last look ended. */
-static size_t look_at(struct measured *process, struct store_writer *writer, uint64_t now_ns,
+/* Unwinds threads blocked for least_ns, starting after the last one of the previous call. */
+static size_t look_at(struct measured_process *process, struct store_writer *writer, uint64_t now_ns,
 	uint64_t least_ns, size_t most)
 {
 	size_t looks = 0;
 
-	for (uint32_t i = 0; i < process->ring_seen && looks < most && !process->is_outside_refused; i++) {
-		uint32_t at = (process->outside_next + 1) % process->ring_seen;
+	for (uint32_t i = 0; i < process->ring_seen && looks < most && !process->is_remote_unwind_refused;
+		i++) {
+		uint32_t at = (process->remote_unwind_next + 1) % process->ring_seen;
 		struct ring *ring = &process->rings[at];
 		uint64_t since_ns = due_since(ring, now_ns, least_ns);
 		uint32_t context = 0;
 		int error;
 
-		process->outside_next = at;
+		process->remote_unwind_next = at;
 		if (!since_ns)
 			continue;
 		looks++;
 		error = path_find(process, writer, ring, now_ns, &context);
-		looks += process->outside ? process->outside->unwinder.walked / LOOK_FRAMES : 0;
+		looks += process->remote ? process->remote->unwinder.walked / LOOK_FRAMES : 0;
 		if (!error)
-			waits_looked(&ring->waits, since_ns, clock_now_ns(), context);
+			wait_paths_remote_put(&ring->waits, since_ns, clock_now_ns(), context);
 		else
-			ring->waits.look_ns = now_ns + least_ns; /* it runs just now */
+			ring->waits.look_ns = now_ns + least_ns; /* it is running now */
 		refused(process, writer, error);
 	}
 	return looks;
 }
 
-size_t outside_look(struct measured *process, struct store_writer *writer, uint64_t now_ns)
+size_t remote_unwind_look(struct measured_process *process, struct store_writer *writer, uint64_t now_ns)
 {
 	uint64_t begin_ns;
 	size_t looks;
 
-	if (measured_proc_pid(process) != process->pid)
-		return 0; /* nor are its threads' numbers ours */
-	looks = look_at(process, writer, now_ns, OUTSIDE_AFTER_NS, LOOKS_MAX);
-	if (now_ns < process->outside_rest_ns)
+	if (measured_process_proc_pid(process) != process->pid)
+		return 0; /* its thread ids are of another pid namespace, too */
+	looks = look_at(process, writer, now_ns, REMOTE_UNWIND_AFTER_NS, LOOKS_MAX);
+	if (now_ns < process->remote_unwind_rest_ns)
 		return looks;
 	begin_ns = clock_now_ns();
 	if (looks < LOOKS_MAX)
-		looks += look_at(process, writer, now_ns, OUTSIDE_UNTOLD_NS, LOOKS_MAX - looks);
-	process->outside_rest_ns = begin_ns + OUTSIDE_SHARE * (clock_now_ns() - begin_ns);
+		looks += look_at(process, writer, now_ns, REMOTE_UNWIND_PATHLESS_NS, LOOKS_MAX - looks);
+	process->remote_unwind_rest_ns = begin_ns + REMOTE_UNWIND_SHARE * (clock_now_ns() - begin_ns);
 	return looks;
 }

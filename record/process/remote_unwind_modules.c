@@ -13,10 +13,10 @@
 #define SEGMENTS_MAX 64
 #define NOTE_BYTES_MAX 4096
 #define MAPS_BYTES_MAX (8u << 20)
-#define COPIED_BYTES_MAX (UINT64_C(256) << 20) /* of one process */
+#define COPIED_BYTES_MAX (UINT64_C(256) << 20) /* per process */
 #define BLOCK_BYTES 16384u
 #define RECORD_BYTES_MAX (1u << 20)
-#define IMAGE_BYTES_MAX (UINT64_C(16) << 30) /* of addresses, for one module */
+#define IMAGE_BYTES_MAX (UINT64_C(16) << 30) /* address range of one module */
 
 static ssize_t readv_at(uint32_t pid, uint64_t address, void *to, size_t bytes)
 {
@@ -25,7 +25,7 @@ static ssize_t readv_at(uint32_t pid, uint64_t address, void *to, size_t bytes)
 	return process_vm_readv((pid_t)pid, &local, 1, &there, 1, 0);
 }
 
-int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes)
+int remote_unwind_read(uint32_t pid, uint64_t address, void *to, size_t bytes)
 {
 	ssize_t got = readv_at(pid, address, to, bytes);
 
@@ -34,14 +34,14 @@ int outside_read(uint32_t pid, uint64_t address, void *to, size_t bytes)
 	return got < 0 ? -errno : -EFAULT;
 }
 
-size_t outside_read_some(uint32_t pid, uint64_t address, void *to, size_t bytes)
+size_t remote_unwind_read_some(uint32_t pid, uint64_t address, void *to, size_t bytes)
 {
 	ssize_t got = readv_at(pid, address, to, bytes);
 
 	return got > 0 ? (size_t)got : 0;
 }
 
-static void module_free(struct outside_module *module)
+static void module_free(struct remote_unwind_module *module)
 {
 	const struct cfi_image *image = &module->cfi.image;
 
@@ -51,7 +51,8 @@ static void module_free(struct outside_module *module)
 	free(module->path);
 }
 
-static void list_free(struct outside_modules *modules, struct outside_module *list, unsigned count)
+static void list_free(
+	struct remote_unwind_modules *modules, struct remote_unwind_module *list, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		modules->copied_bytes -= list[i].copied_bytes;
@@ -60,13 +61,13 @@ static void list_free(struct outside_modules *modules, struct outside_module *li
 	free(list);
 }
 
-void outside_modules_fini(struct outside_modules *modules)
+void remote_unwind_modules_fini(struct remote_unwind_modules *modules)
 {
 	list_free(modules, modules->list, modules->count);
 	free(modules->maps);
 }
 
-struct outside_module *outside_modules_find(struct outside_modules *modules, uint64_t pc)
+struct remote_unwind_module *remote_unwind_modules_find(struct remote_unwind_modules *modules, uint64_t pc)
 {
 	unsigned low = 0, high = modules->count;
 
@@ -83,9 +84,9 @@ struct outside_module *outside_modules_find(struct outside_modules *modules, uin
 
 /* ---- the tables of one module ---- */
 
-/* What of [begin, end) is not there yet. */
-static bool blocks_copy(
-	struct outside_modules *modules, struct outside_module *module, uint64_t begin, uint64_t end)
+/* Copies the blocks of [begin, end) that are not copied yet. */
+static bool blocks_copy(struct remote_unwind_modules *modules, struct remote_unwind_module *module,
+	uint64_t begin, uint64_t end)
 {
 	const struct cfi_image *image = &module->cfi.image;
 	uint64_t last;
@@ -100,8 +101,8 @@ static bool blocks_copy(
 		if (module->blocks[block / 8] >> block % 8 & 1)
 			continue;
 		if (modules->copied_bytes + bytes > COPIED_BYTES_MAX ||
-			outside_read(modules->pid, image->begin + at, (void *)(uintptr_t)(image->bytes + at),
-				bytes))
+			remote_unwind_read(modules->pid, image->begin + at,
+				(void *)(uintptr_t)(image->bytes + at), bytes))
 			return false;
 		modules->copied_bytes += bytes;
 		module->copied_bytes += bytes;
@@ -110,8 +111,8 @@ static bool blocks_copy(
 	return true;
 }
 
-/* Room for the image, and its search table. */
-static bool tables_open(struct outside_modules *modules, struct outside_module *module)
+/* Maps the image and copies its search table. */
+static bool tables_open(struct remote_unwind_modules *modules, struct remote_unwind_module *module)
 {
 	uint64_t bytes = module->tables_end - module->tables_begin;
 	struct cfi_image *image = &module->cfi.image;
@@ -133,9 +134,9 @@ static bool tables_open(struct outside_modules *modules, struct outside_module *
 	return false;
 }
 
-/* The record at `address`, which its length comes ahead of; *id: what comes next. */
-static bool record_copy(struct outside_modules *modules, struct outside_module *module, uint64_t address,
-	uint64_t *id_at, uint32_t *id)
+/* Copies the record at `address`, which starts with its length; *id: the word after the length. */
+static bool record_copy(struct remote_unwind_modules *modules, struct remote_unwind_module *module,
+	uint64_t address, uint64_t *id_at, uint32_t *id)
 {
 	const struct cfi_image *image = &module->cfi.image;
 	uint64_t length = 0;
@@ -146,7 +147,7 @@ static bool record_copy(struct outside_modules *modules, struct outside_module *
 		return false;
 	memcpy(&word, image->bytes + (address - image->begin), sizeof(word));
 	length = word;
-	if (word == UINT32_MAX) { /* the long form */
+	if (word == UINT32_MAX) { /* the 64-bit form */
 		*id_at += sizeof(length);
 		if (!blocks_copy(modules, module, address, *id_at + sizeof(word)))
 			return false;
@@ -159,7 +160,8 @@ static bool record_copy(struct outside_modules *modules, struct outside_module *
 	return true;
 }
 
-void outside_modules_tables(struct outside_modules *modules, struct outside_module *module, uint64_t pc)
+void remote_unwind_modules_tables(
+	struct remote_unwind_modules *modules, struct remote_unwind_module *module, uint64_t pc)
 {
 	uint64_t entry, id_at;
 	uint32_t id;
@@ -170,14 +172,14 @@ void outside_modules_tables(struct outside_modules *modules, struct outside_modu
 		module->tables_end = module->tables_begin;
 		return;
 	}
-	entry = module->cfi.table ? cfi_entry_place(&module->cfi, pc) : 0;
+	entry = module->cfi.table ? cfi_fde_address(&module->cfi, pc) : 0;
 	if (entry && record_copy(modules, module, entry, &id_at, &id) && id)
 		record_copy(modules, module, id_at - id, &id_at, &id);
 }
 
 /* ---- one module ---- */
 
-static void build_id_take(struct outside_module *module, const uint8_t *note, size_t bytes)
+static void build_id_take(struct remote_unwind_module *module, const uint8_t *note, size_t bytes)
 {
 	size_t at = 0;
 
@@ -201,7 +203,7 @@ static void build_id_take(struct outside_module *module, const uint8_t *note, si
 	}
 }
 
-static void segments_take(struct outside_modules *modules, struct outside_module *module,
+static void segments_take(struct remote_unwind_modules *modules, struct remote_unwind_module *module,
 	const Elf64_Phdr *segments, unsigned count)
 {
 	uint8_t note[NOTE_BYTES_MAX];
@@ -214,7 +216,7 @@ static void segments_take(struct outside_modules *modules, struct outside_module
 			module->header_end = module->header + s->p_memsz;
 		}
 		if (s->p_type == PT_NOTE && !module->build_id_bytes && s->p_memsz <= sizeof(note) &&
-			!outside_read(modules->pid, module->bias + s->p_vaddr, note, s->p_memsz))
+			!remote_unwind_read(modules->pid, module->bias + s->p_vaddr, note, s->p_memsz))
 			build_id_take(module, note, s->p_memsz);
 	}
 	for (unsigned i = 0; i < count && module->header; i++) {
@@ -228,42 +230,42 @@ static void segments_take(struct outside_modules *modules, struct outside_module
 	}
 }
 
-static bool list_grow(struct outside_modules *modules)
+static bool list_grow(struct remote_unwind_modules *modules)
 {
-	unsigned room = modules->room ? 2 * modules->room : 32;
-	struct outside_module *grown;
+	unsigned room = modules->capacity ? 2 * modules->capacity : 32;
+	struct remote_unwind_module *grown;
 
-	if (modules->count < modules->room)
+	if (modules->count < modules->capacity)
 		return true;
 	grown = realloc(modules->list, room * sizeof(*grown));
 	if (!grown)
 		return false;
 	modules->list = grown;
-	modules->room = room;
+	modules->capacity = room;
 	return true;
 }
 
-/* A run of mappings of one file. */
+/* Adjacent mappings of one file. */
 struct place {
 	uint64_t begin, end, inode;
 	char path[4096];
 };
 
-static void module_read(struct outside_modules *modules, const struct place *place)
+static void module_read(struct remote_unwind_modules *modules, const struct place *place)
 {
 	Elf64_Phdr segments[SEGMENTS_MAX];
-	struct outside_module *module;
+	struct remote_unwind_module *module;
 	Elf64_Ehdr elf;
 
-	if (outside_read(modules->pid, place->begin, &elf, sizeof(elf)) ||
+	if (remote_unwind_read(modules->pid, place->begin, &elf, sizeof(elf)) ||
 		memcmp(elf.e_ident, ELFMAG, SELFMAG) || elf.e_phnum > SEGMENTS_MAX ||
 		elf.e_phentsize != sizeof(*segments) ||
-		outside_read(modules->pid, place->begin + elf.e_phoff, segments,
+		remote_unwind_read(modules->pid, place->begin + elf.e_phoff, segments,
 			elf.e_phnum * sizeof(*segments)) ||
 		!list_grow(modules))
 		return;
 	module = &modules->list[modules->count];
-	*module = (struct outside_module){.cfi = {.begin = place->begin, .end = place->end},
+	*module = (struct remote_unwind_module){.cfi = {.begin = place->begin, .end = place->end},
 		.bias = place->begin,
 		.inode = place->inode,
 		.is_vdso = !strcmp(place->path, "[vdso]"),
@@ -277,7 +279,7 @@ static void module_read(struct outside_modules *modules, const struct place *pla
 	module->cfi.slot = modules->count++;
 }
 
-/* ---- all ---- */
+/* ---- all modules ---- */
 
 static char *maps_read(uint32_t pid, int *error)
 {
@@ -312,7 +314,7 @@ static char *maps_read(uint32_t pid, int *error)
 	return text;
 }
 
-/* The next run of mappings of one file, from *line on. False: there is none. */
+/* The next adjacent mappings of one file, from *line on. False: none. */
 static bool place_next(const char **line, struct place *place)
 {
 	bool is_begun = false;
@@ -338,9 +340,9 @@ static bool place_next(const char **line, struct place *place)
 	return is_begun;
 }
 
-/* The module that was there before, taken out of `before`. */
-static struct outside_module *module_before(
-	struct outside_module *before, unsigned count, const struct place *place)
+/* Takes the same module out of `before`, if it is there. */
+static struct remote_unwind_module *module_before(
+	struct remote_unwind_module *before, unsigned count, const struct place *place)
 {
 	for (unsigned i = 0; i < count; i++)
 		if (before[i].path && before[i].cfi.begin == place->begin &&
@@ -350,15 +352,15 @@ static struct outside_module *module_before(
 	return NULL;
 }
 
-static bool maps_take(struct outside_modules *modules)
+static bool maps_take(struct remote_unwind_modules *modules)
 {
-	struct outside_module *before = modules->list, *same;
+	struct remote_unwind_module *before = modules->list, *same;
 	unsigned count = modules->count, kept = 0;
 	const char *line = modules->maps;
 	struct place place;
 
 	modules->list = NULL;
-	modules->count = modules->room = 0;
+	modules->count = modules->capacity = 0;
 	while (place_next(&line, &place)) {
 		same = module_before(before, count, &place);
 		if (!same || !list_grow(modules)) {
@@ -369,13 +371,13 @@ static bool maps_take(struct outside_modules *modules)
 		modules->list[modules->count].cfi.slot = modules->count;
 		modules->count++;
 		kept++;
-		memset(same, 0, sizeof(*same)); /* it is not freed with the others */
+		memset(same, 0, sizeof(*same)); /* so that it is not freed with the others */
 	}
 	list_free(modules, before, count);
 	return kept != count || modules->count != count;
 }
 
-int outside_modules_read(struct outside_modules *modules, bool *is_new)
+int remote_unwind_modules_read(struct remote_unwind_modules *modules, bool *is_new)
 {
 	int error;
 	char *maps = maps_read(modules->pid, &error);
@@ -383,7 +385,7 @@ int outside_modules_read(struct outside_modules *modules, bool *is_new)
 	*is_new = false;
 	if (!maps)
 		return error ? error : ENOMEM;
-	if (!maps[0]) { /* it is about to end, and has given its memory back */
+	if (!maps[0]) { /* it is ending, and its memory is already unmapped */
 		free(maps);
 		return ESRCH;
 	}

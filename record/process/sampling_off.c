@@ -5,26 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAUSES_KEPT_MAX (1u << 20) /* a program that says more is not listened to any longer */
+#define SAMPLING_OFF_KEPT_MAX (1u << 20) /* further switches of a program are ignored */
 
-static void time_add(struct pauses *pauses, uint64_t time_ns)
+static void time_add(struct sampling_off *sampling_off, uint64_t time_ns)
 {
-	uint64_t last_ns = pauses->count ? pauses->times_ns[pauses->count - 1] : 0;
+	uint64_t last_ns = sampling_off->count ? sampling_off->times_ns[sampling_off->count - 1] : 0;
 
-	if (pauses->count == pauses->room) {
-		uint32_t room = pauses->room ? 2 * pauses->room : 16;
-		uint64_t *grown =
-			room <= PAUSES_KEPT_MAX ? realloc(pauses->times_ns, room * sizeof(*grown)) : NULL;
+	if (sampling_off->count == sampling_off->capacity) {
+		uint32_t room = sampling_off->capacity ? 2 * sampling_off->capacity : 16;
+		uint64_t *grown = room <= SAMPLING_OFF_KEPT_MAX
+					  ? realloc(sampling_off->times_ns, room * sizeof(*grown))
+					  : NULL;
 
 		if (!grown)
 			return;
-		pauses->times_ns = grown;
-		pauses->room = room;
+		sampling_off->times_ns = grown;
+		sampling_off->capacity = room;
 	}
-	pauses->times_ns[pauses->count++] = time_ns < last_ns ? last_ns : time_ns;
+	sampling_off->times_ns[sampling_off->count++] = time_ns < last_ns ? last_ns : time_ns;
 }
 
-void pauses_take(struct pauses *pauses, struct event_process *shared, uint64_t now_ns)
+void sampling_off_take(struct sampling_off *sampling_off, struct event_process *shared, uint64_t now_ns)
 {
 	uint32_t count = atomic_load_explicit(&shared->pause_count, memory_order_acquire);
 	uint32_t taken = atomic_load(&shared->pauses_taken);
@@ -34,15 +35,15 @@ void pauses_take(struct pauses *pauses, struct event_process *shared, uint64_t n
 	for (; taken != count; taken++) {
 		uint64_t time_ns = atomic_load(&shared->pause_ns[taken % EVENT_PAUSES_MAX]);
 
-		time_add(pauses, time_ns < now_ns ? time_ns : now_ns);
+		time_add(sampling_off, time_ns < now_ns ? time_ns : now_ns);
 	}
 	atomic_store(&shared->pauses_taken, count);
 }
 
-void pauses_fini(struct pauses *pauses)
+void sampling_off_fini(struct sampling_off *sampling_off)
 {
-	free(pauses->times_ns);
-	*pauses = (struct pauses){0};
+	free(sampling_off->times_ns);
+	*sampling_off = (struct sampling_off){0};
 }
 
 static struct store_record span_of(struct store_writer *writer, uint64_t begin_ns, uint64_t end_ns)
@@ -56,32 +57,34 @@ static struct store_record span_of(struct store_writer *writer, uint64_t begin_n
 }
 
 static void line_open(
-	struct pause_line *line, struct store_writer *writer, uint32_t stream, uint64_t begin_ns)
+	struct sampling_off_stream *line, struct store_writer *writer, uint32_t stream, uint64_t begin_ns)
 {
 	struct store_record span = span_of(writer, begin_ns, STORE_OPEN_NS);
 
 	line->is_open = true;
 	line->begin_ns = begin_ns;
-	store_writer_span_open(writer, stream, PAUSE_SPAN_HANDLE, &span);
+	store_writer_span_open(writer, stream, SAMPLING_OFF_SPAN_HANDLE, &span);
 }
 
-static void line_close(struct pause_line *line, struct store_writer *writer, uint32_t stream, uint64_t end_ns)
+static void line_close(
+	struct sampling_off_stream *line, struct store_writer *writer, uint32_t stream, uint64_t end_ns)
 {
 	struct store_record span = span_of(writer, line->begin_ns, end_ns);
 
 	line->is_open = false;
-	store_writer_span_close(writer, stream, PAUSE_SPAN_HANDLE, end_ns > line->begin_ns ? &span : NULL);
+	store_writer_span_close(
+		writer, stream, SAMPLING_OFF_SPAN_HANDLE, end_ns > line->begin_ns ? &span : NULL);
 }
 
-void pauses_tell(const struct pauses *pauses, struct pause_line *line, struct store_writer *writer,
-	uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+void sampling_off_publish(const struct sampling_off *sampling_off, struct sampling_off_stream *line,
+	struct store_writer *writer, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
 {
-	for (; line->told < pauses->count; line->told++) {
-		uint64_t time_ns = pauses->times_ns[line->told];
+	for (; line->published < sampling_off->count; line->published++) {
+		uint64_t time_ns = sampling_off->times_ns[line->published];
 
 		if (time_ns >= end_ns)
 			break;
-		if (line->told % 2 == 0)
+		if (line->published % 2 == 0)
 			line_open(line, writer, stream, time_ns > begin_ns ? time_ns : begin_ns);
 		else if (line->is_open)
 			line_close(line, writer, stream, time_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switches.c - see switches.h. Records are read from all rings, sorted by thread and time, and taken thread
- * by thread: a wait and what follows it become spans, hits inside the kernel go to the thread whose they are.
+ * switches.c - see switches.h. Reads all rings, sorts the records by thread and time, and takes them thread
+ * by thread: switches become spans, and samples inside the kernel go to their thread.
  */
 #include "record/process/switches_internal.h"
 
@@ -13,10 +13,10 @@
 #include "record/process/drain.h"
 #include "record/process/switch_reader.h"
 
-#define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
-#define HIT_NS UINT64_C(1000000)	/* between a switch and its record */
-#define READ_AGAIN 2048u		/* records: the collector is at them for about a millisecond */
-#define STRANGER_NS UINT64_C(200000000) /* an unknown thread may still show up for so long */
+#define MARGIN_NS UINT64_C(2000000)	/* the kernel may be delayed before it publishes */
+#define CALLCHAIN_NS UINT64_C(1000000)	/* between a switch and its record */
+#define READ_AGAIN 2048u		/* records: they take the collector about a millisecond */
+#define STRANGER_NS UINT64_C(200000000) /* how long an unknown thread may still register */
 
 /* ---- which thread is whose ---- */
 
@@ -29,8 +29,8 @@ static struct tid_slot *slot_of(const struct switches *switches, uint32_t tid)
 	return &switches->slots[at];
 }
 
-/* Made anew for each pass that has events: claims come and go. */
-static bool slots_fill(struct switches *switches, const struct measured *process)
+/* Rebuilt for each pass with events, since rings are claimed and freed. */
+static bool slots_fill(struct switches *switches, const struct measured_process *process)
 {
 	uint32_t wanted = 64;
 
@@ -52,40 +52,41 @@ static bool slots_fill(struct switches *switches, const struct measured *process
 	return true;
 }
 
-static struct ring *thread_find(const struct switches *switches, struct measured *process, uint32_t tid)
+static struct ring *thread_find(
+	const struct switches *switches, struct measured_process *process, uint32_t tid)
 {
 	const struct tid_slot *slot = slot_of(switches, tid);
 
 	return slot->ring ? &process->rings[slot->ring - 1] : NULL;
 }
 
-/* ---- what the kernel did ---- */
+/* ---- kernel call chains ---- */
 
-/* Each to its thread; one that nobody knows yet may show up. */
-static void hits_hand_out(struct measured *process)
+/* Gives each to its thread; keeps those of unknown threads, which may still register. */
+static void callchains_hand_out(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
-	struct hits *waiting = &switches->hits;
-	struct hits strangers = {0};
+	struct kernel_callchains *waiting = &switches->callchains;
+	struct kernel_callchains strangers = {0};
 
-	if (!hits_count(waiting) || !slots_fill(switches, process))
+	if (!kernel_callchains_count(waiting) || !slots_fill(switches, process))
 		return;
-	for (uint32_t i = 0; i < hits_count(waiting); i++) {
-		const struct hit hit = hits_at(waiting, i);
-		struct ring *ring = thread_find(switches, process, hit.tid);
+	for (uint32_t i = 0; i < kernel_callchains_count(waiting); i++) {
+		const struct kernel_callchain callchain = kernel_callchains_at(waiting, i);
+		struct ring *ring = thread_find(switches, process, callchain.tid);
 
 		if (ring)
-			hits_add(&ring->hits, &hit);
-		else if (hit.time_ns + STRANGER_NS > switches->read_ns)
-			hits_add(&strangers, &hit);
+			kernel_callchains_add(&ring->callchains, &callchain);
+		else if (callchain.time_ns + STRANGER_NS > switches->read_ns)
+			kernel_callchains_add(&strangers, &callchain);
 	}
-	hits_clear(waiting);
-	for (uint32_t i = 0; i < hits_count(&strangers); i++) {
-		const struct hit hit = hits_at(&strangers, i);
+	kernel_callchains_clear(waiting);
+	for (uint32_t i = 0; i < kernel_callchains_count(&strangers); i++) {
+		const struct kernel_callchain callchain = kernel_callchains_at(&strangers, i);
 
-		hits_add(waiting, &hit);
+		kernel_callchains_add(waiting, &callchain);
 	}
-	hits_fini(&strangers);
+	kernel_callchains_fini(&strangers);
 }
 
 void switches_ring_read(struct switches *switches, struct process_ring *ring)
@@ -96,8 +97,8 @@ void switches_ring_read(struct switches *switches, struct process_ring *ring)
 	switches->read += switches->fresh.count - before;
 }
 
-/* What the reader has read in between counts as read now. */
-static size_t rings_read(struct measured *process)
+/* Records that the reader has read since the last pass count as read now. */
+static size_t rings_read(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
 	size_t records;
@@ -106,7 +107,7 @@ static size_t rings_read(struct measured *process)
 	switches->read_ns = clock_now_ns();
 	for (uint32_t i = 0; i < switches->count; i++)
 		switches_ring_read(switches, &switches->rings[i]);
-	hits_hand_out(process);
+	callchains_hand_out(process);
 	records = switches->records;
 	switches->behind = switches->fresh.count;
 	process->switches_read += switches->read;
@@ -115,37 +116,39 @@ static size_t rings_read(struct measured *process)
 	return records;
 }
 
-void switches_read_until(struct measured *process, uint64_t time_ns)
+void switches_read_until(struct measured_process *process, uint64_t time_ns)
 {
 	if (process->switches && time_ns >= process->switches->read_ns)
 		rings_read(process);
 }
 
-/* Where in the kernel a span that begins then was switched out. The next one is another's. */
-static struct hit hit_of(const struct measured *process, const struct ring *ring,
+/* The kernel call chain of a span that began then. A later one belongs to the next span. */
+static struct kernel_callchain callchain_of(const struct measured_process *process, const struct ring *ring,
 	const struct store_record *span, uint32_t *count)
 {
-	struct hit last = {0};
+	struct kernel_callchain last = {0};
 
-	*count = process->trap == EVENT_TRAP_WAITS ? hits_until(&ring->hits, span->begin_ns) : 0;
+	*count = process->trap == EVENT_TRAP_WAITS
+			 ? kernel_callchains_until(&ring->callchains, span->begin_ns)
+			 : 0;
 	if (*count)
-		last = hits_at(&ring->hits, *count - 1);
-	return *count && span->what == STORE_OP_BLOCKED && span->begin_ns - last.time_ns < HIT_NS
+		last = kernel_callchains_at(&ring->callchains, *count - 1);
+	return *count && span->what == STORE_OP_BLOCKED && span->begin_ns - last.time_ns < CALLCHAIN_NS
 		       ? last
-		       : (struct hit){0};
+		       : (struct kernel_callchain){0};
 }
 
-/* ---- events to spans ---- */
+/* ---- records to spans ---- */
 
 /* UINT64_MAX: not known yet. */
-static uint64_t end_of(const struct measured *process, const struct ring *ring)
+static uint64_t end_of(const struct measured_process *process, const struct ring *ring)
 {
 	uint64_t end_ns = ring->end_ns ? ring->end_ns : process->end_ns;
 
 	return end_ns ? end_ns : UINT64_MAX;
 }
 
-static void lost_put(struct measured *process, struct store_writer *writer, struct ring *ring,
+static void lost_put(struct measured_process *process, struct store_writer *writer, struct ring *ring,
 	uint64_t begin_ns, uint64_t end_ns, uint64_t count)
 {
 	struct store_record span = {.begin_ns = begin_ns > ring->begin_ns ? begin_ns : ring->begin_ns,
@@ -161,9 +164,9 @@ static void lost_put(struct measured *process, struct store_writer *writer, stru
 	store_writer_append(writer, ring->stream, STORE_SPANS, &span, 1);
 }
 
-/* Where each wait traps, several inside one system call have one return: that of the last. Where only faults
- * trap, what follows the next wait is that one's. */
-static uint64_t return_until(const struct measured *process, const struct switch_event *event)
+/* With EVENT_TRAP_WAITS several waits inside one system call have one return: that of the last. If only
+ * faults trap, a return after the next wait belongs to that wait. */
+static uint64_t return_until(const struct measured_process *process, const struct switch_event *event)
 {
 	const struct switch_events *waiting = &process->switches->waiting;
 	const struct switch_event *next = event + 1, *end = waiting->events + waiting->count;
@@ -175,7 +178,7 @@ static uint64_t return_until(const struct measured *process, const struct switch
 	return next < end && next->tid == event->tid ? next->time_ns : UINT64_MAX;
 }
 
-/* The thread was there before the rings. */
+/* The thread existed before the rings. */
 static bool is_before_rings(const struct switches *switches, uint32_t tid, uint64_t time_ns)
 {
 	for (uint32_t i = 0; i < switches->count; i++)
@@ -185,38 +188,38 @@ static bool is_before_rings(const struct switches *switches, uint32_t tid, uint6
 	return false;
 }
 
-/* Who is killed is woken for that alone: it was in its wait to the end. Known of waits that were under way,
- * or had been looked at from outside, and that nothing came after. */
+/* A killed thread is woken only to die: its wait lasted to its end. Known for waits that were unfinished
+ * or unwound remotely, and that nothing followed. */
 static bool is_woken_to_die(
-	const struct measured *process, const struct ring *ring, const struct switch_event *event)
+	const struct measured_process *process, const struct ring *ring, const struct switch_event *event)
 {
 	const struct switch_events *waiting = &process->switches->waiting;
 	const struct switch_event *next = event + 1, *end = waiting->events + waiting->count;
-	const struct waits *waits = &ring->waits;
-	uint64_t out_ns = ring->line.out_ns;
+	const struct wait_paths *waits = &ring->waits;
+	uint64_t out_ns = ring->switch_spans.out_ns;
 	bool is_waiting = (waits->since_ns && waits->since_ns <= out_ns) ||
-			  (waits->outside && waits->outside_ns == out_ns);
+			  (waits->remote_context && waits->remote_ns == out_ns);
 
 	if (!process->end_ns || atomic_load(&process->shared->ended) || event->kind != SWITCH_IN || !out_ns ||
-		ring->line.what != STORE_OP_BLOCKED || !is_waiting || ring->last_ns >= event->time_ns)
+		ring->switch_spans.what != STORE_OP_BLOCKED || !is_waiting || ring->last_ns >= event->time_ns)
 		return false;
 	while (next < end && next->tid == event->tid && next->kind != SWITCH_OUT)
 		next++; /* preempted on its way */
 	return next == end || next->tid != event->tid;
 }
 
-/* `event` is one of those that wait. */
-static void event_take(struct measured *process, struct store_writer *writer, struct ring *ring,
+/* `event` is one of `waiting`. */
+static void event_take(struct measured_process *process, struct store_writer *writer, struct ring *ring,
 	const struct switch_event *event)
 {
 	struct store_record span;
 	uint64_t until_ns = UINT64_MAX;
-	struct hit hit;
-	uint32_t hits;
+	struct kernel_callchain callchain;
+	uint32_t callchains;
 
 	ring->is_dying |= is_woken_to_die(process, ring, event);
 	if (ring->is_dying || event->time_ns < ring->begin_ns || event->time_ns >= end_of(process, ring) ||
-		!switch_line_take(&ring->line, event, &span))
+		!switch_spans_take(&ring->switch_spans, event, &span))
 		return;
 	if (span.what == STORE_OP_LOST && is_before_rings(process->switches, event->tid, span.begin_ns))
 		return;
@@ -227,16 +230,18 @@ static void event_take(struct measured *process, struct store_writer *writer, st
 	}
 	if (span.end_ns > ring->last_ns)
 		ring->last_ns = span.end_ns;
-	hit = hit_of(process, ring, &span, &hits);
-	if (span.what == STORE_OP_BLOCKED) /* who is preempted again and again has no next wait to look for */
+	callchain = callchain_of(process, ring, &span, &callchains);
+	if (span.what == STORE_OP_BLOCKED) /* a preempted thread has no next wait to search for */
 		until_ns = return_until(process, event);
-	switch_line_put(&ring->line, &ring->waits, writer, ring->stream, &span, &hit, until_ns);
-	hits_drop(&ring->hits, hits);
+	switch_spans_put(
+		&ring->switch_spans, &ring->waits, writer, ring->stream, &span, &callchain, until_ns);
+	kernel_callchains_drop(&ring->callchains, callchains);
 }
 
-/* The kernel dropped records of one processor, nobody knows whose, or of one thread: the number goes to the
- * first stream, the time to all. */
-static void losses_take(struct measured *process, struct store_writer *writer, struct process_ring *from)
+/* The kernel dropped records of one processor, for unknown threads, or of one thread: the count goes to
+ * the first stream, the time to all. */
+static void losses_take(
+	struct measured_process *process, struct store_writer *writer, struct process_ring *from)
 {
 	struct perf_ring told;
 	struct store_stream *stream;
@@ -259,14 +264,14 @@ static void losses_take(struct measured *process, struct store_writer *writer, s
 		lost_put(process, writer, ring, told.lost_begin_ns, told.lost_end_ns, count);
 		count = 0;
 	}
-	/* No thread was there. */
+	/* No thread is known. */
 	process->switches_lost += count;
 	stream = store_writer_stream_edit(writer, process->first_stream);
 	if (stream)
 		stream->lost += count;
 }
 
-/* The fresh ones behind those that wait. False: no memory. */
+/* Appends the fresh records to the waiting ones. False: no memory. */
 static bool fresh_move(struct switch_events *waiting, struct switch_events *fresh)
 {
 	if (!switch_events_reserve(waiting, fresh->count))
@@ -288,13 +293,13 @@ static bool fresh_take(struct switches *switches)
 	switches->behind = switches->fresh.count;
 	switch_reader_unlock();
 	if (!is_moved || waiting->count == before)
-		return is_moved; /* they are in order */
+		return is_moved; /* already sorted */
 	return switch_events_order(waiting, &switches->scratch);
 }
 
-/* Takes what is older than `known_ns`, and of ended threads all; the rest moves to the front and waits.
- * Meanwhile the rings fill. */
-static void events_take(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+/* Takes records older than `known_ns`, and all of ended threads; the rest moves to the front and waits.
+ * The rings fill meanwhile. */
+static void events_take(struct measured_process *process, struct store_writer *writer, uint64_t known_ns)
 {
 	struct switches *switches = process->switches;
 	struct switch_events *waiting = &switches->waiting;
@@ -318,20 +323,20 @@ static void events_take(struct measured *process, struct store_writer *writer, u
 	waiting->count = known_ns == UINT64_MAX ? 0 : kept;
 }
 
-/* Waits that have ended since the last pass decide what was kept back. */
-static void waits_decide(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+/* Waits that have ended since the last pass give held spans their path. */
+static void waits_decide(struct measured_process *process, struct store_writer *writer, uint64_t known_ns)
 {
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
 		struct ring *ring = &process->rings[i];
-		uint64_t out_ns = ring->line.out_ns;
+		uint64_t out_ns = ring->switch_spans.out_ns;
 
 		if (ring->stream != UINT32_MAX)
-			waits_settle(&ring->waits, writer, ring->stream,
+			wait_paths_settle(&ring->waits, writer, ring->stream,
 				out_ns && out_ns < known_ns ? out_ns : known_ns);
 	}
 }
 
-static void waiting_take(struct measured *process, struct store_writer *writer, uint64_t known_ns)
+static void waiting_take(struct measured_process *process, struct store_writer *writer, uint64_t known_ns)
 {
 	struct switches *switches = process->switches;
 
@@ -341,7 +346,7 @@ static void waiting_take(struct measured *process, struct store_writer *writer, 
 		events_take(process, writer, known_ns);
 }
 
-size_t switches_drain(struct measured *process, struct store_writer *writer, uint64_t now_ns)
+size_t switches_drain(struct measured_process *process, struct store_writer *writer, uint64_t now_ns)
 {
 	struct switches *switches = process->switches;
 	uint64_t known_ns = now_ns == UINT64_MAX || now_ns < MARGIN_NS ? now_ns : now_ns - MARGIN_NS;
@@ -353,7 +358,7 @@ size_t switches_drain(struct measured *process, struct store_writer *writer, uin
 	switches_resume(process);
 	waiting_take(process, writer, known_ns);
 	waits_decide(process, writer, known_ns);
-	/* A storm: more are there than the rings tell. */
+	/* A burst: more records wait than the rings' fill levels show. */
 	if (switches->behind > (switch_reader_is_there() ? SWITCHES_FRESH_MAX / 16 : 0))
 		process->fullest_bytes = EVENT_RING_DATA;
 	return records;

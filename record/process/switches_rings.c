@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switches_rings.c - the rings that the kernel writes switch records to: of each processor, or of each
- * thread. They come from the program with its hello or one by one, and go with the process or the thread; a
- * program that ends before they were mapped leaves copies.
+ * switches_rings.c - the perf rings with switch records: one per processor, or one per thread. The program
+ * sends them with its handshake or one by one; they end with the process or the thread. A program that ends
+ * before they were mapped leaves copies.
  */
 #include "record/process/switches_internal.h"
 
@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static uint32_t descriptors; /* kept by all rings together */
+static uint32_t descriptors; /* held by all rings together */
 
 /* Half of our descriptors are for processes and launchers. */
 static bool may_keep_descriptor(void)
@@ -25,14 +25,14 @@ static bool may_keep_descriptor(void)
 
 static struct process_ring *ring_room(struct switches *switches)
 {
-	if (switches->count == switches->room) {
-		uint32_t room = switches->room ? 2 * switches->room : 4;
+	if (switches->count == switches->capacity) {
+		uint32_t room = switches->capacity ? 2 * switches->capacity : 4;
 		struct process_ring *grown = realloc(switches->rings, room * sizeof(*grown));
 
 		if (!grown)
 			return NULL;
 		switches->rings = grown;
-		switches->room = room;
+		switches->capacity = room;
 	}
 	return &switches->rings[switches->count];
 }
@@ -48,7 +48,7 @@ static void ring_take(
 	struct switches *switches, struct process_ring *ring, const struct perf_ring *perf, uint32_t tid)
 {
 	*ring = (struct process_ring){.perf = *perf, .tid = tid};
-	ring->perf.hits = &switches->hits;
+	ring->perf.callchains = &switches->callchains;
 	switches->count++;
 	if (ring->perf.event < 0)
 		return;
@@ -110,28 +110,28 @@ void switches_free(struct switches *switches)
 	if (!switches)
 		return;
 	switch_reader_forget(switches);
-	switch_reader_lock(); /* what all keep together is counted */
+	switch_reader_lock(); /* the total of descriptors is shared */
 	for (uint32_t i = 0; i < switches->count; i++)
 		ring_forget(&switches->rings[i]);
 	switch_reader_unlock();
 	switch_events_fini(&switches->fresh);
 	switch_events_fini(&switches->waiting);
 	switch_events_fini(&switches->scratch);
-	hits_fini(&switches->hits);
+	kernel_callchains_fini(&switches->callchains);
 	free(switches->rings);
 	free(switches->slots);
 	free(switches);
 }
 
-/* A mapping that comes after the program's own is gone gets an empty ring, and waits some 10 ms for it until
- * the kernel has let go of the first. */
-static bool has_come_late(const struct measured *process)
+/* A mapping made after the program's own has gone gets an empty ring, after waiting some 10 ms for the
+ * kernel to release the first. */
+static bool has_come_late(const struct measured_process *process)
 {
-	return atomic_load(&process->shared->ended) || measured_is_dead(process);
+	return atomic_load(&process->shared->ended) || measured_process_is_dead(process);
 }
 
-/* The copies that the process has left at its end, in place of its rings. Negative: there are none. */
-static int copies_take(struct measured *process, uint32_t bytes)
+/* Takes the copies that the process left at its end, in place of its rings. Negative: none. */
+static int copies_take(struct measured_process *process, uint32_t bytes)
 {
 	struct switches *switches = process->switches;
 	struct event_process *shared = process->shared;
@@ -146,7 +146,7 @@ static int copies_take(struct measured *process, uint32_t bytes)
 	return 0;
 }
 
-/* Ahead of the end of a process that left no copies, as it saw that they were not needed. */
+/* The process left no copies, because it saw that we had mapped the rings. */
 static bool was_mapped(const struct switches *switches)
 {
 	for (uint32_t i = 0; i < switches->count; i++)
@@ -155,8 +155,8 @@ static bool was_mapped(const struct switches *switches)
 	return false;
 }
 
-/* Those that were only kept, or copied: the process had called exec, which has failed, so that its own
- * mapping is there; or it ended while its rings were being mapped, and left no copies. */
+/* Maps rings that were only held, or copied: the process's exec failed, so its own mapping still exists;
+ * or it ended while its rings were being mapped, and left no copies. */
 static int kept_map(struct switches *switches)
 {
 	for (uint32_t i = 0; i < switches->count; i++) {
@@ -168,8 +168,8 @@ static int kept_map(struct switches *switches)
 	return 0;
 }
 
-/* Nobody has read the rings themselves yet: all that was not copied is in them. */
-void switches_resume(struct measured *process)
+/* The rings themselves were not read yet: they hold all records after the copies. */
+void switches_resume(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
 
@@ -182,8 +182,8 @@ void switches_resume(struct measured *process)
 	switch_reader_unlock();
 }
 
-/* Of a process that ends, or called exec, before or while its rings came: `was_late`, before. */
-static int late_take(struct measured *process, uint32_t bytes, bool was_late)
+/* For a process that ends, or called exec, before or while its rings arrived (`was_late`: before). */
+static int late_take(struct measured_process *process, uint32_t bytes, bool was_late)
 {
 	bool is_over = has_come_late(process);
 
@@ -196,7 +196,7 @@ static int late_take(struct measured *process, uint32_t bytes, bool was_late)
 	return !is_over || was_mapped(process->switches) ? 0 : -1;
 }
 
-int switches_take_up(struct measured *process, const int *events, unsigned count, uint32_t bytes)
+int switches_take_up(struct measured_process *process, const int *events, unsigned count, uint32_t bytes)
 {
 	bool was_late = has_come_late(process), is_late = was_late;
 	int result = 0;
@@ -239,7 +239,7 @@ static void ring_drop(struct switches *switches, uint32_t which)
 	switch_reader_unlock();
 }
 
-/* The first of that number: a thread that has got it anew sent its own later. */
+/* The first one of that thread id: a new thread with the same id sent its ring later. */
 void switches_thread_end(struct switches *switches, uint32_t tid)
 {
 	for (uint32_t i = 0; switches && tid && i < switches->count; i++)

@@ -5,36 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-void tallies_clear(struct tallies *tallies)
+void tally_deltas_clear(struct tally_deltas *tally_deltas)
 {
-	if (tallies->count)
-		memset(tallies->total, 0, tallies->count * sizeof(*tallies->total));
-	tallies->count = 0;
+	if (tally_deltas->count)
+		memset(tally_deltas->total, 0, tally_deltas->count * sizeof(*tally_deltas->total));
+	tally_deltas->count = 0;
 }
 
-void tallies_fini(struct tallies *tallies)
+void tally_deltas_fini(struct tally_deltas *tally_deltas)
 {
-	free(tallies->total);
-	*tallies = (struct tallies){0};
+	free(tally_deltas->total);
+	*tally_deltas = (struct tally_deltas){0};
 }
 
-void tallies_walk(struct tallies *tallies, const struct event_tally *shared, uint32_t count,
+void tally_deltas_walk(struct tally_deltas *tally_deltas, const struct event_tally *shared, uint32_t count,
 	void (*put)(void *context, uint32_t node, uint32_t metric, uint64_t more), void *context)
 {
 	if (count > EVENT_TALLY_MAX)
 		count = EVENT_TALLY_MAX;
-	if (!tallies->total)
-		tallies->total = calloc(EVENT_TALLY_MAX, sizeof(*tallies->total));
-	if (!tallies->total)
+	if (!tally_deltas->total)
+		tally_deltas->total = calloc(EVENT_TALLY_MAX, sizeof(*tally_deltas->total));
+	if (!tally_deltas->total)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t total = atomic_load_explicit(&shared[i].total, memory_order_relaxed);
 
-		if (total <= tallies->total[i])
+		if (total <= tally_deltas->total[i])
 			continue;
-		put(context, shared[i].node, shared[i].metric, total - tallies->total[i]);
-		tallies->total[i] = total;
+		put(context, shared[i].node, shared[i].metric, total - tally_deltas->total[i]);
+		tally_deltas->total[i] = total;
 	}
-	if (count > tallies->count)
-		tallies->count = count;
+	if (count > tally_deltas->count)
+		tally_deltas->count = count;
 }

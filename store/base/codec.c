@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec.c - integers to bits and back. The packing is chosen by a histogram of bit widths; reading
- * checks every length before it believes it, because the bytes may be anybody's.
+ * codec.c - integers to bits and back. Chooses the packing from a histogram of bit widths; reading checks
+ * every length, because the bytes are untrusted.
  */
 #include "store/base/codec.h"
 

@@ -17,8 +17,8 @@ struct store_lazy_text {
 	struct text_block *blocks;
 	uint32_t count, capacity;
 	bool is_dense, is_damaged;   /* the latter: some block that was unpacked */
-	struct store_bytes unpacked; /* of the dense block at hand */
-	/* -- store_lazy_text_peek(): the block it was in, and where its texts lie */
+	struct store_bytes unpacked; /* of the current compressed block */
+	/* -- store_lazy_text_peek(): its last block, and that block's texts */
 	struct store_bytes shown;
 	struct store_slice *peeked;
 	uint32_t peeked_count, peeked_capacity;
@@ -104,7 +104,7 @@ static int add_block(
 	if (input.bad || !store_key_id_get(&first, cursor->key.bytes, cursor->key.size) ||
 		first == UINT32_MAX || !count_last(late, first))
 		return -ERROR_RUN;
-	block = store_id_table_add((void **)&late->blocks, &late->count, &late->capacity, sizeof *block);
+	block = store_id_table_add(&late->blocks, &late->count, &late->capacity, sizeof *block);
 	if (!block)
 		return error_memory(error);
 	*block = (struct text_block){first, 0, {input.at, (size_t)(input.end - input.at)}};
@@ -246,8 +246,8 @@ static bool peek_block(struct store_lazy_text *late, const struct text_block *bl
 
 	late->peeked_block = NULL;
 	bytes = show(late, block);
-	if (!bytes || !store_id_table_reserve((void **)&late->peeked, &late->peeked_capacity, block->count,
-			      sizeof *late->peeked))
+	if (!bytes || !store_id_table_reserve(
+			      &late->peeked, &late->peeked_capacity, block->count, sizeof *late->peeked))
 		return false;
 	late->peeked_count = split(bytes, late->shown.size, late->peeked, block->count, &late->is_damaged);
 	late->peeked_block = block;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.c - memory, order, closing and parking of the chunks that still take records.
+ * builder.c - memory, order, closing and parking of the chunks that still receive records.
  */
 #include "store/ingest/builder.h"
 
@@ -297,8 +297,8 @@ void store_builder_close(
 	struct store_closed_chunk *closed;
 
 	if (builder->fresh) {
-		closed = store_id_table_add((void **)&ingest->closed, &ingest->closed_count,
-			&ingest->closed_capacity, sizeof *closed);
+		closed = store_id_table_add(
+			&ingest->closed, &ingest->closed_count, &ingest->closed_capacity, sizeof *closed);
 		if (closed) {
 			*closed = (struct store_closed_chunk){.key = builder->key,
 				.is_stored = builder->is_stored,

@@ -144,8 +144,8 @@ int main(int argc, char **argv, char **envp)
 	is_trace = argc > 1 && !strcmp(argv[1], "trace");
 	if (process_settings_read(settings) || process_open(argv, envp))
 		return 1;
-	loaded_init(envp);
-	module_init();
+	module_map_init(envp);
+	module_slots_init();
 	thread_init();
 	thread_place.stack_high = (uintptr_t)argv;
 	thread_place.stack_low = (uintptr_t)argv - (1u << 20);

@@ -4,8 +4,8 @@
  * records that an agent would write are put into memory as an agent's is, then the collector's own functions
  * take them (measured.h), set watermarks and commit, as its loop does.
  *
- *   ring of each thread --measured_drain--> join, writer --measured_complete, commit when laden--> store
- *   activity ring ------------------------>
+ *   ring of each thread --measured_process_drain--> join, writer --measured_process_complete, commit when
+ * laden--> store activity ring ------------------------>
  *
  * Prints TSV: what, threads, records, ns per record (CPU time of the collector's part alone, the kernel's
  * share of commits included; 20 ns are 50 M records/s per core). A GPU operation is two records: its launch
@@ -46,7 +46,7 @@ static_assert(RINGS_AT % 4096 == 0 && ACTIVITY_AT % 4096 == 0, "rings begin at p
 
 struct source {
 	struct event_process *shared;
-	struct measured *process;
+	struct measured_process *process;
 	struct store_writer *writer;
 	uint32_t threads, host;
 	bool is_gpu;
@@ -299,12 +299,12 @@ static void collect(struct source *source, bool is_end)
 	uint64_t least_ns = UINT64_MAX;
 	struct error error = {0};
 
-	measured_look(source->process);
-	measured_drain(source->process, source->writer, source->host, 1);
+	measured_process_look(source->process);
+	measured_process_drain(source->process, source->writer, source->host, 1);
 	for (uint32_t thread = 0; thread < source->threads; thread++)
 		least_ns = source->now_ns[thread] < least_ns ? source->now_ns[thread] : least_ns;
 	if (is_end || store_writer_is_laden(source->writer, COMMIT_BYTES)) {
-		measured_complete(source->process, source->writer, least_ns - LATE_NS);
+		measured_process_complete(source->process, source->writer, least_ns - LATE_NS);
 		if (store_writer_commit(source->writer, &error))
 			exit(error_report(&error, "collect_bench"));
 	}
@@ -328,7 +328,7 @@ static void source_begin(struct source *source, const char *path)
 
 	unlink(path);
 	if (store_writer_create(&source->writer, path, &error) ||
-		measured_open(&source->process, source->writer, memory,
+		measured_process_open(&source->process, source->writer, memory,
 			(int)syscall(SYS_pidfd_open, getpid(), 0), &error))
 		exit(error_report(&error, "collect_bench"));
 	source->process->gpu.kernels.count = source->is_gpu; /* a binary is known, as with CUDA */
@@ -369,8 +369,8 @@ static void bench(const char *name, const char *directory, const char *file, boo
 	printf("%s\t%u\t%llu\t%.1f\n", name, threads, (unsigned long long)source->records,
 		source->seconds * 1e9 / (double)source->records);
 	fflush(stdout);
-	measured_finish(source->process, source->writer, source->host, source->now_ns[0]);
-	measured_free(source->process);
+	measured_process_finish(source->process, source->writer, source->host, source->now_ns[0]);
+	measured_process_free(source->process);
 	munmap(source->shared, MEMORY_BYTES);
 	if (store_writer_close(source->writer, &error))
 		exit(error_report(&error, "collect_bench"));

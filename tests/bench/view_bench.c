@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tui/app/app.h"
 #include "tui/app/session_read.h"
 #include "tui/session/session.h"
 

@@ -36,7 +36,7 @@ struct node {
 
 struct stream {
 	struct node *nodes;
-	uint32_t count, room;
+	uint32_t count, capacity;
 	uint32_t claim;
 	uint64_t samples, weight, first, last, lost_count, lost_weight, last_time_ns;
 };
@@ -100,9 +100,9 @@ static void stream_print(struct measured *m, struct event_ring *ring, struct str
 		"before=%lu\n",
 		m->shared->pid, m->shared->generation, ring->thread, ring->name, ring->signals,
 		ring->overruns, s->samples, ring->partial,
-		ring->lost_full + ring->lost_nested + ring->lost_memory, s->first, s->last, s->weight, cpu_ns,
-		ring->tid, ring->errant, s->claim, ring->cpu_begin_ns);
-	if (s->lost_count > ring->lost_full + ring->lost_nested + ring->lost_memory)
+		ring->lost_full + ring->lost_reentered + ring->lost_memory, s->first, s->last, s->weight,
+		cpu_ns, ring->tid, ring->unwind_faults, s->claim, ring->cpu_begin_ns);
+	if (s->lost_count > ring->lost_full + ring->lost_reentered + ring->lost_memory)
 		fail("more losses recorded than counted");
 	pooled_samples += s->samples;
 	pooled_partial += ring->partial;
@@ -118,8 +118,8 @@ static void stream_print(struct measured *m, struct event_ring *ring, struct str
 static void stream_reset(struct stream *s, uint32_t claim)
 {
 	free(s->nodes);
-	*s = (struct stream){.claim = claim, .count = EVENT_NODE_FIRST, .room = 1024};
-	s->nodes = calloc(s->room, sizeof(*s->nodes));
+	*s = (struct stream){.claim = claim, .count = EVENT_NODE_FIRST, .capacity = 1024};
+	s->nodes = calloc(s->capacity, sizeof(*s->nodes));
 }
 
 static void take_node(struct measured *m, struct stream *s, const struct event_node_record *node)
@@ -130,10 +130,10 @@ static void take_node(struct measured *m, struct stream *s, const struct event_n
 		fail("node %u with parent %u", node->h.node, node->parent);
 	if (node->module >= m->shared->module_count)
 		fail("node in module %u", node->module);
-	if (s->count == s->room) {
-		s->nodes = realloc(s->nodes, 2 * s->room * sizeof(*s->nodes));
-		memset(s->nodes + s->room, 0, s->room * sizeof(*s->nodes));
-		s->room *= 2;
+	if (s->count == s->capacity) {
+		s->nodes = realloc(s->nodes, 2 * s->capacity * sizeof(*s->nodes));
+		memset(s->nodes + s->capacity, 0, s->capacity * sizeof(*s->nodes));
+		s->capacity *= 2;
 	}
 	s->nodes[s->count++] = (struct node){node->parent, node->module, node->offset, 0, 0};
 }
@@ -278,7 +278,7 @@ static unsigned kept_count;
 static void hello_take(int listener)
 {
 	int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	struct event_hello hello;
+	struct event_handshake hello;
 	struct iovec data = {&hello, sizeof(hello)};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
 	struct msghdr message = {
@@ -294,7 +294,7 @@ static void hello_take(int listener)
 		close(connection);
 		return;
 	}
-	if (hello.kind == EVENT_HELLO_KEEP) {
+	if (hello.kind == EVENT_HANDSHAKE_KEEP) {
 		memcpy(&kept[kept_count++ % KEPT_MAX], CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
 		close(connection);
 		return;

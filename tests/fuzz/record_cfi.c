@@ -53,7 +53,7 @@ static void look_around(const struct cfi_module *module)
 			memcpy(&distance, module->image.bytes + (module->table + 8 * i - BASE),
 				sizeof distance);
 			pc = module->header + (uint64_t)(int64_t)distance;
-			cfi_entry_place(module, pc);
+			cfi_fde_address(module, pc);
 		}
 		look(module, pc);
 		look(module, pc + 1);

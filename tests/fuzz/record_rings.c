@@ -54,7 +54,7 @@ struct world {
 	int memory;
 	uint8_t *bytes;
 	struct store_writer *writer;
-	struct measured *process;
+	struct measured_process *process;
 	const uint8_t *at, *end; /* of the input */
 	bool has_ended, is_refused;
 };
@@ -203,7 +203,7 @@ static bool is_open(struct world *world)
 
 	if (world->process || world->is_refused)
 		return !world->is_refused;
-	if (measured_open(
+	if (measured_process_open(
 		    &world->process, world->writer, dup(world->memory), eventfd(0, EFD_CLOEXEC), &error)) {
 		world->is_refused = true;
 		return false;
@@ -221,8 +221,8 @@ static void drain(struct world *world)
 {
 	if (!is_open(world))
 		return;
-	measured_look(world->process);
-	measured_drain(world->process, world->writer, 0, clock_now_ns());
+	measured_process_look(world->process);
+	measured_process_drain(world->process, world->writer, 0, clock_now_ns());
 	if (world->process->fullest_bytes > EVENT_RING_DATA)
 		fail("a ring is fuller than it can be");
 	world->process->fullest_bytes = 0;
@@ -261,7 +261,7 @@ static void step(struct world *world)
 		break;
 	default:
 		if (is_open(world))
-			measured_complete(world->process, world->writer, clock_now_ns());
+			measured_process_complete(world->process, world->writer, clock_now_ns());
 	}
 }
 
@@ -271,8 +271,8 @@ static void finish(struct world *world)
 	struct error error;
 
 	if (is_open(world)) {
-		measured_finish(world->process, world->writer, 0, clock_now_ns());
-		measured_free(world->process);
+		measured_process_finish(world->process, world->writer, 0, clock_now_ns());
+		measured_process_free(world->process);
 	}
 	modules_close();
 	kernel_close();

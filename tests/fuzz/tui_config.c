@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tui_config.c - libFuzzer: a user's files of the view, settings, keys, colours and filters
- * (tui/app/config.h), any bytes in the one that the first byte names. The picture is drawn with them;
+ * (tui/models/config.h), any bytes in the one that the first byte names. The picture is drawn with them;
  * settings that are kept are the same when they are read again.
  */
 #include <stdbool.h>
@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "tests/fuzz/small_run.h"
-#include "tui/app/config.h"
-#include "tui/app/settings.h"
+#include "tui/app/app.h"
+#include "tui/models/config.h"
+#include "tui/models/settings.h"
 #include "tui/screen/keys.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

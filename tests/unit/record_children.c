@@ -16,7 +16,7 @@
 /* One that lives, again and again. */
 static void test_made_up_children_are_numbered(void **state)
 {
-	static struct measured process;
+	static struct measured_process process;
 	struct children children = {0};
 
 	(void)state;
@@ -24,7 +24,7 @@ static void test_made_up_children_are_numbered(void **state)
 	process.children = calloc(TOLD, sizeof(*process.children));
 	assert_non_null(process.children);
 	for (uint32_t i = 0; i < TOLD; i++)
-		process.children[i] = (struct measured_child){process.pid, EVENT_FORK_CHILD, 1};
+		process.children[i] = (struct measured_process_child){process.pid, EVENT_FORK_CHILD, 1};
 	for (uint32_t i = 0; i < 100; i++) {
 		process.child_count = TOLD;
 		children_announce(&children, &process, NULL, 0);

@@ -75,7 +75,7 @@ static void agent_recursive(struct fixture *f)
 	fake_open(&fake, 0);
 	module_add(&fake, 0, "/lib/a.so", 1);
 	module_add(&fake, 1, "/lib/b.so", 2);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	w = claim(&fake, 0, 0);
 	put_nodes(&w, EVENT_NODE_FIRST, EVENT_NODE_PROGRAM_ROOT, LEVELS);
 	put_node(&w, EVENT_NODE_FIRST + LEVELS, EVENT_NODE_FIRST + LEVELS - 1, 0, 0x30);
@@ -117,7 +117,7 @@ static void agent_killed(struct fixture *f)
 	struct writing w;
 
 	fake_open(&fake, 0);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	w = claim(&fake, 0, 0);
 	for (int i = 0; i < 1000; i++)
 		put_sample(&w, EVENT_NODE_PROGRAM_ROOT, 5);
@@ -153,14 +153,14 @@ static void agent_rests(struct fixture *f)
 	struct writing w;
 
 	fake_open(&fake, 0);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	w = claim(&fake, 0, 0);
 	put_sample(&w, EVENT_NODE_PROGRAM_ROOT, 5);
 	atomic_store(&w.ring->signals, 1);
 	publish(&w);
 	drained(&w);
 	atomic_store(&w.ring->overruns, 9);
-	atomic_store(&w.ring->saved_ns, SAVED | EVENT_UNTOLD);
+	atomic_store(&w.ring->saved_ns, SAVED | EVENT_UNPUBLISHED);
 	kill(getpid(), SIGKILL);
 }
 
@@ -192,7 +192,7 @@ static void agent_reuses(struct fixture *f)
 	struct fake fake;
 
 	fake_open(&fake, 0);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	for (uint32_t i = 0; i < 40; i++) {
 		struct writing w = claim(&fake, i % 2, i);
 
@@ -230,7 +230,7 @@ static void agent_execs(struct fixture *f)
 		struct writing w;
 
 		fake_open(&fake, generation);
-		fake_send(&fake, f->host.socket, 2);
+		fake_send(&fake, f->rendezvous.socket, 2);
 		w = claim(&fake, 0, 0);
 		put_sample(&w, EVENT_NODE_PROGRAM_ROOT, 1);
 		publish(&w);
@@ -265,7 +265,7 @@ static void agent_child(struct fixture *f)
 	struct writing w;
 
 	fake_open(&fake, 0);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	w = claim(&fake, 0, 0);
 	put_sample(&w, EVENT_NODE_PROGRAM_ROOT, 1);
 	publish(&w);
@@ -283,7 +283,7 @@ static void agent_forks(struct fixture *f)
 	pid_t children[2];
 
 	fake_open(&fake, 0);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	w = claim(&fake, 0, 0);
 	put_sample(&w, EVENT_NODE_PROGRAM_ROOT, 1);
 	publish(&w);
@@ -339,8 +339,8 @@ static void test_a_child_that_never_registers_is_said(void **state)
 static void test_ranks_share_a_collector(void **state)
 {
 	struct fixture *f = *state;
-	struct host second;
-	struct host_message word;
+	struct rendezvous second;
+	struct rendezvous_message word;
 	struct error error = {0};
 	struct store_reader *reader;
 	uint32_t count;
@@ -348,13 +348,13 @@ static void test_ranks_share_a_collector(void **state)
 	start(f);
 	meet(f, &second);
 	assert_true(second.listener < 0);
-	assert_int_equal(host_connect(&second, &error), 0);
+	assert_int_equal(rendezvous_connect(&second, &error), 0);
 	run_agent(f, agent_child);
 	end(&second, 0);
 	run_agent(f, agent_child);
 	finish(f);
 	assert_true(word_await(&second, &word));
-	host_leave(&second);
+	rendezvous_leave(&second);
 	reader = store_of(f);
 	store_reader_streams(reader, &count);
 	assert_int_equal(count, 2);
@@ -368,22 +368,22 @@ static void test_nothing_is_left_behind(void **state)
 	struct stat status;
 
 	start(f);
-	assert_int_equal(stat(f->host.place, &status), 0);
+	assert_int_equal(stat(f->rendezvous.place, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0700);
 	run_agent(f, agent_child);
 	finish(f);
-	host_leave(&f->host);
+	rendezvous_leave(&f->rendezvous);
 	deadline_ns = now_ns() + PATIENCE_MS * UINT64_C(1000000);
-	while (!access(f->host.place, F_OK) && now_ns() < deadline_ns)
+	while (!access(f->rendezvous.place, F_OK) && now_ns() < deadline_ns)
 		usleep(10000);
-	assert_int_equal(access(f->host.place, F_OK), -1);
+	assert_int_equal(access(f->rendezvous.place, F_OK), -1);
 }
 
 /* The collector has a session of its own, so it is found by what its store says. */
 static void test_a_killed_collector_leaves_a_store(void **state)
 {
 	struct fixture *f = *state;
-	struct host_message word;
+	struct rendezvous_message word;
 	struct store_reader *reader;
 	uint64_t deadline_ns = now_ns() + PATIENCE_MS * UINT64_C(1000000), samples = 0;
 	pid_t pid;
@@ -405,7 +405,7 @@ static void test_a_killed_collector_leaves_a_store(void **state)
 	} while (samples < SAMPLES);
 	assert_true(pid > 0);
 	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_false(word_await(&f->host, &word));
+	assert_false(word_await(&f->rendezvous, &word));
 	reader = store_of(f);
 	assert_string_equal(store_reader_meta(reader, "state"), "recording");
 	store_reader_close(reader);
@@ -417,7 +417,7 @@ static void agent_much(struct fixture *f)
 	struct writing w;
 
 	fake_open(&fake, 0);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	w = claim(&fake, 0, 0);
 	srand((unsigned)seed_take(__func__, 3));
 	for (int i = 0; i < 1000000; i++) {

@@ -14,7 +14,7 @@ static void agent_unsealed(struct fixture *f)
 	fake_map(&fake, MEMORY_BYTES, 0);
 	fake.shared->magic = EVENT_MAGIC;
 	fake.shared->version = EVENT_VERSION;
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	must(!ftruncate(fake.memory, 0));
 }
 
@@ -51,7 +51,7 @@ static void agent_bad_headers(struct fixture *f)
 			memset(fake.shared->command, 0xff, sizeof(fake.shared->command));
 			break;
 		}
-		fake_send(&fake, f->host.socket, 2);
+		fake_send(&fake, f->rendezvous.socket, 2);
 		munmap(fake.shared, MEMORY_BYTES);
 		close(fake.memory);
 	}
@@ -61,11 +61,11 @@ static void agent_bad_descriptors(struct fixture *f)
 {
 	struct fake fake = {.memory = open("/dev/null", O_RDWR)};
 
-	fake_send(&fake, f->host.socket, 0);
-	fake_send(&fake, f->host.socket, 1);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 0);
+	fake_send(&fake, f->rendezvous.socket, 1);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	fake_map(&fake, 4096, F_SEAL_SHRINK);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 }
 
 /* Memory of huge pages that nobody has: who reads it is killed. */
@@ -78,7 +78,7 @@ static void agent_of_huge_pages(struct fixture *f)
 		return;
 	must(!ftruncate(fake.memory, (off_t)1 << 30));
 	must(!fcntl(fake.memory, F_ADD_SEALS, F_SEAL_SHRINK));
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 }
 
 static void test_strange_memories_are_refused(void **state)
@@ -110,7 +110,7 @@ static void agent_of_many_rings(struct fixture *f)
 	fake.shared->rings_at = RINGS_AT;
 	fake.shared->ring_count = most;
 	atomic_store(&fake.shared->ring_claimed, most);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 }
 
 static void test_rings_are_numbered(void **state)
@@ -139,7 +139,7 @@ static void agent_on_the_edge(struct fixture *f)
 	atomic_store(&ring->head, EVENT_RING_DATA + 63);
 	atomic_store(&ring->state, EVENT_RING_CLAIMED);
 	atomic_store(&fake.shared->ring_claimed, RINGS);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	usleep(300000);
 }
 
@@ -154,7 +154,7 @@ static void agent_far_ahead(struct fixture *f)
 	atomic_store(&ring->head, UINT64_MAX);
 	atomic_store(&ring->state, EVENT_RING_CLAIMED);
 	atomic_store(&fake.shared->ring_claimed, RINGS);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	usleep(300000);
 }
 
@@ -170,7 +170,7 @@ static void agent_hostile(struct fixture *f)
 		for (size_t k = 0; k < sizeof(fake.modules[i]); k++)
 			((uint8_t *)&fake.modules[i])[k] = (uint8_t)rand();
 	module_add(&fake, 3, "/bin/true", 1);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	atomic_store(&fake.shared->ring_claimed, UINT32_MAX);
 	while (now_ns() < until_ns) {
 		struct event_ring *ring = fake_ring(&fake, (uint32_t)rand() % RINGS);
@@ -211,7 +211,7 @@ static void agent_of_strange_recursions(struct fixture *f)
 	struct fake fake;
 
 	fake_open(&fake, 0);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	for (uint32_t i = 0; i < 7; i++) {
 		struct writing w = claim(&fake, i, i);
 		struct event_nodes_record *nodes =

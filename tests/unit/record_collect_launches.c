@@ -71,7 +71,7 @@ static void agent(struct fixture *f)
 
 	fake_open(&fake, 0);
 	module_add(&fake, 0, "", 1);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	begin_ns = now_ns() - ROUNDS * SENT * STEP_NS;
 	for (uint32_t thread = 0; thread < THREADS; thread++)
 		thread_begin(&fake, &w[thread], thread, begin_ns);

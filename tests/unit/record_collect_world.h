@@ -54,8 +54,8 @@ static inline uint64_t now_ns(void)
 
 struct fixture {
 	char directory[64], run[128], launch[64];
-	struct host host;
-	struct host_message done;
+	struct rendezvous rendezvous;
+	struct rendezvous_message done;
 };
 
 static inline int set_up(void **state)
@@ -79,18 +79,18 @@ static inline int tear_down(void **state)
 	char command[128];
 	int rc;
 
-	host_leave(&f->host);
+	rendezvous_leave(&f->rendezvous);
 	snprintf(command, sizeof(command), "rm -rf %s", f->directory);
 	rc = system(command);
 	free(f);
 	return rc;
 }
 
-static inline void meet(struct fixture *f, struct host *host)
+static inline void meet(struct fixture *f, struct rendezvous *rendezvous)
 {
 	struct error error = {0};
 
-	if (host_meet(host, f->launch, f->run, "/nonexistent/agent.so", &error))
+	if (rendezvous_open(rendezvous, f->launch, f->run, "/nonexistent/agent.so", &error))
 		fail_msg("%s", error.text);
 }
 
@@ -103,37 +103,37 @@ static inline void start(struct fixture *f)
 		.names = "/nonexistent/hpct-names"};
 	struct error error = {0};
 
-	meet(f, &f->host);
-	assert_true(f->host.listener >= 0);
-	if (collect_start(&plan, &f->host, &error) || host_connect(&f->host, &error))
+	meet(f, &f->rendezvous);
+	assert_true(f->rendezvous.listener >= 0);
+	if (collect_start(&plan, &f->rendezvous, &error) || rendezvous_connect(&f->rendezvous, &error))
 		fail_msg("%s", error.text);
 }
 
-static inline void end(struct host *host, int status)
+static inline void end(struct rendezvous *rendezvous, int status)
 {
-	struct host_message ended = {.type = HOST_ENDED, .status = status};
+	struct rendezvous_message ended = {.type = RENDEZVOUS_ENDED, .status = status};
 
-	assert_int_equal(host_send(host->connection, &ended), 0);
+	assert_int_equal(rendezvous_send(rendezvous->connection, &ended), 0);
 }
 
 /* The collector's last word; false: it closed without one. */
-static inline bool word_await(struct host *host, struct host_message *word)
+static inline bool word_await(struct rendezvous *rendezvous, struct rendezvous_message *word)
 {
 	for (;;) {
-		struct pollfd ready = {host->connection, POLLIN, 0};
+		struct pollfd ready = {rendezvous->connection, POLLIN, 0};
 
 		assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
-		if (recv(host->connection, word, sizeof(*word), 0) != sizeof(*word))
+		if (recv(rendezvous->connection, word, sizeof(*word), 0) != sizeof(*word))
 			return false;
-		if (word->type == HOST_DONE)
+		if (word->type == RENDEZVOUS_DONE)
 			return true;
 	}
 }
 
 static inline void finish(struct fixture *f)
 {
-	end(&f->host, 0);
-	assert_true(word_await(&f->host, &f->done));
+	end(&f->rendezvous, 0);
+	assert_true(word_await(&f->rendezvous, &f->done));
 }
 
 /* ---- the agent's part ---- */
@@ -190,8 +190,9 @@ static inline void fake_open(struct fake *fake, uint32_t generation)
 static inline void fake_send(const struct fake *fake, const char *socket_path, unsigned descriptor_count)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, EVENT_HELLO_PROCESS, (uint32_t)getpid()};
-	struct iovec data = {&hello, sizeof(hello)};
+	struct event_handshake handshake = {
+		EVENT_MAGIC, EVENT_VERSION, EVENT_HANDSHAKE_PROCESS, (uint32_t)getpid()};
+	struct iovec data = {&handshake, sizeof(handshake)};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
@@ -212,7 +213,7 @@ static inline void fake_send(const struct fake *fake, const char *socket_path, u
 		memcpy(CMSG_DATA(rights), fds, descriptor_count * sizeof(int));
 	}
 	if (connect(connection, (struct sockaddr *)&address, sizeof(address)) ||
-		sendmsg(connection, &message, MSG_NOSIGNAL) != sizeof(hello))
+		sendmsg(connection, &message, MSG_NOSIGNAL) != sizeof(handshake))
 		_exit(90);
 	close(connection);
 	close(fds[1]);
@@ -498,7 +499,7 @@ static inline void agent_two_threads(struct fixture *f)
 	fake_open(&fake, 0);
 	module_add(&fake, 0, "", 1);
 	module_add(&fake, 1, "/lib/li\nb=,.so", 2);
-	fake_send(&fake, f->host.socket, 2);
+	fake_send(&fake, f->rendezvous.socket, 2);
 	main_thread = claim(&fake, 0, 0);
 	put_sample(&main_thread, EVENT_NODE_PROGRAM_ROOT, 0);
 	put_node(&main_thread, 16, EVENT_NODE_PROGRAM_ROOT, 0, 0x100);

@@ -122,7 +122,7 @@ static void test_notes(void **state)
 			Elf64_Nhdr head;
 			char name[4], data[20];
 		} other;
-		struct inside_note note;
+		struct elf_note_record note;
 	} file = {.elf = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64},
 			  .e_type = ET_EXEC,
 			  .e_entry = 1,
@@ -133,20 +133,21 @@ static void test_notes(void **state)
 			.p_align = 4,
 			.p_filesz = sizeof(file.other) + sizeof(file.note)},
 		.other = {.head = {4, 20, NT_GNU_BUILD_ID}, .name = "GNU"},
-		.note = {sizeof(INSIDE_NAME), sizeof(struct inside), INSIDE_TYPE, INSIDE_NAME, {7, 3}}};
-	struct inside inside;
+		.note = {sizeof(ELF_NOTE_NAME), sizeof(struct elf_note), ELF_NOTE_TYPE, ELF_NOTE_NAME,
+			{7, 3}}};
+	struct elf_note inside;
 
 	(void)state;
 	file.segment.p_offset = offsetof(__typeof__(file), other);
-	assert_int_equal(link_look(file_of(&file, sizeof(file)), &inside), LINK_INSIDE);
+	assert_int_equal(link_look(file_of(&file, sizeof(file)), &inside), LINK_WITH_AGENT);
 	assert_int_equal(inside.version, 7);
 	assert_int_equal(inside.flags, 3);
-	assert_int_equal(link_look(file_of(&file, sizeof(file) - 1), &inside), LINK_WITHOUT);
+	assert_int_equal(link_look(file_of(&file, sizeof(file) - 1), &inside), LINK_WITHOUT_AGENT);
 	file.other.head.n_descsz = UINT32_MAX - 8;
-	assert_int_equal(link_look(file_of(&file, sizeof(file)), &inside), LINK_WITHOUT);
+	assert_int_equal(link_look(file_of(&file, sizeof(file)), &inside), LINK_WITHOUT_AGENT);
 	file.other.head.n_descsz = 20;
 	file.note.name[0] = 'H';
-	assert_int_equal(link_look(file_of(&file, sizeof(file)), &inside), LINK_WITHOUT);
+	assert_int_equal(link_look(file_of(&file, sizeof(file)), &inside), LINK_WITHOUT_AGENT);
 	file.segment.p_type = PT_INTERP;
 	assert_int_equal(link_look(file_of(&file, sizeof(file)), &inside), LINK_DYNAMIC);
 	file.elf.e_type = ET_REL;

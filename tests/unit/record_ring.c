@@ -130,8 +130,8 @@ static void *take_all(void *context)
 
 		if (head == tail)
 			sched_yield();
-		tail = records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail, head,
-			take, taker, &taker->is_broken);
+		tail = ring_records_walk((const uint8_t *)shared + EVENT_RING_HEADER, EVENT_RING_DATA, tail,
+			head, take, taker, &taker->is_broken);
 		atomic_store_explicit(&shared->tail, tail, memory_order_release);
 	}
 	return NULL;
@@ -230,11 +230,11 @@ static void test_nested_publication_is_kept_out(void **state)
 
 	assert_true(ring_enter(&f->ring));
 	assert_false(ring_enter(&f->ring));
-	ring_lose(&f->ring, RING_LOST_NESTED, 1, 1);
+	ring_lose(&f->ring, RING_LOST_REENTERED, 1, 1);
 	ring_leave(&f->ring);
 	assert_true(ring_enter(&f->ring));
 	ring_leave(&f->ring);
-	assert_int_equal(f->shared->lost_nested, 1);
+	assert_int_equal(f->shared->lost_reentered, 1);
 }
 
 static void test_a_claim_goes_on_where_the_last_ended(void **state)

@@ -38,7 +38,7 @@ struct source_perf source_perf = {.kernel = true};
 static struct event_ring ring;
 static struct thread thread;
 
-uint64_t control_paused_ns(const struct event_ring *of, uint64_t at_cpu_ns)
+uint64_t start_stop_off_ns(const struct event_ring *of, uint64_t at_cpu_ns)
 {
 	(void)of;
 	(void)at_cpu_ns;
@@ -73,7 +73,7 @@ static int set_up(void **state)
 }
 
 /* The thread has run for so long, and others in its place. */
-static void hit(uint64_t own_ns, uint64_t others_ns)
+static void callchain(uint64_t own_ns, uint64_t others_ns)
 {
 	wall_clock += own_ns + others_ns;
 	cpu_clock += own_ns;
@@ -91,9 +91,9 @@ static void test_a_thread_alone_is_believed(void **state)
 	(void)state;
 	for (unsigned part = 1; part < 20; part++) {
 		set_up(NULL);
-		hit(PERIOD_NS * part / 20, 0);
+		callchain(PERIOD_NS * part / 20, 0);
 		for (unsigned i = 0; i < HITS; i++) {
-			hit(PERIOD_NS + (uint64_t)(rand() % 4001) - 2000, 0);
+			callchain(PERIOD_NS + (uint64_t)(rand() % 4001) - 2000, 0);
 			assert_true(llabs(ahead_ns()) < PERIOD_NS);
 		}
 		assert_in_range(asked, HITS / (SOURCE_PERF_BELIEVED_MAX + 1), HITS / 8);
@@ -107,7 +107,7 @@ static void test_threads_that_take_turns_are_not(void **state)
 	for (unsigned i = 0; i < HITS; i++) {
 		uint64_t own = (uint64_t)(rand() % (PERIOD_NS + 1));
 
-		hit(own, PERIOD_NS - own);
+		callchain(own, PERIOD_NS - own);
 	}
 	assert_true(asked > HITS / 3);
 	assert_true(llabs(ahead_ns()) <= (SOURCE_PERF_BELIEVED_MAX + 1) * PERIOD_NS);

@@ -68,7 +68,7 @@ static void test_a_storm_waits_for_nobody(void **state)
 	int tell = eventfd(0, EFD_SEMAPHORE);
 	struct process_ring ring = ring_make(tell);
 	struct switches switches = {.rings = &ring, .count = 1};
-	struct measured process = {.switches = &switches};
+	struct measured_process process = {.switches = &switches};
 
 	(void)state;
 	assert_int_equal(eventfd_write(tell, UINT32_MAX), 0); /* there is always something */

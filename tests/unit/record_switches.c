@@ -206,11 +206,11 @@ static void paint_spans(unsigned char *painted, const struct switch_event *event
 {
 	static const unsigned char paints[STORE_OP_COUNT] = {
 		[STORE_OP_BLOCKED] = BLOCKED, [STORE_OP_RUNNABLE] = RUNNABLE, [STORE_OP_LOST] = LOST};
-	struct switch_line line = {.known_ns = 1};
+	struct switch_spans line = {.known_ns = 1};
 	struct store_record span;
 
 	for (size_t i = 0; i < count; i++)
-		if (switch_line_take(&line, &events[i], &span)) {
+		if (switch_spans_take(&line, &events[i], &span)) {
 			assert_true(span.begin_ns <= span.end_ns && span.end_ns <= TIMES);
 			memset(painted + span.begin_ns, paints[span.what], span.end_ns - span.begin_ns);
 		}
@@ -246,22 +246,22 @@ static void test_line_is_its_twin(void **state)
 /* What comes too late for its place is said to be lost, and time does not go back. */
 static void test_line_late_event(void **state)
 {
-	struct switch_line line = {.known_ns = 10};
+	struct switch_spans line = {.known_ns = 10};
 	struct switch_event out = {50, 1, SWITCH_OUT}, late = {30, 1, SWITCH_IN}, in = {60, 1, SWITCH_IN};
 	struct store_record span;
 
 	(void)state;
-	assert_false(switch_line_take(&line, &out, &span));
-	assert_true(switch_line_take(&line, &late, &span));
+	assert_false(switch_spans_take(&line, &out, &span));
+	assert_true(switch_spans_take(&line, &late, &span));
 	assert_int_equal(span.what, STORE_OP_LOST);
-	assert_true(switch_line_take(&line, &in, &span));
+	assert_true(switch_spans_take(&line, &in, &span));
 	assert_int_equal(span.what, STORE_OP_BLOCKED);
 	assert_int_equal(span.begin_ns, 50);
 	assert_int_equal(span.end_ns, 60);
 }
 
 /* A process that has ended before its rings were mapped, with or without copies of them. */
-static int take_up(bool is_copied, struct measured *process)
+static int take_up(bool is_copied, struct measured_process *process)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE),
 	       at = (sizeof(struct event_process) + page - 1) / page * page, bytes = at + 2 * (page + BYTES);
@@ -269,7 +269,7 @@ static int take_up(bool is_copied, struct measured *process)
 	int events[2] = {dup(0), dup(0)}, result;
 
 	memset(shared, 0, bytes);
-	*process = (struct measured){
+	*process = (struct measured_process){
 		.shared = shared, .shared_bytes = bytes, .pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0)};
 	shared->switches_at = at;
 	atomic_store(&shared->switches_copied, is_copied);
@@ -288,7 +288,7 @@ static int take_up(bool is_copied, struct measured *process)
 
 static void test_copies_of_the_dead_are_taken(void **state)
 {
-	struct measured process;
+	struct measured_process process;
 
 	(void)state;
 	assert_int_equal(take_up(true, &process), 0);
@@ -311,7 +311,7 @@ static uint64_t lost_of(uint64_t since_ns)
 	struct store_writer *writer;
 	struct error error;
 	struct image one = image_new(), other = image_new();
-	struct measured process = {0};
+	struct measured_process process = {0};
 	struct ring thread = {.tid = 7, .begin_ns = 50, .has_ended = true};
 	struct process_ring rings[] = {{.perf = ring_on(&one)}, {.perf = ring_on(&other)}};
 	struct switches switches = {.rings = rings, .count = 2};
@@ -335,7 +335,7 @@ static uint64_t lost_of(uint64_t since_ns)
 	switch_events_fini(&switches.fresh);
 	switch_events_fini(&switches.waiting);
 	switch_events_fini(&switches.scratch);
-	hits_fini(&switches.hits);
+	kernel_callchains_fini(&switches.callchains);
 	free(switches.slots);
 	free(one.memory);
 	free(other.memory);

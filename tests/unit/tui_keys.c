@@ -124,23 +124,23 @@ static void test_parse(void **state)
 
 static void test_verbs(void **state)
 {
-	struct verbs verbs = {0};
+	struct subcommands subcommands = {0};
 	char near[128];
 
 	(void)state;
-	verbs_add(&verbs, "view");
-	verbs_add(&verbs, "profile");
-	verbs_add(&verbs, "info");
-	assert_int_equal(verbs_distance("", "abc"), 3);
-	assert_int_equal(verbs_distance("veiw", "view"), 1);
-	assert_int_equal(verbs_distance("kitten", "sitting"), 3);
-	verbs_near(&verbs, "veiw", near, sizeof(near));
+	subcommands_add(&subcommands, "view");
+	subcommands_add(&subcommands, "profile");
+	subcommands_add(&subcommands, "info");
+	assert_int_equal(subcommands_distance("", "abc"), 3);
+	assert_int_equal(subcommands_distance("veiw", "view"), 1);
+	assert_int_equal(subcommands_distance("kitten", "sitting"), 3);
+	subcommands_near(&subcommands, "veiw", near, sizeof(near));
 	assert_string_equal(near, "view");
-	verbs_near(&verbs, "prof", near, sizeof(near));
+	subcommands_near(&subcommands, "prof", near, sizeof(near));
 	assert_string_equal(near, "profile");
-	verbs_near(&verbs, "nonsense", near, sizeof(near));
+	subcommands_near(&subcommands, "nonsense", near, sizeof(near));
 	assert_string_equal(near, "");
-	verbs_fini(&verbs);
+	subcommands_fini(&subcommands);
 }
 
 int main(void)

@@ -194,38 +194,38 @@ static void test_path(void **state)
 
 static void test_quantities(void **state)
 {
-	char out[QUANTITY_BYTES];
+	char out[FORMAT_NUMBER_BYTES];
 
 	(void)state;
-	quantity_time(out, 1335886000, 2097152);
+	format_number_time(out, 1335886000, 2097152);
 	assert_string_equal(out, "1.335 886 s");
-	quantity_time(out, -1335886214, 10);
+	format_number_time(out, -1335886214, 10);
 	assert_string_equal(out, "-1.335 886 214 s");
-	quantity_duration(out, 142606336, 1);
+	format_number_duration(out, 142606336, 1);
 	assert_string_equal(out, "142.6 ms");
-	quantity_duration(out, 999, 1);
+	format_number_duration(out, 999, 1);
 	assert_string_equal(out, "999 ns");
-	quantity_duration(out, 0, 1);
+	format_number_duration(out, 0, 1);
 	assert_string_equal(out, "0 ns");
-	quantity_duration(out, 4100000000, 3);
+	format_number_duration(out, 4100000000, 3);
 	assert_string_equal(out, "4.100 s");
-	quantity_short(out, 2097152);
+	format_number_short(out, 2097152);
 	assert_string_equal(out, "2.10 ms");
-	quantity_short(out, 12582912);
+	format_number_short(out, 12582912);
 	assert_string_equal(out, "12.6 ms");
-	quantity_in(out, 436207616, quantity_unit_for(436207616));
+	format_number_in(out, 436207616, format_number_unit_for(436207616));
 	assert_string_equal(out, "436.2 ms");
-	quantity_duration(out, UINT64_MAX, 3);
+	format_number_duration(out, UINT64_MAX, 3);
 	assert_string_equal(out, "18446744073.709 s");
-	quantity_share(out, 1, 1000000, 1);
+	format_number_share(out, 1, 1000000, 1);
 	assert_string_equal(out, "<0.1 %");
-	quantity_share(out, 999999, 1000000, 0);
+	format_number_share(out, 999999, 1000000, 0);
 	assert_string_equal(out, "99 %");
-	quantity_share(out, 0, 10, 1);
+	format_number_share(out, 0, 10, 1);
 	assert_string_equal(out, "0.0 %");
-	quantity_share(out, 10, 10, 0);
+	format_number_share(out, 10, 10, 0);
 	assert_string_equal(out, "100 %");
-	quantity_share(out, 0, 0, 0);
+	format_number_share(out, 0, 0, 0);
 	assert_string_equal(out, "0 %");
 }
 

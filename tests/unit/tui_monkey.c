@@ -10,15 +10,16 @@
 
 #include <locale.h>
 
-#include "tui/app/open_runs.h"
+#include "tui/app/mouse.h"
 #include "tui/app/session_read.h"
-#include "tui/session/mouse.h"
+#include "tui/models/open_runs.h"
+#include "tui/session/deadline.h"
 
 #define KEYS_AT_LEAST 2500
 
 struct monkey {
 	struct fixture its;
-	struct desk desk;
+	struct open_runs open;
 	unsigned seed;
 	char recent[4096]; /* what it did, for who looks into a failure */
 };
@@ -65,7 +66,7 @@ static void check_grid(const struct grid *grid)
 static void look(struct monkey *f)
 {
 	struct session *s = f->its.session;
-	struct state_limits limits = session_limits(s);
+	struct view_state_limits limits = session_limits(s);
 	struct error error = {0};
 
 	if (session_draw(s, &f->its.grid, dice(f, 4) ? 0 : 1, &error))
@@ -91,7 +92,7 @@ static void look(struct monkey *f)
 static void press_key(struct monkey *f, uint32_t key)
 {
 	session_key(f->its.session, key);
-	f->its.session = desk_settle(&f->desk);
+	f->its.session = open_runs_settle(&f->open);
 	if (dice(f, 5) == 0)
 		session_settle(f->its.session); /* another key is there already */
 	else
@@ -196,13 +197,13 @@ static void open_runs(struct monkey *f, bool has_two)
 {
 	open_session(
 		&f->its, has_two ? run_b : NULL, (struct session_looks){.colours = 256, .has_mouse = true});
-	desk_init(&f->desk, f->its.session, &(struct run_options){.no_cache = true});
+	open_runs_init(&f->open, f->its.session, &(struct run_options){.no_cache = true});
 	look(f);
 }
 
 static void close_runs(struct monkey *f)
 {
-	desk_fini(&f->desk);
+	open_runs_fini(&f->open);
 	run_close(f->its.run);
 	grid_fini(&f->its.grid);
 }
@@ -210,12 +211,12 @@ static void close_runs(struct monkey *f)
 static void play(bool has_two)
 {
 	const char *seconds = getenv("HPCT_MONKEY_SECONDS");
-	uint64_t end_ms = session_now_ms() + (seconds ? strtoull(seconds, NULL, 10) * 500 : 0);
+	uint64_t end_ms = deadline_now_ms() + (seconds ? strtoull(seconds, NULL, 10) * 500 : 0);
 	static struct monkey f;
 
 	memset(&f, 0, sizeof(f));
 	f.seed = (unsigned)seed_take(__func__, 20261122);
-	for (int i = 0; i < KEYS_AT_LEAST || session_now_ms() < end_ms; i++) {
+	for (int i = 0; i < KEYS_AT_LEAST || deadline_now_ms() < end_ms; i++) {
 		if (i % KEYS_AT_LEAST == 0) { /* anew, lest it stays in a corner */
 			if (i)
 				close_runs(&f);

@@ -257,9 +257,9 @@ static void test_loop_names(void **state)
 	char name[LABEL_BYTES];
 
 	(void)state;
-	view_profile_name(&lined, name, 40, false);
+	profile_page_row_name(&lined, name, 40, false);
 	assert_string_equal(name, "loop a.c:7");
-	view_profile_name(&bare, name, 40, false);
+	profile_page_row_name(&bare, name, 40, false);
 	assert_string_equal(name, "loop at libgomp.so.1+0x1cd7e");
 }
 

@@ -11,8 +11,8 @@
 
 #include "store/base/arena.h"
 #include "tui/app/commands.h"
-#include "tui/app/config.h"
-#include "tui/session/mouse.h"
+#include "tui/app/mouse.h"
+#include "tui/models/config.h"
 #include "tui/timeline/sums.h"
 
 static int make(void **state)
@@ -313,7 +313,7 @@ static void test_mouse(void **state)
 	send_mouse(&f, MOUSE_WHEEL_DOWN, layout->timeline.row, 30, 0, 0);
 	assert_int_equal(session_row(f.session), row + 1);
 	begin_ns = f.session->state.begin_ns;
-	send_mouse(&f, MOUSE_CLICK, layout->overview, layout->label + 40, 0, 0);
+	send_mouse(&f, MOUSE_CLICK, layout->minimap, layout->label + 40, 0, 0);
 	assert_true(f.session->state.begin_ns > begin_ns);
 	press(&f, "u");
 	assert_int_equal(f.session->state.begin_ns, begin_ns);
@@ -327,7 +327,7 @@ static void test_mouse(void **state)
 /* The keys of the view come first, commands behind; all can be found, and closing goes back. */
 static void test_help(void **state)
 {
-	char usage[COMMANDS_USAGE], keys[64];
+	char usage[SESSION_USAGE], keys[64];
 	const char *help;
 	struct fixture f;
 	size_t count;

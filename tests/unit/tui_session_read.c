@@ -242,10 +242,10 @@ static void test_long_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; ends[i]; i++)
-		assert_true(long_read_is_over((uint32_t)ends[i]));
+		assert_true(progress_keys_is_over((uint32_t)ends[i]));
 	for (size_t i = 0; waits[i]; i++)
-		assert_false(long_read_is_over((uint32_t)waits[i]));
-	assert_true(long_read_is_over(KEYS_ESC));
+		assert_false(progress_keys_is_over((uint32_t)waits[i]));
+	assert_true(progress_keys_is_over(KEYS_ESC));
 }
 
 int main(void)

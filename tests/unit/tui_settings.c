@@ -7,8 +7,8 @@
 
 #include <locale.h>
 
-#include "tui/app/config.h"
-#include "tui/app/settings.h"
+#include "tui/models/config.h"
+#include "tui/models/settings.h"
 
 static int make(void **state)
 {
@@ -112,7 +112,7 @@ static void test_settings(void **state)
 
 static void test_saved(void **state)
 {
-	struct state kept;
+	struct view_state kept;
 	struct fixture f;
 
 	(void)state;

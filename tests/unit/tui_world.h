@@ -20,8 +20,9 @@
 #include <unistd.h>
 
 #include "tests/simulate.h"
+#include "tui/app/app.h"
 #include "tui/models/compare.h"
-#include "tui/session/session.h"
+#include "tui/views/views.h"
 
 #define ROWS 36
 #define COLUMNS 120

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_name.c - what a function is called. The linker's spelling is best, for it says everything;
- * entries that have none (C, local classes, inlined parts of anonymous namespaces) are qualified by the
- * entries around their declaration.
+ * dwarf_name.c - the name of a function. The mangled name is best, because it is complete; entries without
+ * one (C, local classes, inlined parts of anonymous namespaces) are qualified by the entries around their
+ * declaration.
  */
 #include "timeline/debug/dwarf_name.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_scopes.c - expands contexts to scopes when they are first asked for: each frame becomes its function
- * and the functions inlined there, each call site a scope of its own.
+ * run_scopes.c - expands contexts to scopes on first use: each frame becomes its function and the functions
+ * inlined there, each call site a scope of its own.
  *
  *   contexts   root -- (libx, 0x1234) -- (libx, 0x2345)
  *   frames             step              build, inlined: insert        symbols of the store
@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "timeline/run/run_frames.h"
 
 struct scope {
@@ -142,14 +143,8 @@ static void expand(struct run *run, uint32_t context)
 	size_t count = 0, capacity = 0;
 
 	for (uint32_t at = context; at && !run_node(run, at)->is_expanded; at = run_node_parent(run, at)) {
-		if (count == capacity) {
-			uint32_t *more =
-				realloc(path, (capacity = capacity ? capacity * 2 : 64) * sizeof *path);
-
-			if (!more)
-				break;
-			path = more;
-		}
+		if (!array_widen(&path, &capacity, count, sizeof *path))
+			break;
 		path[count++] = at;
 	}
 	while (count)

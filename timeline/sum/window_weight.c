@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_weight.c - the weights of a window: samples, and counters' values, out of what rollups have summed
- * already and the rows between them.
+ * window_weight.c - the weights of a window: samples, and counters' values, from rollups and the rows
+ * between them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/rollup/rollup.h"
 #include "timeline/scan/scan.h"
 #include "timeline/sum/parallel_sum.h"
@@ -17,14 +18,10 @@
 static bool reach_metric(struct window *window, uint32_t metric)
 {
 	uint32_t count = run_metric_count(window->run);
-	struct window_index *metrics;
 
 	count = count > metric ? count : metric + 1;
-	metrics = reallocarray(window->metrics, count, sizeof *metrics);
-	if (!metrics)
+	if (!array_resize_zero(&window->metrics, window->metric_count, count, sizeof *window->metrics))
 		return false;
-	memset(metrics + window->metric_count, 0, (count - window->metric_count) * sizeof *metrics);
-	window->metrics = metrics;
 	window->metric_count = count;
 	return true;
 }
@@ -297,7 +294,7 @@ static int refuse_dropped(const struct window *window, const struct run_stream *
 	return error_set(error, ERROR_USAGE,
 		"weights of this flight recording are more than 64 bits hold together, and records of %s "
 		"were "
-		"dropped: choose a window behind them, --time %" PRIu64 "ns.. or later",
+		"dropped: choose a window after them, --time %" PRIu64 "ns.. or later",
 		r->text, r->s.thinned_ns - run_origin_ns(window->run));
 }
 

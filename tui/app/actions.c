@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actions.c - what each action does to the session, but for those of actions_window.c and actions_rows.c.
+ * actions.c - does the actions that keys stand for: search, views, looks and prompts here; actions_window.c
+ * and actions_rows.c have the rest.
  */
 #include "tui/app/actions.h"
 
 #include "timeline/stats/stats.h"
-#include "tui/app/command.h"
 #include "tui/app/export.h"
+#include "tui/app/shell_command.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
+#include "tui/views/views.h"
 
 /* ---- looks ---- */
 
@@ -46,7 +48,7 @@ static void next_pane(struct session *session)
 {
 	const struct view *order[4] = {&view_timeline, session->layout.stack.columns ? &view_stack : NULL,
 		session->layout.pane.rows ? session->pane : NULL,
-		session->layout.overview >= 0 ? &view_overview : NULL};
+		session->layout.minimap >= 0 ? &view_minimap : NULL};
 	int at = 0;
 
 	if (session->full)
@@ -75,8 +77,7 @@ static void toggle_stack(struct session *session)
 static void toggle_full(struct session *session)
 {
 	if (session->full) {
-		session->full = NULL;
-		session->focus = &view_timeline;
+		session_go_home(session);
 		return;
 	}
 	session->full = session->focus == &view_timeline || !session->focus ? session->pane : session->focus;
@@ -86,8 +87,7 @@ static void toggle_full(struct session *session)
 static void go_back(struct session *session)
 {
 	if (session->full || session->focus != &view_timeline) {
-		session->full = NULL;
-		session->focus = &view_timeline;
+		session_go_home(session);
 	} else {
 		session->is_done = true;
 	}
@@ -101,7 +101,7 @@ static void cancel(struct session *session)
 		go_back(session);
 }
 
-/* What was stopped, or went wrong. */
+/* Reads tables again that were stopped or failed. */
 static void read_again(struct session *session)
 {
 	if (session->profile && session->profile->trouble[0])
@@ -119,26 +119,26 @@ static bool act_seek(struct session *session, enum keys_action action)
 	switch (action) {
 	case KEYS_DO_SPAN_BACK:
 	case KEYS_DO_SPAN_NEXT:
-		seek_span(session, action == KEYS_DO_SPAN_BACK);
+		find_next_span(session, action == KEYS_DO_SPAN_BACK);
 		return true;
 	case KEYS_DO_GAP_BACK:
 	case KEYS_DO_GAP_NEXT:
-		seek_gap(session, action == KEYS_DO_GAP_BACK);
+		find_next_gap(session, action == KEYS_DO_GAP_BACK);
 		return true;
 	case KEYS_DO_GAP_LARGER:
 	case KEYS_DO_GAP_SMALLER:
-		seek_gap_by_size(session, action == KEYS_DO_GAP_SMALLER);
+		find_next_gap_by_size(session, action == KEYS_DO_GAP_SMALLER);
 		return true;
 	case KEYS_DO_BLIND_BACK:
 	case KEYS_DO_BLIND_NEXT:
-		seek_blind(session, action == KEYS_DO_BLIND_BACK);
+		find_next_blind(session, action == KEYS_DO_BLIND_BACK);
 		return true;
 	case KEYS_DO_FIT:
-		seek_fit(session);
+		find_next_fit(session);
 		return true;
 	case KEYS_DO_FIND_NEXT:
 	case KEYS_DO_FIND_BACK:
-		seek_find(session, action == KEYS_DO_FIND_BACK);
+		find_next_match(session, action == KEYS_DO_FIND_BACK);
 		return true;
 	default:
 		return false;
@@ -178,8 +178,7 @@ static bool act_view(struct session *session, enum keys_action action)
 		toggle_full(session);
 		return true;
 	case KEYS_DO_TIMELINE:
-		session->full = NULL;
-		session->focus = &view_timeline;
+		session_go_home(session);
 		return true;
 	case KEYS_DO_NEXT_PANE:
 		next_pane(session);
@@ -236,7 +235,7 @@ static void act_prompt(struct session *session, enum keys_action action)
 		export_copy(session);
 		break;
 	case KEYS_DO_PLOT:
-		session_say(session, "plots are of the profile: 6, then G on a line");
+		session_open_pane(session, &view_flame);
 		break;
 	case KEYS_DO_HOT_PATH:
 		session_say(session, "hot paths are of the profile: 6, then P on a line");
@@ -248,7 +247,7 @@ static void act_prompt(struct session *session, enum keys_action action)
 		session_say(session, "i is of the blame: 2, then i chooses whose idleness");
 		break;
 	case KEYS_DO_COMMAND_LINE:
-		command_show(session);
+		shell_command_show(session);
 		break;
 	case KEYS_DO_REDRAW:
 		session->is_redraw = true;
@@ -259,10 +258,10 @@ static void act_prompt(struct session *session, enum keys_action action)
 	}
 }
 
-void act(struct session *session, enum keys_action action)
+void actions_do(struct session *session, enum keys_action action)
 {
-	if (act_cursor(session, action) || act_window(session, action) || act_seek(session, action) ||
-		act_rows(session, action) || act_view(session, action))
+	if (actions_cursor(session, action) || actions_window(session, action) || act_seek(session, action) ||
+		actions_rows(session, action) || act_view(session, action))
 		return;
 	act_prompt(session, action);
 }

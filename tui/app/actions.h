@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actions.h - actions by what they are about: each does the ones it knows and says whether it was one of
- * them.
+ * actions.h - actions, grouped by what they change. Each function does the actions of its group and returns
+ * false for all others.
  */
 #ifndef TUI_ACTIONS_H
 #define TUI_ACTIONS_H
 
 #include "tui/session/session.h"
 
-/* False: the action is none of these. */
-bool act_cursor(struct session *session, enum keys_action action);
-/* It does no more than move the cursor; */
-bool act_is_move(enum keys_action action);
-/* and from where it is, within what is on the screen. */
-bool act_is_move_here(const struct session *session, enum keys_action action);
-bool act_window(struct session *session, enum keys_action action);
-bool act_rows(struct session *session, enum keys_action action);
+bool actions_cursor(struct session *session, enum keys_action action);
+/* True: the action only moves the cursor. */
+bool actions_is_move(enum keys_action action);
+/* The same, and the cursor stays on the screen. */
+bool actions_is_move_here(const struct session *session, enum keys_action action);
+bool actions_window(struct session *session, enum keys_action action);
+bool actions_rows(struct session *session, enum keys_action action);
+
+/* actions.c: does any action. */
+void actions_do(struct session *session, enum keys_action action);
+/* goto_launch.c: from a GPU operation to its launch, and back. */
+void goto_launch_or_back(struct session *session);
+/* find_next.c: moves the cursor to the next thing of a kind. `is_back`: to the previous one. */
+void find_next_span(struct session *session, bool is_back);
+void find_next_gap(struct session *session, bool is_back);
+void find_next_gap_by_size(struct session *session, bool is_smaller);
+void find_next_blind(struct session *session, bool is_back);
+void find_next_fit(struct session *session);
+void find_next_match(struct session *session, bool is_back);
+/* prompt_keys.c: a key while a prompt is open. */
+void prompt_keys_take(struct session *session, uint32_t key);
 
 #endif

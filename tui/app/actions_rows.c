@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actions_rows.c - actions on the rows of the timeline: which are shown, in what order, and at which depth of
- * the call path.
+ * actions_rows.c - actions on the rows of the timeline: which ones are shown, in what order, and the depth of
+ * their cells.
  */
 #include "tui/app/actions.h"
-
-static void set_depth(struct session *session, int by)
-{
-	struct state *state = &session->state;
-	uint32_t deepest = frame_deepest(&session->frame);
-
-	state->is_auto = state->is_auto_wanted = false;
-	if (by < 0)
-		state->depth -= state->depth > 1;
-	else if (state->depth < deepest)
-		state->depth++;
-	else
-		session_say(session, "no path on the screen is deeper than %u", deepest);
-}
 
 static struct rows_node *cursor_node(struct session *session)
 {
@@ -154,14 +140,14 @@ static void light(struct session *session)
 	session->lit = session->lit == cell.function ? UINT32_MAX : cell.function;
 }
 
-bool act_rows(struct session *session, enum keys_action action)
+bool actions_rows(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_ENTER:
 		if (cursor_node(session) && rows_is_group(cursor_node(session)))
 			fold(session);
 		else
-			follow_link(session);
+			goto_launch_or_back(session);
 		return true;
 	case KEYS_DO_FOLD:
 		fold(session);
@@ -186,10 +172,10 @@ bool act_rows(struct session *session, enum keys_action action)
 		order_rows(session);
 		return true;
 	case KEYS_DO_DEEPER:
-		set_depth(session, 1);
+		session_step_depth(session, 1);
 		return true;
 	case KEYS_DO_HIGHER:
-		set_depth(session, -1);
+		session_step_depth(session, -1);
 		return true;
 	case KEYS_DO_AUTO:
 		session->state.is_auto = session->state.is_auto_wanted = true;

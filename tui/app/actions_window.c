@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actions_window.c - actions that move the cursor or the window. Small moves of the cursor are not kept for
- * undo; whatever changes the picture is.
+ * actions_window.c - actions that move the cursor or the window. Every change of the window is kept for undo;
+ * a move of the cursor is not.
  */
 #include "tui/app/actions.h"
+#include "tui/session/history.h"
+#include "tui/views/views.h"
 
 /* ---- cursor ---- */
-
-/* Time of so many columns, kept within what a signed number holds: a window may be as long as all time. */
-static int64_t columns_ns(const struct session *session, int64_t columns)
-{
-	const struct frame *frame = &session->frame;
-	__int128 count = frame->columns.count ? frame->columns.count : 1;
-	__int128 ns = (__int128)columns * (frame->end_ns - frame->begin_ns) / count;
-
-	return ns > INT64_MAX ? INT64_MAX : ns < -INT64_MAX ? -INT64_MAX : (int64_t)ns;
-}
 
 /* By so many columns; at the window's edge the view jumps by a quarter. */
 static void move_columns(struct session *session, int by)
 {
-	struct state *state = &session->state;
-	struct state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
 	int64_t count = session->frame.columns.count, target = (int64_t)session_column(session) + by;
 	uint64_t cursor_ns = state->cursor_ns;
 	int64_t by_ns;
@@ -40,9 +32,9 @@ static void move_columns(struct session *session, int by)
 	if (by < 0)
 		state->is_following = false;
 	session_keep(session);
-	state_pan(state, limits, columns_ns(session, by < 0 ? -(count / 4) : count / 4));
-	by_ns = columns_ns(session, by);
-	state_go(state, limits,
+	view_state_pan(state, limits, session_columns_ns(session, by < 0 ? -(count / 4) : count / 4));
+	by_ns = session_columns_ns(session, by);
+	view_state_go(state, limits,
 		by_ns < 0 && (uint64_t)-by_ns > cursor_ns ? limits.begin_ns : cursor_ns + (uint64_t)by_ns);
 }
 
@@ -74,13 +66,13 @@ static void move_group(struct session *session, bool is_back)
 	session_set_row(session, row);
 }
 
-bool act_is_move(enum keys_action action)
+bool actions_is_move(enum keys_action action)
 {
 	return (action >= KEYS_DO_LEFT && action <= KEYS_DO_SCROLL_DOWN) || action == KEYS_DO_WINDOW_BEGIN ||
 	       action == KEYS_DO_WINDOW_END;
 }
 
-bool act_is_move_here(const struct session *session, enum keys_action action)
+bool actions_is_move_here(const struct session *session, enum keys_action action)
 {
 	uint32_t column = session_column(session), row = session_row(session), top;
 	uint32_t rows = session_rows_on_screen(session, &top);
@@ -108,28 +100,15 @@ bool act_is_move_here(const struct session *session, enum keys_action action)
 
 /* ---- window ---- */
 
-static void pan(struct session *session, int quarters)
-{
-	uint32_t count = session->frame.columns.count;
-	int64_t columns = (int64_t)(count / 4 ? count / 4 : 1) * quarters;
-
-	if (quarters < 0)
-		session->state.is_following = false;
-	session_keep(session);
-	if (quarters == 4 || quarters == -4)
-		columns = quarters / 4 * (int64_t)count;
-	state_pan(&session->state, session_limits(session), columns_ns(session, columns));
-}
-
 static void zoom(struct session *session, double factor)
 {
 	session_keep(session);
-	state_zoom(&session->state, session_limits(session), factor);
+	view_state_zoom(&session->state, session_limits(session), factor);
 }
 
 static void zoom_range(struct session *session)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	uint64_t from, until;
 	uint32_t column;
 
@@ -147,12 +126,12 @@ static void zoom_range(struct session *session)
 		until = frame_column_ns(
 			&session->frame, frame_column_at(&session->frame, state->range_ns) + 1);
 	state->has_range = false;
-	state_set_window(state, session_limits(session), from, until - from);
+	view_state_set_window(state, session_limits(session), from, until - from);
 }
 
 static void toggle_range(struct session *session)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 
 	if (state->has_range) {
 		state->has_range = false;
@@ -165,8 +144,8 @@ static void toggle_range(struct session *session)
 
 static void follow(struct session *session)
 {
-	struct state *state = &session->state;
-	struct state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
 	uint64_t span_ns = state->end_ns - state->begin_ns;
 
 	if (!session->is_live) {
@@ -175,7 +154,7 @@ static void follow(struct session *session)
 	}
 	state->is_following = !state->is_following;
 	if (state->is_following)
-		state_set_window(
+		view_state_set_window(
 			state, limits, limits.end_ns > span_ns ? limits.end_ns - span_ns : 0, span_ns);
 }
 
@@ -185,7 +164,7 @@ static void undo(struct session *session, bool is_redo)
 		session_say(session, is_redo ? "nothing to do again" : "nothing to undo");
 }
 
-bool act_cursor(struct session *session, enum keys_action action)
+bool actions_cursor(struct session *session, enum keys_action action)
 {
 	uint32_t top, rows = session_rows_on_screen(session, &top);
 
@@ -231,20 +210,20 @@ bool act_cursor(struct session *session, enum keys_action action)
 	}
 }
 
-bool act_window(struct session *session, enum keys_action action)
+bool actions_window(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_PAN_LEFT:
-		pan(session, -1);
+		session_pan(session, -1);
 		return true;
 	case KEYS_DO_PAN_RIGHT:
-		pan(session, 1);
+		session_pan(session, 1);
 		return true;
 	case KEYS_DO_PAGE_LEFT:
-		pan(session, -4);
+		session_pan(session, -4);
 		return true;
 	case KEYS_DO_PAGE_RIGHT:
-		pan(session, 4);
+		session_pan(session, 4);
 		return true;
 	case KEYS_DO_ZOOM_IN:
 		zoom(session, 0.5);
@@ -260,7 +239,7 @@ bool act_window(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_WHOLE_RUN:
 		session_keep(session);
-		state_whole(&session->state, session_limits(session));
+		view_state_whole(&session->state, session_limits(session));
 		return true;
 	case KEYS_DO_RANGE:
 		toggle_range(session);

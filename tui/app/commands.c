@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.c - what can be said behind `:`, one table of names and functions; the options of the shared
- * selector are among them.
+ * commands.c - the table of commands after `:`, with their functions. The options of the shared selector are
+ * commands too.
  */
 #include "tui/app/commands.h"
 
@@ -10,21 +10,24 @@
 #include <string.h>
 
 #include "timeline/stats/stats.h"
-#include "tui/app/config.h"
+#include "tui/app/actions.h"
+#include "tui/app/app.h"
 #include "tui/app/export.h"
 #include "tui/app/saved_views.h"
 #include "tui/app/screenshot.h"
-#include "tui/app/settings.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
+#include "tui/models/config.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
+#include "tui/models/settings.h"
 #include "tui/models/source.h"
 #include "tui/timeline/sums.h"
+#include "tui/views/views.h"
 
 /* ---- the selector ---- */
 
-/* Sentences begin with the option that was given; nobody has typed one here. */
+/* Error texts begin with an option; the user typed none here, so it is cut off. */
 static const char *without_option(const char *text)
 {
 	size_t bytes = strcspn(text, " ");
@@ -102,7 +105,7 @@ static void set_depth(struct session *session, const char *value)
 	unsigned long depth = strtoul(value, &end, 10);
 
 	if (strcmp(value, "auto") == 0) {
-		act(session, KEYS_DO_AUTO);
+		actions_do(session, KEYS_DO_AUTO);
 		return;
 	}
 	if (end == value || *end || depth == 0 || depth > 100000) {
@@ -173,7 +176,7 @@ static void set_colours(struct session *session, const char *value)
 	free(streams);
 }
 
-/* What the user bound; `:bind` changes it. */
+/* Lists the user's bindings; `:bind` changes them. */
 static void list_keys(struct session *session)
 {
 	char text[SESSION_MESSAGE] = "", key[KEYS_NAME_BYTES];
@@ -198,7 +201,7 @@ static void set_key(struct session *session, const char *value)
 /* OLD NEW: directories of the recording, and where they are here. */
 static void set_map(struct session *session, const char *value)
 {
-	struct source *source = session_source(session);
+	struct source *source = source_of(session);
 	size_t size = strcspn(value, " ");
 	const char *to = value + size + strspn(value + size, " ");
 	char from[SESSION_TEXT];
@@ -266,7 +269,7 @@ static void find(struct session *session, const char *value)
 {
 	if (*value)
 		snprintf(session->find, sizeof(session->find), "%s", value);
-	act(session, KEYS_DO_FIND_NEXT);
+	actions_do(session, KEYS_DO_FIND_NEXT);
 }
 
 static const struct command {
@@ -278,11 +281,11 @@ static const struct command {
 	{"streams", commands_set_streams, NULL, "EXPR", "only these: kind=gpu & rank=0-3, name=worker*"},
 	{"depth", set_depth, NULL, "N|auto", "how deep in the call path the cells show"},
 	{"by", set_by, NULL, "KEY", "statistics by function path module line stream op ..."},
-	{"min", blame_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
+	{"min", blame_page_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
 	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},
 	{"find", find, NULL, "NAME", "as /, then n N; ~ before it: a regular expression"},
-	{"save", saved_write, NULL, "NAME", "keeps the view: window, cursor, depth, streams, pane"},
-	{"load", saved_load, NULL, "NAME", "comes back to it"},
+	{"save", saved_views_write, NULL, "NAME", "keeps the view: window, cursor, depth, streams, pane"},
+	{"load", saved_views_load, NULL, "NAME", "comes back to it"},
 	{"runs", NULL, view_runs_open, "", "the runs beside this one, as R"},
 	{"open", ask_run, NULL, "RUN", "opens a run, or shows it again"},
 	{"close", ask_close, NULL, "[RUN]", "closes it; without RUN the one that is shown"},
@@ -302,7 +305,7 @@ static const struct command {
 	{"hot", profile_set_hot, NULL, "50%", "share of its parent that a hot child has"},
 	{"map", set_map, NULL, "OLD NEW", "sources that were below OLD are below NEW"},
 	{"csv", export_csv, NULL, "FILE", "writes the profile, or the statistics"},
-	{"picture", picture_save, NULL, "FILE", "keeps the screen: FILE.svg, FILE.ansi, else text"},
+	{"picture", screenshot_save, NULL, "FILE", "keeps the screen: FILE.svg, FILE.ansi, else text"},
 	{"colour", set_colour, NULL, "GLOB WHAT", "context 0..13, none or 0..255 for names like GLOB"},
 	{"colours", set_colours, NULL, "spread|own", "colours that none of the largest contexts shares"},
 	{"set", set_look, NULL, "NAME [VALUE]", "mouse colors ascii fill cross cells loops sites live"},
@@ -319,13 +322,13 @@ bool commands_line(size_t at, char *usage, const char **help)
 {
 	if (at >= sizeof(commands) / sizeof(commands[0]) || !commands[at].help)
 		return false;
-	snprintf(usage, COMMANDS_USAGE, ":%s%s%s", commands[at].name, commands[at].value[0] ? " " : "",
+	snprintf(usage, SESSION_USAGE, ":%s%s%s", commands[at].name, commands[at].value[0] ? " " : "",
 		commands[at].value);
 	*help = commands[at].help;
 	return true;
 }
 
-void prompt_do(struct session *session, const char *command, const char *value)
+void commands_run(struct session *session, const char *command, const char *value)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(commands[i].name, command) != 0)
@@ -350,5 +353,5 @@ void commands_do(struct session *session, char *line)
 	if (*value)
 		*value++ = '\0';
 	value += strspn(value, " ");
-	prompt_do(session, line, value);
+	commands_run(session, line, value);
 }

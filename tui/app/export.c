@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export.c - writes files that the user asked for, and says where they are.
+ * export.c - writes the files of `:csv` and of the key `y`, and shows their paths.
  */
 #include "tui/app/export.h"
 
@@ -11,13 +11,16 @@
 #include <unistd.h>
 
 #include "store/base/user_cache.h"
+#include "timeline/stats/stats.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/stats_page.h"
 #include "tui/screen/label.h"
+#include "tui/views/views.h"
 
 #define EXPORT_PATH 4096
 
-void export_field(FILE *out, const char *text, bool is_first)
+/* One CSV field (RFC 4180): quoted where needed, a comma before all but the first. */
+static void put_field(FILE *out, const char *text, bool is_first)
 {
 	if (!is_first)
 		putc(',', out);
@@ -46,14 +49,14 @@ static bool write_profile(struct session *session, FILE *out)
 	count = outline_shown(outline, order);
 	fputs("level,kind,scope,module,file,line", out);
 	for (size_t i = 0; i < count; i++)
-		export_field(out, outline_title(&outline->columns[order[i]]), false);
+		put_field(out, outline_title(&outline->columns[order[i]]), false);
 	fputs("\r\n", out);
 	for (size_t i = 0; i < outline->line_count; i++) {
 		const struct profile_row *row = &outline->profile.rows[outline->lines[i].row];
 		fprintf(out, "%u,%s", outline->lines[i].level, profile_kind_name(row->kind));
-		export_field(out, row->name, false);
-		export_field(out, row->module, false);
-		export_field(out, row->file, false);
+		put_field(out, row->name, false);
+		put_field(out, row->module, false);
+		put_field(out, row->file, false);
 		fprintf(out, ",%u", row->line);
 		for (size_t c = 0; c < count; c++) {
 			double value = outline_value(outline, outline->lines[i].row, order[c]);
@@ -63,6 +66,28 @@ static bool write_profile(struct session *session, FILE *out)
 		}
 		fputs("\r\n", out);
 	}
+	return true;
+}
+
+/* All lines of the statistics, with a heading. False: memory is out. */
+static bool write_stats(struct session *session, FILE *out)
+{
+	struct stats_page page;
+
+	if (!stats_page_take(session, &page))
+		return false;
+	fprintf(out, "%s,state,time_ns,records\r\n", stats_by_name((enum stats_by)session->stats.by));
+	for (size_t i = 0; i < page.count; i++) {
+		char scratch[LABEL_BYTES];
+		struct arena arena = {0};
+		const char *key = stats_page_key(session, &page.lines[i], scratch, &arena);
+		put_field(out, key ? key : "", true);
+		put_field(out, extent_state_name(page.lines[i].state), false);
+		fprintf(out, ",%llu,%llu\r\n", (unsigned long long)page.lines[i].time_ns,
+			(unsigned long long)page.lines[i].records);
+		arena_fini(&arena);
+	}
+	stats_page_fini(&page);
 	return true;
 }
 
@@ -96,7 +121,7 @@ void export_csv(struct session *session, const char *path)
 		export_say_unwritten(session, path, errno);
 		return;
 	}
-	is_there = is_profile ? write_profile(session, out) : stats_page_write(session, out);
+	is_there = is_profile ? write_profile(session, out) : write_stats(session, out);
 	why = export_close(out);
 	if (why || !is_there)
 		unlink(path); /* half a table is none, and would be in the way of the next */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export.h - what is shown, into a file: the table as CSV, and the whole name of what the cursor stands on,
- * which the screen may have shortened.
+ * export.h - writes the shown table as CSV, and the full name under the cursor, which the screen may have
+ * shortened.
  */
 #ifndef TUI_EXPORT_H
 #define TUI_EXPORT_H
@@ -15,13 +15,10 @@ void export_csv(struct session *session, const char *path);
 /* The key `y`: into $XDG_CACHE_HOME/hpct/copied. */
 void export_copy(struct session *session);
 
-/* Says that a file that the user named could not be written, for `why` (an errno), and what helps. */
+/* Message: the file could not be written because of `why` (an errno), and a remedy. */
 void export_say_unwritten(struct session *session, const char *path, int why);
 
-/* Closes the file. 0, or the error of any of its writes: fclose tells only of the last. */
+/* Closes the file. Returns 0 or the errno of any earlier write; fclose() reports only the last one. */
 int export_close(FILE *out);
-
-/* One field, quoted where it must be; `is_first`: no comma before it. */
-void export_field(FILE *out, const char *text, bool is_first);
 
 #endif

@@ -1,69 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find_next.c - the cursor to the next span, gap, unmonitored stretch or match. Walks the cursor's stream
- * from the cursor on, in windows that double, so that what is near is found soon and nothing beyond it is
- * read.
+ * find_next.c - moves the cursor to the next span, gap, unmonitored stretch or match of its stream.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "store/base/array.h"
-#include "timeline/scan/extent.h"
+#include "tui/app/actions.h"
+#include "tui/models/stretch.h"
 #include "tui/screen/format_number.h"
-#include "tui/screen/label.h"
 #include "tui/screen/pattern.h"
-#include "tui/session/session.h"
-
-#define SEEK_BATCH 512
-#define SEEK_FIRST_NS 100000000u /* of the first window looked at */
-
-/* Neighbouring extents that are one thing to the question asked. */
-struct stretch {
-	uint64_t begin_ns, end_ns;
-	uint64_t key; /* 0: not what is looked for */
-};
-
-/* What an extent is to the question; equal keys join into one stretch. */
-typedef uint64_t seek_key(struct session *session, const struct extent *extent, const void *data);
-
-static uint64_t key_span(struct session *session, const struct extent *extent, const void *data)
-{
-	bool is_shorter;
-
-	(void)data;
-	if (extent->state == EXTENT_ABSENT)
-		return 0;
-	return ((uint64_t)extent->state + 1) << 32 |
-	       (frame_function(&session->frame, extent->context, &is_shorter) + 1u);
-}
-
-static uint64_t key_gap(struct session *session, const struct extent *extent, const void *data)
-{
-	(void)session;
-	(void)data;
-	switch (extent->state) {
-	case EXTENT_IDLE:
-	case EXTENT_BLOCKED:
-	case EXTENT_SYNC:
-	case EXTENT_UNKNOWN:
-		return 1;
-	default:
-		return 0;
-	}
-}
-
-static uint64_t key_blind(struct session *session, const struct extent *extent, const void *data)
-{
-	(void)session;
-	(void)data;
-	return extent->state == EXTENT_LOST || extent->state == EXTENT_UNMONITORED;
-}
-
-static uint64_t key_known(struct session *session, const struct extent *extent, const void *data)
-{
-	return extent->state != EXTENT_ABSENT && !key_blind(session, extent, data);
-}
 
 /* `data`: a byte per context, set where its path holds a match. */
 static uint64_t key_match(struct session *session, const struct extent *extent, const void *data)
@@ -73,86 +18,10 @@ static uint64_t key_match(struct session *session, const struct extent *extent, 
 	return extent->context < run_context_count(session->run) && is_match[extent->context];
 }
 
-/* Stretches of a window, in order: grows the array. */
-struct stretches {
-	struct stretch *items;
-	size_t count, capacity;
-};
-
-static int add(struct stretches *list, const struct extent *extent, uint64_t key, struct error *error)
-{
-	struct stretch *last = list->count ? &list->items[list->count - 1] : NULL;
-
-	if (last && last->key == key && last->end_ns == extent->begin_ns) {
-		last->end_ns = extent->end_ns;
-		return 0;
-	}
-	if (!array_widen((void **)&list->items, &list->capacity, list->count, sizeof *list->items))
-		return error_memory(error);
-	list->items[list->count++] = (struct stretch){extent->begin_ns, extent->end_ns, key};
-	return 0;
-}
-
-static int list_stretches(struct session *session, struct stretches *list, uint32_t stream, uint64_t begin_ns,
-	uint64_t end_ns, seek_key *key, const void *data, struct error *error)
-{
-	struct extent extents[SEEK_BATCH];
-	struct extent_walk *walk;
-	long count;
-	int result = extent_open(&walk, session->run, stream, begin_ns, end_ns, error);
-
-	list->count = 0;
-	if (result)
-		return result;
-	while ((count = extent_next(walk, extents, SEEK_BATCH, error)) > 0)
-		for (long i = 0; i < count && !result; i++)
-			result = add(list, &extents[i], key(session, &extents[i], data), error);
-	extent_close(walk);
-	return count < 0 ? (int)count : result;
-}
-
-/* The next stretch with a key that begins behind from_ns, or the last one that begins before it. */
-static bool next_stretch(struct session *session, uint32_t stream, uint64_t from_ns, bool is_back,
-	seek_key *key, const void *data, struct stretch *found)
-{
-	struct state_limits limits = session_limits(session);
-	struct stretches list = {0};
-	struct error error;
-	bool is_found = false;
-
-	for (uint64_t span_ns = SEEK_FIRST_NS; !is_found; span_ns *= 2) {
-		uint64_t begin_ns = from_ns, end_ns = from_ns;
-		if (is_back)
-			begin_ns = from_ns - limits.begin_ns > span_ns ? from_ns - span_ns : limits.begin_ns;
-		else
-			end_ns = limits.end_ns - from_ns > span_ns ? from_ns + span_ns : limits.end_ns;
-		if (begin_ns >= end_ns ||
-			list_stretches(session, &list, stream, begin_ns, end_ns, key, data, &error))
-			break;
-		for (size_t i = 0; i < list.count; i++) {
-			const struct stretch *s = &list.items[is_back ? list.count - 1 - i : i];
-			/* one cut at the window's far end is longer than seen */
-			bool is_cut = is_back ? s->begin_ns == begin_ns && begin_ns > limits.begin_ns
-					      : s->begin_ns == begin_ns;
-			if (!s->key || is_cut)
-				continue;
-			*found = *s;
-			is_found = true;
-			break;
-		}
-		if (begin_ns == limits.begin_ns && is_back)
-			break;
-		if (end_ns == limits.end_ns && !is_back)
-			break;
-	}
-	free(list.items);
-	return is_found;
-}
-
 static void go(struct session *session, uint64_t time_ns)
 {
 	session_keep(session);
-	state_go(&session->state, session_limits(session), time_ns);
+	view_state_go(&session->state, session_limits(session), time_ns);
 }
 
 /* The stream of the cursor's row; false, and said: it is a group. */
@@ -164,38 +33,38 @@ static bool cursor_stream(struct session *session, uint32_t *stream)
 	return false;
 }
 
-static void seek(struct session *session, bool is_back, seek_key *key, const char *what)
+static void seek(struct session *session, bool is_back, stretch_key *key, const char *what)
 {
 	struct stretch found;
-	char length[QUANTITY_BYTES];
+	char length[FORMAT_NUMBER_BYTES];
 	uint32_t stream;
 
 	if (!cursor_stream(session, &stream))
 		return;
-	if (!next_stretch(session, stream, session->state.cursor_ns, is_back, key, NULL, &found)) {
+	if (!stretch_next(session, stream, session->state.cursor_ns, is_back, key, NULL, &found)) {
 		session_say(session, "no %s %s on this stream", is_back ? "earlier" : "later", what);
 		return;
 	}
 	go(session, found.begin_ns);
-	session->gap_ns = key == key_gap ? found.end_ns - found.begin_ns : 0;
-	if (key == key_span)
+	session->gap_ns = key == stretch_gap ? found.end_ns - found.begin_ns : 0;
+	if (key == stretch_span)
 		return;
-	quantity_short(length, found.end_ns - found.begin_ns);
+	format_number_short(length, found.end_ns - found.begin_ns);
 	session_say(session, "%s: %s", what, length);
 }
 
-void seek_span(struct session *session, bool is_back)
+void find_next_span(struct session *session, bool is_back)
 {
-	seek(session, is_back, key_span, "span");
+	seek(session, is_back, stretch_span, "span");
 }
 
-void seek_gap(struct session *session, bool is_back)
+void find_next_gap(struct session *session, bool is_back)
 {
-	seek(session, is_back, key_gap, "gap");
+	seek(session, is_back, stretch_gap, "gap");
 }
 
-/* Where nothing is known, the way is to what is. */
-void seek_blind(struct session *session, bool is_back)
+/* From a stretch without records it goes to the next records. */
+void find_next_blind(struct session *session, bool is_back)
 {
 	struct extent extent;
 	struct error error;
@@ -203,34 +72,23 @@ void seek_blind(struct session *session, bool is_back)
 
 	if (session_stream(session, &stream) &&
 		extent_at(session->run, stream, session->state.cursor_ns, &extent, &error) == 0 &&
-		!key_known(session, &extent, NULL))
-		seek(session, is_back, key_known, "records");
+		!stretch_known(session, &extent, NULL))
+		seek(session, is_back, stretch_known, "records");
 	else
-		seek(session, is_back, key_blind, "lost or unmonitored stretch");
+		seek(session, is_back, stretch_blind, "lost or unmonitored stretch");
 }
 
-bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns)
-{
-	uint64_t from_ns = is_back ? session->frame.begin_ns : session->frame.end_ns - 1;
-	struct stretch found;
-
-	if (!next_stretch(session, stream, from_ns, is_back, key_known, NULL, &found))
-		return false;
-	*time_ns = is_back ? found.end_ns : found.begin_ns;
-	return true;
-}
-
-void seek_gap_by_size(struct session *session, bool is_smaller)
+void find_next_gap_by_size(struct session *session, bool is_smaller)
 {
 	const struct frame *frame = &session->frame;
 	struct stretches list = {0};
 	const struct stretch *best = NULL;
-	char length[QUANTITY_BYTES];
+	char length[FORMAT_NUMBER_BYTES];
 	struct error error;
 	uint32_t stream;
 
-	if (!cursor_stream(session, &stream) || list_stretches(session, &list, stream, frame->begin_ns,
-							frame->end_ns, key_gap, NULL, &error)) {
+	if (!cursor_stream(session, &stream) || stretch_list(session, &list, stream, frame->begin_ns,
+							frame->end_ns, stretch_gap, NULL, &error)) {
 		free(list.items);
 		return;
 	}
@@ -245,7 +103,7 @@ void seek_gap_by_size(struct session *session, bool is_smaller)
 	if (best) {
 		go(session, best->begin_ns);
 		session->gap_ns = best->end_ns - best->begin_ns;
-		quantity_short(length, session->gap_ns);
+		format_number_short(length, session->gap_ns);
 		session_say(session, "gap: %s, %s in the window", length,
 			is_smaller ? "next smaller" : "the largest");
 	} else {
@@ -255,10 +113,10 @@ void seek_gap_by_size(struct session *session, bool is_smaller)
 }
 
 /* The window around the span under the cursor, with a tenth on both sides. */
-void seek_fit(struct session *session)
+void find_next_fit(struct session *session)
 {
-	struct state *state = &session->state;
-	struct state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
 	uint64_t from_ns = state->cursor_ns, margin_ns;
 	struct stretch before, after;
 	uint64_t begin_ns = limits.begin_ns, end_ns = limits.end_ns;
@@ -266,13 +124,13 @@ void seek_fit(struct session *session)
 
 	if (!cursor_stream(session, &stream))
 		return;
-	if (next_stretch(session, stream, from_ns + 1, true, key_span, NULL, &before))
+	if (stretch_next(session, stream, from_ns + 1, true, stretch_span, NULL, &before))
 		begin_ns = before.begin_ns;
-	if (next_stretch(session, stream, from_ns, false, key_span, NULL, &after))
+	if (stretch_next(session, stream, from_ns, false, stretch_span, NULL, &after))
 		end_ns = after.begin_ns;
 	session_keep(session);
 	margin_ns = (end_ns - begin_ns) / 10;
-	state_set_window(state, limits, begin_ns > margin_ns ? begin_ns - margin_ns : 0,
+	view_state_set_window(state, limits, begin_ns > margin_ns ? begin_ns - margin_ns : 0,
 		end_ns - begin_ns + 2 * margin_ns);
 }
 
@@ -334,7 +192,7 @@ static bool find_in_time(struct session *session, const uint8_t *is_match, bool 
 	uint32_t stream, top, rows = session_rows_on_screen(session, &top), row = session_row(session);
 	struct stretch found;
 
-	if (session_stream(session, &stream) && next_stretch(session, stream, session->state.cursor_ns,
+	if (session_stream(session, &stream) && stretch_next(session, stream, session->state.cursor_ns,
 							is_back, key_match, is_match, &found)) {
 		go(session, found.begin_ns);
 		return true;
@@ -344,17 +202,17 @@ static bool find_in_time(struct session *session, const uint8_t *is_match, bool 
 		const struct rows_node *node = &session->rows.nodes[session->rows.shown[at]];
 		uint64_t from_ns = is_back ? session->frame.end_ns : session->frame.begin_ns;
 		if (rows_is_group(node) ||
-			!next_stretch(session, node->stream, from_ns, is_back, key_match, is_match, &found))
+			!stretch_next(session, node->stream, from_ns, is_back, key_match, is_match, &found))
 			continue;
 		session_keep(session);
 		session->state.node = session->rows.shown[at];
-		state_go(&session->state, session_limits(session), found.begin_ns);
+		view_state_go(&session->state, session_limits(session), found.begin_ns);
 		return true;
 	}
 	return false;
 }
 
-void seek_find(struct session *session, bool is_back)
+void find_next_match(struct session *session, bool is_back)
 {
 	struct pattern pattern;
 	uint8_t *is_match;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * goto_launch.c - Enter on the timeline: from a GPU operation to the call that launched it, and back. Both
- * carry the same link; they are of one process, and not far from each other in time.
+ * goto_launch.c - Enter on the timeline: jumps from a GPU operation to the call that launched it, and back.
+ * Both records carry the same link, belong to one process and are close in time.
  */
 #include <string.h>
 
 #include "timeline/scan/scan.h"
+#include "tui/app/actions.h"
 #include "tui/screen/format_number.h"
 #include "tui/session/session.h"
 
-#define FOLLOW_REACH_NS 10000000000u /* a queue may be so far behind its launches */
+#define GOTO_LAUNCH_REACH_NS 10000000000u /* a queue may be so far behind its launches */
 
 /* A record with a link. */
 struct linked {
@@ -63,19 +64,19 @@ static void go_to(
 	uint32_t node = rows_node_of(&session->rows, stream);
 	bool is_launch = s->s.kind == STORE_STREAM_CPU;
 	uint64_t delay_ns = is_launch ? from->begin_ns - to->begin_ns : to->begin_ns - from->begin_ns;
-	char delay[QUANTITY_BYTES];
+	char delay[FORMAT_NUMBER_BYTES];
 
 	session_keep(session);
 	if (node != UINT32_MAX)
 		session->state.node = node;
 	session->state.is_following = false;
-	state_go(&session->state, session_limits(session), to->begin_ns);
-	quantity_short(delay, delay_ns);
+	view_state_go(&session->state, session_limits(session), to->begin_ns);
+	format_number_short(delay, delay_ns);
 	session_say(session, "%s %s %s   Enter or u goes back", is_launch ? "launched here," : "runs here,",
 		delay, is_launch ? "before it began" : "after its launch");
 }
 
-void follow_link(struct session *session)
+void goto_launch_or_back(struct session *session)
 {
 	struct linked here, there;
 	struct error error = {0};
@@ -96,8 +97,9 @@ void follow_link(struct session *session)
 		const struct run_stream *s = run_stream(session->run, i);
 		if (s->s.kind == own->s.kind || !is_same_process(s, own))
 			continue;
-		if (find_linked(session, i, at_ns > FOLLOW_REACH_NS ? at_ns - FOLLOW_REACH_NS : 0,
-			    at_ns < STORE_OPEN_NS - FOLLOW_REACH_NS ? at_ns + FOLLOW_REACH_NS : STORE_OPEN_NS,
+		if (find_linked(session, i, at_ns > GOTO_LAUNCH_REACH_NS ? at_ns - GOTO_LAUNCH_REACH_NS : 0,
+			    at_ns < STORE_OPEN_NS - GOTO_LAUNCH_REACH_NS ? at_ns + GOTO_LAUNCH_REACH_NS
+									 : STORE_OPEN_NS,
 			    here.link, &there, &error)) {
 			session_say(session, "%s", error.text);
 			return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress_keys.c - the line of progress, and the keys that came early. A key that leaves what is read for,
- * or shows another window, ends the read at once and is done then. So does any key, where the read goes on
- * after it as if nothing had been: rows of the screen. A table of a view is read on while the cursor moves
- * about the screen, and begins anew behind any other key. What a key itself looks for waits for its end.
+ * progress_keys.c - draws the progress line and queues keys that arrive during a read. Keys that leave the
+ * view or the window stop the read at once. While rows are read (is_resumable) any key stops the read, which
+ * continues afterwards. While a table is read (is_restartable) cursor moves are done at once and any other
+ * key restarts the read. A key's own search runs to its end.
  */
 #include "tui/app/progress_keys.h"
 
@@ -12,20 +12,22 @@
 
 #include "timeline/base/progress.h"
 #include "tui/app/actions.h"
-#include "tui/app/session_read.h"
+#include "tui/app/app.h"
 #include "tui/screen/screen.h"
+#include "tui/session/deadline.h"
+#include "tui/views/views.h"
 
-#define LONG_READ_MS 1000      /* then it is shown how far it is, */
-#define LONG_READ_AGAIN_MS 200 /* and so often again */
-#define LONG_READ_PATIENCE_MS 50
-#define LONG_READ_PATIENCE_MOST_MS 60000 /* doubled for long it would come to nothing */
-#define LONG_READ_KEY_NS 30000000	 /* keys are looked at */
-#define LONG_READ_BAR 20
-#define LONG_READ_KEYS 64 /* more are dropped: nobody types so far ahead */
+#define PROGRESS_MS 1000      /* shows the progress line after so long, */
+#define PROGRESS_AGAIN_MS 200 /* and updates it so often */
+#define PROGRESS_PATIENCE_MS 50
+#define PROGRESS_PATIENCE_MOST_MS 60000 /* limit of doubling */
+#define PROGRESS_KEY_NS 30000000	/* interval of reading keys */
+#define PROGRESS_BAR 20
+#define PROGRESS_KEYS 64 /* further keys are dropped */
 
-static uint32_t early[LONG_READ_KEYS];
-static struct mouse_event early_mouse[LONG_READ_KEYS]; /* what was done, where the key is KEYS_MOUSE */
-static struct mouse_event mouse;		       /* behind the key that was handed out last */
+static uint32_t early[PROGRESS_KEYS];
+static struct mouse_event early_mouse[PROGRESS_KEYS]; /* its event, where the key is KEYS_MOUSE */
+static struct mouse_event mouse;		      /* event of the key returned last */
 static size_t early_count;
 static bool is_typing;		       /* the next key is text for a prompt */
 static uint64_t next_ms;	       /* to show how far it is */
@@ -39,19 +41,19 @@ static void keep(uint32_t key)
 
 static void show(struct session *session, const char *what, uint64_t done, uint64_t all)
 {
-	int filled = all ? (int)((double)(done < all ? done : all) / (double)all * LONG_READ_BAR) : 0;
-	char bar[LONG_READ_BAR + 1];
+	int filled = all ? (int)((double)(done < all ? done : all) / (double)all * PROGRESS_BAR) : 0;
+	char bar[PROGRESS_BAR + 1];
 
-	for (int i = 0; i < LONG_READ_BAR; i++)
+	for (int i = 0; i < PROGRESS_BAR; i++)
 		bar[i] = i < filled ? '=' : ':';
-	bar[LONG_READ_BAR] = '\0';
+	bar[PROGRESS_BAR] = '\0';
 	snprintf(session->reading, sizeof(session->reading), "%.32s  [%s]  %d %%   Esc stops here%s", what,
-		bar, filled * 100 / LONG_READ_BAR,
+		bar, filled * 100 / PROGRESS_BAR,
 		session->is_resumable || session->is_restartable ? "   keys work" : "");
 	screen_status(session->reading);
 }
 
-/* What is typed behind it is text. */
+/* The keys after it are text. */
 static bool opens_prompt(uint32_t key)
 {
 	enum keys_action action = keys_action_of(key);
@@ -60,7 +62,7 @@ static bool opens_prompt(uint32_t key)
 	       action == KEYS_DO_FILTER || action == KEYS_DO_MARK || action == KEYS_DO_GO_MARK;
 }
 
-bool long_read_is_over(uint32_t key)
+bool progress_keys_is_over(uint32_t key)
 {
 	if (key == SCREEN_SIGNAL)
 		return true;
@@ -90,13 +92,13 @@ static bool ends(const struct session *session, uint32_t key, bool is_text)
 {
 	enum keys_action action = keys_action_of(key);
 
-	if (!is_text && long_read_is_over(key))
+	if (!is_text && progress_keys_is_over(key))
 		return true;
 	if (!session->is_restartable)
 		return false;
 	if (is_text || key == KEYS_MOUSE || key == KEYS_RESIZE)
 		return true;
-	return action != KEYS_DO_NOTHING && (!act_is_move(action) || session->focus == &view_timeline);
+	return action != KEYS_DO_NOTHING && (!actions_is_move(action) || session->focus == &view_timeline);
 }
 
 /* A key that came during another read of the same picture leaves this one, too. */
@@ -136,7 +138,7 @@ static void show_cursor(struct session *session)
 static bool move_cursor(struct session *session, uint32_t key)
 {
 	if (!session->is_restartable || early_count || is_typing ||
-		!act_is_move_here(session, keys_action_of(key)))
+		!actions_is_move_here(session, keys_action_of(key)))
 		return false;
 	session_key(session, key);
 	session->has_moved = true;
@@ -166,23 +168,23 @@ static struct heard hear(struct session *session)
 			continue;
 		heard.is_over = heard.is_over || ends(session, key, is_typing);
 		is_typing = is_typing || opens_prompt(key);
-		if (early_count < LONG_READ_KEYS)
+		if (early_count < PROGRESS_KEYS)
 			keep(key), heard.has_key = true;
 	}
 	return heard;
 }
 
-/* False: what is read is not wanted any more, or a signal ends the program. Esc says no more than that; the
- * other keys are done then. */
+/* Callback of progress_watch(). False stops the read: a key or a signal came. Esc only stops; other keys are
+ * queued and done afterwards. */
 static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 {
 	struct session *session = own;
-	uint64_t now_ms = session_now_ms();
+	uint64_t now_ms = deadline_now_ms();
 	struct heard heard;
 
 	if (now_ms >= next_ms) {
 		show(session, what, done, all);
-		next_ms = now_ms + LONG_READ_AGAIN_MS;
+		next_ms = now_ms + PROGRESS_AGAIN_MS;
 	}
 	heard = hear(session);
 	if (heard.is_signal)
@@ -195,29 +197,29 @@ static bool go_on(void *own, const char *what, uint64_t done, uint64_t all)
 	return !heard.is_over && !heard.has_esc && !session->is_put_off;
 }
 
-void long_read_begin(struct session *session, bool is_new)
+void progress_keys_begin(struct session *session, bool is_new)
 {
-	begin_ms = session_now_ms();
+	begin_ms = deadline_now_ms();
 	if (is_new) {
-		next_ms = begin_ms + LONG_READ_MS;
-		patience_ms = LONG_READ_PATIENCE_MS;
+		next_ms = begin_ms + PROGRESS_MS;
+		patience_ms = PROGRESS_PATIENCE_MS;
 		session->reading[0] = '\0';
-	} else if (patience_ms < LONG_READ_PATIENCE_MOST_MS) {
+	} else if (patience_ms < PROGRESS_PATIENCE_MOST_MS) {
 		patience_ms *= 2;
 	}
 	is_typing = session->prompt != PROMPT_NONE;
 	for (size_t i = 0; i < early_count; i++)
 		is_typing = is_typing || opens_prompt(early[i]);
 	session->is_put_off = false;
-	progress_watch(go_on, session, LONG_READ_KEY_NS);
+	progress_watch(go_on, session, PROGRESS_KEY_NS);
 }
 
-bool long_read_has_key(void)
+bool progress_keys_has_key(void)
 {
 	return early_count > 0 || screen_has_key();
 }
 
-uint32_t long_read_key(int timeout_ms)
+uint32_t progress_keys_next(int timeout_ms)
 {
 	uint32_t key;
 
@@ -234,7 +236,7 @@ uint32_t long_read_key(int timeout_ms)
 	return key;
 }
 
-struct mouse_event long_read_mouse(void)
+struct mouse_event progress_keys_mouse(void)
 {
 	return mouse;
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress_keys.h - what the terminal shows while one key's work takes longer than a second, and how a key
- * or Ctrl-C ends it. Readers report from below (timeline/base/progress.h); keys typed meanwhile are kept. For
- * the view in a terminal, not for --print.
+ * progress_keys.h - progress of work that takes longer than a second, and how a key or Ctrl-C stops it.
+ * Readers report through timeline/base/progress.h; keys typed meanwhile are queued. Only for the view in a
+ * terminal, not for --print.
  */
 #ifndef TUI_PROGRESS_KEYS_H
 #define TUI_PROGRESS_KEYS_H
 
-#include "tui/session/mouse.h"
+#include "tui/app/mouse.h"
 #include "tui/session/session.h"
 
-/* Work of the session begins, or goes on where it was put off: before each key that is done and each picture
- * that is drawn. */
-void long_read_begin(struct session *session, bool is_new);
-/* A read is not wanted any more once this key was pressed: it leaves the view or the window. */
-bool long_read_is_over(uint32_t key);
-/* screen_key(), but keys typed during a long read come first. */
-uint32_t long_read_key(int timeout_ms);
-/* What was done, after KEYS_MOUSE from it. */
-struct mouse_event long_read_mouse(void);
-/* screen_has_key(), or one that came during a long read. */
-bool long_read_has_key(void);
+/* Call before each key that is done and each picture that is drawn. `is_new`: false if the picture continues
+ * an interrupted read. */
+void progress_keys_begin(struct session *session, bool is_new);
+/* True: the key leaves the view or the window, so it stops a read. */
+bool progress_keys_is_over(uint32_t key);
+/* screen_key(), but queued keys come first. */
+uint32_t progress_keys_next(int timeout_ms);
+/* The mouse event, after progress_keys_next() returned KEYS_MOUSE. */
+struct mouse_event progress_keys_mouse(void);
+/* screen_has_key(), or a queued key. */
+bool progress_keys_has_key(void);
 
 #endif

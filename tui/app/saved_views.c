@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saved_views.c - writes and reads a view; times are from the run's origin.
+ * saved_views.c - writes and reads saved views. Times are relative to the run's origin.
  */
 #include "tui/app/saved_views.h"
 
@@ -9,23 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/config.h"
+#include "tui/app/commands.h"
 #include "tui/app/status_bars.h"
+#include "tui/models/config.h"
 
-#define SAVED_NAME 128
+#define SAVED_VIEWS_NAME 128
 
 static bool is_name(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-	return name[0] && name[0] != '.' && strlen(name) < SAVED_NAME &&
+	return name[0] && name[0] != '.' && strlen(name) < SAVED_VIEWS_NAME &&
 	       strspn(name, letters) == strlen(name);
 }
 
 /* False after saying why. */
 static bool put_path(struct session *session, char *path, const char *name, bool makes_parents)
 {
-	char file[SAVED_NAME + sizeof("views/")];
+	char file[SAVED_VIEWS_NAME + sizeof("views/")];
 
 	if (!is_name(name)) {
 		session_say(session, "a view's name is made of letters, digits, '.', '_' and '-'");
@@ -45,9 +46,9 @@ static void put_run(const struct session *session, char *out, size_t size_bytes)
 		(unsigned long long)run_wall_ns(session->run));
 }
 
-void saved_write(struct session *session, const char *name)
+void saved_views_write(struct session *session, const char *name)
 {
-	const struct state *state = &session->state;
+	const struct view_state *state = &session->state;
 	uint64_t origin_ns = run_origin_ns(session->run);
 	char path[CONFIG_PATH], id[64];
 	uint32_t stream;
@@ -77,7 +78,7 @@ void saved_write(struct session *session, const char *name)
 		session_say(session, "saved; :load %s comes back", name);
 }
 
-/* What a file says. */
+/* Contents of a file. */
 struct saved {
 	bool is_of_run;
 	long long begin_ns, end_ns, cursor_ns;
@@ -113,20 +114,20 @@ static void take_line(const struct session *session, struct saved *saved, char *
 static void go_to_place(struct session *session, const struct saved *saved)
 {
 	uint64_t origin_ns = run_origin_ns(session->run);
-	struct state_limits limits = session_limits(session);
+	struct view_state_limits limits = session_limits(session);
 
 	session->state.is_following = false;
 	if (saved->end_ns > saved->begin_ns)
-		state_set_window(&session->state, limits, origin_ns + (uint64_t)saved->begin_ns,
+		view_state_set_window(&session->state, limits, origin_ns + (uint64_t)saved->begin_ns,
 			(uint64_t)saved->end_ns - (uint64_t)saved->begin_ns);
-	state_go(&session->state, limits, origin_ns + (uint64_t)saved->cursor_ns);
+	view_state_go(&session->state, limits, origin_ns + (uint64_t)saved->cursor_ns);
 	for (uint32_t i = 0; i < run_stream_count(session->run); i++)
 		if (strcmp(run_stream(session->run, i)->text, saved->stream) == 0 &&
 			rows_node_of(&session->rows, i) != UINT32_MAX)
 			session->state.node = rows_node_of(&session->rows, i);
 }
 
-void saved_load(struct session *session, const char *name)
+void saved_views_load(struct session *session, const char *name)
 {
 	struct saved saved = {0};
 	char path[CONFIG_PATH], line[1024];
@@ -143,10 +144,10 @@ void saved_load(struct session *session, const char *name)
 		take_line(session, &saved, line);
 	fclose(file);
 	session_keep(session);
-	prompt_do(session, "streams", saved.filter);
+	commands_run(session, "streams", saved.filter);
 	if (saved.depth[0])
-		prompt_do(session, "depth", saved.depth);
-	for (const struct view *const *view = bars_panes(); *view; view++)
+		commands_run(session, "depth", saved.depth);
+	for (const struct view *const *view = status_bars_panes(); *view; view++)
 		if ((*view)->key == saved.pane)
 			session->pane = *view;
 	if (saved.is_of_run)

@@ -6,24 +6,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tui/app/app.h"
 #include "tui/app/export.h"
 #include "tui/app/session_read.h"
 #include "tui/screen/ansi.h"
 #include "tui/screen/svg.h"
 
-#define PICTURE_REFINE_MS 2000 /* what the picture can do without waits so long */
+#define SCREENSHOT_REFINE_MS 2000 /* what the picture can do without waits so long */
 
-static const char *const names[PICTURE_FORMATS] = {"text", "ansi", "svg"};
+static const char *const names[SCREENSHOT_FORMATS] = {"text", "ansi", "svg"};
 
-int picture_format_find(const char *name)
+int screenshot_format_find(const char *name)
 {
-	for (int i = 0; i < PICTURE_FORMATS; i++)
+	for (int i = 0; i < SCREENSHOT_FORMATS; i++)
 		if (strcmp(names[i], name) == 0)
 			return i;
 	return -1;
 }
 
-void picture_print(const struct session *session, const struct grid *grid, enum picture_format format,
+void screenshot_print(const struct session *session, const struct grid *grid, enum screenshot_format format,
 	int colours, FILE *out)
 {
 	struct palette palette;
@@ -31,26 +32,27 @@ void picture_print(const struct session *session, const struct grid *grid, enum 
 	palette_init(&palette, colours);
 	for (int i = 0; i < session->colours.user_count; i++)
 		palette_set_user(&palette, i, session->colours.user[i]);
-	if (format == PICTURE_SVG)
+	if (format == SCREENSHOT_SVG)
 		svg_print(grid, &palette, out);
-	else if (format == PICTURE_ANSI)
+	else if (format == SCREENSHOT_ANSI)
 		ansi_print(grid, &palette, out);
 	else
 		grid_print(grid, out);
 }
 
-static enum picture_format format_of(const char *path)
+static enum screenshot_format format_of(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
 	if (dot && strcmp(dot, ".svg") == 0)
-		return PICTURE_SVG;
-	return dot && (strcmp(dot, ".ansi") == 0 || strcmp(dot, ".ans") == 0) ? PICTURE_ANSI : PICTURE_TEXT;
+		return SCREENSHOT_SVG;
+	return dot && (strcmp(dot, ".ansi") == 0 || strcmp(dot, ".ans") == 0) ? SCREENSHOT_ANSI
+									      : SCREENSHOT_TEXT;
 }
 
-void picture_save(struct session *session, const char *path)
+void screenshot_save(struct session *session, const char *path)
 {
-	enum picture_format format = format_of(path);
+	enum screenshot_format format = format_of(path);
 	struct grid grid;
 	struct error error;
 	FILE *out;
@@ -66,12 +68,12 @@ void picture_save(struct session *session, const char *path)
 	}
 	result = session_draw(session, &grid, 0, &error);
 	if (!result && session_is_refining(session)) {
-		session_refine(session, PICTURE_REFINE_MS);
+		session_refine(session, SCREENSHOT_REFINE_MS);
 		result = session_draw(session, &grid, 0, &error);
 	}
 	out = result ? NULL : fopen(path, "wxe"); /* nothing is overwritten */
 	if (out)
-		picture_print(
+		screenshot_print(
 			session, &grid, format, session->looks.colours ? session->looks.colours : 256, out);
 	if (result)
 		session_say(session, "%s", error.text);

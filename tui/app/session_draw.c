@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_draw.c - one picture: the window is laid on columns, what they need is read (session_read.h), and
- * the views draw it, again with wider cells where the terminal's line would be busy too long.
+ * session_draw.c - draws one picture: lays the window on columns, reads the rows (session_read.h), lets the
+ * views draw, and draws again with wider cells if the picture would cost the terminal too many bytes.
  */
 #include <stdio.h>
 
 #include "timeline/base/progress.h"
+#include "tui/app/app.h"
 #include "tui/app/session_read.h"
 #include "tui/app/status_bars.h"
 #include "tui/models/compare.h"
+#include "tui/session/deadline.h"
+#include "tui/views/views.h"
 
 #define SESSION_LIVE_READ_MS 50
 #define SESSION_BUDGET_BYTES 15000u
@@ -38,7 +41,7 @@ static void keep_cursor_on_screen(struct session *session)
 }
 
 /* Time ends somewhere, and a run may. */
-static uint64_t padded_end(const struct state *state)
+static uint64_t padded_end(const struct view_state *state)
 {
 	return state->end_ns > UINT64_MAX - state->pad_ns ? UINT64_MAX : state->end_ns + state->pad_ns;
 }
@@ -47,7 +50,7 @@ static uint64_t padded_end(const struct state *state)
  * it does not. Panning keeps what was found, and by that the width of the columns. */
 static int lay_columns(struct session *session, struct error *error)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	struct frame *frame = &session->frame;
 	uint32_t width = (uint32_t)(session->layout.cells / session->cells_wide);
 	int result;
@@ -67,7 +70,7 @@ static int lay_columns(struct session *session, struct error *error)
 
 static int lay(struct session *session, struct error *error)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	const struct frame *frame = &session->frame;
 	int result = lay_columns(session, error);
 
@@ -100,8 +103,8 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 		session->only = NULL;
 	keep_cursor_on_screen(session);
 	result = lay(session, error);
-	if (!result && session->layout.overview >= 0)
-		result = overview_lay(&session->overview, session->run, &session->rows,
+	if (!result && session->layout.minimap >= 0)
+		result = minimap_lay(&session->minimap, session->run, &session->rows,
 			(uint32_t)session->layout.cells, error);
 	if (!result && session->is_live) /* its tiles are there but for the last: no flicker */
 		session_refine(session, SESSION_LIVE_READ_MS);
@@ -123,32 +126,18 @@ static void draw_too_small(struct grid *grid)
 	grid_text(grid, 4, 0, grid->columns, "q quit", GRID_TEXT);
 }
 
-void session_draw_frame(struct session *session, struct grid *grid)
-{
-	struct layout *layout = &session->layout;
-
-	if (layout->overview >= 0)
-		view_overview.draw(session, grid, (struct grid_area){layout->overview, 0, 1, layout->cells});
-	view_timeline_ruler(session, grid);
-	if (!layout->stack.columns || session->full == &view_summary)
-		return;
-	for (int i = 0; i < layout->stack.rows; i++)
-		grid_put(grid, layout->stack.row + i, layout->stack.column - 1, 0x2502, GRID_GREY);
-	view_stack.draw(session, grid, layout->stack);
-}
-
 static void draw_split(struct session *session, struct grid *grid)
 {
 	struct layout *layout = &session->layout;
 
-	session_draw_frame(session, grid);
+	view_margins_draw(session, grid);
 	view_timeline.draw(session, grid, layout->timeline);
 	if (layout->pane.rows) {
-		bars_draw_pane_title(session, grid);
+		status_bars_draw_pane_title(session, grid);
 		session->pane->draw(session, grid, layout->pane);
 	}
 	if (layout->path >= 0)
-		bars_draw_path(session, grid);
+		path_line_draw(session, grid);
 }
 
 static int draw_once(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)
@@ -158,7 +147,7 @@ static int draw_once(struct session *session, struct grid *grid, unsigned limit_
 	if (result)
 		return result;
 	grid_clear(grid);
-	bars_draw_title(session, grid);
+	status_bars_draw_title(session, grid);
 	session->is_restartable = limit_ms > 0;
 	if (session->full)
 		session->full->draw(session, grid, session->layout.full);
@@ -166,17 +155,17 @@ static int draw_once(struct session *session, struct grid *grid, unsigned limit_
 		draw_split(session, grid);
 	session->is_restartable = false;
 	/* nothing that lacks numbers is shown as if it had them */
-	if (!session_read_later(session) && progress_is_stopped() && !session->message[0])
+	if (!deadline_read_later(session) && progress_is_stopped() && !session->message[0])
 		session_say(session, "reading was stopped, numbers are missing; Ctrl-L reads again");
-	bars_draw_status(session, grid);
-	bars_draw_keys(session, grid);
+	status_bars_draw_status(session, grid);
+	status_bars_draw_keys(session, grid);
 	return 0;
 }
 
 /* A new picture begins with single cells; moving the cursor keeps what was chosen. */
 static void start_cells(struct session *session)
 {
-	const struct state *a = &session->state, *b = &session->drawn;
+	const struct view_state *a = &session->state, *b = &session->drawn;
 
 	if (a->begin_ns != b->begin_ns || a->end_ns != b->end_ns || a->depth != b->depth ||
 		a->top != b->top || session->looks.is_single || session->drawn_full != session->full ||

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_live.c - a run that is still recorded: takes in what was committed, and moves the window with it.
+ * session_live.c - a run that is still being recorded: reads new commits and moves the window with the run's
+ * end.
  */
+#include "tui/app/app.h"
 #include "tui/session/session.h"
 
 /* The cursor keeps its place on the screen while the window moves below it. */
 static void move_window(struct session *session, uint64_t begin_ns, uint64_t span_ns)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	double place =
 		(double)(state->cursor_ns - state->begin_ns) / (double)(state->end_ns - state->begin_ns);
 
-	state_set_window(state, session_limits(session), begin_ns, span_ns);
+	view_state_set_window(state, session_limits(session), begin_ns, span_ns);
 	state->cursor_ns = state->begin_ns + (uint64_t)(place * (double)(state->end_ns - state->begin_ns));
 	if (state->cursor_ns >= state->end_ns)
 		state->cursor_ns = state->end_ns - 1;
@@ -19,13 +21,13 @@ static void move_window(struct session *session, uint64_t begin_ns, uint64_t spa
 
 static void follow(struct session *session)
 {
-	struct state_limits limits = session_limits(session);
-	struct state *state = &session->state;
+	struct view_state_limits limits = session_limits(session);
+	struct view_state *state = &session->state;
 	uint64_t length_ns = limits.end_ns - limits.begin_ns, span_ns = state->end_ns - state->begin_ns;
 	uint64_t jump_ns = span_ns / 8, cursor_ns = state->cursor_ns;
 
 	if (state->is_whole && (!state->is_following || length_ns <= SESSION_LIVE_NS)) {
-		state_whole(state, limits);
+		view_state_whole(state, limits);
 		if (!state->is_following)
 			state->cursor_ns = cursor_ns;
 		else
@@ -62,7 +64,7 @@ bool session_renew(struct session *session)
 	if (!has_changed)
 		return false;
 	tiles_renew(session->tiles);
-	overview_forget(&session->overview);
+	minimap_forget(&session->minimap);
 	if (run_stream_count(session->run) != session->rows.stream_count) {
 		if (rows_renew(&session->rows, session->run, &error))
 			session_say(session, "%s", error.text);

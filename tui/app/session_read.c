@@ -1,78 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_read.c - rows are read from the cursor's outward, a few columns at a time, then the lanes of
- * groups; what time or a key does not allow is left, and roughly shown where that is cheap.
+ * session_read.c - reads rows from the cursor's outward, a few columns at a time, then the sums of groups.
+ * Rows for which no time is left get a coarse picture where that is cheap.
  */
 #include "tui/app/session_read.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "timeline/base/progress.h"
 #include "tui/models/compare.h"
 #include "tui/models/plot.h"
 #include "tui/models/profile_page.h"
+#include "tui/session/deadline.h"
 #include "tui/session/session.h"
 #include "tui/timeline/group_busy.h"
+#include "tui/views/views.h"
 
 #define SESSION_STEP_MIN 4u
 #define SESSION_STEP_MS 10u
 #define SESSION_COARSE_MS 25u /* for rows that the time does not suffice for */
-#define SESSION_LANES_SOON_MS 8
-#define SESSION_LANES_MS 1000 /* for groups, where nothing else limits a picture */
+#define SESSION_GROUPS_SOON_MS 8
+#define SESSION_GROUPS_MS 1000 /* for groups, where nothing else limits a picture */
 
-uint64_t session_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-bool session_put_off(struct session *session, int result)
-{
-	bool is_put_off = result < 0 && session->is_put_off;
-
-	session->is_put_off = false;
-	if (is_put_off)
-		progress_go_on();
-	return is_put_off;
-}
-
-bool session_read_later(struct session *session)
-{
-	if (!session_put_off(session, -1))
-		return false;
-	session->is_unread = true;
-	return true;
-}
-
-struct deadline {
-	uint64_t at_ms; /* 0: none */
-	bool is_over;
-	bool is_patient; /* what begins anew when it is stopped is read to its end: else it might never be */
-};
-
-static struct deadline deadline_in(unsigned limit_ms)
-{
-	return (struct deadline){.at_ms = limit_ms ? session_now_ms() + limit_ms : 0};
-}
-
-static bool is_past(const struct deadline *deadline)
-{
-	return deadline->at_ms && session_now_ms() >= deadline->at_ms;
-}
-
-/* As many columns at once as take a few ms: from a disk a row may take a second. */
+/* Adapts the number of columns per step so that a step takes a few ms: from a disk a row may take a second.
+ */
 static int read_step(struct session *session, uint32_t stream, bool *is_done, struct error *error)
 {
-	uint64_t begin_ms = session_now_ms(), took_ms;
+	uint64_t begin_ms = deadline_now_ms(), took_ms;
 	int result;
 
 	if (session->step_columns < SESSION_STEP_MIN)
 		session->step_columns = SESSION_STEP_MIN;
 	result = frame_read_step(&session->frame, stream, session->step_columns, is_done, error);
-	took_ms = session_now_ms() - begin_ms;
+	took_ms = deadline_now_ms() - begin_ms;
 	if (took_ms > SESSION_STEP_MS)
 		session->step_columns /= 2;
 	else if (took_ms < SESSION_STEP_MS / 2 && session->step_columns < UINT16_MAX)
@@ -80,7 +40,7 @@ static int read_step(struct session *session, uint32_t stream, bool *is_done, st
 	return result;
 }
 
-/* What is damaged is said once for a window and left out: the rest can still be looked at. */
+/* Reports damage once per window and leaves the data out, so that the rest can be shown. */
 static bool pass_damage(struct session *session, int result, const struct error *error)
 {
 	if (result != -ERROR_RUN)
@@ -99,12 +59,12 @@ static int read_stream(
 	int result = 0;
 
 	while (!is_done && !result) {
-		if (is_past(deadline)) {
+		if (deadline_is_past(deadline)) {
 			deadline->is_over = true;
 			return 0;
 		}
 		result = read_step(session, stream, &is_done, error);
-		if (session_put_off(session, result)) {
+		if (deadline_put_off(session, result)) {
 			deadline->is_over = true;
 			return 0;
 		}
@@ -123,44 +83,44 @@ static int read_row(struct session *session, uint32_t row, struct deadline *dead
 	return rows_is_group(node) ? 0 : read_stream(session, node->stream, deadline, error);
 }
 
-/* Of rows that are not read yet, what they show roughly. */
+/* Reads previews of rows that are not read yet. */
 static int read_coarse(struct session *session, struct error *error)
 {
-	uint64_t until_ms = session_now_ms() + SESSION_COARSE_MS;
+	uint64_t until_ms = deadline_now_ms() + SESSION_COARSE_MS;
 	uint32_t top, count = session_rows_on_screen(session, &top);
 	int result = 0;
 
-	for (uint32_t row = top; row < top + count && !result && session_now_ms() < until_ms; row++) {
+	for (uint32_t row = top; row < top + count && !result && deadline_now_ms() < until_ms; row++) {
 		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
 		if (!rows_is_group(node) && !frame_line(&session->frame, node->stream) &&
 			!session->frame.is_damaged[node->stream])
 			result = frame_read_coarse(&session->frame, node->stream, error);
-		if (session_put_off(session, result) || pass_damage(session, result, error))
+		if (deadline_put_off(session, result) || pass_damage(session, result, error))
 			return 0;
 	}
 	return result;
 }
 
-/* One group's lanes: what unites its streams begins anew when it is stopped, all else goes on. */
+/* Reads one group's sums. A stopped union of queues starts over, all other steps continue. */
 static int read_group(struct session *session, uint32_t node, struct deadline *deadline, struct error *error)
 {
 	bool is_resumable = session->is_resumable, is_done = false;
 	int result = 0;
 
 	while (!is_done && !result) {
-		if (is_past(deadline)) {
-			session->has_lanes_left = true;
+		if (deadline_is_past(deadline)) {
+			session->has_groups_left = true;
 			return 0;
 		}
 		session->is_resumable =
-			is_resumable &&
-			!(deadline->is_patient && lanes_is_uniting(&session->frame, &session->rows, node));
+			is_resumable && !(deadline->is_patient &&
+						group_busy_is_uniting(&session->frame, &session->rows, node));
 		session->is_restartable = is_resumable && !session->is_resumable;
-		result = lanes_step(&session->frame, &session->rows, node, &is_done, error);
+		result = group_busy_step(&session->frame, &session->rows, node, &is_done, error);
 		session->is_restartable = false;
 		session->is_resumable = is_resumable;
-		if (session_put_off(session, result)) {
-			session->has_lanes_left = true;
+		if (deadline_put_off(session, result)) {
+			session->has_groups_left = true;
 			return 0;
 		}
 		if (pass_damage(session, result, error))
@@ -169,15 +129,15 @@ static int read_group(struct session *session, uint32_t node, struct deadline *d
 	return result;
 }
 
-/* The lanes of the groups on the screen: what a group stands for may be far more than what the screen shows,
+/* The sums of the groups on the screen: what a group stands for may be far more than what the screen shows,
  * so that they come last, and the picture is there without them. */
-static int read_lanes(struct session *session, struct deadline *deadline, struct error *error)
+static int read_groups(struct session *session, struct deadline *deadline, struct error *error)
 {
 	uint32_t top, count = session_rows_on_screen(session, &top);
 	int result = 0;
 
-	session->has_lanes_left = false;
-	for (uint32_t row = top; row < top + count && !result && !session->has_lanes_left; row++) {
+	session->has_groups_left = false;
+	for (uint32_t row = top; row < top + count && !result && !session->has_groups_left; row++) {
 		uint32_t node = session->rows.shown[row];
 		if (rows_is_group(&session->rows.nodes[node]))
 			result = read_group(session, node, deadline, error);
@@ -202,9 +162,9 @@ static int read_rows(struct session *session, struct deadline *until, struct err
 	}
 	session->is_unread = deadline.is_over;
 	/* on a terminal the picture comes first */
-	deadline.at_ms = session_now_ms() + (until->at_ms ? SESSION_LANES_SOON_MS : SESSION_LANES_MS);
+	deadline.at_ms = deadline_now_ms() + (until->at_ms ? SESSION_GROUPS_SOON_MS : SESSION_GROUPS_MS);
 	if (!result && !deadline.is_over)
-		result = read_lanes(session, &deadline, error);
+		result = read_groups(session, &deadline, error);
 	return result;
 }
 
@@ -221,7 +181,7 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	uint32_t rows[] = {
 		cursor >= top && cursor < top + count ? cursor : top, top + count / 3, top + count * 2 / 3};
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	const struct profile_page *page = session->profile;
 	bool has_dense = false;
 	uint32_t depth;
@@ -244,7 +204,7 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 		return result;
 	depth = frame_auto_depth(&session->frame);
 	/* lines that it could not read have no say: not chosen yet */
-	if (session_put_off(session, -1)) {
+	if (deadline_put_off(session, -1)) {
 		deadline->is_over = true;
 		return 0;
 	}
@@ -257,7 +217,7 @@ static int choose_depth_first(struct session *session, struct deadline *deadline
 
 static void choose_depth(struct session *session)
 {
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 
 	if (state->is_auto && state->is_auto_wanted && !session->is_unread)
 		take_auto_depth(session, frame_auto_depth(&session->frame));
@@ -265,7 +225,7 @@ static void choose_depth(struct session *session)
 		frame_set_depth(&session->frame, state->depth);
 }
 
-/* What is read for the rows is kept piece by piece. */
+/* Rows are resumable: each piece read is kept. */
 int session_read_screen(struct session *session, unsigned limit_ms, struct error *error)
 {
 	struct deadline deadline = deadline_in(limit_ms);
@@ -288,10 +248,10 @@ int session_read_screen(struct session *session, unsigned limit_ms, struct error
 
 /* ---- what the picture can do without ---- */
 
-static bool is_overview_refining(const struct session *session)
+static bool is_minimap_refining(const struct session *session)
 {
-	return !session->layout.is_too_small && session->layout.overview >= 0 && session->overview.width &&
-	       !session->overview.is_done;
+	return !session->layout.is_too_small && session->layout.minimap >= 0 && session->minimap.width &&
+	       !session->minimap.is_done;
 }
 
 static bool is_plot_refining(const struct session *session)
@@ -299,14 +259,14 @@ static bool is_plot_refining(const struct session *session)
 	return session->full == &view_profile && session->profile && plot_is_reading(session->profile->plot);
 }
 
-static bool is_lanes_refining(const struct session *session)
+static bool is_groups_refining(const struct session *session)
 {
-	return session->has_lanes_left && !session->full && !session->layout.is_too_small;
+	return session->has_groups_left && !session->full && !session->layout.is_too_small;
 }
 
 bool session_is_refining(const struct session *session)
 {
-	return is_plot_refining(session) || is_lanes_refining(session) || is_overview_refining(session);
+	return is_plot_refining(session) || is_groups_refining(session) || is_minimap_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
@@ -322,13 +282,13 @@ void session_refine(struct session *session, unsigned limit_ms)
 		session->is_restartable = limit_ms > 0;
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
-	} else if (is_lanes_refining(session)) {
-		result = read_lanes(session, &deadline, &error);
-		session->has_lanes_left = session->has_lanes_left && !result;
-	} else if (is_overview_refining(session)) {
-		result = overview_read(&session->overview, session->tiles, &session->rows, limit_ms, &error);
-		if (session_put_off(session, result))
-			session->overview.is_done = false, result = 0;
+	} else if (is_groups_refining(session)) {
+		result = read_groups(session, &deadline, &error);
+		session->has_groups_left = session->has_groups_left && !result;
+	} else if (is_minimap_refining(session)) {
+		result = minimap_read(&session->minimap, session->tiles, &session->rows, limit_ms, &error);
+		if (deadline_put_off(session, result))
+			session->minimap.is_done = false, result = 0;
 	}
 	session->is_resumable = false;
 	if (result)

@@ -10,8 +10,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
-
-#define BARS_PATH_FRAMES 1024
+#include "tui/views/views.h"
 
 /* ---- title ---- */
 
@@ -35,9 +34,9 @@ static void put_parts(const struct rows *rows, char *out, size_t size)
 
 static void put_length(const struct session *session, char *out, size_t size)
 {
-	struct state_limits limits = session_limits(session);
+	struct view_state_limits limits = session_limits(session);
 	uint64_t ns = limits.end_ns - limits.begin_ns;
-	char text[QUANTITY_BYTES];
+	char text[FORMAT_NUMBER_BYTES];
 
 	if (session->is_live) {
 		uint64_t seconds = ns / 1000000000;
@@ -45,7 +44,7 @@ static void put_length(const struct session *session, char *out, size_t size)
 			(unsigned long long)(seconds / 60 % 60), (unsigned long long)(seconds % 60));
 		return;
 	}
-	quantity_duration(text, ns, ns >= 10000000000 ? 1 : 3);
+	format_number_duration(text, ns, ns >= 10000000000 ? 1 : 3);
 	snprintf(out, size, "run %s", text);
 }
 
@@ -67,17 +66,17 @@ static void put_piece(struct title *title, const char *text, enum grid_style sty
 
 static void put_view(struct session *session, struct title *title)
 {
-	char text[SESSION_TEXT + 16], window[QUANTITY_BYTES];
+	char text[SESSION_TEXT + 16], window[FORMAT_NUMBER_BYTES];
 
-	quantity_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
+	format_number_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
 	snprintf(text, sizeof(text), "window %s", window);
 	put_piece(title, text, GRID_TEXT);
 	snprintf(text, sizeof(text), "depth %u%s", session->state.depth,
 		session->state.is_auto ? " auto" : "");
 	put_piece(title, text, GRID_TEXT);
-	quantity_short(window, bars_take_coverage(session).lost_ns);
+	format_number_short(window, session_take_coverage(session).lost_ns);
 	snprintf(text, sizeof(text), "LOST %s", window);
-	if (bars_take_coverage(session).lost_ns)
+	if (session_take_coverage(session).lost_ns)
 		put_piece(title, text, GRID_ERROR);
 	snprintf(text, sizeof(text), "streams %u/%u", session_streams_on_screen(session, NULL),
 		session->rows.stream_count);
@@ -107,7 +106,7 @@ static void put_full(struct session *session, struct title *title)
 		put_piece(title, own, GRID_TEXT);
 }
 
-void bars_draw_title(struct session *session, struct grid *grid)
+void status_bars_draw_title(struct session *session, struct grid *grid)
 {
 	struct title title = {grid, 0, grid->columns};
 	char text[LABEL_BYTES];
@@ -134,12 +133,12 @@ void bars_draw_title(struct session *session, struct grid *grid)
 static const struct view *const panes[] = {&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps,
 	&view_source, &view_info, &view_stack, NULL};
 
-const struct view *const *bars_panes(void)
+const struct view *const *status_bars_panes(void)
 {
 	return panes;
 }
 
-void bars_draw_pane_title(const struct session *session, struct grid *grid)
+void status_bars_draw_pane_title(const struct session *session, struct grid *grid)
 {
 	int row = session->layout.pane.row - 1, at = 2;
 	char text[64];
@@ -164,37 +163,6 @@ void bars_draw_pane_title(const struct session *session, struct grid *grid)
 	}
 }
 
-/* ---- path line ---- */
-
-void bars_draw_path(struct session *session, struct grid *grid)
-{
-	const char *frames[BARS_PATH_FRAMES];
-	uint32_t scope, context, count = 0, depth;
-	char text[LABEL_BYTES];
-
-	context = session_leaf_context(session);
-	scope = context ? run_context(session->run, context)->scope : UINT32_MAX;
-	if (scope == UINT32_MAX)
-		return;
-	while (run_scope(session->run, scope)->depth >= BARS_PATH_FRAMES)
-		scope = run_scope(session->run, scope)->parent;
-	depth = run_scope(session->run, scope)->depth;
-	for (uint32_t at = scope; at != UINT32_MAX; at = run_scope(session->run, at)->parent) {
-		const struct run_scope *s = run_scope(session->run, at);
-		frames[s->depth] = run_function(session->run, s->function)->name;
-		count++;
-	}
-	if (count != depth + 1)
-		return;
-	/* the program's root says nothing; a thread's does */
-	depth = session->state.depth < depth ? session->state.depth : depth;
-	if (strcmp(frames[0], "<program root>") == 0 && count > 1)
-		label_path(text, frames + 1, count - 1, depth ? depth - 1 : 0, grid->columns, grid->is_ascii);
-	else
-		label_path(text, frames, count, depth, grid->columns, grid->is_ascii);
-	grid_text(grid, session->layout.path, 0, grid->columns, text, GRID_TEXT);
-}
-
 /* ---- keys ---- */
 
 /* A view's own keys, as many as leave room for help and the way out. */
@@ -214,7 +182,7 @@ static void put_hints(char *out, size_t size_bytes, const struct session *sessio
 	snprintf(out, size_bytes, "%.*s%s", (int)used, session->focus->hints, is_help ? "" : last);
 }
 
-void bars_draw_keys(const struct session *session, struct grid *grid)
+void status_bars_draw_keys(const struct session *session, struct grid *grid)
 {
 	char text[512];
 
@@ -227,4 +195,144 @@ void bars_draw_keys(const struct session *session, struct grid *grid)
 	else
 		keys_hint(text, sizeof(text), grid->columns);
 	grid_text(grid, session->layout.keys, 0, grid->columns, text, GRID_GREY);
+}
+
+/* ---- status ---- */
+
+static void put_cursor(struct session *session, char *out, size_t size, bool is_wide)
+{
+	uint32_t column = session_column(session);
+	char time[FORMAT_NUMBER_BYTES], length[FORMAT_NUMBER_BYTES], share[FORMAT_NUMBER_BYTES] = "",
+								     name[LABEL_BYTES] = "";
+	char label[LABEL_BYTES];
+	const char *gap = is_wide ? "  " : " ";
+	const struct frame_line *line;
+	struct cell cell;
+
+	ruler_time(time, session_cursor_ns(session), frame_column_length(&session->frame, column),
+		session->zero);
+	format_number_short(length, frame_column_length(&session->frame, column));
+	if (session_cell(session, &line, &cell)) {
+		struct cell_share known = {.state = (enum extent_state)cell.state, .function = cell.function};
+		session_share_name(session, name, &known, LABEL_CELL, is_wide ? 32 : 20);
+		format_number_share(share, cell.time_ns, frame_column_length(&session->frame, column), 0);
+	}
+	label_stream(label, rows_long_label(&session->rows, session->state.node), is_wide ? 24 : 16,
+		session->looks.is_ascii);
+	snprintf(out, size, "%s%s%s +%s%s%s %s", label, gap, time, length, gap, name, share);
+}
+
+static void put_columns(const struct session *session, char *out, size_t size)
+{
+	const struct tile_columns *columns = &session->frame.columns;
+	uint64_t least = UINT64_MAX, most = 0;
+	char tile[FORMAT_NUMBER_BYTES];
+
+	for (uint32_t i = 0; i < columns->count; i++) {
+		uint64_t tiles = columns->edges[i + 1] - columns->edges[i];
+		least = tiles < least ? tiles : least;
+		most = tiles > most ? tiles : most;
+	}
+	format_number_duration(tile, (uint64_t)1 << columns->shift, 3);
+	if (least == most)
+		snprintf(out, size, "%llu x %s", (unsigned long long)least, tile);
+	else
+		snprintf(out, size, "%llu-%llu x %s", (unsigned long long)least, (unsigned long long)most,
+			tile);
+}
+
+static void put_coverage(struct session *session, char *out, size_t size, bool is_wide)
+{
+	struct session_coverage coverage = session_take_coverage(session);
+	char share[FORMAT_NUMBER_BYTES], lost[FORMAT_NUMBER_BYTES];
+	int used;
+
+	format_number_share(share, coverage.known_ns, coverage.there_ns, 1);
+	if (!coverage.there_ns) /* of nothing there is no share */
+		strcpy(share, "-");
+	else if (coverage.known_ns == coverage.there_ns)
+		strcpy(share, "100 %");
+	used = snprintf(out, size, is_wide ? "coverage %s" : "cov %s", share);
+	if (coverage.lost_ns == 0) {
+		snprintf(out + used, size - (size_t)used, "  lost 0");
+		return;
+	}
+	format_number_short(lost, coverage.lost_ns);
+	used += snprintf(out + used, size - (size_t)used, "  lost %s", lost);
+	if (is_wide && coverage.lost_stream < UINT32_MAX - 1)
+		snprintf(out + used, size - (size_t)used, " (%s)",
+			rows_stream_label(&session->rows, coverage.lost_stream));
+}
+
+/* Bytes of the next line of a message: no word is parted that has room in a line. */
+static size_t message_line(const char *text, int columns)
+{
+	size_t size = text_head(text, columns), word = size;
+
+	if (!text[size])
+		return size;
+	while (word && text[word] != ' ')
+		word--;
+	/* one that has none in any line begins here */
+	return word && strcspn(text + word + 1, " ") <= (size_t)columns ? word : size;
+}
+
+/* A message longer than the line also covers lines above it. */
+static void draw_message(const struct session *session, struct grid *grid, int row)
+{
+	char text[SESSION_MESSAGE];
+	const char *at;
+	int lines = 0;
+
+	text_clean(text, sizeof(text), session->message, grid->is_ascii);
+	for (at = text; *at && lines < row; at += strspn(at, " "), lines++)
+		at += message_line(at, grid->columns);
+	grid_fill(grid, (struct grid_area){row - lines + 1, 0, lines, grid->columns}, ' ', GRID_TEXT);
+	at = text;
+	for (int line = row - lines + 1; line <= row; line++, at += strspn(at, " ")) {
+		size_t size = message_line(at, grid->columns);
+		char part[SESSION_MESSAGE];
+		snprintf(part, sizeof(part), "%.*s", (int)size, at);
+		grid_text(grid, line, 0, grid->columns, part, GRID_TEXT);
+		at += size;
+	}
+}
+
+void status_bars_draw_status(struct session *session, struct grid *grid)
+{
+	bool is_wide = grid->columns >= 100;
+	char cursor[LABEL_BYTES * 3], columns[64], trust[256], text[LABEL_BYTES * 4];
+	int row = session->layout.status, room;
+
+	if (session->message[0]) {
+		draw_message(session, grid, row);
+		return;
+	}
+	if (session->is_unread) {
+		grid_text(grid, row, 0, grid->columns,
+			session->reading[0] ? session->reading : "reading ...   keys work", GRID_TEXT);
+		return;
+	}
+	if (session_row(session) == UINT32_MAX)
+		return;
+	if (!session->focus || !session->focus->put_status ||
+		!session->focus->put_status(session, cursor, sizeof(cursor)))
+		put_cursor(session, cursor, sizeof(cursor), is_wide);
+	put_columns(session, columns, sizeof(columns));
+	put_coverage(session, trust, sizeof(trust), is_wide);
+	if (session->cells_wide > 1)
+		snprintf(columns + strlen(columns), sizeof(columns) - strlen(columns), "  cells x%d",
+			session->cells_wide);
+	if (is_wide)
+		snprintf(text, sizeof(text), "%s  | column %s | %s", cursor, columns, trust);
+	else
+		snprintf(text, sizeof(text), "%s  %s", cursor, trust);
+	/* how far numbers can be trusted is never cut */
+	room = grid->columns - (int)strlen(trust) - 2;
+	if (text_cells(text) <= grid->columns) {
+		grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
+		return;
+	}
+	grid_text(grid, row, 0, room, cursor, GRID_TEXT);
+	grid_text(grid, row, room + 2, grid->columns - room - 2, trust, GRID_TEXT);
 }

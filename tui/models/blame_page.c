@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_page.c - asks the sweep about all streams of the processes that have a row on the screen: a GPU waits
- * for threads that may not be shown.
+ * blame_page.c - runs the blame sweep over all streams of the processes that have a row on the screen: the
+ * threads that a GPU waits for may have no row.
  */
 #include "tui/models/blame_page.h"
 
@@ -11,8 +11,8 @@
 
 #include "store/base/hash.h"
 #include "timeline/select/select_time.h"
-#include "tui/app/session_read.h"
 #include "tui/screen/format_number.h"
+#include "tui/session/deadline.h"
 
 struct blame_page *blame_page_of(struct session *session)
 {
@@ -88,7 +88,7 @@ char *blame_page_expression(struct session *session)
 	return text;
 }
 
-const char *blame_by_name(enum row_key_by by)
+const char *blame_page_name_by(enum row_key_by by)
 {
 	static const char *const names[] = {
 		"function", "path", "module", "line", "loop", "inline", "file", "instruction", "script"};
@@ -124,7 +124,7 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 	}
 }
 
-/* What the rows are made of, what they sum to, and what no row has. */
+/* The shares behind the rows; sets their total and the rest that no row has. */
 static const struct exact_share *take_shares(struct blame_page *page, size_t *count)
 {
 	switch (page->of) {
@@ -146,17 +146,17 @@ static const struct exact_share *take_shares(struct blame_page *page, size_t *co
 	}
 }
 
-const char *blame_of_name(enum blame_of of)
+const char *blame_page_name_of(enum blame_of of)
 {
 	static const char *const names[] = {"gpu-idle", "waiting", "cpu-idle-cause"};
 
 	return names[of];
 }
 
-/* What a key put off is asked again for the next picture. */
+/* The next picture repeats a sweep that a key interrupted. */
 static void take_trouble(struct session *session, struct blame_page *page, const struct error *error)
 {
-	bool is_later = session_read_later(session);
+	bool is_later = deadline_read_later(session);
 
 	snprintf(page->trouble, sizeof(page->trouble), "%s", is_later ? "reading ..." : error->text);
 	if (is_later)
@@ -239,27 +239,26 @@ bool blame_page_take_gaps(struct session *session, struct blame_page *page)
 	return is_there;
 }
 
-void blame_go_to_gap(struct session *session, const struct gap *gap)
+void blame_page_go_to_gap(struct session *session, const struct gap *gap)
 {
 	uint64_t length_ns = gap->end_ns - gap->begin_ns;
 	uint32_t node = rows_node_of(&session->rows, gap->stream);
-	char length[QUANTITY_BYTES];
+	char length[FORMAT_NUMBER_BYTES];
 
 	session_keep(session);
 	if (node != UINT32_MAX)
 		session->state.node = node;
 	session->state.is_following = false;
-	state_set_window(&session->state, session_limits(session),
+	view_state_set_window(&session->state, session_limits(session),
 		gap->begin_ns > length_ns ? gap->begin_ns - length_ns : 0, length_ns * 3);
-	state_go(&session->state, session_limits(session), gap->begin_ns);
+	view_state_go(&session->state, session_limits(session), gap->begin_ns);
 	session->gap_ns = length_ns;
-	session->full = NULL;
-	session->focus = &view_timeline;
-	quantity_short(length, length_ns);
+	session_go_home(session);
+	format_number_short(length, length_ns);
 	session_say(session, "gap: %s, %s", length, gap_cause_text(gap->cause));
 }
 
-void blame_set_min(struct session *session, const char *value)
+void blame_page_set_min(struct session *session, const char *value)
 {
 	struct blame_page *page = blame_page_of(session);
 	uint64_t ns;

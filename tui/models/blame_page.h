@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_page.h - who is to blame for the idle GPUs of the processes on the screen, and the gaps themselves:
- * one sweep (blame/idle/idle.h) for the window, made anew when window or rows change, or when gaps are asked
- * for. Drawn by view_blame.c and view_gaps.c.
+ * blame_page.h - blame for idle GPUs of the processes on the screen, and the list of gaps. One sweep
+ * (blame/idle/idle.h) per window, repeated when the window or the rows change or gaps are needed. Drawn by
+ * view_blame.c and view_gaps.c.
  */
 #ifndef TUI_BLAME_PAGE_H
 #define TUI_BLAME_PAGE_H
@@ -15,7 +15,7 @@
 
 #define BLAME_MIN_NS 10000u /* shorter gaps are counted, not listed */
 
-/* Whose idle time it is. */
+/* The kind of idle time. */
 enum blame_of {
 	BLAME_GPU_IDLE, /* code that worked meanwhile */
 	BLAME_WAITING,	/* what CPU threads wait in */
@@ -27,39 +27,39 @@ struct blame_page {
 	enum blame_of of;
 	bool is_of_chosen; /* else: of GPUs, where there are any on the screen */
 	struct wait_functions *waits;
-	struct gaps *gaps;	       /* NULL: nobody has asked yet */
+	struct gaps *gaps;	       /* NULL: not needed yet */
 	struct arena arena, row_arena; /* of the sweep; of the rows */
 	struct idle idle;	       /* BLAME_GPU_IDLE */
 	struct threads threads;	       /* BLAME_WAITING */
 	struct wait wait;	       /* BLAME_WAITED */
-	uint64_t whole_ns, rest_ns;    /* that the rows and the rest sum to; that no row has */
+	uint64_t whole_ns, rest_ns;    /* sum of the rows and the rest; the rest, in no row */
 	struct exact_share_rows rows;
 	bool has_rows, has_gaps;
 	enum row_key_by by;
 	uint64_t min_ns;
-	/* what it is of */
+	/* inputs of the last sweep */
 	uint64_t begin_ns, end_ns, streams, swept_min_ns;
 	enum blame_of swept_of;
 	uint32_t depth;
 	enum row_key_by rows_by;
 	uint32_t line, first;	      /* cursor of the blame */
 	uint32_t gap_line, gap_first; /* of the gaps */
-	char trouble[1100];	      /* why there is nothing; "": there is */
+	char trouble[1100];	      /* reason if there is nothing to show, else "" */
 };
 
 struct blame_page *blame_page_of(struct session *session);
 void blame_page_free(struct blame_page *page);
 /* False: nothing to show, `trouble` says why. */
 bool blame_page_take(struct session *session, struct blame_page *page);
-/* The same of the gaps, which are GPUs' whatever the blame is of. */
+/* The same for gaps, which always belong to GPUs. */
 bool blame_page_take_gaps(struct session *session, struct blame_page *page);
-/* The timeline with the gap in the middle third, the cursor at its begin. */
-void blame_go_to_gap(struct session *session, const struct gap *gap);
-/* All streams of the processes on the screen, as the selector says it; as session_expression_of(). */
+/* Shows the timeline with the gap in the middle third and the cursor at its begin. */
+void blame_page_go_to_gap(struct session *session, const struct gap *gap);
+/* All streams of the processes on the screen as a selector expression, like session_expression_of(). */
 char *blame_page_expression(struct session *session);
-const char *blame_by_name(enum row_key_by by); /* as --by takes it */
-const char *blame_of_name(enum blame_of of);   /* as --of takes it */
+const char *blame_page_name_by(enum row_key_by by); /* as --by takes it */
+const char *blame_page_name_of(enum blame_of of);   /* as --of takes it */
 /* :min DURATION */
-void blame_set_min(struct session *session, const char *value);
+void blame_page_set_min(struct session *session, const char *value);
 
 #endif

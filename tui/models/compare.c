@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - holds B against A in time, reads what the pairs on the screen need, and asks
- * timeline/diff/diff.h what changed. No drawing.
+ * compare.c - lays B on the columns of A, reads the pairs on the screen, and computes the difference
+ * (timeline/diff/diff.h). No drawing.
  */
 #include "tui/models/compare.h"
 
@@ -11,47 +11,8 @@
 
 #include "store/base/hash.h"
 #include "timeline/base/path.h"
-#include "tui/app/command.h"
-#include "tui/app/session_read.h"
 #include "tui/models/profile_page.h"
-
-/* ---- opening ---- */
-
-int compare_open(struct session *session, struct run *run, struct error *error)
-{
-	struct compare *compare = calloc(1, sizeof(*compare));
-	int result;
-
-	if (!compare) {
-		run_close(run);
-		return error_memory(error);
-	}
-	result = session_open(&compare->other, run, NULL, session->looks, error);
-	if (result) {
-		run_close(run);
-		free(compare);
-		return result;
-	}
-	session->compare = compare;
-	compare_align_begins(session);
-	return 0;
-}
-
-void compare_close(struct compare *compare)
-{
-	struct run *run;
-
-	if (!compare)
-		return;
-	run = compare->other->run;
-	session_close(compare->other);
-	run_close(run);
-	free(compare->pairs);
-	free(compare->only[DIFF_A]);
-	free(compare->only[DIFF_B]);
-	arena_fini(&compare->arena);
-	free(compare);
-}
+#include "tui/session/deadline.h"
 
 /* ---- reading ---- */
 
@@ -160,7 +121,7 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error)
 	for (uint32_t i = compare->top;
 		i < compare->pair_count && i < compare->top + compare->room && !result; i++) {
 		const struct compare_pair *pair = &compare->pairs[i];
-		if (at_ms && session_now_ms() >= at_ms) {
+		if (at_ms && deadline_now_ms() >= at_ms) {
 			session->is_unread = true;
 			break;
 		}
@@ -168,7 +129,7 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error)
 			result = frame_read(&session->frame, pair->a, &line, error);
 		if (!result && pair->b != UINT32_MAX && !compare->is_apart)
 			result = frame_read(&compare->other->frame, pair->b, &line, error);
-		if (session_put_off(session, result)) {
+		if (deadline_put_off(session, result)) {
 			session->is_unread = true;
 			result = 0;
 			break;
@@ -183,16 +144,17 @@ int compare_read(struct session *session, uint64_t at_ms, struct error *error)
 
 /* ---- what view_both shows ---- */
 
-/* Streams of the pairs, which may be others than those of the rows. */
+/* The full-screen view shows the streams of the pairs on the screen. */
 static bool has_list(const struct session *session)
 {
-	return session->full == &view_both ||
-	       (session->full == &view_profile && profile_page_is_merged(session));
+	return session->full &&
+	       (session->full->streams == VIEW_PAIRS ||
+		       (session->full->streams == VIEW_PAIRS_IF_MERGED && profile_page_is_merged(session)));
 }
 
 bool compare_has_screen(const struct session *session)
 {
-	return session->full == &view_compare || has_list(session);
+	return has_list(session) || (session->full && session->full->streams == VIEW_COMPARISON);
 }
 
 const char *compare_base_name(const struct run *run)
@@ -226,14 +188,6 @@ int compare_choose_streams(struct session *session, struct error *error)
 	return 0;
 }
 
-bool compare_renew(struct compare *compare)
-{
-	if (!session_renew(compare->other))
-		return false;
-	compare->is_loaded = false;
-	return true;
-}
-
 /* ---- the difference ---- */
 
 /* The streams of one side on the screen: "stream=A,B"; "" when it has none there. */
@@ -264,7 +218,7 @@ static int add_side(struct session *session, const struct compare *compare, stru
 	struct select *select = NULL;
 	int result = streams ? select_new(&select, error) : error_memory(error);
 
-	command_put_window(window, sizeof(window), of);
+	session_put_window(window, sizeof(window), of);
 	snprintf(depth, sizeof(depth), "%u", session->state.depth);
 	if (!result)
 		result = select_option(select, "time", window, error);
@@ -341,7 +295,7 @@ bool compare_take(struct session *session)
 		if (!compute(session, &error)) {
 			compare_take_steps(session);
 		} else {
-			compare->is_loaded = !session_read_later(session);
+			compare->is_loaded = !deadline_read_later(session);
 			snprintf(compare->trouble, sizeof(compare->trouble), "%s",
 				compare->is_loaded ? error.text : "reading ...");
 		}

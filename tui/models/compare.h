@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - a second run beside the session's own: which of its streams stand beside which, where its time
- * lies against the first one's, and what changed from A to B in the windows on the screen. Drawn by
- * view_compare.c.
+ * compare.h - a second run beside the session's own: pairs of streams, the time offset between the runs, and
+ * the difference from A to B in the windows on the screen. Drawn by view_compare.c.
  *
  *   A  the session            window, cursor, depth, filter: the user's
  *   B  compare->other         follows: time of B = time of A + offset, the same column width
@@ -23,23 +22,23 @@ struct compare_pair {
 	uint32_t a, b;
 };
 
-/* What the difference was computed of: the same key, the same numbers. */
+/* Inputs of the difference: equal keys give equal numbers. */
 struct compare_key {
 	uint64_t begin_ns[DIFF_SIDES], end_ns[DIFF_SIDES];
 	uint64_t rows;
 	uint32_t top, count, depth, by;
-	int64_t align; /* what steps are counted by */
+	int64_t align; /* offset of the marks that count steps */
 };
 
 struct compare {
 	struct session *other; /* B: owns its run */
 	int64_t offset_ns;     /* time of B less time of A, both absolute, in one column */
-	int64_t shift_ns;      /* the part of it that the user moved B by */
+	int64_t shift_ns;      /* the user's part of it */
 	enum compare_align align;
 	char mark[COMPARE_MARK]; /* "" or "@NAME", "@NAME#N" */
 	uint64_t zero_ns;	 /* time of A that both are aligned at */
 	enum compare_side side;
-	uint32_t skip; /* columns at the left that lie before time 0 of B's clock */
+	uint32_t skip; /* columns at the left that are before time 0 of B's clock */
 	bool is_apart; /* no column of B is on the screen */
 	struct compare_pair *pairs;
 	uint32_t pair_count;
@@ -53,46 +52,31 @@ struct compare {
 	double steps[DIFF_SIDES];   /* in the window; the numbers are of one step. 0: of the window */
 	bool is_table;		    /* the difference has the screen, and the cursor */
 	uint32_t row, first_row;    /* its cursor, and the first one shown */
-	const struct view *both;    /* what view_both shows of both runs */
+	const struct view *both;    /* the view that view_both shows for both runs */
 	uint32_t *only[DIFF_SIDES]; /* streams of the pairs on the screen, for it */
-	char trouble[1100];	    /* why there is no difference to show */
+	char trouble[1100];	    /* reason if there is no difference to show */
 };
 
-/* Takes the run (also when it fails) as B. */
-int compare_open(struct session *session, struct run *run, struct error *error);
-void compare_close(struct compare *compare);
-/* "begin", "span" (the one under the cursor), "@NAME" or "@NAME#N"; says what is wrong. */
+/* "begin", "span" (the one under the cursor), "@NAME" or "@NAME#N"; a wrong value becomes a message. */
 void compare_set_align(struct session *session, const char *value);
 void compare_align_begins(struct session *session);
 /* Begin, a mark, the span under the cursor. */
 void compare_next_align(struct session *session);
-/* compare_act.c */
-bool compare_act(struct session *session, enum keys_action action);
 /* Lays B's window on the columns of A's and reads the streams of the pairs on the screen, for about until
- * `at_ms` of session_now_ms() (0: all). */
+ * `at_ms` of deadline_now_ms() (0: all). */
 int compare_read(struct session *session, uint64_t at_ms, struct error *error);
-/* Computes the difference where something has changed. False: nothing to show, `trouble` says why. */
+/* Recomputes the difference if its inputs changed. False: nothing to show, `trouble` says why. */
 bool compare_take(struct session *session);
 
-/* Draws the difference on the area, whose first row is the title line: compare_table.c. */
-void compare_table_draw(struct session *session, struct grid *grid, struct grid_area area);
-/* Turns the difference into that of one step, where marks tell steps: compare_steps.c. */
+/* compare_steps.c: divides the difference by the steps of each run, if marks delimit steps. */
 void compare_take_steps(struct session *session);
-/* Both sessions' streams are those of the pairs on the screen while view_both has it. */
+/* Sets the streams of both sessions (session->only) to the pairs on the screen, if the full-screen view shows
+ * those. */
 int compare_choose_streams(struct session *session, struct error *error);
-/* Takes in what was committed to B, if it is still recorded. True: draw again. */
-bool compare_renew(struct compare *compare);
-/* The comparison or view_both has the screen. */
+/* The full-screen view shows both runs. */
 bool compare_has_screen(const struct session *session);
 /* Last part of a run's path. */
 const char *compare_base_name(const struct run *run);
-/* view_both.c: the profile or the gaps of both runs; the next line of both profiles that session->find finds.
- */
-void view_both_open(struct session *session, const struct view *inner);
-void view_both_find(struct session *session, bool is_back);
-
-/* view_compare.c: how many pairs have room. */
-void view_compare_lay(struct session *session);
 /* compare_pairs.c: pairs by rank (or order of processes), kind and name, the rest by order of creation; first
  * those with a stream of A, in the order of its rows. -1: memory is out. */
 int compare_make_pairs(

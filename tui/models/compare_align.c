@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_align.c - where B lies against A in time: at the begins, at a mark of both, at a span of both.
+ * compare_align.c - sets the time offset of B against A: at the begins of both runs, at a common mark, or at
+ * a common span.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_pairs.c - which stream of one run has the role of which of another: two sorted lists, merged first
- * by name, then what is left over by order of creation.
+ * compare_pairs.c - pairs streams of two runs by role: merges two sorted lists by name, then pairs the rest
+ * in order of creation.
  */
 #include <stdlib.h>
 #include <string.h>

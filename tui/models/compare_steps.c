@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_steps.c - differences in units of a step. Where both runs are aligned at a mark that comes again
- * and again, a window holds so many steps of each; a run that is faster has more of them in the same time,
- * and only a step of the one can be held against a step of the other.
+ * compare_steps.c - differences per step. If both runs are aligned at a repeated mark, a window holds a
+ * number of steps of each run. The faster run has more steps in the same time, so times are compared per
+ * step.
  */
 #include <math.h>
 #include <stdlib.h>

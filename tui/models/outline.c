@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outline.c - the tree: rows are sorted, opened and listed by their indices alone; their values are made once
- * per profile and column set (outline_columns.c).
+ * outline.c - the tree. Rows are sorted, opened and listed by index; outline_columns.c computes their values
+ * once per profile and set of columns.
  */
 #include "tui/models/outline.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outline.h - a profile as a tree that folds: which rows are open, in which order siblings stand, where the
- * view is zoomed, how far it is flattened, which rows are the hot path. Knows no screen.
+ * outline.h - a profile as a tree that folds: open rows, order of siblings, zoom, flattening, hot path. Knows
+ * no screen.
  *
  *   profile rows --columns--> values --sort, open, zoom, flatten--> lines
  *
- * Rows are known by the hash of their path, so that what was open stays open when the window moves.
+ * Rows are identified by the hash of their path, so that open rows stay open when the window moves.
  */
 #ifndef TUI_OUTLINE_H
 #define TUI_OUTLINE_H
@@ -65,34 +65,34 @@ struct outline {
 	size_t line_count;
 };
 
-/* Takes a profile; its rows must live as long. Columns of metrics are made, derived ones are kept and parsed
- * anew. */
+/* Loads a profile, whose rows must outlive the outline. Makes the columns of metrics; keeps derived columns
+ * and parses them again. */
 int outline_load(struct outline *outline, const struct profile *profile, struct error *error);
 void outline_fini(struct outline *outline);
 
 /* Adds a derived metric; one of that name is replaced. */
 int outline_derive(struct outline *outline, const char *name, const char *formula, bool has_percent,
 	struct error *error);
-/* By that column, or the first one where there is none; siblings in the order of the lines to come. */
+/* Sorts siblings by that column, or by the first one if it does not exist. */
 void outline_sort(struct outline *outline, size_t column);
-/* What stands above the column. */
+/* Heading of the column. */
 const char *outline_title(const struct outline_column *column);
-/* The columns that are not hidden as they stand, into `order` (OUTLINE_COLUMNS); their number. */
+/* Writes the shown columns in their order to `order` (OUTLINE_COLUMNS); returns their number. */
 size_t outline_shown(const struct outline *outline, size_t *order);
 /* Puts a shown column to that place, 0: first. */
 void outline_move(struct outline *outline, size_t column, size_t place);
 double outline_value(const struct outline *outline, uint32_t row, size_t column);
-/* Opens or closes a row; the lines are made anew by outline_list. */
+/* Opens or closes a row; call outline_list() afterwards. */
 void outline_set_open(struct outline *outline, uint32_t row, bool is_open);
 bool outline_is_open(const struct outline *outline, uint32_t row);
 bool outline_has_children(const struct outline *outline, uint32_t row);
 bool outline_is_hot(const struct outline *outline, uint32_t row);
-/* From the row down the child with at least `share` of its parent's sort column, opened and marked; the last
- * row of it (S4 10.3.2). */
+/* Opens and marks the hot path from the row down: children with at least `share` of their parent's sort
+ * column (S4 10.3.2). Returns its last row. */
 uint32_t outline_hot_path(struct outline *outline, uint32_t row, double share);
-/* The lines shown; after any change. */
+/* Recomputes the shown lines; call after any change. */
 int outline_list(struct outline *outline, struct error *error);
-/* Opens what is above the row, and leaves a zoom that hides it. */
+/* Opens the ancestors of the row, and leaves a zoom that hides it. */
 void outline_reveal(struct outline *outline, uint32_t row);
 /* Line of a row, or of the nearest one above it. */
 size_t outline_line_of(const struct outline *outline, uint32_t row);
@@ -103,8 +103,8 @@ uint32_t outline_find_hash(const struct outline *outline, uint64_t hash);
 
 /* ---- for outline*.c ---- */
 
-/* Columns of the profile that was just taken, and their values: what the user did to those that were there
- * stays. */
+/* Makes the columns and values of a newly loaded profile; keeps the user's choices for columns that existed.
+ */
 void outline_make_columns(struct outline *outline);
 
 #endif

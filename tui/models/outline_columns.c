@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outline_columns.c - what stands beside each row of an outline: the metrics of the profile, formulas of
- * them, and how the user wants them shown.
+ * outline_columns.c - the columns of an outline: metrics of the profile, formulas over them, and how the user
+ * wants them shown.
  */
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void add_metric(struct outline *outline, size_t metric, enum outline_colu
 		kind == OUTLINE_INCLUSIVE ? 'I' : 'E');
 }
 
-/* What the user did to a column. */
+/* The user's choices about a column. */
 static void keep_looks(struct outline_column *column, const struct outline_column *old)
 {
 	column->is_hidden = old->is_hidden;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plot.c - asks for the profile of one stream after the other and keeps one number of each.
+ * plot.c - computes the profile of one stream after the other and keeps one number of each.
  */
 #include "tui/models/plot.h"
 
@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/session_read.h"
+#include "tui/models/profile_page.h"
 #include "tui/screen/label.h"
+#include "tui/session/deadline.h"
 
 void plot_free(struct plot *plot)
 {
@@ -75,7 +76,7 @@ static void open_plot(struct session *session, struct profile_page *page)
 	plot->key = page->key;
 	strcpy(plot->column, page->outline.columns[page->outline.sort].name);
 	plot->is_time = page->outline.columns[page->outline.sort].is_time;
-	view_profile_name(&page->outline.profile.rows[row], name, 40, session->looks.is_ascii);
+	profile_page_row_name(&page->outline.profile.rows[row], name, 40, session->looks.is_ascii);
 	snprintf(plot->scope_name, sizeof(plot->scope_name), "%.200s", name);
 	page->plot = plot;
 }
@@ -137,7 +138,7 @@ static bool read_one(struct session *session, struct profile_page *page, struct 
 	int result = profile_page_compute(session, page, run_stream(session->run, plot->streams[at])->text,
 		&plot->outline, &plot->arena, &error);
 
-	if (result && session_put_off(session, result))
+	if (result && deadline_put_off(session, result))
 		return false;
 	if (!result && !plot->has_formulas)
 		copy_formulas(plot, &page->outline);
@@ -155,84 +156,11 @@ static bool read_one(struct session *session, struct profile_page *page, struct 
 void plot_read(struct session *session, struct profile_page *page, unsigned limit_ms)
 {
 	struct plot *plot = page->plot;
-	uint64_t until_ms = session_now_ms() + limit_ms;
+	uint64_t until_ms = deadline_now_ms() + limit_ms;
 
-	while (plot_is_reading(plot) && (!limit_ms || session_now_ms() < until_ms) &&
+	while (plot_is_reading(plot) && (!limit_ms || deadline_now_ms() < until_ms) &&
 		read_one(session, page, plot, plot->done))
 		plot->done++;
 	if (plot)
 		sort(plot);
-}
-
-static void go_to_stream(struct session *session, struct profile_page *page)
-{
-	struct plot *plot = page->plot;
-	uint32_t node;
-
-	if (plot->cursor >= plot->count)
-		return;
-	node = rows_node_of(&session->rows, plot->streams[plot->order[plot->cursor]]);
-	if (node == UINT32_MAX || rows_find(&session->rows, node) == UINT32_MAX) {
-		session_say(session, "the stream is hidden or filtered out: X shows all");
-		return;
-	}
-	session_keep(session);
-	session->state.node = node;
-	session->full = NULL;
-	session->focus = &view_timeline;
-}
-
-static void close_plot(struct profile_page *page)
-{
-	plot_free(page->plot);
-	page->plot = NULL;
-}
-
-bool plot_act(struct session *session, struct profile_page *page, enum keys_action action)
-{
-	struct plot *plot = page->plot;
-	uint32_t last = plot->count ? plot->count - 1 : 0, step = 1;
-
-	switch (action) {
-	case KEYS_DO_LEFT_TEN:
-	case KEYS_DO_RIGHT_TEN:
-		step = 10; /* fall through */
-	case KEYS_DO_LEFT:
-	case KEYS_DO_RIGHT:
-		if (action == KEYS_DO_LEFT || action == KEYS_DO_LEFT_TEN)
-			plot->cursor -= plot->cursor < step ? plot->cursor : step;
-		else
-			plot->cursor = plot->cursor + step > last ? last : plot->cursor + step;
-		return true;
-	case KEYS_DO_WINDOW_BEGIN:
-		plot->cursor = 0;
-		return true;
-	case KEYS_DO_WINDOW_END:
-		plot->cursor = last;
-		return true;
-	case KEYS_DO_ENTER:
-		go_to_stream(session, page);
-		return true;
-	case KEYS_DO_REDRAW:
-		plot->is_stopped = false;
-		session->is_redraw = true;
-		return true;
-	case KEYS_DO_CANCEL:
-		if (plot_is_reading(plot)) {
-			plot->is_stopped = true;
-			session_say(session, "stopped at %u of %u streams, Ctrl-L goes on", plot->done,
-				plot->count);
-			return true;
-		} /* fall through */
-	case KEYS_DO_QUIT:
-		close_plot(page);
-		return true;
-	case KEYS_DO_PLOT:
-	case KEYS_DO_COMMAND_LINE:
-	case KEYS_DO_COMMAND:
-	case KEYS_DO_HELP:
-		return false;
-	default:
-		return true; /* what cannot be seen must not be changed */
-	}
 }

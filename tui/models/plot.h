@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plot.h - one metric of one scope of the profile, stream by stream (S4 10.6.1): as it comes, sorted, or as a
+ * plot.h - one metric of one scope of the profile, per stream (S4 10.6.1): in stream order, sorted, or as a
  * histogram. Values are exact: each stream's own profile of the same window. They are computed a few at a
- * time, so that keys are heard and Esc stops it.
+ * time, so that keys work and Esc stops the plot.
  */
 #ifndef TUI_PLOT_H
 #define TUI_PLOT_H
@@ -33,15 +33,8 @@ struct plot {
  * last kind it closes. */
 void plot_next(struct session *session, struct profile_page *page);
 void plot_free(struct plot *plot);
-/* Values are missing, and nobody stopped it. */
+/* Values are missing, and the user has not stopped it. */
 bool plot_is_reading(const struct plot *plot);
 /* Reads on for about `limit_ms` (0: to the end). */
 void plot_read(struct session *session, struct profile_page *page, unsigned limit_ms);
-/* False: the page does it. */
-bool plot_act(struct session *session, struct profile_page *page, enum keys_action action);
-/* view_plot.c */
-void plot_draw(struct session *session, struct profile_page *page, struct grid *grid, struct grid_area area);
-void plot_status(
-	const struct session *session, const struct profile_page *page, char *out, size_t size_bytes);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_page.c - asks timeline/profile/profile.h for the window and the streams, takes the filtered rows
- * out, and hands the rest to the outline. Of two runs it asks twice and makes one tree of the answers.
+ * profile_page.c - computes the profile (timeline/profile/profile.h) of the window and the streams, removes
+ * filtered rows, and loads the outline. For two runs it computes two profiles and merges them into one tree.
  */
 #include "tui/models/profile_page.h"
 
@@ -10,11 +10,13 @@
 #include <string.h>
 
 #include "store/base/hash.h"
+#include "timeline/base/path.h"
 #include "timeline/profile/profile_merge.h"
-#include "tui/app/command.h"
-#include "tui/app/session_read.h"
 #include "tui/models/compare.h"
 #include "tui/models/plot.h"
+#include "tui/screen/label.h"
+#include "tui/screen/pattern.h"
+#include "tui/session/deadline.h"
 
 struct profile_page *profile_page_of(struct session *session)
 {
@@ -99,7 +101,7 @@ static int put_window(struct session *session, const struct profile_page *page, 
 
 	if (page->is_whole)
 		return only[0] ? put_option(select, "streams", only, error) : 0;
-	command_put_window(text, sizeof(text), session);
+	session_put_window(text, sizeof(text), session);
 	result = put_option(select, "time", text, error);
 	if (result || only[0])
 		return result ? result : put_option(select, "streams", only, error);
@@ -112,7 +114,7 @@ static int put_window(struct session *session, const struct profile_page *page, 
 	return result;
 }
 
-/* Of one run: without the rows that are filtered out. */
+/* Computes the profile of one run, without filtered rows. */
 static int compute(struct session *session, const struct profile_page *page, const char *stream,
 	struct profile *profile, struct arena *arena, struct error *error)
 {
@@ -215,7 +217,7 @@ void profile_page_forget(struct profile_page *page)
 /* True: it is read again for the next picture. */
 static bool take_trouble(struct session *session, struct profile_page *page, const struct error *error)
 {
-	bool is_later = session_read_later(session);
+	bool is_later = deadline_read_later(session);
 
 	snprintf(page->trouble, sizeof(page->trouble), "%s", is_later ? "reading ..." : error->text);
 	return is_later;
@@ -253,4 +255,99 @@ bool profile_page_take(struct session *session, struct profile_page *page)
 size_t profile_page_line(const struct profile_page *page)
 {
 	return outline_line_of(&page->outline, outline_find_hash(&page->outline, page->cursor));
+}
+
+void profile_page_row_name(const struct profile_row *row, char *out, int cells, bool is_ascii)
+{
+	char raw[LABEL_BYTES];
+
+	switch (row->kind) {
+	case PROFILE_LOOP:
+	case PROFILE_LINE:
+		/* the name of a loop without a line says that it is one */
+		snprintf(raw, sizeof(raw), row->line ? "%s%s:%u" : "%s%s",
+			row->kind == PROFILE_LOOP && row->file[0] ? "loop " : "",
+			path_base(row->file[0] ? row->file : row->name), row->line);
+		label_stream(out, raw, cells, is_ascii);
+		return;
+	case PROFILE_FILE:
+	case PROFILE_MODULE:
+		label_stream(out, path_base(row->name), cells, is_ascii);
+		return;
+	case PROFILE_INLINE:
+		if (cells > 8) {
+			char name[LABEL_BYTES];
+			label_fit(name, row->name, cells - 4, LABEL_TABLE, is_ascii);
+			snprintf(out, LABEL_BYTES, "[I] %.*s", LABEL_BYTES - 8, name);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	label_fit(out, row->name, cells, LABEL_TABLE, is_ascii);
+}
+
+size_t profile_page_hidden(const struct session *session)
+{
+	const struct profile_page *page = session->profile;
+	size_t count = 0;
+
+	for (size_t i = 0; page && i < page->filter_count; i++)
+		count += !page->filters[i].is_off;
+	return count;
+}
+
+bool profile_page_hide(struct profile_page *page, const char *what)
+{
+	size_t word = strcspn(what, " "), at = page->filter_count;
+	int kind = frame_filter_kind_find(what, word);
+	const char *glob = what + word + strspn(what + word, " ");
+
+	if (kind < 0 || !*glob || at == PROFILE_FILTERS || strlen(glob) >= OUTLINE_NAME)
+		return false;
+	page->filter_count++;
+	strcpy(page->globs[at], glob);
+	page->filters[at] =
+		(struct frame_filter_pattern){(enum frame_filter_kind)kind, page->globs[at], false};
+	page->filter_changes++;
+	return true;
+}
+
+/* The next row that matches; UINT32_MAX: none does. */
+static uint32_t find_row(struct profile_page *page, const struct pattern *pattern, bool is_back)
+{
+	uint32_t row = outline_find_hash(&page->outline, page->cursor);
+
+	for (size_t steps = 0; steps < page->outline.profile.count; steps++) {
+		row = row == UINT32_MAX ? 0 : outline_next_row(&page->outline, row, is_back);
+		if (row == UINT32_MAX)
+			row = is_back ? (uint32_t)page->outline.profile.count - 1 : 0;
+		if (pattern_match(pattern, page->outline.profile.rows[row].name))
+			return row;
+	}
+	return UINT32_MAX;
+}
+
+void profile_page_find(struct session *session, bool is_back)
+{
+	struct profile_page *page = profile_page_of(session);
+	struct pattern pattern;
+	uint32_t row;
+
+	if (!page || !session->find[0] || !page->outline.profile.count)
+		return;
+	if (!pattern_init(&pattern, session->find)) {
+		session_say(session, "'%s' is no regular expression", session->find + 1);
+		return;
+	}
+	row = find_row(page, &pattern, is_back);
+	pattern_fini(&pattern);
+	if (row == UINT32_MAX) {
+		session_say(session, "'%s' is in no scope's name", session->find);
+		return;
+	}
+	outline_reveal(&page->outline, row);
+	page->cursor = page->outline.hashes[row];
+	session_say(session, "/%s   n next, N back", session->find);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_page.h - the profile of a session: which window, streams and tree it is of, computed anew when they
- * change, and what the user did to it. Drawn by view_profile.c.
+ * profile_page.h - the profile of a session: its window, streams and tree, recomputed when these change, and
+ * the user's choices about it. Drawn by view_profile.c.
  */
 #ifndef TUI_PROFILE_PAGE_H
 #define TUI_PROFILE_PAGE_H
@@ -12,7 +12,7 @@
 #define PROFILE_FILTERS 32
 #define PROFILE_HOT_SHARE 0.5
 
-/* What the profile was computed of: the same key, the same numbers. */
+/* Inputs of the profile: equal keys give equal numbers. */
 struct profile_key {
 	uint64_t begin_ns, end_ns, run_end_ns, streams; /* streams: hash of the list */
 	uint64_t other;					/* hash of the same of a second run, 0: alone */
@@ -42,35 +42,35 @@ struct profile_page {
 	size_t first_column;
 	int name_cells;	    /* that names keep, 0: as many as there are, and 30 at least */
 	struct plot *plot;  /* has the tree's place; NULL: none */
-	char trouble[1100]; /* why there is nothing to show */
+	char trouble[1100]; /* reason if there is nothing to show, else "" */
 };
 
-/* The page, made when it is first asked for; NULL when memory is out. */
+/* The page, allocated at the first call; NULL: memory is out. */
 struct profile_page *profile_page_of(struct session *session);
 void profile_page_free(struct profile_page *page);
-/* Computes what has changed. False: nothing to show, `trouble` says why. */
+/* Recomputes the profile if its inputs changed. False: nothing to show, `trouble` says why. */
 bool profile_page_take(struct session *session, struct profile_page *page);
-/* The profile of the page's window and of one stream alone (NULL: of the page's) into an outline; rows in
- * `arena`. */
+/* Computes the profile of the page's window and of one stream (NULL: the page's streams) into an outline;
+ * rows are in `arena`. */
 int profile_page_compute(struct session *session, struct profile_page *page, const char *stream,
 	struct outline *outline, struct arena *arena, struct error *error);
-/* The streams that it is of, into the caller's array of all; their number. */
+/* Writes the page's streams to the caller's array, which has room for all; returns their number. */
 uint32_t profile_page_streams(struct session *session, const struct profile_page *page, uint32_t *streams);
-/* One tree of both runs from now on, or of the first alone. */
+/* Shows one tree of both runs, or the first run alone. */
 void profile_page_merge(struct profile_page *page, bool is_merged);
-/* Lets go of its numbers, and by that of the runs that they are of; they are made anew when asked for. */
+/* Frees the numbers, which point into the runs; profile_page_take() recomputes them. */
 void profile_page_forget(struct profile_page *page);
 /* The page is of two runs. */
 bool profile_page_is_merged(const struct session *session);
 /* Line of the cursor. */
 size_t profile_page_line(const struct profile_page *page);
 
-/* How many patterns take something out. */
+/* Number of active filters. */
 size_t profile_page_hidden(const struct session *session);
-/* "KIND GLOB" is taken out from now on; false: not understood, or there are too many. */
+/* Adds the filter "KIND GLOB"; false: wrong syntax, or too many filters. */
 bool profile_page_hide(struct profile_page *page, const char *what);
 
-/* Commands of the prompt; each says what is wrong. */
+/* Commands of the prompt; errors become messages. */
 void profile_set_metric(struct session *session, const char *value);  /* NAME = FORMULA */
 void profile_set_columns(struct session *session, const char *value); /* N: hide or show; "": list */
 void profile_set_rename(struct session *session, const char *value);  /* N TITLE; no title: its own */
@@ -81,11 +81,9 @@ void profile_set_percent(struct session *session, const char *value); /* N */
 void profile_set_hide(struct session *session, const char *value);    /* self|below|all GLOB; N; "": list */
 void profile_set_threads(struct session *session, const char *value);
 void profile_set_hot(struct session *session, const char *value); /* 50% */
-/* view_profile.c: a row's name in so many cells. LABEL_BYTES. */
-void view_profile_name(const struct profile_row *row, char *out, int cells, bool is_ascii);
-/* profile_act.c: false: the session does it. */
-bool profile_act(struct session *session, enum keys_action action);
-/* The next row whose name holds session->find. */
-void profile_find(struct session *session, bool is_back);
+/* A row's name in so many cells. LABEL_BYTES. */
+void profile_page_row_name(const struct profile_row *row, char *out, int cells, bool is_ascii);
+/* Moves the cursor to the next row whose name matches session->find. */
+void profile_page_find(struct session *session, bool is_back);
 
 #endif

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_set.c - what the prompt does to the profile: columns, formulas, filters, streams; and what it finds
- * in it.
+ * profile_set.c - commands of the prompt that change the profile: columns, formulas, filters, streams.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/config.h"
+#include "tui/models/config.h"
 #include "tui/models/profile_page.h"
-#include "tui/screen/pattern.h"
 
 /* `asked`: what was asked for and is none of them, "" for nothing. */
 static void list_columns(struct session *session, const struct outline *outline, const char *asked)
@@ -178,32 +176,6 @@ static void list_filters(struct session *session, const struct profile_page *pag
 			  ":hide keep keeps them for all runs");
 }
 
-size_t profile_page_hidden(const struct session *session)
-{
-	const struct profile_page *page = session->profile;
-	size_t count = 0;
-
-	for (size_t i = 0; page && i < page->filter_count; i++)
-		count += !page->filters[i].is_off;
-	return count;
-}
-
-bool profile_page_hide(struct profile_page *page, const char *what)
-{
-	size_t word = strcspn(what, " "), at = page->filter_count;
-	int kind = frame_filter_kind_find(what, word);
-	const char *glob = what + word + strspn(what + word, " ");
-
-	if (kind < 0 || !*glob || at == PROFILE_FILTERS || strlen(glob) >= OUTLINE_NAME)
-		return false;
-	page->filter_count++;
-	strcpy(page->globs[at], glob);
-	page->filters[at] =
-		(struct frame_filter_pattern){(enum frame_filter_kind)kind, page->globs[at], false};
-	page->filter_changes++;
-	return true;
-}
-
 void profile_set_hide(struct session *session, const char *value)
 {
 	struct profile_page *page = profile_page_of(session);
@@ -240,42 +212,4 @@ void profile_set_hot(struct session *session, const char *value)
 		session_say(session, ":hot needs a percentage, such as 50%%");
 	else
 		page->hot_share = percent / 100;
-}
-
-/* The next row that matches; UINT32_MAX: none does. */
-static uint32_t find_row(struct profile_page *page, const struct pattern *pattern, bool is_back)
-{
-	uint32_t row = outline_find_hash(&page->outline, page->cursor);
-
-	for (size_t steps = 0; steps < page->outline.profile.count; steps++) {
-		row = row == UINT32_MAX ? 0 : outline_next_row(&page->outline, row, is_back);
-		if (row == UINT32_MAX)
-			row = is_back ? (uint32_t)page->outline.profile.count - 1 : 0;
-		if (pattern_match(pattern, page->outline.profile.rows[row].name))
-			return row;
-	}
-	return UINT32_MAX;
-}
-
-void profile_find(struct session *session, bool is_back)
-{
-	struct profile_page *page = profile_page_of(session);
-	struct pattern pattern;
-	uint32_t row;
-
-	if (!page || !session->find[0] || !page->outline.profile.count)
-		return;
-	if (!pattern_init(&pattern, session->find)) {
-		session_say(session, "'%s' is no regular expression", session->find + 1);
-		return;
-	}
-	row = find_row(page, &pattern, is_back);
-	pattern_fini(&pattern);
-	if (row == UINT32_MAX) {
-		session_say(session, "'%s' is in no scope's name", session->find);
-		return;
-	}
-	outline_reveal(&page->outline, row);
-	page->cursor = page->outline.hashes[row];
-	session_say(session, "/%s   n next, N back", session->find);
 }

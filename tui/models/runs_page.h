@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_page.h - the runs beside the one that is shown, to choose from: what each was of, when it was written
- * last, how large it is. Drawn by view_runs.c.
+ * runs_page.h - the list of runs in the directory of the shown run: command, time of the last write, size.
+ * Drawn by view_runs.c.
  */
 #ifndef TUI_RUNS_PAGE_H
 #define TUI_RUNS_PAGE_H
@@ -25,7 +25,9 @@ struct runs_page {
 
 /* With all that it holds; NULL is nothing. */
 void runs_page_free(struct runs_page *page);
-/* Looks what is there now, and gives the list the screen. */
-void view_runs_open(struct session *session);
+/* Lists the directory of the session's run anew. */
+void runs_page_renew(struct session *session);
+/* Fills entry `at` from the run's first store. */
+void runs_page_read(struct runs_page *page, size_t at);
 
 #endif

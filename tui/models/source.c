@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - sums the time of the window by the lines of one file. A file that is opened anew has no sums.
+ * source.c - sums the time of the window by line of one source file. Opening another file drops the sums.
  */
 #include "tui/models/source.h"
 
@@ -19,6 +19,15 @@ static void forget_sums(struct source *source)
 	source->extent_count = 0;
 	source->begin_ns = source->end_ns = source->streams = 0;
 	source->first = 1;
+}
+
+struct source *source_of(struct session *session)
+{
+	if (!session->source)
+		session->source = calloc(1, sizeof(*session->source));
+	if (session->source)
+		session->source->file.run = session->run;
+	return session->source;
 }
 
 void source_fini(struct source *source)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.h - the time that the window has on each line of a source file: of all paths through the line, and
- * of those that end there. The file itself is found by timeline/profile/source_file.h.
+ * source.h - the time of the window on each line of a source file: of all paths through the line, and of
+ * those that end there. timeline/profile/source_file.h finds the file.
  */
 #ifndef TUI_SOURCE_H
 #define TUI_SOURCE_H
 
 #include "timeline/profile/source_extents.h"
 #include "timeline/profile/source_file.h"
-#include "tui/timeline/frame.h"
+#include "tui/session/session.h"
 
 struct source {
 	struct source_file file;
@@ -20,12 +20,14 @@ struct source {
 	size_t extent_count;
 };
 
+/* The session's source file, allocated at the first call; NULL: memory is out. */
+struct source *source_of(struct session *session);
 void source_fini(struct source *source);
 /* Opens the file, if it is not the one that is open. False: not found, `file.looked` lists the places. */
 bool source_open(struct source *source, const char *path);
-/* Of a file that is not found, what its functions are: fills `extents`, once. */
+/* For a file that was not found: lists its known functions in `extents`, once. */
 void source_look_up(struct source *source, const struct run *run);
-/* Sums the lines that the frame has read of these streams, if that is not what is there. */
+/* Sums the lines that the frame has read of these streams, unless the sums are up to date. */
 void source_add_up(
 	struct source *source, struct frame *frame, const uint32_t *streams, uint32_t stream_count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats_page.c - the sums of sums.h for the rows on the screen, with their names, in the order asked for.
+ * stats_page.c - names and sorts the sums of sums.h for the rows on the screen.
  */
 #include "tui/models/stats_page.h"
 
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "timeline/stats/stats.h"
-#include "tui/app/export.h"
 #include "tui/screen/label.h"
 
 static const char *place_text(struct session *session, uint32_t context, struct arena *arena)
@@ -68,6 +67,17 @@ static int compare_time(const struct sums_line *x, const struct sums_line *y)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+bool stats_page_is_work(const struct sums_line *line)
+{
+	return extent_state_is_busy(line->state) || line->id != UINT64_MAX;
+}
+
+/* 0 work, 1 states, 2 time outside a stream's life. */
+static int rank_of(const struct sums_line *line)
+{
+	return line->state == EXTENT_ABSENT ? 2 : !stats_page_is_work(line);
+}
+
 static int compare_lines(const void *a, const void *b, void *data)
 {
 	struct session *session = data;
@@ -77,6 +87,8 @@ static int compare_lines(const void *a, const void *b, void *data)
 	const char *key_x, *key_y;
 	int order;
 
+	if (rank_of(x) != rank_of(y))
+		return rank_of(x) - rank_of(y);
 	if (session->stats.sort == 1 && x->records != y->records)
 		return x->records > y->records ? -1 : 1;
 	if (session->stats.sort != 2 && x->time_ns != y->time_ns)
@@ -105,33 +117,19 @@ bool stats_page_take(struct session *session, struct stats_page *page)
 	if (result)
 		return false;
 	qsort_r(page->lines, page->count, sizeof(*page->lines), compare_lines, session);
+	for (size_t i = 0; i < page->count; i++) {
+		bool is_lived = page->lines[i].state != EXTENT_ABSENT;
+
+		page->lived_count += is_lived;
+		page->work_ns += stats_page_is_work(&page->lines[i]) ? page->lines[i].time_ns : 0;
+		*(is_lived ? &page->lived_ns : &page->absent_ns) += page->lines[i].time_ns;
+	}
 	return true;
 }
 
 void stats_page_fini(struct stats_page *page)
 {
 	free(page->lines);
-}
-
-bool stats_page_write(struct session *session, FILE *out)
-{
-	struct stats_page page;
-
-	if (!stats_page_take(session, &page))
-		return false;
-	fprintf(out, "%s,state,time_ns,records\r\n", stats_by_name((enum stats_by)session->stats.by));
-	for (size_t i = 0; i < page.count; i++) {
-		char scratch[LABEL_BYTES];
-		struct arena arena = {0};
-		const char *key = stats_page_key(session, &page.lines[i], scratch, &arena);
-		export_field(out, key ? key : "", true);
-		export_field(out, extent_state_name(page.lines[i].state), false);
-		fprintf(out, ",%llu,%llu\r\n", (unsigned long long)page.lines[i].time_ns,
-			(unsigned long long)page.lines[i].records);
-		arena_fini(&arena);
-	}
-	stats_page_fini(&page);
-	return true;
 }
 
 bool stats_page_name(struct session *session, char *out, size_t size_bytes)
@@ -143,7 +141,7 @@ bool stats_page_name(struct session *session, char *out, size_t size_bytes)
 
 	if (!stats_page_take(session, &page))
 		return false;
-	if (session->stats.line < page.count)
+	if (session->stats.line < page.lived_count)
 		key = stats_page_key(session, &page.lines[session->stats.line], scratch, &arena);
 	if (key)
 		snprintf(out, size_bytes, "%s", key);
@@ -152,7 +150,7 @@ bool stats_page_name(struct session *session, char *out, size_t size_bytes)
 	return key != NULL;
 }
 
-/* Where a line's time is, and the longest of it. */
+/* The longest place of a line on the screen. */
 struct stats_place {
 	uint64_t longest_ns, at_ns;
 	uint32_t node; /* UINT32_MAX: nowhere */
@@ -191,12 +189,12 @@ void stats_page_go(struct session *session)
 {
 	struct stats_place place = {.node = UINT32_MAX};
 	uint32_t top, rows = session_rows_on_screen(session, &top);
-	struct state *state = &session->state;
+	struct view_state *state = &session->state;
 	struct stats_page page;
 
 	if (!stats_page_take(session, &page))
 		return;
-	for (uint32_t row = top; session->stats.line < page.count && row < top + rows; row++) {
+	for (uint32_t row = top; session->stats.line < page.lived_count && row < top + rows; row++) {
 		uint32_t node = session->rows.shown[row];
 		if (!rows_is_group(&session->rows.nodes[node]))
 			look_in_stream(session, node, &page.lines[session->stats.line], &place);
@@ -207,5 +205,5 @@ void stats_page_go(struct session *session)
 	session_keep(session);
 	state->node = place.node;
 	state->cursor_ns = place.at_ns < state->begin_ns ? state->begin_ns : place.at_ns;
-	session->focus = &view_timeline;
+	session->focus = session->home;
 }

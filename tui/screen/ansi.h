@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ansi.h - a picture as text with the colours that a terminal would show: for a report, a recording, a test.
- * Only the sequences that every terminal since ECMA-48 knows, and those of 256 colours.
+ * ansi.h - prints a picture as text with terminal colours, for reports, recordings and tests. Uses ECMA-48
+ * sequences and those of 256 colours only.
  */
 #ifndef TUI_ANSI_H
 #define TUI_ANSI_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * colours.c - functions are matched once, when they are first there.
+ * colours.c - matches each function against the patterns once, when the run first names it.
  */
 #include "tui/screen/colours.h"
 

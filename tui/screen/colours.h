@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * colours.h - colours that the user gave to functions by pattern (S4 10.10.3); the first match wins. All
+ * colours.h - colours that the user gave to functions by pattern (S4 10.10.3). The first match wins; all
  * other functions keep the colour of their hash.
  */
 #ifndef TUI_COLOURS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cxx_name.c - one scan over a name, bracket by bracket. It understands what demanglers print, not C++: what
- * it does not know stays a part of the name.
+ * cxx_name.c - scans a name once, bracket by bracket. It understands demanglers' output, not C++: unknown
+ * syntax stays part of the name.
  */
 #include "tui/screen/cxx_name.h"
 
@@ -60,7 +60,7 @@ static void tidy_lambda(char *name, size_t room)
 {
 	char *lambda = strstr(name, "::{lambda(");
 	char *number = lambda ? strchr(lambda, '#') : NULL;
-	char digits[24], rest[QUALIFIED_BYTES];
+	char digits[24], rest[CXX_NAME_BYTES];
 	const char *end;
 
 	if (!number || sscanf(number, "#%20[0-9]", digits) != 1)
@@ -74,7 +74,7 @@ static void tidy_lambda(char *name, size_t room)
 	snprintf(lambda, room - (size_t)(lambda - name), "{lambda %s}%s", digits, rest);
 }
 
-void qualified_tidy(char *name, size_t room)
+void cxx_name_tidy(char *name, size_t room)
 {
 	tidy_lambda(name, room);
 	tidy_suffix(name, room);
@@ -101,11 +101,11 @@ static bool is_operator(const char *at)
 }
 
 /* Adds a part; one that does not fit any more takes the last one's place: the own name stays. */
-static struct qualified_part *new_part(struct qualified *parts, const char *text)
+static struct cxx_name_part *new_part(struct cxx_name *parts, const char *text)
 {
-	if (parts->count < QUALIFIED_PARTS)
+	if (parts->count < CXX_NAME_PARTS)
 		parts->count++;
-	parts->part[parts->count - 1] = (struct qualified_part){.text = text};
+	parts->part[parts->count - 1] = (struct cxx_name_part){.text = text};
 	return &parts->part[parts->count - 1];
 }
 
@@ -120,7 +120,7 @@ static const char *behind_parameters(const char *at)
 }
 
 /* Takes one step of the scan over a part; NULL when the name ends here. */
-static const char *scan(struct qualified *parts, struct qualified_part **part, const char *at)
+static const char *scan(struct cxx_name *parts, struct cxx_name_part **part, const char *at)
 {
 	const char *next;
 
@@ -152,9 +152,9 @@ static const char *scan(struct qualified *parts, struct qualified_part **part, c
 	return next;
 }
 
-void qualified_parse(struct qualified *parts, const char *name)
+void cxx_name_parse(struct cxx_name *parts, const char *name)
 {
-	struct qualified_part *part;
+	struct cxx_name_part *part;
 	const char *at = name;
 
 	parts->count = 0;
@@ -170,25 +170,25 @@ void qualified_parse(struct qualified *parts, const char *name)
 	while (parts->count > 1 && parts->part[parts->count - 1].text_bytes == 0)
 		parts->count--;
 	if (parts->part[0].text_bytes == 0 && parts->count == 1) {
-		parts->part[0] = (struct qualified_part){.text = name, .text_bytes = strlen(name)};
+		parts->part[0] = (struct cxx_name_part){.text = name, .text_bytes = strlen(name)};
 	}
 }
 
-static bool is_same(const struct qualified_part *a, const struct qualified_part *b)
+static bool is_same(const struct cxx_name_part *a, const struct cxx_name_part *b)
 {
 	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
 }
 
-size_t qualified_own(const struct qualified *parts)
+size_t cxx_name_own(const struct cxx_name *parts)
 {
-	const struct qualified_part *last = &parts->part[parts->count - 1];
+	const struct cxx_name_part *last = &parts->part[parts->count - 1];
 
 	if (parts->count >= 2 && (last->text[0] == '~' || is_same(last, last - 1)))
 		return parts->count - 2;
 	return parts->count - 1;
 }
 
-size_t qualified_first_argument(const struct qualified_part *part)
+size_t cxx_name_first_argument(const struct cxx_name_part *part)
 {
 	const char *arguments = part->arguments;
 	size_t depth = 0, size = part->arguments_bytes;

@@ -10,30 +10,30 @@
 
 #include <stddef.h>
 
-#define QUALIFIED_PARTS 48
-#define QUALIFIED_BYTES 2048 /* of a name that is tidied, with its NUL */
+#define CXX_NAME_PARTS 48
+#define CXX_NAME_BYTES 2048 /* of a name that is tidied, with its NUL */
 
 /* `text` up to its template arguments, `arguments` with their brackets; NULL: it has none. */
-struct qualified_part {
+struct cxx_name_part {
 	const char *text, *arguments;
 	size_t text_bytes, arguments_bytes;
 };
 
-struct qualified {
-	struct qualified_part part[QUALIFIED_PARTS];
+struct cxx_name {
+	struct cxx_name_part part[CXX_NAME_PARTS];
 	size_t count; /* at least one */
 };
 
 /* Takes away, in place, what compilers add to a name and a reader does not need: hashes, the signature of a
- * lambda. `room` are the bytes there are at `name`, at most QUALIFIED_BYTES. */
-void qualified_tidy(char *name, size_t room);
+ * lambda. `room` are the bytes there are at `name`, at most CXX_NAME_BYTES. */
+void cxx_name_tidy(char *name, size_t room);
 
 /* The parts point into `name`. A placeholder (<unknown>) or a name that is not C++ is one part; those beyond
- * QUALIFIED_PARTS are left out but for the last. */
-void qualified_parse(struct qualified *parts, const char *name);
+ * CXX_NAME_PARTS are left out but for the last. */
+void cxx_name_parse(struct cxx_name *parts, const char *name);
 /* The part with which the own name begins: constructors and destructors keep their class. */
-size_t qualified_own(const struct qualified *parts);
+size_t cxx_name_own(const struct cxx_name *parts);
 /* Bytes of the first of a part's arguments, which begins behind the bracket. */
-size_t qualified_first_argument(const struct qualified_part *part);
+size_t cxx_name_first_argument(const struct cxx_name_part *part);
 
 #endif

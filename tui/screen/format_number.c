@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format_number.c - formatting in integers, so that the same number reads the same on every machine.
+ * format_number.c - formats in integers, so that a number reads the same on every machine.
  */
 #include "tui/screen/format_number.h"
 
@@ -24,7 +24,7 @@ static uint64_t power_of_ten(int exponent)
 	return value;
 }
 
-void quantity_time(char *out, int64_t time_ns, uint64_t step_ns)
+void format_number_time(char *out, int64_t time_ns, uint64_t step_ns)
 {
 	uint64_t ns = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
 	uint64_t fraction;
@@ -33,14 +33,14 @@ void quantity_time(char *out, int64_t time_ns, uint64_t step_ns)
 	if (step_ns >= 10000 && ns < UINT64_MAX - 500)
 		ns = (ns + 500) / 1000 * 1000;
 	fraction = ns % 1000000000;
-	used = snprintf(out, QUANTITY_BYTES, "%s%llu.%03llu %03llu", time_ns < 0 ? "-" : "",
+	used = snprintf(out, FORMAT_NUMBER_BYTES, "%s%llu.%03llu %03llu", time_ns < 0 ? "-" : "",
 		(unsigned long long)(ns / 1000000000), (unsigned long long)(fraction / 1000000),
 		(unsigned long long)(fraction / 1000 % 1000));
 
 	if (step_ns < 10000)
-		used += snprintf(out + used, QUANTITY_BYTES - (size_t)used, " %03llu",
+		used += snprintf(out + used, FORMAT_NUMBER_BYTES - (size_t)used, " %03llu",
 			(unsigned long long)(fraction % 1000));
-	snprintf(out + used, QUANTITY_BYTES - (size_t)used, " s");
+	snprintf(out + used, FORMAT_NUMBER_BYTES - (size_t)used, " s");
 }
 
 /* Rounds half up to `decimals` of the unit; decimals of ns are never written. */
@@ -54,10 +54,10 @@ static void put_rounded(char *out, uint64_t ns, uint64_t unit_ns, int decimals, 
 	step = unit_ns / scale;
 	ns = (ns / step + (ns % step >= step - step / 2 && step > 1 && ns < UINT64_MAX - step)) * step;
 	if (decimals)
-		snprintf(out, QUANTITY_BYTES, "%llu.%0*llu %s", (unsigned long long)(ns / unit_ns), decimals,
-			(unsigned long long)(ns % unit_ns / step), unit);
+		snprintf(out, FORMAT_NUMBER_BYTES, "%llu.%0*llu %s", (unsigned long long)(ns / unit_ns),
+			decimals, (unsigned long long)(ns % unit_ns / step), unit);
 	else
-		snprintf(out, QUANTITY_BYTES, "%llu %s", (unsigned long long)(ns / unit_ns), unit);
+		snprintf(out, FORMAT_NUMBER_BYTES, "%llu %s", (unsigned long long)(ns / unit_ns), unit);
 }
 
 static size_t unit_of(uint64_t ns)
@@ -69,14 +69,14 @@ static size_t unit_of(uint64_t ns)
 	return unit;
 }
 
-void quantity_duration(char *out, uint64_t duration_ns, int decimals)
+void format_number_duration(char *out, uint64_t duration_ns, int decimals)
 {
 	size_t unit = unit_of(duration_ns);
 
 	put_rounded(out, duration_ns, units[unit].ns, decimals, units[unit].name);
 }
 
-void quantity_short(char *out, uint64_t duration_ns)
+void format_number_short(char *out, uint64_t duration_ns)
 {
 	size_t unit = unit_of(duration_ns);
 	uint64_t whole = duration_ns / units[unit].ns;
@@ -88,7 +88,7 @@ void quantity_short(char *out, uint64_t duration_ns)
 		units[unit].name);
 }
 
-void quantity_share(char *out, uint64_t part, uint64_t whole, int decimals)
+void format_number_share(char *out, uint64_t part, uint64_t whole, int decimals)
 {
 	uint64_t scale = power_of_ten(decimals), share;
 	bool is_rest = whole && part;
@@ -100,29 +100,29 @@ void quantity_share(char *out, uint64_t part, uint64_t whole, int decimals)
 	if (share >= 100 * scale && part < whole)
 		share = 100 * scale - 1;
 	if (decimals)
-		snprintf(out, QUANTITY_BYTES, "%s%llu.%0*llu %%", less, (unsigned long long)(share / scale),
-			decimals, (unsigned long long)(share % scale));
+		snprintf(out, FORMAT_NUMBER_BYTES, "%s%llu.%0*llu %%", less,
+			(unsigned long long)(share / scale), decimals, (unsigned long long)(share % scale));
 	else
-		snprintf(out, QUANTITY_BYTES, "%s%llu %%", less, (unsigned long long)share);
+		snprintf(out, FORMAT_NUMBER_BYTES, "%s%llu %%", less, (unsigned long long)share);
 }
 
-struct quantity_unit quantity_unit_for(uint64_t largest_ns)
+struct format_number_unit format_number_unit_for(uint64_t largest_ns)
 {
 	if (largest_ns >= 10000000000)
-		return (struct quantity_unit){"s", 1000000000, largest_ns >= 1000000000000 ? 1 : 3};
+		return (struct format_number_unit){"s", 1000000000, largest_ns >= 1000000000000 ? 1 : 3};
 	if (largest_ns >= 1000000)
-		return (struct quantity_unit){"ms", 1000000, 1};
+		return (struct format_number_unit){"ms", 1000000, 1};
 	if (largest_ns >= 1000)
-		return (struct quantity_unit){"us", 1000, 1};
-	return (struct quantity_unit){"ns", 1, 0};
+		return (struct format_number_unit){"us", 1000, 1};
+	return (struct format_number_unit){"ns", 1, 0};
 }
 
-void quantity_in(char *out, uint64_t duration_ns, struct quantity_unit unit)
+void format_number_in(char *out, uint64_t duration_ns, struct format_number_unit unit)
 {
 	put_rounded(out, duration_ns, unit.ns, unit.decimals, unit.name);
 }
 
-int quantity_parse(const char *text, double *duration_ns)
+int format_number_parse(const char *text, double *duration_ns)
 {
 	char *end;
 	double value = strtod(text, &end);

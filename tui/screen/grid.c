@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grid.c - cells in memory. All clipping and all care for wide characters is here, so that no view
- * needs any.
+ * grid.c - cells in memory. Clips all drawing and handles wide characters, so that views need not.
  */
 #include "tui/screen/grid.h"
 

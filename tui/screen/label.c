@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * label.c - the steps of tui/SCREEN.md, "Names". A name is taken apart once (cxx_name.h); the steps then put
- * fewer and fewer of its parts together again until the result fits.
+ * label.c - the steps of tui/SCREEN.md, "Names". Takes a name apart once (cxx_name.h), then joins fewer and
+ * fewer of its parts until the result fits.
  */
 #include "tui/screen/label.h"
 
@@ -36,7 +36,7 @@ static void put(struct writer *w, const char *bytes, size_t size)
 }
 
 static void put_arguments(
-	struct writer *w, const struct qualified_part *part, enum arguments how, bool is_ascii)
+	struct writer *w, const struct cxx_name_part *part, enum arguments how, bool is_ascii)
 {
 	size_t first;
 
@@ -47,7 +47,7 @@ static void put_arguments(
 		return;
 	}
 	put(w, "<", 1);
-	first = qualified_first_argument(part);
+	first = cxx_name_first_argument(part);
 	if (how == ARGUMENTS_FIRST)
 		put(w, part->arguments + 1, first);
 	if (how == ARGUMENTS_FIRST && first < part->arguments_bytes - 2)
@@ -58,7 +58,7 @@ static void put_arguments(
 }
 
 /* The parts from `from` on. */
-static void render(char *out, const struct qualified *parts, size_t from, enum arguments how, bool is_ascii)
+static void render(char *out, const struct cxx_name *parts, size_t from, enum arguments how, bool is_ascii)
 {
 	struct writer w = {.out = out};
 
@@ -90,7 +90,7 @@ static void cut_middle(char *text, int cells, bool is_ascii)
 
 /* Renders into out and says whether that fits. */
 static bool try_step(
-	char *out, const struct qualified *parts, size_t from, enum arguments how, int cells, bool is_ascii)
+	char *out, const struct cxx_name *parts, size_t from, enum arguments how, int cells, bool is_ascii)
 {
 	render(out, parts, from, how, is_ascii);
 	return text_cells(out) <= cells;
@@ -122,16 +122,16 @@ static bool fit_python(char *out, char *clean, int cells, enum label_place place
 void label_fit(char *out, const char *name, int cells, enum label_place place, bool is_ascii)
 {
 	char clean[LABEL_BYTES];
-	struct qualified parts;
+	struct cxx_name parts;
 	size_t own;
 
 	text_clean(clean, sizeof(clean), name, is_ascii);
 	out[0] = '\0';
 	if (cells <= 0 || fit_python(out, clean, cells, place, is_ascii))
 		return;
-	qualified_tidy(clean, sizeof(clean));
-	qualified_parse(&parts, clean);
-	own = qualified_own(&parts);
+	cxx_name_tidy(clean, sizeof(clean));
+	cxx_name_parse(&parts, clean);
+	own = cxx_name_own(&parts);
 	if (place == LABEL_TABLE && (try_step(out, &parts, 0, ARGUMENTS_ALL, cells, is_ascii) ||
 					    try_step(out, &parts, 0, ARGUMENTS_FIRST, cells, is_ascii)))
 		return;
@@ -200,7 +200,7 @@ void label_file(char *out, const char *path, int line, int cells, bool is_ascii)
 	keep_end(out, cells, is_ascii);
 }
 
-/* What a path leaves out: `above` frames behind its root, `below` frames before its leaf. */
+/* Frames that a path leaves out: `above` after its root, `below` before its leaf. */
 struct path_cut {
 	size_t above, below;
 };

@@ -25,14 +25,14 @@ void layout_compute(struct layout *layout, int rows, int columns, bool has_stack
 	int stack = has_stack && columns >= 100 ? columns >= 160 ? 48 : 35 : 0;
 	int pane = pane_rows(rows), top, bottom;
 
-	*layout = (struct layout){.rows = rows, .columns = columns, .overview = -1, .path = -1};
+	*layout = (struct layout){.rows = rows, .columns = columns, .minimap = -1, .path = -1};
 	layout->is_too_small = rows < LAYOUT_MIN_ROWS || columns < LAYOUT_MIN_COLUMNS;
 	if (layout->is_too_small)
 		return;
 	layout->label = label_width(columns);
 	layout->cells = columns - layout->label - (stack ? stack + 1 : 0);
 	if (rows >= 16)
-		layout->overview = 1;
+		layout->minimap = 1;
 	layout->ruler = rows >= 16 ? 2 : 1;
 	layout->keys = rows - 1;
 	layout->status = rows - 2;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - where everything stands, from the size of the screen alone (tui/SCREEN.md, "Layout").
+ * layout.h - the areas of the screen, computed from its size alone (tui/SCREEN.md, "Layout").
  *
  *   title
- *   overview line                                  | call stack
+ *   minimap line                                   | call stack
  *   ruler                                          | (from 100 columns on)
  *   rows:  labels  cells                           |
  *   pane title
@@ -25,7 +25,7 @@ struct layout {
 	bool is_too_small;
 	int label;		   /* cells of the row labels */
 	int cells;		   /* columns of the timeline */
-	int overview, ruler;	   /* row of the line; overview -1: none */
+	int minimap, ruler;	   /* row of the line; minimap -1: none */
 	struct grid_area timeline; /* labels and cells */
 	struct grid_area stack;	   /* columns 0: none; a bar stands left of it */
 	struct grid_area pane;	   /* without its title line; rows 0: none */

@@ -39,7 +39,7 @@ static void set_256(struct palette *palette)
 	}
 }
 
-/* Of 8 or 16 colours few can be seen on black and on white: where one cannot, text has the terminal's own. */
+/* Few of 8 or 16 colours are readable on black and on white; other text keeps the terminal's own colour. */
 static bool is_ink(int colour)
 {
 	return colour == 1 || colour == 5 || colour == 8 || colour == 9 || colour == 12 || colour == 13;

@@ -31,7 +31,7 @@ void palette_set_user(struct palette *palette, int user, int index);
 /* Of that tier. */
 void palette_init(struct palette *palette, int colours);
 
-/* What xterm shows for an index of the 256 unless it is told otherwise: 0xRRGGBB. */
+/* xterm's default colour of an index below 256: 0xRRGGBB. */
 uint32_t palette_rgb(int index);
 
 /* Context colour of a function: the same in every view, window, depth, rank and run. */

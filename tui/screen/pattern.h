@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.h - what `/` looks for: a part of a name; with a `~` before it an extended regular expression, in
- * which \< and \> stand for the ends of a word. Upper and lower case are one unless it has an upper-case
- * letter.
+ * pattern.h - the patterns of `/`: a part of a name, or after `~` an extended regular expression, in which \<
+ * and \> match the ends of a word. Ignores case unless the pattern has an upper-case letter.
  */
 #ifndef TUI_PATTERN_H
 #define TUI_PATTERN_H

@@ -66,7 +66,7 @@ static void put_wall(char *out, uint64_t wall_ns, int decimals)
 
 	localtime_r(&seconds, &tm);
 	put_decimals(fraction, sizeof(fraction), wall_ns % 1000000000, 1000000000, decimals);
-	snprintf(out, QUANTITY_BYTES, "%02d:%02d:%02d%s%s", tm.tm_hour, tm.tm_min, tm.tm_sec,
+	snprintf(out, FORMAT_NUMBER_BYTES, "%02d:%02d:%02d%s%s", tm.tm_hour, tm.tm_min, tm.tm_sec,
 		decimals ? "." : "", fraction);
 }
 
@@ -80,7 +80,7 @@ static void put_label(char *out, int64_t tick_ns, const struct scale *scale)
 		return;
 	}
 	put_decimals(fraction, sizeof(fraction), ns % scale->unit_ns, scale->unit_ns, scale->decimals);
-	snprintf(out, QUANTITY_BYTES, "%s%llu%s%s %s", tick_ns < 0 ? "-" : "",
+	snprintf(out, FORMAT_NUMBER_BYTES, "%s%llu%s%s %s", tick_ns < 0 ? "-" : "",
 		(unsigned long long)(ns / scale->unit_ns), scale->decimals ? "." : "", fraction, scale->unit);
 }
 
@@ -96,7 +96,7 @@ static uint64_t choose_step(const struct frame *frame, int wide, struct ruler_ze
 	uint64_t farthest = magnitude(begin) > magnitude(end) ? magnitude(begin) : magnitude(end);
 	uint64_t span = frame->end_ns - frame->begin_ns;
 	static const uint64_t factors[] = {1, 2, 5};
-	char label[QUANTITY_BYTES];
+	char label[FORMAT_NUMBER_BYTES];
 
 	for (uint64_t power = 1;; power *= 10) {
 		for (int i = 0; i < 3; i++) {
@@ -117,7 +117,7 @@ static void draw_tick(struct grid *grid, int row, int column, const struct frame
 	const struct scale *scale, int cursor)
 {
 	uint64_t time_ns = scale->zero.at_ns + (uint64_t)tick_ns;
-	char label[QUANTITY_BYTES];
+	char label[FORMAT_NUMBER_BYTES];
 	int at, cells;
 
 	if (time_ns < frame->begin_ns || time_ns >= frame->end_ns)
@@ -157,5 +157,5 @@ void ruler_time(char *out, uint64_t time_ns, uint64_t step_ns, struct ruler_zero
 	if (zero.wall_ns)
 		put_wall(out, zero.wall_ns + (time_ns - zero.at_ns), step_ns < 10000 ? 9 : 6);
 	else
-		quantity_time(out, from_zero(time_ns, zero), step_ns);
+		format_number_time(out, from_zero(time_ns, zero), step_ns);
 }

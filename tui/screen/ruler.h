@@ -19,7 +19,7 @@ struct ruler_zero {
 void ruler_draw(struct grid *grid, int row, int column, const struct frame *frame, int wide,
 	struct ruler_zero zero, int cursor);
 
-/* Absolute time as the status line prints it, precise enough for columns of step_ns. QUANTITY_BYTES. */
+/* Absolute time as the status line prints it, precise enough for columns of step_ns. FORMAT_NUMBER_BYTES. */
 void ruler_time(char *out, uint64_t time_ns, uint64_t step_ns, struct ruler_zero zero);
 
 #endif

@@ -25,7 +25,7 @@ static struct {
 	SCREEN *terminal;
 	bool is_open;
 	struct palette palette;
-	struct grid_cell *shown; /* what ncurses was told last */
+	struct grid_cell *shown; /* the last grid given to ncurses */
 	int rows, columns;
 	int wanted, most; /* colours: of screen_open, of screen_set_colours */
 	bool has_mouse;
@@ -49,7 +49,7 @@ static void add_string(char *out, size_t size_bytes, const char *string)
 	out[used] = '\0';
 }
 
-/* What endwin() would send: for when it cannot be called. */
+/* The bytes that endwin() sends, for handlers, which cannot call it. */
 static void put_leave(char *out, size_t size_bytes)
 {
 	const char *mouse = tigetstr("XM");

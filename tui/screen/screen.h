@@ -12,9 +12,20 @@
 #include "store/base/error.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
-#include "tui/session/mouse.h"
 
 #define SCREEN_SIGNAL 0x120000u /* from screen_key: a signal asks the program to end */
+
+/* ---- mouse ---- */
+
+enum mouse_kind { MOUSE_CLICK, MOUSE_DOUBLE, MOUSE_DRAG, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
+
+struct mouse_event {
+	enum mouse_kind kind;
+	int row, column;
+	int from_row, from_column; /* of a drag: where the button went down */
+};
+
+/* ---- terminal ---- */
 
 /* Takes the terminal over. `colours`: at most so many, -1: what it has. */
 int screen_open(int colours, struct error *error);
@@ -26,11 +37,11 @@ void screen_die(void);
 int screen_colours(void); /* 256, 16, 8 or 0 */
 /* Puts the user's colours in force: indices of the terminal's. */
 void screen_set_users(const int *indices, int count);
-/* At most so many from now on (0: as screen_open was told, -1: none); how many there are then. */
+/* Limits the colours from now on (0: the limit of screen_open, -1: none); returns how many remain. */
 int screen_set_colours(int most);
 /* Whether the terminal reports the mouse. */
 void screen_set_mouse(bool is_on);
-/* What was done, after KEYS_MOUSE. */
+/* The mouse event, after KEYS_MOUSE. */
 struct mouse_event screen_mouse(void);
 void screen_size(int *rows, int *columns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.c - see signals.h. In the handlers: tcsetattr, write, alarm, signal and raise, which may be called
- * there, and nothing else.
+ * signals.c - see signals.h. Handlers call only async-signal-safe functions: tcsetattr, write, alarm, signal
+ * and raise.
  */
 #include "tui/screen/signals.h"
 
@@ -47,7 +47,7 @@ static void on_asked(int number)
 {
 	int saved = errno;
 
-	if (ended_by) { /* nobody looked */
+	if (ended_by) { /* the view did not react */
 		number = number == SIGALRM ? ended_by : number;
 		give_back();
 		signal(number, SIG_DFL);
@@ -61,7 +61,7 @@ static void on_asked(int number)
 	errno = saved;
 }
 
-/* Then what it would have come to without us. */
+/* Then raises the signal with its default action. */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
 	const struct sigaction *old = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.h - what ends the view from outside: Ctrl-C, kill, a hang-up, a crash. Whatever it is, the terminal
- * gets back what it was. The view is asked first; work that does not ask is ended after a second, or by a
- * second signal, and then the terminal is given back from the handler, without ncurses.
+ * signals.h - signals that end the view: Ctrl-C, kill, a hang-up, a crash. The terminal is always restored.
+ * The view gets the chance to end itself; after a second, or at a second signal, the handler restores the
+ * terminal without ncurses and ends the process.
  *
- * One terminal and one set of signals in a process: there is one of these.
+ * One terminal and one set of signals per process.
  */
 #ifndef TUI_SIGNALS_H
 #define TUI_SIGNALS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * svg.c - see svg.h. Each stretch of cells that look alike is a rectangle, where it has a ground, and a text
- * of just its width, so that columns stand below each other whatever the font.
+ * svg.c - see svg.h. A stretch of equal-looking cells becomes one rectangle, if it has a background, and one
+ * text of exactly its width, so that columns align in any font.
  */
 #include "tui/screen/svg.h"
 

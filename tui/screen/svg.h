@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * svg.h - a picture as SVG: for a report, a slide, a page. On white, as a terminal with a light background
- * shows it; text stays text, which can be found and copied.
+ * svg.h - prints a picture as SVG, for reports, slides and pages. The background is white; text stays text,
+ * so that it can be searched and copied.
  */
 #ifndef TUI_SVG_H
 #define TUI_SVG_H

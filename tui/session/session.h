@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - one user looking at one run: what is shown, and everything that views, keys and prompts share.
- * It knows no terminal: keys come in as codes, the picture goes out as a grid, so that a session in a
- * terminal and one that is replayed from a string are the same.
- *
- *   key --session_key--> actions, prompts --> state, rows --session_draw--> frame --views--> grid
- *                                                              |
- *                                                       session_read.h
+ * session.h - the state of one user looking at one run, shared by models, views and actions. A session knows
+ * no terminal: keys come in as codes, pictures go out as a grid, so that a replay from a string gives the
+ * same pictures. app/app.h opens, draws and closes sessions.
  */
 #ifndef TUI_SESSION_H
 #define TUI_SESSION_H
@@ -16,8 +12,8 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/label.h"
 #include "tui/screen/layout.h"
-#include "tui/screen/palette.h"
 #include "tui/screen/ruler.h"
+#include "tui/session/prompt.h"
 #include "tui/session/view.h"
 #include "tui/session/view_state.h"
 #include "tui/timeline/frame.h"
@@ -25,23 +21,14 @@
 
 #define SESSION_TEXT 512
 #define SESSION_LIVE_NS 10000000000u /* a live run opens on its last ten seconds */
-#define SESSION_LIVE_MS 500	     /* and is looked at twice a second */
+#define SESSION_LIVE_MS 500	     /* and is read again twice a second */
 #define SESSION_MESSAGE 4096
 #define SESSION_MARKS 26
 #define SESSION_TYPED 16
+#define SESSION_USAGE 40
 
-/* What only the desk (open_runs.h) can do, between keys. */
+/* Requests to open_runs_settle(). */
 enum session_want { SESSION_WANTS_NOTHING, SESSION_WANTS_RUN, SESSION_WANTS_COMPARISON, SESSION_WANTS_CLOSE };
-
-enum session_prompt {
-	PROMPT_NONE,
-	PROMPT_COMMAND,
-	PROMPT_FIND,
-	PROMPT_GOTO,
-	PROMPT_FILTER,
-	PROMPT_MARK,
-	PROMPT_GO_MARK
-};
 
 /* What the statistics are grouped and sorted by, and their line with the cursor. */
 struct session_stats {
@@ -54,7 +41,7 @@ struct session_stats {
 struct session_looks {
 	int colours;	  /* 256, 16, 8, 0; mono marks blocks by letters */
 	int most_colours; /* the user's choice: 0 what the terminal has, -1 none */
-	unsigned live_ms; /* a live run is looked at so often; 0: SESSION_LIVE_MS */
+	unsigned live_ms; /* interval of reading a live run; 0: SESSION_LIVE_MS */
 	bool is_ascii;	  /* nothing above 0x7f */
 	bool must_ascii;  /* whatever the user chooses: the locale, or --ascii */
 	bool wants_ascii; /* the user's choice */
@@ -67,8 +54,9 @@ struct session_looks {
 };
 
 struct blame_page;
+struct flame_page;
 struct compare;
-struct desk;
+struct open_runs;
 struct profile_page;
 struct runs_page;
 struct source;
@@ -78,22 +66,24 @@ struct session {
 	struct tiles *tiles;
 	struct rows rows;
 	struct frame frame;
-	struct overview overview;
+	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
-	struct compare *compare; /* a second run; NULL: none */
-	struct desk *desk;	 /* that it lies on, with others; NULL: on none */
-	struct runs_page *runs;	 /* NULL: not asked for yet */
+	struct flame_page *flame; /* NULL: not asked for yet */
+	struct compare *compare;  /* a second run; NULL: none */
+	struct open_runs *open;	  /* the list that holds it; NULL: none */
+	struct runs_page *runs;	  /* NULL: not asked for yet */
 	enum session_want want;
 	char wanted[SESSION_TEXT]; /* path of the run that it is about */
 	char *info;		   /* text of the info view, NULL: not made yet */
 	uint32_t info_top;
 	struct colours colours;
 	struct source *source; /* the same */
-	struct state state;
+	struct view_state state;
 	struct history *history;
 	struct layout layout;
 	struct session_looks looks;
+	const struct view *home; /* the timeline: has the focus when no other view has it */
 	const struct view *pane; /* below the timeline */
 	const struct view *full; /* has the screen for itself; NULL: none */
 	const struct view *before_help,
@@ -107,7 +97,7 @@ struct session {
 	struct ruler_zero zero;
 	int zero_kind;		       /* 0 run begin, 1 mark, 2 wall clock */
 	uint64_t marks[SESSION_MARKS]; /* 'a'..'z'; UINT64_MAX: not set */
-	enum session_prompt prompt;
+	enum prompt prompt;
 	char input[SESSION_TEXT]; /* of the prompt, and its length in bytes */
 	size_t input_bytes;
 	char typed[SESSION_TYPED][SESSION_TEXT]; /* commands, the last one first */
@@ -117,54 +107,34 @@ struct session {
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
 	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
 	const struct view *drawn_full, *drawn_pane;
-	struct state drawn;    /* state for which cells_wide was chosen */
-	uint64_t auto_span_ns; /* length of the window for which depth auto was chosen */
-	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
+	struct view_state drawn; /* state for which cells_wide was chosen */
+	uint64_t auto_span_ns;	 /* length of the window for which depth auto was chosen */
+	uint64_t gap_ns;	 /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
 	bool has_ended;		   /* it was live when the session began */
 	uint32_t step_columns;	   /* of a row that are read at once: session_read.c */
 	bool is_unread;		   /* rows on the screen are not read yet: draw again */
-	bool is_resumable;	   /* what is read now goes on where it was when it is stopped */
-	bool is_restartable;	   /* ... begins anew when it is: what a table is made of */
-	bool has_moved;		   /* a key was done while that was read: the picture is behind it */
+	bool is_resumable;	   /* a read that is stopped now continues later */
+	bool is_restartable;	   /* ... starts again: the read of a table */
+	bool has_moved;		   /* a key was done during such a read: the picture is old */
 	char reading[96];	   /* how far a long one is, for the status line; "": not long yet */
 	char damage[SESSION_TEXT]; /* what could not be read because of damage, and was left out; "": nothing
 				    */
-	bool is_put_off;	   /* ... and it was, for a key: set by who watches (progress.h) */
-	bool has_lanes_left;	   /* groups on the screen are not summed to the end */
+	bool is_put_off;	   /* a key stopped the read: set by progress_keys.c */
+	bool has_groups_left;	   /* sums of groups on the screen are incomplete */
 	bool is_redraw;		   /* the terminal must be cleared */
 	bool is_done;
 	int help_top, help_line; /* the line that was found, 0: none */
 	size_t setting;		 /* the one with the cursor (settings.h) */
+	/* The help's lines about commands (commands_line()): false behind the last one. SESSION_USAGE. */
+	bool (*list_commands)(size_t at, char *usage, const char **help);
 };
 
-/* `select` is bound to the run: window, streams, depth and context to begin with. */
-int session_open(struct session **session, struct run *run, const struct select *select,
-	struct session_looks looks, struct error *error);
-void session_close(struct session *session);
-
-/* Does the window of a selection, which is bound, touch the run at all? Else fails, saying what the run
- * covers. */
-int session_require_window(struct run *run, const struct select *select, struct error *error);
-/* What of the window the run has becomes the window. */
-void session_take_window(struct session *session, const struct select *select);
-/* Takes one key. Trouble (a damaged chunk, a wrong pattern) becomes the message, never an end. */
-void session_key(struct session *session, uint32_t key);
-/* Draws the screen into the grid. Reads what it needs, but stops reading after `limit_ms` (0: never) and
- * leaves is_unread set. */
-int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error);
-/* Between keys that are done without a picture: the columns follow the window, nothing is read. */
-void session_settle(struct session *session);
-/* Looks whether the run has grown; true: draw again. */
-bool session_renew(struct session *session);
-
-/* ---- for views, actions and prompts ---- */
-
-struct state_limits session_limits(const struct session *session);
+struct view_state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What a view of the rows shows where none of them is a stream. */
+/* Text of views whose rows contain no stream. */
 #define SESSION_NO_STREAM "No stream is on the screen: c opens a group, X shows what is hidden."
-/* Asks the desk; `path` is cut where it is longer than any. */
+/* Sends a request to open_runs_settle(); too long a `path` is cut. */
 void session_ask(struct session *session, enum session_want want, const char *path);
 /* Keeps the state for undo. */
 void session_keep(struct session *session);
@@ -176,16 +146,24 @@ enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
 /* The path of a context goes through a function of that name. */
 bool session_passes_through(const struct session *session, uint32_t context, const char *name);
+/* Gives the screen and the focus back to the timeline. */
+void session_go_home(struct session *session);
+/* Moves the depth of the cells one step down (by 1) or up (-1). */
+void session_step_depth(struct session *session, int by);
+/* Moves the window by quarters of its length: -4, -1, 1 or 4. */
+void session_pan(struct session *session, int quarters);
+/* Time of so many columns. */
+int64_t session_columns_ns(const struct session *session, int64_t columns);
+/* The frame's window as --time takes it, in ns from the run's origin. Its first column may begin before the
+ * user's window. */
+void session_put_window(char *out, size_t size_bytes, const struct session *session);
 /* Opens a view below the timeline and gives it the focus; the same once more, or one for which there is no
  * room: the whole screen. */
 void session_open_pane(struct session *session, const struct view *view);
-/* Minimap, ruler and call stack where they always stand: for views that have the whole screen. */
-void session_draw_frame(struct session *session, struct grid *grid);
-/* The source file that is open, made when it is first asked for; NULL: memory is out. */
-struct source *session_source(struct session *session);
 
 /* session_cursor.c: the rows on the screen, and where the cursor is. */
-/* Node and row of the cursor; UINT32_MAX where nothing is shown. A row behind the last one is the last. */
+/* Row of the cursor; UINT32_MAX if no row is shown. session_set_row() takes a row past the end as the last.
+ */
 uint32_t session_row(const struct session *session);
 void session_set_row(struct session *session, uint32_t row);
 /* Puts the cursor on the first stream. */
@@ -212,34 +190,12 @@ bool session_cell(struct session *session, const struct frame_line **line, struc
 /* The leaf with most time among those that the cell stands for; 0: none. */
 uint32_t session_leaf_context(struct session *session);
 
-/* view_source.c: the source of the profile's scope, or of the cursor's frame. */
-void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile);
-/* view_timeline.c */
-void view_timeline_ruler(struct session *session, struct grid *grid);
-
-/* actions.c: does what a key means. */
-void act(struct session *session, enum keys_action action);
-/* goto_launch.c: from a GPU operation to its launch, and back. */
-void follow_link(struct session *session);
-/* find_next.c: the cursor to the next thing of a kind. `is_back`: to the previous one. */
-void seek_span(struct session *session, bool is_back);
-void seek_gap(struct session *session, bool is_back);
-void seek_gap_by_size(struct session *session, bool is_smaller);
-void seek_blind(struct session *session, bool is_back);
-void seek_fit(struct session *session);
-/* Where the nearest records of a stream outside the window are. */
-bool seek_records(struct session *session, uint32_t stream, bool is_back, uint64_t *time_ns);
-void seek_find(struct session *session, bool is_back);
-/* view_help.c: the help, from that heading on; NULL: its begin. Find: `/` in it. */
-void view_help_open(struct session *session, const char *heading);
-void view_help_find(struct session *session, bool is_back);
-/* prompt.c */
-void prompt_open(struct session *session, enum session_prompt prompt);
-/* Does a command with a value, as if it had been typed. */
-void prompt_do(struct session *session, const char *command, const char *value);
-/* Puts text into the open prompt, as if it had been typed. */
-void prompt_type(struct session *session, const char *text);
-void prompt_key(struct session *session, uint32_t key);
-void prompt_draw(const struct session *session, struct grid *grid, int row);
+/* How much of the streams x time on the screen is known. */
+struct session_coverage {
+	uint64_t there_ns, known_ns, lost_ns;
+	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+	bool is_damaged;      /* of some streams nothing is known, though there were records */
+};
+struct session_coverage session_take_coverage(struct session *session);
 
 #endif

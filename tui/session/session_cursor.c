@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_cursor.c - where the user is: the rows on the screen, the row, column and cell of the cursor, and
- * what stands there.
+ * session_cursor.c - the rows on the screen, the row, column and cell of the cursor, and the window's moves
+ * by columns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,8 +119,6 @@ void session_first_row(struct session *session)
 	session_set_row(session, 0);
 }
 
-/* The stream expression as it was given, out of the command line that says the same. */
-
 /* ---- column and cell ---- */
 
 uint32_t session_column(const struct session *session)
@@ -151,7 +149,7 @@ bool session_cell(struct session *session, const struct frame_line **line, struc
 	return true;
 }
 
-/* Of contexts with as much time, the same one on every machine. */
+/* Breaks ties between contexts of equal time the same way on every machine. */
 static bool is_hash_before(struct run *run, uint32_t a, uint32_t b)
 {
 	struct store_hash x = run_context(run, a)->hash, y = run_context(run, b)->hash;
@@ -184,4 +182,27 @@ uint32_t session_leaf_context(struct session *session)
 		}
 	}
 	return largest;
+}
+
+/* Time of so many columns, kept within what a signed number holds: a window may be as long as all time. */
+int64_t session_columns_ns(const struct session *session, int64_t columns)
+{
+	const struct frame *frame = &session->frame;
+	__int128 count = frame->columns.count ? frame->columns.count : 1;
+	__int128 ns = (__int128)columns * (frame->end_ns - frame->begin_ns) / count;
+
+	return ns > INT64_MAX ? INT64_MAX : ns < -INT64_MAX ? -INT64_MAX : (int64_t)ns;
+}
+
+void session_pan(struct session *session, int quarters)
+{
+	uint32_t count = session->frame.columns.count;
+	int64_t columns = (int64_t)(count / 4 ? count / 4 : 1) * quarters;
+
+	if (quarters < 0)
+		session->state.is_following = false;
+	session_keep(session);
+	if (quarters == 4 || quarters == -4)
+		columns = quarters / 4 * (int64_t)count;
+	view_state_pan(&session->state, session_limits(session), session_columns_ns(session, columns));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - what the screen is made of: views that draw themselves into an area of the grid. All of them show
- * the session's one cursor or the window around it. A new view is a file with one of these tables, a place in
- * the list of status_bars.c, and a key.
+ * view.h - the operations of a view, which draws itself into an area of the grid. All views show the
+ * session's one cursor or the window around it. A new view is a file with one of these tables, a line in
+ * views.h, a place in the list of status_bars.c, and a key.
  */
 #ifndef TUI_VIEW_H
 #define TUI_VIEW_H
@@ -17,6 +17,14 @@ struct view_key {
 	const char *keys, *help;
 };
 
+/* The streams that a view shows. */
+enum view_streams {
+	VIEW_ROWS,	     /* those of the timeline's rows */
+	VIEW_COMPARISON,     /* pairs of two runs, drawn by the view */
+	VIEW_PAIRS,	     /* those of the pairs on the screen */
+	VIEW_PAIRS_IF_MERGED /* the same while the profile is of two runs, else VIEW_ROWS */
+};
+
 struct view {
 	const char *name; /* as the pane title says it */
 	char key;	  /* that opens it in the pane; 0: none */
@@ -29,25 +37,10 @@ struct view {
 	/* The left part of the status line while it has the focus; false: the cursor's cell. NULL: the same.
 	 */
 	bool (*put_status)(struct session *session, char *out, size_t size_bytes);
+	enum view_streams streams;
 	bool is_whole;			 /* always has the whole screen */
 	const struct view_key *own_keys; /* for the help; one without keys ends them. NULL: none */
 	const char *hints; /* its own keys, for the bottom line while it has the focus; NULL: none */
 };
-
-extern const struct view view_overview;
-extern const struct view view_timeline;
-extern const struct view view_stats;
-extern const struct view view_stack;
-extern const struct view view_summary;
-extern const struct view view_depth;
-extern const struct view view_blame;
-extern const struct view view_gaps;
-extern const struct view view_info;
-extern const struct view view_profile;
-extern const struct view view_source;
-extern const struct view view_compare;
-extern const struct view view_both;
-extern const struct view view_runs;
-extern const struct view view_help;
 
 #endif

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_state.h - what the user looks at: the window of time, the one cursor (stream, time, depth), which rows
- * are folded, hidden or pinned; and the history of it for undo and redo. Knows no screen and reads no
- * records.
+ * view_state.h - the state that undo restores: window, cursor (row, time), depth. Knows no screen and reads
+ * no records.
  *
- * Times are absolute ns. The window is what was asked for; the frame lays it on whole columns.
+ * Times are absolute ns. The window is the one asked for; the frame lays it on whole columns.
  */
 #ifndef TUI_VIEW_STATE_H
 #define TUI_VIEW_STATE_H
 
 #include "tui/timeline/rows.h"
 
-struct state {
+struct view_state {
 	uint64_t begin_ns, end_ns; /* the window */
-	uint64_t pad_ns;	   /* asked for beyond the end, so that whole columns cover the window */
+	uint64_t pad_ns;	   /* extra time after the end, so that whole columns cover the window */
 	uint64_t cursor_ns;
 	uint32_t node; /* of the cursor's row */
 	uint32_t top;  /* first row on the screen */
 	uint32_t depth;
-	bool is_auto;	     /* depth is chosen anew when the window's length changes */
+	bool is_auto;	     /* the depth is chosen again when the window's length changes */
 	bool is_auto_wanted; /* ... and has to be chosen now */
-	bool is_pad_wanted;  /* pad_ns must be found anew: the length has changed */
+	bool is_pad_wanted;  /* pad_ns must be computed again: the length has changed */
 	bool is_whole;	     /* the window is the whole run, and grows with it */
 	bool is_following;   /* the window's end is the run's end */
 	bool has_range;
@@ -28,32 +27,21 @@ struct state {
 };
 
 /* Limits of the run, so that a window cannot leave it. */
-struct state_limits {
+struct view_state_limits {
 	uint64_t begin_ns, end_ns;
 };
 
-#define STATE_SPAN_MIN_NS 64u
+#define VIEW_STATE_SPAN_MIN_NS 64u
 
 /* Moves the window to [begin, begin + span), inside the limits. */
-void state_set_window(struct state *state, struct state_limits limits, uint64_t begin_ns, uint64_t span_ns);
+void view_state_set_window(
+	struct view_state *state, struct view_state_limits limits, uint64_t begin_ns, uint64_t span_ns);
 /* Moves the window by so many ns, keeping its length. */
-void state_pan(struct state *state, struct state_limits limits, int64_t by_ns);
+void view_state_pan(struct view_state *state, struct view_state_limits limits, int64_t by_ns);
 /* Makes the window `factor` times as long; the cursor keeps its place on the screen. */
-void state_zoom(struct state *state, struct state_limits limits, double factor);
-void state_whole(struct state *state, struct state_limits limits);
-/* Puts the cursor there, and moves the window only if it does not hold that time: then it is in the middle.
- */
-void state_go(struct state *state, struct state_limits limits, uint64_t time_ns);
-
-/* History: snapshots before each change of what is looked at. */
-struct history;
-int history_new(struct history **history, struct error *error);
-void history_free(struct history *history);
-/* Keeps the state of now (with the flags of the rows) as one step to come back to; forgets what was undone.
- */
-void history_keep(struct history *history, const struct state *state, const struct rows *rows);
-/* Goes back or forward a step; false when there is none. The rows are updated. */
-bool history_undo(struct history *history, struct state *state, struct rows *rows);
-bool history_redo(struct history *history, struct state *state, struct rows *rows);
+void view_state_zoom(struct view_state *state, struct view_state_limits limits, double factor);
+void view_state_whole(struct view_state *state, struct view_state_limits limits);
+/* Moves the cursor. If the time is outside the window, centres the window on it. */
+void view_state_go(struct view_state *state, struct view_state_limits limits, uint64_t time_ns);
 
 #endif

@@ -146,7 +146,7 @@ static uint32_t choose_child(const struct descent *d, uint32_t level, uint64_t *
 	return best;
 }
 
-/* The state without a path that has most time: what the first level shows where nobody works. */
+/* The state without a path that has most time: the first level shows it where there is no work. */
 static struct cell pathless_cell(const struct descent *d)
 {
 	struct cell cell = {.kind = CELL_STATE, .state = EXTENT_ABSENT, .function = UINT32_MAX};

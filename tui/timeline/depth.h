@@ -26,8 +26,8 @@ static inline const struct cell *depth_row(const struct depth_picture *picture, 
 	return picture->cells + (size_t)level * picture->columns;
 }
 
-/* What a function at the frame's depth comes to in the line. A run is a stretch of neighbouring columns in
- * which it has time. */
+/* Totals of a function at the frame's depth in the line. A run is a stretch of neighbouring columns in which
+ * it has time. */
 struct depth_sum {
 	uint32_t function; /* UINT32_MAX: no path that deep, or a state without one */
 	enum extent_state state;

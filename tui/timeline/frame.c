@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.c - copies the tiles' cells of each stream into the frame's arena, since tiles are only lent. What
- * they show is frame_cell.c's, at which depth frame_depth.c's.
+ * frame.c - copies the tiles' cells of each stream into the frame's arena, since tiles are only lent.
+ * frame_cell.c decides what the cells show, frame_depth.c at which depth.
  */
 #include "tui/timeline/frame.h"
 
@@ -41,7 +41,7 @@ void frame_fini(struct frame *frame)
 static void drop_lines(struct frame *frame)
 {
 	arena_fini(&frame->arena);
-	frame->lanes = NULL;
+	frame->busy = NULL;
 	frame->step_column = 0;
 	if (frame->lines)
 		memset(frame->lines, 0, frame->stream_count * sizeof(struct frame_line *));

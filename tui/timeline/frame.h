@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame.h - the numbers behind one screen: the window laid on columns, and for each stream that was
- * looked at the exact time by context and state of every column. Views of the frame (cells, statistics, call
- * stack) project its leaf contexts to a depth; that and moving the cursor read nothing from the store.
+ * frame.h - the numbers of one screen: the window laid on columns, and for each stream read the exact time by
+ * context and state in every column. Views (cells, statistics, call stack) project the leaf contexts to a
+ * depth; that, and moving the cursor, reads nothing from the store.
  *
- * A dense line (hundreds of records a column) is read projected already: its contexts stand for their
- * function at the depth, and for another one it is made again: out of its leaves, which the tiles keep, or,
- * where a column has many thousands, from rollups. Who needs its leaves asks for them.
+ * A dense line (hundreds of records per column) is read already projected: its contexts stand for their
+ * function at the depth. Another depth projects it again, from the leaves that tiles keep or, where a column
+ * has many thousands, from rollups. frame_leaves() reads its leaves.
  */
 #ifndef TUI_FRAME_H
 #define TUI_FRAME_H
@@ -27,7 +27,7 @@ struct frame_line {
 	uint32_t cells_depth;		      /* at which depth, + 1; 0: not yet */
 };
 
-struct frame_lanes;
+struct group_busy;
 struct frame_coarse;
 
 struct frame {
@@ -40,11 +40,11 @@ struct frame {
 	uint64_t begin_ns, end_ns; /* of the columns: exactly what is on the screen */
 	struct arena arena;
 	struct frame_line **lines;	   /* by stream; NULL: not read */
-	uint32_t step_stream, step_column; /* what frame_read_step has got to, at step_level */
+	uint32_t step_stream, step_column; /* progress of frame_read_step(), at step_level */
 	uint32_t step_level;
 	struct frame_line **leaves;   /* of dense ones; NULL: not read */
 	struct frame_coarse **coarse; /* of dense ones; NULL: not read */
-	struct frame_lanes *lanes;    /* of groups, group_busy.c */
+	struct group_busy *busy;      /* of groups, group_busy.c */
 	uint8_t *is_damaged;	      /* by stream: its line cannot be read */
 	bool is_damage_said;	      /* of these lines */
 	uint32_t stream_count;
@@ -56,10 +56,10 @@ struct frame {
 	uint32_t *stand_ins; /* [2 * (function + 1) + is_shorter] first context met; 0: none yet */
 	size_t stand_in_count;
 	struct tile_projection projection; /* to the depth */
-	uint32_t dense_records;		   /* a column, from which on a line is dense */
-	uint32_t rolled_records;	   /* from which on reading it is as cheap as keeping its leaves */
-	uint32_t deepest_met;		   /* of leaves of dense lines */
-	struct shares shares;		   /* of the column looked at last */
+	uint32_t dense_records;		   /* a line with as many per column is dense */
+	uint32_t rolled_records; /* with as many, reading it again is as cheap as keeping its leaves */
+	uint32_t deepest_met;	 /* of leaves of dense lines */
+	struct shares shares;	 /* of the column used last */
 	const struct frame_filter_pattern *filters;
 	size_t filter_count;
 	uint32_t filter_changes;
@@ -67,32 +67,33 @@ struct frame {
 	uint32_t filter_functions;
 };
 
-/* Tells projections apart: by the depth, and by whatever else decides which function a context shows. */
+/* Identifies a projection: the depth and the filters. */
 static inline uint32_t frame_level(const struct frame *frame)
 {
-	return frame->depth + 2 + (frame->filter_changes << 16); /* behind those of tile.h */
+	return frame->depth + 2 + (frame->filter_changes << 16); /* after the levels of tile.h */
 }
 
-/* Of nothing yet; run and tiles must outlive it. frame_fini() also after an error, which is of memory. */
+/* Makes an empty frame; run and tiles must outlive it. Fails only for lack of memory; call frame_fini() then,
+ * too. */
 int frame_init(struct frame *frame, struct run *run, struct tiles *tiles, struct error *error);
 void frame_fini(struct frame *frame);
 /* Lays [begin, end) on `width` columns. Lines stay when nothing changed. */
 int frame_lay(struct frame *frame, uint64_t begin_ns, uint64_t end_ns, uint32_t width, struct error *error);
 /* Forgets all lines: the run was renewed. */
 int frame_renew(struct frame *frame, struct error *error);
-/* The line of a stream, read now if it is not there. Valid until frame_lay changes the window. */
+/* The line of a stream, read now if needed. Valid until frame_lay() changes the window. */
 int frame_read(struct frame *frame, uint32_t stream, const struct frame_line **line, struct error *error);
-/* Reads the next `columns` of it, so that nobody waits for a long row: *is_done once the line is there. What
- * was read of another stream meanwhile is not lost, but where it ended is. */
+/* Reads the next `columns` of the line; sets *is_done once the line is complete. Switching to another stream
+ * keeps the data of this one, but the next step on it starts over. */
 int frame_read_step(
 	struct frame *frame, uint32_t stream, uint32_t columns, bool *is_done, struct error *error);
-/* The same without reading: NULL when it is not there. */
+/* The same without reading; NULL: not read yet. */
 const struct frame_line *frame_line(const struct frame *frame, uint32_t stream);
 
-/* The same with leaf contexts, which of a dense line are read now: NULL, too, when that fails. */
+/* The same with leaf contexts. Reads those of a dense line now; NULL if that fails, too. */
 const struct frame_line *frame_leaves(struct frame *frame, uint32_t stream);
-/* The entries of one column, with leaf contexts: of a dense line it alone is read. Valid until the next one
- * is asked for; NULL: that fails, or the line is not there. */
+/* The entries of one column with leaf contexts; of a dense line this reads only that column. Valid until the
+ * next call; NULL: the read failed, or the line is not read yet. */
 const struct tile_entry *frame_leaves_at(
 	struct frame *frame, uint32_t stream, uint32_t column, uint32_t *count, struct error *error);
 uint64_t frame_column_ns(const struct frame *frame, uint32_t column); /* begin; column == count: the end */
@@ -101,43 +102,41 @@ uint32_t frame_column_at(const struct frame *frame, uint64_t time_ns); /* clampe
 
 /* ---- frame_cell.c: what a column shows ---- */
 
-/* The share that an entry counts for: copies and sets by their state, the others by function. */
+/* The share that an entry belongs to: copies and sets by state, others by function. */
 struct cell_share frame_share(struct frame *frame, const struct tile_entry *entry);
-/* Shares of a column added up, by descending time, the largest `capacity` of them; their number. */
+/* Writes the largest `capacity` shares of a column, by descending time; returns their number. */
 size_t frame_shares(struct frame *frame, const struct frame_line *line, uint32_t column,
 	struct cell_share *shares, size_t capacity);
-/* What the column shows at the frame's depth. */
+/* The cell of the column at the frame's depth. */
 struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint32_t column);
-/* What a cell of these entries shows. */
+/* The cell of these entries. */
 struct cell frame_decide(
 	struct frame *frame, const struct tile_entry *entries, uint32_t count, uint64_t length_ns);
-/* Work in a column, and the part of it in which the stream was there at all. */
+/* Time at work in a column, and the time in it during which the stream existed. */
 uint64_t frame_busy_ns(
 	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns);
-/* Adds a stream's work, and the time that it was there, to sums by column; its line is not kept. */
+/* Adds a stream's time at work and its lifetime to sums by column; does not keep its line. */
 int frame_busy_read(
 	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error);
 
-/* ---- frame_coarse.c: what is about there ---- */
+/* ---- frame_coarse.c: previews ---- */
 
-/* A dense line in tiles of a dozen columns, for as long as the line itself is not there: few rollups tell
- * them. */
+/* Reads a dense line in tiles of a dozen columns, which need few rollups, until the line itself is read. */
 int frame_read_coarse(struct frame *frame, uint32_t stream, struct error *error);
-/* Its cells by column at the frame's depth: what is about there. NULL: not read. */
+/* The preview's cells by column at the frame's depth; NULL: not read. */
 const struct cell *frame_coarse(const struct frame *frame, uint32_t stream);
 
-/* ---- frame_depth.c, frame_scope.c: contexts at a depth ---- */
+/* ---- frame_depth.c: contexts at a depth ---- */
 
-/* Is this stream's line one that would be read projected? */
+/* True: this stream's line is read projected. */
 bool frame_is_dense(const struct frame *frame, uint32_t stream);
-/* How such a stream is read: valid until the next call. */
+/* The projection for such a stream; valid until the next call. */
 const struct tile_projection *frame_projection(struct frame *frame, uint32_t stream);
-/* Depth of the projection from now on. */
+/* Sets the depth of the projection. */
 void frame_set_depth(struct frame *frame, uint32_t depth);
 /* Function of a context at the depth, UINT32_MAX for none. */
 uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter);
-/* frame_scope.c: what is taken out of every path; they must live as long. `changes` tells one list from
- * another. */
+/* Filters remove functions from every path. The frame keeps the pointer. `changes` differs for every list. */
 void frame_set_filters(
 	struct frame *frame, const struct frame_filter_pattern *filters, size_t count, uint32_t changes);
 /* The scope of a path, given by its innermost one, that stands at the depth. */

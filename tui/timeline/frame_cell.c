@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_cell.c - what a column of a stream shows: its entries' times as shares by function or state, the cell
- * that they come to, and the work in it.
+ * frame_cell.c - what a column of a stream shows: its times as shares by function or state, the cell decided
+ * from them, and the time at work.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_coarse.c - what a dense line shows before its columns are read: tiles many columns wide are few, and
- * of rollups that sum up much. They hint at what is there, and are never taken for it.
+ * frame_coarse.c - a preview of dense lines whose columns are not read yet, from a few tiles that are many
+ * columns wide, which rollups sum cheaply. The preview only colours cells; it is never shown as data.
  */
 #include "tui/timeline/frame.h"
 

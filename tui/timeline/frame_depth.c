@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_depth.c - the depth of a frame: the function of a context there, contexts that are one because of it,
- * and the depth that says most about the lines.
+ * frame_depth.c - projects contexts to the frame's depth: which function a context shows there, which
+ * contexts become one, and which depth tells most about the lines. Filters (timeline/profile/frame_filter.h)
+ * remove scopes from the path as they remove rows from the profile, so that both show the same.
  */
 #include "tui/timeline/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/base/glob.h"
+
 #define FRAME_AUTO_MAX 200u /* depth auto looks no deeper: recursion says nothing there */
 #define NOT_LOOKED_UP (UINT32_MAX - 1)
+
+/* States of filter_of. */
+#define NOT_ASKED 0
+#define NO_FILTER 1
+#define FILTER 2 /* + enum frame_filter_kind */
 
 void frame_set_depth(struct frame *frame, uint32_t depth)
 {
@@ -116,7 +124,7 @@ const struct tile_projection *frame_projection(struct frame *frame, uint32_t str
 
 /* ---- the depth that says most ---- */
 
-/* What the cells of all lines say about the frame's depth. */
+/* Counts, over the cells of all lines, that rate the frame's depth. */
 struct verdict {
 	uint64_t busy, dominant; /* cells in which somebody works; those with a dominant context */
 	uint64_t code, deep;	 /* blocks of CPU code; those whose path reaches the depth */
@@ -126,9 +134,10 @@ static void judge_line(struct frame *frame, const struct frame_line *line, struc
 {
 	for (uint32_t column = 0; column < frame->columns.count; column++) {
 		struct cell cell = frame_cell(frame, line, column);
-		bool is_code = cell.kind == CELL_BLOCK && cell.state == EXTENT_WORK;
-		verdict->busy += cell.kind == CELL_BLOCK || cell.kind == CELL_MIXED;
-		verdict->dominant += cell.kind == CELL_BLOCK;
+		bool has_holder = cell_has_holder(&cell), is_code = has_holder && cell.state == EXTENT_WORK;
+
+		verdict->busy += has_holder || cell.kind == CELL_MIXED;
+		verdict->dominant += has_holder;
 		verdict->code += is_code;
 		verdict->deep += is_code && !cell.is_shorter;
 	}
@@ -175,7 +184,7 @@ uint32_t frame_auto_depth(struct frame *frame)
 {
 	uint32_t low = 1, high = frame_deepest(frame), was = frame->depth;
 
-	if (judge_depth(frame).busy == 0) /* nobody works here: nothing to choose by */
+	if (judge_depth(frame).busy == 0) /* no work: nothing to choose by */
 		return was;
 	if (high > FRAME_AUTO_MAX)
 		high = FRAME_AUTO_MAX;
@@ -194,4 +203,102 @@ uint32_t frame_auto_depth(struct frame *frame)
 	}
 	frame_set_depth(frame, was);
 	return low;
+}
+
+/* ---- filters: functions taken out of every path ---- */
+
+void frame_set_filters(
+	struct frame *frame, const struct frame_filter_pattern *filters, size_t count, uint32_t changes)
+{
+	if (frame->filter_changes == changes)
+		return;
+	frame->filters = filters;
+	frame->filter_count = count;
+	frame->filter_changes = changes;
+	free(frame->filter_of);
+	frame->filter_of = NULL;
+	frame->filter_functions = 0;
+	for (uint32_t i = 0; i < frame->stream_count; i++)
+		if (frame->lines[i])
+			frame->lines[i]->cells_depth = 0;
+	frame_set_depth(frame, frame->depth);
+}
+
+static uint8_t match(const struct frame *frame, uint32_t function)
+{
+	const char *name = run_function(frame->run, function)->name;
+
+	for (size_t i = 0; i < frame->filter_count; i++)
+		if (!frame->filters[i].is_off && glob_match(frame->filters[i].glob, name))
+			return (uint8_t)(FILTER + frame->filters[i].kind);
+	return NO_FILTER;
+}
+
+/* Names are matched once. */
+static uint8_t filter_of(struct frame *frame, uint32_t function)
+{
+	uint32_t count = run_function_count(frame->run);
+
+	if (function >= frame->filter_functions) {
+		uint8_t *wider = realloc(frame->filter_of, count);
+
+		if (!wider)
+			return match(frame, function);
+		memset(wider + frame->filter_functions, NOT_ASKED, count - frame->filter_functions);
+		frame->filter_of = wider;
+		frame->filter_functions = count;
+	}
+	if (frame->filter_of[function] == NOT_ASKED)
+		frame->filter_of[function] = match(frame, function);
+	return frame->filter_of[function];
+}
+
+/* The path from the root to the scope. NULL: memory is out. */
+static uint32_t *list_path(const struct frame *frame, uint32_t scope, uint32_t *count)
+{
+	uint32_t *path;
+
+	*count = run_scope(frame->run, scope)->depth + 1;
+	path = calloc(*count, sizeof(*path));
+	for (uint32_t i = *count; path && i-- > 0; scope = run_scope(frame->run, scope)->parent)
+		path[i] = scope;
+	return path;
+}
+
+static uint32_t filtered(struct frame *frame, uint32_t scope, uint32_t *depth)
+{
+	uint32_t count, *path = list_path(frame, scope, &count);
+
+	*depth = 0;
+	if (!path)
+		return scope;
+	scope = path[0];
+	for (uint32_t i = 1; i < count && *depth < frame->depth; i++) {
+		uint8_t filter = filter_of(frame, run_scope(frame->run, path[i])->function);
+
+		if (filter == FILTER + FRAME_FILTER_SELF)
+			continue;
+		if (filter == FILTER + FRAME_FILTER_ALL)
+			break;
+		scope = path[i];
+		++*depth;
+		if (filter == FILTER + FRAME_FILTER_BELOW)
+			break;
+	}
+	free(path);
+	return scope;
+}
+
+uint32_t frame_scope(struct frame *frame, uint32_t scope, bool *is_shorter)
+{
+	uint32_t depth;
+
+	if (frame->filter_count) {
+		scope = filtered(frame, scope, &depth);
+	} else {
+		scope = run_scope_at(frame->run, scope, frame->depth);
+		depth = run_scope(frame->run, scope)->depth;
+	}
+	*is_shorter = depth < frame->depth;
+	return scope;
 }

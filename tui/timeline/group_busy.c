@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group_busy.c - sums the lines below a group. Queues of one device may be busy at the same time; where sums
- * alone cannot tell how much they overlap, their union is asked for.
+ * cannot tell the overlap, the union is read.
  */
 #include "tui/timeline/group_busy.h"
 
@@ -10,8 +10,8 @@
 
 #include "timeline/sum/device_busy.h"
 
-struct frame_lanes {
-	struct frame_lanes *next;
+struct group_busy {
+	struct group_busy *next;
 	uint64_t key;		/* of the streams below and how they are joined */
 	enum rows_kind kind;	/* of those */
 	uint64_t asked_version; /* of the rows, when it was last looked for: by which node */
@@ -44,84 +44,83 @@ static uint64_t key_below(const struct rows *rows, uint32_t node, enum rows_kind
 	return key;
 }
 
-/* Who was asked for before is not looked through again: a process may have many thousand threads, and each is
- * a step. */
-static struct frame_lanes *find_asked(const struct frame *frame, const struct rows *rows, uint32_t node)
+/* Finds earlier sums without walking the group: a process may have many thousand threads. */
+static struct group_busy *find_asked(const struct frame *frame, const struct rows *rows, uint32_t node)
 {
-	for (struct frame_lanes *lanes = frame->lanes; lanes; lanes = lanes->next)
-		if (lanes->asked_version == rows->version && lanes->asked_node == node)
-			return lanes;
+	for (struct group_busy *busy = frame->busy; busy; busy = busy->next)
+		if (busy->asked_version == rows->version && busy->asked_node == node)
+			return busy;
 	return NULL;
 }
 
-static struct frame_lanes *find_key(const struct frame *frame, uint64_t key)
+static struct group_busy *find_key(const struct frame *frame, uint64_t key)
 {
-	for (struct frame_lanes *lanes = frame->lanes; lanes; lanes = lanes->next)
-		if (lanes->key == key)
-			return lanes;
+	for (struct group_busy *busy = frame->busy; busy; busy = busy->next)
+		if (busy->key == key)
+			return busy;
 	return NULL;
 }
 
-static struct frame_lanes *add(struct frame *frame, uint64_t key, enum rows_kind kind)
+static struct group_busy *add(struct frame *frame, uint64_t key, enum rows_kind kind)
 {
 	size_t columns = frame->columns.count;
-	struct frame_lanes *lanes =
-		arena_calloc(&frame->arena, 1, sizeof(*lanes) + (columns + 1) * sizeof(float));
+	struct group_busy *busy =
+		arena_calloc(&frame->arena, 1, sizeof(*busy) + (columns + 1) * sizeof(float));
 
-	if (!lanes)
+	if (!busy)
 		return NULL;
-	lanes->busy_ns = arena_calloc(&frame->arena, columns * 2 + 1, sizeof(*lanes->busy_ns));
-	if (!lanes->busy_ns)
+	busy->busy_ns = arena_calloc(&frame->arena, columns * 2 + 1, sizeof(*busy->busy_ns));
+	if (!busy->busy_ns)
 		return NULL;
-	lanes->there_ns = lanes->busy_ns + columns;
-	lanes->key = key;
-	lanes->kind = kind;
-	lanes->node = UINT32_MAX;
-	lanes->next = frame->lanes;
-	frame->lanes = lanes;
-	return lanes;
+	busy->there_ns = busy->busy_ns + columns;
+	busy->key = key;
+	busy->kind = kind;
+	busy->node = UINT32_MAX;
+	busy->next = frame->busy;
+	frame->busy = busy;
+	return busy;
 }
 
-/* The lanes of the node, made when they are first asked for; NULL: memory is out. */
-static struct frame_lanes *find(struct frame *frame, const struct rows *rows, uint32_t node)
+/* The sums of the node, made at the first call; NULL: memory is out. */
+static struct group_busy *find(struct frame *frame, const struct rows *rows, uint32_t node)
 {
-	struct frame_lanes *lanes = find_asked(frame, rows, node);
+	struct group_busy *busy = find_asked(frame, rows, node);
 	enum rows_kind kind;
 	uint64_t key;
 
-	if (lanes)
-		return lanes;
+	if (busy)
+		return busy;
 	kind = kind_below(rows, node);
 	key = key_below(rows, node, kind);
-	lanes = find_key(frame, key);
-	lanes = lanes ? lanes : add(frame, key, kind);
-	if (!lanes)
+	busy = find_key(frame, key);
+	busy = busy ? busy : add(frame, key, kind);
+	if (!busy)
 		return NULL;
-	lanes->asked_version = rows->version;
-	lanes->asked_node = node;
-	return lanes;
+	busy->asked_version = rows->version;
+	busy->asked_node = node;
+	return busy;
 }
 
 /* ---- threads: shares of the time that they were there ---- */
 
-static int add_thread(struct frame *frame, const struct rows *rows, uint32_t node, struct frame_lanes *lanes,
+static int add_thread(struct frame *frame, const struct rows *rows, uint32_t node, struct group_busy *busy,
 	struct error *error)
 {
-	uint32_t count = frame->columns.count, thread = rows_below(rows, node, lanes->node, ROWS_THREAD);
+	uint32_t count = frame->columns.count, thread = rows_below(rows, node, busy->node, ROWS_THREAD);
 
 	if (thread != UINT32_MAX) {
 		int result = frame_busy_read(
-			frame, rows->nodes[thread].stream, lanes->busy_ns, lanes->there_ns, error);
+			frame, rows->nodes[thread].stream, busy->busy_ns, busy->there_ns, error);
 
 		if (!result)
-			lanes->node = thread;
+			busy->node = thread;
 		return result;
 	}
 	for (uint32_t c = 0; c < count; c++)
-		lanes->shares[c] = lanes->there_ns[c]
-					   ? (float)((double)lanes->busy_ns[c] / (double)lanes->there_ns[c])
-					   : -1.0f;
-	lanes->is_done = true;
+		busy->shares[c] = busy->there_ns[c]
+					  ? (float)((double)busy->busy_ns[c] / (double)busy->there_ns[c])
+					  : -1.0f;
+	busy->is_done = true;
 	return 0;
 }
 
@@ -221,12 +220,12 @@ free_lists:
 }
 
 /* The mean over the devices below the node (one, if it is a device). It may have been stopped before. */
-static int add_devices(struct frame *frame, const struct rows *rows, uint32_t node, struct frame_lanes *lanes,
+static int add_devices(struct frame *frame, const struct rows *rows, uint32_t node, struct group_busy *busy,
 	struct error *error)
 {
-	uint64_t *busy_ns = lanes->busy_ns, *there_ns = lanes->there_ns;
+	uint64_t *busy_ns = busy->busy_ns, *there_ns = busy->there_ns;
 	uint32_t columns = frame->columns.count, devices = 0;
-	float *shares = lanes->shares;
+	float *shares = busy->shares;
 	int result;
 
 	for (uint32_t c = 0; c < columns; c++)
@@ -245,7 +244,7 @@ static int add_devices(struct frame *frame, const struct rows *rows, uint32_t no
 	return 0;
 }
 
-static int add_queue(struct frame *frame, const struct rows *rows, uint32_t node, struct frame_lanes *lanes,
+static int add_queue(struct frame *frame, const struct rows *rows, uint32_t node, struct group_busy *busy,
 	struct error *error)
 {
 	const struct frame_line *line;
@@ -255,12 +254,12 @@ static int add_queue(struct frame *frame, const struct rows *rows, uint32_t node
 		i = rows_below(rows, node, i, ROWS_QUEUE))
 		if (!frame_line(frame, rows->nodes[i].stream))
 			return frame_read(frame, rows->nodes[i].stream, &line, error);
-	result = add_devices(frame, rows, node, lanes, error);
-	lanes->is_done = !result;
+	result = add_devices(frame, rows, node, busy, error);
+	busy->is_done = !result;
 	return result;
 }
 
-bool lanes_is_uniting(struct frame *frame, const struct rows *rows, uint32_t node)
+bool group_busy_is_uniting(struct frame *frame, const struct rows *rows, uint32_t node)
 {
 	enum rows_kind kind = kind_below(rows, node);
 	uint32_t queue = UINT32_MAX;
@@ -273,25 +272,25 @@ bool lanes_is_uniting(struct frame *frame, const struct rows *rows, uint32_t nod
 	return true;
 }
 
-int lanes_step(
+int group_busy_step(
 	struct frame *frame, const struct rows *rows, uint32_t node, bool *is_done, struct error *error)
 {
-	struct frame_lanes *lanes = find(frame, rows, node);
+	struct group_busy *busy = find(frame, rows, node);
 	int result = 0;
 
 	*is_done = true;
-	if (!lanes)
+	if (!busy)
 		return error_memory(error);
-	if (!lanes->is_done)
-		result = lanes->kind == ROWS_THREAD ? add_thread(frame, rows, node, lanes, error)
-						    : add_queue(frame, rows, node, lanes, error);
-	*is_done = lanes->is_done || result;
+	if (!busy->is_done)
+		result = busy->kind == ROWS_THREAD ? add_thread(frame, rows, node, busy, error)
+						   : add_queue(frame, rows, node, busy, error);
+	*is_done = busy->is_done || result;
 	return result;
 }
 
-const float *lanes_of(struct frame *frame, const struct rows *rows, uint32_t node)
+const float *group_busy_of(struct frame *frame, const struct rows *rows, uint32_t node)
 {
-	struct frame_lanes *lanes = find(frame, rows, node);
+	struct group_busy *busy = find(frame, rows, node);
 
-	return lanes && lanes->is_done ? lanes->shares : NULL;
+	return busy && busy->is_done ? busy->shares : NULL;
 }

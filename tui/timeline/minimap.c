@@ -11,28 +11,28 @@
 
 #define COLUMNS_AT_ONCE 16u
 
-void overview_fini(struct overview *overview)
+void minimap_fini(struct minimap *minimap)
 {
-	free(overview->edges.edges);
-	free(overview->columns);
-	free(overview->unit);
-	free(overview->nodes);
-	*overview = (struct overview){0};
+	free(minimap->edges.edges);
+	free(minimap->columns);
+	free(minimap->unit);
+	free(minimap->nodes);
+	*minimap = (struct minimap){0};
 }
 
-void overview_forget(struct overview *overview)
+void minimap_forget(struct minimap *minimap)
 {
-	overview->width = 0;
+	minimap->width = 0;
 }
 
-uint64_t overview_column_ns(const struct overview *overview, uint32_t column)
+uint64_t minimap_column_ns(const struct minimap *minimap, uint32_t column)
 {
-	return tile_columns_ns(&overview->edges, column);
+	return tile_columns_ns(&minimap->edges, column);
 }
 
-uint32_t overview_column_at(const struct overview *overview, uint64_t time_ns)
+uint32_t minimap_column_at(const struct minimap *minimap, uint64_t time_ns)
 {
-	return tile_columns_at(&overview->edges, time_ns);
+	return tile_columns_at(&minimap->edges, time_ns);
 }
 
 /* ---- laying ---- */
@@ -47,54 +47,54 @@ static uint32_t count_kind(const struct rows *rows, enum rows_kind kind)
 }
 
 /* All devices, or threads where there are none; an even choice of very many. */
-static void choose_units(struct overview *overview, const struct rows *rows)
+static void choose_units(struct minimap *minimap, const struct rows *rows)
 {
 	uint32_t devices = count_kind(rows, ROWS_DEVICE), seen = 0;
 	enum rows_kind kind = devices ? ROWS_DEVICE : ROWS_THREAD;
 	uint64_t count = devices ? devices : count_kind(rows, ROWS_THREAD);
-	uint64_t wanted = count < OVERVIEW_UNITS_MAX ? count : OVERVIEW_UNITS_MAX;
+	uint64_t wanted = count < MINIMAP_UNITS_MAX ? count : MINIMAP_UNITS_MAX;
 
-	overview->is_gpu = devices > 0;
-	overview->node_count = 0;
+	minimap->is_gpu = devices > 0;
+	minimap->node_count = 0;
 	for (uint32_t i = 0; i < rows->node_count; i++) {
 		if (rows->nodes[i].kind != kind)
 			continue;
-		if (overview->node_count < wanted && seen >= overview->node_count * count / wanted)
-			overview->nodes[overview->node_count++] = i;
+		if (minimap->node_count < wanted && seen >= minimap->node_count * count / wanted)
+			minimap->nodes[minimap->node_count++] = i;
 		seen++;
 	}
 }
 
 /* Whole tiles may end before the run does: asks for more until they do not. */
-static void fit(struct overview *overview, uint64_t origin_ns)
+static void fit(struct minimap *minimap, uint64_t origin_ns)
 {
-	uint64_t end_ns = overview->end_ns;
+	uint64_t end_ns = minimap->end_ns;
 
 	for (int tries = 0; tries < 8; tries++) {
 		uint64_t covered_ns;
-		tile_columns_fit(&overview->edges, overview->begin_ns, end_ns, overview->width, origin_ns);
-		covered_ns = overview_column_ns(overview, overview->edges.count);
-		if (covered_ns >= overview->end_ns)
+		tile_columns_fit(&minimap->edges, minimap->begin_ns, end_ns, minimap->width, origin_ns);
+		covered_ns = minimap_column_ns(minimap, minimap->edges.count);
+		if (covered_ns >= minimap->end_ns)
 			break;
-		end_ns += overview->end_ns - covered_ns;
+		end_ns += minimap->end_ns - covered_ns;
 	}
 }
 
-static int make_room(struct overview *overview, uint32_t width, struct error *error)
+static int make_room(struct minimap *minimap, uint32_t width, struct error *error)
 {
-	overview_fini(overview);
-	overview->edges.edges = calloc((size_t)width + 1, sizeof(*overview->edges.edges));
-	overview->columns = calloc((size_t)width + 1, sizeof(*overview->columns));
-	overview->unit = calloc((size_t)width + 1, sizeof(*overview->unit));
-	overview->nodes = calloc(OVERVIEW_UNITS_MAX, sizeof(*overview->nodes));
-	if (!overview->edges.edges || !overview->columns || !overview->unit || !overview->nodes) {
-		overview_fini(overview);
+	minimap_fini(minimap);
+	minimap->edges.edges = calloc((size_t)width + 1, sizeof(*minimap->edges.edges));
+	minimap->columns = calloc((size_t)width + 1, sizeof(*minimap->columns));
+	minimap->unit = calloc((size_t)width + 1, sizeof(*minimap->unit));
+	minimap->nodes = calloc(MINIMAP_UNITS_MAX, sizeof(*minimap->nodes));
+	if (!minimap->edges.edges || !minimap->columns || !minimap->unit || !minimap->nodes) {
+		minimap_fini(minimap);
 		return error_memory(error);
 	}
 	return 0;
 }
 
-int overview_lay(struct overview *overview, const struct run *run, const struct rows *rows, uint32_t width,
+int minimap_lay(struct minimap *minimap, const struct run *run, const struct rows *rows, uint32_t width,
 	struct error *error)
 {
 	uint64_t begin_ns = run_begin_ns(run), end_ns = run_end_ns(run);
@@ -102,19 +102,19 @@ int overview_lay(struct overview *overview, const struct run *run, const struct 
 
 	if (end_ns <= begin_ns)
 		end_ns = begin_ns + 1;
-	if (overview->width == width && overview->begin_ns == begin_ns && overview->end_ns == end_ns &&
-		overview->stream_count == rows->stream_count)
+	if (minimap->width == width && minimap->begin_ns == begin_ns && minimap->end_ns == end_ns &&
+		minimap->stream_count == rows->stream_count)
 		return 0;
-	result = make_room(overview, width, error);
+	result = make_room(minimap, width, error);
 	if (result)
 		return result;
-	overview->begin_ns = begin_ns;
-	overview->end_ns = end_ns;
-	overview->width = width;
-	overview->stream_count = rows->stream_count;
-	fit(overview, run_origin_ns(run));
-	choose_units(overview, rows);
-	overview->is_done = overview->node_count == 0;
+	minimap->begin_ns = begin_ns;
+	minimap->end_ns = end_ns;
+	minimap->width = width;
+	minimap->stream_count = rows->stream_count;
+	fit(minimap, run_origin_ns(run));
+	choose_units(minimap, rows);
+	minimap->is_done = minimap->node_count == 0;
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static uint64_t now_ms(void)
 }
 
 /* Adds one stream's cell to the unit's column. */
-static void add_cell(struct overview_column *column, const struct tile *cell, uint64_t length_ns)
+static void add_cell(struct minimap_column *column, const struct tile *cell, uint64_t length_ns)
 {
 	uint64_t absent_ns = 0, there_ns;
 
@@ -154,27 +154,27 @@ static void add_cell(struct overview_column *column, const struct tile *cell, ui
 }
 
 static int read_columns(
-	struct overview *overview, struct tiles *tiles, uint32_t stream, uint32_t count, struct error *error)
+	struct minimap *minimap, struct tiles *tiles, uint32_t stream, uint32_t count, struct error *error)
 {
 	struct tile cells[COLUMNS_AT_ONCE];
-	struct tile_columns some = {.shift = overview->edges.shift,
+	struct tile_columns some = {.shift = minimap->edges.shift,
 		.count = count,
-		.edges = overview->edges.edges + overview->at_column};
+		.edges = minimap->edges.edges + minimap->at_column};
 	int result = tiles_project(tiles, &tile_states, error);
 
 	if (!result)
 		result = tiles_cells(tiles, stream, &some, cells, error);
 
 	for (uint32_t i = 0; i < count && !result; i++)
-		add_cell(&overview->unit[overview->at_column + i], &cells[i],
+		add_cell(&minimap->unit[minimap->at_column + i], &cells[i],
 			(some.edges[i + 1] - some.edges[i]) << some.shift);
 	return result;
 }
 
-static void finish_unit(struct overview *overview)
+static void finish_unit(struct minimap *minimap)
 {
-	for (uint32_t i = 0; i < overview->edges.count; i++) {
-		struct overview_column *sum = &overview->columns[i], *unit = &overview->unit[i];
+	for (uint32_t i = 0; i < minimap->edges.count; i++) {
+		struct minimap_column *sum = &minimap->columns[i], *unit = &minimap->unit[i];
 		sum->busy_ns += unit->busy_ns;
 		sum->there_ns += unit->there_ns;
 		sum->known_ns += unit->known_ns;
@@ -182,48 +182,48 @@ static void finish_unit(struct overview *overview)
 		sum->has_lost = sum->has_lost || unit->has_lost;
 		sum->is_read = true;
 	}
-	memset(overview->unit, 0, overview->edges.count * sizeof(*overview->unit));
-	overview->at_unit++;
-	overview->at_node = 0;
-	overview->is_done = overview->at_unit == overview->node_count;
+	memset(minimap->unit, 0, minimap->edges.count * sizeof(*minimap->unit));
+	minimap->at_unit++;
+	minimap->at_node = 0;
+	minimap->is_done = minimap->at_unit == minimap->node_count;
 }
 
 /* The next columns of the next stream. */
 static int read_step(
-	struct overview *overview, struct tiles *tiles, const struct rows *rows, struct error *error)
+	struct minimap *minimap, struct tiles *tiles, const struct rows *rows, struct error *error)
 {
-	uint32_t unit = overview->nodes[overview->at_unit], node = unit + overview->at_node;
-	uint32_t left = overview->edges.count - overview->at_column;
+	uint32_t unit = minimap->nodes[minimap->at_unit], node = unit + minimap->at_node;
+	uint32_t left = minimap->edges.count - minimap->at_column;
 	uint32_t count = left < COLUMNS_AT_ONCE ? left : COLUMNS_AT_ONCE;
 	int result = 0;
 
 	if (!rows_is_group(&rows->nodes[node])) {
-		result = read_columns(overview, tiles, rows->nodes[node].stream, count, error);
+		result = read_columns(minimap, tiles, rows->nodes[node].stream, count, error);
 		if (result)
 			return result;
-		overview->at_column += count;
-		if (overview->at_column < overview->edges.count)
+		minimap->at_column += count;
+		if (minimap->at_column < minimap->edges.count)
 			return 0;
 	}
-	overview->at_column = 0;
-	overview->at_node++;
-	if (unit + overview->at_node >= rows->nodes[unit].next)
-		finish_unit(overview);
+	minimap->at_column = 0;
+	minimap->at_node++;
+	if (unit + minimap->at_node >= rows->nodes[unit].next)
+		finish_unit(minimap);
 	return 0;
 }
 
-int overview_read(struct overview *overview, struct tiles *tiles, const struct rows *rows, unsigned limit_ms,
+int minimap_read(struct minimap *minimap, struct tiles *tiles, const struct rows *rows, unsigned limit_ms,
 	struct error *error)
 {
 	uint64_t until_ms = limit_ms ? now_ms() + limit_ms : 0;
 	int result = 0;
 
-	while (!overview->is_done && overview->width && !result) {
-		result = read_step(overview, tiles, rows, error);
+	while (!minimap->is_done && minimap->width && !result) {
+		result = read_step(minimap, tiles, rows, error);
 		if (until_ms && now_ms() >= until_ms)
 			break;
 	}
 	if (result) /* what is damaged is said once, not at every step */
-		overview->is_done = true;
+		minimap->is_done = true;
 	return result;
 }

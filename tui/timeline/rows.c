@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows.c - keeps the list of the rows that are shown of the tree that rows_build.c makes, and what was chosen
- * about them when the run has grown.
+ * rows.c - the list of shown rows out of the tree of rows_build.c, and their order. Keeps the user's choices
+ * (folded, hidden, pinned) when the run grows.
  */
 #include "tui/timeline/rows.h"
 
@@ -9,6 +9,66 @@
 #include <string.h>
 
 #define ROWS_OPEN_MAX 400u /* more rows than this start folded */
+
+/* ---- order: nodes that compare equal keep their identity's order ---- */
+
+const char *rows_order_name(enum rows_order order)
+{
+	static const char *const names[] = {
+		"process, thread and queue", "name", "begin, earliest first", "records, most first"};
+
+	return names[order];
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_nodes(const void *left, const void *right, void *data)
+{
+	const struct rows *rows = data;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const struct rows_node *x = &rows->nodes[a], *y = &rows->nodes[b];
+	int order = 0;
+
+	if (rows->order == ROWS_BY_NAME)
+		order = strverscmp(rows_label(rows, a), rows_label(rows, b));
+	else if (rows->order == ROWS_BY_BEGIN)
+		order = compare_numbers(x->begin_ns, y->begin_ns);
+	else if (rows->order == ROWS_BY_RECORDS)
+		order = compare_numbers(y->records, x->records);
+	return order ? order : compare_numbers(a, b);
+}
+
+static void sort_nodes(struct rows *rows, uint32_t *nodes, uint32_t count)
+{
+	if (rows->order != ROWS_BY_IDENTITY && count)
+		qsort_r(nodes, count, sizeof(*nodes), compare_nodes, rows);
+}
+
+static void group_add(struct rows_node *group, const struct rows_node *node)
+{
+	group->begin_ns = node->begin_ns < group->begin_ns ? node->begin_ns : group->begin_ns;
+	group->records += node->records;
+}
+
+void rows_order_take(struct rows_node *node, const struct store_stream *s)
+{
+	node->begin_ns = s->begin_ns;
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+		node->records += s->count[track];
+}
+
+/* A group begins with its first stream and has the records of all. */
+void rows_order_take_groups(struct rows *rows)
+{
+	for (uint32_t i = rows->node_count; i-- > 0;)
+		if (rows->nodes[i].parent != UINT32_MAX)
+			group_add(&rows->nodes[rows->nodes[i].parent], &rows->nodes[i]);
+}
+
+/* ---- the list ---- */
 
 static int make(struct rows *rows, const struct run *run, struct error *error)
 {
@@ -141,14 +201,14 @@ static void show(struct rows *rows, uint32_t node, uint32_t *room, bool is_pinne
 		show_all(rows, node + 1, n->next, room, is_pinned);
 }
 
-/* Those side by side in [begin, end), in order. */
+/* Siblings in [begin, end), in order. */
 static void show_all(struct rows *rows, uint32_t begin, uint32_t end, uint32_t *room, bool is_pinned)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = begin; i < end; i = rows->nodes[i].next)
 		room[count++] = i;
-	rows_order_sort(rows, room, count);
+	sort_nodes(rows, room, count);
 	for (uint32_t i = 0; i < count; i++)
 		show(rows, room[i], room + count, is_pinned);
 }

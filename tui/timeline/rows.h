@@ -42,19 +42,19 @@ struct rows {
 	struct rows_labels *labels;
 };
 
-/* All of the run's streams. Groups beyond the first are folded where there are very many rows. */
+/* Makes rows of all streams of the run. If there are very many, only the first group is open. */
 int rows_init(struct rows *rows, const struct run *run, struct error *error);
 void rows_fini(struct rows *rows);
-/* After run_renew: takes new streams in; what was folded, hidden or pinned stays so. */
+/* After run_renew(): adds new streams; keeps which rows are folded, hidden or pinned. */
 int rows_renew(struct rows *rows, const struct run *run, struct error *error);
 
-/* Only these streams from now on; NULL takes the filter away. */
+/* Shows only these streams; NULL removes the filter. */
 int rows_filter(struct rows *rows, const uint32_t *streams, uint32_t count, struct error *error);
 /* Call after changing a flag of a node, or the order. */
 void rows_update(struct rows *rows);
 
-/* What a node is called, raw, as the stream table has it: made when it is first asked for, since a run may
- * have many thousand rows and a screen shows fifty. "" when memory is out. They stay as long as the rows.
+/* Labels of a node, raw, as the stream table has them; made at the first request, since a run may have many
+ * thousand rows and a screen shows fifty. Valid as long as the rows; "": memory is out.
  *
  *   label         "rank 0 node07", "main", "q7 compute"
  *   short_label   where that has no room: "rank 0", "q7"
@@ -69,12 +69,10 @@ struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count);
 void rows_labels_free(struct rows_labels *labels);
 
 const char *rows_order_name(enum rows_order order);
-/* For rows.c: fills in the empty `rows`, none of them shown and none named; what is there after an error
- * rows_fini() frees. */
+/* For rows.c: fills the empty `rows`, without the list of shown rows and without labels. Call rows_fini()
+ * after an error, too. */
 int rows_build(struct rows *rows, const struct run *run, struct error *error);
-/* For rows.c: sorts siblings. For rows_build.c: fills in what they are sorted by, first that of each stream's
- * own node. */
-void rows_order_sort(struct rows *rows, uint32_t *nodes, uint32_t count);
+/* For rows_build.c: sets the values that rows are sorted by: of each stream's node, then of all groups. */
 void rows_order_take(struct rows_node *node, const struct store_stream *s);
 void rows_order_take_groups(struct rows *rows);
 

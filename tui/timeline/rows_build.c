@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows_build.c - sorts the streams of a run into a tree of rows: process > CPU threads, device > queues.
- * Reads the stream table alone.
+ * Reads only the stream table.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +168,7 @@ static void add_process(struct builder *b, uint32_t begin, uint32_t end)
 	b->rows->nodes[node].next = b->rows->node_count;
 }
 
-/* Where the streams of the process end that begins there. */
+/* End of the streams of the process that begins there. */
 static uint32_t process_end(const struct builder *b, uint32_t begin)
 {
 	const struct run_stream first = *peek(b->run, b->order[begin]);

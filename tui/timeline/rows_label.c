@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_label.c - what rows are called. A row's three labels are put together from the stream table when one
- * of them is first asked for, and kept.
+ * rows_label.c - the labels of rows. The three labels of a row are made from the stream table at the first
+ * request, and kept.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shares.h - the shares of one column while they are added up: time by (function at the depth, state), found
- * by the function's number.
+ * shares.h - sums the shares of one column: time by (function at the depth, state), indexed by the function's
+ * number.
  */
 #ifndef TUI_SHARES_H
 #define TUI_SHARES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sums.c - adds the tile entries of the lines read up by key. Exact and without the store: the frame holds
- * the times already.
+ * sums.c - adds up the tile entries of lines by key. Exact, and without the store: the frame already holds
+ * the times.
  */
 #include "tui/timeline/sums.h"
 

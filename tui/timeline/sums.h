@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sums.h - the time on screen by function, path, module, line, stream or operation: the sums behind the
- * statistics pane, apart from their drawing, so that a test can hold them against stats_compute().
+ * sums.h - the time on the screen by function, path, module, line, stream or operation: the numbers of the
+ * statistics pane, apart from its drawing, so that a test can compare them with stats_compute().
  */
 #ifndef TUI_SUMS_H
 #define TUI_SUMS_H
@@ -29,7 +29,7 @@ int sums_add_up(struct sums_line **lines, size_t *count, struct frame *frame, co
 int sums_largest(struct sums_line **lines, size_t *count, struct frame *frame, const uint32_t *streams,
 	uint32_t stream_count);
 
-/* Are keys told by more than the function at the depth, so that frame_leaves must be asked? */
+/* Keys depend on more than the function at the depth, so that frame_leaves() is needed. */
 bool sums_by_leaf(enum stats_by by);
 /* A number that is equal where the key of two entries is; UINT64_MAX: no key. */
 uint64_t sums_key(struct frame *frame, const struct tile_entry *entry, uint32_t stream, enum stats_by by);

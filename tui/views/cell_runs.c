@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell_runs.c - glyphs, colours and names of the runs in a row.
+ * cell_runs.c - draws glyphs, colours and names of the runs in a row.
  */
 #include "tui/views/cell_runs.h"
 
@@ -43,48 +43,66 @@ static uint32_t block_fill(const struct session *session, const struct cell *cel
 	return (uint32_t)extent_state_glyph((enum extent_state)cell->state);
 }
 
+/* How much ran, as a height; where that is next to nothing, what the thread did instead. */
 static uint32_t some_rune(const struct session *session, const struct cell *cell)
 {
+	if (cell->is_held && cell->is_brief)
+		return (uint32_t)extent_state_glyph((enum extent_state)cell->nick);
 	if (session->looks.is_ascii)
 		return cell->eighths <= 1 ? ',' : ';';
 	return 0x2580u + cell->eighths;
 }
 
-void runs_put(const struct runs_place *place, uint32_t column, uint32_t rune, enum grid_style style)
+void cell_runs_put(const struct cell_runs_place *place, uint32_t column, uint32_t rune, enum grid_style style)
 {
 	for (int i = 0; i < place->wide; i++)
 		grid_put(place->grid, place->row, place->column + (int)column * place->wide + i, rune, style);
 }
 
-static void draw_cell(const struct runs_place *place, uint32_t column, const struct cell *cell)
+static void draw_cell(const struct cell_runs_place *place, uint32_t column, const struct cell *cell)
 {
 	enum extent_state state = (enum extent_state)cell->state;
 
 	switch (cell->kind) {
 	case CELL_UNREAD:
-		runs_put(place, column, ':',
+		cell_runs_put(place, column, ':',
 			cell->function == UINT32_MAX ? GRID_GREY : block_style(place->session, cell, true));
 		break;
 	case CELL_BLOCK:
-		runs_put(place, column,
+		cell_runs_put(place, column,
 			cell->nick ? (uint32_t)extent_state_glyph((enum extent_state)cell->nick)
 				   : block_fill(place->session, cell),
 			block_style(place->session, cell, false));
 		break;
 	case CELL_MIXED:
-		runs_put(place, column, '%', GRID_MIXED);
+		cell_runs_put(place, column, '%', GRID_MIXED);
 		break;
 	case CELL_SOME:
-		runs_put(place, column, some_rune(place->session, cell),
+		cell_runs_put(place, column, some_rune(place->session, cell),
 			block_style(place->session, cell, true));
 		break;
 	default:
-		runs_put(place, column, (uint32_t)extent_state_glyph(state), state_style(state));
+		cell_runs_put(place, column, (uint32_t)extent_state_glyph(state), state_style(state));
 	}
 }
 
-/* Name of a run of blocks: from its first cell, and its last one stays fill so that neighbours part. */
-static void name_block(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
+/* The name's characters take the style of the cells that they stand in: paint where the function ran. */
+static void restyle(
+	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *row)
+{
+	for (uint32_t i = 0; i < cells * (uint32_t)place->wide; i++) {
+		const struct cell *cell = &row[i / (uint32_t)place->wide];
+		int column = place->column + (int)from * place->wide + (int)i;
+
+		if (column < place->grid->columns)
+			place->grid->cells[place->row * place->grid->columns + column].style =
+				(uint8_t)block_style(place->session, cell, cell->kind == CELL_SOME);
+	}
+}
+
+/* Name of a run of one function: from its first cell, and its last one stays fill so that neighbours part. */
+static void name_block(
+	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
 {
 	char name[LABEL_BYTES], short_name[LABEL_BYTES + 2];
 	const struct run_function *function;
@@ -105,7 +123,8 @@ static void name_block(const struct runs_place *place, uint32_t from, uint32_t c
 }
 
 /* Name of a run of a state, if there is one and all of it has room between its glyphs. */
-static void name_state(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
+static void name_state(
+	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
 {
 	const struct run_function *function;
 	char name[LABEL_BYTES] = "";
@@ -123,18 +142,20 @@ static void name_state(const struct runs_place *place, uint32_t from, uint32_t c
 		name, state_style((enum extent_state)cell->state));
 }
 
-static void draw_run(const struct runs_place *place, uint32_t from, uint32_t cells, const struct cell *row)
+static void draw_run(
+	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *row)
 {
 	for (uint32_t i = 0; i < cells; i++)
 		draw_cell(place, from + i, &row[from + i]);
-	if (row[from].kind == CELL_BLOCK &&
-		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL))
+	if (cell_has_holder(&row[from]) &&
+		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL)) {
 		name_block(place, from, cells * (uint32_t)place->wide, &row[from]);
-	else if (row[from].kind == CELL_STATE)
+		restyle(place, from, cells, &row[from]);
+	} else if (row[from].kind == CELL_STATE)
 		name_state(place, from, cells * (uint32_t)place->wide, &row[from]);
 }
 
-void runs_draw(const struct runs_place *place, const struct cell *row, uint32_t count)
+void cell_runs_draw(const struct cell_runs_place *place, const struct cell *row, uint32_t count)
 {
 	for (uint32_t from = 0, i; from < count; from = i) {
 		for (i = from + 1; i < count && cell_is_same_run(&row[from], &row[i]); i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cell_runs.h - a row of cells on the grid: neighbours of one function are a run with one name
+ * cell_runs.h - a row of cells on the grid: neighbouring cells of one function form a run with one name
  * (tui/SCREEN.md). The timeline draws streams with it, the depth view the levels of a call path.
  */
 #ifndef TUI_CELL_RUNS_H
@@ -9,7 +9,7 @@
 #include "tui/session/session.h"
 
 /* Where cells of one row go. */
-struct runs_place {
+struct cell_runs_place {
 	struct session *session;
 	struct grid *grid;
 	int row, column;
@@ -18,8 +18,9 @@ struct runs_place {
 };
 
 /* The cells of `count` columns, names of runs in them, a nick where a state has its part. */
-void runs_draw(const struct runs_place *place, const struct cell *row, uint32_t count);
+void cell_runs_draw(const struct cell_runs_place *place, const struct cell *row, uint32_t count);
 /* One character in all columns of a cell. */
-void runs_put(const struct runs_place *place, uint32_t column, uint32_t rune, enum grid_style style);
+void cell_runs_put(
+	const struct cell_runs_place *place, uint32_t column, uint32_t rune, enum grid_style style);
 
 #endif

@@ -13,10 +13,11 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define TABLE_HEAD 2 /* lines that are no rows: heading, sum */
 
-/* Where things stand; numbers: where they end. */
+/* Columns of the parts; of numbers: their end. */
 struct columns {
 	int key, key_cells, a, b, delta, ratio, noise; /* noise 0: no room for it */
 };
@@ -39,12 +40,12 @@ static char state_glyph(const char *name)
 	return ' ';
 }
 
-static void draw_number(struct grid *grid, int row, int end, uint64_t ns, struct quantity_unit unit,
+static void draw_number(struct grid *grid, int row, int end, uint64_t ns, struct format_number_unit unit,
 	const char *sign, enum grid_style style)
 {
-	char number[QUANTITY_BYTES], text[QUANTITY_BYTES + 2];
+	char number[FORMAT_NUMBER_BYTES], text[FORMAT_NUMBER_BYTES + 2];
 
-	quantity_in(number, ns, unit);
+	format_number_in(number, ns, unit);
 	snprintf(text, sizeof(text), "%s%s", sign, number);
 	grid_text_right(grid, row, end - 13, 13, text, style);
 }
@@ -63,7 +64,7 @@ static void draw_subject(const struct session *session, struct grid *grid, int r
 
 /* Grey: sampling alone may make so much. */
 static void draw_row(struct grid *grid, int row, const struct columns *columns, const struct diff_row *diff,
-	struct quantity_unit unit)
+	struct format_number_unit unit)
 {
 	uint64_t size_ns = (uint64_t)(diff->delta_ns < 0 ? -diff->delta_ns : diff->delta_ns);
 	bool is_within = size_ns <= diff->noise_ns && (diff->is_noise_known || !size_ns);
@@ -96,7 +97,7 @@ static void draw_row(struct grid *grid, int row, const struct columns *columns, 
 }
 
 static void draw_sums(struct grid *grid, int row, const struct columns *columns,
-	const struct diff_result *result, struct quantity_unit unit)
+	const struct diff_result *result, struct format_number_unit unit)
 {
 	uint64_t sums[DIFF_SIDES] = {0};
 
@@ -112,14 +113,14 @@ static void draw_sums(struct grid *grid, int row, const struct columns *columns,
 static void draw_trust(struct grid *grid, int row, const struct diff_result *result)
 {
 	size_t alone[DIFF_SIDES] = {0};
-	char text[192], share[DIFF_SIDES][QUANTITY_BYTES];
+	char text[192], share[DIFF_SIDES][FORMAT_NUMBER_BYTES];
 
 	for (size_t i = 0; i < result->count; i++) {
 		alone[DIFF_A] += result->rows[i].time_ns[DIFF_B] == 0;
 		alone[DIFF_B] += result->rows[i].time_ns[DIFF_A] == 0;
 	}
 	for (int side = DIFF_A; side <= DIFF_B; side++)
-		quantity_share(share[side], (uint64_t)(result->coverage[side] * 1e6), 1000000, 1);
+		format_number_share(share[side], (uint64_t)(result->coverage[side] * 1e6), 1000000, 1);
 	snprintf(text, sizeof(text), " known A %s, B %s ", share[DIFF_A], share[DIFF_B]);
 	grid_text_right(grid, row, grid->columns - 2 - text_cells(text), text_cells(text), text, GRID_TEXT);
 	snprintf(text, sizeof(text), " of %zu only in A %zu, in B %zu ", result->count, alone[DIFF_A],
@@ -159,7 +160,7 @@ static void draw_heading(
 }
 
 /* The unit that all numbers of the table share. */
-static struct quantity_unit choose_unit(const struct diff_result *result)
+static struct format_number_unit choose_unit(const struct diff_result *result)
 {
 	uint64_t most_ns = 0;
 
@@ -167,11 +168,11 @@ static struct quantity_unit choose_unit(const struct diff_result *result)
 		for (int side = DIFF_A; side <= DIFF_B; side++)
 			if (result->rows[i].time_ns[side] > most_ns)
 				most_ns = result->rows[i].time_ns[side];
-	return quantity_unit_for(most_ns);
+	return format_number_unit_for(most_ns);
 }
 
 static void draw_rows(struct compare *compare, struct grid *grid, int row, int room,
-	const struct columns *columns, struct quantity_unit unit)
+	const struct columns *columns, struct format_number_unit unit)
 {
 	keep_row_on_screen(compare, room);
 	for (int i = 0; i < room && compare->first_row + (size_t)i < compare->result.count; i++) {
@@ -198,7 +199,7 @@ void compare_table_draw(struct session *session, struct grid *grid, struct grid_
 		text_clean(clean, sizeof(clean), compare->trouble, grid->is_ascii);
 		grid_text(grid, row, 2, grid->columns - 2, clean, GRID_TEXT);
 	} else {
-		struct quantity_unit unit = choose_unit(&compare->result);
+		struct format_number_unit unit = choose_unit(&compare->result);
 
 		draw_heading(session, grid, row, &columns);
 		draw_rows(compare, grid, row + 1, rows - TABLE_HEAD, &columns, unit);

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_blame.c - idle time of the GPUs of the processes on the screen, shared among the threads that worked
- * meanwhile; with `i` that of their CPU threads, by what they wait in or for. Lines sum to the idle time.
+ * view_blame.c - idle time of the GPUs of the processes on the screen, divided among the threads that worked
+ * meanwhile; with `i` the idle time of their CPU threads, by the operation or kernel that they wait for.
+ * Lines sum to the idle time.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tui/models/blame_page.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
-#include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 /* ---- where the window went ---- */
 
 static void draw_bar(struct grid *grid, int row, const char *name, uint64_t part, uint64_t whole,
-	struct quantity_unit unit)
+	struct format_number_unit unit)
 {
 	int cells = grid->columns >= 100 ? 40 : 12, at = 2 + 44, filled;
-	char text[QUANTITY_BYTES];
+	char text[FORMAT_NUMBER_BYTES];
 
 	grid_text(grid, row, 2, 43, name, GRID_TEXT);
 	filled = whole ? (int)((double)part / (double)whole * cells + 0.5) : 0;
 	for (int i = 0; i < filled; i++)
 		grid_put(grid, row, at + i, grid->is_ascii ? '*' : 0x2588, GRID_HEADING);
-	quantity_in(text, part, unit);
+	format_number_in(text, part, unit);
 	grid_text_right(grid, row, at, cells + 12, part && filled + 12 > cells + 12 ? "" : text, GRID_TEXT);
-	quantity_share(text, part, whole, 1);
+	format_number_share(text, part, whole, 1);
 	grid_text_right(grid, row, at + cells + 12, 9, text, GRID_TEXT);
 }
 
 static int draw_parts(const struct blame_page *page, struct grid *grid, int row)
 {
 	const struct idle *idle = &page->idle;
-	struct quantity_unit unit = quantity_unit_for(idle->window_ns);
+	struct format_number_unit unit = format_number_unit_for(idle->window_ns);
 
 	grid_text(grid, row++, 0, grid->columns,
 		"Where the time of the GPUs went (processes with a GPU x window)", GRID_HEADING);
@@ -49,7 +49,7 @@ static int draw_parts(const struct blame_page *page, struct grid *grid, int row)
 	return row + 1;
 }
 
-/* ---- who is blamed ---- */
+/* ---- causes ---- */
 
 /* ';' between frames reads as '/'. */
 static void put_key(char *out, const char *key, enum row_key_by by, int cells, bool is_ascii)
@@ -70,14 +70,14 @@ static void put_key(char *out, const char *key, enum row_key_by by, int cells, b
 }
 
 static void draw_line(struct grid *grid, int row, int key_cells, const char *key, uint64_t time_ns,
-	uint64_t total_ns, struct quantity_unit unit)
+	uint64_t total_ns, struct format_number_unit unit)
 {
-	char text[QUANTITY_BYTES];
+	char text[FORMAT_NUMBER_BYTES];
 
 	grid_text(grid, row, 4, key_cells, key, GRID_TEXT);
-	quantity_in(text, time_ns, unit);
+	format_number_in(text, time_ns, unit);
 	grid_text_right(grid, row, 4 + key_cells, 12, text, GRID_TEXT);
-	quantity_share(text, time_ns, total_ns, 1);
+	format_number_share(text, time_ns, total_ns, 1);
 	grid_text_right(grid, row, 16 + key_cells, 9, text, GRID_TEXT);
 }
 
@@ -98,12 +98,12 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 {
 	static const char *const heads[] = {"blamed CPU code", "what threads wait in", "kernels waited for"};
 	static const char *const rests[] = {"<nobody active>", "", "<no kernel>"};
-	struct quantity_unit unit = quantity_unit_for(page->whole_ns);
+	struct format_number_unit unit = format_number_unit_for(page->whole_ns);
 	int key_cells = grid->columns - 30 < 72 ? grid->columns - 30 : 72;
 	uint32_t room, first;
 	char text[LABEL_BYTES];
 
-	snprintf(text, sizeof(text), "%s by %s at depth %u", heads[page->of], blame_by_name(page->by),
+	snprintf(text, sizeof(text), "%s by %s at depth %u", heads[page->of], blame_page_name_by(page->by),
 		page->depth);
 	grid_text(grid, row, 4, key_cells, text, GRID_HEADING);
 	grid_text_right(
@@ -130,8 +130,8 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 {
 	uint64_t known_ns, unknown_ns;
-	char text[LABEL_BYTES], idle_text[QUANTITY_BYTES], known[QUANTITY_BYTES], share[QUANTITY_BYTES],
-		unknown[QUANTITY_BYTES];
+	char text[LABEL_BYTES], idle_text[FORMAT_NUMBER_BYTES], known[FORMAT_NUMBER_BYTES],
+		share[FORMAT_NUMBER_BYTES], unknown[FORMAT_NUMBER_BYTES];
 
 	switch (page->of) {
 	case BLAME_WAITING:
@@ -146,10 +146,10 @@ static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 		unknown_ns = page->idle.unknown_ns;
 		known_ns = page->idle.window_ns - unknown_ns;
 	}
-	quantity_short(idle_text, page->whole_ns);
-	quantity_short(known, known_ns);
-	quantity_share(share, page->whole_ns, known_ns, 1);
-	quantity_short(unknown, unknown_ns);
+	format_number_short(idle_text, page->whole_ns);
+	format_number_short(known, known_ns);
+	format_number_share(share, page->whole_ns, known_ns, 1);
+	format_number_short(unknown, unknown_ns);
 	snprintf(text, sizeof(text), "%s: %s of %s known (%s); %s not known",
 		page->of == BLAME_GPU_IDLE  ? "GPU idle"
 		: page->of == BLAME_WAITING ? "CPU threads wait"
@@ -201,7 +201,7 @@ static void go_to_cause(struct session *session, struct blame_page *page)
 					   : UINT32_MAX;
 		if (function != wanted || function == UINT32_MAX)
 			continue;
-		blame_go_to_gap(session, &list[i]);
+		blame_page_go_to_gap(session, &list[i]);
 		return;
 	}
 	session_say(session, "it has no gap of its own here: others had the larger part of each");

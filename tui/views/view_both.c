@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_both.c - one view of two runs: A's above, B's below, of the same window and the streams of the pairs
- * on the screen. The profile at a line of the difference (Enter), the gaps of both (5). Keys go to both, or
- * with Tab to one of them; what Enter finds is shown in the comparison.
+ * view_both.c - the profile or the gaps of two runs, A above B, for the same window and the pairs on the
+ * screen. Keys act on both, or after Tab on one of them; Enter shows its find in the comparison.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "tui/models/compare.h"
 #include "tui/models/profile_page.h"
-#include "tui/views/cell_runs.h"
+#include "tui/views/views.h"
 
 static const char *const sides[] = {"both runs", "A alone", "B alone"};
 
@@ -64,16 +63,16 @@ static uint64_t less(uint64_t time_ns, int64_t by_ns)
 	return at < 0 ? 0 : (uint64_t)at;
 }
 
-/* B was put on a window of its own: A goes to where that lies. */
+/* B has moved to a window of its own: moves A to the same place. */
 static void follow_b(struct session *session)
 {
 	const struct compare *compare = session->compare;
-	const struct state *b = &compare->other->state;
-	struct state_limits limits = session_limits(session);
+	const struct view_state *b = &compare->other->state;
+	struct view_state_limits limits = session_limits(session);
 	uint64_t cursor_ns = less(b->cursor_ns, compare->offset_ns);
 
 	session_keep(session);
-	state_set_window(
+	view_state_set_window(
 		&session->state, limits, less(b->begin_ns, compare->offset_ns), b->end_ns - b->begin_ns);
 	if (cursor_ns >= session->state.begin_ns && cursor_ns < session->state.end_ns)
 		session->state.cursor_ns = cursor_ns;
@@ -161,10 +160,10 @@ void view_both_find(struct session *session, bool is_back)
 	other->layout = session->layout;
 	other->message[0] = '\0';
 	if (compare->side != COMPARE_B)
-		profile_find(session, is_back);
+		profile_page_find(session, is_back);
 	if (compare->side == COMPARE_A)
 		return;
-	profile_find(other, is_back);
+	profile_page_find(other, is_back);
 	if (other->message[0] && !session->message[0])
 		session_say(session, "B: %.1000s", other->message);
 }
@@ -185,6 +184,7 @@ static bool both_status(struct session *session, char *out, size_t size_bytes)
 const struct view view_both = {.name = "Both",
 	.key = '9',
 	.is_whole = true,
+	.streams = VIEW_PAIRS,
 	.draw = both_draw,
 	.act = both_act,
 	.put_title = both_title,

@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/status_bars.h"
 #include "tui/models/compare.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/views/cell_runs.h"
+#include "tui/views/views.h"
 
 #define COMPARE_PART 160
 
-/* Where things stand in the area of the view. */
+/* Places of the parts in the area of the view. */
 struct halves {
 	int a, b;		/* row of the heading; the pairs follow */
 	int room;		/* pairs */
@@ -58,18 +58,18 @@ static void draw_head(const struct session *session, struct grid *grid, int row,
 	const struct session *of, uint64_t zero_ns)
 {
 	const struct compare *compare = session->compare;
-	char name[LABEL_BYTES], time[QUANTITY_BYTES], text[LABEL_BYTES + 256];
+	char name[LABEL_BYTES], time[FORMAT_NUMBER_BYTES], text[LABEL_BYTES + 256];
 	const char *at = compare->align == COMPARE_MARKS  ? compare->mark
 			 : compare->align == COMPARE_SPAN ? "span"
 							  : "begin";
 
 	label_stream(name, compare_base_name(of->run), 32, grid->is_ascii);
-	quantity_time(time, (int64_t)(zero_ns - run_origin_ns(of->run)), 1000000);
+	format_number_time(time, (int64_t)(zero_ns - run_origin_ns(of->run)), 1000000);
 	snprintf(text, sizeof(text), "%c %s   %s = %s", letter, name, at, time);
 	grid_text(grid, row, 0, session->layout.label + session->layout.cells, text, GRID_HEADING);
 }
 
-/* Whose stream it is must be told on each line: there are no rows of groups. */
+/* Each line names its process: there are no rows of groups. */
 static void put_label(char *out, const struct rows *rows, uint32_t node, int room, bool is_ascii)
 {
 	const char *text = rows_long_label(rows, node);
@@ -82,7 +82,7 @@ static void put_label(char *out, const struct rows *rows, uint32_t node, int roo
 	label_stream(out, text_cells(label) <= room ? label : rows_short_label(rows, node), room, is_ascii);
 }
 
-static void draw_row(const struct runs_place *place, uint32_t stream)
+static void draw_row(const struct cell_runs_place *place, uint32_t stream)
 {
 	struct session *of = place->session;
 	const struct frame_line *line = frame_line(&of->frame, stream);
@@ -99,7 +99,7 @@ static void draw_row(const struct runs_place *place, uint32_t stream)
 			row[i] = frame_cell(&of->frame, line, i);
 	}
 	if (row)
-		runs_draw(place, row, count);
+		cell_runs_draw(place, row, count);
 	free(row);
 }
 
@@ -114,7 +114,7 @@ static void draw_half(struct session *session, struct grid *grid, int row, bool 
 		column += (int)compare->skip * wide;
 	for (uint32_t i = compare->top; i < compare->pair_count && i < compare->top + compare->room; i++) {
 		uint32_t stream = is_b ? compare->pairs[i].b : compare->pairs[i].a;
-		struct runs_place place = {
+		struct cell_runs_place place = {
 			of, grid, row + (int)(i - compare->top), column, i == compare->line, wide};
 
 		if (stream != UINT32_MAX && !(is_b && compare->is_apart))
@@ -153,9 +153,9 @@ static void draw_stacks(struct session *session, struct grid *grid, const struct
 		session->layout.path = halves->paths;
 		compare->other->layout.path = halves->paths + 1;
 		if (has_a)
-			bars_draw_path(session, grid);
+			path_line_draw(session, grid);
 		if (has_b)
-			bars_draw_path(compare->other, grid);
+			path_line_draw(compare->other, grid);
 		session->layout.path = path;
 	}
 	session->zero = zero;
@@ -202,14 +202,15 @@ static void put_side(struct session *session, char *out, bool is_there)
 	const struct frame_line *line;
 	struct cell cell;
 	struct cell_share share;
-	char name[LABEL_BYTES], part[QUANTITY_BYTES];
+	char name[LABEL_BYTES], part[FORMAT_NUMBER_BYTES];
 
 	strcpy(out, "-");
 	if (!is_there || !session_cell(session, &line, &cell))
 		return;
 	share = (struct cell_share){.state = (enum extent_state)cell.state, .function = cell.function};
 	session_share_name(session, name, &share, LABEL_CELL, session->layout.columns >= 100 ? 24 : 9);
-	quantity_share(part, cell.time_ns, frame_column_length(&session->frame, session_column(session)), 0);
+	format_number_share(
+		part, cell.time_ns, frame_column_length(&session->frame, session_column(session)), 0);
 	snprintf(out, COMPARE_PART, "%.80s %s", name, part);
 }
 
@@ -217,7 +218,7 @@ static bool compare_status(struct session *session, char *out, size_t size_bytes
 {
 	static const char *const sides[] = {"", "  keys: A", "  keys: B"};
 	struct compare *compare = session->compare;
-	char a[COMPARE_PART], b[COMPARE_PART], shift[QUANTITY_BYTES];
+	char a[COMPARE_PART], b[COMPARE_PART], shift[FORMAT_NUMBER_BYTES];
 	const struct compare_pair *pair;
 
 	if (compare->line >= compare->pair_count)
@@ -226,7 +227,8 @@ static bool compare_status(struct session *session, char *out, size_t size_bytes
 	put_side(session, a, pair->a != UINT32_MAX);
 	put_side(compare->other, b,
 		pair->b != UINT32_MAX && !compare->is_apart && session_column(session) >= compare->skip);
-	quantity_short(shift, (uint64_t)(compare->shift_ns < 0 ? -compare->shift_ns : compare->shift_ns));
+	format_number_short(
+		shift, (uint64_t)(compare->shift_ns < 0 ? -compare->shift_ns : compare->shift_ns));
 	snprintf(out, size_bytes, "A %s  B %s  shift %s%s%s", a, b, compare->shift_ns < 0 ? "-" : "",
 		compare->shift_ns ? shift : "0", sides[compare->side]);
 	return true;
@@ -242,8 +244,9 @@ static const struct view_key compare_keys[] = {{"< >", "shift B by a column"},
 const struct view view_compare = {.name = "Compare",
 	.key = '9',
 	.is_whole = true,
+	.streams = VIEW_COMPARISON,
 	.draw = compare_draw,
-	.act = compare_act,
+	.act = view_compare_act,
 	.put_title = compare_title,
 	.put_status = compare_status,
 	.own_keys = compare_keys,

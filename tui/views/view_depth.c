@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_depth.c - the call path of the cursor's stream over time: a level per row, the root on top. In the
- * pane below the timeline, or with the screen for itself: then with the queues of the process, the call stack
- * and the statistics of the stream.
+ * view_depth.c - the call path of the cursor's stream over time, one level per row, the root on top. In the
+ * pane, or on the whole screen with the queues of the process, the call stack and the statistics of the
+ * stream.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,27 +12,29 @@
 #include "tui/screen/text.h"
 #include "tui/timeline/depth.h"
 #include "tui/views/cell_runs.h"
+#include "tui/views/views.h"
 
 #define DEPTH_TABLE_KEY 34
 #define DEPTH_LEAVES 4 /* named in the line of self time */
 
 /* ---- levels ---- */
 
-static struct runs_place place_at(struct session *session, struct grid *grid, int row)
+static struct cell_runs_place place_at(struct session *session, struct grid *grid, int row)
 {
-	return (struct runs_place){session, grid, row, session->layout.label, false, session->cells_wide};
+	return (struct cell_runs_place){
+		session, grid, row, session->layout.label, false, session->cells_wide};
 }
 
 static void draw_level(struct session *session, struct grid *grid, int row,
 	const struct depth_picture *picture, uint32_t level)
 {
-	struct runs_place place = place_at(session, grid, row);
+	struct cell_runs_place place = place_at(session, grid, row);
 	uint32_t depth = level + 1;
 	char label[32];
 
 	snprintf(label, sizeof(label), session->layout.label >= 12 ? "depth %u" : "%u", depth);
 	grid_text(grid, row, 2, session->layout.label - 3, label, GRID_TEXT);
-	runs_draw(&place, depth_row(picture, level), picture->columns);
+	cell_runs_draw(&place, depth_row(picture, level), picture->columns);
 	if (depth != session->state.depth)
 		return;
 	grid_put(grid, row, 0, '>', GRID_HEADING);
@@ -116,7 +118,7 @@ static void draw_pane(struct session *session, struct grid *grid, struct grid_ar
 static void draw_row(struct session *session, struct grid *grid, int row, const char *name, uint32_t stream)
 {
 	const struct frame_line *line = frame_line(&session->frame, stream);
-	struct runs_place place = place_at(session, grid, row);
+	struct cell_runs_place place = place_at(session, grid, row);
 	uint32_t count = session->frame.columns.count;
 	struct cell *cells = calloc((size_t)count + 1, sizeof(*cells));
 	char label[LABEL_BYTES];
@@ -126,7 +128,7 @@ static void draw_row(struct session *session, struct grid *grid, int row, const 
 	if (cells && line) {
 		for (uint32_t i = 0; i < count; i++)
 			cells[i] = frame_cell(&session->frame, line, i);
-		runs_draw(&place, cells, count);
+		cell_runs_draw(&place, cells, count);
 	}
 	free(cells);
 	label_stream(label, name, session->layout.label - 3, grid->is_ascii);
@@ -176,7 +178,7 @@ static const char *sum_name(struct session *session, const struct depth_sum *sum
 }
 
 static void draw_sum(struct session *session, struct grid *grid, int row, const struct depth_sum *sum,
-	uint64_t window_ns, struct quantity_unit unit)
+	uint64_t window_ns, struct format_number_unit unit)
 {
 	uint64_t hash = sum->function == UINT32_MAX ? 0 : run_function(session->run, sum->function)->hash;
 	const uint64_t times[] = {sum->inclusive_ns, sum->exclusive_ns, 0, 0, sum->longest_ns};
@@ -189,11 +191,11 @@ static void draw_sum(struct session *session, struct grid *grid, int row, const 
 	grid_text(grid, row, 4, DEPTH_TABLE_KEY, sum_name(session, sum, text, grid->is_ascii), GRID_TEXT);
 	for (int i = 0; i < 5; i++) {
 		if (i == 2)
-			quantity_share(text, sum->inclusive_ns, window_ns, 1);
+			format_number_share(text, sum->inclusive_ns, window_ns, 1);
 		else if (i == 3)
 			snprintf(text, sizeof(text), "%u", sum->runs);
 		else
-			quantity_in(text, times[i], unit);
+			format_number_in(text, times[i], unit);
 		if (ends[i] <= grid->columns)
 			grid_text_right(grid, row, ends[i] - 12, 12, text, GRID_TEXT);
 	}
@@ -208,7 +210,7 @@ static void draw_leaves(struct session *session, struct grid *grid, int row, con
 	} leaves[64];
 	uint64_t total_ns = 0;
 	size_t count = 0, i;
-	char text[LABEL_BYTES], name[LABEL_BYTES], share[QUANTITY_BYTES];
+	char text[LABEL_BYTES], name[LABEL_BYTES], share[FORMAT_NUMBER_BYTES];
 	const struct frame_line *cell_line;
 	struct cell cell;
 	int at;
@@ -243,7 +245,7 @@ static void draw_leaves(struct session *session, struct grid *grid, int row, con
 			break;
 		label_fit(name, run_function(session->run, leaves[best].function)->name, 24, LABEL_STACK,
 			grid->is_ascii);
-		quantity_share(share, leaves[best].time_ns, total_ns, 0);
+		format_number_share(share, leaves[best].time_ns, total_ns, 0);
 		snprintf(text, sizeof(text), "%.*s %s", 200, name, share);
 		if (at + text_cells(text) > grid->columns)
 			break;
@@ -259,14 +261,14 @@ static void draw_table(
 	static const int ends[] = {50, 62, 71, 81, 92};
 	uint64_t window_ns = session->frame.end_ns - session->frame.begin_ns, sum_ns = 0;
 	struct depth_sum *sums;
-	struct quantity_unit unit;
-	char text[160], all[QUANTITY_BYTES];
+	struct format_number_unit unit;
+	char text[160], all[FORMAT_NUMBER_BYTES];
 	int row = area.row, end = area.row + area.rows;
 	size_t count;
 
 	if (depth_add_up(&sums, &count, &session->frame, line))
 		return;
-	unit = quantity_unit_for(count ? sums[0].inclusive_ns : 0);
+	unit = format_number_unit_for(count ? sums[0].inclusive_ns : 0);
 	snprintf(text, sizeof(text), "path at depth %u (or a state)", session->state.depth);
 	grid_text(grid, row, 4, DEPTH_TABLE_KEY, text, GRID_HEADING);
 	for (int i = 0; i < 5; i++)
@@ -278,7 +280,7 @@ static void draw_table(
 		if (row < end - 3)
 			draw_sum(session, grid, row++, &sums[i], window_ns, unit);
 	}
-	quantity_in(all, sum_ns, unit);
+	format_number_in(all, sum_ns, unit);
 	snprintf(text, sizeof(text), "sum of all %zu lines = %s = the window", count, all);
 	if (row < end)
 		grid_text(grid, row++, 4, grid->columns - 4, text, GRID_GREY);
@@ -299,7 +301,7 @@ static void draw_full(struct session *session, struct grid *grid)
 	struct depth_picture picture;
 	uint32_t stream;
 
-	session_draw_frame(session, grid);
+	view_margins_draw(session, grid);
 	if (!line || !session_stream(session, &stream) || depth_compute(&picture, &session->frame, line))
 		return;
 	draw_row(session, grid, row++, "this stream", stream);
@@ -330,10 +332,10 @@ static bool depth_act(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_DOWN:
-		act(session, KEYS_DO_DEEPER);
+		session_step_depth(session, 1);
 		return true;
 	case KEYS_DO_UP:
-		act(session, KEYS_DO_HIGHER);
+		session_step_depth(session, -1);
 		return true;
 	case KEYS_DO_GROUP_DOWN:
 		session_step_stream(session, false);

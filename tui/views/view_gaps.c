@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_gaps.c - the gaps of the GPUs on the screen, largest first, each with its cause; with the whole screen
- * also how many there are and how much time they take, by size.
+ * view_gaps.c - the gaps of the GPUs on the screen, largest first, each with its cause; on the whole screen
+ * also their number and time by size.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tui/models/blame_page.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
+#include "tui/views/views.h"
 
 #define GAPS_DECADES 6
 #define GAPS_QUEUE 33 /* column of the queue */
 
 /* ---- the list ---- */
 
-/* Cells of the queue's name: ranks have queues of the same name, and are told where there is room. */
+/* Cells of the queue's name. Ranks have queues of equal names, so the rank is added where there is room. */
 static int queue_cells(const struct grid *grid)
 {
 	return grid->columns >= 100 ? 20 : 10;
@@ -37,12 +37,12 @@ static void draw_gap(
 {
 	uint32_t node = rows_node_of(&session->rows, gap->stream), function = UINT32_MAX;
 	int queue = queue_cells(grid), code = GAPS_QUEUE + queue + 10;
-	char text[LABEL_BYTES], name[LABEL_BYTES], time[QUANTITY_BYTES];
+	char text[LABEL_BYTES], name[LABEL_BYTES], time[FORMAT_NUMBER_BYTES];
 	bool is_shorter;
 
 	snprintf(text, sizeof(text), "%zu", number + 1);
 	grid_text_right(grid, row, 1, 4, text, GRID_GREY);
-	quantity_short(text, gap->end_ns - gap->begin_ns);
+	format_number_short(text, gap->end_ns - gap->begin_ns);
 	grid_text_right(grid, row, 5, 11, text, GRID_TEXT);
 	ruler_time(time, gap->begin_ns, 100000, session->zero);
 	grid_text(grid, row, 18, 14, time, GRID_TEXT);
@@ -123,7 +123,7 @@ static void draw_sizes(const struct blame_page *page, struct grid *grid, int row
 		snprintf(text, sizeof(text), "%llu gap%s", (unsigned long long)decades[i].count,
 			decades[i].count == 1 ? " " : "s");
 		grid_text_right(grid, row, 14, 14, text, GRID_TEXT);
-		quantity_short(text, decades[i].time_ns);
+		format_number_short(text, decades[i].time_ns);
 		grid_text_right(grid, row, 28, 12, text, GRID_TEXT);
 		for (int k = 0; k < filled; k++)
 			grid_put(grid, row, 42 + k, grid->is_ascii ? '*' : 0x2588, GRID_HEADING);
@@ -178,7 +178,7 @@ static bool gaps_act(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_ENTER:
 		if (page->gap_line < count)
-			blame_go_to_gap(session, &list[page->gap_line]);
+			blame_page_go_to_gap(session, &list[page->gap_line]);
 		return true;
 	default:
 		return false;
@@ -188,15 +188,15 @@ static bool gaps_act(struct session *session, enum keys_action action)
 static void gaps_title(struct session *session, char *out, size_t size_bytes)
 {
 	struct blame_page *page = blame_page_of(session);
-	char least[QUANTITY_BYTES], idle[QUANTITY_BYTES];
+	char least[FORMAT_NUMBER_BYTES], idle[FORMAT_NUMBER_BYTES];
 	size_t count = 0;
 
 	out[0] = '\0';
 	if (!page || !page->gaps)
 		return;
 	gaps_list(page->gaps, &count);
-	quantity_short(least, page->min_ns);
-	quantity_short(idle, page->idle.idle_ns);
+	format_number_short(least, page->min_ns);
+	format_number_short(idle, page->idle.idle_ns);
 	snprintf(out, size_bytes, "GPU gaps >= %s: %zu of %s idle", least, count, idle);
 }
 

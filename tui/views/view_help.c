@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_help.c - the keys of the view that it was asked for in, those of all, glyphs, commands and colours,
- * made from the tables that do them. What all views have fits on 80x24 in two columns.
+ * view_help.c - the help: keys of the view that it was opened in, keys of all views, glyphs, commands and
+ * colours, made from the tables of keys and commands. The keys of all views fit on 80x24 in two columns.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "tui/app/commands.h"
 #include "tui/screen/pattern.h"
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 #define HELP_ROWS 192
 #define HELP_COLUMN 39
@@ -46,7 +46,7 @@ static void add_section(struct help *help, int side, enum keys_section section)
 			add(help, side, GRID_TEXT, lines[i].keys, lines[i].help);
 }
 
-/* What the user bound says what it does now, at the end of the shorter side. */
+/* The user's bindings with their actions, at the end of the shorter side. */
 static void add_bound(struct help *help)
 {
 	size_t count;
@@ -70,7 +70,7 @@ static void add_wide(struct help *help, enum grid_style style, const char *keys,
 	help->count[1] = help->count[0];
 }
 
-/* Keys that mean something else in the view that the help was asked for in. */
+/* The own keys of the view in which the help was opened. */
 static void add_own(struct help *help, const struct view *view)
 {
 	char text[HELP_BYTES];
@@ -91,13 +91,13 @@ static const char *const glyphs[] = {
 	"LABELS  > cursor row  ! lost records  ? partly unmonitored  + pinned  * match",
 };
 
-static void add_commands(struct help *help)
+static void add_commands(struct help *help, const struct session *session)
 {
-	char usage[COMMANDS_USAGE], text[HELP_BYTES];
+	char usage[SESSION_USAGE], text[HELP_BYTES];
 	const char *what;
 
 	add_wide(help, GRID_HEADING, "COMMANDS, after :", NULL);
-	for (size_t i = 0; commands_line(i, usage, &what); i++) {
+	for (size_t i = 0; session->list_commands && session->list_commands(i, usage, &what); i++) {
 		snprintf(text, sizeof(text), " %-25s %s", usage, what);
 		add_wide(help, GRID_TEXT, text, NULL);
 	}
@@ -117,7 +117,7 @@ static const struct help *make(const struct session *session)
 	add_section(&help, side, KEYS_KEEP);
 	for (size_t i = 0; i < sizeof(glyphs) / sizeof(glyphs[0]); i++)
 		add_wide(&help, GRID_TEXT, glyphs[i], NULL);
-	add_commands(&help);
+	add_commands(&help, session);
 	return &help;
 }
 

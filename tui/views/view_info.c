@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_info.c - what the run says about itself: the text of hpct-info, and its streams.
+ * view_info.c - the description of the run: the text of hpct-info, and its streams.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "timeline/stats/info.h"
 #include "tui/screen/text.h"
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 /* The text is made once; the caller's session keeps it. */
 static char *take_text(struct session *session)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_plot.c - draws a plot of the profile: a column for each stream (or for several, from the least to the
- * most of them), or a line for each bin of the histogram.
+ * view_plot.c - draws a plot of the profile: one column per stream (or per several: minimum to maximum), or
+ * one line per bin of the histogram. The plot has its own keys.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define PLOT_LABEL 12 /* cells of the numbers at the left */
 #define PLOT_BINS 20
@@ -44,9 +45,9 @@ static void put_value(const struct profile_page *page, char *out, double value)
 	if (isnan(value))
 		strcpy(out, "-");
 	else if (page->plot->is_time && value >= 0)
-		quantity_short(out, (uint64_t)value);
+		format_number_short(out, (uint64_t)value);
 	else
-		snprintf(out, QUANTITY_BYTES, "%.4g", value);
+		snprintf(out, FORMAT_NUMBER_BYTES, "%.4g", value);
 }
 
 /* ---- columns ---- */
@@ -74,7 +75,7 @@ static int eighths_of(double value, double most, int rows)
 	return eighths < 1 ? 1 : eighths > all ? all : eighths;
 }
 
-/* Where streams outnumber columns one column stands for several: as high as the most of them. */
+/* If streams outnumber columns, one column shows the maximum of several. */
 static double column_value(const struct plot *plot, uint32_t from, uint32_t until)
 {
 	double most = NAN;
@@ -90,7 +91,7 @@ static double column_value(const struct plot *plot, uint32_t from, uint32_t unti
 static void draw_axis(
 	const struct profile_page *page, struct grid *grid, const struct grid_area *area, double most)
 {
-	char text[QUANTITY_BYTES];
+	char text[FORMAT_NUMBER_BYTES];
 
 	for (int part = 0; part <= 2; part++) {
 		int row = area->row + (area->rows - 1) * part / 2;
@@ -148,7 +149,7 @@ static void draw_histogram(
 	int bins = area.rows < PLOT_BINS ? area.rows : PLOT_BINS, room = area.columns - 46;
 	uint32_t counts[PLOT_BINS] = {0}, most = 0;
 	double step = bins > 0 ? (e->most - e->least) / bins : 0;
-	char low[QUANTITY_BYTES], high[QUANTITY_BYTES], text[128];
+	char low[FORMAT_NUMBER_BYTES], high[FORMAT_NUMBER_BYTES], text[128];
 
 	if (!(step > 0))
 		bins = bins > 1 ? 1 : bins;
@@ -181,7 +182,7 @@ static void draw_head(const struct profile_page *page, struct grid *grid, const 
 	static const char *const kinds[] = {"by stream", "sorted", "histogram"};
 	const struct plot *plot = page->plot;
 	char name[LABEL_BYTES], text[LABEL_BYTES + 512];
-	char least[QUANTITY_BYTES], mean[QUANTITY_BYTES], most[QUANTITY_BYTES];
+	char least[FORMAT_NUMBER_BYTES], mean[FORMAT_NUMBER_BYTES], most[FORMAT_NUMBER_BYTES];
 	int at = 1;
 
 	for (int kind = 0; kind < PLOT_KINDS; kind++) {
@@ -204,7 +205,8 @@ static void draw_head(const struct profile_page *page, struct grid *grid, const 
 	grid_text(grid, area->row + 1, 1, area->columns - 1, text, GRID_TEXT);
 }
 
-void plot_draw(struct session *session, struct profile_page *page, struct grid *grid, struct grid_area area)
+void view_plot_draw(
+	struct session *session, struct profile_page *page, struct grid *grid, struct grid_area area)
 {
 	struct extremes e = measure(page->plot);
 	struct grid_area body = {area.row + 3, area.column, area.rows - 3, area.columns};
@@ -221,10 +223,11 @@ void plot_draw(struct session *session, struct profile_page *page, struct grid *
 		draw_columns(session, page, grid, body, e.count ? e.most : 0);
 }
 
-void plot_status(const struct session *session, const struct profile_page *page, char *out, size_t size_bytes)
+void view_plot_status(
+	const struct session *session, const struct profile_page *page, char *out, size_t size_bytes)
 {
 	const struct plot *plot = page->plot;
-	char value[QUANTITY_BYTES];
+	char value[FORMAT_NUMBER_BYTES];
 	uint32_t at;
 
 	if (plot->cursor >= plot->count) {
@@ -239,4 +242,78 @@ void plot_status(const struct session *session, const struct profile_page *page,
 	at = plot->order[plot->cursor];
 	put_value(page, value, plot->values[at]);
 	snprintf(out, size_bytes, "%.60s  %s", rows_stream_label(&session->rows, plot->streams[at]), value);
+}
+
+/* ---- keys ---- */
+
+static void go_to_stream(struct session *session, struct profile_page *page)
+{
+	struct plot *plot = page->plot;
+	uint32_t node;
+
+	if (plot->cursor >= plot->count)
+		return;
+	node = rows_node_of(&session->rows, plot->streams[plot->order[plot->cursor]]);
+	if (node == UINT32_MAX || rows_find(&session->rows, node) == UINT32_MAX) {
+		session_say(session, "the stream is hidden or filtered out: X shows all");
+		return;
+	}
+	session_keep(session);
+	session->state.node = node;
+	session_go_home(session);
+}
+
+static void close_plot(struct profile_page *page)
+{
+	plot_free(page->plot);
+	page->plot = NULL;
+}
+
+bool view_plot_act(struct session *session, struct profile_page *page, enum keys_action action)
+{
+	struct plot *plot = page->plot;
+	uint32_t last = plot->count ? plot->count - 1 : 0, step = 1;
+
+	switch (action) {
+	case KEYS_DO_LEFT_TEN:
+	case KEYS_DO_RIGHT_TEN:
+		step = 10; /* fall through */
+	case KEYS_DO_LEFT:
+	case KEYS_DO_RIGHT:
+		if (action == KEYS_DO_LEFT || action == KEYS_DO_LEFT_TEN)
+			plot->cursor -= plot->cursor < step ? plot->cursor : step;
+		else
+			plot->cursor = plot->cursor + step > last ? last : plot->cursor + step;
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+		plot->cursor = 0;
+		return true;
+	case KEYS_DO_WINDOW_END:
+		plot->cursor = last;
+		return true;
+	case KEYS_DO_ENTER:
+		go_to_stream(session, page);
+		return true;
+	case KEYS_DO_REDRAW:
+		plot->is_stopped = false;
+		session->is_redraw = true;
+		return true;
+	case KEYS_DO_CANCEL:
+		if (plot_is_reading(plot)) {
+			plot->is_stopped = true;
+			session_say(session, "stopped at %u of %u streams, Ctrl-L goes on", plot->done,
+				plot->count);
+			return true;
+		} /* fall through */
+	case KEYS_DO_QUIT:
+		close_plot(page);
+		return true;
+	case KEYS_DO_PLOT:
+	case KEYS_DO_COMMAND_LINE:
+	case KEYS_DO_COMMAND:
+	case KEYS_DO_HELP:
+		return false;
+	default:
+		return true; /* what cannot be seen must not be changed */
+	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_profile.c - the profile as a tree with metrics: top-down, bottom-up or flat, of the window and the
- * rows on the screen or of the whole run.
+ * view_profile.c - the profile as a tree with metrics: top-down, bottom-up or flat; of the window and the
+ * rows on the screen, or of the whole run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +14,12 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define PROFILE_COLUMN 20    /* cells of a metric */
 #define PROFILE_SCOPE_MIN 30 /* cells that the names keep */
 
-/* Where columns stand. */
+/* Places of the columns. */
 struct table {
 	size_t columns[OUTLINE_COLUMNS];
 	size_t count;
@@ -49,37 +50,6 @@ static struct table lay_table(struct profile_page *page, int width)
 
 /* ---- one line ---- */
 
-void view_profile_name(const struct profile_row *row, char *out, int cells, bool is_ascii)
-{
-	char raw[LABEL_BYTES];
-
-	switch (row->kind) {
-	case PROFILE_LOOP:
-	case PROFILE_LINE:
-		/* the name of a loop without a line says that it is one */
-		snprintf(raw, sizeof(raw), row->line ? "%s%s:%u" : "%s%s",
-			row->kind == PROFILE_LOOP && row->file[0] ? "loop " : "",
-			path_base(row->file[0] ? row->file : row->name), row->line);
-		label_stream(out, raw, cells, is_ascii);
-		return;
-	case PROFILE_FILE:
-	case PROFILE_MODULE:
-		label_stream(out, path_base(row->name), cells, is_ascii);
-		return;
-	case PROFILE_INLINE:
-		if (cells > 8) {
-			char name[LABEL_BYTES];
-			label_fit(name, row->name, cells - 4, LABEL_TABLE, is_ascii);
-			snprintf(out, LABEL_BYTES, "[I] %.*s", LABEL_BYTES - 8, name);
-			return;
-		}
-		break;
-	default:
-		break;
-	}
-	label_fit(out, row->name, cells, LABEL_TABLE, is_ascii);
-}
-
 static void draw_scope(const struct profile_page *page, struct grid *grid, int row,
 	const struct outline_line *line, int width)
 {
@@ -94,7 +64,7 @@ static void draw_scope(const struct profile_page *page, struct grid *grid, int r
 	}
 	if (outline_has_children(outline, line->row))
 		grid_put(grid, row, indent, outline_is_open(outline, line->row) ? 0x25be : 0x25b8, GRID_TEXT);
-	view_profile_name(&outline->profile.rows[line->row], text, width - indent - 3, grid->is_ascii);
+	profile_page_row_name(&outline->profile.rows[line->row], text, width - indent - 3, grid->is_ascii);
 	grid_text(grid, row, indent + 2, width - indent - 3, text, GRID_TEXT);
 	if (outline_is_hot(outline, line->row)) {
 		grid_put(grid, row, 0, '*', GRID_HEADING);
@@ -118,7 +88,7 @@ static void draw_value(const struct outline *outline, struct grid *grid, int row
 	double value = outline_value(outline, profile_row, column);
 	/* exclusive values are shares of the same whole as inclusive ones */
 	double root = outline_value(outline, 0, c->kind == OUTLINE_EXCLUSIVE ? column - 1 : column);
-	char text[QUANTITY_BYTES + 1];
+	char text[FORMAT_NUMBER_BYTES + 1];
 
 	if (isnan(value) || value == 0)
 		return;
@@ -128,7 +98,8 @@ static void draw_value(const struct outline *outline, struct grid *grid, int row
 		/* differences stand in the unit of what they are of */
 		double whole = c->has_percent ? root : outline_value(outline, 0, 0);
 		text[0] = '-';
-		quantity_in(text + (value < 0), (uint64_t)fabs(value), quantity_unit_for((uint64_t)whole));
+		format_number_in(
+			text + (value < 0), (uint64_t)fabs(value), format_number_unit_for((uint64_t)whole));
 	} else if (c->is_bytes) {
 		text[0] = '-';
 		report_human_size(text + (value < 0), (uint64_t)fabs(value));
@@ -191,7 +162,7 @@ static void draw_tree(struct profile_page *page, struct grid *grid, struct grid_
 	}
 }
 
-/* What the marks mean, and the whole name of the cursor's scope. */
+/* Legend of the marks, and the full name of the cursor's scope. */
 static void draw_foot(const struct profile_page *page, struct grid *grid, int row)
 {
 	uint32_t at = outline_find_hash(&page->outline, page->cursor);
@@ -225,7 +196,7 @@ static void profile_draw(struct session *session, struct grid *grid, struct grid
 		return;
 	}
 	if (page->plot) {
-		plot_draw(session, page, grid, area);
+		view_plot_draw(session, page, grid, area);
 		return;
 	}
 	source = page->has_source && area.rows >= 12 ? area.rows / 3 : 0;
@@ -265,19 +236,19 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 {
 	struct profile_page *page = profile_page_of(session);
 	uint32_t at = page ? outline_find_hash(&page->outline, page->cursor) : UINT32_MAX;
-	char name[LABEL_BYTES], place[LABEL_BYTES] = "", value[QUANTITY_BYTES] = "",
-				share[QUANTITY_BYTES] = "";
+	char name[LABEL_BYTES], place[LABEL_BYTES] = "", value[FORMAT_NUMBER_BYTES] = "",
+				share[FORMAT_NUMBER_BYTES] = "";
 	const struct profile_row *row;
 	double number, root;
 
 	if (at == UINT32_MAX || page->trouble[0])
 		return false;
 	if (page->plot) {
-		plot_status(session, page, out, size_bytes);
+		view_plot_status(session, page, out, size_bytes);
 		return true;
 	}
 	row = &page->outline.profile.rows[at];
-	view_profile_name(row, name, 40, session->looks.is_ascii);
+	profile_page_row_name(row, name, 40, session->looks.is_ascii);
 	if (row->file[0] && row->kind != PROFILE_LINE && row->kind != PROFILE_LOOP)
 		label_file(place, path_base(row->file), (int)row->line, 32, session->looks.is_ascii);
 	else if (row->kind == PROFILE_FUNCTION)
@@ -289,8 +260,8 @@ static bool profile_status(struct session *session, char *out, size_t size_bytes
 							      OUTLINE_EXCLUSIVE))
 		       : 0;
 	if (page->outline.columns[page->outline.sort].is_time && number > 0) {
-		quantity_short(value, (uint64_t)number);
-		quantity_share(share, (uint64_t)number, (uint64_t)root, 1);
+		format_number_short(value, (uint64_t)number);
+		format_number_share(share, (uint64_t)number, (uint64_t)root, 1);
 	}
 	snprintf(out, size_bytes, "%.200s  %.200s  %s %s", name, place, value, share);
 	return true;
@@ -314,8 +285,9 @@ static const struct view_key profile_keys[] = {
 const struct view view_profile = {.name = "Profile",
 	.key = '6',
 	.is_whole = true,
+	.streams = VIEW_PAIRS_IF_MERGED,
 	.draw = profile_draw,
-	.act = profile_act,
+	.act = view_profile_act,
 	.put_title = profile_title,
 	.put_status = profile_status,
 	.own_keys = profile_keys,

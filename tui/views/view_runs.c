@@ -1,97 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_runs.c - the list of runs in the directory of the one that is shown. A run is looked into only when
- * its line is on the screen, and of it no more than what its first store says of itself.
+ * view_runs.c - the list of runs in the directory of the shown run.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "store/read/reader.h"
 #include "timeline/base/path.h"
-#include "tui/app/open_runs.h"
 #include "tui/models/compare.h"
+#include "tui/models/open_runs.h"
 #include "tui/models/runs_page.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define RUNS_NAME 28
 
-void runs_page_free(struct runs_page *page)
-{
-	if (!page)
-		return;
-	run_find_all_free(page->found, page->count);
-	free(page->entries);
-	free(page);
-}
-
-static struct runs_page *look(const struct session *session)
-{
-	struct runs_page *page = calloc(1, sizeof(*page));
-	const char *path = run_path(session->run), *slash = strrchr(path, '/');
-	struct error error;
-
-	if (!page)
-		return NULL;
-	snprintf(page->directory, sizeof(page->directory), "%.*s", slash ? (int)(slash - path) : 1,
-		slash ? path : ".");
-	if (slash == path)
-		strcpy(page->directory, "/");
-	if (run_find_all(page->directory, &page->found, &page->count, &error))
-		snprintf(page->trouble, sizeof(page->trouble), "%s", error.text);
-	page->entries = calloc(page->count + 1, sizeof(*page->entries));
-	for (size_t i = 0; i < page->count; i++)
-		if (strcmp(page->found[i].path, path) == 0)
-			page->line = i;
-	if (page->entries)
-		return page;
-	runs_page_free(page);
-	return NULL;
-}
-
 void view_runs_open(struct session *session)
 {
-	runs_page_free(session->runs);
-	session->runs = look(session);
+	runs_page_renew(session);
 	session->full = session->focus = &view_runs;
-}
-
-/* ---- what a run says ---- */
-
-static void take_meta(struct runs_entry *entry, const struct store_reader *reader)
-{
-	const char *command = store_reader_meta(reader, "command"), *host = store_reader_meta(reader, "host"),
-		   *state = store_reader_meta(reader, "state");
-
-	snprintf(entry->command, sizeof(entry->command), "%s", command ? command : "");
-	snprintf(entry->host, sizeof(entry->host), "%s", host ? host : "");
-	snprintf(entry->state, sizeof(entry->state), "%s", state ? state : "");
-}
-
-static void read_entry(const struct run_found *run, struct runs_entry *entry)
-{
-	struct store_reader *reader;
-	struct error error;
-	char **names, *path;
-	size_t count;
-
-	entry->is_read = true;
-	if (run_find_stores(run->path, &names, &count, &error)) {
-		snprintf(entry->command, sizeof(entry->command), "%.255s", error.text);
-		return;
-	}
-	path = NULL;
-	if (asprintf(&path, "%s/%s", run->path, names[0]) < 0)
-		path = NULL;
-	if (path && store_reader_open(&reader, path, &error)) {
-		snprintf(entry->command, sizeof(entry->command), "%.255s", error.text);
-	} else if (path) {
-		take_meta(entry, reader);
-		store_reader_close(reader);
-	}
-	free(path);
-	run_find_free(names, count);
 }
 
 /* ---- drawing ---- */
@@ -109,14 +36,14 @@ static void put_bytes(char *out, size_t size_bytes, uint64_t bytes)
 
 static char mark_of(const struct session *session, const char *path)
 {
-	const struct desk *desk = session->desk;
+	const struct open_runs *open = session->open;
 
-	if (desk_is_same(run_path(session->run), path))
+	if (open_runs_is_same(run_path(session->run), path))
 		return '*';
-	for (size_t i = 0; desk && i < desk->count; i++)
-		if (desk_is_same(run_path(desk->places[i].session->run), path))
+	for (size_t i = 0; open && i < open->count; i++)
+		if (open_runs_is_same(run_path(open->places[i].session->run), path))
 			return '+';
-	if (session->compare && desk_is_same(run_path(session->compare->other->run), path))
+	if (session->compare && open_runs_is_same(run_path(session->compare->other->run), path))
 		return '=';
 	return ' ';
 }
@@ -188,7 +115,7 @@ static void runs_draw_page(struct session *session, struct grid *grid, struct gr
 	draw_heading(grid, area.row);
 	for (size_t i = page->first; i < page->count && i < page->first + room; i++) {
 		if (!page->entries[i].is_read)
-			read_entry(&page->found[i], &page->entries[i]);
+			runs_page_read(page, i);
 		draw_entry(session, grid, area.row + 1 + (int)(i - page->first), i);
 	}
 }
@@ -227,8 +154,7 @@ static bool runs_act(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_ENTER:
 	case KEYS_DO_COMPARE:
-		session->full = NULL;
-		session->focus = &view_timeline;
+		session_go_home(session);
 		if (path)
 			session_ask(session,
 				action == KEYS_DO_ENTER ? SESSION_WANTS_RUN : SESSION_WANTS_COMPARISON, path);
@@ -238,7 +164,7 @@ static bool runs_act(struct session *session, enum keys_action action)
 			session_ask(session, SESSION_WANTS_CLOSE, path);
 		return true;
 	case KEYS_DO_RUNS:
-	case KEYS_DO_REDRAW: /* what is there now */
+	case KEYS_DO_REDRAW: /* reads the directory again */
 		view_runs_open(session);
 		return action == KEYS_DO_RUNS;
 	case KEYS_DO_LEFT:
@@ -254,7 +180,7 @@ static void runs_title(struct session *session, char *out, size_t size_bytes)
 	const struct runs_page *page = session->runs;
 
 	snprintf(out, size_bytes, "%zu in %s  %zu open", page ? page->count : 0, page ? page->directory : "",
-		session->desk ? session->desk->count : 1);
+		session->open ? session->open->count : 1);
 }
 
 static bool runs_status(struct session *session, char *out, size_t size_bytes)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_settings.c - all that can be chosen about the view on one screen (`:settings`): what is changed here
- * is kept for every run. Below it what else the user's files hold, and how that is changed.
+ * view_settings.c - the screen of `:settings`: all settings of the view, kept for every run when changed;
+ * below them the user's other files, and the commands that do the same for one session.
  */
 #include <string.h>
 
-#include "tui/app/config.h"
-#include "tui/app/settings.h"
+#include "tui/models/config.h"
 #include "tui/models/profile_page.h"
+#include "tui/models/settings.h"
 #include "tui/screen/text.h"
+#include "tui/views/views.h"
 
 #define VALUE_AT 12
 #define HELP_AT 22

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_source.c - the source around the line of the frame at the cursor, or of the profile's scope, with the
- * time of each line in the window.
+ * view_source.c - the source around the line of the cursor's frame, or of the profile's scope, with the time
+ * of each line in the window.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,12 @@
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/timeline/sums.h"
+#include "tui/views/views.h"
 
 #define SOURCE_TAB 8
 #define SOURCE_NUMBERS 24 /* cells of both columns of times */
 
-/* What the cursor is on. */
+/* The place under the cursor. */
 struct spot {
 	const char *file, *function, *module;
 	uint32_t line;
@@ -141,7 +142,7 @@ static void put_line(char *out, const char *line, size_t size_bytes, bool is_asc
 }
 
 static void draw_line(const struct source *source, struct grid *grid, int row, int columns, uint32_t line,
-	bool is_cursor, struct quantity_unit unit)
+	bool is_cursor, struct format_number_unit unit)
 {
 	char text[LABEL_BYTES];
 	size_t size;
@@ -158,10 +159,10 @@ static void draw_line(const struct source *source, struct grid *grid, int row, i
 	}
 	if (!numbers || !source->inclusive_ns || !source->exclusive_ns)
 		return;
-	quantity_in(text, source->inclusive_ns[line], unit);
+	format_number_in(text, source->inclusive_ns[line], unit);
 	if (source->inclusive_ns[line])
 		grid_text_right(grid, row, columns - numbers, 12, text, GRID_TEXT);
-	quantity_in(text, source->exclusive_ns[line], unit);
+	format_number_in(text, source->exclusive_ns[line], unit);
 	if (source->exclusive_ns[line])
 		grid_text_right(grid, row, columns - numbers + 12, 12, text, GRID_TEXT);
 }
@@ -200,13 +201,13 @@ static void draw_text(
 		most_ns = source->inclusive_ns[line] > most_ns ? source->inclusive_ns[line] : most_ns;
 	for (uint32_t i = 0; i < room && first + i <= source->file.line_count; i++)
 		draw_line(source, grid, area.row + 1 + (int)i, area.columns, first + i,
-			first + i == spot->line, quantity_unit_for(most_ns));
+			first + i == spot->line, format_number_unit_for(most_ns));
 }
 
 void view_source_draw_at(struct session *session, struct grid *grid, struct grid_area area, bool is_profile)
 {
 	uint32_t *streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams)), count;
-	struct source *source = session_source(session);
+	struct source *source = source_of(session);
 	struct spot spot = {"", "", "", 0};
 	bool is_known = is_profile ? spot_of_profile(session, &spot) : spot_of_cursor(session, &spot);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_stack.c - the call path at the cursor: of all that happened in the cursor's cell the context that
- * the cell shows, frame by frame, and what else was in it.
+ * view_stack.c - the call path at the cursor: of all contexts in the cursor's cell the one that the cell
+ * shows, frame by frame, and the others with their shares.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,12 @@
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/session/session.h"
+#include "tui/views/views.h"
 
 #define STACK_SHARES 64
 #define STACK_ALSO 3 /* lines of what else is in the cell */
 
-/* What the pane shows, all of the cursor's cell. */
+/* Contents of the pane, all of the cursor's cell. */
 struct stack {
 	struct cell cell;
 	struct cell_share shares[STACK_SHARES]; /* the cell's own first, then by time */
@@ -128,7 +129,7 @@ static bool stack_take(struct session *session, struct stack *stack)
 	return true;
 }
 
-/* Where in the frame the next one is called, or where the leaf was; else the module. */
+/* The line in the frame that calls the next one, or the line of the leaf; else the module. */
 static void frame_position(
 	const struct session *session, const struct stack *stack, uint32_t at, char *out, bool is_ascii)
 {
@@ -246,13 +247,13 @@ static int draw_frames(struct session *session, struct grid *grid, const struct 
 static int draw_also(struct session *session, struct grid *grid, const struct grid_area *area, int row,
 	int end, const struct stack *stack)
 {
-	char share[QUANTITY_BYTES], name[LABEL_BYTES];
+	char share[FORMAT_NUMBER_BYTES], name[LABEL_BYTES];
 
 	if (stack->share_count < 2 || row + 1 >= end)
 		return row;
 	grid_text(grid, row++, area->column, area->columns, "also in this cell:", GRID_GREY);
 	for (size_t i = 1; i < stack->share_count && i <= STACK_ALSO && row < end; i++) {
-		quantity_share(share, stack->shares[i].time_ns, stack->column_ns, 0);
+		format_number_share(share, stack->shares[i].time_ns, stack->column_ns, 0);
 		grid_text_right(grid, row, area->column, 6, share, GRID_TEXT);
 		session_share_name(session, name, &stack->shares[i], LABEL_STACK, area->columns - 8);
 		grid_text(grid, row++, area->column + 8, area->columns - 8, name, GRID_TEXT);
@@ -288,7 +289,8 @@ static bool is_small(const struct grid_area *area)
 static void draw_head(
 	struct session *session, struct grid *grid, const struct grid_area *area, const struct stack *stack)
 {
-	char label[LABEL_BYTES], time[QUANTITY_BYTES], share[QUANTITY_BYTES], text[LABEL_BYTES + 128];
+	char label[LABEL_BYTES], time[FORMAT_NUMBER_BYTES], share[FORMAT_NUMBER_BYTES],
+		text[LABEL_BYTES + 128];
 	uint32_t column = session_column(session);
 
 	int at = area->column + 13;
@@ -301,7 +303,7 @@ static void draw_head(
 	at = grid_text(grid, area->row, at, area->columns - 13, label, GRID_TEXT);
 	ruler_time(time, session_cursor_ns(session), frame_column_length(&session->frame, column),
 		session->zero);
-	quantity_share(share, stack->share_count ? stack->shares[0].time_ns : 0, stack->column_ns, 0);
+	format_number_share(share, stack->share_count ? stack->shares[0].time_ns : 0, stack->column_ns, 0);
 	snprintf(text, sizeof(text), stack->share_count ? "at %s  %s of this cell" : "at %s", time, share);
 	if (is_small(area))
 		grid_text(grid, area->row, at + 2, area->column + area->columns - at - 2, text, GRID_TEXT);
@@ -390,10 +392,10 @@ static bool stack_act(struct session *session, enum keys_action action)
 {
 	switch (action) {
 	case KEYS_DO_DOWN:
-		act(session, KEYS_DO_DEEPER);
+		session_step_depth(session, 1);
 		return true;
 	case KEYS_DO_UP:
-		act(session, KEYS_DO_HIGHER);
+		session_step_depth(session, -1);
 		return true;
 	default:
 		return false;

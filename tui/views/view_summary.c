@@ -11,6 +11,7 @@
 #include "tui/screen/text.h"
 #include "tui/session/session.h"
 #include "tui/timeline/sums.h"
+#include "tui/views/views.h"
 
 #define SUMMARY_CONTEXTS 14 /* with a letter of their own; the others are one band */
 
@@ -275,7 +276,7 @@ static void summary_draw(struct session *session, struct grid *grid, struct grid
 	const struct layout *layout = &session->layout;
 
 	if (session->full == &view_summary) {
-		session_draw_frame(session, grid);
+		view_margins_draw(session, grid);
 		area = layout->timeline;
 		area.rows = layout->status - (layout->path >= 0) - area.row;
 		area.columns = grid->columns;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_timeline.c - streams down, time across: ruler, row labels and cells. What a cell shows is decided in
- * cell.c; here cells become runs, glyphs and names.
+ * view_timeline.c - streams down, time across: ruler, row labels and cells. cell.c decides what a cell shows;
+ * this file draws it as runs, glyphs and names.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/app/status_bars.h"
+#include "tui/models/stretch.h"
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
 #include "tui/timeline/group_busy.h"
 #include "tui/views/cell_runs.h"
+#include "tui/views/views.h"
 
 static bool is_live_tail(const struct session *session, uint32_t column)
 {
@@ -20,7 +21,7 @@ static bool is_live_tail(const struct session *session, uint32_t column)
 
 /* ---- one row ---- */
 
-static void draw_stream(const struct runs_place *place, uint32_t stream, struct cell *row)
+static void draw_stream(const struct cell_runs_place *place, uint32_t stream, struct cell *row)
 {
 	struct session *session = place->session;
 	const struct frame_line *line = frame_line(&session->frame, stream);
@@ -37,13 +38,13 @@ static void draw_stream(const struct runs_place *place, uint32_t stream, struct 
 		if (line && !is_live_tail(session, i))
 			row[i] = frame_cell(&session->frame, line, i);
 	}
-	runs_draw(place, row, count);
+	cell_runs_draw(place, row, count);
 }
 
-static void draw_lanes(const struct runs_place *place, uint32_t node)
+static void draw_group(const struct cell_runs_place *place, uint32_t node)
 {
 	struct session *session = place->session;
-	const float *shares = lanes_of(&session->frame, &session->rows, node);
+	const float *shares = group_busy_of(&session->frame, &session->rows, node);
 
 	for (uint32_t i = 0; i < session->frame.columns.count; i++) {
 		int eighths = shares && shares[i] > 0 ? (int)(shares[i] * 8 + 0.5f) : 0;
@@ -51,9 +52,9 @@ static void draw_lanes(const struct runs_place *place, uint32_t node)
 		if (shares && shares[i] > 0 && eighths == 0)
 			eighths = 1;
 		if (!shares || is_live_tail(session, i))
-			runs_put(place, i, ':', GRID_GREY);
+			cell_runs_put(place, i, ':', GRID_GREY);
 		else if (eighths)
-			runs_put(place, i, 0x2580u + (uint32_t)eighths, GRID_TEXT);
+			cell_runs_put(place, i, 0x2580u + (uint32_t)eighths, GRID_TEXT);
 	}
 }
 
@@ -101,7 +102,7 @@ static char row_mark(struct session *session, uint32_t node)
 	return n->is_pinned ? '+' : n->is_match ? '*' : ' ';
 }
 
-static void draw_marks(const struct runs_place *place, int column, char mark)
+static void draw_marks(const struct cell_runs_place *place, int column, char mark)
 {
 	enum grid_style style = mark == '!' ? GRID_ERROR : mark == '?' ? GRID_GREY : GRID_HEADING;
 
@@ -111,7 +112,7 @@ static void draw_marks(const struct runs_place *place, int column, char mark)
 		grid_put(place->grid, place->row, column + (mark == '!' && column == 0), '>', GRID_HEADING);
 }
 
-static void draw_label(const struct runs_place *place, uint32_t node, int width)
+static void draw_label(const struct cell_runs_place *place, uint32_t node, int width)
 {
 	const struct rows *rows = &place->session->rows;
 	const struct rows_node *n = &rows->nodes[node];
@@ -154,7 +155,7 @@ static void draw_more(struct session *session, struct grid *grid, int row, uint3
 }
 
 /* The range between v and the cursor is underlined in the cursor's row. */
-static void mark_cursor(const struct runs_place *place)
+static void mark_cursor(const struct cell_runs_place *place)
 {
 	const struct session *session = place->session;
 	uint32_t cursor = session_column(session), other;
@@ -185,7 +186,7 @@ void view_timeline_ruler(struct session *session, struct grid *grid)
 /* Blank is never an answer: why there is nothing, and where the nearest records are. */
 static void draw_nothing(struct session *session, struct grid *grid, int row, int end)
 {
-	char distance[QUANTITY_BYTES], text[160];
+	char distance[FORMAT_NUMBER_BYTES], text[160];
 	uint64_t time_ns;
 	uint32_t stream;
 	int at = session->layout.label;
@@ -195,10 +196,10 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 	grid_text(grid, row++, at, grid->columns - at, "Nothing was recorded here.", GRID_TEXT);
 	if (session_stream(session, &stream)) {
 		for (int is_back = 1; is_back >= 0; is_back--) {
-			if (!seek_records(session, stream, is_back, &time_ns))
+			if (!stretch_nearest_records(session, stream, is_back, &time_ns))
 				continue;
-			quantity_short(distance, is_back ? session->frame.begin_ns - time_ns
-							 : time_ns - session->frame.end_ns);
+			format_number_short(distance, is_back ? session->frame.begin_ns - time_ns
+							      : time_ns - session->frame.end_ns);
 			snprintf(text, sizeof(text), "nearest records of this stream: %s to the %s", distance,
 				is_back ? "left" : "right");
 			grid_text(grid, row++, at, grid->columns - at, text, GRID_TEXT);
@@ -209,7 +210,7 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 			") next data    u back to the last view    0 whole run    X show all", GRID_GREY);
 }
 
-/* Other rows than the cursor's, so that it can be told from them. */
+/* In all rows but the cursor's, so that the cursor differs. */
 static void draw_cross(struct session *session, struct grid *grid, struct grid_area area, uint32_t rows)
 {
 	int column = session->layout.label + (int)session_column(session) * session->cells_wide;
@@ -224,16 +225,16 @@ static void timeline_draw(struct session *session, struct grid *grid, struct gri
 {
 	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
 	struct cell *row = calloc((size_t)session->frame.columns.count + 1, sizeof(*row));
-	struct bars_coverage coverage = bars_take_coverage(session);
+	struct session_coverage coverage = session_take_coverage(session);
 
 	for (uint32_t i = 0; row && i < count; i++) {
 		uint32_t node = session->rows.shown[top + i];
-		struct runs_place place = {session, grid, area.row + (int)i, session->layout.label,
+		struct cell_runs_place place = {session, grid, area.row + (int)i, session->layout.label,
 			top + i == cursor, session->cells_wide};
 
 		draw_label(&place, node, session->layout.label);
 		if (rows_is_group(&session->rows.nodes[node]))
-			draw_lanes(&place, node);
+			draw_group(&place, node);
 		else
 			draw_stream(&place, session->rows.nodes[node].stream, row);
 		if (place.has_cursor)

@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #define SEGMENTS_MAX 64
-#define NOTES_BYTES 1024 /* of one segment that are looked at */
+#define NOTES_BYTES 1024 /* of one segment, examined */
 
-static_assert(
-	sizeof(struct inside_note) == sizeof(Elf64_Nhdr) + 8 + sizeof(struct inside), "as ELF lays it out");
+static_assert(sizeof(struct elf_note_record) == sizeof(Elf64_Nhdr) + 8 + sizeof(struct elf_note),
+	"as ELF lays it out");
 
-static bool notes_search(const unsigned char *at, uint64_t bytes, uint64_t align, struct inside *inside)
+static bool notes_search(const unsigned char *at, uint64_t bytes, uint64_t align, struct elf_note *found)
 {
-	struct inside_note note;
+	struct elf_note_record record;
 
 	while (bytes >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr head;
@@ -24,11 +24,11 @@ static bool notes_search(const unsigned char *at, uint64_t bytes, uint64_t align
 		memcpy(&head, at, sizeof(head));
 		whole = sizeof(head) + ((head.n_namesz + 3u) & ~UINT64_C(3)) + head.n_descsz;
 		whole = (whole + align - 1) / align * align;
-		if (head.n_type == INSIDE_TYPE && head.n_namesz == sizeof(INSIDE_NAME) &&
-			head.n_descsz == sizeof(*inside) && bytes >= sizeof(note)) {
-			memcpy(&note, at, sizeof(note));
-			*inside = note.inside;
-			if (!memcmp(note.name, INSIDE_NAME, sizeof(INSIDE_NAME)))
+		if (head.n_type == ELF_NOTE_TYPE && head.n_namesz == sizeof(ELF_NOTE_NAME) &&
+			head.n_descsz == sizeof(*found) && bytes >= sizeof(record)) {
+			memcpy(&record, at, sizeof(record));
+			*found = record.note;
+			if (!memcmp(record.name, ELF_NOTE_NAME, sizeof(ELF_NOTE_NAME)))
 				return true;
 		}
 		if (whole > bytes)
@@ -39,7 +39,7 @@ static bool notes_search(const unsigned char *at, uint64_t bytes, uint64_t align
 	return false;
 }
 
-bool inside_find(int fd, struct inside *inside)
+bool elf_note_find(int fd, struct elf_note *found)
 {
 	unsigned char notes[NOTES_BYTES];
 	Elf64_Phdr segment;
@@ -58,7 +58,7 @@ bool inside_find(int fd, struct inside *inside)
 			got = pread(fd, notes,
 				segment.p_filesz < sizeof(notes) ? segment.p_filesz : sizeof(notes),
 				(off_t)segment.p_offset);
-		if (got > 0 && notes_search(notes, (uint64_t)got, segment.p_align > 4 ? 8 : 4, inside))
+		if (got > 0 && notes_search(notes, (uint64_t)got, segment.p_align > 4 ? 8 : 4, found))
 			return true;
 	}
 	return false;

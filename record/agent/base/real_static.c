@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real_static.c - real_symbol of real.h inside a static program, where nothing is looked up by name:
- * hpct-link has the linker send each call of a wrapped function to `__wrap_NAME` and call
- * the function itself `__real_NAME` (ld --wrap). All are linked in, needed or not: libc may
- * call any of them where the linker has passed this object already.
+ * real_static.c - real_symbol of real.h inside a static program, without lookup by name: hpct-link makes the
+ * linker redirect each call of a wrapped function to `__wrap_NAME`, and the original is `__real_NAME` (ld
+ * --wrap). All are linked in, used or not, since libc may call any of them after the linker has processed
+ * this object.
  */
 #include "record/agent/base/real.h"
 
@@ -12,18 +12,18 @@
 #include "record/agent/base/agent_names.h"
 #include "record/agent/base/elf_note.h"
 
-struct entry {
+struct fde {
 	const char *name;
 	void *address;
 };
 
 #define WRAPPED(name) extern char real_##name[] __asm__("__real_" #name);
 AGENT_WRAPS(WRAPPED)
-#if HPCT_STATIC & INSIDE_MEMLEAK
+#if HPCT_STATIC & ELF_NOTE_MEMLEAK
 AGENT_MEMORY_WRAPS(WRAPPED)
 #endif
 #undef WRAPPED
-/* Not wrapped, but asked for. */
+/* Looked up, but not wrapped. */
 #define PLAIN(X)                     \
 	X(mtx_trylock)               \
 	X(pthread_attr_getstacksize) \
@@ -41,18 +41,18 @@ PLAIN(DECLARED)
 #undef DECLARED
 
 #define ENTRY(name) {#name, real_##name},
-static const struct entry wrapped[] = {AGENT_WRAPS(ENTRY)}; /* sorted */
-static const struct entry memory[] = {
-#if HPCT_STATIC & INSIDE_MEMLEAK
+static const struct fde wrapped[] = {AGENT_WRAPS(ENTRY)}; /* sorted */
+static const struct fde memory[] = {
+#if HPCT_STATIC & ELF_NOTE_MEMLEAK
 	AGENT_MEMORY_WRAPS(ENTRY)
 #endif
 		{NULL, NULL}};
 #undef ENTRY
 #define ENTRY(name) {#name, plain_##name},
-static const struct entry plain[] = {PLAIN(ENTRY)};
+static const struct fde plain[] = {PLAIN(ENTRY)};
 #undef ENTRY
 
-static const struct entry *list_search(const struct entry *list, size_t count, const char *name)
+static const struct fde *list_search(const struct fde *list, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(list[i].name, name))
@@ -60,7 +60,7 @@ static const struct entry *list_search(const struct entry *list, size_t count, c
 	return NULL;
 }
 
-static const struct entry *wrapped_search(const char *name)
+static const struct fde *wrapped_search(const char *name)
 {
 	size_t low = 0, high = sizeof(wrapped) / sizeof(*wrapped);
 
@@ -80,7 +80,7 @@ static const struct entry *wrapped_search(const char *name)
 
 void *real_symbol(const char *name)
 {
-	const struct entry *found = wrapped_search(name);
+	const struct fde *found = wrapped_search(name);
 
 	if (!found)
 		found = list_search(plain, sizeof(plain) / sizeof(*plain), name);

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #define PAGE_BYTES 4096u
-#define STRING_MOST (128u * 1024u) /* the kernel takes no longer ones */
+#define STRING_MOST (128u * 1024u) /* the kernel accepts no longer ones */
 
-/* Where nobody may ask it is taken for granted, as libc takes it. */
-bool peek(void *to, const void *from, size_t bytes)
+/* If process_vm_readv is not permitted, assumes that the memory is readable, as libc does. */
+bool safe_read(void *to, const void *from, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
 	int error = errno;
@@ -26,12 +26,12 @@ bool peek(void *to, const void *from, size_t bytes)
 	return is_refused || got == (long)bytes;
 }
 
-/* *page, by its number, was found readable last. */
+/* *page: number of the last page found readable. */
 static bool page_is_readable(uintptr_t at, uintptr_t *page)
 {
 	char byte;
 
-	if (*page != at / PAGE_BYTES && !peek(&byte, (const void *)at, 1))
+	if (*page != at / PAGE_BYTES && !safe_read(&byte, (const void *)at, 1))
 		return false;
 	*page = at / PAGE_BYTES;
 	return true;
@@ -51,21 +51,21 @@ static bool string_is_readable(const char *text, uintptr_t *page)
 	return true;
 }
 
-bool peek_string(const char *text)
+bool safe_read_string(const char *text)
 {
 	uintptr_t page = UINTPTR_MAX;
 
 	return !text || string_is_readable(text, &page);
 }
 
-bool peek_words(char *const *words)
+bool safe_read_words(char *const *words)
 {
 	uintptr_t page = UINTPTR_MAX, own_page = UINTPTR_MAX;
 
 	for (; words; words++) {
 		char *word;
 
-		if ((uintptr_t)words % sizeof(*words) ? !peek(&word, words, sizeof(word))
+		if ((uintptr_t)words % sizeof(*words) ? !safe_read(&word, words, sizeof(word))
 						      : !page_is_readable((uintptr_t)words, &own_page))
 			return false;
 		memcpy(&word, words, sizeof(word));

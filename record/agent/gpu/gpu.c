@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu.c - see gpu.h: which vendors are wanted, and what the calling thread does:
- * launches, waits and calls, into its own ring. Operations go by gpu_ring.c.
+ * gpu.c - see gpu.h: selects the vendors, and writes the calling thread's launches, waits and calls into its
+ * own ring. gpu_ring.c writes operations.
  */
 #include "record/agent/gpu/gpu.h"
 
@@ -20,7 +20,7 @@
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
 static struct {
-	const struct gpu_vendor *const *vendors; /* NULL ends them; NULL before gpu_init() */
+	const struct gpu_vendor *const *vendors; /* NULL-terminated; NULL before gpu_init() */
 	_Atomic uint64_t correlation;
 	_Atomic uint32_t exit_watched;
 	bool is_forked;
@@ -85,11 +85,11 @@ static int library_look(struct dl_phdr_info *info, size_t bytes, void *names)
 	return 0;
 }
 
-/* A forked child may find the loader's locks taken by a thread that the fork left behind, and would wait for
- * ever: there the modules must do that samples have met. */
+/* In a fork child a lost thread may hold the loader's locks, which would block for ever: so this checks
+ * the modules that call paths have used. */
 bool gpu_library_was_there(const char *const *names)
 {
-	return gpu.is_forked ? module_is_met(names) : gpu_library_is_there(names);
+	return gpu.is_forked ? module_slots_is_met(names) : gpu_library_is_there(names);
 }
 
 bool gpu_library_is_there(const char *const *names)
@@ -128,7 +128,7 @@ static void launch_put(uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
 	struct thread *t = trace_begin();
 
 	if (t) {
-		trace_launch(t, trace_path(t), correlation, begin_ns, end_ns);
+		trace_launch(t, trace_callpath(t), correlation, begin_ns, end_ns);
 		trace_end(t);
 	}
 	errno = error;
@@ -147,7 +147,7 @@ static void span_put(uint32_t operation, uint64_t begin_ns, uint64_t bytes, cons
 		.begin_ns = begin_ns, .end_ns = process_now_ns(), .bytes = bytes, .operation = operation};
 
 	if (t) {
-		span.h.node = trace_path(t);
+		span.h.node = trace_callpath(t);
 		span.attributes = *attributes ? trace_text(t, attributes) : 0;
 		trace_span(t, EVENT_SPAN, &span);
 		trace_end(t);

@@ -4,14 +4,14 @@
 
 #include "record/agent/gpu/gpu_clock_bounds.h"
 
-#define DRIFT 2000 /* clocks part by 1 ns in so many ns at most */
+#define DRIFT 2000 /* the clocks drift apart by 1 ns in this many ns at most */
 
 static int64_t clamped(int64_t value, int64_t low, int64_t high)
 {
 	return value < low ? low : value > high ? high : value;
 }
 
-static void narrow(struct gpu_bounds *bounds, int64_t low_ns, int64_t high_ns, uint64_t now_ns)
+static void narrow(struct gpu_clock_bounds *bounds, int64_t low_ns, int64_t high_ns, uint64_t now_ns)
 {
 	int64_t drift_ns = (int64_t)(now_ns - bounds->at_ns) / DRIFT + 1;
 	bool is_first = !bounds->at_ns;
@@ -30,8 +30,8 @@ static void narrow(struct gpu_bounds *bounds, int64_t low_ns, int64_t high_ns, u
 	bounds->at_ns = now_ns;
 }
 
-/* The device's moment in our time: not before that of an earlier one, not behind that of a later one. */
-static uint64_t moment_of(const struct gpu_bounds *bounds, uint64_t device_ns)
+/* Converts a device time, keeping the order of earlier and later ones. */
+static uint64_t moment_of(const struct gpu_clock_bounds *bounds, uint64_t device_ns)
 {
 	uint64_t ns = device_ns + (uint64_t)bounds->offset_ns;
 	bool is_later = device_ns >= bounds->last_device_ns;
@@ -39,11 +39,11 @@ static uint64_t moment_of(const struct gpu_bounds *bounds, uint64_t device_ns)
 	return bounds->last_ns && is_later == (ns < bounds->last_ns) ? bounds->last_ns : ns;
 }
 
-void gpu_bounds_place(
-	struct gpu_bounds *bounds, const struct gpu_bounds_command *command, uint64_t begin_end_ns[2])
+void gpu_clock_bounds_convert(struct gpu_clock_bounds *bounds, const struct gpu_clock_bounds_command *command,
+	uint64_t begin_end_ns[2])
 {
 	int64_t low_ns = (int64_t)(command->call_begin_ns - command->start_ns);
-	int64_t high_ns = (int64_t)(command->told_ns - command->end_ns);
+	int64_t high_ns = (int64_t)(command->notified_ns - command->end_ns);
 
 	if (command->queued_ns && command->queued_ns <= command->start_ns) {
 		int64_t from_ns = (int64_t)(command->call_begin_ns - command->queued_ns),
@@ -53,7 +53,7 @@ void gpu_bounds_place(
 		high_ns = to_ns < high_ns ? to_ns : high_ns;
 	}
 	if (low_ns <= high_ns)
-		narrow(bounds, low_ns, high_ns, command->told_ns);
+		narrow(bounds, low_ns, high_ns, command->notified_ns);
 	begin_end_ns[0] = moment_of(bounds, command->start_ns);
 	begin_end_ns[1] = moment_of(bounds, command->end_ns);
 	if (command->end_ns >= bounds->last_device_ns) {

@@ -9,32 +9,34 @@
 
 static size_t home_of(const struct gpu_map *map, const void *key)
 {
-	return (size_t)(((uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (map->room - 1);
+	return (size_t)(((uint64_t)(uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) &
+	       (map->capacity - 1);
 }
 
-/* The key's slot, or the free one where it would go. */
+/* The key's slot, or the free slot for it. */
 static struct gpu_map_slot *slot_of(const struct gpu_map *map, const void *key)
 {
 	size_t at = home_of(map, key);
 
 	while (map->slots[at].key && map->slots[at].key != key)
-		at = (at + 1) & (map->room - 1);
+		at = (at + 1) & (map->capacity - 1);
 	return &map->slots[at];
 }
 
 void *gpu_map_get(const struct gpu_map *map, const void *key)
 {
-	return map->room && key ? slot_of(map, key)->value : NULL;
+	return map->capacity && key ? slot_of(map, key)->value : NULL;
 }
 
 static int grow(struct gpu_map *map)
 {
-	struct gpu_map larger = {.room = map->room ? 2 * map->room : ROOM_FIRST, .count = map->count};
+	struct gpu_map larger = {
+		.capacity = map->capacity ? 2 * map->capacity : ROOM_FIRST, .count = map->count};
 
-	larger.slots = calloc(larger.room, sizeof(*larger.slots));
+	larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
 	if (!larger.slots)
 		return -1;
-	for (size_t i = 0; i < map->room; i++)
+	for (size_t i = 0; i < map->capacity; i++)
 		if (map->slots[i].key)
 			*slot_of(&larger, map->slots[i].key) = map->slots[i];
 	free(map->slots);
@@ -46,7 +48,7 @@ int gpu_map_put(struct gpu_map *map, const void *key, void *value)
 {
 	struct gpu_map_slot *slot;
 
-	if (2 * map->count >= map->room && grow(map))
+	if (2 * map->count >= map->capacity && grow(map))
 		return -1;
 	slot = slot_of(map, key);
 	map->count += !slot->key;
@@ -56,9 +58,9 @@ int gpu_map_put(struct gpu_map *map, const void *key, void *value)
 
 void *gpu_map_take(struct gpu_map *map, const void *key)
 {
-	struct gpu_map_slot *slot = map->room && key ? slot_of(map, key) : NULL;
+	struct gpu_map_slot *slot = map->capacity && key ? slot_of(map, key) : NULL;
 	void *value = slot ? slot->value : NULL;
-	size_t gap, at, mask = map->room - 1;
+	size_t gap, at, mask = map->capacity - 1;
 
 	if (!slot || !slot->key)
 		return NULL;
@@ -68,7 +70,7 @@ void *gpu_map_take(struct gpu_map *map, const void *key)
 		at = (at + 1) & mask;
 		if (!map->slots[at].key)
 			break;
-		/* One that lies beyond its home by at least the way back to the gap may move there. */
+		/* An entry may move into the gap if its home is at or before the gap. */
 		if (((at - home_of(map, map->slots[at].key)) & mask) < ((at - gap) & mask))
 			continue;
 		map->slots[gap] = map->slots[at];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_call.c - see mpi_call.h. Handles are pointers in Open MPI and numbers in MPICH and its kin: which
- * library it is shows at run time, and sizes come from its own functions. Fortran's calls are met where they
- * come in; those of MPICH go on through C's, which then keep silent.
+ * mpi_call.c - see mpi_call.h. Handles are pointers in Open MPI and numbers in MPICH and its derivatives: the
+ * library is detected at run time, and sizes come from its own functions. Fortran calls are recorded where
+ * they enter; MPICH implements them by its C functions, whose nested calls are not recorded.
  */
 #include "record/agent/mpi/mpi_call.h"
 
@@ -43,8 +43,8 @@ static struct library {
 
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
-/* Behind us in the lookup order, or in what the caller's library was linked with, where that was loaded by
- * itself (Python's modules). */
+/* Searches after the agent in the lookup order, then in the libraries that the caller's library was linked
+ * with, if that was dlopen'ed (Python modules). */
 static void *symbol_find(const char *name, void *caller)
 {
 	int (*dladdr_of)(const void *, Dl_info *, void **, int);
@@ -61,7 +61,7 @@ static void *symbol_find(const char *name, void *caller)
 	return lookup(map, name);
 }
 
-/* An object of the library, which the linker may have copied into the program. */
+/* A data object of the library, which the linker may have copied into the program. */
 static void *object_find(const char *name, void *caller)
 {
 	void *(*lookup)(void *, const char *);
@@ -73,7 +73,7 @@ static void *object_find(const char *name, void *caller)
 	return address ? address : symbol_find(name, caller);
 }
 
-/* MPICH's functions take 32 bits of these words, Open MPI's all. */
+/* MPICH's functions use 32 bits of these words, Open MPI's all. */
 static void library_find(void *caller)
 {
 	void *world = object_find("ompi_mpi_comm_world", caller);
@@ -87,7 +87,7 @@ static void library_find(void *caller)
 		*(void **)&library.comm_f2c = symbol_find("PMPI_Comm_f2c", caller);
 		*(void **)&library.type_f2c = symbol_find("PMPI_Type_f2c", caller);
 	}
-	communicator_init(library.world, library.self);
+	mpi_communicator_init(library.world, library.self);
 	library.is_known = true;
 }
 
@@ -114,7 +114,7 @@ static uint64_t handle_at(const struct mpi_call *call, int index, uint64_t (*fro
 	return handle_of(call, (uint64_t)(int64_t)number_of(call, index), from_fortran);
 }
 
-/* What an argument that is an address of a communicator points to. */
+/* The communicator that a pointer argument points to. */
 static uint64_t communicator_behind(const struct mpi_call *call, int index)
 {
 	const void *place = (const void *)call->arguments[index];
@@ -137,9 +137,9 @@ static uint64_t bytes_of(const struct mpi_call *call)
 	return (uint64_t)count * (uint64_t)size;
 }
 
-/* ---- what is told ---- */
+/* ---- attributes ---- */
 
-static void rank_tell(int rank)
+static void rank_publish(int rank)
 {
 	if (process_is_own() && rank >= 0)
 		atomic_store(&process.shared->rank_known, rank + 1);
@@ -157,7 +157,7 @@ static void attributes_write(const struct mpi_call *call, char *text)
 		strcat(text, ",seq=");
 		environment_decimal(text + strlen(text), call->number);
 	}
-	if (peer >= 0) { /* those below are MPI's own: any source, no process */
+	if (peer >= 0) { /* negative ranks are MPI's constants: any source, no process */
 		strcat(text, ",peer=");
 		environment_decimal(text + strlen(text), (unsigned long)peer);
 	}
@@ -169,7 +169,7 @@ static void communicator_learn(const struct mpi_call *call)
 	enum mpi_kind kind = call->kind->kind;
 
 	if (kind == MPI_NEW || kind == MPI_SPLIT)
-		communicator_add(communicator_behind(call, last), call->name, call->number,
+		mpi_communicator_add(communicator_behind(call, last), call->name, call->number,
 			kind == MPI_SPLIT ? number_of(call, call->kind->communicator + 1) : -1);
 }
 
@@ -178,9 +178,9 @@ static void rank_learn(const struct mpi_call *call)
 	int rank;
 
 	if (call->kind->kind == MPI_RANK && handle_at(call, 0, library.comm_f2c) == library.world)
-		rank_tell(*(const int *)call->arguments[1]);
+		rank_publish(*(const int *)call->arguments[1]);
 	if (call->kind->kind == MPI_INIT && library.comm_rank && !library.comm_rank(library.world, &rank))
-		rank_tell(rank);
+		rank_publish(rank);
 }
 
 /* ---- around the call ---- */
@@ -198,17 +198,17 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 	if (!real_calls[index][binding])
 		real_calls[index][binding] = symbol_find(kind->name[binding], caller);
 	call->real = real_calls[index][binding];
-	call->is_told = !depth++ && call->real && thread_self();
-	if (!call->is_told)
+	call->is_published = !depth++ && call->real && thread_self();
+	if (!call->is_published)
 		return;
 	if (!library.is_known)
 		library_find(caller);
 	if (kind->communicator >= 0) {
 		call->communicator = handle_at(call, kind->communicator, library.comm_f2c);
-		call->number = communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
+		call->number = mpi_communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
 	}
 	if (kind->kind == MPI_FREE)
-		communicator_remove(communicator_behind(call, 0));
+		mpi_communicator_remove(communicator_behind(call, 0));
 	wait_begin(&call->wait);
 }
 
@@ -218,7 +218,7 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 	struct wait_call span = {.operation = STORE_OP_MPI, .attributes = text};
 
 	depth--;
-	if (!call->is_told)
+	if (!call->is_published)
 		return;
 	if (has_worked) {
 		rank_learn(call);

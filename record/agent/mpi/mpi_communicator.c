@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_communicator.c - see mpi_communicator.h. A small table behind a lock that nobody waits for long. */
+/* mpi_communicator.c - see mpi_communicator.h. A small table with a lock that no caller waits for long. */
 #include "record/agent/mpi/mpi_communicator.h"
 
 #include <stdatomic.h>
@@ -8,14 +8,14 @@
 
 #include "record/agent/process/environment.h"
 
-#define COMMUNICATORS 256u /* the oldest makes room */
+#define COMMUNICATORS 256u /* when full, the oldest is replaced */
 #define TRIES 10000
 
 static struct communicator {
 	uint64_t handle;
-	uint64_t number; /* of collective calls */
+	uint64_t number; /* number of collective calls */
 	bool is_there;
-	char name[COMMUNICATOR_NAME];
+	char name[MPI_COMMUNICATOR_NAME];
 } table[COMMUNICATORS];
 
 static unsigned next;
@@ -55,13 +55,13 @@ static struct communicator *put(uint64_t handle)
 
 static bool append(char *name, const char *more)
 {
-	if (strlen(name) + strlen(more) + 1 > COMMUNICATOR_NAME)
+	if (strlen(name) + strlen(more) + 1 > MPI_COMMUNICATOR_NAME)
 		return false;
 	strcat(name, more);
 	return true;
 }
 
-void communicator_init(uint64_t world, uint64_t self)
+void mpi_communicator_init(uint64_t world, uint64_t self)
 {
 	if (!take())
 		return;
@@ -70,7 +70,7 @@ void communicator_init(uint64_t world, uint64_t self)
 	leave();
 }
 
-uint64_t communicator_use(uint64_t handle, int counts, char name[COMMUNICATOR_NAME])
+uint64_t mpi_communicator_use(uint64_t handle, int counts, char name[MPI_COMMUNICATOR_NAME])
 {
 	struct communicator *at;
 	uint64_t number;
@@ -87,9 +87,9 @@ uint64_t communicator_use(uint64_t handle, int counts, char name[COMMUNICATOR_NA
 	return number;
 }
 
-void communicator_add(uint64_t handle, const char *parent, uint64_t number, int64_t color)
+void mpi_communicator_add(uint64_t handle, const char *parent, uint64_t number, int64_t color)
 {
-	char name[COMMUNICATOR_NAME] = "", digits[24];
+	char name[MPI_COMMUNICATOR_NAME] = "", digits[24];
 	bool fits = append(name, parent) && append(name, ".");
 
 	environment_decimal(digits, number);
@@ -103,11 +103,11 @@ void communicator_add(uint64_t handle, const char *parent, uint64_t number, int6
 	if (fits && parent[0] && parent[0] != '0')
 		strcpy(put(handle)->name, name);
 	else
-		put(handle); /* too long a pedigree, or none */
+		put(handle); /* the name would be too long, or the parent is unknown */
 	leave();
 }
 
-void communicator_remove(uint64_t handle)
+void mpi_communicator_remove(uint64_t handle)
 {
 	struct communicator *at;
 

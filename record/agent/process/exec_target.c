@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_target.c - looks at the first page of a program before it is executed. musl's
- * loader would load the agent, miss glibc's symbols and end the program with 127;
- * a 32-bit one prints an error per program: both start without the agent instead.
+ * exec_target.c - reads the first page of a program before it is executed. musl's loader would load the
+ * agent, miss glibc's symbols and exit with 127; 32-bit loaders print an error per program: both start
+ * without the agent instead.
  */
 #include "record/agent/process/exec_target.h"
 
@@ -27,12 +27,12 @@ struct head {
 	size_t count;
 	bool setuid;
 	bool has_agent;
-	char interpreter[TARGET_INTERPRETER]; /* of an ELF program; "": none */
+	char interpreter[EXEC_TARGET_INTERPRETER]; /* of an ELF program; "": none */
 };
 
 static bool name_copy(char *to, const char *from, size_t length)
 {
-	if (length >= TARGET_INTERPRETER)
+	if (length >= EXEC_TARGET_INTERPRETER)
 		return false;
 	memcpy(to, from, length);
 	to[length] = '\0';
@@ -56,7 +56,7 @@ static void interpreter_read(int fd, struct head *head)
 
 		if (pread(fd, &segment, sizeof(segment), at) != sizeof(segment))
 			return;
-		if (segment.p_type == PT_INTERP && segment.p_filesz < TARGET_INTERPRETER) {
+		if (segment.p_type == PT_INTERP && segment.p_filesz < EXEC_TARGET_INTERPRETER) {
 			ssize_t got = pread(fd, head->interpreter, segment.p_filesz, (off_t)segment.p_offset);
 
 			head->interpreter[got > 0 ? got : 0] = '\0';
@@ -81,18 +81,18 @@ static bool head_read(int at, const char *path, struct head *head)
 	if (got > 0) {
 		head->setuid = (status.stx_mode & S_ISUID) && status.stx_uid != geteuid();
 		if (is_elf(head)) {
-			struct inside inside;
+			struct elf_note note;
 
 			interpreter_read(fd, head);
-			head->has_agent = !head->interpreter[0] && inside_find(fd, &inside) &&
-					  inside.version == EVENT_VERSION;
+			head->has_agent = !head->interpreter[0] && elf_note_find(fd, &note) &&
+					  note.version == EVENT_VERSION;
 		}
 	}
 	close(fd);
 	return got > 0;
 }
 
-bool target_interpreter(const unsigned char *bytes, size_t count, char *path)
+bool exec_target_interpreter(const unsigned char *bytes, size_t count, char *path)
 {
 	const char *text = (const char *)bytes + 2;
 	const char *end = (const char *)bytes + count;
@@ -107,7 +107,7 @@ bool target_interpreter(const unsigned char *bytes, size_t count, char *path)
 	return length && name_copy(path, text, length);
 }
 
-bool target_is_loader(const char *path)
+bool exec_target_is_loader(const char *path)
 {
 	const char *base = strrchr(path, '/');
 
@@ -115,35 +115,35 @@ bool target_is_loader(const char *path)
 	return !strncmp(base, "ld-linux", 8) || !strcmp(base, "ld.so");
 }
 
-static enum target_kind elf_kind(const struct head *head, const char *path, const char *agent)
+static enum exec_target_kind elf_kind(const struct head *head, const char *path, const char *agent)
 {
 	const Elf64_Ehdr *elf = (const void *)head->bytes;
-	bool is_loader = !head->interpreter[0] && elf->e_type == ET_DYN && target_is_loader(path);
+	bool is_loader = !head->interpreter[0] && elf->e_type == ET_DYN && exec_target_is_loader(path);
 
 	if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != ARCH_ELF_MACHINE)
-		return TARGET_HARMED;
+		return EXEC_TARGET_HARMED;
 	if (head->has_agent && !head->setuid)
-		return TARGET_TAKES;
+		return EXEC_TARGET_TAKES;
 	if ((!head->interpreter[0] && !is_loader) || head->setuid)
-		return TARGET_IGNORES;
-	if (!is_loader && !target_is_loader(head->interpreter))
-		return TARGET_HARMED;
-	return access(agent, R_OK) ? TARGET_HARMED : TARGET_TAKES;
+		return EXEC_TARGET_IGNORES;
+	if (!is_loader && !exec_target_is_loader(head->interpreter))
+		return EXEC_TARGET_HARMED;
+	return access(agent, R_OK) ? EXEC_TARGET_HARMED : EXEC_TARGET_TAKES;
 }
 
-enum target_kind target_kind(int at, const char *path, const char *agent)
+enum exec_target_kind exec_target_kind(int at, const char *path, const char *agent)
 {
-	enum target_kind kind = TARGET_TAKES;
-	char script[TARGET_INTERPRETER];
+	enum exec_target_kind kind = EXEC_TARGET_TAKES;
+	char script[EXEC_TARGET_INTERPRETER];
 	struct head head;
 	int error = errno;
 
-	for (unsigned i = 0; path && i <= TARGET_SCRIPTS_MAX && head_read(at, path, &head); i++) {
+	for (unsigned i = 0; path && i <= EXEC_TARGET_SCRIPTS_MAX && head_read(at, path, &head); i++) {
 		if (is_elf(&head)) {
 			kind = elf_kind(&head, path, agent);
 			break;
 		}
-		if (!target_interpreter(head.bytes, head.count, script))
+		if (!exec_target_interpreter(head.bytes, head.count, script))
 			break;
 		path = script;
 		at = AT_FDCWD;
@@ -152,7 +152,7 @@ enum target_kind target_kind(int at, const char *path, const char *agent)
 	return kind;
 }
 
-const char *target_search(const char *file, char *place, size_t bytes)
+const char *exec_target_search(const char *file, char *place, size_t bytes)
 {
 	const char *path = environment_value(environ, "PATH");
 	size_t name = file ? strlen(file) : 0, length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_filter.c - see process_filter.h. The draw is a hash of seed and rank (pid without one), so that all
- * who ask get the same answer and a run can be repeated.
+ * process_filter.c - see process_filter.h. The random number is a hash of seed and rank (pid without a rank),
+ * so that all callers get the same result and a run can be repeated.
  */
 #include "record/agent/process/process_filter.h"
 
@@ -10,7 +10,7 @@
 
 #include "store/ring/handshake.h"
 
-/* What follows the word, or NULL. */
+/* The value after the word, or NULL. */
 static const char *value_of(const char *events, const char *word)
 {
 	const char *at = strstr(events, word);
@@ -53,7 +53,7 @@ static bool range_read(const char **at, int32_t rank, bool *has)
 	return true;
 }
 
-bool selection_has_rank(const char *list, int32_t rank, bool *is_wrong)
+bool process_filter_has_rank(const char *list, int32_t rank, bool *is_wrong)
 {
 	bool has = false;
 
@@ -82,7 +82,7 @@ static bool is_drawn(const char *fraction, pid_t pid, int32_t rank)
 	return rank == 0 || mix(seed + (who + 1) * UINT64_C(0x9e3779b97f4a7c15)) >> 32 < limit;
 }
 
-bool selection_wants(const char *events, pid_t pid, int32_t rank)
+bool process_filter_wants(const char *events, pid_t pid, int32_t rank)
 {
 	const char *alone = value_of(events, EVENT_WORD_ALONE), *ranks = value_of(events, EVENT_WORD_RANKS);
 	const char *fraction = value_of(events, EVENT_WORD_FRACTION);
@@ -90,12 +90,12 @@ bool selection_wants(const char *events, pid_t pid, int32_t rank)
 
 	if (alone && strtol(alone, NULL, 10) != pid)
 		return false;
-	if (ranks && rank >= 0 && !selection_has_rank(ranks, rank, &is_wrong))
+	if (ranks && rank >= 0 && !process_filter_has_rank(ranks, rank, &is_wrong))
 		return false;
 	return !fraction || is_drawn(fraction, pid, rank);
 }
 
-const char *selection_reason(const char *events)
+const char *process_filter_reason(const char *events)
 {
 	if (value_of(events, EVENT_WORD_FRACTION))
 		return "left out by --process-fraction";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_send.c - what this process tells the collector over its socket: each time one connection, one
- * message, and never a wait for an answer.
+ * process_send.c - messages to the collector: each takes one connection and one message, and never waits for
+ * an answer.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -13,14 +13,14 @@
 #include "record/agent/process/process.h"
 #include "record/agent/process/switches.h"
 
-/* One message with its descriptors; all that was ever said on its connection. */
+/* Sends one message with its descriptors, the only one on its connection. */
 static int message_send(
 	uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes, uint64_t word)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct event_hello hello = {EVENT_MAGIC, EVENT_VERSION, kind, process.shared->pid, switch_bytes,
-		(uint32_t)syscall(SYS_gettid), word};
-	struct iovec data = {&hello, sizeof(hello)};
+	struct event_handshake handshake = {EVENT_MAGIC, EVENT_VERSION, kind, process.shared->pid,
+		switch_bytes, (uint32_t)syscall(SYS_gettid), word};
+	struct iovec data = {&handshake, sizeof(handshake)};
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE((2 + EVENT_SWITCHES_MAX) * sizeof(int))];
@@ -38,13 +38,13 @@ static int message_send(
 	memcpy(CMSG_DATA(&control.header), descriptors, count * sizeof(int));
 	memcpy(address.sun_path, process.settings.socket, sizeof(address.sun_path));
 	if (!REAL(connect)(connection, (struct sockaddr *)&address, sizeof(address)) &&
-		REAL(sendmsg)(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(hello))
+		REAL(sendmsg)(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(handshake))
 		result = 0;
 	close(connection);
 	return result;
 }
 
-/* Without descriptors to spare the program is measured all the same, without switch records. */
+/* If descriptors are short, the program is measured without switch records. */
 static int send_with_switches(int memory, int pidfd)
 {
 	struct switches switches = {0};
@@ -52,11 +52,11 @@ static int send_with_switches(int memory, int pidfd)
 
 	if (process.settings.switches && !switches_open(&switches)) {
 		memcpy(descriptors + 2, switches.events, switches.count * sizeof(int));
-		result = message_send(EVENT_HELLO_PROCESS, descriptors, 2 + switches.count, switches.bytes,
-			process_now_ns());
+		result = message_send(EVENT_HANDSHAKE_PROCESS, descriptors, 2 + switches.count,
+			switches.bytes, process_now_ns());
 		switches_hand_over(&switches, result);
 	}
-	return result ? message_send(EVENT_HELLO_PROCESS, descriptors, 2, 0, 0) : 0;
+	return result ? message_send(EVENT_HANDSHAKE_PROCESS, descriptors, 2, 0, 0) : 0;
 }
 
 int process_send_memory(int memory)
@@ -72,15 +72,15 @@ int process_send_memory(int memory)
 
 int process_send_switches(int event, uint32_t bytes)
 {
-	return message_send(EVENT_HELLO_SWITCHES, &event, 1, bytes, process_now_ns());
+	return message_send(EVENT_HANDSHAKE_SWITCHES, &event, 1, bytes, process_now_ns());
 }
 
 int process_send_gpu_module(int memory, uint64_t hash)
 {
-	return message_send(EVENT_HELLO_GPU_MODULE, &memory, 1, 0, hash);
+	return message_send(EVENT_HANDSHAKE_GPU_MODULE, &memory, 1, 0, hash);
 }
 
 int process_send_kept(int event)
 {
-	return message_send(EVENT_HELLO_KEEP, &event, 1, 0, 0);
+	return message_send(EVENT_HANDSHAKE_KEEP, &event, 1, 0, 0);
 }

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callpath.c - see callpath.h. The path found last is kept: most paths share its outer
- * frames, and those need no look into the tree.
+ * callpath.c - see callpath.h. Keeps the last path: most paths share its outer frames, which then need no
+ * lookup in the tree.
  */
 #include "record/agent/sample/callpath.h"
 
 #include <string.h>
 
 #include "record/agent/base/hot_section.h"
-/* A path whose new nodes take more than this sends them ahead in batches: a whole ring might not hold them.
- * What is then known stays known, even when the record itself has to be dropped. */
+/* If a path's new nodes take more than this, they are sent first, in separate batches, as a whole ring
+ * might not hold them. They stay known even if the record itself is dropped. */
 #define BATCH_BYTES (48u * 1024u)
-#define RUN_ROUNDS 3u /* fewer in a row are sent one by one */
+#define RUN_ROUNDS 3u /* fewer rounds are sent frame by frame */
 
 static uint64_t frame_offset(const struct unwind_frame *frame)
 {
-	return frame->address - module_bias(frame->slot);
+	return frame->address - module_slots_bias(frame->slot);
 }
 
-/* Code outside all modules gets the process's slot for that; false: there is none. */
+/* Code outside all modules gets the process's anonymous slot; false: none. */
 static bool frames_place(struct unwind_frame *frames, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		if (frames[i].slot == UNWIND_NO_SLOT) {
-			frames[i].slot = module_anonymous_slot();
+			frames[i].slot = module_slots_anonymous();
 			if (frames[i].slot == UNWIND_NO_SLOT)
 				return false;
 		}
@@ -35,15 +35,16 @@ static bool is_same_place(const struct unwind_frame *a, const struct unwind_fram
 	return a->address == b->address && a->slot == b->slot;
 }
 
-/* How many outer frames the new path shares with the last one. */
-static unsigned path_shared(
+/* Number of outer frames that the new path shares with the last one. */
+static unsigned callpath_shared(
 	const struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
 {
-	unsigned most = count < t->path_count ? count : t->path_count, depth = 0;
+	unsigned most = count < t->callpath_count ? count : t->callpath_count, depth = 0;
 
-	if (root != t->path_root)
+	if (root != t->callpath_root)
 		return 0;
-	while (depth < most && is_same_place(&frames[count - 1 - depth], &t->path[t->path_count - 1 - depth]))
+	while (depth < most &&
+		is_same_place(&frames[count - 1 - depth], &t->callpath[t->callpath_count - 1 - depth]))
 		depth++;
 	return depth;
 }
@@ -53,17 +54,17 @@ static void node_put(struct thread *t, uint32_t parent, const struct unwind_fram
 	uint64_t offset = frame_offset(frame);
 	struct event_node_record *node;
 
-	*id = context_child_add(&t->tree, parent, frame->slot, offset);
+	*id = context_tree_child_add(&t->tree, parent, frame->slot, offset);
 	node = ring_put(&t->ring, EVENT_NODE, 0, *id, sizeof(*node));
 	node->parent = parent;
 	node->module = frame->slot;
 	node->offset = offset;
 }
 
-/* What one record tells of a path: a frame, or those of a recursion, which come in turn. */
+/* The frames of one record of nodes: a single frame, or a recursion, whose frames repeat in turn. */
 struct run {
-	unsigned count; /* frames, from the outermost in */
-	unsigned round; /* of them that are in turn; 0: it is one alone */
+	unsigned count; /* of frames, from the outermost inwards */
+	unsigned round; /* frames that repeat; 0: a single frame */
 };
 
 /* The run that begins at `depth`, counted from the root. */
@@ -106,27 +107,27 @@ static void run_put(
 			(struct event_place){.offset = frame_offset(first - i), .module = (first - i)->slot};
 	for (unsigned i = 0; i < run.count; i++)
 		parent = ids[i] =
-			context_child_add(&t->tree, parent, (first - i)->slot, frame_offset(first - i));
+			context_tree_child_add(&t->tree, parent, (first - i)->slot, frame_offset(first - i));
 }
 
-/* Nodes of frames depth .. end - 1; their ids go to path_nodes. */
+/* Writes the nodes of frames depth .. end - 1 and stores their ids in callpath_nodes. */
 static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root,
 	unsigned depth, unsigned end)
 {
 	while (depth < end) {
 		struct run run = run_at(frames, count, depth);
-		uint32_t parent = depth ? t->path_nodes[depth - 1] : root;
+		uint32_t parent = depth ? t->callpath_nodes[depth - 1] : root;
 
 		if (run.round)
-			run_put(t, parent, &frames[count - 1 - depth], run, &t->path_nodes[depth]);
+			run_put(t, parent, &frames[count - 1 - depth], run, &t->callpath_nodes[depth]);
 		else
-			node_put(t, parent, &frames[count - 1 - depth], &t->path_nodes[depth]);
+			node_put(t, parent, &frames[count - 1 - depth], &t->callpath_nodes[depth]);
 		depth += run.count;
 	}
 }
 
-/* Room for records of nodes, and one of `bytes` behind them. A caller that has no use for the time gives 0:
- * only paths with new nodes, which are few, read the clock. */
+/* Opens a batch for records of nodes and a record of `bytes` after them. now_ns 0: reads the clock only
+ * for new nodes, which are rare. */
 static bool room_begin(struct thread *t, uint64_t nodes_bytes, uint64_t bytes, uint64_t now_ns)
 {
 	uint64_t longest = nodes_bytes && bytes < RUN_BYTES_MAX ? RUN_BYTES_MAX : bytes;
@@ -134,9 +135,9 @@ static bool room_begin(struct thread *t, uint64_t nodes_bytes, uint64_t bytes, u
 	return ring_begin(&t->ring, nodes_bytes + bytes, longest, now_ns ? now_ns : process_now_ns());
 }
 
-/* Opens a batch for the nodes from `depth` on, all or the first of them, and a record of `bytes` behind them;
- * *end: of those. Most are so few that there is room for them one by one: then nobody looks for runs ahead of
- * nodes_put, and a run takes less. */
+/* Opens a batch for the nodes from `depth` on, all or the first of them, and a record of `bytes` after
+ * them; *end: end of those. Usually they fit one by one; then this does not search for runs, which take
+ * less space. */
 static bool batch_begin(struct thread *t, const struct unwind_frame *frames, unsigned count, unsigned depth,
 	uint64_t bytes, uint64_t now_ns, unsigned *end)
 {
@@ -154,38 +155,39 @@ static bool batch_begin(struct thread *t, const struct unwind_frame *frames, uns
 	return room_begin(t, nodes_bytes, bytes, now_ns);
 }
 
-/* The first frame, from the root, whose node is not in the tree yet; path_nodes holds those before it. */
-static unsigned path_find(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
+/* The first frame, from the root, whose node is not in the tree yet; callpath_nodes gets those before it. */
+static unsigned callpath_find(
+	struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
 {
-	unsigned depth = path_shared(t, frames, count, root);
-	uint32_t parent = depth ? t->path_nodes[depth - 1] : root;
+	unsigned depth = callpath_shared(t, frames, count, root);
+	uint32_t parent = depth ? t->callpath_nodes[depth - 1] : root;
 
 	for (; depth < count; depth++) {
 		const struct unwind_frame *frame = &frames[count - 1 - depth];
 
-		parent = context_child_find(&t->tree, parent, frame->slot, frame_offset(frame));
+		parent = context_tree_child_find(&t->tree, parent, frame->slot, frame_offset(frame));
 		if (!parent)
 			break;
-		t->path_nodes[depth] = parent;
+		t->callpath_nodes[depth] = parent;
 	}
 	return depth;
 }
 
-/* Opens the batch, or for 0 bytes publishes the nodes alone, on the path frames[0..count), innermost first,
- * which is t's other frame buffer. */
+/* Opens the batch, or for 0 bytes publishes only the nodes, for the path frames[0..count), innermost
+ * first, in t's other frame buffer. */
 HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
-	unsigned depth = path_find(t, frames, count, root);
+	unsigned depth = callpath_find(t, frames, count, root);
 
-	t->path_count = 0; /* path_nodes no longer tell of it */
-	if (count - depth > context_room(&t->tree))
+	t->callpath_count = 0; /* callpath_nodes becomes invalid */
+	if (count - depth > context_tree_nodes_left(&t->tree))
 		return RING_LOST_MEMORY;
 	for (; bytes || depth < count;) {
 		unsigned end;
 
 		if (!batch_begin(t, frames, count, depth, bytes, now_ns, &end)) {
-			t->told_depth = depth;
+			t->published_depth = depth;
 			return RING_LOST_FULL;
 		}
 		nodes_put(t, frames, count, root, depth, end);
@@ -194,19 +196,19 @@ HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsign
 			break;
 		ring_commit(&t->ring);
 	}
-	*node = count ? t->path_nodes[count - 1] : root;
-	t->path = frames;
-	t->path_count = count;
-	t->path_root = root;
-	return PATH_OPEN;
+	*node = count ? t->callpath_nodes[count - 1] : root;
+	t->callpath = frames;
+	t->callpath_count = count;
+	t->callpath_root = root;
+	return CALLPATH_OPEN;
 }
 
 static struct unwind_frame *other_frames(struct thread *t)
 {
-	return t->path == t->frames[0] ? t->frames[1] : t->frames[0];
+	return t->callpath == t->frames[0] ? t->frames[1] : t->frames[0];
 }
 
-int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,
+int callpath_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,
 	uint64_t now_ns, uint32_t *node)
 {
 	struct unwind_frame *frames = other_frames(t);
@@ -217,7 +219,8 @@ int path_open_known(struct thread *t, const struct unwind_frame *known, unsigned
 	return frames_open(t, frames, count, root, 0, now_ns, node);
 }
 
-int path_open_first(struct thread *t, uint64_t start_routine, uint64_t bytes, uint64_t now_ns, uint32_t *node)
+int callpath_open_first(
+	struct thread *t, uint64_t start_routine, uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	struct unwind_frame *frames = other_frames(t);
 	const struct cfi_module *module = start_routine ? module_find(&t->modules, start_routine) : NULL;
@@ -229,10 +232,10 @@ int path_open_first(struct thread *t, uint64_t start_routine, uint64_t bytes, ui
 	return frames_open(t, frames, is_placed ? 1 : 0, t->root, bytes, now_ns, node);
 }
 
-/* Rules and modules that were looked up before a library was unloaded may be another's now. */
+/* After a library was unloaded, cached rules and modules may be wrong. */
 static void caches_check(struct thread *t)
 {
-	uint32_t generation = module_generation();
+	uint32_t generation = module_slots_generation();
 
 	if (t->generation == generation)
 		return;
@@ -252,8 +255,8 @@ static void frame_add(struct thread *t, struct unwinder *u, uint64_t function)
 		.address = function, .slot = module ? module->slot : UNWIND_NO_SLOT, .exact = 1};
 }
 
-/* The path that was walked just now. One that the tree has no room for is told as unknown: what the thread
- * did there is not lost with it. */
+/* For the path that was just unwound. If the tree has no space for it, the record goes to the unknown
+ * path, so that its weight is not lost. */
 HOT static int walked_open(struct thread *t, uint32_t root, uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	const struct unwinder *u = &t->unwinder;
@@ -264,13 +267,13 @@ HOT static int walked_open(struct thread *t, uint32_t root, uint64_t bytes, uint
 		       : result;
 }
 
-HOT int path_open(
+HOT int callpath_open(
 	struct thread *t, const struct arch_registers *start, uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
-	return path_open_into(t, start, 0, bytes, now_ns, node);
+	return callpath_open_into(t, start, 0, bytes, now_ns, node);
 }
 
-HOT int path_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
+HOT int callpath_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	struct unwinder *u = &t->unwinder;
@@ -291,9 +294,9 @@ HOT int path_open_into(struct thread *t, const struct arch_registers *start, uin
 		frame_add(t, u, function);
 	if (!frames_place(u->frames, u->count))
 		u->count = 0, result = UNWIND_PARTIAL;
-	ring_count(&t->ring.shared->errant, u->unreadable);
+	ring_count(&t->ring.shared->unwind_faults, u->unreadable);
 	return walked_open(t, result == UNWIND_FULL ? t->root : thread_partial_root(t), bytes, now_ns, node);
 }
 
-/* NOLINTNEXTLINE(misc-redundant-expression): they are alike as it happens */
+/* NOLINTNEXTLINE(misc-redundant-expression): they are equal by chance */
 static_assert(UNWIND_WALK_MAX <= EVENT_NODES_MAX, "a path may be one recursion");

@@ -7,9 +7,9 @@
 
 #include "record/agent/sample/thread.h"
 
-static struct handover *block_map(size_t bytes)
+static struct exec_environment *block_map(size_t bytes)
 {
-	struct handover *block =
+	struct exec_environment *block =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (block == MAP_FAILED)
@@ -18,26 +18,27 @@ static struct handover *block_map(size_t bytes)
 	return block;
 }
 
-/* A signal's handler may do the same in between: what was kept is taken away ahead of its end. */
-static void keep(struct handover *handover)
+/* Keeps the buffer for the thread and frees the one that a signal handler may have kept in between. */
+static void keep(struct exec_environment *exec_environment)
 {
-	struct handover *before = __atomic_exchange_n(&thread_place.handover, handover, __ATOMIC_RELAXED);
+	struct exec_environment *before =
+		__atomic_exchange_n(&thread_place.exec_environment, exec_environment, __ATOMIC_RELAXED);
 
 	if (before)
 		munmap(before, before->bytes);
 }
 
-struct handover *handover_take(char *const *envp)
+struct exec_environment *exec_environment_take(char *const *envp)
 {
-	struct handover *kept = thread_place.handover, *taken = kept;
+	struct exec_environment *kept = thread_place.exec_environment, *taken = kept;
 	pid_t user = process_number();
 	size_t words, bytes;
 
 	if (!process.settings.agent[0])
-		return NULL; /* nobody measures this program */
+		return NULL; /* this program is not measured */
 	words = environment_count(envp) + ENVIRONMENT_EXTRA;
-	bytes = (sizeof(struct handover) + words * sizeof(char *) + 4095) & ~(size_t)4095;
-	/* Who is at it already was interrupted by a signal, whose handler calls us. */
+	bytes = (sizeof(struct exec_environment) + words * sizeof(char *) + 4095) & ~(size_t)4095;
+	/* If the buffer is in use, we are in a signal handler that interrupted its user. */
 	if (!kept || kept->user == user || kept->bytes < bytes)
 		taken = block_map(bytes);
 	if (taken)
@@ -47,20 +48,21 @@ struct handover *handover_take(char *const *envp)
 	return taken;
 }
 
-/* The end of a thread that is not measured is not told: it keeps what its vfork children have left alone. */
-void handover_leave(struct handover *handover)
+/* The end of an unmeasured thread is not seen, so it frees its buffer here; buffers of its vfork children
+ * stay. */
+void exec_environment_release(struct exec_environment *exec_environment)
 {
-	if (!handover)
+	if (!exec_environment)
 		return;
-	if (handover != thread_place.handover)
-		munmap(handover, handover->bytes);
+	if (exec_environment != thread_place.exec_environment)
+		munmap(exec_environment, exec_environment->bytes);
 	else if (thread_self())
-		handover->user = 0;
+		exec_environment->user = 0;
 	else
 		keep(NULL);
 }
 
-void handover_thread_end(void)
+void exec_environment_thread_end(void)
 {
 	keep(NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handler_stack.c - see handler_stack.h. A frame with a frame pointer, so that debuggers find their way out.
- */
+/* handler_stack.c - see handler_stack.h. Uses a frame pointer, so that debuggers can unwind through it. */
 #include "record/agent/sample/handler_stack.h"
 
 #include "record/agent/base/arch.h"
@@ -15,8 +14,8 @@
 		".cfi_startproc\n\t" body ".cfi_endproc\n\t"    \
 		".size " name ", . - " name "\n.text\n");
 
-HOT_DATA _Atomic uint64_t own_stack_missed;
+HOT_DATA _Atomic uint64_t handler_stack_missed;
 
-CODE("own_stack_call", ARCH_CALL_ON)
-CODE("own_stack_sample", ARCH_HANDLER("sample_handle", "own_stack_missed"))
-CODE("own_stack_trap", ARCH_HANDLER("source_trap_handle", "own_stack_missed"))
+CODE("handler_stack_call", ARCH_CALL_ON)
+CODE("handler_stack_sample", ARCH_HANDLER("sample_handle", "handler_stack_missed"))
+CODE("handler_stack_trap", ARCH_HANDLER("source_trap_handle", "handler_stack_missed"))

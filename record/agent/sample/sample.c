@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * sample.c - from a signal to a record in the ring. callpath.c finds what the record
- * stands on.
- */
+/* sample.c - turns a signal into a record in the ring. callpath.c finds the record's call path. */
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/signal_guard.h"
 
@@ -17,7 +14,7 @@
 #include "record/agent/sample/syscall_restart.h"
 #include "record/agent/sample/trace.h"
 
-/* metric 0: the time source's, which alone owns a stretch of the line. */
+/* metric 0: the time source's, whose samples have an extent in time. */
 static inline void sample_put(
 	struct thread *t, uint32_t node, uint8_t flags, uint32_t metric, uint64_t weight, uint64_t now_ns)
 {
@@ -47,9 +44,9 @@ bool sample_publish(struct thread *t, uint32_t node, uint8_t flags, uint64_t wei
 void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now_ns)
 {
 	uint32_t node;
-	int result = path_open_first(t, start_routine, sizeof(struct event_sample), now_ns, &node);
+	int result = callpath_open_first(t, start_routine, sizeof(struct event_sample), now_ns, &node);
 
-	if (result != PATH_OPEN) {
+	if (result != CALLPATH_OPEN) {
 		ring_lose(&t->ring, (enum ring_loss)result, 0, now_ns);
 		return;
 	}
@@ -58,14 +55,14 @@ void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now
 	ring_commit(&t->ring);
 }
 
-static void untold_add(struct thread *t)
+static void unpublished_add(struct thread *t)
 {
-	t->untold_ns += sample_saved_take(t);
-	t->telling = 0;
+	t->unpublished_ns += sample_saved_take(t);
+	t->pending_node = 0;
 }
 
-/* False: the ring has no room for it. */
-static bool untold_publish(struct thread *t, uint64_t now_ns)
+/* False: the ring is full. */
+static bool unpublished_publish(struct thread *t, uint64_t now_ns)
 {
 	uint32_t node = t->node;
 	bool is_partial = t->node_is_partial;
@@ -73,32 +70,32 @@ static bool untold_publish(struct thread *t, uint64_t now_ns)
 	if (!ring_begin(&t->ring, sizeof(struct event_sample), sizeof(struct event_sample), now_ns))
 		return false;
 	t->node_is_partial = true;
-	sample_put(t, thread_partial_root(t), EVENT_F_UNTOLD, 0, t->untold_ns, now_ns);
+	sample_put(t, thread_partial_root(t), EVENT_F_UNPUBLISHED, 0, t->unpublished_ns, now_ns);
 	ring_commit(&t->ring);
-	t->untold_ns = 0;
+	t->unpublished_ns = 0;
 	t->node = node;
 	t->node_is_partial = is_partial;
 	return true;
 }
 
-void sample_untell(struct thread *t, uint64_t now_ns)
+void sample_publish_pathless(struct thread *t, uint64_t now_ns)
 {
-	if (t->telling)
-		untold_add(t);
-	if (!t->untold_ns || untold_publish(t, now_ns))
+	if (t->pending_node)
+		unpublished_add(t);
+	if (!t->unpublished_ns || unpublished_publish(t, now_ns))
 		return;
-	ring_lose(&t->ring, RING_LOST_FULL, t->untold_ns, now_ns);
-	t->untold_ns = 0;
+	ring_lose(&t->ring, RING_LOST_FULL, t->unpublished_ns, now_ns);
+	t->unpublished_ns = 0;
 }
 
-/* The path of which nodes down to `depth` are known now is not, or no longer, the one that was being told. */
+/* True if the path, whose nodes are known down to `depth`, is not the pending one. */
 static bool is_another(const struct thread *t, unsigned depth)
 {
-	return depth < t->telling_depth || t->path_nodes[t->telling_depth - 1] != t->telling;
+	return depth < t->pending_depth || t->callpath_nodes[t->pending_depth - 1] != t->pending_node;
 }
 
-/* A sample with its path, and what was saved for it. PATH_OPEN: it is published; else an enum ring_loss. */
-HOT static int path_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
+/* A sample with its path, plus the saved weight. CALLPATH_OPEN: published; else an enum ring_loss. */
+HOT static int callpath_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
 	uint64_t weight, uint64_t now_ns)
 {
 	struct arch_registers start = {.known = ARCH_ALL_KNOWN};
@@ -106,42 +103,42 @@ HOT static int path_sample(struct thread *t, const ucontext_t *context, uint8_t 
 	int result;
 
 	arch_registers_read(context, start.value);
-	result = path_open(t, &start, sizeof(struct event_sample), now_ns, &node);
-	if (result != PATH_OPEN)
+	result = callpath_open(t, &start, sizeof(struct event_sample), now_ns, &node);
+	if (result != CALLPATH_OPEN)
 		return result;
-	if (t->telling && !metric && is_another(t, t->path_count))
-		untold_add(t);
+	if (t->pending_node && !metric && is_another(t, t->callpath_count))
+		unpublished_add(t);
 	if (!metric) {
 		weight += sample_saved_take(t);
-		t->telling = 0;
+		t->pending_node = 0;
 	}
-	t->node_is_partial = t->path_root != t->root;
+	t->node_is_partial = t->callpath_root != t->root;
 	sample_put(t, node, flags, metric, weight, now_ns);
 	ring_commit(&t->ring);
 	return result;
 }
 
-/* The ring has no room for all of a path. Has it taken a part of it, a later sample finds that told and
- * stands for this one. False: it is lost. */
-static bool tell_on(struct thread *t, uint64_t weight, uint32_t known)
+/* The ring has no space for the whole path. If it took a part, a later sample finds that part and stands
+ * for this one, too. False: lost. */
+static bool pending_publish(struct thread *t, uint64_t weight, uint32_t known)
 {
-	if (!t->telling && t->tree.count == known)
+	if (!t->pending_node && t->tree.count == known)
 		return false;
-	if (t->telling && is_another(t, t->told_depth))
-		untold_add(t);
-	if (t->told_depth) {
-		t->telling = t->path_nodes[t->told_depth - 1];
-		t->telling_depth = t->told_depth;
+	if (t->pending_node && is_another(t, t->published_depth))
+		unpublished_add(t);
+	if (t->published_depth) {
+		t->pending_node = t->callpath_nodes[t->published_depth - 1];
+		t->pending_depth = t->published_depth;
 		t->saved_ns += weight;
 	} else {
-		t->untold_ns += weight;
+		t->unpublished_ns += weight;
 	}
-	ring_count(&t->ring.shared->signals, UINT64_MAX); /* one less: it was an overrun */
+	ring_count(&t->ring.shared->signals, UINT64_MAX); /* subtracts one: it was an overrun */
 	ring_count(&t->ring.shared->overruns, 1);
 	return true;
 }
 
-HOT static void took(struct thread *t, uint64_t since_ns)
+HOT static void handler_time_count(struct thread *t, uint64_t since_ns)
 {
 	uint64_t now_ns = process_handler_now_ns();
 	unsigned walked = t->unwinder.walked;
@@ -152,43 +149,45 @@ HOT static void took(struct thread *t, uint64_t since_ns)
 	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - since_ns, walked, t->far_reads));
 }
 
-/* Samples for which stacks had no room; whose they were is not known. */
+/* Counts samples that were lost because stacks had no space; their threads are unknown. */
 static void missed_count(struct thread *t, uint64_t now_ns)
 {
-	uint64_t missed = atomic_exchange(&own_stack_missed, 0);
+	uint64_t missed = atomic_exchange(&handler_stack_missed, 0);
 
 	while (missed--)
-		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
+		ring_lose(&t->ring, RING_LOST_REENTERED, 0, now_ns);
 }
 
-/* The ring is entered. */
+/* The ring must be entered. */
 HOT static void take(struct thread *t, const ucontext_t *context, uint64_t weight, uint64_t now_ns)
 {
-	uint8_t flags = t->saved_ns || t->untold_ns ? EVENT_F_SAVED : 0;
+	uint8_t flags = t->saved_ns || t->unpublished_ns ? EVENT_F_SAVED : 0;
 	uint32_t known;
 	int result;
 
-	if (t->untold_ns && !t->telling)
-		untold_publish(t, now_ns); /* else it waits on */
+	if (t->unpublished_ns && !t->pending_node)
+		unpublished_publish(t, now_ns); /* on failure it waits for the next sample */
 	known = t->tree.count;
-	result = path_sample(t, context, flags, 0, weight, now_ns);
-	if (result != PATH_OPEN && !tell_on(t, weight, known)) /* what was saved waits for the next one */
+	result = callpath_sample(t, context, flags, 0, weight, now_ns);
+	if (result != CALLPATH_OPEN &&
+		!pending_publish(t, weight, known)) /* the saved weight waits for the next sample */
 		ring_lose(&t->ring, (enum ring_loss)result, weight, now_ns);
-	thread_saved_tell(t);
-	if (t->papi && !t->telling) /* else the sample that will stand for this one has it */
+	thread_saved_publish(t);
+	if (t->papi && !t->pending_node) /* otherwise the sample that will stand for this one publishes
+					    them */
 		papi_take(t, now_ns);
 }
 
 HOT void sample_take_ns(
 	struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t weight, uint64_t now_ns)
 {
-	if (control_is_paused())
+	if (start_stop_is_off())
 		return;
-	weight = control_weight(t, weight);
+	weight = start_stop_weight(t, weight);
 	t->covered_ns += weight;
 	if (now_ns < t->rest_until_ns) {
-		t->saved_ns += weight; /* the next sample has it */
-		thread_saved_tell(t);
+		t->saved_ns += weight; /* goes to the next sample */
+		thread_saved_publish(t);
 		ring_count(&t->ring.shared->overruns, periods);
 		return;
 	}
@@ -198,14 +197,14 @@ HOT void sample_take_ns(
 		if (t->is_tracing)
 			t->deferred_ns += weight; /* trace_end takes the sample */
 		else
-			ring_lose(&t->ring, RING_LOST_NESTED, weight, now_ns);
+			ring_lose(&t->ring, RING_LOST_REENTERED, weight, now_ns);
 		return;
 	}
 	take(t, context, weight, now_ns);
 	ring_leave(&t->ring);
-	if (atomic_load_explicit(&own_stack_missed, memory_order_relaxed))
+	if (atomic_load_explicit(&handler_stack_missed, memory_order_relaxed))
 		missed_count(t, now_ns);
-	took(t, now_ns);
+	handler_time_count(t, now_ns);
 }
 
 HOT void sample_take(struct thread *t, const ucontext_t *context, uint64_t periods, uint64_t now_ns)
@@ -219,10 +218,10 @@ void sample_catch_up(struct thread *t)
 
 	if (source_chosen() != &source_timer)
 		return; /* an event's hits do not depend on ticks */
-	if (now_ns < t->catch_up_ns || control_is_paused())
+	if (now_ns < t->catch_up_ns || start_stop_is_off())
 		return;
 	least = 2 * period_ns + source_tick_ns();
-	weight = control_uncovered_ns(t);
+	weight = start_stop_uncovered_ns(t);
 	if (weight < least) {
 		t->catch_up_ns = now_ns + (least - weight);
 		return;
@@ -230,7 +229,7 @@ void sample_catch_up(struct thread *t)
 	weight -= weight % period_ns;
 	t->covered_ns += weight;
 	t->ahead_ns += weight;
-	sample_publish(t, trace_path(t), 0, weight, now_ns);
+	sample_publish(t, trace_callpath(t), 0, weight, now_ns);
 }
 
 void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned counter, uint64_t value)
@@ -238,19 +237,19 @@ void sample_take_counter(struct thread *t, const ucontext_t *context, unsigned c
 	uint64_t now_ns = process_now_ns();
 	int result;
 
-	if (control_is_paused())
+	if (start_stop_is_off())
 		return;
 	ring_count(&t->ring.shared->signals, 1);
 	ring_count(&t->ring.shared->counts, 1);
 	if (!ring_enter(&t->ring)) {
-		ring_lose(&t->ring, RING_LOST_NESTED, 0, now_ns);
+		ring_lose(&t->ring, RING_LOST_REENTERED, 0, now_ns);
 		return;
 	}
-	result = path_sample(t, context, 0, counter + 1, value, now_ns);
-	if (result != PATH_OPEN)
+	result = callpath_sample(t, context, 0, counter + 1, value, now_ns);
+	if (result != CALLPATH_OPEN)
 		ring_lose(&t->ring, (enum ring_loss)result, 0, now_ns);
 	ring_leave(&t->ring);
-	took(t, now_ns);
+	handler_time_count(t, now_ns);
 }
 
 void sample_take_wait(struct thread *t, const ucontext_t *context)
@@ -261,10 +260,10 @@ void sample_take_wait(struct thread *t, const ucontext_t *context)
 	uint32_t node;
 
 	if (atomic_load_explicit(&t->ring.shared->wait_begin_ns, memory_order_relaxed) ||
-		control_is_paused() || !ring_enter(&t->ring))
+		start_stop_is_off() || !ring_enter(&t->ring))
 		return;
 	arch_registers_read(context, start.value);
-	if (path_open(t, &start, sizeof(*span), now_ns, &node) == PATH_OPEN) {
+	if (callpath_open(t, &start, sizeof(*span), now_ns, &node) == CALLPATH_OPEN) {
 		span = ring_put(&t->ring, EVENT_SPAN, 0, node, sizeof(*span));
 		span->begin_ns = span->end_ns = now_ns;
 		span->bytes = span->link = 0;
@@ -276,48 +275,52 @@ void sample_take_wait(struct thread *t, const ucontext_t *context)
 }
 
 /* A signal that is, or may be, a sample. */
-struct heard {
+struct handler_call {
 	struct thread *thread;
 	const siginfo_t *info;
 	const ucontext_t *context;
-	uint64_t periods; /* of the thread's timer; 0: it is not from there */
+	uint64_t periods; /* of the thread's timer; 0: not from the timer */
 	bool is_taken;
 };
 
-HOT static void heard_take(void *what)
+HOT static void handler_call_take(void *what)
 {
-	struct heard *heard = what;
-	struct thread *t = heard->thread;
+	struct handler_call *handler_call = what;
+	struct thread *t = handler_call->thread;
 
-	heard->is_taken = true;
-	if (heard->periods && atomic_load_explicit(&guards[GUARD_SAMPLES].is_read, memory_order_relaxed))
+	handler_call->is_taken = true;
+	if (handler_call->periods &&
+		atomic_load_explicit(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read, memory_order_relaxed))
 		source_timer_stop(&t->handle);
-	if (heard->periods)
-		t->source->tick(t, heard->context, heard->periods);
+	if (handler_call->periods)
+		t->source->tick(t, handler_call->context, handler_call->periods);
 	else
-		heard->is_taken = t->source->take && t->source->take(t, heard->info, heard->context);
+		handler_call->is_taken =
+			t->source->take && t->source->take(t, handler_call->info, handler_call->context);
 }
 
-/* qemu-user 7.2 calls handlers on a stack that is not aligned. */
+/* qemu-user 7.2 calls handlers with a misaligned stack. */
 #if defined(__x86_64__)
 __attribute__((force_align_arg_pointer))
 #endif
 HOT void
 sample_handle(int signal, siginfo_t *info, void *context)
 {
-	struct heard heard = {.thread = thread_self(), .info = info, .context = context};
-	int *error_place = heard.thread ? heard.thread->error_place : &errno, error = *error_place;
+	struct handler_call handler_call = {.thread = thread_self(), .info = info, .context = context};
+	int *error_place = handler_call.thread ? handler_call.thread->error_place : &errno,
+	    error = *error_place;
 
-	heard.is_taken = source_timer_periods(info, &heard.periods);
-	if (heard.thread && thread_stack_take(heard.thread)) {
-		own_stack_call(heard.thread->handler_stack + OWN_STACK_BYTES, heard_take, &heard);
-		thread_stack_give(heard.thread);
-	} else if (heard.thread && heard.is_taken) {
-		atomic_fetch_add(&own_stack_missed, 1);
+	handler_call.is_taken = source_timer_periods(info, &handler_call.periods);
+	if (handler_call.thread && thread_stack_take(handler_call.thread)) {
+		handler_stack_call(handler_call.thread->handler_stack + HANDLER_STACK_BYTES,
+			handler_call_take, &handler_call);
+		thread_stack_give(handler_call.thread);
+	} else if (handler_call.thread && handler_call.is_taken) {
+		atomic_fetch_add(&handler_stack_missed, 1);
 	}
-	if (heard.is_taken)
-		interrupt_settle(context);
+	if (handler_call.is_taken)
+		syscall_restart_settle(context);
 	else
-		guard_forward(signal, info, context);
+		signal_guard_forward(signal, info, context);
 	*error_place = error;
 }

@@ -13,24 +13,26 @@
 #include "record/agent/sample/syscall_restart.h"
 #include "record/agent/sample/thread.h"
 
-struct guard guards[GUARDS] = {{AGENT_SIGNAL, own_stack_sample}, {SIGTRAP, own_stack_trap}};
+struct signal_guard signal_guards[SIGNAL_GUARD_COUNT] = {
+	{AGENT_SIGNAL, handler_stack_sample}, {SIGTRAP, handler_stack_trap}};
 
-struct guard *guard_of(int number)
+struct signal_guard *signal_guard_of(int number)
 {
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].number == number && guards[i].is_on)
-			return &guards[i];
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].number == number && signal_guards[i].is_on)
+			return &signal_guards[i];
 	return NULL;
 }
 
-int guard_install(struct guard *guard, struct sigaction *before)
+int signal_guard_install(struct signal_guard *guard, struct sigaction *before)
 {
 	struct sigaction action = {.sa_sigaction = guard->handle, .sa_flags = SA_SIGINFO | SA_RESTART};
 
-	/* All signals wait while a sample is taken: a handler that leaves by longjmp would leave it open.
-	 * No SA_ONSTACK, since the program's alternate stack may be too small for two, unless its own stacks
-	 * may be smaller still. */
-	memset(&action.sa_mask, 0xff, sizeof(action.sa_mask)); /* libc's, which cancels threads, too */
+	/* Blocks all signals while a sample is taken: a handler that leaves by longjmp would leave the
+	 * ring entered. Without SA_ONSTACK, since the program's alternate stack may be too small for two
+	 * frames, unless its own stacks may be smaller still. */
+	memset(&action.sa_mask, 0xff, sizeof(action.sa_mask)); /* includes libc's internal signals, which
+								  cancel threads */
 	if (guard->is_on_stack)
 		action.sa_flags |= SA_ONSTACK;
 	if (REAL(sigaction)(guard->number, &action, before))
@@ -39,13 +41,13 @@ int guard_install(struct guard *guard, struct sigaction *before)
 	return 0;
 }
 
-/* Installs it for the first time; what the program has inherited it keeps. */
-static int guard_open(unsigned i)
+/* Installs it for the first time; keeps the action that the program inherited. */
+static int signal_guard_open(unsigned i)
 {
-	struct guard *guard = &guards[i];
+	struct signal_guard *guard = &signal_guards[i];
 	sigset_t set, before;
 
-	if (guard_install(guard, &guard->program_action))
+	if (signal_guard_install(guard, &guard->program_action))
 		return -1;
 	sigemptyset(&set);
 	sigaddset(&set, guard->number);
@@ -54,48 +56,48 @@ static int guard_open(unsigned i)
 	return 0;
 }
 
-int guards_open(void)
+int signal_guards_open(void)
 {
-	return guard_open(GUARD_SAMPLES);
+	return signal_guard_open(SIGNAL_GUARD_SAMPLES);
 }
 
-int guards_take_trap(void)
+int signal_guards_take_trap(void)
 {
-	return guards[GUARD_TRAP].is_on ? 0 : guard_open(GUARD_TRAP);
+	return signal_guards[SIGNAL_GUARD_TRAP].is_on ? 0 : signal_guard_open(SIGNAL_GUARD_TRAP);
 }
 
-/* Erlang sees to it by itself that all handlers run on alternate stacks: what is there stays as it is. */
-void guards_again(void)
+/* Keeps SA_ONSTACK: Erlang itself ensures that all handlers run on alternate stacks. */
+void signal_guards_reinstall(void)
 {
 	struct sigaction now;
 
-	for (unsigned i = 0; i < GUARDS; i++) {
-		struct guard *guard = &guards[i];
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++) {
+		struct signal_guard *guard = &signal_guards[i];
 
 		if (!guard->is_on || REAL(sigaction)(guard->number, NULL, &now))
 			continue;
 		guard->is_on_stack |= (now.sa_flags & SA_ONSTACK) != 0;
-		if (now.sa_sigaction != guard->handle && !guard_install(guard, NULL))
+		if (now.sa_sigaction != guard->handle && !signal_guard_install(guard, NULL))
 			guard->program_action = now;
 	}
 }
 
-void guards_close(void)
+void signal_guards_close(void)
 {
-	struct guard *guard = &guards[GUARD_SAMPLES];
+	struct signal_guard *guard = &signal_guards[SIGNAL_GUARD_SAMPLES];
 
 	if (guard->is_on)
 		REAL(sigaction)(guard->number, &guard->program_action, NULL);
 	guard->is_on = false;
 }
 
-void guards_unblock(void)
+void signal_guards_unblock(void)
 {
 	uint64_t set = 0;
 
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			set |= UINT64_C(1) << (guards[i].number - 1);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			set |= UINT64_C(1) << (signal_guards[i].number - 1);
 	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, sizeof(set));
 }
 
@@ -106,32 +108,32 @@ static void masked_set(int how)
 	if (!thread_place.program_masked)
 		return;
 	sigemptyset(&set);
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on && (thread_place.program_masked & 1u << i))
-			sigaddset(&set, guards[i].number);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on && (thread_place.program_masked & 1u << i))
+			sigaddset(&set, signal_guards[i].number);
 	REAL(sigprocmask)(how, &set, NULL);
 }
 
-void guards_hold(void)
+void signal_guards_hold(void)
 {
 	masked_set(SIG_BLOCK);
 }
 
-void guards_let_go(void)
+void signal_guards_let_go(void)
 {
 	masked_set(SIG_UNBLOCK);
 }
 
-/* ---- signals of the program's own ---- */
+/* ---- the program's own signals ---- */
 
-/* Such a one the kernel queues with the thread's own signals, where one of our samples may wait already: it
- * would be dropped, since a signal waits there only once. */
+/* The kernel queues such a signal in the thread's own queue, where one of our samples may be pending: then
+ * it drops this one, since each signal is queued there only once. */
 static bool is_for_thread(const siginfo_t *info)
 {
 	return info->si_code > 0 || info->si_code == SI_TKILL;
 }
 
-/* Raises the signal once more, as it came. */
+/* Raises the signal again with the same siginfo. */
 static void raise_again(int number, siginfo_t *info)
 {
 	long pid = syscall(SYS_getpid);
@@ -147,8 +149,8 @@ static uint64_t bit_of(int number)
 	return UINT64_C(1) << (number - 1);
 }
 
-/* The program's handler, under the mask that it would have had. */
-static void handler_run(struct guard *guard, siginfo_t *info, ucontext_t *context)
+/* Calls the program's handler with the mask that it would have had. */
+static void handler_run(struct signal_guard *guard, siginfo_t *info, ucontext_t *context)
 {
 	struct sigaction action = guard->program_action;
 	uint64_t mask, own;
@@ -156,12 +158,12 @@ static void handler_run(struct guard *guard, siginfo_t *info, ucontext_t *contex
 	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
 	memcpy(&own, &action.sa_mask, sizeof(own));
 	mask |= own;
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			mask &= ~bit_of(guards[i].number);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			mask &= ~bit_of(signal_guards[i].number);
 	if (!(action.sa_flags & SA_NODEFER))
 		mask |= bit_of(guard->number);
-	interrupt_by(context, (uint64_t)action.sa_flags);
+	syscall_restart_by(context, (uint64_t)action.sa_flags);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
 	if (action.sa_flags & SA_RESETHAND)
 		guard->program_action.sa_handler = SIG_DFL;
@@ -171,7 +173,7 @@ static void handler_run(struct guard *guard, siginfo_t *info, ucontext_t *contex
 		action.sa_handler(guard->number);
 }
 
-/* What the signal does where the program has nothing else for it. */
+/* Performs the default action. */
 static void default_run(int number, siginfo_t *info, ucontext_t *context)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -185,7 +187,7 @@ static void default_run(int number, siginfo_t *info, ucontext_t *context)
 
 #define QUEUED_MOST 6
 
-/* The next in the queue. false: there is none. */
+/* Takes the next from the queue. False: empty. */
 static bool queue_take(siginfo_t *info)
 {
 	const struct timespec none = {0, 0};
@@ -194,8 +196,7 @@ static bool queue_take(siginfo_t *info)
 	return syscall(SYS_rt_sigtimedwait, &set, info, &none, sizeof(set)) == AGENT_SIGNAL;
 }
 
-/* Takes all but ours, which are dropped, off the queue, and puts them back behind `first`; NULL: there is
- * none. */
+/* Takes all signals off the queue, drops ours and requeues the others after `first`; NULL: none. */
 static void queue_turn(siginfo_t *first)
 {
 	siginfo_t later[QUEUED_MOST];
@@ -210,7 +211,7 @@ static void queue_turn(siginfo_t *first)
 		raise_again(AGENT_SIGNAL, &later[i]);
 }
 
-/* Pending until the program lets it through or waits for it: ahead of those that have come after it. */
+/* Keeps it pending until the program unblocks it or waits for it, before later ones. */
 static void sample_keep(siginfo_t *info, ucontext_t *interrupted)
 {
 	thread_place.samples_wait = true;
@@ -218,14 +219,14 @@ static void sample_keep(siginfo_t *info, ucontext_t *interrupted)
 	queue_turn(info);
 }
 
-/* Nobody can tell them apart there: no timer uses it any longer, those of other threads from their next tick
- * on. */
-void guards_read_samples(void)
+/* Samples must not reach the program's signalfd: stops using the signal for timers, in other threads from
+ * their next tick on. */
+void signal_guards_read_samples(void)
 {
 	struct thread *t = thread_own();
 	uint64_t all = UINT64_MAX, before;
 
-	if (!atomic_exchange(&guards[GUARD_SAMPLES].is_read, true) && process_is_own() &&
+	if (!atomic_exchange(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read, true) && process_is_own() &&
 		source_chosen() != &source_trap)
 		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
@@ -235,7 +236,7 @@ void guards_read_samples(void)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
 }
 
-/* Late ones of an event that is no more. */
+/* Late signals of an event that is closed. */
 static bool is_of_event(const siginfo_t *info)
 {
 	return info->si_code > 0 && source_chosen() == &source_overflow;
@@ -246,15 +247,15 @@ static bool is_sent(const siginfo_t *info)
 	return info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE;
 }
 
-void guard_forward(int number, siginfo_t *info, void *context)
+void signal_guard_forward(int number, siginfo_t *info, void *context)
 {
-	struct guard *guard = &guards[GUARD_SAMPLES];
+	struct signal_guard *guard = &signal_guards[SIGNAL_GUARD_SAMPLES];
 	void (*handler)(int) = guard->program_action.sa_handler;
 
 	thread_place.samples_wait = false;
 	if (is_of_event(info) || !guard->is_on)
 		return;
-	if (thread_place.program_masked & 1u << GUARD_SAMPLES)
+	if (thread_place.program_masked & 1u << SIGNAL_GUARD_SAMPLES)
 		sample_keep(info, context);
 	else if (handler == SIG_DFL && is_sent(info))
 		default_run(number, info, context);
@@ -264,10 +265,10 @@ void guard_forward(int number, siginfo_t *info, void *context)
 
 /* ---- SIGTRAPs ---- */
 
-/* Pending until the program lets it through or waits for it. */
+/* Keeps it pending until the program unblocks it or waits for it. */
 static void trap_keep(int number, siginfo_t *info, ucontext_t *interrupted)
 {
-	if (is_for_thread(info) && !atomic_load(&guards[GUARD_TRAP].is_read)) {
+	if (is_for_thread(info) && !atomic_load(&signal_guards[SIGNAL_GUARD_TRAP].is_read)) {
 		thread_place.trap_waits = TRAP_WAITS_FOR_THREAD;
 		thread_place.trap_pid = info->si_pid;
 		thread_place.trap_uid = info->si_uid;
@@ -278,16 +279,17 @@ static void trap_keep(int number, siginfo_t *info, ucontext_t *interrupted)
 	raise_again(number, info);
 }
 
-void guard_forward_trap(int number, siginfo_t *info, void *context, bool is_known)
+void signal_guard_forward_trap(int number, siginfo_t *info, void *context, bool is_known)
 {
-	struct guard *guard = &guards[GUARD_TRAP];
+	struct signal_guard *guard = &signal_guards[SIGNAL_GUARD_TRAP];
 	void (*handler)(int) = guard->program_action.sa_handler;
-	bool is_masked = is_known && (thread_place.program_masked & 1u << GUARD_TRAP);
-	bool is_forced = info->si_code > 0; /* a trap of the thread's own code: nothing keeps it off */
+	bool is_masked = is_known && (thread_place.program_masked & 1u << SIGNAL_GUARD_TRAP);
+	bool is_forced = info->si_code > 0; /* a trap of the thread's own code: cannot be blocked */
 	ucontext_t *interrupted = context;
 
 	if (is_known)
-		thread_place.trap_waits = TRAP_WAITS_NOT; /* the kernel takes the thread's own first */
+		thread_place.trap_waits = TRAP_WAITS_NOT; /* the kernel delivers the thread's own signals
+							     first */
 	if (is_masked && !is_forced) {
 		trap_keep(number, info, interrupted);
 	} else if (is_masked || handler == SIG_DFL || (is_forced && handler == SIG_IGN)) {
@@ -297,7 +299,7 @@ void guard_forward_trap(int number, siginfo_t *info, void *context, bool is_know
 	}
 }
 
-HOT bool guard_trap_dropped(siginfo_t *info)
+HOT bool signal_guard_trap_dropped(siginfo_t *info)
 {
 	if (thread_place.trap_waits != TRAP_WAITS_FOR_THREAD)
 		return false;
@@ -307,41 +309,41 @@ HOT bool guard_trap_dropped(siginfo_t *info)
 	return true;
 }
 
-void guards_over(void)
+void signal_guards_over(void)
 {
 	if (!thread_place.trap_waits && !thread_place.samples_wait)
 		return;
 	thread_place.trap_waits = TRAP_WAITS_NOT;
 	thread_place.samples_wait = false;
-	guards_unblock();
+	signal_guards_unblock();
 }
 
 /* ---- exec ---- */
 
-bool guards_exec_hides_trap(void)
+bool signal_guards_exec_hides_trap(void)
 {
-	const struct guard *guard = &guards[GUARD_TRAP];
+	const struct signal_guard *guard = &signal_guards[SIGNAL_GUARD_TRAP];
 
 	return guard->is_on && guard->program_action.sa_handler != SIG_IGN && process_is_own() &&
 	       !source_can_pause();
 }
 
-/* The next program gets our signals as the program has them. */
-void guards_exec_begin(bool hide_trap)
+/* Gives our signals the dispositions that the program believes to have, for the next program. */
+void signal_guards_exec_begin(bool hide_trap)
 {
 	struct sigaction ignored = {.sa_handler = SIG_IGN};
 
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on &&
-			((i == GUARD_TRAP && hide_trap) || guards[i].program_action.sa_handler == SIG_IGN))
-			REAL(sigaction)(guards[i].number, &ignored, NULL);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on && ((i == SIGNAL_GUARD_TRAP && hide_trap) ||
+						      signal_guards[i].program_action.sa_handler == SIG_IGN))
+			REAL(sigaction)(signal_guards[i].number, &ignored, NULL);
 	masked_set(SIG_BLOCK);
 }
 
-void guards_exec_failed(void)
+void signal_guards_exec_failed(void)
 {
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			guard_install(&guards[i], NULL);
-	guards_unblock();
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			signal_guard_install(&signal_guards[i], NULL);
+	signal_guards_unblock();
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_timer.c - a POSIX timer on the thread's CPU clock, signalled to that
- * thread. Never needs permission, counts system time, does not interrupt blocked
- * calls, and dies with an exec. The kernel looks at it from its tick, so periods
- * shorter than that arrive as overruns of fewer signals.
+ * source_timer.c - a POSIX timer on the thread's CPU clock that signals that thread. Needs no permission,
+ * counts system time, does not interrupt blocked calls, and ends with an exec. The kernel checks it at its
+ * tick, so shorter periods arrive as overruns of fewer signals.
  */
 #include <sys/syscall.h>
 #include <time.h>
@@ -15,9 +14,9 @@
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/source.h"
 
-static const char cookie; /* its address tells our timers from the program's */
+static const char cookie; /* its address identifies our timers */
 
-/* struct sigevent as the kernel has it: libc's timer_create moved between libraries. */
+/* struct sigevent of the kernel: libc's timer_create moved between libraries. */
 struct kernel_sigevent {
 	union sigval value;
 	int signal;
@@ -35,7 +34,7 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 	struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
 	struct itimerspec interval = {period, period};
 
-	if (atomic_load(&guards[GUARD_SAMPLES].is_read) ||
+	if (atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) ||
 		syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &handle->timer)) {
 		handle->timer = -1;
 		return -1;
@@ -62,14 +61,14 @@ HOT bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
 	return true;
 }
 
-/* The signal tells of all periods since the last one: some of them a sample may stand for already. */
+/* The signal stands for all periods since the last one, some of which another sample may have covered. */
 HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	uint64_t weight = periods * process.settings.period_ns;
 	uint64_t known = t->ahead_ns < weight ? t->ahead_ns : weight, now_ns = process_handler_now_ns();
 
 	t->ahead_ns -= known;
-	atomic_store_explicit(&t->ring.shared->heard_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&t->ring.shared->timer_signal_ns, now_ns, memory_order_relaxed);
 	if (known < weight)
 		sample_take_ns(t, context, periods, weight - known, now_ns);
 	else
@@ -82,14 +81,14 @@ static int timer_arm(struct thread *t)
 	int result;
 
 	t->ahead_ns = t->catch_up_ns = 0;
-	atomic_store(&ring->heard_ns, process_now_ns());
+	atomic_store(&ring->timer_signal_ns, process_now_ns());
 	result = source_timer_start(&t->handle, process.settings.period_ns);
 	atomic_store(&ring->timer, (uint32_t)(t->handle.timer + 1));
 	return result;
 }
 
-/* Where many want a processor, the ticks of a tenth of a second and more may all meet others. The kernel says
- * of a timer that is due since before the last of them that a nanosecond is left. */
+/* If many threads compete for a processor, all ticks of a tenth of a second or more may hit other threads.
+ * For a timer that was due before the last of them, the kernel reports one nanosecond left. */
 uint64_t source_timer_due_ns(const struct event_ring *ring)
 {
 	uint32_t timer = atomic_load(&ring->timer);
@@ -97,7 +96,7 @@ uint64_t source_timer_due_ns(const struct event_ring *ring)
 	bool is_due = timer && !syscall(SYS_timer_gettime, timer - 1, &left) && !left.it_value.tv_sec &&
 		      left.it_value.tv_nsec == 1;
 
-	return is_due ? process_now_ns() - atomic_load(&ring->heard_ns) : 0;
+	return is_due ? process_now_ns() - atomic_load(&ring->timer_signal_ns) : 0;
 }
 
 void source_timer_end(void)

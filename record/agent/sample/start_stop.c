@@ -9,24 +9,24 @@
 #include "record/agent/sample/trace.h"
 
 static HOT_DATA struct {
-	atomic_flag busy; /* never waited for: of two that call at once, one counts */
+	atomic_flag busy; /* never waited for: of two concurrent calls, one counts */
 	_Atomic bool is_paused;
-	_Atomic uint32_t epoch; /* counts starts */
+	_Atomic uint32_t epoch; /* number of starts */
 } control = {.busy = ATOMIC_FLAG_INIT};
 
-void control_init(bool delayed)
+void start_stop_init(bool delayed)
 {
 	atomic_store(&control.is_paused, delayed);
 }
 
-HOT bool control_is_paused(void)
+HOT bool start_stop_is_off(void)
 {
 	return atomic_load_explicit(&control.is_paused, memory_order_acquire);
 }
 
 /* ---- the log ---- */
 
-/* A start leaves room for the stop after it, so that a stop always has some. */
+/* A start leaves space for its stop, so that a stop always fits. */
 static bool log_has_room(unsigned wanted)
 {
 	struct event_process *shared = process.shared;
@@ -44,45 +44,45 @@ static void log_put(uint64_t now_ns)
 	atomic_store_explicit(&shared->pause_count, count + 1, memory_order_release);
 }
 
-void control_process_begin(void)
+void start_stop_process_begin(void)
 {
 	atomic_flag_clear(&control.busy);
-	if (control_is_paused())
+	if (start_stop_is_off())
 		log_put(process.shared->begin_ns);
 }
 
 /* ---- clocks ---- */
 
-void control_ring_begin(struct event_ring *ring)
+void start_stop_ring_begin(struct event_ring *ring)
 {
 	atomic_store(&ring->paused_cpu_ns, 0);
-	atomic_store(&ring->pause_cpu_ns, control_is_paused() ? ring->cpu_begin_ns : EVENT_NOT_PAUSED);
+	atomic_store(&ring->pause_cpu_ns, start_stop_is_off() ? ring->cpu_begin_ns : EVENT_NOT_PAUSED);
 }
 
-HOT uint64_t control_paused_ns(const struct event_ring *ring, uint64_t cpu_ns)
+HOT uint64_t start_stop_off_ns(const struct event_ring *ring, uint64_t cpu_ns)
 {
 	uint64_t paused = atomic_load(&ring->paused_cpu_ns), since = atomic_load(&ring->pause_cpu_ns);
 
 	return paused + (since < cpu_ns ? cpu_ns - since : 0);
 }
 
-uint64_t control_uncovered_ns(const struct thread *t)
+uint64_t start_stop_uncovered_ns(const struct thread *t)
 {
 	const struct event_ring *ring = t->ring.shared;
 	uint64_t cpu_ns = process_thread_cpu_ns();
-	uint64_t known = ring->cpu_begin_ns + control_paused_ns(ring, cpu_ns) + t->covered_ns;
+	uint64_t known = ring->cpu_begin_ns + start_stop_off_ns(ring, cpu_ns) + t->covered_ns;
 
 	return cpu_ns > known ? cpu_ns - known : 0;
 }
 
-HOT uint64_t control_weight(struct thread *t, uint64_t weight)
+HOT uint64_t start_stop_weight(struct thread *t, uint64_t weight)
 {
 	uint32_t epoch = atomic_load_explicit(&control.epoch, memory_order_acquire);
 
 	if (t->pause_epoch == epoch)
 		return weight;
 	t->pause_epoch = epoch;
-	return control_uncovered_ns(t);
+	return start_stop_uncovered_ns(t);
 }
 
 static void clocks_stop(void)
@@ -110,14 +110,14 @@ static void clocks_start(void)
 		if (atomic_load(&ring->state) != EVENT_RING_CLAIMED)
 			continue;
 		atomic_store(
-			&ring->paused_cpu_ns, control_paused_ns(ring, process_cpu_of_thread_ns(ring->tid)));
+			&ring->paused_cpu_ns, start_stop_off_ns(ring, process_cpu_of_thread_ns(ring->tid)));
 		atomic_store(&ring->pause_cpu_ns, EVENT_NOT_PAUSED);
 	}
 }
 
 /* ---- off and on ---- */
 
-/* A sample of the caller, here and now: off or on, its line is exact. */
+/* Takes a sample of the caller now, so that its timeline is exact at the switch. */
 static void here_sample(bool with_rest)
 {
 	struct thread *t = trace_begin();
@@ -126,21 +126,21 @@ static void here_sample(bool with_rest)
 
 	if (!t)
 		return;
-	node = trace_path(t);
-	weight = with_rest ? control_uncovered_ns(t) : 0;
+	node = trace_callpath(t);
+	weight = with_rest ? start_stop_uncovered_ns(t) : 0;
 	t->covered_ns += weight;
-	sample_untell(t, process_now_ns());
+	sample_publish_pathless(t, process_now_ns());
 	weight += sample_saved_take(t);
 	sample_publish(t, node, 0, weight, process_now_ns());
-	thread_saved_tell(t);
+	thread_saved_publish(t);
 	trace_end(t);
 }
 
-void control_stop(void)
+void start_stop_switch_off(void)
 {
 	if (!process_is_own() || atomic_flag_test_and_set(&control.busy))
 		return;
-	if (!control_is_paused()) {
+	if (!start_stop_is_off()) {
 		here_sample(true);
 		atomic_store(&control.is_paused, true);
 		clocks_stop();
@@ -149,13 +149,13 @@ void control_stop(void)
 	atomic_flag_clear(&control.busy);
 }
 
-void control_start(void)
+void start_stop_switch_on(void)
 {
 	if (!process_is_own() || atomic_flag_test_and_set(&control.busy))
 		return;
-	if (control_is_paused() && !log_has_room(2)) {
+	if (start_stop_is_off() && !log_has_room(2)) {
 		atomic_fetch_add(&process.shared->pauses_refused, 1);
-	} else if (control_is_paused()) {
+	} else if (start_stop_is_off()) {
 		clocks_start();
 		log_put(process_now_ns());
 		atomic_fetch_add(&control.epoch, 1);
@@ -169,7 +169,7 @@ void control_start(void)
 
 #define NAME_BYTES_MAX 255u
 
-/* "name=...", escaped as attributes are. */
+/* "name=...", escaped for attributes. */
 static uint32_t name_text(struct thread *t, const char *name)
 {
 	static const char plain[] = "\t\n\r\\,=", letters[] = "tnr\\,=", digits[] = "0123456789abcdef";
@@ -193,41 +193,41 @@ static uint32_t name_text(struct thread *t, const char *name)
 	return trace_text(t, text);
 }
 
-/* A vfork child shares its parent's memory, and writes nothing. */
+/* NULL in a vfork child, which shares its parent's memory and must not write. */
 static struct thread *own_begin(void)
 {
 	return process_is_own() ? trace_begin() : NULL;
 }
 
-void control_mark(const char *name)
+void start_stop_mark(const char *name)
 {
 	struct thread *t = own_begin();
 	struct event_span span = {.operation = STORE_OP_MARK};
 
 	if (!t)
 		return;
-	span.h.node = trace_path(t);
+	span.h.node = trace_callpath(t);
 	span.attributes = name_text(t, name);
 	span.begin_ns = span.end_ns = process_now_ns();
 	trace_span(t, EVENT_SPAN, &span);
 	trace_end(t);
 }
 
-void control_open(uint32_t operation, const char *name)
+void start_stop_span_open(uint32_t operation, const char *name)
 {
 	struct thread *t = own_begin();
 	struct event_span *span;
 
 	if (!t)
 		return;
-	if (t->open_count >= CONTROL_OPEN_MAX) {
-		t->open_count++; /* its end will be passed over */
+	if (t->open_count >= START_STOP_SPANS_MAX) {
+		t->open_count++; /* its end will be ignored */
 		trace_end(t);
 		return;
 	}
 	span = &t->open[t->open_count++];
 	*span = (struct event_span){.operation = operation, .link = EVENT_PROGRAM_SPAN + t->open_serial++};
-	span->h.node = trace_path(t);
+	span->h.node = trace_callpath(t);
 	span->attributes = name_text(t, name);
 	span->begin_ns = process_now_ns();
 	trace_span(t, EVENT_OPEN, span);
@@ -243,14 +243,14 @@ static void open_close(struct thread *t, unsigned at)
 	trace_span(t, EVENT_CLOSE, &span);
 }
 
-void control_close(uint32_t operation)
+void start_stop_span_close(uint32_t operation)
 {
 	struct thread *t = own_begin();
 	unsigned at;
 
 	if (!t)
 		return;
-	if (t->open_count > CONTROL_OPEN_MAX) {
+	if (t->open_count > START_STOP_SPANS_MAX) {
 		t->open_count--;
 	} else {
 		for (at = t->open_count; at && t->open[at - 1].operation != operation; at--)
@@ -261,10 +261,10 @@ void control_close(uint32_t operation)
 	trace_end(t);
 }
 
-void control_thread_end(struct thread *t)
+void start_stop_thread_end(struct thread *t)
 {
-	if (t->open_count > CONTROL_OPEN_MAX)
-		t->open_count = CONTROL_OPEN_MAX;
+	if (t->open_count > START_STOP_SPANS_MAX)
+		t->open_count = START_STOP_SPANS_MAX;
 	if (!t->open_count || !trace_begin())
 		return;
 	while (t->open_count)

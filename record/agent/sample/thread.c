@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.c - begin and end of a thread's measurement, and the pool of blocks.
- * Nothing here runs in the sampling handler. Blocks are kept out of children
- * (MADV_DONTFORK), as the rings are: a child starts with its own.
+ * thread.c - begin and end of a thread's measurement, and the pool of blocks. Nothing here runs in the
+ * sampling handler. Blocks, like rings, are not inherited by fork children (MADV_DONTFORK): a child allocates
+ * its own.
  */
 #include "record/agent/sample/thread.h"
 
@@ -31,20 +31,20 @@
 #include "record/agent/unwind/unwind_plugin.h"
 
 #define NODES_WANTED (1u << 20)
-#define NODES_UNFOLDED (1u << 22) /* where each level of a recursion is a node */
-#define NODES_LIMITED (1u << 16)  /* where memory is limited: what the program may have is its own */
+#define NODES_UNFOLDED (1u << 22) /* if each level of a recursion is a node */
+#define NODES_LIMITED (1u << 16)  /* if memory is limited: leave it to the program */
 #define NODES_LEAST (1u << 12)
-#define TICKS_LATE 16		      /* a virtual machine's host may keep that many */
-#define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes cheaper than memset */
+#define TICKS_LATE 16		      /* how many ticks a virtual machine's host may withhold */
+#define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes faster than memset */
 
 __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));
 
 static struct {
-	atomic_flag taken; /* never waited for: who finds it taken does without the pool */
+	atomic_flag taken; /* never waited for: if it is taken, the caller does without the pool */
 	struct thread *free;
 	uint32_t nodes;
 	const struct unwind_plugin *unwinder; /* NULL: our own */
-	struct unwind_space space;	      /* the same for all threads but for the stack */
+	struct unwind_space space;	      /* the same for all threads, except the stack */
 } pool = {.taken = ATOMIC_FLAG_INIT};
 
 extern const char __start_hpct_fence[] __attribute__((weak, visibility("hidden")));
@@ -52,11 +52,11 @@ extern const char __stop_hpct_fence[] __attribute__((weak, visibility("hidden"))
 
 extern const char __start_hpct_own[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_own[] __attribute__((weak, visibility("hidden")));
-/* All of the agent's code, where it is a part of the program; NULL in the library. */
+/* All code of the agent in a static program; NULL in the library. */
 extern const char __start_hpct_agent[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_agent[] __attribute__((weak, visibility("hidden")));
 
-/* Any address of this process, without the risk of a fault: alternate stacks, coroutines, damage. */
+/* Reads any address of this process without faulting: alternate stacks, coroutines, damaged stacks. */
 static int self_read(void *context, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
@@ -83,7 +83,7 @@ void thread_init(void)
 	atomic_flag_clear(&pool.taken);
 	pool.nodes = process.settings.keeps_recursion ? NODES_UNFOLDED : NODES_WANTED;
 	if (is_limited(RLIMIT_AS) ||
-		is_limited(RLIMIT_DATA)) /* which counts what is private, touched or not */
+		is_limited(RLIMIT_DATA)) /* RLIMIT_DATA counts private mappings, touched or not */
 		pool.nodes = NODES_LIMITED;
 	space->memory.read = self_read;
 	space->module_find = module_find;
@@ -95,9 +95,9 @@ void thread_init(void)
 	space->hidden_begin = (uintptr_t)__start_hpct_agent;
 	space->hidden_end = (uintptr_t)__stop_hpct_agent;
 	if (!space->hidden_begin)
-		loaded_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
-	space->hides = runtime_hides;
-	loaded_loader_range(&space->loader_begin, &space->loader_end);
+		module_map_range((uintptr_t)thread_init, &space->hidden_begin, &space->hidden_end);
+	space->hides = gpu_runtime_libraries_hides;
+	module_map_loader_range(&space->loader_begin, &space->loader_end);
 	process.shared->fence_begin = space->fence_begin;
 	process.shared->fence_end = space->fence_end;
 	process.shared->hidden_begin = space->hidden_begin;
@@ -119,7 +119,7 @@ void thread_unwinder_load(void)
 		thread_place.self->unwinder.plugin = plugin;
 }
 
-/* Of one path: the tree has room for some of the longest. */
+/* Maximum frames of one path: the tree must hold several of the longest. */
 static uint32_t frames_most(uint32_t nodes)
 {
 	if (!process.settings.keeps_recursion)
@@ -129,7 +129,7 @@ static uint32_t frames_most(uint32_t nodes)
 
 static size_t head_bytes(uint32_t frames)
 {
-	size_t nodes = offsetof(struct thread, path_nodes) + frames * sizeof(uint32_t);
+	size_t nodes = offsetof(struct thread, callpath_nodes) + frames * sizeof(uint32_t);
 
 	return (nodes + 2 * frames * sizeof(struct unwind_frame) + 4095) & ~(size_t)4095;
 }
@@ -137,26 +137,26 @@ static size_t head_bytes(uint32_t frames)
 static struct thread *block_map(uint32_t nodes)
 {
 	uint32_t frames = frames_most(nodes);
-	size_t bytes = head_bytes(frames) + nodes * CONTEXT_NODE_BYTES;
+	size_t bytes = head_bytes(frames) + nodes * CONTEXT_TREE_NODE_BYTES;
 	struct thread *thread;
 
-	thread = reserve_map(bytes, -1);
+	thread = address_reserve_map(bytes, -1);
 	if (!thread)
 		return NULL;
 	madvise(thread, bytes, MADV_NOHUGEPAGE);
 	madvise(thread, bytes, MADV_DONTFORK);
 	thread->block_bytes = bytes;
-	thread->frames[0] = (struct unwind_frame *)(thread->path_nodes + frames);
+	thread->frames[0] = (struct unwind_frame *)(thread->callpath_nodes + frames);
 	thread->frames[1] = thread->frames[0] + frames;
-	thread->path = thread->frames[0];
-	context_init(&thread->tree, (char *)thread + head_bytes(frames), nodes);
+	thread->callpath = thread->frames[0];
+	context_tree_init(&thread->tree, (char *)thread + head_bytes(frames), nodes);
 	thread->unwinder.most = frames;
 	thread->unwinder.space = pool.space;
 	thread->unwinder.plugin = pool.unwinder;
 	thread->unwinder.folds = !process.settings.keeps_recursion;
 	thread->unwinder.space.memory.context = &thread->far_reads;
 	thread->unwinder.space.context = &thread->modules;
-	thread->generation = module_generation();
+	thread->generation = module_slots_generation();
 	return thread;
 }
 
@@ -181,16 +181,16 @@ void thread_free(struct thread *thread)
 	size_t paths;
 
 	if (tree->count * sizeof(*tree->nodes) > ZERO_BYTES_MAX) {
-		paths = (offsetof(struct thread, path_nodes) + 4095) & ~(size_t)4095;
+		paths = (offsetof(struct thread, callpath_nodes) + 4095) & ~(size_t)4095;
 		madvise((char *)thread + paths, thread->block_bytes - paths, MADV_DONTNEED);
-		context_init(tree, tree->nodes, tree->capacity);
+		context_tree_init(tree, tree->nodes, tree->capacity);
 	} else {
-		context_clear(tree);
+		context_tree_clear(tree);
 	}
-	thread->path_count = 0;
+	thread->callpath_count = 0;
 	tally_thread_free(thread);
 	if (atomic_flag_test_and_set(&pool.taken)) {
-		reserve_unmap(thread, thread->block_bytes);
+		address_reserve_unmap(thread, thread->block_bytes);
 		return;
 	}
 	thread->next_free = pool.free;
@@ -202,9 +202,9 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 {
 	static const uint64_t nothing;
 	_Atomic uint64_t *counters[] = {&ring->signals, &ring->overruns, &ring->samples, &ring->partial,
-		&ring->lost_full, &ring->lost_nested, &ring->lost_memory, &ring->lost_weight, &ring->errant,
-		&ring->counts, &ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns, &ring->heard_ns,
-		&ring->due_ns, &ring->saved_ns};
+		&ring->lost_full, &ring->lost_reentered, &ring->lost_memory, &ring->lost_weight,
+		&ring->unwind_faults, &ring->counts, &ring->handler_ns, &ring->end_ns, &ring->cpu_end_ns,
+		&ring->timer_signal_ns, &ring->due_ns, &ring->saved_ns};
 
 	for (unsigned i = 0; i < sizeof(counters) / sizeof(*counters); i++)
 		atomic_store_explicit(counters[i], nothing, memory_order_relaxed);
@@ -213,7 +213,7 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	ring->thread = index;
 	ring->begin_ns = now_ns;
 	ring->cpu_begin_ns = cpu_ns;
-	control_ring_begin(ring);
+	start_stop_ring_begin(ring);
 	ring->start_routine = thread_place.start_routine;
 	atomic_store_explicit(&ring->tally_count, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->timer, 0, memory_order_relaxed);
@@ -242,8 +242,8 @@ void thread_begin(struct thread *t, uint32_t index)
 	trace_init(t);
 	t->open_count = 0;
 	t->saved_ns = t->rest_until_ns = 0;
-	t->telling = 0;
-	t->untold_ns = 0;
+	t->pending_node = 0;
+	t->unpublished_ns = 0;
 	ring_enter(&t->ring);
 	sample_publish_first(t, thread_place.start_routine, now_ns);
 	ring_leave(&t->ring);
@@ -264,17 +264,17 @@ struct thread *thread_here(void)
 	return t && t->ring.shared->tid == (uint32_t)syscall(SYS_gettid) ? t : NULL;
 }
 
-/* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
- * the next signal, and who waits ahead of each has caught up there (sample_catch_up). More than that is not
- * made up, unless the kernel itself says that the signal is due: a sum that is short shows that samples did
- * not arrive. */
+/* The kernel checks timers at its tick: periods due since the last tick would have come as overruns of the
+ * next signal, and a thread that waits before each tick has caught up there (sample_catch_up). No more is
+ * added, unless the kernel says that the signal is due: a sum that is too small then shows missing
+ * samples. */
 static uint64_t rest_most_ns(const struct event_ring *ring)
 {
 	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() + source_timer_due_ns(ring);
 }
 
-/* Stops what samples the thread, and publishes its last record. false: there was no place for it, in a
- * handler that has interrupted our own publication. */
+/* Stops sampling the thread, and publishes its last record. False: the ring was in use, as we are in a
+ * handler that interrupted our own publication. */
 static bool settle(struct thread *t, uint64_t *rest)
 {
 	struct event_ring *ring = t->ring.shared;
@@ -284,27 +284,27 @@ static bool settle(struct thread *t, uint64_t *rest)
 	t->source->disarm(t);
 	papi_disarm(t);
 	source_waits_disarm();
-	now_ns = process_now_ns(); /* not before: a sample may have come meanwhile */
+	now_ns = process_now_ns(); /* only now: a sample may have come in between */
 	cpu_ns = process_thread_cpu_ns();
 	atomic_store(&ring->cpu_end_ns, cpu_ns);
-	cpu_ns -= ring->cpu_begin_ns + control_paused_ns(ring, cpu_ns);
+	cpu_ns -= ring->cpu_begin_ns + start_stop_off_ns(ring, cpu_ns);
 	*rest = cpu_ns > t->covered_ns ? cpu_ns - t->covered_ns : 0;
 	*rest = *rest < most ? *rest : most;
 	if (!ring_enter(&t->ring)) {
-		*rest += t->saved_ns + t->untold_ns;
+		*rest += t->saved_ns + t->unpublished_ns;
 		return false;
 	}
-	sample_untell(t, now_ns);
+	sample_publish_pathless(t, now_ns);
 	*rest += sample_saved_take(t);
 	sample_publish(t, t->node, EVENT_F_LAST, *rest, now_ns);
 	ring_leave(&t->ring);
-	thread_saved_tell(t);
+	thread_saved_publish(t);
 	t->covered_ns = cpu_ns;
 	atomic_store(&ring->end_ns, now_ns);
 	return true;
 }
 
-/* What was not told the collector tells, as of threads that live on to the end. */
+/* The collector writes what could not be published, as for threads that live to the end. */
 void thread_settle(struct thread *t)
 {
 	uint64_t rest;
@@ -327,12 +327,12 @@ void thread_end(struct thread *t)
 	uint64_t rest;
 
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
-	control_thread_end(t);
+	start_stop_thread_end(t);
 	if (!settle(t, &rest)) {
-		ring_lose(&t->ring, RING_LOST_NESTED, rest, process_now_ns());
+		ring_lose(&t->ring, RING_LOST_REENTERED, rest, process_now_ns());
 		atomic_store(&ring->end_ns, process_now_ns());
 	}
-	handover_thread_end();
+	exec_environment_thread_end();
 	thread_place.self = NULL;
 	switches_thread_close(t->switches);
 	atomic_signal_fence(memory_order_seq_cst);

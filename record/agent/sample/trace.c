@@ -8,17 +8,17 @@
 #include "record/agent/sample/callpath_cache.h"
 #include "record/agent/sample/sample.h"
 
-#define TEXTS_MAX (1u << 22) /* of one claim: the collector keeps a number for each */
+#define TEXTS_MAX (1u << 22) /* of one claim: the collector stores a number for each */
 
 void trace_init(struct thread *t)
 {
 	t->is_tracing = false;
 	t->deferred_ns = 0;
-	if (t->text_count) /* else they are zero and most of them untouched pages */
+	if (t->text_count) /* otherwise they are zero, and mostly untouched pages */
 		memset(t->texts, 0, sizeof(t->texts));
 	t->text_count = 0;
 	t->wait_frame = 0;
-	trail_clear(t);
+	callpath_cache_clear(t);
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_relaxed);
 }
 
@@ -34,7 +34,7 @@ struct thread *trace_begin(void)
 	return t;
 }
 
-/* A signal can come until the ring is left, and again while its sample is taken. */
+/* A signal may come until the ring is left, and again while its sample is taken. */
 void trace_end(struct thread *t)
 {
 	for (;;) {
@@ -44,7 +44,7 @@ void trace_end(struct thread *t)
 		if (!t->deferred_ns)
 			break;
 		ring_enter(&t->ring);
-		/* At once: a signal between reading and clearing would lose its weight. */
+		/* Exchange atomically: a signal between a read and a clear would lose its weight. */
 		weight = __atomic_exchange_n(&t->deferred_ns, 0, __ATOMIC_RELAXED);
 		sample_publish(t, t->node, 0, weight, process_now_ns());
 	}
@@ -52,44 +52,44 @@ void trace_end(struct thread *t)
 	t->is_tracing = false;
 }
 
-static uint32_t path_into(struct thread *t, uint64_t function, bool *is_partial)
+static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_partial)
 {
 	struct arch_registers start;
 	uint32_t node;
 
 	*is_partial = false;
 	arch_registers_here(&start);
-	node = trail_find(t, &start, function);
+	node = callpath_cache_find(t, &start, function);
 	if (node)
 		return node;
-	if (path_open_into(t, &start, function, 0, 0, &node) != PATH_OPEN) {
+	if (callpath_open_into(t, &start, function, 0, 0, &node) != CALLPATH_OPEN) {
 		*is_partial = true;
 		return thread_partial_root(t);
 	}
-	*is_partial = t->path_root != t->root;
+	*is_partial = t->callpath_root != t->root;
 	if (!*is_partial)
-		trail_note(t, &start, function, node);
+		callpath_cache_note(t, &start, function, node);
 	return node;
 }
 
-/* What is deferred from here on belongs to the caller. */
-uint32_t trace_path(struct thread *t)
+/* Samples deferred from here on belong to the caller's path. */
+uint32_t trace_callpath(struct thread *t)
 {
-	t->node = path_into(t, 0, &t->node_is_partial);
+	t->node = callpath_into(t, 0, &t->node_is_partial);
 	return t->node;
 }
 
-uint32_t trace_path_into(struct thread *t, uint64_t function)
+uint32_t trace_callpath_into(struct thread *t, uint64_t function)
 {
 	bool is_partial;
 
-	return path_into(t, function, &is_partial);
+	return callpath_into(t, function, &is_partial);
 }
 
-uint32_t trace_path_walk(struct thread *t)
+uint32_t trace_callpath_walk(struct thread *t)
 {
-	trail_clear(t);
-	return trace_path(t);
+	callpath_cache_clear(t);
+	return trace_callpath(t);
 }
 
 uint64_t trace_text_hash(const char *text, size_t length)

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfi.c - runs an entry's instructions up to a pc and applies the row that comes
- * out. unwind.c keeps rows in a cache, so this happens once per place in the
- * program and thread.
+ * cfi.c - runs an FDE's instructions up to a pc and applies the resulting row. unwind.c caches rows, so this
+ * happens once per pc and thread.
  */
 #include <dwarf.h>
 #include <string.h>
 
 #include "record/agent/unwind/fde.h"
 
-/* The machine that DW_CFA_* instructions drive. */
+/* State of the machine that runs DW_CFA_* instructions. */
 struct run {
 	const struct cfi_module *module;
-	const struct entry *entry;
+	const struct fde *fde;
 	struct cfi_scratch *scratch;
 	struct cfi_row *row;
-	struct cursor c;
+	struct dwarf_reader c;
 	uint64_t location;
 	unsigned saved;
 };
 
-/* Factors are anybody's words: a product that is too long fits no row. */
+/* Factors are untrusted: a product that overflows fits no row. */
 static int64_t scaled(const struct run *run, int64_t factor)
 {
 	int64_t product;
 
-	return __builtin_mul_overflow(factor, run->entry->data_align, &product) ? INT64_MAX : product;
+	return __builtin_mul_overflow(factor, run->fde->data_align, &product) ? INT64_MAX : product;
 }
 
 static void rule_set(struct run *run, uint64_t reg, uint8_t kind, int64_t value)
@@ -44,19 +43,19 @@ static void rule_restore(struct run *run, uint64_t reg)
 
 static void rule_register(struct run *run)
 {
-	uint64_t reg = cursor_uleb(&run->c), from = cursor_uleb(&run->c);
+	uint64_t reg = dwarf_reader_uleb(&run->c), from = dwarf_reader_uleb(&run->c);
 
 	rule_set(run, reg, from < ARCH_REGISTERS ? CFI_REGISTER : CFI_UNDEFINED, 0);
 	if (reg < ARCH_REGISTERS)
 		run->row->reg[reg].reg = (uint8_t)from;
 }
 
-/* An expression's place in the image; skips it. */
+/* Offset of an expression in the image; skips it. */
 static int64_t expression_place(struct run *run)
 {
-	uint64_t place = cursor_address(&run->c, &run->module->image) - run->module->image.begin;
+	uint64_t place = dwarf_reader_address(&run->c, &run->module->image) - run->module->image.begin;
 
-	cursor_skip(&run->c, cursor_uleb(&run->c));
+	dwarf_reader_skip(&run->c, dwarf_reader_uleb(&run->c));
 	return place <= INT32_MAX ? (int64_t)place : INT64_MAX;
 }
 
@@ -95,26 +94,26 @@ static void state_restore(struct run *run)
 
 static bool run_cfa(struct run *run, uint8_t op)
 {
-	struct cursor *c = &run->c;
+	struct dwarf_reader *c = &run->c;
 	uint64_t reg;
 
 	switch (op) {
 	case DW_CFA_def_cfa:
-		reg = cursor_uleb(c);
-		cfa_set(run, reg, (int64_t)cursor_uleb(c));
+		reg = dwarf_reader_uleb(c);
+		cfa_set(run, reg, (int64_t)dwarf_reader_uleb(c));
 		return true;
 	case DW_CFA_def_cfa_sf:
-		reg = cursor_uleb(c);
-		cfa_set(run, reg, scaled(run, cursor_sleb(c)));
+		reg = dwarf_reader_uleb(c);
+		cfa_set(run, reg, scaled(run, dwarf_reader_sleb(c)));
 		return true;
 	case DW_CFA_def_cfa_register:
-		cfa_set(run, cursor_uleb(c), run->row->cfa.value);
+		cfa_set(run, dwarf_reader_uleb(c), run->row->cfa.value);
 		return true;
 	case DW_CFA_def_cfa_offset:
-		cfa_offset_set(run, (int64_t)cursor_uleb(c));
+		cfa_offset_set(run, (int64_t)dwarf_reader_uleb(c));
 		return true;
 	case DW_CFA_def_cfa_offset_sf:
-		cfa_offset_set(run, scaled(run, cursor_sleb(c)));
+		cfa_offset_set(run, scaled(run, dwarf_reader_sleb(c)));
 		return true;
 	case DW_CFA_def_cfa_expression:
 		run->row->cfa = (struct cfi_rule){
@@ -127,7 +126,7 @@ static bool run_cfa(struct run *run, uint8_t op)
 
 static bool run_rule(struct run *run, uint8_t op)
 {
-	struct cursor *c = &run->c;
+	struct dwarf_reader *c = &run->c;
 	uint64_t reg;
 
 	if (op < DW_CFA_offset_extended || op == DW_CFA_remember_state || op == DW_CFA_restore_state ||
@@ -137,22 +136,22 @@ static bool run_rule(struct run *run, uint8_t op)
 		rule_register(run);
 		return true;
 	}
-	reg = cursor_uleb(c);
+	reg = dwarf_reader_uleb(c);
 	switch (op) {
 	case DW_CFA_offset_extended:
-		rule_set(run, reg, CFI_OFFSET, scaled(run, (int64_t)cursor_uleb(c)));
+		rule_set(run, reg, CFI_OFFSET, scaled(run, (int64_t)dwarf_reader_uleb(c)));
 		break;
 	case DW_CFA_offset_extended_sf:
-		rule_set(run, reg, CFI_OFFSET, scaled(run, cursor_sleb(c)));
+		rule_set(run, reg, CFI_OFFSET, scaled(run, dwarf_reader_sleb(c)));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
-		rule_set(run, reg, CFI_OFFSET, scaled(run, (int64_t)-cursor_uleb(c)));
+		rule_set(run, reg, CFI_OFFSET, scaled(run, (int64_t)-dwarf_reader_uleb(c)));
 		break;
 	case DW_CFA_val_offset:
-		rule_set(run, reg, CFI_VAL_OFFSET, scaled(run, (int64_t)cursor_uleb(c)));
+		rule_set(run, reg, CFI_VAL_OFFSET, scaled(run, (int64_t)dwarf_reader_uleb(c)));
 		break;
 	case DW_CFA_val_offset_sf:
-		rule_set(run, reg, CFI_VAL_OFFSET, scaled(run, cursor_sleb(c)));
+		rule_set(run, reg, CFI_VAL_OFFSET, scaled(run, dwarf_reader_sleb(c)));
 		break;
 	case DW_CFA_expression:
 		rule_set(run, reg, CFI_EXPRESSION, expression_place(run));
@@ -175,28 +174,28 @@ static bool run_rule(struct run *run, uint8_t op)
 	return true;
 }
 
-/* Location and state; the remaining instructions. */
+/* Location and state instructions; the remaining ones. */
 static void run_rest(struct run *run, uint8_t op)
 {
-	struct cursor *c = &run->c;
+	struct dwarf_reader *c = &run->c;
 
 	switch (op) {
 	case DW_CFA_nop:
 		break;
 	case DW_CFA_set_loc:
-		run->location = entry_pointer_read(c, &run->module->image, run->entry->pointer_encoding, 0);
+		run->location = fde_pointer_read(c, &run->module->image, run->fde->pointer_encoding, 0);
 		break;
 	case DW_CFA_advance_loc1:
-		run->location += cursor_fixed(c, 1) * run->entry->code_align;
+		run->location += dwarf_reader_fixed(c, 1) * run->fde->code_align;
 		break;
 	case DW_CFA_advance_loc2:
-		run->location += cursor_fixed(c, 2) * run->entry->code_align;
+		run->location += dwarf_reader_fixed(c, 2) * run->fde->code_align;
 		break;
 	case DW_CFA_advance_loc4:
-		run->location += cursor_fixed(c, 4) * run->entry->code_align;
+		run->location += dwarf_reader_fixed(c, 4) * run->fde->code_align;
 		break;
 	case DW_CFA_MIPS_advance_loc8:
-		run->location += cursor_fixed(c, 8) * run->entry->code_align;
+		run->location += dwarf_reader_fixed(c, 8) * run->fde->code_align;
 		break;
 	case DW_CFA_remember_state:
 		state_remember(run);
@@ -205,28 +204,28 @@ static void run_rest(struct run *run, uint8_t op)
 		state_restore(run);
 		break;
 	case DW_CFA_GNU_args_size:
-		cursor_uleb(c);
+		dwarf_reader_uleb(c);
 		break;
 #ifdef __aarch64__
-	case DW_CFA_AARCH64_negate_ra_state: /* signed or not, arch_return_address gives the address */
+	case DW_CFA_AARCH64_negate_ra_state: /* arch_return_address handles signed addresses */
 		break;
 #endif
 	default:
-		c->bad = true; /* GNU_window_save belongs to other processors */
+		c->bad = true; /* DW_CFA_GNU_window_save is of other processors */
 	}
 }
 
 static int run_until(struct run *run, uint64_t pc)
 {
-	struct cursor *c = &run->c;
+	struct dwarf_reader *c = &run->c;
 
 	while (!c->bad && c->at < c->end && run->location <= pc) {
-		uint8_t byte = (uint8_t)cursor_fixed(c, 1), low = byte & 0x3f;
+		uint8_t byte = (uint8_t)dwarf_reader_fixed(c, 1), low = byte & 0x3f;
 
 		if ((byte & 0xc0) == DW_CFA_advance_loc)
-			run->location += low * run->entry->code_align;
+			run->location += low * run->fde->code_align;
 		else if ((byte & 0xc0) == DW_CFA_offset)
-			rule_set(run, low, CFI_OFFSET, scaled(run, (int64_t)cursor_uleb(c)));
+			rule_set(run, low, CFI_OFFSET, scaled(run, (int64_t)dwarf_reader_uleb(c)));
 		else if ((byte & 0xc0) == DW_CFA_restore)
 			rule_restore(run, low);
 		else if (!run_cfa(run, byte) && !run_rule(run, byte))
@@ -237,27 +236,27 @@ static int run_until(struct run *run, uint64_t pc)
 
 int cfi_row_find(const struct cfi_module *module, uint64_t pc, struct cfi_scratch *scratch)
 {
-	struct entry entry;
-	struct run run = {.module = module, .entry = &entry, .scratch = scratch, .row = &scratch->row};
-	int result = entry_find(module, pc, &entry);
+	struct fde fde;
+	struct run run = {.module = module, .fde = &fde, .scratch = scratch, .row = &scratch->row};
+	int result = fde_find(module, pc, &fde);
 
 	if (result)
 		return result;
-	scratch->pc_begin = entry.pc_begin;
-	scratch->pc_end = entry.pc_end;
+	scratch->pc_begin = fde.pc_begin;
+	scratch->pc_end = fde.pc_end;
 	memset(&scratch->row, 0, sizeof(scratch->row));
 	scratch->row.cfa.kind = CFI_UNDEFINED;
-	scratch->row.return_register = entry.return_register;
-	scratch->row.signal_frame = entry.signal_frame;
+	scratch->row.return_register = fde.return_register;
+	scratch->row.signal_frame = fde.signal_frame;
 	scratch->initial = scratch->row;
-	run.c = entry.initial;
-	run.location = entry.pc_begin;
+	run.c = fde.initial;
+	run.location = fde.pc_begin;
 	result = run_until(&run, UINT64_MAX);
 	if (result)
 		return result;
 	scratch->initial = scratch->row;
-	run.c = entry.instructions;
-	run.location = entry.pc_begin;
+	run.c = fde.instructions;
+	run.location = fde.pc_begin;
 	return run_until(&run, pc);
 }
 
@@ -320,7 +319,7 @@ int cfi_row_apply(const struct cfi_row *row, const struct cfi_image *image, cons
 		result = rule_apply(rule, image, memory, registers, cfa, &caller.value[i]);
 		if (result && (i == row->return_register || i == ARCH_SP))
 			return result;
-		/* Epilogues that have restored the frame pointer often still name its old place. */
+		/* Epilogues that have already restored the frame pointer often still give its old place. */
 		if (result == CFI_UNKNOWN_REGISTER && i == ARCH_FP)
 			return result;
 		if (!result)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_tree.c - the thread's calling context tree, see context_tree.h. sample.c looks
- * paths up here and sends each new node to the collector once.
+ * context_tree.c - the thread's calling context tree, see context_tree.h. callpath.c looks paths up here and
+ * sends each new node to the collector once.
  */
 #include "record/agent/unwind/context_tree.h"
 
@@ -18,7 +18,7 @@ static uint32_t hash_of(uint32_t parent, uint32_t slot, uint64_t offset)
 	return (uint32_t)(h >> 32);
 }
 
-/* Linear hashing: buckets below the split point already use one bit more. */
+/* Linear hashing: buckets below the split point already use one more bit. */
 static uint32_t bucket_of(const struct context_tree *tree, uint32_t hash)
 {
 	uint32_t wide = UINT32_C(2) << (31 - __builtin_clz(tree->bucket_count));
@@ -27,7 +27,7 @@ static uint32_t bucket_of(const struct context_tree *tree, uint32_t hash)
 	return bucket < tree->bucket_count ? bucket : bucket & (wide / 2 - 1);
 }
 
-void context_init(struct context_tree *tree, void *memory, uint32_t capacity)
+void context_tree_init(struct context_tree *tree, void *memory, uint32_t capacity)
 {
 	tree->nodes = memory;
 	tree->buckets = (uint32_t *)(tree->nodes + capacity);
@@ -36,7 +36,7 @@ void context_init(struct context_tree *tree, void *memory, uint32_t capacity)
 	tree->bucket_count = 1;
 }
 
-void context_clear(struct context_tree *tree)
+void context_tree_clear(struct context_tree *tree)
 {
 	memset(tree->nodes, 0, tree->count * sizeof(*tree->nodes));
 	memset(tree->buckets, 0, tree->bucket_count * sizeof(*tree->buckets));
@@ -44,7 +44,7 @@ void context_clear(struct context_tree *tree)
 	tree->bucket_count = 1;
 }
 
-HOT uint32_t context_child_find(
+HOT uint32_t context_tree_child_find(
 	const struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset)
 {
 	uint32_t hash = hash_of(parent, slot, offset);
@@ -61,12 +61,12 @@ HOT uint32_t context_child_find(
 	return id;
 }
 
-HOT uint32_t context_room(const struct context_tree *tree)
+HOT uint32_t context_tree_nodes_left(const struct context_tree *tree)
 {
 	return tree->capacity - tree->count;
 }
 
-/* Opens one more bucket and moves to it what now belongs there. */
+/* Adds a bucket and moves the entries that now belong to it. */
 static void bucket_split(struct context_tree *tree)
 {
 	uint32_t fresh = tree->bucket_count++;
@@ -87,7 +87,7 @@ static void bucket_split(struct context_tree *tree)
 	}
 }
 
-uint32_t context_child_add(struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset)
+uint32_t context_tree_child_add(struct context_tree *tree, uint32_t parent, uint32_t slot, uint64_t offset)
 {
 	uint32_t hash = hash_of(parent, slot, offset), id, bucket;
 	struct context_node *node;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_expression.c - evaluates the DWARF expressions that unwind rules may hold:
- * PLT stubs, signal frames, realigned stacks. Rare, so kept out of cfi.c; a
- * step limit ends loops in damaged ones.
+ * dwarf_expression.c - evaluates DWARF expressions in unwind rules: PLT stubs, signal frames, realigned
+ * stacks. Rare, so kept out of cfi.c; a step limit ends loops in damaged expressions.
  */
 #include <dwarf.h>
 
@@ -12,7 +11,7 @@
 #define STEPS_MAX 256
 
 struct machine {
-	struct cursor code;
+	struct dwarf_reader code;
 	const uint8_t *begin;
 	const struct arch_registers *registers;
 	const struct cfi_memory *memory;
@@ -68,7 +67,7 @@ static void load(struct machine *m, uint64_t bytes)
 
 static void jump(struct machine *m, bool taken)
 {
-	int64_t distance = cursor_signed(&m->code, 2);
+	int64_t distance = dwarf_reader_signed(&m->code, 2);
 
 	if (!taken || m->code.bad)
 		return;
@@ -78,7 +77,7 @@ static void jump(struct machine *m, bool taken)
 		m->code.at += distance;
 }
 
-/* Operations on the two topmost values; false: not one of them. */
+/* Operations on the two topmost values; false: another operation. */
 static bool binary(struct machine *m, uint8_t op)
 {
 	uint64_t b, a;
@@ -170,7 +169,7 @@ static void unary_or_stack(struct machine *m, uint8_t op)
 		pick(m, 1);
 		break;
 	case DW_OP_pick:
-		pick(m, cursor_fixed(&m->code, 1));
+		pick(m, dwarf_reader_fixed(&m->code, 1));
 		break;
 	case DW_OP_swap:
 		a = pop(m);
@@ -192,14 +191,14 @@ static void unary_or_stack(struct machine *m, uint8_t op)
 		push(m, ~pop(m));
 		break;
 	case DW_OP_plus_uconst:
-		a = cursor_uleb(&m->code);
+		a = dwarf_reader_uleb(&m->code);
 		push(m, pop(m) + a);
 		break;
 	case DW_OP_deref:
 		load(m, 8);
 		break;
 	case DW_OP_deref_size:
-		load(m, cursor_fixed(&m->code, 1));
+		load(m, dwarf_reader_fixed(&m->code, 1));
 		break;
 	case DW_OP_skip:
 		jump(m, true);
@@ -214,7 +213,7 @@ static void unary_or_stack(struct machine *m, uint8_t op)
 	}
 }
 
-/* Constants and registers; false: not one of them. */
+/* Constants and registers; false: another operation. */
 static bool literal(struct machine *m, uint8_t op)
 {
 	uint64_t reg;
@@ -222,21 +221,21 @@ static bool literal(struct machine *m, uint8_t op)
 	if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
 		push(m, op - DW_OP_lit0);
 	else if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
-		push_register(m, op - DW_OP_breg0, cursor_sleb(&m->code));
+		push_register(m, op - DW_OP_breg0, dwarf_reader_sleb(&m->code));
 	else if (op == DW_OP_bregx) {
-		reg = cursor_uleb(&m->code);
-		push_register(m, reg, cursor_sleb(&m->code));
+		reg = dwarf_reader_uleb(&m->code);
+		push_register(m, reg, dwarf_reader_sleb(&m->code));
 	} else if (op >= DW_OP_const1u && op <= DW_OP_const8s) {
 		unsigned bytes = 1u << ((op - DW_OP_const1u) >> 1);
 
-		push(m, (op - DW_OP_const1u) & 1 ? (uint64_t)cursor_signed(&m->code, bytes)
-						 : cursor_fixed(&m->code, bytes));
+		push(m, (op - DW_OP_const1u) & 1 ? (uint64_t)dwarf_reader_signed(&m->code, bytes)
+						 : dwarf_reader_fixed(&m->code, bytes));
 	} else if (op == DW_OP_constu)
-		push(m, cursor_uleb(&m->code));
+		push(m, dwarf_reader_uleb(&m->code));
 	else if (op == DW_OP_consts)
-		push(m, (uint64_t)cursor_sleb(&m->code));
+		push(m, (uint64_t)dwarf_reader_sleb(&m->code));
 	else if (op == DW_OP_addr)
-		push(m, cursor_fixed(&m->code, 8));
+		push(m, dwarf_reader_fixed(&m->code, 8));
 	else
 		return false;
 	return true;
@@ -249,16 +248,16 @@ int cfi_expression_value(const struct cfi_image *image, uint32_t place,
 	struct machine m = {.registers = registers, .memory = memory};
 	uint64_t length;
 
-	m.code = cursor_at(image, image->begin + place, image->end);
-	length = cursor_uleb(&m.code);
-	if (!cursor_has(&m.code, length))
+	m.code = dwarf_reader_at(image, image->begin + place, image->end);
+	length = dwarf_reader_uleb(&m.code);
+	if (!dwarf_reader_has(&m.code, length))
 		return CFI_DAMAGED;
 	m.begin = m.code.at;
 	m.code.end = m.code.at + length;
 	if (cfa)
 		push(&m, *cfa);
 	for (unsigned steps = 0; m.code.at < m.code.end && !m.error && !m.code.bad; steps++) {
-		uint8_t op = (uint8_t)cursor_fixed(&m.code, 1);
+		uint8_t op = (uint8_t)dwarf_reader_fixed(&m.code, 1);
 
 		if (steps == STEPS_MAX)
 			return CFI_DAMAGED;

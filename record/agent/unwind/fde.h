@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fde.h - one entry (FDE) of .eh_frame: fde.c finds it, cfi.c runs its
- * instructions. For these two alone.
+ * fde.h - one FDE (frame description entry) of .eh_frame: fde.c finds it, cfi.c runs its instructions. Only
+ * these two include it.
  */
 #ifndef RECORD_AGENT_FDE_H
 #define RECORD_AGENT_FDE_H
@@ -9,24 +9,24 @@
 #include "record/agent/unwind/dwarf_reader.h"
 
 /* One FDE with its CIE. */
-struct entry {
+struct fde {
 	uint64_t pc_begin;
 	uint64_t pc_end;
 	uint64_t code_align;
 	int64_t data_align;
-	struct cursor initial; /* the CIE's instructions */
-	struct cursor instructions;
+	struct dwarf_reader initial; /* the CIE's instructions */
+	struct dwarf_reader instructions;
 	uint8_t pointer_encoding;
 	bool augmented;
 	bool signal_frame;
 	uint8_t return_register;
 };
 
-/* The entry that covers pc. 0, CFI_NONE or CFI_DAMAGED. */
-int entry_find(const struct cfi_module *module, uint64_t pc, struct entry *entry);
+/* The FDE that covers pc. 0, CFI_NONE or CFI_DAMAGED. */
+int fde_find(const struct cfi_module *module, uint64_t pc, struct fde *fde);
 
-/* A pointer as .eh_frame writes it; data_base for those relative to .eh_frame_hdr. */
-uint64_t entry_pointer_read(
-	struct cursor *c, const struct cfi_image *image, uint8_t encoding, uint64_t data_base);
+/* Reads a pointer in .eh_frame's encoding; data_base for those relative to .eh_frame_hdr. */
+uint64_t fde_pointer_read(
+	struct dwarf_reader *c, const struct cfi_image *image, uint8_t encoding, uint64_t data_base);
 
 #endif

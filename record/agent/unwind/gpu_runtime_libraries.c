@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_runtime_libraries.c - see gpu_runtime_libraries.h. Entries are written once, then counted. */
+/*
+ * gpu_runtime_libraries.c - see gpu_runtime_libraries.h. Each entry is written first, then the count is
+ * incremented.
+ */
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 
 #include <stdatomic.h>
@@ -14,12 +17,12 @@ static struct {
 } runtimes[RUNTIMES_MAX];
 static _Atomic unsigned claimed, count;
 
-void runtime_add(uint64_t address, bool hidden)
+void gpu_runtime_libraries_add(uint64_t address, bool hidden)
 {
 	uint64_t begin, end;
 	unsigned i;
 
-	if (runtime_has(address) || loaded_range(address, &begin, &end))
+	if (gpu_runtime_libraries_has(address) || module_map_range(address, &begin, &end))
 		return;
 	i = atomic_fetch_add(&claimed, 1);
 	if (i >= RUNTIMES_MAX)
@@ -28,7 +31,7 @@ void runtime_add(uint64_t address, bool hidden)
 	runtimes[i].end = end;
 	runtimes[i].hidden = hidden;
 	atomic_fetch_add(
-		&count, 1); /* two at once: the later of them may be seen a moment too late, or empty */
+		&count, 1); /* of two concurrent additions, the later may briefly be missing or empty */
 }
 
 static bool find(uint64_t pc, bool hidden)
@@ -41,12 +44,12 @@ static bool find(uint64_t pc, bool hidden)
 	return false;
 }
 
-bool runtime_has(uint64_t pc)
+bool gpu_runtime_libraries_has(uint64_t pc)
 {
 	return find(pc, false);
 }
 
-bool runtime_hides(uint64_t pc)
+bool gpu_runtime_libraries_hides(uint64_t pc)
 {
 	return find(pc, true);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_map.c - see module_map.h. glibc 2.35 and newer answer through _dl_find_object; older ones through an
- * immutable list, replaced as a whole and never freed, since a handler may be reading it.
+ * module_map.c - see module_map.h. With glibc 2.35 and newer uses _dl_find_object; otherwise an immutable
+ * list, which is replaced as a whole and never freed, since a handler may be reading it.
  */
 #include "record/agent/unwind/module_map.h"
 
@@ -26,21 +26,21 @@ struct dl_find_object {
 #endif
 
 struct list {
-	unsigned long long changes; /* loads + unloads when it was made */
+	unsigned long long changes; /* loads + unloads when the list was made */
 	size_t bytes;
 	unsigned count;
-	struct loaded entry[];
+	struct module_map_entry entry[];
 };
 
 static int (*find_object)(void *, struct dl_find_object *);
 static struct list *_Atomic list;
 static uint64_t vdso_begin;
 static uint64_t loader_begin;
-static struct loaded program; /* end 0: not known */
+static struct module_map_entry program; /* end 0: unknown */
 static const ElfW(Phdr) * program_segments;
 static size_t program_segment_count;
 
-static bool list_search(uint64_t pc, struct loaded *found)
+static bool list_search(uint64_t pc, struct module_map_entry *found)
 {
 	const struct list *now = atomic_load_explicit(&list, memory_order_acquire);
 
@@ -52,7 +52,7 @@ static bool list_search(uint64_t pc, struct loaded *found)
 	return false;
 }
 
-bool loaded_find(uint64_t pc, struct loaded *found)
+bool module_map_find(uint64_t pc, struct module_map_entry *found)
 {
 	struct dl_find_object object;
 
@@ -60,13 +60,13 @@ bool loaded_find(uint64_t pc, struct loaded *found)
 		return list_search(pc, found);
 	if (find_object((void *)(uintptr_t)pc, &object))
 		return false;
-	*found = (struct loaded){.begin = (uintptr_t)object.dlfo_map_start,
+	*found = (struct module_map_entry){.begin = (uintptr_t)object.dlfo_map_start,
 		.end = (uintptr_t)object.dlfo_map_end,
 		.bias = object.dlfo_link_map->l_addr,
 		.frame_header = (uintptr_t)object.dlfo_eh_frame,
 		.name = object.dlfo_link_map->l_name};
-	/* The kernel may have left gaps between the program's segments: libc then finds its code alone,
-	 * without the page that its headers are on. */
+	/* The kernel may leave gaps between the program's segments: libc then finds only its code, without
+	 * the page of its headers. */
 	if (found->bias == program.bias && pc >= program.begin && pc < program.end) {
 		found->begin = program.begin;
 		found->end = program.end;
@@ -74,25 +74,26 @@ bool loaded_find(uint64_t pc, struct loaded *found)
 	return true;
 }
 
-int loaded_range(uint64_t address, uint64_t *begin, uint64_t *end)
+int module_map_range(uint64_t address, uint64_t *begin, uint64_t *end)
 {
-	struct loaded found;
+	struct module_map_entry found;
 
-	if (!loaded_find(address, &found))
+	if (!module_map_find(address, &found))
 		return -1;
 	*begin = found.begin;
 	*end = found.end;
 	return 0;
 }
 
-int loaded_loader_range(uint64_t *begin, uint64_t *end)
+int module_map_loader_range(uint64_t *begin, uint64_t *end)
 {
-	return loader_begin ? loaded_range(loader_begin, begin, end) : -1;
+	return loader_begin ? module_map_range(loader_begin, begin, end) : -1;
 }
 
-static void fill_from_info(struct loaded *found, const struct dl_phdr_info *info)
+static void fill_from_info(struct module_map_entry *found, const struct dl_phdr_info *info)
 {
-	*found = (struct loaded){.begin = UINT64_MAX, .bias = info->dlpi_addr, .name = info->dlpi_name};
+	*found = (struct module_map_entry){
+		.begin = UINT64_MAX, .bias = info->dlpi_addr, .name = info->dlpi_name};
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		uint64_t begin = info->dlpi_addr + segment->p_vaddr;
@@ -110,7 +111,7 @@ static void fill_from_info(struct loaded *found, const struct dl_phdr_info *info
 
 struct listing {
 	struct list *list;
-	unsigned room;
+	unsigned capacity;
 	unsigned count;
 	unsigned long long changes;
 };
@@ -121,13 +122,13 @@ static int listing_add(struct dl_phdr_info *info, size_t size, void *context)
 
 	(void)size;
 	listing->changes = info->dlpi_adds + info->dlpi_subs;
-	if (listing->count < listing->room)
+	if (listing->count < listing->capacity)
 		fill_from_info(&listing->list->entry[listing->count], info);
 	listing->count++;
 	return 0;
 }
 
-void loaded_refresh(void)
+void module_map_refresh(void)
 {
 	const struct list *old = atomic_load(&list);
 	struct listing listing = {0};
@@ -138,28 +139,28 @@ void loaded_refresh(void)
 	dl_iterate_phdr(listing_add, &listing);
 	if (old && old->changes == listing.changes)
 		return;
-	listing.room = listing.count + 8;
+	listing.capacity = listing.count + 8;
 	listing.count = 0;
-	bytes = sizeof(struct list) + listing.room * sizeof(struct loaded);
+	bytes = sizeof(struct list) + listing.capacity * sizeof(struct module_map_entry);
 	listing.list = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (listing.list == MAP_FAILED)
 		return;
 	dl_iterate_phdr(listing_add, &listing);
 	listing.list->changes = listing.changes;
 	listing.list->bytes = bytes;
-	listing.list->count = listing.count < listing.room ? listing.count : listing.room;
+	listing.list->count = listing.count < listing.capacity ? listing.count : listing.capacity;
 	atomic_store_explicit(&list, listing.list, memory_order_release);
 }
 
-const ElfW(Phdr) * loaded_program(size_t *count, uint64_t *bias)
+const ElfW(Phdr) * module_map_program(size_t *count, uint64_t *bias)
 {
 	*count = program_segment_count;
 	*bias = program.bias;
 	return program_segments;
 }
 
-/* The program itself, by what the kernel says of its headers. Static ones may not say where those belong: the
- * file's header stands before them then, and says where the program begins. */
+/* Finds the program itself, from the headers that the kernel passes. A static program's headers may lack
+ * their own address: then the file header before them shows where the program begins. */
 static void program_init(uint64_t entry)
 {
 	struct dl_phdr_info info = {
@@ -178,7 +179,7 @@ static void program_init(uint64_t entry)
 	fill_from_info(&program, &info);
 }
 
-void loaded_init(char **envp)
+void module_map_init(char **envp)
 {
 	char **auxiliary = envp + environment_count(envp) + 1;
 	uint64_t entry_point = 0;
@@ -198,10 +199,10 @@ void loaded_init(char **envp)
 	}
 	if (program_segments)
 		program_init(entry_point);
-	loaded_refresh();
+	module_map_refresh();
 }
 
-bool loaded_is_vdso(const struct loaded *module)
+bool module_map_is_vdso(const struct module_map_entry *module)
 {
 	return module->begin == vdso_begin;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_slots.c - see module_slots.h. Where a module lies is module_map.h's business; here it gets its slot,
- * its build id and its unwind tables.
+ * module_slots.c - see module_slots.h. module_map.h finds modules; this assigns slot, build id and unwind
+ * tables.
  */
 #include "record/agent/unwind/module_slots.h"
 
@@ -16,21 +16,21 @@
 #include "record/agent/unwind/unwind.h"
 
 static HOT_DATA _Atomic uint32_t generation;
-static _Atomic uint32_t anonymous_slot; /* plus 1; 0: none yet */
+static _Atomic uint32_t anonymous_slot; /* + 1; 0: none yet */
 
-HOT uint32_t module_generation(void)
+HOT uint32_t module_slots_generation(void)
 {
 	return atomic_load_explicit(&generation, memory_order_acquire);
 }
 
-HOT uint64_t module_bias(uint32_t slot)
+HOT uint64_t module_slots_bias(uint32_t slot)
 {
 	return slot < EVENT_MODULE_MAX ? process.modules[slot].bias : 0;
 }
 
-/* The module's ELF header, if its first page holds header and program headers. A page is there as a whole: a
- * small program's code may end within it. */
-static const ElfW(Ehdr) * elf_header(const struct loaded *found)
+/* The module's ELF header, if its first page contains header and program headers. A page is mapped as a
+ * whole, though a small program's code may end within it. */
+static const ElfW(Ehdr) * elf_header(const struct module_map_entry *found)
 {
 	const ElfW(Ehdr) *header = (const void *)(uintptr_t)found->begin;
 
@@ -52,8 +52,8 @@ static bool segment_holds(const ElfW(Phdr) * segment, uint64_t bias, uint64_t ad
 	       address < bias + segment->p_vaddr + segment->p_filesz;
 }
 
-/* The tables may be read inside the segment that holds them, and nowhere else. */
-static void image_set(struct cfi_module *module, const struct loaded *found)
+/* The tables may only be read inside the segment that contains them. */
+static void image_set(struct cfi_module *module, const struct module_map_entry *found)
 {
 	const ElfW(Ehdr) *header = elf_header(found);
 	const ElfW(Phdr) *segment = header ? elf_segments(header) : NULL;
@@ -92,7 +92,7 @@ static void build_id_read(struct event_module *slot, const ElfW(Phdr) * note, ui
 	}
 }
 
-static void build_id_find(struct event_module *slot, const struct loaded *found)
+static void build_id_find(struct event_module *slot, const struct module_map_entry *found)
 {
 	const ElfW(Ehdr) *header = elf_header(found);
 	const ElfW(Phdr) *segment = header ? elf_segments(header) : NULL;
@@ -109,7 +109,7 @@ static uint32_t slots_used(void)
 	return count < EVENT_MODULE_MAX ? count : EVENT_MODULE_MAX;
 }
 
-/* A fresh slot in state WRITING; NULL: table full. */
+/* Takes a new slot in state WRITING; NULL: table full. */
 static struct event_module *slot_take(uint32_t *index)
 {
 	if (slots_used() == EVENT_MODULE_MAX) {
@@ -129,15 +129,15 @@ static void slot_live(struct event_module *slot)
 	atomic_store_explicit(&slot->state, EVENT_MODULE_LIVE, memory_order_release);
 }
 
-static bool slot_is(const struct event_module *slot, const struct loaded *found)
+static bool slot_is(const struct event_module *slot, const struct module_map_entry *found)
 {
 	return slot->bias == found->bias && slot->begin == found->begin && slot->end == found->end &&
 	       module_path_is(slot->path, sizeof(slot->path), found->name ? found->name : "");
 }
 
-/* A program that loads and unloads for ever would fill the table: beyond half of it, a file that comes back
- * to the place that it had takes up its old slot again. */
-static bool slot_revive(const struct loaded *found, uint32_t *index)
+/* A program that loads and unloads repeatedly would fill the table: once it is half full, a file that is
+ * loaded at its former address gets its old slot again. */
+static bool slot_revive(const struct module_map_entry *found, uint32_t *index)
 {
 	uint32_t used = slots_used();
 
@@ -155,9 +155,9 @@ static bool slot_revive(const struct loaded *found, uint32_t *index)
 	return false;
 }
 
-/* Two threads that meet a module at once may each enter it: the collector knows modules by build id and
- * path, and waiting here is not possible. */
-static uint32_t slot_add(const struct loaded *found)
+/* Two threads that enter a module at once may each add it: the collector identifies modules by build id
+ * and path, and waiting here is not possible. */
+static uint32_t slot_add(const struct module_map_entry *found)
 {
 	struct event_module *slot;
 	uint32_t index;
@@ -170,7 +170,7 @@ static uint32_t slot_add(const struct loaded *found)
 	slot->bias = found->bias;
 	slot->begin = found->begin;
 	slot->end = found->end;
-	slot->is_vdso = loaded_is_vdso(found);
+	slot->is_vdso = module_map_is_vdso(found);
 	module_path_set(slot->path, sizeof(slot->path), found->name ? found->name : "");
 	build_id_find(slot, found);
 	slot_live(slot);
@@ -183,7 +183,7 @@ static void slot_gone(struct event_module *slot)
 	atomic_store_explicit(&slot->state, EVENT_MODULE_GONE, memory_order_release);
 }
 
-static uint32_t slot_find(const struct loaded *found)
+static uint32_t slot_find(const struct module_map_entry *found)
 {
 	for (uint32_t i = 0, used = slots_used(); i < used; i++) {
 		struct event_module *slot = &process.modules[i];
@@ -193,7 +193,7 @@ static uint32_t slot_find(const struct loaded *found)
 			continue;
 		if (slot_is(slot, found))
 			return i;
-		/* Another module lies here now, and nobody told us: libc unloads its own plug-ins. */
+		/* Another module is here now, and we saw no unload: libc unloads its own plug-ins. */
 		if (slot->begin < found->end && found->begin < slot->end) {
 			slot_gone(slot);
 			atomic_fetch_add_explicit(&generation, 1, memory_order_release);
@@ -202,7 +202,7 @@ static uint32_t slot_find(const struct loaded *found)
 	return slot_add(found);
 }
 
-uint32_t module_anonymous_slot(void)
+uint32_t module_slots_anonymous(void)
 {
 	uint32_t known = atomic_load(&anonymous_slot), index;
 	struct event_module *slot;
@@ -223,12 +223,12 @@ const struct cfi_module *module_find(void *context, uint64_t pc)
 {
 	struct module_cache *cache = context;
 	struct cfi_module *module;
-	struct loaded found;
+	struct module_map_entry found;
 
 	for (unsigned i = 0; i < cache->count; i++)
 		if (pc >= cache->entry[i].begin && pc < cache->entry[i].end)
 			return &cache->entry[i];
-	if (!loaded_find(pc, &found))
+	if (!module_map_find(pc, &found))
 		return NULL;
 	module = &cache->entry[cache->next];
 	cache->next = (cache->next + 1) % MODULE_CACHE_ENTRIES;
@@ -240,7 +240,7 @@ const struct cfi_module *module_find(void *context, uint64_t pc)
 	return module;
 }
 
-bool module_is_met(const char *const *names)
+bool module_slots_is_met(const char *const *names)
 {
 	for (uint32_t i = 0, used = slots_used(); i < used; i++) {
 		const struct event_module *slot = &process.modules[i];
@@ -258,21 +258,22 @@ bool module_is_met(const char *const *names)
 	return false;
 }
 
-void module_unloaded(void)
+void module_slots_unloaded(void)
 {
-	loaded_refresh();
+	module_map_refresh();
 	for (uint32_t i = 0, used = slots_used(); i < used; i++) {
 		struct event_module *slot = &process.modules[i];
-		struct loaded found;
+		struct module_map_entry found;
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == EVENT_MODULE_LIVE &&
-			!slot->is_anonymous && (!loaded_find(slot->begin, &found) || !slot_is(slot, &found)))
+			!slot->is_anonymous &&
+			(!module_map_find(slot->begin, &found) || !slot_is(slot, &found)))
 			slot_gone(slot);
 	}
 	atomic_fetch_add_explicit(&generation, 1, memory_order_release);
 }
 
-void module_init(void)
+void module_slots_init(void)
 {
 	atomic_store(&anonymous_slot, 0);
 	module_path_init();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prologue_scan.c - see prologue_scan.h. Straight on first; branches are taken where that ends without a
- * return. */
+/*
+ * prologue_scan.c - see prologue_scan.h. Follows the straight path first; takes branches if it ends without a
+ * return.
+ */
 #include "record/agent/unwind/prologue_scan.h"
 
 #include <string.h>
@@ -8,19 +10,19 @@
 #include "record/agent/unwind/instruction.h"
 
 #define INSTRUCTIONS_MAX 3000
-#define FP_HELD (-(1 << 30)) /* pushed and popped ahead: below all that there is */
+#define FP_HELD (-(1 << 30)) /* pushed and popped on the path: below all other values */
 
 struct search {
 	uint64_t begin, end; /* of the code */
 	const struct cfi_memory *memory;
-	struct recipe_scratch *scratch;
-	unsigned paths, left; /* waiting; instructions that may still be read */
-	uint64_t code_at;     /* scratch->code holds what lies there; 0: nothing */
+	struct prologue_scan_scratch *scratch;
+	unsigned paths, left; /* pending; instructions that may still be read */
+	uint64_t code_at;     /* address of scratch->code; 0: none */
 };
 
 enum end { END_NONE, END_RETURN, END_DEAD };
 
-/* Bytes that can be read at pc, and how many; NULL: none. */
+/* The readable code bytes at pc, and their number; NULL: none. */
 static const uint8_t *code_read(struct search *search, uint64_t pc, size_t *size)
 {
 	uint8_t *code = search->scratch->code;
@@ -42,13 +44,13 @@ static const uint8_t *code_read(struct search *search, uint64_t pc, size_t *size
 	return code;
 }
 
-/* Notes it too. With all places taken nothing new is followed. */
+/* True if the place is new; adds it. If the table is full, nothing new is followed. */
 static bool is_new(struct search *search, uint64_t place)
 {
 	uint64_t *places = search->scratch->places;
 	unsigned at = (unsigned)(place * UINT64_C(0x9e3779b97f4a7c15) >> 57);
 
-	for (unsigned i = 0; i < RECIPE_PLACES; i++, at = (at + 1) % RECIPE_PLACES) {
+	for (unsigned i = 0; i < PROLOGUE_SCAN_PLACES; i++, at = (at + 1) % PROLOGUE_SCAN_PLACES) {
 		if (places[at] == place)
 			return false;
 		if (!places[at]) {
@@ -59,24 +61,24 @@ static bool is_new(struct search *search, uint64_t place)
 	return false;
 }
 
-static_assert(RECIPE_PLACES == 1u << (64 - 57), "the hash keeps seven bits");
+static_assert(PROLOGUE_SCAN_PLACES == 1u << (64 - 57), "the hash keeps seven bits");
 
-static void path_keep(struct search *search, const struct recipe_path *path, uint64_t target)
+static void path_keep(struct search *search, const struct prologue_scan_path *path, uint64_t target)
 {
-	if (search->paths == RECIPE_PATHS || !is_new(search, target))
+	if (search->paths == PROLOGUE_SCAN_PATHS || !is_new(search, target))
 		return;
 	search->scratch->paths[search->paths] = *path;
 	search->scratch->paths[search->paths++].pc = target;
 }
 
-static void base_keep(struct recipe_path *path, unsigned number, int32_t offset)
+static void base_keep(struct prologue_scan_path *path, unsigned number, int32_t offset)
 {
 	path->kept_at[number] = path->taken + offset;
 	path->kept = (uint16_t)(path->is_lost ? path->kept & ~(1u << number) : path->kept | 1u << number);
 }
 
-/* False: what was taken off the stack before hangs on another base. */
-static bool base_change(struct recipe_path *path, unsigned base, int32_t offset)
+/* False: popped bytes so far refer to another base. */
+static bool base_change(struct prologue_scan_path *path, unsigned base, int32_t offset)
 {
 	if (path->kept & 1u << base) {
 		path->taken = path->kept_at[base] + offset;
@@ -92,7 +94,7 @@ static bool base_change(struct recipe_path *path, unsigned base, int32_t offset)
 	return true;
 }
 
-static bool base_load(struct recipe_path *path, int32_t at)
+static bool base_load(struct prologue_scan_path *path, int32_t at)
 {
 	if (path->has_fp || path->is_loaded || path->is_lost)
 		return false;
@@ -103,14 +105,14 @@ static bool base_load(struct recipe_path *path, int32_t at)
 	return true;
 }
 
-static void fp_load(struct recipe_path *path, int32_t at)
+static void fp_load(struct prologue_scan_path *path, int32_t at)
 {
 	path->has_fp = true;
 	path->fp_at = path->is_lost ? FP_HELD : at;
 }
 
-/* One instruction at path->pc. */
-static enum end step(struct search *search, struct recipe_path *path)
+/* Takes one instruction at path->pc. */
+static enum end step(struct search *search, struct prologue_scan_path *path)
 {
 	struct instruction instruction;
 	size_t size = 0;
@@ -119,7 +121,7 @@ static enum end step(struct search *search, struct recipe_path *path)
 	if (!code || !search->left-- || !instruction_decode(code, size, &instruction))
 		return END_DEAD;
 	path->pc += instruction.length;
-	/* Padding behind a call: it never returns, and ends its function. */
+	/* Padding after a call: the call never returns, and the function ends. */
 	if (path->has_called && instruction.kind == INSTRUCTION_NOTHING)
 		return END_DEAD;
 	path->has_called = instruction.kind == INSTRUCTION_CALL;
@@ -173,37 +175,37 @@ static enum end step(struct search *search, struct recipe_path *path)
 	return END_NONE;
 }
 
-static bool recipe_of(const struct recipe_path *path, struct recipe *recipe)
+static bool prologue_scan_of(const struct prologue_scan_path *path, struct prologue_scan *scan)
 {
 	bool from_sp = path->base == ARCH_SP && !path->is_loaded;
-	/* What lies below the stack pointer is not there yet: it will be pushed. */
+	/* Words below the stack pointer do not exist yet: they will be pushed. */
 	bool has_fp = path->has_fp && !(from_sp && path->fp_at < 0);
 
-	*recipe = (struct recipe){.base = path->base,
+	*scan = (struct prologue_scan){.base = path->base,
 		.is_loaded = path->is_loaded,
 		.load_at = path->load_at,
 		.cfa_offset = path->taken + 8,
 		.fp_offset = has_fp ? path->fp_at - path->taken - 8 : 0};
-	return !path->is_lost && path->taken % 8 == 0 && recipe->fp_offset % 8 == 0 &&
-	       path->load_at % 8 == 0 && (!from_sp || path->taken >= 0) &&
+	return !path->is_lost && path->taken % 8 == 0 && scan->fp_offset % 8 == 0 && path->load_at % 8 == 0 &&
+	       (!from_sp || path->taken >= 0) &&
 	       (path->base != ARCH_SP || !path->is_loaded || path->load_at >= 0);
 }
 
-bool recipe_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
-	struct recipe_scratch *scratch, struct recipe *recipe)
+bool prologue_scan_find(uint64_t pc, uint64_t begin, uint64_t end, const struct cfi_memory *memory,
+	struct prologue_scan_scratch *scratch, struct prologue_scan *scan)
 {
 	struct search search = {
 		.begin = begin, .end = end, .memory = memory, .scratch = scratch, .left = INSTRUCTIONS_MAX};
 
 	memset(scratch->places, 0, sizeof(scratch->places));
-	scratch->paths[search.paths++] = (struct recipe_path){.pc = pc, .base = ARCH_SP};
+	scratch->paths[search.paths++] = (struct prologue_scan_path){.pc = pc, .base = ARCH_SP};
 	while (search.paths) {
-		struct recipe_path path = scratch->paths[--search.paths];
+		struct prologue_scan_path path = scratch->paths[--search.paths];
 		enum end end_of = END_NONE;
 
 		while (end_of == END_NONE)
 			end_of = step(&search, &path);
-		if (end_of == END_RETURN && recipe_of(&path, recipe))
+		if (end_of == END_RETURN && prologue_scan_of(&path, scan))
 			return true;
 	}
 	return false;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_no_cfi.c - frames of code without tables: hand-written assembly, code made at run time, stripped
- * libraries. In this order: a recipe read from the machine code (prologue_scan.h), a leaf that has pushed
- * nothing, the chain of frame pointers; of code made at run time, which has these mostly, the recipe is the
- * last, and so is one that leads there from a file. All are guesses, so each must lead right behind a call.
+ * unwind_no_cfi.c - frames of code without tables: hand-written assembly, JIT code, stripped libraries. Tries
+ * in this order: a scan of the machine code (prologue_scan.h), a leaf that has pushed nothing, the chain of
+ * frame pointers. For JIT code, which usually has frame pointers, the scan comes last, as does a scan that
+ * leads there from a file. All are guesses, so each must lead to an address after a call.
  */
 #include "record/agent/unwind/unwind_step.h"
 
 #include <string.h>
 
 #define SWITCHED_MAX 16u
-#define RECIPE_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames whose base is not the stack pointer */
-#define STANDING_BYTES_MAX 512u		     /* of an interpreter's frame, and of what lies below it */
+#define PROLOGUE_SCAN_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames with another base than SP */
+#define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what is below it */
 #define STANDING_WORDS 16u
-#define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
+#define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a JIT compiler keeps its code together */
 
 static bool is_called(struct unwinder *u, uint64_t pc)
 {
@@ -22,7 +22,7 @@ static bool is_called(struct unwinder *u, uint64_t pc)
 	return known->pc == pc && (known->flags & RULE_CALLED);
 }
 
-/* `anywhere`: also in code without a file, as compilers at run time make it. */
+/* `anywhere`: also in code without a file, such as JIT code. */
 static bool is_return_address(struct unwinder *u, uint64_t address, bool anywhere)
 {
 	uint8_t code[ARCH_CALL_BYTES_MAX];
@@ -40,7 +40,7 @@ bool unwind_is_called(struct unwinder *u, uint64_t address)
 	return is_return_address(u, address, true);
 }
 
-/* What a call has led to is asked for once: reading code takes a system call. */
+/* Caches that a call leads here: reading code takes a system call. */
 static void called_note(struct unwinder *u, uint64_t pc)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
@@ -50,19 +50,20 @@ static void called_note(struct unwinder *u, uint64_t pc)
 	rule->flags |= RULE_CALLED;
 }
 
-/* Go's runtime puts a call where a signal met code that runs for long: what it returns to is no call. */
+/* Go's runtime inserts a call where a signal interrupted long-running code: the return address follows no
+ * call. */
 static bool is_injected(struct unwinder *u, uint64_t pc)
 {
 	return u->space.is_go && u->space.module_find(u->space.context, pc);
 }
 
-/* A call of C runs on the thread's stack, with the frame pointer of the goroutine's. */
+/* Go runs a C call on the thread's stack, with the frame pointer of the goroutine's stack. */
 static bool is_switched(struct unwinder *u)
 {
 	return u->space.is_go && u->switched++ < SWITCHED_MAX;
 }
 
-/* Where a function returns to that has done nothing yet. 0 or negative. */
+/* Return address of a function that has pushed nothing. 0 or negative. */
 static int leaf_return(struct unwinder *u, uint64_t *pc)
 {
 	const uint64_t *link = arch_leaf_return(u->registers.value);
@@ -73,14 +74,14 @@ static int leaf_return(struct unwinder *u, uint64_t *pc)
 	return 0;
 }
 
-/* A recipe's base in ra_words: a register, and 12 bits of words from it. */
-static bool base_pack(const struct recipe *recipe, int16_t *packed)
+/* Packs a scan's base into ra_words: a register, and 12 bits of words from it. */
+static bool base_pack(const struct prologue_scan *scan, int16_t *packed)
 {
-	int32_t words = recipe->load_at / 8;
+	int32_t words = scan->load_at / 8;
 
-	if (recipe->base >= 16 || words < -2048 || words >= 2048)
+	if (scan->base >= 16 || words < -2048 || words >= 2048)
 		return false;
-	*packed = (int16_t)(words * 16 + (int32_t)recipe->base);
+	*packed = (int16_t)(words * 16 + (int32_t)scan->base);
 	return true;
 }
 
@@ -89,35 +90,34 @@ static unsigned base_number(const struct unwind_rule *rule)
 	return (unsigned)rule->ra_words & 15u;
 }
 
-/* False: it is not known. */
+/* False: unknown. */
 static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64_t *base)
 {
 	unsigned number = base_number(rule);
 	int64_t at = 8 * (int64_t)((rule->ra_words - (int)number) / 16);
 
-	if (number != ARCH_SP && !((u->registers.known | u->bare_known) & UINT64_C(1) << number))
+	if (number != ARCH_SP && !((u->registers.known | u->unchanged_registers) & UINT64_C(1) << number))
 		return false;
 	*base = u->registers.value[number];
 	return !(rule->flags & RULE_LOADED) || !cfi_word_read(&u->space.memory, *base + (uint64_t)at, base);
 }
 
-/* Reads the code from `next` on, once for each pc. */
-static void recipe_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
+/* Scans the code from `next`, once per pc. */
+static void prologue_scan_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
 {
 	const struct cfi_module *module = u->space.module_find(u->space.context, rule->pc);
 	uint64_t begin = module ? module->begin : next - MADE_CODE_BYTES;
 	uint64_t end = module ? module->end : next + MADE_CODE_BYTES;
-	struct recipe recipe;
+	struct prologue_scan scan;
 
 	rule->flags |= RULE_READ;
 	if (begin > next || end < next ||
-		!recipe_find(next, begin, end, &u->space.memory, &u->reading, &recipe) ||
-		recipe.fp_offset / 8 != (int16_t)(recipe.fp_offset / 8) ||
-		!base_pack(&recipe, &rule->ra_words))
+		!prologue_scan_find(next, begin, end, &u->space.memory, &u->reading, &scan) ||
+		scan.fp_offset / 8 != (int16_t)(scan.fp_offset / 8) || !base_pack(&scan, &rule->ra_words))
 		return;
-	rule->flags |= RULE_RECIPE | (recipe.is_loaded ? RULE_LOADED : 0);
-	rule->cfa_offset = recipe.cfa_offset;
-	rule->fp_words = (int16_t)(recipe.fp_offset / 8);
+	rule->flags |= RULE_PROLOGUE_SCAN | (scan.is_loaded ? RULE_LOADED : 0);
+	rule->cfa_offset = scan.cfa_offset;
+	rule->fp_words = (int16_t)(scan.fp_offset / 8);
 }
 
 static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64_t caller)
@@ -131,22 +131,22 @@ static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64
 	u->read_next = (u->read_next + 1) % UNWIND_READ_KEPT;
 }
 
-/* Without CFI, by the machine code. What it says must hold: false, and nothing is changed. */
-static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact, bool anywhere)
+/* Steps without CFI, by a scan. The result must be valid: false, and nothing has changed. */
+static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool anywhere)
 {
 	const struct cfi_memory *memory = &u->space.memory;
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 	uint64_t *value = u->registers.value, fp = value[ARCH_FP], base, cfa, caller;
 
-	if (rule->pc != pc || !unwind_rule_is_bare(rule) || (rule->flags & RULE_LOADER))
+	if (rule->pc != pc || !unwind_rule_has_no_cfi(rule) || (rule->flags & RULE_LOADER))
 		return false;
 	if (!(rule->flags & RULE_READ))
-		recipe_fill(u, rule, pc + !exact);
-	if (!(rule->flags & RULE_RECIPE) || !base_find(u, rule, &base))
+		prologue_scan_fill(u, rule, pc + !exact);
+	if (!(rule->flags & RULE_PROLOGUE_SCAN) || !base_find(u, rule, &base))
 		return false;
 	cfa = base + (uint64_t)(int64_t)rule->cfa_offset;
 	if (cfa % 8 || cfa <= value[ARCH_SP] ||
-		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > RECIPE_FRAME_MAX) ||
+		(base != value[ARCH_SP] && cfa - value[ARCH_SP] > PROLOGUE_SCAN_FRAME_MAX) ||
 		cfi_word_read(memory, cfa - 8, &caller) ||
 		(rule->fp_words && cfi_word_read(memory, cfa + (uint64_t)(rule->fp_words * 8L), &fp)) ||
 		!is_return_address(u, caller, anywhere || rule->slot == UNWIND_NO_SLOT))
@@ -157,7 +157,7 @@ static bool step_recipe(struct unwinder *u, uint64_t pc, bool exact, bool anywhe
 	value[ARCH_SP] = cfa;
 	value[ARCH_FP] = fp;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
-	called_note(u, caller - 1); /* the last: it may take the rule's entry */
+	called_note(u, caller - 1); /* comes last: it may evict the rule */
 	return true;
 }
 
@@ -167,8 +167,8 @@ bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule)
 	uint64_t *value = u->registers.value, fp = value[ARCH_FP], caller;
 	uint64_t cfa = value[ARCH_SP] + (uint64_t)(int64_t)rule->cfa_offset;
 
-	if (!unwind_rule_is_bare(rule) || u->space.is_go ||
-		(rule->flags & (RULE_RECIPE | RULE_LOADED)) != RULE_RECIPE ||
+	if (!unwind_rule_has_no_cfi(rule) || u->space.is_go ||
+		(rule->flags & (RULE_PROLOGUE_SCAN | RULE_LOADED)) != RULE_PROLOGUE_SCAN ||
 		(rule->slot == UNWIND_NO_SLOT && rule->kind != RULE_MADE) || base_number(rule) != ARCH_SP ||
 		cfa % 8 || cfa <= value[ARCH_SP] || cfi_word_read(memory, cfa - 8, &caller) ||
 		!is_called(u, caller - 1) ||
@@ -181,21 +181,20 @@ bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule)
 	return true;
 }
 
-/* Made code as well may have no frame pointers: Python's for perf. It is asked first from then on. */
+/* JIT code without frame pointers: Python's perf trampolines. From then on the scan is tried first. */
 static bool step_made(struct unwinder *u, uint64_t pc, bool exact)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
 
-	if (!step_recipe(u, pc, exact, true))
+	if (!step_prologue_scan(u, pc, exact, true))
 		return false;
 	if (!exact && rule->pc == pc && rule->kind == RULE_MISSING && rule->slot == UNWIND_NO_SLOT)
 		rule->kind = RULE_MADE;
 	return true;
 }
 
-/* Translators, and Haskell's compiler, lay one frame for all their code, whose parts jump to each other,
- * where to is not known: where the very caller of one that was read lies in the same place, it is that frame.
- */
+/* Translators, and Haskell's compiler, use one frame for all their code, whose parts jump to each other by
+ * unknown targets: if the caller of a scanned frame is at the same place, it is that frame. */
 static bool step_as_read(struct unwinder *u, uint64_t pc)
 {
 	uint64_t *value = u->registers.value, caller, fp = value[ARCH_FP];
@@ -228,8 +227,8 @@ static bool is_beside(struct unwinder *u, uint64_t pc, uint64_t address)
 	       !u->space.memory.read(u->space.memory.context, address, &code, sizeof(code));
 }
 
-/* HotSpot's interpreter pushes where to return to and jumps: what stands there is no call. It is code without
- * a file beside that which was called, and the next frame must be of the kind, or right behind a call. */
+/* HotSpot's interpreter pushes its return address and jumps: the address follows no call. It is code
+ * without a file next to the called code, and the next frame must be of the same kind, or follow a call. */
 static bool is_interpreters(struct unwinder *u, uint64_t pc, uint64_t caller_fp)
 {
 	uint64_t from = u->registers.value[ARCH_PC], fp = u->registers.value[ARCH_FP], next;
@@ -241,8 +240,8 @@ static bool is_interpreters(struct unwinder *u, uint64_t pc, uint64_t caller_fp)
 	return is_return_address(u, next, true) || is_beside(u, pc, next);
 }
 
-/* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
- * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
+/* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead to an
+ * address after a call; where the chain ends (0, by the ABI), the stack ends. */
 static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
@@ -265,14 +264,14 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 	if (!is_return_address(u, pc, true) && !is_interpreters(u, pc, caller_fp))
 		return !caller_fp && is_injected(u, pc) ? STEP_FULL : STEP_PARTIAL;
 	called_note(u, pc - 1);
-	u->bare_known = 0;
+	u->unchanged_registers = 0;
 	value[ARCH_PC] = pc;
 	value[ARCH_FP] = caller_fp;
 	value[ARCH_SP] = fp + 16;
 	return STEP_ON;
 }
 
-/* Of the call that ends at `address`: the row of what it calls, if that is in the same module. */
+/* The row of the function that the call before `address` calls, if it is in the same module. */
 static const struct cfi_row *called_row(struct unwinder *u, const struct cfi_module *module, uint64_t address)
 {
 	const struct cfi_row *row = &u->scratch.row;
@@ -290,9 +289,9 @@ static const struct cfi_row *called_row(struct unwinder *u, const struct cfi_mod
 		       : NULL;
 }
 
-/* Of an interpreter by hand, whose tables describe one frame from its first instruction on, as if it were
- * there before the call: LuaJIT's. The code that it makes is jumped to, and keeps that frame below room of
- * its own. */
+/* True for an assembly interpreter whose tables describe one frame from its first instruction on, as if it
+ * existed before the call: LuaJIT. Its JIT code is entered by jumps and keeps that frame above its own
+ * data. */
 static bool is_standing(const struct cfi_row *row)
 {
 	const struct cfi_rule *ra = &row->reg[row->return_register];
@@ -301,7 +300,7 @@ static bool is_standing(const struct cfi_row *row)
 	       row->cfa.value > ARCH_CALL_PUSHES && ra->kind == CFI_OFFSET && ra->value == -8;
 }
 
-/* Is `at` where the return address of a call of the interpreter lies? Then goes on to who has called it. */
+/* If `at` holds the return address of a call of the interpreter, continues with its caller. */
 static bool standing_take(struct unwinder *u, uint64_t begin, uint64_t at, uint64_t address)
 {
 	const struct cfi_module *module = u->space.module_find(u->space.context, address - 1);
@@ -318,8 +317,8 @@ static bool standing_take(struct unwinder *u, uint64_t begin, uint64_t at, uint6
 	return true;
 }
 
-/* The interpreter's tables do not tell where it has pushed what, and lead nowhere then: back to its frame,
- * the innermost, if that is it. */
+/* The interpreter's tables do not describe its pushes, so a walk fails there: goes back to its frame, if
+ * the innermost frame is of it. */
 static bool standing_leave(struct unwinder *u, uint64_t *begin)
 {
 	uint64_t pc = u->frames[0].address;
@@ -333,8 +332,8 @@ static bool standing_leave(struct unwinder *u, uint64_t *begin)
 	return true;
 }
 
-/* From code made at run time to whom called the interpreter: its return address is looked for, some words at
- * a time: where the stack is not within reach, each look takes a system call. */
+/* From JIT code to the caller of its interpreter: searches the interpreter's return address, some words at
+ * a time: outside the readable stack, each read takes a system call. */
 static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
@@ -355,8 +354,8 @@ static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
 	return false;
 }
 
-/* What compilers at run time and Go make has frame pointers, as a rule: its code is read where they end. */
-enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
+/* JIT and Go code usually has frame pointers: its code is scanned where they end. */
+enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
 {
 	const struct unwind_rule *rule = unwind_cache_entry(u, pc);
 	bool is_read_first = !u->space.is_go && (rule->slot != UNWIND_NO_SLOT || rule->kind == RULE_MADE);
@@ -364,7 +363,7 @@ enum step unwind_step_bare(struct unwinder *u, uint64_t pc, bool leaf, bool was_
 
 	if (!was_exact && u->space.is_go)
 		unwind_go_top_note(u, pc + 1);
-	if (is_read_first && step_recipe(u, pc, was_exact, false))
+	if (is_read_first && step_prologue_scan(u, pc, was_exact, false))
 		return STEP_ON;
 	step = step_guess(u, pc, leaf, exact);
 	if (step == STEP_PARTIAL &&

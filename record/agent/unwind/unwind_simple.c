@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_simple.c - runs of simple steps, nearly all of nearly all walks: by the cached rules, until they
- * meet the last walk's (unwind_reuse.h).
+ * unwind_simple.c - runs of simple steps, nearly all of nearly all walks: by cached rules, until they meet
+ * the last walk's steps (unwind_reuse.h).
  */
 #include "record/agent/unwind/unwind_step.h"
 
-/* A walk by simple steps, everything in registers of our own. */
+/* State of a walk by simple steps, in local variables. */
 struct simple {
 	uint64_t pc, sp, fp, known;
 	unsigned count, walked;
 	bool exact;
-	unsigned next; /* of the kept steps: all before lie further in */
-	bool has_met;  /* them, at `met` */
+	unsigned next; /* index in the kept steps: all before are further in */
+	bool has_met;  /* it met the kept steps, at `met` */
 	unsigned met;
 };
 
@@ -24,7 +24,7 @@ static inline void simple_emit(
 		at->count = unwind_frames_fold(u->frames, at->count);
 }
 
-/* A frame pointer that holds something else than a frame need not be aligned. */
+/* A frame pointer used for other data may be misaligned. */
 static inline uint64_t word_at(uint64_t address)
 {
 	uint64_t word;
@@ -33,14 +33,14 @@ static inline uint64_t word_at(uint64_t address)
 	return word;
 }
 
-/* The first kept step, from `next` on, whose words are not what they were. */
-HOT static unsigned kept_differ(const struct unwinder *u, const struct unwind_kept *kept, unsigned next)
+/* The first kept step, from `next` on, whose words have changed. */
+HOT static unsigned reuse_differ(const struct unwinder *u, const struct unwind_reuse *reuse, unsigned next)
 {
 	uint64_t shift = u->space.memory.shift;
 
-	for (; next < UNWIND_KEPT_MAX - 1; next++) {
-		const struct unwind_kept_step *step = &kept->steps[next], *outer = step + 1;
-		uint64_t cfa = kept->high - outer->below + shift;
+	for (; next < UNWIND_REUSE_MAX - 1; next++) {
+		const struct unwind_reuse_step *step = &reuse->steps[next], *outer = step + 1;
+		uint64_t cfa = reuse->high - outer->below + shift;
 
 		if (arch_return_address(word_at(cfa + (uint64_t)(step->ra_words * 8L))) != outer->pc ||
 			(step->fp_words && word_at(cfa + (uint64_t)(step->fp_words * 8L)) != outer->fp))
@@ -49,21 +49,21 @@ HOT static unsigned kept_differ(const struct unwinder *u, const struct unwind_ke
 	return next;
 }
 
-/* Does the walk come to where a kept one was, and leads it on from there as it did? Then it is where that
- * ended. */
-HOT static bool kept_meet(struct unwinder *u, struct simple *at)
+/* True if the walk reaches a kept step whose outer steps are unchanged: it jumps to the end of the kept
+ * run. */
+HOT static bool reuse_meet(struct unwinder *u, struct simple *at)
 {
-	const struct unwind_kept *kept = &u->kept;
-	const struct unwind_kept_step *step = &kept->steps[at->next],
-				      *end = &kept->steps[UNWIND_KEPT_MAX - 1];
+	const struct unwind_reuse *reuse = &u->reuse;
+	const struct unwind_reuse_step *step = &reuse->steps[at->next],
+				       *end = &reuse->steps[UNWIND_REUSE_MAX - 1];
 	unsigned steps = (unsigned)(end - step), differs;
 
 	if (at->sp < u->space.memory.low || step->pc != at->pc || step->fp != at->fp ||
 		step->knows_fp != !!(at->known & FP_KNOWN) || at->count + steps > u->most ||
 		at->walked + steps > UNWIND_WALK_MAX)
 		return false;
-	differs = kept_differ(u, kept, at->next);
-	if (differs < UNWIND_KEPT_MAX - 1) {
+	differs = reuse_differ(u, reuse, at->next);
+	if (differs < UNWIND_REUSE_MAX - 1) {
 		at->next = differs + 1;
 		return false;
 	}
@@ -73,82 +73,81 @@ HOT static bool kept_meet(struct unwinder *u, struct simple *at)
 		if (!step->is_hidden)
 			simple_emit(u, at, step->pc - 1, step->function, step->slot);
 	at->pc = end->pc;
-	at->sp = kept->high - end->below;
+	at->sp = reuse->high - end->below;
 	at->fp = end->fp;
 	at->known = (at->known & QUICK_KNOWN & ~FP_KNOWN) | (end->knows_fp ? FP_KNOWN : 0);
 	at->walked += steps;
-	at->next = UNWIND_KEPT_MAX;
+	at->next = UNWIND_REUSE_MAX;
 	return true;
 }
 
-/* As long as the walk is not yet among the kept steps. */
-static inline bool kept_may_meet(const struct unwinder *u, struct simple *at)
+/* True while the walk has not reached the kept steps. */
+static inline bool reuse_may_meet(const struct unwinder *u, struct simple *at)
 {
-	uint64_t below = u->kept.high - at->sp;
+	uint64_t below = u->reuse.high - at->sp;
 
-	while (at->next < UNWIND_KEPT_MAX - 1 && u->kept.steps[at->next].below > below)
+	while (at->next < UNWIND_REUSE_MAX - 1 && u->reuse.steps[at->next].below > below)
 		at->next++;
-	return at->next < UNWIND_KEPT_MAX - 1 && u->kept.steps[at->next].below == below;
+	return at->next < UNWIND_REUSE_MAX - 1 && u->reuse.steps[at->next].below == below;
 }
 
-static inline struct unwind_kept_step kept_here(const struct simple *at, uint64_t high)
+static inline struct unwind_reuse_step reuse_here(const struct simple *at, uint64_t high)
 {
-	return (struct unwind_kept_step){.pc = at->pc,
+	return (struct unwind_reuse_step){.pc = at->pc,
 		.fp = at->fp,
 		.below = (uint32_t)(high - at->sp),
 		.knows_fp = at->known & FP_KNOWN};
 }
 
-/* The step that is about to be taken. Words further in than the frame may not be there the next time. */
-static inline void kept_add(struct unwinder *u, const struct simple *at, const struct unwind_rule *rule,
+/* Keeps the next step. Words further in than the frame may be gone at the next walk. */
+static inline void reuse_add(struct unwinder *u, const struct simple *at, const struct unwind_rule *rule,
 	uint64_t ra_place, uint64_t fp_place)
 {
-	struct unwind_kept *kept = &u->kept;
-	struct unwind_kept_step *step = &kept->fresh[kept->fresh_count];
+	struct unwind_reuse *reuse = &u->reuse;
+	struct unwind_reuse_step *step = &reuse->fresh[reuse->fresh_count];
 
 	if (at->exact || rule->kind == RULE_ALIGNED || ra_place < at->sp ||
 		(rule->fp_words && fp_place < at->sp) || u->space.memory.high - at->sp > UINT32_MAX ||
-		kept->fresh_count == UNWIND_KEPT_MAX - 1) {
-		kept->fresh_count = 0;
+		reuse->fresh_count == UNWIND_REUSE_MAX - 1) {
+		reuse->fresh_count = 0;
 		return;
 	}
-	*step = kept_here(at, u->space.memory.high);
+	*step = reuse_here(at, u->space.memory.high);
 	step->function = rule->function;
 	step->slot = rule->slot;
 	step->ra_words = rule->ra_words;
 	step->fp_words = rule->fp_words;
 	step->is_hidden = rule->flags & RULE_HIDDEN;
-	kept->fresh_count++;
+	reuse->fresh_count++;
 }
 
-/* Fresh steps come ahead of those that they have met, or take their place. */
-HOT static void kept_end(struct unwinder *u, const struct simple *at)
+/* Puts fresh steps before the kept ones they met, or replaces those. */
+HOT static void reuse_end(struct unwinder *u, const struct simple *at)
 {
-	struct unwind_kept *kept = &u->kept;
-	unsigned fresh = kept->fresh_count, end = UNWIND_KEPT_MAX;
+	struct unwind_reuse *reuse = &u->reuse;
+	unsigned fresh = reuse->fresh_count, end = UNWIND_REUSE_MAX;
 
 	if (at->has_met) {
 		end = at->met;
-	} else if (fresh >= UNWIND_KEPT_LEAST) {
-		kept->high = u->space.memory.high;
-		kept->fresh[fresh++] = kept_here(at, kept->high);
+	} else if (fresh >= UNWIND_REUSE_LEAST) {
+		reuse->high = u->space.memory.high;
+		reuse->fresh[fresh++] = reuse_here(at, reuse->high);
 	} else {
 		return;
 	}
 	if (fresh > end) {
-		kept->count = 0;
+		reuse->count = 0;
 		return;
 	}
 	for (unsigned i = 0; i < fresh; i++) {
-		kept->steps[end - fresh + i] = kept->fresh[i];
+		reuse->steps[end - fresh + i] = reuse->fresh[i];
 		hot_loop();
 	}
 	if (fresh)
-		kept->count = UNWIND_KEPT_MAX - end + fresh;
+		reuse->count = UNWIND_REUSE_MAX - end + fresh;
 }
 
-/* By the rule of the place; false: it is none for a simple step, or its words do not lie in the readable
- * stack. */
+/* Steps by the rule of pc; false: no simple rule, or its words are outside the readable stack. */
 static inline bool simple_step(struct unwinder *u, struct simple *at)
 {
 	uint64_t low = u->space.memory.low, span = u->space.memory.high - low, shift = u->space.memory.shift;
@@ -169,7 +168,7 @@ static inline bool simple_step(struct unwinder *u, struct simple *at)
 	if (cfa <= at->sp || ra_place - low > span - 8 ||
 		(unwind_rule_saves_fp(rule) && fp_place - low > span - 8))
 		return false;
-	kept_add(u, at, rule, ra_place, fp_place);
+	reuse_add(u, at, rule, ra_place, fp_place);
 	if (!(rule->flags & RULE_HIDDEN))
 		simple_emit(u, at, pc, rule->function, rule->slot);
 	at->pc = arch_return_address(word_at(ra_place + shift));
@@ -193,25 +192,25 @@ HOT bool unwind_walk_simple(struct unwinder *u, bool *exact)
 		.count = u->count,
 		.walked = u->walked,
 		.exact = *exact,
-		.next = UNWIND_KEPT_MAX};
+		.next = UNWIND_REUSE_MAX};
 	bool took_none;
 
 	if (u->space.memory.high - u->space.memory.low < 16)
 		return true;
-	if (u->kept.count && u->kept.high == u->space.memory.high)
-		at.next = UNWIND_KEPT_MAX - u->kept.count;
-	u->kept.fresh_count = 0;
+	if (u->reuse.count && u->reuse.high == u->space.memory.high)
+		at.next = UNWIND_REUSE_MAX - u->reuse.count;
+	u->reuse.fresh_count = 0;
 	while (at.count < u->most && at.walked < UNWIND_WALK_MAX) {
-		if (!at.exact && kept_may_meet(u, &at) && kept_meet(u, &at))
+		if (!at.exact && reuse_may_meet(u, &at) && reuse_meet(u, &at))
 			continue;
 		if (!simple_step(u, &at))
 			break;
 		at.walked++;
 		if (at.has_met)
-			u->kept.count = 0; /* the kept run was not a whole one */
+			u->reuse.count = 0; /* the kept run was incomplete */
 	}
-	if (!at.has_met || u->kept.count)
-		kept_end(u, &at);
+	if (!at.has_met || u->reuse.count)
+		reuse_end(u, &at);
 	took_none = at.walked == u->walked;
 	value[ARCH_PC] = at.pc;
 	value[ARCH_SP] = at.sp;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86_fields.c - how long an x86-64 instruction is: prefixes, opcode of one of four maps, operands, as the
- * manuals' opcode tables have them.
+ * x86_fields.c - the length of an x86-64 instruction: prefixes, opcode of one of four maps, operands, by the
+ * manuals' opcode tables.
  */
 #include "record/agent/unwind/x86_fields.h"
 
@@ -9,10 +9,10 @@
 
 #if defined(__x86_64__)
 
-static bool take(struct x86_parts *parts, unsigned bytes)
+static bool take(struct x86_fields *fields, unsigned bytes)
 {
-	parts->at += bytes;
-	return parts->at <= parts->size && parts->at <= INSTRUCTION_BYTES_MAX;
+	fields->at += bytes;
+	return fields->at <= fields->size && fields->at <= INSTRUCTION_BYTES_MAX;
 }
 
 static bool is_prefix(uint8_t byte)
@@ -21,63 +21,63 @@ static bool is_prefix(uint8_t byte)
 	       byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65 || byte == 0x67;
 }
 
-static bool take_prefixes(struct x86_parts *parts)
+static bool take_prefixes(struct x86_fields *fields)
 {
-	while (parts->at < parts->size && is_prefix(parts->code[parts->at])) {
-		parts->half |= parts->code[parts->at] == 0x66;
-		if (!take(parts, 1))
+	while (fields->at < fields->size && is_prefix(fields->code[fields->at])) {
+		fields->half |= fields->code[fields->at] == 0x66;
+		if (!take(fields, 1))
 			return false;
 	}
-	if (parts->at < parts->size && parts->code[parts->at] >> 4 == 4)
-		parts->rex = parts->code[parts->at++];
-	return parts->at < parts->size;
+	if (fields->at < fields->size && fields->code[fields->at] >> 4 == 4)
+		fields->rex = fields->code[fields->at++];
+	return fields->at < fields->size;
 }
 
-/* C5, C4 and 62 begin vector instructions: their own prefix, then opcode and operands as ever. */
-static bool take_vector(struct x86_parts *parts, unsigned prefix_bytes)
+/* C5, C4 and 62 begin vector instructions: their own prefix, then the usual opcode and operands. */
+static bool take_vector(struct x86_fields *fields, unsigned prefix_bytes)
 {
-	const uint8_t *prefix = parts->code + parts->at;
+	const uint8_t *prefix = fields->code + fields->at;
 
-	if (!take(parts, prefix_bytes + 1))
+	if (!take(fields, prefix_bytes + 1))
 		return false;
-	parts->is_vector = true;
-	parts->opcode = prefix[prefix_bytes];
-	if (prefix[0] == 0x8f) { /* its maps 8 and 9: with a byte behind, without */
-		parts->map = (prefix[1] & 31) == 8 ? X86_0F3A : X86_0F38;
+	fields->is_vector = true;
+	fields->opcode = prefix[prefix_bytes];
+	if (prefix[0] == 0x8f) { /* maps 8 and 9: with one immediate byte, without */
+		fields->map = (prefix[1] & 31) == 8 ? X86_0F3A : X86_0F38;
 		return (prefix[1] & 31) <= 9;
 	}
-	parts->map = prefix_bytes == 2 ? X86_0F : (enum x86_map)(prefix[1] & (prefix_bytes == 4 ? 7 : 31));
-	return parts->map != X86_ONE && parts->map <= X86_0F3A;
+	fields->map = prefix_bytes == 2 ? X86_0F : (enum x86_map)(prefix[1] & (prefix_bytes == 4 ? 7 : 31));
+	return fields->map != X86_ONE && fields->map <= X86_0F3A;
 }
 
-static bool take_opcode(struct x86_parts *parts)
+static bool take_opcode(struct x86_fields *fields)
 {
-	uint8_t first = parts->code[parts->at];
+	uint8_t first = fields->code[fields->at];
 
 	if (first == 0xc5)
-		return take_vector(parts, 2);
+		return take_vector(fields, 2);
 	if (first == 0xc4)
-		return take_vector(parts, 3);
+		return take_vector(fields, 3);
 	if (first == 0x62)
-		return take_vector(parts, 4);
-	if (first == 0x8f && parts->at + 1 < parts->size && (parts->code[parts->at + 1] & 31) >= 8)
-		return take_vector(parts, 3); /* AMD's XOP */
-	if (!take(parts, 1))
+		return take_vector(fields, 4);
+	if (first == 0x8f && fields->at + 1 < fields->size && (fields->code[fields->at + 1] & 31) >= 8)
+		return take_vector(fields, 3); /* AMD's XOP */
+	if (!take(fields, 1))
 		return false;
-	parts->opcode = first;
+	fields->opcode = first;
 	if (first != 0x0f)
 		return true;
-	if (parts->at >= parts->size)
+	if (fields->at >= fields->size)
 		return false;
-	parts->map = X86_0F;
-	parts->opcode = parts->code[parts->at];
-	if (parts->opcode == 0x38 || parts->opcode == 0x3a) {
-		parts->map = parts->opcode == 0x38 ? X86_0F38 : X86_0F3A;
-		if (!take(parts, 1) || parts->at >= parts->size)
+	fields->map = X86_0F;
+	fields->opcode = fields->code[fields->at];
+	if (fields->opcode == 0x38 || fields->opcode == 0x3a) {
+		fields->map = fields->opcode == 0x38 ? X86_0F38 : X86_0F3A;
+		if (!take(fields, 1) || fields->at >= fields->size)
 			return false;
-		parts->opcode = parts->code[parts->at];
+		fields->opcode = fields->code[fields->at];
 	}
-	return take(parts, 1);
+	return take(fields, 1);
 }
 
 static bool has_modrm_one(uint8_t opcode)
@@ -99,36 +99,36 @@ static bool has_modrm_0f(uint8_t opcode, bool is_vector)
 		 (opcode >= 0xa8 && opcode <= 0xaa) || (opcode >= 0xc8 && opcode <= 0xcf));
 }
 
-static bool take_modrm(struct x86_parts *parts)
+static bool take_modrm(struct x86_fields *fields)
 {
 	uint8_t modrm, mod, rm;
 	unsigned displacement;
 
-	if (parts->at >= parts->size)
+	if (fields->at >= fields->size)
 		return false;
-	parts->modrm = parts->code + parts->at;
-	modrm = *parts->modrm;
+	fields->modrm = fields->code + fields->at;
+	modrm = *fields->modrm;
 	mod = modrm >> 6;
 	rm = modrm & 7;
-	if (!take(parts, 1))
+	if (!take(fields, 1))
 		return false;
 	displacement = mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
 	if (mod != 3 && rm == 4) {
-		if (parts->at >= parts->size)
+		if (fields->at >= fields->size)
 			return false;
-		if (mod == 0 && (parts->code[parts->at] & 7) == 5)
+		if (mod == 0 && (fields->code[fields->at] & 7) == 5)
 			displacement = 4;
-		if (!take(parts, 1))
+		if (!take(fields, 1))
 			return false;
 	}
-	return take(parts, displacement);
+	return take(fields, displacement);
 }
 
-static unsigned immediate_one(const struct x86_parts *parts)
+static unsigned immediate_one(const struct x86_fields *fields)
 {
-	uint8_t opcode = parts->opcode, reg = parts->modrm ? *parts->modrm >> 3 & 7 : 0;
-	bool is_wide = parts->rex & 8;
-	unsigned word = parts->half && !is_wide ? 2 : 4;
+	uint8_t opcode = fields->opcode, reg = fields->modrm ? *fields->modrm >> 3 & 7 : 0;
+	bool is_wide = fields->rex & 8;
+	unsigned word = fields->half && !is_wide ? 2 : 4;
 
 	if (opcode < 0x40)
 		return (opcode & 7) == 4 ? 1 : (opcode & 7) == 5 ? word : 0;
@@ -175,11 +175,11 @@ static unsigned immediate_one(const struct x86_parts *parts)
 	}
 }
 
-static unsigned immediate_0f(const struct x86_parts *parts)
+static unsigned immediate_0f(const struct x86_fields *fields)
 {
-	uint8_t opcode = parts->opcode;
+	uint8_t opcode = fields->opcode;
 
-	if (opcode >= 0x80 && opcode <= 0x8f && !parts->is_vector)
+	if (opcode >= 0x80 && opcode <= 0x8f && !fields->is_vector)
 		return 4;
 	return (opcode >= 0x70 && opcode <= 0x73) || opcode == 0xa4 || opcode == 0xac || opcode == 0xba ||
 			       opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6) || opcode == 0x0f
@@ -187,34 +187,34 @@ static unsigned immediate_0f(const struct x86_parts *parts)
 		       : 0;
 }
 
-/* Not in 64-bit mode, or so rare that nobody misses it: then the bytes are data, or we are out of step. */
-static bool is_none(const struct x86_parts *parts)
+/* Invalid in 64-bit mode, or very rare: then the bytes are data, or we are out of step. */
+static bool is_none(const struct x86_fields *fields)
 {
-	uint8_t opcode = parts->opcode;
+	uint8_t opcode = fields->opcode;
 
-	if (parts->map != X86_ONE)
+	if (fields->map != X86_ONE)
 		return false;
 	return (opcode < 0x40 && (opcode & 7) >= 6) || opcode == 0x60 || opcode == 0x61 || opcode == 0x82 ||
 	       opcode == 0x9a || opcode == 0xce || (opcode >= 0xd4 && opcode <= 0xd6) || opcode == 0xea ||
 	       opcode == 0xf1;
 }
 
-bool x86_parts_take(struct x86_parts *parts)
+bool x86_fields_take(struct x86_fields *fields)
 {
 	bool has_modrm;
 
-	if (!take_prefixes(parts) || !take_opcode(parts) || is_none(parts))
+	if (!take_prefixes(fields) || !take_opcode(fields) || is_none(fields))
 		return false;
-	has_modrm = parts->map == X86_ONE  ? has_modrm_one(parts->opcode)
-		    : parts->map == X86_0F ? has_modrm_0f(parts->opcode, parts->is_vector)
-					   : true;
-	if (has_modrm && !take_modrm(parts))
+	has_modrm = fields->map == X86_ONE  ? has_modrm_one(fields->opcode)
+		    : fields->map == X86_0F ? has_modrm_0f(fields->opcode, fields->is_vector)
+					    : true;
+	if (has_modrm && !take_modrm(fields))
 		return false;
-	parts->immediate = parts->map == X86_ONE    ? immediate_one(parts)
-			   : parts->map == X86_0F   ? immediate_0f(parts)
-			   : parts->map == X86_0F3A ? 1
-						    : 0;
-	return take(parts, parts->immediate);
+	fields->immediate = fields->map == X86_ONE    ? immediate_one(fields)
+			    : fields->map == X86_0F   ? immediate_0f(fields)
+			    : fields->map == X86_0F3A ? 1
+						      : 0;
+	return take(fields, fields->immediate);
 }
 
 #endif

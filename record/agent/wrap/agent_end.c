@@ -12,7 +12,7 @@
 #include "record/agent/sample/thread.h"
 
 static _Atomic int ended;
-static bool is_exiting; /* runtimes may be torn down already: what they had was flushed before that */
+static bool is_exiting; /* runtimes may be torn down already; they were flushed before */
 
 void agent_begins(void)
 {
@@ -30,7 +30,7 @@ void agent_end(void)
 	gpu_look_back();
 	thread = thread_here();
 	if (thread) {
-		control_thread_end(thread);
+		start_stop_thread_end(thread);
 		thread_settle(thread);
 	}
 	source_timer_end();

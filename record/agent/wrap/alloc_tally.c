@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alloc_tally.c - see alloc_tally.h. A call path that allocates is kept once per process (a site),
- * apart from all threads: another thread may free the block, or the first be gone.
- * Called where the program calls malloc: nothing here allocates, locks or waits.
+ * alloc_tally.c - see alloc_tally.h. Each allocating call path is kept once per process (a site), independent
+ * of threads: another thread may free the block, or the first may have ended. Runs inside the program's
+ * malloc: never allocates, locks or waits.
  */
 #include "record/agent/wrap/alloc_tally.h"
 
@@ -16,22 +16,22 @@
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
 
-#define SITES_BYTES (UINT64_C(256) << 20) /* reserved, touched as needed; some million paths */
-#define SITES_SHARE 64u			  /* of limited memory they take this part at most */
+#define SITES_BYTES (UINT64_C(256) << 20) /* reserved, touched as needed; about a million paths */
+#define SITES_SHARE 64u			  /* of limited memory they take at most one part in 64 */
 #define SITE_BUCKETS 65536u		  /* a power of two */
 #define SITE_KEY (UINT64_C(1) << 63)
 
 struct site {
 	struct site *next; /* in its bucket */
 	uint64_t hash;
-	_Atomic uint64_t orphaned; /* bytes freed by threads that are not measured, not yet told */
+	_Atomic uint64_t orphaned; /* bytes freed by unmeasured threads, not yet tallied */
 	struct site *next_orphan;  /* while there are some */
 	uint32_t root;		   /* enum event_node */
 	uint32_t count;
 	struct unwind_frame frames[];
 };
 
-/* Children of fork find it empty. Sites are added, never taken. */
+/* Empty in fork children. Sites are added, never removed. */
 static struct sites {
 	_Atomic uint64_t used;
 	_Atomic(struct site *) orphans;
@@ -41,7 +41,7 @@ static struct sites {
 
 static uint64_t sites_bytes;
 
-/* Either counts what is reserved, touched or not. */
+/* Both limits count reserved memory, touched or not. */
 static uint64_t sites_most(void)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
@@ -59,7 +59,7 @@ static void sites_open(void)
 	void *memory;
 
 	sites_bytes = sites_most();
-	if (sites_bytes <= sizeof(*sites) || !blocks_open())
+	if (sites_bytes <= sizeof(*sites) || !live_blocks_open())
 		return;
 	memory = mmap(NULL, sites_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 		-1, 0);
@@ -71,10 +71,10 @@ static void sites_open(void)
 		sites = memory;
 }
 
-/* Ahead of the program's first thread: the process is measured when this is asked first. */
+/* The first call opens the table. It comes before the program has threads, once the process is measured. */
 static bool is_open(void)
 {
-	static _Atomic int state; /* 1: it is being opened, or was */
+	static _Atomic int state; /* 1: being opened, or open */
 
 	if (!sites && process.settings.memleak && !atomic_exchange(&state, 1))
 		sites_open();
@@ -83,7 +83,7 @@ static bool is_open(void)
 
 /* ---- sites ---- */
 
-static uint64_t path_hash(uint32_t root, const struct unwind_frame *frames, unsigned count)
+static uint64_t callpath_hash(uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
 	uint64_t hash = root + 1;
 
@@ -94,7 +94,7 @@ static uint64_t path_hash(uint32_t root, const struct unwind_frame *frames, unsi
 	return hash;
 }
 
-/* Unloading may have put another library at an address, so the module counts. */
+/* Compares modules, too, as another library may have been loaded at the address. */
 static bool is_same(const struct site *site, uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
 	if (site->root != root || site->count != count)
@@ -122,10 +122,10 @@ static struct site *site_make(uint32_t root, const struct unwind_frame *frames, 
 	return site;
 }
 
-/* The site of a path; NULL: there is no more room. Two threads that come at once may make two of one path. */
+/* The site of a path; NULL: no space. Two concurrent threads may create two sites of one path. */
 static struct site *site_of(uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
-	uint64_t hash = path_hash(root, frames, count);
+	uint64_t hash = callpath_hash(root, frames, count);
 	_Atomic(struct site *) *bucket = &sites->buckets[hash >> 40 & (SITE_BUCKETS - 1)];
 	struct site *head = atomic_load_explicit(bucket, memory_order_acquire), *site;
 
@@ -142,9 +142,9 @@ static struct site *site_of(uint32_t root, const struct unwind_frame *frames, un
 	return site;
 }
 
-/* ---- what is freed ---- */
+/* ---- frees ---- */
 
-/* Adds to what was freed of the site's, in the calling thread. */
+/* Adds freed bytes to the site, in the calling thread's tallies. */
 static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
 {
 	uint64_t key = (uintptr_t)site | SITE_KEY;
@@ -155,7 +155,8 @@ static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
 		tally_add(tally, bytes);
 		return;
 	}
-	if (path_open_known(t, site->frames, site->count, site->root, process_now_ns(), &node) == PATH_OPEN &&
+	if (callpath_open_known(t, site->frames, site->count, site->root, process_now_ns(), &node) ==
+			CALLPATH_OPEN &&
 		tally) {
 		tally_bind(t, tally, key, node, TALLY_FREED);
 		tally_add(tally, bytes);
@@ -164,7 +165,8 @@ static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
 	tally_add_at(t, node, TALLY_FREED, bytes);
 }
 
-/* Threads that are not measured leave it to those that are. Who brings a site's first bytes links it. */
+/* Unmeasured threads leave freed bytes to measured ones. The thread that adds a site's first bytes links
+ * it. */
 static void orphan_leave(struct site *site, uint64_t bytes)
 {
 	if (atomic_fetch_add(&site->orphaned, bytes))
@@ -186,14 +188,14 @@ static void orphans_take(struct thread *t)
 	}
 }
 
-void memory_free_begin(const void *address, struct block *block)
+void alloc_tally_free_begin(const void *address, struct live_block *block)
 {
-	*block = (struct block){0};
+	*block = (struct live_block){0};
 	if (address && is_open())
-		blocks_take(address, block);
+		live_blocks_take(address, block);
 }
 
-void memory_free_end(const struct block *block)
+void alloc_tally_free_end(const struct live_block *block)
 {
 	struct thread *t;
 	int error = errno;
@@ -211,15 +213,15 @@ void memory_free_end(const struct block *block)
 	errno = error;
 }
 
-void memory_free_failed(const void *address, const struct block *block)
+void alloc_tally_free_failed(const void *address, const struct live_block *block)
 {
-	if (block->site && !blocks_add(address, block))
-		memory_free_end(block);
+	if (block->site && !live_blocks_add(address, block))
+		alloc_tally_free_end(block);
 }
 
-/* ---- what is allocated ---- */
+/* ---- allocations ---- */
 
-/* xorshift64*, by the thread alone. */
+/* xorshift64*, per thread. */
 static uint32_t random_next(struct thread *t)
 {
 	uint64_t x = t->random ? t->random : (t->ring.shared->tid + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -231,7 +233,7 @@ static uint32_t random_next(struct thread *t)
 	return (uint32_t)(x * UINT64_C(0x2545f4914f6cdd1d) >> 32);
 }
 
-/* What a tallied block of so many bytes stands for: sums are right on average. */
+/* The weight of a tallied block of that size, so that sums are right on average. */
 static uint64_t weight_of(size_t bytes)
 {
 	uint64_t share = process.settings.memleak;
@@ -241,23 +243,23 @@ static uint64_t weight_of(size_t bytes)
 	return (uint64_t)((((unsigned __int128)bytes << 32) + share / 2) / share);
 }
 
-/* The site of the calling thread's path, which is at `node`. A path that could not be told has that of
- * unknown ones, even if it could be by now: what is freed of it comes to where it was allocated. */
+/* The site of the calling thread's path, at `node`. A path that could not be published keeps the unknown
+ * path's site, even if it could be published later: frees count where the allocation was counted. */
 static struct site *site_here(struct thread *t, uint32_t node)
 {
 	if (node >= EVENT_NODE_FIRST) {
-		trace_path_walk(t);
-		if (t->path_count)
-			return site_of(t->path_root, t->path, t->path_count);
+		trace_callpath_walk(t);
+		if (t->callpath_count)
+			return site_of(t->callpath_root, t->callpath, t->callpath_count);
 		node = thread_partial_root(t);
 	}
 	return site_of(node, NULL, 0);
 }
 
-/* The tally of the calling thread's path, whose owner is its site; NULL: there is no room. */
+/* The tally of the calling thread's path, which its site owns; NULL: no space. */
 static struct tally *here(struct thread *t)
 {
-	uint32_t node = trace_path(t);
+	uint32_t node = trace_callpath(t);
 	uint64_t key = tally_key(node, TALLY_ALLOCATED);
 	struct tally *tally = tally_find(t, key);
 
@@ -272,30 +274,30 @@ static struct tally *here(struct thread *t)
 static void allocated(struct thread *t, const void *address, size_t bytes)
 {
 	struct tally *tally = here(t);
-	struct block block;
+	struct live_block block;
 
 	if (!tally) {
 		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
 		return;
 	}
-	block = (struct block){tally->owner, weight_of(bytes)};
-	if (blocks_add(address, &block))
+	block = (struct live_block){tally->owner, weight_of(bytes)};
+	if (live_blocks_add(address, &block))
 		tally_add(tally, block.bytes);
 	else
 		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
 	orphans_take(t);
 }
 
-void memory_allocated(const void *address, size_t bytes)
+void alloc_tally_allocated(const void *address, size_t bytes)
 {
 	struct thread *t;
 	int error = errno;
 
-	if (!address || !bytes || !thread_self() || !is_open() || control_is_paused())
+	if (!address || !bytes || !thread_self() || !is_open() || start_stop_is_off())
 		return;
 	t = trace_begin();
-	if (!t) { /* a handler that allocates while we are at it */
-		ring_lose(&thread_self()->ring, RING_LOST_NESTED, 0, process_now_ns());
+	if (!t) { /* a signal handler that allocates while we are in here */
+		ring_lose(&thread_self()->ring, RING_LOST_REENTERED, 0, process_now_ns());
 		return;
 	}
 	if (process.settings.memleak >= EVENT_MEMLEAK_ALL || random_next(t) < process.settings.memleak)

@@ -7,7 +7,7 @@
 #include "record/agent/process/environment.h"
 #include "record/agent/sample/start_stop.h"
 
-/* "call=pread64,fd=12"; the name without what makes it an internal one. */
+/* "call=pread64,fd=12"; strips libc's internal prefixes from the name. */
 static void attributes_write(char *to, const char *name, int fd)
 {
 	const char *checked = strstr(name, "_chk");
@@ -35,7 +35,7 @@ void io_end(const struct wait *wait, const void *function, const char *name, int
 		.attributes = attributes,
 		.tally = bytes > 0 ? direction : TALLY_NONE};
 
-	if (!wait->thread || control_is_paused() || is_ours((uintptr_t)caller)) {
+	if (!wait->thread || start_stop_is_off() || is_ours((uintptr_t)caller)) {
 		wait_end(wait, function);
 		return;
 	}

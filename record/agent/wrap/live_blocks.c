@@ -10,14 +10,14 @@
 #define LEVELS 8u
 #define LEVEL0_BITS 12u /* log2 of its buckets: 65536 blocks */
 #define LEVEL_GROWTH 2u /* log2: the next has 4 times as many */
-#define TAKEN 1u	/* no address: the slot is being filled */
+#define TAKEN 1u	/* not an address: the slot is being filled */
 
 struct bucket {
 	_Atomic uintptr_t keys[BUCKET]; /* 0: free */
-	struct block blocks[BUCKET];
+	struct live_block blocks[BUCKET];
 };
 
-/* On a page that children of fork find empty, as they do the levels. */
+/* Fork children find this page and the levels empty. */
 static _Atomic(struct bucket *) *levels;
 
 static void *map(size_t bytes)
@@ -33,7 +33,7 @@ static void *map(size_t bytes)
 	return NULL;
 }
 
-bool blocks_open(void)
+bool live_blocks_open(void)
 {
 	if (!levels)
 		levels = map(LEVELS * sizeof(*levels));
@@ -61,7 +61,7 @@ static struct bucket *level_add(unsigned level)
 	return there;
 }
 
-static bool bucket_add(struct bucket *bucket, uintptr_t key, const struct block *block)
+static bool bucket_add(struct bucket *bucket, uintptr_t key, const struct live_block *block)
 {
 	for (unsigned i = 0; i < BUCKET; i++) {
 		uintptr_t none = 0;
@@ -76,7 +76,7 @@ static bool bucket_add(struct bucket *bucket, uintptr_t key, const struct block 
 	return false;
 }
 
-bool blocks_add(const void *address, const struct block *block)
+bool live_blocks_add(const void *address, const struct live_block *block)
 {
 	for (unsigned level = 0; levels && level < LEVELS; level++) {
 		struct bucket *buckets = atomic_load_explicit(&levels[level], memory_order_acquire);
@@ -91,7 +91,7 @@ bool blocks_add(const void *address, const struct block *block)
 	return false;
 }
 
-bool blocks_take(const void *address, struct block *block)
+bool live_blocks_take(const void *address, struct live_block *block)
 {
 	for (unsigned level = 0; levels && level < LEVELS; level++) {
 		struct bucket *buckets = atomic_load_explicit(&levels[level], memory_order_acquire), *bucket;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.c - see sandbox.h. The filter is tried on the agent's own calls before the
- * kernel has it. It is the program's memory, and may be anything: it is read without
- * the risk of a fault, one instruction at a time, and jumps only lead forward.
+ * sandbox.c - see sandbox.h. Runs the filter on the agent's own calls before the kernel gets it. The filter
+ * is untrusted memory of the program: each instruction is read without faulting, and jumps only lead forward.
  */
 #include "record/agent/wrap/sandbox.h"
 #include "record/agent/wrap/agent_end.h"
@@ -25,10 +24,11 @@
 #include "record/agent/process/process.h"
 #include "record/agent/sample/source.h"
 
-/* What the agent calls once the program runs: in threads, at waits and samples, in children, at the end. */
+/* The agent's system calls while the program runs: in threads, at waits and samples, in children, at the
+ * end. */
 static const struct own_call {
 	int number;
-	uint64_t first, third; /* arguments that filters look at */
+	uint64_t first, third; /* arguments that filters check */
 } own_calls[] = {
 	{SYS_rt_sigreturn, 0, 0},
 	{SYS_rt_sigprocmask, SIG_SETMASK, 0},
@@ -119,7 +119,7 @@ static void calculate(struct machine *m, const struct sock_filter *at)
 	}
 }
 
-/* How many instructions to skip. */
+/* Number of instructions to skip. */
 static uint32_t jump(const struct machine *m, const struct sock_filter *at)
 {
 	uint32_t with = BPF_SRC(at->code) == BPF_X ? m->x : at->k;
@@ -160,14 +160,14 @@ static void step(struct machine *m, const struct sock_filter *at, const struct s
 		m->memory[at->k] = class == BPF_ST ? m->a : m->x;
 }
 
-/* SECCOMP_RET_*: what the filter says to a call. */
+/* The filter's result for a call, SECCOMP_RET_*. */
 static uint32_t verdict(const struct sock_fprog *filter, const struct seccomp_data *call)
 {
 	struct machine m = {0};
 	struct sock_filter at;
 
 	for (uint32_t i = 0; i < filter->len; i++) {
-		if (!peek(&at, &filter->filter[i], sizeof(at)))
+		if (!safe_read(&at, &filter->filter[i], sizeof(at)))
 			break;
 		if (BPF_CLASS(at.code) == BPF_RET)
 			return BPF_RVAL(at.code) == BPF_A ? m.a : at.k;
@@ -187,14 +187,14 @@ static bool is_end(uint32_t verdict)
 	       action == SECCOMP_RET_TRAP;
 }
 
-/* Without a filter there is only a program that asks what the kernel can. */
+/* Without a filter the program only queries the kernel's support. */
 static bool ends_us(unsigned long mode, const void *filter)
 {
 	struct sock_fprog program;
 
 	if (mode == SECCOMP_MODE_STRICT)
 		return true;
-	if (mode != SECCOMP_MODE_FILTER || !filter || !peek(&program, filter, sizeof(program)))
+	if (mode != SECCOMP_MODE_FILTER || !filter || !safe_read(&program, filter, sizeof(program)))
 		return false;
 	for (unsigned i = 0; i < sizeof(own_calls) / sizeof(*own_calls); i++) {
 		const struct own_call *own = &own_calls[i];
@@ -217,7 +217,7 @@ bool sandbox_begin(unsigned long mode, const void *filter)
 		atomic_store(&process.shared->is_locked_up, 1);
 		agent_end();
 		source_exec_begin();
-		process_rest(true);
+		process_suspend(true);
 	}
 	errno = error;
 	return ends;
@@ -227,7 +227,7 @@ void sandbox_failed(void)
 {
 	int error = errno;
 
-	process_rest(false);
+	process_suspend(false);
 	source_exec_failed();
 	agent_resume();
 	atomic_store(&process.shared->is_locked_up, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_control.c - what programs call through record/program/hpct.h, and the two
- * functions of HPCToolkit's interface, for programs that have those in already.
+ * wrap_control.c - the functions behind record/program/hpct.h, and the two functions of HPCToolkit's
+ * interface, for programs that already use those.
  */
 #include <errno.h>
 #include <hpct.h>
@@ -24,56 +24,56 @@ void hpctoolkit_sampling_stop_(void);
 
 WRAPPER void hpct_agent_start(void)
 {
-	KEEPING_ERRNO(control_start());
+	KEEPING_ERRNO(start_stop_switch_on());
 }
 
 WRAPPER void hpct_agent_stop(void)
 {
-	KEEPING_ERRNO(control_stop());
+	KEEPING_ERRNO(start_stop_switch_off());
 }
 
 WRAPPER void hpct_agent_mark(const char *name)
 {
-	KEEPING_ERRNO(control_mark(name));
+	KEEPING_ERRNO(start_stop_mark(name));
 }
 
 WRAPPER void hpct_agent_mark_begin(const char *name)
 {
-	KEEPING_ERRNO(control_open(STORE_OP_MARK, name));
+	KEEPING_ERRNO(start_stop_span_open(STORE_OP_MARK, name));
 }
 
 WRAPPER void hpct_agent_mark_end(void)
 {
-	KEEPING_ERRNO(control_close(STORE_OP_MARK));
+	KEEPING_ERRNO(start_stop_span_close(STORE_OP_MARK));
 }
 
 WRAPPER void hpct_agent_range_begin(const char *name)
 {
-	KEEPING_ERRNO(control_open(STORE_OP_RANGE, name));
+	KEEPING_ERRNO(start_stop_span_open(STORE_OP_RANGE, name));
 }
 
 WRAPPER void hpct_agent_range_end(void)
 {
-	KEEPING_ERRNO(control_close(STORE_OP_RANGE));
+	KEEPING_ERRNO(start_stop_span_close(STORE_OP_RANGE));
 }
 
 WRAPPER void hpctoolkit_sampling_start(void)
 {
-	KEEPING_ERRNO(control_start());
+	KEEPING_ERRNO(start_stop_switch_on());
 }
 
 WRAPPER void hpctoolkit_sampling_stop(void)
 {
-	KEEPING_ERRNO(control_stop());
+	KEEPING_ERRNO(start_stop_switch_off());
 }
 
-/* The names that Fortran compilers call. */
+/* Fortran's names. */
 WRAPPER void hpctoolkit_sampling_start_(void)
 {
-	KEEPING_ERRNO(control_start());
+	KEEPING_ERRNO(start_stop_switch_on());
 }
 
 WRAPPER void hpctoolkit_sampling_stop_(void)
 {
-	KEEPING_ERRNO(control_stop());
+	KEEPING_ERRNO(start_stop_switch_off());
 }

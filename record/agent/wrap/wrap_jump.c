@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_jump.c - jumps out of handlers on alternate stacks that are not roomy (sigaltstack.h). Our signals,
- * blocked there, are let through where the jump leads to: on that stack first, and then it goes on.
+ * wrap_jump.c - jumps out of handlers on small alternate stacks (sigaltstack.h). Our signals are blocked
+ * there; the jump goes first to a function on the target stack, which unblocks them and completes the jump.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "record/agent/sample/sigaltstack.h"
 #include "record/agent/sample/signal_guard.h"
 
-#define BELOW 512u /* what the one who is jumped to may use below its stack pointer, and we below that */
+#define BELOW 512u /* red zone of the jump's target, and the space we use below it */
 
 typedef void jump_function(struct __jmp_buf_tag buffer[1], int value);
 
@@ -31,17 +31,17 @@ static void go(void *what)
 {
 	struct jump *jump = what;
 
-	alternate_let_through();
+	sigaltstack_unblock();
 	if (jump->real)
 		jump->real(jump->to, jump->value);
 	else
 		jump->result = REAL(setcontext)(jump->to);
 }
 
-/* Nobody uses what lies below where a jump leads to; but it may be damaged. */
+/* True if the target's stack is mapped: memory below it is unused, but the target may be invalid. */
 static bool is_stack(uint64_t sp)
 {
-	return sp > 2 * BELOW && !alternate_is_narrow(sp) &&
+	return sp > 2 * BELOW && !sigaltstack_is_narrow(sp) &&
 	       !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL,
 		       (void *)(uintptr_t)((sp - BELOW - 16) & ~UINT64_C(7)), 8);
 }
@@ -49,14 +49,14 @@ static bool is_stack(uint64_t sp)
 static void jump_to(struct jump *jump, uint64_t sp)
 {
 	if (is_stack(sp))
-		own_stack_call((void *)(uintptr_t)((sp - BELOW) & ~UINT64_C(15)), go, jump);
+		handler_stack_call((void *)(uintptr_t)((sp - BELOW) & ~UINT64_C(15)), go, jump);
 }
 
 static void jump_by(jump_function *real_jump, struct __jmp_buf_tag buffer[1], int value)
 {
 	uint64_t sp;
 
-	if (alternate_is_here() && arch_jump_stack(buffer, &sp))
+	if (sigaltstack_is_here() && arch_jump_stack(buffer, &sp))
 		jump_to(&(struct jump){real_jump, buffer, value, 0}, sp);
 }
 
@@ -77,7 +77,7 @@ WRAPPER int setcontext(const ucontext_t *context)
 {
 	struct jump jump = {NULL, (void *)(uintptr_t)context, 0, 0};
 
-	if (alternate_is_here()) {
+	if (sigaltstack_is_here()) {
 		jump_to(&jump, arch_stack_pointer(context));
 		if (jump.result)
 			return jump.result;

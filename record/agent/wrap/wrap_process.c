@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_process.c - children and successors of the program: forks are noted, every
- * exec hands the agent on even when the program has cleared its environment, and
- * the last record is written before the program is gone. What runs between vfork
- * and exec writes nothing and allocates nothing.
+ * wrap_process.c - the program's children and execs: forks are recorded, every exec passes the agent on even
+ * if the program has cleared its environment, and the last record is written before the program is replaced.
+ * Code between vfork and exec writes nothing and allocates nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +25,7 @@
 #include "record/agent/sample/thread.h"
 #include "record/agent/wrap/agent_end.h"
 
-/* since_ns: before the child was, so that it never seems to have begun earlier. */
+/* since_ns: before the child was created, so that it never seems to begin before its parent's record. */
 static void note(uint32_t kind, pid_t child, uint64_t since_ns)
 {
 	struct thread *thread = thread_own();
@@ -45,8 +44,8 @@ WRAPPER pid_t fork(void)
 	return child;
 }
 
-/* Nothing is told in such a child, which has the program's threads' locks as they were: it is left alone, and
- * known as one that is not measured, until it calls exec. */
+/* Publishes nothing in such a child, which may have inherited locks held by the program's threads: it
+ * counts as unmeasured until it calls exec. */
 void wrap_process_born(pid_t child, uint64_t since_ns)
 {
 	int error = errno;
@@ -89,110 +88,112 @@ WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *argumen
 	return child;
 }
 
-static void handover_fill(struct handover *next, int at, const char *path, char *const *envp)
+static void exec_environment_fill(struct exec_environment *next, int at, const char *path, char *const *envp)
 {
 	next->since_ns = thread_self() ? process_now_ns() : 0;
-	next->text.hides_trap = guards_exec_hides_trap();
-	next->kind = process.is_resting ? TARGET_HARMED : target_kind(at, path, process.settings.agent);
-	target_linked(at, next->kind == TARGET_TAKES ? path : NULL, envp, &next->text.linked);
+	next->text.hides_trap = signal_guards_exec_hides_trap();
+	next->kind = process.is_suspended ? EXEC_TARGET_HARMED
+					  : exec_target_kind(at, path, process.settings.agent);
+	exec_target_linked(at, next->kind == EXEC_TARGET_TAKES ? path : NULL, envp, &next->text.linked);
 	if (next->text.linked.with_tsan)
-		next->kind = TARGET_HARMED;
-	environment_build(envp, next->kind != TARGET_HARMED, next->words, &next->text);
+		next->kind = EXEC_TARGET_HARMED;
+	environment_build(envp, next->kind != EXEC_TARGET_HARMED, next->words, &next->text);
 }
 
-/* Without memory for its environment it gets what it would get without us. */
-static char *const *handed(const struct handover *next, char *const *envp)
+/* Without memory for the new environment, passes the program's own. */
+static char *const *environment_of(const struct exec_environment *next, char *const *envp)
 {
 	return next ? next->words : envp;
 }
 
-/* A vfork child's: it has no ring to note that in, and the program will not tell, or is left out, or left to
- * the debugger that the child has let in. */
-static bool is_untold(const struct handover *next)
+/* A vfork child has no ring in which to record its exec. True in one whose next program will not register
+ * itself: it takes no agent, is excluded, or is being debugged. */
+static bool is_unpublished(const struct exec_environment *next)
 {
 	return thread_self() && !thread_own() &&
-	       (next->kind != TARGET_TAKES ||
-		       !selection_wants(
+	       (next->kind != EXEC_TARGET_TAKES ||
+		       !process_filter_wants(
 			       process.settings.events, process_number(), environment_rank(next->words)) ||
-		       debugger_minds());
+		       debugger_would_stop());
 }
 
-static char *const *exec_prepare(struct handover *next, char *const *envp)
+static char *const *exec_prepare(struct exec_environment *next, char *const *envp)
 {
-	enum target_kind kind = next ? next->kind : TARGET_TAKES;
+	enum exec_target_kind kind = next ? next->kind : EXEC_TARGET_TAKES;
 
-	if (next && is_untold(next))
+	if (next && is_unpublished(next))
 		atomic_fetch_add(&process.shared->children_unmonitored, 1);
-	note(kind == TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
+	note(kind == EXEC_TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
 		next ? next->since_ns : process_now_ns());
 	agent_end();
 	process_exec_begin();
 	source_exec_begin();
-	guards_exec_begin(next && next->text.hides_trap);
-	return handed(next, envp);
+	signal_guards_exec_begin(next && next->text.hides_trap);
+	return environment_of(next, envp);
 }
 
-static char *const *exec_begin(struct handover *next, int at, const char *path, char *const *envp)
+static char *const *exec_begin(struct exec_environment *next, int at, const char *path, char *const *envp)
 {
 	if (next)
-		handover_fill(next, at, path, envp);
-	reserve_exec_begin(at, path);
+		exec_environment_fill(next, at, path, envp);
+	address_reserve_exec_begin(at, path);
 	return exec_prepare(next, envp);
 }
 
-static void exec_undo(const struct handover *next)
+static void exec_undo(const struct exec_environment *next)
 {
-	guards_exec_failed();
-	reserve_exec_failed();
+	signal_guards_exec_failed();
+	address_reserve_exec_failed();
 	source_exec_failed();
 	agent_resume();
-	if (next && is_untold(next))
+	if (next && is_unpublished(next))
 		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
 }
 
-/* Its arguments and environment are as large as the kernel lets them be, but for what we add. */
-static void handover_bare(struct handover *next, char *const *envp)
+/* For arguments and environment so large that only our additions exceed the kernel's limit. */
+static void exec_environment_leave_alone(struct exec_environment *next, char *const *envp)
 {
-	next->kind = TARGET_HARMED;
+	next->kind = EXEC_TARGET_HARMED;
 	environment_leave(envp, next->words, &next->text);
 }
 
-/* What we look at ahead of the kernel, which says so if it cannot be read. A sandbox may let us ask nothing.
- */
+/* Checks what we read before the kernel, which itself reports unreadable memory. A sandbox may forbid the
+ * check. */
 static bool is_readable(const char *path, char *const *envp)
 {
-	return !process.settings.agent[0] || process.is_resting || (peek_string(path) && peek_words(envp));
+	return !process.settings.agent[0] || process.is_suspended ||
+	       (safe_read_string(path) && safe_read_words(envp));
 }
 
-/* After an exec that has failed: what to try once more, NULL: nothing. */
-static char *const *exec_again(struct handover *next, char *const *envp)
+/* After a failed exec: the environment to try again with, NULL: none. */
+static char *const *exec_again(struct exec_environment *next, char *const *envp)
 {
 	if (errno != E2BIG || !next)
 		return NULL;
 	exec_undo(next);
-	handover_bare(next, envp);
-	reserve_exec_begin(AT_FDCWD, NULL);
+	exec_environment_leave_alone(next, envp);
+	address_reserve_exec_begin(AT_FDCWD, NULL);
 	return exec_prepare(next, envp);
 }
 
-static int exec_failed(struct handover *next)
+static int exec_failed(struct exec_environment *next)
 {
 	int error = errno;
 
 	exec_undo(next);
-	handover_leave(next);
+	exec_environment_release(next);
 	errno = error;
 	return -1;
 }
 
 WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	char *const *again;
 
 	if (!is_readable(path, envp))
 		return REAL(execve)(path, argv, envp);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	REAL(execve)(path, argv, exec_begin(next, AT_FDCWD, path, envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -200,7 +201,7 @@ WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
 	return exec_failed(next);
 }
 
-/* glibc has one since 2.34; before, programs ask the kernel, by syscall(). */
+/* In glibc since 2.34; before, programs call it by syscall(). */
 static int call_execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	return (int)REAL(syscall)(SYS_execveat, at, path, argv, envp, flags);
@@ -208,12 +209,12 @@ static int call_execveat(int at, const char *path, char *const argv[], char *con
 
 WRAPPER int execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	struct handover *next;
+	struct exec_environment *next;
 	char *const *again;
 
 	if (!is_readable(path, envp))
 		return call_execveat(at, path, argv, envp, flags);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	call_execveat(at, path, argv, exec_begin(next, at, path, envp), flags);
 	again = exec_again(next, envp);
 	if (again)
@@ -223,12 +224,12 @@ WRAPPER int execveat(int at, const char *path, char *const argv[], char *const e
 
 WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	char *const *again;
 
 	if (!is_readable(NULL, envp))
 		return REAL(fexecve)(fd, argv, envp);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	REAL(fexecve)(fd, argv, exec_begin(next, fd, "", envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -238,14 +239,14 @@ WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
 
 WRAPPER int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	char *const *again;
 	const char *path;
 
 	if (!is_readable(file, envp))
 		return REAL(execvpe)(file, argv, envp);
-	next = handover_take(envp);
-	path = next ? target_search(file, next->place, sizeof(next->place)) : NULL;
+	next = exec_environment_take(envp);
+	path = next ? exec_target_search(file, next->place, sizeof(next->place)) : NULL;
 	REAL(execvpe)(file, argv, exec_begin(next, AT_FDCWD, path, envp));
 	again = exec_again(next, envp);
 	if (again)
@@ -263,7 +264,7 @@ WRAPPER int execvp(const char *file, char *const argv[])
 	return execvpe(file, argv, environ);
 }
 
-/* Arguments of an execl* call up to the NULL: counts them, or fills `argv` when it is not NULL. */
+/* Counts the arguments of an execl* call up to the NULL, or stores them in `argv` if not NULL. */
 static size_t arguments_read(const char *first, va_list list, const char **argv)
 {
 	size_t count = 0;
@@ -324,33 +325,33 @@ WRAPPER int execle(const char *path, const char *first, ...)
 	return execve(path, (char *const *)argv, envp);
 }
 
-static int spawned(int result, pid_t child, struct handover *next)
+static int spawned(int result, pid_t child, struct exec_environment *next)
 {
-	bool takes = !next || next->kind == TARGET_TAKES;
+	bool takes = !next || next->kind == EXEC_TARGET_TAKES;
 
 	if (!result)
 		note(takes ? EVENT_FORK_SPAWN : EVENT_FORK_SPAWN_UNMONITORED, child,
 			next ? next->since_ns : process_now_ns());
-	handover_leave(next);
+	exec_environment_release(next);
 	return result;
 }
 
 WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	pid_t pid = 0;
 	int result;
 
 	if (!is_readable(path, envp))
 		return REAL(posix_spawn)(child, path, actions, attributes, argv, envp);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	if (next)
-		handover_fill(next, AT_FDCWD, path, envp);
-	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, handed(next, envp));
+		exec_environment_fill(next, AT_FDCWD, path, envp);
+	result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, environment_of(next, envp));
 	if (result == E2BIG && next) {
-		handover_bare(next, envp);
-		result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, handed(next, envp));
+		exec_environment_leave_alone(next, envp);
+		result = REAL(posix_spawn)(&pid, path, actions, attributes, argv, environment_of(next, envp));
 	}
 	if (child && !result)
 		*child = pid;
@@ -360,19 +361,21 @@ WRAPPER int posix_spawn(pid_t *child, const char *path, const posix_spawn_file_a
 WRAPPER int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	struct handover *next;
+	struct exec_environment *next;
 	pid_t pid = 0;
 	int result;
 
 	if (!is_readable(file, envp))
 		return REAL(posix_spawnp)(child, file, actions, attributes, argv, envp);
-	next = handover_take(envp);
+	next = exec_environment_take(envp);
 	if (next)
-		handover_fill(next, AT_FDCWD, target_search(file, next->place, sizeof(next->place)), envp);
-	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, handed(next, envp));
+		exec_environment_fill(
+			next, AT_FDCWD, exec_target_search(file, next->place, sizeof(next->place)), envp);
+	result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, environment_of(next, envp));
 	if (result == E2BIG && next) {
-		handover_bare(next, envp);
-		result = REAL(posix_spawnp)(&pid, file, actions, attributes, argv, handed(next, envp));
+		exec_environment_leave_alone(next, envp);
+		result =
+			REAL(posix_spawnp)(&pid, file, actions, attributes, argv, environment_of(next, envp));
 	}
 	if (child && !result)
 		*child = pid;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_signal.c - the sampling signals stay deliverable: the program can neither
- * block, handle, ignore nor wait for them, and reads back what it has set all the
- * same. Of SIGTRAP, which is guarded only while source_trap is in use, the program
- * gets each that is its own, as it would have without us. All other signals are the
- * program's.
+ * wrap_signal.c - keeps the sampling signals deliverable: the program can neither block, handle, ignore nor
+ * wait for them, but reads back its own settings. SIGTRAP is guarded only while source_trap is in use; the
+ * program gets each SIGTRAP of its own as it would without us. All other signals are the program's.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +19,7 @@
 
 static bool is_guarding(void)
 {
-	return guards[GUARD_SAMPLES].is_on;
+	return signal_guards[SIGNAL_GUARD_SAMPLES].is_on;
 }
 
 static void member_set(sigset_t *set, int number, bool member)
@@ -37,30 +35,30 @@ static const sigset_t *with_ours(const sigset_t *set, sigset_t *copy, bool membe
 	if (!set || !is_guarding())
 		return set;
 	*copy = *set;
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			member_set(copy, guards[i].number, member);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			member_set(copy, signal_guards[i].number, member);
 	return copy;
 }
 
-/* A mask with which none of ours is blocked, unless there is no room for them here. */
+/* A mask that blocks none of our signals, unless this stack has no space for them. */
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
-	return with_ours(set, copy, alternate_is_here());
+	return with_ours(set, copy, sigaltstack_is_here());
 }
 
-/* Our signals come on alternate stacks from now on, where threads have them. */
-static void guard_move(struct guard *guard)
+/* From now on our signals use alternate stacks, in threads that have them. */
+static void guard_move(struct signal_guard *guard)
 {
 	if (guard->is_on_stack)
 		return;
 	guard->is_on_stack = true;
 	if (guard->is_on)
-		guard_install(guard, NULL);
+		signal_guard_install(guard, NULL);
 }
 
-/* Timers' signals come at any moment, as ours do: who takes them on an alternate stack has stacks of its own
- * with no room for any, and data below them (Poly/ML). */
+/* Timers' signals come at any moment, like ours: a program that handles them on an alternate stack may
+ * have stacks without space for any signal, with data below them (Poly/ML). */
 static bool is_for_timer(int number, const struct sigaction *action)
 {
 	return (number == SIGALRM || number == SIGVTALRM || number == SIGPROF) && action &&
@@ -68,13 +66,14 @@ static bool is_for_timer(int number, const struct sigaction *action)
 	       action->sa_handler != SIG_IGN;
 }
 
-static int action_of_ours(struct guard *guard, const struct sigaction *action, struct sigaction *old)
+static int action_of_ours(struct signal_guard *guard, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction before = guard->program_action;
 
 	if (action)
 		guard->program_action = *action;
-	/* Who takes even our signals on an alternate stack has no room for them on others (Go). */
+	/* A program that handles even our signals on an alternate stack has no space for them on others
+	 * (Go). */
 	if (action && (action->sa_flags & SA_ONSTACK))
 		guard_move(guard);
 	if (old)
@@ -82,40 +81,40 @@ static int action_of_ours(struct guard *guard, const struct sigaction *action, s
 	return 0;
 }
 
-/* Bits by guard: whose handler mask names it. */
+/* Bits by guard: signals in the handler's mask. */
 static unsigned masks_of(const struct sigaction *action)
 {
 	unsigned bits = 0;
 
-	for (unsigned i = 0; action && i < GUARDS; i++)
-		if (sigismember(&action->sa_mask, guards[i].number) == 1)
+	for (unsigned i = 0; action && i < SIGNAL_GUARD_COUNT; i++)
+		if (sigismember(&action->sa_mask, signal_guards[i].number) == 1)
 			bits |= 1u << i;
 	return bits;
 }
 
-/* What the program has asked for signal `bit`, and what it had before. */
+/* Keeps the program's setting for signal `bit`, and returns the previous one. */
 static void handler_masks_keep(
 	uint64_t bit, const struct sigaction *action, unsigned asked, struct sigaction *old)
 {
-	for (unsigned i = 0; i < GUARDS; i++) {
-		bool was_masked = atomic_load(&guards[i].masked_by) & bit;
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++) {
+		bool was_masked = atomic_load(&signal_guards[i].masked_by) & bit;
 
-		if (!guards[i].is_on)
+		if (!signal_guards[i].is_on)
 			continue;
 		if (old)
-			member_set(&old->sa_mask, guards[i].number, was_masked);
+			member_set(&old->sa_mask, signal_guards[i].number, was_masked);
 		if (asked >> i & 1)
-			atomic_fetch_or(&guards[i].masked_by, bit);
+			atomic_fetch_or(&signal_guards[i].masked_by, bit);
 		else if (action)
-			atomic_fetch_and(&guards[i].masked_by, ~bit);
+			atomic_fetch_and(&signal_guards[i].masked_by, ~bit);
 	}
 }
 
 WRAPPER int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
-	struct guard *guard = guard_of(number);
-	struct fault_handler before = fault_now();
+	struct signal_guard *guard = signal_guard_of(number);
+	struct sigsegv_handler before = sigsegv_now();
 	struct sigaction filtered;
 	unsigned asked;
 	int result;
@@ -124,20 +123,20 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 		return REAL(sigaction)(number, action, old);
 	if (guard)
 		return action_of_ours(guard, action, old);
-	for (unsigned i = 0; i < GUARDS && is_for_timer(number, action); i++)
-		guard_move(&guards[i]);
-	asked = masks_of(action); /* `old` may be the same place */
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT && is_for_timer(number, action); i++)
+		guard_move(&signal_guards[i]);
+	asked = masks_of(action); /* `old` may be at the same address */
 	if (action) {
 		filtered = *action;
-		alternate_filter(&filtered);
+		sigaltstack_filter(&filtered);
 		if (number == SIGSEGV)
-			before = fault_guard(&filtered);
+			before = sigsegv_guard(&filtered);
 	}
 	result = REAL(sigaction)(number, action ? &filtered : NULL, old);
 	if (result && number == SIGSEGV)
-		fault_restore(before);
+		sigsegv_restore(before);
 	if (!result && old && number == SIGSEGV)
-		fault_reveal(old, before);
+		sigsegv_reveal(old, before);
 	if (!result)
 		handler_masks_keep(bit, action, asked, old);
 	return result;
@@ -145,23 +144,23 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 
 WRAPPER sighandler_t signal(int number, sighandler_t handler)
 {
-	struct guard *guard = guard_of(number);
+	struct signal_guard *guard = signal_guard_of(number);
 	sighandler_t before;
 
 	if (!is_guarding() || !guard)
-		return fault_reveal_plain(REAL(signal)(number, handler), fault_now());
+		return sigsegv_reveal_plain(REAL(signal)(number, handler), sigsegv_now());
 	before = guard->program_action.sa_handler;
 	guard->program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
 	return before;
 }
 
-/* Bits by guard: whose signals are in the set. */
+/* Bits by guard: signals in the set. */
 static unsigned named_by(const sigset_t *set)
 {
 	unsigned named = 0;
 
-	for (unsigned i = 0; set && i < GUARDS; i++)
-		if (guards[i].is_on && sigismember(set, guards[i].number) == 1)
+	for (unsigned i = 0; set && i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on && sigismember(set, signal_guards[i].number) == 1)
 			named |= 1u << i;
 	return named;
 }
@@ -186,19 +185,19 @@ static int mask_change(
 
 	if (!is_guarding())
 		return real_call(how, set, old);
-	/* The program's view comes first: what the call lets through finds it. */
+	/* Update the program's view first, for signals that the call unblocks. */
 	if (set)
 		program_mask_update(how, named);
 	if (how != SIG_UNBLOCK)
 		set = without_ours(set, &copy);
-	else if (alternate_is_here())
+	else if (sigaltstack_is_here())
 		set = with_ours(set, &copy, false);
 	result = real_call(how, set, old);
 	if (result)
 		thread_place.program_masked = was;
-	for (unsigned i = 0; !result && old && i < GUARDS; i++)
-		if (guards[i].is_on)
-			member_set(old, guards[i].number, was >> i & 1);
+	for (unsigned i = 0; !result && old && i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			member_set(old, signal_guards[i].number, was >> i & 1);
 	return result;
 }
 
@@ -212,14 +211,14 @@ WRAPPER int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return mask_change(REAL(pthread_sigmask), how, set, old);
 }
 
-/* Out of the queue, where the program's own wait among ours. */
+/* True for our signal in the queue, where the program's own may wait, too. */
 static bool is_ours(int number, siginfo_t *info)
 {
 	uint64_t periods;
 
 	if (number == AGENT_SIGNAL)
 		return source_timer_periods(info, &periods);
-	return number == SIGTRAP && source_trap_index(info) >= 0 && !guard_trap_dropped(info);
+	return number == SIGTRAP && source_trap_index(info) >= 0 && !signal_guard_trap_dropped(info);
 }
 
 WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
@@ -232,10 +231,10 @@ WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 	do
 		result = WAIT(sigtimedwait, (set, &got, timeout));
 	while (is_ours(result, &got));
-	if (guard_of(result))
-		guards_over();
+	if (signal_guard_of(result))
+		signal_guards_over();
 	if (got.si_code == SI_TKILL && result == SIGTRAP)
-		got.si_code = SI_USER; /* as libc has it */
+		got.si_code = SI_USER; /* the value that libc returns */
 	if (result > 0 && info)
 		*info = got;
 	return result;
@@ -266,10 +265,10 @@ WRAPPER int signalfd(int fd, const sigset_t *set, int flags)
 {
 	unsigned named = named_by(set);
 
-	if (named & 1u << GUARD_TRAP)
-		guards[GUARD_TRAP].is_read = true;
-	if (named & 1u << GUARD_SAMPLES)
-		guards_read_samples();
+	if (named & 1u << SIGNAL_GUARD_TRAP)
+		signal_guards[SIGNAL_GUARD_TRAP].is_read = true;
+	if (named & 1u << SIGNAL_GUARD_SAMPLES)
+		signal_guards_read_samples();
 	return REAL(signalfd)(fd, set, flags);
 }
 
@@ -282,8 +281,8 @@ WRAPPER int sigpending(sigset_t *set)
 	return result;
 }
 
-/* After EINTR: where a signal of ours came first, at the end of the call, the program's mask was back, and
- * one that the call's own mask lets through still waits. Now it ends the call as it would have. */
+/* After EINTR: if our signal came first, at the end of the call, the program's mask was already restored,
+ * and a signal that the call's own mask unblocks may still be pending. It must end the call now. */
 static bool is_missed(const sigset_t *set)
 {
 	uint64_t pending = 0, blocked;
@@ -291,14 +290,14 @@ static bool is_missed(const sigset_t *set)
 	if (!set || !is_guarding())
 		return false;
 	memcpy(&blocked, set, sizeof(blocked));
-	for (unsigned i = 0; i < GUARDS; i++)
-		if (guards[i].is_on)
-			blocked |= UINT64_C(1) << (guards[i].number - 1);
+	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
+		if (signal_guards[i].is_on)
+			blocked |= UINT64_C(1) << (signal_guards[i].number - 1);
 	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
 	return pending & ~blocked;
 }
 
-/* The program's view of our signals while a call goes by another mask. */
+/* Sets the program's view of our signals while a call uses another mask. */
 static uint8_t mask_begin(const sigset_t *set)
 {
 	uint8_t was = thread_place.program_masked;
@@ -308,17 +307,17 @@ static uint8_t mask_begin(const sigset_t *set)
 	return was;
 }
 
-/* What waited has come, or comes to wait again. */
+/* Restores the view, and handles signals that were pending meanwhile. */
 static void mask_end(uint8_t was)
 {
 	bool differed = thread_place.program_masked != was;
 
 	thread_place.program_masked = was;
 	if (differed)
-		guards_over();
+		signal_guards_over();
 }
 
-/* One of the calls that take a mask. */
+/* A call with a signal mask. */
 #define MASKED(name, arguments, again)                                        \
 	__extension__({                                                       \
 		uint8_t was_ = mask_begin(set);                               \
@@ -376,7 +375,7 @@ WRAPPER int epoll_pwait(int fd, struct epoll_event *events, int most, int timeou
 		rest = wait_rest_ms(&wait_, timeout));
 }
 
-/* glibc has it since 2.35; a program that calls it knows that it is there. */
+/* In glibc since 2.35; a program that calls it knows that it exists. */
 WRAPPER int epoll_pwait2(
 	int fd, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *set)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl_track.c - see gpu_opencl.h. A command's event tells of its end on a
- * thread of the runtime, in the device's time; how far that is from ours is for
- * gpu_clock_bounds.h to say.
+ * gpu_opencl_track.c - see gpu_opencl.h. A callback on a thread of the runtime reports a command's end, with
+ * device times; gpu_clock_bounds.h converts them.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +21,7 @@ struct opencl_device {
 	struct opencl_device *next;
 	cl_device_id handle;
 	uint32_t number;
-	struct gpu_bounds bounds;
+	struct gpu_clock_bounds bounds;
 };
 
 struct known_context {
@@ -37,7 +36,7 @@ struct command {
 	struct gpu_activity activity;
 	uint32_t epoch;
 	uint64_t begin_ns, end_ns; /* of the call that enqueued it */
-	char texts[];		   /* the activity's name, then its uses */
+	char texts[];		   /* the activity's name, then its memory uses */
 };
 
 static struct {
@@ -46,12 +45,12 @@ static struct {
 	struct known_context *contexts;
 	struct opencl_queue *queues[BUCKETS];
 	_Atomic uint64_t under_way;
-	_Atomic uint32_t epoch; /* counts the times that all commands under way were given up */
+	_Atomic uint32_t epoch; /* incremented when all running commands are given up */
 } opencl;
 
 /* ---- devices, contexts, queues ---- */
 
-static void device_tell(const struct opencl_device *device)
+static void device_publish(const struct opencl_device *device)
 {
 	static const char digits[] = "0123456789abcdef";
 	char name[256] = "", uuid[33] = "";
@@ -117,8 +116,7 @@ static void properties_keep(struct opencl_queue *queue, const cl_queue_propertie
 	queue->property_count = count + 1;
 }
 
-/* How many devices the program could have chosen from: those of the same platform, which it has woken
- * already. */
+/* How many devices the program could have used: those of the same platform, which it has initialized. */
 static cl_uint devices_there(cl_device_id device)
 {
 	cl_platform_id platform = NULL;
@@ -131,7 +129,7 @@ static cl_uint devices_there(cl_device_id device)
 }
 
 /* "queue 0", "queue 1 out of order"; "order=out,devices=2" */
-static void queue_tell(const struct opencl_queue *queue, bool is_out_of_order)
+static void queue_publish(const struct opencl_queue *queue, bool is_out_of_order)
 {
 	char name[64] = "queue ", attributes[64];
 	cl_uint devices = devices_there(queue->device->handle);
@@ -142,7 +140,7 @@ static void queue_tell(const struct opencl_queue *queue, bool is_out_of_order)
 		strcat(attributes, ",devices=");
 		environment_decimal(attributes + strlen(attributes), devices);
 	}
-	gpu_queue_tell(&queue->queue, is_out_of_order ? strcat(name, " out of order") : name, attributes);
+	gpu_queue_publish(&queue->queue, is_out_of_order ? strcat(name, " out of order") : name, attributes);
 }
 
 void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id device, bool is_out_of_order,
@@ -166,12 +164,12 @@ void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id 
 		return;
 	}
 	queue->queue = (struct gpu_queue){queue->device->number, of->number, of->queues++};
-	queue->next = *bucket_of(handle); /* ahead of an ended one with the same handle */
+	queue->next = *bucket_of(handle); /* before a released one with the same handle */
 	*bucket_of(handle) = queue;
 	lock_give(&opencl.lock);
 	if (is_new)
-		device_tell(queue->device);
-	queue_tell(queue, is_out_of_order);
+		device_publish(queue->device);
+	queue_publish(queue, is_out_of_order);
 }
 
 const struct opencl_queue *opencl_queue_find(cl_command_queue handle)
@@ -188,7 +186,7 @@ const struct opencl_queue *opencl_queue_find(cl_command_queue handle)
 
 /* ---- commands ---- */
 
-static bool times_get(cl_event event, struct gpu_bounds_command *times)
+static bool times_get(cl_event event, struct gpu_clock_bounds_command *times)
 {
 	const struct {
 		cl_profiling_info what;
@@ -203,24 +201,25 @@ static bool times_get(cl_event event, struct gpu_bounds_command *times)
 	return times->start_ns && times->end_ns >= times->start_ns;
 }
 
-static void times_place(struct command *command, const struct gpu_bounds_command *times)
+static void times_place(struct command *command, const struct gpu_clock_bounds_command *times)
 {
 	uint64_t begin_end_ns[2];
 
 	lock_take(&opencl.lock);
-	gpu_bounds_place(&command->device->bounds, times, begin_end_ns);
+	gpu_clock_bounds_convert(&command->device->bounds, times, begin_end_ns);
 	lock_give(&opencl.lock);
 	command->activity.begin_ns = begin_end_ns[0];
 	command->activity.end_ns = begin_end_ns[1];
 }
 
-/* On a thread of the runtime, or within clSetEventCallback. */
+/* Runs on a thread of the runtime, or within clSetEventCallback. */
 static void CL_CALLBACK command_ended(cl_event event, cl_int status, void *argument)
 {
 	struct command *command = argument;
-	struct gpu_bounds_command times = {
-		.call_begin_ns = command->begin_ns, .call_end_ns = command->end_ns, .told_ns = gpu_now_ns()};
-	bool is_given_up = command->epoch != atomic_load(&opencl.epoch); /* and counted as lost */
+	struct gpu_clock_bounds_command times = {.call_begin_ns = command->begin_ns,
+		.call_end_ns = command->end_ns,
+		.notified_ns = gpu_now_ns()};
+	bool is_given_up = command->epoch != atomic_load(&opencl.epoch); /* and already counted as lost */
 	int error = errno;
 
 	if (status == CL_COMPLETE && times_get(event, &times))
@@ -266,7 +265,7 @@ static struct command *command_new(const struct opencl_enqueue *enqueue, const s
 	return command;
 }
 
-/* The event's reference is ours from here on. */
+/* Takes over the reference to the event. */
 static void command_follow(
 	const struct opencl_enqueue *enqueue, cl_event event, const struct gpu_activity *activity)
 {

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_remote_unwind.c - modules and unwind tables read out of a process, here this very one: what is asked
+ * for is copied, once, and little more; what stays mapped is kept when other mappings change.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/process/remote_unwind_modules.h"
+
+#define FUNCTIONS 3
+
+static struct remote_unwind_modules modules;
+static struct cfi_scratch scratch;
+
+static int set_up(void **state)
+{
+	(void)state;
+	modules = (struct remote_unwind_modules){.pid = (uint32_t)getpid()};
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	remote_unwind_modules_fini(&modules);
+	return 0;
+}
+
+static bool modules_read(void)
+{
+	uint64_t word = 1, there;
+	bool is_new;
+
+	if (remote_unwind_read(modules.pid, (uintptr_t)&word, &there, sizeof(there)))
+		skip(); /* process_vm_readv is not for everybody, nor known to qemu-user */
+	assert_int_equal(remote_unwind_modules_read(&modules, &is_new), 0);
+	return is_new;
+}
+
+/* The tables of all of them are found, whatever was asked for before. */
+static void rows_find(void)
+{
+	const uint64_t pcs[FUNCTIONS] = {
+		(uintptr_t)rows_find, (uintptr_t)qsort, (uintptr_t)_cmocka_run_group_tests};
+
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		struct remote_unwind_module *module = remote_unwind_modules_find(&modules, pcs[i] + 1);
+
+		assert_non_null(module);
+		remote_unwind_modules_tables(&modules, module, pcs[i] + 1);
+		assert_int_equal(cfi_row_find(&module->cfi, pcs[i] + 1, &scratch), 0);
+		assert_int_equal(scratch.pc_begin, pcs[i]);
+		assert_int_equal(scratch.row.cfa.kind, CFI_REGISTER);
+	}
+}
+
+static void test_tables_are_copied_in_part(void **state)
+{
+	struct remote_unwind_module *libc;
+	uint64_t copied;
+
+	(void)state;
+	assert_true(modules_read());
+	assert_int_equal(modules.copied_bytes, 0);
+	rows_find();
+	libc = remote_unwind_modules_find(&modules, (uintptr_t)qsort);
+	assert_true(libc->copied_bytes > 0);
+	assert_true(libc->copied_bytes < (libc->tables_end - libc->tables_begin) / 2);
+	copied = modules.copied_bytes;
+	rows_find();
+	assert_int_equal(modules.copied_bytes, copied);
+}
+
+static void test_what_stays_is_kept(void **state)
+{
+	const uint8_t *bytes;
+	uint64_t copied;
+	void *library, *pages;
+
+	(void)state;
+	modules_read();
+	rows_find();
+	copied = modules.copied_bytes;
+	bytes = remote_unwind_modules_find(&modules, (uintptr_t)qsort)->cfi.image.bytes;
+	pages = mmap(NULL, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_false(modules_read());
+	library = dlopen("libresolv.so.2", RTLD_NOW);
+	assert_non_null(library);
+	assert_true(modules_read());
+	assert_ptr_equal(remote_unwind_modules_find(&modules, (uintptr_t)qsort)->cfi.image.bytes, bytes);
+	for (unsigned i = 0; i < modules.count; i++)
+		assert_int_equal(modules.list[i].cfi.slot, i);
+	dlclose(library);
+	munmap(pages, 1 << 20);
+	rows_find();
+	assert_int_equal(modules.copied_bytes, copied);
+}
+
+static void test_places_between_modules(void **state)
+{
+	(void)state;
+	modules_read();
+	assert_null(remote_unwind_modules_find(&modules, 0));
+	assert_null(remote_unwind_modules_find(&modules, UINT64_MAX));
+	for (unsigned i = 0; i < modules.count; i++) {
+		assert_ptr_equal(
+			remote_unwind_modules_find(&modules, modules.list[i].cfi.begin), &modules.list[i]);
+		assert_ptr_equal(
+			remote_unwind_modules_find(&modules, modules.list[i].cfi.end - 1), &modules.list[i]);
+	}
+}
+
+/* Whoever has ended, but was not waited for, has no memory that could be refused. */
+static void test_who_has_ended_refuses_nothing(void **state)
+{
+	siginfo_t info;
+	pid_t child = fork();
+	bool is_new;
+	int refused;
+
+	(void)state;
+	if (!child)
+		_exit(0);
+	assert_true(child > 0);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	modules.pid = (uint32_t)child;
+	assert_int_equal(remote_unwind_modules_read(&modules, &is_new), ESRCH);
+	refused = remote_unwind_read(modules.pid, (uintptr_t)&is_new, &is_new, 1);
+	if (refused != -ENOSYS) /* qemu-user knows no process_vm_readv */
+		assert_int_equal(refused, -ESRCH);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* A stack is read to its end, wherever that is, by one call. */
+static void test_what_is_there_is_read(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *pages = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *copy = malloc(4 * page);
+
+	(void)state;
+	assert_true(pages != MAP_FAILED && copy);
+	memset(pages, 7, 4 * page);
+	modules_read();
+	assert_int_equal(remote_unwind_read_some(modules.pid, (uintptr_t)pages, copy, 4 * page), 4 * page);
+	munmap(pages + 3 * page, page);
+	memset(copy, 0, 4 * page);
+	assert_int_equal(
+		remote_unwind_read_some(modules.pid, (uintptr_t)pages + 100, copy, 4 * page), 3 * page - 100);
+	assert_memory_equal(copy, pages + 100, 3 * page - 100);
+	munmap(pages, 3 * page);
+	assert_int_equal(remote_unwind_read_some(modules.pid, (uintptr_t)pages, copy, 4 * page), 0);
+	free(copy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_tables_are_copied_in_part, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_stays_is_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_places_between_modules, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_is_there_is_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_who_has_ended_refuses_nothing, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

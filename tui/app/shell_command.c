@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shell_command.c - see shell_command.h. What no option expresses (hidden rows, derived metrics) is noted
+ * after the command.
+ */
+#include "tui/app/shell_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/stats/stats.h"
+#include "tui/models/blame_page.h"
+#include "tui/models/compare.h"
+#include "tui/models/profile_page.h"
+#include "tui/views/views.h"
+
+/* " --streams 'EXPR'", or nothing where it is all of them; `expression` is freed. */
+static void put_streams(char *out, size_t size_bytes, char *expression)
+{
+	bool is_some = expression && expression[0];
+
+	snprintf(out, size_bytes, "%s%s%s", is_some ? " --streams '" : "", is_some ? expression : "",
+		is_some ? "'" : "");
+	free(expression);
+}
+
+static void show_stats(struct session *session)
+{
+	char window[96], streams[SESSION_MESSAGE];
+
+	session_put_window(window, sizeof(window), session);
+	put_streams(streams, sizeof(streams), session_streams_expression(session));
+	session_say(session, "hpct stats %s --time %s --depth %u --by %s%s%s", run_path(session->run), window,
+		session->state.depth, stats_by_name((enum stats_by)session->stats.by), streams,
+		profile_page_hidden(session) ? "   (:hide is the view's own)" : "");
+}
+
+/* A's streams are not B's, and no option gives each run its own window: notes the difference. */
+static void show_profile(struct session *session)
+{
+	struct profile_page *page = profile_page_of(session);
+	bool is_merged = profile_page_is_merged(session);
+	char window[96], other[96] = "", note[192] = "", streams[SESSION_MESSAGE] = "";
+
+	if (!page)
+		return;
+	session_put_window(window, sizeof(window), session);
+	if (is_merged && !page->is_whole)
+		session_put_window(other, sizeof(other), session->compare->other);
+	if (page->threads[0])
+		snprintf(streams, sizeof(streams), " --streams '%s'", page->threads);
+	else if (!page->is_whole && !is_merged)
+		put_streams(streams, sizeof(streams), session_streams_expression(session));
+	if (other[0])
+		snprintf(note, sizeof(note), "   (here of the streams on the screen, and of B %s)", other);
+	else if (profile_page_hidden(session))
+		strcpy(note, "   (:hide is the view's own)");
+	session_say(session, "hpct profile %s%s%s --view %s%s%s%s%s", run_path(session->run),
+		is_merged ? " --merge " : "", is_merged ? run_path(session->compare->other->run) : "",
+		profile_view_name(page->kind), page->is_whole ? "" : " --time ", page->is_whole ? "" : window,
+		streams, note);
+}
+
+static void show_blame(struct session *session, bool is_gaps)
+{
+	struct blame_page *page = blame_page_of(session);
+	char window[96], streams[SESSION_MESSAGE], what[64];
+
+	if (!page)
+		return;
+	session_put_window(window, sizeof(window), session);
+	put_streams(streams, sizeof(streams), blame_page_expression(session));
+	if (is_gaps)
+		snprintf(what, sizeof(what), "--gaps --min %lluns", (unsigned long long)page->min_ns);
+	else
+		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
+			blame_page_name_by(page->by));
+	session_say(session, "hpct blame %s %s --time %s --depth %u%s", run_path(session->run), what, window,
+		session->state.depth, streams);
+}
+
+void shell_command_show(struct session *session)
+{
+	const struct view *view = session->full ? session->full : session->pane;
+
+	if (view == &view_profile)
+		show_profile(session);
+	else if (view == &view_blame || view == &view_gaps)
+		show_blame(session, view == &view_gaps);
+	else if (session->full == &view_info)
+		session_say(session, "hpct info %s", run_path(session->run));
+	else
+		show_stats(session);
+}
