@@ -56,8 +56,10 @@ int answer_find_by(const struct program_call *call, enum row_key_by *by, struct 
 struct answer_bucket {
 	const char *key;
 	uint64_t time_ns;
-	uint64_t whole_ns; /* 100 % */
+	uint64_t whole_ns;  /* 100 % */
+	uint64_t others_ns; /* what streams have that the selector does not choose: the row before */
 };
+#define ANSWER_OTHERS "<other streams>"
 /* Prints shares in the requested shape: rows "key blame_ns percent", or a tree. */
 int answer_print_shares(struct program_call *call, const struct ask *ask, const struct exact_share *shares,
 	size_t count, const struct answer_bucket *bucket, struct error *error);

@@ -52,6 +52,7 @@ struct last_arrival {
 	struct last_arrival_party *threads; /* by descending held_ns, then in the order of the streams */
 	uint32_t thread_count;
 	uint64_t thread_held_ns; /* sum */
+	const uint8_t *related;	 /* bits of related.h: which of them were asked about */
 };
 
 /* Descending held_ns, then stream: for qsort. */
@@ -64,7 +65,8 @@ int last_arrival_calls(struct last_arrival *late, struct run *run, const struct 
 	const struct process *processes, uint32_t count, struct host_clocks *clocks, struct arena *arena,
 	struct error *error);
 
-/* No parties: fewer than two processes enter collective calls; no threads: no two threads of a process meet.
+/* All processes are compared, whatever streams are chosen.
+ * No parties: fewer than two processes enter collective calls; no threads: no two threads of a process meet.
  * In `arena`. */
 int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);
