@@ -23,9 +23,10 @@
 #define CORRELATE_UNMATCHED_NS \
 	UINT64_C(30000000000) /* a launch without operation holds the watermark so long */
 
-/* A call on `stream` launched `correlation`: the span of the call. Returns its link, 0 when it has none. */
-uint64_t correlate_launch(
-	struct gpu_process *process, uint64_t correlation, uint32_t stream, const struct store_record *call);
+/* A call on `stream` launched `correlation`: the span of the call. `is_kernel`: one kernel for certain, which
+ * is lost where its operation never comes. Returns its link, 0 when it has none. */
+uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream, bool is_kernel,
+	const struct store_record *call);
 
 /* Has the activity ring an eighth to be taken? */
 bool correlate_is_filling(const struct gpu_process *process);
@@ -38,8 +39,10 @@ size_t correlate_drain(
 void correlate_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns);
 /* The process's rank was learnt. */
 void correlate_rank(struct gpu_process *process, struct store_writer *writer);
-/* Gives up waiting, closes the queues' streams. */
-void correlate_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns);
+/* The process has ended, all is drained: counts kernels that never came as lost, closes the queues' streams.
+ */
+void correlate_finish(
+	struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t end_ns);
 void correlate_free(struct correlate *correlate);
 
 #endif

@@ -10,10 +10,11 @@
 
 struct correlate_launch {
 	uint64_t correlation, link;
-	uint64_t begin_ns, end_ns; /* of the call */
+	uint64_t begin_ns, end_ns; /* of the call; once it is matched, end_ns is its operation's */
 	uint32_t context, stream;
 	uint32_t older; /* the next one of its chain */
 	bool is_matched;
+	bool is_kernel; /* one, for certain */
 };
 
 /*
@@ -42,6 +43,14 @@ struct correlate_launch *correlate_launches_add(struct correlate_launches *launc
 struct correlate_launch *correlate_launches_find(struct correlate_launches *launches, uint64_t correlation);
 /* When the oldest launch began that is unmatched and not older than `since_ns`; UINT64_MAX: none. */
 uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t since_ns);
+/* Walks the kernels that never came, oldest first, those side by side as one: since the first one's launch
+ * until the operation of the next launch ended, STORE_OPEN_NS: none followed. *number begins at 0. False: no
+ * more. */
+struct correlate_missing {
+	uint64_t begin_ns, end_ns, count;
+};
+bool correlate_launches_missing(
+	const struct correlate_launches *launches, uint64_t *number, struct correlate_missing *missing);
 void correlate_launches_fini(struct correlate_launches *launches);
 
 #define CORRELATE_RECENT 64u	    /* a power of two */
@@ -148,7 +157,9 @@ struct correlate {
 	struct correlate_queues queues;
 	struct correlate_waiting *waiting;
 	uint32_t waiting_count, waiting_capacity;
-	uint64_t lost; /* of the ring's, told on a stream */
+	uint64_t lost;	       /* of the ring's, told on a stream */
+	uint64_t kernels_late; /* operations of kernels that came without a launch: theirs may be among the
+				  pending */
 };
 
 /* One drain of it. */

@@ -134,6 +134,27 @@ uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t
 	return UINT64_MAX;
 }
 
+bool correlate_launches_missing(
+	const struct correlate_launches *launches, uint64_t *number, struct correlate_missing *missing)
+{
+	*missing = (struct correlate_missing){.end_ns = STORE_OPEN_NS};
+	if (*number < launches->first)
+		*number = launches->first;
+	for (; *number < launches->next; ++*number) {
+		const struct correlate_launch *launch = launch_at(launches, (uint32_t)*number);
+
+		if (!launch->is_kernel)
+			continue;
+		if (!launch->is_matched && !missing->count++)
+			missing->begin_ns = launch->begin_ns;
+		if (launch->is_matched && missing->count) {
+			missing->end_ns = launch->end_ns;
+			break;
+		}
+	}
+	return missing->count;
+}
+
 void correlate_launches_fini(struct correlate_launches *launches)
 {
 	free(launches->list);

@@ -190,6 +190,13 @@ static bool stream_put(const struct correlate_pass *at, const struct event_gpu *
 	return true;
 }
 
+static void launch_match(struct gpu_process *process, struct correlate_launch *launch, uint64_t end_ns)
+{
+	process->kernels_pending -= launch->is_kernel && !launch->is_matched;
+	launch->end_ns = launch->is_matched && launch->end_ns > end_ns ? launch->end_ns : end_ns;
+	launch->is_matched = true;
+}
+
 static void span_put(
 	const struct correlate_pass *at, const struct event_gpu *gpu, struct correlate_launch *launch)
 {
@@ -211,8 +218,9 @@ static void span_put(
 	*at->process->lost += at->process->is_discarded;
 	at->process->operations++;
 	at->process->unmatched += !launch;
+	at->correlate->kernels_late += !launch && gpu->correlation && gpu->operation == STORE_OP_KERNEL;
 	if (launch)
-		launch->is_matched = true;
+		launch_match(at->process, launch, span.end_ns);
 }
 
 /* The oldest that waits gives up when too many do. */

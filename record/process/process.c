@@ -331,7 +331,7 @@ void measured_process_finish(
 			unmonitored_put(process, writer, stream, now_ns,
 				"its seccomp filter would end it at a call of the agent's");
 	}
-	correlate_finish(&process->gpu, writer, end_ns);
+	correlate_finish(&process->gpu, writer, host, end_ns);
 	if (!is_locked_up)
 		exec_finish(process, writer, end_ns, now_ns);
 }

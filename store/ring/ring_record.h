@@ -91,6 +91,7 @@ enum event_node {
 #define EVENT_F_LAST 4u		/* the record that carries the rest of the CPU clock */
 #define EVENT_F_SAVED 8u	/* its weight is also that of samples that were passed over, on other paths */
 #define EVENT_F_UNPUBLISHED 16u /* of samples whose paths never came through the ring */
+#define EVENT_F_KERNEL 32u	/* launch of one kernel for certain: without its operation that is lost */
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
 

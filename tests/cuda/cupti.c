@@ -15,6 +15,8 @@
  *   alloc        each launch allocates 4096 bytes, too
  *   ptx          each call that loads code compiles it;  untimed: nobody knows when;  older: nor that it did
  *   static       a binary's own memory is told ahead of it, while it is loaded
+ *   keeps        it hands over nothing until it is forced to;  stuck: nor then, but waits for ever
+ *   never=N      of every N-th launch no record comes
  *   module=PATH  the file is loaded as a GPU binary by the first call (the last word)
  */
 #include <stdbool.h>
@@ -22,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cupti.h>
 
@@ -228,7 +231,10 @@ API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 	static CUpti_ActivityKernel8 list[RECORDS_MAX];
 	uint32_t end = __atomic_load_n(&count, __ATOMIC_ACQUIRE), n = 0;
 
-	(void)flag;
+	if (word("stuck", 0))
+		pause();
+	if (word("keeps", 0) && !(flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED))
+		return CUPTI_SUCCESS;
 	if (!__atomic_exchange_n(&devices_told, 1, __ATOMIC_RELAXED))
 		devices_tell();
 	for (uint32_t i = told; i < end; i++)
@@ -355,7 +361,7 @@ API void fake_call(const char *name, const char *kernel)
 		module_load(tool);
 	if (tool && tells_compiles && word("ptx", 0) && !strcmp(name, "cuModuleLoadData"))
 		compile_tell(data.correlationId, begin_ns);
-	if (tool && kernel)
+	if (tool && kernel && !is_nth("never", data.correlationId))
 		record_put(kernel, data.correlationId);
 	if (tool && kernel && word("hot", 0))
 		hot(&records[count - 1]);

@@ -155,6 +155,31 @@ gpu_conformance backwards <<'END'
 20 kernel 0 - -
 END
 
+# A signal that ends the program: what CUPTI keeps is asked for first, by a thread of ours. The program ends as it
+# does without hpct, sees no handler of ours, and whatever never came is counted.
+ends() { # RUN WORDS HOW CODE OPERATIONS LOST
+	export FAKE_CUPTI=$2
+	FAKE_END=$3 both "$1" "$tests/cuda_program" "$cupti"
+	same "$1: exit code" "$4" "$measured"
+	same "$1: operations and lost ones" "$5 $6" "$(info "$1" gpu_operations) $(info "$1" gpu_lost)"
+	code "$1: hpct-info --check" 0 hpct-info "$1.hpct" --check
+}
+ends aborts keeps abort 134 20 0
+ends aborts_own keeps own 134 20 0
+ends faults keeps segv 139 20 0
+ends terminated keeps 15 143 20 0
+ends broken_pipe keeps 13 141 20 0
+ends killed keeps 9 137 0 20
+ends stuck stuck abort 134 0 20
+same "lost operations have a stream and a time" "gpu:- 20 lost" "$(hpct-slice stuck.hpct --op lost --format tsv |
+	tsv '$c["stream"] ~ /^gpu:.*\/-\/-\/-$/ && $c["end_ns"] > $c["begin_ns"] { print "gpu:-", $c["weight"], $c["op"] }')"
+same "lost operations in the header" 20 "$(hpct-info stuck.hpct --format tsv | tsv '$1 == "lost" { print $2 }')"
+export FAKE_CUPTI=never=4
+both holes "$tests/cuda_program" "$cupti"
+same "launches without an operation" "15 5" "$(info holes gpu_operations) $(info holes gpu_lost)"
+same "each where it is missing" 5 "$(hpct-slice holes.hpct --op lost --format tsv | tsv '$c["stream"] ~ /^gpu:/ { n += $c["weight"] } END { print n }')"
+code "holes: hpct-info --check" 0 hpct-info holes.hpct --check
+
 # Buffers are small, so that a killed program loses little, but not those that fill at once.
 cuda hot hot 2>rooms
 same "the first buffer's bytes" "room 262144" "$(head -n 1 rooms)"

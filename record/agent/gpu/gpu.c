@@ -58,6 +58,15 @@ void gpu_flush(void)
 		vendor->flush();
 }
 
+void gpu_save(void)
+{
+	if (!process_is_own())
+		return;
+	EACH_WANTED(vendor)
+	if (vendor->save)
+		vendor->save();
+}
+
 void gpu_look_back(void)
 {
 	EACH_WANTED(vendor)
@@ -122,13 +131,14 @@ uint64_t gpu_correlation(void)
 	return OWN_CORRELATIONS + atomic_fetch_add(&gpu.correlation, 1);
 }
 
-static void launch_put(uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
+static void launch_put(uint64_t correlation, uint64_t begin_ns, uint8_t flags)
 {
+	uint64_t end_ns = process_now_ns();
 	int error = errno;
 	struct thread *t = trace_begin();
 
 	if (t) {
-		trace_launch(t, trace_callpath(t), correlation, begin_ns, end_ns);
+		trace_launch(t, trace_callpath(t), correlation, begin_ns, end_ns, flags);
 		trace_end(t);
 	}
 	errno = error;
@@ -136,7 +146,12 @@ static void launch_put(uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
 
 void gpu_launched(uint64_t correlation, uint64_t begin_ns)
 {
-	launch_put(correlation, begin_ns, process_now_ns());
+	launch_put(correlation, begin_ns, 0);
+}
+
+void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns)
+{
+	launch_put(correlation, begin_ns, EVENT_F_KERNEL);
 }
 
 static void span_put(uint32_t operation, uint64_t begin_ns, uint64_t bytes, const char *attributes)

@@ -72,6 +72,8 @@ struct gpu_kernel {
 	uint32_t occupancy_permille;
 };
 
+#define GPU_SAVE_NS UINT64_C(200000000)
+
 /* One operation that has finished. Strings are copied. Times are CLOCK_MONOTONIC; 0 or inverted ones are
  * counted and given to the launch's own moment. */
 struct gpu_activity {
@@ -117,6 +119,10 @@ struct gpu_vendor {
 	 * registered before gpu_exit_watch), _exit, exec. It may be in a signal handler that calls _exit:
 	 * take no lock that the interrupted code may hold. */
 	void (*flush)(void);
+	/* A signal ends the process: has finished operations handed over by a thread of ours, for the time of
+	 * GPU_SAVE_NS at most. The calling thread may hold any lock: only system calls, no allocation. NULL:
+	 * operations are handed over as they finish. */
+	void (*save)(void);
 	/* The program has ended: says so if the runtime was used past us. It may be torn down, so nothing of
 	 * it is called. */
 	void (*look_back)(void);
@@ -131,6 +137,8 @@ void gpu_init(const struct gpu_vendor *const *vendors);
 /* Starts those that HPCT_EVENTS asks for ("gpu=auto": each as its library shows up). */
 void gpu_open(void);
 void gpu_flush(void);
+/* In a handler of a signal that ends the process: see gpu_vendor.save. */
+void gpu_save(void);
 void gpu_look_back(void);
 void gpu_child(void);
 
@@ -152,6 +160,9 @@ uint64_t gpu_correlation(void);
 /* The calling thread has started an operation in a call that began at begin_ns: logs (correlation, call path,
  * the call's time). Correlations are unique in a process and not 0. */
 void gpu_launched(uint64_t correlation, uint64_t begin_ns);
+/* The same of a call that has started one kernel for certain: where its operation never comes, it is counted
+ * as lost. */
+void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns);
 
 /* An operation has finished. Any thread that is not in a signal handler. ALLOC, FREE, SYNC and COMPILE whose
  * launch is known are shown on the launching thread's stream, all else on the queue's. */

@@ -48,6 +48,7 @@ uint64_t trace_text_hash(const char *text, size_t length);
 void trace_span(struct thread *t, uint8_t type, const struct event_span *span);
 
 /* This thread started GPU operation `correlation` in a call that lasted from begin_ns to end_ns. */
-void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns);
+void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns,
+	uint8_t flags);
 
 #endif

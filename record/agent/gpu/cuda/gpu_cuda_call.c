@@ -16,14 +16,17 @@
 enum call {
 	CALL_OTHER,
 	CALL_LAUNCH,	  /* starts an operation */
+	CALL_KERNEL,	  /* starts one kernel */
 	CALL_LAUNCH_WAIT, /* ... and waits for it */
 	CALL_WAIT_EVENT,
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
 	CALL_STREAM_WAIT, /* a stream waits, not the thread */
-	CALL_GRAPH,	  /* makes a graph that can be launched */
-	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first: CUPTI's records tell */
-	CALL_RESOLVE	  /* may load one that was put off */
+	CALL_CAPTURE,	  /* launches become nodes of a graph from here on */
+	CALL_CAPTURE_END,
+	CALL_GRAPH,  /* makes a graph that can be launched */
+	CALL_LOAD,   /* of a GPU binary, perhaps compiled first: CUPTI's records tell */
+	CALL_RESOLVE /* may load one that was put off */
 };
 
 static unsigned char call_of[CALLS_MAX];
@@ -99,7 +102,8 @@ static const struct {
 	enum call call;
 } names[] = {
 	{"cuLaunchHostFunc", CALL_OTHER},
-	{"cuLaunch", CALL_LAUNCH},
+	{"cuLaunchCooperativeKernelMultiDevice", CALL_LAUNCH},
+	{"cuLaunch", CALL_KERNEL},
 	{"cuGraphLaunch", CALL_LAUNCH},
 	{"cuGraphInstantiate", CALL_GRAPH},
 	{"cuMemcpyDtoHAsync", CALL_LAUNCH},
@@ -123,6 +127,8 @@ static const struct {
 	{"cuArrayDestroy", CALL_LAUNCH},
 	{"cuMipmappedArrayCreate", CALL_LAUNCH},
 	{"cuMipmappedArrayDestroy", CALL_LAUNCH},
+	{"cuStreamBeginCapture", CALL_CAPTURE},
+	{"cuStreamEndCapture", CALL_CAPTURE_END},
 	{"cuStreamWaitEvent", CALL_STREAM_WAIT},
 	{"cuStreamSynchronize", CALL_WAIT_STREAM},
 	{"cuEventSynchronize", CALL_WAIT_EVENT},
@@ -214,19 +220,51 @@ static void loaded(uint64_t correlation, uint64_t begin_ns)
 		GPU_MEMORY_UNKNOWN);
 }
 
+/* A stand-in for CUPTI may give no result. */
+static CUresult result_of(const CUpti_CallbackData *data)
+{
+	return data->functionReturnValue ? *(const CUresult *)data->functionReturnValue : CUDA_SUCCESS;
+}
+
+/* Streams that are being captured: what is launched meanwhile may become a node of a graph, and never runs by
+ * itself. An end without a begin (CUPTI came in between) must not count below none. */
+static _Atomic unsigned captures;
+
+static void capture_note(enum call call, CUresult result)
+{
+	unsigned now = atomic_load(&captures);
+
+	if (call == CALL_CAPTURE)
+		atomic_fetch_add(&captures, result == CUDA_SUCCESS);
+	else if (result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||
+		 result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
+		while (now && !atomic_compare_exchange_weak(&captures, &now, now - 1))
+			;
+}
+
+static bool is_wait(enum call call)
+{
+	return call >= CALL_LAUNCH_WAIT && call <= CALL_STREAM_WAIT;
+}
+
 static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)
 {
+	CUresult result = result_of(data);
 	struct gpu_queue queue;
 
 	/* Only whether it changes is asked: a lost count of two threads does no harm. */
 	atomic_store_explicit(&cuda.calls, atomic_load_explicit(&cuda.calls, memory_order_relaxed) + 1,
 		memory_order_relaxed);
-	if (call == CALL_LAUNCH || call == CALL_LAUNCH_WAIT)
+	if (call == CALL_CAPTURE || call == CALL_CAPTURE_END)
+		capture_note(call, result);
+	else if (call == CALL_KERNEL && result == CUDA_SUCCESS && !atomic_load(&captures))
+		gpu_kernel_launched(data->correlationId, begin_ns);
+	else if (call <= CALL_LAUNCH_WAIT)
 		gpu_launched(data->correlationId, begin_ns);
 	else if (call >= CALL_LOAD && (current.has_loaded || call == CALL_LOAD))
 		loaded(data->correlationId, begin_ns);
 	load_end();
-	if (call > CALL_LAUNCH && call < CALL_LOAD)
+	if (is_wait(call))
 		gpu_sync_end(begin_ns, wait_kind(call), wait_queue(data, call, &queue) ? &queue : NULL);
 }
 
