@@ -35,6 +35,8 @@
 		"use an out-of-order queue, or several, for what is independent")                            \
 	X(UNUSED_DEVICES, "unused-devices", 1, false, "devices that the process could use and does not",     \
 		"share the work among them")                                                                 \
+	X(GPU_FAULT, "gpu-fault", 1, true, "a kernel faulted, and nothing ran after it",                     \
+		"find the access with compute-sanitizer")                                                    \
 	X(MANY_CONTEXTS, "many-contexts", 1, true,                                                           \
 		"kernels that run in a further context of the same device",                                  \
 		"use one context: each compiles for itself")                                                 \
@@ -60,6 +62,10 @@ struct finding {
 	uint64_t time_ns; /* that the cases take */
 	uint64_t save_ns; /* at most */
 	uint64_t bytes;	  /* copies: in all */
+	/* Of a fault, in the arena: what the runtime said (NULL: nothing). Of so many kernels, 0: not known,
+	 * each may have; `context` is the first one's. */
+	const char *error;
+	uint64_t candidates;
 };
 
 struct findings {

@@ -76,6 +76,7 @@ struct findings_search {
 	size_t work_count;
 	struct findings_use *use;
 	struct findings_sync *sync;
+	struct arena *arena;
 };
 
 /* What of a span is in the window. */

@@ -35,6 +35,11 @@ void page_key_print(const char *key, int width);
  */
 void page_path_print(const char *path);
 
+/* Kernels that faulted, each with the path of its launch: for people, ahead of all that the page says, and as
+ * rows. */
+void page_faults_print(struct program_call *call, const struct findings *findings);
+void page_rows_faults(struct report *report, struct program_call *call, const struct findings *findings);
+
 /* A command, and what it shows. */
 struct page_hint {
 	const char *command, *why;

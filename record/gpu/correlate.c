@@ -102,6 +102,15 @@ static void gap_take(const struct correlate_pass *at, const struct event_gpu_unm
 		snprintf(at->process->unwatched, sizeof(at->process->unwatched), "%.*s", (int)size, text);
 }
 
+static void fault_take(const struct correlate_pass *at, const struct event_gpu_fault *said)
+{
+	struct correlate_fault *fault = &at->correlate->fault;
+
+	if (!fault->time_ns && said->time_ns <= at->now_ns)
+		*fault = (struct correlate_fault){
+			said->time_ns, said->since_ns, ring_texts_at(&at->correlate->texts, said->error)};
+}
+
 /* The first word counts; what is not possible is not known. */
 static void used_take(const struct correlate_pass *at, const struct event_gpu_used *said)
 {
@@ -132,6 +141,9 @@ static bool record_take(void *context, const struct event_header *h)
 		return true;
 	case EVENT_GPU_UNMONITORED:
 		gap_take(at, (const void *)h);
+		return true;
+	case EVENT_GPU_FAULT:
+		fault_take(at, (const void *)h);
 		return true;
 	case EVENT_GPU_USED:
 		used_take(at, (const void *)h);
@@ -262,6 +274,38 @@ static void missing_tell(
 		correlate_queue_put(&correlate->queues, queue, writer, &span);
 	}
 	correlate_queues_flush(&correlate->queues, writer);
+}
+
+/* A mark where the kernel was launched: of those that may have faulted the first. Where none is known, at the
+ * time when the program was told. */
+void correlate_fault_tell(struct gpu_process *process, struct store_writer *writer, uint32_t host)
+{
+	const struct correlate_fault *fault = process->correlate ? &process->correlate->fault : NULL;
+	struct store_record span = {.what = STORE_OP_MARK};
+	const struct correlate_launch *launch;
+	struct correlate_queue *queue = NULL;
+	char text[256];
+	const char *error;
+	uint64_t count;
+	size_t size = 0;
+
+	if (!fault || !fault->time_ns)
+		return;
+	count = correlate_launches_doubtful(
+		&process->correlate->launches, fault->since_ns, fault->time_ns, &launch);
+	error = fault->error ? store_writer_text_at(writer, fault->error, &size) : "";
+	size = (size_t)snprintf(text, sizeof(text), "name=GPU fault,error=%.*s,candidates=%llu", (int)size,
+		error, (unsigned long long)count);
+	span.attributes = store_writer_text(writer, text, size < sizeof(text) ? size : sizeof(text) - 1);
+	span.begin_ns = span.end_ns = launch ? launch->begin_ns : fault->time_ns;
+	if (launch) {
+		span.context = launch->is_untimed ? launch->kernel : launch->context;
+		store_writer_append(writer, launch->stream, STORE_SPANS, &span, 1);
+		return;
+	}
+	queue = queue_unknown(&process->correlate->queues, process, writer, host);
+	if (queue)
+		correlate_queue_put(&process->correlate->queues, queue, writer, &span);
 }
 
 void correlate_finish(

@@ -39,6 +39,8 @@ size_t correlate_drain(
 void correlate_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns);
 /* The process's rank was learnt. */
 void correlate_rank(struct gpu_process *process, struct store_writer *writer);
+/* All is drained, the streams of its threads are still open: where a kernel has faulted, says which. */
+void correlate_fault_tell(struct gpu_process *process, struct store_writer *writer, uint32_t host);
 /* The process has ended, all is drained: counts kernels that never came as lost, closes the queues' streams.
  */
 void correlate_finish(

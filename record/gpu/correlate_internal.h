@@ -14,7 +14,9 @@ struct correlate_launch {
 	uint32_t context, stream;
 	uint32_t older; /* the next one of its chain */
 	bool is_matched;
-	bool is_kernel; /* one, for certain */
+	bool is_kernel;	 /* one, for certain */
+	bool is_untimed; /* its operation came without times */
+	uint32_t kernel; /* context of such an operation */
 };
 
 /*
@@ -51,6 +53,9 @@ struct correlate_missing {
 };
 bool correlate_launches_missing(
 	const struct correlate_launches *launches, uint64_t *number, struct correlate_missing *missing);
+/* Kernels launched between the two times that have not shown to have finished: how many, *first the first. */
+uint64_t correlate_launches_doubtful(const struct correlate_launches *launches, uint64_t begin_ns,
+	uint64_t end_ns, const struct correlate_launch **first);
 void correlate_launches_fini(struct correlate_launches *launches);
 
 #define CORRELATE_RECENT 64u	    /* a power of two */
@@ -63,7 +68,11 @@ struct correlate_queue {
 	uint32_t stream;
 	uint32_t name, attributes; /* texts */
 	uint64_t begin_ns, last_ns;
-	struct store_record *batch; /* [CORRELATE_BATCH], NULL: it has none so far */
+	/* The last operation with times, and the stretch since in which others ran of which no time is known.
+	 */
+	uint64_t timed_link, timed_end_ns;
+	uint64_t untimed_link, untimed_ns; /* untimed_ns 0: none */
+	struct store_record *batch;	   /* [CORRELATE_BATCH], NULL: it has none so far */
 	uint32_t batch_count;
 };
 
@@ -115,6 +124,11 @@ static inline struct correlate_queue *correlate_queue_recent(
 /* A finished operation of the queue; the writer has it after correlate_queues_flush() at the latest. */
 void correlate_queue_put(struct correlate_queues *queues, struct correlate_queue *queue,
 	struct store_writer *writer, const struct store_record *span);
+/* The same of one without times: until the next one with times begins, nothing is known of the queue. */
+void correlate_queue_put_untimed(struct correlate_queue *queue, uint64_t link, uint64_t launched_ns);
+/* One with times begins, a launch later: ends such a stretch, if there is one. */
+void correlate_queue_put_timed(struct correlate_queues *queues, struct correlate_queue *queue,
+	struct store_writer *writer, const struct store_record *span);
 /* Hands on what waits: before anything else is said of queues, and at the end of each drain. */
 void correlate_queues_flush(struct correlate_queues *queues, struct store_writer *writer);
 /* Texts; 0: as it was. */
@@ -128,6 +142,13 @@ void correlate_queues_gap(
 void correlate_queues_close(struct correlate_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint64_t end_ns);
 void correlate_queues_fini(struct correlate_queues *queues);
+
+/* A kernel has faulted. */
+struct correlate_fault {
+	uint64_t time_ns; /* 0: none has */
+	uint64_t since_ns;
+	uint32_t error; /* text */
+};
 
 /* An operation whose launch was not there yet. */
 struct correlate_waiting {
@@ -157,7 +178,8 @@ struct correlate {
 	struct correlate_queues queues;
 	struct correlate_waiting *waiting;
 	uint32_t waiting_count, waiting_capacity;
-	uint64_t lost;	       /* of the ring's, told on a stream */
+	uint64_t lost; /* of the ring's, told on a stream */
+	struct correlate_fault fault;
 	uint64_t kernels_late; /* operations of kernels that came without a launch: theirs may be among the
 				  pending */
 };

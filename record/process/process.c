@@ -320,6 +320,7 @@ void measured_process_finish(
 	process->end_ns = end_ns;
 	measured_process_look(process);
 	measured_process_drain(process, writer, host, UINT64_MAX);
+	correlate_fault_tell(&process->gpu, writer, host);
 	measured_process_name(process, writer);
 	if (is_locked_up)
 		process->unmonitored_ns = end_ns;

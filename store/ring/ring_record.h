@@ -66,6 +66,7 @@ enum event_type {
 	EVENT_GPU_QUEUE,       /* activity ring: a queue is there, perhaps with a name */
 	EVENT_GPU_UNMONITORED, /* activity ring: no GPU of this process is watched from here on */
 	EVENT_GPU_USED,	       /* activity ring: since when the process uses GPUs at all */
+	EVENT_GPU_FAULT,       /* activity ring: the runtime said that a kernel has faulted */
 	EVENT_NODES,	       /* many context nodes, each the child of the one before, with places in turn */
 	EVENT_TYPE_COUNT
 };
@@ -233,6 +234,14 @@ struct event_gpu_used {
 	uint64_t time_ns;
 };
 
+struct event_gpu_fault {
+	struct event_header h;
+	uint64_t time_ns;  /* when the program was told */
+	uint64_t since_ns; /* kernels launched before then had finished; 0: not known */
+	uint32_t error;	   /* text id */
+	uint32_t _pad;
+};
+
 static_assert(sizeof(struct event_header) == 8, "event header");
 static_assert(sizeof(struct event_node_record) == 24 && sizeof(struct event_nodes_record) == 24, "nodes");
 static_assert(sizeof(struct event_sample) == 32, "sample");
@@ -240,7 +249,8 @@ static_assert(sizeof(struct event_span) == 48, "span");
 static_assert(sizeof(struct event_launch) == 32, "launch");
 static_assert(sizeof(struct event_gpu) == 64, "gpu");
 static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 32 &&
-		      sizeof(struct event_gpu_unmonitored) == 24 && sizeof(struct event_gpu_used) == 16,
+		      sizeof(struct event_gpu_unmonitored) == 24 && sizeof(struct event_gpu_used) == 16 &&
+		      sizeof(struct event_gpu_fault) == 32,
 	"what is known of GPUs");
 
 #endif

@@ -6,7 +6,7 @@
  * without one nothing is to be told. argv[1] is that CUPTI's path, argv[2] a library that it loads before it
  * makes the second of two graphs. Prints what it did and leaves with 3,
  * whatever its tools make of it; or as FAKE_END says: abort, segv, own (abort in a handler of its own), or a
- * signal's number.
+ * signal's number. FAKE_WAIT: after so many launches it waits, too.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -52,10 +52,15 @@ APART static void launch(int i)
 
 APART static void work(void)
 {
+	const char *wait_after = getenv("FAKE_WAIT");
+
 	if (call)
 		call("cuModuleLoadData", NULL);
-	for (int i = 0; i < LAUNCHES; i++)
+	for (int i = 0; i < LAUNCHES; i++) {
 		launch(i);
+		if (call && wait_after && i + 1 == atoi(wait_after))
+			call("cuCtxSynchronize", NULL);
+	}
 	if (call)
 		call("cuCtxSynchronize", NULL);
 	__asm__ volatile("" ::: "memory");

@@ -177,6 +177,10 @@ void gpu_queue_publish(const struct gpu_queue *queue, const char *name, const ch
  * nothing it does keeps a GPU idle. Only the first call counts; before anything else is said. */
 void gpu_used(uint64_t since_ns);
 
+/* The runtime has told the program that a kernel faulted, as `error`. Those launched before since_ns had
+ * finished (0: not known). Only the first call counts: the device does nothing more. */
+void gpu_fault(const char *error, uint64_t since_ns);
+
 /* A GPU binary, kept in the run by its content's hash, which is returned. The bytes are copied. */
 uint64_t gpu_module(const void *image, uint64_t bytes);
 

@@ -242,6 +242,54 @@ static void capture_note(enum call call, CUresult result)
 			;
 }
 
+/* Results after which the context is of no use: one of its kernels has faulted. */
+static const struct {
+	CUresult result;
+	const char *name;
+} faults[] = {
+#define FAULT(name)                                    \
+	{                                              \
+		CUDA_ERROR_##name, "CUDA_ERROR_" #name \
+	}
+	FAULT(ECC_UNCORRECTABLE),
+	FAULT(ILLEGAL_ADDRESS),
+	FAULT(LAUNCH_TIMEOUT),
+	FAULT(ASSERT),
+	FAULT(HARDWARE_STACK_ERROR),
+	FAULT(ILLEGAL_INSTRUCTION),
+	FAULT(MISALIGNED_ADDRESS),
+	FAULT(INVALID_ADDRESS_SPACE),
+	FAULT(INVALID_PC),
+	FAULT(LAUNCH_FAILED),
+#undef FAULT
+};
+
+/* The last wait for a whole context that succeeded: kernels launched before it had finished. Of several
+ * contexts a wait for one tells nothing about the others. */
+static struct {
+	_Atomic uint64_t begin_ns;
+	_Atomic uint32_t context; /* + 1; 0: none so far, UINT32_MAX: several */
+} waited;
+
+static void wait_note(uint32_t context, uint64_t begin_ns)
+{
+	uint32_t none = 0;
+
+	if (!atomic_compare_exchange_strong(&waited.context, &none, context + 1) && none != context + 1)
+		atomic_store(&waited.context, UINT32_MAX);
+	else if (begin_ns > atomic_load(&waited.begin_ns))
+		atomic_store(&waited.begin_ns, begin_ns);
+}
+
+static void fault_look(CUresult result)
+{
+	for (unsigned i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		if (faults[i].result == result)
+			gpu_fault(faults[i].name, atomic_load(&waited.context) == UINT32_MAX
+							  ? 0
+							  : atomic_load(&waited.begin_ns));
+}
+
 static bool is_wait(enum call call)
 {
 	return call >= CALL_LAUNCH_WAIT && call <= CALL_STREAM_WAIT;
@@ -264,6 +312,10 @@ static void call_returned(const CUpti_CallbackData *data, enum call call, uint64
 	else if (call >= CALL_LOAD && (current.has_loaded || call == CALL_LOAD))
 		loaded(data->correlationId, begin_ns);
 	load_end();
+	if (result != CUDA_SUCCESS)
+		fault_look(result);
+	else if (call == CALL_WAIT_CONTEXT)
+		wait_note(data->contextUid, begin_ns);
 	if (is_wait(call))
 		gpu_sync_end(begin_ns, wait_kind(call), wait_queue(data, call, &queue) ? &queue : NULL);
 }
