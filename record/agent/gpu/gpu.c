@@ -119,6 +119,44 @@ void gpu_exit_watch(void)
 		__cxa_atexit(at_exit, NULL, NULL);
 }
 
+/* ---- devices ---- */
+
+#define DEVICES_MAX 256u
+
+/* By number: (vendor, its own number), 0: free. A place is taken for good, and every search goes through the
+ * places in the same order: threads that number the same device at once come to the same place. */
+static _Atomic uint64_t device_keys[DEVICES_MAX];
+
+static uint64_t device_key(const struct gpu_vendor *vendor, uint32_t own)
+{
+	uint64_t place = 1;
+
+	for (const struct gpu_vendor *const *at = gpu.vendors; at && *at && *at != vendor; at++)
+		place++;
+	return place << 32 | own;
+}
+
+static bool is_number_of(uint32_t number, uint64_t key)
+{
+	uint64_t taken = atomic_load(&device_keys[number]);
+
+	return taken == key ||
+	       (!taken &&
+		       (atomic_compare_exchange_strong(&device_keys[number], &taken, key) || taken == key));
+}
+
+uint32_t gpu_device_number(const struct gpu_vendor *vendor, uint32_t own)
+{
+	uint64_t key = device_key(vendor, own);
+
+	if (own >= DEVICES_MAX || is_number_of(own, key))
+		return own;
+	for (uint32_t number = 0; number < DEVICES_MAX; number++)
+		if (is_number_of(number, key))
+			return number;
+	return own;
+}
+
 /* ---- into the calling thread's ring ---- */
 
 uint64_t gpu_now_ns(void)

@@ -20,8 +20,9 @@
 
 #include "store/ring/ring.h"
 
-/* Where an operation ran: one stream of the timeline. Numbers are the vendor's own; a device's name and UUID
- * are said once by gpu_device. */
+/* Where an operation ran: one stream of the timeline. The device's number is the process's, from
+ * gpu_device_number; context and queue are numbered by the vendor. A device's name and UUID are said once by
+ * gpu_device. */
 struct gpu_queue {
 	uint32_t device;
 	uint32_t context;
@@ -168,6 +169,10 @@ void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns);
  * launch is known are shown on the launching thread's stream, all else on the queue's. */
 void gpu_activity(const struct gpu_activity *activity);
 
+/* The number in this process of the vendor's device `own`. Two runtimes in one process both count from 0, so
+ * a number that another vendor's device has already is replaced by the lowest free one. Any thread, also in a
+ * signal handler. */
+uint32_t gpu_device_number(const struct gpu_vendor *vendor, uint32_t own);
 /* What is known of a device and of a queue; once each, before or after their activities. */
 void gpu_device(uint32_t device, const char *uuid, const char *name);
 void gpu_queue_name(const struct gpu_queue *queue, const char *name);

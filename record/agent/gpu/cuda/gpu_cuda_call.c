@@ -207,8 +207,11 @@ static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gp
 		return false;
 	if (call != CALL_LAUNCH_WAIT) /* the first parameter */
 		memcpy(&stream, data->functionParams, sizeof(stream));
-	return !cuda.api.cuptiGetDeviceId(data->context, &queue->device) &&
-	       !cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue);
+	if (cuda.api.cuptiGetDeviceId(data->context, &queue->device) ||
+		cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue))
+		return false;
+	queue->device = gpu_device_number(&gpu_nvidia, queue->device);
+	return true;
 }
 
 static void loaded(uint64_t correlation, uint64_t begin_ns)
