@@ -44,7 +44,7 @@ void page_rows_faults(struct report *report, struct program_call *call, const st
 struct page_hint {
 	const char *command, *why;
 };
-#define PAGE_HINTS 10
+#define PAGE_HINTS 12
 /* How many; texts in the call's arena. */
 size_t page_hints(struct program_call *call, const struct ask *ask, const struct page *page,
 	struct page_hint hints[PAGE_HINTS]);
