@@ -129,9 +129,30 @@ static bool is_static(const struct run *run, const struct batch *batch, size_t r
 	       (!strcmp(kind, "DST") || !strcmp(kind, "MST"));
 }
 
+/* The mark that the recorder puts where a kernel was launched that faulted; the program has marks of its own.
+ */
+static bool take_fault(struct findings_search *search, const struct batch *batch, size_t row)
+{
+	char error[64], candidates[24] = "";
+	size_t size;
+	const char *attributes = batch_attributes(search->run, batch, row, &size);
+
+	if (!attribute_get(attributes, size, "candidates", candidates, sizeof candidates) ||
+		!attribute_get(attributes, size, "error", error, sizeof error))
+		return true;
+	return findings_put(search, &(struct finding){.kind = FINDING_GPU_FAULT,
+					    .context = batch->context[row],
+					    .stream = batch->stream,
+					    .count = 1,
+					    .error = arena_printf(search->arena, "%s", error),
+					    .candidates = strtoull(candidates, NULL, 10)});
+}
+
 static bool take_span(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
 	switch (batch->what[row]) {
+	case STORE_OP_MARK:
+		return take_fault(search, batch, row);
 	case STORE_OP_COPY:
 		return !is_gpu || !batch->bytes[row] || batch->bytes[row] >= SMALL_BYTES ||
 		       add_row(search, FINDING_SMALL_COPIES, batch, row);
@@ -145,8 +166,10 @@ static bool take_span(struct findings_search *search, const struct batch *batch,
 }
 
 #define OP(name) (UINT64_C(1) << STORE_OP_##name)
-#define CPU_OPS (OP(SYNC) | OP(MPI) | OP(ALLOC) | OP(FREE) | OP(COMPILE))
-#define GPU_OPS (OP(COPY) | OP(ALLOC) | OP(FREE) | OP(COMPILE) | OP(KERNEL) | OP(MONITORED))
+#define CPU_OPS (OP(MARK) | OP(SYNC) | OP(MPI) | OP(ALLOC) | OP(FREE) | OP(COMPILE))
+#define GPU_OPS                                                                                  \
+	(OP(MARK) | OP(LOST) | OP(UNMONITORED) | OP(COPY) | OP(ALLOC) | OP(FREE) | OP(COMPILE) | \
+		OP(KERNEL) | OP(MONITORED))
 #define ROWS_AT_ONCE 8
 
 /* Whether any of them may say something: of a thread most are launches, which do not. */
@@ -331,8 +354,7 @@ static int collect(
 int findings_make(struct findings *findings, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
-	struct findings_search search = {.run = run, .question = question};
-	struct related related = {0};
+	struct findings_search search = {.run = run, .question = question, .arena = arena};
 	struct process *processes;
 	uint32_t count = 0;
 	int result =

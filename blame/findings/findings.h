@@ -34,6 +34,8 @@
 		"use an out-of-order queue, or several, for independent kernels")                            \
 	X(UNUSED_DEVICES, "unused-devices", 1, false, "devices that the process could use and does not",     \
 		"share the work among them")                                                                 \
+	X(GPU_FAULT, "gpu-fault", 1, true, "a kernel faulted, and nothing ran after it",                     \
+		"find the access with compute-sanitizer")                                                    \
 	X(MANY_CONTEXTS, "many-contexts", 1, true,                                                           \
 		"kernels that run in a further context of the same device",                                  \
 		"use one context: each compiles for itself")                                                 \
@@ -54,11 +56,15 @@ const char *finding_advice(enum finding_kind kind);
 struct finding {
 	enum finding_kind kind;
 	uint32_t context; /* of the calls; 0: none */
-	uint32_t stream;  /* where it first occurred */
-	uint64_t count;	  /* number of cases; serial queues: of queues */
-	uint64_t time_ns; /* time of the cases */
-	uint64_t save_ns; /* upper bound */
-	uint64_t bytes;	  /* copies: total */
+	uint32_t stream;  /* where it was seen first */
+	uint64_t count;	  /* cases; serial queues: queues */
+	uint64_t time_ns; /* that the cases take */
+	uint64_t save_ns; /* at most */
+	uint64_t bytes;	  /* copies: in all */
+	/* Of a fault, in the arena: what the runtime said (NULL: nothing). Of so many kernels, 0: not known,
+	 * each may have; `context` is the first one's. */
+	const char *error;
+	uint64_t candidates;
 };
 
 struct findings {

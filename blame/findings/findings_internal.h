@@ -88,6 +88,7 @@ struct findings_search {
 	size_t work_count;
 	struct findings_use *use;
 	struct findings_sync *sync;
+	struct arena *arena;
 };
 
 /* The part of a span inside the window. */

@@ -2,7 +2,7 @@
 /* page.c - see page.h. */
 #include "blame/page/page.h"
 
-#include "blame/base/related.h"
+#include "blame/base/process.h"
 #include "blame/base/runtime_calls.h"
 #include "blame/idle/idle_shared.h"
 
@@ -119,6 +119,45 @@ static void find_largest(struct page *page, const struct run *run, const struct 
 		page->end = list;
 }
 
+/* What start-up is not, repeats itself: so a gap of it has no peer later. */
+static void find_steady(struct page *page, const struct run *run, const struct idle_question *question)
+{
+	const struct idle *idle = &page->idle;
+	uint64_t begin_ns = question->begin_ns + idle->unused_ns / (idle->groups ? idle->groups : 1);
+	uint64_t window_ns = question->end_ns - begin_ns, least_ns = window_ns / PAGE_START_LEAST;
+	size_t count;
+	const struct gap *list = gaps_list(page->gaps, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t time_ns = list[i].end_ns - list[i].begin_ns;
+
+		if (list[i].begin_ns >= begin_ns + window_ns / 2 && 2 * time_ns > least_ns &&
+			list[i].end_ns < group_until(run, question, list[i].stream))
+			least_ns = 2 * time_ns;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (list[i].begin_ns < begin_ns + window_ns / 2 &&
+			list[i].end_ns - list[i].begin_ns > least_ns && list[i].end_ns > page->steady_ns &&
+			list[i].end_ns < question->end_ns)
+			page->steady_ns = list[i].end_ns;
+}
+
+static int count_feeders(struct page *page, const struct run *run, const struct idle_question *question,
+	struct arena *arena, struct error *error)
+{
+	struct process *processes;
+	uint32_t count = 0;
+	int result;
+
+	if (question->group != IDLE_GROUP_PROCESS)
+		return 0;
+	result = process_list(
+		&processes, &count, run, question->streams, question->stream_count, arena, error);
+	for (uint32_t p = 0; p < count && !result; p++)
+		page->feeders += !processes[p].gpu_count;
+	return result;
+}
+
 static int put_causes(struct page *page, const struct run *run, enum row_key_by by, uint32_t depth,
 	uint64_t top, struct arena *arena, struct error *error)
 {
@@ -169,7 +208,11 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle_used_ns(idle);
 	count_streams(page, run, &related);
 	put_parts(page, question);
-	find_largest(page, run, question, &related);
+	find_largest(page, run, question);
+	find_steady(page, run, question);
+	result = count_feeders(page, run, question, arena, error);
+	if (result)
+		return result;
 	if (page->known < PAGE_COVERAGE_CAUSES)
 		return 0;
 	return put_causes(page, run, by, depth, select_top(select), arena, error);

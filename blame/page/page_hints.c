@@ -108,6 +108,31 @@ static size_t hint_graphs(struct program_call *call, struct page_hint *hint)
 	return 1;
 }
 
+/* ---- other parts of the run ---- */
+
+#define FEEDERS_LEAST 10 /* of the window: a tenth in which every thread of the GPU's process waits */
+
+static struct page_hint feeders_hint(
+	struct program_call *call, const struct ask *ask, const struct page *page)
+{
+	return page_hint_of(call, "hpct-blame", " --group all",
+		page_options(call, ask, "busy waits", "time streams context"),
+		arena_printf(&call->arena,
+			"what %u process%s without a GPU did then: the GPU's may wait for %s", page->feeders,
+			page->feeders == 1 ? "" : "es", page->feeders == 1 ? "it" : "them"));
+}
+
+/* A number of the run's own time, not rounded: what is left of a gap would begin the window. */
+static struct page_hint steady_hint(struct program_call *call, const struct ask *ask, const struct page *page)
+{
+	return page_hint_of(call, "hpct-blame",
+		arena_printf(&call->arena, " --time %lluns..",
+			(unsigned long long)(page->steady_ns - run_origin_ns(call->run))),
+		page_options(call, ask, "group busy waits", "streams context"),
+		"without start-up: after the last gap of the first half that is twice as long as each later "
+		"one");
+}
+
 /* ---- all ---- */
 
 size_t page_hints(struct program_call *call, const struct ask *ask, const struct page *page,
@@ -124,6 +149,10 @@ size_t page_hints(struct program_call *call, const struct ask *ask, const struct
 		hints[count++] = page_hint_of(call, "hpct-blame", " --gaps",
 			page_options(call, ask, own, "time streams context"), "all gaps with their causes");
 	}
+	if (page->feeders && idle->all_idle_ns * FEEDERS_LEAST >= idle_used_ns(idle))
+		hints[count++] = feeders_hint(call, ask, page);
+	if (page->steady_ns && !select_has_time(call->select))
+		hints[count++] = steady_hint(call, ask, page);
 	if (page->cause_count)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --tree",
 			page_options(call, ask, own, "time streams context"), "blame top-down by call path");

@@ -41,12 +41,17 @@ void page_key_print(const char *key, int width);
  * function. */
 void page_path_print(const char *path);
 
+/* Kernels that faulted, each with the path of its launch: for people, ahead of all that the page says, and as
+ * rows. */
+void page_faults_print(struct program_call *call, const struct findings *findings);
+void page_rows_faults(struct report *report, struct program_call *call, const struct findings *findings);
+
 /* A command, and what it shows. */
 struct page_hint {
 	const char *command, *why;
 };
-#define PAGE_HINTS 10
-/* Returns their number; texts are in the call's arena. */
+#define PAGE_HINTS 12
+/* How many; texts in the call's arena. */
 size_t page_hints(struct program_call *call, const struct ask *ask, const struct page *page,
 	struct page_hint hints[PAGE_HINTS]);
 /* "PROGRAM RUN ANSWER OPTIONS". */

@@ -22,10 +22,10 @@
 #define CORRELATE_LATE_NS UINT64_C(1000000000) /* how long a GPU runtime may keep a finished operation */
 #define CORRELATE_UNMATCHED_NS UINT64_C(30000000000) /* how long an unmatched launch holds the watermark */
 
-/* Registers a call on `stream` that launched `correlation`, with its span. Returns its link id, 0 if it
- * has none. */
-uint64_t correlate_launch(
-	struct gpu_process *process, uint64_t correlation, uint32_t stream, const struct store_record *call);
+/* A call on `stream` launched `correlation`: the span of the call. `is_kernel`: one kernel for certain, which
+ * is lost where its operation never comes. Returns its link, 0 when it has none. */
+uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream, bool is_kernel,
+	const struct store_record *call);
 
 /* True if an eighth of the activity ring is unread. */
 bool correlate_is_filling(const struct gpu_process *process);
@@ -39,8 +39,12 @@ size_t correlate_drain(
 void correlate_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns);
 /* Sets the rank in the queues' streams once it is known. */
 void correlate_rank(struct gpu_process *process, struct store_writer *writer);
-/* Stops waiting for launches and closes the queues' streams. */
-void correlate_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns);
+/* All is drained, the streams of its threads are still open: where a kernel has faulted, says which. */
+void correlate_fault_tell(struct gpu_process *process, struct store_writer *writer, uint32_t host);
+/* The process has ended, all is drained: counts kernels that never came as lost, closes the queues' streams.
+ */
+void correlate_finish(
+	struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t end_ns);
 void correlate_free(struct correlate *correlate);
 
 #endif

@@ -11,10 +11,13 @@
 
 struct correlate_launch {
 	uint64_t correlation, link;
-	uint64_t begin_ns, end_ns; /* of the call */
+	uint64_t begin_ns, end_ns; /* of the call; once it is matched, end_ns is its operation's */
 	uint32_t context, stream;
 	uint32_t older; /* number of the next older launch in its chain */
 	bool is_matched;
+	bool is_kernel;	 /* one, for certain */
+	bool is_untimed; /* its operation came without times */
+	uint32_t kernel; /* context of such an operation */
 };
 
 /*
@@ -43,6 +46,17 @@ struct correlate_launch *correlate_launches_add(struct correlate_launches *launc
 struct correlate_launch *correlate_launches_find(struct correlate_launches *launches, uint64_t correlation);
 /* Begin of the oldest unmatched launch that began at or after `since_ns`; UINT64_MAX: none. */
 uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t since_ns);
+/* Walks the kernels that never came, oldest first, those side by side as one: since the first one's launch
+ * until the operation of the next launch ended, STORE_OPEN_NS: none followed. *number begins at 0. False: no
+ * more. */
+struct correlate_missing {
+	uint64_t begin_ns, end_ns, count;
+};
+bool correlate_launches_missing(
+	const struct correlate_launches *launches, uint64_t *number, struct correlate_missing *missing);
+/* Kernels launched between the two times that have not shown to have finished: how many, *first the first. */
+uint64_t correlate_launches_doubtful(const struct correlate_launches *launches, uint64_t begin_ns,
+	uint64_t end_ns, const struct correlate_launch **first);
 void correlate_launches_fini(struct correlate_launches *launches);
 
 #define CORRELATE_RECENT 64u	    /* a power of two */
@@ -55,7 +69,11 @@ struct correlate_queue {
 	uint32_t stream;
 	uint32_t name, attributes; /* texts */
 	uint64_t begin_ns, last_ns;
-	struct store_record *batch; /* [CORRELATE_BATCH]; NULL: not allocated */
+	/* The last operation with times, and the stretch since in which others ran of which no time is known.
+	 */
+	uint64_t timed_link, timed_end_ns;
+	uint64_t untimed_link, untimed_ns; /* untimed_ns 0: none */
+	struct store_record *batch;	   /* [CORRELATE_BATCH], NULL: it has none so far */
 	uint32_t batch_count;
 };
 
@@ -106,8 +124,12 @@ static inline struct correlate_queue *correlate_queue_recent(
 /* Appends a finished operation. It reaches the writer by correlate_queues_flush() at the latest. */
 void correlate_queue_put(struct correlate_queues *queues, struct correlate_queue *queue,
 	struct store_writer *writer, const struct store_record *span);
-/* Writes all buffered spans. Call before any other write to the queues' streams and at the end of each
- * drain. */
+/* The same of one without times: until the next one with times begins, nothing is known of the queue. */
+void correlate_queue_put_untimed(struct correlate_queue *queue, uint64_t link, uint64_t launched_ns);
+/* One with times begins, a launch later: ends such a stretch, if there is one. */
+void correlate_queue_put_timed(struct correlate_queues *queues, struct correlate_queue *queue,
+	struct store_writer *writer, const struct store_record *span);
+/* Hands on what waits: before anything else is said of queues, and at the end of each drain. */
 void correlate_queues_flush(struct correlate_queues *queues, struct store_writer *writer);
 /* Sets texts of the queue's stream; 0: unchanged. */
 void correlate_queue_publish(struct correlate_queues *queues, const struct gpu_process *process,
@@ -121,7 +143,14 @@ void correlate_queues_close(struct correlate_queues *queues, const struct gpu_pr
 	struct store_writer *writer, uint64_t end_ns);
 void correlate_queues_fini(struct correlate_queues *queues);
 
-/* An operation whose launch has not arrived yet. */
+/* A kernel has faulted. */
+struct correlate_fault {
+	uint64_t time_ns; /* 0: none has */
+	uint64_t since_ns;
+	uint32_t error; /* text */
+};
+
+/* An operation whose launch was not there yet. */
 struct correlate_waiting {
 	struct event_gpu operation;
 	uint64_t since_ns;
@@ -148,7 +177,10 @@ struct correlate {
 	struct correlate_queues queues;
 	struct correlate_waiting *waiting;
 	uint32_t waiting_count, waiting_capacity;
-	uint64_t lost; /* of the ring, as already reported on a stream */
+	uint64_t lost; /* of the ring's, told on a stream */
+	struct correlate_fault fault;
+	uint64_t kernels_late; /* operations of kernels that came without a launch: theirs may be among the
+				  pending */
 };
 
 /* One drain of the activity ring. */

@@ -97,7 +97,7 @@ struct correlate_launch *correlate_launches_add(struct correlate_launches *launc
 	}
 	launch = launch_at(launches, (uint32_t)launches->next);
 	launch->correlation = correlation;
-	launch->is_matched = false;
+	launch->is_matched = launch->is_untimed = false;
 	chain_enter(launches, (uint32_t)launches->next);
 	launches->next++;
 	return launch;
@@ -132,6 +132,46 @@ uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t
 		launches->unmatched++;
 	}
 	return UINT64_MAX;
+}
+
+bool correlate_launches_missing(
+	const struct correlate_launches *launches, uint64_t *number, struct correlate_missing *missing)
+{
+	*missing = (struct correlate_missing){.end_ns = STORE_OPEN_NS};
+	if (*number < launches->first)
+		*number = launches->first;
+	for (; *number < launches->next; ++*number) {
+		const struct correlate_launch *launch = launch_at(launches, (uint32_t)*number);
+
+		if (!launch->is_kernel)
+			continue;
+		if (!launch->is_matched && !missing->count++)
+			missing->begin_ns = launch->begin_ns;
+		if (launch->is_matched && missing->count) {
+			missing->end_ns = launch->end_ns;
+			break;
+		}
+	}
+	return missing->count;
+}
+
+uint64_t correlate_launches_doubtful(const struct correlate_launches *launches, uint64_t begin_ns,
+	uint64_t end_ns, const struct correlate_launch **first)
+{
+	uint64_t count = 0;
+
+	*first = NULL;
+	for (uint64_t number = launches->first; number < launches->next; number++) {
+		const struct correlate_launch *launch = launch_at(launches, (uint32_t)number);
+
+		if (!launch->is_kernel || (launch->is_matched && !launch->is_untimed) ||
+			launch->begin_ns < begin_ns || launch->begin_ns > end_ns)
+			continue;
+		count++;
+		if (!*first || launch->begin_ns < (*first)->begin_ns)
+			*first = launch;
+	}
+	return count;
 }
 
 void correlate_launches_fini(struct correlate_launches *launches)

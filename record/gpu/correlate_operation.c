@@ -55,17 +55,18 @@ static uint32_t context_of(
 	return context;
 }
 
-/* Replaces impossible times by the launch's time. */
-static void times_check(
+/* Impossible times become the launch's own moment. False: they were. */
+static bool times_check(
 	const struct correlate_pass *at, struct store_record *span, const struct correlate_launch *launch)
 {
 	uint64_t instead_ns = launch ? launch->begin_ns : at->now_ns;
 
 	if (span->begin_ns && span->begin_ns <= span->end_ns && span->end_ns < at->now_ns + AHEAD_NS &&
 		span->begin_ns + AHEAD_NS >= at->process->begin_ns)
-		return;
+		return true;
 	at->process->untimed++;
 	span->begin_ns = span->end_ns = instead_ns;
+	return false;
 }
 
 /* CUDA reports an allocation as a moment: it gets its call's duration; of several in one call (static
@@ -79,6 +80,19 @@ static void call_take(struct store_record *span, const struct correlate_launch *
 		return;
 	span->begin_ns = launch->begin_ns;
 	span->end_ns = launch->end_ns;
+}
+
+static uint32_t attributes_untimed(struct store_writer *writer, uint32_t attributes)
+{
+	size_t size = 0;
+	const char *said = attributes ? store_writer_text_at(writer, attributes, &size) : "";
+	char text[ATTRIBUTES_MAX + 32];
+	int length;
+
+	if (size > ATTRIBUTES_MAX)
+		return attributes;
+	length = snprintf(text, sizeof(text), "%.*s%suntimed=1", (int)size, said, size ? "," : "");
+	return store_writer_text(writer, text, (size_t)length);
 }
 
 static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes, uint64_t module)
@@ -168,7 +182,7 @@ static const struct correlate_kind *kind_of(const struct correlate_pass *at, con
 
 /* Chooses the queue's stream, or the calling thread's. False: none. */
 static bool stream_put(const struct correlate_pass *at, const struct event_gpu *gpu,
-	const struct correlate_launch *launch, const struct store_record *span)
+	const struct correlate_launch *launch, const struct store_record *span, bool is_timed)
 {
 	struct correlate_queue *queue;
 
@@ -185,9 +199,26 @@ static bool stream_put(const struct correlate_pass *at, const struct event_gpu *
 		return false;
 	if (span->end_ns > queue->last_ns)
 		queue->last_ns = span->end_ns;
-	if (!at->process->is_discarded)
-		correlate_queue_put(&at->correlate->queues, queue, at->writer, span);
+	if (at->process->is_discarded)
+		return true;
+	if (is_timed)
+		correlate_queue_put_timed(&at->correlate->queues, queue, at->writer, span);
+	else
+		correlate_queue_put_untimed(queue, span->link, span->begin_ns);
+	correlate_queue_put(&at->correlate->queues, queue, at->writer, span);
 	return true;
+}
+
+static void launch_match(struct gpu_process *process, struct correlate_launch *launch,
+	const struct store_record *span, bool is_timed)
+{
+	process->kernels_pending -= launch->is_kernel && !launch->is_matched;
+	if (!launch->is_matched || span->end_ns > launch->end_ns)
+		launch->end_ns = span->end_ns;
+	if (!is_timed)
+		launch->kernel = span->context;
+	launch->is_untimed |= !is_timed;
+	launch->is_matched = true;
 }
 
 static void span_put(
@@ -204,15 +235,19 @@ static void span_put(
 		.what = gpu->operation,
 		.attributes = kind->attributes};
 
-	times_check(at, &span, launch);
+	bool is_timed = times_check(at, &span, launch);
+
 	call_take(&span, launch);
-	if (!stream_put(at, gpu, launch, &span))
+	if (!is_timed && span.begin_ns == span.end_ns)
+		span.attributes = attributes_untimed(at->writer, span.attributes);
+	if (!stream_put(at, gpu, launch, &span, is_timed))
 		return;
 	*at->process->lost += at->process->is_discarded;
 	at->process->operations++;
 	at->process->unmatched += !launch;
+	at->correlate->kernels_late += !launch && gpu->correlation && gpu->operation == STORE_OP_KERNEL;
 	if (launch)
-		launch->is_matched = true;
+		launch_match(at->process, launch, &span, is_timed);
 }
 
 /* If too many operations wait, gives up the oldest. */

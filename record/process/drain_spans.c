@@ -123,6 +123,7 @@ bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 		.what = STORE_OP_LAUNCH};
 	if (span->end_ns < span->begin_ns)
 		span->end_ns = span->begin_ns;
-	span->link = correlate_launch(&drain->process->gpu, launch->correlation, drain->ring->stream, span);
+	span->link = correlate_launch(&drain->process->gpu, launch->correlation, drain->ring->stream,
+		launch->h.flags & EVENT_F_KERNEL, span);
 	return true;
 }

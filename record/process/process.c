@@ -322,6 +322,7 @@ void measured_process_finish(
 	process->end_ns = end_ns;
 	measured_process_look(process);
 	measured_process_drain(process, writer, host, UINT64_MAX);
+	correlate_fault_tell(&process->gpu, writer, host);
 	measured_process_name(process, writer);
 	if (is_locked_up)
 		process->unmonitored_ns = end_ns;
@@ -333,7 +334,7 @@ void measured_process_finish(
 			unmonitored_put(process, writer, stream, now_ns,
 				"its seccomp filter would kill it at a system call of the agent");
 	}
-	correlate_finish(&process->gpu, writer, end_ns);
+	correlate_finish(&process->gpu, writer, host, end_ns);
 	if (!is_locked_up)
 		exec_finish(process, writer, end_ns, now_ns);
 }

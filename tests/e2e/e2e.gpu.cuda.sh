@@ -155,6 +155,56 @@ gpu_conformance backwards <<'END'
 20 kernel 0 - -
 END
 
+# A signal that ends the program: what CUPTI keeps is asked for first, by a thread of ours. The program ends as it
+# does without hpct, sees no handler of ours, and whatever never came is counted.
+ends() { # RUN WORDS HOW CODE OPERATIONS LOST
+	export FAKE_CUPTI=$2
+	FAKE_END=$3 both "$1" "$tests/cuda_program" "$cupti"
+	same "$1: exit code" "$4" "$measured"
+	same "$1: operations and lost ones" "$5 $6" "$(info "$1" gpu_operations) $(info "$1" gpu_lost)"
+	code "$1: hpct-info --check" 0 hpct-info "$1.hpct" --check
+}
+ends aborts keeps abort 134 20 0
+ends aborts_own keeps own 134 20 0
+ends faults keeps segv 139 20 0
+ends terminated keeps 15 143 20 0
+ends broken_pipe keeps 13 141 20 0
+ends killed keeps 9 137 0 20
+ends stuck stuck abort 134 0 20
+same "lost operations have a stream and a time" "gpu:- 20 lost" "$(hpct-slice stuck.hpct --op lost --format tsv |
+	tsv '$c["stream"] ~ /^gpu:.*\/-\/-\/-$/ && $c["end_ns"] > $c["begin_ns"] { print "gpu:-", $c["weight"], $c["op"] }')"
+same "lost operations in the header" 20 "$(hpct-info stuck.hpct --format tsv | tsv '$1 == "lost" { print $2 }')"
+export FAKE_CUPTI=never=4
+both holes "$tests/cuda_program" "$cupti"
+same "launches without an operation" "15 5" "$(info holes gpu_operations) $(info holes gpu_lost)"
+same "each where it is missing" 5 "$(hpct-slice holes.hpct --op lost --format tsv | tsv '$c["stream"] ~ /^gpu:/ { n += $c["weight"] } END { print n }')"
+code "holes: hpct-info --check" 0 hpct-info holes.hpct --check
+
+# A kernel that faults: what CUPTI holds then has no times. Nothing is known of the queue from the first of them on,
+# and the page begins with the kernel.
+faulted() { # RUN WORDS [LAUNCHES BEFORE A WAIT] : the page's row of it
+	FAKE_CUPTI=$2 FAKE_WAIT=${3-} hpct-record -o "$1.hpct" -- "$tests/cuda_program" "$cupti" >/dev/null
+	code "$1: hpct-info --check" 0 hpct-info "$1.hpct" --check
+	hpct-blame "$1.hpct" --format tsv | tsv '$c["section"] == "fault" { print $c["key"], $c["path"], $c["count"], $c["text"] }'
+}
+same "the kernel that faulted" "axpy main;work;launch 1 A kernel faulted (CUDA_ERROR_ILLEGAL_ADDRESS)" \
+	"$(faulted illegal "keeps illegal=22" 19)"
+same "one that never came" "<unknown> main;work;launch 1 A kernel faulted (CUDA_ERROR_ILLEGAL_ADDRESS)" \
+	"$(faulted illegal_mute "keeps mute illegal=22" 19)"
+same "one of those since the last wait" \
+	"relax main;work;launch 10 One of 10 kernels faulted (CUDA_ERROR_ILLEGAL_ADDRESS); the first of them" \
+	"$(faulted illegal_one_of "keeps illegal=22" 10)"
+hpct-slice illegal.hpct --streams kind=gpu --format tsv >illegal.rows
+same "operations without times say so" 20 "$(grep -c 'untimed=1' illegal.rows)"
+same "their time is not known" "unmonitored reason=operations without times" \
+	"$(tsv '$c["op"] == "unmonitored" { print $c["op"], $c["attributes"] }' <illegal.rows)"
+same "it is neither busy nor idle" "0 $(tsv '$c["op"] == "unmonitored" { print $c["end_ns"] - $c["begin_ns"] }' <illegal.rows)" \
+	"$(hpct-blame illegal.hpct --of gpu-idle --summary --format tsv | tsv '{ v[$1] = $2 } END { print v["busy_ns"], v["unknown_ns"] }')"
+hpct-blame illegal.hpct >illegal.page
+same "the page says so first" "A kernel faulted (CUDA_ERROR_ILLEGAL_ADDRESS): axpy, launched at" \
+	"$(grep -m 1 -A 9 . illegal.page | grep faulted)"
+same "the wait that shows it is not needless" "" "$(hpct-blame illegal.hpct --findings --format tsv | grep needless-sync)"
+
 # Buffers are small, so that a killed program loses little, but not those that fill at once.
 cuda hot hot 2>rooms
 same "the first buffer's bytes" "room 262144" "$(head -n 1 rooms)"

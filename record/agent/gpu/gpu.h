@@ -19,8 +19,9 @@
 
 #include "store/ring/ring.h"
 
-/* Where an operation ran: one stream of the timeline. The vendor chooses the numbers; gpu_device gives a
- * device's name and UUID once. */
+/* Where an operation ran: one stream of the timeline. The device's number is the process's, from
+ * gpu_device_number; context and queue are numbered by the vendor. A device's name and UUID are said once by
+ * gpu_device. */
 struct gpu_queue {
 	uint32_t device;
 	uint32_t context;
@@ -71,8 +72,10 @@ struct gpu_kernel {
 	uint32_t occupancy_permille;
 };
 
-/* One finished operation. Strings are copied. Times are CLOCK_MONOTONIC; if 0 or inverted, they are
- * counted and replaced by the time of the launch. */
+#define GPU_SAVE_NS UINT64_C(200000000)
+
+/* One operation that has finished. Strings are copied. Times are CLOCK_MONOTONIC; 0 or inverted ones are
+ * counted and given to the launch's own moment. */
 struct gpu_activity {
 	uint32_t operation; /* STORE_OP_KERNEL COPY SET SYNC ALLOC FREE GRAPH COMPILE */
 	struct gpu_queue queue;
@@ -117,8 +120,12 @@ struct gpu_vendor {
 	 * handlers registered before gpu_exit_watch), _exit, exec. It may run in a signal handler that
 	 * calls _exit: take no lock that the interrupted code may hold. */
 	void (*flush)(void);
-	/* Called after the program ended: reports if the runtime was used without us. Must not call the
-	 * runtime, which may be torn down. */
+	/* A signal ends the process: has finished operations handed over by a thread of ours, for the time of
+	 * GPU_SAVE_NS at most. The calling thread may hold any lock: only system calls, no allocation. NULL:
+	 * operations are handed over as they finish. */
+	void (*save)(void);
+	/* The program has ended: says so if the runtime was used past us. It may be torn down, so nothing of
+	 * it is called. */
 	void (*look_back)(void);
 	/* Called in a fork child, which lacks the runtime's threads: drop all state without calling the
 	 * runtime. */
@@ -132,6 +139,8 @@ void gpu_init(const struct gpu_vendor *const *vendors);
 /* Starts the vendors that HPCT_EVENTS selects ("gpu=auto": each when its library is loaded). */
 void gpu_open(void);
 void gpu_flush(void);
+/* In a handler of a signal that ends the process: see gpu_vendor.save. */
+void gpu_save(void);
 void gpu_look_back(void);
 void gpu_child(void);
 
@@ -153,12 +162,19 @@ uint64_t gpu_correlation(void);
 /* The calling thread started an operation in a call that began at begin_ns: writes correlation id, call
  * path and the call's span. Correlation ids are unique in a process and not 0. */
 void gpu_launched(uint64_t correlation, uint64_t begin_ns);
+/* The same of a call that has started one kernel for certain: where its operation never comes, it is counted
+ * as lost. */
+void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns);
 
 /* An operation has finished. Any thread, but not in a signal handler. ALLOC, FREE, SYNC and COMPILE with a
  * known launch appear on the launching thread's stream, all others on the queue's. */
 void gpu_activity(const struct gpu_activity *activity);
 
-/* Properties of a device and of a queue; once each, before or after their activities. */
+/* The number in this process of the vendor's device `own`. Two runtimes in one process both count from 0, so
+ * a number that another vendor's device has already is replaced by the lowest free one. Any thread, also in a
+ * signal handler. */
+uint32_t gpu_device_number(const struct gpu_vendor *vendor, uint32_t own);
+/* What is known of a device and of a queue; once each, before or after their activities. */
 void gpu_device(uint32_t device, const char *uuid, const char *name);
 void gpu_queue_name(const struct gpu_queue *queue, const char *name);
 /* Adds attributes of the queue, "order=in,devices=2": `name` or `attributes` may be NULL. */
@@ -167,7 +183,11 @@ void gpu_queue_publish(const struct gpu_queue *queue, const char *name, const ch
  * GPU idleness. Only the first call counts; call it before other records. */
 void gpu_used(uint64_t since_ns);
 
-/* Stores a GPU binary in the run. Copies the bytes; returns the hash of the content. */
+/* The runtime has told the program that a kernel faulted, as `error`. Those launched before since_ns had
+ * finished (0: not known). Only the first call counts: the device does nothing more. */
+void gpu_fault(const char *error, uint64_t since_ns);
+
+/* A GPU binary, kept in the run by its content's hash, which is returned. The bytes are copied. */
 uint64_t gpu_module(const void *image, uint64_t bytes);
 
 /* The calling thread waits for the GPU between the two; kind and queue (NULL: several) become attributes

@@ -28,8 +28,8 @@ struct known_text {
 
 static struct {
 	struct lock lock;
-	_Atomic bool is_used;
-	struct ring ring; /* shared NULL: not used yet, or none */
+	_Atomic bool is_used, has_faulted;
+	struct ring ring; /* shared NULL: not used yet, or there is none */
 	uint32_t text_count;
 	struct known_text texts[TEXTS];
 	uint64_t modules[MODULES]; /* hashes of those already sent */
@@ -39,6 +39,7 @@ void gpu_ring_child(void)
 {
 	atomic_store(&gpu.lock.state, 0);
 	atomic_store(&gpu.is_used, false);
+	atomic_store(&gpu.has_faulted, false);
 	gpu.ring = (struct ring){0};
 	gpu.text_count = 0;
 	memset(gpu.texts, 0, sizeof(gpu.texts));
@@ -266,6 +267,25 @@ void gpu_used(uint64_t since_ns)
 	record = record_begin(EVENT_GPU_USED, 0, sizeof(*record));
 	if (record) {
 		record->time_ns = since_ns;
+		ring_commit(&gpu.ring);
+	}
+	lock_give(&gpu.lock);
+}
+
+void gpu_fault(const char *error, uint64_t since_ns)
+{
+	struct event_gpu_fault *record;
+	uint32_t text;
+
+	if (atomic_exchange_explicit(&gpu.has_faulted, true, memory_order_relaxed) || !enter())
+		return;
+	text = text_id(error);
+	record = record_begin(EVENT_GPU_FAULT, 0, sizeof(*record));
+	if (record) {
+		record->time_ns = process_now_ns();
+		record->since_ns = since_ns;
+		record->error = text;
+		record->_pad = 0;
 		ring_commit(&gpu.ring);
 	}
 	lock_give(&gpu.lock);

@@ -144,7 +144,8 @@ void trace_span(struct thread *t, uint8_t type, const struct event_span *span)
 	ring_commit(&t->ring);
 }
 
-void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
+void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns,
+	uint8_t flags)
 {
 	struct event_launch *record;
 
@@ -152,7 +153,7 @@ void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_
 		ring_lose(&t->ring, RING_LOST_FULL, 0, end_ns);
 		return;
 	}
-	record = ring_put(&t->ring, EVENT_LAUNCH, 0, node, sizeof(*record));
+	record = ring_put(&t->ring, EVENT_LAUNCH, flags, node, sizeof(*record));
 	record->correlation = correlation;
 	record->begin_ns = begin_ns;
 	record->end_ns = end_ns;

@@ -10,6 +10,7 @@
 
 #include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
+#include "record/agent/gpu/fatal_signal.h"
 #include "record/agent/process/process.h"
 #include "record/agent/sample/sigaltstack.h"
 #include "record/agent/sample/signal_guard.h"
@@ -110,6 +111,22 @@ static void handler_masks_keep(
 	}
 }
 
+/* The call itself; what fatal_signal.h puts in place of a default action stays hidden. */
+static int action_set(int number, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction hidden;
+	int result;
+
+	if (action) {
+		hidden = *action;
+		fatal_signal_hide(number, &hidden);
+	}
+	result = REAL(sigaction)(number, action ? &hidden : NULL, old);
+	if (!result && old)
+		fatal_signal_reveal(old);
+	return result;
+}
+
 WRAPPER int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
@@ -120,7 +137,7 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 	int result;
 
 	if (!is_guarding() || !bit)
-		return REAL(sigaction)(number, action, old);
+		return action_set(number, action, old);
 	if (guard)
 		return action_of_ours(guard, action, old);
 	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT && is_for_timer(number, action); i++)
@@ -132,7 +149,7 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 		if (number == SIGSEGV)
 			before = sigsegv_guard(&filtered);
 	}
-	result = REAL(sigaction)(number, action ? &filtered : NULL, old);
+	result = action_set(number, action ? &filtered : NULL, old);
 	if (result && number == SIGSEGV)
 		sigsegv_restore(before);
 	if (!result && old && number == SIGSEGV)
@@ -142,13 +159,26 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 	return result;
 }
 
+/* libc's signal() does not pass by our sigaction(). */
+static sighandler_t handler_set(int number, sighandler_t handler)
+{
+	struct sigaction action = {.sa_handler = REAL(signal)(number, handler)};
+
+	if (action.sa_handler == SIG_ERR)
+		return SIG_ERR;
+	fatal_signal_reveal(&action);
+	if (handler == SIG_DFL)
+		fatal_signal_renew(number);
+	return action.sa_handler;
+}
+
 WRAPPER sighandler_t signal(int number, sighandler_t handler)
 {
 	struct signal_guard *guard = signal_guard_of(number);
 	sighandler_t before;
 
 	if (!is_guarding() || !guard)
-		return sigsegv_reveal_plain(REAL(signal)(number, handler), sigsegv_now());
+		return sigsegv_reveal_plain(handler_set(number, handler), sigsegv_now());
 	before = guard->program_action.sa_handler;
 	guard->program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
 	return before;

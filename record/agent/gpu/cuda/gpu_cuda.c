@@ -16,6 +16,7 @@
 #include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/gpu/cuda/gpu_cuda_share.h"
+#include "record/agent/gpu/fatal_signal.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/process/process.h"
 #include "record/agent/unwind/gpu_runtime_libraries.h"
@@ -180,6 +181,7 @@ static void start(uint64_t caller)
 	}
 	flusher_start();
 	gpu_exit_watch();
+	fatal_signal_watch();
 }
 
 /* The driver calls this in cuInit, in the library that CUDA_INJECTION64_PATH names. */
@@ -233,9 +235,10 @@ static void other_tool_say(void)
 		gpu_unmonitored("CUDA_INJECTION64_PATH names another tool");
 }
 
-static void cuda_flush(void)
+/* The flusher alone calls CUPTI: the calling thread may be in a signal handler. */
+static void flush_wait(uint64_t most_ns)
 {
-	uint64_t until_ns = process_now_ns() + FLUSH_MOST_NS;
+	uint64_t until_ns = process_now_ns() + most_ns;
 	uint32_t wanted, done;
 
 	if (atomic_load(&cuda.state) != CUDA_ON || !process_is_own())
@@ -243,7 +246,17 @@ static void cuda_flush(void)
 	wanted = atomic_fetch_add(&flush_asked, 1) + 1;
 	wake(&flush_asked);
 	while ((int32_t)((done = atomic_load(&flush_done)) - wanted) < 0 && process_now_ns() < until_ns)
-		wait_change(&flush_done, done, FLUSH_MOST_NS / 10);
+		wait_change(&flush_done, done, most_ns / 10);
+}
+
+static void cuda_flush(void)
+{
+	flush_wait(FLUSH_MOST_NS);
+}
+
+static void cuda_save(void)
+{
+	flush_wait(GPU_SAVE_NS);
 }
 
 /* CUDA does not survive a fork, and CUPTI hangs in the child. The child may use CUDA if its parent had not
@@ -257,5 +270,6 @@ static void cuda_child(void)
 const struct gpu_vendor gpu_nvidia = {.name = "nvidia",
 	.library_loaded = cuda_library_loaded,
 	.flush = cuda_flush,
+	.save = cuda_save,
 	.look_back = other_tool_say,
 	.child = cuda_child};

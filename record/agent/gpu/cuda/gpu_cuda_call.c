@@ -15,14 +15,17 @@
 enum call {
 	CALL_OTHER,
 	CALL_LAUNCH,	  /* starts an operation */
+	CALL_KERNEL,	  /* starts one kernel */
 	CALL_LAUNCH_WAIT, /* ... and waits for it */
 	CALL_WAIT_EVENT,
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
 	CALL_STREAM_WAIT, /* a stream waits, not the thread */
-	CALL_GRAPH,	  /* instantiates a graph */
-	CALL_LOAD,	  /* loads a GPU binary, perhaps compiles it first: CUPTI's records say which */
-	CALL_RESOLVE	  /* may perform a deferred load */
+	CALL_CAPTURE,	  /* launches become nodes of a graph from here on */
+	CALL_CAPTURE_END,
+	CALL_GRAPH,  /* makes a graph that can be launched */
+	CALL_LOAD,   /* of a GPU binary, perhaps compiled first: CUPTI's records tell */
+	CALL_RESOLVE /* may load one that was put off */
 };
 
 static unsigned char call_of[CALLS_MAX];
@@ -98,7 +101,8 @@ static const struct {
 	enum call call;
 } names[] = {
 	{"cuLaunchHostFunc", CALL_OTHER},
-	{"cuLaunch", CALL_LAUNCH},
+	{"cuLaunchCooperativeKernelMultiDevice", CALL_LAUNCH},
+	{"cuLaunch", CALL_KERNEL},
 	{"cuGraphLaunch", CALL_LAUNCH},
 	{"cuGraphInstantiate", CALL_GRAPH},
 	{"cuMemcpyDtoHAsync", CALL_LAUNCH},
@@ -122,6 +126,8 @@ static const struct {
 	{"cuArrayDestroy", CALL_LAUNCH},
 	{"cuMipmappedArrayCreate", CALL_LAUNCH},
 	{"cuMipmappedArrayDestroy", CALL_LAUNCH},
+	{"cuStreamBeginCapture", CALL_CAPTURE},
+	{"cuStreamEndCapture", CALL_CAPTURE_END},
 	{"cuStreamWaitEvent", CALL_STREAM_WAIT},
 	{"cuStreamSynchronize", CALL_WAIT_STREAM},
 	{"cuEventSynchronize", CALL_WAIT_EVENT},
@@ -200,8 +206,11 @@ static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gp
 		return false;
 	if (call != CALL_LAUNCH_WAIT) /* then the first parameter is the stream */
 		memcpy(&stream, data->functionParams, sizeof(stream));
-	return !cuda.api.cuptiGetDeviceId(data->context, &queue->device) &&
-	       !cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue);
+	if (cuda.api.cuptiGetDeviceId(data->context, &queue->device) ||
+		cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue))
+		return false;
+	queue->device = gpu_device_number(&gpu_nvidia, queue->device);
+	return true;
 }
 
 static void loaded(uint64_t correlation, uint64_t begin_ns)
@@ -213,19 +222,103 @@ static void loaded(uint64_t correlation, uint64_t begin_ns)
 		GPU_MEMORY_UNKNOWN);
 }
 
+/* A stand-in for CUPTI may give no result. */
+static CUresult result_of(const CUpti_CallbackData *data)
+{
+	return data->functionReturnValue ? *(const CUresult *)data->functionReturnValue : CUDA_SUCCESS;
+}
+
+/* Streams that are being captured: what is launched meanwhile may become a node of a graph, and never runs by
+ * itself. An end without a begin (CUPTI came in between) must not count below none. */
+static _Atomic unsigned captures;
+
+static void capture_note(enum call call, CUresult result)
+{
+	unsigned now = atomic_load(&captures);
+
+	if (call == CALL_CAPTURE)
+		atomic_fetch_add(&captures, result == CUDA_SUCCESS);
+	else if (result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||
+		 result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
+		while (now && !atomic_compare_exchange_weak(&captures, &now, now - 1))
+			;
+}
+
+/* Results after which the context is of no use: one of its kernels has faulted. */
+static const struct {
+	CUresult result;
+	const char *name;
+} faults[] = {
+#define FAULT(name)                                    \
+	{                                              \
+		CUDA_ERROR_##name, "CUDA_ERROR_" #name \
+	}
+	FAULT(ECC_UNCORRECTABLE),
+	FAULT(ILLEGAL_ADDRESS),
+	FAULT(LAUNCH_TIMEOUT),
+	FAULT(ASSERT),
+	FAULT(HARDWARE_STACK_ERROR),
+	FAULT(ILLEGAL_INSTRUCTION),
+	FAULT(MISALIGNED_ADDRESS),
+	FAULT(INVALID_ADDRESS_SPACE),
+	FAULT(INVALID_PC),
+	FAULT(LAUNCH_FAILED),
+#undef FAULT
+};
+
+/* The last wait for a whole context that succeeded: kernels launched before it had finished. Of several
+ * contexts a wait for one tells nothing about the others. */
+static struct {
+	_Atomic uint64_t begin_ns;
+	_Atomic uint32_t context; /* + 1; 0: none so far, UINT32_MAX: several */
+} waited;
+
+static void wait_note(uint32_t context, uint64_t begin_ns)
+{
+	uint32_t none = 0;
+
+	if (!atomic_compare_exchange_strong(&waited.context, &none, context + 1) && none != context + 1)
+		atomic_store(&waited.context, UINT32_MAX);
+	else if (begin_ns > atomic_load(&waited.begin_ns))
+		atomic_store(&waited.begin_ns, begin_ns);
+}
+
+static void fault_look(CUresult result)
+{
+	for (unsigned i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		if (faults[i].result == result)
+			gpu_fault(faults[i].name, atomic_load(&waited.context) == UINT32_MAX
+							  ? 0
+							  : atomic_load(&waited.begin_ns));
+}
+
+static bool is_wait(enum call call)
+{
+	return call >= CALL_LAUNCH_WAIT && call <= CALL_STREAM_WAIT;
+}
+
 static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)
 {
+	CUresult result = result_of(data);
 	struct gpu_queue queue;
 
 	/* Readers only check for changes, so a lost increment of two threads is harmless. */
 	atomic_store_explicit(&cuda.calls, atomic_load_explicit(&cuda.calls, memory_order_relaxed) + 1,
 		memory_order_relaxed);
-	if (call == CALL_LAUNCH || call == CALL_LAUNCH_WAIT)
+	if (call == CALL_CAPTURE || call == CALL_CAPTURE_END)
+		capture_note(call, result);
+	else if (call == CALL_KERNEL && result == CUDA_SUCCESS && !atomic_load(&captures))
+		gpu_kernel_launched(data->correlationId, begin_ns);
+	else if (call <= CALL_LAUNCH_WAIT)
 		gpu_launched(data->correlationId, begin_ns);
 	else if (call >= CALL_LOAD && (current.has_loaded || call == CALL_LOAD))
 		loaded(data->correlationId, begin_ns);
 	load_end();
-	if (call > CALL_LAUNCH && call < CALL_LOAD)
+	if (result != CUDA_SUCCESS)
+		fault_look(result);
+	else if (call == CALL_WAIT_CONTEXT)
+		wait_note(data->contextUid, begin_ns);
+	if (is_wait(call))
 		gpu_sync_end(begin_ns, wait_kind(call), wait_queue(data, call, &queue) ? &queue : NULL);
 }
 

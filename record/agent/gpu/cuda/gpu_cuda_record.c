@@ -81,6 +81,7 @@ static struct gpu_queue queue_of(uint32_t device, uint32_t context, uint32_t str
 		queue.device = context_device(queue.context);
 	if (stream == CUPTI_INVALID_STREAM_ID)
 		queue.queue = 0;
+	queue.device = gpu_device_number(&gpu_nvidia, queue.device);
 	if (!atomic_load_explicit(&contexts[queue.context % CONTEXTS_MAX].is_named, memory_order_relaxed))
 		null_stream_name(&queue);
 	return queue;
@@ -246,7 +247,7 @@ static void take_device(const device_record *record)
 	char uuid[48];
 
 	uuid_text(uuid, sizeof(uuid), &record->uuid);
-	gpu_device(record->id, uuid, record->name ? record->name : "");
+	gpu_device(gpu_device_number(&gpu_nvidia, record->id), uuid, record->name ? record->name : "");
 	if (record->id >= DEVICES_MAX)
 		return;
 	limits[record->id].blocks = record->maxBlocksPerMultiprocessor;

@@ -95,7 +95,7 @@ static struct level0_device *device_add(ze_device_handle_t handle)
 		return NULL;
 	}
 	device->handle = handle;
-	device->number = device_count++;
+	device->number = gpu_device_number(&gpu_level0, device_count++);
 	if (level0_real.Device.pfnGetProperties(handle, &properties))
 		return device;
 	properties.name[sizeof(properties.name) - 1] = '\0';

@@ -20,7 +20,7 @@
 struct opencl_device {
 	struct opencl_device *next;
 	cl_device_id handle;
-	uint32_t number;
+	uint32_t own, number; /* in the order in which they are met; gpu_device_number's */
 	struct gpu_clock_bounds bounds;
 };
 
@@ -68,7 +68,7 @@ static void device_publish(const struct opencl_device *device)
 static struct opencl_device *device_of(cl_device_id handle, bool *is_new)
 {
 	struct opencl_device *device = opencl.devices;
-	uint32_t number = device ? device->number + 1 : 0;
+	uint32_t own = device ? device->own + 1 : 0;
 
 	while (device && device->handle != handle)
 		device = device->next;
@@ -78,7 +78,10 @@ static struct opencl_device *device_of(cl_device_id handle, bool *is_new)
 	device = calloc(1, sizeof(*device));
 	if (!device)
 		return NULL;
-	*device = (struct opencl_device){.next = opencl.devices, .handle = handle, .number = number};
+	*device = (struct opencl_device){.next = opencl.devices,
+		.handle = handle,
+		.own = own,
+		.number = gpu_device_number(&gpu_opencl, own)};
 	return opencl.devices = device;
 }
 
