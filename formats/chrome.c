@@ -93,7 +93,7 @@ static bool find_process(struct chrome *chrome)
 	return true;
 }
 
-/* The lane that is free at `begin_ns`, made if need be; its tid, 0: memory is out. */
+/* A lane that is free at `begin_ns`, made if needed; returns its tid, 0: no memory. */
 static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct lanes *lanes = &chrome->at.lanes;

@@ -42,7 +42,7 @@ int tsv_reader_number(const struct tsv_reader *reader, enum tsv_column column, u
 	return 0;
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 /* More bytes behind those that are there; what was used up goes. */
 static int read_more(struct tsv_reader *reader, struct error *error)

@@ -223,7 +223,7 @@ static bool judge_call(struct findings_search *search, struct sync_thread *threa
 
 /* ---- from block to block ---- */
 
-/* NULL: memory is out. */
+/* NULL: no memory. */
 static struct sync_thread *thread_of(struct findings_sync *sync, uint32_t stream)
 {
 	bool is_new;

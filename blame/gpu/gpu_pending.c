@@ -102,7 +102,7 @@ static void queue_sort(struct sweep_span *spans, size_t count)
 		}
 }
 
-/* Those of a queue, in order, go among those before, which are. False: memory is out. */
+/* Merges a queue's spans, in order, into the earlier ones, also in order. False: no memory. */
 static bool spans_merge(struct pending_search *search, size_t before)
 {
 	size_t left = before, right = search->span_count - before, to = search->span_count;

@@ -45,7 +45,7 @@ static void part_pass(struct launches *launches, struct launches_part *part)
 	}
 }
 
-/* All-zero; NULL: memory is out. */
+/* All-zero; NULL: no memory. */
 static uint64_t *page_new(struct launches *launches)
 {
 	uint64_t *page;
@@ -60,7 +60,7 @@ static uint64_t *page_new(struct launches *launches)
 	return memset(page, 0, sizeof(none));
 }
 
-/* One to be written; NULL: memory is out. */
+/* One to be written; NULL: no memory. */
 static uint64_t *page_open(struct launches *launches, uint64_t **page)
 {
 	uint64_t *ends = *page == none ? page_new(launches) : *page;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps.c - see gaps.h: sums per gap what its moments are, and who had most of each; keeps the largest gaps as
- * a heap, or all of them, in memory or beyond it. */
+/* gaps.c - see gaps.h: sums each gap's time by cause, and each cause's by context; keeps the largest gaps as
+ * a heap, or all of them, in memory or on disk. */
 #include "blame/idle/gaps.h"
 
 #include <stdlib.h>
@@ -343,7 +343,7 @@ static int party_compare(const void *left, const void *right)
 	return a->context < b->context ? -1 : a->context > b->context;
 }
 
-/* Those that a cause is charged to, by function: their number, or UINT32_MAX when memory is out. */
+/* Lists the functions that a cause is charged to; returns their number, or UINT32_MAX: no memory. */
 static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 {
 	uint32_t count = 0;
@@ -364,7 +364,7 @@ static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 	return count;
 }
 
-/* Of the function with the largest share the context with the largest. False when memory is out. */
+/* The context with the largest share in the function with the largest share. False: no memory. */
 static bool largest_context(struct gaps *gaps, enum gap_cause cause, uint32_t *context)
 {
 	uint32_t count = find_parties(gaps, cause), i = 0;

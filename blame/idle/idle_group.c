@@ -173,7 +173,7 @@ static bool thread_leave(struct group *group, struct group_line *line)
 	       (!waiting || exact_share_sums_add(group->waited, line->context, waiting));
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 static unsigned class_of(void *own, uint32_t op, uint32_t context)
 {

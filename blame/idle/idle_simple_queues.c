@@ -214,7 +214,7 @@ int idle_simple_queues_next_gap(
 	return 0;
 }
 
-/* False when memory is out. */
+/* False: no memory. */
 static bool pass_gap(
 	struct idle_simple_queues *simple, uint64_t begin_ns, uint64_t end_ns, struct passed *passed)
 {
@@ -232,7 +232,7 @@ static bool pass_gap(
 	return !simple->gaps || simple->is_counted || pass_moments(simple, begin_ns, queued_ns, end_ns);
 }
 
-/* Counts the gaps up to there. */
+/* Counts the gaps until then. */
 int idle_simple_queues_pass(struct idle_simple_queues *simple, uint64_t to_ns, struct error *error)
 {
 	struct group *group = &simple->group;

@@ -142,7 +142,7 @@ static bool patch_positions(const uint8_t *positions, const uint64_t *above, uns
 	return true;
 }
 
-/* With `values` NULL it only passes over the bytes. */
+/* `values` NULL: only skips the bytes. */
 static bool get_split(struct store_input *input, uint64_t *values, unsigned count)
 {
 	uint64_t above[STORE_BLOCK_RECORDS];

@@ -20,8 +20,8 @@ void *store_id_table_add(void *array, uint32_t *count, uint32_t *capacity, size_
  * are half the cost of a large table. False: no memory. */
 bool store_id_table_reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t element_bytes);
 
-/* Makes room in an index of `count` ids for one more; an empty one is filled first: readers need none. Id 0
- * is never in it. False when memory is out. */
+/* Makes room in an index of `count` ids for one more; fills an empty one first, because readers need none.
+ * Id 0 is never in it. False: no memory. */
 bool store_id_table_index(struct hash_index *index, uint32_t count, hash_index_hash *hash, const void *table);
 
 #endif

@@ -20,7 +20,7 @@ struct store_texts {
 	struct store_lazy_text *late; /* NULL: all are decoded */
 };
 
-int store_texts_init(struct store_texts *texts); /* negative: memory is out */
+int store_texts_init(struct store_texts *texts); /* negative: no memory */
 void store_texts_fini(struct store_texts *texts);
 /* Id of the bytes, new or known; STORE_ID_FAILED. */
 uint32_t store_texts_intern(struct store_texts *texts, const void *bytes, size_t size);

@@ -202,7 +202,7 @@ static bool get_works_weights(
 	return true;
 }
 
-/* Up to the samples: 1; 0: there are sums of several metrics, or of none; -1: damage, or memory is out. */
+/* Up to the samples: 1; 0: there are sums of several metrics, or of none; -1: damage, or no memory. */
 static int begin_works(
 	struct store_chunk_job *job, struct store_input *input, struct store_sum_columns *works)
 {

@@ -277,7 +277,7 @@ static void builder_added(
 	store_builder_added(ingest, builder, count);
 }
 
-/* How many of them; 0: memory is out. */
+/* How many of them; 0: no memory. */
 static uint32_t builder_add(struct store_ingest *ingest, struct store_builder *builder,
 	const struct store_record *records, uint32_t count)
 {

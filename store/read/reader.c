@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. Chunks are walked in
- * cursor.c and decoded in chunk_read.c. Spans that had begun when the store was last committed are read when
- * they are asked for.
+ * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. cursor.c walks chunks
+ * and chunk_read.c decodes them. Spans that were open at the last commit are read on first use.
  */
 #include "store/read/reader.h"
 

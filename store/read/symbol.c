@@ -29,7 +29,7 @@ void store_symbols_fini(struct store_symbols *symbols)
 
 /* ---- decoding a compressed block ---- */
 
-/* Offsets rise: 0, 1: the bytes are bad, or -ERROR_IO: memory is out. */
+/* Offsets rise: 0, 1: the bytes are bad, or -ERROR_IO: no memory. */
 static int find_places(struct store_symbol_part *part, uint64_t offset)
 {
 	struct store_input input = {part->bytes.data, part->bytes.data + part->bytes.size, false};

@@ -36,7 +36,7 @@ struct store_rollup_walk_part {
 	struct store_slice value; /* of a rollup: sealed sums */
 	struct store_key_chunk key;
 	struct store_slice bytes; /* of a chunk */
-	bool is_cut;		  /* some of the chunk's records may lie outside the window */
+	bool is_cut;		  /* some of the chunk's records may be outside the window */
 };
 
 struct store_rollup_walk {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_busy.c - what a device's queues do, each in order, as far as all of them are swept: merged to
- * stretches in which some queue is busy, in buckets that grow.
+ * device_busy.c - merges the spans of a device's queues, as far as all of them are swept, into stretches in
+ * which some queue is busy, and sums these in growing buckets.
  */
 #include "store/states/device_busy.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder.c - which streams have a builder, how far each may sweep, and what goes into a
- * transaction. Some builders only feed the sums of all streams (all_streams.h), which readers do not need of
- * few streams: little waits at a run's begin until there are more of them. Buckets for which more would have
- * to wait are spoiled, and readers sum up the streams there.
+ * state_rollup_builder.c - decides which streams have a builder, how far each may sweep, and what goes into
+ * a transaction. Some builders only feed the sums of all streams (all_streams.h), which readers do not need
+ * while there are few streams: a small start of a run stays queued until there are more. Where more would
+ * have to be queued, buckets are invalid, and readers sum the streams there.
  */
 #include <stdlib.h>
 
@@ -316,7 +316,7 @@ static bool state_builder_begin(struct store_state_builders *builders, struct st
 	return true;
 }
 
-/* False: memory is out. */
+/* False: no memory. */
 static bool monitored_take(struct store_state_builders *builders, struct state_builder_place *place,
 	const struct store_record *span, const struct store_texts *texts)
 {

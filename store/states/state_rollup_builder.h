@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder.h - makes a writer's rollups of lines (state_rollup.h) out of the records as they are
- * appended: nothing is read back. Streams that are only sampled have none of their own: the sums of their
- * samples tell their line (rollup.h). A stream makes some from its first span that owns the line on, or when
- * its `monitored` span announces such (switches=1), or when it is a GPU's. All lines are swept for the sums
- * of all streams (all_streams.h) unless it sleeps.
+ * state_rollup_builder.h - makes rollups of state timelines (state_rollup.h) in the writer, from records as
+ * they are appended: nothing is read back. A stream that is only sampled has none: the sums of its samples
+ * give its timeline (rollup.h). A stream gets some from its first span that owns the timeline, from a
+ * `monitored` span that announces such (switches=1), or if it is a GPU queue. All timelines are swept for
+ * the sums of all streams (all_streams.h), unless those are paused.
  *
- *   append --> samples, spans that wait --watermark at a commit--> sweep (state_timeline.h) --> bucket -->
- * larger ones
- *                                                                                  |
- *                                                                      made: put by that commit
+ *   append --> queued samples, spans --watermark at a commit--> sweep (state_timeline.h) --> buckets
+ *                                                                                               |
+ *                                                   larger ones, pending until that commit  <---+
  *
- * A record that comes behind the sweep takes away the rollups from its time on; they are not made again, so
- * readers sweep that stretch themselves. Rolling goes on behind it.
+ * A record that comes behind the sweep deletes the rollups from its time on; they are not made again, so
+ * readers sweep that stretch themselves. Rollups are made again for the time after it.
  */
 #ifndef STORE_STATE_ROLLUP_BUILDER_H
 #define STORE_STATE_ROLLUP_BUILDER_H

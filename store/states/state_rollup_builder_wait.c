@@ -142,7 +142,7 @@ static size_t take_ordered(
 	return taken;
 }
 
-/* Many at once, of a CPU stream. False: memory is out. */
+/* Many at once, of a CPU stream. False: no memory. */
 bool state_builder_wait_samples(
 	struct store_state_builder *builder, const struct store_record *records, size_t count)
 {

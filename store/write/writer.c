@@ -33,7 +33,7 @@ static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t st
 	return open;
 }
 
-/* The newest are the likeliest to be asked for. */
+/* Searches the newest first: they are the likeliest. */
 static struct store_open_span *span_find(const struct open_spans *open, uint64_t handle)
 {
 	for (uint32_t i = open->count; i-- > 0;)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * intern_table.c - blocks of elements that never move, and an index of their numbers. Unlike hash_index.h it
- * keeps hashes, for many elements have other keys than what lies in them.
- * Serves run.c and its kin: strings, functions, frames, scopes, contexts of several stores.
+ * stores hashes, because many elements are keyed by more than they contain. Used for a run's strings,
+ * functions, frames, scopes and contexts.
  */
 #include "timeline/base/intern_table.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfg.c - see cfg.h. Every byte of the function has a mark; transfers (instructions that do not simply go on)
- * and links (edges told by tables) are lists by address, from which blocks are cut at the end.
+ * cfg.c - see cfg.h. Every byte of the function has a mark; transfers (instructions that do not simply
+ * continue) and links (edges from tables) are lists by address, from which blocks are made at the end.
  */
 #include "timeline/code/cfg.h"
 
@@ -51,7 +51,7 @@ struct cfg_builder {
 	bool failed;
 };
 
-/* A new item at the end; NULL, and builder->failed, when memory is out. */
+/* A new item at the end; NULL, and builder->failed,: no memory. */
 static void *list_add(struct cfg_builder *builder, struct cfg_list *list, size_t item_bytes)
 {
 	if (!array_widen(&list->items, &list->capacity, list->count, item_bytes)) {
@@ -398,7 +398,7 @@ static void decode_function(struct cfg_builder *builder)
 		decode_gaps(builder, &builder->areas[i]);
 }
 
-/* ---- blocks: false where memory is out ---- */
+/* ---- blocks: false: no memory ---- */
 
 static int transfer_compare(const void *left, const void *right)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_lines.c - .debug_line of a GPU binary (DWARF 2 to 5), which often has no other debug information:
- * compilers write it alone (-lineinfo), and with addresses left to the linker. Each unit's program is run
- * once, with the files of its header. NVIDIA's rows also say which call was inlined there: its name, and the
- * row of the call.
+ * compilers write it alone (-lineinfo), with addresses left to the linker. Runs each unit's line program
+ * once, with the files of its header. NVIDIA's rows also name the inlined call, and the row of the call.
  */
 #include <dwarf.h>
 #include <stdlib.h>

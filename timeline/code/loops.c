@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loops.c - see loops.h. Of each function asked about, the blocks with their innermost loops and the places
- * of each loop, which tell where its author wrote it, are kept; graphs are not.
+ * loops.c - see loops.h. Keeps the blocks of each requested function with their innermost loops and the
+ * addresses of each loop whose lines tell where it is in the source; does not keep graphs.
  */
 #include "timeline/code/loops.h"
 

@@ -118,7 +118,7 @@ static const char *qualify(struct dwarf_module *module, Dwarf_Die *die, const ch
 	return prefix ? arena_printf(&module->arena, "%s::%s", prefix, name) : NULL;
 }
 
-/* NULL: memory is out. */
+/* NULL: no memory. */
 static const char *function_name(struct dwarf_module *module, const Dwarf_Die *die, unsigned depth)
 {
 	struct origin origin = origin_find(die);

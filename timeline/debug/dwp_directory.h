@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwp_directory.h - a directory of our own for files that must have a name for a moment. A process that is
- * killed cannot remove its own: the next one does, for a lock says whether anybody is there. A memfd would
- * need no cleaning, but has no name that libdw could open: it puts DW_AT_dwo_name behind the real path of the
+ * dwp_directory.h - a temporary directory for files that need a name for a moment. A killed process cannot
+ * remove its own: the next process does, and a lock tells whether the owner still runs. A memfd would need
+ * no cleaning, but has no name that libdw could open: libdw appends DW_AT_dwo_name to the real path of the
  * directory of the file that it reads.
  */
 #ifndef TIMELINE_DWP_DIRECTORY_H

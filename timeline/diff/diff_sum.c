@@ -41,7 +41,7 @@ struct work {
 
 /* ---- rows and cells ---- */
 
-/* The row of the key in diff->key; NO_ROW when memory is out. */
+/* The row of the key in diff->key; NO_ROW: no memory. */
 static uint32_t row_of(struct diff *diff, bool is_state)
 {
 	struct diff_key key = {store_hash128(diff->key.data, diff->key.size), is_state};

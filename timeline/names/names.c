@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c - puts together what the files of a module say about an offset: debug information first,
- * then symbols, then loops. Modules stay open between requests, since a run asks for the
- * same ones again as it goes on. At the end it finds what lies around what was asked, for other runs.
+ * names.c - combines the sources for an offset: debug information first, then symbols, then loops. Modules
+ * stay open between requests, because a run requests the same ones again. At the end it finds the neighbours
+ * of requested addresses for other runs.
  */
 #include "timeline/names/names.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_internal.h - one module between names.c, which answers, names_open.c, which finds and opens its
- * files, and names_symbols.c, which names what has no debug information. For these files only.
+ * names_internal.h - one module, shared by names.c, which answers, names_open.c, which finds and opens its
+ * files, and names_symbols.c, for code without debug information.
  */
 #ifndef TIMELINE_NAMES_INTERNAL_H
 #define TIMELINE_NAMES_INTERNAL_H

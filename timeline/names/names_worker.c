@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_worker.c - the process behind the wall around names.c: the asker watches it by the frames it sends
- * and the CPU time it takes; the worker limits its own memory and dies with its asker. A module on which a
- * worker fails is asked about again one level lower.
+ * names_worker.c - the isolated process of names.c: the caller watches the frames it sends and the CPU time
+ * it takes; the worker limits its own memory and dies with its caller. A module on which a worker fails is
+ * requested again one level lower.
  */
 #include "timeline/names/names_worker.h"
 

@@ -103,7 +103,7 @@ static void add_loops(struct profile_tree *tree, const struct scope_sums *sums, 
 	}
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 /* Below the nodes of their scopes; `called_in` as add_loops() has it. */
 static void add_lines(struct profile_tree *tree, const struct scope_sums *sums, const uint32_t *nodes,

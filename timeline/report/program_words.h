@@ -14,7 +14,7 @@ struct program_words {
 	int argc, at;		  /* at: index of the current word */
 	const char *run_path;	  /* NULL: none was named */
 	const char **debug_paths; /* the caller's array, one entry per word */
-	bool help, version;	  /* asked for */
+	bool help, version;	  /* options given */
 };
 
 /* Parses every word. Stops at --help and --version and notes it. 0 or negative. */

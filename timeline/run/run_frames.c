@@ -25,7 +25,7 @@ static bool function_equal(const void *element, const void *key)
 	return a->name == b->name && a->module == b->module; /* interned */
 }
 
-/* UINT32_MAX when memory is out. */
+/* UINT32_MAX: no memory. */
 static uint32_t function_find(struct run *run, const struct run_function *function)
 {
 	uint64_t hash = intern_table_hash(
@@ -186,7 +186,7 @@ static const char *loop_name(struct run *run, const struct run_module *module, c
 	return name;
 }
 
-/* INTERN_TABLE_NONE when memory is out. */
+/* INTERN_TABLE_NONE: no memory. */
 static uint32_t loop_find(struct run *run, const struct run_module *module, struct run_loop *key)
 {
 	uint64_t hash = intern_table_hash(intern_table_hash(key->parent, key->function), key->line);

@@ -104,7 +104,7 @@ static void note_sibling(
 		last->bytes = (size_t)(strrchr(text, '/') + 1 - text);
 }
 
-/* In room that serves all, until the next one; "" when memory is out. */
+/* In room that serves all, until the next one; "": no memory. */
 static const char *identity(struct run *run, const struct store_stream *s, const char *host, size_t *bytes)
 {
 	char *text = (char *)run->identity.data;

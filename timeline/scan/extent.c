@@ -16,12 +16,12 @@
 /* Records of one track, one by one. */
 struct extent_feed {
 	struct scan *scan;
-	struct extent_source source; /* where there is no scan */
+	struct extent_source source; /* instead of a scan */
 	const struct batch *batch;
 	size_t row;
 	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
-	uint64_t ops;	  /* spans: bits of the operations that say something about the line */
-	bool wants_texts; /* those that are texts, too */
+	uint64_t ops;	  /* spans: bits of the operations that affect the timeline */
+	bool wants_texts; /* also those that are texts */
 };
 
 struct extent_walk {
@@ -33,14 +33,14 @@ struct extent_walk {
 	struct line_walk sweep;
 	struct extent held; /* grows until a different piece follows */
 	uint64_t held_owner;
-	uint32_t ended; /* synchronization that the last sample was taken in */
+	uint32_t ended; /* synchronization in which the last sample was taken */
 	bool has_held, tells_resumed, tells_ended;
 	struct extent_classes classes;
 	struct {
 		uint64_t end_ns; /* of its operations so far */
 		uint32_t context;
 	} running[EXTENT_CLASSES];
-	struct { /* copies' attributes that were read already */
+	struct { /* attributes of copies already parsed */
 		uint32_t attributes;
 		enum extent_state state;
 	} kinds[EXTENT_KIND_CACHE];

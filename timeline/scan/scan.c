@@ -22,17 +22,17 @@ struct scan {
 	struct run *run;
 	const struct run_part *part;
 	struct store_cursor *cursor;
-	struct batch batch, lent;  /* with columns of its own; with those of a source */
-	bool is_lent;		   /* rows of the top source were given as they lie in it */
+	struct batch batch, lent;  /* with its own columns; with those of a source */
+	bool is_lent;		   /* rows of the top source were returned without a copy */
 	uint64_t begin_ns, end_ns; /* window in the store's time */
 	uint64_t run_begin_ns, run_end_ns;
 	unsigned flags, decode;	    /* columns to decode */
-	struct store_chunk pending; /* taken from the cursor, not in the heap yet */
+	struct store_chunk pending; /* read from the cursor, not in the heap yet */
 	bool has_pending;
 	struct scan_heap heap;
 	struct store_record carry;
 	bool has_carry;
-	uint32_t op_store, op_run; /* the last text operation and its translation */
+	uint32_t op_store, op_run; /* the last text operation, and its translation */
 };
 
 #define LENT_ROWS 256u
@@ -144,8 +144,8 @@ static int scan_put_rows(
 
 /* ---- rows lent ---- */
 
-/* Whether all values are below the limit: differences have no sign, unless they are huge. Without a
- * comparison several are looked at at once. */
+/* True when all values are below the limit: differences have no sign, unless they are huge. Without
+ * comparisons the loop is vectorized. */
 static bool are_all_below(const uint32_t *values, size_t count, uint32_t limit)
 {
 	uint32_t signs = limit - 1;
@@ -171,7 +171,7 @@ static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
 	return are_all_below(values, count, limit);
 }
 
-/* Whether the top source's rows are the run's as they lie, and enough of them that it pays. */
+/* True when the top source's rows need no translation, and are enough to pay off. */
 static bool scan_may_lend(const struct scan *scan, size_t to)
 {
 	const struct scan_source *source = scan->heap.sources[0];
@@ -240,7 +240,7 @@ static int pull(struct scan *scan, struct error *error)
 	return 0;
 }
 
-/* First row at or behind time_ns. */
+/* First row at or after time_ns. */
 static size_t lower_bound(const uint64_t *begins, size_t from, size_t to, uint64_t time_ns)
 {
 	while (from < to) {

@@ -158,7 +158,7 @@ static void take_scope(struct select_context *p, uint32_t scope)
 		take_byte(p, set, (char)p->frame.data[i]);
 }
 
-/* The set behind a scope; NULL when memory is out. */
+/* The set behind a scope; NULL: no memory. */
 static const uint64_t *set_of(struct select_context *p, uint32_t scope)
 {
 	uint32_t depth = run_scope(p->run, scope)->depth, known;

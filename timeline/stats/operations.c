@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operations.c - see operations.h: reads the launches of all threads and the operations of the chosen queues,
- * counts these by kernel and kind, and puts what needs an order into lists, which are merged at the end.
+ * operations.c - see operations.h: reads the launches of all threads and the operations of the selected
+ * queues, counts operations by kernel and kind, and puts what needs sorting into lists, which are merged at
+ * the end.
  */
 #include "timeline/stats/operations.h"
 

@@ -36,7 +36,7 @@ static int compare_queues(const void *x, const void *y, void *own)
 	return order ? order : compare_numbers(*a, *b);
 }
 
-/* GPU streams by device; the caller frees them. NULL: memory is out. */
+/* GPU streams by device; the caller frees them. NULL: no memory. */
 static uint32_t *list_queues(struct run *run, uint32_t *count)
 {
 	uint32_t *queues = calloc((size_t)run_stream_count(run) + 1, sizeof *queues);

@@ -26,7 +26,7 @@ static bool reach_metric(struct window *window, uint32_t metric)
 	return true;
 }
 
-/* Where the contexts of a metric stand; NULL when memory is out. */
+/* Where the contexts of a metric stand; NULL: no memory. */
 static struct window_index *index_of(struct window *window, uint32_t metric)
 {
 	if (metric >= window->metric_count && !reach_metric(window, metric))
@@ -39,7 +39,7 @@ static struct window_weight *row_at(const struct window *window, uint32_t place)
 	return (struct window_weight *)window->weights.at + (place - 1);
 }
 
-/* Makes the row; NULL when memory is out, and when it was (no index). */
+/* Makes the row; NULL without memory, now or earlier (no index). */
 static struct window_weight *new_row(
 	struct window *window, struct window_index *index, uint32_t context, uint32_t metric)
 {
