@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_late.c - which process delayed the others at collective calls, which thread at barriers. */
+/* answer_late.c - which process held the others up at collective calls, which thread at barriers. */
+#include "blame/base/host_clocks.h"
 #include "blame/base/related.h"
 #include "blame/page/answer.h"
 #include "blame/wait/last_arrival.h"
@@ -34,6 +35,61 @@ static void late_row(struct report *report, struct program_call *call, const str
 	report_row(report);
 }
 
+/* Occasions whose last party the clocks do not tell. */
+static void untold_row(struct report *report, const struct last_arrival *late)
+{
+	if (!late->untold)
+		return;
+	report_string(report, "<not told>");
+	report_number(report, late->untold_ns);
+	report_real(report, late->held_ns ? 100.0 * (double)late->untold_ns / (double)late->held_ns : 0);
+	report_number(report, late->untold);
+	report_number(report, late->occasions);
+	report_number(report, 0);
+	report_string(report, NULL);
+	report_row(report);
+}
+
+static const char *clock_shift(const struct last_arrival_clock *clock, struct arena *arena)
+{
+	char from[REPORT_HUMAN_MAX], to[REPORT_HUMAN_MAX];
+	const char *sign = clock->from_ns < 0 ? "-" : "+", *to_sign = clock->to_ns < 0 ? "-" : "+";
+
+	report_human_duration(from, (uint64_t)(clock->from_ns < 0 ? -clock->from_ns : clock->from_ns));
+	report_human_duration(to, (uint64_t)(clock->to_ns < 0 ? -clock->to_ns : clock->to_ns));
+	if (clock->from_ns == clock->to_ns)
+		return arena_printf(arena, "%s%s", sign, from);
+	return arena_printf(arena, "%s%s to %s%s", sign, from, to_sign, to);
+}
+
+const char *answer_late_clocks(const struct last_arrival *late, struct arena *arena)
+{
+	const char *text = "";
+
+	if (late->clock_count < 2)
+		return NULL;
+	for (uint32_t i = 1; i < late->clock_count; i++) {
+		const struct last_arrival_clock *clock = &late->clocks[i];
+		char error[REPORT_HUMAN_MAX] = "";
+
+		if (clock->error_ns == HOST_CLOCK_UNKNOWN) {
+			text = arena_printf(
+				arena, "%s%s %s (not known)", text, i > 1 ? "," : "", clock->host);
+			continue;
+		}
+		report_human_duration(error, clock->error_ns);
+		text = arena_printf(arena, "%s%s %s %s (+-%s)", text, i > 1 ? "," : "", clock->host,
+			clock_shift(clock, arena), error);
+	}
+	if (late->untold)
+		text = arena_printf(arena,
+			"%s; who was last at %llu of %llu collective calls lies within that uncertainty, and is "
+			"not told",
+			text, (unsigned long long)late->untold, (unsigned long long)late->occasions);
+	return arena_printf(arena, "Clocks of %u hosts, put together by their calls; added to the times of%s",
+		late->clock_count, text);
+}
+
 /* Processes first, then threads; per cent are of what their kind was held up, by
  * those that were not asked about, too. */
 static void late_rows(struct report *report, struct program_call *call, const struct last_arrival *late)
@@ -46,6 +102,7 @@ static void late_rows(struct report *report, struct program_call *call, const st
 		late_row(report, call, &late->parties[i], false, late->held_ns);
 		left--;
 	}
+	untold_row(report, late);
 	for (uint32_t i = 0; i < late->thread_count && left; i++) {
 		uint32_t thread = late->threads[i].stream;
 

@@ -229,6 +229,31 @@ static int teams(struct last_arrival *late, struct run *run, const struct idle_q
 	return result;
 }
 
+int last_arrival_show_clocks(
+	struct last_arrival *late, const struct host_clocks *clocks, struct arena *arena, struct error *error)
+{
+	if (clocks->count < 2)
+		return 0;
+	if (!late->clocks) {
+		late->clocks = arena_calloc(arena, clocks->count, sizeof(*late->clocks));
+		if (!late->clocks)
+			return error_memory(error);
+		for (uint32_t i = 0; i < clocks->count; i++)
+			late->clocks[i] = (struct last_arrival_clock){
+				clocks->host[i], clocks->shift_ns[i], clocks->shift_ns[i], 0};
+		late->clock_count = clocks->count;
+	}
+	for (uint32_t i = 0; i < clocks->count; i++) {
+		struct last_arrival_clock *clock = &late->clocks[i];
+		uint64_t error_ns = host_clocks_error(clocks, i);
+
+		clock->from_ns = clocks->shift_ns[i] < clock->from_ns ? clocks->shift_ns[i] : clock->from_ns;
+		clock->to_ns = clocks->shift_ns[i] > clock->to_ns ? clocks->shift_ns[i] : clock->to_ns;
+		clock->error_ns = error_ns > clock->error_ns ? error_ns : clock->error_ns;
+	}
+	return 0;
+}
+
 static int sweep_all(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
@@ -239,9 +264,10 @@ static int sweep_all(struct last_arrival *late, struct run *run, const struct id
 	int result = process_list(
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
-	if (result)
-		return result;
-	result = last_arrival_calls(late, run, question, processes, count, arena, error);
+	if (!result)
+		result = host_clocks_make(&clocks, run, processes, count, arena, error);
+	if (!result)
+		result = last_arrival_calls(late, run, question, processes, count, &clocks, arena, error);
 	if (result)
 		return result;
 	/* What has none of its kind may have little room. */

@@ -40,7 +40,7 @@ struct extent_walk {
 		uint64_t end_ns; /* of its operations so far */
 		uint32_t context;
 	} running[EXTENT_CLASSES];
-	struct { /* copies' attributes that were read already */
+	struct { /* attributes of copies already parsed */
 		uint32_t attributes;
 		enum extent_state state;
 	} kinds[EXTENT_KIND_CACHE];
