@@ -355,6 +355,7 @@ int findings_make(struct findings *findings, struct run *run, const struct idle_
 	struct arena *arena, struct error *error)
 {
 	struct findings_search search = {.run = run, .question = question, .arena = arena};
+	struct related related = {0};
 	struct process *processes;
 	uint32_t count = 0;
 	int result =

@@ -56,11 +56,11 @@ const char *finding_advice(enum finding_kind kind);
 struct finding {
 	enum finding_kind kind;
 	uint32_t context; /* of the calls; 0: none */
-	uint32_t stream;  /* where it was seen first */
-	uint64_t count;	  /* cases; serial queues: queues */
-	uint64_t time_ns; /* that the cases take */
-	uint64_t save_ns; /* at most */
-	uint64_t bytes;	  /* copies: in all */
+	uint32_t stream;  /* where it first occurred */
+	uint64_t count;	  /* number of cases; serial queues: of queues */
+	uint64_t time_ns; /* time of the cases */
+	uint64_t save_ns; /* upper bound */
+	uint64_t bytes;	  /* copies: total */
 	/* Of a fault, in the arena: what the runtime said (NULL: nothing). Of so many kernels, 0: not known,
 	 * each may have; `context` is the first one's. */
 	const char *error;

@@ -49,7 +49,7 @@ struct findings_sync {
 	size_t call_count, call_capacity, call_number;
 	struct sweep_span *unknown; /* of all queues */
 	size_t unknown_count, unknown_capacity;
-	struct { /* directions of copies that were told already */
+	struct { /* directions of copies already parsed */
 		uint32_t stream, attributes;
 		enum extent_state state;
 	} known_copies[COPIES_KNOWN];

@@ -3,6 +3,7 @@
 #include "blame/page/page.h"
 
 #include "blame/base/process.h"
+#include "blame/base/related.h"
 #include "blame/base/runtime_calls.h"
 #include "blame/idle/idle_shared.h"
 
@@ -120,7 +121,8 @@ static void find_largest(struct page *page, const struct run *run, const struct 
 }
 
 /* What start-up is not, repeats itself: so a gap of it has no peer later. */
-static void find_steady(struct page *page, const struct run *run, const struct idle_question *question)
+static void find_steady(struct page *page, const struct run *run, const struct idle_question *question,
+	const struct related *related)
 {
 	const struct idle *idle = &page->idle;
 	uint64_t begin_ns = question->begin_ns + idle->unused_ns / (idle->groups ? idle->groups : 1);
@@ -132,7 +134,7 @@ static void find_steady(struct page *page, const struct run *run, const struct i
 		uint64_t time_ns = list[i].end_ns - list[i].begin_ns;
 
 		if (list[i].begin_ns >= begin_ns + window_ns / 2 && 2 * time_ns > least_ns &&
-			list[i].end_ns < group_until(run, question, list[i].stream))
+			list[i].end_ns < group_until(run, question, related, list[i].stream))
 			least_ns = 2 * time_ns;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -208,8 +210,8 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle_used_ns(idle);
 	count_streams(page, run, &related);
 	put_parts(page, question);
-	find_largest(page, run, question);
-	find_steady(page, run, question);
+	find_largest(page, run, question, &related);
+	find_steady(page, run, question, &related);
 	result = count_feeders(page, run, question, arena, error);
 	if (result)
 		return result;

@@ -19,7 +19,7 @@
  * each gap of the second half but the one at the end. */
 #define PAGE_START_LEAST 20
 
-#define PAGE_CAUSE_LEAST 1000 /* of the idle time: causes below a thousandth are not named */
+#define PAGE_CAUSE_LEAST 1000 /* of the idle time: smaller causes (below a thousandth) are not named */
 #define PAGE_CAUSES 5
 
 struct page_part {
@@ -41,9 +41,9 @@ struct page {
 	uint64_t others_ns; /* blame of streams that the selector leaves out */
 	struct exact_share_rows rows, waited;
 	struct page_cause causes[PAGE_CAUSES];
-	size_t cause_count;	   /* 0 where too little is known */
-	const struct gap *largest; /* gap that work follows, or else of all; NULL: none */
-	const struct gap *end;	   /* a larger one, after a group's last work; NULL: none */
+	size_t cause_count;	   /* 0 if too little is known */
+	const struct gap *largest; /* the largest gap followed by work, or else of all; NULL: none */
+	const struct gap *end;	   /* a larger one after a group's last work; NULL: none */
 	uint64_t steady_ns;	   /* when start-up has ended; 0: none was found */
 	uint32_t feeders;	   /* processes with threads alone, where GPUs count by process */
 	struct last_arrival late;

@@ -51,7 +51,7 @@ struct page_hint {
 	const char *command, *why;
 };
 #define PAGE_HINTS 12
-/* How many; texts in the call's arena. */
+/* Returns their number; texts are in the call's arena. */
 size_t page_hints(struct program_call *call, const struct ask *ask, const struct page *page,
 	struct page_hint hints[PAGE_HINTS]);
 /* "PROGRAM RUN ANSWER OPTIONS". */
