@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chrome_calls.c - the stack of calls that are open, followed from extent to extent: what the next one shares
- * with it goes on, the rest ends, and what is new begins.
+ * chrome_calls.c - the stack of open calls from extent to extent: calls shared with the next extent
+ * continue, the others end, and new ones begin.
  */
 #include "formats/chrome_calls.h"
 
@@ -45,7 +45,7 @@ static bool is_shown_state(enum extent_state state)
 	       state != EXTENT_IDLE;
 }
 
-/* Frames from the root into calls->path; their number, -1: memory is out. */
+/* Writes frames from the root into calls->path; returns their number, -1: no memory. */
 static long find_path(struct chrome_calls *calls, const struct extent *extent)
 {
 	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);
@@ -79,7 +79,7 @@ static bool open_call(struct chrome_calls *calls, uint32_t frame, uint64_t begin
 	return true;
 }
 
-/* Those that lie `count` deep and deeper have ended. */
+/* Ends the calls from depth `count` on. */
 static int close_calls(struct chrome_calls *calls, size_t count, struct error *error)
 {
 	int code = 0;

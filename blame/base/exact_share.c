@@ -119,7 +119,7 @@ struct rows_work {
 	struct store_bytes key;		   /* scratch */
 };
 
-/* The row's number, made if need be; KEY_IDS_NONE: memory is out. */
+/* The row's number, made if needed; KEY_IDS_NONE: no memory. */
 static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t context, enum row_key_by by,
 	uint32_t depth, struct arena *arena)
 {

@@ -80,7 +80,7 @@ void sweep_free(struct sweep *sweep)
 	free(sweep);
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 static bool lines_widen(struct sweep *sweep)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_sync.c - which synchronizations are not needed (S0 8.4.1, 8.5). While the process has no work on
- * its GPUs none is. One that waits for kernels is early where nothing came to the host before it and the
- * thread sends nothing by MPI after it: what the thread does next could have gone on beside the kernels, and
- * the GPU with what comes next.
+ * findings_sync.c - finds unnecessary synchronizations (S0 8.4.1, 8.5). While the process has no work on its
+ * GPUs all are unnecessary. One that waits for kernels is early if nothing was copied to the host before it
+ * and the thread sends nothing by MPI after it: the thread's next work could have overlapped the kernels,
+ * and the GPU could have continued.
  *
  *   thread   |launch|sync~~~~~~~~~~|==bookkeeping==|launch|sync
  *   queue           |####kernel####|...............|####        saves the shorter of the wait and the gap
@@ -44,7 +44,7 @@ struct findings_sync {
 	size_t copy_count, copy_capacity;
 	struct call *calls;
 	size_t call_count, call_capacity, call_number;
-	struct { /* directions of copies that were told already */
+	struct { /* directions of copies already parsed */
 		uint32_t stream, attributes;
 		enum extent_state state;
 	} known_copies[COPIES_KNOWN];
@@ -223,7 +223,7 @@ static bool judge_call(struct findings_search *search, struct sync_thread *threa
 
 /* ---- from block to block ---- */
 
-/* NULL: memory is out. */
+/* NULL: no memory. */
 static struct sync_thread *thread_of(struct findings_sync *sync, uint32_t stream)
 {
 	bool is_new;

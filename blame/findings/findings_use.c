@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_use.c - what a process makes of its devices, queues, contexts, buffers and arguments (S3 IV-B,
- * S0 8.4.2). Evidence is what recorders say in attributes: of a queue's `monitored` span order=in|out and
- * devices=N, how many there were to choose from; of a copy kind= and buffer=ID, with at=OFFSET when it is of
- * a part of the buffer; of a kernel args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. What is
- * not said is no case.
+ * findings_use.c - a process's use of devices, queues, contexts, buffers and arguments (S3 IV-B, S0 8.4.2).
+ * The evidence is in attributes: of a queue's `monitored` span order=in|out and devices=N (number of devices
+ * available); of a copy kind= and buffer=ID, with at=OFFSET for a part of the buffer; of a kernel
+ * args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. Without an attribute there is no case.
  */
 #include <stdlib.h>
 #include <string.h>

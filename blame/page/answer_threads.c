@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_threads.c - what threads wait in, and where one works alone: as rows, as sums. */
+/* answer_threads.c - what threads wait in, and where only one works: as rows or as sums. */
 #include <stdio.h>
 
 #include "blame/page/answer.h"
@@ -127,22 +127,22 @@ static size_t hints_of(struct program_call *call, const struct ask *ask, const s
 	if (page->late.held_ns || page->late.thread_held_ns)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
 			page_options(call, ask, "waits", "time streams"),
-			"who came last at collective calls and barriers");
+			"which party arrives last at collective calls and barriers");
 	if (page->threads.threads > 1)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --imbalance", options,
 			"work that is not evenly spread over the threads");
 	hints[count++] = page_hint_of(call, "hpct-profile", "", options, "where the CPU time went");
 	if (page->threads.pathless_ns > page->threads.blocked_ns / 2)
 		hints[count++] = (struct page_hint){"hpct-record -e BLOCKTIME ...",
-			"gives waits their call paths, where the kernel may be looked at"};
+			"gives waits their call paths, if the kernel allows it"};
 	return count + page_hint_python(call->run, &hints[count]);
 }
 
 #define WAITING_IS                                                                                      \
 	"Threads wait while blocked, in synchronization calls or in functions that only wait; late is " \
-	"who\ncomes last where others wait, however long it stays"
+	"the\nlast to arrive where others wait, however long it stays"
 
-/* That some of the waiting has no call path of its own, how much and what counts instead; in the call's
+/* A sentence: how much waiting has no call path of its own, and what it counts for instead; in the call's
  * arena. */
 static const char *answer_pathless(struct program_call *call, const struct threads *threads)
 {
@@ -207,6 +207,7 @@ static void print_late(struct program_call *call, const struct thread_page *page
 {
 	const struct last_arrival_party *parties[2 * ROWS];
 	size_t count = late_of(call, page, parties);
+	const char *clocks = answer_late_clocks(&page->late, &call->arena);
 	int width = page_width_left() - 4;
 
 	if (count)
@@ -216,6 +217,8 @@ static void print_late(struct program_call *call, const struct thread_page *page
 		print_time(parties[i]->held_ns, page->late.held_ns + page->late.thread_held_ns);
 		page_path_print(late_path(call, parties[i]));
 	}
+	if (clocks)
+		page_width_say(arena_printf(&call->arena, "%s    %s", count ? "" : "\n", clocks), 4);
 }
 
 static void print_title(struct program_call *call, const struct ask *ask, const struct thread_page *page)
@@ -303,6 +306,7 @@ static int print_script(
 {
 	struct page_hint hints[PAGE_HINTS];
 	const char *asked = page_options(call, ask, "waits", NULL);
+	const char *clocks = answer_late_clocks(&page->late, &call->arena);
 	struct report *report;
 	int result = page_rows_open(&report, call, error);
 
@@ -318,6 +322,8 @@ static int print_script(
 	if (*asked)
 		page_rows_definition(report, call, asked + 1);
 	page_rows_definition(report, call, WAITING_IS);
+	if (clocks)
+		page_rows_definition(report, call, clocks);
 	if (page->by == ROW_KEY_SCRIPT)
 		page_rows_definition(report, call, PAGE_SCRIPT);
 	if (page->threads.pathless_ns)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* detach.h - turns a fork of hpct-record into the collector: nothing of the program's, nothing in its way. */
+/*
+ * detach.h - turns a fork of hpct-record into the collector: it shares nothing with the program and does not
+ * disturb it.
+ */
 #ifndef RECORD_DETACH_H
 #define RECORD_DETACH_H
 

@@ -33,7 +33,7 @@ struct child {
 };
 
 struct registration {
-	uint32_t pid; /* 0: free place */
+	uint32_t pid; /* 0: free slot */
 	uint64_t begin_ns;
 };
 
@@ -46,7 +46,7 @@ void children_fini(struct children *children)
 	free(children->registered);
 }
 
-/* ---- who has registered ---- */
+/* ---- which children have registered ---- */
 
 static struct registration *place_of(const struct children *children, uint32_t pid)
 {
@@ -96,9 +96,9 @@ static uint32_t reason_text(
 	attribute_write(&text, "reason",
 		child->born.kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
 		: children->left_out				 ? children->left_out
-		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent was heard"
+		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent registered"
 		: child->ended == PIDFD_END_UNKNOWN
-			? "it ended before its agent was heard, or its agent could not start"
+			? "it ended before its agent registered, or its agent could not start"
 			: "its agent could not start");
 	if (child->seen.words[0]) {
 		command_quote(&command, child->seen.words, sizeof(child->seen.words));
@@ -170,8 +170,8 @@ static void stream_close(
 
 /* ---- from birth to end ---- */
 
-/* What those bring who register comes first: a few descriptors are enough here. A child without one, -1, is
- * seen to have ended when its parent has waited for it. */
+/* Leave most descriptors for processes that register. A child without a pidfd, -1, has ended once its
+ * parent has reaped it. */
 static int pidfd_of(const struct children *children, uint32_t pid)
 {
 	struct rlimit limit;
@@ -264,7 +264,8 @@ static bool has_ended(const struct child *child)
 {
 	struct pollfd end = {child->pidfd, POLLIN, 0};
 
-	if (child->is_in_other_pid_namespace) /* nobody tells: it registers in time, or counts as gone */
+	if (child->is_in_other_pid_namespace) /* no way to see its end: it registers in time, or counts as
+						 gone */
 		return child->stream != NO_STREAM || clock_now_ns() >= child->born.time_ns + REGISTER_NS;
 	if (child->pidfd >= 0)
 		return poll(&end, 1, 0) > 0;

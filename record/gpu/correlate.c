@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlate.c - see correlate.h. Launches come from the rings of threads; operations, queues and devices from
- * the activity ring, whose records are taken here one by one. */
+/*
+ * correlate.c - see correlate.h. Launches come from the rings of threads; operations, queues and devices from
+ * the activity ring, whose records are taken here one by one.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +19,7 @@ static struct correlate *correlate_of(struct gpu_process *process)
 uint64_t correlate_launch(
 	struct gpu_process *process, uint64_t correlation, uint32_t stream, const struct store_record *call)
 {
-	static uint64_t links; /* of the one store of this collector */
+	static uint64_t links; /* unique in this collector's store */
 	struct correlate *correlate = correlation ? correlate_of(process) : NULL;
 	struct correlate_launch *launch =
 		correlate ? correlate_launches_add(&correlate->launches, correlation) : NULL;
@@ -54,7 +56,7 @@ static void device_take(struct correlate_pass *at, const struct event_gpu_device
 	correlate_device_name(&at->correlate->queues, at->process, at->writer, &device);
 }
 
-/* Whose operations they were is not known: the process's first queue tells of them. */
+/* The queue of lost operations is unknown: reports them on the process's first queue. */
 static void lost_tell(struct correlate_pass *at, const struct event_ring *shared)
 {
 	struct correlate *correlate = at->correlate;
@@ -88,7 +90,7 @@ static void gap_take(const struct correlate_pass *at, const struct event_gpu_unm
 		snprintf(at->process->unwatched, sizeof(at->process->unwatched), "%.*s", (int)size, text);
 }
 
-/* The first word counts; what is not possible is not known. */
+/* The first value counts; impossible times count as unknown. */
 static void used_take(const struct correlate_pass *at, const struct event_gpu_used *said)
 {
 	struct correlate_queues *queues = &at->correlate->queues;

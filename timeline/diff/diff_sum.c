@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_sum.c - one repeat of a comparison: what its window holds falls on keys, exclusive and, where it is
- * asked for, inclusive.
+ * diff_sum.c - one repeat of a comparison: sums its window by key, exclusive and, if requested, inclusive.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +37,7 @@ struct work {
 
 /* ---- rows and cells ---- */
 
-/* The row of the key in diff->key; NO_ROW when memory is out. */
+/* The row of the key in diff->key; NO_ROW: no memory. */
 static uint32_t row_of(struct diff *diff, bool is_state)
 {
 	struct diff_key key = {store_hash128(diff->key.data, diff->key.size), is_state};
@@ -123,7 +122,7 @@ static bool charge(struct work *work, uint32_t row, const struct window_time *pi
 	return true;
 }
 
-/* Every function on the path, or every path that leads to it; the roots alone are nobody. */
+/* Charges every function on the path, or every path that leads to it; roots alone are none. */
 static bool charge_callers(struct work *work, const struct window_time *piece)
 {
 	uint32_t scope = run_scope_at(
@@ -216,7 +215,7 @@ static int fold(struct work *work, const struct window *window, struct error *er
 	return 0;
 }
 
-/* Streams come by host, rank and process. */
+/* Streams are sorted by host, rank and process. */
 static void count_parts(struct work *work, const struct run_stream *stream, const struct run_stream *before)
 {
 	work->repeat->threads++;

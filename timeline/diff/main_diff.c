@@ -329,14 +329,13 @@ static int work(struct program_call *call, struct error *error)
 static const struct program_option options[] = {
 	{0, "gate", "GLOB>+N%", "fail (1) when a key that matches grew by more; >+20ms, repeatable",
 		take_gate},
-	{0, "coverage", "PERCENT", "of A and B that must be known to judge gates, else 3 (90)",
+	{0, "coverage", "PERCENT", "monitored part of A and B that gates need, else exit 3 (90)",
 		take_coverage},
 	{0, "inclusive", NULL, "by function or path: time with callees",
 		.to = offsetof(struct ask, question.is_inclusive)},
 	{0, "scaling", "HOW", "strong, weak or weak:P,Q: loss against the ideal, in per cent of B",
 		take_scaling},
-	{0, "time-b", "A..B", "the window of B, where it is another one",
-		.to = offsetof(struct ask, time_b)}};
+	{0, "time-b", "A..B", "the window of B, if it differs from A's", .to = offsetof(struct ask, time_b)}};
 
 static const struct program program = {
 	.name = "hpct-diff",
@@ -349,9 +348,9 @@ static const struct program program = {
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "A and B are runs, or repeats of a run: RUN,RUN,RUN. KEY is function (default), path, "
-		 "module, line, op or mark; keys meet by name.\n"
+		 "module, line, op or mark; keys are joined by name.\n"
 		 "Noise: half the 95 % interval of the delta, from the scatter of repeats and from "
-		 "what sampling brings.\n",
+		 "sampling.\n",
 	.work = work,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_ids.c - modules, metrics and operations of all stores in one id space each: what has the same identity
- * has the same number.
+ * run_ids.c - modules, metrics and operations of all stores in one id space each: equal identity, equal
+ * number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +181,7 @@ const char *run_op_name(const struct run *run, uint32_t op)
 	return ((struct run_text *)intern_table_at(&run->ops, op - STORE_OP_TEXT))->bytes;
 }
 
-/* Numbers are given out when first asked for. */
+/* Assigns numbers on first use. */
 uint32_t run_op_named(struct run *run, const char *name, size_t size)
 {
 	struct run_text *op;

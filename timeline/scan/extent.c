@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and gives out
- * its line, in the run's clock and contexts.
+ * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and returns
+ * its timeline in the run's clock and contexts.
  */
 #include "timeline/scan/extent.h"
 
@@ -16,12 +16,12 @@
 /* Records of one track, one by one. */
 struct extent_feed {
 	struct scan *scan;
-	struct extent_source source; /* where there is no scan */
+	struct extent_source source; /* instead of a scan */
 	const struct batch *batch;
 	size_t row;
 	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
-	uint64_t ops;	  /* spans: bits of the operations that say something about the line */
-	bool wants_texts; /* those that are texts, too */
+	uint64_t ops;	  /* spans: bits of the operations that affect the timeline */
+	bool wants_texts; /* also those that are texts */
 };
 
 struct extent_walk {
@@ -33,9 +33,9 @@ struct extent_walk {
 	struct line_walk sweep;
 	struct extent held; /* grows until a different piece follows */
 	uint64_t held_owner;
-	uint32_t ended; /* synchronization that the last sample was taken in */
+	uint32_t ended; /* synchronization in which the last sample was taken */
 	bool has_held, tells_resumed, tells_ended;
-	struct { /* copies' attributes that were read already */
+	struct { /* attributes of copies already parsed */
 		uint32_t attributes;
 		enum extent_state state;
 	} kinds[EXTENT_KIND_CACHE];
@@ -182,7 +182,7 @@ static int take_all(struct extent_walk *walk, struct error *error)
 
 /* ---- pieces out ---- */
 
-/* A thread that was preempted goes on where it was. */
+/* A preempted thread continues where it was. */
 static uint32_t resumed_by(const struct extent_walk *walk, const struct state_piece *piece)
 {
 	if (!walk->tells_resumed || piece->state != EXTENT_RUNNABLE || !walk->sweep.force.holds)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.c - where the time of a window went: the window's sums by (context, op, state) fall on keys, so
- * that the text of a key is made once per context and not once per extent.
+ * stats.c - where the time of a window went: maps the window's sums by (context, op, state) to keys, so that
+ * the text of a key is made once per context and not once per extent.
  */
 #include "timeline/stats/stats.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_send.c - what this process tells the collector over its socket: each time one connection, one
- * message, and never a wait for an answer.
+ * process_send.c - messages to the collector: each takes one connection and one message, and never waits for
+ * an answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static int message_send(
 	return result;
 }
 
-/* Without descriptors to spare the program is measured all the same, without switch records. */
+/* If descriptors are short, the program is measured without switch records. */
 static int send_with_switches(int memory, int pidfd)
 {
 	struct switches switches = {0};

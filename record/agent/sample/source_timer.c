@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_timer.c - a POSIX timer on the thread's CPU clock, signalled to that
- * thread. Never needs permission, counts system time, does not interrupt blocked
- * calls, and dies with an exec. The kernel looks at it from its tick, so periods
- * shorter than that arrive as overruns of fewer signals.
+ * source_timer.c - a POSIX timer on the thread's CPU clock that signals that thread. Needs no permission,
+ * counts system time, does not interrupt blocked calls, and ends with an exec. The kernel checks it at its
+ * tick, so shorter periods arrive as overruns of fewer signals.
  */
 #include <errno.h>
 #include <sys/resource.h>
@@ -18,9 +17,9 @@
 #include "record/agent/sample/source.h"
 #include "record/agent/sample/thread.h"
 
-static const char cookie; /* its address tells our timers from the program's */
+static const char cookie; /* its address identifies our timers */
 
-/* struct sigevent as the kernel has it: libc's timer_create moved between libraries. */
+/* struct sigevent of the kernel: libc's timer_create moved between libraries. */
 struct kernel_sigevent {
 	union sigval value;
 	int signal;
@@ -98,7 +97,7 @@ HOT bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
 	return true;
 }
 
-/* The signal tells of all periods since the last one: some of them a sample may stand for already. */
+/* The signal stands for all periods since the last one, some of which another sample may have covered. */
 HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	uint64_t weight = periods * process.settings.period_ns;
