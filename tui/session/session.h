@@ -55,6 +55,7 @@ struct session_looks {
 
 struct blame_page;
 struct flame_page;
+struct flame_page;
 struct compare;
 struct open_runs;
 struct profile_page;
@@ -69,6 +70,7 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
+	struct flame_page *flame; /* NULL: not computed yet */
 	struct compare *compare; /* a second run; NULL: none */
 	/* Its limits on this run's clock, while the screen shows both (compare_take_limits()). 0, 0: none */
 	struct view_state_limits second;
