@@ -83,7 +83,8 @@ const char *answer_late_clocks(const struct last_arrival *late, struct arena *ar
 	}
 	if (late->untold)
 		text = arena_printf(arena,
-			"%s; who was last at %llu of %llu collective calls lies within that uncertainty, and is "
+			"%s; who was last at %llu of %llu collective calls lies within that uncertainty, and "
+			"is "
 			"not told",
 			text, (unsigned long long)late->untold, (unsigned long long)late->occasions);
 	return arena_printf(arena, "Clocks of %u hosts, put together by their calls; added to the times of%s",

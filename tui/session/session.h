@@ -71,7 +71,7 @@ struct session {
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
 	struct flame_page *flame; /* NULL: not computed yet */
-	struct compare *compare; /* a second run; NULL: none */
+	struct compare *compare;  /* a second run; NULL: none */
 	/* Its limits on this run's clock, while the screen shows both (compare_take_limits()). 0, 0: none */
 	struct view_state_limits second;
 	struct open_runs *open; /* the list that holds it; NULL: none */
