@@ -25,12 +25,3 @@ int choice_take_from(void *own, const char *value, struct error *error)
 {
 	return take_format(own, FORMAT_TAKES, "from", value, error);
 }
-
-int choice_take_output(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)error;
-	choice->output = value;
-	return 0;
-}

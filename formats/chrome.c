@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chrome.c - a run for Perfetto and chrome://tracing:
+ * chrome.c - exports a run for Perfetto and chrome://tracing:
  *
  *   process           a process of the run
- *   thread            a CPU thread: its line as nested calls, samples of one call merged, waits as leaves
- *   thread "... spans"    operations the thread logged; where they overlap, one lane more
+ *   thread            a CPU thread: its timeline as nested calls, samples of one call merged, waits as leaves
+ *   thread "... spans"    operations the thread logged; further lanes where they overlap
  *   thread (queue)    operations of a GPU queue
  *   flow              from a launch to its operation
  *   counter           values
@@ -17,6 +17,7 @@
 #include "formats/format.h"
 #include "formats/row_order.h"
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
@@ -31,14 +32,14 @@ struct chrome_process_key {
 	uint32_t rank, pid, generation, zero;
 };
 
-/* Threads of the file beside a stream's own, so that spans which overlap lie side by side. */
+/* Further lanes beside a stream's own, so that overlapping spans are side by side. */
 struct lanes {
 	uint64_t *end_ns;
 	uint32_t *tid;
 	size_t count;
 };
 
-/* The stream at hand; what is allocated serves the next one, too. */
+/* The current stream; the next one reuses the memory. */
 struct chrome_at {
 	const struct run_stream *stream;
 	uint32_t id, pid; /* of the run; of the file */
@@ -90,7 +91,7 @@ static bool find_process(struct chrome *chrome)
 	return true;
 }
 
-/* The lane that is free at `begin_ns`, made if need be; its tid, 0: memory is out. */
+/* A lane that is free at `begin_ns`, made if needed; returns its tid, 0: no memory. */
 static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct lanes *lanes = &chrome->at.lanes;
@@ -101,19 +102,15 @@ static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end
 	while (i < lanes->count && lanes->end_ns[i] > begin_ns)
 		i++;
 	if (i == lanes->count) {
-		uint64_t *ends = reallocarray(lanes->end_ns, i + 1, sizeof *ends);
-		uint32_t *tids = ends ? reallocarray(lanes->tid, i + 1, sizeof *tids) : NULL;
-
-		lanes->end_ns = ends ? ends : lanes->end_ns;
-		if (!tids)
+		if (!array_resize(&lanes->end_ns, i + 1, sizeof *lanes->end_ns) ||
+			!array_resize(&lanes->tid, i + 1, sizeof *lanes->tid))
 			return 0;
-		lanes->tid = tids;
 		if (asprintf(&name, i == 0 ? "%s%s" : "%s%s %zu", stream_title(chrome),
 			    is_gpu ? "" : " spans", i + 1) < 0)
 			return 0;
-		tids[i] = ++chrome->threads;
+		lanes->tid[i] = ++chrome->threads;
 		lanes->count++;
-		chrome_file_thread(&chrome->file, chrome->at.pid, tids[i], name);
+		chrome_file_thread(&chrome->file, chrome->at.pid, lanes->tid[i], name);
 		free(name);
 	}
 	lanes->end_ns[i] = end_ns;
@@ -135,7 +132,7 @@ static bool is_piece_chosen(const struct chrome *chrome, const struct extent *ex
 	       is_chosen(chrome, extent->op, extent->context, extent->end_ns - extent->begin_ns);
 }
 
-/* ---- the line ---- */
+/* ---- the state timeline ---- */
 
 static int write_calls(struct chrome *chrome, uint32_t tid, struct error *error)
 {
@@ -271,7 +268,7 @@ static bool put_span_row(void *own, const struct batch *batch, size_t i)
 	uint32_t op = batch->what[i];
 
 	if (op != STORE_OP_MARK && store_op_is_state(op))
-		return true; /* it is in the line */
+		return true; /* it is in the timeline */
 	return !is_chosen(chrome, op, batch->context[i], batch->end_ns[i] - batch->begin_ns[i]) ||
 	       put_span(chrome, batch, i);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chrome_calls.c - the stack of calls that are open, followed from extent to extent: what the next one shares
- * with it goes on, the rest ends, and what is new begins.
+ * chrome_calls.c - the stack of open calls from extent to extent: calls shared with the next extent
+ * continue, the others end, and new ones begin.
  */
 #include "formats/chrome_calls.h"
 
 #include <stdlib.h>
+
+#include "store/base/array.h"
 
 #define CALLS_BYTES ((uint64_t)256 << 20) /* of one stream in memory; more go into a file */
 
@@ -36,23 +38,6 @@ void chrome_calls_fini(struct chrome_calls *calls)
 	free(calls->path);
 }
 
-static bool reserve_calls(void **array, size_t *capacity, size_t count, size_t size)
-{
-	size_t wanted = *capacity ? *capacity * 2 : 256;
-	void *grown;
-
-	while (wanted < count)
-		wanted *= 2;
-	if (count <= *capacity)
-		return true;
-	grown = reallocarray(*array, wanted, size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*capacity = wanted;
-	return true;
-}
-
 /* What an extent shows besides its calls: nothing for work and for what is not known. */
 static bool is_shown_state(enum extent_state state)
 {
@@ -60,7 +45,7 @@ static bool is_shown_state(enum extent_state state)
 	       state != EXTENT_IDLE;
 }
 
-/* Frames from the root into calls->path; their number, -1: memory is out. */
+/* Writes frames from the root into calls->path; returns their number, -1: no memory. */
 static long find_path(struct chrome_calls *calls, const struct extent *extent)
 {
 	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);
@@ -72,7 +57,7 @@ static long find_path(struct chrome_calls *calls, const struct extent *extent)
 	for (uint32_t up = scope; up != UINT32_MAX && up != RUN_SCOPE_PROGRAM_ROOT;
 		up = run_scope(calls->run, up)->parent)
 		count++;
-	if (!reserve_calls((void **)&calls->path, &calls->path_capacity, count + 1, sizeof *calls->path))
+	if (!array_reserve(&calls->path, &calls->path_capacity, count + 1, sizeof *calls->path))
 		return -1;
 	at = count;
 	for (uint32_t up = scope; at > 0; up = run_scope(calls->run, up)->parent)
@@ -84,8 +69,7 @@ static long find_path(struct chrome_calls *calls, const struct extent *extent)
 
 static bool open_call(struct chrome_calls *calls, uint32_t frame, uint64_t begin_ns)
 {
-	if (!reserve_calls(
-		    (void **)&calls->open, &calls->open_capacity, calls->open_count + 1, sizeof *calls->open))
+	if (!array_reserve(&calls->open, &calls->open_capacity, calls->open_count + 1, sizeof *calls->open))
 		return false;
 	calls->open[calls->open_count] = (struct chrome_call){.begin_ns = begin_ns,
 		.end_ns = begin_ns,
@@ -95,7 +79,7 @@ static bool open_call(struct chrome_calls *calls, uint32_t frame, uint64_t begin
 	return true;
 }
 
-/* Those that lie `count` deep and deeper have ended. */
+/* Ends the calls from depth `count` on. */
 static int close_calls(struct chrome_calls *calls, size_t count, struct error *error)
 {
 	int code = 0;

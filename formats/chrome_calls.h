@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chrome_calls.h - a stream's line as nested calls: extents one behind the other in the same call are one
- * call, whatever they do in it.
+ * chrome_calls.h - a stream's state timeline as nested calls: consecutive extents in the same call are one
+ * call, whatever its state.
  *
  *   extents   |m;f;g|m;f;h|m;f  |  gap  |m    |
  *   calls     |m________________|       |m____|
@@ -26,19 +26,20 @@ struct chrome_call {
 struct chrome_calls {
 	struct external_sort *spill; /* calls that have ended */
 	struct run *run;
-	uint32_t depth;		  /* contexts are cut there */
+	uint32_t depth;		  /* contexts are cut at this depth */
 	struct chrome_call *open; /* outermost first */
 	size_t open_count, open_capacity;
 	uint32_t *path; /* scratch: frames of an extent */
 	size_t path_capacity;
 };
 
-/* Forgets the calls of the stream before. */
+/* Forgets the calls of the last stream. */
 int chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth, struct error *error);
 void chrome_calls_fini(struct chrome_calls *calls);
-/* The next extent of the line. */
+/* The next extent of the timeline. */
 int chrome_calls_add(struct chrome_calls *calls, const struct extent *extent, struct error *error);
-/* No more extents: the calls, by begin, outermost first, are given one by one; NULL: no more, or *code. */
+/* After the last extent: next() returns the calls one by one, by begin, outermost first; NULL: no more, or
+ * an error in *code. */
 int chrome_calls_end(struct chrome_calls *calls, struct error *error);
 const struct chrome_call *chrome_calls_next(struct chrome_calls *calls, int *code, struct error *error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folded.c - stacks as flamegraph.pl, speedscope and inferno read them: "main;solve;smooth 1200", the
- * number being the weight (ns of CPU time). The format has no escapes: a ';' in a name becomes ':',
- * a control byte a space.
+ * folded.c - folded stacks for flamegraph.pl, speedscope and inferno: "main;solve;smooth 1200", where the
+ * number is the weight (ns of CPU time). The format has no escapes: a ';' in a name becomes ':', a control
+ * byte a space.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void put_name(struct store_bytes *text, const struct run_function *functi
 	}
 }
 
-/* Frames from the root, as deep as asked for. NULL: memory is out. */
+/* Frames from the root, down to the requested depth. NULL: no memory. */
 static const char *stack_text(
 	const struct run *run, const struct select *select, uint32_t context, struct arena *arena)
 {

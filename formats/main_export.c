@@ -67,7 +67,7 @@ static int work(struct program_call *call, struct error *error)
 static char to_help[FORMAT_TEXT_MAX];
 
 static const struct program_option options[] = {{0, "to", "NAME", to_help, choice_take_to},
-	{'o', "output", "FILE", "write there instead of stdout", choice_take_output}};
+	{'o', "output", "FILE", "write there instead of stdout", .to = offsetof(struct choice, output)}};
 
 static const struct program program = {
 	.name = "hpct-export",

@@ -55,7 +55,8 @@ static int work(struct program_call *call, struct error *error)
 static char from_help[FORMAT_TEXT_MAX];
 
 static const struct program_option options[] = {{0, "from", "NAME", from_help, choice_take_from},
-	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct", choice_take_output}};
+	{'o', "output", "RUN", "the run to make; default FILE's name with .hpct",
+		.to = offsetof(struct choice, output)}};
 
 static const struct program program = {
 	.name = "hpct-import",
@@ -65,12 +66,12 @@ static const struct program program = {
 	.operands_max = 1,
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "tsv: one header line, columns by name in any order: stream and begin_ns must be "
-		 "there; track end_ns path op bytes weight metric value attributes may be left out or "
+	.notes = "tsv: one header line, columns by name in any order: stream and begin_ns are "
+		 "required; track end_ns path op bytes weight metric value attributes may be left out or "
 		 "empty. A row without track is a value if it has one, a span if it has end_ns or op, "
-		 "else a sample.\n"
+		 "otherwise a sample.\n"
 		 "stream: cpu:HOST/RANK/PID.GENERATION/THREAD or "
-		 "gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE, - for what it has not. Times are "
+		 "gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE, - for a missing part. Times are "
 		 "ns.\n",
 	.work = work,
 };

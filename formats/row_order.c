@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row_order.c - see row_order.h. Rows that are alone in their time pass by; others are kept until their time
- * is over, however many batches that takes.
+ * row_order.c - see row_order.h. Rows with unique times pass directly; others are kept until their time is
+ * over, over any number of batches.
  */
 #include "formats/row_order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/hash.h"
 
 /* A row as the run has it. */
@@ -63,15 +64,8 @@ static bool tie_add(struct tie *tie, const struct batch *b, size_t i)
 {
 	struct row *row;
 
-	if (tie->count == tie->capacity) {
-		size_t capacity = tie->capacity ? 2 * tie->capacity : 16;
-		struct row *rows = reallocarray(tie->rows, capacity, sizeof *rows);
-
-		if (!rows)
-			return false;
-		tie->rows = rows;
-		tie->capacity = capacity;
-	}
+	if (!array_widen(&tie->rows, &tie->capacity, tie->count, sizeof *tie->rows))
+		return false;
 	row = &tie->rows[tie->count++];
 	row->record = (struct store_record){b->begin_ns[i], b->end_ns[i], b->amount[i], b->bytes[i],
 		b->link[i], b->context[i], b->what[i], b->attributes[i], b->flags[i]};

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_import.c - a run out of rows that hpct-slice, a script or a hand wrote. Which samples own a stretch
- * of the line is said by `monitored` rows, which may come behind the samples; so the rows are read twice:
+ * tsv_import.c - makes a run from rows written by hpct-slice, a script or by hand. `monitored` rows tell
+ * which samples own the timeline, and may come after the samples; so the rows are read twice:
  *
  *   pass 1   streams, and the metrics of their time sources
  *   pass 2   records
  *
- * Input that cannot be read twice is kept in a temporary file. One store holds all hosts; origin 0.
+ * Input that cannot be read twice is copied to a temporary file. One store holds all hosts; origin 0.
  */
 #include "formats/tsv_import.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "formats/format.h"
 #include "formats/tsv_row.h"
 #include "formats/tsv_stream.h"
 #include "store/base/attribute.h"
 #include "store/base/hash.h"
 #include "timeline/base/escape.h"
 #include "timeline/base/run_create.h"
+#include "timeline/slice/slice.h"
 
 #define COMMIT_BYTES (64u << 20)
 #define TEXT_MAX 4096
@@ -51,7 +53,7 @@ static int new_stream(
 		return error_memory(error);
 	if (!is_new)
 		return 0;
-	if (!tsv_row_reserve((void **)&import->streams, *stream, sizeof *import->streams))
+	if (!tsv_row_reserve(&import->streams, *stream, sizeof *import->streams))
 		return error_memory(error);
 	new.s.host = store_writer_text(import->writer, host, host_size);
 	import->streams[*stream] = new;
@@ -72,7 +74,7 @@ static int find_stream(struct import *import, uint32_t *stream, struct error *er
 	if (text == KEY_IDS_NONE)
 		return error_memory(error);
 	if (is_new) {
-		if (!tsv_row_reserve((void **)&import->text_streams, text, sizeof *import->text_streams))
+		if (!tsv_row_reserve(&import->text_streams, text, sizeof *import->text_streams))
 			return error_memory(error);
 		rc = new_stream(import, (const char *)import->text.data, import->text.size,
 			&import->text_streams[text], error);
@@ -374,3 +376,11 @@ int tsv_import(FILE *in, const char *name, const char *path, struct error *error
 	run_create_abort(&new_run);
 	return rc;
 }
+
+static int tsv_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+{
+	return slice_print(run, select, REPORT_TSV, out, error);
+}
+
+const struct format format_tsv = {
+	.name = "tsv", .about = "rows, as hpct-slice", .put = tsv_put, .take = tsv_import};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_reader.c - splits lines; the bytes may come from anywhere, so a line has a limit.
+ * tsv_reader.c - splits lines; the input is untrusted, so line length has a limit.
  */
 #include "formats/tsv_reader.h"
 
@@ -42,7 +42,7 @@ int tsv_reader_number(const struct tsv_reader *reader, enum tsv_column column, u
 	return 0;
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 /* More bytes behind those that are there; what was used up goes. */
 static int read_more(struct tsv_reader *reader, struct error *error)
@@ -98,7 +98,7 @@ static int next_line(struct tsv_reader *reader, struct tsv_field *line, struct e
 	}
 }
 
-/* Takes the first field off the line; false when none is left. */
+/* Takes the first field off the text line; false when none is left. */
 static bool next_field(struct tsv_field *line, struct tsv_field *field)
 {
 	const char *tab;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_row.c - one line of TSV as a record: every field is judged, and what is wrong is said with its line
- * and column.
+ * tsv_row.c - converts one line of TSV to a record: checks every field, and reports errors with line and
+ * column.
  */
 #include "formats/tsv_row.h"
 
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "store/base/hash.h"
 #include "timeline/base/escape.h"
@@ -52,17 +53,10 @@ int tsv_row_track(const struct import *import, enum store_track *track, struct e
 	return 0;
 }
 
-bool tsv_row_reserve(void **array, uint32_t number, size_t size)
+bool tsv_row_reserve(void *array, uint32_t number, size_t size)
 {
-	void *grown;
-
-	if ((number & (number - 1)) != 0)
-		return true;
-	grown = reallocarray(*array, number == 0 ? 1 : (size_t)number * 2, size);
-	if (!grown)
-		return false;
-	*array = grown;
-	return true;
+	return (number & (number - 1)) != 0 ||
+	       array_resize(array, number == 0 ? 1 : (size_t)number * 2, size);
 }
 
 /* ---- paths ---- */
@@ -119,7 +113,7 @@ int tsv_row_path(struct import *import, struct import_path *path, struct error *
 		return 0;
 	number = key_ids_put(&import->paths, &hash, &is_new);
 	if (number == KEY_IDS_NONE ||
-		(is_new && !tsv_row_reserve((void **)&import->contexts, number, sizeof *import->contexts)))
+		(is_new && !tsv_row_reserve(&import->contexts, number, sizeof *import->contexts)))
 		return error_memory(error);
 	if (is_new)
 		rc = add_path(import, &import->contexts[number], error);
@@ -245,7 +239,7 @@ int tsv_row_record(struct import *import, const struct import_stream *stream, en
 	if (track == STORE_SPANS)
 		return take_span(import, record, error);
 	if (!tsv_row_is_empty(import, TSV_END))
-		return tsv_reader_bad(&import->reader, TSV_END, "stands in a row that is no span", error);
+		return tsv_reader_bad(&import->reader, TSV_END, "is in a row that is not a span", error);
 	return track == STORE_SAMPLES ? take_sample(import, stream, record, error)
 				      : take_value(import, record, error);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 
@@ -20,16 +21,9 @@ bool exact_share_is_larger(
 
 bool exact_share_sums_add(struct exact_share_sums *sums, uint32_t context, exact_share_fixed amount)
 {
-	if (context >= sums->count) {
-		uint32_t count = context < 1024 ? 1024 : context + context / 2;
-		exact_share_fixed *grown = realloc(sums->amount, count * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		memset(grown + sums->count, 0, (count - sums->count) * sizeof(*grown));
-		sums->amount = grown;
-		sums->count = count;
-	}
+	if (context >= sums->count &&
+		!array_reserve_zero(&sums->amount, &sums->count, (size_t)context + 1, sizeof(*sums->amount)))
+		return false;
 	sums->amount[context] += amount;
 	return true;
 }
@@ -125,7 +119,7 @@ struct rows_work {
 	struct store_bytes key;		   /* scratch */
 };
 
-/* The row's number, made if need be; KEY_IDS_NONE: memory is out. */
+/* The row's number, made if needed; KEY_IDS_NONE: no memory. */
 static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t context, enum row_key_by by,
 	uint32_t depth, struct arena *arena)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "blame/base/runtime_calls.h"
+#include "store/base/array.h"
 #include "timeline/scan/scan.h"
 
 #define PIECES 64
@@ -79,21 +80,15 @@ void sweep_free(struct sweep *sweep)
 	free(sweep);
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 static bool lines_widen(struct sweep *sweep)
 {
 	uint32_t capacity = sweep->line_capacity ? 2 * sweep->line_capacity : 16;
-	struct sweep_line **lines = realloc(sweep->lines, capacity * sizeof(*lines));
-	struct due *heap;
 
-	if (!lines)
+	if (!array_resize(&sweep->lines, capacity, sizeof(struct sweep_line *)) ||
+		!array_resize(&sweep->heap, capacity, sizeof(*sweep->heap)))
 		return false;
-	sweep->lines = lines;
-	heap = realloc(sweep->heap, capacity * sizeof(*heap));
-	if (!heap)
-		return false;
-	sweep->heap = heap;
 	sweep->line_capacity = capacity;
 	return true;
 }

@@ -10,6 +10,7 @@
 
 #include "blame/base/mpi_name.h"
 #include "blame/base/openmp.h"
+#include "store/base/array.h"
 
 struct pattern {
 	char *glob;
@@ -114,16 +115,13 @@ static const struct {
 
 static int pattern_add(struct wait_functions *waits, const char *glob, enum wait_target wait_functions_target)
 {
-	struct pattern *grown = realloc(waits->pattern, (waits->pattern_count + 1) * sizeof(*waits->pattern));
 	char *copy = strdup(glob);
 
-	if (grown)
-		waits->pattern = grown;
-	if (!grown || !copy) {
+	if (!copy || !array_resize(&waits->pattern, waits->pattern_count + 1, sizeof(*waits->pattern))) {
 		free(copy);
 		return -1;
 	}
-	grown[waits->pattern_count++] = (struct pattern){copy, wait_functions_target};
+	waits->pattern[waits->pattern_count++] = (struct pattern){copy, wait_functions_target};
 	return 0;
 }
 
@@ -208,15 +206,11 @@ void wait_functions_free(struct wait_functions *waits)
 /* Room for `count` verdicts; new ones are NOT_JUDGED. */
 static bool verdicts_grow(uint8_t **verdicts, uint32_t *capacity, uint32_t count)
 {
-	uint8_t *grown;
-
 	if (count <= *capacity)
 		return true;
-	grown = realloc(*verdicts, count);
-	if (!grown)
+	if (!array_resize(verdicts, count, 1))
 		return false;
-	memset(grown + *capacity, NOT_JUDGED, count - *capacity);
-	*verdicts = grown;
+	memset(*verdicts + *capacity, NOT_JUDGED, count - *capacity);
 	*capacity = count;
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* findings.c - see findings.h: one reading of each process's spans. */
+/* findings.c - see findings.h: reads each process's spans once. */
 #include "blame/findings/findings.h"
 
 #include <stdlib.h>
@@ -7,12 +7,13 @@
 
 #include "blame/findings/findings_internal.h"
 #include "blame/gpu/gpu_pending.h"
+#include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "store/base/hash.h"
 
 #define SMALL_BYTES (64u * 1024u)
-/* Of the window: to load code that was compiled before takes some 50 us, and before the next kernel begins
- * some time must pass, which nobody could save. */
+/* Part of the window: loading code compiled earlier takes some 50 us, and some time passes before the next
+ * kernel in any case. */
 #define WINDOW_LEAST 1000
 
 struct case_key {
@@ -22,7 +23,7 @@ struct case_key {
 static const struct {
 	const char *name;
 	uint64_t least;
-	bool is_hint; /* what it could save cannot be told */
+	bool is_hint; /* its saving is unknown */
 	const char *text, *advice;
 } kinds[] = {
 #define X(name, word, least, is_hint, text, advice) {word, least, is_hint, text, advice},
@@ -50,16 +51,10 @@ const char *finding_advice(enum finding_kind kind)
 static bool list_widen(struct findings_search *search)
 {
 	uint32_t capacity = search->capacity ? 2 * search->capacity : 64;
-	struct finding *list = realloc(search->list, capacity * sizeof(*list));
-	uint64_t *longest_ns;
 
-	if (!list)
+	if (!array_resize(&search->list, capacity, sizeof(*search->list)) ||
+		!array_resize(&search->longest_ns, capacity, sizeof(*search->longest_ns)))
 		return false;
-	search->list = list;
-	longest_ns = realloc(search->longest_ns, capacity * sizeof(*longest_ns));
-	if (!longest_ns)
-		return false;
-	search->longest_ns = longest_ns;
 	search->capacity = capacity;
 	return true;
 }
@@ -117,7 +112,7 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 	return true;
 }
 
-/* What a loaded binary has of its own (its variables) comes and goes with it: nobody allocates that. */
+/* Memory that a loaded binary contains (its variables) is allocated with it, not by the program. */
 static bool is_static(const struct run *run, const struct batch *batch, size_t row)
 {
 	char kind[8];
@@ -215,7 +210,7 @@ static bool take_batch(void *own, const struct batch *batch)
 
 /* ---- the whole ---- */
 
-/* The work of the block goes behind that which is still asked for; what lies in no other is what is right. */
+/* Keeps work that is still needed, and appends the block's work where no earlier work overlaps it. */
 static bool take_work(struct findings_search *search, const struct sweep_span *spans, size_t count)
 {
 	uint64_t judged_ns = findings_sync_judged(search->sync);
@@ -229,10 +224,9 @@ static bool take_work(struct findings_search *search, const struct sweep_span *s
 		memmove(search->work, search->work + first,
 			(search->work_count - first) * sizeof(*search->work));
 	search->work_count -= first;
-	work = realloc(search->work, (search->work_count + count + 1) * sizeof(*work));
-	if (!work)
+	if (!array_resize(&search->work, search->work_count + count + 1, sizeof(*work)))
 		return false;
-	search->work = work;
+	work = search->work;
 	kept = search->work_count;
 	for (size_t i = 0; i < count; i++) {
 		struct sweep_span span = spans[i];

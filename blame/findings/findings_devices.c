@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* findings_devices.c - see findings.h: the queues of a device are swept against each other. */
+/* findings_devices.c - see findings.h: sweeps the queues of a device together. */
 #include <stdlib.h>
 
 #include "blame/base/sweep.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_judge.c - what of a process's use of devices, queues, contexts, buffers and arguments
- * (findings_use.c) is a finding, and what it could save at most.
+ * findings_judge.c - decides which uses of devices, queues, contexts, buffers and arguments (findings_use.c)
+ * are findings, and computes their largest saving.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_sync.c - which synchronizations are not needed (S0 8.4.1, 8.5). While the process has no work on
- * its GPUs none is. One that waits for kernels is early where nothing came to the host before it and the
- * thread sends nothing by MPI after it: what the thread does next could have gone on beside the kernels, and
- * the GPU with what comes next.
+ * findings_sync.c - finds unnecessary synchronizations (S0 8.4.1, 8.5). While the process has no work on its
+ * GPUs all are unnecessary. One that waits for kernels is early if nothing was copied to the host before it
+ * and the thread sends nothing by MPI after it: the thread's next work could have overlapped the kernels,
+ * and the GPU could have continued.
  *
  * Where nothing is known of a queue (lost, unmonitored, without times) no wait is judged: there may have been
  * work.
@@ -49,7 +49,7 @@ struct findings_sync {
 	size_t call_count, call_capacity, call_number;
 	struct sweep_span *unknown; /* of all queues */
 	size_t unknown_count, unknown_capacity;
-	struct { /* directions of copies that were told already */
+	struct { /* directions of copies already parsed */
 		uint32_t stream, attributes;
 		enum extent_state state;
 	} known_copies[COPIES_KNOWN];
@@ -85,8 +85,7 @@ void findings_sync_free(struct findings_sync *sync)
 
 static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 {
-	if (!array_widen(
-		    (void **)&sync->copies, &sync->copy_capacity, sync->copy_count, sizeof(*sync->copies)))
+	if (!array_widen(&sync->copies, &sync->copy_capacity, sync->copy_count, sizeof(*sync->copies)))
 		return false;
 	sync->copies[sync->copy_count++] = end_ns << 1 | is_back;
 	return true;
@@ -94,7 +93,7 @@ static bool put_copy(struct findings_sync *sync, uint64_t end_ns, bool is_back)
 
 static bool put_call(struct findings_sync *sync, const struct call *call)
 {
-	if (!array_widen((void **)&sync->calls, &sync->call_capacity, sync->call_count, sizeof(*sync->calls)))
+	if (!array_widen(&sync->calls, &sync->call_capacity, sync->call_count, sizeof(*sync->calls)))
 		return false;
 	sync->calls[sync->call_count] = *call;
 	sync->calls[sync->call_count++].number = sync->call_number++;
@@ -217,8 +216,8 @@ static bool commit(struct findings_search *search, struct sync_thread *thread)
 	thread->is_early = false;
 	if (thread->next_ns != UINT64_MAX)
 		return early_add(search, &thread->early, thread->next_ns);
-	if (!array_widen((void **)&sync->waiting, &sync->waiting_capacity, sync->waiting_count,
-		    sizeof(*sync->waiting)))
+	if (!array_widen(
+		    &sync->waiting, &sync->waiting_capacity, sync->waiting_count, sizeof(*sync->waiting)))
 		return false;
 	sync->waiting[sync->waiting_count++] = thread->early;
 	return true;
@@ -265,14 +264,14 @@ static bool judge_call(struct findings_search *search, struct sync_thread *threa
 
 /* ---- from block to block ---- */
 
-/* NULL: memory is out. */
+/* NULL: no memory. */
 static struct sync_thread *thread_of(struct findings_sync *sync, uint32_t stream)
 {
 	bool is_new;
 	uint32_t number = key_ids_put(&sync->streams, &stream, &is_new);
 
 	if (number == KEY_IDS_NONE ||
-		!array_widen((void **)&sync->threads, &sync->thread_capacity, number, sizeof(*sync->threads)))
+		!array_widen(&sync->threads, &sync->thread_capacity, number, sizeof(*sync->threads)))
 		return NULL;
 	if (is_new)
 		sync->threads[number] = (struct sync_thread){0};

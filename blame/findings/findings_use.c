@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_use.c - what a process makes of its devices, queues, contexts, buffers and arguments (S3 IV-B,
- * S0 8.4.2). Evidence is what recorders say in attributes: of a queue's `monitored` span order=in|out and
- * devices=N, how many there were to choose from; of a copy kind= and buffer=ID, with at=OFFSET when it is of
- * a part of the buffer; of a kernel args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. What is
- * not said is no case.
+ * findings_use.c - a process's use of devices, queues, contexts, buffers and arguments (S3 IV-B, S0 8.4.2).
+ * The evidence is in attributes: of a queue's `monitored` span order=in|out and devices=N (number of devices
+ * available); of a copy kind= and buffer=ID, with at=OFFSET for a part of the buffer; of a kernel
+ * args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. Without an attribute there is no case.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,17 +69,8 @@ static bool find_attribute(
 	attributes = batch_attributes(search->run, batch, row, &size);
 	if (attribute_get(attributes, size, none == NO_ARGS ? "args" : "buffer", value, TEXT_BYTES))
 		return true;
-	if (text >= use->text_capacity && text < TEXTS_REMEMBERED) {
-		uint32_t capacity = 2 * text + 64;
-		uint8_t *wider = realloc(use->has_none, capacity);
-
-		if (!wider)
-			return false;
-		memset(wider + use->text_capacity, 0, capacity - use->text_capacity);
-		use->has_none = wider;
-		use->text_capacity = capacity;
-	}
-	if (text < use->text_capacity)
+	if (text < TEXTS_REMEMBERED &&
+		array_reserve_zero(&use->has_none, &use->text_capacity, (size_t)text + 1, 1))
 		use->has_none[text] |= none;
 	return false;
 }
@@ -136,8 +126,8 @@ static bool take_copy(struct findings_search *search, const struct batch *batch,
 	state = span_copy_state(attributes, size);
 	if (state != EXTENT_COPY_IN && state != EXTENT_COPY_OUT)
 		return true;
-	if (!array_widen((void **)&use->transfers, &use->transfer_capacity, use->transfer_count,
-		    sizeof *use->transfers))
+	if (!array_widen(
+		    &use->transfers, &use->transfer_capacity, use->transfer_count, sizeof *use->transfers))
 		return false;
 	hash = store_hash128(name, strlen(name));
 	buffer = key_ids_put(&use->buffers, &hash, NULL);
@@ -204,17 +194,9 @@ static bool take_args(struct findings_search *search, const struct batch *batch,
 	if (count < 2)
 		return true;
 	number = key_ids_put(&use->kernels, &batch->context[row], &is_new);
-	if (number == KEY_IDS_NONE)
+	if (number == KEY_IDS_NONE ||
+		!array_widen(&use->cases, &use->case_capacity, number, sizeof(*use->cases)))
 		return false;
-	if (number >= use->case_capacity) {
-		uint32_t capacity = use->case_capacity ? 2 * use->case_capacity : 64;
-		struct findings_kernel *cases = realloc(use->cases, capacity * sizeof(*cases));
-
-		if (!cases)
-			return false;
-		use->cases = cases;
-		use->case_capacity = capacity;
-	}
 	if (is_new)
 		use->cases[number] =
 			(struct findings_kernel){.context = batch->context[row], .stream = batch->stream};

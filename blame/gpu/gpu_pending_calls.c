@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_pending_calls.c - see gpu_pending.h: a process's threads are read in step with its queues, so that of
- * their launches no more need be kept than are queued, and in the cache.
+ * gpu_pending_calls.c - see gpu_pending.h: reads a process's threads in step with its queues, so that only
+ * launches of queued work need be kept, in the cache.
  *
  *   threads   |--- read ----------->|
  *   queues    |--- read --------->|          of what begins here all launches are known
- *   sweep     |--- states taken -->          what states the sweep has not taken yet waits in a batch
+ *   sweep     |--- states taken -->          states that the sweep has not taken yet stay in a batch
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "blame/gpu/gpu_pending.h"
+#include "store/base/array.h"
 #include "store/base/avx2.h"
 #include "store/states/state_timeline.h"
 #include "timeline/scan/scan.h"
 
 #define LINES_BEFORE_NS 100000000u
 
-/* Spans that a thread's line is made of. */
+/* Spans that make a thread's timeline. */
 struct states {
-	struct batch batch; /* with columns of its own, as long as need be */
+	struct batch batch; /* with columns of its own, as long as needed */
 	size_t capacity;
 };
 
 struct pending_thread {
 	struct gpu_pending_launches *of;
 	struct scan *scan;
-	struct states read, given; /* since they were asked for; then */
+	struct states read, given; /* not taken yet; the batch last returned */
 	uint64_t ops;		   /* bits of the operations that say something */
 	bool wants_texts;
 	uint64_t read_ns; /* calls that begin before are read; UINT64_MAX: all are */
@@ -39,7 +40,7 @@ struct gpu_pending_launches {
 	uint32_t count;
 	bool is_wanted; /* a thread is in a synchronization call */
 	bool are_sorted;
-	struct gpu_pending_calls calls; /* of the batch at hand */
+	struct gpu_pending_calls calls; /* of the current batch */
 };
 
 /* ---- states ---- */
@@ -49,17 +50,11 @@ static bool states_widen(struct states *states)
 {
 	struct batch *to = &states->batch;
 	size_t capacity = states->capacity ? 2 * states->capacity : 256;
-	uint64_t *begin_ns = realloc(to->begin_ns, capacity * sizeof(*begin_ns)), *end_ns;
-	uint32_t *context, *what;
 
-	to->begin_ns = begin_ns ? begin_ns : to->begin_ns;
-	end_ns = realloc(to->end_ns, capacity * sizeof(*end_ns));
-	to->end_ns = end_ns ? end_ns : to->end_ns;
-	context = realloc(to->context, capacity * sizeof(*context));
-	to->context = context ? context : to->context;
-	what = realloc(to->what, capacity * sizeof(*what));
-	to->what = what ? what : to->what;
-	if (!begin_ns || !end_ns || !context || !what)
+	if (!array_resize(&to->begin_ns, capacity, sizeof(*to->begin_ns)) ||
+		!array_resize(&to->end_ns, capacity, sizeof(*to->end_ns)) ||
+		!array_resize(&to->context, capacity, sizeof(*to->context)) ||
+		!array_resize(&to->what, capacity, sizeof(*to->what)))
 		return false;
 	states->capacity = capacity;
 	return true;
@@ -138,7 +133,7 @@ static inline uint64_t is_long(const struct batch *batch, size_t row)
 	return batch->end_ns[row] - batch->begin_ns[row] >= GPU_PENDING_EARLY_NS ? LAUNCHES_LONG : 0;
 }
 
-/* What the runtime tells of itself within a call (memory, waits) has the call's link, too. */
+/* The runtime's own records within a call (memory, waits) have the call's link too. */
 bool gpu_pending_put_calls(
 	struct launches *launches, const struct batch *of, struct gpu_pending_calls *memory)
 {
@@ -325,8 +320,8 @@ int gpu_pending_launches_read(struct gpu_pending_launches *launches, uint64_t un
 
 /* ---- since when ---- */
 
-/* Of rows of the table: those that ended not much later than their work began, nor long before, as a rule.
- * Differences have a sign where one did, or was long; without a comparison several are looked at at once. */
+/* Rows of the table whose calls mostly ended shortly before their work began. The sign of a difference marks
+ * exceptions (calls that ended much later, or are long); without comparisons the loop is vectorized. */
 static void tell_since(
 	const uint64_t *rows, const uint64_t *begins_ns, uint64_t *restrict since_ns, size_t count)
 {

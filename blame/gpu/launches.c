@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches.c - see launches.h: which table links go to, and pairs. */
+/* launches.c - see launches.h: which table a link goes to, and the pairs. */
 #include "blame/gpu/launches_internal.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool is_near(const struct launches_part *part, struct launches_reach reac
 
 static bool pairs_put(struct launches_part *part, uint64_t link, uint64_t end_ns)
 {
-	if (!array_widen((void **)&part->pairs, &part->pair_capacity, part->count, sizeof *part->pairs))
+	if (!array_widen(&part->pairs, &part->pair_capacity, part->count, sizeof *part->pairs))
 		return false;
 	part->pairs[part->count++] = (struct launch){link, end_ns};
 	return true;

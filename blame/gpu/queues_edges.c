@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_edges.c - see queues_internal.h: a queue's rows to edges, for each level that is wanted, and whether
- * the queue is simple. */
+/* queues_edges.c - see queues_internal.h: a queue's rows to edges, for each requested level, and whether the
+ * queue is simple. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "blame/gpu/queues_internal.h"
+#include "store/base/array.h"
 
 /* ---- rows to edges ---- */
 
@@ -77,7 +78,7 @@ static bool may_begin_together(const uint64_t *begin_ns, size_t count)
 	return signs >> 63;
 }
 
-/* Of spans that begin together the last one owns the line. The new ones begin at `at`. */
+/* Of spans that begin together the last one owns the timeline. The new ones begin at `at`. */
 static void put_origins(struct queue_reader *queue, const struct rows *rows, uint32_t number, size_t at)
 {
 	const struct edges *edges = &queue->edges[LEVEL_ANY];
@@ -99,11 +100,7 @@ static void put_origins(struct queue_reader *queue, const struct rows *rows, uin
 
 static bool widen(uint64_t **column, size_t capacity)
 {
-	uint64_t *grown = realloc(*column, capacity * sizeof(*grown));
-
-	if (grown)
-		*column = grown;
-	return grown;
+	return array_resize(column, capacity, sizeof(**column));
 }
 
 /* For `rows` rows, and the one that begins never. */

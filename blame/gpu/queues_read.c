@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_read.c - see queues_internal.h: batches of a queue's spans to rows that are work.
- */
+/* queues_read.c - see queues_internal.h: batches of a queue's spans to rows of work. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,9 +80,9 @@ static unsigned look(const struct queues *queues, const struct batch *batch)
 	return kinds;
 }
 
-/* Whether some rows may not last, and whether some may overlap, or what came before: surely none where it
- * says no. Differences have a sign where one does, or where they are huge; without a comparison several rows
- * are looked at at once. */
+/* Whether some rows may be empty, and whether some may overlap each other or the row before: false is
+ * certain. The sign of a difference marks it, or a huge difference; without comparisons the loop is
+ * vectorized. */
 struct doubts {
 	bool last, overlap;
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/base/array.h"
+#include "store/base/heap.h"
 #include "timeline/scan/scan.h"
 
 struct kernel_queue {
@@ -84,14 +85,12 @@ static int queue_advance(struct kernel_queue *queue, struct error *error)
 
 int running_kernels_add_queue(struct running_kernels *running, uint32_t stream, struct error *error)
 {
-	struct kernel_queue *queues = realloc(running->queues, (running->queue_count + 1) * sizeof(*queues));
 	struct kernel_queue *queue;
 	int result;
 
-	if (!queues)
+	if (!array_resize(&running->queues, running->queue_count + 1, sizeof(*running->queues)))
 		return error_memory(error);
-	running->queues = queues;
-	queue = &queues[running->queue_count];
+	queue = &running->queues[running->queue_count];
 	*queue = (struct kernel_queue){.next_ns = UINT64_MAX};
 	result = scan_open(&queue->scan, running->run, stream, STORE_SPANS, running->begin_ns,
 		running->end_ns, STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT, SCAN_CLIP, error);
@@ -103,37 +102,26 @@ int running_kernels_add_queue(struct running_kernels *running, uint32_t stream, 
 
 /* ---- the heap ---- */
 
+static bool ends_before(const void *a, const void *b)
+{
+	return ((const struct running_kernel *)a)->end_ns < ((const struct running_kernel *)b)->end_ns;
+}
+
 static bool heap_push(struct running_kernels *running, struct running_kernel kernel)
 {
-	uint32_t at = running->count;
-
-	if (!array_widen((void **)&running->heap, &running->capacity, at, sizeof *running->heap))
+	if (!array_widen(&running->heap, &running->capacity, running->count, sizeof *running->heap))
 		return false;
-	running->count++;
-	for (; at && running->heap[(at - 1) / 2].end_ns > kernel.end_ns; at = (at - 1) / 2)
-		running->heap[at] = running->heap[(at - 1) / 2];
-	running->heap[at] = kernel;
+	running->heap[running->count] = kernel;
+	heap_rise(running->heap, running->count++, sizeof kernel, ends_before);
 	return true;
 }
 
 static struct running_kernel heap_pop(struct running_kernels *running)
 {
-	struct running_kernel *heap = running->heap, first = heap[0], last = heap[--running->count];
-	uint32_t at = 0;
+	struct running_kernel first = running->heap[0];
 
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-
-		if (child >= running->count)
-			break;
-		if (child + 1 < running->count && heap[child + 1].end_ns < heap[child].end_ns)
-			child++;
-		if (heap[child].end_ns >= last.end_ns)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = last;
+	running->heap[0] = running->heap[--running->count];
+	heap_sink(running->heap, running->count, 0, sizeof first, ends_before);
 	return first;
 }
 

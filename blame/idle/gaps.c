@@ -1,14 +1,171 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps.c - see gaps.h: sums per gap what its moments are, and who had most of each. */
+/* gaps.c - see gaps.h: sums each gap's time by cause, and each cause's by context; keeps the largest gaps as
+ * a heap, or all of them, in memory or on disk. */
 #include "blame/idle/gaps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "blame/base/runtime_calls.h"
-#include "blame/idle/gaps_internal.h"
 #include "blame/idle/idle_group.h"
+#include "store/base/array.h"
 #include "store/base/hash.h"
+#include "store/base/heap.h"
+#include "timeline/base/external_sort.h"
+#include "timeline/base/key_ids.h"
+
+/* What a part of a gap's time is charged to. */
+struct charge_key {
+	uint32_t cause, context;
+};
+
+/* One of these charges. */
+struct party {
+	uint32_t function, context;
+	exact_share_fixed amount;
+};
+
+#define GAPS_FUNCTIONS 1024u
+
+struct gaps {
+	const struct run *run; /* since the first moment of a gap */
+	uint64_t min_ns;
+	size_t limit;
+	struct gap *list; /* with a limit, once full: a heap, the last of the order first */
+	size_t count, capacity, given;
+	struct external_sort *spill;
+	struct error failure; /* of the external sort */
+	bool is_open, is_sorted;
+	uint64_t begin_ns, end_ns; /* of the open gap */
+	uint64_t cause_ns[GAP_CAUSE_COUNT];
+	struct key_ids keys;	    /* of the open gap: charge_key */
+	exact_share_fixed *charges; /* by number */
+	size_t charge_capacity;
+	struct party *parties;
+	size_t party_capacity;
+	struct {
+		uint32_t context, function;
+	} functions[GAPS_FUNCTIONS]; /* cache of earlier results, by context */
+	struct gap_class classes[GAP_CLASSES];
+};
+
+static int gap_compare(const void *left, const void *right)
+{
+	const struct gap *a = left, *b = right;
+	uint64_t size_a = a->end_ns - a->begin_ns, size_b = b->end_ns - b->begin_ns;
+
+	if (size_a != size_b)
+		return size_a > size_b ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+/* The least of the kept gaps is the first to go. */
+static bool is_smaller(const void *a, const void *b)
+{
+	return gap_compare(a, b) > 0;
+}
+
+/* Sorted backwards a list is a heap. */
+static void heap_make(struct gaps *gaps)
+{
+	qsort(gaps->list, gaps->count, sizeof(*gaps->list), gap_compare);
+	for (size_t i = 0; i < gaps->count / 2; i++) {
+		struct gap swapped = gaps->list[i];
+
+		gaps->list[i] = gaps->list[gaps->count - 1 - i];
+		gaps->list[gaps->count - 1 - i] = swapped;
+	}
+}
+
+/* Keeps a gap, unless the list is full of larger ones. False: no memory. */
+static bool gaps_keep(struct gaps *gaps, const struct gap *gap)
+{
+	if (gaps->spill) {
+		if (!gaps->failure.code)
+			external_sort_put(gaps->spill, gap, &gaps->failure);
+		return true;
+	}
+	if (gaps->count == gaps->limit) {
+		if (gaps->limit && gap_compare(gap, &gaps->list[0]) < 0) {
+			gaps->list[0] = *gap;
+			heap_sink(gaps->list, gaps->count, 0, sizeof(*gaps->list), is_smaller);
+		}
+		return true;
+	}
+	if (!array_widen(&gaps->list, &gaps->capacity, gaps->count, sizeof *gaps->list))
+		return false;
+	gaps->list[gaps->count++] = *gap;
+	if (gaps->count == gaps->limit)
+		heap_make(gaps);
+	return true;
+}
+
+uint64_t gaps_least_ns(const struct gaps *gaps)
+{
+	uint64_t least_ns = 0;
+
+	if (gaps->count == gaps->limit)
+		least_ns = gaps->limit ? gaps->list[0].end_ns - gaps->list[0].begin_ns : UINT64_MAX;
+	return least_ns > gaps->min_ns ? least_ns : gaps->min_ns;
+}
+
+const struct gap *gaps_list(struct gaps *gaps, size_t *count)
+{
+	if (!gaps->is_sorted && gaps->count)
+		qsort(gaps->list, gaps->count, sizeof(*gaps->list), gap_compare);
+	gaps->is_sorted = true;
+	*count = gaps->count;
+	return gaps->list;
+}
+
+int gaps_spill(struct gaps *gaps, uint64_t mem_bytes, struct error *error)
+{
+	return external_sort_new(&gaps->spill, sizeof(struct gap), gap_compare, mem_bytes, error);
+}
+
+bool gaps_are_spilled(const struct gaps *gaps)
+{
+	return gaps->spill;
+}
+
+bool gaps_add(
+	struct gaps *gaps, const struct gap *list, size_t count, const struct gap_class classes[GAP_CLASSES])
+{
+	for (int i = 0; i < GAP_CLASSES; i++) {
+		gaps->classes[i].count += classes[i].count;
+		gaps->classes[i].time_ns += classes[i].time_ns;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!gaps_keep(gaps, &list[i]))
+			return false;
+	return true;
+}
+
+int gaps_rewind(struct gaps *gaps, struct error *error)
+{
+	size_t count;
+
+	gaps->given = 0;
+	if (!gaps->spill) {
+		gaps_list(gaps, &count);
+		return 0;
+	}
+	if (gaps->failure.code) {
+		*error = gaps->failure;
+		return -gaps->failure.code;
+	}
+	return external_sort_rewind(gaps->spill, error);
+}
+
+const struct gap *gaps_next(struct gaps *gaps, int *code, struct error *error)
+{
+	*code = 0;
+	if (gaps->spill)
+		return external_sort_next(gaps->spill, code, error);
+	return gaps->given < gaps->count ? &gaps->list[gaps->given++] : NULL;
+}
 
 static const struct {
 	const char *name, *text;
@@ -59,17 +216,9 @@ static bool charge(struct gaps *gaps, enum gap_cause cause, uint32_t context, ex
 	bool is_new;
 	uint32_t number = key_ids_put(&gaps->keys, &key, &is_new);
 
-	if (number == KEY_IDS_NONE)
+	if (number == KEY_IDS_NONE ||
+		!array_widen(&gaps->charges, &gaps->charge_capacity, number, sizeof(*gaps->charges)))
 		return false;
-	if (number >= gaps->charge_capacity) {
-		uint32_t capacity = gaps->charge_capacity ? 2 * gaps->charge_capacity : 64;
-		exact_share_fixed *charges = realloc(gaps->charges, capacity * sizeof(*charges));
-
-		if (!charges)
-			return false;
-		gaps->charges = charges;
-		gaps->charge_capacity = capacity;
-	}
 	gaps->charges[number] = amount + (is_new ? 0 : gaps->charges[number]);
 	return true;
 }
@@ -194,20 +343,13 @@ static int party_compare(const void *left, const void *right)
 	return a->context < b->context ? -1 : a->context > b->context;
 }
 
-/* Those that a cause is charged to, by function: their number, or UINT32_MAX when memory is out. */
+/* Lists the functions that a cause is charged to; returns their number, or UINT32_MAX: no memory. */
 static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 {
 	uint32_t count = 0;
 
-	if (gaps->party_capacity < gaps->keys.count) {
-		uint32_t capacity = 2 * gaps->keys.count;
-		struct party *parties = realloc(gaps->parties, capacity * sizeof(*parties));
-
-		if (!parties)
-			return UINT32_MAX;
-		gaps->parties = parties;
-		gaps->party_capacity = capacity;
-	}
+	if (!array_reserve(&gaps->parties, &gaps->party_capacity, gaps->keys.count, sizeof(*gaps->parties)))
+		return UINT32_MAX;
 	for (uint32_t i = 0; i < gaps->keys.count; i++) {
 		const struct charge_key *key = key_ids_key(&gaps->keys, i);
 
@@ -222,7 +364,7 @@ static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 	return count;
 }
 
-/* Of the function with the largest share the context with the largest. False when memory is out. */
+/* The context with the largest share in the function with the largest share. False: no memory. */
 static bool largest_context(struct gaps *gaps, enum gap_cause cause, uint32_t *context)
 {
 	uint32_t count = find_parties(gaps, cause), i = 0;
@@ -287,7 +429,7 @@ bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context)
 	return is_kept;
 }
 
-/* The line that works now, or else the first queue. */
+/* The queue that works now, or else the first one. */
 static const struct group_line *next_queue(const struct group *group)
 {
 	const struct group_line *first = NULL;

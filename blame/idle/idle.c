@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle.c - see idle.h: sweeps each group and sums. Where the queues of a group are simple (queues.h) their
- * gaps are laid beside the lines of the threads; else all lines are swept together.
+ * idle.c - see idle.h: sweeps each group and sums. If the queues of a group are simple (queues.h) it
+ * combines their gaps with the threads' timelines; else it sweeps all timelines together.
  */
 #include "blame/idle/idle.h"
 
@@ -164,7 +164,8 @@ static int process_sweep(
 	return group_sweep_used(group, process, 1, error);
 }
 
-/* The window's part in which these processes use GPUs, if there is any: the rest is nobody's loss. */
+/* Cuts the window to the time in which these processes use GPUs, if any; the rest counts as unused or ended.
+ */
 static bool cut_window(
 	struct idle_question *question, struct idle *idle, uint64_t since_ns, uint64_t until_ns)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_group.c - see idle_group.h. An idle interval is never handed to its k threads one by one: two clocks
- * run instead, `active` (by dt / k while k threads work) and `waiting` (by dt / w while nobody works and w
- * wait), and a thread's piece is charged what its clock gained from its begin to its end. So an interval
- * costs O(1), whatever k is.
+ * idle_group.c - see idle_group.h. An idle interval is not given to its k threads one by one: two clocks run
+ * instead, `active` (by dt / k while k threads work) and `waiting` (by dt / w while none works and w wait),
+ * and a thread's piece is charged its clock's increase from its begin to its end. So an interval costs O(1),
+ * whatever k is.
  */
 #include "blame/idle/idle_group.h"
 
@@ -100,7 +100,7 @@ void group_set_working(struct group *group, struct owner *owner, bool is_working
 {
 	if (owner->is_working == is_working)
 		return;
-	/* What was gained before a thread enters is nobody's. */
+	/* A clock's increase before a thread enters is not charged. */
 	if (!owner->sync_count) {
 		owner->is_working = is_working;
 		return;
@@ -166,7 +166,7 @@ static bool thread_leave(struct group *group, struct group_line *line)
 	       (!waiting || exact_share_sums_add(group->waited, line->context, waiting));
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 static uint32_t *queue_counter(struct group *group, const struct group_line *line)
 {

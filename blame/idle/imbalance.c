@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* imbalance.c - see imbalance.h: the window's sums of one stream after the other fall on keys. */
+/* imbalance.c - see imbalance.h: maps the window's sums of each stream to keys. */
 #include "blame/idle/imbalance.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/sum/window.h"
@@ -39,16 +40,10 @@ struct imbalance_work {
 static bool rows_widen(struct imbalance_work *work)
 {
 	uint32_t capacity = work->capacity ? 2 * work->capacity : 256;
-	struct imbalance_row *rows = realloc(work->rows, capacity * sizeof(*rows));
-	struct sum *sums;
 
-	if (!rows)
+	if (!array_resize(&work->rows, capacity, sizeof(*work->rows)) ||
+		!array_resize(&work->sums, capacity, sizeof(*work->sums)))
 		return false;
-	work->rows = rows;
-	sums = realloc(work->sums, capacity * sizeof(*sums));
-	if (!sums)
-		return false;
-	work->sums = sums;
 	work->capacity = capacity;
 	return true;
 }

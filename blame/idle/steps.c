@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.c - see steps.h: one sweep per instance, over its own window; where there is no GPU,
- * the times of its process's threads. */
+/* steps.c - see steps.h: one sweep per instance, over its own window; without a GPU, the times of its
+ * process's threads. */
 #include "blame/idle/steps.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer.h - what hpct-blame was asked, and who prints which answer: one file per answer, on standard output
- * in the format of the call. main_blame.c reads the question and chooses.
+ * answer.h - the parsed question of hpct-blame, and the functions that print answers: one file per answer,
+ * on standard output in the requested format. main_blame.c parses the question and chooses.
  */
 #ifndef BLAME_ANSWER_H
 #define BLAME_ANSWER_H
@@ -13,7 +13,7 @@
 enum ask_of {
 	ASK_GPU_IDLE,
 	ASK_GPU_IDLE_SAMPLED,
-	ASK_ALL_IDLE, /* the part of it in which no thread works: what they wait in */
+	ASK_ALL_IDLE, /* the part of it in which no thread works: contexts in which they wait */
 	ASK_CPU_IDLE,
 	ASK_CPU_IDLE_CAUSE,
 	ASK_WAITING,
@@ -39,27 +39,26 @@ struct ask {
 	bool has_busy;
 	enum idle_group group;
 	bool has_group;
-	const char *waits_path; /* NULL: the built-in table alone */
+	const char *waits_path; /* NULL: only the built-in table */
 	struct wait_functions *waits;
 };
 
-/* Of two answers neither is passed over in silence, nor is an option that says nothing about the answer:
- * ERROR_USAGE. */
+/* ERROR_USAGE for two answers at once, or an option without effect on the answer. */
 int option_check_shape(struct ask *ask, enum answer_shape shape, struct error *error);
 int option_check(const struct ask *ask, const struct select *select, struct error *error);
 
-/* The question about idle GPUs that the selector and the options state. */
+/* The idle-GPU question of the selector and the options. */
 struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask);
-/* The key asked for. ERROR_USAGE: no such key. */
+/* The requested key. ERROR_USAGE: no such key. */
 int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error);
 
-/* A part of the whole that is nobody's: always the last row. */
+/* A part of the total without a cause: always the last row. */
 struct answer_bucket {
 	const char *key;
 	uint64_t time_ns;
-	uint64_t whole_ns; /* what per cents are of */
+	uint64_t whole_ns; /* 100 % */
 };
-/* Shares as the question wants them: rows "key blame_ns percent", or a tree. */
+/* Prints shares in the requested shape: rows "key blame_ns percent", or a tree. */
 int answer_print_shares(struct program_call *call, const struct ask *ask, const struct exact_share *shares,
 	size_t count, const struct answer_bucket *bucket, struct error *error);
 /* Top-down, in the columns of hpct-profile; the bucket is a root of its own. */
@@ -67,7 +66,7 @@ int answer_print_tree(struct program_call *call, const struct exact_share *share
 	const struct answer_bucket *bucket, struct error *error);
 /* "rank 1", or "process 4000.0" without ranks, or "thread 2 worker"; in `arena`. */
 const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena);
-/* Above a table: that records were lost, if any were; what its numbers are, and that. */
+/* Above a table: losses, if records were lost; definition, what the numbers mean, and the losses. */
 void answer_print_losses(const struct program_call *call);
 void answer_print_definition(const struct program_call *call, const char *text);
 /* Rows "key value". */
@@ -78,13 +77,10 @@ struct answer_fact {
 int answer_print_facts(
 	const struct program_call *call, const struct answer_fact *facts, size_t count, struct error *error);
 
-/* Each prints one answer, in the shape asked for. */
+/* Each prints one answer, in the requested shape. */
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_page(struct program_call *call, const struct ask *ask, struct error *error);
 struct threads;
-/* That some of the waiting has no call path of its own, how much and what counts instead; in the call's
- * arena. */
-const char *answer_pathless(struct program_call *call, const struct threads *threads);
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);

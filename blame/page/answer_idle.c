@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_idle.c - who is to blame for idle GPUs, as rows, as sums. */
+/* answer_idle.c - blame for idle GPUs, as rows or as sums. */
 #include <stdio.h>
 
 #include "blame/base/runtime_calls.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_late.c - which process held the others up at collective calls, which thread at barriers. */
+/* answer_late.c - which process delayed the others at collective calls, which thread at barriers. */
 #include "blame/page/answer.h"
 #include "blame/wait/last_arrival.h"
 #include "timeline/report/coverage.h"

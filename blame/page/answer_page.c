@@ -8,7 +8,6 @@
 #include "blame/page/answer.h"
 #include "blame/page/page.h"
 #include "blame/page/page_text.h"
-#include "blame/page/page_width.h"
 #include "timeline/base/progress.h"
 
 #define GAINS 3

@@ -1,10 +1,346 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_threads.c - what threads wait in, and where one works alone: as rows, as sums. */
+/* answer_threads.c - what threads wait in, and where only one works: as rows or as sums. */
 #include <stdio.h>
 
 #include "blame/page/answer.h"
+#include "blame/page/page_text.h"
 #include "blame/wait/threads.h"
+#include "timeline/base/progress.h"
 #include "timeline/report/report_fit.h"
+
+#define ROWS 5
+#define PARTS 7
+#define LATE_LEAST 1000
+#define KNOWN_LEAST 0.9	 /* of the threads' time: with less the page begins with it */
+#define KNOWN_CAUSES 0.5 /* with less it names none */
+
+struct thread_page {
+	struct threads threads;
+	struct last_arrival late;
+	struct exact_share_rows waited, serial;
+	struct coverage coverage;
+	double known; /* part of the threads' lives */
+	enum row_key_by by;
+	struct page_part parts[PARTS]; /* they sum to threads.window_ns */
+};
+
+static void put_parts(struct thread_page *page)
+{
+	const struct threads *threads = &page->threads;
+	const struct thread_page parts = {
+		.parts = {{"work", "at work", threads->work_ns},
+			{"sync", "in synchronization calls", threads->sync_ns},
+			{"blocked", "blocked", threads->blocked_ns},
+			{"spin", "in functions that only wait", threads->spin_ns},
+			{"runnable", "waiting for a core", threads->runnable_ns},
+			{"unknown", "unknown, lost or unmonitored", threads->unknown_ns},
+			{"absent", "not born yet, or ended", threads->absent_ns}}};
+
+	for (size_t i = 0; i < PARTS; i++)
+		page->parts[i] = parts.parts[i];
+}
+
+static int page_fill(struct thread_page *page, struct program_call *call,
+	const struct idle_question *question, const enum row_key_by *by, struct error *error)
+{
+	struct threads *threads = &page->threads;
+	uint32_t depth = select_depth(call->select);
+	uint64_t living_ns;
+	int result = threads_sweep(threads, call->run, question, &call->arena, error);
+
+	page->by = ROW_KEY_FUNCTION;
+	if (by)
+		page->by = *by;
+	else if (!result && (exact_share_is_script(call->run, threads->waited, threads->waited_count) ||
+				    exact_share_is_script(call->run, threads->serial, threads->serial_count)))
+		page->by = ROW_KEY_SCRIPT;
+	if (!result)
+		result = exact_share_rows_make(&page->waited, call->run, threads->waited,
+			threads->waited_count, call->select, page->by, depth, &call->arena, error);
+	if (!result)
+		result = exact_share_rows_make(&page->serial, call->run, threads->serial,
+			threads->serial_count, call->select, page->by, depth, &call->arena, error);
+	if (!result)
+		result = last_arrival_sweep(&page->late, call->run, question, &call->arena, error);
+	if (!result)
+		result = coverage_compute(&page->coverage, call->run, call->select, error);
+	if (result)
+		return result;
+	living_ns = threads->window_ns - threads->absent_ns;
+	page->known = (double)(living_ns - threads->unknown_ns) / (double)living_ns;
+	put_parts(page);
+	return 0;
+}
+
+/* The first so many of a block: as many as --top allows. */
+static size_t rows_of(const struct program_call *call, const struct thread_page *page, size_t count)
+{
+	uint64_t top = select_top(call->select) < ROWS ? select_top(call->select) : ROWS;
+
+	if (page->known < KNOWN_CAUSES)
+		return 0;
+	return count < top ? count : (size_t)top;
+}
+
+/* Ranks, then threads: those that held others up for a thousandth of all that, the worst of each first. */
+static size_t late_of(const struct program_call *call, const struct thread_page *page,
+	const struct last_arrival_party *parties[2 * ROWS])
+{
+	const struct last_arrival *late = &page->late;
+	uint64_t least_ns = (late->held_ns + late->thread_held_ns) / LATE_LEAST + 1;
+	size_t count = 0;
+
+	for (size_t i = 0; i < rows_of(call, page, late->count); i++)
+		if (late->parties[i].held_ns >= least_ns)
+			parties[count++] = &late->parties[i];
+	for (size_t i = 0; i < rows_of(call, page, late->thread_count); i++)
+		if (late->threads[i].held_ns >= least_ns)
+			parties[count++] = &late->threads[i];
+	return count;
+}
+
+/* "rank 1 was last at 4 of 6 collective calls" */
+static const char *late_text(
+	struct program_call *call, const struct thread_page *page, const struct last_arrival_party *party)
+{
+	bool is_rank = page->late.count && party >= page->late.parties &&
+		       party < page->late.parties + page->late.count;
+
+	return arena_printf(&call->arena, "%s was last at %llu of %llu %s",
+		is_rank ? answer_party_name(call->run, party->stream, &call->arena)
+			: run_stream(call->run, party->stream)->text,
+		(unsigned long long)party->last, (unsigned long long)party->occasions,
+		is_rank ? "collective calls" : "barriers");
+}
+
+static const char *late_path(struct program_call *call, const struct last_arrival_party *party)
+{
+	return party->context ? run_context_path(call->run, party->context, UINT32_MAX, &call->arena) : NULL;
+}
+
+static size_t hints_of(struct program_call *call, const struct ask *ask, const struct thread_page *page,
+	struct page_hint hints[PAGE_HINTS])
+{
+	const char *options = page_options(call, ask, "", "time streams");
+	size_t count = 0;
+
+	if (page->late.held_ns || page->late.thread_held_ns)
+		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
+			page_options(call, ask, "waits", "time streams"),
+			"which party arrives last at collective calls and barriers");
+	if (page->threads.threads > 1)
+		hints[count++] = page_hint_of(call, "hpct-blame", " --imbalance", options,
+			"work that is not evenly spread over the threads");
+	hints[count++] = page_hint_of(call, "hpct-profile", "", options, "where the CPU time went");
+	if (page->threads.pathless_ns > page->threads.blocked_ns / 2)
+		hints[count++] = (struct page_hint){"hpct-record -e BLOCKTIME ...",
+			"gives waits their call paths, if the kernel allows it"};
+	return count + page_hint_python(call->run, &hints[count]);
+}
+
+#define WAITING_IS                                                                                      \
+	"Threads wait while blocked, in synchronization calls or in functions that only wait; late is " \
+	"the\nlast to arrive where others wait, however long it stays"
+
+/* A sentence: how much waiting has no call path of its own, and what it counts for instead; in the call's
+ * arena. */
+static const char *answer_pathless(struct program_call *call, const struct threads *threads)
+{
+	char text[REPORT_HUMAN_MAX];
+
+	report_human_duration(text, threads->pathless_ns);
+	return arena_printf(&call->arena,
+		"%s of it in calls that no record names: it counts where its thread was last seen at work",
+		text);
+}
+
+/* ---- for people ---- */
+
+static void print_head(const char *head)
+{
+	printf("\n%-*s %10s %9s\n", page_width_left(), head, "time", "share");
+}
+
+static void print_time(uint64_t time_ns, uint64_t whole_ns)
+{
+	char text[REPORT_HUMAN_MAX];
+
+	report_human_duration(text, time_ns);
+	printf(" %10s %7.1f %%\n", text, 100.0 * (double)time_ns / (double)whole_ns);
+}
+
+static void print_parts(const struct thread_page *page)
+{
+	uint64_t whole_ns = page->threads.window_ns;
+	int bar = page_width_left() - PAGE_WIDTH_PART;
+
+	print_head("Where the threads' time went");
+	for (int i = 0; i < PARTS; i++) {
+		int width = (int)((double)page->parts[i].time_ns / (double)whole_ns * bar + 0.5);
+
+		if (!page->parts[i].time_ns)
+			continue;
+		printf("  %-46s", page->parts[i].text);
+		for (int at = 0; at < bar; at++)
+			putchar(at < width ? '#' : ' ');
+		print_time(page->parts[i].time_ns, whole_ns);
+	}
+	printf("  %-*s", page_width_left() - 2, "sum = threads x window");
+	print_time(whole_ns, whole_ns);
+}
+
+static void print_rows(const struct program_call *call, const struct thread_page *page, const char *head,
+	const struct exact_share_rows *rows)
+{
+	size_t count = rows_of(call, page, rows->count);
+	int width = page_width_left() - 4;
+
+	if (count)
+		print_head(head);
+	for (size_t i = 0; i < count; i++) {
+		printf("  %zu %-*.*s", i + 1, width, width, rows->rows[i].key);
+		print_time(rows->rows[i].time_ns, rows->total_ns);
+	}
+}
+
+static void print_late(struct program_call *call, const struct thread_page *page)
+{
+	const struct last_arrival_party *parties[2 * ROWS];
+	size_t count = late_of(call, page, parties);
+	int width = page_width_left() - 4;
+
+	if (count)
+		print_head("Who held the others up, by coming last");
+	for (size_t i = 0; i < count; i++) {
+		printf("  %zu %-*.*s", i + 1, width, width, late_text(call, page, parties[i]));
+		print_time(parties[i]->held_ns, page->late.held_ns + page->late.thread_held_ns);
+		page_path_print(late_path(call, parties[i]));
+	}
+}
+
+static void print_title(struct program_call *call, const struct ask *ask, const struct thread_page *page)
+{
+	const struct threads *threads = &page->threads;
+	const char *asked = page_options(call, ask, "waits", NULL);
+	char window[REPORT_HUMAN_MAX];
+
+	report_human_duration(window, select_end_ns(call->select) - select_begin_ns(call->select));
+	page_width_say(
+		arena_printf(&call->arena, "%s  %s %s  no GPU monitored, %u CPU thread%s of %u process%s%s%s",
+			run_path(call->run), select_has_time(call->select) ? "window" : "whole run", window,
+			threads->threads, threads->threads == 1 ? "" : "s", threads->processes,
+			threads->processes == 1 ? "" : "es", *asked ? " " : "", asked),
+		2);
+	if (page->known < KNOWN_LEAST)
+		page_width_say(
+			arena_printf(&call->arena,
+				"These numbers miss %.1f %% of the threads' time: it is unknown, lost or "
+				"unmonitored\n(%s)",
+				100 * (1 - page->known),
+				page->coverage.thinned_ns ? PAGE_THINNED
+							  : "without records of switches a thread that "
+							    "waits looks unknown"),
+			0);
+}
+
+static void print_page(struct program_call *call, const struct ask *ask, const struct thread_page *page)
+{
+	struct page_hint hints[PAGE_HINTS];
+	size_t count = hints_of(call, ask, page, hints);
+	char text[COVERAGE_TEXT_MAX];
+
+	print_title(call, ask, page);
+	print_parts(page);
+	print_rows(call, page, "What threads wait in", &page->waited);
+	if (page->threads.pathless_ns && rows_of(call, page, page->waited.count))
+		page_width_say(
+			arena_printf(&call->arena, "    %s", answer_pathless(call, &page->threads)), 4);
+	print_late(call, page);
+	print_rows(call, page, "Where one thread of its process works alone", &page->serial);
+	page_hints_print(hints, count);
+	coverage_print(&page->coverage, text);
+	putchar('\n');
+	page_width_say(arena_printf(&call->arena, "Coverage: %s", text), 2);
+	page_width_say(WAITING_IS, 0);
+	if (page->by == ROW_KEY_SCRIPT)
+		page_width_say(PAGE_SCRIPT, 0);
+}
+
+/* ---- for scripts: the same numbers and sentences ---- */
+
+static void script_rows(struct report *report, const struct program_call *call,
+	const struct thread_page *page, const char *section, const struct exact_share_rows *rows)
+{
+	for (size_t i = 0; i < rows_of(call, page, rows->count); i++)
+		page_row_put(report, call,
+			&(struct page_row){.section = section,
+				.key = rows->rows[i].key,
+				.time_ns = rows->rows[i].time_ns,
+				.has_time = true,
+				.whole_ns = rows->total_ns});
+}
+
+static void script_late(struct report *report, struct program_call *call, const struct thread_page *page)
+{
+	const struct last_arrival_party *parties[2 * ROWS];
+	size_t count = late_of(call, page, parties);
+
+	for (size_t i = 0; i < count; i++)
+		page_row_put(report, call,
+			&(struct page_row){.section = "late",
+				.key = run_stream(call->run, parties[i]->stream)->text,
+				.time_ns = parties[i]->held_ns,
+				.has_time = true,
+				.whole_ns = page->late.held_ns + page->late.thread_held_ns,
+				.path = late_path(call, parties[i]),
+				.has_count = true,
+				.count = parties[i]->last,
+				.text = late_text(call, page, parties[i])});
+}
+
+static int print_script(
+	struct program_call *call, const struct ask *ask, const struct thread_page *page, struct error *error)
+{
+	struct page_hint hints[PAGE_HINTS];
+	const char *asked = page_options(call, ask, "waits", NULL);
+	struct report *report;
+	int result = page_rows_open(&report, call, error);
+
+	if (result)
+		return result;
+	page_rows_window(report, call, page->threads.threads);
+	page_rows_coverage(report, call, &page->coverage);
+	page_rows_parts(report, call, "threads", page->parts, PARTS, page->threads.window_ns);
+	script_rows(report, call, page, "wait", &page->waited);
+	script_late(report, call, page);
+	script_rows(report, call, page, "serial", &page->serial);
+	page_rows_hints(report, call, hints, hints_of(call, ask, page, hints));
+	if (*asked)
+		page_rows_definition(report, call, asked + 1);
+	page_rows_definition(report, call, WAITING_IS);
+	if (page->by == ROW_KEY_SCRIPT)
+		page_rows_definition(report, call, PAGE_SCRIPT);
+	if (page->threads.pathless_ns)
+		page_rows_definition(report, call, answer_pathless(call, &page->threads));
+	return report_close(report, error);
+}
+
+int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question = answer_idle_question(call, ask);
+	struct thread_page page = {0};
+	enum row_key_by by = ROW_KEY_FUNCTION;
+	int result = answer_find_by(call, &by, error);
+
+	if (!result)
+		result = page_fill(&page, call, &question, select_by(call->select) ? &by : NULL, error);
+	progress_end();
+	if (!result && call->format == REPORT_TABLE)
+		print_page(call, ask, &page);
+	else if (!result)
+		result = print_script(call, ask, &page, error);
+	return result;
+}
 
 static int print_summary(const struct program_call *call, const struct threads *threads, struct error *error)
 {
@@ -24,17 +360,7 @@ static int print_summary(const struct program_call *call, const struct threads *
 	return answer_print_facts(call, facts, sizeof facts / sizeof *facts, error);
 }
 
-const char *answer_pathless(struct program_call *call, const struct threads *threads)
-{
-	char text[REPORT_HUMAN_MAX];
-
-	report_human_duration(text, threads->pathless_ns);
-	return arena_printf(&call->arena,
-		"%s of it in calls that no record names: it counts where its thread was last seen at work",
-		text);
-}
-
-static void print_head(struct program_call *call, const struct ask *ask, const struct threads *threads)
+static void print_opening(struct program_call *call, const struct ask *ask, const struct threads *threads)
 {
 	uint64_t waiting_ns = threads->sync_ns + threads->blocked_ns + threads->spin_ns;
 	char text[REPORT_HUMAN_MAX];
@@ -65,7 +391,7 @@ int answer_threads(struct program_call *call, const struct ask *ask, struct erro
 		return result ? result : print_summary(call, &threads, error);
 	bucket.whole_ns =
 		is_serial ? threads.serial_ns : threads.sync_ns + threads.blocked_ns + threads.spin_ns;
-	print_head(call, ask, &threads);
+	print_opening(call, ask, &threads);
 	return answer_print_shares(call, ask, is_serial ? threads.serial : threads.waited,
 		is_serial ? threads.serial_count : threads.waited_count, &bucket, error);
 }

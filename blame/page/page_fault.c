@@ -4,7 +4,6 @@
 
 #include "blame/base/runtime_calls.h"
 #include "blame/page/page_text.h"
-#include "blame/page/page_width.h"
 
 #define KERNEL ";<gpu kernel>;"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_hints.c - what to look at next, see page_text.h: commands that ask about the same part of the run. */
+/* page_hints.c - hints for the next command, see page_text.h: commands for the same part of the run. */
 #include <stdio.h>
 #include <string.h>
 
 #include "blame/page/page_text.h"
-#include "blame/page/page_width.h"
 #include "store/base/attribute.h"
 #include "timeline/scan/scan.h"
 
@@ -59,7 +58,7 @@ static struct page_hint gap_hint(struct program_call *call, const struct gap *ga
 /* ---- CUDA graphs ---- */
 
 #define GRAPHS_LEAST 100 /* operations: not one replay of a small graph */
-#define GRAPHS_QUEUES 64 /* are looked at: of thousands the others are like them */
+#define GRAPHS_QUEUES 64 /* checked: of thousands of queues the others are alike */
 
 /* Counts the first operations of a queue, and those that are nodes. */
 static int count_nodes(struct program_call *call, uint32_t stream, uint64_t *operations, uint64_t *nodes)
@@ -105,7 +104,7 @@ static size_t hint_graphs(struct program_call *call, struct page_hint *hint)
 	if (operations < GRAPHS_LEAST || nodes * 2 <= operations)
 		return 0;
 	*hint = (struct page_hint){"hpct-record --cuda-graphs graph ...",
-		"most operations are nodes of CUDA graphs: to record whole launches costs less"};
+		"most operations are nodes of CUDA graphs: recording whole launches costs less"};
 	return 1;
 }
 
@@ -160,11 +159,11 @@ size_t page_hints(struct program_call *call, const struct ask *ask, const struct
 	if (page->late.held_ns)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
 			page_options(call, ask, "waits", "time streams"),
-			"who came last at collective calls");
+			"which rank arrives last at collective calls");
 	if (idle->all_idle_ns > idle->blamed_ns && page->threads)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --of all-idle",
 			page_options(call, ask, own, "time streams"),
-			"what threads waited in while none was at work");
+			"what threads waited in while none worked");
 	if (idle->copy_ns * 10 > idle->window_ns)
 		hints[count++] = page_hint_of(call, "hpct-stats", " --by op",
 			page_options(call, ask, "", "time streams"), "the copies");

@@ -8,7 +8,64 @@
 #include <string.h>
 
 #include "blame/page/answer.h"
-#include "blame/page/page_width.h"
+#include "timeline/report/report_fit.h"
+
+#define LEFT 76
+#define LEFT_LEAST 52 /* a part's text, and a bar of four */
+#define NUMBERS 21
+#define GAP 23
+#define PATH 100
+#define PATH_LEAST 40
+#define PATH_INDENT 7
+
+/* Of a file as of a terminal that has room for all. */
+static int columns(void)
+{
+	size_t width = report_fit_terminal(stdout);
+
+	return width && width < 10000 ? (int)width : 10000;
+}
+
+static int between(int value, int least, int most)
+{
+	if (value > most)
+		return most;
+	return value < least ? least : value;
+}
+
+int page_width_left(void)
+{
+	return between(columns() - NUMBERS, LEFT_LEAST, LEFT);
+}
+
+bool page_width_fits_gap(void)
+{
+	return columns() >= LEFT + NUMBERS + GAP;
+}
+
+/* Columns for a call path below its row. */
+static int page_width_path(void)
+{
+	return between(columns() - PATH_INDENT, PATH_LEAST, PATH);
+}
+
+bool page_width_fits(const char *text)
+{
+	int width = columns();
+
+	for (; *text; text += strcspn(text, "\n") + (strchr(text, '\n') != NULL))
+		if (report_fit_width(text, strcspn(text, "\n")) > (size_t)width)
+			return false;
+	return true;
+}
+
+void page_width_say(const char *text, int hang)
+{
+	if (!text || page_width_fits(text))
+		puts(text ? text : "");
+	else
+		report_fit_words(stdout, text, strlen(text), (size_t)hang, (size_t)columns());
+}
 
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX])
 {
@@ -102,7 +159,8 @@ static size_t python_find(const char *path, size_t *at, size_t *folders, size_t 
 	return bytes;
 }
 
-/* "ROOT;...;PYTHON;...END" : what lies between can be looked up, who it was should be seen. */
+/* "ROOT;...;PYTHON;...END": keeps the frames that identify the thread and the code, drops those in between.
+ */
 static void path_shorten(const char *text, size_t length, size_t width)
 {
 	size_t root = strcspn(text, ";"), room = width - root - 4, at, folders, file;

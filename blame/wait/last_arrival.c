@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_arrival.c - see last_arrival.h: stays of each process in collective calls, then one pass over all in
- * order of time. */
+/* last_arrival.c - see last_arrival.h: the stays of each process in collective calls, then one pass over all
+ * in time order. */
 #include "blame/wait/last_arrival.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct move_search {
 
 static bool put_move(struct move_search *search, struct move move)
 {
-	if (!array_widen((void **)&search->moves, &search->capacity, search->count, sizeof *search->moves))
+	if (!array_widen(&search->moves, &search->capacity, search->count, sizeof *search->moves))
 		return false;
 	search->moves[search->count++] = move;
 	return true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * last_arrival_calls.c - see last_arrival.h: collective calls that were recorded one by one. The stays of all
- * parties in one call share a key: of MPI the communicator's name and the call's number on it, of a barrier
- * of threads the process and the barrier, whose rounds are told apart by time: nobody comes to the next round
+ * last_arrival_calls.c - see last_arrival.h: collective calls recorded as spans. The stays of all parties in
+ * one call share a key: for MPI the communicator's name and the call's number on it; for a barrier of
+ * threads the process and the barrier, whose rounds are separated by time: no thread enters the next round
  * before the first has left the last one.
  *
- *   stays, by (key, begin)  --rounds-->  occasions: the last to come held up those that were still there
+ *   stays, by (key, begin)  --rounds-->  occasions: the last to arrive delays those still inside
  *
- * Those who are still there when the window ends wait for somebody who comes behind it: so far is read on.
+ * Parties still inside at the window's end wait for one that arrives after it: reading continues until then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ struct call_search {
 
 static bool put_stay(struct call_search *search, const struct call_stay *stay)
 {
-	if (!array_widen((void **)&search->stays, &search->capacity, search->count, sizeof *search->stays))
+	if (!array_widen(&search->stays, &search->capacity, search->count, sizeof *search->stays))
 		return false;
 	search->stays[search->count++] = *stay;
 	return true;
@@ -132,8 +132,8 @@ static int stay_compare(const void *left, const void *right)
 	return a->party < b->party ? -1 : a->party > b->party;
 }
 
-/* The stays [0, count) of one call or round; the last is the last to come. Of a call that does not hold its
- * callers up (a broadcast) some have left by then: those waited for nobody. */
+/* The stays [0, count) of one call or round; the last one arrives last. If the call does not block (a
+ * broadcast), some have left by then: they waited for no one. */
 static void occasion(struct last_arrival *late, const struct idle_question *question,
 	const struct call_stay *stays, size_t count, struct most *most)
 {
@@ -232,7 +232,7 @@ static int judge(
 	return result;
 }
 
-/* Processes and threads are lists of their own; one alone meets nobody. */
+/* Processes and threads are separate lists; a single party has no occasions. */
 static int part(struct last_arrival *late, struct arena *arena, struct error *error)
 {
 	struct last_arrival_party *all = late->parties;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * last_arrival_threads.c - who came last at the barriers of a process's threads, see last_arrival.h. Unlike a
- * rank, the last thread as a rule goes straight through and is never seen inside: an occasion is also when
- * all but one are inside and one of them leaves. The threads of a process are swept twice: who is ever
- * inside, then who was last.
+ * last_arrival_threads.c - which thread of a process arrives last at its barriers, see last_arrival.h.
+ * Unlike a rank, the last thread mostly goes straight through and is never seen inside: an occasion is also
+ * when all but one are inside and one of them leaves. Two sweeps: which threads are ever inside, then which
+ * was last.
  */
 #include <stdlib.h>
 
@@ -76,7 +76,7 @@ static int find_members(struct barrier_team *team, struct error *error)
 	return result ? result : more;
 }
 
-/* The one that came last held up all who wait. */
+/* The last to arrive has delayed all that wait. */
 static void occasion(struct barrier_team *team, struct member *last, uint64_t now_ns)
 {
 	uint64_t held_ns = 0;
@@ -118,7 +118,7 @@ static void take_change(struct barrier_team *team, const struct sweep_change *ch
 		member->work = change->piece->context;
 	if (is_in == member->is_inside)
 		return;
-	/* The window's end releases nobody. */
+	/* The window's end is no release. */
 	if (!is_in && change->piece && team->is_armed && team->inside + 1 == team->size)
 		occasion(team, outsider(team), change->time_ns);
 	member->is_inside = is_in;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.c - see wait.h. As in idle.c a clock runs instead of a hand-out: while s threads wait and n kernels
- * run it gains s dt / n, and each kernel is charged what it gained from the kernel's begin to its end.
+ * wait.c - see wait.h. As in idle_group.c a clock avoids sharing each interval: while s threads wait and n
+ * kernels run it increases by s dt / n, and each kernel is charged its increase from the kernel's begin to
+ * its end.
  */
 #include "blame/wait/wait.h"
 

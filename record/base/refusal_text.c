@@ -38,7 +38,7 @@ const char *refusal_text_sampler(int reason)
 	case EVENT_SAMPLER_TRACED:
 		return "a debugger would stop at each sample";
 	case EVENT_SAMPLER_GO:
-		return "Go's runtime takes all signals for itself";
+		return "Go's runtime handles all signals itself";
 	default:
 		return refusal_text_perf(-reason);
 	}
@@ -50,7 +50,7 @@ const char *refusal_text_counter(int error)
 	case -EVENT_PAPI_MISSING:
 		return "PAPI cannot be loaded into the program";
 	case -EVENT_PAPI_FORKED:
-		return "PAPI does not go on in a child of fork";
+		return "PAPI does not work in a fork child";
 	default:
 		break;
 	}

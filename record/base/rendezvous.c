@@ -36,11 +36,12 @@ static int base_check(const char *path, struct error *error)
 	if (lstat(path, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
 		(status.st_mode & 077))
 		return error_set(error, ERROR_IO,
-			"%s is not a directory that is yours alone; remove it, or set XDG_RUNTIME_DIR", path);
+			"%s is not a directory that only you can access; remove it, or set XDG_RUNTIME_DIR",
+			path);
 	return 0;
 }
 
-/* A container may have none of them, or have them read-only: the first is then the one to tell of. */
+/* In a container all of them may be missing or read-only: then the error names the first. */
 static const char *place_find(void)
 {
 	static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm"};
@@ -72,7 +73,7 @@ static uint64_t hash_texts(const char *a, const char *b)
 	return hash.low ^ store_hash128(b, strlen(b) + 1).high;
 }
 
-/* The link stays: a program that outlives the collector must still find the agent it was told to load. */
+/* The link is not removed: programs that outlive the collector must still find the agent in LD_PRELOAD. */
 static int link_make(const char *link, const char *to, struct error *error)
 {
 	char now[4096];
@@ -87,7 +88,7 @@ static int link_make(const char *link, const char *to, struct error *error)
 	return 0;
 }
 
-/* MPI's names lie beside the agent, there and here. */
+/* The agent's MPI library lies beside the agent, also in the link directory. */
 static int agent_link(struct rendezvous *rendezvous, const char *agent, struct error *error)
 {
 	char names[4096], link[RENDEZVOUS_PATH_MAX + 8];
@@ -121,7 +122,7 @@ static int place_lock(struct rendezvous *rendezvous, struct error *error)
 			continue;
 		if (flock(rendezvous->lock, LOCK_EX))
 			break;
-		/* The collector of before may have removed it while we waited. */
+		/* The previous collector may have removed it while we waited for the lock. */
 		if (!fstat(rendezvous->lock, &held) && !stat(rendezvous->place, &there) &&
 			held.st_ino == there.st_ino)
 			return 0;
@@ -169,7 +170,7 @@ static int listener_bind(struct rendezvous *rendezvous, struct error *error)
 	return 0;
 }
 
-/* By one the collector is told of each process; the agent has no other way. */
+/* The collector watches processes through pidfds; an agent has no alternative. */
 static int pidfd_check(struct error *error)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0);
@@ -179,9 +180,8 @@ static int pidfd_check(struct error *error)
 	if (pidfd >= 0 || errno != ENOSYS)
 		return 0;
 	return error_set(error, ERROR_IO,
-		"the kernel has no pidfd_open; it takes Linux 5.3 or newer, and a seccomp filter that lets "
-		"it "
-		"through");
+		"the kernel refuses pidfd_open; hpct needs Linux 5.3 or newer, and a seccomp filter that "
+		"permits it");
 }
 
 int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const char *run, const char *agent,
@@ -204,7 +204,8 @@ int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const cha
 	if (result)
 		return result;
 	rendezvous->connection = socket_connect(rendezvous->socket);
-	if (rendezvous->connection < 0 && errno != ENOENT && errno != ECONNREFUSED) /* perhaps one is there */
+	if (rendezvous->connection < 0 && errno != ENOENT &&
+		errno != ECONNREFUSED) /* a collector may exist */
 		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s",
 			rendezvous->socket, strerror(errno), descriptors_advice(errno));
 	return rendezvous->connection >= 0 ? 0 : listener_bind(rendezvous, error);
@@ -248,13 +249,12 @@ void rendezvous_give_up(struct rendezvous *rendezvous)
 {
 	if (rendezvous->listener >= 0)
 		unlink(rendezvous->socket);
-	if (rendezvous->lock >= 0 && rendezvous->connection < 0) /* it is nobody else's */
+	if (rendezvous->lock >= 0 && rendezvous->connection < 0) /* the directory is ours alone */
 		rmdir(rendezvous->place);
 	rendezvous_leave(rendezvous);
 }
 
-/* The collector of a meeting place was killed, if nobody listens at its socket. A queue that is full
- * (EAGAIN) is somebody's. */
+/* True if nothing listens at the socket: its collector was killed. A full queue (EAGAIN) has a listener. */
 static bool is_deserted(const char *socket_path)
 {
 	struct sockaddr_un address;
@@ -269,7 +269,7 @@ static bool is_deserted(const char *socket_path)
 	return is_refused;
 }
 
-/* Nobody can take the lock of a place and then start a collector there while we hold it. False: somebody
+/* We hold the lock of the directory, so no new collector can start there meanwhile. False: a collector
  * listens there. */
 static bool place_clear(const char *place, const char *socket_path)
 {
@@ -288,7 +288,7 @@ static bool place_clear(const char *place, const char *socket_path)
 	return is_free || !is_ours;
 }
 
-/* Of one that is killed the kernel may close our connection first, and its listener when it comes to it. */
+/* When a collector is killed, the kernel may close our connection first and its listener later. */
 void rendezvous_clear(const struct rendezvous *rendezvous)
 {
 	const struct timespec moment = {.tv_nsec = CLEAR_AGAIN_NS};
@@ -298,7 +298,7 @@ void rendezvous_clear(const struct rendezvous *rendezvous)
 		nanosleep(&moment, NULL);
 }
 
-/* HASH/ */
+/* True for the name of a HASH/ directory. */
 static bool is_place(const char *name)
 {
 	return strlen(name) == HASH_LETTERS && strspn(name, "0123456789abcdef") == HASH_LETTERS;

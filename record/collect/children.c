@@ -15,22 +15,22 @@
 #include "record/base/pidfd_end.h"
 
 #define PIDFDS_MAX 512
-#define WAITING_MAX (1u << 16) /* each is looked at each time: a program that tells of more makes them up */
+#define WAITING_MAX (1u << 16) /* each is checked in each pass */
 #define NO_STREAM UINT32_MAX
 #define REGISTER_NS PIDFD_END_SOON_NS
 
 struct child {
 	struct measured_process_child born;
 	int32_t rank;
-	int pidfd;	      /* -1: none */
-	enum pidfd_end ended; /* known then; PIDFD_END_BY_ITSELF for who has lived long enough to be heard */
-	bool has_ended;	      /* what it said before is heard ahead of the sweep */
-	bool is_in_other_pid_namespace; /* in a pid namespace: what we have of that number is another */
-	uint32_t stream;		/* NO_STREAM: not yet, its agent may still come */
+	int pidfd;			/* -1: none */
+	enum pidfd_end ended;		/* PIDFD_END_BY_ITSELF if it lived long enough to register */
+	bool has_ended;			/* pending handshakes are read before the sweep */
+	bool is_in_other_pid_namespace; /* its pid is of another pid namespace */
+	uint32_t stream;		/* NO_STREAM: none yet, its agent may still register */
 };
 
 struct registration {
-	uint32_t pid; /* 0: free place */
+	uint32_t pid; /* 0: free slot */
 	uint64_t begin_ns;
 };
 
@@ -43,7 +43,7 @@ void children_fini(struct children *children)
 	free(children->registered);
 }
 
-/* ---- who has registered ---- */
+/* ---- which children have registered ---- */
 
 static struct registration *place_of(const struct children *children, uint32_t pid)
 {
@@ -93,9 +93,9 @@ static uint32_t reason_text(
 	attribute_write(&text, "reason",
 		child->born.kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
 		: children->left_out				 ? children->left_out
-		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent was heard"
+		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent registered"
 		: child->ended == PIDFD_END_UNKNOWN
-			? "it ended before its agent was heard, or its agent could not start"
+			? "it ended before its agent registered, or its agent could not start"
 			: "its agent could not start");
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
@@ -158,8 +158,8 @@ static void stream_close(
 
 /* ---- from birth to end ---- */
 
-/* What those bring who register comes first: a few descriptors are enough here. A child without one, -1, is
- * seen to have ended when its parent has waited for it. */
+/* Leave most descriptors for processes that register. A child without a pidfd, -1, has ended once its
+ * parent has reaped it. */
 static int pidfd_of(const struct children *children, uint32_t pid)
 {
 	struct rlimit limit;
@@ -252,7 +252,8 @@ static bool has_ended(const struct child *child)
 {
 	struct pollfd end = {child->pidfd, POLLIN, 0};
 
-	if (child->is_in_other_pid_namespace) /* nobody tells: it registers in time, or counts as gone */
+	if (child->is_in_other_pid_namespace) /* no way to see its end: it registers in time, or counts as
+						 gone */
 		return child->stream != NO_STREAM || clock_now_ns() >= child->born.time_ns + REGISTER_NS;
 	if (child->pidfd >= 0)
 		return poll(&end, 1, 0) > 0;

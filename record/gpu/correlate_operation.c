@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * correlate_operation.c - one operation of a GPU to its launch: what path it has, on which queue it ran, and
- * when. An operation whose launch is not known yet waits for it; correlate.h says how long.
+ * correlate_operation.c - matches one GPU operation to its launch: sets its call path, queue and times. An
+ * operation whose launch is unknown waits for it; correlate.h says how long.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "store/base/attribute.h"
 
 #define ATTRIBUTES_MAX 4000u
-#define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be that far ahead of ours */
+#define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be this far ahead of ours */
 
 static uint32_t placeholder_of(uint32_t operation)
 {
@@ -29,7 +29,7 @@ static uint32_t placeholder_of(uint32_t operation)
 	return operation < STORE_OP_COUNT ? frame[operation] : 0;
 }
 
-/* What the host does itself: it is shown where it was called. */
+/* Operations that the host executes: shown on the calling thread. */
 static bool is_of_host(uint32_t operation)
 {
 	return operation == STORE_OP_ALLOC || operation == STORE_OP_FREE || operation == STORE_OP_SYNC ||
@@ -55,7 +55,7 @@ static uint32_t context_of(
 	return context;
 }
 
-/* Impossible times become the launch's own moment. False: they were. */
+/* Replaces impossible times by the launch's time; returns false if it did. */
 static bool times_check(
 	const struct correlate_pass *at, struct store_record *span, const struct correlate_launch *launch)
 {
@@ -69,8 +69,8 @@ static bool times_check(
 	return false;
 }
 
-/* An allocation that the runtime reports as a moment (CUDA) took what its call took; of several in one call
- * (static memory of a binary) the first. So did a compilation whose times it does not know. */
+/* CUDA reports an allocation as a moment: it gets its call's duration; of several in one call (static
+ * memory of a binary) only the first does. Likewise a compilation without times. */
 static void call_take(struct store_record *span, const struct correlate_launch *launch)
 {
 	bool is_of_call =
@@ -109,8 +109,8 @@ static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes
 	return store_writer_text(writer, text, (size_t)length);
 }
 
-/* A kernel's attributes, with the binary that it is from where the agent did not know but one alone has it.
- */
+/* A kernel's attributes. If the agent does not know the kernel's binary and only one contains it, adds
+ * that. */
 static uint32_t attributes_of(
 	const struct correlate_pass *at, uint32_t operation, uint32_t name, uint32_t attributes)
 {
@@ -159,7 +159,7 @@ static struct correlate_kind kind_new(
 			at, gpu->operation, name, ring_texts_at(&at->correlate->texts, gpu->attributes))};
 }
 
-/* A program launches the same again and again. */
+/* Cached, since programs launch the same kernels repeatedly. */
 static const struct correlate_kind *kind_of(const struct correlate_pass *at, const struct event_gpu *gpu,
 	uint32_t launched, struct correlate_kind *other)
 {
@@ -172,7 +172,7 @@ static const struct correlate_kind *kind_of(const struct correlate_pass *at, con
 		kind->said == gpu->attributes)
 		return kind;
 	*other = kind_new(at, gpu, launched);
-	/* A text that is not there may come yet, and so may memory. */
+	/* Do not cache: a missing text may still arrive, and memory may become available. */
 	if (gpu->name > at->correlate->texts.count || gpu->attributes > at->correlate->texts.count ||
 		!other->context)
 		return other;
@@ -180,7 +180,7 @@ static const struct correlate_kind *kind_of(const struct correlate_pass *at, con
 	return kind;
 }
 
-/* The queue's stream, or that of the thread whose call it was. False: there is none. */
+/* Chooses the queue's stream, or the calling thread's. False: none. */
 static bool stream_put(const struct correlate_pass *at, const struct event_gpu *gpu,
 	const struct correlate_launch *launch, const struct store_record *span, bool is_timed)
 {
@@ -250,7 +250,7 @@ static void span_put(
 		launch_match(at->process, launch, &span, is_timed);
 }
 
-/* The oldest that waits gives up when too many do. */
+/* If too many operations wait, gives up the oldest. */
 static void wait_for_launch(struct correlate_pass *at, const struct event_gpu *gpu)
 {
 	struct correlate *correlate = at->correlate;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * correlate_queues.c - GPU queues as streams, see correlate_internal.h. A queue is watched since the process
- * uses GPUs: before its first operation it had none. Where that was not said, since the process's begin.
+ * correlate_queues.c - GPU queues as streams, see correlate_internal.h. A queue's stream begins when the
+ * process first used GPUs: it was idle from then to its first operation. If that time is unknown, it begins
+ * with the process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static struct store_record monitored_span(const struct correlate_queues *queues,
 	return span;
 }
 
-/* Puts into the stream what is known of the queue by now. */
+/* Writes the queue's name and attributes known so far to its stream. */
 static void queue_show(const struct correlate_queues *queues, const struct correlate_queue *queue,
 	const struct gpu_process *process, struct store_writer *writer)
 {

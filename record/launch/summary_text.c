@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_text.c - the lines that hpct-record prints of a summary: what there is nothing to say of is left
- * out. */
+/* summary_text.c - the summary lines that hpct-record prints; leaves out lines without content. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,7 +8,7 @@
 
 struct lines {
 	char *text;
-	size_t capacity, used; /* beyond its room nothing is put */
+	size_t capacity, used; /* text beyond the capacity is dropped */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct lines *lines, const char *format, ...)
@@ -39,20 +38,20 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 		(unsigned long)summary->gpu_unmatched, (unsigned long)summary->gpu_lost);
 	if (summary->gpu_untimed)
 		put(lines,
-			"gpu operations without possible times: %lu, shown at their launch with untimed=1\n",
+			"gpu operations with impossible times: %lu, shown at their launch with untimed=1\n",
 			(unsigned long)summary->gpu_untimed);
 	if (summary->gpu_graphs_by_node)
-		put(lines,
-			"CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes\n");
+		put(lines, "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as "
+			   "wholes\n");
 	if (summary->gpu_unwatched[0])
-		put(lines, "gpu not watched all the time: %s\n", summary->gpu_unwatched);
+		put(lines, "gpu not traced all the time: %s\n", summary->gpu_unwatched);
 }
 
-/* What measuring took. The kernel's part of an interrupt is not in it. */
+/* Writes the cost of measuring. It excludes the kernel's part of an interrupt. */
 static void costs_put(const struct summary *summary, struct lines *lines)
 {
 	double collector = (double)summary_own_cpu_ns(), handlers = (double)summary->handler_ns;
-	/* Of many short processes the larger part is over before an agent is there. */
+	/* Short processes spend most of their time before the agent starts. */
 	uint64_t whole_ns =
 		summary->weight_ns > summary->program_cpu_ns ? summary->weight_ns : summary->program_cpu_ns;
 
@@ -61,9 +60,9 @@ static void costs_put(const struct summary *summary, struct lines *lines)
 			100.0 * (collector + handlers) / (double)whole_ns, handlers / 1e9, collector / 1e9);
 }
 
-#define SAMPLES_TELLING 20u /* of so many that were due a rate can be told */
+#define SAMPLES_TELLING 20u /* fewer due samples give no reliable rate */
 
-/* How often samples came, and why not as often as asked. */
+/* Writes the sampling rate, and why it is lower than requested. */
 static void rate_put(const struct summary *summary, struct lines *lines)
 {
 	uint64_t cpu_ns = summary_cpu_ns(summary), asked = summary_rate_asked(summary);
@@ -90,7 +89,7 @@ static void switches_put(const struct summary *summary, struct lines *lines)
 		put(lines, "switch records lost: %lu\n", (unsigned long)summary->switches_lost);
 }
 
-/* What was not measured, or not all the time. */
+/* Writes what was not measured, or not all the time. */
 static void unmeasured_put(const struct summary *summary, struct lines *lines)
 {
 	uint64_t children = summary_children(summary);
@@ -135,7 +134,8 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 	switches_put(summary, &lines);
 	unmeasured_put(summary, &lines);
 	if (summary->unnamed)
-		put(&lines, "%lu frames are not named yet; readers will\n", (unsigned long)summary->unnamed);
+		put(&lines, "%lu frames have no symbols yet; readers look them up\n",
+			(unsigned long)summary->unnamed);
 	if (summary->problem[0])
 		put(&lines, "recording stopped early: %s\n", summary->problem);
 }

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STARTS_MAX 3 /* one that dies is started again so often */
+#define STARTS_MAX 3 /* starts in total, if it dies */
 #define READ_BYTES 65536
-#define END_MS 2000 /* for what it keeps for other runs: the program has ended, nobody waits for us */
+#define END_MS 2000 /* for saving its cache; the program has ended, so nothing waits for us */
 
 int symbol_process_init(struct symbol_process *child, const char *program)
 {
@@ -49,7 +49,7 @@ bool symbol_process_start(struct symbol_process *child)
 		close(requests[1]);
 		return false;
 	}
-	/* A copy of us would have us copy all pages that we write from then on. */
+	/* vfork: after a fork every page that we write would be copied. */
 	pid = vfork();
 	if (!pid)
 		run(child->program, requests[0], answers[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
@@ -94,7 +94,7 @@ void symbol_process_end(struct symbol_process *child)
 
 	close(child->to);
 	child->to = -1;
-	poll(&answers, 1, END_MS); /* its end closes the pipe */
+	poll(&answers, 1, END_MS); /* the pipe closes when it ends */
 }
 
 bool symbol_process_write(struct symbol_process *child)

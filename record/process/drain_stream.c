@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain_stream.c - the begin and the end of a stream: what a ring's claim is called, the `monitored` span
- * that frames it, and what is told at its end.
+ * drain_stream.c - begin and end of a stream: its name, the `monitored` span around it, and final values at
+ * its end.
  */
 #include "record/process/drain_internal.h"
 
@@ -13,7 +13,7 @@
 
 #define TICKS_LATE 16
 
-/* What the `monitored` span says; the same at its begin and, with the clock's end, at its end. */
+/* Attributes of the `monitored` span; set at its begin and, with the final CPU clock, at its end. */
 static uint32_t monitored_attributes(const struct measured_process *process, const struct ring *ring,
 	struct store_writer *writer, const char *name, uint64_t cpu_end_ns, uint64_t cpu_paused_ns)
 {
@@ -40,7 +40,7 @@ static uint32_t monitored_attributes(const struct measured_process *process, con
 	return id;
 }
 
-/* Of the thread's clock from its begin to cpu_end_ns, what passed while sampling was off. */
+/* The part of the thread's CPU clock, up to cpu_end_ns, that passed while sampling was off. */
 static uint64_t paused_cpu_ns(const struct event_ring *shared, uint64_t cpu_end_ns)
 {
 	uint64_t since_ns = atomic_load(&shared->pause_cpu_ns);
@@ -109,14 +109,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Samples did come for that. */
+/* CPU time of samples whose record was not written yet. */
 static uint64_t saved_ns(const struct event_ring *shared, uint64_t lived_ns)
 {
 	return least(atomic_load(&shared->saved_ns) & ~EVENT_UNPUBLISHED, lived_ns);
 }
 
-/* What a last record may carry, as record/agent/sample/thread.c has it: more is samples that did not come.
- * Nothing is due for longer than the thread was there. */
+/* Upper limit of a thread's last weight, as in record/agent/sample/thread.h: a larger rest means that
+ * samples did not come. No longer than the thread lived. */
 static uint64_t rest_most_ns(
 	const struct measured_process *process, const struct event_ring *shared, uint64_t lived_ns)
 {
@@ -128,8 +128,8 @@ static uint64_t rest_most_ns(
 	       saved_ns(shared, lived_ns);
 }
 
-/* A thread that lives on to the end of its process has no last record of its own: what its clock has beyond
- * its samples comes to where the last one was. */
+/* A thread that lives to the end of its process has no last record: the CPU time beyond its samples is
+ * charged to the last sample's path. */
 static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cpu_end_ns, uint64_t end_ns)
 {
 	struct measured_process *process = drain->process;
@@ -141,7 +141,7 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 	uint64_t lived_ns = end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0;
 	uint64_t most_ns = rest_most_ns(process, shared, lived_ns);
 
-	if (!cpu_end_ns) /* it was killed, and nobody has read its clock */
+	if (!cpu_end_ns) /* it was killed, and its clock was not read */
 		cpu_end_ns = covered_ns + saved_ns(shared, lived_ns);
 	if (atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns || !process->period_ns ||
 		ring->is_broken || process->is_discarded)
@@ -169,7 +169,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 	if (cpu_end_ns > ring->cpu_begin_ns)
 		drain->process->cpu_ns += cpu_end_ns - ring->cpu_begin_ns;
 	end_ns = later(end_ns, ring->last_ns);
-	if (ring->waits.shown_ns) { /* it waits for ever */
+	if (ring->waits.shown_ns) { /* its wait never ends */
 		span = (struct store_record){.begin_ns = ring->waits.shown_ns,
 			.end_ns = end_ns,
 			.context = wait_paths_context(&ring->waits, ring->waits.shown_ns, end_ns),

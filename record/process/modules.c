@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILES_MAX 512 /* descriptors kept; modules beyond are named by their path */
+#define FILES_MAX 512 /* open descriptors; further modules are identified by path */
 
 static struct {
 	int *fd; /* by store module: descriptor + 1; 0: none */
@@ -47,7 +47,7 @@ static bool files_grow(uint32_t module)
 	return true;
 }
 
-/* What the kernel executes, where that is the program that says so: under an emulator it is the emulator. */
+/* True if the kernel executes the program at `path` itself; under an emulator it executes the emulator. */
 static bool is_executed(uint32_t pid, const char *path)
 {
 	char place[32], own[4096];
@@ -59,7 +59,7 @@ static bool is_executed(uint32_t pid, const char *path)
 	return length <= 0 || !strncmp(own, path, strlen(path));
 }
 
-/* The file as the process sees it, which may be in another mount namespace; the executable may be deleted. */
+/* Opens the file as the process sees it, in its mount namespace; an executable may be deleted. */
 void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable)
 {
 	char place[64 + sizeof(((struct event_module *)0)->path) + 4096];
@@ -85,7 +85,7 @@ void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_execu
 	files.open++;
 }
 
-/* A private copy: the program may change its memory while we look. */
+/* A private copy, since the program may change the slot at any time. */
 static bool slot_copy(struct event_module *copy, struct event_module *slot)
 {
 	uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
@@ -112,7 +112,7 @@ static uint32_t module_add(struct store_writer *writer, const struct event_modul
 uint32_t modules_find(struct modules *modules, struct store_writer *writer, struct event_module *table,
 	uint32_t slot, uint32_t pid, const char *executable)
 {
-	char own[40]; /* addresses mean nothing in another process */
+	char own[40]; /* addresses are meaningless in another process */
 	struct event_module copy;
 	const char *path;
 	uint32_t id;

@@ -1,20 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* array.h - lists on the heap that grow by doubling, where nobody can tell how much is to come.
- * id_table.h has those whose places are 32-bit ids. */
+/* array.h - heap arrays that grow. `list` is the address of the pointer to the items, `room` the number of
+ * items allocated; free() ends it. Each function returns false without memory, and the array is then
+ * unchanged. For arrays indexed by 32-bit ids see id_table.h. */
 #ifndef STORE_ARRAY_H
 #define STORE_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What array_widen() does when there is none. */
-bool array_double(void **list, size_t *room, size_t item_bytes);
+/* Memory for exactly `count` items; new ones are undefined. */
+bool array_resize(void *list, size_t count, size_t item_bytes);
+/* The same for a list of `before` items; new ones are all-zero. */
+bool array_resize_zero(void *list, size_t before, size_t count, size_t item_bytes);
 
-/* Makes room for one more than `count` items of `item_bytes` each in a list that has `*room`; free() ends
- * it. False: memory is out, and the list is what it was. */
-static inline bool array_widen(void **list, size_t *room, size_t count, size_t item_bytes)
+/* What the functions below do where the room is too small. */
+bool array_grow(void *list, size_t *room, size_t wanted, size_t item_bytes, bool is_zero);
+
+/* Doubles the room until it is at least `wanted`. */
+static inline bool array_reserve(void *list, size_t *room, size_t wanted, size_t item_bytes)
 {
-	return count < *room || array_double(list, room, item_bytes);
+	return wanted <= *room || array_grow(list, room, wanted, item_bytes, false);
+}
+
+/* The same; new items are all-zero. */
+static inline bool array_reserve_zero(void *list, size_t *room, size_t wanted, size_t item_bytes)
+{
+	return wanted <= *room || array_grow(list, room, wanted, item_bytes, true);
+}
+
+/* Makes room for one more than `count` items. */
+static inline bool array_widen(void *list, size_t *room, size_t count, size_t item_bytes)
+{
+	return count < *room || array_grow(list, room, count + 1, item_bytes, false);
 }
 
 #endif

@@ -9,63 +9,49 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "store/base/array.h"
+
 #define TABLE_FIRST 16u
-#define SLOTS_FIRST 64u
 #define HUGE_BYTES ((size_t)4 << 20)
 
-void *store_id_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t element_bytes)
+void *store_id_table_add(void *array, uint32_t *count, uint32_t *capacity, size_t element_bytes)
 {
-	char *element;
+	char *elements;
 
 	if (*count == *capacity) {
 		uint32_t wanted = *capacity ? *capacity * 2 : TABLE_FIRST;
-		void *grown = *capacity > UINT32_MAX / 4 ? NULL : realloc(*array, wanted * element_bytes);
 
-		if (!grown)
+		if (*capacity > UINT32_MAX / 4 || !array_resize(array, wanted, element_bytes))
 			return NULL;
-		*array = grown;
 		*capacity = wanted;
 	}
-	element = (char *)*array + (size_t)(*count)++ * element_bytes;
-	return memset(element, 0, element_bytes);
+	memcpy(&elements, array, sizeof elements);
+	return memset(elements + (size_t)(*count)++ * element_bytes, 0, element_bytes);
 }
 
-bool store_id_table_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t element_bytes)
+bool store_id_table_reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t element_bytes)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = wanted * element_bytes;
-	void *grown = wanted > *capacity ? realloc(*array, bytes) : *array;
+	uintptr_t at;
 
-	if (!grown && wanted)
+	if (wanted <= *capacity)
+		return true;
+	if (!array_resize(array, wanted, element_bytes))
 		return false;
-	if (wanted > *capacity && bytes >= HUGE_BYTES) /* where there are none, nothing is wrong */
-		madvise((void *)(((uintptr_t)grown + page - 1) / page * page), bytes - page, MADV_HUGEPAGE);
-	*array = grown;
-	*capacity = wanted > *capacity ? wanted : *capacity;
+	memcpy(&at, array, sizeof at);
+	if (bytes >= HUGE_BYTES) /* where there are none, nothing is wrong */
+		madvise((void *)((at + page - 1) / page * page), bytes - page, MADV_HUGEPAGE);
+	*capacity = wanted;
 	return true;
 }
 
-bool store_id_table_grow(uint32_t **slots, size_t *slot_count, uint32_t count,
-	uint64_t (*hash)(const void *table, uint32_t id), const void *table)
+bool store_id_table_index(struct hash_index *index, uint32_t count, hash_index_hash *hash, const void *table)
 {
-	size_t wanted = *slot_count ? *slot_count : SLOTS_FIRST;
-	uint32_t *grown;
+	bool is_empty = !index->count;
 
-	while (wanted / 2 <= count)
-		wanted *= 2;
-	if (wanted == *slot_count)
-		return true;
-	grown = calloc(wanted, sizeof *grown);
-	if (!grown)
+	if (!hash_index_reserve(index, count, hash, table))
 		return false;
-	for (uint32_t id = 1; id < count; id++) {
-		size_t at = hash(table, id) & (wanted - 1);
-
-		while (grown[at])
-			at = (at + 1) & (wanted - 1);
-		grown[at] = id + 1;
-	}
-	free(*slots);
-	*slots = grown;
-	*slot_count = wanted;
+	for (uint32_t id = 1; is_empty && id < count; id++)
+		hash_index_put(index, hash(table, id), id);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * id_table.h - arrays that grow by doubling and the hash tables of ids beside them; what texts, contexts,
- * modules and streams are kept in.
+ * id_table.h - arrays that double when full, and hash tables of their ids; texts, contexts, modules and
+ * streams use them.
  */
 #ifndef STORE_ID_TABLE_H
 #define STORE_ID_TABLE_H
@@ -10,16 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A cleared element behind the last of *array, counted; NULL when memory or 32-bit ids are out. */
-void *store_id_table_add(void **array, uint32_t *count, uint32_t *capacity, size_t element_bytes);
+#include "store/base/hash_index.h"
 
-/* Room for `wanted` elements, of which nothing is touched; large, in huge pages where there are any: to get
- * its memory page by page is half of what a large table costs. False when memory is out. */
-bool store_id_table_reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t element_bytes);
+/* `array` is the address of the pointer to the elements. Adds a cleared element behind the last, counted;
+ * NULL when memory or 32-bit ids are out. */
+void *store_id_table_add(void *array, uint32_t *count, uint32_t *capacity, size_t element_bytes);
 
-/* Keeps a table of 1 + id (0: free) at most half full for `count` ids and one more; grown, it is filled
- * anew with `hash` of each id. Id 0 is never in it. False when memory is out. */
-bool store_id_table_grow(uint32_t **slots, size_t *slot_count, uint32_t count,
-	uint64_t (*hash)(const void *table, uint32_t id), const void *table);
+/* Reserves `wanted` elements without touching them; large arrays use huge pages where available: page faults
+ * are half the cost of a large table. False: no memory. */
+bool store_id_table_reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t element_bytes);
+
+/* Makes room in an index of `count` ids for one more; fills an empty one first, because readers need none.
+ * Id 0 is never in it. False: no memory. */
+bool store_id_table_index(struct hash_index *index, uint32_t count, hash_index_hash *hash, const void *table);
 
 #endif

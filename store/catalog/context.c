@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c - the calling context tree: found again by (parent, module, offset), to bytes and back.
+ * context.c - the calling context tree: look-up by (parent, module, offset), encoding and decoding.
  */
 #include "store/catalog/context.h"
 
@@ -31,8 +31,8 @@ static struct store_hash path_hash(
 static uint32_t contexts_append(
 	struct store_contexts *contexts, uint32_t parent, uint32_t module, uint64_t offset)
 {
-	struct store_context *node = store_id_table_add(
-		(void **)&contexts->nodes, &contexts->count, &contexts->capacity, sizeof *node);
+	struct store_context *node =
+		store_id_table_add(&contexts->nodes, &contexts->count, &contexts->capacity, sizeof *node);
 
 	if (!node)
 		return STORE_ID_FAILED;
@@ -60,7 +60,7 @@ int store_contexts_init(
 void store_contexts_fini(struct store_contexts *contexts)
 {
 	free(contexts->nodes);
-	free(contexts->slots);
+	free(contexts->index.slots);
 	*contexts = (struct store_contexts){0};
 }
 
@@ -80,33 +80,34 @@ static uint64_t node_hash(const void *contexts, uint32_t id)
 	return child_hash(node->parent, node->module, node->offset);
 }
 
-static bool is_it(
-	const struct store_contexts *contexts, uint32_t id, uint32_t parent, uint32_t module, uint64_t offset)
+static bool node_equal(const void *contexts, uint32_t id, const void *key)
 {
-	const struct store_context *node = &contexts->nodes[id];
+	const struct store_context *node = &((const struct store_contexts *)contexts)->nodes[id];
+	const struct store_context *wanted = key;
 
-	return node->parent == parent && node->module == module && node->offset == offset;
+	return node->parent == wanted->parent && node->module == wanted->module &&
+	       node->offset == wanted->offset;
 }
 
 uint32_t store_contexts_intern(
 	struct store_contexts *contexts, uint32_t parent, uint32_t module, uint64_t offset)
 {
-	size_t at;
+	const struct store_context key = {.parent = parent, .module = module, .offset = offset};
+	uint32_t *slot;
 
-	/* Paths come node by node: the first child follows most. Of a deep recursion that others have had no
-	 * slot need be looked for, each of which lies elsewhere. */
-	if (parent && parent + 1 < contexts->count && is_it(contexts, parent + 1, parent, module, offset))
+	/* Paths come node by node, so mostly the first child follows: checking it first avoids a slot
+	 * look-up, and in a deep recursion a cache miss for each level. */
+	if (parent && parent + 1 < contexts->count && node_equal(contexts, parent + 1, &key))
 		return parent + 1;
-	if (!store_id_table_grow(
-		    &contexts->slots, &contexts->slot_count, contexts->count, node_hash, contexts))
+	if (!store_id_table_index(&contexts->index, contexts->count, node_hash, contexts))
 		return STORE_ID_FAILED;
-	at = child_hash(parent, module, offset) & (contexts->slot_count - 1);
-	for (; contexts->slots[at]; at = (at + 1) & (contexts->slot_count - 1))
-		if (is_it(contexts, contexts->slots[at] - 1, parent, module, offset))
-			return contexts->slots[at] - 1;
+	slot = hash_index_slot(
+		&contexts->index, child_hash(parent, module, offset), node_equal, contexts, &key);
+	if (*slot)
+		return *slot - 1;
 	if (contexts_append(contexts, parent, module, offset) == STORE_ID_FAILED)
 		return STORE_ID_FAILED;
-	contexts->slots[at] = contexts->count;
+	*slot = contexts->count;
 	return contexts->count - 1;
 }
 

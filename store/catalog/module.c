@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.c - modules, metrics and symbols: found again, to bytes and back.
+ * module.c - modules, metrics and symbols: look-up, encoding and decoding.
  */
 #include "store/catalog/module.h"
 
@@ -32,9 +32,9 @@ static struct store_input get_sized(struct store_input *input)
 int store_modules_init(struct store_modules *modules, const struct store_texts *texts)
 {
 	*modules = (struct store_modules){.texts = texts};
-	if (!store_id_table_add((void **)&modules->modules, &modules->count, &modules->capacity,
-		    sizeof *modules->modules) ||
-		!store_id_table_add((void **)&modules->identities, &modules->identity_count,
+	if (!store_id_table_add(
+		    &modules->modules, &modules->count, &modules->capacity, sizeof *modules->modules) ||
+		!store_id_table_add(&modules->identities, &modules->identity_count,
 			&modules->identity_capacity, sizeof *modules->identities))
 		return -1;
 	return 0;
@@ -47,7 +47,8 @@ void store_modules_fini(struct store_modules *modules)
 	*modules = (struct store_modules){0};
 }
 
-struct store_hash store_module_identity(const struct store_module *module, struct store_slice path)
+/* Identity of a module across stores: its build id, else its kind and path. */
+static struct store_hash store_module_identity(const struct store_module *module, struct store_slice path)
 {
 	struct store_bytes bytes = {0};
 	struct store_hash hash = {0};
@@ -72,11 +73,11 @@ static uint32_t modules_append(struct store_modules *modules, const struct store
 	struct store_module *to;
 	struct store_hash *identity;
 
-	identity = store_id_table_add((void **)&modules->identities, &modules->identity_count,
+	identity = store_id_table_add(&modules->identities, &modules->identity_count,
 		&modules->identity_capacity, sizeof *identity);
 	if (!identity)
 		return STORE_ID_FAILED;
-	to = store_id_table_add((void **)&modules->modules, &modules->count, &modules->capacity, sizeof *to);
+	to = store_id_table_add(&modules->modules, &modules->count, &modules->capacity, sizeof *to);
 	if (!to) {
 		modules->identity_count--;
 		return STORE_ID_FAILED;
@@ -153,7 +154,7 @@ uint32_t store_metrics_intern(struct store_metrics *metrics, const struct store_
 		if (metrics->metrics[id].name == metric->name && metrics->metrics[id].unit == metric->unit &&
 			metrics->metrics[id].is_real == metric->is_real)
 			return id;
-	to = store_id_table_add((void **)&metrics->metrics, &metrics->count, &metrics->capacity, sizeof *to);
+	to = store_id_table_add(&metrics->metrics, &metrics->count, &metrics->capacity, sizeof *to);
 	if (!to)
 		return STORE_ID_FAILED;
 	*to = *metric;
@@ -186,7 +187,7 @@ int store_metrics_get(void *metrics, uint32_t id, struct store_input *input)
 	}
 	if (id < of->count)
 		return 0;
-	to = store_id_table_add((void **)&of->metrics, &of->count, &of->capacity, sizeof *to);
+	to = store_id_table_add(&of->metrics, &of->count, &of->capacity, sizeof *to);
 	if (!to)
 		return -1;
 	*to = metric;

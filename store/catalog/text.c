@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - strings by id. The writer finds them again by hash; the reader only appends.
+ * text.c - strings by id. The writer looks them up by hash; the reader only appends.
  */
 #include "store/catalog/text.h"
 
@@ -16,7 +16,7 @@ int store_texts_init(struct store_texts *texts)
 	struct store_slice *first;
 
 	*texts = (struct store_texts){0};
-	first = store_id_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *first);
+	first = store_id_table_add(&texts->texts, &texts->count, &texts->capacity, sizeof *first);
 	if (!first)
 		return -1;
 	*first = (struct store_slice){.bytes = empty};
@@ -26,7 +26,7 @@ int store_texts_init(struct store_texts *texts)
 void store_texts_fini(struct store_texts *texts)
 {
 	free(texts->texts);
-	free(texts->slots);
+	free(texts->index.slots);
 	arena_fini(&texts->arena);
 	store_lazy_text_free(texts->late);
 	*texts = (struct store_texts){0};
@@ -39,7 +39,7 @@ static uint32_t texts_append(struct store_texts *texts, const void *bytes, size_
 
 	if (!copy)
 		return STORE_ID_FAILED;
-	text = store_id_table_add((void **)&texts->texts, &texts->count, &texts->capacity, sizeof *text);
+	text = store_id_table_add(&texts->texts, &texts->count, &texts->capacity, sizeof *text);
 	if (!text)
 		return STORE_ID_FAILED;
 	*text = (struct store_slice){.bytes = (const uint8_t *)copy, .size = size};
@@ -53,24 +53,28 @@ static uint64_t text_hash(const void *texts, uint32_t id)
 	return store_hash64(of->texts[id].bytes, of->texts[id].size, 0);
 }
 
+static bool text_equal(const void *texts, uint32_t id, const void *key)
+{
+	const struct store_slice *text = &((const struct store_texts *)texts)->texts[id], *wanted = key;
+
+	return text->size == wanted->size && memcmp(text->bytes, wanted->bytes, wanted->size) == 0;
+}
+
 uint32_t store_texts_intern(struct store_texts *texts, const void *bytes, size_t size)
 {
-	uint64_t hash = store_hash64(bytes, size, 0);
-	size_t at;
+	const struct store_slice key = {.bytes = bytes, .size = size};
+	uint32_t *slot;
 
 	if (!size)
 		return 0;
-	if (!store_id_table_grow(&texts->slots, &texts->slot_count, texts->count, text_hash, texts))
+	if (!store_id_table_index(&texts->index, texts->count, text_hash, texts))
 		return STORE_ID_FAILED;
-	for (at = hash & (texts->slot_count - 1); texts->slots[at]; at = (at + 1) & (texts->slot_count - 1)) {
-		const struct store_slice *text = &texts->texts[texts->slots[at] - 1];
-
-		if (text->size == size && memcmp(text->bytes, bytes, size) == 0)
-			return texts->slots[at] - 1;
-	}
+	slot = hash_index_slot(&texts->index, store_hash64(bytes, size, 0), text_equal, texts, &key);
+	if (*slot)
+		return *slot - 1;
 	if (texts_append(texts, bytes, size) == STORE_ID_FAILED)
 		return STORE_ID_FAILED;
-	texts->slots[at] = texts->count;
+	*slot = texts->count;
 	return texts->count - 1;
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_sums.c - sums by context and metric: adding up, and to bytes and back.
+ * context_sums.c - sums by context and metric: adding, encoding and decoding.
  */
 #include "store/chunk/context_sums.h"
 
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/codec.h"
 #include "store/base/id_table.h"
 
-#define SLOTS_FIRST 128u
 #define UNIT_SAMPLES 31u
 
 void store_context_sums_fini(struct store_context_sums *sums)
 {
 	free(sums->entries);
-	free(sums->slots);
+	free(sums->index.slots);
 	*sums = (struct store_context_sums){0};
 }
 
@@ -23,8 +23,8 @@ void store_context_sums_clear(struct store_context_sums *sums)
 {
 	sums->count = 0;
 	sums->line = (struct store_sum_row){0};
-	if (sums->slots)
-		memset(sums->slots, 0, sums->slot_count * sizeof *sums->slots);
+	if (sums->index.slots)
+		memset(sums->index.slots, 0, sums->index.count * sizeof *sums->index.slots);
 }
 
 void store_context_sums_push(struct store_context_sums *sums, const struct store_sum *sum)
@@ -33,7 +33,7 @@ void store_context_sums_push(struct store_context_sums *sums, const struct store
 
 	if (sums->failed)
 		return;
-	to = store_id_table_add((void **)&sums->entries, &sums->count, &sums->capacity, sizeof *to);
+	to = store_id_table_add(&sums->entries, &sums->count, &sums->capacity, sizeof *to);
 	if (to)
 		*to = *sum;
 	else
@@ -43,14 +43,11 @@ void store_context_sums_push(struct store_context_sums *sums, const struct store
 static bool reserve(struct store_context_sums *sums, uint64_t more)
 {
 	uint64_t wanted = sums->count + more;
-	struct store_sum *grown;
 
 	if (wanted <= sums->capacity)
 		return true;
-	grown = wanted > UINT32_MAX / 2 ? NULL : realloc(sums->entries, wanted * sizeof *grown);
-	if (!grown)
+	if (wanted > UINT32_MAX / 2 || !array_resize(&sums->entries, wanted, sizeof *sums->entries))
 		return false;
-	sums->entries = grown;
 	sums->capacity = (uint32_t)wanted;
 	return true;
 }
@@ -66,68 +63,53 @@ struct store_sum *store_context_sums_extend(struct store_context_sums *sums, uin
 
 /* ---- adding up ---- */
 
-static size_t slot_of(const struct store_context_sums *sums, const struct store_sum *key)
+static uint64_t hash_of(const struct store_sum *entry)
 {
-	size_t mask = sums->slot_count - 1;
-	size_t at = (key->context * 0x9e3779b1u ^ key->metric * 0x85ebca6bu) >> 3 & mask;
-
-	while (sums->slots[at]) {
-		const struct store_sum *entry = &sums->entries[sums->slots[at] - 1];
-
-		if (entry->context == key->context && entry->metric == key->metric)
-			break;
-		at = (at + 1) & mask;
-	}
-	return at;
+	return (entry->context * 0x9e3779b1u ^ entry->metric * 0x85ebca6bu) >> 3;
 }
 
-/* Slots for so many entries and one more. */
-static bool slots_grow(struct store_context_sums *sums, uint32_t count)
+static uint64_t entry_hash(const void *sums, uint32_t number)
 {
-	size_t wanted = sums->slot_count ? sums->slot_count * 4 : SLOTS_FIRST;
-	uint32_t *slots;
+	return hash_of(&((const struct store_context_sums *)sums)->entries[number]);
+}
 
-	if (count < sums->slot_count / 2)
-		return true;
-	while (count >= wanted / 2)
-		wanted *= 4;
-	slots = calloc(wanted, sizeof *slots);
-	if (!slots)
-		return false;
-	free(sums->slots);
-	sums->slots = slots;
-	sums->slot_count = wanted;
-	for (uint32_t i = 0; i < sums->count; i++)
-		slots[slot_of(sums, &sums->entries[i])] = i + 1;
-	return true;
+static bool entry_equal(const void *sums, uint32_t number, const void *key)
+{
+	const struct store_sum *entry = &((const struct store_context_sums *)sums)->entries[number];
+	const struct store_sum *wanted = key;
+
+	return entry->context == wanted->context && entry->metric == wanted->metric;
 }
 
 void store_context_sums_expect(struct store_context_sums *sums, uint32_t count)
 {
-	if (count > sums->count && (!reserve(sums, count - sums->count) || !slots_grow(sums, count)))
+	if (count > sums->count && (!reserve(sums, count - sums->count) ||
+					   !hash_index_reserve(&sums->index, count, entry_hash, sums)))
 		sums->failed = true;
 }
 
 void store_context_sums_add(struct store_context_sums *sums, const struct store_sum *sum)
 {
-	size_t at;
+	struct store_sum *entry;
+	uint32_t *slot;
 
-	if (sums->failed || !slots_grow(sums, sums->count)) {
+	if (sums->failed || !hash_index_reserve(&sums->index, sums->count, entry_hash, sums)) {
 		sums->failed = true;
 		return;
 	}
-	at = slot_of(sums, sum);
-	if (sums->slots[at]) {
-		sums->entries[sums->slots[at] - 1].samples += sum->samples;
-		sums->entries[sums->slots[at] - 1].weight += sum->weight;
-		sums->entries[sums->slots[at] - 1].time_ns += sum->time_ns;
+	slot = hash_index_slot(&sums->index, hash_of(sum), entry_equal, sums, sum);
+	if (*slot) {
+		entry = &sums->entries[*slot - 1];
+		entry->samples += sum->samples;
+		entry->weight += sum->weight;
+		entry->time_ns += sum->time_ns;
 		return;
 	}
 	store_context_sums_push(sums, sum);
-	sums->slots[at] = sums->count;
+	*slot = sums->count;
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 /* Time between the last sample so far and the next one belongs to the last one's context. */
 static void join_lines(struct store_context_sums *sums, const struct store_context_sums *next)

@@ -33,7 +33,7 @@ struct row {
 struct ask {
 	const struct store_pages *pages;
 	struct row *rows;
-	size_t count, room, asked; /* the latter: those that the disk was asked for */
+	size_t count, room, asked; /* and how many of them were requested from the disk */
 	uint64_t page_count, most;
 };
 
@@ -63,7 +63,7 @@ static bool add_pages(struct ask *ask, uint64_t first, uint64_t count)
 		count > ask->most - ask->page_count)
 		return false;
 	if (ask->count == ask->asked || ask->rows[ask->count - 1].end != first) {
-		if (!array_widen((void **)&ask->rows, &ask->room, ask->count, sizeof *ask->rows))
+		if (!array_widen(&ask->rows, &ask->room, ask->count, sizeof *ask->rows))
 			return false;
 		ask->rows[ask->count++].first = first;
 	}
@@ -74,7 +74,7 @@ static bool add_pages(struct ask *ask, uint64_t first, uint64_t count)
 
 static void add_place(struct ask *ask, struct places *places, uint64_t page, unsigned height)
 {
-	if (array_widen((void **)&places->at, &places->room, places->count, sizeof *places->at) &&
+	if (array_widen(&places->at, &places->room, places->count, sizeof *places->at) &&
 		add_pages(ask, page, 1))
 		places->at[places->count++] = (struct place){page, height};
 }

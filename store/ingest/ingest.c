@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ingest.c - builders: where a record goes, when a chunk is closed. How large its bucket is, ingest_shift.c
- * says; which bytes come of it is chunk_write.c's affair, what a commit is writer.c's.
+ * ingest.c - builders: where a record goes, and when a chunk is closed. ingest_shift.c chooses the bucket
+ * size, chunk_write.c encodes chunks, commit.c commits them.
  */
 #include "store/ingest/ingest.h"
 
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/id_table.h"
 #include "store/ingest/builder.h"
 #include "store/ingest/ingest_shift.h"
@@ -45,29 +46,14 @@ void store_ingest_fini(struct store_ingest *ingest)
 	*ingest = (struct store_ingest){0};
 }
 
-static bool tracks_reserve(struct store_ingest *ingest, size_t wanted)
-{
-	size_t count = ingest->track_count ? ingest->track_count : 64;
-	struct store_track_state **tracks;
-
-	while (count <= wanted)
-		count *= 2;
-	tracks = realloc(ingest->tracks, count * sizeof *tracks);
-	if (!tracks)
-		return false;
-	memset(tracks + ingest->track_count, 0, (count - ingest->track_count) * sizeof *tracks);
-	ingest->tracks = tracks;
-	ingest->track_count = count;
-	return true;
-}
-
 static struct store_track_state *track_of(
 	struct store_ingest *ingest, uint32_t stream, enum store_track track)
 {
 	size_t at = (size_t)stream * STORE_TRACK_COUNT + track;
 	struct store_track_state *state;
 
-	if (at >= ingest->track_count && !tracks_reserve(ingest, at))
+	if (!array_reserve_zero(
+		    &ingest->tracks, &ingest->track_count, at + 1, sizeof(struct store_track_state *)))
 		return NULL;
 	state = ingest->tracks[at];
 	if (state)
@@ -97,7 +83,7 @@ static bool activate(struct store_ingest *ingest, struct store_track_state *trac
 	if (track->is_active)
 		return true;
 	entry = store_id_table_add(
-		(void **)&ingest->active, &ingest->active_count, &ingest->active_capacity, sizeof *entry);
+		&ingest->active, &ingest->active_count, &ingest->active_capacity, sizeof *entry);
 	if (!entry)
 		return false;
 	*entry = track;
@@ -152,14 +138,11 @@ static void push_out(struct store_ingest *ingest, struct store_track_state *trac
 static bool builders_reserve(struct store_track_state *track)
 {
 	unsigned capacity = track->capacity ? track->capacity * 2u : 2;
-	struct store_builder *grown;
 
 	if (track->count < track->capacity)
 		return true;
-	grown = realloc(track->builders, capacity * sizeof *grown);
-	if (!grown)
+	if (!array_resize(&track->builders, capacity, sizeof *track->builders))
 		return false;
-	track->builders = grown;
 	track->capacity = (uint8_t)capacity;
 	return true;
 }
@@ -222,8 +205,8 @@ static bool is_clean(const struct store_record *record, enum store_track track)
 	return track == STORE_SPANS ? record->end_ns != STORE_OPEN_NS : record->end_ns == record->begin_ns;
 }
 
-/* What cannot be is bent to the nearest that can: the caller's slip must not make a store that nobody reads.
- */
+/* Corrects impossible values to the nearest possible ones: a caller's mistake must not make the store
+ * unreadable. */
 static struct store_record cleaned(struct store_record record, enum store_track track)
 {
 	if (record.begin_ns == UINT64_MAX)
@@ -294,7 +277,7 @@ static void builder_added(
 	store_builder_added(ingest, builder, count);
 }
 
-/* How many of them; 0: memory is out. */
+/* How many of them; 0: no memory. */
 static uint32_t builder_add(struct store_ingest *ingest, struct store_builder *builder,
 	const struct store_record *records, uint32_t count)
 {
@@ -326,7 +309,7 @@ static uint32_t builder_take(struct store_ingest *ingest, const struct store_tra
 		builder->key.bucket_ns > UINT64_MAX - 2 * width_ns || builder->surveyed != builder->count)
 		return 0;
 	room = count < room ? (uint32_t)count : room;
-	/* How many will fit nobody knows: memory is made for few. */
+	/* The count is unknown, so start with a small buffer. */
 	if (!store_builder_reserve(ingest, builder, room < QUICK ? room : QUICK))
 		return 0;
 	to = store_builder_end(builder);

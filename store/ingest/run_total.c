@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_total.c - adds up samples by metric and context, in an array by context: what each chunk has of each,
- * as a rule, since a chunk adds that up anyway.
+ * run_total.c - adds up samples by metric and context, in an array by context: mostly from the sums that
+ * each chunk computes anyway.
  */
 #include "store/ingest/run_total.h"
 
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/id_table.h"
 
 static struct store_run_total_metric *metric_of(struct store_run_total *total, uint32_t metric)
@@ -16,24 +17,10 @@ static struct store_run_total_metric *metric_of(struct store_run_total *total, u
 	for (uint32_t i = 0; i < total->metric_count; i++)
 		if (total->metrics[i].metric == metric)
 			return &total->metrics[i];
-	to = store_id_table_add(
-		(void **)&total->metrics, &total->metric_count, &total->metric_capacity, sizeof *to);
+	to = store_id_table_add(&total->metrics, &total->metric_count, &total->metric_capacity, sizeof *to);
 	if (to)
 		to->metric = metric;
 	return to;
-}
-
-static bool widen(struct store_run_total_metric *metric, uint32_t contexts)
-{
-	uint32_t room = contexts < UINT32_MAX / 2 ? contexts + contexts / 2 + 64 : contexts;
-	struct store_run_total_sum *sums = reallocarray(metric->sums, room, sizeof *sums);
-
-	if (!sums)
-		return false;
-	memset(sums + metric->room, 0, (room - metric->room) * sizeof *sums);
-	metric->sums = sums;
-	metric->room = room;
-	return true;
 }
 
 /* Where a context is added up; NULL: there is no total. */
@@ -42,7 +29,8 @@ static struct store_run_total_sum *sum_of(
 {
 	const uint32_t contexts = *total->contexts;
 
-	if (metric && context < contexts && (context < metric->room || widen(metric, contexts)))
+	if (metric && context < contexts &&
+		array_reserve_zero(&metric->sums, &metric->room, (size_t)context + 1, sizeof *metric->sums))
 		return &metric->sums[context];
 	total->is_bad = true;
 	return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. Chunks are walked in
- * cursor.c and decoded in chunk_read.c; open spans are in reader_spans.c.
+ * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. cursor.c walks chunks
+ * and chunk_read.c decodes them. Spans that were open at the last commit are read on first use.
  */
 #include "store/read/reader.h"
 
@@ -40,7 +40,7 @@ static int load_facts(struct store_reader *reader, struct error *error)
 		if (input.bad)
 			return store_reader_damaged(reader, "a fact about the run", error);
 		fact = store_id_table_add(
-			(void **)&reader->facts, &reader->fact_count, &reader->fact_capacity, sizeof *fact);
+			&reader->facts, &reader->fact_count, &reader->fact_capacity, sizeof *fact);
 		if (!fact)
 			return error_memory(error);
 		fact->key = arena_copy(&reader->arena, (const char *)cursor.key.bytes, cursor.key.size);
@@ -59,7 +59,7 @@ static int load_pack(struct store_reader *reader, enum store_tree_id tree, void 
 		table, get_entry, error);
 }
 
-/* Of a store that nobody writes any more they are unpacked as they are asked for. */
+/* In a finished store texts are decoded on use. */
 static int load_texts(struct store_reader *reader, struct error *error)
 {
 	int rc;
@@ -217,8 +217,7 @@ static bool is_same_recording(const struct store_reader *reader, const struct st
 	       memcmp(input.at, origin, strlen(origin)) == 0;
 }
 
-/* A store that lies elsewhere is copied anew now and then: the newest copy takes the place of the one that is
- * open. true: it did. */
+/* A copy of a store elsewhere is replaced now and then: opens the newest copy. True: it did. */
 static bool follow_copy(struct store_reader *reader)
 {
 	struct store_file *old = reader->snapshot.file;
@@ -381,4 +380,93 @@ const char *store_reader_op(const struct store_reader *reader, uint32_t op, size
 	if (size_bytes)
 		*size_bytes = strlen(name);
 	return name;
+}
+
+static bool span_is_sound(const struct store_reader *reader, const struct store_record *record)
+{
+	return record->context < reader->contexts.count && record->attributes < reader->texts.count &&
+	       (record->what < STORE_OP_TEXT || record->what - STORE_OP_TEXT < reader->texts.count);
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	return store_record_compare(a, b);
+}
+
+static struct store_record thinned_span(const struct store_stream *stream)
+{
+	struct store_record span = {
+		.begin_ns = stream->begin_ns, .end_ns = stream->thinned_ns, .what = STORE_OP_THINNED};
+
+	if (stream->end_ns > stream->begin_ns && stream->end_ns < span.end_ns)
+		span.end_ns = stream->end_ns;
+	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+		span.amount += stream->dropped[track];
+	return span;
+}
+
+/* At least nine bytes make a span, so the value's size bounds their number. */
+static int load_spans(struct store_reader *reader, const struct store_stream *stream,
+	struct store_spans *spans, struct store_input input, struct error *error)
+{
+	struct store_record *records =
+		arena_calloc(&reader->arena, (size_t)(input.end - input.at) / 9 + 2, sizeof *records);
+	struct store_open_span span;
+
+	if (!records)
+		return error_memory(error);
+	spans->count = 0;
+	while (input.at < input.end && !input.bad) {
+		store_open_span_get(&span, &input);
+		if (!input.bad && span_is_sound(reader, &span.record))
+			records[spans->count++] = span.record;
+		else
+			input.bad = true;
+	}
+	if (input.bad)
+		return store_reader_damaged(reader, "open spans", error);
+	if (stream->thinned_ns > stream->begin_ns)
+		records[spans->count++] = thinned_span(stream);
+	qsort(records, spans->count, sizeof *records, compare_records);
+	spans->records = records;
+	spans->is_loaded = true;
+	return 0;
+}
+
+static int find_spans(
+	struct store_reader *reader, uint32_t stream, struct store_spans *spans, struct error *error)
+{
+	uint8_t key[STORE_KEY_ID_BYTES];
+	struct store_slice value;
+	int rc;
+
+	store_key_id_put(key, stream);
+	rc = store_tree_get_sealed(&reader->snapshot.pages, &reader->snapshot.trees[STORE_TREE_OPEN], key,
+		sizeof key, &value, error);
+	if (rc < 0)
+		return rc;
+	return load_spans(reader, store_reader_at(reader, stream), spans,
+		rc ? store_input_sealed(value, key, sizeof key) : (struct store_input){0}, error);
+}
+
+int store_reader_open_spans(struct store_reader *reader, uint32_t stream, const struct store_record **records,
+	size_t *count, struct error *error)
+{
+	int rc = 0;
+
+	*records = NULL;
+	*count = 0;
+	if (stream >= reader->stream_count)
+		return 0;
+	if (!reader->spans)
+		reader->spans = calloc(reader->stream_count, sizeof *reader->spans);
+	if (!reader->spans)
+		return error_memory(error);
+	if (!reader->spans[stream].is_loaded)
+		rc = find_spans(reader, stream, &reader->spans[stream], error);
+	if (rc)
+		return rc;
+	*records = reader->spans[stream].records;
+	*count = reader->spans[stream].count;
+	return 0;
 }

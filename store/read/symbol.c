@@ -27,9 +27,9 @@ void store_symbols_fini(struct store_symbols *symbols)
 	*symbols = (struct store_symbols){0};
 }
 
-/* ---- a dense value to places ---- */
+/* ---- decoding a compressed block ---- */
 
-/* Offsets rise: 0, 1: the bytes are bad, or -ERROR_IO: memory is out. */
+/* Offsets rise: 0, 1: the bytes are bad, or -ERROR_IO: no memory. */
 static int find_places(struct store_symbol_part *part, uint64_t offset)
 {
 	struct store_input input = {part->bytes.data, part->bytes.data + part->bytes.size, false};
@@ -42,8 +42,7 @@ static int find_places(struct store_symbol_part *part, uint64_t offset)
 		if (!at || (step == 0) != (part->count == 0) || offset + step < offset)
 			return 1;
 		offset += step;
-		place = store_id_table_add(
-			(void **)&part->places, &part->count, &part->capacity, sizeof *place);
+		place = store_id_table_add(&part->places, &part->count, &part->capacity, sizeof *place);
 		if (!place)
 			return -ERROR_IO;
 		*place = (struct store_symbol_place){
@@ -107,8 +106,7 @@ static int add_part(struct store_reader *reader, const struct store_tree_cursor 
 	if (at && symbols->parts[at - 1].module == module && symbols->parts[at - 1].places->offset == first)
 		return 0; /* it is there */
 	rc = read_part(reader, &part, cursor, error);
-	if (!rc && !store_id_table_add(
-			   (void **)&symbols->parts, &symbols->count, &symbols->capacity, sizeof part))
+	if (!rc && !store_id_table_add(&symbols->parts, &symbols->count, &symbols->capacity, sizeof part))
 		rc = error_memory(error);
 	if (rc) {
 		part_fini(&part);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams_wait.c - pieces of lines on their way into the sums of all streams's buckets. They wait until
- * there are many, and then each bucket takes what all streams did in its time at once: a context that most
- * streams are in is looked up in the bucket's table once, not once for each stream, and while the tables of
- * other buckets stay out of the caches.
+ * all_streams_wait.c - queues pieces of timelines for the buckets of the sums of all streams. When many are
+ * queued, each bucket takes the pieces of all streams in its time at once: a context common to most streams
+ * is looked up in the bucket's table once, not once for each stream, while other buckets' tables are out of
+ * the caches.
  *
  *   waiting   | piece | piece | end | piece | end | ...       16 bytes each: begin, context, metric
- *   runs      ^                     ^                         from a piece on, each begins where the last
- * ends
+ *   runs      ^                     ^                         from there each piece begins at the last's end
  *
- *   heads[bucket] -> run -> run         runs that go on in that bucket; what is over goes to the next one's
+ *   heads[bucket] -> run -> run         runs that continue in that bucket; finished ones go to the next one's
  */
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/id_table.h"
 #include "store/states/all_streams_internal.h"
 
@@ -37,20 +37,10 @@ void all_streams_wait_fini(struct all_streams_wait *wait)
 
 static bool reserve(struct all_streams_wait *wait, uint32_t more)
 {
-	const uint64_t wanted = (uint64_t)wait->count + more;
-	uint64_t room = wait->room ? wait->room : 64;
-	struct all_streams_piece *grown;
+	const size_t wanted = (size_t)wait->count + more;
 
-	if (wanted <= wait->room)
-		return true;
-	while (room < wanted)
-		room *= 2;
-	grown = room <= UINT32_MAX ? reallocarray(wait->pieces, room, sizeof *grown) : NULL;
-	if (!grown)
-		return false;
-	wait->pieces = grown;
-	wait->room = (uint32_t)room;
-	return true;
+	return wanted <= UINT32_MAX / 2 &&
+	       array_reserve(&wait->pieces, &wait->room, wanted, sizeof *wait->pieces);
 }
 
 struct all_streams_piece *store_all_streams_open(
@@ -67,7 +57,7 @@ struct all_streams_piece *store_all_streams_open(
 	}
 	if (wait->count && begin_of(&wait->pieces[wait->count - 1]) == begin_ns)
 		return &wait->pieces[--wait->count];
-	run = store_id_table_add((void **)&wait->runs, &wait->run_count, &wait->run_room, sizeof *run);
+	run = store_id_table_add(&wait->runs, &wait->run_count, &wait->run_room, sizeof *run);
 	if (!run) {
 		store_all_streams_give_up(all_streams);
 		return NULL;
@@ -115,7 +105,7 @@ void store_all_streams_add(struct store_all_streams *all_streams, const struct s
 
 /* ---- into buckets ---- */
 
-/* Where each run goes on. */
+/* Where each run continues. */
 struct all_streams_sorter {
 	struct store_sum_cache tally;
 	uint32_t heads[STORE_ALL_STREAMS_BUCKETS]; /* a run, or NO_RUN */
@@ -158,7 +148,7 @@ static void sort_runs(struct store_all_streams *all_streams)
 	}
 }
 
-/* What of a run lies before `end_ns`; where it goes on. */
+/* The part of a run before `end_ns`, and where it continues. */
 static struct all_streams_piece *run_take(struct all_streams_piece *piece, uint64_t end_ns,
 	struct store_sum_cache *tally, struct store_context_sums *sums)
 {
@@ -243,7 +233,7 @@ void all_streams_wait_empty(struct store_all_streams *all_streams)
 			continue;
 		if (all_streams->is_bad)
 			return;
-		/* Buckets are wider: the one at hand may have more to take. */
+		/* Buckets are wider: the current one may take more. */
 		sort_runs(all_streams);
 		bucket = (uint32_t)((end_ns >> all_streams->shift) - all_streams->first) - 1;
 	}

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_busy.c - what a device's queues do, as far as all of them are swept and merged
- * (device_busy_merge.c), in buckets that grow.
+ * device_busy.c - merges the spans of a device's queues, as far as all of them are swept, into stretches in
+ * which some queue is busy, and sums these in growing buckets.
  */
+#include "store/states/device_busy.h"
+
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/hash.h"
+#include "store/base/heap.h"
 #include "store/base/id_table.h"
 #include "store/read/reader_internal.h"
 #include "store/rollup/pending_rollups.h"
-#include "store/states/device_busy_internal.h"
+
+#define UNITED_QUEUES_MAX 128u /* of one device */
 
 #define TOP (STORE_DEVICE_BUSY_SIZES - 1u)
 #define WAIT_MAX (1u << 20) /* spans of a queue that wait for another one's watermark */
@@ -41,53 +46,33 @@ void store_devices_busy_fini(struct store_devices_busy *devices)
 		free(devices->devices[i]);
 	}
 	free(devices->devices);
-	free(devices->slots);
+	free(devices->index.slots);
 	*devices = (struct store_devices_busy){0};
 }
 
 /* ---- which device ---- */
 
-static bool is_of(const struct store_device_busy *united, const struct store_stream *properties)
+static uint64_t key_hash(uint32_t host, uint32_t pid, uint32_t generation, uint32_t device)
 {
-	return united->host == properties->host && united->pid == properties->pid &&
-	       united->generation == properties->generation && united->device == properties->device;
+	const uint32_t key[] = {host, pid, generation, device};
+
+	return store_hash64(key, sizeof key, 0);
 }
 
-static uint32_t *slot_of(const struct store_devices_busy *devices, const struct store_stream *properties)
+static uint64_t device_hash(const void *devices, uint32_t number)
 {
-	const uint32_t key[] = {
-		properties->host, properties->pid, properties->generation, properties->device};
-	uint32_t at = (uint32_t)store_hash64(key, sizeof key, 0);
+	const struct store_device_busy *of = ((const struct store_devices_busy *)devices)->devices[number];
 
-	for (;; at++) {
-		uint32_t *slot = &devices->slots[at & (devices->slot_count - 1)];
-
-		if (!*slot || is_of(devices->devices[*slot - 1], properties))
-			return slot;
-	}
+	return key_hash(of->host, of->pid, of->generation, of->device);
 }
 
-static bool slots_reserve(struct store_devices_busy *devices)
+static bool device_equal(const void *devices, uint32_t number, const void *key)
 {
-	uint32_t count = devices->slot_count ? 2 * devices->slot_count : 16, *slots;
+	const struct store_device_busy *of = ((const struct store_devices_busy *)devices)->devices[number];
+	const struct store_stream *properties = key;
 
-	if (2 * (devices->count + 1) <= devices->slot_count)
-		return true;
-	slots = calloc(count, sizeof *slots);
-	if (!slots)
-		return false;
-	free(devices->slots);
-	devices->slots = slots;
-	devices->slot_count = count;
-	for (uint32_t i = 0; i < devices->count; i++) {
-		const struct store_device_busy *united = devices->devices[i];
-
-		*slot_of(devices, &(struct store_stream){.host = united->host,
-					  .pid = united->pid,
-					  .generation = united->generation,
-					  .device = united->device}) = i + 1;
-	}
-	return true;
+	return of->host == properties->host && of->pid == properties->pid &&
+	       of->generation == properties->generation && of->device == properties->device;
 }
 
 static struct store_device_busy *device_new(
@@ -104,7 +89,7 @@ static struct store_device_busy *device_new(
 		.device = properties->device,
 		.torn_ns = UINT64_MAX};
 	to = store_id_table_add(
-		(void **)&devices->devices, &devices->count, &devices->capacity, sizeof *devices->devices);
+		&devices->devices, &devices->count, &devices->capacity, sizeof *devices->devices);
 	if (!to) {
 		free(united);
 		return NULL;
@@ -126,7 +111,7 @@ static void begin(struct store_device_busy *united)
 static bool queue_add(struct store_device_busy *united, uint32_t *queue)
 {
 	struct store_device_busy_queue *to = store_id_table_add(
-		(void **)&united->queues, &united->count, &united->capacity, sizeof *united->queues);
+		&united->queues, &united->count, &united->capacity, sizeof *united->queues);
 
 	if (!to)
 		return false;
@@ -142,9 +127,11 @@ struct store_device_busy *store_device_busy_join(struct store_devices_busy *devi
 	struct store_device_busy *united;
 	uint32_t *slot;
 
-	if (!slots_reserve(devices))
+	if (!hash_index_reserve(&devices->index, devices->count, device_hash, devices))
 		return NULL;
-	slot = slot_of(devices, properties);
+	slot = hash_index_slot(&devices->index,
+		key_hash(properties->host, properties->pid, properties->generation, properties->device),
+		device_equal, devices, properties);
 	united = *slot ? devices->devices[*slot - 1] : device_new(devices, stream, properties);
 	if (!united)
 		return NULL;
@@ -162,12 +149,9 @@ struct store_device_busy *store_device_busy_join(struct store_devices_busy *devi
 static bool spans_widen(struct store_device_busy_queue *queue)
 {
 	uint32_t capacity = queue->capacity ? 2 * queue->capacity : SPANS_FIRST;
-	struct store_device_busy_span *wider =
-		queue->count < WAIT_MAX ? reallocarray(queue->spans, capacity, sizeof *wider) : NULL;
 
-	if (!wider)
+	if (queue->count >= WAIT_MAX || !array_resize(&queue->spans, capacity, sizeof *queue->spans))
 		return false;
-	queue->spans = wider;
 	queue->capacity = capacity;
 	return true;
 }
@@ -262,7 +246,7 @@ static unsigned largest(uint64_t begin_ns, uint64_t end_ns)
 }
 
 /* Where it fills buckets they are not worth making: their time goes to a larger one. */
-void device_busy_fill(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns)
+static void device_busy_fill(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns)
 {
 	pass(united, begin_ns);
 	united->sizes[0].changes += 2;
@@ -290,6 +274,136 @@ void device_busy_fill(struct store_device_busy *united, uint64_t begin_ns, uint6
 		}
 		begin_ns += length_ns;
 	}
+}
+
+/* ---- the union of queues ---- */
+
+/* Queues by when their next spans begin, a heap: the first is at its top. */
+struct turns {
+	uint32_t count;
+	struct turn {
+		uint64_t begin_ns;
+		struct store_device_busy_queue *queue;
+	} list[UNITED_QUEUES_MAX];
+};
+
+static bool is_before(const void *a, const void *b)
+{
+	return ((const struct turn *)a)->begin_ns < ((const struct turn *)b)->begin_ns;
+}
+
+static void turn_sink(struct turns *turns, uint32_t at)
+{
+	heap_sink(turns->list, turns->count, at, sizeof *turns->list, is_before);
+}
+
+static bool has_turn(const struct store_device_busy_queue *queue, uint64_t until_ns)
+{
+	return queue->head < queue->count && queue->spans[queue->head].begin_ns < until_ns;
+}
+
+static void turns_begin(struct turns *turns, const struct store_device_busy *united, uint64_t until_ns)
+{
+	turns->count = 0;
+	for (uint32_t i = 0; i < united->count; i++) {
+		struct store_device_busy_queue *queue = &united->queues[i];
+
+		if (has_turn(queue, until_ns))
+			turns->list[turns->count++] =
+				(struct turn){queue->spans[queue->head].begin_ns, queue};
+	}
+	for (uint32_t i = turns->count / 2; i-- > 0;)
+		turn_sink(turns, i);
+}
+
+/* The first queue has had its turn. */
+static void turns_next(struct turns *turns, uint64_t until_ns)
+{
+	struct turn *first = &turns->list[0];
+
+	if (has_turn(first->queue, until_ns))
+		first->begin_ns = first->queue->spans[first->queue->head].begin_ns;
+	else
+		*first = turns->list[--turns->count];
+	turn_sink(turns, 0);
+}
+
+static void shrink(struct store_device_busy_queue *queue)
+{
+	if (!queue->head)
+		return;
+	memmove(queue->spans, queue->spans + queue->head,
+		(queue->count - queue->head) * sizeof *queue->spans);
+	queue->count -= queue->head;
+	queue->head = 0;
+}
+
+/* The part of the queue's next span before `until_ns`. */
+static struct store_device_busy_span span_take(struct store_device_busy_queue *queue, uint64_t until_ns)
+{
+	struct store_device_busy_span *span = &queue->spans[queue->head], part = *span;
+
+	if (span->end_ns > until_ns) {
+		part.end_ns = until_ns;
+		span->begin_ns = until_ns;
+	} else {
+		queue->head++;
+	}
+	return part;
+}
+
+/* What begins until the union ends lengthens it, in whatever order queues have turns: while most do, that is
+ * quicker than to find whose is the first. */
+static void lengthen(struct store_device_busy *united, struct store_device_busy_span *all, uint64_t until_ns)
+{
+	uint32_t taken;
+
+	do {
+		taken = 0;
+		for (uint32_t i = 0; i < united->count; i++) {
+			struct store_device_busy_queue *queue = &united->queues[i];
+
+			while (has_turn(queue, until_ns) &&
+				queue->spans[queue->head].begin_ns <= all->end_ns) {
+				const uint64_t end_ns = span_take(queue, until_ns).end_ns;
+
+				all->end_ns = end_ns > all->end_ns ? end_ns : all->end_ns;
+				taken++;
+			}
+		}
+	} while (taken > united->count / 2);
+}
+
+/* Merges the queues' spans before `until_ns`; later ones stay queued. */
+static void device_busy_merge(struct store_device_busy *united, uint64_t until_ns)
+{
+	struct store_device_busy_span all = {0};
+	struct turns turns;
+	uint32_t beside = 0; /* turns since the union had a gap */
+
+	turns_begin(&turns, united, until_ns);
+	while (turns.count) {
+		const struct store_device_busy_span part = span_take(turns.list[0].queue, until_ns);
+
+		turns_next(&turns, until_ns);
+		beside++;
+		if (part.begin_ns > all.end_ns) {
+			if (all.end_ns)
+				device_busy_fill(united, all.begin_ns, all.end_ns);
+			all = part;
+			beside = 0;
+		}
+		all.end_ns = part.end_ns > all.end_ns ? part.end_ns : all.end_ns;
+		if (beside > united->count) {
+			lengthen(united, &all, until_ns);
+			turns_begin(&turns, united, until_ns);
+			beside = 0;
+		}
+	}
+	if (all.end_ns)
+		device_busy_fill(united, all.begin_ns, all.end_ns);
+	for (uint32_t i = 0; i < united->count; i++)
+		shrink(&united->queues[i]);
 }
 
 /* ---- how far ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * span_stack.c - which spans speak about a stream's line, and which of those that overlap is seen.
+ * span_stack.c - which spans affect a stream's timeline, and which of overlapping ones is visible.
  */
 #include "store/states/span_stack.h"
 
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "store/states/tie_break.h"
 
@@ -91,15 +92,8 @@ bool span_stack_push(struct span_stack *stack, const struct state_span *span, co
 		return true;
 	while (stack->count && stack->spans[stack->count - 1].end_ns <= span->end_ns)
 		stack->count--;
-	if (stack->count == stack->room) {
-		size_t room = stack->room ? stack->room * 2 : 8;
-		struct state_span *spans = realloc(stack->spans, room * sizeof *spans);
-
-		if (!spans)
-			return false;
-		stack->spans = spans;
-		stack->room = room;
-	}
+	if (!array_widen(&stack->spans, &stack->room, stack->count, sizeof *stack->spans))
+		return false;
 	stack->spans[stack->count++] = *span;
 	return true;
 }

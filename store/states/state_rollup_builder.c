@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder.c - which streams have a builder, and how far each may sweep.
+ * state_rollup_builder.c - decides which streams have a builder, how far each may sweep, and what goes into
+ * a transaction. Some builders only feed the sums of all streams (all_streams.h), which readers do not need
+ * while there are few streams: a small start of a run stays queued until there are more. Where more would
+ * have to be queued, buckets are invalid, and readers sum the streams there.
  */
 #include <stdlib.h>
 
 #include "store/base/attribute.h"
 #include "store/base/id_table.h"
 #include "store/ingest/ingest.h"
+#include "store/rollup/pending_rollups.h"
 #include "store/states/state_rollup_builder_internal.h"
 
 #define BASE_FIRST 10u /* 2^30 ns, where no period tells */
 #define SWITCHES_NOT_SAID UINT64_MAX
 #define BASE_RECORDS 4096u	     /* in a bucket, about */
+#define DOZE_SAMPLES (1u << 15)	     /* of one stream that wait, while there are few */
+#define WAIT_ALL (1u << 20)	     /* of all; then there are no sums of all streams */
 #define TIME_MAX (UINT64_C(1) << 62) /* buckets of all sizes end before the end of time */
 
 /* ---- streams ---- */
@@ -32,7 +38,7 @@ static void state_builder_end(struct store_state_builder *builder)
 	builder->is_over = true;
 }
 
-void state_builder_free(struct store_state_builder *builder)
+static void state_builder_free(struct store_state_builder *builder)
 {
 	if (!builder)
 		return;
@@ -52,10 +58,122 @@ void store_state_builders_fini(struct store_state_builders *builders)
 	*builders = (struct store_state_builders){0};
 }
 
+/* ---- builders that sleep ---- */
+
+/* Nothing is known of its line that its place and its track's samples do not tell the next one. */
+static bool is_simple(const struct store_state_builder *builder)
+{
+	for (uint32_t i = builder->spans.head; i < builder->spans.count; i++)
+		if (builder->spans.list[i].op != STORE_OP_MONITORED)
+			return false;
+	return builder->line.rules.has_samples && !(builder->line.held & ~(1u << SPAN_KIND_MONITORED));
+}
+
+/* Skips a record for lack of a builder, and notes the end of the span. */
+static void state_builder_pass_until(struct state_builder_place *place, uint64_t end_ns)
+{
+	place->is_passed = true;
+	if (end_ns > place->passed_ns)
+		place->passed_ns = end_ns;
+}
+
+/* The last `monitored` span is remembered. */
+static void pass_monitored(struct state_builder_place *place, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (begin_ns != place->monitored.begin_ns || end_ns != place->monitored.end_ns)
+		state_builder_pass_until(place, end_ns);
+}
+
+static void pass_all(struct state_builder_place *place, const struct store_state_builder *builder)
+{
+	const struct span_stack *stack = &builder->line.stacks[SPAN_KIND_MONITORED];
+
+	for (uint32_t i = builder->spans.head; i < builder->spans.count; i++)
+		pass_monitored(place, builder->spans.list[i].begin_ns, builder->spans.list[i].end_ns);
+	for (size_t i = 0; i < stack->count; i++)
+		pass_monitored(place, stack->spans[i].begin_ns, stack->spans[i].end_ns);
+	place->is_passed = true;
+}
+
+/* Frees the builder of a stream that only feeds the sums of all streams, when those are given up or paused.
+ */
+static void state_builder_retire(
+	const struct store_state_builders *builders, struct state_builder_place *place)
+{
+	struct store_state_builder *builder = place->builder;
+
+	if (!builder || !store_all_streams_is_idle(&builders->all_streams) || builder->sizes ||
+		builder->is_over || !is_simple(builder))
+		return;
+	pass_all(place, builder);
+	state_builder_free(builder);
+	place->builder = NULL;
+}
+
+static void state_builder_pass(
+	struct state_builder_place *place, enum store_track track, const struct store_record *record)
+{
+	state_builder_pass_until(place, track == STORE_SPANS ? record->end_ns : 0);
+}
+
+/* Counts the leading spans, all of one operation, that do not require a builder on a CPU stream. */
+static size_t state_builder_pass_alike(
+	struct state_builder_place *place, const struct store_record *records, size_t count)
+{
+	const enum span_kind kind = span_kind_of(records->what, false, true);
+	size_t i = 0;
+
+	if (kind != SPAN_KIND_COUNT && kind != SPAN_KIND_WORK)
+		return 0;
+	for (; i < count && records[i].what == records->what; i++)
+		state_builder_pass(place, STORE_SPANS, &records[i]);
+	return i;
+}
+
+/* Pauses the sums of all streams when one stream, or all, have queued too many samples. */
+static void state_builder_doze(
+	struct store_state_builders *builders, const struct store_state_builder *builder)
+{
+	if (builders->all_streams.is_few && !builder->sizes &&
+		state_builder_samples_waiting(builder) > DOZE_SAMPLES)
+		store_all_streams_sleep(&builders->all_streams);
+}
+
+/* Counts the builders being swept. */
+static void state_builder_count(struct store_state_builders *builders)
+{
+	uint64_t waiting = 0;
+
+	builders->live = 0;
+	for (uint32_t i = 0; i < builders->count; i++) {
+		const struct store_state_builder *builder = builders->places[i].builder;
+
+		builders->live += builder && !builder->is_over;
+		waiting += builder && !builder->sizes ? state_builder_samples_waiting(builder) : 0;
+	}
+	if (waiting > WAIT_ALL && !store_all_streams_is_idle(&builders->all_streams))
+		store_all_streams_give_up(&builders->all_streams);
+}
+
+void store_state_builders_wake(struct store_state_builders *builders)
+{
+	if (!store_all_streams_wake(&builders->all_streams))
+		return;
+	for (uint32_t i = 0; i < builders->count; i++) {
+		const struct store_state_builder *builder = builders->places[i].builder;
+
+		if (builder && builder->has_begun)
+			store_all_streams_spoil(
+				&builders->all_streams, builder->line.rules.begin_ns, builder->line.now_ns);
+	}
+}
+
+/* ---- records ---- */
+
 static struct state_builder_place *place_of(struct store_state_builders *builders, uint32_t stream)
 {
 	while (builders->count <= stream)
-		if (!store_id_table_add((void **)&builders->places, &builders->count, &builders->capacity,
+		if (!store_id_table_add(&builders->places, &builders->count, &builders->capacity,
 			    sizeof *builders->places)) {
 			builders->failed = true;
 			return NULL;
@@ -134,7 +252,7 @@ static struct store_state_builder *state_builder_new(struct store_state_builders
 	return builder;
 }
 
-/* The stream is to have rollups of its own, from here on. */
+/* From here on the stream gets rollups of its own. */
 static bool rolls_begin(struct store_state_builder *builder)
 {
 	builder->sizes = calloc(STORE_STATE_ROLLUP_SIZES, sizeof *builder->sizes);
@@ -198,7 +316,7 @@ static bool state_builder_begin(struct store_state_builders *builders, struct st
 	return true;
 }
 
-/* False: memory is out. */
+/* False: no memory. */
 static bool monitored_take(struct store_state_builders *builders, struct state_builder_place *place,
 	const struct store_record *span, const struct store_texts *texts)
 {
@@ -220,7 +338,7 @@ static bool monitored_take(struct store_state_builders *builders, struct state_b
 	return state_builder_wait_span(builder, span, texts);
 }
 
-/* After the last rollup was made: what comes behind the sweep, still comes behind the sweep. */
+/* After the last rollup: late records still delete. */
 static void late_only(struct store_state_builder *builder, const struct store_record *records, size_t count)
 {
 	for (size_t i = 0; i < count && builder->has_begun; i++)
@@ -307,7 +425,7 @@ void store_state_builders_open(struct store_state_builders *builders, uint32_t s
 
 /* ---- commits ---- */
 
-/* Life and edges, as far as they are known. False: the line cannot be swept yet. */
+/* Learns life and edges, as far as known. False: the timeline cannot be swept yet. */
 static bool rules_learn(
 	struct store_state_builder *builder, const struct store_stream *properties, uint64_t *until_ns)
 {
@@ -389,4 +507,174 @@ void store_state_builders_unite(struct store_state_builders *builders, bool is_e
 		store_device_busy_spoil(builders->devices.devices[i], 0, UINT64_MAX);
 	if (!builders->failed)
 		store_devices_busy_merge(&builders->devices, is_end);
+}
+
+/* ---- names ---- */
+
+static struct store_hash path_of(const void *own, uint32_t context)
+{
+	const struct store_contexts *contexts = own;
+
+	return context < contexts->count ? contexts->nodes[context].hash : (struct store_hash){0};
+}
+
+static struct store_slice operation_of(const void *own, uint32_t op)
+{
+	return store_texts_at(((const struct store_contexts *)own)->texts, op - STORE_OP_TEXT);
+}
+
+void store_state_builders_tell_names(
+	struct store_state_builders *builders, const struct store_contexts *contexts)
+{
+	builders->names = (struct tie_names){path_of, operation_of, contexts};
+}
+
+/* ---- the sums of all streams ---- */
+
+/* Does the sums of all streams know all of the stream's life? What it does not know is spoiled. */
+static void account(struct store_all_streams *all_streams, const struct state_builder_place *place,
+	const struct store_stream *properties, struct store_all_streams_head *head)
+{
+	const struct store_state_builder *builder = place ? place->builder : NULL;
+	bool has_life = properties->end_ns > properties->begin_ns, has_records = false;
+
+	for (int track = 0; track < STORE_TRACK_COUNT; track++)
+		has_records |= properties->count[track] > 0;
+	if (!has_life && !has_records)
+		return;
+	head->begin_ns = properties->begin_ns < head->begin_ns ? properties->begin_ns : head->begin_ns;
+	head->end_ns = properties->end_ns > head->end_ns ? properties->end_ns : head->end_ns;
+	if (!has_life || properties->end_ns > TIME_MAX ||
+		(!builder && has_records && !(place && place->is_passed))) {
+		store_all_streams_give_up(all_streams);
+	} else if (!builder && has_records) {
+		store_all_streams_spoil(all_streams, properties->begin_ns, properties->end_ns);
+	} else if (!builder) {
+		store_all_streams_add(all_streams, &(struct state_piece){.begin_ns = properties->begin_ns,
+							   .end_ns = properties->end_ns,
+							   .state = EXTENT_UNMONITORED});
+	} else if (!builder->has_begun || builder->line.rules.begin_ns != properties->begin_ns ||
+		   builder->line.rules.end_ns != properties->end_ns ||
+		   (!builder->line.rules.is_gpu &&
+			   builder->line.rules.has_samples != (properties->count[STORE_SAMPLES] > 0))) {
+		store_all_streams_give_up(all_streams);
+	} else if (builder->line.now_ns < builder->line.rules.end_ns) {
+		store_all_streams_spoil(all_streams, builder->line.now_ns, builder->line.rules.end_ns);
+	}
+}
+
+void store_state_builders_put_all_streams(
+	struct store_state_builders *builders, const struct store_stream *streams, uint32_t count)
+{
+	struct store_all_streams_head *head = &builders->head;
+
+	if (head->streams) /* accounted for already: the commit is tried again */
+		return;
+	*head = (struct store_all_streams_head){.streams = count, .begin_ns = UINT64_MAX};
+	for (uint32_t i = 0; i < count && !builders->all_streams.is_bad; i++)
+		account(&builders->all_streams, i < builders->count ? &builders->places[i] : NULL,
+			&streams[i], head);
+	if (builders->failed || builders->thinned_ns || head->begin_ns > head->end_ns ||
+		(count && head->end_ns - head->begin_ns > UINT64_MAX / count)) /* sums are 64 bits wide */
+		store_all_streams_give_up(&builders->all_streams);
+}
+
+/* ---- into a transaction ---- */
+
+static int delete_roll(MDB_txn *txn, MDB_dbi rolls, const struct store_key_rollup *key)
+{
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	MDB_val mdb_key = {sizeof bytes, bytes};
+	int rc;
+
+	store_key_rollup_put(bytes, key);
+	rc = mdb_del(txn, rolls, &mdb_key, NULL);
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* Those that hold the time, of each size, and all that begin behind it. */
+static int delete_torn(MDB_txn *txn, MDB_dbi rolls, uint32_t stream, uint8_t kind, uint64_t torn_ns)
+{
+	struct store_key_rollup key = {.stream = stream, .kind = kind};
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	int rc = 0;
+
+	if (torn_ns == UINT64_MAX)
+		return 0;
+	for (unsigned size = 1; size <= ROLLER_TOP && !rc; size++) {
+		key.shift = (uint8_t)state_builder_shift(size);
+		key.begin_ns = store_bucket_of(torn_ns, key.shift);
+		rc = delete_roll(txn, rolls, &key);
+	}
+	while (!rc) {
+		MDB_cursor *cursor;
+		MDB_val found = {sizeof bytes, bytes}, value;
+
+		store_key_rollup_put(bytes, &(struct store_key_rollup){.stream = stream,
+						    .kind = kind,
+						    .begin_ns = torn_ns,
+						    .shift = STORE_SHIFT_MAX});
+		rc = mdb_cursor_open(txn, rolls, &cursor);
+		if (rc)
+			return rc;
+		rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+		if (!rc && (!store_key_rollup_get(&key, found.mv_data, found.mv_size) ||
+				   key.stream != stream || key.kind != kind))
+			rc = MDB_NOTFOUND;
+		if (!rc)
+			rc = mdb_cursor_del(cursor, 0);
+		mdb_cursor_close(cursor);
+	}
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* Dropped records cannot be rolled up again. */
+static int put_lines(const struct store_state_builders *builders, const struct store_state_builder *builder,
+	MDB_txn *txn, MDB_dbi rolls)
+{
+	uint64_t torn_ns = builder->torn_ns > builders->thinned_ns ? builder->torn_ns : builders->thinned_ns;
+	int rc = 0;
+
+	if (builder->torn_ns != UINT64_MAX)
+		rc = delete_torn(txn, rolls, builder->stream, STORE_ROLLUP_STATES, torn_ns);
+	return rc ? rc : store_pending_rollups_put(&builder->made, txn, rolls);
+}
+
+static int put_united(const struct store_device_busy *united, MDB_txn *txn, MDB_dbi rolls)
+{
+	int rc = delete_torn(txn, rolls, united->stream, STORE_ROLLUP_DEVICE_BUSY, united->torn_ns);
+
+	return rc ? rc : store_pending_rollups_put(&united->made, txn, rolls);
+}
+
+int store_state_builders_put(struct store_state_builders *builders, MDB_txn *txn, MDB_dbi rolls)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < builders->count && !rc; i++) {
+		const struct store_state_builder *builder = builders->places[i].builder;
+
+		rc = builder ? put_lines(builders, builder, txn, rolls) : 0;
+	}
+	for (uint32_t i = 0; i < builders->devices.count && !rc; i++)
+		rc = put_united(builders->devices.devices[i], txn, rolls);
+	if (!rc && builders->head.streams)
+		rc = store_all_streams_put(&builders->all_streams, &builders->head, txn, rolls);
+	return rc;
+}
+
+void store_state_builders_committed(struct store_state_builders *builders)
+{
+	for (uint32_t i = 0; i < builders->count; i++) {
+		struct store_state_builder *builder = builders->places[i].builder;
+
+		if (!builder)
+			continue;
+		builder->made.size = 0;
+		builder->torn_ns = UINT64_MAX;
+	}
+	for (uint32_t i = 0; i < builders->devices.count; i++) {
+		builders->devices.devices[i]->made.size = 0;
+		builders->devices.devices[i]->torn_ns = UINT64_MAX;
+	}
 }

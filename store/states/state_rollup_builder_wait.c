@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_wait.c - records that wait for a stream's sweep, and what it means when they come
- * behind it.
+ * state_rollup_builder_wait.c - queues records for a stream's sweep, and handles those that come behind it.
  */
 #include <stdlib.h>
 
+#include "store/base/array.h"
 #include "store/base/id_table.h"
 #include "store/rollup/pending_rollups.h"
 #include "store/states/state_rollup_builder_internal.h"
@@ -74,7 +74,7 @@ bool state_builder_is_late(const struct store_state_builder *builder, const stru
 	return builder->has_begun && record->begin_ns < builder->line.now_ns;
 }
 
-/* Until then its spans alone made the line. */
+/* Until then only its spans made the timeline. */
 void state_builder_note_samples(struct store_state_builder *builder)
 {
 	if (builder->has_begun)
@@ -84,19 +84,10 @@ void state_builder_note_samples(struct store_state_builder *builder)
 
 static bool samples_reserve(struct state_builder_samples *samples, size_t more)
 {
-	size_t wanted = samples->count + more, capacity = samples->capacity ? samples->capacity : 64;
-	struct state_builder_sample *grown;
+	size_t wanted = samples->count + more;
 
-	if (wanted <= samples->capacity)
-		return true;
-	while (capacity < wanted)
-		capacity *= 2;
-	grown = capacity <= UINT32_MAX ? reallocarray(samples->list, capacity, sizeof *grown) : NULL;
-	if (!grown)
-		return false;
-	samples->list = grown;
-	samples->capacity = (uint32_t)capacity;
-	return true;
+	return wanted <= UINT32_MAX / 2 &&
+	       array_reserve(&samples->list, &samples->capacity, wanted, sizeof *samples->list);
 }
 
 /* There is room. */
@@ -151,7 +142,7 @@ static size_t take_ordered(
 	return taken;
 }
 
-/* Many at once, of a CPU stream. False: memory is out. */
+/* Many at once, of a CPU stream. False: no memory. */
 bool state_builder_wait_samples(
 	struct store_state_builder *builder, const struct store_record *records, size_t count)
 {
@@ -198,8 +189,8 @@ static bool spans_reserve(struct state_builder_spans *spans, size_t more)
 	/* What is not touched costs nothing, what is moved is touched twice. */
 	if (wanted < SPANS_GROWTH * (size_t)spans->capacity)
 		wanted = SPANS_GROWTH * (size_t)spans->capacity;
-	return wanted <= UINT32_MAX && store_id_table_reserve((void **)&spans->list, &spans->capacity,
-					       (uint32_t)wanted, sizeof *spans->list);
+	return wanted <= UINT32_MAX &&
+	       store_id_table_reserve(&spans->list, &spans->capacity, (uint32_t)wanted, sizeof *spans->list);
 }
 
 /* What is the same for all spans of an operation. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retention.c - see retention.h: what is asked for, spans and values, and all streams. Samples and the
- * rollups that stand for them are retention_rolls.c's.
+ * retention.c - see retention.h: samples and the rollups that stand for them, spans and values, one stream
+ * after the other.
  */
 #include "store/write/retention.h"
 
@@ -11,10 +11,276 @@
 #include "store/ingest/builder.h"
 #include "store/read/reader.h"
 #include "store/rollup/rollup_walk.h"
-#include "store/write/retention_internal.h"
+#include "store/states/state_rollup.h"
 
-#define UNITS 8u	/* buckets in what is kept, at least */
-#define SHIFT_LEAST 12u /* of a bucket */
+#define UNITS 8u	     /* buckets in what is kept, at least */
+#define SHIFT_LEAST 12u	     /* of a bucket */
+#define THIN_SHIFT_WHOLE 62u /* of the largest rollups */
+
+struct retention_pending {
+	uint64_t dropped[STORE_TRACK_COUNT];
+	uint64_t thinned_ns; /* of the stream, before this transaction */
+	uint64_t joined_ns;  /* end of the last rollup that replaces dropped samples */
+};
+
+/* One pass over a track. */
+struct retention_pass {
+	struct store_retention *thin;
+	struct store_ingest *ingest;
+	const struct store_metrics *metrics;
+	MDB_txn *txn;
+	MDB_cursor *cursor;
+	MDB_val value; /* of the current chunk */
+	uint32_t stream;
+	enum store_track track;
+};
+
+#define AGES 4u /* times what is kept, until rollups are joined for the first time */
+
+/* ---- the keys of a track ---- */
+
+static void retention_step(struct store_key_chunk *key)
+{
+	if (key->sequence < UINT16_MAX) {
+		key->sequence++;
+		return;
+	}
+	key->sequence = 0;
+	if (key->shift) {
+		key->shift--;
+		return;
+	}
+	key->bucket_ns++;
+	key->shift = STORE_SHIFT_MAX;
+}
+
+/* The chunk at or after the key, and its value; MDB_NOTFOUND: the track has no more that begin before the
+ * time. */
+static int retention_find_chunk(struct retention_pass *pass, struct store_key_chunk *key, uint64_t end_ns)
+{
+	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
+	MDB_val found = {sizeof bytes, bytes};
+	int rc;
+
+	store_key_chunk_put(bytes, key);
+	rc = mdb_cursor_get(pass->cursor, &found, &pass->value, MDB_SET_RANGE);
+	if (rc)
+		return rc;
+	if (!store_key_chunk_get(key, found.mv_data, found.mv_size))
+		return MDB_CORRUPTED;
+	return key->stream == pass->stream && key->track == pass->track && key->bucket_ns < end_ns
+		       ? 0
+		       : MDB_NOTFOUND;
+}
+
+/* Reads the current chunk's header; or deletes the chunk. */
+static bool retention_peek(const struct retention_pass *pass, struct store_chunk *chunk)
+{
+	return store_chunk_peek(chunk, (struct store_slice){pass->value.mv_data, pass->value.mv_size});
+}
+
+/* The lowest key of the track from that time on; the next higher key. */
+static struct store_key_chunk retention_first_key(const struct retention_pass *pass, uint64_t from_ns)
+{
+	return (struct store_key_chunk){.bucket_ns = from_ns,
+		.stream = pass->stream,
+		.track = (uint8_t)pass->track,
+		.shift = STORE_SHIFT_MAX};
+}
+
+static void retention_count_dropped(struct retention_pass *pass, uint64_t count)
+{
+	pass->thin->pending[pass->stream].dropped[pass->track] += count;
+}
+
+static int retention_drop_chunk(struct retention_pass *pass)
+{
+	struct store_chunk chunk;
+
+	if (!retention_peek(pass, &chunk))
+		return MDB_CORRUPTED;
+	retention_count_dropped(pass, chunk.count);
+	return mdb_cursor_del(pass->cursor, 0);
+}
+
+/* ---- samples ---- */
+
+static int delete_chunks(struct retention_pass *pass, const struct store_key_rollup *block)
+{
+	struct store_key_chunk key = retention_first_key(pass, block->begin_ns);
+	uint64_t last_ns = store_rollup_last(block->begin_ns, block->shift);
+	int rc;
+
+	while ((rc = retention_find_chunk(pass, &key, last_ns + 1)) == 0) {
+		if (key.shift <= block->shift)
+			rc = retention_drop_chunk(pass);
+		if (rc)
+			return rc;
+		retention_step(&key);
+	}
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* Rollups of what is gone would be parts of the one that stays. */
+static int delete_inner(struct retention_pass *pass, const struct store_key_rollup *block)
+{
+	struct store_key_rollup key = *block;
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	uint64_t last_ns = store_rollup_last(block->begin_ns, block->shift);
+	MDB_cursor *cursor;
+	int rc = mdb_cursor_open(pass->txn, pass->ingest->dbi[STORE_TREE_ROLL], &cursor);
+
+	key.shift--;
+	while (!rc) {
+		MDB_val found = {sizeof bytes, bytes}, value;
+
+		store_key_rollup_put(bytes, &key);
+		rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+		if (!rc && !store_key_rollup_get(&key, found.mv_data, found.mv_size))
+			rc = MDB_CORRUPTED;
+		if (!rc && (key.stream != block->stream || key.kind != block->kind || key.begin_ns > last_ns))
+			rc = MDB_NOTFOUND;
+		if (!rc)
+			rc = mdb_cursor_del(cursor, 0);
+	}
+	mdb_cursor_close(cursor);
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* Doubles do not add up the same in every order: rollups do not speak for them. */
+static bool has_real(const struct retention_pass *pass)
+{
+	const struct store_context_sums *made = &pass->ingest->rolls.made;
+
+	for (uint32_t i = 0; i < made->count; i++)
+		if (made->entries[i].metric >= pass->metrics->count ||
+			pass->metrics->metrics[made->entries[i].metric].is_real)
+			return true;
+	return false;
+}
+
+static int retention_block(struct retention_pass *pass, const struct store_key_rollup *block)
+{
+	struct store_ingest *ingest = pass->ingest;
+	int rc = store_rollup_make(&ingest->rolls, block, pass->txn, ingest->dbi);
+
+	if (rc || has_real(pass))
+		return rc;
+	if (store_rollup_last(block->begin_ns, block->shift) >= pass->thin->pending[pass->stream].joined_ns)
+		pass->thin->pending[pass->stream].joined_ns =
+			store_rollup_last(block->begin_ns, block->shift) + 1;
+	rc = store_rollup_put_made(&ingest->rolls, block, pass->txn, ingest->dbi);
+	rc = rc ? rc : delete_chunks(pass, block);
+	return rc ? rc : delete_inner(pass, block);
+}
+
+/* Makes rollups of the stream's samples. */
+static int retention_samples(struct retention_pass *pass)
+{
+	struct store_key_chunk key = retention_first_key(pass, 0);
+	int rc;
+
+	while ((rc = retention_find_chunk(pass, &key, pass->thin->wanted_ns)) == 0) {
+		unsigned shift = (key.shift + STORE_ROLLUP_STEP - 1) / STORE_ROLLUP_STEP * STORE_ROLLUP_STEP;
+		struct store_key_rollup block = {.stream = pass->stream, .kind = STORE_SAMPLES};
+		uint64_t last_ns;
+
+		block.shift = (uint8_t)(shift > pass->thin->shift ? shift : pass->thin->shift);
+		block.begin_ns = store_bucket_of(key.bucket_ns, block.shift);
+		last_ns = store_rollup_last(block.begin_ns, block.shift);
+		if (block.shift > THIN_SHIFT_WHOLE || last_ns >= pass->thin->wanted_ns) {
+			retention_step(&key);
+			continue;
+		}
+		rc = retention_block(pass, &block);
+		if (rc)
+			return rc;
+		key = retention_first_key(pass, last_ns + 1);
+	}
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* ---- rollups that are old: into larger ones ---- */
+
+/* Before this, rollups of the size are joined. */
+static uint64_t join_until(const struct store_retention *thin, unsigned shift)
+{
+	unsigned grown = shift > thin->shift ? shift - thin->shift : 0;
+	uint64_t age_ns = thin->keep_ns * AGES;
+
+	if (grown >= 64 || age_ns << grown >> grown != age_ns || age_ns << grown > thin->wanted_ns)
+		return 0;
+	return thin->wanted_ns - (age_ns << grown);
+}
+
+/* The writer of lines made the larger one, or there is none. */
+static int join_lines(struct retention_pass *pass, const struct store_key_rollup *block)
+{
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	MDB_val key = {sizeof bytes, bytes}, value;
+	int rc;
+
+	store_key_rollup_put(bytes, block);
+	rc = mdb_get(pass->txn, pass->ingest->dbi[STORE_TREE_ROLL], &key, &value);
+	return rc ? rc == MDB_NOTFOUND ? 0 : rc : delete_inner(pass, block);
+}
+
+static int find_roll(struct retention_pass *pass, struct store_key_rollup *key, uint8_t kind)
+{
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	MDB_val found = {sizeof bytes, bytes}, value;
+	MDB_cursor *cursor;
+	int rc = mdb_cursor_open(pass->txn, pass->ingest->dbi[STORE_TREE_ROLL], &cursor);
+
+	if (rc)
+		return rc;
+	store_key_rollup_put(bytes, key);
+	rc = mdb_cursor_get(cursor, &found, &value, MDB_SET_RANGE);
+	if (!rc && !store_key_rollup_get(key, found.mv_data, found.mv_size))
+		rc = MDB_CORRUPTED;
+	if (!rc && (key->stream != pass->stream || key->kind != kind))
+		rc = MDB_NOTFOUND;
+	mdb_cursor_close(cursor);
+	return rc;
+}
+
+static int join_rolls(struct retention_pass *pass, uint8_t kind, unsigned step, unsigned shift_most)
+{
+	struct store_key_rollup key = {.stream = pass->stream, .kind = kind, .shift = STORE_SHIFT_MAX};
+	int rc;
+
+	while ((rc = find_roll(pass, &key, kind)) == 0 && key.begin_ns < pass->thin->wanted_ns) {
+		struct store_key_rollup block = key;
+
+		block.shift = (uint8_t)(key.shift + step);
+		block.begin_ns = block.shift <= shift_most ? store_bucket_of(key.begin_ns, block.shift) : 0;
+		if (block.shift <= shift_most &&
+			store_rollup_last(block.begin_ns, block.shift) < join_until(pass->thin, key.shift)) {
+			rc = kind == STORE_SAMPLES ? retention_block(pass, &block) : join_lines(pass, &block);
+			if (rc)
+				return rc;
+		}
+		if (key.shift) {
+			key.shift--;
+		} else {
+			key.begin_ns++;
+			key.shift = STORE_SHIFT_MAX;
+		}
+	}
+	return rc == MDB_NOTFOUND ? 0 : rc;
+}
+
+/* Joins the stream's old rollups into larger ones. */
+static int retention_join(struct retention_pass *pass)
+{
+	int rc;
+
+	pass->track = STORE_SAMPLES;
+	rc = join_rolls(pass, STORE_SAMPLES, STORE_ROLLUP_STEP, THIN_SHIFT_WHOLE);
+	return rc ? rc
+		  : join_rolls(pass, STORE_ROLLUP_STATES, STORE_STATE_ROLLUP_STEP,
+			    STORE_STATE_ROLLUP_STEP * (STORE_STATE_ROLLUP_SIZES - 1));
+}
 
 void store_retention_fini(struct store_retention *thin)
 {
@@ -38,7 +304,7 @@ void store_retention_ask(struct store_retention *thin, uint64_t now_ns, uint64_t
 		thin->wanted_ns = until_ns;
 }
 
-/* What tells of the stream rather than of its work. */
+/* True for records about the stream, not about its work. */
 static bool is_kept(uint32_t op)
 {
 	return op == STORE_OP_MONITORED || op == STORE_OP_UNMONITORED || op == STORE_OP_LOST ||
@@ -51,68 +317,6 @@ bool store_retention_is_late(
 	if (track == STORE_SPANS)
 		return record->end_ns < thin->until_ns && !is_kept(record->what);
 	return record->begin_ns < thin->until_ns;
-}
-
-/* ---- the keys of a track ---- */
-
-void retention_step(struct store_key_chunk *key)
-{
-	if (key->sequence < UINT16_MAX) {
-		key->sequence++;
-		return;
-	}
-	key->sequence = 0;
-	if (key->shift) {
-		key->shift--;
-		return;
-	}
-	key->bucket_ns++;
-	key->shift = STORE_SHIFT_MAX;
-}
-
-int retention_find_chunk(struct retention_pass *pass, struct store_key_chunk *key, uint64_t end_ns)
-{
-	uint8_t bytes[STORE_KEY_CHUNK_BYTES];
-	MDB_val found = {sizeof bytes, bytes};
-	int rc;
-
-	store_key_chunk_put(bytes, key);
-	rc = mdb_cursor_get(pass->cursor, &found, &pass->value, MDB_SET_RANGE);
-	if (rc)
-		return rc;
-	if (!store_key_chunk_get(key, found.mv_data, found.mv_size))
-		return MDB_CORRUPTED;
-	return key->stream == pass->stream && key->track == pass->track && key->bucket_ns < end_ns
-		       ? 0
-		       : MDB_NOTFOUND;
-}
-
-bool retention_peek(const struct retention_pass *pass, struct store_chunk *chunk)
-{
-	return store_chunk_peek(chunk, (struct store_slice){pass->value.mv_data, pass->value.mv_size});
-}
-
-struct store_key_chunk retention_first_key(const struct retention_pass *pass, uint64_t from_ns)
-{
-	return (struct store_key_chunk){.bucket_ns = from_ns,
-		.stream = pass->stream,
-		.track = (uint8_t)pass->track,
-		.shift = STORE_SHIFT_MAX};
-}
-
-void retention_count_dropped(struct retention_pass *pass, uint64_t count)
-{
-	pass->thin->pending[pass->stream].dropped[pass->track] += count;
-}
-
-int retention_drop_chunk(struct retention_pass *pass)
-{
-	struct store_chunk chunk;
-
-	if (!retention_peek(pass, &chunk))
-		return MDB_CORRUPTED;
-	retention_count_dropped(pass, chunk.count);
-	return mdb_cursor_del(pass->cursor, 0);
 }
 
 /* ---- spans and values ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer.c - the one writer of a store: tables in memory, records in builders (ingest.c). Nothing here
- * touches the file between creating and closing it; commit.c does.
+ * writer.c - the writer of a store: tables in memory, records in builders (ingest.c). Nothing here touches
+ * the file between creating and closing it; commit.c does.
  */
 #include "store/write/writer.h"
 
@@ -14,6 +14,73 @@
 #include "store/base/id_table.h"
 #include "store/write/compact.h"
 #include "store/write/writer_internal.h"
+
+static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t stream)
+{
+	struct open_spans *open;
+
+	while (writer->open_of_count <= stream)
+		if (!store_id_table_add(&writer->open_of, &writer->open_of_count, &writer->open_of_capacity,
+			    sizeof *writer->open_of))
+			return NULL;
+	if (writer->open_of[stream])
+		return &writer->open[writer->open_of[stream] - 1];
+	open = store_id_table_add(&writer->open, &writer->open_count, &writer->open_capacity, sizeof *open);
+	if (!open)
+		return NULL;
+	open->stream = stream;
+	writer->open_of[stream] = writer->open_count;
+	return open;
+}
+
+/* Searches the newest first: they are the likeliest. */
+static struct store_open_span *span_find(const struct open_spans *open, uint64_t handle)
+{
+	for (uint32_t i = open->count; i-- > 0;)
+		if (open->spans[i].handle == handle)
+			return &open->spans[i];
+	return NULL;
+}
+
+void store_writer_span_open(
+	struct store_writer *writer, uint32_t stream, uint64_t handle, const struct store_record *record)
+{
+	struct open_spans *open;
+	struct store_open_span *span;
+
+	if (stream >= writer->stream_count)
+		return;
+	open = open_spans_of(writer, stream);
+	span = open ? span_find(open, handle) : NULL;
+	if (open && !span)
+		span = store_id_table_add(&open->spans, &open->count, &open->capacity, sizeof *span);
+	if (!span) {
+		writer->failed = true;
+		return;
+	}
+	span->handle = handle;
+	span->record = *record;
+	span->record.end_ns = STORE_OPEN_NS;
+	open->is_dirty = true;
+	store_state_builders_open(
+		&writer->builders, stream, &writer->streams[stream], record, &writer->texts);
+}
+
+void store_writer_span_close(
+	struct store_writer *writer, uint32_t stream, uint64_t handle, const struct store_record *finished)
+{
+	struct open_spans *open = stream < writer->open_of_count && writer->open_of[stream]
+					  ? &writer->open[writer->open_of[stream] - 1]
+					  : NULL;
+	struct store_open_span *span = open ? span_find(open, handle) : NULL;
+
+	if (span) {
+		*span = open->spans[--open->count];
+		open->is_dirty = true;
+	}
+	if (finished)
+		store_writer_append(writer, stream, STORE_SPANS, finished, 1);
+}
 
 #define PATIENCE_NS UINT64_C(20000000000)
 #define META_KEY_BYTES_MAX 511u /* LMDB's longest key */
@@ -304,8 +371,8 @@ const char *store_writer_text_at(const struct store_writer *writer, uint32_t id,
 static bool mark_stream(struct store_writer *writer, uint32_t stream)
 {
 	while (writer->dirty_count <= stream / STORE_STREAM_DENSE) {
-		if (!store_id_table_add((void **)&writer->dirty_streams, &writer->dirty_count,
-			    &writer->dirty_capacity, 1)) {
+		if (!store_id_table_add(
+			    &writer->dirty_streams, &writer->dirty_count, &writer->dirty_capacity, 1)) {
 			writer->failed = true;
 			return false;
 		}
@@ -321,7 +388,7 @@ uint32_t store_writer_stream(struct store_writer *writer, const struct store_str
 	if (!mark_stream(writer, writer->stream_count))
 		return UINT32_MAX;
 	to = store_id_table_add(
-		(void **)&writer->streams, &writer->stream_count, &writer->stream_capacity, sizeof *to);
+		&writer->streams, &writer->stream_count, &writer->stream_capacity, sizeof *to);
 	if (!to) {
 		writer->failed = true;
 		return UINT32_MAX;

@@ -100,13 +100,13 @@ same "allocations, as long as their calls" "20 20" "$(grep -c "	alloc	" alloc.ca
 same "their metrics" "81920 20" "$(hpct-profile alloc.hpct --metric GMEM:DEV,GMEM:COUNT --depth 0 --format tsv |
 	tsv '{ print $c["GMEM:DEV:incl"], $c["GMEM:COUNT:incl"] }')"
 
-stood_down old version=17 "CUPTI is of another version than those hpct was built for"
-stood_down new version=990000 "CUPTI is of another version than those hpct was built for"
+stood_down old version=17 "hpct was not built for this version of CUPTI"
+stood_down new version=990000 "hpct was not built for this version of CUPTI"
 stood_down mute getversion=999 "this CUPTI lacks functions that hpct needs"
 stood_down held subscribe=39 "another tool holds CUPTI"
-stood_down refused subscribe=999 "CUPTI does not take hpct as its tool"
-stood_down driverless subscribe=15 "CUPTI finds no driver that it can work with"
-stood_down forbidden activity=35 "CUPTI has no permission here: NVreg_RestrictProfilingToAdminUsers=0 gives it"
+stood_down refused subscribe=999 "CUPTI refused hpct as its tool"
+stood_down driverless subscribe=15 "CUPTI finds no driver that it supports"
+stood_down forbidden activity=35 "no permission to use CUPTI: set NVreg_RestrictProfilingToAdminUsers=0"
 stood_down recordless activity=999 "CUPTI refused activity records"
 printf 'not a library' >"$cupti"
 if [ ! -e /usr/local/cuda/lib64/libcupti.so ]; then
@@ -125,10 +125,10 @@ graphs() { # RUN COMMAND... : what CUPTI is asked for, and what is said
 same "graphs are wholes when asked for" "whole graphs" "$(graphs wholes "$tests/cuda_program" "$cupti")"
 cp "$tests/cuda_cupti.so" xla_cuda_plugin.so
 same "graphs of XLA are not" \
-	"$(printf '%s\n' "CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes" 1)" \
+	"$(printf '%s\n' "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as wholes" 1)" \
 	"$(graphs xla env LD_PRELOAD="$PWD/xla_cuda_plugin.so" "$tests/cuda_program" "$cupti")"
 same "graphs are not from the first one on that XLA may make" \
-	"$(printf '%s\n' "whole graphs" "no more whole graphs" "CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes" 1)" \
+	"$(printf '%s\n' "whole graphs" "no more whole graphs" "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as wholes" 1)" \
 	"$(graphs xla_late "$tests/cuda_program" "$cupti" "$PWD/xla_cuda_plugin.so")"
 
 # The driver's variable names another tool, and stays as it is: libcuda.so is there, and has not called us.

@@ -29,7 +29,7 @@ sentence "wrong period text"
 
 code "an event named twice" 125 record twice -e page-faults@1 -e minor-faults -e Page-Faults@5 -- true
 sentence "an event named twice"
-check "an event named twice: $(cat err)" grep -q 'named twice' err
+check "an event named twice: $(cat err)" grep -q 'given twice' err
 
 code "first run" 0 record d -- true
 hpct-slice d.hpct --format tsv >before

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_all_streams.c - pieces of lines that wait for the sums of all streams's buckets, against a table that takes each
- * piece by itself: many streams at once, in any order, so many that they go to buckets in several parts, and
- * that buckets become wider while they do. HPCT_SEED repeats it.
+ * store_all_streams.c - pieces of lines that wait for the sums of all streams's buckets, against a table that
+ * takes each piece by itself: many streams at once, in any order, so many that they go to buckets in several
+ * parts, and that buckets become wider while they do. HPCT_SEED repeats it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,8 @@ static void test_twin(void **unused)
 	all_streams_wait_empty(&all_streams);
 	assert_false(all_streams.is_bad);
 	/* Wide enough for all the time, and wider since there was too much in them. */
-	for (shift = 20; ((all_streams.first + all_streams.count - 1) << all_streams.shift >> shift) - (BEGIN_NS >> shift) >=
+	for (shift = 20; ((all_streams.first + all_streams.count - 1) << all_streams.shift >> shift) -
+				 (BEGIN_NS >> shift) >=
 			 STORE_ALL_STREAMS_BUCKETS;
 		shift++)
 		;

@@ -113,6 +113,49 @@ static void test_copies(void **state)
 	assert_int_equal(cell.state, EXTENT_KERNEL);
 }
 
+/* The function in force holds the thread while it is preempted, and while it waits in a call of its own. */
+static void test_held(void **state)
+{
+	struct cell_share runnable = {.state = EXTENT_RUNNABLE, .function = NONE, .time_ns = 5600};
+	struct cell_share own_wait = {.state = EXTENT_BLOCKED, .function = 1, .hash = 1, .time_ns = 3000};
+	struct cell cell, other;
+
+	(void)state;
+	/* time-sharing: 30 % of a core are a whole phase */
+	cell = decide((struct cell_share[]){WORK(1, 2400), runnable}, 2);
+	assert_int_equal(cell.kind, CELL_SOME);
+	assert_true(cell.is_held && cell_has_holder(&cell) && !cell.is_brief);
+	assert_int_equal(cell.eighths, 2);
+	assert_int_equal(cell.nick, EXTENT_RUNNABLE);
+	/* one run with the cells in which it ran more, none with another function's */
+	other = CELL(WORK(1, 8000));
+	assert_true(cell_is_same_run(&cell, &other));
+	other = decide((struct cell_share[]){WORK(2, 2400), runnable}, 2);
+	assert_false(cell_is_same_run(&cell, &other));
+	/* preemption is shared as the core was: 1300 + 5600 * 1300 / 2400 of 8000 ns, then just below a half
+	 */
+	cell = decide((struct cell_share[]){WORK(1, 1300), WORK(2, 1100), runnable}, 3);
+	assert_true(cell.is_held);
+	cell = decide((struct cell_share[]){WORK(1, 1199), WORK(2, 1195), WORK(3, 6), runnable}, 4);
+	assert_false(cell.is_held);
+	/* its own waits are its time, another's are not */
+	cell = decide((struct cell_share[]){WORK(1, 1000), own_wait, REST(ABSENT, 4000)}, 3);
+	assert_true(cell.is_held);
+	own_wait.function = own_wait.hash = 2;
+	cell = decide((struct cell_share[]){WORK(1, 1000), own_wait, REST(ABSENT, 4000)}, 3);
+	assert_false(cell.is_held);
+	/* next to nothing ran: the texture is what it did instead */
+	runnable.time_ns = 7900;
+	cell = decide((struct cell_share[]){WORK(1, 100), runnable}, 2);
+	assert_true(cell.is_held && cell.is_brief);
+	/* a queue that rests is not held by its kernel */
+	cell = decide(
+		(struct cell_share[]){{.state = EXTENT_KERNEL, .function = 7, .hash = 7, .time_ns = 2000},
+			REST(IDLE, 6000)},
+		2);
+	assert_false(cell_has_holder(&cell));
+}
+
 /* The same cell whatever the order of the shares: ties go to the smaller hash. */
 static void test_ties(void **state)
 {
@@ -178,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_mixed_and_some),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_copies),

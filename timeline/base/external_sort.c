@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* external_sort.c - see external_sort.h. Runs are merged by looking at the head of each: they are few. */
+/* external_sort.c - see external_sort.h. A merge compares the head of every run: there are few. */
 #include "timeline/base/external_sort.h"
 
 #include <errno.h>
@@ -10,12 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/base/array.h"
+
 #define LEAST_BYTES ((size_t)64 << 10)
 
 /* A sorted stretch of the file, or (the last one) of memory; its head is `at`. */
 struct sorted_run {
 	uint64_t from, to, next; /* entries in the file; next: not read yet */
-	uint8_t *buffer;	 /* of the spill's window; of memory: the entries themselves */
+	uint8_t *buffer;	 /* of the file's window; in memory: the entries themselves */
 	size_t at, count;	 /* in the buffer */
 };
 
@@ -24,7 +26,7 @@ struct external_sort {
 	int (*compare)(const void *a, const void *b);
 	uint8_t *entries;
 	size_t count, capacity, most;
-	int fd; /* -1: nothing was spilled */
+	int fd; /* -1: nothing is on disk */
 	uint64_t spilled;
 	struct sorted_run *stretches;
 	unsigned stretch_count;
@@ -100,13 +102,9 @@ static int file_write(struct external_sort *spill, struct error *error)
 
 static bool add_stretch(struct external_sort *spill, struct sorted_run stretch)
 {
-	struct sorted_run *grown =
-		reallocarray(spill->stretches, spill->stretch_count + 1u, sizeof *spill->stretches);
-
-	if (!grown)
+	if (!array_resize(&spill->stretches, spill->stretch_count + 1u, sizeof *spill->stretches))
 		return false;
-	spill->stretches = grown;
-	grown[spill->stretch_count++] = stretch;
+	spill->stretches[spill->stretch_count++] = stretch;
 	return true;
 }
 
@@ -136,13 +134,10 @@ int external_sort_put(struct external_sort *spill, const void *entry, struct err
 		return code;
 	if (spill->count == spill->capacity) {
 		size_t capacity = spill->capacity ? 2 * spill->capacity : 256;
-		uint8_t *entries;
 
 		capacity = capacity < spill->most ? capacity : spill->most;
-		entries = reallocarray(spill->entries, capacity, spill->entry_bytes);
-		if (!entries)
+		if (!array_resize(&spill->entries, capacity, spill->entry_bytes))
 			return error_memory(error);
-		spill->entries = entries;
 		spill->capacity = capacity;
 	}
 	memcpy(spill->entries + spill->count++ * spill->entry_bytes, entry, spill->entry_bytes);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intern_table.c - blocks of elements that never move, and an open-addressing index of their numbers.
- * Serves run.c and its kin: strings, functions, frames, scopes, contexts of several stores.
+ * intern_table.c - blocks of elements that never move, and an index of their numbers. Unlike hash_index.h it
+ * stores hashes, because many elements are keyed by more than they contain. Used for a run's strings,
+ * functions, frames, scopes and contexts.
  */
 #include "timeline/base/intern_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "store/base/array.h"
 
 #define BLOCK_ELEMENTS (1u << INTERN_TABLE_BLOCK_SHIFT)
 #define HUGE_BYTES ((size_t)4 << 20)
@@ -17,8 +20,8 @@ void intern_table_init(struct intern_table *table, size_t element_bytes)
 	*table = (struct intern_table){.element_bytes = element_bytes};
 }
 
-/* All-zero. Much at once is a map of its own, where nothing is touched before it is used, in huge pages where
- * there are any: to get memory page by page is most of what a large table costs. */
+/* All-zero memory. A large block is a map of its own, where untouched pages cost nothing, in huge pages
+ * where available: page faults are most of the cost of a large table. */
 static struct intern_table_memory memory_new(size_t bytes)
 {
 	struct intern_table_memory memory = {.mapped_bytes = bytes >= HUGE_BYTES ? bytes : 0};
@@ -54,32 +57,14 @@ void intern_table_fini(struct intern_table *table)
 	intern_table_init(table, table->element_bytes);
 }
 
-/* Grows by doubling: its size is the next power of two. */
-static bool list_grow(void **list, uint32_t count, uint32_t more, size_t entry_bytes)
-{
-	size_t capacity = 1, wanted = (size_t)count + more;
-	void *grown;
-
-	while (capacity < count)
-		capacity *= 2;
-	if (count && capacity >= wanted)
-		return true;
-	while (capacity < wanted)
-		capacity *= 2;
-	grown = realloc(*list, capacity * entry_bytes);
-	if (!grown)
-		return false;
-	*list = grown;
-	return true;
-}
-
 static bool add_blocks(struct intern_table *table, uint32_t more)
 {
 	const size_t block_bytes = BLOCK_ELEMENTS * table->element_bytes;
 	struct intern_table_memory memory;
 
-	if (!list_grow((void **)&table->blocks, table->block_count, more, sizeof *table->blocks) ||
-		!list_grow((void **)&table->memory, table->memory_count, 1, sizeof *table->memory))
+	if (!array_reserve(&table->blocks, &table->block_room, (size_t)table->block_count + more,
+		    sizeof(uint8_t *)) ||
+		!array_widen(&table->memory, &table->memory_room, table->memory_count, sizeof *table->memory))
 		return false;
 	memory = memory_new(more * block_bytes);
 	if (!memory.at)

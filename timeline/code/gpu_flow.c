@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_flow.c - what control flow in a GPU binary needs besides its instructions: the bytes at an address,
- * whose they are, where indexed branches lead (cubins list it in .nv.info.KERNEL) and who calls whom.
+ * gpu_flow.c - control flow in a GPU binary beyond single instructions: the bytes at an address, the
+ * function that owns them, targets of indexed branches (cubins list them in .nv.info.KERNEL), and call
+ * edges.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/base/parse_budget.h"
 #include "timeline/code/decode.h"
 #include "timeline/code/gpu_code_internal.h"
@@ -155,16 +157,9 @@ unsigned gpu_code_extent(
 
 static bool jump_add(struct gpu_code *code, const struct gpu_jump *jump)
 {
-	if (code->jump_count == code->jump_capacity) {
-		size_t capacity = code->jump_capacity ? 2 * code->jump_capacity : 64;
-		struct gpu_jump *jumps =
-			capacity <= JUMPS_MAX ? realloc(code->jumps, capacity * sizeof *jumps) : NULL;
-
-		if (!jumps)
-			return false;
-		code->jumps = jumps;
-		code->jump_capacity = capacity;
-	}
+	if (code->jump_count == JUMPS_MAX ||
+		!array_widen(&code->jumps, &code->jump_capacity, code->jump_count, sizeof *code->jumps))
+		return false;
 	code->jumps[code->jump_count++] = *jump;
 	return true;
 }
@@ -284,15 +279,11 @@ static void calls_relocate(
 
 static bool call_add(struct gpu_call **calls, size_t *count, uint64_t address, uint64_t target)
 {
-	struct gpu_call *grown = *calls;
-
-	if (!(*count & (*count - 1))) { /* room doubles at each power of two */
-		grown = *count < CALLS_MAX ? realloc(grown, (2 * *count + 1) * sizeof *grown) : NULL;
-		if (!grown)
-			return false;
-		*calls = grown;
-	}
-	grown[(*count)++] = (struct gpu_call){address, target};
+	/* Room doubles at each power of two. */
+	if (!(*count & (*count - 1)) &&
+		(*count >= CALLS_MAX || !array_resize(calls, 2 * *count + 1, sizeof **calls)))
+		return false;
+	(*calls)[(*count)++] = (struct gpu_call){address, target};
 	return true;
 }
 

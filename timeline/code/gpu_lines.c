@@ -1,20 +1,248 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_lines.c - .debug_line of a GPU binary (DWARF 2 to 5), which often has no other debug information:
- * compilers write it alone (-lineinfo), and with addresses left to the linker. Each unit's program is run
- * once, with the files that gpu_lines_files.c found. NVIDIA's rows also say which call was inlined there: its
- * name, and the row of the call.
+ * compilers write it alone (-lineinfo), with addresses left to the linker. Runs each unit's line program
+ * once, with the files of its header. NVIDIA's rows also name the inlined call, and the row of the call.
  */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/code/gpu_lines_internal.h"
+#include "store/base/array.h"
+#include "timeline/code/gpu_code_internal.h"
 
-/* Row of the call, counted from 1 in its sequence; offset of the name; 0: none. */
+#define FILES_MAX 65536u
+#define PATHS_MAX (1u << 20) /* of all units */
+#define FORMATS_MAX 16u
+#define PATH_BYTES_MAX 4096
+#define PATHS_BYTES_MAX ((size_t)64 << 20) /* of all files of a binary */
 #define NVIDIA_INLINED_CALL 0x90
 #define INLINES_MAX (1u << 20)
 #define INLINE_DEPTH_MAX 60u /* deeper ones are taken for what they are in */
+
+struct gpu_cursor {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+/* Paths of a unit's files, by number. */
+struct gpu_paths {
+	const char **list;
+	size_t count, capacity;
+};
+
+struct gpu_unit {
+	struct gpu_code *code;
+	struct gpu_bytes strings, line_strings;
+	uint16_t version;
+	bool is_wide; /* 64-bit DWARF */
+	size_t row;   /* index of this sequence's first row among the code's rows */
+	uint8_t least_bytes, line_range, opcode_base, lengths[256];
+	int8_t line_base;
+	struct gpu_paths directories, files;
+};
+
+/* A number of `size` bytes. */
+static inline uint64_t gpu_fixed(struct gpu_cursor *in, size_t size)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(in->end - in->at) < size) {
+		in->bad = true;
+		in->at = in->end;
+		return 0;
+	}
+	memcpy(&value, in->at, size); /* both are little endian */
+	in->at += size;
+	return value;
+}
+
+/* A LEB128 number. */
+static inline uint64_t gpu_leb(struct gpu_cursor *in, bool is_signed)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = (uint8_t)gpu_fixed(in, 1);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && !in->bad);
+	if (is_signed && byte & 0x40 && shift < 64)
+		value |= UINT64_MAX << shift;
+	return value;
+}
+
+/* ---- strings ---- */
+
+/* A string, not copied. */
+static const char *gpu_text(struct gpu_cursor *in)
+{
+	const uint8_t *begin = in->at, *nul = memchr(begin, '\0', (size_t)(in->end - begin));
+
+	if (nul && nul - begin > PATH_BYTES_MAX)
+		nul = NULL;
+	if (!nul) {
+		in->bad = true;
+		in->at = in->end;
+		return "";
+	}
+	in->at = nul + 1;
+	return (const char *)begin;
+}
+
+static void gpu_skip(struct gpu_cursor *in, uint64_t size)
+{
+	if (size > (uint64_t)(in->end - in->at))
+		in->bad = true;
+	in->at = in->bad ? in->end : in->at + size;
+}
+
+/* ---- paths ---- */
+
+static bool path_add(struct gpu_unit *unit, struct gpu_paths *paths, const char *path)
+{
+	if (paths->count == FILES_MAX || unit->code->path_count++ >= PATHS_MAX)
+		return false;
+	if (!array_widen(&paths->list, &paths->capacity, paths->count, sizeof *paths->list))
+		return false;
+	paths->list[paths->count++] = path;
+	return true;
+}
+
+/* "": no file of that number. */
+static const char *gpu_path_at(const struct gpu_paths *paths, uint64_t i)
+{
+	return i < paths->count ? paths->list[i] : "";
+}
+
+static bool file_add(struct gpu_unit *unit, const char *name, uint64_t directory)
+{
+	const char *in = gpu_path_at(&unit->directories, directory),
+		   *base = gpu_path_at(&unit->directories, 0);
+	struct gpu_code *code = unit->code;
+	bool is_below = in[0] != '/' && base[0] == '/' && directory;
+
+	if (name[0] == '/' || !in[0])
+		return path_add(unit, &unit->files, name);
+	code->path_bytes += strlen(name) + strlen(in) + (is_below ? strlen(base) : 0) + 3;
+	if (code->path_bytes > PATHS_BYTES_MAX)
+		return false;
+	name = is_below ? arena_printf(&code->arena, "%s/%s/%s", base, in, name)
+			: arena_printf(&code->arena, "%s/%s", in, name);
+	return name && path_add(unit, &unit->files, name);
+}
+
+/* Up to DWARF 4: strings, an empty one ends each table; numbers count from 1, directory 0 is the compiler's
+ * own, which only other debug information names. */
+static void tables_old(struct gpu_unit *unit, struct gpu_cursor *in)
+{
+	const char *name;
+
+	path_add(unit, &unit->directories, "");
+	while (*(name = gpu_text(in)) && path_add(unit, &unit->directories, name))
+		;
+	path_add(unit, &unit->files, "");
+	while (!in->bad && *(name = gpu_text(in))) {
+		uint64_t directory = gpu_leb(in, false);
+
+		gpu_leb(in, false);
+		gpu_leb(in, false);
+		if (!file_add(unit, name, directory))
+			in->bad = true;
+	}
+}
+
+static const char *form_text(
+	const struct gpu_unit *unit, struct gpu_cursor *in, uint64_t form, uint64_t *number)
+{
+	size_t offset = unit->is_wide ? 8 : 4;
+
+	switch (form) {
+	case DW_FORM_string:
+		return gpu_text(in);
+	case DW_FORM_line_strp:
+		return gpu_string_at(unit->line_strings, gpu_fixed(in, offset));
+	case DW_FORM_strp:
+		return gpu_string_at(unit->strings, gpu_fixed(in, offset));
+	case DW_FORM_data1:
+		*number = gpu_fixed(in, 1);
+		return "";
+	case DW_FORM_data2:
+		*number = gpu_fixed(in, 2);
+		return "";
+	case DW_FORM_data4:
+		*number = gpu_fixed(in, 4);
+		return "";
+	case DW_FORM_udata:
+		*number = gpu_leb(in, false);
+		return "";
+	case DW_FORM_data16:
+		gpu_skip(in, 16);
+		return "";
+	case DW_FORM_block:
+		gpu_skip(in, gpu_leb(in, false));
+		return "";
+	default:
+		in->bad = true;
+		return "";
+	}
+}
+
+/* DWARF 5: one table as its own formats say. */
+static void table_new(struct gpu_unit *unit, struct gpu_cursor *in, bool is_files)
+{
+	uint64_t formats[FORMATS_MAX][2];
+	uint8_t format_count = (uint8_t)gpu_fixed(in, 1);
+	uint64_t count;
+
+	if (format_count > FORMATS_MAX) {
+		in->bad = true;
+		return;
+	}
+	for (uint8_t i = 0; i < format_count; i++) {
+		formats[i][0] = gpu_leb(in, false);
+		formats[i][1] = gpu_leb(in, false);
+	}
+	count = gpu_leb(in, false);
+	count = format_count ? count : 0; /* without a format there is a count, too; entries take no bytes */
+	for (uint64_t i = 0; i < count && i < FILES_MAX && !in->bad; i++) {
+		const char *name = "";
+		uint64_t directory = 0, number = 0;
+
+		for (uint8_t f = 0; f < format_count; f++) {
+			const char *said = form_text(unit, in, formats[f][1], &number);
+
+			if (formats[f][0] == DW_LNCT_path)
+				name = said;
+			else if (formats[f][0] == DW_LNCT_directory_index)
+				directory = number;
+		}
+		if (!(is_files ? file_add(unit, name, directory) : path_add(unit, &unit->directories, name)))
+			in->bad = true;
+	}
+}
+
+/* Reads the unit's directories and files, in the format of its version. */
+static void gpu_unit_read_files(struct gpu_unit *unit, struct gpu_cursor *in)
+{
+	if (unit->version < 5) {
+		tables_old(unit, in);
+	} else {
+		table_new(unit, in, false);
+		table_new(unit, in, true);
+	}
+}
+
+static void gpu_unit_fini(struct gpu_unit *unit)
+{
+	free(unit->directories.list);
+	free(unit->files.list);
+}
+
+/* Row of the call, counted from 1 in its sequence; offset of the name; 0: none. */
 
 /* ---- the program ---- */
 
@@ -29,16 +257,9 @@ static bool row_put(struct gpu_unit *unit, const struct registers *now, bool is_
 	struct gpu_code *code = unit->code;
 	const char *file = gpu_path_at(&unit->files, now->file);
 
-	if (code->line_count == code->line_capacity) {
-		size_t capacity = code->line_capacity ? 2 * code->line_capacity : 256;
-		struct gpu_line *lines =
-			capacity <= GPU_LINES_MAX ? realloc(code->lines, capacity * sizeof *lines) : NULL;
-
-		if (!lines)
-			return false;
-		code->lines = lines;
-		code->line_capacity = capacity;
-	}
+	if (code->line_count == GPU_LINES_MAX ||
+		!array_widen(&code->lines, &code->line_capacity, code->line_count, sizeof *code->lines))
+		return false;
 	code->lines[code->line_count++] = (struct gpu_line){.address = now->address,
 		.file = *file ? file : NULL,
 		.line = is_end || now->line < 0 || now->line > UINT32_MAX ? 0 : (uint32_t)now->line,
@@ -64,16 +285,9 @@ static uint32_t call_put(struct gpu_unit *unit, uint64_t row, const char *name)
 		if (code->inlines[i].line == at->line && code->inlines[i].file == at->file &&
 			code->inlines[i].outer == at->call && !strcmp(code->inlines[i].name, name))
 			return (uint32_t)i + 1;
-	if (code->inline_count == code->inline_capacity) {
-		size_t capacity = code->inline_capacity ? 2 * code->inline_capacity : 64;
-		struct gpu_inline *inlines =
-			capacity <= INLINES_MAX ? realloc(code->inlines, capacity * sizeof *inlines) : NULL;
-
-		if (!inlines)
-			return 0;
-		code->inlines = inlines;
-		code->inline_capacity = capacity;
-	}
+	if (code->inline_count == INLINES_MAX || !array_widen(&code->inlines, &code->inline_capacity,
+							 code->inline_count, sizeof *code->inlines))
+		return 0;
 	code->inlines[code->inline_count++] = (struct gpu_inline){
 		.name = name, .file = at->file, .line = at->line, .outer = at->call, .depth = depth};
 	return (uint32_t)code->inline_count;

@@ -51,7 +51,7 @@ static bool is_known(const char *name)
 
 static bool place_add(struct no_return *known, uint64_t place)
 {
-	if (!array_widen((void **)&known->places, &known->capacity, known->count, sizeof *known->places))
+	if (!array_widen(&known->places, &known->capacity, known->count, sizeof *known->places))
 		return false;
 	known->places[known->count++] = place;
 	return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * debug_files.c - finds the files of a module: its path, then build-id directories, the binary's
- * .gnu_debuglink, debuginfod. The first file with the right build id wins; a file that was built
- * anew since the recording is never used.
+ * .gnu_debuglink, debuginfod. The first file with the right build id wins; a file rebuilt since the
+ * recording is never used.
  */
 #include "timeline/debug/debug_files.h"
 
@@ -22,7 +22,7 @@
 
 #define SYSTEM_DEBUG_PATH "/usr/lib/debug"
 #define VDSO_MAX_BYTES (1u << 20)
-#define DIRECTORY_FILES_MAX 4096 /* of a --debug-path directory that are asked for their build id */
+#define DIRECTORY_FILES_MAX 4096 /* of a --debug-path directory whose build ids are read */
 
 int debug_files_search_check(const char *path, struct error *error)
 {
@@ -91,7 +91,7 @@ static bool find_copy(struct module_elf *file, const struct module_identity *ide
 	return false;
 }
 
-/* A --debug-path directory may hold debug files under any name: each is asked for its build id. */
+/* A --debug-path directory may hold debug files under any name: reads the build id of each. */
 static bool find_in_directory(
 	struct module_elf *file, const struct module_identity *identity, const char *directory, bool debug)
 {
@@ -124,7 +124,7 @@ static bool find_by_any_name(struct module_elf *file, const struct module_identi
 	return false;
 }
 
-/* ---- debuginfod: loaded only when asked for, since it brings an HTTP client with it ---- */
+/* ---- debuginfod: loaded only on use, because it loads an HTTP client ---- */
 
 struct debuginfod {
 	void *library;
@@ -281,7 +281,7 @@ static bool binary_open(struct debug_files *files, const struct symbol_request *
 		return true;
 	if (request->path[0] && !module_elf_open(&files->binary, request->path, &why)) {
 		found = module_elf_identity(files->binary.elf);
-		/* a GPU binary is known by its content, and comes from where that was looked at */
+		/* a GPU binary is identified by its content, already checked */
 		if (!wanted->size || request->kind == STORE_MODULE_GPU ||
 			module_identity_equal(&found, wanted))
 			return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf.c - debug information of one file: finds the unit of an address, has it indexed once
- * (dwarf_unit.c), and reads scopes and lines from it. libdw does the decoding; all that it returns
- * may be wrong, for the file may be damaged.
+ * dwarf.c - debug information of one file: finds the unit of an address, indexes it once (dwarf_unit.c), and
+ * reads scopes and lines from it. libdw decodes; all its results may be wrong, because the file may be
+ * damaged.
  */
 #include "timeline/debug/dwarf.h"
 
@@ -12,6 +12,7 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "store/base/array.h"
 #include "timeline/debug/dwarf_name.h"
 #include "timeline/debug/dwp.h"
 
@@ -28,6 +29,8 @@ int dwarf_module_open(struct dwarf_module **out, Elf *elf, Elf *alternate, const
 		return error_memory(error);
 	module->code = *code;
 	module->budget.steps_left = STEPS_MAX;
+	key_ids_init(&module->path_ids, sizeof(const char *));
+	key_ids_init(&module->unit_ids, sizeof(void *));
 	module->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	if (!module->dwarf) {
 		free(module);
@@ -54,6 +57,8 @@ void dwarf_module_close(struct dwarf_module *module)
 	free(module->units);
 	free(module->unit_ranges);
 	free(module->paths);
+	key_ids_fini(&module->path_ids);
+	key_ids_fini(&module->unit_ids);
 	arena_fini(&module->arena);
 	dwarf_end(module->dwarf);
 	dwarf_end(module->alternate);
@@ -90,45 +95,17 @@ bool dwarf_module_lacks_split(const struct dwarf_module *module)
 
 /* ---- units by identity ---- */
 
-static size_t unit_slot(struct dwarf_unit *const *units, size_t capacity, const void *identity)
-{
-	size_t slot = ((uintptr_t)identity >> 4) * 0x9e3779b97f4a7c15u >> 20;
-
-	while (units[slot & (capacity - 1)] && units[slot & (capacity - 1)]->die.cu != identity)
-		slot++;
-	return slot & (capacity - 1);
-}
-
-static bool units_grow(struct dwarf_module *module)
-{
-	size_t capacity = module->unit_capacity ? 2 * module->unit_capacity : 64;
-	struct dwarf_unit **units;
-
-	if (2 * module->unit_count < module->unit_capacity)
-		return true;
-	units = calloc(capacity, sizeof *units);
-	if (!units)
-		return false;
-	for (size_t i = 0; i < module->unit_capacity; i++)
-		if (module->units[i])
-			units[unit_slot(units, capacity, module->units[i]->die.cu)] = module->units[i];
-	free(module->units);
-	module->units = units;
-	module->unit_capacity = capacity;
-	return true;
-}
-
 struct dwarf_unit *dwarf_module_unit(
 	struct dwarf_module *module, const Dwarf_Die *unit_die, const Dwarf_Die *skeleton)
 {
+	uint32_t number = key_ids_put(&module->unit_ids, &unit_die->cu, NULL);
 	struct dwarf_unit *unit;
-	size_t slot;
 
-	if (!units_grow(module))
+	if (number == KEY_IDS_NONE || !array_reserve_zero(&module->units, &module->unit_capacity,
+					      (size_t)number + 1, sizeof(struct dwarf_unit *)))
 		return NULL;
-	slot = unit_slot(module->units, module->unit_capacity, unit_die->cu);
-	if (module->units[slot])
-		return module->units[slot];
+	if (module->units[number])
+		return module->units[number];
 	unit = calloc(1, sizeof *unit);
 	if (!unit)
 		return NULL;
@@ -139,12 +116,11 @@ struct dwarf_unit *dwarf_module_unit(
 		free(unit);
 		return NULL;
 	}
-	module->units[slot] = unit;
-	module->unit_count++;
+	module->units[number] = unit;
 	return unit;
 }
 
-/* Lets libdw find the half of the unit that was split off where it lies in a package. */
+/* Lets libdw find a unit's split half in a package. */
 static void package_show(struct dwarf_module *module, const Dwarf_Die *listed)
 {
 	Dwarf_Die die = *listed;
@@ -181,57 +157,26 @@ struct dwarf_unit *dwarf_module_listed(struct dwarf_module *module, const Dwarf_
 
 /* ---- paths ---- */
 
-static struct dwarf_path *path_slot(struct dwarf_path *paths, size_t capacity, const char *relative)
-{
-	size_t slot = (uintptr_t)relative * 0x9e3779b97f4a7c15u >> 20;
-
-	while (paths[slot & (capacity - 1)].relative && paths[slot & (capacity - 1)].relative != relative)
-		slot++;
-	return &paths[slot & (capacity - 1)];
-}
-
-static bool paths_grow(struct dwarf_module *module)
-{
-	size_t capacity = module->path_capacity ? 2 * module->path_capacity : 64;
-	struct dwarf_path *paths;
-
-	if (2 * module->path_count < module->path_capacity)
-		return true;
-	paths = calloc(capacity, sizeof *paths);
-	if (!paths)
-		return false;
-	for (size_t i = 0; i < module->path_capacity; i++)
-		if (module->paths[i].relative)
-			*path_slot(paths, capacity, module->paths[i].relative) = module->paths[i];
-	free(module->paths);
-	module->paths = paths;
-	module->path_capacity = capacity;
-	return true;
-}
-
 const char *dwarf_module_path(struct dwarf_module *module, Dwarf_Die *unit_die, const char *path)
 {
-	struct dwarf_path *slot;
+	uint32_t number;
 	Dwarf_Attribute attribute;
 	const char *directory, *plain = path;
 
 	if (!path || !path[0] || path[0] == '/')
 		return path ? path : "";
-	if (!paths_grow(module))
+	number = key_ids_put(&module->path_ids, &path, NULL);
+	if (number == KEY_IDS_NONE || !array_reserve_zero(&module->paths, &module->path_capacity,
+					      (size_t)number + 1, sizeof(const char *)))
 		return NULL;
-	slot = path_slot(module->paths, module->path_capacity, path);
-	if (slot->relative)
-		return slot->whole;
+	if (module->paths[number])
+		return module->paths[number];
 	directory = dwarf_formstring(dwarf_attr(unit_die, DW_AT_comp_dir, &attribute));
 	while (!strncmp(plain, "./", 2))
 		plain += 2;
-	slot->whole =
+	module->paths[number] =
 		directory && directory[0] ? arena_printf(&module->arena, "%s/%s", directory, plain) : path;
-	if (!slot->whole)
-		return NULL;
-	slot->relative = path;
-	module->path_count++;
-	return slot->whole;
+	return module->paths[number];
 }
 
 /* ---- the answer ---- */

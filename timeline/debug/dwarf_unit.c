@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_unit.c - walks one unit's entries and turns the nested, scattered ranges of functions and
- * inlined calls into flat segments: at each address the scope that comes last in the walk wins, which
- * is the innermost one, also where a compiler lets an inlined call stick out of its caller.
+ * dwarf_unit.c - turns the nested, scattered ranges of a unit's functions and inlined calls into flat
+ * segments: at each address the last scope in the walk wins, which is the innermost one, even if a compiler
+ * lets an inlined call exceed its caller's range.
  */
 #include "timeline/debug/dwarf_unit.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "store/base/array.h"
+#include "store/base/heap.h"
 
 #define DEPTH_MAX 256	      /* entries inside entries */
 #define RANGES_MAX (1u << 20) /* of one entry */
@@ -57,27 +60,11 @@ struct walk {
 	} level[DEPTH_MAX];
 };
 
-/* Makes room for one more element of an array that grows by doubling. */
-static void *walk_grow(struct walk *walk, void *array, size_t count, size_t *capacity, size_t element_bytes)
-{
-	size_t wanted = *capacity ? 2 * *capacity : 64;
-	void *grown;
-
-	if (count < *capacity)
-		return array;
-	grown = realloc(array, wanted * element_bytes);
-	if (!grown) {
-		walk->failed = true;
-		return array;
-	}
-	*capacity = wanted;
-	return grown;
-}
-
 static void walk_interval(struct walk *walk, uint64_t low, uint64_t high, uint32_t scope)
 {
-	walk->intervals = walk_grow(walk, walk->intervals, walk->interval_count, &walk->interval_capacity,
-		sizeof *walk->intervals);
+	if (!array_widen(&walk->intervals, &walk->interval_capacity, walk->interval_count,
+		    sizeof *walk->intervals))
+		walk->failed = true;
 	if (!walk->failed)
 		walk->intervals[walk->interval_count++] = (struct interval){low, high, scope};
 }
@@ -110,7 +97,8 @@ static uint32_t walk_scope(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 
 	if (scope >= DWARF_NONE - 1 || !walk_ranges(walk, die, scope, &low))
 		return DWARF_NONE;
-	unit->scopes = walk_grow(walk, unit->scopes, scope, &walk->scope_capacity, sizeof *unit->scopes);
+	if (!array_widen(&unit->scopes, &walk->scope_capacity, scope, sizeof *unit->scopes))
+		walk->failed = true;
 	if (walk->failed)
 		return DWARF_NONE;
 	unit->scopes[unit->scope_count++] = (struct dwarf_scope){.die = *die, .parent = parent, .low = low};
@@ -123,8 +111,8 @@ static uint32_t walk_place(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 
 	if (!walk->keeps_places || unit->place_count >= DWARF_NONE - 1)
 		return parent;
-	unit->places =
-		walk_grow(walk, unit->places, unit->place_count, &walk->place_capacity, sizeof *unit->places);
+	if (!array_widen(&unit->places, &walk->place_capacity, unit->place_count, sizeof *unit->places))
+		walk->failed = true;
 	if (walk->failed)
 		return parent;
 	unit->places[unit->place_count] = (struct dwarf_place){dwarf_dieoffset(die), parent};
@@ -179,8 +167,8 @@ static bool walk_visit(struct walk *walk, unsigned depth)
 	return descends;
 }
 
-/* Steps to the next entry in the order of the file; the new depth, 0 at the end. The order is checked: a
- * damaged file may claim that an entry's sibling lies before it. */
+/* Steps to the next entry in file order; returns the new depth, 0 at the end. Checks the order: a damaged
+ * file may claim that an entry's sibling is before it. */
 static unsigned walk_next(struct walk *walk, unsigned depth, bool descends)
 {
 	const void *seen = walk->level[depth].die.addr;
@@ -226,31 +214,21 @@ struct heap {
 	size_t count;
 };
 
+static bool is_later(const void *a, const void *b)
+{
+	return (*(struct interval *const *)a)->scope > (*(struct interval *const *)b)->scope;
+}
+
 static void heap_push(struct heap *heap, struct interval *item)
 {
-	size_t i = heap->count++;
-
-	while (i > 0 && heap->items[(i - 1) / 2]->scope < item->scope) {
-		heap->items[i] = heap->items[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	heap->items[i] = item;
+	heap->items[heap->count] = item;
+	heap_rise(heap->items, heap->count++, sizeof item, is_later);
 }
 
 static void heap_pop(struct heap *heap)
 {
-	struct interval *item = heap->items[--heap->count];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < heap->count) {
-		if (child + 1 < heap->count && heap->items[child + 1]->scope > heap->items[child]->scope)
-			child++;
-		if (heap->items[child]->scope <= item->scope)
-			break;
-		heap->items[i] = heap->items[child];
-		i = child;
-	}
-	heap->items[i] = item;
+	heap->items[0] = heap->items[--heap->count];
+	heap_sink(heap->items, heap->count, 0, sizeof(struct interval *), is_later);
 }
 
 static void segment_add(struct dwarf_unit *unit, uint64_t low, uint32_t scope)

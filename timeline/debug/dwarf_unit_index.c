@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_unit_index.c - which unit an address belongs to: by the file's list of ranges (.debug_aranges), which
- * is short to read, else by the ranges of all units.
+ * dwarf_unit_index.c - the unit of an address: from the file's list of ranges (.debug_aranges), which is
+ * fast to read, else from the ranges of all units.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@ static int unit_range_compare(const void *left, const void *right)
 		return a->low < b->low ? -1 : 1;
 	if (a->high != b->high)
 		return a->high < b->high ? -1 : 1;
-	return a->die.addr > b->die.addr ? -1 : a->die.addr < b->die.addr; /* looked at from behind */
+	return a->die.addr > b->die.addr ? -1 : a->die.addr < b->die.addr; /* read from the end */
 }
 
 static int unit_range_add(
 	struct dwarf_module *module, const Dwarf_Die *die, uint64_t low, uint64_t high, size_t *capacity)
 {
-	if (!array_widen((void **)&module->unit_ranges, capacity, module->unit_range_count,
-		    sizeof *module->unit_ranges))
+	if (!array_widen(
+		    &module->unit_ranges, capacity, module->unit_range_count, sizeof *module->unit_ranges))
 		return -1;
 	module->unit_ranges[module->unit_range_count++] = (struct dwarf_unit_range){low, high, 0, *die};
 	return 0;

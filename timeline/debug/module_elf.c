@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module_elf.c - one ELF file: opened whatever lies there, its sections, its build id. */
+/* module_elf.c - one ELF file: opening it, whatever its content, its sections, its build id. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,6 +6,8 @@
 #include <gelf.h>
 #include <stdlib.h>
 
+#include "store/base/array.h"
+
 #define LIST_MAX ((size_t)4 << 20)
 
 static uint32_t relative_kind(Elf *elf)
@@ -29,19 +31,15 @@ static void section_read(struct relocations *relocations, Elf_Scn *section, uint
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = data && data->d_type == ELF_T_RELA ? data->d_size / sizeof(Elf64_Rela) : 0;
-	struct relocation *grown;
 
-	if (!count || relocations->count + count > LIST_MAX)
+	if (!count || relocations->count + count > LIST_MAX ||
+		!array_resize(&relocations->list, relocations->count + count, sizeof *relocations->list))
 		return;
-	grown = realloc(relocations->list, (relocations->count + count) * sizeof *grown);
-	if (!grown)
-		return;
-	relocations->list = grown;
 	for (size_t i = 0; i < count; i++) {
 		GElf_Rela entry;
 
 		if (gelf_getrela(data, (int)i, &entry) && GELF_R_TYPE(entry.r_info) == kind)
-			grown[relocations->count++] =
+			relocations->list[relocations->count++] =
 				(struct relocation){entry.r_offset, (uint64_t)entry.r_addend};
 	}
 }

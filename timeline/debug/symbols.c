@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbols.c - function symbols of an ELF file as one sorted table. Sizes are respected, and where
- * several symbols cover an address the innermost wins, by a fixed order.
+ * symbols.c - function symbols of an ELF file in one sorted table. Respects sizes; where several symbols
+ * cover an address the innermost wins, with a fixed order for ties.
  */
 #include "timeline/debug/symbols.h"
 
@@ -50,7 +50,7 @@ static uint8_t symbol_rank(const GElf_Sym *symbol, const char *name)
 
 static int table_push(struct symbol_table *table, const GElf_Sym *from, const char *name)
 {
-	if (!array_widen((void **)&table->symbols, &table->capacity, table->count, sizeof *table->symbols))
+	if (!array_widen(&table->symbols, &table->capacity, table->count, sizeof *table->symbols))
 		return -1;
 	table->symbols[table->count++] = (struct symbol){
 		.start = from->st_value,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_gate.c - gates for continuous integration: what may not grow by more than so much.
+ * diff_gate.c - gates for continuous integration: limits on growth.
  */
 #include <math.h>
 #include <stdlib.h>

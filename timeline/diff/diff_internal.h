@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_internal.h - what a comparison consists of; for diff*.c alone. diff_sum.c fills the columns, diff.c
- * joins them.
+ * diff_internal.h - parts of a comparison; for diff*.c only. diff_sum.c fills the columns, diff.c joins
+ * them.
  */
 #ifndef TIMELINE_DIFF_INTERNAL_H
 #define TIMELINE_DIFF_INTERNAL_H
@@ -15,17 +15,17 @@ struct diff_key {
 	uint64_t is_state;
 };
 
-/* What one repeat has for a key. */
+/* One repeat's sums for a key. */
 struct diff_cell {
 	uint64_t exclusive_ns, inclusive_ns, records;
-	uint64_t exclusive_sampled_ns, inclusive_sampled_ns; /* of them, that samples tell */
-	double exclusive_variance, inclusive_variance;	     /* that sampling brings, ns^2 */
+	uint64_t exclusive_sampled_ns, inclusive_sampled_ns; /* the part of them that comes from samples */
+	double exclusive_variance, inclusive_variance;	     /* from sampling, ns^2 */
 };
 
 struct diff_repeat {
 	enum diff_side side;
 	struct diff_cell *cells; /* by row */
-	uint32_t capacity;
+	size_t capacity;
 	uint64_t lived_ns, known_ns, work_ns, sampled_ns;
 	uint64_t processes, threads; /* of CPU streams */
 };
@@ -34,7 +34,7 @@ struct diff {
 	struct diff_question question;
 	struct key_ids keys;
 	const char **texts; /* by row */
-	uint32_t text_capacity;
+	size_t text_capacity;
 	struct arena arena;
 	struct diff_repeat *repeats;
 	size_t repeat_count;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_sum.c - one repeat of a comparison: what its window holds falls on keys, exclusive and, where it is
- * asked for, inclusive.
+ * diff_sum.c - one repeat of a comparison: sums its window by key, exclusive and, if requested, inclusive.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/escape.h"
 #include "timeline/diff/diff_internal.h"
@@ -23,7 +23,7 @@
 struct callers {
 	uint32_t *rows;
 	uint64_t *charged; /* by row: the piece it was charged last, so that recursion counts once */
-	uint32_t count, row_count;
+	size_t count, row_count;
 	uint64_t piece;
 };
 
@@ -37,7 +37,7 @@ struct work {
 
 /* ---- rows and cells ---- */
 
-/* The row of the key in diff->key; NO_ROW when memory is out. */
+/* The row of the key in diff->key; NO_ROW: no memory. */
 static uint32_t row_of(struct diff *diff, bool is_state)
 {
 	struct diff_key key = {store_hash128(diff->key.data, diff->key.size), is_state};
@@ -46,33 +46,17 @@ static uint32_t row_of(struct diff *diff, bool is_state)
 
 	if (row == NO_ROW || !is_new)
 		return row;
-	if (row >= diff->text_capacity) {
-		uint32_t capacity = diff->text_capacity ? 2 * diff->text_capacity : 256;
-		const char **texts = realloc(diff->texts, capacity * sizeof *texts);
-
-		if (!texts)
-			return NO_ROW;
-		diff->texts = texts;
-		diff->text_capacity = capacity;
-	}
+	if (!array_widen(&diff->texts, &diff->text_capacity, row, sizeof(const char *)))
+		return NO_ROW;
 	diff->texts[row] = arena_copy(&diff->arena, (const char *)diff->key.data, diff->key.size);
 	return diff->texts[row] ? row : NO_ROW;
 }
 
 static struct diff_cell *cell_of(struct diff_repeat *repeat, uint32_t row)
 {
-	if (row == NO_ROW)
+	if (row == NO_ROW || !array_reserve_zero(&repeat->cells, &repeat->capacity, (size_t)row + 1,
+				     sizeof *repeat->cells))
 		return NULL;
-	if (row >= repeat->capacity) {
-		uint32_t capacity = row < 256 ? 256 : row + row / 2;
-		struct diff_cell *cells = realloc(repeat->cells, capacity * sizeof *cells);
-
-		if (!cells)
-			return NULL;
-		memset(cells + repeat->capacity, 0, (capacity - repeat->capacity) * sizeof *cells);
-		repeat->cells = cells;
-		repeat->capacity = capacity;
-	}
 	return &repeat->cells[row];
 }
 
@@ -93,26 +77,14 @@ static double variance_of(const struct window_time *piece)
 
 static bool callers_grow(struct callers *callers, uint32_t count, uint32_t row_count)
 {
-	if (count > callers->count) {
-		uint32_t *rows = realloc(callers->rows, (count + count / 2) * sizeof *rows);
+	const size_t before = callers->count;
 
-		if (!rows)
-			return false;
-		callers->rows = rows;
-		memset(rows + callers->count, 0xff, (count + count / 2 - callers->count) * sizeof *rows);
-		callers->count = count + count / 2;
-	}
-	if (row_count > callers->row_count) {
-		uint64_t *charged = realloc(callers->charged, (row_count + row_count / 2) * sizeof *charged);
-
-		if (!charged)
-			return false;
-		callers->charged = charged;
-		memset(charged + callers->row_count, 0,
-			(row_count + row_count / 2 - callers->row_count) * sizeof *charged);
-		callers->row_count = row_count + row_count / 2;
-	}
-	return true;
+	if (!array_reserve(&callers->rows, &callers->count, count, sizeof *callers->rows))
+		return false;
+	if (callers->count > before)
+		memset(callers->rows + before, 0xff, (callers->count - before) * sizeof *callers->rows);
+	return array_reserve_zero(
+		&callers->charged, &callers->row_count, row_count, sizeof *callers->charged);
 }
 
 /* The row of a scope, by way of a context below it. */
@@ -150,7 +122,7 @@ static bool charge(struct work *work, uint32_t row, const struct window_time *pi
 	return true;
 }
 
-/* Every function on the path, or every path that leads to it; the roots alone are nobody. */
+/* Charges every function on the path, or every path that leads to it; roots alone are none. */
 static bool charge_callers(struct work *work, const struct window_time *piece)
 {
 	uint32_t scope = run_scope_at(
@@ -243,7 +215,7 @@ static int fold(struct work *work, const struct window *window, struct error *er
 	return 0;
 }
 
-/* Streams come by host, rank and process. */
+/* Streams are sorted by host, rank and process. */
 static void count_parts(struct work *work, const struct run_stream *stream, const struct run_stream *before)
 {
 	work->repeat->threads++;
@@ -362,14 +334,12 @@ static int add_marks(struct work *work, struct error *error)
 int diff_add(struct diff *diff, enum diff_side side, struct run *run, const struct select *select,
 	struct error *error)
 {
-	struct diff_repeat *repeats = realloc(diff->repeats, (diff->repeat_count + 1) * sizeof *repeats);
 	struct work work = {.diff = diff, .run = run, .select = select};
 	int code;
 
-	if (!repeats)
+	if (!array_resize(&diff->repeats, diff->repeat_count + 1, sizeof *diff->repeats))
 		return error_memory(error);
-	diff->repeats = repeats;
-	work.repeat = &repeats[diff->repeat_count++];
+	work.repeat = &diff->repeats[diff->repeat_count++];
 	*work.repeat = (struct diff_repeat){.side = side};
 	code = add_time(&work, error);
 	if (!code && !work.repeat->known_ns)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "store/base/array.h"
 #include "timeline/base/progress.h"
 #include "timeline/diff/diff.h"
 #include "timeline/names/names_fill.h"
@@ -41,20 +42,6 @@ static int take_gate(void *own, const char *value, struct error *error)
 	if (ask->gate_count == GATES_MAX)
 		return error_set(error, ERROR_USAGE, "--gate: no more than %d", GATES_MAX);
 	ask->gates[ask->gate_count++] = value;
-	return 0;
-}
-
-static int take_inclusive(void *own, const char *value, struct error *error)
-{
-	(void)value, (void)error;
-	((struct ask *)own)->question.is_inclusive = true;
-	return 0;
-}
-
-static int take_time_b(void *own, const char *value, struct error *error)
-{
-	(void)error;
-	((struct ask *)own)->time_b = value;
 	return 0;
 }
 
@@ -106,12 +93,12 @@ static int find_by(struct ask *ask, const struct select *select, struct error *e
 static int add_run(struct program_call *call, struct opened *opened, struct diff *diff, enum diff_side side,
 	const char *path, struct error *error)
 {
-	struct run **runs = realloc(opened->runs, (opened->count + 1) * sizeof *runs);
+	struct run **runs;
 	int code;
 
-	if (!runs)
+	if (!array_resize(&opened->runs, opened->count + 1, sizeof *runs))
 		return error_memory(error);
-	opened->runs = runs;
+	runs = opened->runs;
 	code = names_run_open(&runs[opened->count], path, &call->run_options, error);
 	if (code)
 		return code;
@@ -342,12 +329,13 @@ static int work(struct program_call *call, struct error *error)
 static const struct program_option options[] = {
 	{0, "gate", "GLOB>+N%", "fail (1) when a key that matches grew by more; >+20ms, repeatable",
 		take_gate},
-	{0, "coverage", "PERCENT", "of A and B that must be known to judge gates, else 3 (90)",
+	{0, "coverage", "PERCENT", "monitored part of A and B that gates need, else exit 3 (90)",
 		take_coverage},
-	{0, "inclusive", NULL, "by function or path: time with callees", take_inclusive},
+	{0, "inclusive", NULL, "by function or path: time with callees",
+		.to = offsetof(struct ask, question.is_inclusive)},
 	{0, "scaling", "HOW", "strong, weak or weak:P,Q: loss against the ideal, in per cent of B",
 		take_scaling},
-	{0, "time-b", "A..B", "the window of B, where it is another one", take_time_b}};
+	{0, "time-b", "A..B", "the window of B, if it differs from A's", .to = offsetof(struct ask, time_b)}};
 
 static const struct program program = {
 	.name = "hpct-diff",
@@ -360,9 +348,9 @@ static const struct program program = {
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "A and B are runs, or repeats of a run: RUN,RUN,RUN. KEY is function (default), path, "
-		 "module, line, op or mark; keys meet by name.\n"
+		 "module, line, op or mark; keys are joined by name.\n"
 		 "Noise: half the 95 % interval of the delta, from the scatter of repeats and from "
-		 "what sampling brings.\n",
+		 "sampling.\n",
 	.work = work,
 };
 

@@ -3,8 +3,13 @@
  * main_profile.c - hpct-profile: weights of a window by calling context, of one run or of several in one
  * tree.
  */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "timeline/base/progress.h"
 #include "timeline/names/names_fill.h"
+#include "timeline/profile/flame.h"
 #include "timeline/profile/profile.h"
 #include "timeline/profile/profile_merge.h"
 #include "timeline/profile/profile_report.h"
@@ -18,6 +23,8 @@
 struct choice {
 	enum profile_view view;
 	bool all;
+	bool is_flame;
+	const char *svg;		/* where the flame graph goes as a picture; NULL: text */
 	const char *others[MERGE_RUNS]; /* runs merged with the first one */
 	size_t other_count;
 	const char *source; /* FILE[:LINE]; NULL: a view */
@@ -35,13 +42,13 @@ static int take_view(void *own, const char *value, struct error *error)
 	return 0;
 }
 
-static int take_all(void *own, const char *value, struct error *error)
+static int take_svg(void *own, const char *value, struct error *error)
 {
 	struct choice *choice = own;
 
-	(void)value, (void)error;
-	choice->all = true;
-	return 0;
+	choice->svg = value;
+	choice->is_flame = true;
+	return *value ? 0 : error_set(error, ERROR_USAGE, "--flame-svg: say a file, or - for stdout");
 }
 
 static int take_merge(void *own, const char *value, struct error *error)
@@ -125,6 +132,74 @@ static int print_rows(const struct program_call *call, const struct profile *pro
 	return rc;
 }
 
+/* ---- flame graph ---- */
+
+#define FLAME_COLUMNS 120u /* where stdout is no terminal */
+
+static const struct report_column flame_columns[] = {{"depth", REPORT_NUMBER}, {"begin", REPORT_NUMBER},
+	{"value", REPORT_NUMBER}, {"self", REPORT_NUMBER}, {"name", REPORT_TEXT}};
+
+static int flame_rows(const struct flame *flame, enum report_format format, struct error *error)
+{
+	struct report *report;
+	int rc = report_open(&report, stdout, format, "hpct-profile-flame", flame_columns,
+		sizeof flame_columns / sizeof *flame_columns, error);
+
+	if (rc < 0)
+		return rc;
+	for (uint32_t i = 0; i < flame->count; i++) {
+		report_number(report, flame->boxes[i].depth);
+		report_number(report, flame->boxes[i].begin);
+		report_number(report, flame->boxes[i].value);
+		report_number(report, flame->boxes[i].self);
+		report_string(report, flame->boxes[i].name);
+		report_row(report);
+	}
+	return report_close(report, error);
+}
+
+/* The picture is whole, or it is not there. */
+static int flame_picture(
+	const struct program_call *call, const struct flame *flame, const char *path, struct error *error)
+{
+	const struct choice *choice = call->own;
+	bool is_stdout = strcmp(path, "-") == 0, has_failed;
+	FILE *out = is_stdout ? stdout : fopen(path, "we");
+	char title[512];
+
+	if (!out)
+		return error_set(error, ERROR_IO, "%s cannot be written: %s", path, strerror(errno));
+	snprintf(title, sizeof title, "%s of %.400s, %s", flame->metric ? flame->metric : "nothing",
+		run_path(call->run), profile_view_name(choice->view));
+	flame_svg(flame, title, out);
+	has_failed = ferror(out);
+	if (!is_stdout && (fclose(out) || has_failed)) {
+		unlink(path);
+		return error_set(error, ERROR_IO, "%s cannot be written; nothing is left of it", path);
+	}
+	return 0;
+}
+
+static int print_flame(struct program_call *call, const struct profile *profile, struct error *error)
+{
+	const struct choice *choice = call->own;
+	size_t terminal = report_fit_terminal(stdout);
+	uint32_t columns = terminal ? (uint32_t)terminal : FLAME_COLUMNS;
+	struct flame flame;
+	int rc = flame_lay(&flame, profile, choice->view == PROFILE_BOTTOM_UP, 0, &call->arena, error);
+
+	if (rc < 0 || choice->svg)
+		return rc < 0 ? rc : flame_picture(call, &flame, choice->svg, error);
+	if (call->format != REPORT_TABLE)
+		return flame_rows(&flame, call->format, error);
+	if (!flame.count)
+		return 0;
+	printf("%s, %s: a column is %.2f %%\n", flame.metric, profile_view_name(choice->view),
+		100.0 / (double)columns);
+	flame_print(&flame, columns, 0, stdout);
+	return 0;
+}
+
 /* ---- the whole ---- */
 
 static int work_source(struct program_call *call, struct choice *choice, struct error *error)
@@ -193,6 +268,10 @@ static int work(struct program_call *call, struct error *error)
 	struct profile profile = {0};
 	int rc;
 
+	if (choice->is_flame && (choice->other_count || choice->source || choice->view == PROFILE_FLAT))
+		return error_set(error, ERROR_USAGE,
+			"--flame is of one run and of --view top-down or bottom-up: leave out --merge, "
+			"--source and --view flat");
 	if (choice->other_count)
 		return choice->source
 			       ? error_set(error, ERROR_USAGE, "--source is of one run, not with --merge")
@@ -204,14 +283,21 @@ static int work(struct program_call *call, struct error *error)
 		return work_source(call, choice, error);
 	if (rc == 0)
 		rc = profile_compute(&profile, call->run, call->select, choice->view, &call->arena, error);
-	if (rc == 0 && call->format == REPORT_TABLE)
+	if (rc == 0 && call->format == REPORT_TABLE && !(choice->svg && strcmp(choice->svg, "-") == 0))
 		rc = print_own_coverage(call, error);
-	return rc < 0 ? rc : print_rows(call, &profile, error);
+	if (rc < 0)
+		return rc;
+	return choice->is_flame ? print_flame(call, &profile, error) : print_rows(call, &profile, error);
 }
 
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
-	{'a', "all", NULL, "in a table, also rows below 0.1 %; of a source, all lines", take_all},
+	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
+		.to = offsetof(struct choice, all)},
+	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
+		.to = offsetof(struct choice, is_flame)},
+	{0, "flame-svg", "FILE", "the same as a picture that browsers open, searched and zoomed; - is stdout",
+		take_svg},
 	{0, "merge", "RUN", "one tree of both runs, or of more, the metrics of each beside the others'",
 		take_merge},
 	{0, "source", "FILE[:LINE]", "the lines of a source file, or around one, with their text",
@@ -227,10 +313,10 @@ static const struct program program = {
 	.refused = "by op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "incl: with callees, a recursion once; excl: without. ~ marks inlined functions. A "
-		 "place is the call site; of the topmost row, the definition.\n"
-		 "--metric REALTIME counts the wall time of threads, at work or waiting; BLOCKED, "
-		 "RUNNABLE and SYNC count waits alone, by the place that waits.\n"
+	.notes = "incl: with callees, recursion counted once; excl: without. ~ marks inlined functions. "
+		 "The position is the call site; for the topmost row, the definition.\n"
+		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
+		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n"
 		 "--metric GKER, GMEM:*, GXCOPY:H2D, GSYNC:COUNT, GKER:THR_REG ... count GPU "
 		 "operations.\n",
 	.work = work,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.c - from the samples of a window to scopes with sums; the views do the rest.
+ * profile.c - sums the samples of a window by scope; the views do the rest.
  */
 #include "timeline/profile/profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/profile/profile_tree.h"
 #include "timeline/sum/gpu_metric.h"
 #include "timeline/sum/window.h"
@@ -90,14 +91,11 @@ static bool add_line(struct scope_sums *sums, const struct run_context *context,
 	line = key_ids_put(&sums->lines, &key, &is_new);
 	if (line == KEY_IDS_NONE)
 		return false;
-	if (is_new && (line & (line - 1)) == 0) { /* room doubles at each power of two */
-		size_t capacity = line == 0 ? 1 : (size_t)line * 2;
-		void *values = reallocarray(sums->line_values, capacity, row * sizeof *sums->line_values);
-
-		if (!values)
-			return false;
-		sums->line_values = values;
-	}
+	/* Room doubles at each power of two. */
+	if (is_new && (line & (line - 1)) == 0 &&
+		!array_resize(
+			&sums->line_values, line ? 2 * (size_t)line : 1, row * sizeof *sums->line_values))
+		return false;
 	if (is_new)
 		memset(sums->line_values + line * row, 0, row * sizeof *sums->line_values);
 	value_add(&profile->metrics[metric], &sums->line_values[line * row + metric], value);

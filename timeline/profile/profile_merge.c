@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_merge.c - see profile_merge.h. The rows of each profile, parents first, are put into one tree of
- * nodes; a row that meets another adds to its values, each metric of each profile having a place of its own.
+ * profile_merge.c - see profile_merge.h. Puts the rows of each profile, parents first, into one tree of
+ * nodes; equal rows share a node, in which each metric of each profile has a place of its own.
  */
 #include "timeline/profile/profile_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/path.h"
 #include "timeline/profile/profile_tree.h"
@@ -118,15 +119,8 @@ static struct profile_tree_key key_of(
 
 static bool put_like(struct merge *merge, uint32_t node, const struct profile_row *row)
 {
-	if (node >= merge->like_capacity) {
-		size_t capacity = merge->like_capacity ? merge->like_capacity * 2 : 256;
-		void *like = reallocarray(merge->like, capacity, sizeof *merge->like);
-
-		if (!like)
-			return false;
-		merge->like = like;
-		merge->like_capacity = capacity;
-	}
+	if (!array_widen(&merge->like, &merge->like_capacity, node, sizeof(const struct profile_row *)))
+		return false;
 	merge->like[node] = row;
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_tree.c - nodes that are found by what they are and where they hang, and the sorted rows
- * made of them. Knows nothing of views.
+ * profile_tree.c - nodes found by content and parent, and the sorted rows made of them. Independent of
+ * views.
  */
 #include "timeline/profile/profile_tree.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "timeline/base/path.h"
 
 void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value)
@@ -44,25 +45,13 @@ void profile_tree_fini(struct profile_tree *tree)
 	free(tree->values);
 }
 
-static bool tree_widen(struct profile_tree *tree)
-{
-	size_t capacity = tree->capacity ? tree->capacity * 2 : 256;
-	void *values =
-		reallocarray(tree->values, capacity, (2 * tree->metric_count + 1) * sizeof *tree->values);
-
-	if (!values)
-		return false;
-	tree->values = values;
-	tree->capacity = capacity;
-	return true;
-}
-
 uint32_t profile_tree_node(struct profile_tree *tree, const struct profile_tree_key *key)
 {
 	bool is_new;
 	uint32_t node = key_ids_put(&tree->nodes, key, &is_new);
 
-	if (node == KEY_IDS_NONE || (node == tree->capacity && !tree_widen(tree))) {
+	if (node == KEY_IDS_NONE || !array_widen(&tree->values, &tree->capacity, node,
+					    (2 * tree->metric_count + 1) * sizeof *tree->values)) {
 		tree->failed = true;
 		return PROFILE_TREE_NONE;
 	}

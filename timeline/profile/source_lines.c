@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_lines.c - sums by scope, as profiles have them, put on the lines of one file. A path through a line
- * goes there by a call (the scope called has the line as its call site) or ends there.
+ * source_lines.c - maps sums by scope, as in profiles, to the lines of one file. A path includes a line if
+ * it makes a call there (the called scope has it as call site) or ends there.
  */
 #include "timeline/profile/source_lines.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "timeline/profile/profile_tree.h"
 
 #define NAMED_MAX 4 /* paths in the sentence that asks for more of one */
@@ -83,17 +84,8 @@ static union profile_value *line_values(struct summing *at, uint32_t line)
 	bool is_new;
 	uint32_t id = key_ids_put(&at->lines, &line, &is_new);
 
-	if (id == KEY_IDS_NONE)
+	if (id == KEY_IDS_NONE || !array_widen(&at->values, &at->capacity, id, row * sizeof *at->values))
 		return NULL;
-	if (id >= at->capacity) {
-		size_t capacity = at->capacity ? 2 * at->capacity : 64;
-		union profile_value *values = reallocarray(at->values, capacity, row * sizeof *values);
-
-		if (!values)
-			return NULL;
-		at->values = values;
-		at->capacity = capacity;
-	}
 	if (is_new)
 		memset(at->values + id * row, 0, row * sizeof *at->values);
 	return at->values + id * row;
@@ -117,7 +109,7 @@ static bool line_add(struct summing *at, uint32_t line, const union profile_valu
 	return to != NULL;
 }
 
-/* Whether the path down to the scope goes through the line. */
+/* True when the path down to the scope includes the line. */
 static bool is_passed(const struct summing *at, uint32_t scope, uint32_t line)
 {
 	while (scope != PROFILE_TREE_NONE && (scope = at->through[scope]) != PROFILE_TREE_NONE) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - the shared half of every reader's main: the only place beside a main that prints an
- * error and decides on an exit code.
+ * program.c - the common half of every reader's main: only here and in a main() are errors printed and exit
+ * codes chosen.
  */
 #include "timeline/report/program.h"
 #include "timeline/names/names_fill.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - the three ways to say a row. TSV and JSON are written here, row by row, so that a report of any
- * length needs no memory; a table is laid out by report_table.h.
+ * report.c - the three output formats of a row. Writes TSV and JSON row by row, so that a long report needs
+ * no memory; report_table.h lays out tables.
  */
 #include "timeline/report/report.h"
 

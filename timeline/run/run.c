@@ -1,17 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.c - opens a run directory: finds its stores, puts their clocks on one line, and lets each table
- * (streams, contexts, scopes) catch up, now and at every renewal. Nothing here costs by records.
+ * (streams, contexts, scopes) catch up, now and at every renewal. Nothing here costs by records. A store that
+ * is a copy of one that is there already, under another name, is refused: everything would count twice.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/fd_limit.h"
 #include "store/base/hash.h"
 #include "timeline/run/run_find.h"
 #include "timeline/run/run_internal.h"
 #include "timeline/run/run_kernels.h"
+
+/* What a recording has from its begin to its end. A collector writes one store: with its number they name it.
+ */
+static const char *const facts[] = {
+	"host", "boot", "launch", "origin_ns", "wall_ns", "command", "recorder", "collector_pid"};
+#define FACT_COUNT (sizeof facts / sizeof *facts)
+
+static const char *fact(const struct run_part *part, size_t i)
+{
+	const char *value = store_reader_meta(part->reader, facts[i]);
+
+	return value ? value : "";
+}
+
+static uint64_t run_part_origin_hash(const struct run_part *part)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < FACT_COUNT; i++)
+		hash = store_hash64(fact(part, i), strlen(fact(part, i)), hash);
+	return hash;
+}
+
+static bool has_same_facts(const struct run_part *a, const struct run_part *b)
+{
+	for (size_t i = 0; i < FACT_COUNT; i++)
+		if (strcmp(fact(a, i), fact(b, i)) != 0)
+			return false;
+	return true;
+}
+
+static bool is_same_stream(const struct run_part *a, const struct run_part *b, uint32_t stream)
+{
+	const struct store_stream *x = store_reader_stream_peek(a->reader, stream);
+	const struct store_stream *y = store_reader_stream_peek(b->reader, stream);
+
+	if (x->kind != y->kind || x->rank != y->rank || x->pid != y->pid || x->generation != y->generation ||
+		x->thread != y->thread || x->device != y->device || x->context != y->context ||
+		x->queue != y->queue || x->begin_ns != y->begin_ns || x->end_ns != y->end_ns)
+		return false;
+	return !memcmp(x->count, y->count, sizeof x->count) &&
+	       !strcmp(store_reader_text_peek(a->reader, x->host),
+		       store_reader_text_peek(b->reader, y->host));
+}
+
+/* Where no collector is named (slices, imports) stores of different streams or windows may say the same of
+ * themselves. */
+static bool has_same_streams(const struct run_part *a, const struct run_part *b)
+{
+	uint32_t count = store_reader_stream_count(a->reader);
+
+	if (count != store_reader_stream_count(b->reader))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (!is_same_stream(a, b, i))
+			return false;
+	return count > 0;
+}
+
+/* True when two stores are the same recording: by their facts (hash kept in the part) and, if those name no
+ * collector, by their streams. */
+static bool run_part_is_duplicate(const struct run_part *a, const struct run_part *b)
+{
+	if (a->origin_hash != b->origin_hash || !has_same_facts(a, b))
+		return false;
+	return *fact(a, FACT_COUNT - 1) || has_same_streams(a, b);
+}
 
 #define DESCRIPTORS_OF_A_STORE 4u /* at most */
 #define DESCRIPTORS_BESIDE 64u
@@ -42,7 +111,7 @@ const char *run_intern(struct run *run, const char *bytes, size_t size_bytes)
 	if (!element)
 		return "";
 	*element = text;
-	/* Not indexed when memory is out: the next one like it gets a copy of its own. */
+	/* Without memory it is not indexed: the next equal one gets a copy of its own. */
 	(void)intern_table_index(&run->texts, id, hash);
 	return text.bytes;
 }
@@ -70,14 +139,12 @@ static int refuse_duplicate(const struct run *run, const struct run_part *part, 
 
 static int part_open(struct run *run, const char *name, struct error *error)
 {
-	struct run_part *parts = realloc(run->parts, (run->part_count + 1) * sizeof *parts);
 	struct run_part *part;
 	int code;
 
-	if (!parts)
+	if (!array_resize(&run->parts, run->part_count + 1, sizeof *run->parts))
 		return error_memory(error);
-	run->parts = parts;
-	part = &parts[run->part_count];
+	part = &run->parts[run->part_count];
 	*part = (struct run_part){0};
 	if (asprintf(&part->path, "%s/%s", run->path, name) < 0)
 		return error_memory(error);
@@ -94,7 +161,7 @@ static int part_open(struct run *run, const char *name, struct error *error)
 		return -(int)ERROR_RUN;
 	}
 	run->part_count++;
-	part->shift_ns = run_part_shift(&parts[0], part);
+	part->shift_ns = run_part_shift(&run->parts[0], part);
 	return 0;
 }
 

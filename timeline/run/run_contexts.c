@@ -2,10 +2,12 @@
 /*
  * run_contexts.c - the contexts of all stores in one id space. With one store the ids are the store's own and
  * nothing is built; with several, nodes whose whole paths have the same hash are one (S1 6.1: no reduction
- * tree is needed).
+ * tree is needed). And a context's path as every table prints it (design, Output).
  */
 #include <stdlib.h>
 
+#include "store/base/array.h"
+#include "timeline/base/escape.h"
 #include "timeline/run/run_internal.h"
 
 static const struct store_context *node_source(const struct run *run, const struct run_node *node)
@@ -20,7 +22,7 @@ const struct run_node *run_node(const struct run *run, uint32_t context)
 {
 	struct run_node *node = intern_table_at(&run->contexts, context);
 
-	/* One store: the table is only room until a context is asked for. */
+	/* One store: entries are filled in on first use. */
 	if (!run->parts[0].contexts)
 		node->id = context;
 	return node;
@@ -89,10 +91,9 @@ static int map_part(struct run *run, unsigned p, uint32_t first, struct error *e
 	const struct store_context *contexts = store_reader_contexts(part->reader, &count);
 	int code = 0;
 
-	map = realloc(part->contexts, ((size_t)count + 1) * sizeof *map);
-	if (!map)
+	if (!array_resize(&part->contexts, (size_t)count + 1, sizeof *map))
 		return error_memory(error);
-	part->contexts = map;
+	map = part->contexts;
 	for (uint32_t id = first; id < count && !code; id++)
 		code = unify(run, p, id, &contexts[id].hash, error);
 	part->context_count = count;
@@ -152,4 +153,43 @@ uint32_t run_context_of(const struct run *run, unsigned store, uint32_t context_
 	if (!part || context_in_store >= part->context_count)
 		return STORE_CONTEXT_NONE;
 	return part->contexts ? part->contexts[context_in_store] : context_in_store;
+}
+
+/* Scopes from `scope` up to the root in `scopes` (NULL: only counted). */
+static uint32_t climb(const struct run *run, uint32_t scope, uint32_t *scopes)
+{
+	uint32_t count = 0;
+
+	for (; scope != INTERN_TABLE_NONE && scope != RUN_SCOPE_PROGRAM_ROOT;
+		scope = run_scope(run, scope)->parent) {
+		if (scopes)
+			scopes[count] = scope;
+		count++;
+	}
+	return count;
+}
+
+char *run_context_path(const struct run *run, uint32_t context, uint32_t depth, struct arena *arena)
+{
+	uint32_t scope = run_scope_at(run, run_context(run, context)->scope, depth);
+	uint32_t count = climb(run, scope, NULL);
+	uint32_t *scopes = malloc(((size_t)count + 1) * sizeof *scopes);
+	struct store_bytes path = {0};
+	char *copy = NULL;
+
+	if (!scopes)
+		return NULL;
+	climb(run, scope, scopes);
+	for (uint32_t i = count; i-- > 0;) {
+		const struct run_function *function = run_function(run, run_scope(run, scopes[i])->function);
+
+		escape_frame(&path, function->name, function->name_bytes);
+		if (i)
+			store_bytes_put(&path, ";", 1);
+	}
+	if (!path.failed)
+		copy = arena_copy(arena, (const char *)path.data, path.size);
+	store_bytes_fini(&path);
+	free(scopes);
+	return copy;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_ids.c - modules, metrics and operations of all stores in one id space each: what has the same identity
- * has the same number.
+ * run_ids.c - modules, metrics and operations of all stores in one id space each: equal identity, equal
+ * number.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/run/run_internal.h"
 
 /* ---- modules ---- */
@@ -61,10 +62,9 @@ static int modules_renew(struct run *run, unsigned p, struct error *error)
 	uint32_t count, *map;
 	const struct store_module *modules = store_reader_modules(part->reader, &count);
 
-	map = realloc(part->modules, ((size_t)count + 1) * sizeof *map);
-	if (!map)
+	if (!array_resize(&part->modules, (size_t)count + 1, sizeof *map))
 		return error_memory(error);
-	part->modules = map;
+	map = part->modules;
 	for (uint32_t id = part->module_count; id < count; id++) {
 		/* STORE_MODULE_RESERVED is no file. */
 		map[id] = id ? module_unify(run, p, &modules[id]) : INTERN_TABLE_NONE;
@@ -107,10 +107,9 @@ static int metrics_renew(struct run *run, unsigned p, struct error *error)
 	uint32_t count, *map;
 	const struct store_metric *metrics = store_reader_metrics(part->reader, &count);
 
-	map = realloc(part->metrics, ((size_t)count + 1) * sizeof *map);
-	if (!map)
+	if (!array_resize(&part->metrics, (size_t)count + 1, sizeof *map))
 		return error_memory(error);
-	part->metrics = map;
+	map = part->metrics;
 	for (uint32_t id = part->metric_count; id < count; id++) {
 		map[id] = metric_unify(run, p, &metrics[id]);
 		if (map[id] == INTERN_TABLE_NONE)
@@ -182,7 +181,7 @@ const char *run_op_name(const struct run *run, uint32_t op)
 	return ((struct run_text *)intern_table_at(&run->ops, op - STORE_OP_TEXT))->bytes;
 }
 
-/* Numbers are given out when first asked for. */
+/* Assigns numbers on first use. */
 uint32_t run_op_named(struct run *run, const char *name, size_t size)
 {
 	struct run_text *op;

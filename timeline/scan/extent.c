@@ -1,14 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and gives out
- * its line, in the run's clock and contexts.
+ * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and returns
+ * its timeline in the run's clock and contexts.
  */
-#include "timeline/scan/extent_internal.h"
+#include "timeline/scan/extent.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "timeline/run/run_internal.h"
+#include "timeline/scan/scan.h"
+
+#define EXTENT_KIND_CACHE 16u
+
+/* Records of one track, one by one. */
+struct extent_feed {
+	struct scan *scan;
+	struct extent_source source; /* instead of a scan */
+	const struct batch *batch;
+	size_t row;
+	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
+	uint64_t ops;	  /* spans: bits of the operations that affect the timeline */
+	bool wants_texts; /* also those that are texts */
+};
+
+struct extent_walk {
+	struct run *run;
+	const struct run_line *line;
+	unsigned store;
+	uint64_t begin_ns, end_ns; /* window */
+	struct extent_feed samples, spans;
+	struct line_walk sweep;
+	struct extent held; /* grows until a different piece follows */
+	uint64_t held_owner;
+	uint32_t ended; /* synchronization in which the last sample was taken */
+	bool has_held, tells_resumed, tells_ended;
+	struct { /* attributes of copies already parsed */
+		uint32_t attributes;
+		enum extent_state state;
+	} kinds[EXTENT_KIND_CACHE];
+};
 
 /* ---- states ---- */
 
@@ -151,7 +182,7 @@ static int take_all(struct extent_walk *walk, struct error *error)
 
 /* ---- pieces out ---- */
 
-/* A thread that was preempted goes on where it was. */
+/* A preempted thread continues where it was. */
 static uint32_t resumed_by(const struct extent_walk *walk, const struct state_piece *piece)
 {
 	if (!walk->tells_resumed || piece->state != EXTENT_RUNNABLE || !walk->sweep.force.holds)
@@ -358,4 +389,58 @@ void extent_close(struct extent_walk *walk)
 	scan_close(walk->spans.scan);
 	state_timeline_fini(&walk->sweep);
 	free(walk);
+}
+
+/* The piece that holds time_ns in a walk from *begin_ns on, or from the sample that is in force there. */
+static int find_from(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t time_ns,
+	struct extent *extent, struct error *error)
+{
+	struct extent_walk *walk;
+	long count;
+	int code = extent_open(&walk, run, stream, begin_ns, UINT64_MAX, error);
+
+	if (code)
+		return code;
+	/* What the sweep knows from before the window may be shown, too. */
+	walk->begin_ns = walk->sweep.now_ns;
+	do
+		count = extent_next(walk, extent, 1, error);
+	while (count > 0 && extent->end_ns <= time_ns);
+	extent_close(walk);
+	return count < 0 ? (int)count : 0;
+}
+
+int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error)
+{
+	uint64_t back_ns = 0;
+
+	*extent = (struct extent){.begin_ns = time_ns, .end_ns = time_ns, .state = EXTENT_ABSENT};
+	/* Farther and farther back, until the piece is seen to begin. */
+	for (;;) {
+		uint64_t begin_ns = back_ns < time_ns ? time_ns - back_ns : 0;
+		int code = find_from(run, stream, begin_ns, time_ns, extent, error);
+
+		if (code || extent->is_record_begin || extent->begin_ns > begin_ns || !begin_ns)
+			return code;
+		back_ns = back_ns > UINT64_MAX / 64 ? UINT64_MAX : back_ns ? back_ns * 64 : 4096;
+	}
+}
+
+int extent_in_force(
+	struct run *run, uint32_t stream, uint64_t time_ns, bool *is_in_force, struct error *error)
+{
+	struct extent_walk *walk;
+	struct extent extent;
+	long count;
+	int code = extent_open(&walk, run, stream, time_ns, time_ns + 1, error);
+
+	*is_in_force = false;
+	if (code)
+		return code;
+	do
+		count = extent_next(walk, &extent, 1, error);
+	while (count > 0 && extent.end_ns <= time_ns);
+	*is_in_force = walk->sweep.force.holds && time_ns < walk->sweep.force.end_ns;
+	extent_close(walk);
+	return count < 0 ? (int)count : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - merges the chunks of a stream and track. Chunks come by the time where their bucket begins, so
- * those that a record has to be compared with are known once the next bucket begins behind it:
+ * scan.c - merges the chunks of a stream and track. Chunks come in the order of their buckets' begins, so
+ * all chunks that a record must be compared with are known once the next bucket begins after it:
  *
  *   cursor ->  [bucket 2^30, late]   heap of sources by next record  ->  rows until the second source's
  *              [bucket 2^20, #0]     (decoded when their turn comes)     next record, or the next bucket
@@ -9,11 +9,207 @@
 #include "timeline/scan/scan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "store/base/avx2.h"
 #include "timeline/base/progress.h"
-#include "timeline/scan/scan_internal.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/scan_heap.h"
 
 #define PROGRESS_BATCHES 16u /* of 4096 rows: some ten million records a second are read */
+
+struct scan {
+	struct run *run;
+	const struct run_part *part;
+	struct store_cursor *cursor;
+	struct batch batch, lent;  /* with its own columns; with those of a source */
+	bool is_lent;		   /* rows of the top source were returned without a copy */
+	uint64_t begin_ns, end_ns; /* window in the store's time */
+	uint64_t run_begin_ns, run_end_ns;
+	unsigned flags, decode;	    /* columns to decode */
+	struct store_chunk pending; /* read from the cursor, not in the heap yet */
+	bool has_pending;
+	struct scan_heap heap;
+	struct store_record carry;
+	bool has_carry;
+	uint32_t op_store, op_run; /* the last text operation, and its translation */
+};
+
+#define LENT_ROWS 256u
+
+static int damaged(const struct scan *scan, const char *what, uint32_t id, struct error *error)
+{
+	return error_set(error, ERROR_RUN,
+		"%s is damaged: a record names %s %u, which is not there; record again, or use a copy",
+		scan->part->path, what, id);
+}
+
+static int put_contexts(struct scan *scan, const uint32_t *from, size_t count, struct error *error)
+{
+	const struct run_part *part = scan->part;
+	uint32_t *to = scan->batch.context + scan->batch.count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (from[i] >= part->context_count)
+			return damaged(scan, "context", from[i], error);
+		to[i] = part->contexts ? part->contexts[from[i]] : from[i];
+	}
+	return 0;
+}
+
+static uint32_t put_op(struct scan *scan, uint32_t op)
+{
+	if (op < STORE_OP_COUNT)
+		return op;
+	if (op != scan->op_store) {
+		scan->op_run = run_op_of(scan->run, (unsigned)(scan->part - scan->run->parts), op);
+		scan->op_store = op;
+	}
+	return scan->op_run;
+}
+
+static int put_whats(struct scan *scan, const uint32_t *from, size_t count, struct error *error)
+{
+	uint32_t *to = scan->batch.what + scan->batch.count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (scan->batch.track == STORE_SPANS) {
+			to[i] = put_op(scan, from[i]);
+			continue;
+		}
+		if (from[i] >= scan->part->metric_count)
+			return damaged(scan, "metric", from[i], error);
+		to[i] = scan->part->metrics[from[i]];
+	}
+	return 0;
+}
+
+static void put_times(const struct scan *scan, uint64_t *to, const uint64_t *from, size_t count)
+{
+	memcpy(to, from, count * sizeof *to);
+	for (size_t i = 0; scan->part->shift_ns && i < count; i++)
+		to[i] = run_part_time(scan->part, from[i]);
+}
+
+/* Where the run ends, or behind it where the span begins. */
+static uint64_t open_until(const struct scan *scan, uint64_t begin_ns)
+{
+	uint64_t end_ns = run_end_ns(scan->run);
+
+	return end_ns > begin_ns ? end_ns : begin_ns;
+}
+
+static void clip(const struct scan *scan, size_t row)
+{
+	const struct batch *b = &scan->batch;
+
+	if (b->begin_ns[row] < scan->run_begin_ns)
+		b->begin_ns[row] = scan->run_begin_ns;
+	if (b->end_ns && b->end_ns[row] == STORE_OPEN_NS && scan->run_end_ns != STORE_OPEN_NS)
+		b->end_ns[row] = open_until(scan, b->begin_ns[row]);
+	if (b->end_ns && b->end_ns[row] > scan->run_end_ns)
+		b->end_ns[row] = scan->run_end_ns;
+}
+
+/* Appends rows [at, at + count) of a source. */
+static int scan_put_rows(
+	struct scan *scan, const struct store_batch *s, size_t at, size_t count, struct error *error)
+{
+	struct batch *b = &scan->batch;
+	size_t to = b->count;
+	int code = 0;
+
+	put_times(scan, b->begin_ns + to, s->begin_ns + at, count);
+	if (b->end_ns)
+		put_times(scan, b->end_ns + to, s->end_ns + at, count);
+	if (b->amount)
+		memcpy(b->amount + to, s->amount + at, count * sizeof *b->amount);
+	if (b->context)
+		code = put_contexts(scan, s->context + at, count, error);
+	if (b->what && !code)
+		code = put_whats(scan, s->what + at, count, error);
+	if (b->bytes)
+		memcpy(b->bytes + to, s->bytes + at, count * sizeof *b->bytes);
+	if (b->link)
+		memcpy(b->link + to, s->link + at, count * sizeof *b->link);
+	if (b->attributes)
+		memcpy(b->attributes + to, s->attributes + at, count * sizeof *b->attributes);
+	if (b->flags)
+		memcpy(b->flags + to, s->flags + at, count * sizeof *b->flags);
+	b->count += count;
+	for (size_t row = to; scan->flags & SCAN_CLIP && row < b->count; row++)
+		clip(scan, row);
+	return code;
+}
+
+/* ---- rows lent ---- */
+
+/* True when all values are below the limit: differences have no sign, unless they are huge. Without
+ * comparisons the loop is vectorized. */
+static bool are_all_below(const uint32_t *values, size_t count, uint32_t limit)
+{
+	uint32_t signs = limit - 1;
+
+	for (size_t i = 0; i < count; i++)
+		signs |= (limit - 1 - values[i]) | values[i];
+	return !(signs >> 31);
+}
+
+#ifdef STORE_HAS_AVX2
+STORE_AVX2 static bool are_below_wide(const uint32_t *values, size_t count, uint32_t limit)
+{
+	return are_all_below(values, count, limit);
+}
+#endif
+
+static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
+{
+#ifdef STORE_HAS_AVX2
+	if (store_cpu_has_avx2())
+		return are_below_wide(values, count, limit);
+#endif
+	return are_all_below(values, count, limit);
+}
+
+/* True when the top source's rows need no translation, and are enough to pay off. */
+static bool scan_may_lend(const struct scan *scan, size_t to)
+{
+	const struct scan_source *source = scan->heap.sources[0];
+	const struct store_batch *b = &source->batch;
+	size_t at = source->at, count = to - at;
+
+	if (scan->batch.count || count < LENT_ROWS || scan->flags & SCAN_CLIP || scan->part->shift_ns ||
+		scan->batch.track != STORE_SPANS)
+		return false;
+	if (scan->batch.context &&
+		(scan->part->contexts || !are_below(b->context + at, count, scan->part->context_count)))
+		return false;
+	return !scan->batch.what || are_below(b->what + at, count, STORE_OP_COUNT);
+}
+
+static void scan_lend_top(struct scan *scan, size_t to)
+{
+	struct scan_source *source = scan->heap.sources[0];
+	const struct store_batch *b = &source->batch;
+	const struct batch *own = &scan->batch;
+	size_t at = source->at;
+
+	scan->lent = (struct batch){.stream = own->stream,
+		.track = own->track,
+		.columns = own->columns,
+		.count = to - at,
+		.begin_ns = b->begin_ns + at,
+		.end_ns = own->end_ns ? b->end_ns + at : NULL,
+		.amount = own->amount ? b->amount + at : NULL,
+		.bytes = own->bytes ? b->bytes + at : NULL,
+		.link = own->link ? b->link + at : NULL,
+		.context = own->context ? b->context + at : NULL,
+		.what = own->what ? b->what + at : NULL,
+		.attributes = own->attributes ? b->attributes + at : NULL,
+		.flags = own->flags ? b->flags + at : NULL};
+	source->at = to;
+	scan->is_lent = true;
+}
 
 static int push_chunk(struct scan *scan, const struct store_chunk *chunk, struct error *error)
 {
@@ -22,7 +218,7 @@ static int push_chunk(struct scan *scan, const struct store_chunk *chunk, struct
 	if (!source)
 		return error_memory(error);
 	source->chunk = *chunk;
-	/* A bucket is entered at its begin: nothing of it can lie before. */
+	/* A bucket is entered at its begin: no record of it is before. */
 	source->head_ns = chunk->first_ns > chunk->bucket_ns ? chunk->first_ns : chunk->bucket_ns;
 	return scan_heap_push(&scan->heap, source, error);
 }
@@ -44,7 +240,7 @@ static int pull(struct scan *scan, struct error *error)
 	return 0;
 }
 
-/* First row at or behind time_ns. */
+/* First row at or after time_ns. */
 static size_t lower_bound(const uint64_t *begins, size_t from, size_t to, uint64_t time_ns)
 {
 	while (from < to) {
@@ -75,7 +271,7 @@ static bool skip(const struct scan *scan, struct scan_source *source)
 	return true;
 }
 
-/* The top source goes on to its next row that the window wants; where there is none it leaves. */
+/* Moves the top source to its next row in the window; removes it if there is none. */
 static int settle_top(struct scan *scan, struct error *error)
 {
 	struct scan_source *source = scan->heap.sources[0];
@@ -128,7 +324,7 @@ static int push_open_spans(struct scan *scan, uint32_t id_in_store, struct error
 
 /* ---- rows out ---- */
 
-/* Time before which the top source has nobody to compare with. */
+/* Time before which the top source is the only one. */
 static uint64_t alone_until(const struct scan *scan)
 {
 	uint64_t until = scan->end_ns;
@@ -148,7 +344,7 @@ static size_t top_until(const struct scan *scan)
 	size_t room = BATCH_ROWS - scan->batch.count, to = source->at;
 	size_t last = source->batch.count - source->at > room ? source->at + room : source->batch.count;
 
-	/* Behind the window's begin every row counts; before it, each is looked at. */
+	/* After the window's begin every row counts; before it, each is checked. */
 	if (source->head_ns >= scan->begin_ns)
 		to = lower_bound(source->batch.begin_ns, source->at, last, alone_until(scan));
 	return to > source->at ? to : source->at + 1;
@@ -182,7 +378,7 @@ static int put_carry(struct scan *scan, struct error *error)
 	return scan_put_rows(scan, &one, 0, 1, error);
 }
 
-/* Where in the window, of which only what the run has counts. False: nobody wants the rest. */
+/* Reports progress in the part of the window that the run covers. False: the watcher stops. */
 static bool say_progress(const struct scan *scan, const struct batch *batch)
 {
 	uint64_t begin_ns = run_begin_ns(scan->run), end_ns = run_end_ns(scan->run), now_ns;

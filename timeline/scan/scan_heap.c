@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan_heap.c - the sources that a scan merges, least next record first, and open spans made to look like a
- * chunk.
+ * scan_heap.c - the sources of a scan, least next record first, and open spans made to look like a chunk.
  */
 #include "timeline/scan/scan_heap.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "store/base/array.h"
+#include "store/base/heap.h"
 
 /* ---- order ---- */
 
@@ -41,8 +43,10 @@ static int compare_rows(const struct scan_source *x, const struct scan_source *y
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-static bool is_less(const struct scan_source *a, const struct scan_source *b)
+static bool is_before(const void *x, const void *y)
 {
+	const struct scan_source *a = *(struct scan_source *const *)x, *b = *(struct scan_source *const *)y;
+
 	if (a->head_ns != b->head_ns)
 		return a->head_ns < b->head_ns;
 	/* What is not decoded cannot be compared yet: let it come up. */
@@ -53,36 +57,7 @@ static bool is_less(const struct scan_source *a, const struct scan_source *b)
 
 void scan_heap_settle(struct scan_heap *heap)
 {
-	struct scan_source **sources = heap->sources;
-	size_t i = 0;
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-		struct scan_source *source = sources[i];
-
-		if (child >= heap->count)
-			return;
-		if (child + 1 < heap->count && is_less(sources[child + 1], sources[child]))
-			child++;
-		if (!is_less(sources[child], source))
-			return;
-		sources[i] = sources[child];
-		sources[child] = source;
-		i = child;
-	}
-}
-
-static void sift_up(struct scan_heap *heap, size_t i)
-{
-	struct scan_source **sources = heap->sources;
-
-	while (i && is_less(sources[i], sources[(i - 1) / 2])) {
-		struct scan_source *source = sources[i];
-
-		sources[i] = sources[(i - 1) / 2];
-		i = (i - 1) / 2;
-		sources[i] = source;
-	}
+	heap_sink(heap->sources, heap->count, 0, sizeof(struct scan_source *), is_before);
 }
 
 /* ---- sources ---- */
@@ -101,16 +76,10 @@ void scan_source_free(struct scan_source *source)
 static bool heap_widen(struct scan_heap *heap)
 {
 	size_t capacity = heap->capacity ? heap->capacity * 2 : 8;
-	struct scan_source **sources = realloc(heap->sources, capacity * sizeof *sources);
-	struct scan_source **spare;
 
-	if (!sources)
+	if (!array_resize(&heap->sources, capacity, sizeof(struct scan_source *)) ||
+		!array_resize(&heap->spare, capacity, sizeof(struct scan_source *)))
 		return false;
-	heap->sources = sources;
-	spare = realloc(heap->spare, capacity * sizeof *spare);
-	if (!spare)
-		return false;
-	heap->spare = spare;
 	heap->capacity = capacity;
 	return true;
 }
@@ -141,7 +110,7 @@ int scan_heap_push(struct scan_heap *heap, struct scan_source *source, struct er
 		return error_memory(error);
 	}
 	heap->sources[heap->count] = source;
-	sift_up(heap, heap->count++);
+	heap_rise(heap->sources, heap->count++, sizeof(struct scan_source *), is_before);
 	return 0;
 }
 

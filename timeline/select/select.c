@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.c - what the selector means in the run that it is bound to.
+ * select.c - resolves the selector in the run that it is bound to.
  */
 #include "timeline/select/select_internal.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_context.c - runs the pattern as a set of places in it at once, so that no pattern takes exponential
- * time, and remembers the set behind each scope: a path costs only the frames that it does not share.
+ * select_context.c - matches all positions of the pattern in parallel, so that no pattern takes exponential
+ * time, and caches the positions after each scope: a path costs only the frames that it does not share.
  */
 #include "timeline/select/select_context.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/base/escape.h"
 #include "timeline/base/intern_table.h"
 
@@ -38,7 +39,7 @@ static bool ends_frame(const struct select_context *p, size_t i)
 	return i == p->size || p->text[i] == ';';
 }
 
-/* Adds the places that are reached without a byte; these lie always ahead. */
+/* Adds the positions reached without a byte, which are always further ahead. */
 static void close_set(const struct select_context *p, uint64_t *set)
 {
 	const char *text = p->text;
@@ -126,21 +127,14 @@ void select_context_bind(struct select_context *pattern, const struct run *run)
 static bool widen(struct select_context *p, uint32_t scope)
 {
 	uint32_t count = run_scope_count(p->run);
-	uint64_t *sets;
-	uint8_t *has_set;
 
 	if (scope < p->scope_count)
 		return true;
 	count = count > UINT32_MAX / 2 ? UINT32_MAX : count * 2;
-	sets = realloc(p->sets, (size_t)count * p->words * sizeof *sets);
-	if (!sets)
+	if (!array_resize(&p->sets, count, p->words * sizeof *p->sets) ||
+		!array_resize(&p->has_set, count, 1))
 		return false;
-	p->sets = sets;
-	has_set = realloc(p->has_set, count);
-	if (!has_set)
-		return false;
-	memset(has_set + p->scope_count, 0, count - p->scope_count);
-	p->has_set = has_set;
+	memset(p->has_set + p->scope_count, 0, count - p->scope_count);
 	p->scope_count = count;
 	return true;
 }
@@ -164,7 +158,7 @@ static void take_scope(struct select_context *p, uint32_t scope)
 		take_byte(p, set, (char)p->frame.data[i]);
 }
 
-/* The set behind a scope; NULL when memory is out. */
+/* The set behind a scope; NULL: no memory. */
 static const uint64_t *set_of(struct select_context *p, uint32_t scope)
 {
 	uint32_t depth = run_scope(p->run, scope)->depth, known;

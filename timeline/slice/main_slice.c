@@ -12,24 +12,6 @@ struct choice {
 	bool is_archive;
 };
 
-static int take_output(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)error;
-	choice->output = value;
-	return 0;
-}
-
-static int take_archive(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)value, (void)error;
-	choice->is_archive = true;
-	return 0;
-}
-
 /* Rollups of what a flight recording dropped do not go into a part: windows and contexts do not cut them. */
 static void say_thinned(const struct program_call *call, const struct choice *choice)
 {
@@ -70,19 +52,21 @@ static int work(struct program_call *call, struct error *error)
 }
 
 static const struct program_option options[] = {
-	{'o', "output", "OUT", "write a smaller run, such as part.hpct, instead of rows", take_output},
-	{0, "archive", NULL, "with -o: packed for keeping; a run like any other to readers", take_archive}};
+	{'o', "output", "OUT", "write a smaller run, such as part.hpct, instead of rows",
+		.to = offsetof(struct choice, output)},
+	{0, "archive", NULL, "with -o: compressed for keeping; readers read it like any run",
+		.to = offsetof(struct choice, is_archive)}};
 
 static const struct program program = {
 	.name = "hpct-slice",
-	.about = "the records themselves, as rows or as a smaller run",
+	.about = "records of a run, as rows or as a smaller run",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
 	.refused = "by",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "With --time spans are cut at the window, and each stream opens with a zero-weight "
-		 "sample of the context in force. hpct-import --from tsv reads what --format tsv "
+	.notes = "--time cuts spans at the window, and each stream begins with a zero-weight "
+		 "sample of the context that holds there. hpct-import --from tsv reads what --format tsv "
 		 "writes.\n",
 	.work = work,
 };

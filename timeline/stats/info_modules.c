@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info_modules.c - hpct-info --modules: what files the code came from, how much of what was seen in each has
- * names, lines and loops, and what is missing.
+ * info_modules.c - hpct-info --modules: the files of the run's code, how much of each has names, lines and
+ * loops, and what is missing.
  */
 #include "timeline/stats/info.h"
 

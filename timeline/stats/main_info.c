@@ -82,12 +82,12 @@ static int work(struct program_call *call, struct error *error)
 
 static const struct program_option options[] = {{0, "streams", NULL, "one row for each stream", take_streams},
 	{0, "modules", NULL, "one row for each module", take_modules},
-	{0, "sizes", NULL, "where the room is, and how much of the files is payload", take_sizes},
-	{0, "check", NULL, "read and verify everything; exit code 4 says what is damaged", take_check}};
+	{0, "sizes", NULL, "size of each part, and how much of the files is payload", take_sizes},
+	{0, "check", NULL, "read and verify everything; exit code 4 if it is damaged", take_check}};
 
 static const struct program program = {
 	.name = "hpct-info",
-	.about = "what a run is: provenance, streams, coverage, losses, sizes",
+	.about = "facts about a run: provenance, streams, coverage, losses, sizes",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_RUN,
 	.options = options,

@@ -12,15 +12,6 @@ struct choice {
 	const char *at;
 };
 
-static int take_at(void *own, const char *value, struct error *error)
-{
-	struct choice *choice = own;
-
-	(void)error;
-	choice->at = value;
-	return 0;
-}
-
 /* The option that was given, in a sentence about the one that it became. */
 static void name_option(struct error *error)
 {
@@ -68,8 +59,8 @@ static int work(struct program_call *call, struct error *error)
 	return rc < 0 ? rc : stacks_print(call->run, call->select, time_ns, call->format, stdout, error);
 }
 
-static const struct program_option options[] = {
-	{0, "at", "T", "the moment, as --time of other readers has it; default the last", take_at}};
+static const struct program_option options[] = {{0, "at", "T",
+	"the moment, like A of --time; default: the last one", .to = offsetof(struct choice, at)}};
 
 static const struct program program = {
 	.name = "hpct-stacks",

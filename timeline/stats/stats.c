@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.c - where the time of a window went: the window's sums by (context, op, state) fall on keys, so
- * that the text of a key is made once per context and not once per extent.
+ * stats.c - where the time of a window went: maps the window's sums by (context, op, state) to keys, so that
+ * the text of a key is made once per context and not once per extent.
  */
 #include "timeline/stats/stats.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "store/base/hash.h"
 #include "timeline/base/escape.h"
 #include "timeline/base/key_ids.h"
@@ -112,15 +113,10 @@ bool stats_put_key(struct store_bytes *out, bool *is_state, const struct run *ru
 static bool rows_widen(struct stats_work *work)
 {
 	size_t capacity = work->row_capacity ? work->row_capacity * 2 : 64;
-	void *rows = realloc(work->rows, capacity * sizeof *work->rows), *best;
 
-	if (!rows)
+	if (!array_resize(&work->rows, capacity, sizeof *work->rows) ||
+		!array_resize(&work->row_best_ns, capacity, sizeof *work->row_best_ns))
 		return false;
-	work->rows = rows;
-	best = realloc(work->row_best_ns, capacity * sizeof *work->row_best_ns);
-	if (!best)
-		return false;
-	work->row_best_ns = best;
 	work->row_capacity = capacity;
 	return true;
 }

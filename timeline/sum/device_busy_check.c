@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_busy_check.c - takes the union of a device's queues away from its buckets of all sizes at once, and
- * looks whether anything is left.
+ * device_busy_check.c - subtracts the union of a device's queues from its buckets of all sizes at once, and
+ * checks that nothing remains.
  */
 #include "timeline/sum/device_busy_check.h"
 
@@ -64,8 +64,7 @@ static int read_buckets(struct check *check, uint32_t stream, struct error *erro
 		1) {
 		struct level *level = &check->levels[bucket.shift];
 
-		to = store_id_table_add(
-			(void **)&level->buckets, &level->count, &level->capacity, sizeof *to);
+		to = store_id_table_add(&level->buckets, &level->count, &level->capacity, sizeof *to);
 		if (!to)
 			return error_memory(error);
 		*to = bucket;

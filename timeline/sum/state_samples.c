@@ -1,17 +1,275 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_samples.c - where may sums stand for the line? Between two samples when, from the one to the other,
- * the stream lives, is monitored, no span takes the line, and no extent reaches its limit. The rest, and the
- * window's edges, are walked.
+ * state_samples.c - decides where sums may replace the timeline: between two samples if the stream lives and
+ * is monitored all the time, no span owns the timeline, and no extent reaches its limit. Walks the rest, and
+ * the window's edges.
  */
 #include <stdlib.h>
 
+#include "store/base/id_table.h"
 #include "store/rollup/rollup.h"
+#include "timeline/run/run_internal.h"
+#include "timeline/scan/scan.h"
+#include "timeline/sum/state_sum.h"
 #include "timeline/sum/state_sum_internal.h"
-#include "timeline/sum/state_sum_job.h"
 
 #define EXTENTS 512
 #define PERIODS 2 /* as in extent.c */
+
+struct state_sum_open {
+	struct state_sum_stretch {
+		uint64_t begin_ns, end_ns;
+	} * at; /* in order, disjoint */
+	uint32_t count, capacity;
+};
+
+struct state_sum_job {
+	struct run *run;
+	const struct run_part *part;
+	const struct run_line *line;
+	const struct state_sum_sink *sink;
+	uint32_t stream;
+	uint64_t begin_ns, end_ns;
+	uint64_t limit_ns; /* of an extent */
+	unsigned shift_max;
+	struct state_sum_open open; /* ranges in which only samples make the timeline */
+	uint64_t at_ns;		    /* all before it has been given */
+	uint64_t last_bucket_ns;    /* of the last sum, in the store's time */
+	uint64_t clear_ns;	    /* store_line_parts(), likewise */
+	uint64_t thinned_ns;	    /* chunks before it may be dropped; 0 if spans may be too */
+	bool is_after_sum;	    /* a sample holds at at_ns, and is still to be counted */
+	bool is_even;		    /* the last part has been given */
+	uint32_t last_context;	    /* its context in the store */
+	struct store_batch batch;
+};
+
+static inline uint32_t state_sum_job_context(const struct state_sum_job *job, uint32_t context)
+{
+	return job->part->contexts ? job->part->contexts[context] : context;
+}
+
+struct search {
+	struct run *run;
+	const struct run_line *line;
+	uint64_t begin_ns, end_ns;
+	uint32_t stream;
+	bool has_all_spans;
+};
+
+/* Adds a stretch that begins at or behind the last one's begin. */
+static bool add(struct state_sum_open *to, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct state_sum_stretch *last = to->count ? &to->at[to->count - 1] : NULL;
+
+	if (begin_ns >= end_ns)
+		return true;
+	if (last && begin_ns <= last->end_ns) {
+		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+		return true;
+	}
+	last = store_id_table_add(&to->at, &to->count, &to->capacity, sizeof *last);
+	if (last)
+		*last = (struct state_sum_stretch){begin_ns, end_ns};
+	return last != NULL;
+}
+
+static bool take_spans(const struct search *search, const struct batch *b, struct state_sum_open *monitored,
+	struct state_sum_open *covered)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		enum span_kind kind = span_kind_of(b->what[i], false, true);
+		uint64_t end_ns = b->end_ns[i];
+
+		/* No span was dropped: rollups of samples still hold. */
+		if (kind == SPAN_KIND_COUNT || (kind == SPAN_KIND_THINNED && search->has_all_spans))
+			continue;
+		if (kind == SPAN_KIND_MONITORED && end_ns == STORE_OPEN_NS)
+			end_ns = search->line->complete_ns;
+		if (!add(kind == SPAN_KIND_MONITORED ? monitored : covered, b->begin_ns[i], end_ns))
+			return false;
+	}
+	return true;
+}
+
+static int find_spans(const struct search *search, struct state_sum_open *monitored,
+	struct state_sum_open *covered, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count;
+	int code = scan_open(&scan, search->run, search->stream, STORE_SPANS, search->begin_ns,
+		search->end_ns, STORE_BEGIN | STORE_END | STORE_WHAT, 0, error);
+
+	if (code)
+		return code;
+	while ((count = scan_next(scan, &batch, error)) > 0)
+		if (!take_spans(search, batch, monitored, covered)) {
+			count = error_memory(error);
+			break;
+		}
+	scan_close(scan);
+	return (int)count;
+}
+
+/* What of the stretch is alive and not covered. */
+static bool add_open(struct state_sum_open *open, const struct run_line *line,
+	struct state_sum_stretch stretch, const struct state_sum_open *covered, uint32_t *next)
+{
+	uint64_t at_ns = stretch.begin_ns > line->begin_ns ? stretch.begin_ns : line->begin_ns;
+	uint64_t end_ns = stretch.end_ns < line->end_ns ? stretch.end_ns : line->end_ns;
+
+	while (*next < covered->count && covered->at[*next].end_ns <= at_ns)
+		++*next;
+	for (uint32_t i = *next; i < covered->count && covered->at[i].begin_ns < end_ns; i++) {
+		if (at_ns < covered->at[i].begin_ns && !add(open, at_ns, covered->at[i].begin_ns))
+			return false;
+		at_ns = covered->at[i].end_ns > at_ns ? covered->at[i].end_ns : at_ns;
+	}
+	return at_ns >= end_ns || add(open, at_ns, end_ns);
+}
+
+/* The part of [begin, end) in which the stream lives, is monitored and no span owns the timeline.
+ * `has_all_spans`: only samples were dropped. The caller frees open->at in any case. */
+static int state_sum_open_find(struct state_sum_open *open, struct run *run, uint32_t stream,
+	const struct run_line *line, uint64_t begin_ns, uint64_t end_ns, bool has_all_spans,
+	struct error *error)
+{
+	const struct search search = {run, line, begin_ns, end_ns, stream, has_all_spans};
+	struct state_sum_open monitored = {0}, covered = {0};
+	uint32_t next = 0;
+	int code = 0;
+
+	if (!line->only_end_ns)
+		code = find_spans(&search, &monitored, &covered, error);
+	else if (!add(&monitored, line->only_begin_ns, line->only_end_ns))
+		code = error_memory(error);
+	if (!code && !line->has_monitored && !add(&monitored, line->first_ns, line->last_ns))
+		code = error_memory(error);
+	for (uint32_t i = 0; i < monitored.count && !code; i++)
+		if (!add_open(open, line, monitored.at[i], &covered, &next))
+			code = error_memory(error);
+	free(monitored.at);
+	free(covered.at);
+	return code;
+}
+
+/* End of the open range that contains at_ns; 0: none. */
+static uint64_t state_sum_open_end(const struct state_sum_open *open, uint64_t at_ns)
+{
+	uint32_t from = 0, to = open->count;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (open->at[middle].end_ns <= at_ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < open->count && open->at[from].begin_ns <= at_ns ? open->at[from].end_ns : 0;
+}
+
+/* True when the range from one moment to the other, both included, is open. */
+static bool state_sum_open_holds(const struct state_sum_open *open, uint64_t first_ns, uint64_t last_ns)
+{
+	return last_ns < state_sum_open_end(open, first_ns);
+}
+
+/* Are all buckets that may hold samples between the two moments of the query's parts? */
+static bool are_among_parts(const struct state_sum_job *job, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t shifts = run_stream(job->run, job->stream)->s.shifts[STORE_SAMPLES];
+
+	for (; shifts; shifts &= shifts - 1) {
+		const unsigned shift = (unsigned)__builtin_ctzll(shifts);
+
+		if (from_ns >> shift != to_ns >> shift)
+			return false;
+	}
+	return true;
+}
+
+/* True when only samples make the timeline from there to the window's begin. */
+static int is_open_before(struct state_sum_job *job, uint64_t from_ns, struct error *error)
+{
+	const struct store_stream *s = &run_stream(job->run, job->stream)->s;
+	struct state_sum_open before = {0};
+	int code;
+
+	if (s->end_ns != STORE_OPEN_NS &&
+		s->count[STORE_SPANS] <= 1) /* which is known if it is in the window */
+		return state_sum_open_holds(&job->open, from_ns, job->begin_ns);
+	code = state_sum_open_find(
+		&before, job->run, job->stream, job->line, from_ns, job->begin_ns + 1, false, error);
+	if (!code)
+		code = state_sum_open_holds(&before, from_ns, job->begin_ns);
+	free(before.at);
+	return code;
+}
+
+/* Of several samples at one moment, the owner need not be the last: checks the row before. */
+static bool is_of_its_moment_alone(const struct store_batch *batch, size_t row)
+{
+	return row && batch->begin_ns[row - 1] != batch->begin_ns[row];
+}
+
+/* The sample in force at the window's begin may have been read with those behind it: `first` is in it. */
+static int state_edge_begin(
+	struct state_sum_job *job, const struct store_line_query *query, size_t first, struct error *error)
+{
+	const struct store_batch *batch = &job->batch;
+	const size_t before = first - 1;
+	uint64_t before_ns;
+	int code;
+
+	if (job->at_ns > job->begin_ns || job->is_after_sum || !first ||
+		batch->begin_ns[first] <= query->begin_ns || !is_of_its_moment_alone(batch, before) ||
+		batch->begin_ns[before] < job->clear_ns || !(batch->flags[before] & STORE_RECORD_EXTENT) ||
+		batch->begin_ns[first] - batch->begin_ns[before] > job->limit_ns || job->thinned_ns ||
+		run_part_is_bent(job->part, batch->begin_ns[before], batch->begin_ns[first]) ||
+		!are_among_parts(job, batch->begin_ns[before], query->begin_ns))
+		return 0;
+	before_ns = run_part_time(job->part, batch->begin_ns[before]);
+	code = is_open_before(job, before_ns, error);
+	if (code == 1) {
+		job->is_after_sum = true;
+		job->last_context = batch->context[before];
+	}
+	return code < 0 ? code : 0;
+}
+
+/* Outside its life the stream is absent. */
+static int state_edge_absent(struct state_sum_job *job, uint64_t until_ns, struct error *error)
+{
+	const struct extent piece = {.begin_ns = job->at_ns,
+		.end_ns = until_ns < job->end_ns ? until_ns : job->end_ns,
+		.op = STORE_OP_NONE,
+		.state = EXTENT_ABSENT};
+
+	if (piece.begin_ns >= piece.end_ns)
+		return 0;
+	job->at_ns = piece.end_ns;
+	return job->sink->piece(job->sink->own, &piece, error);
+}
+
+/* The last sample of the window is in force at its end, too, or at that of its life. */
+static int state_edge_end(struct state_sum_job *job, struct error *error)
+{
+	struct extent piece = {.begin_ns = job->at_ns,
+		.end_ns = job->end_ns < job->line->end_ns ? job->end_ns : job->line->end_ns,
+		.context = job->is_after_sum ? state_sum_job_context(job, job->last_context) : 0,
+		.op = STORE_OP_NONE,
+		.state = EXTENT_WORK};
+	int code;
+
+	if (!job->is_even || !job->is_after_sum || job->at_ns >= piece.end_ns ||
+		piece.end_ns - job->at_ns > job->limit_ns || job->thinned_ns ||
+		!state_sum_open_holds(&job->open, job->at_ns, piece.end_ns - 1))
+		return 0;
+	job->at_ns = piece.end_ns;
+	code = job->sink->piece(job->sink->own, &piece, error);
+	return code ? code : state_edge_absent(job, job->end_ns, error);
+}
 
 static int walk_until(struct state_sum_job *job, uint64_t end_ns, struct error *error)
 {
@@ -162,8 +420,8 @@ static int give_rows(struct state_sum_job *job, const struct store_line_part *pa
 	return code ? code : sink->sum(sink->own, &last, 0, 1, error);
 }
 
-/* A part as the sums that the store has: 1 when it was given; 0: they are not of one bucket, or not the line.
- * `is_next`: the part before it was given, too. */
+/* Gives a part by its stored sums: 1; 0: they span several buckets, or are not the timeline. `is_next`: the
+ * part before it was given too. */
 static int try_sums(
 	struct state_sum_job *job, const struct store_line_part *part, bool is_next, struct error *error)
 {
@@ -182,7 +440,7 @@ static int try_sums(
 	return code ? code : 1;
 }
 
-/* The same, as what is in the chunk, up to where the line is not open any more: a thread's last record lies
+/* The same from the rows of the chunk, up to where the timeline is no longer open: a thread's last record is
  * at its life's end. */
 static int try_rows(struct state_sum_job *job, const struct store_line_query *query,
 	const struct store_line_part *part, bool is_next, struct error *error)

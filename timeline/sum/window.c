@@ -1,46 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window.c - the sums of a window, kept by key in arrays that grow, with an index of their places, and the
- * times among them: extents, by walking them or by what rollups have summed already. Weights are
- * window_weight.c's.
+ * window.c - the sums of a window: growing arrays with an index by key, and the times among them: from
+ * extents, by walking them, or from rollups. window_weight.c handles weights.
  */
 #include "timeline/sum/window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/base/intern_table.h"
 #include "timeline/sum/all_streams_sum.h"
 #include "timeline/sum/parallel_sum.h"
 #include "timeline/sum/window_internal.h"
 
-static uint64_t time_hash(const void *row)
-{
-	const struct window_time *time = row;
-
-	return intern_table_hash(intern_table_hash(time->context, time->op), time->state);
-}
-
-static bool time_same(const void *x, const void *y)
-{
-	const struct window_time *a = x, *b = y;
-
-	return a->context == b->context && a->op == b->op && a->state == b->state;
-}
-
 /* ---- rows ---- */
 
 uint32_t window_rows_add(struct window_rows *rows, const void *row)
 {
-	if (rows->count == rows->capacity) {
-		size_t capacity = rows->capacity ? rows->capacity * 2 : 64;
-		void *wider = capacity < UINT32_MAX ? realloc(rows->at, capacity * rows->row_bytes) : NULL;
-
-		if (!wider)
-			return 0;
-		rows->at = wider;
-		rows->capacity = capacity;
-	}
+	if (rows->count >= UINT32_MAX / 2 ||
+		!array_widen(&rows->at, &rows->capacity, rows->count, rows->row_bytes))
+		return 0;
 	memcpy((uint8_t *)rows->at + rows->count * rows->row_bytes, row, rows->row_bytes);
 	return (uint32_t)++rows->count;
 }
@@ -65,49 +45,39 @@ static struct window_time *time_at(const struct window *window, uint32_t place)
 	return (struct window_time *)window->times.at + (place - 1);
 }
 
-/* The slot of a key, or the free one where it belongs. */
-static uint32_t *slot_of(const struct window *window, const struct window_time *key)
+static uint64_t hash_of(const struct window_time *time)
 {
-	size_t mask = window->slot_count - 1, i = time_hash(key) & mask;
-
-	while (window->slots[i] && !time_same(time_at(window, window->slots[i]), key))
-		i = (i + 1) & mask;
-	return &window->slots[i];
+	return intern_table_hash(intern_table_hash(time->context, time->op), time->state);
 }
 
-static bool widen_slots(struct window *window)
+static uint64_t time_hash(const void *window, uint32_t number)
 {
-	const size_t before = window->slot_count;
-	uint32_t *old = window->slots;
-	uint32_t *slots = calloc(before ? before * 2 : 128, sizeof *slots);
-
-	if (!slots)
-		return false;
-	window->slots = slots;
-	window->slot_count = before ? before * 2 : 128;
-	for (size_t i = 0; i < before; i++)
-		if (old[i])
-			*slot_of(window, time_at(window, old[i])) = old[i];
-	free(old);
-	return true;
+	return hash_of(time_at(window, number + 1));
 }
 
-/* The row of a key that is not work between samples, made when it is new; NULL when memory is out. */
+static bool time_equal(const void *window, uint32_t number, const void *key)
+{
+	const struct window_time *a = time_at(window, number + 1), *b = key;
+
+	return a->context == b->context && a->op == b->op && a->state == b->state;
+}
+
+/* The row of a key other than work between samples, made if new; NULL: no memory. */
 static struct window_time *time_row(struct window *window, const struct window_time *key)
 {
 	uint32_t *slot;
 
-	if (window->slots_used * 2 >= window->slot_count && !widen_slots(window))
+	if (!hash_index_reserve(&window->others, window->other_count, time_hash, window))
 		return NULL;
-	slot = slot_of(window, key);
+	slot = hash_index_slot(&window->others, hash_of(key), time_equal, window, key);
 	if (!*slot) {
 		*slot = window_rows_add(&window->times, key);
-		window->slots_used += *slot != 0;
+		window->other_count += *slot != 0;
 	}
 	return *slot ? time_at(window, *slot) : NULL;
 }
 
-/* Makes the row of a context's work between samples; NULL when memory is out. */
+/* Makes the row of a context's work between samples; NULL: no memory. */
 static struct window_time *new_work(struct window *window, uint32_t context)
 {
 	const struct window_time key = {.context = context, .op = STORE_OP_NONE, .state = EXTENT_WORK};
@@ -147,7 +117,7 @@ void window_free(struct window *window)
 	if (!window)
 		return;
 	free(window->times.at);
-	free(window->slots);
+	free(window->others.slots);
 	free(window->columns.places);
 	free(window->weights.at);
 	for (uint32_t i = 0; i < window->metric_count; i++)

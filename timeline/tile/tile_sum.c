@@ -4,7 +4,7 @@
  *
  *   groups  ...1..        words of 64 contexts that hold something
  *   words      |..1..1..|
- *   works         |  '--> work of the context
+ *   columns       |  '--> work of the context
  *   places        '-----> last other entry of the context -nexts-> the one before (another state) -> ...
  */
 #include "timeline/tile/tile_sum.h"
@@ -13,61 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
+
 #define ENTRIES_MIN 64u
 #define CONTEXTS_MIN 4096u /* a word of groups: all sizes are multiples */
 
 static bool widen_entries(struct tile_sum *sum)
 {
 	uint32_t capacity = sum->capacity ? sum->capacity * 2 : ENTRIES_MIN;
-	struct tile_entry *entries = reallocarray(sum->entries, capacity, sizeof *entries);
-	uint32_t *nexts;
 
-	if (!entries)
+	if (!array_resize(&sum->entries, capacity, sizeof *sum->entries) ||
+		!array_resize(&sum->nexts, capacity, sizeof *sum->nexts))
 		return false;
-	sum->entries = entries;
-	nexts = reallocarray(sum->nexts, capacity, sizeof *nexts);
-	if (!nexts)
-		return false;
-	sum->nexts = nexts;
 	sum->capacity = capacity;
 	return true;
-}
-
-static void *widen_array(void *array, size_t old_bytes, size_t new_bytes)
-{
-	uint8_t *wider = realloc(array, new_bytes);
-
-	if (wider)
-		memset(wider + old_bytes, 0, new_bytes - old_bytes);
-	return wider;
 }
 
 /* What memory that is out leaves behind is wide enough for the contexts so far. */
 static bool widen_contexts(struct tile_sum *sum, uint32_t context)
 {
 	size_t old = sum->contexts, wanted = old ? old : CONTEXTS_MIN;
-	void *wider;
 
 	while (wanted <= context)
 		wanted *= 2;
-	if (wanted > UINT32_MAX)
+	if (wanted > UINT32_MAX || !array_resize_zero(&sum->places, old, wanted, sizeof *sum->places) ||
+		!array_resize_zero(&sum->columns, old, wanted, sizeof *sum->columns) ||
+		!array_resize_zero(&sum->words, old / 64, wanted / 64, sizeof *sum->words) ||
+		!array_resize_zero(&sum->groups, old / 4096, wanted / 4096, sizeof *sum->groups))
 		return false;
-	wider = widen_array(sum->places, old * sizeof *sum->places, wanted * sizeof *sum->places);
-	if (!wider)
-		return false;
-	sum->places = wider;
-	wider = widen_array(sum->columns, old * sizeof *sum->columns, wanted * sizeof *sum->columns);
-	if (!wider)
-		return false;
-	sum->columns = wider;
-	wider = widen_array(sum->words, old / 8, wanted / 8);
-	if (!wider)
-		return false;
-	sum->words = wider;
-	wider = widen_array(sum->groups, old / 512, wanted / 512);
-	if (!wider)
-		return false;
-	sum->groups = wider;
 	sum->contexts = (uint32_t)wanted;
 	return true;
 }
@@ -77,16 +50,14 @@ static bool widen_contexts(struct tile_sum *sum, uint32_t context)
 bool tile_sum_project(struct tile_sum *sum, const struct tile_projection *by, uint32_t contexts)
 {
 	struct tile_map *map = &sum->map;
-	uint32_t from = by && by->level == map->level ? map->contexts : 0, *wider;
+	uint32_t from = by && by->level == map->level ? map->contexts : 0;
 
 	map->by = by;
 	if (!by)
 		return true;
 	if (contexts > map->contexts) {
-		wider = reallocarray(map->stand_ins, contexts, sizeof *wider);
-		if (!wider)
+		if (!array_resize(&map->stand_ins, contexts, sizeof *map->stand_ins))
 			return false;
-		map->stand_ins = wider;
 		map->contexts = contexts;
 	}
 	/* Stand-ins are added without another look. */
@@ -141,9 +112,8 @@ static bool add_work(struct tile_sum *sum, uint32_t context, uint64_t time_ns, u
 	return true;
 }
 
-/* How many of them could be added by these tables: all, but where a context lies beyond them. Compiled apart
- * for each that may be missing; nothing but what is added to changes meanwhile, which the compiler cannot
- * know. */
+/* How many of them these tables could add: all, unless a context is beyond the tables. Compiled separately
+ * for each table that may be missing; only the sums change meanwhile, which the compiler cannot know. */
 static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *sum,
 	const struct store_sum_columns *from, const uint32_t *contexts, const uint32_t *stand_ins,
 	uint32_t limit)

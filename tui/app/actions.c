@@ -235,7 +235,7 @@ static void act_prompt(struct session *session, enum keys_action action)
 		export_copy(session);
 		break;
 	case KEYS_DO_PLOT:
-		session_say(session, "plots are of the profile: 6, then G on a line");
+		session_open_pane(session, &view_flame);
 		break;
 	case KEYS_DO_HOT_PATH:
 		session_say(session, "hot paths are of the profile: 6, then P on a line");

@@ -10,6 +10,7 @@
 #include "timeline/select/bookmark.h"
 #include "tui/app/actions.h"
 #include "tui/app/commands.h"
+#include "tui/models/flame_page.h"
 #include "tui/models/profile_page.h"
 #include "tui/views/views.h"
 
@@ -87,6 +88,8 @@ static void finish(struct session *session)
 			view_help_find(session, false);
 		else if (session->full == &view_profile)
 			profile_page_find(session, false);
+		else if (session->full == &view_flame)
+			flame_page_find(session, false);
 		else if (session->full == &view_both)
 			view_both_find(session, false);
 		else

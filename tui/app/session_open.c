@@ -16,6 +16,7 @@
 #include "tui/app/commands.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
+#include "tui/models/flame_page.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
 #include "tui/models/source.h"
@@ -172,6 +173,7 @@ void session_close(struct session *session)
 	frame_fini(&session->frame);
 	minimap_fini(&session->minimap);
 	profile_page_free(session->profile);
+	flame_page_free(session->flame);
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);

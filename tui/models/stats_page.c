@@ -67,6 +67,17 @@ static int compare_time(const struct sums_line *x, const struct sums_line *y)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+bool stats_page_is_work(const struct sums_line *line)
+{
+	return extent_state_is_busy(line->state) || line->id != UINT64_MAX;
+}
+
+/* 0 work, 1 states, 2 time outside a stream's life. */
+static int rank_of(const struct sums_line *line)
+{
+	return line->state == EXTENT_ABSENT ? 2 : !stats_page_is_work(line);
+}
+
 static int compare_lines(const void *a, const void *b, void *data)
 {
 	struct session *session = data;
@@ -76,6 +87,8 @@ static int compare_lines(const void *a, const void *b, void *data)
 	const char *key_x, *key_y;
 	int order;
 
+	if (rank_of(x) != rank_of(y))
+		return rank_of(x) - rank_of(y);
 	if (session->stats.sort == 1 && x->records != y->records)
 		return x->records > y->records ? -1 : 1;
 	if (session->stats.sort != 2 && x->time_ns != y->time_ns)
@@ -104,6 +117,13 @@ bool stats_page_take(struct session *session, struct stats_page *page)
 	if (result)
 		return false;
 	qsort_r(page->lines, page->count, sizeof(*page->lines), compare_lines, session);
+	for (size_t i = 0; i < page->count; i++) {
+		bool is_lived = page->lines[i].state != EXTENT_ABSENT;
+
+		page->lived_count += is_lived;
+		page->work_ns += stats_page_is_work(&page->lines[i]) ? page->lines[i].time_ns : 0;
+		*(is_lived ? &page->lived_ns : &page->absent_ns) += page->lines[i].time_ns;
+	}
 	return true;
 }
 
@@ -121,7 +141,7 @@ bool stats_page_name(struct session *session, char *out, size_t size_bytes)
 
 	if (!stats_page_take(session, &page))
 		return false;
-	if (session->stats.line < page.count)
+	if (session->stats.line < page.lived_count)
 		key = stats_page_key(session, &page.lines[session->stats.line], scratch, &arena);
 	if (key)
 		snprintf(out, size_bytes, "%s", key);
@@ -174,7 +194,7 @@ void stats_page_go(struct session *session)
 
 	if (!stats_page_take(session, &page))
 		return;
-	for (uint32_t row = top; session->stats.line < page.count && row < top + rows; row++) {
+	for (uint32_t row = top; session->stats.line < page.lived_count && row < top + rows; row++) {
 		uint32_t node = session->rows.shown[row];
 		if (!rows_is_group(&session->rows.nodes[node]))
 			look_in_stream(session, node, &page.lines[session->stats.line], &place);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stats_page.h - where the time on the screen went: exact sums of the rows drawn as cells, by function, path,
- * module, line, stream or operation. All lines together equal streams x window. Computed for every picture;
- * drawn by view_stats.c, written by export.c.
+ * module, line, stream or operation. Work comes first, states below it, time outside the streams' life
+ * (absent) last. All lines together equal streams x window. Computed for every picture; view_stats.c draws
+ * the lines of the streams' life, export.c writes all.
  */
 #ifndef TUI_STATS_PAGE_H
 #define TUI_STATS_PAGE_H
@@ -11,10 +12,17 @@
 #include "tui/timeline/sums.h"
 
 struct stats_page {
-	struct sums_line *lines; /* in the order of session_stats.sort */
+	struct sums_line *lines; /* work, states, absent; each in the order of session_stats.sort */
 	size_t count;
+	size_t lived_count; /* the lines before absent */
+	uint64_t lived_ns;  /* their time */
+	uint64_t work_ns;   /* that of work */
+	uint64_t absent_ns;
 	uint32_t streams; /* number of streams in the sums */
 };
+
+/* Work, also a wait in a synchronization that a function stands for; else a state. */
+bool stats_page_is_work(const struct sums_line *line);
 
 /* False: memory is out; do not call stats_page_fini(). */
 bool stats_page_take(struct session *session, struct stats_page *page);

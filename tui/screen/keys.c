@@ -61,7 +61,7 @@ static const struct keys_line lines[] = {
 	{KEYS_LOOK, "b  < >  r", "stats by; sort by; order",
 		{{'b', KEYS_DO_GROUP_BY}, {'r', KEYS_DO_ORDER}, {'<', KEYS_DO_SORT_LEFT},
 			{'>', KEYS_DO_SORT_RIGHT}}},
-	{KEYS_LOOK, "P | G T  i", "hot columns plot zero; idle",
+	{KEYS_LOOK, "P | G T  i", "hot cols flame zero idle",
 		{{'P', KEYS_DO_HOT_PATH}, {'i', KEYS_DO_IDLE_OF}, {'|', KEYS_DO_COLUMNS}, {'G', KEYS_DO_PLOT},
 			{'T', KEYS_DO_ZERO}}},
 	{KEYS_KEEP, "u Ctrl-R", "undo / redo the view", {{'u', KEYS_DO_UNDO}, {CTRL('R'), KEYS_DO_REDO}}},

@@ -54,6 +54,7 @@ struct session_looks {
 };
 
 struct blame_page;
+struct flame_page;
 struct compare;
 struct open_runs;
 struct profile_page;
@@ -68,9 +69,10 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
-	struct compare *compare; /* a second run; NULL: none */
-	struct open_runs *open;	 /* the list that holds it; NULL: none */
-	struct runs_page *runs;	 /* NULL: not asked for yet */
+	struct flame_page *flame; /* NULL: not asked for yet */
+	struct compare *compare;  /* a second run; NULL: none */
+	struct open_runs *open;	  /* the list that holds it; NULL: none */
+	struct runs_page *runs;	  /* NULL: not asked for yet */
 	enum session_want want;
 	char wanted[SESSION_TEXT]; /* path of the run that it is about */
 	char *info;		   /* text of the info view, NULL: not made yet */

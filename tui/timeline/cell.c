@@ -93,7 +93,27 @@ static bool is_transfer(enum extent_state state)
 	return state == EXTENT_COPY_IN || state == EXTENT_COPY_OUT || state == EXTENT_SET;
 }
 
-static struct cell make_busy(const struct column *column, uint64_t column_ns)
+/*
+ * The time for which a thread's leading function held the thread: it ran, waited in a call of its own, or was
+ * ready without a core. Who will run next is not recorded for each such wait: the functions that ran in the
+ * column share them as they shared the core.
+ */
+static uint64_t held_ns(const struct column *column, const struct cell_share *shares, size_t count)
+{
+	const struct cell_share *lead = column->lead;
+	uint64_t time_ns = lead->time_ns, work_ns = column->state_ns[EXTENT_WORK];
+
+	if (lead->state != EXTENT_WORK)
+		return time_ns;
+	for (size_t i = 0; i < count; i++)
+		if (shares[i].function == lead->function &&
+			(shares[i].state == EXTENT_BLOCKED || shares[i].state == EXTENT_SYNC))
+			time_ns += shares[i].time_ns;
+	return time_ns + (uint64_t)((__uint128_t)column->state_ns[EXTENT_RUNNABLE] * lead->time_ns / work_ns);
+}
+
+static struct cell make_busy(
+	const struct column *column, const struct cell_share *shares, size_t count, uint64_t column_ns)
 {
 	struct cell cell;
 
@@ -104,12 +124,17 @@ static struct cell make_busy(const struct column *column, uint64_t column_ns)
 			cell.nick = (uint8_t)state;
 		return cell;
 	}
-	if (is_at_least(column->busy_ns, column_ns, CELL_BUSY_EIGHTHS))
+	cell = make(CELL_SOME, column->lead, column->lead->state);
+	cell.is_held = is_at_least(held_ns(column, shares, count), column_ns, CELL_HELD_EIGHTHS);
+	if (!cell.is_held && is_at_least(column->busy_ns, column_ns, CELL_BUSY_EIGHTHS))
 		return make(CELL_MIXED, column->lead, column->lead->state);
 	if (is_transfer(column->lead->state)) /* a copy is seen even where the queue mostly rests */
 		return make(CELL_BLOCK, column->lead, column->lead->state);
-	cell = make(CELL_SOME, column->lead, column->lead->state);
-	cell.eighths = (uint8_t)((__uint128_t)column->busy_ns * 8 / column_ns);
+	if (cell.is_held)
+		cell.nick = (uint8_t)largest_state(column, column_ns);
+	cell.eighths = (uint8_t)((__uint128_t)(cell.is_held ? column->lead->time_ns : column->busy_ns) * 8 /
+				 column_ns);
+	cell.is_brief = !cell.eighths;
 	if (cell.eighths < 1) /* work shorter than a cell never vanishes */
 		cell.eighths = 1;
 	return cell;
@@ -124,17 +149,23 @@ struct cell cell_decide(const struct cell_share *shares, size_t count, uint64_t 
 	if (column.lost_ns && is_at_least(column.lost_ns, column_ns, CELL_LOST_EIGHTHS))
 		return make(CELL_STATE, of_state(shares, count, EXTENT_LOST), EXTENT_LOST);
 	if (column.lead)
-		return make_busy(&column, column_ns);
+		return make_busy(&column, shares, count, column_ns);
 	state = largest_state(&column, column_ns);
 	return make(CELL_STATE, of_state(shares, count, state), state);
 }
 
+bool cell_has_holder(const struct cell *cell)
+{
+	return cell->kind == CELL_BLOCK || (cell->kind == CELL_SOME && cell->is_held);
+}
+
 bool cell_is_same_run(const struct cell *a, const struct cell *b)
 {
+	if (cell_has_holder(a) && cell_has_holder(b))
+		return a->state == b->state && a->function == b->function;
 	if (a->kind != b->kind)
 		return false;
 	switch (a->kind) {
-	case CELL_BLOCK:
 	case CELL_STATE:
 		return a->state == b->state && a->function == b->function;
 	case CELL_SOME:

@@ -134,9 +134,10 @@ static void judge_line(struct frame *frame, const struct frame_line *line, struc
 {
 	for (uint32_t column = 0; column < frame->columns.count; column++) {
 		struct cell cell = frame_cell(frame, line, column);
-		bool is_code = cell.kind == CELL_BLOCK && cell.state == EXTENT_WORK;
-		verdict->busy += cell.kind == CELL_BLOCK || cell.kind == CELL_MIXED;
-		verdict->dominant += cell.kind == CELL_BLOCK;
+		bool has_holder = cell_has_holder(&cell), is_code = has_holder && cell.state == EXTENT_WORK;
+
+		verdict->busy += has_holder || cell.kind == CELL_MIXED;
+		verdict->dominant += has_holder;
 		verdict->code += is_code;
 		verdict->deep += is_code && !cell.is_shorter;
 	}

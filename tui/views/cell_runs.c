@@ -43,8 +43,11 @@ static uint32_t block_fill(const struct session *session, const struct cell *cel
 	return (uint32_t)extent_state_glyph((enum extent_state)cell->state);
 }
 
+/* How much ran, as a height; where that is next to nothing, what the thread did instead. */
 static uint32_t some_rune(const struct session *session, const struct cell *cell)
 {
+	if (cell->is_held && cell->is_brief)
+		return (uint32_t)extent_state_glyph((enum extent_state)cell->nick);
 	if (session->looks.is_ascii)
 		return cell->eighths <= 1 ? ',' : ';';
 	return 0x2580u + cell->eighths;
@@ -83,7 +86,21 @@ static void draw_cell(const struct cell_runs_place *place, uint32_t column, cons
 	}
 }
 
-/* Name of a run of blocks: from its first cell, and its last one stays fill so that neighbours part. */
+/* The name's characters take the style of the cells that they stand in: paint where the function ran. */
+static void restyle(
+	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *row)
+{
+	for (uint32_t i = 0; i < cells * (uint32_t)place->wide; i++) {
+		const struct cell *cell = &row[i / (uint32_t)place->wide];
+		int column = place->column + (int)from * place->wide + (int)i;
+
+		if (column < place->grid->columns)
+			place->grid->cells[place->row * place->grid->columns + column].style =
+				(uint8_t)block_style(place->session, cell, cell->kind == CELL_SOME);
+	}
+}
+
+/* Name of a run of one function: from its first cell, and its last one stays fill so that neighbours part. */
 static void name_block(
 	const struct cell_runs_place *place, uint32_t from, uint32_t cells, const struct cell *cell)
 {
@@ -130,10 +147,11 @@ static void draw_run(
 {
 	for (uint32_t i = 0; i < cells; i++)
 		draw_cell(place, from + i, &row[from + i]);
-	if (row[from].kind == CELL_BLOCK &&
-		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL))
+	if (cell_has_holder(&row[from]) &&
+		(row[from].state == EXTENT_WORK || row[from].state == EXTENT_KERNEL)) {
 		name_block(place, from, cells * (uint32_t)place->wide, &row[from]);
-	else if (row[from].kind == CELL_STATE)
+		restyle(place, from, cells, &row[from]);
+	} else if (row[from].kind == CELL_STATE)
 		name_state(place, from, cells * (uint32_t)place->wide, &row[from]);
 }
 

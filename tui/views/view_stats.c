@@ -53,17 +53,17 @@ static struct table lay_table(int columns)
 	return (struct table){0, 2, columns - 46, columns - 33, columns - 25, columns - 16, columns - 15, 15};
 }
 
-static void put_bar(struct grid *grid, int row, const struct table *table, uint64_t part, uint64_t whole)
+static void put_bar(struct grid *grid, int row, const struct table *table, uint64_t part, uint64_t whole,
+	enum grid_style style)
 {
 	int eighths = whole ? (int)((double)part / (double)whole * table->bar_cells * 8 + 0.5) : 0;
 	int at = table->bar;
 
 	for (; eighths >= 8; eighths -= 8)
-		grid_put(grid, row, at++, grid->is_ascii ? '*' : 0x2588, GRID_HEADING);
+		grid_put(grid, row, at++, grid->is_ascii ? '*' : 0x2588, style);
 	if (eighths)
 		grid_put(grid, row, at,
-			grid->is_ascii ? (eighths >= 4 ? '*' : ' ') : (uint32_t)(0x2590 - eighths),
-			GRID_HEADING);
+			grid->is_ascii ? (eighths >= 4 ? '*' : ' ') : (uint32_t)(0x2590 - eighths), style);
 }
 
 static void draw_numbers(struct grid *grid, int row, const struct table *table, const struct sums_line *sum,
@@ -79,9 +79,10 @@ static void draw_numbers(struct grid *grid, int row, const struct table *table, 
 }
 
 static void draw_line(struct session *session, struct grid *grid, int row, const struct table *table,
-	const struct sums_line *sum, uint64_t total_ns, struct format_number_unit unit)
+	const struct sums_line *sum, const struct stats_page *page, struct format_number_unit unit)
 {
 	char text[LABEL_BYTES];
+	bool is_work = stats_page_is_work(sum);
 	uint64_t hash = sum->function == UINT32_MAX ? 0 : run_function(session->run, sum->function)->hash;
 	uint32_t glyph = (uint32_t)extent_state_glyph(sum->state);
 	enum grid_style style = extent_state_is_busy(sum->state)
@@ -93,10 +94,14 @@ static void draw_line(struct session *session, struct grid *grid, int row, const
 	grid_put(grid, row, table->glyph, glyph, style);
 	put_key(session, text, sum, table->key_cells, grid->is_ascii);
 	grid_text(grid, row, table->key, table->key_cells, text, GRID_TEXT);
-	draw_numbers(grid, row, table, sum, total_ns, unit);
+	draw_numbers(grid, row, table, sum, page->lived_ns, unit);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)sum->records);
 	grid_text_right(grid, row, table->share_end, table->records_end - table->share_end, text, GRID_TEXT);
-	put_bar(grid, row, table, sum->time_ns, total_ns);
+	/* States often have most of the time: work is measured by the work there is. */
+	if (is_work)
+		put_bar(grid, row, table, sum->time_ns, page->work_ns, GRID_HEADING);
+	else
+		put_bar(grid, row, table, sum->time_ns, page->lived_ns, GRID_GREY);
 }
 
 static void draw_heading(struct session *session, struct grid *grid, int row, const struct table *table)
@@ -119,20 +124,24 @@ static void draw_heading(struct session *session, struct grid *grid, int row, co
 	snprintf(text, sizeof(text), "records%s", mark[1]);
 	grid_text_right(grid, row, table->records_end - 9, 9, text, GRID_HEADING);
 	if (is_wide)
-		grid_text(grid, row, table->bar, 44, "share of the streams x time on screen", GRID_HEADING);
+		grid_text(grid, row, table->bar, 48, "share of all work; states: of the streams' life",
+			GRID_HEADING);
 }
 
 /* The rest in one line, and what all lines come to. */
 static void draw_rest(struct session *session, struct grid *grid, int row, const struct table *table,
-	const struct sums_line *rest, size_t rest_count, uint64_t total_ns, uint32_t streams,
+	const struct sums_line *rest, size_t rest_count, const struct stats_page *page,
 	struct format_number_unit unit)
 {
-	char all[FORMAT_NUMBER_BYTES], window[FORMAT_NUMBER_BYTES], text[160], more[256];
+	char all[FORMAT_NUMBER_BYTES], window[FORMAT_NUMBER_BYTES], absent[FORMAT_NUMBER_BYTES], text[256],
+		more[320];
 
-	format_number_in(all, total_ns, unit);
+	format_number_in(all, page->lived_ns, unit);
+	format_number_in(absent, page->absent_ns, unit);
 	format_number_in(window, session->frame.end_ns - session->frame.begin_ns, unit);
-	snprintf(text, sizeof(text), "all lines: %s = %u stream%s x %s", all, streams,
-		streams == 1 ? "" : "s", window);
+	snprintf(text, sizeof(text), "all lines: %s%s%s = %u stream%s x %s", all,
+		page->absent_ns ? " + absent " : "", page->absent_ns ? absent : "", page->streams,
+		page->streams == 1 ? "" : "s", window);
 	if (table->bar + text_cells(text) > grid->columns) { /* no room beside the numbers */
 		format_number_in(all, rest->time_ns, unit);
 		snprintf(more, sizeof(more), "%zu more: %s; %s", rest_count, all, text);
@@ -145,7 +154,7 @@ static void draw_rest(struct session *session, struct grid *grid, int row, const
 		return;
 	snprintf(more, sizeof(more), "%zu more", rest_count);
 	grid_text(grid, row, table->key, table->key_cells, more, GRID_GREY);
-	draw_numbers(grid, row, table, rest, total_ns, unit);
+	draw_numbers(grid, row, table, rest, page->lived_ns, unit);
 }
 
 /* Lines [first, first + room) so that the line with the cursor is among them. */
@@ -170,21 +179,19 @@ static void draw_table(
 	const struct sums_line *lines = page->lines;
 	struct table table = lay_table(area.columns);
 	bool has_rest = area.rows >= 10;
-	size_t count = page->count, room = (size_t)(area.rows - 1 - has_rest);
+	size_t count = page->lived_count, room = (size_t)(area.rows - 1 - has_rest);
 	size_t first = scroll(session, count, room), shown = 0;
 	struct sums_line rest = {0};
 	struct format_number_unit unit;
-	uint64_t total_ns = 0, most_ns = 0;
+	uint64_t most_ns = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		total_ns += lines[i].time_ns;
+	for (size_t i = 0; i < count; i++)
 		most_ns = lines[i].time_ns > most_ns ? lines[i].time_ns : most_ns;
-	}
 	unit = format_number_unit_for(most_ns);
 	draw_heading(session, grid, area.row, &table);
 	for (size_t i = first; i < count && i < first + room; i++, shown++) {
 		int row = area.row + 1 + (int)(i - first);
-		draw_line(session, grid, row, &table, &lines[i], total_ns, unit);
+		draw_line(session, grid, row, &table, &lines[i], page, unit);
 		if (session->focus == &view_stats && i == session->stats.line) {
 			grid_put(grid, row, table.glyph ? 0 : table.glyph + 1, '>', GRID_HEADING);
 			grid_mark(grid, row, table.key, table.key_cells, GRID_BOLD);
@@ -193,8 +200,7 @@ static void draw_table(
 	for (size_t i = 0; i < count; i++)
 		rest.time_ns += i < first || i >= first + shown ? lines[i].time_ns : 0;
 	if (has_rest)
-		draw_rest(session, grid, area.row + area.rows - 1, &table, &rest, count - shown, total_ns,
-			page->streams, unit);
+		draw_rest(session, grid, area.row + area.rows - 1, &table, &rest, count - shown, page, unit);
 }
 
 static void stats_draw(struct session *session, struct grid *grid, struct grid_area area)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu.c - see gpu.h: which vendors are wanted, and what the calling thread does:
- * launches, waits and calls, into its own ring. Operations go by gpu_ring.c.
+ * gpu.c - see gpu.h: selects the vendors, and writes the calling thread's launches, waits and calls into its
+ * own ring. gpu_ring.c writes operations.
  */
 #include "record/agent/gpu/gpu.h"
 
@@ -20,7 +20,7 @@
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
 static struct {
-	const struct gpu_vendor *const *vendors; /* NULL ends them; NULL before gpu_init() */
+	const struct gpu_vendor *const *vendors; /* NULL-terminated; NULL before gpu_init() */
 	_Atomic uint64_t correlation;
 	_Atomic uint32_t exit_watched;
 	bool is_forked;
@@ -94,8 +94,8 @@ static int library_look(struct dl_phdr_info *info, size_t bytes, void *names)
 	return 0;
 }
 
-/* A forked child may find the loader's locks taken by a thread that the fork left behind, and would wait for
- * ever: there the modules must do that samples have met. */
+/* In a fork child a lost thread may hold the loader's locks, which would block for ever: so this checks
+ * the modules that call paths have used. */
 bool gpu_library_was_there(const char *const *names)
 {
 	return gpu.is_forked ? module_slots_is_met(names) : gpu_library_is_there(names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_send.c - what this process tells the collector over its socket: each time one connection, one
- * message, and never a wait for an answer.
+ * process_send.c - messages to the collector: each takes one connection and one message, and never waits for
+ * an answer.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -13,7 +13,7 @@
 #include "record/agent/process/process.h"
 #include "record/agent/process/switches.h"
 
-/* One message with its descriptors; all that was ever said on its connection. */
+/* Sends one message with its descriptors, the only one on its connection. */
 static int message_send(
 	uint32_t kind, const int *descriptors, unsigned count, uint32_t switch_bytes, uint64_t word)
 {
@@ -44,7 +44,7 @@ static int message_send(
 	return result;
 }
 
-/* Without descriptors to spare the program is measured all the same, without switch records. */
+/* If descriptors are short, the program is measured without switch records. */
 static int send_with_switches(int memory, int pidfd)
 {
 	struct switches switches = {0};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source_overflow.c - `overflow`: one perf event for each thread sends it AGENT_SIGNAL; for kernels
- * before 5.18, which know no trap. */
+/*
+ * source_overflow.c - `overflow`: one perf event per thread sends it AGENT_SIGNAL; for kernels before 5.18,
+ * which lack the trap.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -19,7 +21,7 @@ static int overflow_open(void)
 	return 0;
 }
 
-/* AGENT_SIGNAL to this thread, by an event that lives on in its mapping. */
+/* Opens an event that sends AGENT_SIGNAL to this thread; its mapping keeps it alive. */
 static int overflow_event_start(struct source_handle *handle)
 {
 	int event = source_perf_open(0);

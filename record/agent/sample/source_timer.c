@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_timer.c - a POSIX timer on the thread's CPU clock, signalled to that
- * thread. Never needs permission, counts system time, does not interrupt blocked
- * calls, and dies with an exec. The kernel looks at it from its tick, so periods
- * shorter than that arrive as overruns of fewer signals.
+ * source_timer.c - a POSIX timer on the thread's CPU clock that signals that thread. Needs no permission,
+ * counts system time, does not interrupt blocked calls, and ends with an exec. The kernel checks it at its
+ * tick, so shorter periods arrive as overruns of fewer signals.
  */
 #include <sys/syscall.h>
 #include <time.h>
@@ -15,9 +14,9 @@
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/source.h"
 
-static const char cookie; /* its address tells our timers from the program's */
+static const char cookie; /* its address identifies our timers */
 
-/* struct sigevent as the kernel has it: libc's timer_create moved between libraries. */
+/* struct sigevent of the kernel: libc's timer_create moved between libraries. */
 struct kernel_sigevent {
 	union sigval value;
 	int signal;
@@ -62,7 +61,7 @@ HOT bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
 	return true;
 }
 
-/* The signal tells of all periods since the last one: some of them a sample may stand for already. */
+/* The signal stands for all periods since the last one, some of which another sample may have covered. */
 HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	uint64_t weight = periods * process.settings.period_ns;
@@ -88,8 +87,8 @@ static int timer_arm(struct thread *t)
 	return result;
 }
 
-/* Where many want a processor, the ticks of a tenth of a second and more may all meet others. The kernel says
- * of a timer that is due since before the last of them that a nanosecond is left. */
+/* If many threads compete for a processor, all ticks of a tenth of a second or more may hit other threads.
+ * For a timer that was due before the last of them, the kernel reports one nanosecond left. */
 uint64_t source_timer_due_ns(const struct event_ring *ring)
 {
 	uint32_t timer = atomic_load(&ring->timer);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.c - begin and end of a thread's measurement, and the pool of blocks.
- * Nothing here runs in the sampling handler. Blocks are kept out of children
- * (MADV_DONTFORK), as the rings are: a child starts with its own.
+ * thread.c - begin and end of a thread's measurement, and the pool of blocks. Nothing here runs in the
+ * sampling handler. Blocks, like rings, are not inherited by fork children (MADV_DONTFORK): a child allocates
+ * its own.
  */
 #include "record/agent/sample/thread.h"
 
@@ -31,20 +31,20 @@
 #include "record/agent/unwind/unwind_plugin.h"
 
 #define NODES_WANTED (1u << 20)
-#define NODES_UNFOLDED (1u << 22) /* where each level of a recursion is a node */
-#define NODES_LIMITED (1u << 16)  /* where memory is limited: what the program may have is its own */
+#define NODES_UNFOLDED (1u << 22) /* if each level of a recursion is a node */
+#define NODES_LIMITED (1u << 16)  /* if memory is limited: leave it to the program */
 #define NODES_LEAST (1u << 12)
-#define TICKS_LATE 16		      /* a virtual machine's host may keep that many */
-#define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes cheaper than memset */
+#define TICKS_LATE 16		      /* how many ticks a virtual machine's host may withhold */
+#define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes faster than memset */
 
 __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));
 
 static struct {
-	atomic_flag taken; /* never waited for: who finds it taken does without the pool */
+	atomic_flag taken; /* never waited for: if it is taken, the caller does without the pool */
 	struct thread *free;
 	uint32_t nodes;
 	const struct unwind_plugin *unwinder; /* NULL: our own */
-	struct unwind_space space;	      /* the same for all threads but for the stack */
+	struct unwind_space space;	      /* the same for all threads, except the stack */
 } pool = {.taken = ATOMIC_FLAG_INIT};
 
 extern const char __start_hpct_fence[] __attribute__((weak, visibility("hidden")));
@@ -52,11 +52,11 @@ extern const char __stop_hpct_fence[] __attribute__((weak, visibility("hidden"))
 
 extern const char __start_hpct_own[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_own[] __attribute__((weak, visibility("hidden")));
-/* All of the agent's code, where it is a part of the program; NULL in the library. */
+/* All code of the agent in a static program; NULL in the library. */
 extern const char __start_hpct_agent[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_agent[] __attribute__((weak, visibility("hidden")));
 
-/* Any address of this process, without the risk of a fault: alternate stacks, coroutines, damage. */
+/* Reads any address of this process without faulting: alternate stacks, coroutines, damaged stacks. */
 static int self_read(void *context, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
@@ -83,7 +83,7 @@ void thread_init(void)
 	atomic_flag_clear(&pool.taken);
 	pool.nodes = process.settings.keeps_recursion ? NODES_UNFOLDED : NODES_WANTED;
 	if (is_limited(RLIMIT_AS) ||
-		is_limited(RLIMIT_DATA)) /* which counts what is private, touched or not */
+		is_limited(RLIMIT_DATA)) /* RLIMIT_DATA counts private mappings, touched or not */
 		pool.nodes = NODES_LIMITED;
 	space->memory.read = self_read;
 	space->module_find = module_find;
@@ -119,7 +119,7 @@ void thread_unwinder_load(void)
 		thread_place.self->unwinder.plugin = plugin;
 }
 
-/* Of one path: the tree has room for some of the longest. */
+/* Maximum frames of one path: the tree must hold several of the longest. */
 static uint32_t frames_most(uint32_t nodes)
 {
 	if (!process.settings.keeps_recursion)
@@ -264,17 +264,17 @@ struct thread *thread_here(void)
 	return t && t->ring.shared->tid == (uint32_t)syscall(SYS_gettid) ? t : NULL;
 }
 
-/* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
- * the next signal, and who waits ahead of each has caught up there (sample_catch_up). More than that is not
- * made up, unless the kernel itself says that the signal is due: a sum that is short shows that samples did
- * not arrive. */
+/* The kernel checks timers at its tick: periods due since the last tick would have come as overruns of the
+ * next signal, and a thread that waits before each tick has caught up there (sample_catch_up). No more is
+ * added, unless the kernel says that the signal is due: a sum that is too small then shows missing
+ * samples. */
 static uint64_t rest_most_ns(const struct event_ring *ring)
 {
 	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() + source_timer_due_ns(ring);
 }
 
-/* Stops what samples the thread, and publishes its last record. false: there was no place for it, in a
- * handler that has interrupted our own publication. */
+/* Stops sampling the thread, and publishes its last record. False: the ring was in use, as we are in a
+ * handler that interrupted our own publication. */
 static bool settle(struct thread *t, uint64_t *rest)
 {
 	struct event_ring *ring = t->ring.shared;
@@ -284,7 +284,7 @@ static bool settle(struct thread *t, uint64_t *rest)
 	t->source->disarm(t);
 	papi_disarm(t);
 	source_waits_disarm();
-	now_ns = process_now_ns(); /* not before: a sample may have come meanwhile */
+	now_ns = process_now_ns(); /* only now: a sample may have come in between */
 	cpu_ns = process_thread_cpu_ns();
 	atomic_store(&ring->cpu_end_ns, cpu_ns);
 	cpu_ns -= ring->cpu_begin_ns + start_stop_off_ns(ring, cpu_ns);
@@ -304,7 +304,7 @@ static bool settle(struct thread *t, uint64_t *rest)
 	return true;
 }
 
-/* What was not told the collector tells, as of threads that live on to the end. */
+/* The collector writes what could not be published, as for threads that live to the end. */
 void thread_settle(struct thread *t)
 {
 	uint64_t rest;

@@ -8,13 +8,13 @@
 #include "record/agent/sample/callpath_cache.h"
 #include "record/agent/sample/sample.h"
 
-#define TEXTS_MAX (1u << 22) /* of one claim: the collector keeps a number for each */
+#define TEXTS_MAX (1u << 22) /* of one claim: the collector stores a number for each */
 
 void trace_init(struct thread *t)
 {
 	t->is_tracing = false;
 	t->deferred_ns = 0;
-	if (t->text_count) /* else they are zero and most of them untouched pages */
+	if (t->text_count) /* otherwise they are zero, and mostly untouched pages */
 		memset(t->texts, 0, sizeof(t->texts));
 	t->text_count = 0;
 	t->wait_frame = 0;
@@ -34,7 +34,7 @@ struct thread *trace_begin(void)
 	return t;
 }
 
-/* A signal can come until the ring is left, and again while its sample is taken. */
+/* A signal may come until the ring is left, and again while its sample is taken. */
 void trace_end(struct thread *t)
 {
 	for (;;) {
@@ -44,7 +44,7 @@ void trace_end(struct thread *t)
 		if (!t->deferred_ns)
 			break;
 		ring_enter(&t->ring);
-		/* At once: a signal between reading and clearing would lose its weight. */
+		/* Exchange atomically: a signal between a read and a clear would lose its weight. */
 		weight = __atomic_exchange_n(&t->deferred_ns, 0, __ATOMIC_RELAXED);
 		sample_publish(t, t->node, 0, weight, process_now_ns());
 	}
@@ -72,7 +72,7 @@ static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_part
 	return node;
 }
 
-/* What is deferred from here on belongs to the caller. */
+/* Samples deferred from here on belong to the caller's path. */
 uint32_t trace_callpath(struct thread *t)
 {
 	t->node = callpath_into(t, 0, &t->node_is_partial);

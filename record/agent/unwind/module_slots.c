@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_slots.c - see module_slots.h. Where a module lies is module_map.h's business; here it gets its slot,
- * its build id and its unwind tables.
+ * module_slots.c - see module_slots.h. module_map.h finds modules; this assigns slot, build id and unwind
+ * tables.
  */
 #include "record/agent/unwind/module_slots.h"
 
@@ -16,7 +16,7 @@
 #include "record/agent/unwind/unwind.h"
 
 static HOT_DATA _Atomic uint32_t generation;
-static _Atomic uint32_t anonymous_slot; /* plus 1; 0: none yet */
+static _Atomic uint32_t anonymous_slot; /* + 1; 0: none yet */
 
 HOT uint32_t module_slots_generation(void)
 {
@@ -28,8 +28,8 @@ HOT uint64_t module_slots_bias(uint32_t slot)
 	return slot < EVENT_MODULE_MAX ? process.modules[slot].bias : 0;
 }
 
-/* The module's ELF header, if its first page holds header and program headers. A page is there as a whole: a
- * small program's code may end within it. */
+/* The module's ELF header, if its first page contains header and program headers. A page is mapped as a
+ * whole, though a small program's code may end within it. */
 static const ElfW(Ehdr) * elf_header(const struct module_map_entry *found)
 {
 	const ElfW(Ehdr) *header = (const void *)(uintptr_t)found->begin;
@@ -52,7 +52,7 @@ static bool segment_holds(const ElfW(Phdr) * segment, uint64_t bias, uint64_t ad
 	       address < bias + segment->p_vaddr + segment->p_filesz;
 }
 
-/* The tables may be read inside the segment that holds them, and nowhere else. */
+/* The tables may only be read inside the segment that contains them. */
 static void image_set(struct cfi_module *module, const struct module_map_entry *found)
 {
 	const ElfW(Ehdr) *header = elf_header(found);
@@ -109,7 +109,7 @@ static uint32_t slots_used(void)
 	return count < EVENT_MODULE_MAX ? count : EVENT_MODULE_MAX;
 }
 
-/* A fresh slot in state WRITING; NULL: table full. */
+/* Takes a new slot in state WRITING; NULL: table full. */
 static struct event_module *slot_take(uint32_t *index)
 {
 	if (slots_used() == EVENT_MODULE_MAX) {
@@ -135,8 +135,8 @@ static bool slot_is(const struct event_module *slot, const struct module_map_ent
 	       module_path_is(slot->path, sizeof(slot->path), found->name ? found->name : "");
 }
 
-/* A program that loads and unloads for ever would fill the table: beyond half of it, a file that comes back
- * to the place that it had takes up its old slot again. */
+/* A program that loads and unloads repeatedly would fill the table: once it is half full, a file that is
+ * loaded at its former address gets its old slot again. */
 static bool slot_revive(const struct module_map_entry *found, uint32_t *index)
 {
 	uint32_t used = slots_used();
@@ -155,8 +155,8 @@ static bool slot_revive(const struct module_map_entry *found, uint32_t *index)
 	return false;
 }
 
-/* Two threads that meet a module at once may each enter it: the collector knows modules by build id and
- * path, and waiting here is not possible. */
+/* Two threads that enter a module at once may each add it: the collector identifies modules by build id
+ * and path, and waiting here is not possible. */
 static uint32_t slot_add(const struct module_map_entry *found)
 {
 	struct event_module *slot;
@@ -193,7 +193,7 @@ static uint32_t slot_find(const struct module_map_entry *found)
 			continue;
 		if (slot_is(slot, found))
 			return i;
-		/* Another module lies here now, and nobody told us: libc unloads its own plug-ins. */
+		/* Another module is here now, and we saw no unload: libc unloads its own plug-ins. */
 		if (slot->begin < found->end && found->begin < slot->end) {
 			slot_gone(slot);
 			atomic_fetch_add_explicit(&generation, 1, memory_order_release);

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flame_page.c - see flame_page.h. The numbers are hpct-profile's (timeline/profile/profile.h). */
+#include "tui/models/flame_page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/base/hash.h"
+#include "tui/screen/pattern.h"
+#include "tui/session/deadline.h"
+
+static const struct {
+	const char *name, *title;
+} metrics[] = {{NULL, "on CPU"}, {"REALTIME", "wall time"}, {"BLOCKED", "blocked"}, {"GKER", "GPU kernels"}};
+#define METRICS (int)(sizeof(metrics) / sizeof(metrics[0]))
+
+struct flame_page *flame_page_of(struct session *session)
+{
+	if (!session->flame)
+		session->flame = calloc(1, sizeof(*session->flame));
+	return session->flame;
+}
+
+void flame_page_free(struct flame_page *page)
+{
+	if (!page)
+		return;
+	arena_fini(&page->arena);
+	free(page);
+}
+
+const char *flame_page_metric(const struct flame_page *page)
+{
+	return metrics[page->metric].title;
+}
+
+void flame_page_next_metric(struct flame_page *page)
+{
+	page->metric = (page->metric + 1) % METRICS;
+}
+
+static int put_options(struct session *session, const struct flame_page *page, struct select *select,
+	const char *streams, struct error *error)
+{
+	const char *metric = metrics[page->metric].name;
+	char window[96];
+	int result;
+
+	session_put_window(window, sizeof(window), session);
+	select_take_state_metrics(select);
+	select_take_gpu(select);
+	result = select_option(select, "time", window, error);
+	if (!result && streams[0])
+		result = select_option(select, "streams", streams, error);
+	if (!result && metric)
+		result = select_option(select, "metric", metric, error);
+	return result ? result : select_bind(select, session->run, error);
+}
+
+static int compute(struct session *session, struct flame_page *page, const char *streams, struct error *error)
+{
+	struct profile profile = {0};
+	struct select *select;
+	int result = select_new(&select, error);
+
+	if (result)
+		return result;
+	result = put_options(session, page, select, streams, error);
+	if (!result)
+		result = profile_compute(&profile, session->run, select,
+			page->is_bottom_up ? PROFILE_BOTTOM_UP : PROFILE_TOP_DOWN, &page->arena, error);
+	select_free(select);
+	return result ? result
+		      : flame_lay(&page->flame, &profile, page->is_bottom_up, 0, &page->arena, error);
+}
+
+static uint64_t key_of(struct session *session, const struct flame_page *page, const char *streams)
+{
+	uint64_t of[] = {session->frame.begin_ns, session->frame.end_ns, run_end_ns(session->run),
+		(uint64_t)page->metric, page->is_bottom_up};
+
+	return store_hash64(streams, strlen(streams), store_hash64(of, sizeof(of), 7));
+}
+
+static void load(struct session *session, struct flame_page *page, const char *streams)
+{
+	struct error error;
+
+	arena_fini(&page->arena);
+	page->flame = (struct flame){0};
+	page->cursor = page->zoom = page->top = 0;
+	page->trouble[0] = '\0';
+	page->is_loaded = true;
+	if (compute(session, page, streams, &error)) {
+		page->is_loaded = !deadline_read_later(session);
+		snprintf(page->trouble, sizeof(page->trouble), "%s",
+			page->is_loaded ? error.text : "reading ...");
+	} else if (!page->flame.total) {
+		snprintf(page->trouble, sizeof(page->trouble),
+			"%s: nothing on these streams in this window; b shows another metric.",
+			metrics[page->metric].title);
+	}
+}
+
+bool flame_page_take(struct session *session, struct flame_page *page)
+{
+	uint64_t key = key_of(session, page, session->filter);
+
+	if (!page->is_loaded || key != page->key) {
+		page->key = key;
+		load(session, page, session->filter);
+	}
+	return page->trouble[0] == '\0';
+}
+
+/* ---- the cursor ---- */
+
+void flame_page_up(struct flame_page *page)
+{
+	if (page->flame.count && page->flame.boxes[page->cursor].parent != UINT32_MAX)
+		page->cursor = page->flame.boxes[page->cursor].parent;
+}
+
+void flame_page_down(struct flame_page *page)
+{
+	const struct flame_box *boxes = page->flame.boxes;
+	uint32_t widest = UINT32_MAX;
+
+	if (!page->flame.count)
+		return;
+	for (uint32_t i = page->cursor + 1; i < boxes[page->cursor].end; i = boxes[i].end)
+		if (widest == UINT32_MAX || boxes[i].value > boxes[widest].value)
+			widest = i;
+	if (widest != UINT32_MAX)
+		page->cursor = widest;
+}
+
+void flame_page_beside(struct flame_page *page, bool is_left, uint32_t columns)
+{
+	struct flame_span *spans = calloc((size_t)columns + 1, sizeof(*spans));
+	size_t count, at = 0;
+
+	if (spans && page->flame.count) {
+		count = flame_row(
+			&page->flame, page->zoom, page->flame.boxes[page->cursor].depth, columns, spans);
+		while (at < count && spans[at].box < page->cursor)
+			at++;
+		if (is_left && at > 0)
+			page->cursor = spans[at - 1].box;
+		at += at < count && spans[at].box == page->cursor;
+		if (!is_left && at < count)
+			page->cursor = spans[at].box;
+	}
+	free(spans);
+}
+
+void flame_page_find(struct session *session, bool is_back)
+{
+	struct flame_page *page = session->flame;
+	struct pattern pattern;
+	uint32_t at, count = page ? page->flame.count : 0;
+
+	if (!count || !session->find[0])
+		return;
+	if (!pattern_init(&pattern, session->find)) {
+		session_say(session, "'%s' is no regular expression", session->find);
+		return;
+	}
+	at = page->cursor;
+	for (uint32_t steps = 0; steps < count; steps++) {
+		at = is_back ? (at + count - 1) % count : (at + 1) % count;
+		if (!pattern_match(&pattern, page->flame.boxes[at].name))
+			continue;
+		page->cursor = at;
+		if (at < page->zoom || at >= page->flame.boxes[page->zoom].end)
+			page->zoom = 0;
+		pattern_fini(&pattern);
+		return;
+	}
+	pattern_fini(&pattern);
+	session_say(session, "no function here has '%s' in its name", session->find);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flame_page.h - the flame graph of the window, of all streams that the filter keeps: which metric is wide,
+ * which way it grows, the box with the cursor and the one that is zoomed into. view_flame.c draws it.
+ */
+#ifndef TUI_FLAME_PAGE_H
+#define TUI_FLAME_PAGE_H
+
+#include "timeline/profile/flame.h"
+#include "tui/session/session.h"
+
+struct flame_page {
+	struct arena arena; /* of the profile and the boxes */
+	struct flame flame;
+	uint64_t key; /* of the question that it answers */
+	bool is_loaded, is_bottom_up;
+	int metric;	       /* flame_page_metric() */
+	uint32_t cursor, zoom; /* boxes */
+	uint32_t top;	       /* depth at the top of the screen */
+	char trouble[1100];    /* why there is nothing to show; "" */
+};
+
+/* The page, made at the first call; NULL: memory is out. */
+struct flame_page *flame_page_of(struct session *session);
+void flame_page_free(struct flame_page *page);
+/* Computes the boxes if the question has changed. False: nothing to show, `trouble` says why. */
+bool flame_page_take(struct session *session, struct flame_page *page);
+/* What is wide: "on CPU", "wall time", "blocked", "GPU kernels"; the next one. */
+const char *flame_page_metric(const struct flame_page *page);
+void flame_page_next_metric(struct flame_page *page);
+
+/* The cursor to the caller, the widest callee, or the neighbour on the same depth that `columns` have room
+ * for. */
+void flame_page_up(struct flame_page *page);
+void flame_page_down(struct flame_page *page);
+void flame_page_beside(struct flame_page *page, bool is_left, uint32_t columns);
+/* To the next box whose function session->find matches. */
+void flame_page_find(struct session *session, bool is_back);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view_flame.c - the flame graph of the window (flame_page.h): callers above, callees below, a box
+ * as wide as its share of the metric.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/run/run_function.h"
+#include "tui/models/flame_page.h"
+#include "tui/screen/format_number.h"
+#include "tui/screen/label.h"
+#include "tui/views/views.h"
+
+static enum grid_style style_of(const struct session *session, const char *name)
+{
+	if (session->lit != UINT32_MAX && strcmp(run_function(session->run, session->lit)->name, name) != 0)
+		return GRID_MIXED;
+	return session_style(session, EXTENT_WORK, run_function_hash(name, strlen(name)), false);
+}
+
+static void draw_box(struct session *session, const struct flame_page *page, struct grid *grid, int row,
+	int column, const struct flame_span *span)
+{
+	const struct flame_box *box = &page->flame.boxes[span->box];
+	enum grid_style style = style_of(session, box->name);
+	int cells = (int)(span->last - span->first), at = column + (int)span->first;
+	char name[LABEL_BYTES];
+
+	for (int i = 0; i < cells; i++)
+		grid_put(grid, row, at + i, session->looks.colours ? ' ' : '=', style);
+	grid_put(grid, row, at, grid->is_ascii ? '|' : 0x258f, style);
+	if (cells > 2) {
+		label_fit(name, box->name, cells - 1, LABEL_TABLE, grid->is_ascii);
+		grid_text(grid, row, at + 1, cells - 1, name, style);
+	}
+	if (span->box == page->cursor)
+		grid_mark(grid, row, at, cells, GRID_REVERSE | GRID_BOLD);
+}
+
+/* The depths on the screen, so that the one with the cursor is among them. */
+static void scroll(struct flame_page *page, uint32_t rows)
+{
+	uint32_t depth = page->flame.boxes[page->cursor].depth;
+
+	if (depth < page->top)
+		page->top = depth;
+	if (depth >= page->top + rows)
+		page->top = depth - rows + 1;
+}
+
+static void flame_draw(struct session *session, struct grid *grid, struct grid_area area)
+{
+	struct flame_page *page = flame_page_of(session);
+	uint32_t columns = (uint32_t)(area.columns > 4 ? area.columns - 4 : 0);
+	struct flame_span *spans;
+
+	if (!page || area.rows < 3 || !columns)
+		return;
+	if (!flame_page_take(session, page)) {
+		grid_text(grid, area.row + 1, 2, area.columns - 2, page->trouble, GRID_TEXT);
+		return;
+	}
+	spans = calloc((size_t)columns + 1, sizeof(*spans));
+	scroll(page, (uint32_t)area.rows);
+	for (int i = 0; spans && i < area.rows; i++) {
+		uint32_t depth = page->top + (uint32_t)i;
+		size_t count = flame_row(&page->flame, page->zoom, depth, columns, spans);
+
+		for (size_t s = 0; s < count; s++)
+			draw_box(session, page, grid, area.row + i, 2, &spans[s]);
+	}
+	free(spans);
+}
+
+static void flame_title(struct session *session, char *out, size_t size_bytes)
+{
+	const struct flame_page *page = flame_page_of(session);
+
+	if (page)
+		snprintf(out, size_bytes, "%s, %s%s", flame_page_metric(page),
+			page->is_bottom_up ? "bottom-up" : "top-down", page->zoom ? ", zoomed in" : "");
+}
+
+static bool flame_status(struct session *session, char *out, size_t size_bytes)
+{
+	const struct flame_page *page = flame_page_of(session);
+	char name[LABEL_BYTES], share[FORMAT_NUMBER_BYTES], self[FORMAT_NUMBER_BYTES],
+		value[FORMAT_NUMBER_BYTES];
+	const struct flame_box *box;
+
+	if (!page || page->trouble[0] || !page->flame.count)
+		return false;
+	box = &page->flame.boxes[page->cursor];
+	label_fit(name, box->name, 48, LABEL_TABLE, session->looks.is_ascii);
+	format_number_short(value, box->value);
+	format_number_share(share, box->value, page->flame.total, 1);
+	format_number_share(self, box->self, page->flame.total, 1);
+	snprintf(out, size_bytes, "%s  %s  %s, itself %s", name, value, share, self);
+	return true;
+}
+
+/* ---- keys ---- */
+
+static void zoom_out(struct flame_page *page)
+{
+	if (page->zoom)
+		page->zoom = page->flame.boxes[page->zoom].parent;
+}
+
+static bool flame_act(struct session *session, enum keys_action action)
+{
+	struct flame_page *page = flame_page_of(session);
+	uint32_t columns = session->layout.full.columns > 4 ? (uint32_t)session->layout.full.columns - 4 : 1;
+
+	if (!page)
+		return false;
+	switch (action) {
+	case KEYS_DO_UP:
+		flame_page_up(page);
+		return true;
+	case KEYS_DO_DOWN:
+		flame_page_down(page);
+		return true;
+	case KEYS_DO_LEFT:
+	case KEYS_DO_RIGHT:
+		flame_page_beside(page, action == KEYS_DO_LEFT, columns);
+		return true;
+	case KEYS_DO_ENTER:
+	case KEYS_DO_ZOOM_RANGE:
+		page->zoom = page->cursor;
+		return true;
+	case KEYS_DO_UNDO:
+		zoom_out(page);
+		return true;
+	case KEYS_DO_WINDOW_BEGIN:
+		page->zoom = page->cursor = 0;
+		return true;
+	case KEYS_DO_GROUP_BY:
+		flame_page_next_metric(page);
+		return true;
+	case KEYS_DO_ORDER:
+		page->is_bottom_up = !page->is_bottom_up;
+		return true;
+	case KEYS_DO_FIND_NEXT:
+	case KEYS_DO_FIND_BACK:
+		flame_page_find(session, action == KEYS_DO_FIND_BACK);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const struct view_key flame_keys[] = {{"arrows hjkl", "the caller, a callee, the box beside it"},
+	{"Enter  u", "zoom into the box; back out"}, {"Home", "the whole graph"},
+	{"b", "on CPU, wall time, blocked, GPU kernels"}, {"r", "from callers to callees, or the other way"},
+	{"/ n N", "a function by its name"}, {NULL, NULL}};
+
+const struct view view_flame = {.name = "Flame graph",
+	.is_whole = true,
+	.draw = flame_draw,
+	.act = flame_act,
+	.put_title = flame_title,
+	.put_status = flame_status,
+	.own_keys = flame_keys,
+	.hints = "arrows move  Enter zoom  u out  b metric  r reversed  / find  q back"};
