@@ -29,8 +29,8 @@ void chrome_file_begin(struct chrome_file *file, FILE *out, uint64_t origin_ns);
 /* ERROR_IO if any write failed. Frees the file's memory in any case. */
 int chrome_file_end(struct chrome_file *file, struct error *error);
 
-/* An event: begin, then args if any, then end. `phase`: X complete, C counter, i instant, s f flow, M
- * metadata. */
+/* An event: begin, then args if any, then end. `phase`: B begin, E end, X complete, C counter, i instant, s f
+ * flow, M metadata. */
 void chrome_event_begin(struct chrome_file *file, char phase, const struct chrome_place *place,
 	const char *name, size_t name_size);
 void chrome_event_text(struct chrome_file *file, const char *key, const char *text, size_t size);

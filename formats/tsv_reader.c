@@ -98,6 +98,15 @@ static int next_line(struct tsv_reader *reader, struct tsv_field *line, struct e
 	}
 }
 
+/* What editors of another system put before the first character. */
+static void skip_byte_order_mark(struct tsv_field *line)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+
+	if (line->size >= 3 && memcmp(line->text, mark, 3) == 0)
+		*line = (struct tsv_field){line->text + 3, line->size - 3};
+}
+
 /* Takes the first field off the text line; false when none is left. */
 static bool next_field(struct tsv_field *line, struct tsv_field *field)
 {
@@ -160,7 +169,10 @@ int tsv_reader_begin(struct tsv_reader *reader, FILE *in, const char *name, stru
 	rc = next_line(reader, &line, error);
 	if (rc == 0)
 		rc = error_set(error, ERROR_RUN, "%s is empty; its first line must name the columns", name);
-	return rc < 0 ? rc : take_header(reader, line, error);
+	if (rc < 0)
+		return rc;
+	skip_byte_order_mark(&line);
+	return take_header(reader, line, error);
 }
 
 void tsv_reader_fini(struct tsv_reader *reader)

@@ -76,21 +76,28 @@ static void name_make_free(struct record *record)
 
 static int run_name(struct record *record, struct error *error)
 {
-	char path[PATH_MAX], here[PATH_MAX];
-	int result = run_path_make(
-		path, sizeof(path), record->options.run, record->options.program[0], &record->name, error);
+	const char *temporary = getenv("TMPDIR");
+	char path[PATH_MAX], here[PATH_MAX] = "";
+	int why, result = run_path_make(path, sizeof(path), record->options.run, record->options.program[0],
+			 &record->name, error);
 
 	if (result)
 		return result;
+	why = path[0] == '/' || getcwd(here, sizeof(here)) ? 0 : errno;
+	if (why)
+		snprintf(here, sizeof(here), "%s", temporary && temporary[0] == '/' ? temporary : "/tmp");
 	if (path[0] == '/')
 		snprintf(record->run, sizeof(record->run), "%s", path);
-	else if (!getcwd(here, sizeof(here)) || strlen(here) + strlen(path) + 2 > sizeof(record->run))
+	else if (strlen(here) + strlen(path) + 2 > sizeof(record->run))
 		return error_set(
-			error, ERROR_IO, "cannot tell where %s would lie: %s", path, strerror(errno));
+			error, ERROR_IO, "cannot tell where %s would lie: the path is too long", path);
 	else
 		snprintf(record->run, sizeof(record->run), "%.*s/%s", (int)strlen(here), here, path);
-	if (!record->options.run && !record->name.is_shared)
+	if (why || (!record->options.run && !record->name.is_shared))
 		name_make_free(record);
+	if (why)
+		fprintf(stderr, "hpct-record: this directory cannot be found (%s); the run will be %s\n",
+			strerror(why), record->run);
 	return 0;
 }
 
@@ -222,6 +229,27 @@ static int done_wait(struct record *record, struct rendezvous_message *word)
 	return result;
 }
 
+/* What to do with it, for whoever is there to read that. */
+static void next_tell(const struct record *record)
+{
+	struct store_bytes words = {0}, quoted = {0};
+	char here[PATH_MAX];
+	const char *run = record->run;
+	size_t length = getcwd(here, sizeof(here)) ? strlen(here) : 0;
+
+	if (length && !strncmp(run, here, length) && run[length] == '/' && run[length + 1])
+		run += length + 1;
+	store_bytes_put(&words, run, strlen(run) + 1);
+	store_bytes_put(&words, "", 1);
+	if (!words.failed)
+		command_quote(&quoted, (const char *)words.data, words.size);
+	if (!quoted.failed && quoted.data)
+		fprintf(stderr, "next: hpct-view %s, or hpct-profile %s\n", (const char *)quoted.data,
+			(const char *)quoted.data);
+	store_bytes_fini(&words);
+	store_bytes_fini(&quoted);
+}
+
 static void summary_write(const struct record *record, const char *text)
 {
 	const char *path = record->options.summary;
@@ -230,6 +258,8 @@ static void summary_write(const struct record *record, const char *text)
 
 	if (is_stderr || isatty(STDERR_FILENO))
 		fprintf(stderr, "hpct-record: %s\n%s", record->run, text);
+	if (isatty(STDERR_FILENO))
+		next_tell(record);
 	if (!path || is_stderr)
 		return;
 	file = fopen(path, "we");

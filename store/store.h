@@ -61,7 +61,8 @@ bool store_op_is_state(uint32_t op);
 	X(GPU_FREE, "<gpu free>")         \
 	X(UNKNOWN, "<unknown>")           \
 	X(GPU_GRAPH, "<gpu graph>")       \
-	X(GPU_COMPILE, "<gpu compile>")
+	X(GPU_COMPILE, "<gpu compile>")   \
+	X(STOPPED, "<stopped>")
 enum store_frame {
 #define X(name, text) STORE_FRAME_##name,
 	STORE_FRAMES(X)

@@ -130,8 +130,11 @@ static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t c
 	work->key.size = 0;
 	if (!row_key_put(&work->key, run, context, by, depth))
 		return KEY_IDS_NONE;
-	if (!work->key.size)
-		store_bytes_put(&work->key, "<unknown>", strlen("<unknown>"));
+	if (!work->key.size) { /* paths leave out the root */
+		const char *name = context ? "<program root>" : "<unknown>";
+
+		store_bytes_put(&work->key, name, strlen(name));
+	}
 	if (work->key.failed)
 		return KEY_IDS_NONE;
 	hash = store_hash128(work->key.data, work->key.size);

@@ -34,6 +34,8 @@ struct sweep;
  * sweep_free(). Errors: no memory; the other calls also ERROR_RUN (damaged). */
 int sweep_new(struct sweep **sweep, struct run *run, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 void sweep_free(struct sweep *sweep);
+/* The pieces of GPU queues that are added from now on tell what runs in them (extent_tell_classes()). */
+void sweep_tell_classes(struct sweep *sweep, const struct extent_classes *classes);
 /* Each adds a line. Spans must be in order and disjoint, and stay the caller's: pieces are busy
  * (EXTENT_KERNEL) inside them and idle between. */
 int sweep_add_stream(struct sweep *sweep, uint32_t stream, struct error *error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/base/related.h"
 #include "blame/findings/findings_internal.h"
 #include "blame/gpu/gpu_pending.h"
 #include "store/base/array.h"
@@ -66,6 +67,8 @@ bool findings_add(struct findings_search *search, const struct finding *one)
 	uint32_t number;
 	bool is_new;
 
+	if (!related_is_reported(search->related, one->stream))
+		return true;
 	number = key_ids_put(&search->keys, &key, &is_new);
 	if (number == KEY_IDS_NONE || (number >= search->capacity && !list_widen(search)))
 		return false;
@@ -103,8 +106,11 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 {
 	struct case_key key = {
 		finding->kind, finding->context ? finding->context : UINT32_MAX - finding->stream};
-	uint32_t number = key_ids_put(&search->keys, &key, NULL);
+	uint32_t number;
 
+	if (!related_is_reported(search->related, finding->stream))
+		return true;
+	number = key_ids_put(&search->keys, &key, NULL);
 	if (number == KEY_IDS_NONE || (number >= search->capacity && !list_widen(search)))
 		return false;
 	search->list[number] = *finding;
@@ -154,9 +160,6 @@ static bool take_span(struct findings_search *search, const struct batch *batch,
 	case STORE_OP_FREE:
 		return is_static(search->run, batch, row) ||
 		       add_row(search, FINDING_REPEATED_ALLOC, batch, row);
-	case STORE_OP_COMPILE:
-		return add_row(search, FINDING_REPEATED_COMPILE, batch, row) &&
-		       add_row(search, FINDING_COMPILE, batch, row);
 	default:
 		return true;
 	}
@@ -291,7 +294,8 @@ static uint64_t save_of(const struct findings_search *search, uint32_t number)
 	const struct finding *finding = &search->list[number];
 
 	if (finding->kind == FINDING_NEEDLESS_SYNC || finding->kind == FINDING_EARLY_SYNC ||
-		finding->kind == FINDING_COMPILE)
+		finding->kind == FINDING_COMPILE || finding->kind == FINDING_REPEATED_COMPILE ||
+		finding->kind == FINDING_SINGLE_DEVICE)
 		return finding->save_ns;
 	return finding->time_ns - search->longest_ns[number];
 }
@@ -351,10 +355,15 @@ int findings_make(struct findings *findings, struct run *run, const struct idle_
 	struct arena *arena, struct error *error)
 {
 	struct findings_search search = {.run = run, .question = question, .arena = arena};
+	struct related related = {0};
 	struct process *processes;
 	uint32_t count = 0;
-	int result = process_list(
-		&processes, &count, run, question->streams, question->stream_count, arena, error);
+	int result =
+		related_find(&related, run, question->streams, question->stream_count, false, arena, error);
+
+	if (!result)
+		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
+	search.related = related.bits;
 
 	key_ids_init(&search.keys, sizeof(struct case_key));
 	for (uint32_t p = 0; p < count && !result; p++)

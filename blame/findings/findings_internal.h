@@ -42,6 +42,12 @@ struct findings_kernel_home {
 	uint32_t function, device, context;
 };
 
+/* What a place compiled. */
+struct findings_compile {
+	uint64_t count, time_ns, longest_ns;
+	uint32_t stream;
+};
+
 struct findings_use {
 	const struct process *process;
 	struct key_ids buffers, kernels,
@@ -61,11 +67,17 @@ struct findings_use {
 	uint64_t compiles, compile_ns, copies, alloc_bytes, allocs;
 	uint32_t compile_context, compile_stream;
 	uint64_t compile_most_ns;
+	struct key_ids compile_places;	     /* contexts */
+	struct findings_compile *compile_of; /* by place */
+	size_t compile_capacity;
+	uint32_t compile_count;
 };
 
 struct findings_search {
 	struct run *run;
 	const struct idle_question *question;
+	const uint8_t
+		*related; /* bits of related.h: cases on other streams than the chosen ones do not count */
 	struct key_ids keys;
 	struct finding *list; /* by number */
 	uint64_t *longest_ns;

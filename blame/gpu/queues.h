@@ -11,9 +11,8 @@
  * to its end: for each gap one time suffices. Work queued in a gap may begin up to GPU_PENDING_REACH_NS
  * after it: queues are read that far ahead, and gaps held back.
  *
- * It handles only simple queues: monitored for all their life, ended, without lost records or waits, and
- * without overlapping spans of different kind in one queue. Recorders normally leave such queues; for
- * others, state timelines (extent.h) give the same result.
+ * It handles only simple queues: monitored for all their life, ended, without lost records or waits. Recorders
+ * normally leave such queues; for others, state timelines (extent.h) give the same result.
  *
  * store/states/device_busy.c merges queues too, by another method: it gets spans one by one during the
  * recording, as far as the slowest queue has come, and needs one sum per bucket, so a heap gives it the next

@@ -35,8 +35,7 @@ struct queue_reader {
 	bool is_over;
 	uint32_t stream;
 	uint64_t life_begin_ns, life_end_ns;
-	uint64_t reach_ns; /* end of its spans so far, and the kind of the last one */
-	enum level reach_kind;
+	uint64_t reach_ns; /* end of its spans so far */
 	bool is_monitored;
 };
 

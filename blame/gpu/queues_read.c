@@ -127,18 +127,13 @@ static void sift(
 	*rows = (struct rows){to->begin_ns, to->end_ns, to->links, to->context, n, rows->kinds};
 }
 
-/* What each row is, where that matters: where rows are left out, or overlap. */
+/* What each row is, where that matters: where rows are left out. */
 static void tell_kinds(struct queues *queues, const struct batch *batch, struct rows *rows, bool is_sifted)
 {
 	uint8_t *kind = queues->work->kind;
 
-	if (!queues->wants[LEVEL_COMM] && !rows->overlap) {
-		if (rows->count)
-			kind[rows->count - 1] =
-				is_sifted ? kind[rows->count - 1]
-					  : (uint8_t)class_at(queues, batch->what[batch->count - 1]);
+	if (!queues->wants[LEVEL_COMM])
 		return;
-	}
 	if (!(rows->kinds & (rows->kinds - 1)))
 		memset(kind, rows->kinds ? __builtin_ctz(rows->kinds) : 0, rows->count);
 	else if (!is_sifted)
@@ -220,10 +215,8 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 	uint64_t end_ns = question->end_ns;
 	unsigned columns = STORE_END | STORE_WHAT;
 
-	*queue = (struct queue_reader){.stream = stream,
-		.life_begin_ns = s->begin_ns,
-		.life_end_ns = s->end_ns,
-		.reach_kind = LEVEL_ANY};
+	*queue = (struct queue_reader){
+		.stream = stream, .life_begin_ns = s->begin_ns, .life_end_ns = s->end_ns};
 	queues->is_odd |= s->end_ns <= s->begin_ns || s->end_ns == STORE_OPEN_NS;
 	queues->unmonitored += s->begin_ns < question->end_ns && s->end_ns > question->begin_ns;
 	if (!queue_begin(queues, queue))

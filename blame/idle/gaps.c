@@ -250,7 +250,7 @@ static enum gap_cause cause_now(const struct group *group)
 {
 	enum gap_cause cause = GAP_NOBODY;
 
-	if (group->copies)
+	if (group->working[WORK_COPY])
 		return GAP_COPY;
 	if (has_queued(group))
 		return GAP_LAUNCH;
@@ -432,6 +432,7 @@ bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context)
 /* The queue that works now, or else the first one. */
 static const struct group_line *next_queue(const struct group *group)
 {
+	const unsigned kernels = 1u << WORK_KERNEL | 1u << WORK_COMM;
 	const struct group_line *first = NULL;
 
 	for (uint32_t i = 0; i < group->line_count; i++) {
@@ -439,8 +440,7 @@ static const struct group_line *next_queue(const struct group *group)
 
 		if (line->kind != LINE_QUEUE)
 			continue;
-		if (extent_state_is_busy(line->state) &&
-			(group->question->busy == IDLE_BUSY_ANY || line->state == EXTENT_KERNEL))
+		if (line->classes & (group->question->busy == IDLE_BUSY_ANY ? ~0u : kernels))
 			return line;
 		first = first ? first : line;
 	}
@@ -450,11 +450,13 @@ static const struct group_line *next_queue(const struct group *group)
 bool gaps_close(struct gaps *gaps, const struct group *group)
 {
 	const struct group_line *queue;
+	uint32_t context;
 
 	if (!gaps->is_open)
 		return true;
 	queue = next_queue(group);
-	return gaps_close_at(gaps, queue->stream, extent_state_is_busy(queue->state) ? queue->context : 0);
+	context = group->question->busy == IDLE_BUSY_ANY ? queue->context : queue->class_context;
+	return gaps_close_at(gaps, queue->stream, extent_state_is_busy(queue->state) ? context : 0);
 }
 
 /* ---- on trial ---- */

@@ -32,8 +32,10 @@ enum idle_group { IDLE_GROUP_PROCESS, IDLE_GROUP_ALL }; /* whose threads may be 
 struct gaps;
 
 struct idle_question {
-	const uint32_t *streams; /* of the run; GPU queues and CPU threads in any order */
+	const uint32_t *streams; /* of the run, to be reported: GPU queues and CPU threads in any order */
 	uint32_t stream_count;
+	const uint8_t
+		*related; /* bits of related.h: within a sweep alone, whose streams are then all related */
 	uint64_t begin_ns, end_ns; /* absolute, half-open */
 	enum idle_busy busy;
 	enum idle_group group;
@@ -60,13 +62,13 @@ struct idle {
 	uint64_t all_idle_ns;	 /* nobody active */
 	uint64_t unexplained_ns; /* part of it: no thread waited in a known context */
 	uint64_t no_core_ns;	 /* part of it: a runnable thread waited for a core */
-	struct exact_share *blamed; /* sum to blamed */
+	struct exact_share *blamed; /* sum to blamed, less what threads that are not reported have of it */
 	size_t blamed_count;
 	struct exact_share *sampled; /* only if requested: one period for every sample of work while GPUs
 					are idle, shared like the interval it is in (GPU_IDLE_CAUSE of S3
 					IV-A): equals `blamed` in the limit of short periods */
 	size_t sampled_count;
-	struct exact_share *waited; /* sum to all_idle - unexplained */
+	struct exact_share *waited; /* sum to all_idle - unexplained, so too */
 	size_t waited_count;
 };
 
@@ -76,7 +78,12 @@ static inline uint64_t idle_used_ns(const struct idle *idle)
 	return idle->window_ns - idle->unused_ns - idle->ended_ns;
 }
 
-/* ERROR_EMPTY: no GPU queue among the streams, or none is monitored in the window. Shares in `arena`. */
+/* What the threads that are not reported have of a whole that these shares would sum to. */
+uint64_t idle_others_ns(const struct exact_share *shares, size_t count, uint64_t whole_ns);
+
+/* All threads of the processes concerned may be blamed, whatever streams are chosen (related.h); of queues
+ * the chosen ones count, or all of a process of which none is chosen. ERROR_EMPTY when no GPU queue is among
+ * the streams, or nothing is known of any in the window. Shares in `arena`. */
 int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error);
 

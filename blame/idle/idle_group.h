@@ -17,6 +17,9 @@ struct clocks {
 
 enum role { ROLE_NONE, ROLE_ACTIVE, ROLE_WAITING, ROLE_SYNC };
 
+/* What operations of queues are told apart by. */
+enum work_class { WORK_KERNEL, WORK_COMM, WORK_COPY, WORK_CLASS_COUNT };
+
 struct group_line {
 	enum { LINE_THREAD, LINE_QUEUE, LINE_OWN_WORK } kind;
 	uint32_t owner;	 /* its process in the group */
@@ -24,9 +27,10 @@ struct group_line {
 	uint64_t period_ns;
 	enum role role;
 	enum extent_state state;
-	bool is_comm; /* a queue: its kernel communicates */
+	unsigned classes; /* of a queue's operations that run, bits 1 << enum work_class */
 	uint32_t context;
-	struct clocks entered; /* threads: when the piece began; in ROLE_SYNC, by the owner's clocks */
+	uint32_t class_context; /* of the lowest class that runs */
+	struct clocks entered;	/* threads: when the piece began; in ROLE_SYNC by the owner's clocks */
 };
 
 /* A process: its threads in synchronization calls change roles together when its work begins and ends. */
@@ -48,9 +52,9 @@ struct group {
 	struct owner *owners;
 	uint32_t owner_count;
 	uint64_t now_ns;
-	uint32_t active, waiting;	 /* number of threads, those in synchronization calls included */
-	uint32_t runnable;		 /* threads that wait for a core */
-	uint32_t kernels, comms, copies; /* queues in such pieces */
+	uint32_t active, waiting;	    /* threads, in synchronization calls included */
+	uint32_t runnable;		    /* threads that wait for a core */
+	uint32_t working[WORK_CLASS_COUNT]; /* queues on which such operations run */
 	uint32_t lost, unmonitored, alive;
 	struct clocks clocks;
 	uint32_t *ticks; /* lines that were sampled now */
@@ -59,7 +63,10 @@ struct group {
 	bool is_cut; /* the time range continues after this window: a gap at its end stays open */
 };
 
-/* leave() uncounts the line's present role, enter() sets its new piece. False: no memory. */
+/* Queues that are added to the sweep from now on tell what runs on them. */
+void group_tell_classes(const struct group *group);
+/* What the line was counted as counts no longer; it is in this piece from now on. False when memory is out.
+ */
 bool group_line_leave(struct group *group, struct group_line *line);
 void group_line_enter(struct group *group, struct group_line *line, const struct extent *piece);
 void group_set_working(struct group *group, struct owner *owner, bool is_working);

@@ -56,8 +56,10 @@ int answer_find_by(const struct program_call *call, enum row_key_by *by, struct 
 struct answer_bucket {
 	const char *key;
 	uint64_t time_ns;
-	uint64_t whole_ns; /* 100 % */
+	uint64_t whole_ns;  /* 100 % */
+	uint64_t others_ns; /* what streams have that the selector does not choose: the row before */
 };
+#define ANSWER_OTHERS "<other streams>"
 /* Prints shares in the requested shape: rows "key blame_ns percent", or a tree. */
 int answer_print_shares(struct program_call *call, const struct ask *ask, const struct exact_share *shares,
 	size_t count, const struct answer_bucket *bucket, struct error *error);
@@ -66,7 +68,9 @@ int answer_print_tree(struct program_call *call, const struct exact_share *share
 	const struct answer_bucket *bucket, struct error *error);
 /* "rank 1", or "process 4000.0" without ranks, or "thread 2 worker"; in `arena`. */
 const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena);
-/* Above a table: losses, if records were lost; definition, what the numbers mean, and the losses. */
+/* How the clocks of several hosts were put together, and how sure that is; NULL of one clock. In `arena`. */
+const char *answer_late_clocks(const struct last_arrival *late, struct arena *arena);
+/* Above a table: that records were lost, if any were; what its numbers are, and that. */
 void answer_print_losses(const struct program_call *call);
 void answer_print_definition(const struct program_call *call, const char *text);
 /* Rows "key value". */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_late.c - which process delayed the others at collective calls, which thread at barriers. */
+/* answer_late.c - which process held the others up at collective calls, which thread at barriers. */
+#include "blame/base/host_clocks.h"
+#include "blame/base/related.h"
 #include "blame/page/answer.h"
 #include "blame/wait/last_arrival.h"
 #include "timeline/report/coverage.h"
+#include "timeline/report/report_fit.h"
 
 static const struct report_column late_columns[] = {{"key", REPORT_TEXT}, {"blame_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"last", REPORT_NUMBER}, {"occasions", REPORT_NUMBER},
@@ -32,15 +35,82 @@ static void late_row(struct report *report, struct program_call *call, const str
 	report_row(report);
 }
 
-/* Processes first, then threads; per cent are of what their kind was held up. */
+/* Occasions whose last party the clocks do not tell. */
+static void untold_row(struct report *report, const struct last_arrival *late)
+{
+	if (!late->untold)
+		return;
+	report_string(report, "<not told>");
+	report_number(report, late->untold_ns);
+	report_real(report, late->held_ns ? 100.0 * (double)late->untold_ns / (double)late->held_ns : 0);
+	report_number(report, late->untold);
+	report_number(report, late->occasions);
+	report_number(report, 0);
+	report_string(report, NULL);
+	report_row(report);
+}
+
+static const char *clock_shift(const struct last_arrival_clock *clock, struct arena *arena)
+{
+	char from[REPORT_HUMAN_MAX], to[REPORT_HUMAN_MAX];
+	const char *sign = clock->from_ns < 0 ? "-" : "+", *to_sign = clock->to_ns < 0 ? "-" : "+";
+
+	report_human_duration(from, (uint64_t)(clock->from_ns < 0 ? -clock->from_ns : clock->from_ns));
+	report_human_duration(to, (uint64_t)(clock->to_ns < 0 ? -clock->to_ns : clock->to_ns));
+	if (clock->from_ns == clock->to_ns)
+		return arena_printf(arena, "%s%s", sign, from);
+	return arena_printf(arena, "%s%s to %s%s", sign, from, to_sign, to);
+}
+
+const char *answer_late_clocks(const struct last_arrival *late, struct arena *arena)
+{
+	const char *text = "";
+
+	if (late->clock_count < 2)
+		return NULL;
+	for (uint32_t i = 1; i < late->clock_count; i++) {
+		const struct last_arrival_clock *clock = &late->clocks[i];
+		char error[REPORT_HUMAN_MAX] = "";
+
+		if (clock->error_ns == HOST_CLOCK_UNKNOWN) {
+			text = arena_printf(
+				arena, "%s%s %s (not known)", text, i > 1 ? "," : "", clock->host);
+			continue;
+		}
+		report_human_duration(error, clock->error_ns);
+		text = arena_printf(arena, "%s%s %s %s (+-%s)", text, i > 1 ? "," : "", clock->host,
+			clock_shift(clock, arena), error);
+	}
+	if (late->untold)
+		text = arena_printf(arena,
+			"%s; who was last at %llu of %llu collective calls lies within that uncertainty, and is "
+			"not told",
+			text, (unsigned long long)late->untold, (unsigned long long)late->occasions);
+	return arena_printf(arena, "Clocks of %u hosts, put together by their calls; added to the times of%s",
+		late->clock_count, text);
+}
+
+/* Processes first, then threads; per cent are of what their kind was held up, by
+ * those that were not asked about, too. */
 static void late_rows(struct report *report, struct program_call *call, const struct last_arrival *late)
 {
 	uint64_t left = select_top(call->select);
 
-	for (uint32_t i = 0; i < late->count && left; i++, left--)
+	for (uint32_t i = 0; i < late->count && left; i++) {
+		if (!related_is_process(late->related, late->parties[i].stream))
+			continue;
 		late_row(report, call, &late->parties[i], false, late->held_ns);
-	for (uint32_t i = 0; i < late->thread_count && left; i++, left--)
+		left--;
+	}
+	untold_row(report, late);
+	for (uint32_t i = 0; i < late->thread_count && left; i++) {
+		uint32_t thread = late->threads[i].stream;
+
+		if (!related_is_process(late->related, thread) || !related_is_reported(late->related, thread))
+			continue;
 		late_row(report, call, &late->threads[i], true, late->thread_held_ns);
+		left--;
+	}
 }
 
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error)
@@ -56,6 +126,8 @@ int answer_late(struct program_call *call, const struct ask *ask, struct error *
 		answer_print_definition(call,
 			"Who came last at collective calls, then at barriers: blame is how long the others, "
 			"together, waited for it\nfrom their arrivals to its");
+	if (!result && late.clock_count > 1 && call->format == REPORT_TABLE)
+		report_fit_say("%s", answer_late_clocks(&late, &call->arena));
 	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame", late_columns, 7, error);
 	if (result)

@@ -153,6 +153,11 @@ static void print_causes(struct program_call *call, const struct page *page)
 		print_time(rest_ns, idle->idle_ns);
 		putchar('\n');
 	}
+	if (page->others_ns) {
+		printf("    %-*s", page_width_left() - 4, "streams that the selector leaves out");
+		print_time(page->others_ns, idle->idle_ns);
+		putchar('\n');
+	}
 	print_nobody(call, page);
 }
 

@@ -207,6 +207,7 @@ static void print_late(struct program_call *call, const struct thread_page *page
 {
 	const struct last_arrival_party *parties[2 * ROWS];
 	size_t count = late_of(call, page, parties);
+	const char *clocks = answer_late_clocks(&page->late, &call->arena);
 	int width = page_width_left() - 4;
 
 	if (count)
@@ -216,6 +217,8 @@ static void print_late(struct program_call *call, const struct thread_page *page
 		print_time(parties[i]->held_ns, page->late.held_ns + page->late.thread_held_ns);
 		page_path_print(late_path(call, parties[i]));
 	}
+	if (clocks)
+		page_width_say(arena_printf(&call->arena, "%s    %s", count ? "" : "\n", clocks), 4);
 }
 
 static void print_title(struct program_call *call, const struct ask *ask, const struct thread_page *page)
@@ -303,6 +306,7 @@ static int print_script(
 {
 	struct page_hint hints[PAGE_HINTS];
 	const char *asked = page_options(call, ask, "waits", NULL);
+	const char *clocks = answer_late_clocks(&page->late, &call->arena);
 	struct report *report;
 	int result = page_rows_open(&report, call, error);
 
@@ -318,6 +322,8 @@ static int print_script(
 	if (*asked)
 		page_rows_definition(report, call, asked + 1);
 	page_rows_definition(report, call, WAITING_IS);
+	if (clocks)
+		page_rows_definition(report, call, clocks);
 	if (page->by == ROW_KEY_SCRIPT)
 		page_rows_definition(report, call, PAGE_SCRIPT);
 	if (page->threads.pathless_ns)

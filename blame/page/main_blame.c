@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "blame/base/related.h"
 #include "blame/page/answer.h"
 #include "timeline/report/coverage.h"
 
@@ -92,22 +93,27 @@ static int take_findings(void *own, const char *value, struct error *error)
 	return option_check_shape(own, ASK_FINDINGS, error);
 }
 
-static bool has_queue(const struct program_call *call)
+/* A process of a chosen stream uses a GPU: 1 or 0; negative: error. */
+static int has_queue(struct program_call *call, struct error *error)
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(call->select, &count);
+	struct related related;
+	int result = related_find(&related, call->run, streams, count, false, &call->arena, error);
 
-	for (uint32_t i = 0; i < count; i++)
-		if (run_stream(call->run, streams[i])->s.kind == STORE_STREAM_GPU)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < related.count && !result; i++)
+		result = run_stream(call->run, related.streams[i])->s.kind == STORE_STREAM_GPU;
+	return result;
 }
 
 /* Of the GPUs, or of the threads where nothing is known of any GPU. */
 static int page(struct program_call *call, const struct ask *ask, struct error *error)
 {
-	int result = has_queue(call) ? answer_page(call, ask, error) : -ERROR_EMPTY;
+	int result = has_queue(call, error);
 
+	if (result < 0)
+		return result;
+	result = result ? answer_page(call, ask, error) : -ERROR_EMPTY;
 	return result == -ERROR_EMPTY ? answer_threads_page(call, ask, error) : result;
 }
 

@@ -37,7 +37,8 @@ struct page {
 	struct idle idle;
 	double known; /* part of the window, from the first use of a GPU, in which the GPUs' state is known */
 	struct page_part parts[8];
-	size_t part_count; /* they sum to idle.window_ns */
+	size_t part_count;  /* they sum to idle.window_ns */
+	uint64_t others_ns; /* blame of streams that the selector leaves out */
 	struct exact_share_rows rows, waited;
 	struct page_cause causes[PAGE_CAUSES];
 	size_t cause_count;	   /* 0 if too little is known */

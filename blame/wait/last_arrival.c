@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "blame/base/related.h"
 #include "blame/base/sweep.h"
 #include "blame/wait/last_arrival_internal.h"
 #include "store/base/array.h"
@@ -20,6 +21,8 @@ struct move {
 struct move_search {
 	struct run *run;
 	const struct idle_question *question;
+	const struct host_clocks *clocks;
+	uint32_t *clock_of; /* by party */
 	struct move *moves;
 	size_t count, capacity;
 };
@@ -57,7 +60,9 @@ static int moves_of(
 		inside += is_in ? 1u : 0u - 1u;
 		if (inside != (is_in ? 1u : 0u))
 			continue;
-		if (!put_move(search, (struct move){change.time_ns, party, is_in, context}))
+		if (!put_move(search, (struct move){host_clocks_time(search->clocks, search->clock_of[party],
+							    change.time_ns),
+					      party, is_in, context}))
 			return error_memory(error);
 	}
 	return more;
@@ -97,9 +102,20 @@ static int move_compare(const void *left, const void *right)
 	return a->party < b->party ? -1 : a->party > b->party;
 }
 
+/* Times are on the first clock by now. */
+static bool is_told(
+	const struct move_search *search, uint32_t last, const uint64_t *arrived_ns, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (!host_clocks_is_surely(search->clocks, search->clock_of[i], arrived_ns[i],
+			    search->clock_of[last], arrived_ns[last]))
+			return false;
+	return true;
+}
+
 /* All are inside since the last arrival: it held up the others from theirs on. */
-static void occasion(
-	struct last_arrival *late, const struct move *last, const uint64_t *arrived_ns, uint64_t *most_ns)
+static void occasion(struct last_arrival *late, const struct move_search *search, const struct move *last,
+	const uint64_t *arrived_ns, uint64_t *most_ns)
 {
 	struct last_arrival_party *party = &late->parties[last->party];
 	uint64_t held_ns = 0;
@@ -110,6 +126,11 @@ static void occasion(
 	}
 	late->occasions++;
 	late->held_ns += held_ns;
+	if (!is_told(search, last->party, arrived_ns, late->count)) {
+		late->untold++;
+		late->untold_ns += held_ns;
+		return;
+	}
 	party->last++;
 	party->held_ns += held_ns;
 	if (held_ns >= most_ns[last->party]) {
@@ -135,7 +156,7 @@ static int judge(
 		inside += move->is_arrival ? 1u : 0u - 1u;
 		arrived_ns[move->party] = move->time_ns;
 		if (move->is_arrival && inside == late->count)
-			occasion(late, move, arrived_ns, most_ns);
+			occasion(late, search, move, arrived_ns, most_ns);
 	}
 	return 0;
 }
@@ -154,8 +175,10 @@ static int collect(struct last_arrival *late, struct move_search *search, const 
 {
 	for (uint32_t p = 0; p < count; p++) {
 		size_t before = search->count;
-		int result = process_moves(search, &processes[p], late->count, error);
+		int result;
 
+		search->clock_of[late->count] = search->clocks->of[p];
+		result = process_moves(search, &processes[p], late->count, error);
 		if (result)
 			return result;
 		if (search->count > before)
@@ -176,8 +199,12 @@ static bool has_call(const struct run *run, struct wait_functions *waits, enum w
 static int ranks(struct last_arrival *late, struct move_search *search, const struct process *processes,
 	uint32_t count, struct arena *arena, struct error *error)
 {
-	int result = collect(late, search, processes, count, error);
+	int result;
 
+	search->clock_of = arena_calloc(arena, count + 1u, sizeof(*search->clock_of));
+	if (!search->clock_of)
+		return error_memory(error);
+	result = collect(late, search, processes, count, error);
 	if (!result && late->count > 1)
 		result = judge(late, search, arena, error);
 	free(search->moves);
@@ -202,19 +229,45 @@ static int teams(struct last_arrival *late, struct run *run, const struct idle_q
 	return result;
 }
 
-int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *question,
+int last_arrival_show_clocks(
+	struct last_arrival *late, const struct host_clocks *clocks, struct arena *arena, struct error *error)
+{
+	if (clocks->count < 2)
+		return 0;
+	if (!late->clocks) {
+		late->clocks = arena_calloc(arena, clocks->count, sizeof(*late->clocks));
+		if (!late->clocks)
+			return error_memory(error);
+		for (uint32_t i = 0; i < clocks->count; i++)
+			late->clocks[i] = (struct last_arrival_clock){
+				clocks->host[i], clocks->shift_ns[i], clocks->shift_ns[i], 0};
+		late->clock_count = clocks->count;
+	}
+	for (uint32_t i = 0; i < clocks->count; i++) {
+		struct last_arrival_clock *clock = &late->clocks[i];
+		uint64_t error_ns = host_clocks_error(clocks, i);
+
+		clock->from_ns = clocks->shift_ns[i] < clock->from_ns ? clocks->shift_ns[i] : clock->from_ns;
+		clock->to_ns = clocks->shift_ns[i] > clock->to_ns ? clocks->shift_ns[i] : clock->to_ns;
+		clock->error_ns = error_ns > clock->error_ns ? error_ns : clock->error_ns;
+	}
+	return 0;
+}
+
+static int sweep_all(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
-	struct move_search search = {.run = run, .question = question};
+	struct host_clocks clocks;
+	struct move_search search = {.run = run, .question = question, .clocks = &clocks};
 	struct process *processes;
 	uint32_t count;
 	int result = process_list(
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
-	*late = (struct last_arrival){0};
-	if (result)
-		return result;
-	result = last_arrival_calls(late, run, question, processes, count, arena, error);
+	if (!result)
+		result = host_clocks_make(&clocks, run, processes, count, arena, error);
+	if (!result)
+		result = last_arrival_calls(late, run, question, processes, count, &clocks, arena, error);
 	if (result)
 		return result;
 	/* What has none of its kind may have little room. */
@@ -225,11 +278,31 @@ int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct 
 	if (!late->parties || !late->threads)
 		return error_memory(error);
 	if (!late->count && has_call(run, question->waits, WAITS_FOR_RANKS)) {
-		result = last_arrival_kernels(late, run, question, processes, count, arena, error);
+		result = last_arrival_kernels(late, run, question, processes, count, &clocks, arena, error);
 		if (!result && !late->count)
 			result = ranks(late, &search, processes, count, arena, error);
+		if (!result && late->count)
+			result = last_arrival_show_clocks(late, &clocks, arena, error);
 	}
 	if (!result && !late->thread_count && has_call(run, question->waits, WAITS_FOR_THREADS))
 		result = teams(late, run, question, processes, count, error);
+	return result;
+}
+
+int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *asked,
+	struct arena *arena, struct error *error)
+{
+	struct idle_question question = *asked;
+	struct related related = {0};
+	int result = related_find(&related, run, asked->streams, asked->stream_count, true, arena, error);
+
+	*late = (struct last_arrival){0};
+	if (result)
+		return result;
+	question.streams = related.streams;
+	question.stream_count = related.count;
+	question.related = related.bits;
+	result = sweep_all(late, run, &question, arena, error);
+	late->related = related.bits;
 	return result;
 }

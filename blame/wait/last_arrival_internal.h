@@ -4,6 +4,7 @@
 #ifndef BLAME_LAST_ARRIVAL_INTERNAL_H
 #define BLAME_LAST_ARRIVAL_INTERNAL_H
 
+#include "blame/base/host_clocks.h"
 #include "blame/base/process.h"
 #include "blame/wait/last_arrival.h"
 
@@ -31,6 +32,10 @@ int last_arrival_threads(struct last_arrival *late, struct run *run, const struc
 /* From kernels in which all ranks meet; late->parties has room for all processes, and stays all-zero if no
  * two meet. */
 int last_arrival_kernels(struct last_arrival *late, struct run *run, const struct idle_question *question,
-	const struct process *processes, uint32_t count, struct arena *arena, struct error *error);
+	const struct process *processes, uint32_t count, const struct host_clocks *clocks,
+	struct arena *arena, struct error *error);
+/* How the clocks were put together, widened by one more such answer; in `arena`. Nothing of one clock. */
+int last_arrival_show_clocks(struct last_arrival *late, const struct host_clocks *clocks, struct arena *arena,
+	struct error *error);
 
 #endif

@@ -35,7 +35,9 @@ struct kernel_search {
 	struct kernel_stay *stays;
 	size_t count, capacity;
 	uint8_t *is_collective; /* of a context: 0 not known, 1 no, 2 yes */
-	uint64_t *arrived_ns;	/* of a party in the current round; 0: not in it */
+	const struct host_clocks *clocks;
+	uint32_t *clock_of;   /* by party */
+	uint64_t *arrived_ns; /* of a party in the round at hand; 0: it is not in it */
 	uint64_t *most_ns;
 };
 
@@ -75,6 +77,7 @@ static bool put_stay(struct kernel_search *search, const struct kernel_stay *sta
 
 static int read_queue(struct kernel_search *search, uint32_t stream, uint32_t party, struct error *error)
 {
+	const uint32_t clock = search->clock_of[party];
 	const struct batch *batch;
 	struct scan *scan;
 	long count = 0;
@@ -94,6 +97,8 @@ static int read_queue(struct kernel_search *search, uint32_t stream, uint32_t pa
 				continue;
 			if (stay.end_ns > search->reach_ns)
 				search->reach_ns = stay.end_ns;
+			stay.begin_ns = host_clocks_time(search->clocks, clock, stay.begin_ns);
+			stay.end_ns = host_clocks_time(search->clocks, clock, stay.end_ns);
 			if (!put_stay(search, &stay))
 				result = error_memory(error);
 		}
@@ -121,6 +126,7 @@ static int collect(struct last_arrival *late, struct kernel_search *search, cons
 		uint32_t party = party_of(late, known, processes[p].streams[0]);
 		size_t before = search->count;
 
+		search->clock_of[party] = search->clocks->of[p];
 		for (uint32_t i = 0; i < processes[p].stream_count && !result; i++)
 			if (run_stream(search->run, processes[p].streams[i])->s.kind == STORE_STREAM_GPU)
 				result = read_queue(search, processes[p].streams[i], party, error);
@@ -184,6 +190,15 @@ static bool is_call(const struct round *round, uint32_t parties)
 		       TOGETHER_NS + (round->left_ns - round->last->begin_ns) / TOGETHER_PART;
 }
 
+static bool is_told(const struct kernel_search *search, const struct kernel_stay *last, uint32_t count)
+{
+	for (uint32_t p = 0; p < count; p++)
+		if (!host_clocks_is_surely(search->clocks, search->clock_of[p], search->arrived_ns[p] - 1,
+			    search->clock_of[last->party], last->begin_ns))
+			return false;
+	return true;
+}
+
 static void occasion(struct last_arrival *late, struct kernel_search *search, const struct kernel_stay *first,
 	const struct kernel_stay *last)
 {
@@ -202,6 +217,11 @@ static void occasion(struct last_arrival *late, struct kernel_search *search, co
 	}
 	late->occasions++;
 	late->held_ns += held_ns;
+	if (!is_told(search, last, late->count)) {
+		late->untold++;
+		late->untold_ns += held_ns;
+		return;
+	}
 	party->last++;
 	party->held_ns += held_ns;
 	if (held_ns >= search->most_ns[last->party]) {
@@ -227,20 +247,23 @@ static void judge(struct last_arrival *late, struct kernel_search *search)
 		others += !is_one;
 	}
 	if (others > search->count - others)
-		late->occasions = late->held_ns = late->count = 0;
+		late->occasions = late->held_ns = late->untold = late->untold_ns = late->count = 0;
 }
 
 int last_arrival_kernels(struct last_arrival *late, struct run *run, const struct idle_question *question,
-	const struct process *processes, uint32_t count, struct arena *arena, struct error *error)
+	const struct process *processes, uint32_t count, const struct host_clocks *clocks,
+	struct arena *arena, struct error *error)
 {
 	struct kernel_search search = {.run = run,
 		.question = question,
+		.clocks = clocks,
+		.clock_of = arena_calloc(arena, count + 1u, sizeof(*search.clock_of)),
 		.is_collective = arena_calloc(arena, run_context_count(run) + 1u, 1),
 		.arrived_ns = arena_calloc(arena, count + 1u, sizeof(*search.arrived_ns)),
 		.most_ns = arena_calloc(arena, count + 1u, sizeof(*search.most_ns))};
 	int result;
 
-	if (!search.is_collective || !search.arrived_ns || !search.most_ns)
+	if (!search.clock_of || !search.is_collective || !search.arrived_ns || !search.most_ns)
 		return error_memory(error);
 	result = count > 1 ? collect_all(late, &search, processes, count, error) : 0;
 	if (!result && late->count > 1 && search.count)

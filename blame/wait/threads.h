@@ -20,18 +20,20 @@ struct threads {
 	uint64_t blocked_ns;  /* switched out, not by preemption */
 	uint64_t pathless_ns; /* part of it without a recorded call: counts for the thread's last context */
 	uint64_t spin_ns;     /* on the CPU in functions that only wait */
-	uint64_t runnable_ns; /* ready, waiting for a core */
-	uint64_t unknown_ns;  /* lost, unmonitored, or unknown */
-	uint64_t absent_ns;   /* before creation, or after the end */
-	uint64_t serial_ns;   /* of processes with two or more living threads: exactly one works */
+	uint64_t runnable_ns; /* waits for a core */
+	uint64_t unknown_ns;  /* lost, unmonitored, or nothing known */
+	uint64_t absent_ns;   /* not born yet, or ended */
+	uint64_t serial_ns;   /* of processes with two living threads or more: exactly one at work, of those
+				 chosen */
 	struct exact_share *waited; /* sum to sync + blocked + spin */
 	size_t waited_count;
 	struct exact_share *serial; /* sum to serial */
 	size_t serial_count;
 };
 
-/* Uses streams, window and waits of the question. ERROR_EMPTY: no thread is monitored in the window. Shares
- * in `arena`. */
+/* Of the question its streams, window and waits count; who works alone does so among all threads of its
+ * process. ERROR_EMPTY: no thread is monitored in the window.
+ * Shares in `arena`. */
 int threads_sweep(struct threads *threads, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);
 

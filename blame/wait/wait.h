@@ -7,8 +7,8 @@
  *   queue 0      |#a######|                 an interval dt of a thread's wait is shared equally by the n
  *   queue 1           |#b#####|             kernels that run in it, each dt / n; n = 0: no kernel covers it
  *
- * The kernels are those of the thread's process, or of all processes. Sums are exact: sync = covered +
- * uncovered.
+ * The kernels are all those of the thread's process, or of all processes, whatever streams are chosen. Sums
+ * are exact: sync = covered + uncovered.
  */
 #ifndef BLAME_WAIT_H
 #define BLAME_WAIT_H

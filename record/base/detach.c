@@ -96,22 +96,28 @@ static void signals_reset(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void descriptors_close(int listener)
+static void descriptors_close(int listener, int abstract_listener)
 {
+	/* out of the way of the places that they are to have */
+	int high =
+		abstract_listener < 0 ? -1 : fcntl(abstract_listener, F_DUPFD_CLOEXEC, DETACH_ABSTRACT + 1);
 	int null = open("/dev/null", O_RDWR);
 
 	for (int i = 0; i < DETACH_LISTENER; i++)
 		dup2(null, i);
 	if (listener != DETACH_LISTENER)
 		dup3(listener, DETACH_LISTENER, O_CLOEXEC);
-	fd_close_from(DETACH_LISTENER + 1u);
+	close(DETACH_ABSTRACT);
+	if (high >= 0)
+		dup3(high, DETACH_ABSTRACT, O_CLOEXEC);
+	fd_close_from(DETACH_ABSTRACT + 1u);
 }
 
-void detach(int listener)
+void detach(int listener, int abstract_listener)
 {
 	setsid();
 	signals_reset();
-	descriptors_close(listener);
+	descriptors_close(listener, abstract_listener);
 	umask(077);
 	if (chdir("/"))
 		_exit(1);

@@ -7,12 +7,14 @@
 #define RECORD_DETACH_H
 
 #define DETACH_LISTENER 3
+#define DETACH_ABSTRACT 4 /* closed if there was none */
 
-/* Makes a new session, stdio on /dev/null, cwd /, default signals, limits at their hard maximum. Closes
- * all descriptors but `listener`, which becomes DETACH_LISTENER. Exits the process on failure. */
-void detach(int listener);
-/* Raises the calling thread's niceness to at least `nice`, shortens its time slice and moves it off the
- * program's CPUs if there are others. */
+/* A session of its own, stdio on /dev/null, cwd /, all descriptors closed but `listener`, which becomes
+ * DETACH_LISTENER, and `abstract_listener`, -1: none; signals as by default, limits as wide as allowed. Ends
+ * the process if it cannot. */
+void detach(int listener, int abstract_listener);
+/* The calling thread is so nice at least, has little at a time, and is off the program's CPUs if there are
+ * others. */
 void detach_thread(int nice);
 
 #endif

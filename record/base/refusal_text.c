@@ -44,6 +44,20 @@ const char *refusal_text_sampler(int reason)
 	}
 }
 
+const char *refusal_text_unsampled(uint32_t reason)
+{
+	switch (reason) {
+	case EVENT_UNSAMPLED_REFUSED:
+		return "no timer was to be had, and no perf event in its place (ulimit -i, a seccomp filter)";
+	case EVENT_UNSAMPLED_READ:
+		return "the program takes the sampling signal for itself";
+	case EVENT_UNSAMPLED_GONE:
+		return "the program deleted its sampling timer";
+	default:
+		return "it has no sampler";
+	}
+}
+
 const char *refusal_text_counter(int error)
 {
 	switch (error) {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,12 +89,25 @@ static int link_make(const char *link, const char *to, struct error *error)
 	return 0;
 }
 
-/* The agent's MPI library lies beside the agent, also in the link directory. */
+/* Under its own path programs find it that have another /tmp. Only beside this one lie MPI's names. */
+static bool is_good_path(const char *agent)
+{
+	const char *base = strrchr(agent, '/');
+
+	return agent[0] == '/' && strlen(agent) < RENDEZVOUS_PATH_MAX && !strpbrk(agent, " :") &&
+	       !strcmp(base + 1, "hpct-agent.so");
+}
+
+/* MPI's names lie beside the agent, there and here. */
 static int agent_link(struct rendezvous *rendezvous, const char *agent, struct error *error)
 {
 	char names[4096], link[RENDEZVOUS_PATH_MAX + 8];
 	int result;
 
+	if (is_good_path(agent)) {
+		snprintf(rendezvous->agent, sizeof(rendezvous->agent), "%s", agent);
+		return 0;
+	}
 	snprintf(rendezvous->agent, sizeof(rendezvous->agent), "%.60s/agent-%016lx.so", rendezvous->base,
 		(unsigned long)hash_texts(agent, "agent"));
 	result = link_make(rendezvous->agent, agent, error);
@@ -155,6 +169,22 @@ static int socket_connect(const char *path)
 	return connection;
 }
 
+/* Best effort: without it, programs with another /tmp are unmonitored. */
+static int abstract_bind(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(path));
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	memcpy(address.sun_path + 1, path, strlen(path));
+	if (listener >= 0 && (bind(listener, (struct sockaddr *)&address, bytes) ||
+				     listen(listener, RENDEZVOUS_BACKLOG))) {
+		close(listener);
+		return -1;
+	}
+	return listener;
+}
+
 static int listener_bind(struct rendezvous *rendezvous, struct error *error)
 {
 	struct sockaddr_un address;
@@ -167,6 +197,7 @@ static int listener_bind(struct rendezvous *rendezvous, struct error *error)
 		chmod(rendezvous->socket, 0600) || listen(rendezvous->listener, RENDEZVOUS_BACKLOG))
 		return error_set(error, ERROR_IO, "cannot listen at %s: %s%s", rendezvous->socket,
 			strerror(errno), descriptors_advice(errno));
+	rendezvous->abstract_listener = abstract_bind(rendezvous->socket);
 	return 0;
 }
 
@@ -189,7 +220,8 @@ int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const cha
 {
 	int result;
 
-	*rendezvous = (struct rendezvous){.lock = -1, .listener = -1, .connection = -1};
+	*rendezvous =
+		(struct rendezvous){.lock = -1, .listener = -1, .abstract_listener = -1, .connection = -1};
 	result = pidfd_check(error);
 	if (!result)
 		result = base_find(rendezvous, error);
@@ -229,6 +261,9 @@ int rendezvous_connect(struct rendezvous *rendezvous, struct error *error)
 	if (rendezvous->listener >= 0)
 		close(rendezvous->listener);
 	rendezvous->listener = -1;
+	if (rendezvous->abstract_listener >= 0)
+		close(rendezvous->abstract_listener);
+	rendezvous->abstract_listener = -1;
 	close(rendezvous->lock);
 	rendezvous->lock = -1;
 	return 0;
@@ -236,7 +271,8 @@ int rendezvous_connect(struct rendezvous *rendezvous, struct error *error)
 
 void rendezvous_leave(struct rendezvous *rendezvous)
 {
-	int *descriptors[] = {&rendezvous->lock, &rendezvous->listener, &rendezvous->connection};
+	int *descriptors[] = {&rendezvous->lock, &rendezvous->listener, &rendezvous->abstract_listener,
+		&rendezvous->connection};
 
 	for (unsigned i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++) {
 		if (*descriptors[i] >= 0)
@@ -322,16 +358,35 @@ void rendezvous_sweep(const struct rendezvous *rendezvous)
 		closedir(base);
 }
 
-bool rendezvous_close(const char *place, const char *socket, int listener)
+int rendezvous_accept(int listener, int abstract_listener, int flags)
 {
-	struct pollfd waiting = {listener, POLLIN, 0};
+	int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC | flags), error = errno;
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	while (connection < 0 && abstract_listener >= 0) {
+		connection = accept4(abstract_listener, NULL, NULL, SOCK_CLOEXEC | flags);
+		if (connection < 0)
+			break;
+		if (!getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.uid == geteuid())
+			break;
+		close(connection); /* another user's: a name has no owner */
+		connection = -1;
+	}
+	errno = error;
+	return connection;
+}
+
+bool rendezvous_close(const char *place, const char *socket, int listener, int abstract_listener)
+{
+	struct pollfd waiting[] = {{listener, POLLIN, 0}, {abstract_listener, POLLIN, 0}};
 	int lock = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB)) {
 		close(lock);
 		return false;
 	}
-	if (poll(&waiting, 1, 0) > 0) {
+	if (poll(waiting, 2, 0) > 0) {
 		if (lock >= 0)
 			close(lock);
 		return false;

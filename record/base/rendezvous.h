@@ -5,8 +5,8 @@
  *
  *   $XDG_RUNTIME_DIR/hpct or /tmp/hpct-UID      0700, owner and mode checked; if /tmp is not usable,
  *                                               /var/tmp or /dev/shm
- *     agent-HASH.so                             link to the agent, without spaces or colons in its path
- *     agent-HASH-mpi.so                         link to the agent's MPI wrappers
+ *     agent-HASH.so                             link to the agent, where its own path has spaces or colons,
+ * or is long: a program with a /tmp of its own does not find it agent-HASH-mpi.so link to MPI's names for it
  *     HASH/                                     one per launch id and run
  *       s                                       the collector's socket
  *
@@ -28,10 +28,13 @@ struct rendezvous {
 	char base[RENDEZVOUS_PATH_MAX];
 	char place[RENDEZVOUS_PATH_MAX];  /* HASH/ */
 	char socket[RENDEZVOUS_PATH_MAX]; /* HASH/s */
-	char agent[RENDEZVOUS_PATH_MAX];  /* agent-HASH.so */
-	int lock;			  /* descriptor of HASH/ while locked, else -1 */
-	int listener;			  /* bound by us: we start the collector; -1: a collector exists */
-	int connection;			  /* to the collector */
+	char agent[RENDEZVOUS_PATH_MAX];  /* as it is installed, or agent-HASH.so */
+	int lock;			  /* descriptor of HASH/, locked; -1: not held */
+	int listener;			  /* bound by us: we start the collector; -1: there is one */
+	/* The same without a file, for programs with another /tmp: its abstract name is a zero byte and the
+	 * socket's path. -1: there is one, or it was not to be had */
+	int abstract_listener;
+	int connection; /* to the collector */
 };
 
 /* Messages between hpct-record and the collector, both ways, after the event_handshake. */
@@ -76,8 +79,11 @@ void rendezvous_clear(const struct rendezvous *rendezvous);
 /* Removes our other stale directories, left when both a collector and its hpct-record were killed. */
 void rendezvous_sweep(const struct rendezvous *rendezvous);
 
-/* When the collector ends: removes the directory and returns true if no connection is pending. */
-bool rendezvous_close(const char *place, const char *socket, int listener);
+/* For the collector's end: true when nobody waits at the socket and the meeting place is gone. */
+bool rendezvous_close(const char *place, const char *socket, int listener, int abstract_listener);
+/* The next who waits at either listener, its connection with `flags` (SOCK_*); -1 and errno: none. Whoever
+ * comes to the abstract one must be of our user. */
+int rendezvous_accept(int listener, int abstract_listener, int flags);
 
 /* Returns 0 or a negative code. */
 int rendezvous_send(int connection, const struct rendezvous_message *message);

@@ -13,20 +13,23 @@
 #include "record/base/attribute_write.h"
 #include "record/base/clock.h"
 #include "record/base/pidfd_end.h"
+#include "record/base/process_seen.h"
 
 #define PIDFDS_MAX 512
-#define WAITING_MAX (1u << 16) /* each is checked in each pass */
+#define SEEN_MAX 64	       /* of those waiting, whose CPU time is looked at */
+#define WAITING_MAX (1u << 16) /* each is looked at each time: a program that tells of more makes them up */
 #define NO_STREAM UINT32_MAX
 #define REGISTER_NS PIDFD_END_SOON_NS
 
 struct child {
 	struct measured_process_child born;
 	int32_t rank;
-	int pidfd;			/* -1: none */
-	enum pidfd_end ended;		/* PIDFD_END_BY_ITSELF if it lived long enough to register */
-	bool has_ended;			/* pending handshakes are read before the sweep */
-	bool is_in_other_pid_namespace; /* its pid is of another pid namespace */
-	uint32_t stream;		/* NO_STREAM: none yet, its agent may still register */
+	int pidfd;	      /* -1: none */
+	enum pidfd_end ended; /* known then; PIDFD_END_BY_ITSELF for who has lived long enough to be heard */
+	bool has_ended;	      /* what it said before is heard ahead of the sweep */
+	bool is_in_other_pid_namespace; /* in a pid namespace: what we have of that number is another */
+	struct process_seen seen;	/* while it lives */
+	uint32_t stream;		/* NO_STREAM: not yet, its agent may still come */
 };
 
 struct registration {
@@ -87,7 +90,7 @@ static bool is_registered(const struct children *children, const struct measured
 static uint32_t reason_text(
 	const struct children *children, const struct child *child, struct store_writer *writer)
 {
-	struct store_bytes text = {0};
+	struct store_bytes text = {0}, command = {0};
 	uint32_t id = 0;
 
 	attribute_write(&text, "reason",
@@ -97,6 +100,14 @@ static uint32_t reason_text(
 		: child->ended == PIDFD_END_UNKNOWN
 			? "it ended before its agent registered, or its agent could not start"
 			: "its agent could not start");
+	if (child->seen.words[0]) {
+		command_quote(&command, child->seen.words, sizeof(child->seen.words));
+		if (!command.failed)
+			attribute_write(&text, "command", (const char *)command.data);
+		store_bytes_fini(&command);
+	}
+	if (child->seen.cpu_ns)
+		attribute_write_number(&text, "cpu_ns", child->seen.cpu_ns);
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -137,6 +148,7 @@ static void stream_close(
 	struct store_stream *stream;
 
 	children->unmonitored++;
+	children->unmonitored_ns += child->seen.cpu_ns;
 	child->ended = PIDFD_END_BY_ITSELF;
 	if (end_ns < child->born.time_ns + PIDFD_END_SOON_NS)
 		child->ended = child->is_in_other_pid_namespace
@@ -276,8 +288,14 @@ bool children_may_register(const struct children *children)
 
 void children_look(struct children *children)
 {
-	for (uint32_t i = 0; i < children->waiting_count; i++)
-		children->waiting[i].has_ended = has_ended(&children->waiting[i]);
+	for (uint32_t i = 0; i < children->waiting_count; i++) {
+		struct child *child = &children->waiting[i];
+
+		child->has_ended = has_ended(child);
+		/* Once more if it ended a moment ago, while its parent has not waited for it. */
+		if (i < SEEN_MAX && !child->is_in_other_pid_namespace)
+			process_seen_look(&child->seen, child->born.pid, child->has_ended);
+	}
 }
 
 void children_sweep(struct children *children, struct store_writer *writer, uint32_t host, bool is_end)

@@ -17,8 +17,9 @@ struct children {
 	uint32_t waiting_count, waiting_capacity;
 	struct registration *registered; /* hash table by pid, open addressing */
 	uint32_t registered_count, registered_capacity;
-	uint64_t unmonitored; /* number of children that ended unregistered */
-	const char *left_out; /* why some are excluded from measurement, NULL: none is */
+	uint64_t unmonitored;	 /* that ended so */
+	uint64_t unmonitored_ns; /* their CPU time, as far as /proc told */
+	const char *left_out;	 /* why some are not to be measured, NULL: all are */
 };
 
 void children_fini(struct children *children);

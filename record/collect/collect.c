@@ -178,6 +178,7 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 
 	/* Without a free descriptor a pending connection would wake us again and again. */
 	polled[count++] = (struct pollfd){collector->is_full ? -1 : collector->listener, POLLIN, 0};
+	polled[count++] = (struct pollfd){collector->is_full ? -1 : collector->abstract_listener, POLLIN, 0};
 	for (struct caller *at = collector->callers; at && count < POLLED_CALLERS; at = at->next)
 		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
 	if (names >= 0)
@@ -220,6 +221,7 @@ static void settle(struct collector *collector)
 	struct error error;
 
 	collector->summary.unmonitored_children = collector->children.unmonitored;
+	collector->summary.unmonitored_children_ns = collector->children.unmonitored_ns;
 	source_copies_keep(&collector->sources, collector->writer);
 	summary_put(&collector->summary, collector->writer,
 		symbol_client_outstanding(collector->symbol_client),
@@ -298,8 +300,8 @@ static void collect(struct collector *collector)
 		step(collector);
 	while (collector->processes || collector->launchers || collector->callers ||
 		children_may_register(&collector->children) || is_left_alone(collector) ||
-		!rendezvous_close(
-			collector->rendezvous.place, collector->rendezvous.socket, collector->listener));
+		!rendezvous_close(collector->rendezvous.place, collector->rendezvous.socket,
+			collector->listener, collector->abstract_listener));
 }
 
 /* ---- begin and end ---- */
@@ -327,10 +329,11 @@ _Noreturn static void collector_run(
 		.rendezvous = *rendezvous,
 		.sources = {.is_wanted = plan->with_sources},
 		.listener = DETACH_LISTENER,
+		.abstract_listener = rendezvous->abstract_listener < 0 ? -1 : DETACH_ABSTRACT,
 		.origin_ns = origin_ns};
 	struct error error;
 
-	detach(rendezvous->listener);
+	detach(rendezvous->listener, rendezvous->abstract_listener);
 	switch_reader_start();
 	detach_thread(NICE);
 	if (collect_store_make(&collector, &error) ||

@@ -94,7 +94,8 @@ void collect_callers_serve(struct collector *collector)
 	 * read before the next is accepted. One at a time, as each brings descriptors. No more than can
 	 * have waited, because rings fill meanwhile. */
 	for (unsigned i = 0; i <= RENDEZVOUS_BACKLOG; i++) {
-		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int connection =
+			rendezvous_accept(collector->listener, collector->abstract_listener, SOCK_NONBLOCK);
 		struct caller **last;
 
 		collector->is_full = connection < 0 && (errno == EMFILE || errno == ENFILE);

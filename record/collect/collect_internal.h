@@ -36,6 +36,7 @@ struct collector {
 	const struct collect_plan *plan;
 	struct rendezvous rendezvous;
 	int listener;
+	int abstract_listener; /* -1: none */
 	struct store_writer *writer;
 	struct symbol_client *symbol_client;
 	struct source_copies sources;

@@ -245,11 +245,45 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 	}
 }
 
-/* Our error instead of getopt's. */
+/* Options that other profilers have, and what to do here. */
+static const struct foreign {
+	char letter;
+	const char *word, *advice;
+} foreign_options[] = {
+	{'p', "--pid",
+		"-p: hpct-record cannot attach to a process that runs already; start the program with it, as "
+		"hpct-record PROGRAM (with -ds it measures from hpct_start() on)"},
+	{'a', "--all-cpus",
+		"-a: hpct-record measures a program and its children, not the whole machine; start what is "
+		"to be "
+		"measured with it, as hpct-record PROGRAM"},
+	{'g', "--call-graph", "-g: call paths are always recorded, by unwind tables; leave it out"},
+	{'F', "--freq",
+		"-F: a rate is given with -c, as -c f997 for 997 samples in each second of CPU time, or with "
+		"its "
+		"event, as -e CPUTIME@f997"}};
+
+static const char *foreign_find(int letter, const char *word)
+{
+	for (size_t i = 0; i < sizeof(foreign_options) / sizeof(foreign_options[0]); i++) {
+		const struct foreign *option = &foreign_options[i];
+		size_t length = strlen(option->word);
+
+		if (letter ? letter == option->letter
+			   : !strncmp(word, option->word, length) && (!word[length] || word[length] == '='))
+			return option->advice;
+	}
+	return NULL;
+}
+
+/* The sentence that getopt would have printed in its own words. */
 static int option_refuse(int letter, char **argv, struct error *error)
 {
 	const char *word = optind > 0 && argv[optind - 1] ? argv[optind - 1] : "";
+	const char *advice = letter == ':' ? NULL : foreign_find(optopt, word);
 
+	if (advice)
+		return error_set(error, ERROR_USAGE, "%s", advice);
 	if (letter == ':')
 		return error_set(error, ERROR_USAGE, "option %s needs a value; try hpct-record --help", word);
 	if (optopt && optopt < 128)

@@ -15,8 +15,10 @@ struct summary {
 	uint64_t signals, overruns, samples, partial, lost, unwind_faults;
 	uint64_t shared; /* samples after the first of one signal */
 	uint64_t threads_unmonitored, refused;
-	uint64_t weight_ns, handler_ns; /* sum over all samples; time the agent spent on them */
-	uint64_t never_started;		/* processes that never switched sampling on */
+	uint64_t unsampled; /* threads that had no sampler, at least from some time on */
+	uint32_t unsampled_reason;
+	uint64_t weight_ns, handler_ns; /* of all samples; that the agent spent on them */
+	uint64_t never_started;		/* processes in which sampling was off to the end */
 	uint64_t pauses_refused;
 	uint64_t counts, cpu_ns; /* counters' signals; CPU time of ended threads */
 	char sampler[16];	 /* sampler of its samples */
@@ -34,6 +36,7 @@ struct summary {
 	uint64_t unnamed;
 	char events[EVENT_EVENTS_MAX];
 	char problem[512];
+	uint64_t unmonitored_children_ns; /* CPU time of the next, as far as it is known */
 	uint64_t unmonitored_children,
 		unmonitored_vforks,  /* known from their parents' records, and counted by the parents */
 		unmonitored_execs;   /* measured before an exec, not after */
@@ -59,8 +62,10 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 
 /* Values derived from the counts. */
 bool summary_has_gpu(const struct summary *summary);
-/* Sampled CPU time. Threads that did not end by themselves (a killed program, Go) count with the weight of
- * their samples. */
+/* CPU time of the program and its children, waited for or not, as far as it is known. */
+uint64_t summary_program_cpu_ns(const struct summary *summary);
+/* CPU time that was sampled: of threads that did not come to an end of their own, as in a program that was
+ * killed and in Go's, only what their samples weigh is known. */
 uint64_t summary_cpu_ns(const struct summary *summary);
 /* Samples of the time source per second of CPU time. */
 uint64_t summary_rate_asked(const struct summary *summary);

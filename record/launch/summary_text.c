@@ -47,15 +47,18 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 		put(lines, "gpu not traced all the time: %s\n", summary->gpu_unwatched);
 }
 
-/* Writes the cost of measuring. It excludes the kernel's part of an interrupt. */
+#define OVERHEAD_TELLING_NS \
+	100000000u /* of less CPU time the share is mostly that of starting the collector */
+
+/* What measuring took. The kernel's part of an interrupt is not in it. */
 static void costs_put(const struct summary *summary, struct lines *lines)
 {
 	double collector = (double)summary_own_cpu_ns(), handlers = (double)summary->handler_ns;
-	/* Short processes spend most of their time before the agent starts. */
-	uint64_t whole_ns =
-		summary->weight_ns > summary->program_cpu_ns ? summary->weight_ns : summary->program_cpu_ns;
+	/* Of many short processes the larger part is over before an agent is there. */
+	uint64_t program_ns = summary_program_cpu_ns(summary);
+	uint64_t whole_ns = summary->weight_ns > program_ns ? summary->weight_ns : program_ns;
 
-	if (summary->weight_ns)
+	if (summary->weight_ns && whole_ns >= OVERHEAD_TELLING_NS)
 		put(lines, "overhead about %.2f %% (handlers %.3f s by the clock, collector %.3f s)\n",
 			100.0 * (collector + handlers) / (double)whole_ns, handlers / 1e9, collector / 1e9);
 }
@@ -109,9 +112,19 @@ static void unmeasured_put(const struct summary *summary, struct lines *lines)
 			"descriptors "
 			"left (ulimit -Hn)\n",
 			(unsigned long)summary->refused);
+	if (summary->unsampled)
+		put(lines,
+			"%lu of %lu threads were not sampled, or not all the time, and are unmonitored "
+			"there: %s\n",
+			(unsigned long)summary->unsampled, (unsigned long)summary->threads,
+			refusal_text_unsampled(summary->unsampled_reason));
 	if (summary->threads_unmonitored + children)
-		put(lines, "unmonitored: %lu threads, %lu children\n",
+		put(lines, "unmonitored: %lu threads, %lu children",
 			(unsigned long)summary->threads_unmonitored, (unsigned long)children);
+	if (summary->unmonitored_children_ns)
+		put(lines, " (at least %.3f s CPU)", (double)summary->unmonitored_children_ns / 1e9);
+	if (summary->threads_unmonitored + children)
+		put(lines, "\n");
 }
 
 void summary_text(const struct summary *summary, char *text, size_t room)
@@ -125,7 +138,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->samples, (unsigned long)summary->lost,
 		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
-		(double)summary->program_cpu_ns / 1e9);
+		(double)summary_program_cpu_ns(summary) / 1e9);
 	gpu_put(summary, &lines);
 	costs_put(summary, &lines);
 	rate_put(summary, &lines);

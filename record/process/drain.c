@@ -162,6 +162,14 @@ void ring_sampling_off(struct measured_process *process, uint32_t index, struct 
 			ring->begin_ns, ring->has_ended ? ring->end_ns : UINT64_MAX);
 }
 
+void ring_unsampled(struct measured_process *process, uint32_t index, struct store_writer *writer)
+{
+	struct drain drain = drain_of(process, index, writer, 0);
+
+	if (drain.ring->stream != UINT32_MAX && !drain.ring->unsampled_ns)
+		drain_unsampled_open(&drain, ring_at(process, index));
+}
+
 void ring_release(struct measured_process *process, uint32_t index, struct store_writer *writer)
 {
 	struct drain drain = drain_of(process, index, writer, 0);

@@ -33,6 +33,7 @@ struct ring {
 	struct wait_paths waits;
 	struct kernel_callchains callchains; /* not yet matched to a sample or switch */
 	struct sampling_off_stream sampling_off;
+	uint64_t unsampled_ns; /* no sampler since then, and an `unmonitored` span is open; 0: it has one */
 	struct tally_deltas tally_deltas;
 };
 
@@ -43,7 +44,9 @@ size_t ring_drain(
 	struct measured_process *process, uint32_t index, struct store_writer *writer, uint32_t host);
 /* Writes the intervals without sampling to its stream. */
 void ring_sampling_off(struct measured_process *process, uint32_t index, struct store_writer *writer);
-/* If the thread's ring is fully drained, closes its stream and frees the ring for the next claim. */
+/* Tells its stream since when the thread has no sampler. */
+void ring_unsampled(struct measured_process *process, uint32_t index, struct store_writer *writer);
+/* Closes the stream of a thread whose ring was drained to its end, and gives the ring back. */
 void ring_release(struct measured_process *process, uint32_t index, struct store_writer *writer);
 /* Closes the stream of a thread that ended, or that died with its process at `end_ns`. */
 void ring_close(

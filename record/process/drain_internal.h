@@ -55,6 +55,9 @@ static inline uint32_t drain_context_of(const struct drain *drain, uint32_t node
 /* Takes the increase of a counter, a value without duration. False: no such counter. */
 bool drain_counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns);
 
+/* Its vfork children that became programs without an agent, as fork_take has others. */
+void drain_unheard_take(struct measured_process *process);
+
 /* drain_spans.c */
 
 /* Writes the buffered spans. Call before any other write of spans to the stream. */
@@ -78,5 +81,7 @@ bool drain_launch_take(struct drain *drain, const struct event_launch *launch);
 void drain_stream_open(struct drain *drain, struct event_ring *shared);
 /* Ends the stream at `end_ns`, or at its last record if that is later. */
 void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns);
+/* If the thread has no sampler: opens its `unmonitored` span. */
+void drain_unsampled_open(struct drain *drain, struct event_ring *shared);
 
 #endif

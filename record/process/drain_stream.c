@@ -9,9 +9,11 @@
 #include <time.h>
 
 #include "record/base/attribute_write.h"
+#include "record/base/refusal_text.h"
 #include "record/process/switches.h"
 
 #define TICKS_LATE 16
+#define UNSAMPLED_HANDLE (SAMPLING_OFF_SPAN_HANDLE - 1) /* of store_writer_span_open */
 
 /* Attributes of the `monitored` span; set at its begin and, with the final CPU clock, at its end. */
 static uint32_t monitored_attributes(const struct measured_process *process, const struct ring *ring,
@@ -143,8 +145,8 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 
 	if (!cpu_end_ns) /* it was killed, and its clock was not read */
 		cpu_end_ns = covered_ns + saved_ns(shared, lived_ns);
-	if (atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns || !process->period_ns ||
-		ring->is_broken || process->is_discarded)
+	if (atomic_load(&shared->unsampled) || atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns ||
+		!process->period_ns || ring->is_broken || process->is_discarded)
 		return;
 	sample.amount = least(cpu_end_ns - covered_ns, most_ns);
 	if (atomic_load(&shared->saved_ns) & EVENT_UNPUBLISHED)
@@ -153,6 +155,48 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 	store_writer_append(drain->writer, ring->stream, STORE_SAMPLES, &sample, 1);
 	process->weight_ns += sample.amount;
 	process->samples++;
+}
+
+static struct store_record unsampled_span(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
+{
+	const char *why = refusal_text_unsampled(atomic_load(&shared->unsampled));
+	struct store_record span = {
+		.begin_ns = drain->ring->unsampled_ns, .end_ns = end_ns, .what = STORE_OP_UNMONITORED};
+	struct store_bytes text = {0};
+
+	attribute_write(&text, "reason", why);
+	if (!text.failed)
+		span.attributes = store_writer_text(drain->writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return span;
+}
+
+void drain_unsampled_open(struct drain *drain, struct event_ring *shared)
+{
+	uint32_t reason = atomic_load_explicit(&shared->unsampled, memory_order_acquire);
+	struct store_record span;
+
+	if (!reason)
+		return;
+	drain->ring->unsampled_ns =
+		later(drain_credible(drain, atomic_load(&shared->unsampled_ns)), drain->ring->begin_ns);
+	drain->process->unsampled_threads++;
+	drain->process->unsampled_reason = reason;
+	span = unsampled_span(drain, shared, STORE_OPEN_NS);
+	store_writer_span_open(drain->writer, drain->ring->stream, UNSAMPLED_HANDLE, &span);
+}
+
+static void unsampled_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
+{
+	struct store_record span;
+
+	if (!drain->ring->unsampled_ns)
+		drain_unsampled_open(drain, shared);
+	if (!drain->ring->unsampled_ns)
+		return;
+	span = unsampled_span(drain, shared, end_ns);
+	store_writer_span_close(
+		drain->writer, drain->ring->stream, UNSAMPLED_HANDLE, end_ns > span.begin_ns ? &span : NULL);
 }
 
 void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
@@ -179,6 +223,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 	switch_spans_end(&ring->switch_spans, &ring->waits, drain->writer, ring->stream, end_ns);
 	sampling_off_publish(&drain->process->sampling_off, &ring->sampling_off, drain->writer, ring->stream,
 		ring->begin_ns, end_ns);
+	unsampled_close(drain, shared, end_ns);
 	if (lost > ring->lost)
 		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
 	drain_spans_flush(drain);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/base/clock.h"
 #include "record/kernel/kernel.h"
 #include "record/process/switches.h"
 
@@ -222,6 +223,20 @@ static bool name_take(struct drain *drain, const struct event_text *text)
 	return true;
 }
 
+static void child_add(struct measured_process *process, struct measured_process_child child)
+{
+	if (process->child_count == process->child_capacity) {
+		uint32_t room = process->child_capacity ? 2 * process->child_capacity : 16;
+		struct measured_process_child *grown = realloc(process->children, room * sizeof(*grown));
+
+		if (!grown)
+			return;
+		process->children = grown;
+		process->child_capacity = room;
+	}
+	process->children[process->child_count++] = child;
+}
+
 static bool fork_take(struct drain *drain, const struct event_fork *fork)
 {
 	struct measured_process *process = drain->process;
@@ -232,18 +247,27 @@ static bool fork_take(struct drain *drain, const struct event_fork *fork)
 		process->unmonitored_ns = drain_credible(drain, fork->time_ns);
 		return true;
 	}
-	if (process->child_count == process->child_capacity) {
-		uint32_t room = process->child_capacity ? 2 * process->child_capacity : 16;
-		struct measured_process_child *grown = realloc(process->children, room * sizeof(*grown));
-
-		if (!grown)
-			return true;
-		process->children = grown;
-		process->child_capacity = room;
-	}
-	process->children[process->child_count++] = (struct measured_process_child){
-		fork->child_pid, fork->kind, drain_credible(drain, fork->time_ns)};
+	child_add(process, (struct measured_process_child){
+				   fork->child_pid, fork->kind, drain_credible(drain, fork->time_ns)});
 	return true;
+}
+
+void drain_unheard_take(struct measured_process *process)
+{
+	struct event_process *shared = process->shared;
+	uint32_t count = atomic_load_explicit(&shared->unheard_count, memory_order_acquire);
+	uint64_t now_ns = clock_now_ns();
+
+	for (; process->unheard_seen < count && process->unheard_seen < EVENT_UNHEARD_MAX;
+		process->unheard_seen++) {
+		struct event_unheard *unheard = &shared->unheard[process->unheard_seen];
+		uint32_t pid = atomic_load_explicit(&unheard->pid, memory_order_acquire);
+		uint64_t since_ns = unheard->since_ns;
+
+		if (pid && since_ns >= process->begin_ns && since_ns <= now_ns)
+			child_add(process,
+				(struct measured_process_child){pid, EVENT_FORK_SPAWN_UNMONITORED, since_ns});
+	}
 }
 
 bool drain_record_take(void *context, const struct event_header *h)

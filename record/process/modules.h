@@ -7,6 +7,7 @@
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
+#include "record/process/module_file.h"
 #include "store/ring/ring.h"
 #include "store/write/writer.h"
 
@@ -25,9 +26,10 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 void modules_unloaded(
 	struct modules *modules, struct store_writer *writer, struct event_module *table, uint32_t count);
 
-/* Opens the file of a module that was not found by a slot. */
-void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable);
-/* Descriptor of a store module's file, -1: none. The table keeps it. */
+/* Enters a module, whose path and, where it has no build id, identity are set here, and keeps its file. */
+uint32_t modules_enter(
+	struct store_writer *writer, struct store_module *module, const struct module_file *file);
+/* Descriptor of a store module's file, -1: none was kept. Stays the table's. */
 int modules_file(uint32_t module);
 /* Closes all files when the collector ends. */
 void modules_close(void);

@@ -14,7 +14,7 @@
 #include "record/base/memfd_check.h"
 #include "record/base/pidfd_end.h"
 #include "record/gpu/correlate.h"
-#include "record/process/drain.h"
+#include "record/process/drain_internal.h"
 #include "record/process/remote_unwind.h"
 #include "record/process/switches.h"
 
@@ -216,13 +216,14 @@ size_t measured_process_drain(
 	if (!rings_grow(process))
 		return 0;
 	rank_learn(process, writer);
+	drain_unheard_take(process);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
 	records += correlate_drain(&process->gpu, writer, host, now_ns);
 	/* What a thread did before it ended is in the switch rings now. */
 	sampling_off_take(&process->sampling_off, process->shared, clock_now_ns());
 	for (uint32_t i = 0; i < process->ring_seen; i++)
-		ring_sampling_off(process, i, writer);
+		ring_sampling_off(process, i, writer), ring_unsampled(process, i, writer);
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);

@@ -59,11 +59,14 @@ struct measured_process {
 	uint64_t remote_unwind_rest_ns; /* earliest time of the next remote unwind of a short wait */
 	struct modules modules;
 	struct sampling_off sampling_off;
+	uint32_t unsampled_threads; /* so far */
+	uint32_t unsampled_reason;  /* of one of them: enum event_unsampled */
 	struct perf_map perf_map;
 	struct measured_process_child *children;
 	uint32_t child_count, child_capacity;
-	uint64_t unmonitored_ns; /* since when the process runs a program without agent; 0: it does not */
-	bool has_successor;	 /* the program that its exec started has registered */
+	uint32_t unheard_seen;	 /* of the list of its vfork children that take no agent */
+	uint64_t unmonitored_ns; /* this process runs on as a program without an agent since then; 0: no */
+	bool has_successor;	 /* the program that its exec began has registered */
 	uint32_t first_stream;	 /* of the main thread; UINT32_MAX: none yet */
 	bool is_discarded;	 /* the store cannot be written: its records count as lost
 				    (measured_process_discard) */

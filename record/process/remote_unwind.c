@@ -13,6 +13,7 @@
 #include "record/base/clock.h"
 #include "record/process/drain.h"
 #include "record/process/remote_unwind_modules.h"
+#include "store/ring/module_content.h"
 
 #define LOOKS_MAX 16	   /* per call, because other work waits */
 #define LOOK_FRAMES 16384u /* a deeper stack counts once per so many frames: a million take half a second */
@@ -138,6 +139,23 @@ static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *reg
 	return 0;
 }
 
+/* The agent's hash of the same module, see store/ring/module_content.h; 0: its memory cannot be read. */
+static uint64_t content_hash(
+	const struct measured_process *process, const struct remote_unwind_module *module)
+{
+	uint8_t bytes[MODULE_CONTENT_CODE_MAX];
+	uint64_t hash = MODULE_CONTENT_SEED;
+	struct module_content content;
+
+	if (remote_unwind_read(process->pid, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
+		!module_content_place(bytes, &content))
+		return 0;
+	hash = module_content_add(hash, bytes, content.header_bytes);
+	if (remote_unwind_read(process->pid, module->bias + content.code_address, bytes, content.code_bytes))
+		return 0;
+	return module_content_add(hash, bytes, content.code_bytes);
+}
+
 static uint32_t module_id(struct measured_process *process, struct remote_unwind_module *module,
 	struct store_writer *writer, uint64_t now_ns)
 {
@@ -148,11 +166,13 @@ static uint32_t module_id(struct measured_process *process, struct remote_unwind
 	if (module->id)
 		return module->id - 1;
 	memcpy(stored.build_id, module->build_id, module->build_id_bytes);
-	stored.path = store_writer_text(writer, module->path, strlen(module->path));
-	module->id = store_writer_module(writer, &stored) + 1;
-	if (!module->is_vdso)
-		modules_keep(module->id - 1, process->pid, module->path,
-			!strcmp(module->path, process->executable));
+	module->id = 1 + modules_enter(writer, &stored,
+				 &(struct module_file){.pid = measured_process_proc_pid(process),
+					 .path = module->path,
+					 .is_executable = !strcmp(module->path, process->executable),
+					 .begin = module->cfi.begin,
+					 .content_hash =
+						 module->build_id_bytes ? 0 : content_hash(process, module)});
 	return module->id - 1;
 }
 
@@ -194,7 +214,26 @@ static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_
 	return 0;
 }
 
-/* 0 with *context set, or an errno. */
+/* Stopped by a signal (SIGSTOP, ^Z) or a debugger: where it was then waits for nothing. */
+static bool is_stopped(uint32_t pid, uint32_t tid)
+{
+	char path[64], text[256];
+	const char *behind_name;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	behind_name = strrchr(text, ')');
+	return behind_name && behind_name[1] == ' ' && (behind_name[2] == 'T' || behind_name[2] == 't');
+}
+
+/* 0, with *context; or an errno. */
 static int path_find(struct measured_process *process, struct store_writer *writer, const struct ring *ring,
 	uint64_t now_ns, uint32_t *context)
 {
@@ -220,6 +259,8 @@ static int path_find(struct measured_process *process, struct store_writer *writ
 	if (error || memcmp(&registers, &after, sizeof(after)))
 		return EAGAIN;
 	*context = context_of(process, remote, writer, root, result == UNWIND_FULL, now_ns);
+	if (is_stopped(process->pid, ring->tid))
+		*context = store_writer_context(writer, *context, STORE_MODULE_RESERVED, STORE_FRAME_STOPPED);
 	return 0;
 }
 

@@ -366,6 +366,11 @@ const char *store_reader_text(const struct store_reader *reader, uint32_t id, si
 	return (const char *)text.bytes;
 }
 
+uint32_t store_reader_text_count(const struct store_reader *reader)
+{
+	return reader->texts.count;
+}
+
 const char *store_reader_text_peek(const struct store_reader *reader, uint32_t id)
 {
 	return (const char *)store_texts_peek(&reader->texts, id).bytes;

@@ -46,6 +46,7 @@ const struct store_stream_list *store_reader_stream_list(const struct store_read
 uint64_t store_reader_records(const struct store_reader *reader, enum store_track track);
 /* Bytes of a text (any byte may occur; NUL-terminated as well); "" for an unknown id. */
 const char *store_reader_text(const struct store_reader *reader, uint32_t id, size_t *size_bytes);
+uint32_t store_reader_text_count(const struct store_reader *reader);
 /* The same without keeping it decoded: valid until the next call. */
 const char *store_reader_text_peek(const struct store_reader *reader, uint32_t id);
 /* Name of an operation, fixed or text. */

@@ -70,7 +70,15 @@ enum event_end {
 	EVENT_END_EXEC /* the next program's agent will register */
 };
 
-/* Start of the memory; the agent writes it before the handshake. */
+/* A child of vfork that is about to become a program without an agent: it has no ring to say so in. */
+#define EVENT_UNHEARD_MAX 256u
+struct event_unheard {
+	_Atomic uint32_t pid; /* stored last; 0: not there yet, or its exec has failed */
+	uint32_t _pad;
+	uint64_t since_ns;
+};
+
+/* First bytes of the memory; written by the agent before the handshake. */
 struct event_process {
 	uint32_t magic;
 	uint32_t version;
@@ -118,10 +126,11 @@ struct event_process {
 	 * reads. */
 	_Atomic uint32_t pause_count;
 	_Atomic uint32_t pauses_taken;
-	_Atomic uint32_t pauses_refused;       /* restarts without a free entry: sampling stayed off */
-	_Atomic uint32_t children_unmonitored; /* children of vfork that became programs without an agent */
-	_Atomic uint32_t graphs_by_node;       /* the user requested CUDA graphs as wholes, and CUPTI
-						  records their nodes */
+	_Atomic uint32_t pauses_refused;       /* starts without room: it stayed off */
+	_Atomic uint32_t children_unmonitored; /* of vfork, beyond EVENT_UNHEARD_MAX */
+	_Atomic uint32_t unheard_count;	       /* places given out: the first of the list are taken */
+	struct event_unheard unheard[EVENT_UNHEARD_MAX];
+	_Atomic uint32_t graphs_by_node; /* CUDA graphs were asked for as wholes and are not */
 	_Atomic uint64_t pause_ns[EVENT_PAUSES_MAX];
 	/* For unwinding from outside: code where stacks end, code whose frames are skipped, the dynamic
 	 * loader. */
@@ -156,7 +165,9 @@ struct event_module {
 	uint64_t loaded_ns; /* when a call path first met it */
 	_Atomic uint64_t unloaded_ns;
 	uint8_t build_id[32];
-	char path[432]; /* "" = the executable; absolute where known; cut to fit */
+	uint64_t
+		content_hash; /* without a build id: of its memory, see module_content.h; 0: none was taken */
+	char path[424];	      /* "" = the executable; absolute where that could be told; cut to fit */
 };
 
 /* Ring of one thread. */
@@ -164,6 +175,15 @@ enum event_ring_state {
 	EVENT_RING_FREE,    /* free to claim: tail == head, collector done with it */
 	EVENT_RING_CLAIMED, /* its thread writes to it */
 	EVENT_RING_ENDED    /* thread gone; collector drains, then sets FREE */
+};
+
+/* Why a thread is not sampled. */
+enum event_unsampled {
+	EVENT_SAMPLED,
+	EVENT_UNSAMPLED_REFUSED, /* the kernel gave neither timer nor perf event: RLIMIT_SIGPENDING, seccomp
+				  */
+	EVENT_UNSAMPLED_READ,	 /* the program reads the sampling signal out of the queue by itself */
+	EVENT_UNSAMPLED_GONE	 /* its timer was deleted */
 };
 
 #define EVENT_NOT_PAUSED UINT64_MAX
@@ -211,6 +231,8 @@ struct event_ring {
 	/* Weight of skipped samples that the next sample will carry; EVENT_UNPUBLISHED: if their path is
 	 * known by then */
 	_Atomic uint64_t saved_ns;
+	_Atomic uint32_t unsampled;	    /* enum event_unsampled; stored with release, after: */
+	_Atomic uint64_t unsampled_ns;	    /* since then */
 	_Alignas(64) _Atomic uint64_t head; /* producer's: bytes published */
 	uint8_t _pad_head[56];
 	_Alignas(64) _Atomic uint64_t tail; /* consumer's: bytes taken */

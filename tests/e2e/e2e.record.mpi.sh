@@ -71,8 +71,18 @@ for library in openmpi mpich; do
 			same "c_$library: the barrier of those two" 1 \
 				"$(grep -c "^$rank	call=MPI_Barrier,comm=world.1.0,seq=1	" "c_$library.calls")"
 		done
-		check "c_$library: send" grep -q '^0	call=MPI_Send,comm=world,peer=1	4	' "c_$library.calls"
-		check "c_$library: receive" grep -q '^1	call=MPI_Recv,comm=world,peer=0	4	' "c_$library.calls"
+		check "c_$library: send" grep -q '^0	call=MPI_Send,comm=world,peer=1,tag=5	4	' "c_$library.calls"
+		check "c_$library: receive" grep -q '^1	call=MPI_Recv,comm=world,peer=0,tag=5	4	' "c_$library.calls"
+		own=comm=world.6.0
+		check "c_$library: send without waiting" \
+			grep -q "^1	call=MPI_Isend,$own,peer=1,tag=6,as=0,request=0x[0-9a-f]*	4	" "c_$library.calls"
+		check "c_$library: receive from any" \
+			grep -q "^0	call=MPI_Irecv,$own,peer=any,tag=6,as=1,request=0x[0-9a-f]*	4	" "c_$library.calls"
+		for rank in 0 1; do
+			begun=$(sed -n "s/^$rank	call=MPI_I[a-z]*,$own.*request=\\(0x[0-9a-f]*\\)	.*/\\1/p" "c_$library.calls" | sort | xargs)
+			ended=$(sed -n "s/^$rank	call=MPI_Waitall,request=\\([0-9a-fx+]*\\)	.*/\\1/p" "c_$library.calls" | tr + '\n' | sort | xargs)
+			same "c_$library: what rank $rank waits for" "$begun" "$ended"
+		done
 		storm "$library"
 	fi
 	for binding in mpi mpi_f08; do

@@ -117,5 +117,5 @@ fi
 # Another user's program may not talk to our collector.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	code "another user" 7 record user -- setpriv --reuid 65534 --clear-groups bash -c 'exit 7'
-	unheard user "takes no agent"
+	unheard user "agent could not start"
 fi

@@ -17,6 +17,7 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "store/base/content_id.h"
 #include "store/store.h"
 #include "timeline/debug/module_parts.h"
 
@@ -275,23 +276,31 @@ static bool binary_open(struct debug_files *files, const struct symbol_request *
 	const struct debug_files_search *search, const struct module_identity *wanted)
 {
 	struct error why = {0};
-	struct module_identity found;
 
+	if (content_id_is_of_memory(wanted->bytes, wanted->size)) {
+		snprintf(files->note, sizeof files->note,
+			"%s had changed or was out of reach when it was recorded, and has no build id by "
+			"which "
+			"another file could be told to be the same: link it with -Wl,--build-id",
+			request->real_path);
+		return false;
+	}
 	if (request->kind == STORE_MODULE_VDSO && vdso_open(&files->binary, wanted))
 		return true;
 	if (request->path[0] && !module_elf_open(&files->binary, request->path, &why)) {
-		found = module_elf_identity(files->binary.elf);
-		/* a GPU binary is identified by its content, already checked */
-		if (!wanted->size || request->kind == STORE_MODULE_GPU ||
-			module_identity_equal(&found, wanted))
+		/* a GPU binary is known by its content, and comes from where that was looked at */
+		if (request->kind == STORE_MODULE_GPU || module_elf_is(&files->binary, wanted))
 			return true;
 		module_elf_close(&files->binary);
 		error_set(&why, ERROR_IO, "%s has changed since it was recorded", request->path);
 	}
-	if (find_by_identity(&files->binary, wanted, search, "") ||
-		find_copy(&files->binary, wanted, request->real_path, search) ||
-		find_by_any_name(&files->binary, wanted, search, false) ||
-		(search->debuginfod && find_on_server(&files->binary, wanted, false)))
+	if (find_copy(&files->binary, wanted, request->real_path, search))
+		return true;
+	/* Files in directories of build ids and on servers have one, and this has none. */
+	if (!content_id_is(wanted->bytes, wanted->size) &&
+		(find_by_identity(&files->binary, wanted, search, "") ||
+			find_by_any_name(&files->binary, wanted, search, false) ||
+			(search->debuginfod && find_on_server(&files->binary, wanted, false))))
 		return true;
 	snprintf(files->note, sizeof files->note, "%s", why.text);
 	return false;
@@ -345,6 +354,8 @@ int debug_files_open(struct debug_files *files, const struct symbol_request *req
 	memcpy(wanted.bytes, request->build_id, wanted.size);
 	if (binary_open(files, request, search, &wanted))
 		wanted = module_elf_identity(files->binary.elf);
+	else if (content_id_is(wanted.bytes, wanted.size))
+		wanted.size = 0;
 	if (request->kind == STORE_MODULE_GPU && files->binary.elf)
 		return 0;
 	if (!debug_open(files, real_path, search, &wanted) && !files->binary.elf)

@@ -14,6 +14,8 @@ struct module_identity {
 /* From its build id, size 0: none. */
 struct module_identity module_elf_identity(Elf *elf);
 bool module_identity_equal(const struct module_identity *a, const struct module_identity *b);
+/* The file is the one that is wanted: by its build id, or by its content where the wanted one has none. */
+bool module_elf_is(const struct module_elf *file, const struct module_identity *wanted);
 /* Opens `path` if it is an ELF file of that identity. */
 bool module_elf_open_matching(
 	struct module_elf *file, const char *path, const struct module_identity *wanted);

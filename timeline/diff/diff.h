@@ -15,9 +15,12 @@
  * tell whether another run would give the same. t is Student's with Welch's degrees of freedom, 1.96 if only
  * sampling variance is known.
  *
- * Scaling loss by expectation (S4 4.4.1): 100 (B - A) / total of B, of inclusive working time of CPU
- * threads: strong scaling expects the sum over all threads to stay equal, weak scaling that of one part
- * (process or thread).
+ * Scaling loss by expectation (S4 4.4.1): 100 (B - A) / total of B, of the inclusive cost of CPU threads,
+ * which is their time at work and in waits (REALTIME), each at its path, or the selector's metric: strong
+ * scaling expects the sum over all threads to stay, weak scaling that over one part (process or thread).
+ *
+ * With --metric the amounts are the metric's, of one metric of the run or of GPU operations, or the time that
+ * any of several derived ones counts (state_metrics.h); waits then stand at their path, as work does.
  */
 #ifndef TIMELINE_DIFF_H
 #define TIMELINE_DIFF_H
@@ -42,7 +45,8 @@ struct diff_row {
 	uint64_t time_ns[DIFF_SIDES]; /* mean of the repeats; weak scaling: of a part */
 	uint64_t records[DIFF_SIDES]; /* of all repeats; marks: instances */
 	int64_t delta_ns;
-	uint64_t noise_ns;
+	uint64_t noise_ns; /* 0 where it is not known */
+	bool is_noise_known;
 	/* with scaling: per cent of B's total */
 	double loss, exclusive_loss;
 	int verdict; /* of `loss`: 0 within the noise, 1 sublinear, -1 superlinear */
@@ -54,6 +58,7 @@ struct diff_result {
 	double coverage[DIFF_SIDES]; /* monitored part of the streams' lifetime; the least of the repeats */
 	uint64_t parts[DIFF_SIDES];  /* weak scaling */
 	const char *part_name;	     /* "processes", "threads" */
+	const char *unit;	     /* of amounts: "ns", "bytes", ... */
 };
 
 struct diff;
@@ -73,11 +78,16 @@ int diff_finish(struct diff *diff, struct diff_result *result, struct arena *are
 struct diff_estimate {
 	double mean, variance; /* of the mean */
 	double freedom;	       /* degrees of freedom; 0: the variance is known, not estimated from scatter */
+	uint64_t repeats;      /* marks: instances */
+	bool is_sampled;       /* in part at least */
 };
 /* The estimate from `count` repeats with values[i], each with the sampling variance sampled[i]. */
 struct diff_estimate diff_estimate_of(const double *values, const double *sampled, size_t count);
 /* The half-width of the 95 % interval of the difference. */
 double diff_noise(const struct diff_estimate *a, const struct diff_estimate *b);
+/* False where nothing tells: of a single run, what is exact (a span, a wait) may be anything in the next one.
+ */
+bool diff_noise_is_known(const struct diff_estimate *a, const struct diff_estimate *b);
 
 /* ---- gates (diff_gate.c) ---- */
 

@@ -15,7 +15,7 @@ struct diff_key {
 	uint64_t is_state;
 };
 
-/* One repeat's sums for a key. */
+/* One repeat's sums for a key; with a metric, amounts of it. */
 struct diff_cell {
 	uint64_t exclusive_ns, inclusive_ns, records;
 	uint64_t exclusive_sampled_ns, inclusive_sampled_ns; /* the part of them that comes from samples */
@@ -26,7 +26,7 @@ struct diff_repeat {
 	enum diff_side side;
 	struct diff_cell *cells; /* by row */
 	size_t capacity;
-	uint64_t lived_ns, known_ns, work_ns, sampled_ns;
+	uint64_t lived_ns, known_ns, cost_ns, sampled_ns;
 	uint64_t processes, threads; /* of CPU streams */
 };
 
@@ -36,6 +36,7 @@ struct diff {
 	const char **texts; /* by row */
 	size_t text_capacity;
 	struct arena arena;
+	const char *unit; /* of amounts */
 	struct diff_repeat *repeats;
 	size_t repeat_count;
 	struct store_bytes key; /* scratch */

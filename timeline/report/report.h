@@ -58,6 +58,9 @@ void report_none(struct report *report);
 /* Ends a row, after all its cells. */
 void report_row(struct report *report);
 
+/* Reports were written by this process, and none had a row. */
+bool report_was_empty(void);
+
 /* ---- rows of other processes; not for tables ---- */
 
 /* In a forked process: writes rows to `out` from now on, without the rows before. */

@@ -177,5 +177,7 @@ uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in
 const char *run_op_name(const struct run *run, uint32_t op);
 uint32_t run_op_of(const struct run *run, unsigned store, uint32_t op_in_store);
 uint32_t run_op_named(struct run *run, const char *name, size_t size_bytes);
+/* Whether the glob matches a fixed operation, or a text of the run, which may be one's name. */
+bool run_has_op(const struct run *run, const char *glob);
 
 #endif

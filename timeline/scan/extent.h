@@ -38,6 +38,9 @@ struct extent {
 				 continuation) */
 	uint32_t resumed;     /* see extent_tell_resumed(), else 0 */
 	uint32_t ended;	      /* see extent_tell_ended(), else 0 */
+	/* See extent_tell_classes(), else 0. */
+	unsigned classes;	/* bits 1 << class of all operations that run in the piece, its owner's too */
+	uint32_t class_context; /* of the lowest of these classes, the operation that began last */
 };
 
 struct extent_walk;
@@ -72,6 +75,15 @@ void extent_tell_resumed(struct extent_walk *walk);
 /* From now on pieces, except synchronizations, have the context of the synchronization in which the last
  * sample was taken (`ended`, 0: none): that sample belongs to a call that has ended. */
 void extent_tell_ended(struct extent_walk *walk);
+
+/* From now on the pieces of a GPU queue tell all classes of operations that run in them: operations of one
+ * queue may overlap, and the piece's owner is but the last of them. A piece ends where that changes. */
+#define EXTENT_CLASSES 4u
+struct extent_classes {
+	unsigned (*class_of)(void *own, uint32_t op, uint32_t context); /* below EXTENT_CLASSES */
+	void *own;
+};
+void extent_tell_classes(struct extent_walk *walk, const struct extent_classes *classes);
 
 /* The whole piece at time_ns, however long. */
 int extent_at(struct run *run, uint32_t stream, uint64_t time_ns, struct extent *extent, struct error *error);

@@ -45,6 +45,7 @@ bool select_has_time(const struct select *select); /* --time was given */
 const uint32_t *select_streams(const struct select *select, uint32_t *count);
 bool select_wants_context(const struct select *select, uint32_t context);
 bool select_wants_op(const struct select *select, uint32_t op);
+bool select_has_op(const struct select *select); /* --op was given */
 bool select_wants_metric(const struct select *select, uint32_t metric);
 bool select_has_metric(const struct select *select); /* --metric was given */
 /* Derived metrics in --metric, bits 1 << enum state_metric; 0 if not enabled. */

@@ -243,6 +243,7 @@ static bool help_act(struct session *session, enum keys_action action)
 }
 
 const struct view view_help = {.name = "Help",
+	.is_help = true,
 	.draw = help_draw,
 	.act = help_act,
 	.hints = "j/k scroll  Space next page  / find  q close"};

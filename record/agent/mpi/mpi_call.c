@@ -15,17 +15,20 @@
 
 #define MPICH_COMM_WORLD 0x44000000u
 #define MPICH_COMM_SELF 0x44000001u
+#define MPICH_ANY_SOURCE (-2)			  /* -1: no process */
+#define OPENMPI_ANY_SOURCE (-1)			  /* -2: no process */
+#define MPI_ATTRIBUTES (192 + MPI_REQUESTS_BYTES) /* the longest text of a call */
 
 struct mpi_call_kind {
 	const char *name[MPI_BINDING_COUNT];
-	int arguments, communicator, count, type, peer;
+	int arguments, communicator, count, type, peer, tag, source, request;
 	enum mpi_kind kind;
 };
 
 static const struct mpi_call_kind kinds[] = {
-#define KIND(name, fortran, n, m, communicator, count, type, peer, kind)                                   \
+#define KIND(name, fortran, n, m, communicator, count, type, peer, tag, source, request, kind)             \
 	{{"MPI_" #name, "mpi_" #fortran "_", "mpi_" #fortran "_f08_"}, n, communicator, count, type, peer, \
-		MPI_##kind},
+		tag, source, request, MPI_##kind},
 	MPI_CALLS(KIND)
 #undef KIND
 };
@@ -137,7 +140,49 @@ static uint64_t bytes_of(const struct mpi_call *call)
 	return (uint64_t)count * (uint64_t)size;
 }
 
-/* ---- attributes ---- */
+/* ---- requests ---- */
+
+/* A request is known by its handle, which the library uses again once it is over. */
+static void request_write(const struct mpi_call *call, char *text, const void *array, int index)
+{
+	uint64_t handle = call->binding == MPI_BINDING_C && library.is_openmpi
+				  ? ((const uint64_t *)array)[index]
+				  : ((const uint32_t *)array)[index];
+
+	if (index)
+		strcat(text, "+");
+	environment_hexadecimal(text + strlen(text), handle);
+}
+
+/* Of a call that begins something, after it; of one that waits for it, before it, as the library takes the
+ * handle away. More than MPI_REQUESTS_MAX of them are left out. */
+static void requests_write(struct mpi_call *call)
+{
+	const struct mpi_call_kind *kind = call->kind;
+	const void *array = (const void *)call->arguments[kind->request];
+	int count = kind->request == 1 && kind->communicator < 0 ? number_of(call, 0) : 1;
+
+	for (int i = 0; i < count && count <= MPI_REQUESTS_MAX; i++)
+		request_write(call, call->requests, array, i);
+}
+
+static bool begins_something(const struct mpi_call_kind *kind)
+{
+	return kind->request >= 0 && kind->communicator >= 0;
+}
+
+static bool ends_something(const struct mpi_call_kind *kind)
+{
+	return kind->request >= 0 && kind->communicator < 0;
+}
+
+/* Of a call that only looks. */
+static bool is_over(const struct mpi_call *call)
+{
+	return *(const int *)call->arguments[call->kind->request + 1];
+}
+
+/* ---- what is told ---- */
 
 static void rank_publish(int rank)
 {
@@ -145,22 +190,61 @@ static void rank_publish(int rank)
 		atomic_store(&process.shared->rank_known, rank + 1);
 }
 
+static void number_write(char *text, const char *key, int number)
+{
+	if (number < 0) /* MPI's own: any source, any tag, no process */
+		return;
+	strcat(text, key);
+	environment_decimal(text + strlen(text), (unsigned long)number);
+}
+
+static void argument_write(const struct mpi_call *call, char *text, const char *key, int index)
+{
+	if (index >= 0)
+		number_write(text, key, number_of(call, index));
+}
+
+/* No process: the message is none. Any source: nobody knows in advance whose it is. */
+static void rank_write(const struct mpi_call *call, char *text, const char *key, int index)
+{
+	if (index >= 0 &&
+		number_of(call, index) == (library.is_openmpi ? OPENMPI_ANY_SOURCE : MPICH_ANY_SOURCE))
+		strcat(strcat(text, key), "any");
+	else
+		argument_write(call, text, key, index);
+}
+
+/* Messages name ranks of their communicator: which of them this process is. */
+static void own_rank_write(const struct mpi_call *call, char *text)
+{
+	int rank;
+
+	if (call->kind->tag >= 0 && call->communicator != library.world && library.comm_rank &&
+		!library.comm_rank(call->communicator, &rank))
+		number_write(text, ",as=", rank);
+}
+
 static void attributes_write(const struct mpi_call *call, char *text)
 {
-	int peer = call->kind->peer < 0 ? -1 : number_of(call, call->kind->peer);
+	const struct mpi_call_kind *kind = call->kind;
 
 	strcpy(text, "call=");
-	strcat(text, call->kind->name[MPI_BINDING_C]);
+	strcat(text, kind->name[MPI_BINDING_C]);
 	if (call->name[0])
 		strcat(strcat(text, ",comm="), call->name);
 	if (call->number) {
 		strcat(text, ",seq=");
 		environment_decimal(text + strlen(text), call->number);
 	}
-	if (peer >= 0) { /* negative ranks are MPI's constants: any source, no process */
-		strcat(text, ",peer=");
-		environment_decimal(text + strlen(text), (unsigned long)peer);
+	rank_write(call, text, ",peer=", kind->peer);
+	argument_write(call, text, ",tag=", kind->tag);
+	if (kind->source >= 0) {
+		rank_write(call, text, ",source=", kind->source);
+		argument_write(call, text, ",source_tag=", kind->source + 1);
 	}
+	own_rank_write(call, text);
+	if (call->requests[0])
+		strcat(strcat(text, ",request="), call->requests);
 }
 
 static void communicator_learn(const struct mpi_call *call)
@@ -195,6 +279,7 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 	call->arguments = arguments;
 	call->number = 0;
 	call->name[0] = '\0';
+	call->requests[0] = '\0';
 	if (!real_calls[index][binding])
 		real_calls[index][binding] = symbol_find(kind->name[binding], caller);
 	call->real = real_calls[index][binding];
@@ -207,6 +292,8 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 		call->communicator = handle_at(call, kind->communicator, library.comm_f2c);
 		call->number = mpi_communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
 	}
+	if (ends_something(kind))
+		requests_write(call);
 	if (kind->kind == MPI_FREE)
 		mpi_communicator_remove(communicator_behind(call, 0));
 	wait_begin(&call->wait);
@@ -214,7 +301,7 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 
 void mpi_call_end(struct mpi_call *call, bool has_worked)
 {
-	char text[160];
+	char text[MPI_ATTRIBUTES];
 	struct wait_call span = {.operation = STORE_OP_MPI, .attributes = text};
 
 	depth--;
@@ -224,7 +311,10 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 		rank_learn(call);
 		communicator_learn(call);
 	}
-	if (call->kind->kind == MPI_RANK || call->kind->kind == MPI_FREE) {
+	if (has_worked && begins_something(call->kind))
+		requests_write(call);
+	if (call->kind->kind == MPI_RANK || call->kind->kind == MPI_FREE ||
+		(call->kind->kind == MPI_TEST && (!has_worked || !is_over(call)))) {
 		wait_end(&call->wait, call->real);
 		return;
 	}

@@ -14,6 +14,8 @@
 #include "record/agent/wrap/wait.h"
 
 #define MPI_ARGUMENTS_MAX 13
+#define MPI_REQUESTS_MAX 8 /* of one call, by name */
+#define MPI_REQUESTS_BYTES (MPI_REQUESTS_MAX * 20)
 
 enum mpi_binding { MPI_BINDING_C, MPI_BINDING_FORTRAN, MPI_BINDING_F08, MPI_BINDING_COUNT };
 
@@ -35,6 +37,7 @@ struct mpi_call {
 	const long *arguments;
 	uint64_t communicator, number;
 	char name[MPI_COMMUNICATOR_NAME];
+	char requests[MPI_REQUESTS_BYTES]; /* "0x1f+0x2e" */
 	struct wait wait;
 };
 

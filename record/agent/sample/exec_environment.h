@@ -17,7 +17,9 @@ struct exec_environment {
 	pid_t user; /* the process that uses it; a vfork child does not clear it */
 	size_t bytes;
 	enum exec_target_kind kind;
-	uint64_t since_ns; /* a time before the child began */
+	uint64_t since_ns; /* ahead of a child's begin */
+	bool is_unheard;   /* a vfork child's program that takes no agent, and the collector was told: */
+	struct event_unheard *unheard; /* in its place of the list; NULL: by the count */
 	struct environment_text text;
 	char place[4096]; /* path of a program found on the PATH */
 	char *words[];

@@ -283,6 +283,14 @@ struct handler_call {
 	bool is_taken;
 };
 
+/* The program reads our signals out of the queue by itself. */
+static void timer_give_up(struct thread *t)
+{
+	source_timer_stop(&t->handle);
+	if (t->source == &source_timer)
+		thread_unsampled(t->ring.shared, EVENT_UNSAMPLED_READ, process_handler_now_ns());
+}
+
 HOT static void handler_call_take(void *what)
 {
 	struct handler_call *handler_call = what;
@@ -291,7 +299,7 @@ HOT static void handler_call_take(void *what)
 	handler_call->is_taken = true;
 	if (handler_call->periods &&
 		atomic_load_explicit(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read, memory_order_relaxed))
-		source_timer_stop(&t->handle);
+		timer_give_up(t);
 	if (handler_call->periods)
 		t->source->tick(t, handler_call->context, handler_call->periods);
 	else

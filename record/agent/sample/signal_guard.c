@@ -226,12 +226,12 @@ void signal_guards_read_samples(void)
 	struct thread *t = thread_own();
 	uint64_t all = UINT64_MAX, before;
 
-	if (!atomic_exchange(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read, true) && process_is_own() &&
-		source_chosen() != &source_trap)
-		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+	atomic_store(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read, true);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
 	if (t)
 		source_timer_stop(&t->handle);
+	if (t && t->source == &source_timer)
+		thread_unsampled(t->ring.shared, EVENT_UNSAMPLED_READ, process_now_ns());
 	queue_turn(NULL);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
 }

@@ -52,6 +52,7 @@ void source_choose(void)
 	const struct source *found = NULL;
 	int reason = 0;
 
+	source_timers_none();
 	for (unsigned i = 0; !found && i < sizeof(order) / sizeof(*order); i++)
 		if (is_wanted(order[i], reason))
 			found = source_try(order[i], &reason);
@@ -67,7 +68,7 @@ const struct source *source_chosen(void)
 
 static bool has_events(void)
 {
-	return chosen != &source_timer || source_waits_trap() || counter_count();
+	return chosen != &source_timer || source_waits_trap() || counter_count() || source_standby_is_used();
 }
 
 /* Needs no descriptors: prctl stops all events that the thread has opened. */

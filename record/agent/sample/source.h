@@ -45,6 +45,11 @@ struct source {
 };
 
 extern const struct source source_timer, source_trap, source_overflow;
+/* Takes over for one thread that the chosen source refuses: a perf event of its own, whose SIGTRAP needs no
+ * place among the signals that wait. */
+extern const struct source source_standby;
+/* Some thread has such an event. */
+bool source_standby_is_used(void);
 
 /* Chooses the source by the process's settings; once per process, by its first thread. */
 void source_choose(void);
@@ -73,13 +78,18 @@ void source_hand_over(void);
 /* Interval at which the kernel checks CPU timers. */
 uint64_t source_tick_ns(void);
 
-/* Starts a CPU timer for the calling thread. 0 or negative. */
+/* A CPU timer for the calling thread. 0 or negative: the kernel has none, or the program needs what is left.
+ */
 int source_timer_start(struct source_handle *handle, uint64_t period_ns);
+/* The process has no timer of ours: it has just begun, or is the child of a fork. */
+void source_timers_none(void);
+/* Signals that wait may be so few (RLIMIT_SIGPENDING) that ours could be in the program's way. */
+bool source_signals_are_few(void);
 void source_timer_stop(struct source_handle *handle);
-/* CPU time for which signals of the time source's timer are still due, at most; 0: none. Any thread of the
- * process. */
-uint64_t source_timer_due_ns(const struct event_ring *ring);
-/* Call when the process ends: notes that time for all threads that still live. */
+/* Signals of the time source's timer are due that have not come: the CPU time that they may tell of at most;
+ * 0: none are. Of any thread of the process. */
+uint64_t source_timer_due_ns(struct event_ring *ring);
+/* The process ends: the same is noted of all threads that live on. */
 void source_timer_end(void);
 /* True if the signal is from such a timer. Then *periods >= 1 is what it stands for. */
 bool source_timer_periods(const siginfo_t *info, uint64_t *periods);

@@ -4,6 +4,8 @@
  * counts system time, does not interrupt blocked calls, and ends with an exec. The kernel checks it at its
  * tick, so shorter periods arrive as overruns of fewer signals.
  */
+#include <errno.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/source.h"
+#include "record/agent/sample/thread.h"
 
 static const char cookie; /* its address identifies our timers */
 
@@ -25,6 +28,36 @@ struct kernel_sigevent {
 	char rest[64 - sizeof(union sigval) - 3 * sizeof(int)];
 };
 
+/* Each timer takes one of the signals that may wait (RLIMIT_SIGPENDING): where those are few, the program has
+ * at least half of them for itself. */
+#define SIGNALS_MANY 4096u
+
+static _Atomic uint32_t timers; /* of ours */
+
+static uint64_t signals_most(void)
+{
+	struct rlimit limit;
+
+	return syscall(SYS_prlimit64, 0, RLIMIT_SIGPENDING, NULL, &limit) ? SIGNALS_MANY : limit.rlim_cur;
+}
+
+bool source_signals_are_few(void)
+{
+	return signals_most() < SIGNALS_MANY;
+}
+
+void source_timers_none(void)
+{
+	atomic_store(&timers, 0);
+}
+
+static bool timer_is_to_spare(void)
+{
+	uint64_t most = signals_most();
+
+	return most >= SIGNALS_MANY || atomic_load(&timers) < most / 2;
+}
+
 int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 {
 	struct kernel_sigevent event = {.value.sival_ptr = (void *)(uintptr_t)&cookie,
@@ -34,11 +67,12 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 	struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
 	struct itimerspec interval = {period, period};
 
-	if (atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) ||
+	if (atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) || !timer_is_to_spare() ||
 		syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &handle->timer)) {
 		handle->timer = -1;
 		return -1;
 	}
+	atomic_fetch_add(&timers, 1);
 	if (syscall(SYS_timer_settime, handle->timer, 0, &interval, NULL)) {
 		source_timer_stop(handle);
 		return -1;
@@ -48,8 +82,10 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 
 void source_timer_stop(struct source_handle *handle)
 {
-	if (handle->timer >= 0)
+	if (handle->timer >= 0) {
 		syscall(SYS_timer_delete, handle->timer);
+		atomic_fetch_sub(&timers, 1);
+	}
 	handle->timer = -1;
 }
 
@@ -87,14 +123,17 @@ static int timer_arm(struct thread *t)
 	return result;
 }
 
-/* If many threads compete for a processor, all ticks of a tenth of a second or more may hit other threads.
- * For a timer that was due before the last of them, the kernel reports one nanosecond left. */
-uint64_t source_timer_due_ns(const struct event_ring *ring)
+/* Where many want a processor, the ticks of a tenth of a second and more may all meet others. The kernel says
+ * of a timer that is due since before the last of them that a nanosecond is left. */
+uint64_t source_timer_due_ns(struct event_ring *ring)
 {
 	uint32_t timer = atomic_load(&ring->timer);
 	struct itimerspec left = {0};
-	bool is_due = timer && !syscall(SYS_timer_gettime, timer - 1, &left) && !left.it_value.tv_sec &&
-		      left.it_value.tv_nsec == 1;
+	bool is_there = timer && !syscall(SYS_timer_gettime, timer - 1, &left);
+	bool is_due = is_there && !left.it_value.tv_sec && left.it_value.tv_nsec == 1;
+
+	if (timer && !is_there && errno == EINVAL) /* the program deletes timers that it has not made */
+		thread_unsampled(ring, EVENT_UNSAMPLED_GONE, atomic_load(&ring->timer_signal_ns));
 
 	return is_due ? process_now_ns() - atomic_load(&ring->timer_signal_ns) : 0;
 }

@@ -188,9 +188,10 @@ static int trap_open(void)
 
 static int trap_arm(struct thread *t)
 {
-	/* Only the timer is required: it can sample alone. */
-	source_trap_thread_add(t);
-	return source_timer_start(&t->handle, source_perf.tick_ns);
+	/* Either goes on alone, if need be: the timer, or the event. */
+	bool is_known = !source_trap_thread_add(t);
+
+	return source_timer_start(&t->handle, source_perf.tick_ns) && !is_known ? -1 : 0;
 }
 
 static void trap_disarm(struct thread *t)

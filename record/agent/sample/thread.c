@@ -23,6 +23,7 @@
 #include "record/agent/sample/exec_environment.h"
 #include "record/agent/sample/papi.h"
 #include "record/agent/sample/sample.h"
+#include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/start_stop.h"
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
@@ -217,8 +218,31 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	ring->start_routine = thread_place.start_routine;
 	atomic_store_explicit(&ring->tally_count, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->timer, 0, memory_order_relaxed);
+	atomic_store_explicit(&ring->unsampled, EVENT_SAMPLED, memory_order_relaxed);
 	memset(ring->name, 0, sizeof(ring->name));
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
+}
+
+void thread_unsampled(struct event_ring *ring, enum event_unsampled reason, uint64_t since_ns)
+{
+	if (atomic_load(&ring->unsampled))
+		return;
+	atomic_store(&ring->unsampled_ns, since_ns);
+	atomic_store_explicit(&ring->unsampled, reason, memory_order_release);
+	atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+}
+
+static void sampler_arm(struct thread *t)
+{
+	if (!t->source->arm(t))
+		return;
+	t->source->disarm(t);
+	t->source = &source_standby;
+	if (t->source->arm(t))
+		thread_unsampled(t->ring.shared,
+			atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) ? EVENT_UNSAMPLED_READ
+										  : EVENT_UNSAMPLED_REFUSED,
+			process_now_ns());
 }
 
 void thread_begin(struct thread *t, uint32_t index)
@@ -250,8 +274,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	thread_place.self = t;
 	t->switches = switches_thread_open();
 	t->handle.mapping = NULL;
-	if (t->source->arm(t))
-		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+	sampler_arm(t);
 	counter_arm(t);
 	source_waits_arm(t);
 	papi_arm(t);
@@ -264,13 +287,17 @@ struct thread *thread_here(void)
 	return t && t->ring.shared->tid == (uint32_t)syscall(SYS_gettid) ? t : NULL;
 }
 
-/* The kernel checks timers at its tick: periods due since the last tick would have come as overruns of the
- * next signal, and a thread that waits before each tick has caught up there (sample_catch_up). No more is
- * added, unless the kernel says that the signal is due: a sum that is too small then shows missing
- * samples. */
-static uint64_t rest_most_ns(const struct event_ring *ring)
+/* The kernel looks at timers from its tick: what came due since the last one would have come as overruns of
+ * the next signal, and who waits ahead of each has caught up there (sample_catch_up). More than that is not
+ * made up, unless the kernel itself says that the signal is due: a sum that is short shows that samples did
+ * not arrive. */
+static uint64_t rest_most_ns(struct event_ring *ring)
 {
-	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() + source_timer_due_ns(ring);
+	uint64_t due_ns = source_timer_due_ns(ring);
+
+	if (atomic_load(&ring->unsampled)) /* where it was then nobody knows */
+		return 0;
+	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() + due_ns;
 }
 
 /* Stops sampling the thread, and publishes its last record. False: the ring was in use, as we are in a
@@ -315,7 +342,7 @@ void thread_settle(struct thread *t)
 void thread_resume(struct thread *t)
 {
 	atomic_store(&t->ring.shared->end_ns, 0);
-	t->source->arm(t);
+	sampler_arm(t);
 	counter_arm(t);
 	source_waits_arm(t);
 	papi_arm(t);

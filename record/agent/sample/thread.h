@@ -137,7 +137,10 @@ void thread_unwinder_load(void);
 struct thread *thread_new(void);
 void thread_free(struct thread *thread);
 
-/* Starts measuring the calling thread; thread_place is filled; index counts by creation. On failure the
+/* A thread of ours has no sampler, since then: its line is unmonitored from there on. Signal safe. */
+void thread_unsampled(struct event_ring *ring, enum event_unsampled reason, uint64_t since_ns);
+
+/* Starts measuring the calling thread, thread_place filled; index counts by creation. On failure the
  * block is freed and the thread counted as unmonitored. */
 void thread_begin(struct thread *thread, uint32_t index);
 

@@ -117,12 +117,37 @@ static bool is_unpublished(const struct exec_environment *next)
 		       debugger_would_stop());
 }
 
+/* The collector makes a line of it; beyond the list's room it is counted alone. */
+static void unheard_put(struct exec_environment *next)
+{
+	uint32_t place = atomic_fetch_add(&process.shared->unheard_count, 1);
+
+	next->unheard = place < EVENT_UNHEARD_MAX ? &process.shared->unheard[place] : NULL;
+	if (!next->unheard) {
+		atomic_fetch_add(&process.shared->children_unmonitored, 1);
+		return;
+	}
+	next->unheard->since_ns = next->since_ns;
+	atomic_store_explicit(&next->unheard->pid, (uint32_t)process_number(), memory_order_release);
+}
+
+static void unheard_undo(struct exec_environment *next)
+{
+	if (next->unheard)
+		atomic_store(&next->unheard->pid, 0);
+	else
+		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
+}
+
 static char *const *exec_prepare(struct exec_environment *next, char *const *envp)
 {
 	enum exec_target_kind kind = next ? next->kind : EXEC_TARGET_TAKES;
 
-	if (next && is_unpublished(next))
-		atomic_fetch_add(&process.shared->children_unmonitored, 1);
+	if (next) {
+		next->is_unheard = is_unpublished(next);
+		if (next->is_unheard)
+			unheard_put(next);
+	}
 	note(kind == EXEC_TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
 		next ? next->since_ns : process_now_ns());
 	agent_end();
@@ -140,14 +165,14 @@ static char *const *exec_begin(struct exec_environment *next, int at, const char
 	return exec_prepare(next, envp);
 }
 
-static void exec_undo(const struct exec_environment *next)
+static void exec_undo(struct exec_environment *next)
 {
 	signal_guards_exec_failed();
 	address_reserve_exec_failed();
 	source_exec_failed();
 	agent_resume();
-	if (next && is_unpublished(next))
-		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
+	if (next && next->is_unheard)
+		unheard_undo(next);
 }
 
 /* For arguments and environment so large that only our additions exceed the kernel's limit. */
