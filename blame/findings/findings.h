@@ -61,8 +61,8 @@ struct finding {
 	uint64_t time_ns; /* time of the cases */
 	uint64_t save_ns; /* upper bound */
 	uint64_t bytes;	  /* copies: total */
-	/* Of a fault, in the arena: what the runtime said (NULL: nothing). Of so many kernels, 0: not known,
-	 * each may have; `context` is the first one's. */
+	/* Of a fault, in the arena: the runtime's error. Each of so many kernels may have faulted (0: unknown
+	 * which); `context` is that of the first. */
 	const char *error;
 	uint64_t candidates;
 };

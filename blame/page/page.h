@@ -15,8 +15,8 @@
 #define PAGE_COVERAGE_LEAST 0.9
 #define PAGE_COVERAGE_CAUSES 0.5
 
-/* Start-up ends with the last gap of the first half that is this part of the window, and twice as long as
- * each gap of the second half but the one at the end. */
+/* Start-up ends with the last gap of the first half that takes this part of the window and is twice as long
+ * as each gap of the second half except the one at the end. */
 #define PAGE_START_LEAST 20
 
 #define PAGE_CAUSE_LEAST 1000 /* of the idle time: smaller causes (below a thousandth) are not named */
@@ -44,8 +44,8 @@ struct page {
 	size_t cause_count;	   /* 0 if too little is known */
 	const struct gap *largest; /* the largest gap followed by work, or else of all; NULL: none */
 	const struct gap *end;	   /* a larger one after a group's last work; NULL: none */
-	uint64_t steady_ns;	   /* when start-up has ended; 0: none was found */
-	uint32_t feeders;	   /* processes with threads alone, where GPUs count by process */
+	uint64_t steady_ns;	   /* end of start-up; 0: none was found */
+	uint32_t feeders;	   /* processes without a GPU, if groups are processes */
 	struct last_arrival late;
 	struct findings findings;
 	struct coverage coverage;

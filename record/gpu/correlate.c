@@ -60,15 +60,15 @@ static void device_take(struct correlate_pass *at, const struct event_gpu_device
 	correlate_device_name(&at->correlate->queues, at->process, at->writer, &device);
 }
 
-/* The stream of operations of which not even the queue is known. */
+/* The stream of operations whose queue is unknown. */
 static struct correlate_queue *queue_unknown(struct correlate_queues *queues,
 	const struct gpu_process *process, struct store_writer *writer, uint32_t host)
 {
 	return correlate_queue_find(queues, process, writer, host, NO_NUMBER, NO_NUMBER, NO_NUMBER);
 }
 
-/* Whose operations they were is not known: the process's first queue tells of them, at the end another one.
- */
+/* The queue of lost operations is unknown: reports them on the process's first queue; if it has none at the
+ * end, on the stream without a queue. */
 static void lost_tell(struct correlate_pass *at, const struct event_ring *shared)
 {
 	struct correlate *correlate = at->correlate;
@@ -113,7 +113,7 @@ static void fault_take(const struct correlate_pass *at, const struct event_gpu_f
 			said->time_ns, said->since_ns, ring_texts_at(&at->correlate->texts, said->error)};
 }
 
-/* The first word counts; what is not possible is not known. */
+/* The first value counts; impossible times count as unknown. */
 static void used_take(const struct correlate_pass *at, const struct event_gpu_used *said)
 {
 	struct correlate_queues *queues = &at->correlate->queues;

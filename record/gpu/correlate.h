@@ -22,8 +22,8 @@
 #define CORRELATE_LATE_NS UINT64_C(1000000000) /* how long a GPU runtime may keep a finished operation */
 #define CORRELATE_UNMATCHED_NS UINT64_C(30000000000) /* how long an unmatched launch holds the watermark */
 
-/* A call on `stream` launched `correlation`: the span of the call. `is_kernel`: one kernel for certain, which
- * is lost where its operation never comes. Returns its link, 0 when it has none. */
+/* Registers a call on `stream` that launched `correlation`, with its span. `is_kernel`: the call launched
+ * exactly one kernel, which is lost if its operation never arrives. Returns its link id, 0 if it has none. */
 uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream, bool is_kernel,
 	const struct store_record *call);
 
@@ -39,10 +39,9 @@ size_t correlate_drain(
 void correlate_complete(struct gpu_process *process, struct store_writer *writer, uint64_t complete_ns);
 /* Sets the rank in the queues' streams once it is known. */
 void correlate_rank(struct gpu_process *process, struct store_writer *writer);
-/* All is drained, the streams of its threads are still open: where a kernel has faulted, says which. */
+/* Marks the kernel that faulted, if one did. Call after the last drain, before the threads' streams close. */
 void correlate_fault_tell(struct gpu_process *process, struct store_writer *writer, uint32_t host);
-/* The process has ended, all is drained: counts kernels that never came as lost, closes the queues' streams.
- */
+/* Call after the last drain: counts kernels without an operation as lost and closes the queues' streams. */
 void correlate_finish(
 	struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t end_ns);
 void correlate_free(struct correlate *correlate);

@@ -69,11 +69,10 @@ struct correlate_queue {
 	uint32_t stream;
 	uint32_t name, attributes; /* texts */
 	uint64_t begin_ns, last_ns;
-	/* The last operation with times, and the stretch since in which others ran of which no time is known.
-	 */
+	/* The last operation with times, and the stretch since then whose operations have none. */
 	uint64_t timed_link, timed_end_ns;
 	uint64_t untimed_link, untimed_ns; /* untimed_ns 0: none */
-	struct store_record *batch;	   /* [CORRELATE_BATCH], NULL: it has none so far */
+	struct store_record *batch;	   /* [CORRELATE_BATCH]; NULL: not allocated */
 	uint32_t batch_count;
 };
 
@@ -124,12 +123,14 @@ static inline struct correlate_queue *correlate_queue_recent(
 /* Appends a finished operation. It reaches the writer by correlate_queues_flush() at the latest. */
 void correlate_queue_put(struct correlate_queues *queues, struct correlate_queue *queue,
 	struct store_writer *writer, const struct store_record *span);
-/* The same of one without times: until the next one with times begins, nothing is known of the queue. */
+/* Begins a stretch of unknown time at an operation without times; it ends where the next one with times
+ * begins. */
 void correlate_queue_put_untimed(struct correlate_queue *queue, uint64_t link, uint64_t launched_ns);
-/* One with times begins, a launch later: ends such a stretch, if there is one. */
+/* Ends such a stretch, if `span`, an operation with times, was launched after it. */
 void correlate_queue_put_timed(struct correlate_queues *queues, struct correlate_queue *queue,
 	struct store_writer *writer, const struct store_record *span);
-/* Hands on what waits: before anything else is said of queues, and at the end of each drain. */
+/* Writes all buffered spans. Call before any other write to the queues' streams and at the end of each
+ * drain. */
 void correlate_queues_flush(struct correlate_queues *queues, struct store_writer *writer);
 /* Sets texts of the queue's stream; 0: unchanged. */
 void correlate_queue_publish(struct correlate_queues *queues, const struct gpu_process *process,
@@ -143,14 +144,14 @@ void correlate_queues_close(struct correlate_queues *queues, const struct gpu_pr
 	struct store_writer *writer, uint64_t end_ns);
 void correlate_queues_fini(struct correlate_queues *queues);
 
-/* A kernel has faulted. */
+/* A kernel fault. */
 struct correlate_fault {
-	uint64_t time_ns; /* 0: none has */
+	uint64_t time_ns; /* 0: none */
 	uint64_t since_ns;
 	uint32_t error; /* text */
 };
 
-/* An operation whose launch was not there yet. */
+/* An operation whose launch has not arrived yet. */
 struct correlate_waiting {
 	struct event_gpu operation;
 	uint64_t since_ns;
@@ -177,10 +178,9 @@ struct correlate {
 	struct correlate_queues queues;
 	struct correlate_waiting *waiting;
 	uint32_t waiting_count, waiting_capacity;
-	uint64_t lost; /* of the ring's, told on a stream */
+	uint64_t lost; /* of the ring, as already reported on a stream */
 	struct correlate_fault fault;
-	uint64_t kernels_late; /* operations of kernels that came without a launch: theirs may be among the
-				  pending */
+	uint64_t kernels_late; /* kernels that arrived without a launch: theirs may be among the pending */
 };
 
 /* One drain of the activity ring. */

@@ -55,7 +55,7 @@ static uint32_t context_of(
 	return context;
 }
 
-/* Impossible times become the launch's own moment. False: they were. */
+/* Replaces impossible times by the launch's time; returns false if it did. */
 static bool times_check(
 	const struct correlate_pass *at, struct store_record *span, const struct correlate_launch *launch)
 {

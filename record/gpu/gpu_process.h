@@ -24,10 +24,10 @@ struct gpu_process {
 	struct correlate *correlate; /* NULL: no GPU operation yet */
 	struct gpu_module_kernels kernels;
 	uint64_t operations, launches, lost_operations;
-	uint64_t unmatched;	  /* operations whose launch never came */
-	uint64_t untimed;	  /* operations that the runtime gave no times, or impossible ones */
-	uint64_t kernels_pending; /* launched for certain, and no operation has come so far */
-	char unwatched[96];	  /* why its GPUs were not watched, the last time; "": they were */
+	uint64_t unmatched;	  /* operations whose launch never arrived */
+	uint64_t untimed;	  /* operations with missing or impossible times */
+	uint64_t kernels_pending; /* kernels launched whose operation has not arrived */
+	char unwatched[96];	  /* why GPU tracing last failed; "": it works */
 };
 
 #endif

@@ -38,7 +38,7 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 		(unsigned long)summary->gpu_unmatched, (unsigned long)summary->gpu_lost);
 	if (summary->gpu_untimed)
 		put(lines,
-			"gpu operations without possible times: %lu, shown at their launch with untimed=1\n",
+			"gpu operations with impossible times: %lu, shown at their launch with untimed=1\n",
 			(unsigned long)summary->gpu_untimed);
 	if (summary->gpu_graphs_by_node)
 		put(lines, "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as "

@@ -62,12 +62,13 @@ enum event_type {
 	EVENT_LAUNCH,	       /* a GPU operation was launched from this context */
 	EVENT_GPU,	       /* a GPU operation that has finished */
 	EVENT_TEXT,	       /* a string, named by id in later records of this ring */
-	EVENT_GPU_DEVICE,      /* activity ring: what a device is */
-	EVENT_GPU_QUEUE,       /* activity ring: a queue is there, perhaps with a name */
-	EVENT_GPU_UNMONITORED, /* activity ring: no GPU of this process is watched from here on */
-	EVENT_GPU_USED,	       /* activity ring: since when the process uses GPUs at all */
-	EVENT_GPU_FAULT,       /* activity ring: the runtime said that a kernel has faulted */
-	EVENT_NODES,	       /* many context nodes, each the child of the one before, with places in turn */
+	EVENT_GPU_DEVICE,      /* activity ring: describes a device */
+	EVENT_GPU_QUEUE,       /* activity ring: a queue exists, perhaps with a name */
+	EVENT_GPU_UNMONITORED, /* activity ring: from here on no GPU of this process is monitored */
+	EVENT_GPU_USED,	       /* activity ring: when the process first used GPUs */
+	EVENT_GPU_FAULT,       /* activity ring: the runtime reported that a kernel faulted */
+	EVENT_NODES,	       /* many context nodes, each the child of the one before, with recurring
+				  places */
 	EVENT_TYPE_COUNT
 };
 
@@ -90,9 +91,9 @@ enum event_node {
 #define EVENT_F_EXTENT 1u	/* sample of the time source: it owns a stretch of the timeline */
 #define EVENT_F_FIRST 2u	/* the zero-weight record that starts a thread */
 #define EVENT_F_LAST 4u		/* the record that carries the rest of the CPU clock */
-#define EVENT_F_SAVED 8u	/* its weight is also that of samples that were passed over, on other paths */
-#define EVENT_F_UNPUBLISHED 16u /* of samples whose paths never came through the ring */
-#define EVENT_F_KERNEL 32u	/* launch of one kernel for certain: without its operation that is lost */
+#define EVENT_F_SAVED 8u	/* its weight includes samples that were skipped, on other paths */
+#define EVENT_F_UNPUBLISHED 16u /* carries weight of samples whose paths were never published */
+#define EVENT_F_KERNEL 32u /* launch of exactly one kernel, which is lost if its operation never arrives */
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
 

@@ -135,9 +135,9 @@ same "operations by themselves" 51 "$(info auto gpu_operations)"
 
 # Beside another runtime, whichever comes first: each operation is on its own runtime's device, and each device has its
 # own name.
-if [ -x "$samples/runtimes" ] && "$samples/runtimes" c >/dev/null 2>&1; then
+if [ -x "$samples/level0_opencl" ] && "$samples/level0_opencl" c >/dev/null 2>&1; then
 	for order in cz zc czcz zcc; do
-		record "runtimes_$order" -- "$samples/runtimes" $order
+		record "runtimes_$order" -- "$samples/level0_opencl" $order
 		hpct-info "runtimes_$order.hpct" --streams --format tsv |
 			tsv '$c["kind"] == "gpu" { print $c["device"], $c["stream"] }' >"runtimes_$order.streams"
 		same "$order: a runtime to a device" "2048 level0 4096 opencl" "$(

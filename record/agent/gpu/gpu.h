@@ -19,9 +19,8 @@
 
 #include "store/ring/ring.h"
 
-/* Where an operation ran: one stream of the timeline. The device's number is the process's, from
- * gpu_device_number; context and queue are numbered by the vendor. A device's name and UUID are said once by
- * gpu_device. */
+/* Where an operation ran: one stream of the timeline. gpu_device_number gives the device's number, the vendor
+ * chooses the others; gpu_device gives a device's name and UUID once. */
 struct gpu_queue {
 	uint32_t device;
 	uint32_t context;
@@ -74,8 +73,8 @@ struct gpu_kernel {
 
 #define GPU_SAVE_NS UINT64_C(200000000)
 
-/* One operation that has finished. Strings are copied. Times are CLOCK_MONOTONIC; 0 or inverted ones are
- * counted and given to the launch's own moment. */
+/* One finished operation. Strings are copied. Times are CLOCK_MONOTONIC; if 0 or inverted, they are
+ * counted and replaced by the time of the launch. */
 struct gpu_activity {
 	uint32_t operation; /* STORE_OP_KERNEL COPY SET SYNC ALLOC FREE GRAPH COMPILE */
 	struct gpu_queue queue;
@@ -120,12 +119,12 @@ struct gpu_vendor {
 	 * handlers registered before gpu_exit_watch), _exit, exec. It may run in a signal handler that
 	 * calls _exit: take no lock that the interrupted code may hold. */
 	void (*flush)(void);
-	/* A signal ends the process: has finished operations handed over by a thread of ours, for the time of
-	 * GPU_SAVE_NS at most. The calling thread may hold any lock: only system calls, no allocation. NULL:
-	 * operations are handed over as they finish. */
+	/* Called when a signal ends the process: a thread of ours hands over all finished operations within
+	 * GPU_SAVE_NS. The calling thread may hold any lock: it makes only system calls. NULL: operations are
+	 * handed over as they finish. */
 	void (*save)(void);
-	/* The program has ended: says so if the runtime was used past us. It may be torn down, so nothing of
-	 * it is called. */
+	/* Called after the program ended: reports if the runtime was used without us. Must not call the
+	 * runtime, which may be torn down. */
 	void (*look_back)(void);
 	/* Called in a fork child, which lacks the runtime's threads: drop all state without calling the
 	 * runtime. */
@@ -170,11 +169,10 @@ void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns);
  * known launch appear on the launching thread's stream, all others on the queue's. */
 void gpu_activity(const struct gpu_activity *activity);
 
-/* The number in this process of the vendor's device `own`. Two runtimes in one process both count from 0, so
- * a number that another vendor's device has already is replaced by the lowest free one. Any thread, also in a
- * signal handler. */
+/* Returns the number in this process of the vendor's device `own`. Every runtime counts from 0: if another
+ * vendor's device has the number, it is the lowest free one. Any thread, also in a signal handler. */
 uint32_t gpu_device_number(const struct gpu_vendor *vendor, uint32_t own);
-/* What is known of a device and of a queue; once each, before or after their activities. */
+/* Properties of a device and of a queue; once each, before or after their activities. */
 void gpu_device(uint32_t device, const char *uuid, const char *name);
 void gpu_queue_name(const struct gpu_queue *queue, const char *name);
 /* Adds attributes of the queue, "order=in,devices=2": `name` or `attributes` may be NULL. */
@@ -183,11 +181,11 @@ void gpu_queue_publish(const struct gpu_queue *queue, const char *name, const ch
  * GPU idleness. Only the first call counts; call it before other records. */
 void gpu_used(uint64_t since_ns);
 
-/* The runtime has told the program that a kernel faulted, as `error`. Those launched before since_ns had
- * finished (0: not known). Only the first call counts: the device does nothing more. */
+/* The runtime reported `error`: a kernel faulted. Kernels launched before since_ns had finished (0: unknown).
+ * Only the first call counts, because the device runs nothing after a fault. */
 void gpu_fault(const char *error, uint64_t since_ns);
 
-/* A GPU binary, kept in the run by its content's hash, which is returned. The bytes are copied. */
+/* Stores a GPU binary in the run. Copies the bytes; returns the hash of the content. */
 uint64_t gpu_module(const void *image, uint64_t bytes);
 
 /* The calling thread waits for the GPU between the two; kind and queue (NULL: several) become attributes

@@ -29,7 +29,7 @@ struct known_text {
 static struct {
 	struct lock lock;
 	_Atomic bool is_used, has_faulted;
-	struct ring ring; /* shared NULL: not used yet, or there is none */
+	struct ring ring; /* shared NULL: not used yet, or none */
 	uint32_t text_count;
 	struct known_text texts[TEXTS];
 	uint64_t modules[MODULES]; /* hashes of those already sent */

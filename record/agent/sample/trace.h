@@ -46,7 +46,7 @@ uint64_t trace_text_hash(const char *text, size_t length);
 /* One record. `span->h` needs only its node; type is EVENT_SPAN, EVENT_OPEN or EVENT_CLOSE. */
 void trace_span(struct thread *t, uint8_t type, const struct event_span *span);
 
-/* This thread started GPU operation `correlation` in a call that lasted from begin_ns to end_ns. */
+/* This thread started GPU operation `correlation` in a call from begin_ns to end_ns. */
 void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns,
 	uint8_t flags);
 

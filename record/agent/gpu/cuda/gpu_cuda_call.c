@@ -21,11 +21,11 @@ enum call {
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
 	CALL_STREAM_WAIT, /* a stream waits, not the thread */
-	CALL_CAPTURE,	  /* launches become nodes of a graph from here on */
+	CALL_CAPTURE,	  /* from here on launches become nodes of a graph */
 	CALL_CAPTURE_END,
-	CALL_GRAPH,  /* makes a graph that can be launched */
-	CALL_LOAD,   /* of a GPU binary, perhaps compiled first: CUPTI's records tell */
-	CALL_RESOLVE /* may load one that was put off */
+	CALL_GRAPH,  /* instantiates a graph */
+	CALL_LOAD,   /* loads a GPU binary, perhaps compiles it first: CUPTI's records say which */
+	CALL_RESOLVE /* may perform a deferred load */
 };
 
 static unsigned char call_of[CALLS_MAX];
