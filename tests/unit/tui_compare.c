@@ -167,6 +167,13 @@ static void test_longer(void **state)
 		(unsigned long long)(end_ns + 1000 - run_origin_ns(f.run)));
 	press(&f, keys);
 	check_window(&f, end_ns + 1000, longer_ns);
+	snprintf(keys, sizeof(keys), "0g%lluns<Enter>",
+		(unsigned long long)(end_ns + 1000 - run_origin_ns(f.run)));
+	press(&f, keys);
+	assert_int_equal(f.session->state.cursor_ns, end_ns + 1000);
+	snprintf(keys, sizeof(keys), ":time %lluns..<Enter>",
+		(unsigned long long)(end_ns + 1000 - run_origin_ns(f.run)));
+	press(&f, keys);
 	press(&f, "?q"); /* the help is only in front of it */
 	check_window(&f, end_ns + 1000, longer_ns);
 	press(&f, "0q");

@@ -36,29 +36,6 @@ static const char *without_option(const char *text)
 }
 
 /* One option of the selector, bound to the run; NULL after saying what is wrong. */
-struct select *commands_bind(struct session *session, const char *name, const char *value)
-{
-	struct select *select;
-	struct error error;
-	int result = select_new(&select, &error);
-
-	if (result) {
-		session_say(session, "%s", error.text);
-		return NULL;
-	}
-	result = select_option(select, name, value, &error);
-	if (result > 0)
-		error_set(&error, ERROR_USAGE, "'%s' is no command; :help lists them", name);
-	if (!result)
-		result = select_bind(select, session->run, &error);
-	if (result) {
-		session_say(session, "%s", without_option(error.text));
-		select_free(select);
-		return NULL;
-	}
-	return select;
-}
-
 /* While two runs are shown, an end that is left out is that of both: "1.2s.." reaches the end of the longer
  * one. */
 static const char *complete_window(
@@ -74,11 +51,35 @@ static const char *complete_window(
 	return out;
 }
 
-static void set_time(struct session *session, const char *value)
+struct select *commands_bind(struct session *session, const char *name, const char *value)
 {
 	char whole[SESSION_TEXT + 32];
-	struct select *select =
-		commands_bind(session, "time", complete_window(session, value, whole, sizeof(whole)));
+	struct select *select;
+	struct error error;
+	int result = select_new(&select, &error);
+
+	if (result) {
+		session_say(session, "%s", error.text);
+		return NULL;
+	}
+	if (strcmp(name, "time") == 0)
+		value = complete_window(session, value, whole, sizeof(whole));
+	result = select_option(select, name, value, &error);
+	if (result > 0)
+		error_set(&error, ERROR_USAGE, "'%s' is no command; :help lists them", name);
+	if (!result)
+		result = select_bind(select, session->run, &error);
+	if (result) {
+		session_say(session, "%s", without_option(error.text));
+		select_free(select);
+		return NULL;
+	}
+	return select;
+}
+
+static void set_time(struct session *session, const char *value)
+{
+	struct select *select = commands_bind(session, "time", value);
 	struct error error;
 
 	if (!select)

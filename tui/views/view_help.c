@@ -88,7 +88,7 @@ static const char *const glyphs[] = {
 	"        ~ waiting in sync   . GPU idle   - blocked   / waits for a core",
 	"        ? unmonitored   ! lost   ' unknown   : not read or not committed yet",
 	"        % mixed: no context has half of the cell",
-	"LABELS  > cursor row  ! lost records  ? partly unmonitored  + pinned  * match",
+	"LABELS  > cursor row  ! lost records  ? partly unmonitored  + pinned  * match  ~ about",
 };
 
 static void add_commands(struct help *help, const struct session *session)
