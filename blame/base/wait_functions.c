@@ -38,6 +38,13 @@ static const struct {
 	{"MPI_Waitall", WAITS_FOR_RANK},
 	{"MPI_Waitany", WAITS_FOR_RANK},
 	{"MPI_Waitsome", WAITS_FOR_RANK},
+	/* Asked again and again, as a rule: work between two of them is not in them. */
+	{"MPI_Test", WAITS_FOR_RANK},
+	{"MPI_Testall", WAITS_FOR_RANK},
+	{"MPI_Testany", WAITS_FOR_RANK},
+	{"MPI_Testsome", WAITS_FOR_RANK},
+	{"MPI_Iprobe", WAITS_FOR_RANK},
+	{"MPI_Improbe", WAITS_FOR_RANK},
 	{"MPI_Probe", WAITS_FOR_RANK},
 	{"MPI_Mprobe", WAITS_FOR_RANK},
 	{"MPI_Recv", WAITS_FOR_RANK},

@@ -68,6 +68,8 @@ int answer_print_tree(struct program_call *call, const struct exact_share *share
 	const struct answer_bucket *bucket, struct error *error);
 /* "rank 1", or "process 4000.0" without ranks, or "thread 2 worker"; in `arena`. */
 const char *answer_party_name(const struct run *run, uint32_t stream, struct arena *arena);
+/* "rank 1", "rank 1 as sender", "cpu:..."; in the call's arena. */
+const char *answer_late_name(struct program_call *call, const struct last_arrival_party *party);
 /* How the clocks of several hosts were put together, and how sure that is; NULL of one clock. In `arena`. */
 const char *answer_late_clocks(const struct last_arrival *late, struct arena *arena);
 /* Above a table: that records were lost, if any were; what its numbers are, and that. */

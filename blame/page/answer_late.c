@@ -19,11 +19,26 @@ const char *answer_party_name(const struct run *run, uint32_t stream, struct are
 			      : arena_printf(arena, "process %u.%u", r->s.pid, r->s.generation);
 }
 
-static void late_row(struct report *report, struct program_call *call, const struct last_arrival_party *party,
-	bool is_thread, uint64_t held_ns)
+const char *answer_late_name(struct program_call *call, const struct last_arrival_party *party)
 {
-	report_string(report, is_thread ? run_stream(call->run, party->stream)->text
-					: answer_party_name(call->run, party->stream, &call->arena));
+	const char *name = answer_party_name(call->run, party->stream, &call->arena);
+
+	switch (party->role) {
+	case LAST_ARRIVAL_THREAD:
+		return run_stream(call->run, party->stream)->text;
+	case LAST_ARRIVAL_SENDER:
+		return arena_printf(&call->arena, "%s as sender", name);
+	case LAST_ARRIVAL_RECEIVER:
+		return arena_printf(&call->arena, "%s as receiver", name);
+	default:
+		return name;
+	}
+}
+
+static void late_row(struct report *report, struct program_call *call, const struct last_arrival_party *party,
+	uint64_t held_ns)
+{
+	report_string(report, answer_late_name(call, party));
 	report_number(report, party->held_ns);
 	report_real(report, held_ns ? 100.0 * (double)party->held_ns / (double)held_ns : 0);
 	report_number(report, party->last);
@@ -36,15 +51,16 @@ static void late_row(struct report *report, struct program_call *call, const str
 }
 
 /* Occasions whose last party the clocks do not tell. */
-static void untold_row(struct report *report, const struct last_arrival *late)
+static void untold_row(struct report *report, const char *key, uint64_t untold, uint64_t occasions,
+	uint64_t untold_ns, uint64_t held_ns)
 {
-	if (!late->untold)
+	if (!untold)
 		return;
-	report_string(report, "<not told>");
-	report_number(report, late->untold_ns);
-	report_real(report, late->held_ns ? 100.0 * (double)late->untold_ns / (double)late->held_ns : 0);
-	report_number(report, late->untold);
-	report_number(report, late->occasions);
+	report_string(report, key);
+	report_number(report, untold_ns);
+	report_real(report, held_ns ? 100.0 * (double)untold_ns / (double)held_ns : 0);
+	report_number(report, untold);
+	report_number(report, occasions);
 	report_number(report, 0);
 	report_string(report, NULL);
 	report_row(report);
@@ -61,6 +77,8 @@ static const char *clock_shift(const struct last_arrival_clock *clock, struct ar
 		return arena_printf(arena, "%s%s", sign, from);
 	return arena_printf(arena, "%s%s to %s%s", sign, from, to_sign, to);
 }
+
+#define UNTOLD " lies within that uncertainty, and is not told"
 
 const char *answer_late_clocks(const struct last_arrival *late, struct arena *arena)
 {
@@ -82,17 +100,18 @@ const char *answer_late_clocks(const struct last_arrival *late, struct arena *ar
 			clock_shift(clock, arena), error);
 	}
 	if (late->untold)
-		text = arena_printf(arena,
-			"%s; who was last at %llu of %llu collective calls lies within that uncertainty, and "
-			"is "
-			"not told",
-			text, (unsigned long long)late->untold, (unsigned long long)late->occasions);
+		text = arena_printf(arena, "%s; who was last at %llu of %llu collective calls" UNTOLD, text,
+			(unsigned long long)late->untold, (unsigned long long)late->occasions);
+	if (late->message_untold)
+		text = arena_printf(arena, "%s; who was last in %llu of %llu messages" UNTOLD, text,
+			(unsigned long long)late->message_untold,
+			(unsigned long long)late->message_occasions);
 	return arena_printf(arena, "Clocks of %u hosts, put together by their calls; added to the times of%s",
 		late->clock_count, text);
 }
 
-/* Processes first, then threads; per cent are of what their kind was held up, by
- * those that were not asked about, too. */
+/* Processes first, then messages, then threads; per cent are of what their kind was held up, by those that
+ * the selection leaves out, too. */
 static void late_rows(struct report *report, struct program_call *call, const struct last_arrival *late)
 {
 	uint64_t left = select_top(call->select);
@@ -100,16 +119,24 @@ static void late_rows(struct report *report, struct program_call *call, const st
 	for (uint32_t i = 0; i < late->count && left; i++) {
 		if (!related_is_process(late->related, late->parties[i].stream))
 			continue;
-		late_row(report, call, &late->parties[i], false, late->held_ns);
+		late_row(report, call, &late->parties[i], late->held_ns);
 		left--;
 	}
-	untold_row(report, late);
+	untold_row(report, "<not told>", late->untold, late->occasions, late->untold_ns, late->held_ns);
+	for (uint32_t i = 0; i < late->message_count && left; i++) {
+		if (!related_is_process(late->related, late->messages[i].stream))
+			continue;
+		late_row(report, call, &late->messages[i], late->message_held_ns);
+		left--;
+	}
+	untold_row(report, "<not told> of messages", late->message_untold, late->message_occasions,
+		late->message_untold_ns, late->message_held_ns);
 	for (uint32_t i = 0; i < late->thread_count && left; i++) {
 		uint32_t thread = late->threads[i].stream;
 
 		if (!related_is_process(late->related, thread) || !related_is_reported(late->related, thread))
 			continue;
-		late_row(report, call, &late->threads[i], true, late->thread_held_ns);
+		late_row(report, call, &late->threads[i], late->thread_held_ns);
 		left--;
 	}
 }
@@ -125,8 +152,10 @@ int answer_late(struct program_call *call, const struct ask *ask, struct error *
 		result = coverage_require(call->run, call->select, error);
 	if (!result)
 		answer_print_definition(call,
-			"Who came last at collective calls, then at barriers: blame is how long the others, "
-			"together, waited for it\nfrom their arrivals to its");
+			"Who came last at collective calls, then in messages, then at barriers: blame is how "
+			"long the others,\ntogether, waited for it from their arrivals to its; path is the "
+			"work "
+			"that made it late");
 	if (!result && late.clock_count > 1 && call->format == REPORT_TABLE)
 		report_fit_say("%s", answer_late_clocks(&late, &call->arena));
 	if (!result)

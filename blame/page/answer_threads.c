@@ -82,35 +82,50 @@ static size_t rows_of(const struct program_call *call, const struct thread_page 
 	return count < top ? count : (size_t)top;
 }
 
-/* Ranks, then threads: those that held others up for a thousandth of all that, the worst of each first. */
+static uint64_t held_of(const struct last_arrival *late)
+{
+	return late->held_ns + late->message_held_ns + late->thread_held_ns;
+}
+
+static void late_put(const struct program_call *call, const struct thread_page *page,
+	const struct last_arrival_party *list, uint32_t count, const struct last_arrival_party **parties,
+	size_t *put)
+{
+	uint64_t least_ns = held_of(&page->late) / LATE_LEAST + 1;
+
+	for (size_t i = 0; i < rows_of(call, page, count); i++)
+		if (list[i].held_ns >= least_ns)
+			parties[(*put)++] = &list[i];
+}
+
+/* Ranks, their messages, then threads: those that held others up for a thousandth of all that, the worst of
+ * each first. */
 static size_t late_of(const struct program_call *call, const struct thread_page *page,
-	const struct last_arrival_party *parties[2 * ROWS])
+	const struct last_arrival_party *parties[3 * ROWS])
 {
 	const struct last_arrival *late = &page->late;
-	uint64_t least_ns = (late->held_ns + late->thread_held_ns) / LATE_LEAST + 1;
 	size_t count = 0;
 
-	for (size_t i = 0; i < rows_of(call, page, late->count); i++)
-		if (late->parties[i].held_ns >= least_ns)
-			parties[count++] = &late->parties[i];
-	for (size_t i = 0; i < rows_of(call, page, late->thread_count); i++)
-		if (late->threads[i].held_ns >= least_ns)
-			parties[count++] = &late->threads[i];
+	late_put(call, page, late->parties, late->count, parties, &count);
+	late_put(call, page, late->messages, late->message_count, parties, &count);
+	late_put(call, page, late->threads, late->thread_count, parties, &count);
 	return count;
 }
 
 /* "rank 1 was last at 4 of 6 collective calls" */
-static const char *late_text(
-	struct program_call *call, const struct thread_page *page, const struct last_arrival_party *party)
+static const char *late_text(struct program_call *call, const struct last_arrival_party *party)
 {
-	bool is_rank = page->late.count && party >= page->late.parties &&
-		       party < page->late.parties + page->late.count;
+	static const char *const texts[] = {
+		[LAST_ARRIVAL_PROCESS] = "%s was last at %llu of %llu collective calls",
+		[LAST_ARRIVAL_THREAD] = "%s was last at %llu of %llu barriers",
+		[LAST_ARRIVAL_SENDER] = "%s sent %llu of %llu messages after their receivers waited",
+		[LAST_ARRIVAL_RECEIVER] = "%s received %llu of %llu messages after their senders waited"};
 
-	return arena_printf(&call->arena, "%s was last at %llu of %llu %s",
-		is_rank ? answer_party_name(call->run, party->stream, &call->arena)
-			: run_stream(call->run, party->stream)->text,
-		(unsigned long long)party->last, (unsigned long long)party->occasions,
-		is_rank ? "collective calls" : "barriers");
+	return arena_printf(&call->arena, texts[party->role],
+		party->role == LAST_ARRIVAL_THREAD
+			? run_stream(call->run, party->stream)->text
+			: answer_party_name(call->run, party->stream, &call->arena),
+		(unsigned long long)party->last, (unsigned long long)party->occasions);
 }
 
 static const char *late_path(struct program_call *call, const struct last_arrival_party *party)
@@ -124,10 +139,10 @@ static size_t hints_of(struct program_call *call, const struct ask *ask, const s
 	const char *options = page_options(call, ask, "", "time streams");
 	size_t count = 0;
 
-	if (page->late.held_ns || page->late.thread_held_ns)
+	if (held_of(&page->late))
 		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
 			page_options(call, ask, "waits", "time streams"),
-			"which party arrives last at collective calls and barriers");
+			"which party arrives last at collective calls, in messages and at barriers");
 	if (page->threads.threads > 1)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --imbalance", options,
 			"work that is not evenly spread over the threads");
@@ -205,7 +220,7 @@ static void print_rows(const struct program_call *call, const struct thread_page
 
 static void print_late(struct program_call *call, const struct thread_page *page)
 {
-	const struct last_arrival_party *parties[2 * ROWS];
+	const struct last_arrival_party *parties[3 * ROWS];
 	size_t count = late_of(call, page, parties);
 	const char *clocks = answer_late_clocks(&page->late, &call->arena);
 	int width = page_width_left() - 4;
@@ -213,8 +228,8 @@ static void print_late(struct program_call *call, const struct thread_page *page
 	if (count)
 		print_head("Who held the others up, by coming last");
 	for (size_t i = 0; i < count; i++) {
-		printf("  %zu %-*.*s", i + 1, width, width, late_text(call, page, parties[i]));
-		print_time(parties[i]->held_ns, page->late.held_ns + page->late.thread_held_ns);
+		printf("  %zu %-*.*s", i + 1, width, width, late_text(call, parties[i]));
+		print_time(parties[i]->held_ns, held_of(&page->late));
 		page_path_print(late_path(call, parties[i]));
 	}
 	if (clocks)
@@ -285,7 +300,7 @@ static void script_rows(struct report *report, const struct program_call *call,
 
 static void script_late(struct report *report, struct program_call *call, const struct thread_page *page)
 {
-	const struct last_arrival_party *parties[2 * ROWS];
+	const struct last_arrival_party *parties[3 * ROWS];
 	size_t count = late_of(call, page, parties);
 
 	for (size_t i = 0; i < count; i++)
@@ -294,11 +309,11 @@ static void script_late(struct report *report, struct program_call *call, const 
 				.key = run_stream(call->run, parties[i]->stream)->text,
 				.time_ns = parties[i]->held_ns,
 				.has_time = true,
-				.whole_ns = page->late.held_ns + page->late.thread_held_ns,
+				.whole_ns = held_of(&page->late),
 				.path = late_path(call, parties[i]),
 				.has_count = true,
 				.count = parties[i]->last,
-				.text = late_text(call, page, parties[i])});
+				.text = late_text(call, parties[i])});
 }
 
 static int print_script(

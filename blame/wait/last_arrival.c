@@ -36,8 +36,8 @@ static bool put_move(struct move_search *search, struct move move)
 }
 
 /* Walks the threads of a process; it is inside while any of them is. */
-static int moves_of(
-	struct move_search *search, struct sweep *sweep, bool *is_inside, uint32_t party, struct error *error)
+static int moves_of(struct move_search *search, struct sweep *sweep, bool *is_inside, uint32_t *work,
+	uint32_t party, struct error *error)
 {
 	struct sweep_change change;
 	uint32_t inside = 0;
@@ -54,6 +54,9 @@ static int moves_of(
 		/* Without a core it is where it was. */
 		if (change.piece && change.piece->state == EXTENT_RUNNABLE)
 			continue;
+		if (!is_in && change.piece && extent_state_is_busy(change.piece->state) &&
+			!wait_functions_match(search->question->waits, context))
+			work[change.line] = context;
 		if (is_in == is_inside[change.line])
 			continue;
 		is_inside[change.line] = is_in;
@@ -62,7 +65,7 @@ static int moves_of(
 			continue;
 		if (!put_move(search, (struct move){host_clocks_time(search->clocks, search->clock_of[party],
 							    change.time_ns),
-					      party, is_in, context}))
+					      party, is_in, work[change.line] ? work[change.line] : context}))
 			return error_memory(error);
 	}
 	return more;
@@ -72,10 +75,13 @@ static int process_moves(
 	struct move_search *search, const struct process *process, uint32_t party, struct error *error)
 {
 	bool *is_inside = calloc(process->stream_count + 1, sizeof(*is_inside));
+	uint32_t *work = calloc(process->stream_count + 1, sizeof(*work)); /* what each did last */
 	struct sweep *sweep;
 	int result;
 
-	if (!is_inside) {
+	if (!is_inside || !work) {
+		free(is_inside);
+		free(work);
 		error_memory(error);
 		return -ERROR_IO;
 	}
@@ -84,9 +90,10 @@ static int process_moves(
 		if (run_stream(search->run, process->streams[i])->s.kind == STORE_STREAM_CPU)
 			result = sweep_add_stream(sweep, process->streams[i], error);
 	if (!result)
-		result = moves_of(search, sweep, is_inside, party, error);
+		result = moves_of(search, sweep, is_inside, work, party, error);
 	sweep_free(sweep);
 	free(is_inside);
+	free(work);
 	return result;
 }
 

@@ -8,12 +8,12 @@
  *   rank 2   |==work===========...====|~~|==      arrival on; here rank 2 is last
  *
  * Calls that were recorded as spans (op=mpi with communicator and number; barriers of threads) are exact
- * (last_arrival_calls.c). Where there are none, the kernels tell that GPUs run in collective calls, NCCL's:
- * those that run at once on all of them (last_arrival_kernels.c). Else samples tell: the parties are then the
- * processes that enter any collective call in the window, and of each process the threads that enter any
- * barrier (an OpenMP runtime's, a thread library's). An arrival is then known to one period; a call so short
- * that not all are seen inside at once is no occasion, but that one thread alone is not: it came last and
- * went straight through.
+ * (last_arrival_calls.c); so are messages, where a rank waits for one other (call_messages.h). Where there
+ * are none, the kernels tell that GPUs run in collective calls, NCCL's: those that run at once on all of them
+ * (last_arrival_kernels.c). Else samples tell: the parties are then the processes that enter any collective
+ * call in the window, and of each process the threads that enter any barrier (an OpenMP runtime's, a thread
+ * library's). An arrival is then known to one period; a call so short that not all are seen inside at once is
+ * no occasion, but that one thread alone is not: it came last and went straight through.
  *
  * Clocks of several hosts are put together by the calls themselves (base/host_clocks.h). An occasion whose
  * last party is another one with other shifts that are possible too is not told: it names nobody.
@@ -23,14 +23,22 @@
 
 #include "blame/idle/idle.h"
 
+enum last_arrival_role {
+	LAST_ARRIVAL_PROCESS, /* in collective calls */
+	LAST_ARRIVAL_THREAD,  /* at barriers */
+	LAST_ARRIVAL_SENDER,  /* of messages */
+	LAST_ARRIVAL_RECEIVER
+};
+
 struct last_arrival_party {
 	uint32_t stream; /* the process's first thread; the thread */
-	bool is_thread;
-	uint64_t occasions; /* in which it took part */
-	uint64_t last;	    /* of these, where it came last */
-	uint64_t held_ns;   /* total wait of the others there */
-	uint64_t waited_ns; /* its own wait for others */
-	uint32_t context;   /* of its longest delay: the call, for a thread its work before; 0: none */
+	enum last_arrival_role role;
+	uint64_t occasions; /* that it took part in */
+	uint64_t last;	    /* of them, at which it came last */
+	uint64_t held_ns;   /* what the others waited for it there, together */
+	uint64_t waited_ns; /* what it waited for others */
+	uint32_t context;   /* of the work that made it late where it held up longest, else of that call; 0:
+			       none */
 };
 
 /* How a host's clock was put together with that of the first party's host. Where a clock ran faster than
@@ -53,6 +61,13 @@ struct last_arrival {
 	uint32_t thread_count;
 	uint64_t thread_held_ns; /* sum */
 	const uint8_t *related;	 /* bits of related.h: which of them were asked about */
+	/* Processes as senders and as receivers of messages, those that waited or were waited for: what a
+	 * late sender held up is what its receivers waited, and so on. */
+	struct last_arrival_party *messages;
+	uint32_t message_count;
+	uint64_t message_occasions; /* messages */
+	uint64_t message_held_ns;   /* sum, with message_untold_ns */
+	uint64_t message_untold, message_untold_ns;
 };
 
 /* Descending held_ns, then stream: for qsort. */

@@ -52,6 +52,7 @@ static int team_open(struct barrier_team *team, struct sweep **sweep, struct err
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		if (run_stream(team->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;
+		team->members[team->line_count].party.role = LAST_ARRIVAL_THREAD;
 		team->members[team->line_count++].party.stream = process->streams[i];
 		result = sweep_add_stream(*sweep, process->streams[i], error);
 	}
