@@ -151,11 +151,9 @@ static int finish(struct imbalance_work *work, struct imbalance *balance, struct
 }
 
 int imbalance_make(struct imbalance *balance, struct run *run, const struct select *select,
-	enum row_key_by by, struct arena *arena, struct error *error)
+	const uint32_t *streams, uint32_t count, enum row_key_by by, struct arena *arena, struct error *error)
 {
 	struct imbalance_work work = {.run = run, .select = select, .by = by, .arena = arena};
-	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
 	int result = 0;
 
 	key_ids_init(&work.keys, sizeof(struct imbalance_key));

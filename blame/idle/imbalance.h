@@ -22,8 +22,10 @@ struct imbalance {
 	size_t count;
 };
 
-/* ERROR_EMPTY: no stream works in the window. In `arena`. */
+/* Of these of the selected streams, in the selected window. ERROR_EMPTY: no stream works in the window. In
+ * `arena`. */
 int imbalance_make(struct imbalance *balance, struct run *run, const struct select *select,
-	enum row_key_by by, struct arena *arena, struct error *error);
+	const uint32_t *streams, uint32_t count, enum row_key_by by, struct arena *arena,
+	struct error *error);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "blame/base/helper_threads.h"
 #include "timeline/report/coverage.h"
 #include "timeline/report/report_fit.h"
 #include "timeline/stats/stats.h"
@@ -29,6 +30,23 @@ struct idle_question answer_idle_question(const struct program_call *call, const
 
 	question.streams = select_streams(call->select, &question.stream_count);
 	return question;
+}
+
+int answer_program_question(struct idle_question *question, uint32_t *left_out, struct program_call *call,
+	const struct ask *ask, struct error *error)
+{
+	*question = answer_idle_question(call, ask);
+	return helper_threads_leave_out(call->run, &question->streams, &question->stream_count, left_out,
+		question->streams, question->stream_count, &call->arena, error);
+}
+
+const char *answer_left_out(struct program_call *call, uint32_t left_out)
+{
+	return left_out ? arena_printf(&call->arena,
+				  "%u thread%s of MPI's libraries, without any code of the program, %s left "
+				  "out",
+				  left_out, left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are")
+			: NULL;
 }
 
 int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error)

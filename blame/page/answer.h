@@ -49,6 +49,12 @@ int option_check(const struct ask *ask, const struct select *select, struct erro
 
 /* The idle-GPU question of the selector and the options. */
 struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask);
+/* The same of all chosen streams but the threads of MPI's libraries (helper_threads.h); `left_out`: how many.
+ */
+int answer_program_question(struct idle_question *question, uint32_t *left_out, struct program_call *call,
+	const struct ask *ask, struct error *error);
+/* A sentence about those; NULL of none. In the call's arena. */
+const char *answer_left_out(struct program_call *call, uint32_t left_out);
 /* The requested key. ERROR_USAGE: no such key. */
 int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error);
 

@@ -2,6 +2,7 @@
 /* answer_balance.c - how evenly the work of each key is spread over the streams. */
 #include "blame/idle/imbalance.h"
 #include "blame/page/answer.h"
+#include "timeline/report/report_fit.h"
 
 static const struct report_column balance_columns[] = {{"key", REPORT_COMPOSED}, {"total_ns", REPORT_NUMBER},
 	{"min_ns", REPORT_NUMBER}, {"mean_ns", REPORT_NUMBER}, {"max_ns", REPORT_NUMBER},
@@ -41,15 +42,21 @@ int answer_balance(struct program_call *call, const struct ask *ask, struct erro
 	struct report *report;
 	struct imbalance balance;
 	enum row_key_by by = ROW_KEY_FUNCTION;
+	struct idle_question question;
+	uint32_t left_out;
 	int result = answer_find_by(call, &by, error);
 
-	(void)ask;
 	if (!result)
-		result = imbalance_make(&balance, call->run, call->select, by, &call->arena, error);
+		result = answer_program_question(&question, &left_out, call, ask, error);
+	if (!result)
+		result = imbalance_make(&balance, call->run, call->select, question.streams,
+			question.stream_count, by, &call->arena, error);
 	if (!result)
 		answer_print_definition(call,
 			"Time at work by key, spread over the streams of its kind: one without it counts as "
 			"zero; cv = sd / mean");
+	if (!result && left_out && is_table)
+		report_fit_say("%s", answer_left_out(call, left_out));
 	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame",
 			is_table ? balance_table : balance_columns, is_table ? 8 : 9, error);

@@ -143,11 +143,14 @@ static void late_rows(struct report *report, struct program_call *call, const st
 
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error)
 {
-	struct idle_question question = answer_idle_question(call, ask);
+	struct idle_question question;
 	struct report *report;
 	struct last_arrival late;
-	int result = last_arrival_sweep(&late, call->run, &question, &call->arena, error);
+	uint32_t left_out;
+	int result = answer_program_question(&question, &left_out, call, ask, error);
 
+	if (!result)
+		result = last_arrival_sweep(&late, call->run, &question, &call->arena, error);
 	if (!result)
 		result = coverage_require(call->run, call->select, error);
 	if (!result)
@@ -156,6 +159,8 @@ int answer_late(struct program_call *call, const struct ask *ask, struct error *
 			"long the others,\ntogether, waited for it from their arrivals to its; path is the "
 			"work "
 			"that made it late");
+	if (!result && left_out && call->format == REPORT_TABLE)
+		report_fit_say("%s", answer_left_out(call, left_out));
 	if (!result && late.clock_count > 1 && call->format == REPORT_TABLE)
 		report_fit_say("%s", answer_late_clocks(&late, &call->arena));
 	if (!result)

@@ -10,6 +10,7 @@
 
 #define ROWS 5
 #define PARTS 7
+#define AFTERS 2
 #define LATE_LEAST 1000
 #define KNOWN_LEAST 0.9	 /* of the threads' time: with less the page begins with it */
 #define KNOWN_CAUSES 0.5 /* with less it names none */
@@ -17,9 +18,10 @@
 struct thread_page {
 	struct threads threads;
 	struct last_arrival late;
-	struct exact_share_rows waited, serial;
+	struct exact_share_rows waited, after, serial;
 	struct coverage coverage;
-	double known; /* part of the threads' lives */
+	double known;	   /* part of the threads' lives */
+	uint32_t left_out; /* threads */
 	enum row_key_by by;
 	struct page_part parts[PARTS]; /* they sum to threads.window_ns */
 };
@@ -57,6 +59,9 @@ static int page_fill(struct thread_page *page, struct program_call *call,
 	if (!result)
 		result = exact_share_rows_make(&page->waited, call->run, threads->waited,
 			threads->waited_count, call->select, page->by, depth, &call->arena, error);
+	if (!result)
+		result = exact_share_rows_make(&page->after, call->run, threads->after, threads->after_count,
+			call->select, page->by, depth, &call->arena, error);
 	if (!result)
 		result = exact_share_rows_make(&page->serial, call->run, threads->serial,
 			threads->serial_count, call->select, page->by, depth, &call->arena, error);
@@ -157,16 +162,19 @@ static size_t hints_of(struct program_call *call, const struct ask *ask, const s
 	"Threads wait while blocked, in synchronization calls or in functions that only wait; late is " \
 	"the\nlast to arrive where others wait, however long it stays"
 
-/* A sentence: how much waiting has no call path of its own, and what it counts for instead; in the call's
- * arena. */
-static const char *answer_pathless(struct program_call *call, const struct threads *threads)
-{
-	char text[REPORT_HUMAN_MAX];
+#define UNKNOWN_WAIT "<unknown wait>"
+#define UNKNOWN_WAIT_IS                                                                                      \
+	UNKNOWN_WAIT ": no record tells in which call the thread waited; `after` is where it was last seen " \
+		     "at work, which need not have to do with it"
 
-	report_human_duration(text, threads->pathless_ns);
-	return arena_printf(&call->arena,
-		"%s of it in calls that no record names: it counts where its thread was last seen at work",
-		text);
+/* "<unknown wait> after work, solve", the largest first; in the call's arena. */
+static const char *unknown_text(struct program_call *call, const struct exact_share_rows *after)
+{
+	const char *text = UNKNOWN_WAIT;
+
+	for (size_t i = 0; i < after->count && i < AFTERS; i++)
+		text = arena_printf(&call->arena, "%s%s %s", text, i ? "," : " after", after->rows[i].key);
+	return text;
 }
 
 /* ---- for people ---- */
@@ -204,18 +212,44 @@ static void print_parts(const struct thread_page *page)
 	print_time(whole_ns, whole_ns);
 }
 
+static void print_row_of(size_t number, const char *key, uint64_t time_ns, uint64_t whole_ns)
+{
+	int width = page_width_left() - 4;
+
+	printf("  %zu %-*.*s", number, width, width, key);
+	print_time(time_ns, whole_ns);
+}
+
 static void print_rows(const struct program_call *call, const struct thread_page *page, const char *head,
 	const struct exact_share_rows *rows)
 {
 	size_t count = rows_of(call, page, rows->count);
-	int width = page_width_left() - 4;
 
 	if (count)
 		print_head(head);
-	for (size_t i = 0; i < count; i++) {
-		printf("  %zu %-*.*s", i + 1, width, width, rows->rows[i].key);
-		print_time(rows->rows[i].time_ns, rows->total_ns);
+	for (size_t i = 0; i < count; i++)
+		print_row_of(i + 1, rows->rows[i].key, rows->rows[i].time_ns, rows->total_ns);
+}
+
+/* What threads wait in, by time; that of unknown waits is one row among them. */
+static void print_waits(struct program_call *call, const struct thread_page *page)
+{
+	const struct exact_share_rows *rows = &page->waited;
+	uint64_t unknown_ns = page->after.total_ns, whole_ns = rows->total_ns + unknown_ns;
+	size_t count = rows_of(call, page, rows->count + (unknown_ns != 0));
+
+	if (count)
+		print_head("What threads wait in");
+	for (size_t i = 0, at = 0; i < count; i++) {
+		bool is_unknown = unknown_ns && (at == rows->count || rows->rows[at].time_ns < unknown_ns);
+
+		print_row_of(i + 1, is_unknown ? unknown_text(call, &page->after) : rows->rows[at].key,
+			is_unknown ? unknown_ns : rows->rows[at].time_ns, whole_ns);
+		at += !is_unknown;
+		unknown_ns = is_unknown ? 0 : unknown_ns;
 	}
+	if (page->after.total_ns && !unknown_ns)
+		page_width_say("    " UNKNOWN_WAIT_IS, 4);
 }
 
 static void print_late(struct program_call *call, const struct thread_page *page)
@@ -269,10 +303,7 @@ static void print_page(struct program_call *call, const struct ask *ask, const s
 
 	print_title(call, ask, page);
 	print_parts(page);
-	print_rows(call, page, "What threads wait in", &page->waited);
-	if (page->threads.pathless_ns && rows_of(call, page, page->waited.count))
-		page_width_say(
-			arena_printf(&call->arena, "    %s", answer_pathless(call, &page->threads)), 4);
+	print_waits(call, page);
 	print_late(call, page);
 	print_rows(call, page, "Where one thread of its process works alone", &page->serial);
 	page_hints_print(hints, count);
@@ -280,22 +311,42 @@ static void print_page(struct program_call *call, const struct ask *ask, const s
 	putchar('\n');
 	page_width_say(arena_printf(&call->arena, "Coverage: %s", text), 2);
 	page_width_say(WAITING_IS, 0);
+	if (page->left_out)
+		page_width_say(answer_left_out(call, page->left_out), 0);
 	if (page->by == ROW_KEY_SCRIPT)
 		page_width_say(PAGE_SCRIPT, 0);
 }
 
 /* ---- for scripts: the same numbers and sentences ---- */
 
+static void script_row(struct report *report, const struct program_call *call, const char *section,
+	const char *key, uint64_t time_ns, uint64_t whole_ns, const char *text)
+{
+	page_row_put(report, call,
+		&(struct page_row){.section = section,
+			.key = key,
+			.time_ns = time_ns,
+			.has_time = true,
+			.whole_ns = whole_ns,
+			.text = text});
+}
+
 static void script_rows(struct report *report, const struct program_call *call,
-	const struct thread_page *page, const char *section, const struct exact_share_rows *rows)
+	const struct thread_page *page, const char *section, const struct exact_share_rows *rows,
+	uint64_t whole_ns)
 {
 	for (size_t i = 0; i < rows_of(call, page, rows->count); i++)
-		page_row_put(report, call,
-			&(struct page_row){.section = section,
-				.key = rows->rows[i].key,
-				.time_ns = rows->rows[i].time_ns,
-				.has_time = true,
-				.whole_ns = rows->total_ns});
+		script_row(report, call, section, rows->rows[i].key, rows->rows[i].time_ns, whole_ns, NULL);
+}
+
+static void script_waits(struct report *report, struct program_call *call, const struct thread_page *page)
+{
+	uint64_t unknown_ns = page->after.total_ns, whole_ns = page->waited.total_ns + unknown_ns;
+
+	script_rows(report, call, page, "wait", &page->waited, whole_ns);
+	if (unknown_ns && rows_of(call, page, 1))
+		script_row(report, call, "wait", UNKNOWN_WAIT, unknown_ns, whole_ns,
+			unknown_text(call, &page->after));
 }
 
 static void script_late(struct report *report, struct program_call *call, const struct thread_page *page)
@@ -330,29 +381,33 @@ static int print_script(
 	page_rows_window(report, call, page->threads.threads);
 	page_rows_coverage(report, call, &page->coverage);
 	page_rows_parts(report, call, "threads", page->parts, PARTS, page->threads.window_ns);
-	script_rows(report, call, page, "wait", &page->waited);
+	script_waits(report, call, page);
 	script_late(report, call, page);
-	script_rows(report, call, page, "serial", &page->serial);
+	script_rows(report, call, page, "serial", &page->serial, page->serial.total_ns);
 	page_rows_hints(report, call, hints, hints_of(call, ask, page, hints));
 	if (*asked)
 		page_rows_definition(report, call, asked + 1);
 	page_rows_definition(report, call, WAITING_IS);
+	if (page->left_out)
+		page_rows_definition(report, call, answer_left_out(call, page->left_out));
 	if (clocks)
 		page_rows_definition(report, call, clocks);
 	if (page->by == ROW_KEY_SCRIPT)
 		page_rows_definition(report, call, PAGE_SCRIPT);
 	if (page->threads.pathless_ns)
-		page_rows_definition(report, call, answer_pathless(call, &page->threads));
+		page_rows_definition(report, call, UNKNOWN_WAIT_IS);
 	return report_close(report, error);
 }
 
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error)
 {
-	struct idle_question question = answer_idle_question(call, ask);
+	struct idle_question question;
 	struct thread_page page = {0};
 	enum row_key_by by = ROW_KEY_FUNCTION;
 	int result = answer_find_by(call, &by, error);
 
+	if (!result)
+		result = answer_program_question(&question, &page.left_out, call, ask, error);
 	if (!result)
 		result = page_fill(&page, call, &question, select_by(call->select) ? &by : NULL, error);
 	progress_end();
@@ -363,7 +418,8 @@ int answer_threads_page(struct program_call *call, const struct ask *ask, struct
 	return result;
 }
 
-static int print_summary(const struct program_call *call, const struct threads *threads, struct error *error)
+static int print_summary(const struct program_call *call, const struct threads *threads, uint32_t left_out,
+	struct error *error)
 {
 	const struct answer_fact facts[] = {{"work_ns", threads->work_ns}, {"sync_ns", threads->sync_ns},
 		{"blocked_ns", threads->blocked_ns}, {"spin_ns", threads->spin_ns},
@@ -371,17 +427,18 @@ static int print_summary(const struct program_call *call, const struct threads *
 		{"absent_ns", threads->absent_ns}, {"window_ns", threads->window_ns},
 		{"waiting_ns", threads->sync_ns + threads->blocked_ns + threads->spin_ns},
 		{"serial_ns", threads->serial_ns}, {"threads", threads->threads},
-		{"processes", threads->processes}, {"pathless_ns", threads->pathless_ns}};
+		{"processes", threads->processes}, {"pathless_ns", threads->pathless_ns},
+		{"left_out", left_out}};
 
 	answer_print_definition(call,
 		"work + sync + blocked + spin + runnable + unknown + absent = window (threads x "
-		"window); waiting = sync + blocked + spin; pathless is of blocked, and counts where its "
-		"thread "
-		"was last seen");
+		"window); waiting = sync + blocked + spin; pathless is of blocked: no record tells in which "
+		"call; left_out: threads of MPI's libraries");
 	return answer_print_facts(call, facts, sizeof facts / sizeof *facts, error);
 }
 
-static void print_opening(struct program_call *call, const struct ask *ask, const struct threads *threads)
+static void print_opening(
+	struct program_call *call, const struct ask *ask, const struct threads *threads, uint32_t left_out)
 {
 	uint64_t waiting_ns = threads->sync_ns + threads->blocked_ns + threads->spin_ns;
 	char text[REPORT_HUMAN_MAX];
@@ -396,23 +453,33 @@ static void print_opening(struct program_call *call, const struct ask *ask, cons
 			       "functions that only wait",
 			threads->threads, threads->threads == 1 ? " waits" : "s wait", text);
 	if (ask->of != ASK_SERIAL && threads->pathless_ns)
-		report_fit_say("%s", answer_pathless(call, threads));
+		report_fit_say(UNKNOWN_WAIT ": no record tells in which call the thread waited; it was last "
+					    "seen at work");
+	if (left_out)
+		report_fit_say("%s", answer_left_out(call, left_out));
 	answer_print_losses(call);
 }
 
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error)
 {
-	struct idle_question question = answer_idle_question(call, ask);
+	struct idle_question question;
 	struct answer_bucket bucket = {0};
 	struct threads threads;
+	uint32_t left_out;
 	bool is_serial = ask->of == ASK_SERIAL;
-	int result = threads_sweep(&threads, call->run, &question, &call->arena, error);
+	int result = answer_program_question(&question, &left_out, call, ask, error);
 
+	if (!result)
+		result = threads_sweep(&threads, call->run, &question, &call->arena, error);
 	if (result || ask->shape == ASK_SUMMARY)
-		return result ? result : print_summary(call, &threads, error);
+		return result ? result : print_summary(call, &threads, left_out, error);
 	bucket.whole_ns =
 		is_serial ? threads.serial_ns : threads.sync_ns + threads.blocked_ns + threads.spin_ns;
-	print_opening(call, ask, &threads);
+	if (!is_serial) {
+		bucket.key = UNKNOWN_WAIT;
+		bucket.time_ns = threads.pathless_ns;
+	}
+	print_opening(call, ask, &threads, left_out);
 	return answer_print_shares(call, ask, is_serial ? threads.serial : threads.waited,
 		is_serial ? threads.serial_count : threads.waited_count, &bucket, error);
 }

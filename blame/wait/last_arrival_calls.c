@@ -293,8 +293,8 @@ static int read_stream(struct call_search *search, uint32_t stream, struct error
 	return result ? result : (int)count;
 }
 
-/* Processes and threads are lists of their own; one alone meets nobody, nor (`are_asked`) one of those that
- * were read for their clocks and met nobody in the window. */
+/* Processes and threads are lists of their own; one alone meets nobody; nor does a thread that was in no
+ * barrier with another, or (`are_asked`) a process that was read though it met nobody in the window. */
 static int part(struct last_arrival *late, bool are_asked, struct arena *arena, struct error *error)
 {
 	struct last_arrival_party *all = late->parties;
@@ -309,7 +309,7 @@ static int part(struct last_arrival *late, bool are_asked, struct arena *arena, 
 		if (all[i].role >= LAST_ARRIVAL_SENDER) {
 			if (all[i].held_ns || all[i].waited_ns)
 				late->messages[late->message_count++] = all[i];
-		} else if (are_asked && !all[i].occasions) {
+		} else if (!all[i].occasions && (are_asked || all[i].role == LAST_ARRIVAL_THREAD)) {
 			continue;
 		} else if (all[i].role == LAST_ARRIVAL_THREAD) {
 			late->threads[late->thread_count++] = all[i];

@@ -35,7 +35,7 @@ struct thread_team {
 	uint32_t line_count;
 	uint32_t working, living;
 	uint64_t now_ns;
-	struct exact_share_sums *waited, *serial;
+	struct exact_share_sums *waited, *after, *serial;
 };
 
 static enum thread_state state_of(const struct thread_team *team, const struct extent *piece)
@@ -96,6 +96,14 @@ static bool pass(struct thread_team *team, uint64_t to_ns)
 	return true;
 }
 
+/* One that was seen waiting and then sleeps goes on with that; one that was seen at work does not wait in its
+ * work. */
+static bool is_unknown_wait(const struct thread_team *team, const struct thread_line *line)
+{
+	return line->state == THREAD_BLOCKED && line->is_last_seen &&
+	       !wait_functions_match(team->question->waits, line->context);
+}
+
 static bool line_leave(struct thread_team *team, struct thread_line *line, uint64_t time_ns)
 {
 	uint64_t dt_ns = time_ns - line->begin_ns;
@@ -107,10 +115,12 @@ static bool line_leave(struct thread_team *team, struct thread_line *line, uint6
 	if (!line->is_reported)
 		return true;
 	*sum_of(team->threads, line->state) += dt_ns;
-	if (line->state == THREAD_BLOCKED && line->is_last_seen)
-		team->threads->pathless_ns += dt_ns;
-	return !is_waiting || !dt_ns ||
-	       exact_share_sums_add(team->waited, line->context, exact_share_of(dt_ns, 1));
+	if (!is_waiting || !dt_ns)
+		return true;
+	if (!is_unknown_wait(team, line))
+		return exact_share_sums_add(team->waited, line->context, exact_share_of(dt_ns, 1));
+	team->threads->pathless_ns += dt_ns;
+	return exact_share_sums_add(team->after, line->context, exact_share_of(dt_ns, 1));
 }
 
 static int team_run(struct thread_team *team, struct error *error)
@@ -181,7 +191,7 @@ int threads_sweep(struct threads *threads, struct run *run, const struct idle_qu
 {
 	struct idle_question related_question = *asked;
 	const struct idle_question *question = &related_question;
-	struct exact_share_sums waited = {0}, serial = {0};
+	struct exact_share_sums waited = {0}, after = {0}, serial = {0};
 	struct related related = {0};
 	struct process *processes;
 	uint32_t count = 0;
@@ -197,6 +207,7 @@ int threads_sweep(struct threads *threads, struct run *run, const struct idle_qu
 			.question = question,
 			.threads = threads,
 			.waited = &waited,
+			.after = &after,
 			.serial = &serial};
 
 		result = team_sweep(&team, &processes[p], error);
@@ -208,9 +219,12 @@ int threads_sweep(struct threads *threads, struct run *run, const struct idle_qu
 		result = exact_share_sums_list(
 			&waited, &threads->waited, &threads->waited_count, arena, error);
 	if (!result)
+		result = exact_share_sums_list(&after, &threads->after, &threads->after_count, arena, error);
+	if (!result)
 		result = exact_share_sums_list(
 			&serial, &threads->serial, &threads->serial_count, arena, error);
 	exact_share_sums_fini(&waited);
+	exact_share_sums_fini(&after);
 	exact_share_sums_fini(&serial);
 	return result;
 }

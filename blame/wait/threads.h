@@ -18,15 +18,17 @@ struct threads {
 	uint64_t work_ns;
 	uint64_t sync_ns;     /* in synchronization calls */
 	uint64_t blocked_ns;  /* switched out, not by preemption */
-	uint64_t pathless_ns; /* part of it without a recorded call: counts for the thread's last context */
+	uint64_t pathless_ns; /* of it, no record tells in which call: the thread was last seen at work */
 	uint64_t spin_ns;     /* on the CPU in functions that only wait */
 	uint64_t runnable_ns; /* waits for a core */
 	uint64_t unknown_ns;  /* lost, unmonitored, or nothing known */
 	uint64_t absent_ns;   /* not born yet, or ended */
 	uint64_t serial_ns;   /* of processes with two living threads or more: exactly one at work, of those
 				 chosen */
-	struct exact_share *waited; /* sum to sync + blocked + spin */
+	struct exact_share *waited; /* sum to sync + blocked + spin - pathless */
 	size_t waited_count;
+	struct exact_share *after; /* sum to pathless, by the work after which it began */
+	size_t after_count;
 	struct exact_share *serial; /* sum to serial */
 	size_t serial_count;
 };

@@ -54,7 +54,8 @@ static void test_waiting_and_serial(void **unused)
 	assert_int_equal(threads.pathless_ns, 60);
 	assert_int_equal(threads.spin_ns, 20);
 	assert_int_equal(threads.runnable_ns, 15);
-	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;b"), 60);
+	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;b"), 0);
+	assert_int_equal(asked_row(&asked, threads.after, threads.after_count, "main;b"), 60);
 	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;c;read"), 100);
 	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;poll"), 20);
 	assert_int_equal(asked_row(&asked, threads.waited, threads.waited_count, "main;sync"), 10);
@@ -96,7 +97,7 @@ static void test_late(void **unused)
 	assert_int_equal(late.parties[0].waited_ns, 15);
 	assert_string_equal(
 		run_context_path(asked.small.run, late.parties[0].context, UINT32_MAX, &asked.arena),
-		"main;step;MPI_Allreduce;progress");
+		"main;work");
 	assert_int_equal(run_stream(asked.small.run, late.parties[1].stream)->s.rank, 1);
 	assert_int_equal(late.parties[1].held_ns, 25 + 15);
 	assert_int_equal(late.parties[2].held_ns, 0);
@@ -223,8 +224,8 @@ static void test_imbalance(void **unused)
 	ready(&asked, 100);
 	assert_int_equal(select_new(&select, &asked.error), 0);
 	assert_int_equal(select_bind(select, asked.small.run, &asked.error), 0);
-	assert_int_equal(imbalance_make(&balance, asked.small.run, select, ROW_KEY_FUNCTION, &asked.arena,
-				 &asked.error),
+	assert_int_equal(imbalance_make(&balance, asked.small.run, select, asked.question.streams,
+				 asked.question.stream_count, ROW_KEY_FUNCTION, &asked.arena, &asked.error),
 		0);
 	assert_int_equal(balance.count, 3);
 	for (size_t i = 1; i < balance.count; i++)
@@ -276,7 +277,11 @@ static void test_parts(void **unused)
 			t.window_ns);
 		for (size_t i = 0; i < t.waited_count; i++)
 			waited += (uint64_t)(t.waited[i].amount >> 64);
-		assert_int_equal(waited, t.sync_ns + t.blocked_ns + t.spin_ns);
+		assert_int_equal(waited, t.sync_ns + t.blocked_ns + t.spin_ns - t.pathless_ns);
+		waited = 0;
+		for (size_t i = 0; i < t.after_count; i++)
+			waited += (uint64_t)(t.after[i].amount >> 64);
+		assert_int_equal(waited, t.pathless_ns);
 		assert_true(t.serial_ns <= t.work_ns);
 		asked_end(&asked);
 	}

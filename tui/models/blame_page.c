@@ -130,7 +130,7 @@ static const struct exact_share *take_shares(struct blame_page *page, size_t *co
 	switch (page->of) {
 	case BLAME_WAITING:
 		page->whole_ns = page->threads.sync_ns + page->threads.blocked_ns + page->threads.spin_ns;
-		page->rest_ns = 0;
+		page->rest_ns = page->threads.pathless_ns;
 		*count = page->threads.waited_count;
 		return page->threads.waited;
 	case BLAME_WAITED:

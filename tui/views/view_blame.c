@@ -97,7 +97,7 @@ static uint32_t scroll(struct blame_page *page, uint32_t room)
 static void draw_causes(struct session *session, struct blame_page *page, struct grid *grid, int row, int end)
 {
 	static const char *const heads[] = {"blamed CPU code", "what threads wait in", "kernels waited for"};
-	static const char *const rests[] = {"<nobody active>", "", "<no kernel>"};
+	static const char *const rests[] = {"<nobody active>", "<unknown wait>", "<no kernel>"};
 	struct format_number_unit unit = format_number_unit_for(page->whole_ns);
 	int key_cells = grid->columns - 30 < 72 ? grid->columns - 30 : 72;
 	uint32_t room, first;
@@ -117,7 +117,7 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 		if (i == page->line && session->focus == &view_blame)
 			grid_put(grid, row, 2, '>', GRID_HEADING);
 	}
-	if (row < end && rests[page->of][0])
+	if (row < end && (page->rest_ns || page->of != BLAME_WAITING))
 		draw_line(grid, row++, key_cells, rests[page->of], page->rest_ns, page->whole_ns, unit);
 	if (row < end) {
 		snprintf(text, sizeof(text), "sum of these and %zu more",
