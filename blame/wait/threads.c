@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "blame/base/helper_threads.h"
 #include "blame/base/process.h"
 #include "blame/base/related.h"
 #include "blame/base/sweep.h"
@@ -186,6 +187,32 @@ static int check_known(const struct threads *threads, struct error *error)
 	return 0;
 }
 
+/* Threads of MPI's libraries are nobody's peers: only those that were chosen themselves stay. */
+static int leave_out_helpers(
+	struct related *related, struct run *run, struct arena *arena, struct error *error)
+{
+	uint32_t left_out, kept_count, count = 0, at = 0, *streams;
+	const uint32_t *kept;
+	int result = helper_threads_leave_out(
+		run, &kept, &kept_count, &left_out, related->streams, related->count, arena, error);
+
+	if (result || !left_out || !related->bits)
+		return result;
+	streams = arena_calloc(arena, (size_t)related->count + 1, sizeof(*streams));
+	if (!streams)
+		return error_memory(error);
+	for (uint32_t i = 0; i < related->count; i++) {
+		bool is_kept = at < kept_count && kept[at] == related->streams[i];
+
+		at += is_kept;
+		if (is_kept || related_is_reported(related->bits, related->streams[i]))
+			streams[count++] = related->streams[i];
+	}
+	related->streams = streams;
+	related->count = count;
+	return 0;
+}
+
 int threads_sweep(struct threads *threads, struct run *run, const struct idle_question *asked,
 	struct arena *arena, struct error *error)
 {
@@ -197,6 +224,8 @@ int threads_sweep(struct threads *threads, struct run *run, const struct idle_qu
 	uint32_t count = 0;
 	int result = related_find(&related, run, asked->streams, asked->stream_count, false, arena, error);
 
+	if (!result)
+		result = leave_out_helpers(&related, run, arena, error);
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
 	related_question.related = related.bits;
