@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choice.h - what the options of hpct-export and hpct-import chose: the format, and where to. What they say
- * of formats is made of the table in format.c.
+ * choice.h - the format and output chosen by the options of hpct-export and hpct-import. Help texts about
+ * formats come from the table in format.c.
  */
 #ifndef FORMATS_CHOICE_H
 #define FORMATS_CHOICE_H
@@ -13,7 +13,7 @@ struct choice {
 	const char *output;	     /* the same */
 };
 
-/* Options' `take`, `own` a choice. ERROR_USAGE: no format of that name goes that way. */
+/* `take` of options, where `own` is a choice. ERROR_USAGE: no such format in that direction. */
 int choice_take_to(void *own, const char *value, struct error *error);
 int choice_take_from(void *own, const char *value, struct error *error);
 

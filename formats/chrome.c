@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chrome.c - a run for Perfetto and chrome://tracing:
+ * chrome.c - exports a run for Perfetto and chrome://tracing:
  *
  *   process           a process of the run
- *   thread            a CPU thread: its line as nested calls, samples of one call merged, waits as leaves
- *   thread "... spans"    operations the thread logged; where they overlap, one lane more
- *   thread (queue)    operations of a GPU queue
- *   flow              from a launch to its operation
- *   counter           values
+ *   thread            a CPU thread: its line as nested calls, an event where one begins or ends, waits as
+ * leaves thread "... spans"    operations the thread logged; where they overlap, one lane more thread (queue)
+ * operations of a GPU queue flow              from a launch to its operation counter           values
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,17 +30,17 @@ struct chrome_process_key {
 	uint32_t rank, pid, generation, zero;
 };
 
-/* Threads of the file beside a stream's own, so that spans which overlap lie side by side. */
+/* Further lanes beside a stream's own, so that overlapping spans are side by side. */
 struct lanes {
 	uint64_t *end_ns;
 	uint32_t *tid;
 	size_t count;
 };
 
-/* The stream at hand; what is allocated serves the next one, too. */
+/* The current stream; the next one reuses the memory. */
 struct chrome_at {
 	const struct run_stream *stream;
-	uint32_t id, pid; /* of the run; of the file */
+	uint32_t id, pid, tid; /* of the run; of the file; of its line */
 	struct lanes lanes;
 	struct chrome_calls calls;
 };
@@ -76,6 +74,7 @@ static bool find_process(struct chrome *chrome)
 		.generation = s->generation};
 	bool is_new;
 	uint32_t number = key_ids_put(&chrome->processes, &key, &is_new);
+	const char *title = chrome->at.stream->name;
 	char *name;
 
 	if (number == KEY_IDS_NONE)
@@ -83,15 +82,18 @@ static bool find_process(struct chrome *chrome)
 	chrome->at.pid = number + 1;
 	if (!is_new)
 		return true;
-	if (asprintf(&name, s->rank >= 0 ? "%s pid %u.%u rank %d" : "%s pid %u.%u", chrome->at.stream->host,
-		    s->pid, s->generation, (int)s->rank) < 0)
+	/* Of its streams the first thread comes first, and has the program's name. */
+	if (s->kind != STORE_STREAM_CPU)
+		title = "";
+	if (asprintf(&name, s->rank >= 0 ? "%s%s%s pid %u.%u rank %d" : "%s%s%s pid %u.%u", title,
+		    title[0] ? " on " : "", chrome->at.stream->host, s->pid, s->generation, (int)s->rank) < 0)
 		return false;
 	chrome_file_process(&chrome->file, chrome->at.pid, name);
 	free(name);
 	return true;
 }
 
-/* The lane that is free at `begin_ns`, made if need be; its tid, 0: memory is out. */
+/* A lane that is free at `begin_ns`, made if needed; returns its tid, 0: no memory. */
 static uint32_t find_lane(struct chrome *chrome, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct lanes *lanes = &chrome->at.lanes;
@@ -132,53 +134,55 @@ static bool is_piece_chosen(const struct chrome *chrome, const struct extent *ex
 	       is_chosen(chrome, extent->op, extent->context, extent->end_ns - extent->begin_ns);
 }
 
-/* ---- the line ---- */
+/* ---- the state timeline ---- */
 
-static int write_calls(struct chrome *chrome, uint32_t tid, struct error *error)
+/* Pairs, whose ends are the same text where they are the same time: viewers that add durations up in binary
+ * find calls that end after their callers. */
+static void write_call(void *own, uint32_t frame, uint64_t time_ns, bool is_begin)
 {
-	const struct chrome_call *call;
-	int code = chrome_calls_end(&chrome->at.calls, error);
+	struct chrome *chrome = own;
+	struct chrome_place place = {chrome->at.pid, chrome->at.tid, time_ns};
+	const struct run_function *function;
+	const char *state;
 
-	while (!code && (call = chrome_calls_next(&chrome->at.calls, &code, error))) {
-		struct chrome_place place = {chrome->at.pid, tid, call->begin_ns};
-		const struct run_function *function;
-		const char *state;
-
-		if (call->frame >= CHROME_STATE) {
-			state = extent_state_name((enum extent_state)(call->frame - CHROME_STATE));
-			chrome_event_begin(&chrome->file, 'X', &place, state, strlen(state));
-			chrome_event_text(&chrome->file, "cat", "state", 5);
-		} else {
-			function = run_function(chrome->run, run_scope(chrome->run, call->frame)->function);
-			chrome_event_begin(&chrome->file, 'X', &place, function->name, function->name_bytes);
-			chrome_event_text(&chrome->file, "cat", "call", 4);
-		}
-		chrome_event_duration(&chrome->file, call->end_ns - call->begin_ns);
-		chrome_event_end(&chrome->file);
+	if (frame >= CHROME_STATE) {
+		state = extent_state_name((enum extent_state)(frame - CHROME_STATE));
+		chrome_event_begin(&chrome->file, is_begin ? 'B' : 'E', &place, state, strlen(state));
+	} else {
+		function = run_function(chrome->run, run_scope(chrome->run, frame)->function);
+		chrome_event_begin(
+			&chrome->file, is_begin ? 'B' : 'E', &place, function->name, function->name_bytes);
 	}
-	return code;
+	if (is_begin)
+		chrome_event_text(&chrome->file, "cat", frame >= CHROME_STATE ? "state" : "call",
+			frame >= CHROME_STATE ? 5 : 4);
+	chrome_event_end(&chrome->file);
 }
 
 static int put_line(struct chrome *chrome, struct error *error)
 {
-	uint32_t tid = ++chrome->threads;
+	struct chrome_calls *calls = &chrome->at.calls;
 	struct extent extents[BATCH];
 	struct extent_walk *walk;
-	int code = 0;
+	bool is_done = true;
 	long count = extent_open(&walk, chrome->run, chrome->at.id, chrome->begin_ns, chrome->end_ns, error);
 
 	if (count < 0)
 		return (int)count;
-	chrome_file_thread(&chrome->file, chrome->at.pid, tid, stream_title(chrome));
-	code = chrome_calls_begin(&chrome->at.calls, chrome->run, select_depth(chrome->select), error);
-	while (!code && (count = extent_next(walk, extents, BATCH, error)) > 0)
-		for (long i = 0; i < count && !code; i++)
+	chrome->at.tid = ++chrome->threads;
+	chrome_file_thread(&chrome->file, chrome->at.pid, chrome->at.tid, stream_title(chrome));
+	chrome_calls_begin(calls, chrome->run, select_depth(chrome->select));
+	calls->change = write_call;
+	calls->own = chrome;
+	while (is_done && (count = extent_next(walk, extents, BATCH, error)) > 0)
+		for (long i = 0; i < count && is_done; i++)
 			if (is_piece_chosen(chrome, &extents[i]))
-				code = chrome_calls_add(&chrome->at.calls, &extents[i], error);
+				is_done = chrome_calls_add(calls, &extents[i]);
 	extent_close(walk);
-	if (!code && count < 0)
-		return (int)count;
-	return code ? code : write_calls(chrome, tid, error);
+	if (!is_done)
+		return error_memory(error);
+	chrome_calls_end(calls);
+	return count < 0 ? (int)count : 0;
 }
 
 /* ---- spans ---- */
@@ -236,28 +240,42 @@ static void begin_span(
 	chrome_event_text(&chrome->file, "cat", name, strlen(name));
 }
 
+/* One that is open lasts to the end of what is shown. */
+static uint64_t span_end_ns(const struct chrome *chrome, const struct batch *batch, size_t i)
+{
+	uint64_t end_ns = batch->end_ns[i] < chrome->end_ns ? batch->end_ns[i] : chrome->end_ns;
+
+	return end_ns > batch->begin_ns[i] ? end_ns : batch->begin_ns[i];
+}
+
 static bool put_span(struct chrome *chrome, const struct batch *batch, size_t i)
 {
 	uint32_t op = batch->what[i], context = batch->context[i];
 	struct chrome_place place = {.pid = chrome->at.pid, .time_ns = batch->begin_ns[i]};
 	struct arena arena = {0};
 	const char *path = run_context_path(chrome->run, context, select_depth(chrome->select), &arena);
-	bool is_mark = op == STORE_OP_MARK;
+	uint64_t end_ns = span_end_ns(chrome, batch, i);
+	bool is_mark = op == STORE_OP_MARK, is_moment = end_ns == batch->begin_ns[i];
 
-	place.tid = find_lane(chrome, batch->begin_ns[i], batch->end_ns[i]);
+	place.tid = find_lane(chrome, batch->begin_ns[i], end_ns);
 	if (!path || place.tid == 0) {
 		arena_fini(&arena);
 		return false;
 	}
-	begin_span(chrome, is_mark ? 'i' : 'X', &place, op, context);
+	begin_span(chrome, is_mark ? 'i' : is_moment ? 'X' : 'B', &place, op, context);
 	if (is_mark)
 		chrome_event_text(&chrome->file, "s", "t", 1);
-	else
-		chrome_event_duration(&chrome->file, batch->end_ns[i] - batch->begin_ns[i]);
+	else if (is_moment)
+		chrome_event_duration(&chrome->file, 0);
 	put_span_args(chrome, batch, i, path);
 	chrome_event_end(&chrome->file);
 	if (batch->link[i] != 0)
 		put_flow(chrome, &place, batch->link[i]);
+	if (!is_mark && !is_moment) {
+		place.time_ns = end_ns;
+		begin_span(chrome, 'E', &place, op, context);
+		chrome_event_end(&chrome->file);
+	}
 	arena_fini(&arena);
 	return true;
 }
@@ -269,15 +287,17 @@ static bool put_span_row(void *own, const struct batch *batch, size_t i)
 
 	if (op != STORE_OP_MARK && store_op_is_state(op))
 		return true; /* it is in the line */
-	return !is_chosen(chrome, op, batch->context[i], batch->end_ns[i] - batch->begin_ns[i]) ||
+	return !is_chosen(
+		       chrome, op, batch->context[i], span_end_ns(chrome, batch, i) - batch->begin_ns[i]) ||
 	       put_span(chrome, batch, i);
 }
 
 static int put_spans(struct chrome *chrome, struct error *error)
 {
 	struct scan *scan;
-	int code = scan_open(&scan, chrome->run, chrome->at.id, STORE_SPANS, chrome->begin_ns, chrome->end_ns,
-		STORE_ALL, SCAN_CLIP, error);
+	int code = scan_open(&scan, chrome->run, chrome->at.id, STORE_SPANS,
+		select_records_begin_ns(chrome->select), select_records_end_ns(chrome->select), STORE_ALL,
+		SCAN_CLIP, error);
 
 	if (code < 0)
 		return code;
@@ -318,8 +338,9 @@ static bool put_value_row(void *own, const struct batch *batch, size_t i)
 static int put_values(struct chrome *chrome, struct error *error)
 {
 	struct scan *scan;
-	int code = scan_open(&scan, chrome->run, chrome->at.id, STORE_VALUES, chrome->begin_ns,
-		chrome->end_ns, STORE_ALL, 0, error);
+	int code = scan_open(&scan, chrome->run, chrome->at.id, STORE_VALUES,
+		select_records_begin_ns(chrome->select), select_records_end_ns(chrome->select), STORE_ALL, 0,
+		error);
 
 	if (code < 0)
 		return code;

@@ -6,36 +6,37 @@
 #include "formats/chrome_calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "store/base/array.h"
-
-#define CALLS_BYTES ((uint64_t)256 << 20) /* of one stream in memory; more go into a file */
-
-/* A call begins before those in it: the order of time, outermost first. */
-static int compare(const void *left, const void *right)
-{
-	const struct chrome_call *a = left, *b = right;
-
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return a->depth < b->depth ? -1 : a->depth > b->depth;
-}
-
-int chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth, struct error *error)
+void chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth)
 {
 	calls->run = run;
 	calls->depth = depth;
 	calls->open_count = 0;
-	external_sort_free(calls->spill);
-	return external_sort_new(&calls->spill, sizeof(struct chrome_call), compare,
-		run_mem_bytes(run, 2, CALLS_BYTES), error);
+	calls->end_ns = 0;
 }
 
 void chrome_calls_fini(struct chrome_calls *calls)
 {
-	external_sort_free(calls->spill);
 	free(calls->open);
 	free(calls->path);
+}
+
+static bool reserve_frames(uint32_t **frames, size_t *capacity, size_t count)
+{
+	size_t wanted = *capacity ? *capacity * 2 : 256;
+	uint32_t *grown;
+
+	while (wanted < count)
+		wanted *= 2;
+	if (count <= *capacity)
+		return true;
+	grown = reallocarray(*frames, wanted, sizeof *grown);
+	if (!grown)
+		return false;
+	*frames = grown;
+	*capacity = wanted;
+	return true;
 }
 
 /* What an extent shows besides its calls: nothing for work and for what is not known. */
@@ -45,80 +46,72 @@ static bool is_shown_state(enum extent_state state)
 	       state != EXTENT_IDLE;
 }
 
+/* The calls that are open, without a state. */
+static size_t open_calls(const struct chrome_calls *calls)
+{
+	size_t count = calls->open_count;
+
+	return count && calls->open[count - 1] >= CHROME_STATE ? count - 1 : count;
+}
+
+static bool is_where_it_was(const struct chrome_calls *calls, const struct extent *extent)
+{
+	return !extent->context && (extent->state == EXTENT_BLOCKED || extent->state == EXTENT_RUNNABLE) &&
+	       calls->end_ns == extent->begin_ns;
+}
+
 /* Frames from the root into calls->path; their number, -1: memory is out. */
 static long find_path(struct chrome_calls *calls, const struct extent *extent)
 {
 	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);
+	bool stays = is_where_it_was(calls, extent);
 	uint32_t scope = has_calls ? run_context(calls->run, extent->context)->scope : UINT32_MAX;
-	size_t count = 0, at;
+	size_t count = stays ? open_calls(calls) : 0, at;
 
 	if (scope != UINT32_MAX)
 		scope = run_scope_at(calls->run, scope, calls->depth);
-	for (uint32_t up = scope; up != UINT32_MAX && up != RUN_SCOPE_PROGRAM_ROOT;
+	for (uint32_t up = scope; !stays && up != UINT32_MAX && up != RUN_SCOPE_PROGRAM_ROOT;
 		up = run_scope(calls->run, up)->parent)
 		count++;
-	if (!array_reserve(&calls->path, &calls->path_capacity, count + 1, sizeof *calls->path))
+	if (!reserve_frames(&calls->path, &calls->path_capacity, count + 1))
 		return -1;
 	at = count;
-	for (uint32_t up = scope; at > 0; up = run_scope(calls->run, up)->parent)
+	if (stays && count)
+		memcpy(calls->path, calls->open, count * sizeof *calls->path);
+	for (uint32_t up = scope; !stays && at > 0; up = run_scope(calls->run, up)->parent)
 		calls->path[--at] = up;
 	if (is_shown_state(extent->state))
 		calls->path[count++] = CHROME_STATE + extent->state;
 	return (long)count;
 }
 
-static bool open_call(struct chrome_calls *calls, uint32_t frame, uint64_t begin_ns)
-{
-	if (!array_reserve(&calls->open, &calls->open_capacity, calls->open_count + 1, sizeof *calls->open))
-		return false;
-	calls->open[calls->open_count] = (struct chrome_call){.begin_ns = begin_ns,
-		.end_ns = begin_ns,
-		.frame = frame,
-		.depth = (uint32_t)calls->open_count};
-	calls->open_count++;
-	return true;
-}
-
 /* Those that lie `count` deep and deeper have ended. */
-static int close_calls(struct chrome_calls *calls, size_t count, struct error *error)
+static void close_calls(struct chrome_calls *calls, size_t count)
 {
-	int code = 0;
-
-	for (size_t i = count; i < calls->open_count && !code; i++)
-		code = external_sort_put(calls->spill, &calls->open[i], error);
-	calls->open_count = count;
-	return code;
+	while (calls->open_count > count)
+		calls->change(calls->own, calls->open[--calls->open_count], calls->end_ns, false);
 }
 
-int chrome_calls_add(struct chrome_calls *calls, const struct extent *extent, struct error *error)
+bool chrome_calls_add(struct chrome_calls *calls, const struct extent *extent)
 {
 	long count = find_path(calls, extent);
 	size_t common = 0;
-	int code;
 
-	while (count >= 0 && common < calls->open_count && common < (size_t)count &&
-		calls->open[common].frame == calls->path[common] &&
-		calls->open[common].end_ns == extent->begin_ns)
+	if (count < 0 || !reserve_frames(&calls->open, &calls->open_capacity, (size_t)count))
+		return false;
+	while (calls->end_ns == extent->begin_ns && common < calls->open_count && common < (size_t)count &&
+		calls->open[common] == calls->path[common])
 		common++;
-	code = close_calls(calls, common, error);
-	if (code)
-		return code;
-	for (long i = (long)common; i < count; i++)
-		if (!open_call(calls, calls->path[i], extent->begin_ns))
-			return error_memory(error);
-	for (size_t i = 0; i < calls->open_count; i++)
-		calls->open[i].end_ns = extent->end_ns;
-	return count >= 0 ? 0 : error_memory(error);
+	close_calls(calls, common);
+	while (calls->open_count < (size_t)count) {
+		calls->open[calls->open_count] = calls->path[calls->open_count];
+		calls->change(calls->own, calls->open[calls->open_count++], extent->begin_ns, true);
+	}
+	calls->end_ns = extent->end_ns;
+	return true;
 }
 
-int chrome_calls_end(struct chrome_calls *calls, struct error *error)
+void chrome_calls_end(struct chrome_calls *calls)
 {
-	int code = close_calls(calls, 0, error);
-
-	return code ? code : external_sort_rewind(calls->spill, error);
-}
-
-const struct chrome_call *chrome_calls_next(struct chrome_calls *calls, int *code, struct error *error)
-{
-	return external_sort_next(calls->spill, code, error);
+	close_calls(calls, 0);
 }

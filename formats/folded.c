@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folded.c - stacks as flamegraph.pl, speedscope and inferno read them: "main;solve;smooth 1200", the
- * number being the weight (ns of CPU time). The format has no escapes: a ';' in a name becomes ':',
- * a control byte a space.
+ * folded.c - folded stacks for flamegraph.pl, speedscope and inferno: "main;solve;smooth 1200", where the
+ * number is the weight (ns of CPU time). The format has no escapes: a ';' in a name becomes ':', a control
+ * byte a space.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void put_name(struct store_bytes *text, const struct run_function *functi
 	}
 }
 
-/* Frames from the root, as deep as asked for. NULL: memory is out. */
+/* Frames from the root, down to the requested depth. NULL: no memory. */
 static const char *stack_text(
 	const struct run *run, const struct select *select, uint32_t context, struct arena *arena)
 {
@@ -157,8 +157,10 @@ static bool merge_stacks(struct stack *stacks, size_t count)
 	return fits;
 }
 
-static void write_stacks(const struct stack *stacks, size_t count, bool is_real, FILE *out)
+static bool write_stacks(const struct stack *stacks, size_t count, bool is_real, FILE *out)
 {
+	bool has_any = false;
+
 	for (size_t i = 0; i < count; i++) {
 		uint64_t weight = stacks[i].weight;
 
@@ -166,7 +168,9 @@ static void write_stacks(const struct stack *stacks, size_t count, bool is_real,
 			weight = stacks[i].real > 0 ? (uint64_t)(stacks[i].real + 0.5) : 0;
 		if (weight > 0)
 			fprintf(out, "%s %" PRIu64 "\n", stacks[i].text, weight);
+		has_any |= weight > 0;
 	}
+	return has_any;
 }
 
 static int put_window(struct run *run, const struct select *select, const struct window *window, FILE *out,
@@ -192,10 +196,10 @@ static int put_window(struct run *run, const struct select *select, const struct
 		rc = error_set(error, ERROR_USAGE,
 			"a stack's weight is more than 64 bits hold: choose fewer --streams, or a part of it "
 			"with --time");
-	else if (ok)
-		write_stacks(
-			stacks, used, metric < run_metric_count(run) && run_metric_is_real(run, metric), out);
-	else
+	else if (ok && !write_stacks(stacks, used,
+			       metric < run_metric_count(run) && run_metric_is_real(run, metric), out))
+		rc = 1;
+	else if (!ok)
 		rc = error_memory(error);
 	arena_fini(&arena);
 	return rc;

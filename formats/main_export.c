@@ -38,6 +38,16 @@ static int put_file(const struct program_call *call, const struct choice *choice
 	return rc;
 }
 
+/* An empty file explains itself as little as an empty table. */
+static int say_nothing(const struct choice *choice, int rc)
+{
+	if (rc > 0)
+		fprintf(stderr,
+			"hpct-export: no sample of this window is left to be written: --to %s is empty\n",
+			choice->format->name);
+	return rc < 0 ? rc : 0;
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
@@ -59,9 +69,9 @@ static int work(struct program_call *call, struct error *error)
 		rc = select_refuse(call->select, choice->format->refused, names, error);
 	if (rc < 0)
 		return rc;
-	if (choice->output)
-		return put_file(call, choice, error);
-	return choice->format->put(call->run, call->select, stdout, error);
+	rc = choice->output ? put_file(call, choice, error)
+			    : choice->format->put(call->run, call->select, stdout, error);
+	return say_nothing(choice, rc);
 }
 
 static char to_help[FORMAT_TEXT_MAX];

@@ -3,17 +3,25 @@
  * main_import.c - hpct-import: another tool's file as a run.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/choice.h"
+#include "formats/gzip_file.h"
 #include "timeline/report/program.h"
 
-/* rows.tsv becomes rows.hpct here; standard input import.hpct. */
+/* rows.tsv and rows.tsv.gz become rows.hpct here; standard input import.hpct. */
 static const char *run_name(const char *input, struct arena *arena)
 {
 	const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input;
-	const char *dot = strrchr(base, '.');
-	size_t size = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+	size_t size = strlen(base);
+	const char *dot;
+
+	if (size > 3 && strcmp(base + size - 3, ".gz") == 0)
+		size -= 3;
+	dot = memrchr(base, '.', size);
+	size = dot && dot > base ? (size_t)(dot - base) : size;
 
 	if (strcmp(input, "-") == 0)
 		return "import" STORE_RUN_SUFFIX;
@@ -28,8 +36,10 @@ static int work(struct program_call *call, struct error *error)
 	bool is_stdin = strcmp(input, "-") == 0;
 	char names[FORMAT_TEXT_MAX];
 	struct stat status;
-	FILE *in;
-	int rc;
+	const char *name = is_stdin ? "standard input" : input;
+	struct gzip_file *packed = NULL;
+	FILE *in = NULL;
+	int rc, damage, fd;
 
 	if (!choice->format) {
 		format_names(names, FORMAT_TAKES);
@@ -41,15 +51,15 @@ static int work(struct program_call *call, struct error *error)
 		return error_set(error, ERROR_RUN,
 			"%s is a directory: name a file of rows, as hpct-slice --format tsv writes them",
 			input);
-	in = is_stdin ? stdin : fopen(input, "r");
-	if (!in)
+	fd = is_stdin ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
+	packed = fd < 0 ? NULL : gzip_file_open(fd, &in);
+	if (!packed)
 		return error_set(error, ERROR_RUN,
 			"cannot read %s: %s; correct the name, or say - for standard input", input,
 			strerror(errno));
-	rc = choice->format->take(in, is_stdin ? "standard input" : input, output, error);
-	if (!is_stdin)
-		fclose(in);
-	return rc;
+	rc = choice->format->take(in, name, output, error);
+	damage = gzip_file_close(packed, name, error);
+	return damage ? damage : rc;
 }
 
 static char from_help[FORMAT_TEXT_MAX];
@@ -66,12 +76,13 @@ static const struct program program = {
 	.operands_max = 1,
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "tsv: one header line, columns by name in any order: stream and begin_ns must be "
-		 "there; track end_ns path op bytes weight metric value attributes may be left out or "
+	.notes = "tsv: one header line, columns by name in any order: stream and begin_ns are "
+		 "required; track end_ns path op bytes weight metric value attributes may be left out or "
 		 "empty. A row without track is a value if it has one, a span if it has end_ns or op, "
-		 "else a sample.\n"
+		 "otherwise a sample.\n"
+		 "A file packed by gzip is unpacked, a byte order mark passed over, lines may end in CR LF.\n"
 		 "stream: cpu:HOST/RANK/PID.GENERATION/THREAD or "
-		 "gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE, - for what it has not. Times are "
+		 "gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE, - for a missing part. Times are "
 		 "ns.\n",
 	.work = work,
 };

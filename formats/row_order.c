@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row_order.c - see row_order.h. Rows that are alone in their time pass by; others are kept until their time
- * is over, however many batches that takes.
+ * row_order.c - see row_order.h. Rows with unique times pass directly; others are kept until their time is
+ * over, over any number of batches.
  */
 #include "formats/row_order.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_import.c - a run out of rows that hpct-slice, a script or a hand wrote. Which samples own a stretch
- * of the line is said by `monitored` rows, which may come behind the samples; so the rows are read twice:
+ * tsv_import.c - makes a run from rows written by hpct-slice, a script or by hand. `monitored` rows tell
+ * which samples own the timeline, and may come after the samples; so the rows are read twice:
  *
  *   pass 1   streams, and the metrics of their time sources
  *   pass 2   records
  *
- * Input that cannot be read twice is kept in a temporary file. One store holds all hosts; origin 0.
+ * Input that cannot be read twice is copied to a temporary file. One store holds all hosts; origin 0.
  */
 #include "formats/tsv_import.h"
 

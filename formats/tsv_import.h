@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_import.h - rows to a run, in two passes, see tsv_import.c.
+ * tsv_import.h - imports TSV rows as a run, in two passes, see tsv_import.c.
  */
 #ifndef FORMATS_TSV_IMPORT_H
 #define FORMATS_TSV_IMPORT_H
@@ -9,9 +9,9 @@
 
 #include "store/base/error.h"
 
-/* Makes the run `path`, which must not be there (ERROR_USAGE), of the rows in `in`, which stays the caller's;
- * `name` is what sentences call it. ERROR_RUN: rows that are none; ERROR_IO: reading, writing or memory
- * failed. Nothing is left at `path` then. */
+/* Makes the run `path`, which must not exist (ERROR_USAGE), from the rows in `in`, which stays the caller's;
+ * `name` is its name in messages. ERROR_RUN: malformed rows; ERROR_IO: reading, writing or memory failed.
+ * Then nothing is left at `path`. */
 int tsv_import(FILE *in, const char *name, const char *path, struct error *error);
 
 #endif

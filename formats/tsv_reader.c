@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_reader.c - splits lines; the bytes may come from anywhere, so a line has a limit.
+ * tsv_reader.c - splits lines; the input is untrusted, so line length has a limit.
  */
 #include "formats/tsv_reader.h"
 
@@ -42,7 +42,7 @@ int tsv_reader_number(const struct tsv_reader *reader, enum tsv_column column, u
 	return 0;
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 /* More bytes behind those that are there; what was used up goes. */
 static int read_more(struct tsv_reader *reader, struct error *error)
@@ -98,7 +98,16 @@ static int next_line(struct tsv_reader *reader, struct tsv_field *line, struct e
 	}
 }
 
-/* Takes the first field off the line; false when none is left. */
+/* What editors of another system put before the first character. */
+static void skip_byte_order_mark(struct tsv_field *line)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+
+	if (line->size >= 3 && memcmp(line->text, mark, 3) == 0)
+		*line = (struct tsv_field){line->text + 3, line->size - 3};
+}
+
+/* Takes the first field off the text line; false when none is left. */
 static bool next_field(struct tsv_field *line, struct tsv_field *field)
 {
 	const char *tab;
@@ -160,7 +169,10 @@ int tsv_reader_begin(struct tsv_reader *reader, FILE *in, const char *name, stru
 	rc = next_line(reader, &line, error);
 	if (rc == 0)
 		rc = error_set(error, ERROR_RUN, "%s is empty; its first line must name the columns", name);
-	return rc < 0 ? rc : take_header(reader, line, error);
+	if (rc < 0)
+		return rc;
+	skip_byte_order_mark(&line);
+	return take_header(reader, line, error);
 }
 
 void tsv_reader_fini(struct tsv_reader *reader)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_row.c - one line of TSV as a record: every field is judged, and what is wrong is said with its line
- * and column.
+ * tsv_row.c - converts one line of TSV to a record: checks every field, and reports errors with line and
+ * column.
  */
 #include "formats/tsv_row.h"
 
@@ -239,7 +239,7 @@ int tsv_row_record(struct import *import, const struct import_stream *stream, en
 	if (track == STORE_SPANS)
 		return take_span(import, record, error);
 	if (!tsv_row_is_empty(import, TSV_END))
-		return tsv_reader_bad(&import->reader, TSV_END, "stands in a row that is no span", error);
+		return tsv_reader_bad(&import->reader, TSV_END, "is in a row that is not a span", error);
 	return track == STORE_SAMPLES ? take_sample(import, stream, record, error)
 				      : take_value(import, record, error);
 }

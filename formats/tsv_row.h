@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_row.h - inside the import of TSV: what is known so far, and the fields of the line at hand as a
- * record. Only tsv_import.c and tsv_row.c include it.
+ * tsv_row.h - for tsv_import.c and tsv_row.c only: the import's tables, and conversion of the current line
+ * to a record.
  */
 #ifndef FORMATS_TSV_ROW_H
 #define FORMATS_TSV_ROW_H
@@ -10,7 +10,7 @@
 #include "store/write/writer.h"
 #include "timeline/base/key_ids.h"
 
-/* Which `monitored` row something is known from. */
+/* The `monitored` row that a fact came from. */
 struct import_told {
 	bool is_known;
 	uint64_t begin_ns, end_ns;
@@ -23,7 +23,7 @@ struct import_stream {
 	uint64_t opened;       /* spans that are open */
 	bool has_source;       /* a `monitored` row names a metric */
 	bool is_open;	       /* a `monitored` row has no end */
-	bool is_known;	       /* begin_ns and end_ns say something */
+	bool is_known;	       /* begin_ns and end_ns are set */
 	struct import_told name, device_name, tid;
 };
 
@@ -37,7 +37,7 @@ struct import {
 	struct tsv_reader reader;
 	struct store_writer *writer;
 	struct key_ids texts;	   /* hash of a stream's text -> text_streams */
-	uint32_t *text_streams;	   /* [text] its stream: two texts may say the same */
+	uint32_t *text_streams;	   /* [text] its stream: two texts may name the same one */
 	struct key_ids identities; /* struct identity -> streams */
 	struct import_stream *streams;
 	struct import_told command;
@@ -48,20 +48,20 @@ struct import {
 		bool is_partial;
 	} * contexts;
 	uint32_t text_module;
-	struct store_bytes text; /* scratch: a field without its escapes */
+	struct store_bytes text; /* scratch: a field, unescaped */
 };
 
-/* The field without its escapes, into import->text. */
+/* Unescapes the field into import->text. */
 int tsv_row_text(struct import *import, enum tsv_column column, struct error *error);
 bool tsv_row_is(const struct import *import, enum tsv_column column, const char *text);
 bool tsv_row_is_empty(const struct import *import, enum tsv_column column);
 int tsv_row_track(const struct import *import, enum store_track *track, struct error *error);
 int tsv_row_path(struct import *import, struct import_path *path, struct error *error);
-/* All of the record but its context. */
+/* Fills the record except its context. */
 int tsv_row_record(struct import *import, const struct import_stream *stream, enum store_track track,
 	struct store_record *record, struct error *error);
 
-/* Room in an array that a numbering indexes, for a new number: it doubles at powers of two. */
+/* Enlarges an array indexed by key_ids for a new number: doubles at powers of two. */
 bool tsv_row_reserve(void *array, uint32_t number, size_t size);
 
 #endif

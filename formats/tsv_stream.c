@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsv_stream.c - parsed from the right, since a host's name may hold anything, slashes too:
+ * tsv_stream.c - parses from the right, because a host's name may contain anything, also slashes:
  *
  *   cpu:HOST/RANK/PID.GENERATION/THREAD
  *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - hpct-record: finds the program, makes the run, meets or starts the collector, runs the
- * program with the agent preloaded, and ends as the program ended. What keeps hpct from
- * measuring costs a sentence, not the job.
+ * main.c - hpct-record: finds the program, makes the run, starts the collector or connects to it, runs the
+ * program with the agent preloaded, and ends with the program's status. If hpct cannot measure, it prints an
+ * error and runs the program all the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,21 +33,21 @@
 #define NAMES_MAX 10000
 #define READY_WAIT_MS 5000
 #define ENDS_WAIT_MS 2000
-#define QUIET_NS UINT64_C(1000000000) /* a wait longer than that is shown on a terminal */
+#define QUIET_NS UINT64_C(1000000000) /* longer waits show progress on a terminal */
 
 struct record {
 	struct options options;
 	struct target_check target;
 	struct launch_name name;
-	char run[PATH_MAX + 64]; /* absolute */
+	char run[PATH_MAX + 64]; /* absolute path */
 	struct install_paths paths;
 	struct rendezvous rendezvous;
 	bool is_measured;
 	bool made_run;
 };
 
-/* Where stdin, stdout or stderr is closed, no descriptor of ours may take its place; the program still finds
- * it closed. */
+/* If stdin, stdout or stderr is closed, none of our descriptors may get its number; the program still
+ * finds it closed. */
 static void standard_reserve(void)
 {
 	int null;
@@ -65,7 +65,7 @@ static void say(const char *text)
 
 /* ---- the run ---- */
 
-/* A name that nobody chose must not keep the program from running: it gets a number. */
+/* If the default run name exists, appends a number. */
 static void name_make_free(struct record *record)
 {
 	size_t length = strlen(record->run) - strlen(STORE_RUN_SUFFIX);
@@ -76,21 +76,28 @@ static void name_make_free(struct record *record)
 
 static int run_name(struct record *record, struct error *error)
 {
-	char path[PATH_MAX], here[PATH_MAX];
-	int result = run_path_make(
-		path, sizeof(path), record->options.run, record->options.program[0], &record->name, error);
+	const char *temporary = getenv("TMPDIR");
+	char path[PATH_MAX], here[PATH_MAX] = "";
+	int why, result = run_path_make(path, sizeof(path), record->options.run, record->options.program[0],
+			 &record->name, error);
 
 	if (result)
 		return result;
+	why = path[0] == '/' || getcwd(here, sizeof(here)) ? 0 : errno;
+	if (why)
+		snprintf(here, sizeof(here), "%s", temporary && temporary[0] == '/' ? temporary : "/tmp");
 	if (path[0] == '/')
 		snprintf(record->run, sizeof(record->run), "%s", path);
-	else if (!getcwd(here, sizeof(here)) || strlen(here) + strlen(path) + 2 > sizeof(record->run))
+	else if (strlen(here) + strlen(path) + 2 > sizeof(record->run))
 		return error_set(
-			error, ERROR_IO, "cannot tell where %s would lie: %s", path, strerror(errno));
+			error, ERROR_IO, "cannot tell where %s would lie: the path is too long", path);
 	else
 		snprintf(record->run, sizeof(record->run), "%.*s/%s", (int)strlen(here), here, path);
-	if (!record->options.run && !record->name.is_shared)
+	if (why || (!record->options.run && !record->name.is_shared))
 		name_make_free(record);
+	if (why)
+		fprintf(stderr, "hpct-record: this directory cannot be found (%s); the run will be %s\n",
+			strerror(why), record->run);
 	return 0;
 }
 
@@ -131,7 +138,7 @@ static int collector_start(struct record *record, struct error *error)
 	return result;
 }
 
-/* Negative with ERROR_USAGE: not to be run at all; with ERROR_IO: to be run unmeasured. */
+/* ERROR_USAGE: do not run the program; ERROR_IO: run it unmeasured. */
 static int measuring_prepare(struct record *record, struct error *error)
 {
 	int result = install_paths_find(&record->paths, error);
@@ -139,7 +146,7 @@ static int measuring_prepare(struct record *record, struct error *error)
 
 	if (!result && has_memleak && access(record->paths.memleak, R_OK))
 		result = error_set(
-			error, ERROR_IO, "%s is not there; install hpct again", record->paths.memleak);
+			error, ERROR_IO, "%s is missing; install hpct again", record->paths.memleak);
 	if (!result)
 		result = rendezvous_open(&record->rendezvous, record->name.id, record->run,
 			has_memleak ? record->paths.memleak : record->paths.agent, error);
@@ -163,11 +170,11 @@ static uint64_t timeval_ns(const struct timeval *time)
 
 static void progress_show(uint64_t left, bool *shown)
 {
-	fprintf(stderr, "\rhpct-record: naming, %lu frames left ", (unsigned long)left);
+	fprintf(stderr, "\rhpct-record: symbolizing, %lu frames left ", (unsigned long)left);
 	*shown = true;
 }
 
-/* The next word of the collector. 1: *word is it, 0: none came in time, -1: it is gone. */
+/* The collector's next message. 1: in *word, 0: timeout, -1: the collector has gone. */
 static int word_await(const struct record *record, struct rendezvous_message *word, int timeout_ms)
 {
 	struct pollfd ready = {record->rendezvous.connection, POLLIN, 0};
@@ -180,7 +187,7 @@ static int word_await(const struct record *record, struct rendezvous_message *wo
 	return 1;
 }
 
-/* Only --strict waits for the store: the others start the program meanwhile. */
+/* With --strict waits for the store; otherwise the program starts meanwhile. */
 static int ready_wait(struct record *record, struct error *error)
 {
 	struct rendezvous_message word = {0};
@@ -191,11 +198,11 @@ static int ready_wait(struct record *record, struct error *error)
 	rendezvous_leave(&record->rendezvous);
 	rundir_unmake(record->run);
 	return error_set(error, ERROR_IO, "%s",
-		word.type == RENDEZVOUS_FAILED ? word.text : "the collector has not come up");
+		word.type == RENDEZVOUS_FAILED ? word.text : "the collector did not start");
 }
 
-/* The collector's last word: that all is committed, or why nothing was. Negative: it has ended without, 1: it
- * still has work, or was stopped. */
+/* The collector's last message: all is committed, or why nothing was. Negative: it ended without one, 1:
+ * it still works, or was stopped. */
 static int done_wait(struct record *record, struct rendezvous_message *word)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -222,6 +229,27 @@ static int done_wait(struct record *record, struct rendezvous_message *word)
 	return result;
 }
 
+/* What to do with it, for whoever is there to read that. */
+static void next_tell(const struct record *record)
+{
+	struct store_bytes words = {0}, quoted = {0};
+	char here[PATH_MAX];
+	const char *run = record->run;
+	size_t length = getcwd(here, sizeof(here)) ? strlen(here) : 0;
+
+	if (length && !strncmp(run, here, length) && run[length] == '/' && run[length + 1])
+		run += length + 1;
+	store_bytes_put(&words, run, strlen(run) + 1);
+	store_bytes_put(&words, "", 1);
+	if (!words.failed)
+		command_quote(&quoted, (const char *)words.data, words.size);
+	if (!quoted.failed && quoted.data)
+		fprintf(stderr, "next: hpct-view %s, or hpct-profile %s\n", (const char *)quoted.data,
+			(const char *)quoted.data);
+	store_bytes_fini(&words);
+	store_bytes_fini(&quoted);
+}
+
 static void summary_write(const struct record *record, const char *text)
 {
 	const char *path = record->options.summary;
@@ -230,6 +258,8 @@ static void summary_write(const struct record *record, const char *text)
 
 	if (is_stderr || isatty(STDERR_FILENO))
 		fprintf(stderr, "hpct-record: %s\n%s", record->run, text);
+	if (isatty(STDERR_FILENO))
+		next_tell(record);
 	if (!path || is_stderr)
 		return;
 	file = fopen(path, "we");
@@ -267,7 +297,7 @@ static void measuring_finish(struct record *record, int status, const struct rus
 		}
 	} else if (!signals_ask_for_end()) {
 		fprintf(stderr, "hpct-record: the collector %s; %s holds what was committed\n",
-			result < 0 ? "has ended before its time" : "does not answer, and may go on later",
+			result < 0 ? "ended unexpectedly" : "does not answer, and may go on later",
 			record->run);
 	}
 	if (result < 0)
@@ -275,7 +305,7 @@ static void measuring_finish(struct record *record, int status, const struct rus
 	rendezvous_leave(&record->rendezvous);
 }
 
-/* What is wrong before the program starts: 0 to go on. */
+/* Checks everything before the program starts; 0 to go on. */
 static int prepare(struct record *record, struct error *error)
 {
 	char reason[1024];
@@ -295,7 +325,7 @@ static int prepare(struct record *record, struct error *error)
 	if (record->target.note.flags == ELF_NOTE_AGENT &&
 		strstr(record->options.events, EVENT_WORD_MEMLEAK)) {
 		snprintf(reason, sizeof(reason),
-			"%.100s: its allocations are not seen: it was linked without "
+			"%.100s: its allocations are not recorded: it was linked without "
 			"`hpct-link --memleak`",
 			record->target.binary);
 		if (record->options.strict)
@@ -310,7 +340,7 @@ static int prepare(struct record *record, struct error *error)
 	return 0;
 }
 
-/* What is too little for all of us may do for the program. */
+/* Memory or processes that do not suffice for hpct may suffice for the program alone. */
 static int program_run_here(struct record *record, const struct launch *launch, const struct error *error)
 {
 	struct rendezvous_message ended = {.type = RENDEZVOUS_ENDED, .status = LAUNCH_FAILED << 8}, word;
@@ -322,7 +352,7 @@ static int program_run_here(struct record *record, const struct launch *launch, 
 			;
 		rendezvous_leave(&record->rendezvous);
 		fprintf(stderr, "hpct-record: %s runs unmeasured: %s\n", record->target.path, error->text);
-	} /* else that is said */
+	} /* otherwise launch_here has printed an error */
 	launch_here(launch);
 	fprintf(stderr, "hpct-record: %s cannot be started: %s\n", record->target.path, strerror(errno));
 	return LAUNCH_FAILED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_doctor.c - hpct-doctor: what can be measured here, and for each thing that cannot, why and what to do.
+ * main_doctor.c - hpct-doctor: what can be measured on this machine; for everything else, why not and what to
+ * do.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -17,16 +18,16 @@
 static const char help[] =
 	"usage: hpct-doctor [--format table|tsv|json] [--all]\n"
 	"\n"
-	"Says what hpct can measure on this machine, for this user, from this folder; for\n"
-	"each thing that it cannot, why, and what lifts that. Nothing is changed.\n"
+	"Reports what hpct can measure on this machine, for this user, in this directory;\n"
+	"for everything else, why not and what to do. Changes nothing.\n"
 	"\n"
-	"      --all              table: also what is not on this machine\n"
+	"      --all              table: also list what this machine does not have\n"
 	"      --format FORMAT    table (default), tsv or json\n"
 	"  -h, --help   -V, --version\n"
 	"\n"
-	"States: yes, partly, no, none (not on this machine). Exits 0 when nothing is in\n"
-	"the way, 1 when something is partly or not to be measured, 2 wrong usage, 3 when\n"
-	"no program can be recorded at all, 5 when the output cannot be written.\n";
+	"States: yes, partly, no, none (not on this machine). Exit codes: 0 everything\n"
+	"works, 1 something works partly or not, 2 wrong usage, 3 no program can be\n"
+	"recorded, 5 the output cannot be written.\n";
 
 static const struct option long_options[] = {
 	{"format", required_argument, NULL, 'f'},
@@ -100,7 +101,7 @@ static void row_put(const struct doctor_row *row, enum format format, bool all)
 	}
 }
 
-/* All checks, one after the other. The exit code. */
+/* Runs all checks. Returns the exit code. */
 static int examine(enum format format, bool all)
 {
 	static const struct doctor_check *const tables[] = {
@@ -133,7 +134,7 @@ static int refuse(const char *what, const char *word)
 	return EXIT_USAGE;
 }
 
-/* FORMATS: there is none of that name. */
+/* FORMATS: unknown name. */
 static enum format format_find(const char *name)
 {
 	enum format format = TABLE;
@@ -154,7 +155,7 @@ int main(int argc, char **argv)
 		case 'f':
 			format = format_find(optarg);
 			if (format == FORMATS)
-				return refuse("there is no format", optarg);
+				return refuse("unknown format", optarg);
 			break;
 		case 'a':
 			all = true;
@@ -166,10 +167,10 @@ int main(int argc, char **argv)
 			puts("hpct-doctor " HPCT_VERSION);
 			return stdout_check("hpct-doctor", 0, EXIT_OUTPUT);
 		default:
-			return refuse(letter == ':' ? "a value is missing behind" : "unknown option",
+			return refuse(letter == ':' ? "a value is missing after" : "unknown option",
 				argv[optind - 1]);
 		}
 	if (argv[optind])
-		return refuse("it examines this machine and takes no", argv[optind]);
+		return refuse("it takes no argument", argv[optind]);
 	return examine(format, all);
 }

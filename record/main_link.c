@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_link.c - hpct-link: runs a link command with the agent added to it, for static programs, into
- * which nothing can be preloaded. What is left of the command stays as it was given.
+ * main_link.c - hpct-link: runs a link command with the agent added, for static programs, into which nothing
+ * can be preloaded. Leaves the rest of the command unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,28 +18,27 @@
 #include "record/launch/launch.h"
 #include "record/launch/link.h"
 
-static const char help[] =
-	"usage: hpct-link [options] [--] LINK-COMMAND\n"
-	"       hpct-link --check PROGRAM\n"
-	"\n"
-	"Runs LINK-COMMAND (gcc -static -o app app.o ...) with hpct's agent added, for\n"
-	"hpct-record to measure the static program that it makes. Started otherwise the\n"
-	"program runs as always. Dynamic programs need nothing of this.\n"
-	"\n"
-	"      --memleak          also stand in front of malloc, for -e MEMLEAK\n"
-	"      --print            print what would be added, for build systems\n"
-	"      --agent DIRECTORY  where libhpct-agent.a lies, to link for another machine\n"
-	"      --ld               LINK-COMMAND is ld itself, whatever it is called\n"
-	"      --check            say whether an agent is in PROGRAM: 0 yes, 1 no\n"
-	"  -v, --verbose          print the whole command\n"
-	"  -h, --help   -V, --version   (more: man hpct-link)\n"
-	"\n"
-	"Exits as LINK-COMMAND does. Else: 125 a failure of hpct-link, 126 LINK-COMMAND\n"
-	"cannot be executed, 127 it is not found.\n"
-	"Next: hpct-record ./app.\n";
+static const char help[] = "usage: hpct-link [options] [--] LINK-COMMAND\n"
+			   "       hpct-link --check PROGRAM\n"
+			   "\n"
+			   "Runs LINK-COMMAND (gcc -static -o app app.o ...) with hpct's agent added, so\n"
+			   "that hpct-record can measure the static program. Without hpct-record it runs\n"
+			   "unchanged. Dynamic programs do not need hpct-link.\n"
+			   "\n"
+			   "      --memleak          also wrap malloc, for -e MEMLEAK\n"
+			   "      --print            print the added options, for build systems\n"
+			   "      --agent DIRECTORY  directory of libhpct-agent.a, for another machine\n"
+			   "      --ld               LINK-COMMAND is ld, whatever its name\n"
+			   "      --check            exit 0 if PROGRAM contains an agent, else 1\n"
+			   "  -v, --verbose          print the whole command\n"
+			   "  -h, --help   -V, --version   (more: man hpct-link)\n"
+			   "\n"
+			   "Exits with LINK-COMMAND's exit code. Else: 125 hpct-link failed,\n"
+			   "126 LINK-COMMAND cannot be executed, 127 it is not found.\n"
+			   "Next: hpct-record ./app.\n";
 
 static const struct option long_options[] = {{"memleak", no_argument, NULL, 'm'},
-	{"io", no_argument, NULL, 'i'}, /* hpclink's; always in */
+	{"io", no_argument, NULL, 'i'}, /* hpclink's; always on */
 	{"agent", required_argument, NULL, 'a'}, {"print", no_argument, NULL, 'p'},
 	{"ld", no_argument, NULL, 'l'}, {"check", no_argument, NULL, 'c'},
 	{"verbose", no_argument, NULL, 'v'}, {"help", no_argument, NULL, 'h'},
@@ -47,7 +46,7 @@ static const struct option long_options[] = {{"memleak", no_argument, NULL, 'm'}
 
 struct plan {
 	bool memleak, print, is_linker, check, verbose;
-	const char *agent; /* another machine's: the directory of its archives */
+	const char *agent; /* agent for another machine: the directory of its archives */
 	char **command;
 };
 
@@ -63,7 +62,7 @@ static void words_print(FILE *to, char *const *words)
 		fprintf(to, "%s%c", *words, words[1] ? ' ' : '\n');
 }
 
-/* A link that worked, and yet nobody can measure what it made: said, not failed. */
+/* The link worked, but its result cannot be measured: warns and succeeds. */
 static void outcome_tell(const char *output)
 {
 	struct elf_note note;
@@ -74,13 +73,13 @@ static void outcome_tell(const char *output)
 		close(fd);
 	if (outcome == LINK_DYNAMIC)
 		fprintf(stderr,
-			"hpct-link: %s is dynamically linked: hpct-record measures it without hpct-link; "
-			"-static was meant?\n",
+			"hpct-link: %s is dynamically linked: hpct-record measures it without hpct-link; did "
+			"you mean -static?\n",
 			output);
 	else if (outcome == LINK_WITHOUT_AGENT)
 		fprintf(stderr,
-			"hpct-link: no agent is in %s: its link command does not pass on what it is given; "
-			"add what `hpct-link --print` prints to the linker's options\n",
+			"hpct-link: no agent is in %s: its link command dropped the added options; add what "
+			"`hpct-link --print` prints to the linker's options\n",
 			output);
 }
 
@@ -106,8 +105,7 @@ static int link_run(const struct plan *plan)
 	int result;
 
 	if (plan->command[0] && strstr(plan->command[0], "musl")) {
-		fputs("hpct-link: programs with musl cannot be measured: the agent is made for glibc\n",
-			stderr);
+		fputs("hpct-link: cannot measure programs with musl: the agent needs glibc\n", stderr);
 		return LAUNCH_FAILED;
 	}
 	if (plan->agent)
@@ -202,7 +200,7 @@ int main(int argc, char **argv)
 		return LAUNCH_FAILED;
 	}
 	if (!plan.command[0] && (plan.check || !plan.print)) {
-		fputs(plan.check ? "hpct-link: --check: no program is named\n"
+		fputs(plan.check ? "hpct-link: --check: give a program\n"
 				 : "hpct-link: no link command; as in: hpct-link gcc -static -o app app.o\n",
 			stderr);
 		return LAUNCH_FAILED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key.c - keys of the LMDB file to bytes and back.
+ * key.c - encodes and decodes keys of the LMDB file.
  */
 #include "store/key.h"
 

@@ -9,7 +9,7 @@
  *   blob    | key u64 |
  *   meta    text
  *
- * The shift is turned round so that of two buckets that begin together the larger comes first.
+ * The shift is inverted so that of two buckets that begin together the larger comes first.
  */
 #ifndef STORE_KEY_H
 #define STORE_KEY_H
@@ -37,7 +37,7 @@ void store_key_chunk_put(uint8_t key[STORE_KEY_CHUNK_BYTES], const struct store_
 /* False: not a chunk's key. */
 bool store_key_chunk_get(struct store_key_chunk *to, const uint8_t *key, size_t size);
 
-/* A rollup sums what lies in [begin_ns, begin_ns + 2^shift). */
+/* A rollup sums the records in [begin_ns, begin_ns + 2^shift). */
 struct store_key_rollup {
 	uint64_t begin_ns; /* a multiple of 2^shift */
 	uint32_t stream;   /* STORE_ROLLUP_ALL: of all streams */

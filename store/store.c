@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - the fixed words of a store as text (tracks, operations, reserved frames) and the
- * order of records.
+ * store.c - the names of tracks, operations and reserved frames, and the order of records.
  */
 #include "store/store.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - the words that writer and readers of a timeline store share: streams, tracks,
- * records, contexts, modules, symbols. store/write/writer.h puts them in, store/read/reader.h takes them
- * out; FORMAT.md says how they lie in the LMDB file.
+ * store.h - the types that writer and readers of a store share: streams, tracks, records, contexts, modules,
+ * symbols. store/write/writer.h writes them, store/read/reader.h reads them; FORMAT.md describes the LMDB
+ * file.
  *
  *   run NAME.hpct/ -- one store per recording host: HOST-BOOT.mdb
  *
@@ -22,18 +22,18 @@
 
 #define STORE_SUFFIX ".mdb"
 #define STORE_RUN_SUFFIX ".hpct"
-/* Fact: the store lies elsewhere, and this is a copy of it as of some moment. */
+/* Fact: this store is a copy; its text is the path of the original. */
 #define STORE_META_COPIED "copied_from"
-/* Fact: its writer has ended and has put the file in its place (compact.h): no lock file belongs to it. */
+/* Fact: the writer has ended and has compacted the file (compact.h); it has no lock file. */
 #define STORE_META_SETTLED "settled"
-/* Its text; '1', before 3.0: no tree is dense (zstd_block.h); '2', before 4.0: some are, and none is bundled
- * (leaf_block.h). */
+/* Its text: '1' (before 3.0): no tree is compressed (zstd_block.h); '2' (before 4.0): some are, none is
+ * bundled (leaf_block.h). */
 #define STORE_SETTLED_DENSE '2'
 #define STORE_SETTLED_BUNDLED '3'
-/* Fact: samples' weights or values, all together, are more than 64 bits hold: sums and rollups of them may
- * have wrapped, and are not to be told. */
+/* Fact: the sum of all weights or values exceeds 64 bits: sums and rollups may have wrapped, and must not be
+ * used. */
 #define STORE_META_WIDE "wide_sums"
-/* Its streams lie in the order of readers, and have ended (stream.h). */
+/* Fact: the streams are in the order of readers, and have all ended (stream.h). */
 #define STORE_META_LIST "stream_list"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
 
@@ -61,7 +61,8 @@ bool store_op_is_state(uint32_t op);
 	X(GPU_FREE, "<gpu free>")         \
 	X(UNKNOWN, "<unknown>")           \
 	X(GPU_GRAPH, "<gpu graph>")       \
-	X(GPU_COMPILE, "<gpu compile>")
+	X(GPU_COMPILE, "<gpu compile>")   \
+	X(STOPPED, "<stopped>")
 enum store_frame {
 #define X(name, text) STORE_FRAME_##name,
 	STORE_FRAMES(X)
@@ -73,9 +74,9 @@ uint64_t store_frame_find(const char *name, size_t size_bytes); /* STORE_FRAME_C
 
 #define STORE_MODULE_RESERVED 0u /* module ids of files count from 1 */
 
-/* Context ids every store has. Others count up from STORE_CONTEXT_FIRST. */
+/* Context ids of every store. Others count up from STORE_CONTEXT_FIRST. */
 enum store_context_id {
-	STORE_CONTEXT_NONE, /* no context at all: path "" */
+	STORE_CONTEXT_NONE, /* no context: path "" */
 	STORE_CONTEXT_PROGRAM_ROOT,
 	STORE_CONTEXT_THREAD_ROOT,
 	STORE_CONTEXT_FIRST
@@ -100,8 +101,8 @@ enum store_module_kind {
 	STORE_MODULE_VDSO,
 	STORE_MODULE_KERNEL,
 	STORE_MODULE_JIT, /* memory without a file: offset = address */
-	STORE_MODULE_GPU  /* its build id is the key of its blob, 8 bytes, big-endian; offset as
-			     timeline/code/gpu_code.h has it */
+	STORE_MODULE_GPU  /* its build id is the key of its blob, 8 bytes, big-endian; for the offset see
+			     timeline/code/gpu_code.h */
 };
 
 /* Identity: build id if there is one, else (kind, path). */
@@ -110,7 +111,7 @@ struct store_module {
 	uint8_t build_id_bytes; /* 0..32 */
 	uint8_t build_id[32];
 	uint32_t path;		     /* text id */
-	uint64_t load_ns, unload_ns; /* first met; 0: still loaded or not known */
+	uint64_t load_ns, unload_ns; /* load_ns: first use; unload_ns 0: still loaded or unknown */
 };
 
 struct store_metric {
@@ -119,25 +120,24 @@ struct store_metric {
 	bool is_real;  /* values of this metric are doubles, by their bits */
 };
 
-/* One line of an expanded frame; a symbol is 1.. of them, outermost function first. */
+/* One line of an expanded frame; a symbol has one or more, outermost function first. */
 enum store_scope_kind { STORE_SCOPE_FUNCTION, STORE_SCOPE_INLINE, STORE_SCOPE_LOOP };
 #define STORE_SCOPE_MAX 64 /* deepest inline chain kept */
 struct store_scope {
 	uint32_t kind; /* enum store_scope_kind */
 	uint32_t
 		name; /* text id: demangled, with template arguments, without parameters; 0: module+0xSTART */
-	uint32_t file; /* text id of the position in this scope: where the next inner scope was inlined, or
-			  the line sampled */
-	uint32_t line; /* 0: not known */
-	uint32_t decl_file; /* text id: where the function is defined; 0: not known */
+	uint32_t file;	    /* text id of the file of `line`: where the next inner scope was inlined, or the
+			       sampled line */
+	uint32_t line;	    /* 0: unknown */
+	uint32_t decl_file; /* text id: where the function is defined; 0: unknown */
 	uint32_t decl_line;
-	uint64_t start; /* offset of the function's first byte (outermost), for inlines that of the outermost
-			 */
+	uint64_t start; /* offset of the outermost function's first byte, for inlined functions too */
 };
 
 enum store_stream_kind { STORE_STREAM_CPU, STORE_STREAM_GPU };
 
-/* Identity of a stream (the first part never changes) and what may be learnt late. */
+/* Identity of a stream (the first part never changes), then properties that may be known late. */
 struct store_stream {
 	enum store_stream_kind kind;
 	uint32_t host; /* text id */
@@ -152,18 +152,18 @@ struct store_stream {
 	uint64_t begin_ns, end_ns;	   /* life of the stream; end STORE_OPEN_NS while it lives */
 	uint64_t lost;			   /* records lost */
 	uint64_t partial;		   /* samples with a partial stack */
-	uint64_t count[STORE_TRACK_COUNT]; /* records in each track: kept by the writer */
+	uint64_t count[STORE_TRACK_COUNT]; /* records in each track; set by the writer */
 	uint64_t
 		complete_ns[STORE_TRACK_COUNT]; /* watermark: records beginning before it are all committed */
-	uint64_t shifts[STORE_TRACK_COUNT];	/* bit k: buckets of 2^k ns exist: kept by the writer */
+	uint64_t shifts[STORE_TRACK_COUNT];	/* bit k: buckets of 2^k ns exist; set by the writer */
 	uint64_t thinned_ns; /* records before it may have been dropped (store_writer_keep()); 0: none was */
-	uint64_t dropped[STORE_TRACK_COUNT]; /* of the records in each track: kept by the writer */
+	uint64_t dropped[STORE_TRACK_COUNT]; /* dropped records in each track; set by the writer */
 };
 
-/* The order of readers, of one host's: process, then CPU threads before GPU queues, each by number. */
+/* The order of readers within one host: process, then CPU threads before GPU queues, each by number. */
 int store_stream_compare(const struct store_stream *a, const struct store_stream *b);
 
-/* One record of any track; what a track has not is 0. */
+/* One record of any track; fields that a track does not use are 0. */
 struct store_record {
 	uint64_t begin_ns; /* samples, values: the time */
 	uint64_t end_ns;   /* spans; STORE_OPEN_NS: still open. Samples, values: = begin_ns */
@@ -176,15 +176,15 @@ struct store_record {
 	uint32_t attributes; /* spans: text id of "key=value,..." without link; 0: none */
 	uint32_t flags;	     /* STORE_RECORD_* */
 };
-#define STORE_RECORD_EXTENT 1u /* sample of the time source: owns a stretch of the line */
+#define STORE_RECORD_EXTENT 1u /* sample of the time source: owns a stretch of the timeline */
 
-/* Order of records in a chunk and of equal times everywhere: begin, end, then the path hash is
- * not at hand, so context id, what, amount, bytes, link, attributes. */
+/* Order of records in a chunk and everywhere at equal times: begin, end, context id (the path hash is not at
+ * hand), what, amount, bytes, link, attributes. */
 int store_record_compare(const struct store_record *a, const struct store_record *b);
 
-/* Key of the blob that holds the source file which debug information knows by that path. */
+/* Key of the blob that holds a source file, by its path in debug information. */
 uint64_t store_source_key(const char *path);
-/* Key of the blob that holds a GPU module, by its build id; 0: it has none. */
+/* Key of the blob that holds a GPU module, by its build id; 0: none. */
 uint64_t store_gpu_module_key(const uint8_t *build_id, uint8_t size_bytes);
 
 #endif

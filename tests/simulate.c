@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulate.c - the run around a shape: store, facts; and a world's chance, program and
- * streams. The shapes themselves are in simulate_shapes.c and simulate_odd.c.
+ * simulate.c - the run around a shape: store, facts; and a world's random numbers, program and streams. The
+ * shapes are in simulate_shapes.c and simulate_odd.c.
  */
 #include "tests/simulate.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulate_odd.c - the shape of everything that is allowed and seldom: names that need every escape,
- * records late, equal, endless and overlapping, values of both kinds. What a reader, an export or an
- * import gets wrong, it gets wrong here.
+ * simulate_odd.c - the shape of all that is allowed but rare: names that need every escape, records late,
+ * equal, endless and overlapping, values of both kinds. It provokes bugs in readers, exports and imports.
  */
 #include <stdio.h>
 #include <string.h>

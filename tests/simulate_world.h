@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulate_world.h - what the shapes of simulate.h are made of: chance, a program with functions and call
- * paths, streams with buffered records. A shape is one function over a world; times begin at 0.
+ * simulate_world.h - the parts that shapes of simulate.h share: random numbers, a program with functions and
+ * call paths, streams with buffered records. A shape is a function over a world; times begin at 0.
  */
 #ifndef TESTS_SIMULATE_WORLD_H
 #define TESTS_SIMULATE_WORLD_H
@@ -45,19 +45,19 @@ struct simulate_world {
 
 uint64_t simulate_draw(struct simulate_world *world);
 uint64_t simulate_below(struct simulate_world *world, uint64_t limit);
-/* Small numbers often, large ones seldom: [0, limit), each octave about as likely as the next. */
+/* Small numbers often, large ones rarely: [0, limit), each octave about equally likely. */
 uint64_t simulate_skewed(struct simulate_world *world, uint64_t limit);
 
 uint32_t simulate_text(struct simulate_world *world, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* A frame named by a function of the program, its symbol in the store: child of `parent`. */
+/* A frame with the name and symbol of a function: child of `parent`. */
 uint32_t simulate_call(struct simulate_world *world, uint32_t parent, uint32_t function, uint32_t site);
 /* A frame that is only a name. */
 uint32_t simulate_name(struct simulate_world *world, uint32_t parent, const char *name);
 void simulate_program(struct simulate_world *world);
 void simulate_kernels(struct simulate_world *world);
 
-/* Where a thread is at that time: phases of two seconds, each with hot leaves, 3 % anywhere. */
+/* The context of a thread at that time: phases of two seconds, each with hot leaves, 3 % elsewhere. */
 uint32_t simulate_place(struct simulate_world *world, uint64_t time_ns);
 
 void simulate_feed_begin(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_names.c - hpct-names: addresses to functions, inlined calls and lines. Beside a recording it
- * answers the collector's questions (store/catalog/symbol_protocol.h) on its standard streams; by hand it
+ * main_names.c - hpct-names: addresses to functions, inlined calls and lines. During a recording it answers
+ * the collector's requests (store/catalog/symbol_protocol.h) on its standard streams; on the command line it
  * prints a table.
  */
 #include <errno.h>
@@ -34,25 +34,25 @@
 #define OUT_BYTES 65536u
 
 static const char help[] =
-	"usage: hpct-names [options] RUN             what a recording could not name\n"
+	"usage: hpct-names [options] RUN             names that the recording did not find\n"
 	"       hpct-names [options] FILE OFFSET...  addresses of a program or library\n"
 	"       hpct-names [options] -e FILE         the same, from stdin\n"
 	"       hpct-names --calls FILE|RUN          calls in GPU code\n"
 	"       hpct-names [options] --pipe          answers the collector\n"
 	"\n"
 	"  -e, --exe FILE    read addresses from stdin, separated by white space\n"
-	"  --debug-path DIR  look for binaries and debug files there, too (repeatable)\n"
-	"  --debuginfod      ask the servers of DEBUGINFOD_URLS for what is not here\n"
+	"  --debug-path DIR  search DIR for binaries and debug files too (repeatable)\n"
+	"  --debuginfod      query the servers of DEBUGINFOD_URLS for missing files\n"
 	"  --jobs N          use N processes for many names (default: half the CPUs)\n"
 	"  --no-loops        functions and inlined calls only\n"
-	"  --no-shared       neither use nor keep names shared between runs\n"
+	"  --no-shared       neither read nor write the cache shared between runs\n"
 	"  -h, --help   -V, --version\n"
 	"\n"
-	"An address is one of the file's program headers, hexadecimal, as addr2line has\n"
-	"it. Output is TSV, a row for each function, each call inlined into it and each\n"
-	"loop, outermost (depth 0) first; man hpct-names says what the columns are. The\n"
-	"line of an outer row is the place of the next inner one; what has no symbol\n"
-	"reads MODULE+0xSTART. Names of a RUN go to its cache.mdb, or to the user's cache\n"
+	"An address is hexadecimal, as in the file's program headers and for addr2line.\n"
+	"Output is TSV, a row for each function, each call inlined into it and each loop,\n"
+	"outermost (depth 0) first; man hpct-names describes the columns. The line of an\n"
+	"outer row is the position of the next inner one; code without a symbol reads\n"
+	"MODULE+0xSTART. Names of a RUN go to its cache.mdb, or to the user's cache\n"
 	"directory if it is read-only.\n"
 	"\n"
 	"Exit codes: 0 done, 2 wrong usage, 4 no such run, 5 the file cannot be read.\n";
@@ -177,7 +177,7 @@ static int invocation_read(struct invocation *call, int argc, char **argv, struc
 		return error_set(error, ERROR_USAGE, "%s is one argument too many", call->offsets[0]);
 	}
 	if (call->debuginfod && !getenv("DEBUGINFOD_URLS"))
-		fputs("hpct-names: --debuginfod asks no server, for DEBUGINFOD_URLS is not set\n", stderr);
+		fputs("hpct-names: --debuginfod has no effect: DEBUGINFOD_URLS is not set\n", stderr);
 	return 0;
 }
 
@@ -244,13 +244,13 @@ static int run_fill(const struct invocation *call, const struct names_options *n
 	int rc;
 
 	if (!stat(call->file, &status) && !S_ISDIR(status.st_mode))
-		return error_set(error, ERROR_USAGE, "%s is a file: which addresses of it?", call->file);
+		return error_set(error, ERROR_USAGE, "%s is a file: add addresses of it", call->file);
 	rc = run_find(call->file, &path, error);
 	if (rc)
 		return rc;
 	rc = names_fill(path, names, &result, note_print, error);
 	if (!rc)
-		printf("%llu of %llu frames without a name or a line have more now (%llu modules)\n",
+		printf("%llu of %llu frames without a name or a line now have one (%llu modules)\n",
 			(unsigned long long)result.found, (unsigned long long)result.missing,
 			(unsigned long long)result.modules);
 	free(path);

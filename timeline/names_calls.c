@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_calls.c - see names_calls.h. Binaries are only read by gpu_code.h, which believes nothing of them. */
+/* names_calls.c - see names_calls.h. Reads binaries only through gpu_code.h, which trusts none of their
+ * bytes. */
 #include "timeline/names_calls.h"
 
 #include <errno.h>

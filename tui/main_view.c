@@ -129,6 +129,12 @@ static void put_picture(const struct session *session, const struct grid *grid, 
 	screenshot_print(session, grid, format, options->colours < 0 ? 256 : options->colours, stdout);
 }
 
+static bool is_second_known(const struct session *session)
+{
+	return session->second.end_ns && !session->compare->is_apart &&
+	       session_take_coverage(session->compare->other).known_ns;
+}
+
 /* The picture shows that nothing was monitored; scripts need an exit code, too. */
 static int require_coverage(struct session *session, struct error *error)
 {
@@ -136,7 +142,7 @@ static int require_coverage(struct session *session, struct error *error)
 	struct select *select;
 	int result;
 
-	if (session_take_coverage(session).known_ns)
+	if (session_take_coverage(session).known_ns || is_second_known(session))
 		return 0;
 	result = select_new(&select, error);
 	if (result)
@@ -320,6 +326,9 @@ static int open_other(
 	if (session->message[0])
 		return error_set(error, ERROR_USAGE, "--align %s: %s", align, session->message);
 	session_open_pane(session, &view_compare);
+	compare_take_limits(session);
+	if (select_has_time(call->select)) /* up to here it was cut to A */
+		session_take_window(session, call->select);
 	return 0;
 }
 
@@ -333,15 +342,14 @@ static int view(struct program_call *call, struct error *error)
 	int result;
 
 	looks.is_ascii = looks.must_ascii;
-	result = session_require_window(call->run, call->select, error);
-	if (result)
-		return result;
 	result = session_open(&session, call->run, call->select, looks, error);
 	if (result)
 		return result;
 	open_runs_init(&open, session, &call->run_options);
 	config_read(session);
 	result = open_other(call, session, options->align, error);
+	if (!result)
+		result = session_require_window(session, call->select, error);
 	if (result) {
 		open_runs_fini(&open);
 		return result;

@@ -119,7 +119,7 @@ struct rows_work {
 	struct store_bytes key;		   /* scratch */
 };
 
-/* The row's number, made if need be; KEY_IDS_NONE: memory is out. */
+/* The row's number, made if needed; KEY_IDS_NONE: no memory. */
 static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t context, enum row_key_by by,
 	uint32_t depth, struct arena *arena)
 {
@@ -130,8 +130,11 @@ static uint32_t row_of(struct rows_work *work, const struct run *run, uint32_t c
 	work->key.size = 0;
 	if (!row_key_put(&work->key, run, context, by, depth))
 		return KEY_IDS_NONE;
-	if (!work->key.size)
-		store_bytes_put(&work->key, "<unknown>", strlen("<unknown>"));
+	if (!work->key.size) { /* paths leave out the root */
+		const char *name = context ? "<program root>" : "<unknown>";
+
+		store_bytes_put(&work->key, name, strlen(name));
+	}
 	if (work->key.failed)
 		return KEY_IDS_NONE;
 	hash = store_hash128(work->key.data, work->key.size);

@@ -21,7 +21,7 @@ static struct identity identity_of(const struct run *run, uint32_t stream)
 		store_hash128(r->host, strlen(r->host)), r->s.pid, r->s.generation, r->s.rank};
 }
 
-/* The process of each stream; their number, KEY_IDS_NONE: memory is out. */
+/* Numbers the process of each stream; returns how many, KEY_IDS_NONE: no memory. */
 static uint32_t number_streams(
 	const struct run *run, const uint32_t *streams, uint32_t stream_count, uint32_t *process_of)
 {

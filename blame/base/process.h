@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.h - the chosen streams by process: whose threads may be blamed for whose devices. The same host,
- * rank, process id and generation are the same process.
+ * process.h - groups the selected streams by process: a process's threads may be blamed for its devices.
+ * Equal host, rank, process id and generation are one process.
  */
 #ifndef BLAME_PROCESS_H
 #define BLAME_PROCESS_H
@@ -10,7 +10,7 @@
 #include "timeline/run/run.h"
 
 struct process {
-	const uint32_t *streams; /* of the run, in the order given */
+	const uint32_t *streams; /* of the run, in the given order */
 	uint32_t stream_count;
 	uint32_t gpu_count; /* queues among them */
 };

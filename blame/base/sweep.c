@@ -49,6 +49,7 @@ struct sweep {
 	struct due *heap;
 	uint32_t line_count, line_capacity, heap_count;
 	bool is_ready;
+	struct extent_classes classes; /* of GPU queues; none: nobody tells them apart */
 	struct after afters[AFTERS];
 };
 
@@ -80,7 +81,7 @@ void sweep_free(struct sweep *sweep)
 	free(sweep);
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 static bool lines_widen(struct sweep *sweep)
 {
@@ -108,6 +109,11 @@ static struct sweep_line *line_new(struct sweep *sweep)
 	return line;
 }
 
+void sweep_tell_classes(struct sweep *sweep, const struct extent_classes *classes)
+{
+	sweep->classes = *classes;
+}
+
 int sweep_add_stream(struct sweep *sweep, uint32_t stream, struct error *error)
 {
 	return sweep_add_stream_read(sweep, stream, NULL, error);
@@ -127,6 +133,8 @@ int sweep_add_stream_read(
 		&line->walk, sweep->run, stream, sweep->begin_ns, sweep->end_ns, spans, error);
 	if (!result && line->is_cpu)
 		extent_tell_ended(line->walk);
+	else if (!result && sweep->classes.class_of)
+		extent_tell_classes(line->walk, &sweep->classes);
 	return result;
 }
 

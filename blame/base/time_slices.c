@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time_slices.c - see time_slices.h: as many as the streams' counts ask for, of equal length. */
+/* time_slices.c - see time_slices.h: ranges of equal length, as many as the streams' record counts require.
+ */
 #include "blame/base/time_slices.h"
 
 /* What a sweep remembers of a record, at most, while lists grow: its launch, and when its work was queued. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* findings.c - see findings.h: one reading of each process's spans. */
+/* findings.c - see findings.h: reads each process's spans once. */
 #include "blame/findings/findings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/base/related.h"
 #include "blame/findings/findings_internal.h"
 #include "blame/gpu/gpu_pending.h"
 #include "store/base/array.h"
@@ -12,8 +13,8 @@
 #include "store/base/hash.h"
 
 #define SMALL_BYTES (64u * 1024u)
-/* Of the window: to load code that was compiled before takes some 50 us, and before the next kernel begins
- * some time must pass, which nobody could save. */
+/* Part of the window: loading code compiled earlier takes some 50 us, and some time passes before the next
+ * kernel in any case. */
 #define WINDOW_LEAST 1000
 
 struct case_key {
@@ -23,7 +24,7 @@ struct case_key {
 static const struct {
 	const char *name;
 	uint64_t least;
-	bool is_hint; /* what it could save cannot be told */
+	bool is_hint; /* its saving is unknown */
 	const char *text, *advice;
 } kinds[] = {
 #define X(name, word, least, is_hint, text, advice) {word, least, is_hint, text, advice},
@@ -66,6 +67,8 @@ bool findings_add(struct findings_search *search, const struct finding *one)
 	uint32_t number;
 	bool is_new;
 
+	if (!related_is_reported(search->related, one->stream))
+		return true;
 	number = key_ids_put(&search->keys, &key, &is_new);
 	if (number == KEY_IDS_NONE || (number >= search->capacity && !list_widen(search)))
 		return false;
@@ -103,8 +106,11 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 {
 	struct case_key key = {
 		finding->kind, finding->context ? finding->context : UINT32_MAX - finding->stream};
-	uint32_t number = key_ids_put(&search->keys, &key, NULL);
+	uint32_t number;
 
+	if (!related_is_reported(search->related, finding->stream))
+		return true;
+	number = key_ids_put(&search->keys, &key, NULL);
 	if (number == KEY_IDS_NONE || (number >= search->capacity && !list_widen(search)))
 		return false;
 	search->list[number] = *finding;
@@ -112,7 +118,7 @@ bool findings_put(struct findings_search *search, const struct finding *finding)
 	return true;
 }
 
-/* What a loaded binary has of its own (its variables) comes and goes with it: nobody allocates that. */
+/* Memory that a loaded binary contains (its variables) is allocated with it, not by the program. */
 static bool is_static(const struct run *run, const struct batch *batch, size_t row)
 {
 	char kind[8];
@@ -123,9 +129,30 @@ static bool is_static(const struct run *run, const struct batch *batch, size_t r
 	       (!strcmp(kind, "DST") || !strcmp(kind, "MST"));
 }
 
+/* The mark that the recorder puts where a kernel was launched that faulted; the program has marks of its own.
+ */
+static bool take_fault(struct findings_search *search, const struct batch *batch, size_t row)
+{
+	char error[64], candidates[24] = "";
+	size_t size;
+	const char *attributes = batch_attributes(search->run, batch, row, &size);
+
+	if (!attribute_get(attributes, size, "candidates", candidates, sizeof candidates) ||
+		!attribute_get(attributes, size, "error", error, sizeof error))
+		return true;
+	return findings_put(search, &(struct finding){.kind = FINDING_GPU_FAULT,
+					    .context = batch->context[row],
+					    .stream = batch->stream,
+					    .count = 1,
+					    .error = arena_printf(search->arena, "%s", error),
+					    .candidates = strtoull(candidates, NULL, 10)});
+}
+
 static bool take_span(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
 {
 	switch (batch->what[row]) {
+	case STORE_OP_MARK:
+		return take_fault(search, batch, row);
 	case STORE_OP_COPY:
 		return !is_gpu || !batch->bytes[row] || batch->bytes[row] >= SMALL_BYTES ||
 		       add_row(search, FINDING_SMALL_COPIES, batch, row);
@@ -133,17 +160,16 @@ static bool take_span(struct findings_search *search, const struct batch *batch,
 	case STORE_OP_FREE:
 		return is_static(search->run, batch, row) ||
 		       add_row(search, FINDING_REPEATED_ALLOC, batch, row);
-	case STORE_OP_COMPILE:
-		return add_row(search, FINDING_REPEATED_COMPILE, batch, row) &&
-		       add_row(search, FINDING_COMPILE, batch, row);
 	default:
 		return true;
 	}
 }
 
 #define OP(name) (UINT64_C(1) << STORE_OP_##name)
-#define CPU_OPS (OP(SYNC) | OP(MPI) | OP(ALLOC) | OP(FREE) | OP(COMPILE))
-#define GPU_OPS (OP(COPY) | OP(ALLOC) | OP(FREE) | OP(COMPILE) | OP(KERNEL) | OP(MONITORED))
+#define CPU_OPS (OP(MARK) | OP(SYNC) | OP(MPI) | OP(ALLOC) | OP(FREE) | OP(COMPILE))
+#define GPU_OPS                                                                                  \
+	(OP(MARK) | OP(LOST) | OP(UNMONITORED) | OP(COPY) | OP(ALLOC) | OP(FREE) | OP(COMPILE) | \
+		OP(KERNEL) | OP(MONITORED))
 #define ROWS_AT_ONCE 8
 
 /* Whether any of them may say something: of a thread most are launches, which do not. */
@@ -187,7 +213,7 @@ static bool take_batch(void *own, const struct batch *batch)
 
 /* ---- the whole ---- */
 
-/* The work of the block goes behind that which is still asked for; what lies in no other is what is right. */
+/* Keeps work that is still needed, and appends the block's work where no earlier work overlaps it. */
 static bool take_work(struct findings_search *search, const struct sweep_span *spans, size_t count)
 {
 	uint64_t judged_ns = findings_sync_judged(search->sync);
@@ -268,7 +294,8 @@ static uint64_t save_of(const struct findings_search *search, uint32_t number)
 	const struct finding *finding = &search->list[number];
 
 	if (finding->kind == FINDING_NEEDLESS_SYNC || finding->kind == FINDING_EARLY_SYNC ||
-		finding->kind == FINDING_COMPILE)
+		finding->kind == FINDING_COMPILE || finding->kind == FINDING_REPEATED_COMPILE ||
+		finding->kind == FINDING_SINGLE_DEVICE)
 		return finding->save_ns;
 	return finding->time_ns - search->longest_ns[number];
 }
@@ -327,11 +354,16 @@ static int collect(
 int findings_make(struct findings *findings, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
-	struct findings_search search = {.run = run, .question = question};
+	struct findings_search search = {.run = run, .question = question, .arena = arena};
+	struct related related = {0};
 	struct process *processes;
 	uint32_t count = 0;
-	int result = process_list(
-		&processes, &count, run, question->streams, question->stream_count, arena, error);
+	int result =
+		related_find(&related, run, question->streams, question->stream_count, false, arena, error);
+
+	if (!result)
+		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
+	search.related = related.bits;
 
 	key_ids_init(&search.keys, sizeof(struct case_key));
 	for (uint32_t p = 0; p < count && !result; p++)

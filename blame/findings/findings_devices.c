@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* findings_devices.c - see findings.h: the queues of a device are swept against each other. */
+/* findings_devices.c - see findings.h: sweeps the queues of a device together. */
 #include <stdlib.h>
 
+#include "blame/base/related.h"
 #include "blame/base/sweep.h"
 #include "blame/findings/findings_internal.h"
 
@@ -34,6 +35,15 @@ static bool do_run_together(const struct device_sums *sums, uint64_t at_most_ns)
 	return (double)sums->together_ns > TOGETHER_LEAST * (double)at_most_ns;
 }
 
+enum { KERNEL, OTHER };
+
+static unsigned class_of(void *own, uint32_t op, uint32_t context)
+{
+	(void)own;
+	(void)context;
+	return op == STORE_OP_KERNEL || op == STORE_OP_GRAPH ? KERNEL : OTHER;
+}
+
 static int device_sweep(struct findings_search *search, const uint32_t *queues, uint32_t count,
 	struct device_sums *sums, struct error *error)
 {
@@ -43,11 +53,13 @@ static int device_sweep(struct findings_search *search, const uint32_t *queues, 
 	int more, result = sweep_new(&sweep, search->run, question->begin_ns, question->end_ns, error);
 
 	sums->now_ns = question->begin_ns;
+	if (!result)
+		sweep_tell_classes(sweep, &(struct extent_classes){class_of, NULL});
 	for (uint32_t i = 0; i < count && !result; i++)
 		result = sweep_add_stream(sweep, queues[i], error);
 	while (!result && !do_run_together(sums, question->end_ns - question->begin_ns) &&
 		(more = sweep_next(sweep, &change, error)) != 0) {
-		bool is_kernel = change.piece && change.piece->state == EXTENT_KERNEL;
+		bool is_kernel = change.piece && change.piece->classes >> KERNEL & 1;
 
 		if (more < 0) {
 			result = more;
@@ -67,7 +79,7 @@ static bool device_judge(struct findings_search *search, const uint32_t *queues,
 	const struct device_sums *sums)
 {
 	uint64_t most_ns = 0, sum_ns = 0;
-	uint32_t matter = 0;
+	uint32_t matter = 0, first = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if ((double)sums->kernel_ns[i] < QUEUE_LEAST * (double)sums->union_ns)
@@ -78,8 +90,10 @@ static bool device_judge(struct findings_search *search, const uint32_t *queues,
 	}
 	if (!sums->union_ns || matter < 2 || do_run_together(sums, sums->union_ns))
 		return true;
+	while (first + 1 < count && !related_is_reported(search->related, queues[first]))
+		first++;
 	return findings_put(search, &(struct finding){.kind = FINDING_SERIAL_QUEUES,
-					    .stream = queues[0],
+					    .stream = queues[first],
 					    .count = matter,
 					    .time_ns = sum_ns,
 					    .save_ns = sum_ns - most_ns});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_judge.c - what of a process's use of devices, queues, contexts, buffers and arguments
- * (findings_use.c) is a finding, and what it could save at most.
+ * findings_judge.c - decides which uses of devices, queues, contexts, buffers and arguments (findings_use.c)
+ * are findings, and computes their largest saving.
  */
 #include <stdlib.h>
 
@@ -162,27 +162,22 @@ static bool judge_devices(struct findings_search *search)
 	uint32_t stream;
 
 	used = devices_used(search, &kernel_ns, &stream);
-	if (used && use->devices_there > used &&
-		!findings_put(search, &(struct finding){.kind = FINDING_UNUSED_DEVICES,
-					      .stream = stream,
-					      .count = use->devices_there - used,
-					      .time_ns = kernel_ns,
-					      .save_ns = kernel_ns - kernel_ns / use->devices_there * used}))
-		return false;
-	return used != 1 || !use->compile_ns ||
-	       findings_put(search, &(struct finding){.kind = FINDING_SINGLE_DEVICE,
-					    .context = use->compile_context,
-					    .stream = use->compile_stream,
-					    .count = use->compiles,
-					    .time_ns = use->compile_ns,
-					    .save_ns = use->compile_ns});
+	return !used || use->devices_there <= used ||
+	       findings_put(search, &(struct finding){.kind = FINDING_UNUSED_DEVICES,
+					    .stream = stream,
+					    .count = use->devices_there - used,
+					    .time_ns = kernel_ns,
+					    .save_ns = kernel_ns - kernel_ns / use->devices_there * used});
 }
 
-/* A kernel that runs in more than one context of a device is compiled for each: all compilations but the
- * longest were not needed, at most. */
-static bool judge_contexts(struct findings_search *search)
+/* ---- compiling ----
+ *
+ * Each ns of it is in one finding. Further contexts of a device take all compilations but the longest; else a
+ * place that repeats itself all of its own but its longest; what is left could be done ahead of time. */
+
+/* Kernels that run in a further context of the same device: each compiles for itself. */
+static uint32_t count_again(const struct findings_use *use)
 {
-	const struct findings_use *use = search->use;
 	struct key_ids kernels;
 	uint32_t again = 0;
 
@@ -196,16 +191,68 @@ static bool judge_contexts(struct findings_search *search)
 		again += !is_new;
 	}
 	key_ids_fini(&kernels);
+	return again;
+}
+
+static bool put_contexts(struct findings_search *search, uint32_t again)
+{
+	const struct findings_use *use = search->use;
+
 	if (again && use->compiles > 1)
 		return findings_put(search, &(struct finding){.kind = FINDING_MANY_CONTEXTS,
 						    .context = use->compile_context,
 						    .stream = use->compile_stream,
 						    .count = again,
-						    .time_ns = use->compile_ns,
+						    .time_ns = use->compile_ns - use->compile_most_ns,
 						    .save_ns = use->compile_ns - use->compile_most_ns});
 	return !again || findings_put(search, &(struct finding){.kind = FINDING_MANY_CONTEXTS,
 						      .stream = use->queues[0].stream,
 						      .count = again});
+}
+
+/* Compilations that were needed: of the only device that is used, all together. */
+static bool put_needed(struct findings_search *search, uint32_t context, uint32_t stream, uint64_t count,
+	uint64_t time_ns, bool is_single)
+{
+	const struct findings_use *use = search->use;
+
+	return !time_ns || findings_add(search, &(struct finding){.kind = is_single ? FINDING_SINGLE_DEVICE
+										    : FINDING_COMPILE,
+							.context = is_single ? use->compile_context : context,
+							.stream = is_single ? use->compile_stream : stream,
+							.count = count,
+							.time_ns = time_ns,
+							.save_ns = time_ns});
+}
+
+static bool judge_compiles(struct findings_search *search)
+{
+	const struct findings_use *use = search->use;
+	uint64_t kernel_ns = 0;
+	uint32_t again = count_again(use), stream;
+	bool is_single = devices_used(search, &kernel_ns, &stream) == 1;
+
+	if (!put_contexts(search, again))
+		return false;
+	if (again && use->compiles > 1)
+		return put_needed(search, use->compile_context, use->compile_stream, 1, use->compile_most_ns,
+			is_single);
+	for (uint32_t i = 0; i < use->compile_places.count; i++) {
+		const struct findings_compile *of = &use->compile_of[i];
+		uint32_t context = *(const uint32_t *)key_ids_key(&use->compile_places, i);
+		const struct finding repeated = {.kind = FINDING_REPEATED_COMPILE,
+			.context = context,
+			.stream = of->stream,
+			.count = of->count,
+			.time_ns = of->time_ns,
+			.save_ns = of->time_ns - of->longest_ns};
+
+		if (of->count > 1 && !findings_add(search, &repeated))
+			return false;
+		if (!put_needed(search, context, of->stream, 1, of->longest_ns, is_single))
+			return false;
+	}
+	return true;
 }
 
 /* Memory and kernels, but no copy: what fills the memory was not seen. */
@@ -230,5 +277,5 @@ bool findings_use_judge(struct findings_search *search)
 	if (use->queue_count)
 		qsort(use->queues, use->queue_count, sizeof(*use->queues), queue_compare);
 	return judge_round_trips(search) && judge_arguments(search) && judge_queues(search) &&
-	       judge_devices(search) && judge_contexts(search) && judge_implicit(search);
+	       judge_devices(search) && judge_compiles(search) && judge_implicit(search);
 }

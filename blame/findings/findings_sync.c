@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_sync.c - which synchronizations are not needed (S0 8.4.1, 8.5). While the process has no work on
- * its GPUs none is. One that waits for kernels is early where nothing came to the host before it and the
- * thread sends nothing by MPI after it: what the thread does next could have gone on beside the kernels, and
- * the GPU with what comes next.
+ * findings_sync.c - finds unnecessary synchronizations (S0 8.4.1, 8.5). While the process has no work on its
+ * GPUs all are unnecessary. One that waits for kernels is early if nothing was copied to the host before it
+ * and the thread sends nothing by MPI after it: the thread's next work could have overlapped the kernels,
+ * and the GPU could have continued.
+ *
+ * Where nothing is known of a queue (lost, unmonitored, without times) no wait is judged: there may have been
+ * work.
  *
  *   thread   |launch|sync~~~~~~~~~~|==bookkeeping==|launch|sync
  *   queue           |####kernel####|...............|####        saves the shorter of the wait and the gap
@@ -44,7 +47,9 @@ struct findings_sync {
 	size_t copy_count, copy_capacity;
 	struct call *calls;
 	size_t call_count, call_capacity, call_number;
-	struct { /* directions of copies that were told already */
+	struct sweep_span *unknown; /* of all queues */
+	size_t unknown_count, unknown_capacity;
+	struct { /* directions of copies already parsed */
 		uint32_t stream, attributes;
 		enum extent_state state;
 	} known_copies[COPIES_KNOWN];
@@ -72,6 +77,7 @@ void findings_sync_free(struct findings_sync *sync)
 	key_ids_fini(&sync->streams);
 	free(sync->copies);
 	free(sync->calls);
+	free(sync->unknown);
 	free(sync->threads);
 	free(sync->waiting);
 	free(sync);
@@ -158,6 +164,40 @@ static const struct sweep_span *work_after(const struct findings_search *search,
 	return low < search->work_count ? &search->work[low] : NULL;
 }
 
+static bool put_unknown(struct findings_sync *sync, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct sweep_span *last = sync->unknown_count ? &sync->unknown[sync->unknown_count - 1] : NULL;
+
+	if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
+		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+		return true;
+	}
+	if (!array_widen((void **)&sync->unknown, &sync->unknown_capacity, sync->unknown_count,
+		    sizeof(*sync->unknown)))
+		return false;
+	sync->unknown[sync->unknown_count++] = (struct sweep_span){begin_ns, end_ns};
+	return true;
+}
+
+static bool is_unknown(const struct findings_sync *sync, uint64_t begin_ns, uint64_t end_ns)
+{
+	for (size_t i = 0; i < sync->unknown_count; i++)
+		if (sync->unknown[i].begin_ns < end_ns && sync->unknown[i].end_ns >= begin_ns)
+			return true;
+	return false;
+}
+
+/* What ended before all that is still to be judged. */
+static void unknown_forget(struct findings_sync *sync)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sync->unknown_count; i++)
+		if (sync->unknown[i].end_ns >= sync->judged_ns)
+			sync->unknown[kept++] = sync->unknown[i];
+	sync->unknown_count = kept;
+}
+
 static bool early_add(struct findings_search *search, const struct early *early, uint64_t next_ns)
 {
 	struct finding finding = early->finding;
@@ -216,14 +256,15 @@ static bool judge_call(struct findings_search *search, struct sync_thread *threa
 				   call->begin_ns >= thread->next_ns;
 		return true;
 	}
-	is_kept = commit(search, thread) && judge_sync(search, thread, call);
+	is_kept = commit(search, thread) && (is_unknown(search->sync, call->begin_ns, call->end_ns) ||
+						    judge_sync(search, thread, call));
 	thread->before_ns = call->end_ns;
 	return is_kept;
 }
 
 /* ---- from block to block ---- */
 
-/* NULL: memory is out. */
+/* NULL: no memory. */
 static struct sync_thread *thread_of(struct findings_sync *sync, uint32_t stream)
 {
 	bool is_new;
@@ -315,6 +356,8 @@ bool findings_sync_take(struct findings_search *search, const struct batch *batc
 		return (what != STORE_OP_SYNC && what != STORE_OP_MPI) ||
 		       put_call(search->sync, &(struct call){begin_ns, end_ns, 0, batch->context[row],
 						      batch->stream, what == STORE_OP_MPI});
+	if (what == STORE_OP_LOST || what == STORE_OP_UNMONITORED)
+		return put_unknown(search->sync, begin_ns, end_ns);
 	if (what != STORE_OP_COPY)
 		return true;
 	state = copy_state(search, batch, row);
@@ -360,6 +403,7 @@ bool findings_sync_judge(struct findings_search *search)
 	sync->judged_ns = search->block.end_ns;
 	is_kept = judge_waiting(search) && judge_calls(search);
 	copies_forget(sync);
+	unknown_forget(sync);
 	for (uint32_t i = 0; i < sync->streams.count && search->block.is_last && is_kept; i++)
 		is_kept = commit(search, &sync->threads[i]);
 	return is_kept;

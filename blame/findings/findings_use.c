@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_use.c - what a process makes of its devices, queues, contexts, buffers and arguments (S3 IV-B,
- * S0 8.4.2). Evidence is what recorders say in attributes: of a queue's `monitored` span order=in|out and
- * devices=N, how many there were to choose from; of a copy kind= and buffer=ID, with at=OFFSET when it is of
- * a part of the buffer; of a kernel args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. What is
- * not said is no case.
+ * findings_use.c - a process's use of devices, queues, contexts, buffers and arguments (S3 IV-B, S0 8.4.2).
+ * The evidence is in attributes: of a queue's `monitored` span order=in|out and devices=N (number of devices
+ * available); of a copy kind= and buffer=ID, with at=OFFSET for a part of the buffer; of a kernel
+ * args=BEGIN+SIZE:BEGIN+SIZE, the memory of its buffer arguments. Without an attribute there is no case.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +27,7 @@ struct findings_use *findings_use_new(const struct process *process)
 	key_ids_init(&use->buffers, sizeof(struct store_hash));
 	key_ids_init(&use->kernels, sizeof(uint32_t));
 	key_ids_init(&use->homes, sizeof(struct findings_kernel_home));
+	key_ids_init(&use->compile_places, sizeof(uint32_t));
 	use->queues = calloc(process->stream_count + 1, sizeof(*use->queues));
 	if (use->queues)
 		return use;
@@ -42,6 +42,8 @@ void findings_use_free(struct findings_use *use)
 	key_ids_fini(&use->buffers);
 	key_ids_fini(&use->kernels);
 	key_ids_fini(&use->homes);
+	key_ids_fini(&use->compile_places);
+	free(use->compile_of);
 	free(use->has_none);
 	free(use->transfers);
 	free(use->cases);
@@ -248,19 +250,34 @@ static bool take_kernel(struct findings_search *search, const struct batch *batc
 	return take_args(search, batch, row, args);
 }
 
-static void take_compile(const struct findings_search *search, const struct batch *batch, size_t row)
+static bool take_compile(const struct findings_search *search, const struct batch *batch, size_t row)
 {
 	struct findings_use *use = search->use;
 	uint64_t time_ns = findings_time(search, batch, row);
+	uint32_t place = key_ids_put(&use->compile_places, &batch->context[row], NULL);
+	struct findings_compile *of;
 
+	if (place == KEY_IDS_NONE || !array_widen((void **)&use->compile_of, &use->compile_capacity, place,
+					     sizeof *use->compile_of))
+		return false;
+	of = &use->compile_of[place];
+	if (place == use->compile_count) {
+		*of = (struct findings_compile){.stream = batch->stream};
+		use->compile_count++;
+	}
+	of->count++;
+	of->time_ns += time_ns;
+	of->longest_ns = time_ns > of->longest_ns ? time_ns : of->longest_ns;
+	of->stream = batch->stream < of->stream ? batch->stream : of->stream;
 	use->compiles++;
 	use->compile_ns += time_ns;
 	if (time_ns < use->compile_most_ns ||
 		(time_ns == use->compile_most_ns && batch->stream < use->compile_stream))
-		return;
+		return true;
 	use->compile_most_ns = time_ns;
 	use->compile_context = batch->context[row];
 	use->compile_stream = batch->stream;
+	return true;
 }
 
 bool findings_use_take(struct findings_search *search, const struct batch *batch, size_t row, bool is_gpu)
@@ -275,8 +292,7 @@ bool findings_use_take(struct findings_search *search, const struct batch *batch
 	case STORE_OP_COPY:
 		return !is_gpu || take_copy(search, batch, row);
 	case STORE_OP_COMPILE:
-		take_compile(search, batch, row);
-		return true;
+		return take_compile(search, batch, row);
 	case STORE_OP_ALLOC:
 		search->use->allocs++;
 		search->use->alloc_bytes += batch->bytes[row];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap_intersect.c - see queues_internal.h: two lists of gaps meet, as many times as it takes until two are
- * left. Every step passes one span and writes a gap, which counts only if it is one: with two queues in step
- * nobody can foresee whose span is next, or whether it ends a gap of both.
+ * gap_intersect.c - see queues_internal.h: intersects two lists of gaps, repeatedly until two are left.
+ * Every step passes one span and writes a gap, which counts only if it is not empty: with two queues in step
+ * a branch on which span is next, or whether it ends a common gap, could not be predicted.
  *
- *   queue 0   |##|     |##|        gap   max(open) to min(begin); on goes the queue whose span begins first
- *   queue 1     |###|  |##|
+ *   queue 0   |##|     |##|        gap   max(open) to min(begin); then the queue whose span begins first
+ *   queue 1     |###|  |##|              advances
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const struct view nothing = {&always_ns, &never_ns, &never_ns, &never_ns,
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The compiler would jump, and nobody can foresee where to. */
+/* Without a branch: the compiler would branch, and the branch predictor would fail. */
 INLINE uint64_t choose(bool is_a, uint64_t a, uint64_t b)
 {
 	return b ^ ((a ^ b) & (0 - (uint64_t)is_a));

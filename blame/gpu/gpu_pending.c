@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_pending.c - see gpu_pending.h: joins the queues' operations with their launches by link, and unites
+/* gpu_pending.c - see gpu_pending.h: joins the queues' operations with their launches by link, and merges
  * them. */
 #include "blame/gpu/gpu_pending.h"
 
@@ -17,7 +17,7 @@ struct pending_search {
 	size_t span_count, span_capacity;
 	bool is_wanted; /* a thread is in a synchronization call */
 	const struct gpu_pending_reader *reader;
-	uint64_t since_ns[BATCH_ROWS]; /* of the batch at hand */
+	uint64_t since_ns[BATCH_ROWS]; /* of the current batch */
 	struct gpu_pending_calls calls;
 };
 
@@ -37,7 +37,7 @@ static bool is_work(uint32_t op)
 	return !store_op_is_state(op) && op != STORE_OP_NONE && op != STORE_OP_SYNC && op != STORE_OP_RANGE;
 }
 
-/* Spans of a queue come in order of begin: what overlaps its predecessor is united with it at once. */
+/* A queue's spans come in order of begin: merges one that overlaps its predecessor. */
 static bool put_span(struct pending_search *search, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (search->span_count) {
@@ -102,7 +102,7 @@ static void queue_sort(struct sweep_span *spans, size_t count)
 		}
 }
 
-/* Those of a queue, in order, go among those before, which are. False: memory is out. */
+/* Merges a queue's spans, in order, into the earlier ones, also in order. False: no memory. */
 static bool spans_merge(struct pending_search *search, size_t before)
 {
 	size_t left = before, right = search->span_count - before, to = search->span_count;

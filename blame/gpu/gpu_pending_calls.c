@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_pending_calls.c - see gpu_pending.h: a process's threads are read in step with its queues, so that of
- * their launches no more need be kept than are queued, and in the cache.
+ * gpu_pending_calls.c - see gpu_pending.h: reads a process's threads in step with its queues, so that only
+ * launches of queued work need be kept, in the cache.
  *
  *   threads   |--- read ----------->|
  *   queues    |--- read --------->|          of what begins here all launches are known
- *   sweep     |--- states taken -->          what states the sweep has not taken yet waits in a batch
+ *   sweep     |--- states taken -->          states that the sweep has not taken yet stay in a batch
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +18,16 @@
 
 #define LINES_BEFORE_NS 100000000u
 
-/* Spans that a thread's line is made of. */
+/* Spans that make a thread's timeline. */
 struct states {
-	struct batch batch; /* with columns of its own, as long as need be */
+	struct batch batch; /* with columns of its own, as long as needed */
 	size_t capacity;
 };
 
 struct pending_thread {
 	struct gpu_pending_launches *of;
 	struct scan *scan;
-	struct states read, given; /* since they were asked for; then */
+	struct states read, given; /* not taken yet; the batch last returned */
 	uint64_t ops;		   /* bits of the operations that say something */
 	bool wants_texts;
 	uint64_t read_ns; /* calls that begin before are read; UINT64_MAX: all are */
@@ -40,7 +40,7 @@ struct gpu_pending_launches {
 	uint32_t count;
 	bool is_wanted; /* a thread is in a synchronization call */
 	bool are_sorted;
-	struct gpu_pending_calls calls; /* of the batch at hand */
+	struct gpu_pending_calls calls; /* of the current batch */
 };
 
 /* ---- states ---- */
@@ -133,7 +133,7 @@ static inline uint64_t is_long(const struct batch *batch, size_t row)
 	return batch->end_ns[row] - batch->begin_ns[row] >= GPU_PENDING_EARLY_NS ? LAUNCHES_LONG : 0;
 }
 
-/* What the runtime tells of itself within a call (memory, waits) has the call's link, too. */
+/* The runtime's own records within a call (memory, waits) have the call's link too. */
 bool gpu_pending_put_calls(
 	struct launches *launches, const struct batch *of, struct gpu_pending_calls *memory)
 {
@@ -320,8 +320,8 @@ int gpu_pending_launches_read(struct gpu_pending_launches *launches, uint64_t un
 
 /* ---- since when ---- */
 
-/* Of rows of the table: those that ended not much later than their work began, nor long before, as a rule.
- * Differences have a sign where one did, or was long; without a comparison several are looked at at once. */
+/* Rows of the table whose calls mostly ended shortly before their work began. The sign of a difference marks
+ * exceptions (calls that ended much later, or are long); without comparisons the loop is vectorized. */
 static void tell_since(
 	const uint64_t *rows, const uint64_t *begins_ns, uint64_t *restrict since_ns, size_t count)
 {

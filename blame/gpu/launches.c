@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches.c - see launches.h: which table links go to, and pairs. */
+/* launches.c - see launches.h: which table a link goes to, and the pairs. */
 #include "blame/gpu/launches_internal.h"
 
 #include <stdlib.h>

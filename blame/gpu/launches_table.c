@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launches_table.c - see launches.h: pages of a table, and their way from the last link to the next. */
+/* launches_table.c - see launches.h: pages of a table, and the step from one link to the next. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- pages ---- */
 
-static uint64_t none[LAUNCHES_PAGE]; /* nothing was put, and nobody writes */
+static uint64_t none[LAUNCHES_PAGE]; /* an empty page, never written */
 
 static void page_give_back(struct launches *launches, uint64_t *page)
 {
@@ -22,7 +22,7 @@ static bool is_over(const uint64_t *ends, uint64_t time_ns)
 
 	if ((ends[LAUNCHES_PAGE - 1] & ~LAUNCHES_LONG) > time_ns)
 		return false;
-	/* Differences have a sign; without a comparison several rows are looked at at once. */
+	/* The sign of a difference is the result; without comparisons the loop is vectorized. */
 	for (size_t row = 0; row < LAUNCHES_PAGE; row++)
 		late |= time_ns - (ends[row] & ~LAUNCHES_LONG);
 	return !(late >> 63);
@@ -45,7 +45,7 @@ static void part_pass(struct launches *launches, struct launches_part *part)
 	}
 }
 
-/* All-zero; NULL: memory is out. */
+/* All-zero; NULL: no memory. */
 static uint64_t *page_new(struct launches *launches)
 {
 	uint64_t *page;
@@ -60,7 +60,7 @@ static uint64_t *page_new(struct launches *launches)
 	return memset(page, 0, sizeof(none));
 }
 
-/* One to be written; NULL: memory is out. */
+/* One to be written; NULL: no memory. */
 static uint64_t *page_open(struct launches *launches, uint64_t **page)
 {
 	uint64_t *ends = *page == none ? page_new(launches) : *page;

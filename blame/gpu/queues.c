@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues.c - see queues.h: by rounds. In a round what is known of all queues is united, up to where the first
- * of them has to be read on; then the gaps of which all is known are given.
+ * queues.c - see queues.h: works in rounds. A round merges what is known of all queues, up to where the
+ * first of them must be read further, and then returns the gaps that are complete.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int fill_all(struct queues *queues, struct error *error)
 	return result;
 }
 
-/* What is united up to `time_ns`, behind which no span begins yet: all but the gaps. */
+/* Merged busy time up to `time_ns`, where no later span has begun: all but the gaps. */
 static uint64_t sum_until(const struct queues *queues, enum level level, uint64_t time_ns)
 {
 	uint64_t open_ns;
@@ -136,8 +136,8 @@ static size_t gaps_find(const struct gap_list *gaps, uint64_t time_ns)
 	return low;
 }
 
-/* Since when work is queued, at the end of a gap or of one behind. As a rule that is so, and only what is new
- * is looked at; what is united next may say of the last one that it was earlier. */
+/* Makes queued_ns a minimum over a gap and all later ones. It mostly is, so only new gaps are checked; the
+ * next merge may lower the last one's. */
 static void make_least(struct gap_list *gaps)
 {
 	const struct gap_columns *of = &gaps->of;

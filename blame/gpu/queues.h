@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues.h - the spans of a process's GPU queues united, straight from the columns of the store: what a sweep
- * over idle time needs of them is only where none runs.
+ * queues.h - merges the spans of a process's GPU queues, directly from the columns of the store: a sweep
+ * over idle time needs only the gaps.
  *
- *   queue 0   |###|  |##|     |#|           merged by begin; a span that begins behind all ends so far
+ *   queue 0   |###|  |##|     |#|           merged by begin; a span that begins after all ends so far
  *   queue 1     |###|  |>>|                 leaves a gap
  *   gaps            ^      ^^^^^   ^^^
  *
- * With the launches it knows what is queued, too. In a gap nothing runs, so that work which is queued there
- * stays so to its end: a gap needs no more than since when. Work that is queued in a gap may begin up to
- * GPU_PENDING_REACH_NS behind it: so far the queues are read ahead, and gaps kept back.
+ * With the launches it also knows what is queued. Nothing runs in a gap, so work queued in it stays queued
+ * to its end: for each gap one time suffices. Work queued in a gap may begin up to GPU_PENDING_REACH_NS
+ * after it: queues are read that far ahead, and gaps held back.
  *
- * It takes simple queues alone: monitored for all their life, which has ended, nothing lost, no waits, and no
- * spans of one queue that overlap but do not do the same. That is what recorders leave as a rule; for all
- * else lines (extent.h) say what a queue does, with the same result.
+ * It handles only simple queues: monitored for all their life, ended, without lost records or waits.
+ * Recorders normally leave such queues; for others, state timelines (extent.h) give the same result.
  *
- * store/states/device_busy.c unites queues, too, and stays apart. It gets spans one by one while they are
- * recorded, as far as the slowest queue has come, and needs one sum per bucket: a heap gives it the next
- * span. Here whole chunks are there, and a gap has its queue and what is queued: columns are intersected
- * without a jump per span. For 4 M spans of 4 queues a heap takes 150 ms; intersecting takes 30 ms of the 430
- * ms of hpct-blame.
+ * store/states/device_busy.c merges queues too, by another method: it gets spans one by one during the
+ * recording, as far as the slowest queue has come, and needs one sum per bucket, so a heap gives it the next
+ * span. Here whole chunks are available, and a gap needs its queue and what is queued: columns are
+ * intersected without a branch per span. For 4 M spans of 4 queues a heap takes 150 ms; intersecting takes
+ * 30 ms of the 430 ms of hpct-blame.
  */
 #ifndef BLAME_QUEUES_H
 #define BLAME_QUEUES_H
@@ -30,24 +29,24 @@
 
 struct queues_gap {
 	uint64_t begin_ns, end_ns;
-	uint64_t queued_ns; /* from then to its end the process has work queued, or running */
-	uint32_t stream;    /* the queue that works at its end, by the run's number: the first of several */
-	uint32_t context;   /* in this */
-	bool is_alive;	    /* a queue lives; constant in a gap */
-	bool is_copy;	    /* a copy runs, the gap being one of kernels */
-	bool is_whole;	    /* not one of the parts of a gap in which queues are born or end */
+	uint64_t queued_ns; /* from then to its end the process has work queued or running */
+	uint32_t stream;    /* the queue that works at its end, a stream of the run: the first of several */
+	uint32_t context;   /* its context there */
+	bool is_alive;	    /* some queue lives; constant in a gap */
+	bool is_copy;	    /* a copy runs (in gaps between kernels) */
+	bool is_whole;	    /* false: part of a gap in which queues begin or end */
 };
 
-/* Time in which some queue ... ; each includes the one before. Complete at the last gap. Of kinds that nobody
- * asks for: that of the next. */
+/* Time in which some queue ... ; each includes the one before. Complete after the last gap. Kinds not
+ * requested hold the value of the next one. */
 struct queues_sums {
 	uint64_t kernel_ns;	 /* runs a kernel that computes */
 	uint64_t kernel_comm_ns; /* runs a kernel */
 	uint64_t busy_ns;	 /* does anything */
 };
 
-/* The window in parts: `count` times within it, in order, and room for the sums of one part more. Both stay
- * the caller's. A part's sums are complete when the last gap given begins behind it, or there is none. */
+/* Splits the window into parts: `count` times in it, in order, and `sums` for one part more. The caller owns
+ * both. A part's sums are complete when the last gap returned begins after it, or there are no more. */
 struct queues_cuts {
 	const uint64_t *cuts_ns;
 	uint32_t count;
@@ -56,30 +55,30 @@ struct queues_cuts {
 
 struct queues_question {
 	uint64_t begin_ns, end_ns;
-	bool by_kernel;	  /* gaps are where no kernel runs; where a copy does, they are parts of their own */
-	bool wants_kinds; /* of the sums all, not what counts as busy alone */
-	bool wants_next;  /* a gap's stream and context */
+	bool by_kernel;	  /* gaps between kernels; a gap with a copy is split at the copy */
+	bool wants_kinds; /* compute all sums, not only that of busy time */
+	bool wants_next;  /* set a gap's stream and context */
 	struct wait_functions *waits;
-	struct gpu_pending_launches *launches; /* NULL: nobody asks for what is queued */
-	const struct queues_cuts *cuts;	       /* NULL: the window as a whole, see queues_sums() */
+	struct gpu_pending_launches *launches; /* NULL: queued work is not needed */
+	const struct queues_cuts *cuts;	       /* NULL: the whole window, see queues_sums() */
 };
 
 struct queues;
 
-/* Of the process's GPU queues. What the question points to stays the caller's. */
+/* For the process's GPU queues. The caller keeps what the question points to. */
 int queues_new(struct queues **queues, struct run *run, const struct process *process,
 	const struct queues_question *question, struct error *error);
 void queues_free(struct queues *queues);
 /* 1: the next gap, in order; 0: no more; negative: error. */
 int queues_next(struct queues *queues, struct queues_gap *gap, struct error *error);
-/* Gaps that come next, whole and with a queue that lives, as far as they are known already: their number.
- * They may be looked at until the next call, and so many of them passed over. */
+/* The following gaps that are already known, whole and with a living queue; returns their number. Valid
+ * until the next call; so many of them may be skipped. */
 struct queues_columns {
 	const uint64_t *begin_ns, *end_ns, *queued_ns;
 };
 size_t queues_ready(const struct queues *queues, struct queues_columns *gaps);
 void queues_pass(struct queues *queues, size_t count);
-/* Whether anything was met that is not simple: then what was given so far is void. */
+/* True when a queue is not simple: then all results are invalid. */
 bool queues_are_odd(const struct queues *queues);
 const struct queues_sums *queues_sums(const struct queues *queues);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_edges.c - see queues_internal.h: a queue's rows to edges, for each level that is wanted, and whether
- * the queue is simple. */
+/* queues_edges.c - see queues_internal.h: a queue's rows to edges, for each requested level, and whether the
+ * queue is simple. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,21 +50,15 @@ static void edges_put(struct edges *edges, const struct rows *rows)
 	edges->begin_ns[edges->count] = UINT64_MAX;
 }
 
-/* Within its life, and only what is alike overlaps. */
-static bool are_simple(const struct queue_reader *queue, const struct rows *rows, const uint8_t *kind)
+/* Within its life. */
+static bool are_simple(const struct queue_reader *queue, const struct rows *rows)
 {
-	uint64_t reach_ns = queue->reach_ns;
-	uint32_t reach_kind = queue->reach_kind;
 	bool is_odd = rows->count && rows->begin_ns[0] < queue->life_begin_ns;
 
 	if (!rows->overlap)
 		return !is_odd && (!rows->count || rows->end_ns[rows->count - 1] <= queue->life_end_ns);
-	for (size_t row = 0; row < rows->count; row++) {
-		is_odd |= (rows->begin_ns[row] < reach_ns) & (kind[row] != reach_kind);
+	for (size_t row = 0; row < rows->count; row++)
 		is_odd |= rows->end_ns[row] > queue->life_end_ns;
-		reach_ns = rows->end_ns[row] > reach_ns ? rows->end_ns[row] : reach_ns;
-		reach_kind = kind[row];
-	}
 	return !is_odd;
 }
 
@@ -78,7 +72,7 @@ static bool may_begin_together(const uint64_t *begin_ns, size_t count)
 	return signs >> 63;
 }
 
-/* Of spans that begin together the last one owns the line. The new ones begin at `at`. */
+/* Of spans that begin together the last one owns the timeline. The new ones begin at `at`. */
 static void put_origins(struct queue_reader *queue, const struct rows *rows, uint32_t number, size_t at)
 {
 	const struct edges *edges = &queue->edges[LEVEL_ANY];
@@ -146,13 +140,11 @@ bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *r
 {
 	struct queue_reader *queue = &queues->list[number];
 	struct edges *edges = queue->edges;
-	const uint8_t *kind = queues->work->kind;
 	size_t at = edges[LEVEL_ANY].count;
 
 	if (rows->kinds & 1u << LEVEL_COMM && !queues->wants[LEVEL_KERNEL] && !tell_apart(queues))
 		return false;
-	queues->is_odd |= !are_simple(queue, rows, kind);
-	queue->reach_kind = rows->count ? kind[rows->count - 1] : queue->reach_kind;
+	queues->is_odd |= !are_simple(queue, rows);
 	for (int level = 0; level < LEVEL_ANY; level++)
 		if (queues->wants[level]) {
 			const struct rows part = rows_of(queues, rows, (enum level)level);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_internal.h - for queues*.c alone: rows of the store become edges (queues_read.c), of which the gaps
- * of all queues are found many at a time (queues_unite.c, gap_intersect.c), in loops without a call or a
- * branch that depends on the data.
+ * queues_internal.h - for queues*.c only: rows of the store become edges (queues_read.c), whose common gaps
+ * are found many at a time (queues_unite.c, gap_intersect.c), in loops without calls or data-dependent
+ * branches.
  *
  *   queue     |#0#|   |#1#||#2#|     |#3#|
  *   open_ns   w   0e      1e   2e        3e     before span i nothing has run since open_ns[i]: the end of
@@ -14,11 +14,10 @@
 #include "blame/gpu/queues.h"
 #include "timeline/scan/scan.h"
 
-/* What a span is, and which spans count: those of a kind up to there. */
+/* The kind of a span, and the kinds that count as busy: all up to a level. */
 enum level { LEVEL_KERNEL, LEVEL_COMM, LEVEL_ANY, LEVEL_COUNT };
 
-/* Of a queue's spans that count at a level, [at, count) being read, but not united yet. Row `count` begins
- * never. */
+/* A queue's spans at a level; [at, count) are read but not merged yet. Row `count` begins never. */
 struct edges {
 	uint64_t *open_ns, *begin_ns;
 	uint64_t reach_ns; /* end of the spans so far */
@@ -27,17 +26,16 @@ struct edges {
 
 struct queue_reader {
 	struct scan *scan;
-	struct edges edges[LEVEL_COUNT]; /* those that are wanted */
-	uint64_t *links; /* by row of LEVEL_ANY; NULL: nobody asks since when work is queued */
-	uint64_t
-		*since_ns; /* of the rows that are being united: since when one of them or behind is queued */
-	uint64_t *origin;  /* by row of LEVEL_ANY: queues_origin(); NULL: nobody asks */
+	struct edges edges[LEVEL_COUNT]; /* those requested */
+	uint64_t *links;		 /* by row of LEVEL_ANY; NULL: queued work is not needed */
+	uint64_t *since_ns; /* of the rows being merged: when the first of it and all later rows became
+			       queued */
+	uint64_t *origin;   /* by row of LEVEL_ANY: queues_origin(); NULL: not needed */
 	size_t capacity;
 	bool is_over;
 	uint32_t stream;
 	uint64_t life_begin_ns, life_end_ns;
-	uint64_t reach_ns; /* end of its spans so far, of the last of which this is the kind */
-	enum level reach_kind;
+	uint64_t reach_ns; /* end of its spans so far */
 	bool is_monitored;
 };
 
@@ -45,30 +43,29 @@ struct life {
 	uint64_t begin_ns, end_ns;
 };
 
-/* Columns of gaps, and room for one more before them and one behind. */
+/* Columns of gaps, with room for one more before and one after. */
 struct gap_columns {
 	uint64_t *begin_ns, *end_ns;
-	uint64_t *queued_ns; /* of what begins at its end or behind, as far as was united with it */
+	uint64_t *queued_ns; /* of work that begins at its end or later, as far as merged */
 	uint64_t *origin;
 	uint8_t *is_copy; /* of kernels */
 	size_t count, capacity;
 };
 
-/* The first row behind `count` is there, too, and begins later than all that is met; nothing is queued there.
- */
+/* The row after the last exists too, and begins later than all merged rows; nothing is queued there. */
 struct view {
 	const uint64_t *open_ns, *begin_ns;
-	const uint64_t *since_ns; /* when that row or one behind was queued */
+	const uint64_t *since_ns; /* when that row or a later one became queued */
 	const uint64_t *origin;
-	uint64_t before_ns; /* since_ns of any */
+	uint64_t before_ns; /* minimum of since_ns */
 	size_t count;
 };
 
-/* In order, taken away from the front. Row 0 is the last that went. */
+/* In order, removed from the front. Row 0 is the last one removed. */
 struct gap_list {
 	struct gap_columns of;
-	size_t first, final; /* of.count: with those that are gone */
-	size_t ordered;	     /* from `final` to there queued_ns does not fall */
+	size_t first, final; /* of.count includes removed rows */
+	size_t ordered;	     /* from `final` to here queued_ns does not fall */
 };
 
 /* Rows of a batch that are work. */
@@ -77,10 +74,10 @@ struct rows {
 	const uint32_t *context;
 	size_t count;
 	unsigned kinds; /* bits 1 << enum level */
-	bool overlap;	/* they may, or what came before */
+	bool overlap;	/* these rows, or earlier ones, may overlap */
 };
 
-/* The same when the batch has others, too, or when only some count. */
+/* The same for a batch with other rows too, or of which only some count. */
 struct rows_memory {
 	uint64_t begin_ns[BATCH_ROWS], end_ns[BATCH_ROWS], links[BATCH_ROWS];
 	uint32_t context[BATCH_ROWS];
@@ -90,26 +87,26 @@ struct rows_memory {
 struct queues {
 	struct run *run;
 	struct queues_question question;
-	bool wants[LEVEL_COUNT]; /* LEVEL_KERNEL: from the first kernel that communicates */
+	bool wants[LEVEL_COUNT]; /* LEVEL_KERNEL: from the first communicating kernel on */
 	struct queue_reader *list;
 	uint32_t count;
-	uint32_t unmonitored; /* that live in the window, as far as is known */
+	uint32_t unmonitored; /* that live in the window, as far as known */
 	struct view *views;   /* one for each queue */
 	struct gap_columns scratch[2], found[LEVEL_COUNT];
-	uint8_t *kernels; /* by context: what a kernel there does */
+	uint8_t *kernels; /* by context: what kind of kernel it is */
 	uint32_t context_count;
 	uint8_t classes[STORE_OP_TEXT + 1]; /* of operations */
 	struct rows_memory *work, *part;
 	bool is_odd, is_over;
-	bool has_ended;		       /* all is united up to the window's end */
+	bool has_ended;		       /* all is merged up to the window's end */
 	uint64_t idle_ns[LEVEL_COUNT]; /* gaps so far */
-	uint64_t now_ns;	       /* spans that begin before are united; UINT64_MAX: all are */
-	uint64_t given_ns;	       /* of gaps of kernels: up to there they are in the list */
+	uint64_t now_ns;	       /* spans that begin before are merged; UINT64_MAX: all are */
+	uint64_t given_ns;	       /* of gaps between kernels: they are in the list up to there */
 	uint32_t part_number;
-	struct queues_sums sums, sums_before; /* in all; up to the part's begin */
-	struct life *lives;		      /* in order, apart */
+	struct queues_sums sums, sums_before; /* in total; up to the begin of the part */
+	struct life *lives;		      /* in order, disjoint */
 	uint32_t life_count, life;
-	struct queues_gap rest; /* of the gap that is being given */
+	struct queues_gap rest; /* of the current gap */
 	struct gap_list gaps;
 };
 
@@ -123,7 +120,7 @@ static inline uint64_t queues_later(uint64_t a_ns, uint64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* The queue that a span is of, by its number, and its context. */
+/* Packs a span's queue number and context. */
 static inline uint64_t queues_origin(uint32_t number, uint32_t context)
 {
 	return (uint64_t)number << 32 | context;
@@ -131,45 +128,44 @@ static inline uint64_t queues_origin(uint32_t number, uint32_t context)
 
 /* ---- queues_read.c ---- */
 
-/* queues->list[number] becomes that stream of the run, read from the window's begin on; queue_close() also
- * after an error (memory, a damaged run). */
+/* Sets queues->list[number] to that stream of the run, read from the window's begin on; call queue_close()
+ * also after an error (no memory, damaged run). */
 int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct error *error);
 void queue_close(struct queue_reader *queue);
-/* At least one row more, unless the queue is over. */
+/* Reads at least one more row, unless the queue has ended. */
 int queue_fill(struct queues *queues, uint32_t number, struct error *error);
 void queues_tell_classes(struct queues *queues);
 
-/* ---- queues_edges.c: false when memory is out ---- */
+/* ---- queues_edges.c: false: no memory ---- */
 
-/* All-zero but for its life; frees what it holds. */
+/* begin() expects all-zero but its life; forget() frees. */
 bool queue_begin(const struct queues *queues, struct queue_reader *queue);
 void queue_forget(struct queue_reader *queue);
-/* For one batch more. */
+/* For one more batch. */
 bool queue_reserve(const struct queues *queues, struct queue_reader *queue);
 bool queue_put_rows(struct queues *queues, uint32_t number, const struct rows *rows);
 
 /* ---- gap_intersect.c ---- */
 
-/* The gaps that both lists have in common, appended; `b` NULL: those of one. */
+/* Appends the gaps common to both lists; `b` NULL: those of one. */
 void gap_intersect(const struct view *a, const struct view *b, struct gap_columns *to);
-/* Meets neighbours until no more than two of the queues' views are left, `rows` long in all. False when
- * memory is out. */
+/* Intersects neighbours until at most two of the queues' views are left, `rows` long together. False: no
+ * memory. */
 bool gap_intersect_pairs(struct queues *queues, uint32_t *count, size_t rows, const struct gap_columns *like);
 
 /* ---- queues_unite.c ---- */
 
-/* Room for `more` rows in the columns that `like` has; gap_columns_fini() frees. False: memory is out. */
+/* Room for `more` rows in the columns that `like` has; gap_columns_fini() frees. False: no memory. */
 bool gap_columns_reserve(struct gap_columns *columns, size_t more, const struct gap_columns *like);
-/* A row before the first one, which is over. */
+/* Adds an empty row before the first one. */
 void gap_columns_begin(struct gap_columns *columns);
-/* Whether each is surely not later than those behind it; makes it so, where of `known` rows it is known. */
+/* True when each value is known not to be larger than later ones; make_least() makes it so. */
 bool queues_are_least(const uint64_t *since_ns, size_t count);
 void queues_make_least(uint64_t *since_ns, size_t known, size_t count);
 void gap_columns_fini(struct gap_columns *columns);
-/* Finds the gaps that end before, or the last one, which the window's end cuts there. False when memory is
- * out. */
+/* Finds the gaps that end before, or the last one, which the window's end cuts. False: no memory. */
 bool queues_unite(struct queues *queues, uint64_t until_ns, bool is_end);
-/* All queues are quiet from then on, at that level: what begins before was united. */
+/* From when on all queues are quiet at that level: all that begins before is merged. */
 uint64_t queues_open_ns(const struct queues *queues, enum level level);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queues_read.c - see queues_internal.h: batches of a queue's spans to rows that are work.
- */
+/* queues_read.c - see queues_internal.h: batches of a queue's spans to rows of work. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,9 +80,9 @@ static unsigned look(const struct queues *queues, const struct batch *batch)
 	return kinds;
 }
 
-/* Whether some rows may not last, and whether some may overlap, or what came before: surely none where it
- * says no. Differences have a sign where one does, or where they are huge; without a comparison several rows
- * are looked at at once. */
+/* Whether some rows may be empty, and whether some may overlap each other or the row before: false is
+ * certain. The sign of a difference marks it, or a huge difference; without comparisons the loop is
+ * vectorized. */
 struct doubts {
 	bool last, overlap;
 };
@@ -128,18 +127,13 @@ static void sift(
 	*rows = (struct rows){to->begin_ns, to->end_ns, to->links, to->context, n, rows->kinds};
 }
 
-/* What each row is, where that matters: where rows are left out, or overlap. */
+/* What each row is, where that matters: where rows are left out. */
 static void tell_kinds(struct queues *queues, const struct batch *batch, struct rows *rows, bool is_sifted)
 {
 	uint8_t *kind = queues->work->kind;
 
-	if (!queues->wants[LEVEL_COMM] && !rows->overlap) {
-		if (rows->count)
-			kind[rows->count - 1] =
-				is_sifted ? kind[rows->count - 1]
-					  : (uint8_t)class_at(queues, batch->what[batch->count - 1]);
+	if (!queues->wants[LEVEL_COMM])
 		return;
-	}
 	if (!(rows->kinds & (rows->kinds - 1)))
 		memset(kind, rows->kinds ? __builtin_ctz(rows->kinds) : 0, rows->count);
 	else if (!is_sifted)
@@ -221,10 +215,8 @@ int queue_open(struct queues *queues, uint32_t number, uint32_t stream, struct e
 	uint64_t end_ns = question->end_ns;
 	unsigned columns = STORE_END | STORE_WHAT;
 
-	*queue = (struct queue_reader){.stream = stream,
-		.life_begin_ns = s->begin_ns,
-		.life_end_ns = s->end_ns,
-		.reach_kind = LEVEL_ANY};
+	*queue = (struct queue_reader){
+		.stream = stream, .life_begin_ns = s->begin_ns, .life_end_ns = s->end_ns};
 	queues->is_odd |= s->end_ns <= s->begin_ns || s->end_ns == STORE_OPEN_NS;
 	queues->unmonitored += s->begin_ns < question->end_ns && s->end_ns > question->begin_ns;
 	if (!queue_begin(queues, queue))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queues_unite.c - see queues_internal.h: GPUs idle where all queues do, so that what is read of them is cut
- * at a moment and its gaps meet (gap_intersect.c); where kernels count alone, copies are laid beside.
+ * queues_unite.c - see queues_internal.h: the GPUs are idle where all queues are; so what was read is cut at
+ * a moment and the queues' gaps are intersected (gap_intersect.c). If only kernels count, copies split the
+ * gaps.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static size_t edges_find(const struct edges *edges, uint64_t time_ns)
 	return low;
 }
 
-/* Differences have no sign, unless they are huge. Without a comparison several are looked at at once. */
+/* Differences have no sign, unless they are huge. Without comparisons the loop is vectorized. */
 bool queues_are_least(const uint64_t *since_ns, size_t count)
 {
 	uint64_t signs = 0;
@@ -176,8 +177,8 @@ struct gap_parts {
 	uint64_t given_ns;
 };
 
-/* In a gap of kernels copies run where there is none of all. Since when work is queued there nobody asks: it
- * is said to be as before, so that it never falls. */
+/* Splits a gap between kernels where copies run. The time since which work is queued is not needed there: it
+ * keeps the last value, so that it never falls. */
 INLINE void put_parts(struct gap_parts *parts, uint64_t open_ns, uint64_t until_ns)
 {
 	const struct gap_columns any = parts->any, to = parts->to;
@@ -230,7 +231,7 @@ static bool put_kernel_gaps(struct queues *queues)
 			parts.any.queued_ns[parts.row - 1], true);
 		parts.given_ns = queues_later(parts.given_ns, end_ns);
 	}
-	/* Those that are left are in a gap of kernels that goes on. */
+	/* The rest is in a gap between kernels that continues. */
 	if (parts.row < parts.any.count)
 		put_parts(&parts, queues_open_ns(queues, LEVEL_COMM), UINT64_MAX);
 	to->count = parts.to.count;
@@ -240,7 +241,8 @@ static bool put_kernel_gaps(struct queues *queues)
 
 /* ---- all ---- */
 
-/* Those that went make room, once they are as many as the others: what is at hand stays in the cache. */
+/* Drops gaps that were returned once they are as many as the others, so that the current ones stay in the
+ * cache. */
 static void gaps_shift(struct gap_list *gaps)
 {
 	struct gap_columns *of = &gaps->of;

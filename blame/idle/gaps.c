@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gaps.c - see gaps.h: sums per gap what its moments are, and who had most of each; keeps the largest gaps as
- * a heap, or all of them, in memory or beyond it. */
+/* gaps.c - see gaps.h: sums each gap's time by cause, and each cause's by context; keeps the largest gaps as
+ * a heap, or all of them, in memory or on disk. */
 #include "blame/idle/gaps.h"
 
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 #include "timeline/base/external_sort.h"
 #include "timeline/base/key_ids.h"
 
-/* Whose time it is within a gap. */
+/* What a part of a gap's time is charged to. */
 struct charge_key {
 	uint32_t cause, context;
 };
 
-/* One of those whose time it is. */
+/* One of these charges. */
 struct party {
 	uint32_t function, context;
 	exact_share_fixed amount;
@@ -31,21 +31,21 @@ struct gaps {
 	const struct run *run; /* since the first moment of a gap */
 	uint64_t min_ns;
 	size_t limit;
-	struct gap *list; /* with as many as the limit: a heap, the last of them first */
+	struct gap *list; /* with a limit, once full: a heap, the last of the order first */
 	size_t count, capacity, given;
 	struct external_sort *spill;
-	struct error failure; /* of the spill */
+	struct error failure; /* of the external sort */
 	bool is_open, is_sorted;
-	uint64_t begin_ns, end_ns; /* of the open one */
+	uint64_t begin_ns, end_ns; /* of the open gap */
 	uint64_t cause_ns[GAP_CAUSE_COUNT];
-	struct key_ids keys;	    /* of the open one: charge_key */
+	struct key_ids keys;	    /* of the open gap: charge_key */
 	exact_share_fixed *charges; /* by number */
 	size_t charge_capacity;
 	struct party *parties;
 	size_t party_capacity;
 	struct {
 		uint32_t context, function;
-	} functions[GAPS_FUNCTIONS]; /* that were asked for before, by context */
+	} functions[GAPS_FUNCTIONS]; /* cache of earlier results, by context */
 	struct gap_class classes[GAP_CLASSES];
 };
 
@@ -79,7 +79,7 @@ static void heap_make(struct gaps *gaps)
 	}
 }
 
-/* One of the list, unless it is full of larger ones. False when memory is out. */
+/* Keeps a gap, unless the list is full of larger ones. False: no memory. */
 static bool gaps_keep(struct gaps *gaps, const struct gap *gap)
 {
 	if (gaps->spill) {
@@ -250,7 +250,7 @@ static enum gap_cause cause_now(const struct group *group)
 {
 	enum gap_cause cause = GAP_NOBODY;
 
-	if (group->copies)
+	if (group->working[WORK_COPY])
 		return GAP_COPY;
 	if (has_queued(group))
 		return GAP_LAUNCH;
@@ -343,7 +343,7 @@ static int party_compare(const void *left, const void *right)
 	return a->context < b->context ? -1 : a->context > b->context;
 }
 
-/* Those that a cause is charged to, by function: their number, or UINT32_MAX when memory is out. */
+/* Lists the functions that a cause is charged to; returns their number, or UINT32_MAX: no memory. */
 static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 {
 	uint32_t count = 0;
@@ -364,7 +364,7 @@ static uint32_t find_parties(struct gaps *gaps, enum gap_cause cause)
 	return count;
 }
 
-/* Of the function with the largest share the context with the largest. False when memory is out. */
+/* The context with the largest share in the function with the largest share. False: no memory. */
 static bool largest_context(struct gaps *gaps, enum gap_cause cause, uint32_t *context)
 {
 	uint32_t count = find_parties(gaps, cause), i = 0;
@@ -429,9 +429,10 @@ bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context)
 	return is_kept;
 }
 
-/* The line that works now, or else the first queue. */
+/* The queue that works now, or else the first one. */
 static const struct group_line *next_queue(const struct group *group)
 {
+	const unsigned kernels = 1u << WORK_KERNEL | 1u << WORK_COMM;
 	const struct group_line *first = NULL;
 
 	for (uint32_t i = 0; i < group->line_count; i++) {
@@ -439,8 +440,7 @@ static const struct group_line *next_queue(const struct group *group)
 
 		if (line->kind != LINE_QUEUE)
 			continue;
-		if (extent_state_is_busy(line->state) &&
-			(group->question->busy == IDLE_BUSY_ANY || line->state == EXTENT_KERNEL))
+		if (line->classes & (group->question->busy == IDLE_BUSY_ANY ? ~0u : kernels))
 			return line;
 		first = first ? first : line;
 	}
@@ -450,11 +450,13 @@ static const struct group_line *next_queue(const struct group *group)
 bool gaps_close(struct gaps *gaps, const struct group *group)
 {
 	const struct group_line *queue;
+	uint32_t context;
 
 	if (!gaps->is_open)
 		return true;
 	queue = next_queue(group);
-	return gaps_close_at(gaps, queue->stream, extent_state_is_busy(queue->state) ? queue->context : 0);
+	context = group->question->busy == IDLE_BUSY_ANY ? queue->context : queue->class_context;
+	return gaps_close_at(gaps, queue->stream, extent_state_is_busy(queue->state) ? context : 0);
 }
 
 /* ---- on trial ---- */

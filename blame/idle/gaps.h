@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps.h - the stretches in which the GPUs of a group are idle, each with what took most of it. Handed to
- * idle_sweep(), which fills it.
+ * gaps.h - the gaps in which the GPUs of a group are idle, each with its largest cause. idle_sweep() fills
+ * the list.
  *
- * At every moment of a gap the first of these holds: a copy runs (GPUs being busy in kernels only); work of
- * the group is queued but has not begun; a thread is at work; one could work, had it a core; threads wait for
- * other ranks or threads; nobody is known to do anything.
+ * The cause at each moment is the first of these that holds: a copy runs (GPUs counting as busy only in
+ * kernels); the group's work is queued but has not begun; a thread works; a thread could work but has no
+ * core; threads wait for other ranks or threads; no thread is known to be active.
  */
 #ifndef BLAME_GAPS_H
 #define BLAME_GAPS_H
@@ -19,7 +19,7 @@
 	X(CORE, "core", "a thread that could work waits for a core") \
 	X(RANK, "rank", "threads wait for another rank")             \
 	X(THREAD, "thread", "threads wait for another thread")       \
-	X(NOBODY, "nobody", "nobody is known to do anything")
+	X(NOBODY, "nobody", "no thread is known to be active")
 enum gap_cause {
 #define X(name, word, text) GAP_##name,
 	GAP_CAUSES(X)
@@ -33,39 +33,39 @@ struct gap {
 	uint64_t begin_ns, end_ns;
 	uint32_t stream; /* the queue that works next; at the window's end, the group's first */
 	enum gap_cause cause;
-	uint32_t context; /* CPU, core, rank, thread: the one with the largest share of the function with the
-			     largest share, a call into a GPU's runtime being one (runtime_calls.h); copy,
-			     launch: of the operation that runs, that begins then; 0: none */
+	uint32_t context; /* CPU, core, rank, thread: the context with the largest share in the function
+			     with the largest share, where a call into a GPU runtime is one function
+			     (runtime_calls.h); copy, launch: that of the operation that runs, or begins
+			     then; 0: none */
 };
 
 struct gaps;
 
-/* Gaps shorter than `min_ns` are counted, but not kept; nor are those behind the first `limit` of the list.
- */
+/* Gaps shorter than `min_ns` are counted, but not kept; so are those after the first `limit` of the list. */
 int gaps_new(struct gaps **gaps, uint64_t min_ns, size_t limit, struct error *error);
 void gaps_free(struct gaps *gaps);
 
-/* Before the sweep, without a limit: their memory is bounded, what is above it goes into a file, and there is
- * no list, but rewind and next. */
+/* Before the sweep, without a limit: bounds their memory by sorting on disk; then use rewind and next, not
+ * the list. */
 int gaps_spill(struct gaps *gaps, uint64_t mem_bytes, struct error *error);
 
-/* One by one in the order of the list: next until NULL; *code is negative when that is no end. */
+/* Reads the list one by one: next until NULL; then a negative *code is an error. */
 int gaps_rewind(struct gaps *gaps, struct error *error);
 const struct gap *gaps_next(struct gaps *gaps, int *code, struct error *error);
 
 /* Largest first, then by begin, then by stream. */
 const struct gap *gaps_list(struct gaps *gaps, size_t *count);
 
-/* How many gaps of [2^i, 2^(i+1)) ns there are, and what they sum to, kept or not. */
+/* Number of gaps of [2^i, 2^(i+1)) ns and their total, kept or not. */
 #define GAP_CLASSES 64
 struct gap_class {
 	uint64_t count, time_ns;
 };
 const struct gap_class *gaps_classes(const struct gaps *gaps);
 
-/* Whether they may go into a file: then there is no list to hand over. */
+/* True when they may be in a file: then there is no list to send. */
 bool gaps_are_spilled(const struct gaps *gaps);
-/* What another process counted and kept of gaps with the same limits. False when memory is out. */
+/* Adds another process's counts and gaps, of the same limits. False: no memory. */
 bool gaps_add(
 	struct gaps *gaps, const struct gap *list, size_t count, const struct gap_class classes[GAP_CLASSES]);
 

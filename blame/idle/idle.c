@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle.c - see idle.h: sweeps each group and sums. Where the queues of a group are simple (queues.h) their
- * gaps are laid beside the lines of the threads; else all lines are swept together.
+ * idle.c - see idle.h: sweeps each group and sums. If the queues of a group are simple (queues.h) it
+ * combines their gaps with the threads' timelines; else it sweeps all timelines together.
  */
 #include "blame/idle/idle.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "blame/base/gpu_first_use.h"
+#include "blame/base/related.h"
 #include "blame/base/time_slices.h"
 #include "blame/gpu/gpu_pending.h"
 #include "blame/idle/idle_cache.h"
@@ -43,6 +44,13 @@ static int group_run(struct group *group, struct error *error)
 
 /* ---- groups ---- */
 
+/* Work on it is what threads wait for, but nobody asks whether it idles. */
+static bool is_hidden_queue(const struct group *group, uint32_t stream)
+{
+	return run_stream(group->run, stream)->s.kind == STORE_STREAM_GPU &&
+	       !related_is_reported(group->question->related, stream);
+}
+
 /* What a sample of the thread stands for; 0: samples do not count. */
 static uint64_t period_of(const struct idle_question *question, const struct run_stream *stream)
 {
@@ -66,6 +74,8 @@ static int owner_add_lines(
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		const struct run_stream *stream = run_stream_read(group->run, process->streams[i]);
 
+		if (is_hidden_queue(group, process->streams[i]))
+			continue;
 		group->lines[group->line_count++] = (struct group_line){
 			.kind = stream->s.kind == STORE_STREAM_GPU ? LINE_QUEUE : LINE_THREAD,
 			.owner = number,
@@ -85,6 +95,8 @@ static int group_sweep(
 	int result = sweep_new(
 		&group->sweep, group->run, group->question->begin_ns, group->question->end_ns, error);
 
+	if (!result)
+		group_tell_classes(group);
 	for (uint32_t p = 0; p < count; p++)
 		lines += processes[p].stream_count + 1;
 	group->lines = calloc(lines + 1, sizeof(*group->lines));
@@ -109,6 +121,15 @@ static int group_sweep(
 	return result;
 }
 
+static bool has_hidden(const struct group *group, const struct process *process, bool or_thread)
+{
+	for (uint32_t i = 0; i < process->stream_count; i++)
+		if (or_thread ? !related_is_reported(group->question->related, process->streams[i])
+			      : is_hidden_queue(group, process->streams[i]))
+			return true;
+	return false;
+}
+
 /* Samples, and gaps with copies in them, need to see every line. */
 static bool may_be_simple(const struct idle_question *question)
 {
@@ -121,7 +142,7 @@ static int slice_sweep(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
 {
 	struct group group = *start;
-	int result = count == 1 && may_be_simple(start->question)
+	int result = count == 1 && may_be_simple(start->question) && !has_hidden(start, processes, false)
 			     ? group_sweep_queues(&group, processes, error)
 			     : 0;
 
@@ -157,14 +178,15 @@ int group_sweep_used(
 static int process_sweep(
 	const struct group *group, const struct process *process, uint64_t since_ns, struct error *error)
 {
-	int result = idle_cache_sweep(group, process, since_ns, error);
+	int result = has_hidden(group, process, true) ? 0 : idle_cache_sweep(group, process, since_ns, error);
 
 	if (result)
 		return result < 0 ? result : 0;
 	return group_sweep_used(group, process, 1, error);
 }
 
-/* The window's part in which these processes use GPUs, if there is any: the rest is nobody's loss. */
+/* Cuts the window to the time in which these processes use GPUs, if any; the rest counts as unused or ended.
+ */
 static bool cut_window(
 	struct idle_question *question, struct idle *idle, uint64_t since_ns, uint64_t until_ns)
 {
@@ -182,19 +204,35 @@ static bool cut_window(
 	return begin_ns < end_ns || is_whole;
 }
 
+/* Whose GPUs the question is about come first: their number. */
+static uint32_t victims_first(const struct group *start, struct process *processes, uint32_t count)
+{
+	uint32_t victims = 0;
+
+	for (uint32_t p = 0; p < count; p++)
+		if (related_is_process(start->question->related, processes[p].streams[0])) {
+			const struct process first = processes[p];
+
+			memmove(processes + victims + 1, processes + victims, (p - victims) * sizeof first);
+			processes[victims++] = first;
+		}
+	return victims;
+}
+
 /* These processes as one group, from when they use GPUs until their end. */
 static int processes_sweep(
-	const struct group *start, const struct process *processes, uint32_t count, struct error *error)
+	const struct group *start, struct process *processes, uint32_t count, struct error *error)
 {
 	struct idle_question question = *start->question;
 	struct group group = *start;
+	uint32_t victims = victims_first(start, processes, count);
 	uint64_t since_ns;
-	int result = gpu_first_use_since(&since_ns, start->run, processes, count, error);
+	int result = gpu_first_use_since(&since_ns, start->run, processes, victims, error);
 
 	if (result)
 		return result;
 	group.question = &question;
-	if (cut_window(&question, start->idle, since_ns, gpu_first_use_until(start->run, processes, count)))
+	if (cut_window(&question, start->idle, since_ns, gpu_first_use_until(start->run, processes, victims)))
 		return count == 1 ? process_sweep(&group, processes, since_ns, error)
 				  : group_sweep_used(&group, processes, count, error);
 	start->idle->groups++;
@@ -210,7 +248,8 @@ static int groups_sweep(struct group *start, struct arena *arena, struct error *
 		&processes, &count, start->run, question->streams, question->stream_count, arena, error);
 
 	for (uint32_t p = 0; p < count && !result; p++) {
-		gpu_count += processes[p].gpu_count;
+		if (related_is_process(question->related, processes[p].streams[0]))
+			gpu_count += processes[p].gpu_count;
 		if (question->group != IDLE_GROUP_PROCESS || !processes[p].gpu_count)
 			continue;
 		if (idle_shared_is_own(question, groups++))
@@ -240,9 +279,23 @@ static int check_known(const struct idle *idle, struct error *error)
 	return 0;
 }
 
-int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *question, struct arena *arena,
+uint64_t idle_others_ns(const struct exact_share *shares, size_t count, uint64_t whole_ns)
+{
+	exact_share_fixed sum = 0;
+	uint64_t shown_ns;
+
+	for (size_t i = 0; i < count; i++)
+		sum += shares[i].amount;
+	shown_ns = (uint64_t)((exact_share_rank(sum) + (1 << 23)) >> 24);
+	return whole_ns > shown_ns ? whole_ns - shown_ns : 0;
+}
+
+int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *asked, struct arena *arena,
 	struct error *error)
 {
+	struct idle_question related_question = *asked;
+	const struct idle_question *question = &related_question;
+	struct related related;
 	struct exact_share_sums blamed = {0}, waited = {0}, sampled = {0};
 	struct group start = {.run = run,
 		.question = question,
@@ -253,6 +306,13 @@ int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *q
 	int result;
 
 	*idle = (struct idle){0};
+	result = related_find(&related, run, asked->streams, asked->stream_count,
+		asked->group == IDLE_GROUP_ALL, arena, error);
+	if (result)
+		return result;
+	related_question.streams = related.streams;
+	related_question.stream_count = related.count;
+	related_question.related = related.bits;
 	result = groups_sweep(&start, arena, error);
 	idle->window_ns = idle->groups * (question->end_ns - question->begin_ns);
 	if (!result && !idle_shared_is_part(question))

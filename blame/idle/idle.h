@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle.h - who is to blame for idle GPUs (S0 7.2, S4 10.9): a sweep over the lines of a group's
- * GPU queues and CPU threads.
+ * idle.h - blames idle GPU time on threads (S0 7.2, S4 10.9): a sweep over the timelines of a group's GPU
+ * queues and CPU threads.
  *
  *   queue 0   |###|......|##|........     busy: some queue of the group works
  *   queue 1   |.....##|..........#|..
  *   idle          ^      ^^       ^^      the window minus the union of their spans, none lost or unmonitored
- *   threads   k = threads at work in an idle interval dt: each gets dt / k for its context;
- *             k = 0: nobody active; the dt goes to the contexts that the threads waited in
+ *   threads   k = working threads in an idle interval dt: each gets dt / k for its context;
+ *             k = 0: nobody active; dt is shared by the contexts in which the threads waited
  *
- * At work is a thread that runs, in no function that only waits (wait_functions.h), and one in a
- * synchronization call while its own process has no work queued or running (gpu_pending.h). A blocked or
- * runnable thread, and one of which nothing is known, is not. A queue that was not born yet, or has ended, is
- * idle while a stream of its group lives; but before the first queue of a group came to be (gpu_first_use.h)
- * its GPUs are unused, not idle, and when its last stream has ended there is nobody who could be missed. A
- * group is a process with its devices, or all of them.
+ * A thread works if it runs outside functions that only wait (wait_functions.h), or is in a synchronization
+ * call while its process has no work queued or running (gpu_pending.h). A blocked, runnable or unknown
+ * thread does not. A queue before its creation, or after its end, is idle while a stream of its group lives.
+ * But before the group's first queue is created (gpu_first_use.h) its GPUs are unused, not idle, and after
+ * the group's last stream has ended the time is unknown. A group is a process with its devices, or all
+ * processes.
  *
- * Sums are exact: idle = blamed + nobody active, window = busy + idle + unknown; and those of windows add up
- * to those of the time that they are parts of.
+ * Sums are exact: idle = blamed + nobody active, window = busy + idle + unknown; and sums of adjacent
+ * windows add up to those of the whole.
  */
 #ifndef BLAME_IDLE_H
 #define BLAME_IDLE_H
@@ -32,52 +32,58 @@ enum idle_group { IDLE_GROUP_PROCESS, IDLE_GROUP_ALL }; /* whose threads may be 
 struct gaps;
 
 struct idle_question {
-	const uint32_t *streams; /* of the run; GPU queues and CPU threads in any order */
+	const uint32_t *streams; /* of the run, to be reported: GPU queues and CPU threads in any order */
 	uint32_t stream_count;
+	const uint8_t
+		*related; /* bits of related.h: within a sweep alone, whose streams are then all related */
 	uint64_t begin_ns, end_ns; /* absolute, half-open */
 	enum idle_busy busy;
 	enum idle_group group;
 	struct wait_functions *waits;
-	bool is_sampled; /* also by samples alone */
-	bool is_brief; /* of busy time the sum is wanted alone: kernel_ns, comm_ns and copy_ns may be wrong */
-	struct gaps *gaps; /* gets every stretch of idle time (gaps.h); NULL: not wanted */
+	bool is_sampled; /* compute `sampled` too */
+	bool is_brief; /* only the sum of busy time is needed: kernel_ns, comm_ns and copy_ns may be wrong */
+	struct gaps *gaps; /* receives every idle gap (gaps.h); NULL: not needed */
 };
 
 /* Sums over the groups that have a GPU queue. */
 struct idle {
 	uint32_t groups;
-	uint64_t window_ns;   /* groups x window */
-	uint64_t kernel_ns;   /* some queue runs a kernel that computes */
-	uint64_t comm_ns;     /* only kernels that communicate (wait_functions.h), with or without copies */
-	uint64_t copy_ns;     /* only copies and other operations that are no kernels */
-	uint64_t busy_ns;     /* of these, what the question calls busy */
-	uint64_t lost_ns;     /* not busy as far as is known, but a queue lost records there */
-	uint64_t unknown_ns;  /* the same, or unmonitored, or no stream of the group lives */
-	uint64_t unused_ns;   /* of the unknown, before the group used a GPU */
-	uint64_t ended_ns;    /* of the unknown, after the group's last stream had ended */
-	uint64_t idle_ns;     /* the rest = blamed + all_idle */
-	uint64_t blamed_ns;   /* at least one thread at work */
-	uint64_t all_idle_ns; /* nobody active */
-	uint64_t unexplained_ns;    /* of it, no thread waited in a known context */
-	uint64_t no_core_ns;	    /* of it, a thread that could work waited for a core (runnable) */
-	struct exact_share *blamed; /* sum to blamed */
+	uint64_t window_ns;	 /* groups x window */
+	uint64_t kernel_ns;	 /* some queue runs a kernel that computes */
+	uint64_t comm_ns;	 /* only communicating kernels (wait_functions.h), with or without copies */
+	uint64_t copy_ns;	 /* only copies and other operations, no kernels */
+	uint64_t busy_ns;	 /* the part of these that the question counts as busy */
+	uint64_t lost_ns;	 /* not known to be busy, but a queue lost records */
+	uint64_t unknown_ns;	 /* the same, or unmonitored, or no stream of the group lives */
+	uint64_t unused_ns;	 /* part of unknown: before the group first used a GPU */
+	uint64_t ended_ns;	 /* part of unknown: after the group's last stream had ended */
+	uint64_t idle_ns;	 /* the rest = blamed + all_idle */
+	uint64_t blamed_ns;	 /* at least one thread works */
+	uint64_t all_idle_ns;	 /* nobody active */
+	uint64_t unexplained_ns; /* part of it: no thread waited in a known context */
+	uint64_t no_core_ns;	 /* part of it: a runnable thread waited for a core */
+	struct exact_share *blamed; /* sum to blamed, less what threads that are not reported have of it */
 	size_t blamed_count;
-	struct exact_share *sampled; /* only if asked for: a period for every sample at work while GPUs idle,
-				  shared like the interval that it falls into (GPU_IDLE_CAUSE of S3 IV-A): the
-				  same as `blamed` in the limit of short periods */
+	struct exact_share *sampled; /* only if requested: one period for every sample of work while GPUs
+					are idle, shared like the interval it is in (GPU_IDLE_CAUSE of S3
+					IV-A): equals `blamed` in the limit of short periods */
 	size_t sampled_count;
-	struct exact_share *waited; /* sum to all_idle - unexplained */
+	struct exact_share *waited; /* sum to all_idle - unexplained, so too */
 	size_t waited_count;
 };
 
-/* Of the groups' windows, what they could have used GPUs in. */
+/* The part of the groups' windows in which they could have used GPUs. */
 static inline uint64_t idle_used_ns(const struct idle *idle)
 {
 	return idle->window_ns - idle->unused_ns - idle->ended_ns;
 }
 
-/* ERROR_EMPTY when no GPU queue is among the streams, or nothing is known of any in the window. Shares in
- * `arena`. */
+/* What the threads that are not reported have of a whole that these shares would sum to. */
+uint64_t idle_others_ns(const struct exact_share *shares, size_t count, uint64_t whole_ns);
+
+/* All threads of the processes concerned may be blamed, whatever streams are chosen (related.h); of queues
+ * the chosen ones count, or all of a process of which none is chosen. ERROR_EMPTY when no GPU queue is among
+ * the streams, or nothing is known of any in the window. Shares in `arena`. */
 int idle_sweep(struct idle *idle, struct run *run, const struct idle_question *question, struct arena *arena,
 	struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* idle_cache.c - see idle_cache.h: when sums are used and made, and what they are of. */
+/* idle_cache.c - see idle_cache.h: when sums are used and made, and what they depend on. */
 #include "blame/idle/idle_cache.h"
 
 #include <stdio.h>
@@ -66,8 +66,8 @@ static bool is_for(const struct group *start, const struct process *process)
 
 /* ---- what they are of ---- */
 
-/* Of the functions that a synchronization is left through; in whatever order they came to be known. All
- * contexts were asked for before, which makes them. */
+/* Hash of the functions that mark the end of a synchronization, independent of their order. All contexts
+ * have been expanded before. */
 static uint64_t calls_hash(const struct run *run)
 {
 	uint64_t sum = 0;

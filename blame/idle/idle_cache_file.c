@@ -110,7 +110,7 @@ void idle_cache_writer_add(struct idle_cache_writer *writer, const struct idle_c
 	memcpy(writer->nodes.data + at, &hash, sizeof hash);
 }
 
-/* Of contexts below that number alone: the bytes may be anybody's. */
+/* Only contexts below that number: the bytes are untrusted. */
 static bool get_shares(struct store_input *input, uint32_t contexts, struct exact_share_sums *shares)
 {
 	const uint8_t *at = store_input_take(input, sizeof(uint32_t));

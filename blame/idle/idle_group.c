@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_group.c - see idle_group.h. An idle interval is never handed to its k threads one by one: two clocks
- * run instead, `active` (by dt / k while k threads work) and `waiting` (by dt / w while nobody works and w
- * wait), and a thread's piece is charged what its clock gained from its begin to its end. So an interval
- * costs O(1), whatever k is.
+ * idle_group.c - see idle_group.h. An idle interval is not given to its k threads one by one: two clocks run
+ * instead, `active` (by dt / k while k threads work) and `waiting` (by dt / w while none works and w wait),
+ * and a thread's piece is charged its clock's increase from its begin to its end. So an interval costs O(1),
+ * whatever k is.
  */
 #include "blame/idle/idle_group.h"
+
+#include "blame/base/related.h"
 
 /* ---- time passes ---- */
 
@@ -15,8 +17,10 @@ static bool pass_ticks(struct group *group)
 	for (uint32_t i = 0; i < group->tick_count; i++) {
 		const struct group_line *line = &group->lines[group->ticks[i]];
 
-		if (line->role == ROLE_ACTIVE && !exact_share_sums_add(group->sampled, line->context,
-							 exact_share_of(line->period_ns, group->active)))
+		if (line->role == ROLE_ACTIVE &&
+			related_is_reported(group->question->related, line->stream) &&
+			!exact_share_sums_add(group->sampled, line->context,
+				exact_share_of(line->period_ns, group->active)))
 			return false;
 	}
 	return true;
@@ -59,16 +63,17 @@ bool group_pass(struct group *group, uint64_t to_ns)
 {
 	struct idle *idle = group->idle;
 	uint64_t begin_ns = group->now_ns, dt_ns = to_ns - begin_ns;
-	bool is_kernel = group->kernels || group->comms;
+	const uint32_t *working = group->working;
+	bool is_kernel = working[WORK_KERNEL] || working[WORK_COMM];
 
 	group->now_ns = to_ns;
-	if (group->kernels)
+	if (working[WORK_KERNEL])
 		idle->kernel_ns += dt_ns;
-	else if (group->comms)
+	else if (working[WORK_COMM])
 		idle->comm_ns += dt_ns;
-	else if (group->copies)
+	else if (working[WORK_COPY])
 		idle->copy_ns += dt_ns;
-	if (is_kernel || (group->copies && group->question->busy == IDLE_BUSY_ANY))
+	if (is_kernel || (working[WORK_COPY] && group->question->busy == IDLE_BUSY_ANY))
 		return pass_busy(group, dt_ns);
 	if (group->lost || group->unmonitored || !group->alive)
 		return pass_unknown(group, dt_ns);
@@ -100,7 +105,7 @@ void group_set_working(struct group *group, struct owner *owner, bool is_working
 {
 	if (owner->is_working == is_working)
 		return;
-	/* What was gained before a thread enters is nobody's. */
+	/* A clock's increase before a thread enters is not charged. */
 	if (!owner->sync_count) {
 		owner->is_working = is_working;
 		return;
@@ -160,29 +165,41 @@ static bool thread_leave(struct group *group, struct group_line *line)
 		owner_count_sync(group, owner, 0u - 1u);
 		now = owner->gained;
 	}
+	if (!related_is_reported(group->question->related, line->stream))
+		return true;
 	active = line->role == ROLE_WAITING ? 0 : now.active - line->entered.active;
 	waiting = line->role == ROLE_ACTIVE ? 0 : now.waiting - line->entered.waiting;
 	return (!active || exact_share_sums_add(group->blamed, line->context, active)) &&
 	       (!waiting || exact_share_sums_add(group->waited, line->context, waiting));
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
-static uint32_t *queue_counter(struct group *group, const struct group_line *line)
+static unsigned class_of(void *own, uint32_t op, uint32_t context)
 {
-	if (line->state == EXTENT_KERNEL)
-		return line->is_comm ? &group->comms : &group->kernels;
-	if (extent_state_is_busy(line->state))
-		return &group->copies;
-	if (line->state == EXTENT_LOST)
-		return &group->lost;
-	return line->state == EXTENT_UNMONITORED ? &group->unmonitored : NULL;
+	struct wait_functions *waits = own;
+
+	if (op != STORE_OP_KERNEL && op != STORE_OP_GRAPH)
+		return WORK_COPY;
+	return wait_functions_match(waits, context) ? WORK_COMM : WORK_KERNEL;
+}
+
+void group_tell_classes(const struct group *group)
+{
+	sweep_tell_classes(group->sweep, &(struct extent_classes){class_of, group->question->waits});
+}
+
+/* A queue counts once for each class that runs on it. */
+static void count_queue(struct group *group, const struct group_line *line, uint32_t by)
+{
+	group->lost += line->state == EXTENT_LOST ? by : 0;
+	group->unmonitored += line->state == EXTENT_UNMONITORED ? by : 0;
+	for (unsigned class = 0; class < WORK_CLASS_COUNT; class ++)
+		group->working[class] += line->classes >> class & 1 ? by : 0;
 }
 
 bool group_line_leave(struct group *group, struct group_line *line)
 {
-	uint32_t *counter;
-
 	if (line->state == EXTENT_STATE_COUNT || line->kind == LINE_OWN_WORK)
 		return true;
 	group->alive -= line->state != EXTENT_ABSENT && line->state != EXTENT_UNMONITORED;
@@ -190,18 +207,16 @@ bool group_line_leave(struct group *group, struct group_line *line)
 		group->runnable -= line->state == EXTENT_RUNNABLE;
 		return thread_leave(group, line);
 	}
-	counter = queue_counter(group, line);
-	if (counter)
-		--*counter;
+	count_queue(group, line, 0u - 1u);
 	return true;
 }
 
 void group_line_enter(struct group *group, struct group_line *line, const struct extent *piece)
 {
-	uint32_t *counter;
-
 	line->state = piece->state;
 	line->context = piece->context;
+	line->classes = piece->classes;
+	line->class_context = piece->class_context;
 	if (line->kind == LINE_OWN_WORK) {
 		group_set_working(group, &group->owners[line->owner], piece->state == EXTENT_KERNEL);
 		return;
@@ -212,9 +227,5 @@ void group_line_enter(struct group *group, struct group_line *line, const struct
 		thread_enter(group, line, piece);
 		return;
 	}
-	line->is_comm =
-		piece->state == EXTENT_KERNEL && wait_functions_match(group->question->waits, piece->context);
-	counter = queue_counter(group, line);
-	if (counter)
-		++*counter;
+	count_queue(group, line, 1);
 }

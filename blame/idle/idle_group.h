@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_group.h - inside the sweep over idle GPUs: what it knows of a group's lines at a moment. For idle*.c,
- * which keep it, and gaps.c, which looks at it.
+ * idle_group.h - the state of a group's lines at a moment during the idle sweep. For idle*.c, which maintain
+ * it, and gaps.c, which reads it.
  */
 #ifndef BLAME_IDLE_GROUP_H
 #define BLAME_IDLE_GROUP_H
@@ -10,23 +10,27 @@
 #include "blame/base/sweep.h"
 #include "blame/idle/idle.h"
 
-/* Gains of the two clocks. */
+/* Increases of the two clocks. */
 struct clocks {
 	exact_share_fixed active, waiting;
 };
 
 enum role { ROLE_NONE, ROLE_ACTIVE, ROLE_WAITING, ROLE_SYNC };
 
+/* What operations of queues are told apart by. */
+enum work_class { WORK_KERNEL, WORK_COMM, WORK_COPY, WORK_CLASS_COUNT };
+
 struct group_line {
 	enum { LINE_THREAD, LINE_QUEUE, LINE_OWN_WORK } kind;
-	uint32_t owner;	 /* process in the group */
-	uint32_t stream; /* of the run; not of own work */
+	uint32_t owner;	 /* its process in the group */
+	uint32_t stream; /* of the run; unset for a line of own work */
 	uint64_t period_ns;
 	enum role role;
 	enum extent_state state;
-	bool is_comm; /* a queue: its kernel communicates */
+	unsigned classes; /* of a queue's operations that run, bits 1 << enum work_class */
 	uint32_t context;
-	struct clocks entered; /* threads: when the piece began; in ROLE_SYNC by the owner's clocks */
+	uint32_t class_context; /* of the lowest class that runs */
+	struct clocks entered;	/* threads: when the piece began; in ROLE_SYNC by the owner's clocks */
 };
 
 /* A process: its threads in synchronization calls change roles together when its work begins and ends. */
@@ -48,39 +52,41 @@ struct group {
 	struct owner *owners;
 	uint32_t owner_count;
 	uint64_t now_ns;
-	uint32_t active, waiting;	 /* threads, in synchronization calls included */
-	uint32_t runnable;		 /* threads that wait for a core */
-	uint32_t kernels, comms, copies; /* queues in such a piece */
+	uint32_t active, waiting;	    /* threads, in synchronization calls included */
+	uint32_t runnable;		    /* threads that wait for a core */
+	uint32_t working[WORK_CLASS_COUNT]; /* queues on which such operations run */
 	uint32_t lost, unmonitored, alive;
 	struct clocks clocks;
 	uint32_t *ticks; /* lines that were sampled now */
 	uint32_t tick_count;
 	struct exact_share_sums *blamed, *waited, *sampled;
-	bool is_cut; /* the question goes on behind its window: a gap there is not over */
+	bool is_cut; /* the time range continues after this window: a gap at its end stays open */
 };
 
+/* Queues that are added to the sweep from now on tell what runs on them. */
+void group_tell_classes(const struct group *group);
 /* What the line was counted as counts no longer; it is in this piece from now on. False when memory is out.
  */
 bool group_line_leave(struct group *group, struct group_line *line);
 void group_line_enter(struct group *group, struct group_line *line, const struct extent *piece);
 void group_set_working(struct group *group, struct owner *owner, bool is_working);
-/* Time passes up to here; so much of it with idle GPUs. False when memory is out. */
+/* Advances time; pass_idle() counts it as idle. False: no memory. */
 bool group_pass(struct group *group, uint64_t to_ns);
-bool group_pass_idle(struct group *group, uint64_t dt_ns); /* but for gaps */
+bool group_pass_idle(struct group *group, uint64_t dt_ns); /* all but gaps */
 
-/* These processes as one group, whatever the question; from when they use GPUs (idle.c). */
+/* Sweeps these processes as one group, from their first GPU use (idle.c). */
 int group_sweep_used(
 	const struct group *start, const struct process *processes, uint32_t count, struct error *error);
 
-/* A process as a group of its own: 1 done, 0 its queues are not simple and nothing was counted, negative:
- * error (idle_queues.c). */
+/* Sweeps a process as its own group: 1 done; 0: its queues are not simple, and nothing was counted;
+ * negative: error (idle_queues.c). */
 int group_sweep_queues(struct group *group, const struct process *process, struct error *error);
 
-/* The same in parts: after each it calls `take`, with what the part comes to; groups are not counted. What it
- * was given before it gave 0 is void. `take` false: memory is out. */
+/* The same in parts: calls `take` after each, with its sums; does not count groups. If it returns 0, results
+ * given before are invalid. `take` false: no memory. */
 struct group_parts {
 	const uint64_t *cuts_ns; /* in order, within the window */
-	uint32_t count;		 /* of cuts: one part more */
+	uint32_t count;		 /* number of cuts, one less than parts */
 	bool (*take)(void *own, const struct idle *idle, const struct exact_share_sums *blamed,
 		const struct exact_share_sums *waited);
 	void *own;
@@ -88,18 +94,18 @@ struct group_parts {
 int group_sweep_parts(const struct group *group, const struct process *process,
 	const struct group_parts *parts, struct error *error);
 
-/* For gaps.c: nothing changes from `begin_ns` to `end_ns`, the GPUs being idle; or they are idle no longer.
- */
+/* For gaps.c: from `begin_ns` to `end_ns` nothing changes and the GPUs are idle; end: they are no longer
+ * idle. */
 bool gaps_pass(struct gaps *gaps, const struct group *group, uint64_t begin_ns, uint64_t end_ns);
 bool gaps_close(struct gaps *gaps, const struct group *group);
 
-/* The same where each gap is known as a whole (idle_queues.c): shorter ones than this need not be passed,
- * only counted. Else: the queue that works at its end, and in which context; 0: in none. */
+/* The same where each gap is known as a whole (idle_queues.c): gaps shorter than this are only counted. The
+ * last: the queue that works at its end, and its context; 0: none. */
 uint64_t gaps_least_ns(const struct gaps *gaps);
 void gaps_count(struct gaps *gaps, uint64_t size_ns);
 bool gaps_are_open(const struct gaps *gaps);
 bool gaps_close_at(struct gaps *gaps, uint32_t stream, uint32_t context);
-/* What is put into the trial counts when it is joined, and not before. False when memory is out. */
+/* A trial copy: its gaps count only once joined. False: no memory. */
 int gaps_fork(struct gaps **trial, const struct gaps *gaps, struct error *error);
 bool gaps_join(struct gaps *gaps, const struct gaps *trial);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_queues.c - the sweep over a process's idle GPUs where its queues are simple: between two changes of
- * its threads nobody's role changes, so that all gaps in between count together, in one part while the
- * process has no work queued and one while it has.
+ * idle_queues.c - the sweep over a process's idle GPUs if its queues are simple: between two changes of its
+ * threads no role changes, so all gaps in between are summed together, separately for time with and without
+ * queued work.
  *
  *   threads   |=====a======|~~~~sync~~~~~|===b===|
  *   gaps        ^^  ^    ^      ^^    ^     ^^

@@ -75,7 +75,7 @@ static int send_sums(const struct group *group, struct error *error)
 	return result;
 }
 
-/* False when memory is out, or the input ends. */
+/* False: no memory, or the input ends. */
 static bool take_shares(struct store_input *input, struct exact_share_sums *sums)
 {
 	const uint8_t *head = store_input_take(input, sizeof(uint32_t));

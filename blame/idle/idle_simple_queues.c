@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle_simple_queues.c - see idle_simple_queues.h: time passes from one change of the threads to the next.
- * Gaps that are whole in between and too small for a list are summed as columns; a gap that a change cuts is
+ * Whole gaps in between that are too small for the list are summed as columns; a gap that a change cuts is
  * passed in parts.
  */
 #include "blame/idle/idle_simple_queues.h"
@@ -18,7 +18,7 @@ uint32_t idle_simple_queues_first(const struct idle_simple_queues *simple, const
 	return 0;
 }
 
-/* The gap that was given before is over, unless this one goes on with it. */
+/* Closes the gap returned before, unless this one continues it. */
 static bool close_before(struct idle_simple_queues *simple, const struct queues_gap *before)
 {
 	const struct idle_question *question = simple->group.question;
@@ -136,8 +136,8 @@ __attribute__((target("avx2"))) static inline uint64_t sum_of(__m256i sums)
 	return (uint64_t)_mm_cvtsi128_si64(two) + (uint64_t)_mm_extract_epi64(two, 1);
 }
 
-/* By fours: nobody can foresee how many end till then, and where the last of them is. Highest bits are turned
- * over, since vectors compare with a sign. */
+/* In groups of four, because branches on the number of gaps that end by then, or on the last one, could not
+ * be predicted. Highest bits are flipped, because vector comparisons are signed. */
 __attribute__((target("avx2"))) static size_t sum_until_wide(
 	const struct queues_columns *gaps, size_t count, uint64_t to_ns, struct passed *passed)
 {
@@ -214,7 +214,7 @@ int idle_simple_queues_next_gap(
 	return 0;
 }
 
-/* False when memory is out. */
+/* False: no memory. */
 static bool pass_gap(
 	struct idle_simple_queues *simple, uint64_t begin_ns, uint64_t end_ns, struct passed *passed)
 {
@@ -232,7 +232,7 @@ static bool pass_gap(
 	return !simple->gaps || simple->is_counted || pass_moments(simple, begin_ns, queued_ns, end_ns);
 }
 
-/* Counts the gaps up to there. */
+/* Counts the gaps until then. */
 int idle_simple_queues_pass(struct idle_simple_queues *simple, uint64_t to_ns, struct error *error)
 {
 	struct group *group = &simple->group;

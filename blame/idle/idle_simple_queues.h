@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_simple_queues.h - for idle_queues.c: the gaps of a process's simple queues (queues.h) laid beside its
- * threads, and put into the list of gaps where one is wanted.
+ * idle_simple_queues.h - for idle_queues.c: combines the gaps of a process's simple queues (queues.h) with
+ * its threads, and adds them to the list of gaps if there is one.
  */
 #ifndef BLAME_IDLE_SIMPLE_QUEUES_H
 #define BLAME_IDLE_SIMPLE_QUEUES_H
@@ -16,28 +16,28 @@ struct idle_simple_queues {
 	struct queues *queues;
 	struct queues_gap gap;
 	bool has_gap;
-	struct gaps *gaps;		 /* NULL: not wanted */
-	bool is_counted;		 /* the gap at hand: too small for more */
-	const struct group_parts *parts; /* NULL: the window as a whole */
+	struct gaps *gaps;		 /* NULL: not needed */
+	bool is_counted;		 /* the current gap is too small to be kept */
+	const struct group_parts *parts; /* NULL: the whole window */
 	struct queues_cuts cuts;
-	uint32_t part; /* under way */
+	uint32_t part; /* the current part */
 	uint32_t first_queue;
 };
 
-/* Time of gaps that passed. */
+/* Time of gaps already passed. */
 struct passed {
 	uint64_t free_ns, queued_ns;
 };
 
 /* The process's first GPU queue; 0: none. */
 uint32_t idle_simple_queues_first(const struct idle_simple_queues *simple, const struct process *process);
-/* Closes a gap that was open when the window began, and does not go on in it. */
+/* Closes a gap that was open when the window began, and that does not continue in it. */
 int idle_simple_queues_close_open(
 	struct idle_simple_queues *simple, const struct process *process, struct error *error);
-/* The next gap at hand; what could be passed till then was. Time has passed up to there. */
+/* Makes the next gap current; all before it has been passed. Time is now at `to_ns`. */
 int idle_simple_queues_next_gap(
 	struct idle_simple_queues *simple, uint64_t to_ns, struct passed *passed, struct error *error);
-/* Counts the gaps up to there. */
+/* Counts the gaps until then. */
 int idle_simple_queues_pass(struct idle_simple_queues *simple, uint64_t to_ns, struct error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* imbalance.c - see imbalance.h: the window's sums of one stream after the other fall on keys. */
+/* imbalance.c - see imbalance.h: maps the window's sums of each stream to keys. */
 #include "blame/idle/imbalance.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * imbalance.h - how evenly the work in a function, path, line or module is spread over the streams of a kind:
- * a stream without it counts as zero.
+ * imbalance.h - how evenly the work in a function, path, line or module is spread over the streams of a
+ * kind: a stream without it counts as zero.
  */
 #ifndef BLAME_IMBALANCE_H
 #define BLAME_IMBALANCE_H
@@ -11,14 +11,14 @@
 struct imbalance_row {
 	const char *key; /* escaped */
 	uint64_t total_ns, min_ns, max_ns;
-	double mean_ns, sd_ns; /* sd: of all the streams, not of a part of them */
+	double mean_ns, sd_ns; /* sd: population standard deviation over the streams */
 	double cv;	       /* sd / mean */
-	uint32_t streams;      /* of the kind, with or without it */
+	uint32_t streams;      /* of the kind, with or without this work */
 	uint32_t busiest;      /* stream of max_ns */
 };
 
 struct imbalance {
-	struct imbalance_row *rows; /* by descending max - mean: what evenness could save; then key */
+	struct imbalance_row *rows; /* by descending max - mean (what even work would save), then key */
 	size_t count;
 };
 

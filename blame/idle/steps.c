@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steps.c - see steps.h: one sweep per instance, over its own window; where there is no GPU,
- * the times of its process's threads. */
+/* steps.c - see steps.h: one sweep per instance, over its own window; without a GPU, the times of its
+ * process's threads. */
 #include "blame/idle/steps.h"
 
 #include <stdlib.h>
 
 #include "blame/base/process.h"
+#include "blame/base/related.h"
 #include "timeline/select/bookmark.h"
 #include "timeline/sum/window.h"
 
@@ -57,8 +58,15 @@ static int measure(struct step *step, struct run *run, const struct idle_questio
 	question.begin_ns = step->begin_ns;
 	question.end_ns = step->end_ns;
 	if (owner && owner->gpu_count) {
-		question.streams = owner->streams;
-		question.stream_count = owner->stream_count;
+		uint32_t *chosen = arena_calloc(&arena, owner->stream_count + 1, sizeof *chosen);
+
+		if (!chosen)
+			return error_memory(error);
+		question.streams = chosen;
+		question.stream_count = 0;
+		for (uint32_t i = 0; i < owner->stream_count; i++)
+			if (related_is_reported(whole->related, owner->streams[i]))
+				chosen[question.stream_count++] = owner->streams[i];
 	}
 	result = idle_sweep(&step->idle, run, &question, &arena, error);
 	put_context(step, run);
@@ -146,7 +154,8 @@ static int measure_threads(struct step *step, struct run *run, const struct idle
 	if (result)
 		return result;
 	for (uint32_t i = 0; i < count && !result; i++)
-		result = add_thread(step, window, run, streams[i], &nowhere_ns, error);
+		if (related_is_reported(question->related, streams[i]))
+			result = add_thread(step, window, run, streams[i], &nowhere_ns, error);
 	sum_times(step, run, window);
 	step->idle.unknown_ns -= nowhere_ns;
 	step->idle.window_ns = step->idle.groups * (step->end_ns - step->begin_ns);
@@ -164,9 +173,18 @@ static int step_compare(const void *left, const void *right)
 	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
-int steps_make(struct steps *steps, struct run *run, const struct idle_question *question,
-	struct arena *arena, struct error *error)
+/* A mark of a process of which no stream is chosen. */
+static bool is_elsewhere(const struct mark *mark, const uint8_t *bits)
 {
+	return mark->stream != UINT32_MAX && !related_is_process(bits, mark->stream);
+}
+
+int steps_make(struct steps *steps, struct run *run, const struct idle_question *asked, struct arena *arena,
+	struct error *error)
+{
+	struct idle_question related_question = *asked;
+	const struct idle_question *question = &related_question;
+	struct related related = {0};
 	const struct mark *marks;
 	size_t count;
 	struct process *processes;
@@ -176,8 +194,12 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 
 	*steps = (struct steps){0};
 	if (!result)
-		result = process_list(&processes, &process_count, run, question->streams,
-			question->stream_count, arena, error);
+		result =
+			related_find(&related, run, asked->streams, asked->stream_count, false, arena, error);
+	if (!result)
+		result = process_list(
+			&processes, &process_count, run, related.streams, related.count, arena, error);
+	related_question.related = related.bits;
 	if (result)
 		return result;
 	steps->list = arena_calloc(arena, count + 1, sizeof(*steps->list));
@@ -193,7 +215,7 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 			.begin_ns = marks[i].begin_ns > question->begin_ns ? marks[i].begin_ns
 									   : question->begin_ns,
 			.end_ns = end_ns < question->end_ns ? end_ns : question->end_ns};
-		if (step->begin_ns >= step->end_ns)
+		if (step->begin_ns >= step->end_ns || is_elsewhere(&marks[i], related.bits))
 			continue;
 		steps->count++;
 		owner = owner_of(processes, process_count, marks[i].stream, question);

@@ -119,7 +119,7 @@ int tree_make(struct tree *tree, const struct run *run, const struct exact_share
 	uint32_t *row_of, *pending;
 	int result;
 
-	/* Scopes come to be when a context's path is first asked for. */
+	/* run_context() creates a context's scopes. */
 	for (size_t i = 0; i < count; i++)
 		run_context(run, shares[i].context);
 	scopes = sums.count = run_scope_count(run);

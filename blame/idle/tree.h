@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.h - shares of time by calling context, top-down: what a scope was charged with and without its
- * callees, in whole ns that sum at every row.
+ * tree.h - shares of time by calling context, top-down: the time charged to a scope with and without its
+ * callees, in whole ns that add up at every row.
  */
 #ifndef BLAME_TREE_H
 #define BLAME_TREE_H
@@ -20,8 +20,8 @@ struct tree {
 	size_t count;
 };
 
-/* Row 0 is the program root, with the whole; a thread root is below it. Contexts that the selector does not
- * want are left out, scopes below `depth` fall on it. In `arena`. */
+/* Row 0 is the program root, with the total; thread roots are below it. Leaves out contexts that the
+ * selector excludes; scopes below `depth` count for it. In `arena`. */
 int tree_make(struct tree *tree, const struct run *run, const struct exact_share *shares, size_t count,
 	const struct select *select, uint32_t depth, struct arena *arena, struct error *error);
 

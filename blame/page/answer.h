@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer.h - what hpct-blame was asked, and who prints which answer: one file per answer, on standard output
- * in the format of the call. main_blame.c reads the question and chooses.
+ * answer.h - the parsed question of hpct-blame, and the functions that print answers: one file per answer,
+ * on standard output in the requested format. main_blame.c parses the question and chooses.
  */
 #ifndef BLAME_ANSWER_H
 #define BLAME_ANSWER_H
@@ -13,7 +13,7 @@
 enum ask_of {
 	ASK_GPU_IDLE,
 	ASK_GPU_IDLE_SAMPLED,
-	ASK_ALL_IDLE, /* the part of it in which no thread works: what they wait in */
+	ASK_ALL_IDLE, /* the part of it in which no thread works: contexts in which they wait */
 	ASK_CPU_IDLE,
 	ASK_CPU_IDLE_CAUSE,
 	ASK_WAITING,
@@ -39,16 +39,15 @@ struct ask {
 	bool has_busy;
 	enum idle_group group;
 	bool has_group;
-	const char *waits_path; /* NULL: the built-in table alone */
+	const char *waits_path; /* NULL: only the built-in table */
 	struct wait_functions *waits;
 };
 
-/* Of two answers neither is passed over in silence, nor is an option that says nothing about the answer:
- * ERROR_USAGE. */
+/* ERROR_USAGE for two answers at once, or an option without effect on the answer. */
 int option_check_shape(struct ask *ask, enum answer_shape shape, struct error *error);
 int option_check(const struct ask *ask, const struct select *select, struct error *error);
 
-/* The question about idle GPUs that the selector and the options state. */
+/* The idle-GPU question of the selector and the options. */
 struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask);
 /* The same of all chosen streams but the threads of MPI's libraries (helper_threads.h); `left_out`: how many.
  */
@@ -56,16 +55,18 @@ int answer_program_question(struct idle_question *question, uint32_t *left_out, 
 	const struct ask *ask, struct error *error);
 /* A sentence about those; NULL of none. In the call's arena. */
 const char *answer_left_out(struct program_call *call, uint32_t left_out);
-/* The key asked for. ERROR_USAGE: no such key. */
+/* The requested key. ERROR_USAGE: no such key. */
 int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error);
 
-/* A part of the whole that is nobody's: always the last row. */
+/* A part of the total without a cause: always the last row. */
 struct answer_bucket {
 	const char *key;
 	uint64_t time_ns;
-	uint64_t whole_ns; /* what per cents are of */
+	uint64_t whole_ns;  /* 100 % */
+	uint64_t others_ns; /* what streams have that the selector does not choose: the row before */
 };
-/* Shares as the question wants them: rows "key blame_ns percent", or a tree. */
+#define ANSWER_OTHERS "<other streams>"
+/* Prints shares in the requested shape: rows "key blame_ns percent", or a tree. */
 int answer_print_shares(struct program_call *call, const struct ask *ask, const struct exact_share *shares,
 	size_t count, const struct answer_bucket *bucket, struct error *error);
 /* Top-down, in the columns of hpct-profile; the bucket is a root of its own. */
@@ -88,7 +89,7 @@ struct answer_fact {
 int answer_print_facts(
 	const struct program_call *call, const struct answer_fact *facts, size_t count, struct error *error);
 
-/* Each prints one answer, in the shape asked for. */
+/* Each prints one answer, in the requested shape. */
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_page(struct program_call *call, const struct ask *ask, struct error *error);
 struct threads;

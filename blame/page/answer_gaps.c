@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_gaps.c - the stretches of idle GPUs, largest first, and how many there are of which size. */
+/* answer_gaps.c - the gaps in which GPUs are idle, largest first, and a histogram of their sizes. */
 #include <stdio.h>
 
 #include "blame/base/runtime_calls.h"
@@ -50,7 +50,7 @@ static void print_gap(const struct program_call *call, struct report *report, co
 	report_row(report);
 }
 
-/* *is_cut: a table that was not told how many has not got all. */
+/* *is_cut: the table has a default limit, and there are more gaps. */
 static int print_list(const struct program_call *call, struct gaps *gaps, struct report *report, bool *is_cut,
 	struct error *error)
 {
@@ -148,7 +148,7 @@ static int print_gaps(const struct program_call *call, struct gaps *gaps, struct
 	return result;
 }
 
-/* How many are looked at: all, where the selector has yet to choose; one more than a table shows. */
+/* How many gaps to keep: all, if the selector filters them later; else one more than a table shows. */
 static size_t limit_of(const struct program_call *call)
 {
 	uint64_t top = select_top(call->select);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_idle.c - who is to blame for idle GPUs, as rows, as sums. */
+/* answer_idle.c - blame for idle GPUs, as rows or as sums. */
 #include <stdio.h>
 
 #include "blame/base/runtime_calls.h"
@@ -101,6 +101,7 @@ static int fold(
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
+	uint64_t blamed_on_others_ns, waited_by_others_ns;
 	struct idle idle;
 	int result;
 
@@ -109,16 +110,21 @@ int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct err
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &idle, error);
+	blamed_on_others_ns = idle_others_ns(idle.blamed, idle.blamed_count, idle.blamed_ns);
+	waited_by_others_ns =
+		idle_others_ns(idle.waited, idle.waited_count, idle.all_idle_ns - idle.unexplained_ns);
 	result = fold(call, ask, &idle, error);
 	if (result)
 		return result;
 	print_head(call, ask, &question, &idle);
 	if (ask->of == ASK_GPU_IDLE_SAMPLED)
 		return print_sampled(call, ask, &idle, error);
-	return ask->of == ASK_ALL_IDLE
-		       ? answer_print_shares(call, ask, idle.waited, idle.waited_count,
-				 &(struct answer_bucket){UNKNOWN, idle.unexplained_ns, idle.all_idle_ns},
-				 error)
-		       : answer_print_shares(call, ask, idle.blamed, idle.blamed_count,
-				 &(struct answer_bucket){NOBODY, idle.all_idle_ns, idle.idle_ns}, error);
+	return ask->of == ASK_ALL_IDLE ? answer_print_shares(call, ask, idle.waited, idle.waited_count,
+						 &(struct answer_bucket){UNKNOWN, idle.unexplained_ns,
+							 idle.all_idle_ns, waited_by_others_ns},
+						 error)
+				       : answer_print_shares(call, ask, idle.blamed, idle.blamed_count,
+						 &(struct answer_bucket){NOBODY, idle.all_idle_ns,
+							 idle.idle_ns, blamed_on_others_ns},
+						 error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer_late.c - which process held the others up at collective calls, which thread at barriers. */
 #include "blame/base/host_clocks.h"
+#include "blame/base/related.h"
 #include "blame/page/answer.h"
 #include "blame/wait/last_arrival.h"
 #include "timeline/report/coverage.h"
@@ -109,20 +110,35 @@ const char *answer_late_clocks(const struct last_arrival *late, struct arena *ar
 		late->clock_count, text);
 }
 
-/* Processes first, then messages, then threads; per cent are of what their kind was held up. */
+/* Processes first, then messages, then threads; per cent are of what their kind was held up, by those that
+ * the selection leaves out, too. */
 static void late_rows(struct report *report, struct program_call *call, const struct last_arrival *late)
 {
 	uint64_t left = select_top(call->select);
 
-	for (uint32_t i = 0; i < late->count && left; i++, left--)
+	for (uint32_t i = 0; i < late->count && left; i++) {
+		if (!related_is_process(late->related, late->parties[i].stream))
+			continue;
 		late_row(report, call, &late->parties[i], late->held_ns);
+		left--;
+	}
 	untold_row(report, "<not told>", late->untold, late->occasions, late->untold_ns, late->held_ns);
-	for (uint32_t i = 0; i < late->message_count && left; i++, left--)
+	for (uint32_t i = 0; i < late->message_count && left; i++) {
+		if (!related_is_process(late->related, late->messages[i].stream))
+			continue;
 		late_row(report, call, &late->messages[i], late->message_held_ns);
+		left--;
+	}
 	untold_row(report, "<not told> of messages", late->message_untold, late->message_occasions,
 		late->message_untold_ns, late->message_held_ns);
-	for (uint32_t i = 0; i < late->thread_count && left; i++, left--)
+	for (uint32_t i = 0; i < late->thread_count && left; i++) {
+		uint32_t thread = late->threads[i].stream;
+
+		if (!related_is_process(late->related, thread) || !related_is_reported(late->related, thread))
+			continue;
 		late_row(report, call, &late->threads[i], late->thread_held_ns);
+		left--;
+	}
 }
 
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error)

@@ -153,6 +153,11 @@ static void print_causes(struct program_call *call, const struct page *page)
 		print_time(rest_ns, idle->idle_ns);
 		putchar('\n');
 	}
+	if (page->others_ns) {
+		printf("    %-*s", page_width_left() - 4, "streams that the selector leaves out");
+		print_time(page->others_ns, idle->idle_ns);
+		putchar('\n');
+	}
 	print_nobody(call, page);
 }
 
@@ -216,6 +221,7 @@ static void print_coverage(struct program_call *call, const struct page *page)
 static void print_page(struct program_call *call, const struct ask *ask, const struct page *page)
 {
 	print_title(call, ask, page);
+	page_faults_print(call, &page->findings);
 	print_parts(page);
 	print_causes(call, page);
 	if (page->known >= PAGE_COVERAGE_CAUSES)
@@ -287,6 +293,8 @@ static void script_gains(struct report *report, struct program_call *call, const
 	for (size_t i = 0; i < page->findings.count && page->known >= PAGE_COVERAGE_CAUSES; i++) {
 		const struct finding *finding = &page->findings.list[i];
 
+		if (finding->kind == FINDING_GPU_FAULT)
+			continue;
 		page_row_put(report, call,
 			&(struct page_row){.section = "gain",
 				.key = finding_name(finding->kind),
@@ -312,6 +320,7 @@ static int print_script(
 
 	if (result)
 		return result;
+	page_rows_faults(report, call, &page->findings);
 	script_coverage(report, call, page);
 	page_rows_parts(report, call, "wall", page->parts, page->part_count, page->idle.window_ns);
 	script_causes(report, call, page);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* answer_threads.c - what threads wait in, and where one works alone: as rows, as sums. */
+/* answer_threads.c - what threads wait in, and where only one works: as rows or as sums. */
 #include <stdio.h>
 
 #include "blame/page/answer.h"
@@ -147,20 +147,20 @@ static size_t hints_of(struct program_call *call, const struct ask *ask, const s
 	if (held_of(&page->late))
 		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
 			page_options(call, ask, "waits", "time streams"),
-			"who came last at collective calls, in messages and at barriers");
+			"which party arrives last at collective calls, in messages and at barriers");
 	if (page->threads.threads > 1)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --imbalance", options,
 			"work that is not evenly spread over the threads");
 	hints[count++] = page_hint_of(call, "hpct-profile", "", options, "where the CPU time went");
 	if (page->threads.pathless_ns > page->threads.blocked_ns / 2)
 		hints[count++] = (struct page_hint){"hpct-record -e BLOCKTIME ...",
-			"gives waits their call paths, where the kernel may be looked at"};
+			"gives waits their call paths, if the kernel allows it"};
 	return count + page_hint_python(call->run, &hints[count]);
 }
 
 #define WAITING_IS                                                                                      \
 	"Threads wait while blocked, in synchronization calls or in functions that only wait; late is " \
-	"who\ncomes last where others wait, however long it stays"
+	"the\nlast to arrive where others wait, however long it stays"
 
 #define UNKNOWN_WAIT "<unknown wait>"
 #define UNKNOWN_WAIT_IS                                                                                      \

@@ -78,25 +78,25 @@ static void table_row(
 	report_row(report);
 }
 
-static void bucket_row(struct report *report, const struct tree *tree, const struct answer_bucket *bucket,
-	uint64_t whole_ns, bool is_table)
+static void bucket_row(
+	struct report *report, size_t id, const char *key, uint64_t time_ns, uint64_t whole_ns, bool is_table)
 {
-	if (!bucket->time_ns)
+	if (!time_ns)
 		return;
 	if (is_table) {
-		table_values(report, bucket->time_ns, bucket->time_ns, whole_ns);
-		report_string(report, bucket->key);
+		table_values(report, time_ns, time_ns, whole_ns);
+		report_string(report, key);
 		report_row(report);
 		return;
 	}
 	report_number(report, 0);
-	report_number(report, tree->count);
+	report_number(report, id);
 	report_none(report);
 	report_string(report, "root");
-	report_string(report, bucket->key);
+	report_string(report, key);
 	script_place(report, "", "", 0);
-	report_number(report, bucket->time_ns);
-	report_number(report, bucket->time_ns);
+	report_number(report, time_ns);
+	report_number(report, time_ns);
 	report_row(report);
 }
 
@@ -124,6 +124,8 @@ int answer_print_tree(struct program_call *call, const struct exact_share *share
 			continue;
 		shown++;
 	}
-	bucket_row(report, &tree, bucket, whole_ns, is_table);
+	bucket_row(report, tree.count, ANSWER_OTHERS, bucket->others_ns, whole_ns, is_table);
+	bucket_row(report, tree.count + (bucket->others_ns != 0), bucket->key, bucket->time_ns, whole_ns,
+		is_table);
 	return report_close(report, error);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_blame.c - hpct-blame: who is to blame for idle GPUs and waiting CPUs.
+ * main_blame.c - hpct-blame: blame for idle GPUs and waiting CPUs.
  */
 #include <string.h>
 
+#include "blame/base/related.h"
 #include "blame/page/answer.h"
 #include "timeline/report/coverage.h"
 
@@ -92,22 +93,27 @@ static int take_findings(void *own, const char *value, struct error *error)
 	return option_check_shape(own, ASK_FINDINGS, error);
 }
 
-static bool has_queue(const struct program_call *call)
+/* A process of a chosen stream uses a GPU: 1 or 0; negative: error. */
+static int has_queue(struct program_call *call, struct error *error)
 {
 	uint32_t count;
 	const uint32_t *streams = select_streams(call->select, &count);
+	struct related related;
+	int result = related_find(&related, call->run, streams, count, false, &call->arena, error);
 
-	for (uint32_t i = 0; i < count; i++)
-		if (run_stream(call->run, streams[i])->s.kind == STORE_STREAM_GPU)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < related.count && !result; i++)
+		result = run_stream(call->run, related.streams[i])->s.kind == STORE_STREAM_GPU;
+	return result;
 }
 
 /* Of the GPUs, or of the threads where nothing is known of any GPU. */
 static int page(struct program_call *call, const struct ask *ask, struct error *error)
 {
-	int result = has_queue(call) ? answer_page(call, ask, error) : -ERROR_EMPTY;
+	int result = has_queue(call, error);
 
+	if (result < 0)
+		return result;
+	result = result ? answer_page(call, ask, error) : -ERROR_EMPTY;
 	return result == -ERROR_EMPTY ? answer_threads_page(call, ask, error) : result;
 }
 
@@ -170,20 +176,20 @@ static int work(struct program_call *call, struct error *error)
 }
 
 static const struct program_option options[] = {{0, "of", "WHAT", OF_WORDS "; left out: a page", take_of},
-	{0, "busy", "WHAT", "a GPU works in any operation (default) or in a kernel", take_busy},
-	{0, "group", "WHOSE", "threads of the same process (default) or of all", take_group},
+	{0, "busy", "WHAT", "a GPU is busy in any operation (default) or in a kernel", take_busy},
+	{0, "group", "WHOSE", "blame threads of the same process (default) or of all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work",
 		.to = offsetof(struct ask, waits_path)},
 	{0, "tree", NULL, "top-down by call path", take_tree},
-	{0, "gaps", NULL, "the stretches of idle GPUs, largest first; --min", take_gaps},
-	{0, "late", NULL, "who came last at collective calls and held up the others", take_late},
+	{0, "gaps", NULL, "gaps in which GPUs are idle, largest first; --min", take_gaps},
+	{0, "late", NULL, "ranks and threads that arrive last and delay the others", take_late},
 	{0, "imbalance", NULL, "how evenly work is spread over the streams", take_imbalance},
 	{0, "findings", NULL, "habits that cost time, and what they cost at most", take_findings},
-	{0, "summary", NULL, "the sums alone, as key and value", take_summary}};
+	{0, "summary", NULL, "only the sums, as key and value", take_summary}};
 
 static const struct program program = {
 	.name = "hpct-blame",
-	.about = "who is to blame for idle GPUs and waiting CPUs",
+	.about = "blames code for idle GPUs and waiting CPUs",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
 	.refused = "metric op",
@@ -191,9 +197,9 @@ static const struct program program = {
 	.option_count = sizeof options / sizeof *options,
 	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, "
 		 "script or mark.\n"
-		 "In every interval in which no queue of a process works, the threads at work share it "
+		 "While no queue of a process works, its working threads share the time "
 		 "equally; <nobody active> is the rest.\n"
-		 "--mem bounds gaps and launches; what a second launches is remembered in any case.\n",
+		 "--mem bounds the memory of gaps and launches, except launches of one second.\n",
 	.work = work,
 };
 

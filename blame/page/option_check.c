@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* option_check.c - which options say something about which answer: one that would be passed over is refused.
- */
+/* option_check.c - which options affect which answer: an option without effect is refused. */
 #include <string.h>
 
 #include "blame/page/answer.h"

@@ -2,6 +2,8 @@
 /* page.c - see page.h. */
 #include "blame/page/page.h"
 
+#include "blame/base/process.h"
+#include "blame/base/related.h"
 #include "blame/base/runtime_calls.h"
 #include "blame/idle/idle_shared.h"
 
@@ -43,13 +45,16 @@ static void put_parts(struct page *page, const struct idle_question *question)
 		put_part(page, "ended", "after the process has ended", idle->ended_ns);
 }
 
-static void count_streams(struct page *page, const struct run *run, const struct idle_question *question)
+/* Queues that are reported, threads that may be blamed. */
+static void count_streams(struct page *page, const struct run *run, const struct related *related)
 {
-	for (uint32_t i = 0; i < question->stream_count; i++) {
-		if (run_stream(run, question->streams[i])->s.kind == STORE_STREAM_GPU)
-			page->queues++;
-		else
+	for (uint32_t i = 0; i < related->count; i++) {
+		uint32_t stream = related->streams[i];
+
+		if (run_stream(run, stream)->s.kind != STORE_STREAM_GPU)
 			page->threads++;
+		else
+			page->queues += related_is_reported(related->bits, stream);
 	}
 }
 
@@ -81,13 +86,14 @@ static const struct gap *find_gap(struct page *page, const struct run *run, cons
 #define GAPS_LOOKED_AT 4096
 
 /* When the last stream of a queue's group ended. */
-static uint64_t group_until(const struct run *run, const struct idle_question *question, uint32_t queue)
+static uint64_t group_until(const struct run *run, const struct idle_question *question,
+	const struct related *related, uint32_t queue)
 {
 	const struct run_stream *of = run_stream(run, queue);
 	uint64_t until_ns = 0;
 
-	for (uint32_t i = 0; i < question->stream_count; i++) {
-		const struct run_stream *r = run_stream(run, question->streams[i]);
+	for (uint32_t i = 0; i < related->count; i++) {
+		const struct run_stream *r = run_stream(run, related->streams[i]);
 		bool is_same = question->group == IDLE_GROUP_ALL ||
 			       (r->s.pid == of->s.pid && r->s.generation == of->s.generation &&
 				       r->s.rank == of->s.rank && strcmp(r->host, of->host) == 0);
@@ -99,18 +105,59 @@ static uint64_t group_until(const struct run *run, const struct idle_question *q
 }
 
 /* What a program does after its last work, to its exit, keeps no work waiting. */
-static void find_largest(struct page *page, const struct run *run, const struct idle_question *question)
+static void find_largest(struct page *page, const struct run *run, const struct idle_question *question,
+	const struct related *related)
 {
 	size_t count;
 	const struct gap *list = gaps_list(page->gaps, &count);
 
 	for (size_t i = 0; i < count && !page->largest; i++)
-		if (list[i].end_ns < group_until(run, question, list[i].stream))
+		if (list[i].end_ns < group_until(run, question, related, list[i].stream))
 			page->largest = &list[i];
 	if (!page->largest)
 		page->largest = count ? list : NULL;
 	else if (page->largest != list)
 		page->end = list;
+}
+
+/* What start-up is not, repeats itself: so a gap of it has no peer later. */
+static void find_steady(struct page *page, const struct run *run, const struct idle_question *question,
+	const struct related *related)
+{
+	const struct idle *idle = &page->idle;
+	uint64_t begin_ns = question->begin_ns + idle->unused_ns / (idle->groups ? idle->groups : 1);
+	uint64_t window_ns = question->end_ns - begin_ns, least_ns = window_ns / PAGE_START_LEAST;
+	size_t count;
+	const struct gap *list = gaps_list(page->gaps, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t time_ns = list[i].end_ns - list[i].begin_ns;
+
+		if (list[i].begin_ns >= begin_ns + window_ns / 2 && 2 * time_ns > least_ns &&
+			list[i].end_ns < group_until(run, question, related, list[i].stream))
+			least_ns = 2 * time_ns;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (list[i].begin_ns < begin_ns + window_ns / 2 &&
+			list[i].end_ns - list[i].begin_ns > least_ns && list[i].end_ns > page->steady_ns &&
+			list[i].end_ns < question->end_ns)
+			page->steady_ns = list[i].end_ns;
+}
+
+static int count_feeders(struct page *page, const struct run *run, const struct idle_question *question,
+	struct arena *arena, struct error *error)
+{
+	struct process *processes;
+	uint32_t count = 0;
+	int result;
+
+	if (question->group != IDLE_GROUP_PROCESS)
+		return 0;
+	result = process_list(
+		&processes, &count, run, question->streams, question->stream_count, arena, error);
+	for (uint32_t p = 0; p < count && !result; p++)
+		page->feeders += !processes[p].gpu_count;
+	return result;
 }
 
 static int put_causes(struct page *page, const struct run *run, enum row_key_by by, uint32_t depth,
@@ -140,8 +187,10 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 	const struct idle *idle = &page->idle;
 	const enum row_key_by by = page->by;
 	uint32_t depth = select_depth(select);
+	struct related related;
 	int result;
 
+	page->others_ns = idle_others_ns(idle->blamed, idle->blamed_count, idle->blamed_ns);
 	runtime_calls_fold(run, idle->blamed, idle->blamed_count, select, by);
 	result = exact_share_rows_make(
 		&page->rows, run, idle->blamed, idle->blamed_count, select, by, depth, arena, error);
@@ -153,12 +202,19 @@ static int fill(struct page *page, struct run *run, const struct select *select,
 		result = last_arrival_sweep(&page->late, run, question, arena, error);
 	if (!result)
 		result = findings_make(&page->findings, run, question, arena, error);
+	if (!result)
+		result = related_find(&related, run, question->streams, question->stream_count,
+			question->group == IDLE_GROUP_ALL, arena, error);
 	if (result)
 		return result;
 	page->known = (double)(idle->busy_ns + idle->idle_ns) / (double)idle_used_ns(idle);
-	count_streams(page, run, question);
+	count_streams(page, run, &related);
 	put_parts(page, question);
-	find_largest(page, run, question);
+	find_largest(page, run, question, &related);
+	find_steady(page, run, question, &related);
+	result = count_feeders(page, run, question, arena, error);
+	if (result)
+		return result;
 	if (page->known < PAGE_COVERAGE_CAUSES)
 		return 0;
 	return put_causes(page, run, by, depth, select_top(select), arena, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_hints.c - what to look at next, see page_text.h: commands that ask about the same part of the run. */
+/* page_hints.c - hints for the next command, see page_text.h: commands for the same part of the run. */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static struct page_hint gap_hint(struct program_call *call, const struct gap *ga
 /* ---- CUDA graphs ---- */
 
 #define GRAPHS_LEAST 100 /* operations: not one replay of a small graph */
-#define GRAPHS_QUEUES 64 /* are looked at: of thousands the others are like them */
+#define GRAPHS_QUEUES 64 /* checked: of thousands of queues the others are alike */
 
 /* Counts the first operations of a queue, and those that are nodes. */
 static int count_nodes(struct program_call *call, uint32_t stream, uint64_t *operations, uint64_t *nodes)
@@ -104,8 +104,33 @@ static size_t hint_graphs(struct program_call *call, struct page_hint *hint)
 	if (operations < GRAPHS_LEAST || nodes * 2 <= operations)
 		return 0;
 	*hint = (struct page_hint){"hpct-record --cuda-graphs graph ...",
-		"most operations are nodes of CUDA graphs: to record whole launches costs less"};
+		"most operations are nodes of CUDA graphs: recording whole launches costs less"};
 	return 1;
+}
+
+/* ---- other parts of the run ---- */
+
+#define FEEDERS_LEAST 10 /* of the window: a tenth in which every thread of the GPU's process waits */
+
+static struct page_hint feeders_hint(
+	struct program_call *call, const struct ask *ask, const struct page *page)
+{
+	return page_hint_of(call, "hpct-blame", " --group all",
+		page_options(call, ask, "busy waits", "time streams context"),
+		arena_printf(&call->arena,
+			"what %u process%s without a GPU did then: the GPU's may wait for %s", page->feeders,
+			page->feeders == 1 ? "" : "es", page->feeders == 1 ? "it" : "them"));
+}
+
+/* A number of the run's own time, not rounded: what is left of a gap would begin the window. */
+static struct page_hint steady_hint(struct program_call *call, const struct ask *ask, const struct page *page)
+{
+	return page_hint_of(call, "hpct-blame",
+		arena_printf(&call->arena, " --time %lluns..",
+			(unsigned long long)(page->steady_ns - run_origin_ns(call->run))),
+		page_options(call, ask, "group busy waits", "streams context"),
+		"without start-up: after the last gap of the first half that is twice as long as each later "
+		"one");
 }
 
 /* ---- all ---- */
@@ -124,17 +149,21 @@ size_t page_hints(struct program_call *call, const struct ask *ask, const struct
 		hints[count++] = page_hint_of(call, "hpct-blame", " --gaps",
 			page_options(call, ask, own, "time streams context"), "all gaps with their causes");
 	}
+	if (page->feeders && idle->all_idle_ns * FEEDERS_LEAST >= idle_used_ns(idle))
+		hints[count++] = feeders_hint(call, ask, page);
+	if (page->steady_ns && !select_has_time(call->select))
+		hints[count++] = steady_hint(call, ask, page);
 	if (page->cause_count)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --tree",
 			page_options(call, ask, own, "time streams context"), "blame top-down by call path");
 	if (page->late.held_ns)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --late",
 			page_options(call, ask, "waits", "time streams"),
-			"who came last at collective calls");
+			"which rank arrives last at collective calls");
 	if (idle->all_idle_ns > idle->blamed_ns && page->threads)
 		hints[count++] = page_hint_of(call, "hpct-blame", " --of all-idle",
 			page_options(call, ask, own, "time streams"),
-			"what threads waited in while none was at work");
+			"what threads waited in while none worked");
 	if (idle->copy_ns * 10 > idle->window_ns)
 		hints[count++] = page_hint_of(call, "hpct-stats", " --by op",
 			page_options(call, ask, "", "time streams"), "the copies");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page_python.c - see page_text.h. A page can tell which line of Python was waited for only where the
- * interpreter was told to name its functions; whoever did not know that is told. */
+/* page_python.c - see page_text.h. A page can name lines of Python only if the interpreter was told to name
+ * its functions; the hint says how. */
 #include <string.h>
 
 #include "blame/page/page_text.h"
 #include "timeline/base/path.h"
 
 #define LOOKED_AT 65536 /* contexts, the earliest: a program that runs Python for long does so there, too */
-#define SEEN_LEAST 100	/* of those looked at a hundredth: not one script of a build */
+#define SEEN_LEAST 100	/* a hundredth of the checked ones: not just one script of a build */
 #define INTERPRETER "_PyEval_EvalFrameDefault"
 #define NAMED "py::"
 
@@ -18,8 +18,8 @@ static bool is_interpreter(const char *module)
 	return strncmp(base, "python", 6) == 0 || strncmp(base, "libpython", 9) == 0;
 }
 
-/* The name of its own frame, where that may be the interpreter's or a function of Python's: those have no
- * file (made at run time, imported). Names of all the rest are dear. NULL: neither. */
+/* The name of its own frame, where that may be the interpreter's or a Python function's: those have no file
+ * (generated, imported). Avoids other names, which are slow to find. NULL: neither. */
 static const char *name_of(const struct run *run, uint32_t context)
 {
 	const char *module = "";

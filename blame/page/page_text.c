@@ -159,7 +159,8 @@ static size_t python_find(const char *path, size_t *at, size_t *folders, size_t 
 	return bytes;
 }
 
-/* "ROOT;...;PYTHON;...END" : what lies between can be looked up, who it was should be seen. */
+/* "ROOT;...;PYTHON;...END": keeps the frames that identify the thread and the code, drops those in between.
+ */
 static void path_shorten(const char *text, size_t length, size_t width)
 {
 	size_t root = strcspn(text, ";"), room = width - root - 4, at, folders, file;

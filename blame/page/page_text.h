@@ -27,46 +27,50 @@
 #define PAGE_UNUSED "GPUs count from their first use, when the process made its first context for one"
 
 #define PAGE_TEXT_MAX 160
-/* Why much is not known of a flight recording. */
+/* Why much of a flight recording is unknown. */
 #define PAGE_THINNED "records older than what hpct-record --keep kept were dropped"
 
-/* Why no thread was at work. */
+/* Why no thread worked. */
 void page_nobody(struct program_call *call, const struct page *page, char text[PAGE_TEXT_MAX]);
 
-/* For people, in so many columns. A long one loses template arguments first. */
+/* For people, in `width` columns. Shortens long keys, template arguments first. */
 void page_key_print(const char *key, int width);
 
-/* For people, on a line of its own. A long one loses template arguments, then what lies between its root,
- * which tells the thread, and its end, which tells paths apart; but for the innermost function of Python's.
- */
+/* For people, on a line of its own. Shortens a long path: first template arguments, then frames between its
+ * root, which identifies the thread, and its end, which distinguishes paths; keeps Python's innermost
+ * function. */
 void page_path_print(const char *path);
+
+/* Kernels that faulted, each with the path of its launch: for people, ahead of all that the page says, and as
+ * rows. */
+void page_faults_print(struct program_call *call, const struct findings *findings);
+void page_rows_faults(struct report *report, struct program_call *call, const struct findings *findings);
 
 /* A command, and what it shows. */
 struct page_hint {
 	const char *command, *why;
 };
-#define PAGE_HINTS 10
-/* How many; texts in the call's arena. */
+#define PAGE_HINTS 12
+/* Returns their number; texts are in the call's arena. */
 size_t page_hints(struct program_call *call, const struct ask *ask, const struct page *page,
 	struct page_hint hints[PAGE_HINTS]);
 /* "PROGRAM RUN ANSWER OPTIONS". */
 struct page_hint page_hint_of(struct program_call *call, const char *program, const char *answer,
 	const char *options, const char *why);
-/* What the page was asked for, as a command says it, each option behind a space: of hpct-blame's own options
- * these ("group busy waits"), of the selector's those (NULL: all). In the call's arena. */
+/* The page's options as a command line, each after a space: of hpct-blame's own options these ("group busy
+ * waits"), of the selector's these (NULL: all). In the call's arena. */
 const char *page_options(
 	struct program_call *call, const struct ask *ask, const char *own, const char *selector);
 void page_hints_print(const struct page_hint *hints, size_t count);
 
-/* Another one (1) where Python's interpreter was recorded and none of Python's functions has a name; else 0.
- */
+/* Adds a hint (1) if Python's interpreter was recorded without names of Python functions; else 0. */
 size_t page_hint_python(const struct run *run, struct page_hint *hint);
 
 /* A row for scripts: "section key time_ns percent path gap_begin_ns gap_ns count text". */
 struct page_row {
 	const char *section, *key;
-	uint64_t time_ns, whole_ns; /* without whole_ns no per cent */
-	const char *path;	    /* NULL: none, as the text */
+	uint64_t time_ns, whole_ns; /* no per cent without whole_ns */
+	const char *path;	    /* may be NULL, like the text */
 	const struct gap *gap;
 	uint64_t count;
 	bool has_time, has_count;
@@ -74,7 +78,7 @@ struct page_row {
 };
 int page_rows_open(struct report **report, const struct program_call *call, struct error *error);
 void page_row_put(struct report *report, const struct program_call *call, const struct page_row *row);
-/* First: the window, and of how many processes or threads the page tells. */
+/* First row: the window, and the number of processes or threads. */
 void page_rows_window(struct report *report, const struct program_call *call, uint64_t count);
 /* Where the time of the whole went. */
 void page_rows_parts(struct report *report, const struct program_call *call, const char *section,
@@ -88,15 +92,15 @@ void page_rows_definition(struct report *report, struct program_call *call, cons
 
 /* ---- width ---- */
 
-/* Columns for texts, ahead of a time and its share; of these the first for what a bar stands for. */
+/* Columns for texts, left of a time and its share; PAGE_WIDTH_PART of them for the label of a bar. */
 int page_width_left(void);
 #define PAGE_WIDTH_PART 48
-/* Whether a gap fits behind the share. */
+/* True when a gap fits right of the share. */
 bool page_width_fits_gap(void);
 
-/* Whether each of its lines does. */
+/* True when each line of the text fits. */
 bool page_width_fits(const char *text);
-/* The line or lines; one that does not fit goes on behind `hang` spaces. */
+/* Prints the lines; a wrapped line continues after `hang` spaces. */
 void page_width_say(const char *text, int hang);
 
 #endif

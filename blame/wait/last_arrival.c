@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_arrival.c - see last_arrival.h: stays of each process in collective calls, then one pass over all in
- * order of time. */
+/* last_arrival.c - see last_arrival.h: the stays of each process in collective calls, then one pass over all
+ * in time order. */
 #include "blame/wait/last_arrival.h"
 
 #include <stdlib.h>
 
+#include "blame/base/related.h"
 #include "blame/base/sweep.h"
 #include "blame/wait/last_arrival_internal.h"
 #include "store/base/array.h"
@@ -260,7 +261,7 @@ int last_arrival_show_clocks(
 	return 0;
 }
 
-int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *question,
+static int sweep_all(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
 	struct host_clocks clocks;
@@ -270,7 +271,6 @@ int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct 
 	int result = process_list(
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
 
-	*late = (struct last_arrival){0};
 	if (!result)
 		result = host_clocks_make(&clocks, run, processes, count, arena, error);
 	if (!result)
@@ -293,5 +293,23 @@ int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct 
 	}
 	if (!result && !late->thread_count && has_call(run, question->waits, WAITS_FOR_THREADS))
 		result = teams(late, run, question, processes, count, error);
+	return result;
+}
+
+int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *asked,
+	struct arena *arena, struct error *error)
+{
+	struct idle_question question = *asked;
+	struct related related = {0};
+	int result = related_find(&related, run, asked->streams, asked->stream_count, true, arena, error);
+
+	*late = (struct last_arrival){0};
+	if (result)
+		return result;
+	question.streams = related.streams;
+	question.stream_count = related.count;
+	question.related = related.bits;
+	result = sweep_all(late, run, &question, arena, error);
+	late->related = related.bits;
 	return result;
 }

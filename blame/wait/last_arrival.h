@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * last_arrival.h - who held the others up at collective calls and barriers: by last arrival, not by duration.
+ * last_arrival.h - which party delays the others at collective calls and barriers: the one that arrives
+ * last, not the one that takes longest.
  *
  *   rank 0   |==work==|~~Allreduce~~~~~~~|==      an occasion is when all ranks are inside; the last to
- *   rank 1   |==work==========|~Allreduce|==      come held up each of the others from its arrival on
- *   rank 2   |==work===========...====|~~|==      rank 2 was last
+ *   rank 1   |==work==========|~Allreduce|==      arrive delays each of the others, from the other's
+ *   rank 2   |==work===========...====|~~|==      arrival on; here rank 2 is last
  *
  * Calls that were recorded as spans (op=mpi with communicator and number; barriers of threads) are exact
  * (last_arrival_calls.c); so are messages, where a rank waits for one other (call_messages.h). Where there
@@ -59,6 +60,7 @@ struct last_arrival {
 	struct last_arrival_party *threads; /* by descending held_ns, then in the order of the streams */
 	uint32_t thread_count;
 	uint64_t thread_held_ns; /* sum */
+	const uint8_t *related;	 /* bits of related.h: which of them were asked about */
 	/* Processes as senders and as receivers of messages, those that waited or were waited for: what a
 	 * late sender held up is what its receivers waited, and so on. */
 	struct last_arrival_party *messages;
@@ -78,8 +80,9 @@ int last_arrival_calls(struct last_arrival *late, struct run *run, const struct 
 	const struct process *processes, uint32_t count, struct host_clocks *clocks, struct arena *arena,
 	struct error *error);
 
-/* No parties: fewer than two processes enter collective calls; no threads: nowhere two of a process meet. In
- * `arena`. */
+/* All processes are compared, whatever streams are chosen.
+ * No parties: fewer than two processes enter collective calls; no threads: no two threads of a process meet.
+ * In `arena`. */
 int last_arrival_sweep(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * last_arrival_calls.c - see last_arrival.h: collective calls that were recorded one by one. The stays of all
- * parties in one call share a key: of MPI the communicator's name and the call's number on it, of a barrier
- * of threads the process and the barrier, whose rounds are told apart by time: nobody comes to the next round
+ * last_arrival_calls.c - see last_arrival.h: collective calls recorded as spans. The stays of all parties in
+ * one call share a key: for MPI the communicator's name and the call's number on it; for a barrier of
+ * threads the process and the barrier, whose rounds are separated by time: no thread enters the next round
  * before the first has left the last one.
  *
- *   stays, by (key, begin)  --rounds-->  occasions: the last to come held up those that were still there
+ *   stays, by (key, begin)  --rounds-->  occasions: the last to arrive delays those still inside
  *
  * Those who are still there when the window ends wait for somebody who comes behind it: so far is read on.
  *

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * last_arrival_kernels.c - see last_arrival.h: a collective call on GPUs (NCCL's) is a kernel on each of
- * them, which runs from its own arrival until all are through. No record says which kernels are one call, but
- * time does: nobody's next begins before the first has left, and from the last arrival on all work together,
- * so that they leave together.
+ * last_arrival_kernels.c - see last_arrival.h: a collective call on GPUs (NCCL's) is a kernel on each, which
+ * runs from its own arrival until all have finished. No record tells which kernels are one call, but time
+ * does: no rank's next call begins before the first rank has left, and from the last arrival on all work
+ * together and leave together.
  *
- *   rank 0   |~~kernel~~~~~~~~~~~~~~~|  |~~~|         a round is all that begin before the earliest end; it
- * is rank 1               |~~kernel~~~~|   |~~|        a call when all processes are in it and none leaves ^
- * last: the call takes time  much later than another
+ *   rank 0   |~~kernel~~~~~~~~~~~~~~~|  |~~~|     a round is all that begin before the earliest end; it is
+ *   rank 1               |~~kernel~~~~|   |~~|    a call if all processes are in it and none leaves much
+ *                        ^ last: the call takes   later than another
+ *                          time from here on
  */
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,7 @@ static uint32_t party_of(const struct last_arrival *late, uint32_t known, uint32
 static int collect(struct last_arrival *late, struct kernel_search *search, const struct process *processes,
 	uint32_t count, struct error *error)
 {
-	const uint32_t known = late->count; /* from the window; what lies behind it is read next */
+	const uint32_t known = late->count; /* from the window; later ones are read next */
 	int result = 0;
 
 	for (uint32_t p = 0; p < count && !result; p++) {
@@ -136,7 +137,7 @@ static int collect(struct last_arrival *late, struct kernel_search *search, cons
 	return result;
 }
 
-/* Those who are still there when the window ends wait for somebody who comes behind it: so far is read on. */
+/* Parties still inside at the window's end wait for one that arrives later: reads until then. */
 static int collect_all(struct last_arrival *late, struct kernel_search *search,
 	const struct process *processes, uint32_t count, struct error *error)
 {

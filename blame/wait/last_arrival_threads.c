@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * last_arrival_threads.c - who came last at the barriers of a process's threads, see last_arrival.h. Unlike a
- * rank, the last thread as a rule goes straight through and is never seen inside: an occasion is also when
- * all but one are inside and one of them leaves. The threads of a process are swept twice: who is ever
- * inside, then who was last.
+ * last_arrival_threads.c - which thread of a process arrives last at its barriers, see last_arrival.h.
+ * Unlike a rank, the last thread mostly goes straight through and is never seen inside: an occasion is also
+ * when all but one are inside and one of them leaves. Two sweeps: which threads are ever inside, then which
+ * was last.
  *
- * Nobody is named where the records do not tell: one that sleeps in a call that no record names may be inside
- * or not, one that ends has released nobody, and of a wait of less than two periods, seen once, nobody knows
- * whether it was over while its sample still held.
+ * No thread is named where the records do not tell: a thread that sleeps in a call without a path may be
+ * inside or not, the end of a thread is no release, and a wait that is shorter than two periods and was seen
+ * once may have ended while its sample was still in force.
  */
 #include <stdlib.h>
 
@@ -96,7 +96,7 @@ static int find_members(struct barrier_team *team, struct error *error)
 	return result ? result : more;
 }
 
-/* Whether its wait is longer than what a sample too late, at either end, makes of none. */
+/* Whether the wait is longer than one that late samples alone could make up. */
 static bool is_long(const struct member *member, uint64_t now_ns)
 {
 	uint64_t stay_ns = member->stay_ns + (member->has_core ? now_ns - member->piece_ns : 0);
@@ -116,7 +116,7 @@ static bool is_told(const struct barrier_team *team, const struct member *last, 
 	return true;
 }
 
-/* The one that came last held up all who wait. */
+/* The last to arrive has delayed all that wait. */
 static void occasion(struct barrier_team *team, struct member *last, uint64_t now_ns)
 {
 	uint64_t held_ns = 0;

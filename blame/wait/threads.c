@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
+#include "blame/base/helper_threads.h"
 #include "blame/base/process.h"
+#include "blame/base/related.h"
 #include "blame/base/sweep.h"
 
 enum thread_state {
@@ -22,6 +24,7 @@ struct thread_line {
 	uint32_t context;
 	uint64_t begin_ns;
 	bool is_last_seen;
+	bool is_reported;
 };
 
 struct thread_team {
@@ -83,11 +86,14 @@ static bool pass(struct thread_team *team, uint64_t to_ns)
 	team->now_ns = to_ns;
 	if (!dt_ns || team->working != 1 || team->living < 2)
 		return true;
-	team->threads->serial_ns += dt_ns;
-	for (uint32_t i = 0; i < team->line_count; i++)
-		if (team->lines[i].state == THREAD_WORK)
-			return exact_share_sums_add(
-				team->serial, team->lines[i].context, exact_share_of(dt_ns, 1));
+	for (uint32_t i = 0; i < team->line_count; i++) {
+		const struct thread_line *line = &team->lines[i];
+
+		if (line->state != THREAD_WORK || !line->is_reported)
+			continue;
+		team->threads->serial_ns += dt_ns;
+		return exact_share_sums_add(team->serial, line->context, exact_share_of(dt_ns, 1));
+	}
 	return true;
 }
 
@@ -107,6 +113,8 @@ static bool line_leave(struct thread_team *team, struct thread_line *line, uint6
 
 	team->working -= line->state == THREAD_WORK;
 	team->living -= line->state != THREAD_ABSENT;
+	if (!line->is_reported)
+		return true;
 	*sum_of(team->threads, line->state) += dt_ns;
 	if (!is_waiting || !dt_ns)
 		return true;
@@ -126,7 +134,8 @@ static int team_run(struct thread_team *team, struct error *error)
 
 		if (!pass(team, change.time_ns) || !line_leave(team, line, change.time_ns))
 			return error_memory(error);
-		*line = (struct thread_line){.state = THREAD_ABSENT, .begin_ns = change.time_ns};
+		*line = (struct thread_line){
+			.state = THREAD_ABSENT, .begin_ns = change.time_ns, .is_reported = line->is_reported};
 		if (change.piece) {
 			line->state = state_of(team, change.piece);
 			line->context = change.piece->context;
@@ -141,6 +150,7 @@ static int team_run(struct thread_team *team, struct error *error)
 static int team_sweep(struct thread_team *team, const struct process *process, struct error *error)
 {
 	const struct idle_question *question = team->question;
+	uint32_t reported = 0;
 	int result = sweep_new(&team->sweep, team->run, question->begin_ns, question->end_ns, error);
 
 	team->now_ns = question->begin_ns;
@@ -152,11 +162,14 @@ static int team_sweep(struct thread_team *team, const struct process *process, s
 	for (uint32_t i = 0; i < process->stream_count && !result; i++) {
 		if (run_stream(team->run, process->streams[i])->s.kind != STORE_STREAM_CPU)
 			continue;
+		team->lines[team->line_count].is_reported =
+			related_is_reported(question->related, process->streams[i]);
+		reported += team->lines[team->line_count].is_reported;
 		team->lines[team->line_count++].begin_ns = question->begin_ns;
 		result = sweep_add_stream(team->sweep, process->streams[i], error);
 	}
-	team->threads->threads += team->line_count;
-	team->threads->processes += team->line_count != 0;
+	team->threads->threads += reported;
+	team->threads->processes += reported != 0;
 	if (!result)
 		result = team_run(team, error);
 	sweep_free(team->sweep);
@@ -174,14 +187,48 @@ static int check_known(const struct threads *threads, struct error *error)
 	return 0;
 }
 
-int threads_sweep(struct threads *threads, struct run *run, const struct idle_question *question,
+/* Threads of MPI's libraries are nobody's peers: only those that were chosen themselves stay. */
+static int leave_out_helpers(
+	struct related *related, struct run *run, struct arena *arena, struct error *error)
+{
+	uint32_t left_out, kept_count, count = 0, at = 0, *streams;
+	const uint32_t *kept;
+	int result = helper_threads_leave_out(
+		run, &kept, &kept_count, &left_out, related->streams, related->count, arena, error);
+
+	if (result || !left_out || !related->bits)
+		return result;
+	streams = arena_calloc(arena, (size_t)related->count + 1, sizeof(*streams));
+	if (!streams)
+		return error_memory(error);
+	for (uint32_t i = 0; i < related->count; i++) {
+		bool is_kept = at < kept_count && kept[at] == related->streams[i];
+
+		at += is_kept;
+		if (is_kept || related_is_reported(related->bits, related->streams[i]))
+			streams[count++] = related->streams[i];
+	}
+	related->streams = streams;
+	related->count = count;
+	return 0;
+}
+
+int threads_sweep(struct threads *threads, struct run *run, const struct idle_question *asked,
 	struct arena *arena, struct error *error)
 {
+	struct idle_question related_question = *asked;
+	const struct idle_question *question = &related_question;
 	struct exact_share_sums waited = {0}, after = {0}, serial = {0};
+	struct related related = {0};
 	struct process *processes;
 	uint32_t count = 0;
-	int result = process_list(
-		&processes, &count, run, question->streams, question->stream_count, arena, error);
+	int result = related_find(&related, run, asked->streams, asked->stream_count, false, arena, error);
+
+	if (!result)
+		result = leave_out_helpers(&related, run, arena, error);
+	if (!result)
+		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
+	related_question.related = related.bits;
 
 	*threads = (struct threads){0};
 	for (uint32_t p = 0; p < count && !result; p++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * threads.h - what CPU threads wait in, and when only one of a process works while others wait: with or
- * without a GPU.
+ * threads.h - what CPU threads wait in, and when only one thread of a process works while others wait, with
+ * or without a GPU.
  *
  *   thread 0  |==a====|==b==|~sync~|        waiting: sync, blocked, in a function that only waits
- *   thread 1  |==c==|---blocked----|        serial:  b, at work alone
+ *   thread 1  |==c==|---blocked----|        serial:  b, the only one that works
  */
 #ifndef BLAME_THREADS_H
 #define BLAME_THREADS_H
@@ -23,7 +23,8 @@ struct threads {
 	uint64_t runnable_ns; /* waits for a core */
 	uint64_t unknown_ns;  /* lost, unmonitored, or nothing known */
 	uint64_t absent_ns;   /* not born yet, or ended */
-	uint64_t serial_ns;   /* of processes with two living threads or more: exactly one at work */
+	uint64_t serial_ns;   /* of processes with two living threads or more: exactly one at work, of those
+				 chosen */
 	struct exact_share *waited; /* sum to sync + blocked + spin - pathless */
 	size_t waited_count;
 	struct exact_share *after; /* sum to pathless, by the work after which it began */
@@ -32,7 +33,8 @@ struct threads {
 	size_t serial_count;
 };
 
-/* Of the question its streams, window and waits count. ERROR_EMPTY: no thread is monitored in the window.
+/* Of the question its streams, window and waits count; who works alone does so among all threads of its
+ * process. ERROR_EMPTY: no thread is monitored in the window.
  * Shares in `arena`. */
 int threads_sweep(struct threads *threads, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.c - see wait.h. As in idle.c a clock runs instead of a hand-out: while s threads wait and n kernels
- * run it gains s dt / n, and each kernel is charged what it gained from the kernel's begin to its end.
+ * wait.c - see wait.h. As in idle_group.c a clock avoids sharing each interval: while s threads wait and n
+ * kernels run it increases by s dt / n, and each kernel is charged its increase from the kernel's begin to
+ * its end.
  */
 #include "blame/wait/wait.h"
 
 #include <stdlib.h>
 
 #include "blame/base/process.h"
+#include "blame/base/related.h"
 #include "blame/base/sweep.h"
 #include "blame/gpu/running_kernels.h"
 
@@ -107,7 +109,7 @@ static int group_add(
 
 			if (run_stream(group->run, stream)->s.kind == STORE_STREAM_GPU) {
 				result = running_kernels_add_queue(group->running, stream, error);
-			} else {
+			} else if (related_is_reported(group->question->related, stream)) {
 				result = sweep_add_stream(group->sweep, stream, error);
 				group->wait->threads++;
 			}
@@ -161,15 +163,25 @@ static int groups_sweep(struct wait_group *start, struct arena *arena, struct er
 	return result;
 }
 
-int wait_sweep(struct wait *wait, struct run *run, const struct idle_question *question, struct arena *arena,
+int wait_sweep(struct wait *wait, struct run *run, const struct idle_question *asked, struct arena *arena,
 	struct error *error)
 {
+	struct idle_question related_question = *asked;
+	const struct idle_question *question = &related_question;
+	struct related related;
 	struct exact_share_sums sync = {0}, causes = {0};
 	struct wait_group start = {
 		.run = run, .question = question, .wait = wait, .sync = &sync, .causes = &causes};
 	int result;
 
 	*wait = (struct wait){0};
+	result = related_find(&related, run, asked->streams, asked->stream_count,
+		asked->group == IDLE_GROUP_ALL, arena, error);
+	if (result)
+		return result;
+	related_question.streams = related.streams;
+	related_question.stream_count = related.count;
+	related_question.related = related.bits;
 	result = groups_sweep(&start, arena, error);
 	wait->window_ns = wait->threads * (question->end_ns - question->begin_ns);
 	if (!result && !wait->threads)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent.c - load, fork and end of the agent inside a measured program. Whatever
- * fails here leaves the program unmeasured and otherwise as it was: nothing is
- * printed, waited for or ended.
+ * agent.c - load, fork and end of the agent inside a measured program. On any failure the program runs
+ * unmeasured and otherwise unchanged: the agent prints nothing, waits for nothing and ends nothing.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +37,7 @@ extern void *__dso_handle;
 static char **program_argv;
 static char **program_envp;
 
-/* The main thread's stack ends below argv and reaches down as far as its limit allows. */
+/* The main thread's stack ends below argv and extends down to its limit. */
 static void main_stack_set(char **argv)
 {
 	struct rlimit limit;
@@ -50,7 +49,7 @@ static void main_stack_set(char **argv)
 	thread_place.stack_low = (uintptr_t)argv - bytes;
 }
 
-/* Measures this process from here on, by the thread that calls: the only one there is. */
+/* Starts measuring this process, in the calling thread, which is the only one. */
 static int start(void)
 {
 	struct thread *thread;
@@ -82,7 +81,7 @@ close_process:
 	return -1;
 }
 
-/* Programs that a process starts ask for themselves, whether it was left out or not. */
+/* Child processes decide for themselves, whether this one is excluded or not. */
 static bool is_wanted(void)
 {
 	return process_filter_wants(
@@ -108,7 +107,7 @@ OWN static void start_in_child(void)
 	errno = error;
 }
 
-/* Registered ahead of all that the program registers, so it runs after that, destructors included. */
+/* Registered before the program's exit handlers, so it runs after them and after destructors. */
 OWN static void at_exit(void *nothing)
 {
 	(void)nothing;
@@ -116,8 +115,7 @@ OWN static void at_exit(void *nothing)
 	STAY;
 }
 
-/* valgrind runs the program on a processor of its own making, and complains of calls that it does not know.
- */
+/* valgrind emulates a processor and complains about system calls that it does not know. */
 static bool is_under_valgrind(char **envp)
 {
 	const char *preload = environment_value(envp, "LD_PRELOAD");
@@ -149,7 +147,7 @@ OWN static void begin(char **argv, char **envp)
 	STAY;
 }
 
-/* Samples are taken before this has returned: they are of nobody's call, and stand on the root. */
+/* Samples taken before this returns belong to no call of the program: they get the root as their path. */
 FENCE __attribute__((constructor)) static void load(int argc, char **argv, char **envp)
 {
 	int error = errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * papi_library.c - hpct-agent-papi.so, the only file that knows PAPI: see papi.h. It is the first object of
- * its link namespace, so that PAPI's calls of `read` find the one below.
+ * papi_library.c - hpct-agent-papi.so, the only file that uses PAPI: see papi.h. It is the first object of
+ * its link namespace, so that PAPI's calls of `read` reach the one below.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,8 +20,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* A program may close what it does not know, and open something else by that number: only a perf event or a
- * plain file is PAPI's to read. */
+/* The program may close an unknown descriptor and reuse its number: PAPI may only read perf events and
+ * regular files. */
 EXPORT ssize_t read(int fd, void *to, size_t bytes)
 {
 	struct stat status;
@@ -34,11 +34,11 @@ EXPORT ssize_t read(int fd, void *to, size_t bytes)
 	return syscall(SYS_read, fd, to, bytes);
 }
 
-/* PAPI counts one set of each component at a time. */
+/* PAPI counts one event set per component at a time. */
 struct set {
 	int sets[EVENT_COUNTERS_MAX], component[EVENT_COUNTERS_MAX];
 	unsigned set_count;
-	unsigned in_set[EVENT_COUNTERS_MAX], place[EVENT_COUNTERS_MAX]; /* of each event */
+	unsigned in_set[EVENT_COUNTERS_MAX], place[EVENT_COUNTERS_MAX]; /* per event */
 	bool is_counted[EVENT_COUNTERS_MAX];
 	unsigned count;
 };
@@ -64,7 +64,7 @@ static const char *error_text(int error)
 	return text ? text : "PAPI refuses it";
 }
 
-/* "papi::NAME" is the user's word for it. */
+/* The user's name of a PAPI event is "papi::NAME". */
 static const char *own_name(const char *name)
 {
 	return strncasecmp(name, "papi::", 6) ? name : name + 6;
@@ -79,7 +79,7 @@ static int code_of(const char *name, int *code)
 	return PAPI_event_name_to_code(copy, code);
 }
 
-/* A temperature is no count: a sum of its differences would say nothing. */
+/* A temperature is no count: the sum of its differences is meaningless. */
 static int count_check(int code)
 {
 	PAPI_event_info_t info;
@@ -104,7 +104,7 @@ static void set_end(void *of)
 	PAPI_unregister_thread();
 }
 
-/* The set of the event's component, made if need be. Negative: why not. */
+/* The event set of the event's component, created if needed. Negative: why not. */
 static int set_of(struct set *set, int code)
 {
 	int component = PAPI_get_event_component(code), result;
@@ -140,7 +140,7 @@ static int event_add(struct set *set, unsigned index, const char *name)
 	return PAPI_OK;
 }
 
-/* PAPI's events would live on in what the program executes. */
+/* PAPI's events would stay open in programs that the program executes. */
 static void descriptors_close_on_exec(void)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -251,7 +251,7 @@ static void list(void (*tell)(const char *, const char *, const char *))
 			!component->disabled		? NULL
 			: component->disabled_reason[0] ? component->disabled_reason
 							: "it is switched off");
-		/* Component 0 counts what libpfm4 names; those stand above. */
+		/* Component 0 has the events of libpfm4, which are listed above. */
 		if (!component->disabled && i)
 			natives_list(i, tell);
 	}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # libhpct-agent.a and libhpct-agent-memleak.a: the agents' own objects for hpct-link to put into static programs.
-# All are linked into one, in which only what ld --wrap asks for keeps its name, the code has a section of its
-# own, at whose addresses frames are hidden, and the constructor comes ahead of the program's.
+# Links all into one object in which only the names for ld --wrap stay global. Its code is in one section, whose
+# frames call paths hide, and its constructor runs before the program's.
 
-# agent.map without hpct.h's functions, which keep their names, and what comes from libraries, or is about them: MPI, GPU runtimes, dlsym.
+# The names of agent.map, without hpct.h's functions (not wrapped) and wrappers of libraries: MPI, GPU runtimes, dlsym.
 string(REPLACE ";" " " names "${map}")
 string(REGEX REPLACE "/\\*[^*]*\\*/" "" names "${names}")
 string(REGEX REPLACE ".*global:" "" names "${names}")

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attribute_write.h - "key=value,..." as spans carry it (design, Output): inside a value `,` `=` and
- * the backslash are escaped by a backslash, tab, newline and return by their letters, other control bytes by
- * \xHH in small letters, as readers write fields (timeline/base/escape.h).
+ * attribute_write.h - writes the attributes of spans, "key=value,..." (design, Output). In a value, a
+ * backslash escapes `,` `=` and the backslash; tab, newline and return become \t, \n, \r; other control bytes
+ * become \xHH in lower case, the form that timeline/base/escape.h writes for fields.
  */
 #ifndef RECORD_ATTRIBUTE_WRITE_H
 #define RECORD_ATTRIBUTE_WRITE_H
 
 #include "store/base/bytes.h"
 
-/* Appends `,key=value` (without the comma at the beginning). */
+/* Appends `,key=value`; the first attribute gets no comma. */
 void attribute_write(struct store_bytes *out, const char *key, const char *value);
 void attribute_write_number(struct store_bytes *out, const char *key, uint64_t value);
 
-/* `words` as event_process.command holds them, as a shell would need them typed. In `out`, NUL-terminated. */
+/* Appends `words` (NUL-separated, the form of event_process.command), quoted for a shell. NUL-terminates
+ * `out`. */
 void command_quote(struct store_bytes *out, const char *words, size_t size_bytes);
 
 #endif

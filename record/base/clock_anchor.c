@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock_anchor.c - see clock_anchor.h. The wall clock is read between two readings of the other one, and the
- * closest of some such readings is taken. */
+/*
+ * clock_anchor.c - see clock_anchor.h. Reads the wall clock between two readings of CLOCK_MONOTONIC, several
+ * times, and takes the closest pair.
+ */
 #include "record/base/clock_anchor.h"
 
 #include <inttypes.h>
@@ -22,7 +24,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-/* The most that the kernel's keeper of the clock (NTP, PTP) thinks it to be off. */
+/* The kernel's maximum error of the wall clock (NTP, PTP). */
 static uint64_t sync_error_ns(void)
 {
 	struct timex timex = {0};

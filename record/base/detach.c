@@ -19,7 +19,7 @@
 #define SLICE_NS 100000u
 #define TIMER_SLACK_NS 1000000ul
 
-/* The program's CPUs are the program's: ours are the others, if there are others. */
+/* Leaves the program's CPUs to the program, if there are others. */
 static void cpus_leave(void)
 {
 	cpu_set_t ours, all;
@@ -34,7 +34,7 @@ static void cpus_leave(void)
 		sched_setaffinity(0, sizeof(ours), &ours);
 }
 
-/* As the kernel has it; the C library's headers have none. */
+/* The kernel's struct sched_attr, which the C library's headers lack. */
 struct schedule {
 	uint32_t bytes, policy;
 	uint64_t flags;
@@ -43,8 +43,8 @@ struct schedule {
 	uint64_t slice_ns, deadline_ns, period_ns;
 };
 
-/* Little at a time, but soon: rings fill while we wait for a processor. Before Linux 6.12 it changes nothing.
- */
+/* Requests short but early time slices: rings fill while we wait for a processor. No effect before Linux
+ * 6.12. */
 static void slice_shorten(int nice)
 {
 	struct schedule schedule = {
@@ -53,7 +53,7 @@ static void slice_shorten(int nice)
 	syscall(SYS_sched_setattr, 0, &schedule, 0);
 }
 
-/* A real-time hpct-record has a collector that is not; one that is nicer, one as nice. */
+/* Leaves real-time scheduling, and keeps at least the niceness of hpct-record. */
 static void priority_lower(int nice)
 {
 	struct sched_param none = {0};
@@ -66,7 +66,7 @@ static void priority_lower(int nice)
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
 }
 
-/* What limits the program (`ulimit`) is not meant for the store's map, its file and the pidfds. */
+/* The program's limits (`ulimit`) must not apply to the store's map, its file and the pidfds. */
 static void limits_widen(void)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_NOFILE};
@@ -81,8 +81,8 @@ static void limits_widen(void)
 	}
 }
 
-/* Batch systems signal all processes of a job, to end it or to have a checkpoint: we end after the program.
- */
+/* Batch systems signal all processes of a job, to end it or to make a checkpoint: the collector must end
+ * after the program. */
 static void signals_reset(void)
 {
 	static const int plain[] = {SIGCHLD, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS};
@@ -96,22 +96,28 @@ static void signals_reset(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void descriptors_close(int listener)
+static void descriptors_close(int listener, int abstract_listener)
 {
+	/* out of the way of the places that they are to have */
+	int high =
+		abstract_listener < 0 ? -1 : fcntl(abstract_listener, F_DUPFD_CLOEXEC, DETACH_ABSTRACT + 1);
 	int null = open("/dev/null", O_RDWR);
 
 	for (int i = 0; i < DETACH_LISTENER; i++)
 		dup2(null, i);
 	if (listener != DETACH_LISTENER)
 		dup3(listener, DETACH_LISTENER, O_CLOEXEC);
-	fd_close_from(DETACH_LISTENER + 1u);
+	close(DETACH_ABSTRACT);
+	if (high >= 0)
+		dup3(high, DETACH_ABSTRACT, O_CLOEXEC);
+	fd_close_from(DETACH_ABSTRACT + 1u);
 }
 
-void detach(int listener)
+void detach(int listener, int abstract_listener)
 {
 	setsid();
 	signals_reset();
-	descriptors_close(listener);
+	descriptors_close(listener, abstract_listener);
 	umask(077);
 	if (chdir("/"))
 		_exit(1);

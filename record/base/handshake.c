@@ -18,7 +18,7 @@ bool handshake_peer_is_us(int connection)
 	       (peer.uid == geteuid() || !peer.uid);
 }
 
-/* The pid in our own namespace of who connected. */
+/* The peer's pid in our namespace. */
 static uint32_t peer_pid(int connection)
 {
 	struct ucred peer;
@@ -27,7 +27,7 @@ static uint32_t peer_pid(int connection)
 	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : (uint32_t)peer.pid;
 }
 
-/* Descriptors of a message; more than are wanted are closed. */
+/* Takes the descriptors of a message; closes those beyond DESCRIPTORS. */
 static unsigned rights_take(struct msghdr *message, int fds[DESCRIPTORS])
 {
 	unsigned count = 0;
@@ -56,8 +56,8 @@ static void descriptors_close(const int *fds, unsigned count)
 		close(fds[i]);
 }
 
-/* What came with it is not all that was sent: there was no room in our table of descriptors. A part of the
- * rings would tell of a part of the switches. */
+/* Some descriptors did not arrive, because our table was full. An incomplete set of rings would show an
+ * incomplete set of switches, so drop all rings. */
 static enum handshake_result remains_take(
 	struct handshake *handshake, const struct event_handshake *said, const int *fds, unsigned count)
 {
@@ -73,7 +73,7 @@ static enum handshake_result remains_take(
 	return HANDSHAKE_PROCESS;
 }
 
-/* Which kind it is, its descriptors sorted into `handshake`. */
+/* Determines the kind of message and sorts its descriptors into `handshake`. */
 static enum handshake_result descriptors_take(
 	struct handshake *handshake, const struct event_handshake *said, const int *fds, unsigned count)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handshake.h - the first message on a connection to the collector (store/ring/ring.h), read without trust
- * and without waiting. */
+/*
+ * handshake.h - reads the first message on a connection to the collector (store/ring/ring.h). The message is
+ * untrusted; reading never blocks.
+ */
 #ifndef RECORD_HANDSHAKE_H
 #define RECORD_HANDSHAKE_H
 
@@ -11,7 +13,7 @@
 enum handshake_result {
 	HANDSHAKE_LATER,
 	HANDSHAKE_BAD,
-	HANDSHAKE_CUT, /* without its descriptors: we hold as many as we may */
+	HANDSHAKE_CUT, /* its descriptors are missing: the collector is at its descriptor limit */
 	HANDSHAKE_PROCESS,
 	HANDSHAKE_SWITCHES,
 	HANDSHAKE_KEEP,
@@ -19,25 +21,26 @@ enum handshake_result {
 	HANDSHAKE_LAUNCHER
 };
 
-/* What a caller said. The descriptors of HANDSHAKE_PROCESS, HANDSHAKE_SWITCHES and HANDSHAKE_KEEP are the
- * reader's. */
+/* A received message. The caller owns the descriptors of HANDSHAKE_PROCESS, HANDSHAKE_SWITCHES and
+ * HANDSHAKE_KEEP. */
 struct handshake {
-	uint32_t pid, tid; /* as it has them; in a pid namespace of its own they are not ours */
-	uint32_t host_pid; /* as we have it, by the kernel; 0: it is none of ours */
+	uint32_t pid, tid; /* in the sender's pid namespace, which may not be ours */
+	uint32_t host_pid; /* in our pid namespace, from the kernel; 0: not visible there */
 	uint32_t switch_bytes;
-	uint64_t word; /* HANDSHAKE_GPU_MODULE: hash of memory's content; else since when all events count */
-	int memory, pidfd; /* HANDSHAKE_PROCESS; HANDSHAKE_GPU_MODULE: memory alone */
+	uint64_t word;	   /* HANDSHAKE_GPU_MODULE: hash of the content; else the time from which all events
+			      count */
+	int memory, pidfd; /* HANDSHAKE_PROCESS; HANDSHAKE_GPU_MODULE sends memory alone */
 	int events[EVENT_SWITCHES_MAX];
 	unsigned event_count;  /* HANDSHAKE_SWITCHES, HANDSHAKE_KEEP: 1 */
-	bool is_of_switches;   /* HANDSHAKE_CUT: it was one thread's ring of switches, no more */
-	bool is_without_rings; /* HANDSHAKE_PROCESS: not all of them could be had, so none are taken */
+	bool is_of_switches;   /* HANDSHAKE_CUT: only the switch ring of one thread is lost */
+	bool is_without_rings; /* HANDSHAKE_PROCESS: some switch rings could not be opened, so none is used */
 };
 
-/* Whether the other end runs as the collector's user or as root. */
+/* True if the peer runs as the collector's user or as root. */
 bool handshake_peer_is_us(int connection);
-/* HANDSHAKE_LATER: nothing there yet. */
+/* Reads the message. HANDSHAKE_LATER: nothing has arrived yet. */
 enum handshake_result handshake_read(int connection, struct handshake *handshake);
-/* Closes all descriptors that came with it. */
+/* Closes all descriptors of the message. */
 void handshake_refuse(enum handshake_result result, struct handshake *handshake);
 
 #endif

@@ -5,7 +5,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* Early at boot the kernel has none: then the moment and where the stack lies must do. */
+/* Early at boot the kernel has no random numbers: then time and stack address must do. */
 uint64_t hash_seed_new(void)
 {
 	struct timespec now;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_seed.h - numbers for hash tables whose keys a program chooses: without them it could choose such as
- * all fall to one place, and keep the collector busy with looking there.
+ * hash_seed.h - random seeds for hash tables whose keys come from a program. Without a seed a program could
+ * choose keys that collide and slow the collector down.
  */
 #ifndef RECORD_HASH_SEED_H
 #define RECORD_HASH_SEED_H
 
 #include <stdint.h>
 
-/* Another one each time, of all 64 bits. Never waits. */
+/* A new random seed of 64 bits. Never blocks. */
 uint64_t hash_seed_new(void);
 
 #endif

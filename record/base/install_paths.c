@@ -9,7 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Where this program lies: as /proc tells, or, without one, as the kernel was told to start it. */
+/* Path of this program: from /proc, or, without one, as given to exec. */
 static ssize_t own_path(char *path, size_t room)
 {
 	ssize_t length = readlink("/proc/self/exe", path, room - 1);
@@ -28,7 +28,8 @@ int install_paths_find(struct install_paths *paths, struct error *error)
 
 	if (length < 0)
 		return error_set(error, ERROR_IO,
-			"cannot tell where hpct-record lies: %s; call it by its whole path", strerror(errno));
+			"cannot find hpct-record's own path: %s; call it by its absolute path",
+			strerror(errno));
 	own[length] = '\0';
 	*strrchr(own, '/') = '\0';
 	snprintf(paths->names, sizeof(paths->names), "%s/hpct-names", own);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* install_paths.h - our own files: beside the program, in the build tree and installed alike. */
+/*
+ * install_paths.h - paths of hpct's own files, which lie beside the program both in the build tree and when
+ * installed.
+ */
 #ifndef RECORD_INSTALL_PATHS_H
 #define RECORD_INSTALL_PATHS_H
 
@@ -9,11 +12,11 @@
 
 struct install_paths {
 	char agent[PATH_MAX + 64];   /* hpct-agent.so */
-	char memleak[PATH_MAX + 64]; /* the same for EVENT_WORD_MEMLEAK, beside it */
+	char memleak[PATH_MAX + 64]; /* the agent variant for EVENT_WORD_MEMLEAK */
 	char names[PATH_MAX + 64];   /* hpct-names, which may be missing */
 };
 
-/* 0, or ERROR_IO with a sentence: there is no agent. */
+/* Returns 0, or ERROR_IO if the agent is missing. */
 int install_paths_find(struct install_paths *paths, struct error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-/* Huge pages are to be had or not when they are first touched, and who finds none is killed. */
+/* A huge page may be unavailable at its first access, which then raises SIGBUS. */
 static bool is_of_huge_pages(int memory)
 {
 	struct statfs place;

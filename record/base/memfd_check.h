@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memfd_check.h - memory that a program nobody trusts has handed over, before it is mapped. */
+/* memfd_check.h - checks a memfd from an untrusted program before it is mapped. */
 #ifndef RECORD_MEMFD_CHECK_H
 #define RECORD_MEMFD_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether `memory` is a memfd with all these seals, F_SEAL_SHRINK among them, that can be read to its end
- * without a fault: *bytes is its size then. The descriptor stays the caller's. */
+/* True if `memory` is a memfd with all of `seals` (which include F_SEAL_SHRINK) and can be read to its end
+ * without a fault; then *bytes is its size. The caller keeps the descriptor. */
 bool memfd_check(int memory, int seals, size_t *bytes);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
-/* As the kernel has it; headers do not. */
+/* The kernel's struct, which the headers lack. */
 struct pidfd_info {
 	uint64_t mask, cgroup;
 	uint32_t ids[11];
@@ -29,7 +29,7 @@ static bool pidfd_status(int pidfd, int *status)
 	return true;
 }
 
-/* Of one whose parent has not waited for it yet. */
+/* Exit status of a process whose parent has not reaped it yet. */
 static bool zombie_status(uint32_t pid, int *status)
 {
 	char path[32], line[1024];

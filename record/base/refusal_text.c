@@ -38,9 +38,23 @@ const char *refusal_text_sampler(int reason)
 	case EVENT_SAMPLER_TRACED:
 		return "a debugger would stop at each sample";
 	case EVENT_SAMPLER_GO:
-		return "Go's runtime takes all signals for itself";
+		return "Go's runtime handles all signals itself";
 	default:
 		return refusal_text_perf(-reason);
+	}
+}
+
+const char *refusal_text_unsampled(uint32_t reason)
+{
+	switch (reason) {
+	case EVENT_UNSAMPLED_REFUSED:
+		return "no timer was to be had, and no perf event in its place (ulimit -i, a seccomp filter)";
+	case EVENT_UNSAMPLED_READ:
+		return "the program takes the sampling signal for itself";
+	case EVENT_UNSAMPLED_GONE:
+		return "the program deleted its sampling timer";
+	default:
+		return "it has no sampler";
 	}
 }
 
@@ -50,7 +64,7 @@ const char *refusal_text_counter(int error)
 	case -EVENT_PAPI_MISSING:
 		return "PAPI cannot be loaded into the program";
 	case -EVENT_PAPI_FORKED:
-		return "PAPI does not go on in a child of fork";
+		return "PAPI does not work in a fork child";
 	default:
 		break;
 	}

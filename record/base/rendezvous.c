@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +37,12 @@ static int base_check(const char *path, struct error *error)
 	if (lstat(path, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
 		(status.st_mode & 077))
 		return error_set(error, ERROR_IO,
-			"%s is not a directory that is yours alone; remove it, or set XDG_RUNTIME_DIR", path);
+			"%s is not a directory that only you can access; remove it, or set XDG_RUNTIME_DIR",
+			path);
 	return 0;
 }
 
-/* A container may have none of them, or have them read-only: the first is then the one to tell of. */
+/* In a container all of them may be missing or read-only: then the error names the first. */
 static const char *place_find(void)
 {
 	static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm"};
@@ -72,7 +74,7 @@ static uint64_t hash_texts(const char *a, const char *b)
 	return hash.low ^ store_hash128(b, strlen(b) + 1).high;
 }
 
-/* The link stays: a program that outlives the collector must still find the agent it was told to load. */
+/* The link is not removed: programs that outlive the collector must still find the agent in LD_PRELOAD. */
 static int link_make(const char *link, const char *to, struct error *error)
 {
 	char now[4096];
@@ -87,12 +89,25 @@ static int link_make(const char *link, const char *to, struct error *error)
 	return 0;
 }
 
+/* Under its own path programs find it that have another /tmp. Only beside this one lie MPI's names. */
+static bool is_good_path(const char *agent)
+{
+	const char *base = strrchr(agent, '/');
+
+	return agent[0] == '/' && strlen(agent) < RENDEZVOUS_PATH_MAX && !strpbrk(agent, " :") &&
+	       !strcmp(base + 1, "hpct-agent.so");
+}
+
 /* MPI's names lie beside the agent, there and here. */
 static int agent_link(struct rendezvous *rendezvous, const char *agent, struct error *error)
 {
 	char names[4096], link[RENDEZVOUS_PATH_MAX + 8];
 	int result;
 
+	if (is_good_path(agent)) {
+		snprintf(rendezvous->agent, sizeof(rendezvous->agent), "%s", agent);
+		return 0;
+	}
 	snprintf(rendezvous->agent, sizeof(rendezvous->agent), "%.60s/agent-%016lx.so", rendezvous->base,
 		(unsigned long)hash_texts(agent, "agent"));
 	result = link_make(rendezvous->agent, agent, error);
@@ -121,7 +136,7 @@ static int place_lock(struct rendezvous *rendezvous, struct error *error)
 			continue;
 		if (flock(rendezvous->lock, LOCK_EX))
 			break;
-		/* The collector of before may have removed it while we waited. */
+		/* The previous collector may have removed it while we waited for the lock. */
 		if (!fstat(rendezvous->lock, &held) && !stat(rendezvous->place, &there) &&
 			held.st_ino == there.st_ino)
 			return 0;
@@ -154,6 +169,22 @@ static int socket_connect(const char *path)
 	return connection;
 }
 
+/* Best effort: without it, programs with another /tmp are unmonitored. */
+static int abstract_bind(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(path));
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	memcpy(address.sun_path + 1, path, strlen(path));
+	if (listener >= 0 && (bind(listener, (struct sockaddr *)&address, bytes) ||
+				     listen(listener, RENDEZVOUS_BACKLOG))) {
+		close(listener);
+		return -1;
+	}
+	return listener;
+}
+
 static int listener_bind(struct rendezvous *rendezvous, struct error *error)
 {
 	struct sockaddr_un address;
@@ -166,10 +197,11 @@ static int listener_bind(struct rendezvous *rendezvous, struct error *error)
 		chmod(rendezvous->socket, 0600) || listen(rendezvous->listener, RENDEZVOUS_BACKLOG))
 		return error_set(error, ERROR_IO, "cannot listen at %s: %s%s", rendezvous->socket,
 			strerror(errno), descriptors_advice(errno));
+	rendezvous->abstract_listener = abstract_bind(rendezvous->socket);
 	return 0;
 }
 
-/* By one the collector is told of each process; the agent has no other way. */
+/* The collector watches processes through pidfds; an agent has no alternative. */
 static int pidfd_check(struct error *error)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0);
@@ -179,9 +211,8 @@ static int pidfd_check(struct error *error)
 	if (pidfd >= 0 || errno != ENOSYS)
 		return 0;
 	return error_set(error, ERROR_IO,
-		"the kernel has no pidfd_open; it takes Linux 5.3 or newer, and a seccomp filter that lets "
-		"it "
-		"through");
+		"the kernel refuses pidfd_open; hpct needs Linux 5.3 or newer, and a seccomp filter that "
+		"permits it");
 }
 
 int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const char *run, const char *agent,
@@ -189,7 +220,8 @@ int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const cha
 {
 	int result;
 
-	*rendezvous = (struct rendezvous){.lock = -1, .listener = -1, .connection = -1};
+	*rendezvous =
+		(struct rendezvous){.lock = -1, .listener = -1, .abstract_listener = -1, .connection = -1};
 	result = pidfd_check(error);
 	if (!result)
 		result = base_find(rendezvous, error);
@@ -204,7 +236,8 @@ int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const cha
 	if (result)
 		return result;
 	rendezvous->connection = socket_connect(rendezvous->socket);
-	if (rendezvous->connection < 0 && errno != ENOENT && errno != ECONNREFUSED) /* perhaps one is there */
+	if (rendezvous->connection < 0 && errno != ENOENT &&
+		errno != ECONNREFUSED) /* a collector may exist */
 		return error_set(error, ERROR_IO, "cannot reach the collector at %s: %s%s",
 			rendezvous->socket, strerror(errno), descriptors_advice(errno));
 	return rendezvous->connection >= 0 ? 0 : listener_bind(rendezvous, error);
@@ -228,6 +261,9 @@ int rendezvous_connect(struct rendezvous *rendezvous, struct error *error)
 	if (rendezvous->listener >= 0)
 		close(rendezvous->listener);
 	rendezvous->listener = -1;
+	if (rendezvous->abstract_listener >= 0)
+		close(rendezvous->abstract_listener);
+	rendezvous->abstract_listener = -1;
 	close(rendezvous->lock);
 	rendezvous->lock = -1;
 	return 0;
@@ -235,7 +271,8 @@ int rendezvous_connect(struct rendezvous *rendezvous, struct error *error)
 
 void rendezvous_leave(struct rendezvous *rendezvous)
 {
-	int *descriptors[] = {&rendezvous->lock, &rendezvous->listener, &rendezvous->connection};
+	int *descriptors[] = {&rendezvous->lock, &rendezvous->listener, &rendezvous->abstract_listener,
+		&rendezvous->connection};
 
 	for (unsigned i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++) {
 		if (*descriptors[i] >= 0)
@@ -248,13 +285,12 @@ void rendezvous_give_up(struct rendezvous *rendezvous)
 {
 	if (rendezvous->listener >= 0)
 		unlink(rendezvous->socket);
-	if (rendezvous->lock >= 0 && rendezvous->connection < 0) /* it is nobody else's */
+	if (rendezvous->lock >= 0 && rendezvous->connection < 0) /* the directory is ours alone */
 		rmdir(rendezvous->place);
 	rendezvous_leave(rendezvous);
 }
 
-/* The collector of a meeting place was killed, if nobody listens at its socket. A queue that is full
- * (EAGAIN) is somebody's. */
+/* True if nothing listens at the socket: its collector was killed. A full queue (EAGAIN) has a listener. */
 static bool is_deserted(const char *socket_path)
 {
 	struct sockaddr_un address;
@@ -269,7 +305,7 @@ static bool is_deserted(const char *socket_path)
 	return is_refused;
 }
 
-/* Nobody can take the lock of a place and then start a collector there while we hold it. False: somebody
+/* We hold the lock of the directory, so no new collector can start there meanwhile. False: a collector
  * listens there. */
 static bool place_clear(const char *place, const char *socket_path)
 {
@@ -288,7 +324,7 @@ static bool place_clear(const char *place, const char *socket_path)
 	return is_free || !is_ours;
 }
 
-/* Of one that is killed the kernel may close our connection first, and its listener when it comes to it. */
+/* When a collector is killed, the kernel may close our connection first and its listener later. */
 void rendezvous_clear(const struct rendezvous *rendezvous)
 {
 	const struct timespec moment = {.tv_nsec = CLEAR_AGAIN_NS};
@@ -298,7 +334,7 @@ void rendezvous_clear(const struct rendezvous *rendezvous)
 		nanosleep(&moment, NULL);
 }
 
-/* HASH/ */
+/* True for the name of a HASH/ directory. */
 static bool is_place(const char *name)
 {
 	return strlen(name) == HASH_LETTERS && strspn(name, "0123456789abcdef") == HASH_LETTERS;
@@ -322,16 +358,35 @@ void rendezvous_sweep(const struct rendezvous *rendezvous)
 		closedir(base);
 }
 
-bool rendezvous_close(const char *place, const char *socket, int listener)
+int rendezvous_accept(int listener, int abstract_listener, int flags)
 {
-	struct pollfd waiting = {listener, POLLIN, 0};
+	int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC | flags), error = errno;
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	while (connection < 0 && abstract_listener >= 0) {
+		connection = accept4(abstract_listener, NULL, NULL, SOCK_CLOEXEC | flags);
+		if (connection < 0)
+			break;
+		if (!getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.uid == geteuid())
+			break;
+		close(connection); /* another user's: a name has no owner */
+		connection = -1;
+	}
+	errno = error;
+	return connection;
+}
+
+bool rendezvous_close(const char *place, const char *socket, int listener, int abstract_listener)
+{
+	struct pollfd waiting[] = {{listener, POLLIN, 0}, {abstract_listener, POLLIN, 0}};
 	int lock = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB)) {
 		close(lock);
 		return false;
 	}
-	if (poll(&waiting, 1, 0) > 0) {
+	if (poll(waiting, 2, 0) > 0) {
 		if (lock >= 0)
 			close(lock);
 		return false;

@@ -36,8 +36,8 @@ static bool is_whole(const struct event_header *h)
 	return h->type < EVENT_TYPE_COUNT && h->words <= RECORD_WORDS_MAX && h->words * 8u >= least[h->type];
 }
 
-/* Out of the producer's reach, once, but for the header, which was read before. Most are short: what is
- * behind them is cheaper to copy than to leave. */
+/* Copies a record once, so that the producer cannot change it after the check; the header was read before.
+ * Most records are short: copying a fixed size is cheaper than a branch. */
 static inline void record_copy(
 	uint64_t *copy, const uint8_t *record, uint32_t size, uint64_t room, const struct event_header *h)
 {

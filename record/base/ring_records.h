@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring_records.h - the records that lie in a ring (store/ring/ring.h), one by one, read without trust:
- * whoever wrote them can change them at any time.
+ * ring_records.h - reads the records of a ring (store/ring/ring.h) one by one. They are untrusted: the writer
+ * can change them at any time.
  */
 #ifndef RECORD_RING_RECORDS_H
 #define RECORD_RING_RECORDS_H
@@ -12,34 +12,35 @@
 #include "store/ring/ring.h"
 #include "store/write/writer.h"
 
-/* Takes one record: a copy, its length checked against its type's least. False: it makes no sense. */
+/* Visits a copy of one record, whose length was checked against its type's minimum. Returns false if the
+ * record is invalid. */
 typedef bool ring_records_take(void *context, const struct event_header *h);
 
-/* Hands the records from `tail` to `head` to `take`, from `data` of `bytes` (a power of two). Returns the new
- * tail; `head` and *is_broken after a record that made no sense. */
+/* Passes the records from `tail` to `head` to `take`, from `data` of `bytes` (a power of two). Returns the
+ * new tail; at an invalid record it returns `head` and sets *is_broken. */
 uint64_t ring_records_walk(const uint8_t *data, uint64_t bytes, uint64_t tail, uint64_t head,
 	ring_records_take *take, void *context, bool *is_broken);
 
-/* Bytes in the ring that nobody has read yet, as the ring's writer says. */
+/* Unread bytes in the ring, by the writer's position. */
 static inline uint64_t ring_unread_bytes(struct event_ring *shared)
 {
 	return atomic_load_explicit(&shared->head, memory_order_relaxed) -
 	       atomic_load_explicit(&shared->tail, memory_order_relaxed);
 }
 
-/* Store ids by a ring's own numbers. */
+/* Maps a ring's own numbers to store ids. */
 struct ring_ids {
 	uint32_t *list;
 	uint32_t count, capacity;
 };
 
-/* Adds one; false: there are `most` already, or no memory. */
+/* Adds one. False: `most` is reached, or memory is out. */
 bool ring_ids_add(struct ring_ids *ids, uint32_t value, uint32_t most);
 
-/* Texts come with ids that count up from 1; the store's take their place. False: this one does not, there are
- * too many, or no memory. */
+/* Adds a text to the store and its store id to `texts`. Ring ids count up from 1. False: wrong id, too
+ * many texts, or no memory. */
 bool ring_texts_add(struct ring_ids *texts, struct store_writer *writer, const struct event_text *text);
-/* Store text of an id in the ring, 0 for none and for an id that it never defined. */
+/* Store text of a ring's text id; 0 for 0 and for undefined ids. */
 uint32_t ring_texts_at(const struct ring_ids *texts, uint32_t id);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stdout_check.h - did what a main of this room printed arrive? */
+/* stdout_check.h - checks at the end of a main that its output was written. */
 #ifndef RECORD_STDOUT_CHECK_H
 #define RECORD_STDOUT_CHECK_H
 
-/* `code` when all of stdout was written, else one sentence on stderr and `failed`. For mains, at their end.
- */
+/* Returns `code` if all of stdout was written; else prints an error to stderr and returns `failed`. */
 int stdout_check(const char *program, int code, int failed);
 
 #endif

@@ -20,7 +20,7 @@ static bool is_same(struct u64_map_key a, struct u64_map_key b)
 	return a.high == b.high && a.low == b.low;
 }
 
-/* The slot that holds the key or is to. */
+/* The slot that contains the key, or the free one for it. */
 static struct u64_map_slot *slot_find(const struct u64_map *map, struct u64_map_key key)
 {
 	size_t at = place_of(map, key);
@@ -79,7 +79,7 @@ void u64_map_remove(struct u64_map *map, struct u64_map_key key)
 		at = (at + 1) & (map->capacity - 1);
 		if (map->slots[at].value == U64_MAP_NONE)
 			break;
-		/* What is at home between the hole and here stays. */
+		/* An entry whose home slot is between the hole and here stays. */
 		place = place_of(map, map->slots[at].key);
 		if (((at - place) & (map->capacity - 1)) < ((at - hole) & (map->capacity - 1)))
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * u64_map.h - numbers by key, a hash table with open addressing. Empty when zeroed. Keys may be a program's:
- * which fall together it cannot know (hash_seed.h).
+ * u64_map.h - hash table from 64-bit keys to 32-bit values, open addressing. Empty when zeroed. Seeded
+ * (hash_seed.h), so that a program that chooses keys cannot make them collide.
  */
 #ifndef RECORD_U64_MAP_H
 #define RECORD_U64_MAP_H
@@ -18,7 +18,7 @@ struct u64_map_key {
 
 struct u64_map_slot {
 	struct u64_map_key key;
-	uint32_t value; /* U64_MAP_NONE: empty */
+	uint32_t value; /* U64_MAP_NONE: empty slot */
 };
 
 struct u64_map {
@@ -27,9 +27,9 @@ struct u64_map {
 	uint64_t seed;
 };
 
-/* U64_MAP_NONE: not there. */
+/* U64_MAP_NONE if the key is missing. */
 uint32_t u64_map_get(const struct u64_map *map, struct u64_map_key key);
-/* Adds or replaces; `value` is not U64_MAP_NONE. False: no memory. */
+/* Adds or replaces; `value` must not be U64_MAP_NONE. False: no memory. */
 bool u64_map_put(struct u64_map *map, struct u64_map_key key, uint32_t value);
 void u64_map_remove(struct u64_map *map, struct u64_map_key key);
 void u64_map_fini(struct u64_map *map);

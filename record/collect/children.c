@@ -13,8 +13,10 @@
 #include "record/base/attribute_write.h"
 #include "record/base/clock.h"
 #include "record/base/pidfd_end.h"
+#include "record/base/process_seen.h"
 
 #define PIDFDS_MAX 512
+#define SEEN_MAX 64	       /* of those waiting, whose CPU time is looked at */
 #define WAITING_MAX (1u << 16) /* each is looked at each time: a program that tells of more makes them up */
 #define NO_STREAM UINT32_MAX
 #define REGISTER_NS PIDFD_END_SOON_NS
@@ -26,11 +28,12 @@ struct child {
 	enum pidfd_end ended; /* known then; PIDFD_END_BY_ITSELF for who has lived long enough to be heard */
 	bool has_ended;	      /* what it said before is heard ahead of the sweep */
 	bool is_in_other_pid_namespace; /* in a pid namespace: what we have of that number is another */
+	struct process_seen seen;	/* while it lives */
 	uint32_t stream;		/* NO_STREAM: not yet, its agent may still come */
 };
 
 struct registration {
-	uint32_t pid; /* 0: free place */
+	uint32_t pid; /* 0: free slot */
 	uint64_t begin_ns;
 };
 
@@ -43,7 +46,7 @@ void children_fini(struct children *children)
 	free(children->registered);
 }
 
-/* ---- who has registered ---- */
+/* ---- which children have registered ---- */
 
 static struct registration *place_of(const struct children *children, uint32_t pid)
 {
@@ -87,16 +90,24 @@ static bool is_registered(const struct children *children, const struct measured
 static uint32_t reason_text(
 	const struct children *children, const struct child *child, struct store_writer *writer)
 {
-	struct store_bytes text = {0};
+	struct store_bytes text = {0}, command = {0};
 	uint32_t id = 0;
 
 	attribute_write(&text, "reason",
 		child->born.kind == EVENT_FORK_SPAWN_UNMONITORED ? "a program that takes no agent"
 		: children->left_out				 ? children->left_out
-		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent was heard"
+		: child->ended == PIDFD_END_BY_SIGNAL		 ? "it was killed before its agent registered"
 		: child->ended == PIDFD_END_UNKNOWN
-			? "it ended before its agent was heard, or its agent could not start"
+			? "it ended before its agent registered, or its agent could not start"
 			: "its agent could not start");
+	if (child->seen.words[0]) {
+		command_quote(&command, child->seen.words, sizeof(child->seen.words));
+		if (!command.failed)
+			attribute_write(&text, "command", (const char *)command.data);
+		store_bytes_fini(&command);
+	}
+	if (child->seen.cpu_ns)
+		attribute_write_number(&text, "cpu_ns", child->seen.cpu_ns);
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -137,6 +148,7 @@ static void stream_close(
 	struct store_stream *stream;
 
 	children->unmonitored++;
+	children->unmonitored_ns += child->seen.cpu_ns;
 	child->ended = PIDFD_END_BY_ITSELF;
 	if (end_ns < child->born.time_ns + PIDFD_END_SOON_NS)
 		child->ended = child->is_in_other_pid_namespace
@@ -158,8 +170,8 @@ static void stream_close(
 
 /* ---- from birth to end ---- */
 
-/* What those bring who register comes first: a few descriptors are enough here. A child without one, -1, is
- * seen to have ended when its parent has waited for it. */
+/* Leave most descriptors for processes that register. A child without a pidfd, -1, has ended once its
+ * parent has reaped it. */
 static int pidfd_of(const struct children *children, uint32_t pid)
 {
 	struct rlimit limit;
@@ -252,7 +264,8 @@ static bool has_ended(const struct child *child)
 {
 	struct pollfd end = {child->pidfd, POLLIN, 0};
 
-	if (child->is_in_other_pid_namespace) /* nobody tells: it registers in time, or counts as gone */
+	if (child->is_in_other_pid_namespace) /* no way to see its end: it registers in time, or counts as
+						 gone */
 		return child->stream != NO_STREAM || clock_now_ns() >= child->born.time_ns + REGISTER_NS;
 	if (child->pidfd >= 0)
 		return poll(&end, 1, 0) > 0;
@@ -275,8 +288,14 @@ bool children_may_register(const struct children *children)
 
 void children_look(struct children *children)
 {
-	for (uint32_t i = 0; i < children->waiting_count; i++)
-		children->waiting[i].has_ended = has_ended(&children->waiting[i]);
+	for (uint32_t i = 0; i < children->waiting_count; i++) {
+		struct child *child = &children->waiting[i];
+
+		child->has_ended = has_ended(child);
+		/* Once more if it ended a moment ago, while its parent has not waited for it. */
+		if (i < SEEN_MAX && !child->is_in_other_pid_namespace)
+			process_seen_look(&child->seen, child->born.pid, child->has_ended);
+	}
 }
 
 void children_sweep(struct children *children, struct store_writer *writer, uint32_t host, bool is_end)

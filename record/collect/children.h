@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * children.h - processes that a measured parent told of: until their own agent registers nobody knows
- * whether it will. One that ends without becomes a stream that is unmonitored from its birth to its end.
+ * children.h - child processes that a measured parent announced. A child may or may not load the agent; until
+ * its agent registers it waits here. A child that ends unregistered becomes a stream that is unmonitored from
+ * its birth to its end.
  *
  *   fork record --children_announce--> waiting --children_registered--> measured
  *                                          \---its end, or the recording's--> unmonitored stream
@@ -14,28 +15,30 @@
 struct children {
 	struct child *waiting;
 	uint32_t waiting_count, waiting_capacity;
-	struct registration *registered; /* open addressing by pid */
+	struct registration *registered; /* hash table by pid, open addressing */
 	uint32_t registered_count, registered_capacity;
-	uint64_t unmonitored; /* that ended so */
-	const char *left_out; /* why some are not to be measured, NULL: all are */
+	uint64_t unmonitored;	 /* that ended so */
+	uint64_t unmonitored_ns; /* their CPU time, as far as /proc told */
+	const char *left_out;	 /* why some are not to be measured, NULL: all are */
 };
 
 void children_fini(struct children *children);
-/* Takes what the process's drained records told. */
+/* Takes the children from the process's drained records. */
 void children_announce(struct children *children, struct measured_process *process,
 	struct store_writer *writer, uint32_t host);
-/* hpct-record has started a program, which may be left out; `is_in_other_pid_namespace`: in another pid
- * namespace. */
+/* Adds a program that hpct-record started, which may be excluded. `is_in_other_pid_namespace`: its pid is
+ * of another pid namespace. */
 void children_started(
 	struct children *children, uint32_t pid, uint64_t begin_ns, bool is_in_other_pid_namespace);
-/* Has the one that was started then registered? */
+/* True if that child has registered. */
 bool children_know(const struct children *children, uint32_t pid, uint64_t begin_ns);
 void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
-/* Is one there that was born a moment ago, whose agent may still register? */
+/* True if a child is so young that its agent may still register. */
 bool children_may_register(const struct children *children);
-/* Finds who has ended by now: every hello that is waiting then must be heard ahead of the sweep. */
+/* Marks the children that have ended. Read all pending handshakes between this and children_sweep, so that
+ * no child that registered counts as unmonitored. */
 void children_look(struct children *children);
-/* Settles those that had ended when looked at, all of them if `is_end`. */
+/* Closes children marked by children_look, all if `is_end`. */
 void children_sweep(struct children *children, struct store_writer *writer, uint32_t host, bool is_end);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * collect.c - see collect.h. One loop, beside it the reader of switch rings (switch_reader.h):
  *
- *   listener   agents and launchers say hello        rings      drained every 50 ms while many records come,
- *   launchers  "my program has ended"                           250 while few do, and few can; see drain_ms()
- *   pidfds     a process has died: drain and close   hpct-names answers become symbols
- *                                                    commit     once a second, or when much waits
+ *   listener   handshakes of agents and launchers    rings      drained every 50 ms if many records come,
+ * every launchers  "my program has ended"                           250 ms if few come and few can; see
+ * drain_ms() pidfds     a process has died: drain and close   hpct-names answers become symbols commit once a
+ * second, or when much data waits
  */
 #include "record/collect/collect.h"
 
@@ -24,24 +24,24 @@
 
 #define NICE 5
 #define DRAIN_MS 50
-#define DRAIN_CALM_MS 250 /* no ring held a 16th, nor can be full by then */
-#define CALM_SAMPLES 500  /* half a ring, each on a path with ten frames that are new to it */
-#define DRAIN_SOON_MS 2	  /* a ring was a quarter full */
-#define PEEK_STORM_MS 10  /* a ring holds some 8000 launches of GPUs */
+#define DRAIN_CALM_MS 250 /* no ring was a 16th full, or can fill in that time */
+#define CALM_SAMPLES 500  /* half a ring, if each is on a path with ten new frames */
+#define DRAIN_SOON_MS 2	  /* if a ring was a quarter full */
+#define PEEK_STORM_MS 10  /* a ring holds some 8000 GPU launches */
 #define PEEK_CALLS_MS 30  /* ... or 5000 calls, which is 40 ms of small messages */
 #define NAMES_WAIT_NS UINT64_C(20000000000)
 #define NAMES_TELL_NS UINT64_C(250000000)
 #define NAMES_POLL_MS 20
 
-/* Places in what is waited for, each kind up to there. */
+/* Slots of the poll set, up to there per kind. */
 #define POLLED_CALLERS 16
 #define POLLED_LAUNCHERS 32
 #define POLLED_ALL 64
 
 /* ---- the loop ---- */
 
-/* An operation that lies in its ring has its binary in the socket, who died after an exec the hello of its
- * last program: those are read in between. */
+/* A GPU operation in its ring refers to a binary in the socket, and a process that died after an exec has
+ * sent its last program's handshake: so read the sockets between looking at rings and draining them. */
 static void sockets_read(struct collector *collector)
 {
 	bool has_more = false;
@@ -78,21 +78,21 @@ static void rings_drain(struct collector *collector)
 	collector->is_dirty |= records > 0;
 }
 
-/* Threads that start or change what they do fill a ring several times as fast as before: at the pace that was
- * asked for it must not overflow meanwhile. */
+/* Threads that start or change phase fill a ring several times faster than before: at the requested rate
+ * it must not overflow before the next drain. */
 static int calm_ms(const struct measured_process *process)
 {
 	uint64_t samples_ms = process->period_ns * CALM_SAMPLES / 1000000;
 
 	if (!process->period_ns)
-		return 2 * DRAIN_MS; /* by counts: nobody knows */
+		return 2 * DRAIN_MS; /* periods count events: the rate is unknown */
 	if (samples_ms > DRAIN_CALM_MS)
 		return DRAIN_CALM_MS;
 	return samples_ms < DRAIN_MS ? DRAIN_MS : (int)samples_ms;
 }
 
-/* At the rate of the last time a quarter of a ring, and no more than twice as long as last time: ranges and
- * calls come in bursts, and who found little while it looked often must not take that for calm. */
+/* Time to fill a quarter of a ring at the last rate, at most twice the last interval: ranges and calls
+ * come in bursts, and a few short intervals with little data do not mean calm. */
 static int burst_ms(const struct collector *collector, const struct measured_process *process)
 {
 	uint64_t fits_ms =
@@ -105,9 +105,8 @@ static int burst_ms(const struct collector *collector, const struct measured_pro
 					 : (int)fits_ms;
 }
 
-/* How long the rings may fill, by how full they were and by who fills them. Each time that we wake costs the
- * machine as much as ten samples, caches gone cold included; a commit that is due need not be late for that.
- */
+/* How long the rings may fill, by how full they were and what fills them. Each wake-up costs as much as ten
+ * samples, cold caches included, so wake-ups are rare; but a due commit is not delayed for that. */
 static int drain_ms(struct collector *collector)
 {
 	int timeout_ms = collector->ending_ns ? NAMES_POLL_MS : collect_commit_due_ms(collector);
@@ -127,9 +126,9 @@ static int drain_ms(struct collector *collector)
 	return timeout_ms;
 }
 
-/* How often the rings of a process are to be peeked at, which may fill at any time, however calm it is now:
- * launches come in storms, and so may calls, of MPI or those that are tallied (`-e IO`), and ranges. Few
- * programs have such: for the others a machine is not woken as often. */
+/* How often to check the rings of a process that may fill at any time, however calm it is now: GPU
+ * launches come in bursts, as may calls of MPI, tallied calls (`-e IO`), and ranges. For other programs
+ * the collector wakes less often. */
 static int peek_ms(const struct measured_process *process)
 {
 	if (process->gpu.correlate)
@@ -156,7 +155,7 @@ static bool is_filling(const struct collector *collector)
 	return false;
 }
 
-/* As poll, but over as soon as a storm fills a ring. */
+/* Like poll, but returns as soon as a burst fills a ring. */
 static void poll_peeking(
 	const struct collector *collector, struct pollfd *polled, unsigned count, int timeout_ms)
 {
@@ -168,8 +167,8 @@ static void poll_peeking(
 	poll(polled, count, timeout_ms);
 }
 
-/* Waits for news or the time to drain. Who calls, a launcher, a name, the end of a process and the reader of
- * switch rings wake it at once, as far as there is room; the others wait for the time. */
+/* Waits for events or for the time to drain. Handshakes, launchers, symbols, process ends and the reader
+ * of switch rings wake it at once, as far as the poll set has space; others wait for the time. */
 static void wait_for_news(struct collector *collector, int timeout_ms)
 {
 	struct pollfd polled[POLLED_ALL + 1];
@@ -177,8 +176,9 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 	int names = symbol_client_descriptor(collector->symbol_client);
 	const struct launcher *launcher;
 
-	/* Who cannot be let in would wake us again and again. */
+	/* Without a free descriptor a pending connection would wake us again and again. */
 	polled[count++] = (struct pollfd){collector->is_full ? -1 : collector->listener, POLLIN, 0};
+	polled[count++] = (struct pollfd){collector->is_full ? -1 : collector->abstract_listener, POLLIN, 0};
 	for (struct caller *at = collector->callers; at && count < POLLED_CALLERS; at = at->next)
 		polled[count++] = (struct pollfd){at->connection, POLLIN, 0};
 	if (names >= 0)
@@ -192,13 +192,13 @@ static void wait_for_news(struct collector *collector, int timeout_ms)
 	polled[count++] = (struct pollfd){switch_reader_descriptor(), POLLIN, 0};
 	poll_peeking(collector, polled, count, timeout_ms);
 	switch_reader_event_clear();
-	/* To ask in vain costs a system call each, and the listener's makes a file first. */
+	/* Checking costs a system call each, and the listener's creates a file first. */
 	collector->is_called = launcher || collector->callers || collector->is_full;
 	for (unsigned i = 0; i < callers; i++)
 		collector->is_called |= polled[i].revents != 0;
 }
 
-/* A process may have died after its last child said hello, a child after its own: that is heard first. */
+/* A process may have died after its last child's handshake, and a child after its own: read those first. */
 static void children_judge(struct collector *collector)
 {
 	bool is_over;
@@ -215,12 +215,13 @@ static void children_judge(struct collector *collector)
 	collector->is_settled &= is_over;
 }
 
-/* All that was recorded so far is committed and named; whoever waits for that is told. */
+/* Commits and symbolizes everything recorded so far, and tells the launchers that wait for it. */
 static void settle(struct collector *collector)
 {
 	struct error error;
 
 	collector->summary.unmonitored_children = collector->children.unmonitored;
+	collector->summary.unmonitored_children_ns = collector->children.unmonitored_ns;
 	source_copies_keep(&collector->sources, collector->writer);
 	summary_put(&collector->summary, collector->writer,
 		symbol_client_outstanding(collector->symbol_client),
@@ -228,29 +229,29 @@ static void settle(struct collector *collector)
 	collector->is_settled = collector->is_closing;
 	if (collector->is_closing) {
 		store_writer_meta(collector->writer, "state", "complete");
-		store_writer_hurry(collector->writer); /* who waits for us need not wait for the disk */
+		store_writer_hurry(collector->writer); /* a launcher waits for us: do not wait for the disk */
 	}
 	collect_commit(collector);
 	if (local_spool_copy(&collector->spool, &error) && !collector->has_failed)
 		collect_store_failed(collector, &error);
-	if (collector->has_failed) /* perhaps only now */
+	if (collector->has_failed) /* it may have failed just now */
 		summary_put(&collector->summary, collector->writer, 0, collector->failure.text);
 	collect_launchers_send(collector, RENDEZVOUS_DONE, 0);
 	collect_launchers_dismiss(collector);
 	collector->ending_ns = 0;
 }
 
-/* What outlived its launchers, a daemon or the program of an hpct-record that was killed, has come to its
- * end. */
+/* True if the processes that outlived their launchers (a daemon, the program of a killed hpct-record) have
+ * ended. */
 static bool is_left_alone(const struct collector *collector)
 {
 	return collector->is_closing && !collector->is_settled && !collector->launchers &&
 	       collector->summary.processes > 0;
 }
 
-/* A launcher whose program has ended waits for the names of what was seen last. Meanwhile others are recorded
- * on: programs that outlive the one that was started (daemons), other ranks. They are named and summed up
- * when the last of them has ended. */
+/* A launcher whose program has ended waits until the last frames are symbolized. Other processes are
+ * recorded meanwhile: programs that outlive the started one (daemons), other ranks. Those are symbolized
+ * and summed when the last of them has ended. */
 static void launchers_answer(struct collector *collector)
 {
 	if (!collect_launchers_have_ended(collector) && !is_left_alone(collector))
@@ -299,8 +300,8 @@ static void collect(struct collector *collector)
 		step(collector);
 	while (collector->processes || collector->launchers || collector->callers ||
 		children_may_register(&collector->children) || is_left_alone(collector) ||
-		!rendezvous_close(
-			collector->rendezvous.place, collector->rendezvous.socket, collector->listener));
+		!rendezvous_close(collector->rendezvous.place, collector->rendezvous.socket,
+			collector->listener, collector->abstract_listener));
 }
 
 /* ---- begin and end ---- */
@@ -318,7 +319,7 @@ static void collector_fini(struct collector *collector)
 	store_writer_close(collector->writer, &error);
 	local_spool_end(&collector->spool);
 	rendezvous_sweep(&collector->rendezvous);
-	symbol_client_free(collector->symbol_client); /* which may take a while */
+	symbol_client_free(collector->symbol_client); /* may take a while */
 }
 
 _Noreturn static void collector_run(
@@ -328,10 +329,11 @@ _Noreturn static void collector_run(
 		.rendezvous = *rendezvous,
 		.sources = {.is_wanted = plan->with_sources},
 		.listener = DETACH_LISTENER,
+		.abstract_listener = rendezvous->abstract_listener < 0 ? -1 : DETACH_ABSTRACT,
 		.origin_ns = origin_ns};
 	struct error error;
 
-	detach(rendezvous->listener);
+	detach(rendezvous->listener, rendezvous->abstract_listener);
 	switch_reader_start();
 	detach_thread(NICE);
 	if (collect_store_make(&collector, &error) ||
@@ -356,7 +358,7 @@ int collect_start(const struct collect_plan *plan, const struct rendezvous *rend
 
 	if (pid < 0)
 		return error_set(error, ERROR_IO,
-			"no process can be made for the collector (%s); see ulimit -u, and pids.max of its "
+			"cannot start a process for the collector (%s); see ulimit -u, and pids.max of its "
 			"cgroup",
 			strerror(errno));
 	if (!pid)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_callers.c - who connects to the collector: each waits its turn until it has said hello, then
- * becomes a process, a launcher, or something that a process sends. Nobody is waited for: who says nothing
- * for five seconds is sent away.
+ * collect_callers.c - new connections to the collector: each stays in a queue until its handshake arrives,
+ * then becomes a process, a launcher, or data of a process. Reading never blocks; a connection without a
+ * handshake for five seconds is closed.
  */
 #include "record/collect/collect_internal.h"
 
@@ -16,7 +16,7 @@
 
 #define HANDSHAKE_NS UINT64_C(5000000000)
 
-/* False: it has said all it has to say here, or never will. */
+/* False: its handshake was handled, or will never come. */
 static bool caller_serve(struct collector *collector, const struct caller *caller)
 {
 	struct handshake handshake;
@@ -51,7 +51,7 @@ static bool caller_serve(struct collector *collector, const struct caller *calle
 	return false;
 }
 
-/* Returns the place behind those who have more to say. */
+/* Returns the end of the list of callers that have more to send. */
 static struct caller **callers_serve(struct collector *collector)
 {
 	struct caller **link = &collector->callers;
@@ -69,7 +69,7 @@ static struct caller **callers_serve(struct collector *collector)
 	return link;
 }
 
-/* Who has more to say goes to `last`. Without memory for that it is sent away. */
+/* Appends a caller that has more to send to `last`. Without memory it is dropped. */
 static void caller_take(struct collector *collector, int connection, struct caller **last)
 {
 	struct caller caller = {NULL, connection, clock_now_ns()};
@@ -90,11 +90,12 @@ static void caller_take(struct collector *collector, int connection, struct call
 void collect_callers_serve(struct collector *collector)
 {
 	collector->is_full = false;
-	/* First come, first served: the generations of a process follow each other, so what came before is
-	 * read ahead of each that is let in. One after the other: what one brings needs descriptors, too. No
-	 * more than may have waited: rings fill meanwhile. */
+	/* In order of arrival: the generations of a process follow each other, so earlier connections are
+	 * read before the next is accepted. One at a time, as each brings descriptors. No more than can
+	 * have waited, because rings fill meanwhile. */
 	for (unsigned i = 0; i <= RENDEZVOUS_BACKLOG; i++) {
-		int connection = accept4(collector->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int connection =
+			rendezvous_accept(collector->listener, collector->abstract_listener, SOCK_NONBLOCK);
 		struct caller **last;
 
 		collector->is_full = connection < 0 && (errno == EMFILE || errno == ENFILE);

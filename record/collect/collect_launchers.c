@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_launchers.c - the talk with every hpct-record of the run, in the words of record/base/rendezvous.h:
+ * collect_launchers.c - the conversation with every hpct-record of the run, in the messages of
+ * record/base/rendezvous.h:
  *
- *   launcher   (hello)         STARTED  ENDED
+ *   launcher   (handshake)     STARTED  ENDED
  *   collector           READY                  PROGRESS ...  DONE, and it hangs up
  *
- * Without a store it is FAILED in place of READY.
+ * Without a store FAILED replaces READY.
  */
 #include "record/collect/collect_internal.h"
 
@@ -56,7 +57,7 @@ static void launcher_started(
 	launcher->pid = said->status == RENDEZVOUS_START_EXPECTED ? pid : 0;
 }
 
-/* False: it is gone. */
+/* False: it has hung up. */
 static bool launcher_serve(struct collector *collector, struct launcher *launcher)
 {
 	struct rendezvous_message message;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_processes.c - the measured processes: one more registers, one sends what belongs to it, one is
- * over, by its death or since its next generation (an exec) has registered. What callers say of a pid
- * concerns the newest process of that pid, which comes first in the list.
+ * collect_processes.c - the measured processes: one registers, one sends more data, one ends, by its death or
+ * because its next generation (an exec) has registered. Messages about a pid concern the newest process of
+ * that pid, which is first in the list.
  */
 #include "record/collect/collect_internal.h"
 
@@ -22,13 +22,13 @@ void collect_process_end(struct collector *collector, struct measured_process **
 	collector->is_dirty = true;
 }
 
-/* In pid namespaces there are several of a number. */
+/* Across pid namespaces several processes may have the same pid. */
 static bool is_of(const struct measured_process *process, uint32_t pid, uint32_t host_pid)
 {
 	return process->pid == pid && process->host_pid == host_pid;
 }
 
-/* A pid that registers again has called exec: its last generation is over. */
+/* A pid that registers again has called exec: ends its previous generation. */
 static void generations_end(struct collector *collector, const struct measured_process *fresh)
 {
 	struct measured_process **link = &collector->processes;
@@ -66,7 +66,7 @@ void collect_process_take(struct collector *collector, struct handshake *handsha
 	collector->processes = process;
 	generations_end(collector, process);
 	children_registered(&collector->children, process->pid, process->begin_ns);
-	/* Its parent knows it by the one or by the other. */
+	/* Its parent may have announced it by either pid. */
 	if (measured_process_proc_pid(process) != process->pid)
 		children_registered(
 			&collector->children, measured_process_proc_pid(process), process->begin_ns);
@@ -109,7 +109,7 @@ void collect_kept_take(struct collector *collector, struct handshake *handshake)
 	handshake_refuse(HANDSHAKE_KEEP, handshake);
 }
 
-/* It may have ended since it sent its binary; the newest process of a pid comes first. */
+/* The process may have ended since it sent its binary; the newest one of a pid comes first. */
 static struct gpu_module_kernels *gpu_kernels_of(
 	struct collector *collector, const struct handshake *handshake)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collect_store.c - the collector's store: where it is made, what it says of the run as a whole, and when
- * what was recorded is committed: within a second, earlier once 4 MiB wait in chunks that are full.
+ * collect_store.c - the collector's store: makes it, writes facts about the whole run, and commits: within a
+ * second, earlier once 4 MiB wait in full chunks.
  */
 #include "record/collect/collect_internal.h"
 
@@ -16,13 +16,13 @@
 #include "record/kernel/kernel.h"
 #include "record/launch/rundir.h"
 
-#define COMMIT_NS UINT64_C(1000000000)	    /* what is older is in the file, whenever we are killed ... */
-#define COMMIT_SPARE_NS UINT64_C(50000000)  /* ... for we begin so much earlier, and as a commit takes */
-#define COMMIT_BYTES (4u << 20)		    /* few enough that memory and caches serve the next ones */
-#define FIRST_COMMIT_NS UINT64_C(100000000) /* shorter programs do not wait for two commits */
+#define COMMIT_NS UINT64_C(1000000000)	    /* older records are in the file even if we are killed ... */
+#define COMMIT_SPARE_NS UINT64_C(50000000)  /* ... as commits begin this much earlier */
+#define COMMIT_BYTES (4u << 20)		    /* small enough that memory and caches are reused */
+#define FIRST_COMMIT_NS UINT64_C(100000000) /* a short program gets by with one commit */
 #define MOMENT_MS 2
-#define DESCRIPTORS_LEAST 14u /* nine of its own, and a process's: socket, memory, pidfd, a switch ring */
-#define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted between clock and publication */
+#define DESCRIPTORS_LEAST 14u		      /* the collector's nine, and a process's */
+#define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted before it publishes */
 
 static void boot_read(char *boot, size_t room)
 {
@@ -35,7 +35,7 @@ static void boot_read(char *boot, size_t room)
 		fclose(file);
 }
 
-/* What is known of the run before it has begun. */
+/* Facts about the run that are known before it begins. */
 struct facts {
 	struct collector *collector;
 	const char *host, *boot;
@@ -62,7 +62,7 @@ static void metas_put(struct store_writer *writer, void *own)
 	store_writer_meta_number(writer, "collector_pid", (uint64_t)process_number());
 	if (plan->keep_ns) {
 		store_writer_meta_number(writer, "keep_ns", plan->keep_ns);
-		/* Before the first record, or its chunk may be longer than what is kept. */
+		/* Before the first record, since its chunk could span more time than is kept. */
 		store_writer_keep(writer, collector->origin_ns, plan->keep_ns);
 	}
 	if (collector->spool.is_used) {
@@ -71,7 +71,7 @@ static void metas_put(struct store_writer *writer, void *own)
 	}
 }
 
-/* With fewer nobody would be let in, and what runs out later is told by none. */
+/* With fewer descriptors no process could register, and no message would report it. */
 static int descriptors_check(struct error *error)
 {
 	struct rlimit limit;
@@ -103,7 +103,7 @@ int collect_store_make(struct collector *collector, struct error *error)
 				  &(struct facts){collector, host, boot}, error);
 	if (result) {
 		local_spool_forget(&collector->spool);
-		/* LMDB's own, which no reader is without; the run is to be empty then. */
+		/* LMDB's lock file, which every reader makes; the run must be empty then. */
 		strcat(path, "-lock");
 		unlink(path);
 		return result;
@@ -139,9 +139,8 @@ void collect_commit(struct collector *collector)
 	collector->is_dirty = false;
 }
 
-/* From one commit's end to the next one's begin. Records wait from the last look at the rings before a commit
- * to the end of the next one: that is two commits' time and this. On a disk so slow that it does not work
- * out, half of the time. */
+/* Time from one commit's end to the next one's begin. Records wait from the last drain before a commit to
+ * the end of the next one: two commits' time plus this. On a disk too slow for that, half of the time. */
 static uint64_t commit_interval_ns(const struct collector *collector)
 {
 	uint64_t spare_ns = COMMIT_SPARE_NS + 2 * collector->commit_ns;

@@ -15,7 +15,7 @@
 #include "store/write/archive.h"
 
 #define COPY_NS UINT64_C(10000000000)
-#define COPY_SHARE 20 /* a copy is made at most this part of the time */
+#define COPY_SHARE 20 /* copying takes at most 1/20 of the time */
 
 static bool make_directory(struct local_spool *spool)
 {
@@ -47,9 +47,8 @@ int local_spool_choose(struct local_spool *spool, const char *run, const char *p
 		return 0;
 	if (!make_directory(spool))
 		return error_set(error, ERROR_IO,
-			"%s lies on %s, which does not keep maps and locks coherent, and there is no room on "
-			"this "
-			"host; set TMPDIR to a local directory",
+			"%s is on %s, which does not keep mmap and locks coherent, and no local directory "
+			"can be used; set TMPDIR to one",
 			run, name);
 	spool->is_used = true;
 	snprintf(spool->file_system, sizeof spool->file_system, "%s", name);
@@ -60,12 +59,12 @@ int local_spool_choose(struct local_spool *spool, const char *run, const char *p
 	return error_set(error, ERROR_USAGE, "the run's path %s is too long", run);
 }
 
-/* Is a copier at work? One that has ended tells how long it took. */
+/* True if a copy runs. Takes the duration of one that has ended. */
 static bool is_copying(struct local_spool *spool, int flags)
 {
 	pid_t ended = 0;
 
-	/* Two of them would write one file: a signal is no end. */
+	/* Two copiers would write one file: do not take an interrupted wait for an end. */
 	if (spool->copier)
 		do
 			ended = waitpid(spool->copier, NULL, flags);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local_spool.h - where the collector's store lies: in the run, or, where the run is on a file system that
- * does not keep maps and locks coherent, on this host, from where it is copied into the run now and then.
+ * local_spool.h - chooses where the collector writes its store. Normally in the run. If the run is on a file
+ * system without coherent mmap and locks, on a local disk, from which it is copied into the run periodically.
  *
  *   run/HOST-BOOT.mdb  <-- copies, each whole --  TMPDIR/hpct-store.XXXXXX/HOST-BOOT.mdb  <-- collector
  */
@@ -16,25 +16,26 @@
 #include "store/base/error.h"
 
 struct local_spool {
-	bool is_used;		    /* the store is not in the run */
-	char file_system[16];	    /* why */
-	char store[PATH_MAX + 512]; /* where it is written */
+	bool is_used;		    /* the store is not written in the run */
+	char file_system[16];	    /* of the run: the reason */
+	char store[PATH_MAX + 512]; /* the store that the collector writes */
 	char run_store[PATH_MAX + 512];
 	char directory[PATH_MAX];
-	pid_t copier;	    /* 0: none */
-	uint64_t copied_ns; /* begin of the last copy */
+	pid_t copier;	    /* 0: no copy runs */
+	uint64_t copied_ns; /* when the last copy began */
 	uint64_t took_ns;
 };
 
-/* Decides for a store that is to be at `path` in `run`. ERROR_IO: no place for it on this host. */
+/* Chooses for the store `path` in `run`. ERROR_IO: no local directory is usable. */
 int local_spool_choose(struct local_spool *spool, const char *run, const char *path, struct error *error);
-/* Copies in a process of its own, if it is time and something was committed. */
+/* Starts a copy in a child process if one is due and the store has changed. */
 void local_spool_copy_if_due(struct local_spool *spool, uint64_t now_ns);
-/* Copies now, and waits for it. */
+/* Copies and waits. */
 int local_spool_copy(struct local_spool *spool, struct error *error);
-/* The store is closed: copied for the last time, then forgotten, unless that fails: then it stays. */
+/* After the store was closed: makes the last copy, then deletes the local store. Keeps it if the copy
+ * fails. */
 void local_spool_end(struct local_spool *spool);
-/* It could not be made. */
+/* The store could not be made: removes the local directory. */
 void local_spool_forget(struct local_spool *spool);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor.c - what the checks share, see doctor.h. */
+/* doctor.c - helpers of the checks, see doctor.h. */
 #include "record/doctor/doctor.h"
 
 #include <dlfcn.h>
@@ -62,7 +62,7 @@ bool doctor_has(unsigned capability)
 	return stat("/proc/self/ns/user", &status) || status.st_ino == FIRST_USER_NAMESPACE;
 }
 
-/* What it prints while it is loaded must not reach our output. */
+/* Output that a library prints while loading must not reach ours. */
 static void library_load(const char *name, int answer)
 {
 	struct link_map *map = NULL;

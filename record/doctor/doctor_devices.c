@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_devices.c - GPU runtimes with what traces them, and libraries of counters. Found by name alone: no
- * device is opened.
+ * doctor_devices.c - checks GPU runtimes and their tracing libraries, and counter libraries. Looks for files
+ * by name and opens no device.
  */
 #include <glob.h>
 #include <linux/capability.h>
@@ -29,15 +29,15 @@ static bool is_there(const char *pattern)
 	return is_found;
 }
 
-/* A runtime is there, at `path`: what this hpct was built without the headers of, it does not record all the
- * same. False: it was built with them. */
+/* If this hpct was built without the vendor's headers, reports that the runtime at `path` is there but not
+ * recorded. False: it was built with them. */
 static bool left_out_say(struct doctor_row *row, const char *vendor, const char *headers, const char *path)
 {
 	char remedy[DOCTOR_TEXT / 2];
 
 	if (!strstr(HPCT_GPU_LEFT_OUT, vendor))
 		return false;
-	snprintf(remedy, sizeof(remedy), "install %s, and build hpct anew", headers);
+	snprintf(remedy, sizeof(remedy), "install %s, and rebuild hpct", headers);
 	doctor_say(row, DOCTOR_NO, remedy, "%.120s, but hpct was built without its headers", path);
 	return true;
 }

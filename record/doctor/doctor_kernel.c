@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor_kernel.c - perf events: each kind is opened once, and closed again. */
+/* doctor_kernel.c - checks perf events: opens and closes one of each kind. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
@@ -20,7 +20,7 @@
 #define MOUNT_PROC "mount -t proc proc /proc"
 #define MLOCK "/proc/sys/kernel/perf_event_mlock_kb"
 
-/* Newer than the headers of old systems. */
+/* For headers of old systems. */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #endif
@@ -29,7 +29,7 @@
 #define ATTR_REMOVE_ON_EXEC (UINT64_C(1) << 36)
 #define ATTR_SIGTRAP (UINT64_C(1) << 37)
 
-/* 0, or the errno that the kernel gave. `data`: pages of a ring to map, 0: none; ENOMEM: they cannot be. */
+/* Returns 0, or the kernel's errno. `data`: pages of a ring to map, 0: none; ENOMEM: mmap failed. */
 static int event_try(struct perf_event_attr attr, uint64_t flags, unsigned data)
 {
 	uint64_t *word = (uint64_t *)((char *)&attr + ATTR_FLAGS_AT);
@@ -53,13 +53,13 @@ static int event_try(struct perf_event_attr attr, uint64_t flags, unsigned data)
 	return error;
 }
 
-/* Whom perf_event_paranoid does not bind; not all that are root, and not root alone. */
+/* True if perf_event_paranoid does not apply: not for every root, and not for root only. */
 static bool is_privileged(void)
 {
 	return doctor_has(CAP_PERFMON) || doctor_has(CAP_SYS_ADMIN);
 }
 
-/* What to do about an errno of perf_event_open, with a limit on paranoid. */
+/* Remedy for an errno of perf_event_open, given the paranoid level. */
 static void refusal_say(struct doctor_row *row, int error, int paranoid, const char *without)
 {
 	char remedy[DOCTOR_TEXT];
@@ -69,9 +69,9 @@ static void refusal_say(struct doctor_row *row, int error, int paranoid, const c
 		doctor_say(row, DOCTOR_NONE, NULL, "this processor, or its virtual machine, has none");
 	else if (error == ENOSYS)
 		doctor_say(row, DOCTOR_NO, "allow perf_event_open in the seccomp filter, or another kernel",
-			"perf_event_open is not there: %s", without);
+			"perf_event_open is missing: %s", without);
 	else if (error == EACCES && access("/proc/self", F_OK))
-		doctor_say(row, DOCTOR_NO, MOUNT_PROC, "not allowed, and why /proc would tell: %s", without);
+		doctor_say(row, DOCTOR_NO, MOUNT_PROC, "not allowed; mount /proc to see why: %s", without);
 	else if (error == EACCES && doctor_number(PARANOID, -1) > paranoid && !is_privileged())
 		doctor_say(row, DOCTOR_NO, remedy, "perf_event_paranoid is %ld: %s",
 			doctor_number(PARANOID, -1), without);
@@ -113,8 +113,8 @@ static void kernel_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_YES, NULL, "%.64s", name.release);
 }
 
-/* Its own levels end at 2; distributions add one that leaves users nothing, and others may write what they
- * like. */
+/* Mainline levels end at 2; some distributions add one that refuses everything to users, with various
+ * numbers. */
 static bool is_all_refused(void)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
@@ -135,13 +135,13 @@ static void paranoid_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_NO, "a kernel with perf events", "there is no %s", PARANOID);
 	else if (paranoid <= 1 || is_privileged())
 		doctor_say(row, DOCTOR_YES, NULL, "%ld%s", paranoid,
-			paranoid <= 1 ? "" : ", which does not bind this process");
+			paranoid <= 1 ? "" : ", which does not apply to this process");
 	else if (paranoid > 2 && is_all_refused())
 		doctor_say(row, DOCTOR_NO, "sysctl kernel.perf_event_paranoid=2, better 1",
 			"%ld: no perf events without the capability PERFMON", paranoid);
 	else
 		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.perf_event_paranoid=1",
-			"%ld: nothing of the kernel itself, no path of a wait from the kernel", paranoid);
+			"%ld: no samples inside the kernel, no kernel call paths of waits", paranoid);
 }
 
 static void switches_look(struct doctor_row *row)
@@ -174,8 +174,8 @@ static void sigtrap_look(struct doctor_row *row)
 
 	uname(&name);
 	if (error)
-		refusal_say(row, error, 2, "rates above the CPU timer's are not to be had");
-	else if (is_older(name.release, 5, 18)) /* as record/agent/sample/source_trap_allowed.c has it */
+		refusal_say(row, error, 2, "no sampling rates above the CPU timer's");
+	else if (is_older(name.release, 5, 18)) /* see record/agent/sample/source_trap_allowed.c */
 		doctor_say(row, DOCTOR_PARTLY, "Linux 5.18 or newer",
 			"a SIGTRAP that a thread blocks would end the program: each sample is a signal "
 			"instead");
@@ -184,7 +184,7 @@ static void sigtrap_look(struct doctor_row *row)
 			doctor_number("/proc/sys/kernel/perf_event_max_sample_rate", 0));
 }
 
-/* As /proc/kallsyms tells them. */
+/* By the addresses in /proc/kallsyms. */
 static bool are_names_hidden(void)
 {
 	long hides = doctor_number("/proc/sys/kernel/kptr_restrict", 0);
@@ -249,7 +249,7 @@ static void rings_look(struct doctor_row *row)
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (limit.rlim_cur == RLIM_INFINITY || is_unbound)
 		doctor_say(row, DOCTOR_YES, NULL, "perf_event_mlock_kb %ld for each processor, ulimit -l %s",
-			each_kb, is_unbound ? "does not bind this process" : "unlimited");
+			each_kb, is_unbound ? "does not apply to this process" : "unlimited");
 	else if (each_kb < 516)
 		doctor_say(row, DOCTOR_PARTLY, "sysctl kernel.perf_event_mlock_kb=516",
 			"perf_event_mlock_kb %ld: switch records may be lost", each_kb);

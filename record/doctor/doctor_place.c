@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor_place.c - where a run would be written, where names come from, and what the terminal shows. */
+/* doctor_place.c - checks the directory of runs, the source of symbols, and the terminal. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,23 +19,22 @@ static void folder_look(struct doctor_row *row)
 	bool is_remote;
 
 	if (access(".", W_OK | X_OK)) {
-		doctor_say(row, DOCTOR_NO, "go elsewhere, or name a run elsewhere: hpct-record -o",
+		doctor_say(row, DOCTOR_NO, "use another directory, or hpct-record -o",
 			"the current folder cannot be written: %s", strerror(errno));
 		return;
 	}
 	name = store_filesystem(".", &is_remote);
 	if (!name)
-		doctor_say(row, DOCTOR_PARTLY, NULL, "its file system cannot be told: %s", strerror(errno));
+		doctor_say(row, DOCTOR_PARTLY, NULL, "its file system is unknown: %s", strerror(errno));
 	else if (is_remote && !store_filesystem_is_coherent("."))
 		doctor_say(row, DOCTOR_PARTLY, "hpct-record -o on a local disk shows more of a live run",
-			"%s, which does not keep maps and locks coherent: a run is recorded in TMPDIR or "
-			"/tmp, and "
-			"copied here now and then",
+			"%s, which does not keep mmap and locks coherent: a run is recorded in TMPDIR or "
+			"/tmp and copied here periodically",
 			name);
 	else if (is_remote)
 		doctor_say(row, DOCTOR_YES, NULL, "%s, coherent on this host", name);
 	else
-		doctor_say(row, DOCTOR_YES, NULL, "%s", name[0] ? name : "a file system of no known kind");
+		doctor_say(row, DOCTOR_YES, NULL, "%s", name[0] ? name : "an unknown file system");
 }
 
 static void space_look(struct doctor_row *row)
@@ -49,7 +48,7 @@ static void space_look(struct doctor_row *row)
 	}
 	free_bytes = (double)place.f_bavail * (double)place.f_frsize;
 	if (free_bytes < (double)SPACE_LEAST)
-		doctor_say(row, DOCTOR_PARTLY, "make room, or hpct-record -o elsewhere",
+		doctor_say(row, DOCTOR_PARTLY, "free space, or use hpct-record -o on another disk",
 			"%.0f MiB free: a recording ends where the disk is full, the program goes on",
 			free_bytes / 1048576);
 	else
@@ -65,12 +64,12 @@ static void debuginfod_look(struct doctor_row *row)
 
 	if (!servers || !*servers)
 		doctor_say(row, DOCTOR_NONE, "set DEBUGINFOD_URLS to your distribution's server",
-			"no server is named: code without symbols is named by its address");
+			"no server is set: code without symbols shows as addresses");
 	else if (!is_there)
 		doctor_say(row, DOCTOR_NO, "install libdebuginfod1",
 			"DEBUGINFOD_URLS is set, but there is no libdebuginfod.so.1");
 	else
-		doctor_say(row, DOCTOR_YES, NULL, "%.160s (asked with --debuginfod only)", servers);
+		doctor_say(row, DOCTOR_YES, NULL, "%.160s (used with --debuginfod only)", servers);
 }
 
 static void terminal_look(struct doctor_row *row)
@@ -86,7 +85,7 @@ static void terminal_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_YES, NULL, "TERM=%.64s%s%.32s", term, colour ? ", COLORTERM=" : "",
 			colour ? colour : "");
 	else
-		doctor_say(row, DOCTOR_YES, "TERM=xterm-256color, where the terminal can do it",
+		doctor_say(row, DOCTOR_YES, "TERM=xterm-256color, if the terminal supports it",
 			"TERM=%.64s: perhaps 8 colours", term);
 }
 

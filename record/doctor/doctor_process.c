@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_process.c - what the recorder needs of any process: the agent, a timer on the CPU clock,
- * shared memory, descriptors, a look into its own children.
+ * doctor_process.c - checks what any recording needs: the agent, a timer on the CPU clock, shared memory,
+ * descriptors, and reading the memory of its child processes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static void glibc_look(struct doctor_row *row)
 			"glibc %s; the agent needs 2.28", version);
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "glibc %s%s", version,
-			major == 2 && minor < 35 ? "; modules are looked up in a list of our own" : "");
+			major == 2 && minor < 35 ? "; modules come from hpct's own list" : "");
 }
 
 static void timer_look(struct doctor_row *row)
@@ -71,7 +71,7 @@ static void timer_look(struct doctor_row *row)
 	}
 	timer_delete(timer);
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	doctor_say(row, DOCTOR_YES, NULL, "the kernel looks at it every %.1f ms: up to %.0f samples a second",
+	doctor_say(row, DOCTOR_YES, NULL, "the kernel checks it every %.1f ms: up to %.0f samples a second",
 		(double)tick.tv_nsec / 1e6, tick.tv_nsec ? 1e9 / (double)tick.tv_nsec : 0);
 }
 
@@ -96,7 +96,7 @@ static void memory_look(struct doctor_row *row)
 		doctor_say(row, DOCTOR_NO, "allow memfd_create in the container's seccomp filter",
 			"memfd_create: %s", strerror(errno));
 	else if (ftruncate(memory, 1 << 20) || fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK))
-		doctor_say(row, DOCTOR_NO, "raise ulimit -f", "memory cannot be made and sealed: %s",
+		doctor_say(row, DOCTOR_NO, "raise ulimit -f", "memory cannot be created and sealed: %s",
 			strerror(errno));
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "sealed memory for the rings");
@@ -109,7 +109,7 @@ static void handshake_look(struct doctor_row *row)
 	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0), pair[2];
 
 	if (pidfd < 0) {
-		doctor_say(row, DOCTOR_NO, "Linux 5.3 or newer, and a seccomp filter that lets it through",
+		doctor_say(row, DOCTOR_NO, "Linux 5.3 or newer, and a seccomp filter that permits it",
 			"pidfd_open: %s", strerror(errno));
 		return;
 	}
@@ -143,7 +143,7 @@ static void descriptors_look(struct doctor_row *row)
 	char remedy[DOCTOR_TEXT];
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_max < 1024) /* what `ulimit -n` may do is done for the collector */
+	if (limit.rlim_max < 1024) /* the collector itself raises the soft limit, as `ulimit -n` would */
 		snprintf(remedy, sizeof(remedy), "a higher hard limit: nofile in /etc/security/limits.conf");
 	else
 		snprintf(remedy, sizeof(remedy), "ulimit -n %lu",
@@ -157,8 +157,8 @@ static void descriptors_look(struct doctor_row *row)
 			(unsigned long)limit.rlim_max);
 }
 
-/* What the collector does to a thread that hangs: it is no ancestor of it. The exit code of a child that
- * tries it on us. */
+/* The collector unwinds a blocked thread of a process that is no descendant of it. Exit code of a child
+ * that tries this on us. */
 static int peek_try(void)
 {
 	static char word[8] = "doctor", copy[8];
@@ -179,7 +179,7 @@ static void peek_look(struct doctor_row *row)
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		status = EAGAIN << 8;
 	if (!WEXITSTATUS(status))
-		doctor_say(row, DOCTOR_YES, NULL, "memory of programs that hang can be read");
+		doctor_say(row, DOCTOR_YES, NULL, "memory of blocked programs can be read");
 	else
 		doctor_say(row, DOCTOR_NO,
 			doctor_number("/proc/sys/kernel/yama/ptrace_scope", 0) > 0
@@ -195,8 +195,8 @@ static void seccomp_look(struct doctor_row *row)
 	int mode = prctl(PR_GET_SECCOMP, 0, 0, 0, 0);
 
 	if (mode == 2)
-		doctor_say(row, DOCTOR_PARTLY, "where rows say no: another profile for the container",
-			"a filter is set; what it forbids, other rows say");
+		doctor_say(row, DOCTOR_PARTLY, "if rows say no: another profile for the container",
+			"a filter is set; other rows show what it forbids");
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "no filter");
 }
@@ -206,7 +206,7 @@ static void shm_look(struct doctor_row *row)
 	struct statvfs place;
 
 	if (statvfs("/dev/shm", &place))
-		doctor_say(row, DOCTOR_NONE, NULL, "not there; hpct does not need it, MPI libraries do");
+		doctor_say(row, DOCTOR_NONE, NULL, "missing; hpct does not need it, MPI libraries do");
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "%.1f GiB free; hpct does not need it",
 			(double)place.f_bavail * (double)place.f_frsize / 1073741824.0);
@@ -222,7 +222,7 @@ static void processors_look(struct doctor_row *row)
 	count = sched_getaffinity(0, sizeof(set), &set) ? (int)online : CPU_COUNT(&set);
 	if (count < 2)
 		doctor_say(row, DOCTOR_PARTLY, "allow a second processor (taskset, the batch system)",
-			"one: the collector takes its time from the program");
+			"one: the collector competes with the program");
 	else
 		doctor_say(row, DOCTOR_YES, NULL, "%d of %ld", count, online);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events.c - see events.h. What was asked for, word by word, becomes one time source, the counters beside it,
- * and what is derived or told of by calls. */
+/*
+ * events.c - see events.h. Parses the requested events word by word into one time source, its counters,
+ * derived events, and events that calls report.
+ */
 #include "record/events/events.h"
 
 #include <errno.h>
@@ -12,9 +14,7 @@
 #include "record/events/events_names.h"
 
 #define PERIOD_DEFAULT_US 5000u
-#define PERIOD_LEAST_US                                                                     \
-	10u /* the kernel's clocks tick no faster, and its limit is 100000 samples a second \
-	     */
+#define PERIOD_LEAST_US 10u /* the kernel limits sampling to 100000 a second */
 #define RATE_MAX 1000000000ull
 
 /* ---- EVENT[@HOWOFTEN] ---- */
@@ -48,8 +48,7 @@ static int wish_parse(
 
 	*wish = (struct wish){0};
 	if (!length || length >= sizeof(wish->name) || strcspn(text, " \t\n") < length)
-		return error_set(error, ERROR_USAGE,
-			"'%s' is no event; hpct-record -L lists those that there are", text);
+		return error_set(error, ERROR_USAGE, "'%s' is no event; hpct-record -L lists all", text);
 	memcpy(wish->name, text, length);
 	if (at && rate_parse(wish, at + 1))
 		return error_set(error, ERROR_USAGE,
@@ -80,22 +79,20 @@ static int time_write(char *to, size_t room, const struct wish *wish, struct err
 			error, ERROR_USAGE, "event %s: a time source takes no modifiers", wish->name);
 	if (wish->has_rate)
 		period = !wish->is_frequency ? wish->rate : wish->rate > second ? 1 : second / wish->rate;
-	/* asked for more, a program would take samples and do nothing else */
+	/* a shorter period would leave the program no time */
 	if (period < PERIOD_LEAST_US * second / 1000000)
 		return error_set(error, ERROR_USAGE,
-			"event %s: its samples come %u us apart at least: ask for %s@%llu or more, or for "
-			"f100000 "
-			"or less",
+			"event %s: its shortest period is %u us: use %s@%llu or more, or f100000 or less",
 			wish->name, PERIOD_LEAST_US, wish->name, PERIOD_LEAST_US * second / 1000000);
 	if (!found && period > 1000000000u)
-		return error_set(error, ERROR_USAGE, "event %s: a period of more than 1000 s", wish->name);
+		return error_set(error, ERROR_USAGE, "event %s: the period exceeds 1000 s", wish->name);
 	snprintf(to, room, "%s@%llu%s", found ? found->name : "CPUTIME", period, found ? "n" : "");
 	return 0;
 }
 
 /* ---- counters ---- */
 
-/* The period of the time source is theirs. */
+/* They are read at the time source's samples. */
 static int papi_write(char *to, size_t room, const struct wish *wish, struct error *error)
 {
 	if (strlen(wish->name) >= sizeof(((struct event_counter *)0)->name))
@@ -133,19 +130,19 @@ static int sampler_check(const char *name, struct error *error)
 		error, ERROR_USAGE, "--sampler %s: it is one of auto, timer, perf, trap, overflow", name);
 }
 
-/* Where the time source and the counters are put together. */
+/* Collects the time source and the counters. */
 struct composed {
 	char time[96];
 	char counters[EVENT_EVENTS_MAX - 160];
-	char names[EVENT_COUNTERS_MAX][sizeof(((struct wish *)0)->name)]; /* of the counters */
+	char names[EVENT_COUNTERS_MAX][sizeof(((struct wish *)0)->name)]; /* the counters' names */
 	unsigned count;
 	bool is_perf;
 	bool has_waits;
-	bool is_derived; /* `time` comes from a derived one and makes way for a source */
-	bool calls[2];	 /* by events_called[] */
+	bool is_derived; /* `time` is the default of a derived event; a requested source replaces it */
+	bool calls[2];	 /* which of events_called[] are requested */
 };
 
-/* "0.1" or "1/10", of 2^32. 0: neither, or not in (0, 1]. */
+/* "0.1" or "1/10", times 2^32. 0: invalid, or not in (0, 1]. */
 static uint64_t probability_parse(const char *text)
 {
 	char *end = (char *)text;
@@ -173,7 +170,7 @@ static int called_write(char *to, size_t room, const struct composed *all, const
 		snprintf(to, room, "%s", EVENT_WORD_IO);
 	if (!share && !asked->is_lenient)
 		return error_set(error, ERROR_USAGE,
-			"--memleak-prob %s: a number above 0 and up to 1 is wanted, as 0.1 or 1/10",
+			"--memleak-prob %s: give a number above 0 and up to 1, such as 0.1 or 1/10",
 			asked->probability);
 	used = strlen(to);
 	if (all->calls[EVENTS_CALLED_MEMLEAK])
@@ -190,24 +187,23 @@ static int counter_add(struct composed *all, const struct wish *wish, struct err
 
 	if (result)
 		return result;
-	/* They would be summed up under one name. */
+	/* Two with the same name would be summed together. */
 	for (unsigned i = 0; i < all->count; i++)
 		if (!strcasecmp(all->names[i], wish->name))
 			return error_set(error, ERROR_USAGE,
-				"event %s is named twice; name it once, with the period that is wanted",
-				wish->name);
+				"event %s is given twice; give it once, with its period", wish->name);
 	if (all->count < EVENT_COUNTERS_MAX)
 		snprintf(all->names[all->count], sizeof(all->names[0]), "%s", wish->name);
 	if (all->count++ == EVENT_COUNTERS_MAX ||
 		strlen(all->counters) + strlen(word) >= sizeof(all->counters))
 		return error_set(error, ERROR_USAGE,
-			"event %s is one too many: %u can be counted beside the time", wish->name,
-			EVENT_COUNTERS_MAX);
+			"event %s is one too many: at most %u can be counted beside the time source",
+			wish->name, EVENT_COUNTERS_MAX);
 	strcat(all->counters, word);
 	return 0;
 }
 
-/* Only how often to sample is left to say. */
+/* A derived event only sets the sampling rate. */
 static int derived_add(struct composed *all, const struct wish *wish, struct error *error)
 {
 	struct wish source = *wish;
@@ -260,13 +256,13 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 	int result = 0;
 
 	if (asked->rate && rate_parse(&(struct wish){0}, asked->rate))
-		return error_set(error, ERROR_USAGE, "-c %s: a period is wanted, or f and samples a second",
-			asked->rate);
+		return error_set(
+			error, ERROR_USAGE, "-c %s: give a period, or f and samples a second", asked->rate);
 	for (unsigned i = 0; i < asked->count && !result; i++)
 		result = event_add(&all, asked, asked->event[i], error);
 	if (!asked->count)
 		result = event_add(&all, asked, "CPUTIME", error);
-	if (!result && !all.time[0]) /* counters alone: there is no line without time */
+	if (!result && !all.time[0]) /* only counters: a timeline needs a time source */
 		result = time_write(all.time, sizeof(all.time), &(struct wish){.name = "CPUTIME"}, error);
 	if (!result && sampler)
 		result = sampler_check(sampler, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.h - what to sample, from the words of -e to those of HPCT_EVENTS that the agent
- * reads (store/ring/ring.h): one time source, and counters beside it.
+ * events.h - turns the words of -e into HPCT_EVENTS, which the agent reads (store/ring/ring.h): one time
+ * source, and counters beside it.
  */
 #ifndef RECORD_EVENTS_H
 #define RECORD_EVENTS_H
@@ -11,52 +11,53 @@
 #include "store/base/error.h"
 #include "store/ring/handshake.h"
 
-/* The fields of struct perf_event_attr that name an event. */
+/* The fields of struct perf_event_attr that select an event. */
 struct events_code {
 	uint32_t type;
 	uint64_t config[3];
-	bool user, kernel, hypervisor; /* none: all that are allowed */
-	unsigned precision;	       /* 0..3; EVENTS_PRECISION_MOST: as much as there is */
+	bool user, kernel, hypervisor; /* none set: all levels that the kernel allows */
+	unsigned precision;	       /* 0..3; EVENTS_PRECISION_MOST: the maximum available */
 };
 
 #define EVENTS_PRECISION_MOST 4u
 #define EVENTS_ASKED_MAX 16u
 
 struct events_asked {
-	const char *event[EVENTS_ASKED_MAX]; /* as -e has them, the caller's */
+	const char *event[EVENTS_ASKED_MAX]; /* as given to -e; the caller's strings */
 	unsigned count;
-	const char *rate;	 /* -c; NULL: each event's own */
-	const char *sampler;	 /* --sampler; NULL: by the period */
+	const char *rate;	 /* -c; NULL: each event's default */
+	const char *sampler;	 /* --sampler; NULL: chosen by the period */
 	const char *probability; /* --memleak-prob; NULL: 1 */
-	bool is_lenient;	 /* a probability that makes no sense is 0.1 */
-	bool is_forced;		 /* --force: a second time source is counted beside the first */
+	bool is_lenient;	 /* replace an invalid probability by 0.1 */
+	bool is_forced;		 /* --force: count a second time source beside the first */
 	bool has_switches;
 };
 
-/* The HPCT_EVENTS for what was asked; `to` holds EVENT_EVENTS_MAX bytes. ERROR_USAGE with a sentence. */
+/* Writes HPCT_EVENTS for the requested events to `to`, which holds EVENT_EVENTS_MAX bytes. ERROR_USAGE: an
+ * invalid request. */
 int events_write(char *to, const struct events_asked *asked, struct error *error);
 
-/* Tries each counter of an HPCT_EVENTS on this machine and takes those out that it refuses; `why`, of `room`
- * bytes, gets one sentence about them, or "". */
+/* Tries each counter of HPCT_EVENTS on this machine and removes those it refuses. Writes a sentence about
+ * them to `why` of `room` bytes, or "". */
 void events_try(char *events, char *why, unsigned room);
 
-/* What -L prints. */
+/* Prints the list of -L. */
 void events_list(void);
 
-/* By PAPI, as record/agent/sample/papi.h tells. */
+/* True for a counter that PAPI reads (record/agent/sample/papi.h). */
 bool events_is_papi(const char *name);
-/* Why it cannot be counted, in words; NULL: it can. */
+/* Why it cannot be counted, as text; NULL: it can. */
 const char *events_papi_refusal(const char *name);
 void events_list_papi(void);
 
-/* What follows "gpu=", of that name, static. 0; or negative with a sentence: it is none. */
+/* Sets *found (static) to the value that follows "gpu=" for that name. Negative: unknown name. */
 int events_gpu_find(const char **found, const char *name, struct error *error);
 void events_list_gpus(void);
 
-/* By libpfm4: `name` is [pmu::]event[:mask][:modifier]. 0; or negative with a sentence: it is not known. */
+/* Encodes an event of libpfm4: `name` is [pmu::]event[:mask][:modifier]. Negative: unknown event. */
 int events_encode(struct events_code *code, const char *name, struct error *error);
-/* Tells of all performance monitoring units and, where any can be used, their events, with what `refusal` has
- * against one; NULL: nothing. */
+/* Lists all performance monitoring units and, for usable ones, their events. `refusal` returns why an
+ * event cannot be used, NULL: it can. */
 void events_list_units(const char *(*refusal)(const struct events_code *code));
 
 #endif

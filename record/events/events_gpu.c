@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_gpu.c - what -e gpu= may be, and what of it can be had here: that is hpct-doctor's to say. */
+/* events_gpu.c - the values of -e gpu=, and which work here, by hpct-doctor's checks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 static const struct {
 	const char *name, *text;
-	const char *needs[2]; /* capabilities, by doctor_devices */
+	const char *needs[2]; /* capabilities in doctor_devices */
 } gpus[] = {
 	{"auto", "each runtime below that the program uses; the default", {NULL}},
 	{"nvidia", "CUDA, by CUPTI", {"CUDA", "CUPTI"}},

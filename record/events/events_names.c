@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_names.c - see events_names.h. Names that every kernel has are in the table; the others are libpfm4's
- * (events_pfm.c). */
+/*
+ * events_names.c - see events_names.h. The table has the names that every kernel knows; the others are
+ * libpfm4's (events_pfm.c).
+ */
 #include "record/events/events_names.h"
 
 #include <linux/perf_event.h>
@@ -49,7 +51,7 @@ const struct events_known events_known[] = {
 
 const size_t events_known_count = sizeof(events_known) / sizeof(*events_known);
 
-/* hpcrun's names for what every recording holds, without a signal of its own. */
+/* hpcrun's names for data that every recording contains, without sampling. */
 const struct events_other events_derived[EVENTS_DERIVED_COUNT] = {
 	[EVENTS_DERIVED_REALTIME] = {"REALTIME",
 		"wall time, running or not: from CPU samples and switch records, by readers' --metric "
@@ -61,7 +63,7 @@ const struct events_other events_derived[EVENTS_DERIVED_COUNT] = {
 		"                               part too (as root, or perf_event_paranoid <= 1)"},
 };
 
-/* Not sampled: told of by the calls themselves. */
+/* Not sampled: the wrapped calls report them. */
 const struct events_other events_called[EVENTS_CALLED_COUNT] = {
 	[EVENTS_CALLED_IO] = {"IO",
 		"calls that read or write: spans, and bytes by call path (IO:read, IO:written)"},
@@ -102,7 +104,7 @@ int events_called_find(const char *text)
 	return -1;
 }
 
-/* ":u", ":k", ":h", ":p", ":pp", ":ppp", ":P" in any order. false: something else is there. */
+/* ":u", ":k", ":h", ":p", ":pp", ":ppp", ":P" in any order. False: something else follows. */
 static bool modifiers_take(struct events_code *code, const char *text)
 {
 	unsigned precision = 0;
@@ -135,7 +137,7 @@ int events_code_find(struct events_code *code, const char *name, struct error *e
 		return error_set(
 			error, ERROR_USAGE, "event %s: the modifiers are :u :k :h :p :pp :ppp :P", name);
 	}
-	/* How exact the place must be is perf's affair, not libpfm4's. */
+	/* libpfm4 does not know perf's precision modifier. */
 	snprintf(plain, sizeof(plain), "%s", name);
 	skid = strrchr(plain, ':');
 	if (skid && (strspn(skid + 1, "p") == strlen(skid + 1) || !strcmp(skid, ":P")) && skid[1]) {

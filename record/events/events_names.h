@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_names.h - the names that -e knows by itself, and what perf calls them. Only events*.c includes it.
+/*
+ * events_names.h - the event names that hpct knows itself, and their perf events. Only events*.c includes it.
  */
 #ifndef RECORD_EVENTS_NAMES_H
 #define RECORD_EVENTS_NAMES_H
@@ -12,11 +13,11 @@ struct events_known {
 	const char *name, *alias; /* alias: NULL for none */
 	uint32_t type;
 	uint64_t config;
-	bool is_time; /* a time source; these come first */
+	bool is_time; /* a time source; time sources come first */
 	const char *text;
 };
 
-/* What no perf event counts. */
+/* Events that no perf event counts. */
 struct events_other {
 	const char *name, *text;
 };
@@ -29,14 +30,14 @@ extern const size_t events_known_count;
 extern const struct events_other events_derived[EVENTS_DERIVED_COUNT];
 extern const struct events_other events_called[EVENTS_CALLED_COUNT];
 
-/* By name or alias, modifiers left aside; NULL: none of them. */
+/* Finds by name or alias, ignoring modifiers; NULL: unknown. */
 const struct events_known *events_known_find(const char *name);
 bool events_is_derived(const char *name);
-/* An enum events_called_index, an `@` and what follows left aside; negative: none of them. */
+/* An enum events_called_index, ignoring a trailing `@...`; negative: unknown. */
 int events_called_find(const char *text);
-/* The event of a name, libpfm4's names among them. 0; or negative with a sentence. */
+/* Encodes an event by name, libpfm4's names included. Negative: unknown event. */
 int events_code_find(struct events_code *code, const char *name, struct error *error);
-/* Samples a second of a counter that says nothing else: no more than the kernel grants. */
+/* Default samples per second of a counter, limited to the kernel's maximum. */
 unsigned long long events_frequency_default(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_papi.c - events that PAPI counts, asked of the agent's plug-in, which is loaded for that alone. */
+/* events_papi.c - events that PAPI counts, by the agent's plug-in, which is loaded on demand. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 static const char not_built[] = "this build is without PAPI (libpapi-dev)";
 
-/* NULL: `why` says. */
+/* NULL: the reason is in `why`. */
 static const struct papi_plugin *plugin_get(char *why, size_t room)
 {
 	static const struct papi_plugin *plugin;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_pfm.c - events by the names of libpfm4, the only file that knows it. It is loaded when a name of it
- * is asked for: the loader has a millisecond's work with its tables. Without it, a sentence. */
+/*
+ * events_pfm.c - event names of libpfm4; the only file that uses it. Loads the library when a name is looked
+ * up, as its tables take the loader a millisecond. Without the library: an error that says so.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,9 +81,8 @@ int events_encode(struct events_code *code, const char *name, struct error *erro
 		return error_set(error, ERROR_USAGE, "event %s is not known: %s", name, refusal_text());
 	result = encode(&attr, name);
 	if (result != PFM_SUCCESS)
-		return error_set(error, ERROR_USAGE,
-			"event %s is not known (%s); hpct-record -L lists those that are", name,
-			pfm.strerror(result));
+		return error_set(error, ERROR_USAGE, "event %s is not known (%s); hpct-record -L lists all",
+			name, pfm.strerror(result));
 	code->type = attr.type;
 	code->config[0] = attr.config;
 	code->config[1] = attr.config1;
@@ -99,7 +100,7 @@ static bool event_get(int index, pfm_event_info_t *event)
 	return pfm.event_info(index, PFM_OS_PERF_EVENT, event) == PFM_SUCCESS;
 }
 
-/* NULL: it can be used. not_encoded: nobody can be asked, as where a mask must be named. */
+/* Why an event cannot be used, NULL: it can. not_encoded: the event needs a mask to be encoded. */
 static const char *event_refusal(const pfm_pmu_info_t *unit, const pfm_event_info_t *event,
 	const char *(*refusal)(const struct events_code *code))
 {
@@ -111,7 +112,7 @@ static const char *event_refusal(const pfm_pmu_info_t *unit, const pfm_event_inf
 	return events_encode(&code, name, &error) ? not_encoded : refusal(&code);
 }
 
-/* Can any of its events be used? NULL: yes. One unit has what the kernel counts and what a processor does. */
+/* Why none of the unit's events can be used, NULL: some can. A unit may mix software and hardware events. */
 static const char *unit_refusal(
 	const pfm_pmu_info_t *unit, const char *(*refusal)(const struct events_code *code))
 {
@@ -171,8 +172,7 @@ int events_encode(struct events_code *code, const char *name, struct error *erro
 {
 	(void)code;
 	return error_set(error, ERROR_USAGE,
-		"event %s is not known; hpct-record -L lists those that are (this build is without libpfm4)",
-		name);
+		"event %s is not known; hpct-record -L lists all (this build is without libpfm4)", name);
 }
 
 void events_list_units(const char *(*refusal)(const struct events_code *code))

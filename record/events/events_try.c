@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* events_try.c - which events work on this machine: each is opened once to see. What is refused is left out
- * of a recording, and -L says why. */
+/*
+ * events_try.c - opens each event once to see whether it works on this machine. A recording leaves refused
+ * events out, and -L prints why.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -26,7 +28,7 @@ static int code_open(const struct events_code *code, bool with_kernel)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Why the event cannot be had, in words; NULL: it can. */
+/* Why the event cannot be used, as text; NULL: it can. */
 static const char *refusal(const struct events_code *code)
 {
 	int event = code_open(code, true);
@@ -49,7 +51,7 @@ static const char *refusal(const struct events_code *code)
 	case ENOSYS:
 		return "this kernel has no perf events";
 	case EINVAL:
-		return "the processor cannot count it so";
+		return "the processor cannot count it with these modifiers";
 	default:
 		return strerror(errno);
 	}
@@ -122,15 +124,15 @@ void events_list(void)
 				events_frequency_default());
 		line_put(events_known[i].name, events_known[i].alias, events_known[i].text, refusal(&code));
 	}
-	printf("\nIn every recording with switch records, whether asked for or not:\n");
+	printf("\nIn every recording with switch records, whether requested or not:\n");
 	for (size_t i = 0; i < EVENTS_DERIVED_COUNT; i++)
 		line_put(events_derived[i].name, NULL, events_derived[i].text, NULL);
-	printf("\nTold of by the calls themselves, exactly; without @:\n");
+	printf("\nReported by the calls themselves, exact; without @:\n");
 	for (unsigned i = 0; i < EVENTS_CALLED_COUNT; i++)
 		line_put(events_called[i].name, NULL, events_called[i].text, NULL);
 	events_list_gpus();
 	printf("\nAppend :u or :k to count in user or kernel mode only, :p to :ppp or :P for an exact "
-	       "place.\n\n");
+	       "address.\n\n");
 	events_list_units(refusal);
 	events_list_papi();
 }

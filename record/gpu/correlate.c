@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlate.c - see correlate.h. Launches come from the rings of threads; operations, queues and devices from
- * the activity ring, whose records are taken here one by one. */
+/*
+ * correlate.c - see correlate.h. Launches come from the rings of threads; operations, queues and devices from
+ * the activity ring, whose records are taken here one by one.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "record/base/clock.h"
 #include "record/gpu/correlate_internal.h"
+
+#define NO_NUMBER UINT32_MAX /* `-` in a stream's identity */
 
 static struct correlate *correlate_of(struct gpu_process *process)
 {
@@ -14,10 +18,10 @@ static struct correlate *correlate_of(struct gpu_process *process)
 	return process->correlate;
 }
 
-uint64_t correlate_launch(
-	struct gpu_process *process, uint64_t correlation, uint32_t stream, const struct store_record *call)
+uint64_t correlate_launch(struct gpu_process *process, uint64_t correlation, uint32_t stream, bool is_kernel,
+	const struct store_record *call)
 {
-	static uint64_t links; /* of the one store of this collector */
+	static uint64_t links; /* unique in this collector's store */
 	struct correlate *correlate = correlation ? correlate_of(process) : NULL;
 	struct correlate_launch *launch =
 		correlate ? correlate_launches_add(&correlate->launches, correlation) : NULL;
@@ -29,6 +33,8 @@ uint64_t correlate_launch(
 	launch->end_ns = call->end_ns;
 	launch->context = call->context;
 	launch->stream = stream;
+	launch->is_kernel = is_kernel;
+	process->kernels_pending += is_kernel;
 	process->launches++;
 	return launch->link;
 }
@@ -54,7 +60,15 @@ static void device_take(struct correlate_pass *at, const struct event_gpu_device
 	correlate_device_name(&at->correlate->queues, at->process, at->writer, &device);
 }
 
-/* Whose operations they were is not known: the process's first queue tells of them. */
+/* The stream of operations whose queue is unknown. */
+static struct correlate_queue *queue_unknown(struct correlate_queues *queues,
+	const struct gpu_process *process, struct store_writer *writer, uint32_t host)
+{
+	return correlate_queue_find(queues, process, writer, host, NO_NUMBER, NO_NUMBER, NO_NUMBER);
+}
+
+/* The queue of lost operations is unknown: reports them on the process's first queue; if it has none at the
+ * end, on the stream without a queue. */
 static void lost_tell(struct correlate_pass *at, const struct event_ring *shared)
 {
 	struct correlate *correlate = at->correlate;
@@ -66,6 +80,8 @@ static void lost_tell(struct correlate_pass *at, const struct event_ring *shared
 
 	if (!lost || (!queue && !at->is_last))
 		return;
+	if (!queue)
+		queue = queue_unknown(&correlate->queues, at->process, at->writer, at->host);
 	*at->process->lost += lost;
 	at->process->lost_operations += lost;
 	correlate->lost += lost;
@@ -88,7 +104,16 @@ static void gap_take(const struct correlate_pass *at, const struct event_gpu_unm
 		snprintf(at->process->unwatched, sizeof(at->process->unwatched), "%.*s", (int)size, text);
 }
 
-/* The first word counts; what is not possible is not known. */
+static void fault_take(const struct correlate_pass *at, const struct event_gpu_fault *said)
+{
+	struct correlate_fault *fault = &at->correlate->fault;
+
+	if (!fault->time_ns && said->time_ns <= at->now_ns)
+		*fault = (struct correlate_fault){
+			said->time_ns, said->since_ns, ring_texts_at(&at->correlate->texts, said->error)};
+}
+
+/* The first value counts; impossible times count as unknown. */
 static void used_take(const struct correlate_pass *at, const struct event_gpu_used *said)
 {
 	struct correlate_queues *queues = &at->correlate->queues;
@@ -118,6 +143,9 @@ static bool record_take(void *context, const struct event_header *h)
 		return true;
 	case EVENT_GPU_UNMONITORED:
 		gap_take(at, (const void *)h);
+		return true;
+	case EVENT_GPU_FAULT:
+		fault_take(at, (const void *)h);
 		return true;
 	case EVENT_GPU_USED:
 		used_take(at, (const void *)h);
@@ -216,10 +244,79 @@ void correlate_rank(struct gpu_process *process, struct store_writer *writer)
 	}
 }
 
-void correlate_finish(struct gpu_process *process, struct store_writer *writer, uint64_t end_ns)
+/* Where kernels are missing nothing is known of the GPU: a span of its own for each stretch, on a stream
+ * without device, context and queue, since none of them is known. They may be the operations that the ring or
+ * the runtime dropped, or that came without a launch: none is counted twice. */
+static void missing_tell(
+	struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t end_ns)
 {
-	if (process->correlate)
-		correlate_queues_close(&process->correlate->queues, process, writer, end_ns);
+	struct correlate *correlate = process->correlate;
+	uint64_t known = correlate->lost + correlate->kernels_late, number = 0;
+	uint64_t lost = process->kernels_pending > known ? process->kernels_pending - known : 0;
+	struct correlate_queue *queue = lost ? correlate_queue_find(&correlate->queues, process, writer, host,
+						       NO_NUMBER, NO_NUMBER, NO_NUMBER)
+					     : NULL;
+	struct store_stream *stream = queue ? store_writer_stream_edit(writer, queue->stream) : NULL;
+	struct correlate_missing missing;
+
+	process->lost_operations += lost;
+	*process->lost += lost;
+	if (!stream)
+		return;
+	stream->lost += lost;
+	while (lost && correlate_launches_missing(&correlate->launches, &number, &missing)) {
+		struct store_record span = {.begin_ns = missing.begin_ns,
+			.end_ns = missing.end_ns < end_ns ? missing.end_ns : end_ns,
+			.amount = missing.count < lost ? missing.count : lost,
+			.what = STORE_OP_LOST};
+
+		if (span.end_ns < span.begin_ns)
+			span.end_ns = span.begin_ns;
+		lost -= span.amount;
+		correlate_queue_put(&correlate->queues, queue, writer, &span);
+	}
+	correlate_queues_flush(&correlate->queues, writer);
+}
+
+/* A mark where the kernel was launched: of those that may have faulted the first. Where none is known, at the
+ * time when the program was told. */
+void correlate_fault_tell(struct gpu_process *process, struct store_writer *writer, uint32_t host)
+{
+	const struct correlate_fault *fault = process->correlate ? &process->correlate->fault : NULL;
+	struct store_record span = {.what = STORE_OP_MARK};
+	const struct correlate_launch *launch;
+	struct correlate_queue *queue = NULL;
+	char text[256];
+	const char *error;
+	uint64_t count;
+	size_t size = 0;
+
+	if (!fault || !fault->time_ns)
+		return;
+	count = correlate_launches_doubtful(
+		&process->correlate->launches, fault->since_ns, fault->time_ns, &launch);
+	error = fault->error ? store_writer_text_at(writer, fault->error, &size) : "";
+	size = (size_t)snprintf(text, sizeof(text), "name=GPU fault,error=%.*s,candidates=%llu", (int)size,
+		error, (unsigned long long)count);
+	span.attributes = store_writer_text(writer, text, size < sizeof(text) ? size : sizeof(text) - 1);
+	span.begin_ns = span.end_ns = launch ? launch->begin_ns : fault->time_ns;
+	if (launch) {
+		span.context = launch->is_untimed ? launch->kernel : launch->context;
+		store_writer_append(writer, launch->stream, STORE_SPANS, &span, 1);
+		return;
+	}
+	queue = queue_unknown(&process->correlate->queues, process, writer, host);
+	if (queue)
+		correlate_queue_put(&process->correlate->queues, queue, writer, &span);
+}
+
+void correlate_finish(
+	struct gpu_process *process, struct store_writer *writer, uint32_t host, uint64_t end_ns)
+{
+	if (!process->correlate)
+		return;
+	missing_tell(process, writer, host, end_ns);
+	correlate_queues_close(&process->correlate->queues, process, writer, end_ns);
 }
 
 void correlate_free(struct correlate *correlate)

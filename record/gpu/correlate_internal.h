@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlate_internal.h - inside the join: its launches, and its queues as streams. Only join*.c includes it.
+/*
+ * correlate_internal.h - the correlator's launches, and its queues as streams. Only correlate*.c includes it.
  */
 #ifndef RECORD_CORRELATE_INTERNAL_H
 #define RECORD_CORRELATE_INTERNAL_H
@@ -10,43 +11,57 @@
 
 struct correlate_launch {
 	uint64_t correlation, link;
-	uint64_t begin_ns, end_ns; /* of the call */
+	uint64_t begin_ns, end_ns; /* of the call; once it is matched, end_ns is its operation's */
 	uint32_t context, stream;
-	uint32_t older; /* the next one of its chain */
+	uint32_t older; /* number of the next older launch in its chain */
 	bool is_matched;
+	bool is_kernel;	 /* one, for certain */
+	bool is_untimed; /* its operation came without times */
+	uint32_t kernel; /* context of such an operation */
 };
 
 /*
- * The last CORRELATE_LAUNCHES_MAX launches, numbered from 0 on; number n lies at list[n % capacity]. Each is
- * in the chain of its correlation, the newest first. A chain ends where it names a launch that is not there
- * any more: nobody takes that out, so that a launch that makes room costs nothing.
+ * The last CORRELATE_LAUNCHES_MAX launches, numbered from 0; number n is at list[n % capacity]. Each is in
+ * the chain of its correlation id, newest first. A chain ends at the first number below `first`: numbers of
+ * overwritten launches stay in the chains, so that overwriting costs nothing.
  *
  *   chains[c] --newest--> number 9041 --older--> number 702 --older--> number 17: before `first`, the end
  */
 struct correlate_launches {
 	struct correlate_launch *list;
 	struct correlate_chain {
-		uint32_t newest; /* low 32 bits of a launch's number, as `older` has them */
-		uint32_t tag;	 /* low 32 bits of its correlation: most others need not be looked at */
+		uint32_t newest; /* low 32 bits of a launch's number, like `older` */
+		uint32_t tag;	 /* low 32 bits of its correlation id, to skip most other chains */
 	} * chains;		 /* [capacity] */
 	uint32_t capacity;	 /* a power of two, or 0 */
-	uint64_t page, mixed;	 /* the page of chains that was asked for last, its hash */
-	uint64_t seed;		 /* of their places: see hash_seed.h */
+	uint64_t page, mixed;	 /* the page of chains last looked up, and its hash */
+	uint64_t seed;		 /* of the hash, see hash_seed.h */
 	uint64_t first, next;
-	uint64_t unmatched; /* all before it are matched or given up */
+	uint64_t unmatched; /* number of the first launch that still waits for an operation */
 };
 
-/* A new one, which is to be filled in but for what is of the chain. NULL: no memory, it is not known. */
+/* Adds a launch; the caller fills in all but the chain's fields. NULL: no memory, the launch is dropped. */
 struct correlate_launch *correlate_launches_add(struct correlate_launches *launches, uint64_t correlation);
-/* NULL: it is not known. Valid until the next add. */
+/* NULL: unknown. Valid until the next add. */
 struct correlate_launch *correlate_launches_find(struct correlate_launches *launches, uint64_t correlation);
-/* When the oldest launch began that is unmatched and not older than `since_ns`; UINT64_MAX: none. */
+/* Begin of the oldest unmatched launch that began at or after `since_ns`; UINT64_MAX: none. */
 uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t since_ns);
+/* Walks the kernels that never came, oldest first, those side by side as one: since the first one's launch
+ * until the operation of the next launch ended, STORE_OPEN_NS: none followed. *number begins at 0. False: no
+ * more. */
+struct correlate_missing {
+	uint64_t begin_ns, end_ns, count;
+};
+bool correlate_launches_missing(
+	const struct correlate_launches *launches, uint64_t *number, struct correlate_missing *missing);
+/* Kernels launched between the two times that have not shown to have finished: how many, *first the first. */
+uint64_t correlate_launches_doubtful(const struct correlate_launches *launches, uint64_t begin_ns,
+	uint64_t end_ns, const struct correlate_launch **first);
 void correlate_launches_fini(struct correlate_launches *launches);
 
 #define CORRELATE_RECENT 64u	    /* a power of two */
-#define CORRELATE_BATCH 128u	    /* spans of a queue on their way to the writer */
-#define CORRELATE_BATCHES_MAX 1024u /* queues of a process that have such; spans of others go one by one */
+#define CORRELATE_BATCH 128u	    /* spans of a queue buffered for the writer */
+#define CORRELATE_BATCHES_MAX 1024u /* queues per process with a buffer; others write at once */
 
 /* A queue of a device: one stream. */
 struct correlate_queue {
@@ -54,7 +69,10 @@ struct correlate_queue {
 	uint32_t stream;
 	uint32_t name, attributes; /* texts */
 	uint64_t begin_ns, last_ns;
-	struct store_record *batch; /* [CORRELATE_BATCH], NULL: it has none so far */
+	/* The last operation with times, and the stretch since then whose operations have none. */
+	uint64_t timed_link, timed_end_ns;
+	uint64_t untimed_link, untimed_ns; /* untimed_ns 0: none */
+	struct store_record *batch;	   /* [CORRELATE_BATCH]; NULL: not allocated */
 	uint32_t batch_count;
 };
 
@@ -63,18 +81,17 @@ struct correlate_device {
 	uint32_t name, uuid; /* texts */
 };
 
-/* GPUs were not watched. */
+/* An interval without GPU tracing. */
 struct correlate_gap {
-	uint64_t begin_ns, end_ns; /* STORE_OPEN_NS: still */
+	uint64_t begin_ns, end_ns; /* STORE_OPEN_NS: still open */
 	uint32_t attributes;
 };
 
 struct correlate_queues {
-	uint64_t used_ns; /* since when the process uses GPUs; 0: not known */
+	uint64_t used_ns; /* the process's first use of a GPU; 0: not known */
 	struct correlate_queue *list;
 	uint32_t count, capacity;
-	uint32_t
-		recent[CORRELATE_RECENT]; /* those asked for last, each in the place that its names give it */
+	uint32_t recent[CORRELATE_RECENT]; /* cache of recent lookups, direct-mapped by ids */
 	struct u64_map by_key;
 	struct correlate_device *devices;
 	uint32_t device_count;
@@ -82,7 +99,7 @@ struct correlate_queues {
 	uint32_t gap_count;
 };
 
-/* The queue's stream, opened if it is new. NULL: no memory. Valid until the next new queue. */
+/* Finds or opens the queue's stream. NULL: no memory. Valid until the next new queue. */
 struct correlate_queue *correlate_queue_find(struct correlate_queues *queues,
 	const struct gpu_process *process, struct store_writer *writer, uint32_t host, uint32_t device,
 	uint32_t context, uint32_t queue);
@@ -92,7 +109,7 @@ static inline uint32_t correlate_recent_slot(uint32_t device, uint32_t context, 
 	return (device * 5 + context * 11 + queue) & (CORRELATE_RECENT - 1);
 }
 
-/* The same of one that was asked for lately; NULL: ask. */
+/* Looks in the cache of recent lookups only; NULL: not there. */
 static inline struct correlate_queue *correlate_queue_recent(
 	struct correlate_queues *queues, uint32_t device, uint32_t context, uint32_t queue)
 {
@@ -103,34 +120,48 @@ static inline struct correlate_queue *correlate_queue_recent(
 												      : NULL;
 }
 
-/* A finished operation of the queue; the writer has it after correlate_queues_flush() at the latest. */
+/* Appends a finished operation. It reaches the writer by correlate_queues_flush() at the latest. */
 void correlate_queue_put(struct correlate_queues *queues, struct correlate_queue *queue,
 	struct store_writer *writer, const struct store_record *span);
-/* Hands on what waits: before anything else is said of queues, and at the end of each drain. */
+/* Begins a stretch of unknown time at an operation without times; it ends where the next one with times
+ * begins. */
+void correlate_queue_put_untimed(struct correlate_queue *queue, uint64_t link, uint64_t launched_ns);
+/* Ends such a stretch, if `span`, an operation with times, was launched after it. */
+void correlate_queue_put_timed(struct correlate_queues *queues, struct correlate_queue *queue,
+	struct store_writer *writer, const struct store_record *span);
+/* Writes all buffered spans. Call before any other write to the queues' streams and at the end of each
+ * drain. */
 void correlate_queues_flush(struct correlate_queues *queues, struct store_writer *writer);
-/* Texts; 0: as it was. */
+/* Sets texts of the queue's stream; 0: unchanged. */
 void correlate_queue_publish(struct correlate_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, struct correlate_queue *queue, uint32_t name, uint32_t attributes);
 void correlate_device_name(struct correlate_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, const struct correlate_device *device);
-/* No queue is watched from `time_ns` on, because of `reason` (text; 0: they are again). */
+/* Starts an interval without GPU tracing at `time_ns`, for `reason` (text). Reason 0 ends it. */
 void correlate_queues_gap(
 	struct correlate_queues *queues, struct store_writer *writer, uint64_t time_ns, uint32_t reason);
 void correlate_queues_close(struct correlate_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint64_t end_ns);
 void correlate_queues_fini(struct correlate_queues *queues);
 
-/* An operation whose launch was not there yet. */
+/* A kernel fault. */
+struct correlate_fault {
+	uint64_t time_ns; /* 0: none */
+	uint64_t since_ns;
+	uint32_t error; /* text */
+};
+
+/* An operation whose launch has not arrived yet. */
 struct correlate_waiting {
 	struct event_gpu operation;
 	uint64_t since_ns;
 };
 
-/* What is the same for all operations of one kernel with one shape that one path launches. */
+/* Cached properties of operations with the same kernel, launch shape and launching path. */
 struct correlate_kind {
-	uint32_t operation;  /* STORE_OP_NONE: nothing is known */
+	uint32_t operation;  /* STORE_OP_NONE: empty */
 	uint32_t launched;   /* context of the launch */
-	uint32_t name, said; /* texts of the ring */
+	uint32_t name, said; /* text ids of the ring */
 	uint32_t context, attributes;
 };
 #define CORRELATE_KIND_BITS 10u
@@ -140,33 +171,34 @@ struct correlate {
 	bool is_broken;
 	struct ring_ids texts;
 	struct u64_map
-		attributes; /* of kernels, by name and what the agent said: a text; see attributes_of() */
-	uint32_t attributes_since; /* binaries known then, also by `kinds` */
-	struct correlate_kind
-		kinds[1u << CORRELATE_KIND_BITS]; /* a newer one takes the place of an older one */
+		attributes; /* of kernels, by name and launch attributes, as text ids; see attributes_of() */
+	uint32_t attributes_since; /* number of binaries when `attributes` and `kinds` were filled */
+	struct correlate_kind kinds[1u << CORRELATE_KIND_BITS]; /* direct-mapped cache */
 	struct correlate_launches launches;
 	struct correlate_queues queues;
 	struct correlate_waiting *waiting;
 	uint32_t waiting_count, waiting_capacity;
-	uint64_t lost; /* of the ring's, told on a stream */
+	uint64_t lost; /* of the ring, as already reported on a stream */
+	struct correlate_fault fault;
+	uint64_t kernels_late; /* kernels that arrived without a launch: theirs may be among the pending */
 };
 
-/* One drain of it. */
+/* One drain of the activity ring. */
 struct correlate_pass {
 	struct correlate *correlate;
 	struct gpu_process *process;
 	struct store_writer *writer;
 	uint32_t host;
 	uint64_t now_ns;
-	bool is_last; /* nothing comes any more */
+	bool is_last; /* no more records will come */
 	size_t records;
 };
 
-/* What was said of kernels is forgotten where binaries that came since may say otherwise. */
+/* Drops cached kernel attributes if new binaries arrived that may change them. */
 void correlate_kinds_check(const struct correlate_pass *at);
-/* An operation to its launch, or to those that wait for theirs. */
+/* Matches an operation to its launch, or queues it until the launch arrives. */
 void correlate_operation_take(struct correlate_pass *at, const struct event_gpu *gpu);
-/* Takes those whose launch has come since, and those that waited long enough. */
+/* Retries waiting operations; gives up those that waited too long. */
 void correlate_waiting_check(struct correlate_pass *at);
 
 #endif

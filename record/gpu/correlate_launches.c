@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlate_launches.c - the launches that operations may still ask for, see correlate_internal.h. */
+/* correlate_launches.c - the launches to which operations may still refer, see correlate_internal.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,15 +8,15 @@
 #include "store/base/hash.h"
 
 #define ROOM_LEAST 1024u
-#define NEAR 512u /* chains side by side, a page of them: those of correlations that follow each other */
+#define NEAR 512u /* adjacent chains, one page: those of consecutive correlation ids */
 
 static struct correlate_launch *launch_at(const struct correlate_launches *launches, uint32_t number)
 {
 	return &launches->list[number & (launches->capacity - 1)];
 }
 
-/* Runtimes count correlations up, so that neighbours are asked for together. Those that are chosen to fall
- * together do not: neither which page they get is known, nor where its first one lies. */
+/* Runtimes count correlation ids up, so that neighbours are looked up together. A program cannot choose
+ * ids that collide: it knows neither the page nor its first chain. */
 static struct correlate_chain *chain_of(struct correlate_launches *launches, uint64_t correlation)
 {
 	uint64_t page = correlation / NEAR;
@@ -29,7 +29,7 @@ static struct correlate_chain *chain_of(struct correlate_launches *launches, uin
 				 (launches->capacity - 1)];
 }
 
-/* How far a number lies back, 1 is the last one; more than there are: it is not there any more. */
+/* Age of a number, 1 is the newest; larger than the count: overwritten. */
 static uint32_t age_of(const struct correlate_launches *launches, uint32_t number)
 {
 	return (uint32_t)launches->next - number;
@@ -40,7 +40,7 @@ static bool is_there(const struct correlate_launches *launches, uint32_t age)
 	return age && age <= launches->next - launches->first;
 }
 
-/* Puts the newest launch at the head of its chain. One with the same correlation is found no more. */
+/* Puts the newest launch at the head of its chain. It hides older ones with the same correlation id. */
 static inline void chain_enter(struct correlate_launches *launches, uint32_t number)
 {
 	struct correlate_launch *launch = launch_at(launches, number);
@@ -54,7 +54,7 @@ static inline void chain_enter(struct correlate_launches *launches, uint32_t num
 	*chain = (struct correlate_chain){number, (uint32_t)launch->correlation};
 }
 
-/* Places and chains change with the room: all are entered anew. */
+/* Slots and chains depend on the capacity: enters all again. */
 static bool array_widen(struct correlate_launches *launches)
 {
 	const struct correlate_launches old = *launches;
@@ -69,7 +69,7 @@ static bool array_widen(struct correlate_launches *launches)
 	}
 	if (!old.capacity) {
 		launches->seed = hash_seed_new();
-		launches->page = UINT64_MAX; /* none is */
+		launches->page = UINT64_MAX; /* none cached */
 	}
 	launches->list = list;
 	launches->chains = chains;
@@ -97,7 +97,7 @@ struct correlate_launch *correlate_launches_add(struct correlate_launches *launc
 	}
 	launch = launch_at(launches, (uint32_t)launches->next);
 	launch->correlation = correlation;
-	launch->is_matched = false;
+	launch->is_matched = launch->is_untimed = false;
 	chain_enter(launches, (uint32_t)launches->next);
 	launches->next++;
 	return launch;
@@ -110,7 +110,7 @@ struct correlate_launch *correlate_launches_find(struct correlate_launches *laun
 	if (!correlation || !launches->capacity)
 		return NULL;
 	number = chain_of(launches, correlation)->newest;
-	/* Numbers of launches that are gone may mean younger ones: no chain goes that way. */
+	/* Numbers of overwritten launches may collide with younger ones: in a chain ages only grow. */
 	while (is_there(launches, age = age_of(launches, number)) && age > last_age) {
 		struct correlate_launch *launch = launch_at(launches, number);
 
@@ -132,6 +132,46 @@ uint64_t correlate_launches_oldest(struct correlate_launches *launches, uint64_t
 		launches->unmatched++;
 	}
 	return UINT64_MAX;
+}
+
+bool correlate_launches_missing(
+	const struct correlate_launches *launches, uint64_t *number, struct correlate_missing *missing)
+{
+	*missing = (struct correlate_missing){.end_ns = STORE_OPEN_NS};
+	if (*number < launches->first)
+		*number = launches->first;
+	for (; *number < launches->next; ++*number) {
+		const struct correlate_launch *launch = launch_at(launches, (uint32_t)*number);
+
+		if (!launch->is_kernel)
+			continue;
+		if (!launch->is_matched && !missing->count++)
+			missing->begin_ns = launch->begin_ns;
+		if (launch->is_matched && missing->count) {
+			missing->end_ns = launch->end_ns;
+			break;
+		}
+	}
+	return missing->count;
+}
+
+uint64_t correlate_launches_doubtful(const struct correlate_launches *launches, uint64_t begin_ns,
+	uint64_t end_ns, const struct correlate_launch **first)
+{
+	uint64_t count = 0;
+
+	*first = NULL;
+	for (uint64_t number = launches->first; number < launches->next; number++) {
+		const struct correlate_launch *launch = launch_at(launches, (uint32_t)number);
+
+		if (!launch->is_kernel || (launch->is_matched && !launch->is_untimed) ||
+			launch->begin_ns < begin_ns || launch->begin_ns > end_ns)
+			continue;
+		count++;
+		if (!*first || launch->begin_ns < (*first)->begin_ns)
+			*first = launch;
+	}
+	return count;
 }
 
 void correlate_launches_fini(struct correlate_launches *launches)

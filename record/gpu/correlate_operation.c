@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * correlate_operation.c - one operation of a GPU to its launch: what path it has, on which queue it ran, and
- * when. An operation whose launch is not known yet waits for it; correlate.h says how long.
+ * correlate_operation.c - matches one GPU operation to its launch: sets its call path, queue and times. An
+ * operation whose launch is unknown waits for it; correlate.h says how long.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "store/base/attribute.h"
 
 #define ATTRIBUTES_MAX 4000u
-#define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be that far ahead of ours */
+#define AHEAD_NS UINT64_C(10000000) /* a GPU's clock may be this far ahead of ours */
 
 static uint32_t placeholder_of(uint32_t operation)
 {
@@ -29,7 +29,7 @@ static uint32_t placeholder_of(uint32_t operation)
 	return operation < STORE_OP_COUNT ? frame[operation] : 0;
 }
 
-/* What the host does itself: it is shown where it was called. */
+/* Operations that the host executes: shown on the calling thread. */
 static bool is_of_host(uint32_t operation)
 {
 	return operation == STORE_OP_ALLOC || operation == STORE_OP_FREE || operation == STORE_OP_SYNC ||
@@ -55,21 +55,22 @@ static uint32_t context_of(
 	return context;
 }
 
-/* Impossible times become the launch's own moment. */
-static void times_check(
+/* Replaces impossible times by the launch's time; returns false if it did. */
+static bool times_check(
 	const struct correlate_pass *at, struct store_record *span, const struct correlate_launch *launch)
 {
 	uint64_t instead_ns = launch ? launch->begin_ns : at->now_ns;
 
 	if (span->begin_ns && span->begin_ns <= span->end_ns && span->end_ns < at->now_ns + AHEAD_NS &&
 		span->begin_ns + AHEAD_NS >= at->process->begin_ns)
-		return;
+		return true;
 	at->process->untimed++;
 	span->begin_ns = span->end_ns = instead_ns;
+	return false;
 }
 
-/* An allocation that the runtime reports as a moment (CUDA) took what its call took; of several in one call
- * (static memory of a binary) the first. So did a compilation whose times it does not know. */
+/* CUDA reports an allocation as a moment: it gets its call's duration; of several in one call (static
+ * memory of a binary) only the first does. Likewise a compilation without times. */
 static void call_take(struct store_record *span, const struct correlate_launch *launch)
 {
 	bool is_of_call =
@@ -79,6 +80,19 @@ static void call_take(struct store_record *span, const struct correlate_launch *
 		return;
 	span->begin_ns = launch->begin_ns;
 	span->end_ns = launch->end_ns;
+}
+
+static uint32_t attributes_untimed(struct store_writer *writer, uint32_t attributes)
+{
+	size_t size = 0;
+	const char *said = attributes ? store_writer_text_at(writer, attributes, &size) : "";
+	char text[ATTRIBUTES_MAX + 32];
+	int length;
+
+	if (size > ATTRIBUTES_MAX)
+		return attributes;
+	length = snprintf(text, sizeof(text), "%.*s%suntimed=1", (int)size, said, size ? "," : "");
+	return store_writer_text(writer, text, (size_t)length);
 }
 
 static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes, uint64_t module)
@@ -95,8 +109,8 @@ static uint32_t attributes_with(struct store_writer *writer, uint32_t attributes
 	return store_writer_text(writer, text, (size_t)length);
 }
 
-/* A kernel's attributes, with the binary that it is from where the agent did not know but one alone has it.
- */
+/* A kernel's attributes. If the agent does not know the kernel's binary and only one contains it, adds
+ * that. */
 static uint32_t attributes_of(
 	const struct correlate_pass *at, uint32_t operation, uint32_t name, uint32_t attributes)
 {
@@ -145,7 +159,7 @@ static struct correlate_kind kind_new(
 			at, gpu->operation, name, ring_texts_at(&at->correlate->texts, gpu->attributes))};
 }
 
-/* A program launches the same again and again. */
+/* Cached, since programs launch the same kernels repeatedly. */
 static const struct correlate_kind *kind_of(const struct correlate_pass *at, const struct event_gpu *gpu,
 	uint32_t launched, struct correlate_kind *other)
 {
@@ -158,7 +172,7 @@ static const struct correlate_kind *kind_of(const struct correlate_pass *at, con
 		kind->said == gpu->attributes)
 		return kind;
 	*other = kind_new(at, gpu, launched);
-	/* A text that is not there may come yet, and so may memory. */
+	/* Do not cache: a missing text may still arrive, and memory may become available. */
 	if (gpu->name > at->correlate->texts.count || gpu->attributes > at->correlate->texts.count ||
 		!other->context)
 		return other;
@@ -166,9 +180,9 @@ static const struct correlate_kind *kind_of(const struct correlate_pass *at, con
 	return kind;
 }
 
-/* The queue's stream, or that of the thread whose call it was. False: there is none. */
+/* Chooses the queue's stream, or the calling thread's. False: none. */
 static bool stream_put(const struct correlate_pass *at, const struct event_gpu *gpu,
-	const struct correlate_launch *launch, const struct store_record *span)
+	const struct correlate_launch *launch, const struct store_record *span, bool is_timed)
 {
 	struct correlate_queue *queue;
 
@@ -185,9 +199,26 @@ static bool stream_put(const struct correlate_pass *at, const struct event_gpu *
 		return false;
 	if (span->end_ns > queue->last_ns)
 		queue->last_ns = span->end_ns;
-	if (!at->process->is_discarded)
-		correlate_queue_put(&at->correlate->queues, queue, at->writer, span);
+	if (at->process->is_discarded)
+		return true;
+	if (is_timed)
+		correlate_queue_put_timed(&at->correlate->queues, queue, at->writer, span);
+	else
+		correlate_queue_put_untimed(queue, span->link, span->begin_ns);
+	correlate_queue_put(&at->correlate->queues, queue, at->writer, span);
 	return true;
+}
+
+static void launch_match(struct gpu_process *process, struct correlate_launch *launch,
+	const struct store_record *span, bool is_timed)
+{
+	process->kernels_pending -= launch->is_kernel && !launch->is_matched;
+	if (!launch->is_matched || span->end_ns > launch->end_ns)
+		launch->end_ns = span->end_ns;
+	if (!is_timed)
+		launch->kernel = span->context;
+	launch->is_untimed |= !is_timed;
+	launch->is_matched = true;
 }
 
 static void span_put(
@@ -204,18 +235,22 @@ static void span_put(
 		.what = gpu->operation,
 		.attributes = kind->attributes};
 
-	times_check(at, &span, launch);
+	bool is_timed = times_check(at, &span, launch);
+
 	call_take(&span, launch);
-	if (!stream_put(at, gpu, launch, &span))
+	if (!is_timed && span.begin_ns == span.end_ns)
+		span.attributes = attributes_untimed(at->writer, span.attributes);
+	if (!stream_put(at, gpu, launch, &span, is_timed))
 		return;
 	*at->process->lost += at->process->is_discarded;
 	at->process->operations++;
 	at->process->unmatched += !launch;
+	at->correlate->kernels_late += !launch && gpu->correlation && gpu->operation == STORE_OP_KERNEL;
 	if (launch)
-		launch->is_matched = true;
+		launch_match(at->process, launch, &span, is_timed);
 }
 
-/* The oldest that waits gives up when too many do. */
+/* If too many operations wait, gives up the oldest. */
 static void wait_for_launch(struct correlate_pass *at, const struct event_gpu *gpu)
 {
 	struct correlate *correlate = at->correlate;

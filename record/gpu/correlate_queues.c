@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * correlate_queues.c - GPU queues as streams, see correlate_internal.h. A queue is watched since the process
- * uses GPUs: before its first operation it had none. Where that was not said, since the process's begin.
+ * correlate_queues.c - GPU queues as streams, see correlate_internal.h. A queue's stream begins when the
+ * process first used GPUs: it was idle from then to its first operation. If that time is unknown, it begins
+ * with the process.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static struct store_record monitored_span(const struct correlate_queues *queues,
 	return span;
 }
 
-/* Puts into the stream what is known of the queue by now. */
+/* Writes the queue's name and attributes known so far to its stream. */
 static void queue_show(const struct correlate_queues *queues, const struct correlate_queue *queue,
 	const struct gpu_process *process, struct store_writer *writer)
 {
@@ -176,6 +177,44 @@ void correlate_queue_put(struct correlate_queues *queues, struct correlate_queue
 		queue_flush(queue, writer);
 }
 
+void correlate_queue_put_untimed(struct correlate_queue *queue, uint64_t link, uint64_t launched_ns)
+{
+	if (!queue->untimed_ns) {
+		queue->untimed_ns = queue->timed_link < link && queue->timed_end_ns > launched_ns
+					    ? queue->timed_end_ns
+					    : launched_ns;
+		queue->untimed_ns += !queue->untimed_ns;
+	}
+	if (link > queue->untimed_link)
+		queue->untimed_link = link;
+}
+
+/* Neither busy nor idle. */
+static void untimed_end(struct correlate_queues *queues, struct correlate_queue *queue,
+	struct store_writer *writer, uint64_t end_ns)
+{
+	static const char reason[] = "reason=operations without times";
+	struct store_record span = {
+		.begin_ns = queue->untimed_ns, .end_ns = end_ns, .what = STORE_OP_UNMONITORED};
+
+	queue->untimed_ns = 0;
+	if (span.end_ns <= span.begin_ns)
+		return;
+	span.attributes = store_writer_text(writer, reason, sizeof(reason) - 1);
+	correlate_queue_put(queues, queue, writer, &span);
+}
+
+void correlate_queue_put_timed(struct correlate_queues *queues, struct correlate_queue *queue,
+	struct store_writer *writer, const struct store_record *span)
+{
+	if (queue->untimed_ns && span->link > queue->untimed_link)
+		untimed_end(queues, queue, writer, span->begin_ns);
+	if (span->link >= queue->timed_link) {
+		queue->timed_link = span->link;
+		queue->timed_end_ns = span->end_ns;
+	}
+}
+
 void correlate_queues_flush(struct correlate_queues *queues, struct store_writer *writer)
 {
 	for (uint32_t i = 0; i < queues->count; i++)
@@ -263,6 +302,9 @@ void correlate_queues_close(struct correlate_queues *queues, const struct gpu_pr
 		struct store_record span = monitored_span(queues, queue, process, writer, last_ns);
 		struct store_stream *stream = store_writer_stream_edit(writer, queue->stream);
 
+		if (queue->untimed_ns)
+			untimed_end(queues, queue, writer, last_ns);
+		queue_flush(queue, writer);
 		store_writer_span_close(writer, queue->stream, HANDLE_MONITORED, &span);
 		if (!stream)
 			continue;

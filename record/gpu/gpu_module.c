@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_module.c - see gpu_module.h. Nothing is believed of the memory but its seals: it stays as it is; what
- * its headers say is held against its size.
+ * gpu_module.c - see gpu_module.h. The memory is untrusted: seals keep it unchanged, and all offsets in its
+ * headers are checked against its size.
  */
 #include "record/gpu/gpu_module.h"
 
@@ -28,7 +28,7 @@ static struct u64_map_key key_of(const char *name, size_t bytes)
 	return (struct u64_map_key){hash.high, hash.low};
 }
 
-/* Place of the hash; 0: no memory. */
+/* Index of the hash; 0: no memory. */
 static uint32_t module_add(struct gpu_module_kernels *kernels, uint64_t hash)
 {
 	for (uint32_t i = 1; i < kernels->count; i++)
@@ -92,7 +92,7 @@ static bool section_read(const struct image *image, uint64_t number, Elf64_Shdr 
 	return true;
 }
 
-/* Headers and the names of sections lie within the image. */
+/* Checks that headers and section names lie within the image. */
 static bool image_open(struct image *image, const void *bytes, size_t size)
 {
 	Elf64_Ehdr header;
@@ -110,7 +110,7 @@ static bool image_open(struct image *image, const void *bytes, size_t size)
 		.count = (size - header.e_shoff) / sizeof(Elf64_Shdr)};
 	if (header.e_shnum && header.e_shnum < image->count)
 		image->count = header.e_shnum;
-	if (header.e_shstrndx == SHN_XINDEX) { /* then the first section says both */
+	if (header.e_shstrndx == SHN_XINDEX) { /* then the first section header holds both */
 		Elf64_Shdr first;
 
 		if (!section_read(image, 0, &first))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_module.h - GPU binaries that agents hand over, into the store; and which of a process's binaries has a
- * kernel, by its name: the runtime's records of kernels do not say (CUDA).
+ * gpu_module.h - stores GPU binaries that agents send, and finds the binary of a kernel by its name: CUDA's
+ * kernel records do not identify it.
  */
 #ifndef RECORD_GPU_MODULE_H
 #define RECORD_GPU_MODULE_H
@@ -9,22 +9,22 @@
 #include "record/base/u64_map.h"
 #include "store/write/writer.h"
 
-#define GPU_MODULE_KERNELS_MAX (1u << 20) /* of a process */
+#define GPU_MODULE_KERNELS_MAX (1u << 20) /* per process */
 
 /* The kernels of a process's binaries. Empty when zeroed. */
 struct gpu_module_kernels {
-	struct u64_map by_name; /* place in `modules`; that of 0: several binaries have it */
-	uint64_t *modules;	/* hashes; the first is 0 */
+	struct u64_map by_name; /* index into `modules`; 0: several binaries define it */
+	uint64_t *modules;	/* hashes; index 0 is unused */
 	uint32_t count, capacity;
 };
 
-/* Keeps the content of `memory`, a sealed memfd, under `hash`; closes it. Notes the kernels in it; `kernels`
- * NULL: the process is not known. */
+/* Stores the content of `memory`, a sealed memfd, under `hash`, adds its kernels to `kernels` (NULL: the
+ * process is unknown), and closes it. */
 void gpu_module_take(
 	struct store_writer *writer, int memory, uint64_t hash, struct gpu_module_kernels *kernels);
-/* Notes the kernels of an image, whatever it is: ELF's sections .text.NAME (cubin, zebin). */
+/* Adds the kernels of an image: the ELF sections .text.NAME (cubin, zebin). Ignores other formats. */
 void gpu_module_note(struct gpu_module_kernels *kernels, const void *image, size_t bytes, uint64_t hash);
-/* The hash of the one binary with that kernel; 0: none, or several. */
+/* Hash of the only binary with that kernel; 0: none or several. */
 uint64_t gpu_module_of(const struct gpu_module_kernels *kernels, const char *name, size_t bytes);
 void gpu_module_fini(struct gpu_module_kernels *kernels);
 

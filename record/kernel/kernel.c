@@ -19,22 +19,22 @@
 #define WALK_AGAIN_NS UINT64_C(5000000000)
 #define LINE_BYTES 1024u
 #define READ_BYTES (64u << 10)
-#define LAST_FUNCTION_BYTES 65536u /* how long the kernel's last one may be */
+#define LAST_FUNCTION_BYTES 65536u /* assumed maximum length of the kernel's last function */
 
-/* [0] is the kernel itself. */
+/* [0] is the kernel itself, others are modules. */
 static struct part {
 	uint64_t begin, end;
 	char name[PART_NAME_BYTES];
-	struct store_module module; /* as the store has it */
-	uint32_t id;		    /* there; 0: not met */
+	struct store_module module; /* as in the store */
+	uint32_t id;		    /* in the store; 0: not used yet */
 	enum { PART_NEW, PART_WANTED, PART_HERE } state;
 	struct kernel_symbols symbols;
 } parts[PARTS_MAX];
 static uint32_t part_count;
-static struct kernel_symbols strays; /* code made at run time, by its distance from the kernel */
-static bool is_hidden;		     /* addresses mean nothing here */
+static struct kernel_symbols strays; /* JIT code, by its offset from the kernel */
+static bool is_hidden;		     /* the kernel hides addresses */
 
-/* A frame that has no name yet. */
+/* A frame without a symbol. */
 static struct waiting {
 	uint64_t offset;
 	uint32_t part;
@@ -43,13 +43,13 @@ static uint32_t waiting_count;
 static size_t waiting_capacity;
 static uint64_t walked_ns;
 
-/* ---- what the kernel says of itself ---- */
+/* ---- /proc/kallsyms and /proc/modules ---- */
 
 /* "ffffffff81000000 T _text", perhaps with "\t[module]". */
 struct line {
 	uint64_t address;
 	char type;
-	const char *name, *module; /* module NULL: the kernel's own */
+	const char *name, *module; /* module NULL: the kernel itself */
 	size_t length;
 };
 
@@ -68,8 +68,8 @@ static bool line_parse(char *text, struct line *line)
 	return true;
 }
 
-/* Takes the lines of a piece, and moves the last, which may go on in the next, to the front. Its length; -1:
- * `take` wants no more. */
+/* Takes the complete lines of a piece and moves the last, incomplete one to the front. Returns its length;
+ * -1: `take` stopped. */
 static ssize_t piece_take(
 	char *text, size_t size, bool (*take)(void *context, const struct line *line), void *context)
 {
@@ -86,7 +86,7 @@ static ssize_t piece_take(
 	return end - at < (ssize_t)LINE_BYTES ? end - at : 0;
 }
 
-/* All of /proc/kallsyms, until `take` says false. True: that was all. */
+/* Reads all of /proc/kallsyms, until `take` returns false. True: complete. */
 static bool symbols_walk(bool (*take)(void *context, const struct line *line), void *context)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
@@ -139,7 +139,7 @@ static void install_paths_find(void)
 		modules_read();
 }
 
-/* The build id, from the notes that are shown. */
+/* Reads the build id from the notes in sysfs. */
 static void build_id_read(const struct part *part, struct store_module *module)
 {
 	_Alignas(4) char notes[4096];
@@ -224,13 +224,13 @@ uint32_t kernel_context(struct store_writer *writer, uint32_t parent, const uint
 
 /* ---- names ---- */
 
-/* Code that was made at run time lies behind the kernel's own, and belongs to no module. */
+/* JIT code is at addresses after the kernel and belongs to no module. */
 static bool is_stray(const struct waiting *frame)
 {
 	return !frame->part && parts[0].symbols.span && frame->offset >= parts[0].symbols.span;
 }
 
-/* Is its name in no table yet? Tables that were kept are taken up, as far as they are asked. */
+/* True if no table has its name yet. Loads cached tables when they are needed. */
 static bool is_wanted(const struct waiting *frame)
 {
 	struct part *part = &parts[frame->part];
@@ -246,7 +246,7 @@ static bool is_wanted(const struct waiting *frame)
 	return part->state == PART_WANTED || is_stray(frame);
 }
 
-/* Whose a line is; NULL: code that was made at run time. A module's lines come together. */
+/* The module of a line; NULL: JIT code. A module's lines are consecutive. */
 static struct part *part_named(const struct line *line)
 {
 	static struct part *last = parts;
@@ -268,8 +268,8 @@ static bool symbol_take(void *context, const struct line *line)
 	uint64_t at = line->address - from->begin;
 
 	(void)context;
-	/* Until Linux 6.15 variables of each processor are listed, too, by small numbers; and by now a module
-	 * may lie elsewhere. */
+	/* Until Linux 6.15 per-CPU variables are listed, too, with small numbers; and a module may have
+	 * moved since. */
 	if ((part && part->state != PART_WANTED) || line->address < from->begin ||
 		line->address >= from->end || at > UINT32_MAX - LAST_FUNCTION_BYTES)
 		return true;
@@ -293,7 +293,7 @@ static void symbols_read(void)
 			continue;
 		part->state = PART_HERE;
 		kernel_symbols_sort(&part->symbols);
-		if (is_all) /* half a table would give wrong names from now on */
+		if (is_all) /* a partial table would give wrong names later */
 			kernel_symbols_save(
 				&part->symbols, part->module.build_id, part->module.build_id_bytes);
 	}
@@ -316,7 +316,7 @@ static void frame_name(struct store_writer *writer, const struct waiting *frame)
 	store_writer_symbol(writer, part->id, frame->offset, &scope, 1);
 }
 
-/* The list takes a tenth of a second: what no table has is looked for once in short runs, at their end. */
+/* Reading the list takes a tenth of a second: a short run reads it once, at its end. */
 static bool may_walk(bool is_last)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel.h - frames inside the kernel. The store has them as places in module `[kernel]`, or `[NAME]` of a
- * loadable module, counted from where that begins: an address of one boot says nothing in the next. Names
- * come from /proc/kallsyms, as far as it tells, and are kept (record/kernel/kernel_symbols.h). The collector
- * has one kernel, hence no object.
+ * kernel.h - stores kernel frames as offsets in module `[kernel]`, or `[NAME]` of a loadable module, because
+ * addresses change at each boot. Symbols come from /proc/kallsyms, as far as it is readable, and are cached
+ * (record/kernel/kernel_symbols.h). A collector sees one kernel, so the state is static.
  */
 #ifndef RECORD_KERNEL_H
 #define RECORD_KERNEL_H
 
 #include "store/write/writer.h"
 
-/* The context of a chain (record/kernel/kernel_callchains.h) below `parent`. Where addresses are hidden it is
- * one frame,
- * `[kernel]`. */
+/* Returns the context of a kernel call chain (record/kernel/kernel_callchains.h) below `parent`. If
+ * addresses are hidden, the chain is the single frame `[kernel]`. */
 uint32_t kernel_context(
 	struct store_writer *writer, uint32_t parent, const uint64_t *address, uint32_t depth);
-/* Names the frames that are new. Those of parts whose functions are not kept take a pass through all symbols:
- * not more often than every few seconds, unless `is_last`. */
+/* Symbolizes new frames. Modules without cached symbols need a pass through /proc/kallsyms: at most one
+ * every few seconds, unless `is_last`. */
 void kernel_name(struct store_writer *writer, bool is_last);
 void kernel_close(void);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_callchains.c - see kernel_callchains.h. What was taken away leaves a gap, closed when room is short:
- * no hit moves often. */
+/*
+ * kernel_callchains.c - see kernel_callchains.h. Removal leaves a gap at the front, closed when space is
+ * short, so that entries rarely move.
+ */
 #include "record/kernel/kernel_callchains.h"
 
 #include <stdlib.h>
@@ -50,7 +52,7 @@ static bool list_reserve(struct kernel_callchains *callchains)
 	return true;
 }
 
-/* Copies the chains that are still wanted to new memory, with room for as many again. */
+/* Copies the chains still in use to new memory, twice as large. */
 static bool address_reserve(struct kernel_callchains *callchains, uint32_t more)
 {
 	uint32_t used = 0, room;
@@ -96,7 +98,7 @@ bool kernel_callchains_add(struct kernel_callchains *callchains, const struct ke
 		memcpy(callchains->address + place.at, callchain->address,
 			place.depth * sizeof(*callchains->address));
 	callchains->address_count += place.depth;
-	/* Rings of processors are read one after the other: nearly always it is the last. */
+	/* Per-CPU rings are read one after the other: nearly always it belongs at the end. */
 	for (at = callchains->end;
 		at > callchains->first && callchains->list[at - 1].time_ns > callchain->time_ns; at--)
 		;

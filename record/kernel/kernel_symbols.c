@@ -60,7 +60,7 @@ bool kernel_symbols_add(struct kernel_symbols *symbols, uint32_t at, const char 
 	return true;
 }
 
-/* Names lie in the order in which they were added. */
+/* Equal offsets keep the order in which their names were added. */
 static int order(const void *left, const void *right)
 {
 	const struct kernel_symbol *a = left, *b = right;

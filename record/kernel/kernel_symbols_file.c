@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_symbols_file.c - tables of the kernel's functions in the user's cache: kernel_symbols.h draws the
- * file. It may hold anything. It stays open, and is what it was: who writes another renames that into place.
+ * kernel_symbols_file.c - symbol tables in the user's cache directory: kernel_symbols.h draws the file. Its
+ * content is untrusted. An open file never changes: writers rename a new file into place.
  */
 #include "record/kernel/kernel_symbols_file.h"
 
@@ -15,7 +15,7 @@
 
 #define MAGIC "hpctksy2"
 #define FILE_MAX (64u << 20)
-#define BLOCK_BYTES 4096u /* about: what begins at one place is in one */
+#define BLOCK_BYTES 4096u /* approximate: functions at the same offset share a block */
 #define BLOCK_BYTES_MAX (1u << 20)
 #define PATH_BYTES 4096
 #define BUILD_ID_LEAST 8u
@@ -56,7 +56,7 @@ static bool path_of(char path[PATH_BYTES], const uint8_t *build_id, size_t bytes
 
 /* ---- writing ---- */
 
-/* How many functions from `begin` on make a block. */
+/* Number of functions from `begin` on that form a block. */
 static uint32_t block_length(const struct kernel_symbols *symbols, uint32_t begin)
 {
 	size_t bytes = sizeof(uint32_t);
@@ -87,12 +87,12 @@ static void block_put(
 
 		store_bytes_put(out, name, strlen(name) + 1);
 	}
-	/* Lists begin where numbers may. */
+	/* Lists are aligned to their numbers. */
 	while (out->size % sizeof(uint32_t) && !out->failed)
 		store_bytes_put(out, "", 1);
 }
 
-/* `blocks` and the index to it, whose ends count from the first block. The number of blocks. */
+/* Writes the blocks and their index, whose ends count from the first block. Returns the number of blocks. */
 static uint32_t blocks_put(
 	const struct kernel_symbols *symbols, struct store_bytes *blocks, struct store_bytes *index)
 {
@@ -164,7 +164,7 @@ static uint32_t block_begin(const struct kernel_symbols_file *file, uint32_t blo
 	return file->begin + (block ? file->index[block - 1].end : 0);
 }
 
-/* Do blocks follow each other to the end of the file? */
+/* Checks that the blocks fill the file without gaps. */
 static bool index_is_sound(const struct kernel_symbols_file *file, size_t size)
 {
 	uint32_t begin = 0;
@@ -177,7 +177,7 @@ static bool index_is_sound(const struct kernel_symbols_file *file, size_t size)
 	return file->block_count && size == (size_t)file->begin + begin;
 }
 
-/* Head and index. */
+/* Reads head and index. */
 static bool file_begin(struct kernel_symbols_file *file, size_t size, struct file_head *head)
 {
 	size_t bytes;
@@ -191,7 +191,7 @@ static bool file_begin(struct kernel_symbols_file *file, size_t size, struct fil
 		return false;
 	bytes = sizeof(*head) + head->block_count * sizeof(struct file_block);
 	text = malloc(bytes + sizeof(checksum));
-	/* The head that there was room made for: someone may write to the file at the same time. */
+	/* Read the head again: another process may write to the file at the same time. */
 	is_whole = text && read_at(file->fd, text, bytes + sizeof(checksum), 0) &&
 		   !memcmp(head, text, sizeof(*head));
 	if (is_whole) {
@@ -235,7 +235,7 @@ bool kernel_symbols_load(struct kernel_symbols *symbols, const uint8_t *build_id
 	return true;
 }
 
-/* The block that holds `at`, the first one where it lies below all. */
+/* The block that contains `at`, or the first one if it is before all. */
 static uint32_t block_of(const struct kernel_symbols_file *file, uint32_t at)
 {
 	uint32_t low = 0, high = file->block_count;
@@ -251,7 +251,7 @@ static uint32_t block_of(const struct kernel_symbols_file *file, uint32_t at)
 	return low;
 }
 
-/* Who could write the file could write its checksum, too: a name that lies outside is none. */
+/* A writer of the file could fake its checksum, too: rejects names outside the block. */
 static bool block_is_sound(const struct kernel_symbols *block, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_symbols_file.h - a table that was kept: between kernel_symbols.c and kernel_symbols_file.c. */
+/*
+ * kernel_symbols_file.h - a cached symbol table: interface between kernel_symbols.c and
+ * kernel_symbols_file.c.
+ */
 #ifndef RECORD_KERNEL_SYMBOLS_FILE_H
 #define RECORD_KERNEL_SYMBOLS_FILE_H
 
@@ -7,10 +10,9 @@
 
 struct kernel_symbols_file;
 
-/* NULL is none. */
+/* NULL is allowed. */
 void kernel_symbols_file_close(struct kernel_symbols_file *file);
-/* The part of the table that `at` is looked for in: the file's. False: there is none, or it was not fetched.
- */
+/* The fetched block that covers `at`; the file owns it. False: none covers it, or it was not fetched. */
 bool kernel_symbols_file_block(
 	const struct kernel_symbols_file *file, uint32_t at, struct kernel_symbols *block);
 

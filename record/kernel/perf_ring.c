@@ -15,7 +15,7 @@
 #define RING_BYTES_MAX (16u << 20)
 #define RECORD_BYTES_MAX 2048u
 
-/* What follows the header of all records of these events (sample_id_all). */
+/* Follows the header of all records of these events (sample_id_all). */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time_ns;
@@ -30,7 +30,7 @@ struct sample_record {
 	struct perf_event_header header;
 	struct sample_id id;
 	uint64_t count;
-	uint64_t address[]; /* with marks in between that tell whose they are */
+	uint64_t address[]; /* with marks in between that separate kernel and user */
 };
 
 struct lost_record {
@@ -63,14 +63,14 @@ void switch_events_fini(struct switch_events *events)
 	*events = (struct switch_events){0};
 }
 
-/* Reading a mapped file that somebody cuts short would kill us; a perf event's ring cannot be. */
+/* If a mapped file is truncated, reading it kills us; a perf event's ring cannot be. */
 static bool is_perf_event(int descriptor)
 {
 	static const char wanted[] = "anon_inode:[perf_event]";
 	char path[40], got[sizeof(wanted)] = "";
 	uint64_t id;
 
-	if (access("/proc/self/fd", F_OK)) /* without /proc it is known by what it answers */
+	if (access("/proc/self/fd", F_OK)) /* without /proc: recognized by its ioctl */
 		return !ioctl(descriptor, PERF_EVENT_IOC_ID, &id);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
 	return readlink(path, got, sizeof(got)) == sizeof(wanted) - 1 &&
@@ -82,7 +82,7 @@ static bool is_size(uint32_t bytes, size_t page)
 	return bytes >= page && bytes <= RING_BYTES_MAX && !(bytes & (bytes - 1));
 }
 
-/* What is no perf event might hold up who reads it. */
+/* Closes what is no perf event: reading it could block. */
 int perf_ring_keep(struct perf_ring *ring, int event, uint32_t bytes)
 {
 	bool is_event = is_perf_event(event), is_ring = is_size(bytes, (size_t)sysconf(_SC_PAGESIZE));
@@ -136,10 +136,10 @@ static void unmap(struct perf_ring *ring)
 	ring->memory = NULL;
 }
 
-/* By the event's own count (Linux 6.0), the only one when the ring is full. */
+/* From the event's own counter (Linux 6.0), the only source while the ring is full. */
 static uint64_t dropped_of(const struct perf_ring *ring)
 {
-	uint64_t said[2]; /* what it counts, and what was dropped */
+	uint64_t said[2]; /* its count, and the lost records */
 
 	if (ring->event < 0)
 		return ring->dropped;
@@ -177,7 +177,7 @@ static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t
 	memcpy((char *)to + first, ring->data, bytes - first);
 }
 
-/* There is room for it. */
+/* Appends; the caller has reserved space. */
 static void switch_take(
 	struct perf_ring *ring, const struct switch_record *record, struct switch_events *events)
 {
@@ -208,7 +208,7 @@ static void sample_take(struct perf_ring *ring, const struct sample_record *reco
 		kernel_callchains_add(ring->callchains, &callchain);
 }
 
-/* So many were dropped until now, of all. */
+/* `dropped` is the total so far. */
 static void lost_add(struct perf_ring *ring, uint64_t dropped, uint64_t now_ns)
 {
 	if (dropped <= ring->reported)
@@ -229,8 +229,8 @@ static void lost_take(struct perf_ring *ring, const struct lost_record *record)
 	ring->last_ns = now_ns;
 }
 
-/* The ring had room for so many bytes at most when it was read: what it had no room for the kernel tells with
- * its next record, which may never come. Where nobody counts it was one at least. */
+/* `room`: free bytes at the read. The kernel reports records that did not fit with its next record, which
+ * may never come. If no counter has them, counts one. */
 static void full_take(struct perf_ring *ring, uint64_t room)
 {
 	uint64_t dropped = dropped_of(ring);
@@ -240,7 +240,7 @@ static void full_take(struct perf_ring *ring, uint64_t room)
 	lost_add(ring, dropped, clock_now_ns());
 }
 
-/* Nearly all are switches that lie in one piece: such a one is copied out at once. */
+/* Fast path: most records are switches that do not wrap around. */
 static bool switch_copy(const struct perf_ring *ring, uint64_t head, struct switch_record *record)
 {
 	size_t place = ring->tail & (ring->bytes - 1);
@@ -251,7 +251,7 @@ static bool switch_copy(const struct perf_ring *ring, uint64_t head, struct swit
 	return record->header.type == PERF_RECORD_SWITCH && record->header.size == sizeof(*record);
 }
 
-/* Whatever else comes. Returns its size; 0: it makes no sense. */
+/* All other records. Returns the size; 0: invalid. */
 static uint16_t record_take(struct perf_ring *ring, uint64_t head, struct switch_events *events)
 {
 	uint64_t copy[RECORD_BYTES_MAX / sizeof(uint64_t)];

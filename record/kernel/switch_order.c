@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switch_order.c - see switch_order.h. Dealt out by the low bits of the thread's number, which neighbours in
- * a process do not share, then merged run by run: several threads in one heap only make more runs.
+ * switch_order.c - see switch_order.h. Distributes events to heaps by the low bits of the thread id, which
+ * differ for neighbours in a process, then merges run by run: several threads in one heap only make more
+ * runs.
  */
 #include "record/kernel/switch_order.h"
 
@@ -14,7 +15,7 @@ static bool is_behind(const struct switch_event *a, const struct switch_event *b
 	return a->tid != b->tid ? a->tid > b->tid : a->time_ns > b->time_ns;
 }
 
-/* Where the run that begins at `at` ends. */
+/* End of the run that begins at `at`. */
 static size_t run_end(const struct switch_event *events, size_t at, size_t count)
 {
 	if (at < count)
@@ -24,7 +25,7 @@ static size_t run_end(const struct switch_event *events, size_t at, size_t count
 	return at;
 }
 
-/* Two runs that follow each other, [0, middle) and [middle, end). */
+/* Merges two adjacent runs, [0, middle) and [middle, end). */
 static void runs_merge(struct switch_event *to, const struct switch_event *events, size_t middle, size_t end)
 {
 	size_t a = 0, b = middle;
@@ -35,7 +36,7 @@ static void runs_merge(struct switch_event *to, const struct switch_event *event
 	memcpy(to + (middle - a), events + b, (end - b) * sizeof(*to));
 }
 
-/* Merges each run with the next, out of `from`. Returns how many there are then. */
+/* Merges each run of `from` with the next. Returns the new number of runs. */
 static size_t runs_halve(struct switch_event *to, const struct switch_event *from, size_t count)
 {
 	size_t runs = 0;
@@ -49,7 +50,7 @@ static size_t runs_halve(struct switch_event *to, const struct switch_event *fro
 	return runs;
 }
 
-/* What is in `from`, in order, to `to`; both are written to. */
+/* Sorts `from` into `to`; overwrites both. */
 static void heap_order(struct switch_event *to, struct switch_event *from, size_t count)
 {
 	struct switch_event *target = to;

@@ -12,7 +12,7 @@ bool switch_spans_take(struct switch_spans *line, const struct switch_event *eve
 	bool is_out = line->out_ns != 0, goes_out = event->kind != SWITCH_IN;
 	uint64_t now_ns = event->time_ns;
 
-	/* Its time had been taken for complete. */
+	/* Readers already take this time for complete. */
 	if (now_ns < line->known_ns) {
 		*span = span_of(now_ns, line->known_ns, STORE_OP_LOST);
 		return true;

@@ -9,8 +9,8 @@
 
 #define HELD_MAX 65536u
 #define KNOWN_MAX 65536u
-#define RETURN_NS UINT64_C(20000000) /* on a busy machine it may be preempted in between */
-#define NESTED_MAX 8u		     /* waits of signal handlers that came in between */
+#define RETURN_NS UINT64_C(20000000) /* a thread may be preempted between its switch-in and the record */
+#define NESTED_MAX 8u		     /* nested waits, of signal handlers */
 
 void wait_paths_fini(struct wait_paths *waits)
 {
@@ -63,8 +63,8 @@ void wait_paths_return(struct wait_paths *waits, uint64_t time_ns, uint32_t cont
 		waits->returns[waits->return_count++] = (struct wait_return){time_ns, context};
 }
 
-/* Of what ended then. Each switch has its return, if any: the first that follows. They come by time, as far
- * as the program tells the truth; if not, it finds another of its own. */
+/* Path of the return for a span that ended then: the first one that follows. Returns are ordered by time
+ * if the program is honest; a dishonest one only gets wrong paths of its own. */
 static uint32_t return_context(const struct wait_paths *waits, uint64_t end_ns, uint64_t until_ns)
 {
 	uint32_t low = 0, high = waits->return_count;
@@ -97,7 +97,7 @@ static void returns_forget(struct wait_paths *waits, uint64_t known_ns)
 	memmove(waits->returns, waits->returns + old, waits->return_count * sizeof(*waits->returns));
 }
 
-/* The first that ends after a moment: they come as they end. */
+/* Index of the first wait that ends after a time: they are ordered by end. */
 static uint32_t known_after(const struct wait_paths *waits, uint64_t time_ns)
 {
 	uint32_t low = 0, high = waits->known_count;
@@ -150,7 +150,7 @@ static void span_put(const struct wait_paths *waits, struct store_writer *writer
 		store_writer_append(writer, stream, STORE_SPANS, &span, 1);
 }
 
-/* May the wait that the span belongs to still be published? */
+/* True if the wait that the span belongs to may still be published. */
 static bool is_undecided(const struct wait_paths *waits, const struct store_record *span)
 {
 	return waits->since_ns && span->begin_ns >= waits->since_ns;

@@ -26,9 +26,9 @@
 #include "record/launch/signals.h"
 #include "store/ring/handshake.h"
 
-#define LOADER_FAILED 127 /* exit code of a dynamic loader that misses something */
+#define LOADER_FAILED 127 /* exit code of a dynamic loader that fails */
 
-/* A list of libraries separated by colons, ours at its head. */
+/* Sets a colon-separated list of libraries, ours first. */
 static int list_set(const char *name, const char *agent)
 {
 	const char *others = getenv(name);
@@ -52,7 +52,7 @@ static int preload_set(const struct launch *launch)
 	if (launch->target->breaks_preload)
 		return 0;
 	exec_target_linked(AT_FDCWD, launch->target->path, environ, &linked);
-	word = malloc(room); /* stays: putenv */
+	word = malloc(room); /* owned by the environment from here on: putenv */
 	if (!word || !preload_write(word, room, others,
 			     &(struct preload){.agent = launch->rendezvous->agent,
 				     .is_wanted = true,
@@ -62,7 +62,7 @@ static int preload_set(const struct launch *launch)
 	return putenv(word);
 }
 
-/* Other words may follow. */
+/* Other words may follow in the list. */
 static bool gpu_is_wanted(const struct launch *launch, const char *vendor)
 {
 	const char *word = strstr(launch->events, "gpu=");
@@ -72,7 +72,8 @@ static bool gpu_is_wanted(const struct launch *launch, const char *vendor)
 			       (length == strlen(vendor) && !strncmp(word + 4, vendor, length)));
 }
 
-/* The variable itself: its end is written between vfork and exec, where nothing may be allocated. */
+/* The environment variable itself: its end is written between vfork and exec, where nothing may be
+ * allocated. */
 static char events[sizeof(EVENT_ENV_EVENTS) + EVENT_EVENTS_MAX + 16];
 
 static int events_set(const struct launch *launch)
@@ -81,16 +82,16 @@ static int events_set(const struct launch *launch)
 	return putenv(events);
 }
 
-/* In the process that becomes the program: the one that --no-children is about. */
+/* Runs in the process that becomes the program, to which --no-children refers. */
 static void events_end(const struct launch *launch)
 {
 	size_t length = strlen(events);
 
-	if (strstr(launch->events, EVENT_WORD_NO_CHILDREN)) /* the last word */
+	if (strstr(launch->events, EVENT_WORD_NO_CHILDREN)) /* it is the last word */
 		snprintf(events + length, sizeof(events) - length, "=%d", (int)process_number());
 }
 
-static char **before; /* the environment that hpct-record was started with */
+static char **before; /* the environment that hpct-record got */
 
 static int before_keep(void)
 {
@@ -116,7 +117,7 @@ static int environment_set(const struct launch *launch)
 	       setenv(EVENT_ENV_SOCKET, rendezvous->socket, 1);
 }
 
-/* Without a magic number it is a script for the shell, as execvp has it. */
+/* A file without magic number is a shell script, as in execvp. */
 static void shell_exec(const struct launch *launch)
 {
 	size_t count = 0;
@@ -144,7 +145,7 @@ static void image_exec(const struct launch *launch)
 		shell_exec(launch);
 }
 
-static volatile bool has_no_room; /* for our words; the process that becomes the program says so */
+static volatile bool has_no_room; /* our words do not fit; set by the process that becomes the program */
 
 static void program_exec(const struct launch *launch)
 {
@@ -172,8 +173,9 @@ _Noreturn static void program_start(
 	_exit(TARGET_NOT_EXECUTABLE);
 }
 
-/* A program that stops in the foreground stops the job: the shell waits for hpct-record to do the same; who
- * told us to stop, too. Whoever stops the program alone, in the background, also continues it alone. */
+/* If the program stops in the foreground, hpct-record stops, too, as the shell waits for that; likewise if
+ * hpct-record was asked to stop. If only the program was stopped, in the background, whoever did it
+ * continues it. */
 static void stop_with(pid_t pid)
 {
 	const struct timespec moment = {0, 20000000};
@@ -221,7 +223,7 @@ static void started_send(const struct launch *launch, pid_t pid, uint64_t begin_
 }
 
 static struct signals signals;
-static bool has_signals; /* they are taken: `signals` are the program's */
+static bool has_signals; /* `signals` holds the program's state */
 
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error)
 {
@@ -231,17 +233,16 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	ssize_t got;
 
 	*status = LAUNCH_FAILED;
-	/* Ahead of vfork, whose child has our memory: a signal that ended it in malloc would leave that in
-	 * disorder.
-	 */
+	/* Before vfork, whose child shares our memory: a signal that killed it inside malloc would leave
+	 * the heap inconsistent. */
 	if (launch->rendezvous && environment_set(launch))
 		return error_memory(error);
 	if (pipe2(failure, O_CLOEXEC))
-		return error_set(error, ERROR_IO, "no pipe can be made for it: %s", strerror(errno));
+		return error_set(error, ERROR_IO, "cannot make a pipe for it: %s", strerror(errno));
 	signals_take(&signals);
 	has_signals = true;
-	/* Nothing here runs on until the program does, or cannot: what is changed meanwhile is for it alone.
-	 */
+	/* vfork suspends us until the program runs or fails: changes made in between affect only the
+	 * program. */
 	pid = vfork();
 	if (!pid)
 		program_start(launch, &signals, recorder, failure[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
@@ -251,7 +252,7 @@ int launch_run(const struct launch *launch, int *status, struct rusage *usage, s
 	if (pid < 0) {
 		close(failure[0]);
 		return error_set(error, ERROR_IO,
-			"no process can be made for it (%s); see ulimit -u, and pids.max of its cgroup",
+			"cannot start a process for it (%s); see ulimit -u, and pids.max of its cgroup",
 			strerror(reason));
 	}
 	do
@@ -277,13 +278,13 @@ void launch_here(const struct launch *launch)
 	image_exec(launch);
 }
 
-/* Its dynamic loader has said itself what it misses. */
+/* The dynamic loader has already printed what is missing. */
 const char *launch_unmeasured_why(int status)
 {
 	if (has_no_room)
-		return "its arguments and environment leave no room for ours";
+		return "its arguments and environment leave no space for hpct's variables";
 	if (WIFEXITED(status) && WEXITSTATUS(status) == LOADER_FAILED)
-		return "its dynamic loader ended it before the agent could start; see what that has said";
+		return "its dynamic loader ended it before the agent could start; see the loader's message";
 	return "the agent could not start in it; see ulimit -v, -f and -n";
 }
 
@@ -291,8 +292,9 @@ void launch_explain(int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == AGENT_SIGNAL)
 		fprintf(stderr,
-			"hpct-record: the program died of signal %d, with which hpct samples; unless it was "
-			"sent that, it has reset its signals past the C library: see BUGS in man "
+			"hpct-record: the program died of signal %d, which hpct uses for sampling; unless "
+			"another process sent it, the program reset its signal handlers without the C "
+			"library: see BUGS in man "
 			"hpct-record\n",
 			AGENT_SIGNAL);
 }
@@ -304,7 +306,7 @@ _Noreturn void launch_exit(int status)
 	fflush(NULL);
 	if (!WIFSIGNALED(status))
 		exit(WEXITSTATUS(status));
-	/* The program left the core, if any; ours would say nothing. */
+	/* The program has dumped core, if any; a core of hpct-record is useless. */
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(WTERMSIG(status), SIG_DFL);

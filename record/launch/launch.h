@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* launch.h - starts the program with the agent preloaded, passes signals on, waits for it. */
+/* launch.h - starts the program with the agent preloaded, forwards signals to it, waits for it. */
 #ifndef RECORD_LAUNCH_H
 #define RECORD_LAUNCH_H
 
@@ -19,17 +19,17 @@ struct launch {
 	bool is_strict;
 };
 
-/* Runs it to its end: wait status in *status, its CPU time and its children's in *usage. Negative: it could
- * not be started (the sentence says why; *status is then an exit code). */
+/* Runs the program to its end. *status: its wait status; *usage: CPU time of it and its children.
+ * Negative: it could not be started; *status is then the exit code. */
 int launch_run(const struct launch *launch, int *status, struct rusage *usage, struct error *error);
-/* After a launch_run that has failed with LAUNCH_FAILED: the program, unmeasured, in place of hpct-record.
- * Comes back where that fails, too. */
+/* After launch_run failed with LAUNCH_FAILED: executes the program, unmeasured, in place of hpct-record.
+ * Returns only on failure. */
 void launch_here(const struct launch *launch);
-/* Why no agent has registered, of a program that was to be measured and ended with `status`. Static. */
+/* Why no agent registered, for a program that should be measured and ended with `status`. Static. */
 const char *launch_unmeasured_why(int status);
-/* Says so on stderr if a measured program died of the signal of our samples. */
+/* Prints to stderr if a measured program died of our sampling signal. */
 void launch_explain(int status);
-/* Ends hpct-record the way the program ended. */
+/* Ends hpct-record with the program's exit code or signal. */
 _Noreturn void launch_exit(int status);
 
 #endif

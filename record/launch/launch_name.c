@@ -22,7 +22,7 @@ static const char *environment_first(const char *const *names)
 	return "";
 }
 
-/* Names from the environment become part of a file name. */
+/* Makes a word from the environment usable in a file name. */
 static void label_copy(char *to, size_t room, const char *from)
 {
 	size_t used = 0;

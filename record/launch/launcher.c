@@ -29,7 +29,7 @@ static bool is_rank(long pid)
 	return found;
 }
 
-/* Fields 4 and 22 of stat; the program's name before them may hold anything. */
+/* Fields 4 and 22 of /proc/PID/stat; the name before them may contain anything. */
 static int stat_read(long pid, long *parent, unsigned long long *start)
 {
 	char path[64], text[1024], *at;

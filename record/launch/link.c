@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - see link.h. `--wrap NAME` sends every call of NAME, libc's own included, to the agent's
- * `__wrap_NAME`, wherever it stands. `--eh-frame-hdr` gives static programs the table by which stacks are
- * unwound.
+ * link.c - see link.h. `--wrap NAME` redirects every call of NAME, libc's own included, to the agent's
+ * `__wrap_NAME`. `--eh-frame-hdr` adds the search table for unwinding to static programs.
  */
 #include "record/launch/link.h"
 
@@ -42,12 +41,12 @@ bool link_is_linker(const char *program)
 	       (length == 2 || base[length - 3] == '-');
 }
 
-/* Words under construction: pointers first, text behind them, in one block. */
+/* Words under construction: pointers first, then their text, in one block. */
 struct words {
 	char **word;
 	size_t count;
 	char *text;
-	const char *prefix; /* what hands an option on to the linker */
+	const char *prefix; /* passes an option on to the linker: "-Wl," */
 };
 
 static void word_add(struct words *to, const char *format, const char *name)
@@ -63,7 +62,7 @@ static void names_add(struct words *to, const char *const *list, size_t count)
 		word_add(to, "--wrap=%s", list[i]);
 }
 
-/* A path may hold commas, at which compilers would split it. */
+/* A path may contain commas, at which compilers would split it. */
 static void path_add(struct words *to, const char *path)
 {
 	const char *prefix = to->prefix;
@@ -121,8 +120,7 @@ char **link_command(
 		return NULL;
 	}
 	words.text = (char *)(words.word + count + options + 1);
-	/* Compilers put libc behind all, linkers where they are told: what the agent needs of it must be
-	 * known by then. */
+	/* Compilers put libc last, but linkers keep the given order: the agent must come before libc. */
 	memcpy(words.word, command, first * sizeof(*command));
 	words.count = first;
 	agent_add(&words, archive, memleak);

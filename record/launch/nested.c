@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nested.c - see nested.h. The outer agent sits in this process and would put itself back into every
- * environment that goes through its wrappers, so the exec asks to go past them.
+ * nested.c - see nested.h. The outer agent runs in this process and would add itself to every environment
+ * that passes its wrappers, so the exec carries a mark to bypass them.
  */
 #include "record/launch/nested.h"
 
@@ -19,8 +19,8 @@ static bool is_word(const char *word, size_t length, const char *wanted)
 	return length && length == strlen(wanted) && !memcmp(word, wanted, length);
 }
 
-/* LD_PRELOAD without the agent and MPI's names; separated by colons or spaces, as ld.so has it. True: it was
- * there. */
+/* LD_PRELOAD without the agent and its MPI library; colons or spaces separate entries, as in ld.so. True:
+ * it contained them. */
 static bool preload_without(const char *preload, const char *agent, char *kept)
 {
 	char mpi[ENVIRONMENT_PATH] = "";

@@ -3,9 +3,9 @@
 #ifndef RECORD_NESTED_H
 #define RECORD_NESTED_H
 
-/* If this process carries the agent of another recording, starts it once more without, with the same
- * arguments; the programs it starts are then recorded by it alone. Returns if there is none, or if that
- * fails. Call first. */
+/* If this process carries the agent of another recording, executes it again without the agent, with the
+ * same arguments, so that only the inner hpct-record measures the programs it starts. Returns if there is
+ * no agent or exec fails. Call first in main. */
 void nested_leave(char **argv);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - see options.h. The words of the command line, and of HPCToolkit's variables where it leaves
- * something open, become one struct; what the agent is to know of it, the words of HPCT_EVENTS. */
+/*
+ * options.c - see options.h. Parses the command line and, for what it leaves open, HPCToolkit's environment
+ * variables into one struct; settings for the agent become words of HPCT_EVENTS.
+ */
 #include "record/launch/options.h"
 
 #include <getopt.h>
@@ -21,25 +23,25 @@ const char options_help[] =
 	"\n"
 	"Records what every thread of PROGRAM and its children did, as call-path traces.\n"
 	"\n"
-	"  -o, --output RUN       the run to make (%j job, %s step, %h host, %p pid are\n"
-	"                         replaced); default PROGRAM-JOB.hpct, PROGRAM-PID.hpct\n"
-	"      --overwrite        remove a run of that name first\n"
-	"  -e, --event EVENT[@N]  CPUTIME@5000: a sample each 5000 us of a thread's CPU\n"
-	"                         time (the default); CPUTIME@f200: 200 samples a second.\n"
-	"                         Again for what is counted: page-faults@1, IO, MEMLEAK\n"
-	"  -c, --count N|fN       how often, for events without @;  -L, --list lists all\n"
-	"  -e gpu=auto|off|NAME   GPU operations: nvidia, opencl, level0; auto: as used\n"
+	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid);\n"
+	"                         default PROGRAM-JOB.hpct, else PROGRAM-PID.hpct\n"
+	"      --overwrite        replace an existing run\n"
+	"  -e, --event EVENT[@N]  CPUTIME@5000 (default): a sample every 5000 us of a\n"
+	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
+	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
+	"  -c, --count N|fN       period or rate without @;  -L, --list  list all events\n"
+	"  -e gpu=auto|off|NAME   GPU operations: nvidia, opencl, level0; auto: all\n"
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
-	"      --summary FILE     write the summary there (it is in the run anyway)\n"
+	"      --summary FILE     write the summary to FILE, too (the run has it)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
-	"  -r, --retain-recursion keep every level of recursive calls; by default two\n"
-	"      --no-switches      no switch records: blocked and runnable time is unknown\n"
+	"  -r, --retain-recursion keep all levels of recursive calls (default: two)\n"
+	"      --no-switches      no switch records: no blocked and runnable time\n"
 	"      --no-children, --ranks 0-3, -f, --process-fraction 1/10: measure fewer\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
 	"  -h, --help   -V, --version   (more: man hpct-record)\n"
 	"\n"
-	"Exits as PROGRAM does, dies by the signal that it died by. Else: 125 a failure\n"
-	"of hpct-record, 126 PROGRAM cannot be executed, 127 it is not found.\n"
+	"Exits with PROGRAM's exit code or signal. Else: 125 hpct-record failed,\n"
+	"126 PROGRAM cannot be executed, 127 PROGRAM is not found.\n"
 	"Next: hpct-view RUN, hpct-profile RUN, hpct-info RUN.\n";
 
 static const struct option long_options[] = {
@@ -80,7 +82,7 @@ static int event_take(struct options *options, struct error *error)
 	return 0;
 }
 
-/* hpcrun's `-ds` is one option of two letters. `word`: the one that is being read, or was read last. */
+/* hpcrun's `-ds` is one option of two letters. `word`: the argument being read. */
 static int delay_take(struct options *options, int letter, const char *word, struct error *error)
 {
 	if (!word || strcmp(word, "-ds"))
@@ -105,10 +107,10 @@ static int keep_take(struct options *options, struct error *error)
 			return 0;
 		}
 	return error_set(error, ERROR_USAGE,
-		"--keep %s: say for how long, at least a second, such as 30s, 10m or 2h", optarg);
+		"--keep %s: give a duration of at least a second, such as 30s, 10m or 2h", optarg);
 }
 
-/* The second of two words; an error if it is neither. */
+/* Sets true if the value is the second of two words; an error if it is neither. */
 static int choice(
 	const char *option, const char *first, const char *second, bool *is_second, struct error *error)
 {
@@ -125,7 +127,8 @@ static int ranks_take(struct options *options, struct error *error)
 	process_filter_has_rank(optarg, 0, &is_wrong);
 	if (is_wrong || strchr(optarg, ' '))
 		return error_set(error, ERROR_USAGE,
-			"--ranks %s: it takes ranks as 0-3,8:2 (0 to 3, and each second one from 8)", optarg);
+			"--ranks %s: give ranks such as 0-3,8:2 (0 to 3, and every second one from 8)",
+			optarg);
 	options->ranks = optarg;
 	return 0;
 }
@@ -156,10 +159,10 @@ static int fraction_take(struct options *options, char **argv, struct error *err
 	if (fraction_read(&options->fraction, value))
 		return 0;
 	return error_set(error, ERROR_USAGE,
-		"--process-fraction %s: it takes a number from 0 to 1, as 0.1 or 1/10", value);
+		"--process-fraction %s: give a number from 0 to 1, such as 0.1 or 1/10", value);
 }
 
-/* Whether libunwind can be had is seen before the program starts, and not silently. */
+/* Checks libunwind before the program starts, so that the user sees the error. */
 static int unwinder_take(struct options *options, struct error *error)
 {
 	struct install_paths paths;
@@ -176,7 +179,7 @@ static int unwinder_take(struct options *options, struct error *error)
 				  : 0;
 }
 
-/* An option of which nothing is asked but where it goes. */
+/* An option that only stores its argument. */
 struct plain {
 	int letter;
 	size_t place;
@@ -194,7 +197,7 @@ static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
 	{'P', offsetof(struct options, asked.probability)}, {'S', offsetof(struct options, summary)}};
 
-/* False: there is more to it. */
+/* False: it needs more than storing. */
 static bool plain_take(struct options *options, int letter)
 {
 	char *base = (char *)options;
@@ -230,7 +233,7 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
 	case 'K':
 		return keep_take(options, error);
-	case 'd': /* of a word that goes on */
+	case 'd': /* of a longer word */
 	case 's':
 		return delay_take(options, letter, argv[optind - (letter == 's')], error);
 	case 'R':
@@ -242,13 +245,47 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 	}
 }
 
+/* Options that other profilers have, and what to do here. */
+static const struct foreign {
+	char letter;
+	const char *word, *advice;
+} foreign_options[] = {
+	{'p', "--pid",
+		"-p: hpct-record cannot attach to a process that runs already; start the program with it, as "
+		"hpct-record PROGRAM (with -ds it measures from hpct_start() on)"},
+	{'a', "--all-cpus",
+		"-a: hpct-record measures a program and its children, not the whole machine; start what is "
+		"to be "
+		"measured with it, as hpct-record PROGRAM"},
+	{'g', "--call-graph", "-g: call paths are always recorded, by unwind tables; leave it out"},
+	{'F', "--freq",
+		"-F: a rate is given with -c, as -c f997 for 997 samples in each second of CPU time, or with "
+		"its "
+		"event, as -e CPUTIME@f997"}};
+
+static const char *foreign_find(int letter, const char *word)
+{
+	for (size_t i = 0; i < sizeof(foreign_options) / sizeof(foreign_options[0]); i++) {
+		const struct foreign *option = &foreign_options[i];
+		size_t length = strlen(option->word);
+
+		if (letter ? letter == option->letter
+			   : !strncmp(word, option->word, length) && (!word[length] || word[length] == '='))
+			return option->advice;
+	}
+	return NULL;
+}
+
 /* The sentence that getopt would have printed in its own words. */
 static int option_refuse(int letter, char **argv, struct error *error)
 {
 	const char *word = optind > 0 && argv[optind - 1] ? argv[optind - 1] : "";
+	const char *advice = letter == ':' ? NULL : foreign_find(optopt, word);
 
+	if (advice)
+		return error_set(error, ERROR_USAGE, "%s", advice);
 	if (letter == ':')
-		return error_set(error, ERROR_USAGE, "option %s wants a value; try hpct-record --help", word);
+		return error_set(error, ERROR_USAGE, "option %s needs a value; try hpct-record --help", word);
 	if (optopt && optopt < 128)
 		return error_set(error, ERROR_USAGE, "unknown option -%c; try hpct-record --help", optopt);
 	return error_set(error, ERROR_USAGE, "unknown option %s; try hpct-record --help", word);
@@ -261,7 +298,7 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-/* HPCToolkit's variable, for what the command line leaves open. */
+/* Reads HPCToolkit's variables where the command line leaves a setting open. */
 static void environment_take(struct options *options)
 {
 	const char *list = getenv("HPCRUN_EVENT_LIST");
@@ -275,7 +312,7 @@ static void environment_take(struct options *options)
 		options->asked.event[options->asked.count++] = word;
 }
 
-/* HPCToolkit's variable, with what it takes a wrong value for. */
+/* HPCToolkit's variable, with HPCToolkit's replacement for invalid values. */
 static void fraction_of_environment(struct options *options)
 {
 	const char *value = getenv("HPCRUN_PROCESS_FRACTION");
@@ -287,7 +324,7 @@ static void fraction_of_environment(struct options *options)
 		options->fraction = 0.1;
 }
 
-/* The same for all processes of a launch, so that a rank is drawn once. */
+/* Equal for all processes of a launch, so that each rank is drawn once. */
 static unsigned launch_seed(void)
 {
 	struct launch_name name;
@@ -299,7 +336,7 @@ static unsigned launch_seed(void)
 	return seed;
 }
 
-/* Which processes, record/agent/process/process_filter.h. False: no room. */
+/* Adds the selection of processes, record/agent/process/process_filter.h. False: too long. */
 static bool selection_add(struct options *options, size_t used)
 {
 	size_t room = sizeof(options->events) - used;
@@ -312,15 +349,15 @@ static bool selection_add(struct options *options, size_t used)
 	if (options->ranks && (size_t)more < room) {
 		more += snprintf(words + more, room - (size_t)more, EVENT_WORD_RANKS "%s", options->ranks);
 		for (char *at = strstr(words, EVENT_WORD_RANKS); (at = strchr(at, ':'));)
-			*at = '/'; /* a ':' behind a '=' makes a counter */
+			*at = '/'; /* a ':' after a '=' would mean a counter */
 	}
 	if (options->no_children && (size_t)more < room)
 		more += snprintf(words + more, room - (size_t)more, EVENT_WORD_NO_CHILDREN);
-	/* hpct-record writes its child's pid behind the last word. */
+	/* hpct-record appends its child's pid after the last word. */
 	return (size_t)more + 16 < room;
 }
 
-/* What else the agent is to know, behind the events. */
+/* Adds the agent's other settings after the events. */
 static int words_add(struct options *options, struct error *error)
 {
 	size_t used = strlen(options->events), room = sizeof(options->events) - used;

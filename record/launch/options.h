@@ -8,23 +8,23 @@
 #include "record/events/events.h"
 
 struct options {
-	const char *run; /* -o as given; NULL: by default */
+	const char *run; /* -o as given; NULL: default name */
 	struct events_asked asked;
-	char events[EVENT_EVENTS_MAX]; /* as EVENT_ENV_EVENTS wants them */
-	char list[EVENT_EVENTS_MAX];   /* HPCRUN_EVENT_LIST, whose words `asked` may point to */
+	char events[EVENT_EVENTS_MAX]; /* in the form of EVENT_ENV_EVENTS */
+	char list[EVENT_EVENTS_MAX];   /* HPCRUN_EVENT_LIST; `asked` may point into it */
 	bool cuda_hold, cuda_whole_graphs;
 	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
-	uint64_t keep_ns;    /* --keep DURATION: what is older loses its records; 0: nothing does */
+	uint64_t keep_ns;    /* --keep DURATION: older records are deleted; 0: all are kept */
 	const char *summary; /* --summary FILE; NULL: none */
 	const char *ranks;   /* --ranks as given; NULL: all */
-	double fraction;     /* of processes to be measured; 1: all */
+	double fraction;     /* share of processes to measure; 1: all */
 	bool no_children;
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
 		no_gprof, is_help, is_version, is_list;
-	char **program; /* argv of the program */
+	char **program; /* the program's argv */
 };
 
-/* ERROR_USAGE with a sentence. `program` points into argv. */
+/* ERROR_USAGE on a bad command line. `program` points into argv. */
 int options_parse(struct options *options, int argc, char **argv, struct error *error);
 extern const char options_help[];
 

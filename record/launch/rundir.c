@@ -17,7 +17,7 @@
 
 #define LAUNCH_FILE "launch"
 #define LAUNCH_BYTES 256
-#define LAUNCH_TRIES 50 /* of 20 ms: another host may be between making the run and naming its launch */
+#define LAUNCH_TRIES 50 /* of 20 ms: another host may have made the run and not its launch file yet */
 #define STORES_MAX 1000
 
 static bool is_ours(const char *name)
@@ -36,7 +36,7 @@ static bool is_ours(const char *name)
 	return false;
 }
 
-/* Visits the entries of a run; negative as soon as `visit` is. */
+/* Visits the entries of a run; stops and returns negative if `visit` does. */
 static int run_visit(const char *run, int (*visit)(int directory, const char *name))
 {
 	DIR *directory = opendir(run);
@@ -83,7 +83,7 @@ static int launch_open(const char *run, int flags)
 	return open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
-/* Whether the run is of this launch. A new run gets its launch file moments after it is made. */
+/* True if the run is of this launch. A new run gets its launch file moments after the directory. */
 static bool is_of_launch(const char *run, const char *launch)
 {
 	const struct timespec moment = {0, 20000000};
@@ -140,7 +140,7 @@ int rundir_make(const char *path, const char *launch, bool overwrite, bool *made
 	if (lstat(path, &status)) {
 		int result = run_create(path, launch, made, error);
 
-		/* Another host was faster. */
+		/* Another host made it first. */
 		return result == -ERROR_USAGE && launch && is_of_launch(path, launch) ? 0 : result;
 	}
 	if (launch && is_of_launch(path, launch))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rundir.h - the run's directory: made, joined or replaced, never mixed into.
+ * rundir.h - makes, joins or replaces the run's directory. Never mixes two launches in one run.
  *
  *   NAME.hpct/
- *     launch         launch id of the processes that may join, for launches of several hpct-records
+ *     launch         id of the launch whose processes may join, if it has several hpct-records
  *     HOST-BOOT.mdb  one store for each recording host, made by its collector
  */
 #ifndef RECORD_RUNDIR_H
@@ -14,15 +14,13 @@
 
 #include "store/base/error.h"
 
-/* `launch`: id that several hpct-records share, NULL: this one records alone. A run that is there is joined
- * if it is of the same launch, else replaced if `overwrite` says so, else refused (ERROR_USAGE). Only a
- * directory that holds nothing but our files is ever removed. *made: it is new, and the caller's to take
- * back. */
+/* `launch`: id that several hpct-records share, NULL: only one. Joins an existing run of the same launch,
+ * else replaces it if `overwrite`, else fails (ERROR_USAGE). Only removes directories that contain nothing
+ * but hpct's files. *made: the run is new, and the caller may undo it. */
 int rundir_make(const char *path, const char *launch, bool overwrite, bool *made, struct error *error);
-/* Takes back a run that nothing was recorded into. */
+/* Removes a new run into which nothing was recorded. */
 void rundir_unmake(const char *path);
-/* Path of a store that is not there yet, HOST-BOOT.mdb or HOST-BOOT-2.mdb ... 0 or negative: it does not fit.
- */
+/* Path of a new store, HOST-BOOT.mdb or HOST-BOOT-2.mdb ... Negative: the path is too long. */
 int rundir_store_path(char *path, size_t room, const char *run, const char *host, const char *boot);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signal_forwarder.c - see signal_forwarder.h. It blocks all signals and takes one after the other. Asked by
- * one more, the last that there is, it has taken all that came before: signals wait in the order of their
- * numbers.
+ * signal_forwarder.c - see signal_forwarder.h. The forwarder blocks all signals and takes them one by one. To
+ * query it, hpct-record sends the highest-numbered signal: signals are delivered in the order of their
+ * numbers, so by its answer the forwarder has taken all earlier ones.
  */
 #include "record/launch/signal_forwarder.h"
 
@@ -23,13 +23,13 @@
 #include "store/base/fd_limit.h"
 
 #define SIGNAL_COUNT 65
-#define MOMENT_NS 10000000L /* who signals many does so one after the other */
+#define MOMENT_NS 10000000L /* a sender signals several processes one after the other */
 #define ANSWER_NS UINT64_C(2000000000)
-#define SAME_NS UINT64_C(100000000)  /* sent to one and to all at once, as timeout(1) does */
-#define LATE_NS UINT64_C(2000000000) /* longer ago: not sent to us, too, unless while we were stopped */
+#define SAME_NS UINT64_C(100000000)  /* sent to one and to the group at once, as timeout(1) does */
+#define LATE_NS UINT64_C(2000000000) /* older ones were not sent to us as well, unless we were stopped */
 
 struct received {
-	_Atomic uint64_t at_ns[SIGNAL_COUNT]; /* the last of each number; 0: none */
+	_Atomic uint64_t at_ns[SIGNAL_COUNT]; /* last arrival per number; 0: none */
 	_Atomic int sender[SIGNAL_COUNT];
 	_Atomic int answered;
 	_Atomic bool has_crashed;
@@ -37,9 +37,9 @@ struct received {
 
 static struct received *received;
 static pid_t forwarder;
-static sigset_t early; /* what the program had got by the time that the witness was there */
+static sigset_t early; /* signals that were pending for the program before the forwarder existed */
 
-/* Not a page of the program's: it is held by hpct-record and the witness alone. */
+/* Mapped only by hpct-record and the forwarder, not by the program. */
 static bool received_map(void)
 {
 	void *page;
@@ -59,7 +59,7 @@ static void receive(int number, pid_t sender)
 	atomic_store(&received->at_ns[number], clock_now_ns());
 }
 
-/* Not another that has its number by now. */
+/* By pidfd: the pid may have been reused. */
 static void program_kill(pid_t program, int pidfd)
 {
 	if (pidfd < 0)
@@ -74,7 +74,7 @@ _Noreturn static void signal_forwarder_run(pid_t recorder, pid_t program)
 	siginfo_t info;
 	int number, pidfd;
 
-	fd_close_from(0); /* the failure pipe among them, whose end hpct-record waits for */
+	fd_close_from(0); /* includes the failure pipe, whose end hpct-record waits for */
 	pidfd = (int)syscall(SYS_pidfd_open, program, 0);
 	prctl(PR_SET_NAME, "hpct-witness");
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX);
@@ -112,7 +112,7 @@ void signal_forwarder_spare(void)
 		atomic_store(&received->has_crashed, true);
 }
 
-/* Someone may have ended it, or stopped it alone: it goes on as we do. */
+/* True if the forwarder runs: it may have been killed, or stopped alone; then it is continued. */
 static bool is_there(void)
 {
 	siginfo_t info = {0};
@@ -127,8 +127,8 @@ static bool is_there(void)
 	return false;
 }
 
-/* It has taken what was sent before this. Not all its life: one that owes an answer is not waited for again.
- */
+/* Waits, with a timeout, until it has taken all signals sent before. If one answer is missing, it is not
+ * waited for again. */
 static void answer_await(void)
 {
 	static int asked;
@@ -143,7 +143,8 @@ static void answer_await(void)
 		nanosleep(&moment, NULL);
 }
 
-/* Of what was sent to the group ahead of the witness. It is in the program's own list, too, once. */
+/* A signal to the group that came before the forwarder existed. The program's pending set has it, too;
+ * counts once. */
 static bool was_early(int number)
 {
 	if (sigismember(&early, number) != 1)
@@ -154,7 +155,7 @@ static bool was_early(int number)
 
 bool signal_forwarder_hears(int number, pid_t sender)
 {
-	static uint64_t seen_ns[SIGNAL_COUNT]; /* of it, by us */
+	static uint64_t seen_ns[SIGNAL_COUNT]; /* when we last saw it */
 	static uint64_t known_ns[SIGNAL_COUNT];
 	const struct timespec moment = {0, MOMENT_NS};
 	uint64_t at_ns, begin_ns = clock_now_ns();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signal_forwarder.h - a process beside hpct-record, in its group, session and job, that nothing is sent to
- * alone:
+ * signal_forwarder.h - tells signals to hpct-record alone from signals to its process group. The forwarder is
+ * a process in hpct-record's group, session and job to which nothing sends signals directly:
  *
- *   kill PID of hpct-record            the witness hears nothing: to be passed on to the program
- *   kill -GROUP, a batch system's job  it hears it: the program has got it, too, and is not to get it twice
+ *   kill PID of hpct-record            the forwarder gets nothing: forward the signal to the program
+ *   kill -GROUP, a batch system's job  the forwarder gets it: so did the program, do not send it twice
  *
- * When hpct-record is killed, the witness kills the program: who kills what he has started means that. What
- * hpct-record dies of by its own fault leaves the program running.
+ * Killing hpct-record also kills the program: the forwarder does it. If hpct-record crashes, the program runs
+ * on.
  */
 #ifndef RECORD_SIGNAL_FORWARDER_H
 #define RECORD_SIGNAL_FORWARDER_H
@@ -15,16 +15,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* In the vfork child of hpct-record that becomes the program, all signals being blocked, so that nothing is
- * sent to the group between the two; the witness is hpct-record's child. `words` are the program's argv.
- * Without a witness, which is not an error, all signals count as sent to hpct-record alone. */
+/* Call in hpct-record's vfork child that becomes the program, with all signals blocked, so that no group
+ * signal arrives in between; the forwarder is hpct-record's child. `words`: the program's argv. On
+ * failure, which is no error, all signals count as sent to hpct-record alone. */
 void signal_forwarder_start(pid_t recorder, char **words);
-/* Has it got, too, what `sender` has just sent to us? Waits a moment for it. From a signal handler, whose
- * signal is blocked. */
+/* True if the forwarder also got the signal that `sender` just sent to us; waits a moment for it. Call
+ * from the signal's handler, with the signal blocked. */
 bool signal_forwarder_hears(int number, pid_t sender);
-/* hpct-record is about to die of a fault of its own. For signal handlers. */
+/* hpct-record is about to crash: do not kill the program. Async-signal-safe. */
 void signal_forwarder_spare(void);
-/* The program has ended. */
+/* The program has ended: stops the forwarder. */
 void signal_forwarder_end(void);
 
 #endif

@@ -16,7 +16,7 @@
 static volatile sig_atomic_t child, is_interrupted;
 static volatile uint64_t stop_ns;
 
-/* Timers set before an exec run on in hpct-record: what they send is meant for the program. */
+/* Timers survive an exec and keep running in hpct-record: their signals are meant for the program. */
 static bool is_timer(int number)
 {
 	return number == SIGALRM || number == SIGVTALRM || number == SIGPROF;
@@ -41,7 +41,7 @@ static void sent(int number, const siginfo_t *info)
 		stop_ns = clock_now_ns();
 }
 
-/* Our own: once more, and we die of it. */
+/* A fault of hpct-record: raises it again with the default action. */
 static void fault(int number)
 {
 	signal_forwarder_spare();
@@ -60,7 +60,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	else if (child > 0 && is_timer(number))
 		kill((pid_t)child, number);
 	else if (child > 0 && number == SIGHUP && getsid(0) == process_number())
-		kill((pid_t)child, number); /* a terminal that is gone tells the session's leader alone */
+		kill((pid_t)child, number); /* if the terminal hangs up, only the session leader gets the
+					       signal */
 	else if (number == SIGINT || number == SIGQUIT)
 		is_interrupted = child == 0;
 	else if (is_fault(number))
@@ -68,8 +69,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* Not those that stop a process group in the background. Of the terminal's stop in the foreground we wait to
- * see whether the program follows it: one that does not is not to lose the terminal. */
+/* Do not forward stops of a background process group. On a terminal stop in the foreground we wait to see
+ * whether the program stops: if it does not, it keeps the terminal. */
 static bool is_passed(int number)
 {
 	return number != SIGKILL && number != SIGSTOP && number != SIGTTIN && number != SIGTTOU &&
@@ -78,19 +79,19 @@ static bool is_passed(int number)
 
 void signals_take(struct signals *signals)
 {
-	static char stack[STACK_BYTES]; /* for when there is none left */
+	static char stack[STACK_BYTES]; /* for stack overflows */
 	struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 	struct sigaction plain = {.sa_handler = SIG_DFL};
 	sigset_t all;
 
 	sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof(stack)}, NULL);
 	sigfillset(&all);
-	sigfillset(&pass.sa_mask); /* one after the other, as they came */
+	sigfillset(&pass.sa_mask); /* one at a time, in order of arrival */
 	sigprocmask(SIG_SETMASK, &all, &signals->mask);
 	for (int i = 1; i < SIGNALS_MAX; i++)
 		if (is_passed(i))
 			sigaction(i, &pass, &signals->action[i]);
-	/* Who ignores it has no children to wait for. */
+	/* If SIGCHLD is ignored, there are no children to wait for. */
 	sigaction(SIGCHLD, &plain, &signals->action[SIGCHLD]);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.h - what is sent to hpct-record is meant for the program: it gets it, once, whether it was sent to
- * hpct-record alone or to both (signal_forwarder.h). Signals of the terminal reach the program by themselves:
- * its process group is ours.
+ * signals.h - forwards signals from hpct-record to the program. The program gets each signal once, whether it
+ * was sent to hpct-record alone or to both (signal_forwarder.h). Signals of the terminal reach the program
+ * directly: it is in our process group.
  */
 #ifndef RECORD_SIGNALS_H
 #define RECORD_SIGNALS_H
@@ -13,28 +13,28 @@
 
 #define SIGNALS_MAX 65
 
-/* What hpct-record had when it was started, which is what the program gets. */
+/* The dispositions and mask that hpct-record inherited and the program gets. */
 struct signals {
 	struct sigaction action[SIGNALS_MAX];
 	sigset_t mask;
 };
 
-/* All signals wait until the program is there to get them. */
+/* Blocks all signals until the program can receive them. */
 void signals_take(struct signals *signals);
-/* In the process that becomes the program. */
+/* Call in the process that becomes the program. */
 void signals_restore(const struct signals *signals);
-/* From here on they are passed on to `program`, which may take what hpct-record was started not to; -1: there
- * is none. */
+/* Starts forwarding to `program`, which handles also the signals that hpct-record was started to ignore;
+ * -1: no program. */
 void signals_pass(pid_t program);
-/* The program has been waited for. */
+/* Call after the program was waited for. */
 void signals_end(void);
 
-/* Stops hpct-record as the program was stopped. */
+/* Stops hpct-record with the signal that stopped the program. */
 void signals_stop(int number);
 
-/* Someone other than the terminal has just asked that the program stop. */
+/* True if a process other than the terminal just asked the program to stop. */
 bool signals_ask_for_stop(void);
-/* The program has ended, and someone asked hpct-record to end, too. */
+/* True if the program has ended and a signal asked hpct-record to end. */
 bool signals_ask_for_end(void);
 
 #endif

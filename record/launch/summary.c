@@ -85,6 +85,9 @@ void summary_add(struct summary *summary, const struct measured_process *process
 	summary->processes++;
 	summary->threads += atomic_load(&process->shared->thread_count);
 	summary->threads_unmonitored += atomic_load(&process->shared->threads_unmonitored);
+	summary->unsampled += process->unsampled_threads;
+	if (process->unsampled_reason)
+		summary->unsampled_reason = process->unsampled_reason;
 	summary->unmonitored_vforks += atomic_load(&process->shared->children_unmonitored);
 	summary->gpu_graphs_by_node += atomic_load(&process->shared->graphs_by_node);
 	summary->unmonitored_execs += process->unmonitored_ns && measured_process_is_in_exec(process);
@@ -187,6 +190,13 @@ uint64_t summary_rate_asked(const struct summary *summary)
 	return summary->period_ns ? (1000000000u + summary->period_ns / 2) / summary->period_ns : 0;
 }
 
+/* wait() tells of descendants that somebody has waited for; the clocks of threads lack what was ahead of the
+ * agent. */
+uint64_t summary_program_cpu_ns(const struct summary *summary)
+{
+	return summary->program_cpu_ns > summary->cpu_ns ? summary->program_cpu_ns : summary->cpu_ns;
+}
+
 uint64_t summary_cpu_ns(const struct summary *summary)
 {
 	return summary->cpu_ns > summary->weight_ns ? summary->cpu_ns : summary->weight_ns;
@@ -229,7 +239,7 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 		{"starts_refused", summary->pauses_refused},
 		{"sampled_cpu_ns", summary->weight_ns},
 		{"handler_ns", summary->handler_ns},
-		{"program_cpu_ns", summary->program_cpu_ns},
+		{"program_cpu_ns", summary_program_cpu_ns(summary)},
 		{"collector_cpu_ns", summary_own_cpu_ns()},
 		{"frames_unnamed", unnamed},
 		{"signals_counters", summary->counts},

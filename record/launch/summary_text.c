@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* summary_text.c - the lines that hpct-record prints of a summary: what there is nothing to say of is left
- * out. */
+/* summary_text.c - the summary lines that hpct-record prints; leaves out lines without content. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,7 +8,7 @@
 
 struct lines {
 	char *text;
-	size_t capacity, used; /* beyond its room nothing is put */
+	size_t capacity, used; /* text beyond the capacity is dropped */
 };
 
 __attribute__((format(printf, 2, 3))) static void put(struct lines *lines, const char *format, ...)
@@ -38,31 +37,35 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 		(unsigned long)summary->gpu_operations, (unsigned long)summary->gpu_launches,
 		(unsigned long)summary->gpu_unmatched, (unsigned long)summary->gpu_lost);
 	if (summary->gpu_untimed)
-		put(lines, "gpu operations without possible times: %lu, shown at their launch\n",
+		put(lines,
+			"gpu operations with impossible times: %lu, shown at their launch with untimed=1\n",
 			(unsigned long)summary->gpu_untimed);
 	if (summary->gpu_graphs_by_node)
-		put(lines,
-			"CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes\n");
+		put(lines, "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as "
+			   "wholes\n");
 	if (summary->gpu_unwatched[0])
-		put(lines, "gpu not watched all the time: %s\n", summary->gpu_unwatched);
+		put(lines, "gpu not traced all the time: %s\n", summary->gpu_unwatched);
 }
+
+#define OVERHEAD_TELLING_NS \
+	100000000u /* of less CPU time the share is mostly that of starting the collector */
 
 /* What measuring took. The kernel's part of an interrupt is not in it. */
 static void costs_put(const struct summary *summary, struct lines *lines)
 {
 	double collector = (double)summary_own_cpu_ns(), handlers = (double)summary->handler_ns;
 	/* Of many short processes the larger part is over before an agent is there. */
-	uint64_t whole_ns =
-		summary->weight_ns > summary->program_cpu_ns ? summary->weight_ns : summary->program_cpu_ns;
+	uint64_t program_ns = summary_program_cpu_ns(summary);
+	uint64_t whole_ns = summary->weight_ns > program_ns ? summary->weight_ns : program_ns;
 
-	if (summary->weight_ns)
+	if (summary->weight_ns && whole_ns >= OVERHEAD_TELLING_NS)
 		put(lines, "overhead about %.2f %% (handlers %.3f s by the clock, collector %.3f s)\n",
 			100.0 * (collector + handlers) / (double)whole_ns, handlers / 1e9, collector / 1e9);
 }
 
-#define SAMPLES_TELLING 20u /* of so many that were due a rate can be told */
+#define SAMPLES_TELLING 20u /* fewer due samples give no reliable rate */
 
-/* How often samples came, and why not as often as asked. */
+/* Writes the sampling rate, and why it is lower than requested. */
 static void rate_put(const struct summary *summary, struct lines *lines)
 {
 	uint64_t cpu_ns = summary_cpu_ns(summary), asked = summary_rate_asked(summary);
@@ -89,7 +92,7 @@ static void switches_put(const struct summary *summary, struct lines *lines)
 		put(lines, "switch records lost: %lu\n", (unsigned long)summary->switches_lost);
 }
 
-/* What was not measured, or not all the time. */
+/* Writes what was not measured, or not all the time. */
 static void unmeasured_put(const struct summary *summary, struct lines *lines)
 {
 	uint64_t children = summary_children(summary);
@@ -109,9 +112,19 @@ static void unmeasured_put(const struct summary *summary, struct lines *lines)
 			"descriptors "
 			"left (ulimit -Hn)\n",
 			(unsigned long)summary->refused);
+	if (summary->unsampled)
+		put(lines,
+			"%lu of %lu threads were not sampled, or not all the time, and are unmonitored "
+			"there: %s\n",
+			(unsigned long)summary->unsampled, (unsigned long)summary->threads,
+			refusal_text_unsampled(summary->unsampled_reason));
 	if (summary->threads_unmonitored + children)
-		put(lines, "unmonitored: %lu threads, %lu children\n",
+		put(lines, "unmonitored: %lu threads, %lu children",
 			(unsigned long)summary->threads_unmonitored, (unsigned long)children);
+	if (summary->unmonitored_children_ns)
+		put(lines, " (at least %.3f s CPU)", (double)summary->unmonitored_children_ns / 1e9);
+	if (summary->threads_unmonitored + children)
+		put(lines, "\n");
 }
 
 void summary_text(const struct summary *summary, char *text, size_t room)
@@ -125,7 +138,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->samples, (unsigned long)summary->lost,
 		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
-		(double)summary->program_cpu_ns / 1e9);
+		(double)summary_program_cpu_ns(summary) / 1e9);
 	gpu_put(summary, &lines);
 	costs_put(summary, &lines);
 	rate_put(summary, &lines);
@@ -134,7 +147,8 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 	switches_put(summary, &lines);
 	unmeasured_put(summary, &lines);
 	if (summary->unnamed)
-		put(&lines, "%lu frames are not named yet; readers will\n", (unsigned long)summary->unnamed);
+		put(&lines, "%lu frames have no symbols yet; readers look them up\n",
+			(unsigned long)summary->unnamed);
 	if (summary->problem[0])
 		put(&lines, "recording stopped early: %s\n", summary->problem);
 }

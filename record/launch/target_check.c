@@ -16,7 +16,7 @@
 #include "record/agent/process/exec_target.h"
 #include "store/ring/ring.h"
 
-#define SCRIPTS_MAX 4 /* nested interpreters, as the kernel has it */
+#define SCRIPTS_MAX 4 /* nested interpreters, the kernel's limit */
 
 static int refuse(struct error *error, int code, const char *program, const char *why)
 {
@@ -24,7 +24,7 @@ static int refuse(struct error *error, int code, const char *program, const char
 	return code;
 }
 
-/* What keeps a file that is there from running, and what helps. */
+/* Why an existing file cannot be executed, and what helps. */
 static int forbid(struct error *error, const char *program, int number)
 {
 	return refuse(error, TARGET_NOT_EXECUTABLE, program,
@@ -47,7 +47,7 @@ static int executable_check(const char *path, const char *program, struct error 
 	return access(path, X_OK) ? forbid(error, program, errno) : 0;
 }
 
-/* As execvp looks, but with an answer. */
+/* Searches like execvp, but gives a reason on failure. */
 static int path_search(struct target_check *target, const char *program, struct error *error)
 {
 	const char *path = getenv("PATH");
@@ -98,8 +98,8 @@ static bool head_open(struct head *head, const char *path)
 	return true;
 }
 
-/* The interpreter that a dynamically linked program names; "" when it is static. Tools that patch binaries
- * put the headers and the name far behind, so they are read where they are said to be. */
+/* The interpreter that a dynamically linked program names; "" for a static one. Tools that patch binaries
+ * may move headers and name to the end of the file, so this reads them at the offsets given. */
 static void interpreter_find(const struct head *head, char *name, size_t room)
 {
 	const Elf64_Ehdr *elf = (const void *)head->bytes;
@@ -136,7 +136,7 @@ static bool notes_have_abi(const char *notes, size_t size)
 	return false;
 }
 
-/* glibc's start files say which kernel they need; those of musl and Go do not. */
+/* glibc's start files have a note with the minimum kernel version; musl's and Go's do not. */
 static bool is_glibc(const struct head *head)
 {
 	const Elf64_Ehdr *elf = (const void *)head->bytes;
@@ -164,10 +164,10 @@ static const char *static_judge(const struct head *head, struct elf_note *note)
 {
 	if (!elf_note_find(head->fd, note))
 		return is_glibc(head)
-			       ? "it is statically linked; hpct-link would put an agent inside"
+			       ? "it is statically linked; hpct-link can put an agent inside"
 			       : "it is statically linked, and not with glibc, which hpct-link's agent needs";
 	if (note->version != EVENT_VERSION)
-		return "hpct-link of another version put the agent inside; link it again";
+		return "another version of hpct-link put the agent inside; link it again";
 	return NULL;
 }
 
@@ -215,7 +215,7 @@ static bool script_interpreter(const struct head *head, char *path, size_t room)
 	return length > 0;
 }
 
-/* True: all is known. A script is what its interpreter is. */
+/* True: classified. A script is classified as its interpreter. */
 static bool head_judge(struct target_check *target, const struct head *head)
 {
 	if (head->size >= sizeof(Elf64_Ehdr) && !memcmp(head->bytes, ELFMAG, SELFMAG)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target_check.h - what the program is before it is started: where it lies, whether it can be executed, and
- * whether an agent can be preloaded into it.
+ * target_check.h - inspects the program before it starts: its path, whether it can be executed, and whether
+ * an agent can be preloaded into it.
  */
 #ifndef RECORD_TARGET_CHECK_H
 #define RECORD_TARGET_CHECK_H
@@ -12,19 +12,20 @@
 #include "record/agent/base/elf_note.h"
 #include "store/base/error.h"
 
-/* Exit codes that shells use for the same. */
+/* The exit codes that shells use. */
 #define TARGET_NOT_EXECUTABLE 126
 #define TARGET_NOT_FOUND 127
 
 struct target_check {
-	char path[PATH_MAX];	  /* as execv gets it */
-	char binary[PATH_MAX];	  /* what runs in the end: the interpreter of a script */
-	const char *unmeasurable; /* NULL, or why no agent can be loaded: "it is statically linked" */
-	bool breaks_preload;	  /* LD_PRELOAD must not be set for it: musl, 32-bit, thread sanitizer */
-	struct elf_note note; /* of a static program that hpct-link has linked; flags 0: no agent is there */
+	char path[PATH_MAX];	  /* for execv */
+	char binary[PATH_MAX];	  /* the file that runs: for a script, its interpreter */
+	const char *unmeasurable; /* why no agent can be loaded, such as "it is statically linked"; NULL:
+				     it can */
+	bool breaks_preload;	  /* must run without LD_PRELOAD: musl, 32-bit, thread sanitizer */
+	struct elf_note note;	  /* of a static program linked by hpct-link; flags 0: no agent in it */
 };
 
-/* 0, or TARGET_NOT_EXECUTABLE, TARGET_NOT_FOUND with a sentence. */
+/* Returns 0, or TARGET_NOT_EXECUTABLE or TARGET_NOT_FOUND with an error. */
 int target_check(struct target_check *target, const char *program, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_copies.c - see source_copies.h. The paths come from debug information: only regular files are read,
- * without waiting, and within limits; what stays out is counted.
+ * source_copies.c - see source_copies.h. The paths come from untrusted debug information: reads only regular
+ * files, without blocking, and within limits; counts files left out.
  */
 #include "record/names/source_copies.h"
 
@@ -21,7 +21,7 @@ void source_copies_fini(struct source_copies *sources)
 	*sources = (struct source_copies){0};
 }
 
-/* Whether it is mentioned for the first time. */
+/* True if it is new. */
 static bool known_add(struct source_copies *sources, uint32_t text)
 {
 	uint8_t bit = (uint8_t)(1u << text % 8);

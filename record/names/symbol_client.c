@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol_client.c - see symbol_client.h. A frame is `known` from when it is first met, `waiting` until a
- * request has it, `asked` until its answer is there; answers come in the order of requests.
+ * symbol_client.c - see symbol_client.h. A frame is `known` once it is first seen, `waiting` until a request
+ * contains it, `asked` until its answer arrives; answers come in the order of requests.
  */
 #include "record/names/symbol_client.h"
 
@@ -16,24 +16,24 @@
 #include "store/base/array.h"
 #include "store/catalog/symbol_protocol.h"
 
-#define OFFSETS 512 /* of one request: small, so that answers come steadily */
+#define OFFSETS 512 /* per request: small, so that answers come steadily */
 
 struct frame {
 	uint64_t offset;
-	uint32_t module; /* 0: free place of the table */
+	uint32_t module; /* 0: free slot of the table */
 };
 
 struct symbol_client {
 	struct symbol_process child;
 	struct source_copies *sources;
 	bool failed;
-	uint32_t context_seen; /* contexts looked at */
-	struct frame *known;   /* open addressing: frames asked for */
+	uint32_t context_seen; /* contexts already examined */
+	struct frame *known;   /* all frames seen, a hash table with open addressing */
 	uint32_t known_count, known_capacity;
 	struct frame *waiting; /* not yet in a request */
 	uint32_t waiting_count;
 	size_t waiting_capacity;
-	struct frame *asked; /* in requests since the last start: asked again after a death */
+	struct frame *asked; /* in requests since the last start: sent again if the child dies */
 	uint32_t asked_count, answered;
 	size_t asked_capacity;
 };
@@ -116,7 +116,7 @@ static bool known_grow(struct symbol_client *client)
 	return true;
 }
 
-/* Whether the frame is asked for the first time. */
+/* True if the frame is new. */
 static bool known_add(struct symbol_client *client, struct frame frame)
 {
 	uint32_t place;
@@ -167,7 +167,7 @@ static void request_put(
 		client->failed = true;
 }
 
-/* Sorted by module, so that each request speaks of one. */
+/* Sorted by module, since a request has one module. */
 static void requests_put(struct symbol_client *client, struct store_writer *writer)
 {
 	struct frame *frames = client->waiting;
@@ -204,7 +204,7 @@ void symbol_client_ask(struct symbol_client *client, struct store_writer *writer
 	}
 }
 
-/* It died: what was asked and not answered is asked again, but for the frame that it died on. */
+/* The child died: requests unanswered frames again, except the frame on which it died. */
 static void child_lost(struct symbol_client *client)
 {
 	uint32_t from = client->answered + 1;
@@ -232,8 +232,7 @@ static void answer_store(
 	for (uint32_t i = 0; i < answer->scope_count; i++) {
 		const struct names_scope *from = &answer->scopes[i];
 
-		scopes[i] = (struct store_scope){
-			.kind = from->kind, /* the same numbers, checked when it was parsed */
+		scopes[i] = (struct store_scope){.kind = from->kind, /* same values, checked by the parser */
 			.name = text_add(writer, from->name),
 			.file = text_add(writer, from->file),
 			.line = from->line,
@@ -246,7 +245,7 @@ static void answer_store(
 	store_writer_symbol(writer, answer->module, answer->offset, scopes, answer->scope_count);
 }
 
-/* Only what was asked for is believed. */
+/* Accepts answers for requested frames only. */
 static bool answer_take(
 	struct symbol_client *client, struct store_writer *writer, const uint8_t *frame, size_t size)
 {

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STARTS_MAX 3 /* one that dies is started again so often */
+#define STARTS_MAX 3 /* starts in total, if it dies */
 #define READ_BYTES 65536
-#define END_MS 2000 /* for what it keeps for other runs: the program has ended, nobody waits for us */
+#define END_MS 2000 /* for saving its cache; the program has ended, so nothing waits for us */
 
 int symbol_process_init(struct symbol_process *child, const char *program)
 {
@@ -29,31 +29,62 @@ void symbol_process_fini(struct symbol_process *child)
 	store_bytes_fini(&child->in);
 }
 
-static void run(const char *program, int from, int to)
+/* The environment without what the user has the loader put into the program that is recorded (a sanitizer, an
+ * allocator): hpct-names has no use for it, and dies of some. Points into environ; NULL: memory is out. */
+static char **environment_plain(void)
+{
+	static const char *const not_ours[] = {"LD_PRELOAD=", "LD_AUDIT=", "LD_PROFILE="};
+	size_t count = 0, kept = 0;
+	char **plain;
+
+	while (environ[count])
+		count++;
+	plain = calloc(count + 1, sizeof(*plain));
+	for (size_t i = 0; plain && i < count; i++) {
+		bool is_ours = true;
+
+		for (size_t j = 0; j < sizeof(not_ours) / sizeof(*not_ours); j++)
+			is_ours = is_ours && strncmp(environ[i], not_ours[j], strlen(not_ours[j]));
+		if (is_ours)
+			plain[kept++] = environ[i];
+	}
+	return plain;
+}
+
+static void run(const char *program, char **environment, int from, int to)
 {
 	if (dup2(from, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0)
 		_exit(126);
-	execl(program, "hpct-names", "--pipe", (char *)NULL);
+	execle(program, "hpct-names", "--pipe", (char *)NULL, environment);
 	_exit(127);
+}
+
+/* A copy of us would have us copy all pages that we write from then on. */
+static pid_t spawn(const char *program, char **environment, int from, int to)
+{
+	pid_t pid = vfork();
+
+	if (!pid)
+		run(program, environment, from, to); /* NOLINT(clang-analyzer-unix.Vfork) */
+	return pid;
 }
 
 bool symbol_process_start(struct symbol_process *child)
 {
 	int requests[2], answers[2];
-	pid_t pid;
+	char **environment;
 
 	if (child->starts++ == STARTS_MAX || pipe2(requests, O_CLOEXEC))
 		return false;
-	if (pipe2(answers, O_CLOEXEC)) {
+	environment = environment_plain();
+	if (!environment || pipe2(answers, O_CLOEXEC)) {
+		free(environment);
 		close(requests[0]);
 		close(requests[1]);
 		return false;
 	}
-	/* A copy of us would have us copy all pages that we write from then on. */
-	pid = vfork();
-	if (!pid)
-		run(child->program, requests[0], answers[1]); /* NOLINT(clang-analyzer-unix.Vfork) */
-	child->pid = pid;
+	child->pid = spawn(child->program, environment, requests[0], answers[1]);
+	free(environment);
 	close(requests[0]);
 	close(answers[1]);
 	child->to = requests[1];
@@ -94,7 +125,7 @@ void symbol_process_end(struct symbol_process *child)
 
 	close(child->to);
 	child->to = -1;
-	poll(&answers, 1, END_MS); /* its end closes the pipe */
+	poll(&answers, 1, END_MS); /* the pipe closes when it ends */
 }
 
 bool symbol_process_write(struct symbol_process *child)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain.c - see drain.h. A look at a ring: what is there is taken (drain_take.c), the counters beside it are
- * read, and when its thread has ended, the ring goes back to the program once the switch records have it.
+ * drain.c - see drain.h. One drain: takes the records (drain_take.c), reads the ring's counters, and, when
+ * the thread has ended, frees the ring once its switch records are taken.
  */
 #include "record/process/drain_internal.h"
 
@@ -10,7 +10,7 @@
 #include "record/base/clock.h"
 #include "record/process/switches.h"
 
-#define KEPT_BYTES 32768 /* of a ring that waits for its next thread */
+#define KEPT_BYTES 32768 /* left resident in a free ring */
 
 struct event_ring *ring_at(const struct measured_process *process, uint32_t index)
 {
@@ -18,7 +18,7 @@ struct event_ring *ring_at(const struct measured_process *process, uint32_t inde
 				     (uint64_t)index * EVENT_RING_STRIDE);
 }
 
-/* Counters of the thread: into the process's totals and, what readers show, into the stream. */
+/* Adds the thread's counters to the process's totals and writes the visible ones to the stream. */
 static void counters_take(struct drain *drain, struct event_ring *shared)
 {
 	struct measured_process *process = drain->process;
@@ -55,7 +55,8 @@ static void tally_put(void *context, uint32_t node, uint32_t metric, uint64_t mo
 	drain->records++;
 }
 
-/* What was tallied until the head was read, as values of now, or of the end if that was before. */
+/* Writes tallies made before the head was read, as values at the current time, or at the thread's end if
+ * earlier. */
 static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_t index, uint32_t count)
 {
 	const struct measured_process *process = drain->process;
@@ -74,7 +75,7 @@ static void tallies_take(struct drain *drain, struct event_ring *shared, uint32_
 		count, tally_put, drain);
 }
 
-/* The records up to `head`; the first one of a claim opens its stream. Returns the new tail. */
+/* Takes the records up to `head`; a claim's first one opens its stream. Returns the new tail. */
 static uint64_t records_take_until(
 	struct drain *drain, struct event_ring *shared, uint64_t tail, uint64_t head)
 {
@@ -94,7 +95,7 @@ static uint64_t records_take_until(
 		drain_record_take, drain, &ring->is_broken);
 }
 
-/* Its thread writes no more, and all is taken: ring_release does the rest. */
+/* The thread has ended and all is taken: ring_release does the rest. */
 static void end_note(struct drain *drain, struct event_ring *shared)
 {
 	drain->ring->has_ended = true;
@@ -123,9 +124,9 @@ size_t ring_drain(
 	struct event_ring *shared = ring_at(process, index);
 	struct drain drain = drain_of(process, index, writer, host);
 	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
-	/* Ahead of the head: a wait that is over now is in the ring. */
+	/* Read before the head: then a wait that has ended is in the ring. */
 	uint64_t since_ns = atomic_load_explicit(&shared->wait_begin_ns, memory_order_acquire);
-	/* Likewise: their nodes are in the ring. */
+	/* Likewise: then the tallies' nodes are in the ring. */
 	uint32_t tally_count = atomic_load_explicit(&shared->tally_count, memory_order_acquire);
 	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
 	uint64_t was = atomic_load_explicit(&shared->tail, memory_order_relaxed), tail;
@@ -161,6 +162,14 @@ void ring_sampling_off(struct measured_process *process, uint32_t index, struct 
 			ring->begin_ns, ring->has_ended ? ring->end_ns : UINT64_MAX);
 }
 
+void ring_unsampled(struct measured_process *process, uint32_t index, struct store_writer *writer)
+{
+	struct drain drain = drain_of(process, index, writer, 0);
+
+	if (drain.ring->stream != UINT32_MAX && !drain.ring->unsampled_ns)
+		drain_unsampled_open(&drain, ring_at(process, index));
+}
+
 void ring_release(struct measured_process *process, uint32_t index, struct store_writer *writer)
 {
 	struct drain drain = drain_of(process, index, writer, 0);
@@ -182,6 +191,6 @@ void ring_close(
 
 	if (drain.ring->stream == UINT32_MAX)
 		return;
-	counters_take(&drain, ring_at(process, index)); /* who rests counts and has no records */
+	counters_take(&drain, ring_at(process, index)); /* with sampling off it counts, but has no records */
 	drain_stream_close(&drain, ring_at(process, index), end_ns);
 }

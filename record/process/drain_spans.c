@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain_spans.c - what takes time in a thread: operations that its agent tells of, waits, launches, losses. A
- * wait waits itself: where the kernel's switch records come, they tell its parts
- * (record/kernel/wait_paths.h).
+ * drain_spans.c - records with a duration: operations from the agent, waits, launches, losses. With switch
+ * records, a wait goes to wait_paths.h, which splits it into its switched-out parts.
  */
 #include "record/process/drain_internal.h"
 
@@ -19,7 +18,7 @@ void drain_spans_flush(struct drain *drain)
 	spans->count = 0;
 }
 
-/* STORE_OP_NONE: no operation that a program can have. */
+/* STORE_OP_NONE: not an operation of programs. */
 static uint32_t operation_of(const struct drain *drain, uint32_t operation)
 {
 	const char *name;
@@ -43,7 +42,7 @@ static struct store_record span_of(const struct drain *drain, const struct event
 		.attributes = ring_texts_at(&drain->ring->texts, span->attributes)};
 }
 
-/* A wait. The kernel's records tell its parts; without them it is blocked time as a whole. */
+/* With switch records their spans show the wait's parts; otherwise the whole wait is blocked time. */
 static void wait_take(struct drain *drain, const struct store_record *wait)
 {
 	struct ring *ring = drain->ring;
@@ -57,8 +56,8 @@ static void wait_take(struct drain *drain, const struct store_record *wait)
 		wait_paths_put_wait(&ring->waits, drain->writer, ring->stream, wait);
 }
 
-/* Spans with impossible times or operations are passed over. An open span's handle is its id: 0 is the
- * `monitored` span's. */
+/* Ignores spans with impossible times or operations. An open span's handle is its id: 0 is the `monitored`
+ * span. */
 bool drain_span_take(struct drain *drain, const struct event_span *span)
 {
 	uint32_t op = operation_of(drain, span->operation);
@@ -113,7 +112,7 @@ bool drain_lost_take(struct drain *drain, const struct event_lost *lost)
 	return true;
 }
 
-/* The call is a span of the thread; the join knows it from here on. */
+/* Writes the call as a span of the thread and registers it with the correlator. */
 bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 {
 	struct store_record *span = drain_span_new(drain);
@@ -124,6 +123,7 @@ bool drain_launch_take(struct drain *drain, const struct event_launch *launch)
 		.what = STORE_OP_LAUNCH};
 	if (span->end_ns < span->begin_ns)
 		span->end_ns = span->begin_ns;
-	span->link = correlate_launch(&drain->process->gpu, launch->correlation, drain->ring->stream, span);
+	span->link = correlate_launch(&drain->process->gpu, launch->correlation, drain->ring->stream,
+		launch->h.flags & EVENT_F_KERNEL, span);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain_stream.c - the begin and the end of a stream: what a ring's claim is called, the `monitored` span
- * that frames it, and what is told at its end.
+ * drain_stream.c - begin and end of a stream: its name, the `monitored` span around it, and final values at
+ * its end.
  */
 #include "record/process/drain_internal.h"
 
@@ -9,11 +9,13 @@
 #include <time.h>
 
 #include "record/base/attribute_write.h"
+#include "record/base/refusal_text.h"
 #include "record/process/switches.h"
 
 #define TICKS_LATE 16
+#define UNSAMPLED_HANDLE (SAMPLING_OFF_SPAN_HANDLE - 1) /* of store_writer_span_open */
 
-/* What the `monitored` span says; the same at its begin and, with the clock's end, at its end. */
+/* Attributes of the `monitored` span; set at its begin and, with the final CPU clock, at its end. */
 static uint32_t monitored_attributes(const struct measured_process *process, const struct ring *ring,
 	struct store_writer *writer, const char *name, uint64_t cpu_end_ns, uint64_t cpu_paused_ns)
 {
@@ -40,7 +42,7 @@ static uint32_t monitored_attributes(const struct measured_process *process, con
 	return id;
 }
 
-/* Of the thread's clock from its begin to cpu_end_ns, what passed while sampling was off. */
+/* The part of the thread's CPU clock, up to cpu_end_ns, that passed while sampling was off. */
 static uint64_t paused_cpu_ns(const struct event_ring *shared, uint64_t cpu_end_ns)
 {
 	uint64_t since_ns = atomic_load(&shared->pause_cpu_ns);
@@ -109,14 +111,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Samples did come for that. */
+/* CPU time of samples whose record was not written yet. */
 static uint64_t saved_ns(const struct event_ring *shared, uint64_t lived_ns)
 {
 	return least(atomic_load(&shared->saved_ns) & ~EVENT_UNPUBLISHED, lived_ns);
 }
 
-/* What a last record may carry, as record/agent/sample/thread.c has it: more is samples that did not come.
- * Nothing is due for longer than the thread was there. */
+/* Upper limit of a thread's last weight, as in record/agent/sample/thread.h: a larger rest means that
+ * samples did not come. No longer than the thread lived. */
 static uint64_t rest_most_ns(
 	const struct measured_process *process, const struct event_ring *shared, uint64_t lived_ns)
 {
@@ -128,8 +130,8 @@ static uint64_t rest_most_ns(
 	       saved_ns(shared, lived_ns);
 }
 
-/* A thread that lives on to the end of its process has no last record of its own: what its clock has beyond
- * its samples comes to where the last one was. */
+/* A thread that lives to the end of its process has no last record: the CPU time beyond its samples is
+ * charged to the last sample's path. */
 static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cpu_end_ns, uint64_t end_ns)
 {
 	struct measured_process *process = drain->process;
@@ -141,10 +143,10 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 	uint64_t lived_ns = end_ns > ring->begin_ns ? end_ns - ring->begin_ns : 0;
 	uint64_t most_ns = rest_most_ns(process, shared, lived_ns);
 
-	if (!cpu_end_ns) /* it was killed, and nobody has read its clock */
+	if (!cpu_end_ns) /* it was killed, and its clock was not read */
 		cpu_end_ns = covered_ns + saved_ns(shared, lived_ns);
-	if (atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns || !process->period_ns ||
-		ring->is_broken || process->is_discarded)
+	if (atomic_load(&shared->unsampled) || atomic_load(&shared->end_ns) || cpu_end_ns <= covered_ns ||
+		!process->period_ns || ring->is_broken || process->is_discarded)
 		return;
 	sample.amount = least(cpu_end_ns - covered_ns, most_ns);
 	if (atomic_load(&shared->saved_ns) & EVENT_UNPUBLISHED)
@@ -153,6 +155,48 @@ static void rest_put(struct drain *drain, struct event_ring *shared, uint64_t cp
 	store_writer_append(drain->writer, ring->stream, STORE_SAMPLES, &sample, 1);
 	process->weight_ns += sample.amount;
 	process->samples++;
+}
+
+static struct store_record unsampled_span(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
+{
+	const char *why = refusal_text_unsampled(atomic_load(&shared->unsampled));
+	struct store_record span = {
+		.begin_ns = drain->ring->unsampled_ns, .end_ns = end_ns, .what = STORE_OP_UNMONITORED};
+	struct store_bytes text = {0};
+
+	attribute_write(&text, "reason", why);
+	if (!text.failed)
+		span.attributes = store_writer_text(drain->writer, (const char *)text.data, text.size);
+	store_bytes_fini(&text);
+	return span;
+}
+
+void drain_unsampled_open(struct drain *drain, struct event_ring *shared)
+{
+	uint32_t reason = atomic_load_explicit(&shared->unsampled, memory_order_acquire);
+	struct store_record span;
+
+	if (!reason)
+		return;
+	drain->ring->unsampled_ns =
+		later(drain_credible(drain, atomic_load(&shared->unsampled_ns)), drain->ring->begin_ns);
+	drain->process->unsampled_threads++;
+	drain->process->unsampled_reason = reason;
+	span = unsampled_span(drain, shared, STORE_OPEN_NS);
+	store_writer_span_open(drain->writer, drain->ring->stream, UNSAMPLED_HANDLE, &span);
+}
+
+static void unsampled_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
+{
+	struct store_record span;
+
+	if (!drain->ring->unsampled_ns)
+		drain_unsampled_open(drain, shared);
+	if (!drain->ring->unsampled_ns)
+		return;
+	span = unsampled_span(drain, shared, end_ns);
+	store_writer_span_close(
+		drain->writer, drain->ring->stream, UNSAMPLED_HANDLE, end_ns > span.begin_ns ? &span : NULL);
 }
 
 void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t end_ns)
@@ -169,7 +213,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 	if (cpu_end_ns > ring->cpu_begin_ns)
 		drain->process->cpu_ns += cpu_end_ns - ring->cpu_begin_ns;
 	end_ns = later(end_ns, ring->last_ns);
-	if (ring->waits.shown_ns) { /* it waits for ever */
+	if (ring->waits.shown_ns) { /* its wait never ends */
 		span = (struct store_record){.begin_ns = ring->waits.shown_ns,
 			.end_ns = end_ns,
 			.context = wait_paths_context(&ring->waits, ring->waits.shown_ns, end_ns),
@@ -179,6 +223,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 	switch_spans_end(&ring->switch_spans, &ring->waits, drain->writer, ring->stream, end_ns);
 	sampling_off_publish(&drain->process->sampling_off, &ring->sampling_off, drain->writer, ring->stream,
 		ring->begin_ns, end_ns);
+	unsampled_close(drain, shared, end_ns);
 	if (lost > ring->lost)
 		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
 	drain_spans_flush(drain);

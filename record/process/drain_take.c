@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain_take.c - the records of a thread's ring, one function for each type: nodes and texts become ids of
- * the store, samples and values records of the stream. What is not plausible ends the reading of its ring;
- * what is merely too late is set to now.
+ * drain_take.c - takes the records of a thread's ring, one function per type: nodes and texts become store
+ * ids, samples and values become records of the stream. An invalid record ends the reading of its ring; a
+ * time in the future becomes now.
  */
 #include "record/process/drain_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/base/clock.h"
 #include "record/kernel/kernel.h"
 #include "record/process/switches.h"
 
-#define NODES_MAX (1u << 22) /* of one thread, as many as an agent ever tells of */
+#define NODES_MAX (1u << 22) /* of one thread, the agent's maximum */
 
 void drain_discard(struct drain *drain, uint64_t count)
 {
@@ -56,7 +57,7 @@ uint32_t drain_context_reserved(const struct drain *drain, uint32_t node)
 	}
 }
 
-/* The place of a module of the process, as one of the store. */
+/* The place of a process's module, by its store module. */
 static struct event_place place_find(struct drain *drain, uint32_t module, uint64_t offset)
 {
 	const struct event_place unknown = {STORE_FRAME_UNKNOWN, STORE_MODULE_RESERVED, 0};
@@ -71,7 +72,7 @@ static struct event_place place_find(struct drain *drain, uint32_t module, uint6
 	return module == MODULES_NONE ? unknown : (struct event_place){.offset = offset, .module = module};
 }
 
-/* Nodes come with ids that count up; anything else is damage. */
+/* Node ids count up; anything else is invalid. */
 static bool is_next(const struct drain *drain, uint32_t id)
 {
 	return id == EVENT_NODE_FIRST + drain->ring->contexts.count;
@@ -133,8 +134,7 @@ static bool value_take(struct drain *drain, const struct event_value *value)
 	return value->metric && drain_counter_take(drain, &sample, drain_credible(drain, value->time_ns));
 }
 
-/* Below no frame at all: the agent's own beginning. What the kernel does for that is no path of the
- * program's. */
+/* True for nodes without a frame, from the agent's own start. Kernel frames there are not the program's. */
 static bool is_agents(uint32_t node)
 {
 	return node == EVENT_NODE_PROGRAM_ROOT || node == EVENT_NODE_THREAD_ROOT;
@@ -162,8 +162,8 @@ static inline void sample_put(struct drain *drain, const struct event_sample *sa
 	drain->ring->last_context = context;
 }
 
-/* The hits that a sample stands for: those inside one system call come as one signal when it is over. Each
- * gets its part of the weight, at its own time, but not before what readers were told to be complete. */
+/* Takes the perf samples that one agent sample stands for: those inside one system call come as one signal
+ * at its end. Each gets its share of the weight, at its own time, but not before the watermark. */
 static void callchains_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns)
 {
 	struct ring *ring = drain->ring;
@@ -174,7 +174,7 @@ static void callchains_take(struct drain *drain, const struct event_sample *samp
 
 	switches_read_until(drain->process, time_ns);
 	count = kernel_callchains_until(&ring->callchains, time_ns);
-	if (count > 1 && sample->h.flags & EVENT_F_SAVED) { /* whose the others were is not known */
+	if (count > 1 && sample->h.flags & EVENT_F_SAVED) { /* the paths of the others are unknown */
 		kernel_callchains_drop(&ring->callchains, count - 1);
 		count = 1;
 	}
@@ -223,6 +223,20 @@ static bool name_take(struct drain *drain, const struct event_text *text)
 	return true;
 }
 
+static void child_add(struct measured_process *process, struct measured_process_child child)
+{
+	if (process->child_count == process->child_capacity) {
+		uint32_t room = process->child_capacity ? 2 * process->child_capacity : 16;
+		struct measured_process_child *grown = realloc(process->children, room * sizeof(*grown));
+
+		if (!grown)
+			return;
+		process->children = grown;
+		process->child_capacity = room;
+	}
+	process->children[process->child_count++] = child;
+}
+
 static bool fork_take(struct drain *drain, const struct event_fork *fork)
 {
 	struct measured_process *process = drain->process;
@@ -233,18 +247,27 @@ static bool fork_take(struct drain *drain, const struct event_fork *fork)
 		process->unmonitored_ns = drain_credible(drain, fork->time_ns);
 		return true;
 	}
-	if (process->child_count == process->child_capacity) {
-		uint32_t room = process->child_capacity ? 2 * process->child_capacity : 16;
-		struct measured_process_child *grown = realloc(process->children, room * sizeof(*grown));
-
-		if (!grown)
-			return true;
-		process->children = grown;
-		process->child_capacity = room;
-	}
-	process->children[process->child_count++] = (struct measured_process_child){
-		fork->child_pid, fork->kind, drain_credible(drain, fork->time_ns)};
+	child_add(process, (struct measured_process_child){
+				   fork->child_pid, fork->kind, drain_credible(drain, fork->time_ns)});
 	return true;
+}
+
+void drain_unheard_take(struct measured_process *process)
+{
+	struct event_process *shared = process->shared;
+	uint32_t count = atomic_load_explicit(&shared->unheard_count, memory_order_acquire);
+	uint64_t now_ns = clock_now_ns();
+
+	for (; process->unheard_seen < count && process->unheard_seen < EVENT_UNHEARD_MAX;
+		process->unheard_seen++) {
+		struct event_unheard *unheard = &shared->unheard[process->unheard_seen];
+		uint32_t pid = atomic_load_explicit(&unheard->pid, memory_order_acquire);
+		uint64_t since_ns = unheard->since_ns;
+
+		if (pid && since_ns >= process->begin_ns && since_ns <= now_ns)
+			child_add(process,
+				(struct measured_process_child){pid, EVENT_FORK_SPAWN_UNMONITORED, since_ns});
+	}
 }
 
 bool drain_record_take(void *context, const struct event_header *h)

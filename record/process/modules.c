@@ -2,12 +2,13 @@
 /* modules.c - see modules.h. */
 #include "record/process/modules.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/base/content_id.h"
 
 #define FILES_MAX 512 /* descriptors kept; modules beyond are named by their path */
 
@@ -47,42 +48,101 @@ static bool files_grow(uint32_t module)
 	return true;
 }
 
-/* What the kernel executes, where that is the program that says so: under an emulator it is the emulator. */
-static bool is_executed(uint32_t pid, const char *path)
+/* The descriptor becomes the table's. */
+static void file_keep(uint32_t module, int fd)
 {
-	char place[32], own[4096];
-	ssize_t length;
-
-	snprintf(place, sizeof(place), "/proc/%u/exe", pid);
-	length = readlink(place, own, sizeof(own) - 1);
-	own[length > 0 ? length : 0] = '\0'; /* " (deleted)" may follow */
-	return length <= 0 || !strncmp(own, path, strlen(path));
-}
-
-/* The file as the process sees it, which may be in another mount namespace; the executable may be deleted. */
-void modules_keep(uint32_t module, uint32_t pid, const char *path, bool is_executable)
-{
-	char place[64 + sizeof(((struct event_module *)0)->path) + 4096];
-	struct stat status;
-	int fd;
-
-	if (path[0] != '/' || files.open >= FILES_MAX || !files_grow(module) || files.fd[module])
-		return;
-	if (is_executable && is_executed(pid, path))
-		snprintf(place, sizeof(place), "/proc/%u/exe", pid);
-	else
-		snprintf(place, sizeof(place), "/proc/%u/root%s", pid, path);
-	fd = open(place, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+	if (files.open >= FILES_MAX || !files_grow(module) || files.fd[module]) {
 		close(fd);
 		return;
 	}
 	files.fd[module] = fd + 1;
 	files.open++;
+}
+
+/* ---- identities ---- */
+
+#define CONTENTS_MAX 256 /* files that were read, of the last ones */
+
+/* Files whose content was read, so that each program of thousands that start is read once. */
+static struct {
+	struct stat status;
+	uint8_t id[CONTENT_ID_BYTES];
+} contents[CONTENTS_MAX];
+static unsigned contents_count;
+
+static bool status_is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+static bool content_of(int fd, uint8_t id[CONTENT_ID_BYTES])
+{
+	struct stat status;
+	unsigned known = contents_count < CONTENTS_MAX ? contents_count : CONTENTS_MAX;
+
+	if (fstat(fd, &status))
+		return false;
+	for (unsigned i = 0; i < known; i++)
+		if (status_is_same(&contents[i].status, &status)) {
+			memcpy(id, contents[i].id, CONTENT_ID_BYTES);
+			return true;
+		}
+	if (!content_id_of_file(fd, id))
+		return false;
+	contents[contents_count % CONTENTS_MAX].status = status;
+	memcpy(contents[contents_count++ % CONTENTS_MAX].id, id, CONTENT_ID_BYTES);
+	return true;
+}
+
+/* Of a module whose file is out of reach: such ones are the same where path and memory are; without a hash of
+ * its memory each process has its own. */
+static void id_of_memory(struct store_module *module, const struct module_file *file)
+{
+	char known[4096 + 64];
+	int size = snprintf(known, sizeof(known), "%s %llx %u %llx", file->path,
+		(unsigned long long)file->content_hash, file->content_hash ? 0 : file->pid,
+		file->content_hash ? 0 : (unsigned long long)module->load_ns);
+
+	content_id_of_memory(
+		module->build_id, known, size < (int)sizeof(known) ? (size_t)size : sizeof(known) - 1);
+}
+
+/* Enters the module and keeps its file. Without a build id it is known by what is in its file. */
+static uint32_t module_add(
+	struct store_writer *writer, struct store_module *module, const struct module_file *file)
+{
+	bool has_file = module->kind == STORE_MODULE_ELF;
+	int fd = -1;
+	uint32_t id;
+
+	if (has_file && !module->build_id_bytes) {
+		fd = module_file_open(file);
+		if (fd < 0 || !content_of(fd, module->build_id))
+			id_of_memory(module, file);
+		module->build_id_bytes = CONTENT_ID_BYTES;
+	}
+	id = store_writer_module(writer, module);
+	if (has_file && fd < 0 && modules_file(id) < 0 && files.open < FILES_MAX)
+		fd = module_file_open(file);
+	if (has_file)
+		file_keep(id, fd);
+	return id;
+}
+
+uint32_t modules_enter(
+	struct store_writer *writer, struct store_module *module, const struct module_file *file)
+{
+	char name[4096];
+	const char *path = file->path;
+
+	if (module->kind == STORE_MODULE_ELF && module_file_name(file, name, sizeof(name)))
+		path = name;
+	module->path = store_writer_text(writer, path, strlen(path));
+	return module_add(writer, module, file);
 }
 
 /* A private copy: the program may change its memory while we look. */
@@ -97,22 +157,11 @@ static bool slot_copy(struct event_module *copy, struct event_module *slot)
 	return copy->build_id_bytes <= sizeof(copy->build_id);
 }
 
-static uint32_t module_add(struct store_writer *writer, const struct event_module *slot, const char *path)
-{
-	struct store_module module = {.build_id_bytes = slot->build_id_bytes, .load_ns = slot->loaded_ns};
-
-	memcpy(module.build_id, slot->build_id, slot->build_id_bytes);
-	module.kind = slot->is_anonymous ? STORE_MODULE_JIT
-		      : slot->is_vdso	 ? STORE_MODULE_VDSO
-					 : STORE_MODULE_ELF;
-	module.path = store_writer_text(writer, path, strlen(path));
-	return store_writer_module(writer, &module);
-}
-
 uint32_t modules_find(struct modules *modules, struct store_writer *writer, struct event_module *table,
 	uint32_t slot, uint32_t pid, const char *executable)
 {
 	char own[40]; /* addresses mean nothing in another process */
+	struct store_module module;
 	struct event_module copy;
 	const char *path;
 	uint32_t id;
@@ -125,9 +174,18 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 		return MODULES_NONE;
 	snprintf(own, sizeof(own), "[anonymous %u]", pid);
 	path = copy.is_anonymous ? own : copy.path[0] ? copy.path : executable;
-	id = module_add(writer, &copy, path);
-	if (!copy.is_anonymous && !copy.is_vdso)
-		modules_keep(id, pid, path, !copy.path[0]);
+	module = (struct store_module){.kind = copy.is_anonymous ? STORE_MODULE_JIT
+					       : copy.is_vdso	 ? STORE_MODULE_VDSO
+								 : STORE_MODULE_ELF,
+		.build_id_bytes = copy.build_id_bytes,
+		.load_ns = copy.loaded_ns};
+	memcpy(module.build_id, copy.build_id, copy.build_id_bytes);
+	id = modules_enter(writer, &module,
+		&(struct module_file){.pid = pid,
+			.path = path,
+			.is_executable = !copy.path[0],
+			.begin = copy.begin,
+			.content_hash = copy.content_hash});
 	if (copy.is_anonymous)
 		modules->jit = id;
 	modules->ids[slot] = id + 1;

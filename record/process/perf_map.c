@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* perf_map.c - see perf_map.h. The map is the program's own: nothing in it is believed beyond its name. */
+/* perf_map.c - see perf_map.h. The program writes the map: its content is untrusted. */
 #include "record/process/perf_map.h"
 
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 #define MAP_BYTES_MAX (256u << 20)
 #define ENTRIES_MAX (1u << 22)
 #define NAME_BYTES_MAX 1024u
-#define TICK_NS 20000000 /* file times are that coarse */
-#define OVERLAPS_MAX 64	 /* entries that are looked at before an address */
+#define TICK_NS 20000000 /* resolution of file times */
+#define OVERLAPS_MAX 64	 /* entries checked before an address */
 
-/* Numbers of processes come again: what was written last before this one began is another's. */
+/* Pids are reused: a map last written before this process began belongs to an earlier one. */
 static bool is_fresh(const struct stat *status, uint64_t begin_ns)
 {
 	struct timespec wall, now;
@@ -33,7 +33,7 @@ static bool is_fresh(const struct stat *status, uint64_t begin_ns)
 	return age_ns <= lived_ns + TICK_NS;
 }
 
-/* In its own mount namespace while it lives, else where we are. */
+/* Looks in the process's mount namespace while it lives, else in ours. */
 static void map_open(struct perf_map *map, uint32_t pid, uint64_t begin_ns)
 {
 	struct stat status;
@@ -72,7 +72,7 @@ static bool grow(void **list, uint32_t count, uint32_t *room, size_t each, uint3
 	return true;
 }
 
-/* "7f12 40 name with blanks": false: not a line of a map. */
+/* "7f12 40 name with blanks". False: invalid line. */
 static bool line_parse(char *line, uint64_t *begin, uint64_t *end, char **name)
 {
 	uint64_t size;
@@ -115,7 +115,7 @@ static int entry_compare(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The whole lines of a piece, which ends them. What it takes up, with what cannot be a line. */
+/* Takes the complete lines of a piece. Returns the bytes used, including those that cannot be a line. */
 static size_t piece_take(struct perf_map *map, struct store_writer *writer, char *text, size_t bytes)
 {
 	char *line = text, *end;
@@ -132,7 +132,7 @@ static size_t piece_take(struct perf_map *map, struct store_writer *writer, char
 	return bytes;
 }
 
-/* Whole lines alone: the program may be writing. */
+/* Reads complete lines only: the program may still be writing. */
 static void map_read(struct perf_map *map, struct store_writer *writer)
 {
 	static char text[READ_BYTES];
@@ -149,7 +149,7 @@ static void map_read(struct perf_map *map, struct store_writer *writer)
 		qsort(map->entries, map->entry_count, sizeof(*map->entries), entry_compare);
 }
 
-/* The entry that was written last among those that hold the address. */
+/* Of the entries that contain the address, the one written last. */
 static const struct perf_map_entry *entry_find(const struct perf_map *map, uint64_t address)
 {
 	uint32_t low = 0, high = map->entry_count;

@@ -14,11 +14,11 @@
 #include "record/base/memfd_check.h"
 #include "record/base/pidfd_end.h"
 #include "record/gpu/correlate.h"
-#include "record/process/drain.h"
+#include "record/process/drain_internal.h"
 #include "record/process/remote_unwind.h"
 #include "record/process/switches.h"
 
-/* The header's fixed fields, copied out of reach and checked. */
+/* Copies the header's fixed fields and checks them. */
 static int header_check(struct measured_process *process, struct error *error)
 {
 	const struct event_process *shared = process->shared;
@@ -38,12 +38,12 @@ static int header_check(struct measured_process *process, struct error *error)
 	memcpy(process->executable, shared->executable, sizeof(process->executable));
 	process->executable[sizeof(process->executable) - 1] = '\0';
 	if (shared->magic != EVENT_MAGIC || shared->version != EVENT_VERSION)
-		return error_set(error, ERROR_IO, "a process offered memory that is not this version's");
+		return error_set(error, ERROR_IO, "a process sent memory of another version of hpct");
 	if (process->rings_at % 4096 || process->rings_at > process->shared_bytes ||
 		process->rings_at < EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module) ||
 		process->ring_count > EVENT_RINGS_MAX ||
 		process->ring_count > (process->shared_bytes - process->rings_at) / EVENT_RING_STRIDE)
-		return error_set(error, ERROR_IO, "a process offered memory whose sizes do not fit");
+		return error_set(error, ERROR_IO, "a process sent memory whose sizes do not fit");
 	if (activity_at && activity_at % 4096 == 0 && activity_at <= process->shared_bytes &&
 		process->shared_bytes - activity_at >= EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
 		process->gpu.activity = (struct event_ring *)((char *)process->shared + activity_at);
@@ -54,12 +54,12 @@ static int header_check(struct measured_process *process, struct error *error)
 	return 0;
 }
 
-/* Shrinking it would make our reads fault, so the seal against it is a condition. */
+/* If the memory shrank, reading it would fault: requires the seal against shrinking. */
 static int memory_map(struct measured_process *process, int memory, struct error *error)
 {
 	if (!memfd_check(memory, F_SEAL_SHRINK, &process->shared_bytes) ||
 		process->shared_bytes < EVENT_MODULES_AT)
-		return error_set(error, ERROR_IO, "a process offered memory that is not sealed");
+		return error_set(error, ERROR_IO, "a process sent memory that is not sealed");
 	process->shared = mmap(
 		NULL, process->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
 	if (process->shared == MAP_FAILED) {
@@ -142,7 +142,7 @@ static uint32_t rings_claimed(const struct measured_process *process)
 	return claimed < process->ring_count ? claimed : process->ring_count;
 }
 
-/* Rings that were claimed since the last look. */
+/* Adds rings claimed since the last call. */
 static bool rings_grow(struct measured_process *process)
 {
 	const uint32_t claimed = rings_claimed(process);
@@ -161,7 +161,7 @@ static bool rings_grow(struct measured_process *process)
 	return true;
 }
 
-/* MPI told the program its rank: all its streams get it. */
+/* MPI has told the program its rank: sets it in all streams. */
 static void rank_learn(struct measured_process *process, struct store_writer *writer)
 {
 	int32_t known = atomic_load(&process->shared->rank_known);
@@ -216,13 +216,14 @@ size_t measured_process_drain(
 	if (!rings_grow(process))
 		return 0;
 	rank_learn(process, writer);
+	drain_unheard_take(process);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
 	records += correlate_drain(&process->gpu, writer, host, now_ns);
-	/* Whatever a thread did before it ended is in the switch rings now. */
+	/* What a thread did before it ended is in the switch rings now. */
 	sampling_off_take(&process->sampling_off, process->shared, clock_now_ns());
 	for (uint32_t i = 0; i < process->ring_seen; i++)
-		ring_sampling_off(process, i, writer);
+		ring_sampling_off(process, i, writer), ring_unsampled(process, i, writer);
 	records += switches_drain(process, writer, now_ns);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		ring_release(process, i, writer);
@@ -283,7 +284,8 @@ bool measured_process_is_in_exec(const struct measured_process *process)
 	return atomic_load(&process->shared->ended) == EVENT_END_EXEC;
 }
 
-/* What it was when it died. The agent of a program that another user runs does not reach us, for one. */
+/* The state at its death, after an exec without successor: for example, the agent of a program that
+ * another user runs cannot connect. */
 static void exec_finish(
 	struct measured_process *process, struct store_writer *writer, uint64_t end_ns, uint64_t now_ns)
 {
@@ -301,7 +303,7 @@ static void exec_finish(
 			: now_ns < end_ns + PIDFD_END_SOON_NS &&
 					pidfd_end_how(measured_process_proc_pid(process), process->pidfd) ==
 						PIDFD_END_BY_SIGNAL
-				? "exec of a program that was killed before its agent was heard"
+				? "exec of a program that was killed before its agent registered"
 				: "exec of a program whose agent could not start");
 }
 
@@ -320,6 +322,7 @@ void measured_process_finish(
 	process->end_ns = end_ns;
 	measured_process_look(process);
 	measured_process_drain(process, writer, host, UINT64_MAX);
+	correlate_fault_tell(&process->gpu, writer, host);
 	measured_process_name(process, writer);
 	if (is_locked_up)
 		process->unmonitored_ns = end_ns;
@@ -329,9 +332,9 @@ void measured_process_finish(
 		ring_close(process, i, writer, end_ns);
 		if (is_locked_up && stream != UINT32_MAX)
 			unmonitored_put(process, writer, stream, now_ns,
-				"its seccomp filter would end it at a call of the agent's");
+				"its seccomp filter would kill it at a system call of the agent");
 	}
-	correlate_finish(&process->gpu, writer, end_ns);
+	correlate_finish(&process->gpu, writer, host, end_ns);
 	if (!is_locked_up)
 		exec_finish(process, writer, end_ns, now_ns);
 }
@@ -364,7 +367,7 @@ void measured_process_free(struct measured_process *process)
 	sampling_off_fini(&process->sampling_off);
 	perf_map_fini(&process->perf_map);
 	remote_unwind_free(process->remote);
-	switches_free(process->switches); /* before the memory that may hold copies */
+	switches_free(process->switches); /* before the memory, which may hold copies */
 	free(process->children);
 	free(process->command);
 	if (process->shared)

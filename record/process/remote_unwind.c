@@ -13,21 +13,22 @@
 #include "record/base/clock.h"
 #include "record/process/drain.h"
 #include "record/process/remote_unwind_modules.h"
+#include "store/ring/module_content.h"
 
-#define LOOKS_MAX 16	   /* per call: other work waits meanwhile */
-#define LOOK_FRAMES 16384u /* of a deeper stack they count as a look, too: a million take half a second */
-#define STACK_BYTES (64u * 1024u) /* read at once: most stacks are smaller */
-#define STACK_OVERLAP 4096u	  /* a frame's words are not asked for from the innermost out */
+#define LOOKS_MAX 16	   /* per call, because other work waits */
+#define LOOK_FRAMES 16384u /* a deeper stack counts once per so many frames: a million take half a second */
+#define STACK_BYTES (64u * 1024u) /* one read: most stacks are smaller */
+#define STACK_OVERLAP 4096u	  /* a frame's words are not read in order */
 
 struct remote_unwind {
 	struct remote_unwind_modules modules;
-	uint64_t modules_ns; /* the call that read them last: one reads them once */
+	uint64_t modules_ns; /* when the modules were last read: once per call */
 	struct unwinder unwinder;
-	uint8_t stack[STACK_BYTES]; /* a part of it, which goes outwards with the walk */
+	uint8_t stack[STACK_BYTES]; /* a window of the stack that moves outwards with the walk */
 	struct unwind_frame *frames;
 };
 
-/* The stack from `begin` up, as far as it goes, within reach without a call per word. */
+/* Reads the stack from `begin` up, as far as the window goes, to save a system call per word. */
 static void stack_read(struct remote_unwind *remote, uint64_t begin)
 {
 	struct cfi_memory *memory = &remote->unwinder.space.memory;
@@ -38,7 +39,7 @@ static void stack_read(struct remote_unwind *remote, uint64_t begin)
 	memory->shift = (uintptr_t)remote->stack - begin;
 }
 
-/* A walk that has come to the end of what is within reach finds the next part of its stack there. */
+/* When the walk leaves the window, moves the window there. */
 static int memory_read(void *context, uint64_t address, void *to, size_t bytes)
 {
 	struct remote_unwind *remote = context;
@@ -64,7 +65,7 @@ static const struct cfi_module *module_of(void *context, uint64_t pc)
 	return &module->cfi;
 }
 
-/* One for each process that ever blocked for long. */
+/* Allocated for each process that was ever blocked for long. */
 static struct remote_unwind *remote_unwind_of(struct measured_process *process)
 {
 	const struct event_process *shared = process->shared;
@@ -109,7 +110,7 @@ void remote_unwind_free(struct remote_unwind *remote)
 	free(remote);
 }
 
-/* Stack pointer and place of a thread in a system call. 0; EAGAIN: it runs; or an errno. */
+/* Stack pointer and pc of a thread in a system call. 0; EAGAIN: it runs; or an errno. */
 static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *registers)
 {
 	char path[96], text[256];
@@ -138,6 +139,23 @@ static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *reg
 	return 0;
 }
 
+/* The agent's hash of the same module, see store/ring/module_content.h; 0: its memory cannot be read. */
+static uint64_t content_hash(
+	const struct measured_process *process, const struct remote_unwind_module *module)
+{
+	uint8_t bytes[MODULE_CONTENT_CODE_MAX];
+	uint64_t hash = MODULE_CONTENT_SEED;
+	struct module_content content;
+
+	if (remote_unwind_read(process->pid, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
+		!module_content_place(bytes, &content))
+		return 0;
+	hash = module_content_add(hash, bytes, content.header_bytes);
+	if (remote_unwind_read(process->pid, module->bias + content.code_address, bytes, content.code_bytes))
+		return 0;
+	return module_content_add(hash, bytes, content.code_bytes);
+}
+
 static uint32_t module_id(struct measured_process *process, struct remote_unwind_module *module,
 	struct store_writer *writer, uint64_t now_ns)
 {
@@ -148,11 +166,13 @@ static uint32_t module_id(struct measured_process *process, struct remote_unwind
 	if (module->id)
 		return module->id - 1;
 	memcpy(stored.build_id, module->build_id, module->build_id_bytes);
-	stored.path = store_writer_text(writer, module->path, strlen(module->path));
-	module->id = store_writer_module(writer, &stored) + 1;
-	if (!module->is_vdso)
-		modules_keep(module->id - 1, process->pid, module->path,
-			!strcmp(module->path, process->executable));
+	module->id = 1 + modules_enter(writer, &stored,
+				 &(struct module_file){.pid = measured_process_proc_pid(process),
+					 .path = module->path,
+					 .is_executable = !strcmp(module->path, process->executable),
+					 .begin = module->cfi.begin,
+					 .content_hash =
+						 module->build_id_bytes ? 0 : content_hash(process, module)});
 	return module->id - 1;
 }
 
@@ -177,7 +197,7 @@ static uint32_t context_of(struct measured_process *process, struct remote_unwin
 	return context;
 }
 
-/* 0, or an errno: of its memory, of which `sp` is a place, where no module can be read. */
+/* 0, or an errno: if no module can be read, that of reading its memory at `sp`. */
 static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_ns)
 {
 	bool is_new;
@@ -192,6 +212,25 @@ static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_
 		unwind_cache_clear(&remote->unwinder);
 	remote->modules_ns = now_ns;
 	return 0;
+}
+
+/* Stopped by a signal (SIGSTOP, ^Z) or a debugger: where it was then waits for nothing. */
+static bool is_stopped(uint32_t pid, uint32_t tid)
+{
+	char path[64], text[256];
+	const char *behind_name;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	behind_name = strrchr(text, ')');
+	return behind_name && behind_name[1] == ' ' && (behind_name[2] == 'T' || behind_name[2] == 't');
 }
 
 /* 0, with *context; or an errno. */
@@ -215,11 +254,13 @@ static int path_find(struct measured_process *process, struct store_writer *writ
 		return error;
 	stack_read(remote, registers.value[ARCH_SP]);
 	result = unwind_walk(&remote->unwinder, &registers);
-	/* What it had on its stack meanwhile is no path, should it have run. */
+	/* If the thread ran meanwhile, the stack that was read is not consistent. */
 	error = registers_read(process->pid, ring->tid, &after);
 	if (error || memcmp(&registers, &after, sizeof(after)))
 		return EAGAIN;
 	*context = context_of(process, remote, writer, root, result == UNWIND_FULL, now_ns);
+	if (is_stopped(process->pid, ring->tid))
+		*context = store_writer_context(writer, *context, STORE_MODULE_RESERVED, STORE_FRAME_STOPPED);
 	return 0;
 }
 
@@ -238,8 +279,8 @@ static void refused(struct measured_process *process, struct store_writer *write
 	store_writer_meta(writer, "stacks_refused", text);
 }
 
-/* Since when the thread waits, if it is to be looked at: for least_ns; in a wrapper,
- * which tells its path itself, for long. 0: it is not. */
+/* Begin of the thread's wait if it is due for a remote unwind: after least_ns; in a wrapper, which
+ * publishes its path itself, later. 0: not due. */
 static uint64_t due_since(const struct ring *ring, uint64_t now_ns, uint64_t least_ns)
 {
 	const struct wait_paths *waits = &ring->waits;
@@ -253,7 +294,7 @@ static uint64_t due_since(const struct ring *ring, uint64_t now_ns, uint64_t lea
 	return since_ns;
 }
 
-/* Those that have been blocked for least_ns, from where the last look ended. */
+/* Unwinds threads blocked for least_ns, starting after the last one of the previous call. */
 static size_t look_at(struct measured_process *process, struct store_writer *writer, uint64_t now_ns,
 	uint64_t least_ns, size_t most)
 {
@@ -276,7 +317,7 @@ static size_t look_at(struct measured_process *process, struct store_writer *wri
 		if (!error)
 			wait_paths_remote_put(&ring->waits, since_ns, clock_now_ns(), context);
 		else
-			ring->waits.look_ns = now_ns + least_ns; /* it runs just now */
+			ring->waits.look_ns = now_ns + least_ns; /* it is running now */
 		refused(process, writer, error);
 	}
 	return looks;
@@ -288,7 +329,7 @@ size_t remote_unwind_look(struct measured_process *process, struct store_writer 
 	size_t looks;
 
 	if (measured_process_proc_pid(process) != process->pid)
-		return 0; /* nor are its threads' numbers ours */
+		return 0; /* its thread ids are of another pid namespace, too */
 	looks = look_at(process, writer, now_ns, REMOTE_UNWIND_AFTER_NS, LOOKS_MAX);
 	if (now_ns < process->remote_unwind_rest_ns)
 		return looks;

@@ -13,10 +13,10 @@
 #define SEGMENTS_MAX 64
 #define NOTE_BYTES_MAX 4096
 #define MAPS_BYTES_MAX (8u << 20)
-#define COPIED_BYTES_MAX (UINT64_C(256) << 20) /* of one process */
+#define COPIED_BYTES_MAX (UINT64_C(256) << 20) /* per process */
 #define BLOCK_BYTES 16384u
 #define RECORD_BYTES_MAX (1u << 20)
-#define IMAGE_BYTES_MAX (UINT64_C(16) << 30) /* of addresses, for one module */
+#define IMAGE_BYTES_MAX (UINT64_C(16) << 30) /* address range of one module */
 
 static ssize_t readv_at(uint32_t pid, uint64_t address, void *to, size_t bytes)
 {
@@ -84,7 +84,7 @@ struct remote_unwind_module *remote_unwind_modules_find(struct remote_unwind_mod
 
 /* ---- the tables of one module ---- */
 
-/* What of [begin, end) is not there yet. */
+/* Copies the blocks of [begin, end) that are not copied yet. */
 static bool blocks_copy(struct remote_unwind_modules *modules, struct remote_unwind_module *module,
 	uint64_t begin, uint64_t end)
 {
@@ -111,7 +111,7 @@ static bool blocks_copy(struct remote_unwind_modules *modules, struct remote_unw
 	return true;
 }
 
-/* Room for the image, and its search table. */
+/* Maps the image and copies its search table. */
 static bool tables_open(struct remote_unwind_modules *modules, struct remote_unwind_module *module)
 {
 	uint64_t bytes = module->tables_end - module->tables_begin;
@@ -134,7 +134,7 @@ static bool tables_open(struct remote_unwind_modules *modules, struct remote_unw
 	return false;
 }
 
-/* The record at `address`, which its length comes ahead of; *id: what comes next. */
+/* Copies the record at `address`, which starts with its length; *id: the word after the length. */
 static bool record_copy(struct remote_unwind_modules *modules, struct remote_unwind_module *module,
 	uint64_t address, uint64_t *id_at, uint32_t *id)
 {
@@ -147,7 +147,7 @@ static bool record_copy(struct remote_unwind_modules *modules, struct remote_unw
 		return false;
 	memcpy(&word, image->bytes + (address - image->begin), sizeof(word));
 	length = word;
-	if (word == UINT32_MAX) { /* the long form */
+	if (word == UINT32_MAX) { /* the 64-bit form */
 		*id_at += sizeof(length);
 		if (!blocks_copy(modules, module, address, *id_at + sizeof(word)))
 			return false;
@@ -245,7 +245,7 @@ static bool list_grow(struct remote_unwind_modules *modules)
 	return true;
 }
 
-/* A run of mappings of one file. */
+/* Adjacent mappings of one file. */
 struct place {
 	uint64_t begin, end, inode;
 	char path[4096];
@@ -279,7 +279,7 @@ static void module_read(struct remote_unwind_modules *modules, const struct plac
 	module->cfi.slot = modules->count++;
 }
 
-/* ---- all ---- */
+/* ---- all modules ---- */
 
 static char *maps_read(uint32_t pid, int *error)
 {
@@ -314,7 +314,7 @@ static char *maps_read(uint32_t pid, int *error)
 	return text;
 }
 
-/* The next run of mappings of one file, from *line on. False: there is none. */
+/* The next adjacent mappings of one file, from *line on. False: none. */
 static bool place_next(const char **line, struct place *place)
 {
 	bool is_begun = false;
@@ -340,7 +340,7 @@ static bool place_next(const char **line, struct place *place)
 	return is_begun;
 }
 
-/* The module that was there before, taken out of `before`. */
+/* Takes the same module out of `before`, if it is there. */
 static struct remote_unwind_module *module_before(
 	struct remote_unwind_module *before, unsigned count, const struct place *place)
 {
@@ -371,7 +371,7 @@ static bool maps_take(struct remote_unwind_modules *modules)
 		modules->list[modules->count].cfi.slot = modules->count;
 		modules->count++;
 		kept++;
-		memset(same, 0, sizeof(*same)); /* it is not freed with the others */
+		memset(same, 0, sizeof(*same)); /* so that it is not freed with the others */
 	}
 	list_free(modules, before, count);
 	return kept != count || modules->count != count;
@@ -385,7 +385,7 @@ int remote_unwind_modules_read(struct remote_unwind_modules *modules, bool *is_n
 	*is_new = false;
 	if (!maps)
 		return error ? error : ENOMEM;
-	if (!maps[0]) { /* it is about to end, and has given its memory back */
+	if (!maps[0]) { /* it is ending, and its memory is already unmapped */
 		free(maps);
 		return ESRCH;
 	}

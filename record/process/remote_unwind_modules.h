@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * remote_unwind_modules.h - the modules of another process with their unwind tables, copied out of its
- * memory: a file could be cut short under a mapping of ours. Of a module's tables only those parts are copied
- * that were asked for, a block at a time: libraries of machine learning have a gigabyte in the segment of
- * their tables.
+ * remote_unwind_modules.h - the modules of another process with their unwind tables, copied from its memory:
+ * its files could be truncated while we map them. Copies only the blocks of the tables that are needed:
+ * libraries for machine learning have a gigabyte in the segment that holds their tables.
  */
 #ifndef RECORD_REMOTE_UNWIND_MODULES_H
 #define RECORD_REMOTE_UNWIND_MODULES_H
@@ -14,13 +13,13 @@
 struct remote_unwind_module {
 	struct cfi_module cfi; /* slot: its index; the image has holes */
 	uint64_t bias, inode;
-	uint64_t tables_begin, tables_end; /* the segment that holds the tables; empty: there are none */
+	uint64_t tables_begin, tables_end; /* the segment of the unwind tables; empty: none */
 	uint64_t header, header_end;
 	uint64_t copied_bytes;
-	uint8_t *blocks; /* of the image, a bit each: it is copied; NULL: none was asked for yet */
+	uint8_t *blocks; /* bitmap of the image's copied blocks; NULL: none */
 	bool is_vdso;
 	uint8_t build_id_bytes, build_id[32];
-	uint32_t id; /* the collector's: of the store, plus 1; 0: not asked for yet */
+	uint32_t id; /* store module + 1; 0: not looked up yet */
 	char *path;
 };
 
@@ -29,24 +28,24 @@ struct remote_unwind_modules {
 	struct remote_unwind_module *list; /* by address */
 	unsigned count, capacity;
 	uint64_t copied_bytes;
-	char *maps; /* what they were read from */
+	char *maps; /* the content of /proc/PID/maps behind `list` */
 };
 
-/* Reads what is mapped; modules that still are keep their tables and their id. 0 or an errno, ESRCH for a
- * process that has ended or is about to. *is_new: there are others than last time. */
+/* Reads /proc/PID/maps; modules that are still mapped keep tables and id. Returns 0 or an errno, ESRCH if
+ * the process has ended or is ending. *is_new: the modules changed. */
 int remote_unwind_modules_read(struct remote_unwind_modules *modules, bool *is_new);
 void remote_unwind_modules_fini(struct remote_unwind_modules *modules);
 
 /* NULL: none. Valid until the next remote_unwind_modules_read. */
 struct remote_unwind_module *remote_unwind_modules_find(struct remote_unwind_modules *modules, uint64_t pc);
 
-/* Copies what the module's tables say of pc, should there be any. */
+/* Copies the parts of the module's unwind tables that cover pc, if any. */
 void remote_unwind_modules_tables(
 	struct remote_unwind_modules *modules, struct remote_unwind_module *module, uint64_t pc);
 
-/* Memory of the process. 0 or a negative errno, -EFAULT where not all of it is there. */
+/* Reads memory of the process. 0 or a negative errno, -EFAULT if part of it is unmapped. */
 int remote_unwind_read(uint32_t pid, uint64_t address, void *to, size_t bytes);
-/* As many of them as are there from `address` on, by whole pages of the process. */
+/* Reads whole pages from `address` up to the first unmapped one; returns the bytes read. */
 size_t remote_unwind_read_some(uint32_t pid, uint64_t address, void *to, size_t bytes);
 
 #endif

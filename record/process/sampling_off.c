@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLING_OFF_KEPT_MAX (1u << 20) /* a program that says more is not listened to any longer */
+#define SAMPLING_OFF_KEPT_MAX (1u << 20) /* further switches of a program are ignored */
 
 static void time_add(struct sampling_off *sampling_off, uint64_t time_ns)
 {

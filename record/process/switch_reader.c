@@ -12,23 +12,23 @@
 #include "record/process/switches_internal.h"
 
 #define STACK_BYTES (128u * 1024u)
-/* A thread publishes a wait in 20 us at most: so many records, and so much time, fill a quarter of its ring.
- */
+/* A thread publishes one wait per 20 us at most: after so many records a quarter of its ring may be
+ * filled. */
 #define MUCH 2048u
 #define MUCH_NS UINT64_C(20000000)
-#define POLLED_ALL 512u /* the others are read when the collector comes */
+#define POLLED_ALL 512u /* further rings are read by the collector */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* There is something to read, or nothing ever will be. */
+/* Signals that there is something to read, or never will be. */
 static pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
 static struct {
 	struct switches *first; /* all that are watched */
-	uint64_t forgotten;	/* how often some were: a descriptor may be another's since */
+	uint64_t forgotten;	/* number of removals: a descriptor may have been reused since */
 	bool is_ending;
 	bool is_there;
 	pthread_t thread;
-	int news; /* an eventfd: what is to be waited for has changed */
-	int much; /* likewise, for the collector */
+	int news; /* eventfd: the poll set has changed */
+	int much; /* eventfd for the collector: many records were read */
 } reader = {.news = -1, .much = -1};
 
 void switch_reader_lock(void)
@@ -54,7 +54,7 @@ static unsigned rings_list(struct pollfd *polled)
 static void wake(int event)
 {
 	if (event >= 0 && eventfd_write(event, 1))
-		return; /* the last ones are not heard yet */
+		return; /* the last signal is not taken yet */
 }
 
 static void event_clear(int event)
@@ -62,10 +62,10 @@ static void event_clear(int event)
 	eventfd_t times;
 
 	if (event >= 0 && eventfd_read(event, &times))
-		return; /* there were none */
+		return; /* no signal is pending */
 }
 
-/* What the wait has found. */
+/* Reads the rings that poll returned. */
 static void rings_read(const struct pollfd *polled, unsigned count, bool may_close)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -112,7 +112,7 @@ static void events_close(void)
 	reader.news = reader.much = -1;
 }
 
-/* Not before there is a ring: where descriptors are short, others need them more. */
+/* Created with the first ring: if descriptors are short, others need them more. */
 static bool events_open(void)
 {
 	if (reader.news >= 0)

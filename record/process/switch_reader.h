@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switch_reader.h - a thread of the collector's that moves switch records out of the kernel's rings when one
- * holds 2048 or is an eighth full, and does nothing else: a storm fills a ring in a tenth of a second, and a
- * commit that waits for its disk, or a wait for a processor among others, may take longer.
+ * switch_reader.h - a thread of the collector that copies switch records from the kernel's rings, when one
+ * holds 2048 records or is an eighth full. It does nothing else: in a burst a ring fills in a tenth of a
+ * second, and the collector may take longer to commit or to get a processor.
  *
- *   rings  --- this thread, or the collector when it comes ---> switches.fresh --- collector ---> spans
+ *   rings  --- this thread, or the collector itself ---> switches.fresh --- collector ---> spans
  *
- * What both touch is theirs between switch_reader_lock and _unlock: the rings, what was read from them and
- * not yet taken. All but that thread itself is for the collector's.
+ * switch_reader_lock protects what both use: the rings and the records read but not yet taken. Only the
+ * collector's thread calls these functions.
  */
 #ifndef RECORD_SWITCH_READER_H
 #define RECORD_SWITCH_READER_H
@@ -16,23 +16,23 @@
 
 struct switches;
 
-/* Starts it. Negative: there is none, and rings are read when the collector comes. */
+/* Starts the thread. Negative: no thread; the collector reads the rings itself. */
 int switch_reader_start(void);
-/* Ends it, if there is one. */
+/* Ends the thread, if there is one. */
 void switch_reader_stop(void);
-/* It is there, and has had rings to read. */
+/* True if the thread runs and has had rings to read. */
 bool switch_reader_is_there(void);
-/* Readable when so much has been read that what threads write themselves, waits above all, should be taken as
- * well; until _heard. -1: there is no reader, or nothing for it to read so far. */
+/* Descriptor that becomes readable once so many records were read that the collector should drain; clear
+ * with switch_reader_event_clear. -1: no thread, or it has read nothing yet. */
 int switch_reader_descriptor(void);
 void switch_reader_event_clear(void);
 
-/* Its rings are read from now on, those as well that have come to it since the last time; where there is no
- * reader, or descriptors are short, by the collector alone. */
+/* Adds the rings of `switches`, also those added to it since the last call. Without a thread, or if
+ * descriptors are short, the collector reads them itself. */
 void switch_reader_watch(struct switches *switches);
-/* It is not looked at any more, if it was. */
+/* Removes `switches` from the reader, if present. */
 void switch_reader_forget(struct switches *switches);
-/* Descriptors of rings were closed: what stands in for them now is none of theirs. */
+/* Descriptors of rings were closed: the reader rebuilds its poll set before their numbers are reused. */
 void switch_reader_renew(void);
 
 void switch_reader_lock(void);

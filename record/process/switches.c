@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switches.c - see switches.h. Records are read from all rings, sorted by thread and time, and taken thread
- * by thread: a wait and what follows it become spans, hits inside the kernel go to the thread whose they are.
+ * switches.c - see switches.h. Reads all rings, sorts the records by thread and time, and takes them thread
+ * by thread: switches become spans, and samples inside the kernel go to their thread.
  */
 #include "record/process/switches_internal.h"
 
@@ -13,10 +13,10 @@
 #include "record/process/drain.h"
 #include "record/process/switch_reader.h"
 
-#define MARGIN_NS UINT64_C(2000000)	/* the kernel may be held up between clock and publication */
+#define MARGIN_NS UINT64_C(2000000)	/* the kernel may be delayed before it publishes */
 #define CALLCHAIN_NS UINT64_C(1000000)	/* between a switch and its record */
-#define READ_AGAIN 2048u		/* records: the collector is at them for about a millisecond */
-#define STRANGER_NS UINT64_C(200000000) /* an unknown thread may still show up for so long */
+#define READ_AGAIN 2048u		/* records: they take the collector about a millisecond */
+#define STRANGER_NS UINT64_C(200000000) /* how long an unknown thread may still register */
 
 /* ---- which thread is whose ---- */
 
@@ -29,7 +29,7 @@ static struct tid_slot *slot_of(const struct switches *switches, uint32_t tid)
 	return &switches->slots[at];
 }
 
-/* Made anew for each pass that has events: claims come and go. */
+/* Rebuilt for each pass with events, since rings are claimed and freed. */
 static bool slots_fill(struct switches *switches, const struct measured_process *process)
 {
 	uint32_t wanted = 64;
@@ -60,9 +60,9 @@ static struct ring *thread_find(
 	return slot->ring ? &process->rings[slot->ring - 1] : NULL;
 }
 
-/* ---- what the kernel did ---- */
+/* ---- kernel call chains ---- */
 
-/* Each to its thread; one that nobody knows yet may show up. */
+/* Gives each to its thread; keeps those of unknown threads, which may still register. */
 static void callchains_hand_out(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
@@ -97,7 +97,7 @@ void switches_ring_read(struct switches *switches, struct process_ring *ring)
 	switches->read += switches->fresh.count - before;
 }
 
-/* What the reader has read in between counts as read now. */
+/* Records that the reader has read since the last pass count as read now. */
 static size_t rings_read(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
@@ -122,7 +122,7 @@ void switches_read_until(struct measured_process *process, uint64_t time_ns)
 		rings_read(process);
 }
 
-/* Where in the kernel a span that begins then was switched out. The next one is another's. */
+/* The kernel call chain of a span that began then. A later one belongs to the next span. */
 static struct kernel_callchain callchain_of(const struct measured_process *process, const struct ring *ring,
 	const struct store_record *span, uint32_t *count)
 {
@@ -138,7 +138,7 @@ static struct kernel_callchain callchain_of(const struct measured_process *proce
 		       : (struct kernel_callchain){0};
 }
 
-/* ---- events to spans ---- */
+/* ---- records to spans ---- */
 
 /* UINT64_MAX: not known yet. */
 static uint64_t end_of(const struct measured_process *process, const struct ring *ring)
@@ -164,8 +164,8 @@ static void lost_put(struct measured_process *process, struct store_writer *writ
 	store_writer_append(writer, ring->stream, STORE_SPANS, &span, 1);
 }
 
-/* Where each wait traps, several inside one system call have one return: that of the last. Where only faults
- * trap, what follows the next wait is that one's. */
+/* With EVENT_TRAP_WAITS several waits inside one system call have one return: that of the last. If only
+ * faults trap, a return after the next wait belongs to that wait. */
 static uint64_t return_until(const struct measured_process *process, const struct switch_event *event)
 {
 	const struct switch_events *waiting = &process->switches->waiting;
@@ -178,7 +178,7 @@ static uint64_t return_until(const struct measured_process *process, const struc
 	return next < end && next->tid == event->tid ? next->time_ns : UINT64_MAX;
 }
 
-/* The thread was there before the rings. */
+/* The thread existed before the rings. */
 static bool is_before_rings(const struct switches *switches, uint32_t tid, uint64_t time_ns)
 {
 	for (uint32_t i = 0; i < switches->count; i++)
@@ -188,8 +188,8 @@ static bool is_before_rings(const struct switches *switches, uint32_t tid, uint6
 	return false;
 }
 
-/* Who is killed is woken for that alone: it was in its wait to the end. Known of waits that were under way,
- * or had been looked at from outside, and that nothing came after. */
+/* A killed thread is woken only to die: its wait lasted to its end. Known for waits that were unfinished
+ * or unwound remotely, and that nothing followed. */
 static bool is_woken_to_die(
 	const struct measured_process *process, const struct ring *ring, const struct switch_event *event)
 {
@@ -208,7 +208,7 @@ static bool is_woken_to_die(
 	return next == end || next->tid != event->tid;
 }
 
-/* `event` is one of those that wait. */
+/* `event` is one of `waiting`. */
 static void event_take(struct measured_process *process, struct store_writer *writer, struct ring *ring,
 	const struct switch_event *event)
 {
@@ -231,15 +231,15 @@ static void event_take(struct measured_process *process, struct store_writer *wr
 	if (span.end_ns > ring->last_ns)
 		ring->last_ns = span.end_ns;
 	callchain = callchain_of(process, ring, &span, &callchains);
-	if (span.what == STORE_OP_BLOCKED) /* who is preempted again and again has no next wait to look for */
+	if (span.what == STORE_OP_BLOCKED) /* a preempted thread has no next wait to search for */
 		until_ns = return_until(process, event);
 	switch_spans_put(
 		&ring->switch_spans, &ring->waits, writer, ring->stream, &span, &callchain, until_ns);
 	kernel_callchains_drop(&ring->callchains, callchains);
 }
 
-/* The kernel dropped records of one processor, nobody knows whose, or of one thread: the number goes to the
- * first stream, the time to all. */
+/* The kernel dropped records of one processor, for unknown threads, or of one thread: the count goes to
+ * the first stream, the time to all. */
 static void losses_take(
 	struct measured_process *process, struct store_writer *writer, struct process_ring *from)
 {
@@ -264,14 +264,14 @@ static void losses_take(
 		lost_put(process, writer, ring, told.lost_begin_ns, told.lost_end_ns, count);
 		count = 0;
 	}
-	/* No thread was there. */
+	/* No thread is known. */
 	process->switches_lost += count;
 	stream = store_writer_stream_edit(writer, process->first_stream);
 	if (stream)
 		stream->lost += count;
 }
 
-/* The fresh ones behind those that wait. False: no memory. */
+/* Appends the fresh records to the waiting ones. False: no memory. */
 static bool fresh_move(struct switch_events *waiting, struct switch_events *fresh)
 {
 	if (!switch_events_reserve(waiting, fresh->count))
@@ -293,12 +293,12 @@ static bool fresh_take(struct switches *switches)
 	switches->behind = switches->fresh.count;
 	switch_reader_unlock();
 	if (!is_moved || waiting->count == before)
-		return is_moved; /* they are in order */
+		return is_moved; /* already sorted */
 	return switch_events_order(waiting, &switches->scratch);
 }
 
-/* Takes what is older than `known_ns`, and of ended threads all; the rest moves to the front and waits.
- * Meanwhile the rings fill. */
+/* Takes records older than `known_ns`, and all of ended threads; the rest moves to the front and waits.
+ * The rings fill meanwhile. */
 static void events_take(struct measured_process *process, struct store_writer *writer, uint64_t known_ns)
 {
 	struct switches *switches = process->switches;
@@ -323,7 +323,7 @@ static void events_take(struct measured_process *process, struct store_writer *w
 	waiting->count = known_ns == UINT64_MAX ? 0 : kept;
 }
 
-/* Waits that have ended since the last pass decide what was kept back. */
+/* Waits that have ended since the last pass give held spans their path. */
 static void waits_decide(struct measured_process *process, struct store_writer *writer, uint64_t known_ns)
 {
 	for (uint32_t i = 0; i < process->ring_seen; i++) {
@@ -358,7 +358,7 @@ size_t switches_drain(struct measured_process *process, struct store_writer *wri
 	switches_resume(process);
 	waiting_take(process, writer, known_ns);
 	waits_decide(process, writer, known_ns);
-	/* A storm: more are there than the rings tell. */
+	/* A burst: more records wait than the rings' fill levels show. */
 	if (switches->behind > (switch_reader_is_there() ? SWITCHES_FRESH_MAX / 16 : 0))
 		process->fullest_bytes = EVENT_RING_DATA;
 	return records;

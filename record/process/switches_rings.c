@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switches_rings.c - the rings that the kernel writes switch records to: of each processor, or of each
- * thread. They come from the program with its hello or one by one, and go with the process or the thread; a
- * program that ends before they were mapped leaves copies.
+ * switches_rings.c - the perf rings with switch records: one per processor, or one per thread. The program
+ * sends them with its handshake or one by one; they end with the process or the thread. A program that ends
+ * before they were mapped leaves copies.
  */
 #include "record/process/switches_internal.h"
 
@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static uint32_t descriptors; /* kept by all rings together */
+static uint32_t descriptors; /* held by all rings together */
 
 /* Half of our descriptors are for processes and launchers. */
 static bool may_keep_descriptor(void)
@@ -110,7 +110,7 @@ void switches_free(struct switches *switches)
 	if (!switches)
 		return;
 	switch_reader_forget(switches);
-	switch_reader_lock(); /* what all keep together is counted */
+	switch_reader_lock(); /* the total of descriptors is shared */
 	for (uint32_t i = 0; i < switches->count; i++)
 		ring_forget(&switches->rings[i]);
 	switch_reader_unlock();
@@ -123,14 +123,14 @@ void switches_free(struct switches *switches)
 	free(switches);
 }
 
-/* A mapping that comes after the program's own is gone gets an empty ring, and waits some 10 ms for it until
- * the kernel has let go of the first. */
+/* A mapping made after the program's own has gone gets an empty ring, after waiting some 10 ms for the
+ * kernel to release the first. */
 static bool has_come_late(const struct measured_process *process)
 {
 	return atomic_load(&process->shared->ended) || measured_process_is_dead(process);
 }
 
-/* The copies that the process has left at its end, in place of its rings. Negative: there are none. */
+/* Takes the copies that the process left at its end, in place of its rings. Negative: none. */
 static int copies_take(struct measured_process *process, uint32_t bytes)
 {
 	struct switches *switches = process->switches;
@@ -146,7 +146,7 @@ static int copies_take(struct measured_process *process, uint32_t bytes)
 	return 0;
 }
 
-/* Ahead of the end of a process that left no copies, as it saw that they were not needed. */
+/* The process left no copies, because it saw that we had mapped the rings. */
 static bool was_mapped(const struct switches *switches)
 {
 	for (uint32_t i = 0; i < switches->count; i++)
@@ -155,8 +155,8 @@ static bool was_mapped(const struct switches *switches)
 	return false;
 }
 
-/* Those that were only kept, or copied: the process had called exec, which has failed, so that its own
- * mapping is there; or it ended while its rings were being mapped, and left no copies. */
+/* Maps rings that were only held, or copied: the process's exec failed, so its own mapping still exists;
+ * or it ended while its rings were being mapped, and left no copies. */
 static int kept_map(struct switches *switches)
 {
 	for (uint32_t i = 0; i < switches->count; i++) {
@@ -168,7 +168,7 @@ static int kept_map(struct switches *switches)
 	return 0;
 }
 
-/* Nobody has read the rings themselves yet: all that was not copied is in them. */
+/* The rings themselves were not read yet: they hold all records after the copies. */
 void switches_resume(struct measured_process *process)
 {
 	struct switches *switches = process->switches;
@@ -182,7 +182,7 @@ void switches_resume(struct measured_process *process)
 	switch_reader_unlock();
 }
 
-/* Of a process that ends, or called exec, before or while its rings came: `was_late`, before. */
+/* For a process that ends, or called exec, before or while its rings arrived (`was_late`: before). */
 static int late_take(struct measured_process *process, uint32_t bytes, bool was_late)
 {
 	bool is_over = has_come_late(process);
@@ -239,7 +239,7 @@ static void ring_drop(struct switches *switches, uint32_t which)
 	switch_reader_unlock();
 }
 
-/* The first of that number: a thread that has got it anew sent its own later. */
+/* The first one of that thread id: a new thread with the same id sent its ring later. */
 void switches_thread_end(struct switches *switches, uint32_t tid)
 {
 	for (uint32_t i = 0; switches && tid && i < switches->count; i++)

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! hpct.f90 - hpct.h for Fortran: compile it with your program, then `use hpct`. Nothing is linked: the
-! functions of hpct-record's agent are looked up at each call, and all of them do nothing
-! where there is none.
+! functions of hpct-record's agent are looked up at each call; without an agent they do
+! nothing.
 !
 !   use hpct
 !   call hpct_start()
@@ -39,7 +39,7 @@ module hpct
 
 contains
 
-  ! A null handle asks for the first definition in the program's own order: RTLD_DEFAULT.
+  ! A null handle is RTLD_DEFAULT: the first definition in the program's lookup order.
   function found(name) result(address)
     character(len=*), intent(in) :: name
     type(c_funptr) :: address

@@ -19,7 +19,7 @@ struct arena {
 /* An all-zero arena is ready for use. */
 void arena_fini(struct arena *arena);
 
-/* 16-byte aligned, not cleared; NULL when memory is out or size overflows. */
+/* Aligned to 16 bytes, not cleared. NULL: no memory, or the size overflows. */
 void *arena_alloc(struct arena *arena, size_t size_bytes);
 void *arena_calloc(struct arena *arena, size_t count, size_t size_bytes);
 /* Copies `size_bytes` bytes and adds a NUL. */

@@ -12,13 +12,13 @@
 
 bool array_resize(void *list, size_t count, size_t item_bytes)
 {
-	void *items;
+	void *items, *resized;
 
 	memcpy(&items, list, sizeof items);
-	items = reallocarray(items, count ? count : 1, item_bytes);
-	if (!items)
+	resized = reallocarray(items, count ? count : 1, item_bytes);
+	if (!resized)
 		return false;
-	memcpy(list, &items, sizeof items);
+	memcpy(list, &resized, sizeof resized);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* array.h - arrays on the heap that grow. `list` is the address of the pointer to the items, `room` the
- * number of items it has memory for; free() ends it. Each function returns false when memory is out, and the
- * array is then what it was. id_table.h has arrays whose indices are 32-bit ids. */
+/* array.h - heap arrays that grow. `list` is the address of the pointer to the items, `room` the number of
+ * items allocated; free() ends it. Each function returns false without memory, and the array is then
+ * unchanged. For arrays indexed by 32-bit ids see id_table.h. */
 #ifndef STORE_ARRAY_H
 #define STORE_ARRAY_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attribute.c - one key out of a span's attributes. They come from traced programs: any bytes are taken.
+ * attribute.c - finds one key in a span's attributes. They come from traced programs, so any bytes may
+ * occur.
  */
 #include "store/base/attribute.h"
 

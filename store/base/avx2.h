@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * avx2.h - for what packs and unpacks columns: its loops once more for machines with vectors of 256 bits,
- * chosen at run time. STORE_AVX2 stands before a function that calls the plain one, which is compiled into
- * it.
+ * avx2.h - compiles the loops that pack and unpack columns a second time for AVX2; the version is chosen at
+ * run time. STORE_AVX2 marks a function that inlines the plain one.
  */
 #ifndef STORE_AVX2_H
 #define STORE_AVX2_H
 
 #include <stdbool.h>
 
-extern bool store_is_plain; /* nothing wide: tests set it */
+extern bool store_is_plain; /* use no AVX2: tests set it */
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX2__)
-/* libc has asked the processor before main. The compiler's own way asks it once more at the start of each
- * program, which takes a virtual machine 0.1 ms. */
+/* libc has run CPUID before main. The compiler's builtin runs it again at each program start, which costs
+ * 0.1 ms in a virtual machine. */
 #if defined(__has_include) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 #define STORE_CPU_HAS(FEATURE, name) CPU_FEATURE_ACTIVE(FEATURE)
 #define STORE_CPU_COUNTS CPU_FEATURE_ACTIVE(LZCNT)
 #else
 #define STORE_CPU_HAS(FEATURE, name) __builtin_cpu_supports(name)
-#define STORE_CPU_COUNTS true /* who has BMI2 has it, too; not all compilers know its name */
+#define STORE_CPU_COUNTS true /* every processor with BMI2 has POPCNT; not all compilers know it */
 #endif
 #define STORE_HAS_AVX2
 #define STORE_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt"), flatten))

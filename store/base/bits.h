@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bits.h - the low bits of integers, side by side: 256 values in eight lanes that vector registers read as
- * they lie, fewer as one string. The same bytes on every machine.
+ * bits.h - packs the low bits of integers: 256 values in eight lanes that vector registers load directly,
+ * fewer values as one bit string. The bytes are the same on every machine.
  */
 #ifndef STORE_BITS_H
 #define STORE_BITS_H
@@ -20,12 +20,12 @@ static inline size_t store_bits_size(unsigned width, unsigned count)
 /* STORE_BLOCK_RECORDS values; `width` is 0..64. */
 void store_bits_put_block(uint8_t *to, const uint64_t *values, unsigned width);
 void store_bits_get_block(const uint8_t *from, uint64_t *values, unsigned width);
-/* `size` bytes hold the string. */
+/* The string takes `size` bytes. */
 void store_bits_put_string(uint8_t *to, const uint64_t *values, unsigned count, unsigned width);
 void store_bits_get_string(
 	const uint8_t *from, size_t size, uint64_t *values, unsigned count, unsigned width);
 
-/* `count` values, 1..STORE_BLOCK_RECORDS, as so many lie. */
+/* `count` values, 1..STORE_BLOCK_RECORDS, in the layout for that count. */
 static inline void store_bits_put(uint8_t *to, const uint64_t *values, unsigned count, unsigned width)
 {
 	if (count == STORE_BLOCK_RECORDS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.c - the growing buffer and the parts of reading that are not worth inlining.
+ * bytes.c - the growing buffer, and reads that are not worth inlining.
  */
 #include "store/base/bytes.h"
 
@@ -138,7 +138,7 @@ static void put_pair(char at[2], unsigned number)
 	memcpy(at, pairs + 2 * (size_t)number, 2);
 }
 
-/* `out` has room for the longest: as many are copied, of known size, whatever lies behind the last digit. */
+/* `out` has room for the longest number: copies a fixed size, including bytes behind the last digit. */
 size_t store_decimal_put(char out[STORE_DECIMAL_BYTES], uint64_t number)
 {
 	char digits[2 * STORE_DECIMAL_BYTES] = {0};

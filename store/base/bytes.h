@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.h - little-endian bytes in and out: a buffer that grows, and a cursor that cannot leave its
- * bytes. Both remember failure, so a caller checks once at the end. Every stored value is made here.
+ * bytes.h - writes and reads little-endian bytes: a buffer that grows, and an input that never reads past
+ * its end. Both remember a failure, so that a caller checks once at the end. Every stored value is built
+ * here.
  *
  *   varint   7 bits a byte, lowest first, high bit = more follow; at most 10 bytes
  *   zigzag   0 -1 1 -2 ... as 0 1 2 3 ...
@@ -21,7 +22,8 @@
 
 #define STORE_SEAL_BYTES 4u
 
-/* Is that the checksum? Builds for fuzzing say yes, so that what stands behind it is reached. */
+/* True when the checksums are equal. Fuzzing builds always return true, to reach the code behind the check.
+ */
 static inline bool store_sum_fits(uint64_t stored, uint64_t computed)
 {
 #ifdef STORE_TRUSTS_SEALS
@@ -32,7 +34,7 @@ static inline bool store_sum_fits(uint64_t stored, uint64_t computed)
 #endif
 }
 
-/* Bytes somewhere else: in the map, in a buffer. */
+/* Bytes owned elsewhere: in the map, in a buffer. */
 struct store_slice {
 	const uint8_t *bytes;
 	size_t size;
@@ -46,8 +48,8 @@ struct store_bytes {
 };
 
 void store_bytes_fini(struct store_bytes *bytes);
-bool store_bytes_grow(struct store_bytes *bytes, size_t more); /* for the next one */
-/* Room for `more` bytes behind `size`; NULL (and failed) when memory is out. */
+bool store_bytes_grow(struct store_bytes *bytes, size_t more); /* keeps the memory for the next value */
+/* Reserves `more` bytes behind `size`; NULL (and failed) without memory. */
 static inline uint8_t *store_bytes_reserve(struct store_bytes *bytes, size_t more)
 {
 	if ((bytes->failed || bytes->capacity - bytes->size < more || !bytes->data) &&
@@ -66,23 +68,23 @@ static inline void store_bytes_put(struct store_bytes *bytes, const void *from, 
 }
 void store_bytes_put_varint(struct store_bytes *bytes, uint64_t value);
 
-/* Empties the buffer and leaves room for the seal; store_bytes_seal() fills it in. */
+/* Empties the buffer and leaves room for the seal, which store_bytes_seal() fills in. */
 void store_bytes_begin_sealed(struct store_bytes *bytes);
 void store_bytes_seal(struct store_bytes *bytes, const void *key, size_t key_size);
 
-/* What is left to read. After `bad` every get gives 0. */
+/* The bytes not yet read. After `bad` every get returns 0. */
 struct store_input {
 	const uint8_t *at, *end;
 	bool bad;
 };
 
-/* The payload of a sealed value; bad when the seal does not fit. */
+/* The payload of a sealed value; bad when the seal is wrong. */
 struct store_input store_input_sealed(struct store_slice value, const void *key, size_t key_size);
-/* Was it sealed under that key? (store_tree_cursor.fits) */
+/* True when the value was sealed under that key (store_tree_cursor.fits). */
 bool store_is_sealed(struct store_slice key, struct store_slice value);
-/* The same without a look at the seal, for who asks again before it believes what it has read. */
+/* The same without checking the seal; the caller checks it later. */
 struct store_input store_input_peek(struct store_slice value);
-/* A varint that takes more than one byte. */
+/* The slow path: a varint of more than one byte. */
 uint64_t store_input_varint_long(struct store_input *input);
 
 static inline uint64_t store_zigzag(uint64_t value)
@@ -108,7 +110,7 @@ static inline const uint8_t *store_input_take(struct store_input *input, size_t 
 	return at;
 }
 
-/* Eight times seven bits, those behind the last byte 0, to one number. */
+/* Joins eight groups of seven bits; groups behind the last byte are 0. */
 static inline uint64_t store_squeeze(uint64_t sevens)
 {
 	sevens = (sevens & 0x007f007f007f007fu) | (sevens & 0x7f007f007f007f00u) >> 1;
@@ -118,7 +120,8 @@ static inline uint64_t store_squeeze(uint64_t sevens)
 
 static inline uint64_t store_input_varint(struct store_input *input)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what the long one leaves it takes for null */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the analyzer takes the slow path's result for
+	 * null */
 	if (!input->bad && input->at < input->end && *input->at < 0x80)
 		return *input->at++;
 	return store_input_varint_long(input);
@@ -169,7 +172,8 @@ static inline uint64_t store_load64(const uint8_t *at)
 }
 
 #define STORE_DECIMAL_BYTES 20u
-/* The number's digits, without a NUL; how many. Rows by the million are made of these. */
+/* Writes the number's decimal digits without a NUL and returns their count. Hot: rows by the million use it.
+ */
 size_t store_decimal_put(char out[STORE_DECIMAL_BYTES], uint64_t number);
 
 #endif

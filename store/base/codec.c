@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codec.c - integers to bits and back. The packing is chosen by a histogram of bit widths; reading
- * checks every length before it believes it, because the bytes may be anybody's.
+ * codec.c - integers to bits and back. Chooses the packing from a histogram of bit widths; reading checks
+ * every length, because the bytes are untrusted.
  */
 #include "store/base/codec.h"
 
@@ -142,7 +142,7 @@ static bool patch_positions(const uint8_t *positions, const uint64_t *above, uns
 	return true;
 }
 
-/* With `values` NULL it only passes over the bytes. */
+/* `values` NULL: only skips the bytes. */
 static bool get_split(struct store_input *input, uint64_t *values, unsigned count)
 {
 	uint64_t above[STORE_BLOCK_RECORDS];

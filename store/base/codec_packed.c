@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* codec_packed.c - see codec_packed.h. The width is chosen by a histogram of bit widths. */
+/* codec_packed.c - see codec_packed.h. Chooses the width from a histogram of bit widths. */
 #include "store/base/codec_packed.h"
 
 #include "store/base/avx2.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.c - the sentence that a failed function leaves behind. Filled anywhere, printed only by a main.
+ * error.c - the message of a failed function: any function sets it, only a main prints it.
  */
 #include "store/base/error.h"
 
@@ -50,7 +50,7 @@ const char *error_place(int reason)
 	case ENOENT:
 		return "; make its directory first, or choose another place with -o";
 	case ENOTDIR:
-		return "; a file stands where a directory should: choose another place with -o";
+		return "; a file is where a directory should be: choose another place with -o";
 	case ENAMETOOLONG:
 		return "; choose a shorter name with -o";
 	case ENOMEM:

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.h - how every fallible function of hpct says what went wrong: it returns 0 or
- * the negative code and leaves one sentence a user understands (what, where, what to do).
- * Only a `main` prints it and exits with the code.
+ * error.h - how every fallible function of hpct reports an error: it returns 0 or the negative code and
+ * stores one sentence for the user (what, where, what to do). Only `main` prints it and exits with the code.
  */
 #ifndef STORE_ERROR_H
 #define STORE_ERROR_H
@@ -30,18 +29,18 @@ int error_set(struct error *error, enum error_code code, const char *format, ...
 /* error_set(ERROR_IO) for a failed allocation. */
 int error_memory(struct error *error);
 
-/* error_set(ERROR_IO) for an answer that did not all reach its file, pipe or terminal. */
+/* error_set(ERROR_IO) for an answer that could not be written completely to its file, pipe or terminal. */
 int error_unwritten(struct error *error);
 
-/* Where the user named a place with -o in which nothing can be made for `reason` (an errno): what to do, as
- * words behind the reason in a sentence. */
+/* Advice for a place named with -o that cannot be created for `reason` (an errno): what to do, as words that
+ * follow the reason in a sentence. */
 const char *error_place(int reason);
 
-/* The same where a run could not grow for `reason`; "" where nothing is known to help. */
+/* The same for a run that cannot grow; "" without advice. */
 const char *error_growth(int reason);
 
 #ifdef __clang_analyzer__
-/* clang-tidy sees one file at a time: here it learns what both return. */
+/* clang-tidy sees one file at a time: this states what both return. */
 static inline int error_code_of(int said, enum error_code code)
 {
 	(void)said;

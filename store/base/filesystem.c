@@ -161,7 +161,7 @@ static bool be_writer(const char *path, struct probe *probe)
 	return is_sound;
 }
 
-/* In a process of its own: a lock manager that does not answer holds up nobody else. */
+/* In a separate process: a lock manager that does not answer blocks only that. */
 static pid_t role_start(
 	const char *path, const int pair[2], int own, bool (*be)(const char *, struct probe *))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.c - xxHash, compiled once, so that no other file pays for its header.
+ * hash.c - compiles xxHash once, so that no other file includes its header.
  */
 #include "store/base/hash.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_index.h - an open-addressing hash table (linear probing) of the numbers of things that lie elsewhere,
- * mostly in an array. The caller has the hash and compares; nothing is ever removed. free(slots) ends it.
+ * hash_index.h - an open-addressing hash table (linear probing) of the numbers of things stored elsewhere,
+ * mostly in an array. The caller hashes and compares; nothing is ever removed. free(slots) ends it.
  */
 #ifndef STORE_HASH_INDEX_H
 #define STORE_HASH_INDEX_H
@@ -22,7 +22,7 @@ typedef bool hash_index_equal(const void *owner, uint32_t number, const void *ke
 
 bool hash_index_grow(struct hash_index *index, size_t used, hash_index_hash *hash, const void *owner);
 
-/* Keeps the table at most half full with one more than `used` numbers; false when memory is out. */
+/* Keeps the table at most half full with one more than `used` numbers; false: no memory. */
 static inline bool hash_index_reserve(
 	struct hash_index *index, size_t used, hash_index_hash *hash, const void *owner)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_wide.c - the hash of long strings once more for machines with vectors of 256 bits, for which this file
- * alone is compiled (CMakeLists.txt). What it gives is the same.
+ * hash_wide.c - the hash of long strings with AVX2; only this file is compiled for it (CMakeLists.txt). The
+ * result is the same.
  */
 #include "store/base/hash.h"
 

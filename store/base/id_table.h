@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * id_table.h - arrays that grow by doubling and the hash tables of ids beside them; what texts, contexts,
- * modules and streams are kept in.
+ * id_table.h - arrays that double when full, and hash tables of their ids; texts, contexts, modules and
+ * streams use them.
  */
 #ifndef STORE_ID_TABLE_H
 #define STORE_ID_TABLE_H
@@ -16,12 +16,12 @@
  * NULL when memory or 32-bit ids are out. */
 void *store_id_table_add(void *array, uint32_t *count, uint32_t *capacity, size_t element_bytes);
 
-/* Room for `wanted` elements, of which nothing is touched; large, in huge pages where there are any: to get
- * its memory page by page is half of what a large table costs. False when memory is out. */
+/* Reserves `wanted` elements without touching them; large arrays use huge pages where available: page faults
+ * are half the cost of a large table. False: no memory. */
 bool store_id_table_reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t element_bytes);
 
-/* Makes room in an index of `count` ids for one more; an empty one is filled first: readers need none. Id 0
- * is never in it. False when memory is out. */
+/* Makes room in an index of `count` ids for one more; fills an empty one first, because readers need none.
+ * Id 0 is never in it. False: no memory. */
 bool store_id_table_index(struct hash_index *index, uint32_t count, hash_index_hash *hash, const void *table);
 
 #endif

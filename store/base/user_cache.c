@@ -20,7 +20,7 @@ char *store_user_cache_directory(void)
 	char *path = NULL;
 	int size = -1;
 
-	/* A home is not for us to make: nobody's is not there. */
+	/* Do not create a missing home directory: the user `nobody` has none. */
 	if (base && base[0] == '/')
 		size = asprintf(&path, "%s/hpct", base);
 	else if (home && home[0] == '/' && !stat(home, &status))
@@ -70,7 +70,7 @@ uint8_t *store_user_cache_read(const char *path, size_t most, size_t *size)
 	return bytes;
 }
 
-/* "NAME.NUMBER", as whoever replaces NAME calls what it writes. */
+/* "NAME.NUMBER", the temporary name used when NAME is replaced. */
 static bool is_temporary(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -92,7 +92,7 @@ static void leftover_remove(int directory, const char *name)
 	close(fd);
 }
 
-/* Behind a link, or with somebody else, files of such names may be anything. */
+/* Ignores links and other users' files: such names may be anything. */
 static void leftovers_remove(const char *place)
 {
 	int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -112,7 +112,7 @@ static void leftovers_remove(const char *place)
 		closedir(directory);
 }
 
-/* A file without a name, where the file system can do that: of who is killed nothing stays. */
+/* An unlinked file (O_TMPFILE), where the file system supports it: a killed process leaves nothing. */
 static int temporary_open(const char *place, const char *temporary, bool *has_name)
 {
 	int fd = open(place, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * user_cache.h - files of the user's own cache, $XDG_CACHE_HOME/hpct or ~/.cache/hpct. Any number of programs
- * may read and replace one at once: each is whole at any time, and the last one wins. What is in them must be
- * looked at before it is believed; deleting all of it costs time only.
+ * user_cache.h - files of the user's cache, $XDG_CACHE_HOME/hpct or ~/.cache/hpct. Any number of programs
+ * may read and replace one at once: a file is always complete, and the last writer wins. Readers must check
+ * the content before they use it; deleting the cache costs only time.
  */
 #ifndef STORE_USER_CACHE_H
 #define STORE_USER_CACHE_H
 
 #include "store/base/bytes.h"
 
-/* Where it lies; malloc'ed, NULL: nobody says, or it would be below a home that is not there. */
+/* The cache directory; malloc'ed. NULL: no variable names one, or the home directory does not exist. */
 char *store_user_cache_directory(void);
-/* Makes the directories above `path`, for the user alone, as far as that is possible. */
+/* Creates the directories above `path` with mode 0700, as far as possible. */
 void store_user_cache_make(char *path);
-/* A regular file of our own of 1 to `most` bytes, open to be read: the caller's; -1: there is none. */
+/* Opens a regular file owned by this user, of 1 to `most` bytes, for reading; the caller closes it. -1:
+ * none. */
 int store_user_cache_open(const char *path, size_t most, size_t *size);
-/* All bytes of a regular file of our own, `most` at most; malloc'ed, NULL: there is none. */
+/* All bytes of a regular file owned by this user, at most `most`; malloc'ed. NULL: none. */
 uint8_t *store_user_cache_read(const char *path, size_t most, size_t *size);
-/* The file is this, for the user alone to read; what cannot be written stays as it was. What writers who were
- * killed left beside it goes. */
+/* Replaces the file, mode 0600; if that fails the old file stays. Deletes temporary files of killed writers.
+ */
 void store_user_cache_replace(const char *path, const struct store_bytes *bytes);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.h - which bytes are characters. Names are bytes that nobody promised to be text.
+ * utf8.h - checks UTF-8. Names are arbitrary bytes, not necessarily text.
  */
 #ifndef STORE_UTF8_H
 #define STORE_UTF8_H
 
 #include <stddef.h>
 
-/* Bytes of the well-formed UTF-8 sequence at `at`, of `size` > 0 bytes: no overlong form, no surrogate; 0: it
- * is none. Signal safe. */
+/* Bytes of the well-formed UTF-8 sequence at `at` (of `size` > 0 bytes): no overlong form, no surrogate; 0:
+ * not well-formed. Signal safe. */
 size_t store_utf8_length(const unsigned char *at, size_t size);
 
-/* Bytes at the front that a terminal may obey: a control character, those from 0x80 to 0x9f too, which are
- * two bytes in UTF-8 and one that is no character elsewhere; 0: none. `at` is where a character begins, of
- * `size` > 0 bytes. Signal safe. */
+/* Bytes of the terminal control character at `at` (of `size` > 0 bytes), the start of a character; 0: none.
+ * Includes U+0080 to U+009F, which take two bytes in UTF-8 and one in 8-bit encodings. Signal safe. */
 static inline size_t store_utf8_control_length(const unsigned char *at, size_t size)
 {
 	if (at[0] < 0x80)
@@ -23,7 +22,7 @@ static inline size_t store_utf8_control_length(const unsigned char *at, size_t s
 	return at[0] == 0xc2 && size > 1 && at[1] >= 0x80 && at[1] < 0xa0 ? 2 : 0;
 }
 
-/* Puts '?' in the place of each byte of such control characters. Signal safe. */
+/* Replaces each byte of such control characters by '?'. Signal safe. */
 void store_utf8_clean(char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * append_block.c - append blocks to the file and back.
+ * append_block.c - writes and reads append blocks.
  */
 #include "store/catalog/append_block.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context.c - the calling context tree: found again by (parent, module, offset), to bytes and back.
+ * context.c - the calling context tree: look-up by (parent, module, offset), encoding and decoding.
  */
 #include "store/catalog/context.h"
 
@@ -95,8 +95,8 @@ uint32_t store_contexts_intern(
 	const struct store_context key = {.parent = parent, .module = module, .offset = offset};
 	uint32_t *slot;
 
-	/* Paths come node by node: the first child follows most. Of a deep recursion that others have had no
-	 * slot need be looked for, each of which lies elsewhere. */
+	/* Paths come node by node, so mostly the first child follows: checking it first avoids a slot
+	 * look-up, and in a deep recursion a cache miss for each level. */
 	if (parent && parent + 1 < contexts->count && node_equal(contexts, parent + 1, &key))
 		return parent + 1;
 	if (!store_id_table_index(&contexts->index, contexts->count, node_hash, contexts))

@@ -17,8 +17,8 @@ struct store_lazy_text {
 	struct text_block *blocks;
 	uint32_t count, capacity;
 	bool is_dense, is_damaged;   /* the latter: some block that was unpacked */
-	struct store_bytes unpacked; /* of the dense block at hand */
-	/* -- store_lazy_text_peek(): the block it was in, and where its texts lie */
+	struct store_bytes unpacked; /* of the current compressed block */
+	/* -- store_lazy_text_peek(): its last block, and that block's texts */
 	struct store_bytes shown;
 	struct store_slice *peeked;
 	uint32_t peeked_count, peeked_capacity;
@@ -159,9 +159,9 @@ int store_lazy_text_load(struct store_texts *texts, const struct store_snapshot 
 
 /* ---- unpacking ---- */
 
-/* Finds the texts of a block in its bytes, which are the reader's own, with room for one more; how many. Each
- * gets its NUL where the next one's size was. Of a dense block, whose seal held, it is only now that too few
- * texts show: those that are missing stay untouched, for there may be claimed many. */
+/* Finds the texts of a block in its bytes, which the reader owns, with room for one more; returns how many.
+ * Each gets its NUL in place of the next one's size. A compressed block with a right seal may still have too
+ * few texts: missing ones stay untouched, because the claimed number may be huge. */
 static uint32_t split(
 	uint8_t *bytes, size_t size, struct store_slice *texts, uint32_t count, bool *is_damaged)
 {
@@ -181,7 +181,8 @@ static uint32_t split(
 		texts[i] = (struct store_slice){text, text_size};
 	}
 	if (end)
-		*end = '\0'; /* behind the last one are no bytes, or some that nobody announced */
+		*end = '\0'; /* behind the last text there are no bytes, or some that the block did not
+				announce */
 	*is_damaged |= input.bad || input.at < input.end;
 	return i;
 }
@@ -226,7 +227,7 @@ void store_lazy_text_need(const struct store_texts *texts, uint32_t id)
 		unpack(texts, find_block(texts->late, id));
 }
 
-/* The block's bytes with room for the last NUL; NULL when memory is out or it is damaged. */
+/* The block's bytes with room for the last NUL; NULL: no memory, or damage. */
 static uint8_t *show(struct store_lazy_text *late, const struct text_block *block)
 {
 	struct store_slice entries = entries_of(late, block, &late->shown);
@@ -259,8 +260,8 @@ struct store_slice store_lazy_text_peek(const struct store_texts *texts, uint32_
 	struct store_lazy_text *late = texts->late;
 	const struct text_block *block = late->peeked_block;
 
-	/* The table is not looked into before the block has been unpacked: where nobody has touched it, that
-	 * costs as much as to fill it. */
+	/* Reads the table only after the block is decoded: touching an unused table costs as much as filling
+	 * it. */
 	if (block && id >= block->first && id - block->first < late->peeked_count)
 		return late->peeked[id - block->first];
 	if (!late->count)

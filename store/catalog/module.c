@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.c - modules, metrics and symbols: found again, to bytes and back.
+ * module.c - modules, metrics and symbols: look-up, encoding and decoding.
  */
 #include "store/catalog/module.h"
 
@@ -47,7 +47,7 @@ void store_modules_fini(struct store_modules *modules)
 	*modules = (struct store_modules){0};
 }
 
-/* What makes a module the same in every store: its build id, else its kind and path. */
+/* Identity of a module across stores: its build id, else its kind and path. */
 static struct store_hash store_module_identity(const struct store_module *module, struct store_slice path)
 {
 	struct store_bytes bytes = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - streams, as stores before 5.0 have them, and open spans as varints.
+ * stream.c - encodes streams of stores before 5.0, and open spans, as varints.
  */
 #include "store/catalog/stream.h"
 

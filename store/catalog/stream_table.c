@@ -44,7 +44,7 @@ static uint32_t most_streams(const struct store_snapshot *snapshot, uint32_t blo
 	return wanted < UINT32_MAX ? (uint32_t)wanted : 0;
 }
 
-/* In a map of its own, where what is not touched costs nothing: calloc() wipes what was freed before. */
+/* In a map of its own, where untouched pages cost nothing: calloc() clears reused memory. */
 static bool reserve_late(struct store_stream_table *table, uint32_t most)
 {
 	const size_t bytes = ((size_t)most + table->block) * sizeof *table->streams;
@@ -70,7 +70,7 @@ static bool reserve_all(struct store_stream_table *table, uint32_t most)
 	return store_id_table_reserve(&table->streams, &table->capacity, most, sizeof *table->streams);
 }
 
-/* How many entries these bytes are; what is in them is not looked at. */
+/* Number of entries in these bytes; does not check their content. */
 static uint32_t count_entries(struct store_input input)
 {
 	uint32_t count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol_protocol.c - frames between the collector and hpct-names, to bytes and back.
+ * symbol_protocol.c - encodes and decodes frames between the collector and hpct-names.
  */
 #include "store/catalog/symbol_protocol.h"
 
@@ -234,7 +234,7 @@ static void get_stretch(struct store_input *input, struct symbol_answer *answer)
 	after = store_input_varint(input);
 	if (before > answer->offset || after > UINT64_MAX - answer->offset)
 		input->bad = true;
-	else /* there is no end behind the last address of all, which is asked for nonetheless */
+	else /* the highest address, which is requested too, has no end after it */
 		answer->stretch = (struct symbol_stretch){answer->offset - before,
 			answer->offset + after + (answer->offset + after < UINT64_MAX)};
 }
@@ -248,7 +248,7 @@ int symbol_answer_parse_stretch(
 	if (rc)
 		return rc;
 	get_stretch(&input, answer);
-	input.at = input.end; /* the rest is not looked at */
+	input.at = input.end; /* the rest is ignored */
 	return frame_close(&input, error);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - strings by id. The writer finds them again by hash; the reader only appends.
+ * text.c - strings by id. The writer looks them up by hash; the reader only appends.
  */
 #include "store/catalog/text.h"
 

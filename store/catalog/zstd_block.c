@@ -16,7 +16,7 @@ bool store_zstd_block_has(enum store_tree_id tree)
 	return tree == STORE_TREE_TEXT || tree == STORE_TREE_CONTEXT || tree == STORE_TREE_SYMBOL;
 }
 
-/* ---- to dense values ---- */
+/* ---- compressing ---- */
 
 static uint32_t module_of(const uint8_t *key, size_t size)
 {

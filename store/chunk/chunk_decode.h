@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_decode.h - the records of a chunk, as columns. Where chunks come from is reader.h's; their bytes are
- * in chunk.h. One thread per batch.
+ * chunk_decode.h - decodes the records of a chunk into columns. For finding chunks see store/read/reader.h,
+ * for their bytes chunk.h. One thread per batch.
  */
 #ifndef STORE_CHUNK_DECODE_H
 #define STORE_CHUNK_DECODE_H
@@ -11,7 +11,8 @@
 
 struct store_pages;
 
-/* Columns of decoded records; arrays of `count`, owned by the batch. Columns not asked for are NULL. */
+/* Columns of decoded records: arrays of `count` entries, owned by the batch. A column not requested is NULL.
+ */
 enum store_column {
 	STORE_BEGIN = 1,
 	STORE_END = 2,
@@ -30,8 +31,8 @@ struct store_batch {
 	size_t count;
 	uint64_t *begin_ns, *end_ns, *amount, *bytes, *link;
 	uint32_t *context, *what, *attributes, *flags;
-	/* -- the batch's own -- */
-	struct store_chunk_job *job; /* that goes on; NULL: none */
+	/* -- internal -- */
+	struct store_chunk_job *job; /* the decoding in progress; NULL: none */
 	void *memory;
 	size_t memory_bytes;
 };
@@ -51,23 +52,23 @@ struct store_chunk {
 	uint64_t end_ns;	    /* the latest end */
 	const uint8_t *bytes;	    /* in the map */
 	size_t size_bytes;
-	/* -- the reader's own: ids in the records must lie below; 0: not checked -- */
+	/* -- set by the reader: ids in the records must be below; 0: not checked -- */
 	uint32_t contexts, metrics, texts;
-	const struct store_pages *pages; /* that `bytes` are of; NULL: of none */
+	const struct store_pages *pages; /* that `bytes` belong to; NULL: none */
 };
 
-/* Decodes the columns asked for; records are in store_record_compare order. Checks checksum and bounds. */
+/* Decodes the requested columns; records are in store_record_compare order. Checks checksum and bounds. */
 int store_chunk_decode(
 	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error);
 
-/* The same of the blocks that may hold records beginning in [begin, end); others beside them may come along.
+/* Decodes only the blocks that may hold records beginning in [begin, end); records outside may be included.
  */
 int store_chunk_decode_between(const struct store_chunk *chunk, uint64_t begin_ns, uint64_t end_ns,
 	unsigned columns, struct store_batch *batch, struct error *error);
 
-/* The same of all blocks, in parts of some thousand rows, each in the place of the one before: the first call
- * makes ready and decodes none; then 1: the next part is in the batch; 0: there is none. The chunk and its
- * bytes stay until then. */
+/* Decodes the chunk in parts of some thousand rows, each replacing the last: the first call prepares and
+ * decodes none; then 1: the batch holds the next part; 0: no more. The chunk and its bytes must stay until
+ * then. */
 int store_chunk_decode_begin(
 	const struct store_chunk *chunk, unsigned columns, struct store_batch *batch, struct error *error);
 int store_chunk_decode_next(struct store_batch *batch, struct error *error);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_decode_internal.h - what the files that take chunks apart share: one chunk under way, its header
- * checked, its constants, dictionary and tables read. chunk_read.c goes on with the blocks, chunk_sums.c with
- * the sums.
+ * chunk_decode_internal.h - what the files that decode chunks share: one decoding in progress, with its
+ * header checked, its constants, dictionary and tables read. The blocks or the sums come next.
  */
 #ifndef STORE_CHUNK_DECODE_INTERNAL_H
 #define STORE_CHUNK_DECODE_INTERNAL_H
@@ -11,7 +10,7 @@
 #include "store/chunk/chunk_decode.h"
 #include "store/file/tree.h"
 
-/* What one decoding is about. */
+/* One decoding in progress. */
 struct store_chunk_job {
 	const struct store_chunk *chunk;
 	struct store_chunk_header header;
@@ -20,18 +19,17 @@ struct store_chunk_job {
 	uint32_t *dictionary;
 	uint64_t *tables[CHUNK_COLUMN_COUNT];
 	uint64_t constants[CHUNK_COLUMN_COUNT];
-	uint64_t *columns[CHUNK_COLUMN_COUNT]; /* of the block at hand */
-	unsigned sound;	    /* bits of columns of ids whose tables have none that does not exist */
-	unsigned looked_up; /* bits of its columns that are their tables' values and nothing more: not decoded
-			     */
-	bool rises;	    /* its begins surely do */
-	uint64_t last_ns;   /* begin of the last record decoded */
-	uint64_t begin_ns, end_ns; /* blocks without a record that begins here are passed over */
+	uint64_t *columns[CHUNK_COLUMN_COUNT]; /* of the current block */
+	unsigned sound;			       /* bits of id columns whose tables hold only existing ids */
+	unsigned looked_up;	   /* bits of columns that equal their tables and need no decoding */
+	bool rises;		   /* begins are known not to fall */
+	uint64_t last_ns;	   /* begin of the last record decoded */
+	uint64_t begin_ns, end_ns; /* blocks without a record that begins here are skipped */
 	size_t block;		   /* the next one */
-	size_t room;		   /* rows of the batch: a part of the chunk, or all of it */
-	size_t filled;		   /* of which so many have the values of constant columns */
-	const char *damage;	   /* what is wrong */
-	bool is_wide;		   /* vectors of 256 bits may be used */
+	size_t room;		   /* rows of the batch: part of the chunk, or all of it */
+	size_t filled;		   /* rows that have the values of constant columns already */
+	const char *damage;	   /* description of the damage */
+	bool is_wide;		   /* AVX2 may be used */
 };
 
 static inline bool store_chunk_is_constant(const struct store_chunk_job *job, unsigned column)
@@ -50,15 +48,15 @@ static inline bool store_chunk_damaged(struct store_chunk_job *job, const char *
 	return false;
 }
 
-/* Checks the header, makes room in the batch for the columns asked for, reads what stands in front of the
- * sums: *input is there. False: damage, or memory is out (no damage then, *error is set). */
+/* Checks the header, allocates the batch's columns, reads up to the sums, where *input then stands. False:
+ * damage, or no memory (then no damage is set, but *error). */
 bool store_chunk_job_begin(
 	struct store_chunk_job *job, unsigned asked, struct store_input *input, struct error *error);
-/* Whole blocks: what a part holds, so that the columns of some streams stay in the cache together. */
+/* Rows of one part, a multiple of a block: small enough that the columns of several streams fit the cache. */
 #define STORE_CHUNK_PART (8u * STORE_BLOCK_RECORDS)
 /* The job's failure as a code and its sentence. */
 int store_chunk_job_failed(const struct store_chunk_job *job, struct error *error);
-/* Do its pages belong to another moment by now? */
+/* True when the writer has reused the chunk's pages since. */
 bool store_chunk_job_is_lost(const struct store_chunk_job *job);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_decode_residuals.h - for chunk_read.c alone, into whose loops it is compiled: residuals of a block's
- * column to values, in place, many at a time.
+ * chunk_decode_residuals.h - turns residuals of a block's column into values, in place, several at a time.
+ * Inlined into the loops of the decoder.
  */
 #ifndef STORE_CHUNK_DECODE_RESIDUALS_H
 #define STORE_CHUNK_DECODE_RESIDUALS_H
@@ -9,13 +9,13 @@
 #include "store/base/avx2.h"
 #include "store/chunk/chunk_decode_internal.h"
 
-/* Each value behind the first is what stands in its place more than the one before. */
+/* Prefix sum: adds to each value the one before it. */
 static inline void sum_up(uint64_t *values, unsigned count)
 {
 	uint64_t value = values[0];
 	unsigned i = 1;
 
-	/* By fours, of which one sum waits for the four before. */
+	/* In groups of four, so that only one addition waits for the group before. */
 	for (; i + 4 <= count; i += 4) {
 		uint64_t two = values[i] + values[i + 1], three = two + values[i + 2];
 
@@ -31,9 +31,9 @@ static inline void sum_up(uint64_t *values, unsigned count)
 #ifdef STORE_HAS_AVX2
 #include <immintrin.h>
 
-/* All but the sum is done for several values at once; the sums within each four, too: of the fours before one
- * waits for the sum of the others alone. `more`: what is added to the value behind, NULL: nothing. Whether no
- * step and no value has the highest bit: then values do not fall. */
+/* Undoes DELTA with vectors: sums within each group of four are independent; only the group's base waits for
+ * the group before. `more`: added to each value, NULL: nothing. Returns whether no step and no value has the
+ * highest bit: then values do not fall. */
 __attribute__((target("avx2"))) static inline bool undo_steps_wide(
 	uint64_t *values, const uint64_t *more, unsigned count, uint64_t centre)
 {
@@ -69,7 +69,8 @@ __attribute__((target("avx2"))) static inline bool undo_steps_wide(
 }
 #endif
 
-/* Steps to values, from the first one on. Whether these surely do not fall, and have no highest bit. */
+/* Steps to values, from the first one on. Returns whether they are known not to fall and have no highest
+ * bit. */
 static inline bool undo_steps(const struct store_chunk_job *job, uint64_t *values, const uint64_t *more,
 	unsigned count, uint64_t centre)
 {
@@ -85,7 +86,7 @@ static inline bool undo_steps(const struct store_chunk_job *job, uint64_t *value
 	return false;
 }
 
-/* What a table says for each index, plus what is left. */
+/* Adds each index's table value to the residual. */
 static inline void add_table(uint64_t *to, const uint64_t *table, const uint64_t *index, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -93,7 +94,7 @@ static inline void add_table(uint64_t *to, const uint64_t *table, const uint64_t
 }
 
 #ifdef STORE_HAS_AVX2
-/* The compiler looks up one value after the other. */
+/* Uses gathers, which the compiler does not generate. */
 __attribute__((target("avx2"))) static inline void add_table_wide(
 	uint64_t *to, const uint64_t *table, const uint64_t *index, unsigned count)
 {

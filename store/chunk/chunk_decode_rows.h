@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_decode_rows.h - for chunk_read.c alone, into whose loops it is compiled: a block's values to the
- * batch, whose ends and ids are checked on the way.
+ * chunk_decode_rows.h - copies a block's values to the batch and checks ends and ids. Inlined into the loops
+ * of the decoder.
  */
 #ifndef STORE_CHUNK_DECODE_ROWS_H
 #define STORE_CHUNK_DECODE_ROWS_H
 
 #include "store/chunk/chunk_decode_internal.h"
 
-/* Has the highest bit if the value is beyond the limit, which has not: many are told without a comparison of
- * 64 bits without a sign, which vectors have none of. */
+/* Has the highest bit if the value is above the limit (which has not): checks many values without unsigned
+ * 64-bit comparisons, which vectors lack. */
 static inline uint64_t sign_beyond(uint64_t value, uint64_t limit)
 {
 	return (limit - value) | value;
@@ -45,7 +45,7 @@ static uint64_t limit_of_ids(const struct store_chunk_job *job, unsigned column)
 	}
 }
 
-/* Whether what tables say is. */
+/* Checks that the tables hold existing ids. */
 static void check_tables(struct store_chunk_job *job)
 {
 	for (unsigned column = CHUNK_WHAT; column < CHUNK_COLUMN_COUNT; column++) {
@@ -61,7 +61,7 @@ static void check_tables(struct store_chunk_job *job)
 
 /* ---- columns ---- */
 
-/* Parts of a chunk take each other's place: what is the same in all rows was put there by the first. */
+/* Parts of a chunk reuse the batch: the first part has filled constant columns. */
 static bool is_filled(const struct store_chunk_job *job, unsigned column, unsigned at, unsigned count)
 {
 	return store_chunk_is_constant(job, column) && at + count <= job->filled;
@@ -106,7 +106,7 @@ static void put_looked_up(
 		to[i] = (uint32_t)table[index[i]];
 }
 
-/* A column of ids, which stand in `to` already where all are the same. */
+/* A column of ids; where all are equal, `to` is filled already. */
 static bool put_ids(struct store_chunk_job *job, unsigned column, uint32_t *to, unsigned at, unsigned count)
 {
 	if (!to || is_filled(job, column, at, count))
@@ -130,7 +130,7 @@ static bool put_context(struct store_chunk_job *job, unsigned at, unsigned count
 	return true;
 }
 
-/* Columns of 64 bits are decoded where they stay, but for constant ones. */
+/* Columns of 64 bits, except constant ones, are decoded directly into the batch. */
 static void place_columns(struct store_chunk_job *job, unsigned at)
 {
 	const struct store_batch *batch = job->batch;

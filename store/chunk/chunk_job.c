@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_job.c - the part of a chunk that belongs to all of it: header, constants, dictionary, tables; and the
- * memory that its records go to. The bytes may be anybody's: see chunk_read.c.
+ * chunk_job.c - decodes the parts that a whole chunk shares (header, constants, dictionary, tables) and
+ * allocates memory for its records. The bytes are untrusted: see chunk_read.c.
  */
 #include "store/chunk/chunk_decode_internal.h"
 
@@ -173,8 +173,7 @@ static uint64_t page_inside(const struct store_chunk *chunk)
 	return page < pages->page_count && page * pages->page_bytes < at + chunk->size_bytes ? page : 0;
 }
 
-/* A chunk is asked for again and again, for its sums alone mostly, which are a tenth of it: all of it is
- * looked through once. */
+/* A chunk is read several times, mostly only for its sums, a tenth of it: the whole chunk is checked once. */
 static bool is_sound(const struct store_chunk_job *job)
 {
 	const struct store_chunk *chunk = job->chunk;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_read.c - the blocks of a chunk to columns. The bytes may be anybody's: beyond the checksum every
- * length, index and order is checked before it is used, so that what comes out keeps its promises.
+ * chunk_read.c - decodes the blocks of a chunk into columns. The bytes are untrusted: besides the checksum
+ * it checks every length, index and order before use, so that its results keep their guarantees.
  */
 #include "store/chunk/chunk_decode_residuals.h"
 #include "store/chunk/chunk_decode_rows.h"
@@ -221,7 +221,7 @@ static bool check_begin(struct store_chunk_job *job, const uint64_t *begin, unsi
 							 : true;
 }
 
-/* Constant columns are the same in every block: they are filled once, those that are asked for. */
+/* Constant columns are equal in every block: fills the requested ones once. */
 static void fill_constants(struct store_chunk_job *job)
 {
 	const uint32_t count = job->header.count;

@@ -6,7 +6,7 @@
 
 #include "store/base/avx2.h"
 
-#define GROUP 16u /* records looked at before it is asked whether they fit, since most do */
+#define GROUP 16u /* records processed before checking whether they fit, since most do */
 
 /* By pointers: vectors in calls differ between processors, warns clang before it has seen them inlined. */
 static inline void add_words(struct store_chunk_stats *survey, const store_words *low,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_sums.c - the sums of a chunk of samples or values: weights by context and metric, and its line; as
- * they are stored, or from its records.
+ * chunk_sums.c - the sums of a chunk of samples or values: weights by context and metric, and sample times;
+ * as stored, or computed from its records.
  */
 #include "store/chunk/chunk_decode_internal.h"
 #include "store/chunk/context_sums.h"
@@ -141,9 +141,9 @@ int store_chunk_sums(const struct store_chunk *chunk, struct store_batch *scratc
 	return store_chunk_job_is_lost(&job) ? store_pages_lost(chunk->pages, error) : 1;
 }
 
-/* ---- the line alone, or the weights of one metric ---- */
+/* ---- only sample times, or the weights of one metric ---- */
 
-/* Only bytes that nobody wrote have any. */
+/* Only damaged or forged bytes have any. */
 static uint32_t drop_idle(struct store_sum_columns *works, uint32_t count)
 {
 	uint32_t kept = 0;
@@ -202,7 +202,7 @@ static bool get_works_weights(
 	return true;
 }
 
-/* Up to the samples: 1; 0: there are sums of several metrics, or of none; -1: damage, or memory is out. */
+/* Up to the samples: 1; 0: there are sums of several metrics, or of none; -1: damage, or no memory. */
 static int begin_works(
 	struct store_chunk_job *job, struct store_input *input, struct store_sum_columns *works)
 {

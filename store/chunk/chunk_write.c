@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_write.c - sorted records to the bytes of a chunk: what is the same for all records (constant columns,
- * dictionary, tables), the sums (chunk_write_sums.c), then block by block its columns (chunk_write_column.c).
+ * chunk_write.c - encodes sorted records as a chunk: first what all records share (constant columns,
+ * dictionary, tables), then the sums (chunk_write_sums.c), then each block's columns (chunk_write_column.c).
  */
 #include <limits.h>
 

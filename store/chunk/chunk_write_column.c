@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_write_column.c - one column of one block: the transform whose body (codec.h) is smallest.
+ * chunk_write_column.c - encodes one column of one block with the transform whose body (codec.h) is
+ * smallest.
  */
 #include "store/base/avx2.h"
 #include "store/chunk/chunk_encode_internal.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunk_write_sums.c - what each context of a chunk has in it, for rollups: made once, beside the records.
+ * chunk_write_sums.c - the sums of each context in a chunk, for rollups: computed once and stored beside the
+ * records.
  */
 #include "store/chunk/chunk_encode_internal.h"
 #include "store/chunk/context_sums.h"

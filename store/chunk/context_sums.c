@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_sums.c - sums by context and metric: adding up, and to bytes and back.
+ * context_sums.c - sums by context and metric: adding, encoding and decoding.
  */
 #include "store/chunk/context_sums.h"
 
@@ -109,7 +109,7 @@ void store_context_sums_add(struct store_context_sums *sums, const struct store_
 	*slot = sums->count;
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 /* Time between the last sample so far and the next one belongs to the last one's context. */
 static void join_lines(struct store_context_sums *sums, const struct store_context_sums *next)

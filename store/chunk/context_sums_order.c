@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_sums_order.c - the order of sums in their bytes: by metric, then context. Each pair is there once,
- * so what is sorted is one number each, byte by byte, and only of those bytes that are not the same in all.
+ * context_sums_order.c - sorts sums by metric, then context. Each pair occurs once, so it sorts one number
+ * each, byte by byte (radix sort), and skips bytes that are equal in all.
  */
 #include <stdlib.h>
 

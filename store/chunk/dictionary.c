@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dictionary.c - numbering the contexts of a chunk while it is encoded.
+ * dictionary.c - numbers the contexts of a chunk while it is encoded.
  */
 #include "store/chunk/dictionary.h"
 

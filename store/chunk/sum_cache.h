@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sum_cache.h - what waits to be added to sums: a cache in front of their table, small enough for the nearest
- * one of the processor. A key has two slots side by side; a newer one takes the place of an older one, which
- * is added then. One stretch of a stream's line, or of all streams', has few keys, and most never meet.
+ * sum_cache.h - a cache in front of a table of sums, small enough for the L1 cache. A key has two adjacent
+ * slots; a new key evicts the older one, which is then added to the table. A short stretch of a timeline has
+ * few keys, and most hit the cache.
  */
 #ifndef STORE_SUM_CACHE_H
 #define STORE_SUM_CACHE_H
@@ -18,14 +18,14 @@ struct store_sum_cache {
 	struct store_sum_cache_sum {
 		uint64_t samples, time_ns;
 	} sums[STORE_SUM_CACHE_SLOTS];
-	uint64_t used[STORE_SUM_CACHE_SLOTS / 64]; /* a bit for each slot that is not free */
+	uint64_t used[STORE_SUM_CACHE_SLOTS / 64]; /* a bit for each slot in use */
 };
 
-/* For store_sum_cache_add() alone: the key is not in its first slot. */
+/* For store_sum_cache_add() only: the key is not in its first slot. */
 void store_sum_cache_add_beside(struct store_sum_cache *tally, struct store_context_sums *to, unsigned slot,
 	uint64_t key, const struct store_sum_cache_sum *sum);
 
-/* `metric` is not 0, and `to` is the same until end(). */
+/* `metric` is not 0, and `to` stays the same until end(). */
 static inline void store_sum_cache_add(struct store_sum_cache *tally, struct store_context_sums *to,
 	uint32_t context, uint32_t metric, uint64_t samples, uint64_t time_ns)
 {
@@ -41,7 +41,7 @@ static inline void store_sum_cache_add(struct store_sum_cache *tally, struct sto
 	tally->sums[slot].time_ns += time_ns;
 }
 
-/* All is added, and the tally empty. */
+/* Adds everything to `to` and empties the cache. */
 void store_sum_cache_end(struct store_sum_cache *tally, struct store_context_sums *to);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sum_columns.c - a line's work or its weights, column by column.
+ * sum_columns.c - sample times or weights, column by column.
  */
 #include "store/chunk/sum_columns.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * archive_pages.c - frames of an archived store, unpacked when they are first needed. They go to a file
- * without a name and not to memory, so that reading all of a large archive takes no more memory than reading
- * a store.
+ * archive_pages.c - decompresses frames of an archived store on first use. They go to an unlinked file, not
+ * to memory, so that reading a whole large archive takes no more memory than reading a store.
  */
 #include "store/file/archive_pages.h"
 
@@ -19,7 +18,7 @@
 #include "store/base/bytes.h"
 #include "store/base/hash.h"
 
-#define FRAME_BYTES_MIN ((uint32_t)1 << 16) /* the head of the LMDB file lies in the first two */
+#define FRAME_BYTES_MIN ((uint32_t)1 << 16) /* the first two hold the head of the LMDB file */
 #define FRAME_BYTES_MAX ((uint32_t)1 << 24)
 
 struct store_archive_pages {
@@ -29,7 +28,7 @@ struct store_archive_pages {
 	uint64_t *ends;	   /* of the frames, from first_at */
 	uint8_t *is_there; /* [frame] */
 	uint8_t *map;
-	uint8_t *input, *output; /* of the frame at hand */
+	uint8_t *input, *output; /* of the current frame */
 	size_t input_bytes;
 	ZSTD_DCtx *zstd;
 	const char *why;
@@ -122,7 +121,7 @@ cut_short:
 		(unsigned long long)facts.st_size);
 }
 
-/* On a disk rather than in memory, if there is one; the name is gone before anybody can open it. */
+/* On a disk rather than in memory, if there is one; unlinked before another process can open it. */
 static int scratch_open(void)
 {
 	const char *const places[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file.c - the LMDB files that this process has open, and opening them for reading. A file is looked at
- * before LMDB is, because LMDB believes what its first pages say.
+ * file.c - the LMDB files that this process has open, and opening them for reading. Checks a file before
+ * LMDB opens it, because LMDB trusts its first pages.
  */
 #include "store/file/file_internal.h"
 
@@ -210,7 +210,7 @@ uint64_t store_file_bytes(const struct store_file *file)
 	return fstat(file->fd, &facts) == 0 ? (uint64_t)facts.st_size : 0;
 }
 
-/* The first pages are looked at as those of any other. */
+/* Checks the first pages like those of any other file. */
 static int open_packed(struct store_file *file, struct error *error)
 {
 	uint64_t size;
@@ -249,10 +249,9 @@ static bool is_at(const struct store_file *file, const char *path)
 	return stat(path, &facts) == 0 && facts.st_dev == file->device && facts.st_ino == file->inode;
 }
 
-/* Does the file need no lock, since nobody writes it any more and the lock file beside it is another's: of
- * what was there before it was put in its place? So it is with a copy of a store that lies elsewhere, and
- * with what its writer has put there in the end. On a file system of several machines locks need not work:
- * there, what is finished needs none, either. */
+/* True when no writer exists and the lock file beside the store belongs to an older file: for a copy of a
+ * store elsewhere, and for a compacted store. On a file system of several machines locks may not work; a
+ * finished store there needs none either. */
 static bool needs_no_lock(const struct store_file *file)
 {
 	char text[PATH_MAX + 512];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_internal.h - what file.c, file_write.c and snapshot.c share: an LMDB file that is open, in the list of
- * those of this process.
+ * file_internal.h - what file.c, file_write.c and snapshot.c share: an open LMDB file, in the list of this
+ * process's open files.
  */
 #ifndef STORE_FILE_INTERNAL_H
 #define STORE_FILE_INTERNAL_H
@@ -22,26 +22,26 @@ struct store_file {
 	ino_t inode;
 	pid_t owner; /* LMDB's environments do not survive a fork: a child opens its own */
 	unsigned users;
-	bool is_packed;	  /* known before it is opened */
+	bool is_packed;	  /* set before it is opened */
 	size_t map_bytes; /* of the writer */
 	struct store_stale_readers slow;
 	struct store_file *next;
 };
 
-/* Of one user, in no list, nothing open; NULL: memory is out. */
+/* For one user, in no list, not open; NULL: no memory. */
 struct store_file *store_file_new(const char *path);
 void store_file_free(struct store_file *file);
-bool store_file_identify(struct store_file *file); /* by its descriptor; false: not a file */
+bool store_file_identify(struct store_file *file); /* by its descriptor; false: no regular file */
 void store_file_register(struct store_file *file);
-/* A new environment; LMDB wants a fresh one after each failed open. LMDB's code. */
+/* Opens a new environment; LMDB needs a fresh one after each failed open. Returns LMDB's code. */
 int store_file_env_open(struct store_file *file, size_t map_bytes, unsigned flags);
-/* LMDB opens the path once more: has it got the same file? Another one may have taken the path since. */
+/* LMDB opens the path itself: false when it got another file, which has taken the path since. */
 bool store_file_is_in_env(const struct store_file *file);
-/* Gives the new lock file of `path` its bytes. 0 or a code. */
+/* Allocates the blocks of `path`'s new lock file. 0 or a code. */
 int store_file_lock_reserve(const char *path);
-/* The directory of a path that is about to be created; -1: none. */
+/* Opens the directory of a path about to be created; -1: none. */
 int store_file_directory_open(const char *path);
-/* A reader's: the file has outgrown the limit of LMDB's map. */
+/* For readers: the file has outgrown the limit of LMDB's map. */
 void store_file_raise_limit(struct store_file *file);
 
 #endif

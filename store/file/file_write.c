@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_write.c - an LMDB file for its one writer: made, mapped, enlarged, copied.
+ * file_write.c - an LMDB file for its writer: creates, maps, enlarges, copies it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@ bool store_leaf_block_has(enum store_tree_id tree)
 	return tree != STORE_TREE_META && tree != STORE_TREE_STREAM;
 }
 
-/* ---- to bundles ---- */
+/* ---- writing ---- */
 
 bool store_leaf_block_is_full(const struct store_leaf_block_draft *draft, size_t key_size, size_t value_size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leaf_block_internal.h - what lies in a bundle (leaf_block.h), distrusted: for tree.c. Pure functions over
- * bytes. */
+/* leaf_block_internal.h - decodes a bundle (leaf_block.h), with every offset checked: for tree.c. Pure
+ * functions over bytes. */
 #ifndef STORE_LEAF_BLOCK_INTERNAL_H
 #define STORE_LEAF_BLOCK_INTERNAL_H
 
@@ -13,13 +13,12 @@ struct store_leaf_block {
 	unsigned count;
 };
 
-/* Does the bundle begin with its key? (store_tree_cursor.fits) */
+/* True when the bundle starts with its key (store_tree_cursor.fits). */
 bool store_leaf_block_fits(struct store_slice key, struct store_slice value);
-/* False: it does not fit its bytes, or is not that key's. What store_leaf_block_is_sound() looks at is
- * believed.
- */
+/* False: the sizes do not fit, or it has another key. Does not check what store_leaf_block_is_sound()
+ * checks. */
 bool store_leaf_block_open(struct store_leaf_block *bundle, struct store_slice key, struct store_slice value);
-/* Does the seal fit, do keys and ends rise? */
+/* True when the seal is right, and keys and ends rise. */
 bool store_leaf_block_is_sound(
 	const struct store_leaf_block *bundle, struct store_slice key, struct store_slice value);
 
@@ -27,7 +26,7 @@ static inline struct store_slice store_leaf_block_key(const struct store_leaf_bl
 {
 	return (struct store_slice){bundle->keys + index * bundle->key_size, bundle->key_size};
 }
-/* False: it does not lie in the bundle. */
+/* False: it is outside the bundle. */
 static inline bool store_leaf_block_value(
 	const struct store_leaf_block *bundle, unsigned index, struct store_slice *value)
 {
@@ -37,7 +36,7 @@ static inline bool store_leaf_block_value(
 	*value = (struct store_slice){bundle->values + from, to - from};
 	return from <= to && to <= bundle->values_bytes;
 }
-/* The first whose key is not below that one; count: there is none. */
+/* Index of the first key not below that one; count: none. */
 unsigned store_leaf_block_search(const struct store_leaf_block *bundle, struct store_slice key);
 
 #endif

@@ -97,7 +97,7 @@ static size_t node_bytes(const uint8_t *node, size_t key_size, bool is_leaf)
 	return size + (size & 1);
 }
 
-/* LMDB keeps nodes without gaps: what lies behind upper is in one of those that are listed. */
+/* LMDB keeps nodes without gaps: the listed nodes fill all bytes from `upper` on. */
 static bool is_whole(const struct store_pages *pages, const uint8_t *page, unsigned count, bool is_leaf)
 {
 	struct store_slice key, last = {0};

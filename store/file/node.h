@@ -20,13 +20,13 @@
 
 enum store_page_kind { STORE_PAGE_BRANCH = 1, STORE_PAGE_LEAF = 2 };
 
-/* The branch or leaf of that number, *count nodes in it, one at least. NULL: it is not what it should be, or
- * its nodes do not fill the page from upper to its end, or their keys do not rise: a key whose bits have
- * changed, or one that is no longer listed, would be passed over silently. */
+/* The branch or leaf page of that number; sets *count to its nodes, at least one. NULL: damaged: another
+ * kind of page, nodes that do not fill it from `upper` to its end, or keys that do not rise. (A changed or
+ * unlisted key would otherwise be skipped silently.) */
 const uint8_t *store_page_at(
 	const struct store_pages *pages, uint64_t number, enum store_page_kind kind, unsigned *count);
 
-/* The node, its key inside the page; NULL when it is not. Searches spend their time here. */
+/* The node, its key inside the page; NULL when it is not. Hot in searches. */
 static inline const uint8_t *store_node_at(
 	const struct store_pages *pages, const uint8_t *page, unsigned index, struct store_slice *key)
 {
@@ -45,15 +45,15 @@ static inline uint64_t store_node_child(const uint8_t *node)
 	       (uint64_t)store_load16(node + 4) << 32;
 }
 
-/* What lies under a leaf's node. */
+/* The value of a leaf's node. */
 bool store_node_value(const struct store_pages *pages, const uint8_t *page, unsigned index,
 	struct store_slice *key, struct store_slice *value);
-/* How many pages hold it, from *first on; 0: it lies on the leaf. Of a leaf that store_page_at() gave; pages
- * need not be there. */
+/* Number of overflow pages of the value, from *first on; 0: it is on the leaf. For a leaf that
+ * store_page_at() returned; the overflow pages need not exist. */
 uint64_t store_node_pages(
 	const struct store_pages *pages, const uint8_t *page, unsigned index, uint64_t *first);
 
-/* As memcmp(), a shorter key before those that begin with it. Most differ in their first bytes. */
+/* Like memcmp(); a prefix sorts before longer keys. Most keys differ in their first bytes. */
 static inline int store_key_compare(struct store_slice a, struct store_slice b)
 {
 	size_t shorter = a.size < b.size ? a.size : b.size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.c - the meta pages of an LMDB file: which snapshot they tell of, and whether it is still there.
+ * pages.c - the meta pages of an LMDB file: which snapshot they describe, and whether it still exists.
  *
  *   meta   | page header 16 | magic u32 | version u32 | address u64 | map size u64 | free tree | main tree |
  *            last page u64 | transaction u64 |
- *   tree   | pad u32 (free tree: page size) | flags u16 | depth u16 | 3 x pages u64 | entries u64 | root u64
- * |
+ *   tree   | pad u32 (free tree: page size) | flags u16 | depth u16 | 3 x pages u64 | entries u64 |
+ *            root u64 |
  */
 #include "store/file/pages.h"
 

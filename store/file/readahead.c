@@ -33,7 +33,7 @@ struct row {
 struct ask {
 	const struct store_pages *pages;
 	struct row *rows;
-	size_t count, room, asked; /* the latter: those that the disk was asked for */
+	size_t count, room, asked; /* and how many of them were requested from the disk */
 	uint64_t page_count, most;
 };
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * readahead.h - asks the disk for all that trees are made of, before somebody walks over them. A walk meets a
- * page at a time, waits for it, and the kernel guesses what else to bring: where a tree's pages lie among
- * those of others, mostly others', by the megabyte. Here the pages of each height are asked for together, and
- * no other:
+ * readahead.h - reads trees' pages ahead, one height at a time. A walk over a tree waits for one page at a
+ * time, and the kernel's readahead fetches megabytes around it, mostly pages of other trees. Here all pages
+ * of a height are requested together, and no others:
  *
  *   roots                     [ T ]           [ S ]
  *                            /     \         /     \
@@ -16,11 +15,11 @@
 
 #include "store/file/pages.h"
 
-/* What is beyond that is read on the way. */
+/* Pages beyond this are read during the walk. */
 #define STORE_READAHEAD_BYTES_MOST (UINT64_C(64) << 20)
 
-/* Advice: nothing fails, and damage is left to who walks. How many pages were asked for, those that were in
- * memory counted, too; none of an archive. */
+/* Only advice: it cannot fail, and the walk reports damage. Returns how many pages were requested, cached
+ * ones included; 0 for an archive. */
 uint64_t store_readahead_trees(
 	const struct store_pages *pages, const struct store_tree *const *trees, unsigned count);
 

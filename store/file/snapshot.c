@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot.c - a moment of a store's file: its pages and the roots of its trees.
+ * snapshot.c - a snapshot of a store's file: its pages and the roots of its trees.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,8 @@ static int txn_renew(struct store_snapshot *snapshot)
 	} else {
 		rc = mdb_txn_begin(env, NULL, MDB_RDONLY, &snapshot->txn);
 	}
-	/* The slots of readers that were killed are free once somebody looks for them: the writer does at
-	 * commits, of which there may be none. */
+	/* Slots of killed readers are freed only by a check, which the writer does at commits; there may be
+	 * none. */
 	if (rc == MDB_READERS_FULL && mdb_reader_check(env, &dead) == 0 && dead > 0)
 		return EAGAIN;
 	if (rc == MDB_MAP_RESIZED) {
@@ -54,7 +54,8 @@ void store_snapshot_expect_scattered(struct store_snapshot *snapshot, bool is_sc
 	advise(snapshot);
 }
 
-/* mincore() tells who may not write the file that all of it is there. Not all filesystems take the other. */
+/* mincore() reports all pages as present to users without write permission. Not all file systems support the
+ * other call. */
 bool store_snapshot_holds(const struct store_snapshot *snapshot, const uint8_t *byte)
 {
 	const uintptr_t page_mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1, at = (uintptr_t)byte;
@@ -118,7 +119,7 @@ static int open_pages(struct store_snapshot *snapshot, struct error *error)
 	return rc;
 }
 
-/* The first word of the format is looked at before anything that another version may have changed. */
+/* The first word of the format is checked before anything that another version may have changed. */
 static int check_version(struct store_snapshot *snapshot, unsigned *major, struct error *error)
 {
 	const char *path = snapshot->file->path;
@@ -168,8 +169,7 @@ static int find_form(struct store_snapshot *snapshot, struct error *error)
 	return 0;
 }
 
-/* Pages looked through before say nothing about this moment's. Without memory each is looked through again.
- */
+/* Pages checked in an earlier snapshot may have changed. Without memory every page is checked again. */
 static void forget_pages(struct store_snapshot *snapshot)
 {
 	const size_t words = snapshot->pages.page_count / 64 + 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stale_readers.c - see stale_readers.h. LMDB lists its readers but gives none up while its process lives; so
- * the slot is sought in the lock file by what the list says of it, and changed only where all of it is there.
+ * stale_readers.c - see stale_readers.h. LMDB lists its readers but drops none while its process lives; so
+ * this code finds the slot in LMDB's lock file from the list's data, and changes it only if all fields
+ * match.
  */
 #include "store/file/stale_readers.h"
 
@@ -11,7 +12,7 @@
 
 #include "store/file/tree.h"
 
-#define SLOT_STEP 64u /* slots lie at multiples of a cache line */
+#define SLOT_STEP 64u /* slots are aligned to cache lines */
 #define WASTE_LEAST_BYTES (UINT64_C(8) << 20)
 #define WASTE_SHARE 4u
 #define NO_MOMENT UINT64_MAX

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stale_readers.h - readers that sleep, as the writer sees them. While a reader looks at a moment, LMDB gives
- * out no page that was freed since: every commit then costs new pages, for as long as the reader stops at a
- * key, in a pager or under Ctrl-Z. So a moment is kept for a while and for some waste of pages, and then
- * given up.
+ * stale_readers.h - detects readers that hold an old snapshot. LMDB reuses no page that was freed after a
+ * reader's snapshot: every commit then needs new pages, for as long as the reader waits for a key, a pager
+ * or after Ctrl-Z. So the writer keeps a snapshot for some time and some waste of pages, and then gives it
+ * up.
  *
  *   reader's slot in the lock file   | transaction | process, thread |
- *   given up:                        |     -1      |                 |     as its own mdb_txn_reset() does
+ *   given up:                        |     -1      |                 |     like its own mdb_txn_reset()
  *
- * The reader finds out behind its next read (tree.h: is_held), says so, and may renew.
+ * The reader notices after its next read (tree.h: is_held), reports it, and may renew.
  */
 #ifndef STORE_STALE_READERS_H
 #define STORE_STALE_READERS_H
@@ -18,23 +18,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* All-zero is ready: `slots` is the lock file's map, NULL: no moment can be given up. */
+/* All-zero is ready: `slots` is the lock file's map, NULL: no snapshot can be given up. */
 struct store_stale_readers {
 	uint8_t *slots;
 	size_t slot_bytes;
-	uint64_t oldest;   /* the transaction of the reader that is behind most ... */
-	uint64_t since_ns; /* ... and since when it is known */
+	uint64_t oldest;   /* the transaction of the oldest reader ... */
+	uint64_t since_ns; /* ... and when it was first seen */
 };
 
-/* To be called between commits, now and then: gives up the moments of readers that are STORE_MOMENT_COMMITS
- * commits behind for `patience_ns` if the pages that wait for them are more than a quarter of the file, and
- * more than a few. How many were given up. */
+/* Call between commits: gives up snapshots of readers that have been STORE_MOMENT_COMMITS commits behind for
+ * `patience_ns`, if the pages that wait for them exceed a quarter of the file and a fixed minimum. Returns
+ * how many. */
 unsigned store_stale_readers_give_up(struct store_stale_readers *slow, MDB_env *env, uint64_t patience_ns);
 
-/* Pages that were freed, of all pages; as of the last commit. False: it cannot be told. */
+/* Counts freed pages and all pages, as of the last commit. False: unknown. */
 bool store_stale_readers_count_pages(MDB_env *env, uint64_t *freed, uint64_t *pages, uint64_t *page_bytes);
 
-/* Does a reader of the process that opened the environment still hold the moment of that transaction? */
+/* True when a reader of the process that opened the environment still holds that transaction's snapshot. */
 bool store_stale_readers_is_held(MDB_env *env, pid_t owner, uint64_t transaction);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree.c - a checked walk over the branches and leaves of an LMDB file. A page's own nodes are checked where
- * it is met (node.c); here, that pages lie where their parents say:
+ * tree.c - a checked walk over the branches and leaves of an LMDB file. node.c checks the nodes inside a
+ * page when the page is first read; this file checks that pages are where their parents say:
  *
  *   branch        ... |     F     |     M     | ...        the first keys of its children, or something below
  *                           |           |
- *   leaf          ... | F  G  H | | M  N  O | ...          all of a leaf lie from its own to its neighbour's
+ *   leaf          ... | F  G  H | | M  N  O | ...          all of a leaf are from its own to its neighbour's
  *
- * and, at the edges of what was asked for, that a key there is what it was: the entry that was sought may be
- * the one before or behind, under a key whose bits have changed, and nobody would miss it.
+ * and, at the edges of a query, that the keys on both sides are undamaged: the searched entry may be the one
+ * before or after, under a key whose bits have changed, and its absence would go unnoticed.
  */
 #include "store/file/tree.h"
 
@@ -58,7 +58,7 @@ static bool child_of(struct store_tree_cursor *cursor, unsigned level, uint64_t 
 	return true;
 }
 
-/* ---- where pages lie ---- */
+/* ---- checks that pages are where they belong ---- */
 
 /* Keys of what is below a branch's node: not below `least`, below `most`; no bytes: nothing is known. */
 struct bounds {
@@ -102,7 +102,7 @@ static int settled(const struct store_tree_cursor *cursor, int found, struct err
 	return store_pages_are_lost(cursor->pages) ? store_pages_lost(cursor->pages, error) : found;
 }
 
-/* Of a node; of a bundle's values it is asked where they are looked at (tree_step.c). */
+/* For nodes; for values of a bundle the check is made on use (tree_step.c). */
 static bool fits(const struct store_tree_cursor *cursor, struct store_slice key, struct store_slice value)
 {
 	if (cursor->tree.is_bundled)
@@ -110,7 +110,7 @@ static bool fits(const struct store_tree_cursor *cursor, struct store_slice key,
 	return !cursor->fits || cursor->fits(key, value);
 }
 
-/* Is what lies at that place of the leaf under its own key, as far as who walks can tell? */
+/* Checks that the entry at that position of the leaf belongs to its key. */
 static bool fits_at(const struct store_tree_cursor *cursor, unsigned index)
 {
 	unsigned leaf = cursor->tree.depth - 1;
@@ -220,8 +220,8 @@ static bool neighbour_agrees(const struct store_tree_cursor *cursor, bool forwar
 	return forward ? store_key_compare(nearest, key) >= 0 : store_key_compare(nearest, key) < 0;
 }
 
-/* Where the leaf begins behind the key, or ends before it, what was sought may lie beside it: a branch's key,
- * or the number of its child, has changed. A leaf that begins with what its parent says is the right one. */
+/* If the leaf begins after the key, or ends before it, the searched entry may be in another leaf, because a
+ * branch's key or child number is damaged. A leaf that begins with its parent's key is the right one. */
 static bool is_right_leaf(const struct store_tree_cursor *cursor, bool is_below, struct store_slice key)
 {
 	unsigned leaf = cursor->tree.depth - 1;
@@ -247,7 +247,7 @@ static bool find_place(struct store_tree_cursor *cursor, bool is_below, struct s
 	if (!descend(cursor, key) || !is_right_leaf(cursor, is_below, key))
 		return false;
 	index = cursor->level[leaf].index;
-	/* The other side is where the walk goes on: stand() looks at it. */
+	/* The walk continues on the other side, where stand() checks. */
 	if (is_below)
 		return index == cursor->level[leaf].count || fits_at(cursor, index);
 	return !index || fits_at(cursor, index - 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree_internal.h - the walk over a tree's nodes, for tree_step.c. As those of tree.h, of what the pages
- * have.
- */
+/* tree_internal.h - the walk over a tree's nodes, for tree_step.c. Reads the pages of a snapshot, like
+ * tree.h. */
 #ifndef STORE_TREE_INTERNAL_H
 #define STORE_TREE_INTERNAL_H
 

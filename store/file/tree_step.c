@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_step.c - from value to value of a tree: as its pages have them (tree.c), or, in a settled store,
- * inside of bundles (leaf_block.h), which are what its pages have. Bundles are looked through when they are
- * met first.
+ * tree_step.c - steps from value to value of a tree: over its pages' nodes (tree.c) or, in a settled store,
+ * over the values in bundles (leaf_block.h), which are then the nodes' values. Checks each bundle on first
+ * use.
  */
 #include "store/file/tree.h"
 
@@ -19,7 +19,7 @@ static int broken(const struct store_tree_cursor *cursor, struct error *error)
 
 /* ---- inside of bundles ---- */
 
-/* The page that is the bundle's own: 0, where it lies on a leaf. */
+/* The bundle's own page; 0 if it is on a leaf. */
 static uint64_t page_of(const struct store_pages *pages, struct store_slice value)
 {
 	const size_t at = (size_t)(value.bytes - pages->bytes);
@@ -73,7 +73,7 @@ static int stand_at_edge(struct store_tree_cursor *cursor, bool is_first, struct
 	return 1;
 }
 
-/* The pages' walk goes on from the bundle's own key, which is its first. */
+/* The walk continues from the bundle's own key, which is its first. */
 static int next_bundle(struct store_tree_cursor *cursor, struct error *error)
 {
 	const struct store_slice before = store_leaf_block_key(&cursor->bundle, cursor->bundle.count - 1);

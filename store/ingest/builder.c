@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.c - memory, order, closing and parking of the chunks that still take records.
+ * builder.c - memory, order, closing and parking of the chunks that still receive records.
  */
 #include "store/ingest/builder.h"
 
@@ -216,7 +216,7 @@ static void sort_records(struct store_record *records, uint32_t count)
 
 /* ---- encoding ---- */
 
-/* Room for all of a chunk; NULL: memory is out. */
+/* Room for all of a chunk; NULL: no memory. */
 static struct store_record *whole_of(struct store_ingest *ingest)
 {
 	if (!ingest->whole)
@@ -224,7 +224,7 @@ static struct store_record *whole_of(struct store_ingest *ingest)
 	return ingest->whole;
 }
 
-/* All its records side by side, in the order in which they came; NULL: memory is out. */
+/* All its records side by side, in the order in which they came; NULL: no memory. */
 static struct store_record *all_records(struct store_ingest *ingest, const struct store_builder *builder)
 {
 	const uint32_t put_by = builder->stash.count;

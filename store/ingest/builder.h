@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.h - a chunk while records still come: its records as they were given, sorted and encoded when it is
- * put. Shared by ingest.c, which chooses the builder, and ingest_put.c, which commits.
+ * builder.h - a chunk that still receives records. They are kept as given, and sorted and encoded when the
+ * chunk is written. Shared by ingest.c, which chooses the builder, and ingest_put.c, which commits.
  *
- *   stash    | put by in little room, the earlier ones |          where many streams share the caches
- *   records                                            | the last ones, as they came |   room |
+ *   parked   | the earlier records, compressed |          where many streams share the caches
+ *   records                                    | the last ones, as given |   free |
  */
 #ifndef STORE_BUILDER_H
 #define STORE_BUILDER_H
@@ -14,23 +14,23 @@
 
 struct store_builder {
 	struct store_key_chunk key;
-	bool is_stored; /* the file has an earlier state under the key */
+	bool is_stored; /* the file has an earlier state of the chunk */
 	bool is_unsorted;
-	bool is_past;	   /* a later bucket of its size has begun: it has what it will have, mostly */
-	uint32_t count;	   /* records, those in the stash included */
+	bool is_past;	   /* a later bucket of its size has begun: few more records will come */
+	uint32_t count;	   /* records, parked ones included */
 	uint32_t capacity; /* of `records` */
 	uint32_t fresh;	   /* records since the last commit */
-	uint32_t surveyed; /* records, all or the first, that its survey has */
-	uint32_t counted;  /* records, the first, that the total of all streams has */
-	uint32_t expected; /* records, by the bucket before; 0: who knows */
-	uint32_t likely;   /* records that it stands for in ingest->likely_records */
+	uint32_t surveyed; /* leading records that the statistics include */
+	uint32_t counted;  /* leading records that the run's total includes */
+	uint32_t expected; /* records expected, from the bucket before; 0: unknown */
+	uint32_t likely;   /* its part of ingest->likely_records */
 	uint64_t min_ns, max_ns;
 	uint64_t used;	/* tick of the last record */
-	uint64_t order; /* of opening and use, for choosing whom to push out */
+	uint64_t order; /* order of opening and use, for choosing which builder to close */
 	struct store_chunk_stats survey;
-	struct store_record first; /* that came, for the survey */
+	struct store_record first; /* the first record added, for the statistics */
 	struct store_chunk_parked stash;
-	struct store_record *records; /* the last one at least; NULL: parked */
+	struct store_record *records; /* at least the last one; NULL: parked */
 };
 
 struct store_track_state {
@@ -39,48 +39,47 @@ struct store_track_state {
 	uint8_t base_shift;
 	uint8_t count, capacity;
 	bool is_active;
-	uint32_t expected; /* as many records had the last one that was closed */
+	uint32_t expected; /* records of the last builder that was closed */
 	uint64_t order;
-	uint64_t latest_ns; /* begin of a record */
+	uint64_t latest_ns; /* latest begin of a record */
 	struct store_builder *builders;
 	struct store_rollup_front front;
 };
 
 void store_spares_fini(struct store_spares *spares);
 
-/* Where the next record goes, once there is room. */
+/* Where the next record goes, once space is reserved. */
 static inline struct store_record *store_builder_end(const struct store_builder *builder)
 {
 	return builder->records + (builder->count - builder->stash.count);
 }
 
-/* Room for so many more records behind the others, or for fewer, but one; how many there is room for. 0 (and
- * ingest->failed): memory is out. */
+/* Reserves space for `count` more records, or for fewer, at least one; returns how many. 0 (and
+ * ingest->failed): no memory. */
 uint32_t store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t more);
-/* So many have come in there. */
+/* Accounts for records written there. */
 void store_builder_added(struct store_ingest *ingest, struct store_builder *builder, uint32_t count);
-/* What it is to a commit has changed: where it has fresh records and will have more, it stands for all that
- * it will have, for a later commit puts those again. */
+/* Updates its part of likely_records: a chunk with new records that expects more counts in full, because a
+ * later commit writes it again. */
 void store_builder_stand(struct store_ingest *ingest, struct store_builder *builder);
-/* A bucket of the track begins: those of its size ahead of it are past. */
+/* A bucket of the track begins: marks earlier buckets of its size as past. */
 void store_builders_pass(
 	struct store_ingest *ingest, struct store_track_state *track, uint64_t bucket_ns, unsigned shift);
-/* Lets its records go. */
+/* Frees its records. */
 void store_builder_empty(struct store_ingest *ingest, struct store_builder *builder);
-/* Appends the bytes of its chunk. */
+/* Appends its chunk's bytes. */
 void store_builder_encode(
 	struct store_ingest *ingest, struct store_builder *builder, struct store_bytes *out);
-/* Forgets it: the file has all. The last builder of the track takes its place in the array. */
+/* Removes it: the file has all. The track's last builder takes its index. */
 void store_builder_remove(
 	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder);
-/* Its chunk takes no more records: what the file does not have yet waits, encoded, for the next commit. */
+/* Ends its chunk: what the file lacks is encoded for the next commit. */
 void store_builder_close(
 	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder);
-/* Gives the records of a committed builder back to memory: a full one is forgotten, another can be fetched.
- */
+/* Frees the records of a committed builder: a full one is removed, another can be fetched back. */
 void store_builder_park(
 	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder);
-/* Brings a parked builder's records back; if that fails, it goes on as a new chunk beside the stored one. */
+/* Fetches a parked builder's records from the file; if that fails, it continues as a new chunk. */
 void store_builder_unpark(struct store_ingest *ingest, struct store_builder *builder);
 
 #endif

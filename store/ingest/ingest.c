@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ingest.c - builders: where a record goes, when a chunk is closed. How large its bucket is, ingest_shift.c
- * says; which bytes come of it is chunk_write.c's affair, what a commit is writer.c's.
+ * ingest.c - builders: where a record goes, and when a chunk is closed. ingest_shift.c chooses the bucket
+ * size, chunk_write.c encodes chunks, commit.c commits them.
  */
 #include "store/ingest/ingest.h"
 
@@ -205,8 +205,8 @@ static bool is_clean(const struct store_record *record, enum store_track track)
 	return track == STORE_SPANS ? record->end_ns != STORE_OPEN_NS : record->end_ns == record->begin_ns;
 }
 
-/* What cannot be is bent to the nearest that can: the caller's slip must not make a store that nobody reads.
- */
+/* Corrects impossible values to the nearest possible ones: a caller's mistake must not make the store
+ * unreadable. */
 static struct store_record cleaned(struct store_record record, enum store_track track)
 {
 	if (record.begin_ns == UINT64_MAX)
@@ -277,7 +277,7 @@ static void builder_added(
 	store_builder_added(ingest, builder, count);
 }
 
-/* How many of them; 0: memory is out. */
+/* How many of them; 0: no memory. */
 static uint32_t builder_add(struct store_ingest *ingest, struct store_builder *builder,
 	const struct store_record *records, uint32_t count)
 {
@@ -309,7 +309,7 @@ static uint32_t builder_take(struct store_ingest *ingest, const struct store_tra
 		builder->key.bucket_ns > UINT64_MAX - 2 * width_ns || builder->surveyed != builder->count)
 		return 0;
 	room = count < room ? (uint32_t)count : room;
-	/* How many will fit nobody knows: memory is made for few. */
+	/* The count is unknown, so start with a small buffer. */
 	if (!store_builder_reserve(ingest, builder, room < QUICK ? room : QUICK))
 		return 0;
 	to = store_builder_end(builder);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ingest_put.c - chunks into a transaction, each under the next free sequence of its bucket, and what
- * becomes of the builders once it has succeeded.
+ * ingest_put.c - puts chunks into a transaction, each under the next free sequence of its bucket, and
+ * updates the builders after its success.
  */
 #include <errno.h>
 
@@ -168,8 +168,8 @@ size_t store_ingest_pending_bytes(const struct store_ingest *ingest)
 	return ingest->closed_bytes.size + ingest->fresh_bytes;
 }
 
-/* A chunk that still takes records is put by each commit that has new ones of it, all of it, and stays in
- * memory: a commit is early for the full ones, once they are more than it puts again. */
+/* Each commit with new records writes an open chunk again as a whole, and keeps it in memory: so a commit is
+ * early only when full chunks outweigh the open ones that it would write again. */
 bool store_ingest_is_laden(const struct store_ingest *ingest, size_t least_bytes)
 {
 	return ingest->closed_bytes.size >= least_bytes &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_total.c - adds up samples by metric and context, in an array by context: what each chunk has of each,
- * as a rule, since a chunk adds that up anyway.
+ * run_total.c - adds up samples by metric and context, in an array by context: mostly from the sums that
+ * each chunk computes anyway.
  */
 #include "store/ingest/run_total.h"
 

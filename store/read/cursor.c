@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cursor.c - walks the chunks of a track that a window may need.
+ * cursor.c - walks the chunks of a track that may overlap a window.
  *
  *   bucket sizes 2^k:   |-------------- k = 34 --------------|--------------
  *                       |---- k = 32 ----|---- k = 32 ----|---
  *   window                                      [begin ..        end)
  *
- * Before the window two buckets of each size can matter: the one that holds `begin`, and for spans the one
- * before it. They are looked up one by one, in key order; from there on every key up to `end` counts.
+ * Before the window two buckets of each size can matter: the one that contains `begin`, and for spans the
+ * one before it. They are looked up one by one, in key order; after them every key up to `end` counts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -210,8 +210,8 @@ static bool may_hold_better(const struct search *search, const struct store_chun
 	       (!search->is_found || chunk->last_ns >= search->best.begin_ns);
 }
 
-/* Of several at one moment the one that owns the line (tie_break.h), of one path the last metric by name,
- * then the heaviest: ids are no order that a slice has, too. */
+/* Of several samples at one moment, the one that owns the timeline (tie_break.h); of one path the last
+ * metric by name, then the heaviest: a slice has other ids. */
 static bool is_better(const struct search *search, const struct store_record *a)
 {
 	const struct store_record *b = &search->best;
@@ -283,8 +283,8 @@ static int search_back(struct search *search, struct error *error)
 	return rc;
 }
 
-/* A better one may still lie in a larger bucket that begins before the best: of each size the one that holds
- * it. A cursor on [best, time) looks those up first; what it gives behind them has been seen. */
+/* A larger bucket that begins before the best one may have a better sample: look up the bucket of each size
+ * that contains it. A cursor on [best, time) returns those first; the rest has been seen. */
 static int search_around(struct search *search, struct error *error)
 {
 	const uint64_t from_ns = search->best.begin_ns;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. Chunks are walked in
- * cursor.c and decoded in chunk_read.c. Spans that had begun when the store was last committed are read when
- * they are asked for.
+ * reader.c - a store at one snapshot: its tables, loaded once and extended by renew. cursor.c walks chunks
+ * and chunk_read.c decodes them. Spans that were open at the last commit are read on first use.
  */
 #include "store/read/reader.h"
 
@@ -60,7 +59,7 @@ static int load_pack(struct store_reader *reader, enum store_tree_id tree, void 
 		table, get_entry, error);
 }
 
-/* Of a store that nobody writes any more they are unpacked as they are asked for. */
+/* In a finished store texts are decoded on use. */
 static int load_texts(struct store_reader *reader, struct error *error)
 {
 	int rc;
@@ -218,8 +217,7 @@ static bool is_same_recording(const struct store_reader *reader, const struct st
 	       memcmp(input.at, origin, strlen(origin)) == 0;
 }
 
-/* A store that lies elsewhere is copied anew now and then: the newest copy takes the place of the one that is
- * open. true: it did. */
+/* A copy of a store elsewhere is replaced now and then: opens the newest copy. True: it did. */
 static bool follow_copy(struct store_reader *reader)
 {
 	struct store_file *old = reader->snapshot.file;
@@ -366,6 +364,11 @@ const char *store_reader_text(const struct store_reader *reader, uint32_t id, si
 	if (size_bytes)
 		*size_bytes = text.size;
 	return (const char *)text.bytes;
+}
+
+uint32_t store_reader_text_count(const struct store_reader *reader)
+{
+	return reader->texts.count;
 }
 
 const char *store_reader_text_peek(const struct store_reader *reader, uint32_t id)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * size_report.h - where the room of a store is: what the keys and values of each named database hold. That is
- * its payload; the rest of the file are LMDB's pages around them.
+ * size_report.h - the size of each named database's keys and values, the payload. The rest of the file is
+ * LMDB's page overhead.
  */
 #ifndef STORE_SIZE_REPORT_H
 #define STORE_SIZE_REPORT_H
@@ -15,12 +15,12 @@
 struct store_reader;
 
 struct store_size {
-	const char *name; /* for good */
+	const char *name; /* static */
 	uint64_t values;
 	uint64_t bytes; /* of keys and values */
 };
 
-/* Adds those of the reader's moment to `sizes`, one for each named database. Walks over every key. */
+/* Adds the sizes in the reader's snapshot to `sizes`, one for each named database. Walks over every key. */
 int store_reader_sizes(
 	const struct store_reader *reader, struct store_size sizes[STORE_SIZE_COUNT], struct error *error);
 

@@ -27,9 +27,9 @@ void store_symbols_fini(struct store_symbols *symbols)
 	*symbols = (struct store_symbols){0};
 }
 
-/* ---- a dense value to places ---- */
+/* ---- decoding a compressed block ---- */
 
-/* Offsets rise: 0, 1: the bytes are bad, or -ERROR_IO: memory is out. */
+/* Offsets rise: 0, 1: the bytes are bad, or -ERROR_IO: no memory. */
 static int find_places(struct store_symbol_part *part, uint64_t offset)
 {
 	struct store_input input = {part->bytes.data, part->bytes.data + part->bytes.size, false};

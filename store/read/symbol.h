@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol.h - a reader's symbols: values of their own while the run is recorded, dense ones (zstd_block.h)
- * once the store has settled. Those that were looked at stay unpacked until the reader has another moment.
+ * symbol.h - a reader's symbols: single values while the run is recorded, compressed blocks (zstd_block.h)
+ * once the store has settled. Blocks once used stay decompressed until the reader renews.
  */
 #ifndef STORE_SYMBOL_H
 #define STORE_SYMBOL_H
@@ -12,10 +12,10 @@
 struct store_reader;
 struct store_symbol_place {
 	uint64_t offset;
-	uint32_t at, size; /* of its scopes, in the bytes */
+	uint32_t at, size; /* position and size of its scopes in the bytes */
 };
 
-/* One dense value. */
+/* One compressed block. */
 struct store_symbol_part {
 	uint32_t module;
 	struct store_symbol_place *places; /* by offset; at least one */

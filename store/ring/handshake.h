@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handshake.h - how a measured process and its collector meet: the environment that hpct-record gives to
- * the program, and what the agent says over the socket that is named there. Each message is one packet on a
- * connection of its own (SOCK_SEQPACKET), with descriptors, and is never answered.
+ * handshake.h - how a measured process connects to its collector: the environment that hpct-record sets for
+ * the program, and the messages that the agent sends to the socket named there. Each message is one packet
+ * with descriptors, on a connection of its own (SOCK_SEQPACKET), and gets no answer.
  *
  *   hpct-record            HPCT_SOCKET HPCT_EVENTS ...       agent
  *        |  fork, exec  ------------------------------------>  |
- *   collector  <------------------  event_handshake + memfd, pidfd |     then ring.h, without a word more
+ *   collector  <------------------  event_handshake + memfd, pidfd |     from then on only ring.h
  */
 #ifndef STORE_HANDSHAKE_H
 #define STORE_HANDSHAKE_H
@@ -14,14 +14,13 @@
 #include "store/ring/ring.h"
 
 enum event_handshake_kind {
-	EVENT_HANDSHAKE_PROCESS,  /* agent: descriptors memfd, pidfd, then EVENT_SWITCHES_MAX perf events at
-				   * most
-				   */
-	EVENT_HANDSHAKE_LAUNCHER, /* hpct-record: descriptor pidfd; stays connected, see
-				   * record/base/rendezvous.h
-				   */
-	EVENT_HANDSHAKE_SWITCHES, /* agent: descriptor of one perf event, of one of its threads */
-	EVENT_HANDSHAKE_KEEP, /* agent: one descriptor, to be kept open for as long as the process lives */
+	EVENT_HANDSHAKE_PROCESS,   /* agent: descriptors memfd, pidfd, then at most EVENT_SWITCHES_MAX perf
+				      events */
+	EVENT_HANDSHAKE_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see
+				    * record/base/rendezvous.h
+				    */
+	EVENT_HANDSHAKE_SWITCHES,  /* agent: descriptor of a perf event of one of its threads */
+	EVENT_HANDSHAKE_KEEP,	   /* agent: one descriptor, to be kept open while the process lives */
 	EVENT_HANDSHAKE_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
 };
 
@@ -30,32 +29,32 @@ struct event_handshake {
 	uint32_t version;
 	uint32_t kind;
 	uint32_t pid;
-	uint32_t switch_bytes; /* data of each switch ring, a power of two; 0: there are none */
-	uint32_t tid;	       /* EVENT_HANDSHAKE_SWITCHES: whose ring it is */
-	/* EVENT_HANDSHAKE_GPU_MODULE: the content's hash, as EVENT_GPU's attributes name it.
-	 * EVENT_HANDSHAKE_PROCESS and EVENT_HANDSHAKE_SWITCHES: when the last of the switch rings was there,
-	 * 0: not said. */
+	uint32_t switch_bytes; /* data bytes of each switch ring, a power of two; 0: none */
+	uint32_t tid;	       /* EVENT_HANDSHAKE_SWITCHES: the ring's thread */
+	/* EVENT_HANDSHAKE_GPU_MODULE: the content's hash, as in EVENT_GPU's attributes.
+	 * EVENT_HANDSHAKE_PROCESS and EVENT_HANDSHAKE_SWITCHES: when the last switch ring was opened, 0:
+	 * unknown. */
 	uint64_t word;
 };
 
-/* Environment of measured programs (all set by hpct-record, kept by the exec wrappers). */
+/* Environment of measured programs (set by hpct-record, kept by the exec wrappers). */
 #define EVENT_ENV_SOCKET "HPCT_SOCKET" /* path of the collector's socket */
 /* "CPUTIME@5000 SWITCHES gpu=auto": events separated by spaces; periods of time in us. */
 #define EVENT_ENV_EVENTS "HPCT_EVENTS"
 /* A counter among them: "page-faults=1:2:0:0:1:", which is name=type:config:config1:config2:period:flags,
- * numbers in hex, type to config2 as struct perf_event_attr has them. Flags: f the period is samples a
- * second, u k h counts only in those modes (none: wherever allowed), p once for each step of precision. */
+ * numbers in hex, type to config2 as in struct perf_event_attr. Flags: f the period is samples per second;
+ * u, k, h count only in those modes (none: wherever allowed); p once for each step of precision. */
 #define EVENT_EVENTS_MAX 1024		 /* bytes of HPCT_EVENTS, NUL included */
 #define EVENT_WORD_SAMPLER " BY="	 /* " BY=timer": the source to take, record/agent/sample/source.h */
 #define EVENT_WORD_PAPI " papi="	 /* " papi=PAPI_TOT_CYC", once for each: record/agent/sample/papi.h */
 #define EVENT_WORD_UNWINDER " UNWINDER=" /* " UNWINDER=libunwind": record/agent/unwind/unwind_plugin.h */
-#define EVENT_WORD_WAITS " WAITS"	 /* the path of every wait, also where no wrapper stands */
+#define EVENT_WORD_WAITS " WAITS"	 /* record the path of every wait, even of calls without a wrapper */
 #define EVENT_WORD_DELAY " DELAY"	 /* sampling is off until the program starts it */
-#define EVENT_WORD_RECURSION " RECURSION" /* every level of recursive calls is kept */
+#define EVENT_WORD_RECURSION " RECURSION" /* keep every level of recursive calls */
 #define EVENT_WORD_NO_GPROF " GPROF=off"  /* programs built with -pg do not profile themselves */
-#define EVENT_WORD_IO " IO=on"		  /* calls that move bytes are spans, the bytes tallies */
-/* " MEMLEAK=P": allocations are tallied, each with a probability of P / 2^32, P in hex, by the agent
- * hpct-agent-memleak.so */
+#define EVENT_WORD_IO " IO=on"		  /* calls that move bytes become spans, their bytes tallies */
+/* " MEMLEAK=P": the agent hpct-agent-memleak.so tallies allocations, each with probability P / 2^32, P in
+ * hex */
 #define EVENT_WORD_MEMLEAK " MEMLEAK="
 #define EVENT_MEMLEAK_ALL (UINT64_C(1) << 32)
 /* Which processes are measured, record/agent/process/process_filter.h. */
@@ -65,9 +64,9 @@ struct event_handshake {
 #define EVENT_WORD_FRACTION " FRACTION="
 #define EVENT_ENV_GENERATION "HPCT_GENERATION" /* "PID:N" written by the exec wrappers */
 #define EVENT_ENV_AGENT "HPCT_AGENT"	       /* path of the agent, as it stands in LD_PRELOAD */
-/* Where GPU runtimes look for who wants to listen: the agent, when HPCT_EVENTS asks for that vendor. */
-#define EVENT_ENV_OPENCL "OPENCL_LAYERS"       /* with others, separated by colons */
-#define EVENT_ENV_CUDA "CUDA_INJECTION64_PATH" /* one; not if the user has set it */
+/* Where GPU runtimes look for tools: set to the agent when HPCT_EVENTS requests that vendor. */
+#define EVENT_ENV_OPENCL "OPENCL_LAYERS"       /* may list several, separated by colons */
+#define EVENT_ENV_CUDA "CUDA_INJECTION64_PATH" /* a single one; not set if the user has set it */
 #define EVENT_ENV_NVTX "NVTX_INJECTION64_PATH" /* likewise */
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring_record.h - the records in a ring: 8-byte aligned, each behind a header that says how many 64-bit
- * words it is long. Layouts and constants alone.
+ * ring_record.h - the records in a ring: aligned to 8 bytes, each with a header that holds its length in
+ * 64-bit words. Only layouts and constants.
  *
  *   | type flags words node | ... |  | type flags words node | ... |  ...
  *     event_header                     the next record
  *
  * Call paths are sent as nodes: EVENT_NODE defines one by its parent and a place in a module, once for each
- * claim of a ring, and later records name it in their header. EVENT_NODES defines all of a recursion at once,
- * however deep it is. Times are CLOCK_MONOTONIC.
+ * claim of a ring, and later records name it in their header. EVENT_NODES defines all nodes of a recursion
+ * at once, however deep. Times are CLOCK_MONOTONIC.
  */
 #ifndef STORE_RING_RECORD_H
 #define STORE_RING_RECORD_H
@@ -52,21 +52,23 @@ enum event_type {
 	EVENT_NODE,	       /* a context node that later records name */
 	EVENT_SAMPLE,	       /* one sample of a metric */
 	EVENT_SPAN,	       /* a finished span; STORE_OP_BLOCKED without a duration: the path of the
-				  wait that was over just before */
+				  wait that has just ended */
 	EVENT_OPEN,	       /* an event_span that has begun; EVENT_CLOSE with its id ends it */
-	EVENT_CLOSE,	       /* the same span, whole */
+	EVENT_CLOSE,	       /* the same span, complete */
 	EVENT_VALUE,	       /* one value of a metric */
-	EVENT_LOST,	       /* so many records were dropped between two times */
+	EVENT_LOST,	       /* number of records dropped between two times */
 	EVENT_NAME,	       /* the thread's new name */
-	EVENT_FORK,	       /* this thread made a child process */
+	EVENT_FORK,	       /* this thread created a child process */
 	EVENT_LAUNCH,	       /* a GPU operation was launched from this context */
 	EVENT_GPU,	       /* a GPU operation that has finished */
 	EVENT_TEXT,	       /* a string, named by id in later records of this ring */
-	EVENT_GPU_DEVICE,      /* activity ring: what a device is */
-	EVENT_GPU_QUEUE,       /* activity ring: a queue is there, perhaps with a name */
-	EVENT_GPU_UNMONITORED, /* activity ring: no GPU of this process is watched from here on */
-	EVENT_GPU_USED,	       /* activity ring: since when the process uses GPUs at all */
-	EVENT_NODES,	       /* many context nodes, each the child of the one before, with places in turn */
+	EVENT_GPU_DEVICE,      /* activity ring: describes a device */
+	EVENT_GPU_QUEUE,       /* activity ring: a queue exists, perhaps with a name */
+	EVENT_GPU_UNMONITORED, /* activity ring: from here on no GPU of this process is monitored */
+	EVENT_GPU_USED,	       /* activity ring: when the process first used GPUs */
+	EVENT_GPU_FAULT,       /* activity ring: the runtime reported that a kernel faulted */
+	EVENT_NODES,	       /* many context nodes, each the child of the one before, with recurring
+				  places */
 	EVENT_TYPE_COUNT
 };
 
@@ -86,11 +88,12 @@ enum event_node {
 	EVENT_NODE_FIRST = 16
 };
 
-#define EVENT_F_EXTENT 1u	/* sample of the time source: it owns a stretch of the line */
-#define EVENT_F_FIRST 2u	/* the zero-weight record that opens a thread */
+#define EVENT_F_EXTENT 1u	/* sample of the time source: it owns a stretch of the timeline */
+#define EVENT_F_FIRST 2u	/* the zero-weight record that starts a thread */
 #define EVENT_F_LAST 4u		/* the record that carries the rest of the CPU clock */
-#define EVENT_F_SAVED 8u	/* its weight is also that of samples that were passed over, on other paths */
-#define EVENT_F_UNPUBLISHED 16u /* of samples whose paths never came through the ring */
+#define EVENT_F_SAVED 8u	/* its weight includes samples that were skipped, on other paths */
+#define EVENT_F_UNPUBLISHED 16u /* carries weight of samples whose paths were never published */
+#define EVENT_F_KERNEL 32u /* launch of exactly one kernel, which is lost if its operation never arrives */
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
 
@@ -169,18 +172,18 @@ struct event_fork {
 	uint32_t kind; /* enum event_fork_kind */
 };
 
-/* Ids of open spans: those of the program's own marks and ranges count up from here. */
+/* Ids of open spans: ids of the program's own marks and ranges start here. */
 #define EVENT_PROGRAM_SPAN (UINT64_C(1) << 40)
 
 enum event_fork_kind {
 	EVENT_FORK_CHILD,	      /* fork: child_pid registers by itself */
 	EVENT_FORK_SPAWN,	      /* posix_spawn: registers once it has called exec */
-	EVENT_FORK_EXEC,	      /* this process calls exec now; it may fail and the program go on */
-	EVENT_FORK_SPAWN_UNMONITORED, /* the same two, but no agent can be loaded into the target: */
+	EVENT_FORK_EXEC,	      /* this process calls exec now; if exec fails, the program continues */
+	EVENT_FORK_SPAWN_UNMONITORED, /* like SPAWN and EXEC, but the target cannot load an agent: */
 	EVENT_FORK_EXEC_UNMONITORED   /* static, 32-bit, musl, ... */
 };
 
-/* Begin and end of the call that starts a GPU operation; equal where only the moment is known. */
+/* Begin and end of the call that starts a GPU operation; equal where only one time is known. */
 struct event_launch {
 	struct event_header h;
 	uint64_t correlation;
@@ -215,21 +218,29 @@ struct event_gpu_queue {
 	uint32_t device;
 	uint32_t context;
 	uint32_t queue;
-	uint32_t name;	     /* text ids, 0: nothing is said */
-	uint32_t attributes; /* more that is known of it, as "key=value,..." */
+	uint32_t name;	     /* text ids, 0: unknown */
+	uint32_t attributes; /* further facts, as "key=value,..." */
 	uint32_t _pad;
 };
 
 struct event_gpu_unmonitored {
 	struct event_header h;
 	uint64_t time_ns;
-	uint32_t reason; /* text id; 0: it is watched again */
+	uint32_t reason; /* text id; 0: monitored again */
 	uint32_t _pad;
 };
 
 struct event_gpu_used {
 	struct event_header h;
 	uint64_t time_ns;
+};
+
+struct event_gpu_fault {
+	struct event_header h;
+	uint64_t time_ns;  /* when the program was told */
+	uint64_t since_ns; /* kernels launched before then had finished; 0: not known */
+	uint32_t error;	   /* text id */
+	uint32_t _pad;
 };
 
 static_assert(sizeof(struct event_header) == 8, "event header");
@@ -239,7 +250,8 @@ static_assert(sizeof(struct event_span) == 48, "span");
 static_assert(sizeof(struct event_launch) == 32, "launch");
 static_assert(sizeof(struct event_gpu) == 64, "gpu");
 static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 32 &&
-		      sizeof(struct event_gpu_unmonitored) == 24 && sizeof(struct event_gpu_used) == 16,
+		      sizeof(struct event_gpu_unmonitored) == 24 && sizeof(struct event_gpu_used) == 16 &&
+		      sizeof(struct event_gpu_fault) == 32,
 	"what is known of GPUs");
 
 #endif

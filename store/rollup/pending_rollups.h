@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pending_rollups.h - rollups that are made and wait for a transaction, in a row: | key | size u32 | value |
- * key | ...
+ * pending_rollups.h - rollups ready for the next transaction, back to back: | key | size u32 | value | key |
+ * ...
  */
 #ifndef STORE_PENDING_ROLLUPS_H
 #define STORE_PENDING_ROLLUPS_H
@@ -11,12 +11,12 @@
 #include "store/base/bytes.h"
 #include "store/key.h"
 
-/* Seals what was put behind store_bytes_begin_sealed() and adds it. */
+/* Seals the value written after store_bytes_begin_sealed() and adds it. */
 void store_pending_rollups_add(
 	struct store_bytes *made, const struct store_key_rollup *key, struct store_bytes *value);
-/* Takes out those that reach beyond `torn_ns`: their times are in the keys. */
+/* Removes those that end after `torn_ns`: their times are in the keys. */
 void store_pending_rollups_tear(struct store_bytes *made, uint64_t torn_ns);
-/* Puts them all: LMDB's code, ENOMEM where one could not be added. */
+/* Writes all: LMDB's code, ENOMEM where one could not be added. */
 int store_pending_rollups_put(const struct store_bytes *made, MDB_txn *txn, MDB_dbi rolls);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup.c - the readers' side of rollups: what the walk over a track gives, made into sums.
+ * rollup.c - the readers' side of rollups: turns the parts of a walk over a track into sums.
  */
 #include "store/rollup/rollup_internal.h"
 
@@ -138,7 +138,7 @@ static int give_chunk(struct store_rollup *rollup, const struct store_rollup_wal
 	return give_rows(rollup, &chunk, part, error);
 }
 
-/* One metric's come by columns: 1; 0: they have several, or what does not add up. */
+/* Reads one metric as columns: 1; 0: there are several, or one of doubles. */
 static int read_works(struct store_reader *reader, const struct store_key_rollup *roll,
 	struct store_slice value, struct store_rollup_part *part, struct error *error)
 {

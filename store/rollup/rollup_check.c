@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_check.c - every rollup of samples and of values against what it sums up.
+ * rollup_check.c - compares every rollup of samples and of values with the records it sums.
  */
 #include "store/rollup/rollup_internal.h"
 
@@ -111,8 +111,8 @@ static int check_rollup(struct check *check, const struct store_key_rollup *key,
 			  check->reader, key, value, STORE_ROLLUP_WEIGHTS | STORE_ROLLUP_TIMES, error);
 	if (rc)
 		return rc;
-	/* What was joined where records were dropped adds up to as much, but may tell less of the line. So do
-	 * rollups that were made before 2.0 of chunks without sums. */
+	/* A joined rollup of dropped records has the same sums, but may lack sample times. So may rollups
+	 * made before 2.0 from chunks without sums. */
 	if (key->begin_ns < store_reader_at(check->reader, key->stream)->thinned_ns ||
 		!check->reader->sums.line.is_plain)
 		check->made.line = check->reader->sums.line = (struct store_sum_row){0};

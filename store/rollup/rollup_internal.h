@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_internal.h - what the readers of rollups share: where the walk gets its keys, and one rollup's sums.
+ * rollup_internal.h - what the readers of rollups share: the source of keys for the walk, and decoding one
+ * rollup.
  */
 #ifndef STORE_ROLLUP_INTERNAL_H
 #define STORE_ROLLUP_INTERNAL_H
@@ -11,15 +12,15 @@
 #define STORE_ROLLUP_WEIGHTS (1u << STORE_CONTEXT_SUMS_WEIGHT)
 #define STORE_ROLLUP_TIMES (1u << STORE_CONTEXT_SUMS_TIME)
 
-/* Of a struct store_rollup_source whose `own` is a reader. */
+/* The seek of a struct store_rollup_source whose `own` is a reader. */
 int store_rollup_seek(void *own, bool is_roll, const uint8_t *key, size_t key_size, struct store_slice *found,
 	struct store_slice *value, struct error *error);
-/* One rollup to reader->sums; `wanted`: STORE_ROLLUP_*. */
+/* Reads one rollup into reader->sums; `wanted`: STORE_ROLLUP_*. */
 int store_rollup_read(struct store_reader *reader, const struct store_key_rollup *roll,
 	struct store_slice value, unsigned wanted, struct error *error);
-/* The total to reader->sums: 1; 0: there is none of this snapshot. */
+/* Reads the total into reader->sums: 1; 0: this snapshot has none. */
 int store_rollup_read_total(struct store_reader *reader, struct error *error);
-/* First row at or behind time_ns. */
+/* First row at or after time_ns. */
 size_t store_batch_row_at(const struct store_batch *batch, uint64_t time_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_samples.c - the parts of a stream's sampled line in a window: rollups and chunks by their first
- * sample.
+ * rollup_samples.c - the parts of a stream's sampled timeline in a window: rollups and chunks, by their
+ * first sample.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "store/base/id_table.h"
 #include "store/rollup/rollup_internal.h"
 
-#define PREFETCH_RECORDS 65536u /* of a stream: fewer lie in a few chunks */
+#define PREFETCH_RECORDS 65536u /* of a stream: fewer records are in a few chunks */
 #define PROBES 2u		/* values of a quarter that are in memory already: so are the others, then */
 
 static int compare_parts(const void *x, const void *y)
@@ -32,7 +32,7 @@ static int part_of_roll(
 
 	if (part->at.roll.shift > query->shift_max)
 		return 0;
-	/* Its seal is looked at when its sums are read; one that is not wanted harms nobody. */
+	/* Its seal is checked when its sums are read; an unused one does no harm. */
 	store_sum_row_get(&line, &input, reader->contexts.count);
 	if (input.bad || (line.is_plain && (line.first_ns < part->at.roll.begin_ns ||
 						   line.last_ns > store_rollup_last(part->at.roll.begin_ns,
@@ -55,7 +55,7 @@ static int part_of_chunk(
 	return rc;
 }
 
-/* Samples of two parts may lie among each other (late records): then neither is the line. */
+/* Samples of two parts may be interleaved (late records): then neither part makes the timeline alone. */
 static void find_overlaps(struct store_line_part *parts, uint32_t count)
 {
 	uint64_t last_ns = 0;
@@ -113,7 +113,7 @@ static bool is_warm(const struct store_line_query *query, const struct store_rol
 	return true;
 }
 
-/* From a disk, values far apart are best asked for all at once. */
+/* Requests values far apart on the disk all at once. */
 static int prefetch(const struct store_line_query *query, struct error *error)
 {
 	struct store_rollup_source source = {.own = query->reader, .seek = store_rollup_seek};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_walk.c - the walk over a track's rollups and chunks, both in the order of their keys: by begin, the
- * larger first, so that a rollup comes before all that it sums up, and what it sums up is passed over by
- * looking behind its end.
+ * rollup_walk.c - the walk over a track's rollups and chunks, both in key order: by begin, the larger first.
+ * So a rollup comes before all that it sums, and the walk skips those by seeking to its end.
  */
 #include "store/rollup/rollup_walk.h"
 
@@ -164,7 +163,7 @@ static bool is_inside(const struct store_rollup_walk *walk, const struct store_k
 	return last_ns < walk->end_ns || walk->end_ns == UINT64_MAX;
 }
 
-/* The next chunk, which was not looked up, lies in the next rollup: nothing else can begin there. */
+/* True when the next chunk, not looked up yet, is inside the next rollup: nothing else can begin there. */
 static bool holds_next(const struct store_rollup_walk *walk)
 {
 	const struct head *chunk = &walk->chunk, *roll = &walk->roll;

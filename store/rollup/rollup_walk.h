@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rollup_walk.h - a track cut into what sums it up best: rollups where they lie inside a window, chunks where
- * they do not. The writer makes larger rollups from what it gives, readers answer windows with it.
+ * rollup_walk.h - covers a window of a track with as few parts as possible: rollups inside the window,
+ * chunks at its edges. The writer makes larger rollups from these parts, readers sum windows.
  *
  *   window            [begin ............................................. end)
  *   rollups 2^38            |==========================|
@@ -9,9 +9,9 @@
  *   chunks         |--|=====|                          |==|==|==|
  *   parts            cut sum           sum             sum sum cut
  *
- * A rollup of 2^s ns sums the chunks of its time whose buckets are of 2^s ns or less, so each chunk is in
- * one part: larger ones stand before the rollup in the order of keys. One that is not there, or is not
- * wanted, is what lies below it.
+ * A rollup of 2^s ns sums the chunks of its time whose buckets are at most 2^s ns, so each chunk is in one
+ * part: larger chunks precede the rollup in key order. If a rollup is missing or rejected, the walk returns
+ * the parts it would sum.
  */
 #ifndef STORE_ROLLUP_WALK_H
 #define STORE_ROLLUP_WALK_H
@@ -21,11 +21,11 @@
 
 #define STORE_ROLLUP_STEP 2u /* the writer makes rollups of 2^2, 2^4, ... 2^62 ns */
 
-/* Where keys and values come from: a snapshot, or a transaction. */
+/* Source of keys and values: a snapshot, or a transaction. */
 struct store_rollup_source {
 	void *own;
-	/* The first entry of the chunks or the rollups whose key is not below: 1, 0: none, negative. What it
-	 * gives lasts until the source changes. */
+	/* The first chunk or rollup whose key is not below: 1; 0: none; negative. The entry stays valid
+	 * until the source changes. */
 	int (*seek)(void *own, bool is_roll, const uint8_t *key, size_t key_size, struct store_slice *found,
 		struct store_slice *value, struct error *error);
 };
@@ -36,7 +36,7 @@ struct store_rollup_walk_part {
 	struct store_slice value; /* of a rollup: sealed sums */
 	struct store_key_chunk key;
 	struct store_slice bytes; /* of a chunk */
-	bool is_cut;		  /* some of the chunk's records may lie outside the window */
+	bool is_cut;		  /* some of the chunk's records may be outside the window */
 };
 
 struct store_rollup_walk {
@@ -44,14 +44,14 @@ struct store_rollup_walk {
 	uint64_t begin_ns, end_ns;
 	uint32_t stream;
 	uint8_t track;
-	uint64_t shifts; /* sizes of buckets still to be looked up for the window's begin */
-	uint64_t sizes;	 /* of buckets that there may be */
-	/* From here to the window's begin the chunks that were passed over hold nothing: those of buckets
-	 * that reach into the window, and end ahead of it themselves. */
+	uint64_t shifts; /* bucket sizes still to be searched for the window's begin */
+	uint64_t sizes;	 /* of buckets that may exist */
+	/* From here to the window's begin, the skipped chunks of buckets that reach into the window hold no
+	 * record. */
 	uint64_t clear_ns;
 	struct head {
 		bool is_known, is_there;
-		uint64_t from_ns; /* where to look: key of the next entry */
+		uint64_t from_ns; /* key time of the next entry */
 		uint8_t from_shift;
 		uint16_t from_sequence;
 		union {
@@ -62,16 +62,16 @@ struct store_rollup_walk {
 	} chunk, roll, lead;
 };
 
-/* Parts that hold the samples of [begin, end). `shifts`: of the stream's track. */
+/* The parts that hold the samples of [begin, end). `shifts`: of the stream's track. */
 void store_rollup_walk_init(struct store_rollup_walk *walk, const struct store_rollup_source *source,
 	uint32_t stream, enum store_track track, uint64_t begin_ns, uint64_t end_ns, uint64_t shifts);
-/* Parts of which a rollup consists. */
+/* The parts that a rollup sums. */
 void store_rollup_walk_init_inner(struct store_rollup_walk *walk, const struct store_rollup_source *source,
 	const struct store_key_rollup *rollup);
 /* 1: *part is the next one; 0: no more; negative. */
 int store_rollup_walk_next(
 	struct store_rollup_walk *walk, struct store_rollup_walk_part *part, struct error *error);
-/* The rollup just given is of no use: the walk goes on with what it consists of. */
+/* Rejects the last rollup; the walk returns its parts instead. */
 void store_rollup_walk_refuse(struct store_rollup_walk *walk, const struct store_key_rollup *rollup);
 
 /* The last ns of a bucket. */

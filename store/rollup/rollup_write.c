@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rollup_write.c - makes rollups in a writer's transaction. A pass over the keys of a track's new chunks
- * tells which rollups have got their last one: those of each size whose end lies at or before the next
- * bucket, smaller sizes first, since the larger are made of them.
+ * finds the rollups that are now complete: those of each size that end at or before the next bucket, smaller
+ * sizes first, because larger ones are made of them.
  */
 #include "store/rollup/rollup_write.h"
 
@@ -195,7 +195,7 @@ struct pass {
 	bool is_end;
 	struct {
 		uint64_t begin_ns;
-		bool is_open; /* a chunk of the pass lies in it */
+		bool is_open; /* contains a chunk of the pass */
 	} sizes[SIZES];
 };
 
@@ -242,7 +242,7 @@ static int finish_size(struct pass *pass, unsigned size)
 	return parts ? parts : store_rollup_put_made(pass->maker, &key, pass->txn, pass->dbi);
 }
 
-/* The track has come to this time: whose end lies there or before? */
+/* The track has reached this time: finishes rollups that end by then. */
 static int finish_until(struct pass *pass, uint64_t time_ns)
 {
 	int rc = 0;
@@ -294,7 +294,7 @@ static int run_pass(struct pass *pass, uint64_t until_ns)
 		if (rc)
 			return rc;
 		enter(pass, &key);
-		/* On in the bucket: its other sequences lie in the same rollups. */
+		/* Skips the rest of the bucket: its other sequences are in the same rollups. */
 		if (key.sequence < UINT16_MAX) {
 			key.sequence = UINT16_MAX;
 		} else if (key.shift) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams.c - the sums of all streams's buckets, which grow with the run: when there are too many, or
- * they hold too much, each two become one. all_streams_wait.c fills them.
+ * all_streams.c - the buckets of the sums of all streams, which widen as the run grows: if they are too
+ * many, or hold too much, pairs are merged. all_streams_wait.c fills them.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams_read.c - what readers ask of the sums of all streams. The file may be anybody's: sums that
- * cannot be are damage.
+ * all_streams_read.c - reads the sums of all streams. The file is untrusted: impossible sums are damage.
  */
 #include "store/read/reader_internal.h"
 #include "store/states/all_streams.h"

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams_wait.c - pieces of lines on their way into the sums of all streams's buckets. They wait until
- * there are many, and then each bucket takes what all streams did in its time at once: a context that most
- * streams are in is looked up in the bucket's table once, not once for each stream, and while the tables of
- * other buckets stay out of the caches.
+ * all_streams_wait.c - queues pieces of timelines for the buckets of the sums of all streams. When many are
+ * queued, each bucket takes the pieces of all streams in its time at once: a context common to most streams
+ * is looked up in the bucket's table once, not once for each stream, while other buckets' tables are out of
+ * the caches.
  *
  *   waiting   | piece | piece | end | piece | end | ...       16 bytes each: begin, context, metric
- *   runs      ^                     ^                         from a piece on, each begins where the last
- * ends
+ *   runs      ^                     ^                         from there each piece begins at the last's end
  *
- *   heads[bucket] -> run -> run         runs that go on in that bucket; what is over goes to the next one's
+ *   heads[bucket] -> run -> run         runs that continue in that bucket; finished ones go to the next one's
  */
 #include <stdlib.h>
 
@@ -106,7 +105,7 @@ void store_all_streams_add(struct store_all_streams *all_streams, const struct s
 
 /* ---- into buckets ---- */
 
-/* Where each run goes on. */
+/* Where each run continues. */
 struct all_streams_sorter {
 	struct store_sum_cache tally;
 	uint32_t heads[STORE_ALL_STREAMS_BUCKETS]; /* a run, or NO_RUN */
@@ -149,7 +148,7 @@ static void sort_runs(struct store_all_streams *all_streams)
 	}
 }
 
-/* What of a run lies before `end_ns`; where it goes on. */
+/* The part of a run before `end_ns`, and where it continues. */
 static struct all_streams_piece *run_take(struct all_streams_piece *piece, uint64_t end_ns,
 	struct store_sum_cache *tally, struct store_context_sums *sums)
 {
@@ -234,7 +233,7 @@ void all_streams_wait_empty(struct store_all_streams *all_streams)
 			continue;
 		if (all_streams->is_bad)
 			return;
-		/* Buckets are wider: the one at hand may have more to take. */
+		/* Buckets are wider: the current one may take more. */
 		sort_runs(all_streams);
 		bucket = (uint32_t)((end_ns >> all_streams->shift) - all_streams->first) - 1;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_busy.c - what a device's queues do, each in order, as far as all of them are swept: merged to
- * stretches in which some queue is busy, in buckets that grow.
+ * device_busy.c - merges the spans of a device's queues, as far as all of them are swept, into stretches in
+ * which some queue is busy, and sums these in growing buckets.
  */
 #include "store/states/device_busy.h"
 
@@ -338,7 +338,7 @@ static void shrink(struct store_device_busy_queue *queue)
 	queue->head = 0;
 }
 
-/* The queue's next span, as far as it lies before `until_ns`. */
+/* The part of the queue's next span before `until_ns`. */
 static struct store_device_busy_span span_take(struct store_device_busy_queue *queue, uint64_t until_ns)
 {
 	struct store_device_busy_span *span = &queue->spans[queue->head], part = *span;
@@ -374,7 +374,7 @@ static void lengthen(struct store_device_busy *united, struct store_device_busy_
 	} while (taken > united->count / 2);
 }
 
-/* Fills with all that queues do before `until_ns`; what they do behind it waits. */
+/* Merges the queues' spans before `until_ns`; later ones stay queued. */
 static void device_busy_merge(struct store_device_busy *united, uint64_t until_ns)
 {
 	struct store_device_busy_span all = {0};

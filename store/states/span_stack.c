@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * span_stack.c - which spans speak about a stream's line, and which of those that overlap is seen.
+ * span_stack.c - which spans affect a stream's timeline, and which of overlapping ones is visible.
  */
 #include "store/states/span_stack.h"
 

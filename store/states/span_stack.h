@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * span_stack.h - what a span means to a stream's line, and the spans of one kind that hold at a moment.
+ * span_stack.h - the state that a span gives its stream's timeline, and the open spans of one kind at a
+ * moment.
  *
- * A span that begins later covers what began before it until it ends, so what ends before it never
- * shows again and leaves: towards the top, begins rise and ends fall.
+ * A span that begins later hides the earlier ones until it ends. So an earlier one that ends first never
+ * shows again and is removed: towards the top of the stack begins rise and ends fall.
  */
 #ifndef STORE_SPAN_STACK_H
 #define STORE_SPAN_STACK_H
@@ -11,7 +12,7 @@
 #include "store/store.h"
 
 #define EXTENT_STATES(X)                                                                 \
-	X(ABSENT, "absent", ' ') /* the stream was not born yet, or has ended */         \
+	X(ABSENT, "absent", ' ') /* before the stream's begin or after its end */        \
 	X(WORK, "work", '=')	 /* CPU code in a context */                             \
 	X(KERNEL, "kernel", '#')                                                         \
 	X(COPY_IN, "copy", '>')	 /* host to device */                                    \
@@ -20,7 +21,7 @@
 	X(SYNC, "sync", '~')	 /* waiting in a synchronization call */                 \
 	X(IDLE, "idle", '.')	 /* GPU queue without work */                            \
 	X(BLOCKED, "blocked", '-')                                                       \
-	X(RUNNABLE, "runnable", '/') /* waits for a core */                              \
+	X(RUNNABLE, "runnable", '/') /* ready, waiting for a core */                     \
 	X(UNMONITORED, "unmonitored", '?')                                               \
 	X(LOST, "lost", '!')                                                             \
 	X(UNKNOWN, "unknown", '\'')
@@ -31,7 +32,7 @@ enum extent_state {
 		EXTENT_STATE_COUNT
 };
 
-/* Somebody works. */
+/* True for states in which work is done. */
 static inline bool span_state_is_busy(enum extent_state state)
 {
 	return state >= EXTENT_WORK && state <= EXTENT_SET;
@@ -41,7 +42,7 @@ enum span_kind {
 	SPAN_KIND_MONITORED,
 	SPAN_KIND_LOST,
 	SPAN_KIND_UNMONITORED,
-	SPAN_KIND_THINNED, /* what the line was here is not in records any more */
+	SPAN_KIND_THINNED, /* the timeline's records here were dropped */
 	SPAN_KIND_SYNC,
 	SPAN_KIND_BLOCKED,
 	SPAN_KIND_RUNNABLE,
@@ -49,7 +50,7 @@ enum span_kind {
 	SPAN_KIND_COUNT
 };
 
-/* COUNT: it says nothing about the line (marks, ranges, a CPU thread's other spans beside its samples). */
+/* COUNT: it has no effect on the timeline (marks, ranges, a CPU thread's other spans beside its samples). */
 enum span_kind span_kind_of(uint32_t op, bool is_gpu, bool has_samples);
 enum extent_state span_state_of(uint32_t op, bool is_gpu);
 /* By the attribute kind=: H2D, D2H, HtoD, D2D, ... */
@@ -67,13 +68,12 @@ struct span_stack {
 	size_t count, room;
 };
 
-/* False when memory is out. Spans come by begin, then end; of those that agree in both one is kept, as
- * tie_break.h has it. */
+/* False: no memory. Push spans by begin, then end; of spans equal in both one is kept (tie_break.h). */
 struct tie_names;
 bool span_stack_push(struct span_stack *stack, const struct state_span *span, const struct tie_names *names);
 void span_stack_fini(struct span_stack *stack);
 
-/* The span that began last of those that have not ended at now_ns; NULL: none. now_ns never falls. */
+/* The latest-begun span that has not ended at now_ns; NULL: none. now_ns never decreases. */
 static inline const struct state_span *span_stack_top(struct span_stack *stack, uint64_t now_ns)
 {
 	while (stack->count && stack->spans[stack->count - 1].end_ns <= now_ns)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup.h - rollups of a stream's line: for one bucket of 2^shift ns the time of each (state,
- * operation, context), exact. state_rollup_builder.c makes them while records are appended, readers take them
- * in place of the line (timeline/sum/state_sum.c).
+ * state_rollup.h - rollups of a stream's state timeline: the exact time of each (state, operation, context)
+ * in one bucket of 2^shift ns. state_rollup_builder.c makes them while records are appended; readers use
+ * them instead of sweeping the records (timeline/sum/state_sum.c).
  *
- *   key     | stream | kind LINE | begin | shift |      (key.h)
+ *   key     | stream | kind STATES | begin | shift |      (key.h)
  *   value   sealed: | flags | period | four edges | sums |      (context_sums.h)
  *
  *   edges   of the stream's life and of what is monitored, as far as they cut the bucket, from its begin
  *   sums    metric = state + 16 x operation, samples = records that begin, weight = ns
  *
- * Flags, period and edges are the rules that the line was swept with. A reader who knows better (a stream
- * turned out to have switch records) passes over the rollup.
+ * Flags, period and edges are the rules of the sweep. A reader that has other rules (the stream turned out
+ * to have switch records) skips the rollup.
  */
 #ifndef STORE_STATE_ROLLUP_H
 #define STORE_STATE_ROLLUP_H
@@ -30,22 +30,22 @@ static inline uint32_t store_state_rollup_metric(enum extent_state state, uint32
 	return (uint32_t)state | op << 4;
 }
 
-/* Where a rollup was found. */
+/* A rollup found. */
 struct store_state_rollup {
 	struct store_key_rollup key;
 	struct store_slice value;
 };
 
-/* Appends the value of the rollup with this key, in front of which the buffer is a sealed one's. */
+/* Appends the rollup's value to a buffer begun as a sealed one. */
 void store_state_rollup_put(struct store_bytes *out, const struct store_key_rollup *key,
 	const struct state_rules *rules, struct store_context_sums *sums);
 
-/* The first rollup of the stream's line whose key is not below (from_ns, shift): those that begin together
- * come largest first. 1: found, until the reader is renewed; 0: none; negative. */
+/* The first rollup of the stream's timeline whose key is not below (from_ns, shift), largest first where
+ * several begin together. 1: found, valid until the reader renews; 0: none; negative. */
 int store_state_rollup_find(struct store_reader *reader, uint32_t stream, uint64_t from_ns, unsigned shift,
 	struct store_state_rollup *found, struct error *error);
 
-/* Its sums, valid until the next call of the reader: 1; 0: it was made by other rules; negative. */
+/* Its sums, valid until the reader's next call: 1; 0: it was made with other rules; negative. */
 int store_state_rollup_read(struct store_reader *reader, const struct store_state_rollup *roll,
 	const struct state_rules *rules, const struct store_context_sums **sums, struct error *error);
 

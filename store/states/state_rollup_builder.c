@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder.c - which streams have a builder, how far each may sweep, and what goes into a
- * transaction. Some builders only feed the sums of all streams (all_streams.h), which readers do not need of
- * few streams: little waits at a run's begin until there are more of them. Buckets for which more would have
- * to wait are spoiled, and readers sum up the streams there.
+ * state_rollup_builder.c - decides which streams have a builder, how far each may sweep, and what goes into
+ * a transaction. Some builders only feed the sums of all streams (all_streams.h), which readers do not need
+ * while there are few streams: a small start of a run stays queued until there are more. Where more would
+ * have to be queued, buckets are invalid, and readers sum the streams there.
  */
 #include <stdlib.h>
 
@@ -69,7 +69,7 @@ static bool is_simple(const struct store_state_builder *builder)
 	return builder->line.rules.has_samples && !(builder->line.held & ~(1u << SPAN_KIND_MONITORED));
 }
 
-/* A record that no builder is given, and the end of a span that none will know. */
+/* Skips a record for lack of a builder, and notes the end of the span. */
 static void state_builder_pass_until(struct state_builder_place *place, uint64_t end_ns)
 {
 	place->is_passed = true;
@@ -95,8 +95,7 @@ static void pass_all(struct state_builder_place *place, const struct store_state
 	place->is_passed = true;
 }
 
-/* Once nobody will ask for the sums of all streams, or while nobody may, streams that only feed it need no
- * builder: it goes.
+/* Frees the builder of a stream that only feeds the sums of all streams, when those are given up or paused.
  */
 static void state_builder_retire(
 	const struct store_state_builders *builders, struct state_builder_place *place)
@@ -117,7 +116,7 @@ static void state_builder_pass(
 	state_builder_pass_until(place, track == STORE_SPANS ? record->end_ns : 0);
 }
 
-/* Spans at the front, of one operation, for which a CPU stream without a builder needs none; how many. */
+/* Counts the leading spans, all of one operation, that do not require a builder on a CPU stream. */
 static size_t state_builder_pass_alike(
 	struct state_builder_place *place, const struct store_record *records, size_t count)
 {
@@ -131,7 +130,7 @@ static size_t state_builder_pass_alike(
 	return i;
 }
 
-/* So many samples of a stream, or of all, wait for a all_streams that it is not waited for. */
+/* Pauses the sums of all streams when one stream, or all, have queued too many samples. */
 static void state_builder_doze(
 	struct store_state_builders *builders, const struct store_state_builder *builder)
 {
@@ -140,7 +139,7 @@ static void state_builder_doze(
 		store_all_streams_sleep(&builders->all_streams);
 }
 
-/* Counts those that are swept, too. */
+/* Counts the builders being swept. */
 static void state_builder_count(struct store_state_builders *builders)
 {
 	uint64_t waiting = 0;
@@ -253,7 +252,7 @@ static struct store_state_builder *state_builder_new(struct store_state_builders
 	return builder;
 }
 
-/* The stream is to have rollups of its own, from here on. */
+/* From here on the stream gets rollups of its own. */
 static bool rolls_begin(struct store_state_builder *builder)
 {
 	builder->sizes = calloc(STORE_STATE_ROLLUP_SIZES, sizeof *builder->sizes);
@@ -317,7 +316,7 @@ static bool state_builder_begin(struct store_state_builders *builders, struct st
 	return true;
 }
 
-/* False: memory is out. */
+/* False: no memory. */
 static bool monitored_take(struct store_state_builders *builders, struct state_builder_place *place,
 	const struct store_record *span, const struct store_texts *texts)
 {
@@ -339,7 +338,7 @@ static bool monitored_take(struct store_state_builders *builders, struct state_b
 	return state_builder_wait_span(builder, span, texts);
 }
 
-/* After the last rollup was made: what comes behind the sweep, still comes behind the sweep. */
+/* After the last rollup: late records still delete. */
 static void late_only(struct store_state_builder *builder, const struct store_record *records, size_t count)
 {
 	for (size_t i = 0; i < count && builder->has_begun; i++)
@@ -426,7 +425,7 @@ void store_state_builders_open(struct store_state_builders *builders, uint32_t s
 
 /* ---- commits ---- */
 
-/* Life and edges, as far as they are known. False: the line cannot be swept yet. */
+/* Learns life and edges, as far as known. False: the timeline cannot be swept yet. */
 static bool rules_learn(
 	struct store_state_builder *builder, const struct store_stream *properties, uint64_t *until_ns)
 {
@@ -629,7 +628,7 @@ static int delete_torn(MDB_txn *txn, MDB_dbi rolls, uint32_t stream, uint8_t kin
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
-/* What was dropped nobody can roll again. */
+/* Dropped records cannot be rolled up again. */
 static int put_lines(const struct store_state_builders *builders, const struct store_state_builder *builder,
 	MDB_txn *txn, MDB_dbi rolls)
 {

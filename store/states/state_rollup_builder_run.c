@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_run.c - long stretches of a line at once: where samples alone make it, or a GPU's
- * spans one behind the other. What each context has of a stretch is added up here before it goes to the
- * stream's bucket, in which all of the stretch lies; the sums of all streams is given the pieces. Whatever
- * else there is, state_rollup_builder_sweep.c takes piece by piece, to the same sums.
+ * state_rollup_builder_run.c - the fast path: sweeps long stretches of a timeline at once where only samples
+ * make it, or only consecutive GPU spans. It sums each context's time in the stretch before adding it to the
+ * stream's bucket, which contains the whole stretch; the sums of all streams get the pieces.
+ * state_rollup_builder_sweep.c takes everything else piece by piece, with the same sums.
  */
 #include <stdlib.h>
 
@@ -17,9 +17,9 @@
 
 /* All builders' own. */
 struct state_builder_tally {
-	struct store_sum_cache sums; /* of the stretch at hand */
-	/* [its switches are known to be told][GPU, CPU, CPU with samples][operation]: metric of a span, 0:
-	 * none, or such a one tells more */
+	struct store_sum_cache sums; /* of the current stretch */
+	/* [switch records are announced][GPU, CPU, CPU with samples][operation]: metric of a span, 0: none,
+	 * or the span's attributes decide */
 	uint32_t metrics[2][3][STORE_OP_COUNT];
 };
 _Static_assert(EXTENT_ABSENT == 0, "a free slot's state");
@@ -33,7 +33,7 @@ struct stretch {
 	uint64_t pieces;
 };
 
-/* From the line's `now_ns` on, of so many pieces at most. */
+/* From the timeline's `now_ns` on, at most so many pieces. */
 static struct stretch stretch_begin(struct store_state_builder *builder, uint32_t most)
 {
 	struct state_builder_bucket *bucket = builder->sizes ? &builder->sizes[builder->base] : NULL;
@@ -143,7 +143,7 @@ static bool run_samples(struct store_state_builder *builder, uint64_t limit_ns)
 	const struct state_builder_sample *first = builder->samples.list + builder->samples.head, *at = first,
 					  *end = builder->samples.list + builder->samples.count;
 	uint64_t now_ns = line->now_ns, until_ns = line->force.end_ns;
-	bool begins = line->force.begin_ns == now_ns; /* the piece at hand is a sample's first */
+	bool begins = line->force.begin_ns == now_ns; /* the current piece is a sample's first */
 	uint32_t context = line->force.context;
 	struct stretch stretch;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_sweep.c - the line of a stream, piece by piece, into its own buckets, its device's and
- * the sums of all streams's.
+ * state_rollup_builder_sweep.c - sweeps the timeline of a stream, piece by piece, into its own buckets, its
+ * device's and the sums of all streams.
  */
 #include <stdlib.h>
 
@@ -27,8 +27,8 @@ static void bucket_add(struct state_builder_bucket *bucket, enum extent_state st
 						      .metric = store_state_rollup_metric(state, op)});
 }
 
-/* Opens the bucket that holds `at_ns`. It is whole if the sweep knows it from its begin, or from the
- * stream's: what lies before that is absent. */
+/* Opens the bucket that contains `at_ns`. It is whole if the sweep knows it from its begin, or from the
+ * stream's: before that the stream is absent. */
 static void bucket_open(struct store_state_builder *builder, unsigned size, uint64_t at_ns)
 {
 	struct state_builder_bucket *bucket = &builder->sizes[size];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_rollup_builder_wait.c - records that wait for a stream's sweep, and what it means when they come
- * behind it.
+ * state_rollup_builder_wait.c - queues records for a stream's sweep, and handles those that come behind it.
  */
 #include <stdlib.h>
 
@@ -75,7 +74,7 @@ bool state_builder_is_late(const struct store_state_builder *builder, const stru
 	return builder->has_begun && record->begin_ns < builder->line.now_ns;
 }
 
-/* Until then its spans alone made the line. */
+/* Until then only its spans made the timeline. */
 void state_builder_note_samples(struct store_state_builder *builder)
 {
 	if (builder->has_begun)
@@ -143,7 +142,7 @@ static size_t take_ordered(
 	return taken;
 }
 
-/* Many at once, of a CPU stream. False: memory is out. */
+/* Many at once, of a CPU stream. False: no memory. */
 bool state_builder_wait_samples(
 	struct store_state_builder *builder, const struct store_record *records, size_t count)
 {

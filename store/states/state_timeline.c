@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_timeline.c - at every moment the first of these that holds owns the line:
+ * state_timeline.c - at every moment the first of these that applies owns the timeline:
  *
- *   CPU thread   absent  lost  unmonitored  thinned  sync  blocked  runnable  sample in force  unknown
+ *   CPU thread   absent  lost  unmonitored  thinned  sync  blocked  runnable  current sample   unknown
  *   GPU queue    absent  lost  unmonitored  thinned  work  sync     blocked   runnable         idle
  *
- * Spans of one kind: the one that began last, of those that begin together the one that ends last; what is
- * of one time altogether, tie_break.h tells apart.
+ * Of spans of one kind the last to begin is visible, then the last to end; tie_break.h breaks ties.
  *
- * The sample in force is the last extent sample. Lost, unmonitored and thinned time ends its force. A
- * blocked or runnable span only interrupts it: the span's context is a call that waits, and what a thread
- * does between its waits the samples know better. Where such spans do not tell all such time the force ends
- * two periods after the sample. A CPU stream without samples (an import of spans) works where its spans say
- * so.
+ * The current sample is the last timeline sample. Lost, unmonitored and thinned time ends it. A blocked or
+ * runnable span only hides it: the span's context is the waiting call, and between waits samples know better
+ * what the thread does. Where such spans do not cover all waiting, the sample ends after two periods. A CPU
+ * stream without samples (an import of spans) works where its spans say so.
  */
 #include "store/states/state_timeline.h"
 
@@ -67,7 +65,7 @@ static const struct state_span *top_held(struct line_walk *line, enum span_kind 
 	return span;
 }
 
-/* The span of a kind that holds the line now, NULL: none. Of most kinds there never is one. */
+/* The span of a kind that is visible now, NULL: none. Most kinds never have one. */
 static inline const struct state_span *top(struct line_walk *line, enum span_kind kind)
 {
 	return line->held >> kind & 1 ? top_held(line, kind) : NULL;
@@ -82,7 +80,7 @@ static bool is_monitored(struct line_walk *line)
 	return line->now_ns >= rules->first_ns && line->now_ns < rules->last_ns;
 }
 
-/* The span that owns the line now, NULL: none. */
+/* The span that owns the timeline now, NULL: none. */
 static const struct state_span *owner_span(struct line_walk *line)
 {
 	const struct state_span *span = line->rules.is_gpu ? top(line, SPAN_KIND_WORK) : NULL;
@@ -98,7 +96,7 @@ static const struct state_span *owner_span(struct line_walk *line)
 	return span;
 }
 
-/* What the line is now but for samples. */
+/* The present state without samples. */
 static void find_base(struct line_walk *line)
 {
 	const struct state_rules *rules = &line->rules;
@@ -138,7 +136,7 @@ static uint64_t nearer(const struct line_walk *line, uint64_t a_ns, uint64_t b_n
 	return b_ns > line->now_ns && b_ns < a_ns ? b_ns : a_ns;
 }
 
-/* Until when nothing but samples changes the line. */
+/* Until when only samples change the timeline. */
 static uint64_t steady_until(struct line_walk *line, uint64_t until)
 {
 	const struct state_rules *rules = &line->rules;

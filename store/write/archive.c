@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * archive.c - a store's values, put in order into a fresh LMDB file (compact.h); then its pages, frame by
- * frame, through zstd.
+ * archive.c - copies a store's values in key order to a fresh LMDB file (compact.h), then compresses its
+ * pages frame by frame with zstd.
  */
 #include "store/write/archive.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * archive.h - a finished store, or a moment of one that is written, as a smaller file for keeping
- * (archive_pages.h). Every value is the same byte for byte; readers take both alike, writers do not go on
- * with an archive.
+ * archive.h - compresses a finished store, or a snapshot of a live one, into a smaller file for keeping
+ * (archive_pages.h). Every value is the same byte for byte; readers accept both, writers do not extend an
+ * archive.
  */
 #ifndef STORE_ARCHIVE_H
 #define STORE_ARCHIVE_H
@@ -10,16 +10,15 @@
 #include "store/base/error.h"
 
 #define STORE_ARCHIVE_SUFFIX ".mdz"
-#define STORE_ARCHIVE_MAKING                                                           \
-	".tmp" /* behind the archive's name: what it is made of, as large as the store \
-		*/
+#define STORE_ARCHIVE_MAKING \
+	".tmp" /* suffix of the temporary copy that the archive is made from, as large as the store */
 
-/* Reads and checks all of the store `from` and writes it to `to`, which must not be there; for the while,
- * STORE_ARCHIVE_MAKING and its lock lie beside it. ERROR_RUN: it is damaged. */
+/* Reads and checks the whole store `from` and writes it to `to`, which must not exist; meanwhile
+ * STORE_ARCHIVE_MAKING and its lock file are beside it. ERROR_RUN: damaged. */
 int store_archive(const char *from, const char *to, struct error *error);
 
-/* The last commit of a store of our own, finished or not, as the store `to`, whole or not at all and in place
- * of what is there. For the process that writes it, and for its children. */
+/* Copies the last commit of a store of our own, finished or not, to `to`, replacing what is there, or not at
+ * all. For the process that writes it, and its children. */
 int store_copy(const char *from, const char *to, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blob.c - whole files kept in the run (GPU binaries, sources), packed with zstd: into the writer's pending
- * facts, and out of the reader's snapshot.
+ * blob.c - whole files kept in the run (GPU binaries, sources), compressed with zstd: into the writer's
+ * pending facts, and from the reader's snapshot.
  *
  *   blob | key u64 BE |  value | seal u32 | bytes unpacked varint | zstd frame |
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - reads a whole store and compares it with itself: what open and renew believe without looking
- * (chunks against streams, symbols, open spans) is walked here once.
+ * check.c - reads a whole store and compares it with itself: checks what open and renew do not (chunks
+ * against streams, symbols, open spans).
  */
 #include "store/catalog/lazy_text.h"
 #include "store/read/reader_internal.h"
 #include "store/rollup/rollup.h"
 
-/* What the walk over the chunks finds out about the stream and track at hand. */
+/* What the walk over the chunks finds about the current stream and track. */
 struct tally {
 	uint32_t stream;
 	uint8_t track;
@@ -133,7 +133,7 @@ static int check_open(struct store_reader *reader, struct error *error)
 	return rc;
 }
 
-/* An archive's frames that no page of interest lies in, too. */
+/* Checks also the frames of an archive that no page in use is in. */
 static int check_frames(const struct store_reader *reader, struct error *error)
 {
 	struct store_archive_pages *packed = store_file_packed(reader->snapshot.file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commit.c - puts all that is new into one LMDB transaction. A failed commit changes nothing in memory, so
- * the next one simply tries again with more.
+ * commit.c - puts all new data into one LMDB transaction. A failed commit changes nothing in memory, so the
+ * next one tries again with more.
  */
 #include <errno.h>
 
@@ -165,7 +165,7 @@ static void committed(struct store_writer *writer)
 	store_file_give_up(writer->file, writer->patience_ns);
 }
 
-/* Behind this no record of the stream's line changes or comes any more. */
+/* Time before which the stream's timeline is complete. */
 static uint64_t complete_until(const struct store_writer *writer, uint32_t stream)
 {
 	const struct store_stream *properties = &writer->streams[stream];

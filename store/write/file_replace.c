@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_replace.c - a file that is made beside the writer's and then takes its name. It has no name of its own
- * until it is whole, so whoever ends before leaves nothing; where the file system knows no files without a
- * name, it has one that no reader looks at.
+ * file_replace.c - writes a file beside the writer's and renames it over that. Until it is complete it has
+ * no name, so a killed process leaves nothing; where the file system lacks unnamed files (O_TMPFILE), it has
+ * a name that no reader opens.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,8 +50,8 @@ static int open_beside(const struct store_file *file, const char *hidden, bool *
 	return fd;
 }
 
-/* Where other machines may read the file, the one that they have open must not lose its last name; and nobody
- * is to find the disk full while there are two. */
+/* Where other machines may read the file, the file that they have open must keep its name; and two files at
+ * once must not fill the disk. */
 static bool may_be_replaced(const struct store_file *file, uint64_t bytes)
 {
 	struct statvfs disk;
@@ -130,8 +130,8 @@ static int take_name(
 	return rc;
 }
 
-/* The lock file was that of the file before. Who has that open still has the lock file, too; nobody writes to
- * either, and who comes now needs none. */
+/* The lock file belonged to the old file. A reader that has the old file open keeps the lock file open too;
+ * neither is written any more, and new readers need no lock. */
 static void drop_lock(const struct store_file *of)
 {
 	char *lock;

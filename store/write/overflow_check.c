@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overflow_check.c - do all weights and values of a store fit into 64 bits together? Sums in it are modulo
- * 2^64, and readers cannot see that one has wrapped: the writer tells them when one may have.
+ * overflow_check.c - checks whether the sum of all weights and values of a store fits 64 bits. Its sums are
+ * modulo 2^64, and readers cannot see that one has wrapped: the writer stores a fact when one may have.
  */
 #include "store/write/writer_internal.h"
 

@@ -13,7 +13,7 @@
 #define META_PAGES 2u
 #define NAME_BYTES 6u  /* of a named database, about */
 #define ROOT_BYTES 48u /* what LMDB keeps of one */
-#define DENSE_SHARE 2u /* dense values take about so much of a share */
+#define DENSE_SHARE 2u /* compressed values take about this share */
 #define STREAM_SHARE 8u
 #define STREAM_BYTES 2048u /* of a value of 256 streams, about */
 #define WORTH \
@@ -22,8 +22,8 @@
 /* One page size under trial, as LMDB fills pages of values that come in order. */
 struct trial {
 	uint32_t page_bytes;
-	uint32_t used;	 /* of the leaf at hand */
-	uint64_t leaves; /* of the tree at hand */
+	uint32_t used;	 /* of the current leaf */
+	uint64_t leaves; /* of the current tree */
 	uint64_t bytes;	 /* of whole pages */
 };
 
@@ -58,7 +58,7 @@ static void trial_end(struct trial *trial, size_t key_size)
 	trial->leaves = 0;
 }
 
-/* Values of the tree at hand on their way into a bundle. */
+/* Values of the current tree, to be bundled. */
 struct bundle {
 	uint64_t count, values_bytes;
 	size_t key_size;
@@ -84,7 +84,7 @@ static void add_value(struct trial *trials, struct bundle *bundle, size_t key_si
 	bundle->key_size = key_size;
 }
 
-/* What is not dense yet when it is tried: few values. */
+/* Adds values that are not compressed yet, of which there are few. */
 static void add_dense(struct trial *trials, struct bundle *bundle, size_t key_size, size_t bytes)
 {
 	for (size_t left = bytes, share; left; left -= share) {
@@ -111,8 +111,8 @@ static void try_names(struct trial *trial)
 	trial_end(trial, NAME_BYTES);
 }
 
-/* False: a key is too long for the smaller sizes, of which LMDB wants two on a page; or a page is damaged,
- * which whoever copies it says. */
+/* False: a key is too long for the smaller sizes (LMDB needs two on a page); or a page is damaged, which the
+ * copy will report. */
 static bool try_tree(const struct store_snapshot *snapshot, enum store_tree_id tree, struct trial *trials)
 {
 	const bool is_dense = store_zstd_block_has(tree);

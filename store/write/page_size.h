@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * page_size.h - which page size a store takes least room in. Each tree's last page and the last page of each
- * value that is longer than half a page are half empty, which asks for small pages; values of a few hundred
- * bytes ask for large ones.
+ * page_size.h - chooses the page size at which a store is smallest. Each tree's last page, and the last page
+ * of each value longer than half a page, is half empty, which favours small pages; values of a few hundred
+ * bytes favour large ones.
  */
 #ifndef STORE_PAGE_SIZE_H
 #define STORE_PAGE_SIZE_H
@@ -12,8 +12,8 @@
 #define STORE_PAGE_BYTES_LEAST 512u
 #define STORE_PAGE_BYTES_MAX 4096u
 
-/* For the values of the snapshot, put in order into a fresh file; those that are going to be dense
- * (zstd_block.h) by about what they will take. That file's bytes come to *bytes; 0: they are not known. */
+/* For the snapshot's values, copied in order into a fresh file; values to be compressed (zstd_block.h) count
+ * with their estimated size. Sets *bytes to that file's size; 0: unknown. */
 uint32_t store_page_size_choose(const struct store_snapshot *snapshot, uint64_t *bytes);
 
 #endif

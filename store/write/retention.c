@@ -20,17 +20,17 @@
 struct retention_pending {
 	uint64_t dropped[STORE_TRACK_COUNT];
 	uint64_t thinned_ns; /* of the stream, before this transaction */
-	uint64_t joined_ns;  /* end of the last rollup that stands for what is dropped */
+	uint64_t joined_ns;  /* end of the last rollup that replaces dropped samples */
 };
 
-/* Going through a track. */
+/* One pass over a track. */
 struct retention_pass {
 	struct store_retention *thin;
 	struct store_ingest *ingest;
 	const struct store_metrics *metrics;
 	MDB_txn *txn;
 	MDB_cursor *cursor;
-	MDB_val value; /* of the chunk at hand */
+	MDB_val value; /* of the current chunk */
 	uint32_t stream;
 	enum store_track track;
 };
@@ -54,7 +54,7 @@ static void retention_step(struct store_key_chunk *key)
 	key->shift = STORE_SHIFT_MAX;
 }
 
-/* The chunk at or behind the key, and its value: MDB_NOTFOUND: the track has no more that begin before the
+/* The chunk at or after the key, and its value; MDB_NOTFOUND: the track has no more that begin before the
  * time. */
 static int retention_find_chunk(struct retention_pass *pass, struct store_key_chunk *key, uint64_t end_ns)
 {
@@ -73,13 +73,13 @@ static int retention_find_chunk(struct retention_pass *pass, struct store_key_ch
 		       : MDB_NOTFOUND;
 }
 
-/* The chunk at hand: its header, or away with it. */
+/* Reads the current chunk's header; or deletes the chunk. */
 static bool retention_peek(const struct retention_pass *pass, struct store_chunk *chunk)
 {
 	return store_chunk_peek(chunk, (struct store_slice){pass->value.mv_data, pass->value.mv_size});
 }
 
-/* The least key of the track from that time on; the next greater one. */
+/* The lowest key of the track from that time on; the next higher key. */
 static struct store_key_chunk retention_first_key(const struct retention_pass *pass, uint64_t from_ns)
 {
 	return (struct store_key_chunk){.bucket_ns = from_ns,
@@ -174,7 +174,7 @@ static int retention_block(struct retention_pass *pass, const struct store_key_r
 	return rc ? rc : delete_inner(pass, block);
 }
 
-/* Samples of the stream into rollups. */
+/* Makes rollups of the stream's samples. */
 static int retention_samples(struct retention_pass *pass)
 {
 	struct store_key_chunk key = retention_first_key(pass, 0);
@@ -270,7 +270,7 @@ static int join_rolls(struct retention_pass *pass, uint8_t kind, unsigned step, 
 	return rc == MDB_NOTFOUND ? 0 : rc;
 }
 
-/* The stream's old rollups into larger ones. */
+/* Joins the stream's old rollups into larger ones. */
 static int retention_join(struct retention_pass *pass)
 {
 	int rc;
@@ -304,7 +304,7 @@ void store_retention_ask(struct store_retention *thin, uint64_t now_ns, uint64_t
 		thin->wanted_ns = until_ns;
 }
 
-/* What tells of the stream rather than of its work. */
+/* True for records about the stream, not about its work. */
 static bool is_kept(uint32_t op)
 {
 	return op == STORE_OP_MONITORED || op == STORE_OP_UNMONITORED || op == STORE_OP_LOST ||

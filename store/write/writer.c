@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer.c - the one writer of a store: tables in memory, records in builders (ingest.c). Nothing here
- * touches the file between creating and closing it; commit.c does.
+ * writer.c - the writer of a store: tables in memory, records in builders (ingest.c). Nothing here touches
+ * the file between creating and closing it; commit.c does.
  */
 #include "store/write/writer.h"
 
@@ -33,7 +33,7 @@ static struct open_spans *open_spans_of(struct store_writer *writer, uint32_t st
 	return open;
 }
 
-/* The newest are the likeliest to be asked for. */
+/* Searches the newest first: they are the likeliest. */
 static struct store_open_span *span_find(const struct open_spans *open, uint64_t handle)
 {
 	for (uint32_t i = open->count; i-- > 0;)

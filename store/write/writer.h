@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer.h - puts a run's streams, contexts and records into one store. Used by the collector,
+ * writer.h - writes a run's streams, contexts and records into one store. Used by the collector,
  * hpct-import, hpct-simulate and hpct-slice -o. One writer per file, one thread per writer.
  *
- * Nothing touches the file between two commits: what is added is kept in memory, and
- * store_writer_commit() puts all of it in one LMDB transaction; if that fails (full disk, map
- * too small and not growable) nothing is lost from memory and the file still holds the last
- * commit. An allocation that fails makes the writer sticky-bad: every later commit says so.
+ * Between two commits the file is not touched: new data stays in memory, and store_writer_commit() writes
+ * all of it in one LMDB transaction; if that fails (full disk, map too small and not growable) nothing is
+ * lost from memory and the file still holds the last commit. After a failed allocation every later commit
+ * fails.
  */
 #ifndef STORE_WRITER_H
 #define STORE_WRITER_H
@@ -16,42 +16,41 @@
 
 struct store_writer;
 
-/* Creates the file (mode 0600; refuses an existing one) with its first commit, so that readers can open it at
- * once. */
+/* Creates the file (mode 0600; refuses an existing one) with its first commit, so that readers can open it
+ * at once. */
 int store_writer_create(struct store_writer **writer, const char *path, struct error *error);
-/* The same; `tell` says facts that are to be in the first commit: no reader sees the store without them. */
+/* The same; `tell` sets facts of the first commit: no reader sees the store without them. */
 int store_writer_create_telling(struct store_writer **writer, const char *path,
 	void (*tell)(struct store_writer *writer, void *own), void *own, struct error *error);
-/* Commits, marks the store as ended in order (meta "state" = "complete"), closes. The writer is gone,
- * whatever is returned. */
+/* Commits, sets the fact "state" to "complete", closes. The writer is freed in any case. */
 int store_writer_close(struct store_writer *writer, struct error *error);
 /* Closes without a commit. */
 void store_writer_abort(struct store_writer *writer);
 
-/* Flight recording: from now on commits drop what ended more than keep_ns before now_ns, in steps of an
- * eighth of keep_ns or less, and keep its rollups. To be called before each commit. What comes later than it
- * is kept counts as lost. */
+/* Flight recording: from now on commits drop what ended more than keep_ns before now_ns, in steps of at most
+ * keep_ns / 8, and keep its rollups. Call before each commit. Records older than what is kept count as lost.
+ */
 void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t keep_ns);
 
-/* Makes all that was added since the last commit visible and (but for the disk's own cache) durable. */
+/* Makes all data since the last commit visible and (except for the disk's own cache) durable. */
 int store_writer_commit(struct store_writer *writer, struct error *error);
 
-/* The next commit does not wait for the disk: store_writer_close(), which follows at once, waits for both.
- * Remote file systems, which may say only then that they are full, are waited for all the same. */
+/* The next commit does not wait for the disk: store_writer_close(), which must follow at once, waits for
+ * both. Remote file systems are waited for anyway, because they may report a full disk only then. */
 void store_writer_hurry(struct store_writer *writer);
 
-/* How long the moment of a reader is kept that falls behind and makes the file grow (stale_readers.h); 20 s
- * if not said. */
+/* How long a reader that falls behind may hold its snapshot while the file grows (stale_readers.h); default
+ * 20 s. */
 void store_writer_patience(struct store_writer *writer, uint64_t patience_ns);
 
 /* Key-value facts about the run: command host boot origin_ns wall_ns launch schema state exit ... (text). */
 void store_writer_meta(struct store_writer *writer, const char *key, const char *value);
 void store_writer_meta_number(struct store_writer *writer, const char *key, uint64_t value);
 
-/* Each returns an id; the same thing added twice gives the same id. 0 (or CONTEXT_NONE) once memory failed.
- */
+/* Each returns an id; the same thing added twice gets the same id. 0 (or CONTEXT_NONE) after a failed
+ * allocation. */
 uint32_t store_writer_text(struct store_writer *writer, const char *bytes, size_t size_bytes); /* "" is 0 */
-/* Metrics count from 0, so the first one added is 0 (and so is what a failed call gives). */
+/* Metrics count from 0, so the first one is 0 (which a failed call returns as well). */
 uint32_t store_writer_metric(struct store_writer *writer, const char *name, const char *unit, bool is_real);
 uint32_t store_writer_module(struct store_writer *writer, const struct store_module *module);
 void store_writer_module_unloaded(struct store_writer *writer, uint32_t module, uint64_t unload_ns);
@@ -60,7 +59,7 @@ uint32_t store_writer_context(struct store_writer *writer, uint32_t parent, uint
 uint32_t store_writer_text_module(struct store_writer *writer);
 uint32_t store_writer_op(struct store_writer *writer, const char *name, size_t size_bytes);
 
-/* Number of ids handed out so far: contexts are in [STORE_CONTEXT_FIRST, count). */
+/* Number of ids so far: contexts are in [STORE_CONTEXT_FIRST, count). */
 uint32_t store_writer_context_count(const struct store_writer *writer);
 struct store_context store_writer_context_at(const struct store_writer *writer, uint32_t id);
 struct store_module store_writer_module_at(const struct store_writer *writer, uint32_t id);
@@ -70,14 +69,13 @@ const char *store_writer_text_at(const struct store_writer *writer, uint32_t id,
 void store_writer_symbol(struct store_writer *writer, uint32_t module, uint64_t offset,
 	const struct store_scope *scopes, size_t count);
 
-/* Keeps a whole file under a key of the caller's, as a rule a hash of its content; put again, it is replaced.
- */
+/* Stores a whole file under the caller's key, normally a hash of its content; replaces an earlier one. */
 void store_writer_blob(struct store_writer *writer, uint64_t key, const void *bytes, size_t size);
 
-/* A new stream; ids count from 0. `count`, `shifts` of the argument are ignored. UINT32_MAX once memory
- * failed. */
+/* A new stream; ids count from 0. `count` and `shifts` of the argument are ignored. UINT32_MAX after a
+ * failed allocation. */
 uint32_t store_writer_stream(struct store_writer *writer, const struct store_stream *stream);
-/* The stream's properties, to be changed in place; marks it for the next commit. Valid until the next
+/* The stream's properties, to be changed in place; the next commit writes them. Valid until the next
  * store_writer_stream(). */
 struct store_stream *store_writer_stream_edit(struct store_writer *writer, uint32_t stream);
 
@@ -85,8 +83,8 @@ struct store_stream *store_writer_stream_edit(struct store_writer *writer, uint3
 void store_writer_append(struct store_writer *writer, uint32_t stream, enum store_track track,
 	const struct store_record *records, size_t count);
 
-/* A span that has begun: readers see it open. `handle` is the caller's, unique within the stream. Put again
- * to change it; close with the finished record (which is appended), or NULL to drop it. */
+/* Sets an open span, visible to readers. `handle` is the caller's, unique within the stream. Call again to
+ * change it; close with the finished record (which is appended), or NULL to drop it. */
 void store_writer_span_open(
 	struct store_writer *writer, uint32_t stream, uint64_t handle, const struct store_record *record);
 void store_writer_span_close(
@@ -94,8 +92,8 @@ void store_writer_span_close(
 
 /* Bytes waiting for the next commit. */
 size_t store_writer_pending_bytes(const struct store_writer *writer);
-/* Does that much wait in chunks that are full, and enough for a commit to be worth it early? Each encodes
- * anew the chunks that still grow: of many streams much more than is new. */
+/* True when full chunks hold so many bytes, and enough to make an early commit worthwhile: a commit encodes
+ * all open chunks again, with many streams much more than is new. */
 bool store_writer_is_laden(const struct store_writer *writer, size_t least_bytes);
 
 #endif

@@ -15,7 +15,7 @@
 #include "store/write/retention.h"
 #include "store/write/writer.h"
 
-/* Spans that have begun, of one stream. */
+/* Open spans of one stream. */
 struct open_spans {
 	uint32_t stream;
 	uint32_t count, capacity;
@@ -45,25 +45,25 @@ struct store_writer {
 	struct store_run_total total;
 	struct store_state_builders builders;
 	struct store_retention thin;
-	bool is_closing;	  /* nothing follows the commit at hand */
+	bool is_closing;	  /* the current commit is the last */
 	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
 				     | key | sealed value | */
 	struct store_bytes scratch;
 	unsigned commits;
-	uint64_t patience_ns; /* with readers that sleep */
-	uint64_t amount;      /* of all samples and values together */
-	bool is_wide;	      /* that is more than 64 bits hold */
+	uint64_t patience_ns; /* for readers that fall behind */
+	uint64_t amount;      /* sum over all samples and values */
+	bool is_wide;	      /* the sum exceeds 64 bits */
 	bool failed;
 };
 
-/* Sweeps the stream's line as far as it is complete. */
+/* Sweeps the stream's timeline as far as it is complete. */
 void store_writer_roll(struct store_writer *writer, uint32_t stream);
 
-/* Samples or values were appended: puts the fact STORE_META_WIDE once they are too much. */
+/* Adds appended samples or values; sets the fact STORE_META_WIDE when their sum exceeds 64 bits. */
 void store_writer_overflow_check(
 	struct store_writer *writer, const struct store_record *records, size_t count);
 
-/* Keeps the value in `scratch`, begun as a sealed one, for the next commit. */
+/* Keeps the sealed value in `scratch` for the next commit. */
 void store_writer_fact(
 	struct store_writer *writer, enum store_tree_id tree, const void *key, size_t key_size);
 

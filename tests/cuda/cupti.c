@@ -15,13 +15,17 @@
  *   alloc        each launch allocates 4096 bytes, too
  *   ptx          each call that loads code compiles it;  untimed: nobody knows when;  older: nor that it did
  *   static       a binary's own memory is told ahead of it, while it is loaded
- *   module=PATH  the file is loaded as a GPU binary by the first call (the last word)
+ *   keeps        it hands over nothing until it is forced to;  stuck: nor then, but waits for ever
+ *   never=N      of every N-th launch no record comes
+ *   illegal=N    launch N faults: no record has times any more, and each wait fails; mute: that launch has no
+ * record module=PATH  the file is loaded as a GPU binary by the first call (the last word)
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cupti.h>
 
@@ -228,7 +232,10 @@ API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 	static CUpti_ActivityKernel8 list[RECORDS_MAX];
 	uint32_t end = __atomic_load_n(&count, __ATOMIC_ACQUIRE), n = 0;
 
-	(void)flag;
+	if (word("stuck", 0))
+		pause();
+	if (word("keeps", 0) && !(flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED))
+		return CUPTI_SUCCESS;
 	if (!__atomic_exchange_n(&devices_told, 1, __ATOMIC_RELAXED))
 		devices_tell();
 	for (uint32_t i = told; i < end; i++)
@@ -319,7 +326,7 @@ static void record_put(const char *kernel, uint32_t correlation)
 		.registersPerThread = 32};
 	if (word("strange", 0))
 		record->deviceId = record->contextId = record->streamId = UINT32_MAX - correlation % 2;
-	if (is_nth("zero", correlation))
+	if (is_nth("zero", correlation) || word("illegal", 0))
 		record->start = record->end = 0;
 	if (is_nth("inverted", correlation))
 		record->start += 5000;
@@ -343,6 +350,7 @@ API void fake_call(const char *name, const char *kernel)
 	CUpti_CallbackData data = {.functionName = name, .correlationId = ++correlations};
 	CUpti_CallbackFunc tool = called;
 	CUpti_CallbackId id = 1;
+	CUresult result = CUDA_SUCCESS;
 	uint64_t own = 0, begin_ns = called ? now() : 0;
 
 	while (id < sizeof(names) / sizeof(*names) && strcmp(names[id], name))
@@ -355,10 +363,14 @@ API void fake_call(const char *name, const char *kernel)
 		module_load(tool);
 	if (tool && tells_compiles && word("ptx", 0) && !strcmp(name, "cuModuleLoadData"))
 		compile_tell(data.correlationId, begin_ns);
-	if (tool && kernel)
+	if (tool && kernel && !is_nth("never", data.correlationId) &&
+		!(word("mute", 0) && data.correlationId == (uint32_t)word("illegal", 0)))
 		record_put(kernel, data.correlationId);
 	if (tool && kernel && word("hot", 0))
 		hot(&records[count - 1]);
+	if (kernel == NULL && word("illegal", 0) && correlations >= (uint32_t)word("illegal", 0))
+		result = CUDA_ERROR_ILLEGAL_ADDRESS;
+	data.functionReturnValue = &result;
 	data.callbackSite = CUPTI_API_EXIT;
 	if (tool)
 		tool(user, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);

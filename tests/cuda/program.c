@@ -5,12 +5,15 @@
  * twenty kernels below main;work;launch and waits, through the CUPTI that is loaded by then (cupti.c);
  * without one nothing is to be told. argv[1] is that CUPTI's path, argv[2] a library that it loads before it
  * makes the second of two graphs. Prints what it did and leaves with 3,
- * whatever its tools make of it.
+ * whatever its tools make of it; or as FAKE_END says: abort, segv, own (abort in a handler of its own), or a
+ * signal's number. FAKE_WAIT: after so many launches it waits, too.
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/cuda/fake.h"
 
@@ -49,10 +52,15 @@ APART static void launch(int i)
 
 APART static void work(void)
 {
+	const char *wait_after = getenv("FAKE_WAIT");
+
 	if (call)
 		call("cuModuleLoadData", NULL);
-	for (int i = 0; i < LAUNCHES; i++)
+	for (int i = 0; i < LAUNCHES; i++) {
 		launch(i);
+		if (call && wait_after && i + 1 == atoi(wait_after))
+			call("cuCtxSynchronize", NULL);
+	}
 	if (call)
 		call("cuCtxSynchronize", NULL);
 	__asm__ volatile("" ::: "memory");
@@ -66,6 +74,45 @@ static void graphs(const char *path)
 	call("cuGraphInstantiateWithFlags", NULL);
 }
 
+/* What the program finds as its action, whatever its tools have put there. */
+static void actions_print(void)
+{
+	struct sigaction action;
+
+	for (int number = 1; number < 32; number++)
+		if (!sigaction(number, NULL, &action) && action.sa_handler != SIG_DFL)
+			printf("signal %d has a handler\n", number);
+	if (signal(SIGTERM, SIG_DFL) != SIG_DFL)
+		printf("SIGTERM had a handler\n");
+	fflush(stdout);
+}
+
+static void own(int number)
+{
+	static const char text[] = "own handler\n";
+	ssize_t written = write(1, text, sizeof(text) - 1);
+
+	(void)written;
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void end_by(const char *how)
+{
+	static int *volatile nowhere;
+
+	if (!how)
+		return;
+	actions_print();
+	if (!strcmp(how, "own"))
+		signal(SIGABRT, own);
+	if (!strcmp(how, "abort") || !strcmp(how, "own"))
+		abort();
+	if (!strcmp(how, "segv"))
+		*nowhere = 1;
+	kill(getpid(), atoi(how));
+}
+
 int main(int argc, char **argv)
 {
 	initialize();
@@ -75,5 +122,7 @@ int main(int argc, char **argv)
 	if (argc > 2 && call)
 		graphs(argv[2]);
 	printf("launched %d\n", LAUNCHES);
+	fflush(stdout);
+	end_by(getenv("FAKE_END"));
 	return 3;
 }

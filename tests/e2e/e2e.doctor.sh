@@ -79,7 +79,7 @@ bound() { # SENTENCE COMMAND... : paranoid binds what it starts, and is what wou
 			"$(row "$capability" state) $(row "$capability" remedy)"
 	done
 	check "$1: its pinned memory is bound: $(row 'perf ring memory' reason)" \
-		grep -qv 'does not bind' <(row 'perf ring memory' reason)
+		grep -qv 'does not apply' <(row 'perf ring memory' reason)
 }
 if [ "$paranoid" = 2 ] && [ "$switches" = yes ]; then
 	unshare -Ur true 2>/dev/null && bound "root of a user namespace" unshare -Ur

@@ -89,8 +89,8 @@ gpu_slice whole
 same "whole graphs" "load main;work 1" "$(awk -F '\t' '{ print $5, $4, ($3 > $2) }' whole.calls)"
 same "a binary's own memory" "alloc main;work;<gpu alloc> 1 1
 load main;work 1 1" "$(calls static "static module=$PWD/code.o")"
-same "what could be gained" "compile 1" \
-	"$(for run in loaded compiled; do hpct-blame $run.hpct --findings --format tsv; done | tsv '$c["finding"] == "compile" { print $c["finding"], $c["count"] }')"
+same "what could be gained, once" "single-device 1" \
+	"$(for run in loaded compiled; do hpct-blame $run.hpct --findings --format tsv; done | tsv '$c["finding"] ~ /^(compile|single-device)$/ { print $c["finding"], $c["count"] }')"
 
 # An allocation is a moment to CUPTI: here it lasts as long as its call.
 cuda alloc alloc
@@ -100,13 +100,13 @@ same "allocations, as long as their calls" "20 20" "$(grep -c "	alloc	" alloc.ca
 same "their metrics" "81920 20" "$(hpct-profile alloc.hpct --metric GMEM:DEV,GMEM:COUNT --depth 0 --format tsv |
 	tsv '{ print $c["GMEM:DEV:incl"], $c["GMEM:COUNT:incl"] }')"
 
-stood_down old version=17 "CUPTI is of another version than those hpct was built for"
-stood_down new version=990000 "CUPTI is of another version than those hpct was built for"
+stood_down old version=17 "hpct was not built for this version of CUPTI"
+stood_down new version=990000 "hpct was not built for this version of CUPTI"
 stood_down mute getversion=999 "this CUPTI lacks functions that hpct needs"
 stood_down held subscribe=39 "another tool holds CUPTI"
-stood_down refused subscribe=999 "CUPTI does not take hpct as its tool"
-stood_down driverless subscribe=15 "CUPTI finds no driver that it can work with"
-stood_down forbidden activity=35 "CUPTI has no permission here: NVreg_RestrictProfilingToAdminUsers=0 gives it"
+stood_down refused subscribe=999 "CUPTI refused hpct as its tool"
+stood_down driverless subscribe=15 "CUPTI finds no driver that it supports"
+stood_down forbidden activity=35 "no permission to use CUPTI: set NVreg_RestrictProfilingToAdminUsers=0"
 stood_down recordless activity=999 "CUPTI refused activity records"
 printf 'not a library' >"$cupti"
 if [ ! -e /usr/local/cuda/lib64/libcupti.so ]; then
@@ -125,10 +125,10 @@ graphs() { # RUN COMMAND... : what CUPTI is asked for, and what is said
 same "graphs are wholes when asked for" "whole graphs" "$(graphs wholes "$tests/cuda_program" "$cupti")"
 cp "$tests/cuda_cupti.so" xla_cuda_plugin.so
 same "graphs of XLA are not" \
-	"$(printf '%s\n' "CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes" 1)" \
+	"$(printf '%s\n' "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as wholes" 1)" \
 	"$(graphs xla env LD_PRELOAD="$PWD/xla_cuda_plugin.so" "$tests/cuda_program" "$cupti")"
 same "graphs are not from the first one on that XLA may make" \
-	"$(printf '%s\n' "whole graphs" "no more whole graphs" "CUDA graphs by their nodes: XLA's fail in CUPTI when they are recorded as wholes" 1)" \
+	"$(printf '%s\n' "whole graphs" "no more whole graphs" "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as wholes" 1)" \
 	"$(graphs xla_late "$tests/cuda_program" "$cupti" "$PWD/xla_cuda_plugin.so")"
 
 # The driver's variable names another tool, and stays as it is: libcuda.so is there, and has not called us.
@@ -154,6 +154,56 @@ cuda backwards backwards
 gpu_conformance backwards <<'END'
 20 kernel 0 - -
 END
+
+# A signal that ends the program: what CUPTI keeps is asked for first, by a thread of ours. The program ends as it
+# does without hpct, sees no handler of ours, and whatever never came is counted.
+ends() { # RUN WORDS HOW CODE OPERATIONS LOST
+	export FAKE_CUPTI=$2
+	FAKE_END=$3 both "$1" "$tests/cuda_program" "$cupti"
+	same "$1: exit code" "$4" "$measured"
+	same "$1: operations and lost ones" "$5 $6" "$(info "$1" gpu_operations) $(info "$1" gpu_lost)"
+	code "$1: hpct-info --check" 0 hpct-info "$1.hpct" --check
+}
+ends aborts keeps abort 134 20 0
+ends aborts_own keeps own 134 20 0
+ends faults keeps segv 139 20 0
+ends terminated keeps 15 143 20 0
+ends broken_pipe keeps 13 141 20 0
+ends killed keeps 9 137 0 20
+ends stuck stuck abort 134 0 20
+same "lost operations have a stream and a time" "gpu:- 20 lost" "$(hpct-slice stuck.hpct --op lost --format tsv |
+	tsv '$c["stream"] ~ /^gpu:.*\/-\/-\/-$/ && $c["end_ns"] > $c["begin_ns"] { print "gpu:-", $c["weight"], $c["op"] }')"
+same "lost operations in the header" 20 "$(hpct-info stuck.hpct --format tsv | tsv '$1 == "lost" { print $2 }')"
+export FAKE_CUPTI=never=4
+both holes "$tests/cuda_program" "$cupti"
+same "launches without an operation" "15 5" "$(info holes gpu_operations) $(info holes gpu_lost)"
+same "each where it is missing" 5 "$(hpct-slice holes.hpct --op lost --format tsv | tsv '$c["stream"] ~ /^gpu:/ { n += $c["weight"] } END { print n }')"
+code "holes: hpct-info --check" 0 hpct-info holes.hpct --check
+
+# A kernel that faults: what CUPTI holds then has no times. Nothing is known of the queue from the first of them on,
+# and the page begins with the kernel.
+faulted() { # RUN WORDS [LAUNCHES BEFORE A WAIT] : the page's row of it
+	FAKE_CUPTI=$2 FAKE_WAIT=${3-} hpct-record -o "$1.hpct" -- "$tests/cuda_program" "$cupti" >/dev/null
+	code "$1: hpct-info --check" 0 hpct-info "$1.hpct" --check
+	hpct-blame "$1.hpct" --format tsv | tsv '$c["section"] == "fault" { print $c["key"], $c["path"], $c["count"], $c["text"] }'
+}
+same "the kernel that faulted" "axpy main;work;launch 1 A kernel faulted (CUDA_ERROR_ILLEGAL_ADDRESS)" \
+	"$(faulted illegal "keeps illegal=22" 19)"
+same "one that never came" "<unknown> main;work;launch 1 A kernel faulted (CUDA_ERROR_ILLEGAL_ADDRESS)" \
+	"$(faulted illegal_mute "keeps mute illegal=22" 19)"
+same "one of those since the last wait" \
+	"relax main;work;launch 10 One of 10 kernels faulted (CUDA_ERROR_ILLEGAL_ADDRESS); the first of them" \
+	"$(faulted illegal_one_of "keeps illegal=22" 10)"
+hpct-slice illegal.hpct --streams kind=gpu --format tsv >illegal.rows
+same "operations without times say so" 20 "$(grep -c 'untimed=1' illegal.rows)"
+same "their time is not known" "unmonitored reason=operations without times" \
+	"$(tsv '$c["op"] == "unmonitored" { print $c["op"], $c["attributes"] }' <illegal.rows)"
+same "it is neither busy nor idle" "0 $(tsv '$c["op"] == "unmonitored" { print $c["end_ns"] - $c["begin_ns"] }' <illegal.rows)" \
+	"$(hpct-blame illegal.hpct --of gpu-idle --summary --format tsv | tsv '{ v[$1] = $2 } END { print v["busy_ns"], v["unknown_ns"] }')"
+hpct-blame illegal.hpct >illegal.page
+same "the page says so first" "A kernel faulted (CUDA_ERROR_ILLEGAL_ADDRESS): axpy, launched at" \
+	"$(grep -m 1 -A 9 . illegal.page | grep faulted)"
+same "the wait that shows it is not needless" "" "$(hpct-blame illegal.hpct --findings --format tsv | grep needless-sync)"
 
 # Buffers are small, so that a killed program loses little, but not those that fill at once.
 cuda hot hot 2>rooms

@@ -132,3 +132,26 @@ for run in failing driverless off other none; do
 done
 record auto -- "$samples/level0" immediate >/dev/null
 same "operations by themselves" 51 "$(info auto gpu_operations)"
+
+# Beside another runtime, whichever comes first: each operation is on its own runtime's device, and each device has its
+# own name.
+if [ -x "$samples/level0_opencl" ] && "$samples/level0_opencl" c >/dev/null 2>&1; then
+	for order in cz zc czcz zcc; do
+		record "runtimes_$order" -- "$samples/level0_opencl" $order
+		hpct-info "runtimes_$order.hpct" --streams --format tsv |
+			tsv '$c["kind"] == "gpu" { print $c["device"], $c["stream"] }' >"runtimes_$order.streams"
+		same "$order: a runtime to a device" "2048 level0 4096 opencl" "$(
+			hpct-slice "runtimes_$order.hpct" --op copy,monitored --streams kind=gpu --format tsv | tsv '
+				{ split($c["stream"], s, "/") }
+				$c["op"] == "copy" { bytes[s[4]] = bytes[s[4]] " " $c["bytes"] }
+				$c["op"] == "monitored" { name[s[4]] = $c["attributes"] ~ /device=Fake GPU/ ? "level0" : "opencl" }
+				END { for (d in bytes) { n = split(bytes[d], b, " "); for (i = 1; i <= n; i++) print b[i], name[d] } }' |
+				sort -u | paste -sd ' ')"
+		same "$order: devices" 2 "$(hpct-slice "runtimes_$order.hpct" --op copy --streams kind=gpu --format tsv |
+			tsv '{ split($c["stream"], s, "/"); print s[4] }' | sort -u | wc -l)"
+		same "$order: waits name queues that are there" "" "$(hpct-slice "runtimes_$order.hpct" --op sync --format tsv |
+			grep -o 'device=[0-9]*,context=[0-9]*,queue=[0-9]*' | sed 's/[a-z]*=//g; s|,|/|g' | sort -u |
+			while read -r queue; do grep -q "/$queue\$" "runtimes_$order.streams" || echo "$queue"; done)"
+		code "$order: hpct-info --check" 0 hpct-info "runtimes_$order.hpct" --check
+	done
+fi

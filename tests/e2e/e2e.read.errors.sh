@@ -107,7 +107,7 @@ for reader in $readers "hpct-export --to folded"; do
 	check "$reader, any directory: $(cat err)" grep -q 'no recording.*; name' err
 	code "$reader, a run's file" 4 "$@" "$(echo good.hpct/*.mdb)"
 	sentence "$reader, a run's file"
-	check "$reader, a run's file: $(cat err)" grep -q 'lies in, good.hpct$' err
+	check "$reader, a run's file: $(cat err)" grep -q 'name its directory, good.hpct$' err
 done
 rm -r above
 code "hpct, a run and no verb" 2 hpct good.hpct/

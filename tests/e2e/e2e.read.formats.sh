@@ -45,10 +45,14 @@ assert {"worker 1", "worker 4"} <= names, names
 assert all(e["ts"] >= 0 for e in events if e["ph"] in "XBE")
 assert any(e["ph"] in "XB" and e["name"] == "smooth" for e in events)' || fail "Chrome JSON"
 # What the selector says holds for the calls and states of a line, too; where it cannot, it is refused.
-states() { hpct-export --to chrome formats.hpct "$@" | grep '"cat":"state"'; }
-same "chrome of an operation" '"name":"blocked"' "$(states --op blocked | grep -o '"name":"[a-z]*"' | sort -u)"
-check "chrome has short states" [ "$(states | sed 's/.*"dur"://' | awk '$1 + 0 < 1000' | wc -l)" -gt 0 ]
-same "chrome of long spans" 0 "$(states --min 1ms | sed 's/.*"dur"://' | awk '$1 + 0 < 1000' | wc -l)"
+states() { # NAME LENGTH of each, in us
+	hpct-export --to chrome formats.hpct "$@" | awk '{ split($0, f, /"(tid|ts|name)":/); t = f[2] + 0; at = f[3] + 0 }
+		/"cat":"state"/ { begin[t] = at; name[t] = substr(f[4], 2); sub(/".*/, "", name[t]) }
+		/"ph":"E"/ && t in begin { print name[t], at - begin[t]; delete begin[t] }'
+}
+same "chrome of an operation" 'blocked' "$(states --op blocked | cut -d ' ' -f 1 | sort -u)"
+check "chrome has short states" [ "$(states | awk '$2 < 1000' | wc -l)" -gt 0 ]
+same "chrome of long spans" 0 "$(states --min 1ms | awk '$2 < 999.999' | wc -l)"
 same "chrome of a path" "" "$(hpct-export --to chrome formats.hpct --context '*smooth*' | grep -o read_input)"
 code "folded stacks of an operation" 2 hpct-export --to folded --op blocked formats.hpct
 sentence "folded stacks of an operation"

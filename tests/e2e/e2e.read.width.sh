@@ -37,7 +37,7 @@ for question in "hpct-info blame.hpct --streams" "hpct-stats blame.hpct --operat
 	"hpct-diff blame.hpct blame.hpct --scaling strong" "hpct-stats blame.hpct" "hpct-profile blame.hpct"; do
 	on_terminal 80 "$question" >folded
 	same "the widest line of 80: $question" "" "$(awk 'length > 80' folded)"
-	$question | tr -s ' #\n' '\n\n' >words
+	$question 2>&1 | tr -s ' #\n' '\n\n' >words
 	same_file "all words: $question" words <(tr -s ' #\n' '\n\n' <folded)
 done
 check "the rows of streams have two lines" \

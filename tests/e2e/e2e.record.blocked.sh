@@ -89,3 +89,21 @@ slept=$(spans_sum plain blocked '') elapsed=$(awk '$1 == "waits" { print $3 }' r
 check "--no-switches: the calls that waited are known all the same: $slept of $elapsed ns" \
 	calc "$slept >= 200e6 && $slept <= $elapsed + 30e6"
 same "--no-switches: runnable" 0 "$(spans_sum plain runnable '')"
+
+# A program that a signal has stopped waits in no call: its line says that it was stopped.
+stopped_at() { # RUN : so many spans of its line end in <stopped>
+	hpct-slice "$1.hpct" --format tsv 2>/dev/null | tsv '$c["op"] == "blocked" && $c["path"] ~ /;<stopped>$/ { n++ } END { exit !n }'
+}
+hpct-record -o stop.hpct -- "$samples/phases" 1000 >/dev/null 2>&1 &
+launcher=$!
+await sampled stop 20
+program=$(pgrep -P "$launcher" -x phases)
+kill -STOP "$program"
+check "a stopped program reads as <stopped>" await stopped_at stop
+kill -CONT "$program"
+kill -KILL "$program"
+wait "$launcher" 2>/dev/null
+
+# What a child used that nobody has waited for is the program's, too.
+record unwaited -- sh -c '("$0" 0.5 >/dev/null &) ; sleep 0.1' "$samples/phases"
+check "CPU time of a child that nobody waits for" calc "$(info unwaited program_cpu_ns) >= 0.9 * $(info unwaited sampled_cpu_ns)"

@@ -29,7 +29,7 @@ sentence "wrong period text"
 
 code "an event named twice" 125 record twice -e page-faults@1 -e minor-faults -e Page-Faults@5 -- true
 sentence "an event named twice"
-check "an event named twice: $(cat err)" grep -q 'named twice' err
+check "an event named twice: $(cat err)" grep -q 'given twice' err
 
 code "first run" 0 record d -- true
 hpct-slice d.hpct --format tsv >before
@@ -74,3 +74,23 @@ cc -shared -x c - -o libgone.so <<<'int gone(void) { return 0; }' &&
 code "a library is missing" 127 hpct-record -o gone.hpct -- ./needs
 check "the loader says so: $(cat err)" grep -q libgone.so err
 check "hpct-record has no other advice: $(cat err)" grep -q 'ran unmeasured: its dynamic loader ended it' err
+
+# Options that other profilers have get an answer.
+for option in -p -a -g -F --pid=1 --call-graph; do
+	code "$option" 125 hpct-record "$option" true
+	sentence "$option"
+	check "$option has no answer: $(cat err)" [ "$(grep -c 'unknown option' err)" -eq 0 ]
+done
+
+# A directory that was removed: the run goes elsewhere, and hpct-record says where; the program runs.
+mkdir removed spare
+(cd removed && rmdir ../removed && TMPDIR=$work/spare exec hpct-record -- "$samples/exits" return 7) 2>err
+same "in a directory that was removed" 7 $?
+sentence "in a directory that was removed"
+check "the sentence names the run: $(cat err)" [ -d "$(grep -o '/[^ ]*\.hpct' err)" ]
+check "it is in TMPDIR" [ -d "$(echo "$work"/spare/exits-*.hpct)" ]
+
+# On a terminal the last line is the next command, and a share of two milliseconds is not told.
+script -qec "hpct-record -o 'with blank.hpct' -- true" typed </dev/null >/dev/null
+check "the next command" grep -q "^next: hpct-view 'with blank.hpct'" typed
+same "no overhead of a program that hardly ran" 0 "$(grep -c overhead typed)"

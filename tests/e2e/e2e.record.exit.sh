@@ -27,7 +27,7 @@ ends 129 signal 1 40e6
 ends 130 signal 2 40e6
 # Ours, if nobody sent it: of a program that has set its signals past libc.
 ends 189 signal 61 40e6
-check "signal 61: that hpct samples with it is not said: $(cat err)" grep -q 'died of signal 61, with which hpct' err
+check "signal 61: that hpct samples with it is not said: $(cat err)" grep -q 'died of signal 61, which hpct' err
 
 # Death by signal is death by signal, not an exit code that looks like it.
 if [ -x /usr/bin/python3 ]; then

@@ -37,7 +37,7 @@ told() { # WHO PLACE REASON ADVICE : in ./err
 }
 
 refused nowhere 'No such file' 'make its directory first'
-refused file 'Not a directory' 'a file stands where a directory should'
+refused file 'Not a directory' 'a file is where a directory should be'
 # shellcheck disable=SC2086
 if $user test -x "$HPCT_BIN/hpct-record" 2>/dev/null; then
 	refused forbidden 'Permission denied' 'choose a place that can be written' $user

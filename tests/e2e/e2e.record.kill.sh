@@ -107,7 +107,7 @@ check "below: the program runs on" kill -TERM "$program"
 wait "$launcher" 2>/dev/null
 same "below: exit code" 143 "$?"
 sentence "below"
-check "below: $(cat err)" grep -q 'the collector has ended before its time' err
+check "below: $(cat err)" grep -q 'the collector ended unexpectedly' err
 same "below: what is left where they met" "" "$(find place/hpct -mindepth 1 -type d)"
 
 # Collector and hpct-record are both killed: nobody is left to clear the place where they met. The next recording does,

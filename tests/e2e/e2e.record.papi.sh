@@ -37,4 +37,4 @@ check "each thread counts for itself" [ "$(hpct-info threads.hpct --streams --fo
 code "exec" 0 hpct-record -o exec.hpct -e $event -- sh -c 'exec ls -l /proc/self/fd'
 same "behind an exec there is the new program's own event alone" 1 "$(grep -c 'perf_event' out)"
 code "a child of fork" 0 hpct-record -o fork.hpct --summary summary -e $event -- sh -c '(:; :); true'
-check "says that PAPI does not follow it: $(cat summary)" grep -q 'does not go on in a child of fork' summary
+check "says that PAPI does not follow it: $(cat summary)" grep -q 'does not work in a fork child' summary

@@ -96,7 +96,7 @@ if setpriv --reuid=54321 --regid=54321 --clear-groups test -x "$HPCT_BIN/hpct-re
 	for most in 1 2; do
 		code "crowded by $most" 7 crowded "crowded$most" "$most"
 		same "crowded by $most: stdout" "worked 1" "$(cat out)"
-		check "crowded by $most: what it says: $(cat err)" grep -q 'runs unmeasured: no process can be made' err
+		check "crowded by $most: what it says: $(cat err)" grep -q 'runs unmeasured: cannot start a process' err
 	done
 	code "crowded, and --strict" 125 crowded strict 2 --strict
 	same "crowded, and --strict: stdout" "" "$(cat out)"

@@ -87,6 +87,6 @@ done
 code "at the edge itself" 5 ./edge fill "$HPCT_BIN/hpct-record" -o fill.hpct -- ./edge told
 same "at the edge itself: stdout" "told 1" "$(cat out)"
 sentence "at the edge itself"
-check "at the edge itself: it does not say why: $(cut -c1-300 err)" grep -q 'leave no room' err
+check "at the edge itself: it does not say why: $(cut -c1-300 err)" grep -q 'leave no space' err
 code "at the edge, and --strict" 126 ./edge fill "$HPCT_BIN/hpct-record" --strict -o strict.hpct -- ./edge told
 same "at the edge, and --strict: it does not run" "" "$(cat out)"

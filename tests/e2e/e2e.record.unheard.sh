@@ -69,7 +69,7 @@ END
 if gcc -w -o kills kills.c; then
 	for way in exec clone; do
 		code "killed, $way" 7 record "killed_$way" -- ./kills $way
-		unheard "killed_$way" "killed before its agent was heard"
+		unheard "killed_$way" "killed before its agent registered"
 	done
 	# Of who was gone before anybody looked nobody knows how it has ended: nothing is said that may be false.
 	gcc -w -o reaps reaps.c && code "killed at once" 7 record at_once -- ./reaps
@@ -117,5 +117,5 @@ fi
 # Another user's program may not talk to our collector.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	code "another user" 7 record user -- setpriv --reuid 65534 --clear-groups bash -c 'exit 7'
-	unheard user "takes no agent"
+	unheard user "agent could not start"
 fi

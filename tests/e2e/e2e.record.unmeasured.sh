@@ -15,7 +15,7 @@ unmeasured() { # RUN WORD PROGRAM
 	hpct-slice "$1.hpct" --op unmonitored --format tsv | tsv '$c["op"] == "unmonitored" { n++ } END { exit !n }' ||
 		fail "$1: no 'unmonitored' span in the run"
 }
-gcc -static -o static small.c 2>/dev/null && unmeasured static 'static.*hpct-link would' ./static
+gcc -static -o static small.c 2>/dev/null && unmeasured static 'static.*hpct-link can' ./static
 command -v musl-gcc >/dev/null && musl-gcc -o musl small.c && unmeasured musl musl ./musl
 if command -v musl-gcc >/dev/null && musl-gcc -static -o musl-static small.c; then
 	unmeasured musl-static 'static.*not with glibc' ./musl-static

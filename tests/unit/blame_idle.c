@@ -126,6 +126,38 @@ static void test_overlapping_queues(void **unused)
 	asked_end(&asked);
 }
 
+/* On one queue: a copy in a kernel, a kernel beside one that communicates, a copy that outlives both. Each
+ * kind is united for itself, with samples of threads counted (all lines are swept) and without. */
+static void test_overlapping_kinds(void **unused)
+{
+	struct asked asked;
+	uint32_t queue;
+
+	(void)unused;
+	asked_begin(&asked);
+	trace_run(asked.small.writer, trace_thread(asked.small.writer, 1, 0, 100), 0, "main;a");
+	queue = trace_queue(asked.small.writer, 1, 1, 100);
+	trace_kernel(asked.small.writer, queue, 0, 40);
+	trace_span(asked.small.writer, queue, 10, 20, STORE_OP_COPY, "main;<gpu copy>", 0);
+	trace_span(asked.small.writer, queue, 30, 60, STORE_OP_KERNEL, "main;ncclDevKernel_AllReduce", 0);
+	trace_span(asked.small.writer, queue, 50, 80, STORE_OP_COPY, "main;<gpu copy>", 0);
+	for (int is_sampled = 0; is_sampled < 2; is_sampled++) {
+		asked.question.is_sampled = is_sampled;
+		asked.question.busy = IDLE_BUSY_ANY;
+		ask(&asked);
+		assert_int_equal(asked.idle.kernel_ns, 40);
+		assert_int_equal(asked.idle.comm_ns, 20);
+		assert_int_equal(asked.idle.copy_ns, 20);
+		assert_int_equal(asked.idle.busy_ns, 80);
+		assert_int_equal(blamed(&asked, "main;a"), 20);
+		asked.question.busy = IDLE_BUSY_KERNEL;
+		ask(&asked);
+		assert_int_equal(asked.idle.busy_ns, 60);
+		assert_int_equal(blamed(&asked, "main;a"), 40);
+	}
+	asked_end(&asked);
+}
+
 /* Each process is blamed for its own device; together the devices idle only while both do. */
 static void test_two_processes(void **unused)
 {
@@ -532,6 +564,7 @@ int main(void)
 		cmocka_unit_test(test_three_threads),
 		cmocka_unit_test(test_rounding),
 		cmocka_unit_test(test_overlapping_queues),
+		cmocka_unit_test(test_overlapping_kinds),
 		cmocka_unit_test(test_two_processes),
 		cmocka_unit_test(test_window_cuts),
 		cmocka_unit_test(test_nobody_active),

@@ -34,6 +34,7 @@ struct trace {
 struct span {
 	uint64_t begin_ns, end_ns, link;
 	uint32_t op, stream;
+	bool is_comm;
 };
 
 struct answer {
@@ -57,7 +58,7 @@ static void put_span(struct store_writer *writer, uint32_t stream, uint64_t begi
 	uint32_t op, const char *path, uint64_t link)
 {
 	trace_span(writer, stream, begin_ns, end_ns, op, path, link);
-	spans[span_count++] = (struct span){begin_ns, end_ns, link, op, stream};
+	spans[span_count++] = (struct span){begin_ns, end_ns, link, op, stream, !strcmp(path, "ncclKernel")};
 }
 
 /* Pieces of a thread's life one after the other, so that no sample falls into a blocked stretch. */
@@ -104,11 +105,12 @@ static void put_queue(struct store_writer *writer, uint32_t stream)
 	}
 }
 
-/* What queues.h takes: within its life, no states, and only what is alike overlaps. */
+/* What queues.h takes: within its life, no states. What overlaps is alike, or anything. */
 static void put_simple_queue(
 	struct store_writer *writer, uint32_t stream, uint64_t begin_ns, uint64_t life_end_ns)
 {
 	uint64_t now_ns = begin_ns + 1 + small_below(40);
+	bool is_mixed = small_below(2);
 
 	while (now_ns < life_end_ns) {
 		uint32_t op = small_below(3) ? STORE_OP_KERNEL : STORE_OP_COPY;
@@ -119,7 +121,10 @@ static void put_simple_queue(
 			uint64_t end_ns = now_ns + 1 + small_below(25);
 
 			end_ns = end_ns < life_end_ns ? end_ns : life_end_ns;
-			put_span(writer, stream, now_ns, end_ns, op, path, small_below(41));
+			if (is_mixed)
+				op = small_below(2) ? STORE_OP_KERNEL : STORE_OP_COPY;
+			put_span(writer, stream, now_ns, end_ns, op,
+				is_mixed && small_below(2) ? "ncclKernel" : path, small_below(41));
 			busy_ns = end_ns > busy_ns ? end_ns : busy_ns;
 			now_ns += small_below(10);
 		}
@@ -275,14 +280,18 @@ struct moment {
 	bool kernel, comm, copy, lost, unmonitored, alive, runnable;
 };
 
-static void look_at_queue(const struct trace *trace, struct moment *m, const struct extent *extent)
+/* All operations that run, also those below the line's owner. */
+static void look_at_queue(const struct trace *trace, struct moment *m, uint32_t stream, uint64_t time_ns,
+	const struct extent *extent)
 {
-	if (extent->state == EXTENT_KERNEL && wait_functions_match(trace->waits, extent->context))
-		m->comm = true;
-	else if (extent->state == EXTENT_KERNEL)
-		m->kernel = true;
-	else if (extent_state_is_busy(extent->state))
-		m->copy = true;
+	for (size_t i = 0; i < span_count && extent_state_is_busy(extent->state); i++) {
+		if (spans[i].stream != run_stream(trace->run, stream)->id_in_store ||
+			time_ns < spans[i].begin_ns || time_ns >= spans[i].end_ns)
+			continue;
+		m->copy |= spans[i].op == STORE_OP_COPY;
+		m->comm |= spans[i].op == STORE_OP_KERNEL && spans[i].is_comm;
+		m->kernel |= spans[i].op == STORE_OP_KERNEL && !spans[i].is_comm;
+	}
 	m->lost |= extent->state == EXTENT_LOST;
 	m->unmonitored |= extent->state == EXTENT_UNMONITORED;
 }
@@ -331,7 +340,7 @@ static void look(const struct trace *trace, struct moment *m, uint32_t process, 
 			continue;
 		m->alive |= extent->state != EXTENT_ABSENT && extent->state != EXTENT_UNMONITORED;
 		if (run_stream(trace->run, i)->s.kind == STORE_STREAM_GPU)
-			look_at_queue(trace, m, extent);
+			look_at_queue(trace, m, i, time_ns, extent);
 		else
 			look_at_thread(trace, m, i, time_ns, extent);
 	}

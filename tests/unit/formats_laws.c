@@ -289,54 +289,53 @@ static void test_folded_sums(void **state)
 	}
 }
 
-/* A complete event of the Chrome export. */
+/* A begin or an end of the Chrome export, and what is open on its thread. */
 struct event {
+	char phase;
 	unsigned pid, tid;
-	uint64_t begin_ns, end_ns;
+	unsigned long long us, ns;
+	char name[512];
 };
 
 static bool parse_event(const char *line, struct event *event)
 {
-	unsigned long long us, ns;
-	const char *duration = strstr(line, "\"dur\":");
-
-	if (sscanf(line, "{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":%llu.%3llu,", &event->pid, &event->tid,
-		    &us, &ns) != 4)
-		return false;
-	event->begin_ns = us * 1000 + ns;
-	assert_non_null(duration);
-	assert_int_equal(sscanf(duration, "\"dur\":%llu.%3llu", &us, &ns), 2);
-	event->end_ns = event->begin_ns + us * 1000 + ns;
-	return true;
+	return sscanf(line, "{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%llu.%3llu,\"name\":%511[^,}]",
+		       &event->phase, &event->pid, &event->tid, &event->us, &event->ns, event->name) == 6 &&
+	       (event->phase == 'B' || event->phase == 'E');
 }
 
-/* Events of a thread come in order and lie inside each other or beside: what viewers need to stack them. */
+/* Events of a thread come in order, and each end is that of what began last: what viewers need to stack them.
+ */
 static void assert_nested(char *text)
 {
-	struct event stack[4096], event;
-	unsigned tid = 0;
-	size_t height = 0, events = 0;
-	uint64_t last_ns = 0;
+	enum { THREADS = 256, HEIGHT = 512 };
+	static char *stacks[THREADS][HEIGHT];
+	size_t heights[THREADS] = {0}, events = 0;
+	uint64_t last_ns[THREADS] = {0};
 	char *save = NULL;
 
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct event event;
+		size_t *height;
+
 		if (!parse_event(line, &event))
 			continue;
-		/* lanes of a stream take turns: only threads of calls come in one piece */
-		if (event.tid != tid) {
-			height = 0;
-			last_ns = 0;
-			tid = event.tid;
+		assert_true(event.tid < THREADS);
+		height = &heights[event.tid];
+		assert_true(event.us * 1000 + event.ns >= last_ns[event.tid]);
+		last_ns[event.tid] = event.us * 1000 + event.ns;
+		if (event.phase == 'B') {
+			assert_true(*height < HEIGHT);
+			stacks[event.tid][(*height)++] = strdup(event.name);
+		} else {
+			assert_true(*height > 0);
+			assert_string_equal(stacks[event.tid][--*height], event.name);
+			free(stacks[event.tid][*height]);
 		}
-		assert_true(event.begin_ns >= last_ns);
-		last_ns = event.begin_ns;
-		while (height > 0 && stack[height - 1].end_ns <= event.begin_ns)
-			height--;
-		assert_true(height == 0 || event.end_ns <= stack[height - 1].end_ns);
-		assert_true(height < 4096);
-		stack[height++] = event;
 		events++;
 	}
+	for (unsigned tid = 0; tid < THREADS; tid++)
+		assert_int_equal(heights[tid], 0);
 	assert_true(events > 100);
 }
 

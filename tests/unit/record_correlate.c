@@ -125,6 +125,92 @@ static void test_losses_go_to_a_queue(void **state)
 	assert_int_equal(store_writer_stream_edit(f->writer, 1)->lost, 9);
 }
 
+/* Two without times run between the end of the one before them and the begin of the one behind; the last one
+ * until the queue's end. */
+static void test_time_of_operations_without_times_is_not_known(void **state)
+{
+	struct store_record found[16];
+	struct fixture *f = *state;
+	size_t count, size = 0, gaps = 0, marked = 0;
+
+	for (uint64_t i = 1; i <= 5; i++)
+		launch(f, i, 2000 + 100 * i);
+	operation(f, STORE_OP_KERNEL, 1, 3000, 3100, 1);
+	operation(f, STORE_OP_KERNEL, 2, 0, 0, 1);
+	operation(f, STORE_OP_KERNEL, 3, 4000, 3900, 1);
+	operation(f, STORE_OP_KERNEL, 4, 5000, 5100, 1);
+	operation(f, STORE_OP_KERNEL, 5, 0, 0, 1);
+	drain(f, UINT64_MAX);
+	correlate_finish(&f->process, f->writer, f->host, 9000);
+	assert_int_equal(f->process.untimed, 3);
+	count = spans_read(committed(f), 1, found, 16);
+	for (size_t i = 0; i < count; i++) {
+		const char *text = store_writer_text_at(f->writer, found[i].attributes, &size);
+
+		marked += found[i].what == STORE_OP_KERNEL && size == 9 && !memcmp(text, "untimed=1", 9);
+		if (found[i].what != STORE_OP_UNMONITORED)
+			continue;
+		assert_int_equal(found[i].begin_ns, gaps ? 5100 : 3100);
+		assert_int_equal(found[i].end_ns, gaps ? 9000 : 5000);
+		gaps++;
+	}
+	assert_int_equal(gaps, 2);
+	assert_int_equal(marked, 3);
+}
+
+static uint64_t kernel_launch(struct fixture *f, uint64_t correlation, uint64_t time_ns)
+{
+	struct store_record call = {.begin_ns = time_ns, .end_ns = time_ns + 10, .context = f->path};
+
+	return correlate_launch(&f->process, correlation, f->thread, true, &call);
+}
+
+/* Two that never came lie between the first one's launch and the end of the kernel behind them, one until the
+ * process's end. What was dropped on the way, or came without a launch, may be they. */
+static void test_kernels_that_never_come_are_lost(void **state)
+{
+	struct store_record lost[4];
+	struct fixture *f = *state;
+
+	for (uint64_t i = 1; i <= 7; i++)
+		kernel_launch(f, i, 2000 + 100 * i);
+	launch(f, 8, 2900); /* what brings no operation for certain */
+	operation(f, STORE_OP_KERNEL, 1, 3000, 3100, 1);
+	operation(f, STORE_OP_KERNEL, 4, 3200, 3300, 1);
+	operation(f, STORE_OP_KERNEL, 5, 3300, 3400, 1);
+	operation(f, STORE_OP_KERNEL, 5, 3400, 3500, 1);
+	operation(f, STORE_OP_KERNEL, 6, 3500, 3600, 1);
+	drain(f, UINT64_MAX);
+	assert_int_equal(f->process.lost_operations, 0);
+	correlate_finish(&f->process, f->writer, f->host, 9000);
+	assert_int_equal(f->process.lost_operations, 3);
+	assert_int_equal(f->lost, 3);
+	assert_int_equal(store_writer_stream_edit(f->writer, 2)->lost, 3);
+	assert_int_equal(store_writer_stream_edit(f->writer, 2)->queue, UINT32_MAX);
+	assert_int_equal(spans_read(committed(f), 2, lost, 4), 3);
+	assert_int_equal(lost[1].what, STORE_OP_LOST);
+	assert_int_equal(lost[1].begin_ns, 2200);
+	assert_int_equal(lost[1].end_ns, 3300);
+	assert_int_equal(lost[1].amount, 2);
+	assert_int_equal(lost[2].begin_ns, 2700);
+	assert_int_equal(lost[2].end_ns, 9000);
+	assert_int_equal(lost[2].amount, 1);
+}
+
+static void test_kernels_are_lost_once(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t i = 1; i <= 9; i++)
+		kernel_launch(f, i, 2000 + i);
+	f->ring.shared->lost_full = 3;
+	operation(f, STORE_OP_KERNEL, 1, 3000, 3100, 1);
+	operation(f, STORE_OP_KERNEL, 77, 3000, 3100, 1);
+	drain(f, UINT64_MAX);
+	correlate_finish(&f->process, f->writer, f->host, 9000);
+	assert_int_equal(f->process.lost_operations, 7); /* 3 dropped, 4 missing; the one of 77 is there */
+}
+
 static void unmonitored(struct fixture *f, uint64_t time_ns, uint32_t reason)
 {
 	struct event_gpu_unmonitored *said;
@@ -158,7 +244,7 @@ static void test_unwatched_time_is_on_every_queue(void **state)
 	assert_int_equal(spans(f, 2), 2);
 	unmonitored(f, 7000, 1);
 	drain(f, 0);
-	correlate_finish(&f->process, f->writer, 9000); /* closes it, and `monitored` */
+	correlate_finish(&f->process, f->writer, f->host, 9000); /* closes it, and `monitored` */
 	assert_int_equal(spans(f, 1), 4);
 	assert_int_equal(spans(f, 2), 4);
 }
@@ -356,6 +442,9 @@ int main(void)
 		TEST(test_unwatched_time_is_on_every_queue),
 		TEST(test_the_watermark_waits_for_launches),
 		TEST(test_binaries_are_taken_only_if_they_cannot_change),
+		TEST(test_kernels_that_never_come_are_lost),
+		TEST(test_kernels_are_lost_once),
+		TEST(test_time_of_operations_without_times_is_not_known),
 		cmocka_unit_test(test_a_kernel_s_binary_is_known_by_its_name),
 		cmocka_unit_test(test_old_launches_make_room),
 		cmocka_unit_test(test_keys_that_are_chosen),

@@ -186,8 +186,8 @@ static void hold_row(const struct twin *twin, const struct diff_row *row)
 
 		for (int i = 0; i < RUNS; i++)
 			*(i < 2 ? &squares_a : &squares_b) += pow(expected->time[i] - (i < 2 ? a : b), 2);
-		sides[0] = (struct diff_estimate){a, squares_a / 2, squares_a > 0 ? 1 : 0};
-		sides[1] = (struct diff_estimate){b, squares_b / 2 / 3, squares_b > 0 ? 2 : 0};
+		sides[0] = (struct diff_estimate){a, squares_a / 2, squares_a > 0 ? 1 : 0, 2, false};
+		sides[1] = (struct diff_estimate){b, squares_b / 2 / 3, squares_b > 0 ? 2 : 0, 3, false};
 		assert_true(llabs((long long)row->noise_ns - llround(diff_noise(&sides[0], &sides[1]))) <= 1);
 	}
 }
@@ -275,21 +275,52 @@ static void noise_by_hand(void **state)
 	x = diff_estimate_of(a, none, 1);
 	assert_true(diff_noise(&x, &x) == 0);
 	/* Many degrees of freedom: the table's 2.042 for 30, 2.131 for 15. */
-	x = (struct diff_estimate){0, 1, 30};
-	y = (struct diff_estimate){0, 0, 0};
+	x = (struct diff_estimate){0, 1, 30, 31, false};
+	y = (struct diff_estimate){0, 0, 0, 1, false};
 	assert_true(fabs(diff_noise(&x, &y) - 2.0423) < 2e-3);
 	x.freedom = 15;
 	assert_true(fabs(diff_noise(&x, &y) - 2.1314) < 2e-3);
+}
+
+/* What a single run states exactly tells nothing of the next one; repeats and samples do. */
+static void noise_unknown(void **state)
+{
+	const struct diff_estimate none = {.repeats = 1}, exact = {.mean = 5, .repeats = 1},
+				   sampled = {.mean = 5, .variance = 2, .repeats = 1, .is_sampled = true},
+				   whole = {.mean = 5, .repeats = 1, .is_sampled = true},
+				   repeated = {.mean = 5, .repeats = 2};
+
+	(void)state;
+	assert_false(diff_noise_is_known(&exact, &exact));
+	assert_false(diff_noise_is_known(&none, &exact));
+	assert_false(diff_noise_is_known(&exact, &sampled));
+	assert_false(diff_noise_is_known(&exact, &repeated));
+	assert_false(diff_noise_is_known(&whole, &whole));
+	assert_true(diff_noise_is_known(&none, &sampled));
+	assert_true(diff_noise_is_known(&whole, &sampled));
+	assert_true(diff_noise_is_known(&repeated, &repeated));
 }
 
 /* ---- gates ---- */
 
 static enum diff_verdict ask_gate(const char *text, double least, struct error *why)
 {
-	struct diff_row rows[] = {{.key = "solve", .time_ns = {1000, 1100}, .delta_ns = 100, .noise_ns = 40},
-		{.key = "solver->step", .time_ns = {1000, 1030}, .delta_ns = 30, .noise_ns = 40},
-		{.key = "norm", .time_ns = {0, 50}, .delta_ns = 50, .noise_ns = 10},
-		{.key = "write", .time_ns = {1000, 100}, .delta_ns = -900, .noise_ns = 10}};
+	struct diff_row rows[] = {{.key = "solve",
+					  .time_ns = {1000, 1100},
+					  .delta_ns = 100,
+					  .noise_ns = 40,
+					  .is_noise_known = true},
+		{.key = "solver->step",
+			.time_ns = {1000, 1030},
+			.delta_ns = 30,
+			.noise_ns = 40,
+			.is_noise_known = true},
+		{.key = "norm", .time_ns = {0, 50}, .delta_ns = 50, .noise_ns = 10, .is_noise_known = true},
+		{.key = "write",
+			.time_ns = {1000, 100},
+			.delta_ns = -900,
+			.noise_ns = 10,
+			.is_noise_known = true}};
 	struct diff_result result = {.rows = rows, .count = 4, .coverage = {1, 0.95}};
 	struct arena arena = {0};
 	enum diff_verdict verdict;
@@ -344,6 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(twin),
 		cmocka_unit_test(noise_by_hand),
+		cmocka_unit_test(noise_unknown),
 		cmocka_unit_test(gates),
 		cmocka_unit_test(gates_refused),
 	};

@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "store/base/content_id.h"
 #include "store/store.h"
 #include "tests/unit/seed.h"
 #include "timeline/names/names_worker.h"
@@ -95,17 +96,21 @@ struct asked {
 
 static struct asked asked;
 
+static uint8_t id_bytes = 20;
+
 static const struct symbol_answer *ask(
 	const char *path, const uint8_t *id, const char *debug_path, enum names_level level, uint64_t offset)
 {
 	const char *debug_paths[] = {debug_path};
 	struct names_options options = {.search = {debug_paths, debug_path ? 1 : 0, false}};
-	struct symbol_request request = {
-		.kind = STORE_MODULE_ELF, .path = path, .real_path = path, .build_id_bytes = id ? 20 : 0};
+	struct symbol_request request = {.kind = STORE_MODULE_ELF,
+		.path = path,
+		.real_path = path,
+		.build_id_bytes = id ? id_bytes : 0};
 
 	names_close(asked.names);
 	if (id)
-		memcpy(request.build_id, id, 20);
+		memcpy(request.build_id, id, id_bytes);
 	assert_int_equal(names_open(&asked.names, &options, NULL), 0);
 	assert_int_equal(names_module(asked.names, &request, level, &asked.module, NULL), 0);
 	assert_int_equal(names_find(asked.module, offset, &asked.answer, NULL), 0);
@@ -271,6 +276,30 @@ static void test_changed_file(void **state)
 	assert_non_null(strstr(names_module_note(asked.module), "has changed"));
 	assert_function(ask(path_of("missing"), NULL, NULL, NAMES_ALL, 16), NAMES_FROM_NOTHING, "", 16);
 	assert_non_null(strstr(names_module_note(asked.module), "missing"));
+}
+
+/* Without a build id a file is known by its content; where that was out of reach no file will do. */
+static void test_content(void **state)
+{
+	uint64_t hidden = address_of("hidden");
+	uint8_t content[CONTENT_ID_BYTES], memory[CONTENT_ID_BYTES];
+	int fd = open(path_of("program.full"), O_RDONLY);
+
+	(void)state;
+	assert_true(content_id_of_file(fd, content));
+	close(fd);
+	content_id_of_memory(memory, "known", 5);
+	id_bytes = CONTENT_ID_BYTES;
+	assert_function(ask(path_of("program.full"), content, NULL, NAMES_ALL, hidden), NAMES_FROM_DEBUG,
+		"hidden", hidden);
+	assert_function(ask(path_of("program.full"), memory, NULL, NAMES_ALL, hidden), NAMES_FROM_NOTHING, "",
+		hidden);
+	assert_non_null(strstr(names_module_note(asked.module), "no build id"));
+	content[CONTENT_ID_BYTES - 1] ^= 1;
+	assert_function(ask(path_of("program.full"), content, NULL, NAMES_ALL, hidden), NAMES_FROM_NOTHING,
+		"", hidden);
+	assert_non_null(strstr(names_module_note(asked.module), "has changed"));
+	id_bytes = 20;
 }
 
 static void test_vdso(void **state)
@@ -581,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_checksum),
 		cmocka_unit_test(test_mini_debug_information),
 		cmocka_unit_test(test_changed_file),
+		cmocka_unit_test(test_content),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_no_file),

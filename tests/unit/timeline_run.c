@@ -50,7 +50,7 @@ static void test_no_run(void **unused)
 	small.writer = NULL;
 	expect_refused("/nowhere/at/all.hpct", "no such run");
 	snprintf(path, sizeof path, "%s/node-1.mdb", small.path);
-	expect_refused(path, "name the directory that it lies in, /");
+	expect_refused(path, "name its directory, /");
 	truncate(path, 100);
 	expect_refused(small.path, "node-1.mdb");
 	unlink(path);

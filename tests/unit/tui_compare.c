@@ -11,12 +11,13 @@
 #include "timeline/base/progress.h"
 #include "timeline/scan/scan.h"
 
-static char run_b[64];
+static char run_b[64], run_long[64];
 
 static int make(void **state)
 {
 	(void)state;
-	return begin_world(8000, 7) || make_run(run_b, "b", 17, 8000, 11);
+	return begin_world(8000, 7) || make_run(run_b, "b", 17, 8000, 11) ||
+	       make_run(run_long, "longer", 12, 24000, 7);
 }
 
 static void open_both(struct fixture *f, const char *b)
@@ -128,6 +129,81 @@ static void test_shift_back(void **state)
 	close_session(&f);
 }
 
+/* ---- a B that lasts longer ---- */
+
+static void check_window(const struct fixture *f, uint64_t begin_ns, uint64_t end_ns)
+{
+	assert_int_equal(f->session->state.begin_ns, begin_ns);
+	assert_int_equal(f->session->state.end_ns, end_ns);
+}
+
+/* Windows reach the end of the longer run, by every key and command, and those of A alone do not. */
+static void test_longer(void **state)
+{
+	uint64_t begin_ns, end_ns, longer_ns;
+	struct compare *compare;
+	struct fixture f;
+	char keys[64];
+
+	(void)state;
+	open_both(&f, run_long);
+	draw(&f);
+	compare = f.session->compare;
+	begin_ns = run_begin_ns(f.run), end_ns = run_end_ns(f.run);
+	assert_true(run_begin_ns(compare->other->run) == begin_ns);
+	longer_ns = run_end_ns(compare->other->run);
+	assert_true(longer_ns > end_ns + (end_ns - begin_ns) / 2);
+	check_window(&f, begin_ns, longer_ns);
+	assert_true(compare->other->frame.end_ns >= longer_ns);
+	press(&f, "wwssss");
+	check_window(&f, begin_ns, longer_ns);
+	press(&f, "wwDDDDDDDD");
+	assert_int_equal(f.session->state.end_ns, longer_ns);
+	assert_true(f.session->state.begin_ns > end_ns);
+	assert_false(compare_take(f.session)); /* A has no time there */
+	press(&f, "0");
+	check_window(&f, begin_ns, longer_ns);
+	snprintf(keys, sizeof(keys), ":time %lluns..<Enter>",
+		(unsigned long long)(end_ns + 1000 - run_origin_ns(f.run)));
+	press(&f, keys);
+	check_window(&f, end_ns + 1000, longer_ns);
+	snprintf(keys, sizeof(keys), "0g%lluns<Enter>",
+		(unsigned long long)(end_ns + 1000 - run_origin_ns(f.run)));
+	press(&f, keys);
+	assert_int_equal(f.session->state.cursor_ns, end_ns + 1000);
+	snprintf(keys, sizeof(keys), ":time %lluns..<Enter>",
+		(unsigned long long)(end_ns + 1000 - run_origin_ns(f.run)));
+	press(&f, keys);
+	press(&f, "?q"); /* the help is only in front of it */
+	check_window(&f, end_ns + 1000, longer_ns);
+	press(&f, "0q");
+	check_window(&f, begin_ns, end_ns);
+	press(&f, "9");
+	check_window(&f, begin_ns, longer_ns);
+	press(&f, keys);
+	press(&f, "q");
+	assert_true(f.session->state.end_ns <= end_ns);
+	close_session(&f);
+}
+
+/* A shift moves B on a screen that stands still; afterwards the whole is what both have then. */
+static void test_longer_shifted(void **state)
+{
+	uint64_t begin_ns, longer_ns, column_ns;
+	struct fixture f;
+
+	(void)state;
+	open_both(&f, run_long);
+	draw(&f);
+	begin_ns = run_begin_ns(f.run), longer_ns = run_end_ns(f.session->compare->other->run);
+	column_ns = (f.session->frame.end_ns - f.session->frame.begin_ns) / f.session->frame.columns.count;
+	press(&f, ">");
+	check_window(&f, begin_ns, longer_ns);
+	press(&f, "0");
+	check_window(&f, begin_ns, longer_ns + column_ns);
+	close_session(&f);
+}
+
 /* ---- stopping ---- */
 
 static bool never(void *own, const char *what, uint64_t done, uint64_t all)
@@ -181,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_pairs), cmocka_unit_test(test_itself),
 		cmocka_unit_test(test_filters), cmocka_unit_test(test_shift_back),
+		cmocka_unit_test(test_longer), cmocka_unit_test(test_longer_shifted),
 		cmocka_unit_test(test_stop)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tui_group_busy.c - the union of a device's queues that is stopped in the middle is not complete, and is the
- * same in the end as one that was not.
+ * same in the end as one that was not. A process of many threads is what its threads are together: exact from
+ * the sums of all streams, about so (and marked as that) where only longer times or a choice of threads are
+ * read.
  */
 #include "tests/unit/tui_world.h"
 
 #include <locale.h>
 
 #include "timeline/base/progress.h"
+#include "timeline/sum/all_streams_columns.h"
 #include "tui/timeline/group_busy.h"
 
 #define WIDTH 40u
+#define FEW 8u /* columns as wide as the sums that a short run has */
 
 static int make(void **state)
 {
@@ -32,13 +36,13 @@ static bool never(void *own, const char *what, uint64_t done, uint64_t all)
 	return false;
 }
 
-static void lay(struct session *session)
+static void lay(struct session *session, uint32_t width)
 {
 	struct error error;
 
 	assert_int_equal(frame_renew(&session->frame, &error), 0);
 	assert_int_equal(frame_lay(&session->frame, run_begin_ns(session->run), run_end_ns(session->run),
-				 WIDTH, &error),
+				 width, &error),
 		0);
 }
 
@@ -69,12 +73,12 @@ static void test_stopped(void **state)
 	while (device < session->rows.node_count && session->rows.nodes[device].kind != ROWS_DEVICE)
 		device++;
 	assert_true(device < session->rows.node_count);
-	lay(session);
+	lay(session, WIDTH);
 	step_to_end(session, device);
 	columns = session->frame.columns.count;
 	memcpy(whole, group_busy_of(&session->frame, &session->rows, device), columns * sizeof(*whole));
 
-	lay(session);
+	lay(session, WIDTH);
 	assert_false(group_busy_is_uniting(&session->frame, &session->rows, device));
 	while (!group_busy_is_uniting(&session->frame, &session->rows, device))
 		assert_int_equal(
@@ -91,9 +95,117 @@ static void test_stopped(void **state)
 	run_close(run);
 }
 
+/* ---- threads ---- */
+
+static void open_threads(struct session **session, struct run **run, unsigned streams, unsigned records)
+{
+	struct run_options options = {.no_cache = true};
+	char path[64];
+	struct simulate_options make = {
+		.run = path, .shape = "cpu", .streams = streams, .records = records, .seed = 5};
+	struct error error;
+
+	snprintf(path, sizeof(path), "%s/threads-%u.hpct", directory, streams);
+	assert_int_equal(simulate_run(&make, &error), 0);
+	assert_int_equal(run_open(run, path, &options, &error), 0);
+	assert_int_equal(session_open(session, *run, NULL, (struct session_looks){0}, &error), 0);
+	assert_int_equal((*session)->rows.nodes[0].kind, ROWS_PROCESS);
+}
+
+/* Every thread, one by one. */
+static void add_all(struct session *session, uint64_t *busy_ns, uint64_t *there_ns)
+{
+	struct error error;
+
+	memset(busy_ns, 0, WIDTH * sizeof(*busy_ns));
+	memset(there_ns, 0, WIDTH * sizeof(*there_ns));
+	for (uint32_t i = 0; i < run_stream_count(session->run); i++)
+		assert_int_equal(frame_busy_read(&session->frame, i, busy_ns, there_ns, &error), 0);
+}
+
+static void check_shares(struct session *session, double error_most)
+{
+	uint64_t busy_ns[WIDTH], there_ns[WIDTH];
+	const float *shares;
+
+	step_to_end(session, 0);
+	shares = group_busy_of(&session->frame, &session->rows, 0);
+	assert_non_null(shares);
+	add_all(session, busy_ns, there_ns);
+	for (uint32_t c = 0; c < session->frame.columns.count; c++) {
+		double share = there_ns[c] ? (double)busy_ns[c] / (double)there_ns[c] : -1;
+		double error = share - (double)shares[c];
+
+		/* a column that is almost empty has no share to speak of */
+		if (there_ns[c] >
+			frame_column_length(&session->frame, c) * run_stream_count(session->run) / 4)
+			assert_true(error <= error_most && error >= -error_most);
+	}
+}
+
+/* Stored sums of all streams: the same as each stream's, and the group is made of them. */
+static void test_all_streams(void **state)
+{
+	struct all_streams_column columns[WIDTH];
+	uint64_t busy_ns[WIDTH], there_ns[WIDTH], sum_ns = 0, twin_ns = 0;
+	struct session *session;
+	struct frame *frame;
+	bool is_spread;
+	struct run *run;
+	struct error error;
+
+	(void)state;
+	open_threads(&session, &run, 2000, 200000);
+	frame = &session->frame;
+	lay(session, FEW);
+	assert_int_equal(all_streams_columns(run, frame->columns.edges, frame->columns.shift,
+				 frame->columns.count, columns, &is_spread, &error),
+		1);
+	assert_false(is_spread);
+	add_all(session, busy_ns, there_ns);
+	for (uint32_t c = 0; c < frame->columns.count; c++) {
+		assert_int_equal(columns[c].busy_ns, busy_ns[c]);
+		assert_int_equal(columns[c].there_ns, there_ns[c]);
+	}
+	check_shares(session, 1e-6);
+	assert_false(group_busy_is_about(frame, &session->rows, 0));
+
+	/* columns that are narrower than the sums: spread, and nothing is lost */
+	lay(session, WIDTH);
+	assert_int_equal(all_streams_columns(run, frame->columns.edges, frame->columns.shift,
+				 frame->columns.count, columns, &is_spread, &error),
+		1);
+	assert_true(is_spread);
+	add_all(session, busy_ns, there_ns);
+	for (uint32_t c = 0; c < frame->columns.count; c++)
+		sum_ns += columns[c].busy_ns, twin_ns += busy_ns[c];
+	assert_true(sum_ns > twin_ns / 100 * 98 && sum_ns < twin_ns / 100 * 102);
+	step_to_end(session, 0);
+	assert_true(group_busy_is_about(frame, &session->rows, 0));
+	session_close(session);
+	run_close(run);
+}
+
+/* Dense threads without such sums (they were written one behind the other): in longer times. */
+static void test_dense(void **state)
+{
+	struct session *session;
+	struct run *run;
+
+	(void)state;
+	open_threads(&session, &run, 24, 24 * 24000);
+	lay(session, WIDTH);
+	assert_true(frame_is_dense(&session->frame, 0));
+	check_shares(session, 0.1);
+	assert_true(group_busy_is_about(&session->frame, &session->rows, 0));
+	session_close(session);
+	run_close(run);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stopped)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stopped), cmocka_unit_test(test_all_streams),
+		cmocka_unit_test(test_dense)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, make, end_world);

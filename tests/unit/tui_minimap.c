@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tui_minimap.c - the minimap against a twin that walks every extent of every device; read at once, in small
- * steps and at several widths, the sums are the same.
+ * steps and at several widths, the sums are the same. That of many threads, from the sums of all streams or
+ * in wide tiles, against every thread.
  */
 #include "tests/unit/tui_world.h"
 
@@ -89,9 +90,55 @@ static void test_twin(void **state)
 	run_close(run);
 }
 
+static void check_threads(unsigned streams, unsigned records, uint32_t width, bool is_about)
+{
+	char path[64];
+	struct simulate_options make = {
+		.run = path, .shape = "cpu", .streams = streams, .records = records, .seed = 5};
+	uint64_t busy_ns = 0, twin_ns = 0, column_ns;
+	struct minimap minimap = {0};
+	struct tiles *tiles;
+	struct rows rows;
+	struct error error;
+	struct run *run;
+	bool has_lost = false;
+
+	snprintf(path, sizeof(path), "%s/threads-%u.hpct", directory, streams);
+	assert_int_equal(simulate_run(&make, &error), 0);
+	open_run(&run, path);
+	assert_int_equal(rows_init(&rows, run, &error), 0);
+	assert_int_equal(tiles_new(&tiles, run, 64 << 20, &error), 0);
+	assert_int_equal(minimap_lay(&minimap, run, &rows, width, &error), 0);
+	assert_int_equal(minimap_read(&minimap, tiles, &rows, 0, &error), 0);
+	assert_true(minimap.is_done);
+	assert_int_equal(minimap.is_about, is_about);
+	for (uint32_t c = 0; c < minimap.edges.count; c++) {
+		column_ns = 0;
+		for (uint32_t i = 0; i < run_stream_count(run); i++)
+			twin_add(run, i, minimap_column_ns(&minimap, c), minimap_column_ns(&minimap, c + 1),
+				&column_ns, &has_lost);
+		if (!is_about)
+			assert_int_equal(minimap.columns[c].busy_ns, column_ns);
+		busy_ns += minimap.columns[c].busy_ns;
+		twin_ns += column_ns;
+	}
+	assert_true(busy_ns > twin_ns / 10 * 8 && busy_ns < twin_ns / 10 * 12);
+	minimap_fini(&minimap);
+	tiles_free(tiles);
+	rows_fini(&rows);
+	run_close(run);
+}
+
+static void test_threads(void **state)
+{
+	(void)state;
+	check_threads(2000, 200000, 8, false);
+	check_threads(24, 24 * 24000, 40, true);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_threads)};
 
 	return cmocka_run_group_tests(tests, make, end_world);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * escape.c - the escapes of every field that a reader prints and hpct-import takes. The inverse is
- * strict, so that a damaged file is said and not guessed at.
+ * escape.c - the escapes in every field that a reader prints and hpct-import reads. The inverse is strict,
+ * so that a damaged file is reported, not guessed at.
  */
 #include "timeline/base/escape.h"
 

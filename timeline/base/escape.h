@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * escape.h - names from traced programs as fields of a table, and back (design, Output):
- * backslash, tab, newline and return escape themselves, other control characters are \xHH for each
- * of their bytes, those from 0x80 to 0x9f too, in UTF-8 or as bytes that are none: terminals obey them.
- * Inside a frame ';' is "\;", inside an attribute ',' and '=' are "\,", "\=". All else passes.
+ * escape.h - escapes names from traced programs for table fields, and back (design, Output): backslash, tab,
+ * newline and return have escapes of their own; other control characters become \xHH for each byte, also
+ * U+0080 to U+009F (in UTF-8 or as single bytes), because terminals obey them. Inside a frame ';' is "\;",
+ * inside an attribute ',' and '=' are "\,", "\=". All else stays.
  */
 #ifndef TIMELINE_ESCAPE_H
 #define TIMELINE_ESCAPE_H
 
 #include "store/base/bytes.h"
 
-/* Append to `out`, whose `failed` is set when memory is out. */
+/* Append to `out`; without memory they set its `failed`. */
 void escape_field(struct store_bytes *out, const char *bytes, size_t size);
 void escape_frame(struct store_bytes *out, const char *bytes, size_t size);
 void escape_attribute(struct store_bytes *out, const char *bytes, size_t size);
 
-/* For a text that is escaped already (a path, attributes): only bytes that would break a line are escaped. */
+/* For a text that is already escaped (a path, attributes): escapes only bytes that would break a line. */
 void escape_composed(struct store_bytes *out, const char *bytes, size_t size);
 
-/* The inverse of escape_composed(): only escapes of control bytes are undone, all others are left as they
- * are. */
+/* The inverse of escape_composed(): undoes escapes of control bytes only. */
 void escape_composed_undo(struct store_bytes *out, const char *text, size_t size);
 
-/* Appends what was escaped; false when a backslash is followed by what no escape starts with. */
+/* Appends the unescaped text; false for an unknown escape. */
 bool escape_undo(struct store_bytes *out, const char *field, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* external_sort.c - see external_sort.h. Runs are merged by looking at the head of each: they are few. */
+/* external_sort.c - see external_sort.h. A merge compares the head of every run: there are few. */
 #include "timeline/base/external_sort.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 /* A sorted stretch of the file, or (the last one) of memory; its head is `at`. */
 struct sorted_run {
 	uint64_t from, to, next; /* entries in the file; next: not read yet */
-	uint8_t *buffer;	 /* of the spill's window; of memory: the entries themselves */
+	uint8_t *buffer;	 /* of the file's window; in memory: the entries themselves */
 	size_t at, count;	 /* in the buffer */
 };
 
@@ -26,7 +26,7 @@ struct external_sort {
 	int (*compare)(const void *a, const void *b);
 	uint8_t *entries;
 	size_t count, capacity, most;
-	int fd; /* -1: nothing was spilled */
+	int fd; /* -1: nothing is on disk */
 	uint64_t spilled;
 	struct sorted_run *stretches;
 	unsigned stretch_count;

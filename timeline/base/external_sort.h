@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * external_sort.h - sorts more entries than memory may hold (--mem): what is above it goes, sorted, into a
- * file without a name (TMPDIR, or /var/tmp), and comes back merged.
+ * external_sort.h - sorts more entries than memory may hold (--mem): when memory is full, entries go,
+ * sorted, to an unlinked file (in TMPDIR, or /var/tmp), and are merged when read.
  *
  *   put -> | memory, full | -sort-> file: | run 0 | run 1 | ...       next <- merge of all runs and memory
  */
@@ -17,15 +17,15 @@
 
 struct external_sort;
 
-/* Entries of `entry_bytes` (EXTERNAL_SORT_ENTRY_MAX at most). `mem_bytes` 0: all stays in memory. */
+/* Entries of `entry_bytes` (at most EXTERNAL_SORT_ENTRY_MAX). `mem_bytes` 0: all stays in memory. */
 int external_sort_new(struct external_sort **spill, size_t entry_bytes,
 	int (*compare)(const void *a, const void *b), uint64_t mem_bytes, struct error *error);
 void external_sort_free(struct external_sort *spill);
-/* Copies the entry. ERROR_IO: memory or the file's disk is out. */
+/* Copies the entry. ERROR_IO: no memory, or no space for the file. */
 int external_sort_put(struct external_sort *spill, const void *entry, struct error *error);
-/* Back to the first entry, which also ends putting. */
+/* Returns to the first entry; ends putting. */
 int external_sort_rewind(struct external_sort *spill, struct error *error);
-/* The next one, valid until the next call; NULL: no more. ERROR_IO in *code else. */
+/* The next entry, valid until the next call; NULL: no more, or an error in *code (ERROR_IO). */
 const void *external_sort_next(struct external_sort *spill, int *code, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * glob.c - matches names from traced programs, so it must not take exponential time: only the last '*' is
- * ever tried again.
+ * glob.c - matches names from traced programs, so it must not take exponential time: it only backtracks to
+ * the last '*'.
  */
 #include "timeline/base/glob.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * glob.h - the one kind of pattern of the selector: '*' stands for any bytes, '?' for one byte, everything
- * else for itself.
+ * glob.h - the selector's only kind of pattern: '*' matches any bytes, '?' one byte, everything else itself.
  */
 #ifndef TIMELINE_GLOB_H
 #define TIMELINE_GLOB_H
 
 #include <stdbool.h>
 
-/* The whole text must match. Linear but for the length of the pattern. */
+/* The whole text must match. Time is linear in the text, times the pattern's length. */
 bool glob_match(const char *pattern, const char *text);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * intern_table.c - blocks of elements that never move, and an index of their numbers. Unlike hash_index.h it
- * keeps hashes, for many elements have other keys than what lies in them.
- * Serves run.c and its kin: strings, functions, frames, scopes, contexts of several stores.
+ * stores hashes, because many elements are keyed by more than they contain. Used for a run's strings,
+ * functions, frames, scopes and contexts.
  */
 #include "timeline/base/intern_table.h"
 
@@ -20,8 +20,8 @@ void intern_table_init(struct intern_table *table, size_t element_bytes)
 	*table = (struct intern_table){.element_bytes = element_bytes};
 }
 
-/* All-zero. Much at once is a map of its own, where nothing is touched before it is used, in huge pages where
- * there are any: to get memory page by page is most of what a large table costs. */
+/* All-zero memory. A large block is a map of its own, where untouched pages cost nothing, in huge pages
+ * where available: page faults are most of the cost of a large table. */
 static struct intern_table_memory memory_new(size_t bytes)
 {
 	struct intern_table_memory memory = {.mapped_bytes = bytes >= HUGE_BYTES ? bytes : 0};
@@ -64,8 +64,7 @@ static bool add_blocks(struct intern_table *table, uint32_t more)
 
 	if (!array_reserve(&table->blocks, &table->block_room, (size_t)table->block_count + more,
 		    sizeof(uint8_t *)) ||
-		!array_widen(
-			&table->memory, &table->memory_room, table->memory_count, sizeof *table->memory))
+		!array_widen(&table->memory, &table->memory_room, table->memory_count, sizeof *table->memory))
 		return false;
 	memory = memory_new(more * block_bytes);
 	if (!memory.at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intern_table.h - things that get a number when they are first met, and keep it: elements stay where they
- * are in memory while the table grows, and an index finds them again by what they are.
+ * intern_table.h - gives things numbers in order of first use: elements keep their addresses while the table
+ * grows, and a hash index finds them by content.
  */
 #ifndef TIMELINE_INTERN_TABLE_H
 #define TIMELINE_INTERN_TABLE_H
@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 #define INTERN_TABLE_NONE UINT32_MAX
-#define INTERN_TABLE_BLOCK_SHIFT \
-	12 /* elements of one block: memory is touched only where elements are used */
+#define INTERN_TABLE_BLOCK_SHIFT 12 /* elements of one block: unused elements touch no memory */
 
 struct intern_table_slot {
 	uint64_t hash;
@@ -21,7 +20,7 @@ struct intern_table_slot {
 
 struct intern_table_memory {
 	uint8_t *at;
-	size_t mapped_bytes; /* 0: of the heap */
+	size_t mapped_bytes; /* 0: on the heap */
 };
 
 struct intern_table {
@@ -41,14 +40,14 @@ void intern_table_init(struct intern_table *table, size_t element_bytes);
 /* Leaves it empty, as new. */
 void intern_table_fini(struct intern_table *table);
 
-/* Grows to `count` elements, new ones all-zero; false when memory is out. */
+/* Grows to `count` elements, new ones all-zero; false: no memory. */
 bool intern_table_grow(struct intern_table *table, uint32_t count);
-/* A new element, all-zero, not in the index; NULL when memory is out. */
+/* A new element, all-zero, not in the index; NULL: no memory. */
 void *intern_table_add(struct intern_table *table, uint32_t *id);
-/* Puts an element into the index; false when memory is out. */
+/* Puts an element into the index; false: no memory. */
 bool intern_table_index(struct intern_table *table, uint32_t id, uint64_t hash);
 
-/* The element with this hash for which equal(element, key) holds; INTERN_TABLE_NONE. */
+/* The element with this hash for which equal(element, key) is true; INTERN_TABLE_NONE: none. */
 uint32_t intern_table_find(const struct intern_table *table, uint64_t hash,
 	bool (*equal)(const void *element, const void *key), const void *key);
 
@@ -59,7 +58,7 @@ static inline void *intern_table_at(const struct intern_table *table, uint32_t i
 	       (size_t)(id & ((1u << INTERN_TABLE_BLOCK_SHIFT) - 1)) * table->element_bytes;
 }
 
-/* Folds one more value into a hash. */
+/* Mixes one more value into a hash. */
 static inline uint64_t intern_table_hash(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - quoted strings out of bytes that nobody promised to be text.
+ * json.c - quotes arbitrary bytes as JSON strings.
  */
 #include "timeline/base/json.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - strings as JSON wants them: reports and the Chrome export write them this way.
+ * json.h - JSON strings, for reports and the Chrome export.
  */
 #ifndef TIMELINE_JSON_H
 #define TIMELINE_JSON_H
 
 #include "store/base/bytes.h"
 
-/* Appends the quoted string. Bytes that are not UTF-8 become the text \xHH, since JSON has no other way to
- * say them. */
+/* Appends the quoted string. Bytes that are not UTF-8 become the text \xHH, because JSON cannot hold them. */
 void json_put_string(struct store_bytes *out, const char *bytes, size_t size);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_ids.h - gives each key it is shown a number, counting from 0, so that sums and rows are
- * plain arrays. Keys are structs of one size without padding, compared bytewise; a text stands in
- * by its 128-bit hash.
+ * key_ids.h - numbers keys from 0 in order of first use, so that sums and rows are plain arrays. Keys are
+ * structs of one size without padding, compared bytewise; texts are keyed by their 128-bit hash.
  */
 #ifndef TIMELINE_KEY_IDS_H
 #define TIMELINE_KEY_IDS_H
@@ -18,19 +17,19 @@
 struct key_ids {
 	size_t key_bytes;
 	uint32_t count;
-	/* -- its own -- */
+	/* -- internal -- */
 	size_t capacity; /* of keys */
 	uint8_t *keys;
 	struct hash_index index;
 };
 
-/* Heap memory only once a key is put. */
+/* Allocates only when a key is put. */
 void key_ids_init(struct key_ids *ids, size_t key_bytes);
 void key_ids_fini(struct key_ids *ids);
 /* Forgets all keys, keeps the memory. */
 void key_ids_clear(struct key_ids *ids);
 
-/* The key's number, a new one if need be; *is_new (may be NULL) says so. KEY_IDS_NONE: memory is out. */
+/* The key's number, known or new; *is_new (may be NULL) tells which. KEY_IDS_NONE: no memory. */
 uint32_t key_ids_put(struct key_ids *ids, const void *key, bool *is_new);
 /* KEY_IDS_NONE: not there. */
 uint32_t key_ids_find(const struct key_ids *ids, const void *key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parse_budget.h - what reading an untrusted file may cost. A spent budget makes every walk stop where it is,
- * so that a damaged or hostile binary costs a sentence and never a hang.
+ * parse_budget.h - limits the cost of reading an untrusted file: a spent budget stops every walk, so that a
+ * damaged or hostile binary costs an error message and never hangs a reader.
  */
 #ifndef TIMELINE_PARSE_BUDGET_H
 #define TIMELINE_PARSE_BUDGET_H
@@ -11,11 +11,11 @@
 
 struct parse_budget {
 	uint64_t deadline_ns; /* CLOCK_PROCESS_CPUTIME_ID; 0: none */
-	uint64_t steps_left;  /* entries, ranges, instructions: whatever the walk goes by */
+	uint64_t steps_left;  /* entries, ranges, instructions: the walk's unit */
 	bool spent;
 };
 
-/* A new budget: so many steps, and CPU time from now on (0: any). */
+/* A new budget: `steps` steps, and CPU time from now on (0: no limit). */
 void parse_budget_allow(struct parse_budget *budget, uint64_t steps, uint64_t cpu_ns);
 /* Takes one step; false when the budget is spent. */
 bool parse_budget_step(struct parse_budget *budget);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* The last part of a path, within it: what stands behind its last slash; of one that ends in a slash, as a
- * run may be named, the directory's name with it. */
+/* The last part of a path, after its last slash; if the path ends in a slash (as a run's may), the
+ * directory's name with the slash. */
 static inline const char *path_base(const char *path)
 {
 	const char *at = path + strlen(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.c - see progress.h. The state is the process's: so are its terminal and its signals. */
+/* progress.c - see progress.h. The state is global, like the terminal and the signals. */
 #include "timeline/base/progress.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_create.c - .NAME.PID beside NAME, until it is whole. A program that is interrupted meanwhile takes it
- * away: what it takes for that is noted ahead, as a signal handler may neither allocate nor list a directory.
+ * run_create.c - builds .NAME.PID beside NAME until it is complete. An interrupted program deletes it: the
+ * paths are noted in advance, because a signal handler may neither allocate nor list a directory.
  */
 #include "timeline/base/run_create.h"
 

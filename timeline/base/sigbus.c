@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sigbus.c - see sigbus.h. In the handler: open, read, write, getpid, sigqueue, signal, raise and
- * _exit, which may be called there, and loops over what they read.
+ * sigbus.c - see sigbus.h. The handler calls only async-signal-safe functions: open, read, write, getpid,
+ * sigqueue, signal, raise and _exit.
  */
 #include "timeline/base/sigbus.h"
 
@@ -117,7 +117,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		at.sival_ptr = info->si_addr;
 	} else if (info->si_code == SI_QUEUE) { /* a child's */
 		at = info->si_value;
-	} else { /* somebody's kill: no file has anything to do with it */
+	} else { /* sent by kill(): unrelated to a file */
 		signal(number, SIG_DFL);
 		raise(number);
 		return;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sigbus.h - files that are mapped and cut short meanwhile, or whose disk fails: reading there is a signal
- * (SIGBUS) and no error that could be given back. A reader ends then as after any failed read, with a
- * sentence and a code, and not by the signal.
+ * sigbus.h - handles SIGBUS, which a read from a mapped file raises when the file has been truncated or its
+ * disk fails. A reader then ends with an error message and exit code, like after any failed read.
  *
  *   hpct-stats: '/runs/a.hpct/node-1.mdb' was cut short while it was read, or its disk fails; ...
  */
@@ -13,10 +12,10 @@
 
 struct sigaction;
 
-/* From here on; `program`, which must last, begins the sentence. Children that are forked end without one,
- * and their parent with it. What else has taken the signal (a sanitizer) keeps it. */
+/* Installs the handler; `program` (must stay valid) begins the message. Forked children end silently, and
+ * their parent prints it. A handler already installed (a sanitizer's) stays. */
 void sigbus_watch(const char *program);
-/* Is that how SIGBUS is taken? For who takes all signals of crashes and hands them on. */
+/* True when the action is this handler: for code that replaces all crash handlers and chains to them. */
 bool sigbus_is_ours(const struct sigaction *action);
 
 #endif

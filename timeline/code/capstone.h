@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capstone.h - capstone, loaded when the first x86-64 code is to be read: it has 80,000 pointers to relocate,
- * which takes longer than a reader that needs no loops takes to start.
+ * capstone.h - loads capstone when the first x86-64 code is read: its 80,000 relocations take longer than
+ * the start of a reader that needs no loops.
  */
 #ifndef TIMELINE_CAPSTONE_H
 #define TIMELINE_CAPSTONE_H
 
 #include <capstone/capstone.h>
 
-/* The functions of capstone's that are used, by their names there without cs_. */
+/* The functions of capstone in use, without their prefix cs_. */
 struct capstone {
 	__typeof__(cs_open) *open;
 	__typeof__(cs_close) *close;
@@ -19,7 +19,7 @@ struct capstone {
 	__typeof__(cs_regs_access) *regs_access;
 };
 
-/* NULL: it is not installed. The same each time, for all threads' first calls come one after the other. */
+/* NULL: not installed. Always the same result; thread-safe. */
 const struct capstone *capstone_load(void);
 
 #endif

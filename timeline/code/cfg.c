@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfg.c - see cfg.h. Every byte of the function has a mark; transfers (instructions that do not simply go on)
- * and links (edges told by tables) are lists by address, from which blocks are cut at the end.
+ * cfg.c - see cfg.h. Every byte of the function has a mark; transfers (instructions that do not simply
+ * continue) and links (edges from tables) are lists by address, from which blocks are made at the end.
  */
 #include "timeline/code/cfg.h"
 
@@ -11,7 +11,7 @@
 #include "store/base/array.h"
 #include "timeline/code/jump_table.h"
 
-/* Marks of a byte. The lowest bit is what jump_table.h reads. */
+/* Marks of a byte. jump_table.h reads the lowest bit. */
 enum { MARK_START = 1, MARK_INSIDE = 2, MARK_LEADER = 4, MARK_DATA = 8, MARK_BAD = 16, MARK_PADDING = 32 };
 
 struct cfg_area {
@@ -43,15 +43,15 @@ struct cfg_builder {
 	struct cfg *cfg;
 	struct cfg_area areas[CFG_RANGES_MAX];
 	unsigned area_count;
-	struct cfg_list work;	   /* uint64_t: places to decode */
+	struct cfg_list work;	   /* uint64_t: addresses to decode */
 	struct cfg_list transfers; /* struct cfg_transfer */
 	struct cfg_list links;	   /* struct cfg_link */
-	struct cfg_list jumps;	   /* uint64_t: indirect jumps not looked at yet */
-	struct cfg_list unknown;   /* uint64_t: those that no table explains */
+	struct cfg_list jumps;	   /* uint64_t: indirect jumps not yet examined */
+	struct cfg_list unknown;   /* uint64_t: indirect jumps without a known table */
 	bool failed;
 };
 
-/* A new item at the end; NULL, and builder->failed, when memory is out. */
+/* A new item at the end; NULL, and builder->failed,: no memory. */
 static void *list_add(struct cfg_builder *builder, struct cfg_list *list, size_t item_bytes)
 {
 	if (!array_widen(&list->items, &list->capacity, list->count, item_bytes)) {
@@ -69,7 +69,7 @@ static void add_address(struct cfg_builder *builder, struct cfg_list *list, uint
 		*item = address;
 }
 
-/* Where memory is out, builder->failed is set. */
+/* Without memory it sets builder->failed. */
 static void cfg_add_link(struct cfg_builder *builder, uint64_t from, uint64_t to)
 {
 	struct cfg_link *link = list_add(builder, &builder->links, sizeof *link);
@@ -332,7 +332,7 @@ static size_t upper(const struct cfg_list *list, uint64_t address)
 	return low;
 }
 
-/* Cases lie behind their switch: what is left over belongs to the unexplained jump before it. */
+/* Cases follow their switch: unreached code belongs to the unexplained jump before it. */
 static void link_orphan(struct cfg_builder *builder, uint64_t address)
 {
 	size_t before = upper(&builder->unknown, address);
@@ -398,7 +398,7 @@ static void decode_function(struct cfg_builder *builder)
 		decode_gaps(builder, &builder->areas[i]);
 }
 
-/* ---- blocks: false where memory is out ---- */
+/* ---- blocks: false: no memory ---- */
 
 static int transfer_compare(const void *left, const void *right)
 {

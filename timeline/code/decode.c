@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode.c - see decode.h: picks the machine. */
+/* decode.c - see decode.h: selects the machine's decoder. */
 #include "timeline/code/decode.h"
 
 #include <elf.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decode_amd.c - control flow in the machine code of AMD GPUs (GCN 5, CDNA, RDNA 1 and 2), from AMD's
- * instruction set manuals: words of 4 bytes, of which the first says how many follow; only scalar
- * instructions jump.
+ * instruction set manuals: words of 4 bytes, where the first tells how many follow; only scalar instructions
+ * jump.
  */
 #include "timeline/code/decode.h"
 

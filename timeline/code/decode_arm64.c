@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_arm64.c - AArch64: every instruction is four bytes, and branches are told by a few bits, so no
- * library is needed. Words with no meaning are taken for instructions that do nothing.
+ * decode_arm64.c - AArch64: every instruction has four bytes, and a few bits identify branches, so no
+ * library is needed. Undefined words count as instructions that do nothing.
  */
 #include "timeline/code/decode.h"
 
@@ -161,7 +161,8 @@ static void arm64_effect(
 		effect->clobbers = 1u << effect->to;
 	} else if ((word & 0x1c000000) == 0x10000000 || (word & 0x0e000000) == 0x0a000000 ||
 		   ((word & 0x0a000000) == 0x08000000 && (word & 0x00400000))) {
-		/* data processing, loads: the first operand is written; stores of pairs are not told apart */
+		/* data processing, loads: they write the first operand; so do, by assumption, stores of
+		 * pairs */
 		effect->clobbers = 1u << (word & 31);
 	}
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_intel.c - control flow in the machine code of Intel's GPUs (Gen8 to Xe), as its assembler IGA reads
- * it: instructions are 16 bytes, or 8 in their compact form, which no jump has. The graph is that of one
- * lane: what the others do meanwhile (join, endif) goes on behind.
+ * decode_intel.c - control flow in the machine code of Intel's GPUs (Gen8 to Xe), as its assembler IGA
+ * decodes it: instructions have 16 bytes, or 8 in the compact form, which no jump uses. The graph is that of
+ * one lane: what other lanes do meanwhile (join, endif) just continues.
  *
  *   bit 0     7        16 or 24   29           64           96          128
- *   | operation | ...  | predicate | compact ... | UIP or -- | JIP        |      in bytes from the
- * instruction
+ *   | operation | ...  | predicate | compact ... | UIP or -- | JIP        |      bytes from the instruction
  */
 #include "timeline/code/decode.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_sass.c - control flow in the machine code of NVIDIA GPUs since Volta: each instruction is 16 bytes,
- * its low 9 bits say what it does, and few of them jump. NVIDIA documents none of it: what is here is what
- * its own disassembler says of compiled code (tests/gpu/), generation by generation.
+ * decode_sass.c - control flow in the machine code of NVIDIA GPUs since Volta: each instruction has 16
+ * bytes, its low 9 bits are the opcode, and few jump. NVIDIA documents none of it: this follows its own
+ * disassembler's output for compiled code (tests/gpu/), generation by generation.
  *
  *   bit 0     9     12   16         24   28        34            82         87  90 91
  *   | operation | form | guard | near | UP |  ...  |    far      |   ...    | P  |  | by lanes |
  *
- * A branch goes to the end of its instruction and `far` words of 4 bytes on; since Hopper `far` counts
- * 256 words and `near` the rest. It is taken when guard and P say so; by lanes: when a uniform predicate
- * (UP), or the lanes' disagreement does.
+ * A branch goes to the end of its instruction plus `far` words of 4 bytes; since Hopper `far` counts 256
+ * words and `near` the rest. It is taken if guard and P are true; by lanes: if a uniform predicate (UP) is,
+ * or the lanes diverge.
  */
 #include "timeline/code/decode.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_x86.c - x86-64 through capstone, whose only user this is (capstone.h): lengths of instructions, and
- * operands of those that compute jump targets. Where one leads is read from its bytes, which is quicker than
- * asking for operands each time.
+ * decode_x86.c - x86-64 through capstone (only here; capstone.h): instruction lengths, and operands of
+ * instructions that compute jump targets. Branch targets are read from the bytes, which is faster than
+ * decoding operands each time.
  */
 #include "timeline/code/decode.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_x86_unknown.c - the length of an x86-64 instruction that the decoder does not know (AMX and what
- * comes after it): encodings grow by new opcodes in old forms, and the form alone gives the length.
+ * decode_x86_unknown.c - the length of an x86-64 instruction that the decoder does not know (AMX and later):
+ * new instructions are new opcodes in old forms, and the form gives the length.
  */
 #include "timeline/code/decode.h"
 

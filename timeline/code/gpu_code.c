@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_code.c - which functions a GPU binary has, and whose an address is. Its sections are read by
- * gpu_section.c, its lines by gpu_lines.c, its instructions by gpu_flow.c.
+ * gpu_code.c - the functions of a GPU binary, and which one owns an address. gpu_section.c reads sections,
+ * gpu_lines.c lines, gpu_flow.c instructions.
  */
 #include "timeline/code/gpu_code.h"
 
@@ -51,7 +51,7 @@ static bool is_kernel(const struct gpu_code *code, const Elf64_Sym *symbol, cons
 	return !strncmp(section, ".text.", 6) && !strcmp(section + 6, name);
 }
 
-/* The place where Intel's kernels are entered is no function of its own. */
+/* The entry label of Intel's kernels is no function. */
 static bool is_function(const Elf64_Sym *symbol, const char *name)
 {
 	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx &&
@@ -111,8 +111,8 @@ static uint64_t function_end(const struct gpu_code *code, uint32_t function)
 	return code->functions[function].start + code->functions[function].size;
 }
 
-/* Functions come by start, outer first; those open at a place are a stack. Each function begins at most one
- * range of its own and lets at most one go on. */
+/* Functions come by start, outer first; those that contain the current address are a stack. Each function
+ * begins at most one range of its own and lets at most one continue. */
 static int ranges_make(struct gpu_code *code, struct error *error)
 {
 	uint32_t *open = calloc(code->function_count + 1, sizeof *open);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_flow.c - what control flow in a GPU binary needs besides its instructions: the bytes at an address,
- * whose they are, where indexed branches lead (cubins list it in .nv.info.KERNEL) and who calls whom.
+ * gpu_flow.c - control flow in a GPU binary beyond single instructions: the bytes at an address, the
+ * function that owns them, targets of indexed branches (cubins list them in .nv.info.KERNEL), and call
+ * edges.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu_lines.c - .debug_line of a GPU binary (DWARF 2 to 5), which often has no other debug information:
- * compilers write it alone (-lineinfo), and with addresses left to the linker. Each unit's program is run
- * once, with the files of its header. NVIDIA's rows also say which call was inlined there: its name, and the
- * row of the call.
+ * compilers write it alone (-lineinfo), with addresses left to the linker. Runs each unit's line program
+ * once, with the files of its header. NVIDIA's rows also name the inlined call, and the row of the call.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -37,13 +36,13 @@ struct gpu_unit {
 	struct gpu_bytes strings, line_strings;
 	uint16_t version;
 	bool is_wide; /* 64-bit DWARF */
-	size_t row;   /* of the code's, the first of this sequence */
+	size_t row;   /* index of this sequence's first row among the code's rows */
 	uint8_t least_bytes, line_range, opcode_base, lengths[256];
 	int8_t line_base;
 	struct gpu_paths directories, files;
 };
 
-/* A number of so many bytes. */
+/* A number of `size` bytes. */
 static inline uint64_t gpu_fixed(struct gpu_cursor *in, size_t size)
 {
 	uint64_t value = 0;
@@ -58,7 +57,7 @@ static inline uint64_t gpu_fixed(struct gpu_cursor *in, size_t size)
 	return value;
 }
 
-/* One that says itself where it ends. */
+/* A LEB128 number. */
 static inline uint64_t gpu_leb(struct gpu_cursor *in, bool is_signed)
 {
 	uint64_t value = 0;
@@ -78,7 +77,7 @@ static inline uint64_t gpu_leb(struct gpu_cursor *in, bool is_signed)
 
 /* ---- strings ---- */
 
-/* A string, which stays where it is. */
+/* A string, not copied. */
 static const char *gpu_text(struct gpu_cursor *in)
 {
 	const uint8_t *begin = in->at, *nul = memchr(begin, '\0', (size_t)(in->end - begin));
@@ -113,7 +112,7 @@ static bool path_add(struct gpu_unit *unit, struct gpu_paths *paths, const char 
 	return true;
 }
 
-/* "" where there is none of that number. */
+/* "": no file of that number. */
 static const char *gpu_path_at(const struct gpu_paths *paths, uint64_t i)
 {
 	return i < paths->count ? paths->list[i] : "";
@@ -226,7 +225,7 @@ static void table_new(struct gpu_unit *unit, struct gpu_cursor *in, bool is_file
 	}
 }
 
-/* Reads the unit's directories and files, as its version has them. */
+/* Reads the unit's directories and files, in the format of its version. */
 static void gpu_unit_read_files(struct gpu_unit *unit, struct gpu_cursor *in)
 {
 	if (unit->version < 5) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_section.c - sections of a GPU binary by number and name, their bytes and strings, and what the linker
- * left open in those for debuggers. All is checked against the size of the file.
+ * gpu_section.c - sections of a GPU binary by number and name, their bytes and strings, and relocations of
+ * debug sections. Checks all against the file's size.
  */
 #include <elf.h>
 #include <stdlib.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intel_patch_tokens.c - Intel's older GPU binaries ("patch tokens"): no ELF symbols, but kernels one behind
- * the other. An ELF file around it may hold other things.
+ * intel_patch_tokens.c - Intel's older GPU binaries ("patch tokens"): consecutive kernels without ELF
+ * symbols, perhaps inside an ELF file.
  *
  *   program  "CTNI" | version | gfx core family | bytes of a pointer | kernels | stepping | bytes of tokens |
- * tokens kernel   checksum | u64 hash | bytes of name, tokens, code, general, dynamic, surface state | bytes
- * of code used name | code | general, dynamic, surface state | tokens                    all numbers u32
- * unless said
+ *            tokens
+ *   kernel   checksum | u64 hash | bytes of name, tokens, code, general, dynamic, surface state |
+ *            bytes of code used | name | code | general, dynamic, surface state | tokens
+ *   all numbers u32 unless said otherwise
  */
 #include <stdlib.h>
 #include <string.h>

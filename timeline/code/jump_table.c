@@ -37,7 +37,7 @@ static struct value address_value(uint64_t address)
 	return (struct value){VALUE_ADDRESS, .address = address};
 }
 
-/* Base and index may be told in either order where the index is not scaled. */
+/* Base and index may be in either order if the index is not scaled. */
 static struct value load(const struct trace *trace, const struct effect *effect)
 {
 	struct value base = value_of(trace, effect->a), index = value_of(trace, effect->b), value = {0};
@@ -83,7 +83,7 @@ static struct value copy(const struct trace *trace, const struct effect *effect)
 	struct value value = value_of(trace, effect->a);
 
 	if (value.kind == VALUE_ENTRY && effect->is_signed && value.table.width == effect->width)
-		value.table.is_signed = true; /* widened in an instruction of its own */
+		value.table.is_signed = true; /* widened by a separate instruction */
 	return value;
 }
 

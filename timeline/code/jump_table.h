@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jump_table.h - where an indirect jump may lead: follows constants and table loads through the instructions
- * before it, in the order they lie, as compilers write switches:
+ * jump_table.h - finds the targets of an indirect jump: follows constants and table loads through the
+ * preceding instructions, in address order, in the forms that compilers use for switches:
  *
  *   absolute   cmp $N, i; ja; jmp *T(,i,8)                            entry = target
  *   relative   cmp $N, i; ja; lea T, t; movslq (t,i,4), o; add t, o; jmp *o        target = T + entry
  *   scaled     cmp i, #N; b.hi; ldrh w, [t, i, lsl 1]; adr b, L; add x, b, w, sxth 2; br x   L + entry * 4
  *
- * A guess by form: whoever reads the table checks that its targets are code of the function.
+ * The result is a guess: the caller must check that the targets are code of the function.
  */
 #ifndef TIMELINE_JUMP_TABLE_H
 #define TIMELINE_JUMP_TABLE_H
@@ -19,7 +19,7 @@
 
 struct jump_table {
 	uint64_t begin, base; /* target = base + (entry << shift) */
-	uint32_t bound;	      /* entries; 0: not known */
+	uint32_t bound;	      /* entries; 0: unknown */
 	uint8_t width, shift;
 	bool is_signed;
 };
@@ -31,7 +31,7 @@ struct jump_window {
 	size_t size;
 };
 
-/* The table that the jump at `jump` (in the window) goes through. False: no known form, or a spent budget. */
+/* The table of the jump at `jump` (in the window). False: unknown form, or a spent budget. */
 bool jump_table_find(struct decoder *decoder, const struct jump_window *window, uint64_t jump,
 	struct parse_budget *budget, struct jump_table *table);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landing_pad.c - see landing_pad.h. Only the encodings that compilers write on these machines are read:
- * four-byte or eight-byte pointers, absolute or relative to themselves, and varints.
+ * landing_pad.c - see landing_pad.h. Reads only encodings that compilers use on these machines: pointers of
+ * four or eight bytes, absolute or self-relative, and varints.
  */
 #include "timeline/code/landing_pad.h"
 

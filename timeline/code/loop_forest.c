@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_forest.c - see loop_forest.h. Strongly connected parts by Tarjan's algorithm without recursion;
- * regions (the whole graph, then the inside of each loop) wait in a list, so that each level of nesting costs
- * one pass.
+ * loop_forest.c - see loop_forest.h. Finds strongly connected components by Tarjan's algorithm without
+ * recursion; regions (the whole graph, then the inside of each loop) are queued in a list, so that each
+ * level of nesting costs one pass.
  */
 #include "timeline/code/loop_forest.h"
 
@@ -25,13 +25,13 @@ struct search {
 	size_t region_capacity, loop_capacity;
 	uint32_t *members; /* nodes, those of one region side by side */
 	uint32_t *scratch;
-	uint32_t *region_of; /* [node] number of the region it is looked at in */
+	uint32_t *region_of; /* [node] number of its current region */
 	uint32_t *number;    /* [node] order of discovery in this region, 0: not yet */
 	uint32_t *low;	     /* [node] */
 	uint32_t *next_edge; /* [node] */
 	uint32_t *path, *open;
 	uint8_t *is_open;	/* [node] on `open` */
-	uint8_t *is_cut;	/* [node] entry of the loop whose inside is looked at */
+	uint8_t *is_cut;	/* [node] entry of the loop being searched */
 	uint8_t *is_reached;	/* [node] from the graph's entry */
 	uint32_t *before_first; /* predecessors, like the graph's successors */
 	uint32_t *before;
@@ -142,7 +142,7 @@ static uint32_t find_entries(
 	return entries;
 }
 
-/* The nodes are strongly connected: a loop, whose inside is looked at later. */
+/* The nodes are strongly connected: a loop, whose inside is searched later. */
 static bool take_loop(struct search *search, const struct region *region, uint32_t begin, uint32_t count)
 {
 	const uint32_t *nodes = search->members + begin;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loops.c - see loops.h. Of each function asked about, the blocks with their innermost loops and the places
- * of each loop, which tell where its author wrote it, are kept; graphs are not.
+ * loops.c - see loops.h. Keeps the blocks of each requested function with their innermost loops and the
+ * addresses of each loop whose lines tell where it is in the source; does not keep graphs.
  */
 #include "timeline/code/loops.h"
 
@@ -26,8 +26,8 @@ struct loops_piece {
 
 struct loops_kept_one {
 	uint64_t header;
-	uint32_t parent, place, place_count, back_count; /* place: the first, in `places` */
-	uint32_t body, body_count, level;		 /* body: the first, in `bodies` */
+	uint32_t parent, place, place_count, back_count; /* place: index of the first in `places` */
+	uint32_t body, body_count, level;		 /* body: index of the first in `bodies` */
 	bool is_irreducible;
 };
 
@@ -160,7 +160,7 @@ static bool keep_pieces(struct loops_kept *function, const struct cfg *cfg, cons
 	return true;
 }
 
-/* Fills in a function that has its entry only; its arrays are the caller's to free. 0 or -1: memory. */
+/* Fills in a function that has only its entry; the caller frees its arrays. 0 or -1: no memory. */
 static int loops_keep(struct loops_kept *function, const struct cfg *cfg, struct parse_budget *budget)
 {
 	struct loop_graph graph = {.edges = cfg->edges, .count = cfg->block_count, .entry = cfg->entry};
@@ -184,7 +184,7 @@ static int loops_keep(struct loops_kept *function, const struct cfg *cfg, struct
 
 struct loops {
 	Elf *elf;	      /* NULL: code of a GPU */
-	struct gpu_code *gpu; /* NULL: code of a CPU */
+	struct gpu_code *gpu; /* NULL: CPU code */
 	struct decoder *decoder;
 	struct no_return no_return;
 	struct relocations relocations;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug_cache.c - see debug_cache.h. What is unpacked is written to a file in memory, which is read at once.
- */
+/* debug_cache.c - see debug_cache.h. Decompressed sections go to a memory file (memfd), which is read at
+ * once. */
 #include "timeline/debug/debug_cache.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ struct trailer {
 
 /* ---- sections ---- */
 
-/* Where variables are, macros, indices: nothing of that is asked for here. */
+/* Sections about variables, macros, indices: not needed here. */
 static bool is_read(const char *name)
 {
 	static const char *const others[] = {".debug_loc", ".debug_loclists", ".debug_macro",
@@ -230,14 +230,14 @@ static bool kept_open(struct module_elf *unpacked, const char *path, uint64_t ke
 	return elf_take(unpacked, fd, path);
 }
 
-/* Of those that are kept here: nothing else that lies there is for us to remove. */
+/* True for cached files: never remove others from the directory. */
 static bool is_ours(const char *name, const struct stat *status)
 {
 	return S_ISREG(status->st_mode) && status->st_uid == geteuid() &&
 	       name[strspn(name, "0123456789abcdef")] == '\0';
 }
 
-/* The sum of the directory's files; the one that nobody has read for longest. */
+/* Sums the sizes of the directory's files, and finds the one unused for longest. */
 static uint64_t kept_look(DIR *directory, char oldest[static PATH_BYTES])
 {
 	struct timespec since = {0};

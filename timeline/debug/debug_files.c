@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * debug_files.c - finds the files of a module: its path, then build-id directories, the binary's
- * .gnu_debuglink, debuginfod. The first file with the right build id wins; a file that was built
- * anew since the recording is never used.
+ * .gnu_debuglink, debuginfod. The first file with the right build id wins; a file rebuilt since the
+ * recording is never used.
  */
 #include "timeline/debug/debug_files.h"
 
@@ -17,12 +17,13 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "store/base/content_id.h"
 #include "store/store.h"
 #include "timeline/debug/module_parts.h"
 
 #define SYSTEM_DEBUG_PATH "/usr/lib/debug"
 #define VDSO_MAX_BYTES (1u << 20)
-#define DIRECTORY_FILES_MAX 4096 /* of a --debug-path directory that are asked for their build id */
+#define DIRECTORY_FILES_MAX 4096 /* of a --debug-path directory whose build ids are read */
 
 int debug_files_search_check(const char *path, struct error *error)
 {
@@ -91,7 +92,7 @@ static bool find_copy(struct module_elf *file, const struct module_identity *ide
 	return false;
 }
 
-/* A --debug-path directory may hold debug files under any name: each is asked for its build id. */
+/* A --debug-path directory may hold debug files under any name: reads the build id of each. */
 static bool find_in_directory(
 	struct module_elf *file, const struct module_identity *identity, const char *directory, bool debug)
 {
@@ -124,7 +125,7 @@ static bool find_by_any_name(struct module_elf *file, const struct module_identi
 	return false;
 }
 
-/* ---- debuginfod: loaded only when asked for, since it brings an HTTP client with it ---- */
+/* ---- debuginfod: loaded only on use, because it loads an HTTP client ---- */
 
 struct debuginfod {
 	void *library;
@@ -275,23 +276,31 @@ static bool binary_open(struct debug_files *files, const struct symbol_request *
 	const struct debug_files_search *search, const struct module_identity *wanted)
 {
 	struct error why = {0};
-	struct module_identity found;
 
+	if (content_id_is_of_memory(wanted->bytes, wanted->size)) {
+		snprintf(files->note, sizeof files->note,
+			"%s had changed or was out of reach when it was recorded, and has no build id by "
+			"which "
+			"another file could be told to be the same: link it with -Wl,--build-id",
+			request->real_path);
+		return false;
+	}
 	if (request->kind == STORE_MODULE_VDSO && vdso_open(&files->binary, wanted))
 		return true;
 	if (request->path[0] && !module_elf_open(&files->binary, request->path, &why)) {
-		found = module_elf_identity(files->binary.elf);
 		/* a GPU binary is known by its content, and comes from where that was looked at */
-		if (!wanted->size || request->kind == STORE_MODULE_GPU ||
-			module_identity_equal(&found, wanted))
+		if (request->kind == STORE_MODULE_GPU || module_elf_is(&files->binary, wanted))
 			return true;
 		module_elf_close(&files->binary);
 		error_set(&why, ERROR_IO, "%s has changed since it was recorded", request->path);
 	}
-	if (find_by_identity(&files->binary, wanted, search, "") ||
-		find_copy(&files->binary, wanted, request->real_path, search) ||
-		find_by_any_name(&files->binary, wanted, search, false) ||
-		(search->debuginfod && find_on_server(&files->binary, wanted, false)))
+	if (find_copy(&files->binary, wanted, request->real_path, search))
+		return true;
+	/* Files in directories of build ids and on servers have one, and this has none. */
+	if (!content_id_is(wanted->bytes, wanted->size) &&
+		(find_by_identity(&files->binary, wanted, search, "") ||
+			find_by_any_name(&files->binary, wanted, search, false) ||
+			(search->debuginfod && find_on_server(&files->binary, wanted, false))))
 		return true;
 	snprintf(files->note, sizeof files->note, "%s", why.text);
 	return false;
@@ -345,6 +354,8 @@ int debug_files_open(struct debug_files *files, const struct symbol_request *req
 	memcpy(wanted.bytes, request->build_id, wanted.size);
 	if (binary_open(files, request, search, &wanted))
 		wanted = module_elf_identity(files->binary.elf);
+	else if (content_id_is(wanted.bytes, wanted.size))
+		wanted.size = 0;
 	if (request->kind == STORE_MODULE_GPU && files->binary.elf)
 		return 0;
 	if (!debug_open(files, real_path, search, &wanted) && !files->binary.elf)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle.c - symbols to names, with libiberty's demanglers behind a limit: they print piecewise into
- * a buffer, and a name that grows beyond it (a few bytes of input can stand for gigabytes) is left by
- * longjmp.
+ * demangle.c - demangles with libiberty under a size limit: it prints piecewise into a buffer, and a longjmp
+ * aborts a name that grows beyond the limit (a few bytes of input can stand for gigabytes).
  */
 #include "timeline/debug/demangle.h"
 

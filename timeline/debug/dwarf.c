@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf.c - debug information of one file: finds the unit of an address, has it indexed once
- * (dwarf_unit.c), and reads scopes and lines from it. libdw does the decoding; all that it returns
- * may be wrong, for the file may be damaged.
+ * dwarf.c - debug information of one file: finds the unit of an address, indexes it once (dwarf_unit.c), and
+ * reads scopes and lines from it. libdw decodes; all its results may be wrong, because the file may be
+ * damaged.
  */
 #include "timeline/debug/dwarf.h"
 
@@ -120,7 +120,7 @@ struct dwarf_unit *dwarf_module_unit(
 	return unit;
 }
 
-/* Lets libdw find the half of the unit that was split off where it lies in a package. */
+/* Lets libdw find a unit's split half in a package. */
 static void package_show(struct dwarf_module *module, const Dwarf_Die *listed)
 {
 	Dwarf_Die die = *listed;

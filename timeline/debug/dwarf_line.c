@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_line.c - the line of an address. libdw gives a unit's rows by address, those of one address in the
- * order of the file; which of its sequences a row is of it does not say.
+ * dwarf_line.c - the line of an address. libdw returns a unit's rows by address, those of one address in
+ * file order, without the sequence that a row belongs to.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static bool is_same_place(Dwarf_Line *a, Dwarf_Line *b)
 	return is_same_file(a, b) && !dwarf_lineno(a, &one) && !dwarf_lineno(b, &two) && one == two;
 }
 
-/* Where a sequence ends at an address at which another begins, its last row may have that address, too, and
- * no code: it goes on from the row before and has nothing of the one behind. `last` of that address. */
+/* Where one sequence ends at the address at which another begins, the first one's last row may have that
+ * address too, without code: skips it. `last` is the last row of that address. */
 static size_t pass_ended(const struct dwarf_unit *unit, size_t last, Dwarf_Addr address)
 {
 	Dwarf_Addr at;

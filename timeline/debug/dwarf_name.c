@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_name.c - what a function is called. The linker's spelling is best, for it says everything;
- * entries that have none (C, local classes, inlined parts of anonymous namespaces) are qualified by the
- * entries around their declaration.
+ * dwarf_name.c - the name of a function. The mangled name is best, because it is complete; entries without
+ * one (C, local classes, inlined parts of anonymous namespaces) are qualified by the entries around their
+ * declaration.
  */
 #include "timeline/debug/dwarf_name.h"
 
@@ -118,7 +118,7 @@ static const char *qualify(struct dwarf_module *module, Dwarf_Die *die, const ch
 	return prefix ? arena_printf(&module->arena, "%s::%s", prefix, name) : NULL;
 }
 
-/* NULL: memory is out. */
+/* NULL: no memory. */
 static const char *function_name(struct dwarf_module *module, const Dwarf_Die *die, unsigned depth)
 {
 	struct origin origin = origin_find(die);

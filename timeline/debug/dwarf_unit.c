@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_unit.c - walks one unit's entries and turns the nested, scattered ranges of functions and
- * inlined calls into flat segments: at each address the scope that comes last in the walk wins, which
- * is the innermost one, also where a compiler lets an inlined call stick out of its caller.
+ * dwarf_unit.c - turns the nested, scattered ranges of a unit's functions and inlined calls into flat
+ * segments: at each address the last scope in the walk wins, which is the innermost one, even if a compiler
+ * lets an inlined call exceed its caller's range.
  */
 #include "timeline/debug/dwarf_unit.h"
 
@@ -167,8 +167,8 @@ static bool walk_visit(struct walk *walk, unsigned depth)
 	return descends;
 }
 
-/* Steps to the next entry in the order of the file; the new depth, 0 at the end. The order is checked: a
- * damaged file may claim that an entry's sibling lies before it. */
+/* Steps to the next entry in file order; returns the new depth, 0 at the end. Checks the order: a damaged
+ * file may claim that an entry's sibling is before it. */
 static unsigned walk_next(struct walk *walk, unsigned depth, bool descends)
 {
 	const void *seen = walk->level[depth].die.addr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_unit_index.c - which unit an address belongs to: by the file's list of ranges (.debug_aranges), which
- * is short to read, else by the ranges of all units.
+ * dwarf_unit_index.c - the unit of an address: from the file's list of ranges (.debug_aranges), which is
+ * fast to read, else from the ranges of all units.
  */
 #include <dwarf.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int unit_range_compare(const void *left, const void *right)
 		return a->low < b->low ? -1 : 1;
 	if (a->high != b->high)
 		return a->high < b->high ? -1 : 1;
-	return a->die.addr > b->die.addr ? -1 : a->die.addr < b->die.addr; /* looked at from behind */
+	return a->die.addr > b->die.addr ? -1 : a->die.addr < b->die.addr; /* read from the end */
 }
 
 static int unit_range_add(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dwp.c - see dwp.h. Every offset of the index is checked before it is believed. */
+/* dwp.c - see dwp.h. Checks every offset of the index before use. */
 #include "timeline/debug/dwp.h"
 
 #include <elf.h>
@@ -171,7 +171,7 @@ static int section_of(const struct dwp *package, uint32_t kind)
 	}
 }
 
-/* 1 + the unit's row, 0: it is not there. The slots are a hash table: of a power of two, each id steps
+/* 1 + the unit's row, 0: none. The slots are a hash table with a power of two of entries: each id steps
  * through it by a stride of its own until a slot is empty (DWARF 5, 7.3.5.3). */
 static uint32_t row_find(const struct dwp *package, uint64_t id)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * function_starts.c - where a piece of code starts when no symbol says so: unwind entries (FDEs), and
- * PLT entries, which are named after the function they jump to. Reads the file's raw bytes, every
- * access checked against the file's size.
+ * function_starts.c - the start of code without a symbol: from unwind entries (FDEs) and PLT entries, which
+ * get the name of the function they jump to. Reads the file's raw bytes and checks every access against the
+ * file's size.
  */
 #include "timeline/debug/symbols.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module_elf.c - one ELF file: opened whatever lies there, its sections, its build id. */
+/* module_elf.c - one ELF file: opening it, whatever its content, its sections, its build id. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include <elfutils/libdwelf.h>
 
+#include "store/base/content_id.h"
 #include "timeline/debug/module_parts.h"
 
 static int elf_begin_fd(struct module_elf *file, int fd, const char *path, struct error *error)
@@ -144,14 +145,26 @@ bool module_identity_equal(const struct module_identity *a, const struct module_
 	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
 }
 
-bool module_elf_open_matching(struct module_elf *file, const char *path, const struct module_identity *wanted)
+bool module_elf_is(const struct module_elf *file, const struct module_identity *wanted)
 {
 	struct module_identity found;
 
+	if (!wanted->size)
+		return true;
+	if (!content_id_is(wanted->bytes, wanted->size)) {
+		found = module_elf_identity(file->elf);
+		return module_identity_equal(&found, wanted);
+	}
+	found = (struct module_identity){.size = CONTENT_ID_BYTES};
+	return file->fd >= 0 && content_id_of_file(file->fd, found.bytes) &&
+	       module_identity_equal(&found, wanted);
+}
+
+bool module_elf_open_matching(struct module_elf *file, const char *path, const struct module_identity *wanted)
+{
 	if (module_elf_open(file, path, NULL))
 		return false;
-	found = module_elf_identity(file->elf);
-	if (!wanted->size || module_identity_equal(&found, wanted))
+	if (module_elf_is(file, wanted))
 		return true;
 	module_elf_close(file);
 	return false;

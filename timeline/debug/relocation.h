@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relocation.h - what the loader writes into a program's data: places that hold another place's address. Some
- * linkers leave zeros in the file there, so that tables of `goto *table[i]` are to be had from the list
- * alone.
+ * relocation.h - the loader's relocations of a program's data: places that hold another place's address.
+ * Some linkers leave zeros in the file there, so tables of `goto *table[i]` must be read from the
+ * relocations.
  */
 #ifndef TIMELINE_RELOCATION_H
 #define TIMELINE_RELOCATION_H
@@ -16,15 +16,15 @@ struct relocation {
 	uint64_t at, value;
 };
 
-/* By address. All zero is a list that was not read yet. */
+/* By address. All-zero: not read yet. */
 struct relocations {
 	struct relocation *list;
 	size_t count;
 	bool is_read;
 };
 
-/* The 8 bytes at the address, counted from where the file is loaded; false: the loader leaves them alone. The
- * list is read at the first call; a file that has more of them than any program has none. */
+/* The 8 bytes that the loader writes at the address (relative to the load address); false: it writes none.
+ * The first call reads the list; a file with an implausible number of them has none. */
 bool relocations_find(struct relocations *relocations, Elf *elf, uint64_t address, uint64_t *value);
 void relocations_fini(struct relocations *relocations);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbols.c - function symbols of an ELF file as one sorted table. Sizes are respected, and where
- * several symbols cover an address the innermost wins, by a fixed order.
+ * symbols.c - function symbols of an ELF file in one sorted table. Respects sizes; where several symbols
+ * cover an address the innermost wins, with a fixed order for ties.
  */
 #include "timeline/debug/symbols.h"
 

@@ -34,7 +34,7 @@ static double quantile(double freedom)
 
 struct diff_estimate diff_estimate_of(const double *values, const double *sampled, size_t count)
 {
-	struct diff_estimate estimate = {0};
+	struct diff_estimate estimate = {.repeats = count};
 	double squares = 0, known = 0, n = (double)count, scatter;
 
 	for (size_t i = 0; i < count; i++)
@@ -63,6 +63,18 @@ double diff_noise(const struct diff_estimate *a, const struct diff_estimate *b)
 	return (freedoms > 0 ? quantile(variance * variance / freedoms) : NORMAL) * sqrt(variance);
 }
 
+static bool is_exact(const struct diff_estimate *side)
+{
+	return side->repeats < 2 && !side->is_sampled && side->mean != 0;
+}
+
+bool diff_noise_is_known(const struct diff_estimate *a, const struct diff_estimate *b)
+{
+	if (is_exact(a) || is_exact(b))
+		return false;
+	return a->variance > 0 || b->variance > 0 || (a->repeats > 1 && b->repeats > 1);
+}
+
 int diff_new(struct diff **out, const struct diff_question *question, struct error *error)
 {
 	bool has_callers =
@@ -80,6 +92,7 @@ int diff_new(struct diff **out, const struct diff_question *question, struct err
 	if (!diff)
 		return error_memory(error);
 	diff->question = *question;
+	diff->unit = "ns";
 	key_ids_init(&diff->keys, sizeof(struct diff_key));
 	*out = diff;
 	return 0;
@@ -112,6 +125,9 @@ static struct diff_estimate estimate(
 	const struct join *join, enum diff_side side, uint32_t row, bool is_inclusive)
 {
 	double parts = join->parts[side];
+	struct diff_estimate of;
+	bool is_sampled = false;
+	uint64_t records = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < join->diff->repeat_count; i++) {
@@ -123,8 +139,14 @@ static struct diff_estimate estimate(
 		join->values[count] = (double)(is_inclusive ? cell.inclusive_ns : cell.exclusive_ns) / parts;
 		join->sampled[count++] =
 			(is_inclusive ? cell.inclusive_variance : cell.exclusive_variance) / (parts * parts);
+		is_sampled |= (is_inclusive ? cell.inclusive_sampled_ns : cell.exclusive_sampled_ns) > 0;
+		records += cell.records;
 	}
-	return diff_estimate_of(join->values, join->sampled, count);
+	of = diff_estimate_of(join->values, join->sampled, count);
+	of.is_sampled = is_sampled;
+	if (join->diff->question.is_mark)
+		of.repeats = records;
+	return of;
 }
 
 static double loss_of(const struct join *join, double delta)
@@ -155,7 +177,8 @@ static void put_row(const struct join *join, struct diff_row *out, uint32_t row)
 	*out = (struct diff_row){.key = diff->texts[row],
 		.is_state = key->is_state,
 		.time_ns = {(uint64_t)llround(a.mean), (uint64_t)llround(b.mean)},
-		.noise_ns = (uint64_t)llround(diff_noise(&a, &b))};
+		.noise_ns = (uint64_t)llround(diff_noise(&a, &b)),
+		.is_noise_known = diff_noise_is_known(&a, &b)};
 	out->delta_ns = (int64_t)(out->time_ns[DIFF_B] - out->time_ns[DIFF_A]);
 	for (size_t i = 0; i < diff->repeat_count; i++)
 		if (row < diff->repeats[i].capacity)
@@ -220,7 +243,7 @@ static void find_coverage(const struct diff *diff, struct diff_result *result)
 	}
 }
 
-/* B's time at work, of the mean repeat. */
+/* B's cost, of the mean repeat. */
 static double total_of(const struct diff *diff)
 {
 	double total = 0, count = 0;
@@ -228,7 +251,7 @@ static double total_of(const struct diff *diff)
 	for (size_t i = 0; i < diff->repeat_count; i++) {
 		if (diff->repeats[i].side != DIFF_B)
 			continue;
-		total += (double)diff->repeats[i].work_ns;
+		total += (double)diff->repeats[i].cost_ns;
 		count++;
 	}
 	return total / count;
@@ -248,7 +271,8 @@ int diff_finish(struct diff *diff, struct diff_result *result, struct arena *are
 
 	*result = (struct diff_result){
 		.rows = arena_calloc(arena, (size_t)diff->keys.count + 1, sizeof *result->rows),
-		.part_name = ""};
+		.part_name = "",
+		.unit = diff->unit};
 	if (!join.values || !join.sampled || !result->rows)
 		return error_memory(error);
 	find_coverage(diff, result);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_gate.c - gates for continuous integration: what may not grow by more than so much.
+ * diff_gate.c - gates for continuous integration: limits on growth.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +52,10 @@ static void say(const struct diff_gate *gate, const struct diff_row *row, const 
 
 	report_human_duration(a, row->time_ns[DIFF_A]);
 	report_human_duration(b, row->time_ns[DIFF_B]);
-	report_human_duration(noise, row->noise_ns);
+	if (row->is_noise_known)
+		report_human_duration(noise, row->noise_ns);
+	else
+		strcpy(noise, "not known");
 	error_set(why, code, "gate '%s' %s: %s went from %s to %s, noise %s%s", gate->text, what,
 		report_shown_path(row->key), a, b, noise, others ? ", and others" : "");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_internal.h - what a comparison consists of; for diff*.c alone. diff_sum.c fills the columns, diff.c
- * joins them.
+ * diff_internal.h - parts of a comparison; for diff*.c only. diff_sum.c fills the columns, diff.c joins
+ * them.
  */
 #ifndef TIMELINE_DIFF_INTERNAL_H
 #define TIMELINE_DIFF_INTERNAL_H
@@ -15,18 +15,18 @@ struct diff_key {
 	uint64_t is_state;
 };
 
-/* What one repeat has for a key. */
+/* One repeat's sums for a key; with a metric, amounts of it. */
 struct diff_cell {
 	uint64_t exclusive_ns, inclusive_ns, records;
-	uint64_t exclusive_sampled_ns, inclusive_sampled_ns; /* of them, that samples tell */
-	double exclusive_variance, inclusive_variance;	     /* that sampling brings, ns^2 */
+	uint64_t exclusive_sampled_ns, inclusive_sampled_ns; /* the part of them that comes from samples */
+	double exclusive_variance, inclusive_variance;	     /* from sampling, ns^2 */
 };
 
 struct diff_repeat {
 	enum diff_side side;
 	struct diff_cell *cells; /* by row */
 	size_t capacity;
-	uint64_t lived_ns, known_ns, work_ns, sampled_ns;
+	uint64_t lived_ns, known_ns, cost_ns, sampled_ns;
 	uint64_t processes, threads; /* of CPU streams */
 };
 
@@ -36,6 +36,7 @@ struct diff {
 	const char **texts; /* by row */
 	size_t text_capacity;
 	struct arena arena;
+	const char *unit; /* of amounts */
 	struct diff_repeat *repeats;
 	size_t repeat_count;
 	struct store_bytes key; /* scratch */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_sum.c - one repeat of a comparison: what its window holds falls on keys, exclusive and, where it is
- * asked for, inclusive.
+ * diff_sum.c - one repeat of a comparison: sums its window by key, exclusive and, if requested, inclusive.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +13,8 @@
 #include "timeline/report/coverage.h"
 #include "timeline/run/row_key.h"
 #include "timeline/select/bookmark.h"
+#include "timeline/sum/gpu_metric.h"
+#include "timeline/sum/state_metrics.h"
 #include "timeline/sum/window.h"
 
 #define NO_ROW UINT32_MAX
@@ -33,12 +34,14 @@ struct work {
 	struct diff_repeat *repeat;
 	struct run *run;
 	const struct select *select;
+	unsigned derived; /* metrics to count (state_metrics.h), waits at their place; 0: all time, states as
+			     rows */
 	struct callers callers;
 };
 
 /* ---- rows and cells ---- */
 
-/* The row of the key in diff->key; NO_ROW when memory is out. */
+/* The row of the key in diff->key; NO_ROW: no memory. */
 static uint32_t row_of(struct diff *diff, bool is_state)
 {
 	struct diff_key key = {store_hash128(diff->key.data, diff->key.size), is_state};
@@ -123,7 +126,7 @@ static bool charge(struct work *work, uint32_t row, const struct window_time *pi
 	return true;
 }
 
-/* Every function on the path, or every path that leads to it; the roots alone are nobody. */
+/* Charges every function on the path, or every path that leads to it; roots alone are none. */
 static bool charge_callers(struct work *work, const struct window_time *piece)
 {
 	uint32_t scope = run_scope_at(
@@ -150,14 +153,25 @@ static bool needs_callers(const struct diff *diff)
 	return diff->question.is_inclusive || diff->question.scaling;
 }
 
+/* Where waits are what is counted, they fall on the key of their place, as work does. */
+static struct window_time keyed_as(const struct work *work, const struct window_time *piece)
+{
+	struct window_time keyed = *piece;
+
+	if (work->derived && piece->context && work->diff->question.by != STATS_OP)
+		keyed.state = EXTENT_WORK;
+	return keyed;
+}
+
 static bool add_piece(struct work *work, const struct window_time *piece)
 {
+	const struct window_time keyed = keyed_as(work, piece);
 	struct diff *diff = work->diff;
 	struct diff_cell *cell;
 	bool is_state;
 
 	diff->key.size = 0;
-	if (!stats_put_key(&diff->key, &is_state, work->run, piece, 0, diff->question.by,
+	if (!stats_put_key(&diff->key, &is_state, work->run, &keyed, 0, diff->question.by,
 		    select_depth(work->select)))
 		return false;
 	cell = cell_of(work->repeat, row_of(diff, is_state));
@@ -190,9 +204,22 @@ static void narrow(struct diff_cell *cell, uint64_t whole_ns)
 	cell->inclusive_variance *= 1 - (double)cell->inclusive_sampled_ns / (double)whole_ns;
 }
 
-static int fold(struct work *work, const struct window *window, struct error *error)
+static bool is_counted(const struct work *work, enum extent_state state)
 {
-	const struct diff_question *question = &work->diff->question;
+	for (unsigned d = 0; d < STATE_METRIC_COUNT; d++)
+		if (work->derived >> d & 1 && state_metrics_counts((enum state_metric)d, state))
+			return true;
+	return !work->derived;
+}
+
+static void narrow_all(struct work *work)
+{
+	for (uint32_t row = 0; row < work->repeat->capacity; row++)
+		narrow(&work->repeat->cells[row], work->repeat->sampled_ns);
+}
+
+static int fold(struct work *work, const struct window *window, bool has_rows, struct error *error)
+{
 	size_t count;
 	const struct window_time *pieces = window_times(window, &count);
 
@@ -203,20 +230,21 @@ static int fold(struct work *work, const struct window *window, struct error *er
 			continue;
 		work->repeat->lived_ns += piece->time_ns;
 		work->repeat->known_ns += is_known(piece->state) ? piece->time_ns : 0;
+		if (!has_rows || !is_counted(work, piece->state))
+			continue;
 		work->repeat->sampled_ns += sampled_ns_of(piece);
-		work->repeat->work_ns += extent_state_is_busy(piece->state) ? piece->time_ns : 0;
-		if (question->is_mark || !select_wants_context(work->select, piece->context) ||
+		work->repeat->cost_ns += piece->time_ns;
+		if (!select_wants_context(work->select, piece->context) ||
 			!select_wants_op(work->select, piece->op))
 			continue;
 		if (!add_piece(work, piece))
 			return error_memory(error);
 	}
-	for (uint32_t row = 0; row < work->repeat->capacity; row++)
-		narrow(&work->repeat->cells[row], work->repeat->sampled_ns);
+	narrow_all(work);
 	return 0;
 }
 
-/* Streams come by host, rank and process. */
+/* Streams are sorted by host, rank and process. */
 static void count_parts(struct work *work, const struct run_stream *stream, const struct run_stream *before)
 {
 	work->repeat->threads++;
@@ -228,6 +256,7 @@ static void count_parts(struct work *work, const struct run_stream *stream, cons
 /* The streams that the question is about, in `wanted`; their number. */
 static uint32_t choose_streams(struct work *work, uint32_t *wanted)
 {
+	bool needs_threads = work->diff->question.scaling && !select_gpu(work->select);
 	const struct run_stream *before = NULL;
 	uint32_t count, chosen = 0;
 	const uint32_t *streams = select_streams(work->select, &count);
@@ -236,7 +265,7 @@ static uint32_t choose_streams(struct work *work, uint32_t *wanted)
 		const struct run_stream *stream = run_stream(work->run, streams[i]);
 		bool is_thread = stream->s.kind == STORE_STREAM_CPU;
 
-		if (work->diff->question.scaling && !is_thread)
+		if (needs_threads && !is_thread)
 			continue;
 		if (is_thread) {
 			count_parts(work, stream, before);
@@ -247,24 +276,148 @@ static uint32_t choose_streams(struct work *work, uint32_t *wanted)
 	return chosen;
 }
 
-static int add_time(struct work *work, struct error *error)
+/* ---- a metric ---- */
+
+/* The one metric that --metric names, beside derived ones; negative: error. */
+static int find_metric(struct work *work, uint32_t *metric, struct error *error)
 {
-	uint32_t count, *wanted;
+	const struct run *run = work->run;
+	uint64_t gpu = select_gpu(work->select);
+	uint32_t found = 0;
+	bool is_real = false;
+
+	for (uint32_t m = 0; m < run_metric_count(run); m++) {
+		if (!select_wants_metric(work->select, m))
+			continue;
+		*metric = m;
+		work->diff->unit = run_metric_unit(run, m);
+		is_real = run_metric_is_real(run, m);
+		found++;
+	}
+	for (unsigned m = 0; m < GPU_METRIC_COUNT; m++) {
+		if (!(gpu >> m & 1) || !select_names_metric(work->select, gpu_metric_name(m)))
+			continue;
+		*metric = gpu_metric_number(run, m);
+		work->diff->unit = gpu_metric_unit(m);
+		is_real = gpu_metric_is_ratio(m);
+		found++;
+	}
+	if (found == 1 && is_real)
+		return error_set(error, ERROR_USAGE,
+			"--metric: a ratio is no amount that is lost or won; compare what it is a ratio of");
+	work->diff->unit = arena_copy(&work->diff->arena, work->diff->unit, strlen(work->diff->unit));
+	if (!work->diff->unit)
+		return error_memory(error);
+	return found == 1 ? 0
+			  : error_set(error, ERROR_USAGE,
+				    "--metric: name one metric whole, or some of " STATE_METRICS_NAMES
+				    "; hpct-info --metrics lists those of %s",
+				    run_path(run));
+}
+
+/* Of samples that each stand for a period the count says how sure the sum is; bytes and single events are
+ * counted exactly. */
+static bool is_sampled(const struct work *work, const struct window_weight *weight)
+{
+	return weight->metric < run_metric_count(work->run) && weight->weight > weight->samples &&
+	       strcmp(work->diff->unit, "bytes") != 0;
+}
+
+static int fold_weights(struct work *work, const struct window *window, uint32_t metric, struct error *error)
+{
+	size_t count;
+	const struct window_weight *weights = window_weights(window, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct window_weight *weight = &weights[i];
+		const struct window_time piece = {.context = weight->context,
+			.op = is_sampled(work, weight) ? STORE_OP_NONE : STORE_OP_MARK,
+			.state = EXTENT_WORK,
+			.records = weight->samples,
+			.time_ns = weight->weight};
+
+		if (weight->metric != metric)
+			continue;
+		work->repeat->sampled_ns += sampled_ns_of(&piece);
+		work->repeat->cost_ns += piece.time_ns;
+		if (select_wants_context(work->select, piece.context) && !add_piece(work, &piece))
+			return error_memory(error);
+	}
+	narrow_all(work);
+	return 0;
+}
+
+static int add_metric(struct work *work, const uint32_t *streams, uint32_t count, struct error *error)
+{
+	uint64_t begin_ns = select_records_begin_ns(work->select),
+		 end_ns = select_records_end_ns(work->select);
+	uint32_t metric = 0;
 	struct window *window;
-	int code = select_require_sums(work->select, error);
+	int code = find_metric(work, &metric, error);
 
 	code = code ? code : window_new(&window, work->run, error);
 	if (code)
 		return code;
+	if (metric >= run_metric_count(work->run))
+		code = gpu_metric_add_weights(
+			window, work->run, streams, count, begin_ns, end_ns, select_gpu(work->select), error);
+	else
+		code = window_add_weights(window, streams, count, begin_ns, end_ns, error);
+	if (!code && metric < run_metric_count(work->run))
+		code = window_add_values(window, streams, count, begin_ns, end_ns, error);
+	if (!code)
+		code = window_check_weights(window, error);
+	if (!code)
+		code = fold_weights(work, window, metric, error);
+	window_free(window);
+	return code;
+}
+
+/* ---- the window ---- */
+
+static int add_times(
+	struct work *work, const uint32_t *streams, uint32_t count, bool has_rows, struct error *error)
+{
+	uint64_t begin_ns = select_begin_ns(work->select), end_ns = select_end_ns(work->select);
+	struct window *window;
+	int code = window_new(&window, work->run, error);
+
+	if (code)
+		return code;
+	code = work->derived
+		       ? state_metrics_add_times(window, work->run, streams, count, begin_ns, end_ns, error)
+		       : window_add_times(window, streams, count, begin_ns, end_ns, error);
+	if (!code)
+		code = fold(work, window, has_rows, error);
+	window_free(window);
+	return code;
+}
+
+static int add_window(struct work *work, struct error *error)
+{
+	const struct diff_question *question = &work->diff->question;
+	bool has_weights;
+	uint32_t count, *wanted;
+	int code = select_require_sums(work->select, error);
+
+	if (code)
+		return code;
+	work->derived = select_state_metrics(work->select);
+	has_weights = select_has_metric(work->select) && !work->derived;
+	if (question->scaling && !has_weights && !work->derived)
+		work->derived = 1u << STATE_METRIC_REALTIME;
+	if (has_weights && question->by == STATS_OP)
+		return error_set(
+			error, ERROR_USAGE, "--by op: only time is told by operation; leave out --metric");
 	select_streams(work->select, &count);
 	wanted = calloc((size_t)count + 1, sizeof *wanted);
-	code = wanted ? window_add_times(window, wanted, choose_streams(work, wanted),
-				select_begin_ns(work->select), select_end_ns(work->select), error)
-		      : error_memory(error);
-	if (!code)
-		code = fold(work, window, error);
+	if (!wanted)
+		return error_memory(error);
+	count = choose_streams(work, wanted);
+	code = add_times(work, wanted, count, !question->is_mark && !has_weights, error);
+	if (!code && work->repeat->known_ns && has_weights)
+		code = add_metric(work, wanted, count, error);
 	free(wanted);
-	window_free(window);
 	return code;
 }
 
@@ -342,7 +495,7 @@ int diff_add(struct diff *diff, enum diff_side side, struct run *run, const stru
 		return error_memory(error);
 	work.repeat = &diff->repeats[diff->repeat_count++];
 	*work.repeat = (struct diff_repeat){.side = side};
-	code = add_time(&work, error);
+	code = add_window(&work, error);
 	if (!code && !work.repeat->known_ns)
 		code = coverage_empty(run, select, error);
 	if (!code && diff->question.is_mark)

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "store/base/array.h"
@@ -84,7 +85,7 @@ static int find_by(struct ask *ask, const struct select *select, struct error *e
 			error, ERROR_USAGE, "--by %s: say function, path, module, line, op or mark", name);
 	ask->question.by = found < 0 ? STATS_FUNCTION : (enum stats_by)found;
 	if (ask->question.is_mark)
-		return select_refuse(select, "context op depth", "--by mark", error);
+		return select_refuse(select, "context op depth metric", "--by mark", error);
 	return 0;
 }
 
@@ -156,11 +157,16 @@ static const struct report_column script_columns[] = {{"key", REPORT_COMPOSED}, 
 	{"noise_ns", REPORT_NUMBER}, {"a_records", REPORT_NUMBER}, {"b_records", REPORT_NUMBER},
 	{"loss_percent", REPORT_PERCENT}, {"exclusive_loss_percent", REPORT_PERCENT},
 	{"verdict", REPORT_TEXT}};
-static const struct report_column table_columns[] = {{"delta", REPORT_FIGURES}, {"noise", REPORT_DURATION},
-	{"ratio", REPORT_FIGURES}, {"A", REPORT_DURATION}, {"B", REPORT_DURATION}, {"key", REPORT_COMPOSED}};
+/* Amounts of a metric that is no time. */
+static const struct report_column metric_columns[] = {{"key", REPORT_COMPOSED}, {"a", REPORT_NUMBER},
+	{"b", REPORT_NUMBER}, {"delta", REPORT_FIGURES}, {"ratio", REPORT_FIGURES}, {"noise", REPORT_NUMBER},
+	{"a_records", REPORT_NUMBER}, {"b_records", REPORT_NUMBER}, {"loss_percent", REPORT_PERCENT},
+	{"exclusive_loss_percent", REPORT_PERCENT}, {"verdict", REPORT_TEXT}};
+static const struct report_column table_columns[] = {{"delta", REPORT_FIGURES}, {"noise", REPORT_FIGURES},
+	{"ratio", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES}, {"key", REPORT_COMPOSED}};
 static const struct report_column scaling_columns[] = {{"loss %", REPORT_PERCENT},
 	{"own loss %", REPORT_PERCENT}, {"verdict", REPORT_TEXT}, {"delta", REPORT_FIGURES},
-	{"noise", REPORT_DURATION}, {"A", REPORT_DURATION}, {"B", REPORT_DURATION}, {"key", REPORT_COMPOSED}};
+	{"noise", REPORT_FIGURES}, {"A", REPORT_FIGURES}, {"B", REPORT_FIGURES}, {"key", REPORT_COMPOSED}};
 
 static const char *verdict_name(const struct diff_row *row)
 {
@@ -179,6 +185,14 @@ static void put_ratio(struct report *report, const struct diff_row *row, bool is
 		report_string(report, is_table && !row->time_ns[DIFF_B] ? "gone" : text);
 }
 
+static void put_noise(struct report *report, const struct diff_row *row)
+{
+	if (row->is_noise_known)
+		report_number(report, row->noise_ns);
+	else
+		report_none(report);
+}
+
 static void script_row(struct report *report, const struct diff_row *row, bool has_scaling)
 {
 	char delta[REPORT_HUMAN_MAX];
@@ -189,7 +203,7 @@ static void script_row(struct report *report, const struct diff_row *row, bool h
 	report_number(report, row->time_ns[DIFF_B]);
 	report_string(report, delta);
 	put_ratio(report, row, false);
-	report_number(report, row->noise_ns);
+	put_noise(report, row);
 	report_number(report, row->records[DIFF_A]);
 	report_number(report, row->records[DIFF_B]);
 	if (has_scaling) {
@@ -200,11 +214,29 @@ static void script_row(struct report *report, const struct diff_row *row, bool h
 	report_row(report);
 }
 
-static void table_row(struct report *report, const struct diff_row *row, bool has_scaling)
+static void human_amount(char text[REPORT_HUMAN_MAX], uint64_t amount, const char *unit)
+{
+	if (!strcmp(unit, "ns"))
+		report_human_duration(text, amount);
+	else if (!strcmp(unit, "bytes"))
+		report_human_size(text, amount);
+	else
+		snprintf(text, REPORT_HUMAN_MAX, "%" PRIu64, amount);
+}
+
+static void put_amount(struct report *report, uint64_t amount, const char *unit)
+{
+	char text[REPORT_HUMAN_MAX];
+
+	human_amount(text, amount, unit);
+	report_string(report, text);
+}
+
+static void table_row(struct report *report, const struct diff_row *row, bool has_scaling, const char *unit)
 {
 	char size[REPORT_HUMAN_MAX], delta[REPORT_HUMAN_MAX + 1];
 
-	report_human_duration(size, (uint64_t)llabs(row->delta_ns));
+	human_amount(size, (uint64_t)llabs(row->delta_ns), unit);
 	snprintf(delta, sizeof delta, "%s%s", row->delta_ns < 0 ? "-" : "+", size);
 	if (has_scaling) {
 		report_real(report, row->loss);
@@ -212,11 +244,14 @@ static void table_row(struct report *report, const struct diff_row *row, bool ha
 		report_string(report, verdict_name(row));
 	}
 	report_string(report, delta);
-	report_number(report, row->noise_ns);
+	if (row->is_noise_known)
+		put_amount(report, row->noise_ns, unit);
+	else
+		report_string(report, "-");
 	if (!has_scaling)
 		put_ratio(report, row, true);
-	report_number(report, row->time_ns[DIFF_A]);
-	report_number(report, row->time_ns[DIFF_B]);
+	put_amount(report, row->time_ns[DIFF_A], unit);
+	put_amount(report, row->time_ns[DIFF_B], unit);
 	report_string(report, report_shown_path(row->key));
 	report_row(report);
 }
@@ -241,7 +276,8 @@ static int print_rows(const struct program_call *call, const struct diff_result 
 	const struct ask *ask = call->own;
 	bool is_table = call->format == REPORT_TABLE,
 	     has_scaling = ask->question.scaling != DIFF_SCALING_NONE;
-	const struct report_column *columns = !is_table	    ? script_columns
+	bool is_time = !strcmp(result->unit, "ns");
+	const struct report_column *columns = !is_table	    ? (is_time ? script_columns : metric_columns)
 					      : has_scaling ? scaling_columns
 							    : table_columns;
 	struct report *report;
@@ -252,7 +288,7 @@ static int print_rows(const struct program_call *call, const struct diff_result 
 		return code;
 	for (size_t i = 0; i < result->count && i < select_top(call->select); i++) {
 		if (is_table)
-			table_row(report, &result->rows[i], has_scaling);
+			table_row(report, &result->rows[i], has_scaling, result->unit);
 		else
 			script_row(report, &result->rows[i], has_scaling);
 	}
@@ -329,14 +365,13 @@ static int work(struct program_call *call, struct error *error)
 static const struct program_option options[] = {
 	{0, "gate", "GLOB>+N%", "fail (1) when a key that matches grew by more; >+20ms, repeatable",
 		take_gate},
-	{0, "coverage", "PERCENT", "of A and B that must be known to judge gates, else 3 (90)",
+	{0, "coverage", "PERCENT", "monitored part of A and B that gates need, else exit 3 (90)",
 		take_coverage},
 	{0, "inclusive", NULL, "by function or path: time with callees",
 		.to = offsetof(struct ask, question.is_inclusive)},
 	{0, "scaling", "HOW", "strong, weak or weak:P,Q: loss against the ideal, in per cent of B",
 		take_scaling},
-	{0, "time-b", "A..B", "the window of B, where it is another one",
-		.to = offsetof(struct ask, time_b)}};
+	{0, "time-b", "A..B", "the window of B, if it differs from A's", .to = offsetof(struct ask, time_b)}};
 
 static const struct program program = {
 	.name = "hpct-diff",
@@ -344,14 +379,16 @@ static const struct program program = {
 	.operands = "A [B]",
 	.operands_min = 1,
 	.operands_max = 2,
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS,
-	.refused = "metric min",
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUNS | PROGRAM_STATE_METRICS | PROGRAM_GPU,
+	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "A and B are runs, or repeats of a run: RUN,RUN,RUN. KEY is function (default), path, "
-		 "module, line, op or mark; keys meet by name.\n"
+		 "module, line, op or mark; keys are joined by name.\n"
 		 "Noise: half the 95 % interval of the delta, from the scatter of repeats and from "
-		 "what sampling brings.\n",
+		 "sampling; - where a single run tells nothing of it.\n"
+		 "--metric compares a metric instead (BLOCKED, CPUTIME, IO:read, GKER ...), waits at their "
+		 "path.\n",
 	.work = work,
 };
 

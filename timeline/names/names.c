@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c - puts together what the files of a module say about an offset: debug information first,
- * then symbols, then loops. Modules stay open between requests, since a run asks for the
- * same ones again as it goes on. At the end it finds what lies around what was asked, for other runs.
+ * names.c - combines the sources for an offset: debug information first, then symbols, then loops. Modules
+ * stay open between requests, because a run requests the same ones again. At the end it finds the neighbours
+ * of requested addresses for other runs.
  */
 #include "timeline/names/names.h"
 
@@ -13,7 +13,7 @@
 #include "store/store.h"
 #include "timeline/names/names_internal.h"
 
-/* This offset had to be found anew. */
+/* Notes an offset that was not in the cache. */
 static void names_module_missed(struct names_module *module, uint64_t offset)
 {
 	if (module->missed_count < NAMES_MISSED_MAX)
@@ -63,7 +63,7 @@ static bool module_find(struct names_module *module, uint64_t until_ns)
 	return true;
 }
 
-/* Finds the rest of the functions of such offsets, for so much CPU time. */
+/* Finds the other names of such functions, within a CPU time. */
 static void names_prefetch_modules(struct names_module *modules, uint64_t budget_ns)
 {
 	uint64_t until_ns = cpu_ns() + budget_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - addresses to names: opens the files of modules and asks, best first, their debug
- * information, symbols, PLT and unwind entries. It reads untrusted files with big libraries, so it runs
- * inside a process of its own (timeline/names/names_worker.h); nobody else calls it but tests.
+ * names.h - addresses to names: opens the files of modules and searches, best first, their debug
+ * information, symbols, PLT and unwind entries. It reads untrusted files with large libraries, so it runs in
+ * a separate process (timeline/names/names_worker.h); otherwise only tests call it.
  */
 #ifndef TIMELINE_NAMES_H
 #define TIMELINE_NAMES_H
@@ -11,48 +11,48 @@
 #include "store/catalog/symbol_protocol.h"
 #include "timeline/debug/debug_files.h"
 
-/* How much of a file is believed. A module whose reader failed is asked again one level lower. */
+/* How much of a file is read. When a module's reader fails, the request is repeated one level lower. */
 enum names_level { NAMES_ALL, NAMES_SYMBOLS, NAMES_NONE };
 
 struct names_options {
 	struct debug_files_search search;
-	uint64_t cpu_ns;    /* of one request; what is left then is named by symbols. 0: no limit */
-	uint64_t ahead_ns;  /* CPU time, at the end, for what lies around what was asked (names_prefetch()) */
+	uint64_t cpu_ns;    /* per request; addresses left then get names from symbols. 0: no limit */
+	uint64_t ahead_ns;  /* CPU time, at the end, for prefetching neighbours (names_prefetch()) */
 	bool no_loops;	    /* functions and inlined calls only */
-	const char *shared; /* directory of answers shared between runs
+	const char *shared; /* directory of the cache shared between runs
 			       (timeline/names/names_library_cache.h); NULL: none */
-	unsigned jobs; /* processes at once, for many names (timeline/names/names_pool.h); 0: by processors */
-	/* -- of the worker (timeline/names/names_worker.h); 0: what suits people who wait for names -- */
+	unsigned jobs;	    /* processes for many names (timeline/names/names_pool.h); 0: by processors */
+	/* -- of the worker (timeline/names/names_worker.h); 0: defaults for interactive use -- */
 	uint64_t memory_bytes;
-	unsigned silent_s; /* so long it may send nothing */
+	unsigned silent_s; /* longest silence allowed */
 };
 
 struct names;
 struct names_module;
 
-/* What `options` point at must outlive it. Reads nothing yet: the error is of memory. One thread. */
+/* What `options` points to must outlive it. Reads nothing yet: errors are of memory. One thread. */
 int names_open(struct names **names, const struct names_options *options, struct error *error);
 void names_close(struct names *names);
-/* The same for a process that ends, which need not give back its memory piece by piece. */
+/* The same before exit(): does not free memory piece by piece. */
 void names_end(struct names *names);
 
-/* The module that a request speaks of, opened or still open from before; valid until the next names_module().
- * What cannot be opened is a module too: names_module_note() says why. Negative: memory. */
+/* The request's module, opened now or before; valid until the next names_module(). A module that cannot be
+ * opened is returned too: names_module_note() tells why. Negative: no memory. */
 int names_module(struct names *names, const struct symbol_request *request, enum names_level level,
 	struct names_module **module, struct error *error);
 /* One sentence about what is missing, "" when nothing is. */
 const char *names_module_note(const struct names_module *module);
-/* Keeps what was found for other runs, if enough is new. */
+/* Saves answers for other runs, if enough are new. */
 void names_module_keep(struct names_module *module);
-/* The same, however little it is. */
+/* The same for any number of new answers. */
 void names_module_keep_all(struct names_module *module);
-/* Whether copies of this process may ask it side by side. Opens its debug information. */
+/* True when forked copies of this process may answer in parallel. Opens the module's debug information. */
 bool names_module_is_forkable(struct names_module *module);
-/* When all is answered: what lies around it, for other runs, if any are to have it. */
+/* After all answers: finds their neighbours' names for other runs, if a cache is used. */
 void names_prefetch(struct names *names);
-/* Offsets of the same place cost least when they are asked for one after the other. */
+/* A sort key: requests with close keys are cheapest one after another. */
 uint64_t names_module_place(struct names_module *module, uint64_t offset);
-/* The answer for one offset; `module` in it stays as it was. Strings live as long as the module. */
+/* The answer for one offset; `module` in it is unchanged. Strings live as long as the module. */
 int names_find(
 	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_fill.c - names a run after its recording: collects the frames of all its stores that have no
- * name or no line, asks workers module by module, and writes a new cache with what it found and what the
- * old cache held.
+ * names_fill.c - names a finished run: collects the frames of all its stores without a name or line, sends
+ * requests to workers module by module, and writes a new cache with the answers and the old cache's entries.
  *
- *   stores --wants--> (module, offsets) --names_crew--> answers --> cache.mdb.PID --rename--> cache.mdb
+ *   stores --wants--> (module, offsets) --names_pool--> answers --> cache.mdb.PID --rename--> cache.mdb
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ struct fill {
 	struct names_run_cache *old;
 	struct store_writer *writer;
 	struct names_pool *pool;
-	/* -- the store at hand -- */
+	/* -- the current store -- */
 	struct store_reader *reader;
 	struct names_missing *wants;
 	size_t want_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_fill.h - names a run after its recording, from the binaries that are there now, into the run's cache
- * (timeline/run/names_run_cache.h).
+ * names_fill.h - finds names for a finished run in the binaries that exist now, and stores them in the run's
+ * cache (timeline/run/names_run_cache.h).
  */
 #ifndef TIMELINE_NAMES_FILL_H
 #define TIMELINE_NAMES_FILL_H
@@ -11,18 +11,18 @@
 
 struct names_fill {
 	uint64_t missing; /* frames without a name or without a line */
-	uint64_t found;	  /* of them, that now have one or more of both */
-	uint64_t modules; /* they lie in */
+	uint64_t found;	  /* frames among them that now have a name or line */
+	uint64_t modules; /* modules of these frames */
 };
 
-/* Looks for names of all frames of the run that have none, or no line, and writes what is found to the cache;
- * what an older cache held stays. ERROR_RUN: no run; ERROR_IO: the cache cannot be written. `note` is called
- * with a sentence about each module of which something is missing; may be NULL. */
+/* Searches names for all frames of the run that have none, or no line, and writes them to the cache; entries
+ * of an older cache stay. ERROR_RUN: no run; ERROR_IO: the cache cannot be written. `note` (may be NULL)
+ * gets a sentence for each module with missing names. */
 int names_fill(const char *run_path, const struct names_options *options, struct names_fill *result,
 	void (*note)(const char *sentence), struct error *error);
 
-/* run_open(), after names_fill() where the options say where binaries or debug information are: who is told
- * where to look looks at once. Readers open runs by this. */
+/* run_open(), after names_fill() if the options name places of binaries or debug information. Readers open
+ * runs with this. */
 int names_run_open(
 	struct run **run, const char *path, const struct run_options *options, struct error *error);
 

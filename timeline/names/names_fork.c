@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_fork.c - see names_fork.h. A copy writes its frames to a file in memory, the note last. */
+/* names_fork.c - see names_fork.h. A forked copy writes its frames to a memory file (memfd), the note last.
+ */
 #include "timeline/names/names_fork.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ struct split {
 	char note[NAMES_NOTE_BYTES];
 };
 
-/* ---- who does what ---- */
+/* ---- splitting the work ---- */
 
 static int place_compare(const void *left, const void *right)
 {
@@ -229,8 +230,8 @@ static uint64_t data_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Each process has a limit of its own: what is left of the module's memory is shared among them, the worker
- * included until its part is done. */
+/* Each process has a limit of its own: the rest of the module's memory is divided among them, and the worker
+ * has its share until its part is done. */
 static void memory_share(unsigned parts, struct rlimit *whole)
 {
 	uint64_t used = data_bytes();

@@ -137,7 +137,7 @@ static int line_chain(
 	return (int)count;
 }
 
-/* What debug information does not tell of, the line table may. */
+/* Fills in from the line table what debug information lacks. */
 static int chain(void *context, uint64_t address, struct names_scope *scopes, struct error *error)
 {
 	struct names_gpu *gpu = context;

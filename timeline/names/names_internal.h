@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_internal.h - one module between names.c, which answers, names_open.c, which finds and opens its
- * files, and names_symbols.c, which names what has no debug information. For these files only.
+ * names_internal.h - one module, shared by names.c, which answers, names_open.c, which finds and opens its
+ * files, and names_symbols.c, for code without debug information.
  */
 #ifndef TIMELINE_NAMES_INTERNAL_H
 #define TIMELINE_NAMES_INTERNAL_H
@@ -32,49 +32,49 @@ struct names_module {
 	struct debug_files files;
 	struct module_elf mini; /* opened when symbols are first needed */
 	struct module_elf unpacked,
-		unpacked_alternate; /* read in place of what is compressed; else not open */
+		unpacked_alternate; /* read instead of compressed sections; else not open */
 	struct dwarf_code code;
 	struct dwarf_module *dwarf; /* NULL: no debug information */
 	struct dwp *package;	    /* NULL: none */
-	struct names_gpu *gpu;	    /* NULL: code of a CPU */
+	struct names_gpu *gpu;	    /* NULL: CPU code */
 	struct symbol_table symbols;
 	bool has_symbols;
-	const char *kept;		    /* directory of what is kept for other runs; NULL: nothing is */
-	struct names_library_cache *shared; /* NULL: nothing is kept of this one */
-	bool has_debug;			    /* looked for */
+	const char *kept;		    /* directory of caches for other runs; NULL: none */
+	struct names_library_cache *shared; /* NULL: this module has no cache */
+	bool has_debug;			    /* debug information has been searched for */
 	bool wants_loops;
 	uint64_t cpu_ns;
-	struct loops *loops; /* NULL: none can be found */
+	struct loops *loops; /* NULL: no loops can be found */
 	bool has_loops;
-	bool lacks_decoder;		   /* it is not installed, now */
-	uint64_t missed[NAMES_MISSED_MAX]; /* offsets that no earlier run had asked for */
+	bool lacks_decoder;		   /* the decoder is not installed now */
+	uint64_t missed[NAMES_MISSED_MAX]; /* offsets that were in no cache */
 	unsigned missed_count;
-	struct loops_function extent; /* of what was named last without debug information */
+	struct loops_function extent; /* of the last function named without debug information */
 	struct arena arena;
 	char note[1024];
 };
 
 /* ---- names_open.c ---- */
 
-/* With its files open, what is missing noted; NULL: memory. */
+/* Opens its files and notes what is missing; NULL: no memory. */
 struct names_module *names_module_new(
 	const struct symbol_request *request, enum names_level level, const struct names_options *options);
 void names_module_free(struct names_module *module);
-/* Debug information, at the first call: large files hold it compressed, which costs seconds. */
+/* Opens the debug information at the first call: decompressing that of large files takes seconds. */
 void names_module_open_debug(struct names_module *module);
-/* The first sentence about what is missing is the one kept. */
+/* Notes what is missing; keeps the first sentence. */
 void names_module_lacks(struct names_module *module, const char *text);
 
 /* ---- names_symbols.c ---- */
 
-/* An answer of one function. */
+/* Makes an answer of one function. */
 void symbol_answer_function(struct symbol_answer *answer, enum names_source source, const char *name,
 	const char *linkage, uint64_t start);
-/* Symbols, PLT and unwind entries, without debug information; sets the module's extent. 0 or negative:
- * memory. */
+/* Answers from symbols, PLT and unwind entries, without debug information; sets the module's extent. 0 or
+ * negative: no memory. */
 int names_symbols_find(
 	struct names_module *module, uint64_t offset, struct symbol_answer *answer, struct error *error);
-/* Gives the outermost function the name that people know, if it has several. */
+/* Chooses the best known name of the outermost function, if it has several. */
 int names_symbols_prefer(struct names_module *module, struct names_scope *outermost, struct error *error);
 
 #endif

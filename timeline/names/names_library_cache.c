@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_library_cache.c - see names_library_cache.h. The file is read as a whole; it may hold anything, so it
- * counts only with a matching checksum, and each answer in it is parsed before it is believed.
+ * names_library_cache.c - see names_library_cache.h. Reads the file as a whole; it is untrusted, so it needs
+ * a matching checksum, and each answer in it is parsed before use.
  */
 #include "timeline/names/names_library_cache.h"
 
@@ -50,7 +50,7 @@ struct names_library_cache {
 
 /* ---- the file ---- */
 
-/* 1: its frames lie in [*begin, *end); 0: of another key; -1: damaged. */
+/* 1: its frames are in [*begin, *end); 0: it has another key; -1: damaged. */
 static int file_open(const uint8_t *file, size_t size, const char *key, size_t *begin, size_t *end)
 {
 	uint64_t checksum;
@@ -88,8 +88,7 @@ static int place_compare(const void *left, const void *right)
 	return 0;
 }
 
-/* Adds the frames in [at, end), each of which is one; false: that is not so. What it says is looked at when
- * it is asked for. */
+/* Adds the frames in [at, end); false: they are malformed. Their content is checked on use. */
 static bool places_read(struct cached_answers *places, const uint8_t *at, const uint8_t *end)
 {
 	static struct symbol_answer answer; /* the reader has one thread */
@@ -241,8 +240,8 @@ static bool file_build(
 	return !out->failed && out->size <= FILE_MAX;
 }
 
-/* Writers take turns, so that none loses what another adds meanwhile; who waits too long goes ahead: a file
- * is whole in any case. Closing the descriptor ends the turn. */
+/* Takes a lock, so that no writer loses what another adds; proceeds without it after a timeout: a file is
+ * complete in any case. Closing the descriptor unlocks. */
 static int turn_take(const char *path)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};

@@ -10,7 +10,7 @@ struct chain {
 	unsigned count; /* 0: nothing known there */
 };
 
-/* A loop, and how many of the answer's functions it lies in. */
+/* A loop, and the number of the answer's functions that contain it. */
 struct placed {
 	struct loops_one loop;
 	const char *file;
@@ -134,7 +134,7 @@ static int loop_line(struct placing *placing, struct placed *placed, const struc
 	return rc;
 }
 
-/* An inner loop lies nowhere above the outer one. */
+/* An inner loop's line is never above the outer one's. */
 static int place(
 	struct placing *placing, struct placed *placed, const struct placed *outer, struct error *error)
 {
@@ -149,8 +149,8 @@ static int place(
 	return rc;
 }
 
-/* Compilers make several of one loop (a vector form, a rest, unswitched forms) and nest them now and then:
- * what lies at the same line within each other is one loop to its author. */
+/* Compilers make several of one loop (a vector form, a rest, unswitched forms) and sometimes nest them:
+ * nested loops at the same line are one loop in the source. */
 static unsigned join_same(struct placed *placed, unsigned count)
 {
 	unsigned kept = 0;

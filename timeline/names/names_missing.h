@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_missing.h - the frames of a store that a file can name.
+ * names_missing.h - lists the frames of a store that a file can name.
  */
 #ifndef TIMELINE_NAMES_MISSING_H
 #define TIMELINE_NAMES_MISSING_H
@@ -12,8 +12,8 @@ struct names_missing {
 	uint64_t offset; /* bytes, in the module */
 };
 
-/* Those of all contexts that lie in a file or a GPU binary, each once, by module and offset. The list is the
- * caller's to free. ERROR_IO: memory is out, and the list is NULL. */
+/* Frames of all contexts in a file or a GPU binary, each once, by module and offset. The caller frees the
+ * list. ERROR_IO: no memory, and the list is NULL. */
 int names_missing_collect(
 	const struct store_reader *reader, struct names_missing **wants, size_t *count, struct error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_open.c - the files of one module: its binary, where its debug information is, what earlier runs
- * found. Debug information waits until something is asked that earlier runs did not know.
+ * names_open.c - opens the files of one module: its binary, its debug information, its cache. Opens debug
+ * information only for a request that the cache does not answer.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -70,8 +70,8 @@ static void module_open_gpu(struct names_module *module)
 		names_module_lacks(module, error.text);
 	} else if (names_gpu_lacks_inlined(module->gpu)) {
 		names_module_lacks(module,
-			"it was compiled for a debugger (-G): not all inlined calls are told, those "
-			"stand as code of their callers; -lineinfo tells them");
+			"it was compiled for a debugger (-G): some inlined calls are not recorded and "
+			"show as code of their callers; compile with -lineinfo");
 	}
 }
 
@@ -93,7 +93,7 @@ static void module_open_files(struct names_module *module, const struct symbol_r
 		code_read(&module->code, module->files.debug.elf);
 }
 
-/* Debug information that was split off may lie in one file beside the program. */
+/* Split debug information may be in one file beside the program. */
 static void package_open(struct names_module *module, const struct module_elf *debug)
 {
 	char path[4096];

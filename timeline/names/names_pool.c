@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names_pool.c - see names_pool.h. One thread steps whichever worker has something to say. */
+/* names_pool.c - see names_pool.h. One thread steps whichever worker is ready. */
 #include "timeline/names/names_pool.h"
 
 #include <poll.h>

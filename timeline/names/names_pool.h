@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_pool.h - several workers (timeline/names/names_worker.h) at once: modules with many addresses one
- * after the other, each in parts (timeline/names/names_fork.h), then the others side by side.
+ * names_pool.h - runs several workers (timeline/names/names_worker.h) at once: modules with many addresses
+ * one after another, each in parts (timeline/names/names_fork.h), then the others in parallel.
  *
- *   tasks  t0 t1 t2 t3 ...   --the next to whoever is free-->   worker 0, worker 1 ...
+ *   tasks  t0 t1 t2 t3 ...   --next task to the next free one-->   worker 0, worker 1 ...
  */
 #ifndef TIMELINE_NAMES_POOL_H
 #define TIMELINE_NAMES_POOL_H
@@ -14,7 +14,7 @@
 
 struct names_pool;
 
-/* One question. */
+/* One request. */
 struct names_task {
 	struct symbol_request request;
 	names_take *take;
@@ -22,12 +22,12 @@ struct names_task {
 	char note[NAMES_NOTE_BYTES]; /* as of names_worker_ask() */
 };
 
-/* `jobs`: at most so many workers; 0: one for every two processors that this process may run on. */
+/* `jobs`: at most so many workers; 0: one for every two processors available to this process. */
 int names_pool_open(
 	struct names_pool **pool, const struct names_options *options, unsigned jobs, struct error *error);
 void names_pool_close(struct names_pool *pool);
-/* Asks them all; `take` is called for one answer at a time, in the order of a task's offsets, those of
- * several tasks mixed. Returns 0, or negative at the first failure, when the rest is not asked any more. */
+/* Sends all requests; `take` gets one answer at a time, in the order of a task's offsets, with several tasks
+ * interleaved. Returns 0, or negative at the first failure, which skips the rest. */
 int names_pool_ask(struct names_pool *pool, struct names_task *tasks, size_t count, struct error *error);
 
 #endif

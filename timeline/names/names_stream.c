@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_stream.c - reads whole frames from a pipe or socket, however it cuts them, and writes them.
+ * names_stream.c - reads whole frames from a pipe or socket, however they are split, and writes them.
  */
 #include "timeline/names/names_stream.h"
 

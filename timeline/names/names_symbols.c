@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_symbols.c - names without debug information: symbols, PLT entries, unwind entries, each asked only if
- * those before it had nothing.
+ * names_symbols.c - names without debug information: symbols, PLT entries, unwind entries, in this order
+ * until one has the address.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_worker.c - the process behind the wall around names.c: the asker watches it by the frames it sends
- * and the CPU time it takes; the worker limits its own memory and dies with its asker. A module on which a
- * worker fails is asked about again one level lower.
+ * names_worker.c - the isolated process of names.c: the caller watches the frames it sends and the CPU time
+ * it takes; the worker limits its own memory and dies with its caller. A module on which a worker fails is
+ * requested again one level lower.
  */
 #include "timeline/names/names_worker.h"
 
@@ -25,7 +25,7 @@
 #include "timeline/names/names_fork.h"
 #include "timeline/names/names_stream.h"
 
-/* The worker's request carries these above its kind. */
+/* The worker's request holds these above its kind. */
 #define NAMES_LEVEL_SHIFT 16
 #define NAMES_LEVEL_MASK 0xffu
 #define NAMES_PARTS_SHIFT 24
@@ -34,17 +34,17 @@ struct names_bad_module {
 	uint8_t build_id_bytes;
 	uint8_t build_id[NAMES_BUILD_ID_MAX];
 	char *path;
-	enum names_level level; /* at which it may be asked */
+	enum names_level level; /* level of the next request */
 };
 
 struct names_worker {
 	const struct names_options *options;
 	pid_t pid; /* 0: not running */
 	struct names_stream stream;
-	uint64_t heard_s, heard_cpu_s; /* clocks when it was last waited for and there */
+	uint64_t heard_s, heard_cpu_s; /* times when it was last heard */
 	struct names_bad_module *bad;
 	size_t bad_count;
-	struct names_question *question; /* NULL: none is being asked */
+	struct names_question *question; /* NULL: idle */
 };
 
 struct names_question {
@@ -183,7 +183,7 @@ static uint64_t worker_cpu_s(const struct names_worker *worker)
 	return clock_getcpuclockid(worker->pid, &cpu) ? 0 : clock_s(cpu);
 }
 
-/* From now on counts how long it is silent. */
+/* Restarts the measurement of its silence. */
 static void names_worker_heard(struct names_worker *worker)
 {
 	worker->heard_s = clock_s(CLOCK_MONOTONIC);
@@ -223,7 +223,7 @@ int names_worker_open(struct names_worker **out, const struct names_options *opt
 	return 0;
 }
 
-/* 0, or negative: no process to be had. */
+/* 0, or negative: no process. */
 static int names_worker_start(struct names_worker *worker, struct error *error)
 {
 	int pair[2];
@@ -262,7 +262,7 @@ static void worker_wait_end(const struct names_worker *worker)
 		;
 }
 
-/* In order: it may keep what it found. */
+/* In order: lets it save its cache. */
 static void names_worker_stop(struct names_worker *worker, bool in_order)
 {
 	if (!worker->pid)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_worker.h - names from a process of its own: a binary that makes the readers of debug
- * information crash, hang or eat memory costs a message and a new worker, and is asked again for less.
+ * names_worker.h - finds names in a separate process: when a binary makes the readers of debug information
+ * crash, hang or use too much memory, the result is a message and a new worker, which gets the request again
+ * with less to read.
  *
  *   asker --names_worker_ask()--> [socket] --> worker process: timeline/names/names.h --> answers back
  */
@@ -14,31 +15,31 @@ struct names_worker;
 
 #define NAMES_NOTE_BYTES 1024
 
-/* `options` and what they point to outlive the worker. The process is started by the first question. One
+/* `options` and what they point to must outlive the worker. The first request starts the process. One
  * thread. */
 int names_worker_open(struct names_worker **worker, const struct names_options *options, struct error *error);
 void names_worker_close(struct names_worker *worker);
 
-/* Called once for each offset, in order; a negative value ends the question. The answer is valid during the
+/* Called once for each offset, in order; a negative value ends the request. The answer is valid during the
  * call. */
 typedef int names_take(void *context, const struct symbol_answer *answer);
 
-/* Every offset is answered whatever the file does. `note` gets one sentence about what is missing, "" if
- * nothing is. Negative: no process or memory to be had, or what `take` returned. */
+/* Answers every offset whatever the file does. `note` gets one sentence about what is missing, "" if nothing
+ * is. Negative: no process or memory, or the value that `take` returned. */
 int names_worker_ask(struct names_worker *worker, const struct symbol_request *request, names_take *take,
 	void *context, char note[NAMES_NOTE_BYTES], struct error *error);
 
 /* ---- the same in steps, for several workers at once (timeline/names/names_pool.h) ---- */
 
-/* Begins a question of a worker that is asking none; all that it is given lives until its end. A large one is
- * answered by that many processes, and its first answer comes when all are found; if they fail, by one. */
+/* Begins a request on an idle worker; all arguments must live until its end. Several processes answer a
+ * large one, and its first answer comes when all are found; if they fail, one process answers. */
 int names_worker_begin(struct names_worker *worker, const struct symbol_request *request, unsigned parts,
 	names_take *take, void *context, char note[NAMES_NOTE_BYTES], struct error *error);
-/* Sends the question or takes one answer, waiting for it. 0: there is more; 1: the question is answered;
- * negative: as names_worker_ask(), and it has ended. */
+/* Sends the request or waits for one answer. 0: more follows; 1: complete; negative: as names_worker_ask(),
+ * and the request has ended. */
 int names_worker_step(struct names_worker *worker, struct error *error);
 bool names_worker_is_asking(const struct names_worker *worker);
-/* Whether a step of an asking worker is due, whatever its descriptor says. */
+/* True when a step is due whatever the descriptor says. */
 bool names_worker_is_ready(const struct names_worker *worker);
 int names_worker_descriptor(const struct names_worker *worker);
 

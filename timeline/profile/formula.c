@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formula.c - recursive descent to a list of steps for a stack; a row's value is one pass over them.
+ * formula.c - parses by recursive descent into steps for a stack machine; a row's value is one pass over
+ * them.
  */
 #include "timeline/profile/formula.h"
 

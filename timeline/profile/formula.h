@@ -7,9 +7,9 @@
  *   sign       = [-] power          power = value [^ sign]
  *   value      = number | $n | @n | name ( sum {, sum} ) | ( sum )
  *
- * $n is the n-th column's value in the row at hand, counted from 0, @n its value in the root. Functions: avg
+ * $n is the n-th column's value in the current row, counted from 0, @n its value in the root. Functions: avg
  * sum min max stdev (any number of arguments), abs sqrt exp log log10 floor ceil round (one), pow (two), if
- * (three). What has no value (0/0, the root of -1) is NaN and spreads.
+ * (three). Undefined results (0/0, the root of -1) are NaN, which propagates.
  */
 #ifndef TIMELINE_FORMULA_H
 #define TIMELINE_FORMULA_H
@@ -22,11 +22,11 @@
 
 struct formula;
 
-/* ERROR_USAGE with the place and what is wrong there. `columns`: how many there are to refer to. */
+/* ERROR_USAGE: what is wrong and where. `columns`: number of columns that the formula may use. */
 int formula_parse(struct formula **formula, const char *text, size_t columns, struct error *error);
 void formula_free(struct formula *formula);
 
-/* Both arrays have the columns that it was parsed for. */
+/* Both arrays have as many columns as it was parsed for. */
 double formula_value(const struct formula *formula, const double *row, const double *root);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* formula_function.c - what a formula may call, a line each in the table at the end. */
+/* formula_function.c - the functions of formulas, a line each in the table at the end. */
 #include "timeline/profile/formula_function.h"
 
 #include <math.h>

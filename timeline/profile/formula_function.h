@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* formula_function.h - inside formulas: the functions that they may call. Only formula*.c includes it. */
+/* formula_function.h - the functions of formulas. For formula*.c only. */
 #ifndef TIMELINE_FORMULA_FUNCTION_H
 #define TIMELINE_FORMULA_FUNCTION_H
 
@@ -14,7 +14,7 @@ struct formula_function {
 	double (*call)(const double *values, size_t count);
 };
 
-/* Of that name; NULL: there is none. It lasts. */
+/* The function of that name, static; NULL: none. */
 const struct formula_function *formula_function_find(const char *name, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_filter.c - one pass over the rows, which come parents first: what goes leaves its children or its
- * costs to the nearest row above that stays.
+ * frame_filter.c - one pass over the rows, parents first: a removed row leaves its children or its costs to
+ * the nearest row above that stays.
  */
 #include "timeline/profile/frame_filter.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_filter.h - takes rows out of a profile whose names match a pattern, and gives their cost to who stays
- * (S4 10.7, figure 10.10):
+ * frame_filter.h - removes rows whose names match a pattern from a profile, and adds their cost to rows that
+ * stay (S4 10.7, figure 10.10):
  *
  *   A 10 (1)            self C         A (1+2)         below C        A (1)          all C    A (1+5)
  *   |- B 4 (4)                         |- B, D, E                     |- B, C (5)             |- B
@@ -9,8 +9,8 @@
  *      |- D 2 (2)       C's children are A's; its exclusive cost is A's    C's subtree is C's     ... A's
  *      `- E 1 (1)
  *
- * That is so in a top-down tree. In the other views a row's costs are not its parent's: there the rows go and
- * nothing is moved.
+ * This applies to a top-down tree. In other views a row's costs are not its parent's: there rows are removed
+ * and no cost is moved.
  */
 #ifndef TIMELINE_FRAME_FILTER_H
 #define TIMELINE_FRAME_FILTER_H
@@ -28,8 +28,8 @@ struct frame_filter_pattern {
 	bool is_off;
 };
 
-/* Rows of `profile` that stay, with their costs, in `arena`; row 0 always stays. The inclusive total and the
- * sum of the functions' exclusive costs do not change. */
+/* The rows of `profile` that stay, with their costs, in `arena`; row 0 always stays. The inclusive total and
+ * the sum of the functions' exclusive costs do not change. */
 int frame_filter_rows(struct profile *profile, bool is_top_down, const struct frame_filter_pattern *patterns,
 	size_t count, struct arena *arena, struct error *error);
 

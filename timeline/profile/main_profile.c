@@ -292,7 +292,7 @@ static int work(struct program_call *call, struct error *error)
 
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
-	{'a', "all", NULL, "in a table, also rows below 0.1 %; of a source, all lines",
+	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
 		.to = offsetof(struct choice, all)},
 	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
 		.to = offsetof(struct choice, is_flame)},
@@ -313,10 +313,10 @@ static const struct program program = {
 	.refused = "by op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "incl: with callees, a recursion once; excl: without. ~ marks inlined functions. A "
-		 "place is the call site; of the topmost row, the definition.\n"
-		 "--metric REALTIME counts the wall time of threads, at work or waiting; BLOCKED, "
-		 "RUNNABLE and SYNC count waits alone, by the place that waits.\n"
+	.notes = "incl: with callees, recursion counted once; excl: without. ~ marks inlined functions. "
+		 "The position is the call site; for the topmost row, the definition.\n"
+		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
+		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n"
 		 "--metric GKER, GMEM:*, GXCOPY:H2D, GSYNC:COUNT, GKER:THR_REG ... count GPU "
 		 "operations.\n",
 	.work = work,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.c - from the samples of a window to scopes with sums; the views do the rest.
+ * profile.c - sums the samples of a window by scope; the views do the rest.
  */
 #include "timeline/profile/profile.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile.h - weights of a window by calling context (S4 10.2-10.4): top-down, bottom-up, flat. Computed
- * from the samples of the window, never stored; samples are in a window when their time is. Derived metrics
- * (state_metrics.h) are read off the lines of the window, those of GPU operations (gpu_metric.h) off its
- * spans, where the selector names them.
+ * from the window's samples, never stored; a sample is in a window if its time is. Derived metrics
+ * (state_metrics.h) come from the state timelines of the window, those of GPU operations (gpu_metric.h) from
+ * its spans, if the selector names them.
  *
  *   samples --sum by context--> scopes (inclusive, exclusive) --view--> tree of rows
  *
- * Exclusive: of a function or inlined function, what was spent in it without its callees, those inlined
- * into it being scopes of their own; of a loop, what was spent in its code and that of its inner loops; of
- * files and modules, the sum of their functions'; of a line, its own. Inclusive: the subtree in the top-down
- * view; a row of the other views sums the outermost of its scopes on every path, so that recursion counts
- * once (S4 10.4.2).
+ * Exclusive cost: of a function or inlined function, what was spent in it without its callees (functions
+ * inlined into it are scopes of their own); of a loop, what was spent in its code and its inner loops; of
+ * files and modules, the sum of their functions; of a line, its own. Inclusive cost: the subtree in the
+ * top-down view; in other views a row sums only the outermost of its scopes on every path, so that recursion
+ * counts once (S4 10.4.2).
  */
 #ifndef TIMELINE_PROFILE_H
 #define TIMELINE_PROFILE_H
@@ -49,26 +49,25 @@ struct profile_row {
 	enum profile_kind kind;
 	const char *name; /* raw bytes */
 	size_t name_bytes;
-	const char *module, *file; /* "" when not known */
-	uint32_t line; /* 0: not known. Call site of callers and callees, definition of what is on top,
-			  line sampled of a line */
+	const char *module, *file; /* "" if unknown */
+	uint32_t line;		   /* 0: unknown. Call site of callers and callees, definition of the topmost
+				      function, sampled line of a line */
 	const union profile_value *inclusive, *exclusive; /* one for each metric */
 };
 
-/* All in the arena given, or of the run. */
+/* Everything is in the given arena, or the run's. */
 struct profile {
-	struct profile_metric *metrics; /* as the selector orders them, else of time sources first */
+	struct profile_metric *metrics; /* in the selector's order, else time sources first */
 	size_t metric_count;
-	struct profile_row
-		*rows; /* a parent before its children, siblings by the first metric's inclusive
-			  value, descending, then name; row 0 is the root; none when nothing was sampled */
+	struct profile_row *rows; /* parents before children, siblings by the first metric's inclusive value,
+				     descending, then name; row 0 is the root; no rows without samples */
 	size_t count;
 };
 
-/* Callers shown in the bottom-up view unless a depth is asked for: a recursion 1e5 deep has 5e9. */
+/* Callers shown in the bottom-up view unless a depth is given: a recursion 1e5 deep has 5e9. */
 #define PROFILE_CALLERS_MAX 128u
 
-/* Of the streams, window, contexts and metrics of the selector; rows below its depth are left out. */
+/* For the streams, window, contexts and metrics of the selector; rows below its depth are left out. */
 int profile_compute(struct profile *profile, struct run *run, const struct select *select,
 	enum profile_view view, struct arena *arena, struct error *error);
 

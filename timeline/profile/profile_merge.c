@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_merge.c - see profile_merge.h. The rows of each profile, parents first, are put into one tree of
- * nodes; a row that meets another adds to its values, each metric of each profile having a place of its own.
+ * profile_merge.c - see profile_merge.h. Puts the rows of each profile, parents first, into one tree of
+ * nodes; equal rows share a node, in which each metric of each profile has a place of its own.
  */
 #include "timeline/profile/profile_merge.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_merge.h - one tree of the profiles of several runs (S4 10.10.1): a path that more than one of them
- * has is one row, with the metrics of each beside the others'. For any number of runs and for any view; what
- * changed, with its noise, is diff.h's.
+ * profile_merge.h - merges the profiles of several runs into one tree (S4 10.10.1): a path in more than one
+ * of them is one row, with the metrics of each side by side. For any number of runs and any view; for
+ * changes with their noise see diff.h.
  *
  *   A  main 10      B  main 12           main    A 10  B 12
  *      |- f  7         |- f  5     -->    |- f   A  7  B  5
@@ -15,13 +15,13 @@
 #include "store/base/arena.h"
 #include "timeline/profile/profile.h"
 
-/* Rows meet by kind and name, not by addresses or directories, so that two builds compare. In a top-down
- * tree the line of a call is no part of what a row is: calls of a function from two lines of its caller are
- * one row. In the others it is, where two rows may lie on one path and must not be added up.
+/* Rows are joined by kind and name, not by address or directory, so that two builds compare. In a top-down
+ * tree the line of a call does not matter: calls of a function from two lines of its caller are one row. In
+ * other views it does, because two rows may be on one path and must not be added.
  *
- * Metrics are called "NAME:METRIC" and stand by metric, then by profile; a row has 0 of those that its path
- * was not in. `has_difference`: of two profiles, each metric of both is followed by "B-A:METRIC", a real
- * number. Rows are in `arena`; their strings stay those of the runs. */
+ * Metrics are called "NAME:METRIC" and sorted by metric, then by profile; a missing path counts 0.
+ * `has_difference`: of two profiles, a column "B-A:METRIC", a real number, follows each metric of both. Rows
+ * are in `arena`; their strings stay the runs'. */
 int profile_merge(struct profile *merged, const struct profile *profiles, const char *const *names,
 	size_t count, bool is_top_down, bool has_difference, struct arena *arena, struct error *error);
 

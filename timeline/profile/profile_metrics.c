@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_metrics.c - which metrics a profile has, its columns, and what is a ratio of others. */
+/* profile_metrics.c - the metrics of a profile, its columns, and those that are ratios of others. */
 #include <string.h>
 
 #include "store/base/arena.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_report.c - see profile_report.h. For scripts a row has its numbers and parents; for people the tree
- * is indented, and each number has its share of the root.
+ * profile_report.c - see profile_report.h. For scripts a row has its number and its parent's; for people the
+ * tree is indented, and each value has its share of the root.
  */
 #include "timeline/profile/profile_report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_report.h - the rows of a profile on standard output.
+ * profile_report.h - prints the rows of a profile.
  */
 #ifndef TIMELINE_PROFILE_REPORT_H
 #define TIMELINE_PROFILE_REPORT_H
@@ -8,11 +8,11 @@
 #include "timeline/profile/profile.h"
 #include "timeline/report/report.h"
 
-/* Of the root in each metric: a table shows nothing smaller unless asked. */
+/* Per cent of the root, in each metric: a table hides smaller rows by default. */
 #define PROFILE_LEAST_PERCENT 0.1
 
-/* The first `top` rows; `is_whole`: small ones too, which else are only counted in `left_out`. Errors are
- * those of writing, and ERROR_IO for memory. */
+/* Prints the first `top` rows; `is_whole`: also small ones, which are otherwise only counted in `left_out`.
+ * Errors are those of writing, and ERROR_IO for memory. */
 int profile_report(const struct profile *profile, enum report_format format, size_t top, bool is_whole,
 	size_t *left_out, struct error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_tree.c - nodes that are found by what they are and where they hang, and the sorted rows
- * made of them. Knows nothing of views.
+ * profile_tree.c - nodes found by content and parent, and the sorted rows made of them. Independent of
+ * views.
  */
 #include "timeline/profile/profile_tree.h"
 

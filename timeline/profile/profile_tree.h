@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_tree.h - inside the profile: what views build (nodes with sums) and what they build it from
- * (scopes with sums). Only profile*.c include it.
+ * profile_tree.h - the nodes with sums that views build, and the scopes with sums they are built from. For
+ * profile*.c only.
  */
 #ifndef TIMELINE_PROFILE_TREE_H
 #define TIMELINE_PROFILE_TREE_H
@@ -14,10 +14,10 @@ struct window;
 #define PROFILE_TREE_ROOT 0u
 #define PROFILE_TREE_NONE UINT32_MAX
 
-/* Where a node hangs and what it is: the same key is the same node. Strings are interned by the run. */
+/* Key of a node: its parent and what it shows. The run interns strings. */
 struct profile_tree_key {
 	uint64_t what; /* function, loop: its id; line: 0; file, module: the string */
-	uint64_t file; /* the string: position of the row */
+	uint64_t file; /* the string: file of the row's position */
 	uint32_t parent, kind, line, is_definition;
 };
 
@@ -28,29 +28,29 @@ struct profile_tree {
 	union profile_value *values; /* [node][inclusive, exclusive][metric] */
 	size_t capacity;
 	bool failed;
-	const struct profile_row *const *like; /* by node: what the row says; NULL: what its key does */
+	const struct profile_row *const *like; /* by node: texts of the row; NULL: from its key */
 };
 
-/* With the root alone; `metrics` must outlive it. Negative: memory is out. */
+/* Makes the root only; `metrics` must outlive the tree. Negative: no memory. */
 int profile_tree_init(struct profile_tree *tree, const struct profile_metric *metrics, size_t metric_count);
 void profile_tree_fini(struct profile_tree *tree);
-/* The node, made if need be; PROFILE_TREE_NONE (and tree->failed) when memory is out. */
+/* The node, made if needed; PROFILE_TREE_NONE (and tree->failed): no memory. */
 uint32_t profile_tree_node(struct profile_tree *tree, const struct profile_tree_key *key);
 void profile_tree_add_inclusive(struct profile_tree *tree, uint32_t node, const union profile_value *values);
 void profile_tree_add_exclusive(struct profile_tree *tree, uint32_t node, const union profile_value *values);
 
-/* Sorted rows down to `depth`, in the arena. `run` names them, where `like` does not. */
+/* Sorted rows down to `depth`, in the arena. `run` names rows without `like`. */
 int profile_tree_rows(struct profile_tree *tree, const struct run *run, uint32_t depth,
 	struct profile *profile, struct arena *arena, struct error *error);
 
-/* Metrics of the streams' time sources, those that were sampled besides, and derived ones go
- * to profile->metrics, which the arena has. 0 or negative. */
+/* Puts metrics of the streams' time sources, other sampled ones, and derived ones into profile->metrics, in
+ * the arena. 0 or negative. */
 int profile_metrics_find(struct profile *profile, struct run *run, const struct select *select,
 	const struct window *window, struct arena *arena, struct error *error);
-/* Fills what is a ratio of others in rows of values, each as wide as there are metrics. */
+/* Computes the ratios in rows of values, each as wide as there are metrics. */
 void profile_ratios(const struct profile *profile, union profile_value *values, size_t rows);
 
-/* Whole numbers modulo 2^64, the others as they are. */
+/* Adds integers modulo 2^64, doubles as they are. */
 void value_add(const struct profile_metric *metric, union profile_value *sum, union profile_value value);
 bool values_are_zero(const union profile_value *values, size_t count);
 
@@ -60,22 +60,22 @@ struct line_key {
 	uint32_t scope, line, loop, unused;
 };
 
-/* What adds to a scope's sums, which may come out as nothing: numbers are summed modulo 2^64, values have
- * signs. */
-#define SCOPE_MET_OWN 1u   /* it is right in the scope */
-#define SCOPE_MET_BELOW 2u /* it is in what the scope calls */
+/* Where a scope's cost is; needed because sums may be 0 (integers wrap, values have signs). */
+#define SCOPE_MET_OWN 1u   /* in the scope itself */
+#define SCOPE_MET_BELOW 2u /* in its callees */
 
 /* Sums by scope: arrays [scope][metric]. */
 struct scope_sums {
 	struct run *run;
 	uint32_t scope_count;
 	union profile_value *inclusive, *exclusive;
-	uint8_t *met;			  /* [scope] SCOPE_MET_*; 0: it has no row */
+	uint8_t *met;			  /* [scope] SCOPE_MET_*; 0: no row */
 	struct key_ids lines;		  /* of line_key */
 	union profile_value *line_values; /* [line][metric] */
 };
 
-/* Metrics of the profile (rows stay none) and sums of the selected samples; fini also after a failure. */
+/* Sets the profile's metrics (no rows yet) and the sums of the selected samples; call fini also after a
+ * failure. */
 int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
 	const struct select *select, struct arena *arena, struct error *error);
 void scope_sums_fini(struct scope_sums *sums);
@@ -92,7 +92,7 @@ static inline const union profile_value *scope_exclusive(
 	return sums->exclusive + scope * tree->metric_count;
 }
 
-/* The views: fill the tree, whose root is there. Negative: memory is out. */
+/* The views: fill the tree below its root. Negative: no memory. */
 int profile_top_down(struct profile_tree *tree, const struct scope_sums *sums);
 int profile_flat(struct profile_tree *tree, const struct scope_sums *sums);
 int profile_bottom_up(struct profile_tree *tree, const struct scope_sums *sums, uint32_t depth);

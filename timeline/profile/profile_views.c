@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_views.c - three ways to hang the same scopes (S4 10.2):
+ * profile_views.c - three trees of the same scopes (S4 10.2):
  *
  *   top-down   root - caller - loop - callee ...   a scope is a node
  *   bottom-up  root - function - its callers ...   a scope is in as many nodes as it has ancestors
@@ -27,7 +27,7 @@ static enum profile_kind kind_of(const struct run_scope *scope)
 	return is_root(scope) ? PROFILE_ROOT : PROFILE_FUNCTION;
 }
 
-/* A root is a row of its own only where something was sampled right in it. */
+/* A root is a row of its own only if samples are directly in it. */
 static bool has_row(const struct scope_sums *sums, uint32_t scope)
 {
 	unsigned wanted =
@@ -103,7 +103,7 @@ static void add_loops(struct profile_tree *tree, const struct scope_sums *sums, 
 	}
 }
 
-/* ---- lines ---- */
+/* ---- timelines ---- */
 
 /* Below the nodes of their scopes; `called_in` as add_loops() has it. */
 static void add_lines(struct profile_tree *tree, const struct scope_sums *sums, const uint32_t *nodes,

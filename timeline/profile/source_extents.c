@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source_extents.c - see source_extents.h. A function has the lines sampled in it and those of its calls. */
+/* source_extents.c - see source_extents.h. A function's lines are those sampled in it and those of its
+ * calls. */
 #include "timeline/profile/source_extents.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_file.c - finds and splits source files; they are as little trusted as the names that lead to them:
- * only regular files of a sane size are read.
+ * source_file.c - finds and splits source files; they are untrusted, like the names that lead to them: reads
+ * only regular files of limited size.
  */
 #include "timeline/profile/source_file.h"
 
@@ -177,7 +177,7 @@ static size_t parts_alike(const char *a, const char *b)
 	return parts + ((!i && (!k || b[k - 1] == '/')) || (!k && i && a[i - 1] == '/'));
 }
 
-/* Of files that match alike the first by name: the order of a directory is nobody's. */
+/* Of files that match equally well, the first by name: directory order is arbitrary. */
 static int walk_file(const char *path, const struct stat *status, int kind, struct FTW *at)
 {
 	size_t score;
@@ -241,7 +241,7 @@ static bool find_file(struct source_file *source, const char *path)
 static void split_lines(struct source_file *source)
 {
 	uint32_t count = 1;
-	size_t size = strlen(source->text); /* a NUL ends it: no text goes on behind one */
+	size_t size = strlen(source->text); /* a NUL ends the text */
 
 	for (size_t i = 0; i < size; i++)
 		count += source->text[i] == '\n';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_file.h - finds the text of a source file by the path that debug information knows it by, and splits
- * it into lines. Says where it looked when there is no such file. The order (S4 12.6.11):
+ * source_file.h - finds a source file by its path in debug information, and splits it into lines. Lists the
+ * places searched if there is none. The search order (S4 12.6.11):
  *
  *   path --maps, the newest first--> the copy kept in the run --> as it is --> its tails below the working
  *   directory --> below the directories of the search, the best match of the path's end first --> text
@@ -22,11 +22,11 @@ struct source_map {
 struct source_file {
 	struct source_map maps[SOURCE_MAPS];
 	size_t map_count;
-	char directories[SOURCE_MAPS][SOURCE_PATH]; /* of the search; "DIR/+": all below it too */
+	char directories[SOURCE_MAPS][SOURCE_PATH]; /* of the search; "DIR/+": with all below it */
 	size_t directory_count;
 	const struct run *run;	 /* that may keep copies; NULL: none */
-	char asked[SOURCE_PATH]; /* what text and lines are of */
-	char found[SOURCE_PATH]; /* "": nothing was found */
+	char asked[SOURCE_PATH]; /* requested path of the current text and lines */
+	char found[SOURCE_PATH]; /* "": not found */
 	bool is_kept;		 /* found in the run */
 	char looked[4 * SOURCE_PATH];
 	char *text;
@@ -34,15 +34,15 @@ struct source_file {
 	uint32_t line_count;
 };
 
-/* Forgets the file and all ways to find one. A file that is all-zero has none. */
+/* fini() forgets the file and the search; close() only the file. An all-zero struct has no file. */
 void source_file_fini(struct source_file *source);
-/* Paths that begin with `from` are looked for below `to` from now on. -1: no room. */
+/* Searches paths that begin with `from` below `to`. -1: no more entries. */
 int source_file_map(struct source_file *source, const char *from, const char *to);
-/* Adds a directory to the search, "DIR/+" with all below it. -1: no room. */
+/* Adds a directory to the search, "DIR/+" with all below it. -1: no more entries. */
 int source_file_include(struct source_file *source, const char *directory);
-/* Opens the file, if it is not the one that is open. False: not found, `looked` lists the places. */
+/* Opens the file, unless it is open. False: not found, `looked` lists the places. */
 bool source_file_open(struct source_file *source, const char *path);
-/* Line, from 1 on, without its newline, its size in *size_bytes. */
+/* A line, counted from 1, without its newline; its size in *size_bytes. */
 const char *source_file_line(const struct source_file *source, uint32_t line, size_t *size_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_lines.c - sums by scope, as profiles have them, put on the lines of one file. A path through a line
- * goes there by a call (the scope called has the line as its call site) or ends there.
+ * source_lines.c - maps sums by scope, as in profiles, to the lines of one file. A path includes a line if
+ * it makes a call there (the called scope has it as call site) or ends there.
  */
 #include "timeline/profile/source_lines.h"
 
@@ -109,7 +109,7 @@ static bool line_add(struct summing *at, uint32_t line, const union profile_valu
 	return to != NULL;
 }
 
-/* Whether the path down to the scope goes through the line. */
+/* True when the path down to the scope includes the line. */
 static bool is_passed(const struct summing *at, uint32_t scope, uint32_t line)
 {
 	while (scope != PROFILE_TREE_NONE && (scope = at->through[scope]) != PROFILE_TREE_NONE) {

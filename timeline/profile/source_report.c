@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_report.c - see source_report.h. A script gets the lines that have something (all with --all), a
- * table some around them, and "..." for what it leaves out.
+ * source_report.c - see source_report.h. A script gets the lines with a cost (all with --all); a table adds
+ * some lines around them, and "..." for gaps.
  */
 #include "timeline/profile/source_report.h"
 
@@ -15,7 +15,7 @@
 #include "timeline/profile/source_lines.h"
 
 #define AROUND 2      /* lines of a table beside each that has something */
-#define AROUND_LINE 5 /* beside the one asked for */
+#define AROUND_LINE 5 /* around the requested line */
 #define COLUMNS 3     /* besides the metrics */
 #define TAB 8
 #define TEXT_BYTES 1024 /* of a line in a table */
@@ -161,7 +161,7 @@ static void put_gap(const struct printing *at)
 	report_row(at->report);
 }
 
-/* Lines from..to of what is shown around entry i (or around the line asked for). */
+/* Lines from..to shown around entry i (or around the requested line). */
 static void around(const struct printing *at, uint32_t line, uint32_t beside, uint32_t *from, uint32_t *to)
 {
 	uint32_t last = at->ask->file->line_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage.c - monitored time and losses of the chosen streams, read off their lines.
+ * coverage.c - monitored time and losses of the selected streams, from their timelines.
  */
 #include "timeline/report/coverage.h"
 
@@ -72,8 +72,8 @@ static uint64_t overlap_ns(uint64_t begin_ns, uint64_t end_ns, uint64_t from_ns,
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
-/* Streams come by host, so those of a store are mostly together. Two hosts may both be off against the first
- * one. */
+/* Streams are sorted by host, so those of a store are mostly adjacent. Two hosts may both differ from the
+ * first one. */
 static void count_clocks(
 	struct coverage *coverage, const struct run *run, const uint32_t *streams, uint32_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coverage.h - how much of a window hpct knows anything about, and what it lost: every report
- * begins with it (law 6).
+ * coverage.h - how much of a window was monitored, and how much was lost: every report begins with it (law
+ * 6).
  */
 #ifndef TIMELINE_COVERAGE_H
 #define TIMELINE_COVERAGE_H
@@ -10,30 +10,30 @@
 
 struct coverage {
 	uint32_t streams;
-	uint64_t lived_ns;     /* streams x window, but for the time before they begin and after they end */
-	uint64_t monitored_ns; /* of it: not unmonitored */
-	uint64_t thinned_ns;   /* of the window: records were dropped, rollups are left */
-	uint64_t bare_ns;      /* the same of a part of such a run, which rollups are not in, either */
+	uint64_t lived_ns;     /* streams x window, without the time before they begin and after they end */
+	uint64_t monitored_ns; /* part of it that is not unmonitored */
+	uint64_t thinned_ns;   /* part of the window whose records were dropped; only rollups are left */
+	uint64_t bare_ns;      /* the same without rollups, in a part of such a run */
 	uint64_t lost;	       /* records these streams lost, in the whole run */
-	uint64_t partial;      /* samples of theirs with a partial stack, in the whole run */
+	uint64_t partial;      /* their samples with a partial stack, in the whole run */
 	uint64_t samples;      /* in the whole run */
-	uint32_t clocks;       /* of hosts that these streams are of */
-	uint64_t clock_ns;     /* so far their times may lie apart; UINT64_MAX: not known */
+	uint32_t clocks;       /* hosts of these streams */
+	uint64_t clock_ns;     /* how far their clocks may differ; UINT64_MAX: unknown */
 };
 
 /* Reads every extent of the window. */
 int coverage_compute(
 	struct coverage *coverage, struct run *run, const struct select *select, struct error *error);
-/* Only what the stream table says: lived_ns and monitored_ns stay 0. */
+/* Uses only the stream table: lived_ns and monitored_ns stay 0. */
 void coverage_count(struct coverage *coverage, struct run *run, const struct select *select);
 
-/* ERROR_EMPTY when no stream is monitored anywhere in the window; stops at the first that is. */
+/* ERROR_EMPTY if no stream is monitored anywhere in the window; stops at the first that is. */
 int coverage_require(struct run *run, const struct select *select, struct error *error);
-/* The same sentence for who found out otherwise. */
+/* The same error for callers that checked themselves. */
 int coverage_empty(struct run *run, const struct select *select, struct error *error);
 
-/* Monitored time as a share of that in which the streams lived: one that ran for a second of an hour, and all
- * of that was seen, is covered. */
+/* Monitored time in percent of the streams' lifetime: a stream that lived for a second of an hour, and was
+ * monitored then, is covered. */
 double coverage_percent(const struct coverage *coverage);
 
 /* "5 streams, 1.234 s of 1.3 s monitored (94.92 %), 0 records lost, 3 of 2000 stacks partial" */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - the shared half of every reader's main: the only place beside a main that prints an
- * error and decides on an exit code.
+ * program.c - the common half of every reader's main: only here and in a main() are errors printed and exit
+ * codes chosen.
  */
 #include "timeline/report/program.h"
 #include "timeline/names/names_fill.h"
@@ -61,6 +61,20 @@ static int prepare(struct program_words *words, struct error *error)
 	return 0;
 }
 
+/* A header alone is no answer that explains itself. */
+static void say_empty(const struct program *program, struct program_call *call)
+{
+	const char *filters;
+
+	if (!report_was_empty() || (call->select && !select_top(call->select)))
+		return;
+	filters = call->select ? select_command(call->select, "context op metric min", &call->arena) : NULL;
+	if (filters && *filters)
+		fprintf(stderr, "%s: nothing in this window matches %s\n", program->name, filters);
+	else
+		fprintf(stderr, "%s: there is nothing of the kind in this window\n", program->name);
+}
+
 static int work(struct program_words *words, struct error *error)
 {
 	const struct program *program = words->program;
@@ -74,6 +88,8 @@ static int work(struct program_words *words, struct error *error)
 	if (rc == 0 && words->call->run)
 		rc = run_names_check(words->call->run, error);
 	progress_end();
+	if (rc == 0)
+		say_empty(program, words->call);
 	return rc;
 }
 

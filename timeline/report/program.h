@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.h - what the `main` of every reader has in common: options out of one table, the
- * selector, the run, --help, the sentence of an error and its exit code. A program states what it
- * takes and does its work in one function.
+ * program.h - the common part of every reader's main(): options from a table, the selector, the run, --help,
+ * error message and exit code. A program declares its options and works in one function.
  *
  *   main -> program_main -> parse -> run_open -> select_bind -> work(call)
  */
@@ -16,7 +15,7 @@
 enum program_use {
 	PROGRAM_FORMAT = 1, /* --format */
 	PROGRAM_SELECT = 2, /* the selector's options; the run is bound to them */
-	PROGRAM_RUN = 4,    /* the operand is a run, left out: the newest here; options as below */
+	PROGRAM_RUN = 4,    /* the operand is a run (default: the newest here); options as below */
 	PROGRAM_RUNS = 8,   /* --debug-path, --debuginfod, --no-rollups, --jobs, --mem, for runs that the
 			       program opens itself */
 	PROGRAM_STATE_METRICS = 16, /* --metric may name derived metrics (state_metrics.h) */
@@ -26,7 +25,7 @@ enum program_use {
 struct program_option {
 	char letter; /* 0: none */
 	const char *name;
-	const char *value; /* what --help calls it; NULL: a flag */
+	const char *value; /* its name in --help; NULL: a flag */
 	const char *help;
 	/* `own` is the program's; `value` NULL for a flag, else it lives as long as argv. 0 or negative.
 	 * NULL: the value (const char *), or true (bool), is put into `own` at the offset `to`. */
@@ -39,35 +38,36 @@ struct program_call {
 	struct select *select; /* NULL without PROGRAM_SELECT */
 	struct run_options run_options;
 	struct run *run;       /* NULL without PROGRAM_RUN */
-	bool is_newest;	       /* it was not named: the newest here */
+	bool is_newest;	       /* no run was named: this is the newest here */
 	const char **operands; /* without the run */
 	size_t operand_count;
-	struct arena arena; /* of this call: freed at the end */
+	struct arena arena; /* freed after the call */
 	void *own;
 };
 
 struct program {
 	const char *name;
 	const char *about;    /* one line */
-	const char *operands; /* of the usage line: "[RUN]" */
+	const char *operands; /* in the usage line: "[RUN]" */
 	size_t operands_min, operands_max;
 	unsigned uses;	     /* enum program_use */
-	const char *refused; /* options of the selector that say nothing here: "by top", NULL: none */
+	const char *refused; /* selector options that mean nothing to this program: "by top", NULL: none */
 	const struct program_option *options;
 	size_t option_count;
-	const char *notes; /* below the options, a paragraph a line, broken when printed; NULL: none */
+	const char *notes; /* printed below the options, one paragraph per line, wrapped when printed;
+			      NULL: none */
 	int (*work)(struct program_call *call, struct error *error);
 };
 
 /* Returns the exit code. */
 int program_main(const struct program *program, void *own, int argc, char **argv);
 
-/* For mains of their own; program_main does both. Where stdin, stdout or stderr is closed, no descriptor
- * opened behind the first takes its place: an answer would go to a file of ours, or to a worker. Writing
- * still fails. A file that grows beyond `ulimit -f` is an error like a full disk, and not the end at once. */
+/* For other main() functions; program_main does both. Where stdin, stdout or stderr is closed, opens a
+ * placeholder, so that no file or pipe of ours gets that descriptor; writing still fails. Ignores SIGXFSZ,
+ * so that a file beyond `ulimit -f` is an error like a full disk. */
 void program_standard_reserve(void);
 
-/* An error (ERROR_IO) when something printed to stdout did not arrive. */
+/* ERROR_IO if output to stdout was lost. */
 int program_standard_flush(struct error *error);
 
 #endif

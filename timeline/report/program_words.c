@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program_words.c - reads the command line of a reader: its own options and those that all have out of
- * tables, the selector's by name, operands.
+ * program_words.c - parses a reader's command line: its own and the common options from tables, the
+ * selector's by name, operands.
  */
 #include "timeline/report/program_words.h"
 
@@ -21,7 +21,7 @@ static int take_format(void *own, const char *value, struct error *error)
 	int format = report_format_find(value);
 
 	if (format < 0)
-		return error_set(error, ERROR_USAGE, "--format %s: say table, tsv or json", value);
+		return error_set(error, ERROR_USAGE, "--format %s: write table, tsv or json", value);
 	words->call->format = (enum report_format)format;
 	return 0;
 }
@@ -59,7 +59,8 @@ static int take_jobs(void *own, const char *value, struct error *error)
 	unsigned long jobs = strtoul(value, &end, 10);
 
 	if (*value < '0' || *value > '9' || *end || jobs == 0 || jobs > 256)
-		return error_set(error, ERROR_USAGE, "--jobs %s: say how many processes, 1 to 256", value);
+		return error_set(
+			error, ERROR_USAGE, "--jobs %s: write a number of processes, 1 to 256", value);
 	words->call->run_options.jobs = (unsigned)jobs;
 	return 0;
 }
@@ -84,7 +85,7 @@ static int take_mem(void *own, const char *value, struct error *error)
 
 	if (*value < '0' || *value > '9' || !unit || number > UINT64_MAX / unit || number * unit < MEM_LEAST)
 		return error_set(
-			error, ERROR_USAGE, "--mem %s: say a size such as 64M or 1G, 16M at least", value);
+			error, ERROR_USAGE, "--mem %s: write a size such as 64M or 1G, 16M at least", value);
 	words->call->run_options.mem_bytes = number * unit;
 	return 0;
 }
@@ -95,15 +96,15 @@ static const struct shared_option {
 } shared_options[] = {
 	{PROGRAM_FORMAT, {0, "format", "FORMAT", "table (default), tsv or json", take_format}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
-		{0, "debug-path", "DIR", "look here for binaries and debug information", take_debug_path}},
+		{0, "debug-path", "DIR", "search DIR for binaries and debug information", take_debug_path}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
-		{0, "debuginfod", NULL, "ask the servers of DEBUGINFOD_URLS", take_debuginfod}},
+		{0, "debuginfod", NULL, "query the servers of DEBUGINFOD_URLS", take_debuginfod}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
-		{0, "no-rollups", NULL, "sum records only: the same answers, slowly", take_no_rollups}},
+		{0, "no-rollups", NULL, "sum records only: the same results, slower", take_no_rollups}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "jobs", "N", "sum many streams with N processes (default: by cores)", take_jobs}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
-		{0, "mem", "SIZE", "memory for the question: more passes, same answer", take_mem}},
+		{0, "mem", "SIZE", "memory limit of a query: more passes, same result", take_mem}},
 	{0, {'h', "help", NULL, "this text", .to = offsetof(struct program_words, help)}},
 	{0, {'V', "version", NULL, "the version", .to = offsetof(struct program_words, version)}},
 };
@@ -131,7 +132,7 @@ int program_print_help(const struct program *program, struct error *error)
 
 static int unknown_option(const struct program_words *words, const char *text, struct error *error)
 {
-	return error_set(error, ERROR_USAGE, "%s is no option of %s; `%s --help` lists them", text,
+	return error_set(error, ERROR_USAGE, "%s is not an option of %s; `%s --help` lists them", text,
 		words->program->name, words->program->name);
 }
 

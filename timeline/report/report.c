@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - the three ways to say a row. TSV and JSON are written here, row by row, so that a report of any
- * length needs no memory; a table is laid out by report_table.h.
+ * report.c - the three output formats of a row. Writes TSV and JSON row by row, so that a long report needs
+ * no memory; report_table.h lays out tables.
  */
 #include "timeline/report/report.h"
 
@@ -26,6 +26,11 @@ struct report {
 	struct report_table table;
 	bool failed;
 };
+
+/* Of all reports of the process. */
+static struct {
+	uint64_t closed, rows;
+} written;
 
 static const char *const format_names[] = {
 	[REPORT_TABLE] = "table", [REPORT_TSV] = "tsv", [REPORT_JSON] = "json"};
@@ -191,6 +196,7 @@ void report_paste(struct report *report, const void *rows, size_t size)
 {
 	assert(report->format != REPORT_TABLE && report->column == 0);
 	store_bytes_put(&report->text, rows, size);
+	written.rows += size != 0;
 	if (report->text.size >= WRITE_BYTES)
 		write_text(report);
 }
@@ -215,6 +221,7 @@ void report_row(struct report *report)
 {
 	assert(report->column == report->column_count);
 	report->column = 0;
+	written.rows++;
 	if (report->format == REPORT_TABLE) {
 		report_table_row(&report->table);
 		return;
@@ -286,5 +293,11 @@ int report_close(struct report *report, struct error *error)
 		report->failed = true;
 	code = write_end(report, error);
 	report_free(report);
+	written.closed++;
 	return code;
+}
+
+bool report_was_empty(void)
+{
+	return written.closed && !written.rows;
 }

@@ -2,8 +2,8 @@
 /*
  * report_table.c - see report_table.h.
  *
- *   text   cell|cell|cell|...   of the rows that are kept, end to end; `ends` parts them
- *   line   one row as it is written, or its several lines where the terminal is narrow
+ *   text   cell|cell|cell|...   of the kept rows, end to end; `ends` separates them
+ *   line   one row as written, or its several lines on a narrow terminal
  */
 #include "timeline/report/report_table.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.c - room for the columns of a batch, in one piece.
+ * batch.c - allocates the columns of a batch in one piece.
  */
 #include "timeline/run/batch.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.h - what operators hand to each other: some thousand records of one stream and track as columns,
- * with the ids and the clock of the run.
+ * batch.h - what operators pass to each other: some thousand records of one stream and track as columns,
+ * with the run's ids and clock.
  */
 #ifndef TIMELINE_BATCH_H
 #define TIMELINE_BATCH_H
@@ -10,11 +10,11 @@
 
 #define BATCH_ROWS 4096u
 
-/* Columns of BATCH_ROWS, `count` of them filled; NULL: not asked for. Times are the run's. */
+/* Columns of BATCH_ROWS, `count` of them filled; NULL: not requested. Times are the run's. */
 struct batch {
 	uint32_t stream; /* of the run */
 	enum store_track track;
-	unsigned columns; /* enum store_column; STORE_BEGIN is always there */
+	unsigned columns; /* enum store_column; STORE_BEGIN is always set */
 	size_t count;
 	uint64_t *begin_ns, *end_ns, *amount, *bytes, *link;
 	uint32_t *context;	      /* of the run */
@@ -23,8 +23,8 @@ struct batch {
 	void *memory;		      /* the batch's own */
 };
 
-/* For an initializer: the columns of one row that is the record, in a struct batch or a struct store_batch.
- * The record has to outlive it. */
+/* Initializer: the columns of a single row, the record, in a struct batch or a struct store_batch. The
+ * record must outlive it. */
 #define BATCH_COLUMNS_OF(record)                                                                   \
 	.begin_ns = &(record)->begin_ns, .end_ns = &(record)->end_ns, .amount = &(record)->amount, \
 	.bytes = &(record)->bytes, .link = &(record)->link, .context = &(record)->context,         \
@@ -34,8 +34,7 @@ struct batch {
 int batch_init(struct batch *batch, unsigned columns, struct error *error);
 void batch_fini(struct batch *batch);
 
-/* Attributes of a row, escaped as they are stored; "" when it has none. Valid until the run is renewed or
- * closed. */
+/* Attributes of a row, escaped as stored; "": none. Valid until the run is renewed or closed. */
 const char *batch_attributes(
 	const struct run *run, const struct batch *batch, size_t row, size_t *size_bytes);
 

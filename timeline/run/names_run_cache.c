@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_run_cache.c - reads the cache of names found after the recording, and says where it lies.
+ * names_run_cache.c - reads the cache of names found after the recording, and finds its path.
  */
 #include "timeline/run/names_run_cache.h"
 
@@ -18,7 +18,7 @@ struct names_run_cache {
 	struct store_reader *reader;
 	const struct store_module *modules;
 	uint32_t module_count;
-	uint32_t last; /* module asked for last: frames come module by module */
+	uint32_t last; /* last module used: frames come module by module */
 };
 
 /* $XDG_CACHE_HOME/hpct/RUN-HASH.mdb */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names_run_cache.h - names that were found after the recording: a store that holds modules and symbols
- * and nothing else, RUN/cache.mdb, or in the user's cache directory when the run is read-only. It is
- * replaced as a whole, never written in place, and deleting it loses nothing that cannot be found again.
+ * names_run_cache.h - names found after the recording: a store of modules and symbols only, RUN/cache.mdb,
+ * or in the user's cache directory if the run is read-only. It is replaced as a whole, never changed in
+ * place, and deleting it loses nothing that cannot be found again.
  */
 #ifndef TIMELINE_NAMES_RUN_CACHE_H
 #define TIMELINE_NAMES_RUN_CACHE_H
@@ -12,15 +12,15 @@
 
 struct names_run_cache;
 
-/* NULL in *cache and 0 when there is none; a damaged one counts as none. Negative: memory. One thread. */
+/* NULL in *cache and 0 if there is none, or it is damaged. Negative: no memory. One thread. */
 int names_run_cache_open(struct names_run_cache **cache, const char *run_path, struct error *error);
 void names_run_cache_close(struct names_run_cache *cache);
-/* Scopes of a frame into `scopes` (STORE_SCOPE_MAX), as store_reader_symbol() gives them but for text ids of
- * the cache; their number, 0: not there. What is there is better than what the run's own stores say. `path`
- * is the module's. A NULL cache has nothing. */
+/* Reads a frame's scopes (at most STORE_SCOPE_MAX), like store_reader_symbol() but with text ids of the
+ * cache; returns their number, 0: none. They are better than those in the run's own stores. `path` is the
+ * module's. A NULL cache is empty. */
 int names_run_cache_find(struct names_run_cache *cache, const struct store_module *module, const char *path,
 	uint64_t offset, struct store_scope *scopes);
-/* Where the text ids are from. */
+/* The reader that the text ids belong to. */
 struct store_reader;
 const struct store_reader *names_run_cache_reader(const struct names_run_cache *cache);
 const char *names_run_cache_text(const struct names_run_cache *cache, uint32_t text, size_t *size_bytes);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* row_key.c - see row_key.h: walks the scopes up to the depth, the call site of each becoming the position.
- */
+/* row_key.c - see row_key.h: walks the scopes up to the depth; the position becomes each one's call site. */
 #include "timeline/run/row_key.h"
 
 #include <stdio.h>

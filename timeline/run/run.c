@@ -73,8 +73,8 @@ static bool has_same_streams(const struct run_part *a, const struct run_part *b)
 	return count > 0;
 }
 
-/* The same recording under two names? By what it says of itself (whose hash is kept in the part), and where
- * no collector is named, by its streams. */
+/* True when two stores are the same recording: by their facts (hash kept in the part) and, if those name no
+ * collector, by their streams. */
 static bool run_part_is_duplicate(const struct run_part *a, const struct run_part *b)
 {
 	if (a->origin_hash != b->origin_hash || !has_same_facts(a, b))
@@ -111,7 +111,7 @@ const char *run_intern(struct run *run, const char *bytes, size_t size_bytes)
 	if (!element)
 		return "";
 	*element = text;
-	/* Not indexed when memory is out: the next one like it gets a copy of its own. */
+	/* Without memory it is not indexed: the next equal one gets a copy of its own. */
 	(void)intern_table_index(&run->texts, id, hash);
 	return text.bytes;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_clock.c - the times of a run: one clock for all its hosts, its origin, begin and end, and whether
- * somebody still writes it.
+ * run_clock.c - the times of a run: one clock for all hosts, its origin, begin and end, and whether it is
+ * still being written.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@ const struct run_node *run_node(const struct run *run, uint32_t context)
 {
 	struct run_node *node = intern_table_at(&run->contexts, context);
 
-	/* One store: the table is only room until a context is asked for. */
+	/* One store: entries are filled in on first use. */
 	if (!run->parts[0].contexts)
 		node->id = context;
 	return node;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_find.c - from what the user typed, or did not type, to a run directory and the stores in it.
+ * run_find.c - finds a run directory and its stores from the user's operand, or without one.
  */
 #include "timeline/run/run_find.h"
 
@@ -159,7 +159,7 @@ static bool is_any_name(const char *name)
 	return strcmp(name, ".") && strcmp(name, "..");
 }
 
-/* A directory that is no run: whoever names the one above the runs is told of them. */
+/* The directory is no run: if it contains runs, the message lists them. */
 static int without_store(const char *path, struct error *error)
 {
 	struct run_found *found;
@@ -222,8 +222,7 @@ static int no_directory(const char *path, struct error *error)
 	const char *slash = strrchr(path, '/');
 
 	if (is_store_name(slash ? slash + 1 : path))
-		return error_set(error, ERROR_RUN,
-			"%s is a file, not a run: name the directory that it lies in, %.*s", path,
+		return error_set(error, ERROR_RUN, "%s is a file, not a run: name its directory, %.*s", path,
 			slash ? (int)(slash - path + (slash == path)) : 1, slash ? path : ".");
 	return error_set(error, ERROR_RUN,
 		"%s is a file, not a run: name a directory (*" STORE_RUN_SUFFIX

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_find.h - which directory is the run, and which files in it are stores. Nothing is opened here.
+ * run_find.h - finds the run's directory, and its stores. Opens nothing.
  */
 #ifndef TIMELINE_RUN_FIND_H
 #define TIMELINE_RUN_FIND_H
@@ -11,23 +11,23 @@
 
 #include "store/base/error.h"
 
-/* The run's directory without trailing slashes: `path`, or when that is NULL the *.hpct of the current
- * directory whose stores were written last. *found is the caller's to free. ERROR_RUN when it is no run. */
+/* The run's directory without trailing slashes: `path`, or if that is NULL the *.hpct of the current
+ * directory whose stores were written last. The caller frees *found. ERROR_RUN if it is no run. */
 int run_find(const char *path, char **found, struct error *error);
 
-/* A directory that is called like a run. */
+/* A directory with a run's suffix. */
 struct run_found {
 	char *path;
-	struct timespec written; /* a store of it, last; caches that readers leave behind do not count */
-	uint64_t bytes;		 /* that its stores take */
+	struct timespec written; /* last write to a store; caches that readers add do not count */
+	uint64_t bytes;		 /* size of its stores */
 };
 
-/* Those in a directory ("." is no part of their paths), the one written last first. */
+/* The runs of a directory ("." is left out of their paths), last written first. */
 int run_find_all(const char *directory, struct run_found **found, size_t *count, struct error *error);
 void run_find_all_free(struct run_found *found, size_t count);
 
-/* Names of the stores in it, sorted; neither cache.mdb nor lock files. run_find_free() ends them. ERROR_RUN
- * when there is none. */
+/* Names of its stores, sorted, without cache.mdb and lock files; free them with run_find_free(). ERROR_RUN
+ * if there is none. */
 int run_find_stores(const char *path, char ***names, size_t *count, struct error *error);
 void run_find_free(char **names, size_t count);
 

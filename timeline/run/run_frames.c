@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_frames.c - the functions that a frame stands for: its own and those inlined there, from the names
- * found after the recording, from the symbols of any store, else from the place alone. Found out once a
- * frame.
+ * run_frames.c - the functions of a frame: its own and those inlined there, from names found after the
+ * recording, from the symbols of any store, else from the address only. Computed once per frame.
  */
 #include "timeline/run/run_frames.h"
 
@@ -26,7 +25,7 @@ static bool function_equal(const void *element, const void *key)
 	return a->name == b->name && a->module == b->module; /* interned */
 }
 
-/* UINT32_MAX when memory is out. */
+/* UINT32_MAX: no memory. */
 static uint32_t function_find(struct run *run, const struct run_function *function)
 {
 	uint64_t hash = intern_table_hash(
@@ -187,7 +186,7 @@ static const char *loop_name(struct run *run, const struct run_module *module, c
 	return name;
 }
 
-/* INTERN_TABLE_NONE when memory is out. */
+/* INTERN_TABLE_NONE: no memory. */
 static uint32_t loop_find(struct run *run, const struct run_module *module, struct run_loop *key)
 {
 	uint64_t hash = intern_table_hash(intern_table_hash(key->parent, key->function), key->line);
@@ -207,7 +206,7 @@ static uint32_t loop_find(struct run *run, const struct run_module *module, stru
 	return id;
 }
 
-/* The loop lies in the function of the line that was added last, whose position it takes over. */
+/* The loop is in the function of the last added entry, and takes over its position. */
 static bool add_loop(struct run *run, struct run_frame *frame, const struct store_reader *reader,
 	const struct run_module *module, const struct store_scope *s)
 {
@@ -263,7 +262,7 @@ static uint32_t module_in(const struct run_part *part, uint32_t module)
 	return 0;
 }
 
-/* What a store says of a frame. That what it says cannot be read is kept for who asks at the end. */
+/* The frame's symbol in a store. Keeps the error of an unreadable one for run_names_check(). */
 static int stored_symbol(struct run *run, unsigned part, uint32_t module, uint64_t offset)
 {
 	struct error error = {0};

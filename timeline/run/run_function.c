@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_function.c - cuts a demangled name down to what stays the same from build to build and from one
- * instance of a template to the next. One pass, no look at the grammar beyond brackets.
+ * run_function.c - cuts a demangled name to the part that is equal in all builds and all instances of a
+ * template. One pass, with no grammar beyond brackets.
  */
 #include "timeline/run/run_function.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_ids.c - modules, metrics and operations of all stores in one id space each: what has the same identity
- * has the same number.
+ * run_ids.c - modules, metrics and operations of all stores in one id space each: equal identity, equal
+ * number.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/base/array.h"
+#include "timeline/base/glob.h"
 #include "timeline/run/run_internal.h"
 
 /* ---- modules ---- */
@@ -181,7 +182,7 @@ const char *run_op_name(const struct run *run, uint32_t op)
 	return ((struct run_text *)intern_table_at(&run->ops, op - STORE_OP_TEXT))->bytes;
 }
 
-/* Numbers are given out when first asked for. */
+/* Assigns numbers on first use. */
 uint32_t run_op_named(struct run *run, const char *name, size_t size)
 {
 	struct run_text *op;
@@ -213,6 +214,21 @@ uint32_t run_op_of(const struct run *run, unsigned store, uint32_t op_in_store)
 		return op_in_store < STORE_OP_COUNT ? op_in_store : STORE_OP_NONE;
 	name = store_reader_op(run->parts[store].reader, op_in_store, &size);
 	return name ? run_op_named((struct run *)run, name, size) : STORE_OP_NONE;
+}
+
+bool run_has_op(const struct run *run, const char *glob)
+{
+	for (uint32_t op = 0; op < STORE_OP_COUNT; op++)
+		if (glob_match(glob, store_op_name(op)))
+			return true;
+	for (unsigned p = 0; p < run->part_count; p++) {
+		const struct store_reader *reader = run->parts[p].reader;
+
+		for (uint32_t id = 0; id < store_reader_text_count(reader); id++)
+			if (glob_match(glob, store_reader_text_peek(reader, id)))
+				return true;
+	}
+	return false;
 }
 
 int run_ids_renew(struct run *run, struct error *error)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_kernels.c - see run_kernels.h. Binaries are only read by gpu_code.h, which believes nothing of them. */
+/* run_kernels.c - see run_kernels.h. Reads binaries only through gpu_code.h, which trusts none of their
+ * bytes. */
 #include "timeline/run/run_kernels.h"
 
 #include <stdlib.h>

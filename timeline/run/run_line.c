@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_line.c - what the line of a stream must know of the whole stream: its life, whether anything says when
- * it was monitored and when it was switched out, and how far it is complete. Found out once; chunks are
- * looked into for their operations only.
+ * run_line.c - facts about a whole stream that its timeline depends on: its life, whether records tell when
+ * it was monitored and switched out, and until when it is complete. Computed once; reads only the operations
+ * of chunks.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "timeline/run/run_internal.h"
 
 #define SWITCHES_NOT_SAID UINT64_MAX
-#define FEW 256u /* spans of which all that may be asked for is read at once */
+#define FEW 256u /* so few spans are read completely at once */
 
 /* ---- which operations the spans track holds ---- */
 
@@ -25,7 +25,7 @@ static bool is_before(const struct run_monitored *a, const struct run_monitored 
 	return store_hash_compare(a->attributes, b->attributes) < 0;
 }
 
-/* Of several that contradict each other the first one counts, however they lie in the store. */
+/* Of several that contradict each other the first one counts, whatever their order in the store. */
 static void note_monitored(struct run *run, struct run_line_state *stream, uint64_t begin_ns, uint64_t end_ns,
 	uint32_t attributes)
 {
@@ -96,7 +96,7 @@ static int look_into(struct run *run, struct run_line_state *stream, const struc
 	return code;
 }
 
-/* What was looked at. */
+/* What has been read. */
 struct look {
 	uint64_t spans, begin_ns, end_ns; /* how many; of the last chunk */
 };
@@ -125,7 +125,7 @@ static int look_at_chunks(
 	return code < 0 ? code : 0;
 }
 
-/* Where `monitored` is all that there is, nobody need look for spans again. */
+/* If `monitored` is the only span, later calls need not search spans again. */
 static void note_only(
 	const struct run_part *part, struct run_line *line, const struct look *seen, uint64_t spans)
 {
@@ -203,7 +203,7 @@ static int reach(struct run *run, struct run_line_state *stream, struct error *e
 
 /* ---- all of it ---- */
 
-/* The tracks behind whose watermarks the line cannot change any more. */
+/* Time up to which the tracks' watermarks make the timeline final. */
 static uint64_t complete_until(const struct store_stream *s)
 {
 	uint64_t least = UINT64_MAX;
@@ -234,8 +234,7 @@ static int learn(struct run *run, struct run_line_state *stream, struct error *e
 		code = reach(run, stream, error);
 	if (code)
 		return code;
-	/* Without records (of a slice, of a stream that lies outside) it is the moment that the stream says.
-	 */
+	/* Without records (in a slice, or outside the window) the stream's own times count. */
 	is_told = has_life || !line->last_ns;
 	line->begin_ns = is_told ? s->begin_ns : line->first_ns;
 	line->end_ns = is_told ? s->end_ns : line->last_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_scopes.c - expands contexts to scopes when they are first asked for: each frame becomes its function
- * and the functions inlined there, each call site a scope of its own.
+ * run_scopes.c - expands contexts to scopes on first use: each frame becomes its function and the functions
+ * inlined there, each call site a scope of its own.
  *
  *   contexts   root -- (libx, 0x1234) -- (libx, 0x2345)
  *   frames             step              build, inlined: insert        symbols of the store
@@ -37,7 +37,7 @@ static uint32_t jump_of(const struct run *run, uint32_t parent)
 	return p->s.depth - near->s.depth == near->s.depth - far->s.depth ? near->jump : parent;
 }
 
-/* UINT32_MAX when memory is out. */
+/* UINT32_MAX: no memory. */
 static uint32_t scope_get(struct run *run, const struct run_scope *key)
 {
 	uint64_t hash = intern_table_hash(intern_table_hash(key->parent, key->function), key->call_line);
@@ -57,7 +57,7 @@ static uint32_t scope_get(struct run *run, const struct run_scope *key)
 	return id;
 }
 
-/* Hangs the lines of a frame below the parent context. False when memory is out. */
+/* Adds the scopes of a frame's inline chain below the parent context. False: no memory. */
 static bool hang(
 	struct run *run, struct run_node *node, const struct run_context *parent, struct run_frame *frame)
 {
@@ -101,7 +101,7 @@ static const struct store_context *source_of(const struct run *run, const struct
 	return node->id < count ? &contexts[node->id] : NULL;
 }
 
-/* The parent is expanded already. When memory is out the context stands for its parent. */
+/* Requires the parent to be expanded. Without memory the context stands for its parent. */
 static void expand_one(struct run *run, uint32_t context)
 {
 	struct run_node *node = (struct run_node *)run_node(run, context);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_streams.c - the streams of all stores in one list: sorted when the run is opened, new ones at the end
- * later, so that numbers stay. The list says where each lies; what it is called is put together when it is
- * first asked for.
+ * run_streams.c - the streams of all stores in one list: sorted when the run is opened, new ones appended
+ * later, so that numbers stay. The list holds each stream's store and id; texts are built on first use.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -105,7 +104,7 @@ static void note_sibling(
 		last->bytes = (size_t)(strrchr(text, '/') + 1 - text);
 }
 
-/* In room that serves all, until the next one; "" when memory is out. */
+/* In room that serves all, until the next one; "": no memory. */
 static const char *identity(struct run *run, const struct store_stream *s, const char *host, size_t *bytes)
 {
 	char *text = (char *)run->identity.data;
@@ -165,7 +164,7 @@ static void identify(
 	r->metric = "";
 }
 
-/* What is not asked for costs nothing: a run may have many thousand streams, and a screen shows fifty. */
+/* Streams not used cost nothing: a run may have many thousand, and a screen shows fifty. */
 static void meet(struct run *run, uint32_t id, struct run_line_state *stream)
 {
 	struct run_place *place = &run->places[id];
@@ -204,7 +203,7 @@ static int widen(struct run *run, uint32_t count, struct error *error)
 		       : error_memory(error);
 }
 
-/* A place on its way to where it belongs: what decides first lies at hand. */
+/* An entry while sorting, with the deciding keys first. */
 struct sorting {
 	uint64_t rank_and_pid;
 	const struct store_stream *s;
@@ -246,7 +245,7 @@ static void sort_all(struct run *run, struct run_place *places, size_t count)
 	free(all);
 }
 
-/* Most stores have them in order already, and those that nobody writes any more say so. */
+/* Most stores have them in order already, and finished ones say so. */
 static void sort(struct run *run, struct run_place *places, size_t count)
 {
 	const struct store_stream_list *list = NULL;

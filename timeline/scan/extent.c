@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and gives out
- * its line, in the run's clock and contexts.
+ * extent.c - feeds a stream's samples and spans into the sweep (store/states/state_timeline.h) and returns
+ * its timeline in the run's clock and contexts.
  */
 #include "timeline/scan/extent.h"
 
@@ -16,12 +16,12 @@
 /* Records of one track, one by one. */
 struct extent_feed {
 	struct scan *scan;
-	struct extent_source source; /* where there is no scan */
+	struct extent_source source; /* instead of a scan */
 	const struct batch *batch;
 	size_t row;
 	uint64_t next_ns; /* begin of the row; UINT64_MAX: no more */
-	uint64_t ops;	  /* spans: bits of the operations that say something about the line */
-	bool wants_texts; /* those that are texts, too */
+	uint64_t ops;	  /* spans: bits of the operations that affect the timeline */
+	bool wants_texts; /* also those that are texts */
 };
 
 struct extent_walk {
@@ -33,9 +33,14 @@ struct extent_walk {
 	struct line_walk sweep;
 	struct extent held; /* grows until a different piece follows */
 	uint64_t held_owner;
-	uint32_t ended; /* synchronization that the last sample was taken in */
+	uint32_t ended; /* synchronization in which the last sample was taken */
 	bool has_held, tells_resumed, tells_ended;
-	struct { /* copies' attributes that were read already */
+	struct extent_classes classes;
+	struct {
+		uint64_t end_ns; /* of its operations so far */
+		uint32_t context;
+	} running[EXTENT_CLASSES];
+	struct { /* attributes of copies already parsed */
 		uint32_t attributes;
 		enum extent_state state;
 	} kinds[EXTENT_KIND_CACHE];
@@ -143,6 +148,17 @@ static enum extent_state copy_state(struct extent_walk *walk, uint32_t attribute
 	return walk->kinds[attributes % EXTENT_KIND_CACHE].state = span_copy_state(text, size);
 }
 
+/* Operations come by begin: what of a class runs is known from the furthest end. */
+static void take_class(struct extent_walk *walk, const struct state_span *span)
+{
+	unsigned class = walk->classes.class_of(walk->classes.own, span->op, span->context);
+
+	if (span->end_ns > walk->running[class].end_ns)
+		walk->running[class].end_ns = span->end_ns;
+	if (span->end_ns > span->begin_ns)
+		walk->running[class].context = span->context;
+}
+
 static int take_span(struct extent_walk *walk, struct error *error)
 {
 	const struct extent_feed *feed = &walk->spans;
@@ -158,6 +174,8 @@ static int take_span(struct extent_walk *walk, struct error *error)
 		span.state = copy_state(walk, b->attributes[feed->row]);
 	if (span.op == STORE_OP_MONITORED && span.end_ns == STORE_OPEN_NS)
 		span.end_ns = walk->line->complete_ns;
+	if (walk->classes.class_of && is_gpu && span_kind_of(span.op, true, false) == SPAN_KIND_WORK)
+		take_class(walk, &span);
 	return state_timeline_take_span(&walk->sweep, span) ? 0 : error_memory(error);
 }
 
@@ -182,7 +200,7 @@ static int take_all(struct extent_walk *walk, struct error *error)
 
 /* ---- pieces out ---- */
 
-/* A thread that was preempted goes on where it was. */
+/* A preempted thread continues where it was. */
 static uint32_t resumed_by(const struct extent_walk *walk, const struct state_piece *piece)
 {
 	if (!walk->tells_resumed || piece->state != EXTENT_RUNNABLE || !walk->sweep.force.holds)
@@ -197,6 +215,29 @@ static uint32_t ended_before(struct extent_walk *walk, const struct state_piece 
 	return walk->tells_ended && piece->state != EXTENT_SYNC ? walk->ended : 0;
 }
 
+/* Until when the same classes of operations run. */
+static uint64_t classes_until(const struct extent_walk *walk)
+{
+	uint64_t until_ns = walk->end_ns;
+
+	for (unsigned class = 0; class < EXTENT_CLASSES; class ++)
+		if (walk->running[class].end_ns > walk->sweep.now_ns &&
+			walk->running[class].end_ns < until_ns)
+			until_ns = walk->running[class].end_ns;
+	return until_ns;
+}
+
+static void tell_classes(const struct extent_walk *walk, struct extent *piece)
+{
+	if (!extent_state_is_busy(piece->state))
+		return;
+	for (unsigned class = EXTENT_CLASSES; class -- > 0;)
+		if (walk->running[class].end_ns > piece->begin_ns) {
+			piece->classes |= 1u << class;
+			piece->class_context = walk->running[class].context;
+		}
+}
+
 /* The next elementary piece. */
 static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner, struct error *error)
 {
@@ -205,10 +246,13 @@ static int step(struct extent_walk *walk, struct extent *piece, uint64_t *owner,
 
 	if (code)
 		return code;
-	state_timeline_step(&walk->sweep, walk->samples.next_ns, walk->spans.next_ns, walk->end_ns, &p);
+	state_timeline_step(
+		&walk->sweep, walk->samples.next_ns, walk->spans.next_ns, classes_until(walk), &p);
 	*owner = p.owner;
 	*piece = (struct extent){p.begin_ns, p.end_ns, p.context, p.op, p.state, p.is_record_begin,
-		resumed_by(walk, &p), ended_before(walk, &p)};
+		resumed_by(walk, &p), ended_before(walk, &p), 0, 0};
+	if (walk->classes.class_of)
+		tell_classes(walk, piece);
 	return 0;
 }
 
@@ -219,6 +263,7 @@ static bool extend_held(struct extent_walk *walk, const struct extent *piece, ui
 
 	if (!walk->has_held || walk->held_owner != owner || held->state != piece->state ||
 		held->context != piece->context || held->resumed != piece->resumed ||
+		held->classes != piece->classes || held->class_context != piece->class_context ||
 		held->end_ns != piece->begin_ns)
 		return false;
 	held->end_ns = piece->end_ns;
@@ -379,6 +424,11 @@ void extent_tell_resumed(struct extent_walk *walk)
 void extent_tell_ended(struct extent_walk *walk)
 {
 	walk->tells_ended = true;
+}
+
+void extent_tell_classes(struct extent_walk *walk, const struct extent_classes *classes)
+{
+	walk->classes = *classes;
 }
 
 void extent_close(struct extent_walk *walk)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.c - merges the chunks of a stream and track. Chunks come by the time where their bucket begins, so
- * those that a record has to be compared with are known once the next bucket begins behind it:
+ * scan.c - merges the chunks of a stream and track. Chunks come in the order of their buckets' begins, so
+ * all chunks that a record must be compared with are known once the next bucket begins after it:
  *
  *   cursor ->  [bucket 2^30, late]   heap of sources by next record  ->  rows until the second source's
  *              [bucket 2^20, #0]     (decoded when their turn comes)     next record, or the next bucket
@@ -22,17 +22,17 @@ struct scan {
 	struct run *run;
 	const struct run_part *part;
 	struct store_cursor *cursor;
-	struct batch batch, lent;  /* with columns of its own; with those of a source */
-	bool is_lent;		   /* rows of the top source were given as they lie in it */
+	struct batch batch, lent;  /* with its own columns; with those of a source */
+	bool is_lent;		   /* rows of the top source were returned without a copy */
 	uint64_t begin_ns, end_ns; /* window in the store's time */
 	uint64_t run_begin_ns, run_end_ns;
 	unsigned flags, decode;	    /* columns to decode */
-	struct store_chunk pending; /* taken from the cursor, not in the heap yet */
+	struct store_chunk pending; /* read from the cursor, not in the heap yet */
 	bool has_pending;
 	struct scan_heap heap;
 	struct store_record carry;
 	bool has_carry;
-	uint32_t op_store, op_run; /* the last text operation and its translation */
+	uint32_t op_store, op_run; /* the last text operation, and its translation */
 };
 
 #define LENT_ROWS 256u
@@ -144,8 +144,8 @@ static int scan_put_rows(
 
 /* ---- rows lent ---- */
 
-/* Whether all values are below the limit: differences have no sign, unless they are huge. Without a
- * comparison several are looked at at once. */
+/* True when all values are below the limit: differences have no sign, unless they are huge. Without
+ * comparisons the loop is vectorized. */
 static bool are_all_below(const uint32_t *values, size_t count, uint32_t limit)
 {
 	uint32_t signs = limit - 1;
@@ -171,7 +171,7 @@ static bool are_below(const uint32_t *values, size_t count, uint32_t limit)
 	return are_all_below(values, count, limit);
 }
 
-/* Whether the top source's rows are the run's as they lie, and enough of them that it pays. */
+/* True when the top source's rows need no translation, and are enough to pay off. */
 static bool scan_may_lend(const struct scan *scan, size_t to)
 {
 	const struct scan_source *source = scan->heap.sources[0];
@@ -218,7 +218,7 @@ static int push_chunk(struct scan *scan, const struct store_chunk *chunk, struct
 	if (!source)
 		return error_memory(error);
 	source->chunk = *chunk;
-	/* A bucket is entered at its begin: nothing of it can lie before. */
+	/* A bucket is entered at its begin: no record of it is before. */
 	source->head_ns = chunk->first_ns > chunk->bucket_ns ? chunk->first_ns : chunk->bucket_ns;
 	return scan_heap_push(&scan->heap, source, error);
 }
@@ -240,7 +240,7 @@ static int pull(struct scan *scan, struct error *error)
 	return 0;
 }
 
-/* First row at or behind time_ns. */
+/* First row at or after time_ns. */
 static size_t lower_bound(const uint64_t *begins, size_t from, size_t to, uint64_t time_ns)
 {
 	while (from < to) {
@@ -271,7 +271,7 @@ static bool skip(const struct scan *scan, struct scan_source *source)
 	return true;
 }
 
-/* The top source goes on to its next row that the window wants; where there is none it leaves. */
+/* Moves the top source to its next row in the window; removes it if there is none. */
 static int settle_top(struct scan *scan, struct error *error)
 {
 	struct scan_source *source = scan->heap.sources[0];
@@ -324,7 +324,7 @@ static int push_open_spans(struct scan *scan, uint32_t id_in_store, struct error
 
 /* ---- rows out ---- */
 
-/* Time before which the top source has nobody to compare with. */
+/* Time before which the top source is the only one. */
 static uint64_t alone_until(const struct scan *scan)
 {
 	uint64_t until = scan->end_ns;
@@ -344,7 +344,7 @@ static size_t top_until(const struct scan *scan)
 	size_t room = BATCH_ROWS - scan->batch.count, to = source->at;
 	size_t last = source->batch.count - source->at > room ? source->at + room : source->batch.count;
 
-	/* Behind the window's begin every row counts; before it, each is looked at. */
+	/* After the window's begin every row counts; before it, each is checked. */
 	if (source->head_ns >= scan->begin_ns)
 		to = lower_bound(source->batch.begin_ns, source->at, last, alone_until(scan));
 	return to > source->at ? to : source->at + 1;
@@ -378,7 +378,7 @@ static int put_carry(struct scan *scan, struct error *error)
 	return scan_put_rows(scan, &one, 0, 1, error);
 }
 
-/* Where in the window, of which only what the run has counts. False: nobody wants the rest. */
+/* Reports progress in the part of the window that the run covers. False: the watcher stops. */
 static bool say_progress(const struct scan *scan, const struct batch *batch)
 {
 	uint64_t begin_ns = run_begin_ns(scan->run), end_ns = run_end_ns(scan->run), now_ns;

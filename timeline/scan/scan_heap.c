@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan_heap.c - the sources that a scan merges, least next record first, and open spans made to look like a
- * chunk.
+ * scan_heap.c - the sources of a scan, least next record first, and open spans made to look like a chunk.
  */
 #include "timeline/scan/scan_heap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan_heap.h - for scan.c alone: what is merged, least next record first.
+ * scan_heap.h - for scan.c only: merges chunks, least next record first.
  */
 #ifndef TIMELINE_SCAN_HEAP_H
 #define TIMELINE_SCAN_HEAP_H
@@ -12,7 +12,7 @@ struct scan_source {
 	struct store_chunk chunk;
 	struct store_batch batch;
 	size_t at;	  /* next row */
-	uint64_t head_ns; /* its begin; of the chunk's first record before it is decoded */
+	uint64_t head_ns; /* its begin; before decoding, that of the chunk's first record */
 	uint32_t order;	  /* of arrival */
 	bool is_decoded;
 	void *own; /* columns of open spans */
@@ -22,22 +22,22 @@ struct scan_source {
 struct scan_heap {
 	struct scan_source **sources; /* the least first */
 	size_t count, capacity;
-	struct scan_source **spare; /* for reuse: room for as many as were ever in the heap */
+	struct scan_source **spare; /* for reuse: room for the largest number so far */
 	size_t spare_count;
 	uint32_t arrivals;
 };
 
-/* An empty source; NULL when memory is out. */
+/* An empty source; NULL: no memory. */
 struct scan_source *scan_source_new(struct scan_heap *heap);
 void scan_source_free(struct scan_source *source);
-/* Makes open spans look like a decoded chunk; negative: memory. */
+/* Makes open spans look like a decoded chunk; negative: no memory. */
 int scan_source_fill(struct scan_source *source, const struct store_record *records, size_t count);
 
-/* Takes the source, even when it fails. */
+/* Takes ownership of the source, even on failure. */
 int scan_heap_push(struct scan_heap *heap, struct scan_source *source, struct error *error);
-/* Takes the first source away. */
+/* Removes the first source. */
 void scan_heap_pop(struct scan_heap *heap);
-/* Puts the first source where it belongs after its next record has changed. */
+/* Reorders the first source after its next record has changed. */
 void scan_heap_settle(struct scan_heap *heap);
 void scan_heap_fini(struct scan_heap *heap);
 

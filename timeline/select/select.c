@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.c - what the selector means in the run that it is bound to.
+ * select.c - resolves the selector in the run that it is bound to.
  */
 #include "timeline/select/select_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,33 @@ static bool list_matches(char *const *list, const char *name)
 	return false;
 }
 
+#define LIST_MAX 400 /* characters */
+
+/* Adds a name to a list in words; what has no room is an ellipsis. */
+static void list_add(char list[LIST_MAX], const char *name)
+{
+	size_t used = strlen(list);
+
+	if (used + strlen(name) + 8 < LIST_MAX)
+		snprintf(list + used, LIST_MAX - used, "%s%s", used ? ", " : "", name);
+	else if (used < 4 || strcmp(list + used - 3, "...") != 0)
+		snprintf(list + used, LIST_MAX - used, ", ...");
+}
+
+/* An operation that there is nowhere is a slip of the pen, as a metric is. */
+static int bind_ops(const struct select *select, struct error *error)
+{
+	char names[LIST_MAX] = "";
+
+	for (uint32_t op = STORE_OP_NONE + 1; op < STORE_OP_COUNT; op++)
+		list_add(names, store_op_name(op));
+	for (size_t i = 0; select->ops && select->ops[i]; i++)
+		if (!run_has_op(select->run, select->ops[i]))
+			return error_set(error, ERROR_USAGE, "--op: %s has no operation '%s'; there are %s",
+				run_path(select->run), select->ops[i], names);
+	return 0;
+}
+
 static bool run_has_metric(const struct run *run, const char *pattern)
 {
 	for (uint32_t m = 0; m < run_metric_count(run); m++)
@@ -58,7 +86,10 @@ static bool run_has_metric(const struct run *run, const char *pattern)
 static int bind_metrics(struct select *select, struct error *error)
 {
 	const struct run *run = select->run;
+	char names[LIST_MAX] = "";
 
+	for (uint32_t m = 0; m < run_metric_count(run); m++)
+		list_add(names, run_metric_name(run, m));
 	select->derived = 0;
 	select->gpu = 0;
 	for (size_t i = 0; select->metrics && select->metrics[i]; i++) {
@@ -69,9 +100,8 @@ static int bind_metrics(struct select *select, struct error *error)
 			continue;
 		if (derived < 0 && !(gpu && select->takes_gpu))
 			return error_set(error, ERROR_USAGE,
-				"--metric: %s has no metric '%s' (it has %s%s)%s%s", run_path(run),
-				select->metrics[i], run_metric_count(run) ? run_metric_name(run, 0) : "none",
-				run_metric_count(run) > 1 ? " and others" : "",
+				"--metric: %s has no metric '%s' (it has %s)%s%s", run_path(run),
+				select->metrics[i], names[0] ? names : "none",
 				select->takes_state_metrics ? "; every run has " STATE_METRICS_NAMES : "",
 				gpu		    ? "; of GPU operations, hpct-profile shows it"
 				: select->takes_gpu ? "; GPU operations have " GPU_METRIC_NAMES
@@ -95,6 +125,8 @@ int select_bind(struct select *select, struct run *run, struct error *error)
 		select_context_bind(select->context, run);
 	if (select->values[SELECT_OPTION_TIME])
 		code = select_window_resolve(&select->window, run, &select->begin_ns, &select->end_ns, error);
+	if (!code)
+		code = bind_ops(select, error);
 	if (!code)
 		code = bind_metrics(select, error);
 	return code ? code : bind_streams(select, error);
@@ -163,6 +195,11 @@ bool select_wants_op(const struct select *select, uint32_t op)
 {
 	return !select->ops ||
 	       (op != STORE_OP_NONE && list_matches(select->ops, run_op_name(select->run, op)));
+}
+
+bool select_has_op(const struct select *select)
+{
+	return select->ops != NULL;
 }
 
 bool select_wants_metric(const struct select *select, uint32_t metric)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.h - the one selector that every reader and the view's `:` prompt share: which stretch
- * of time, which streams, which contexts, operations and metrics, at which depth.
+ * select.h - the selector of every reader and of the view's `:` prompt: a time window, streams, contexts,
+ * operations, metrics and depth.
  */
 #ifndef TIMELINE_SELECT_H
 #define TIMELINE_SELECT_H
@@ -10,50 +10,51 @@
 
 struct select;
 
-/* New, empty: everything. */
+/* A new selector selects everything. */
 int select_new(struct select **select, struct error *error);
 void select_free(struct select *select);
 
-/* Takes one option by its name without dashes: time streams context op metric min depth by top.
- * ERROR_USAGE with a sentence when the value is wrong. Returns 1 when the name is none of the selector's. */
+/* Sets an option by name, without dashes: time streams context op metric min depth by top. ERROR_USAGE with
+ * a sentence if the value is wrong. Returns 1 if the selector has no such option. */
 int select_option(struct select *select, const char *name, const char *value, struct error *error);
-/* ERROR_USAGE when one of these options ("by top") was given, which says nothing with what else was asked for
+/* ERROR_USAGE if one of these options ("by top") was given, which means nothing together with `with`
  * ("--gaps"). */
 int select_refuse(const struct select *select, const char *names, const char *with, struct error *error);
-/* From now on --metric may name derived metrics (state_metrics.h), too; before binding. */
+/* From now on --metric may name derived metrics (state_metrics.h) as well; call before binding. */
 void select_take_state_metrics(struct select *select);
-/* The same of metrics of GPU operations (gpu_metric.h). */
+/* The same for metrics of GPU operations (gpu_metric.h). */
 void select_take_gpu(struct select *select);
-/* Text of --help for the selector's options, the same in every program. */
+/* --help text of the selector's options, the same in every program. */
 const char *select_help(void);
 
-/* Binds it to a run: times from the origin, wall clock, marks; stream expressions. ERROR_EMPTY: no stream
- * matched. */
+/* Binds it to a run: resolves times (origin, wall clock, marks) and stream expressions. ERROR_EMPTY: no
+ * stream matched. */
 int select_bind(struct select *select, struct run *run, struct error *error);
 
 /* ---- after binding ---- */
 uint64_t select_begin_ns(const struct select *select); /* absolute, half-open */
-/* Sums of time are modulo 2^64: ERROR_USAGE where streams x window is more, for programs that print them. */
+/* Sums of time are modulo 2^64: ERROR_USAGE if streams x window is larger, for programs that print them. */
 int select_require_sums(const struct select *select, struct error *error);
 uint64_t select_end_ns(const struct select *select);
-/* The same for records: an end that was left out lets through every record there is, the last one included,
- * which lies at the run's end and so outside the half-open window: 0, STORE_OPEN_NS. */
+/* The window for records: without a given end it includes every record, also the last one, which is at the
+ * run's end and so outside the half-open window: 0, STORE_OPEN_NS. */
 uint64_t select_records_begin_ns(const struct select *select);
 uint64_t select_records_end_ns(const struct select *select);
 bool select_has_time(const struct select *select); /* --time was given */
-/* Indices of the chosen streams of the run, ascending. */
+/* Indices of the selected streams of the run, ascending. */
 const uint32_t *select_streams(const struct select *select, uint32_t *count);
 bool select_wants_context(const struct select *select, uint32_t context);
 bool select_wants_op(const struct select *select, uint32_t op);
+bool select_has_op(const struct select *select); /* --op was given */
 bool select_wants_metric(const struct select *select, uint32_t metric);
 bool select_has_metric(const struct select *select); /* --metric was given */
-/* Derived metrics that --metric names, bits 1 << enum state_metric; 0 where they are not taken. */
+/* Derived metrics in --metric, bits 1 << enum state_metric; 0 if not enabled. */
 unsigned select_state_metrics(const struct select *select);
-/* Metrics of GPU operations that it names, bits as gpu_metric_find gives them; 0 where they are not taken. */
+/* Metrics of GPU operations in --metric, bits of gpu_metric_find(); 0 if not enabled. */
 uint64_t select_gpu(const struct select *select);
-/* --metric says exactly this, not a pattern. */
+/* True when --metric is exactly this name, not a pattern. */
 bool select_names_metric(const struct select *select, const char *name);
-/* Which of --metric's names is this metric's, from 0; 0 without --metric. */
+/* Index among --metric's names that this metric matches; 0 without --metric. */
 size_t select_metric_rank(const struct select *select, const char *name);
 bool select_has_record_filter(const struct select *select); /* any of context, op, metric, min */
 bool select_has_context(const struct select *select);	    /* --context was given */
@@ -61,11 +62,11 @@ uint64_t select_min_ns(const struct select *select);	    /* 0: none */
 uint32_t select_depth(const struct select *select);	    /* UINT32_MAX: none */
 const char *select_by(const struct select *select);	    /* NULL: none */
 uint64_t select_top(const struct select *select);	    /* UINT64_MAX: none */
-/* The command line that says the same, in `arena`: "--time 1.2s..1.4s --depth 4"; of the options with these
- * names ("time depth"), NULL: of all. */
+/* The equivalent command line, in `arena`: "--time 1.2s..1.4s --depth 4"; only the options with these names
+ * ("time depth"), NULL: all. */
 struct arena;
 char *select_command(const struct select *select, const char *names, struct arena *arena);
-/* The value as a shell takes it for one word; maybe in `arena`. NULL: memory is out. */
+/* The value quoted as one shell word; may be in `arena`. NULL: no memory. */
 const char *select_word(const char *value, struct arena *arena);
 
 #endif

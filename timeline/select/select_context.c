@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_context.c - runs the pattern as a set of places in it at once, so that no pattern takes exponential
- * time, and remembers the set behind each scope: a path costs only the frames that it does not share.
+ * select_context.c - matches all positions of the pattern in parallel, so that no pattern takes exponential
+ * time, and caches the positions after each scope: a path costs only the frames that it does not share.
  */
 #include "timeline/select/select_context.h"
 
@@ -39,7 +39,7 @@ static bool ends_frame(const struct select_context *p, size_t i)
 	return i == p->size || p->text[i] == ';';
 }
 
-/* Adds the places that are reached without a byte; these lie always ahead. */
+/* Adds the positions reached without a byte, which are always further ahead. */
 static void close_set(const struct select_context *p, uint64_t *set)
 {
 	const char *text = p->text;
@@ -158,7 +158,7 @@ static void take_scope(struct select_context *p, uint32_t scope)
 		take_byte(p, set, (char)p->frame.data[i]);
 }
 
-/* The set behind a scope; NULL when memory is out. */
+/* The set behind a scope; NULL: no memory. */
 static const uint64_t *set_of(struct select_context *p, uint32_t scope)
 {
 	uint32_t depth = run_scope(p->run, scope)->depth, known;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_internal.h - what a selector consists of; for select*.c alone. select_options.c takes the options,
- * select.c binds them to a run and answers, select_command.c says them again.
+ * select_internal.h - the parts of a selector; for select*.c only. select_options.c sets options, select.c
+ * binds them to a run, select_command.c prints them.
  */
 #ifndef TIMELINE_SELECT_INTERNAL_H
 #define TIMELINE_SELECT_INTERNAL_H

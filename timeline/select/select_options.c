@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_options.c - takes the selector's options one by one; a wrong value leaves the old one in place.
+ * select_options.c - sets the selector's options one by one; a wrong value leaves the old one in place.
  */
 #include "timeline/select/select_internal.h"
 
@@ -214,7 +214,7 @@ int select_refuse(const struct select *select, const char *names, const char *wi
 			if (select->values[i] && strlen(select_option_names[i]) == size &&
 				memcmp(names, select_option_names[i], size) == 0)
 				return error_set(error, ERROR_USAGE,
-					"--%s says nothing with %s; leave it out", select_option_names[i],
+					"--%s has no effect with %s; leave it out", select_option_names[i],
 					with);
 	}
 	return 0;
@@ -231,9 +231,9 @@ const char *select_help(void)
 	       "  --context GLOB    call paths: main;*;solve* (* spans frames)\n"
 	       "  --op NAMES        kernel,copy,set,sync,blocked,...\n"
 	       "  --metric NAME     records of this metric\n"
-	       "  --min DURATION    leave out what is shorter\n"
+	       "  --min DURATION    leave out shorter records\n"
 	       "  --depth D         cut call paths below depth D (0: the root)\n"
-	       "  --by KEY          what rows are about\n"
+	       "  --by KEY          the key of the rows\n"
 	       "  --top N           the first N rows\n";
 }
 

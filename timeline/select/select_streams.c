@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_streams.c - parses stream expressions into a tree and asks it about streams.
+ * select_streams.c - parses stream expressions into a tree and evaluates it for streams.
  */
 #include "timeline/select/select_streams.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_time.c - reads the text of --time. Nothing here knows a run: what the moments mean there is
- * select_time_bind.c's.
+ * select_time.c - parses the text of --time, without a run: select_time_bind.c resolves the moments.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_time.h - the text of --time, and what it means in a run.
+ * select_time.h - parses --time, and resolves it in a run.
  *
  *   WINDOW   A..B, either may be left out; @MARK alone is the whole mark
  *   A, B     1.5s 200ms 7us 12ns    from the run's origin; 0 needs no unit
  *            -10s                   before the run's end
- *            +20s                   B only: behind A
+ *            +20s                   B only: after A
  *            @MARK  @MARK#N         the N-th mark of that name (from 1); as A where it begins, as B where it
  *                                   ends
  *            14:32  14:32:05.5      wall clock, local, on a day of the run
@@ -37,16 +37,16 @@ struct select_window {
 	bool is_mark; /* @MARK alone: both are that mark */
 };
 
-/* ERROR_USAGE says what is wrong. select_window_fini() in any case. */
+/* ERROR_USAGE: what is wrong. Call select_window_fini() in any case. */
 int select_window_parse(struct select_window *window, const char *text, struct error *error);
 void select_window_fini(struct select_window *window);
 
-/* Absolute times. ERROR_USAGE: unknown mark, no wall clock in this run, end before begin; ERROR_EMPTY:
- * nothing of the run lies there. */
+/* Absolute times. ERROR_USAGE: unknown mark, no wall clock in this run, end before begin; ERROR_EMPTY: the
+ * run has nothing there. */
 int select_window_resolve(const struct select_window *window, struct run *run, uint64_t *begin_ns,
 	uint64_t *end_ns, struct error *error);
 
-/* "1.5s" and the like, whole text; false: it is none. */
+/* "1.5s" and the like, the whole text; false: no duration. */
 bool select_duration(const char *text, uint64_t *ns);
 
 #endif

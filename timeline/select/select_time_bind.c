@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_time_bind.c - the moments of --time in one run: its origin, its end, its marks, its wall clock.
+ * select_time_bind.c - resolves the moments of --time in a run: its origin, its end, its marks, its wall
+ * clock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static int resolve_mark(struct run *run, const char *text, bool is_end, uint64_t
 
 /* ---- wall clock ---- */
 
-/* Run time of a wall clock time; what lies before the run's time begins is its 0. */
+/* Run time of a wall clock time; 0 if before the run's first time. */
 static uint64_t from_wall(const struct run *run, uint64_t wall_ns)
 {
 	uint64_t origin_wall = run_wall_ns(run), origin = run_origin_ns(run);
@@ -160,10 +161,10 @@ int select_window_resolve(const struct select_window *window, struct run *run, u
 				"first",
 				(double)(*begin_ns - *end_ns) / SECOND_NS);
 		return error_set(error, ERROR_EMPTY,
-			"--time: the window is empty, it ends where it begins: write A..B with B behind A");
+			"--time: the window is empty, it ends where it begins: write A..B with B after A");
 	}
 	return error_set(error, ERROR_EMPTY,
-		"--time: nothing of %s lies in this window: the run covers %.9f s to %.9f s", run_path(run),
+		"--time: %s has nothing in this window: the run covers %.9f s to %.9f s", run_path(run),
 		((double)run_begin_ns(run) - (double)run_origin_ns(run)) / SECOND_NS,
 		((double)run_end_ns(run) - (double)run_origin_ns(run)) / SECOND_NS);
 }

@@ -54,19 +54,19 @@ static int work(struct program_call *call, struct error *error)
 static const struct program_option options[] = {
 	{'o', "output", "OUT", "write a smaller run, such as part.hpct, instead of rows",
 		.to = offsetof(struct choice, output)},
-	{0, "archive", NULL, "with -o: packed for keeping; a run like any other to readers",
+	{0, "archive", NULL, "with -o: compressed for keeping; readers read it like any run",
 		.to = offsetof(struct choice, is_archive)}};
 
 static const struct program program = {
 	.name = "hpct-slice",
-	.about = "the records themselves, as rows or as a smaller run",
+	.about = "records of a run, as rows or as a smaller run",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
 	.refused = "by",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "With --time spans are cut at the window, and each stream opens with a zero-weight "
-		 "sample of the context in force. hpct-import --from tsv reads what --format tsv "
+	.notes = "--time cuts spans at the window, and each stream begins with a zero-weight "
+		 "sample of the context that holds there. hpct-import --from tsv reads what --format tsv "
 		 "writes.\n",
 	.work = work,
 };

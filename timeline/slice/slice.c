@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice.c - rows of all streams in one order (slice_row.h). Time is cut into stretches that hold few enough
- * rows to be sorted in memory; a stretch that turns out too full is halved.
+ * slice.c - rows of all streams in one order (slice_row.h). Splits the window into parts with few enough
+ * rows to be sorted in memory; a part with too many is halved.
  *
- *   [stretch][stretch][stretch]...   scan every stream -> rows that begin in it -> sort -> report
+ *   [part][part][part]...   scan every stream -> rows that begin in it -> sort -> report
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ struct slice {
 	uint64_t rows_left; /* of --top */
 	struct slice_row *rows;
 	size_t count, capacity;
-	size_t rows_max, limit; /* limit: of the stretch at hand */
+	size_t rows_max, limit; /* limit: of the current part */
 	struct slice_texts texts;
 };
 
@@ -86,8 +86,8 @@ static int keep_batch(struct slice *slice, const struct batch *batch, uint64_t b
 		if (!slice_cut_record(&slice->cut, row.track, &row.record) ||
 			row.record.begin_ns < begin_ns || !is_wanted(slice, &row))
 			continue;
-		/* what readers call 0 may lie behind a stream's first record: the order is that of what is
-		 * shown */
+		/* the printed origin may be after a stream's first record: rows are sorted by printed times
+		 */
 		row.record.begin_ns = no_earlier(row.record.begin_ns, slice->texts.origin_ns);
 		row.record.end_ns = no_earlier(row.record.end_ns, slice->texts.origin_ns);
 		if (!keep(slice, &row))
@@ -228,7 +228,7 @@ static uint64_t edge_of(const struct slice *slice, const struct stretches *cut, 
 	return edge_ns < slice->cut.end_ns ? edge_ns : slice->cut.end_ns;
 }
 
-/* The first one takes what lies before the run, too, the last one what lies behind. */
+/* The first part includes earlier records, the last part later ones. */
 static int print_nth(struct slice *slice, const struct stretches *cut, uint64_t number, struct error *error)
 {
 	uint64_t begin_ns = number > cut->from ? edge_of(slice, cut, number) : slice->cut.begin_ns;

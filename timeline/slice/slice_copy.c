@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_copy.c - the selected records as a smaller run: store by store, chunk by chunk, with what they name
- * (slice_ids.h) and nothing else.
+ * slice_copy.c - copies the selected records to a smaller run: store by store, chunk by chunk, with only
+ * what they name (slice_ids.h).
  */
 #include "timeline/slice/slice.h"
 
@@ -186,7 +186,7 @@ static uint32_t new_stream(
 	return store_writer_stream(copy->writer, &to);
 }
 
-/* 0 stays: no begin. What lies before the store's clock began is 0, too. */
+/* 0 stays: no begin. Times before the store's clock began are 0 too. */
 static uint64_t store_time(const struct copy *copy, uint64_t run_ns)
 {
 	return run_ns ? run_part_store_time(&copy->run->parts[copy->store], run_ns) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_ids.c - one table an id kind; what an id names is copied when it is met first, so that the copy has
- * nothing that nobody names.
+ * slice_ids.c - one table for each kind of id; what an id names is copied on first use, so that the copy has
+ * nothing unused.
  */
 #include "timeline/slice/slice_ids.h"
 

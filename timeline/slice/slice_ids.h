@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_ids.h - ids of one store as ids of its copy: what an id names, a context with its parents, modules
- * and symbols, a metric, a text, is copied when it is asked for first. Inside slice_copy.c.
+ * slice_ids.h - maps ids of a store to ids of its copy: copies what an id names (a context with its parents,
+ * modules and symbols, a metric, a text) on first use. For slice_copy.c.
  */
 #ifndef TIMELINE_SLICE_IDS_H
 #define TIMELINE_SLICE_IDS_H
@@ -18,23 +18,23 @@ struct slice_ids {
 	const struct store_module *from_modules;
 	const struct store_metric *from_metrics;
 	uint32_t context_count, module_count, metric_count;
-	uint32_t *contexts, *modules, *metrics; /* id there -> id here + 1; 0: not met */
+	uint32_t *contexts, *modules, *metrics; /* id there -> id here + 1; 0: not copied yet */
 	struct key_ids frames;			/* whose symbols were copied */
-	struct slice_files files;		/* that what was met needs, to be copied at the end */
+	struct slice_files files;		/* needed files, copied at the end */
 	struct store_scope *scopes;		/* scratch */
 };
 
-/* Reader and writer outlive it. After a failure, too, it is to be given to slice_ids_fini. */
+/* Reader and writer must outlive it. Call slice_ids_fini also after a failure. */
 int slice_ids_init(
 	struct slice_ids *ids, struct store_reader *reader, struct store_writer *writer, struct error *error);
 void slice_ids_fini(struct slice_ids *ids);
 
-/* The copy's id of a text, a metric, an operation: 0 for a metric that the store has not; operations without
- * a text are the same everywhere. Memory that is out shows when the writer commits. */
+/* The copy's id of a text, a metric, an operation: 0 for an unknown metric; operations without a text have
+ * the same id everywhere. The writer reports missing memory at its commit. */
 uint32_t slice_ids_text(struct slice_ids *ids, uint32_t text);
 uint32_t slice_ids_metric(struct slice_ids *ids, uint32_t metric);
 uint32_t slice_ids_op(struct slice_ids *ids, uint32_t op);
-/* Of a context, with all above it; STORE_CONTEXT_NONE for one that the store has not. */
+/* The copy's id of a context, with its ancestors; STORE_CONTEXT_NONE for an unknown one. */
 int slice_ids_context(struct slice_ids *ids, uint32_t context, uint32_t *to, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_record.c - one record of a slice: what the window leaves of it, and its fields as text.
+ * slice_record.c - one record of a slice: cut at the window, and its fields as text.
  */
 #include "timeline/slice/slice.h"
 
@@ -13,7 +13,7 @@
 
 struct slice_cut slice_cut_of(const struct select *select)
 {
-	bool all_metrics = select_wants_metric(select, UINT32_MAX); /* no metric was asked for */
+	bool all_metrics = select_wants_metric(select, UINT32_MAX); /* no --metric was given */
 	bool all_ops = select_wants_op(select, STORE_OP_NONE);
 	bool all_lengths = select_min_ns(select) == 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_row.c - the fields of a row and the order of rows: most are told apart by numbers, the rest by the
- * text that is printed.
+ * slice_row.c - the fields of a row and the order of rows: numbers decide most comparisons, the printed text
+ * the rest.
  */
 #include "timeline/slice/slice_row.h"
 
@@ -156,7 +156,7 @@ static int rank_streams(struct slice_texts *texts, const struct select *select, 
 
 /* ---- a report's row ---- */
 
-/* Between rows: then nobody has a path in hand. */
+/* Call between rows, when no path is in use. */
 static void forget_paths(struct slice_texts *texts)
 {
 	if (texts->arena.total_bytes < texts->paths_max)

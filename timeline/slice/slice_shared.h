@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slice_shared.h - the stretches of a slice (slice.c) made by several processes: each makes every n-th of
- * them, and holds its text until all before it are out.
+ * slice_shared.h - makes the parts of a slice (slice.c) in several processes: each makes every n-th part,
+ * and holds its text until all before it are printed.
  *
  *   child 0   [0]      [2]      [4]
  *   child 1       [1]      [3]
@@ -14,10 +14,10 @@
 
 #define SLICE_JOBS_MAX 64u
 
-/* Prints the rows of stretch `number` into the report of this process. */
+/* Prints the rows of part `number` into this process's report. */
 typedef int slice_make(void *own, uint64_t number, struct error *error);
 
-/* `report` has no table's columns to keep. Fewer processes than `jobs` may be had, down to none. */
+/* `report` is not a table. Uses fewer processes than `jobs`, or none, if forking fails. */
 int slice_share(struct report *report, uint64_t stretches, unsigned jobs, slice_make *make, void *own,
 	struct error *error);
 

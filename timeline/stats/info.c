@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.c - a run's own words, as rows.
+ * info.c - a run's facts, as rows.
  */
 #include "timeline/stats/info.h"
 #include "timeline/stats/info_internal.h"
@@ -74,7 +74,7 @@ static void put_clocks(struct report *report, const struct run *run)
 	}
 }
 
-/* Each store has the words of its own collector, and a run as many stores as hosts. */
+/* Each store has facts of its own collector, and a run has as many stores as hosts. */
 enum pooling {
 	POOL_FIRST, /* of the first store that has it */
 	POOL_SUM,
@@ -208,8 +208,8 @@ static uint64_t count_modules(const struct run *run)
 	return modules;
 }
 
-/* How far what is complete everywhere lies behind the present; where nobody knows that, behind the newest
- * that is complete. */
+/* How far the complete time is behind the present or, if that is unknown, behind the newest complete record.
+ */
 static void put_live(struct report *report, const struct run *run, const struct totals *totals)
 {
 	uint64_t now_ns = run_now_ns(run), end_ns = run_end_ns(run);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.h - what a run says about itself: where it comes from, its streams and modules, how much it
- * knows and what it lost.
+ * info.h - facts about a run: its origin, streams and modules, how much was monitored and lost.
  */
 #ifndef TIMELINE_INFO_H
 #define TIMELINE_INFO_H
@@ -14,8 +13,13 @@ int info_print(struct run *run, const struct select *select, enum report_format 
 	struct error *error);
 int info_print_streams(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
+/* Metrics that --metric may name, and what they are read off: samples, values (counters and gauges), the
+ * timeline (state_metrics.h), operations (gpu_metric.h, where the run has GPU queues). */
+int info_print_metrics(struct run *run, const struct select *select, enum report_format format, FILE *out,
+	struct error *error);
 int info_print_modules(struct run *run, enum report_format format, FILE *out, struct error *error);
-/* What the keys and values of each part of the stores hold, in percent of all of them; so the files. */
+/* Sizes of the keys and values of each part of the stores, in percent of all of them; and the files' sizes.
+ */
 int info_print_sizes(struct run *run, enum report_format format, FILE *out, struct error *error);
 /* Reads everything; ERROR_RUN with the first damage found. */
 int info_check(struct run *run, enum report_format format, FILE *out, struct error *error);

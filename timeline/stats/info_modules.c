@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info_modules.c - hpct-info --modules: what files the code came from, how much of what was seen in each has
- * names, lines and loops, and what is missing.
+ * info_modules.c - hpct-info --modules: the files of the run's code, how much of each has names, lines and
+ * loops, and what is missing.
  */
 #include "timeline/stats/info.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/base/content_id.h"
 #include "timeline/run/names_run_cache.h"
 #include "timeline/stats/info_internal.h"
 
@@ -105,6 +106,8 @@ static const char *lacking(const struct store_module *module, const struct known
 {
 	if (module->kind != STORE_MODULE_ELF || !known->frames)
 		return "";
+	if (content_id_is_of_memory(module->build_id, module->build_id_bytes))
+		return "a build id: the file had changed or was out of reach when it was recorded";
 	if (!known->named)
 		return "the file or its symbols";
 	if (!known->lines)
@@ -118,8 +121,10 @@ static void put_module(struct report *report, const struct run *run, struct stor
 	char build_id[2 * sizeof module->build_id + 1] = "";
 	const char *path;
 	size_t size;
+	unsigned id_bytes =
+		content_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
 
-	for (unsigned i = 0; i < module->build_id_bytes && i < sizeof module->build_id; i++)
+	for (unsigned i = 0; i < id_bytes && i < sizeof module->build_id; i++)
 		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
 	path = store_reader_text(reader, module->path, &size);
 	report_string(report, module_kind(module->kind));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info_sizes.c - hpct-info --sizes: where the room of a run is, part by part, and how much of its files is
- * payload.
+ * info_sizes.c - hpct-info --sizes: the size of a run, part by part, and how much of its files is payload.
  */
 #include "store/read/size_report.h"
 #include "timeline/stats/info.h"

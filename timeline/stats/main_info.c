@@ -5,7 +5,7 @@
 #include "timeline/report/program.h"
 #include "timeline/stats/info.h"
 
-enum question { ABOUT_RUN, ABOUT_STREAMS, ABOUT_MODULES, ABOUT_SIZES, ABOUT_DAMAGE };
+enum question { ABOUT_RUN, ABOUT_STREAMS, ABOUT_MODULES, ABOUT_METRICS, ABOUT_SIZES, ABOUT_DAMAGE };
 
 struct choice {
 	enum question question;
@@ -15,6 +15,7 @@ static int choose(struct choice *choice, enum question question, struct error *e
 {
 	static const char *const names[] = {[ABOUT_STREAMS] = "--streams",
 		[ABOUT_MODULES] = "--modules",
+		[ABOUT_METRICS] = "--metrics",
 		[ABOUT_SIZES] = "--sizes",
 		[ABOUT_DAMAGE] = "--check"};
 
@@ -35,6 +36,12 @@ static int take_modules(void *own, const char *value, struct error *error)
 {
 	(void)value;
 	return choose(own, ABOUT_MODULES, error);
+}
+
+static int take_metrics(void *own, const char *value, struct error *error)
+{
+	(void)value;
+	return choose(own, ABOUT_METRICS, error);
 }
 
 static int take_sizes(void *own, const char *value, struct error *error)
@@ -71,6 +78,8 @@ static int work(struct program_call *call, struct error *error)
 		return info_print_streams(call->run, call->select, call->format, stdout, error);
 	case ABOUT_MODULES:
 		return info_print_modules(call->run, call->format, stdout, error);
+	case ABOUT_METRICS:
+		return info_print_metrics(call->run, call->select, call->format, stdout, error);
 	case ABOUT_SIZES:
 		return info_print_sizes(call->run, call->format, stdout, error);
 	case ABOUT_DAMAGE:
@@ -82,12 +91,13 @@ static int work(struct program_call *call, struct error *error)
 
 static const struct program_option options[] = {{0, "streams", NULL, "one row for each stream", take_streams},
 	{0, "modules", NULL, "one row for each module", take_modules},
-	{0, "sizes", NULL, "where the room is, and how much of the files is payload", take_sizes},
-	{0, "check", NULL, "read and verify everything; exit code 4 says what is damaged", take_check}};
+	{0, "metrics", NULL, "one row for each metric: its unit, and what it is read off", take_metrics},
+	{0, "sizes", NULL, "size of each part, and how much of the files is payload", take_sizes},
+	{0, "check", NULL, "read and verify everything; exit code 4 if it is damaged", take_check}};
 
 static const struct program program = {
 	.name = "hpct-info",
-	.about = "what a run is: provenance, streams, coverage, losses, sizes",
+	.about = "facts about a run: provenance, streams, coverage, losses, sizes",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_RUN,
 	.options = options,

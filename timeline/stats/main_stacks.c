@@ -59,9 +59,8 @@ static int work(struct program_call *call, struct error *error)
 	return rc < 0 ? rc : stacks_print(call->run, call->select, time_ns, call->format, stdout, error);
 }
 
-static const struct program_option options[] = {
-	{0, "at", "T", "the moment, as --time of other readers has it; default the last",
-		.to = offsetof(struct choice, at)}};
+static const struct program_option options[] = {{0, "at", "T",
+	"the moment, like A of --time; default: the last one", .to = offsetof(struct choice, at)}};
 
 static const struct program program = {
 	.name = "hpct-stacks",

@@ -143,7 +143,7 @@ static int print_operations(struct program_call *call, struct error *error)
 }
 
 static const struct program_option options[] = {
-	{0, "operations", NULL, "what GPU queues did: kernels, copies, delays, queues at work"},
+	{0, "operations", NULL, "GPU queues: kernels, copies, launch delays, busy queues"},
 };
 
 static int work(struct program_call *call, struct error *error)
@@ -188,10 +188,10 @@ static const struct program program = {
 	.option_count = sizeof options / sizeof options[0],
 	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, "
 		 "script, stream or op.\n"
-		 "Time is what each sample or span owns of its stream's line; states are rows too, and "
+		 "Each sample or span gets its part of its stream's timeline; states are rows too, and "
 		 "all rows sum to streams x window.\n"
-		 "--metric REALTIME counts the wall time of threads, at work or waiting; BLOCKED, "
-		 "RUNNABLE and SYNC count waits alone, by the place that waits.\n",
+		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
+		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n",
 	.work = work,
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operations.c - see operations.h: reads the launches of all threads and the operations of the chosen queues,
- * counts these by kernel and kind, and puts what needs an order into lists, which are merged at the end.
+ * operations.c - see operations.h: reads the launches of all threads and the operations of the selected
+ * queues, counts operations by kernel and kind, and puts what needs sorting into lists, which are merged at
+ * the end.
  */
 #include "timeline/stats/operations.h"
 
@@ -23,13 +24,13 @@ struct operation {
 	uint32_t process, row;
 };
 
-/* A process numbers its links by itself, where a script made the trace. */
+/* A process has its own link numbers, if a script made the trace. */
 struct operations_launch {
 	uint64_t link, end_ns;
 	uint32_t process;
 };
 
-/* How long an operation took, or waited. */
+/* Duration or delay of an operation. */
 struct took {
 	uint64_t time_ns;
 	uint32_t row;
@@ -45,12 +46,13 @@ struct operations_work {
 	const struct select *select;
 	struct arena *arena;
 	struct external_sort *launches, *operations;
-	struct external_sort *durations, *at_work; /* struct took; struct change: of the queues, united */
+	struct external_sort *durations, *at_work; /* struct took; struct change: of the union of each
+						      queue */
 	struct external_sort *delays, *queued;
-	uint64_t begin_ns, end_ns; /* of the queue at hand: what it does now; end 0: nothing yet */
+	uint64_t begin_ns, end_ns; /* current operation of the current queue; end 0: none yet */
 	struct key_ids keys;	   /* of rows */
 	struct key_ids processes;
-	uint32_t process; /* of the stream at hand */
+	uint32_t process; /* of the current stream */
 	struct operations_row *rows;
 	size_t row_capacity;
 };
@@ -105,7 +107,7 @@ static int change_compare(const void *left, const void *right)
 	return a->step - b->step;
 }
 
-/* Those that are put to while reading, empty. They are to be freed after an error, too. */
+/* Makes the empty lists for reading. Free them also after an error. */
 static int operations_lists_new(struct operations_work *work, struct error *error)
 {
 	uint64_t mem_bytes = spill_share(work->run);
@@ -290,8 +292,8 @@ static int row_compare(const void *left, const void *right)
 	return a->op != b->op ? (a->op < b->op ? -1 : 1) : strcmp(a->key, b->key);
 }
 
-/* When all is read: the answers from the lists, each of which goes when it has answered, and the rows in
- * order. ERROR_IO: memory or its file's disk is out. */
+/* After reading: computes the sums from the lists, freeing each, and sorts the rows. ERROR_IO: no memory, or
+ * no space for a file. */
 static int operations_sum(struct operations_work *work, struct operations *operations, struct error *error)
 {
 	int result;

@@ -9,7 +9,7 @@
 #include "timeline/report/report_fit.h"
 #include "timeline/scan/extent.h"
 
-#define BACK_MAX 4 /* waits in a row, each with a look-up of its own */
+#define BACK_MAX 4 /* consecutive waits to step back over, each with a look-up */
 
 static void put_text(struct store_bytes *line, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.c - where the time of a window went: the window's sums by (context, op, state) fall on keys, so
- * that the text of a key is made once per context and not once per extent.
+ * stats.c - where the time of a window went: maps the window's sums by (context, op, state) to keys, so that
+ * the text of a key is made once per context and not once per extent.
  */
 #include "timeline/stats/stats.h"
 
@@ -14,6 +14,7 @@
 #include "timeline/base/escape.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/run/row_key.h"
+#include "timeline/scan/scan.h"
 #include "timeline/select/select.h"
 #include "timeline/sum/state_metrics.h"
 #include "timeline/sum/window.h"
@@ -219,6 +220,58 @@ static int fold(struct stats_work *work, struct stats *stats, const struct windo
 	return 0;
 }
 
+/* ---- operations beside the line ---- */
+
+/* Of a thread whose samples own the line its calls (MPI, launches, ...) own nothing. Where they are asked for
+ * they count for the time that one of them or several take. */
+static int add_calls(
+	struct stats_work *work, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	uint64_t reach_ns = begin_ns;
+	long count = 0;
+	int rc = scan_open(&scan, work->run, stream, STORE_SPANS, begin_ns, end_ns,
+		STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT, SCAN_CLIP, error);
+
+	if (rc < 0)
+		return rc;
+	while (rc == 0 && (count = scan_next(scan, &batch, error)) > 0)
+		for (size_t i = 0; i < batch->count && rc == 0; i++) {
+			uint64_t from_ns = batch->begin_ns[i] > reach_ns ? batch->begin_ns[i] : reach_ns;
+			const struct window_time cell = {.context = batch->context[i],
+				.op = batch->what[i],
+				.state = EXTENT_WORK,
+				.records = 1,
+				.time_ns = batch->end_ns[i] > from_ns ? batch->end_ns[i] - from_ns : 0};
+
+			if (span_kind_of(cell.op, false, true) != SPAN_KIND_COUNT || !is_wanted(work, &cell))
+				continue;
+			if (batch->end_ns[i] > reach_ns)
+				reach_ns = batch->end_ns[i];
+			if (!add_cell(work, &cell, stream))
+				rc = error_memory(error);
+		}
+	scan_close(scan);
+	return count < 0 ? (int)count : rc;
+}
+
+static int add_all_calls(struct stats_work *work, const uint32_t *streams, uint32_t count, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error)
+{
+	int rc = 0;
+
+	if (!work->select || !select_has_op(work->select) || work->derived)
+		return 0;
+	for (uint32_t i = 0; i < count && rc == 0; i++) {
+		const struct store_stream *s = &run_stream(work->run, streams[i])->s;
+
+		if (s->kind == STORE_STREAM_CPU && s->count[STORE_SAMPLES] && s->count[STORE_SPANS])
+			rc = add_calls(work, streams[i], begin_ns, end_ns, error);
+	}
+	return rc;
+}
+
 /* ---- the whole ---- */
 
 static int row_compare(const void *left, const void *right)
@@ -262,6 +315,8 @@ static int add_streams(struct stats_work *work, struct stats *stats, const uint3
 		     : window_add_times(window, streams, count, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = fold(work, stats, window, streams[0], error);
+	if (rc == 0)
+		rc = add_all_calls(work, streams, count, begin_ns, end_ns, error);
 	window_free(window);
 	return rc;
 }

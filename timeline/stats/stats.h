@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.h - time of a window by key (S4 10.9, statistics view; exact, not by pixels): every piece of
- * the shown streams' lines falls on one key, states are keys too, so all rows sum to streams x window.
+ * stats.h - time of a window by key (S4 10.9, statistics view; exact, not by pixels): every piece of the
+ * streams' state timelines counts for one key, and states are keys too, so that all rows sum to streams x
+ * window.
  */
 #ifndef TIMELINE_STATS_H
 #define TIMELINE_STATS_H
@@ -27,45 +28,45 @@ enum stats_by {
 #define STATS_BY_NAMES "function, path, module, line, loop, inline, file, instruction, script"
 const char *stats_by_name(enum stats_by by);
 int stats_by_find(const char *name); /* -1: none */
-/* Which part of a context is the key; false for keys that are none (stream, op). */
+/* The part of a context that is the key; false for other keys (stream, op). */
 bool stats_by_row_key(enum stats_by by, enum row_key_by *place);
 
 struct stats_row {
-	const char *key; /* as the TSV prints it */
+	const char *key; /* as in the TSV */
 	uint64_t time_ns;
 	uint64_t records;
 	enum extent_state state; /* WORK.. for contexts; the state for state rows */
-	uint32_t function;	 /* run function of the key, UINT32_MAX when it has none */
-	uint32_t context;	 /* one context with this key (the one with most time), 0: none */
+	uint32_t function;	 /* run function of the key, UINT32_MAX: none */
+	uint32_t context;	 /* the context of this key with the most time, 0: none */
 };
 
 struct stats {
 	struct stats_row *rows; /* by descending time, then key */
 	size_t count;
 	uint64_t total_ns;     /* streams x window: the sum of all rows' times */
-	uint64_t lived_ns;     /* of it, in which the streams are there */
-	uint64_t monitored_ns; /* of that, in which something is known (not unmonitored) */
+	uint64_t lived_ns;     /* part of it in which the streams live */
+	uint64_t monitored_ns; /* part of that which is monitored */
 	uint64_t bare_ns;      /* coverage.h */
 	uint64_t lost_ns;
-	uint32_t streams; /* of them: with derived metrics threads alone */
+	uint32_t streams; /* number of streams: with derived metrics only threads */
 };
 
-/* The key of a piece of time of that stream, appended to `out` as the TSV prints it. *is_state: it is a
- * state's, since nobody works there or nobody knows in which context. False when memory is out. */
+/* Appends the key of a piece of that stream's time, as in the TSV. *is_state: the key is a state, because
+ * there is no work or no known context. False: no memory. */
 struct window_time;
 bool stats_put_key(struct store_bytes *out, bool *is_state, const struct run *run,
 	const struct window_time *piece, uint32_t stream, enum stats_by by, uint32_t depth);
 
-/* Over these streams and [begin, end); contexts cut at `depth` first (UINT32_MAX: not). ABSENT time is a row
- * ("absent") only if a stream is shorter than the window. Rows in `arena`. */
+/* For these streams and [begin, end); contexts are cut at `depth` first (UINT32_MAX: not). ABSENT time is a
+ * row ("absent") only if a stream is shorter than the window. Rows in `arena`. */
 int stats_compute(struct stats *stats, struct run *run, const uint32_t *streams, uint32_t stream_count,
 	uint64_t begin_ns, uint64_t end_ns, enum stats_by by, uint32_t depth, struct arena *arena,
 	struct error *error);
 
-/* The same of a selector's streams, window, depth, contexts and operations: rows hold only the matching
- * part, total_ns, lived_ns and monitored_ns stay those of the whole. With derived metrics
- * (select_state_metrics) rows hold the time that any of them counts, waits at their place as work is, and the
- * whole is that of the threads. */
+/* The same for a selector's streams, window, depth, contexts and operations: rows hold only the matching
+ * part; total_ns, lived_ns and monitored_ns stay those of the whole. With derived metrics
+ * (select_state_metrics) rows hold the time that any of them counts, with waits under their call path as
+ * work is, and the whole is that of the threads. */
 struct select;
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
 	struct arena *arena, struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_streams_check.c - takes the smallest buckets away from what the lines of all streams come to, and the
- * larger ones from the smaller: nothing may be left.
+ * all_streams_check.c - subtracts the smallest buckets from the sums of all streams' timelines, and larger
+ * buckets from smaller ones: nothing may remain.
  */
 #include "timeline/sum/all_streams_check.h"
 
@@ -141,7 +141,7 @@ static int check_smallest(struct check *check, struct error *error)
 
 /* ---- larger ones against smaller ones ---- */
 
-/* Adds those of one size that lie in [begin, end); one that is not there has made the larger one wrong. */
+/* Adds the buckets of one size in [begin, end); a missing one means that the larger one is wrong. */
 static int add_smaller(struct check *check, struct store_context_sums *to, unsigned shift, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* all_streams_sum.c - see all_streams_sum.h. First the window is laid out in buckets and gaps, then they are
- * given. */
+/* all_streams_sum.c - see all_streams_sum.h. First splits the window into buckets and gaps, then returns
+ * them. */
 #include "timeline/sum/all_streams_sum.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool add_place(struct layout *layout, const struct bucket_place *place)
 	return last != NULL;
 }
 
-/* The bucket's part in the life of the streams begins here and lies in the window. */
+/* True when the bucket, cut at the streams' life, begins here and is in the window. */
 static bool fits(const struct layout *layout, struct bucket_place *place, uint64_t at_ns, unsigned shift)
 {
 	uint64_t life_ns = layout->head.begin_ns, end_ns;
@@ -118,7 +118,7 @@ static bool is_worth(const struct layout *layout)
 	       spared * records >= (uint64_t)RECORDS_WORTH * store_reader_stream_count(reader);
 }
 
-/* 1: most of the window lies in buckets; 0; negative. */
+/* 1: buckets cover most of the window; 0; negative. */
 static int layout_init(struct layout *layout, struct run *run, unsigned p, uint64_t begin_ns, uint64_t end_ns,
 	struct error *error)
 {
@@ -171,7 +171,7 @@ static int give_bucket(const struct layout *layout, const struct bucket_place *p
 	return code;
 }
 
-/* Both edges of a stream, one behind the other: what is read for the first is at hand for the second. */
+/* Reads both edges of a stream, one after the other: the second reuses data of the first. */
 static int ask_each(void *own, const struct all_streams_gap *gaps, uint32_t count, struct error *error)
 {
 	const struct giving *giving = own;
@@ -216,7 +216,7 @@ static int ask_gaps(const struct layout *layouts, unsigned parts, struct giving 
 	return code;
 }
 
-/* What neither a bucket nor a gap tells, nobody was there for. */
+/* Where there is neither a bucket nor a gap, all streams are absent. */
 static int give(const struct layout *layout, const struct giving *giving, struct error *error)
 {
 	const struct extent absent = {.op = STORE_OP_NONE, .state = EXTENT_ABSENT};

@@ -36,7 +36,7 @@ static int compare_queues(const void *x, const void *y, void *own)
 	return order ? order : compare_numbers(*a, *b);
 }
 
-/* GPU streams by device; the caller frees them. NULL: memory is out. */
+/* GPU streams by device; the caller frees them. NULL: no memory. */
 static uint32_t *list_queues(struct run *run, uint32_t *count)
 {
 	uint32_t *queues = calloc((size_t)run_stream_count(run) + 1, sizeof *queues);
@@ -143,7 +143,7 @@ int device_busy_add(const struct device_busy *busy, uint64_t begin_ns, uint64_t 
 {
 	const struct run_part *part = &busy->run->parts[busy->store];
 	uint64_t at_ns = run_part_store_time(part, begin_ns), until_ns = run_part_store_time(part, end_ns);
-	/* Clocks of hosts may lie so far apart that times are bent to what there is. */
+	/* Clocks of hosts may differ so much that times are clamped. */
 	bool is_bent = begin_ns >= end_ns || until_ns - at_ns != end_ns - begin_ns;
 	struct store_device_busy_bucket bucket;
 	uint64_t shift_ns = begin_ns - at_ns;

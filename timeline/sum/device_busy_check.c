@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_busy_check.c - takes the union of a device's queues away from its buckets of all sizes at once, and
- * looks whether anything is left.
+ * device_busy_check.c - subtracts the union of a device's queues from its buckets of all sizes at once, and
+ * checks that nothing remains.
  */
 #include "timeline/sum/device_busy_check.h"
 

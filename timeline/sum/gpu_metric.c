@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_metric.c - see gpu_metric.h: spans of operations to weights, one stream after the other. */
+/* gpu_metric.c - see gpu_metric.h: spans of operations to weights, one stream after another. */
 #include "timeline/sum/gpu_metric.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_ranks_mpi.c - the plug-in behind mpi_ranks.h, compiled once by each MPI's own compiler: what is below
- * MPI's standard differs between them.
+ * mpi_ranks_mpi.c - the plug-in of mpi_ranks.h, compiled once by each MPI's own compiler: their binary
+ * interfaces differ.
  */
 #include <limits.h>
 #include <mpi.h>
@@ -9,7 +9,9 @@
 #include "timeline/sum/mpi_ranks.h"
 
 #define TAG 1
-#define PIECE_MAX ((uint64_t)1 << 20) /* MPI counts in int, and who drops a piece needs room for it */
+#define PIECE_MAX                                                                           \
+	((uint64_t)1 << 20) /* MPI counts in int, and dropping a message needs memory for a \
+			       piece */
 
 static char dropped[PIECE_MAX];
 

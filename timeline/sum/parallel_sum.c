@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parallel_sum.c - processes that each take the next stretch of the streams, their rows (parallel_sum_rows.h)
- * through pipes. Streams differ in what they cost (a queue's line and that of the thread that feeds it by ten
- * times), so there are more stretches than processes.
+ * parallel_sum.c - processes that each take the next group of streams and send their rows
+ * (parallel_sum_rows.h) through pipes. Streams differ in cost (a queue's timeline and that of its launching
+ * thread by ten times), so there are more groups than processes.
  *
- *   a process's | stretch | size | rows | stretch | size | rows | ...
+ *   a process's | group | size | rows | group | size | rows | ...
  */
 #include "timeline/sum/parallel_sum_internal.h"
 
@@ -52,7 +52,7 @@ struct piece {
 
 /* What the processes share. */
 struct stretch_pool {
-	atomic_uint next; /* stretch that nobody has taken */
+	atomic_uint next; /* the next group to take */
 };
 
 struct child {

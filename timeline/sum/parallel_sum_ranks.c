@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parallel_sum_ranks.c - the ranks of an MPI that each take their stretch of the streams: rows as messages to
- * rank 0. */
+/* parallel_sum_ranks.c - MPI ranks that each take their group of streams and send rows to rank 0. */
 #include "timeline/sum/mpi_ranks.h"
 #include "timeline/sum/parallel_sum_internal.h"
 #include "timeline/sum/parallel_sum_rows.h"
@@ -29,8 +28,8 @@ static void own_stretch(const struct parallel_sum_job *job, uint32_t rank, uint3
 	}
 }
 
-/* The stretch's sums to rank 0, and into the window. They are summed alone: what the window holds of the
- * question before (weights, when values are asked for) was sent with that. */
+/* Sends the group's sums to rank 0, and adds them to the window. They are summed separately: what the window
+ * holds of the query before (weights, when values are summed) was sent with that. */
 static int send_stretch(const struct parallel_sum_job *job, uint32_t from, uint32_t to, struct window *window,
 	struct error *error)
 {

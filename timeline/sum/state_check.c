@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_check.c - sums the line of each rollup's bucket from what is smaller, takes the rollup away from it,
- * and looks whether anything is left.
+ * state_check.c - sums the timeline in each rollup's bucket from smaller parts, subtracts the rollup, and
+ * checks that nothing remains.
  */
 #include "timeline/sum/state_check.h"
 
@@ -17,7 +17,7 @@ struct check {
 	const struct run_part *part;
 	uint32_t stream, id_in_store;
 	struct state_rules rules;
-	struct store_context_sums left; /* the line less the rollup */
+	struct store_context_sums left; /* the timeline minus the rollup */
 	uint64_t count;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_metrics.c - times of a line by state and context, as metrics. Sums of the line (state_sum.h) know no
- * path of runnable time: where there is any, the line is walked for it.
+ * state_metrics.c - times of a timeline by state and context, as metrics. Sums of a timeline (state_sum.h)
+ * have no path for runnable time: where there is any, the timeline is walked.
  */
 #include "timeline/sum/state_metrics.h"
 
@@ -46,7 +46,7 @@ bool state_metrics_counts(enum state_metric metric, enum extent_state state)
 	}
 }
 
-/* ---- the line, with the places of runnable time ---- */
+/* ---- walking the timeline, with contexts of runnable time ---- */
 
 struct placing {
 	struct window *window;

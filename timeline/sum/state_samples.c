@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_samples.c - where may sums stand for the line? Between two samples when, from the one to the other,
- * the stream lives, is monitored, no span takes the line, and no extent reaches its limit. The rest, and the
- * window's edges, are walked.
+ * state_samples.c - decides where sums may replace the timeline: between two samples if the stream lives and
+ * is monitored all the time, no span owns the timeline, and no extent reaches its limit. Walks the rest, and
+ * the window's edges.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@
 struct state_sum_open {
 	struct state_sum_stretch {
 		uint64_t begin_ns, end_ns;
-	} * at; /* in order, apart */
+	} * at; /* in order, disjoint */
 	uint32_t count, capacity;
 };
 
@@ -32,13 +32,13 @@ struct state_sum_job {
 	uint64_t begin_ns, end_ns;
 	uint64_t limit_ns; /* of an extent */
 	unsigned shift_max;
-	struct state_sum_open open; /* nothing but samples makes the line */
-	uint64_t at_ns;		    /* what lies before has been given */
+	struct state_sum_open open; /* ranges in which only samples make the timeline */
+	uint64_t at_ns;		    /* all before it has been given */
 	uint64_t last_bucket_ns;    /* of the last sum, in the store's time */
 	uint64_t clear_ns;	    /* store_line_parts(), likewise */
-	uint64_t thinned_ns;	    /* chunks before it may be gone; 0 where spans may be, too */
-	bool is_after_sum;	    /* a sample is in force at at_ns, and is counted where it is to be */
-	bool is_even;		    /* the last of the parts was given */
+	uint64_t thinned_ns;	    /* chunks before it may be dropped; 0 if spans may be too */
+	bool is_after_sum;	    /* a sample holds at at_ns, and is still to be counted */
+	bool is_even;		    /* the last part has been given */
 	uint32_t last_context;	    /* its context in the store */
 	struct store_batch batch;
 };
@@ -80,7 +80,7 @@ static bool take_spans(const struct search *search, const struct batch *b, struc
 		enum span_kind kind = span_kind_of(b->what[i], false, true);
 		uint64_t end_ns = b->end_ns[i];
 
-		/* No span is gone: rollups of samples know the line. */
+		/* No span was dropped: rollups of samples still hold. */
 		if (kind == SPAN_KIND_COUNT || (kind == SPAN_KIND_THINNED && search->has_all_spans))
 			continue;
 		if (kind == SPAN_KIND_MONITORED && end_ns == STORE_OPEN_NS)
@@ -128,8 +128,8 @@ static bool add_open(struct state_sum_open *open, const struct run_line *line,
 	return at_ns >= end_ns || add(open, at_ns, end_ns);
 }
 
-/* The part of [begin, end) in which the stream lives, is monitored and no span takes the line.
- * `has_all_spans`: what was thinned out is samples alone. The caller frees open->at, whatever is returned. */
+/* The part of [begin, end) in which the stream lives, is monitored and no span owns the timeline.
+ * `has_all_spans`: only samples were dropped. The caller frees open->at in any case. */
 static int state_sum_open_find(struct state_sum_open *open, struct run *run, uint32_t stream,
 	const struct run_line *line, uint64_t begin_ns, uint64_t end_ns, bool has_all_spans,
 	struct error *error)
@@ -153,7 +153,7 @@ static int state_sum_open_find(struct state_sum_open *open, struct run *run, uin
 	return code;
 }
 
-/* Until when is it from there on? 0: it is not. */
+/* End of the open range that contains at_ns; 0: none. */
 static uint64_t state_sum_open_end(const struct state_sum_open *open, uint64_t at_ns)
 {
 	uint32_t from = 0, to = open->count;
@@ -169,7 +169,7 @@ static uint64_t state_sum_open_end(const struct state_sum_open *open, uint64_t a
 	return from < open->count && open->at[from].begin_ns <= at_ns ? open->at[from].end_ns : 0;
 }
 
-/* Is the line open from one moment to the other, both included? */
+/* True when the range from one moment to the other, both included, is open. */
 static bool state_sum_open_holds(const struct state_sum_open *open, uint64_t first_ns, uint64_t last_ns)
 {
 	return last_ns < state_sum_open_end(open, first_ns);
@@ -189,7 +189,7 @@ static bool are_among_parts(const struct state_sum_job *job, uint64_t from_ns, u
 	return true;
 }
 
-/* Does nothing but samples make the line from there to the window's begin? */
+/* True when only samples make the timeline from there to the window's begin. */
 static int is_open_before(struct state_sum_job *job, uint64_t from_ns, struct error *error)
 {
 	const struct store_stream *s = &run_stream(job->run, job->stream)->s;
@@ -207,7 +207,7 @@ static int is_open_before(struct state_sum_job *job, uint64_t from_ns, struct er
 	return code;
 }
 
-/* Of several of one moment it need not be the last that owns the line: the row ahead tells. */
+/* Of several samples at one moment, the owner need not be the last: checks the row before. */
 static bool is_of_its_moment_alone(const struct store_batch *batch, size_t row)
 {
 	return row && batch->begin_ns[row - 1] != batch->begin_ns[row];
@@ -420,8 +420,8 @@ static int give_rows(struct state_sum_job *job, const struct store_line_part *pa
 	return code ? code : sink->sum(sink->own, &last, 0, 1, error);
 }
 
-/* A part as the sums that the store has: 1 when it was given; 0: they are not of one bucket, or not the line.
- * `is_next`: the part before it was given, too. */
+/* Gives a part by its stored sums: 1; 0: they span several buckets, or are not the timeline. `is_next`: the
+ * part before it was given too. */
 static int try_sums(
 	struct state_sum_job *job, const struct store_line_part *part, bool is_next, struct error *error)
 {
@@ -440,7 +440,7 @@ static int try_sums(
 	return code ? code : 1;
 }
 
-/* The same, as what is in the chunk, up to where the line is not open any more: a thread's last record lies
+/* The same from the rows of the chunk, up to where the timeline is no longer open: a thread's last record is
  * at its life's end. */
 static int try_rows(struct state_sum_job *job, const struct store_line_query *query,
 	const struct store_line_part *part, bool is_next, struct error *error)

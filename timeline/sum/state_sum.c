@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_sum.c - rollups of the line where they lie in the window and were made by the rules that the stream
- * is read by; what lies between them is made of samples and spans (state_samples.c).
+ * state_sum.c - uses rollups of the timeline inside the window that were made with the stream's rules;
+ * state_samples.c sums the time between them from samples and spans.
  */
 #include "timeline/sum/state_sum.h"
 
@@ -15,7 +15,7 @@ struct rollup_job {
 	const struct state_sum_sink *sink;
 	struct state_rules rules; /* in the store's time */
 	uint32_t stream, id_in_store;
-	uint64_t at_ns, end_ns; /* what lies before at_ns has been given; run's time */
+	uint64_t at_ns, end_ns; /* all before at_ns has been given; run's time */
 	unsigned shift_max;
 };
 
@@ -42,7 +42,7 @@ static int give_rollup(struct rollup_job *job, const struct store_context_sums *
 	return code;
 }
 
-/* Does it lie in the window, and in one bucket of those asked for? */
+/* True when it is in the window, and in one of the requested buckets. */
 static bool fits(const struct rollup_job *job, const struct store_key_rollup *key)
 {
 	uint64_t first_ns = run_part_time(job->part, key->begin_ns);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window.c - the sums of a window, kept by key in arrays that grow, with an index of their places, and the
- * times among them: extents, by walking them or by what rollups have summed already. Weights are
- * window_weight.c's.
+ * window.c - the sums of a window: growing arrays with an index by key, and the times among them: from
+ * extents, by walking them, or from rollups. window_weight.c handles weights.
  */
 #include "timeline/sum/window.h"
 
@@ -63,7 +62,7 @@ static bool time_equal(const void *window, uint32_t number, const void *key)
 	return a->context == b->context && a->op == b->op && a->state == b->state;
 }
 
-/* The row of a key that is not work between samples, made when it is new; NULL when memory is out. */
+/* The row of a key other than work between samples, made if new; NULL: no memory. */
 static struct window_time *time_row(struct window *window, const struct window_time *key)
 {
 	uint32_t *slot;
@@ -78,7 +77,7 @@ static struct window_time *time_row(struct window *window, const struct window_t
 	return *slot ? time_at(window, *slot) : NULL;
 }
 
-/* Makes the row of a context's work between samples; NULL when memory is out. */
+/* Makes the row of a context's work between samples; NULL: no memory. */
 static struct window_time *new_work(struct window *window, uint32_t context)
 {
 	const struct window_time key = {.context = context, .op = STORE_OP_NONE, .state = EXTENT_WORK};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* window_internal.h - inside window.c and window_weight.c: the window's state. */
+/* window_internal.h - shared by window.c and window_weight.c: the window's state. */
 #ifndef TIMELINE_WINDOW_INTERNAL_H
 #define TIMELINE_WINDOW_INTERNAL_H
 
@@ -7,16 +7,16 @@
 #include "timeline/run/run_internal.h"
 #include "timeline/sum/window.h"
 
-/* Rows of one kind, as they were first met. */
+/* Rows of one kind, in order of first use. */
 struct window_rows {
 	void *at;
 	size_t row_bytes, count, capacity;
 };
 
-/* Where the row of a context stands: rollups bring thousands at a time, and a run has its contexts numbered.
- */
+/* Index of contexts' rows: an array, because rollups bring thousands at a time and a run numbers its
+ * contexts. */
 struct window_index {
-	uint32_t *places; /* [run context] place + 1; 0: none yet */
+	uint32_t *places; /* [run context] 1 + index; 0: none yet */
 	uint32_t count;
 };
 
@@ -28,16 +28,16 @@ struct window {
 	size_t other_count;
 	struct window_index *metrics; /* of weights */
 	uint32_t metric_count;
-	bool has_wrapped; /* some weight is more than 64 bits hold */
+	bool has_wrapped; /* some weight exceeds 64 bits */
 };
 
-/* A copy behind the others: its place + 1; 0: memory is out. Rows move when one is made. */
+/* Appends a copy and returns 1 + its index; 0: no memory. May move the rows. */
 uint32_t window_rows_add(struct window_rows *rows, const void *row);
 
-/* Room for so many contexts, which are more than there is room for; false: memory is out. */
+/* Enlarges the index for more contexts; false: no memory. */
 bool window_index_widen(struct window_index *index, uint32_t count);
 
-/* Room for all contexts of the run. */
+/* Makes room for all contexts of the run. */
 static inline bool window_index_reach(struct window_index *index, const struct run *run)
 {
 	const uint32_t count = run_context_count(run);

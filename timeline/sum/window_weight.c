@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window_weight.c - the weights of a window: samples, and counters' values, out of what rollups have summed
- * already and the rows between them.
+ * window_weight.c - the weights of a window: samples, and counters' values, from rollups and the rows
+ * between them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool reach_metric(struct window *window, uint32_t metric)
 	return true;
 }
 
-/* Where the contexts of a metric stand; NULL when memory is out. */
+/* Where the contexts of a metric stand; NULL: no memory. */
 static struct window_index *index_of(struct window *window, uint32_t metric)
 {
 	if (metric >= window->metric_count && !reach_metric(window, metric))
@@ -39,7 +39,7 @@ static struct window_weight *row_at(const struct window *window, uint32_t place)
 	return (struct window_weight *)window->weights.at + (place - 1);
 }
 
-/* Makes the row; NULL when memory is out, and when it was (no index). */
+/* Makes the row; NULL without memory, now or earlier (no index). */
 static struct window_weight *new_row(
 	struct window *window, struct window_index *index, uint32_t context, uint32_t metric)
 {
@@ -294,7 +294,7 @@ static int refuse_dropped(const struct window *window, const struct run_stream *
 	return error_set(error, ERROR_USAGE,
 		"weights of this flight recording are more than 64 bits hold together, and records of %s "
 		"were "
-		"dropped: choose a window behind them, --time %" PRIu64 "ns.. or later",
+		"dropped: choose a window after them, --time %" PRIu64 "ns.. or later",
 		r->text, r->s.thinned_ns - run_origin_ns(window->run));
 }
 

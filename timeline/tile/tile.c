@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile.c - exact cells of one or more tiles, each made once: what is missing of a row is filled by walks over
- * the stream's line, and the least recently used cells go when memory is short.
+ * tile.c - exact cells of one or more tiles, each made once: walks over the stream's timeline fill the
+ * missing cells of a row, and the least recently used cells are dropped when memory is short.
  *
- *   row asked for    [ C0 | C1 | -- | -- | C4 | -- ]      a walk over C2 and C3, one over C5
+ *   requested row    [ C0 | C1 | -- | -- | C4 | -- ]      a walk over C2 and C3, one over C5
  */
 #include "timeline/tile/tile.h"
 

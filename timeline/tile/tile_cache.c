@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_cache.c - keeps what was summed: a hash table of places, a list by use.
+ * tile_cache.c - the cache of sums: a hash table by place, a list by use.
  */
 #include "timeline/tile/tile_cache.h"
 

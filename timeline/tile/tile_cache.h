@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_cache.h - what tile.c (which cells are asked for), tile_fill.c (makes them) and tile_cache.c (keeps
- * them) share.
+ * tile_cache.h - shared by tile.c (chooses cells), tile_fill.c (makes them) and tile_cache.c (keeps them).
  */
 #ifndef TIMELINE_TILE_CACHE_H
 #define TIMELINE_TILE_CACHE_H
 
 #include "timeline/tile/tile_sum.h"
 
-/* What a kept sum is of: some tiles of a stream. */
+/* Key of a cached sum: some tiles of a stream. */
 struct tile_place {
 	uint32_t stream;
 	uint32_t span; /* tiles in it: 1, or a cell's */
@@ -19,15 +18,15 @@ struct tile_place {
 
 struct tile_cached {
 	struct tile tile;
-	struct tile_cached *newer, *older; /* by use */
+	struct tile_cached *newer, *older; /* in order of use */
 	struct tile_cached *next;	   /* in its slot */
 	uint64_t index;
-	uint64_t stable_ns; /* what ends behind it may change with the next commit */
+	uint64_t stable_ns; /* if it ends later, it may change with the next commit */
 	uint32_t span, stream;
 	uint32_t use; /* call that used it last */
 	uint32_t level;
 	uint8_t shift;
-	uint8_t rules; /* by which its line was read */
+	uint8_t rules; /* of reading its timeline */
 	struct tile_entry entries[];
 };
 
@@ -37,7 +36,7 @@ struct tiles {
 	struct tile_cached **slots;
 	size_t slot_count, cached_count;
 	struct tile_cached *newest, *oldest;
-	uint32_t use; /* counts calls: what the current one uses is not dropped */
+	uint32_t use; /* counts calls: entries used by the current call are not dropped */
 	struct tile_sum sum;
 };
 
@@ -47,28 +46,28 @@ static inline uint64_t tile_begin(unsigned shift, uint64_t index)
 	return index > UINT64_MAX >> shift ? UINT64_MAX : index << shift;
 }
 
-/* Of the projection in force; 0: none. */
+/* Level of the current projection; 0: none. */
 static inline uint32_t tile_level(const struct tiles *tiles)
 {
 	return tiles->sum.map.by ? tiles->sum.map.level : 0;
 }
 
-/* Makes and keeps the `count` cells between `count` + 1 edges, of which none is there. Also when it fails,
- * those that it had made are kept. */
+/* Makes and caches the `count` cells between `count` + 1 edges, none of which is cached. After a failure,
+ * cells already made stay. */
 int tile_fill(struct tiles *tiles, uint32_t stream, unsigned shift, const uint64_t *edges, size_t count,
 	struct error *error);
-/* What, learnt late, changes how the whole line is read. */
+/* Facts learnt late that change how the whole timeline is read. */
 uint8_t tile_rules(const struct run_line *line);
 
-/* ---- what is kept ---- */
+/* ---- cache ---- */
 
-/* NULL: not there. */
+/* NULL: not cached. */
 struct tile_cached *tile_cache_find(const struct tiles *tiles, const struct tile_place *place);
 void tile_cache_touch(struct tiles *tiles, struct tile_cached *cached);
 void tile_cache_drop(struct tiles *tiles, struct tile_cached *cached);
-/* Keeps the sum, which is empty then, as `what` says: its place, stable_ns and rules. */
+/* Caches the sum (which is emptied) under `what`: its place, stable_ns and rules. */
 int tile_cache_keep(struct tiles *tiles, const struct tile_cached *what, struct error *error);
-/* Down to the memory given. */
+/* Shrinks to the memory limit. */
 void tile_cache_shrink(struct tiles *tiles);
 void tile_cache_fini(struct tiles *tiles);
 

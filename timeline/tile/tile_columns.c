@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_columns.c - lays a window on the columns of a screen so that every edge is a tile edge and a pan by
+ * tile_columns.c - maps a window to the columns of a screen so that every edge is a tile edge and a pan by
  * whole columns keeps all other edges (tui/SCREEN.md, "Columns"): column j of the run, counted from its
  * origin, begins at tile floor(j * T), T tiles per column.
  */
@@ -59,7 +59,7 @@ void tile_columns_fit(
 	t = (struct ratio){span_ns, (uint64_t)count << columns->shift};
 	round_ratio(&t);
 	base = origin_ns >> columns->shift;
-	last = UINT64_MAX >> columns->shift; /* no edge lies behind all time */
+	last = UINT64_MAX >> columns->shift; /* no edge is after the last possible time */
 	first = column_of((__int128)(begin_ns >> columns->shift) - base, &t);
 	for (uint32_t i = 0; i <= count; i++) {
 		__int128 edge = column_tile(first + i, &t) + base;

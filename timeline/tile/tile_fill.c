@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tile_fill.c - makes cells: walks a stream's line once over all of them and cuts at their edges what it
- * hears (pieces, rows of samples, sums of stretches that lie in one cell).
+ * tile_fill.c - makes cells: walks a stream's timeline once over all of them and cuts pieces, rows of
+ * samples and sums of stretches at the cells' edges.
  */
 #include "timeline/base/progress.h"
 #include "timeline/run/run_internal.h"
@@ -33,7 +33,7 @@ static int finish_cell(struct fill *fill, struct error *error)
 	/* Behind the last one nothing comes. */
 	if (fill->end_ns < fill->last_ns)
 		fill->end_ns = tile_begin(fill->shift, edge[2]);
-	/* what is kept is not made again when the rest is asked for once more */
+	/* a cached cell is not made again if the request is repeated */
 	code = tile_cache_keep(fill->tiles, &what, error);
 	if (!code && !progress_at("reading", fill->at, fill->count))
 		code = progress_refuse(error);
@@ -114,7 +114,7 @@ static int take_rows(void *own, const struct state_sum_rows *rows, struct error 
 	return code;
 }
 
-/* All of it lies in the cell that is being filled. */
+/* All of it is in the cell being filled. */
 static int take_sum(
 	void *own, const struct extent *key, uint64_t time_ns, uint64_t records, struct error *error)
 {
@@ -132,7 +132,7 @@ static int take_columns(
 	return tile_sum_add_columns(&fill->tiles->sum, columns, contexts) ? 0 : error_memory(error);
 }
 
-/* Do both lie in one cell? */
+/* True when both are in one cell. */
 static bool is_one_cell(void *own, uint64_t first_ns, uint64_t last_ns)
 {
 	const struct fill *fill = own;
@@ -161,7 +161,7 @@ uint8_t tile_rules(const struct run_line *line)
 	return (uint8_t)(line->has_monitored | line->has_switches << 1 | (line->period_ns != 0) << 2);
 }
 
-/* Until where more records cannot change the line. */
+/* Until when more records cannot change the timeline. */
 static uint64_t line_stable_ns(const struct run_line *line)
 {
 	return line->has_monitored || line->complete_ns < line->last_ns ? line->complete_ns : line->last_ns;

@@ -4,7 +4,7 @@
  *
  *   groups  ...1..        words of 64 contexts that hold something
  *   words      |..1..1..|
- *   works         |  '--> work of the context
+ *   columns       |  '--> work of the context
  *   places        '-----> last other entry of the context -nexts-> the one before (another state) -> ...
  */
 #include "timeline/tile/tile_sum.h"
@@ -112,9 +112,8 @@ static bool add_work(struct tile_sum *sum, uint32_t context, uint64_t time_ns, u
 	return true;
 }
 
-/* How many of them could be added by these tables: all, but where a context lies beyond them. Compiled apart
- * for each that may be missing; nothing but what is added to changes meanwhile, which the compiler cannot
- * know. */
+/* How many of them these tables could add: all, unless a context is beyond the tables. Compiled separately
+ * for each table that may be missing; only the sums change meanwhile, which the compiler cannot know. */
 static inline __attribute__((always_inline)) uint32_t add_by(struct tile_sum *sum,
 	const struct store_sum_columns *from, const uint32_t *contexts, const uint32_t *stand_ins,
 	uint32_t limit)

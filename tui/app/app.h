@@ -19,8 +19,9 @@ int session_open(struct session **session, struct run *run, const struct select 
 	struct session_looks looks, struct error *error);
 void session_close(struct session *session);
 
-/* Fails if the window of a bound selection lies outside the run; the error names the run's limits. */
-int session_require_window(struct run *run, const struct select *select, struct error *error);
+/* Fails if the window of a bound selection lies outside the run, and outside the second one while both are
+ * shown; the error names the run's limits. */
+int session_require_window(struct session *session, const struct select *select, struct error *error);
 /* Moves the window to the selection's, clamped to the run. */
 void session_take_window(struct session *session, const struct select *select);
 /* Does one key. Errors (a damaged chunk, a wrong pattern) become the message. */

@@ -36,8 +36,24 @@ static const char *without_option(const char *text)
 }
 
 /* One option of the selector, bound to the run; NULL after saying what is wrong. */
+/* While two runs are shown, an end that is left out is that of both: "1.2s.." reaches the end of the longer
+ * one. */
+static const char *complete_window(
+	const struct session *session, const char *value, char *out, size_t size_bytes)
+{
+	size_t size = strlen(value);
+	uint64_t end_ns = session_limits(session).end_ns, origin_ns = run_origin_ns(session->run);
+
+	if (!session->second.end_ns || size < 2 || value[0] == '-' || strcmp(value + size - 2, "..") != 0 ||
+		end_ns <= origin_ns)
+		return value;
+	snprintf(out, size_bytes, "%s%lluns", value, (unsigned long long)(end_ns - origin_ns));
+	return out;
+}
+
 struct select *commands_bind(struct session *session, const char *name, const char *value)
 {
+	char whole[SESSION_TEXT + 32];
 	struct select *select;
 	struct error error;
 	int result = select_new(&select, &error);
@@ -46,6 +62,8 @@ struct select *commands_bind(struct session *session, const char *name, const ch
 		session_say(session, "%s", error.text);
 		return NULL;
 	}
+	if (strcmp(name, "time") == 0)
+		value = complete_window(session, value, whole, sizeof(whole));
 	result = select_option(select, name, value, &error);
 	if (result > 0)
 		error_set(&error, ERROR_USAGE, "'%s' is no command; :help lists them", name);
@@ -66,7 +84,7 @@ static void set_time(struct session *session, const char *value)
 
 	if (!select)
 		return;
-	if (session_require_window(session->run, select, &error)) {
+	if (session_require_window(session, select, &error)) {
 		session_say(session, "%s", error.text);
 		select_free(select);
 		return;

@@ -86,6 +86,7 @@ void session_settle(struct session *session)
 {
 	struct error error;
 
+	compare_take_limits(session);
 	if (session->layout.cells <= 0 || session->layout.is_too_small)
 		return;
 	keep_cursor_on_screen(session);
@@ -97,6 +98,7 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 {
 	int result;
 
+	compare_take_limits(session);
 	if (compare_has_screen(session))
 		view_compare_lay(session);
 	else

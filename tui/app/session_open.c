@@ -83,12 +83,14 @@ static void name_filter(struct session *session, const struct select *select)
 	arena_fini(&arena);
 }
 
-int session_require_window(struct run *run, const struct select *select, struct error *error)
+int session_require_window(struct session *session, const struct select *select, struct error *error)
 {
+	struct view_state_limits limits = session_limits(session);
+
 	if (!select_has_time(select) ||
-		(select_begin_ns(select) < run_end_ns(run) && select_end_ns(select) > run_begin_ns(run)))
+		(select_begin_ns(select) < limits.end_ns && select_end_ns(select) > limits.begin_ns))
 		return 0;
-	return coverage_require(run, select, error);
+	return coverage_require(session->run, select, error);
 }
 
 static int take_selection(struct session *session, const struct select *select, struct error *error)

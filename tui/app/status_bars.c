@@ -34,8 +34,7 @@ static void put_parts(const struct rows *rows, char *out, size_t size)
 
 static void put_length(const struct session *session, char *out, size_t size)
 {
-	struct view_state_limits limits = session_limits(session);
-	uint64_t ns = limits.end_ns - limits.begin_ns;
+	uint64_t ns = run_end_ns(session->run) - run_begin_ns(session->run);
 	char text[FORMAT_NUMBER_BYTES];
 
 	if (session->is_live) {

@@ -14,6 +14,49 @@
 #include "tui/models/profile_page.h"
 #include "tui/session/deadline.h"
 
+/* ---- limits ---- */
+
+static uint64_t on_clock_of_a(const struct compare *compare, uint64_t time_ns)
+{
+	__int128 at = (__int128)time_ns - compare->offset_ns;
+
+	return at < 0 ? 0 : at > INT64_MAX ? INT64_MAX : (uint64_t)at;
+}
+
+static bool is_shown(const struct session *session)
+{
+	return session->compare && (compare_has_screen(session) ||
+					   (session->full && session->full->is_help && session->before_help &&
+						   session->before_help->streams != VIEW_ROWS));
+}
+
+/* A window that was whole becomes the whole of both, and of A again when the comparison is left. A shift
+ * keeps the window: B moves on a screen that stands still. */
+void compare_take_limits(struct session *session)
+{
+	struct compare *compare = session->compare;
+	struct view_state *state = &session->state;
+	struct view_state_limits before = session_limits(session), limits;
+	bool is_whole;
+
+	session->second = (struct view_state_limits){0, 0};
+	if (is_shown(session)) {
+		limits = session_limits(compare->other);
+		session->second.begin_ns = on_clock_of_a(compare, limits.begin_ns);
+		session->second.end_ns = on_clock_of_a(compare, limits.end_ns);
+	}
+	limits = session_limits(session);
+	is_whole = state->is_whole && !(compare && compare->has_shifted);
+	if (compare)
+		compare->has_shifted = false;
+	if (limits.begin_ns == before.begin_ns && limits.end_ns == before.end_ns)
+		return;
+	if (is_whole)
+		view_state_whole(state, limits);
+	else
+		view_state_set_window(state, limits, state->begin_ns, state->end_ns - state->begin_ns);
+}
+
 /* ---- reading ---- */
 
 static int lay(struct session *session, struct error *error)
@@ -270,6 +313,11 @@ static int compute(struct session *session, struct error *error)
 	return result;
 }
 
+static bool is_off_screen(const struct session *of)
+{
+	return of->frame.begin_ns >= run_end_ns(of->run) || of->frame.end_ns <= run_begin_ns(of->run);
+}
+
 bool compare_take(struct session *session)
 {
 	struct compare *compare = session->compare;
@@ -281,8 +329,9 @@ bool compare_take(struct session *session)
 	key.top = compare->top, key.count = compare->room, key.depth = session->state.depth;
 	key.by = compare->by, key.rows = compare->pair_rows;
 	key.align = compare->align == COMPARE_MARKS ? compare->offset_ns - compare->shift_ns : 0;
-	if (compare->is_apart) {
-		snprintf(compare->trouble, sizeof(compare->trouble), "B has no time on the screen.");
+	if (compare->is_apart || is_off_screen(compare->other) || is_off_screen(session)) {
+		snprintf(compare->trouble, sizeof(compare->trouble), "%c has no time on the screen.",
+			is_off_screen(session) ? 'A' : 'B');
 		compare->is_loaded = false;
 		return false;
 	}

@@ -34,6 +34,7 @@ struct compare {
 	struct session *other; /* B: owns its run */
 	int64_t offset_ns;     /* time of B less time of A, both absolute, in one column */
 	int64_t shift_ns;      /* the user's part of it */
+	bool has_shifted;      /* it changed since the limits were taken: the window stays where it is */
 	enum compare_align align;
 	char mark[COMPARE_MARK]; /* "" or "@NAME", "@NAME#N" */
 	uint64_t zero_ns;	 /* time of A that both are aligned at */
@@ -62,6 +63,8 @@ void compare_set_align(struct session *session, const char *value);
 void compare_align_begins(struct session *session);
 /* Begin, a mark, the span under the cursor. */
 void compare_next_align(struct session *session);
+/* Keeps the window within what the screen shows: both runs, or A alone. Call before each picture and key. */
+void compare_take_limits(struct session *session);
 /* Lays B's window on the columns of A's and reads the streams of the pairs on the screen, for about until
  * `at_ms` of deadline_now_ms() (0: all). */
 int compare_read(struct session *session, uint64_t at_ms, struct error *error);

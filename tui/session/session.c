@@ -16,6 +16,12 @@ struct view_state_limits session_limits(const struct session *session)
 {
 	struct view_state_limits limits = {run_begin_ns(session->run), run_end_ns(session->run)};
 
+	if (session->second.end_ns) {
+		limits.begin_ns = limits.begin_ns < session->second.begin_ns ? limits.begin_ns
+									     : session->second.begin_ns;
+		limits.end_ns =
+			limits.end_ns > session->second.end_ns ? limits.end_ns : session->second.end_ns;
+	}
 	if (limits.end_ns <= limits.begin_ns)
 		limits.end_ns = limits.begin_ns + VIEW_STATE_SPAN_MIN_NS;
 	return limits;

@@ -55,6 +55,7 @@ struct session_looks {
 
 struct blame_page;
 struct flame_page;
+struct flame_page;
 struct compare;
 struct open_runs;
 struct profile_page;
@@ -69,10 +70,12 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
-	struct flame_page *flame; /* NULL: not asked for yet */
+	struct flame_page *flame; /* NULL: not computed yet */
 	struct compare *compare;  /* a second run; NULL: none */
-	struct open_runs *open;	  /* the list that holds it; NULL: none */
-	struct runs_page *runs;	  /* NULL: not asked for yet */
+	/* Its limits on this run's clock, while the screen shows both (compare_take_limits()). 0, 0: none */
+	struct view_state_limits second;
+	struct open_runs *open; /* the list that holds it; NULL: none */
+	struct runs_page *runs; /* NULL: not asked for yet */
 	enum session_want want;
 	char wanted[SESSION_TEXT]; /* path of the run that it is about */
 	char *info;		   /* text of the info view, NULL: not made yet */
@@ -130,6 +133,7 @@ struct session {
 	bool (*list_commands)(size_t at, char *usage, const char **help);
 };
 
+/* Of the windows: those of the run, or of both runs while the screen shows two. */
 struct view_state_limits session_limits(const struct session *session);
 void session_say(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Text of views whose rows contain no stream. */

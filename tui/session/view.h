@@ -39,6 +39,7 @@ struct view {
 	bool (*put_status)(struct session *session, char *out, size_t size_bytes);
 	enum view_streams streams;
 	bool is_whole;			 /* always has the whole screen */
+	bool is_help;			 /* covers another view (session->before_help), which it gives back */
 	const struct view_key *own_keys; /* for the help; one without keys ends them. NULL: none */
 	const char *hints; /* its own keys, for the bottom line while it has the focus; NULL: none */
 };

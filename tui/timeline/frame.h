@@ -112,6 +112,9 @@ struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint3
 /* The cell of these entries. */
 struct cell frame_decide(
 	struct frame *frame, const struct tile_entry *entries, uint32_t count, uint64_t length_ns);
+/* Time at work among a tile's entries, and the time in which the stream existed. */
+uint64_t frame_busy_of(
+	const struct tile_entry *entries, uint32_t count, uint64_t length_ns, uint64_t *there_ns);
 /* Time at work in a column, and the time in it during which the stream existed. */
 uint64_t frame_busy_ns(
 	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns);
@@ -123,6 +126,9 @@ int frame_busy_read(
 
 /* Reads a dense line in tiles of a dozen columns, which need few rollups, until the line itself is read. */
 int frame_read_coarse(struct frame *frame, uint32_t stream, struct error *error);
+/* frame_busy_read() of a dense stream in such tiles, spread evenly over the columns; else the same. */
+int frame_busy_read_coarse(
+	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error);
 /* The preview's cells by column at the frame's depth; NULL: not read. */
 const struct cell *frame_coarse(const struct frame *frame, uint32_t stream);
 

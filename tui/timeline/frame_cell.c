@@ -98,7 +98,7 @@ struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint3
 	return own->cells[column];
 }
 
-static uint64_t busy_of(
+uint64_t frame_busy_of(
 	const struct tile_entry *entries, uint32_t count, uint64_t length_ns, uint64_t *there_ns)
 {
 	uint64_t busy_ns = 0;
@@ -116,8 +116,8 @@ static uint64_t busy_of(
 uint64_t frame_busy_ns(
 	const struct frame *frame, const struct frame_line *line, uint32_t column, uint64_t *there_ns)
 {
-	return busy_of(&line->entries[line->first[column]], line->first[column + 1] - line->first[column],
-		frame_column_length(frame, column), there_ns);
+	return frame_busy_of(&line->entries[line->first[column]],
+		line->first[column + 1] - line->first[column], frame_column_length(frame, column), there_ns);
 }
 
 int frame_busy_read(
@@ -138,9 +138,9 @@ int frame_busy_read(
 		result = tiles_cells(frame->tiles, stream, &frame->columns, cells, error);
 	for (uint32_t c = 0; c < count && !result; c++) {
 		uint64_t there, length_ns = frame_column_length(frame, c);
-		busy_ns[c] += line ? busy_of(&line->entries[line->first[c]],
+		busy_ns[c] += line ? frame_busy_of(&line->entries[line->first[c]],
 					     line->first[c + 1] - line->first[c], length_ns, &there)
-				   : busy_of(cells[c].entries, cells[c].count, length_ns, &there);
+				   : frame_busy_of(cells[c].entries, cells[c].count, length_ns, &there);
 		there_ns[c] += there;
 	}
 	free(cells);

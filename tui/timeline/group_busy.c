@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/sum/all_streams_columns.h"
 #include "timeline/sum/device_busy.h"
 
 struct group_busy {
@@ -16,8 +17,12 @@ struct group_busy {
 	enum rows_kind kind;	/* of those */
 	uint64_t asked_version; /* of the rows, when it was last looked for: by which node */
 	uint32_t asked_node;
-	uint32_t node; /* threads: the last one that is in the sums; UINT32_MAX: none */
+	/* threads: the last one that is in the sums, UINT32_MAX: none; how many there are below the node, how
+	 * many of them are read, how many lie up to `node`, how many of those were read */
+	uint32_t node, threads, chosen, passed, read;
 	bool is_done;
+	bool is_coarse;		      /* threads: shares are of longer times than columns */
+	bool has_sums_missed;	      /* the sums of all streams were asked for, and there are none */
 	uint64_t *busy_ns, *there_ns; /* threads: sums so far, by column */
 	float shares[];
 };
@@ -34,13 +39,14 @@ static enum rows_kind kind_below(const struct rows *rows, uint32_t node)
 	return ROWS_THREAD;
 }
 
-static uint64_t key_below(const struct rows *rows, uint32_t node, enum rows_kind kind)
+static uint64_t key_below(const struct rows *rows, uint32_t node, enum rows_kind kind, uint32_t *count)
 {
 	uint64_t key = kind + 1u;
 
+	*count = 0;
 	for (uint32_t i = rows_below(rows, node, UINT32_MAX, kind); i != UINT32_MAX;
 		i = rows_below(rows, node, i, kind))
-		key = (key ^ rows->nodes[i].stream) * 0x100000001b3u;
+		++*count, key = (key ^ rows->nodes[i].stream) * 0x100000001b3u;
 	return key;
 }
 
@@ -61,7 +67,7 @@ static struct group_busy *find_key(const struct frame *frame, uint64_t key)
 	return NULL;
 }
 
-static struct group_busy *add(struct frame *frame, uint64_t key, enum rows_kind kind)
+static struct group_busy *add(struct frame *frame, uint64_t key, enum rows_kind kind, uint32_t count)
 {
 	size_t columns = frame->columns.count;
 	struct group_busy *busy =
@@ -76,9 +82,28 @@ static struct group_busy *add(struct frame *frame, uint64_t key, enum rows_kind 
 	busy->key = key;
 	busy->kind = kind;
 	busy->node = UINT32_MAX;
+	busy->threads = kind == ROWS_THREAD ? count : 0;
 	busy->next = frame->busy;
 	frame->busy = busy;
 	return busy;
+}
+
+/* Dense threads have to be read for their columns unless the screen shows them: of more than a few, longer
+ * times are read, which cost little. */
+static void choose_threads(
+	const struct frame *frame, const struct rows *rows, uint32_t node, struct group_busy *busy)
+{
+	uint32_t thread = rows_below(rows, node, UINT32_MAX, ROWS_THREAD), dense = 0, most;
+
+	for (uint32_t seen = 0; thread != UINT32_MAX && seen < GROUP_BUSY_COARSE_MAX; seen++) {
+		uint32_t stream = rows->nodes[thread].stream;
+
+		dense += !frame_line(frame, stream) && frame_is_dense(frame, stream);
+		thread = rows_below(rows, node, thread, ROWS_THREAD);
+	}
+	busy->is_coarse = dense > GROUP_BUSY_DENSE_MAX;
+	most = busy->is_coarse ? GROUP_BUSY_COARSE_MAX : GROUP_BUSY_EXACT_MAX;
+	busy->chosen = busy->threads < most ? busy->threads : most;
 }
 
 /* The sums of the node, made at the first call; NULL: memory is out. */
@@ -86,14 +111,19 @@ static struct group_busy *find(struct frame *frame, const struct rows *rows, uin
 {
 	struct group_busy *busy = find_asked(frame, rows, node);
 	enum rows_kind kind;
+	uint32_t count;
 	uint64_t key;
 
 	if (busy)
 		return busy;
 	kind = kind_below(rows, node);
-	key = key_below(rows, node, kind);
+	key = key_below(rows, node, kind, &count);
 	busy = find_key(frame, key);
-	busy = busy ? busy : add(frame, key, kind);
+	if (!busy) {
+		busy = add(frame, key, kind, count);
+		if (busy && kind == ROWS_THREAD)
+			choose_threads(frame, rows, node, busy);
+	}
 	if (!busy)
 		return NULL;
 	busy->asked_version = rows->version;
@@ -103,25 +133,78 @@ static struct group_busy *find(struct frame *frame, const struct rows *rows, uin
 
 /* ---- threads: shares of the time that they were there ---- */
 
-static int add_thread(struct frame *frame, const struct rows *rows, uint32_t node, struct group_busy *busy,
-	struct error *error)
+static void finish_threads(const struct frame *frame, struct group_busy *busy)
 {
-	uint32_t count = frame->columns.count, thread = rows_below(rows, node, busy->node, ROWS_THREAD);
-
-	if (thread != UINT32_MAX) {
-		int result = frame_busy_read(
-			frame, rows->nodes[thread].stream, busy->busy_ns, busy->there_ns, error);
-
-		if (!result)
-			busy->node = thread;
-		return result;
-	}
-	for (uint32_t c = 0; c < count; c++)
+	for (uint32_t c = 0; c < frame->columns.count; c++)
 		busy->shares[c] = busy->there_ns[c]
 					  ? (float)((double)busy->busy_ns[c] / (double)busy->there_ns[c])
 					  : -1.0f;
 	busy->is_done = true;
-	return 0;
+}
+
+/* A group of all streams of the run has stored sums. 1: they are taken; 0: there are none. */
+static int add_all_streams(struct frame *frame, struct group_busy *busy, struct error *error)
+{
+	uint32_t count = frame->columns.count;
+	struct all_streams_column *columns = calloc((size_t)count + 1, sizeof(*columns));
+	bool is_spread = false;
+	int result = columns ? all_streams_columns(frame->run, frame->columns.edges, frame->columns.shift,
+				       count, columns, &is_spread, error)
+			     : error_memory(error);
+
+	for (uint32_t c = 0; c < count && result == 1; c++) {
+		busy->busy_ns[c] = columns[c].busy_ns;
+		busy->there_ns[c] = columns[c].there_ns;
+	}
+	free(columns);
+	if (result == 1) {
+		busy->chosen = busy->threads;
+		busy->is_coarse = is_spread;
+		finish_threads(frame, busy);
+	}
+	busy->has_sums_missed = result == 0;
+	return result;
+}
+
+/* The next thread that is read: every one, or an even choice of very many. */
+static uint32_t next_thread(
+	const struct rows *rows, uint32_t node, const struct group_busy *busy, uint32_t *passed)
+{
+	uint64_t wanted = (uint64_t)busy->read * busy->threads / (busy->chosen ? busy->chosen : 1);
+	uint32_t thread = rows_below(rows, node, busy->node, ROWS_THREAD);
+
+	*passed = busy->passed;
+	if (busy->read == busy->chosen)
+		return UINT32_MAX;
+	for (; thread != UINT32_MAX && *passed < wanted; ++*passed)
+		thread = rows_below(rows, node, thread, ROWS_THREAD);
+	return thread;
+}
+
+static int add_thread(struct frame *frame, const struct rows *rows, uint32_t node, struct group_busy *busy,
+	struct error *error)
+{
+	uint32_t thread, passed;
+	int result = 0;
+
+	if (busy->threads == run_stream_count(frame->run) && busy->threads > 1 && !busy->read &&
+		!busy->has_sums_missed)
+		result = add_all_streams(frame, busy, error);
+	if (result)
+		return result < 0 ? result : 0;
+	thread = next_thread(rows, node, busy, &passed);
+	if (thread == UINT32_MAX) {
+		finish_threads(frame, busy);
+		return 0;
+	}
+	result = (busy->is_coarse ? frame_busy_read_coarse : frame_busy_read)(
+		frame, rows->nodes[thread].stream, busy->busy_ns, busy->there_ns, error);
+	if (!result) {
+		busy->node = thread;
+		busy->passed = passed + 1;
+		busy->read++;
+	}
+	return result;
 }
 
 /* ---- devices: the union of their queues ---- */
@@ -293,4 +376,11 @@ const float *group_busy_of(struct frame *frame, const struct rows *rows, uint32_
 	struct group_busy *busy = find(frame, rows, node);
 
 	return busy && busy->is_done ? busy->shares : NULL;
+}
+
+bool group_busy_is_about(struct frame *frame, const struct rows *rows, uint32_t node)
+{
+	const struct group_busy *busy = find(frame, rows, node);
+
+	return busy && busy->is_done && (busy->is_coarse || busy->chosen < busy->threads);
 }

@@ -9,7 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "timeline/sum/all_streams_columns.h"
+
 #define COLUMNS_AT_ONCE 16u
+#define DENSE_RECORDS 256u /* of a thread in a column: its columns cost more than wide tiles */
+#define DENSE_MAX 16u	   /* such threads are read by columns */
+#define WIDE_SHIFT 5u	   /* a wide tile is 2^this tiles: about a dozen columns */
 
 void minimap_fini(struct minimap *minimap)
 {
@@ -94,7 +99,24 @@ static int make_room(struct minimap *minimap, uint32_t width, struct error *erro
 	return 0;
 }
 
-int minimap_lay(struct minimap *minimap, const struct run *run, const struct rows *rows, uint32_t width,
+/* Many threads of many records: they are read in wide tiles, which rollups sum cheaply. */
+static bool is_dense(const struct minimap *minimap, const struct run *run, const struct rows *rows)
+{
+	uint32_t dense = 0;
+
+	if (minimap->is_gpu || !run_sums_rollups(run) || minimap->edges.shift + WIDE_SHIFT > 62)
+		return false;
+	for (uint32_t i = 0; i < minimap->node_count; i++)
+		dense += rows->nodes[minimap->nodes[i]].records / DENSE_RECORDS > minimap->width;
+	return dense > DENSE_MAX;
+}
+
+static bool is_choice(const struct minimap *minimap, const struct rows *rows)
+{
+	return minimap->node_count < count_kind(rows, minimap->is_gpu ? ROWS_DEVICE : ROWS_THREAD);
+}
+
+int minimap_lay(struct minimap *minimap, struct run *run, const struct rows *rows, uint32_t width,
 	struct error *error)
 {
 	uint64_t begin_ns = run_begin_ns(run), end_ns = run_end_ns(run);
@@ -108,6 +130,7 @@ int minimap_lay(struct minimap *minimap, const struct run *run, const struct row
 	result = make_room(minimap, width, error);
 	if (result)
 		return result;
+	minimap->run = run;
 	minimap->begin_ns = begin_ns;
 	minimap->end_ns = end_ns;
 	minimap->width = width;
@@ -115,6 +138,9 @@ int minimap_lay(struct minimap *minimap, const struct run *run, const struct row
 	fit(minimap, run_origin_ns(run));
 	choose_units(minimap, rows);
 	minimap->is_done = minimap->node_count == 0;
+	minimap->is_summed = !minimap->is_gpu;
+	minimap->is_wide = is_dense(minimap, run, rows);
+	minimap->is_about = minimap->is_wide || is_choice(minimap, rows);
 	return 0;
 }
 
@@ -171,6 +197,47 @@ static int read_columns(
 	return result;
 }
 
+static uint64_t part_of(uint64_t time_ns, uint64_t part_ns, unsigned shift)
+{
+	return (uint64_t)((unsigned __int128)time_ns * part_ns >> shift);
+}
+
+/* A column takes the share that its middle's tile has. */
+static void spread(struct minimap *minimap, const struct tile *tiles, uint64_t first)
+{
+	unsigned shift = minimap->edges.shift + WIDE_SHIFT;
+
+	for (uint32_t i = 0; i < minimap->edges.count; i++) {
+		uint64_t begin = minimap->edges.edges[i], end = minimap->edges.edges[i + 1];
+		uint64_t length_ns = (end - begin) << minimap->edges.shift;
+		struct minimap_column wide = {0}, *unit = &minimap->unit[i];
+
+		add_cell(&wide, &tiles[((begin + (end - begin) / 2) >> WIDE_SHIFT) - first],
+			(uint64_t)1 << shift);
+		unit->busy_ns = part_of(wide.busy_ns, length_ns, shift);
+		unit->there_ns = part_of(wide.there_ns, length_ns, shift);
+		unit->known_ns = part_of(wide.known_ns, length_ns, shift);
+		unit->blind_ns = part_of(wide.blind_ns, length_ns, shift);
+		unit->has_lost = wide.has_lost;
+	}
+}
+
+static int read_wide(struct minimap *minimap, struct tiles *tiles, uint32_t stream, struct error *error)
+{
+	uint64_t first = minimap->edges.edges[0] >> WIDE_SHIFT;
+	uint64_t count = (minimap->edges.edges[minimap->edges.count] >> WIDE_SHIFT) - first + 1;
+	struct tile *wide = calloc(count, sizeof(*wide));
+	int result = wide ? tiles_project(tiles, &tile_states, error) : error_memory(error);
+
+	if (!result)
+		result = tiles_row(
+			tiles, stream, minimap->edges.shift + WIDE_SHIFT, first, count, wide, error);
+	if (!result)
+		spread(minimap, wide, first);
+	free(wide);
+	return result;
+}
+
 static void finish_unit(struct minimap *minimap)
 {
 	for (uint32_t i = 0; i < minimap->edges.count; i++) {
@@ -197,7 +264,11 @@ static int read_step(
 	uint32_t count = left < COLUMNS_AT_ONCE ? left : COLUMNS_AT_ONCE;
 	int result = 0;
 
-	if (!rows_is_group(&rows->nodes[node])) {
+	if (minimap->is_wide) {
+		result = read_wide(minimap, tiles, rows->nodes[node].stream, error);
+		if (result)
+			return result;
+	} else if (!rows_is_group(&rows->nodes[node])) {
 		result = read_columns(minimap, tiles, rows->nodes[node].stream, count, error);
 		if (result)
 			return result;
@@ -212,12 +283,41 @@ static int read_step(
 	return 0;
 }
 
+/* A run of threads alone has stored sums. 1: they are taken; 0: there are none. */
+static int read_sums(struct minimap *minimap, struct error *error)
+{
+	uint32_t count = minimap->edges.count;
+	struct all_streams_column *columns = calloc((size_t)count + 1, sizeof(*columns));
+	bool is_spread = false;
+	int result = columns ? all_streams_columns(minimap->run, minimap->edges.edges, minimap->edges.shift,
+				       count, columns, &is_spread, error)
+			     : error_memory(error);
+
+	for (uint32_t i = 0; i < count && result == 1; i++)
+		minimap->columns[i] = (struct minimap_column){.busy_ns = columns[i].busy_ns,
+			.there_ns = columns[i].there_ns,
+			.known_ns = columns[i].known_ns,
+			.blind_ns = columns[i].blind_ns,
+			.has_lost = columns[i].has_lost,
+			.is_read = true};
+	free(columns);
+	if (result >= 0) /* a read that was stopped is tried again */
+		minimap->is_summed = false;
+	minimap->is_done = result == 1;
+	if (result == 1)
+		minimap->is_about = is_spread;
+	return result;
+}
+
 int minimap_read(struct minimap *minimap, struct tiles *tiles, const struct rows *rows, unsigned limit_ms,
 	struct error *error)
 {
 	uint64_t until_ms = limit_ms ? now_ms() + limit_ms : 0;
 	int result = 0;
 
+	if (minimap->is_summed && !minimap->is_done && minimap->width)
+		result = read_sums(minimap, error);
+	result = result == 1 ? 0 : result;
 	while (!minimap->is_done && minimap->width && !result) {
 		result = read_step(minimap, tiles, rows, error);
 		if (until_ms && now_ms() >= until_ms)

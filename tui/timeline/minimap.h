@@ -24,6 +24,7 @@ struct minimap_column {
 };
 
 struct minimap {
+	struct run *run;
 	uint64_t begin_ns, end_ns; /* of the run when it was laid */
 	uint32_t width, stream_count;
 	struct tile_columns edges;
@@ -31,14 +32,17 @@ struct minimap {
 	struct minimap_column *unit;	/* the one that is being read */
 	uint32_t *nodes;		/* of the units chosen */
 	uint32_t node_count;
-	bool is_gpu; /* units are devices, else threads */
+	bool is_gpu;	/* units are devices, else threads */
+	bool is_wide;	/* threads are read in wide tiles */
+	bool is_about;	/* sums are of an even choice of the units, or of longer times than columns */
+	bool is_summed; /* the sums of all streams are to be tried first */
 	/* where reading goes on: unit, node below it, column */
 	uint32_t at_unit, at_node, at_column;
 	bool is_done;
 };
 
 /* Lays the run on `width` columns; keeps what was read when nothing has changed. */
-int minimap_lay(struct minimap *minimap, const struct run *run, const struct rows *rows, uint32_t width,
+int minimap_lay(struct minimap *minimap, struct run *run, const struct rows *rows, uint32_t width,
 	struct error *error);
 /* Reads on, at most about `limit_ms` (0: to the end). */
 int minimap_read(struct minimap *minimap, struct tiles *tiles, const struct rows *rows, unsigned limit_ms,

@@ -67,7 +67,8 @@ static void draw_row(struct grid *grid, int row, const struct columns *columns, 
 	struct format_number_unit unit)
 {
 	uint64_t size_ns = (uint64_t)(diff->delta_ns < 0 ? -diff->delta_ns : diff->delta_ns);
-	enum grid_style style = size_ns <= diff->noise_ns ? GRID_GREY : GRID_TEXT;
+	bool is_within = size_ns <= diff->noise_ns && (diff->is_noise_known || !size_ns);
+	enum grid_style style = is_within ? GRID_GREY : GRID_TEXT;
 	char text[LABEL_BYTES];
 
 	if (strchr(diff->key, ';')) /* a path: its end tells it from its neighbours */
@@ -89,7 +90,9 @@ static void draw_row(struct grid *grid, int row, const struct columns *columns, 
 		snprintf(text, sizeof(text), "%.2f",
 			(double)diff->time_ns[DIFF_B] / (double)diff->time_ns[DIFF_A]);
 	grid_text_right(grid, row, columns->ratio - 10, 10, text, style);
-	if (columns->noise)
+	if (columns->noise && !diff->is_noise_known)
+		grid_text_right(grid, row, columns->noise - 13, 13, "-", GRID_GREY);
+	else if (columns->noise)
 		draw_number(grid, row, columns->noise, diff->noise_ns, unit, "", GRID_GREY);
 }
 

@@ -50,6 +50,7 @@ static void shift(struct session *session, int columns)
 
 	session->compare->offset_ns -= columns * column_ns;
 	session->compare->shift_ns += columns * column_ns;
+	session->compare->has_shifted = true;
 }
 
 /* Pans of one run alone leave the other where it is on the screen. */
@@ -76,6 +77,7 @@ static bool pan_one(struct session *session, enum keys_action action)
 							   : 4);
 	compare->offset_ns -= (int64_t)(session->state.begin_ns - before_ns);
 	compare->shift_ns += (int64_t)(session->state.begin_ns - before_ns);
+	compare->has_shifted = true;
 	return true;
 }
 

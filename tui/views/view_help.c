@@ -88,7 +88,7 @@ static const char *const glyphs[] = {
 	"        ~ waiting in sync   . GPU idle   - blocked   / waits for a core",
 	"        ? unmonitored   ! lost   ' unknown   : not read or not committed yet",
 	"        % mixed: no context has half of the cell",
-	"LABELS  > cursor row  ! lost records  ? partly unmonitored  + pinned  * match",
+	"LABELS  > cursor row  ! lost records  ? partly unmonitored  + pinned  * match  ~ about",
 };
 
 static void add_commands(struct help *help, const struct session *session)
@@ -243,6 +243,7 @@ static bool help_act(struct session *session, enum keys_action action)
 }
 
 const struct view view_help = {.name = "Help",
+	.is_help = true,
 	.draw = help_draw,
 	.act = help_act,
 	.hints = "j/k scroll  Space next page  / find  q close"};

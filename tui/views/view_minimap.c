@@ -72,6 +72,8 @@ static void minimap_draw(struct session *session, struct grid *grid, struct grid
 	grid_text(grid, area.row, area.column, width - 1, label, GRID_GREY);
 	if (minimap->edges.count == 0)
 		return;
+	if (minimap->is_about && minimap->is_done)
+		grid_put(grid, area.row, area.column + width - 1, '~', GRID_GREY);
 	draw_columns(minimap, grid, area.row, area.column + width);
 	draw_marks(session, grid, area.row, area.column + width);
 	draw_window(session, grid, area.row, area.column + width);

@@ -46,6 +46,9 @@ static void draw_group(const struct cell_runs_place *place, uint32_t node)
 	struct session *session = place->session;
 	const float *shares = group_busy_of(&session->frame, &session->rows, node);
 
+	if (group_busy_is_about(&session->frame, &session->rows, node))
+		grid_put(place->grid, place->row, place->column - 1, '~', GRID_GREY);
+
 	for (uint32_t i = 0; i < session->frame.columns.count; i++) {
 		int eighths = shares && shares[i] > 0 ? (int)(shares[i] * 8 + 0.5f) : 0;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch.h - all that the unwinder knows of a processor: DWARF's register numbers,
- * where the kernel puts the registers of an interrupted thread, what a call
- * looks like. A new processor is a new arch_NAME.h.
+ * arch.h - what the unwinder needs to know about a processor: DWARF register numbers, the layout of an
+ * interrupted thread's registers, the form of a call. A new processor is a new arch_NAME.h.
  */
 #ifndef RECORD_AGENT_ARCH_H
 #define RECORD_AGENT_ARCH_H
@@ -21,10 +20,10 @@
 #error "the unwinder does not know this processor yet: describe it in a record/agent/arch_NAME.h"
 #endif
 
-/* Registers of one frame. A caller's scratch registers are not known. */
+/* Registers of one frame. In a caller's frame, scratch registers are unknown. */
 struct arch_registers {
 	uint64_t value[ARCH_REGISTERS];
-	uint64_t known; /* bit i: value[i] holds */
+	uint64_t known; /* bit i: value[i] is known */
 };
 
 #define ARCH_ALL_KNOWN ((UINT64_C(1) << ARCH_REGISTERS) - 1)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch_aarch64.h - see arch.h. A call leaves its return address in x30; what a function keeps on the stack of
- * it may be signed. The kernel's tables for its signal trampoline name the caller of the interrupted
- * function, not the function: the registers are read from where the kernel has put them.
+ * arch_aarch64.h - see arch.h. A call leaves its return address in x30; when a function saves it on the stack
+ * it may be signed. The kernel's unwind tables for its signal trampoline name the caller of the interrupted
+ * function, not the function, so we read the registers from the kernel's signal frame.
  */
 #ifndef RECORD_AGENT_ARCH_AARCH64_H
 #define RECORD_AGENT_ARCH_AARCH64_H
@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ARCH_REGISTERS 33 /* x0..x30, sp, pc, as the kernel has them in a row */
+#define ARCH_REGISTERS 33 /* x0..x30, sp, pc, in the kernel's order */
 #define ARCH_FP 29
 #define ARCH_LINK 30
 #define ARCH_SP 31
 #define ARCH_PC 32
 #define ARCH_RED_ZONE 0
 #define ARCH_CALL_PUSHES 0
-#define ARCH_RETURN 0 /* the first byte of its instruction */
+#define ARCH_RETURN 0 /* first byte of the return instruction */
 #define ARCH_RAISE_PLACE 0
 #define ARCH_RAISE_REGISTERS 0
 #define ARCH_LOST_BY_CALL (UINT64_C(1) << ARCH_LINK)
@@ -95,7 +95,7 @@ static inline void arch_call_interrupt(ucontext_t *context)
 	context->uc_mcontext.regs[0] = (uint64_t)-EINTR;
 }
 
-/* The result has taken the place of the first argument. */
+/* x0 holds both the first argument and the result. */
 static inline int arch_ring_wait_ended(const ucontext_t *context)
 {
 	(void)context;
@@ -143,18 +143,18 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 	"ldp x29, x30, [sp], 80\n\t.cfi_def_cfa_offset 0\n\t.cfi_restore 29\n\t.cfi_restore 30\n\t"       \
 	"cbnz x16, 2f\n\tb " call "\n2:\tbr x16\n\t"
 
-/* Where a jmp_buf leads to. false: it is not known, here where the loader alone has the key. */
+/* Target of a jmp_buf. Always false here: only the loader has the key. */
 static inline bool arch_jump_stack(const void *buffer, uint64_t *sp)
 {
 	(void)buffer, (void)sp;
 	return false;
 }
 
-/* Frames are small there beside the pages that stacks end with. */
+/* Frames are small compared to the guard pages at the end of stacks. */
 #define ARCH_HANDLER_BYTES 0
 #define ARCH_HANDLER(handle, count) "b " handle "\n\t"
 
-/* bl, or blr and its signing kinds. */
+/* bl, or blr and its variants with pointer authentication. */
 static inline bool arch_is_call(const uint8_t *end)
 {
 	uint32_t word = arch_instruction(end - 4);
@@ -168,7 +168,7 @@ static inline bool arch_is_trampoline(const uint8_t *code)
 	return arch_instruction(code) == 0xd2801168u && arch_instruction(code + 4) == ARCH_SVC;
 }
 
-/* xpaclri, which older processors take for a nop. */
+/* xpaclri, a nop on older processors. */
 static inline uint64_t arch_return_address(uint64_t address)
 {
 	register uint64_t link __asm__("x30") = address;

@@ -10,19 +10,19 @@
 #define ARCH_FP 6
 #define ARCH_SP 7
 #define ARCH_PC 16
-#define ARCH_RED_ZONE 128	/* bytes below the stack pointer that a leaf may use */
+#define ARCH_RED_ZONE 128	/* bytes below the stack pointer that a leaf function may use */
 #define ARCH_CALL_PUSHES 8	/* bytes by which a call lowers the stack pointer */
-#define ARCH_RETURN 0xc3	/* the first byte of its instruction */
+#define ARCH_RETURN 0xc3	/* first byte of the return instruction */
 #define ARCH_RAISE_PLACE 2	/* rcx, for GCC */
-#define ARCH_RAISE_REGISTERS 2	/* the first ones: they hand over to an exception's handler */
-#define ARCH_LOST_BY_CALL 0	/* registers whose value in a caller its callee cannot give back */
-#define ARCH_TRAMPOLINE_BYTES 0 /* of the code that signal handlers return to, where tables do not tell */
+#define ARCH_RAISE_REGISTERS 2	/* registers, from the first, that pass the exception to its landing pad */
+#define ARCH_LOST_BY_CALL 0	/* registers whose value in a caller cannot be restored from its callee */
+#define ARCH_TRAMPOLINE_BYTES 0 /* size of the signal trampoline, where no table gives it */
 #define ARCH_CALL_BYTES_MAX 8	/* longest call that arch_is_call recognizes */
 #define ARCH_ELF_MACHINE 62	/* EM_X86_64 */
-#define ARCH_AUDIT AUDIT_ARCH_X86_64  /* how seccomp filters call it */
-#define ARCH_GLIBC_BASE "GLIBC_2.2.5" /* the first version of glibc there */
+#define ARCH_AUDIT AUDIT_ARCH_X86_64  /* the name in seccomp filters */
+#define ARCH_GLIBC_BASE "GLIBC_2.2.5" /* glibc's first symbol version here */
 #define ARCH_VDSO_CLOCK "__vdso_clock_gettime"
-#define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2" /* of pthread_cond_*, where there are two; "": there is one */
+#define ARCH_GLIBC_CONDITIONS "GLIBC_2.3.2" /* of pthread_cond_*, if they have two versions; "": only one */
 
 static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_REGISTERS])
 {
@@ -30,7 +30,7 @@ static inline void arch_registers_read(const ucontext_t *from, uint64_t to[ARCH_
 		REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 		REG_RIP};
 
-	/* As so many moves, the table is none to be read. */
+	/* Unrolled, the loop becomes 17 moves and never reads the table. */
 #pragma GCC unroll 17
 	for (unsigned i = 0; i < ARCH_REGISTERS; i++)
 		to[i] = (uint64_t)from->uc_mcontext.gregs[order[i]];
@@ -41,13 +41,13 @@ static inline uint64_t arch_stack_pointer(const ucontext_t *context)
 	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
-/* rdfsbase may be used. */
+/* True if rdfsbase may be used. */
 static inline bool arch_has_thread_pointer(void)
 {
 	return getauxval(AT_HWCAP2) & 1u << 1;
 }
 
-/* Where the thread-local storage lies, without looking into it. */
+/* Address of the thread-local storage, without accessing it. */
 static inline uint64_t arch_thread_pointer(void)
 {
 	uint64_t base;
@@ -56,16 +56,17 @@ static inline uint64_t arch_thread_pointer(void)
 	return base;
 }
 
-/* Did the signal come as a system call returned? The instruction leaves its own return address in rcx. */
+/* True if the signal arrived as a system call returned: the instruction leaves its own return address in
+ * rcx. */
 static inline bool arch_in_system_call(const ucontext_t *context)
 {
 	return context->uc_mcontext.gregs[REG_RCX] == context->uc_mcontext.gregs[REG_RIP];
 }
 
-/* The instruction is two bytes long, and leaves its own return address in rcx. */
+/* The instruction has two bytes and leaves its own return address in rcx. */
 #define ARCH_SYSCALL 0x050fu
 
-/* Does the handler go back to a system call that is made again, or for the first time? */
+/* True if the handler returns to a system call that will be restarted or has not started yet. */
 static inline bool arch_call_restarts(const ucontext_t *context)
 {
 	const greg_t *value = context->uc_mcontext.gregs;
@@ -74,7 +75,7 @@ static inline bool arch_call_restarts(const ucontext_t *context)
 	       *(const uint16_t *)(uintptr_t)value[REG_RIP] == ARCH_SYSCALL;
 }
 
-/* Its number and second argument. Ends it with EINTR instead. */
+/* The system call's number and second argument. arch_call_interrupt() ends it with EINTR. */
 static inline long arch_call_number(const ucontext_t *context)
 {
 	return (long)context->uc_mcontext.gregs[REG_RAX];
@@ -93,8 +94,8 @@ static inline void arch_call_interrupt(ucontext_t *context)
 
 #define ARCH_RING_ENTER 426 /* io_uring_enter */
 
-/* The first argument of a call that has just ended with EINTR, and may be io_uring_enter without a mask and a
- * time of its own: which it was is lost. -1: none was. */
+/* First argument of a call that just returned EINTR and may be io_uring_enter without a mask and a
+ * timeout; the call number itself is lost. -1: not such a call. */
 static inline int arch_ring_wait_ended(const ucontext_t *context)
 {
 	const greg_t *value = context->uc_mcontext.gregs;
@@ -110,8 +111,8 @@ static inline void arch_ring_wait_again(ucontext_t *context)
 	context->uc_mcontext.gregs[REG_RAX] = ARCH_RING_ENTER;
 }
 
-/* The registers as they are in the function that this is inlined into: all that a caller's frame can need.
- * Their numbers are in the order above. */
+/* Stores the registers of the function into which this is inlined, as far as a caller's frame needs them,
+ * in the order above. */
 #define ARCH_HERE_KNOWN                                                                            \
 	(UINT64_C(1) << 3 | UINT64_C(1) << ARCH_FP | UINT64_C(1) << ARCH_SP | UINT64_C(15) << 12 | \
 		UINT64_C(1) << ARCH_PC)
@@ -131,15 +132,15 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 			 : "rax", "memory");
 }
 
-/* The body of a function (top, function, argument): see handler_stack.h. */
+/* Body of a function (top, function, argument): see handler_stack.h. */
 #define ARCH_CALL_ON                                                        \
 	"pushq %rbp\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset %rbp, -16\n\t" \
 	"movq %rsp, %rbp\n\t.cfi_def_cfa_register %rbp\n\t"                 \
 	"movq %rdi, %rsp\n\tmovq %rdx, %rdi\n\tcallq *%rsi\n\t"             \
 	"movq %rbp, %rsp\n\tpopq %rbp\n\t.cfi_def_cfa %rsp, 8\n\tret\n\t"
 
-/* The body of syscall(): clone, vfork and clone3 go where the function `direct` (number, two arguments) says,
- * with the stack as it was; all else, and what it says nothing of, goes to `call`. */
+/* Body of syscall(): clone, vfork and clone3 go to the address that `direct` (number, two arguments)
+ * returns, with the stack unchanged; all other calls, and those for which it returns 0, go to `call`. */
 #define ARCH_PUSH(name) "pushq %" #name "\n\t.cfi_adjust_cfa_offset 8\n\t"
 #define ARCH_POP(name) "popq %" #name "\n\t.cfi_adjust_cfa_offset -8\n\t"
 #define ARCH_SYSCALL_ENTRY(direct, call)                                                                 \
@@ -149,7 +150,7 @@ static inline __attribute__((always_inline)) void arch_values_here(uint64_t to[A
 			ARCH_POP(r8) ARCH_POP(rcx) ARCH_POP(rdx) ARCH_POP(rsi)                           \
 				ARCH_POP(rdi) "testq %r11, %r11\n\tje " call "\n\tjmpq *%r11\n\t"
 
-/* Where a jmp_buf leads to, as glibc keeps it. false: it is not known. */
+/* Target of a jmp_buf in glibc's encoding. False: unknown. */
 static inline bool arch_jump_stack(const void *buffer, uint64_t *sp)
 {
 	*sp = ((const uint64_t *)buffer)[6];
@@ -157,9 +158,9 @@ static inline bool arch_jump_stack(const void *buffer, uint64_t *sp)
 	return true;
 }
 
-/* The body of a signal handler that goes on in `handle` if the stack has ARCH_HANDLER_BYTES more: if they lie
- * on the page that is in use, or rt_sigprocmask can write there. Else it counts, in a 64-bit `count`, and is
- * over. What it overwrites sigreturn brings back. */
+/* Body of a signal handler. It continues in `handle` if the stack has ARCH_HANDLER_BYTES left: if they are
+ * on the current page, or rt_sigprocmask can write there. Else it increments the 64-bit `count` and
+ * returns. sigreturn restores the registers it overwrites. */
 #define ARCH_HANDLER_BYTES 768
 #define ARCH_HANDLER(handle, count)                                                              \
 	"movl %esp, %eax\n\tandl $4095, %eax\n\tcmpl $768, %eax\n\tjae " handle                  \
@@ -168,7 +169,7 @@ static inline bool arch_jump_stack(const void *buffer, uint64_t *sp)
 	"movl $8, %r10d\n\tsyscall\n\tmovq %r12, %rdi\n\tmovq %r13, %rsi\n\tmovq %r14, %rdx\n\t" \
 	"testq %rax, %rax\n\tjz " handle "\n\tlock incq " count "(%rip)\n\tret\n\t"
 
-/* Does a call end right before `end`? Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
+/* True if a call instruction ends at `end`. Bytes end[-ARCH_CALL_BYTES_MAX..-1] must be readable. */
 static inline bool arch_is_call(const uint8_t *end)
 {
 	if (end[-5] == 0xe8)
@@ -186,13 +187,13 @@ static inline bool arch_is_call(const uint8_t *end)
 	return false;
 }
 
-/* The return address as it is without what protects it. */
+/* The return address without pointer authentication. */
 static inline uint64_t arch_return_address(uint64_t address)
 {
 	return address;
 }
 
-/* Where the return address of a function lies that has not touched the stack; NULL: at the stack pointer. */
+/* Address of the return address in a function that has not touched the stack; NULL: the stack pointer. */
 static inline const uint64_t *arch_leaf_return(const uint64_t value[ARCH_REGISTERS])
 {
 	(void)value;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define SEGMENTS_MAX 64
-#define NOTES_BYTES 1024 /* of one segment that are looked at */
+#define NOTES_BYTES 1024 /* of one segment, examined */
 
 static_assert(sizeof(struct elf_note_record) == sizeof(Elf64_Nhdr) + 8 + sizeof(struct elf_note),
 	"as ELF lays it out");

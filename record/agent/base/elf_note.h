@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf_note.h - the ELF note by which a static program says that it holds an agent: in a
- * PT_NOTE segment, so that `strip` leaves it there.
+ * elf_note.h - the ELF note that marks a static program that contains an agent. It is in a PT_NOTE segment,
+ * so `strip` keeps it.
  */
 #ifndef RECORD_AGENT_ELF_NOTE_H
 #define RECORD_AGENT_ELF_NOTE_H
@@ -11,8 +11,8 @@
 
 #define ELF_NOTE_NAME "hpct"
 #define ELF_NOTE_TYPE 1u
-#define ELF_NOTE_AGENT 1u   /* flags: it is there */
-#define ELF_NOTE_MEMLEAK 2u /* it also stands in front of malloc */
+#define ELF_NOTE_AGENT 1u   /* flags: the program contains an agent */
+#define ELF_NOTE_MEMLEAK 2u /* the agent also wraps malloc */
 
 struct elf_note {
 	uint32_t version; /* EVENT_VERSION of the agent */
@@ -21,11 +21,11 @@ struct elf_note {
 
 struct elf_note_record {
 	uint32_t name_bytes, data_bytes, type;
-	char name[8]; /* with its padding */
+	char name[8]; /* padded */
 	struct elf_note note;
 };
 
-/* Looks for the note in the open ELF file `fd`. Fit for vfork children. */
+/* Finds the note in the open ELF file `fd`. Safe in vfork children. */
 bool elf_note_find(int fd, struct elf_note *note);
 
 #endif

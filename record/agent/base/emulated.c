@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emulated.c - see emulated.h. An emulator answers for /proc/self, and not for /proc/thread-self. */
+/* emulated.c - see emulated.h. Emulators intercept /proc/self, but not /proc/thread-self. */
 #include "record/agent/base/emulated.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static bool is_begin_of(const char *library, const char *line, size_t bytes)
 	return offset && (size_t)(line + bytes - offset) > 9 && !memcmp(offset, " 00000000 ", 10);
 }
 
-/* How often the library's first page is mapped. */
+/* How often the first page of the library is mapped. */
 static unsigned libraries_count(int fd)
 {
 	char text[4096], line[PATH_BYTES];

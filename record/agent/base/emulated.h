@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emulated.h - qemu-user and its like run a program inside a process of their own, and hand it their
- * environment: the agent is then loaded twice, into the emulator and into what that emulates.
+ * emulated.h - detects qemu-user and similar emulators, which run a program inside their own process and pass
+ * it their environment: the agent is then loaded twice, into the emulator and into the emulated program.
  */
 #ifndef RECORD_AGENT_EMULATED_H
 #define RECORD_AGENT_EMULATED_H
 
 #include <stdbool.h>
 
-/* Does another agent measure this process already, from outside of what is emulated? Called once, as the
- * agent is loaded; two system calls for all that are not emulated. */
+/* True if an agent outside the emulation already measures this process. Call once, when the agent is
+ * loaded. Costs two system calls outside an emulator. */
 bool emulated_is_measured(void);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.h - a lock for wrappers, on one word: pthread's may be the program's own, or
- * wrapped by us. Never from a signal handler but by lock_try; a fork child sets the
- * word to 0.
+ * lock.h - a futex lock for wrappers; pthread's locks may be replaced by the program or wrapped by us. Signal
+ * handlers may use only lock_try. A fork child resets the word to 0.
  */
 #ifndef RECORD_AGENT_LOCK_H
 #define RECORD_AGENT_LOCK_H
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 struct lock {
-	_Atomic uint32_t state; /* 0 free, 1 held, 2 held and waited for */
+	_Atomic uint32_t state; /* 0 free, 1 held, 2 held with waiters */
 };
 
 static inline bool lock_try(struct lock *lock)

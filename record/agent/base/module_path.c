@@ -9,7 +9,7 @@
 
 #define DIRECTORY_BYTES 432
 
-static char first[DIRECTORY_BYTES]; /* where the process began; "": not known */
+static char first[DIRECTORY_BYTES]; /* initial working directory; "": unknown */
 
 static const char *plain(const char *name)
 {
@@ -22,7 +22,7 @@ static const char *plain(const char *name)
 static void directory_read(char directory[DIRECTORY_BYTES])
 {
 	if (syscall(SYS_getcwd, directory, (size_t)DIRECTORY_BYTES) <= 0 || directory[0] != '/')
-		directory[0] = '\0'; /* longer than that, or out of reach */
+		directory[0] = '\0'; /* too long, or unreachable */
 }
 
 void module_path_init(void)
@@ -30,7 +30,7 @@ void module_path_init(void)
 	directory_read(first);
 }
 
-/* False: it does not fit, or nothing is there. */
+/* False: too long, or no such file. */
 static bool join(char *path, size_t bytes, const char *directory, const char *name)
 {
 	size_t length = strlen(directory);
@@ -44,7 +44,7 @@ static bool join(char *path, size_t bytes, const char *directory, const char *na
 	return !syscall(SYS_faccessat, AT_FDCWD, path, F_OK);
 }
 
-/* It was loaded a moment ago, or, where the process has changed its directory, at its begin. */
+/* The name is relative to the current directory, or, if the process has changed that, to the initial one. */
 void module_path_set(char *path, size_t bytes, const char *name)
 {
 	char now[DIRECTORY_BYTES];

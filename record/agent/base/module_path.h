@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_path.h - where a module's file is. The loader keeps the name that it was asked for, which may be
- * relative (LD_LIBRARY_PATH=., dlopen("./plugin.so")), and the collector lives elsewhere. May run in the
- * sampling handler.
+ * module_path.h - makes the path of a module absolute. The loader keeps the name it was given, which may be
+ * relative (LD_LIBRARY_PATH=., dlopen("./plugin.so")), and the collector has another working directory.
+ * Signal safe.
  */
 #ifndef RECORD_AGENT_MODULE_PATH_H
 #define RECORD_AGENT_MODULE_PATH_H
@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Once per process: remembers where it began. */
+/* Once per process: saves the initial working directory. */
 void module_path_init(void);
 
-/* The loader's name as an absolute path where that can be told, else as it is; cut to fit. */
+/* Writes the loader's name as an absolute path if possible, else unchanged; truncates to fit. */
 void module_path_set(char *path, size_t bytes, const char *name);
 
-/* Was the path made from this name? */
+/* True if module_path_set made the path from this name. */
 bool module_path_is(const char *path, size_t bytes, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf.h - attributes of perf events as the newest kernel knows them, also where
- * the C library's headers are older. Used by switches.c, counter.c and the sources.
+ * perf.h - attributes of perf events of newer kernels, which the C library's headers may lack. For
+ * switches.c, counter.c and the sources.
  */
 #ifndef RECORD_AGENT_PERF_H
 #define RECORD_AGENT_PERF_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bits of struct perf_event_attr as they follow `disabled`, and what older headers do not name. */
+/* Bits of struct perf_event_attr, starting at `disabled`, and names that older headers lack. */
 #define PERF_INHERIT_THREAD (UINT64_C(1) << 35)
 #define PERF_REMOVE_ON_EXEC (UINT64_C(1) << 36)
 #define PERF_SIGTRAP (UINT64_C(1) << 37)
@@ -27,7 +27,7 @@ union perf_attributes {
 			       : sizeof(struct perf_event_attr) / 8];
 };
 
-/* siginfo of a SIGTRAP that a perf event has raised. */
+/* siginfo of a SIGTRAP from a perf event. */
 #define PERF_TRAP_CODE 6 /* TRAP_PERF */
 struct perf_trap {
 	int32_t number, error, code, _pad;

@@ -9,7 +9,8 @@
 
 #include "record/agent/base/real.h"
 
-/* LD_PRELOAD names the agent by a link. dlmopen stands in one library or another, by libc's age. */
+/* LD_PRELOAD names the agent by a link, so this resolves it. dlmopen is in libdl or libc, depending on
+ * glibc's version. */
 const void *plugin_find(const char *agent, const char *file, const char *symbol)
 {
 	void *(*open_in)(Lmid_t, const char *, int) =

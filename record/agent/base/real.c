@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* real.c - see real.h. Who is asked for a name is another file's: real_loaded.c, or real_static.c. */
+/* real.c - see real.h. real_loaded.c or real_static.c looks up the names. */
 #include "record/agent/base/real.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real.h - the functions that the agent stands in front of, as the rest of the
- * program would have found them. All are looked up when the agent starts, so that
- * handlers and vfork children need no loader; a wrapper that is called before that
- * looks up its own.
+ * real.h - the original functions behind the agent's wrappers, as the program would have found them. The
+ * agent looks up all of them when it starts, so that handlers and vfork children need no loader; a wrapper
+ * called earlier looks up its own.
  */
 #ifndef RECORD_AGENT_REAL_H
 #define RECORD_AGENT_REAL_H
@@ -102,10 +101,10 @@ extern struct real real;
 /* Looks up all of them. */
 void real_init(void);
 
-/* Address of `name` behind the agent in the lookup order, or NULL. */
+/* Address of `name` after the agent in the lookup order, or NULL. */
 void *real_symbol(const char *name);
 
-/* Keeps the address of `name` in *place and gives it back. */
+/* Stores the address of `name` in *place and returns it. */
 void *real_resolve(const char *name, void *place);
 
 #define REAL(name) (real.name ? real.name : (__typeof__(&name))real_resolve(#name, &real.name))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real_loaded.c - real_symbol of real.h where a loader is there to ask. dlvsym is taken
- * in its oldest version and weakly: it moved from libdl to libc in glibc 2.34, and a
- * program without it runs unmeasured. It also finds dlsym, whose name is the agent's own
- * (wrap_dlsym.c).
+ * real_loaded.c - real_symbol of real.h with a dynamic loader. dlvsym is referenced in its oldest version and
+ * weakly: it moved from libdl to libc in glibc 2.34, and a program without it runs unmeasured. It also finds
+ * dlsym, which the agent itself defines (wrap_dlsym.c).
  */
 #include "record/agent/base/real.h"
 
@@ -17,16 +16,16 @@ __asm__(".symver dlsym,dlsym@" ARCH_GLIBC_BASE);
 __asm__(".symver dlvsym,dlvsym@" ARCH_GLIBC_BASE);
 #pragma weak dlvsym
 
-/* Of functions that libc has twice, glibc < 2.36 finds the one for programs older than any that run: its
- * conditions are no bigger than a pointer. A name that is not there must not be asked for: the loader puts
- * the reason into memory of the program's own malloc, which may not be ready before main (GNU Common Lisp's).
- */
+/* For functions with two versions, dlsym of glibc < 2.36 returns the oldest, whose condition variables
+ * have the size of a pointer: so this asks for the version. A missing name must not be looked up: the
+ * loader would write the error into memory of the program's malloc, which may not be usable before main
+ * (GNU Common Lisp). */
 static void *symbol_of_version(const char *name)
 {
 	void *(*volatile lookup)(void *, const char *, const char *) = dlvsym;
 
 	if (!ARCH_GLIBC_CONDITIONS[0] || !lookup || strncmp(name, "pthread_cond_", 13) ||
-		!strcmp(name, "pthread_cond_clockwait")) /* which came later, once */
+		!strcmp(name, "pthread_cond_clockwait")) /* added later, so it has one version */
 		return NULL;
 	return lookup(RTLD_NEXT, name, ARCH_GLIBC_CONDITIONS);
 }

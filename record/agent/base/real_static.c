@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real_static.c - real_symbol of real.h inside a static program, where nothing is looked up by name:
- * hpct-link has the linker send each call of a wrapped function to `__wrap_NAME` and call
- * the function itself `__real_NAME` (ld --wrap). All are linked in, needed or not: libc may
- * call any of them where the linker has passed this object already.
+ * real_static.c - real_symbol of real.h inside a static program, without lookup by name: hpct-link makes the
+ * linker redirect each call of a wrapped function to `__wrap_NAME`, and the original is `__real_NAME` (ld
+ * --wrap). All are linked in, used or not, since libc may call any of them after the linker has processed
+ * this object.
  */
 #include "record/agent/base/real.h"
 
@@ -23,7 +23,7 @@ AGENT_WRAPS(WRAPPED)
 AGENT_MEMORY_WRAPS(WRAPPED)
 #endif
 #undef WRAPPED
-/* Not wrapped, but asked for. */
+/* Looked up, but not wrapped. */
 #define PLAIN(X)                     \
 	X(mtx_trylock)               \
 	X(pthread_attr_getstacksize) \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real_waits.h - libc's functions that may put the calling thread to sleep, and
- * what tells whether they would: the part of real.h's list that wrap_wait.c,
- * wrap_syscall.c, wrap_lock.c and wrap_stdio.c stand in front of.
+ * real_waits.h - libc functions that may block the calling thread, and functions that show whether they
+ * would: the part of real.h's list that wrap_wait.c, wrap_syscall.c, wrap_lock.c and wrap_stdio.c wrap.
  */
 #ifndef RECORD_AGENT_REAL_WAITS_H
 #define RECORD_AGENT_REAL_WAITS_H
@@ -22,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What <bits/...2.h> declares only where a program is compiled with _FORTIFY_SOURCE. */
+/* <bits/...2.h> declares these only with _FORTIFY_SOURCE. */
 ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room);
 ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t at, size_t room);
 ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t at, size_t room);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring.c - writes records into the thread's ring. Nothing here waits: the
- * collector alone moves `tail`, and a full ring is a counted loss.
+ * ring.c - writes records into the thread's ring. Never blocks: only the collector moves `tail`, and a full
+ * ring means a counted loss.
  */
 #include "record/agent/base/ring.h"
 
@@ -32,7 +32,8 @@ HOT void ring_leave(struct ring *ring)
 	ring->busy = false;
 }
 
-/* The counters are taken before the record is written: a nested loss in between goes to the next one. */
+/* Takes the counters before it writes the record: a loss from a signal handler in between goes into the
+ * next one. */
 static void put_lost(struct ring *ring, uint64_t now_ns)
 {
 	uint64_t begin_ns = atomic_exchange_explicit(&ring->lost_begin_ns, 0, memory_order_relaxed);
@@ -64,7 +65,7 @@ HOT void *ring_put(struct ring *ring, uint8_t type, uint8_t flags, uint32_t node
 	uint64_t place = ring->at & (ring->bytes - 1), room = ring->bytes - place;
 	struct event_header *header = (struct event_header *)(ring->data + place);
 
-	if (bytes > room) { /* less than the longest record, so `words` holds it */
+	if (bytes > room) { /* shorter than the longest record, so `words` holds it */
 		*header = (struct event_header){.type = EVENT_PAD, .words = (uint16_t)(room / 8)};
 		ring->at += room;
 		header = (struct event_header *)ring->data;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring.h - the producer's end of one thread's ring (store/ring/ring.h draws it). A
- * batch of records becomes visible at once, or is refused as a whole and counted;
- * the next batch that fits opens with an EVENT_LOST record for what was refused.
- * One thread; a signal handler of that thread may come in between only through
- * RING_LOST_REENTERED, which `busy` tells it to call.
+ * ring.h - the producer's side of one thread's ring (store/ring/ring.h draws it). A batch of records becomes
+ * visible at once, or is refused as a whole and counted; the next batch that fits starts with an EVENT_LOST
+ * record for the refused ones. Single thread; a signal handler of that thread that finds `busy` set may only
+ * count RING_LOST_REENTERED.
  */
 #ifndef RECORD_AGENT_RING_H
 #define RECORD_AGENT_RING_H
@@ -19,33 +18,32 @@ struct ring {
 	uint64_t bytes;	    /* of data, a power of two */
 	uint64_t at;	    /* next byte to write; becomes shared->head by ring_commit */
 	volatile bool busy; /* between ring_enter and ring_leave */
-	/* What was refused since the last EVENT_LOST record. */
+	/* Refused since the last EVENT_LOST record. */
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t lost_weight;
 	_Atomic uint64_t lost_begin_ns;
 };
 
-/* Takes up a ring of `bytes` of data that is CLAIMED by this thread; positions go on where the last claim
- * ended. */
+/* Attaches to a ring of `bytes` of data that this thread has CLAIMED; continues at the last claim's end. */
 void ring_init(struct ring *ring, struct event_ring *shared, uint64_t bytes);
 
-/* true: this thread may publish now, until ring_leave. false: a publication is under way below us. */
+/* True: this thread may publish until ring_leave. False: we interrupted a publication. */
 bool ring_enter(struct ring *ring);
 void ring_leave(struct ring *ring);
 
-/* Opens a batch of at most `bytes` (<= half of the ring) in records of at most `longest` bytes each,
- * preceded by the loss record if one is due. false: no room; nothing was written. */
+/* Opens a batch of at most `bytes` (<= half of the ring) in records of at most `longest` bytes, preceded
+ * by a loss record if one is due. False: no space; nothing was written. */
 bool ring_begin(struct ring *ring, uint64_t bytes, uint64_t longest, uint64_t now_ns);
 
-/* Place for one record of the batch, its header filled. Valid until ring_commit. */
+/* Returns space for one record of the batch, with its header set. Valid until ring_commit. */
 void *ring_put(struct ring *ring, uint8_t type, uint8_t flags, uint32_t node, uint64_t bytes);
 
-/* Makes the batch visible. */
+/* Publishes the batch. */
 void ring_commit(struct ring *ring);
 
 enum ring_loss { RING_LOST_FULL, RING_LOST_REENTERED, RING_LOST_MEMORY };
 
-/* Adds to a counter of `shared` that the ring's thread alone writes. */
+/* Adds to a counter of `shared` that only the ring's thread writes. */
 static inline void ring_count(_Atomic uint64_t *counter, uint64_t more)
 {
 	if (more)
@@ -53,7 +51,7 @@ static inline void ring_count(_Atomic uint64_t *counter, uint64_t more)
 			memory_order_relaxed);
 }
 
-/* Counts one dropped record of `weight`. Any code of the ring's thread, nested or not. */
+/* Counts one dropped record of `weight`. Any code of the ring's thread, reentrant or not. */
 void ring_lose(struct ring *ring, enum ring_loss why, uint64_t weight, uint64_t now_ns);
 
 #endif

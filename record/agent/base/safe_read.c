@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #define PAGE_BYTES 4096u
-#define STRING_MOST (128u * 1024u) /* the kernel takes no longer ones */
+#define STRING_MOST (128u * 1024u) /* the kernel accepts no longer ones */
 
-/* Where nobody may ask it is taken for granted, as libc takes it. */
+/* If process_vm_readv is not permitted, assumes that the memory is readable, as libc does. */
 bool safe_read(void *to, const void *from, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
@@ -26,7 +26,7 @@ bool safe_read(void *to, const void *from, size_t bytes)
 	return is_refused || got == (long)bytes;
 }
 
-/* *page, by its number, was found readable last. */
+/* *page: number of the last page found readable. */
 static bool page_is_readable(uintptr_t at, uintptr_t *page)
 {
 	char byte;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* safe_read.h - what the program hands over to the kernel is looked at as the kernel does it: it may be
- * anywhere.
+/*
+ * safe_read.h - reads memory that the program passes to system calls, which may be unmapped, without
+ * faulting.
  */
 #ifndef RECORD_AGENT_SAFE_READ_H
 #define RECORD_AGENT_SAFE_READ_H
@@ -8,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Copies from any address of this process. false: not all of it can be read. Signal safe. */
+/* Copies from any address of this process. False: a part is unreadable. Signal safe. */
 bool safe_read(void *to, const void *from, size_t bytes);
 
-/* Can a string, or NULL, and a list of them that ends with NULL, be read to the end? */
+/* True if a string, or a NULL-terminated list of strings, is readable to its end; NULL is. */
 bool safe_read_string(const char *text);
 bool safe_read_words(char *const *words);
 

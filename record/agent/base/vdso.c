@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vdso.c - see vdso.h. The kernel maps a small library into each program; its addresses are to be relocated.
+/*
+ * vdso.c - see vdso.h. The kernel maps the vDSO, a small library, into each program; its addresses need
+ * relocation.
  */
 #include "record/agent/base/vdso.h"
 
@@ -26,7 +28,7 @@ struct library {
 	size_t name_bytes;
 };
 
-static HOT_DATA struct timespec shift; /* of CLOCK_MONOTONIC in our time namespace, against the machine's */
+static HOT_DATA struct timespec shift; /* CLOCK_MONOTONIC of our time namespace minus the host's */
 
 static HOT_DATA int (*clock_of_kernel)(clockid_t clock, struct timespec *now);
 
@@ -60,7 +62,7 @@ static void library_read(const char *image, struct library *library)
 		dynamic_read(dynamic, library);
 }
 
-/* Their number is not told where there is a GNU hash alone; the names follow them. */
+/* With a GNU hash only, the number of symbols is not stored; their names follow them. */
 static const void *symbol_find(const struct library *library, const char *name)
 {
 	const Elf64_Sym *symbol = library->symbols;
@@ -106,8 +108,8 @@ void vdso_look(void)
 	shift.tv_nsec = number_read(&at);
 }
 
-/* The file tells of the namespace that children get. An exec goes there, too, but not on older kernels: there
- * `unshare -T PROGRAM` leaves PROGRAM where it was. */
+/* /proc/self/timens_offsets describes the namespace of future children. An exec enters that, too, but not
+ * on older kernels, where `unshare -T PROGRAM` leaves PROGRAM in the old one. */
 static bool is_of_children(void)
 {
 	char ours[64] = "", theirs[64] = "";

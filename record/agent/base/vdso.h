@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vdso.h - the kernel's clock as it is. clock_gettime by that name may be another's: a library that fakes
- * times (libfaketime) stands in front of libc's, wants to be ready before it is called, and takes locks.
+ * vdso.h - calls the kernel's clock directly. The symbol clock_gettime may belong to a library that fakes
+ * times (libfaketime), which needs initialization and takes locks.
  */
 #ifndef RECORD_AGENT_VDSO_H
 #define RECORD_AGENT_VDSO_H
 
 #include <time.h>
 
-/* Finds it, once, when the agent starts; before that, and where the kernel gives none, it is libc's. */
+/* Finds the vDSO, once, when the agent starts. Before that, and if there is none, libc's clock is used. */
 void vdso_init(void);
-/* A child of fork may be in another time namespace than its parent. */
+/* Call in a fork child, whose time namespace may differ from its parent's. */
 void vdso_look(void);
-/* The program is about to forbid itself the processor's counter (PR_SET_TSC), which the library reads: the
- * kernel is called from here on. */
+/* Call before the program forbids itself the TSC (PR_SET_TSC), which the vDSO reads: switches to the
+ * system call. */
 void vdso_leave(void);
-/* As clock_gettime, but for errno; CLOCK_MONOTONIC is the machine's, as perf events have it, whatever the
- * time namespace. From anywhere. */
+/* Like clock_gettime, but keeps errno; CLOCK_MONOTONIC is the host's, as in perf events, in any time
+ * namespace. Signal safe. */
 int vdso_clock_gettime(clockid_t clock, struct timespec *now);
 
 #endif

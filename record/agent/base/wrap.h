@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap.h - what the wrappers of libc's functions and the rest of the agent need of
- * each other. Wrappers are the library's only exported symbols (agent.map).
+ * wrap.h - shared between the wrappers of libc functions and the rest of the agent. Wrappers are the
+ * library's only exported symbols (agent.map).
  */
 #ifndef RECORD_AGENT_WRAP_H
 #define RECORD_AGENT_WRAP_H
@@ -13,26 +13,26 @@
 
 #define WRAPPER __attribute__((visibility("default")))
 
-/* Code at which stacks end: trampolines carry it. */
+/* Code at which stacks end: trampolines are in this section. */
 #define FENCE __attribute__((section("hpct_fence"), noinline, used))
 
-/* The agent's own business, ahead of and behind what a wrapper calls for the program: what it calls is no
- * part of a call path. */
+/* The agent's own work in a wrapper, before and after the wrapped call: its frames and what it calls do
+ * not appear in call paths. */
 #define OWN __attribute__((section("hpct_own"), noinline))
 
-/* Last in either: what was called ahead of it was no tail call, which would have left no frame. */
+/* Put it last in such functions: prevents a tail call, which would leave no frame. */
 #define STAY __asm__ volatile("" ::: "memory")
 
-/* The key whose destructor ends a thread. 0 or negative. */
+/* Creates the key whose destructor ends a thread. Returns 0 or a negative code. */
 int wrap_thread_open(void);
 
-/* The calling thread, new in its process, is measured from here on. */
+/* Starts measuring the calling thread, new in its process. */
 void wrap_thread_adopt(void);
 
-/* The calling thread ends without its key's destructor: its last record. */
+/* Writes the calling thread's last record, if it ends without its key's destructor. */
 void wrap_thread_over(void);
 
-/* A child was made that the agent does not start in. */
+/* Records a child process in which the agent does not start. */
 void wrap_process_born(pid_t child, uint64_t since_ns);
 
 #endif

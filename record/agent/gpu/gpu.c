@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu.c - see gpu.h: which vendors are wanted, and what the calling thread does:
- * launches, waits and calls, into its own ring. Operations go by gpu_ring.c.
+ * gpu.c - see gpu.h: selects the vendors, and writes the calling thread's launches, waits and calls into its
+ * own ring. gpu_ring.c writes operations.
  */
 #include "record/agent/gpu/gpu.h"
 
@@ -20,7 +20,7 @@
 int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
 static struct {
-	const struct gpu_vendor *const *vendors; /* NULL ends them; NULL before gpu_init() */
+	const struct gpu_vendor *const *vendors; /* NULL-terminated; NULL before gpu_init() */
 	_Atomic uint64_t correlation;
 	_Atomic uint32_t exit_watched;
 	bool is_forked;
@@ -58,6 +58,15 @@ void gpu_flush(void)
 		vendor->flush();
 }
 
+void gpu_save(void)
+{
+	if (!process_is_own())
+		return;
+	EACH_WANTED(vendor)
+	if (vendor->save)
+		vendor->save();
+}
+
 void gpu_look_back(void)
 {
 	EACH_WANTED(vendor)
@@ -85,8 +94,8 @@ static int library_look(struct dl_phdr_info *info, size_t bytes, void *names)
 	return 0;
 }
 
-/* A forked child may find the loader's locks taken by a thread that the fork left behind, and would wait for
- * ever: there the modules must do that samples have met. */
+/* In a fork child a lost thread may hold the loader's locks, which would block for ever: so this checks
+ * the modules that call paths have used. */
 bool gpu_library_was_there(const char *const *names)
 {
 	return gpu.is_forked ? module_slots_is_met(names) : gpu_library_is_there(names);
@@ -110,6 +119,44 @@ void gpu_exit_watch(void)
 		__cxa_atexit(at_exit, NULL, NULL);
 }
 
+/* ---- devices ---- */
+
+#define DEVICES_MAX 256u
+
+/* By number: (vendor, its own number), 0: free. A place is taken for good, and every search goes through the
+ * places in the same order: threads that number the same device at once come to the same place. */
+static _Atomic uint64_t device_keys[DEVICES_MAX];
+
+static uint64_t device_key(const struct gpu_vendor *vendor, uint32_t own)
+{
+	uint64_t place = 1;
+
+	for (const struct gpu_vendor *const *at = gpu.vendors; at && *at && *at != vendor; at++)
+		place++;
+	return place << 32 | own;
+}
+
+static bool is_number_of(uint32_t number, uint64_t key)
+{
+	uint64_t taken = atomic_load(&device_keys[number]);
+
+	return taken == key ||
+	       (!taken &&
+		       (atomic_compare_exchange_strong(&device_keys[number], &taken, key) || taken == key));
+}
+
+uint32_t gpu_device_number(const struct gpu_vendor *vendor, uint32_t own)
+{
+	uint64_t key = device_key(vendor, own);
+
+	if (own >= DEVICES_MAX || is_number_of(own, key))
+		return own;
+	for (uint32_t number = 0; number < DEVICES_MAX; number++)
+		if (is_number_of(number, key))
+			return number;
+	return own;
+}
+
 /* ---- into the calling thread's ring ---- */
 
 uint64_t gpu_now_ns(void)
@@ -122,13 +169,14 @@ uint64_t gpu_correlation(void)
 	return OWN_CORRELATIONS + atomic_fetch_add(&gpu.correlation, 1);
 }
 
-static void launch_put(uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
+static void launch_put(uint64_t correlation, uint64_t begin_ns, uint8_t flags)
 {
+	uint64_t end_ns = process_now_ns();
 	int error = errno;
 	struct thread *t = trace_begin();
 
 	if (t) {
-		trace_launch(t, trace_callpath(t), correlation, begin_ns, end_ns);
+		trace_launch(t, trace_callpath(t), correlation, begin_ns, end_ns, flags);
 		trace_end(t);
 	}
 	errno = error;
@@ -136,7 +184,12 @@ static void launch_put(uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
 
 void gpu_launched(uint64_t correlation, uint64_t begin_ns)
 {
-	launch_put(correlation, begin_ns, process_now_ns());
+	launch_put(correlation, begin_ns, 0);
+}
+
+void gpu_kernel_launched(uint64_t correlation, uint64_t begin_ns)
+{
+	launch_put(correlation, begin_ns, EVENT_F_KERNEL);
 }
 
 static void span_put(uint32_t operation, uint64_t begin_ns, uint64_t bytes, const char *attributes)

@@ -11,7 +11,7 @@ static uint64_t width_mask(uint32_t bits)
 	return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-/* Ticks to ns and back, of differences; exact to the tick for centuries. */
+/* Convert differences between ticks and ns; exact to the tick for centuries. */
 static int64_t ns_of(const struct gpu_clock *clock, int64_t ticks)
 {
 	return (int64_t)((__int128)ticks * SECOND_NS / (__int128)clock->frequency);
@@ -22,7 +22,7 @@ static int64_t ticks_of(const struct gpu_clock *clock, int64_t ns)
 	return (int64_t)((__int128)ns * (__int128)clock->frequency / SECOND_NS);
 }
 
-/* An eighth of the time that the counter needs to wrap, a second at most. */
+/* An eighth of the counter's wrap time, at most a second. */
 static uint64_t slack_ns(const struct gpu_clock *clock)
 {
 	unsigned __int128 wrap_ns =
@@ -47,13 +47,13 @@ void gpu_clock_convert(const struct gpu_clock *clock, uint64_t launch_ns, uint64
 	begin_end_ns[0] = begin_end_ns[1] = 0;
 	if (!begin_end_ticks[0] && !begin_end_ticks[1])
 		return;
-	/* The first moment after `launch - slack` at which the counter showed the begin. */
+	/* The first time after `launch - slack` at which the counter had the begin's value. */
 	after = ticks_of(clock, (int64_t)(launch_ns - slack - clock->anchor_ns));
 	earliest = clock->anchor_ticks + (uint64_t)after;
 	after += (int64_t)((begin_end_ticks[0] - earliest) & mask);
 	begin_end_ns[0] = clock->anchor_ns + (uint64_t)ns_of(clock, after);
 	duration = (begin_end_ticks[1] - begin_end_ticks[0]) & mask;
-	/* From the tick itself: the next operation may begin with it. */
+	/* Computed from ticks, not from the rounded begin: the next operation may begin at the same tick. */
 	begin_end_ns[1] = clock->anchor_ns + (uint64_t)ns_of(clock, after + (int64_t)duration);
 	if (begin_end_ns[1] > now_ns + slack || (int64_t)duration < 0) {
 		duration = (begin_end_ticks[0] - begin_end_ticks[1]) & mask;

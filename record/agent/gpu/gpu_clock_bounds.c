@@ -4,7 +4,7 @@
 
 #include "record/agent/gpu/gpu_clock_bounds.h"
 
-#define DRIFT 2000 /* clocks part by 1 ns in so many ns at most */
+#define DRIFT 2000 /* the clocks drift apart by 1 ns in this many ns at most */
 
 static int64_t clamped(int64_t value, int64_t low, int64_t high)
 {
@@ -30,7 +30,7 @@ static void narrow(struct gpu_clock_bounds *bounds, int64_t low_ns, int64_t high
 	bounds->at_ns = now_ns;
 }
 
-/* The device's moment in our time: not before that of an earlier one, not behind that of a later one. */
+/* Converts a device time, keeping the order of earlier and later ones. */
 static uint64_t moment_of(const struct gpu_clock_bounds *bounds, uint64_t device_ns)
 {
 	uint64_t ns = device_ns + (uint64_t)bounds->offset_ns;

@@ -13,7 +13,7 @@ static size_t home_of(const struct gpu_map *map, const void *key)
 	       (map->capacity - 1);
 }
 
-/* The key's slot, or the free one where it would go. */
+/* The key's slot, or the free slot for it. */
 static struct gpu_map_slot *slot_of(const struct gpu_map *map, const void *key)
 {
 	size_t at = home_of(map, key);
@@ -70,7 +70,7 @@ void *gpu_map_take(struct gpu_map *map, const void *key)
 		at = (at + 1) & mask;
 		if (!map->slots[at].key)
 			break;
-		/* One that lies beyond its home by at least the way back to the gap may move there. */
+		/* An entry may move into the gap if its home is at or before the gap. */
 		if (((at - home_of(map, map->slots[at].key)) & mask) < ((at - gap) & mask))
 			continue;
 		map->slots[gap] = map->slots[at];

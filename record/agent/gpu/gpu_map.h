@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gpu_map.h - handles of a GPU runtime to what the agent knows of them. Who uses a
- * map holds a lock of its own around it; never from a signal handler.
- */
+/* gpu_map.h - maps handles of a GPU runtime to the agent's data. The caller holds a lock; not signal safe. */
 #ifndef RECORD_AGENT_GPU_MAP_H
 #define RECORD_AGENT_GPU_MAP_H
 
@@ -20,13 +17,13 @@ struct gpu_map {
 	size_t count;
 };
 
-/* NULL: not there, or the key is NULL. */
+/* NULL: not found, or the key is NULL. */
 void *gpu_map_get(const struct gpu_map *map, const void *key);
 
-/* Adds or replaces; neither is NULL. 0 or negative: no memory, the map is as it was. */
+/* Adds or replaces; neither is NULL. Negative: no memory, the map is unchanged. */
 int gpu_map_put(struct gpu_map *map, const void *key, void *value);
 
-/* Removes; gives what was there, NULL: nothing. */
+/* Removes and returns the value, NULL: not found. */
 void *gpu_map_take(struct gpu_map *map, const void *key);
 
 #endif

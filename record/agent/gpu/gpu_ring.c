@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_ring.c - the activity ring: operations, what is known of devices and queues,
- * and GPU binaries on their way to the collector. Any thread of the program may
- * write, under a lock of our own; no signal handler comes here but to count losses.
+ * gpu_ring.c - the activity ring: operations, properties of devices and queues, and sending of GPU binaries.
+ * Any thread of the program may write, under our own lock; signal handlers may only count losses.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +17,8 @@
 #include "record/agent/process/process.h"
 
 #define NAME_BYTES_MAX 3500u /* of a kernel: a record holds 4096 */
-#define TEXTS 4096u	     /* remembered, a power of two */
-#define TEXTS_MAX (1u << 22) /* the collector keeps a number for each */
+#define TEXTS 4096u	     /* cached, a power of two */
+#define TEXTS_MAX (1u << 22) /* the collector stores a number for each */
 #define MODULES 256u
 
 struct known_text {
@@ -29,17 +28,18 @@ struct known_text {
 
 static struct {
 	struct lock lock;
-	_Atomic bool is_used;
-	struct ring ring; /* shared NULL: not used yet, or there is none */
+	_Atomic bool is_used, has_faulted;
+	struct ring ring; /* shared NULL: not used yet, or none */
 	uint32_t text_count;
 	struct known_text texts[TEXTS];
-	uint64_t modules[MODULES]; /* sent already */
+	uint64_t modules[MODULES]; /* hashes of those already sent */
 } gpu;
 
 void gpu_ring_child(void)
 {
 	atomic_store(&gpu.lock.state, 0);
 	atomic_store(&gpu.is_used, false);
+	atomic_store(&gpu.has_faulted, false);
 	gpu.ring = (struct ring){0};
 	gpu.text_count = 0;
 	memset(gpu.texts, 0, sizeof(gpu.texts));
@@ -48,7 +48,7 @@ void gpu_ring_child(void)
 
 /* ---- into the activity ring; all with the lock held ---- */
 
-/* The ring is taken up by its first record: a program without a GPU does not touch its memory. */
+/* The first record claims the ring, so that programs without a GPU do not touch its memory. */
 static bool ring_there(void)
 {
 	struct event_process *shared = process.shared;
@@ -76,7 +76,7 @@ static bool enter(void)
 	return false;
 }
 
-/* Place for a record of its own batch; NULL: it was dropped and counted. */
+/* Opens a batch with one record; NULL: dropped and counted. */
 static void *record_begin(uint8_t type, uint32_t node, uint64_t bytes)
 {
 	uint64_t now_ns = process_now_ns();
@@ -87,7 +87,7 @@ static void *record_begin(uint8_t type, uint32_t node, uint64_t bytes)
 	return NULL;
 }
 
-/* Eight bytes at a time: kernels' names are long, and GPU binaries large. */
+/* Eight bytes at a time, as kernel names are long and GPU binaries large. */
 static uint64_t bytes_hash(const void *data, uint64_t bytes, uint64_t hash)
 {
 	const char *at = data;
@@ -135,7 +135,7 @@ static uint32_t text_id(const char *text)
 	return known->id;
 }
 
-/* What the attributes are made of, without padding, so that they are written out only once. */
+/* The fields that attributes are made of, without padding: each combination is formatted once. */
 struct attribute_key {
 	uint32_t operation, node;
 	uint64_t module;
@@ -155,7 +155,7 @@ static void key_fill(struct attribute_key *key, const struct gpu_activity *a)
 	else if (a->operation == STORE_OP_COPY)
 		key->number[0] = (uint32_t)a->copy.kind, key->number[1] = a->copy.is_async;
 	else
-		key->number[0] = a->graph; /* or memory, or sync: all of them are one number */
+		key->number[0] = a->graph; /* or memory, or sync: each is a single number */
 }
 
 static_assert(
@@ -272,6 +272,25 @@ void gpu_used(uint64_t since_ns)
 	lock_give(&gpu.lock);
 }
 
+void gpu_fault(const char *error, uint64_t since_ns)
+{
+	struct event_gpu_fault *record;
+	uint32_t text;
+
+	if (atomic_exchange_explicit(&gpu.has_faulted, true, memory_order_relaxed) || !enter())
+		return;
+	text = text_id(error);
+	record = record_begin(EVENT_GPU_FAULT, 0, sizeof(*record));
+	if (record) {
+		record->time_ns = process_now_ns();
+		record->since_ns = since_ns;
+		record->error = text;
+		record->_pad = 0;
+		ring_commit(&gpu.ring);
+	}
+	lock_give(&gpu.lock);
+}
+
 void gpu_unmonitored(const char *why)
 {
 	struct event_gpu_unmonitored *record;
@@ -290,7 +309,7 @@ void gpu_unmonitored(const char *why)
 	lock_give(&gpu.lock);
 }
 
-/* A counter, not a record: no lock, so that gpu_flush may count what it leaves behind. */
+/* Only a counter, without the lock, so that gpu_flush may count operations it leaves behind. */
 void gpu_lost(uint64_t count)
 {
 	struct event_process *shared = process_is_live() ? process.shared : NULL;

@@ -18,7 +18,7 @@ struct text {
 	size_t used;
 };
 
-/* All values are numbers or words of ours: nothing to escape, and GPU_TEXT_BYTES holds all keys together. */
+/* All values are numbers or our own words, so nothing needs escaping, and GPU_TEXT_BYTES holds all keys. */
 static void word_put(struct text *text, const char *key, const char *value)
 {
 	size_t key_length = strlen(key), value_length = strlen(value);
@@ -75,7 +75,7 @@ static void hash_put(struct text *text, const char *key, uint64_t hash)
 		word_put(text, key, value);
 }
 
-/* As a whole or not at all: a list that is cut short would say something else. */
+/* Completely or not at all: a truncated list would be wrong. */
 static void uses_put(struct text *text, const char *uses)
 {
 	size_t length = uses ? strlen(uses) : 0;

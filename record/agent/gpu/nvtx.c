@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvtx.c - ranges that a program marks with NVTX become `range` spans of the thread.
- * NVTX is header-only: at its first call it loads the library that
- * NVTX_INJECTION64_PATH names, which is the agent, and asks it to fill in a table of
- * functions (NVTX 3's interface for tools). Marks, categories and colours are left.
+ * nvtx.c - ranges that a program marks with NVTX become `range` spans of the thread. NVTX is header-only: at
+ * its first call it loads the library named by NVTX_INJECTION64_PATH, which is the agent, and asks it to fill
+ * in a table of functions (NVTX 3's tool interface). Marks, categories and colours are ignored.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -16,9 +15,9 @@
 #include "record/agent/sample/trace.h"
 
 #define DEPTH_MAX 64
-#define STARTED_MAX 1024u /* ranges by id that are open at once, a power of two */
+#define STARTED_MAX 1024u /* ranges by id, open at once; a power of two */
 
-/* What NVTX 3 hands over: tables of pointers to the pointers that its functions call. */
+/* NVTX 3's interface: tables of pointers to its function pointers. */
 enum { TABLE_CALLBACKS = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
 enum {
 	RANGE_START_EX = 4,
@@ -48,18 +47,18 @@ struct callbacks {
 };
 typedef const void *(*export_table)(uint32_t id);
 
-/* An open range. The path is that of its begin; node and text are the ring's, of one claim. */
+/* An open range, with the path of its begin; node and text are ids of one claim of the ring. */
 struct range {
 	uint64_t begin_ns;
 	uint32_t node, text, claim;
 };
 
 static __thread struct {
-	unsigned depth; /* beyond DEPTH_MAX only counted */
+	unsigned depth; /* those beyond DEPTH_MAX are only counted */
 	struct range open[DEPTH_MAX];
 } stack __attribute__((tls_model("initial-exec")));
 
-/* Ranges that begin on one thread and may end on another: the name is kept. */
+/* Ranges that begin on one thread and may end on another; keeps the name. */
 static struct {
 	_Atomic uint64_t id; /* 0: free */
 	uint64_t begin_ns;
@@ -123,7 +122,7 @@ static uint64_t start(struct nvtx_name name)
 	return id;
 }
 
-/* On the thread and the path that end it. */
+/* The span belongs to the thread and path that end the range. */
 static void end(uint64_t id)
 {
 	struct thread *t;
@@ -144,7 +143,7 @@ static void end(uint64_t id)
 	atomic_store(&started[id % STARTED_MAX].id, 0);
 }
 
-/* ---- the functions as NVTX calls them ---- */
+/* ---- the functions that NVTX calls ---- */
 
 static int push_ascii(const char *name)
 {

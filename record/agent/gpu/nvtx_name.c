@@ -9,22 +9,22 @@
 
 #include "record/agent/sample/trace.h"
 
-#define RANGE_BYTES (4 * NVTX_NAME_BYTES + 16) /* a name and a domain, each byte of them escaped */
-#define STRINGS_BYTES (256u * 1024u)	       /* a block of what is kept */
+#define RANGE_BYTES (4 * NVTX_NAME_BYTES + 16) /* a name and a domain, with each byte escaped */
+#define STRINGS_BYTES (256u * 1024u)	       /* a block of kept strings */
 #define STRINGS_BLOCKS 256u /* XLA registers a string for each instruction that it compiles */
 
 enum { MESSAGE_ASCII = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
 
 static_assert(offsetof(struct nvtx_attributes, message) == 40, "nvtxEventAttributes_t");
 
-/* Memory of registered strings, block by block. No lock: a thread may be in here when another forks. */
+/* Memory of registered strings, in blocks. Lock-free, as another thread may fork meanwhile. */
 static struct strings {
 	_Atomic size_t used;
 	alignas(struct nvtx_registered) char text[STRINGS_BYTES];
 } * _Atomic strings;
 static _Atomic unsigned strings_blocks;
 
-/* The next block, which is the one of whoever comes first; NULL: there is no memory for it. */
+/* The next block, allocated by the first thread that needs it; NULL: no memory. */
 static struct strings *strings_next(struct strings *full)
 {
 	struct strings *next;
@@ -41,7 +41,7 @@ static struct strings *strings_next(struct strings *full)
 	return full;
 }
 
-/* Room for good, aligned for a struct nvtx_registered. NULL: there is none. */
+/* Permanent memory, aligned for a struct nvtx_registered. NULL: none left. */
 static void *strings_take(size_t bytes)
 {
 	struct strings *block = atomic_load(&strings);
@@ -54,7 +54,7 @@ static void *strings_take(size_t bytes)
 		at = atomic_fetch_add(&block->used, bytes);
 		if (at + bytes <= sizeof(block->text))
 			return block->text + at;
-		atomic_store(&block->used, sizeof(block->text)); /* nor for a shorter one */
+		atomic_store(&block->used, sizeof(block->text)); /* not for shorter strings, either */
 	}
 }
 
@@ -99,7 +99,7 @@ struct nvtx_name nvtx_name_of(const char *domain, const struct nvtx_attributes *
 	return name;
 }
 
-/* At most NVTX_NAME_BYTES - 1 of `from`, with `,` `=` and `\` escaped. Returns where they end. */
+/* Copies at most NVTX_NAME_BYTES - 1 of `from`, with `,` `=` and `\` escaped. Returns the end. */
 static char *escape(char *to, const char *from)
 {
 	for (unsigned i = 0; i < NVTX_NAME_BYTES - 1 && from[i]; i++) {

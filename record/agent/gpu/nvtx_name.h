@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvtx_name.h - what ranges of NVTX are called. A registered name is kept as the finished attributes of its
- * ranges, so that one which is pushed a hundred times a step costs a lookup. Any thread; never from a signal
- * handler; what is kept lives for good.
+ * nvtx_name.h - names of NVTX ranges. A registered name is kept as the finished attributes of its ranges, so
+ * that pushing it a hundred times per step costs one lookup. Thread safe, not signal safe; kept names live as
+ * long as the process.
  */
 #ifndef RECORD_AGENT_NVTX_NAME_H
 #define RECORD_AGENT_NVTX_NAME_H
@@ -13,7 +13,7 @@
 
 #include "record/agent/sample/thread.h"
 
-#define NVTX_NAME_BYTES 200 /* with its end; what is longer is cut */
+#define NVTX_NAME_BYTES 200 /* with its NUL; longer names are cut */
 
 struct nvtx_registered {
 	uint64_t hash;
@@ -21,7 +21,7 @@ struct nvtx_registered {
 	char text[]; /* "name=...,domain=..." */
 };
 
-/* By what was registered or, if that is NULL, by a name in a domain, which may be NULL, too. */
+/* Identified by its registered name or, if that is NULL, by a name in a domain, which may be NULL. */
 struct nvtx_name {
 	const struct nvtx_registered *registered;
 	const char *domain, *name;
@@ -43,21 +43,21 @@ struct nvtx_attributes {
 	} message;
 };
 
-/* A domain's name, kept; "" when there is no room. */
+/* Keeps a domain's name; "" if there is no space. */
 const char *nvtx_domain_keep(const char *name);
 
-/* Without room a name that is "". */
+/* Keeps a registered name; returns an empty name if there is no space. */
 const struct nvtx_registered *nvtx_register(const char *domain, const char *name);
 
-/* A name as the program has it, which may be NULL: "". Used while the program's text is there. */
+/* Wraps the program's string, NULL counts as "". Valid while the program's string is. */
 struct nvtx_name nvtx_name_ascii(const char *name);
-/* The same of wide characters: what is not ASCII becomes `?`. `text` is the caller's, of NVTX_NAME_BYTES, and
- * stays as long as the result is used. */
+/* Likewise for wide characters: non-ASCII becomes `?`. `text` is the caller's, of NVTX_NAME_BYTES, and
+ * must live as long as the result. */
 struct nvtx_name nvtx_name_wide(const wchar_t *name, char *text);
-/* A range's, by whatever its attributes (NULL: none) hold; `wide` as `text` above, for wide characters. */
+/* The name of a range from its attributes (NULL: none); `wide` is a buffer like `text` above. */
 struct nvtx_name nvtx_name_of(const char *domain, const struct nvtx_attributes *attributes, char *wide);
 
-/* Id of the attributes in the ring of `t`, which trace_begin has entered; 0: none. */
+/* Text id of the attributes in the ring of `t`, which trace_begin has entered; 0: none. */
 uint32_t nvtx_name_text(struct thread *t, const struct nvtx_name *name);
 
 #endif

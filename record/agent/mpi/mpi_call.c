@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_call.c - see mpi_call.h. Handles are pointers in Open MPI and numbers in MPICH and its kin: which
- * library it is shows at run time, and sizes come from its own functions. Fortran's calls are met where they
- * come in; those of MPICH go on through C's, which then keep silent.
+ * mpi_call.c - see mpi_call.h. Handles are pointers in Open MPI and numbers in MPICH and its derivatives: the
+ * library is detected at run time, and sizes come from its own functions. Fortran calls are recorded where
+ * they enter; MPICH implements them by its C functions, whose nested calls are not recorded.
  */
 #include "record/agent/mpi/mpi_call.h"
 
@@ -46,8 +46,8 @@ static struct library {
 
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
-/* Behind us in the lookup order, or in what the caller's library was linked with, where that was loaded by
- * itself (Python's modules). */
+/* Searches after the agent in the lookup order, then in the libraries that the caller's library was linked
+ * with, if that was dlopen'ed (Python modules). */
 static void *symbol_find(const char *name, void *caller)
 {
 	int (*dladdr_of)(const void *, Dl_info *, void **, int);
@@ -64,7 +64,7 @@ static void *symbol_find(const char *name, void *caller)
 	return lookup(map, name);
 }
 
-/* An object of the library, which the linker may have copied into the program. */
+/* A data object of the library, which the linker may have copied into the program. */
 static void *object_find(const char *name, void *caller)
 {
 	void *(*lookup)(void *, const char *);
@@ -76,7 +76,7 @@ static void *object_find(const char *name, void *caller)
 	return address ? address : symbol_find(name, caller);
 }
 
-/* MPICH's functions take 32 bits of these words, Open MPI's all. */
+/* MPICH's functions use 32 bits of these words, Open MPI's all. */
 static void library_find(void *caller)
 {
 	void *world = object_find("ompi_mpi_comm_world", caller);
@@ -117,7 +117,7 @@ static uint64_t handle_at(const struct mpi_call *call, int index, uint64_t (*fro
 	return handle_of(call, (uint64_t)(int64_t)number_of(call, index), from_fortran);
 }
 
-/* What an argument that is an address of a communicator points to. */
+/* The communicator that a pointer argument points to. */
 static uint64_t communicator_behind(const struct mpi_call *call, int index)
 {
 	const void *place = (const void *)call->arguments[index];

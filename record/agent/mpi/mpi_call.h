@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_call.h - a call of MPI as an exact span, and the rank. All arguments travel as machine words, which is
- * how every library passes them.
+ * mpi_call.h - records an MPI call as an exact span, and the rank. All arguments are passed as machine words,
+ * which matches every library's ABI.
  */
 #ifndef RECORD_AGENT_MPI_CALL_H
 #define RECORD_AGENT_MPI_CALL_H
@@ -28,12 +28,12 @@ enum mpi_call_index {
 
 struct mpi_call_kind;
 
-/* One call under way, its caller's memory. */
+/* One call in progress, in the caller's memory. */
 struct mpi_call {
 	const struct mpi_call_kind *kind;
 	enum mpi_binding binding;
-	bool is_published; /* the outermost call of MPI, in a measured thread */
-	void *real;	   /* what is to be called in between; NULL: the program has no such function */
+	bool is_published; /* the outermost MPI call in a measured thread */
+	void *real;	   /* the function to call; NULL: the program has none */
 	const long *arguments;
 	uint64_t communicator, number;
 	char name[MPI_COMMUNICATOR_NAME];
@@ -41,8 +41,8 @@ struct mpi_call {
 	struct wait wait;
 };
 
-/* Around the library's own function, in the thread that calls it. `arguments`: all of them, until the end;
- * `caller`: a return address in the library or program that calls. */
+/* Call around the library's function, in the calling thread. `arguments`: all of them, valid until the
+ * end; `caller`: a return address in the calling library or program. */
 void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_binding binding,
 	const long *arguments, void *caller);
 void mpi_call_end(struct mpi_call *call, bool has_worked);

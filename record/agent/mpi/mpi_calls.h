@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_calls.h - the calls of MPI that wait or communicate, and which of their
- * arguments say what: a table for wrap_mpi.c, so that no mpi.h is needed.
+ * mpi_calls.h - table of the MPI calls that wait or communicate, and the meaning of their arguments: used by
+ * wrap_mpi.c, so that no mpi.h is needed.
  */
 #ifndef RECORD_AGENT_MPI_CALLS_H
 #define RECORD_AGENT_MPI_CALLS_H
 
 enum mpi_kind {
 	MPI_PLAIN,
-	MPI_COLLECTIVE, /* counts on its communicator */
-	MPI_NEW,   /* so does it, and its last argument is a communicator of the same processes or fewer */
-	MPI_SPLIT, /* its last is one of those with the same color, which is the one after the communicator */
-	MPI_FREE,  /* its first argument points to a communicator that is no more */
+	MPI_COLLECTIVE, /* counts as a collective call on its communicator */
+	MPI_NEW,   /* as above, and its last argument is a new communicator of the same processes or fewer */
+	MPI_SPLIT, /* as above, its last is a communicator per color, the argument after the communicator */
+	MPI_FREE,  /* its first argument points to a communicator that is freed */
 	MPI_RANK,
 	MPI_INIT,
 	MPI_TEST /* the argument after its requests points to whether they are over */
@@ -80,9 +80,9 @@ enum mpi_kind {
 	X(Waitsome, waitsome, 5, 6, -1, -1, -1, -1, -1, -1, 1, PLAIN)                             \
 	X(Win_fence, win_fence, 2, 3, -1, -1, -1, -1, -1, -1, -1, PLAIN)
 
-#define MPI_ABSENT 16 /* MPI_ERR_OTHER of either library: a program calls MPI without one */
+#define MPI_ABSENT 16 /* MPI_ERR_OTHER in both libraries: the program calls MPI but has none */
 
-/* Parameters and arguments of so many machine words. */
+/* Parameters and arguments for that many machine words. */
 #define P0 void
 #define P1 long a0
 #define P2 P1, long a1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi_communicator.c - see mpi_communicator.h. A small table behind a lock that nobody waits for long. */
+/* mpi_communicator.c - see mpi_communicator.h. A small table with a lock that no caller waits for long. */
 #include "record/agent/mpi/mpi_communicator.h"
 
 #include <stdatomic.h>
@@ -8,12 +8,12 @@
 
 #include "record/agent/process/environment.h"
 
-#define COMMUNICATORS 256u /* the oldest makes room */
+#define COMMUNICATORS 256u /* when full, the oldest is replaced */
 #define TRIES 10000
 
 static struct communicator {
 	uint64_t handle;
-	uint64_t number; /* of collective calls */
+	uint64_t number; /* number of collective calls */
 	bool is_there;
 	char name[MPI_COMMUNICATOR_NAME];
 } table[COMMUNICATORS];
@@ -103,7 +103,7 @@ void mpi_communicator_add(uint64_t handle, const char *parent, uint64_t number, 
 	if (fits && parent[0] && parent[0] != '0')
 		strcpy(put(handle)->name, name);
 	else
-		put(handle); /* too long a pedigree, or none */
+		put(handle); /* the name would be too long, or the parent is unknown */
 	leave();
 }
 

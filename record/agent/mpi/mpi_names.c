@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_names.c - hpct-agent-mpi.so: MPI's names, ahead of the library's, each a jump
- * to the agent's wrapper (wrap_mpi.c). Only programs that MPI is likely in get it
- * preloaded (exec_target_linked.c): elsewhere the names would answer who asks for MPI by
- * dlsym or a weak reference. Stands ahead of the agent, whose search for the next
- * MPI_Init must not find this one.
+ * mpi_names.c - hpct-agent-mpi.so: MPI's function names, before the library's, each a jump to the agent's
+ * wrapper (wrap_mpi.c). Preloaded only into programs that probably use MPI (exec_target_linked.c): in others
+ * the names would wrongly answer a dlsym or a weak reference. Comes before the agent, so that the agent's
+ * search for the next MPI_Init does not find this one.
  */
 #include "record/agent/base/wrap.h"
 #include "record/agent/mpi/mpi_calls.h"
 
-/* The agent may be missing, as a file that was removed meanwhile. */
+/* The agent's file may have been removed meanwhile. */
 #define NAME_OF_C(name, fortran, n, m, ...)                                  \
 	__attribute__((weak)) int hpct_MPI_##name(P##n);                     \
 	int MPI_##name(P##n);                                                \

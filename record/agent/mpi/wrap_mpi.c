@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_mpi.c - what programs of MPI call, in C and both of Fortran's bindings; mpi_call.c does the rest,
- * apart, so that a checker follows it once and not from each call. The names themselves are those of another
- * library (mpi_names.c), which only programs of MPI get: here each begins with hpct_.
+ * wrap_mpi.c - the wrappers of MPI, for C and both of Fortran's bindings. mpi_call.c does the work, in a
+ * separate file, so that a static checker follows it once and not from each call. The MPI names are in
+ * another library (mpi_names.c), which only MPI programs get: here each begins with hpct_.
  */
 #include "record/agent/base/wrap.h"
 #include "record/agent/mpi/mpi_call.h"
@@ -24,7 +24,8 @@
 	}
 MPI_CALLS(CALL_OF_C)
 
-/* The error code comes last, and may be absent in the newest binding: what has failed tells nothing wrong. */
+/* The error code is the last argument and optional in the newest binding; without it the call counts as
+ * successful. */
 #define CALL_OF_FORTRAN(name, symbol, binding, m)                                                        \
 	void symbol(P##m);                                                                               \
 	WRAPPER void symbol(P##m)                                                                        \

@@ -10,8 +10,8 @@
 
 #include "record/agent/process/process.h"
 
-#define RANGES 8192u			  /* more than there are rings */
-#define GROWTH_BYTES (UINT64_C(16) << 30) /* by which a hard limit leaves room for ranges to come */
+#define RANGES 8192u			  /* more than the number of rings */
+#define GROWTH_BYTES (UINT64_C(16) << 30) /* added to a hard limit for future ranges */
 
 struct range {
 	_Atomic uint64_t begin; /* 0: free */
@@ -20,7 +20,7 @@ struct range {
 };
 
 static struct range ranges[RANGES];
-static _Atomic uint32_t ranges_used; /* below it they were */
+static _Atomic uint32_t ranges_used; /* upper bound of used slots */
 static _Atomic uint64_t all_bytes, private_bytes;
 static _Atomic bool is_locked;
 
@@ -28,8 +28,8 @@ static struct limit {
 	int resource;
 	_Atomic uint64_t *ours;
 	_Atomic bool is_set;	/* by the program */
-	struct rlimit64 asked;	/* what it has asked for */
-	struct rlimit64 kernel; /* what the kernel has for that */
+	struct rlimit64 asked;	/* the program's limit */
+	struct rlimit64 kernel; /* the kernel's limit for it */
 } limits[] = {{.resource = RLIMIT_AS, .ours = &all_bytes}, {.resource = RLIMIT_DATA, .ours = &private_bytes}};
 
 #define LIMITS (sizeof(limits) / sizeof(*limits))
@@ -51,7 +51,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Somebody else may have set it meanwhile: then it is the kernel's again. */
+/* True if the kernel's limit is still ours: another process may have changed it. */
 static bool is_in_force(struct limit *limit, struct rlimit64 *now)
 {
 	if (kernel_limit(limit->resource, NULL, now))
@@ -61,7 +61,7 @@ static bool is_in_force(struct limit *limit, struct rlimit64 *now)
 	return limit->is_set;
 }
 
-/* The soft limit follows what is reserved. */
+/* Adjusts the soft limit to the reserved size. */
 static int limit_follow(struct limit *limit)
 {
 	struct rlimit64 now;
@@ -89,7 +89,7 @@ static bool limits_follow(void)
 	return has_room;
 }
 
-/* Who may not raise the hard limit that the kernel has may not raise the one that it has asked for either. */
+/* A process that may not raise the kernel's hard limit may not raise the limit it asked for, either. */
 static int limit_set(struct limit *limit, const struct rlimit64 *new, const struct rlimit64 *visible)
 {
 	struct rlimit64 now, wanted;
@@ -103,7 +103,7 @@ static int limit_set(struct limit *limit, const struct rlimit64 *new, const stru
 	if (new->rlim_max <= visible->rlim_max)
 		wanted.rlim_max = least(wanted.rlim_max, now.rlim_max);
 	else if (wanted.rlim_max <= now.rlim_max)
-		wanted.rlim_max = add(now.rlim_max, 1); /* let the kernel say whether it may */
+		wanted.rlim_max = add(now.rlim_max, 1); /* the kernel decides whether it may */
 	wanted.rlim_cur = least(add(new->rlim_cur, *limit->ours), wanted.rlim_max);
 	result = kernel_limit(limit->resource, &wanted, NULL);
 	if (!result) {
@@ -132,13 +132,13 @@ int address_reserve_limit(int resource, const struct rlimit64 *new, struct rlimi
 	return new ? limit_set(limit, new, old) : 0;
 }
 
-/* A vfork child has limits of its own, and its parent's memory. */
+/* A vfork child has its own limits, but its parent's memory. */
 void address_reserve_exec_begin(int at, const char *path)
 {
 	bool is_own, is_sure;
 
 	if (!process_is_live() || (!limits[0].is_set && !limits[1].is_set))
-		return; /* and makes no call: a sandbox may forbid any */
+		return; /* without a system call: a sandbox may forbid it */
 	is_own = process_is_own();
 	is_sure = path && !syscall(SYS_faccessat, at, path, X_OK);
 
@@ -201,7 +201,7 @@ static void bytes_count(uint64_t bytes, bool is_private)
 		private_bytes += bytes;
 }
 
-/* Not to be touched while it is mapped, lest the kernel fills what it locks. */
+/* Do not touch it while mapping: the kernel would populate locked memory. */
 static void *range_map(size_t bytes, int file)
 {
 	int flags = (file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) | MAP_NORESERVE;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * address_reserve.h - the one place that takes large ranges of addresses for the agent, of which little is
- * ever touched. The program is not to notice them: they are in no core file, are not locked into memory with
- * the program's own (wrap_limit.c), and do not count where the program limits itself:
+ * address_reserve.h - the only place that reserves large address ranges for the agent, of which little is
+ * ever touched. They are hidden from the program: excluded from core files, from mlockall (wrap_limit.c), and
+ * from the limits that the program sets:
  *
- *   setrlimit(RLIMIT_AS, 1 GiB)   the kernel has 1 GiB and what is reserved, now and as that grows;
- *                                 getrlimit() gives 1 GiB
+ *   setrlimit(RLIMIT_AS, 1 GiB)   sets 1 GiB plus the reserved size, and adjusts as that grows;
+ *                                 getrlimit() returns 1 GiB
  */
 #ifndef RECORD_AGENT_ADDRESS_RESERVE_H
 #define RECORD_AGENT_ADDRESS_RESERVE_H
@@ -15,32 +15,32 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-/* Zeros to read and write, private or of the file. NULL: there is no room, or the program has locked what is
- * to come and may lock no more. */
+/* Maps zeroed memory, private or of the file. NULL: no address space, or the program has locked future
+ * mappings and is at its lock limit. */
 void *address_reserve_map(size_t bytes, int file_or_none);
 void address_reserve_unmap(void *memory, size_t bytes);
 
-/* Is the address in one of them? */
+/* True if the address is in a reserved range. */
 bool address_reserve_holds(uint64_t address);
 
-/* All of them in bytes. */
+/* Total size in bytes. */
 uint64_t address_reserve_bytes(void);
 
-/* A fork child has none, but for those that it is given. */
+/* Call in a fork child: it has only the ranges that are passed to it. */
 void address_reserve_forked(void);
 
-/* None of them is locked into memory any longer. */
+/* Unlocks all ranges. */
 void address_reserve_unlock(void);
 
-/* What is mapped from here on is locked into memory, or no longer. */
+/* Sets whether the program locks future mappings into memory. */
 void address_reserve_locked(bool is_on);
 
-/* setrlimit and getrlimit of the calling process; *old is filled either way, `new` may be NULL. What the real
- * call gives. */
+/* setrlimit and getrlimit of the calling process; sets *old in both cases, `new` may be NULL. Returns the
+ * real call's result. */
 int address_reserve_limit(int resource, const struct rlimit64 *new, struct rlimit64 *old);
 
-/* Around an exec of `path`, relative to `at`, NULL: not known: the limits are what the program has asked for;
- * hard ones, which nobody gets back, only if the file is there. */
+/* Call around an exec of `path`, relative to `at`; NULL: unknown. Sets the limits that the program asked
+ * for; hard limits, which cannot be raised again, only if the file exists. */
 void address_reserve_exec_begin(int at, const char *path);
 void address_reserve_exec_failed(void);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debugger.c - see debugger.h. Runs at the agent's start, ahead of the program's own code, and in vfork
- * children, which write nothing. */
+/*
+ * debugger.c - see debugger.h. Runs when the agent starts, before the program's own code, and in vfork
+ * children, which must not write.
+ */
 #include "record/agent/process/debugger.h"
 
 #include <fcntl.h>
@@ -13,8 +15,8 @@
 
 #define NUMBER_BYTES 16u
 
-/* Of what the kernel tells in a file, as a string: nothing if it cannot be read. Zeros inside become blanks,
- * since words of a command line end so. */
+/* Reads a file of /proc as a string, "" if unreadable. Replaces NULs, which separate the words of a
+ * command line, by blanks. */
 static void text_read(const char *path, char *text, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -28,7 +30,7 @@ static void text_read(const char *path, char *text, size_t room)
 			text[i] = ' ';
 }
 
-/* The tracer's number in decimal; false: there is none. */
+/* The tracer's pid in decimal; false: not traced. */
 static bool tracer_find(char number[NUMBER_BYTES])
 {
 	static const char wanted[] = "TracerPid:\t";
@@ -56,7 +58,7 @@ bool debugger_is_there(void)
 	return tracer_find(number);
 }
 
-/* What /proc tells of the tracer. */
+/* Reads a file of the tracer in /proc. */
 static void tracer_read(const char *number, const char *file, char *text, size_t room)
 {
 	char path[64] = "/proc/";

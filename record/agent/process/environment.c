@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * environment.c - see environment.h. What the program set for itself stays: other
- * libraries in LD_PRELOAD are kept, in their order, behind the agent.
+ * environment.c - see environment.h. Keeps the program's own settings: other libraries in LD_PRELOAD stay, in
+ * their order, after the agent.
  */
 #include "record/agent/process/environment.h"
 
@@ -47,7 +47,7 @@ bool environment_hides_trap(char *const *envp)
 	return value && environment_generation(envp, process_number()) && strchr(value, '!');
 }
 
-/* A number that one of these is; -1: none. */
+/* The first of these variables that is a number; -1: none. */
 static int32_t first_number(char *const *envp, const char *const *names)
 {
 	for (; *names; names++) {
@@ -75,7 +75,8 @@ int32_t environment_rank(char *const *envp)
 {
 	int32_t rank = first_number(envp, of_mpi);
 
-	/* RANK alone could be anything's; torchrun's comes with these, and below srun it is the finer one. */
+	/* RANK alone is too common; torchrun sets it together with these, and below srun it is the more
+	 * specific one. */
 	if (rank < 0 && environment_value(envp, "WORLD_SIZE") && environment_value(envp, "MASTER_ADDR"))
 		rank = first_number(envp, of_torch);
 	return rank < 0 ? first_number(envp, of_slurm) : rank;
@@ -90,7 +91,7 @@ size_t environment_count(char *const *envp)
 	return count;
 }
 
-/* "NAME=" and value; false: too long, nothing usable written. */
+/* Writes "NAME=" and value; false: too long, nothing usable is written. */
 static bool word_write(char *to, size_t bytes, const char *name, const char *value)
 {
 	size_t name_length = strlen(name), value_length = strlen(value);
@@ -150,9 +151,8 @@ void environment_hexadecimal(char *to, unsigned long value)
 	*to = '\0';
 }
 
-/* "PID:N": the N-th program of this pid. Another pid's number says nothing there. "!": it is to have SIGTRAP
- * back.
- */
+/* "PID:N": the N-th program of this pid. For another pid it is invalid. "!": the program must reset
+ * SIGTRAP. */
 static bool generation_write(char *to, size_t bytes, bool hides_trap)
 {
 	char value[56];
@@ -178,7 +178,7 @@ static bool gpu_is_wanted(const char *vendor)
 	return !strcmp(process.settings.gpu, "auto") || !strcmp(process.settings.gpu, vendor);
 }
 
-/* "NAME=the tool that is loaded": the user's, else the agent. false: none. */
+/* "NAME=tool": the user's tool if set, else the agent. False: none. */
 static bool tool_write(char *const *envp, char *to, const char *name, bool preload)
 {
 	const char *agent = process.settings.agent, *tool = environment_value(envp, name);
@@ -190,7 +190,7 @@ static bool tool_write(char *const *envp, char *to, const char *name, bool prelo
 	return tool && word_write(to, ENVIRONMENT_TEXT, name, tool);
 }
 
-/* Where GPU runtimes find the agent; a program that the agent is not for gets neither. */
+/* Variables by which GPU runtimes find the agent; not set for programs that cannot load the agent. */
 static size_t gpu_build(char *const *envp, bool preload, char **to, struct environment_text *text)
 {
 	const char *agent = process.settings.agent;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_target.c - looks at the first page of a program before it is executed. musl's
- * loader would load the agent, miss glibc's symbols and end the program with 127;
- * a 32-bit one prints an error per program: both start without the agent instead.
+ * exec_target.c - reads the first page of a program before it is executed. musl's loader would load the
+ * agent, miss glibc's symbols and exit with 127; 32-bit loaders print an error per program: both start
+ * without the agent instead.
  */
 #include "record/agent/process/exec_target.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_target_linked.c - has a program to do with MPI or with a sanitizer? The libraries that it was linked
- * with tell; of MPI also a launcher that counts ranks, for whatever it starts (Python loads MPI late). clang
- * puts the thread sanitizer into the program, where one of its names tells; who wants it for a module of
- * Python's preloads it. Fit for vfork children, as exec_target.c.
+ * exec_target_linked.c - finds out whether a program uses MPI or a sanitizer, by the libraries it was linked
+ * with; for MPI also by the environment of a launcher that sets ranks (Python loads MPI late). clang links
+ * the thread sanitizer into the program, where a symbol shows it; for a Python module it is preloaded. Safe
+ * in vfork children, like exec_target.c.
  */
 #include "record/agent/process/exec_target.h"
 
@@ -19,10 +19,10 @@
 #define SEGMENTS_MAX 24
 #define SEGMENTS_AT_ONCE 8
 #define ENTRIES_MAX 512
-#define ENTRIES_AT_ONCE 32 /* stacks of threads are small, too */
+#define ENTRIES_AT_ONCE 32 /* threads' stacks may be small */
 #define TSAN_NAME "__tsan_init"
 
-/* Of a segment what is asked for here: stacks of threads are small. */
+/* The needed fields of a segment, since threads' stacks may be small. */
 struct segment {
 	uint32_t type;
 	uint64_t address, at, bytes;
@@ -34,7 +34,7 @@ struct binary {
 	unsigned count;
 };
 
-/* Those that lie in memory, and the dynamic section. */
+/* Reads the loaded segments and the dynamic section. */
 static bool segments_read(struct binary *binary)
 {
 	Elf64_Phdr block[SEGMENTS_AT_ONCE];
@@ -63,12 +63,12 @@ static bool segments_read(struct binary *binary)
 	return true;
 }
 
-/* Entries of the dynamic section, some at a time. */
+/* The entries of the dynamic section, read in blocks. */
 struct entries {
 	int fd;
-	uint64_t at;	     /* in the file */
-	size_t count, first; /* of all; in `block` */
-	ssize_t held;	     /* bytes of `block` */
+	uint64_t at;	     /* offset in the file */
+	size_t count, first; /* of all entries; of those in `block` */
+	ssize_t held;	     /* valid bytes of `block` */
 	Elf64_Dyn block[ENTRIES_AT_ONCE];
 };
 
@@ -84,7 +84,7 @@ static bool entries_find(const struct binary *binary, struct entries *entries)
 	return false;
 }
 
-/* NULL: there are no more. */
+/* NULL: no more. */
 static const Elf64_Dyn *entry_at(struct entries *entries, size_t i)
 {
 	if (i >= entries->count)
@@ -101,7 +101,7 @@ static const Elf64_Dyn *entry_at(struct entries *entries, size_t i)
 	return &entries->block[i - entries->first];
 }
 
-/* Where in the file an address lies; negative: nowhere. */
+/* File offset of an address; negative: none. */
 static off_t place_of(const struct binary *binary, uint64_t address)
 {
 	for (unsigned i = 0; i < binary->count; i++) {
@@ -113,7 +113,7 @@ static off_t place_of(const struct binary *binary, uint64_t address)
 	return -1;
 }
 
-/* The name of a library, cut off where there is no more room. */
+/* Reads the name of a library, truncated to `bytes`. */
 static void name_read(const struct binary *binary, off_t at, char *name, size_t bytes)
 {
 	ssize_t got = pread(binary->fd, name, bytes - 1, at);
@@ -155,7 +155,8 @@ static void library_judge(struct exec_target_linked *linked, const char *name)
 		strcpy(linked->asan, name);
 }
 
-/* What its hash table tells of TSAN_NAME by two words: nearly all programs need not be read. */
+/* Checks two words of its hash table for TSAN_NAME, so that the symbols of nearly all programs need not be
+ * read. */
 static bool may_have_tsan(const struct binary *binary, off_t table)
 {
 	struct {
@@ -176,7 +177,7 @@ static bool may_have_tsan(const struct binary *binary, off_t table)
 	return (word & bits) == bits;
 }
 
-/* Is there TSAN_NAME in [at, at + bytes) of the file? */
+/* True if [at, at + bytes) of the file contains TSAN_NAME. */
 static bool has_tsan(const struct binary *binary, off_t at, size_t bytes)
 {
 	char text[512];
@@ -224,7 +225,7 @@ static void libraries_judge(struct binary *binary, struct exec_target_linked *li
 		linked->with_tsan = has_tsan(binary, names, bytes);
 }
 
-/* True: it is a script, and what is to be judged is its interpreter, which is written to `script`. */
+/* True: it is a script, and its interpreter, which must be checked, is written to `script`. */
 static bool program_judge(int at, const char *path, struct exec_target_linked *linked, char *script)
 {
 	struct binary binary;

@@ -7,7 +7,7 @@
 
 #include "record/agent/process/environment.h"
 
-#define SEPARATORS ": " /* as ld.so has it */
+#define SEPARATORS ": " /* those of ld.so */
 
 static bool is_word(const char *word, size_t length, const char *wanted)
 {
@@ -24,7 +24,7 @@ static bool is_known(const char *word, const char *const *known)
 	return false;
 }
 
-/* Ahead of what is known, with a blank behind it. */
+/* True if the word comes before a known library, with a blank after it. */
 static bool is_marked(const char *word, const char *const *known)
 {
 	size_t length = strcspn(word, SEPARATORS);
@@ -56,7 +56,7 @@ bool preload_list_write(char *to, size_t bytes, const char *name, const char *ot
 	return to[used - 1] != '=';
 }
 
-/* gcc's and clang's. */
+/* The names of gcc and clang. */
 static bool is_sanitizer(const char *word, size_t length)
 {
 	static const char *const names[] = {"libasan.so", "libclang_rt.asan"};
@@ -70,7 +70,7 @@ static bool is_sanitizer(const char *word, size_t length)
 	return false;
 }
 
-/* The others' sanitizer, "" without one. */
+/* Finds a sanitizer's library among the others, "" if none. */
 static void sanitizer_find(char *to, size_t bytes, const char *others, const char *const *known)
 {
 	size_t length;
@@ -103,7 +103,7 @@ bool preload_write(char *to, size_t bytes, const char *others, const struct prel
 			strcat(strcat(list, mpi), ":");
 		strcat(list, ours->agent);
 		if (*sanitizer)
-			known[2] = sanitizer; /* it has its place */
+			known[2] = sanitizer; /* it was written already */
 	}
 	return preload_list_write(to, bytes, "LD_PRELOAD", others, list, known);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preload.h - LD_PRELOAD as the next program gets it: ours ahead of what others want. The address
- * sanitizer's library alone refuses to run behind another, so it stays first where a program was linked
- * with it, or where it is among the others. No allocation; fit for vfork children.
+ * preload.h - builds the next program's LD_PRELOAD: our libraries before others. Only the address sanitizer's
+ * library must be first, so it stays first if the program was linked with it or it is among the others. No
+ * allocation; safe in vfork children.
  *
  *     libasan.so.8 /tmp/hpct-0/agent-mpi.so:/tmp/hpct-0/agent.so:libothers.so
  *
- * A blank, where all others are separated by colons, tells that it is there on our account: the next program
- * but one may not be linked with it.
+ * The blank, while all other separators are colons, marks that we added the sanitizer's library: a later
+ * program may not be linked with it, and then it is removed.
  */
 #ifndef RECORD_AGENT_PRELOAD_H
 #define RECORD_AGENT_PRELOAD_H
@@ -17,17 +17,17 @@
 
 struct preload {
 	const char *agent; /* its path */
-	bool is_wanted;	   /* false: what was ours is taken out */
-	bool with_mpi;	   /* MPI's names, if they lie beside the agent */
-	const char *first; /* what the program was linked with and must stay first; "": nothing */
+	bool is_wanted;	   /* false: removes our libraries */
+	bool with_mpi;	   /* add the agent's MPI library if it lies beside the agent */
+	const char *first; /* library the program was linked with that must be first; "": none */
 };
 
-/* "LD_PRELOAD=..." of `others`, the value as it is (NULL: none). false: too long, or nothing is left; nothing
- * usable written. Changes errno. */
+/* Writes "LD_PRELOAD=..." from `others`, the current value (NULL: none). False: too long, or empty;
+ * nothing usable is written. Changes errno. */
 bool preload_write(char *to, size_t bytes, const char *others, const struct preload *ours);
 
-/* "NAME=ours:others", a list of libraries; `known`: what of the others is left out, closed by NULL. false as
- * above. */
+/* Writes "NAME=ours:others", a list of libraries; `known`: NULL-terminated list of those to drop from the
+ * others. False as above. */
 bool preload_list_write(char *to, size_t bytes, const char *name, const char *others, const char *ours,
 	const char *const *known);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - see process.h. All descriptors are closed before the program's own
- * code runs again, and no step waits: what fails leaves the program unmeasured.
+ * process.c - see process.h. All descriptors are closed before the program's own code continues, and no step
+ * blocks; on failure the program runs unmeasured.
  */
 #include "record/agent/process/process.h"
 
@@ -25,11 +25,11 @@
 
 #define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))
 #define ACTIVITY_BYTES (EVENT_RING_HEADER + (uint64_t)EVENT_ACTIVITY_DATA)
-#define ACTIVITY_SHARE 4 /* of limited memory it takes this part at most */
+#define ACTIVITY_SHARE 4 /* of limited memory it takes at most one part in 4 */
 
 HOT_DATA struct process process;
 
-/* Alone on a page that the kernel clears in every child that got a copy of this memory. */
+/* On a separate page, which the kernel zeroes in every child that gets a copy of this memory. */
 struct live {
 	_Atomic uint32_t active;
 	pid_t pid;
@@ -95,7 +95,8 @@ static uint64_t ring_stride(void)
 	return EVENT_RING_STRIDE + (has_tallies() ? EVENT_TALLIES_STRIDE : 0);
 }
 
-/* As many rings as half of what the limits leave can hold: mapping must not fail the program later. */
+/* As many rings as the limits allow. Of a limited address space they take an eighth at most, so that the
+ * program's own mappings do not fail later. */
 static uint32_t rings_affordable(bool *activity)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_FSIZE};
@@ -146,8 +147,8 @@ static void command_fill(char *to, size_t bytes, char **argv)
 	}
 }
 
-/* Where the loader was called by its name, the program is its first argument. Without /proc it is what the
- * kernel was told to execute. */
+/* If the loader was called by name, the program is its first argument. Without /proc, it is the file given
+ * to exec. */
 static void executable_find(struct event_process *shared, char **argv)
 {
 	ssize_t length = readlink("/proc/self/exe", shared->executable, sizeof(shared->executable) - 1);
@@ -281,7 +282,7 @@ struct event_ring *process_ring_claim(void)
 
 /* ---- the end ---- */
 
-/* CLOCK_THREAD_CPUTIME_ID of another thread, as the kernel encodes it. */
+/* CLOCK_THREAD_CPUTIME_ID of another thread, in the kernel's encoding. */
 uint64_t process_cpu_of_thread_ns(uint32_t tid)
 {
 	struct timespec now;
@@ -292,7 +293,7 @@ uint64_t process_cpu_of_thread_ns(uint32_t tid)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Threads that live on to the end may have been named by others. */
+/* Other threads may have renamed threads that live to the end. */
 static void name_refresh(struct event_ring *ring)
 {
 	char path[64] = "/proc/self/task/", name[sizeof(ring->name)] = "";

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.h - the memory that this process shares with the collector: made,
- * filled, sent over the socket, and never looked at through a descriptor again.
- * Also the live flag that tells the registered process from children that only
- * look like it (vfork, raw fork and clone).
+ * process.h - the memory that this process shares with the collector: created, filled, sent over the socket,
+ * then its descriptor is closed. Also the live flag, which distinguishes the registered process from children
+ * that share its memory image (vfork, raw fork and clone).
  */
 #ifndef RECORD_AGENT_PROCESS_H
 #define RECORD_AGENT_PROCESS_H
@@ -13,22 +12,22 @@
 
 #include "store/ring/handshake.h"
 
-/* What hpct-record asked for, from the environment; kept for processes to come. */
+/* hpct-record's settings from the environment; kept for child processes. */
 struct process_settings {
 	char socket[108];
-	char agent[512];	       /* as it stands in LD_PRELOAD */
-	char events[EVENT_EVENTS_MAX]; /* HPCT_EVENTS as it came */
+	char agent[512];	       /* as in LD_PRELOAD */
+	char events[EVENT_EVENTS_MAX]; /* HPCT_EVENTS, unparsed */
 	char metric[32];
 	uint64_t period_ns;
-	bool switches;	  /* switch records are wanted */
-	bool waits;	  /* and the path of every wait */
-	char sampler[16]; /* name of the source to take; "": by the period */
+	bool switches;	  /* record context switches */
+	bool waits;	  /* record the call path of every wait */
+	char sampler[16]; /* name of the source; "": chosen by the period */
 	char gpu[16];	  /* of `gpu=`: auto, a vendor's name, or off */
 	bool keeps_recursion;
-	bool no_gprof;	  /* programs built with -pg do not profile themselves */
-	bool delayed;	  /* sampling is off at first */
-	bool io;	  /* calls that move bytes are spans */
-	uint64_t memleak; /* probability of an allocation to be tallied, of 2^32; 0: none is */
+	bool no_gprof;	  /* disable the self-profiling of programs built with -pg */
+	bool delayed;	  /* sampling starts switched off */
+	bool io;	  /* record calls that move bytes as spans */
+	uint64_t memleak; /* probability that an allocation is tallied, times 2^32; 0: none */
 };
 
 struct process {
@@ -36,46 +35,46 @@ struct process {
 	struct event_module *modules;
 	unsigned char *rings;
 	uint32_t ring_count;
-	bool is_suspended; /* and so are its children to come, and what they run */
+	bool is_suspended; /* so are future children and the programs they run */
 	struct process_settings settings;
 };
 
 extern struct process process;
 
-/* process_settings.c: reads HPCT_* from envp. 0, or negative: nobody asked to measure this process. */
+/* process_settings.c: reads HPCT_* from envp. Negative: this process is not to be measured. */
 int process_settings_read(char **envp);
 
-/* Makes and fills the memory for this process and sets the live flag. 0 or negative. */
+/* Creates and fills the shared memory and sets the live flag. 0 or negative. */
 int process_open(char **argv, char **envp);
 
-/* Sends it to the collector, with the switch rings. 0 or negative; never waits. */
+/* Sends the memory and the switch rings to the collector. 0 or negative; never blocks. */
 int process_send(void);
 
-/* process_send.c: for process_send alone. `memory` stays open. */
+/* process_send.c: part of process_send. `memory` stays open. */
 int process_send_memory(int memory);
 
-/* Sends one more switch ring, whose perf event is `event`. 0 or negative; never waits. */
+/* Sends one more switch ring, of the perf event `event`. 0 or negative; never blocks. */
 int process_send_switches(int event, uint32_t bytes);
 
-/* Sends a GPU binary of that hash: a sealed memfd. 0 or negative; never waits. */
+/* Sends a GPU binary with its hash: a sealed memfd. 0 or negative; never blocks. */
 int process_send_gpu_module(int memory, uint64_t hash);
 
-/* Has the collector keep the descriptor of a perf event for as long as this process lives. Neither waits nor
- * closes it. 0 or negative. */
+/* Makes the collector hold a perf event's descriptor while this process lives. Neither blocks nor closes
+ * it. 0 or negative. */
 int process_send_kept(int event);
 
-/* Takes the memory away again: nobody will read it. */
+/* Unmaps the memory, after registration failed. */
 void process_close(void);
 
-/* true in the very process that called process_open, and in threads and vfork children of it. */
+/* True in the process that called process_open, and in its threads and vfork children. */
 bool process_is_live(void);
 
-/* true only in that process itself: a system call, not for the handler. */
+/* True only in that process itself. Makes a system call; not for the sampling handler. */
 bool process_is_own(void);
 
 pid_t process_pid(void);
 
-/* A ring in state CLAIMED, or NULL. Lock-free. */
+/* Returns a ring in state CLAIMED, or NULL. Lock-free. */
 struct event_ring *process_ring_claim(void);
 
 /* Rings below shared->ring_claimed. */
@@ -84,24 +83,24 @@ struct event_ring *process_ring_at(uint32_t index);
 /* Marks the orderly end at now_ns and fills the CPU clocks of rings still in use; once. */
 void process_end(uint64_t now_ns);
 
-/* After process_end: another program comes. */
+/* Call after process_end, before an exec. */
 void process_exec_begin(void);
 
-/* Takes process_end back: the exec has failed. */
+/* Undoes process_end: the exec has failed. */
 void process_resume(void);
 
-/* Nothing is measured from here on, nor is any call made for it; false takes that back. */
+/* Stops measuring and makes no more calls for it; false undoes that. */
 void process_suspend(bool is_suspended);
 
-/* As the kernel has them: getpid and clock_gettime may be those of a library that fakes times, which is not
- * to be called before libc is ready. */
+/* From system calls, as getpid and clock_gettime may belong to a library that fakes times and is not
+ * initialized before libc. */
 pid_t process_number(void);
 uint64_t process_now_ns(void);
 uint64_t process_thread_cpu_ns(void);
-/* The same for our handlers, which no signal interrupts: nobody sees their frames. */
+/* For our handlers, which no signal interrupts, so that no sample shows their frames. */
 uint64_t process_handler_now_ns(void);
 uint64_t process_handler_cpu_ns(void);
-/* The CPU clock of any thread of this process; 0: it has gone. */
+/* CPU clock of any thread of this process; 0: the thread has ended. */
 uint64_t process_cpu_of_thread_ns(uint32_t tid);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_filter.c - see process_filter.h. The draw is a hash of seed and rank (pid without one), so that all
- * who ask get the same answer and a run can be repeated.
+ * process_filter.c - see process_filter.h. The random number is a hash of seed and rank (pid without a rank),
+ * so that all callers get the same result and a run can be repeated.
  */
 #include "record/agent/process/process_filter.h"
 
@@ -10,7 +10,7 @@
 
 #include "store/ring/handshake.h"
 
-/* What follows the word, or NULL. */
+/* The value after the word, or NULL. */
 static const char *value_of(const char *events, const char *word)
 {
 	const char *at = strstr(events, word);

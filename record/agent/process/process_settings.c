@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process_settings.c - what hpct-record asked for, out of the environment that it gave to the program. What
- * is malformed or too long is as if it had not been said.
+ * process_settings.c - reads hpct-record's settings from the program's environment. Ignores values that are
+ * malformed or too long.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static size_t strnlen_word(const char *word, size_t most)
 	return length < most ? length : most;
 }
 
-/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds ("n": nanoseconds), what
- * else is wanted. */
+/* "CPUTIME@5000 SWITCHES": the time source's metric and its period in microseconds ("n": nanoseconds),
+ * then other settings. */
 static void events_parse(struct process_settings *settings)
 {
 	const char *events = settings->events, *at = strchr(events, '@');
@@ -50,7 +50,7 @@ static void events_parse(struct process_settings *settings)
 		strcpy(settings->metric, "CPUTIME");
 }
 
-/* The word after `gpu=`; off without one. */
+/* The word after `gpu=`; "off" if missing. */
 static void gpu_parse(struct process_settings *settings)
 {
 	const char *at = strstr(settings->events, "gpu=");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switches.c - see switches.h. One event per processor, inherited by the threads to
- * come, costs a thread nothing at its start and least at a switch: the kernel swaps
- * the contexts of threads that have the same events.
+ * switches.c - see switches.h. One event per processor, inherited by future threads, costs nothing at a
+ * thread's start and least at a switch: the kernel swaps the contexts of threads that have the same events.
  */
 #include "record/agent/process/switches.h"
 
@@ -18,11 +17,11 @@
 #include "record/agent/base/perf.h"
 #include "record/agent/process/process.h"
 
-#define RINGS_BYTES (4u << 20)	   /* of all rings of a process, when there are many processors */
-#define RING_BYTES_MOST (1u << 20) /* of a storm, 200 000 switches a second, a fifth of one */
+#define RINGS_BYTES (4u << 20)	   /* of all rings of a process, if there are many processors */
+#define RING_BYTES_MOST (1u << 20) /* a fifth of a second in a burst of 200 000 switches a second */
 #define RING_BYTES_LEAST (8u * 1024u)
 #define THREAD_RING_BYTES (16u * 1024u)
-#define WAKE_BYTES (48u * 1024u) /* 2048 records; their waits fill a ring less than half */
+#define WAKE_BYTES (48u * 1024u) /* 2048 records; the waits they belong to fill a ring less than half */
 
 static struct {
 	void *maps[EVENT_SWITCHES_MAX];
@@ -36,7 +35,7 @@ static struct {
 
 void switches_init(void)
 {
-	held.count = 0; /* what a parent had mapped is not here */
+	held.count = 0; /* a fork child does not inherit the mappings */
 	held.per_thread = false;
 	held.traps = false;
 }
@@ -59,8 +58,8 @@ static size_t mapped_bytes(uint32_t bytes)
 	return (size_t)sysconf(_SC_PAGESIZE) + bytes;
 }
 
-/* A dummy event that writes a record when its thread is switched out or in. cpu -1: of the calling thread
- * alone, wherever it runs. */
+/* A dummy event that writes a record when its thread is switched out or in. cpu -1: for the calling thread
+ * alone, on any processor. */
 static int event_open(int cpu, uint32_t bytes)
 {
 	union perf_attributes all = {
@@ -71,12 +70,12 @@ static int event_open(int cpu, uint32_t bytes)
 			.read_format = held.counts_no_losses ? 0 : PERF_COUNTS_LOST,
 			.sample_id_all = 1,
 			.context_switch = 1,
-			.exclude_kernel = 1, /* or ordinary users may not */
+			.exclude_kernel = 1, /* required for ordinary users */
 			.exclude_hv = 1,
 			.use_clockid = 1,
 			.clockid = CLOCK_MONOTONIC,
 			.watermark = 1,
-			/* The collector may be slow to come. */
+			/* Wake the collector early, as it may be slow. */
 			.wakeup_watermark = bytes / 8 < WAKE_BYTES ? bytes / 8 : WAKE_BYTES,
 			.inherit = cpu >= 0}};
 	int event;
@@ -144,7 +143,7 @@ void switches_end(void)
 	atomic_store(&shared->switches_copied, 1);
 }
 
-/* Opens and maps the event of one processor. 0, or an errno; ENODEV: there is no such processor now. */
+/* Opens and maps the event of one processor. 0, or an errno; ENODEV: the processor is offline. */
 static int add(struct switches *switches, int cpu)
 {
 	int event = event_open(cpu, held.bytes), error = errno;
@@ -163,8 +162,8 @@ static int add(struct switches *switches, int cpu)
 	return 0;
 }
 
-/* The processors that the process may ever run on: all there are, or where those are too many, those that it
- * may use now. 0: still too many. */
+/* The processors on which the process may ever run: all, or if those are too many, those it may use now.
+ * 0: still too many. */
 static int cpus_find(cpu_set_t *cpus)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -180,7 +179,7 @@ static int cpus_find(cpu_set_t *cpus)
 	return CPU_COUNT(cpus);
 }
 
-/* One ring per processor, all of one size. 0, or an errno. */
+/* Opens one ring per processor, all of one size. 0, or an errno. */
 static int rings_try(struct switches *switches, const cpu_set_t *cpus, int online)
 {
 	int error = 0;
@@ -201,7 +200,7 @@ static int rings_try(struct switches *switches, const cpu_set_t *cpus, int onlin
 	return error;
 }
 
-/* Memory that may be pinned is scarce for ordinary users: less of it is better than none. */
+/* Ordinary users may pin little memory: tries smaller rings. */
 static int rings_open(struct switches *switches, const cpu_set_t *cpus, int online)
 {
 	uint32_t most = RING_BYTES_MOST;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callpath.c - see callpath.h. The path found last is kept: most paths share its outer
- * frames, and those need no look into the tree.
+ * callpath.c - see callpath.h. Keeps the last path: most paths share its outer frames, which then need no
+ * lookup in the tree.
  */
 #include "record/agent/sample/callpath.h"
 
 #include <string.h>
 
 #include "record/agent/base/hot_section.h"
-/* A path whose new nodes take more than this sends them ahead in batches: a whole ring might not hold them.
- * What is then known stays known, even when the record itself has to be dropped. */
+/* If a path's new nodes take more than this, they are sent first, in separate batches, as a whole ring
+ * might not hold them. They stay known even if the record itself is dropped. */
 #define BATCH_BYTES (48u * 1024u)
-#define RUN_ROUNDS 3u /* fewer in a row are sent one by one */
+#define RUN_ROUNDS 3u /* fewer rounds are sent frame by frame */
 
 static uint64_t frame_offset(const struct unwind_frame *frame)
 {
 	return frame->address - module_slots_bias(frame->slot);
 }
 
-/* Code outside all modules gets the process's slot for that; false: there is none. */
+/* Code outside all modules gets the process's anonymous slot; false: none. */
 static bool frames_place(struct unwind_frame *frames, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -35,7 +35,7 @@ static bool is_same_place(const struct unwind_frame *a, const struct unwind_fram
 	return a->address == b->address && a->slot == b->slot;
 }
 
-/* How many outer frames the new path shares with the last one. */
+/* Number of outer frames that the new path shares with the last one. */
 static unsigned callpath_shared(
 	const struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
 {
@@ -61,10 +61,10 @@ static void node_put(struct thread *t, uint32_t parent, const struct unwind_fram
 	node->offset = offset;
 }
 
-/* What one record tells of a path: a frame, or those of a recursion, which come in turn. */
+/* The frames of one record of nodes: a single frame, or a recursion, whose frames repeat in turn. */
 struct run {
-	unsigned count; /* frames, from the outermost in */
-	unsigned round; /* of them that are in turn; 0: it is one alone */
+	unsigned count; /* of frames, from the outermost inwards */
+	unsigned round; /* frames that repeat; 0: a single frame */
 };
 
 /* The run that begins at `depth`, counted from the root. */
@@ -110,7 +110,7 @@ static void run_put(
 			context_tree_child_add(&t->tree, parent, (first - i)->slot, frame_offset(first - i));
 }
 
-/* Nodes of frames depth .. end - 1; their ids go to callpath_nodes. */
+/* Writes the nodes of frames depth .. end - 1 and stores their ids in callpath_nodes. */
 static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root,
 	unsigned depth, unsigned end)
 {
@@ -126,8 +126,8 @@ static void nodes_put(struct thread *t, const struct unwind_frame *frames, unsig
 	}
 }
 
-/* Room for records of nodes, and one of `bytes` behind them. A caller that has no use for the time gives 0:
- * only paths with new nodes, which are few, read the clock. */
+/* Opens a batch for records of nodes and a record of `bytes` after them. now_ns 0: reads the clock only
+ * for new nodes, which are rare. */
 static bool room_begin(struct thread *t, uint64_t nodes_bytes, uint64_t bytes, uint64_t now_ns)
 {
 	uint64_t longest = nodes_bytes && bytes < RUN_BYTES_MAX ? RUN_BYTES_MAX : bytes;
@@ -135,9 +135,9 @@ static bool room_begin(struct thread *t, uint64_t nodes_bytes, uint64_t bytes, u
 	return ring_begin(&t->ring, nodes_bytes + bytes, longest, now_ns ? now_ns : process_now_ns());
 }
 
-/* Opens a batch for the nodes from `depth` on, all or the first of them, and a record of `bytes` behind them;
- * *end: of those. Most are so few that there is room for them one by one: then nobody looks for runs ahead of
- * nodes_put, and a run takes less. */
+/* Opens a batch for the nodes from `depth` on, all or the first of them, and a record of `bytes` after
+ * them; *end: end of those. Usually they fit one by one; then this does not search for runs, which take
+ * less space. */
 static bool batch_begin(struct thread *t, const struct unwind_frame *frames, unsigned count, unsigned depth,
 	uint64_t bytes, uint64_t now_ns, unsigned *end)
 {
@@ -155,7 +155,7 @@ static bool batch_begin(struct thread *t, const struct unwind_frame *frames, uns
 	return room_begin(t, nodes_bytes, bytes, now_ns);
 }
 
-/* The first frame, from the root, whose node is not in the tree yet; callpath_nodes holds those before it. */
+/* The first frame, from the root, whose node is not in the tree yet; callpath_nodes gets those before it. */
 static unsigned callpath_find(
 	struct thread *t, const struct unwind_frame *frames, unsigned count, uint32_t root)
 {
@@ -173,14 +173,14 @@ static unsigned callpath_find(
 	return depth;
 }
 
-/* Opens the batch, or for 0 bytes publishes the nodes alone, on the path frames[0..count), innermost first,
- * which is t's other frame buffer. */
+/* Opens the batch, or for 0 bytes publishes only the nodes, for the path frames[0..count), innermost
+ * first, in t's other frame buffer. */
 HOT static int frames_open(struct thread *t, struct unwind_frame *frames, unsigned count, uint32_t root,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	unsigned depth = callpath_find(t, frames, count, root);
 
-	t->callpath_count = 0; /* callpath_nodes no longer tell of it */
+	t->callpath_count = 0; /* callpath_nodes becomes invalid */
 	if (count - depth > context_tree_nodes_left(&t->tree))
 		return RING_LOST_MEMORY;
 	for (; bytes || depth < count;) {
@@ -232,7 +232,7 @@ int callpath_open_first(
 	return frames_open(t, frames, is_placed ? 1 : 0, t->root, bytes, now_ns, node);
 }
 
-/* Rules and modules that were looked up before a library was unloaded may be another's now. */
+/* After a library was unloaded, cached rules and modules may be wrong. */
 static void caches_check(struct thread *t)
 {
 	uint32_t generation = module_slots_generation();
@@ -255,8 +255,8 @@ static void frame_add(struct thread *t, struct unwinder *u, uint64_t function)
 		.address = function, .slot = module ? module->slot : UNWIND_NO_SLOT, .exact = 1};
 }
 
-/* The path that was walked just now. One that the tree has no room for is told as unknown: what the thread
- * did there is not lost with it. */
+/* For the path that was just unwound. If the tree has no space for it, the record goes to the unknown
+ * path, so that its weight is not lost. */
 HOT static int walked_open(struct thread *t, uint32_t root, uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	const struct unwinder *u = &t->unwinder;
@@ -298,5 +298,5 @@ HOT int callpath_open_into(struct thread *t, const struct arch_registers *start,
 	return walked_open(t, result == UNWIND_FULL ? t->root : thread_partial_root(t), bytes, now_ns, node);
 }
 
-/* NOLINTNEXTLINE(misc-redundant-expression): they are alike as it happens */
+/* NOLINTNEXTLINE(misc-redundant-expression): they are equal by chance */
 static_assert(UNWIND_WALK_MAX <= EVENT_NODES_MAX, "a path may be one recursion");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* callpath_cache.c - see callpath_cache.h. Callers of one depth begin alike: only the words tell which of
- * them it is. */
+/*
+ * callpath_cache.c - see callpath_cache.h. Callers at one depth have equal initial registers: only the stack
+ * words distinguish them.
+ */
 #include "record/agent/sample/callpath_cache.h"
 
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "record/agent/sample/thread.h"
 #include "record/agent/unwind/module_slots.h"
 
-#define STACKS_MAX 32 /* of one node, where recursion is folded */
+#define STACKS_MAX 32 /* of one node, if recursion is folded */
 
 static bool begins(
 	const struct callpath_cache_entry *entry, const struct arch_registers *start, uint64_t function)
@@ -23,8 +25,8 @@ static bool holds_word(const struct callpath_cache_entry *entry, const struct un
 	return *(const uint64_t *)(uintptr_t)(entry->sp + word->offset) == word->value;
 }
 
-/* Callers that are alike differ in the same word again and again. On a stack that is surely there it may be
- * asked first; on another, what lies further out is there only if what lies further in has not changed. */
+/* Similar paths usually differ in the same word. If the stack is known to be mapped, that word may be
+ * checked first; otherwise, outer words are mapped only if the inner ones are unchanged. */
 static bool may_ask(const struct callpath_cache_entry *entry, const struct unwind_word *word)
 {
 	return entry->sp >= thread_place.stack_low && entry->sp + word->offset < thread_place.stack_high;
@@ -56,7 +58,7 @@ static bool is_it(struct callpath_cache_entry *entry, const struct arch_register
 	return begins(entry, start, function) && holds(entry);
 }
 
-/* Loops ask in turn for the same ones. */
+/* Records the order of lookups: loops repeat it. */
 static void found(struct thread *t, uint16_t number)
 {
 	if (t->callpath_cache_last)
@@ -88,13 +90,13 @@ static void keep(
 	entry->fp = start->value[ARCH_FP];
 }
 
-/* What cannot be kept now, as rules had to make room for others, may be later: tried ever more seldom. */
+/* A path that could not be kept, because rules were evicted, is tried again at growing intervals. */
 static bool is_due(const struct callpath_cache_entry *entry)
 {
 	return entry->count || !(entry->walks & (entry->walks - 1));
 }
 
-/* The place of the oldest one, out of its list. */
+/* Unlinks and returns the oldest entry. */
 static struct callpath_cache_entry *take(struct thread *t)
 {
 	uint16_t place = t->callpath_cache_next, *link;
@@ -120,7 +122,7 @@ static uint16_t add(struct thread *t, const struct arch_registers *start, uint64
 	*entry = (struct callpath_cache_entry){.pc = start->value[ARCH_PC],
 		.sp = start->value[ARCH_SP],
 		.function = function,
-		.generation = t->generation, /* that of the caches it was walked with */
+		.generation = t->generation, /* that of the caches used by the walk */
 		.node = node,
 		.walks = 1,
 		.next_in_bucket = *head};
@@ -128,8 +130,8 @@ static uint16_t add(struct thread *t, const struct arch_registers *start, uint64
 	return *head;
 }
 
-/* The one to be kept now: not yet kept, or one too many, since something in its words changes all the time.
- */
+/* The entry to fill now: one that is not kept yet, or the last one of a path with STACKS_MAX entries, some
+ * word of which always changes. */
 static uint16_t again(struct thread *t, const struct arch_registers *start, uint64_t function, uint32_t node)
 {
 	uint16_t number = *bucket_of(t, start->value[ARCH_PC], start->value[ARCH_SP], function);
@@ -162,7 +164,7 @@ void callpath_cache_note(
 	found(t, number);
 }
 
-/* The memory of threads that never ask for a path stays untouched. */
+/* Does not touch the memory of threads that never use the cache. */
 void callpath_cache_clear(struct thread *t)
 {
 	t->callpath_cache_next = 0;

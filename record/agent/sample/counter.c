@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counter.c - see counter.h. The event's mapping keeps it alive: no descriptor stays. */
+/* counter.c - see counter.h. The mapping keeps the event alive, so no descriptor stays open. */
 #include "record/agent/sample/counter.h"
 #include "record/agent/base/hot_section.h"
 
@@ -18,9 +18,9 @@
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/thread.h"
 
-#define PRECISION_MOST 3u /* beyond: as much as there is */
+#define PRECISION_MOST 3u /* more means the maximum available */
 
-/* What HPCT_EVENTS says of one. */
+/* One counter's settings in HPCT_EVENTS. */
 struct counter {
 	uint64_t type, config[3], period;
 	bool is_frequency, user, kernel, hypervisor;
@@ -29,14 +29,14 @@ struct counter {
 
 static struct counter counters[EVENT_COUNTERS_MAX];
 static HOT_DATA unsigned count;
-static bool is_on; /* not before the agent has done its own work */
+static bool is_on; /* not before the agent has finished its own start */
 
 unsigned counter_count(void)
 {
 	return count;
 }
 
-/* "1:2:0:0:1:fup", up to the space. */
+/* "1:2:0:0:1:fup", up to the blank. */
 static void counter_parse(struct counter *counter, const char *text)
 {
 	uint64_t *numbers[] = {&counter->type, &counter->config[0], &counter->config[1], &counter->config[2],
@@ -119,13 +119,13 @@ static int event_open(const struct counter *counter, unsigned index, bool with_k
 	return (int)syscall(SYS_perf_event_open, &all, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* A page that the kernel describes it in, and a page of records. */
+/* The header page and one page of records. */
 static size_t ring_bytes(void)
 {
 	return 2 * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Its ring, or NULL. */
+/* Opens the event and maps its ring; or NULL. */
 static void *counter_start(const struct counter *counter, unsigned index)
 {
 	unsigned precision = counter->precision > PRECISION_MOST ? PRECISION_MOST : counter->precision;
@@ -182,8 +182,8 @@ void counter_disarm(struct thread *t)
 		source_trap_thread_remove();
 }
 
-/* What the counter has come by since the last time, by the count that each record carries; the ring is empty
- * afterwards. What the agent's own code has caused is left out. Words never wrap inside, records do. */
+/* The counter's increase since the last call, by the count in each record; empties the ring. Excludes hits
+ * in the agent's own code. Words never wrap around in the ring, records do. */
 static uint64_t ring_take(struct perf_event_mmap_page *page, uint64_t *seen, const struct unwind_space *space)
 {
 	size_t bytes = ring_bytes() / 2;
@@ -231,7 +231,7 @@ HOT void counters_take(struct thread *t, const ucontext_t *context)
 	for (unsigned i = 0; i < count; i++)
 		if (t->counters[i] && !is_empty(t->counters[i]))
 			counter_take(t, i, context);
-	/* What the handler did is not the program's. */
+	/* Exclude what the handler caused. */
 	for (unsigned i = 0; i < count; i++)
 		if (t->counters[i] && !is_empty(t->counters[i]))
 			ring_take(t->counters[i], &t->counted[i], &t->unwinder.space);

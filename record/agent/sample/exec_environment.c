@@ -18,7 +18,7 @@ static struct exec_environment *block_map(size_t bytes)
 	return block;
 }
 
-/* A signal's handler may do the same in between: what was kept is taken away ahead of its end. */
+/* Keeps the buffer for the thread and frees the one that a signal handler may have kept in between. */
 static void keep(struct exec_environment *exec_environment)
 {
 	struct exec_environment *before =
@@ -35,10 +35,10 @@ struct exec_environment *exec_environment_take(char *const *envp)
 	size_t words, bytes;
 
 	if (!process.settings.agent[0])
-		return NULL; /* nobody measures this program */
+		return NULL; /* this program is not measured */
 	words = environment_count(envp) + ENVIRONMENT_EXTRA;
 	bytes = (sizeof(struct exec_environment) + words * sizeof(char *) + 4095) & ~(size_t)4095;
-	/* Who is at it already was interrupted by a signal, whose handler calls us. */
+	/* If the buffer is in use, we are in a signal handler that interrupted its user. */
 	if (!kept || kept->user == user || kept->bytes < bytes)
 		taken = block_map(bytes);
 	if (taken)
@@ -48,7 +48,8 @@ struct exec_environment *exec_environment_take(char *const *envp)
 	return taken;
 }
 
-/* The end of a thread that is not measured is not told: it keeps what its vfork children have left alone. */
+/* The end of an unmeasured thread is not seen, so it frees its buffer here; buffers of its vfork children
+ * stay. */
 void exec_environment_release(struct exec_environment *exec_environment)
 {
 	if (!exec_environment)

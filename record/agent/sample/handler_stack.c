@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handler_stack.c - see handler_stack.h. A frame with a frame pointer, so that debuggers find their way out.
- */
+/* handler_stack.c - see handler_stack.h. Uses a frame pointer, so that debuggers can unwind through it. */
 #include "record/agent/sample/handler_stack.h"
 
 #include "record/agent/base/arch.h"

@@ -14,7 +14,7 @@ static struct {
 	const struct papi_plugin *plugin; /* NULL: not loaded */
 	const char *names[EVENT_COUNTERS_MAX];
 	char text[EVENT_COUNTERS_MAX][sizeof(((struct event_counter *)0)->name)];
-	uint32_t index[EVENT_COUNTERS_MAX]; /* of shared->counters */
+	uint32_t index[EVENT_COUNTERS_MAX]; /* indices in shared->counters */
 	unsigned count;
 	bool is_forked;
 } papi;
@@ -109,7 +109,7 @@ void papi_take(struct thread *t, uint64_t now_ns)
 		if (values[i] <= t->papi_seen[i])
 			continue;
 		if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), now_ns))
-			break; /* the next sample has it */
+			break; /* the next sample publishes it */
 		record = ring_put(&t->ring, EVENT_VALUE, 0, t->node, sizeof(*record));
 		record->time_ns = now_ns;
 		record->value = values[i] - t->papi_seen[i];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * sample.c - from a signal to a record in the ring. callpath.c finds what the record
- * stands on.
- */
+/* sample.c - turns a signal into a record in the ring. callpath.c finds the record's call path. */
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/signal_guard.h"
 
@@ -17,7 +14,7 @@
 #include "record/agent/sample/syscall_restart.h"
 #include "record/agent/sample/trace.h"
 
-/* metric 0: the time source's, which alone owns a stretch of the line. */
+/* metric 0: the time source's, whose samples have an extent in time. */
 static inline void sample_put(
 	struct thread *t, uint32_t node, uint8_t flags, uint32_t metric, uint64_t weight, uint64_t now_ns)
 {
@@ -64,7 +61,7 @@ static void unpublished_add(struct thread *t)
 	t->pending_node = 0;
 }
 
-/* False: the ring has no room for it. */
+/* False: the ring is full. */
 static bool unpublished_publish(struct thread *t, uint64_t now_ns)
 {
 	uint32_t node = t->node;
@@ -91,14 +88,13 @@ void sample_publish_pathless(struct thread *t, uint64_t now_ns)
 	t->unpublished_ns = 0;
 }
 
-/* The path of which nodes down to `depth` are known now is not, or no longer, the one that was being told. */
+/* True if the path, whose nodes are known down to `depth`, is not the pending one. */
 static bool is_another(const struct thread *t, unsigned depth)
 {
 	return depth < t->pending_depth || t->callpath_nodes[t->pending_depth - 1] != t->pending_node;
 }
 
-/* A sample with its path, and what was saved for it. CALLPATH_OPEN: it is published; else an enum ring_loss.
- */
+/* A sample with its path, plus the saved weight. CALLPATH_OPEN: published; else an enum ring_loss. */
 HOT static int callpath_sample(struct thread *t, const ucontext_t *context, uint8_t flags, uint32_t metric,
 	uint64_t weight, uint64_t now_ns)
 {
@@ -122,8 +118,8 @@ HOT static int callpath_sample(struct thread *t, const ucontext_t *context, uint
 	return result;
 }
 
-/* The ring has no room for all of a path. Has it taken a part of it, a later sample finds that told and
- * stands for this one. False: it is lost. */
+/* The ring has no space for the whole path. If it took a part, a later sample finds that part and stands
+ * for this one, too. False: lost. */
 static bool pending_publish(struct thread *t, uint64_t weight, uint32_t known)
 {
 	if (!t->pending_node && t->tree.count == known)
@@ -137,7 +133,7 @@ static bool pending_publish(struct thread *t, uint64_t weight, uint32_t known)
 	} else {
 		t->unpublished_ns += weight;
 	}
-	ring_count(&t->ring.shared->signals, UINT64_MAX); /* one less: it was an overrun */
+	ring_count(&t->ring.shared->signals, UINT64_MAX); /* subtracts one: it was an overrun */
 	ring_count(&t->ring.shared->overruns, 1);
 	return true;
 }
@@ -153,7 +149,7 @@ HOT static void handler_time_count(struct thread *t, uint64_t since_ns)
 	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - since_ns, walked, t->far_reads));
 }
 
-/* Samples for which stacks had no room; whose they were is not known. */
+/* Counts samples that were lost because stacks had no space; their threads are unknown. */
 static void missed_count(struct thread *t, uint64_t now_ns)
 {
 	uint64_t missed = atomic_exchange(&handler_stack_missed, 0);
@@ -162,7 +158,7 @@ static void missed_count(struct thread *t, uint64_t now_ns)
 		ring_lose(&t->ring, RING_LOST_REENTERED, 0, now_ns);
 }
 
-/* The ring is entered. */
+/* The ring must be entered. */
 HOT static void take(struct thread *t, const ucontext_t *context, uint64_t weight, uint64_t now_ns)
 {
 	uint8_t flags = t->saved_ns || t->unpublished_ns ? EVENT_F_SAVED : 0;
@@ -170,14 +166,15 @@ HOT static void take(struct thread *t, const ucontext_t *context, uint64_t weigh
 	int result;
 
 	if (t->unpublished_ns && !t->pending_node)
-		unpublished_publish(t, now_ns); /* else it waits on */
+		unpublished_publish(t, now_ns); /* on failure it waits for the next sample */
 	known = t->tree.count;
 	result = callpath_sample(t, context, flags, 0, weight, now_ns);
 	if (result != CALLPATH_OPEN &&
-		!pending_publish(t, weight, known)) /* what was saved waits for the next one */
+		!pending_publish(t, weight, known)) /* the saved weight waits for the next sample */
 		ring_lose(&t->ring, (enum ring_loss)result, weight, now_ns);
 	thread_saved_publish(t);
-	if (t->papi && !t->pending_node) /* else the sample that will stand for this one has it */
+	if (t->papi && !t->pending_node) /* otherwise the sample that will stand for this one publishes
+					    them */
 		papi_take(t, now_ns);
 }
 
@@ -189,7 +186,7 @@ HOT void sample_take_ns(
 	weight = start_stop_weight(t, weight);
 	t->covered_ns += weight;
 	if (now_ns < t->rest_until_ns) {
-		t->saved_ns += weight; /* the next sample has it */
+		t->saved_ns += weight; /* goes to the next sample */
 		thread_saved_publish(t);
 		ring_count(&t->ring.shared->overruns, periods);
 		return;
@@ -282,9 +279,17 @@ struct handler_call {
 	struct thread *thread;
 	const siginfo_t *info;
 	const ucontext_t *context;
-	uint64_t periods; /* of the thread's timer; 0: it is not from there */
+	uint64_t periods; /* of the thread's timer; 0: not from the timer */
 	bool is_taken;
 };
+
+/* The program reads our signals out of the queue by itself. */
+static void timer_give_up(struct thread *t)
+{
+	source_timer_stop(&t->handle);
+	if (t->source == &source_timer)
+		thread_unsampled(t->ring.shared, EVENT_UNSAMPLED_READ, process_handler_now_ns());
+}
 
 HOT static void handler_call_take(void *what)
 {
@@ -294,7 +299,7 @@ HOT static void handler_call_take(void *what)
 	handler_call->is_taken = true;
 	if (handler_call->periods &&
 		atomic_load_explicit(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read, memory_order_relaxed))
-		source_timer_stop(&t->handle);
+		timer_give_up(t);
 	if (handler_call->periods)
 		t->source->tick(t, handler_call->context, handler_call->periods);
 	else
@@ -302,7 +307,7 @@ HOT static void handler_call_take(void *what)
 			t->source->take && t->source->take(t, handler_call->info, handler_call->context);
 }
 
-/* qemu-user 7.2 calls handlers on a stack that is not aligned. */
+/* qemu-user 7.2 calls handlers with a misaligned stack. */
 #if defined(__x86_64__)
 __attribute__((force_align_arg_pointer))
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sigaltstack.c - see sigaltstack.h. A thread that sets a stack that is not roomy has all handlers that were
- * let off block our signals from there on.
+ * sigaltstack.c - see sigaltstack.h. When a thread first sets a small stack, all installed handlers are
+ * changed to block our signals.
  */
 #include "record/agent/sample/sigaltstack.h"
 
@@ -15,8 +15,9 @@
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/source.h"
 
-#define ROOMY_BYTES 32768u /* the stacks of runtimes that think of others: Ada's, Go's */
-/* For the program's handler, beside two frames of the kernel's, which the processor's registers fill. */
+#define ROOMY_BYTES 32768u /* minimum size of a large stack, such as Ada's and Go's runtimes use */
+/* For the program's handler, in addition to two signal frames of the kernel, whose size depends on the
+ * processor's registers. */
 #define HANDLER_BYTES 8192u
 
 #ifndef AT_MINSIGSTKSZ
@@ -81,7 +82,7 @@ WRAPPER int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	bool is_narrow = stack && signal_guards[SIGNAL_GUARD_SAMPLES].is_on &&
 			 !(stack->ss_flags & SS_DISABLE) && !is_roomy(stack);
-	uint64_t low = is_narrow ? (uintptr_t)stack->ss_sp : 0; /* `old` may be the same place */
+	uint64_t low = is_narrow ? (uintptr_t)stack->ss_sp : 0; /* `old` may be at the same address */
 	uint64_t high = is_narrow ? low + stack->ss_size : 0;
 	bool is_set = stack;
 	int result;

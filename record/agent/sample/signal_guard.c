@@ -28,10 +28,11 @@ int signal_guard_install(struct signal_guard *guard, struct sigaction *before)
 {
 	struct sigaction action = {.sa_sigaction = guard->handle, .sa_flags = SA_SIGINFO | SA_RESTART};
 
-	/* All signals wait while a sample is taken: a handler that leaves by longjmp would leave it open.
-	 * No SA_ONSTACK, since the program's alternate stack may be too small for two, unless its own stacks
-	 * may be smaller still. */
-	memset(&action.sa_mask, 0xff, sizeof(action.sa_mask)); /* libc's, which cancels threads, too */
+	/* Blocks all signals while a sample is taken: a handler that leaves by longjmp would leave the
+	 * ring entered. Without SA_ONSTACK, since the program's alternate stack may be too small for two
+	 * frames, unless its own stacks may be smaller still. */
+	memset(&action.sa_mask, 0xff, sizeof(action.sa_mask)); /* includes libc's internal signals, which
+								  cancel threads */
 	if (guard->is_on_stack)
 		action.sa_flags |= SA_ONSTACK;
 	if (REAL(sigaction)(guard->number, &action, before))
@@ -40,7 +41,7 @@ int signal_guard_install(struct signal_guard *guard, struct sigaction *before)
 	return 0;
 }
 
-/* Installs it for the first time; what the program has inherited it keeps. */
+/* Installs it for the first time; keeps the action that the program inherited. */
 static int signal_guard_open(unsigned i)
 {
 	struct signal_guard *guard = &signal_guards[i];
@@ -65,7 +66,7 @@ int signal_guards_take_trap(void)
 	return signal_guards[SIGNAL_GUARD_TRAP].is_on ? 0 : signal_guard_open(SIGNAL_GUARD_TRAP);
 }
 
-/* Erlang sees to it by itself that all handlers run on alternate stacks: what is there stays as it is. */
+/* Keeps SA_ONSTACK: Erlang itself ensures that all handlers run on alternate stacks. */
 void signal_guards_reinstall(void)
 {
 	struct sigaction now;
@@ -123,16 +124,16 @@ void signal_guards_let_go(void)
 	masked_set(SIG_UNBLOCK);
 }
 
-/* ---- signals of the program's own ---- */
+/* ---- the program's own signals ---- */
 
-/* Such a one the kernel queues with the thread's own signals, where one of our samples may wait already: it
- * would be dropped, since a signal waits there only once. */
+/* The kernel queues such a signal in the thread's own queue, where one of our samples may be pending: then
+ * it drops this one, since each signal is queued there only once. */
 static bool is_for_thread(const siginfo_t *info)
 {
 	return info->si_code > 0 || info->si_code == SI_TKILL;
 }
 
-/* Raises the signal once more, as it came. */
+/* Raises the signal again with the same siginfo. */
 static void raise_again(int number, siginfo_t *info)
 {
 	long pid = syscall(SYS_getpid);
@@ -148,7 +149,7 @@ static uint64_t bit_of(int number)
 	return UINT64_C(1) << (number - 1);
 }
 
-/* The program's handler, under the mask that it would have had. */
+/* Calls the program's handler with the mask that it would have had. */
 static void handler_run(struct signal_guard *guard, siginfo_t *info, ucontext_t *context)
 {
 	struct sigaction action = guard->program_action;
@@ -172,7 +173,7 @@ static void handler_run(struct signal_guard *guard, siginfo_t *info, ucontext_t 
 		action.sa_handler(guard->number);
 }
 
-/* What the signal does where the program has nothing else for it. */
+/* Performs the default action. */
 static void default_run(int number, siginfo_t *info, ucontext_t *context)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -186,7 +187,7 @@ static void default_run(int number, siginfo_t *info, ucontext_t *context)
 
 #define QUEUED_MOST 6
 
-/* The next in the queue. false: there is none. */
+/* Takes the next from the queue. False: empty. */
 static bool queue_take(siginfo_t *info)
 {
 	const struct timespec none = {0, 0};
@@ -195,8 +196,7 @@ static bool queue_take(siginfo_t *info)
 	return syscall(SYS_rt_sigtimedwait, &set, info, &none, sizeof(set)) == AGENT_SIGNAL;
 }
 
-/* Takes all but ours, which are dropped, off the queue, and puts them back behind `first`; NULL: there is
- * none. */
+/* Takes all signals off the queue, drops ours and requeues the others after `first`; NULL: none. */
 static void queue_turn(siginfo_t *first)
 {
 	siginfo_t later[QUEUED_MOST];
@@ -211,7 +211,7 @@ static void queue_turn(siginfo_t *first)
 		raise_again(AGENT_SIGNAL, &later[i]);
 }
 
-/* Pending until the program lets it through or waits for it: ahead of those that have come after it. */
+/* Keeps it pending until the program unblocks it or waits for it, before later ones. */
 static void sample_keep(siginfo_t *info, ucontext_t *interrupted)
 {
 	thread_place.samples_wait = true;
@@ -219,24 +219,24 @@ static void sample_keep(siginfo_t *info, ucontext_t *interrupted)
 	queue_turn(info);
 }
 
-/* Nobody can tell them apart there: no timer uses it any longer, those of other threads from their next tick
- * on. */
+/* Samples must not reach the program's signalfd: stops using the signal for timers, in other threads from
+ * their next tick on. */
 void signal_guards_read_samples(void)
 {
 	struct thread *t = thread_own();
 	uint64_t all = UINT64_MAX, before;
 
-	if (!atomic_exchange(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read, true) && process_is_own() &&
-		source_chosen() != &source_trap)
-		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+	atomic_store(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read, true);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
 	if (t)
 		source_timer_stop(&t->handle);
+	if (t && t->source == &source_timer)
+		thread_unsampled(t->ring.shared, EVENT_UNSAMPLED_READ, process_now_ns());
 	queue_turn(NULL);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
 }
 
-/* Late ones of an event that is no more. */
+/* Late signals of an event that is closed. */
 static bool is_of_event(const siginfo_t *info)
 {
 	return info->si_code > 0 && source_chosen() == &source_overflow;
@@ -265,7 +265,7 @@ void signal_guard_forward(int number, siginfo_t *info, void *context)
 
 /* ---- SIGTRAPs ---- */
 
-/* Pending until the program lets it through or waits for it. */
+/* Keeps it pending until the program unblocks it or waits for it. */
 static void trap_keep(int number, siginfo_t *info, ucontext_t *interrupted)
 {
 	if (is_for_thread(info) && !atomic_load(&signal_guards[SIGNAL_GUARD_TRAP].is_read)) {
@@ -284,11 +284,12 @@ void signal_guard_forward_trap(int number, siginfo_t *info, void *context, bool 
 	struct signal_guard *guard = &signal_guards[SIGNAL_GUARD_TRAP];
 	void (*handler)(int) = guard->program_action.sa_handler;
 	bool is_masked = is_known && (thread_place.program_masked & 1u << SIGNAL_GUARD_TRAP);
-	bool is_forced = info->si_code > 0; /* a trap of the thread's own code: nothing keeps it off */
+	bool is_forced = info->si_code > 0; /* a trap of the thread's own code: cannot be blocked */
 	ucontext_t *interrupted = context;
 
 	if (is_known)
-		thread_place.trap_waits = TRAP_WAITS_NOT; /* the kernel takes the thread's own first */
+		thread_place.trap_waits = TRAP_WAITS_NOT; /* the kernel delivers the thread's own signals
+							     first */
 	if (is_masked && !is_forced) {
 		trap_keep(number, info, interrupted);
 	} else if (is_masked || handler == SIG_DFL || (is_forced && handler == SIG_IGN)) {
@@ -327,7 +328,7 @@ bool signal_guards_exec_hides_trap(void)
 	       !source_can_pause();
 }
 
-/* The next program gets our signals as the program has them. */
+/* Gives our signals the dispositions that the program believes to have, for the next program. */
 void signal_guards_exec_begin(bool hide_trap)
 {
 	struct sigaction ignored = {.sa_handler = SIG_IGN};

@@ -10,26 +10,26 @@
 #include "record/agent/process/process.h"
 #include "record/agent/sample/thread.h"
 
-#define FRAME_SLOP 160u		 /* what aligning a frame may take */
-#define AGAIN_NS UINT64_C(20000) /* no two signals of ours come as fast as an instruction faults again */
+#define FRAME_SLOP 160u		 /* maximum alignment padding of a frame */
+#define AGAIN_NS UINT64_C(20000) /* our signals are further apart than repeated faults */
 #define AGAIN_MOST 3
 
 static struct sigsegv_handler program;
 static struct sigaction installed;
 
-/* Of the last frame that had no room. */
+/* The last frame that had no space. */
 static __thread struct {
 	uint64_t pc, sp, now_ns;
 	unsigned again;
 } last __attribute__((tls_model("initial-exec")));
 
-/* Without the risk of a fault; overwrites 8 bytes. */
+/* Cannot fault; overwrites 8 bytes. */
 static bool is_writable(uint64_t address)
 {
 	return !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, (void *)(uintptr_t)address, 8);
 }
 
-/* The frame that we run on lies at the end of the alternate stack, and is as large as the other would be. */
+/* Our own frame, at the end of the alternate stack, has the size that the other would need. */
 static bool has_room(const ucontext_t *context, uint64_t sp)
 {
 	uint64_t low = (uintptr_t)context->uc_stack.ss_sp, high = low + context->uc_stack.ss_size;
@@ -40,7 +40,8 @@ static bool has_room(const ucontext_t *context, uint64_t sp)
 	return is_writable((sp - ARCH_RED_ZONE - (high - here) - FRAME_SLOP) & ~UINT64_C(7));
 }
 
-/* Such a fault comes once; an instruction of the program's that faults does so at once again. */
+/* A fault from a missing frame comes once; a faulting instruction of the program would fault again at
+ * once. */
 static bool is_new(const uint64_t value[ARCH_REGISTERS])
 {
 	uint64_t now_ns = process_now_ns();
@@ -54,7 +55,7 @@ static bool is_new(const uint64_t value[ARCH_REGISTERS])
 	return last.again < AGAIN_MOST;
 }
 
-/* The kernel does not say which signal it was: the program's own have no better place. */
+/* The kernel does not say which signal it was: it could be the program's own, which have the same problem. */
 static bool is_ours(const siginfo_t *info, const ucontext_t *context)
 {
 	uint64_t value[ARCH_REGISTERS];
@@ -78,7 +79,7 @@ static void handle(int number, siginfo_t *info, void *context)
 			REAL(sigaction)(number, &installed, NULL);
 		return;
 	}
-	to.handle(number, info, context); /* who takes one argument finds it */
+	to.handle(number, info, context); /* a one-argument handler ignores the others */
 }
 
 struct sigsegv_handler sigsegv_now(void)

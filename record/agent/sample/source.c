@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - which source a process samples with: the CPU timer where it ticks as
- * often as asked, else the first perf source that the kernel grants, else the timer
- * after all. The collector is told which and why.
+ * source.c - chooses a process's sample source: the CPU timer if the kernel ticks as often as requested, else
+ * the first perf source that the kernel permits, else the timer. Reports the source and the reason to the
+ * collector.
  */
 #include "record/agent/sample/source.h"
 
@@ -34,7 +34,7 @@ static const struct source *source_try(const struct source *source, int *reason)
 	return result ? NULL : source;
 }
 
-/* Go and debuggers mind any signal: the fewer the better. */
+/* Go and debuggers are disturbed by any signal: use as few as possible. */
 static bool is_wanted(const struct source *source, int reason)
 {
 	const char *name = process.settings.sampler;
@@ -52,6 +52,7 @@ void source_choose(void)
 	const struct source *found = NULL;
 	int reason = 0;
 
+	source_timers_none();
 	for (unsigned i = 0; !found && i < sizeof(order) / sizeof(*order); i++)
 		if (is_wanted(order[i], reason))
 			found = source_try(order[i], &reason);
@@ -67,10 +68,10 @@ const struct source *source_chosen(void)
 
 static bool has_events(void)
 {
-	return chosen != &source_timer || source_waits_trap() || counter_count();
+	return chosen != &source_timer || source_waits_trap() || counter_count() || source_standby_is_used();
 }
 
-/* Without descriptors: a thread may stop all events that it has opened. */
+/* Needs no descriptors: prctl stops all events that the thread has opened. */
 void source_exec_begin(void)
 {
 	if (process_is_own() && has_events())

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source_overflow.c - `overflow`: one perf event for each thread sends it AGENT_SIGNAL; for kernels
- * before 5.18, which know no trap. */
+/*
+ * source_overflow.c - `overflow`: one perf event per thread sends it AGENT_SIGNAL; for kernels before 5.18,
+ * which lack the trap.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,7 +13,12 @@
 
 static int overflow_open(void)
 {
-	int event = source_perf_open_best(0);
+	int event;
+
+	/* A signal that finds no place to wait comes as SIGIO, which ends the program. */
+	if (source_signals_are_few())
+		return -EAGAIN;
+	event = source_perf_open_best(0);
 
 	if (event < 0)
 		return event;
@@ -19,7 +26,7 @@ static int overflow_open(void)
 	return 0;
 }
 
-/* AGENT_SIGNAL to this thread, by an event that lives on in its mapping. */
+/* Opens an event that sends AGENT_SIGNAL to this thread; its mapping keeps it alive. */
 static int overflow_event_start(struct source_handle *handle)
 {
 	int event = source_perf_open(0);
@@ -42,8 +49,10 @@ static int overflow_event_start(struct source_handle *handle)
 
 static int overflow_arm(struct thread *t)
 {
+	if (source_timer_start(&t->handle, source_perf.tick_ns))
+		return -1;
 	overflow_event_start(&t->handle);
-	return source_timer_start(&t->handle, source_perf.tick_ns);
+	return 0;
 }
 
 static void overflow_disarm(struct thread *t)

@@ -9,13 +9,13 @@
 #include "record/agent/base/hot_section.h"
 #include "record/agent/base/perf.h"
 
-#define SAFETY_NS UINT64_C(10000000) /* the timer beside an event that counts kernel hits */
+#define SAFETY_NS UINT64_C(10000000) /* of the timer beside an event that counts kernel hits */
 #define TICKS_PATIENT 6
 
 HOT_DATA struct source_perf source_perf;
 
-/* A tick in user code leaves the rest to the next one inside the kernel, until that would long have come:
- * page faults do not show as system calls. */
+/* A tick in user code leaves the rest to the next one inside the kernel, unless that should long have
+ * come: page faults do not look like system calls. */
 HOT void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	int64_t period_ns = (int64_t)process.settings.period_ns, owed = source_perf_owed_ns(t);
@@ -56,7 +56,8 @@ int source_perf_open_best(uint64_t flags)
 {
 	int event;
 
-	/* A signal from within the kernel ends a wait that has just begun; a trap comes when it is over. */
+	/* A signal from inside the kernel would interrupt a wait that just began; a trap is delivered when
+	 * the call is over. */
 	source_perf.kernel = flags & PERF_SIGTRAP;
 	event = source_perf_open(flags);
 	if (event < 0 && source_perf.kernel && (errno == EACCES || errno == EPERM)) {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_perf.h - what the two sources with perf events (source_trap.c, source_overflow.c) have in common: an
- * event on the thread's CPU clock, for more samples a second than the kernel has ticks, and a CPU timer
- * beside it.
+ * source_perf.h - common to the sources with perf events (source_trap.c, source_overflow.c): an event on the
+ * thread's CPU clock, for more samples per second than the kernel has ticks, and a CPU timer beside it.
  *
- * Where hits inside the kernel may be counted, each sample stands for all of the
- * thread's clock that no sample stands for yet: hits that met in one system call come
- * as one signal. Elsewhere a sample stands for one period of user code, and the ticks of
- * the timer take what is left for system calls. So no time counts twice,
- * and should the event fail silently, the timer goes on.
+ * If hits inside the kernel are counted, each sample stands for all of the thread's CPU time that no earlier
+ * sample stands for: hits that coincide in one system call come as one signal. Otherwise a sample stands for
+ * one period of user code, and the timer's ticks take the rest, for system calls. So no time counts twice,
+ * and if the event fails silently, the timer continues.
  */
 #ifndef RECORD_AGENT_SOURCE_PERF_H
 #define RECORD_AGENT_SOURCE_PERF_H
@@ -21,22 +19,22 @@
 
 extern struct source_perf {
 	bool kernel;	  /* hits inside the kernel are counted */
-	uint64_t tick_ns; /* of the timer beside the event */
+	uint64_t tick_ns; /* of the timer */
 } source_perf;
 
-/* An event on the calling thread, with more `flags` of perf.h: PERF_SIGTRAP for the threads that it will
- * make, too. The descriptor, or -1 with errno set. */
+/* Opens an event on the calling thread, with additional `flags` of perf.h: PERF_SIGTRAP also for its
+ * future threads. The descriptor, or -1 with errno set. */
 int source_perf_open(uint64_t flags);
-/* With hits inside the kernel where allowed, for traps alone; sets source_perf. The descriptor, or a negative
- * errno. */
+/* Opens it with hits inside the kernel if allowed, for traps only; sets source_perf. The descriptor, or a
+ * negative errno. */
 int source_perf_open_best(uint64_t flags);
 /* struct source's `tick`. */
 void source_perf_tick(struct thread *t, const ucontext_t *context, uint64_t periods);
 
 /* In the header, since they are part of the handler. */
 
-/* The thread's clock, without what it ran while sampling was off, beyond what samples and losses stand for;
- * negative: they are ahead. */
+/* The thread's CPU time, without intervals of switched-off sampling, minus what samples and losses stand
+ * for; negative: they are ahead. */
 static inline int64_t source_perf_owed_ns(const struct thread *t)
 {
 	const struct event_ring *ring = t->ring.shared;
@@ -51,9 +49,9 @@ static inline bool source_perf_is_near(int64_t ns, int64_t period_ns)
 	return ns >= -period_ns / 16 && ns <= period_ns / 16;
 }
 
-/* A whole number of periods, which takes the least room, unless that were too far from what is owed: samples
- * may be ahead of the clock by half a period, since the next one comes within a period, and lag behind by
- * little. A hit has come in time if they are ahead by what they were. */
+/* Weight of a sample. A whole number of periods needs the least space and is used unless it is too far
+ * from the CPU time: samples may be ahead of the clock by half a period, since the next one comes within a
+ * period, and lag a little. A hit has come in time if samples are as far ahead as before. */
 static inline void source_perf_owed_take(struct thread *t, const ucontext_t *context, uint64_t now_ns)
 {
 	int64_t period_ns = (int64_t)process.settings.period_ns, owed = source_perf_owed_ns(t);
@@ -77,11 +75,10 @@ static inline void source_perf_owed_take(struct thread *t, const ucontext_t *con
 #define SOURCE_PERF_BELIEVED_MAX 15u
 #define SOURCE_PERF_BELIEVED_NS 250000u
 
-/* A period after one that came in time a hit stands for a period: the thread cannot have run for longer. It
- * may have run for less, since threads that take turns on a processor share one event (the kernel hands it on
- * from one to the next), so that only periods are believed that are too short for a turn. The thread's clock,
- * a system call and the dearest thing that we do at a sample, is asked now and then, so that nothing adds up.
- */
+/* A hit one period after a hit in time stands for one period: the thread cannot have run longer. It may
+ * have run less, since threads that alternate on a processor share one event (the kernel passes it from
+ * one to the next); so this holds only for periods shorter than a time slice. The thread's clock, a system
+ * call and the most expensive part of a sample, is read now and then, so that errors do not add up. */
 static inline bool source_perf_is_one_period(struct thread *t, uint64_t now_ns)
 {
 	uint64_t period_ns = process.settings.period_ns;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_timer.c - a POSIX timer on the thread's CPU clock, signalled to that
- * thread. Never needs permission, counts system time, does not interrupt blocked
- * calls, and dies with an exec. The kernel looks at it from its tick, so periods
- * shorter than that arrive as overruns of fewer signals.
+ * source_timer.c - a POSIX timer on the thread's CPU clock that signals that thread. Needs no permission,
+ * counts system time, does not interrupt blocked calls, and ends with an exec. The kernel checks it at its
+ * tick, so shorter periods arrive as overruns of fewer signals.
  */
+#include <errno.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,10 +15,11 @@
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/source.h"
+#include "record/agent/sample/thread.h"
 
-static const char cookie; /* its address tells our timers from the program's */
+static const char cookie; /* its address identifies our timers */
 
-/* struct sigevent as the kernel has it: libc's timer_create moved between libraries. */
+/* struct sigevent of the kernel: libc's timer_create moved between libraries. */
 struct kernel_sigevent {
 	union sigval value;
 	int signal;
@@ -25,6 +27,36 @@ struct kernel_sigevent {
 	pid_t tid;
 	char rest[64 - sizeof(union sigval) - 3 * sizeof(int)];
 };
+
+/* Each timer takes one of the signals that may wait (RLIMIT_SIGPENDING): where those are few, the program has
+ * at least half of them for itself. */
+#define SIGNALS_MANY 4096u
+
+static _Atomic uint32_t timers; /* of ours */
+
+static uint64_t signals_most(void)
+{
+	struct rlimit limit;
+
+	return syscall(SYS_prlimit64, 0, RLIMIT_SIGPENDING, NULL, &limit) ? SIGNALS_MANY : limit.rlim_cur;
+}
+
+bool source_signals_are_few(void)
+{
+	return signals_most() < SIGNALS_MANY;
+}
+
+void source_timers_none(void)
+{
+	atomic_store(&timers, 0);
+}
+
+static bool timer_is_to_spare(void)
+{
+	uint64_t most = signals_most();
+
+	return most >= SIGNALS_MANY || atomic_load(&timers) < most / 2;
+}
 
 int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 {
@@ -35,11 +67,12 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 	struct timespec period = {(time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u)};
 	struct itimerspec interval = {period, period};
 
-	if (atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) ||
+	if (atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) || !timer_is_to_spare() ||
 		syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &handle->timer)) {
 		handle->timer = -1;
 		return -1;
 	}
+	atomic_fetch_add(&timers, 1);
 	if (syscall(SYS_timer_settime, handle->timer, 0, &interval, NULL)) {
 		source_timer_stop(handle);
 		return -1;
@@ -49,8 +82,10 @@ int source_timer_start(struct source_handle *handle, uint64_t period_ns)
 
 void source_timer_stop(struct source_handle *handle)
 {
-	if (handle->timer >= 0)
+	if (handle->timer >= 0) {
 		syscall(SYS_timer_delete, handle->timer);
+		atomic_fetch_sub(&timers, 1);
+	}
 	handle->timer = -1;
 }
 
@@ -62,7 +97,7 @@ HOT bool source_timer_periods(const siginfo_t *info, uint64_t *periods)
 	return true;
 }
 
-/* The signal tells of all periods since the last one: some of them a sample may stand for already. */
+/* The signal stands for all periods since the last one, some of which another sample may have covered. */
 HOT static void timer_tick(struct thread *t, const ucontext_t *context, uint64_t periods)
 {
 	uint64_t weight = periods * process.settings.period_ns;
@@ -90,12 +125,15 @@ static int timer_arm(struct thread *t)
 
 /* Where many want a processor, the ticks of a tenth of a second and more may all meet others. The kernel says
  * of a timer that is due since before the last of them that a nanosecond is left. */
-uint64_t source_timer_due_ns(const struct event_ring *ring)
+uint64_t source_timer_due_ns(struct event_ring *ring)
 {
 	uint32_t timer = atomic_load(&ring->timer);
 	struct itimerspec left = {0};
-	bool is_due = timer && !syscall(SYS_timer_gettime, timer - 1, &left) && !left.it_value.tv_sec &&
-		      left.it_value.tv_nsec == 1;
+	bool is_there = timer && !syscall(SYS_timer_gettime, timer - 1, &left);
+	bool is_due = is_there && !left.it_value.tv_sec && left.it_value.tv_nsec == 1;
+
+	if (timer && !is_there && errno == EINVAL) /* the program deletes timers that it has not made */
+		thread_unsampled(ring, EVENT_UNSAMPLED_GONE, atomic_load(&ring->timer_signal_ns));
 
 	return is_due ? process_now_ns() - atomic_load(&ring->timer_signal_ns) : 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_trap.c - `trap`: one perf event, inherited by the threads to come, raises a synchronous SIGTRAP,
- * which interrupts no system call. Counters (counter.c) and, if asked for, waits trap in the same way.
+ * source_trap.c - `trap`: one perf event, inherited by future threads, raises a synchronous SIGTRAP, which
+ * interrupts no system call. Counters (counter.c) and, if configured, waits trap in the same way.
  *
- * Threads that the program made without libc have the event, too, and perhaps no thread-local storage of
- * ours, or that of another: the handler looks a thread up by where its storage and its stack are.
+ * Threads that the program creates without libc inherit the event, too, but may have no thread-local storage
+ * of ours, or share that of another thread: the handler identifies a thread by the addresses of its storage
+ * and its stack.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -20,35 +21,35 @@
 #include "record/agent/sample/source_perf.h"
 #include "record/agent/sample/syscall_restart.h"
 
-#define KNOWN_SLOTS 16384u /* a power of two, several times as many as rings */
+#define KNOWN_SLOTS 16384u /* a power of two, several times the number of rings */
 #define KNOWN_PROBES 64u
-#define TID_GONE 1u /* init's: never a thread of ours */
+#define TID_GONE 1u /* init's pid: never a thread of ours */
 
 #define WAITS_INDEX (1u + EVENT_COUNTERS_MAX)
 
 static const char cookies[2 + EVENT_COUNTERS_MAX]; /* their addresses are our events' sig_data */
 
 static HOT_DATA struct {
-	int event;     /* until it is handed over; -1: none */
-	pid_t owner;   /* the thread that opened all of them */
-	bool waits;    /* each wait traps */
-	bool in_rings; /* the switch rings' events are to do it */
-	bool has_base; /* arch_thread_pointer may be used */
-	_Atomic bool
-		has_sharers; /* a thread was made that may have another's storage and a part of its stack */
+	int event;		  /* open until it is sent to the collector; -1: none */
+	pid_t owner;		  /* the thread that opened all events */
+	bool waits;		  /* each wait traps */
+	bool in_rings;		  /* use the events of the switch rings */
+	bool has_base;		  /* arch_thread_pointer works */
+	_Atomic bool has_sharers; /* a thread was created that may share another's storage and a part of its
+				     stack */
 } trap = {.event = -1};
 
 /* ---- threads by their storage ---- */
 
-/* Written by the very thread that it tells of. A line of its own: a sample reads one. */
+/* Written only by the thread it describes. A cache line of its own: a sample reads one. */
 struct known {
 	_Alignas(64) _Atomic uint32_t tid; /* 0: never used; TID_GONE */
-	_Atomic uint64_t base;		   /* thread pointer, 0 where it cannot be read */
+	_Atomic uint64_t base;		   /* thread pointer, 0 if unreadable */
 	struct thread *thread;
 	uint64_t stack_low, stack_high;
 };
 
-static HOT_DATA struct known *known; /* KNOWN_SLOTS, empty again in a fork child */
+static HOT_DATA struct known *known; /* [KNOWN_SLOTS], emptied in a fork child */
 
 static int known_init(void)
 {
@@ -106,9 +107,9 @@ int source_trap_thread_add(struct thread *thread)
 	return -1;
 }
 
-/* That of the calling thread, whose stack pointer is `sp`. One of its own threads that a program made without
- * libc may have the storage of another, but hardly its stack, too: on that nobody asks the kernel, which
- * takes as long as half of a sample. 0: it is asked in any case. */
+/* The entry of the calling thread, whose stack pointer is `sp`. A thread created without libc may share
+ * another's storage, but hardly its stack: if both match, no system call is needed, which would take as
+ * long as half a sample. 0: always makes the system call. */
 HOT static struct known *known_find(uint64_t sp)
 {
 	uint64_t base = base_now(), key = base;
@@ -175,7 +176,7 @@ static int trap_open(void)
 	if (event < 0)
 		return event;
 	trap.event = event;
-	/* There they tell the kernel's part, too. */
+	/* Those events also record kernel call chains. */
 	trap.in_rings = source_perf.kernel && process.settings.switches && !process.settings.waits;
 	if (trap.in_rings) {
 		switches_trap_with(PERF_COUNT_SW_TASK_CLOCK, process.settings.period_ns, source_trap_data(0));
@@ -187,9 +188,10 @@ static int trap_open(void)
 
 static int trap_arm(struct thread *t)
 {
-	/* Only the timer is a condition: it samples on alone, if need be. */
-	source_trap_thread_add(t);
-	return source_timer_start(&t->handle, source_perf.tick_ns);
+	/* Either goes on alone, if need be: the timer, or the event. */
+	bool is_known = !source_trap_thread_add(t);
+
+	return source_timer_start(&t->handle, source_perf.tick_ns) && !is_known ? -1 : 0;
 }
 
 static void trap_disarm(struct thread *t)
@@ -206,9 +208,9 @@ const struct source source_trap = {
 	.tick = source_perf_tick,
 };
 
-/* ---- waits, and what the collector keeps ---- */
+/* ---- waits, and descriptors that the collector holds ---- */
 
-/* Where the kernel may be looked at, each wait traps when it is over. */
+/* If kernel samples are allowed, each wait traps when it is over. */
 void source_waits_choose(void)
 {
 	trap.waits = process.settings.waits && process.settings.switches && !source_trap_prepare();
@@ -221,7 +223,7 @@ bool source_waits_trap(void)
 	return trap.waits;
 }
 
-/* Where the kernel may not be looked at, waits for pages trap at least: a fault belongs to user code. */
+/* Otherwise waits for pages trap at least: a fault belongs to user code. */
 static void faults_hand_over(void)
 {
 	union perf_attributes all = {.attr = {.type = PERF_TYPE_SOFTWARE,
@@ -268,7 +270,7 @@ void source_hand_over(void)
 	trap.event = -1;
 }
 
-/* User code runs no more once the exec has begun. What a thread has opened it can stop. */
+/* No user code runs once the exec has begun. A thread can stop the events it has opened. */
 bool source_can_pause(void)
 {
 	bool in_kernel = trap.waits || (source_chosen() == &source_trap && source_perf.kernel);
@@ -315,7 +317,7 @@ HOT void source_trap_handle(int signal, siginfo_t *info, void *context)
 	siginfo_t dropped;
 
 	if (index >= 0 && !process_is_live())
-		return; /* and makes no call: a sandbox may forbid any */
+		return; /* without a system call: a sandbox may forbid it */
 	slot = known_find(index < 0 ? 0 : arch_stack_pointer(context));
 	if (index < 0) {
 		signal_guard_forward_trap(signal, info, context, slot);

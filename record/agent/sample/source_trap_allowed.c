@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_trap_allowed.c - whether the program may meet traps: not if it is Go's, if a debugger looks on, or
- * if the kernel is too old for them.
+ * source_trap_allowed.c - whether the program may get traps: not if it is written in Go, if a debugger is
+ * attached, or if the kernel is too old.
  */
 #include <elf.h>
 #include <link.h>
@@ -43,8 +43,7 @@ static bool note_is_go(const ElfW(Nhdr) * note, const char *end)
 	return false;
 }
 
-/* Go's runtime takes all signals by system calls of its own, and dies of a SIGTRAP that it did not ask for.
- */
+/* Go's runtime handles all signals by its own system calls, and dies of an unexpected SIGTRAP. */
 bool source_program_is_go(void)
 {
 	uint64_t bias;
@@ -67,6 +66,6 @@ int source_trap_refusal(void)
 		return EVENT_SAMPLER_GO;
 	if (debugger_is_there()) /* it would stop at every sample */
 		return EVENT_SAMPLER_TRACED;
-	/* Before, a SIGTRAP that a thread has blocked would end the program. */
+	/* On older kernels a SIGTRAP that a thread has blocked would kill the program. */
 	return kernel_is_older(5, 18) ? EVENT_SAMPLER_OLD_KERNEL : 0;
 }

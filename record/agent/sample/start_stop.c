@@ -9,9 +9,9 @@
 #include "record/agent/sample/trace.h"
 
 static HOT_DATA struct {
-	atomic_flag busy; /* never waited for: of two that call at once, one counts */
+	atomic_flag busy; /* never waited for: of two concurrent calls, one counts */
 	_Atomic bool is_paused;
-	_Atomic uint32_t epoch; /* counts starts */
+	_Atomic uint32_t epoch; /* number of starts */
 } control = {.busy = ATOMIC_FLAG_INIT};
 
 void start_stop_init(bool delayed)
@@ -26,7 +26,7 @@ HOT bool start_stop_is_off(void)
 
 /* ---- the log ---- */
 
-/* A start leaves room for the stop after it, so that a stop always has some. */
+/* A start leaves space for its stop, so that a stop always fits. */
 static bool log_has_room(unsigned wanted)
 {
 	struct event_process *shared = process.shared;
@@ -117,7 +117,7 @@ static void clocks_start(void)
 
 /* ---- off and on ---- */
 
-/* A sample of the caller, here and now: off or on, its line is exact. */
+/* Takes a sample of the caller now, so that its timeline is exact at the switch. */
 static void here_sample(bool with_rest)
 {
 	struct thread *t = trace_begin();
@@ -169,7 +169,7 @@ void start_stop_switch_on(void)
 
 #define NAME_BYTES_MAX 255u
 
-/* "name=...", escaped as attributes are. */
+/* "name=...", escaped for attributes. */
 static uint32_t name_text(struct thread *t, const char *name)
 {
 	static const char plain[] = "\t\n\r\\,=", letters[] = "tnr\\,=", digits[] = "0123456789abcdef";
@@ -193,7 +193,7 @@ static uint32_t name_text(struct thread *t, const char *name)
 	return trace_text(t, text);
 }
 
-/* A vfork child shares its parent's memory, and writes nothing. */
+/* NULL in a vfork child, which shares its parent's memory and must not write. */
 static struct thread *own_begin(void)
 {
 	return process_is_own() ? trace_begin() : NULL;
@@ -221,7 +221,7 @@ void start_stop_span_open(uint32_t operation, const char *name)
 	if (!t)
 		return;
 	if (t->open_count >= START_STOP_SPANS_MAX) {
-		t->open_count++; /* its end will be passed over */
+		t->open_count++; /* its end will be ignored */
 		trace_end(t);
 		return;
 	}

@@ -12,8 +12,8 @@
 #include "record/agent/base/arch.h"
 #include "record/agent/sample/signal_guard.h"
 
-/* Those that start again after a handler that asks for it, and end with EINTR after another; some that always
- * start again look the same. */
+/* Calls that restart after a handler with SA_RESTART, and return EINTR otherwise; some that always restart
+ * look the same. */
 static const short restarted[] = {SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_write, SYS_writev,
 	SYS_pwrite64, SYS_pwritev, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg,
 	SYS_sendmmsg, SYS_accept, SYS_accept4, SYS_connect, SYS_wait4, SYS_waitid, SYS_fcntl, SYS_flock,
@@ -33,10 +33,10 @@ static bool is_restarted(long number, long second)
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
 
-/* The flags of a handler of the program's for one of those signals, ours aside; false: it has none. */
+/* The flags of a handler of the program for one of those signals, excluding ours; false: none. */
 static bool handler_flags(uint64_t signals, uint64_t *flags)
 {
-	uint64_t action[4]; /* as the kernel has it: handler, flags */
+	uint64_t action[4]; /* struct sigaction of the kernel: handler, flags */
 
 	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT; i++)
 		if (signal_guards[i].is_on)
@@ -52,7 +52,7 @@ static bool handler_flags(uint64_t signals, uint64_t *flags)
 	return false;
 }
 
-/* The flags of the program's handler that runs as soon as ours is over; false: there is none. */
+/* The flags of the program's handler that runs right after ours; false: none. */
 static bool next_flags(const ucontext_t *context, uint64_t *flags)
 {
 	uint64_t pending = 0, blocked;
@@ -62,9 +62,9 @@ static bool next_flags(const ucontext_t *context, uint64_t *flags)
 	return handler_flags(pending & ~blocked, flags);
 }
 
-/* Has the program a handler that may end a wait? Then one may have done that just now: a sample that comes
- * while a handler returns looks as one that has ended the wait itself. Not those for faults, nor libc's own
- * two, which end a thread or change its user. */
+/* True if the program has a handler that may end a wait: it may just have done so, since a sample taken
+ * while a handler returns looks like one that ended the wait itself. Ignores handlers for faults, and
+ * libc's two internal signals, which end a thread or change its user. */
 static bool has_handler(void)
 {
 	static const uint64_t others = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) |
@@ -82,7 +82,7 @@ static bool may_end(const ucontext_t *context)
 
 #define RING_LINK "anon_inode:[io_uring]"
 
-/* A descriptor of a ring: nothing else takes one and waits. */
+/* True for an io_uring descriptor: no other call takes one and waits. */
 static bool is_ring(int descriptor)
 {
 	char path[32] = "/proc/self/fd/", link[sizeof(RING_LINK)];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.c - see tally.h. The table that finds a sum is the thread's own; it is mapped
- * when the first is wanted. Sums of unknown paths have their places from the start, so
- * that what finds no other is still counted.
+ * tally.c - see tally.h. The lookup table belongs to the thread; it is mapped on first use. Sums of unknown
+ * paths have reserved slots, so that nothing is lost when the table is full.
  */
 #include "record/agent/sample/tally.h"
 #include "record/agent/process/address_reserve.h"
@@ -17,7 +16,7 @@ struct tallied {
 	struct tally slots[SLOTS];
 };
 
-static uint32_t metric_of[TALLY_METRICS]; /* counter index + 1, 0: not asked for */
+static uint32_t metric_of[TALLY_METRICS]; /* counter index + 1, 0: not requested */
 
 static void metric_add(enum tally_metric metric, const char *name)
 {

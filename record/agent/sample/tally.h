@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - metrics that are too frequent for a record each: a thread adds to sums in
- * memory that it shares with the collector, one for each context and metric
- * (event_tally), and the collector makes values of what they have grown by. Exact: a
- * full ring loses nothing of them, nor does a program that is killed.
+ * tally.h - metrics too frequent for one record each: a thread adds to sums in memory shared with the
+ * collector, one per context and metric (event_tally), and the collector stores their increase. Exact:
+ * neither a full ring nor a killed program loses any.
  */
 #ifndef RECORD_AGENT_TALLY_H
 #define RECORD_AGENT_TALLY_H
@@ -19,21 +18,21 @@ enum tally_metric {
 	TALLY_METRICS,
 };
 
-/* One sum, as its thread finds it. */
+/* One sum, in the thread's table. */
 struct tally {
-	uint64_t key; /* 0: the slot is free */
+	uint64_t key; /* 0: free slot */
 	_Atomic uint64_t *total;
-	const void *owner; /* what the caller keeps with it */
+	const void *owner; /* the caller's data */
 };
 
-/* Names the metrics that HPCT_EVENTS asks for; once per process, after those of counter.h. */
+/* Names the metrics in HPCT_EVENTS; once per process, after those of counter.h. */
 void tally_open(void);
 
-/* Of a block that goes back to the pool. */
+/* For a block that returns to the pool. */
 void tally_thread_free(struct thread *t);
 
-/* The slot of `key`, which is not 0; NULL: there is no memory, or it would be one too many. Without a total
- * it is new and wants tally_bind, or is left alone. Within trace_begin and trace_end, as all below. */
+/* The slot of `key`, which is not 0; NULL: no memory, or too many. A slot without a total is new: call
+ * tally_bind, or leave it. Within trace_begin and trace_end, as all below. */
 struct tally *tally_find(struct thread *t, uint64_t key);
 void tally_bind(struct thread *t, struct tally *tally, uint64_t key, uint32_t node, enum tally_metric metric);
 
@@ -49,7 +48,7 @@ static inline void tally_add(const struct tally *tally, uint64_t more)
 		memory_order_relaxed);
 }
 
-/* Adds to the sum of `node`; a sum too many goes to the path that is not known. */
+/* Adds to the sum of `node`; if there are too many sums, to the unknown path. */
 void tally_add_at(struct thread *t, uint32_t node, enum tally_metric metric, uint64_t more);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.c - begin and end of a thread's measurement, and the pool of blocks.
- * Nothing here runs in the sampling handler. Blocks are kept out of children
- * (MADV_DONTFORK), as the rings are: a child starts with its own.
+ * thread.c - begin and end of a thread's measurement, and the pool of blocks. Nothing here runs in the
+ * sampling handler. Blocks, like rings, are not inherited by fork children (MADV_DONTFORK): a child allocates
+ * its own.
  */
 #include "record/agent/sample/thread.h"
 
@@ -23,6 +23,7 @@
 #include "record/agent/sample/exec_environment.h"
 #include "record/agent/sample/papi.h"
 #include "record/agent/sample/sample.h"
+#include "record/agent/sample/signal_guard.h"
 #include "record/agent/sample/start_stop.h"
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
@@ -31,20 +32,20 @@
 #include "record/agent/unwind/unwind_plugin.h"
 
 #define NODES_WANTED (1u << 20)
-#define NODES_UNFOLDED (1u << 22) /* where each level of a recursion is a node */
-#define NODES_LIMITED (1u << 16)  /* where memory is limited: what the program may have is its own */
+#define NODES_UNFOLDED (1u << 22) /* if each level of a recursion is a node */
+#define NODES_LIMITED (1u << 16)  /* if memory is limited: leave it to the program */
 #define NODES_LEAST (1u << 12)
-#define TICKS_LATE 16		      /* a virtual machine's host may keep that many */
-#define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes cheaper than memset */
+#define TICKS_LATE 16		      /* how many ticks a virtual machine's host may withhold */
+#define ZERO_BYTES_MAX (256u * 1024u) /* above that the kernel zeroes faster than memset */
 
 __thread struct thread_place thread_place __attribute__((tls_model("initial-exec")));
 
 static struct {
-	atomic_flag taken; /* never waited for: who finds it taken does without the pool */
+	atomic_flag taken; /* never waited for: if it is taken, the caller does without the pool */
 	struct thread *free;
 	uint32_t nodes;
 	const struct unwind_plugin *unwinder; /* NULL: our own */
-	struct unwind_space space;	      /* the same for all threads but for the stack */
+	struct unwind_space space;	      /* the same for all threads, except the stack */
 } pool = {.taken = ATOMIC_FLAG_INIT};
 
 extern const char __start_hpct_fence[] __attribute__((weak, visibility("hidden")));
@@ -52,11 +53,11 @@ extern const char __stop_hpct_fence[] __attribute__((weak, visibility("hidden"))
 
 extern const char __start_hpct_own[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_own[] __attribute__((weak, visibility("hidden")));
-/* All of the agent's code, where it is a part of the program; NULL in the library. */
+/* All code of the agent in a static program; NULL in the library. */
 extern const char __start_hpct_agent[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_hpct_agent[] __attribute__((weak, visibility("hidden")));
 
-/* Any address of this process, without the risk of a fault: alternate stacks, coroutines, damage. */
+/* Reads any address of this process without faulting: alternate stacks, coroutines, damaged stacks. */
 static int self_read(void *context, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
@@ -83,7 +84,7 @@ void thread_init(void)
 	atomic_flag_clear(&pool.taken);
 	pool.nodes = process.settings.keeps_recursion ? NODES_UNFOLDED : NODES_WANTED;
 	if (is_limited(RLIMIT_AS) ||
-		is_limited(RLIMIT_DATA)) /* which counts what is private, touched or not */
+		is_limited(RLIMIT_DATA)) /* RLIMIT_DATA counts private mappings, touched or not */
 		pool.nodes = NODES_LIMITED;
 	space->memory.read = self_read;
 	space->module_find = module_find;
@@ -119,7 +120,7 @@ void thread_unwinder_load(void)
 		thread_place.self->unwinder.plugin = plugin;
 }
 
-/* Of one path: the tree has room for some of the longest. */
+/* Maximum frames of one path: the tree must hold several of the longest. */
 static uint32_t frames_most(uint32_t nodes)
 {
 	if (!process.settings.keeps_recursion)
@@ -217,8 +218,31 @@ static void header_fill(struct event_ring *ring, uint32_t index, uint64_t now_ns
 	ring->start_routine = thread_place.start_routine;
 	atomic_store_explicit(&ring->tally_count, 0, memory_order_relaxed);
 	atomic_store_explicit(&ring->timer, 0, memory_order_relaxed);
+	atomic_store_explicit(&ring->unsampled, EVENT_SAMPLED, memory_order_relaxed);
 	memset(ring->name, 0, sizeof(ring->name));
 	syscall(SYS_prctl, PR_GET_NAME, ring->name, 0, 0, 0);
+}
+
+void thread_unsampled(struct event_ring *ring, enum event_unsampled reason, uint64_t since_ns)
+{
+	if (atomic_load(&ring->unsampled))
+		return;
+	atomic_store(&ring->unsampled_ns, since_ns);
+	atomic_store_explicit(&ring->unsampled, reason, memory_order_release);
+	atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+}
+
+static void sampler_arm(struct thread *t)
+{
+	if (!t->source->arm(t))
+		return;
+	t->source->disarm(t);
+	t->source = &source_standby;
+	if (t->source->arm(t))
+		thread_unsampled(t->ring.shared,
+			atomic_load(&signal_guards[SIGNAL_GUARD_SAMPLES].is_read) ? EVENT_UNSAMPLED_READ
+										  : EVENT_UNSAMPLED_REFUSED,
+			process_now_ns());
 }
 
 void thread_begin(struct thread *t, uint32_t index)
@@ -250,8 +274,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	thread_place.self = t;
 	t->switches = switches_thread_open();
 	t->handle.mapping = NULL;
-	if (t->source->arm(t))
-		atomic_fetch_add(&process.shared->threads_unmonitored, 1);
+	sampler_arm(t);
 	counter_arm(t);
 	source_waits_arm(t);
 	papi_arm(t);
@@ -268,13 +291,17 @@ struct thread *thread_here(void)
  * the next signal, and who waits ahead of each has caught up there (sample_catch_up). More than that is not
  * made up, unless the kernel itself says that the signal is due: a sum that is short shows that samples did
  * not arrive. */
-static uint64_t rest_most_ns(const struct event_ring *ring)
+static uint64_t rest_most_ns(struct event_ring *ring)
 {
-	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() + source_timer_due_ns(ring);
+	uint64_t due_ns = source_timer_due_ns(ring);
+
+	if (atomic_load(&ring->unsampled)) /* where it was then nobody knows */
+		return 0;
+	return 2 * process.settings.period_ns + TICKS_LATE * source_tick_ns() + due_ns;
 }
 
-/* Stops what samples the thread, and publishes its last record. false: there was no place for it, in a
- * handler that has interrupted our own publication. */
+/* Stops sampling the thread, and publishes its last record. False: the ring was in use, as we are in a
+ * handler that interrupted our own publication. */
 static bool settle(struct thread *t, uint64_t *rest)
 {
 	struct event_ring *ring = t->ring.shared;
@@ -284,7 +311,7 @@ static bool settle(struct thread *t, uint64_t *rest)
 	t->source->disarm(t);
 	papi_disarm(t);
 	source_waits_disarm();
-	now_ns = process_now_ns(); /* not before: a sample may have come meanwhile */
+	now_ns = process_now_ns(); /* only now: a sample may have come in between */
 	cpu_ns = process_thread_cpu_ns();
 	atomic_store(&ring->cpu_end_ns, cpu_ns);
 	cpu_ns -= ring->cpu_begin_ns + start_stop_off_ns(ring, cpu_ns);
@@ -304,7 +331,7 @@ static bool settle(struct thread *t, uint64_t *rest)
 	return true;
 }
 
-/* What was not told the collector tells, as of threads that live on to the end. */
+/* The collector writes what could not be published, as for threads that live to the end. */
 void thread_settle(struct thread *t)
 {
 	uint64_t rest;
@@ -315,7 +342,7 @@ void thread_settle(struct thread *t)
 void thread_resume(struct thread *t)
 {
 	atomic_store(&t->ring.shared->end_ns, 0);
-	t->source->arm(t);
+	sampler_arm(t);
 	counter_arm(t);
 	source_waits_arm(t);
 	papi_arm(t);

@@ -8,13 +8,13 @@
 #include "record/agent/sample/callpath_cache.h"
 #include "record/agent/sample/sample.h"
 
-#define TEXTS_MAX (1u << 22) /* of one claim: the collector keeps a number for each */
+#define TEXTS_MAX (1u << 22) /* of one claim: the collector stores a number for each */
 
 void trace_init(struct thread *t)
 {
 	t->is_tracing = false;
 	t->deferred_ns = 0;
-	if (t->text_count) /* else they are zero and most of them untouched pages */
+	if (t->text_count) /* otherwise they are zero, and mostly untouched pages */
 		memset(t->texts, 0, sizeof(t->texts));
 	t->text_count = 0;
 	t->wait_frame = 0;
@@ -34,7 +34,7 @@ struct thread *trace_begin(void)
 	return t;
 }
 
-/* A signal can come until the ring is left, and again while its sample is taken. */
+/* A signal may come until the ring is left, and again while its sample is taken. */
 void trace_end(struct thread *t)
 {
 	for (;;) {
@@ -44,7 +44,7 @@ void trace_end(struct thread *t)
 		if (!t->deferred_ns)
 			break;
 		ring_enter(&t->ring);
-		/* At once: a signal between reading and clearing would lose its weight. */
+		/* Exchange atomically: a signal between a read and a clear would lose its weight. */
 		weight = __atomic_exchange_n(&t->deferred_ns, 0, __ATOMIC_RELAXED);
 		sample_publish(t, t->node, 0, weight, process_now_ns());
 	}
@@ -72,7 +72,7 @@ static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_part
 	return node;
 }
 
-/* What is deferred from here on belongs to the caller. */
+/* Samples deferred from here on belong to the caller's path. */
 uint32_t trace_callpath(struct thread *t)
 {
 	t->node = callpath_into(t, 0, &t->node_is_partial);
@@ -144,7 +144,8 @@ void trace_span(struct thread *t, uint8_t type, const struct event_span *span)
 	ring_commit(&t->ring);
 }
 
-void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
+void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns,
+	uint8_t flags)
 {
 	struct event_launch *record;
 
@@ -152,7 +153,7 @@ void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_
 		ring_lose(&t->ring, RING_LOST_FULL, 0, end_ns);
 		return;
 	}
-	record = ring_put(&t->ring, EVENT_LAUNCH, 0, node, sizeof(*record));
+	record = ring_put(&t->ring, EVENT_LAUNCH, flags, node, sizeof(*record));
 	record->correlation = correlation;
 	record->begin_ns = begin_ns;
 	record->end_ns = end_ns;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - records that wrappers publish of the calling thread: spans, launches,
- * texts, on the call path of the wrapper's caller. Never from a signal handler.
+ * trace.h - records that wrappers publish for the calling thread: spans, launches, texts, on the call path of
+ * the wrapper's caller. Not signal safe.
  *
  *   t = trace_begin()  -- NULL: not measured, or we interrupted our own publication
  *   node = trace_callpath(t); text = trace_text(t, "..."); trace_span(t, &span);
- *   trace_end(t)       -- samples that came meanwhile are taken now, at `node`: none is lost
+ *   trace_end(t)       -- takes samples that came meanwhile at `node`: none is lost
  *
- * What cannot be published is dropped and counted in the thread's losses. errno is
- * the wrapper's to keep.
+ * Records that do not fit are dropped and counted in the thread's losses. The wrapper saves errno.
  */
 #ifndef RECORD_AGENT_TRACE_H
 #define RECORD_AGENT_TRACE_H
@@ -24,30 +23,31 @@ void trace_init(struct thread *t);
 struct thread *trace_begin(void);
 void trace_end(struct thread *t);
 
-/* Node of the calling thread's path, without the agent's own frames; valid as long as the ring's claim.
- * A partial root when it could not be had. About 0.2 us on a known path, a tenth of that on the path of the
- * last time (callpath_cache.h). */
+/* Node of the calling thread's path, without the agent's own frames; valid during the ring's claim. A
+ * partial root on failure. About 0.2 us on a known path, a tenth of that if the path equals the last one
+ * (callpath_cache.h). */
 uint32_t trace_callpath(struct thread *t);
 
-/* The same, walked in any case: its frames are then t->callpath[0 .. t->callpath_count). */
+/* Always unwinds: the frames are then t->callpath[0 .. t->callpath_count). */
 uint32_t trace_callpath_walk(struct thread *t);
 
-/* The same with `function`, which the wrapper stands in front of, as its innermost frame. */
+/* With `function`, which is wrapped, as the innermost frame. */
 uint32_t trace_callpath_into(struct thread *t, uint64_t function);
 
-/* Id of a string in this ring, 0: none. Some thousand are remembered. */
+/* Id of a string in this ring, 0: none. Caches some thousand strings. */
 uint32_t trace_text(struct thread *t, const char *text);
 
-/* The same for who has its hash: a name that is noted again and again. At most TRACE_TEXT_BYTES_MAX. */
+/* With a precomputed hash, for names that are used repeatedly. At most TRACE_TEXT_BYTES_MAX. */
 uint32_t trace_text_hashed(struct thread *t, const char *text, size_t length, uint64_t hash);
 
 /* Never 0. */
 uint64_t trace_text_hash(const char *text, size_t length);
 
-/* One record. `span->h` needs its node only; type is EVENT_SPAN, EVENT_OPEN or EVENT_CLOSE. */
+/* One record. `span->h` needs only its node; type is EVENT_SPAN, EVENT_OPEN or EVENT_CLOSE. */
 void trace_span(struct thread *t, uint8_t type, const struct event_span *span);
 
-/* This thread started GPU operation `correlation` in a call that lasted from begin_ns to end_ns. */
-void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns);
+/* This thread started GPU operation `correlation` in a call from begin_ns to end_ns. */
+void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns,
+	uint8_t flags);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfi.c - runs an entry's instructions up to a pc and applies the row that comes
- * out. unwind.c keeps rows in a cache, so this happens once per place in the
- * program and thread.
+ * cfi.c - runs an FDE's instructions up to a pc and applies the resulting row. unwind.c caches rows, so this
+ * happens once per pc and thread.
  */
 #include <dwarf.h>
 #include <string.h>
 
 #include "record/agent/unwind/fde.h"
 
-/* The machine that DW_CFA_* instructions drive. */
+/* State of the machine that runs DW_CFA_* instructions. */
 struct run {
 	const struct cfi_module *module;
 	const struct fde *fde;
@@ -20,7 +19,7 @@ struct run {
 	unsigned saved;
 };
 
-/* Factors are anybody's words: a product that is too long fits no row. */
+/* Factors are untrusted: a product that overflows fits no row. */
 static int64_t scaled(const struct run *run, int64_t factor)
 {
 	int64_t product;
@@ -51,7 +50,7 @@ static void rule_register(struct run *run)
 		run->row->reg[reg].reg = (uint8_t)from;
 }
 
-/* An expression's place in the image; skips it. */
+/* Offset of an expression in the image; skips it. */
 static int64_t expression_place(struct run *run)
 {
 	uint64_t place = dwarf_reader_address(&run->c, &run->module->image) - run->module->image.begin;
@@ -175,7 +174,7 @@ static bool run_rule(struct run *run, uint8_t op)
 	return true;
 }
 
-/* Location and state; the remaining instructions. */
+/* Location and state instructions; the remaining ones. */
 static void run_rest(struct run *run, uint8_t op)
 {
 	struct dwarf_reader *c = &run->c;
@@ -208,11 +207,11 @@ static void run_rest(struct run *run, uint8_t op)
 		dwarf_reader_uleb(c);
 		break;
 #ifdef __aarch64__
-	case DW_CFA_AARCH64_negate_ra_state: /* signed or not, arch_return_address gives the address */
+	case DW_CFA_AARCH64_negate_ra_state: /* arch_return_address handles signed addresses */
 		break;
 #endif
 	default:
-		c->bad = true; /* GNU_window_save belongs to other processors */
+		c->bad = true; /* DW_CFA_GNU_window_save is of other processors */
 	}
 }
 
@@ -320,7 +319,7 @@ int cfi_row_apply(const struct cfi_row *row, const struct cfi_image *image, cons
 		result = rule_apply(rule, image, memory, registers, cfa, &caller.value[i]);
 		if (result && (i == row->return_register || i == ARCH_SP))
 			return result;
-		/* Epilogues that have restored the frame pointer often still name its old place. */
+		/* Epilogues that have already restored the frame pointer often still give its old place. */
 		if (result == CFI_UNKNOWN_REGISTER && i == ARCH_FP)
 			return result;
 		if (!result)

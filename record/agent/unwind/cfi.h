@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfi.h - reads .eh_frame_hdr and .eh_frame: which row of unwind rules holds at
- * a pc. No locks, no allocation, no call that a signal handler may not make.
- * All tables are read inside the bounds of one image, so damaged ones end in an
- * error, never in a fault; the image may be a copy of another process's memory.
+ * cfi.h - reads .eh_frame_hdr and .eh_frame: finds the row of unwind rules for a pc. No locks, no allocation,
+ * signal safe. All reads are checked against the bounds of one image, so damaged tables give an error, never
+ * a fault; the image may be a copy of another process's memory.
  */
 #ifndef RECORD_AGENT_CFI_H
 #define RECORD_AGENT_CFI_H
@@ -24,16 +23,15 @@ struct cfi_image {
 struct cfi_module {
 	uint64_t begin;
 	uint64_t end;
-	struct cfi_image image; /* the segment that holds the tables; empty: none */
+	struct cfi_image image; /* the segment that contains the tables; empty: none */
 	uint64_t header;	/* .eh_frame_hdr, base of the search table's entries */
 	uint64_t table;		/* pairs of int32 (pc, entry), sorted; 0: none, scan eh_frame */
 	uint64_t eh_frame;
 	uint32_t table_count;
-	uint32_t slot; /* the caller's name for the module */
+	uint32_t slot; /* the caller's number of the module */
 };
 
-/* Memory of the measured process: [low, high) lies readable at address + shift, the rest goes through read.
- */
+/* Memory of the measured process: [low, high) is readable at address + shift, the rest through `read`. */
 struct cfi_memory {
 	uint64_t low;
 	uint64_t high;
@@ -43,12 +41,12 @@ struct cfi_memory {
 };
 
 enum cfi_kind {
-	CFI_SAME, /* not mentioned: the caller's value is still there */
+	CFI_SAME, /* no rule: the caller's value is unchanged */
 	CFI_UNDEFINED,
 	CFI_OFFSET,	/* saved at CFA + value */
 	CFI_VAL_OFFSET, /* is CFA + value */
 	CFI_REGISTER,	/* is in register `reg` (as CFA: reg + value) */
-	CFI_EXPRESSION, /* saved at the expression's address; value = its place in the image */
+	CFI_EXPRESSION, /* saved at the expression's address; value = its offset in the image */
 	CFI_VAL_EXPRESSION
 };
 
@@ -68,10 +66,10 @@ struct cfi_row {
 
 #define CFI_STATES_MAX 8 /* nested DW_CFA_remember_state; compilers use one or two */
 
-/* What a search for a row needs; large for a handler's stack, so the caller keeps it. */
+/* Working memory of a row search; too large for a handler's stack, so the caller provides it. */
 struct cfi_scratch {
-	struct cfi_row row; /* the answer */
-	uint64_t pc_begin;  /* of the entry that covers pc: the function's begin */
+	struct cfi_row row; /* the result */
+	uint64_t pc_begin;  /* begin of the FDE that covers pc: the function's begin */
 	uint64_t pc_end;
 	struct cfi_row initial;
 	struct cfi_row saved[CFI_STATES_MAX];
@@ -79,15 +77,14 @@ struct cfi_scratch {
 
 enum { CFI_NONE = -1, CFI_DAMAGED = -2, CFI_UNREADABLE = -3, CFI_UNKNOWN_REGISTER = -4 };
 
-/* Takes a module with begin, end and image set and the address of its .eh_frame_hdr; fills the
- * rest. 0, or CFI_DAMAGED: the module then has no tables. */
+/* Takes a module with begin, end and image set, and the address of its .eh_frame_hdr; fills the rest. 0,
+ * or CFI_DAMAGED: the module then has no tables. */
 int cfi_module_init(struct cfi_module *module, uint64_t header);
 
-/* Where the module's search table, which it must have, says that the entry of pc lies: the last at or before
- * it; 0: none. */
+/* Address of pc's FDE by the module's search table, which must exist: the last at or before pc; 0: none. */
 uint64_t cfi_fde_address(const struct cfi_module *module, uint64_t pc);
 
-/* The row at pc goes to scratch->row. 0, CFI_NONE (no entry covers pc) or CFI_DAMAGED. */
+/* Writes the row at pc to scratch->row. 0, CFI_NONE (no FDE covers pc) or CFI_DAMAGED. */
 int cfi_row_find(const struct cfi_module *module, uint64_t pc, struct cfi_scratch *scratch);
 
 /* One word of the measured process. 0 or CFI_UNREADABLE. */
@@ -100,13 +97,13 @@ static inline int cfi_word_read(const struct cfi_memory *memory, uint64_t addres
 	return memory->read(memory->context, address, word, sizeof(*word)) ? CFI_UNREADABLE : 0;
 }
 
-/* Value of the expression at image offset `place` (its ULEB length first). `cfa` is pushed ahead
- * of it when not NULL. 0 or negative. */
+/* Value of the expression at image offset `place` (starts with its ULEB length). Pushes `cfa` first if not
+ * NULL. 0 or negative. */
 int cfi_expression_value(const struct cfi_image *image, uint32_t place,
 	const struct arch_registers *registers, const struct cfi_memory *memory, const uint64_t *cfa,
 	uint64_t *value);
 
-/* Registers of the caller by scratch->row, in place. 0 or negative; *registers is then unchanged. */
+/* Replaces the registers by the caller's, by scratch->row. 0 or negative; *registers is then unchanged. */
 int cfi_row_apply(const struct cfi_row *row, const struct cfi_image *image, const struct cfi_memory *memory,
 	struct arch_registers *registers);
 

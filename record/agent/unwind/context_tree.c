@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * context_tree.c - the thread's calling context tree, see context_tree.h. sample.c looks
- * paths up here and sends each new node to the collector once.
+ * context_tree.c - the thread's calling context tree, see context_tree.h. callpath.c looks paths up here and
+ * sends each new node to the collector once.
  */
 #include "record/agent/unwind/context_tree.h"
 
@@ -18,7 +18,7 @@ static uint32_t hash_of(uint32_t parent, uint32_t slot, uint64_t offset)
 	return (uint32_t)(h >> 32);
 }
 
-/* Linear hashing: buckets below the split point already use one bit more. */
+/* Linear hashing: buckets below the split point already use one more bit. */
 static uint32_t bucket_of(const struct context_tree *tree, uint32_t hash)
 {
 	uint32_t wide = UINT32_C(2) << (31 - __builtin_clz(tree->bucket_count));
@@ -66,7 +66,7 @@ HOT uint32_t context_tree_nodes_left(const struct context_tree *tree)
 	return tree->capacity - tree->count;
 }
 
-/* Opens one more bucket and moves to it what now belongs there. */
+/* Adds a bucket and moves the entries that now belong to it. */
 static void bucket_split(struct context_tree *tree)
 {
 	uint32_t fresh = tree->bucket_count++;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_expression.c - evaluates the DWARF expressions that unwind rules may hold:
- * PLT stubs, signal frames, realigned stacks. Rare, so kept out of cfi.c; a
- * step limit ends loops in damaged ones.
+ * dwarf_expression.c - evaluates DWARF expressions in unwind rules: PLT stubs, signal frames, realigned
+ * stacks. Rare, so kept out of cfi.c; a step limit ends loops in damaged expressions.
  */
 #include <dwarf.h>
 
@@ -78,7 +77,7 @@ static void jump(struct machine *m, bool taken)
 		m->code.at += distance;
 }
 
-/* Operations on the two topmost values; false: not one of them. */
+/* Operations on the two topmost values; false: another operation. */
 static bool binary(struct machine *m, uint8_t op)
 {
 	uint64_t b, a;
@@ -214,7 +213,7 @@ static void unary_or_stack(struct machine *m, uint8_t op)
 	}
 }
 
-/* Constants and registers; false: not one of them. */
+/* Constants and registers; false: another operation. */
 static bool literal(struct machine *m, uint8_t op)
 {
 	uint64_t reg;

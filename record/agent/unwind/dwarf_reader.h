@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_reader.h - bounded reading of DWARF's number formats, for cfi.c and
- * dwarf_expression.c. After the first read beyond the end all reads give 0 and `bad`
- * stays set, so that callers check once.
+ * dwarf_reader.h - bounds-checked reading of DWARF's number formats, for cfi.c and dwarf_expression.c. After
+ * a read beyond the end all reads return 0 and `bad` stays set, so that callers check once.
  */
 #ifndef RECORD_AGENT_DWARF_READER_H
 #define RECORD_AGENT_DWARF_READER_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fde.c - reads .eh_frame_hdr and the records of .eh_frame, and finds the entry
- * (FDE) that covers a pc by the search table, or by a scan where there is none.
+ * fde.c - reads .eh_frame_hdr and the records of .eh_frame, and finds the FDE that covers a pc, by the search
+ * table or, without one, by a scan.
  */
 #include <dwarf.h>
 #include <string.h>
 
 #include "record/agent/unwind/fde.h"
 
-/* A pointer as .eh_frame writes it. Indirect ones occur only for personality routines. */
+/* Only personality routines use indirect pointers. */
 uint64_t fde_pointer_read(
 	struct dwarf_reader *c, const struct cfi_image *image, uint8_t encoding, uint64_t data_base)
 {
@@ -177,7 +177,8 @@ static int cie_read(const struct cfi_image *image, uint64_t address, struct fde 
 	return c.bad ? CFI_DAMAGED : 0;
 }
 
-/* Reads the record at `address`. 0, CFI_NONE for a CIE or the terminator, CFI_DAMAGED; *next: behind it. */
+/* Reads the record at `address`. 0, CFI_NONE for a CIE or the terminator, CFI_DAMAGED; *next: the address
+ * after it. */
 static int fde_read(const struct cfi_image *image, uint64_t address, struct fde *fde, uint64_t *next)
 {
 	struct dwarf_reader c = record_open(image, address, next);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fde.h - one entry (FDE) of .eh_frame: fde.c finds it, cfi.c runs its
- * instructions. For these two alone.
+ * fde.h - one FDE (frame description entry) of .eh_frame: fde.c finds it, cfi.c runs its instructions. Only
+ * these two include it.
  */
 #ifndef RECORD_AGENT_FDE_H
 #define RECORD_AGENT_FDE_H
@@ -22,10 +22,10 @@ struct fde {
 	uint8_t return_register;
 };
 
-/* The entry that covers pc. 0, CFI_NONE or CFI_DAMAGED. */
+/* The FDE that covers pc. 0, CFI_NONE or CFI_DAMAGED. */
 int fde_find(const struct cfi_module *module, uint64_t pc, struct fde *fde);
 
-/* A pointer as .eh_frame writes it; data_base for those relative to .eh_frame_hdr. */
+/* Reads a pointer in .eh_frame's encoding; data_base for those relative to .eh_frame_hdr. */
 uint64_t fde_pointer_read(
 	struct dwarf_reader *c, const struct cfi_image *image, uint8_t encoding, uint64_t data_base);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_runtime_libraries.c - see gpu_runtime_libraries.h. Entries are written once, then counted. */
+/*
+ * gpu_runtime_libraries.c - see gpu_runtime_libraries.h. Each entry is written first, then the count is
+ * incremented.
+ */
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 
 #include <stdatomic.h>
@@ -28,7 +31,7 @@ void gpu_runtime_libraries_add(uint64_t address, bool hidden)
 	runtimes[i].end = end;
 	runtimes[i].hidden = hidden;
 	atomic_fetch_add(
-		&count, 1); /* two at once: the later of them may be seen a moment too late, or empty */
+		&count, 1); /* of two concurrent additions, the later may briefly be missing or empty */
 }
 
 static bool find(uint64_t pc, bool hidden)

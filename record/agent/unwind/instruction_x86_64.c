@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instruction_x86_64.c - see instruction.h. Of an instruction that was taken apart (x86_fields.h), what it
- * does: only the few that move the stack or lead elsewhere are told apart.
+ * instruction_x86_64.c - see instruction.h. Determines the effect of an instruction split by x86_fields.h;
+ * distinguishes only the few that change the stack or the control flow.
  */
 #include "record/agent/unwind/instruction.h"
 
@@ -14,7 +14,7 @@
 
 enum { SP = 4, FP = 5 };
 
-/* The last bytes of the instruction, as a number with a sign. */
+/* The last bytes of the instruction, as a signed number. */
 static int32_t immediate_value(const struct x86_fields *fields)
 {
 	const uint8_t *end = fields->code + fields->at;
@@ -26,7 +26,7 @@ static int32_t immediate_value(const struct x86_fields *fields)
 	return value;
 }
 
-/* Displacement of a memory operand [base + displacement], which nothing follows. */
+/* Displacement of a memory operand [base + displacement], which must come last. */
 static bool based_on(const struct x86_fields *fields, unsigned base, int32_t *displacement)
 {
 	uint8_t mod = *fields->modrm >> 6, rm = *fields->modrm & 7;
@@ -38,7 +38,7 @@ static bool based_on(const struct x86_fields *fields, unsigned base, int32_t *di
 		return false;
 	if (mod == 0) {
 		*displacement = 0;
-		return base != FP; /* that would be the program counter */
+		return base != FP; /* encodes pc-relative addressing */
 	}
 	if (mod == 1)
 		*displacement = *at < 128 ? *at : *at - 256;
@@ -71,7 +71,7 @@ static enum instruction_kind arithmetic(const struct x86_fields *fields, struct 
 	return INSTRUCTION_STACK;
 }
 
-/* The stack pointer is what a register holds, or the register what it holds. */
+/* Moves between the stack pointer and another register. */
 static enum instruction_kind between(
 	enum instruction_kind kind, unsigned number, int32_t value, struct instruction *instruction)
 {
@@ -92,7 +92,7 @@ static enum instruction_kind keep(unsigned number, int32_t value, struct instruc
 	return between(INSTRUCTION_KEEP, number, value, instruction);
 }
 
-/* Number and displacement of a memory operand that is one register and no more; 16: it is something else. */
+/* Register and displacement of a memory operand with one register only; 16: another operand. */
 static unsigned based_on_any(const struct x86_fields *fields, int32_t *displacement)
 {
 	struct x86_fields plain = *fields;

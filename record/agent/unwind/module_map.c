@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_map.c - see module_map.h. glibc 2.35 and newer answer through _dl_find_object; older ones through an
- * immutable list, replaced as a whole and never freed, since a handler may be reading it.
+ * module_map.c - see module_map.h. With glibc 2.35 and newer uses _dl_find_object; otherwise an immutable
+ * list, which is replaced as a whole and never freed, since a handler may be reading it.
  */
 #include "record/agent/unwind/module_map.h"
 
@@ -26,7 +26,7 @@ struct dl_find_object {
 #endif
 
 struct list {
-	unsigned long long changes; /* loads + unloads when it was made */
+	unsigned long long changes; /* loads + unloads when the list was made */
 	size_t bytes;
 	unsigned count;
 	struct module_map_entry entry[];
@@ -36,7 +36,7 @@ static int (*find_object)(void *, struct dl_find_object *);
 static struct list *_Atomic list;
 static uint64_t vdso_begin;
 static uint64_t loader_begin;
-static struct module_map_entry program; /* end 0: not known */
+static struct module_map_entry program; /* end 0: unknown */
 static const ElfW(Phdr) * program_segments;
 static size_t program_segment_count;
 
@@ -65,8 +65,8 @@ bool module_map_find(uint64_t pc, struct module_map_entry *found)
 		.bias = object.dlfo_link_map->l_addr,
 		.frame_header = (uintptr_t)object.dlfo_eh_frame,
 		.name = object.dlfo_link_map->l_name};
-	/* The kernel may have left gaps between the program's segments: libc then finds its code alone,
-	 * without the page that its headers are on. */
+	/* The kernel may leave gaps between the program's segments: libc then finds only its code, without
+	 * the page of its headers. */
 	if (found->bias == program.bias && pc >= program.begin && pc < program.end) {
 		found->begin = program.begin;
 		found->end = program.end;
@@ -159,8 +159,8 @@ const ElfW(Phdr) * module_map_program(size_t *count, uint64_t *bias)
 	return program_segments;
 }
 
-/* The program itself, by what the kernel says of its headers. Static ones may not say where those belong: the
- * file's header stands before them then, and says where the program begins. */
+/* Finds the program itself, from the headers that the kernel passes. A static program's headers may lack
+ * their own address: then the file header before them shows where the program begins. */
 static void program_init(uint64_t entry)
 {
 	struct dl_phdr_info info = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_map.h - what the dynamic loader has mapped where, by address. May be asked from
- * the sampling handler, and takes no lock.
+ * module_map.h - the modules that the dynamic loader has mapped, by address. Lock-free, safe in the sampling
+ * handler.
  */
 #ifndef RECORD_AGENT_MODULE_MAP_H
 #define RECORD_AGENT_MODULE_MAP_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A module as it lies in memory. `name` is the loader's, valid while the module is loaded. */
+/* A mapped module. `name` is the loader's, valid while the module is loaded. */
 struct module_map_entry {
 	uint64_t begin, end;
 	uint64_t bias;	       /* runtime address - address in the file's program headers */
@@ -19,26 +19,24 @@ struct module_map_entry {
 	const char *name;      /* "": the executable */
 };
 
-/*
- * Once per program, before any question and while it has one thread: it asks the loader, whose locks a forked
- * child may find taken by a thread that the fork left behind.
- */
+/* Once per program, before other calls and while it has one thread: it takes the loader's locks, which in
+ * a fork child a lost thread may hold. */
 void module_map_init(char **envp);
 
-/* The program's own headers, `count` of them, and its bias. NULL: not known. */
+/* The program's own headers, `count` of them, and its bias. NULL: unknown. */
 const ElfW(Phdr) * module_map_program(size_t *count, uint64_t *bias);
 
-/* The module that holds an address; false: none does. */
+/* The module that contains an address; false: none. */
 bool module_map_find(uint64_t address, struct module_map_entry *found);
 
-/* The kernel's own, which no file holds. */
+/* True for the kernel's vDSO, which has no file. */
 bool module_map_is_vdso(const struct module_map_entry *module);
 
-/* The mapped range of the module that holds an address, and of the dynamic loader. 0 or -1. */
+/* The mapped range of the module that contains an address, and of the dynamic loader. 0 or -1. */
 int module_map_range(uint64_t address, uint64_t *begin, uint64_t *end);
 int module_map_loader_range(uint64_t *begin, uint64_t *end);
 
-/* After a program has loaded or unloaded libraries, for C libraries without _dl_find_object. Not from a
+/* Call after the program loaded or unloaded libraries, for C libraries without _dl_find_object. Not from a
  * handler. */
 void module_map_refresh(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_slots.c - see module_slots.h. Where a module lies is module_map.h's business; here it gets its slot,
- * its build id and its unwind tables.
+ * module_slots.c - see module_slots.h. module_map.h finds modules; this assigns slot, build id and unwind
+ * tables.
  */
 #include "record/agent/unwind/module_slots.h"
 
@@ -11,12 +11,14 @@
 
 #include "record/agent/base/hot_section.h"
 #include "record/agent/base/module_path.h"
+#include "record/agent/base/safe_read.h"
 #include "record/agent/process/process.h"
 #include "record/agent/unwind/module_map.h"
 #include "record/agent/unwind/unwind.h"
+#include "store/ring/module_content.h"
 
 static HOT_DATA _Atomic uint32_t generation;
-static _Atomic uint32_t anonymous_slot; /* plus 1; 0: none yet */
+static _Atomic uint32_t anonymous_slot; /* + 1; 0: none yet */
 
 HOT uint32_t module_slots_generation(void)
 {
@@ -28,8 +30,8 @@ HOT uint64_t module_slots_bias(uint32_t slot)
 	return slot < EVENT_MODULE_MAX ? process.modules[slot].bias : 0;
 }
 
-/* The module's ELF header, if its first page holds header and program headers. A page is there as a whole: a
- * small program's code may end within it. */
+/* The module's ELF header, if its first page contains header and program headers. A page is mapped as a
+ * whole, though a small program's code may end within it. */
 static const ElfW(Ehdr) * elf_header(const struct module_map_entry *found)
 {
 	const ElfW(Ehdr) *header = (const void *)(uintptr_t)found->begin;
@@ -52,7 +54,7 @@ static bool segment_holds(const ElfW(Phdr) * segment, uint64_t bias, uint64_t ad
 	       address < bias + segment->p_vaddr + segment->p_filesz;
 }
 
-/* The tables may be read inside the segment that holds them, and nowhere else. */
+/* The tables may only be read inside the segment that contains them. */
 static void image_set(struct cfi_module *module, const struct module_map_entry *found)
 {
 	const ElfW(Ehdr) *header = elf_header(found);
@@ -102,6 +104,38 @@ static void build_id_find(struct event_module *slot, const struct module_map_ent
 			build_id_read(slot, &segment[i], found->bias);
 }
 
+/* Continues the hash with mapped bytes, a piece at a time: this may run on a small stack. Where the program
+ * has moved or protected them the kernel's copy fails, and there is no hash. */
+static bool content_read(uint64_t *hash, uint64_t address, uint64_t size)
+{
+	uint64_t piece[128];
+
+	for (uint64_t at = 0; at < size; at += sizeof(piece)) {
+		size_t bytes = size - at < sizeof(piece) ? (size_t)(size - at) : sizeof(piece);
+
+		if (!safe_read(piece, (const void *)(uintptr_t)(address + at), bytes))
+			return false;
+		*hash = module_content_add(*hash, piece, bytes);
+	}
+	return true;
+}
+
+/* What tells the collector whether a file is this module, if there is no build id. */
+static void content_hash(struct event_module *slot, const struct module_map_entry *found)
+{
+	struct module_content content;
+	uint64_t hash = MODULE_CONTENT_SEED;
+
+	if (slot->build_id_bytes || slot->is_vdso || !elf_header(found) ||
+		!module_content_place((const uint8_t *)elf_header(found), &content) ||
+		content.code_address + found->bias < found->begin ||
+		content.code_address + content.code_bytes + found->bias > found->end)
+		return;
+	if (content_read(&hash, found->begin, content.header_bytes) &&
+		content_read(&hash, content.code_address + found->bias, content.code_bytes))
+		slot->content_hash = hash;
+}
+
 static uint32_t slots_used(void)
 {
 	uint32_t count = atomic_load_explicit(&process.shared->module_count, memory_order_acquire);
@@ -109,7 +143,7 @@ static uint32_t slots_used(void)
 	return count < EVENT_MODULE_MAX ? count : EVENT_MODULE_MAX;
 }
 
-/* A fresh slot in state WRITING; NULL: table full. */
+/* Takes a new slot in state WRITING; NULL: table full. */
 static struct event_module *slot_take(uint32_t *index)
 {
 	if (slots_used() == EVENT_MODULE_MAX) {
@@ -135,9 +169,17 @@ static bool slot_is(const struct event_module *slot, const struct module_map_ent
 	       module_path_is(slot->path, sizeof(slot->path), found->name ? found->name : "");
 }
 
+static bool slot_is_same(const struct event_module *slot, const struct event_module *fresh)
+{
+	return slot->bias == fresh->bias && slot->begin == fresh->begin && slot->end == fresh->end &&
+	       slot->build_id_bytes == fresh->build_id_bytes && slot->content_hash == fresh->content_hash &&
+	       !memcmp(slot->build_id, fresh->build_id, fresh->build_id_bytes) &&
+	       !strcmp(slot->path, fresh->path);
+}
+
 /* A program that loads and unloads for ever would fill the table: beyond half of it, a file that comes back
- * to the place that it had takes up its old slot again. */
-static bool slot_revive(const struct module_map_entry *found, uint32_t *index)
+ * to the place that it had takes up its old slot again, if it is the same file. */
+static bool slot_revive(const struct event_module *fresh, uint32_t *index)
 {
 	uint32_t used = slots_used();
 
@@ -145,7 +187,7 @@ static bool slot_revive(const struct module_map_entry *found, uint32_t *index)
 		struct event_module *slot = &process.modules[i];
 		uint32_t gone = EVENT_MODULE_GONE;
 
-		if (atomic_load(&slot->state) != EVENT_MODULE_GONE || !slot_is(slot, found))
+		if (atomic_load(&slot->state) != EVENT_MODULE_GONE || !slot_is_same(slot, fresh))
 			continue;
 		atomic_store(&slot->unloaded_ns, 0);
 		atomic_compare_exchange_strong(&slot->state, &gone, EVENT_MODULE_LIVE);
@@ -155,24 +197,32 @@ static bool slot_revive(const struct module_map_entry *found, uint32_t *index)
 	return false;
 }
 
-/* Two threads that meet a module at once may each enter it: the collector knows modules by build id and
- * path, and waiting here is not possible. */
-static uint32_t slot_add(const struct module_map_entry *found)
+static void slot_fill(struct event_module *slot, const struct module_map_entry *found)
 {
-	struct event_module *slot;
-	uint32_t index;
-
-	if (slot_revive(found, &index))
-		return index;
-	slot = slot_take(&index);
-	if (!slot)
-		return UNWIND_NO_SLOT;
 	slot->bias = found->bias;
 	slot->begin = found->begin;
 	slot->end = found->end;
 	slot->is_vdso = module_map_is_vdso(found);
 	module_path_set(slot->path, sizeof(slot->path), found->name ? found->name : "");
 	build_id_find(slot, found);
+	content_hash(slot, found);
+}
+
+/* Two threads that meet a module at once may each enter it: the collector knows modules by build id and
+ * path, and waiting here is not possible. */
+static uint32_t slot_add(const struct module_map_entry *found)
+{
+	struct event_module fresh = {.build_id_bytes = 0}, *slot;
+	uint32_t index;
+
+	slot_fill(&fresh, found);
+	if (slot_revive(&fresh, &index))
+		return index;
+	slot = slot_take(&index);
+	if (!slot)
+		return UNWIND_NO_SLOT;
+	fresh.state = EVENT_MODULE_WRITING;
+	memcpy(slot, &fresh, sizeof(fresh));
 	slot_live(slot);
 	return index;
 }
@@ -193,7 +243,7 @@ static uint32_t slot_find(const struct module_map_entry *found)
 			continue;
 		if (slot_is(slot, found))
 			return i;
-		/* Another module lies here now, and nobody told us: libc unloads its own plug-ins. */
+		/* Another module is here now, and we saw no unload: libc unloads its own plug-ins. */
 		if (slot->begin < found->end && found->begin < slot->end) {
 			slot_gone(slot);
 			atomic_fetch_add_explicit(&generation, 1, memory_order_release);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_slots.h - which loaded module holds a pc, and its slot in the table that the
- * collector reads. Everything here may run in the sampling handler: modules are
- * found without a lock and entered in the table when a call path first meets them.
+ * module_slots.h - finds the loaded module of a pc, and its slot in the table that the collector reads. All
+ * of it may run in the sampling handler: modules are found without a lock and entered in the table when a
+ * call path first uses them.
  */
 #ifndef RECORD_AGENT_MODULE_SLOTS_H
 #define RECORD_AGENT_MODULE_SLOTS_H
@@ -11,7 +11,7 @@
 
 #define MODULE_CACHE_ENTRIES 16
 
-/* Modules that one thread met lately. */
+/* Modules that one thread used recently. */
 struct module_cache {
 	struct cfi_module entry[MODULE_CACHE_ENTRIES];
 	unsigned count;
@@ -22,7 +22,7 @@ struct module_cache {
 void module_slots_init(void);
 
 /* The module at pc with tables and slot, or NULL. `cache` is a struct module_cache of the calling thread;
- * the answer is valid until the cache's next change. Signature of unwind_space.module_find. */
+ * the result is valid until the cache changes. Signature of unwind_space.module_find. */
 const struct cfi_module *module_find(void *cache, uint64_t pc);
 
 /* Slot for code outside all modules; UNWIND_NO_SLOT when the table is full. */
@@ -31,13 +31,13 @@ uint32_t module_slots_anonymous(void);
 /* Runtime address of a slot's file address 0. */
 uint64_t module_slots_bias(uint32_t slot);
 
-/* Counts unloadings; a thread whose caches are older must drop them. */
+/* Number of unloads; a thread drops caches with an older number. */
 uint32_t module_slots_generation(void);
 
-/* Whether code of a module was met whose file's name begins with one of these, ended by NULL. */
+/* True if a call path used a module whose file name begins with one of `names`, NULL-terminated. */
 bool module_slots_is_met(const char *const *names);
 
-/* After a dlclose: marks what is gone. Not from a handler. */
+/* Call after a dlclose: marks unloaded modules. Not from a handler. */
 void module_slots_unloaded(void);
 
 #endif

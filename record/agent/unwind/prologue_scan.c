@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prologue_scan.c - see prologue_scan.h. Straight on first; branches are taken where that ends without a
- * return. */
+/*
+ * prologue_scan.c - see prologue_scan.h. Follows the straight path first; takes branches if it ends without a
+ * return.
+ */
 #include "record/agent/unwind/prologue_scan.h"
 
 #include <string.h>
@@ -8,19 +10,19 @@
 #include "record/agent/unwind/instruction.h"
 
 #define INSTRUCTIONS_MAX 3000
-#define FP_HELD (-(1 << 30)) /* pushed and popped ahead: below all that there is */
+#define FP_HELD (-(1 << 30)) /* pushed and popped on the path: below all other values */
 
 struct search {
 	uint64_t begin, end; /* of the code */
 	const struct cfi_memory *memory;
 	struct prologue_scan_scratch *scratch;
-	unsigned paths, left; /* waiting; instructions that may still be read */
-	uint64_t code_at;     /* scratch->code holds what lies there; 0: nothing */
+	unsigned paths, left; /* pending; instructions that may still be read */
+	uint64_t code_at;     /* address of scratch->code; 0: none */
 };
 
 enum end { END_NONE, END_RETURN, END_DEAD };
 
-/* Bytes that can be read at pc, and how many; NULL: none. */
+/* The readable code bytes at pc, and their number; NULL: none. */
 static const uint8_t *code_read(struct search *search, uint64_t pc, size_t *size)
 {
 	uint8_t *code = search->scratch->code;
@@ -42,7 +44,7 @@ static const uint8_t *code_read(struct search *search, uint64_t pc, size_t *size
 	return code;
 }
 
-/* Notes it too. With all places taken nothing new is followed. */
+/* True if the place is new; adds it. If the table is full, nothing new is followed. */
 static bool is_new(struct search *search, uint64_t place)
 {
 	uint64_t *places = search->scratch->places;
@@ -75,7 +77,7 @@ static void base_keep(struct prologue_scan_path *path, unsigned number, int32_t 
 	path->kept = (uint16_t)(path->is_lost ? path->kept & ~(1u << number) : path->kept | 1u << number);
 }
 
-/* False: what was taken off the stack before hangs on another base. */
+/* False: popped bytes so far refer to another base. */
 static bool base_change(struct prologue_scan_path *path, unsigned base, int32_t offset)
 {
 	if (path->kept & 1u << base) {
@@ -109,7 +111,7 @@ static void fp_load(struct prologue_scan_path *path, int32_t at)
 	path->fp_at = path->is_lost ? FP_HELD : at;
 }
 
-/* One instruction at path->pc. */
+/* Takes one instruction at path->pc. */
 static enum end step(struct search *search, struct prologue_scan_path *path)
 {
 	struct instruction instruction;
@@ -119,7 +121,7 @@ static enum end step(struct search *search, struct prologue_scan_path *path)
 	if (!code || !search->left-- || !instruction_decode(code, size, &instruction))
 		return END_DEAD;
 	path->pc += instruction.length;
-	/* Padding behind a call: it never returns, and ends its function. */
+	/* Padding after a call: the call never returns, and the function ends. */
 	if (path->has_called && instruction.kind == INSTRUCTION_NOTHING)
 		return END_DEAD;
 	path->has_called = instruction.kind == INSTRUCTION_CALL;
@@ -176,7 +178,7 @@ static enum end step(struct search *search, struct prologue_scan_path *path)
 static bool prologue_scan_of(const struct prologue_scan_path *path, struct prologue_scan *scan)
 {
 	bool from_sp = path->base == ARCH_SP && !path->is_loaded;
-	/* What lies below the stack pointer is not there yet: it will be pushed. */
+	/* Words below the stack pointer do not exist yet: they will be pushed. */
 	bool has_fp = path->has_fp && !(from_sp && path->fp_at < 0);
 
 	*scan = (struct prologue_scan){.base = path->base,

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack_end.c - where stacks end that a program has made itself: fibers, coroutines, goroutines. Whoever
- * makes one plants the address below its first function by hand. A call has put it there, or it ends the
- * stack:
+ * stack_end.c - recognizes the ends of stacks that a program has made itself: fibers, coroutines, goroutines.
+ * Such code writes the return address of its first function by hand. An address that does not follow a call
+ * ends the stack:
  *
- *     0                        Ruby's fibers, and what else trusts its first function to stay
- *     a function's begin       libc's contexts; libco: one that aborts, should a fiber ever return
- *     call exit; hlt           Boost's contexts, PHP's fibers: the same, written by hand and without tables
+ *     0                        Ruby's fibers, and others whose first function never returns
+ *     a function's begin       libc's contexts; libco: one that aborts if a fiber returns
+ *     call exit; hlt           Boost's contexts, PHP's fibers: the same, in assembly without tables
  *
- * Go's scheduler plants nothing, but is known by its machine code.
+ * Go's scheduler writes no address, but is recognized by its machine code.
  */
 #include "record/agent/unwind/instruction.h"
 #include "record/agent/unwind/unwind_step.h"
 
 #define ENDS_WITHIN 48 /* bytes: a status for exit, a call, a stop */
 
-/* Straight on to a call that nothing follows. */
+/* True if straight-line code leads to a call that nothing follows. */
 static bool never_returns(struct unwinder *u, uint64_t pc)
 {
 	uint8_t code[ENDS_WITHIN];
@@ -52,7 +52,7 @@ bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint
 	return !has_table && never_returns(u, pc + 1);
 }
 
-/* runtime.abort: a trap, a loop. */
+/* True for runtime.abort: a trap, a loop. */
 static bool is_abort(struct unwinder *u, uint64_t pc)
 {
 	uint8_t code[4];
@@ -62,7 +62,8 @@ static bool is_abort(struct unwinder *u, uint64_t pc)
 		       (code[0] == 0xcc && code[1] == 0xeb && code[2] == 0xfe));
 }
 
-/* Behind the call: mcall takes its argument off and jumps, morestack and rt0_go call runtime.abort. */
+/* The code after the call shows it: mcall pops its argument and jumps, morestack and rt0_go call
+ * runtime.abort. */
 void unwind_go_top_note(struct unwinder *u, uint64_t return_address)
 {
 	uint8_t code[5];

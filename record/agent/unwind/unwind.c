@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind.c - the walk itself, by the rules of its cache; see unwind_step.h for the rest.
+ * unwind.c - the walk itself, by cached rules; see unwind_step.h for the rest.
  *
- * Quick walk: only pc, stack and frame pointer are followed. When a row asks for
- * another register, the walk starts again from the top and follows all of them:
- * rare enough that nobody else has to pay for it.
+ * Quick walk: tracks only pc, stack and frame pointer. If a row needs another register, the walk starts again
+ * from the innermost frame and tracks all of them; this is rare.
  *
- * Recursion is folded while it is walked: of a round of functions that comes three
- * times in a row the middle one is dropped, so that the innermost and the outermost
- * stay, and a stack of a million frames needs no more room than its path.
+ * Recursion is folded during the walk: when a cycle of functions repeats three times in a row, the middle one
+ * is dropped, so that the innermost and the outermost stay, and a stack of a million frames needs no more
+ * space than its path.
  *
  *   leaf  g g g g f m   ->   leaf g g f m          leaf  a b a b a b m   ->   leaf a b a b m
  */
@@ -18,7 +17,7 @@
 
 #include "record/agent/unwind/unwind_plugin.h"
 
-/* `exact`: a leaf, which may have taken its return address off the stack, to keep it elsewhere meanwhile. */
+/* `exact`: a leaf, which may have popped its return address to keep it elsewhere. */
 static enum step step_simple(struct unwinder *u, const struct unwind_rule *rule, bool exact)
 {
 	uint64_t *value = u->registers.value;
@@ -121,8 +120,8 @@ HOT static enum step walk(struct unwinder *u, bool thorough)
 	return step;
 }
 
-/* Takes the addresses that another has found for frames: what is hidden, what is folded and where a stack
- * ends is as ever. They are in the buffer that the frames go to, which is never ahead of them. */
+/* Takes the addresses that the plug-in's unwinder found as frames; hiding, folding and stack ends work as
+ * in our own walk. They are in the buffer to which the frames are written, which never overtakes them. */
 static enum step plugin_walk(struct unwinder *u, const struct arch_registers *start)
 {
 	unsigned found = u->plugin->walk(&u->space, start, u->frames, u->most);
@@ -160,27 +159,27 @@ HOT enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registe
 	return step == STEP_FULL ? UNWIND_FULL : UNWIND_PARTIAL;
 }
 
-/* Not further in than the walk began. */
+/* True if the place is not further in than the walk's begin. */
 static bool is_on_stack(const struct cfi_memory *memory, uint64_t sp, uint64_t place)
 {
 	return place >= memory->low && place < memory->high && memory->high - place >= sizeof(uint64_t) &&
 	       place >= sp && place - sp <= UINT32_MAX;
 }
 
-/* The word as it lies there: a return address may be signed. It is on the stack. */
+/* The raw word at a place on the stack: a return address may be signed. */
 static struct unwind_word word_at(const struct cfi_memory *memory, uint64_t sp, uint64_t place)
 {
 	return (struct unwind_word){
 		*(const uint64_t *)(uintptr_t)(place + memory->shift), (uint32_t)(place - sp)};
 }
 
-/* Most frames save a frame pointer that nobody asks for, and that means something else to their callers: only
- * what a rule has used counts. */
+/* Most frames save a frame pointer that no rule uses, and that means something else to their callers: only
+ * words used by rules count. */
 unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, struct unwind_word *words,
 	unsigned most, bool *with_fp)
 {
 	const struct cfi_memory *memory = &u->space.memory;
-	uint64_t sp = start->value[ARCH_SP], fp_place = 0; /* 0: the frame pointer is the one of `start` */
+	uint64_t sp = start->value[ARCH_SP], fp_place = 0; /* 0: the frame pointer is that of `start` */
 	unsigned count = 0;
 	bool exact = true;
 
@@ -205,7 +204,7 @@ unsigned unwind_words(struct unwinder *u, const struct arch_registers *start, st
 			words[count++] = word_at(memory, sp, fp_place);
 		else if (unwind_rule_takes_fp(rule))
 			*with_fp = true;
-		/* A step leaves the CFA as the stack pointer. */
+		/* After a step, the stack pointer is the CFA. */
 		ra_place = u->registers.value[ARCH_SP] +
 			   (unwind_rule_is_simple(rule) ? (uint64_t)(rule->ra_words * 8L) : (uint64_t)-8);
 		if (unwind_rule_saves_fp(rule))

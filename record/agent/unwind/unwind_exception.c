@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_exception.c - out of the function of the C++ runtime that goes on where an exception is caught. It
- * does so by its own end: what the catcher's registers were is copied over what it has saved of its caller's,
- * its return address too, and the stack pointer is taken back last. From then on the return address is the
- * catcher's, in the right place for the caller's, and a walk would look for the catcher's caller too far in:
+ * unwind_exception.c - unwinds out of the function of the C++ runtime that resumes where an exception is
+ * caught. It resumes by its own epilogue: it copies the catcher's registers over its saved registers of its
+ * caller, including the return address, and restores the stack pointer last. From then on the return address
+ * is the catcher's, in the place of the caller's, and a walk would look for the catcher's caller too far in:
  *
  *     _Unwind_RaiseException   return address: in main     copied from ...  | to this one the stack is
- *     __cxa_throw              ...                                          | taken back by the last
+ *     __cxa_throw              ...                                          | restored by the last
  *     thrower                  return address: in main     ... here         v two instructions
  *     main
  *
- * Where the next return address is none, or the walk leads nowhere, it is done again from where the copy was
- * made from; or, when the handler's address has just been put there, from where a register says that it was.
- * The frame pointer is copied ahead of it: a caller that has one (Rust's) is then taken to be so large that a
- * return address ends it.
+ * If the next return address is invalid, or the walk leads nowhere, it is repeated from the place of the
+ * copy's source; or, just after the landing pad's address was stored, from the place that a register gives.
+ * The frame pointer is copied before: a caller that uses one (Rust) is then assumed to extend to a return
+ * address.
  */
 #include "record/agent/unwind/unwind_step.h"
 
-#define RAISE_BYTES_MAX (UINT64_C(256) << 10) /* of the frames between */
+#define RAISE_BYTES_MAX (UINT64_C(256) << 10) /* of the frames in between */
 #define RAISE_FRAME_MAX 512u		      /* bytes of that caller */
-#define RAISE_TRIES_MAX 8u		      /* what lies there may be left from before */
+#define RAISE_TRIES_MAX 8u		      /* found values may be stale */
 
 bool unwind_row_raises(const struct cfi_row *row)
 {
@@ -42,7 +42,7 @@ bool unwind_exception_lands(struct unwinder *u, const struct unwind_rule *rule)
 
 void unwind_exception_note(struct unwinder *u)
 {
-	/* What it calls by then calls nothing. */
+	/* At that point its callees call nothing. */
 	if (u->exception.count || u->count > 2)
 		return;
 	u->exception.tries = u->exception.frame_bytes = 0;
@@ -53,8 +53,8 @@ void unwind_exception_note(struct unwinder *u)
 	u->exception.registers = u->registers;
 }
 
-/* The last instructions hold the place in a register, and how far away it is before that. Not a place of the
- * stack: they are not the ones. */
+/* Its last instructions hold the place in a register, and before that its distance. If the value is not on
+ * the stack, these are not the last instructions. */
 static uint64_t place_handed_over(const struct unwind_exception *exception)
 {
 	uint64_t place = exception->registers.value[ARCH_RAISE_PLACE];
@@ -71,7 +71,7 @@ static void take_up(struct unwinder *u, uint64_t sp)
 	u->unreadable = 0;
 }
 
-/* The handler, if it was put at the place that is told. */
+/* Takes the landing pad, if it was stored at the place in the register. */
 static bool handler_take(struct unwinder *u)
 {
 	const struct cfi_memory *memory = &u->space.memory;
@@ -86,14 +86,14 @@ static bool handler_take(struct unwinder *u)
 	return true;
 }
 
-/* Asked for each word: who looks at another process may have another part of its stack within reach after any
- * look elsewhere. */
+/* Checked for each word: when reading another process, each read elsewhere may move the window of its
+ * stack. */
 static bool is_within_reach(const struct cfi_memory *memory, uint64_t at)
 {
 	return at >= memory->low && at < memory->high && memory->high - at >= sizeof(uint64_t);
 }
 
-/* The next end of the caller's frame, which is told by its frame pointer. */
+/* The next candidate end of the caller's frame, from its frame pointer. */
 static bool frame_take(struct unwinder *u)
 {
 	const struct unwind_space *space = &u->space;
@@ -121,7 +121,7 @@ static bool frame_take(struct unwinder *u)
 	return false;
 }
 
-/* The next place that it can be. */
+/* The next candidate place. */
 static bool place_take(struct unwinder *u, bool *exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
@@ -156,7 +156,8 @@ bool unwind_exception_doubts(struct unwinder *u, bool is_lost, bool *exact)
 		exception->is_near = u->walked == exception->walked + 1;
 	if (place_take(u, exact))
 		return true;
-	/* All as it was. What is no return address may be right all the same: a handler's, a fiber's. */
+	/* Everything as before. A value that is no return address may still be right: a handler's, a
+	 * fiber's. */
 	exception->is_settled = true;
 	take_up(u, exception->registers.value[ARCH_SP]);
 	return true;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unwind_libunwind.c - hpct-agent-libunwind.so, the only file that knows libunwind: see unwind_plugin.h. */
+/* unwind_libunwind.c - hpct-agent-libunwind.so, the only file that uses libunwind: see unwind_plugin.h. */
 #include <libunwind.h>
 #include <string.h>
 
 #include "record/agent/unwind/unwind_plugin.h"
 
-/* libunwind's search in a table that lies in another process; exported, but in no header. */
+/* libunwind's search in a table in another process; exported, but in no header. */
 #define TABLE_SEARCH UNW_OBJ(dwarf_search_unwind_table)
 extern int TABLE_SEARCH(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *table, unw_proc_info_t *info,
 	int needs_info, void *argument);
 
 struct walk {
 	const struct unwind_space *space;
-	struct cfi_image
-		image; /* of the module that was asked for last: tables are read many words at a time */
+	struct cfi_image image; /* of the last module: tables are read many words at a time */
 	const struct arch_registers *start;
 };
 
@@ -48,7 +47,7 @@ static int list_find(unw_addr_space_t space, unw_word_t *list, void *argument)
 	return -UNW_ENOINFO;
 }
 
-/* Of the words that an unaligned one lies in, libunwind asks for the aligned. */
+/* libunwind reads an unaligned word by the aligned words that contain it. */
 static int memory_access(
 	unw_addr_space_t space, unw_word_t address, unw_word_t *value, int writes, void *argument)
 {
@@ -116,7 +115,7 @@ static int plugin_open(void)
 	address_space = unw_create_addr_space(&accessors, 0);
 	if (!address_space)
 		return -1;
-	/* Modules come and go, and a cache has a lock of its own. */
+	/* Modules come and go, and libunwind's cache has a lock. */
 	unw_set_caching_policy(address_space, UNW_CACHE_NONE);
 	return 0;
 }
@@ -137,7 +136,7 @@ static unsigned plugin_walk(const struct unwind_space *space, const struct arch_
 		frames[count++] = (struct unwind_frame){.address = ip - !exact, .exact = (uint16_t)exact};
 		if (!ip || unw_step(&cursor) <= 0)
 			break;
-		exact = unw_is_signal_frame(&cursor) > 0; /* it says how the frame was reached */
+		exact = unw_is_signal_frame(&cursor) > 0; /* tells how the frame was reached */
 	} while (count < most);
 	return count;
 }

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_no_cfi.c - frames of code without tables: hand-written assembly, code made at run time, stripped
- * libraries. In this order: a recipe read from the machine code (prologue_scan.h), a leaf that has pushed
- * nothing, the chain of frame pointers; of code made at run time, which has these mostly, the recipe is the
- * last, and so is one that leads there from a file. All are guesses, so each must lead right behind a call.
+ * unwind_no_cfi.c - frames of code without tables: hand-written assembly, JIT code, stripped libraries. Tries
+ * in this order: a scan of the machine code (prologue_scan.h), a leaf that has pushed nothing, the chain of
+ * frame pointers. For JIT code, which usually has frame pointers, the scan comes last, as does a scan that
+ * leads there from a file. All are guesses, so each must lead to an address after a call.
  */
 #include "record/agent/unwind/unwind_step.h"
 
 #include <string.h>
 
 #define SWITCHED_MAX 16u
-#define PROLOGUE_SCAN_FRAME_MAX                                                         \
-	(UINT64_C(1) << 20)	/* bytes, of frames whose base is not the stack pointer \
-				 */
-#define STANDING_BYTES_MAX 512u /* of an interpreter's frame, and of what lies below it */
+#define PROLOGUE_SCAN_FRAME_MAX (UINT64_C(1) << 20) /* bytes, of frames with another base than SP */
+#define STANDING_BYTES_MAX 512u			    /* of an interpreter's frame, and of what is below it */
 #define STANDING_WORDS 16u
-#define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a compiler at run time keeps it together */
+#define MADE_CODE_BYTES (UINT64_C(256) << 20) /* a JIT compiler keeps its code together */
 
 static bool is_called(struct unwinder *u, uint64_t pc)
 {
@@ -24,7 +22,7 @@ static bool is_called(struct unwinder *u, uint64_t pc)
 	return known->pc == pc && (known->flags & RULE_CALLED);
 }
 
-/* `anywhere`: also in code without a file, as compilers at run time make it. */
+/* `anywhere`: also in code without a file, such as JIT code. */
 static bool is_return_address(struct unwinder *u, uint64_t address, bool anywhere)
 {
 	uint8_t code[ARCH_CALL_BYTES_MAX];
@@ -42,7 +40,7 @@ bool unwind_is_called(struct unwinder *u, uint64_t address)
 	return is_return_address(u, address, true);
 }
 
-/* What a call has led to is asked for once: reading code takes a system call. */
+/* Caches that a call leads here: reading code takes a system call. */
 static void called_note(struct unwinder *u, uint64_t pc)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
@@ -52,19 +50,20 @@ static void called_note(struct unwinder *u, uint64_t pc)
 	rule->flags |= RULE_CALLED;
 }
 
-/* Go's runtime puts a call where a signal met code that runs for long: what it returns to is no call. */
+/* Go's runtime inserts a call where a signal interrupted long-running code: the return address follows no
+ * call. */
 static bool is_injected(struct unwinder *u, uint64_t pc)
 {
 	return u->space.is_go && u->space.module_find(u->space.context, pc);
 }
 
-/* A call of C runs on the thread's stack, with the frame pointer of the goroutine's. */
+/* Go runs a C call on the thread's stack, with the frame pointer of the goroutine's stack. */
 static bool is_switched(struct unwinder *u)
 {
 	return u->space.is_go && u->switched++ < SWITCHED_MAX;
 }
 
-/* Where a function returns to that has done nothing yet. 0 or negative. */
+/* Return address of a function that has pushed nothing. 0 or negative. */
 static int leaf_return(struct unwinder *u, uint64_t *pc)
 {
 	const uint64_t *link = arch_leaf_return(u->registers.value);
@@ -75,7 +74,7 @@ static int leaf_return(struct unwinder *u, uint64_t *pc)
 	return 0;
 }
 
-/* A recipe's base in ra_words: a register, and 12 bits of words from it. */
+/* Packs a scan's base into ra_words: a register, and 12 bits of words from it. */
 static bool base_pack(const struct prologue_scan *scan, int16_t *packed)
 {
 	int32_t words = scan->load_at / 8;
@@ -91,7 +90,7 @@ static unsigned base_number(const struct unwind_rule *rule)
 	return (unsigned)rule->ra_words & 15u;
 }
 
-/* False: it is not known. */
+/* False: unknown. */
 static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64_t *base)
 {
 	unsigned number = base_number(rule);
@@ -103,7 +102,7 @@ static bool base_find(struct unwinder *u, const struct unwind_rule *rule, uint64
 	return !(rule->flags & RULE_LOADED) || !cfi_word_read(&u->space.memory, *base + (uint64_t)at, base);
 }
 
-/* Reads the code from `next` on, once for each pc. */
+/* Scans the code from `next`, once per pc. */
 static void prologue_scan_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t next)
 {
 	const struct cfi_module *module = u->space.module_find(u->space.context, rule->pc);
@@ -132,7 +131,7 @@ static void read_keep(struct unwinder *u, const struct unwind_rule *rule, uint64
 	u->read_next = (u->read_next + 1) % UNWIND_READ_KEPT;
 }
 
-/* Without CFI, by the machine code. What it says must hold: false, and nothing is changed. */
+/* Steps without CFI, by a scan. The result must be valid: false, and nothing has changed. */
 static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool anywhere)
 {
 	const struct cfi_memory *memory = &u->space.memory;
@@ -158,7 +157,7 @@ static bool step_prologue_scan(struct unwinder *u, uint64_t pc, bool exact, bool
 	value[ARCH_SP] = cfa;
 	value[ARCH_FP] = fp;
 	u->registers.known = (u->registers.known & QUICK_KNOWN) | (rule->fp_words ? FP_KNOWN : 0);
-	called_note(u, caller - 1); /* the last: it may take the rule's entry */
+	called_note(u, caller - 1); /* comes last: it may evict the rule */
 	return true;
 }
 
@@ -182,7 +181,7 @@ bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule)
 	return true;
 }
 
-/* Made code as well may have no frame pointers: Python's for perf. It is asked first from then on. */
+/* JIT code without frame pointers: Python's perf trampolines. From then on the scan is tried first. */
 static bool step_made(struct unwinder *u, uint64_t pc, bool exact)
 {
 	struct unwind_rule *rule = unwind_cache_entry(u, pc);
@@ -194,9 +193,8 @@ static bool step_made(struct unwinder *u, uint64_t pc, bool exact)
 	return true;
 }
 
-/* Translators, and Haskell's compiler, lay one frame for all their code, whose parts jump to each other,
- * where to is not known: where the very caller of one that was read lies in the same place, it is that frame.
- */
+/* Translators, and Haskell's compiler, use one frame for all their code, whose parts jump to each other by
+ * unknown targets: if the caller of a scanned frame is at the same place, it is that frame. */
 static bool step_as_read(struct unwinder *u, uint64_t pc)
 {
 	uint64_t *value = u->registers.value, caller, fp = value[ARCH_FP];
@@ -229,8 +227,8 @@ static bool is_beside(struct unwinder *u, uint64_t pc, uint64_t address)
 	       !u->space.memory.read(u->space.memory.context, address, &code, sizeof(code));
 }
 
-/* HotSpot's interpreter pushes where to return to and jumps: what stands there is no call. It is code without
- * a file beside that which was called, and the next frame must be of the kind, or right behind a call. */
+/* HotSpot's interpreter pushes its return address and jumps: the address follows no call. It is code
+ * without a file next to the called code, and the next frame must be of the same kind, or follow a call. */
 static bool is_interpreters(struct unwinder *u, uint64_t pc, uint64_t caller_fp)
 {
 	uint64_t from = u->registers.value[ARCH_PC], fp = u->registers.value[ARCH_FP], next;
@@ -242,8 +240,8 @@ static bool is_interpreters(struct unwinder *u, uint64_t pc, uint64_t caller_fp)
 	return is_return_address(u, next, true) || is_beside(u, pc, next);
 }
 
-/* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead
- * right behind a call; where the chain ends (0, by the ABI), the stack ends. */
+/* Without CFI: a leaf that has pushed nothing, else a chain of frame pointers. Both must lead to an
+ * address after a call; where the chain ends (0, by the ABI), the stack ends. */
 static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
@@ -273,7 +271,7 @@ static enum step step_guess(struct unwinder *u, uint64_t from, bool leaf, bool *
 	return STEP_ON;
 }
 
-/* Of the call that ends at `address`: the row of what it calls, if that is in the same module. */
+/* The row of the function that the call before `address` calls, if it is in the same module. */
 static const struct cfi_row *called_row(struct unwinder *u, const struct cfi_module *module, uint64_t address)
 {
 	const struct cfi_row *row = &u->scratch.row;
@@ -291,9 +289,9 @@ static const struct cfi_row *called_row(struct unwinder *u, const struct cfi_mod
 		       : NULL;
 }
 
-/* Of an interpreter by hand, whose tables describe one frame from its first instruction on, as if it were
- * there before the call: LuaJIT's. The code that it makes is jumped to, and keeps that frame below room of
- * its own. */
+/* True for an assembly interpreter whose tables describe one frame from its first instruction on, as if it
+ * existed before the call: LuaJIT. Its JIT code is entered by jumps and keeps that frame above its own
+ * data. */
 static bool is_standing(const struct cfi_row *row)
 {
 	const struct cfi_rule *ra = &row->reg[row->return_register];
@@ -302,7 +300,7 @@ static bool is_standing(const struct cfi_row *row)
 	       row->cfa.value > ARCH_CALL_PUSHES && ra->kind == CFI_OFFSET && ra->value == -8;
 }
 
-/* Is `at` where the return address of a call of the interpreter lies? Then goes on to who has called it. */
+/* If `at` holds the return address of a call of the interpreter, continues with its caller. */
 static bool standing_take(struct unwinder *u, uint64_t begin, uint64_t at, uint64_t address)
 {
 	const struct cfi_module *module = u->space.module_find(u->space.context, address - 1);
@@ -319,8 +317,8 @@ static bool standing_take(struct unwinder *u, uint64_t begin, uint64_t at, uint6
 	return true;
 }
 
-/* The interpreter's tables do not tell where it has pushed what, and lead nowhere then: back to its frame,
- * the innermost, if that is it. */
+/* The interpreter's tables do not describe its pushes, so a walk fails there: goes back to its frame, if
+ * the innermost frame is of it. */
 static bool standing_leave(struct unwinder *u, uint64_t *begin)
 {
 	uint64_t pc = u->frames[0].address;
@@ -334,8 +332,8 @@ static bool standing_leave(struct unwinder *u, uint64_t *begin)
 	return true;
 }
 
-/* From code made at run time to whom called the interpreter: its return address is looked for, some words at
- * a time: where the stack is not within reach, each look takes a system call. */
+/* From JIT code to the caller of its interpreter: searches the interpreter's return address, some words at
+ * a time: outside the readable stack, each read takes a system call. */
 static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
 {
 	const struct cfi_memory *memory = &u->space.memory;
@@ -356,7 +354,7 @@ static bool step_standing(struct unwinder *u, uint64_t pc, bool exact)
 	return false;
 }
 
-/* What compilers at run time and Go make has frame pointers, as a rule: its code is read where they end. */
+/* JIT and Go code usually has frame pointers: its code is scanned where they end. */
 enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact)
 {
 	const struct unwind_rule *rule = unwind_cache_entry(u, pc);

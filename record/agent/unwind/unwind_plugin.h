@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_plugin.h - another unwinder in place of ours: libunwind, from hpct-agent-libunwind.so, loaded into a
- * link namespace of its own. It sees the program as a remote one, through our map of modules and our memory
- * reader: so it asks no loader and takes no lock but its own. Who it finds on the stack is placed by unwind.c
- * as ever.
+ * unwind_plugin.h - another unwinder in place of ours: libunwind, in hpct-agent-libunwind.so, loaded into a
+ * separate link namespace. It unwinds the program like a remote process, through our module map and our
+ * memory reader, so it takes no lock of the loader or the program. unwind.c maps the addresses it finds to
+ * modules, as usual.
  */
 #ifndef RECORD_AGENT_UNWIND_PLUGIN_H
 #define RECORD_AGENT_UNWIND_PLUGIN_H
@@ -16,8 +16,8 @@
 struct unwind_plugin {
 	/* Once per process, before any walk. 0 or negative. */
 	int (*open)(void);
-	/* Addresses of the stack, innermost first, as unwind_frame has them (address, exact), `most` at most.
-	 * Returns how many. Signal safe. */
+	/* Addresses of the stack, innermost first, in unwind_frame's form (address, exact), at most
+	 * `most`. Returns their number. Signal safe. */
 	unsigned (*walk)(const struct unwind_space *space, const struct arch_registers *start,
 		struct unwind_frame *frames, unsigned most);
 };

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_simple.c - runs of simple steps, nearly all of nearly all walks: by the cached rules, until they
- * meet the last walk's (unwind_reuse.h).
+ * unwind_simple.c - runs of simple steps, nearly all of nearly all walks: by cached rules, until they meet
+ * the last walk's steps (unwind_reuse.h).
  */
 #include "record/agent/unwind/unwind_step.h"
 
-/* A walk by simple steps, everything in registers of our own. */
+/* State of a walk by simple steps, in local variables. */
 struct simple {
 	uint64_t pc, sp, fp, known;
 	unsigned count, walked;
 	bool exact;
-	unsigned next; /* of the kept steps: all before lie further in */
-	bool has_met;  /* them, at `met` */
+	unsigned next; /* index in the kept steps: all before are further in */
+	bool has_met;  /* it met the kept steps, at `met` */
 	unsigned met;
 };
 
@@ -24,7 +24,7 @@ static inline void simple_emit(
 		at->count = unwind_frames_fold(u->frames, at->count);
 }
 
-/* A frame pointer that holds something else than a frame need not be aligned. */
+/* A frame pointer used for other data may be misaligned. */
 static inline uint64_t word_at(uint64_t address)
 {
 	uint64_t word;
@@ -33,7 +33,7 @@ static inline uint64_t word_at(uint64_t address)
 	return word;
 }
 
-/* The first kept step, from `next` on, whose words are not what they were. */
+/* The first kept step, from `next` on, whose words have changed. */
 HOT static unsigned reuse_differ(const struct unwinder *u, const struct unwind_reuse *reuse, unsigned next)
 {
 	uint64_t shift = u->space.memory.shift;
@@ -49,8 +49,8 @@ HOT static unsigned reuse_differ(const struct unwinder *u, const struct unwind_r
 	return next;
 }
 
-/* Does the walk come to where a kept one was, and leads it on from there as it did? Then it is where that
- * ended. */
+/* True if the walk reaches a kept step whose outer steps are unchanged: it jumps to the end of the kept
+ * run. */
 HOT static bool reuse_meet(struct unwinder *u, struct simple *at)
 {
 	const struct unwind_reuse *reuse = &u->reuse;
@@ -81,7 +81,7 @@ HOT static bool reuse_meet(struct unwinder *u, struct simple *at)
 	return true;
 }
 
-/* As long as the walk is not yet among the kept steps. */
+/* True while the walk has not reached the kept steps. */
 static inline bool reuse_may_meet(const struct unwinder *u, struct simple *at)
 {
 	uint64_t below = u->reuse.high - at->sp;
@@ -99,7 +99,7 @@ static inline struct unwind_reuse_step reuse_here(const struct simple *at, uint6
 		.knows_fp = at->known & FP_KNOWN};
 }
 
-/* The step that is about to be taken. Words further in than the frame may not be there the next time. */
+/* Keeps the next step. Words further in than the frame may be gone at the next walk. */
 static inline void reuse_add(struct unwinder *u, const struct simple *at, const struct unwind_rule *rule,
 	uint64_t ra_place, uint64_t fp_place)
 {
@@ -121,7 +121,7 @@ static inline void reuse_add(struct unwinder *u, const struct simple *at, const 
 	reuse->fresh_count++;
 }
 
-/* Fresh steps come ahead of those that they have met, or take their place. */
+/* Puts fresh steps before the kept ones they met, or replaces those. */
 HOT static void reuse_end(struct unwinder *u, const struct simple *at)
 {
 	struct unwind_reuse *reuse = &u->reuse;
@@ -147,8 +147,7 @@ HOT static void reuse_end(struct unwinder *u, const struct simple *at)
 		reuse->count = UNWIND_REUSE_MAX - end + fresh;
 }
 
-/* By the rule of the place; false: it is none for a simple step, or its words do not lie in the readable
- * stack. */
+/* Steps by the rule of pc; false: no simple rule, or its words are outside the readable stack. */
 static inline bool simple_step(struct unwinder *u, struct simple *at)
 {
 	uint64_t low = u->space.memory.low, span = u->space.memory.high - low, shift = u->space.memory.shift;
@@ -208,7 +207,7 @@ HOT bool unwind_walk_simple(struct unwinder *u, bool *exact)
 			break;
 		at.walked++;
 		if (at.has_met)
-			u->reuse.count = 0; /* the kept run was not a whole one */
+			u->reuse.count = 0; /* the kept run was incomplete */
 	}
 	if (!at.has_met || u->reuse.count)
 		reuse_end(u, &at);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_step.h - inside the walk: a place's rule, and one step from a frame to its caller. Only unwind*.c
- * includes it. Steps by simple rules are in unwind.c, runs of them
- * in unwind_simple.c, by all other tables in unwind_table.c, without tables
- * in unwind_no_cfi.c.
+ * unwind_step.h - part of the walk: the rule of a pc, and one step from a frame to its caller. Only unwind*.c
+ * includes it. Steps by simple rules are in unwind.c, runs of them in unwind_simple.c, by all other tables in
+ * unwind_table.c, without tables in unwind_no_cfi.c.
  */
 #ifndef RECORD_AGENT_UNWIND_STEP_H
 #define RECORD_AGENT_UNWIND_STEP_H
@@ -15,25 +14,25 @@ enum rule_kind {
 	RULE_EMPTY,
 	RULE_SP,      /* CFA = stack pointer + cfa_offset */
 	RULE_FP,      /* CFA = frame pointer + cfa_offset */
-	RULE_ALIGNED, /* CFA lies at frame pointer + cfa_offset: the frame was aligned, as compilers do for
-		       * wide vectors; there, too, at fp_words from the frame pointer, is the caller's */
+	RULE_ALIGNED, /* CFA = frame pointer + cfa_offset, in a frame that the compiler aligned for wide
+			 vectors; the caller's frame pointer is at fp_words from the frame pointer */
 	RULE_COMPLEX, /* the row is interpreted each time */
 	RULE_MISSING, /* no CFI */
-	RULE_MADE, /* nor a file: its machine code has led on where frame pointers did not, and is asked first
-		    */
+	RULE_MADE,    /* neither CFI nor a file (JIT): scanning its machine code worked where frame pointers
+			 did not, so it is tried first */
 	RULE_OUTERMOST,
 	RULE_FENCE
 };
 
 #define RULE_HIDDEN 1u
 #define RULE_LOADER 2u
-#define RULE_CALLED 4u	/* a frame without CFI led here, right behind a call */
-#define RULE_OWN 8u	/* what it has called is passed over, too */
-#define RULE_READ 16u	/* without CFI: its machine code was read, which gave ... */
-#define RULE_RAISES 16u /* with CFI: goes on where an exception is caught, unwind_exception.c */
+#define RULE_CALLED 4u	/* a step without CFI led here, to the place after a call */
+#define RULE_OWN 8u	/* skip what it called, too */
+#define RULE_READ 16u	/* without CFI: its machine code was scanned, which gave ... */
+#define RULE_RAISES 16u /* with CFI: continues where an exception is caught, unwind_exception.c */
 #define RULE_PROLOGUE_SCAN 32u
-#define RULE_LOADED 64u	  /* ... one whose base lies on the stack */
-#define RULE_PLANTED 128u /* as a return address: no call has put it there, the stack ends */
+#define RULE_LOADED 64u	  /* ... a rule whose base is on the stack */
+#define RULE_PLANTED 128u /* as a return address: no call stored it, the stack ends */
 
 enum step { STEP_ON, STEP_FULL, STEP_PARTIAL, STEP_AGAIN };
 
@@ -43,7 +42,7 @@ static_assert(UNWIND_CACHE_SETS == 1u << (64 - UNWIND_CACHE_SHIFT), "the hash ke
 
 #define QUICK_KNOWN (UINT64_C(1) << ARCH_SP | FP_KNOWN | UINT64_C(1) << ARCH_PC)
 
-/* The rule of pc, or the one whose place it takes. */
+/* The rule of pc, or the one that it will replace. */
 static inline struct unwind_rule *unwind_cache_entry(struct unwinder *u, uint64_t pc)
 {
 	uint64_t number = (pc * UINT64_C(0x9e3779b97f4a7c15)) >> UNWIND_CACHE_SHIFT;
@@ -75,7 +74,7 @@ static inline bool unwind_rule_saves_fp(const struct unwind_rule *rule)
 	return rule->fp_words || rule->kind == RULE_ALIGNED;
 }
 
-/* Where the caller's frame pointer lies, if it is saved. */
+/* Where the caller's frame pointer is, if saved. */
 static inline uint64_t unwind_rule_fp_place(const struct unwind_rule *rule, uint64_t cfa, uint64_t fp)
 {
 	return (rule->kind == RULE_ALIGNED ? fp : cfa) + (uint64_t)(rule->fp_words * 8L);
@@ -83,13 +82,13 @@ static inline uint64_t unwind_rule_fp_place(const struct unwind_rule *rule, uint
 
 static_assert(UNWIND_CYCLE_MAX == 4, "as many frames are looked at first");
 
-/* Folds what the newest frame has completed; the number of frames that are left. */
+/* Folds recursion that the newest frame completed; returns the remaining number of frames. */
 static inline unsigned unwind_frames_fold(struct unwind_frame *frames, unsigned count)
 {
 	const struct unwind_frame *last = &frames[count - 1];
 	uint32_t function = last->function;
 
-	/* As nearly always. */
+	/* The common case. */
 	if (count >= 3 * UNWIND_CYCLE_MAX && last[-1].function != function && last[-2].function != function &&
 		last[-3].function != function && last[-4].function != function)
 		return count;
@@ -113,7 +112,7 @@ static inline unsigned unwind_frames_fold(struct unwind_frame *frames, unsigned 
 	return count;
 }
 
-/* Fills `rule`, the cache's entry for pc, by what the module's tables say. */
+/* Fills `rule`, the cache's entry for pc, from the module's tables. */
 const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rule *rule, uint64_t pc);
 
 static inline const struct unwind_rule *unwind_rule_find(struct unwinder *u, uint64_t pc)
@@ -123,8 +122,7 @@ static inline const struct unwind_rule *unwind_rule_find(struct unwinder *u, uin
 	return rule->pc == pc && rule->kind != RULE_EMPTY ? rule : unwind_rule_fill(u, rule, pc);
 }
 
-/* Takes simple steps for as long as their rules are cached. True: it took none. *exact tells whether pc is.
- */
+/* Takes simple steps while their rules are cached. True: it took none. *exact: whether pc is exact. */
 bool unwind_walk_simple(struct unwinder *u, bool *exact);
 
 static inline enum step unwind_step_unreadable(struct unwinder *u)
@@ -133,38 +131,39 @@ static inline enum step unwind_step_unreadable(struct unwinder *u)
 	return STEP_PARTIAL;
 }
 
-/* Interprets the row at pc; *interrupted: the caller's pc will be exact. */
+/* Interprets the row at pc; *interrupted: the caller's pc is exact. */
 enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *interrupted);
-/* From a signal handler to what it interrupted, if pc is where handlers return to. False: nothing is changed.
- */
+/* Steps from a signal handler to the interrupted frame, if pc is the signal trampoline. False: nothing
+ * changed. */
 bool unwind_step_trampoline(struct unwinder *u, bool *interrupted);
-/* Is pc + 1, as a return address, none that a call has left? `has_table`: u->scratch is of pc, and lost. */
+/* True if pc + 1 is no return address of a call. `has_table`: u->scratch is of pc, and is overwritten. */
 bool unwind_is_planted(struct unwinder *u, const struct cfi_module *module, uint64_t pc, bool has_table);
-/* Go's own walks end where its scheduler has switched to a stack of its own and called what never returns.
- * The frame pointer leads on to the goroutine that was left, as long as nobody else runs it: notes such a
- * place. */
+/* Go's own unwinder ends where its scheduler switched to another stack and called a function that never
+ * returns. The frame pointer leads on to the goroutine that it left, while no other thread runs it: notes
+ * such a place. */
 void unwind_go_top_note(struct unwinder *u, uint64_t return_address);
-/* The step that a recipe has taken from there which hangs on the stack alone; false: none was, and nothing is
- * changed. The return address lay right below the CFA. */
+/* Takes the step that a prologue_scan.h rule took from there, if it depends on the stack alone; false:
+ * none, nothing changed. The return address was right below the CFA. */
 bool unwind_step_as_made(struct unwinder *u, const struct unwind_rule *rule);
-/* Of a function that goes on where an exception is caught, when it has saved what it hands over there? */
+/* True for a function that continues where an exception is caught, after it saved the registers that it
+ * passes there. */
 bool unwind_row_raises(const struct cfi_row *row);
-/* At the very end of it, which jumps to the handler? */
+/* True at its very end, where it jumps to the landing pad. */
 bool unwind_exception_lands(struct unwinder *u, const struct unwind_rule *rule);
-/* The step out of it was taken before that. */
+/* Notes the state before the step out of it. */
 void unwind_exception_note(struct unwinder *u);
-/* A step was taken further on, or `is_lost`: none could be. True: back to after the step out of it, with a
- * stack pointer further out. */
+/* A step further out was taken, or `is_lost`: none was possible. True: goes back to after the step out of
+ * it, with a stack pointer further out. */
 bool unwind_exception_doubts(struct unwinder *u, bool is_lost, bool *exact);
-/* The next step is one to be looked at. */
+/* The next step must be examined. */
 static inline bool unwind_exception_looks(const struct unwinder *u)
 {
 	return u->exception.count && u->walked == u->exception.walked && !u->exception.is_settled;
 }
-/* Right behind a call? */
+/* True if the address follows a call. */
 bool unwind_is_called(struct unwinder *u, uint64_t address);
-/* From code without CFI. `leaf`: it may have pushed nothing; *exact tells whether pc is exact, then whether
- * the caller's is. */
+/* Steps from code without CFI. `leaf`: it may have pushed nothing; *exact: whether pc is exact, then
+ * whether the caller's is. */
 enum step unwind_step_no_cfi(struct unwinder *u, uint64_t pc, bool leaf, bool was_exact, bool *exact);
 
 #endif

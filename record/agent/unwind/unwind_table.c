@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwind_table.c - what a module's tables say of a place: as a small rule for the cache where that does, by
- * interpreting the row where it does not.
+ * unwind_table.c - a module's tables at a pc: compressed into a small rule for the cache if possible, else
+ * the row is interpreted.
  */
 #include "record/agent/unwind/unwind_step.h"
 
@@ -20,8 +20,8 @@ static bool fits_words(int32_t offset)
 	return offset % 8 == 0 && offset / 8 == (int16_t)(offset / 8) && offset;
 }
 
-/* Whether the expression at `place` is a distance from the frame pointer, in words, and `more`, another
- * operation (0: none). Its length and a short distance take a byte each. */
+/* True if the expression at `place` is an offset from the frame pointer, in words, followed by the
+ * operation `more` (0: none). Its length and a short offset take one byte each. */
 static bool is_at_fp(const struct cfi_image *image, int32_t place, uint8_t more, int16_t *words)
 {
 	const uint8_t *bytes = image->bytes + (uint32_t)place;
@@ -37,8 +37,8 @@ static bool is_at_fp(const struct cfi_image *image, int32_t place, uint8_t more,
 	return distance % 8 == 0;
 }
 
-/* What GCC makes of functions whose frame is aligned and that look for their arguments all the same:
- * def_cfa_expression (breg FP, deref), and the frame pointer's own place. */
+/* GCC's form for aligned frames of functions that access their arguments: def_cfa_expression (breg FP,
+ * deref), and the place of the frame pointer. */
 static uint8_t row_compress_aligned(
 	const struct cfi_row *row, const struct cfi_image *image, struct unwind_rule *rule)
 {
@@ -55,7 +55,7 @@ static uint8_t row_compress_aligned(
 	return RULE_ALIGNED;
 }
 
-/* Does the row say that registers lie in a frame whose own place comes from elsewhere? */
+/* True if the row puts registers into a frame whose own address comes from elsewhere. */
 static bool row_names_frame(const struct cfi_row *row, const struct cfi_image *image)
 {
 	const struct cfi_rule *fp = &row->reg[ARCH_FP];
@@ -72,8 +72,9 @@ static bool is_fp_in_frame(const struct cfi_row *row, const struct arch_register
 	return at->value[ARCH_FP] >= at->value[ARCH_SP] && at->value[ARCH_FP] < cfa;
 }
 
-/* GCC's epilogues of aligned frames go on saying so when all is popped and the frame pointer is the caller's:
- * once the stack pointer is back, and just before, where the registers (NULL: not at hand) tell. */
+/* GCC's epilogues of aligned frames keep that row after everything was popped and the frame pointer is the
+ * caller's: corrects the row once the stack pointer is restored, and just before, if the registers (NULL:
+ * unknown) show it. */
 static void row_mend(struct cfi_row *row, const struct cfi_image *image, const struct arch_registers *at)
 {
 	if (!row_names_frame(row, image) || (row->cfa.reg != ARCH_SP && (!at || is_fp_in_frame(row, at))))
@@ -103,7 +104,7 @@ static uint8_t row_compress(
 	return row->cfa.reg == ARCH_SP ? RULE_SP : row->cfa.reg == ARCH_FP ? RULE_FP : RULE_COMPLEX;
 }
 
-/* A rule that is filled anew where others made room is the last to make room itself. */
+/* A rule that was refilled after an eviction is the last to be evicted. */
 static void cache_took(struct unwinder *u, const struct unwind_rule *rule)
 {
 	size_t place = (size_t)(rule - u->cache);
@@ -135,7 +136,7 @@ const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rul
 			rule->flags |= unwind_row_raises(&u->scratch.row) ? RULE_RAISES : 0;
 		}
 	}
-	if (!rule->function) /* made at run time, assembly: who calls from one place is one function */
+	if (!rule->function) /* JIT code, assembly: the calling place identifies the function */
 		rule->function = (uint32_t)pc;
 	if (pc >= space->fence_begin && pc < space->fence_end)
 		rule->kind = RULE_FENCE;
@@ -144,8 +145,8 @@ const struct unwind_rule *unwind_rule_fill(struct unwinder *u, struct unwind_rul
 	return rule;
 }
 
-/* A signal handler returns to code that tables do not describe, or not right: the kernel has put the
- * registers of what was interrupted ahead of its stack, in their order. */
+/* A signal handler returns to code that tables do not describe, or describe wrongly: reads the interrupted
+ * registers from the kernel's signal frame. */
 #if ARCH_TRAMPOLINE_BYTES
 bool unwind_step_trampoline(struct unwinder *u, bool *interrupted)
 {
@@ -186,7 +187,7 @@ enum step unwind_step_row(struct unwinder *u, uint64_t pc, bool thorough, bool *
 	if (row->signal_frame && unwind_step_trampoline(u, interrupted))
 		return STEP_ON;
 	row_mend(&u->scratch.row, &module->image, &u->registers);
-	/* vfork has taken its return address off already: both processes are to return by it. */
+	/* vfork has already popped its return address, as both processes return by it. */
 	takes_off = ARCH_CALL_PUSHES && row->reg[row->return_register].kind != CFI_REGISTER;
 	result = cfi_row_apply(row, &module->image, &u->space.memory, &u->registers);
 	if (result == CFI_UNKNOWN_REGISTER && !thorough)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86_fields.c - how long an x86-64 instruction is: prefixes, opcode of one of four maps, operands, as the
- * manuals' opcode tables have them.
+ * x86_fields.c - the length of an x86-64 instruction: prefixes, opcode of one of four maps, operands, by the
+ * manuals' opcode tables.
  */
 #include "record/agent/unwind/x86_fields.h"
 
@@ -33,7 +33,7 @@ static bool take_prefixes(struct x86_fields *fields)
 	return fields->at < fields->size;
 }
 
-/* C5, C4 and 62 begin vector instructions: their own prefix, then opcode and operands as ever. */
+/* C5, C4 and 62 begin vector instructions: their own prefix, then the usual opcode and operands. */
 static bool take_vector(struct x86_fields *fields, unsigned prefix_bytes)
 {
 	const uint8_t *prefix = fields->code + fields->at;
@@ -42,7 +42,7 @@ static bool take_vector(struct x86_fields *fields, unsigned prefix_bytes)
 		return false;
 	fields->is_vector = true;
 	fields->opcode = prefix[prefix_bytes];
-	if (prefix[0] == 0x8f) { /* its maps 8 and 9: with a byte behind, without */
+	if (prefix[0] == 0x8f) { /* maps 8 and 9: with one immediate byte, without */
 		fields->map = (prefix[1] & 31) == 8 ? X86_0F3A : X86_0F38;
 		return (prefix[1] & 31) <= 9;
 	}
@@ -187,7 +187,7 @@ static unsigned immediate_0f(const struct x86_fields *fields)
 		       : 0;
 }
 
-/* Not in 64-bit mode, or so rare that nobody misses it: then the bytes are data, or we are out of step. */
+/* Invalid in 64-bit mode, or very rare: then the bytes are data, or we are out of step. */
 static bool is_none(const struct x86_fields *fields)
 {
 	uint8_t opcode = fields->opcode;

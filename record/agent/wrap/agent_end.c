@@ -12,7 +12,7 @@
 #include "record/agent/sample/thread.h"
 
 static _Atomic int ended;
-static bool is_exiting; /* runtimes may be torn down already: what they had was flushed before that */
+static bool is_exiting; /* runtimes may be torn down already; they were flushed before */
 
 void agent_begins(void)
 {

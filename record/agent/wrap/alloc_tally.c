@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alloc_tally.c - see alloc_tally.h. A call path that allocates is kept once per process (a site),
- * apart from all threads: another thread may free the block, or the first be gone.
- * Called where the program calls malloc: nothing here allocates, locks or waits.
+ * alloc_tally.c - see alloc_tally.h. Each allocating call path is kept once per process (a site), independent
+ * of threads: another thread may free the block, or the first may have ended. Runs inside the program's
+ * malloc: never allocates, locks or waits.
  */
 #include "record/agent/wrap/alloc_tally.h"
 
@@ -16,22 +16,22 @@
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
 
-#define SITES_BYTES (UINT64_C(256) << 20) /* reserved, touched as needed; some million paths */
-#define SITES_SHARE 64u			  /* of limited memory they take this part at most */
+#define SITES_BYTES (UINT64_C(256) << 20) /* reserved, touched as needed; about a million paths */
+#define SITES_SHARE 64u			  /* of limited memory they take at most one part in 64 */
 #define SITE_BUCKETS 65536u		  /* a power of two */
 #define SITE_KEY (UINT64_C(1) << 63)
 
 struct site {
 	struct site *next; /* in its bucket */
 	uint64_t hash;
-	_Atomic uint64_t orphaned; /* bytes freed by threads that are not measured, not yet told */
+	_Atomic uint64_t orphaned; /* bytes freed by unmeasured threads, not yet tallied */
 	struct site *next_orphan;  /* while there are some */
 	uint32_t root;		   /* enum event_node */
 	uint32_t count;
 	struct unwind_frame frames[];
 };
 
-/* Children of fork find it empty. Sites are added, never taken. */
+/* Empty in fork children. Sites are added, never removed. */
 static struct sites {
 	_Atomic uint64_t used;
 	_Atomic(struct site *) orphans;
@@ -41,7 +41,7 @@ static struct sites {
 
 static uint64_t sites_bytes;
 
-/* Either counts what is reserved, touched or not. */
+/* Both limits count reserved memory, touched or not. */
 static uint64_t sites_most(void)
 {
 	static const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
@@ -71,10 +71,10 @@ static void sites_open(void)
 		sites = memory;
 }
 
-/* Ahead of the program's first thread: the process is measured when this is asked first. */
+/* The first call opens the table. It comes before the program has threads, once the process is measured. */
 static bool is_open(void)
 {
-	static _Atomic int state; /* 1: it is being opened, or was */
+	static _Atomic int state; /* 1: being opened, or open */
 
 	if (!sites && process.settings.memleak && !atomic_exchange(&state, 1))
 		sites_open();
@@ -94,7 +94,7 @@ static uint64_t callpath_hash(uint32_t root, const struct unwind_frame *frames, 
 	return hash;
 }
 
-/* Unloading may have put another library at an address, so the module counts. */
+/* Compares modules, too, as another library may have been loaded at the address. */
 static bool is_same(const struct site *site, uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
 	if (site->root != root || site->count != count)
@@ -122,7 +122,7 @@ static struct site *site_make(uint32_t root, const struct unwind_frame *frames, 
 	return site;
 }
 
-/* The site of a path; NULL: there is no more room. Two threads that come at once may make two of one path. */
+/* The site of a path; NULL: no space. Two concurrent threads may create two sites of one path. */
 static struct site *site_of(uint32_t root, const struct unwind_frame *frames, unsigned count)
 {
 	uint64_t hash = callpath_hash(root, frames, count);
@@ -142,9 +142,9 @@ static struct site *site_of(uint32_t root, const struct unwind_frame *frames, un
 	return site;
 }
 
-/* ---- what is freed ---- */
+/* ---- frees ---- */
 
-/* Adds to what was freed of the site's, in the calling thread. */
+/* Adds freed bytes to the site, in the calling thread's tallies. */
 static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
 {
 	uint64_t key = (uintptr_t)site | SITE_KEY;
@@ -165,7 +165,8 @@ static void freed_add(struct thread *t, const struct site *site, uint64_t bytes)
 	tally_add_at(t, node, TALLY_FREED, bytes);
 }
 
-/* Threads that are not measured leave it to those that are. Who brings a site's first bytes links it. */
+/* Unmeasured threads leave freed bytes to measured ones. The thread that adds a site's first bytes links
+ * it. */
 static void orphan_leave(struct site *site, uint64_t bytes)
 {
 	if (atomic_fetch_add(&site->orphaned, bytes))
@@ -218,9 +219,9 @@ void alloc_tally_free_failed(const void *address, const struct live_block *block
 		alloc_tally_free_end(block);
 }
 
-/* ---- what is allocated ---- */
+/* ---- allocations ---- */
 
-/* xorshift64*, by the thread alone. */
+/* xorshift64*, per thread. */
 static uint32_t random_next(struct thread *t)
 {
 	uint64_t x = t->random ? t->random : (t->ring.shared->tid + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -232,7 +233,7 @@ static uint32_t random_next(struct thread *t)
 	return (uint32_t)(x * UINT64_C(0x2545f4914f6cdd1d) >> 32);
 }
 
-/* What a tallied block of so many bytes stands for: sums are right on average. */
+/* The weight of a tallied block of that size, so that sums are right on average. */
 static uint64_t weight_of(size_t bytes)
 {
 	uint64_t share = process.settings.memleak;
@@ -242,8 +243,8 @@ static uint64_t weight_of(size_t bytes)
 	return (uint64_t)((((unsigned __int128)bytes << 32) + share / 2) / share);
 }
 
-/* The site of the calling thread's path, which is at `node`. A path that could not be told has that of
- * unknown ones, even if it could be by now: what is freed of it comes to where it was allocated. */
+/* The site of the calling thread's path, at `node`. A path that could not be published keeps the unknown
+ * path's site, even if it could be published later: frees count where the allocation was counted. */
 static struct site *site_here(struct thread *t, uint32_t node)
 {
 	if (node >= EVENT_NODE_FIRST) {
@@ -255,7 +256,7 @@ static struct site *site_here(struct thread *t, uint32_t node)
 	return site_of(node, NULL, 0);
 }
 
-/* The tally of the calling thread's path, whose owner is its site; NULL: there is no room. */
+/* The tally of the calling thread's path, which its site owns; NULL: no space. */
 static struct tally *here(struct thread *t)
 {
 	uint32_t node = trace_callpath(t);
@@ -295,7 +296,7 @@ void alloc_tally_allocated(const void *address, size_t bytes)
 	if (!address || !bytes || !thread_self() || !is_open() || start_stop_is_off())
 		return;
 	t = trace_begin();
-	if (!t) { /* a handler that allocates while we are at it */
+	if (!t) { /* a signal handler that allocates while we are in here */
 		ring_lose(&thread_self()->ring, RING_LOST_REENTERED, 0, process_now_ns());
 		return;
 	}

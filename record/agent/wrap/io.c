@@ -7,7 +7,7 @@
 #include "record/agent/process/environment.h"
 #include "record/agent/sample/start_stop.h"
 
-/* "call=pread64,fd=12"; the name without what makes it an internal one. */
+/* "call=pread64,fd=12"; strips libc's internal prefixes from the name. */
 static void attributes_write(char *to, const char *name, int fd)
 {
 	const char *checked = strstr(name, "_chk");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io.h - calls that move bytes, when `-e IO` asks for them: besides waits
- * (wait.h) they are spans of their own, however short, and their bytes are tallied by
- * call path. Not asked for, a call costs one more branch.
+ * io.h - calls that move bytes, with `-e IO`: in addition to waits (wait.h) each is a span, however short,
+ * and its bytes are tallied by call path. Without `-e IO` a call costs one more branch.
  */
 #ifndef RECORD_AGENT_IO_H
 #define RECORD_AGENT_IO_H
@@ -15,8 +14,8 @@ static inline bool io_is_on(void)
 	return __builtin_expect(process.settings.io, 0);
 }
 
-/* The end of call `name`, which is the real `function`; `bytes` < 1: none were moved. `caller`: code that has
- * called; the agent's own calls are not told of. errno is left alone. */
+/* Call at the end of call `name`, the real `function`; `bytes` < 1: none were moved. `caller`: a code
+ * address in the caller; the agent's own calls are ignored. Keeps errno. */
 void io_end(const struct wait *wait, const void *function, const char *name, int fd,
 	enum tally_metric direction, ssize_t bytes, void *caller);
 

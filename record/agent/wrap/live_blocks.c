@@ -10,14 +10,14 @@
 #define LEVELS 8u
 #define LEVEL0_BITS 12u /* log2 of its buckets: 65536 blocks */
 #define LEVEL_GROWTH 2u /* log2: the next has 4 times as many */
-#define TAKEN 1u	/* no address: the slot is being filled */
+#define TAKEN 1u	/* not an address: the slot is being filled */
 
 struct bucket {
 	_Atomic uintptr_t keys[BUCKET]; /* 0: free */
 	struct live_block blocks[BUCKET];
 };
 
-/* On a page that children of fork find empty, as they do the levels. */
+/* Fork children find this page and the levels empty. */
 static _Atomic(struct bucket *) *levels;
 
 static void *map(size_t bytes)

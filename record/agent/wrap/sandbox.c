@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.c - see sandbox.h. The filter is tried on the agent's own calls before the
- * kernel has it. It is the program's memory, and may be anything: it is read without
- * the risk of a fault, one instruction at a time, and jumps only lead forward.
+ * sandbox.c - see sandbox.h. Runs the filter on the agent's own calls before the kernel gets it. The filter
+ * is untrusted memory of the program: each instruction is read without faulting, and jumps only lead forward.
  */
 #include "record/agent/wrap/sandbox.h"
 #include "record/agent/wrap/agent_end.h"
@@ -25,10 +24,11 @@
 #include "record/agent/process/process.h"
 #include "record/agent/sample/source.h"
 
-/* What the agent calls once the program runs: in threads, at waits and samples, in children, at the end. */
+/* The agent's system calls while the program runs: in threads, at waits and samples, in children, at the
+ * end. */
 static const struct own_call {
 	int number;
-	uint64_t first, third; /* arguments that filters look at */
+	uint64_t first, third; /* arguments that filters check */
 } own_calls[] = {
 	{SYS_rt_sigreturn, 0, 0},
 	{SYS_rt_sigprocmask, SIG_SETMASK, 0},
@@ -119,7 +119,7 @@ static void calculate(struct machine *m, const struct sock_filter *at)
 	}
 }
 
-/* How many instructions to skip. */
+/* Number of instructions to skip. */
 static uint32_t jump(const struct machine *m, const struct sock_filter *at)
 {
 	uint32_t with = BPF_SRC(at->code) == BPF_X ? m->x : at->k;
@@ -160,7 +160,7 @@ static void step(struct machine *m, const struct sock_filter *at, const struct s
 		m->memory[at->k] = class == BPF_ST ? m->a : m->x;
 }
 
-/* SECCOMP_RET_*: what the filter says to a call. */
+/* The filter's result for a call, SECCOMP_RET_*. */
 static uint32_t verdict(const struct sock_fprog *filter, const struct seccomp_data *call)
 {
 	struct machine m = {0};
@@ -187,7 +187,7 @@ static bool is_end(uint32_t verdict)
 	       action == SECCOMP_RET_TRAP;
 }
 
-/* Without a filter there is only a program that asks what the kernel can. */
+/* Without a filter the program only queries the kernel's support. */
 static bool ends_us(unsigned long mode, const void *filter)
 {
 	struct sock_fprog program;

@@ -38,14 +38,14 @@ int wait_rest_ms(const struct wait *wait, int whole_ms)
 	return gone_ms < (uint64_t)whole_ms ? whole_ms - (int)gone_ms : 0;
 }
 
-/* A program that waits more often than the collector looks keeps half of its ring for samples: what is not
- * told then is a path, not a time. */
+/* A program that waits more often than the collector drains keeps half of its ring for samples: then waits
+ * lose their path, not their time. */
 static bool has_room(const struct ring *ring)
 {
 	return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) < ring->bytes / 2;
 }
 
-/* Reads and writes may be very many, and their bytes are kept without their spans. */
+/* Reads and writes can be very frequent, and their bytes are counted even without their spans. */
 static bool is_rare(const struct wait_call *call)
 {
 	return call && call->operation != STORE_OP_IO;
@@ -83,8 +83,8 @@ static void publish(
 	trace_end(t);
 }
 
-/* Signals wait meanwhile: a handler that leaves by longjmp, or cancels the thread at once, would leave the
- * ring open. A vfork child has its parent's ring, and writes nothing there. */
+/* Blocks signals: a handler that leaves by longjmp, or cancels the thread, would leave the ring entered. A
+ * vfork child has its parent's ring, and must not write there. */
 OWN void wait_publish(
 	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
 {
@@ -99,7 +99,7 @@ OWN void wait_publish(
 	errno = error;
 }
 
-/* Yields may be the whole of what a thread calls. */
+/* Yields may be all that a thread calls. */
 OWN void wait_yielded(struct thread *t)
 {
 	uint64_t all = UINT64_MAX, before;

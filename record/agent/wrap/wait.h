@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.h - around a call that may put the thread to sleep. A wait that lasted is
- * published as the call path that waited; which part of it the thread was switched
- * out the collector knows from the kernel (record/kernel/wait_paths.h).
+ * wait.h - wraps a call that may block the thread. A long enough wait is published with the waiting call
+ * path; the kernel's switch records tell the collector which parts of it were switched out
+ * (record/kernel/wait_paths.h).
  *
  *   wait_begin(&wait); result = REAL(read)(...); wait_end(&wait, real.read);
  *
- * While the thread is inside, event_ring.wait_begin_ns says since when: the collector
- * keeps back what belongs to the wait until it is published, and looks at threads that
- * are in it for long. errno is left alone; the wrapper may be left by a cancellation
- * or a longjmp.
+ * During a wait event_ring.wait_begin_ns holds its begin: the collector holds back spans of the wait until it
+ * is published, and unwinds threads remotely that wait for long. Keeps errno; a cancellation or a longjmp may
+ * leave the wrapper.
  */
 #ifndef RECORD_AGENT_WAIT_H
 #define RECORD_AGENT_WAIT_H
@@ -25,27 +24,29 @@
 struct wait {
 	struct thread *thread; /* NULL: not measured */
 	uint64_t begin_ns;
-	uint64_t outer_ns; /* begin of the wait whose signal handler we are in; 0: there is none */
+	uint64_t outer_ns; /* begin of the wait that this thread's current signal handler interrupted; 0:
+			      none */
 };
 
-/* What a call is besides a wait: a span of its own, however short it was. */
+/* A call that is also a span, however short. */
 struct wait_call {
-	uint32_t operation; /* enum store_op; STORE_OP_NONE: the one called */
+	uint32_t operation; /* enum store_op; STORE_OP_NONE: the function's name */
 	const char *name;
 	uint64_t bytes;
 	const char *attributes; /* "key=value,..." */
-	uint32_t tally;		/* enum tally_metric that the bytes are added to */
+	uint32_t tally;		/* enum tally_metric to which the bytes are added */
 };
 
-/* Publishes [begin, end) as a wait in `function`, if it lasted, and as `call`. */
+/* Publishes [begin, end) as a wait in `function`, if long enough, and as `call`. */
 void wait_publish(
 	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call);
 
-/* The calling thread has given its core to others, which is no wait, ahead of the kernel's tick perhaps: see
+/* The calling thread yielded its core, which is no wait, perhaps just before the kernel's tick: see
  * sample_catch_up. */
 void wait_yielded(struct thread *thread);
 
-/* The frame of the wait under way may be gone, by a longjmp: then it is shallower than ours, or as deep. */
+/* Begins a wait. t->wait_frame may be of an outer wait that a longjmp has left: then it is not further out
+ * than our frame, and does not count. */
 static inline void wait_begin(struct wait *wait)
 {
 	struct thread *t = sigaltstack_is_scarce() ? NULL : thread_self();
@@ -70,7 +71,7 @@ static inline void wait_end_call(const struct wait *wait, const void *function, 
 	uint64_t end_ns;
 
 	if (!t || t != thread_self())
-		return; /* a child that the wait's signal handler has forked */
+		return; /* a fork child made by the wait's signal handler */
 	end_ns = process_now_ns();
 	if (call || end_ns - wait->begin_ns > WAIT_LEAST_NS)
 		wait_publish(wait, end_ns, function, call);
@@ -83,7 +84,7 @@ static inline void wait_end(const struct wait *wait, const void *function)
 	wait_end_call(wait, function, NULL);
 }
 
-/* The value of a call of a real function, which is a wait. */
+/* Value of a call of a real function that may wait. */
 #define WAIT(name, arguments)                                         \
 	__extension__({                                               \
 		struct wait wait_;                                    \
@@ -95,15 +96,15 @@ static inline void wait_end(const struct wait *wait, const void *function)
 		result_;                                              \
 	})
 
-/* What is left of a time that is counted from the wait's begin; NULL: it has no end. The whole where the
- * thread is not measured. */
+/* Remaining part of a timeout that counts from the wait's begin; NULL: no timeout. The whole if the thread
+ * is not measured. */
 const struct timespec *wait_rest(
 	const struct wait *wait, const struct timespec *whole, struct timespec *rest);
-/* The same in milliseconds; negative: it has no end. */
+/* Likewise in milliseconds; negative: no timeout. */
 int wait_rest_ms(const struct wait *wait, int whole_ms);
 
-/* WAIT of a call that is made again if it has ended with EINTR and `is_missed`, an expression, holds;
- * `again`: a statement ahead of that. */
+/* WAIT for a call that is repeated if it returned EINTR and the expression `is_missed` holds; `again`: a
+ * statement before the repetition. */
 #define WAIT_ON(name, arguments, is_missed, again)                          \
 	__extension__({                                                     \
 		struct wait wait_;                                          \

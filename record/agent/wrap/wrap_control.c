@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_control.c - what programs call through record/program/hpct.h, and the two
- * functions of HPCToolkit's interface, for programs that have those in already.
+ * wrap_control.c - the functions behind record/program/hpct.h, and the two functions of HPCToolkit's
+ * interface, for programs that already use those.
  */
 #include <errno.h>
 #include <hpct.h>
@@ -67,7 +67,7 @@ WRAPPER void hpctoolkit_sampling_stop(void)
 	KEEPING_ERRNO(start_stop_switch_off());
 }
 
-/* The names that Fortran compilers call. */
+/* Fortran's names. */
 WRAPPER void hpctoolkit_sampling_start_(void)
 {
 	KEEPING_ERRNO(start_stop_switch_on());

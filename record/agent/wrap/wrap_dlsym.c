@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_dlsym.c - programs that look up pthread_create or sigaction in libc's own
- * handle get the agent's, as they would by linking or by RTLD_DEFAULT. Only where the
- * agent's goes on to the very function that was found: a library that wraps it too and
- * looks for libc's stands in between otherwise, and would be called in a circle.
- * dlsym tells by its return address whose next symbol is meant: so all else is a jump,
- * for which this file is always compiled with sibling calls.
+ * wrap_dlsym.c - programs that look up pthread_create or sigaction in libc's own handle get the agent's
+ * wrapper, as by linking or RTLD_DEFAULT. Only if the wrapper calls the very function that was found:
+ * otherwise another library, which wraps it too and looks for libc's, is in between and would be called in a
+ * cycle. dlsym uses its return address to find the caller: so all other calls are jumps, and this file is
+ * always compiled with sibling calls.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_gprof.c - programs built with -pg count each call and take samples of their own, which is what a trace
- * of them then mostly shows. With --disable-gprof neither begins, and no gmon.out is written: what is left of
- * it is a call of mcount that returns at once.
+ * wrap_gprof.c - programs built with -pg count each call and take their own samples, which would dominate a
+ * trace. With --disable-gprof neither starts, and no gmon.out is written; what remains is a call of mcount
+ * that returns at once.
  */
 #include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"

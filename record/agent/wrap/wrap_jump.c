@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_jump.c - jumps out of handlers on alternate stacks that are not roomy (sigaltstack.h). Our signals,
- * blocked there, are let through where the jump leads to: on that stack first, and then it goes on.
+ * wrap_jump.c - jumps out of handlers on small alternate stacks (sigaltstack.h). Our signals are blocked
+ * there; the jump goes first to a function on the target stack, which unblocks them and completes the jump.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "record/agent/sample/sigaltstack.h"
 #include "record/agent/sample/signal_guard.h"
 
-#define BELOW 512u /* what the one who is jumped to may use below its stack pointer, and we below that */
+#define BELOW 512u /* red zone of the jump's target, and the space we use below it */
 
 typedef void jump_function(struct __jmp_buf_tag buffer[1], int value);
 
@@ -38,7 +38,7 @@ static void go(void *what)
 		jump->result = REAL(setcontext)(jump->to);
 }
 
-/* Nobody uses what lies below where a jump leads to; but it may be damaged. */
+/* True if the target's stack is mapped: memory below it is unused, but the target may be invalid. */
 static bool is_stack(uint64_t sp)
 {
 	return sp > 2 * BELOW && !sigaltstack_is_narrow(sp) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_limit.c - limits that the program sets itself, and what it locks into memory, are about the program's
- * own memory and not the agent's (address_reserve.h).
+ * wrap_limit.c - limits that the program sets, and its memory locks, apply to the program's own memory and
+ * not to the agent's (address_reserve.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +24,9 @@ static bool is_limited(int resource)
 	       process_is_own();
 }
 
-/* Where a thread has CPU timers, as ours do, the kernel looks at this one, too: at 0 it ends any thread
- * there, real-time or not. With 1 us it ends those that it is for, from their first tick on. A program that
- * is exec'd finds that 1. */
+/* If a thread has CPU timers, as ours do, the kernel checks this limit for it: at 0 it kills any thread,
+ * real-time or not. With 1 us it kills only the threads it should, from their first tick on. A program
+ * that is exec'd sees that 1. */
 static int limit_rttime(const struct rlimit64 *new, struct rlimit64 *old)
 {
 	static _Atomic bool is_zero, is_most_zero;
@@ -62,13 +62,13 @@ static int limit(int resource, const struct rlimit64 *new, struct rlimit64 *old)
 	result = resource == RLIMIT_RTTIME ? limit_rttime(new ? &wanted : NULL, &before)
 					   : address_reserve_limit(resource, new ? &wanted : NULL, &before);
 	if (!result && old && !syscall(SYS_prlimit64, 0, resource, NULL, old))
-		*old = before; /* it can be written to */
+		*old = before; /* the call above has checked that it is writable */
 	else if (old)
 		result = -1;
 	return result;
 }
 
-/* Both structures are the same where programs have 64 bits. */
+/* Both structures are the same on 64-bit systems. */
 WRAPPER int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *new)
 {
 	if (!is_limited((int)resource))
@@ -114,7 +114,7 @@ WRAPPER int prlimit(pid_t pid, enum __rlimit_resource resource, const struct rli
 
 /* ---- locked memory ---- */
 
-/* Calls `each` for every mapping but ours. */
+/* Calls `each` for every mapping except ours. */
 static void mappings(void (*each)(uint64_t begin, uint64_t end, int flags), int flags)
 {
 	char text[1024], line[64];
@@ -142,8 +142,7 @@ static void mappings(void (*each)(uint64_t begin, uint64_t end, int flags), int 
 		close(fd);
 }
 
-/* Errors say that there is nothing to be had there, as of guard pages: the kernel's own walk ignores them,
- * too. */
+/* Ignores errors, as for guard pages: the kernel's own walk ignores them, too. */
 static void mapping_lock(uint64_t begin, uint64_t end, int flags)
 {
 	syscall(SYS_mlock2, begin, end - begin, flags & MCL_ONFAULT ? MLOCK_ONFAULT : 0);
@@ -165,8 +164,8 @@ static bool is_within_limit(void)
 	       bytes - address_reserve_bytes() <= limit.rlim_cur;
 }
 
-/* The kernel would fill all that is reserved: it is asked without that, and then for each of the program's.
- */
+/* A plain mlockall would populate the reserved ranges, too: so this calls it with MCL_ONFAULT, then locks
+ * each of the program's mappings. */
 static int current_lock(int flags)
 {
 	int error = errno;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_lock.c - locks, conditions, semaphores, barriers and ends of threads. What
- * can be had at once is taken by the function that never waits, which costs a
- * program no more than the lock itself; the clock is read only around what would
- * wait. A try gives every other error that the lock gives.
+ * wrap_lock.c - locks, conditions, semaphores, barriers and joins of threads. Takes a free lock with the try
+ * function, which never waits and costs no more than the lock itself; reads the clock only around a call that
+ * may wait. A try returns the same errors as the lock.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "record/agent/process/environment.h"
 #include "record/agent/wrap/wait.h"
 
-/* `taken`: what the try gives when somebody else has it. Where a library has no try, the lock waits. */
+/* `taken`: result of the try when the lock is held. Libraries without a try call the lock, which waits. */
 #define TRIES(name, try, taken, parameters, lock, arguments)        \
 	WRAPPER int name parameters                                 \
 	{                                                           \
@@ -26,7 +25,7 @@
 		return WAIT(name, arguments);                       \
 	}
 
-/* One that looks free is simply locked. Should somebody else be faster, that wait has no path. */
+/* If it looks free, locks it directly. If another thread is faster, that wait has no path. */
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	if (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) && REAL(pthread_mutex_trylock)) {
@@ -41,7 +40,7 @@ TRIES(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY, (pthread_rwlock_t 
 TRIES(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY, (pthread_rwlock_t * lock), lock, (lock))
 TRIES(mtx_lock, mtx_trylock, thrd_busy, (mtx_t * mutex), mutex, (mutex))
 
-/* Those with a time look at it, or do not, whether they are to wait or not: libc's rules differ. */
+/* libc's rules differ on whether these check the time if they need not wait. */
 WAITS(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), (mutex, until))
 WAITS(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, const struct timespec *until),
 	(mutex, clock, until))
@@ -75,7 +74,7 @@ WAITS(int, pthread_clockjoin_np,
 	(thread, result, clock, until))
 WAITS(int, thrd_join, (thrd_t thread, int *result), (thread, result))
 
-/* Who comes late to a barrier is found by all that wait there (blame/wait/last_arrival.h). */
+/* The last thread to arrive is found from the waits of the others (blame/wait/last_arrival.h). */
 WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	char text[64] = "call=pthread_barrier_wait,comm=";
@@ -90,7 +89,7 @@ WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 	return result;
 }
 
-/* A semaphore that can be had ends in a cancellation all the same, where one is pending. */
+/* A pending cancellation must take effect even if the semaphore is available. */
 static bool semaphore_take(sem_t *semaphore)
 {
 	int error = errno;

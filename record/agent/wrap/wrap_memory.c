@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_memory.c - the malloc family, in front of libc's or of whatever allocator the program
- * has. Nothing else in the agent may call it: the loader does, ahead of all, and looking up
- * the real functions may. What that needs comes from a small arena here.
+ * wrap_memory.c - the malloc family, in front of libc's or the program's allocator. Nothing else in the agent
+ * may call it: the loader calls it first of all, and looking up the real functions may call it, too. Such
+ * calls are served from a small arena here.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -16,7 +16,7 @@
 #include "record/agent/wrap/alloc_tally.h"
 
 #define ARENA_BYTES 65536u
-#define ARENA_HEADER 16u /* keeps the size, and the alignment */
+#define ARENA_HEADER 16u /* holds the size, and keeps the alignment */
 
 static struct {
 	void *(*malloc)(size_t);
@@ -34,7 +34,7 @@ static struct {
 static _Alignas(16) unsigned char arena[ARENA_BYTES];
 static _Atomic size_t arena_used;
 
-/* An allocator may be made of its own public functions: the outermost call is the program's. */
+/* An allocator may call its own public functions: only the outermost call counts. */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 static __thread bool is_resolving __attribute__((tls_model("initial-exec")));
 
@@ -64,7 +64,7 @@ static size_t arena_size(const void *address)
 	return bytes;
 }
 
-/* false: the real functions are being looked up right now. malloc comes last: it tells that all are there. */
+/* False: the real functions are being looked up. malloc comes last and shows that all are there. */
 static bool is_ready(void)
 {
 	if (__builtin_expect(allocator.malloc != NULL, 1))
@@ -86,7 +86,7 @@ static bool is_ready(void)
 	return allocator.malloc != NULL;
 }
 
-/* The result of a call that allocates `bytes`; not when the allocator itself calls. */
+/* The result of a call that allocates `bytes`; ignores calls by the allocator itself. */
 #define ALLOCATED(bytes, call)                                 \
 	__extension__({                                        \
 		void *result_;                                 \
@@ -110,7 +110,7 @@ WRAPPER void *calloc(size_t count, size_t bytes)
 	size_t all;
 
 	if (__builtin_mul_overflow(count, bytes, &all))
-		all = SIZE_MAX; /* the real one refuses it */
+		all = SIZE_MAX; /* the real function fails on it */
 	if (!is_ready())
 		return arena_take(all);
 	return ALLOCATED(all, allocator.calloc(count, bytes));
@@ -137,7 +137,7 @@ static void *arena_leave(void *old, size_t bytes)
 	return fresh;
 }
 
-/* After a call that has, or has not, put a block of `bytes` in the place of one. */
+/* Call after a realloc: `fresh` replaces `old`, or the call failed. */
 static void replaced(void *old, struct live_block *block, const void *fresh, size_t bytes)
 {
 	if (fresh || !bytes)

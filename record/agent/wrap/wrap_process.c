@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_process.c - children and successors of the program: forks are noted, every
- * exec hands the agent on even when the program has cleared its environment, and
- * the last record is written before the program is gone. What runs between vfork
- * and exec writes nothing and allocates nothing.
+ * wrap_process.c - the program's children and execs: forks are recorded, every exec passes the agent on even
+ * if the program has cleared its environment, and the last record is written before the program is replaced.
+ * Code between vfork and exec writes nothing and allocates nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +25,7 @@
 #include "record/agent/sample/thread.h"
 #include "record/agent/wrap/agent_end.h"
 
-/* since_ns: before the child was, so that it never seems to have begun earlier. */
+/* since_ns: before the child was created, so that it never seems to begin before its parent's record. */
 static void note(uint32_t kind, pid_t child, uint64_t since_ns)
 {
 	struct thread *thread = thread_own();
@@ -45,8 +44,8 @@ WRAPPER pid_t fork(void)
 	return child;
 }
 
-/* Nothing is told in such a child, which has the program's threads' locks as they were: it is left alone, and
- * known as one that is not measured, until it calls exec. */
+/* Publishes nothing in such a child, which may have inherited locks held by the program's threads: it
+ * counts as unmeasured until it calls exec. */
 void wrap_process_born(pid_t child, uint64_t since_ns)
 {
 	int error = errno;
@@ -101,14 +100,14 @@ static void exec_environment_fill(struct exec_environment *next, int at, const c
 	environment_build(envp, next->kind != EXEC_TARGET_HARMED, next->words, &next->text);
 }
 
-/* Without memory for its environment it gets what it would get without us. */
+/* Without memory for the new environment, passes the program's own. */
 static char *const *environment_of(const struct exec_environment *next, char *const *envp)
 {
 	return next ? next->words : envp;
 }
 
-/* A vfork child's: it has no ring to note that in, and the program will not tell, or is left out, or left to
- * the debugger that the child has let in. */
+/* A vfork child has no ring in which to record its exec. True in one whose next program will not register
+ * itself: it takes no agent, is excluded, or is being debugged. */
 static bool is_unpublished(const struct exec_environment *next)
 {
 	return thread_self() && !thread_own() &&
@@ -118,12 +117,37 @@ static bool is_unpublished(const struct exec_environment *next)
 		       debugger_would_stop());
 }
 
+/* The collector makes a line of it; beyond the list's room it is counted alone. */
+static void unheard_put(struct exec_environment *next)
+{
+	uint32_t place = atomic_fetch_add(&process.shared->unheard_count, 1);
+
+	next->unheard = place < EVENT_UNHEARD_MAX ? &process.shared->unheard[place] : NULL;
+	if (!next->unheard) {
+		atomic_fetch_add(&process.shared->children_unmonitored, 1);
+		return;
+	}
+	next->unheard->since_ns = next->since_ns;
+	atomic_store_explicit(&next->unheard->pid, (uint32_t)process_number(), memory_order_release);
+}
+
+static void unheard_undo(struct exec_environment *next)
+{
+	if (next->unheard)
+		atomic_store(&next->unheard->pid, 0);
+	else
+		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
+}
+
 static char *const *exec_prepare(struct exec_environment *next, char *const *envp)
 {
 	enum exec_target_kind kind = next ? next->kind : EXEC_TARGET_TAKES;
 
-	if (next && is_unpublished(next))
-		atomic_fetch_add(&process.shared->children_unmonitored, 1);
+	if (next) {
+		next->is_unheard = is_unpublished(next);
+		if (next->is_unheard)
+			unheard_put(next);
+	}
 	note(kind == EXEC_TARGET_TAKES ? EVENT_FORK_EXEC : EVENT_FORK_EXEC_UNMONITORED, 0,
 		next ? next->since_ns : process_now_ns());
 	agent_end();
@@ -141,32 +165,32 @@ static char *const *exec_begin(struct exec_environment *next, int at, const char
 	return exec_prepare(next, envp);
 }
 
-static void exec_undo(const struct exec_environment *next)
+static void exec_undo(struct exec_environment *next)
 {
 	signal_guards_exec_failed();
 	address_reserve_exec_failed();
 	source_exec_failed();
 	agent_resume();
-	if (next && is_unpublished(next))
-		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
+	if (next && next->is_unheard)
+		unheard_undo(next);
 }
 
-/* Its arguments and environment are as large as the kernel lets them be, but for what we add. */
+/* For arguments and environment so large that only our additions exceed the kernel's limit. */
 static void exec_environment_leave_alone(struct exec_environment *next, char *const *envp)
 {
 	next->kind = EXEC_TARGET_HARMED;
 	environment_leave(envp, next->words, &next->text);
 }
 
-/* What we look at ahead of the kernel, which says so if it cannot be read. A sandbox may let us ask nothing.
- */
+/* Checks what we read before the kernel, which itself reports unreadable memory. A sandbox may forbid the
+ * check. */
 static bool is_readable(const char *path, char *const *envp)
 {
 	return !process.settings.agent[0] || process.is_suspended ||
 	       (safe_read_string(path) && safe_read_words(envp));
 }
 
-/* After an exec that has failed: what to try once more, NULL: nothing. */
+/* After a failed exec: the environment to try again with, NULL: none. */
 static char *const *exec_again(struct exec_environment *next, char *const *envp)
 {
 	if (errno != E2BIG || !next)
@@ -202,7 +226,7 @@ WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
 	return exec_failed(next);
 }
 
-/* glibc has one since 2.34; before, programs ask the kernel, by syscall(). */
+/* In glibc since 2.34; before, programs call it by syscall(). */
 static int call_execveat(int at, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	return (int)REAL(syscall)(SYS_execveat, at, path, argv, envp, flags);
@@ -265,7 +289,7 @@ WRAPPER int execvp(const char *file, char *const argv[])
 	return execvpe(file, argv, environ);
 }
 
-/* Arguments of an execl* call up to the NULL: counts them, or fills `argv` when it is not NULL. */
+/* Counts the arguments of an execl* call up to the NULL, or stores them in `argv` if not NULL. */
 static size_t arguments_read(const char *first, va_list list, const char **argv)
 {
 	size_t count = 0;

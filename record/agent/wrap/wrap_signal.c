@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_signal.c - the sampling signals stay deliverable: the program can neither
- * block, handle, ignore nor wait for them, and reads back what it has set all the
- * same. Of SIGTRAP, which is guarded only while source_trap is in use, the program
- * gets each that is its own, as it would have without us. All other signals are the
- * program's.
+ * wrap_signal.c - keeps the sampling signals deliverable: the program can neither block, handle, ignore nor
+ * wait for them, but reads back its own settings. SIGTRAP is guarded only while source_trap is in use; the
+ * program gets each SIGTRAP of its own as it would without us. All other signals are the program's.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 
 #include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
+#include "record/agent/gpu/fatal_signal.h"
 #include "record/agent/process/process.h"
 #include "record/agent/sample/sigaltstack.h"
 #include "record/agent/sample/signal_guard.h"
@@ -43,13 +42,13 @@ static const sigset_t *with_ours(const sigset_t *set, sigset_t *copy, bool membe
 	return copy;
 }
 
-/* A mask with which none of ours is blocked, unless there is no room for them here. */
+/* A mask that blocks none of our signals, unless this stack has no space for them. */
 static const sigset_t *without_ours(const sigset_t *set, sigset_t *copy)
 {
 	return with_ours(set, copy, sigaltstack_is_here());
 }
 
-/* Our signals come on alternate stacks from now on, where threads have them. */
+/* From now on our signals use alternate stacks, in threads that have them. */
 static void guard_move(struct signal_guard *guard)
 {
 	if (guard->is_on_stack)
@@ -59,8 +58,8 @@ static void guard_move(struct signal_guard *guard)
 		signal_guard_install(guard, NULL);
 }
 
-/* Timers' signals come at any moment, as ours do: who takes them on an alternate stack has stacks of its own
- * with no room for any, and data below them (Poly/ML). */
+/* Timers' signals come at any moment, like ours: a program that handles them on an alternate stack may
+ * have stacks without space for any signal, with data below them (Poly/ML). */
 static bool is_for_timer(int number, const struct sigaction *action)
 {
 	return (number == SIGALRM || number == SIGVTALRM || number == SIGPROF) && action &&
@@ -74,7 +73,8 @@ static int action_of_ours(struct signal_guard *guard, const struct sigaction *ac
 
 	if (action)
 		guard->program_action = *action;
-	/* Who takes even our signals on an alternate stack has no room for them on others (Go). */
+	/* A program that handles even our signals on an alternate stack has no space for them on others
+	 * (Go). */
 	if (action && (action->sa_flags & SA_ONSTACK))
 		guard_move(guard);
 	if (old)
@@ -82,7 +82,7 @@ static int action_of_ours(struct signal_guard *guard, const struct sigaction *ac
 	return 0;
 }
 
-/* Bits by guard: whose handler mask names it. */
+/* Bits by guard: signals in the handler's mask. */
 static unsigned masks_of(const struct sigaction *action)
 {
 	unsigned bits = 0;
@@ -93,7 +93,7 @@ static unsigned masks_of(const struct sigaction *action)
 	return bits;
 }
 
-/* What the program has asked for signal `bit`, and what it had before. */
+/* Keeps the program's setting for signal `bit`, and returns the previous one. */
 static void handler_masks_keep(
 	uint64_t bit, const struct sigaction *action, unsigned asked, struct sigaction *old)
 {
@@ -111,6 +111,22 @@ static void handler_masks_keep(
 	}
 }
 
+/* The call itself; what fatal_signal.h puts in place of a default action stays hidden. */
+static int action_set(int number, const struct sigaction *action, struct sigaction *old)
+{
+	struct sigaction hidden;
+	int result;
+
+	if (action) {
+		hidden = *action;
+		fatal_signal_hide(number, &hidden);
+	}
+	result = REAL(sigaction)(number, action ? &hidden : NULL, old);
+	if (!result && old)
+		fatal_signal_reveal(old);
+	return result;
+}
+
 WRAPPER int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
 	uint64_t bit = number > 0 && number <= 64 ? UINT64_C(1) << (number - 1) : 0;
@@ -121,19 +137,19 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 	int result;
 
 	if (!is_guarding() || !bit)
-		return REAL(sigaction)(number, action, old);
+		return action_set(number, action, old);
 	if (guard)
 		return action_of_ours(guard, action, old);
 	for (unsigned i = 0; i < SIGNAL_GUARD_COUNT && is_for_timer(number, action); i++)
 		guard_move(&signal_guards[i]);
-	asked = masks_of(action); /* `old` may be the same place */
+	asked = masks_of(action); /* `old` may be at the same address */
 	if (action) {
 		filtered = *action;
 		sigaltstack_filter(&filtered);
 		if (number == SIGSEGV)
 			before = sigsegv_guard(&filtered);
 	}
-	result = REAL(sigaction)(number, action ? &filtered : NULL, old);
+	result = action_set(number, action ? &filtered : NULL, old);
 	if (result && number == SIGSEGV)
 		sigsegv_restore(before);
 	if (!result && old && number == SIGSEGV)
@@ -143,19 +159,32 @@ WRAPPER int sigaction(int number, const struct sigaction *action, struct sigacti
 	return result;
 }
 
+/* libc's signal() does not pass by our sigaction(). */
+static sighandler_t handler_set(int number, sighandler_t handler)
+{
+	struct sigaction action = {.sa_handler = REAL(signal)(number, handler)};
+
+	if (action.sa_handler == SIG_ERR)
+		return SIG_ERR;
+	fatal_signal_reveal(&action);
+	if (handler == SIG_DFL)
+		fatal_signal_renew(number);
+	return action.sa_handler;
+}
+
 WRAPPER sighandler_t signal(int number, sighandler_t handler)
 {
 	struct signal_guard *guard = signal_guard_of(number);
 	sighandler_t before;
 
 	if (!is_guarding() || !guard)
-		return sigsegv_reveal_plain(REAL(signal)(number, handler), sigsegv_now());
+		return sigsegv_reveal_plain(handler_set(number, handler), sigsegv_now());
 	before = guard->program_action.sa_handler;
 	guard->program_action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
 	return before;
 }
 
-/* Bits by guard: whose signals are in the set. */
+/* Bits by guard: signals in the set. */
 static unsigned named_by(const sigset_t *set)
 {
 	unsigned named = 0;
@@ -186,7 +215,7 @@ static int mask_change(
 
 	if (!is_guarding())
 		return real_call(how, set, old);
-	/* The program's view comes first: what the call lets through finds it. */
+	/* Update the program's view first, for signals that the call unblocks. */
 	if (set)
 		program_mask_update(how, named);
 	if (how != SIG_UNBLOCK)
@@ -212,7 +241,7 @@ WRAPPER int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return mask_change(REAL(pthread_sigmask), how, set, old);
 }
 
-/* Out of the queue, where the program's own wait among ours. */
+/* True for our signal in the queue, where the program's own may wait, too. */
 static bool is_ours(int number, siginfo_t *info)
 {
 	uint64_t periods;
@@ -235,7 +264,7 @@ WRAPPER int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct time
 	if (signal_guard_of(result))
 		signal_guards_over();
 	if (got.si_code == SI_TKILL && result == SIGTRAP)
-		got.si_code = SI_USER; /* as libc has it */
+		got.si_code = SI_USER; /* the value that libc returns */
 	if (result > 0 && info)
 		*info = got;
 	return result;
@@ -282,8 +311,8 @@ WRAPPER int sigpending(sigset_t *set)
 	return result;
 }
 
-/* After EINTR: where a signal of ours came first, at the end of the call, the program's mask was back, and
- * one that the call's own mask lets through still waits. Now it ends the call as it would have. */
+/* After EINTR: if our signal came first, at the end of the call, the program's mask was already restored,
+ * and a signal that the call's own mask unblocks may still be pending. It must end the call now. */
 static bool is_missed(const sigset_t *set)
 {
 	uint64_t pending = 0, blocked;
@@ -298,7 +327,7 @@ static bool is_missed(const sigset_t *set)
 	return pending & ~blocked;
 }
 
-/* The program's view of our signals while a call goes by another mask. */
+/* Sets the program's view of our signals while a call uses another mask. */
 static uint8_t mask_begin(const sigset_t *set)
 {
 	uint8_t was = thread_place.program_masked;
@@ -308,7 +337,7 @@ static uint8_t mask_begin(const sigset_t *set)
 	return was;
 }
 
-/* What waited has come, or comes to wait again. */
+/* Restores the view, and handles signals that were pending meanwhile. */
 static void mask_end(uint8_t was)
 {
 	bool differed = thread_place.program_masked != was;
@@ -318,7 +347,7 @@ static void mask_end(uint8_t was)
 		signal_guards_over();
 }
 
-/* One of the calls that take a mask. */
+/* A call with a signal mask. */
 #define MASKED(name, arguments, again)                                        \
 	__extension__({                                                       \
 		uint8_t was_ = mask_begin(set);                               \
@@ -376,7 +405,7 @@ WRAPPER int epoll_pwait(int fd, struct epoll_event *events, int most, int timeou
 		rest = wait_rest_ms(&wait_, timeout));
 }
 
-/* glibc has it since 2.35; a program that calls it knows that it is there. */
+/* In glibc since 2.35; a program that calls it knows that it exists. */
 WRAPPER int epoll_pwait2(
 	int fd, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *set)
 {

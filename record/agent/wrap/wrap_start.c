@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_start.c - how a program gets to its main: the frame at which main's stacks
- * end. Inside a static program (agent_kind.h) the wrapper runs ahead of everything, even of
- * the relocations that libc's string functions need, so it calls nothing of libc's.
+ * wrap_start.c - the start of a program up to its main, and the frame at which main's stacks end. In a static
+ * program (agent_kind.h) the wrapper runs before everything else, even before the relocations that libc's
+ * string functions need, so it calls no libc function.
  */
 #include <stdlib.h>
 
@@ -16,11 +16,19 @@
 
 static int (*program_main)(int, char **, char **);
 
+/* A call of it, as far as the compiler knows, may return. */
+static void (*volatile end)(int) = exit;
+
+/* A vfork child that returns from main, after an exec that has failed, calls exit in its parent's frame: the
+ * parent then returns from main to behind that call. What it finds there in libc is another exit, of 0: here,
+ * too. */
 FENCE static int run_main(int argc, char **argv, char **envp)
 {
 	int result = program_main(argc, argv, envp);
 
-	exit(result);
+	for (;; result = 0)
+		end(result);
+	return result;
 }
 
 #ifndef HPCT_STATIC
@@ -40,7 +48,7 @@ OWN static void libraries_load(void)
 	STAY;
 }
 
-/* Nobody's call, as agent.c's load. */
+/* No call of the program, like agent.c's load. */
 FENCE static void before_main(void)
 {
 	libraries_load();
@@ -63,7 +71,7 @@ WRAPPER int __libc_start_main(int (*main)(int, char **, char **), int argc, char
 
 #include "record/agent/base/elf_note.h"
 
-/* What hpct-record looks for in a static program. */
+/* hpct-record searches for this note in static programs. */
 __attribute__((used, aligned(4), section(".note.hpct"))) static const struct elf_note_record note = {
 	.name_bytes = sizeof(ELF_NOTE_NAME),
 	.data_bytes = sizeof(struct elf_note),
@@ -79,8 +87,8 @@ WRAPPER int __wrap___libc_start_main(int (*main)(int, char **, char **), int arg
 static char **first_argv;
 static int first_argc;
 
-/* Not every libc hands these to constructors. Where a loader has been at work the program is not static, and
- * is measured from outside as any other. */
+/* Not every libc passes these to constructors. If a loader has run, the program is not static, and the
+ * preloaded library measures it. */
 bool agent_kind_is_wanted(char ***argv, char ***envp)
 {
 	if (!first_argv || getauxval(AT_BASE))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_stdio.c - the calls of stdio that programs read and write files by. What a
- * stream's buffer can give or take is not a wait, and costs no look at the clock, but
- * for -e IO, which counts all bytes that the program moves.
- * libc reads and writes below them without passing wrap_wait.c.
+ * wrap_stdio.c - stdio calls that read and write files. A call that a stream's buffer can satisfy is no wait
+ * and does not read the clock, except with -e IO, which counts all bytes. libc's reads and writes below them
+ * do not pass wrap_wait.c.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "record/agent/base/wrap.h"
 #include "record/agent/wrap/io.h"
 
-/* struct _IO_FILE is part of glibc's binary interface; putc_unlocked is compiled into programs by it. */
+/* struct _IO_FILE is part of glibc's ABI; programs inline putc_unlocked by it. */
 static size_t readable(const FILE *stream)
 {
 	return stream->_IO_read_end > stream->_IO_read_ptr
@@ -33,7 +32,7 @@ static bool has(size_t there, size_t size, size_t count)
 	return !__builtin_mul_overflow(size, count, &bytes) && bytes <= there;
 }
 
-/* Another thread's ungetc would swap the buffer: it is looked into under the stream's own lock. */
+/* Another thread's ungetc could swap the buffer: reads it under the stream's lock. */
 static bool has_line(FILE *stream, int end, size_t most)
 {
 	bool is_there;
@@ -97,7 +96,7 @@ WRAPPER ssize_t getdelim(char **line, size_t *room, int end, FILE *from)
 	return IO(getdelim, (line, room, end, from), from->_fileno, TALLY_IO_READ, result_);
 }
 
-/* What <stdio.h> makes of getline in optimized programs. */
+/* <stdio.h> turns getline into this in optimized programs. */
 WRAPPER ssize_t __getdelim(char **line, size_t *room, int end, FILE *from)
 {
 	if (!io_is_on() && has_line(from, end, SIZE_MAX))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_syscall.c - system calls that programs make by libc's syscall(): what has a wrapper of its own goes
- * through that, and runtimes with locks of their own wait here. A call may make a child that goes on on this
- * very stack (vfork by another name): nothing of ours may lie there then, so syscall() is left by a jump.
+ * wrap_syscall.c - system calls by libc's syscall(): calls with a wrapper go through that, and waits of
+ * runtimes with their own locks are recorded here. A call may create a child that continues on this very
+ * stack (a vfork by another name), where none of our data may be then: so syscall() is left by a jump.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -30,7 +30,7 @@ static bool is_futex_wait(long number, long operation)
 					      operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2);
 }
 
-/* Its modes as prctl names them. */
+/* seccomp's modes in prctl's numbers. */
 static unsigned long seccomp_mode(long operation)
 {
 	if (operation == SECCOMP_SET_MODE_STRICT)
@@ -43,13 +43,14 @@ static long call_seccomp(long operation, long flags, long filter)
 	bool locks = sandbox_begin(seccomp_mode(operation), (const void *)filter);
 	long result = REAL(syscall)(SYS_seccomp, operation, flags, filter);
 
-	/* A thread's id says that this one could not be locked up, a listener's descriptor that all are. */
+	/* A positive result is a thread that could not be synchronized, or the descriptor of a listener:
+	 * with that, all are. */
 	if (locks && (result < 0 || (result && !(flags & SECCOMP_FILTER_FLAG_NEW_LISTENER))))
 		sandbox_failed();
 	return result;
 }
 
-/* Is it a fork by another name? Threads, and children that run in our memory, are not. */
+/* True for a fork by another name. False for threads, and children that share our memory. */
 static bool makes_child(long number, const long a[6])
 {
 	uint64_t flags = 0;
@@ -74,7 +75,7 @@ static long call_clone(long number, const long a[6])
 	return child;
 }
 
-/* An action as the kernel has it; libc's has a longer mask and another order. */
+/* struct sigaction of the kernel; libc's has a longer mask and another order. */
 struct kernel_action {
 	void (*handler)(int);
 	uint64_t flags;
@@ -82,9 +83,9 @@ struct kernel_action {
 	uint64_t mask;
 };
 
-/* rt_sigaction of a signal of ours, past libc's own: a program that resets them all (Chromium's children)
- * would die of the next sample. Apart: its frame is not for handlers, which call syscall() where there is
- * hardly any room. */
+/* rt_sigaction of our signals, bypassing libc: a program that resets all of them (Chromium's children)
+ * would die of the next sample. In a separate function, since its frame is large and handlers call
+ * syscall() with hardly any stack. */
 __attribute__((noinline)) static long call_sigaction(const long a[6])
 {
 	struct kernel_action given = {0};
@@ -112,8 +113,8 @@ __attribute__((noinline)) static long call_sigaction(const long a[6])
 	return 0;
 }
 
-/* Calls whose wrappers must not be passed over: an exec that nobody has made ready dies of the next sample,
- * who ends unseen has no last one. false: it is none of them. */
+/* Calls that must not bypass their wrappers: an exec without preparation dies of the next sample, and an
+ * exit that is not seen has no last record. False: another call. */
 __attribute__((noinline)) static bool call_known(long number, const long a[6], long *result)
 {
 	switch (number) {
@@ -138,7 +139,7 @@ __attribute__((noinline)) static bool call_known(long number, const long a[6], l
 	}
 }
 
-/* Does the child that it makes go on where its parent is? */
+/* True if the child that it creates continues on its parent's stack. */
 static bool shares_stack(long number, long a, long b)
 {
 	struct clone_args how = {0};
@@ -153,15 +154,15 @@ static bool shares_stack(long number, long a, long b)
 	       (how.flags & CLONE_VM) && !how.stack;
 }
 
-/* Where to jump to with such a call; NULL: to wrap_syscall_call. */
+/* The address to jump to for such a call; NULL: wrap_syscall_call. */
 void *wrap_syscall_direct(long number, long a, long b) __attribute__((visibility("hidden")));
 void *wrap_syscall_direct(long number, long a, long b)
 {
 	return shares_stack(number, a, b) ? (void *)(uintptr_t)REAL(syscall) : NULL;
 }
 
-/* All other calls. Variadic, since where the caller has given less than all, what lies there is its own and
- * may be read, but not written to. */
+/* All other calls. Variadic, as the caller may pass fewer arguments: the words after them are its own and
+ * may be read, but not written. */
 long wrap_syscall_call(long number, ...) __attribute__((visibility("hidden")));
 long wrap_syscall_call(long number, ...)
 {
@@ -187,7 +188,7 @@ long wrap_syscall_call(long number, ...)
 	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* By hand: what a compiler puts on the stack would be below such a child, or in its way. */
+/* In assembly: a compiler could put data on the stack where such a child would overwrite it. */
 __asm__(".text\n"
 	".p2align 4\n"
 	".globl syscall\n"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_thread.c - threads are measured from their trampoline, which is also where
- * their stacks end, to the last round of their key destructors, so that what
- * thread-local destructors do is still seen. Names are kept.
+ * wrap_thread.c - measures threads from their trampoline, where their stacks end, to the last round of their
+ * key destructors, so that thread-local destructors are included. Records thread names.
  */
 #include <stdarg.h>
 
@@ -17,8 +16,8 @@
 #include "record/agent/unwind/module_map.h"
 #include "record/agent/wrap/sandbox.h"
 
-#define DESTRUCTOR_ROUNDS 4	   /* PTHREAD_DESTRUCTOR_ITERATIONS: libc runs so many */
-#define STACK_MARGIN (64u * 1024u) /* of a thread's stack, for what libc keeps at its top */
+#define DESTRUCTOR_ROUNDS 4	   /* PTHREAD_DESTRUCTOR_ITERATIONS: libc's number of rounds */
+#define STACK_MARGIN (64u * 1024u) /* of a thread's stack, for libc's data at its top */
 #define STACK_DEFAULT (8u << 20)
 
 static pthread_key_t key;
@@ -38,7 +37,7 @@ OWN static void key_destroyed(void *rounds)
 	else if (thread)
 		thread_end(thread);
 	else
-		exec_environment_thread_end(); /* there was no ring for it */
+		exec_environment_thread_end(); /* the thread had no ring */
 	STAY;
 }
 
@@ -52,7 +51,7 @@ void wrap_thread_over(void)
 
 int wrap_thread_open(void)
 {
-	/* Without a threads library there is no thread to end. */
+	/* Without a threads library no thread ends. */
 	key_there = REAL(pthread_key_create) && !REAL(pthread_key_create)(&key, key_destroyed);
 	return 0;
 }
@@ -63,7 +62,7 @@ void wrap_thread_adopt(void)
 		key_set(DESTRUCTOR_ROUNDS);
 }
 
-/* frame: an address in the trampoline's frame; all callees lie below it. */
+/* frame: an address in the trampoline's frame; all callees are below it. */
 OWN static void begin(struct thread *t, void *frame)
 {
 	uint64_t bytes = t->stack_bytes;
@@ -88,7 +87,7 @@ FENCE static void *run_thread(void *argument)
 	argument = t->argument;
 	begin(t, __builtin_frame_address(0));
 	result = routine(argument);
-	__asm__ volatile("" : "+r"(result)); /* no tail call: this frame is the fence */
+	__asm__ volatile("" : "+r"(result)); /* no tail call: this frame is where stacks end */
 	return result;
 }
 
@@ -116,7 +115,7 @@ static uint64_t stack_bytes_of(const pthread_attr_t *attributes)
 	return REAL(pthread_attr_getstacksize)(attributes, &bytes) || !bytes ? STACK_DEFAULT : bytes;
 }
 
-/* The block for a thread to be created by code at `caller`; NULL: it will not be measured. */
+/* The block for a thread that code at `caller` creates; NULL: not measured. */
 static struct thread *prepare(
 	const pthread_attr_t *attributes, void *(*routine)(void *), void *argument, void *caller)
 {

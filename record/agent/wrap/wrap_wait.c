@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrap_wait.c - calls that wait for the kernel: descriptors, children, time. Each
- * is libc's own between two looks at the clock; locks and the like are in
- * wrap_lock.c. Calls that also take a signal mask are in wrap_signal.c.
+ * wrap_wait.c - calls that wait for the kernel: descriptors, children, time. Each calls libc's own between
+ * two readings of the clock; locks are in wrap_lock.c, calls that also take a signal mask in wrap_signal.c.
  */
 #include <sched.h>
 
@@ -11,7 +10,7 @@
 #include "record/agent/wrap/io.h"
 #include "record/agent/wrap/wait.h"
 
-/* Those that move bytes tell how many; all have the descriptor first. */
+/* Calls that move bytes return the number; the descriptor is their first argument. */
 #define MOVES(direction, type, name, parameters, arguments)                    \
 	WRAPPER type name parameters                                           \
 	{                                                                      \
@@ -71,7 +70,7 @@ WAITS(int, epoll_wait, (int fd, struct epoll_event *events, int most, int timeou
 
 /* ---- time and signals ---- */
 
-/* No wait: nobody else may want the core. */
+/* No wait: perhaps no other thread needs the core. */
 WRAPPER int sched_yield(void)
 {
 	int result = REAL(sched_yield)();

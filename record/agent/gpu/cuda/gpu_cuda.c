@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda.c - NVIDIA GPUs, by CUPTI's activity records on hpct's clock. The driver
- * itself calls us in cuInit (CUDA_INJECTION64_PATH), which catches every way of
- * using CUDA: linked, static, loaded by Python. Not for OpenCL on NVIDIA's GPUs.
+ * gpu_cuda.c - NVIDIA GPUs, by CUPTI's activity records, on hpct's clock. The driver calls us in cuInit
+ * (CUDA_INJECTION64_PATH), which covers every way of using CUDA: linked, static, loaded by Python. Does not
+ * cover OpenCL on NVIDIA's GPUs.
  */
 #include "record/agent/gpu/cuda/gpu_cuda.h"
 
@@ -16,16 +16,17 @@
 #include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/gpu/cuda/gpu_cuda_share.h"
+#include "record/agent/gpu/fatal_signal.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/process/process.h"
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 
 #define FLUSH_PERIOD_NS UINT64_C(200000000)
-#define FLUSH_MOST_NS UINT64_C(1000000000) /* that an ending program waits for the last records */
+#define FLUSH_MOST_NS UINT64_C(1000000000) /* maximum wait of an ending program for the last records */
 
 struct cuda cuda;
 
-/* What the flusher is asked for, and has done. */
+/* Number of flushes requested, and completed. */
 static _Atomic uint32_t flush_asked, flush_done;
 
 static bool event_asked(const char *word)
@@ -42,7 +43,7 @@ static uint64_t CUPTIAPI now(void)
 	return process_now_ns();
 }
 
-/* What CUPTI's refusal means to who runs the program; else `otherwise`. */
+/* CUPTI's refusal in the user's terms; else `otherwise`. */
 static const char *refusal(int result, const char *otherwise)
 {
 	switch (result) {
@@ -50,10 +51,10 @@ static const char *refusal(int result, const char *otherwise)
 		return "another tool holds CUPTI";
 	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
 	case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-		return "CUPTI has no permission here: NVreg_RestrictProfilingToAdminUsers=0 gives it";
+		return "no permission to use CUPTI: set NVreg_RestrictProfilingToAdminUsers=0";
 	case CUPTI_ERROR_NOT_INITIALIZED:
 	case CUPTI_ERROR_INVALID_DEVICE:
-		return "CUPTI finds no driver that it can work with";
+		return "CUPTI finds no driver that it supports";
 	default:
 		return otherwise;
 	}
@@ -64,7 +65,7 @@ const char *cuda_begin(void)
 	int result = (int)cuda.api.cuptiSubscribe(&cuda.subscriber, cuda_called, NULL);
 
 	if (result)
-		return refusal(result, "CUPTI does not take hpct as its tool");
+		return refusal(result, "CUPTI refused hpct as its tool");
 	result = (int)cuda.api.cuptiActivityRegisterTimestampCallback(now);
 	if (!result)
 		result = cuda_records_enable();
@@ -77,7 +78,7 @@ const char *cuda_begin(void)
 	return refusal(result, "CUPTI refused activity records");
 }
 
-/* Forced: a buffer that CUPTI kept would come back to the next tool. */
+/* Forced: CUPTI would return a buffer that it keeps to the next tool. */
 void cuda_end(void)
 {
 	cuda.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -97,9 +98,9 @@ static void wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* CUPTI hands over what is in its buffers when they are full, or when asked: a program may be killed. At
- * the end it must not keep those in which an operation has not finished. All asking is done here, since CUPTI
- * takes locks that a thread in a signal handler may hold. */
+/* CUPTI delivers buffers when they are full or flushed, and a killed program loses what is in them, so
+ * this flushes regularly. At the end, a buffer with an unfinished operation must be forced out. Only this
+ * thread flushes, since CUPTI takes locks that a thread in a signal handler may hold. */
 static void *flusher(void *nothing)
 {
 	uint32_t asked = 0;
@@ -112,7 +113,7 @@ static void *flusher(void *nothing)
 		bool is_asked = atomic_load(&flush_asked) != asked;
 
 		asked = atomic_load(&flush_asked);
-		/* Once more after the last launch: it may have been running. */
+		/* Flush once more after the last launch, which may have been running. */
 		if (atomic_load(&cuda.state) == CUDA_ON && (is_asked || calls != seen))
 			cuda.api.cuptiActivityFlushAll(is_asked ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 		seen = calls;
@@ -133,12 +134,12 @@ static void flusher_start(void)
 		return;
 	sigfillset(&all);
 	REAL(pthread_sigmask)(SIG_SETMASK, &all, &before);
-	REAL(pthread_create)(&thread, NULL, flusher, NULL); /* nobody joins it: it runs to the end */
+	REAL(pthread_create)(&thread, NULL, flusher, NULL); /* never joined: it runs to the end */
 	REAL(pthread_sigmask)(SIG_SETMASK, &before, NULL);
 }
 
-/* XLA (JAX, TensorFlow) changes its graphs between launches; recorded as wholes they end in an unspecified
- * launch failure (nine of nine runs, CUDA 13.0). */
+/* XLA (JAX, TensorFlow) changes its graphs between launches; when they are traced as wholes, the program
+ * ends with an unspecified launch failure (9 of 9 runs, CUDA 13.0). */
 static bool graphs_must_be_nodes(void)
 {
 	static const char *const xla[] = {
@@ -180,9 +181,10 @@ static void start(uint64_t caller)
 	}
 	flusher_start();
 	gpu_exit_watch();
+	fatal_signal_watch();
 }
 
-/* The driver calls this from cuInit, in the library that CUDA_INJECTION64_PATH names. */
+/* The driver calls this in cuInit, in the library that CUDA_INJECTION64_PATH names. */
 WRAPPER int InitializeInjection(void);
 WRAPPER int InitializeInjection(void)
 {
@@ -190,7 +192,7 @@ WRAPPER int InitializeInjection(void)
 	return 1;
 }
 
-/* The subscriber is not told which tool it is; every known one in a program is Kineto. */
+/* A subscriber cannot see which tool holds CUPTI; inside programs it is always Kineto so far. */
 void cuda_share_give(void)
 {
 	int on = CUDA_ON;
@@ -221,7 +223,7 @@ static void cuda_library_loaded(const char *path)
 	start((uintptr_t)__builtin_return_address(0));
 }
 
-/* The driver was there and has not called us: it called the one that its variable names. */
+/* The driver was loaded but did not call us: CUDA_INJECTION64_PATH named another library. */
 static void other_tool_say(void)
 {
 	static const char *const driver[] = {"libcuda.so", NULL};
@@ -233,9 +235,10 @@ static void other_tool_say(void)
 		gpu_unmonitored("CUDA_INJECTION64_PATH names another tool");
 }
 
-static void cuda_flush(void)
+/* The flusher alone calls CUPTI: the calling thread may be in a signal handler. */
+static void flush_wait(uint64_t most_ns)
 {
-	uint64_t until_ns = process_now_ns() + FLUSH_MOST_NS;
+	uint64_t until_ns = process_now_ns() + most_ns;
 	uint32_t wanted, done;
 
 	if (atomic_load(&cuda.state) != CUDA_ON || !process_is_own())
@@ -243,10 +246,21 @@ static void cuda_flush(void)
 	wanted = atomic_fetch_add(&flush_asked, 1) + 1;
 	wake(&flush_asked);
 	while ((int32_t)((done = atomic_load(&flush_done)) - wanted) < 0 && process_now_ns() < until_ns)
-		wait_change(&flush_done, done, FLUSH_MOST_NS / 10);
+		wait_change(&flush_done, done, most_ns / 10);
 }
 
-/* CUDA does not survive a fork, and CUPTI hangs in the child. A child of a parent that had not begun may. */
+static void cuda_flush(void)
+{
+	flush_wait(FLUSH_MOST_NS);
+}
+
+static void cuda_save(void)
+{
+	flush_wait(GPU_SAVE_NS);
+}
+
+/* CUDA does not survive a fork, and CUPTI hangs in the child. The child may use CUDA if its parent had not
+ * started to. */
 static void cuda_child(void)
 {
 	if (atomic_load(&cuda.state) != CUDA_IDLE)
@@ -256,5 +270,6 @@ static void cuda_child(void)
 const struct gpu_vendor gpu_nvidia = {.name = "nvidia",
 	.library_loaded = cuda_library_loaded,
 	.flush = cuda_flush,
+	.save = cuda_save,
 	.look_back = other_tool_say,
 	.child = cuda_child};

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda.h - what the files of the NVIDIA vendor share: CUPTI as it was found in
- * the program, and where hpct stands with it. Built only where CUPTI's headers are;
- * the library itself is looked for in the running program, never linked.
+ * gpu_cuda.h - shared by the files of the NVIDIA vendor: the CUPTI found in the program, and the state of
+ * tracing. Built only with CUPTI's headers; the library is looked up in the running program, never linked.
  *
- *   gpu_cuda.c         comes in through the driver, subscribes, flushes, leaves
+ *   gpu_cuda.c         entered through the driver; subscribes, flushes, unsubscribes
  *   gpu_cuda_library.c finds the CUPTI that belongs to the program
  *   gpu_cuda_call.c    driver calls: launches and waits, on the calling thread
- *   gpu_cuda_buffer.c  which records CUPTI makes, and buffers for them
- *   gpu_cuda_record.c  what records say of finished operations, on CUPTI's thread
- *   gpu_cuda_share.c   the program's own CUPTI tool (torch.profiler) comes and goes
+ *   gpu_cuda_buffer.c  selects CUPTI's record kinds and provides their buffers
+ *   gpu_cuda_record.c  reads records of finished operations, on CUPTI's thread
+ *   gpu_cuda_share.c   yields to the program's own CUPTI tool (torch.profiler) and returns
  */
 #ifndef RECORD_AGENT_GPU_CUDA_H
 #define RECORD_AGENT_GPU_CUDA_H
@@ -34,7 +33,7 @@
 	X(cuptiActivityGetNumDroppedRecords)      \
 	X(cuptiActivityFlushAll)
 
-/* Addresses in the CUPTI that was found. */
+/* Functions of the CUPTI that was found. */
 struct cuda_api {
 #define CUDA_FIELD(name) __typeof__(&name) name;
 	CUDA_FUNCTIONS(CUDA_FIELD)
@@ -44,48 +43,49 @@ struct cuda_api {
 };
 
 enum cuda_state {
-	CUDA_IDLE,     /* the program has not touched CUDA, or NVIDIA GPUs were not asked for */
-	CUDA_STARTING, /* a thread is at it */
+	CUDA_IDLE,     /* the program does not use CUDA, or NVIDIA GPUs were not selected */
+	CUDA_STARTING, /* a thread is starting it */
 	CUDA_ON,
-	CUDA_YIELDED, /* the program's own tool has CUPTI */
-	CUDA_OFF      /* for good: no CUPTI, another tool, a fork child */
+	CUDA_YIELDED, /* the program's own tool uses CUPTI */
+	CUDA_OFF      /* permanently: no CUPTI, another tool, or a fork child */
 };
 
 struct cuda {
 	_Atomic int state;	   /* enum cuda_state */
 	_Atomic bool whole_graphs; /* one record per graph launch instead of one per node */
 	bool hold;		   /* never yield */
-	bool tells_compiles;	   /* CUPTI has records of them (CUDA 12): a load of a binary may be none */
+	bool tells_compiles;	   /* CUPTI has records of compiles (CUDA 12), so a binary load need not be
+				      one */
 	struct cuda_api api;
 	CUpti_SubscriberHandle subscriber;
-	_Atomic uint64_t calls; /* launches seen: the flusher sleeps while nothing happens */
+	_Atomic uint64_t calls; /* number of launches; the flusher sleeps while it does not change */
 };
 
 extern struct cuda cuda;
 
-/* Finds CUPTI and fills `api`. NULL, or why it cannot be used: a sentence's part that lives for good. */
+/* Finds CUPTI and fills `api`. NULL, or why it cannot be used: part of a sentence, static. */
 const char *cuda_library_open(struct cuda_api *api);
 
-/* Subscribes and turns records on. NULL or why not, as above. */
+/* Subscribes and enables records. NULL or why not, as above. */
 const char *cuda_begin(void);
-/* Takes both back; what is finished is recorded. */
+/* Undoes cuda_begin; finished operations are recorded. */
 void cuda_end(void);
 
-/* The program is about to make a graph that can be launched: by nodes from now on if it must be, perhaps by
- * what it has loaded since the last one. */
+/* Call before the program instantiates a graph: switches to records per node if required, possibly because
+ * of modules loaded since the last graph. */
 void cuda_graphs_look(void);
 
-/* Driver calls of interest, by CUPTI's own names for them. 0 or a CUptiResult. */
+/* Enables callbacks of the driver calls of interest, by CUPTI's names. 0 or a CUptiResult. */
 int cuda_calls_enable(void);
 void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data);
 
-/* Correlation of a call that was loading a GPU binary at that time, 0: none. */
+/* Correlation id of a call that was loading a GPU binary at that time, 0: none. */
 uint64_t cuda_load_at(uint64_t time_ns);
 
-/* gpu_cuda_record.c: tells the collector of it. Any kind; those that were not asked for are passed over. */
+/* gpu_cuda_record.c: passes the record on as an activity; ignores kinds that are not of interest. */
 void cuda_record_take(const CUpti_Activity *record);
 
-/* Buffers and kinds of records. 0 or a CUptiResult. */
+/* Sets up buffers and record kinds. 0 or a CUptiResult. */
 int cuda_records_enable(void);
 void cuda_records_disable(void);
 

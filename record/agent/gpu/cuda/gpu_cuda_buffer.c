@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_buffer.c - which records CUPTI makes, and the buffers that it puts them into: it fills buffers of
- * ours and hands them back on its own thread, or on whoever flushes.
+ * gpu_cuda_buffer.c - selects CUPTI's record kinds and manages their buffers: CUPTI fills our buffers and
+ * returns them on its own thread, or on the thread that flushes.
  */
 #include <sys/mman.h>
 
 #include "record/agent/gpu/cuda/gpu_cuda.h"
 
-/* CUPTI keeps a buffer until all in it has finished, and a killed program loses what it keeps; but each
- * change of buffers holds up launches. */
+/* CUPTI keeps a buffer until all its operations have finished, and a killed program loses it: so buffers
+ * are small; but each change of buffers delays launches. */
 #define BUFFER_BYTES (256u << 10)
-#define BUFFER_BUSY_BYTES (1u << 20) /* where one lasts less than a flush's period all the same */
+#define BUFFER_BUSY_BYTES (1u << 20) /* if a small one fills within a flush period */
 #define BUSY_NS_PER_BYTE 200u	     /* 24,000 kernels a second */
 #define BUSY_LEAST_BYTES (64u << 10)
 #define SLOTS 256u
 
-/* Slots of one reservation, so that another tool's buffers are told from ours. */
+/* All slots are in one reservation, so that buffers of another tool can be recognized. */
 static unsigned char *slots;			 /* of BUFFER_BUSY_BYTES each */
-static _Atomic uint64_t slots_taken[SLOTS / 64]; /* a bit each */
+static _Atomic uint64_t slots_taken[SLOTS / 64]; /* bitmap */
 static uint64_t slots_since_ns[SLOTS];
 static _Atomic bool is_busy;
 
@@ -76,10 +76,10 @@ static void CUPTIAPI buffer_full(
 	buffer_give_back(buffer, valid_bytes);
 }
 
-/* ---- which kinds ---- */
+/* ---- record kinds ---- */
 
-/* Without the first three there is nothing to tell. Waits come from calls: CUPTI's own records of them say no
- * more. */
+/* Tracing needs at least the first three. Waits are recorded from calls: CUPTI's own wait records add
+ * nothing. */
 static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
 	CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_DEVICE, CUPTI_ACTIVITY_KIND_CONTEXT,
 	CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMORY2};
@@ -96,8 +96,7 @@ int cuda_records_enable(void)
 		if (i < 3)
 			result = refused;
 	}
-	/* Not records of code that is loaded beside those of whole graphs: CUPTI fails more often with them.
-	 */
+	/* Do not combine records of code loading with whole graphs: CUPTI then fails more often. */
 	if (!result && cuda.whole_graphs)
 		cuda.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 #if CUPTI_API_VERSION >= 18

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_call.c - driver calls of the program, on its own threads, when they
- * return: those that started operations are logged with their call path under
- * CUPTI's correlation id, which the operation's record carries; those that waited or
- * loaded code become spans. Which call is which is read off its name, so that later
- * drivers' variants are known too.
+ * gpu_cuda_call.c - the program's driver calls, on its own threads, when they return. Calls that started
+ * operations are written with their call path and CUPTI's correlation id, which the operation's record
+ * contains, too; calls that waited or loaded code become spans. Calls are recognized by name, so that
+ * variants in later drivers are covered.
  */
 #include <string.h>
 
@@ -16,32 +15,35 @@
 enum call {
 	CALL_OTHER,
 	CALL_LAUNCH,	  /* starts an operation */
+	CALL_KERNEL,	  /* starts one kernel */
 	CALL_LAUNCH_WAIT, /* ... and waits for it */
 	CALL_WAIT_EVENT,
 	CALL_WAIT_STREAM,
 	CALL_WAIT_CONTEXT,
 	CALL_STREAM_WAIT, /* a stream waits, not the thread */
-	CALL_GRAPH,	  /* makes a graph that can be launched */
-	CALL_LOAD,	  /* of a GPU binary, perhaps compiled first: CUPTI's records tell */
-	CALL_RESOLVE	  /* may load one that was put off */
+	CALL_CAPTURE,	  /* from here on launches become nodes of a graph */
+	CALL_CAPTURE_END,
+	CALL_GRAPH,  /* instantiates a graph */
+	CALL_LOAD,   /* loads a GPU binary, perhaps compiles it first: CUPTI's records say which */
+	CALL_RESOLVE /* may perform a deferred load */
 };
 
 static unsigned char call_of[CALLS_MAX];
 
-/* Calls that load a GPU binary, or may: the memory it brings is recorded without a correlation id, in their
- * time, and may be handed over before CUPTI says that there is a binary. A call that loaded nothing gives its
- * place to the thread's next one. */
+/* Calls that load a GPU binary, or may. The memory that a load allocates is recorded without correlation
+ * id, within the time of the call, and its record may arrive before CUPTI reports the binary. A call that
+ * loaded nothing leaves its slot to the thread's next call. */
 static struct {
 	_Atomic uint64_t correlation, begin_ns, end_ns;
 	_Atomic bool has_loaded;
 } loads[LOADS_MAX];
 static _Atomic unsigned load_count;
 
-/* The calling thread's driver call. */
+/* The driver call of the calling thread. */
 static __thread struct {
 	uint64_t begin_ns, correlation;
-	unsigned load; /* + 1 in `loads`; 0: the thread has no place there */
-	bool is_noted; /* this call is there */
+	unsigned load; /* index in `loads` + 1; 0: the thread has no slot */
+	bool is_noted; /* this call is in the slot */
 	bool has_loaded;
 } current __attribute__((tls_model("initial-exec")));
 
@@ -61,7 +63,7 @@ uint64_t cuda_load_at(uint64_t time_ns)
 	return correlation ? correlation : load_find(time_ns, false);
 }
 
-/* Many calls that may load do not, so no store here waits for another. */
+/* Not sequentially consistent, since the store must be cheap: most calls that may load do not. */
 static void load_put(_Atomic uint64_t *field, uint64_t value)
 {
 	atomic_store_explicit(field, value, memory_order_release);
@@ -82,7 +84,7 @@ static void load_note(void)
 	current.is_noted = true;
 }
 
-/* The call is over. */
+/* Called when the call returns. */
 static void load_end(void)
 {
 	if (!current.is_noted)
@@ -93,13 +95,14 @@ static void load_end(void)
 	current.is_noted = false;
 }
 
-/* First match wins. A name may go on with _v2, _ptsz and the like. */
+/* The first match wins. A name may be followed by _v2, _ptsz and the like. */
 static const struct {
 	const char *begin;
 	enum call call;
 } names[] = {
 	{"cuLaunchHostFunc", CALL_OTHER},
-	{"cuLaunch", CALL_LAUNCH},
+	{"cuLaunchCooperativeKernelMultiDevice", CALL_LAUNCH},
+	{"cuLaunch", CALL_KERNEL},
 	{"cuGraphLaunch", CALL_LAUNCH},
 	{"cuGraphInstantiate", CALL_GRAPH},
 	{"cuMemcpyDtoHAsync", CALL_LAUNCH},
@@ -123,6 +126,8 @@ static const struct {
 	{"cuArrayDestroy", CALL_LAUNCH},
 	{"cuMipmappedArrayCreate", CALL_LAUNCH},
 	{"cuMipmappedArrayDestroy", CALL_LAUNCH},
+	{"cuStreamBeginCapture", CALL_CAPTURE},
+	{"cuStreamEndCapture", CALL_CAPTURE_END},
 	{"cuStreamWaitEvent", CALL_STREAM_WAIT},
 	{"cuStreamSynchronize", CALL_WAIT_STREAM},
 	{"cuEventSynchronize", CALL_WAIT_EVENT},
@@ -189,7 +194,7 @@ static enum gpu_sync_kind wait_kind(enum call call)
 	}
 }
 
-/* The queue that a call waited for; false: more than one, or it is not known. */
+/* The queue that a call waited for; false: several, or unknown. */
 static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gpu_queue *queue)
 {
 	const char *end = strrchr(data->functionName, '_');
@@ -199,34 +204,121 @@ static bool wait_queue(const CUpti_CallbackData *data, enum call call, struct gp
 	*queue = (struct gpu_queue){.context = data->contextUid};
 	if (!data->context || call == CALL_WAIT_EVENT || call == CALL_WAIT_CONTEXT)
 		return false;
-	if (call != CALL_LAUNCH_WAIT) /* the first parameter */
+	if (call != CALL_LAUNCH_WAIT) /* then the first parameter is the stream */
 		memcpy(&stream, data->functionParams, sizeof(stream));
-	return !cuda.api.cuptiGetDeviceId(data->context, &queue->device) &&
-	       !cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue);
+	if (cuda.api.cuptiGetDeviceId(data->context, &queue->device) ||
+		cuda.api.cuptiGetStreamIdEx(data->context, stream, per_thread, &queue->queue))
+		return false;
+	queue->device = gpu_device_number(&gpu_nvidia, queue->device);
+	return true;
 }
 
 static void loaded(uint64_t correlation, uint64_t begin_ns)
 {
 	if (current.has_loaded)
 		gpu_launched(correlation, begin_ns);
-	/* Where graphs are whole nobody asks CUPTI: most code was compiled before. */
+	/* With whole graphs CUPTI does not report compiles; most code is precompiled. */
 	gpu_call(cuda.tells_compiles || cuda.whole_graphs ? STORE_OP_LOAD : STORE_OP_COMPILE, begin_ns, 0,
 		GPU_MEMORY_UNKNOWN);
 }
 
+/* A stand-in for CUPTI may give no result. */
+static CUresult result_of(const CUpti_CallbackData *data)
+{
+	return data->functionReturnValue ? *(const CUresult *)data->functionReturnValue : CUDA_SUCCESS;
+}
+
+/* Streams that are being captured: what is launched meanwhile may become a node of a graph, and never runs by
+ * itself. An end without a begin (CUPTI came in between) must not count below none. */
+static _Atomic unsigned captures;
+
+static void capture_note(enum call call, CUresult result)
+{
+	unsigned now = atomic_load(&captures);
+
+	if (call == CALL_CAPTURE)
+		atomic_fetch_add(&captures, result == CUDA_SUCCESS);
+	else if (result == CUDA_SUCCESS || result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED ||
+		 result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
+		while (now && !atomic_compare_exchange_weak(&captures, &now, now - 1))
+			;
+}
+
+/* Results after which the context is of no use: one of its kernels has faulted. */
+static const struct {
+	CUresult result;
+	const char *name;
+} faults[] = {
+#define FAULT(name)                                    \
+	{                                              \
+		CUDA_ERROR_##name, "CUDA_ERROR_" #name \
+	}
+	FAULT(ECC_UNCORRECTABLE),
+	FAULT(ILLEGAL_ADDRESS),
+	FAULT(LAUNCH_TIMEOUT),
+	FAULT(ASSERT),
+	FAULT(HARDWARE_STACK_ERROR),
+	FAULT(ILLEGAL_INSTRUCTION),
+	FAULT(MISALIGNED_ADDRESS),
+	FAULT(INVALID_ADDRESS_SPACE),
+	FAULT(INVALID_PC),
+	FAULT(LAUNCH_FAILED),
+#undef FAULT
+};
+
+/* The last wait for a whole context that succeeded: kernels launched before it had finished. Of several
+ * contexts a wait for one tells nothing about the others. */
+static struct {
+	_Atomic uint64_t begin_ns;
+	_Atomic uint32_t context; /* + 1; 0: none so far, UINT32_MAX: several */
+} waited;
+
+static void wait_note(uint32_t context, uint64_t begin_ns)
+{
+	uint32_t none = 0;
+
+	if (!atomic_compare_exchange_strong(&waited.context, &none, context + 1) && none != context + 1)
+		atomic_store(&waited.context, UINT32_MAX);
+	else if (begin_ns > atomic_load(&waited.begin_ns))
+		atomic_store(&waited.begin_ns, begin_ns);
+}
+
+static void fault_look(CUresult result)
+{
+	for (unsigned i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		if (faults[i].result == result)
+			gpu_fault(faults[i].name, atomic_load(&waited.context) == UINT32_MAX
+							  ? 0
+							  : atomic_load(&waited.begin_ns));
+}
+
+static bool is_wait(enum call call)
+{
+	return call >= CALL_LAUNCH_WAIT && call <= CALL_STREAM_WAIT;
+}
+
 static void call_returned(const CUpti_CallbackData *data, enum call call, uint64_t begin_ns)
 {
+	CUresult result = result_of(data);
 	struct gpu_queue queue;
 
-	/* Only whether it changes is asked: a lost count of two threads does no harm. */
+	/* Readers only check for changes, so a lost increment of two threads is harmless. */
 	atomic_store_explicit(&cuda.calls, atomic_load_explicit(&cuda.calls, memory_order_relaxed) + 1,
 		memory_order_relaxed);
-	if (call == CALL_LAUNCH || call == CALL_LAUNCH_WAIT)
+	if (call == CALL_CAPTURE || call == CALL_CAPTURE_END)
+		capture_note(call, result);
+	else if (call == CALL_KERNEL && result == CUDA_SUCCESS && !atomic_load(&captures))
+		gpu_kernel_launched(data->correlationId, begin_ns);
+	else if (call <= CALL_LAUNCH_WAIT)
 		gpu_launched(data->correlationId, begin_ns);
 	else if (call >= CALL_LOAD && (current.has_loaded || call == CALL_LOAD))
 		loaded(data->correlationId, begin_ns);
 	load_end();
-	if (call > CALL_LAUNCH && call < CALL_LOAD)
+	if (result != CUDA_SUCCESS)
+		fault_look(result);
+	else if (call == CALL_WAIT_CONTEXT)
+		wait_note(data->contextUid, begin_ns);
+	if (is_wait(call))
 		gpu_sync_end(begin_ns, wait_kind(call), wait_queue(data, call, &queue) ? &queue : NULL);
 }
 
@@ -238,7 +330,7 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
 		if (data->callbackSite == CUPTI_API_ENTER)
 			cuda_graphs_look();
 	} else if (data->callbackSite == CUPTI_API_ENTER) {
-		load_end(); /* of a call that does not tell of its return */
+		load_end(); /* left by a call that has no exit callback */
 		current.begin_ns = *data->correlationData = gpu_now_ns();
 		current.correlation = data->correlationId;
 		current.has_loaded = false;
@@ -275,5 +367,5 @@ void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_Callbac
 	else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		gpu_used(gpu_now_ns());
 	else if (domain == CUPTI_CB_DOMAIN_STATE)
-		gpu_unmonitored("CUPTI gave up after an error of its own");
+		gpu_unmonitored("CUPTI stopped after an internal error");
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_library.c - finds the CUPTI that belongs to the program: the one it has
- * loaded already, else one beside the CUDA libraries that it has loaded (a toolkit,
- * Python's wheels of either layout), else the toolkit's, else the loader's path.
- * Two of them in one process would not work.
+ * gpu_cuda_library.c - finds the CUPTI that belongs to the program: the one already loaded, else one beside
+ * the loaded CUDA libraries (a toolkit, Python's wheels of either layout), else the toolkit's, else in the
+ * loader's path. Two CUPTI libraries in one process would not work.
  */
 #include "record/agent/gpu/cuda/gpu_cuda.h"
 
@@ -15,14 +14,15 @@
 
 #include "record/agent/base/real.h"
 
-/* Records grow at their end within a major version; the first one that has all that is read here. */
+/* Within a major version, records only grow at their end; this is the first version with all fields that
+ * we read. */
 #define VERSION_LEAST 18 /* CUDA 11.8 */
 #define VERSION_MAJOR(version) ((version) < 100000 ? 12u : (version) / 10000)
 
 typedef void *(*library_open)(const char *path, int flags);
 
 static const char *const sonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so"};
-/* Beside which libraries, and where from their directory. */
+/* Known CUDA libraries, and CUPTI's path relative to their directories. */
 static const char *const beside[] = {"libcudart.so", "libcublasLt.so", "libcublas.so", "libnvrtc.so"};
 static const char *const ways[] = {"%s/%s", "%s/../../cuda_cupti/lib/%s", "%s/../extras/CUPTI/lib64/%s"};
 static const char *const homes[] = {"%s/lib64/%s", "%s/lib/%s", "%s/extras/CUPTI/lib64/%s"};
@@ -40,7 +40,7 @@ static bool name_begins(const char *path, const char *name)
 	return strncmp(base ? base + 1 : path, name, strlen(name)) == 0;
 }
 
-/* The loader is not to be entered from within its own walk: names are noted, opened afterwards. */
+/* dl_iterate_phdr holds the loader's lock: notes names here, opens them afterwards. */
 static int loaded_look(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	struct search *search = context;
@@ -122,6 +122,6 @@ const char *cuda_library_open(struct cuda_api *api)
 	if (!symbols_find(api, symbol) || api->cuptiGetVersion(&api->version))
 		return "this CUPTI lacks functions that hpct needs";
 	if (api->version < VERSION_LEAST || VERSION_MAJOR(api->version) > VERSION_MAJOR(CUPTI_API_VERSION))
-		return "CUPTI is of another version than those hpct was built for";
+		return "hpct was not built for this version of CUPTI";
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_none.c - takes the place of the other gpu_cuda files where hpct is built
- * without CUPTI's headers: says so once the program uses CUDA.
+ * gpu_cuda_none.c - replaces the other gpu_cuda files if hpct is built without CUPTI's headers: reports that
+ * once the program uses CUDA.
  */
 #include "record/agent/base/wrap.h"
 #include "record/agent/gpu/cuda/gpu_cuda_share.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_record.c - CUPTI's records of finished operations, told as the agent's own. A record's layout grew
- * only at its end from CUDA 11.8 on, so the oldest one is read, whatever CUPTI is there.
+ * gpu_cuda_record.c - translates CUPTI's records of finished operations into activities. Since CUDA 11.8 a
+ * record's layout has only grown at its end, so this reads the oldest layout with any CUPTI.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -39,14 +39,14 @@ SAME(jit_record, CUpti_ActivityJit2, correlationId);
 SAME(context_record, CUpti_ActivityContext3, nullStreamId);
 #endif
 
-/* What a multiprocessor of a device holds. */
+/* Resources of a multiprocessor, per device. */
 static struct {
 	uint32_t warps, blocks, registers, shared_bytes;
 } limits[DEVICES_MAX];
 
-/* By context modulo; of two that share an entry, one gets no names. */
+/* Indexed by context modulo size; if two contexts collide, one gets no names. */
 static struct {
-	_Atomic uint32_t device; /* + 1; 0: not known */
+	_Atomic uint32_t device; /* + 1; 0: unknown */
 	uint32_t context, null_stream;
 	_Atomic bool is_named;
 } contexts[CONTEXTS_MAX];
@@ -59,7 +59,7 @@ static uint32_t context_device(uint32_t context)
 	return device ? device - 1 : 0;
 }
 
-/* The null stream is named when something runs on it: most programs' streams are others. */
+/* Names the null stream on first use, as most programs never use it. */
 static void null_stream_name(const struct gpu_queue *queue)
 {
 	unsigned i = queue->context % CONTEXTS_MAX;
@@ -70,7 +70,7 @@ static void null_stream_name(const struct gpu_queue *queue)
 		gpu_queue_name(queue, "default stream");
 }
 
-/* A queue's number is CUPTI's stream id; 0, which no stream has, is the context as a whole. */
+/* A queue's number is CUPTI's stream id; 0, which is no stream, stands for the whole context. */
 static struct gpu_queue queue_of(uint32_t device, uint32_t context, uint32_t stream)
 {
 	struct gpu_queue queue = {device, context, stream};
@@ -81,6 +81,7 @@ static struct gpu_queue queue_of(uint32_t device, uint32_t context, uint32_t str
 		queue.device = context_device(queue.context);
 	if (stream == CUPTI_INVALID_STREAM_ID)
 		queue.queue = 0;
+	queue.device = gpu_device_number(&gpu_nvidia, queue.device);
 	if (!atomic_load_explicit(&contexts[queue.context % CONTEXTS_MAX].is_named, memory_order_relaxed))
 		null_stream_name(&queue);
 	return queue;
@@ -96,8 +97,9 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Warps that fit on a multiprocessor at once, per 1000 of those it has room for: the vendor's rules of
- * allocation (registers by 256 a warp, shared memory by 128 bytes and 1 KiB of the system's own a block). */
+/* Occupancy: warps that fit on a multiprocessor at once, per 1000 of its maximum, by the vendor's
+ * allocation rules (registers by 256 per warp, shared memory by 128 bytes plus 1 KiB of the system per
+ * block). */
 static uint32_t occupancy(const kernel_record *record)
 {
 	uint32_t device = record->deviceId, threads, warps, blocks, bytes;
@@ -183,7 +185,7 @@ static void take_set(const set_record *record)
 	gpu_activity(&activity);
 }
 
-/* A moment, not a stretch: it stands on the context's queue unless it belongs to a stream. */
+/* A moment without duration, on the context's queue unless it belongs to a stream. */
 static void take_memory(const memory_record *record)
 {
 	bool is_static = record->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC ||
@@ -204,7 +206,7 @@ static void take_memory(const memory_record *record)
 }
 
 #if CUPTI_API_VERSION >= 18
-/* What comes of the driver's cache, or goes there, was not compiled. */
+/* Reading or writing the driver's cache is no compile. */
 static void take_jit(const jit_record *record)
 {
 	struct gpu_activity activity = {.operation = STORE_OP_COMPILE,
@@ -230,7 +232,7 @@ static void take_graph(const graph_record *record)
 	gpu_activity(&activity);
 }
 
-/* As nvidia-smi writes it. */
+/* In nvidia-smi's format. */
 static void uuid_text(char *to, size_t room, const CUuuid *uuid)
 {
 	size_t used = (size_t)snprintf(to, room, "GPU-");
@@ -245,7 +247,7 @@ static void take_device(const device_record *record)
 	char uuid[48];
 
 	uuid_text(uuid, sizeof(uuid), &record->uuid);
-	gpu_device(record->id, uuid, record->name ? record->name : "");
+	gpu_device(gpu_device_number(&gpu_nvidia, record->id), uuid, record->name ? record->name : "");
 	if (record->id >= DEVICES_MAX)
 		return;
 	limits[record->id].blocks = record->maxBlocksPerMultiprocessor;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_share.c - CUPTI takes one tool at a time. A program may bring its own
- * (torch.profiler) and its output is its own: these wrappers see it subscribe, hand
- * CUPTI over, and take it back when it unsubscribes. With `--cuda hold` it gets
- * CUPTI's refusal instead. Built without CUPTI's headers too: whatever exports
- * depend on them would differ from machine to machine.
+ * gpu_cuda_share.c - CUPTI accepts one tool at a time. If the program brings its own (torch.profiler), that
+ * tool comes first: these wrappers detect its subscription, release CUPTI, and take it back when it
+ * unsubscribes. With `--cuda hold` CUPTI refuses the tool instead. Also built without CUPTI's headers, so
+ * that the agent's exports are the same on all machines.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -32,7 +31,7 @@ static int loaded_look(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 1;
 }
 
-/* The function in the CUPTI that is loaded, which may be out of the global lookup's sight. */
+/* The function in the loaded CUPTI, which may be outside the global scope. */
 static void *cupti_symbol(const char *name)
 {
 	void *open_address = real_symbol("dlopen"), *symbol_address = real_symbol("dlsym"), *handle;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_level0.c - Level Zero: the loader fills its tables through exported functions,
- * zeGet*ProcAddrTable, which it calls by name; ours come first and put wrappers into
- * the tables. So calls are seen whether the program is linked with the loader, opens
- * it, or asks it for addresses, and a program without Level Zero never comes here.
- * Nothing of Level Zero is linked: what the agent calls is what the tables held.
+ * gpu_level0.c - Level Zero: the loader fills its tables through exported functions, zeGet*ProcAddrTable,
+ * which it looks up by name; ours come first and put wrappers into the tables. This covers programs that are
+ * linked with the loader, open it, or ask it for addresses; programs without Level Zero never get here.
+ * Nothing of Level Zero is linked: the agent calls the functions that were in the tables.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,8 +16,8 @@
 #include "record/agent/gpu/level0/gpu_level0.h"
 
 #define LOADER "libze_loader.so.1"
-#define NEAR 16	       /* operations in flight that a look asks for: most end in their order */
-#define FAR_LOOK 64    /* every so often it asks for all */
+#define NEAR 16	       /* running operations checked per look: most end in order */
+#define FAR_LOOK 64    /* one look in this many checks all */
 #define LAST_LOOKS 100 /* at the end, for operations that still run */
 #define LAST_PAUSE_NS 200000
 
@@ -30,9 +29,9 @@ __asm__(".symver dlsym,dlsym@" ARCH_GLIBC_BASE);
 ze_dditable_t level0_real;
 
 static struct lock lock;
-static _Atomic bool is_on;    /* all of level0_real is there */
-static _Atomic bool is_given; /* given up: a fork child, whose devices are its parent's */
-/* ---- whether it is watched ---- */
+static _Atomic bool is_on;    /* level0_real is complete */
+static _Atomic bool is_given; /* given up, in a fork child: the devices are its parent's */
+/* ---- whether it is traced ---- */
 
 bool level0_is_on(void)
 {
@@ -64,7 +63,7 @@ void level0_look(void)
 	errno = error;
 }
 
-/* What the agent calls itself. A driver without one of them is left alone. */
+/* Checks for the functions that the agent calls. A driver that lacks one is not traced. */
 static bool is_complete(void)
 {
 	const ze_dditable_t *r = &level0_real;
@@ -103,8 +102,9 @@ static void wrap_nothing(void *to)
 	(void)to;
 }
 
-/* The loader's own function, which stands behind ours or, opened by the program for itself, in a library
- * that is not in the global order. It stays loaded from here on: its functions are in our tables. */
+/* The loader's own function, which comes after ours in the lookup order or, if the program opened the
+ * loader by itself, is in a library outside the global scope. The library stays loaded from here on: our
+ * tables point into it. */
 static void *loader_symbol(const char *name)
 {
 	void *(*volatile open)(const char *, int) = dlopen;
@@ -115,14 +115,14 @@ static void *loader_symbol(const char *name)
 	return address || !loader || !lookup ? address : lookup(loader, name);
 }
 
-/* Whether tables of this version are to be wrapped. */
+/* True if tables of this version should be wrapped. */
 static bool is_wanted(ze_api_version_t version)
 {
 	if (!gpu_is_wanted(&gpu_level0) || atomic_load(&is_given))
 		return false;
 	if (version >= ZE_API_VERSION_1_4 && ZE_MAJOR_VERSION(version) == 1)
 		return true;
-	gpu_unmonitored("the Level Zero loader is of a version that hpct does not know");
+	gpu_unmonitored("hpct does not know this version of the Level Zero loader");
 	return false;
 }
 
@@ -154,7 +154,7 @@ TABLE(Mem, ze_mem_dditable_t, level0_wrap_memory)
 
 /* ---- the vendor ---- */
 
-/* Looks again for a moment. In a signal handler the lock may be held below us. */
+/* Looks repeatedly for a moment. In a signal handler the interrupted code may hold the lock. */
 static void level0_flush(void)
 {
 	const struct timespec pause = {0, LAST_PAUSE_NS};

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_level0_append.c - wrappers of what puts operations into command lists. An
- * operation to which the program gives no event gets one of ours, so that its times
- * can be asked for; all else of the call stays as it was.
+ * gpu_level0_append.c - wraps calls that append operations to command lists. An operation without an event of
+ * the program gets one of ours, to read its times from; the call is unchanged otherwise.
  */
 #include <stdlib.h>
 
 #include "record/agent/gpu/level0/gpu_level0.h"
 
-/* One call. */
+/* The state of one call. */
 struct append {
 	struct level0_operation operation;
 	ze_command_list_handle_t list;
-	ze_event_handle_t signal; /* to be given to the runtime */
+	ze_event_handle_t signal; /* event passed to the runtime */
 	uint64_t begin_ns;
-	bool is_known; /* the list is */
+	bool is_known; /* the list is registered */
 };
 
 /* ---- lists ---- */
@@ -197,7 +196,7 @@ static ze_result_t ZE_APICALL append_cooperative(ze_command_list_handle_t list, 
 				      list, kernel, groups, a.signal, wait_count, waits));
 }
 
-/* How many groups is in memory that only the device may read. */
+/* The group counts may be in memory that only the device can read. */
 static ze_result_t ZE_APICALL append_indirect(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
 	const ze_group_count_t *groups, ze_event_handle_t signal, uint32_t wait_count,
 	ze_event_handle_t *waits)
@@ -209,7 +208,7 @@ static ze_result_t ZE_APICALL append_indirect(ze_command_list_handle_t list, ze_
 				      list, kernel, groups, a.signal, wait_count, waits));
 }
 
-/* One event for all of them: one operation, under the name of the first. */
+/* One event for all kernels: recorded as one operation, with the first kernel's name. */
 static ze_result_t ZE_APICALL append_several(ze_command_list_handle_t list, uint32_t count,
 	ze_kernel_handle_t *kernels, const uint32_t *launches, const ze_group_count_t *groups,
 	ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
@@ -228,7 +227,7 @@ enum side { SIDE_HOST, SIDE_DEVICE, SIDE_ARRAY };
 struct place {
 	enum side side;
 	enum gpu_memory_kind kind;
-	ze_device_handle_t device; /* NULL: not of one */
+	ze_device_handle_t device; /* NULL: no device's memory */
 };
 
 static struct place place_of(ze_context_handle_t context, const void *pointer)
@@ -372,7 +371,7 @@ static ze_result_t ZE_APICALL append_fill(ze_command_list_handle_t list, void *t
 				      list, to, pattern, pattern_bytes, bytes, a.signal, wait_count, waits));
 }
 
-/* ---- what concerns events ---- */
+/* ---- calls about events ---- */
 
 static ze_result_t ZE_APICALL append_waits(
 	ze_command_list_handle_t handle, uint32_t count, ze_event_handle_t *waits)

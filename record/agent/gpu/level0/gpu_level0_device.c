@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_level0_device.c - devices, their clocks and the events of our own, see gpu_level0.h. */
+/* gpu_level0_device.c - devices, their clocks and our own events, see gpu_level0.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "record/agent/gpu/level0/gpu_level0.h"
 
 #define POOL_EVENTS 128u
-#define EVENTS_MAX (1u << 20) /* of one context and device; more operations in flight are not timed */
-#define READINGS 3	      /* of the clock, of which the quickest counts */
+#define EVENTS_MAX (1u << 20) /* per context and device; further running operations get no times */
+#define READINGS 3	      /* of the clock; the fastest reading counts */
 
 static struct gpu_map devices, contexts, names;
 static uint32_t device_count, queue_count;
@@ -27,8 +27,8 @@ static bool clock_read(struct level0_device *device, uint64_t *best_ns)
 	if (after_ns - before_ns >= *best_ns)
 		return true;
 	*best_ns = after_ns - before_ns;
-	/* Which clock of the host a driver reads is its own affair: if it is ours, its reading is better
-	 * than the middle between two of ours. */
+	/* The driver may read another host clock than ours; if it is ours, its value is better than the
+	 * middle of our two readings. */
 	device->clock.anchor_ns =
 		host_ns >= before_ns && host_ns <= after_ns ? host_ns : before_ns + *best_ns / 2;
 	device->clock.anchor_ticks = ticks;
@@ -58,7 +58,7 @@ void level0_times(struct level0_device *device, uint64_t launch_ns, const uint64
 		gpu_clock_convert(clock, launch_ns, now_ns, ticks, ns);
 }
 
-/* Version 1.2 of the properties has ticks per second; a driver that does not know it says ns per tick. */
+/* Version 1.2 of the properties has ticks per second; drivers without it give ns per tick. */
 static void clock_init(struct level0_device *device, const ze_device_properties_t *properties)
 {
 	struct gpu_clock *clock = &device->clock;
@@ -95,7 +95,7 @@ static struct level0_device *device_add(ze_device_handle_t handle)
 		return NULL;
 	}
 	device->handle = handle;
-	device->number = device_count++;
+	device->number = gpu_device_number(&gpu_level0, device_count++);
 	if (level0_real.Device.pfnGetProperties(handle, &properties))
 		return device;
 	properties.name[sizeof(properties.name) - 1] = '\0';
@@ -105,7 +105,7 @@ static struct level0_device *device_add(ze_device_handle_t handle)
 	return device;
 }
 
-/* All devices of all drivers, in their order: a device has the same number whoever uses it first. */
+/* Numbers all devices of all drivers in order, so that numbers do not depend on the order of use. */
 static void devices_number(void)
 {
 	ze_driver_handle_t drivers[8];
@@ -132,7 +132,7 @@ struct level0_device *level0_device(ze_device_handle_t handle)
 	if (!devices.count)
 		devices_number();
 	device = gpu_map_get(&devices, handle);
-	return device || !handle ? device : device_add(handle); /* a part of a device */
+	return device || !handle ? device : device_add(handle); /* a sub-device */
 }
 
 uint32_t level0_context(ze_context_handle_t handle)
@@ -185,7 +185,7 @@ struct level0_events *level0_events(ze_context_handle_t context, struct level0_d
 	return all_events = events;
 }
 
-/* Room for every event that there is: giving one back cannot fail. */
+/* Reserves space for every event, so that giving one back cannot fail. */
 static bool events_grow(struct level0_events *events)
 {
 	uint32_t room = events->capacity + POOL_EVENTS;
@@ -231,12 +231,12 @@ ze_event_handle_t level0_event_take(struct level0_events *events)
 
 void level0_event_give(struct level0_events *events, ze_event_handle_t event)
 {
-	/* Of a context that is gone: nobody can use it again. */
+	/* Its context is gone: it cannot be reused. */
 	if (events->context && !level0_real.Event.pfnHostReset(event))
 		events->free[events->free_count++] = event;
 }
 
-/* Lists that the program has not destroyed still hold some: then it stays, of no context. */
+/* If lists that the program has not destroyed still hold some, keeps it without a context. */
 static bool events_free(struct level0_events *events)
 {
 	events->context = NULL;
@@ -262,7 +262,7 @@ void level0_context_forget(ze_context_handle_t context)
 		else
 			at = &events->next;
 	}
-	gpu_map_take(&contexts, context); /* another may get its address */
+	gpu_map_take(&contexts, context); /* another context may get its address */
 }
 
 /* ---- names ---- */

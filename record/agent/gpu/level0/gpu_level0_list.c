@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_level0_list.c - operations of command lists, see gpu_level0.h. An operation
- * is timed by its event, the program's or ours. It has ended when the event says so:
- * there is no callback in Level Zero, so events are asked whenever the program waits
- * or asks itself, before an event or a list is used again, and at the end.
+ * gpu_level0_list.c - operations of command lists, see gpu_level0.h. The operation's event, the program's or
+ * ours, gives its times and its end. Level Zero has no callbacks, so events are queried whenever the program
+ * waits or queries, before an event or a list is reused, and at the end.
  *
- *   immediate:  add ------------> running --harvest--> handed over, removed
+ *   immediate:  add ------------> running --harvest--> delivered, removed
  *   regular:    add --> recorded --start--> running --harvest--> recorded --start--> ...
  */
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "record/agent/gpu/level0/gpu_level0.h"
 
 static struct gpu_map lists;
-static struct gpu_map events; /* the program's, as far as operations signal them */
+static struct gpu_map events; /* the program's, if operations signal them */
 static struct level0_list *running_lists;
 static uint64_t running_count;
 
@@ -61,7 +60,7 @@ static void running_set(struct level0_list *list, struct level0_operation *opera
 	}
 }
 
-/* It will never be known when it ended. */
+/* The operations' ends will never be known. */
 static void give_up(struct level0_list *list)
 {
 	gpu_lost(list->running);
@@ -70,7 +69,7 @@ static void give_up(struct level0_list *list)
 			running_set(list, &list->operations[i], false);
 	if (list->is_immediate)
 		list->first = list->count =
-			0; /* events of ours stay with the device: it may yet signal them */
+			0; /* our events stay with the device, which may still signal them */
 }
 
 void level0_list_clear(struct level0_list *list)
@@ -120,7 +119,7 @@ struct level0_event *level0_event(ze_event_handle_t event)
 	return gpu_map_get(&events, event);
 }
 
-/* false: no memory to know who uses it, so it must not be asked. */
+/* False: no memory to register its user, so it must not be queried. */
 static bool event_use(struct level0_list *list, ze_event_handle_t handle)
 {
 	struct level0_event *event = level0_event(handle);
@@ -155,7 +154,7 @@ void level0_list_add(struct level0_list *list, const struct level0_operation *op
 		running_set(list, added, true);
 }
 
-/* They are another's to read. */
+/* Another reader will deliver the operations. */
 static void let_go(struct level0_list *list)
 {
 	for (uint32_t i = 0; list->running; i++)
@@ -194,7 +193,7 @@ void level0_list_start(
 	gpu_lost(untimed);
 }
 
-/* ---- what has ended ---- */
+/* ---- finished operations ---- */
 
 static bool has_ended(struct level0_list *list, struct level0_operation *operation, uint64_t ns[2])
 {
@@ -209,11 +208,11 @@ static bool has_ended(struct level0_list *list, struct level0_operation *operati
 		return true;
 	ticks[0] = result.global.kernelStart;
 	ticks[1] = result.global.kernelEnd;
-	/* The program's event still tells of what it timed before, until the device resets it. */
+	/* The program's event still has the times of an earlier operation until the device resets it. */
 	if (event && (event->reads || ((ticks[0] || ticks[1]) && !memcmp(ticks, event->seen, sizeof(ticks)))))
 		return false;
 	level0_times(list->device, operation->launch_ns, ticks, ns);
-	/* So may ours when the list was started again too early to reset it. */
+	/* So may ours, if the list was executed again too early to reset it. */
 	if ((!operation->is_ours || list->is_repeated) && ns[0] &&
 		ns[0] + LEVEL0_CLOCK_ERROR_NS < operation->launch_ns)
 		return false;
@@ -222,7 +221,7 @@ static bool has_ended(struct level0_list *list, struct level0_operation *operati
 	return true;
 }
 
-/* Of a regular list, the event stays with its operation for the next run. */
+/* In a regular list the event stays with its operation for the next run. */
 static void hand_over(struct level0_list *list, struct level0_operation *operation, const uint64_t ns[2])
 {
 	operation->activity.begin_ns = ns[0];
@@ -237,7 +236,7 @@ static void hand_over(struct level0_list *list, struct level0_operation *operati
 		level0_real.Event.pfnHostReset(operation->event);
 }
 
-/* Closes the gaps of those that are handed over, from `first` up to `end`. */
+/* Closes the gaps left by delivered operations, from `first` up to `end`. */
 static void immediate_close(struct level0_list *list, uint32_t end)
 {
 	uint32_t to = end;
@@ -254,7 +253,7 @@ void level0_list_harvest(struct level0_list *list, uint32_t most)
 {
 	uint32_t i = list->first;
 
-	if (list->saves) /* until they are read, the events tell of earlier runs */
+	if (list->saves) /* until the saves are read, the events have the times of earlier runs */
 		return;
 	for (; i < list->count && list->running; i++) {
 		struct level0_operation *operation = &list->operations[i];
@@ -299,7 +298,7 @@ void level0_give_up(ze_context_handle_t context)
 
 /* ---- events of the program ---- */
 
-/* Nothing will be known of what runs until now. */
+/* The operations that still run lose their times. */
 static void event_detach(struct level0_list *list, ze_event_handle_t event, bool destroyed)
 {
 	level0_list_harvest(list, LEVEL0_ALL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_level0_none.c - takes the place of the other gpu_level0 files where hpct is
- * built without Level Zero's headers: says so once the program has its loader.
+ * gpu_level0_none.c - replaces the other gpu_level0 files if hpct is built without Level Zero's headers:
+ * reports that once the program has its loader.
  */
 #include "record/agent/gpu/gpu.h"
 

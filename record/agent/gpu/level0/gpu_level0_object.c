@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_level0_object.c - wrappers of what has no place in a command list: memory,
- * modules, kernels, and the program's events.
+ * gpu_level0_object.c - wraps calls outside command lists: memory, modules, kernels, and the program's
+ * events.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/agent/gpu/level0/gpu_level0.h"
 
-#define KIND_BITS 3 /* of enum gpu_memory_kind, below the bytes of an allocation */
+#define KIND_BITS 3 /* of enum gpu_memory_kind, in the low bits of an allocation's size */
 #define BINARY_BYTES_MAX (UINT64_C(1) << 30)
 
-static struct gpu_map allocations; /* address to bytes and kind */
-static struct gpu_map modules;	   /* to the hash of its binary */
+static struct gpu_map allocations; /* address to size and kind */
+static struct gpu_map modules;	   /* to the hash of the module's binary */
 static struct gpu_map kernels;
 static struct gpu_map untimed_pools, untimed_events;
 
@@ -66,7 +66,7 @@ static ze_result_t ZE_APICALL memory_host(ze_context_handle_t context, const ze_
 		GPU_MEMORY_PINNED, to);
 }
 
-/* Before the call: afterwards another thread may be given the same address. */
+/* Called before the free: afterwards another thread may get the same address. */
 static uintptr_t free_begin(void *address)
 {
 	uintptr_t known = 0;
@@ -222,9 +222,9 @@ void level0_kernel(struct gpu_activity *activity, ze_kernel_handle_t handle)
 	activity->kernel = kernel->shape;
 }
 
-/* ---- the program's events: all of them are to have timestamps ---- */
+/* ---- the program's events: give all of them timestamps ---- */
 
-/* Not those that other processes share: what their events look like is not ours to change. */
+/* Except pools shared with other processes, whose events must not change. */
 static ze_result_t ZE_APICALL pool_create(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
 	uint32_t count, ze_device_handle_t *devices, ze_event_pool_handle_t *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_level0_queue.c - wrappers of contexts, queues, fences and waits: what is executed where from when on,
- * and when the program hears that it has ended.
+ * gpu_level0_queue.c - wraps contexts, queues, fences and waits: where and when command lists are executed,
+ * and when the program sees their end.
  */
 #include <stdlib.h>
 
@@ -78,7 +78,7 @@ static ze_result_t ZE_APICALL queue_destroy(ze_command_queue_handle_t handle)
 	return level0_real.CommandQueue.pfnDestroy(handle);
 }
 
-/* false: not known, or not watched. */
+/* False: unknown, or not traced. */
 static bool queue_get(ze_command_queue_handle_t handle, struct queue *to)
 {
 	struct queue *queue;
@@ -147,7 +147,7 @@ static ze_result_t ZE_APICALL queue_execute(ze_command_queue_handle_t handle, ui
 	return result;
 }
 
-/* A wait has returned; one for no time was a question. */
+/* A wait has returned; one with timeout 0 was a query. */
 static void waited(uint64_t begin_ns, ze_result_t result, uint64_t timeout, enum gpu_sync_kind kind,
 	const struct gpu_queue *queue)
 {

@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_level0_replay.c - a command list that is executed again while its last run may
- * not have ended: the events in it will tell the next run's times only. So between
- * the two, on the same queue, goes a small list of ours that reads the events into
- * memory and resets those that are ours:
+ * gpu_level0_replay.c - a command list that is executed again while its last run may still be running: its
+ * events would then only show the next run's times. So we insert between the two, on the same queue, a small
+ * list that reads the events into memory and resets our own:
  *
  *   queue:  program's list | wait, read, reset, signal `done` | program's list | ...
  *
- * An event of the program that an immediate list is told to reset is read in that list,
- * just before. The small list waits for events of ours alone, which are signaled by what runs before it, so
- * it cannot hang; the program's may be reset by the program's list itself.
+ * If an immediate list is about to reset an event of the program, the event is read in that list, just
+ * before. The small list waits only for our events, which the operations before it signal, so it cannot hang;
+ * the program's own list may reset the program's events.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/agent/gpu/level0/gpu_level0.h"
 
-#define SAVES_MAX 4096u /* in flight */
+#define SAVES_MAX 4096u /* pending */
 #define WORDS 4u	/* of an event's times: global and context, begin and end */
 
 struct level0_save {
 	struct level0_save *next;
-	struct level0_list *list; /* NULL: it is gone */
+	struct level0_list *list; /* NULL: destroyed */
 	struct level0_events *events;
 	ze_command_list_handle_t reader;
 	ze_event_handle_t done;
-	uint64_t *times; /* WORDS of each */
+	uint64_t *times; /* WORDS per event */
 	uint32_t count;
-	bool is_whole; /* of all operations in the list: fit for the next time */
+	bool is_whole; /* covers all operations in the list: can be reused */
 	struct level0_operation operations[];
 };
 
-static struct level0_save *saves; /* in flight, oldest first */
+static struct level0_save *saves; /* pending, oldest first */
 static uint32_t save_count;
 
 static void save_free(struct level0_save *save)
 {
-	ze_context_handle_t context = save->events->context; /* NULL: gone, with all that was in it */
+	ze_context_handle_t context = save->events->context; /* NULL: destroyed with everything in it */
 
 	if (context && save->reader)
 		level0_real.CommandList.pfnDestroy(save->reader);
@@ -122,7 +121,7 @@ static struct level0_save *save_new(struct level0_list *list)
 	return NULL;
 }
 
-/* One that read the same events before. */
+/* A save that read the same events before. */
 static struct level0_save *save_again(struct level0_list *list)
 {
 	struct level0_save *save = list->running == list->count ? list->spare : NULL;
@@ -165,7 +164,7 @@ bool level0_replay_save(struct level0_list *list, ze_command_queue_handle_t queu
 	return true;
 }
 
-/* No waiting: the program has seen to it that what it resets is over by then. */
+/* Does not wait: the program ensures that the operations it resets have ended. */
 bool level0_replay_read(
 	struct level0_list *list, const struct level0_operation *operation, struct level0_list *by)
 {
@@ -194,7 +193,7 @@ bool level0_replay_read(
 	return false;
 }
 
-/* What was read may be of another run where the event is the program's. */
+/* The times may be of another run if the event is the program's. */
 static bool is_its_time(const struct level0_operation *operation, const uint64_t ns[2], uint64_t now_ns)
 {
 	return operation->is_ours || !ns[0] ||
@@ -267,7 +266,7 @@ uint64_t level0_replay_running(void)
 	return save_count;
 }
 
-/* Its reader may still run: it stays with the device. */
+/* Its read may still run: the event stays with the device. */
 static void save_drop(struct level0_save *save)
 {
 	gpu_lost(save->count);

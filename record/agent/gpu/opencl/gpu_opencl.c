@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl.c - OpenCL of any platform. The loader (ocl-icd or Khronos', since
- * 2021) asks the libraries in OPENCL_LAYERS for a table of functions in front of
- * the runtime's, which catches all callers, also those that found the functions by
- * dlopen and dlsym or through the loader's own extension look-up. Queues and waits
- * here; memory, programs, kernels and contexts in gpu_opencl_objects.c, commands in
- * gpu_opencl_calls.c.
+ * gpu_opencl.c - OpenCL of any platform. The loader (ocl-icd or Khronos', since 2021) asks the libraries in
+ * OPENCL_LAYERS for a table of functions in front of the runtime's, which covers all callers, also those that
+ * look functions up by dlsym or through the loader's extensions. Queues and waits are here; memory, programs,
+ * kernels and contexts in gpu_opencl_objects.c, commands in gpu_opencl_calls.c.
  */
 #include <stddef.h>
 #include <string.h>
@@ -38,8 +36,7 @@ static cl_command_queue CL_API_CALL create_queue(
 	return queue;
 }
 
-/* The list with profiling switched on, and what the program's own asked for. false: it is too long to be
- * changed. */
+/* The property list with profiling enabled, and the program's own value. False: too long to change. */
 static bool properties_force(
 	cl_queue_properties *to, const cl_queue_properties *from, cl_command_queue_properties *wanted)
 {
@@ -69,7 +66,7 @@ static bool properties_force(
 typedef cl_command_queue(CL_API_CALL *create_queue_with)(
 	cl_context, cl_device_id, const cl_queue_properties *, cl_int *);
 
-/* A queue on the device (CL_QUEUE_ON_DEVICE) is not fed by the host: it stays as it is. */
+/* A queue on the device (CL_QUEUE_ON_DEVICE) gets no commands from the host: unchanged. */
 static cl_command_queue create_with(create_queue_with next, cl_context context, cl_device_id device,
 	const cl_queue_properties *properties, cl_int *result)
 {
@@ -121,7 +118,7 @@ static void *CL_API_CALL extension_address_for_platform(cl_platform_id platform,
 	return extension_wrap(name, opencl_next.clGetExtensionFunctionAddressForPlatform(platform, name));
 }
 
-/* The program reads back what it asked for. */
+/* Shows the program the properties that it requested. */
 static cl_int CL_API_CALL queue_info(
 	cl_command_queue handle, cl_command_queue_info what, size_t room, void *value, size_t *size)
 {
@@ -216,7 +213,7 @@ WRAPPER cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t room, void 
 	return CL_SUCCESS;
 }
 
-/* Refuses where nobody measures: then the loader goes on without us. */
+/* Returns an error if the process is not measured: then the loader skips our layer. */
 WRAPPER cl_int CL_API_CALL clInitLayer(
 	cl_uint count, const cl_icd_dispatch *next, cl_uint *count_ret, const cl_icd_dispatch **table)
 {
@@ -235,7 +232,7 @@ WRAPPER cl_int CL_API_CALL clInitLayer(
 	return CL_SUCCESS;
 }
 
-/* A driver has come past us: by a loader that knows no layers, or by none. */
+/* A driver was used without our layer: through a loader without layers, or without a loader. */
 static void opencl_look_back(void)
 {
 	static const char *const drivers[] = {"libpocl.so", "libnvidia-opencl.so", "libigdrcl.so",

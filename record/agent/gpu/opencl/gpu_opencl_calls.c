@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl_calls.c - the calls that enqueue commands, each: begin, call on,
- * end with what the command is. An event of ours stands where the program wants
- * none.
+ * gpu_opencl_calls.c - the calls that enqueue commands. Each begins, calls the runtime, and ends with a
+ * description of the command. If the program passes no event, ours is used.
  */
 #include <stddef.h>
 #include <string.h>
@@ -100,9 +99,9 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
 	return opencl_enqueue_end(&enqueue, result, &activity, false);
 }
 
-/* ---- the rest differs only in its arguments ---- */
+/* ---- the others differ only in their arguments ---- */
 
-/* NAME(parameters) calls the runtime with (arguments) and tells of `what`. */
+/* NAME(parameters) calls the runtime with (arguments) and records the activity `what`. */
 #define ENQUEUE(function, next, parameters, arguments, what, blocking)            \
 	static cl_int CL_API_CALL function parameters                             \
 	{                                                                         \
@@ -117,7 +116,7 @@ static cl_int CL_API_CALL native_kernel(cl_command_queue queue, void(CL_CALLBACK
 		return opencl_enqueue_end(&enqueue, result, &activity, blocking); \
 	}
 
-/* The same for calls that move a stretch of one buffer. */
+/* Likewise for calls that move a part of one buffer. */
 #define TRANSFER(function, next, parameters, arguments, what, blocking)           \
 	static cl_int CL_API_CALL function parameters                             \
 	{                                                                         \
@@ -236,7 +235,7 @@ ENQUEUE(shared_fill, clEnqueueSVMMemFill,
 	(cl_command_queue queue, void *to, const void *pattern, size_t pattern_bytes, size_t bytes, TAIL),
 	(queue, to, pattern, pattern_bytes, bytes, TAIL_DOWN), set_of(GPU_MEMORY_MANAGED, bytes), false)
 
-/* ---- mappings: they give a pointer ---- */
+/* ---- mappings: return a pointer ---- */
 
 static void *CL_API_CALL map_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
 	cl_map_flags flags, size_t offset, size_t bytes, TAIL, cl_int *result_ret)
@@ -283,7 +282,8 @@ static void *CL_API_CALL map_image(cl_command_queue queue, cl_mem image, cl_bool
 	return mapped;
 }
 
-/* A mapping to be written to goes back as a whole: what was changed of it is not known. Nothing else does. */
+/* Unmapping copies back the whole mapping, if it was mapped for writing: the changed part is unknown.
+ * Otherwise it copies nothing. */
 static cl_int CL_API_CALL unmap(cl_command_queue queue, cl_mem memory, void *mapped, TAIL)
 {
 	struct gpu_activity activity = copy_of(GPU_COPY_HOST_TO_DEVICE, 0, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl_kernel.c - which memory a kernel's arguments are, so that a launch can tell whether they overlap
- * (S3 IV-B-c). Written out when they have changed, not at every launch.
+ * gpu_opencl_kernel.c - which memory a kernel's arguments are, to see whether they overlap at a launch (S3
+ * IV-B-c). Formatted when they change, not at every launch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 
 #define BUCKETS 256u
 #define ARGUMENTS_MAX 63u
-#define RANGE_BYTES 44u /* ":BEGIN+SIZE" at most */
+#define RANGE_BYTES 44u /* maximum of ":BEGIN+SIZE" */
 
 struct kernel {
 	struct kernel *next;
 	const void *handle;
 	struct opencl_range arguments[ARGUMENTS_MAX]; /* bytes 0: no memory */
-	uint64_t unknown;			      /* one bit each; the last: any behind them */
+	uint64_t unknown;			      /* a bit per argument; the last: any argument beyond */
 	bool is_written;
 	char uses[OPENCL_USES_BYTES];
 };
@@ -39,7 +39,7 @@ static struct kernel *find(const void *handle)
 	return kernel;
 }
 
-/* Entries stay when their kernel ends: the handle comes again as a rule. NULL: no memory. */
+/* Entries stay when their kernel is released: handles are usually reused. NULL: no memory. */
 static struct kernel *find_or_add(const void *handle)
 {
 	struct kernel **bucket = &known.buckets[((uintptr_t)handle >> 4 ^ (uintptr_t)handle >> 12) % BUCKETS];
@@ -84,7 +84,7 @@ static void argument_put(const void *handle, unsigned index, struct opencl_range
 	if (kernel) {
 		uint64_t unknown = is_unknown ? kernel->unknown | bit : kernel->unknown & ~bit;
 
-		/* Of those beyond the last nothing is kept but that there is one. */
+		/* For arguments beyond the limit, records only whether one of them is memory. */
 		if (index >= ARGUMENTS_MAX)
 			unknown = range.bytes || is_unknown ? kernel->unknown | bit : kernel->unknown;
 		kernel->is_written &= unknown == kernel->unknown;

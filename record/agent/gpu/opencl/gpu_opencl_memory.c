@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl_memory.c - memory that the program has, and how many references of
- * its own to each: the runtime's count also holds those of commands under way.
+ * gpu_opencl_memory.c - the program's memory objects, with the program's own reference counts: the runtime's
+ * count includes running commands.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,22 +12,22 @@
 
 #define BUCKETS 1024u
 
-#define PLACES_BEGIN (UINT64_C(1) << 47) /* behind all that a pointer may name */
+#define PLACES_BEGIN (UINT64_C(1) << 47) /* above all valid pointers */
 #define PLACES_APART 4096u
-#define PARTS_MAX 65536u /* copies of parts that are told: each place is a text of its own */
+#define PARTS_MAX 65536u /* copies of sub-buffers with a recorded range: each is a text of its own */
 
 struct memory {
 	struct memory *next, *next_shared;
 	const void *handle;
 	uint64_t bytes;
-	uint64_t begin, whole_begin, whole_bytes; /* where it lies, and what it is a part of */
-	uint32_t number;			  /* of the whole */
+	uint64_t begin, whole_begin, whole_bytes; /* its range, and the range it is a part of */
+	uint32_t number;			  /* of the whole memory object */
 	bool is_part;
 	enum gpu_memory_kind kind;
 	unsigned references;
 };
 
-/* Of a buffer, to be written to. */
+/* Of a buffer, for writing. */
 struct mapping {
 	struct mapping *next;
 	const void *handle, *mapped;
@@ -37,7 +37,7 @@ struct mapping {
 static struct {
 	struct lock lock;
 	struct memory *buckets[BUCKETS];
-	struct memory *shared; /* allocations that pointers may lead into */
+	struct memory *shared; /* allocations into which pointers may point */
 	struct mapping *mappings;
 	uint64_t places;
 	uint32_t count, parts_published;
@@ -62,12 +62,12 @@ static void shared_remove(const struct memory *memory)
 		*link = memory->next_shared;
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void put(struct memory *memory)
 {
 	struct memory **link = link_of(memory->handle);
 
-	if (*link) { /* it ended without our seeing it */
+	if (*link) { /* its release was not seen */
 		memory->next = (*link)->next;
 		shared_remove(*link);
 		free(*link);

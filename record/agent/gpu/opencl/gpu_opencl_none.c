@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl_none.c - takes the place of the other gpu_opencl files where hpct is
- * built without OpenCL's headers: says so once the program has used OpenCL.
+ * gpu_opencl_none.c - replaces the other gpu_opencl files if hpct is built without OpenCL's headers: reports
+ * that once the program has used OpenCL.
  */
 #include "record/agent/gpu/gpu.h"
 

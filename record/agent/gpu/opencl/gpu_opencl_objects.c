@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl_objects.c - wrappers of the calls that make and release what commands work on: memory, programs,
- * kernels and contexts. What is kept of them is in gpu_opencl_memory.c and gpu_opencl_kernel.c.
+ * gpu_opencl_objects.c - wraps calls that create and release memory, programs, kernels and contexts.
+ * gpu_opencl_memory.c and gpu_opencl_kernel.c keep their data.
  */
 #include <stddef.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static size_t memory_bytes(cl_mem memory)
 	return bytes;
 }
 
-/* `address`: memory of the program's that it lies in; NULL: its own. */
+/* `address`: the program's memory that backs it; NULL: none. */
 static void allocated(
 	const void *memory, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind, const void *address)
 {
@@ -88,7 +88,7 @@ static cl_int CL_API_CALL retain_memory(cl_mem memory)
 	return result;
 }
 
-/* Forgotten first: the handle may be another thread's new memory as soon as it is released. */
+/* Removes it first: another thread may get the handle as soon as it is released. */
 static cl_int CL_API_CALL release_memory(cl_mem memory)
 {
 	uint64_t begin_ns = gpu_now_ns(), bytes;
@@ -191,7 +191,7 @@ static cl_kernel CL_API_CALL clone_kernel(cl_kernel from, cl_int *result)
 	return kernel;
 }
 
-/* What is as long as a handle and the value of one that we know is memory. */
+/* An argument with the size of a handle and the value of a known handle is memory. */
 static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
 	cl_int result = opencl_next.clSetKernelArg(kernel, index, bytes, value);
@@ -215,7 +215,7 @@ static cl_int CL_API_CALL set_shared_argument(cl_kernel kernel, cl_uint index, c
 		opencl_kernel_argument(kernel, index, NULL);
 	else if (!result && opencl_memory_range_shared(value, &range))
 		opencl_kernel_argument_range(kernel, index, range);
-	else if (!result) /* the program's own memory, on devices that reach it */
+	else if (!result) /* host memory, on devices that can access it */
 		opencl_kernel_argument_unknown(kernel, index);
 	return result;
 }

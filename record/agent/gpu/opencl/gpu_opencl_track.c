@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_opencl_track.c - see gpu_opencl.h. A command's event tells of its end on a
- * thread of the runtime, in the device's time; how far that is from ours is for
- * gpu_clock_bounds.h to say.
+ * gpu_opencl_track.c - see gpu_opencl.h. A callback on a thread of the runtime reports a command's end, with
+ * device times; gpu_clock_bounds.h converts them.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +20,7 @@
 struct opencl_device {
 	struct opencl_device *next;
 	cl_device_id handle;
-	uint32_t number;
+	uint32_t own, number; /* in the order in which they are met; gpu_device_number's */
 	struct gpu_clock_bounds bounds;
 };
 
@@ -37,7 +36,7 @@ struct command {
 	struct gpu_activity activity;
 	uint32_t epoch;
 	uint64_t begin_ns, end_ns; /* of the call that enqueued it */
-	char texts[];		   /* the activity's name, then its uses */
+	char texts[];		   /* the activity's name, then its memory uses */
 };
 
 static struct {
@@ -46,7 +45,7 @@ static struct {
 	struct known_context *contexts;
 	struct opencl_queue *queues[BUCKETS];
 	_Atomic uint64_t under_way;
-	_Atomic uint32_t epoch; /* counts the times that all commands under way were given up */
+	_Atomic uint32_t epoch; /* incremented when all running commands are given up */
 } opencl;
 
 /* ---- devices, contexts, queues ---- */
@@ -69,7 +68,7 @@ static void device_publish(const struct opencl_device *device)
 static struct opencl_device *device_of(cl_device_id handle, bool *is_new)
 {
 	struct opencl_device *device = opencl.devices;
-	uint32_t number = device ? device->number + 1 : 0;
+	uint32_t own = device ? device->own + 1 : 0;
 
 	while (device && device->handle != handle)
 		device = device->next;
@@ -79,7 +78,10 @@ static struct opencl_device *device_of(cl_device_id handle, bool *is_new)
 	device = calloc(1, sizeof(*device));
 	if (!device)
 		return NULL;
-	*device = (struct opencl_device){.next = opencl.devices, .handle = handle, .number = number};
+	*device = (struct opencl_device){.next = opencl.devices,
+		.handle = handle,
+		.own = own,
+		.number = gpu_device_number(&gpu_opencl, own)};
 	return opencl.devices = device;
 }
 
@@ -117,8 +119,7 @@ static void properties_keep(struct opencl_queue *queue, const cl_queue_propertie
 	queue->property_count = count + 1;
 }
 
-/* How many devices the program could have chosen from: those of the same platform, which it has woken
- * already. */
+/* How many devices the program could have used: those of the same platform, which it has initialized. */
 static cl_uint devices_there(cl_device_id device)
 {
 	cl_platform_id platform = NULL;
@@ -166,7 +167,7 @@ void opencl_queue_add(cl_command_queue handle, cl_context context, cl_device_id 
 		return;
 	}
 	queue->queue = (struct gpu_queue){queue->device->number, of->number, of->queues++};
-	queue->next = *bucket_of(handle); /* ahead of an ended one with the same handle */
+	queue->next = *bucket_of(handle); /* before a released one with the same handle */
 	*bucket_of(handle) = queue;
 	lock_give(&opencl.lock);
 	if (is_new)
@@ -214,14 +215,14 @@ static void times_place(struct command *command, const struct gpu_clock_bounds_c
 	command->activity.end_ns = begin_end_ns[1];
 }
 
-/* On a thread of the runtime, or within clSetEventCallback. */
+/* Runs on a thread of the runtime, or within clSetEventCallback. */
 static void CL_CALLBACK command_ended(cl_event event, cl_int status, void *argument)
 {
 	struct command *command = argument;
 	struct gpu_clock_bounds_command times = {.call_begin_ns = command->begin_ns,
 		.call_end_ns = command->end_ns,
 		.notified_ns = gpu_now_ns()};
-	bool is_given_up = command->epoch != atomic_load(&opencl.epoch); /* and counted as lost */
+	bool is_given_up = command->epoch != atomic_load(&opencl.epoch); /* and already counted as lost */
 	int error = errno;
 
 	if (status == CL_COMPLETE && times_get(event, &times))
@@ -267,7 +268,7 @@ static struct command *command_new(const struct opencl_enqueue *enqueue, const s
 	return command;
 }
 
-/* The event's reference is ours from here on. */
+/* Takes over the reference to the event. */
 static void command_follow(
 	const struct opencl_enqueue *enqueue, cl_event event, const struct gpu_activity *activity)
 {

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Binaries without build ids that follow each other at one path keep their own names: built anew, moved over, written
+# over, plug-ins that are loaded again, other mount namespaces. What changed before anybody saw it has none, and that is said.
+. "$(dirname -- "$0")/expect.sh"
+need gcc
+build() { # NUMBER OUT [OPTION...] : a program whose time is all work_NUMBER's
+	local n=$1 out=$2
+	shift 2
+	printf 'double work_%d(double x){for(long i=0;i<60000000;i++)x=x*1.0000001+%d;return x;}
+		int main(int c,char**v){(void)v;return work_%d(c)==0;}' "$n" "$n" "$n" >"$out.c"
+	gcc -O1 -g -Wl,--build-id=none "$@" -o "$out" "$out.c" || fail "cannot build $out"
+}
+names() { # RUN : functions of the program that have half a tenth of its time at least
+	hpct-stats "$1.hpct" --format tsv | tsv '
+		$c["key"] ~ /^(work|inner)_[0-9]$/ || $c["key"] ~ /\+0x/ { if ($c["time_ns"] > 2e7) print $c["key"] }' | sort | xargs
+}
+build 1 a1 && build 2 a2 && cp a2 large && head -c 200000 /dev/zero >>large
+same "the programs have no build id" 0 "$(readelf -n a1 | grep -c 'Build ID')"
+record moved -- sh -c 'cp a1 p; ./p; cp a2 q; mv q p; ./p'
+same "one moved over the other" "work_1 work_2" "$(names moved)"
+record sizes -- sh -c 'cp a1 p; ./p; cp large q; mv q p; ./p'
+same "files of different sizes" "work_1 work_2" "$(names sizes)"
+record over -- sh -c 'cp a1 r; ./r; cat a2 >r; ./r'
+same "one written over the other" "work_1 work_2" "$(names over)"
+record again -- sh -c 'cp a1 s; ./s; cp s t; mv t s; ./s'
+same "the same once more" "work_1" "$(names again)"
+same "and one module for it" 1 "$(hpct-info --modules again.hpct --format tsv | tsv '$c["path"] ~ /\/s$/ { n++ } END { print n }')"
+same "a content is no build id" "" "$(hpct-info --modules again.hpct --format tsv | tsv '$c["path"] ~ /\/s$/ { print $c["build_id"] }')"
+mkdir m
+if unshare -m true 2>/dev/null; then
+	record spaces -- sh -c 'for n in 1 2; do unshare -m sh -c "mount -t tmpfs none m && cp a$n m/app && m/app; true"; done'
+	same "one path in two mount namespaces" "work_1 work_2" "$(names spaces)"
+fi
+
+cat >host.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	char from[300], path[300] = "./here.so", command[900];
+	for (int i = 1; argc > 1 && i <= 3; i++) {
+		int descriptor, source;
+		void *library;
+		snprintf(from, sizeof(from), "./plug%d.so", i);
+		if (!strcmp(argv[1], "memfd")) {
+			descriptor = memfd_create("plugin", 0);
+			source = open(from, O_RDONLY);
+			while (sendfile(descriptor, source, NULL, 1 << 20) > 0)
+				;
+			snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+		} else {
+			snprintf(command, sizeof(command), "cp %s here.new && mv here.new here.so", from);
+			if (system(command))
+				return 1;
+		}
+		library = dlopen(path, RTLD_NOW);
+		if (!library)
+			return 2;
+		if (!strcmp(argv[1], "gone"))
+			unlink(path);
+		((double (*)(double))dlsym(library, "plugin"))(1);
+		dlclose(library);
+	}
+	return 0;
+}
+C
+gcc -O1 -w -o host host.c -ldl || fail "cannot build host"
+plugs() { # OPTION...
+	local n
+	for n in 1 2 3; do
+		printf '__attribute__((noinline)) double inner_%d(double x){for(long i=0;i<60000000;i++)x=x*1.0000001+%d;return x;}
+			double plugin(double x){return inner_%d(x)+1;}' $n $n $n >plug.c
+		gcc -O1 -g -fPIC -shared "$@" -o plug$n.so plug.c || fail "cannot build plug$n.so"
+	done
+}
+for id in none sha1; do
+	plugs -Wl,--build-id=$id
+	for way in same gone memfd; do
+		record "$way$id" -- ./host "$way"
+		if [ "$way" = gone ] && [ "$(id -u)" -ne 0 ]; then
+			echo "passed over: another user than root may not open mappings (/proc/PID/map_files)"
+			continue
+		fi
+		same "plug-ins, $way, build id $id" "inner_1 inner_2 inner_3" "$(names "$way$id")"
+	done
+done
+same "a memfd is called by its name" 3 "$(hpct-info --modules memfdnone.hpct --format tsv | tsv '$c["path"] == "/memfd:plugin" { n++ } END { print n }')"
+
+# A file that is another by the time that names are asked for is not asked.
+cp a1 late && record late -- ./late && cp a2 late
+hpct-slice late.hpct --format tsv >sliced
+check "names were stored while it was there" grep -q work_1 sliced
+check "no name of the file that came later" [ "$(hpct-stats late.hpct | grep -c work_2)" -eq 0 ]
+preload=$(gcc -print-file-name=libasan.so)
+if [ -f "$preload" ]; then
+	LD_PRELOAD=$preload hpct-record -o asan.hpct -- ./a1
+	same "a sanitizer preloaded into the program" work_1 "$(names asan)"
+fi
