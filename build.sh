@@ -339,17 +339,19 @@ verb_monkey() {
 		"$(find build-asan -name test_tui_monkey -type f)"
 }
 
-# verb_session : docs/session.cast anew, of a run that the tests state by hand, so that it is the same everywhere
+# verb_session : docs/timeline.svg and docs/session.cast anew, of a run that the tests state by hand, so that they are
+# the same everywhere
 verb_session() {
 	ensure build bench
 	compile build
+	HPCT_BIN=$PWD/build/bin HPCT_GOLDEN_UPDATE=1 bash tests/golden/view.sh readme
 	PATH=$PWD/build/bin:$PATH
 	rm -rf build/session && mkdir -p build/session
 	awk -f tests/golden/view_cfd.awk >build/session/cfd.tsv
 	hpct-import --from tsv build/session/cfd.tsv -o build/session/cfd.hpct
 	XDG_CONFIG_HOME=$PWD/build/session XDG_CACHE_HOME=$PWD/build/session \
 		python3 docs/session.py record build/session/cfd.hpct
-	say "docs/session.cast is new; look at it with: docs/session.py play"
+	say "docs/timeline.svg and docs/session.cast are new; look at the latter with: docs/session.py play"
 }
 
 # verb_fuzz [SECONDS] : each target that long, from the few inputs in tests/fuzz/corpus; what it found interesting
@@ -399,7 +401,7 @@ usage: ./build.sh [VERB]
   real     what people run: lammps, python, node, go, java, ruby, R ... (installed on demand), bare and recorded: same
            output, whole stacks
   monkey   random keys at the view under the sanitizers for 300 seconds, or as many as are given
-  session  record docs/session.cast anew; docs/session.py play shows it
+  session  draw docs/timeline.svg and record docs/session.cast anew; docs/session.py play shows it
   fuzz     run each fuzz target for 30 seconds, or as many as are given
 END
 }

@@ -39,7 +39,6 @@ saves contexts many-contexts
 absent queues many-contexts
 found in-order single-device 1 "main;queues;set_up"
 saves in-order single-device
-found in-order compile 1 "main;queues;set_up"
 
 # Two devices, one of them used; both.
 export POCL_DEVICES="basic basic"

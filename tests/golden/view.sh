@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# view.sh NAME: draws one screen of view_cases and compares it with view_NAME.screen.
+# view.sh NAME: draws one screen of view_cases and compares it with view_NAME.screen (readme: docs/timeline.svg, the
+# picture at the top of the README).
 # In: HPCT_BIN. HPCT_GOLDEN_UPDATE=1 writes the screen anew: look at the difference before it is committed.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "$0")" && pwd)
-name=$1
+name=$1 file=$here/view_$1.screen
+[ "$name" != readme ] || file=$here/../../docs/timeline.svg
 export PATH=$HPCT_BIN:$PATH TZ=UTC
 unset NO_COLOR
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-golden.XXXXXX")
@@ -47,6 +49,6 @@ LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} -
 [ "$got" = "$want" ] || { echo "exit code $got, not $want"; exit 1; }
 sed -i 's/\x1b/\\e/g' screen # colours, so that people can read the difference
 if [ -n "${HPCT_GOLDEN_UPDATE-}" ]; then
-	cp screen "$here/view_$name.screen"
+	cp screen "$file"
 fi
-diff -u "$here/view_$name.screen" screen
+diff -u "$file" screen
