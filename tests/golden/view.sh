@@ -5,8 +5,8 @@
 # In: HPCT_BIN. HPCT_GOLDEN_UPDATE=1 writes the screen anew: look at the difference before it is committed.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "$0")" && pwd)
-name=$1 file=$here/view_$1.screen
-[ "$name" != readme ] || file=$here/../../docs/timeline.svg
+name=$1 screen_file=$here/view_$1.screen
+[ "$name" != readme ] || screen_file=$here/../../docs/timeline.svg
 export PATH=$HPCT_BIN:$PATH TZ=UTC
 unset NO_COLOR
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpct-golden.XXXXXX")
@@ -49,6 +49,6 @@ LC_ALL=$locale hpct-view "$run.hpct" --print "$size" ${words[@]+"${words[@]}"} -
 [ "$got" = "$want" ] || { echo "exit code $got, not $want"; exit 1; }
 sed -i 's/\x1b/\\e/g' screen # colours, so that people can read the difference
 if [ -n "${HPCT_GOLDEN_UPDATE-}" ]; then
-	cp screen "$file"
+	cp screen "$screen_file"
 fi
-diff -u "$file" screen
+diff -u "$screen_file" screen
