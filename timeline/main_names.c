@@ -34,7 +34,7 @@
 #define OUT_BYTES 65536u
 
 static const char help[] =
-	"usage: hpct-names [options] RUN             names that the recording did not find\n"
+	"usage: hpct-names [options] RUN             names that the recording lacks\n"
 	"       hpct-names [options] FILE OFFSET...  addresses of a program or library\n"
 	"       hpct-names [options] -e FILE         the same, from stdin\n"
 	"       hpct-names --calls FILE|RUN          calls in GPU code\n"
