@@ -333,9 +333,11 @@ static int make_rereadable(FILE **in, const char *name, struct error *error)
 	while ((size = fread(block, 1, sizeof block, *in)) > 0 && fwrite(block, 1, size, copy) == size)
 		;
 	if (ferror(*in) || ferror(copy) || fflush(copy) != 0) {
+		int code = errno;
+
 		fclose(copy);
-		return error_set(
-			error, ERROR_IO, "%s cannot be kept in a temporary file: %s", name, strerror(errno));
+		return error_set(error, ERROR_IO, "%s cannot be kept in a temporary file: %s%s", name,
+			strerror(code), code == EFBIG ? "; raise `ulimit -f`" : "");
 	}
 	rewind(copy);
 	*in = copy;
