@@ -196,12 +196,45 @@ static void test_hostile_names(void **state)
 	flame_svg(&flame, "a < b", out);
 	assert_int_equal(fflush(out), 0);
 	assert_null(strstr(text, "</text><script>\""));
-	flame_print(&flame, 40, 0, out);
+	flame_print(&flame, 40, out);
 	assert_int_equal(fclose(out), 0);
 	assert_null(strchr(text, 0x1b));
 	assert_non_null(strstr(text, "&lt;/text&gt;&lt;script&gt;&quot;&amp;?[2J"));
 	assert_non_null(strstr(text, "a &lt; b"));
 	free(text);
+	arena_fini(&arena);
+}
+
+/* A recursion of 200,000 levels is laid out whole, and drawn as far as somebody would look. */
+static void test_deep(void **state)
+{
+	enum { DEEP = 200000 };
+	static const union profile_value one = {7};
+	struct profile_row *list = calloc(DEEP, sizeof(*list));
+	struct profile profile = {.metrics = &metric, .metric_count = 1, .rows = list, .count = DEEP};
+	struct arena arena = {0};
+	struct flame flame;
+	struct error error;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_non_null(list);
+	for (uint32_t i = 0; i < DEEP; i++)
+		list[i] = row(i - 1, i ? PROFILE_FUNCTION : PROFILE_ROOT, "again", &one);
+	assert_int_equal(flame_lay(&flame, &profile, false, 0, &arena, &error), 0);
+	assert_int_equal(flame.levels, DEEP);
+	assert_int_equal(flame.boxes[DEEP - 1].self, 7);
+	flame_print(&flame, 20, out);
+	assert_int_equal(fflush(out), 0);
+	assert_true(size < 20000);
+	assert_non_null(strstr(text, "more levels"));
+	flame_svg(&flame, "deep", out);
+	assert_int_equal(fclose(out), 0);
+	assert_true(size < 400000);
+	free(text);
+	free(list);
 	arena_fini(&arena);
 }
 
@@ -215,7 +248,7 @@ static void test_nothing(void **state)
 	(void)state;
 	assert_int_equal(flame_lay(&flame, &profile, false, 0, &arena, &error), 0);
 	assert_int_equal(flame.count, 0);
-	flame_print(&flame, 40, 0, stdout);
+	flame_print(&flame, 40, stdout);
 	arena_fini(&arena);
 }
 
@@ -227,6 +260,7 @@ int main(void)
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_adds_up),
 		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_nothing),
 	};
 

@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "store/base/arena.h"
+#include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
+
+#define FLAME_LEVELS 400u /* drawn: a recursion may have a million */
 
 /* A function below one caller, before boxes are put in order. */
 struct node {
@@ -47,21 +50,11 @@ static bool has_box(const struct profile_row *row)
 	return row->kind == PROFILE_ROOT || row->kind == PROFILE_FUNCTION || row->kind == PROFILE_INLINE;
 }
 
-/* Names are interned by the run: equal names of one profile may still be two strings. */
-static uint64_t name_hash(const struct profile_row *row)
-{
-	uint64_t hash = 14695981039346656037u;
-
-	for (size_t i = 0; i < row->name_bytes; i++)
-		hash = (hash ^ (uint8_t)row->name[i]) * 1099511628211u;
-	return hash;
-}
-
 static bool merge_row(struct merge *merge, uint32_t row_number)
 {
 	const struct profile_row *row = &merge->profile->rows[row_number];
 	uint32_t above = row->parent == UINT32_MAX ? UINT32_MAX : merge->node_of[row->parent], number;
-	struct node_key key = {name_hash(row), above};
+	struct node_key key = {store_hash64(row->name, row->name_bytes, 0), above};
 	bool is_new;
 
 	if (!has_box(row)) {
@@ -87,20 +80,19 @@ static bool merge_row(struct merge *merge, uint32_t row_number)
 
 /* ---- boxes in order ---- */
 
-static const struct node *sorted_nodes; /* of the qsort under way: readers have one thread */
-
-static int compare_names(const void *left, const void *right)
+/* The last name first: what is pushed last is placed first. */
+static int compare_names(const void *left, const void *right, void *nodes)
 {
-	const struct node *a = &sorted_nodes[*(const uint32_t *)left],
-			  *b = &sorted_nodes[*(const uint32_t *)right];
-	int order = strcmp(a->name, b->name);
+	const struct node *a = (const struct node *)nodes + *(const uint32_t *)left;
+	const struct node *b = (const struct node *)nodes + *(const uint32_t *)right;
+	int order = strcmp(b->name, a->name);
 
-	return order ? order : (a > b) - (a < b);
+	return order ? order : (b > a) - (b < a);
 }
 
 struct placing {
 	struct flame *flame;
-	const struct node *nodes;
+	struct node *nodes;
 	uint32_t *numbers; /* a stack: of each node under way its callees in order */
 	uint32_t *boxes;   /* box of each node */
 };
@@ -114,14 +106,8 @@ static size_t push_children(struct placing *placing, size_t at, uint32_t number)
 		child = placing->nodes[child].next)
 		if (placing->nodes[child].value)
 			placing->numbers[at++] = child;
-	sorted_nodes = placing->nodes;
-	qsort(placing->numbers + first, at - first, sizeof(*placing->numbers), compare_names);
-	for (size_t low = first, high = at; low + 1 < high; low++) {
-		uint32_t other = placing->numbers[--high];
-
-		placing->numbers[high] = placing->numbers[low];
-		placing->numbers[low] = other;
-	}
+	qsort_r(placing->numbers + first, at - first, sizeof(*placing->numbers), compare_names,
+		placing->nodes);
 	return at;
 }
 
@@ -229,20 +215,19 @@ size_t flame_row(const struct flame *flame, uint32_t within, uint32_t depth, uin
 		spans[0] = (struct flame_span){box, 0, columns};
 		return columns > 0;
 	}
-	for (uint32_t i = within + 1; i < whole->end; i++) {
+	for (uint32_t i = within + 1; i < whole->end;) {
 		const struct flame_box *box = &flame->boxes[i];
 		uint32_t first, last;
 
-		if (box->depth != depth) {
-			if (box->depth > depth)
-				i = flame->boxes[box->parent].end - 1; /* past what is deeper */
+		if (box->depth < depth) {
+			i++;
 			continue;
 		}
 		first = column_of(box->begin - whole->begin, whole, columns);
 		last = column_of(box->begin - whole->begin + box->value, whole, columns);
 		if (last > first)
 			spans[count++] = (struct flame_span){i, first, last};
-		i = box->end - 1;
+		i = box->end;
 	}
 	return count;
 }
@@ -260,13 +245,12 @@ static void put_name(char *line, const struct flame_span *span, const char *name
 			(uint8_t)name[i] < 0x20 || (uint8_t)name[i] > 0x7e ? '?' : name[i];
 }
 
-void flame_print(const struct flame *flame, uint32_t columns, uint32_t levels, FILE *out)
+void flame_print(const struct flame *flame, uint32_t columns, FILE *out)
 {
 	struct flame_span *spans = calloc((size_t)columns + 1, sizeof(*spans));
 	char *line = malloc((size_t)columns + 2);
 
-	for (uint32_t depth = 0; spans && line && depth < flame->levels && (!levels || depth < levels);
-		depth++) {
+	for (uint32_t depth = 0; spans && line && depth < flame->levels; depth++) {
 		size_t count = flame_row(flame, 0, depth, columns, spans);
 		uint32_t end = 0;
 
@@ -278,6 +262,10 @@ void flame_print(const struct flame *flame, uint32_t columns, uint32_t levels, F
 		}
 		if (!count)
 			break; /* all below is narrower than a column */
+		if (depth == FLAME_LEVELS) {
+			fprintf(out, "... %u more levels\n", flame->levels - depth);
+			break;
+		}
 		fprintf(out, "%.*s\n", (int)(end + 1 > columns ? columns : end + 1), line);
 	}
 	free(line);
@@ -336,11 +324,10 @@ static void put_xml(FILE *out, const char *text)
 /* One warm colour a name, the same in every picture. */
 static unsigned colour_of(const char *name)
 {
-	uint32_t hash = 2166136261u;
+	uint64_t hash = store_hash64(name, strlen(name), 0);
 
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 16777619u;
-	return (205 + hash % 50) << 16 | (80 + hash / 64 % 130) << 8 | hash / 16384 % 60;
+	return (unsigned)(205 + hash % 50) << 16 | (unsigned)(80 + hash / 64 % 130) << 8 |
+	       (unsigned)(hash / 16384 % 60);
 }
 
 static void put_svg_box(const struct flame *flame, const struct flame_box *box, FILE *out)
@@ -348,7 +335,7 @@ static void put_svg_box(const struct flame *flame, const struct flame_box *box, 
 	double scale = SVG_WIDTH / (double)flame->total, width = (double)box->value * scale;
 	unsigned y = SVG_TOP + box->depth * SVG_ROW;
 
-	if (width < SVG_LEAST)
+	if (width < SVG_LEAST || box->depth >= FLAME_LEVELS)
 		return;
 	fprintf(out, "<g class=\"f\" data-b=\"%llu\" data-v=\"%llu\" data-n=\"",
 		(unsigned long long)box->begin, (unsigned long long)box->value);
@@ -377,8 +364,10 @@ void flame_svg(const struct flame *flame, const char *title, FILE *out)
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 %u\" font-family=\"monospace\" "
 		"font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
 		"<text x=\"3\" y=\"16\" font-weight=\"bold\">",
-		SVG_TOP + (flame->levels + 1) * SVG_ROW);
+		SVG_TOP + ((flame->levels < FLAME_LEVELS ? flame->levels : FLAME_LEVELS) + 1) * SVG_ROW);
 	put_xml(out, title);
+	if (flame->levels > FLAME_LEVELS)
+		fprintf(out, " (%u more levels)", flame->levels - FLAME_LEVELS);
 	fputs("</text>\n<text id=\"find\" x=\"3\" y=\"34\" style=\"cursor:pointer\" fill=\"#06c\">find</text>"
 	      "<text id=\"found\" x=\"60\" y=\"34\"></text>\n",
 		out);

@@ -52,8 +52,8 @@ struct flame_span {
 size_t flame_row(const struct flame *flame, uint32_t within, uint32_t depth, uint32_t columns,
 	struct flame_span *spans);
 
-/* Prints it as lines of `columns` characters, at most `levels` of them (0: all). */
-void flame_print(const struct flame *flame, uint32_t columns, uint32_t levels, FILE *out);
+/* As lines of `columns` characters; of a deep recursion the first levels, and how many are left. */
+void flame_print(const struct flame *flame, uint32_t columns, FILE *out);
 /* A self-contained picture: text that can be searched, a click zooms. No network, no file beside it. */
 void flame_svg(const struct flame *flame, const char *title, FILE *out);
 

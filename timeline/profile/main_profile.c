@@ -196,7 +196,7 @@ static int print_flame(struct program_call *call, const struct profile *profile,
 		return 0;
 	printf("%s, %s: a column is %.2f %%\n", flame.metric, profile_view_name(choice->view),
 		100.0 / (double)columns);
-	flame_print(&flame, columns, 0, stdout);
+	flame_print(&flame, columns, stdout);
 	return 0;
 }
 
