@@ -3,6 +3,7 @@
  * main_export.c - hpct-export: a run, or a selection of it, as another tool's file.
  */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "formats/choice.h"
@@ -52,6 +53,7 @@ static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
 	char names[FORMAT_TEXT_MAX];
+	bool is_file;
 	int rc = 0;
 
 	if (!choice->format) {
@@ -69,15 +71,16 @@ static int work(struct program_call *call, struct error *error)
 		rc = select_refuse(call->select, choice->format->refused, names, error);
 	if (rc < 0)
 		return rc;
-	rc = choice->output ? put_file(call, choice, error)
-			    : choice->format->put(call->run, call->select, stdout, error);
+	is_file = choice->output && strcmp(choice->output, "-") != 0;
+	rc = is_file ? put_file(call, choice, error)
+		     : choice->format->put(call->run, call->select, stdout, error);
 	return say_nothing(choice, rc);
 }
 
 static char to_help[FORMAT_TEXT_MAX];
 
 static const struct program_option options[] = {{0, "to", "NAME", to_help, choice_take_to},
-	{'o', "output", "FILE", "write there instead of stdout", .to = offsetof(struct choice, output)}};
+	{'o', "output", "FILE", "write there instead of stdout (-)", .to = offsetof(struct choice, output)}};
 
 static const struct program program = {
 	.name = "hpct-export",

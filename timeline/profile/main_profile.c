@@ -164,9 +164,12 @@ static int flame_picture(
 {
 	const struct choice *choice = call->own;
 	bool is_stdout = strcmp(path, "-") == 0, has_failed;
-	FILE *out = is_stdout ? stdout : fopen(path, "we");
+	FILE *out = is_stdout ? stdout : fopen(path, "wxe");
 	char title[512];
 
+	if (!out && errno == EEXIST)
+		return error_set(error, ERROR_USAGE,
+			"%s exists and is not overwritten; remove it, or choose another name", path);
 	if (!out)
 		return error_set(error, ERROR_IO, "%s cannot be written: %s", path, strerror(errno));
 	snprintf(title, sizeof title, "%s of %.400s, %s", flame->metric ? flame->metric : "nothing",
