@@ -72,7 +72,7 @@ static void say_empty(const struct program *program, struct program_call *call)
 	if (filters && *filters)
 		fprintf(stderr, "%s: nothing in this window matches %s\n", program->name, filters);
 	else
-		fprintf(stderr, "%s: there is nothing of the kind in this window\n", program->name);
+		fprintf(stderr, "%s: no rows: nothing recorded in this window matches\n", program->name);
 }
 
 static int work(struct program_words *words, struct error *error)
