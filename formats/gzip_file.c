@@ -3,6 +3,7 @@
 #include "formats/gzip_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 struct gzip_file {
 	gzFile packed;
 	FILE *stream;
+	bool is_seekable;    /* a file, not a pipe */
 	const char *trouble; /* zlib's; NULL: none */
 };
 
@@ -30,15 +32,33 @@ static ssize_t read_some(void *own, char *bytes, size_t size)
 	return file->trouble ? -1 : got;
 }
 
+/* zlib finds its way in what it has not read yet, of a pipe too: rewinding that would fail later. */
+static int seek_to(void *own, off64_t *offset, int whence)
+{
+	struct gzip_file *file = own;
+	off64_t at;
+
+	if (!file->is_seekable || whence == SEEK_END) {
+		errno = ESPIPE;
+		return -1;
+	}
+	at = gzseek(file->packed, (z_off_t)*offset, whence);
+	if (at < 0)
+		return -1;
+	*offset = at;
+	return 0;
+}
+
 struct gzip_file *gzip_file_open(int fd, FILE **stream)
 {
 	struct gzip_file *file = calloc(1, sizeof *file);
-	const cookie_io_functions_t functions = {.read = read_some};
+	const cookie_io_functions_t functions = {.read = read_some, .seek = seek_to};
 
 	if (!file) {
 		close(fd);
 		return NULL;
 	}
+	file->is_seekable = lseek(fd, 0, SEEK_CUR) >= 0;
 	file->packed = gzdopen(fd, "rb");
 	if (!file->packed)
 		close(fd);

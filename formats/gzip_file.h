@@ -12,7 +12,8 @@
 
 struct gzip_file;
 
-/* Takes over the descriptor; the stream lives until gzip_file_close(). NULL: errno says why. */
+/* Takes over the descriptor; the stream lives until gzip_file_close(), and can be rewound unless it is of a
+ * pipe. NULL: errno says why. */
 struct gzip_file *gzip_file_open(int fd, FILE **stream);
 /* ERROR_RUN where what was unpacked is damaged or cut short: reading it failed then. `name` is what errors
  * call the input. `file` may be NULL. */
