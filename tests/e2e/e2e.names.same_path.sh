@@ -4,11 +4,12 @@
 # over, plug-ins that are loaded again, other mount namespaces. What changed before anybody saw it has none, and that is said.
 . "$(dirname -- "$0")/expect.sh"
 need gcc
-build() { # NUMBER OUT [OPTION...] : a program whose time is all work_NUMBER's
+build() { # NUMBER OUT [OPTION...] : a program whose time is all work_NUMBER's; it ends when its argument, a file, is there
 	local n=$1 out=$2
 	shift 2
-	printf 'double work_%d(double x){for(long i=0;i<60000000;i++)x=x*1.0000001+%d;return x;}
-		int main(int c,char**v){(void)v;return work_%d(c)==0;}' "$n" "$n" "$n" >"$out.c"
+	printf '#include <unistd.h>
+		double work_%d(double x){for(long i=0;i<60000000;i++)x=x*1.0000001+%d;return x;}
+		int main(int c,char**v){int r=work_%d(c)==0;while(c>1&&access(v[1],F_OK))usleep(1000);return r;}' "$n" "$n" "$n" >"$out.c"
 	gcc -O1 -g -Wl,--build-id=none "$@" -o "$out" "$out.c" || fail "cannot build $out"
 }
 names() { # RUN : functions of the program that have half a tenth of its time at least
@@ -17,11 +18,27 @@ names() { # RUN : functions of the program that have half a tenth of its time at
 }
 build 1 a1 && build 2 a2 && cp a2 large && head -c 200000 /dev/zero >>large
 same "the programs have no build id" 0 "$(readelf -n a1 | grep -c 'Build ID')"
-record moved -- sh -c 'cp a1 p; ./p; cp a2 q; mv q p; ./p'
+modules() { # RUN PATH : how many modules have a path that ends like this
+	hpct-info --modules "$1.hpct" --format tsv 2>/dev/null | tsv '$c["path"] ~ /'"$2"'$/ { n++ } END { print n + 0 }'
+}
+are_seen() { # RUN PATH COUNT : makes RUN.1 .. RUN.COUNT as the run comes to have so many
+	local n wait
+	for ((n = 1; n <= $3; n++)); do
+		for ((wait = 0; wait < 500 && $(modules "$1" "$2") < n; wait++)); do sleep 0.1; done
+		touch "$1.$n"
+	done
+}
+are_seen moved /p 1 &
+record moved -- sh -c 'cp a1 p; ./p moved.1; cp a2 q; mv q p; ./p'
+wait
 same "one moved over the other" "work_1 work_2" "$(names moved)"
-record sizes -- sh -c 'cp a1 p; ./p; cp large q; mv q p; ./p'
+are_seen sizes /p 1 &
+record sizes -- sh -c 'cp a1 p; ./p sizes.1; cp large q; mv q p; ./p'
+wait
 same "files of different sizes" "work_1 work_2" "$(names sizes)"
-record over -- sh -c 'cp a1 r; ./r; cat a2 >r; ./r'
+are_seen over /r 1 &
+record over -- sh -c 'cp a1 r; ./r over.1; cat a2 >r; ./r'
+wait
 same "one written over the other" "work_1 work_2" "$(names over)"
 record again -- sh -c 'cp a1 s; ./s; cp s t; mv t s; ./s'
 same "the same once more" "work_1" "$(names again)"
@@ -29,7 +46,9 @@ same "and one module for it" 1 "$(hpct-info --modules again.hpct --format tsv | 
 same "a content is no build id" "" "$(hpct-info --modules again.hpct --format tsv | tsv '$c["path"] ~ /\/s$/ { print $c["build_id"] }')"
 mkdir m
 if unshare -m true 2>/dev/null; then
-	record spaces -- sh -c 'for n in 1 2; do unshare -m sh -c "mount -t tmpfs none m && cp a$n m/app && m/app; true"; done'
+	are_seen spaces m/app 2 &
+	record spaces -- sh -c 'for n in 1 2; do unshare -m sh -c "mount -t tmpfs none m && cp a$n m/app && m/app $PWD/spaces.$n; true"; done'
+	wait
 	same "one path in two mount namespaces" "work_1 work_2" "$(names spaces)"
 fi
 
@@ -67,6 +86,10 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], "gone"))
 			unlink(path);
 		((double (*)(double))dlsym(library, "plugin"))(1);
+		/* What is nobody's file can be read for as long as it is mapped. */
+		snprintf(from, sizeof(from), "%s.%d", argv[argc - 1], i);
+		for (int wait = 0; argc > 2 && access(from, F_OK) && wait < 60000; wait++)
+			usleep(1000);
 		dlclose(library);
 	}
 	return 0;
@@ -84,15 +107,17 @@ plugs() { # OPTION...
 for id in none sha1; do
 	plugs -Wl,--build-id=$id
 	for way in same gone memfd; do
-		record "$way$id" -- ./host "$way"
 		if [ "$way" = gone ] && [ "$(id -u)" -ne 0 ]; then
 			echo "passed over: another user than root may not open mappings (/proc/PID/map_files)"
 			continue
 		fi
+		are_seen "$way$id" "$([ "$way" = memfd ] && echo memfd:plugin || echo here.so)" 3 &
+		record "$way$id" -- ./host "$way" "$way$id"
+		wait
 		same "plug-ins, $way, build id $id" "inner_1 inner_2 inner_3" "$(names "$way$id")"
 	done
 done
-same "a memfd is called by its name" 3 "$(hpct-info --modules memfdnone.hpct --format tsv | tsv '$c["path"] == "/memfd:plugin" { n++ } END { print n }')"
+same "a memfd is called by its name" 3 "$(modules memfdnone "^.memfd:plugin")"
 
 # A file that is another by the time that names are asked for is not asked.
 cp a1 late && record late -- ./late && cp a2 late
