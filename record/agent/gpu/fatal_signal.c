@@ -26,13 +26,6 @@ static bool is_watched(int number)
 	return false;
 }
 
-/* The instruction faults again when the handler returns, and the kernel then tells the cause as it was. */
-static bool faults_again(int number, const siginfo_t *info)
-{
-	return info->si_code > 0 &&
-	       (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
-}
-
 static void handle(int number, siginfo_t *info, void *context)
 {
 	const struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -41,9 +34,8 @@ static void handle(int number, siginfo_t *info, void *context)
 	(void)context;
 	gpu_save();
 	REAL(sigaction)(number, &plain, NULL);
-	/* The same signal once more, blocked until the handler returns. */
-	if (!faults_again(number, info) &&
-		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info))
+	/* The same signal once more, with its cause, blocked until the handler returns. */
+	if (syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info))
 		syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
 	errno = error;
 }
@@ -53,7 +45,7 @@ void fatal_signal_hide(int number, struct sigaction *action)
 	if (action->sa_handler != SIG_DFL || !atomic_load(&is_watching) || !is_watched(number))
 		return;
 	action->sa_sigaction = handle;
-	action->sa_flags = SA_SIGINFO | SA_ONSTACK;
+	action->sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
 	sigemptyset(&action->sa_mask);
 }
 
@@ -65,13 +57,16 @@ void fatal_signal_reveal(struct sigaction *old)
 
 void fatal_signal_renew(int number)
 {
-	struct sigaction action;
+	struct sigaction action, before;
 
 	if (!atomic_load(&is_watching) || !is_watched(number) || REAL(sigaction)(number, NULL, &action) ||
 		action.sa_handler != SIG_DFL)
 		return;
 	fatal_signal_hide(number, &action);
-	REAL(sigaction)(number, &action, NULL);
+	/* Another thread may have set an action of the program's in between. */
+	if (!REAL(sigaction)(number, &action, &before) && before.sa_handler != SIG_DFL &&
+		before.sa_sigaction != handle)
+		REAL(sigaction)(number, &before, NULL);
 }
 
 void fatal_signal_watch(void)
