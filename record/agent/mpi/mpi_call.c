@@ -224,7 +224,7 @@ static void own_rank_write(const struct mpi_call *call, char *text)
 		number_write(text, ",as=", rank);
 }
 
-static void attributes_write(const struct mpi_call *call, char *text)
+static void attributes_write(const struct mpi_call *call, bool has_worked, char *text)
 {
 	const struct mpi_call_kind *kind = call->kind;
 
@@ -242,7 +242,8 @@ static void attributes_write(const struct mpi_call *call, char *text)
 		rank_write(call, text, ",source=", kind->source);
 		argument_write(call, text, ",source_tag=", kind->source + 1);
 	}
-	own_rank_write(call, text);
+	if (has_worked) /* or its communicator may be none */
+		own_rank_write(call, text);
 	if (call->requests[0])
 		strcat(strcat(text, ",request="), call->requests);
 }
@@ -319,6 +320,6 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 		return;
 	}
 	span.bytes = bytes_of(call);
-	attributes_write(call, text);
+	attributes_write(call, has_worked, text);
 	wait_end_call(&call->wait, call->real, &span);
 }
