@@ -56,7 +56,7 @@ static inline uint32_t drain_context_of(const struct drain *drain, uint32_t node
 bool drain_counter_take(struct drain *drain, const struct event_sample *sample, uint64_t time_ns);
 
 /* Its vfork children that became programs without an agent, as fork_take has others. */
-void drain_unheard_take(struct measured_process *process);
+void drain_unheard_take(struct measured_process *process, bool is_end);
 
 /* drain_spans.c */
 

@@ -252,7 +252,9 @@ static bool fork_take(struct drain *drain, const struct event_fork *fork)
 	return true;
 }
 
-void drain_unheard_take(struct measured_process *process)
+/* In order: one that is just writing its place is waited for, one that died there is passed over at the end.
+ */
+void drain_unheard_take(struct measured_process *process, bool is_end)
 {
 	struct event_process *shared = process->shared;
 	uint32_t count = atomic_load_explicit(&shared->unheard_count, memory_order_acquire);
@@ -264,7 +266,9 @@ void drain_unheard_take(struct measured_process *process)
 		uint32_t pid = atomic_load_explicit(&unheard->pid, memory_order_acquire);
 		uint64_t since_ns = unheard->since_ns;
 
-		if (pid && since_ns >= process->begin_ns && since_ns <= now_ns)
+		if (!pid && !is_end)
+			return;
+		if (pid && pid != EVENT_UNHEARD_UNDONE && since_ns >= process->begin_ns && since_ns <= now_ns)
 			child_add(process,
 				(struct measured_process_child){pid, EVENT_FORK_SPAWN_UNMONITORED, since_ns});
 	}

@@ -216,7 +216,7 @@ size_t measured_process_drain(
 	if (!rings_grow(process))
 		return 0;
 	rank_learn(process, writer);
-	drain_unheard_take(process);
+	drain_unheard_take(process, now_ns == UINT64_MAX);
 	for (uint32_t i = 0; i < process->ring_seen; i++)
 		records += ring_drain(process, i, writer, host);
 	records += correlate_drain(&process->gpu, writer, host, now_ns);

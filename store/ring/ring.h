@@ -72,8 +72,9 @@ enum event_end {
 
 /* A child of vfork that is about to become a program without an agent: it has no ring to say so in. */
 #define EVENT_UNHEARD_MAX 256u
+#define EVENT_UNHEARD_UNDONE UINT32_MAX /* its exec has failed */
 struct event_unheard {
-	_Atomic uint32_t pid; /* stored last; 0: not there yet, or its exec has failed */
+	_Atomic uint32_t pid; /* stored last; 0: not there yet; or EVENT_UNHEARD_UNDONE */
 	uint32_t _pad;
 	uint64_t since_ns;
 };

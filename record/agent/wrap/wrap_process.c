@@ -134,7 +134,7 @@ static void unheard_put(struct exec_environment *next)
 static void unheard_undo(struct exec_environment *next)
 {
 	if (next->unheard)
-		atomic_store(&next->unheard->pid, 0);
+		atomic_store_explicit(&next->unheard->pid, EVENT_UNHEARD_UNDONE, memory_order_release);
 	else
 		atomic_fetch_sub(&process.shared->children_unmonitored, 1);
 }
