@@ -16,7 +16,8 @@
 #include "record/base/process_seen.h"
 
 #define PIDFDS_MAX 512
-#define SEEN_MAX 64	       /* of those waiting, whose CPU time is looked at */
+#define SEEN_MAX 64	       /* of those waiting, whose CPU time is looked at ... */
+#define SEEN_NS 50000000ul     /* ... so often while they live: the rings are drained more often */
 #define WAITING_MAX (1u << 16) /* each is looked at each time: a program that tells of more makes them up */
 #define NO_STREAM UINT32_MAX
 #define REGISTER_NS PIDFD_END_SOON_NS
@@ -28,7 +29,8 @@ struct child {
 	enum pidfd_end ended; /* known then; PIDFD_END_BY_ITSELF for who has lived long enough to be heard */
 	bool has_ended;	      /* what it said before is heard ahead of the sweep */
 	bool is_in_other_pid_namespace; /* in a pid namespace: what we have of that number is another */
-	struct process_seen seen;	/* while it lives */
+	struct process_seen seen;	/* while it lives, ... */
+	uint64_t seen_ns;		/* ... and when; 0: never */
 	uint32_t stream;		/* NO_STREAM: not yet, its agent may still come */
 };
 
@@ -288,13 +290,18 @@ bool children_may_register(const struct children *children)
 
 void children_look(struct children *children)
 {
+	uint64_t now_ns = clock_now_ns();
+
 	for (uint32_t i = 0; i < children->waiting_count; i++) {
 		struct child *child = &children->waiting[i];
 
 		child->has_ended = has_ended(child);
+		if (i >= SEEN_MAX || child->is_in_other_pid_namespace ||
+			(!child->has_ended && now_ns < child->seen_ns + SEEN_NS))
+			continue;
 		/* Once more if it ended a moment ago, while its parent has not waited for it. */
-		if (i < SEEN_MAX && !child->is_in_other_pid_namespace)
-			process_seen_look(&child->seen, child->born.pid, child->has_ended);
+		process_seen_look(&child->seen, child->born.pid, child->has_ended);
+		child->seen_ns = now_ns;
 	}
 }
 
