@@ -360,21 +360,11 @@ void rendezvous_sweep(const struct rendezvous *rendezvous)
 
 int rendezvous_accept(int listener, int abstract_listener, int flags)
 {
-	int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC | flags), error = errno;
-	struct ucred peer;
-	socklen_t bytes = sizeof(peer);
+	int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC | flags);
 
-	while (connection < 0 && abstract_listener >= 0) {
-		connection = accept4(abstract_listener, NULL, NULL, SOCK_CLOEXEC | flags);
-		if (connection < 0)
-			break;
-		if (!getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.uid == geteuid())
-			break;
-		close(connection); /* another user's: a name has no owner */
-		connection = -1;
-	}
-	errno = error;
-	return connection;
+	return connection < 0 && abstract_listener >= 0
+		       ? accept4(abstract_listener, NULL, NULL, SOCK_CLOEXEC | flags)
+		       : connection;
 }
 
 bool rendezvous_close(const char *place, const char *socket, int listener, int abstract_listener)

@@ -6,7 +6,8 @@
  *   $XDG_RUNTIME_DIR/hpct or /tmp/hpct-UID      0700, owner and mode checked; if /tmp is not usable,
  *                                               /var/tmp or /dev/shm
  *     agent-HASH.so                             link to the agent, where its own path has spaces or colons,
- * or is long: a program with a /tmp of its own does not find it agent-HASH-mpi.so link to MPI's names for it
+ *                                               or is long: a program with another /tmp does not find it
+ *     agent-HASH-mpi.so                         link to MPI's names for it
  *     HASH/                                     one per launch id and run
  *       s                                       the collector's socket
  *
@@ -81,8 +82,8 @@ void rendezvous_sweep(const struct rendezvous *rendezvous);
 
 /* For the collector's end: true when nobody waits at the socket and the meeting place is gone. */
 bool rendezvous_close(const char *place, const char *socket, int listener, int abstract_listener);
-/* The next who waits at either listener, its connection with `flags` (SOCK_*); -1 and errno: none. Whoever
- * comes to the abstract one must be of our user. */
+/* The next who waits at either listener, its connection with `flags` (SOCK_*); -1 and errno: none. An
+ * abstract name has no owner, so whose it is must be asked: handshake_peer_is_us. */
 int rendezvous_accept(int listener, int abstract_listener, int flags);
 
 /* Returns 0 or a negative code. */

@@ -2,10 +2,10 @@
 /*
  * collect.c - see collect.h. One loop, beside it the reader of switch rings (switch_reader.h):
  *
- *   listener   handshakes of agents and launchers    rings      drained every 50 ms if many records come,
- * every launchers  "my program has ended"                           250 ms if few come and few can; see
- * drain_ms() pidfds     a process has died: drain and close   hpct-names answers become symbols commit once a
- * second, or when much data waits
+ *   listener   agents and launchers connect          rings      drained every 50 ms while many records
+ *   launchers  "my program has ended"                           come, every 250 ms while few do; drain_ms()
+ *   pidfds     a process has died: drain and close   hpct-names answers become symbols
+ *                                                    commit     once a second, or when much data waits
  */
 #include "record/collect/collect.h"
 
