@@ -263,6 +263,7 @@ tidy() {
 verb_format() {
 	ensure lint
 	sources | xargs -r clang-format-14 -i
+	python3 tests/lint/modules.py --write
 }
 
 verb_lint() {
@@ -392,7 +393,7 @@ usage: ./build.sh [VERB]
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i;
            `compare --run RUN FILE`: of those that were sampled
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
-  format   rewrite the sources with clang-format
+  format   rewrite the sources with clang-format, and docs/modules.md from their headers
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
   tsan     unit tests of record/, which alone has threads, under the thread sanitizer
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
