@@ -148,7 +148,7 @@ static void test_both_ends_at_once(void **state)
 	while (sent < SENT) {
 		unsigned records = SENT - sent < 8 ? SENT - sent : 8;
 
-		/* A refused batch would be told of by a record: here it waits until there is room. */
+		/* A refused batch would leave a record: here it waits until there is room. */
 		if (atomic_load(&f->shared->head) - atomic_load(&f->shared->tail) > EVENT_RING_DATA / 2)
 			sched_yield();
 		else if (publish(&f->ring, records, 16 + sent % 64, sent))
