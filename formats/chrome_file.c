@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#include "timeline/base/json.h"
+#include "store/base/json.h"
 
 static void put(struct chrome_file *file, const char *text)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attribute_write.h - writes the attributes of spans, "key=value,..." (design, Output). In a value, a
- * backslash escapes `,` `=` and the backslash; tab, newline and return become \t, \n, \r; other control bytes
- * become \xHH in lower case, the form that timeline/base/escape.h writes for fields.
+ * attribute_write.h - writes the attributes of spans, "key=value,..." (design, Output), values escaped as
+ * store/base/escape.h escapes attributes.
  */
 #ifndef RECORD_ATTRIBUTE_WRITE_H
 #define RECORD_ATTRIBUTE_WRITE_H

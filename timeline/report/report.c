@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "timeline/base/escape.h"
-#include "timeline/base/json.h"
+#include "store/base/escape.h"
+#include "store/base/json.h"
 #include "timeline/base/progress.h"
 #include "timeline/report/report_table.h"
 
