@@ -233,8 +233,13 @@ static int event_add(
 		return result;
 	if (events_is_derived(wish.name))
 		return derived_add(all, &wish, error);
-	if (!is_time(&wish))
+	if (!is_time(&wish)) {
+		if (!wish.has_rate && asked->counter_rate && rate_parse(&wish, asked->counter_rate))
+			return error_set(error, ERROR_USAGE,
+				"HPCRUN_PERF_COUNT=%s: give a period, or f and samples a second",
+				asked->counter_rate);
 		return counter_add(all, &wish, error);
+	}
 	if (!all->time[0] || all->is_derived) {
 		all->is_derived = false;
 		all->is_perf = events_known_find(wish.name) != NULL;

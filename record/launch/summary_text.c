@@ -2,6 +2,7 @@
 /* summary_text.c - the summary lines that hpct-record prints; leaves out lines without content. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "record/base/refusal_text.h"
 #include "record/launch/summary.h"
@@ -97,7 +98,9 @@ static void unmeasured_put(const struct summary *summary, struct lines *lines)
 {
 	uint64_t children = summary_children(summary);
 
-	if (summary->never_started)
+	if (strstr(summary->events, EVENT_WORD_UNSAMPLED))
+		put(lines, "-e NONE: no CPU time was sampled\n");
+	else if (summary->never_started)
 		put(lines,
 			"%lu processes never called hpct_start() (hpct.h), which -ds waits for: their CPU "
 			"time "

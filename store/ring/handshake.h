@@ -50,9 +50,10 @@ struct event_handshake {
 #define EVENT_WORD_UNWINDER " UNWINDER=" /* " UNWINDER=libunwind": record/agent/unwind/unwind_plugin.h */
 #define EVENT_WORD_WAITS " WAITS"	 /* record the path of every wait, even of calls without a wrapper */
 #define EVENT_WORD_DELAY " DELAY"	 /* sampling is off until the program starts it */
-#define EVENT_WORD_RECURSION " RECURSION" /* keep every level of recursive calls */
-#define EVENT_WORD_NO_GPROF " GPROF=off"  /* programs built with -pg do not profile themselves */
-#define EVENT_WORD_IO " IO=on"		  /* calls that move bytes become spans, their bytes tallies */
+#define EVENT_WORD_UNSAMPLED " SAMPLES=off" /* ... and stays off then, too */
+#define EVENT_WORD_RECURSION " RECURSION"   /* keep every level of recursive calls */
+#define EVENT_WORD_NO_GPROF " GPROF=off"    /* programs built with -pg do not profile themselves */
+#define EVENT_WORD_IO " IO=on"		    /* calls that move bytes become spans, their bytes tallies */
 /* " MEMLEAK=P": the agent hpct-agent-memleak.so tallies allocations, each with probability P / 2^32, P in
  * hex */
 #define EVENT_WORD_MEMLEAK " MEMLEAK="

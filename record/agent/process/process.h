@@ -25,7 +25,8 @@ struct process_settings {
 	char gpu[16];	  /* of `gpu=`: auto, a vendor's name, or off */
 	bool keeps_recursion;
 	bool no_gprof;	  /* disable the self-profiling of programs built with -pg */
-	bool delayed;	  /* sampling starts switched off */
+	bool delayed;	  /* sampling starts switched off ... */
+	bool unsampled;	  /* ... and is not switched on */
 	bool io;	  /* record calls that move bytes as spans */
 	uint64_t memleak; /* probability that an allocation is tallied, times 2^32; 0: none */
 };

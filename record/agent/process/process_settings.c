@@ -34,6 +34,7 @@ static void events_parse(struct process_settings *settings)
 	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
 	settings->no_gprof = strstr(events, EVENT_WORD_NO_GPROF) != NULL;
 	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
+	settings->unsampled = strstr(events, EVENT_WORD_UNSAMPLED) != NULL;
 	settings->io = strstr(events, EVENT_WORD_IO) != NULL;
 	settings->memleak = memleak ? strtoull(memleak + strlen(EVENT_WORD_MEMLEAK), NULL, 16) : 0;
 	if (by) {
