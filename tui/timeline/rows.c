@@ -56,6 +56,7 @@ static void group_add(struct rows_node *group, const struct rows_node *node)
 void rows_order_take(struct rows_node *node, const struct store_stream *s)
 {
 	node->begin_ns = s->begin_ns;
+	node->has_lost = s->lost > 0;
 	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
 		node->records += s->count[track];
 }
@@ -250,4 +251,40 @@ uint32_t rows_below(const struct rows *rows, uint32_t node, uint32_t from, enum 
 		if (rows->nodes[i].kind == kind && is_taken(rows, i))
 			return i;
 	return UINT32_MAX;
+}
+
+static bool is_counted(const struct rows *rows, const struct rows_node *n)
+{
+	return !rows_is_group(n) && (!rows->is_filtered || rows->is_filtered[n->stream]);
+}
+
+static uint32_t list_streams(const struct rows *rows, bool is_lost, uint32_t *streams)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rows->node_count;) {
+		const struct rows_node *n = &rows->nodes[i];
+
+		if (n->is_hidden) {
+			i = n->next;
+			continue;
+		}
+		if (is_counted(rows, n) && (!is_lost || n->has_lost)) {
+			if (streams)
+				streams[count] = n->stream;
+			count++;
+		}
+		i++;
+	}
+	return count;
+}
+
+uint32_t rows_streams(const struct rows *rows, uint32_t *streams)
+{
+	return list_streams(rows, false, streams);
+}
+
+uint32_t rows_lost_streams(const struct rows *rows, uint32_t *streams)
+{
+	return list_streams(rows, true, streams);
 }
