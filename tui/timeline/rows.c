@@ -56,7 +56,6 @@ static void group_add(struct rows_node *group, const struct rows_node *node)
 void rows_order_take(struct rows_node *node, const struct store_stream *s)
 {
 	node->begin_ns = s->begin_ns;
-	node->has_lost = s->lost > 0;
 	for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
 		node->records += s->count[track];
 }
@@ -286,5 +285,5 @@ uint32_t rows_streams(const struct rows *rows, uint32_t *streams)
 
 uint32_t rows_lost_streams(const struct rows *rows, uint32_t *streams)
 {
-	return list_streams(rows, true, streams);
+	return rows->lost_count ? list_streams(rows, true, streams) : 0;
 }

@@ -38,6 +38,7 @@ struct rows {
 	enum rows_order order;	/* call rows_update() after a change */
 	uint32_t stream_count;	/* of the run */
 	uint32_t process_count, device_count, host_count, rank_count;
+	uint32_t lost_count;	/* streams that lost records */
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
 	uint64_t version;  /* another one after each update, of all rows that there are */
 	struct rows_labels *labels;
@@ -89,6 +90,8 @@ uint32_t rows_below(const struct rows *rows, uint32_t node, uint32_t from, enum 
 /* All streams that are neither hidden nor filtered out, folded or not, into the caller's array of
  * stream_count (NULL: only counted); returns their number. */
 uint32_t rows_streams(const struct rows *rows, uint32_t *streams);
+/* After run_renew() without new streams: which of them lost records by now. */
+void rows_renew_lost(struct rows *rows, const struct run *run);
 /* The same of those that lost records. */
 uint32_t rows_lost_streams(const struct rows *rows, uint32_t *streams);
 
