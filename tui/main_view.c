@@ -307,6 +307,22 @@ static int interact(struct open_runs *open, const char *keys, struct error *erro
 	return result;
 }
 
+/* The window asked for, now that it is known where both runs end. */
+static int take_time_of_both(struct session *session, struct select *select, struct error *error)
+{
+	struct view_state_limits limits;
+	int result;
+
+	compare_take_limits(session);
+	limits = session_limits(session);
+	result = select_bind_time(select, limits.begin_ns, limits.end_ns, error);
+	if (result || !select_has_time(select))
+		return result;
+	session_take_window(session, select);
+	session->state.cursor_ns = session->state.begin_ns;
+	return 0;
+}
+
 /* Opens the second run, if one is named, and aligns it with the first. */
 static int open_other(
 	struct program_call *call, struct session *session, const char *align, struct error *error)
@@ -326,10 +342,7 @@ static int open_other(
 	if (session->message[0])
 		return error_set(error, ERROR_USAGE, "--align %s: %s", align, session->message);
 	session_open_pane(session, &view_compare);
-	compare_take_limits(session);
-	if (select_has_time(call->select)) /* up to here it was cut to A */
-		session_take_window(session, call->select);
-	return 0;
+	return take_time_of_both(session, call->select, error);
 }
 
 static int view(struct program_call *call, struct error *error)
@@ -386,7 +399,7 @@ static const struct program program = {
 	.about = "browse the timeline of a run in the terminal",
 	.operands = "[RUN [B]]",
 	.operands_max = 1,
-	.uses = PROGRAM_SELECT | PROGRAM_RUN,
+	.uses = PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_BESIDE,
 	.refused = "context op metric min top",
 	.options = view_options,
 	.option_count = sizeof(view_options) / sizeof(view_options[0]),

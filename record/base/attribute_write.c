@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
 #include "store/base/escape.h"
 
@@ -22,6 +23,14 @@ void attribute_write_number(struct store_bytes *out, const char *key, uint64_t v
 
 	snprintf(text, sizeof(text), "%lu", (unsigned long)value);
 	attribute_write(out, key, text);
+}
+
+void attribute_write_end(struct store_bytes *out, int status)
+{
+	if (WIFSIGNALED(status))
+		attribute_write_number(out, "signal", (uint64_t)WTERMSIG(status));
+	else if (WIFEXITED(status))
+		attribute_write_number(out, "exit", (uint64_t)WEXITSTATUS(status));
 }
 
 static bool word_is_plain(const char *word, size_t length)

@@ -320,6 +320,8 @@ void measured_process_finish(
 			end_ns = said_ns;
 	}
 	process->end_ns = end_ns;
+	process->has_status = !process->has_successor && pidfd_end_status(measured_process_proc_pid(process),
+								 process->pidfd, &process->end_status);
 	measured_process_look(process);
 	measured_process_drain(process, writer, host, UINT64_MAX);
 	correlate_fault_tell(&process->gpu, writer, host);

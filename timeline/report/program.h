@@ -19,7 +19,9 @@ enum program_use {
 	PROGRAM_RUNS = 8,   /* --debug-path, --debuginfod, --no-rollups, --jobs, --mem, for runs that the
 			       program opens itself */
 	PROGRAM_STATE_METRICS = 16, /* --metric may name derived metrics (state_metrics.h) */
-	PROGRAM_GPU = 32	    /* ... and those of GPU operations (gpu_metric.h) */
+	PROGRAM_GPU = 32,	    /* ... and those of GPU operations (gpu_metric.h) */
+	PROGRAM_BESIDE = 64	    /* a second operand is a run shown beside the first: the program calls
+				       select_bind_time() once it knows both */
 };
 
 struct program_option {

@@ -114,6 +114,23 @@ static int bind_metrics(struct select *select, struct error *error)
 	return 0;
 }
 
+void select_bind_time_later(struct select *select)
+{
+	select->binds_time_later = true;
+}
+
+int select_bind_time(struct select *select, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	const struct select_limits limits = {begin_ns, end_ns};
+
+	select->begin_ns = begin_ns;
+	select->end_ns = end_ns;
+	if (!select->values[SELECT_OPTION_TIME])
+		return 0;
+	return select_window_resolve(
+		&select->window, select->run, &limits, &select->begin_ns, &select->end_ns, error);
+}
+
 int select_bind(struct select *select, struct run *run, struct error *error)
 {
 	int code = 0;
@@ -123,8 +140,8 @@ int select_bind(struct select *select, struct run *run, struct error *error)
 	select->end_ns = run_end_ns(run);
 	if (select->context)
 		select_context_bind(select->context, run);
-	if (select->values[SELECT_OPTION_TIME])
-		code = select_window_resolve(&select->window, run, &select->begin_ns, &select->end_ns, error);
+	if (!select->binds_time_later)
+		code = select_bind_time(select, select->begin_ns, select->end_ns, error);
 	if (!code)
 		code = bind_ops(select, error);
 	if (!code)

@@ -30,6 +30,11 @@ const char *select_help(void);
 /* Binds it to a run: resolves times (origin, wall clock, marks) and stream expressions. ERROR_EMPTY: no
  * stream matched. */
 int select_bind(struct select *select, struct run *run, struct error *error);
+/* For windows of two runs on one screen: select_bind() leaves --time alone, the window is the whole run's
+ * until select_bind_time() resolves it. There a moment that is left out is one of these (absolute, of both
+ * runs, on the clock of the bound one), and -10s counts from that end. */
+void select_bind_time_later(struct select *select);
+int select_bind_time(struct select *select, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 
 /* ---- after binding ---- */
 uint64_t select_begin_ns(const struct select *select); /* absolute, half-open */

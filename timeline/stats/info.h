@@ -17,6 +17,8 @@ int info_print_streams(struct run *run, const struct select *select, enum report
  * timeline (state_metrics.h), operations (gpu_metric.h, where the run has GPU queues). */
 int info_print_metrics(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
+/* Who started whom: a tree of the processes, with command and exit code. */
+int info_print_processes(struct run *run, enum report_format format, FILE *out, struct error *error);
 int info_print_modules(struct run *run, enum report_format format, FILE *out, struct error *error);
 /* Sizes of the keys and values of each part of the stores, in percent of all of them; and the files' sizes.
  */

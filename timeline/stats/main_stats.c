@@ -136,9 +136,12 @@ static int print_operations(struct program_call *call, struct error *error)
 		return rc;
 	for (size_t i = 0; i < operations.count && i < select_top(call->select); i++)
 		print_operation(report, call->run, &operations.rows[i]);
-	for (uint32_t n = 0; n <= operations.queues; n++)
-		print_figure(report, "queues at work", n, 0, operations.at_work_ns[n], true);
-	print_figure(report, "queued at most", 0, operations.queued_max, 0, false);
+	/* of a filter that nothing matches, a header and a sentence: zeros would look like an answer */
+	if (operations.count || !select_has_record_filter(call->select)) {
+		for (uint32_t n = 0; n <= operations.queues; n++)
+			print_figure(report, "queues at work", n, 0, operations.at_work_ns[n], true);
+		print_figure(report, "queued at most", 0, operations.queued_max, 0, false);
+	}
 	return report_close(report, error);
 }
 

@@ -6,6 +6,7 @@
 #include "tui/app/session_read.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "timeline/base/progress.h"
 #include "tui/models/compare.h"
@@ -145,6 +146,45 @@ static int read_groups(struct session *session, struct deadline *deadline, struc
 	return result;
 }
 
+static int read_lost_of(struct session *session, const uint32_t *streams, uint32_t count,
+	struct deadline *deadline, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && !result; i++) {
+		if (session->frame.is_damaged[streams[i]] ||
+			frame_lost_ns(&session->frame, streams[i]) != FRAME_LOST_UNREAD)
+			continue;
+		if (deadline_is_past(deadline))
+			return 0;
+		result = frame_lost_read(&session->frame, streams[i], error);
+		if (deadline_put_off(session, result))
+			return 0;
+		if (pass_damage(session, result, error)) {
+			session->frame.is_damaged[streams[i]] = true;
+			result = 0;
+		}
+	}
+	session->has_lost_left = result != 0;
+	return result;
+}
+
+/* What streams beyond the screen lost: the title and the status line say how much of the window that is. */
+static int read_lost(struct session *session, struct deadline *deadline, struct error *error)
+{
+	uint32_t count = rows_lost_streams(&session->rows, NULL);
+	uint32_t *streams = calloc((size_t)count + 1, sizeof(*streams));
+	int result;
+
+	if (!streams)
+		return error_memory(error);
+	session->has_lost_left = true;
+	rows_lost_streams(&session->rows, streams);
+	result = read_lost_of(session, streams, count, deadline, error);
+	free(streams);
+	return result;
+}
+
 /* The rows on the screen, the cursor's first, then its neighbours to both sides. */
 static int read_rows(struct session *session, struct deadline *until, struct error *error)
 {
@@ -238,6 +278,10 @@ int session_read_screen(struct session *session, unsigned limit_ms, struct error
 		result = compare_read(session, deadline.at_ms, error);
 	else if (!result && !deadline.is_over)
 		result = read_rows(session, &deadline, error);
+	if (!result && !session->is_unread) {
+		deadline = deadline_in(limit_ms ? SESSION_GROUPS_SOON_MS : SESSION_GROUPS_MS);
+		result = read_lost(session, &deadline, error);
+	}
 	if (!result && session->is_unread && !compare_has_screen(session))
 		result = read_coarse(session, error);
 	session->is_resumable = false;
@@ -264,9 +308,15 @@ static bool is_groups_refining(const struct session *session)
 	return session->has_groups_left && !session->full && !session->layout.is_too_small;
 }
 
+static bool is_lost_refining(const struct session *session)
+{
+	return session->has_lost_left && !session->layout.is_too_small;
+}
+
 bool session_is_refining(const struct session *session)
 {
-	return is_plot_refining(session) || is_groups_refining(session) || is_minimap_refining(session);
+	return is_lost_refining(session) || is_plot_refining(session) || is_groups_refining(session) ||
+	       is_minimap_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
@@ -282,6 +332,9 @@ void session_refine(struct session *session, unsigned limit_ms)
 		session->is_restartable = limit_ms > 0;
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
+	} else if (is_lost_refining(session)) {
+		result = read_lost(session, &deadline, &error);
+		session->has_lost_left = session->has_lost_left && !result;
 	} else if (is_groups_refining(session)) {
 		result = read_groups(session, &deadline, &error);
 		session->has_groups_left = session->has_groups_left && !result;

@@ -51,9 +51,9 @@ static void show_profile(struct session *session)
 	if (page->threads[0])
 		snprintf(streams, sizeof(streams), " --streams '%s'", page->threads);
 	else if (!page->is_whole && !is_merged)
-		put_streams(streams, sizeof(streams), session_streams_expression(session));
+		put_streams(streams, sizeof(streams), profile_page_expression(session, page));
 	if (other[0])
-		snprintf(note, sizeof(note), "   (here of the streams on the screen, and of B %s)", other);
+		snprintf(note, sizeof(note), "   (here of all rows, and of B %s)", other);
 	else if (profile_page_hidden(session))
 		strcpy(note, "   (:hide is the view's own)");
 	session_say(session, "hpct profile %s%s%s --view %s%s%s%s%s", run_path(session->run),

@@ -65,6 +65,7 @@ static void put_piece(struct title *title, const char *text, enum grid_style sty
 
 static void put_view(struct session *session, struct title *title)
 {
+	struct session_coverage coverage = session_take_coverage(session);
 	char text[SESSION_TEXT + 16], window[FORMAT_NUMBER_BYTES];
 
 	format_number_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
@@ -73,9 +74,9 @@ static void put_view(struct session *session, struct title *title)
 	snprintf(text, sizeof(text), "depth %u%s", session->state.depth,
 		session->state.is_auto ? " auto" : "");
 	put_piece(title, text, GRID_TEXT);
-	format_number_short(window, session_take_coverage(session).lost_ns);
-	snprintf(text, sizeof(text), "LOST %s", window);
-	if (session_take_coverage(session).lost_ns)
+	format_number_short(window, coverage.lost_ns);
+	snprintf(text, sizeof(text), "LOST %s%s", window, coverage.is_lost_partial ? "+" : "");
+	if (coverage.lost_ns)
 		put_piece(title, text, GRID_ERROR);
 	snprintf(text, sizeof(text), "streams %u/%u", session_streams_on_screen(session, NULL),
 		session->rows.stream_count);
@@ -257,7 +258,8 @@ static void put_coverage(struct session *session, char *out, size_t size, bool i
 		return;
 	}
 	format_number_short(lost, coverage.lost_ns);
-	used += snprintf(out + used, size - (size_t)used, "  lost %s", lost);
+	used += snprintf(
+		out + used, size - (size_t)used, "  lost %s%s", lost, coverage.is_lost_partial ? "+" : "");
 	if (is_wide && coverage.lost_stream < UINT32_MAX - 1)
 		snprintf(out + used, size - (size_t)used, " (%s)",
 			rows_stream_label(&session->rows, coverage.lost_stream));

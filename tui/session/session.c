@@ -172,6 +172,28 @@ static uint64_t lived_ns(const struct session *session, uint32_t stream)
 	return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
+/* Losses are of all rows, also of those beyond the screen: the figure must not depend on the terminal's
+ * height. */
+static void add_lost(const struct session *session, struct session_coverage *coverage)
+{
+	uint32_t count = rows_lost_streams(&session->rows, NULL);
+	uint32_t *streams = count ? calloc(count, sizeof(*streams)) : NULL;
+
+	if (!streams)
+		return;
+	rows_lost_streams(&session->rows, streams);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t lost_ns = frame_lost_ns(&session->frame, streams[i]);
+
+		if (!lost_ns || lost_ns == FRAME_LOST_UNREAD)
+			continue;
+		coverage->lost_ns += lost_ns;
+		coverage->lost_stream = coverage->lost_stream == UINT32_MAX ? streams[i] : UINT32_MAX - 1;
+	}
+	coverage->is_lost_partial = session->has_lost_left;
+	free(streams);
+}
+
 struct session_coverage session_take_coverage(struct session *session)
 {
 	struct session_coverage coverage = {.lost_stream = UINT32_MAX};
@@ -188,11 +210,8 @@ struct session_coverage session_take_coverage(struct session *session)
 			continue;
 		coverage.there_ns += line->there_ns;
 		coverage.known_ns += line->known_ns;
-		coverage.lost_ns += line->lost_ns;
-		if (line->lost_ns)
-			coverage.lost_stream =
-				coverage.lost_stream == UINT32_MAX ? streams[i] : UINT32_MAX - 1;
 	}
+	add_lost(session, &coverage);
 	free(streams);
 	return coverage;
 }

@@ -125,6 +125,7 @@ struct session {
 				    */
 	bool is_put_off;	   /* a key stopped the read: set by progress_keys.c */
 	bool has_groups_left;	   /* sums of groups on the screen are incomplete */
+	bool has_lost_left;	   /* losses of streams beyond the screen are not read yet */
 	bool is_redraw;		   /* the terminal must be cleared */
 	bool is_done;
 	int help_top, help_line; /* the line that was found, 0: none */
@@ -198,6 +199,7 @@ uint32_t session_leaf_context(struct session *session);
 struct session_coverage {
 	uint64_t there_ns, known_ns, lost_ns;
 	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+	bool is_lost_partial; /* streams beyond the screen that lost some are not read yet */
 	bool is_damaged;      /* of some streams nothing is known, though there were records */
 };
 struct session_coverage session_take_coverage(struct session *session);

@@ -42,6 +42,7 @@ static void drop_lines(struct frame *frame)
 {
 	arena_fini(&frame->arena);
 	frame->busy = NULL;
+	frame->lost_ns = NULL; /* was in the arena */
 	frame->step_column = 0;
 	if (frame->lines)
 		memset(frame->lines, 0, frame->stream_count * sizeof(struct frame_line *));

@@ -45,8 +45,10 @@ struct frame {
 	struct frame_line **leaves;   /* of dense ones; NULL: not read */
 	struct frame_coarse **coarse; /* of dense ones; NULL: not read */
 	struct group_busy *busy;      /* of groups, group_busy.c */
-	uint8_t *is_damaged;	      /* by stream: its line cannot be read */
-	bool is_damage_said;	      /* of these lines */
+	uint64_t
+		*lost_ns; /* by stream: of those beyond the screen; FRAME_LOST_UNREAD: not read. NULL: none */
+	uint8_t *is_damaged; /* by stream: its line cannot be read */
+	bool is_damage_said; /* of these lines */
 	uint32_t stream_count;
 	/* projection of contexts to a depth */
 	uint32_t depth;
@@ -121,6 +123,13 @@ uint64_t frame_busy_ns(
 /* Adds a stream's time at work and its lifetime to sums by column; does not keep its line. */
 int frame_busy_read(
 	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error);
+
+#define FRAME_LOST_UNREAD UINT64_MAX
+/* Reads how much of the window a stream lost; does not keep its line. */
+int frame_lost_read(struct frame *frame, uint32_t stream, struct error *error);
+/* Of its line, if that is read, else as frame_lost_read() found; FRAME_LOST_UNREAD before, and of a stream
+ * that cannot be read. */
+uint64_t frame_lost_ns(const struct frame *frame, uint32_t stream);
 
 /* ---- frame_coarse.c: previews ---- */
 

@@ -146,3 +146,45 @@ int frame_busy_read(
 	free(cells);
 	return result;
 }
+
+uint64_t frame_lost_ns(const struct frame *frame, uint32_t stream)
+{
+	const struct frame_line *line = frame_line(frame, stream);
+
+	return line ? line->lost_ns : frame->lost_ns ? frame->lost_ns[stream] : FRAME_LOST_UNREAD;
+}
+
+static int make_lost(struct frame *frame, struct error *error)
+{
+	if (frame->lost_ns)
+		return 0;
+	frame->lost_ns =
+		arena_alloc(&frame->arena, ((size_t)frame->stream_count + 1) * sizeof(*frame->lost_ns));
+	if (!frame->lost_ns)
+		return error_memory(error);
+	for (uint32_t i = 0; i < frame->stream_count; i++)
+		frame->lost_ns[i] = FRAME_LOST_UNREAD;
+	return 0;
+}
+
+int frame_lost_read(struct frame *frame, uint32_t stream, struct error *error)
+{
+	/* all of the window in one: stored sums know its losses */
+	uint64_t edges[2] = {frame->columns.edges[0], frame->columns.edges[frame->columns.count]},
+		 lost_ns = 0;
+	struct tile_columns window = {.shift = frame->columns.shift, .count = 1, .edges = edges};
+	struct tile cell;
+	int result = make_lost(frame, error);
+
+	if (!result)
+		result = tiles_project(frame->tiles, &tile_states, error);
+	if (!result)
+		result = tiles_cells(frame->tiles, stream, &window, &cell, error);
+	if (result)
+		return result;
+	for (uint32_t e = 0; e < cell.count; e++)
+		if (cell.entries[e].state == EXTENT_LOST)
+			lost_ns += cell.entries[e].time_ns;
+	frame->lost_ns[stream] = lost_ns;
+	return 0;
+}
