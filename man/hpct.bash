@@ -76,4 +76,4 @@ _hpct() {
 }
 
 complete -o filenames -F _hpct hpct hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-link hpct-names \
-	hpct-profile hpct-record hpct-simulate hpct-slice hpct-stacks hpct-stats hpct-view
+	hpct-profile hpct-record hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view

@@ -123,6 +123,14 @@ void report_text(struct report *report, const char *bytes, size_t size)
 		report->format == REPORT_JSON && is_quoted(report, bytes, size));
 }
 
+void report_cell(struct report *report, const char *bytes, size_t size, bool is_number)
+{
+	report->field.size = 0;
+	escape_composed(&report->field, bytes, size);
+	report->failed |= report->field.failed;
+	put_cell(report, (const char *)report->field.data, report->field.size, !is_number);
+}
+
 void report_string(struct report *report, const char *text)
 {
 	if (text)

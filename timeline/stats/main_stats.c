@@ -6,37 +6,13 @@
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
 #include "timeline/stats/operations.h"
-#include "timeline/stats/stats.h"
-#include "timeline/sum/state_metrics.h"
+#include "timeline/stats/stats_ask.h"
 
 static const struct report_column columns[] = {{"key", REPORT_COMPOSED}, {"time_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"records", REPORT_NUMBER}};
 /* Keys may be long: in a table they come last. */
 static const struct report_column table_columns[] = {{"percent", REPORT_PERCENT}, {"time", REPORT_DURATION},
 	{"records", REPORT_NUMBER}, {"key", REPORT_COMPOSED}};
-
-static int find_by(const struct select *select, enum stats_by *by, struct error *error)
-{
-	const char *name = select_by(select);
-	int found = name ? stats_by_find(name) : STATS_FUNCTION;
-
-	if (found < 0)
-		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES ", stream or op", name);
-	*by = (enum stats_by)found;
-	return 0;
-}
-
-/* Weights look back, times forward: the two are never rows of one table. */
-static int require_state_metrics(const struct program_call *call, struct error *error)
-{
-	for (uint32_t m = 0; m < run_metric_count(call->run) && select_has_metric(call->select); m++)
-		if (select_wants_metric(call->select, m))
-			return error_set(error, ERROR_USAGE,
-				"--metric %s: hpct-profile adds up what was sampled; here it is one "
-				"of " STATE_METRICS_NAMES,
-				run_metric_name(call->run, m));
-	return 0;
-}
 
 static void print_coverage(const struct program_call *call, const struct stats *stats)
 {
@@ -152,20 +128,14 @@ static int work(struct program_call *call, struct error *error)
 	struct report *report = NULL;
 	struct stats stats = {0};
 	enum stats_by by = STATS_FUNCTION;
-	int rc = find_by(call->select, &by, error);
+	int rc = stats_ask_by(call->select, &by, error);
 
 	if (rc == 0 && *(bool *)call->own) {
 		rc = select_refuse(call->select, "by depth metric", "--operations", error);
 		return rc ? rc : print_operations(call, error);
 	}
 	if (rc == 0)
-		rc = require_state_metrics(call, error);
-	if (rc == 0)
-		rc = select_require_sums(call->select, error);
-	if (rc == 0)
-		rc = stats_of_selection(&stats, call->run, call->select, by, &call->arena, error);
-	if (rc == 0 && stats.monitored_ns == 0)
-		rc = coverage_empty(call->run, call->select, error);
+		rc = stats_ask(&stats, call->run, call->select, &call->arena, error);
 	if (rc == 0)
 		rc = report_open(&report, stdout, call->format, "hpct-stats",
 			is_table ? table_columns : columns, 4, error);
