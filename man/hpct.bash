@@ -35,6 +35,7 @@ _hpct_values() {
 	--from) echo tsv ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
+	--over) echo rank thread process host device ;;
 	--scaling) echo strong weak ;;
 	--shape) echo cpu gpu mixed odd ;;
 	--colors) echo 256 16 8 0 ;;

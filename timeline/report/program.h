@@ -19,7 +19,8 @@ enum program_use {
 	PROGRAM_RUNS = 8,   /* --debug-path, --debuginfod, --no-rollups, --jobs, --mem, for runs that the
 			       program opens itself */
 	PROGRAM_STATE_METRICS = 16, /* --metric may name derived metrics (state_metrics.h) */
-	PROGRAM_GPU = 32	    /* ... and those of GPU operations (gpu_metric.h) */
+	PROGRAM_GPU = 32,	    /* ... and those of GPU operations (gpu_metric.h) */
+	PROGRAM_FORMULAS = 64	    /* --metric 'NAME = FORMULA' (formula_columns.h) */
 };
 
 struct program_option {

@@ -6,6 +6,7 @@
 #include "timeline/report/report.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "timeline/base/escape.h"
@@ -175,6 +176,26 @@ void report_real(struct report *report, double value)
 	char text[REPORT_HUMAN_MAX];
 
 	snprintf(text, sizeof text, "%.2f", value);
+	put_cell(report, text, strlen(text), false);
+}
+
+void report_figure(struct report *report, double value)
+{
+	char text[32];
+
+	if (!isfinite(value)) {
+		report_none(report);
+		return;
+	}
+	if (report->format == REPORT_TABLE || (value == floor(value) && fabs(value) < 1e15))
+		snprintf(text, sizeof text, "%.*f", value == floor(value) || fabs(value) >= 1e15 ? 0 : 2,
+			value);
+	else
+		for (int digits = 15; digits <= 17; digits++) {
+			snprintf(text, sizeof text, "%.*g", digits, value);
+			if (strtod(text, NULL) == value)
+				break;
+		}
 	put_cell(report, text, strlen(text), false);
 }
 

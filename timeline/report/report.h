@@ -56,6 +56,9 @@ void report_cell(struct report *report, const char *bytes, size_t size, bool is_
 void report_tree_name(struct report *report, size_t depth, const char *mark, const char *name, size_t size);
 void report_number(struct report *report, uint64_t value);
 void report_real(struct report *report, double value);
+/* A real number as it is: for scripts with all its digits, in a table with two places; NAN and infinity:
+ * none. */
+void report_figure(struct report *report, double value);
 void report_none(struct report *report);
 /* Ends a row, after all its cells. */
 void report_row(struct report *report);
