@@ -40,6 +40,7 @@ _hpct_values() {
 	--from) echo tsv ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
+	--over) echo rank thread process host device ;;
 	--scaling) echo strong weak ;;
 	--shape) echo cpu gpu mixed odd ;;
 	--colors) echo 256 16 8 0 ;;
@@ -81,4 +82,4 @@ _hpct() {
 }
 
 complete -o filenames -F _hpct hpct hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-link hpct-names \
-	hpct-profile hpct-record hpct-simulate hpct-slice hpct-stacks hpct-stats hpct-view
+	hpct-profile hpct-record hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view

@@ -31,6 +31,7 @@ static const struct {
 	{"Which records lie in this window?", "hpct slice --time A..B", "slice"},
 	{"Who is to blame for idle GPUs and CPUs?", "hpct blame", "blame"},
 	{"What differs between two runs?", "hpct diff A B", "diff"},
+	{"What else? Ask in SQL.", "hpct sql 'SELECT ...'", "sql"},
 	{"How do other tools read it?", "hpct export --to chrome", "export"},
 	{"How do I read what other tools wrote?", "hpct import --from tsv", "import"},
 	{"What can be measured on this machine?", "hpct doctor", "doctor"},

@@ -3,6 +3,7 @@
 #include "blame/page/answer.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "blame/base/helper_threads.h"
 #include "timeline/report/coverage.h"
@@ -14,6 +15,17 @@ static const struct report_column script_columns[] = {
 /* Keys may be long: in a table they come last. */
 static const struct report_column table_columns[] = {
 	{"percent", REPORT_PERCENT}, {"blame", REPORT_DURATION}, {"key", REPORT_COMPOSED}};
+
+const char *const answer_of_names[ASK_OF_COUNT] = {
+	"gpu-idle", "gpu-idle-sampled", "all-idle", "cpu-idle", "cpu-idle-cause", "waiting", "serial"};
+
+int answer_of_find(const char *name)
+{
+	for (int i = 0; i < ASK_OF_COUNT; i++)
+		if (strcmp(answer_of_names[i], name) == 0)
+			return i;
+	return -1;
+}
 
 struct idle_question answer_idle_question(const struct program_call *call, const struct ask *ask)
 {
@@ -62,7 +74,7 @@ int answer_find_by(const struct program_call *call, enum row_key_by *by, struct 
 static void print_row(
 	struct report *report, const char *key, uint64_t time_ns, uint64_t whole_ns, bool is_table)
 {
-	double percent = whole_ns ? 100.0 * (double)time_ns / (double)whole_ns : 0;
+	double percent = answer_percent(time_ns, whole_ns);
 
 	if (is_table)
 		report_real(report, percent);
@@ -96,20 +108,37 @@ static int print_rows(const struct program_call *call, const struct exact_share_
 	return report_close(report, error);
 }
 
-int answer_print_shares(struct program_call *call, const struct ask *ask, const struct exact_share *shares,
-	size_t count, const struct answer_bucket *bucket, struct error *error)
+int answer_shares_find(
+	struct answer_shares *shares, struct program_call *call, const struct ask *ask, struct error *error)
+{
+	if (ask->of >= ASK_WAITING)
+		return answer_threads_shares(shares, call, ask, error);
+	return ask->of >= ASK_CPU_IDLE ? answer_cpu_idle_shares(shares, call, ask, error)
+				       : answer_gpu_idle_shares(shares, call, ask, error);
+}
+
+int answer_rows_make(struct exact_share_rows *rows, struct program_call *call,
+	const struct answer_shares *shares, struct error *error)
+{
+	enum row_key_by by = ROW_KEY_FUNCTION;
+	int result = answer_find_by(call, &by, error);
+
+	if (!result)
+		result = exact_share_rows_make(rows, call->run, shares->shares, shares->count, call->select,
+			by, select_depth(call->select), &call->arena, error);
+	return result;
+}
+
+int answer_print_shares(struct program_call *call, const struct ask *ask, const struct answer_shares *shares,
+	struct error *error)
 {
 	struct exact_share_rows rows;
-	enum row_key_by by = ROW_KEY_FUNCTION;
 	int result;
 
 	if (ask->shape == ASK_TREE)
-		return answer_print_tree(call, shares, count, bucket, error);
-	result = answer_find_by(call, &by, error);
-	if (!result)
-		result = exact_share_rows_make(&rows, call->run, shares, count, call->select, by,
-			select_depth(call->select), &call->arena, error);
-	return result ? result : print_rows(call, &rows, bucket, error);
+		return answer_print_tree(call, shares->shares, shares->count, &shares->bucket, error);
+	result = answer_rows_make(&rows, call, shares, error);
+	return result ? result : print_rows(call, &rows, &shares->bucket, error);
 }
 
 void answer_print_losses(const struct program_call *call)

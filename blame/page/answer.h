@@ -20,6 +20,11 @@ enum ask_of {
 	ASK_SERIAL,
 	ASK_OF_COUNT
 };
+/* As --of names them. */
+extern const char *const answer_of_names[ASK_OF_COUNT];
+#define ANSWER_OF_WORDS "gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting or serial"
+int answer_of_find(const char *name); /* -1: none */
+
 enum answer_shape {
 	ASK_PAGE,
 	ASK_ROWS,
@@ -66,9 +71,27 @@ struct answer_bucket {
 	uint64_t others_ns; /* what streams have that the selector does not choose: the row before */
 };
 #define ANSWER_OTHERS "<other streams>"
+/* Blame by context, before it is made into rows. */
+struct answer_shares {
+	const struct exact_share *shares;
+	size_t count;
+	struct answer_bucket bucket;
+};
+/* The blame that `of` asks for, without printing. ERROR_EMPTY like the sweeps. In the call's arena. */
+int answer_shares_find(
+	struct answer_shares *shares, struct program_call *call, const struct ask *ask, struct error *error);
+int answer_gpu_idle_shares(
+	struct answer_shares *shares, struct program_call *call, const struct ask *ask, struct error *error);
+int answer_cpu_idle_shares(
+	struct answer_shares *shares, struct program_call *call, const struct ask *ask, struct error *error);
+int answer_threads_shares(
+	struct answer_shares *shares, struct program_call *call, const struct ask *ask, struct error *error);
+/* Their rows by the requested key, without those of the bucket. */
+int answer_rows_make(struct exact_share_rows *rows, struct program_call *call,
+	const struct answer_shares *shares, struct error *error);
 /* Prints shares in the requested shape: rows "key blame_ns percent", or a tree. */
-int answer_print_shares(struct program_call *call, const struct ask *ask, const struct exact_share *shares,
-	size_t count, const struct answer_bucket *bucket, struct error *error);
+int answer_print_shares(struct program_call *call, const struct ask *ask, const struct answer_shares *shares,
+	struct error *error);
 /* Top-down, in the columns of hpct-profile; the bucket is a root of its own. */
 int answer_print_tree(struct program_call *call, const struct exact_share *shares, size_t count,
 	const struct answer_bucket *bucket, struct error *error);
@@ -78,6 +101,27 @@ const char *answer_party_name(const struct run *run, uint32_t stream, struct are
 const char *answer_late_name(struct program_call *call, const struct last_arrival_party *party);
 /* How the clocks of several hosts were put together, and how sure that is; NULL of one clock. In `arena`. */
 const char *answer_late_clocks(const struct last_arrival *late, struct arena *arena);
+struct answer_late_row {
+	const char *key, *path; /* path: NULL: none */
+	uint64_t blame_ns;
+	uint64_t whole_ns; /* 100 % */
+	uint64_t waited_ns, last, occasions;
+};
+struct answer_late_rows {
+	struct answer_late_row *rows;
+	size_t count;
+	uint64_t left; /* of --top */
+	uint32_t left_out;
+	struct last_arrival late;
+};
+/* Who came last, without printing; in the call's arena. ERROR_EMPTY: nothing is monitored in the window. */
+int answer_late_rows(
+	struct answer_late_rows *rows, struct program_call *call, const struct ask *ask, struct error *error);
+/* 0 of nothing. */
+static inline double answer_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
 /* Above a table: that records were lost, if any were; what its numbers are, and that. */
 void answer_print_losses(const struct program_call *call);
 void answer_print_definition(const struct program_call *call, const char *text);
@@ -88,6 +132,10 @@ struct answer_fact {
 };
 int answer_print_facts(
 	const struct program_call *call, const struct answer_fact *facts, size_t count, struct error *error);
+
+/* The key of a gap's context, in `key`, ended by NUL: a call into a GPU runtime is one function. */
+int answer_gap_key(const struct program_call *call, uint32_t context, enum row_key_by by,
+	struct store_bytes *key, struct error *error);
 
 /* Each prints one answer, in the requested shape. */
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error);

@@ -17,7 +17,7 @@ static const struct report_column script_columns[] = {{"begin_ns", REPORT_NUMBER
 static const struct report_column table_columns[] = {{"gap", REPORT_DURATION}, {"begin", REPORT_DURATION},
 	{"stream", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"key", REPORT_COMPOSED}};
 
-static int key_of(const struct program_call *call, uint32_t context, enum row_key_by by,
+int answer_gap_key(const struct program_call *call, uint32_t context, enum row_key_by by,
 	struct store_bytes *key, struct error *error)
 {
 	key->size = 0;
@@ -72,7 +72,7 @@ static int print_list(const struct program_call *call, struct gaps *gaps, struct
 		if (*is_cut)
 			break;
 		shown++;
-		result = key_of(call, gap->context, by, &key, error);
+		result = answer_gap_key(call, gap->context, by, &key, error);
 		if (!result)
 			print_gap(call, report, gap, (const char *)key.data,
 				run_context_path(call->run, gap->context, UINT32_MAX, &arena));

@@ -71,19 +71,6 @@ static void print_head(const struct program_call *call, const struct ask *ask,
 	answer_print_losses(call);
 }
 
-/* By samples alone nothing is left over: per cents are of what the samples say. */
-static int print_sampled(
-	struct program_call *call, const struct ask *ask, const struct idle *idle, struct error *error)
-{
-	struct answer_bucket bucket = {0};
-	exact_share_fixed sum = 0;
-
-	for (size_t i = 0; i < idle->sampled_count; i++)
-		sum += idle->sampled[i].amount;
-	bucket.whole_ns = (uint64_t)(sum >> 64);
-	return answer_print_shares(call, ask, idle->sampled, idle->sampled_count, &bucket, error);
-}
-
 /* Rows that are functions take calls of a runtime as one. */
 static int fold(
 	const struct program_call *call, const struct ask *ask, const struct idle *idle, struct error *error)
@@ -98,10 +85,52 @@ static int fold(
 	return 0;
 }
 
+/* By samples alone nothing is left over: per cents are of what the samples say. */
+static struct answer_shares sampled_of(const struct idle *idle)
+{
+	struct answer_shares found = {idle->sampled, idle->sampled_count, {0}};
+	exact_share_fixed sum = 0;
+
+	for (size_t i = 0; i < idle->sampled_count; i++)
+		sum += idle->sampled[i].amount;
+	found.bucket.whole_ns = (uint64_t)(sum >> 64);
+	return found;
+}
+
+/* Before rows take calls of a runtime as one: the others' part is of what was charged. */
+static struct answer_shares shares_of(const struct ask *ask, const struct idle *idle)
+{
+	if (ask->of == ASK_GPU_IDLE_SAMPLED)
+		return sampled_of(idle);
+	if (ask->of == ASK_ALL_IDLE)
+		return (struct answer_shares){idle->waited, idle->waited_count,
+			{UNKNOWN, idle->unexplained_ns, idle->all_idle_ns,
+				idle_others_ns(idle->waited, idle->waited_count,
+					idle->all_idle_ns - idle->unexplained_ns)}};
+	return (struct answer_shares){idle->blamed, idle->blamed_count,
+		{NOBODY, idle->all_idle_ns, idle->idle_ns,
+			idle_others_ns(idle->blamed, idle->blamed_count, idle->blamed_ns)}};
+}
+
+int answer_gpu_idle_shares(
+	struct answer_shares *shares, struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question = answer_idle_question(call, ask);
+	struct idle idle;
+	int result;
+
+	question.is_brief = true;
+	result = idle_sweep(&idle, call->run, &question, &call->arena, error);
+	if (result)
+		return result;
+	*shares = shares_of(ask, &idle);
+	return fold(call, ask, &idle, error);
+}
+
 int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
-	uint64_t blamed_on_others_ns, waited_by_others_ns;
+	struct answer_shares shares;
 	struct idle idle;
 	int result;
 
@@ -110,21 +139,10 @@ int answer_gpu_idle(struct program_call *call, const struct ask *ask, struct err
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &idle, error);
-	blamed_on_others_ns = idle_others_ns(idle.blamed, idle.blamed_count, idle.blamed_ns);
-	waited_by_others_ns =
-		idle_others_ns(idle.waited, idle.waited_count, idle.all_idle_ns - idle.unexplained_ns);
+	shares = shares_of(ask, &idle);
 	result = fold(call, ask, &idle, error);
 	if (result)
 		return result;
 	print_head(call, ask, &question, &idle);
-	if (ask->of == ASK_GPU_IDLE_SAMPLED)
-		return print_sampled(call, ask, &idle, error);
-	return ask->of == ASK_ALL_IDLE ? answer_print_shares(call, ask, idle.waited, idle.waited_count,
-						 &(struct answer_bucket){UNKNOWN, idle.unexplained_ns,
-							 idle.all_idle_ns, waited_by_others_ns},
-						 error)
-				       : answer_print_shares(call, ask, idle.blamed, idle.blamed_count,
-						 &(struct answer_bucket){NOBODY, idle.all_idle_ns,
-							 idle.idle_ns, blamed_on_others_ns},
-						 error);
+	return answer_print_shares(call, ask, &shares, error);
 }

@@ -35,36 +35,100 @@ const char *answer_late_name(struct program_call *call, const struct last_arriva
 	}
 }
 
-static void late_row(struct report *report, struct program_call *call, const struct last_arrival_party *party,
-	uint64_t held_ns)
+/* ---- rows ---- */
+
+static struct answer_late_row row_of(
+	struct program_call *call, const struct last_arrival_party *party, uint64_t held_ns)
 {
-	report_string(report, answer_late_name(call, party));
-	report_number(report, party->held_ns);
-	report_real(report, held_ns ? 100.0 * (double)party->held_ns / (double)held_ns : 0);
-	report_number(report, party->last);
-	report_number(report, party->occasions);
-	report_number(report, party->waited_ns);
-	report_string(report, party->context
-				      ? run_context_path(call->run, party->context, UINT32_MAX, &call->arena)
-				      : NULL);
-	report_row(report);
+	return (struct answer_late_row){.key = answer_late_name(call, party),
+		.path = party->context ? run_context_path(call->run, party->context, UINT32_MAX, &call->arena)
+				       : NULL,
+		.blame_ns = party->held_ns,
+		.whole_ns = held_ns,
+		.waited_ns = party->waited_ns,
+		.last = party->last,
+		.occasions = party->occasions};
 }
 
 /* Occasions whose last party the clocks do not tell. */
-static void untold_row(struct report *report, const char *key, uint64_t untold, uint64_t occasions,
-	uint64_t untold_ns, uint64_t held_ns)
+static void put_untold(struct answer_late_rows *rows, const struct answer_late_row *row)
 {
-	if (!untold)
-		return;
-	report_string(report, key);
-	report_number(report, untold_ns);
-	report_real(report, held_ns ? 100.0 * (double)untold_ns / (double)held_ns : 0);
-	report_number(report, untold);
-	report_number(report, occasions);
-	report_number(report, 0);
-	report_string(report, NULL);
+	if (row->last)
+		rows->rows[rows->count++] = *row;
+}
+
+/* Those of processes that were asked about; threads themselves, too. */
+static void put_parties(struct answer_late_rows *rows, struct program_call *call,
+	const struct last_arrival *late, const struct last_arrival_party *parties, uint32_t count,
+	uint64_t held_ns)
+{
+	for (uint32_t i = 0; i < count && rows->left; i++) {
+		uint32_t stream = parties[i].stream;
+
+		if (!related_is_process(late->related, stream) ||
+			(parties[i].role == LAST_ARRIVAL_THREAD &&
+				!related_is_reported(late->related, stream)))
+			continue;
+		rows->rows[rows->count++] = row_of(call, &parties[i], held_ns);
+		rows->left--;
+	}
+}
+
+/* Processes first, then messages, then threads; per cent are of what their kind was held up, by those that
+ * the selection leaves out, too. */
+static int rows_make(struct answer_late_rows *rows, struct program_call *call,
+	const struct last_arrival *late, struct error *error)
+{
+	size_t most = (size_t)late->count + late->message_count + late->thread_count + 2;
+
+	rows->left = select_top(call->select);
+	rows->rows = arena_calloc(&call->arena, most, sizeof *rows->rows);
+	if (!rows->rows)
+		return error_memory(error);
+	put_parties(rows, call, late, late->parties, late->count, late->held_ns);
+	put_untold(rows, &(struct answer_late_row){.key = "<not told>",
+				 .blame_ns = late->untold_ns,
+				 .whole_ns = late->held_ns,
+				 .last = late->untold,
+				 .occasions = late->occasions});
+	put_parties(rows, call, late, late->messages, late->message_count, late->message_held_ns);
+	put_untold(rows, &(struct answer_late_row){.key = "<not told> of messages",
+				 .blame_ns = late->message_untold_ns,
+				 .whole_ns = late->message_held_ns,
+				 .last = late->message_untold,
+				 .occasions = late->message_occasions});
+	put_parties(rows, call, late, late->threads, late->thread_count, late->thread_held_ns);
+	return 0;
+}
+
+int answer_late_rows(
+	struct answer_late_rows *rows, struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question;
+	int result;
+
+	*rows = (struct answer_late_rows){0};
+	result = answer_program_question(&question, &rows->left_out, call, ask, error);
+	if (!result)
+		result = last_arrival_sweep(&rows->late, call->run, &question, &call->arena, error);
+	if (!result)
+		result = coverage_require(call->run, call->select, error);
+	return result ? result : rows_make(rows, call, &rows->late, error);
+}
+
+static void print_row(struct report *report, const struct answer_late_row *row)
+{
+	report_string(report, row->key);
+	report_number(report, row->blame_ns);
+	report_real(report, answer_percent(row->blame_ns, row->whole_ns));
+	report_number(report, row->last);
+	report_number(report, row->occasions);
+	report_number(report, row->waited_ns);
+	report_string(report, row->path);
 	report_row(report);
 }
+
+/* ---- clocks ---- */
 
 static const char *clock_shift(const struct last_arrival_clock *clock, struct arena *arena)
 {
@@ -110,63 +174,27 @@ const char *answer_late_clocks(const struct last_arrival *late, struct arena *ar
 		late->clock_count, text);
 }
 
-/* Processes first, then messages, then threads; per cent are of what their kind was held up, by those that
- * the selection leaves out, too. */
-static void late_rows(struct report *report, struct program_call *call, const struct last_arrival *late)
-{
-	uint64_t left = select_top(call->select);
-
-	for (uint32_t i = 0; i < late->count && left; i++) {
-		if (!related_is_process(late->related, late->parties[i].stream))
-			continue;
-		late_row(report, call, &late->parties[i], late->held_ns);
-		left--;
-	}
-	untold_row(report, "<not told>", late->untold, late->occasions, late->untold_ns, late->held_ns);
-	for (uint32_t i = 0; i < late->message_count && left; i++) {
-		if (!related_is_process(late->related, late->messages[i].stream))
-			continue;
-		late_row(report, call, &late->messages[i], late->message_held_ns);
-		left--;
-	}
-	untold_row(report, "<not told> of messages", late->message_untold, late->message_occasions,
-		late->message_untold_ns, late->message_held_ns);
-	for (uint32_t i = 0; i < late->thread_count && left; i++) {
-		uint32_t thread = late->threads[i].stream;
-
-		if (!related_is_process(late->related, thread) || !related_is_reported(late->related, thread))
-			continue;
-		late_row(report, call, &late->threads[i], late->thread_held_ns);
-		left--;
-	}
-}
-
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error)
 {
-	struct idle_question question;
 	struct report *report;
-	struct last_arrival late;
-	uint32_t left_out;
-	int result = answer_program_question(&question, &left_out, call, ask, error);
+	struct answer_late_rows rows;
+	int result = answer_late_rows(&rows, call, ask, error);
 
-	if (!result)
-		result = last_arrival_sweep(&late, call->run, &question, &call->arena, error);
-	if (!result)
-		result = coverage_require(call->run, call->select, error);
 	if (!result)
 		answer_print_definition(call,
 			"Who came last at collective calls, then in messages, then at barriers: blame is how "
 			"long the others,\ntogether, waited for it from their arrivals to its; path is the "
 			"work "
 			"that made it late");
-	if (!result && left_out && call->format == REPORT_TABLE)
-		report_fit_say("%s", answer_left_out(call, left_out));
-	if (!result && late.clock_count > 1 && call->format == REPORT_TABLE)
-		report_fit_say("%s", answer_late_clocks(&late, &call->arena));
+	if (!result && rows.left_out && call->format == REPORT_TABLE)
+		report_fit_say("%s", answer_left_out(call, rows.left_out));
+	if (!result && rows.late.clock_count > 1 && call->format == REPORT_TABLE)
+		report_fit_say("%s", answer_late_clocks(&rows.late, &call->arena));
 	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame", late_columns, 7, error);
 	if (result)
 		return result;
-	late_rows(report, call, &late);
+	for (size_t i = 0; i < rows.count; i++)
+		print_row(report, &rows.rows[i]);
 	return report_close(report, error);
 }

@@ -460,26 +460,44 @@ static void print_opening(
 	answer_print_losses(call);
 }
 
+static struct answer_shares shares_of(const struct ask *ask, const struct threads *threads)
+{
+	if (ask->of == ASK_SERIAL)
+		return (struct answer_shares){
+			threads->serial, threads->serial_count, {.whole_ns = threads->serial_ns}};
+	return (struct answer_shares){threads->waited, threads->waited_count,
+		{UNKNOWN_WAIT, threads->pathless_ns,
+			threads->sync_ns + threads->blocked_ns + threads->spin_ns, 0}};
+}
+
+int answer_threads_shares(
+	struct answer_shares *shares, struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question;
+	struct threads threads;
+	uint32_t left_out;
+	int result = answer_program_question(&question, &left_out, call, ask, error);
+
+	if (!result)
+		result = threads_sweep(&threads, call->run, &question, &call->arena, error);
+	if (!result)
+		*shares = shares_of(ask, &threads);
+	return result;
+}
+
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question;
-	struct answer_bucket bucket = {0};
+	struct answer_shares shares;
 	struct threads threads;
 	uint32_t left_out;
-	bool is_serial = ask->of == ASK_SERIAL;
 	int result = answer_program_question(&question, &left_out, call, ask, error);
 
 	if (!result)
 		result = threads_sweep(&threads, call->run, &question, &call->arena, error);
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &threads, left_out, error);
-	bucket.whole_ns =
-		is_serial ? threads.serial_ns : threads.sync_ns + threads.blocked_ns + threads.spin_ns;
-	if (!is_serial) {
-		bucket.key = UNKNOWN_WAIT;
-		bucket.time_ns = threads.pathless_ns;
-	}
+	shares = shares_of(ask, &threads);
 	print_opening(call, ask, &threads, left_out);
-	return answer_print_shares(call, ask, is_serial ? threads.serial : threads.waited,
-		is_serial ? threads.serial_count : threads.waited_count, &bucket, error);
+	return answer_print_shares(call, ask, &shares, error);
 }

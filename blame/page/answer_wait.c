@@ -33,20 +33,36 @@ static void print_head(const struct program_call *call, const struct ask *ask, c
 	answer_print_losses(call);
 }
 
+static struct answer_shares shares_of(const struct ask *ask, const struct wait *wait)
+{
+	if (ask->of == ASK_CPU_IDLE_CAUSE)
+		return (struct answer_shares){wait->causes, wait->cause_count,
+			{"<no kernel>", wait->uncovered_ns, wait->sync_ns, 0}};
+	return (struct answer_shares){wait->sync, wait->sync_count, {.whole_ns = wait->sync_ns}};
+}
+
+int answer_cpu_idle_shares(
+	struct answer_shares *shares, struct program_call *call, const struct ask *ask, struct error *error)
+{
+	struct idle_question question = answer_idle_question(call, ask);
+	struct wait wait;
+	int result = wait_sweep(&wait, call->run, &question, &call->arena, error);
+
+	if (!result)
+		*shares = shares_of(ask, &wait);
+	return result;
+}
+
 int answer_cpu_idle(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
-	bool is_cause = ask->of == ASK_CPU_IDLE_CAUSE;
-	struct answer_bucket bucket = {"<no kernel>"};
+	struct answer_shares shares;
 	struct wait wait;
 	int result = wait_sweep(&wait, call->run, &question, &call->arena, error);
 
 	if (result || ask->shape == ASK_SUMMARY)
 		return result ? result : print_summary(call, &wait, error);
-	bucket.whole_ns = wait.sync_ns;
-	if (is_cause)
-		bucket.time_ns = wait.uncovered_ns;
+	shares = shares_of(ask, &wait);
 	print_head(call, ask, &wait);
-	return answer_print_shares(call, ask, is_cause ? wait.causes : wait.sync,
-		is_cause ? wait.cause_count : wait.sync_count, &bucket, error);
+	return answer_print_shares(call, ask, &shares, error);
 }

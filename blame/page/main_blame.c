@@ -17,17 +17,13 @@ static int find_word(const char *const *words, int count, const char *value)
 	return -1;
 }
 
-#define OF_WORDS "gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting or serial"
-
 static int take_of(void *own, const char *value, struct error *error)
 {
-	static const char *const words[ASK_OF_COUNT] = {"gpu-idle", "gpu-idle-sampled", "all-idle",
-		"cpu-idle", "cpu-idle-cause", "waiting", "serial"};
 	struct ask *ask = own;
-	int of = find_word(words, ASK_OF_COUNT, value);
+	int of = answer_of_find(value);
 
 	if (of < 0)
-		return error_set(error, ERROR_USAGE, "--of %s: say " OF_WORDS, value);
+		return error_set(error, ERROR_USAGE, "--of %s: say " ANSWER_OF_WORDS, value);
 	ask->of = (enum ask_of)of;
 	ask->has_of = true;
 	return 0;
@@ -175,7 +171,8 @@ static int work(struct program_call *call, struct error *error)
 	return result;
 }
 
-static const struct program_option options[] = {{0, "of", "WHAT", OF_WORDS "; left out: a page", take_of},
+static const struct program_option options[] = {
+	{0, "of", "WHAT", ANSWER_OF_WORDS "; left out: a page", take_of},
 	{0, "busy", "WHAT", "a GPU is busy in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "blame threads of the process and below it (default), or all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work",

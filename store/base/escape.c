@@ -41,6 +41,17 @@ static size_t plain_length(const unsigned char *at, size_t size)
 	return length ? length : 1;
 }
 
+/* How many printable bytes of ASCII stand at the begin, none of them special: most texts have no others. */
+static size_t ascii_length(const unsigned char *at, size_t size, const char special[3])
+{
+	size_t i = 0;
+
+	while (i < size && at[i] >= 0x20 && at[i] < 0x7f && at[i] != special[0] && at[i] != special[1] &&
+		at[i] != special[2])
+		i++;
+	return i;
+}
+
 /* Stretches without anything special are copied at once. A backslash protects the `special` bytes, up to the
  * first that is 0. */
 static void put_escaped(struct store_bytes *out, const char *bytes, size_t size, const char special[3])
@@ -48,7 +59,7 @@ static void put_escaped(struct store_bytes *out, const char *bytes, size_t size,
 	const unsigned char *at = (const unsigned char *)bytes;
 	size_t done = 0, i = 0;
 
-	while (i < size) {
+	while ((i += ascii_length(at + i, size - i, special)) < size) {
 		size_t control = store_utf8_control_length(at + i, size - i);
 		bool protect = !control &&
 			       (bytes[i] == special[0] || bytes[i] == special[1] || bytes[i] == special[2]);

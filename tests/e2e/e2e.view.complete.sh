@@ -13,7 +13,7 @@ complete_words() { # WORD... : what bash offers for the last of them
 	_hpct "$1"
 	printf '%s\n' ${COMPREPLY[@]+"${COMPREPLY[@]}"} | sort | tr '\n' ' '
 }
-same "verbs" "slice stacks stats " "$(complete_words hpct s | sed 's/simulate //')"
+same "verbs" "slice sql stacks stats " "$(complete_words hpct s | sed 's/simulate //')"
 same "values" "table tsv " "$(complete_words hpct-stats --format t)"
 same "values of hpct-view" "svg " "$(complete_words hpct view --format s)"
 same "values after hpct VERB" "flat " "$(complete_words hpct profile --view f)"

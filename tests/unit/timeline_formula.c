@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/seed.h"
-#include "timeline/profile/formula.h"
+#include "timeline/base/formula.h"
 
 static const double row[] = {6, 3, 10, 0, -2}, root[] = {100, 50, 200, 8, 0};
 

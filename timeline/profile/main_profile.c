@@ -27,6 +27,7 @@ struct choice {
 	const char *svg;		/* where the flame graph goes as a picture; NULL: text */
 	const char *others[MERGE_RUNS]; /* runs merged with the first one */
 	size_t other_count;
+	enum profile_over_key over;
 	const char *source; /* FILE[:LINE]; NULL: a view */
 	struct source_file file;
 };
@@ -58,6 +59,16 @@ static int take_merge(void *own, const char *value, struct error *error)
 	if (choice->other_count + 1 == MERGE_RUNS)
 		return error_set(error, ERROR_USAGE, "--merge: at most %d runs in one tree", MERGE_RUNS);
 	choice->others[choice->other_count++] = value;
+	return 0;
+}
+
+static int take_over(void *own, const char *value, struct error *error)
+{
+	int over = profile_over_find(value);
+
+	if (over < 0)
+		return error_set(error, ERROR_USAGE, "--over %s: say " PROFILE_OVER_NAMES, value);
+	((struct choice *)own)->over = (enum profile_over_key)over;
 	return 0;
 }
 
@@ -118,13 +129,23 @@ static int print_own_coverage(const struct program_call *call, struct error *err
 	return rc;
 }
 
-static int print_rows(const struct program_call *call, const struct profile *profile, struct error *error)
+static int print_rows(struct program_call *call, const struct profile *profile,
+	const struct profile_over *over, struct error *error)
 {
 	const struct choice *choice = call->own;
-	size_t left_out;
-	int rc = profile_report(
-		profile, call->format, select_top(call->select), choice->all, &left_out, error);
+	struct formula_columns formulas;
+	struct profile_extras extras = {over, &formulas};
+	size_t left_out = 0;
+	int rc = formula_columns_init(
+		&formulas, call->select, profile_extras_width(profile, over), &call->arena, error);
 
+	if (rc == 0 && over && call->format == REPORT_TABLE)
+		report_fit_say("min to cov: over %zu group%s, of inclusive values; absent ones count as 0",
+			over->groups, over->groups == 1 ? "" : "s");
+	if (rc == 0)
+		rc = profile_report(profile, &extras, call->format, select_top(call->select), choice->all,
+			&left_out, error);
+	formula_columns_fini(&formulas);
 	if (rc == 0 && left_out > 0)
 		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", left_out,
 			left_out == 1 ? "" : "s", PROFILE_LEAST_PERCENT, left_out == 1 ? "is" : "are",
@@ -258,45 +279,72 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 	for (size_t i = 0; i < count && rc == 0 && call->format == REPORT_TABLE; i++)
 		print_coverage(&coverages[i], runs[i], names[i]);
 	if (rc == 0)
-		rc = print_rows(call, &merged, error);
+		rc = print_rows(call, &merged, NULL, error);
 	for (size_t i = 1; i < count; i++)
 		if (runs[i])
 			run_close(runs[i]);
 	return rc;
 }
 
-static int work(struct program_call *call, struct error *error)
+/* What says nothing together. */
+static int check_choice(const struct program_call *call, const struct choice *choice, struct error *error)
 {
-	struct choice *choice = call->own;
-	struct profile profile = {0};
-	int rc;
+	size_t formulas;
 
+	select_formulas(call->select, &formulas);
 	if (choice->is_flame && (choice->other_count || choice->source || choice->view == PROFILE_FLAT))
 		return error_set(error, ERROR_USAGE,
 			"--flame is of one run and of --view top-down or bottom-up: leave out --merge, "
 			"--source and --view flat");
-	if (choice->other_count)
-		return choice->source
-			       ? error_set(error, ERROR_USAGE, "--source is of one run, not with --merge")
-			       : work_merge(call, choice, error);
-	rc = coverage_require(call->run, call->select, error);
-	if (rc == 0 && select_state_metrics(call->select))
-		rc = select_require_sums(call->select, error);
-	if (rc == 0 && choice->source)
-		return work_source(call, choice, error);
-	if (rc == 0)
-		rc = profile_compute(&profile, call->run, call->select, choice->view, &call->arena, error);
+	if (choice->other_count && choice->source)
+		return error_set(error, ERROR_USAGE, "--source is of one run, not with --merge");
+	if (choice->over && (choice->other_count || choice->source || choice->is_flame))
+		return error_set(error, ERROR_USAGE,
+			"--over adds columns to the rows of one run: leave out --merge, --source and "
+			"--flame");
+	if (formulas && (choice->source || choice->is_flame))
+		return error_set(error, ERROR_USAGE,
+			"--metric 'NAME = FORMULA' adds a column to rows: leave out --source and --flame");
+	return 0;
+}
+
+static int work_rows(struct program_call *call, struct choice *choice, struct error *error)
+{
+	struct profile profile = {0};
+	struct profile_over over;
+	int rc = choice->over ? profile_over_compute(&profile, &over, call->run, call->select, choice->view,
+					choice->over, &call->arena, error)
+			      : profile_compute(
+					&profile, call->run, call->select, choice->view, &call->arena, error);
+
 	if (rc == 0 && call->format == REPORT_TABLE && !(choice->svg && strcmp(choice->svg, "-") == 0))
 		rc = print_own_coverage(call, error);
 	if (rc < 0)
 		return rc;
-	return choice->is_flame ? print_flame(call, &profile, error) : print_rows(call, &profile, error);
+	return choice->is_flame ? print_flame(call, &profile, error)
+				: print_rows(call, &profile, choice->over ? &over : NULL, error);
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	struct choice *choice = call->own;
+	int rc = check_choice(call, choice, error);
+
+	if (rc < 0 || choice->other_count)
+		return rc < 0 ? rc : work_merge(call, choice, error);
+	rc = coverage_require(call->run, call->select, error);
+	if (rc == 0 && select_state_metrics(call->select))
+		rc = select_require_sums(call->select, error);
+	if (rc < 0)
+		return rc;
+	return choice->source ? work_source(call, choice, error) : work_rows(call, choice, error);
 }
 
 static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
 	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
 		.to = offsetof(struct choice, all)},
+	{0, "over", "KEY", "how metrics are spread over: rank, thread, process, host or device", take_over},
 	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
 		.to = offsetof(struct choice, is_flame)},
 	{0, "flame-svg", "FILE", "the same as a picture that browsers open, searched and zoomed; - is stdout",
@@ -312,7 +360,8 @@ static const struct program program = {
 	.name = "hpct-profile",
 	.about = "weights of a window by calling context",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_GPU,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_GPU |
+		PROGRAM_FORMULAS,
 	.refused = "by op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
@@ -321,7 +370,9 @@ static const struct program program = {
 		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
 		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n"
 		 "--metric GKER, GMEM:*, GXCOPY:H2D, GSYNC:COUNT, GKER:THR_REG ... count GPU "
-		 "operations.\n",
+		 "operations.\n"
+		 "--metric 'waste = $2 * 4 - $1' adds a column: $n is the row's n-th number, from 0, @n the "
+		 "root's; hpct-view(1) lists operators and functions.\n",
 	.work = work,
 };
 

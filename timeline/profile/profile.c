@@ -42,11 +42,9 @@ const char *profile_kind_name(enum profile_kind kind)
 
 /* ---- samples ---- */
 
-static int sum_samples(
-	struct window **window, struct run *run, const struct select *select, struct error *error)
+static int sum_samples(struct window **window, struct run *run, const struct select *select,
+	const uint32_t *streams, uint32_t count, struct error *error)
 {
-	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
 	uint64_t begin_ns = select_records_begin_ns(select), end_ns = select_records_end_ns(select);
 	int rc = window_new(window, run, error);
 
@@ -222,51 +220,89 @@ static int build_view(
 	}
 }
 
-static int make_rows(struct profile *profile, const struct scope_sums *sums, const struct select *select,
-	enum profile_view view, struct arena *arena, struct error *error)
+/* Sums of these streams, in the profile's metrics, which are found first where it has none. */
+static int sums_make(struct scope_sums *sums, struct profile *profile, const struct profile_part *part,
+	struct error *error)
 {
-	struct profile_tree tree;
-	int rc = profile_tree_init(&tree, profile->metrics, profile->metric_count);
+	struct window *window = NULL;
+	int rc;
 
+	*sums = (struct scope_sums){.run = part->run};
+	key_ids_init(&sums->lines, sizeof(struct line_key));
+	rc = sum_samples(&window, part->run, part->select, part->streams, part->count, error);
+	if (rc == 0 && !profile->metrics)
+		rc = profile_metrics_find(profile, part->run, part->select, window, part->arena, error);
 	if (rc == 0)
-		rc = build_view(&tree, sums, view, select_depth(select));
-	if (rc == 0)
-		profile_ratios(profile, tree.values, 2 * (size_t)tree.nodes.count);
-	rc = rc < 0 ? error_memory(error)
-		    : profile_tree_rows(&tree, sums->run, select_depth(select), profile, arena, error);
-	profile_tree_fini(&tree);
+		rc = sum_scopes(sums, profile, part->select, window, error);
+	if (window)
+		window_free(window);
 	return rc;
 }
 
 int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
 	const struct select *select, struct arena *arena, struct error *error)
 {
-	struct window *window = NULL;
-	int rc;
+	struct profile_part part = {.run = run, .select = select, .arena = arena};
 
+	part.streams = select_streams(select, &part.count);
 	*profile = (struct profile){0};
-	*sums = (struct scope_sums){.run = run};
-	key_ids_init(&sums->lines, sizeof(struct line_key));
-	rc = sum_samples(&window, run, select, error);
+	return sums_make(sums, profile, &part, error);
+}
+
+static int make_tree(struct profile_tree *tree, const struct profile *profile, const struct scope_sums *sums,
+	const struct select *select, enum profile_view view, struct error *error)
+{
+	int rc = profile_tree_init(tree, profile->metrics, profile->metric_count);
+
 	if (rc == 0)
-		rc = profile_metrics_find(profile, run, select, window, arena, error);
+		rc = build_view(tree, sums, view, select_depth(select));
 	if (rc == 0)
-		rc = sum_scopes(sums, profile, select, window, error);
-	if (window)
-		window_free(window);
+		profile_ratios(profile, tree->values, 2 * (size_t)tree->nodes.count);
+	return rc < 0 ? error_memory(error) : 0;
+}
+
+int profile_tree_of(struct profile_tree *tree, const struct profile *profile, const struct profile_part *part,
+	struct error *error)
+{
+	struct profile same = *profile;
+	struct scope_sums sums;
+	int rc = sums_make(&sums, &same, part, error);
+
+	if (rc == 0) {
+		rc = make_tree(tree, profile, &sums, part->select, part->view, error);
+		if (rc < 0)
+			profile_tree_fini(tree);
+	}
+	scope_sums_fini(&sums);
+	return rc;
+}
+
+int profile_compute_tree(struct profile *profile, struct profile_tree *tree, struct run *run,
+	const struct select *select, enum profile_view view, struct arena *arena, struct error *error)
+{
+	struct scope_sums sums;
+	int rc = scope_sums_init(&sums, profile, run, select, arena, error);
+
+	if (rc == 0) {
+		rc = make_tree(tree, profile, &sums, select, view, error);
+		if (rc == 0)
+			rc = profile_tree_rows(tree, run, select_depth(select), profile, arena, error);
+		if (rc == 0 && !has_met(&sums))
+			profile->count = 0;
+		if (rc < 0)
+			profile_tree_fini(tree);
+	}
+	scope_sums_fini(&sums);
 	return rc;
 }
 
 int profile_compute(struct profile *profile, struct run *run, const struct select *select,
 	enum profile_view view, struct arena *arena, struct error *error)
 {
-	struct scope_sums sums;
-	int rc = scope_sums_init(&sums, profile, run, select, arena, error);
+	struct profile_tree tree;
+	int rc = profile_compute_tree(profile, &tree, run, select, view, arena, error);
 
 	if (rc == 0)
-		rc = make_rows(profile, &sums, select, view, arena, error);
-	if (rc == 0 && !has_met(&sums))
-		profile->count = 0;
-	scope_sums_fini(&sums);
+		profile_tree_fini(&tree);
 	return rc;
 }

@@ -12,28 +12,141 @@
 #define FIXED_COLUMNS 8
 #define NAME_COLUMNS 2
 
+#define SPREADS 6
+
+struct printing {
+	const struct profile *profile;
+	const struct profile_extras *extras;
+	struct report *report;
+	struct arena *arena;
+	double *numbers, *whole; /* of the row, of the root */
+};
+
+static double as_real(const struct profile_metric *metric, union profile_value value)
+{
+	return metric->is_real ? value.real : (double)value.number;
+}
+
+/* ---- spreads and formulas ---- */
+
+static const char *const spread_names[SPREADS] = {"sum", "min", "mean", "max", "stddev", "cov"};
+
+size_t profile_extras_width(const struct profile *profile, bool has_over)
+{
+	return 2 * profile->metric_count * (has_over ? 1 + SPREADS : 1);
+}
+
+static void spread_numbers(double numbers[SPREADS], const struct profile_spread *spread)
+{
+	numbers[0] = spread->sum;
+	numbers[1] = spread->min;
+	numbers[2] = spread->mean;
+	numbers[3] = spread->max;
+	numbers[4] = spread->deviation;
+	numbers[5] = profile_spread_variation(spread);
+}
+
+/* Of a metric, inclusive or not. */
+static const struct profile_spread *spread_at(
+	const struct printing *printing, size_t row, size_t metric, bool is_exclusive)
+{
+	size_t count = printing->profile->metric_count;
+
+	return &printing->extras->over->spreads[(row * 2 + is_exclusive) * count + metric];
+}
+
+static void fill_numbers(const struct printing *printing, size_t i, double *numbers)
+{
+	const struct profile *profile = printing->profile;
+	const struct profile_row *row = &profile->rows[i];
+	double *at = numbers;
+
+	for (size_t m = 0; m < profile->metric_count; m++) {
+		*at++ = as_real(&profile->metrics[m], row->inclusive[m]);
+		*at++ = as_real(&profile->metrics[m], row->exclusive[m]);
+	}
+	for (size_t k = 0; printing->extras->over && k < 2 * profile->metric_count; k++, at += SPREADS)
+		spread_numbers(at, spread_at(printing, i, k / 2, k % 2));
+	formula_columns_fill(printing->extras->formulas, numbers, i ? printing->whole : numbers);
+}
+
+/* Room for the numbers of a row; those of the root stay. */
+static int numbers_new(struct printing *printing, struct error *error)
+{
+	const struct profile_extras *extras = printing->extras;
+	size_t width = profile_extras_width(printing->profile, extras->over) + extras->formulas->count + 1;
+
+	printing->numbers = arena_calloc(printing->arena, width, sizeof *printing->numbers);
+	printing->whole = arena_calloc(printing->arena, width, sizeof *printing->whole);
+	if (!printing->numbers || !printing->whole)
+		return error_memory(error);
+	if (printing->profile->count)
+		fill_numbers(printing, 0, printing->whole);
+	return 0;
+}
+
+static void report_extras(const struct printing *printing, size_t i, bool is_table)
+{
+	const struct profile *profile = printing->profile;
+	size_t at = 2 * profile->metric_count;
+
+	fill_numbers(printing, i, printing->numbers);
+	for (size_t k = 0; printing->extras->over && !is_table && k < 2 * profile->metric_count * SPREADS;
+		k++)
+		report_figure(printing->report, printing->numbers[at + k]);
+	formula_columns_report(printing->extras->formulas, printing->report, printing->numbers);
+}
+
+static void put_formula_columns(struct report_column *columns, const struct formula_columns *formulas)
+{
+	for (size_t i = 0; i < formulas->count; i++)
+		columns[i] = (struct report_column){formulas->columns[i].name, REPORT_NUMBER};
+}
+
+static size_t script_width(const struct printing *printing)
+{
+	return FIXED_COLUMNS + profile_extras_width(printing->profile, printing->extras->over) +
+	       printing->extras->formulas->count;
+}
+
 /* ---- scripts ---- */
 
-static const struct report_column *script_columns(const struct profile *profile, struct arena *arena)
+static bool name_columns(const struct printing *printing, struct report_column *columns)
+{
+	const struct profile *profile = printing->profile;
+	size_t count = 2 * profile->metric_count, at = count;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = arena_printf(
+			printing->arena, "%s:%s", profile->metrics[i / 2].name, i % 2 ? "excl" : "incl");
+
+		columns[i] = (struct report_column){name, REPORT_NUMBER};
+		if (!name)
+			return false;
+		for (size_t k = 0; printing->extras->over && k < SPREADS; k++) {
+			columns[at] = (struct report_column){
+				arena_printf(printing->arena, "%s:%s", name, spread_names[k]), REPORT_NUMBER};
+			if (!columns[at++].name)
+				return false;
+		}
+	}
+	put_formula_columns(columns + at, printing->extras->formulas);
+	return true;
+}
+
+static const struct report_column *script_columns(const struct printing *printing)
 {
 	static const struct report_column fixed[FIXED_COLUMNS] = {{"depth", REPORT_NUMBER},
 		{"id", REPORT_NUMBER}, {"parent", REPORT_NUMBER}, {"kind", REPORT_TEXT},
 		{"name", REPORT_TEXT}, {"module", REPORT_TEXT}, {"file", REPORT_TEXT},
 		{"line", REPORT_NUMBER}};
 	struct report_column *columns =
-		arena_calloc(arena, FIXED_COLUMNS + 2 * profile->metric_count, sizeof *columns);
+		arena_calloc(printing->arena, script_width(printing), sizeof *columns);
 
-	for (size_t i = 0; columns && i < FIXED_COLUMNS; i++)
-		columns[i] = fixed[i];
-	for (size_t i = 0; columns && i < 2 * profile->metric_count; i++) {
-		const struct profile_metric *metric = &profile->metrics[i / 2];
-
-		columns[FIXED_COLUMNS + i] = (struct report_column){
-			arena_printf(arena, "%s:%s", metric->name, i % 2 ? "excl" : "incl"), REPORT_NUMBER};
-		if (!columns[FIXED_COLUMNS + i].name)
-			return NULL;
-	}
-	return columns;
+	if (!columns)
+		return NULL;
+	memcpy(columns, fixed, sizeof fixed);
+	return name_columns(printing, columns + FIXED_COLUMNS) ? columns : NULL;
 }
 
 static void report_value(
@@ -45,8 +158,10 @@ static void report_value(
 		report_number(report, value.number);
 }
 
-static void script_row(struct report *report, const struct profile *profile, size_t i)
+static void script_row(const struct printing *printing, size_t i)
 {
+	const struct profile *profile = printing->profile;
+	struct report *report = printing->report;
 	const struct profile_row *row = &profile->rows[i];
 
 	report_number(report, row->depth);
@@ -67,15 +182,11 @@ static void script_row(struct report *report, const struct profile *profile, siz
 		report_value(report, &profile->metrics[m], row->inclusive[m]);
 		report_value(report, &profile->metrics[m], row->exclusive[m]);
 	}
+	report_extras(printing, i, false);
 	report_row(report);
 }
 
 /* ---- tables ---- */
-
-static double as_real(const struct profile_metric *metric, union profile_value value)
-{
-	return metric->is_real ? value.real : (double)value.number;
-}
 
 static double percent_of(const struct profile *profile, size_t metric, union profile_value value)
 {
@@ -91,28 +202,62 @@ static enum report_kind kind_of(const struct profile_metric *metric)
 	return strcmp(metric->unit, "bytes") == 0 ? REPORT_SIZE : REPORT_NUMBER;
 }
 
-/* For each metric: inclusive with its share, exclusive with its share; then the tree and the place. */
-static const struct report_column *table_columns(const struct profile *profile, struct arena *arena)
+/* Columns of each metric in a table. */
+static size_t metric_width(const struct printing *printing)
 {
-	size_t count = profile->metric_count;
-	struct report_column *columns = arena_calloc(arena, 4 * count + NAME_COLUMNS, sizeof *columns);
+	return 4 + (printing->extras->over ? SPREADS - 1 : 0);
+}
 
-	for (size_t i = 0; columns && i < count; i++) {
+static size_t table_width(const struct printing *printing)
+{
+	return metric_width(printing) * printing->profile->metric_count + printing->extras->formulas->count +
+	       NAME_COLUMNS;
+}
+
+/* For each metric: inclusive with its share, exclusive with its share, how it is spread; then formulas, the
+ * tree and the place. */
+static const struct report_column *table_columns(const struct printing *printing)
+{
+	const struct profile *profile = printing->profile;
+	struct report_column *columns = arena_calloc(printing->arena, table_width(printing), sizeof *columns),
+			     *at = columns;
+
+	for (size_t i = 0; columns && i < profile->metric_count; i++) {
 		const struct profile_metric *metric = &profile->metrics[i];
 		enum report_kind kind = kind_of(metric);
+		const char *name = arena_printf(printing->arena, "%s:incl", metric->name);
 
-		columns[4 * i] = (struct report_column){arena_printf(arena, "%s:incl", metric->name), kind};
-		columns[4 * i + 1] = (struct report_column){"%", REPORT_PERCENT};
-		columns[4 * i + 2] = (struct report_column){"excl", kind};
-		columns[4 * i + 3] = (struct report_column){"%", REPORT_PERCENT};
-		if (!columns[4 * i].name)
+		if (!name)
 			return NULL;
+		*at++ = (struct report_column){name, kind};
+		*at++ = (struct report_column){"%", REPORT_PERCENT};
+		*at++ = (struct report_column){"excl", kind};
+		*at++ = (struct report_column){"%", REPORT_PERCENT};
+		for (size_t k = 1; printing->extras->over && k < SPREADS; k++)
+			*at++ = (struct report_column){
+				spread_names[k], k < SPREADS - 1 ? kind : REPORT_NUMBER};
 	}
 	if (columns) {
-		columns[4 * count] = (struct report_column){"name", REPORT_TEXT, 26};
-		columns[4 * count + 1] = (struct report_column){"place", REPORT_TEXT, 14};
+		put_formula_columns(at, printing->extras->formulas);
+		at += printing->extras->formulas->count;
+		*at++ = (struct report_column){"name", REPORT_TEXT, 26};
+		*at = (struct report_column){"place", REPORT_TEXT, 14};
 	}
 	return columns;
+}
+
+/* Of inclusive values; durations are whole ns. */
+static void table_spread(const struct printing *printing, size_t row, size_t m)
+{
+	bool is_real = kind_of(&printing->profile->metrics[m]) == REPORT_NUMBER;
+	double numbers[SPREADS];
+
+	spread_numbers(numbers, spread_at(printing, row, m, false));
+	for (size_t k = 1; k < SPREADS; k++)
+		if (is_real || k == SPREADS - 1 || numbers[k] < 0)
+			report_figure(printing->report, numbers[k]);
+		else
+			report_number(printing->report, (uint64_t)(numbers[k] + 0.5));
 }
 
 static void table_names(struct report *report, const struct profile_row *row, struct arena *arena)
@@ -135,8 +280,10 @@ static bool is_small(const struct profile *profile, const struct profile_row *ro
 	return row->parent != UINT32_MAX;
 }
 
-static void table_row(struct report *report, const struct profile *profile, size_t i, struct arena *arena)
+static void table_row(const struct printing *printing, size_t i)
 {
+	const struct profile *profile = printing->profile;
+	struct report *report = printing->report;
 	const struct profile_row *row = &profile->rows[i];
 
 	for (size_t m = 0; m < profile->metric_count; m++) {
@@ -144,40 +291,49 @@ static void table_row(struct report *report, const struct profile *profile, size
 		report_real(report, percent_of(profile, m, row->inclusive[m]));
 		report_value(report, &profile->metrics[m], row->exclusive[m]);
 		report_real(report, percent_of(profile, m, row->exclusive[m]));
+		if (printing->extras->over)
+			table_spread(printing, i, m);
 	}
-	table_names(report, row, arena);
+	report_extras(printing, i, true);
+	table_names(report, row, printing->arena);
 	report_row(report);
 }
 
-int profile_report(const struct profile *profile, enum report_format format, size_t top, bool is_whole,
+static int print_rows(const struct printing *printing, bool is_table, size_t top, bool is_whole,
 	size_t *left_out, struct error *error)
 {
-	bool is_table = format == REPORT_TABLE;
-	struct arena arena = {0};
-	const struct report_column *columns =
-		is_table ? table_columns(profile, &arena) : script_columns(profile, &arena);
-	size_t count = is_table ? 4 * profile->metric_count + NAME_COLUMNS
-				: FIXED_COLUMNS + 2 * profile->metric_count;
-	struct report *report = NULL;
+	const struct profile *profile = printing->profile;
 	size_t shown = 0;
-	int rc = columns ? 0 : error_memory(error);
 
-	*left_out = 0;
-	if (rc == 0)
-		rc = report_open(&report, stdout, format, "hpct-profile", columns, count, error);
-	for (size_t i = 0; rc == 0 && i < profile->count && shown < top; i++) {
+	for (size_t i = 0; i < profile->count && shown < top; i++) {
 		if (is_table && !is_whole && is_small(profile, &profile->rows[i])) {
 			++*left_out;
 			continue;
 		}
 		shown++;
 		if (is_table)
-			table_row(report, profile, i, &arena);
+			table_row(printing, i);
 		else
-			script_row(report, profile, i);
+			script_row(printing, i);
 	}
+	return report_close(printing->report, error);
+}
+
+int profile_report(const struct profile *profile, const struct profile_extras *extras,
+	enum report_format format, size_t top, bool is_whole, size_t *left_out, struct error *error)
+{
+	bool is_table = format == REPORT_TABLE;
+	struct arena arena = {0};
+	struct printing printing = {.profile = profile, .extras = extras, .arena = &arena};
+	const struct report_column *columns = is_table ? table_columns(&printing) : script_columns(&printing);
+	int rc = columns ? numbers_new(&printing, error) : error_memory(error);
+
+	*left_out = 0;
 	if (rc == 0)
-		rc = report_close(report, error);
+		rc = report_open(&printing.report, stdout, format, "hpct-profile", columns,
+			is_table ? table_width(&printing) : script_width(&printing), error);
+	if (rc == 0)
+		rc = print_rows(&printing, is_table, top, is_whole, left_out, error);
 	arena_fini(&arena);
 	return rc;
 }

@@ -6,14 +6,26 @@
 #define TIMELINE_PROFILE_REPORT_H
 
 #include "timeline/profile/profile.h"
-#include "timeline/report/report.h"
+#include "timeline/profile/profile_over.h"
+#include "timeline/report/formula_columns.h"
 
 /* Per cent of the root, in each metric: a table hides smaller rows by default. */
 #define PROFILE_LEAST_PERCENT 0.1
 
+/* Columns behind those of the metrics. For scripts of each metric METRIC:incl:sum, :min, :mean, :max,
+ * :stddev, :cov, the same of METRIC:excl, then the formulas; in a table of inclusive values alone, min to
+ * cov. */
+struct profile_extras {
+	const struct profile_over *over;	/* NULL: none */
+	const struct formula_columns *formulas; /* over profile_extras_width() numbers */
+};
+/* Numbers of a row that formulas may use: of each metric incl and excl; behind them their spreads, in the
+ * order of the columns for scripts. */
+size_t profile_extras_width(const struct profile *profile, bool has_over);
+
 /* Prints the first `top` rows; `is_whole`: also small ones, which are otherwise only counted in `left_out`.
  * Errors are those of writing, and ERROR_IO for memory. */
-int profile_report(const struct profile *profile, enum report_format format, size_t top, bool is_whole,
-	size_t *left_out, struct error *error);
+int profile_report(const struct profile *profile, const struct profile_extras *extras,
+	enum report_format format, size_t top, bool is_whole, size_t *left_out, struct error *error);
 
 #endif

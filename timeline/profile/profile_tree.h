@@ -92,6 +92,21 @@ static inline const union profile_value *scope_exclusive(
 	return sums->exclusive + scope * tree->metric_count;
 }
 
+/* A tree of some streams alone, with the metrics of a profile. */
+struct profile_part {
+	struct run *run;
+	const struct select *select;
+	enum profile_view view;
+	const uint32_t *streams;
+	uint32_t count;
+	struct arena *arena;
+};
+int profile_tree_of(struct profile_tree *tree, const struct profile *profile, const struct profile_part *part,
+	struct error *error);
+/* profile_compute(), and the tree whose nodes its rows are; the caller ends the tree after a success. */
+int profile_compute_tree(struct profile *profile, struct profile_tree *tree, struct run *run,
+	const struct select *select, enum profile_view view, struct arena *arena, struct error *error);
+
 /* The views: fill the tree below its root. Negative: no memory. */
 int profile_top_down(struct profile_tree *tree, const struct scope_sums *sums);
 int profile_flat(struct profile_tree *tree, const struct scope_sums *sums);

@@ -60,6 +60,8 @@ static int prepare(struct program_words *words, struct error *error)
 		select_take_state_metrics(call->select);
 	if (uses & PROGRAM_GPU)
 		select_take_gpu(call->select);
+	if (uses & PROGRAM_FORMULAS)
+		select_take_formulas(call->select);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "timeline/report/report.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "store/base/escape.h"
@@ -123,6 +124,14 @@ void report_text(struct report *report, const char *bytes, size_t size)
 		report->format == REPORT_JSON && is_quoted(report, bytes, size));
 }
 
+void report_cell(struct report *report, const char *bytes, size_t size, bool is_number)
+{
+	report->field.size = 0;
+	escape_composed(&report->field, bytes, size);
+	report->failed |= report->field.failed;
+	put_cell(report, (const char *)report->field.data, report->field.size, !is_number);
+}
+
 void report_string(struct report *report, const char *text)
 {
 	if (text)
@@ -167,6 +176,26 @@ void report_real(struct report *report, double value)
 	char text[REPORT_HUMAN_MAX];
 
 	snprintf(text, sizeof text, "%.2f", value);
+	put_cell(report, text, strlen(text), false);
+}
+
+void report_figure(struct report *report, double value)
+{
+	char text[32];
+
+	if (!isfinite(value)) {
+		report_none(report);
+		return;
+	}
+	if (report->format == REPORT_TABLE || (value == floor(value) && fabs(value) < 1e15))
+		snprintf(text, sizeof text, "%.*f", value == floor(value) || fabs(value) >= 1e15 ? 0 : 2,
+			value);
+	else
+		for (int digits = 15; digits <= 17; digits++) {
+			snprintf(text, sizeof text, "%.*g", digits, value);
+			if (strtod(text, NULL) == value)
+				break;
+		}
 	put_cell(report, text, strlen(text), false);
 }
 

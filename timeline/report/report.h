@@ -48,12 +48,17 @@ int report_close(struct report *report, struct error *error);
 /* The cells of a row, from the first column to the last. */
 void report_text(struct report *report, const char *bytes, size_t size);
 void report_string(struct report *report, const char *text); /* NULL: none */
+/* A text that is escaped as in the TSV, or a number as text, whatever the column's other cells are. */
+void report_cell(struct report *report, const char *bytes, size_t size, bool is_number);
 /* A name in a table's tree: indented by its depth, and marked. Deeper than REPORT_INDENT_MAX it shows the
  * depth as a number before the name: an unfolded recursion may have a million levels. */
 #define REPORT_INDENT_MAX 100
 void report_tree_name(struct report *report, size_t depth, const char *mark, const char *name, size_t size);
 void report_number(struct report *report, uint64_t value);
 void report_real(struct report *report, double value);
+/* A real number as it is: for scripts with all its digits, in a table with two places; NAN and infinity:
+ * none. */
+void report_figure(struct report *report, double value);
 void report_none(struct report *report);
 /* Ends a row, after all its cells. */
 void report_row(struct report *report);

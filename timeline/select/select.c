@@ -234,6 +234,17 @@ void select_take_gpu(struct select *select)
 	select->takes_gpu = true;
 }
 
+void select_take_formulas(struct select *select)
+{
+	select->takes_formulas = true;
+}
+
+char *const *select_formulas(const struct select *select, size_t *count)
+{
+	*count = select->formula_count;
+	return select->formulas;
+}
+
 bool select_names_metric(const struct select *select, const char *name)
 {
 	for (size_t i = 0; select->metrics && select->metrics[i]; i++)

@@ -24,6 +24,11 @@ int select_refuse(const struct select *select, const char *names, const char *wi
 void select_take_state_metrics(struct select *select);
 /* The same for metrics of GPU operations (gpu_metric.h). */
 void select_take_gpu(struct select *select);
+/* From now on --metric 'NAME = FORMULA' adds a formula (formula_columns.h); such an option may be repeated,
+ * and leaves the metrics as they are. */
+void select_take_formulas(struct select *select);
+/* As given, in order; the selector's. */
+char *const *select_formulas(const struct select *select, size_t *count);
 /* --help text of the selector's options, the same in every program. */
 const char *select_help(void);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
+
 /* ---- each parses into a fresh place, then takes the old one's ---- */
 
 static void list_free(char **list)
@@ -183,6 +185,26 @@ static int (*const takers[SELECT_OPTION_COUNT])(
 	[SELECT_OPTION_TOP] = take_top,
 };
 
+/* A formula names columns, which the name of a metric does not. */
+static bool is_formula(const char *value)
+{
+	const char *sign = strchr(value, '=');
+
+	return sign && strpbrk(sign, "$@");
+}
+
+static int take_formula(struct select *select, const char *value, struct error *error)
+{
+	char *copy = strdup(value);
+
+	if (!copy || !array_resize(&select->formulas, select->formula_count + 1, sizeof *select->formulas)) {
+		free(copy);
+		return error_memory(error);
+	}
+	select->formulas[select->formula_count++] = copy;
+	return 0;
+}
+
 int select_option(struct select *select, const char *name, const char *value, struct error *error)
 {
 	for (int i = 0; i < SELECT_OPTION_COUNT; i++) {
@@ -191,6 +213,8 @@ int select_option(struct select *select, const char *name, const char *value, st
 
 		if (strcmp(select_option_names[i], name) != 0)
 			continue;
+		if (i == SELECT_OPTION_METRIC && select->takes_formulas && is_formula(value))
+			return take_formula(select, value, error);
 		copy = strdup(value);
 		if (!copy)
 			return error_memory(error);
@@ -258,6 +282,9 @@ void select_free(struct select *select)
 	select_context_free(select->context);
 	list_free(select->ops);
 	list_free(select->metrics);
+	for (size_t i = 0; i < select->formula_count; i++)
+		free(select->formulas[i]);
+	free(select->formulas);
 	free(select->streams);
 	free(select);
 }

@@ -78,11 +78,7 @@ static int keep_batch(struct slice *slice, const struct batch *batch, uint64_t b
 			.rank = slice->texts.ranks[batch->stream],
 			.track = batch->track};
 
-		/* the sample in force before the window opens it */
-		if (row.track == STORE_SAMPLES && row.record.begin_ns < slice->cut.begin_ns) {
-			row.record.begin_ns = row.record.end_ns = slice->cut.begin_ns;
-			row.record.amount = 0;
-		}
+		slice_cut_carried(&slice->cut, row.track, &row.record);
 		if (!slice_cut_record(&slice->cut, row.track, &row.record) ||
 			row.record.begin_ns < begin_ns || !is_wanted(slice, &row))
 			continue;
@@ -112,29 +108,13 @@ static int keep_track(struct slice *slice, uint32_t stream, enum store_track tra
 	return count < 0 ? (int)count : rc;
 }
 
-/* SCAN_CARRY where a sample's context is in force at the window's begin. */
-static int carry_flags(
-	const struct slice *slice, uint32_t stream, uint64_t begin_ns, unsigned *flags, struct error *error)
-{
-	bool is_in_force;
-	int rc;
-
-	*flags = 0;
-	if (begin_ns == 0 || begin_ns != slice->cut.begin_ns || !slice->cut.samples)
-		return 0;
-	rc = extent_in_force(slice->run, stream, begin_ns, &is_in_force, error);
-	if (rc == 0 && is_in_force)
-		*flags = SCAN_CARRY;
-	return rc;
-}
-
 static int keep_stream(
 	struct slice *slice, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	const struct store_stream *s = &run_stream(slice->run, stream)->s;
 	const bool wanted[STORE_TRACK_COUNT] = {slice->cut.samples, slice->cut.spans, slice->cut.values};
 	unsigned flags;
-	int rc = carry_flags(slice, stream, begin_ns, &flags, error);
+	int rc = slice_cut_carry(&slice->cut, slice->run, stream, begin_ns, &flags, error);
 
 	if (rc == 0)
 		rc = slice_cut_stream(&slice->cut, slice->run, stream, error);

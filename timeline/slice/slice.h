@@ -44,6 +44,12 @@ struct slice_cut slice_cut_of(const struct select *select);
 /* Call for each stream: spans open at the window's end are cut there, but stay open if the window extends
  * beyond what is known of the stream (it was cut short, or is being recorded). */
 int slice_cut_stream(struct slice_cut *cut, struct run *run, uint32_t stream, struct error *error);
+/* *flags: SCAN_CARRY if a scan of samples from `begin_ns` opens with the one in force there: only at the
+ * window's begin. */
+int slice_cut_carry(const struct slice_cut *cut, struct run *run, uint32_t stream, uint64_t begin_ns,
+	unsigned *flags, struct error *error);
+/* A sample in force before the window opens it, with weight 0; other records stay. */
+void slice_cut_carried(const struct slice_cut *cut, enum store_track track, struct store_record *record);
 /* Cuts the record at the window; false if nothing is left, or less than --min. */
 bool slice_cut_record(const struct slice_cut *cut, enum store_track track, struct store_record *record);
 

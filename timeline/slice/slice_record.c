@@ -10,6 +10,8 @@
 #include "store/base/attribute.h"
 #include "store/base/escape.h"
 #include "timeline/run/run_internal.h"
+#include "timeline/scan/extent.h"
+#include "timeline/scan/scan.h"
 
 struct slice_cut slice_cut_of(const struct select *select)
 {
@@ -39,6 +41,29 @@ int slice_cut_stream(struct slice_cut *cut, struct run *run, uint32_t stream, st
 	if (!code)
 		cut->known_ns = line->complete_ns;
 	return code;
+}
+
+int slice_cut_carry(const struct slice_cut *cut, struct run *run, uint32_t stream, uint64_t begin_ns,
+	unsigned *flags, struct error *error)
+{
+	bool is_in_force;
+	int rc;
+
+	*flags = 0;
+	if (begin_ns == 0 || begin_ns != cut->begin_ns || !cut->samples)
+		return 0;
+	rc = extent_in_force(run, stream, begin_ns, &is_in_force, error);
+	if (rc == 0 && is_in_force)
+		*flags = SCAN_CARRY;
+	return rc;
+}
+
+void slice_cut_carried(const struct slice_cut *cut, enum store_track track, struct store_record *record)
+{
+	if (track != STORE_SAMPLES || record->begin_ns >= cut->begin_ns)
+		return;
+	record->begin_ns = record->end_ns = cut->begin_ns;
+	record->amount = 0;
 }
 
 static bool cut_span(const struct slice_cut *cut, struct store_record *record)

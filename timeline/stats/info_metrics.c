@@ -10,17 +10,20 @@
 static const struct report_column columns[] = {
 	{"metric", REPORT_TEXT}, {"unit", REPORT_TEXT}, {"source", REPORT_TEXT}};
 
-static void put(struct report *report, const char *name, const char *unit, const char *source)
+struct collecting {
+	bool (*each)(void *own, const struct info_metric *metric);
+	void *own;
+	bool failed;
+};
+
+static void put(struct collecting *to, const char *name, const char *unit, const char *source)
 {
-	report_string(report, name);
-	report_string(report, unit);
-	report_string(report, source);
-	report_row(report);
+	to->failed |= !to->each(to->own, &(struct info_metric){name, unit, source});
 }
 
 /* The run's own: those that samples weigh, and the others. */
 static int put_recorded(
-	struct report *report, struct run *run, const struct select *select, struct error *error)
+	struct collecting *to, struct run *run, const struct select *select, struct error *error)
 {
 	uint32_t metrics = run_metric_count(run), count;
 	const uint32_t *streams = select_streams(select, &count);
@@ -37,7 +40,7 @@ static int put_recorded(
 		for (size_t i = 0; i < weight_count; i++)
 			is_sampled[weights[i].metric] = true;
 		for (uint32_t m = 0; m < metrics; m++)
-			put(report, run_metric_name(run, m), run_metric_unit(run, m),
+			put(to, run_metric_name(run, m), run_metric_unit(run, m),
 				is_sampled[m] ? "samples" : "values");
 	}
 	window_free(window);
@@ -53,6 +56,30 @@ static bool has_kind(const struct run *run, enum store_stream_kind kind)
 	return false;
 }
 
+int info_metrics_each(struct run *run, const struct select *select,
+	bool (*each)(void *own, const struct info_metric *metric), void *own, struct error *error)
+{
+	struct collecting to = {each, own, false};
+	int code = put_recorded(&to, run, select, error);
+
+	for (unsigned d = 0; d < STATE_METRIC_COUNT && !code && has_kind(run, STORE_STREAM_CPU); d++)
+		put(&to, state_metrics_name((enum state_metric)d), "ns", "timeline");
+	for (unsigned m = 0; m < GPU_METRIC_COUNT && !code && has_kind(run, STORE_STREAM_GPU); m++)
+		put(&to, gpu_metric_name(m), gpu_metric_unit(m), "operations");
+	return !code && to.failed ? error_memory(error) : code;
+}
+
+static bool print(void *own, const struct info_metric *metric)
+{
+	struct report *report = own;
+
+	report_string(report, metric->name);
+	report_string(report, metric->unit);
+	report_string(report, metric->source);
+	report_row(report);
+	return true;
+}
+
 int info_print_metrics(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error)
 {
@@ -62,11 +89,7 @@ int info_print_metrics(struct run *run, const struct select *select, enum report
 
 	if (code)
 		return code;
-	code = put_recorded(report, run, select, error);
-	for (unsigned d = 0; d < STATE_METRIC_COUNT && !code && has_kind(run, STORE_STREAM_CPU); d++)
-		put(report, state_metrics_name((enum state_metric)d), "ns", "timeline");
-	for (unsigned m = 0; m < GPU_METRIC_COUNT && !code && has_kind(run, STORE_STREAM_GPU); m++)
-		put(report, gpu_metric_name(m), gpu_metric_unit(m), "operations");
+	code = info_metrics_each(run, select, print, report, error);
 	if (code) {
 		struct error other;
 

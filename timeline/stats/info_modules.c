@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *module_kind(enum store_module_kind kind)
+const char *info_module_kind(enum store_module_kind kind)
 {
 	static const char *const names[] = {[STORE_MODULE_ELF] = "elf",
 		[STORE_MODULE_TEXT] = "text",
@@ -25,11 +25,6 @@ static const char *module_kind(enum store_module_kind kind)
 
 	return (unsigned)kind < COUNT(names) ? names[kind] : "unknown";
 }
-
-/* Frames of one module that the run's paths go through, and what is known of them. */
-struct known {
-	uint64_t frames, named, lines, loops;
-};
 
 struct module_offset {
 	uint32_t module;
@@ -46,7 +41,7 @@ static int place_compare(const void *left, const void *right)
 }
 
 /* What cannot be read is not what is lacking: an error. */
-static int known_add(struct known *known, struct store_reader *reader, struct names_run_cache *later,
+static int known_add(struct info_frames *known, struct store_reader *reader, struct names_run_cache *later,
 	const struct module_offset *place, struct error *error)
 {
 	struct store_scope scopes[STORE_SCOPE_MAX];
@@ -87,7 +82,7 @@ static struct module_offset *places_collect(struct store_reader *reader, uint32_
 }
 
 /* Of every module of a store, each frame once. */
-static int known_collect(struct known *known, struct store_reader *reader, uint32_t modules,
+static int known_collect(struct info_frames *known, struct store_reader *reader, uint32_t modules,
 	struct names_run_cache *later, struct error *error)
 {
 	size_t count;
@@ -102,7 +97,7 @@ static int known_collect(struct known *known, struct store_reader *reader, uint3
 }
 
 /* What installing something would add. */
-static const char *lacking(const struct store_module *module, const struct known *known)
+const char *info_module_lacks(const struct store_module *module, const struct info_frames *known)
 {
 	if (module->kind != STORE_MODULE_ELF || !known->frames)
 		return "";
@@ -115,19 +110,25 @@ static const char *lacking(const struct store_module *module, const struct known
 	return known->lines < known->named ? "debug information, in part" : "";
 }
 
-static void put_module(struct report *report, const struct run *run, struct store_reader *reader,
-	const struct store_module *module, const struct known *known)
+void info_build_id(char text[INFO_BUILD_ID_MAX], const struct store_module *module)
 {
-	char build_id[2 * sizeof module->build_id + 1] = "";
+	unsigned size = content_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < size && i < sizeof module->build_id; i++)
+		snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
+}
+
+static void put_module(struct report *report, const struct run *run, struct store_reader *reader,
+	const struct store_module *module, const struct info_frames *known)
+{
+	char build_id[INFO_BUILD_ID_MAX];
 	const char *path;
 	size_t size;
-	unsigned id_bytes =
-		content_id_is(module->build_id, module->build_id_bytes) ? 0 : module->build_id_bytes;
 
-	for (unsigned i = 0; i < id_bytes && i < sizeof module->build_id; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
+	info_build_id(build_id, module);
 	path = store_reader_text(reader, module->path, &size);
-	report_string(report, module_kind(module->kind));
+	report_string(report, info_module_kind(module->kind));
 	report_text(report, path, size);
 	report_string(report, build_id);
 	info_put_optional(report, info_from_origin(run, module->load_ns), module->load_ns != 0);
@@ -136,22 +137,46 @@ static void put_module(struct report *report, const struct run *run, struct stor
 	report_number(report, known->named);
 	report_number(report, known->lines);
 	report_number(report, known->loops);
-	report_string(report, lacking(module, known));
+	report_string(report, info_module_lacks(module, known));
 	report_row(report);
 }
 
-static int put_modules(struct report *report, const struct run *run, struct store_reader *reader,
-	struct names_run_cache *later, struct error *error)
+int info_modules_each(struct run *run,
+	bool (*each)(void *own, struct store_reader *reader, const struct store_module *module,
+		const struct info_frames *frames),
+	void *own, struct error *error)
 {
-	uint32_t count;
-	const struct store_module *modules = store_reader_modules(reader, &count);
-	struct known *known = calloc((size_t)count + 1, sizeof *known);
-	int rc = known ? known_collect(known, reader, count, later, error) : error_memory(error);
+	struct names_run_cache *later = NULL;
+	int rc = names_run_cache_open(&later, run_path(run), error);
 
-	for (uint32_t i = STORE_MODULE_RESERVED + 1; rc == 0 && i < count; i++)
-		put_module(report, run, reader, &modules[i], &known[i]);
-	free(known);
+	for (unsigned store = 0; rc == 0 && store < run_store_count(run); store++) {
+		struct store_reader *reader = run_store(run, store);
+		uint32_t count;
+		const struct store_module *modules = store_reader_modules(reader, &count);
+		struct info_frames *known = calloc((size_t)count + 1, sizeof *known);
+
+		rc = known ? known_collect(known, reader, count, later, error) : error_memory(error);
+		for (uint32_t i = STORE_MODULE_RESERVED + 1; rc == 0 && i < count; i++)
+			if (!each(own, reader, &modules[i], &known[i]))
+				rc = error_memory(error);
+		free(known);
+	}
+	names_run_cache_close(later);
 	return rc;
+}
+
+struct printing {
+	struct report *report;
+	const struct run *run;
+};
+
+static bool print_module(void *own, struct store_reader *reader, const struct store_module *module,
+	const struct info_frames *frames)
+{
+	const struct printing *printing = own;
+
+	put_module(printing->report, printing->run, reader, module, frames);
+	return true;
 }
 
 int info_print_modules(struct run *run, enum report_format format, FILE *out, struct error *error)
@@ -161,15 +186,11 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 		{"frames", REPORT_NUMBER}, {"named", REPORT_NUMBER}, {"lines", REPORT_NUMBER},
 		{"in_loops", REPORT_NUMBER}, {"lacks", REPORT_TEXT}};
 	struct report *report = NULL;
-	struct names_run_cache *later = NULL;
 	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error), closed;
 
 	if (rc < 0)
 		return rc;
-	rc = names_run_cache_open(&later, run_path(run), error);
-	for (unsigned store = 0; rc == 0 && store < run_store_count(run); store++)
-		rc = put_modules(report, run, run_store(run, store), later, error);
-	names_run_cache_close(later);
+	rc = info_modules_each(run, print_module, &(struct printing){report, run}, error);
 	closed = report_close(report, rc == 0 ? error : NULL);
 	return rc ? rc : closed;
 }

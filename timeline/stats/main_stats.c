@@ -2,41 +2,20 @@
 /*
  * main_stats.c - hpct-stats: where the time of a window went.
  */
+#include <string.h>
+
 #include "timeline/report/coverage.h"
+#include "timeline/report/formula_columns.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
 #include "timeline/stats/operations.h"
-#include "timeline/stats/stats.h"
-#include "timeline/sum/state_metrics.h"
+#include "timeline/stats/stats_ask.h"
 
 static const struct report_column columns[] = {{"key", REPORT_COMPOSED}, {"time_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"records", REPORT_NUMBER}};
 /* Keys may be long: in a table they come last. */
 static const struct report_column table_columns[] = {{"percent", REPORT_PERCENT}, {"time", REPORT_DURATION},
 	{"records", REPORT_NUMBER}, {"key", REPORT_COMPOSED}};
-
-static int find_by(const struct select *select, enum stats_by *by, struct error *error)
-{
-	const char *name = select_by(select);
-	int found = name ? stats_by_find(name) : STATS_FUNCTION;
-
-	if (found < 0)
-		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES ", stream or op", name);
-	*by = (enum stats_by)found;
-	return 0;
-}
-
-/* Weights look back, times forward: the two are never rows of one table. */
-static int require_state_metrics(const struct program_call *call, struct error *error)
-{
-	for (uint32_t m = 0; m < run_metric_count(call->run) && select_has_metric(call->select); m++)
-		if (select_wants_metric(call->select, m))
-			return error_set(error, ERROR_USAGE,
-				"--metric %s: hpct-profile adds up what was sampled; here it is one "
-				"of " STATE_METRICS_NAMES,
-				run_metric_name(call->run, m));
-	return 0;
-}
 
 static void print_coverage(const struct program_call *call, const struct stats *stats)
 {
@@ -52,20 +31,89 @@ static void print_coverage(const struct program_call *call, const struct stats *
 	report_fit_say("%s", text);
 }
 
-static void print_row(
-	struct report *report, const struct stats *stats, const struct stats_row *row, bool is_table)
+/* The numbers of a row, for formulas. */
+#define NUMBERS 3
+
+static double percent_of(const struct stats *stats, uint64_t time_ns)
 {
+	return 100.0 * (double)time_ns / (double)stats->total_ns;
+}
+
+static void print_row(struct report *report, const struct stats *stats, const struct stats_row *row,
+	bool is_table, const struct formula_columns *formulas, double *numbers)
+{
+	const double own[NUMBERS] = {
+		(double)row->time_ns, percent_of(stats, row->time_ns), (double)row->records};
+
+	memcpy(numbers, own, sizeof own);
 	if (!is_table)
 		report_string(report, row->key);
 	else
-		report_real(report, 100.0 * (double)row->time_ns / (double)stats->total_ns);
+		report_real(report, own[1]);
 	report_number(report, row->time_ns);
 	if (!is_table)
-		report_real(report, 100.0 * (double)row->time_ns / (double)stats->total_ns);
+		report_real(report, own[1]);
 	report_number(report, row->records);
+	formula_columns_fill(formulas, numbers, numbers + NUMBERS + formulas->count);
+	formula_columns_report(formulas, report, numbers);
 	if (is_table)
 		report_string(report, report_shown_path(row->key));
 	report_row(report);
+}
+
+/* The fixed columns, with those of formulas behind the numbers. */
+static const struct report_column *columns_of(
+	bool is_table, const struct formula_columns *formulas, struct arena *arena)
+{
+	size_t keys_last = is_table ? 1 : 0;
+	struct report_column *all = arena_calloc(arena, 4 + formulas->count, sizeof *all);
+
+	if (!all)
+		return NULL;
+	memcpy(all, is_table ? table_columns : columns, sizeof columns);
+	for (size_t i = 0; i < formulas->count; i++)
+		all[4 - keys_last + i] = (struct report_column){formulas->columns[i].name, REPORT_NUMBER};
+	if (is_table)
+		all[3 + formulas->count] = table_columns[3];
+	return all;
+}
+
+/* @n: of all rows together. */
+static double *numbers_new(
+	const struct stats *stats, const struct formula_columns *formulas, struct arena *arena)
+{
+	double *numbers = arena_calloc(arena, 2 * (NUMBERS + formulas->count), sizeof *numbers);
+	double *whole = numbers ? numbers + NUMBERS + formulas->count : NULL;
+
+	if (!numbers)
+		return NULL;
+	whole[0] = (double)stats->total_ns;
+	whole[1] = 100;
+	for (size_t i = 0; i < stats->count; i++)
+		whole[2] += (double)stats->rows[i].records;
+	formula_columns_fill(formulas, whole, whole);
+	return numbers;
+}
+
+static int print_rows(struct program_call *call, const struct stats *stats,
+	const struct formula_columns *formulas, struct error *error)
+{
+	bool is_table = call->format == REPORT_TABLE;
+	const struct report_column *all = columns_of(is_table, formulas, &call->arena);
+	double *numbers = numbers_new(stats, formulas, &call->arena);
+	struct report *report;
+	int rc = all && numbers ? 0 : error_memory(error);
+
+	if (rc == 0)
+		rc = report_open(
+			&report, stdout, call->format, "hpct-stats", all, 4 + formulas->count, error);
+	if (rc < 0)
+		return rc;
+	if (is_table)
+		print_coverage(call, stats);
+	for (size_t i = 0; i < stats->count && i < select_top(call->select); i++)
+		print_row(report, stats, &stats->rows[i], is_table, formulas, numbers);
+	return report_close(report, error);
 }
 
 /* ---- --operations ---- */
@@ -151,41 +199,34 @@ static const struct program_option options[] = {
 
 static int work(struct program_call *call, struct error *error)
 {
-	bool is_table = call->format == REPORT_TABLE;
-	struct report *report = NULL;
 	struct stats stats = {0};
+	struct formula_columns formulas = {0};
 	enum stats_by by = STATS_FUNCTION;
-	int rc = find_by(call->select, &by, error);
+	int rc = stats_ask_by(call->select, &by, error);
 
+	if (rc == 0)
+		rc = formula_columns_init(&formulas, call->select, NUMBERS, &call->arena, error);
 	if (rc == 0 && *(bool *)call->own) {
 		rc = select_refuse(call->select, "by depth metric", "--operations", error);
-		return rc ? rc : print_operations(call, error);
+		if (rc == 0 && formulas.count)
+			rc = error_set(
+				error, ERROR_USAGE, "--metric has no effect with --operations; leave it out");
+		if (rc == 0)
+			rc = print_operations(call, error);
+	} else if (rc == 0) {
+		rc = stats_ask(&stats, call->run, call->select, &call->arena, error);
+		if (rc == 0)
+			rc = print_rows(call, &stats, &formulas, error);
 	}
-	if (rc == 0)
-		rc = require_state_metrics(call, error);
-	if (rc == 0)
-		rc = select_require_sums(call->select, error);
-	if (rc == 0)
-		rc = stats_of_selection(&stats, call->run, call->select, by, &call->arena, error);
-	if (rc == 0 && stats.monitored_ns == 0)
-		rc = coverage_empty(call->run, call->select, error);
-	if (rc == 0)
-		rc = report_open(&report, stdout, call->format, "hpct-stats",
-			is_table ? table_columns : columns, 4, error);
-	if (rc < 0)
-		return rc;
-	if (is_table)
-		print_coverage(call, &stats);
-	for (size_t i = 0; i < stats.count && i < select_top(call->select); i++)
-		print_row(report, &stats, &stats.rows[i], is_table);
-	return report_close(report, error);
+	formula_columns_fini(&formulas);
+	return rc;
 }
 
 static const struct program program = {
 	.name = "hpct-stats",
 	.about = "where the time of a window went",
 	.operands = "[RUN]",
-	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS,
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_FORMULAS,
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
@@ -194,7 +235,10 @@ static const struct program program = {
 		 "Each sample or span gets its part of its stream's timeline; states are rows too, and "
 		 "all rows sum to streams x window.\n"
 		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
-		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n",
+		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n"
+		 "--metric 'each = $0 / $2' adds a column: $0 is the row's time_ns, $1 percent, $2 records; "
+		 "@n of "
+		 "all rows.\n",
 	.work = work,
 };
 

@@ -10,7 +10,7 @@
 #ifndef TUI_OUTLINE_H
 #define TUI_OUTLINE_H
 
-#include "timeline/profile/formula.h"
+#include "timeline/base/formula.h"
 #include "timeline/profile/frame_filter.h"
 #include "timeline/profile/profile.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* formula_function.c - the functions of formulas, a line each in the table at the end. */
-#include "timeline/profile/formula_function.h"
+#include "timeline/base/formula_function.h"
 
 #include <math.h>
 #include <string.h>

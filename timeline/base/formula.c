@@ -3,7 +3,7 @@
  * formula.c - parses by recursive descent into steps for a stack machine; a row's value is one pass over
  * them.
  */
-#include "timeline/profile/formula.h"
+#include "timeline/base/formula.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/profile/formula_function.h"
+#include "timeline/base/formula_function.h"
 
 #define NESTING_MAX 64u
 #define STEPS_MAX 1024u

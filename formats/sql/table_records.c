@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * table_records.c - the records themselves: samples, spans and values, one stream after another, each in the
+ * order of time. With a selector's arguments they are those of hpct-slice with these options: cut at the
+ * window, with the sample in force there ahead of the others.
+ *
+ *   streams of the question -> scan of the window -> rows with that context, path, operation, metric
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/sql/tables.h"
+#include "timeline/base/escape.h"
+#include "timeline/report/coverage.h"
+#include "timeline/scan/scan.h"
+#include "timeline/slice/slice.h"
+
+SQLITE_EXTENSION_INIT3
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* What a column of any of these tables is. */
+enum field {
+	FIELD_STREAM,
+	FIELD_BEGIN,
+	FIELD_END,
+	FIELD_PATH,
+	FIELD_OP,
+	FIELD_BYTES,
+	FIELD_WEIGHT,
+	FIELD_METRIC,
+	FIELD_VALUE,
+	FIELD_ATTRIBUTES,
+	FIELD_CONTEXT,
+	FIELD_LINK,
+	FIELD_NONE
+};
+
+struct records {
+	struct sql_cursor base;
+	enum store_track track;
+	const enum field *fields; /* of the columns that are shown, then FIELD_NONE */
+	/* -- what is asked -- */
+	uint32_t one;		 /* the only stream */
+	const uint32_t *streams; /* NULL: all */
+	uint32_t stream_count, stream_at;
+	uint64_t begin_ns, end_ns; /* of the scans */
+	unsigned columns;	   /* enum store_column */
+	struct slice_cut cut;
+	bool is_cut, has_context;
+	uint32_t context;
+	const char *path, *glob, *what; /* NULL: any */
+	uint8_t *path_fits;		/* [context] 0: not asked yet, 1: no, 2: yes */
+	uint32_t what_last;		/* the operation or metric that was looked at last */
+	bool what_fits;
+	/* -- where it is -- */
+	struct scan *scan;
+	const struct batch *batch;
+	size_t at; /* of the batch, the next row */
+	struct store_record record;
+	uint32_t stream;
+};
+
+static const enum field sample_fields[] = {
+	FIELD_STREAM, FIELD_BEGIN, FIELD_PATH, FIELD_WEIGHT, FIELD_METRIC, FIELD_CONTEXT, FIELD_NONE};
+static const enum field span_fields[] = {FIELD_STREAM, FIELD_BEGIN, FIELD_END, FIELD_PATH, FIELD_OP,
+	FIELD_BYTES, FIELD_WEIGHT, FIELD_ATTRIBUTES, FIELD_CONTEXT, FIELD_LINK, FIELD_NONE};
+static const enum field value_fields[] = {
+	FIELD_STREAM, FIELD_BEGIN, FIELD_PATH, FIELD_METRIC, FIELD_VALUE, FIELD_CONTEXT, FIELD_NONE};
+
+/* What each field is read from. */
+static const unsigned field_columns[FIELD_NONE] = {
+	[FIELD_END] = STORE_END,
+	[FIELD_PATH] = STORE_CONTEXT,
+	[FIELD_OP] = STORE_WHAT,
+	[FIELD_BYTES] = STORE_BYTES,
+	[FIELD_WEIGHT] = STORE_AMOUNT,
+	[FIELD_METRIC] = STORE_WHAT,
+	[FIELD_VALUE] = STORE_AMOUNT | STORE_WHAT,
+	[FIELD_ATTRIBUTES] = STORE_ATTRIBUTES | STORE_LINK,
+	[FIELD_CONTEXT] = STORE_CONTEXT,
+	[FIELD_LINK] = STORE_LINK,
+};
+
+/* ---- the question ---- */
+
+static const struct sql_limit *limit_of(
+	const struct records *records, const struct sql_ask *ask, const char *column)
+{
+	int found = sql_column_find(records->base.table, column);
+
+	return found < 0 ? NULL : &ask->limits[found];
+}
+
+/* Absolute, of a time from the origin. */
+static uint64_t absolute(const struct records *records, sqlite3_int64 time_ns)
+{
+	uint64_t origin_ns = run_origin_ns(records->base.call.run);
+
+	return time_ns <= 0 ? 0 : origin_ns + (uint64_t)time_ns;
+}
+
+/* The first moment that is too late. */
+static uint64_t behind(const struct records *records, sqlite3_int64 most_ns)
+{
+	if (most_ns == INT64_MAX)
+		return STORE_OPEN_NS;
+	return most_ns < 0 ? 0 : run_origin_ns(records->base.call.run) + (uint64_t)most_ns + 1;
+}
+
+/* To what can fit. Times are printed from the origin on, which may be after a stream's first record: 0 takes
+ * in all of these. A span that is still open has no end: = and < do not hold for it. */
+static void narrow(struct records *records, const struct sql_ask *ask)
+{
+	const struct sql_limit *begin = limit_of(records, ask, "begin_ns");
+	const struct sql_limit *end = limit_of(records, ask, "end_ns");
+	uint64_t from_ns = absolute(records, begin->least), until_ns = behind(records, begin->most);
+
+	if (end && end->least > INT64_MIN && absolute(records, end->least - 1) > from_ns)
+		from_ns = absolute(records, end->least - 1);
+	if (end && behind(records, end->most) < until_ns)
+		until_ns = behind(records, end->most);
+	if (from_ns > records->begin_ns)
+		records->begin_ns = from_ns;
+	if (until_ns < records->end_ns)
+		records->end_ns = until_ns;
+}
+
+static void choose_stream(struct records *records, const struct sql_ask *ask)
+{
+	const char *stream = sql_ask_text(&records->base, ask, "stream");
+	bool is_there = records->streams == NULL;
+
+	if (!stream)
+		return;
+	records->one = sql_run_stream(records->base.run, stream);
+	for (uint32_t i = 0; i < records->stream_count && !is_there; i++)
+		is_there = records->streams[i] == records->one;
+	records->streams = &records->one;
+	records->stream_count = records->one != UINT32_MAX && is_there;
+}
+
+/* Texts live as long as the cursor's arena; false: no memory. */
+static bool copy_text(const struct records *records, const char **copy, sqlite3_value *value)
+{
+	const char *text = value ? (const char *)sqlite3_value_text(value) : NULL;
+
+	*copy = text ? arena_copy((struct arena *)&records->base.call.arena, text, strlen(text)) : NULL;
+	return !text || *copy;
+}
+
+static int take_filters(struct records *records, const struct sql_ask *ask, struct error *error)
+{
+	const struct sql_limit *context = limit_of(records, ask, "context"),
+			       *path = limit_of(records, ask, "path");
+	const struct sql_limit *what =
+		limit_of(records, ask, records->track == STORE_SPANS ? "op" : "metric");
+
+	records->has_context = context->equal && sqlite3_value_numeric_type(context->equal) == SQLITE_INTEGER;
+	if (records->has_context) {
+		sqlite3_int64 number = sqlite3_value_int64(context->equal);
+
+		records->context = number >= 0 && number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+	}
+	if (!copy_text(records, &records->path, path->equal) ||
+		!copy_text(records, &records->glob, path->glob) ||
+		!copy_text(records, &records->what, what->equal))
+		return error_memory(error);
+	records->what_last = UINT32_MAX;
+	if (!records->path && !records->glob)
+		return 0;
+	records->path_fits = arena_calloc(
+		&records->base.call.arena, (size_t)run_context_count(records->base.call.run) + 1, 1);
+	return records->path_fits ? 0 : error_memory(error);
+}
+
+static int select_records(struct records *records, const struct sql_ask *ask, struct error *error)
+{
+	struct program_call *call = &records->base.call;
+	int rc = sql_cursor_select(&records->base, ask, 0, error);
+
+	if (rc == 0 && select_has_time(call->select))
+		rc = coverage_require(call->run, call->select, error);
+	if (rc < 0)
+		return rc;
+	records->is_cut = true;
+	records->cut = slice_cut_of(call->select);
+	records->begin_ns = records->cut.begin_ns;
+	records->end_ns = records->cut.end_ns;
+	records->streams = select_streams(call->select, &records->stream_count);
+	return 0;
+}
+
+static unsigned columns_of(const struct records *records, const struct sql_ask *ask)
+{
+	unsigned columns = STORE_BEGIN;
+
+	for (size_t i = 0; records->fields[i] != FIELD_NONE; i++)
+		if (ask->used >> i & 1)
+			columns |= field_columns[records->fields[i]];
+	if (records->has_context || records->path_fits)
+		columns |= STORE_CONTEXT;
+	return records->what ? columns | STORE_WHAT : columns;
+}
+
+/* ---- walking ---- */
+
+static bool wants_track(const struct records *records)
+{
+	const struct slice_cut *cut = &records->cut;
+
+	return !records->is_cut || (records->track == STORE_SPANS	    ? cut->spans
+					   : records->track == STORE_VALUES ? cut->values
+									    : cut->samples);
+}
+
+static int open_stream(struct records *records, struct error *error)
+{
+	struct run *run = records->base.call.run;
+	uint32_t stream = records->streams ? records->streams[records->stream_at] : records->stream_at;
+	unsigned flags = 0;
+	int rc = 0;
+
+	records->stream_at++;
+	records->stream = stream;
+	if (!run_stream_peek_unnamed(run, stream)->s.count[records->track] && records->track != STORE_SPANS)
+		return 0;
+	if (records->is_cut && records->track == STORE_SAMPLES)
+		rc = slice_cut_carry(&records->cut, run, stream, records->begin_ns, &flags, error);
+	if (rc == 0 && records->is_cut)
+		rc = slice_cut_stream(&records->cut, run, stream, error);
+	if (rc == 0)
+		rc = scan_open(&records->scan, run, stream, records->track, records->begin_ns,
+			records->end_ns, records->is_cut ? STORE_ALL : records->columns, flags, error);
+	records->at = 0;
+	records->batch = NULL;
+	return rc;
+}
+
+static void put_record(struct records *records)
+{
+	const struct batch *batch = records->batch;
+	size_t i = records->at++;
+
+	records->record = (struct store_record){.begin_ns = batch->begin_ns[i],
+		.end_ns = batch->end_ns ? batch->end_ns[i] : 0,
+		.amount = batch->amount ? batch->amount[i] : 0,
+		.bytes = batch->bytes ? batch->bytes[i] : 0,
+		.link = batch->link ? batch->link[i] : 0,
+		.context = batch->context ? batch->context[i] : 0,
+		.what = batch->what ? batch->what[i] : 0,
+		.attributes = batch->attributes ? batch->attributes[i] : 0};
+}
+
+static const char *what_name(const struct records *records)
+{
+	const struct run *run = records->base.call.run;
+
+	return records->track == STORE_SPANS ? run_op_name(run, records->record.what)
+					     : run_metric_name(run, records->record.what);
+}
+
+/* Of the same operation or metric the answer is the same. */
+static bool what_fits(struct records *records)
+{
+	struct store_bytes *text = &records->base.text;
+
+	if (!records->what || records->what_last == records->record.what)
+		return !records->what || records->what_fits;
+	text->size = 0;
+	escape_field(text, what_name(records), strlen(what_name(records)));
+	store_bytes_put(text, "", 1);
+	records->what_last = records->record.what;
+	records->what_fits = text->failed || strcmp((const char *)text->data, records->what) == 0;
+	return records->what_fits;
+}
+
+/* Without memory for a path the row stays, for SQLite to see. */
+static bool path_fits(struct records *records)
+{
+	uint32_t context = records->record.context;
+	const char *path;
+
+	if (!records->path_fits || records->path_fits[context])
+		return !records->path_fits || records->path_fits[context] == 2;
+	path = sql_run_path(records->base.run, context);
+	records->path_fits[context] =
+		path && ((records->path && strcmp(records->path, path) != 0) ||
+				(records->glob && sqlite3_strglob(records->glob, path) != 0))
+			? 1
+			: 2;
+	return records->path_fits[context] == 2;
+}
+
+static bool is_selected(struct records *records)
+{
+	const struct select *select = records->base.call.select;
+	struct store_record *record = &records->record;
+
+	if (!records->is_cut)
+		return true;
+	slice_cut_carried(&records->cut, records->track, record);
+	return slice_cut_record(&records->cut, records->track, record) &&
+	       select_wants_context(select, record->context) &&
+	       (records->track == STORE_SPANS ? select_wants_op(select, record->what)
+					      : select_wants_metric(select, record->what));
+}
+
+static bool is_wanted(struct records *records)
+{
+	return (!records->has_context || records->record.context == records->context) && what_fits(records) &&
+	       path_fits(records) && is_selected(records);
+}
+
+/* The next row that is wanted. */
+static int records_next(struct sql_cursor *cursor, struct error *error)
+{
+	struct records *records = (struct records *)cursor;
+	long count;
+	int rc;
+
+	for (;;) {
+		while (records->batch && records->at < records->batch->count) {
+			put_record(records);
+			if (is_wanted(records))
+				return 0;
+		}
+		count = records->scan ? scan_next(records->scan, &records->batch, error) : 0;
+		records->at = 0;
+		if (count < 0)
+			return (int)count;
+		if (count > 0)
+			continue;
+		scan_close(records->scan);
+		records->scan = NULL;
+		records->batch = NULL;
+		cursor->at_end = records->stream_at >= records->stream_count;
+		if (cursor->at_end)
+			return 0;
+		rc = open_stream(records, error);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+static int open_track(struct sql_cursor *cursor, enum store_track track, const enum field *fields,
+	const struct sql_ask *ask, struct error *error)
+{
+	struct records *records = (struct records *)cursor;
+	int rc = 0;
+
+	*records = (struct records){.base = *cursor,
+		.track = track,
+		.fields = fields,
+		.end_ns = STORE_OPEN_NS,
+		.stream_count = run_stream_count(cursor->call.run)};
+	if (sql_cursor_selects(cursor, ask))
+		rc = select_records(records, ask, error);
+	if (rc == 0)
+		rc = take_filters(records, ask, error);
+	if (rc < 0)
+		return rc;
+	choose_stream(records, ask);
+	narrow(records, ask);
+	records->columns = columns_of(records, ask);
+	cursor->at_end = records->begin_ns >= records->end_ns || !wants_track(records);
+	return cursor->at_end ? 0 : records_next(cursor, error);
+}
+
+static void records_close(struct sql_cursor *cursor)
+{
+	struct records *records = (struct records *)cursor;
+
+	scan_close(records->scan);
+	records->scan = NULL;
+	records->batch = NULL;
+}
+
+/* ---- columns ---- */
+
+static void put_attributes(struct records *records, sqlite3_context *out)
+{
+	struct run *run = records->base.call.run;
+	struct store_bytes *text = &records->base.text;
+	unsigned store = run_stream_peek_unnamed(run, records->stream)->store;
+	size_t size;
+	const char *attributes = store_reader_text(run_store(run, store), records->record.attributes, &size);
+
+	text->size = 0;
+	slice_put_attributes(text, attributes, size, records->record.link);
+	if (text->failed)
+		sqlite3_result_error_nomem(out);
+	else if (text->size)
+		sqlite3_result_text64(
+			out, (const char *)text->data, text->size, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static void put_value(const struct records *records, sqlite3_context *out)
+{
+	double real;
+
+	if (!run_metric_is_real(records->base.call.run, records->record.what)) {
+		sql_put_number(out, records->record.amount);
+		return;
+	}
+	memcpy(&real, &records->record.amount, sizeof real);
+	sqlite3_result_double(out, real);
+}
+
+static void records_column(struct sql_cursor *cursor, sqlite3_context *out, int column)
+{
+	struct records *records = (struct records *)cursor;
+	const struct store_record *record = &records->record;
+	bool is_span = records->track == STORE_SPANS;
+
+	switch (records->fields[column]) {
+	case FIELD_STREAM:
+		sql_put_string(cursor, out, run_stream(cursor->call.run, records->stream)->text);
+		break;
+	case FIELD_BEGIN:
+		sql_put_time(cursor, out, record->begin_ns);
+		break;
+	case FIELD_END:
+		if (record->end_ns != STORE_OPEN_NS)
+			sql_put_time(cursor, out, record->end_ns);
+		break;
+	case FIELD_PATH:
+		sql_put_path(cursor, out, record->context);
+		break;
+	case FIELD_OP:
+	case FIELD_METRIC:
+		sql_put_string(cursor, out, what_name(records));
+		break;
+	case FIELD_BYTES:
+		sql_put_optional(out, record->bytes, record->bytes != 0);
+		break;
+	case FIELD_WEIGHT:
+		sql_put_optional(out, record->amount, !is_span || record->amount != 0);
+		break;
+	case FIELD_VALUE:
+		put_value(records, out);
+		break;
+	case FIELD_ATTRIBUTES:
+		put_attributes(records, out);
+		break;
+	case FIELD_CONTEXT:
+		sql_put_optional(out, record->context, record->context != 0);
+		break;
+	default:
+		sql_put_optional(out, record->link, record->link != 0);
+	}
+}
+
+/* ---- the three tables ---- */
+
+#define SELECTED                                                                                   \
+	{"begin", "", SQL_ARGUMENT}, {"end", "", SQL_ARGUMENT}, {"streams", "TEXT", SQL_ARGUMENT}, \
+	{                                                                                          \
+		"contexts", "TEXT", SQL_ARGUMENT                                                   \
+	}
+#define STREAM                              \
+	{                                   \
+		"stream", "TEXT", SQL_EQUAL \
+	}
+#define BEGIN                                    \
+	{                                        \
+		"begin_ns", "INTEGER", SQL_RANGE \
+	}
+#define PATH                                         \
+	{                                            \
+		"path", "TEXT", SQL_EQUAL | SQL_GLOB \
+	}
+#define CONTEXT                                 \
+	{                                       \
+		"context", "INTEGER", SQL_EQUAL \
+	}
+#define RUN                                 \
+	{                                   \
+		"run", "TEXT", SQL_ARGUMENT \
+	}
+
+static const struct sql_column sample_columns[] = {STREAM, BEGIN, PATH, {"weight", "INTEGER"},
+	{"metric", "TEXT", SQL_EQUAL}, CONTEXT, SELECTED, {"metrics", "TEXT", SQL_ARGUMENT}, RUN};
+
+static const struct sql_column span_columns[] = {STREAM, BEGIN, {"end_ns", "INTEGER", SQL_RANGE}, PATH,
+	{"op", "TEXT", SQL_EQUAL}, {"bytes", "INTEGER"}, {"weight", "INTEGER"}, {"attributes", "TEXT"},
+	CONTEXT, {"link", "INTEGER"}, SELECTED, {"ops", "TEXT", SQL_ARGUMENT}, {"min", "", SQL_ARGUMENT},
+	RUN};
+
+static const struct sql_column value_columns[] = {STREAM, BEGIN, PATH, {"metric", "TEXT", SQL_EQUAL},
+	{"value", ""}, CONTEXT, SELECTED, {"metrics", "TEXT", SQL_ARGUMENT}, RUN};
+
+static int samples_open(struct sql_cursor *cursor, const struct sql_ask *ask, struct error *error)
+{
+	return open_track(cursor, STORE_SAMPLES, sample_fields, ask, error);
+}
+
+static int spans_open(struct sql_cursor *cursor, const struct sql_ask *ask, struct error *error)
+{
+	return open_track(cursor, STORE_SPANS, span_fields, ask, error);
+}
+
+static int values_open(struct sql_cursor *cursor, const struct sql_ask *ask, struct error *error)
+{
+	return open_track(cursor, STORE_VALUES, value_fields, ask, error);
+}
+
+const struct sql_table sql_table_samples = {.name = "samples",
+	.columns = sample_columns,
+	.column_count = COUNT(sample_columns),
+	.rows = 1e7,
+	.cursor_bytes = sizeof(struct records),
+	.open = samples_open,
+	.next = records_next,
+	.column = records_column,
+	.close = records_close};
+
+const struct sql_table sql_table_spans = {.name = "spans",
+	.columns = span_columns,
+	.column_count = COUNT(span_columns),
+	.rows = 1e7,
+	.cursor_bytes = sizeof(struct records),
+	.open = spans_open,
+	.next = records_next,
+	.column = records_column,
+	.close = records_close};
+
+const struct sql_table sql_table_values = {.name = "values",
+	.columns = value_columns,
+	.column_count = COUNT(value_columns),
+	.rows = 1e6,
+	.cursor_bytes = sizeof(struct records),
+	.open = values_open,
+	.next = records_next,
+	.column = records_column,
+	.close = records_close};

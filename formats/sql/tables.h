@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tables.h - the tables, by the file that has them. For tables.c. */
+#ifndef FORMATS_SQL_TABLES_H
+#define FORMATS_SQL_TABLES_H
+
+#include "formats/sql/table.h"
+
+/* table_names.c: what a run is made of */
+extern const struct sql_table sql_table_streams, sql_table_contexts, sql_table_modules, sql_table_metrics,
+	sql_table_marks;
+/* table_records.c: the records themselves */
+extern const struct sql_table sql_table_samples, sql_table_spans, sql_table_values;
+/* table_sums.c: sums of a window, by rollups */
+extern const struct sql_table sql_table_profile, sql_table_stats;
+/* table_blame.c */
+extern const struct sql_table sql_table_blame, sql_table_gaps, sql_table_late;
+
+#endif

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Derived columns: how a metric is spread over groups of streams, held to each group's own profile (absent rows are zeros);
+# and formulas, held to the columns that they are made of.
+. "$(dirname -- "$0")/expect.sh"
+need python3
+hpct-simulate -o run.hpct --shape mixed --records 6000 --streams 9
+hpct-simulate -o cpu.hpct --records 1000
+
+cat >spread.py <<'END'
+# spread.py KEY GROUP... : of each row of the profile the statistics over profiles of these streams
+import csv, math, statistics, subprocess, sys
+
+def profile(*options):
+    done = subprocess.run(["hpct-profile", "run.hpct", "--format", "tsv", "--metric", "CPUTIME,BLOCKED", *options],
+                          capture_output=True, text=True)
+    rows, paths = {}, []
+    for row in csv.DictReader(done.stdout.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
+        place = tuple(row[c] for c in ("kind", "name", "module", "file", "line"))
+        paths.append((paths[int(row["parent"])] if row["parent"] else ()) + (place,))
+        rows[paths[-1]] = row
+    return rows
+
+whole = profile("--over", sys.argv[1])
+groups = [profile("--streams", group) for group in sys.argv[2:]]
+wrong = numbers = absent = 0
+for path, row in whole.items():
+    for column in ("CPUTIME:incl", "CPUTIME:excl", "BLOCKED:incl", "BLOCKED:excl"):
+        values = [int(group[path][column]) if path in group else 0 for group in groups]
+        absent += sum(path not in group for group in groups)
+        mean, deviation = sum(values) / len(values), statistics.pstdev(values)
+        wanted = {"sum": sum(values), "min": min(values), "mean": mean, "max": max(values), "stddev": deviation,
+                  "cov": deviation / mean if mean else None}
+        for name, want in wanted.items():
+            got = row[column + ":" + name]
+            numbers += 1
+            if (got == "") != (want is None) or (want is not None and
+                    not math.isclose(float(got), want, rel_tol=1e-9, abs_tol=1e-3)):
+                wrong += 1
+                print(path[-1], column, name, "expected", want, "got", got)
+if wrong or numbers < 1000 or (sys.argv[1] == "thread" and not absent):
+    sys.exit(f"{wrong} of {numbers} numbers are wrong; {absent} absent")
+END
+streams_of() { hpct-info run.hpct --streams --format tsv | tsv "$1"; }
+mapfile -t ranks < <(streams_of '$c["rank"] != "" { print "rank=" $c["rank"] }' | sort -u)
+mapfile -t threads < <(streams_of '$c["kind"] == "cpu" { print "stream=\"" $c["stream"] "\"" }')
+mapfile -t processes < <(streams_of '{ print "pid=" $c["pid"] }' | sort -u)
+check "several ranks and threads" [ "${#ranks[@]}" -gt 1 ] && [ "${#threads[@]}" -gt "${#ranks[@]}" ]
+python3 spread.py rank "${ranks[@]}" >out 2>&1 || fail "over ranks: $(tail -n 3 out)"
+python3 spread.py thread "${threads[@]}" >out 2>&1 || fail "over threads: $(tail -n 3 out)"
+python3 spread.py process "${processes[@]}" >out 2>&1 || fail "over processes: $(tail -n 3 out)"
+
+# In every view the groups add up to the whole, where each stream is in one.
+for view in top-down bottom-up flat; do
+	hpct-profile run.hpct --view $view --over process --metric CPUTIME --format tsv >rows
+	same "$view: sums over processes are those of the run" "" \
+		"$(tsv '$c["CPUTIME:incl"] != $c["CPUTIME:incl:sum"] || $c["CPUTIME:excl"] != $c["CPUTIME:excl:sum"]' <rows | head -n 2)"
+	cut -f 1-10 rows >few
+	hpct-profile run.hpct --view $view --metric CPUTIME --format tsv >plain
+	same_file "$view: the other columns stay" plain few
+done
+code "--over host" 0 hpct-profile run.hpct --over host --format tsv
+same "one host: no deviation" 0 "$(tsv 'NR == 2 { print $c["CPUTIME:incl:stddev"] }' <out)"
+code "--over in a table" 0 hpct-profile run.hpct --over rank --depth 1
+check "a table says over what" grep -q "over ${#ranks[@]} groups" out
+
+# Formulas.
+hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'waste = $2 * 4 - $1' --metric 'part=100*$4/@4' --format tsv >rows ||
+	fail "formulas"
+same "formulas of hpct-profile: columns" "waste part" "$(head -n 1 rows | cut -f 13- | tr '\t' ' ')"
+tsv '{ waste = $c["BLOCKED:incl"] * 4 - $c["CPUTIME:excl"]; if (NR == 2) whole = waste
+	part = 100 * waste / whole; d = part - $c["part"]
+	if (waste != $c["waste"] || d > 1e-9 || d < -1e-9) print $0, waste, part }' <rows >wrong
+same "formulas of hpct-profile" "" "$(head -n 2 wrong)"
+hpct-profile run.hpct --over rank --metric CPUTIME --metric 'uneven = $5 - $4' --format tsv >rows || fail "formulas over spreads"
+same "a formula over spreads" "" "$(tsv '$c["uneven"] - ($c["CPUTIME:incl:max"] - $c["CPUTIME:incl:mean"]) > 1e-3' <rows | head -n 2)"
+hpct-stats run.hpct --metric 'each = $0 / $2' --metric 'share = 100 * $0 / @0' --format tsv >rows || fail "formulas of hpct-stats"
+tsv '{ if (($c["each"] == "") != ($c["records"] == 0)) print; d = $c["share"] - $c["percent"]; if (d > 0.006 || d < -0.006) print
+	if ($c["records"] && (d = $c["each"] - $c["time_ns"] / $c["records"]) * d > 1e-6) print }' <rows >wrong
+same "formulas of hpct-stats" "" "$(head -n 2 wrong)"
+same "undefined in JSON" 1 "$(hpct-stats run.hpct --metric 'none = $0 / 0' --format json | grep -c -m 1 '"none":null')"
+code "formulas in a table" 0 hpct-stats run.hpct --metric 'each = $0 / $2'
+check "a table has its name" grep -q ' each ' out
+code "formulas beside a state metric" 0 hpct-stats run.hpct --metric BLOCKED --metric 'each = $0 / 1000'
+
+for bad in '--metric x=$0+' '--metric x=$99' '--metric x=@0(' '--over moon' '--over rank --flame' '--metric x=$0 --flame' \
+	'--over rank --merge run.hpct' '--metric x=$0 --source f.c'; do
+	# shellcheck disable=SC2086
+	code "$bad" 2 hpct-profile run.hpct $bad
+	sentence "$bad"
+done
+code "a group that no stream is in" 3 hpct-profile cpu.hpct --over device
+sentence "a group that no stream is in"
+code "a formula with --operations" 2 hpct-stats run.hpct --operations --metric 'x=$0'

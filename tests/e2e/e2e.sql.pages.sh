@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What docs/scripting.md and man/hpct-sql.1 show runs, and has rows: each question as a command and as SQL. Where both give
+# the same numbers they are compared.
+. "$(dirname -- "$0")/expect.sh"
+hpct-simulate -o run.hpct --shape mixed --records 30000 --streams 6
+hpct-simulate -o yesterday.hpct --shape mixed --records 30000 --streams 6 --seed 2
+hpct-import --from tsv -o mpi.hpct "$HPCT_SOURCE/tests/golden/meet/rows.tsv" || fail "import"
+cp -r run.hpct gpu.hpct
+
+# Blocks of the page: one file each, number.sh or number.RUN.sql
+awk '
+	/^```(sh|sql)/ { n++; file = sprintf("%02d.%s", n, $1 == "```sh" ? "sh" : $2 ".sql"); next }
+	/^```/ { file = ""; next }
+	file { print >file }' "$HPCT_SOURCE/docs/scripting.md"
+commands=0 queries=0
+for block in [0-9]*.sh; do
+	code "$(cat "$block")" 0 bash "$block"
+	check "$(cat "$block"): has rows" [ "$(wc -l <out)" -gt 1 ]
+	cp out "${block%.sh}.command"
+	commands=$((commands + 1))
+done
+for block in [0-9]*.sql; do
+	run=${block#*.} number=${block%%.*}
+	code "$(cat "$block")" 0 hpct-sql "${run%.sql}" "$(cat "$block")" --format tsv
+	check "$(cat "$block"): has rows" [ "$(wc -l <out)" -gt 1 ]
+	cp out "$number.query"
+	queries=$((queries + 1))
+done
+same "a command and SQL for each of twelve questions, and a plan" "12 13" "$commands $queries"
+
+# The same columns have the same numbers; `percent` is rounded by the readers.
+column() { awk -F '\t' -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { print $at }' "$1"; }
+equal() { # SENTENCE COMMAND-BLOCK COLUMN... : of it and of the query that follows
+	local what=$1 first=$2 name
+	shift 2
+	for name; do
+		same "$what: $name" "$(column "$first.command" "$name")" "$(column "$(printf '%02d' $((10#$first + 1))).query" "$name")"
+	done
+}
+equal "who is late" 01 key blame_ns last occasions path
+equal "gaps" 09 begin_ns gap_ns stream cause key
+equal "blame" 11 key blame_ns
+equal "one second" 13 key time_ns
+equal "waits" 17 key time_ns
+same "copies: all of them" "$(tsv '$c["op"] == "copy" { n += $c["count"] } END { print n }' <19.command)" "$(column 20.query 'count(*)')"
+
+# Examples of the manual page, as a shell would see them.
+sed -n 's/^\.Dl //p' "$HPCT_SOURCE/man/hpct-sql.1" | sed 's/\\(dq/"/g' >examples
+while read -r example; do
+	[[ $example != sqlite3* ]] || { command -v sqlite3 >/dev/null || continue; }
+	code "$example" 0 env LD_LIBRARY_PATH="$HPCT_BIN/../lib" bash -c "$example"
+	check "$example: has rows" [ "$(wc -l <out)" -gt 1 ]
+done <examples
+check "the page has examples" [ "$(wc -l <examples)" -ge 6 ]

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_over.c - one tree of all streams, then one of each group: a node of a group is the node with the
+ * same key below the same parent. Memory does not grow with the groups.
+ */
+#include "timeline/profile/profile_over.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/base/arena.h"
+#include "timeline/profile/profile_tree.h"
+
+static const char *const key_names[PROFILE_OVER_COUNT] = {
+	NULL, "rank", "thread", "process", "host", "device"};
+
+int profile_over_find(const char *name)
+{
+	for (int i = PROFILE_OVER_RANK; i < PROFILE_OVER_COUNT; i++)
+		if (strcmp(key_names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+double profile_spread_variation(const struct profile_spread *spread)
+{
+	return spread->mean != 0 ? spread->deviation / spread->mean : NAN;
+}
+
+/* ---- groups ---- */
+
+struct member {
+	const char *host; /* "": does not matter */
+	uint64_t number, generation;
+	uint32_t stream;
+};
+
+struct groups {
+	struct member *members;	  /* those of a group stand together */
+	uint32_t *streams, *ends; /* of the members; where each group ends among them */
+	size_t count, member_count;
+};
+
+/* False: it is in no group. */
+static bool member_of(
+	struct member *member, const struct run *run, uint32_t stream, enum profile_over_key key)
+{
+	const struct run_stream *r = run_stream(run, stream);
+	bool is_gpu = r->s.kind == STORE_STREAM_GPU;
+
+	*member = (struct member){.host = "", .stream = stream};
+	switch (key) {
+	case PROFILE_OVER_RANK:
+		member->number = (uint32_t)r->s.rank;
+		return r->s.rank >= 0;
+	case PROFILE_OVER_THREAD:
+		member->number = stream;
+		return !is_gpu;
+	case PROFILE_OVER_PROCESS:
+		member->host = r->host;
+		member->number = r->s.pid;
+		member->generation = r->s.generation;
+		return true;
+	case PROFILE_OVER_HOST:
+		member->host = r->host;
+		return true;
+	default:
+		member->host = r->host;
+		member->number = r->s.device;
+		return is_gpu && r->s.device != UINT32_MAX;
+	}
+}
+
+static int compare_groups(const struct member *a, const struct member *b)
+{
+	int order = strcmp(a->host, b->host);
+
+	if (!order)
+		order = (a->number > b->number) - (a->number < b->number);
+	return order ? order : (a->generation > b->generation) - (a->generation < b->generation);
+}
+
+static int compare_members(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+	int order = compare_groups(a, b);
+
+	return order ? order : (a->stream > b->stream) - (a->stream < b->stream);
+}
+
+static int groups_make(struct groups *groups, const struct run *run, const struct select *select,
+	enum profile_over_key key, struct arena *arena, struct error *error)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+
+	groups->members = arena_calloc(arena, (size_t)count + 1, sizeof *groups->members);
+	groups->streams = arena_calloc(arena, (size_t)count + 1, sizeof *groups->streams);
+	groups->ends = arena_calloc(arena, (size_t)count + 1, sizeof *groups->ends);
+	if (!groups->members || !groups->streams || !groups->ends)
+		return error_memory(error);
+	for (uint32_t i = 0; i < count; i++)
+		groups->member_count +=
+			member_of(&groups->members[groups->member_count], run, streams[i], key);
+	if (!groups->member_count)
+		return error_set(error, ERROR_EMPTY,
+			"--over %s: no chosen stream of %s has one; hpct-info --streams lists what they have",
+			key_names[key], run_path(run));
+	qsort(groups->members, groups->member_count, sizeof *groups->members, compare_members);
+	for (size_t i = 0; i < groups->member_count; i++) {
+		groups->streams[i] = groups->members[i].stream;
+		if (i && compare_groups(&groups->members[i - 1], &groups->members[i]))
+			groups->ends[groups->count++] = (uint32_t)i;
+	}
+	groups->ends[groups->count++] = (uint32_t)groups->member_count;
+	return 0;
+}
+
+/* ---- spreads ---- */
+
+/* Of the groups that have a row (Welford's); those that have not are added at the end, as zeros. */
+struct sums {
+	double count, sum, mean, squares, min, max;
+};
+
+static double real_of(const struct profile_metric *metric, union profile_value value)
+{
+	return metric->is_real ? value.real : (double)value.number;
+}
+
+static void sums_add(struct sums *sums, double value)
+{
+	double off = value - sums->mean;
+
+	sums->min = sums->count && sums->min < value ? sums->min : value;
+	sums->max = sums->count && sums->max > value ? sums->max : value;
+	sums->count++;
+	sums->sum += value;
+	sums->mean += off / sums->count;
+	sums->squares += off * (value - sums->mean);
+}
+
+static struct profile_spread spread_of(const struct sums *sums, double groups)
+{
+	double absent = groups - sums->count, mean = sums->sum / groups;
+	double squares = sums->squares + sums->mean * sums->mean * sums->count * absent / groups;
+	bool has_zero = absent > 0;
+
+	return (struct profile_spread){.sum = sums->sum,
+		.mean = mean,
+		.min = has_zero && sums->min > 0 ? 0 : sums->min,
+		.max = has_zero && sums->max < 0 ? 0 : sums->max,
+		.deviation = sqrt(squares / groups)};
+}
+
+/* Adds a group's tree. `map`: the node of all for each of the group's, whose parents come first. */
+static void add_tree(
+	struct sums *sums, const struct profile_tree *all, const struct profile_tree *tree, uint32_t *map)
+{
+	size_t width = 2 * tree->metric_count;
+
+	for (uint32_t node = 0; node < tree->nodes.count; node++) {
+		struct profile_tree_key key =
+			*(const struct profile_tree_key *)key_ids_key(&tree->nodes, node);
+
+		if (key.parent != PROFILE_TREE_NONE)
+			key.parent = map[key.parent];
+		map[node] = node && key.parent == PROFILE_TREE_NONE ? PROFILE_TREE_NONE
+								    : key_ids_find(&all->nodes, &key);
+		for (size_t i = 0; map[node] != PROFILE_TREE_NONE && i < width; i++)
+			sums_add(&sums[map[node] * width + i], real_of(&tree->metrics[i % tree->metric_count],
+								       tree->values[node * width + i]));
+	}
+}
+
+static int add_group(struct sums *sums, const struct profile *profile, const struct profile_tree *all,
+	const struct profile_part *part, struct error *error)
+{
+	struct profile_tree tree;
+	uint32_t *map;
+	int rc = profile_tree_of(&tree, profile, part, error);
+
+	if (rc < 0)
+		return rc;
+	map = calloc(tree.nodes.count, sizeof *map);
+	if (map)
+		add_tree(sums, all, &tree, map);
+	free(map);
+	profile_tree_fini(&tree);
+	return map ? 0 : error_memory(error);
+}
+
+static int add_groups(struct sums *sums, const struct profile *profile, const struct profile_tree *all,
+	const struct groups *groups, struct profile_part part, struct error *error)
+{
+	uint32_t from = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < groups->count && rc == 0; i++) {
+		part.streams = groups->streams + from;
+		part.count = groups->ends[i] - from;
+		from = groups->ends[i];
+		rc = add_group(sums, profile, all, &part, error);
+	}
+	return rc;
+}
+
+/* A row's values are where its node's are. */
+static size_t place_of(const struct profile *profile, size_t row)
+{
+	return (size_t)(profile->rows[row].inclusive - profile->rows[0].inclusive);
+}
+
+static int spreads_make(struct profile_over *over, const struct profile *profile, const struct sums *sums,
+	struct arena *arena, struct error *error)
+{
+	size_t width = 2 * profile->metric_count;
+
+	over->spreads = arena_calloc(arena, profile->count * width + 1, sizeof *over->spreads);
+	if (!over->spreads)
+		return error_memory(error);
+	for (size_t row = 0; row < profile->count; row++)
+		for (size_t i = 0; i < width; i++)
+			over->spreads[row * width + i] =
+				spread_of(&sums[place_of(profile, row) + i], (double)over->groups);
+	return 0;
+}
+
+int profile_over_compute(struct profile *profile, struct profile_over *over, struct run *run,
+	const struct select *select, enum profile_view view, enum profile_over_key key, struct arena *arena,
+	struct error *error)
+{
+	struct profile_part part = {.run = run, .select = select, .view = view, .arena = arena};
+	struct groups groups = {0};
+	struct profile_tree all;
+	struct sums *sums;
+	int rc = groups_make(&groups, run, select, key, arena, error);
+
+	*over = (struct profile_over){.groups = groups.count};
+	if (rc == 0)
+		rc = profile_compute_tree(profile, &all, run, select, view, arena, error);
+	if (rc < 0)
+		return rc;
+	sums = calloc((size_t)all.nodes.count * 2 * profile->metric_count + 1, sizeof *sums);
+	rc = sums ? add_groups(sums, profile, &all, &groups, part, error) : error_memory(error);
+	if (rc == 0)
+		rc = spreads_make(over, profile, sums, arena, error);
+	free(sums);
+	profile_tree_fini(&all);
+	return rc;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_over.h - how a profile's metrics are spread over ranks, threads, processes, hosts or devices
+ * (S0 4.5): of each row the sum, minimum, mean, maximum and standard deviation of its values in the groups.
+ *
+ *   rank 0  solve 10     rank 1  solve 14     rank 2  -       solve: sum 24, min 0, mean 8, max 14
+ *
+ * A row that a group has not is 0 there: all groups of the selection are the population, whose deviation it
+ * is. Streams without the property (no rank; no device) are in the profile, but in no group.
+ */
+#ifndef TIMELINE_PROFILE_OVER_H
+#define TIMELINE_PROFILE_OVER_H
+
+#include "timeline/profile/profile.h"
+
+enum profile_over_key {
+	PROFILE_OVER_NONE,
+	PROFILE_OVER_RANK,
+	PROFILE_OVER_THREAD,
+	PROFILE_OVER_PROCESS,
+	PROFILE_OVER_HOST,
+	PROFILE_OVER_DEVICE,
+	PROFILE_OVER_COUNT
+};
+#define PROFILE_OVER_NAMES "rank, thread, process, host or device"
+int profile_over_find(const char *name); /* -1: none */
+
+struct profile_spread {
+	double sum, min, mean, max, deviation;
+};
+
+/* In the arena of the profile. */
+struct profile_over {
+	size_t groups;
+	struct profile_spread *spreads; /* [row][inclusive, exclusive][metric] */
+};
+
+/* The coefficient of variation; NAN with a mean of 0. */
+double profile_spread_variation(const struct profile_spread *spread);
+
+/* The profile, as profile_compute() makes it, and its spread. ERROR_EMPTY: no chosen stream is in a group. */
+int profile_over_compute(struct profile *profile, struct profile_over *over, struct run *run,
+	const struct select *select, enum profile_view view, enum profile_over_key key, struct arena *arena,
+	struct error *error);
+
+#endif

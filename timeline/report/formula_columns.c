@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* formula_columns.c - see formula_columns.h. */
+#include "timeline/report/formula_columns.h"
+
+#include <string.h>
+
+static const char *skip_blanks(const char *text)
+{
+	return text + strspn(text, " \t");
+}
+
+/* "NAME = FORMULA"; without a name the formula is its own. */
+static int add(struct formula_columns *formulas, const char *text, struct arena *arena, struct error *error)
+{
+	struct formula_column *column = &formulas->columns[formulas->count];
+	const char *sign = strchr(text, '='), *name = skip_blanks(text), *formula = skip_blanks(sign + 1);
+	size_t size = name < sign ? (size_t)(sign - name) : 0;
+	int rc;
+
+	while (size && (name[size - 1] == ' ' || name[size - 1] == '\t'))
+		size--;
+	column->name = arena_copy(arena, size ? name : formula, size ? size : strlen(formula));
+	if (!column->name)
+		return error_memory(error);
+	rc = formula_parse(&column->formula, formula, formulas->width + formulas->count, error);
+	if (rc == 0)
+		formulas->count++;
+	return rc;
+}
+
+int formula_columns_init(struct formula_columns *formulas, const struct select *select, size_t width,
+	struct arena *arena, struct error *error)
+{
+	size_t count;
+	char *const *texts = select_formulas(select, &count);
+	int rc = 0;
+
+	*formulas = (struct formula_columns){
+		.width = width, .columns = arena_calloc(arena, count + 1, sizeof *formulas->columns)};
+	if (!formulas->columns)
+		return error_memory(error);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = add(formulas, texts[i], arena, error);
+	return rc;
+}
+
+void formula_columns_fini(struct formula_columns *formulas)
+{
+	for (size_t i = 0; i < formulas->count; i++)
+		formula_free(formulas->columns[i].formula);
+	formulas->count = 0;
+}
+
+void formula_columns_fill(const struct formula_columns *formulas, double *numbers, const double *whole)
+{
+	for (size_t i = 0; i < formulas->count; i++)
+		numbers[formulas->width + i] = formula_value(formulas->columns[i].formula, numbers, whole);
+}
+
+void formula_columns_report(
+	const struct formula_columns *formulas, struct report *report, const double *numbers)
+{
+	for (size_t i = 0; i < formulas->count; i++)
+		report_figure(report, numbers[formulas->width + i]);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stats_ask.c - see stats_ask.h. */
+#include "timeline/stats/stats_ask.h"
+
+#include "timeline/report/coverage.h"
+#include "timeline/sum/state_metrics.h"
+
+int stats_ask_by(const struct select *select, enum stats_by *by, struct error *error)
+{
+	const char *name = select_by(select);
+	int found = name ? stats_by_find(name) : STATS_FUNCTION;
+
+	if (found < 0)
+		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES ", stream or op", name);
+	*by = (enum stats_by)found;
+	return 0;
+}
+
+/* Weights look back, times forward: the two are never rows of one table. */
+static int require_state_metrics(const struct run *run, const struct select *select, struct error *error)
+{
+	for (uint32_t m = 0; m < run_metric_count(run) && select_has_metric(select); m++)
+		if (select_wants_metric(select, m))
+			return error_set(error, ERROR_USAGE,
+				"--metric %s: hpct-profile adds up what was sampled; here it is one "
+				"of " STATE_METRICS_NAMES,
+				run_metric_name(run, m));
+	return 0;
+}
+
+int stats_ask(struct stats *stats, struct run *run, const struct select *select, struct arena *arena,
+	struct error *error)
+{
+	enum stats_by by = STATS_FUNCTION;
+	int rc = stats_ask_by(select, &by, error);
+
+	*stats = (struct stats){0};
+	if (rc == 0)
+		rc = require_state_metrics(run, select, error);
+	if (rc == 0)
+		rc = select_require_sums(select, error);
+	if (rc == 0)
+		rc = stats_of_selection(stats, run, select, by, arena, error);
+	return rc == 0 && stats->monitored_ns == 0 ? coverage_empty(run, select, error) : rc;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stats_ask.h - the question of hpct-stats: what it refuses, and its answer before it is printed.
+ */
+#ifndef TIMELINE_STATS_ASK_H
+#define TIMELINE_STATS_ASK_H
+
+#include "timeline/select/select.h"
+#include "timeline/stats/stats.h"
+
+/* The requested key, by default the function. ERROR_USAGE: no such key. */
+int stats_ask_by(const struct select *select, enum stats_by *by, struct error *error);
+/* The rows of a bound selector with its key; in `arena`. ERROR_USAGE: a key or metric that means nothing
+ * here; ERROR_EMPTY: nothing is monitored in the window. */
+int stats_ask(struct stats *stats, struct run *run, const struct select *select, struct arena *arena,
+	struct error *error);
+
+#endif
