@@ -178,6 +178,7 @@ bool actions_rows(struct session *session, enum keys_action action)
 		session_step_depth(session, -1);
 		return true;
 	case KEYS_DO_AUTO:
+		session->state.depth = run_depth_below(0);
 		session->state.is_auto = session->state.is_auto_wanted = true;
 		return true;
 	case KEYS_DO_LIGHT:

@@ -33,8 +33,9 @@ static void put_cursor(struct session *session, int column)
 static void click_timeline(struct session *session, const struct mouse_event *event)
 {
 	uint32_t top, count = session_rows_on_screen(session, &top);
-	uint32_t at = (uint32_t)(event->row - session->layout.timeline.row);
+	uint32_t at = session_row_at(session, top, (uint32_t)(event->row - session->layout.timeline.row));
 
+	at = at == UINT32_MAX ? count : at - top;
 	session->focus = &view_timeline;
 	if (at < count)
 		session_set_row(session, top + at);

@@ -23,6 +23,7 @@ static void keep_cursor_on_screen(struct session *session)
 {
 	uint32_t row = session_row(session), top, count;
 
+	session_heights_take(session);
 	if (row == UINT32_MAX) {
 		session_set_row(session, session->state.top);
 		row = session_row(session);
@@ -103,8 +104,10 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 		view_compare_lay(session);
 	else
 		session->only = NULL;
+	result = session_choose_depth(session, limit_ms, error);
 	keep_cursor_on_screen(session);
-	result = lay(session, error);
+	if (!result)
+		result = lay(session, error);
 	if (!result && session->layout.minimap >= 0)
 		result = minimap_lay(&session->minimap, session->run, &session->rows,
 			(uint32_t)session->layout.cells, error);

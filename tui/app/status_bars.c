@@ -65,13 +65,13 @@ static void put_piece(struct title *title, const char *text, enum grid_style sty
 
 static void put_view(struct session *session, struct title *title)
 {
-	char text[SESSION_TEXT + 16], window[FORMAT_NUMBER_BYTES];
+	char text[SESSION_TEXT + 16], window[FORMAT_NUMBER_BYTES], depth[SESSION_DEPTH];
 
 	format_number_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
 	snprintf(text, sizeof(text), "window %s", window);
 	put_piece(title, text, GRID_TEXT);
-	snprintf(text, sizeof(text), "depth %u%s", session->state.depth,
-		session->state.is_auto ? " auto" : "");
+	session_depth_text(session, depth);
+	snprintf(text, sizeof(text), "depth %s", depth);
 	put_piece(title, text, GRID_TEXT);
 	format_number_short(window, session_take_coverage(session).lost_ns);
 	snprintf(text, sizeof(text), "LOST %s", window);

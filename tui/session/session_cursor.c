@@ -38,14 +38,18 @@ bool session_stream(const struct session *session, uint32_t *stream)
 /* The line that counts what has no room is kept free on taller screens only. */
 uint32_t session_rows_on_screen(const struct session *session, uint32_t *top)
 {
-	uint32_t room = (uint32_t)session->layout.timeline.rows, count = session->rows.shown_count;
+	uint32_t room = (uint32_t)session->layout.timeline.rows, count = session->rows.shown_count, rows;
+	uint32_t lines = 0;
 
-	if (count > room && room >= 12)
+	if (room >= 12 && session_row_line(session, 0, count) > room)
 		room--;
-	*top = session->state.top;
-	if (*top + room > count)
-		*top = count > room ? count - room : 0;
-	return count - *top < room ? count - *top : room;
+	*top = session->state.top < count ? session->state.top : count;
+	/* no room stays free below the last row while there are rows above */
+	for (rows = *top; rows < count && lines < room; rows++)
+		lines += session_row_lines(session, rows);
+	while (*top > 0 && lines + session_row_lines(session, *top - 1) <= room)
+		lines += session_row_lines(session, --*top);
+	return rows - *top;
 }
 
 void session_step_stream(struct session *session, bool is_back)
@@ -172,6 +176,10 @@ uint32_t session_leaf_context(struct session *session)
 	for (uint32_t e = 0; entries && e < count; e++) {
 		const struct tile_entry *entry = &entries[e];
 		struct cell_share share = frame_share(&session->frame, entry);
+		bool is_deep = false;
+		if (cell.above && share.function != UINT32_MAX)
+			share.function = frame_function_above(
+				&session->frame, entry->context, cell.above, &is_deep);
 		if (share.state != cell.state || share.function != cell.function || !entry->context)
 			continue;
 		if (!largest || entry->time_ns > largest_ns ||

@@ -34,6 +34,7 @@ void frame_fini(struct frame *frame)
 	free(frame->function);
 	free(frame->is_shorter);
 	free(frame->filter_of);
+	free(frame->levels);
 	shares_fini(&frame->shares);
 	*frame = (struct frame){0};
 }
