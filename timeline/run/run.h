@@ -137,8 +137,8 @@ uint32_t run_scope_count(const struct run *run);
 const struct run_scope *run_scope(const struct run *run, uint32_t scope);
 /* ERROR_RUN: some names used so far could not be read, because the store is damaged. */
 int run_names_check(const struct run *run, struct error *error);
-/* The ancestor (or itself) at that depth; the scope itself if it is not that deep. A depth from run_depth_below()
- * stands for a number that depends on the path. */
+/* The ancestor (or itself) at that depth; the scope itself if it is not that deep. A depth from
+ * run_depth_below() stands for a number that depends on the path. */
 uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth);
 
 /* ---- depths that depend on the path ----

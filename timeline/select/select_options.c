@@ -144,7 +144,7 @@ bool select_read_depth(const char *value, uint32_t *depth)
 	steps = *number ? strtol(number, &end, 10) : 0;
 	if (*end || (is_below ? labs(steps) >= RUN_DEPTH_STEPS : steps >= (long)UINT32_MAX))
 		return false;
-	*depth = is_below ? run_depth_below((int)steps)
+	*depth = is_below			 ? run_depth_below((int)steps)
 		 : steps < (long)RUN_DEPTH_BELOW ? (uint32_t)steps
 						 : RUN_DEPTH_BELOW - 1;
 	return true;

@@ -14,9 +14,9 @@
 
 /* What is known of a scope: of the thread that is looked at, then of all. */
 struct weight {
-	uint64_t time_ns;	       /* the thread's, with callees */
+	uint64_t time_ns;	  /* the thread's, with callees */
 	uint64_t above_ns, in_ns; /* work of the threads for which it stands above the picture, or in it */
-	bool is_chosen;		       /* on the thread's way down */
+	bool is_chosen;		  /* on the thread's way down */
 };
 
 struct search {
@@ -92,7 +92,8 @@ static int compare_callees(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* The function with most of the time among callees of the chosen scopes, that time and that of all callees. */
+/* The function with most of the time among callees of the chosen scopes, that time and that of all callees.
+ */
 static uint32_t largest_callee(struct search *search, uint32_t level, uint64_t *most_ns, uint64_t *all_ns)
 {
 	uint32_t best = UINT32_MAX, count = 0;
@@ -118,7 +119,8 @@ static uint32_t largest_callee(struct search *search, uint32_t level, uint64_t *
 	return best;
 }
 
-/* The chosen scopes of the level above stand above the picture, or not; those of the function are chosen next. */
+/* The chosen scopes of the level above stand above the picture, or not; those of the function are chosen
+ * next. */
 static uint64_t choose(struct search *search, uint32_t level, uint32_t function, bool is_above)
 {
 	uint64_t chosen_ns = 0;
@@ -130,8 +132,7 @@ static uint64_t choose(struct search *search, uint32_t level, uint32_t function,
 
 		if (s->depth + 1 == level && weight->is_chosen)
 			*(is_above ? &weight->above_ns : &weight->in_ns) += weight->time_ns;
-		if (s->depth == level && s->function == function &&
-			search->weights[s->parent].is_chosen) {
+		if (s->depth == level && s->function == function && search->weights[s->parent].is_chosen) {
 			weight->is_chosen = true;
 			chosen_ns += weight->time_ns;
 		}
@@ -227,27 +228,54 @@ static bool is_there(struct run *run, uint32_t stream, uint64_t begin_ns, uint64
 	return s->kind == STORE_STREAM_CPU && s->begin_ns < end_ns && s->end_ns > begin_ns;
 }
 
-/* An even choice of the threads that live in the window. */
-static int list_streams(
-	struct run *run, uint64_t begin_ns, uint64_t end_ns, struct dividing *dividing, struct error *error)
+static uint32_t common_factor(uint32_t a, uint32_t b)
 {
-	uint32_t all = run_stream_count(run), there = 0, at = 0;
+	return b ? common_factor(b, a % b) : a;
+}
 
-	dividing->streams = calloc(DIVIDING_STREAMS, sizeof(*dividing->streams));
-	dividing->levels = calloc(DIVIDING_STREAMS, sizeof(*dividing->levels));
-	if (!dividing->streams || !dividing->levels)
+/* The threads that live in the window, in an order whose every beginning is spread evenly over them. */
+static int list_streams(struct run *run, uint64_t begin_ns, uint64_t end_ns, uint32_t **order,
+	uint32_t *count, struct error *error)
+{
+	uint32_t all = run_stream_count(run), there = 0, step;
+	uint32_t *streams = calloc((size_t)all + 1, sizeof(*streams));
+
+	*order = calloc((size_t)all + 1, sizeof(**order));
+	if (!streams || !*order) {
+		free(streams);
 		return error_memory(error);
-	for (uint32_t i = 0; i < all; i++)
-		there += is_there(run, i, begin_ns, end_ns);
-	for (uint32_t i = 0; i < all && dividing->count < DIVIDING_STREAMS; i++) {
-		if (!is_there(run, i, begin_ns, end_ns))
-			continue;
-		if (there <= DIVIDING_STREAMS ||
-			at == (uint32_t)((uint64_t)dividing->count * there / DIVIDING_STREAMS))
-			dividing->streams[dividing->count++] = i;
-		at++;
 	}
+	for (uint32_t i = 0; i < all; i++)
+		if (is_there(run, i, begin_ns, end_ns))
+			streams[there++] = i;
+	/* steps of the golden section go round without meeting */
+	step = (uint32_t)(there * 0.618);
+	while (there && common_factor(there, step) != 1)
+		step++;
+	for (uint32_t i = 0; i < there; i++)
+		(*order)[i] = streams[(uint64_t)i * step % there];
+	*count = there;
+	free(streams);
 	return 0;
+}
+
+static int look_at_all(struct search *search, uint64_t begin_ns, uint64_t end_ns, struct dividing *dividing,
+	struct error *error)
+{
+	uint32_t *order = NULL, count = 0;
+	int result = list_streams(search->run, begin_ns, end_ns, &order, &count, error);
+
+	dividing->is_choice = true;
+	for (uint32_t i = 0; i < count && !result; i++) {
+		if (i == DIVIDING_STREAMS || search->leaf_count > DIVIDING_PATHS)
+			goto out;
+		dividing->streams[dividing->count++] = order[i];
+		result = look_at(search, order[i], i, begin_ns, end_ns, error);
+	}
+	dividing->is_choice = false;
+out:
+	free(order);
+	return result;
 }
 
 static int tell_run(struct search *search, struct dividing *dividing, struct error *error)
@@ -266,8 +294,8 @@ static int tell_run(struct search *search, struct dividing *dividing, struct err
 }
 
 /* Most of the work is at most so deep: a path that is hardly ever taken makes no row taller. */
-static uint32_t depth_of_most(const struct leaf *leaves, size_t count, struct run *run, uint32_t stream,
-	uint64_t all_ns)
+static uint32_t depth_of_most(
+	const struct leaf *leaves, size_t count, struct run *run, uint32_t stream, uint64_t all_ns)
 {
 	uint64_t deep_ns[LEVELS_MAX + 1] = {0}, above_ns = 0;
 	uint32_t levels = LEVELS_MAX;
@@ -295,7 +323,8 @@ static void take_levels(struct search *search, struct dividing *dividing)
 		uint64_t all_ns = 0;
 
 		for (i = from; i < search->leaf_count && search->leaves[i].stream == stream; i++) {
-			uint32_t number = run_depth_of(search->run, search->leaves[i].scope, run_depth_below(0));
+			uint32_t number =
+				run_depth_of(search->run, search->leaves[i].scope, run_depth_below(0));
 
 			all_ns += search->leaves[i].time_ns;
 			number_ns[number < LEVELS_MAX ? number : LEVELS_MAX] += search->leaves[i].time_ns;
@@ -308,18 +337,19 @@ static void take_levels(struct search *search, struct dividing *dividing)
 			dividing->depth = number;
 }
 
-int dividing_find(struct run *run, uint64_t begin_ns, uint64_t end_ns, struct dividing *dividing,
-	struct error *error)
+int dividing_find(
+	struct run *run, uint64_t begin_ns, uint64_t end_ns, struct dividing *dividing, struct error *error)
 {
 	struct search search = {.run = run};
-	int result;
+	int result = 0;
 
 	*dividing = (struct dividing){0};
-	result = list_streams(run, begin_ns, end_ns, dividing, error);
-	if (!result && !grow(&search, run_scope_count(run)))
+	dividing->streams = calloc(DIVIDING_STREAMS, sizeof(*dividing->streams));
+	dividing->levels = calloc(DIVIDING_STREAMS, sizeof(*dividing->levels));
+	if (!dividing->streams || !dividing->levels || !grow(&search, run_scope_count(run)))
 		result = error_memory(error);
-	for (uint32_t i = 0; i < dividing->count && !result; i++)
-		result = look_at(&search, dividing->streams[i], i, begin_ns, end_ns, error);
+	if (!result)
+		result = look_at_all(&search, begin_ns, end_ns, dividing, error);
 	if (!result)
 		result = tell_run(&search, dividing, error);
 	if (!result)

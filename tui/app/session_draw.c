@@ -14,7 +14,8 @@
 #include "tui/views/views.h"
 
 #define SESSION_LIVE_READ_MS 50
-#define SESSION_BUDGET_BYTES 15000u
+#define SESSION_BUDGET_BYTES 15000u /* of 200x50 cells; a larger screen has as much for each of its own */
+#define SESSION_BUDGET_CELLS (200u * 50u)
 
 /* ---- laying ---- */
 
@@ -199,8 +200,12 @@ static size_t cell_bytes(const struct session *session, const struct grid *grid)
 /* Above the run budget cells are drawn two, then four columns wide. */
 static bool is_over_budget(const struct session *session, const struct grid *grid)
 {
+	size_t cells = (size_t)grid->rows * (size_t)grid->columns, budget = SESSION_BUDGET_BYTES;
+
+	if (cells > SESSION_BUDGET_CELLS)
+		budget = budget * cells / SESSION_BUDGET_CELLS;
 	return session->looks.colours && !session->looks.is_single && !session->is_unread &&
-	       session->cells_wide < 4 && cell_bytes(session, grid) > SESSION_BUDGET_BYTES;
+	       session->cells_wide < 4 && cell_bytes(session, grid) > budget;
 }
 
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)

@@ -207,8 +207,8 @@ uint32_t session_row_line(const struct session *session, uint32_t top, uint32_t 
 uint32_t session_row_at(const struct session *session, uint32_t top, uint32_t line);
 /* The lines of a row that are below its first, of the tallest one. */
 uint32_t session_rows_below(const struct session *session);
-/* One line more or fewer for the cursor's row. */
-void session_step_lines(struct session *session, int by);
+/* One line more or fewer for the row. */
+void session_step_lines(struct session *session, uint32_t row, int by);
 
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);

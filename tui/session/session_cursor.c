@@ -178,8 +178,8 @@ uint32_t session_leaf_context(struct session *session)
 		struct cell_share share = frame_share(&session->frame, entry);
 		bool is_deep = false;
 		if (cell.above && share.function != UINT32_MAX)
-			share.function = frame_function_above(
-				&session->frame, entry->context, cell.above, &is_deep);
+			share.function =
+				frame_function_above(&session->frame, entry->context, cell.above, &is_deep);
 		if (share.state != cell.state || share.function != cell.function || !entry->context)
 			continue;
 		if (!largest || entry->time_ns > largest_ns ||

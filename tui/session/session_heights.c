@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session_heights.c - how many lines each row of the timeline has. Where all rows have room, the lines that are
- * left are given out one by one, from the first row to the last and again, to streams whose paths go that deep;
- * a row whose lines the user chose has those. If there are more rows than lines, each has one.
+ * session_heights.c - how many lines each row of the timeline has. Where all rows have room, the lines that
+ * are left are given out one by one, from the first row to the last and again, to streams whose paths go that
+ * deep; a row whose lines the user chose has those. If there are more rows than lines, each has one.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static uint32_t levels_of(const struct session *session, const struct rows_node 
 	levels = dividing_levels(&session->dividing, node->stream);
 	if (levels)
 		return levels;
-	return session->dividing.count < DIVIDING_STREAMS ? 1 : UNKNOWN_LEVELS;
+	return session->dividing.is_choice ? UNKNOWN_LEVELS : 1;
 }
 
 /* Also a row of one line may want none but that. */
@@ -63,7 +63,7 @@ void session_heights_take(struct session *session)
 	heights->count = count;
 	free(heights->lines);
 	heights->lines = NULL;
-	if (1 || room <= 0 || (count >= (uint32_t)room && !session->rows.has_lines))
+	if (room <= 0 || (count >= (uint32_t)room && !session->rows.has_lines))
 		return;
 	heights->lines = calloc((size_t)count + 1, 1); /* NULL: one line each, as without room */
 	if (heights->lines)
@@ -84,6 +84,8 @@ uint32_t session_row_line(const struct session *session, uint32_t top, uint32_t 
 {
 	uint32_t line = 0;
 
+	if (row > session->rows.shown_count)
+		row = session->rows.shown_count;
 	if (!session->heights.lines)
 		return row > top ? row - top : 0;
 	for (; top < row; top++)
@@ -112,12 +114,12 @@ uint32_t session_rows_below(const struct session *session)
 	return most - 1;
 }
 
-void session_step_lines(struct session *session, int by)
+void session_step_lines(struct session *session, uint32_t row, int by)
 {
-	uint32_t row = session_row(session), lines;
 	struct rows_node *node;
+	uint32_t lines;
 
-	if (row == UINT32_MAX)
+	if (row >= session->rows.shown_count)
 		return;
 	node = &session->rows.nodes[session->rows.shown[row]];
 	if (rows_is_group(node)) {
@@ -129,6 +131,7 @@ void session_step_lines(struct session *session, int by)
 		session_say(session, by < 0 ? "a row has one line at least" : "the row fills the timeline");
 		return;
 	}
+	session_keep(session);
 	node->lines = (uint8_t)(lines + (by < 0 ? -1u : 1u));
 	session->rows.has_lines = true;
 	rows_update(&session->rows);

@@ -14,9 +14,8 @@ struct below {
 
 static const struct cell blank = {.kind = CELL_STATE, .state = EXTENT_ABSENT, .function = UINT32_MAX};
 
-static void take_entries(
-	struct frame *frame, const struct frame_line *line, uint32_t column, const struct cell *cell,
-	struct below *below)
+static void take_entries(struct frame *frame, const struct frame_line *line, uint32_t column,
+	const struct cell *cell, struct below *below)
 {
 	below->count = 0;
 	for (uint32_t e = line->first[column]; e < line->first[column + 1]; e++) {
@@ -34,8 +33,8 @@ static void take_entries(
 static uint32_t function_at(struct frame *frame, const struct tile_entry *entry, uint32_t level)
 {
 	bool is_shorter;
-	uint32_t scope = frame_scope_below(
-		frame, run_context(frame->run, entry->context)->scope, level, &is_shorter);
+	uint32_t scope =
+		frame_scope_below(frame, run_context(frame->run, entry->context)->scope, level, &is_shorter);
 
 	return is_shorter ? UINT32_MAX : run_scope(frame->run, scope)->function;
 }
@@ -71,8 +70,8 @@ static const struct cell_share *largest(
 	return best;
 }
 
-static struct cell callee_cell(const struct cell *above, const struct cell_share *callee, uint64_t all_ns,
-	uint64_t column_ns)
+static struct cell callee_cell(
+	const struct cell *above, const struct cell_share *callee, uint64_t all_ns, uint64_t column_ns)
 {
 	struct cell cell = *above;
 
@@ -143,8 +142,8 @@ static bool compute(struct frame *frame, struct frame_line *line)
 		if (line->first[c + 1] - line->first[c] > most)
 			most = line->first[c + 1] - line->first[c];
 	if (line->chart_lines < frame->below) {
-		line->chart = arena_calloc(
-			&frame->arena, (size_t)frame->below * columns + 1, sizeof(*line->chart));
+		line->chart =
+			arena_calloc(&frame->arena, (size_t)frame->below * columns + 1, sizeof(*line->chart));
 		line->chart_lines = line->chart ? frame->below : 0;
 	}
 	below.entries = calloc((size_t)most + 1, sizeof(*below.entries));

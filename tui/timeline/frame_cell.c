@@ -79,8 +79,8 @@ struct cell frame_decide(
 	return cell_decide(frame->shares.items, frame->shares.count, length_ns);
 }
 
-/* Where many callees of a function share a column, none of them holds it, but the function does: the innermost
- * one that does gives the cell its name. */
+/* Where many callees of a function share a column, none of them holds it, but the function does: the
+ * innermost one that does gives the cell its name. */
 static struct cell decide_above(struct frame *frame, const struct tile_entry *entries, uint32_t count,
 	uint64_t length_ns, struct cell cell)
 {
@@ -94,7 +94,8 @@ static struct cell decide_above(struct frame *frame, const struct tile_entry *en
 			bool is_new;
 
 			if (part.function != UINT32_MAX)
-				part.function = frame_function_above(frame, entries[e].context, above, &is_deep);
+				part.function =
+					frame_function_above(frame, entries[e].context, above, &is_deep);
 			share = shares_add(&frame->shares, &part, &is_new);
 			if (share && is_new)
 				share->hash = hash_of(frame, share);

@@ -20,11 +20,13 @@ static uint32_t filtered(struct frame *frame, uint32_t scope, uint32_t wanted, u
 #define NO_FILTER 1
 #define FILTER 2 /* + enum frame_filter_kind */
 
-/* Numbers of projections are given out in the order in which they are met: one that returns finds its tiles. */
+/* Numbers of projections are given out in the order in which they are met: one that returns finds its tiles.
+ */
 static void take_level(struct frame *frame)
 {
-	struct frame_level_key key = {
-		frame->depth, frame->below, frame->filter_changes, frame->passing_changes}, *wider;
+	struct frame_level_key key = {frame->depth, frame->below, frame->filter_changes,
+				       frame->passing_changes},
+			       *wider;
 	uint32_t at = 0;
 
 	while (at < frame->level_count && memcmp(&frame->levels[at], &key, sizeof(key)) != 0)
@@ -135,8 +137,8 @@ static bool reach(struct frame *frame, size_t key)
 	return true;
 }
 
-/* The first context met of its scope at the depth, or the levels below that are drawn: what is above is theirs,
- * too. */
+/* The first context met of its scope at the depth, or the levels below that are drawn: what is above is
+ * theirs, too. */
 static uint32_t stand_in(void *own, uint32_t context)
 {
 	struct frame *frame = own;

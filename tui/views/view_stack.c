@@ -374,7 +374,7 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 	if (stack->scope_count && !is_small(area)) {
 		snprintf(text, sizeof(text),
 			depth_of(session, stack) < stack->scope_count ? "depth %u of %-4u  e/E deeper/higher"
-								  : "depth %u, this path has %u",
+								      : "depth %u, this path has %u",
 			depth_of(session, stack), stack->scope_count - 1);
 		grid_text(grid, row++, area->column, area->columns, text, GRID_GREY);
 	} else if (!stack->scope_count && stack->share_count) {

@@ -240,8 +240,7 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 static void draw_cross(struct session *session, struct grid *grid, struct grid_area area, uint32_t rows)
 {
 	int column = session->layout.label + (int)session_column(session) * session->cells_wide;
-	int cursor = area.row +
-		     (int)session_row_line(session, session->state.top, session_row(session));
+	int cursor = area.row + (int)session_row_line(session, session->state.top, session_row(session));
 
 	for (int row = area.row; row < area.row + (int)rows; row++)
 		if (row != cursor)
