@@ -12,8 +12,12 @@
 static const struct report_column columns[] = {{"key", REPORT_COMPOSED}, {"time_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"records", REPORT_NUMBER}};
 /* Keys may be long: in a table they come last. */
-static const struct report_column table_columns[] = {{"percent", REPORT_PERCENT}, {"time", REPORT_DURATION},
-	{"records", REPORT_NUMBER}, {"key", REPORT_COMPOSED}};
+static const struct report_column table_columns[] = {{"of life", REPORT_PERCENT}, {"of wall", REPORT_PERCENT},
+	{"time", REPORT_DURATION}, {"records", REPORT_NUMBER}, {"key", REPORT_COMPOSED}};
+
+struct options {
+	bool is_operations, has_absent;
+};
 
 static int find_by(const struct select *select, enum stats_by *by, struct error *error)
 {
@@ -52,20 +56,52 @@ static void print_coverage(const struct program_call *call, const struct stats *
 	report_fit_say("%s", text);
 }
 
-static void print_row(
-	struct report *report, const struct stats *stats, const struct stats_row *row, bool is_table)
+static void print_row(struct report *report, const struct stats *stats, const struct stats_row *row)
 {
-	if (!is_table)
-		report_string(report, row->key);
-	else
-		report_real(report, 100.0 * (double)row->time_ns / (double)stats->total_ns);
+	report_string(report, row->key);
 	report_number(report, row->time_ns);
-	if (!is_table)
-		report_real(report, 100.0 * (double)row->time_ns / (double)stats->total_ns);
+	report_real(report, 100.0 * (double)row->time_ns / (double)stats->total_ns);
 	report_number(report, row->records);
-	if (is_table)
-		report_string(report, report_shown_path(row->key));
 	report_row(report);
+}
+
+/* ---- the table: work, then states; time in which a stream was not there is no share of anything ---- */
+
+static bool is_state(const struct stats_row *row)
+{
+	return row->function == UINT32_MAX && !extent_state_is_busy(row->state);
+}
+
+static void print_table_row(struct report *report, const struct stats *stats, const struct stats_row *row)
+{
+	bool is_absent = is_state(row) && row->state == EXTENT_ABSENT;
+
+	if (is_absent || !stats->lived_ns)
+		report_none(report);
+	else
+		report_real(report, 100.0 * (double)row->time_ns / (double)stats->lived_ns);
+	report_real(report, 100.0 * (double)row->time_ns / (double)stats->total_ns);
+	report_number(report, row->time_ns);
+	report_number(report, row->records);
+	report_string(report, is_state(row) ? extent_state_word(row->state) : report_shown_path(row->key));
+	report_row(report);
+}
+
+static void print_table(
+	struct report *report, const struct stats *stats, uint64_t top, bool has_absent)
+{
+	for (int states = 0; states < 2; states++)
+		for (size_t i = 0; i < stats->count && top; i++) {
+			const struct stats_row *row = &stats->rows[i];
+
+			if (is_state(row) != states || (is_state(row) && row->state == EXTENT_ABSENT))
+				continue;
+			print_table_row(report, stats, row);
+			top--;
+		}
+	for (size_t i = 0; i < stats->count && top && has_absent; i++)
+		if (is_state(&stats->rows[i]) && stats->rows[i].state == EXTENT_ABSENT)
+			print_table_row(report, stats, &stats->rows[i]);
 }
 
 /* ---- --operations ---- */
@@ -142,19 +178,35 @@ static int print_operations(struct program_call *call, struct error *error)
 	return report_close(report, error);
 }
 
+static int take_operations(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct options *)own)->is_operations = true;
+	return 0;
+}
+
+static int take_absent(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct options *)own)->has_absent = true;
+	return 0;
+}
+
 static const struct program_option options[] = {
-	{0, "operations", NULL, "GPU queues: kernels, copies, launch delays, busy queues"},
+	{0, "operations", NULL, "GPU queues: kernels, copies, launch delays, busy queues", take_operations},
+	{0, "absent", NULL, "in the table also the time in which streams had not begun, or had ended", take_absent},
 };
 
 static int work(struct program_call *call, struct error *error)
 {
+	const struct options *own = call->own;
 	bool is_table = call->format == REPORT_TABLE;
 	struct report *report = NULL;
 	struct stats stats = {0};
 	enum stats_by by = STATS_FUNCTION;
 	int rc = find_by(call->select, &by, error);
 
-	if (rc == 0 && *(bool *)call->own) {
+	if (rc == 0 && own->is_operations) {
 		rc = select_refuse(call->select, "by depth metric", "--operations", error);
 		return rc ? rc : print_operations(call, error);
 	}
@@ -168,13 +220,16 @@ static int work(struct program_call *call, struct error *error)
 		rc = coverage_empty(call->run, call->select, error);
 	if (rc == 0)
 		rc = report_open(&report, stdout, call->format, "hpct-stats",
-			is_table ? table_columns : columns, 4, error);
+			is_table ? table_columns : columns, is_table ? 5 : 4, error);
 	if (rc < 0)
 		return rc;
-	if (is_table)
+	if (is_table) {
 		print_coverage(call, &stats);
+		print_table(report, &stats, select_top(call->select), own->has_absent);
+		return report_close(report, error);
+	}
 	for (size_t i = 0; i < stats.count && i < select_top(call->select); i++)
-		print_row(report, &stats, &stats.rows[i], is_table);
+		print_row(report, &stats, &stats.rows[i]);
 	return report_close(report, error);
 }
 
@@ -188,8 +243,9 @@ static const struct program program = {
 	.option_count = sizeof options / sizeof options[0],
 	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, "
 		 "script, stream or op.\n"
-		 "Each sample or span gets its part of its stream's timeline; states are rows too, and "
-		 "all rows sum to streams x window.\n"
+		 "Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
+		 "json all rows sum to streams x window; the table has work first, then the states, as "
+		 "shares of the streams' life and of streams x window.\n"
 		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
 		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n",
 	.work = work,
@@ -197,7 +253,7 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-	bool is_operations = false;
+	struct options own = {0};
 
-	return program_main(&program, &is_operations, argc, argv);
+	return program_main(&program, &own, argc, argv);
 }

@@ -214,6 +214,8 @@ static void put_cursor(struct session *session, char *out, size_t size, bool is_
 	if (session_cell(session, &line, &cell)) {
 		struct cell_share known = {.state = (enum extent_state)cell.state, .function = cell.function};
 		session_share_name(session, name, &known, LABEL_CELL, is_wide ? 32 : 20);
+		if (cell.state == EXTENT_ABSENT && cell.kind == CELL_STATE)
+			strcpy(name, session_is_before(session, line->stream) ? "not started" : "ended");
 		format_number_share(share, cell.time_ns, frame_column_length(&session->frame, column), 0);
 	}
 	label_stream(label, rows_long_label(&session->rows, session->state.node), is_wide ? 24 : 16,

@@ -156,7 +156,7 @@ void session_share_name(const struct session *session, char *out, const struct c
 {
 	const struct run_function *function =
 		share->function == UINT32_MAX ? NULL : run_function(session->run, share->function);
-	const char *state = extent_state_name(share->state);
+	const char *state = extent_state_word(share->state);
 	char name[LABEL_BYTES];
 
 	if (extent_state_is_busy(share->state) && function) {
@@ -174,6 +174,12 @@ void session_share_name(const struct session *session, char *out, const struct c
 		return;
 	}
 	snprintf(out, LABEL_BYTES, "%s", state);
+}
+
+bool session_is_before(const struct session *session, uint32_t stream)
+{
+	return frame_column_ns(&session->frame, session_column(session)) <
+	       run_stream(session->run, stream)->s.begin_ns;
 }
 
 enum grid_style session_style(

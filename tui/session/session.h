@@ -157,6 +157,8 @@ void session_keep(struct session *session);
 /* Text of what a cell or share shows: "build_matrix", "blocked (poll)". LABEL_BYTES. */
 void session_share_name(const struct session *session, char *out, const struct cell_share *share,
 	enum label_place place, int cells);
+/* The cursor's column begins before the stream does. */
+bool session_is_before(const struct session *session, uint32_t stream);
 /* Style of a working state's block or ink. */
 enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);

@@ -85,9 +85,9 @@ static void add_own(struct help *help, const struct view *view)
 
 static const char *const glyphs[] = {
 	"CELLS   = CPU code   # kernel   > copy in   < copy out   ^ set or device copy",
-	"        ~ waiting in sync   . GPU idle   - blocked   / waits for a core",
+	"        ~ waiting in sync   . GPU idle   - blocked   / preempted: waits for a core",
 	"        ? unmonitored   ! lost   ' unknown   : not read or not committed yet",
-	"        % mixed: no context has half of the cell",
+	"        % mixed: no context has half of the cell   blank: not started, or ended",
 	"LABELS  > cursor row  ! lost records  ? partly unmonitored  + pinned  * match  ~ about",
 };
 
