@@ -424,6 +424,33 @@ static void test_lines(void **state)
 	close_session(&f);
 }
 
+/* ---- where to look first ---- */
+
+static void test_first_look(void **state)
+{
+	const struct frame_line *line;
+	struct fixture f;
+	struct cell cell;
+	uint32_t node;
+
+	(void)state;
+	open_one(&f);
+	session_seek_work(f.session);
+	press(&f, "");
+	assert_true(session_cell(f.session, &line, &cell));
+	assert_true(cell_has_holder(&cell) && cell.function != UINT32_MAX);
+	press(&f, "0wwwwww!");
+	node = f.session->state.node;
+	assert_ptr_equal(f.session->focus, &view_jumps);
+	press(&f, "<Enter>"); /* the longest */
+	assert_ptr_equal(f.session->focus, &view_timeline);
+	assert_true(session_cell(f.session, &line, &cell));
+	assert_false(extent_state_is_busy((enum extent_state)cell.state));
+	press(&f, "u");
+	assert_int_equal(f.session->state.node, node);
+	close_session(&f);
+}
+
 /* ---- help ---- */
 
 /* The keys of the view come first, commands behind; all can be found, and closing goes back. */
@@ -555,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_mouse),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_first_look),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_filters),

@@ -87,8 +87,7 @@ static void print_table_row(struct report *report, const struct stats *stats, co
 	report_row(report);
 }
 
-static void print_table(
-	struct report *report, const struct stats *stats, uint64_t top, bool has_absent)
+static void print_table(struct report *report, const struct stats *stats, uint64_t top, bool has_absent)
 {
 	for (int states = 0; states < 2; states++)
 		for (size_t i = 0; i < stats->count && top; i++) {
@@ -194,7 +193,8 @@ static int take_absent(void *own, const char *value, struct error *error)
 
 static const struct program_option options[] = {
 	{0, "operations", NULL, "GPU queues: kernels, copies, launch delays, busy queues", take_operations},
-	{0, "absent", NULL, "in the table also the time in which streams had not begun, or had ended", take_absent},
+	{0, "absent", NULL, "in the table also the time in which streams had not begun, or had ended",
+		take_absent},
 };
 
 static int work(struct program_call *call, struct error *error)
@@ -241,13 +241,14 @@ static const struct program program = {
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
-	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, "
-		 "script, stream or op.\n"
-		 "Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
-		 "json all rows sum to streams x window; the table has work first, then the states, as "
-		 "shares of the streams' life and of streams x window.\n"
-		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
-		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n",
+	.notes =
+		"KEY is function (default), path, module, line, loop, inline, file, instruction, "
+		"script, stream or op.\n"
+		"Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
+		"json all rows sum to streams x window; the table has work first, then the states, as "
+		"shares of the streams' life and of streams x window.\n"
+		"--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
+		"RUNNABLE and SYNC count only waits, by the waiting call path.\n",
 	.work = work,
 };
 

@@ -231,6 +231,9 @@ struct session_coverage session_take_coverage(struct session *session)
 		coverage.there_ns += line->there_ns;
 		coverage.known_ns += line->known_ns;
 		coverage.lost_ns += line->lost_ns;
+		coverage.busy_ns += line->busy_ns;
+		coverage.waits_ns += line->waits_ns;
+		coverage.preempted_ns += line->preempted_ns;
 		if (line->lost_ns)
 			coverage.lost_stream =
 				coverage.lost_stream == UINT32_MAX ? streams[i] : UINT32_MAX - 1;

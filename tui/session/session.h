@@ -105,6 +105,7 @@ struct session {
 	struct session_stats stats;
 	const uint32_t *only; /* streams in place of those on the screen (compare.h); NULL: none */
 	uint32_t only_count;
+	uint32_t jump; /* line of view_jumps */
 	uint32_t lit; /* function lit up, UINT32_MAX: none */
 	struct ruler_zero zero;
 	int zero_kind;		       /* 0 run begin, 1 mark, 2 wall clock */
@@ -192,6 +193,8 @@ uint32_t session_row(const struct session *session);
 void session_set_row(struct session *session, uint32_t row);
 /* Puts the cursor on the first stream. */
 void session_first_row(struct session *session);
+/* Puts the cursor where most time is: the longest run of one function's work on the screen. */
+void session_seek_work(struct session *session);
 /* The cursor to the next stream's row, past groups. */
 void session_step_stream(struct session *session, bool is_back);
 /* Stream of the cursor's row; false on a group. */
@@ -231,6 +234,7 @@ uint32_t session_leaf_context(struct session *session);
 /* How much of the streams x time on the screen is known. */
 struct session_coverage {
 	uint64_t there_ns, known_ns, lost_ns;
+	uint64_t busy_ns, waits_ns, preempted_ns; /* work; blocked, in a synchronization or an idle queue */
 	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
 	bool is_damaged;      /* of some streams nothing is known, though there were records */
 };

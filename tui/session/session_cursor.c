@@ -123,6 +123,55 @@ void session_first_row(struct session *session)
 	session_set_row(session, 0);
 }
 
+/* The run of columns in which one function works most, on one row. */
+struct longest {
+	uint64_t time_ns;
+	uint32_t row, column;
+};
+
+static void look_for_longest(
+	struct session *session, uint32_t row, const struct frame_line *line, struct longest *longest)
+{
+	uint64_t time_ns = 0;
+	uint32_t from = 0;
+
+	for (uint32_t c = 0; c < session->frame.columns.count; c++) {
+		struct cell cell = frame_cell(&session->frame, line, c), before;
+
+		if (c)
+			before = frame_cell(&session->frame, line, c - 1);
+		if (!c || !cell_is_same_run(&before, &cell))
+			from = c, time_ns = 0;
+		if (!cell_has_holder(&cell) || cell.function == UINT32_MAX ||
+			run_function(session->run, cell.function)->is_placeholder)
+			continue;
+		time_ns += cell.time_ns;
+		if (time_ns > longest->time_ns)
+			*longest = (struct longest){time_ns, row, from};
+	}
+}
+
+void session_seek_work(struct session *session)
+{
+	struct longest longest = {0};
+	uint32_t top, count = session_rows_on_screen(session, &top);
+
+	for (uint32_t row = top; row < top + count; row++) {
+		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
+		const struct frame_line *line =
+			rows_is_group(node) ? NULL : frame_line(&session->frame, node->stream);
+
+		if (line)
+			look_for_longest(session, row, line, &longest);
+	}
+	if (!longest.time_ns)
+		return;
+	session_set_row(session, longest.row);
+	session->state.cursor_ns = frame_column_ns(&session->frame, longest.column);
+	if (session->state.cursor_ns < session->state.begin_ns)
+		session->state.cursor_ns = session->state.begin_ns;
+}
+
 /* ---- column and cell ---- */
 
 uint32_t session_column(const struct session *session)

@@ -23,6 +23,7 @@ struct frame_line {
 	uint32_t *first; /* column count + 1 */
 	struct tile_entry *entries;
 	uint64_t there_ns, known_ns, lost_ns; /* of all columns: alive; monitored; with records lost */
+	uint64_t busy_ns, waits_ns, preempted_ns;
 	struct cell *cells;		      /* what frame_cell found, by column */
 	uint32_t cells_level;		      /* of which projection; 0: not yet */
 	struct cell *chart;		      /* chart.h: [level below][column] */

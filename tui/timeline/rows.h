@@ -38,7 +38,7 @@ struct rows {
 	bool has_lines; /* the user chose the lines of some */
 	enum rows_order order;	/* call rows_update() after a change */
 	uint32_t stream_count;	/* of the run */
-	uint32_t process_count, device_count, host_count, rank_count;
+	uint32_t process_count, thread_count, device_count, host_count, rank_count;
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
 	uint64_t version;  /* another one after each update, of all rows that there are */
 	struct rows_labels *labels;
