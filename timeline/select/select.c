@@ -10,6 +10,7 @@
 
 #include "timeline/base/glob.h"
 #include "timeline/run/run_internal.h"
+#include "timeline/sum/dividing.h"
 #include "timeline/sum/gpu_metric.h"
 #include "timeline/sum/state_metrics.h"
 
@@ -131,6 +132,20 @@ int select_bind_time(struct select *select, uint64_t begin_ns, uint64_t end_ns, 
 		&select->window, select->run, &limits, &select->begin_ns, &select->end_ns, error);
 }
 
+/* A depth that depends on the path needs to know which frames divide the window's time. */
+static int bind_depth(struct select *select, struct error *error)
+{
+	struct dividing dividing;
+	int code;
+
+	if (!run_depth_is_below(select->depth))
+		return 0;
+	code = dividing_find(select->run, select->begin_ns, select->end_ns, &dividing, error);
+	if (!code)
+		dividing_fini(&dividing);
+	return code;
+}
+
 int select_bind(struct select *select, struct run *run, struct error *error)
 {
 	int code = 0;
@@ -146,7 +161,9 @@ int select_bind(struct select *select, struct run *run, struct error *error)
 		code = bind_ops(select, error);
 	if (!code)
 		code = bind_metrics(select, error);
-	return code ? code : bind_streams(select, error);
+	if (!code)
+		code = bind_streams(select, error);
+	return code ? code : bind_depth(select, error);
 }
 
 /* ---- what it says ---- */

@@ -107,20 +107,15 @@ void commands_set_streams(struct session *session, const char *value)
 
 static void set_depth(struct session *session, const char *value)
 {
-	char *end;
-	unsigned long depth = strtoul(value, &end, 10);
+	uint32_t depth;
 
-	if (strcmp(value, "auto") == 0) {
-		actions_do(session, KEYS_DO_AUTO);
-		return;
-	}
-	if (end == value || *end || depth == 0 || depth > 100000) {
-		session_say(session, ":depth needs a number from 1 on, or auto");
+	if (!select_read_depth(value, &depth) || depth == 0 || (depth > 100000 && !run_depth_is_below(depth))) {
+		session_say(session, ":depth needs a number from 1 on, auto, or auto+1");
 		return;
 	}
 	session_keep(session);
-	session->state.depth = (uint32_t)depth;
-	session->state.is_auto = session->state.is_auto_wanted = false;
+	session->state.depth = depth;
+	session->state.is_auto = session->state.is_auto_wanted = run_depth_is_below(depth);
 }
 
 static void set_by(struct session *session, const char *value)

@@ -208,71 +208,59 @@ static int read_rows(struct session *session, struct deadline *until, struct err
 	return result;
 }
 
-static void take_auto_depth(struct session *session, uint32_t depth)
+/* Which frames pass on their time depends on the run and the window alone: it is asked before anything is
+ * laid or read. Two runs side by side need one number. */
+int session_choose_depth(struct session *session, unsigned limit_ms, struct error *error)
 {
-	session->state.depth = depth;
-	session->state.is_auto_wanted = false;
-	session->auto_span_ns = session->state.end_ns - session->state.begin_ns;
-}
-
-/* Dense lines are read at a depth, so that it is chosen before: by a few of those on the screen. */
-static int choose_depth_first(struct session *session, struct deadline *deadline, struct error *error)
-{
-	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
-	uint32_t rows[] = {
-		cursor >= top && cursor < top + count ? cursor : top, top + count / 3, top + count * 2 / 3};
 	struct view_state *state = &session->state;
-	const struct profile_page *page = session->profile;
-	bool has_dense = false;
-	uint32_t depth;
-	int result = 0;
+	struct dividing found;
+	int result;
 
-	if (page)
-		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
-	if (session->frame.depth != state->depth)
-		frame_set_depth(&session->frame, state->depth);
 	if (!state->is_auto || !state->is_auto_wanted)
 		return 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && count && !result; i++) {
-		const struct rows_node *node = &session->rows.nodes[session->rows.shown[rows[i]]];
-		if (rows_is_group(node) || !frame_is_dense(&session->frame, node->stream))
-			continue;
-		has_dense = true;
-		result = read_stream(session, node->stream, deadline, error);
-	}
-	if (result || !has_dense || deadline->is_over)
-		return result;
-	depth = frame_auto_depth(&session->frame);
-	/* lines that it could not read have no say: not chosen yet */
-	if (deadline_put_off(session, -1)) {
-		deadline->is_over = true;
+	session->is_resumable = limit_ms > 0;
+	result = dividing_find(session->run, state->begin_ns, state->end_ns, &found, error);
+	session->is_resumable = false;
+	if (deadline_put_off(session, result)) /* a key came: the next picture asks again */
 		return 0;
+	if (result) {
+		state->is_auto_wanted = false;
+		return result == -ERROR_RUN ? 0 : result; /* what is damaged is said where it is read */
 	}
-	if (progress_is_stopped())
-		return progress_refuse(error);
-	take_auto_depth(session, depth);
-	frame_set_depth(&session->frame, state->depth);
+	dividing_fini(&session->dividing);
+	session->dividing = found;
+	session->dividing_changes++;
+	if (found.is_changed)
+		frame_passing_changed(&session->frame);
+	if (!run_depth_is_below(state->depth))
+		state->depth = run_depth_below(0);
+	if (session->compare)
+		state->depth = found.depth ? found.depth : 1;
+	state->is_auto_wanted = false;
+	session->auto_span_ns = state->end_ns - state->begin_ns;
 	return 0;
 }
 
-static void choose_depth(struct session *session)
+static void set_depth(struct session *session)
 {
-	struct view_state *state = &session->state;
+	const struct profile_page *page = session->profile;
 
-	if (state->is_auto && state->is_auto_wanted && !session->is_unread)
-		take_auto_depth(session, frame_auto_depth(&session->frame));
-	if (session->frame.depth != state->depth)
-		frame_set_depth(&session->frame, state->depth);
+	if (page)
+		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
+	if (session->frame.depth != session->state.depth)
+		frame_set_depth(&session->frame, session->state.depth);
+	frame_set_below(&session->frame, session_rows_below(session));
 }
 
 /* Rows are resumable: each piece read is kept. */
 int session_read_screen(struct session *session, unsigned limit_ms, struct error *error)
 {
 	struct deadline deadline = deadline_in(limit_ms);
-	int result;
+	int result = 0;
 
 	session->is_resumable = limit_ms > 0;
-	result = choose_depth_first(session, &deadline, error);
+	set_depth(session);
+	deadline.is_over = limit_ms && session->state.is_auto_wanted;
 	session->is_unread = deadline.is_over;
 	if (!result && compare_has_screen(session))
 		result = compare_read(session, deadline.at_ms, error);
@@ -285,8 +273,6 @@ int session_read_screen(struct session *session, unsigned limit_ms, struct error
 	if (!result && session->is_unread && !compare_has_screen(session))
 		result = read_coarse(session, error);
 	session->is_resumable = false;
-	if (!result)
-		choose_depth(session);
 	return result;
 }
 

@@ -34,6 +34,7 @@ void frame_fini(struct frame *frame)
 	free(frame->function);
 	free(frame->is_shorter);
 	free(frame->filter_of);
+	free(frame->levels);
 	shares_fini(&frame->shares);
 	*frame = (struct frame){0};
 }
@@ -139,6 +140,13 @@ static void add_coverage(struct frame_line *line, size_t entries)
 		if (entry->state == EXTENT_ABSENT)
 			continue;
 		line->there_ns += entry->time_ns;
+		if (extent_state_is_busy(entry->state))
+			line->busy_ns += entry->time_ns;
+		else if (entry->state == EXTENT_BLOCKED || entry->state == EXTENT_SYNC ||
+			 entry->state == EXTENT_IDLE)
+			line->waits_ns += entry->time_ns;
+		else if (entry->state == EXTENT_RUNNABLE)
+			line->preempted_ns += entry->time_ns;
 		if (entry->state == EXTENT_LOST)
 			line->lost_ns += entry->time_ns;
 		else if (entry->state != EXTENT_UNMONITORED)

@@ -109,6 +109,7 @@ static uint32_t add_stream(struct builder *b, enum rows_kind kind, uint32_t at, 
 	uint32_t node = add_node(b, kind, b->order[at], parent, level);
 
 	rows_order_take(&b->rows->nodes[node], &s->s);
+	b->rows->thread_count += kind == ROWS_THREAD;
 	return node;
 }
 
