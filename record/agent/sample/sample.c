@@ -212,9 +212,9 @@ HOT void sample_take(struct thread *t, const ucontext_t *context, uint64_t perio
 	sample_take_ns(t, context, periods, periods * process.settings.period_ns, now_ns);
 }
 
-void sample_catch_up(struct thread *t)
+void sample_catch_up(struct thread *t, uint64_t now_ns)
 {
-	uint64_t period_ns = process.settings.period_ns, now_ns = process_now_ns(), least, weight;
+	uint64_t period_ns = process.settings.period_ns, least, weight;
 
 	if (source_chosen() != &source_timer)
 		return; /* an event's hits do not depend on ticks */

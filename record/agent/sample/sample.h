@@ -60,10 +60,10 @@ void sample_take_counter(struct thread *thread, const ucontext_t *context, unsig
 /* The thread was switched out and resumes at `context`: publishes its path where no wrapper does. */
 void sample_take_wait(struct thread *thread, const ucontext_t *context);
 
-/* Call in a wait, after trace_begin, without a signal. If no tick has hit the thread for so long that it
- * seems to yield before each tick, a sample at the waiting path stands for its CPU time. Signals that
- * arrive later for that time stand for the rest. */
-void sample_catch_up(struct thread *thread);
+/* Call in a wait, after trace_begin, without a signal; now_ns: the clock just read. If no tick has hit the
+ * thread for so long that it seems to yield before each tick, a sample at the waiting path stands for its CPU
+ * time. Signals that arrive later for that time stand for the rest. */
+void sample_catch_up(struct thread *thread, uint64_t now_ns);
 
 /* Publishes a sample at a known node. False: dropped and counted. The ring must be entered. */
 bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);

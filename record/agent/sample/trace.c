@@ -12,6 +12,9 @@
 
 void trace_init(struct thread *t)
 {
+	static _Atomic uint64_t epochs;
+
+	t->epoch = atomic_fetch_add_explicit(&epochs, 1, memory_order_relaxed) + 1;
 	t->is_tracing = false;
 	t->deferred_ns = 0;
 	if (t->text_count) /* otherwise they are zero, and mostly untouched pages */
@@ -52,24 +55,30 @@ void trace_end(struct thread *t)
 	t->is_tracing = false;
 }
 
-static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_partial)
+static uint32_t callpath_from(
+	struct thread *t, const struct arch_registers *start, uint64_t function, bool *is_partial)
 {
-	struct arch_registers start;
-	uint32_t node;
+	uint32_t node = callpath_cache_find(t, start, function);
 
 	*is_partial = false;
-	arch_registers_here(&start);
-	node = callpath_cache_find(t, &start, function);
 	if (node)
 		return node;
-	if (callpath_open_into(t, &start, function, 0, 0, &node) != CALLPATH_OPEN) {
+	if (callpath_open_into(t, start, function, 0, 0, &node) != CALLPATH_OPEN) {
 		*is_partial = true;
 		return thread_partial_root(t);
 	}
 	*is_partial = t->callpath_root != t->root;
 	if (!*is_partial)
-		callpath_cache_note(t, &start, function, node);
+		callpath_cache_note(t, start, function, node);
 	return node;
+}
+
+static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_partial)
+{
+	struct arch_registers start;
+
+	arch_registers_here(&start);
+	return callpath_from(t, &start, function, is_partial);
 }
 
 /* Samples deferred from here on belong to the caller's path. */
@@ -84,6 +93,13 @@ uint32_t trace_callpath_into(struct thread *t, uint64_t function)
 	bool is_partial;
 
 	return callpath_into(t, function, &is_partial);
+}
+
+uint32_t trace_callpath_from(struct thread *t, const struct arch_registers *start, uint64_t function)
+{
+	bool is_partial;
+
+	return callpath_from(t, start, function, &is_partial);
 }
 
 uint32_t trace_callpath_walk(struct thread *t)

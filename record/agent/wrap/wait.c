@@ -71,6 +71,7 @@ static void publish(
 	struct event_span span = {
 		.begin_ns = wait->begin_ns, .end_ns = end_ns, .operation = STORE_OP_BLOCKED};
 	struct thread *t = trace_begin();
+	uint64_t now_ns;
 
 	if (!t)
 		return;
@@ -79,7 +80,9 @@ static void publish(
 		trace_span(t, EVENT_SPAN, &span);
 	if (call)
 		publish_call(t, &span, call);
-	sample_catch_up(t);
+	now_ns = process_now_ns();
+	sample_catch_up(t, now_ns);
+	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - end_ns, 0, 0));
 	trace_end(t);
 }
 
@@ -107,7 +110,7 @@ OWN void wait_yielded(struct thread *t)
 
 	if (process_is_own() && !syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all))) {
 		if (trace_begin()) {
-			sample_catch_up(t);
+			sample_catch_up(t, process_now_ns());
 			trace_end(t);
 		}
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
