@@ -200,6 +200,11 @@ void mpi_sums_span(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
 	if (!process.settings.sums_mpi || own->is_on || own->epoch != t->epoch ||
 		end_ns - begin_ns >= process.settings.mpi_bound_ns)
 		return;
+	if (t->ring.at - atomic_load_explicit(&t->ring.shared->tail, memory_order_relaxed) >
+		t->ring.bytes / 2) {
+		switch_on(own); /* faster than the collector drains: they would be lost */
+		return;
+	}
 	if (own->spans && --own->spans)
 		return;
 	more = (end_ns - own->filled_ns) / (1000000000u / SPANS_A_SECOND);

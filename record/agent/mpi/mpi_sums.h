@@ -9,6 +9,8 @@
  *   .................|..######....................####....    begins after a burst and ends when it calls
  *                    |###                             ####    less for a second
  *
+ * It also begins where the ring fills faster than the collector drains it, so that no call is lost.
+ *
  * With -e MPI@BOUND all calls shorter than that are sums; with MPI@0 none is. Collective calls always are
  * spans: who came late is told by them.
  */

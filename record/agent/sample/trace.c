@@ -49,7 +49,8 @@ void trace_end(struct thread *t)
 		ring_enter(&t->ring);
 		/* Exchange atomically: a signal between a read and a clear would lose its weight. */
 		weight = __atomic_exchange_n(&t->deferred_ns, 0, __ATOMIC_RELAXED);
-		sample_publish(t, t->node, 0, weight, process_now_ns());
+		if (!sample_try(t, t->node, weight, process_now_ns()))
+			sample_save(t, weight);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	t->is_tracing = false;
@@ -150,7 +151,7 @@ void trace_span(struct thread *t, uint8_t type, const struct event_span *span)
 	uint64_t now_ns = span->end_ns ? span->end_ns : span->begin_ns;
 
 	if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), now_ns)) {
-		ring_lose(&t->ring, RING_LOST_FULL, 0, now_ns);
+		ring_lose_kind(&t->ring, RING_LOST_FULL, EVENT_LOST_SPAN, 0, now_ns);
 		return;
 	}
 	record = ring_put(&t->ring, type, 0, span->h.node, sizeof(*record));
@@ -166,7 +167,7 @@ void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_
 	struct event_launch *record;
 
 	if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), end_ns)) {
-		ring_lose(&t->ring, RING_LOST_FULL, 0, end_ns);
+		ring_lose_kind(&t->ring, RING_LOST_FULL, EVENT_LOST_LAUNCH, 0, end_ns);
 		return;
 	}
 	record = ring_put(&t->ring, EVENT_LAUNCH, flags, node, sizeof(*record));
