@@ -60,7 +60,9 @@ static void costs_put(const struct summary *summary, struct lines *lines)
 	uint64_t whole_ns = summary->weight_ns > program_ns ? summary->weight_ns : program_ns;
 
 	if (summary->weight_ns && whole_ns >= OVERHEAD_TELLING_NS)
-		put(lines, "overhead about %.2f %% (handlers %.3f s by the clock, collector %.3f s)\n",
+		put(lines,
+			"overhead about %.2f %% (handlers and wrappers %.3f s by the clock, collector %.3f "
+			"s)\n",
 			100.0 * (collector + handlers) / (double)whole_ns, handlers / 1e9, collector / 1e9);
 }
 

@@ -236,7 +236,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 		ring->begin_ns, end_ns);
 	unsampled_close(drain, shared, end_ns);
 	if (lost > ring->lost)
-		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
+		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost, 0);
 	drain_spans_flush(drain);
 	if (!stream)
 		return;

@@ -59,6 +59,11 @@ struct event_handshake {
 #define EVENT_WORD_MEMLEAK " MEMLEAK="
 #define EVENT_MEMLEAK_ALL (UINT64_C(1) << 32)
 /* Which processes are measured, record/agent/process/process_filter.h. */
+/* " MPI=off": no spans of MPI calls. " MPI=10000": calls shorter than so many ns are sums, from the first one
+ * on; 0: none is. Without the word, calls shorter than EVENT_MPI_BOUND_NS are where a thread makes very many.
+ */
+#define EVENT_WORD_MPI " MPI="
+#define EVENT_MPI_BOUND_NS 10000u
 #define EVENT_WORD_NO_CHILDREN " ALONE" /* hpct-record makes it " ALONE=PID" once it knows */
 #define EVENT_WORD_ALONE " ALONE="
 #define EVENT_WORD_RANKS " RANKS="
