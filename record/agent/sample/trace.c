@@ -55,11 +55,12 @@ void trace_end(struct thread *t)
 static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_partial)
 {
 	struct arch_registers start;
+	struct callpath_begin begin = {&start, function, callpath_python(t)};
 	uint32_t node;
 
 	*is_partial = false;
 	arch_registers_here(&start);
-	node = callpath_cache_find(t, &start, function);
+	node = callpath_cache_find(t, &begin);
 	if (node)
 		return node;
 	if (callpath_open_into(t, &start, function, 0, 0, &node) != CALLPATH_OPEN) {
@@ -68,7 +69,7 @@ static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_part
 	}
 	*is_partial = t->callpath_root != t->root;
 	if (!*is_partial)
-		callpath_cache_note(t, &start, function, node);
+		callpath_cache_note(t, &begin, node);
 	return node;
 }
 
