@@ -92,23 +92,26 @@ static bool is_loader(const struct event_module *module)
 	return !module_map_loader_range(&begin, &end) && module->begin == begin;
 }
 
-static void beside_look(uint32_t slot)
+/* True: its frames are hidden from now on. */
+static bool beside_look(uint32_t slot)
 {
 	const struct event_module *module = &process.modules[slot];
 	enum python_beside which = PYTHON_BESIDE_COUNT;
 	uint32_t hidden;
 
 	if (module->language != EVENT_LANGUAGE_NATIVE || slot == runtime.slot)
-		return;
+		return false;
 	if (is_starter(module))
 		which = PYTHON_BESIDE_PROGRAM;
 	else if (is_loader(module))
 		which = PYTHON_BESIDE_LOADER;
 	if (which == PYTHON_BESIDE_COUNT || atomic_load(&python_beside[which]))
-		return;
+		return false;
 	hidden = module_slots_twin(slot);
-	if (hidden != UNWIND_NO_SLOT)
-		atomic_store(&python_beside[which], slot << 16 | hidden);
+	if (hidden == UNWIND_NO_SLOT)
+		return false;
+	atomic_store(&python_beside[which], slot << 16 | hidden);
+	return true;
 }
 
 static void module_look(uint32_t slot)
@@ -154,7 +157,7 @@ HOT const struct python_runtime *python_runtime(void)
 bool python_runtime_look(void)
 {
 	uint32_t count = module_slots_count(), at = atomic_load_explicit(&looked, memory_order_relaxed);
-	bool was_known = python_runtime() != NULL, is_found;
+	bool was_known = python_runtime() != NULL, is_changed = false;
 
 	if (at == count || atomic_flag_test_and_set(&looking))
 		return false;
@@ -164,14 +167,14 @@ bool python_runtime_look(void)
 		if (!module_slots_is_live(at))
 			continue;
 		if (python_runtime())
-			beside_look(at);
+			is_changed |= beside_look(at);
 		else
 			module_look(at);
 	}
 	atomic_store(&looked, at);
-	is_found = !was_known && python_runtime();
+	is_changed |= !was_known && python_runtime();
 	atomic_flag_clear(&looking);
-	return is_found;
+	return is_changed;
 }
 
 void python_runtime_init(void)

@@ -32,7 +32,7 @@ enum python_beside {
 };
 extern _Atomic uint32_t python_beside[PYTHON_BESIDE_COUNT] __attribute__((visibility("hidden")));
 
-/* Looks at modules that were met since the last call. True: it found the interpreter. */
+/* Looks at modules that were met since the last call. True: paths are other ones now. */
 bool python_runtime_look(void);
 
 /* The interpreter, while it is loaded; NULL: none that is known. */
