@@ -107,6 +107,7 @@ struct run_function {
 	uint32_t line;
 	uint64_t hash;	     /* of its name as run_function_key() cuts it: chooses its colour */
 	bool is_placeholder; /* <program root>, <partial>, ... */
+	bool is_python;
 	uint32_t name_bytes; /* length of the name, which may hold any byte */
 };
 const struct run_function *run_function(const struct run *run, uint32_t function);

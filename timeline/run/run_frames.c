@@ -193,6 +193,7 @@ static bool resolve_python(struct run *run, struct run_frame *frame, unsigned pa
 	function = function_named(run, of.name, of.name_bytes, file);
 	function.file = file;
 	function.line = of.line;
+	function.is_python = true;
 	frame->is_resolved = true;
 	return add_line(run, frame, &function,
 		&(struct run_frame_line){.file = file,
