@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * python_code.c - see python_code.h. Strings carry the hash of their bytes, as names are looked up by it in
- * dictionaries: a code object at a known address is known again if these hashes, its first line and its table
- * of lines are the same.
+ * python_code.c - see python_code.h. Most strings carry the hash of their bytes, as names are looked up by it
+ * in dictionaries: a code object at a known address is known again if these hashes, its first line and its
+ * table of lines are the same.
  */
 #include "record/agent/python/python_code.h"
 
@@ -91,16 +91,53 @@ static bool string_copy(struct python_thread *t, const struct python_runtime *ru
 	return true;
 }
 
+/* Of the bytes of a string that carries no hash: files are not looked up by their name. */
+static uint64_t string_hash_bytes(struct python_thread *t, const struct python_runtime *runtime, uint64_t at)
+{
+	uint32_t state = python_memory_u32(at + PYTHON_STRING_STATE);
+	uint64_t bytes = python_memory_word(at + PYTHON_OBJECT_SIZE) * STATE_KIND(state), hash = bytes,
+		 word = 0;
+	uint64_t data =
+		at + (state & STATE_ASCII ? runtime->layout->ascii_bytes : runtime->layout->compact_bytes);
+
+	if (!(state & STATE_COMPACT) || bytes > EVENT_NAME_BYTES_MAX ||
+		!python_memory_is_readable(t, data, bytes + 1))
+		return NO_HASH;
+	for (uint64_t i = 0; i < bytes; i += 8) {
+		if (bytes - i >= 8)
+			word = python_memory_word(data + i);
+		else
+			memcpy(&word, (const void *)(uintptr_t)(data + i), bytes - i);
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+HOT static uint64_t string_hash(struct python_thread *t, const struct python_runtime *runtime, uint64_t at)
+{
+	uint64_t hash = python_memory_word(at + PYTHON_STRING_HASH);
+
+	return hash != NO_HASH ? hash : string_hash_bytes(t, runtime, at);
+}
+
 /* ---- code objects ---- */
 
-/* What identifies the code at an address now. False: it is none. */
-HOT static bool code_look(
-	struct python_thread *t, const struct python_runtime *runtime, uint64_t at, struct python_code *now)
+/* True if `table` is a bytes object. */
+static bool is_table(struct python_thread *t, const struct python_runtime *runtime, uint64_t table)
+{
+	return table && table % 8 == 0 && python_memory_is_readable(t, table, PYTHON_BYTES_BEGIN + 8) &&
+	       python_memory_word(table + PYTHON_OBJECT_TYPE) == runtime->bytes_type;
+}
+
+/* What identifies the code at an address now. False: it is none. `known`: what was there lately, whose pages
+ * need no check; NULL: nothing. */
+HOT static bool code_look(struct python_thread *t, const struct python_runtime *runtime, uint64_t at,
+	const struct python_code *known, struct python_code *now)
 {
 	const struct python_layout *layout = runtime->layout;
-	uint64_t lines;
 
-	if (!at || !python_memory_is_readable(t, at, CODE_BYTES) ||
+	if (!at || (!known && !python_memory_is_readable(t, at, CODE_BYTES)) ||
 		python_memory_word(at + PYTHON_OBJECT_TYPE) != runtime->code_type)
 		return false;
 	now->address = at;
@@ -108,15 +145,21 @@ HOT static bool code_look(
 		at + (layout->code_qualified ? layout->code_qualified : layout->code_name));
 	now->file = python_memory_word(at + layout->code_file);
 	now->first_line = python_memory_u32(at + layout->code_first_line);
-	lines = python_memory_word(at + layout->code_lines);
-	if (!is_string(t, runtime, now->name) || !is_string(t, runtime, now->file) || !lines || lines % 8 ||
-		!python_memory_is_readable(t, lines, PYTHON_BYTES_BEGIN + 8) ||
-		python_memory_word(lines + PYTHON_OBJECT_TYPE) != runtime->bytes_type)
+	now->table = python_memory_word(at + layout->code_lines);
+	if (!(known && known->name == now->name) && !is_string(t, runtime, now->name))
 		return false;
-	now->name_hash = python_memory_word(now->name + PYTHON_STRING_HASH);
-	now->file_hash = python_memory_word(now->file + PYTHON_STRING_HASH);
-	now->lines = lines ^ python_memory_word(lines + PYTHON_OBJECT_SIZE) << 48 ^
-		     python_memory_word(lines + PYTHON_BYTES_BEGIN) * UINT64_C(0x9e3779b97f4a7c15);
+	if (t->file != now->file && !(known && known->file == now->file) && !is_string(t, runtime, now->file))
+		return false;
+	if (!(known && known->table == now->table) && !is_table(t, runtime, now->table))
+		return false;
+	if (t->file != now->file) {
+		t->file = now->file;
+		t->file_hash = string_hash(t, runtime, now->file);
+	}
+	now->name_hash = string_hash(t, runtime, now->name);
+	now->file_hash = t->file_hash;
+	now->lines = now->table ^ python_memory_word(now->table + PYTHON_OBJECT_SIZE) << 48 ^
+		     python_memory_word(now->table + PYTHON_BYTES_BEGIN) * UINT64_C(0x9e3779b97f4a7c15);
 	return true;
 }
 
@@ -146,17 +189,19 @@ HOT static const struct python_code *code_find(
 	struct python_thread *t, const struct python_runtime *runtime, uint64_t at)
 {
 	uint64_t place = (at * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (PYTHON_CODES - 2);
-	struct python_code now = {0}, *known = &t->codes[place];
+	struct python_code now = {.age = t->walks / PYTHON_PAGE_WALKS}, *known = &t->codes[place];
 
-	if (!code_look(t, runtime, at, &now))
+	if (known->address != at && known[1].address == at)
+		known++;
+	if (!code_look(t, runtime, at, known->address == at && known->age == now.age ? known : NULL, &now))
 		return NULL;
-	if (code_is(known, &now))
+	if (code_is(known, &now)) {
+		known->age = now.age;
 		return known;
-	if (code_is(known + 1, &now))
-		return known + 1;
+	}
 	if (!code_name(t, runtime, &now))
 		return NULL;
-	if (known->address != at && (known[1].address == at || !known[1].address || t->walks & 1))
+	if (known->address != at && known->address && (!known[1].address || t->walks & 1))
 		known++;
 	*known = now;
 	return known;

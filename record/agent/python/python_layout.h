@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-/* How the table of lines is written: Objects/lnotab_notes.txt, Objects/locations.md of CPython. */
+/* How the table of lines is written: CPython's notes on lnotab and on locations. */
 enum python_lines { PYTHON_LINES_LNOTAB, PYTHON_LINES_3_10, PYTHON_LINES_3_11 };
 
 /* What stands between the Python frames that one C frame of the interpreter runs and the next ones. */

@@ -99,7 +99,7 @@ static bool beside_look(uint32_t slot)
 	enum python_beside which = PYTHON_BESIDE_COUNT;
 	uint32_t hidden;
 
-	if (module->language != EVENT_LANGUAGE_NATIVE || slot == runtime.slot)
+	if (module->is_anonymous || module->language != EVENT_LANGUAGE_NATIVE || slot == runtime.slot)
 		return false;
 	if (is_starter(module))
 		which = PYTHON_BESIDE_PROGRAM;
@@ -123,7 +123,8 @@ static void module_look(uint32_t slot)
 	uint32_t hidden, python;
 	unsigned minor;
 
-	if (!python_symbols_open(&symbols, module->begin, module->end, module->bias))
+	if (module->is_anonymous || module->is_vdso || module->language != EVENT_LANGUAGE_NATIVE ||
+		!python_symbols_open(&symbols, module->begin, module->end, module->bias))
 		return;
 	base = python_symbols_find(&symbols, "_PyRuntime");
 	if (!base)

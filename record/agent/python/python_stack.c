@@ -136,6 +136,7 @@ HOT bool python_stack_read(struct python_thread *t, const struct python_runtime 
 
 	t->count = 0;
 	t->is_cut = false;
+	t->file = 0;
 	/* While the interpreter ends it frees the states of threads that still run. */
 	if (!state || runtime->is_finalizing())
 		return false;

@@ -29,10 +29,11 @@ struct python_frame {
 
 /* What a code object was when it was named. */
 struct python_code {
-	uint64_t address; /* 0: none */
-	uint64_t name, name_hash, file, file_hash, lines;
+	uint64_t address;					 /* 0: none */
+	uint64_t name, name_hash, file, file_hash, table, lines; /* `lines`: what identifies the table */
 	uint32_t first_line;
 	uint32_t number; /* of its event_name */
+	uint32_t age;	 /* python_thread.walks / PYTHON_PAGE_WALKS when its pages were checked */
 };
 
 struct python_line {
@@ -44,7 +45,7 @@ struct python_thread {
 	uint32_t walks;
 	unsigned count;			/* frames of the last walk, innermost first */
 	bool is_cut;			/* outer frames are missing */
-	bool has_state;			/* the thread runs Python now or did: its stack was read */
+	uint64_t file, file_hash;	/* of this walk's last code object: mostly the next one's, too */
 	uint64_t page[PYTHON_PAGES][2]; /* readable, as address + 1 */
 	uint8_t page_next[PYTHON_PAGES];
 	struct python_code codes[PYTHON_CODES];
