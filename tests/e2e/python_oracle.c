@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * python_oracle.c - a library that python_oracle.py loads: the agent's reader of Python's stack, called where the
- * interpreter can say itself what is there (oracle_here), and in a signal handler at random instructions of the
- * caller (oracle_stops). Also what a C extension is: it calls back (oracle_call).
+ * python_oracle.c - a library that python_oracle.py loads: the agent's reader of Python's stack, called where
+ * the interpreter can say itself what is there (oracle_here), and in a signal handler at random instructions
+ * of the caller (oracle_stops). Also what a C extension is: it calls back (oracle_call).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -77,7 +77,8 @@ static size_t put(char *to, size_t room, const uint64_t *place, unsigned count)
 							       8 * (place[i] >> EVENT_PYTHON_LINE_BITS));
 		const char *file = name->text + strlen(name->text) + 1;
 		int size = snprintf(to + used, room - used, "%s\t%.*s\t%u\n", name->text,
-			(int)(name->text + name->bytes - file), file, (unsigned)(place[i] & EVENT_PYTHON_LINE_MAX));
+			(int)(name->text + name->bytes - file), file,
+			(unsigned)(place[i] & EVENT_PYTHON_LINE_MAX));
 
 		if (size < 0 || (size_t)size >= room - used)
 			return 0;
@@ -151,7 +152,8 @@ EXPORT long oracle_stop(unsigned index, char *to, size_t room)
 
 	if (stop->count < 0 || stop->is_cut)
 		return stop->count < 0 ? -1 : -2;
-	return (long)put(to, room, stop->place, stop->count < STOP_FRAMES ? (unsigned)stop->count : STOP_FRAMES);
+	return (long)put(
+		to, room, stop->place, stop->count < STOP_FRAMES ? (unsigned)stop->count : STOP_FRAMES);
 }
 
 EXPORT __attribute__((noinline)) int oracle_call(int (*function)(int), int argument)
