@@ -97,21 +97,28 @@ struct store_context {
 
 enum store_module_kind {
 	STORE_MODULE_ELF,  /* offset = address in the file's program headers */
-	STORE_MODULE_TEXT, /* string table (imports, Python): offset = text id of the frame's name */
+	STORE_MODULE_TEXT, /* string table (imports): offset = text id of the frame's name */
 	STORE_MODULE_VDSO,
 	STORE_MODULE_KERNEL,
-	STORE_MODULE_JIT, /* memory without a file: offset = address */
-	STORE_MODULE_GPU  /* its build id is the key of its blob, 8 bytes, big-endian; for the offset see
-			     timeline/code/gpu_code.h */
+	STORE_MODULE_JIT,   /* memory without a file: offset = address */
+	STORE_MODULE_GPU,   /* its build id is the key of its blob, 8 bytes, big-endian; for the offset see
+			       timeline/code/gpu_code.h */
+	STORE_MODULE_PYTHON /* string table: offset = text id << STORE_PYTHON_LINE_BITS | line (0: unknown);
+			       the text is the function's qualified name, NUL, file, NUL, first line in
+			       decimal */
 };
+#define STORE_PYTHON_LINE_BITS EVENT_PYTHON_LINE_BITS
+#define STORE_PYTHON_LINE_MAX EVENT_PYTHON_LINE_MAX
 
-/* Identity: build id if there is one, else (kind, path). */
+/* Identity: build id if there is one, else (kind, path); and is_hidden. */
 struct store_module {
 	enum store_module_kind kind;
 	uint8_t build_id_bytes; /* 0..32 */
 	uint8_t build_id[32];
 	uint32_t path;		     /* text id */
 	uint64_t load_ns, unload_ns; /* load_ns: first use; unload_ns 0: still loaded or unknown */
+	bool is_hidden; /* frames for which others in the path stand (an interpreter's): paths leave them out
+			 */
 };
 
 struct store_metric {

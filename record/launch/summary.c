@@ -89,6 +89,9 @@ void summary_add(struct summary *summary, const struct measured_process *process
 	if (process->unsampled_reason)
 		summary->unsampled_reason = process->unsampled_reason;
 	summary->unmonitored_vforks += atomic_load(&process->shared->children_unmonitored);
+	if (atomic_load(&process->shared->python_unknown))
+		summary->python_unknown = atomic_load(&process->shared->python_unknown);
+	summary->names_refused += atomic_load(&process->shared->names_refused);
 	summary->gpu_graphs_by_node += atomic_load(&process->shared->graphs_by_node);
 	summary->unmonitored_execs += process->unmonitored_ns && measured_process_is_in_exec(process);
 	summary->signals += process->signals;
@@ -250,6 +253,10 @@ void summary_put(struct summary *summary, struct store_writer *writer, uint64_t 
 
 	summary->unnamed = unnamed;
 	gpu_numbers_put(summary, writer);
+	if (summary->python_unknown)
+		store_writer_meta_number(writer, "python_unknown", summary->python_unknown);
+	if (summary->names_refused)
+		store_writer_meta_number(writer, "python_names_refused", summary->names_refused);
 	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
 		store_writer_meta_number(writer, number[i].key, number[i].value);
 	store_writer_meta(writer, "sampler", summary->sampler);

@@ -48,6 +48,19 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 		put(lines, "gpu not traced all the time: %s\n", summary->gpu_unwatched);
 }
 
+static void python_put(const struct summary *summary, struct lines *lines)
+{
+	if (summary->python_unknown > 1)
+		put(lines,
+			"Python 3.%u: its stack cannot be read (CPython 3.8 to 3.13 with a GIL can): native "
+			"frames only\n",
+			summary->python_unknown);
+	else if (summary->python_unknown)
+		put(lines, "a Python interpreter of an unknown version: native frames only\n");
+	if (summary->names_refused)
+		put(lines, "Python functions beyond the first 100000 or so have no name: <python>\n");
+}
+
 #define OVERHEAD_TELLING_NS \
 	100000000u /* of less CPU time the share is mostly that of starting the collector */
 
@@ -144,6 +157,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 		(unsigned long)summary->partial, share(summary->partial, summary->samples), summary->events,
 		(unsigned long)summary->signals, (unsigned long)summary->overruns,
 		(double)summary_program_cpu_ns(summary) / 1e9);
+	python_put(summary, &lines);
 	gpu_put(summary, &lines);
 	costs_put(summary, &lines);
 	rate_put(summary, &lines);

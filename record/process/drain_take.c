@@ -69,6 +69,11 @@ static struct event_place place_find(struct drain *drain, uint32_t module, uint6
 	module = modules_find(&drain->process->modules, drain->writer,
 		(struct event_module *)((char *)drain->process->shared + EVENT_MODULES_AT), module,
 		measured_process_proc_pid(drain->process), drain->process->executable);
+	if (module != MODULES_NONE && module == drain->process->modules.python)
+		offset = python_place(&drain->process->python,
+			drain->process->names_at ? (char *)drain->process->shared + drain->process->names_at
+						 : NULL,
+			drain->writer, offset);
 	return module == MODULES_NONE ? unknown : (struct event_place){.offset = offset, .module = module};
 }
 

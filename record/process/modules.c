@@ -164,6 +164,7 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 	struct event_module copy;
 	struct module_file file;
 	const char *path;
+	bool is_python;
 	uint32_t id;
 
 	if (slot >= EVENT_MODULE_MAX)
@@ -173,12 +174,15 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 	if (!slot_copy(&copy, &table[slot]))
 		return MODULES_NONE;
 	snprintf(own, sizeof(own), "[anonymous %u]", pid);
-	path = copy.is_anonymous ? own : copy.path[0] ? copy.path : executable;
+	is_python = copy.language == EVENT_LANGUAGE_PYTHON;
+	path = copy.is_anonymous ? own : is_python ? "[python]" : copy.path[0] ? copy.path : executable;
 	module = (struct store_module){.kind = copy.is_anonymous ? STORE_MODULE_JIT
+					       : is_python	 ? STORE_MODULE_PYTHON
 					       : copy.is_vdso	 ? STORE_MODULE_VDSO
 								 : STORE_MODULE_ELF,
 		.build_id_bytes = copy.build_id_bytes,
-		.load_ns = copy.loaded_ns};
+		.load_ns = copy.loaded_ns,
+		.is_hidden = copy.language == EVENT_LANGUAGE_INTERPRETER};
 	memcpy(module.build_id, copy.build_id, copy.build_id_bytes);
 	file = (struct module_file){.pid = pid,
 		.path = path,
@@ -190,6 +194,8 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 	id = modules_enter(writer, &module, &file);
 	if (copy.is_anonymous)
 		modules->jit = id;
+	if (is_python)
+		modules->python = id;
 	modules->ids[slot] = id + 1;
 	return id;
 }

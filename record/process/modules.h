@@ -16,6 +16,7 @@
 struct modules {
 	uint32_t ids[EVENT_MODULE_MAX]; /* store module + 1; 0: not used yet */
 	uint32_t jit;			/* store module of code without a file; 0: none yet */
+	uint32_t python;		/* store module of Python's frames; 0: none yet */
 	uint8_t gone[EVENT_MODULE_MAX]; /* 1: its unload time is in the store */
 };
 

@@ -51,6 +51,10 @@ static int header_check(struct measured_process *process, struct error *error)
 	if (process->tallies_at % 4096 || process->tallies_at > process->shared_bytes ||
 		process->ring_count > (process->shared_bytes - process->tallies_at) / EVENT_TALLIES_STRIDE)
 		process->tallies_at = 0;
+	process->names_at = shared->names_at;
+	if (process->names_at % 4096 || process->names_at > process->shared_bytes ||
+		process->shared_bytes - process->names_at < EVENT_NAMES_DATA)
+		process->names_at = 0;
 	return 0;
 }
 
@@ -369,6 +373,7 @@ void measured_process_free(struct measured_process *process)
 		kernel_callchains_fini(&process->rings[i].callchains);
 	}
 	free(process->rings);
+	python_places_fini(&process->python);
 	correlate_free(process->gpu.correlate);
 	gpu_module_fini(&process->gpu.kernels);
 	sampling_off_fini(&process->sampling_off);

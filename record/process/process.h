@@ -15,6 +15,7 @@
 #include "record/gpu/gpu_process.h"
 #include "record/process/modules.h"
 #include "record/process/perf_map.h"
+#include "record/process/python_places.h"
 #include "record/process/sampling_off.h"
 #include "store/ring/ring.h"
 #include "store/write/writer.h"
@@ -42,6 +43,8 @@ struct measured_process {
 	uint32_t ring_count, ring_seen; /* rings in the memory; rings seen so far */
 	uint64_t rings_at, begin_ns, period_ns;
 	uint64_t tallies_at; /* 0: no tallies */
+	uint64_t names_at;   /* 0: no names of functions */
+	struct python_places python;
 	uint64_t end_ns;     /* 0: it runs */
 	int end_status;	     /* as of wait(), if has_status */
 	bool has_status;

@@ -13,10 +13,20 @@ static struct store_hash place_of(const struct store_contexts *contexts, uint32_
 {
 	struct store_slice name;
 
-	if (contexts->modules->modules[module].kind != STORE_MODULE_TEXT || module == STORE_MODULE_RESERVED)
+	enum store_module_kind kind = contexts->modules->modules[module].kind;
+	uint64_t line = 0;
+	struct store_hash hash;
+
+	if ((kind != STORE_MODULE_TEXT && kind != STORE_MODULE_PYTHON) || module == STORE_MODULE_RESERVED)
 		return (struct store_hash){.high = offset};
+	if (kind == STORE_MODULE_PYTHON) {
+		line = offset & STORE_PYTHON_LINE_MAX;
+		offset >>= STORE_PYTHON_LINE_BITS;
+	}
 	name = store_texts_at(contexts->texts, offset <= UINT32_MAX ? (uint32_t)offset : 0);
-	return store_hash128(name.bytes, name.size);
+	hash = store_hash128(name.bytes, name.size);
+	hash.low += line;
+	return hash;
 }
 
 static struct store_hash path_hash(

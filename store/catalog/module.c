@@ -47,6 +47,8 @@ void store_modules_fini(struct store_modules *modules)
 	*modules = (struct store_modules){0};
 }
 
+#define HIDDEN_KIND 0x80u /* beside the kind, in the identity of a module without a build id */
+
 /* Identity of a module across stores: its build id, else its kind and path. */
 static struct store_hash store_module_identity(const struct store_module *module, struct store_slice path)
 {
@@ -55,10 +57,11 @@ static struct store_hash store_module_identity(const struct store_module *module
 	uint8_t head[2] = {module->build_id_bytes != 0, (uint8_t)module->kind};
 
 	if (head[0]) {
-		head[1] = 0;
+		head[1] = module->is_hidden;
 		store_bytes_put(&bytes, head, sizeof head);
 		store_bytes_put(&bytes, module->build_id, module->build_id_bytes);
 	} else {
+		head[1] |= module->is_hidden ? HIDDEN_KIND : 0;
 		store_bytes_put(&bytes, head, sizeof head);
 		store_bytes_put(&bytes, path.bytes, path.size);
 	}
@@ -109,6 +112,8 @@ void store_modules_put(const void *modules, uint32_t id, struct store_bytes *out
 	store_bytes_put_varint(&entry, module->path);
 	store_bytes_put_varint(&entry, module->load_ns);
 	store_bytes_put_varint(&entry, module->unload_ns);
+	if (module->is_hidden)
+		store_bytes_put_varint(&entry, 1);
 	put_sized(out, &entry);
 }
 
@@ -123,6 +128,8 @@ int store_modules_get(void *modules, uint32_t id, struct store_input *input)
 	module.path = store_input_u32(&entry);
 	module.load_ns = store_input_varint(&entry);
 	module.unload_ns = store_input_varint(&entry);
+	if (!entry.bad && entry.at < entry.end)
+		module.is_hidden = store_input_varint(&entry) == 1;
 	if (entry.bad || build_id_bytes > sizeof module.build_id || module.path >= of->texts->count) {
 		input->bad = true;
 		return 0;

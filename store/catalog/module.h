@@ -3,7 +3,7 @@
  * module.h - the modules, metrics and symbols of one store. Modules and metrics are few, so a linear search
  * finds them.
  *
- *   module | size varint | kind | build id size, bytes | path text | load_ns | unload_ns |
+ *   module | size varint | kind | build id size, bytes | path text | load_ns | unload_ns | 1 if hidden |
  *   metric | size varint | name text | unit text | is real |
  *   symbol | scopes x | kind | name | file | line | decl file | decl line | start | |
  *

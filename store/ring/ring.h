@@ -8,10 +8,13 @@
  *   memory of one process (a sealed memfd, sparse):
  *
  *   0               EVENT_MODULES_AT     rings_at                switches_at    activity_at     tallies_at
- *   +---------------+--------------------+--------+--------+-- .. +--------------+---------------+---------+
- *   | event_process | event_module[4096] | ring 0 | ring 1 |      | switch rings | activity ring | tallies |
- *   +---------------+--------------------+--------+--------+-- .. +--------------+---------------+---------+
- *                                       /          \                   copies       if there is     if any
+ * names_at
+ *   +---------------+--------------------+--------+--------+-- ..
+ * +--------------+---------------+---------+-------+ | event_process | event_module[4096] | ring 0 | ring 1 |
+ * | switch rings | activity ring | tallies | names |
+ *   +---------------+--------------------+--------+--------+-- ..
+ * +--------------+---------------+---------+-------+ /          \                   copies       if there is
+ * if any   as activity
  *                         +------------+------------+                               memory for it   are kept
  *                         | event_ring | data       |  EVENT_RING_STRIDE
  *                         +------------+------------+
@@ -45,6 +48,7 @@
 #define EVENT_MODULES_AT 65536u
 #define EVENT_PAUSES_MAX 4096u
 #define EVENT_ACTIVITY_DATA (16u * 1024u * 1024u) /* of the activity ring, a power of two */
+#define EVENT_NAMES_DATA (8u * 1024u * 1024u)	  /* of names of Python functions, some 100000 */
 
 /* Clocks: every *_ns below is CLOCK_MONOTONIC unless its name says cpu. */
 
@@ -95,6 +99,7 @@ struct event_process {
 	uint64_t switches_at; /* of EVENT_SWITCHES_BYTES for consecutive copies of switch rings */
 	uint64_t activity_at; /* of the activity ring; 0: no memory for it */
 	uint64_t tallies_at;  /* of EVENT_TALLY_MAX tallies for each ring; 0: no tallies */
+	uint64_t names_at;    /* of EVENT_NAMES_DATA bytes of event_name; 0: no memory for them */
 	uint64_t begin_ns;    /* when the agent was loaded */
 	uint64_t period_ns;   /* of the time source; 0: no time source */
 	char metric[32];      /* its metric, "CPUTIME" */
@@ -139,6 +144,11 @@ struct event_process {
 	uint64_t fence_begin, fence_end;
 	uint64_t hidden_begin, hidden_end;
 	uint64_t loader_begin, loader_end;
+	/* An interpreter whose stack cannot be read: its minor version, or 1 where that is not known. 0:
+	 * none. */
+	_Atomic uint32_t python_unknown;
+	_Atomic uint32_t names_refused; /* times a function got no name, as there was no memory for more */
+	_Atomic uint64_t names_used;	/* bytes; see event_name */
 };
 
 /* When the events of the switch rings also sample: their rings then hold what the kernel did at that time. */
@@ -153,6 +163,23 @@ enum event_sampler_reason {
 
 /* One loaded module. A slot is written once and never reused, so (slot, offset) names a place in a file for
  * good, even if another library is loaded at the same address. */
+enum event_language {
+	EVENT_LANGUAGE_NATIVE,
+	EVENT_LANGUAGE_INTERPRETER, /* the same file once more: frames of it that Python's stand for */
+	EVENT_LANGUAGE_PYTHON	    /* no file: offset = name << EVENT_PYTHON_LINE_BITS | line */
+};
+#define EVENT_PYTHON_LINE_BITS 24u
+#define EVENT_PYTHON_LINE_MAX ((1u << EVENT_PYTHON_LINE_BITS) - 1) /* 0: not known */
+
+/* A Python function, at names_at + 8 * its number, complete once a record names it; 0 is none. The text is
+ * its qualified name, NUL, its file. */
+struct event_name {
+	uint32_t bytes; /* of the text */
+	uint32_t line;	/* the function's first */
+	char text[];
+};
+#define EVENT_NAME_BYTES_MAX 1024u
+
 enum event_module_state { EVENT_MODULE_FREE, EVENT_MODULE_WRITING, EVENT_MODULE_LIVE, EVENT_MODULE_GONE };
 
 struct event_module {
@@ -160,9 +187,9 @@ struct event_module {
 	uint8_t build_id_bytes; /* 0: none found */
 	uint8_t is_vdso;
 	uint8_t is_anonymous; /* executable memory without a file (JIT): offset = address */
-	uint8_t _pad;
-	uint64_t bias;	/* runtime address - address in the file's program headers */
-	uint64_t begin; /* mapped range, runtime addresses */
+	uint8_t language;     /* enum event_language */
+	uint64_t bias;	      /* runtime address - address in the file's program headers */
+	uint64_t begin;	      /* mapped range, runtime addresses */
 	uint64_t end;
 	uint64_t loaded_ns; /* when a call path first met it */
 	_Atomic uint64_t unloaded_ns;

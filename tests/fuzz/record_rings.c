@@ -34,7 +34,8 @@
 #define SWITCHES_AT (RINGS_AT + RINGS * EVENT_RING_STRIDE)
 #define ACTIVITY_AT (SWITCHES_AT + EVENT_SWITCHES_BYTES)
 #define TALLIES_AT (ACTIVITY_AT + EVENT_RING_HEADER + EVENT_ACTIVITY_DATA)
-#define MEMORY_BYTES (TALLIES_AT + RINGS * EVENT_TALLIES_STRIDE)
+#define NAMES_AT (TALLIES_AT + RINGS * EVENT_TALLIES_STRIDE)
+#define MEMORY_BYTES (NAMES_AT + EVENT_NAMES_DATA)
 #define BEGIN_NS UINT64_C(1000000000)
 #define STEPS_MAX 256u
 
@@ -118,6 +119,7 @@ static void memory_make(struct world *world)
 	shared->switches_at = SWITCHES_AT;
 	shared->activity_at = ACTIVITY_AT;
 	shared->tallies_at = TALLIES_AT;
+	shared->names_at = NAMES_AT;
 	shared->begin_ns = BEGIN_NS;
 	shared->period_ns = 5000000;
 	shared->switches_trap = EVENT_TRAP_WAITS;

@@ -43,6 +43,20 @@ static int take_debuginfod(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_python(void *own, const char *value, struct error *error)
+{
+	static const char *const words_of[] = {
+		[RUN_PYTHON_MIXED] = "mixed", [RUN_PYTHON_NATIVE] = "native", [RUN_PYTHON_ONLY] = "only"};
+	struct program_words *words = own;
+
+	for (unsigned i = 0; i < sizeof words_of / sizeof *words_of; i++)
+		if (!strcmp(value, words_of[i])) {
+			words->call->run_options.python = (enum run_python)i;
+			return 0;
+		}
+	return error_set(error, ERROR_USAGE, "--python %s: write mixed, native or only", value);
+}
+
 static int take_no_rollups(void *own, const char *value, struct error *error)
 {
 	struct program_words *words = own;
@@ -99,6 +113,9 @@ static const struct shared_option {
 		{0, "debug-path", "DIR", "search DIR for binaries and debug information", take_debug_path}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "debuginfod", NULL, "query the servers of DEBUGINFOD_URLS", take_debuginfod}},
+	{PROGRAM_RUN | PROGRAM_RUNS,
+		{0, "python", "HOW", "Python's frames: mixed with native ones (default), native, only",
+			take_python}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "no-rollups", NULL, "sum records only: the same results, slower", take_no_rollups}},
 	{PROGRAM_RUN | PROGRAM_RUNS,

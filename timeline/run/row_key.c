@@ -40,6 +40,8 @@ bool row_key_is_script(const struct run_function *function)
 {
 	const char *plus;
 
+	if (function->is_python)
+		return true;
 	if (strncmp(function->module, "[anonymous ", 11) != 0)
 		return is_python(function->name);
 	plus = strrchr(function->name, '+');

@@ -16,12 +16,20 @@
 
 struct run;
 
+/* Which frames of a Python program paths show. */
+enum run_python {
+	RUN_PYTHON_MIXED,  /* Python's and native ones, without the interpreter's that Python's stand for */
+	RUN_PYTHON_NATIVE, /* all native ones, none of Python's */
+	RUN_PYTHON_ONLY	   /* as mixed, without native ones below a Python one */
+};
+
 /* Options of opening. */
 struct run_options {
 	const char *const *debug_paths; /* where to search for binaries and debug information by build id */
 	size_t debug_path_count;
-	bool debuginfod;    /* query the servers of DEBUGINFOD_URLS */
-	bool no_cache;	    /* neither read nor write cache.mdb */
+	bool debuginfod; /* query the servers of DEBUGINFOD_URLS */
+	bool no_cache;	 /* neither read nor write cache.mdb */
+	enum run_python python;
 	bool no_rollups;    /* always sum records: the same answers at a higher cost */
 	unsigned jobs;	    /* processes that sum (parallel_sum.h); 0: as many as pay off */
 	uint64_t mem_bytes; /* limit of a query's memory beside the run's tables; 0: best for each query */
@@ -99,6 +107,7 @@ struct run_function {
 	uint32_t line;
 	uint64_t hash;	     /* of its name as run_function_key() cuts it: chooses its colour */
 	bool is_placeholder; /* <program root>, <partial>, ... */
+	bool is_python;
 	uint32_t name_bytes; /* length of the name, which may hold any byte */
 };
 const struct run_function *run_function(const struct run *run, uint32_t function);

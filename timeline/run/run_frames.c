@@ -151,6 +151,57 @@ static bool resolve_text(
 			.loop = RUN_LOOP_NONE});
 }
 
+/* The text of a Python function in its three parts; `file` and `line` may be missing. */
+struct python_function {
+	const char *name, *file;
+	size_t name_bytes, file_bytes;
+	uint32_t line;
+};
+
+static struct python_function python_split(const char *text, size_t size)
+{
+	const char *end = text + size, *nul = memchr(text, '\0', size), *second;
+	struct python_function of = {
+		.name = text, .file = "", .name_bytes = nul ? (size_t)(nul - text) : size};
+
+	if (!size) {
+		of.name = "<python>";
+		of.name_bytes = strlen(of.name);
+	}
+	if (!nul)
+		return of;
+	of.file = nul + 1;
+	second = memchr(of.file, '\0', (size_t)(end - of.file));
+	of.file_bytes = (size_t)((second ? second : end) - of.file);
+	for (const char *at = second ? second + 1 : end; at < end && *at >= '0' && *at <= '9'; at++)
+		of.line = of.line * 10 + (uint32_t)(*at - '0');
+	return of;
+}
+
+/* A Python function's module is its file: functions of one name in two files are two. */
+static bool resolve_python(struct run *run, struct run_frame *frame, unsigned part)
+{
+	uint64_t id = frame->offset >> STORE_PYTHON_LINE_BITS;
+	struct python_function of;
+	struct run_function function;
+	const char *text, *file;
+	size_t size = 0;
+
+	text = store_reader_text(run->parts[part].reader, id <= UINT32_MAX ? (uint32_t)id : 0, &size);
+	of = python_split(text, size);
+	file = run_intern(run, of.file, of.file_bytes);
+	function = function_named(run, of.name, of.name_bytes, file);
+	function.file = file;
+	function.line = of.line;
+	function.is_python = true;
+	frame->is_resolved = true;
+	return add_line(run, frame, &function,
+		&(struct run_frame_line){.file = file,
+			.line = (uint32_t)(frame->offset & STORE_PYTHON_LINE_MAX),
+			.kind = RUN_SCOPE_FUNCTION,
+			.loop = RUN_LOOP_NONE});
+}
+
 static const char *intern_from(struct run *run, const struct store_reader *reader, uint32_t text)
 {
 	size_t size = 0;
@@ -322,7 +373,7 @@ struct run_frame *run_frame_get(struct run *run, unsigned part, const struct sto
 	uint32_t id;
 	bool ok;
 
-	if (module && module->m.kind == STORE_MODULE_TEXT)
+	if (module && (module->m.kind == STORE_MODULE_TEXT || module->m.kind == STORE_MODULE_PYTHON))
 		key.part = part;
 	if (module)
 		key.module = key.part == SHARED ? run->parts[part].modules[context->module] : context->module;
@@ -342,6 +393,8 @@ struct run_frame *run_frame_get(struct run *run, unsigned part, const struct sto
 	frame->lines = 0;
 	if (!module)
 		ok = resolve_reserved(run, frame);
+	else if (module->m.kind == STORE_MODULE_PYTHON)
+		ok = resolve_python(run, frame, part);
 	else if (key.part != SHARED)
 		ok = resolve_text(run, frame, part, module);
 	else

@@ -16,7 +16,8 @@ static bool module_equal(const void *element, const void *key)
 {
 	const struct run_module *a = element, *b = key;
 
-	if (a->m.kind != b->m.kind || a->m.build_id_bytes != b->m.build_id_bytes)
+	if (a->m.kind != b->m.kind || a->m.is_hidden != b->m.is_hidden ||
+		a->m.build_id_bytes != b->m.build_id_bytes)
 		return false;
 	if (a->m.build_id_bytes)
 		return !memcmp(a->m.build_id, b->m.build_id, a->m.build_id_bytes);
@@ -25,7 +26,8 @@ static bool module_equal(const void *element, const void *key)
 
 static uint64_t module_hash(const struct run_module *module)
 {
-	uint64_t hash = intern_table_hash(module->m.kind, module->m.build_id_bytes);
+	uint64_t hash =
+		intern_table_hash(module->m.kind + 256u * module->m.is_hidden, module->m.build_id_bytes);
 
 	if (!module->m.build_id_bytes)
 		return intern_table_hash(hash, (uintptr_t)module->path);

@@ -40,6 +40,7 @@ struct run_node {
 	struct run_context c;
 	uint32_t part, id; /* store, and id there */
 	bool is_expanded;
+	bool has_python;    /* a frame on its path is Python's */
 	bool is_unresolved; /* when it was expanded, a frame on its path had no symbol */
 };
 

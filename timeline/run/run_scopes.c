@@ -102,6 +102,30 @@ static const struct store_context *source_of(const struct run *run, const struct
 	return node->id < count ? &contexts[node->id] : NULL;
 }
 
+/* Whether paths leave the frame out. Sets node->has_python. */
+static bool is_left_out(const struct run *run, struct run_node *node, const struct run_node *parent,
+	const struct store_context *source)
+{
+	const struct run_part *part = &run->parts[node->part];
+	const struct run_module *module;
+	bool is_python;
+
+	node->has_python = parent->has_python;
+	if (source->module == STORE_MODULE_RESERVED || source->module >= part->module_count)
+		return false;
+	module = intern_table_at(&run->modules, part->modules[source->module]);
+	is_python = module->m.kind == STORE_MODULE_PYTHON;
+	node->has_python |= is_python;
+	switch (run->options.python) {
+	case RUN_PYTHON_NATIVE:
+		return is_python;
+	case RUN_PYTHON_ONLY:
+		return module->m.is_hidden || (!is_python && node->has_python);
+	default:
+		return module->m.is_hidden;
+	}
+}
+
 /* Requires the parent to be expanded. Without memory the context stands for its parent. */
 static void expand_one(struct run *run, uint32_t context)
 {
@@ -109,7 +133,7 @@ static void expand_one(struct run *run, uint32_t context)
 	uint32_t parent_id = run_node_parent(run, context);
 	const struct run_node *parent = run_node(run, parent_id);
 	const struct store_context *source = source_of(run, node);
-	struct run_frame *frame = source ? run_frame_get(run, node->part, source) : NULL;
+	struct run_frame *frame = NULL;
 
 	node->is_expanded = true;
 	node->c.scope = parent->c.scope;
@@ -123,6 +147,9 @@ static void expand_one(struct run *run, uint32_t context)
 	node->c.hash = source->hash;
 	node->c.is_partial |=
 		source->module == STORE_MODULE_RESERVED && source->offset == STORE_FRAME_PARTIAL;
+	if (is_left_out(run, node, parent, source))
+		return;
+	frame = run_frame_get(run, node->part, source);
 	if (!frame || !hang(run, node, &parent->c, frame))
 		return;
 	node->is_unresolved |= !frame->is_resolved;
@@ -243,7 +270,7 @@ bool run_context_place(const struct run *run, uint32_t context, const char **mod
 	of = intern_table_at(&run->modules, run->parts[node->part].modules[source->module]);
 	*module = of->path;
 	*offset = source->offset;
-	return of->m.kind != STORE_MODULE_TEXT;
+	return of->m.kind != STORE_MODULE_TEXT && of->m.kind != STORE_MODULE_PYTHON;
 }
 
 uint32_t run_context_parent(const struct run *run, uint32_t context)

@@ -100,10 +100,19 @@ static int copy_one_context(struct slice_ids *ids, uint32_t context, struct erro
 {
 	const struct store_context *from = &ids->from_contexts[context];
 	uint32_t module = copy_module(ids, from->module);
-	bool is_text =
-		module != STORE_MODULE_RESERVED && ids->from_modules[from->module].kind == STORE_MODULE_TEXT;
-	uint64_t offset = is_text ? slice_ids_text(ids, (uint32_t)from->offset) : from->offset;
-	uint32_t to = store_writer_context(ids->writer, ids->contexts[from->parent] - 1, module, offset);
+	enum store_module_kind kind =
+		module == STORE_MODULE_RESERVED ? STORE_MODULE_ELF : ids->from_modules[from->module].kind;
+	bool is_text = kind == STORE_MODULE_TEXT || kind == STORE_MODULE_PYTHON;
+	uint64_t offset = from->offset;
+	uint32_t to;
+
+	if (kind == STORE_MODULE_TEXT)
+		offset = slice_ids_text(ids, (uint32_t)offset);
+	else if (kind == STORE_MODULE_PYTHON)
+		offset = (uint64_t)slice_ids_text(ids, (uint32_t)(offset >> STORE_PYTHON_LINE_BITS))
+				 << STORE_PYTHON_LINE_BITS |
+			 (offset & STORE_PYTHON_LINE_MAX);
+	to = store_writer_context(ids->writer, ids->contexts[from->parent] - 1, module, offset);
 
 	ids->contexts[context] = to + 1;
 	return is_text || module == STORE_MODULE_RESERVED ? 0 : copy_symbol(ids, from, module, offset, error);

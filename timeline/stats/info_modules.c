@@ -21,7 +21,8 @@ const char *info_module_kind(enum store_module_kind kind)
 		[STORE_MODULE_VDSO] = "vdso",
 		[STORE_MODULE_KERNEL] = "kernel",
 		[STORE_MODULE_JIT] = "jit",
-		[STORE_MODULE_GPU] = "gpu"};
+		[STORE_MODULE_GPU] = "gpu",
+		[STORE_MODULE_PYTHON] = "python"};
 
 	return (unsigned)kind < COUNT(names) ? names[kind] : "unknown";
 }

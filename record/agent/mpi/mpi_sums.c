@@ -236,7 +236,8 @@ static __attribute__((noinline)) uint32_t node_find(struct thread *t, const void
 	uint32_t node;
 
 	arch_registers_here(&start);
-	node = callpath_cache_find(t, &start, (uintptr_t)function);
+	node = callpath_cache_find(
+		t, &(struct callpath_begin){&start, (uintptr_t)function, callpath_python(t)});
 	return node ? node : node_walk(&start, (uintptr_t)function);
 }
 

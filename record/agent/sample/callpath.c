@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/agent/base/hot_section.h"
+#include "record/agent/python/python_join.h"
 /* If a path's new nodes take more than this, they are sent first, in separate batches, as a whole ring
  * might not hold them. They stay known even if the record itself is dropped. */
 #define BATCH_BYTES (48u * 1024u)
@@ -273,6 +274,60 @@ HOT int callpath_open(
 	return callpath_open_into(t, start, 0, bytes, now_ns, node);
 }
 
+/* The Python stack as it is now, in t->python; NULL: there is none. */
+HOT static const struct python_runtime *python_read(struct thread *t)
+{
+	const struct python_runtime *runtime = python_runtime();
+
+	if (!runtime || t->unwinder.plugin || !python_stack_read(&t->python, runtime) || !t->python.count)
+		return NULL;
+	return runtime;
+}
+
+uint64_t callpath_python(struct thread *t)
+{
+	return python_read(t) ? python_stack_hash(&t->python) : 0;
+}
+
+/* Recursion is folded once both languages are there: a C frame of the interpreter is any function's. Only
+ * where the C stack alone is too deep it is folded first. */
+HOT static enum unwind_result python_walk(
+	struct thread *t, const struct arch_registers *start, const struct python_runtime *runtime)
+{
+	struct unwinder *u = &t->unwinder;
+	bool folds = u->folds, is_deep;
+	enum unwind_result result;
+	uint32_t evaluate;
+
+	u->folds = false;
+	result = unwind_walk(u, start);
+	u->folds = folds;
+	is_deep = folds && u->count == u->most;
+	if (is_deep)
+		result = unwind_walk(u, start);
+	evaluate = runtime->layout->entry == PYTHON_ENTRY_EACH ? unwind_function(u, runtime->evaluate) : 0;
+	u->count = python_join(&t->python, runtime, u->frames, u->count, u->most, evaluate,
+		result == UNWIND_FULL && !is_deep);
+	if (folds)
+		u->count = unwind_fold(u->frames, u->count);
+	return t->python.is_cut ? UNWIND_PARTIAL : result;
+}
+
+/* The path of both languages. The first path that meets the interpreter is walked twice. */
+HOT static enum unwind_result walk(struct thread *t, const struct arch_registers *start)
+{
+	const struct python_runtime *runtime = python_read(t);
+	enum unwind_result result;
+
+	if (runtime)
+		result = python_walk(t, start, runtime);
+	else
+		result = unwind_walk(&t->unwinder, start);
+	if (python_runtime_look() && (runtime = python_read(t)))
+		result = python_walk(t, start, runtime);
+	return result;
+}
+
 HOT int callpath_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
@@ -289,7 +344,7 @@ HOT int callpath_open_into(struct thread *t, const struct arch_registers *start,
 		u->space.memory.high = u->space.memory.low;
 	else
 		u->space.memory.low = start->value[ARCH_SP] - ARCH_RED_ZONE;
-	result = unwind_walk(u, start);
+	result = walk(t, start);
 	if (function)
 		frame_add(t, u, function);
 	if (!frames_place(u->frames, u->count))

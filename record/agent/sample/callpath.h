@@ -24,6 +24,10 @@ int callpath_open(struct thread *t, const struct arch_registers *start, uint64_t
 int callpath_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node);
 
+/* Identifies the calling thread's Python stack, which two paths with the same C stack may differ in; 0: it
+ * has none. */
+uint64_t callpath_python(struct thread *t);
+
 /* For 0 bytes, on a path that was unwound before, perhaps by another thread. Fails if this thread has less
  * memory for frames than the path needs. */
 int callpath_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,

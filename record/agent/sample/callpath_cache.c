@@ -12,12 +12,13 @@
 
 #define STACKS_MAX 32 /* of one node, if recursion is folded */
 
-static bool begins(
-	const struct callpath_cache_entry *entry, const struct arch_registers *start, uint64_t function)
+static bool begins(const struct callpath_cache_entry *entry, const struct callpath_begin *begin)
 {
-	return entry->sp == start->value[ARCH_SP] && entry->pc == start->value[ARCH_PC] &&
-	       (!entry->with_fp || entry->fp == start->value[ARCH_FP]) && entry->function == function &&
-	       entry->generation == module_slots_generation();
+	const uint64_t *value = begin->start->value;
+
+	return entry->sp == value[ARCH_SP] && entry->pc == value[ARCH_PC] &&
+	       (!entry->with_fp || entry->fp == value[ARCH_FP]) && entry->function == begin->function &&
+	       entry->python == begin->python && entry->generation == module_slots_generation();
 }
 
 static bool holds_word(const struct callpath_cache_entry *entry, const struct unwind_word *word)
@@ -53,9 +54,14 @@ static uint16_t *bucket_of(struct thread *t, uint64_t pc, uint64_t sp, uint64_t 
 	return &t->callpath_cache_buckets[hash >> 32 & (CALLPATH_CACHE_BUCKETS - 1)];
 }
 
-static bool is_it(struct callpath_cache_entry *entry, const struct arch_registers *start, uint64_t function)
+static uint16_t *bucket_of_begin(struct thread *t, const struct callpath_begin *begin)
 {
-	return begins(entry, start, function) && holds(entry);
+	return bucket_of(t, begin->start->value[ARCH_PC], begin->start->value[ARCH_SP], begin->function);
+}
+
+static bool is_it(struct callpath_cache_entry *entry, const struct callpath_begin *begin)
+{
+	return begins(entry, begin) && holds(entry);
 }
 
 /* Records the order of lookups: loops repeat it. */
@@ -66,13 +72,13 @@ static void found(struct thread *t, uint16_t number)
 	t->callpath_cache_last = number;
 }
 
-uint32_t callpath_cache_find(struct thread *t, const struct arch_registers *start, uint64_t function)
+uint32_t callpath_cache_find(struct thread *t, const struct callpath_begin *begin)
 {
 	uint16_t number = t->callpath_cache_last ? t->callpath_cache[t->callpath_cache_last - 1].after : 0;
 
-	if (!number || !is_it(&t->callpath_cache[number - 1], start, function))
-		number = *bucket_of(t, start->value[ARCH_PC], start->value[ARCH_SP], function);
-	while (number && !is_it(&t->callpath_cache[number - 1], start, function))
+	if (!number || !is_it(&t->callpath_cache[number - 1], begin))
+		number = *bucket_of_begin(t, begin);
+	while (number && !is_it(&t->callpath_cache[number - 1], begin))
 		number = t->callpath_cache[number - 1].next_in_bucket;
 	if (!number)
 		return 0;
@@ -114,14 +120,15 @@ static struct callpath_cache_entry *take(struct thread *t)
 	return entry;
 }
 
-static uint16_t add(struct thread *t, const struct arch_registers *start, uint64_t function, uint32_t node)
+static uint16_t add(struct thread *t, const struct callpath_begin *begin, uint32_t node)
 {
 	struct callpath_cache_entry *entry = take(t);
-	uint16_t *head = bucket_of(t, start->value[ARCH_PC], start->value[ARCH_SP], function);
+	uint16_t *head = bucket_of_begin(t, begin);
 
-	*entry = (struct callpath_cache_entry){.pc = start->value[ARCH_PC],
-		.sp = start->value[ARCH_SP],
-		.function = function,
+	*entry = (struct callpath_cache_entry){.pc = begin->start->value[ARCH_PC],
+		.sp = begin->start->value[ARCH_SP],
+		.function = begin->function,
+		.python = begin->python,
 		.generation = t->generation, /* that of the caches used by the walk */
 		.node = node,
 		.walks = 1,
@@ -132,34 +139,32 @@ static uint16_t add(struct thread *t, const struct arch_registers *start, uint64
 
 /* The entry to fill now: one that is not kept yet, or the last one of a path with STACKS_MAX entries, some
  * word of which always changes. */
-static uint16_t again(struct thread *t, const struct arch_registers *start, uint64_t function, uint32_t node)
+static uint16_t again(struct thread *t, const struct callpath_begin *begin, uint32_t node)
 {
-	uint16_t number = *bucket_of(t, start->value[ARCH_PC], start->value[ARCH_SP], function);
+	uint16_t number = *bucket_of_begin(t, begin);
 	unsigned others = 0;
 
 	for (; number; number = t->callpath_cache[number - 1].next_in_bucket) {
 		const struct callpath_cache_entry *entry = &t->callpath_cache[number - 1];
 
-		if (begins(entry, start, function) && entry->node == node &&
-			(!entry->count || ++others == STACKS_MAX))
+		if (begins(entry, begin) && entry->node == node && (!entry->count || ++others == STACKS_MAX))
 			break;
 	}
 	return number;
 }
 
-void callpath_cache_note(
-	struct thread *t, const struct arch_registers *start, uint64_t function, uint32_t node)
+void callpath_cache_note(struct thread *t, const struct callpath_begin *begin, uint32_t node)
 {
-	uint16_t number = again(t, start, function, node);
+	uint16_t number = again(t, begin, node);
 	struct callpath_cache_entry *entry;
 
 	if (number) {
 		entry = &t->callpath_cache[number - 1];
 		entry->walks++;
 		if (is_due(entry))
-			keep(entry, &t->unwinder, start);
+			keep(entry, &t->unwinder, begin->start);
 	} else {
-		number = add(t, start, function, node);
+		number = add(t, begin, node);
 	}
 	found(t, number);
 }

@@ -4,8 +4,8 @@
  * or allocates. It keeps the stack words that simple unwind rules read, with the path's node. While these
  * words and the initial registers are unchanged, so is the path, and no unwind is needed.
  *
- *   node = callpath_cache_find(t, &start, function);          0: unwind, then
- *   callpath_cache_note(t, &start, function, node);           the second time it is kept
+ *   node = callpath_cache_find(t, &begin);          0: unwind, then
+ *   callpath_cache_note(t, &begin, node);           the second time it is kept
  *
  * Single thread, with its ring entered.
  */
@@ -24,6 +24,7 @@
 
 struct callpath_cache_entry {
 	uint64_t pc, sp, fp, function; /* the first frame */
+	uint64_t python;	       /* callpath_python */
 	uint32_t node;
 	uint32_t generation;	 /* module_slots_generation when it was kept */
 	unsigned walks;		 /* unwinds that gave this path */
@@ -37,12 +38,18 @@ struct callpath_cache_entry {
 
 struct thread;
 
-/* Node of the path that begins at `start`, inside `function` (0: none); 0: not cached. */
-uint32_t callpath_cache_find(struct thread *t, const struct arch_registers *start, uint64_t function);
+/* Where a path begins: its registers, the function that it calls (0: none), its Python stack (0: none). */
+struct callpath_begin {
+	const struct arch_registers *start;
+	uint64_t function;
+	uint64_t python;
+};
+
+/* Node of the path that begins there; 0: not cached. */
+uint32_t callpath_cache_find(struct thread *t, const struct callpath_begin *begin);
 
 /* Call after that path was unwound completely, to `node`. */
-void callpath_cache_note(
-	struct thread *t, const struct arch_registers *start, uint64_t function, uint32_t node);
+void callpath_cache_note(struct thread *t, const struct callpath_begin *begin, uint32_t node);
 
 /* A new claim of the ring has new nodes: drops all. */
 void callpath_cache_clear(struct thread *t);

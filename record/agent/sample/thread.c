@@ -19,6 +19,8 @@
 #include "record/agent/process/address_reserve.h"
 #include "record/agent/process/process.h"
 #include "record/agent/process/switches.h"
+#include "record/agent/python/python_names.h"
+#include "record/agent/python/python_runtime.h"
 #include "record/agent/sample/counter.h"
 #include "record/agent/sample/exec_environment.h"
 #include "record/agent/sample/papi.h"
@@ -79,6 +81,8 @@ void thread_init(void)
 	struct unwind_space *space = &pool.space;
 
 	switches_init();
+	python_names_init();
+	python_runtime_init();
 	pool.free = NULL;
 	pool.unwinder = NULL;
 	atomic_flag_clear(&pool.taken);

@@ -11,6 +11,7 @@
 
 #include "record/agent/base/ring.h"
 #include "record/agent/process/process.h"
+#include "record/agent/python/python_stack.h"
 #include "record/agent/sample/callpath_cache.h"
 #include "record/agent/sample/handler_stack.h"
 #include "record/agent/sample/source.h"
@@ -95,6 +96,7 @@ struct thread {
 	uint32_t open_count; /* those beyond START_STOP_SPANS_MAX are only counted */
 	uint64_t open_serial;
 	struct event_span open[START_STOP_SPANS_MAX];
+	struct python_thread python; /* its memory is touched only in threads that run Python */
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t callpath_nodes[]; /* unwinder.most; followed by frames[0], frames[1] and the tree's memory */

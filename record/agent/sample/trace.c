@@ -59,7 +59,8 @@ void trace_end(struct thread *t)
 static uint32_t callpath_from(
 	struct thread *t, const struct arch_registers *start, uint64_t function, bool *is_partial)
 {
-	uint32_t node = callpath_cache_find(t, start, function);
+	const struct callpath_begin begin = {start, function, callpath_python(t)};
+	uint32_t node = callpath_cache_find(t, &begin);
 
 	*is_partial = false;
 	if (node)
@@ -70,7 +71,7 @@ static uint32_t callpath_from(
 	}
 	*is_partial = t->callpath_root != t->root;
 	if (!*is_partial)
-		callpath_cache_note(t, start, function, node);
+		callpath_cache_note(t, &begin, node);
 	return node;
 }
 

@@ -19,6 +19,7 @@
 
 static HOT_DATA _Atomic uint32_t generation;
 static _Atomic uint32_t anonymous_slot; /* + 1; 0: none yet */
+static _Atomic uint32_t python_slot;	/* likewise */
 
 HOT uint32_t module_slots_generation(void)
 {
@@ -187,7 +188,8 @@ static bool slot_revive(const struct event_module *fresh, uint32_t *index)
 		struct event_module *slot = &process.modules[i];
 		uint32_t gone = EVENT_MODULE_GONE;
 
-		if (atomic_load(&slot->state) != EVENT_MODULE_GONE || !slot_is_same(slot, fresh))
+		if (atomic_load(&slot->state) != EVENT_MODULE_GONE ||
+			slot->language != EVENT_LANGUAGE_NATIVE || !slot_is_same(slot, fresh))
 			continue;
 		atomic_store(&slot->unloaded_ns, 0);
 		atomic_compare_exchange_strong(&slot->state, &gone, EVENT_MODULE_LIVE);
@@ -239,10 +241,13 @@ static uint32_t slot_find(const struct module_map_entry *found)
 		struct event_module *slot = &process.modules[i];
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) != EVENT_MODULE_LIVE ||
-			slot->is_anonymous)
+			slot->is_anonymous || slot->language == EVENT_LANGUAGE_PYTHON)
 			continue;
-		if (slot_is(slot, found))
-			return i;
+		if (slot_is(slot, found)) {
+			if (slot->language == EVENT_LANGUAGE_NATIVE)
+				return i;
+			continue;
+		}
 		/* Another module is here now, and we saw no unload: libc unloads its own plug-ins. */
 		if (slot->begin < found->end && found->begin < slot->end) {
 			slot_gone(slot);
@@ -267,6 +272,56 @@ uint32_t module_slots_anonymous(void)
 	slot_live(slot);
 	atomic_store(&anonymous_slot, index + 1);
 	return index;
+}
+
+uint32_t module_slots_python(void)
+{
+	uint32_t known = atomic_load(&python_slot), index;
+	struct event_module *slot;
+
+	if (known)
+		return known - 1;
+	slot = slot_take(&index);
+	if (!slot)
+		return UNWIND_NO_SLOT;
+	slot->language = EVENT_LANGUAGE_PYTHON;
+	slot->end = UINT64_MAX;
+	slot_live(slot);
+	atomic_store(&python_slot, index + 1);
+	return index;
+}
+
+uint32_t module_slots_twin(uint32_t of)
+{
+	struct event_module fresh, *slot;
+	uint32_t index;
+
+	slot = slot_take(&index);
+	if (!slot)
+		return UNWIND_NO_SLOT;
+	memcpy(&fresh, &process.modules[of], sizeof(fresh));
+	fresh.state = EVENT_MODULE_WRITING;
+	fresh.language = EVENT_LANGUAGE_INTERPRETER;
+	memcpy(slot, &fresh, sizeof(fresh));
+	slot_live(slot);
+	return index;
+}
+
+uint32_t module_slots_count(void)
+{
+	return slots_used();
+}
+
+HOT bool module_slots_is_live(uint32_t slot)
+{
+	return atomic_load_explicit(&process.modules[slot].state, memory_order_acquire) == EVENT_MODULE_LIVE;
+}
+
+bool module_slots_is_written(uint32_t slot)
+{
+	uint32_t state = atomic_load_explicit(&process.modules[slot].state, memory_order_acquire);
+
+	return state == EVENT_MODULE_FREE || state == EVENT_MODULE_WRITING;
 }
 
 const struct cfi_module *module_find(void *context, uint64_t pc)
@@ -316,7 +371,7 @@ void module_slots_unloaded(void)
 		struct module_map_entry found;
 
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) == EVENT_MODULE_LIVE &&
-			!slot->is_anonymous &&
+			!slot->is_anonymous && slot->language != EVENT_LANGUAGE_PYTHON &&
 			(!module_map_find(slot->begin, &found) || !slot_is(slot, &found)))
 			slot_gone(slot);
 	}
@@ -326,5 +381,6 @@ void module_slots_unloaded(void)
 void module_slots_init(void)
 {
 	atomic_store(&anonymous_slot, 0);
+	atomic_store(&python_slot, 0);
 	module_path_init();
 }

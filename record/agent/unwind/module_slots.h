@@ -28,6 +28,17 @@ const struct cfi_module *module_find(void *cache, uint64_t pc);
 /* Slot for code outside all modules; UNWIND_NO_SLOT when the table is full. */
 uint32_t module_slots_anonymous(void);
 
+/* Slot of Python's own frames, made at the first call, and another slot of the same file, for frames that
+ * they stand for; UNWIND_NO_SLOT when the table is full. */
+uint32_t module_slots_python(void);
+uint32_t module_slots_twin(uint32_t slot);
+
+/* Number of slots given out, some perhaps not yet filled. */
+uint32_t module_slots_count(void);
+bool module_slots_is_live(uint32_t slot);
+/* True while a slot that was given out is not filled. */
+bool module_slots_is_written(uint32_t slot);
+
 /* Runtime address of a slot's file address 0. */
 uint64_t module_slots_bias(uint32_t slot);
 

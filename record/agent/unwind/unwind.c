@@ -69,8 +69,11 @@ static enum step step_take(
 
 static void frame_add(struct unwinder *u, const struct unwind_rule *rule, uint64_t pc, bool exact)
 {
-	u->frames[u->count++] = (struct unwind_frame){
-		.address = pc, .slot = rule->slot, .exact = exact, .function = rule->function};
+	u->frames[u->count++] = (struct unwind_frame){.address = pc,
+		.sp = u->registers.value[ARCH_SP],
+		.slot = rule->slot,
+		.exact = exact,
+		.function = rule->function};
 	if (u->folds)
 		u->count = unwind_frames_fold(u->frames, u->count);
 }
@@ -157,6 +160,22 @@ HOT enum unwind_result unwind_walk(struct unwinder *u, const struct arch_registe
 		step = walk(u, true);
 	}
 	return step == STEP_FULL ? UNWIND_FULL : UNWIND_PARTIAL;
+}
+
+uint32_t unwind_function(struct unwinder *u, uint64_t pc)
+{
+	return unwind_rule_find(u, pc)->function;
+}
+
+HOT unsigned unwind_fold(struct unwind_frame *frames, unsigned count)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		frames[kept++] = frames[i];
+		kept = unwind_frames_fold(frames, kept);
+	}
+	return kept;
 }
 
 /* True if the place is not further in than the walk's begin. */

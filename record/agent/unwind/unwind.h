@@ -55,6 +55,7 @@ struct unwind_rule {
 
 struct unwind_frame {
 	uint64_t address;  /* exact pc of leaf and signal frames, else return address - 1 */
+	uint64_t sp;	   /* its stack pointer: the frame's memory begins there. 0: unknown */
 	uint16_t slot;	   /* of its module; UNWIND_NO_SLOT: outside all modules */
 	uint16_t exact;	   /* 1: address is the exact pc */
 	uint32_t function; /* identifies the function; 0: unknown */
@@ -124,6 +125,12 @@ struct unwind_word {
  * same result. Returns their number; 0: more than `most`, or the walk depends on more. */
 unsigned unwind_words(struct unwinder *unwinder, const struct arch_registers *start,
 	struct unwind_word *words, unsigned most, bool *with_fp);
+
+/* What unwind_frame.function is for the code at pc. */
+uint32_t unwind_function(struct unwinder *unwinder, uint64_t pc);
+
+/* Folds recursion in frames that were walked without (unwinder.folds); the remaining number. */
+unsigned unwind_fold(struct unwind_frame *frames, unsigned count);
 
 /* Drops all cached rules, after a module was unloaded. */
 void unwind_cache_clear(struct unwinder *unwinder);

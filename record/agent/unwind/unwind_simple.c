@@ -15,11 +15,11 @@ struct simple {
 	unsigned met;
 };
 
-static inline void simple_emit(
-	struct unwinder *u, struct simple *at, uint64_t address, uint32_t function, uint16_t slot)
+static inline void simple_emit(struct unwinder *u, struct simple *at, uint64_t address, uint64_t sp,
+	uint32_t function, uint16_t slot)
 {
 	u->frames[at->count++] = (struct unwind_frame){
-		.address = address, .slot = slot, .exact = at->exact, .function = function};
+		.address = address, .sp = sp, .slot = slot, .exact = at->exact, .function = function};
 	if (u->folds)
 		at->count = unwind_frames_fold(u->frames, at->count);
 }
@@ -71,7 +71,8 @@ HOT static bool reuse_meet(struct unwinder *u, struct simple *at)
 	at->has_met = true;
 	for (; step < end; step++)
 		if (!step->is_hidden)
-			simple_emit(u, at, step->pc - 1, step->function, step->slot);
+			simple_emit(
+				u, at, step->pc - 1, reuse->high - step->below, step->function, step->slot);
 	at->pc = end->pc;
 	at->sp = reuse->high - end->below;
 	at->fp = end->fp;
@@ -170,7 +171,7 @@ static inline bool simple_step(struct unwinder *u, struct simple *at)
 		return false;
 	reuse_add(u, at, rule, ra_place, fp_place);
 	if (!(rule->flags & RULE_HIDDEN))
-		simple_emit(u, at, pc, rule->function, rule->slot);
+		simple_emit(u, at, pc, at->sp, rule->function, rule->slot);
 	at->pc = arch_return_address(word_at(ra_place + shift));
 	if (unwind_rule_saves_fp(rule)) {
 		at->fp = word_at(fp_place + shift);

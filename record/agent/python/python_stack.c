@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* python_stack.c - see python_stack.h. python_code.c names the code of a frame. */
+#include "record/agent/python/python_stack.h"
+
+#include "record/agent/base/hot_section.h"
+#include "record/agent/python/python_code.h"
+#include "record/agent/python/python_memory.h"
+
+#define FRAME_BYTES 80u		/* from 3.11 on: up to its local variables */
+#define FRAME_OBJECT_BYTES 112u /* before: the fields that are read */
+
+struct walk {
+	struct python_thread *t;
+	const struct python_runtime *runtime;
+	uint64_t frame;
+	uint64_t control; /* that the frames belong to; 0: there are none in this version */
+	unsigned segment; /* the first frame that has no marker yet */
+	bool is_doubted;  /* the control frame may hold what an earlier call left: see control_leave */
+};
+
+enum walked { WALK_ON, WALK_END, WALK_BAD };
+
+static bool frame_read(struct walk *w, struct python_frame_read *read)
+{
+	const struct python_layout *layout = w->runtime->layout;
+	uint64_t at = w->frame;
+
+	if (at % 8 || !python_memory_is_readable(w->t, at,
+			      layout->entry == PYTHON_ENTRY_EACH ? FRAME_OBJECT_BYTES : FRAME_BYTES))
+		return false;
+	read->previous = python_memory_word(at + layout->frame_previous);
+	read->code = python_memory_word(at + layout->frame_code) & ~UINT64_C(7);
+	read->owner = layout->frame_owner ? python_memory_byte(at + layout->frame_owner) : 0;
+	read->is_entry = layout->frame_is_entry ? python_memory_byte(at + layout->frame_is_entry) != 0
+						: layout->owner_entry && read->owner >= layout->owner_entry;
+	read->instruction = layout->instruction_bytes ? (uint64_t)(int64_t)(int32_t)python_memory_u32(
+								at + layout->frame_instruction)
+						      : python_memory_word(at + layout->frame_instruction);
+	return true;
+}
+
+/* After the last frame of a control frame. In 3.11 and 3.12 a new control frame is in force some instructions
+ * before it knows its frame: what it seems to hold is of an earlier call. Then the frames do not go on where
+ * those of the control frame before it do. */
+static bool control_leave(struct walk *w)
+{
+	const struct python_layout *layout = w->runtime->layout;
+	uint64_t control, expected;
+
+	if (!python_memory_get(w->t, w->control + layout->control_previous, &control) || !control ||
+		!python_memory_get(w->t, control + layout->control_frame, &expected) || expected != w->frame)
+		return false;
+	w->control = control;
+	return true;
+}
+
+/* An outermost frame of its C frame was taken. */
+static bool segment_leave(struct walk *w, uint64_t marker)
+{
+	if (w->control && !control_leave(w))
+		return false;
+	w->is_doubted = false;
+	for (; w->segment < w->t->count; w->segment++)
+		w->t->frames[w->segment].marker = marker;
+	return true;
+}
+
+HOT static enum walked frame_take(struct walk *w)
+{
+	const struct python_layout *layout = w->runtime->layout;
+	uint64_t marker = layout->entry == PYTHON_ENTRY_CONTROL ? w->control : w->frame, place = 0;
+	struct python_thread *t = w->t;
+	struct python_frame_read read;
+	enum python_code_result named = PYTHON_CODE_SKIP;
+
+	if (!frame_read(w, &read))
+		return WALK_BAD;
+	if (!read.is_entry || layout->entry == PYTHON_ENTRY_CONTROL)
+		named = python_code_place(t, w->runtime, &read, &place);
+	if (named == PYTHON_CODE_BAD)
+		return WALK_BAD;
+	if (named == PYTHON_CODE_NAMED && t->count == PYTHON_FRAMES_MAX) {
+		t->is_cut = true;
+		return WALK_END;
+	}
+	if (named == PYTHON_CODE_NAMED)
+		t->frames[t->count++] =
+			(struct python_frame){place, layout->entry == PYTHON_ENTRY_EACH ? 0 : UINT64_MAX};
+	w->frame = read.previous;
+	if (read.is_entry && !segment_leave(w, marker))
+		return WALK_BAD;
+	return w->frame ? WALK_ON : WALK_END;
+}
+
+/* Begins with the frames of the control frame further out. */
+static bool control_give_up(struct walk *w)
+{
+	const struct python_layout *layout = w->runtime->layout;
+
+	w->is_doubted = false;
+	w->t->count = 0;
+	return python_memory_get(w->t, w->control + layout->control_previous, &w->control) && w->control &&
+	       python_memory_get(w->t, w->control + layout->control_frame, &w->frame);
+}
+
+HOT static void walk(struct walk *w)
+{
+	enum walked walked =
+		w->frame || (w->is_doubted && control_give_up(w) && w->frame) ? WALK_ON : WALK_END;
+
+	for (unsigned steps = 0; walked == WALK_ON && steps < 2 * PYTHON_FRAMES_MAX; steps++) {
+		walked = frame_take(w);
+		if (walked != WALK_ON && w->is_doubted)
+			walked = control_give_up(w) && w->frame ? WALK_ON : WALK_END;
+	}
+	if (walked != WALK_END)
+		w->t->is_cut = true;
+}
+
+/* Pages may go away, seldom: where other threads free what a stale frame still shows. */
+static void pages_age(struct python_thread *t)
+{
+	if (++t->walks % PYTHON_PAGE_WALKS)
+		return;
+	for (unsigned i = 0; i < PYTHON_PAGES; i++) {
+		t->page[i][0] = t->page[i][1] = 0;
+		hot_loop();
+	}
+}
+
+HOT bool python_stack_read(struct python_thread *t, const struct python_runtime *runtime)
+{
+	const struct python_layout *layout = runtime->layout;
+	uint64_t state = (uintptr_t)runtime->state_get(), first;
+	struct walk w = {.t = t, .runtime = runtime};
+
+	t->count = 0;
+	t->is_cut = false;
+	t->file = 0;
+	/* While the interpreter ends it frees the states of threads that still run. */
+	if (!state || runtime->is_finalizing())
+		return false;
+	pages_age(t);
+	if (!python_memory_get(t, state + layout->state_frame, &first))
+		return false;
+	w.frame = first;
+	if (layout->control_frame || layout->control_previous) {
+		w.control = first;
+		w.is_doubted = true;
+		if (!first || !python_memory_get(t, first + layout->control_frame, &w.frame))
+			return true;
+	}
+	walk(&w);
+	return true;
+}
+
+uint64_t python_stack_hash(const struct python_thread *t)
+{
+	uint64_t hash = t->count;
+
+	for (unsigned i = 0; i < t->count; i++) {
+		hash = (hash ^ t->frames[i].place) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
