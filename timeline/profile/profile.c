@@ -46,7 +46,9 @@ static int sum_samples(
 	struct window **window, struct run *run, const struct select *select, struct error *error)
 {
 	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
+	/* Instruction samples are of as many metrics as there are reasons to stall: only when asked for. */
+	const uint32_t *streams = select_has_metric(select) ? select_all_streams(select, &count)
+							    : select_streams(select, &count);
 	uint64_t begin_ns = select_records_begin_ns(select), end_ns = select_records_end_ns(select);
 	int rc = window_new(window, run, error);
 

@@ -259,5 +259,6 @@ void select_free(struct select *select)
 	list_free(select->ops);
 	list_free(select->metrics);
 	free(select->streams);
+	free(select->all);
 	free(select);
 }

@@ -36,6 +36,7 @@ struct rows {
 	uint32_t *side_by_side; /* room for rows_update() */
 	enum rows_order order;	/* call rows_update() after a change */
 	uint32_t stream_count;	/* of the run */
+	uint32_t line_count;	/* those with a row: without streams of PC samples */
 	uint32_t process_count, device_count, host_count, rank_count;
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
 	uint64_t version;  /* another one after each update, of all rows that there are */
