@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sass_operands.c - operands of NVIDIA's machine code since Volta: which registers, predicates and barriers
+ * an instruction defines and uses. NVIDIA documents none of it: the table follows what its disassembler says
+ * about the liveness of registers (nvdisasm -plr) in compiled code (tests/gpu/README.md).
+ *
+ *   bit 0       9    12    16    24   32                     64   72       81   84   87        105
+ *   | operation | form | guard | D  | A  | B, or immediate ...  | C  | modifiers | PD | PE | PS |  | control
+ * |
+ *
+ *   control   stall 4 | yield 1 | write barrier 3 | read barrier 3 | wait mask 6 | reuse 4
+ *
+ * Forms: 1 B is a register; 2 3 7: B's place holds an immediate, a constant, a uniform register that stands
+ * for C, and C's place holds B; 4 5 6: the same kinds for B itself.
+ */
+#include "timeline/code/gpu_instruction.h"
+
+#include <stddef.h>
+
+#define RZ 255u
+#define UNIFORM_ZERO 63u
+#define TRUE 7u
+
+enum {
+	FORM_REGISTER = 1,
+	FORM_C_IMMEDIATE,
+	FORM_C_CONSTANT,
+	FORM_IMMEDIATE,
+	FORM_CONSTANT,
+	FORM_UNIFORM,
+	FORM_C_UNIFORM
+};
+
+/* How to read the operands. */
+enum shape {
+	PLAIN,	  /* words of D, A, B, C and predicates as the row has them */
+	CONVERTS, /* like PLAIN; bits 75-76 and 84-85 are the logarithms of the result's and the source's
+		     bytes */
+	LOADS,	  /* D from [A] */
+	STORES,	  /* B to [A] */
+	ATOMIC,	  /* D from [A] with B */
+	SWAPS,	  /* D from [A] with B and C */
+	SHUFFLES,
+	TEXTURES,
+	MULTIPLIES /* matrices */
+};
+
+struct row {
+	uint16_t operation; /* 9 bits */
+	const char *name;
+	uint8_t kind, space, shape;
+	uint8_t d, a, b, c; /* words; 0: it has none */
+	uint16_t flags;
+};
+
+#define ADDS 1u	    /* forms 2, 3, 7 hold B, and there is no C */
+#define PD 2u	    /* defines the predicate at bit 81 */
+#define PE 4u	    /* ... at bit 84 */
+#define PS 8u	    /* uses the predicate at bit 87 */
+#define PT 16u	    /* ... at bit 77 */
+#define PU 32u	    /* ... at bit 68 */
+#define UNIFORM 64u /* all are uniform */
+#define ALL_P 128u  /* predicates by an immediate mask: R2P defines, P2R uses them */
+#define HIGH 256u   /* C counts only if bit 80 is set */
+#define WIDE 512u   /* D has two words if bit 80 is set */
+#define NO_GUARD 1024u
+#define DEPBAR 2048u	/* waits for the barrier at bit 44 */
+#define UNIFORM_D 4096u /* D is uniform, the others are not */
+#define FIXED_B 8192u	/* B is a register in every form */
+
+/* Sorted by operation. */
+static const struct row rows[] = {
+#include "timeline/code/sass_table.inc"
+};
+
+struct word {
+	uint64_t low, high;
+};
+
+static unsigned field(struct word word, unsigned at, unsigned count)
+{
+	uint64_t bits = at >= 64 ? word.high >> (at - 64) : word.low >> at;
+
+	if (at < 64 && at + count > 64)
+		bits |= word.high << (64 - at);
+	return (unsigned)bits & ((1u << count) - 1);
+}
+
+static void registers(struct gpu_set *set, struct word word, unsigned at, unsigned words, bool is_uniform)
+{
+	unsigned first = field(word, at, is_uniform ? 6 : 8), zero = is_uniform ? UNIFORM_ZERO : RZ;
+
+	for (unsigned i = 0; i < words && first != zero && first + i < zero; i++)
+		gpu_set_add(set, (is_uniform ? GPU_UNIFORM : 0) + first + i);
+}
+
+static void predicate(struct gpu_set *set, struct word word, unsigned at, bool is_uniform)
+{
+	unsigned number = field(word, at, 3);
+
+	if (number != TRUE)
+		gpu_set_add(set, (is_uniform ? GPU_UNIFORM_PREDICATE : GPU_PREDICATE) + number);
+}
+
+static void predicates(struct gpu_instruction *in, struct word word, unsigned flags)
+{
+	bool is_uniform = flags & UNIFORM;
+
+	if (flags & PD)
+		predicate(&in->defines, word, 81, is_uniform);
+	if (flags & PE)
+		predicate(&in->defines, word, 84, is_uniform);
+	if (flags & PS)
+		predicate(&in->uses, word, 87, is_uniform);
+	if (flags & PT)
+		predicate(&in->uses, word, 77, is_uniform);
+	if (flags & PU)
+		predicate(&in->uses, word, 68, is_uniform);
+	for (unsigned p = 0; p < 7 && (flags & ALL_P); p++)
+		if (field(word, 32 + p, 1))
+			gpu_set_add(in->name[0] == 'R' ? &in->defines : &in->uses, GPU_PREDICATE + p);
+}
+
+/* ---- shapes ---- */
+
+/* B and C, as the form has them. */
+static void sources(
+	struct gpu_instruction *in, struct word word, const struct row *row, unsigned b, unsigned c)
+{
+	unsigned form = field(word, 9, 3);
+	bool is_swapped = form == FORM_C_IMMEDIATE || form == FORM_C_CONSTANT || form == FORM_C_UNIFORM;
+	bool is_uniform = row->flags & UNIFORM;
+	unsigned at_32 = is_swapped && !(row->flags & ADDS) ? c : b;
+	unsigned at_64 = row->flags & ADDS ? 0 : is_swapped ? b : c;
+
+	if ((row->flags & HIGH) && !field(word, 80, 1))
+		at_64 = is_swapped ? b : 0;
+	if (form == FORM_REGISTER || (row->flags & FIXED_B))
+		registers(&in->uses, word, 32, at_32, is_uniform);
+	else if (form == FORM_UNIFORM || form == FORM_C_UNIFORM)
+		registers(&in->uses, word, 32, at_32, true);
+	registers(&in->uses, word, 64, at_64, is_uniform);
+}
+
+static void plain(struct gpu_instruction *in, struct word word, const struct row *row)
+{
+	unsigned d = row->d, b = row->b;
+
+	if (row->shape == CONVERTS) {
+		d = field(word, 75, 2) == 3 ? 2 : 1;
+		b = field(word, 84, 2) == 3 ? 2 : 1;
+	}
+	if ((row->flags & WIDE) && field(word, 80, 1))
+		d = 2;
+	registers(&in->defines, word, 16, d, row->flags & (UNIFORM | UNIFORM_D));
+	registers(&in->uses, word, 24, row->a, row->flags & UNIFORM);
+	sources(in, word, row, b, row->c);
+}
+
+/* Of loads and stores: 8, 8, 16, 16, 32, 64, 128 bits. */
+static unsigned bytes_of(struct word word)
+{
+	static const uint8_t sizes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
+
+	return sizes[field(word, 73, 3)];
+}
+
+static unsigned words_of(unsigned bytes)
+{
+	return bytes <= 4 ? 1 : bytes / 4;
+}
+
+static bool is_far(const struct row *row)
+{
+	return row->space == GPU_SPACE_GLOBAL || row->space == GPU_SPACE_ANY;
+}
+
+static void address(struct gpu_instruction *in, struct word word, const struct row *row)
+{
+	registers(&in->uses, word, 24, is_far(row) && field(word, 72, 1) ? 2 : 1, false);
+}
+
+static void loads(struct gpu_instruction *in, struct word word, const struct row *row)
+{
+	in->bytes = (uint8_t)bytes_of(word);
+	registers(&in->defines, word, 16, words_of(in->bytes), false);
+	address(in, word, row);
+	if (field(word, 9, 3) != FORM_REGISTER && row->space != GPU_SPACE_CONSTANT)
+		registers(&in->uses, word, 32, is_far(row) ? 2 : 1, true);
+}
+
+static void stores(struct gpu_instruction *in, struct word word, const struct row *row)
+{
+	in->bytes = (uint8_t)bytes_of(word);
+	registers(&in->uses, word, 32, words_of(in->bytes), false);
+	address(in, word, row);
+	if (field(word, 9, 3) != FORM_REGISTER)
+		registers(&in->uses, word, 64, is_far(row) ? 2 : 1, true);
+}
+
+/* U32 S32 U64 F32 F16x2 S64 F64 */
+static void atomic(struct gpu_instruction *in, struct word word, const struct row *row)
+{
+	unsigned type = field(word, 73, 3), words = type == 2 || type == 5 || type == 6 ? 2 : 1;
+
+	in->bytes = (uint8_t)(words * 4);
+	registers(&in->defines, word, 16, row->d ? words : 0, false);
+	registers(&in->uses, word, 32, words, false);
+	if (row->shape == SWAPS)
+		registers(&in->uses, word, 64, words, false);
+	else if (field(word, 9, 3) != FORM_REGISTER)
+		registers(&in->uses, word, 64, is_far(row) ? 2 : 1, true);
+	address(in, word, row);
+}
+
+static void shuffles(struct gpu_instruction *in, struct word word)
+{
+	unsigned form = field(word, 9, 3);
+
+	registers(&in->defines, word, 16, 1, false);
+	registers(&in->uses, word, 24, 1, false);
+	if (form == FORM_REGISTER || form == FORM_C_IMMEDIATE)
+		registers(&in->uses, word, 32, 1, false);
+	if (form == FORM_REGISTER || form == FORM_IMMEDIATE)
+		registers(&in->uses, word, 64, 1, false);
+}
+
+static void operands(struct gpu_instruction *in, struct word word, const struct row *row)
+{
+	switch ((enum shape)row->shape) {
+	case LOADS:
+		loads(in, word, row);
+		break;
+	case STORES:
+		stores(in, word, row);
+		break;
+	case ATOMIC:
+	case SWAPS:
+		atomic(in, word, row);
+		break;
+	case SHUFFLES:
+		shuffles(in, word);
+		break;
+	default:
+		plain(in, word, row);
+	}
+	predicates(in, word, row->flags);
+	if (row->flags & DEPBAR)
+		gpu_set_add(&in->uses, GPU_BARRIER + field(word, 44, 3) % GPU_BARRIERS);
+}
+
+/* ---- what all have ---- */
+
+static void control(struct gpu_instruction *in, struct word word)
+{
+	in->stall = (uint8_t)field(word, 105, 4);
+	in->yields = !field(word, 109, 1);
+	in->write_barrier = (uint8_t)field(word, 110, 3);
+	in->read_barrier = (uint8_t)field(word, 113, 3);
+	in->wait_mask = (uint8_t)field(word, 116, 6);
+	if (in->write_barrier >= GPU_BARRIERS)
+		in->write_barrier = GPU_NO_BARRIER;
+	else
+		gpu_set_add(&in->defines, GPU_BARRIER + in->write_barrier);
+	if (in->read_barrier >= GPU_BARRIERS)
+		in->read_barrier = GPU_NO_BARRIER;
+	else
+		gpu_set_add(&in->defines, GPU_BARRIER + in->read_barrier);
+	for (unsigned b = 0; b < GPU_BARRIERS; b++)
+		if (in->wait_mask >> b & 1)
+			gpu_set_add(&in->uses, GPU_BARRIER + b);
+}
+
+static void guard(struct gpu_instruction *in, struct word word, bool is_uniform)
+{
+	in->guard = (uint8_t)field(word, 12, 3);
+	in->is_guard_negated = field(word, 15, 1) && in->guard != TRUE;
+	in->is_guard_uniform = is_uniform;
+	if (in->guard != TRUE)
+		gpu_set_add(&in->uses, (is_uniform ? GPU_UNIFORM_PREDICATE : GPU_PREDICATE) + in->guard);
+}
+
+static const struct row *row_of(unsigned operation)
+{
+	size_t low = 0, high = sizeof rows / sizeof *rows;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows[middle].operation <= operation)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && rows[low - 1].operation == operation ? &rows[low - 1] : NULL;
+}
+
+bool sass_instruction(unsigned generation, uint64_t word_low, uint64_t word_high, struct gpu_instruction *in)
+{
+	struct word word = {word_low, word_high};
+	const struct row *row = row_of(field(word, 0, 9));
+
+	(void)generation;
+	*in = (struct gpu_instruction){
+		.name = row ? row->name : "?", .kind = row ? row->kind : GPU_KIND_OPAQUE};
+	control(in, word);
+	guard(in, word, row && (row->flags & UNIFORM));
+	if (!row)
+		return false;
+	in->space = row->space;
+	operands(in, word, row);
+	return true;
+}
