@@ -15,6 +15,7 @@
  */
 #include "timeline/code/gpu_instruction.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define RZ 255u
@@ -42,7 +43,11 @@ enum shape {
 	SWAPS,	  /* D from [A] with B and C */
 	SHUFFLES,
 	TEXTURES,
-	MULTIPLIES /* matrices */
+	MULTIPLIES, /* matrices: words by type and shape */
+	MULTIPLIES_INTEGERS,
+	MULTIPLIES_DOUBLES, /* words as the row has them */
+	MATRICES,   /* loads or stores 8x8 matrices */
+	COPIES
 };
 
 struct row {
@@ -67,6 +72,9 @@ struct row {
 #define DEPBAR 2048u	/* waits for the barrier at bit 44 */
 #define UNIFORM_D 4096u /* D is uniform, the others are not */
 #define FIXED_B 8192u	/* B is a register in every form */
+#define BARRIER 16384u
+#define BRANCH 32768u
+#define BARRIER_REDUCES 2u
 
 /* Sorted by operation. */
 static const struct row rows[] = {
@@ -107,7 +115,7 @@ static void predicates(struct gpu_instruction *in, struct word word, unsigned fl
 	bool is_uniform = flags & UNIFORM;
 
 	if (flags & PD)
-		predicate(&in->defines, word, 81, is_uniform);
+		predicate(&in->defines, word, 81, flags & (UNIFORM | UNIFORM_D));
 	if (flags & PE)
 		predicate(&in->defines, word, 84, is_uniform);
 	if (flags & PS)
@@ -115,7 +123,12 @@ static void predicates(struct gpu_instruction *in, struct word word, unsigned fl
 	if (flags & PT)
 		predicate(&in->uses, word, 77, is_uniform);
 	if (flags & PU)
-		predicate(&in->uses, word, 68, is_uniform);
+		predicate(&in->uses, word, 68, is_uniform || (in->name[0] == 'P' && field(word, 67, 1)));
+	if ((flags & BARRIER) && field(word, 77, 2) == BARRIER_REDUCES)
+		predicate(&in->uses, word, 87, false);
+	/* Which lanes diverge stands in a uniform register. */
+	if ((flags & BRANCH) && field(word, 91, 1))
+		registers(&in->uses, word, 24, 1, true);
 	for (unsigned p = 0; p < 7 && (flags & ALL_P); p++)
 		if (field(word, 32 + p, 1))
 			gpu_set_add(in->name[0] == 'R' ? &in->defines : &in->uses, GPU_PREDICATE + p);
@@ -175,6 +188,12 @@ static bool is_far(const struct row *row)
 	return row->space == GPU_SPACE_GLOBAL || row->space == GPU_SPACE_ANY;
 }
 
+/* A descriptor or a part of the address is in uniform registers. */
+static bool has_uniform_address(struct word word)
+{
+	return field(word, 91, 1);
+}
+
 static void address(struct gpu_instruction *in, struct word word, const struct row *row)
 {
 	registers(&in->uses, word, 24, is_far(row) && field(word, 72, 1) ? 2 : 1, false);
@@ -183,9 +202,10 @@ static void address(struct gpu_instruction *in, struct word word, const struct r
 static void loads(struct gpu_instruction *in, struct word word, const struct row *row)
 {
 	in->bytes = (uint8_t)bytes_of(word);
-	registers(&in->defines, word, 16, words_of(in->bytes), false);
-	address(in, word, row);
-	if (field(word, 9, 3) != FORM_REGISTER && row->space != GPU_SPACE_CONSTANT)
+	registers(&in->defines, word, 16, words_of(in->bytes), row->flags & UNIFORM);
+	if (!(row->flags & UNIFORM))
+		address(in, word, row);
+	if (has_uniform_address(word) && row->space != GPU_SPACE_CONSTANT)
 		registers(&in->uses, word, 32, is_far(row) ? 2 : 1, true);
 }
 
@@ -194,7 +214,7 @@ static void stores(struct gpu_instruction *in, struct word word, const struct ro
 	in->bytes = (uint8_t)bytes_of(word);
 	registers(&in->uses, word, 32, words_of(in->bytes), false);
 	address(in, word, row);
-	if (field(word, 9, 3) != FORM_REGISTER)
+	if (has_uniform_address(word))
 		registers(&in->uses, word, 64, is_far(row) ? 2 : 1, true);
 }
 
@@ -208,7 +228,7 @@ static void atomic(struct gpu_instruction *in, struct word word, const struct ro
 	registers(&in->uses, word, 32, words, false);
 	if (row->shape == SWAPS)
 		registers(&in->uses, word, 64, words, false);
-	else if (field(word, 9, 3) != FORM_REGISTER)
+	else if (has_uniform_address(word))
 		registers(&in->uses, word, 64, is_far(row) ? 2 : 1, true);
 	address(in, word, row);
 }
@@ -223,6 +243,71 @@ static void shuffles(struct gpu_instruction *in, struct word word)
 		registers(&in->uses, word, 32, 1, false);
 	if (form == FORM_REGISTER || form == FORM_IMMEDIATE)
 		registers(&in->uses, word, 64, 1, false);
+}
+
+/* Words of fragments. Floats: 16x8x16 (bit 75) and 16x8x8 of 16 bits, 16x8x8 and 16x8x4 (bit 78) of TF32, sums of 32
+ * bits (bit 76) or 16. Integers: 16x8x32 (bit 75), 16x8x16 (bit 86), 8x8x16. Of sparse ones (bit 73) B is as large as A,
+ * and which elements there are stands in one more register. */
+static void multiplies(struct gpu_instruction *in, struct word word, const struct row *row)
+{
+	bool is_sparse = row->shape == MULTIPLIES && field(word, 73, 1);
+	unsigned a = row->a, b = row->b, d = row->d;
+
+	if (row->shape == MULTIPLIES) {
+		bool is_tf32 = field(word, 82, 2) == 2;
+
+		a = field(word, 75, 1) || (is_tf32 && !field(word, 78, 1)) ? 4 : 2;
+		b = is_sparse ? a : a / 2;
+		d = field(word, 76, 1) ? 4 : 2;
+	} else if (row->shape == MULTIPLIES_INTEGERS) {
+		a = field(word, 75, 1) ? 4 : field(word, 86, 1) ? 2 : 1;
+		b = a > 1 ? a / 2 : 1;
+		d = field(word, 86, 1) ? 4 : 2;
+	}
+	registers(&in->defines, word, 16, d, false);
+	registers(&in->uses, word, 24, a, false);
+	registers(&in->uses, word, 32, b, false);
+	registers(&in->uses, word, 64, d, false);
+	if (is_sparse)
+		registers(&in->uses, word, 40, 1, false);
+}
+
+/* One, two or four 8x8 matrices. */
+static void matrices(struct gpu_instruction *in, struct word word)
+{
+	static const uint8_t counts[4] = {1, 2, 4, 4};
+	unsigned words = counts[field(word, 72, 2)];
+
+	in->bytes = (uint8_t)(4 * words);
+	if (in->kind == GPU_KIND_STORE)
+		registers(&in->uses, word, 32, words, false);
+	else
+		registers(&in->defines, word, 16, words, false);
+	registers(&in->uses, word, 24, 1, false);
+	if (has_uniform_address(word))
+		registers(&in->uses, word, in->kind == GPU_KIND_STORE ? 64 : 32, 1, true);
+}
+
+/* The first two of the components that the mask selects in D, the others in what stands in C's place. How many
+ * coordinates A and B hold, depends on the kind of texture. */
+static void textures(struct gpu_instruction *in, struct word word)
+{
+	unsigned count = (unsigned)__builtin_popcount(field(word, 72, 4));
+
+	registers(&in->defines, word, 16, count < 2 ? count : 2, false);
+	registers(&in->defines, word, 64, count < 2 ? 0 : count - 2, false);
+	registers(&in->uses, word, 24, 2, false);
+	registers(&in->uses, word, 32, 2, false);
+}
+
+/* From [A] in global memory to [D] in shared memory. */
+static void copies(struct gpu_instruction *in, struct word word)
+{
+	in->bytes = (uint8_t)bytes_of(word);
+	registers(&in->uses, word, 16, 1, false);
+	registers(&in->uses, word, 24, 2, false);
+	if (has_uniform_address(word))
+		registers(&in->uses, word, 64, 2, true);
 }
 
 static void operands(struct gpu_instruction *in, struct word word, const struct row *row)
@@ -240,6 +325,20 @@ static void operands(struct gpu_instruction *in, struct word word, const struct 
 		break;
 	case SHUFFLES:
 		shuffles(in, word);
+		break;
+	case MULTIPLIES:
+	case MULTIPLIES_INTEGERS:
+	case MULTIPLIES_DOUBLES:
+		multiplies(in, word, row);
+		break;
+	case MATRICES:
+		matrices(in, word);
+		break;
+	case TEXTURES:
+		textures(in, word);
+		break;
+	case COPIES:
+		copies(in, word);
 		break;
 	default:
 		plain(in, word, row);
