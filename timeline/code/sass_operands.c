@@ -47,7 +47,10 @@ enum shape {
 	MULTIPLIES_INTEGERS,
 	MULTIPLIES_DOUBLES, /* words as the row has them */
 	MATRICES,   /* loads or stores 8x8 matrices */
-	COPIES
+	COPIES,
+	SURFACES,
+	SHARED_BARRIERS,
+	BLOCK_COPIES
 };
 
 struct row {
@@ -55,7 +58,7 @@ struct row {
 	const char *name;
 	uint8_t kind, space, shape;
 	uint8_t d, a, b, c; /* words; 0: it has none */
-	uint16_t flags;
+	uint32_t flags;
 };
 
 #define ADDS 1u	    /* forms 2, 3, 7 hold B, and there is no C */
@@ -72,6 +75,9 @@ struct row {
 #define DEPBAR 2048u	/* waits for the barrier at bit 44 */
 #define UNIFORM_D 4096u /* D is uniform, the others are not */
 #define FIXED_B 8192u	/* B is a register in every form */
+#define VECTOR_P 65536u /* its guard and predicates are not uniform */
+#define FLOATS 131072u
+#define LANES 262144u
 #define BARRIER 16384u
 #define BRANCH 32768u
 #define BARRIER_REDUCES 2u
@@ -115,7 +121,7 @@ static void predicates(struct gpu_instruction *in, struct word word, unsigned fl
 	bool is_uniform = flags & UNIFORM;
 
 	if (flags & PD)
-		predicate(&in->defines, word, 81, flags & (UNIFORM | UNIFORM_D));
+		predicate(&in->defines, word, 81, flags & (UNIFORM | UNIFORM_D) && !(flags & VECTOR_P));
 	if (flags & PE)
 		predicate(&in->defines, word, 84, is_uniform);
 	if (flags & PS)
@@ -196,7 +202,9 @@ static bool has_uniform_address(struct word word)
 
 static void address(struct gpu_instruction *in, struct word word, const struct row *row)
 {
-	registers(&in->uses, word, 24, is_far(row) && field(word, 72, 1) ? 2 : 1, false);
+	bool is_offset = has_uniform_address(word) && !field(word, 90, 1) && row->shape < ATOMIC;
+
+	registers(&in->uses, word, 24, is_far(row) && field(word, 72, 1) && !is_offset ? 2 : 1, false);
 }
 
 static void loads(struct gpu_instruction *in, struct word word, const struct row *row)
@@ -211,8 +219,11 @@ static void loads(struct gpu_instruction *in, struct word word, const struct row
 
 static void stores(struct gpu_instruction *in, struct word word, const struct row *row)
 {
+	/* A generic store's offset has 32 bits. */
+	bool is_long = row->space == GPU_SPACE_ANY && field(word, 9, 3) == FORM_REGISTER;
+
 	in->bytes = (uint8_t)bytes_of(word);
-	registers(&in->uses, word, 32, words_of(in->bytes), false);
+	registers(&in->uses, word, is_long ? 64 : 32, words_of(in->bytes), false);
 	address(in, word, row);
 	if (has_uniform_address(word))
 		registers(&in->uses, word, 64, is_far(row) ? 2 : 1, true);
@@ -221,11 +232,14 @@ static void stores(struct gpu_instruction *in, struct word word, const struct ro
 /* U32 S32 U64 F32 F16x2 S64 F64 */
 static void atomic(struct gpu_instruction *in, struct word word, const struct row *row)
 {
-	unsigned type = field(word, 73, 3), words = type == 2 || type == 5 || type == 6 ? 2 : 1;
+	/* Of the operation for floats alone F64 has two words. */
+	unsigned type = field(word, 73, 3);
+	unsigned words = row->flags & FLOATS ? (type == 7 ? 2 : 1) : type == 2 || type == 5 || type == 6 ? 2 : 1;
+	bool has_data = field(word, 9, 3) != FORM_C_UNIFORM; /* not: counts one more for each thread */
 
 	in->bytes = (uint8_t)(words * 4);
 	registers(&in->defines, word, 16, row->d ? words : 0, false);
-	registers(&in->uses, word, 32, words, false);
+	registers(&in->uses, word, 32, has_data ? words : 0, false);
 	if (row->shape == SWAPS)
 		registers(&in->uses, word, 64, words, false);
 	else if (has_uniform_address(word))
@@ -288,16 +302,62 @@ static void matrices(struct gpu_instruction *in, struct word word)
 		registers(&in->uses, word, in->kind == GPU_KIND_STORE ? 64 : 32, 1, true);
 }
 
-/* The first two of the components that the mask selects in D, the others in what stands in C's place. How many
- * coordinates A and B hold, depends on the kind of texture. */
-static void textures(struct gpu_instruction *in, struct word word)
+/* Coordinates of a texture or surface, by its dimensions. */
+static unsigned coordinates(struct word word)
+{
+	static const uint8_t counts[8] = {1, 2, 3, 2, 2, 3, 3, 3};
+
+	return counts[field(word, 61, 3)];
+}
+
+static void handle(struct gpu_instruction *in, struct word word, unsigned words)
+{
+	if (field(word, 9, 3) == FORM_C_UNIFORM)
+		registers(&in->uses, word, 40, words, true);
+}
+
+/* The first two of the components that the mask selects in what stands in C's place, the others in D. */
+static void textures(struct gpu_instruction *in, struct word word, const struct row *row)
 {
 	unsigned count = (unsigned)__builtin_popcount(field(word, 72, 4));
 
 	registers(&in->defines, word, 16, count < 2 ? count : 2, false);
 	registers(&in->defines, word, 64, count < 2 ? 0 : count - 2, false);
-	registers(&in->uses, word, 24, 2, false);
-	registers(&in->uses, word, 32, 2, false);
+	registers(&in->uses, word, 24, row->a ? row->a : coordinates(word), false);
+	registers(&in->uses, word, 32, row->b, false);
+	handle(in, word, 2);
+}
+
+static void surfaces(struct gpu_instruction *in, struct word word)
+{
+	in->bytes = (uint8_t)bytes_of(word);
+	if (in->kind == GPU_KIND_STORE)
+		registers(&in->uses, word, 32, words_of(in->bytes), false);
+	else
+		registers(&in->defines, word, 16, words_of(in->bytes), false);
+	registers(&in->uses, word, 24, coordinates(word), false);
+	handle(in, word, 1);
+}
+
+/* Barriers in shared memory (mbarrier): [UR at 64]; arrivals give a state, checks a predicate. */
+static void shared_barriers(struct gpu_instruction *in, struct word word)
+{
+	bool is_check = field(word, 9, 3) == FORM_C_IMMEDIATE;
+
+	if (is_check)
+		predicate(&in->defines, word, 81, false);
+	else
+		registers(&in->defines, word, 16, 2, false);
+	registers(&in->uses, word, 32, 1, false);
+	registers(&in->uses, word, 64, 1, true);
+}
+
+/* Copies of whole blocks; bit 73: from global memory to shared. */
+static void block_copies(struct gpu_instruction *in, struct word word)
+{
+	registers(&in->uses, word, 24, field(word, 73, 1) ? 2 : 1, true);
+	registers(&in->uses, word, 32, 2, true);
+	registers(&in->uses, word, 64, 1, true);
 }
 
 /* From [A] in global memory to [D] in shared memory. */
@@ -307,7 +367,7 @@ static void copies(struct gpu_instruction *in, struct word word)
 	registers(&in->uses, word, 16, 1, false);
 	registers(&in->uses, word, 24, 2, false);
 	if (has_uniform_address(word))
-		registers(&in->uses, word, 64, 2, true);
+		registers(&in->uses, word, 64, field(word, 9, 3) == FORM_C_UNIFORM ? 2 : 1, true);
 }
 
 static void operands(struct gpu_instruction *in, struct word word, const struct row *row)
@@ -335,7 +395,16 @@ static void operands(struct gpu_instruction *in, struct word word, const struct 
 		matrices(in, word);
 		break;
 	case TEXTURES:
-		textures(in, word);
+		textures(in, word, row);
+		break;
+	case SURFACES:
+		surfaces(in, word);
+		break;
+	case SHARED_BARRIERS:
+		shared_barriers(in, word);
+		break;
+	case BLOCK_COPIES:
+		block_copies(in, word);
 		break;
 	case COPIES:
 		copies(in, word);
@@ -344,6 +413,9 @@ static void operands(struct gpu_instruction *in, struct word word, const struct 
 		plain(in, word, row);
 	}
 	predicates(in, word, row->flags);
+	/* Plain ones have the mask of lanes in B, collective and exclusive ones in A. */
+	if (row->flags & LANES)
+		registers(&in->uses, word, field(word, 85, 2) ? 24 : 32, field(word, 9, 3) == FORM_REGISTER, false);
 	if (row->flags & DEPBAR)
 		gpu_set_add(&in->uses, GPU_BARRIER + field(word, 44, 3) % GPU_BARRIERS);
 }
@@ -403,7 +475,7 @@ bool sass_instruction(unsigned generation, uint64_t word_low, uint64_t word_high
 	*in = (struct gpu_instruction){
 		.name = row ? row->name : "?", .kind = row ? row->kind : GPU_KIND_OPAQUE};
 	control(in, word);
-	guard(in, word, row && (row->flags & UNIFORM));
+	guard(in, word, row && (row->flags & (UNIFORM | VECTOR_P)) == UNIFORM);
 	if (!row)
 		return false;
 	in->space = row->space;
