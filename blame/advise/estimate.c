@@ -66,6 +66,11 @@ double estimate_issue(double issue_rate, double warps)
 	return 1 - pow(1 - issue_rate, warps);
 }
 
+double estimate_issue_rate(double active_share, double warps)
+{
+	return warps > 0 ? 1 - pow(1 - (active_share < 1 ? active_share : 1), 1 / warps) : 0;
+}
+
 double estimate_parallel(double issue_rate, double warps, double new_warps, double factor)
 {
 	double rate = estimate_issue(issue_rate, warps);

@@ -33,6 +33,8 @@ double estimate_scopes(double all, const struct estimate_scope *scopes, size_t c
 
 /* Eq 6 to 10: other numbers of warps per scheduler. `issue_rate`: issued samples / all (R_I). */
 double estimate_issue(double issue_rate, double warps);
+/* R_I such that Eq 8 gives the share of active samples that was measured, for so many warps. */
+double estimate_issue_rate(double active_share, double warps);
 double estimate_parallel(double issue_rate, double warps, double new_warps, double factor);
 
 #endif

@@ -173,7 +173,7 @@ int kernel_code_read(struct kernel_code *code, struct gpu_code *binary, const st
 	if (!rc && cfg.entry == CFG_NONE)
 		rc = 1;
 	if (!rc && (loops_read(code, &cfg, &budget) || !instructions_read(code, &cfg) ||
-			   !edges_make(code, &cfg)))
+			   !edges_make(code, &cfg) || !kernel_code_find_math(code)))
 		rc = -1;
 	cfg_fini(&cfg);
 	return rc < 0 ? error_memory(error) : rc;
@@ -185,6 +185,7 @@ void kernel_code_fini(struct kernel_code *code)
 	free(code->instructions);
 	free(code->loop_of);
 	free(code->loop_line);
+	free(code->is_math);
 	free(code->first_from);
 	free(code->from);
 	free(code->first_to);

@@ -21,6 +21,7 @@ struct kernel_code {
 	uint32_t *loop_of;	  /* [count] innermost loop, LOOP_NONE */
 	struct loop_forest loops; /* its of_node is of blocks */
 	uint32_t *loop_line;	  /* [loops.count] of its header; 0: unknown */
+	bool *is_math;		  /* [count] of CUDA's precise math functions, inlined */
 	uint32_t opaque;	  /* instructions that the decoder does not know */
 	struct gpu_code *binary;  /* the caller's */
 	/* -- owned -- */
@@ -31,6 +32,8 @@ struct kernel_code {
  * negative: no memory. Free in all cases. */
 int kernel_code_read(struct kernel_code *code, struct gpu_code *binary, const struct gpu_function *function,
 	struct error *error);
+/* Fills is_math; false: no memory. */
+bool kernel_code_find_math(struct kernel_code *code);
 void kernel_code_fini(struct kernel_code *code);
 /* The instruction at an address; UINT32_MAX: none of this function. */
 uint32_t kernel_code_find(const struct kernel_code *code, uint64_t address);

@@ -346,6 +346,9 @@ static int sample_place(struct kernels *kernels, struct kernel *kernel, struct k
 		return rc;
 	if (to)
 		at = kernel_code_find(&to->code, sample->address);
+	/* While a branch resolves, the instruction behind it is seen, which may never run. */
+	if (to && at == UINT32_MAX)
+		at = kernel_code_find(&to->code, sample->address - 1);
 	if (at == UINT32_MAX) {
 		kernel->unread += sample->weight;
 		return 0;

@@ -11,7 +11,7 @@
 static bool judge(const struct kernel *kernel, struct advice *advice)
 {
 	const struct kernel_shape *shape = &kernel->shape;
-	double warps, new_warps, rate = kernel->total > 0 ? kernel->issued / kernel->total : 0;
+	double warps, new_warps, rate;
 	uint64_t threads;
 
 	if (!shape->grid || !shape->block || shape->grid >= kernel->multiprocessors)
@@ -22,6 +22,7 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 	threads = shape->grid * shape->block / kernel->multiprocessors / 32 * 32;
 	if (threads < 32)
 		threads = 32;
+	rate = estimate_issue_rate(kernel->active / kernel->total, warps);
 	advice->speedup = estimate_parallel(rate, warps, new_warps, 1);
 	advice->low = 1;
 	advice->high = fmax(advice->speedup, warps / new_warps);

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "blame/advise/advice.h"
+#include "blame/advise/estimate.h"
+
 #define CHAIN_MAX 16u
 
 static bool is_math_name(const char *name)
@@ -34,7 +37,8 @@ bool optimizer_is_math(const struct kernel_function *function, uint32_t instruct
 	struct gpu_frame frames[CHAIN_MAX];
 	unsigned count;
 
-	if (!function->is_kernel && is_math_name(function->code.name))
+	if (function->code.is_math[instruction] ||
+		(!function->is_kernel && is_math_name(function->code.name)))
 		return true;
 	count = function->code.binary ? gpu_code_chain(function->code.binary,
 						function->code.addresses[instruction], frames, CHAIN_MAX)
@@ -49,13 +53,25 @@ static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
 	(void)kernel;
-	return cause->stall != STALL_NSEL && optimizer_is_math(function, cause->use);
+	return optimizer_is_math(function, cause->use);
+}
+
+/* Fast forms have few instructions of what the precise ones have: not only stalls go. */
+#define FAST_SHARE 0.25 /* of the precise form's instructions, at most */
+#define FAST_LEAST 0.05
+
+static bool judge(const struct kernel *kernel, struct advice *advice)
+{
+	advice->speedup = estimate_elimination(kernel->total, advice->matched * (1 - FAST_SHARE));
+	advice->high = estimate_elimination(kernel->total, advice->matched * (1 - FAST_LEAST));
+	return advice->matched > 0;
 }
 
 const struct optimizer optimizer_fast_math = {.name = "fast-math",
 	.title = "Fast Math",
 	.category = OPTIMIZER_ELIMINATES,
 	.matches = matches,
+	.judge = judge,
 	.hints = "Time goes to precise functions of CUDA's math library.\n"
 		 "1. Where their accuracy is not needed, use the fast forms: __sinf, __expf, __powf, "
 		 "__fdividef.\n"

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "blame/advise/advice.h"
+#include "blame/advise/estimate.h"
+
 static bool is_call(const struct gpu_instruction *in)
 {
 	return in->kind == GPU_KIND_CONTROL &&
@@ -22,10 +25,18 @@ static bool matches(
 	       is_call(&function->code.instructions[cause->define]);
 }
 
+/* Calls and returns go altogether. */
+static bool judge(const struct kernel *kernel, struct advice *advice)
+{
+	advice->high = estimate_elimination(kernel->total, advice->matched);
+	return true;
+}
+
 const struct optimizer optimizer_function_inlining = {.name = "function-inlining",
 	.title = "Function Inlining",
 	.category = OPTIMIZER_HIDES,
 	.matches = matches,
+	.judge = judge,
 	.hints = "Warps wait in device functions that are called, and where they are called: no code can "
 		 "move across a "
 		 "call.\n"

@@ -5,8 +5,10 @@
 static bool matches(
 	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
 {
-	(void)kernel, (void)function;
-	return cause->class == CAUSE_LOCAL;
+	const struct gpu_instruction *in = &function->code.instructions[cause->use];
+
+	(void)kernel;
+	return cause->class == CAUSE_LOCAL || (cause->stall == STALL_MTHR && in->space == GPU_SPACE_LOCAL);
 }
 
 const struct optimizer optimizer_register_reuse = {.name = "register-reuse",

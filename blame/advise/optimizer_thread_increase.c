@@ -14,7 +14,7 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 {
 	const struct kernel_shape *shape = &kernel->shape;
 	const struct architecture *architecture = kernel->architecture;
-	double warps, new_warps, full, rate = kernel->total > 0 ? kernel->issued / kernel->total : 0;
+	double warps, new_warps, full, rate;
 	unsigned now, then;
 
 	if (!shape->grid || !shape->block || shape->block >= BLOCK)
@@ -33,6 +33,7 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 	new_warps = (double)then / architecture->schedulers;
 	/* The work is the same, so f takes back Eq 6: what counts is the rate of issue, and lanes that were
 	 * idle. */
+	rate = estimate_issue_rate(kernel->active / kernel->total, warps);
 	advice->speedup = estimate_parallel(rate, warps, new_warps, new_warps / warps * full);
 	advice->low = fmin(advice->speedup, fmax(1, full * 0.9));
 	advice->high = fmax(advice->speedup, full * new_warps / warps);
