@@ -266,7 +266,7 @@ static struct kernels_binary *binary_of(
 
 /* ---- functions ---- */
 
-static struct kernel *kernel_of(struct kernels *kernels, const char *name)
+struct kernel *kernels_named(struct kernels *kernels, const char *name)
 {
 	struct kernel *kernel;
 
@@ -300,15 +300,14 @@ static void sample_add(
 		to->fence_latency += sample->weight;
 }
 
-/* NULL: no memory, or no such code (`*rc` 1). */
-static struct kernel_function *function_of(struct kernel *kernel, struct kernels_binary *binary,
+struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
 	const struct gpu_function *function, int *rc, struct error *error)
 {
 	struct kernel_function *wider, *at;
 
 	for (size_t i = 0; i < kernel->function_count; i++)
 		if (kernel->functions[i].code.start == function->start &&
-			kernel->functions[i].code.binary == binary->code)
+			kernel->functions[i].code.binary == binary)
 			return &kernel->functions[i];
 	wider = realloc(kernel->functions, (kernel->function_count + 1) * sizeof *wider);
 	if (!wider) {
@@ -318,7 +317,7 @@ static struct kernel_function *function_of(struct kernel *kernel, struct kernels
 	kernel->functions = wider;
 	at = &wider[kernel->function_count];
 	*at = (struct kernel_function){.is_kernel = function->is_kernel};
-	*rc = kernel_code_read(&at->code, binary->code, function, error);
+	*rc = kernel_code_read(&at->code, binary, function, error);
 	if (*rc == 0) {
 		at->samples = calloc((size_t)at->code.count + 1, sizeof *at->samples);
 		*rc = at->samples ? 0 : error_memory(error);
@@ -341,7 +340,7 @@ static int sample_place(struct kernels *kernels, struct kernel *kernel, struct k
 	int rc = 0;
 
 	if (function)
-		to = function_of(kernel, binary, function, &rc, error);
+		to = kernels_function(kernel, binary->code, function, &rc, error);
 	if (rc < 0)
 		return rc;
 	if (to)
@@ -364,7 +363,7 @@ static int samples_place(struct kernels *kernels, const struct kernels_options *
 
 	for (size_t i = 0; i < kernels->sample_count && rc == 0; i++) {
 		const struct kernels_sample *sample = &kernels->samples[i];
-		struct kernel *kernel = kernel_of(kernels, sample->function);
+		struct kernel *kernel = kernels_named(kernels, sample->function);
 		struct kernels_binary *binary = binary_of(kernels, sample->key, sample->address, options);
 
 		if (!kernel || !binary)
@@ -426,6 +425,8 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 	if (rc == 0)
 		rc = samples_place(kernels, options, error);
 	if (rc == 0)
+		rc = kernels_callers(kernels, error);
+	if (rc == 0)
 		rc = kernels_launches(kernels, select, error);
 	if (rc == 0)
 		rc = kernels_analyse(kernels, error);
@@ -437,16 +438,20 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 	return 0;
 }
 
+void kernels_function_fini(struct kernel_function *function)
+{
+	causes_fini(&function->causes);
+	free(function->samples);
+	kernel_code_fini(&function->code);
+}
+
 void kernels_close(struct kernels *kernels)
 {
 	if (!kernels)
 		return;
 	for (size_t i = 0; i < kernels->count; i++) {
-		for (size_t f = 0; f < kernels->list[i].function_count; f++) {
-			causes_fini(&kernels->list[i].functions[f].causes);
-			free(kernels->list[i].functions[f].samples);
-			kernel_code_fini(&kernels->list[i].functions[f].code);
-		}
+		for (size_t f = 0; f < kernels->list[i].function_count; f++)
+			kernels_function_fini(&kernels->list[i].functions[f]);
 		free(kernels->list[i].functions);
 	}
 	for (size_t i = 0; i < kernels->binary_count; i++) {

@@ -48,6 +48,16 @@ struct kernels {
 	struct kernels_summary summary;
 };
 
+/* Samples under the name of a device function go to the kernels that call it. */
+int kernels_callers(struct kernels *kernels, struct error *error);
+/* The kernel of that name, new if there is none; NULL: no memory. */
+struct kernel *kernels_named(struct kernels *kernels, const char *name);
+/* The function's entry in the kernel, new if there is none. NULL with *rc negative: no memory; with 1: no
+ * code. */
+struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
+	const struct gpu_function *function, int *rc, struct error *error);
+void kernels_function_fini(struct kernel_function *function);
+
 /* Times, launches, paths and shapes of the kernels in the window. */
 int kernels_launches(struct kernels *kernels, const struct select *select, struct error *error);
 

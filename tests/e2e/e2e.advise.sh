@@ -59,6 +59,21 @@ same "only that kernel" 1 "$(grep -c 'of kernel time' rolled)"
 advise --format json --top 1 >all.json || fail "json"
 check "json says its schema" grep -q '"schema":"hpct-advise"' all.json
 
+# A function of a section of its own, sampled under its own name: to its callers, 5/15 and 10/15.
+{
+	printf 'stream\ttrack\tbegin_ns\tpath\tweight\tmetric\n'
+	while read -r function address samples; do
+		printf 'gpu:h/-/7.0/0/1/pc\tsamples\t9\t<gpu kernel>;%s;0000000000005a3d+0x%s\t%s\tGINST:STL_IDEP/wait\n' \
+			"$function" "$address" "$samples"
+	done <<<"few e00 5
+often c80 10
+both b20 30"
+} >shared.tsv
+hpct-import --from tsv shared.tsv -o shared.hpct || fail "import"
+hpct-advise shared.hpct --binary "$gpu/shared-sm90.cubin" --format tsv | awk -F '\t' 'NR > 1 { print $1, $6 }' | sort -u >shared
+same "samples of kernels" "few 15
+often 30" "$(cat shared)"
+
 # What is not there is said.
 hpct-advise run.hpct >bare || fail "without the binary"
 check "code that is missing" grep -q '100.0 % in code that the run does not keep' bare
