@@ -61,12 +61,49 @@ bool tsv_row_reserve(void *array, uint32_t number, size_t size)
 
 /* ---- paths ---- */
 
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool parse_hex(const char *text, size_t size, uint64_t *value)
+{
+	*value = 0;
+	for (size_t i = 0; i < size; i++) {
+		if (hex_digit(text[i]) < 0)
+			return false;
+		*value = *value << 4 | (uint64_t)hex_digit(text[i]);
+	}
+	return size > 0 && size <= 16;
+}
+
+#define KEY_DIGITS 16u
+
+/* "KEY+0xADDRESS" is an instruction of a GPU binary (timeline/run/run_frames.c), in the spelling of
+ * hpct-slice. */
+static bool parse_instruction(const char *name, size_t size, uint64_t *key, uint64_t *address)
+{
+	return size > KEY_DIGITS + 3 && memcmp(name + KEY_DIGITS, "+0x", 3) == 0 &&
+	       (name[KEY_DIGITS + 3] != '0' || size == KEY_DIGITS + 4) && parse_hex(name, KEY_DIGITS, key) &&
+	       parse_hex(name + KEY_DIGITS + 3, size - KEY_DIGITS - 3, address) && *key;
+}
+
+static uint32_t add_instruction(struct import *import, uint32_t parent, uint64_t key, uint64_t address)
+{
+	struct store_module module = {.kind = STORE_MODULE_GPU, .build_id_bytes = sizeof key};
+
+	for (unsigned i = 0; i < sizeof key; i++)
+		module.build_id[i] = (uint8_t)(key >> (56 - 8 * i));
+	return store_writer_context(
+		import->writer, parent, store_writer_module(import->writer, &module), address);
+}
+
 /* The frame whose name is in import->text. */
 static uint32_t add_frame(struct import *import, uint32_t parent, bool is_first, bool *is_partial)
 {
 	const char *name = (const char *)import->text.data;
 	size_t size = import->text.size;
-	uint64_t reserved = store_frame_find(name, size);
+	uint64_t reserved = store_frame_find(name, size), key, address;
 
 	if (is_first && reserved == STORE_FRAME_PROGRAM_ROOT)
 		return STORE_CONTEXT_PROGRAM_ROOT;
@@ -75,6 +112,8 @@ static uint32_t add_frame(struct import *import, uint32_t parent, bool is_first,
 	*is_partial |= reserved == STORE_FRAME_PARTIAL;
 	if (reserved < STORE_FRAME_COUNT && reserved != STORE_FRAME_PROGRAM_ROOT)
 		return store_writer_context(import->writer, parent, STORE_MODULE_RESERVED, reserved);
+	if (parse_instruction(name, size, &key, &address))
+		return add_instruction(import, parent, key, address);
 	return store_writer_context(
 		import->writer, parent, import->text_module, store_writer_text(import->writer, name, size));
 }

@@ -4,6 +4,7 @@
  *
  *   cpu:HOST/RANK/PID.GENERATION/THREAD
  *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE
+ *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/pc
  */
 #include "formats/tsv_stream.h"
 
@@ -48,6 +49,21 @@ static bool take_number(const char *text, size_t *size, char separator, uint32_t
 	return take_last(text, size, separator, &part, &part_size) && parse_number(part, part_size, number);
 }
 
+/* The queue, or "pc": samples of instructions are of no queue. */
+static bool take_queue(const char *text, size_t *size, struct store_stream *stream)
+{
+	const char *part;
+	size_t part_size;
+
+	if (!take_last(text, size, '/', &part, &part_size))
+		return false;
+	stream->queue = UINT32_MAX;
+	if (part_size != 2 || memcmp(part, "pc", 2) != 0)
+		return parse_number(part, part_size, &stream->queue);
+	stream->kind = STORE_STREAM_PC;
+	return true;
+}
+
 /* HOST/RANK/PID.GENERATION */
 static bool parse_process(
 	const char *text, size_t size, struct store_stream *stream, const char **host, size_t *host_size)
@@ -78,8 +94,7 @@ bool tsv_stream_parse(
 		return false;
 	text += 4;
 	size -= 4;
-	if (is_gpu ? !take_number(text, &size, '/', &stream->queue) ||
-				!take_number(text, &size, '/', &stream->context) ||
+	if (is_gpu ? !take_queue(text, &size, stream) || !take_number(text, &size, '/', &stream->context) ||
 				!take_number(text, &size, '/', &stream->device)
 		   : !take_number(text, &size, '/', &stream->thread))
 		return false;

@@ -81,5 +81,5 @@ _hpct() {
 	fi
 }
 
-complete -o filenames -F _hpct hpct hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-link hpct-names \
+complete -o filenames -F _hpct hpct hpct-advise hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-link hpct-names \
 	hpct-profile hpct-record hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view

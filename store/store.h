@@ -142,7 +142,9 @@ struct store_scope {
 	uint64_t start; /* offset of the outermost function's first byte, for inlined functions too */
 };
 
-enum store_stream_kind { STORE_STREAM_CPU, STORE_STREAM_GPU };
+/* PC: instruction samples of a GPU context, which has no queue number. It has weights, and spans that say
+ * what was sampled and lost, but no states: sums of time leave it out. */
+enum store_stream_kind { STORE_STREAM_CPU, STORE_STREAM_GPU, STORE_STREAM_PC, STORE_STREAM_KINDS };
 
 /* Identity of a stream (the first part never changes), then properties that may be known late. */
 struct store_stream {
@@ -151,7 +153,7 @@ struct store_stream {
 	int32_t rank;  /* -1: none */
 	uint32_t pid, generation;
 	uint32_t thread;		 /* CPU: 0 = main, by creation */
-	uint32_t device, context, queue; /* GPU */
+	uint32_t device, context, queue; /* GPU; PC: queue is UINT32_MAX */
 	/* properties */
 	uint32_t tid;			   /* CPU: the kernel's */
 	uint32_t name;			   /* text id: thread's or queue's name; 0: none */

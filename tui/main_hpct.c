@@ -30,6 +30,7 @@ static const struct {
 	{"What was recorded, and what is missing?", "hpct info", "info"},
 	{"Which records lie in this window?", "hpct slice --time A..B", "slice"},
 	{"Who is to blame for idle GPUs and CPUs?", "hpct blame", "blame"},
+	{"What would make GPU kernels faster?", "hpct advise", "advise"},
 	{"What differs between two runs?", "hpct diff A B", "diff"},
 	{"What else? Ask in SQL.", "hpct sql 'SELECT ...'", "sql"},
 	{"How do other tools read it?", "hpct export --to chrome", "export"},

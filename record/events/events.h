@@ -51,8 +51,9 @@ bool events_is_papi(const char *name);
 const char *events_papi_refusal(const char *name);
 void events_list_papi(void);
 
-/* Sets *found (static) to the value that follows "gpu=" for that name. Negative: unknown name. */
-int events_gpu_find(const char **found, const char *name, struct error *error);
+/* Sets *found (static) to the value that follows "gpu=" for that name, and *pc_period to N for samples of GPU
+ * instructions each 2^N cycles ("nvidia,pc@65536"), 0: none. Negative: unknown name. */
+int events_gpu_find(const char **found, unsigned *pc_period, const char *name, struct error *error);
 void events_list_gpus(void);
 
 /* Encodes an event of libpfm4: `name` is [pmu::]event[:mask][:modifier]. Negative: unknown event. */

@@ -150,6 +150,12 @@ static bool record_take(void *context, const struct event_header *h)
 	case EVENT_GPU_USED:
 		used_take(at, (const void *)h);
 		return true;
+	case EVENT_GPU_SAMPLE:
+		correlate_sample_take(at, (const void *)h);
+		return true;
+	case EVENT_GPU_UNSAMPLED:
+		correlate_unsampled_take(at, (const void *)h);
+		return true;
 	default:
 		return true;
 	}

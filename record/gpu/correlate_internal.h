@@ -8,6 +8,7 @@
 #include "record/base/ring_records.h"
 #include "record/base/u64_map.h"
 #include "record/gpu/correlate.h"
+#include "store/ring/ring_record.h"
 
 struct correlate_launch {
 	uint64_t correlation, link;
@@ -193,6 +194,10 @@ struct correlate_pass {
 	bool is_last; /* no more records will come */
 	size_t records;
 };
+
+/* correlate_samples.c: samples of GPU instructions, and missing ones. */
+void correlate_sample_take(struct correlate_pass *at, const struct event_gpu_sample *said);
+void correlate_unsampled_take(struct correlate_pass *at, const struct event_gpu_unsampled *said);
 
 /* Drops cached kernel attributes if new binaries arrived that may change them. */
 void correlate_kinds_check(const struct correlate_pass *at);

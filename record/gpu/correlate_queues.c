@@ -101,14 +101,15 @@ static void gap_show(
 static struct correlate_queue *queue_new(struct correlate_queues *queues, const struct gpu_process *process,
 	struct store_writer *writer, uint32_t host, const struct correlate_queue *like)
 {
-	struct store_stream stream = {.kind = STORE_STREAM_GPU,
+	bool is_pc = like->queue == EVENT_GPU_PC;
+	struct store_stream stream = {.kind = is_pc ? STORE_STREAM_PC : STORE_STREAM_GPU,
 		.host = host,
 		.rank = process->rank,
 		.pid = process->pid,
 		.generation = process->generation,
 		.device = like->device,
 		.context = like->context,
-		.queue = like->queue,
+		.queue = is_pc ? UINT32_MAX : like->queue,
 		.begin_ns = queues->used_ns > process->begin_ns ? queues->used_ns : process->begin_ns,
 		.end_ns = STORE_OPEN_NS};
 	struct correlate_queue *queue;

@@ -70,6 +70,9 @@ uint64_t gpu_module_of(const struct gpu_module_kernels *kernels, const char *nam
 
 void gpu_module_fini(struct gpu_module_kernels *kernels)
 {
+	for (uint32_t i = 0; i < kernels->symbol_count; i++)
+		free(kernels->symbols[i].begins);
+	free(kernels->symbols);
 	u64_map_fini(&kernels->by_name);
 	free(kernels->modules);
 	*kernels = (struct gpu_module_kernels){0};
@@ -127,6 +130,71 @@ static bool names_are_inside(const struct image *image)
 	       image->names.sh_size <= image->size - image->names.sh_offset;
 }
 
+/* ---- where functions begin ---- */
+
+#define SYMBOLS_MAX (1u << 20)
+
+static bool symbols_find(const struct image *image, Elf64_Shdr *table)
+{
+	for (uint64_t i = 0; section_read(image, i, table); i++)
+		if (table->sh_type == SHT_SYMTAB)
+			return table->sh_offset < image->size &&
+			       table->sh_size <= image->size - table->sh_offset;
+	return false;
+}
+
+/* Sections of GPU code begin at address 0: then what counts is their place in the file. */
+static uint64_t symbol_begin(const struct image *image, const Elf64_Sym *symbol)
+{
+	Elf64_Shdr section;
+
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !section_read(image, symbol->st_shndx, &section))
+		return 0;
+	return symbol->st_value + (section.sh_addr ? 0 : section.sh_offset);
+}
+
+static void symbols_note(struct gpu_module_kernels *kernels, const struct image *image, uint64_t hash)
+{
+	struct gpu_module_symbols *wider, symbols = {.hash = hash};
+	Elf64_Shdr table;
+
+	for (uint32_t i = 0; i < kernels->symbol_count; i++)
+		if (kernels->symbols[i].hash == hash)
+			return;
+	if (!symbols_find(image, &table) || table.sh_size / sizeof(Elf64_Sym) > SYMBOLS_MAX)
+		return;
+	symbols.count = (uint32_t)(table.sh_size / sizeof(Elf64_Sym));
+	symbols.begins = calloc(symbols.count + 1u, sizeof(*symbols.begins));
+	wider = realloc(kernels->symbols, (kernels->symbol_count + 1u) * sizeof(*wider));
+	if (wider)
+		kernels->symbols = wider;
+	if (!wider || !symbols.begins) {
+		free(symbols.begins);
+		return;
+	}
+	for (uint32_t i = 0; i < symbols.count; i++) {
+		Elf64_Sym symbol;
+
+		memcpy(&symbol, image->bytes + table.sh_offset + i * sizeof(symbol), sizeof(symbol));
+		symbols.begins[i] = symbol_begin(image, &symbol);
+	}
+	kernels->symbols[kernels->symbol_count++] = symbols;
+}
+
+uint64_t gpu_module_address(
+	const struct gpu_module_kernels *kernels, uint64_t hash, uint32_t symbol, uint32_t offset)
+{
+	for (uint32_t i = 0; i < kernels->symbol_count; i++) {
+		const struct gpu_module_symbols *symbols = &kernels->symbols[i];
+
+		if (symbols->hash == hash)
+			return symbol < symbols->count && symbols->begins[symbol]
+				       ? symbols->begins[symbol] + offset
+				       : 0;
+	}
+	return 0;
+}
+
 void gpu_module_note(struct gpu_module_kernels *kernels, const void *bytes, size_t size, uint64_t hash)
 {
 	struct image image;
@@ -135,6 +203,7 @@ void gpu_module_note(struct gpu_module_kernels *kernels, const void *bytes, size
 
 	if (!image_open(&image, bytes, size) || !names_are_inside(&image))
 		return;
+	symbols_note(kernels, &image, hash);
 	module = module_add(kernels, hash);
 	for (uint64_t i = 0; module && section_read(&image, i, &section); i++) {
 		bool is_named = section.sh_name < image.names.sh_size;

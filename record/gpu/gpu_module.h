@@ -16,7 +16,19 @@ struct gpu_module_kernels {
 	struct u64_map by_name; /* index into `modules`; 0: several binaries define it */
 	uint64_t *modules;	/* hashes; index 0 is unused */
 	uint32_t count, capacity;
+	struct gpu_module_symbols *symbols; /* of binaries, by hash */
+	uint32_t symbol_count;
 };
+
+/* Where the functions of a binary begin, by number of their symbol, as readers count addresses. */
+struct gpu_module_symbols {
+	uint64_t hash;
+	uint64_t *begins; /* 0: no function */
+	uint32_t count;
+};
+/* The address of an instruction (timeline/code/gpu_code.h); 0: the binary or the symbol is not known. */
+uint64_t gpu_module_address(
+	const struct gpu_module_kernels *kernels, uint64_t hash, uint32_t symbol, uint32_t offset);
 
 /* Stores the content of `memory`, a sealed memfd, under `hash`, adds its kernels to `kernels` (NULL: the
  * process is unknown), and closes it. */

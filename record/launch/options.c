@@ -32,7 +32,7 @@ const char options_help[] =
 	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
 	"  -c, --count N|fN       period or rate without @;  -L, --list  list all events\n"
-	"  -e gpu=auto|off|NAME   GPU operations: nvidia, opencl, level0; auto: all\n"
+	"  -e gpu=auto|off|NAME   GPUs: nvidia, nvidia,pc (instructions), opencl, level0\n"
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
 	"      --summary FILE     write the summary to FILE, too (the run has it)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
@@ -247,7 +247,8 @@ static int option_take(struct options *options, int letter, struct error *error)
 		return unwinder_take(options, error);
 	case 'e':
 		return strncmp(optarg, "gpu=", 4) ? event_take(options, optarg, error)
-						  : events_gpu_find(&options->gpu, optarg + 4, error);
+						  : events_gpu_find(&options->gpu, &options->pc_period,
+							    optarg + 4, error);
 	case 't':
 		return 0;
 	case 'C':
@@ -393,7 +394,12 @@ static int words_add(struct options *options, struct error *error)
 	size_t used = strlen(options->events), room = sizeof(options->events) - used;
 	bool is_delayed = options->is_delayed || options->is_unsampled || is_set("HPCRUN_DELAY_SAMPLING");
 	bool keeps_recursion = options->keeps_recursion || is_set("HPCRUN_RETAIN_RECURSION");
-	int more = snprintf(options->events + used, room, "%s%s gpu=%s%s%s%s%s%s",
+	char samples[32] = "";
+	int more;
+
+	if (options->pc_period)
+		snprintf(samples, sizeof(samples), " cuda-pc=%u", options->pc_period);
+	more = snprintf(options->events + used, room, "%s%s%s gpu=%s%s%s%s%s%s", samples,
 		options->cuda_hold ? " cuda=hold" : "",
 		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
 		is_delayed ? EVENT_WORD_DELAY : "", options->is_unsampled ? EVENT_WORD_UNSAMPLED : "",

@@ -15,6 +15,7 @@ struct options {
 	char events[EVENT_EVENTS_MAX]; /* in the form of EVENT_ENV_EVENTS */
 	char list[EVENT_EVENTS_MAX];   /* HPCRUN_EVENT_LIST; `asked` may point into it */
 	bool cuda_hold, cuda_whole_graphs;
+	unsigned pc_period;  /* -e gpu=nvidia,pc: 2^N cycles; 0: none */
 	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
 	uint64_t keep_ns;    /* --keep DURATION: older records are deleted; 0: all are kept */
 	const char *summary; /* --summary FILE; NULL: none */

@@ -116,6 +116,10 @@ void summary_add(struct summary *summary, const struct measured_process *process
 	summary->gpu_unmatched += process->gpu.unmatched;
 	summary->gpu_untimed += process->gpu.untimed;
 	summary->gpu_lost += process->gpu.lost_operations;
+	summary->gpu_samples += process->gpu.samples;
+	summary->gpu_samples_lost += process->gpu.samples_lost;
+	if (process->gpu.unsampled[0])
+		memcpy(summary->gpu_unsampled, process->gpu.unsampled, sizeof(summary->gpu_unsampled));
 	if (process->gpu.unwatched[0])
 		memcpy(summary->gpu_unwatched, process->gpu.unwatched, sizeof(summary->gpu_unwatched));
 	if (!summary->switches_error)
@@ -184,6 +188,12 @@ static void gpu_numbers_put(const struct summary *summary, struct store_writer *
 	store_writer_meta_number(writer, "gpu_lost", summary->gpu_lost);
 	if (summary->gpu_graphs_by_node)
 		store_writer_meta_number(writer, "gpu_graphs_by_node", summary->gpu_graphs_by_node);
+	if (summary->gpu_samples)
+		store_writer_meta_number(writer, "gpu_samples", summary->gpu_samples);
+	if (summary->gpu_samples_lost)
+		store_writer_meta_number(writer, "gpu_samples_lost", summary->gpu_samples_lost);
+	if (summary->gpu_unsampled[0])
+		store_writer_meta(writer, "gpu_unsampled", summary->gpu_unsampled);
 	if (summary->gpu_unwatched[0])
 		store_writer_meta(writer, "gpu_unwatched", summary->gpu_unwatched);
 }

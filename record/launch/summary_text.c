@@ -44,6 +44,8 @@ static void gpu_put(const struct summary *summary, struct lines *lines)
 	if (summary->gpu_graphs_by_node)
 		put(lines, "CUDA graphs traced by node: CUPTI fails on XLA's graphs when they are traced as "
 			   "wholes\n");
+	if (summary->gpu_unsampled[0])
+		put(lines, "gpu instructions not sampled as asked: %s\n", summary->gpu_unsampled);
 	if (summary->gpu_unwatched[0])
 		put(lines, "gpu not traced all the time: %s\n", summary->gpu_unwatched);
 }

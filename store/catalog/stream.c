@@ -79,7 +79,7 @@ static bool are_sound(const struct store_stream *stream, const uint64_t *fields,
 			      fields[7] | fields[8] | fields[9] | fields[10] | fields[11];
 
 	return wide <= UINT32_MAX && stream->host < texts && stream->name < texts &&
-	       stream->device_name < texts && stream->kind <= STORE_STREAM_GPU;
+	       stream->device_name < texts && stream->kind < STORE_STREAM_KINDS;
 }
 
 /* Its numbers are read with all that follows in sight, which is the fast way; that they have not left the

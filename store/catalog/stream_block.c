@@ -192,7 +192,7 @@ void store_stream_block_put(struct store_bytes *out, const struct store_stream *
 static uint64_t most_of(unsigned column, uint32_t texts)
 {
 	if (column == KIND)
-		return STORE_STREAM_GPU;
+		return STORE_STREAM_KINDS - 1;
 	if (column == HOST || column == NAME || column == DEVICE_NAME)
 		return texts - 1;
 	return column < SHORT ? UINT32_MAX : UINT64_MAX;

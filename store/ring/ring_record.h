@@ -67,6 +67,8 @@ enum event_type {
 	EVENT_GPU_UNMONITORED, /* activity ring: from here on no GPU of this process is monitored */
 	EVENT_GPU_USED,	       /* activity ring: when the process first used GPUs */
 	EVENT_GPU_FAULT,       /* activity ring: the runtime reported that a kernel faulted */
+	EVENT_GPU_SAMPLE,      /* activity ring: samples of one GPU instruction */
+	EVENT_GPU_UNSAMPLED,   /* activity ring: samples of GPU instructions are missing */
 	EVENT_NODES,	       /* many context nodes, each the child of the one before, with recurring
 				  places */
 	EVENT_TYPE_COUNT
@@ -252,6 +254,32 @@ struct event_gpu_fault {
 	uint32_t _pad;
 };
 
+#define EVENT_GPU_PC (UINT32_MAX - 1) /* as a queue: samples of instructions of the whole context */
+
+/* Samples that one read-out gave for an instruction and a reason. */
+struct event_gpu_sample {
+	struct event_header h;
+	uint64_t time_ns; /* of the read-out */
+	uint64_t module;  /* hash of the GPU binary; 0: not known */
+	uint64_t weight;  /* samples x period */
+	uint32_t device;
+	uint32_t context;
+	uint32_t function; /* text id of the function's name */
+	uint32_t symbol;   /* its number in the binary's table of symbols */
+	uint32_t offset;   /* of the instruction, from the function's first byte */
+	uint32_t metric;   /* text id */
+};
+
+struct event_gpu_unsampled {
+	struct event_header h;
+	uint64_t time_ns;
+	uint64_t count; /* samples lost; 0: not known how many */
+	uint32_t device;
+	uint32_t context;
+	uint32_t reason; /* text id */
+	uint32_t is_end; /* sampling has ended, or never began */
+};
+
 static_assert(sizeof(struct event_header) == 8, "event header");
 static_assert(sizeof(struct event_node_record) == 24 && sizeof(struct event_nodes_record) == 24, "nodes");
 static_assert(sizeof(struct event_sample) == 32, "sample");
@@ -260,7 +288,8 @@ static_assert(sizeof(struct event_launch) == 32, "launch");
 static_assert(sizeof(struct event_gpu) == 64, "gpu");
 static_assert(sizeof(struct event_gpu_device) == 24 && sizeof(struct event_gpu_queue) == 32 &&
 		      sizeof(struct event_gpu_unmonitored) == 24 && sizeof(struct event_gpu_used) == 16 &&
-		      sizeof(struct event_gpu_fault) == 32,
+		      sizeof(struct event_gpu_fault) == 32 && sizeof(struct event_gpu_sample) == 56 &&
+		      sizeof(struct event_gpu_unsampled) == 40,
 	"what is known of GPUs");
 
 #endif

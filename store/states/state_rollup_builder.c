@@ -371,13 +371,23 @@ static bool record_take(struct store_state_builders *builders, struct state_buil
 				      : state_builder_wait_span(place->builder, record, texts);
 }
 
+/* Streams of PC samples have no states. The sums of all streams count every stream, so there are none. */
+static bool has_no_time(struct store_state_builders *builders, const struct store_stream *properties)
+{
+	if (properties->kind == STORE_STREAM_PC)
+		store_all_streams_give_up(&builders->all_streams);
+	return properties->kind == STORE_STREAM_PC;
+}
+
 void store_state_builders_append(struct store_state_builders *builders, uint32_t stream,
 	const struct store_stream *properties, enum store_track track, const struct store_record *records,
 	size_t count, const struct store_texts *texts)
 {
-	struct state_builder_place *place =
-		builders->failed || track == STORE_VALUES ? NULL : place_of(builders, stream);
+	struct state_builder_place *place;
 
+	if (builders->failed || track == STORE_VALUES || has_no_time(builders, properties))
+		return;
+	place = place_of(builders, stream);
 	if (!place)
 		return;
 	state_builder_retire(builders, place);
@@ -415,7 +425,8 @@ void store_state_builders_open(struct store_state_builders *builders, uint32_t s
 	const struct store_stream *properties, const struct store_record *record,
 	const struct store_texts *texts)
 {
-	struct state_builder_place *place = builders->failed ? NULL : place_of(builders, stream);
+	struct state_builder_place *place =
+		builders->failed || has_no_time(builders, properties) ? NULL : place_of(builders, stream);
 	struct store_record open = *record;
 
 	open.end_ns = STORE_OPEN_NS;

@@ -17,6 +17,9 @@
  *   static       a binary's own memory is told ahead of it, while it is loaded
  *   keeps        it hands over nothing until it is forced to;  stuck: nor then, but waits for ever
  *   never=N      of every N-th launch no record comes
+ *   pcsymbol=N   samples of instructions are of the function with that symbol; without it there are none
+ *   pcenable=N  pcget=N   that result of these functions;  pcdropped=N: samples dropped in each read-out
+ *   pcfull       the GPU's buffer of samples was full
  *   illegal=N    launch N faults: no record has times any more, and each wait fails; mute: that launch has no
  * record module=PATH  the file is loaded as a GPU binary by the first call (the last word)
  */
@@ -28,6 +31,7 @@
 #include <unistd.h>
 
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 
 #include "tests/cuda/fake.h"
 
@@ -248,6 +252,98 @@ API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 	return CUPTI_SUCCESS;
 }
 
+/* ---- samples of instructions ---- */
+
+#define CRC 77u
+
+static const char *const reasons[] = {"smsp__pcsamp_sample_count", "smsp__pcsamp_warps_issue_stalled_selected",
+	"smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+	"smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued"};
+static CUpti_PCSamplingData *configured;
+static uint32_t launched, sampled;
+
+API CUptiResult CUPTIAPI cuptiGetCubinCrc(CUpti_GetCubinCrcParams *said)
+{
+	said->cubinCrc = CRC;
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams *said)
+{
+	(void)said;
+	fprintf(stderr, "samples of instructions\n");
+	return (CUptiResult)word("pcenable", 0);
+}
+
+API CUptiResult CUPTIAPI cuptiPCSamplingGetNumStallReasons(CUpti_PCSamplingGetNumStallReasonsParams *said)
+{
+	*said->numStallReasons = sizeof(reasons) / sizeof(*reasons);
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiPCSamplingGetStallReasons(CUpti_PCSamplingGetStallReasonsParams *said)
+{
+	for (uint32_t i = 0; i < said->numStallReasons; i++) {
+		said->stallReasonIndex[i] = 10 + i;
+		strcpy(said->stallReasons[i], reasons[i]);
+	}
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiPCSamplingSetConfigurationAttribute(CUpti_PCSamplingConfigurationInfoParams *said)
+{
+	for (size_t i = 0; i < said->numAttributes; i++) {
+		CUpti_PCSamplingConfigurationInfo *info = &said->pPCSamplingConfigurationInfo[i];
+
+		if (info->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD)
+			fprintf(stderr, "period 2^%u\n", info->attributeData.samplingPeriodData.samplingPeriod);
+		if (info->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
+			configured = info->attributeData.samplingDataBufferData.samplingDataBuffer;
+	}
+	return CUPTI_SUCCESS;
+}
+
+/* Of each launch since the last time: an instruction that issued once, and one that waited five times. */
+static void pcs_put(CUpti_PCSamplingData *data, uint32_t launches)
+{
+	for (unsigned i = 0; i < 2 && launches; i++) {
+		CUpti_PCSamplingPCData *at = &data->pPcData[data->totalNumPcs++];
+
+		at->cubinCrc = CRC;
+		at->pcOffset = 16 * i;
+		at->functionIndex = (uint32_t)word("pcsymbol", 0);
+		at->functionName = (char *)(uintptr_t) "axpy";
+		at->stallReasonCount = i ? 3 : 2;
+		at->stallReason[0] = (CUpti_PCSamplingStallReason){10, i ? 5 * launches : launches};
+		at->stallReason[1] = (CUpti_PCSamplingStallReason){11 + i, i ? 5 * launches : launches};
+		at->stallReason[2] = (CUpti_PCSamplingStallReason){13, 2 * launches};
+	}
+	data->droppedSamples = launches ? (uint64_t)word("pcdropped", 0) : 0;
+	data->hardwareBufferFull = launches && word("pcfull", 0);
+}
+
+API CUptiResult CUPTIAPI cuptiPCSamplingGetData(CUpti_PCSamplingGetDataParams *said)
+{
+	uint32_t now_launched = __atomic_load_n(&launched, __ATOMIC_ACQUIRE);
+
+	if (word("pcget", 0))
+		return (CUptiResult)word("pcget", 0);
+	/* The last one is kept back. */
+	if (now_launched > sampled + 1) {
+		pcs_put(said->pcSamplingData, now_launched - sampled - 1);
+		sampled = now_launched - 1;
+	}
+	return CUPTI_SUCCESS;
+}
+
+API CUptiResult CUPTIAPI cuptiPCSamplingDisable(CUpti_PCSamplingDisableParams *said)
+{
+	(void)said;
+	pcs_put(configured, __atomic_load_n(&launched, __ATOMIC_ACQUIRE) - sampled);
+	fprintf(stderr, "no more samples of instructions\n");
+	return CUPTI_SUCCESS;
+}
+
 /* ---- the driver's side ---- */
 
 static void static_memory_tell(void)
@@ -355,6 +451,10 @@ API void fake_call(const char *name, const char *kernel)
 
 	while (id < sizeof(names) / sizeof(*names) && strcmp(names[id], name))
 		id++;
+	if (word("pcsymbol", 0)) {
+		data.context = (CUcontext)&called;
+		data.contextUid = 1;
+	}
 	data.correlationData = &own;
 	data.callbackSite = CUPTI_API_ENTER;
 	if (tool)
@@ -366,6 +466,8 @@ API void fake_call(const char *name, const char *kernel)
 	if (tool && kernel && !is_nth("never", data.correlationId) &&
 		!(word("mute", 0) && data.correlationId == (uint32_t)word("illegal", 0)))
 		record_put(kernel, data.correlationId);
+	if (tool && kernel)
+		__atomic_fetch_add(&launched, 1, __ATOMIC_RELEASE);
 	if (tool && kernel && word("hot", 0))
 		hot(&records[count - 1]);
 	if (kernel == NULL && word("illegal", 0) && correlations >= (uint32_t)word("illegal", 0))

@@ -210,13 +210,24 @@ static void test_gpus(void **state)
 {
 	struct error error = {0};
 	const char *found = NULL;
+	unsigned period = 9;
 
 	(void)state;
-	assert_int_equal(events_gpu_find(&found, "level0", &error), 0);
+	assert_int_equal(events_gpu_find(&found, &period, "level0", &error), 0);
 	assert_string_equal(found, "level0");
-	assert_int_equal(events_gpu_find(&found, "amd", &error), -ERROR_USAGE);
+	assert_int_equal(events_gpu_find(&found, &period, "amd", &error), -ERROR_USAGE);
 	assert_string_equal(error.text, "event gpu=amd is not available; after gpu= comes auto, nvidia, "
-					"opencl, level0 or off");
+					"nvidia,pc, opencl, level0 or off");
+	assert_int_equal(events_gpu_find(&found, &period, "nvidia", &error), 0);
+	assert_int_equal(period, 0);
+	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pc", &error), 0);
+	assert_string_equal(found, "nvidia");
+	assert_int_equal(period, 16);
+	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pc@16384", &error), 0);
+	assert_int_equal(period, 14);
+	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pc@1000", &error), -ERROR_USAGE);
+	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pc@16", &error), -ERROR_USAGE);
+	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pcx", &error), -ERROR_USAGE);
 }
 
 static void test_the_command_line(void **state)

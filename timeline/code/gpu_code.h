@@ -38,6 +38,8 @@ const struct gpu_function *gpu_code_functions(const struct gpu_code *code, size_
 const struct gpu_function *gpu_code_at(const struct gpu_code *code, uint64_t address);
 /* Its machine as decoder_open() (timeline/code/decode.h) takes it. */
 unsigned gpu_code_machine(const struct gpu_code *code);
+/* NVIDIA's generation, 90 for sm_90; 0: another vendor's. */
+unsigned gpu_code_generation(const struct gpu_code *code);
 /* `size` bytes of code at the address; NULL: not all in one section. */
 const uint8_t *gpu_code_image(struct gpu_code *code, uint64_t address, size_t size);
 /* The code of this function without its inner functions: at most `max` ranges (begin, end pairs); returns

@@ -51,10 +51,19 @@ static uint32_t intel_note(const struct gpu_code *code, uint32_t type)
 	return 0;
 }
 
-unsigned gpu_code_machine(const struct gpu_code *code)
+unsigned gpu_code_generation(const struct gpu_code *code)
 {
 	Elf64_Ehdr header = gpu_header(code);
 	bool is_wide = header.e_ident[EI_ABIVERSION] >= ABI_WIDE;
+
+	if (code->is_patch || header.e_machine != EM_CUDA)
+		return 0;
+	return is_wide ? header.e_flags >> 8 & 0xffff : header.e_flags & 0xff;
+}
+
+unsigned gpu_code_machine(const struct gpu_code *code)
+{
+	Elf64_Ehdr header = gpu_header(code);
 
 	if (code->is_patch)
 		return decode_intel_machine(code->intel_family, 0);
@@ -65,7 +74,7 @@ unsigned gpu_code_machine(const struct gpu_code *code)
 		return decode_amd_machine(header.e_flags & 0xff);
 	if (header.e_machine != EM_CUDA)
 		return header.e_machine;
-	return decode_sass_machine(is_wide ? header.e_flags >> 8 & 0xffff : header.e_flags & 0xff);
+	return decode_sass_machine(gpu_code_generation(code));
 }
 
 static bool holds_code(const Elf64_Shdr *section)

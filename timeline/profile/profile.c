@@ -244,7 +244,9 @@ int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run
 {
 	struct profile_part part = {.run = run, .select = select, .arena = arena};
 
-	part.streams = select_streams(select, &part.count);
+	/* Instruction samples are of as many metrics as there are reasons to stall: only when asked for. */
+	part.streams = select_has_metric(select) ? select_all_streams(select, &part.count)
+						 : select_streams(select, &part.count);
 	*profile = (struct profile){0};
 	return sums_make(sums, profile, &part, error);
 }

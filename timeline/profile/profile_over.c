@@ -93,7 +93,8 @@ static int groups_make(struct groups *groups, const struct run *run, const struc
 	enum profile_over_key key, struct arena *arena, struct error *error)
 {
 	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
+	const uint32_t *streams = select_has_metric(select) ? select_all_streams(select, &count)
+							    : select_streams(select, &count);
 
 	groups->members = arena_calloc(arena, (size_t)count + 1, sizeof *groups->members);
 	groups->streams = arena_calloc(arena, (size_t)count + 1, sizeof *groups->streams);

@@ -358,6 +358,32 @@ static bool resolve_native(struct run *run, struct run_frame *frame, unsigned pa
 	return add_plain(run, frame, &function);
 }
 
+/* An instruction of a GPU binary, KEY+0xADDRESS: its function stands above it in the path. A name, once one
+ * was found, tells its line. */
+static bool resolve_instruction(struct run *run, struct run_frame *frame, unsigned part, uint32_t in_store,
+	const struct run_module *module)
+{
+	struct run_frame_line line = {.file = "", .kind = RUN_SCOPE_FUNCTION, .loop = RUN_LOOP_NONE};
+	struct run_function function;
+	char name[48];
+	int size = snprintf(name, sizeof name, "%016llx+0x%llx",
+		(unsigned long long)store_gpu_module_key(module->m.build_id, module->m.build_id_bytes),
+		(unsigned long long)frame->offset);
+
+	if (!resolve_native(run, frame, part, in_store, module))
+		return false;
+	if (frame->lines) {
+		const struct run_frame_line *last =
+			intern_table_at(&run->frame_lines, frame->line + frame->lines - 1);
+
+		line.file = last->file;
+		line.line = last->line;
+	}
+	frame->lines = 0;
+	function = function_named(run, name, (size_t)size, module->path);
+	return add_line(run, frame, &function, &line);
+}
+
 static const struct run_module *module_of(const struct run *run, unsigned part, uint32_t in_store)
 {
 	if (in_store == STORE_MODULE_RESERVED || in_store >= run->parts[part].module_count)
@@ -397,6 +423,8 @@ struct run_frame *run_frame_get(struct run *run, unsigned part, const struct sto
 		ok = resolve_python(run, frame, part);
 	else if (key.part != SHARED)
 		ok = resolve_text(run, frame, part, module);
+	else if (module->m.kind == STORE_MODULE_GPU)
+		ok = resolve_instruction(run, frame, part, context->module, module);
 	else
 		ok = resolve_native(run, frame, part, context->module, module);
 	frame->is_known = ok;

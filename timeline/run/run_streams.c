@@ -71,7 +71,7 @@ static char *put_number(char *at, uint32_t number, char behind)
  * streams. */
 static size_t put_identity(char *out, const struct store_stream *s, const char *host, size_t host_bytes)
 {
-	const bool is_gpu = s->kind == STORE_STREAM_GPU;
+	const bool is_gpu = s->kind != STORE_STREAM_CPU;
 	char *at = out + 4 + host_bytes;
 
 	memcpy(out, is_gpu ? "gpu:" : "cpu:", sizeof "gpu:"); /* each NUL makes way for what follows */
@@ -83,6 +83,10 @@ static size_t put_identity(char *out, const struct store_stream *s, const char *
 	if (is_gpu) {
 		at = put_number(at, s->device, '/');
 		at = put_number(at, s->context, '/');
+	}
+	if (s->kind == STORE_STREAM_PC) {
+		memcpy(at, "pc", sizeof "pc");
+		return (size_t)(at + sizeof "pc" - out);
 	}
 	at = put_number(at, is_gpu ? s->queue : s->thread, '\0');
 	return (size_t)(at - out);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/base/glob.h"
 #include "timeline/run/run_internal.h"
 #include "timeline/sum/dividing.h"
@@ -17,18 +18,23 @@
 static int bind_streams(struct select *select, struct error *error)
 {
 	uint32_t count = run_stream_count(select->run);
-	uint32_t *streams = realloc(select->streams, ((size_t)count + 1) * sizeof *streams);
 
-	if (!streams)
+	select->stream_count = select->all_count = 0;
+	if (!array_resize(&select->streams, (size_t)count + 1, sizeof *select->streams) ||
+		!array_resize(&select->all, (size_t)count + 1, sizeof *select->all))
 		return error_memory(error);
-	select->streams = streams;
-	select->stream_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		if (!select->expression ||
-			select_streams_match(select->expression, run_stream_peek(select->run, i)))
-			streams[select->stream_count++] = i;
+		const struct run_stream *stream = select->expression
+							  ? run_stream_peek(select->run, i)
+							  : run_stream_peek_unnamed(select->run, i);
+
+		if (select->expression && !select_streams_match(select->expression, stream))
+			continue;
+		select->all[select->all_count++] = i;
+		if (stream->s.kind != STORE_STREAM_PC)
+			select->streams[select->stream_count++] = i;
 	}
-	if (select->stream_count)
+	if (select->all_count)
 		return 0;
 	if (!count)
 		return error_set(error, ERROR_EMPTY, "%s has no streams%s", run_path(select->run),
@@ -218,6 +224,12 @@ const uint32_t *select_streams(const struct select *select, uint32_t *count)
 {
 	*count = select->stream_count;
 	return select->streams;
+}
+
+const uint32_t *select_all_streams(const struct select *select, uint32_t *count)
+{
+	*count = select->all_count;
+	return select->all;
 }
 
 bool select_wants_context(const struct select *select, uint32_t context)

@@ -51,8 +51,10 @@ uint64_t select_end_ns(const struct select *select);
 uint64_t select_records_begin_ns(const struct select *select);
 uint64_t select_records_end_ns(const struct select *select);
 bool select_has_time(const struct select *select); /* --time was given */
-/* Indices of the selected streams of the run, ascending. */
+/* Indices of the selected streams of the run, ascending, without those of PC samples: these have no time. */
 const uint32_t *select_streams(const struct select *select, uint32_t *count);
+/* With them. */
+const uint32_t *select_all_streams(const struct select *select, uint32_t *count);
 bool select_wants_context(const struct select *select, uint32_t context);
 bool select_wants_op(const struct select *select, uint32_t op);
 bool select_has_op(const struct select *select); /* --op was given */

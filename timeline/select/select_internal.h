@@ -38,7 +38,8 @@ struct select {
 	/* -- after binding -- */
 	struct run *run;
 	uint64_t begin_ns, end_ns;
-	uint32_t *streams, stream_count;
+	uint32_t *streams, stream_count; /* without those of PC samples */
+	uint32_t *all, all_count;
 	unsigned derived;
 	uint64_t gpu;
 };

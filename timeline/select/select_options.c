@@ -306,5 +306,6 @@ void select_free(struct select *select)
 		free(select->formulas[i]);
 	free(select->formulas);
 	free(select->streams);
+	free(select->all);
 	free(select);
 }

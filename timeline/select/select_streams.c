@@ -347,9 +347,11 @@ static bool number_of(const struct run_stream *stream, enum field field, uint64_
 
 static const char *text_of(const struct run_stream *stream, enum field field)
 {
+	static const char *const kinds[STORE_STREAM_KINDS] = {"cpu", "gpu", "pc"};
+
 	switch (field) {
 	case FIELD_KIND:
-		return stream->s.kind == STORE_STREAM_GPU ? "gpu" : "cpu";
+		return kinds[stream->s.kind];
 	case FIELD_HOST:
 		return stream->host;
 	case FIELD_NAME:

@@ -142,7 +142,7 @@ static int print_rows(struct slice *slice, struct error *error)
 static int print_stretch(struct slice *slice, uint64_t begin_ns, uint64_t end_ns, struct error *error)
 {
 	uint32_t count;
-	const uint32_t *streams = select_streams(slice->select, &count);
+	const uint32_t *streams = select_all_streams(slice->select, &count);
 	int rc = 0;
 
 	slice->limit = end_ns - begin_ns > 1 ? slice->rows_max : SIZE_MAX; /* a nanosecond cannot be halved */
@@ -163,7 +163,7 @@ static int print_stretch(struct slice *slice, uint64_t begin_ns, uint64_t end_ns
 static uint64_t count_records(const struct slice *slice)
 {
 	uint32_t count;
-	const uint32_t *streams = select_streams(slice->select, &count);
+	const uint32_t *streams = select_all_streams(slice->select, &count);
 	uint64_t records = 0;
 
 	for (uint32_t i = 0; i < count; i++)

@@ -247,7 +247,7 @@ static void copy_fini(struct copy *copy)
 static int copy_streams(struct copy *copy, struct error *error)
 {
 	uint32_t count;
-	const uint32_t *streams = select_streams(copy->select, &count);
+	const uint32_t *streams = select_all_streams(copy->select, &count);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < count && rc == 0; i++)
@@ -320,7 +320,7 @@ bool slice_is_everything(const struct run *run, const struct select *select)
 {
 	uint32_t count;
 
-	select_streams(select, &count);
+	select_all_streams(select, &count);
 	return !select_has_time(select) && !select_has_record_filter(select) &&
 	       count == run_stream_count(run);
 }

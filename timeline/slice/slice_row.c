@@ -134,7 +134,7 @@ static int compare_texts(const void *left, const void *right, void *own)
 static int rank_streams(struct slice_texts *texts, const struct select *select, struct error *error)
 {
 	uint32_t total = run_stream_count(texts->run), count, rank = 0;
-	const uint32_t *streams = select_streams(select, &count);
+	const uint32_t *streams = select_all_streams(select, &count);
 	uint32_t *order = malloc((size_t)(count + 1) * sizeof *order);
 
 	texts->ranks = calloc((size_t)total + 1, sizeof *texts->ranks);

@@ -97,7 +97,8 @@ static const struct {
 	{"handler_ns", POOL_SUM}, {"collector_cpu_ns", POOL_SUM}, {"never_started", POOL_SUM},
 	{"threads_unmonitored", POOL_SUM}, {"children_unmonitored", POOL_SUM},
 	{"processes_refused", POOL_SUM}, {"faults_caught", POOL_SUM}, {"program_cpu_ns", POOL_SUM},
-	{"gpu_graphs_by_node", POOL_SUM}, {"gpu_unwatched", POOL_FIRST}, {"problem", POOL_FIRST}};
+	{"gpu_graphs_by_node", POOL_SUM}, {"gpu_samples", POOL_SUM}, {"gpu_samples_lost", POOL_SUM},
+	{"gpu_unsampled", POOL_FIRST}, {"gpu_unwatched", POOL_FIRST}, {"problem", POOL_FIRST}};
 
 static const char *meta_at(const struct run *run, unsigned store, const char *key)
 {
@@ -171,7 +172,7 @@ static void put_provenance(struct report *report, const struct run *run)
 }
 
 struct totals {
-	uint64_t records[STORE_TRACK_COUNT], lost, dropped, partial, open_streams, newest_ns;
+	uint64_t streams, records[STORE_TRACK_COUNT], lost, dropped, partial, open_streams, newest_ns;
 };
 
 static struct totals sum_streams(struct run *run)
@@ -188,6 +189,7 @@ static struct totals sum_streams(struct run *run)
 				s->complete_ns[track] > totals.newest_ns)
 				totals.newest_ns = s->complete_ns[track];
 		}
+		totals.streams += s->kind != STORE_STREAM_PC;
 		totals.lost += s->lost;
 		totals.partial += s->partial;
 		totals.open_streams += s->end_ns == STORE_OPEN_NS;
@@ -240,7 +242,7 @@ static void put_counts(struct report *report, struct run *run, const struct cove
 	put_number(report, "begin_ns", info_from_origin(run, run_begin_ns(run)));
 	put_number(report, "end_ns", info_from_origin(run, run_end_ns(run)));
 	put_live(report, run, &totals);
-	put_number(report, "streams", run_stream_count(run));
+	put_number(report, "streams", totals.streams);
 	put_number(report, "contexts", run_context_count(run) - STORE_CONTEXT_FIRST);
 	put_number(report, "modules", count_modules(run));
 	put_number(report, "records",
@@ -292,10 +294,10 @@ void info_put_optional(struct report *report, uint64_t value, bool is_there)
 static void put_stream(struct report *report, const struct run *run, const struct run_stream *stream)
 {
 	const struct store_stream *s = &stream->s;
-	bool is_gpu = s->kind == STORE_STREAM_GPU;
+	bool is_gpu = s->kind != STORE_STREAM_CPU;
 
 	report_string(report, stream->text);
-	report_string(report, is_gpu ? "gpu" : "cpu");
+	report_string(report, s->kind == STORE_STREAM_PC ? "pc" : is_gpu ? "gpu" : "cpu");
 	report_string(report, stream->host);
 	info_put_optional(report, (uint32_t)s->rank, s->rank >= 0);
 	info_put_optional(report, s->pid, s->pid != UINT32_MAX);
@@ -322,7 +324,7 @@ int info_print_streams(struct run *run, const struct select *select, enum report
 		{"samples", REPORT_NUMBER}, {"spans", REPORT_NUMBER}, {"values", REPORT_NUMBER},
 		{"lost", REPORT_NUMBER}};
 	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
+	const uint32_t *streams = select_all_streams(select, &count);
 	struct report *report = NULL;
 	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error);
 

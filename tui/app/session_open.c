@@ -106,7 +106,7 @@ static int take_selection(struct session *session, const struct select *select, 
 	if (!select)
 		return 0;
 	streams = select_streams(select, &count);
-	if (count == session->rows.stream_count)
+	if (count == session->rows.line_count)
 		return 0;
 	name_filter(session, select);
 	return rows_filter(&session->rows, streams, count, error);

@@ -114,7 +114,7 @@ static void put_view(struct session *session, struct title *title)
 	if (coverage.lost_ns)
 		put_piece(title, text, GRID_ERROR);
 	snprintf(text, sizeof(text), "streams %u/%u", session_streams_on_screen(session, NULL),
-		session->rows.stream_count);
+		session->rows.line_count);
 	put_piece(title, text, GRID_TEXT);
 	if (session->state.is_following)
 		put_piece(title, "FOLLOW", GRID_HEADING);

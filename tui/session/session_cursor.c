@@ -91,7 +91,7 @@ char *session_expression_of(const struct session *session, const uint32_t *strea
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	if (out && count && count < session->rows.stream_count)
+	if (out && count && count < session->rows.line_count)
 		for (uint32_t i = 0; i < count; i++)
 			fprintf(out, "%s%s", i ? "," : "stream=", run_stream(session->run, streams[i])->text);
 	if (out && fclose(out) != 0) {

@@ -39,6 +39,7 @@ struct rows {
 	bool has_lines; /* the user chose the lines of some */
 	enum rows_order order;	/* call rows_update() after a change */
 	uint32_t stream_count;	/* of the run */
+	uint32_t line_count;	/* those with a row: without streams of PC samples */
 	uint32_t process_count, thread_count, device_count, host_count, rank_count;
 	uint32_t lost_count;	/* streams that lost records */
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */

@@ -207,12 +207,14 @@ int rows_build(struct rows *rows, const struct run *run, struct error *error)
 		return error_memory(error);
 	}
 	for (uint32_t i = 0; i < count; i++)
-		order[i] = i;
+		if (peek(run, i)->s.kind != STORE_STREAM_PC) /* which has no time to draw */
+			order[rows->line_count++] = i;
 	if (!is_in_order(run, count))
-		qsort_r(order, count, sizeof(*order), compare_streams, (void *)(uintptr_t)run);
+		qsort_r(order, rows->line_count, sizeof(*order), compare_streams, (void *)(uintptr_t)run);
 	b.order = order;
+	b.count = rows->line_count;
 	rows->stream_count = count;
-	for (uint32_t begin = 0, end; begin < count; begin = end) {
+	for (uint32_t begin = 0, end; begin < rows->line_count; begin = end) {
 		end = process_end(&b, begin);
 		add_process(&b, begin, end);
 	}

@@ -198,6 +198,17 @@ void gpu_sync_end(uint64_t begin_ns, enum gpu_sync_kind kind, const struct gpu_q
 void gpu_call(uint32_t operation, uint64_t begin_ns, uint64_t bytes, enum gpu_memory_kind kind);
 uint64_t gpu_now_ns(void);
 
+/* Samples of one instruction of a GPU context, from one read-out. Strings are copied. */
+struct gpu_sample {
+	uint32_t device, context;
+	uint64_t time_ns, module, weight; /* weight: samples x period; module 0: not known */
+	const char *function, *metric;
+	uint32_t symbol, offset; /* the function's number among the binary's symbols; the instruction in it */
+};
+void gpu_sample(const struct gpu_sample *sample);
+/* Samples of a context are missing: `count`, 0: not known how many. `is_end`: there will be none. */
+void gpu_unsampled(uint32_t device, uint32_t context, const char *why, uint64_t count, bool is_end);
+
 /* Counts operations that the agent missed since the last call (the runtime's buffers were full). */
 void gpu_lost(uint64_t count);
 

@@ -211,6 +211,55 @@ void gpu_activity(const struct gpu_activity *activity)
 	lock_give(&gpu.lock);
 }
 
+void gpu_sample(const struct gpu_sample *sample)
+{
+	uint32_t function, metric;
+	struct event_gpu_sample *record;
+
+	if (!enter())
+		return;
+	function = text_id(sample->function);
+	metric = text_id(sample->metric);
+	record = record_begin(EVENT_GPU_SAMPLE, 0, sizeof(*record));
+	if (record) {
+		const struct event_header h = record->h;
+
+		*record = (struct event_gpu_sample){.h = h,
+			.time_ns = sample->time_ns,
+			.module = sample->module,
+			.weight = sample->weight,
+			.device = sample->device,
+			.context = sample->context,
+			.function = function,
+			.symbol = sample->symbol,
+			.offset = sample->offset,
+			.metric = metric};
+		ring_commit(&gpu.ring);
+	}
+	lock_give(&gpu.lock);
+}
+
+void gpu_unsampled(uint32_t device, uint32_t context, const char *why, uint64_t count, bool is_end)
+{
+	struct event_gpu_unsampled *record;
+	uint32_t reason;
+
+	if (!enter())
+		return;
+	reason = text_id(why);
+	record = record_begin(EVENT_GPU_UNSAMPLED, 0, sizeof(*record));
+	if (record) {
+		record->time_ns = process_now_ns();
+		record->count = count;
+		record->device = device;
+		record->context = context;
+		record->reason = reason;
+		record->is_end = is_end;
+		ring_commit(&gpu.ring);
+	}
+	lock_give(&gpu.lock);
+}
+
 void gpu_device(uint32_t device, const char *uuid, const char *name)
 {
 	struct event_gpu_device *record;

@@ -11,6 +11,7 @@
 #include "record/agent/base/arch.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/environment.h"
+#include "record/agent/sample/callpath.h"
 #include "record/agent/sample/callpath_cache.h"
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"

@@ -15,6 +15,7 @@
 
 #include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
+#include "record/agent/gpu/cuda/gpu_cuda_pc.h"
 #include "record/agent/gpu/cuda/gpu_cuda_share.h"
 #include "record/agent/gpu/fatal_signal.h"
 #include "record/agent/process/environment.h"
@@ -22,12 +23,14 @@
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 
 #define FLUSH_PERIOD_NS UINT64_C(200000000)
+#define PC_PERIOD_NS UINT64_C(50000000) /* half the span in which CUPTI hands over samples */
 #define FLUSH_MOST_NS UINT64_C(1000000000) /* maximum wait of an ending program for the last records */
 
 struct cuda cuda;
 
 /* Number of flushes requested, and completed. */
 static _Atomic uint32_t flush_asked, flush_done;
+static _Atomic bool is_saving; /* a signal ends the process: there is no time to end sampling */
 
 static bool event_asked(const char *word)
 {
@@ -117,9 +120,11 @@ static void *flusher(void *nothing)
 		if (atomic_load(&cuda.state) == CUDA_ON && (is_asked || calls != seen))
 			cuda.api.cuptiActivityFlushAll(is_asked ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 		seen = calls;
+		if (atomic_load(&cuda.state) == CUDA_ON)
+			cuda_pc_read(is_asked && !atomic_load(&is_saving));
 		atomic_store(&flush_done, asked);
 		wake(&flush_done);
-		wait_change(&flush_asked, asked, FLUSH_PERIOD_NS);
+		wait_change(&flush_asked, asked, cuda_pc_is_on() ? PC_PERIOD_NS : FLUSH_PERIOD_NS);
 	}
 	return NULL;
 }
@@ -172,6 +177,7 @@ static void start(uint64_t caller)
 	why = cuda_library_open(&cuda.api);
 	if (!why) {
 		gpu_runtime_libraries_add((uintptr_t)cuda.api.cuptiSubscribe, true);
+		cuda_pc_open();
 		why = cuda_begin();
 	}
 	atomic_store(&cuda.state, why ? CUDA_OFF : CUDA_ON);
@@ -256,6 +262,7 @@ static void cuda_flush(void)
 
 static void cuda_save(void)
 {
+	atomic_store(&is_saving, true);
 	flush_wait(GPU_SAVE_NS);
 }
 

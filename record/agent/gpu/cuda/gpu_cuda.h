@@ -8,6 +8,7 @@
  *   gpu_cuda_call.c    driver calls: launches and waits, on the calling thread
  *   gpu_cuda_buffer.c  selects CUPTI's record kinds and provides their buffers
  *   gpu_cuda_record.c  reads records of finished operations, on CUPTI's thread
+ *   gpu_cuda_pc.c      samples of instructions
  *   gpu_cuda_share.c   yields to the program's own CUPTI tool (torch.profiler) and returns
  */
 #ifndef RECORD_AGENT_GPU_CUDA_H

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/agent/gpu/cuda/gpu_cuda.h"
+#include "record/agent/gpu/cuda/gpu_cuda_pc.h"
 
 #define LOADS_MAX 256u
 #define CALLS_MAX 2048 /* CUPTI's ids of driver calls are below */
@@ -334,6 +335,8 @@ static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *data)
 		current.begin_ns = *data->correlationData = gpu_now_ns();
 		current.correlation = data->correlationId;
 		current.has_loaded = false;
+		if (call == CALL_LAUNCH || call == CALL_KERNEL)
+			cuda_pc_launch(data->context, data->contextUid);
 		if (call >= CALL_LOAD)
 			load_note();
 	} else if (call != CALL_OTHER && *data->correlationData) {
@@ -352,7 +355,8 @@ static void module_loaded(const CUpti_ResourceData *data)
 		current.has_loaded = true;
 	}
 	if (module && module->pCubin && module->cubinSize)
-		gpu_module(module->pCubin, module->cubinSize);
+		cuda_pc_module(module->pCubin, module->cubinSize,
+			gpu_module(module->pCubin, module->cubinSize));
 }
 
 void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* advice.c - see advice.h. */
+#include "blame/advise/advice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/advise/estimate.h"
+
+/* ---- matching ---- */
+
+static void hotspot_take(
+	struct advice *advice, const struct kernel_function *function, const struct cause *cause)
+{
+	unsigned at = advice->hotspot_count;
+
+	while (at > 0 && advice->hotspots[at - 1].cause.samples < cause->samples)
+		at--;
+	if (at == ADVICE_HOTSPOTS)
+		return;
+	if (advice->hotspot_count < ADVICE_HOTSPOTS)
+		advice->hotspot_count++;
+	memmove(&advice->hotspots[at + 1], &advice->hotspots[at],
+		(advice->hotspot_count - at - 1) * sizeof advice->hotspots[0]);
+	advice->hotspots[at] = (struct advice_hotspot){function, *cause, 1};
+}
+
+/* Scopes of a function: its loops, and 0 the function itself. */
+static bool scopes_make(const struct kernel_function *function, struct estimate_scope *scopes)
+{
+	const struct kernel_code *code = &function->code;
+
+	scopes[0] = (struct estimate_scope){.parent = SIZE_MAX};
+	for (uint32_t l = 0; l < code->loops.count; l++) {
+		uint32_t parent = code->loops.loops[l].parent;
+
+		scopes[l + 1] = (struct estimate_scope){.parent = parent == LOOP_NONE ? 0 : parent + 1};
+	}
+	for (uint32_t i = 0; i < code->count; i++) {
+		struct estimate_scope *scope =
+			&scopes[code->loop_of[i] == LOOP_NONE ? 0 : code->loop_of[i] + 1];
+
+		for (unsigned s = 0; s < STALL_COUNT; s++)
+			scope->active += function->samples[i].all[s] - function->samples[i].latency[s];
+	}
+	return true;
+}
+
+/* Latency samples that moving code within scopes can hide, of one function. */
+static int hidden_in(const struct kernel *kernel, const struct kernel_function *function,
+	struct advice *advice, double *hidden)
+{
+	size_t count = function->code.loops.count + 1;
+	struct estimate_scope *scopes = calloc(count, sizeof *scopes);
+
+	if (!scopes)
+		return -1;
+	scopes_make(function, scopes);
+	for (size_t c = 0; c < function->causes.count; c++) {
+		const struct cause *cause = &function->causes.list[c];
+		uint32_t loop;
+
+		if (!advice->optimizer->matches(kernel, function, cause))
+			continue;
+		loop = kernel_code_common_loop(&function->code, cause->define, cause->use);
+		scopes[loop == LOOP_NONE ? 0 : loop + 1].matched_latency += cause->latency;
+	}
+	*hidden += kernel->total - kernel->total / estimate_scopes(kernel->total, scopes, count);
+	free(scopes);
+	return 0;
+}
+
+static void match(const struct kernel *kernel, struct advice *advice)
+{
+	for (size_t f = 0; f < kernel->function_count; f++) {
+		const struct kernel_function *function = &kernel->functions[f];
+
+		for (size_t c = 0; c < function->causes.count; c++) {
+			const struct cause *cause = &function->causes.list[c];
+
+			if (!advice->optimizer->matches(kernel, function, cause))
+				continue;
+			advice->matched += cause->samples;
+			advice->matched_latency += cause->latency;
+			hotspot_take(advice, function, cause);
+		}
+	}
+}
+
+/* ---- estimates ---- */
+
+/* Two standard deviations of a share that so many samples measured. */
+static double error_of(const struct kernel *kernel, double matched)
+{
+	double samples = kernel->period ? matched / (double)kernel->period : matched;
+
+	return samples > 0 ? 2 * sqrt(samples) / samples : 0;
+}
+
+static void estimate_eliminated(const struct kernel *kernel, struct advice *advice)
+{
+	double error = error_of(kernel, advice->matched);
+
+	advice->speedup = estimate_elimination(kernel->total, advice->matched);
+	/* A stall that other warps hid costs nothing: at least the latency samples go. */
+	advice->low = estimate_elimination(kernel->total, advice->matched_latency * fmax(0, 1 - error));
+	advice->high = estimate_elimination(kernel->total, advice->matched * (1 + error));
+	for (unsigned i = 0; i < advice->hotspot_count; i++)
+		advice->hotspots[i].speedup =
+			estimate_elimination(kernel->total, advice->hotspots[i].cause.samples);
+}
+
+static int estimate_hidden(const struct kernel *kernel, struct advice *advice, struct error *error)
+{
+	double hidden = 0, most;
+
+	for (size_t f = 0; f < kernel->function_count; f++)
+		if (hidden_in(kernel, &kernel->functions[f], advice, &hidden))
+			return error_memory(error);
+	most = estimate_hiding(kernel->total, kernel->active, advice->matched_latency);
+	advice->speedup =
+		advice->optimizer->is_scoped ? fmin(most, estimate_elimination(kernel->total, hidden)) : most;
+	/* Dependencies may leave nothing to move (S2 VI-B). */
+	advice->low = 1;
+	/* Loads that are under way together hide each other: Eq 3, which needs no other work to hide them. */
+	advice->high = estimate_hiding_unbounded(kernel->total, advice->matched_latency);
+	for (unsigned i = 0; i < advice->hotspot_count; i++)
+		advice->hotspots[i].speedup =
+			estimate_hiding(kernel->total, kernel->active, advice->hotspots[i].cause.latency);
+	return 0;
+}
+
+static int estimate(const struct kernel *kernel, struct advice *advice, struct error *error)
+{
+	int rc = 0;
+
+	switch (advice->optimizer->category) {
+	case OPTIMIZER_ELIMINATES:
+		estimate_eliminated(kernel, advice);
+		break;
+	case OPTIMIZER_HIDES:
+		rc = estimate_hidden(kernel, advice, error);
+		break;
+	default:
+		break;
+	}
+	if (!rc && advice->optimizer->judge && !advice->optimizer->judge(kernel, advice))
+		advice->speedup = 1;
+	return rc;
+}
+
+static int advice_compare(const void *left, const void *right)
+{
+	const struct advice *a = left, *b = right;
+
+	if (a->speedup != b->speedup)
+		return a->speedup > b->speedup ? -1 : 1;
+	return strcmp(b->optimizer->name, a->optimizer->name);
+}
+
+#define ALIKE 1.02
+
+/* What moves code within loops is easier than what moves it anywhere: first, where it promises nearly as
+ * much. */
+static void ease_order(struct advice *advice, int count)
+{
+	for (int i = 1; i < count; i++) {
+		struct advice other = advice[i - 1];
+
+		if (other.optimizer != &optimizer_code_reordering ||
+			advice[i].optimizer != &optimizer_loop_unrolling ||
+			other.speedup > advice[i].speedup * ALIKE)
+			continue;
+		advice[i - 1] = advice[i];
+		advice[i] = other;
+	}
+}
+
+int advice_find(const struct kernel *kernel, struct advice *advice, struct error *error)
+{
+	int count = 0, rc = 0;
+
+	for (unsigned o = 0; o < optimizer_count && !rc && kernel->total > 0; o++) {
+		struct advice *at = &advice[count];
+
+		*at = (struct advice){.optimizer = optimizers[o], .speedup = 1, .low = 1, .high = 1};
+		if (at->optimizer->matches)
+			match(kernel, at);
+		rc = estimate(kernel, at, error);
+		count += at->speedup >= 1 + ADVICE_LEAST;
+	}
+	if (rc)
+		return rc;
+	qsort(advice, (size_t)count, sizeof *advice, advice_compare);
+	ease_order(advice, count);
+	return count;
+}

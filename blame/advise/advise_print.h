@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* advise_print.h - the report of hpct-advise: text as S2 Fig 8 shows it, or one row for each piece of advice
+ * and each of its hotspots (docs/advice.md). */
+#ifndef BLAME_ADVISE_PRINT_H
+#define BLAME_ADVISE_PRINT_H
+
+#include "blame/advise/kernels.h"
+#include "timeline/report/program.h"
+
+int advise_print(struct program_call *call, const struct kernels *kernels, struct error *error);
+
+#endif

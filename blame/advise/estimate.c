@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* estimate.c - see estimate.h. */
+#include "blame/advise/estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double less(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+double estimate_elimination(double all, double matched)
+{
+	return all > 0 ? all / (all - less(matched, all)) : 1;
+}
+
+double estimate_hiding_unbounded(double all, double matched_latency)
+{
+	return estimate_elimination(all, matched_latency);
+}
+
+double estimate_hiding(double all, double active, double matched_latency)
+{
+	return estimate_elimination(all, less(active, matched_latency));
+}
+
+static int is_in(const struct estimate_scope *scopes, size_t inner, size_t outer)
+{
+	while (inner != outer && scopes[inner].parent != SIZE_MAX)
+		inner = scopes[inner].parent;
+	return inner == outer;
+}
+
+double estimate_scope(double all, const struct estimate_scope *scopes, size_t count, size_t scope)
+{
+	double active = 0, matched = 0;
+
+	for (size_t i = scope; i < count; i++)
+		if (is_in(scopes, i, scope)) {
+			active += scopes[i].active;
+			matched += scopes[i].matched_latency;
+		}
+	return estimate_hiding(all, active, matched);
+}
+
+double estimate_scopes(double all, const struct estimate_scope *scopes, size_t count)
+{
+	double *active = calloc(count + 1, sizeof *active), filled = 0;
+
+	for (size_t i = count; active && i-- > 0;) {
+		double fill;
+
+		active[i] += scopes[i].active;
+		fill = less(active[i], scopes[i].matched_latency);
+		filled += fill;
+		if (scopes[i].parent != SIZE_MAX)
+			active[scopes[i].parent] += active[i] - fill;
+	}
+	free(active);
+	return estimate_elimination(all, filled);
+}
+
+double estimate_issue(double issue_rate, double warps)
+{
+	return 1 - pow(1 - issue_rate, warps);
+}
+
+double estimate_issue_rate(double active_share, double warps)
+{
+	return warps > 0 ? 1 - pow(1 - (active_share < 1 ? active_share : 1), 1 / warps) : 0;
+}
+
+double estimate_parallel(double issue_rate, double warps, double new_warps, double factor)
+{
+	double rate = estimate_issue(issue_rate, warps);
+
+	if (warps <= 0 || new_warps <= 0 || rate <= 0)
+		return 1;
+	return warps / new_warps * (estimate_issue(issue_rate, new_warps) / rate) * factor;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel.c - see kernel.h. */
+#include "blame/advise/kernel.h"
+
+int kernel_analyse(struct kernel *kernel, struct error *error)
+{
+	int rc = 0;
+
+	kernel->total = kernel->unread;
+	kernel->latency = kernel->issued = 0;
+	for (size_t f = 0; f < kernel->function_count && rc == 0; f++) {
+		struct kernel_function *function = &kernel->functions[f];
+
+		function->total = function->active = 0;
+		for (uint32_t i = 0; i < function->code.count; i++)
+			for (unsigned s = 0; s < STALL_COUNT; s++) {
+				function->total += function->samples[i].all[s];
+				function->active +=
+					function->samples[i].all[s] - function->samples[i].latency[s];
+			}
+		for (uint32_t i = 0; i < function->code.count; i++)
+			kernel->issued += function->samples[i].all[STALL_NONE];
+		kernel->total += function->total;
+		kernel->latency += function->total - function->active;
+		rc = causes_find(&function->causes, &function->code.flow, function->samples,
+			kernel->architecture, error);
+	}
+	kernel->active = kernel->total - kernel->latency;
+	return rc;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernel.h - a GPU kernel as advice needs it: the functions it consists of with their samples and causes, and
+ * how it was launched. kernels.h reads them from a run.
+ */
+#ifndef BLAME_KERNEL_H
+#define BLAME_KERNEL_H
+
+#include "blame/advise/causes.h"
+#include "blame/advise/kernel_code.h"
+
+struct kernel_function {
+	struct kernel_code code;
+	struct cause_samples *samples; /* [code.count] */
+	struct causes causes;
+	double total, active; /* samples x period */
+	bool is_kernel;	      /* false: a device function that it calls */
+};
+
+/* The launch that took most of the kernel's time. */
+struct kernel_shape {
+	uint64_t grid, block; /* blocks, threads of a block; 0: unknown */
+	uint32_t extent[6];   /* grid x y z, block x y z */
+	uint32_t registers, shared_bytes, local_bytes;
+};
+
+struct kernel {
+	const char *name; /* as the run names it */
+	uint64_t time_ns, launches;
+	uint32_t context; /* of the run: the launching path that took most time; 0: no launch is known */
+	uint64_t context_ns, paths; /* its time; how many paths there are */
+	struct kernel_shape shape;
+	const struct architecture *architecture;
+	unsigned multiprocessors;
+	uint64_t period; /* cycles between samples; 0: unknown */
+	struct kernel_function *functions;
+	size_t function_count;
+	/* T, A, L of S2 V, in samples x period; issued: of the warps that were sampled */
+	double total, active, latency, issued;
+	double unread; /* part of `total`: of code that could not be read */
+};
+
+/* Finds causes and totals, once functions have code and samples. */
+int kernel_analyse(struct kernel *kernel, struct error *error);
+
+#endif

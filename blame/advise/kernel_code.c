@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_code.c - see kernel_code.h. */
+#include "blame/advise/kernel_code.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/code/cfg.h"
+
+#define INSTRUCTION_BYTES 16u /* of NVIDIA's since Volta */
+#define STEPS_MAX (UINT64_C(1) << 24)
+
+static const uint8_t *image_of(void *context, uint64_t address, size_t size)
+{
+	return gpu_code_image(context, address, size);
+}
+
+static bool target_of(void *context, uint64_t jump, uint32_t i, uint64_t *target)
+{
+	return gpu_code_target(context, jump, i, target);
+}
+
+static int flow_read(struct cfg *cfg, struct gpu_code *binary, const struct gpu_function *function,
+	struct parse_budget *budget)
+{
+	struct cfg_code code = {
+		.entry = function->start, .image = image_of, .target = target_of, .context = binary};
+	uint64_t ranges[CFG_RANGES_MAX][2];
+	struct decoder *decoder;
+	int rc = decoder_open(&decoder, gpu_code_machine(binary));
+
+	*cfg = (struct cfg){.entry = CFG_NONE};
+	if (rc)
+		return rc;
+	code.range_count = gpu_code_extent(binary, function, ranges, CFG_RANGES_MAX);
+	for (unsigned i = 0; i < code.range_count; i++)
+		code.ranges[i] = (struct cfg_range){ranges[i][0], ranges[i][1]};
+	rc = cfg_build(cfg, &code, decoder, budget);
+	decoder_close(decoder);
+	return rc;
+}
+
+static bool instructions_read(struct kernel_code *code, const struct cfg *cfg)
+{
+	size_t room = 1;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		room += (cfg->blocks[b].end - cfg->blocks[b].begin) / INSTRUCTION_BYTES;
+	code->addresses = calloc(room, sizeof *code->addresses);
+	code->instructions = calloc(room, sizeof *code->instructions);
+	code->loop_of = calloc(room, sizeof *code->loop_of);
+	if (!code->addresses || !code->instructions || !code->loop_of)
+		return false;
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		for (uint64_t at = cfg->blocks[b].begin; at + INSTRUCTION_BYTES <= cfg->blocks[b].end;
+			at += INSTRUCTION_BYTES) {
+			const uint8_t *bytes = gpu_code_image(code->binary, at, INSTRUCTION_BYTES);
+			uint64_t words[2];
+
+			if (!bytes)
+				continue;
+			memcpy(words, bytes, sizeof words);
+			code->opaque += !sass_instruction(
+				code->generation, words[0], words[1], &code->instructions[code->count]);
+			code->loop_of[code->count] = code->loops.of_node[b];
+			code->addresses[code->count++] = at;
+		}
+	return true;
+}
+
+/* ---- edges between instructions ---- */
+
+static void edge_take(struct kernel_code *code, uint32_t from, uint32_t to, bool is_counting)
+{
+	if (from == UINT32_MAX || to == UINT32_MAX)
+		return;
+	if (is_counting) {
+		code->first_to[from + 1]++;
+		code->first_from[to + 1]++;
+		return;
+	}
+	code->to[code->first_to[from]++] = to;
+	code->from[code->first_from[to]++] = from;
+}
+
+static void edges_take(struct kernel_code *code, const struct cfg *cfg, bool is_counting)
+{
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+		uint32_t first = kernel_code_find(code, block->begin);
+		uint32_t last = kernel_code_find(code, block->last);
+
+		for (uint32_t i = first; i != UINT32_MAX && last != UINT32_MAX && i < last; i++)
+			edge_take(code, i, i + 1, is_counting);
+		for (uint32_t e = 0; e < block->edges; e++)
+			edge_take(code, last,
+				kernel_code_find(code, cfg->blocks[cfg->edges[block->edge + e]].begin),
+				is_counting);
+	}
+}
+
+static bool edges_make(struct kernel_code *code, const struct cfg *cfg)
+{
+	size_t room = (size_t)code->count + 2, edges = 1;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		edges += cfg->blocks[b].edges;
+	code->first_from = calloc(room, sizeof *code->first_from);
+	code->first_to = calloc(room, sizeof *code->first_to);
+	code->from = calloc(room + edges, sizeof *code->from);
+	code->to = calloc(room + edges, sizeof *code->to);
+	if (!code->first_from || !code->first_to || !code->from || !code->to)
+		return false;
+	edges_take(code, cfg, true);
+	for (uint32_t i = 0; i < code->count; i++) {
+		code->first_from[i + 1] += code->first_from[i];
+		code->first_to[i + 1] += code->first_to[i];
+	}
+	edges_take(code, cfg, false);
+	/* Each first has moved on to the next one's. */
+	for (uint32_t i = code->count; i > 0; i--) {
+		code->first_from[i] = code->first_from[i - 1];
+		code->first_to[i] = code->first_to[i - 1];
+	}
+	code->first_from[0] = code->first_to[0] = 0;
+	code->flow = (struct dependency_code){
+		code->instructions, code->count, code->first_from, code->from, code->first_to, code->to};
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static int loops_read(struct kernel_code *code, const struct cfg *cfg, struct parse_budget *budget)
+{
+	struct loop_graph graph = {.edges = cfg->edges, .count = cfg->block_count, .entry = cfg->entry};
+	uint32_t *first = malloc(((size_t)cfg->block_count + 1) * sizeof *first);
+	const char *file;
+	int rc;
+
+	if (!first)
+		return -1;
+	for (uint32_t i = 0; i < cfg->block_count; i++)
+		first[i] = cfg->blocks[i].edge;
+	first[cfg->block_count] = cfg->edge_count;
+	graph.first = first;
+	rc = loop_forest_build(&code->loops, &graph, budget);
+	free(first);
+	code->loop_line = calloc((size_t)code->loops.count + 1, sizeof *code->loop_line);
+	if (rc || !code->loop_line)
+		return -1;
+	for (uint32_t i = 0; i < code->loops.count; i++)
+		gpu_code_line(code->binary, cfg->blocks[code->loops.loops[i].header].begin, &file,
+			&code->loop_line[i]);
+	return 0;
+}
+
+int kernel_code_read(struct kernel_code *code, struct gpu_code *binary, const struct gpu_function *function,
+	struct error *error)
+{
+	struct parse_budget budget;
+	struct cfg cfg = {0};
+	int rc;
+
+	*code = (struct kernel_code){.name = function->name,
+		.start = function->start,
+		.binary = binary,
+		.generation = gpu_code_generation(binary)};
+	if ((gpu_code_machine(binary) & 0xffff) != EM_CUDA || !code->generation)
+		return 1;
+	parse_budget_allow(&budget, STEPS_MAX, 0);
+	rc = flow_read(&cfg, binary, function, &budget);
+	if (!rc && cfg.entry == CFG_NONE)
+		rc = 1;
+	if (!rc && (loops_read(code, &cfg, &budget) || !instructions_read(code, &cfg) ||
+			   !edges_make(code, &cfg) || !kernel_code_find_math(code)))
+		rc = -1;
+	cfg_fini(&cfg);
+	return rc < 0 ? error_memory(error) : rc;
+}
+
+void kernel_code_fini(struct kernel_code *code)
+{
+	free(code->addresses);
+	free(code->instructions);
+	free(code->loop_of);
+	free(code->loop_line);
+	free(code->is_math);
+	free(code->first_from);
+	free(code->from);
+	free(code->first_to);
+	free(code->to);
+	loop_forest_fini(&code->loops);
+	*code = (struct kernel_code){0};
+}
+
+uint32_t kernel_code_find(const struct kernel_code *code, uint64_t address)
+{
+	uint32_t low = 0, high = code->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (code->addresses[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address - code->addresses[low - 1] < INSTRUCTION_BYTES ? low - 1 : UINT32_MAX;
+}
+
+uint32_t kernel_code_common_loop(const struct kernel_code *code, uint32_t a, uint32_t b)
+{
+	uint32_t loop = code->loop_of[a];
+
+	while (loop != LOOP_NONE && !loop_is_in(&code->loops, code->loop_of[b], loop))
+		loop = code->loops.loops[loop].parent;
+	return loop;
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels.c - see kernels.h. kernels_launch.c reads launches. */
+#include "blame/advise/kernels.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/advise/kernels_internal.h"
+#include "store/base/array.h"
+#include "store/base/attribute.h"
+#include "timeline/base/glob.h"
+#include "timeline/scan/scan.h"
+
+#define FILE_BYTES_MAX (1u << 30)
+
+/* ---- samples ---- */
+
+static int sample_compare(const void *left, const void *right)
+{
+	const struct kernels_sample *a = left, *b = right;
+	int order = strcmp(a->function, b->function);
+
+	if (order)
+		return order;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->metric < b->metric ? -1 : a->metric > b->metric;
+}
+
+/* "KEY+0xADDRESS" below a function, as run_frames.c writes it. */
+static bool place_of(struct run *run, uint32_t context, struct kernels_sample *sample)
+{
+	const struct run_context *c = run_context(run, context);
+	const struct run_scope *scope;
+	const char *name;
+	char *end;
+
+	if (c->scope == UINT32_MAX)
+		return false;
+	scope = run_scope(run, c->scope);
+	name = run_function(run, scope->function)->name;
+	if (strlen(name) < 20 || strncmp(name + 16, "+0x", 3) != 0 || scope->parent == UINT32_MAX)
+		return false;
+	sample->key = strtoull(name, &end, 16);
+	if (end != name + 16)
+		return false;
+	sample->address = strtoull(name + 19, &end, 16);
+	sample->function = run_function(run, run_scope(run, scope->parent)->function)->name;
+	return !*end;
+}
+
+/* Sums by (context, metric) first: an instruction is met in every read-out. */
+static int batch_take(struct kernels *kernels, const struct batch *batch, struct error *error)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t key[2] = {batch->context[i], batch->what[i]};
+		bool is_new;
+		uint32_t at;
+
+		if (batch->what[i] >= kernels->metric_count || !kernels->metrics[batch->what[i]].is_stall)
+			continue;
+		at = key_ids_put(&kernels->pairs, key, &is_new);
+		if (at == KEY_IDS_NONE ||
+			(is_new && !array_widen(&kernels->weights, &kernels->weight_capacity, at,
+					   sizeof *kernels->weights)))
+			return error_memory(error);
+		if (is_new)
+			kernels->weights[at] = (struct kernels_weight){batch->context[i], batch->what[i], 0};
+		kernels->weights[at].weight += (double)batch->amount[i];
+		kernels->weight_count = at + 1 > kernels->weight_count ? at + 1 : kernels->weight_count;
+	}
+	return 0;
+}
+
+static int stream_read(
+	struct kernels *kernels, uint32_t stream, const struct select *select, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count;
+	int rc = scan_open(&scan, kernels->run, stream, STORE_SAMPLES, select_records_begin_ns(select),
+		select_records_end_ns(select), STORE_BEGIN | STORE_CONTEXT | STORE_WHAT | STORE_AMOUNT, 0,
+		error);
+
+	if (rc < 0)
+		return rc;
+	while ((count = scan_next(scan, &batch, error)) > 0 && rc == 0)
+		rc = batch_take(kernels, batch, error);
+	scan_close(scan);
+	return count < 0 ? (int)count : rc;
+}
+
+/* What the recorder says of the stream: period, multiprocessors; losses. */
+static int facts_read(struct kernels *kernels, uint32_t stream, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count;
+	int rc = scan_open(&scan, kernels->run, stream, STORE_SPANS, 0, STORE_OPEN_NS,
+		STORE_BEGIN | STORE_WHAT | STORE_AMOUNT | STORE_ATTRIBUTES, 0, error);
+
+	if (rc < 0)
+		return rc;
+	while ((count = scan_next(scan, &batch, error)) > 0)
+		for (size_t i = 0; i < batch->count; i++) {
+			size_t size;
+			const char *text = batch_attributes(kernels->run, batch, i, &size);
+
+			if (batch->what[i] == STORE_OP_LOST)
+				kernels->summary.lost += batch->amount[i];
+			if (batch->what[i] != STORE_OP_MONITORED)
+				continue;
+			kernels->period = attribute_number(text, size, "period", kernels->period);
+			kernels->multiprocessors = (unsigned)attribute_number(
+				text, size, "multiprocessors", kernels->multiprocessors);
+		}
+	scan_close(scan);
+	return count < 0 ? (int)count : 0;
+}
+
+static int metrics_find(struct kernels *kernels, struct error *error)
+{
+	kernels->metric_count = run_metric_count(kernels->run);
+	kernels->metrics = calloc((size_t)kernels->metric_count + 1, sizeof *kernels->metrics);
+	if (!kernels->metrics)
+		return error_memory(error);
+	for (uint32_t m = 0; m < kernels->metric_count; m++)
+		kernels->metrics[m].is_stall =
+			stall_metric_parse(run_metric_name(kernels->run, m), &kernels->metrics[m].metric);
+	return 0;
+}
+
+/* Places of the sums, in order of function, binary and address. */
+static int samples_sort(struct kernels *kernels, const struct kernels_options *options, struct error *error)
+{
+	kernels->samples = calloc(kernels->weight_count + 1, sizeof *kernels->samples);
+	if (!kernels->samples)
+		return error_memory(error);
+	for (size_t i = 0; i < kernels->weight_count; i++) {
+		const struct kernels_weight *weight = &kernels->weights[i];
+		struct kernels_sample sample = {.metric = weight->metric, .weight = weight->weight};
+
+		if (!place_of(kernels->run, weight->context, &sample))
+			continue;
+		if (!options->kernel || glob_match(options->kernel, sample.function))
+			kernels->samples[kernels->sample_count++] = sample;
+	}
+	if (kernels->sample_count)
+		qsort(kernels->samples, kernels->sample_count, sizeof *kernels->samples, sample_compare);
+	return 0;
+}
+
+static int samples_read(struct kernels *kernels, const struct select *select,
+	const struct kernels_options *options, struct error *error)
+{
+	uint32_t count;
+	const uint32_t *streams = select_all_streams(select, &count);
+	int rc = metrics_find(kernels, error);
+
+	for (uint32_t i = 0; i < count && rc == 0; i++) {
+		if (run_stream(kernels->run, streams[i])->s.kind != STORE_STREAM_PC)
+			continue;
+		rc = facts_read(kernels, streams[i], error);
+		if (rc == 0)
+			rc = stream_read(kernels, streams[i], select, error);
+	}
+	if (rc == 0)
+		rc = samples_sort(kernels, options, error);
+	if (rc == 0 && !kernels->sample_count)
+		rc = error_set(error, ERROR_EMPTY,
+			"%s has no samples of GPU instructions here; record them with -e gpu=nvidia,pc",
+			run_path(kernels->run));
+	return rc;
+}
+
+/* ---- binaries ---- */
+
+static void *file_read(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "rb");
+	char *bytes = NULL;
+	size_t room = 0;
+
+	*size = 0;
+	while (file && *size <= FILE_BYTES_MAX) {
+		size_t got;
+
+		if (*size == room) {
+			char *wider = realloc(bytes, room ? 2 * room : 1 << 16);
+
+			if (!wider)
+				break;
+			bytes = wider;
+			room = room ? 2 * room : 1 << 16;
+		}
+		got = fread(bytes + *size, 1, room - *size, file);
+		*size += got;
+		if (!got)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+static bool blob_read(struct kernels *kernels, uint64_t key, void **bytes, size_t *size)
+{
+	struct error ignored;
+
+	for (unsigned i = 0; i < run_store_count(kernels->run); i++)
+		if (store_reader_blob(run_store(kernels->run, i), key, bytes, size, &ignored) == 1)
+			return true;
+	return false;
+}
+
+static bool has_code_at(struct kernels_binary *binary, uint64_t address)
+{
+	return binary->code && gpu_code_at(binary->code, address);
+}
+
+/* A named file serves if it has code at the address. */
+static bool file_serves(struct kernels_binary *binary, const char *path, uint64_t address)
+{
+	struct error ignored;
+
+	binary->bytes = file_read(path, &binary->size);
+	if (binary->bytes && gpu_code_open(&binary->code, binary->bytes, binary->size, &ignored) == 0 &&
+		has_code_at(binary, address))
+		return true;
+	gpu_code_close(binary->code);
+	free(binary->bytes);
+	binary->bytes = NULL;
+	binary->code = NULL;
+	return false;
+}
+
+/* NULL: no memory. Without code: there is no binary of that key. */
+static struct kernels_binary *binary_of(
+	struct kernels *kernels, uint64_t key, uint64_t address, const struct kernels_options *options)
+{
+	struct kernels_binary *binary;
+	struct error ignored;
+
+	for (size_t i = 0; i < kernels->binary_count; i++)
+		if (kernels->binaries[i]->key == key)
+			return kernels->binaries[i];
+	if (!array_widen(&kernels->binaries, &kernels->binary_capacity, kernels->binary_count,
+		    sizeof *kernels->binaries))
+		return NULL;
+	binary = calloc(1, sizeof *binary);
+	if (!binary)
+		return NULL;
+	binary->key = key;
+	kernels->binaries[kernels->binary_count++] = binary;
+	if (blob_read(kernels, key, &binary->bytes, &binary->size))
+		gpu_code_open(&binary->code, binary->bytes, binary->size, &ignored);
+	for (size_t i = 0; i < options->binary_count && !binary->code; i++)
+		file_serves(binary, options->binaries[i], address);
+	return binary;
+}
+
+/* ---- functions ---- */
+
+struct kernel *kernels_named(struct kernels *kernels, const char *name)
+{
+	struct kernel *kernel;
+
+	for (size_t i = 0; i < kernels->count; i++)
+		if (strcmp(kernels->list[i].name, name) == 0)
+			return &kernels->list[i];
+	if (!array_widen(&kernels->list, &kernels->capacity, kernels->count, sizeof *kernels->list))
+		return NULL;
+	kernel = &kernels->list[kernels->count++];
+	*kernel = (struct kernel){.name = name, .period = kernels->period};
+	return kernel;
+}
+
+static void sample_add(
+	const struct kernels *kernels, const struct kernels_sample *sample, struct cause_samples *to)
+{
+	const struct stall_metric *metric = &kernels->metrics[sample->metric].metric;
+	bool is_fixed = metric->vendor_bytes == 4 && memcmp(metric->vendor, "wait", 4) == 0;
+	bool is_fence = metric->vendor_bytes == 6 && memcmp(metric->vendor, "membar", 6) == 0;
+
+	to->all[metric->stall] += sample->weight;
+	if (metric->is_latency)
+		to->latency[metric->stall] += sample->weight;
+	if (is_fixed)
+		to->fixed += sample->weight;
+	if (is_fixed && metric->is_latency)
+		to->fixed_latency += sample->weight;
+	if (is_fence)
+		to->fence += sample->weight;
+	if (is_fence && metric->is_latency)
+		to->fence_latency += sample->weight;
+}
+
+struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
+	const struct gpu_function *function, int *rc, struct error *error)
+{
+	struct kernel_function *wider, *at;
+
+	for (size_t i = 0; i < kernel->function_count; i++)
+		if (kernel->functions[i].code.start == function->start &&
+			kernel->functions[i].code.binary == binary)
+			return &kernel->functions[i];
+	wider = realloc(kernel->functions, (kernel->function_count + 1) * sizeof *wider);
+	if (!wider) {
+		*rc = error_memory(error);
+		return NULL;
+	}
+	kernel->functions = wider;
+	at = &wider[kernel->function_count];
+	*at = (struct kernel_function){.is_kernel = function->is_kernel};
+	*rc = kernel_code_read(&at->code, binary, function, error);
+	if (*rc == 0) {
+		at->samples = calloc((size_t)at->code.count + 1, sizeof *at->samples);
+		*rc = at->samples ? 0 : error_memory(error);
+	}
+	if (*rc) {
+		kernel_code_fini(&at->code);
+		return NULL;
+	}
+	kernel->function_count++;
+	return at;
+}
+
+static int sample_place(struct kernels *kernels, struct kernel *kernel, struct kernels_binary *binary,
+	const struct kernels_sample *sample, struct error *error)
+{
+	const struct gpu_function *function =
+		binary->code ? gpu_code_at(binary->code, sample->address) : NULL;
+	struct kernel_function *to = NULL;
+	uint32_t at = UINT32_MAX;
+	int rc = 0;
+
+	if (function)
+		to = kernels_function(kernel, binary->code, function, &rc, error);
+	if (rc < 0)
+		return rc;
+	if (to)
+		at = kernel_code_find(&to->code, sample->address);
+	/* While a branch resolves, the instruction behind it is seen, which may never run. */
+	if (to && at == UINT32_MAX)
+		at = kernel_code_find(&to->code, sample->address - 1);
+	if (at == UINT32_MAX) {
+		kernel->unread += sample->weight;
+		return 0;
+	}
+	kernel->architecture = architecture_of(to->code.generation);
+	sample_add(kernels, sample, &to->samples[at]);
+	return 0;
+}
+
+static int samples_place(struct kernels *kernels, const struct kernels_options *options, struct error *error)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < kernels->sample_count && rc == 0; i++) {
+		const struct kernels_sample *sample = &kernels->samples[i];
+		struct kernel *kernel = kernels_named(kernels, sample->function);
+		struct kernels_binary *binary = binary_of(kernels, sample->key, sample->address, options);
+
+		if (!kernel || !binary)
+			return error_memory(error);
+		rc = sample_place(kernels, kernel, binary, sample, error);
+	}
+	return rc;
+}
+
+/* ---- the whole ---- */
+
+static int kernel_compare(const void *left, const void *right)
+{
+	const struct kernel *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns > b->time_ns ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static int kernels_analyse(struct kernels *kernels, struct error *error)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < kernels->count && rc == 0; i++) {
+		struct kernel *kernel = &kernels->list[i];
+
+		if (!kernel->architecture)
+			kernel->architecture = architecture_of(0);
+		kernel->multiprocessors = kernels->multiprocessors ? kernels->multiprocessors
+								   : kernel->architecture->multiprocessors;
+		rc = kernel_analyse(kernel, error);
+		kernels->summary.total += kernel->total;
+		kernels->summary.unread += kernel->unread;
+		for (size_t f = 0; f < kernel->function_count; f++) {
+			kernels->summary.instructions += kernel->functions[f].code.count;
+			kernels->summary.opaque += kernel->functions[f].code.opaque;
+		}
+	}
+	if (rc == 0 && kernels->count)
+		qsort(kernels->list, kernels->count, sizeof *kernels->list, kernel_compare);
+	return rc;
+}
+
+int kernels_open(struct kernels **out, struct run *run, const struct select *select,
+	const struct kernels_options *options, struct error *error)
+{
+	struct kernels *kernels = calloc(1, sizeof *kernels);
+	int rc;
+
+	*out = NULL;
+	if (!kernels)
+		return error_memory(error);
+	kernels->run = run;
+	key_ids_init(&kernels->pairs, 2 * sizeof(uint64_t));
+	rc = samples_read(kernels, select, options, error);
+	if (rc == 0)
+		rc = samples_place(kernels, options, error);
+	if (rc == 0)
+		rc = kernels_callers(kernels, error);
+	if (rc == 0)
+		rc = kernels_launches(kernels, select, error);
+	if (rc == 0)
+		rc = kernels_analyse(kernels, error);
+	if (rc < 0) {
+		kernels_close(kernels);
+		return rc;
+	}
+	*out = kernels;
+	return 0;
+}
+
+void kernels_function_fini(struct kernel_function *function)
+{
+	causes_fini(&function->causes);
+	free(function->samples);
+	kernel_code_fini(&function->code);
+}
+
+void kernels_close(struct kernels *kernels)
+{
+	if (!kernels)
+		return;
+	for (size_t i = 0; i < kernels->count; i++) {
+		for (size_t f = 0; f < kernels->list[i].function_count; f++)
+			kernels_function_fini(&kernels->list[i].functions[f]);
+		free(kernels->list[i].functions);
+	}
+	for (size_t i = 0; i < kernels->binary_count; i++) {
+		gpu_code_close(kernels->binaries[i]->code);
+		free(kernels->binaries[i]->bytes);
+		free(kernels->binaries[i]);
+	}
+	key_ids_fini(&kernels->pairs);
+	free(kernels->binaries);
+	free(kernels->list);
+	free(kernels->samples);
+	free(kernels->weights);
+	free(kernels->metrics);
+	free(kernels);
+}
+
+const struct kernel *kernels_list(const struct kernels *kernels, size_t *count)
+{
+	*count = kernels->count;
+	return kernels->list;
+}
+
+const struct kernels_summary *kernels_summary(const struct kernels *kernels)
+{
+	return &kernels->summary;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels_callers.c - shares samples of device functions out to the kernels that call them (S0 6.3). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/advise/call_shares.h"
+#include "blame/advise/kernels_internal.h"
+
+#define WHOLE 0.999999
+
+/* The static call graph of a binary; functions are numbered as gpu_code_functions() has them. */
+struct callers {
+	struct gpu_code *binary;
+	const struct gpu_function *functions;
+	size_t function_count;
+	struct call_graph graph;
+	double *samples, *factors;
+};
+
+static double sum_of(const struct cause_samples *samples)
+{
+	double sum = 0;
+
+	for (unsigned s = 0; s < STALL_COUNT; s++)
+		sum += samples->all[s];
+	return sum;
+}
+
+/* Samples at an address, in whatever entry they are; and of the whole function. */
+static void samples_take(const struct kernels *kernels, struct callers *callers)
+{
+	for (size_t k = 0; k < kernels->count; k++)
+		for (size_t f = 0; f < kernels->list[k].function_count; f++) {
+			const struct kernel_function *function = &kernels->list[k].functions[f];
+			const struct gpu_function *in_binary;
+
+			if (function->code.binary != callers->binary)
+				continue;
+			in_binary = gpu_code_at(callers->binary, function->code.start);
+			for (uint32_t i = 0; in_binary && i < function->code.count; i++) {
+				double here = sum_of(&function->samples[i]);
+
+				callers->samples[in_binary - callers->functions] += here;
+				for (size_t e = 0; e < callers->graph.edge_count && here > 0; e++)
+					if (callers->graph.edges[e].weight ==
+						-1.0 - (double)function->code.addresses[i])
+						callers->graph.edges[e].weight = here;
+			}
+		}
+	for (size_t e = 0; e < callers->graph.edge_count; e++)
+		if (callers->graph.edges[e].weight < 0)
+			callers->graph.edges[e].weight = 0;
+}
+
+/* Until samples are known an edge's weight is -1 less the address of its call. */
+static int edges_read(struct callers *callers, struct error *error)
+{
+	struct gpu_call *calls;
+	size_t count;
+	int rc = gpu_code_calls(callers->binary, &calls, &count, error);
+
+	if (rc < 0)
+		return rc;
+	callers->graph.edges = calloc(count + 1, sizeof *callers->graph.edges);
+	for (size_t i = 0; callers->graph.edges && i < count; i++) {
+		const struct gpu_function *from = gpu_code_at(callers->binary, calls[i].address);
+		const struct gpu_function *to =
+			calls[i].target ? gpu_code_at(callers->binary, calls[i].target) : NULL;
+
+		if (from && to)
+			callers->graph.edges[callers->graph.edge_count++] = (struct call_edge){
+				(uint32_t)(from - callers->functions), (uint32_t)(to - callers->functions),
+				-1.0 - (double)calls[i].address, 0};
+	}
+	free(calls);
+	return callers->graph.edges ? 0 : error_memory(error);
+}
+
+static void callers_fini(struct callers *callers)
+{
+	free(callers->graph.edges);
+	free(callers->graph.component);
+	free(callers->samples);
+	free(callers->factors);
+}
+
+static int callers_read(
+	struct callers *callers, const struct kernels *kernels, struct gpu_code *binary, struct error *error)
+{
+	int rc;
+
+	*callers = (struct callers){.binary = binary};
+	callers->functions = gpu_code_functions(binary, &callers->function_count);
+	callers->samples = calloc(callers->function_count + 1, sizeof *callers->samples);
+	callers->factors = calloc(callers->function_count + 1, sizeof *callers->factors);
+	callers->graph.component = calloc(callers->function_count + 1, sizeof *callers->graph.component);
+	callers->graph.samples = callers->samples;
+	callers->graph.count = (uint32_t)callers->function_count;
+	if (!callers->samples || !callers->factors || !callers->graph.component)
+		return error_memory(error);
+	rc = edges_read(callers, error);
+	if (rc < 0)
+		return rc;
+	samples_take(kernels, callers);
+	return call_shares_find(&callers->graph) ? 0 : error_memory(error);
+}
+
+static void add_scaled(struct cause_samples *to, const struct cause_samples *from, double factor)
+{
+	double *a = (double *)to;
+	const double *b = (const double *)from;
+
+	for (size_t i = 0; i < sizeof *to / sizeof *a; i++)
+		a[i] += factor * b[i];
+}
+
+/* The kernel's part of what was sampled in the device function. */
+static int give(struct kernel *kernel, const struct callers *callers, const struct kernel_function *from,
+	double factor, struct error *error)
+{
+	const struct gpu_function *function = gpu_code_at(callers->binary, from->code.start);
+	struct kernel_function *to;
+	int rc = 0;
+
+	to = kernels_function(kernel, callers->binary, function, &rc, error);
+	for (uint32_t i = 0; to && i < from->code.count; i++)
+		add_scaled(&to->samples[i], &from->samples[i], factor);
+	return rc < 0 ? rc : 0;
+}
+
+/* The entry of the kernel itself; NULL: the entry is of a device function. */
+static const struct kernel_function *kernel_itself(const struct kernel *kernel)
+{
+	for (size_t f = 0; f < kernel->function_count; f++)
+		if (kernel->functions[f].is_kernel)
+			return &kernel->functions[f];
+	return NULL;
+}
+
+/* What kernels without a sample called stays under the function's own name. */
+static void keep_rest(struct kernel_function *function, double given)
+{
+	for (uint32_t i = 0; given > 0 && i < function->code.count; i++)
+		add_scaled(&function->samples[i], &function->samples[i], -given);
+}
+
+/* 1: all was given; 0: some is left. */
+static int give_all(struct kernels *kernels, struct kernel *from, struct error *error)
+{
+	struct kernel_function *function = &from->functions[0];
+	struct callers callers;
+	double given = 0;
+	int rc = callers_read(&callers, kernels, function->code.binary, error);
+
+	for (size_t k = 0; k < kernels->count && rc == 0; k++) {
+		const struct kernel_function *itself = kernel_itself(&kernels->list[k]);
+		const struct gpu_function *root =
+			itself ? gpu_code_at(callers.binary, itself->code.start) : NULL;
+		const struct gpu_function *to = gpu_code_at(callers.binary, function->code.start);
+		double factor;
+
+		if (!root || !to || itself->code.binary != callers.binary)
+			continue;
+		if (!call_shares_of(&callers.graph, (uint32_t)(root - callers.functions), callers.factors))
+			rc = error_memory(error);
+		factor = callers.factors[to - callers.functions];
+		given += factor;
+		if (rc == 0 && factor > 0)
+			rc = give(&kernels->list[k], &callers, function, factor, error);
+	}
+	callers_fini(&callers);
+	if (rc == 0 && given < WHOLE)
+		keep_rest(function, given);
+	return rc < 0 ? rc : given >= WHOLE;
+}
+
+int kernels_callers(struct kernels *kernels, struct error *error)
+{
+	for (size_t k = 0; k < kernels->count; k++) {
+		struct kernel *kernel = &kernels->list[k];
+		int rc;
+
+		if (kernel->function_count != 1 || kernel_itself(kernel))
+			continue;
+		rc = give_all(kernels, kernel, error);
+		if (rc < 0)
+			return rc;
+		if (!rc)
+			continue;
+		kernels_function_fini(&kernel->functions[0]);
+		free(kernel->functions);
+		*kernel = kernels->list[--kernels->count];
+		k--;
+	}
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels_internal.h - for kernels.c and kernels_launch.c only. */
+#ifndef BLAME_KERNELS_INTERNAL_H
+#define BLAME_KERNELS_INTERNAL_H
+
+#include "blame/advise/kernels.h"
+#include "timeline/base/key_ids.h"
+
+struct kernels_weight {
+	uint32_t context, metric;
+	double weight;
+};
+
+struct kernels_sample {
+	const char *function; /* the run's */
+	uint64_t key, address;
+	uint32_t metric;
+	double weight;
+};
+
+struct kernels_metric {
+	bool is_stall;
+	struct stall_metric metric;
+};
+
+struct kernels_binary {
+	uint64_t key;
+	void *bytes;
+	size_t size;
+	struct gpu_code *code; /* NULL: not found, or not readable */
+};
+
+struct kernels {
+	struct run *run;
+	struct kernels_metric *metrics; /* [metric_count] */
+	uint32_t metric_count;
+	struct key_ids pairs; /* (context, metric) -> weights */
+	struct kernels_weight *weights;
+	size_t weight_count, weight_capacity;
+	struct kernels_sample *samples;
+	size_t sample_count;
+	struct kernels_binary **binaries;
+	size_t binary_count, binary_capacity;
+	struct kernel *list;
+	size_t count, capacity;
+	uint64_t period;
+	unsigned multiprocessors;
+	struct kernels_summary summary;
+};
+
+/* Samples under the name of a device function go to the kernels that call it. */
+int kernels_callers(struct kernels *kernels, struct error *error);
+/* The kernel of that name, new if there is none; NULL: no memory. */
+struct kernel *kernels_named(struct kernels *kernels, const char *name);
+/* The function's entry in the kernel, new if there is none. NULL with *rc negative: no memory; with 1: no
+ * code. */
+struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
+	const struct gpu_function *function, int *rc, struct error *error);
+void kernels_function_fini(struct kernel_function *function);
+
+/* Times, launches, paths and shapes of the kernels in the window. */
+int kernels_launches(struct kernels *kernels, const struct select *select, struct error *error);
+
+#endif

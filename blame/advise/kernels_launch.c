@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernels_launch.c - the launches of the sampled kernels: spans of GPU queues with their names. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blame/advise/kernels_internal.h"
+#include "store/base/array.h"
+#include "store/base/attribute.h"
+#include "timeline/scan/scan.h"
+
+/* The time of one (context, attributes). */
+struct launched {
+	uint32_t context;
+	struct kernel *kernel;
+	struct kernel_shape shape;
+	uint64_t time_ns, launches;
+};
+
+struct launches {
+	struct kernels *kernels;
+	struct key_ids ids;
+	struct launched *list;
+	size_t count, capacity;
+};
+
+static uint32_t extent_get(const char *text, size_t size, const char *key, uint32_t extent[3])
+{
+	char value[64] = "";
+	unsigned long long product = 1;
+
+	if (!attribute_get(text, size, key, value, sizeof value))
+		return 0;
+	if (sscanf(value, "%u:%u:%u", &extent[0], &extent[1], &extent[2]) != 3)
+		return 0;
+	for (unsigned i = 0; i < 3; i++)
+		product *= extent[i];
+	return product > UINT32_MAX ? UINT32_MAX : (uint32_t)product;
+}
+
+static struct kernel_shape shape_of(const char *text, size_t size)
+{
+	struct kernel_shape shape = {0};
+
+	shape.grid = extent_get(text, size, "grid", shape.extent);
+	shape.block = extent_get(text, size, "block", shape.extent + 3);
+	shape.registers = (uint32_t)attribute_number(text, size, "registers", 0);
+	shape.shared_bytes = (uint32_t)(attribute_number(text, size, "shared_static", 0) +
+					attribute_number(text, size, "shared_dynamic", 0));
+	shape.local_bytes = (uint32_t)attribute_number(text, size, "local", 0);
+	return shape;
+}
+
+static struct kernel *kernel_named(struct kernels *kernels, uint32_t context)
+{
+	const struct run_context *c = run_context(kernels->run, context);
+	const char *name;
+
+	if (c->scope == UINT32_MAX)
+		return NULL;
+	name = run_function(kernels->run, run_scope(kernels->run, c->scope)->function)->name;
+	for (size_t i = 0; i < kernels->count; i++)
+		if (kernels->list[i].name == name || strcmp(kernels->list[i].name, name) == 0)
+			return &kernels->list[i];
+	return NULL;
+}
+
+static int batch_take(struct launches *launches, const struct batch *batch, struct error *error)
+{
+	struct kernels *kernels = launches->kernels;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		uint64_t key[2] = {batch->context[i], batch->attributes[i]};
+		struct launched *launched;
+		bool is_new;
+		uint32_t at;
+
+		if (batch->what[i] != STORE_OP_KERNEL)
+			continue;
+		kernels->summary.kernel_ns += batch->end_ns[i] - batch->begin_ns[i];
+		at = key_ids_put(&launches->ids, key, &is_new);
+		if (at == KEY_IDS_NONE || (is_new && !array_widen(&launches->list, &launches->capacity, at,
+							     sizeof *launches->list)))
+			return error_memory(error);
+		launched = &launches->list[at];
+		if (is_new) {
+			size_t size;
+			const char *text = batch_attributes(kernels->run, batch, i, &size);
+
+			*launched = (struct launched){.context = batch->context[i],
+				.kernel = kernel_named(kernels, batch->context[i]),
+				.shape = shape_of(text, size)};
+			launches->count = at + 1;
+		}
+		launched->time_ns += batch->end_ns[i] - batch->begin_ns[i];
+		launched->launches++;
+	}
+	return 0;
+}
+
+static int queue_read(
+	struct launches *launches, uint32_t stream, const struct select *select, struct error *error)
+{
+	const struct batch *batch;
+	struct scan *scan;
+	long count;
+	int rc = scan_open(&scan, launches->kernels->run, stream, STORE_SPANS,
+		select_records_begin_ns(select), select_records_end_ns(select),
+		STORE_BEGIN | STORE_END | STORE_CONTEXT | STORE_WHAT | STORE_ATTRIBUTES, SCAN_CLIP, error);
+
+	if (rc < 0)
+		return rc;
+	while ((count = scan_next(scan, &batch, error)) > 0 && rc == 0)
+		rc = batch_take(launches, batch, error);
+	scan_close(scan);
+	return count < 0 ? (int)count : rc;
+}
+
+static int launched_compare(const void *left, const void *right)
+{
+	const struct launched *a = left, *b = right;
+
+	return a->context < b->context ? -1 : a->context > b->context;
+}
+
+/* Rows of one path stand together. */
+static void sum_up(struct launches *launches)
+{
+	uint64_t path_ns = 0;
+
+	if (launches->count)
+		qsort(launches->list, launches->count, sizeof *launches->list, launched_compare);
+	for (size_t i = 0; i < launches->count; i++) {
+		const struct launched *at = &launches->list[i];
+		struct kernel *kernel = at->kernel;
+		bool is_first = !i || at->context != at[-1].context;
+
+		if (!kernel)
+			continue;
+		path_ns = (is_first ? 0 : path_ns) + at->time_ns;
+		kernel->time_ns += at->time_ns;
+		kernel->launches += at->launches;
+		kernel->paths += is_first;
+		if (path_ns > kernel->context_ns || !kernel->context) {
+			kernel->context_ns = path_ns;
+			kernel->context = at->context;
+		}
+	}
+	for (size_t i = 0; i < launches->count; i++) {
+		const struct launched *at = &launches->list[i];
+		uint64_t most_ns = 0;
+
+		for (size_t j = 0; j < launches->count && at->kernel; j++)
+			if (launches->list[j].kernel == at->kernel && launches->list[j].time_ns > most_ns)
+				most_ns = launches->list[j].time_ns;
+		if (at->kernel && at->time_ns == most_ns)
+			at->kernel->shape = at->shape;
+	}
+}
+
+int kernels_launches(struct kernels *kernels, const struct select *select, struct error *error)
+{
+	struct launches launches = {.kernels = kernels};
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	int rc = 0;
+
+	key_ids_init(&launches.ids, 2 * sizeof(uint64_t));
+	for (uint32_t i = 0; i < count && rc == 0; i++)
+		if (run_stream(kernels->run, streams[i])->s.kind == STORE_STREAM_GPU)
+			rc = queue_read(&launches, streams[i], select, error);
+	if (rc == 0)
+		sum_up(&launches);
+	key_ids_fini(&launches.ids);
+	free(launches.list);
+	return rc;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main_advise.c - hpct-advise: what would make GPU kernels faster, from samples of their instructions.
+ */
+#include <string.h>
+
+#include "blame/advise/advise_print.h"
+#include "timeline/report/coverage.h"
+
+#define BINARIES_MAX 64u
+
+struct ask {
+	const char *kernel;
+	const char *binaries[BINARIES_MAX];
+	size_t binary_count;
+};
+
+static int take_binary(void *own, const char *value, struct error *error)
+{
+	struct ask *ask = own;
+
+	if (ask->binary_count == BINARIES_MAX)
+		return error_set(error, ERROR_USAGE, "--binary: %u files are the most", BINARIES_MAX);
+	ask->binaries[ask->binary_count++] = value;
+	return 0;
+}
+
+static int work(struct program_call *call, struct error *error)
+{
+	const struct ask *ask = call->own;
+	struct kernels_options options = {ask->kernel, ask->binaries, ask->binary_count};
+	struct kernels *kernels = NULL;
+	int rc = kernels_open(&kernels, call->run, call->select, &options, error);
+
+	if (rc == 0)
+		rc = advise_print(call, kernels, error);
+	kernels_close(kernels);
+	return rc;
+}
+
+static const struct program_option options[] = {
+	{0, "kernel", "GLOB", "only kernels with such a name", .to = offsetof(struct ask, kernel)},
+	{0, "binary", "FILE", "a GPU binary that the run does not keep; may be repeated", take_binary}};
+
+static const struct program program = {
+	.name = "hpct-advise",
+	.about = "says what would make GPU kernels faster",
+	.operands = "[RUN]",
+	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN,
+	.refused = "metric op by depth context min",
+	.options = options,
+	.option_count = sizeof options / sizeof *options,
+	.notes = "It reads samples of instructions: record them with hpct-record -e gpu=nvidia,pc.\n"
+		 "Kernels come by time, the five best pieces of advice for each (--top). An estimate is what "
+		 "a complete "
+		 "change would gain; its interval tells how little or much that may be.\n",
+	.work = work,
+};
+
+int main(int argc, char **argv)
+{
+	struct ask ask = {0};
+
+	return program_main(&program, &ask, argc, argv);
+}

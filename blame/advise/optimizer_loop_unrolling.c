@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* optimizer_loop_unrolling.c - latencies in loops (S2 Table II). */
+#include "blame/advise/optimizer.h"
+
+static bool matches(
+	const struct kernel *kernel, const struct kernel_function *function, const struct cause *cause)
+{
+	bool is_dependency = cause->class == CAUSE_GLOBAL || cause->class == CAUSE_ARITHMETIC ||
+			     cause->class == CAUSE_SHARED || cause->class == CAUSE_WAR;
+
+	(void)kernel;
+	return is_dependency &&
+	       kernel_code_common_loop(&function->code, cause->define, cause->use) != LOOP_NONE;
+}
+
+const struct optimizer optimizer_loop_unrolling = {.name = "loop-unrolling",
+	.title = "Loop Unrolling",
+	.category = OPTIMIZER_HIDES,
+	.is_scoped = true,
+	.matches = matches,
+	.hints = "Each round of the loop waits for its own loads and results.\n"
+		 "1. #pragma unroll N before the loop, or unroll it by hand, so that loads of several rounds "
+		 "are "
+		 "under way together.\n"
+		 "2. Split a sum over rounds into several that are independent.\n"
+		 "It gains little if loops have few rounds."};

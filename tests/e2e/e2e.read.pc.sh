@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Streams of PC samples: rows carry them unchanged, copies too; no sum of time, no count of streams and no line of
+# the view knows them; weights are a profile's when asked for.
+set -euo pipefail
+. "$(dirname -- "$0")/expect.sh"
+row() { printf '%s\t' "$@" | sed 's/\t$/\n/'; }
+{
+	row stream track begin_ns end_ns path op bytes weight metric value attributes
+	row gpu:h/-/7.0/0/1/pc spans 0 200000 '' monitored '' 0 '' '' period=16,sms=132
+	row cpu:h/-/7.0/0 samples 1000 '' main '' '' 1000 CPUTIME '' ''
+	row gpu:h/-/7.0/0/1/7 spans 50000 90000 'main;<gpu kernel>;spin' kernel '' 0 '' '' ''
+	row gpu:h/-/7.0/0/1/pc samples 100000 '' '<gpu kernel>;spin;00000000b9f63d8c+0x5c10' '' '' 4096 GINST:STL_GMEM '' ''
+	row gpu:h/-/7.0/0/1/pc samples 100000 '' '<gpu kernel>;spin;00000000b9f63d8c+0x5c20' '' '' 8192 GINST:STL_NONE '' ''
+} >in.tsv
+grep -v /pc in.tsv >without.tsv
+"$HPCT_BIN/hpct-import" --from tsv in.tsv -o a.hpct
+"$HPCT_BIN/hpct-import" --from tsv without.tsv -o without.hpct
+
+# Rows, rows imported again, and a smaller run are the same.
+"$HPCT_BIN/hpct-slice" --format tsv a.hpct >a.tsv
+"$HPCT_BIN/hpct-import" --from tsv a.tsv -o b.hpct
+"$HPCT_BIN/hpct-slice" a.hpct -o c.hpct
+for run in b c; do
+	"$HPCT_BIN/hpct-slice" --format tsv "$run.hpct" | diff - a.tsv
+	"$HPCT_BIN/hpct-info" --check "$run.hpct" >check
+done
+[ "$(grep -c '/pc.samples.*00000000b9f63d8c+0x5c[12]0' a.tsv)" = 2 ]
+"$HPCT_BIN/hpct-slice" --format tsv --streams kind=pc a.hpct | grep -c /pc | grep -qx 3
+
+# Time is as without them.
+for reader in "hpct-stats --by stream" "hpct-stats --by function" "hpct-stats --by op" "hpct-profile" "hpct-blame"; do
+	# shellcheck disable=SC2086
+	"$HPCT_BIN/"$reader --format tsv --time 0..95us a.hpct >with
+	# shellcheck disable=SC2086
+	"$HPCT_BIN/"$reader --format tsv --time 0..95us without.hpct | diff with - || { echo "$reader differs"; exit 1; }
+done
+[ "$("$HPCT_BIN/hpct-info" --format tsv a.hpct | awk -F'\t' '$1 == "streams" { print $2 }')" = 2 ]
+[ "$("$HPCT_BIN/hpct-info" --format tsv --streams a.hpct | awk -F'\t' '$2 == "pc" { print $12 }')" = 2 ]
+"$HPCT_BIN/hpct-view" --print 100x20 a.hpct >screen
+grep -q 'streams 2/2' screen
+
+# Weights are asked for by name.
+"$HPCT_BIN/hpct-profile" --format tsv --metric 'GINST*' --view flat a.hpct >flat
+grep -q '00000000b9f63d8c+0x5c20' flat
+! "$HPCT_BIN/hpct-profile" --format tsv a.hpct | head -1 | grep -q GINST
+exit 0

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_instruction.h - what one instruction of a GPU does with registers, predicates and barriers, for
+ * analyses of dependencies (S2 II-B); independent of the machine. decode.h tells where control goes.
+ *
+ * All that an instruction may define or use is a resource, one number space:
+ *
+ *   0..255 registers | 256..319 uniform registers | 320..326 predicates | 328..334 uniform ones | 336..341
+ * B0-B5
+ *
+ * B0-B5 are NVIDIA's six barriers, as virtual registers: an instruction of variable latency defines the ones
+ * that its control code sets, and whatever waits for them uses them (S2 IV).
+ */
+#ifndef TIMELINE_GPU_INSTRUCTION_H
+#define TIMELINE_GPU_INSTRUCTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GPU_RESOURCES 344u
+#define GPU_UNIFORM 256u
+#define GPU_PREDICATE 320u
+#define GPU_UNIFORM_PREDICATE 328u
+#define GPU_BARRIER 336u
+#define GPU_BARRIERS 6u
+#define GPU_NO_BARRIER 7u
+#define GPU_ALWAYS 7u /* a guard that is always true */
+
+struct gpu_set {
+	uint64_t words[(GPU_RESOURCES + 63) / 64];
+};
+
+static inline void gpu_set_add(struct gpu_set *set, unsigned resource)
+{
+	set->words[resource / 64] |= UINT64_C(1) << resource % 64;
+}
+
+static inline bool gpu_set_has(const struct gpu_set *set, unsigned resource)
+{
+	return set->words[resource / 64] >> resource % 64 & 1;
+}
+
+enum gpu_kind {
+	GPU_KIND_OPAQUE, /* unknown: sets hold its barriers and guard alone */
+	GPU_KIND_MOVE,	 /* moves, selects, reads of special registers */
+	GPU_KIND_INTEGER,
+	GPU_KIND_FLOAT, /* 16 and 32 bits */
+	GPU_KIND_DOUBLE,
+	GPU_KIND_CONVERT, /* between types */
+	GPU_KIND_SPECIAL, /* reciprocals, roots, sines: the special function unit */
+	GPU_KIND_MATRIX,
+	GPU_KIND_LOAD,
+	GPU_KIND_STORE,
+	GPU_KIND_ATOMIC,
+	GPU_KIND_COPY,	  /* asynchronous, from global to shared memory or back */
+	GPU_KIND_FENCE,	  /* orders memory */
+	GPU_KIND_BARRIER, /* waits for other threads */
+	GPU_KIND_WAIT,	  /* waits for barriers of its own thread */
+	GPU_KIND_CONTROL, /* branches, calls, convergence */
+	GPU_KIND_COUNT
+};
+enum gpu_space {
+	GPU_SPACE_NONE,
+	GPU_SPACE_GLOBAL,
+	GPU_SPACE_LOCAL,
+	GPU_SPACE_SHARED,
+	GPU_SPACE_CONSTANT,
+	GPU_SPACE_TEXTURE,
+	GPU_SPACE_ANY, /* a generic address */
+	GPU_SPACE_COUNT
+};
+const char *gpu_kind_name(enum gpu_kind kind);
+const char *gpu_space_name(enum gpu_space space);
+
+struct gpu_instruction {
+	const char *name; /* its operation as NVIDIA spells it; "?" if unknown */
+	uint8_t kind, space;
+	uint8_t bytes; /* that a thread accesses in memory; 0: none, or unknown */
+	/* Guard: runs only if this predicate is true, or false; GPU_ALWAYS: always. */
+	uint8_t guard;
+	bool is_guard_negated, is_guard_uniform;
+	/* Control code */
+	uint8_t stall;			     /* cycles until the next instruction of the warp may issue */
+	bool yields;			     /* another warp is preferred */
+	uint8_t write_barrier, read_barrier; /* set; GPU_NO_BARRIER: none */
+	uint8_t wait_mask;		     /* bit b: waits for barrier b */
+	/* What it defines and uses, its guard, barriers and wait mask included. */
+	struct gpu_set defines, uses;
+};
+
+/* True when the table knows the instruction in these two words. `generation`: 75 for sm_75.
+ * Sets of unknown instructions hold what the encoding tells of every instruction. Never fails. */
+bool sass_instruction(
+	unsigned generation, uint64_t word_low, uint64_t word_high, struct gpu_instruction *instruction);
+
+#endif
