@@ -11,6 +11,7 @@
 #include "store/base/content_id.h"
 #include "timeline/run/names_run_cache.h"
 #include "timeline/stats/info_internal.h"
+#include "timeline/sum/window.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -29,6 +30,7 @@ static const char *module_kind(enum store_module_kind kind)
 /* Frames of one module that the run's paths go through, and what is known of them. */
 struct known {
 	uint64_t frames, named, lines, loops;
+	uint64_t partial; /* samples whose path could not be followed beyond a frame of it */
 };
 
 struct module_offset {
@@ -101,6 +103,61 @@ static int known_collect(struct known *known, struct store_reader *reader, uint3
 	return rc;
 }
 
+/* ---- partial stacks ---- */
+
+/* Samples of a store's streams, by context of the run; the caller frees them. */
+static int samples_collect(struct run *run, unsigned store, uint64_t **samples, struct error *error)
+{
+	uint32_t *streams = calloc((size_t)run_stream_count(run) + 1, sizeof *streams), count = 0;
+	struct window *window = NULL;
+	int rc = streams ? window_new(&window, run, error) : error_memory(error);
+
+	for (uint32_t i = 0; rc == 0 && i < run_stream_count(run); i++)
+		if (run_stream_peek_unnamed(run, i)->store == store)
+			streams[count++] = i;
+	if (rc == 0)
+		rc = window_add_weights(window, streams, count, 0, STORE_OPEN_NS, error);
+	*samples = calloc((size_t)run_context_count(run) + 1, sizeof **samples);
+	if (rc == 0 && !*samples)
+		rc = error_memory(error);
+	if (rc == 0) {
+		size_t rows;
+		const struct window_weight *weights = window_weights(window, &rows);
+
+		for (size_t i = 0; i < rows; i++)
+			(*samples)[weights[i].context] += weights[i].samples;
+	}
+	if (window)
+		window_free(window);
+	free(streams);
+	return rc;
+}
+
+/* The module of the outermost frame is where the walk ended. A parent's id is below its child's. */
+static int partial_collect(
+	struct known *known, struct run *run, unsigned store, uint32_t modules, struct error *error)
+{
+	uint32_t count;
+	const struct store_context *contexts = store_reader_contexts(run_store(run, store), &count);
+	uint32_t *ends_in = calloc((size_t)count + 1, sizeof *ends_in); /* 0: its path is whole */
+	uint64_t *samples = NULL;
+	int rc = ends_in ? samples_collect(run, store, &samples, error) : error_memory(error);
+
+	for (uint32_t i = STORE_CONTEXT_FIRST; rc == 0 && i < count; i++) {
+		const struct store_context *parent = &contexts[contexts[i].parent];
+		bool is_end =
+			parent->module == STORE_MODULE_RESERVED && parent->offset == STORE_FRAME_PARTIAL;
+
+		ends_in[i] = is_end && contexts[i].module < modules ? contexts[i].module
+								    : ends_in[contexts[i].parent];
+		if (ends_in[i])
+			known[ends_in[i]].partial += samples[run_context_of(run, store, i)];
+	}
+	free(samples);
+	free(ends_in);
+	return rc;
+}
+
 /* What installing something would add. */
 static const char *lacking(const struct store_module *module, const struct known *known)
 {
@@ -137,17 +194,21 @@ static void put_module(struct report *report, const struct run *run, struct stor
 	report_number(report, known->lines);
 	report_number(report, known->loops);
 	report_string(report, lacking(module, known));
+	report_number(report, known->partial);
 	report_row(report);
 }
 
-static int put_modules(struct report *report, const struct run *run, struct store_reader *reader,
-	struct names_run_cache *later, struct error *error)
+static int put_modules(struct report *report, struct run *run, unsigned store, struct names_run_cache *later,
+	struct error *error)
 {
+	struct store_reader *reader = run_store(run, store);
 	uint32_t count;
 	const struct store_module *modules = store_reader_modules(reader, &count);
 	struct known *known = calloc((size_t)count + 1, sizeof *known);
 	int rc = known ? known_collect(known, reader, count, later, error) : error_memory(error);
 
+	if (rc == 0)
+		rc = partial_collect(known, run, store, count, error);
 	for (uint32_t i = STORE_MODULE_RESERVED + 1; rc == 0 && i < count; i++)
 		put_module(report, run, reader, &modules[i], &known[i]);
 	free(known);
@@ -159,7 +220,7 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 	static const struct report_column columns[] = {{"kind", REPORT_TEXT}, {"path", REPORT_TEXT},
 		{"build_id", REPORT_TEXT}, {"load_ns", REPORT_DURATION}, {"unload_ns", REPORT_DURATION},
 		{"frames", REPORT_NUMBER}, {"named", REPORT_NUMBER}, {"lines", REPORT_NUMBER},
-		{"in_loops", REPORT_NUMBER}, {"lacks", REPORT_TEXT}};
+		{"in_loops", REPORT_NUMBER}, {"lacks", REPORT_TEXT}, {"partial", REPORT_NUMBER}};
 	struct report *report = NULL;
 	struct names_run_cache *later = NULL;
 	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error), closed;
@@ -168,7 +229,7 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 		return rc;
 	rc = names_run_cache_open(&later, run_path(run), error);
 	for (unsigned store = 0; rc == 0 && store < run_store_count(run); store++)
-		rc = put_modules(report, run, run_store(run, store), later, error);
+		rc = put_modules(report, run, store, later, error);
 	names_run_cache_close(later);
 	closed = report_close(report, rc == 0 ? error : NULL);
 	return rc ? rc : closed;
