@@ -102,6 +102,20 @@ static bool add_line(struct scope_sums *sums, const struct run_context *context,
 	return true;
 }
 
+/* As many as there were, whatever they weigh. */
+static bool add_count(struct scope_sums *sums, const struct run_context *context,
+	const struct profile *profile, uint32_t scope, const struct window_weight *weight)
+{
+	union profile_value value = {.number = weight->samples};
+	size_t last = profile->metric_count - 1;
+
+	/* what opens a thread weighs nothing, and is no row */
+	if (!profile->has_samples || weight->metric != profile->metrics[last].counted || !weight->weight)
+		return true;
+	value_add(&profile->metrics[last], &sums->exclusive[scope * profile->metric_count + last], value);
+	return add_line(sums, context, profile, last, value);
+}
+
 static int add_weights(struct scope_sums *sums, const struct profile *profile, const struct select *select,
 	const struct window *window, struct error *error)
 {
@@ -123,7 +137,8 @@ static int add_weights(struct scope_sums *sums, const struct profile *profile, c
 			value);
 		if (!values_are_zero(&value, 1))
 			sums->met[scope] |= SCOPE_MET_OWN;
-		if (!add_line(sums, context, profile, metric, value))
+		if (!add_line(sums, context, profile, metric, value) ||
+			!add_count(sums, context, profile, scope, weight))
 			return error_memory(error);
 	}
 	return 0;
@@ -238,8 +253,26 @@ static int make_rows(struct profile *profile, const struct scope_sums *sums, con
 	return rc;
 }
 
-int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
-	const struct select *select, struct arena *arena, struct error *error)
+/* Behind the metrics that are shown. */
+static void put_samples(struct profile *profile, struct run *run, const struct select *select)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+
+	for (size_t m = 0; m < profile->metric_count && !profile->has_samples; m++)
+		for (uint32_t i = 0; i < count && !profile->has_samples; i++)
+			if (strcmp(run_stream_read(run, streams[i])->metric, profile->metrics[m].name) == 0) {
+				profile->metrics[profile->metric_count++] =
+					(struct profile_metric){.metric = UINT32_MAX,
+						.counted = profile->metrics[m].metric,
+						.name = "samples",
+						.unit = ""};
+				profile->has_samples = true;
+			}
+}
+
+static int sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
+	const struct select *select, bool counts, struct arena *arena, struct error *error)
 {
 	struct window *window = NULL;
 	int rc;
@@ -250,6 +283,8 @@ int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run
 	rc = sum_samples(&window, run, select, error);
 	if (rc == 0)
 		rc = profile_metrics_find(profile, run, select, window, arena, error);
+	if (rc == 0 && counts)
+		put_samples(profile, run, select);
 	if (rc == 0)
 		rc = sum_scopes(sums, profile, select, window, error);
 	if (window)
@@ -257,11 +292,17 @@ int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run
 	return rc;
 }
 
-int profile_compute(struct profile *profile, struct run *run, const struct select *select,
-	enum profile_view view, struct arena *arena, struct error *error)
+int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
+	const struct select *select, struct arena *arena, struct error *error)
+{
+	return sums_init(sums, profile, run, select, false, arena, error);
+}
+
+static int compute(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, bool counts, struct arena *arena, struct error *error)
 {
 	struct scope_sums sums;
-	int rc = scope_sums_init(&sums, profile, run, select, arena, error);
+	int rc = sums_init(&sums, profile, run, select, counts, arena, error);
 
 	if (rc == 0)
 		rc = make_rows(profile, &sums, select, view, arena, error);
@@ -269,4 +310,16 @@ int profile_compute(struct profile *profile, struct run *run, const struct selec
 		profile->count = 0;
 	scope_sums_fini(&sums);
 	return rc;
+}
+
+int profile_compute(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error)
+{
+	return compute(profile, run, select, view, false, arena, error);
+}
+
+int profile_compute_counted(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error)
+{
+	return compute(profile, run, select, view, true, arena, error);
 }

@@ -12,6 +12,21 @@
 #define FIXED_COLUMNS 8
 #define NAME_COLUMNS 2
 
+/* Tables show all but the count of samples, which marks rows. */
+static size_t shown_metrics(const struct profile *profile)
+{
+	return profile->metric_count - profile->has_samples;
+}
+
+bool profile_report_is_rough(const struct profile *profile, size_t row)
+{
+	uint64_t samples = profile->has_samples
+				   ? profile->rows[row].inclusive[profile->metric_count - 1].number
+				   : PROFILE_ROUGH_SAMPLES;
+
+	return samples && samples < PROFILE_ROUGH_SAMPLES;
+}
+
 /* ---- scripts ---- */
 
 static const struct report_column *script_columns(const struct profile *profile, struct arena *arena)
@@ -94,7 +109,7 @@ static enum report_kind kind_of(const struct profile_metric *metric)
 /* For each metric: inclusive with its share, exclusive with its share; then the tree and the place. */
 static const struct report_column *table_columns(const struct profile *profile, struct arena *arena)
 {
-	size_t count = profile->metric_count;
+	size_t count = shown_metrics(profile);
 	struct report_column *columns = arena_calloc(arena, 4 * count + NAME_COLUMNS, sizeof *columns);
 
 	for (size_t i = 0; columns && i < count; i++) {
@@ -115,12 +130,18 @@ static const struct report_column *table_columns(const struct profile *profile, 
 	return columns;
 }
 
-static void table_names(struct report *report, const struct profile_row *row, struct arena *arena)
+static void table_names(struct report *report, const struct profile *profile, size_t i, struct arena *arena)
 {
+	const struct profile_row *row = &profile->rows[i];
+	bool is_inline = row->kind == PROFILE_INLINE, is_rough = profile_report_is_rough(profile, i);
 	const char *base = strrchr(row->file, '/');
 
-	report_tree_name(
-		report, row->depth, row->kind == PROFILE_INLINE ? "~ " : "", row->name, row->name_bytes);
+	report_tree_name(report, row->depth,
+		is_inline && is_rough ? "?~ "
+		: is_inline	      ? "~ "
+		: is_rough	      ? "? "
+				      : "",
+		row->name, row->name_bytes);
 	base = base ? base + 1 : row->file;
 	report_string(report, row->line && row->kind != PROFILE_LINE
 				      ? arena_printf(arena, "%s:%u", base, row->line)
@@ -129,7 +150,7 @@ static void table_names(struct report *report, const struct profile_row *row, st
 
 static bool is_small(const struct profile *profile, const struct profile_row *row)
 {
-	for (size_t m = 0; m < profile->metric_count; m++)
+	for (size_t m = 0; m < shown_metrics(profile); m++)
 		if (percent_of(profile, m, row->inclusive[m]) >= PROFILE_LEAST_PERCENT)
 			return false;
 	return row->parent != UINT32_MAX;
@@ -139,13 +160,13 @@ static void table_row(struct report *report, const struct profile *profile, size
 {
 	const struct profile_row *row = &profile->rows[i];
 
-	for (size_t m = 0; m < profile->metric_count; m++) {
+	for (size_t m = 0; m < shown_metrics(profile); m++) {
 		report_value(report, &profile->metrics[m], row->inclusive[m]);
 		report_real(report, percent_of(profile, m, row->inclusive[m]));
 		report_value(report, &profile->metrics[m], row->exclusive[m]);
 		report_real(report, percent_of(profile, m, row->exclusive[m]));
 	}
-	table_names(report, row, arena);
+	table_names(report, profile, i, arena);
 	report_row(report);
 }
 
@@ -156,7 +177,7 @@ int profile_report(const struct profile *profile, enum report_format format, siz
 	struct arena arena = {0};
 	const struct report_column *columns =
 		is_table ? table_columns(profile, &arena) : script_columns(profile, &arena);
-	size_t count = is_table ? 4 * profile->metric_count + NAME_COLUMNS
+	size_t count = is_table ? 4 * shown_metrics(profile) + NAME_COLUMNS
 				: FIXED_COLUMNS + 2 * profile->metric_count;
 	struct report *report = NULL;
 	size_t shown = 0;
