@@ -87,17 +87,15 @@ static bool is_mixed(const struct process *processes, uint32_t count)
 	return has_gpu && has_none;
 }
 
-static uint32_t find_owner(const struct process_tree *tree, const struct process *processes,
-	const uint32_t *process_of, uint32_t process)
+/* above[node]: the process with queues that is the node's, or the nearest above it. Parents come first. */
+static void find_owners(const struct process_tree *tree, const struct process *processes, uint32_t *above)
 {
-	uint32_t node = tree->node_of[processes[process].streams[0]];
+	for (uint32_t node = 0; node < tree->count; node++) {
+		uint32_t process = above[node], parent = tree->nodes[node].parent;
 
-	if (processes[process].gpu_count)
-		return process;
-	for (node = tree->nodes[node].parent; node != PROCESS_TREE_NONE; node = tree->nodes[node].parent)
-		if (process_of[node] != PROCESS_TREE_NONE && processes[process_of[node]].gpu_count)
-			return process_of[node];
-	return process;
+		if (process == PROCESS_TREE_NONE || !processes[process].gpu_count)
+			above[node] = parent == PROCESS_TREE_NONE ? PROCESS_TREE_NONE : above[parent];
+	}
 }
 
 int process_owners(uint32_t *owner_of, const struct process *processes, uint32_t count, struct run *run,
@@ -105,7 +103,7 @@ int process_owners(uint32_t *owner_of, const struct process *processes, uint32_t
 {
 	struct process_tree tree;
 	struct arena arena = {0};
-	uint32_t *process_of;
+	uint32_t *above;
 	int result;
 
 	for (uint32_t p = 0; p < count; p++)
@@ -113,15 +111,20 @@ int process_owners(uint32_t *owner_of, const struct process *processes, uint32_t
 	if (!is_mixed(processes, count))
 		return 0;
 	result = process_tree_make(&tree, run, &arena, error);
-	process_of = result ? NULL : arena_alloc(&arena, ((size_t)tree.count + 1) * sizeof(*process_of));
-	if (!result && !process_of)
+	above = result ? NULL : arena_alloc(&arena, ((size_t)tree.count + 1) * sizeof(*above));
+	if (!result && !above)
 		result = error_memory(error);
 	if (!result) {
-		memset(process_of, 0xff, tree.count * sizeof(*process_of)); /* PROCESS_TREE_NONE */
+		memset(above, 0xff, tree.count * sizeof(*above)); /* PROCESS_TREE_NONE */
 		for (uint32_t p = 0; p < count; p++)
-			process_of[tree.node_of[processes[p].streams[0]]] = p;
-		for (uint32_t p = 0; p < count; p++)
-			owner_of[p] = find_owner(&tree, processes, process_of, p);
+			above[tree.node_of[processes[p].streams[0]]] = p;
+		find_owners(&tree, processes, above);
+		for (uint32_t p = 0; p < count; p++) {
+			uint32_t owner = above[tree.node_of[processes[p].streams[0]]];
+
+			if (!processes[p].gpu_count && owner != PROCESS_TREE_NONE)
+				owner_of[p] = owner;
+		}
 	}
 	arena_fini(&arena);
 	return result;

@@ -239,23 +239,38 @@ static int processes_sweep(
 	return 0;
 }
 
+/* Those that count to a process: a list, in their order. */
+struct families {
+	const struct process *processes;
+	uint32_t *first, *next; /* by process; UINT32_MAX: none, no more */
+};
+
+static void join_families(struct families *families, const uint32_t *owner_of, uint32_t count)
+{
+	memset(families->first, 0xff, count * sizeof(*families->first));
+	for (uint32_t p = count; p-- > 0;)
+		if (owner_of[p] != p) {
+			families->next[p] = families->first[owner_of[p]];
+			families->first[owner_of[p]] = p;
+		}
+}
+
 /* A process and those below it that count to it. */
-static int family_sweep(const struct group *start, const struct process *processes, const uint32_t *owner_of,
-	uint32_t count, uint32_t owner, struct arena *arena, struct error *error)
+static int family_sweep(const struct group *start, const struct families *families, uint32_t owner,
+	struct arena *arena, struct error *error)
 {
 	struct process *family;
 	uint32_t members = 1;
 
-	for (uint32_t p = 0; p < count; p++)
-		members += p != owner && owner_of[p] == owner;
+	for (uint32_t p = families->first[owner]; p != UINT32_MAX; p = families->next[p])
+		members++;
 	family = arena_calloc(arena, members, sizeof(*family));
 	if (!family)
 		return error_memory(error);
-	family[0] = processes[owner];
+	family[0] = families->processes[owner];
 	members = 1;
-	for (uint32_t p = 0; p < count; p++)
-		if (p != owner && owner_of[p] == owner)
-			family[members++] = processes[p];
+	for (uint32_t p = families->first[owner]; p != UINT32_MAX; p = families->next[p])
+		family[members++] = families->processes[p];
 	return processes_sweep(start, family, members, error);
 }
 
@@ -264,13 +279,19 @@ static int each_sweep(struct group *start, const struct process *processes, uint
 	struct arena *arena, struct error *error)
 {
 	const struct idle_question *question = start->question;
-	uint32_t *owner_of = arena_calloc(arena, (size_t)count + 1, sizeof(*owner_of));
-	int result = owner_of ? process_owners(owner_of, processes, count, start->run, error)
-			      : error_memory(error);
+	uint32_t *owner_of = arena_calloc(arena, 3 * (size_t)count + 1, sizeof(*owner_of));
+	struct families families;
+	int result;
 
+	if (!owner_of)
+		return error_memory(error);
+	families = (struct families){processes, owner_of + count, owner_of + 2 * (size_t)count};
+	result = process_owners(owner_of, processes, count, start->run, error);
+	if (!result)
+		join_families(&families, owner_of, count);
 	for (uint32_t p = 0; p < count && !result; p++)
 		if (processes[p].gpu_count && idle_shared_is_own(question, (*groups)++))
-			result = family_sweep(start, processes, owner_of, count, p, arena, error);
+			result = family_sweep(start, &families, p, arena, error);
 	return result;
 }
 

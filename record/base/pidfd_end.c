@@ -52,7 +52,8 @@ static bool zombie_status(uint32_t pid, int *status)
 
 bool pidfd_end_status(uint32_t pid, int pidfd, int *status)
 {
-	return pidfd_status(pidfd, status) || zombie_status(pid, status);
+	/* once more: its parent may have reaped it in between */
+	return pidfd_status(pidfd, status) || zombie_status(pid, status) || pidfd_status(pidfd, status);
 }
 
 enum pidfd_end pidfd_end_how(uint32_t pid, int pidfd)

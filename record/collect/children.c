@@ -261,15 +261,20 @@ void children_started(
 	child_add(children, &child);
 }
 
-void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns)
+uint32_t children_registered(struct children *children, uint32_t pid, uint64_t begin_ns)
 {
+	uint32_t parent_pid = 0;
+
 	if (!pid || !registered_grow(children))
-		return;
+		return 0;
 	children->registered_count += !place_of(children, pid)->pid;
 	*place_of(children, pid) = (struct registration){pid, begin_ns};
 	for (uint32_t i = children->waiting_count; i-- > 0;)
-		if (children->waiting[i].born.pid == pid && children->waiting[i].stream == NO_STREAM)
+		if (children->waiting[i].born.pid == pid && children->waiting[i].stream == NO_STREAM) {
+			parent_pid = children->waiting[i].parent_pid;
 			child_remove(children, i);
+		}
+	return parent_pid;
 }
 
 static bool has_ended(const struct child *child)

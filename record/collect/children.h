@@ -32,7 +32,8 @@ void children_started(
 	struct children *children, uint32_t pid, uint64_t begin_ns, bool is_in_other_pid_namespace);
 /* True if that child has registered. */
 bool children_know(const struct children *children, uint32_t pid, uint64_t begin_ns);
-void children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
+/* Returns the pid of the parent that announced it; 0: none did so far. */
+uint32_t children_registered(struct children *children, uint32_t pid, uint64_t begin_ns);
 /* True if a child is so young that its agent may still register. */
 bool children_may_register(const struct children *children);
 /* Marks the children that have ended. Read all pending handshakes between this and children_sweep, so that

@@ -72,6 +72,7 @@ static void rings_drain(struct collector *collector)
 		}
 		records += measured_process_drain(
 			at, collector->writer, collector->host_text, collector->drained_ns);
+		collect_parents_learn(collector, at);
 		children_announce(&collector->children, at, collector->writer, collector->host_text);
 		link = &at->next;
 	}

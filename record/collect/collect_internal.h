@@ -96,6 +96,8 @@ void collect_kept_take(struct collector *collector, struct handshake *handshake)
 void collect_gpu_module_take(struct collector *collector, const struct handshake *handshake);
 /* Drains a last time, closes the streams and frees the process. *link becomes the next one. */
 void collect_process_end(struct collector *collector, struct measured_process **link);
+/* Tells the processes that this one started who started them; before its children are announced. */
+void collect_parents_learn(struct collector *collector, const struct measured_process *parent);
 
 /* collect_launchers.c */
 

@@ -17,6 +17,7 @@ void collect_process_end(struct collector *collector, struct measured_process **
 	*link = process->next;
 	measured_process_finish(process, collector->writer, collector->host_text, clock_now_ns());
 	summary_add(&collector->summary, process);
+	collect_parents_learn(collector, process);
 	children_announce(&collector->children, process, collector->writer, collector->host_text);
 	measured_process_free(process);
 	collector->is_dirty = true;
@@ -28,8 +29,20 @@ static bool is_of(const struct measured_process *process, uint32_t pid, uint32_t
 	return process->pid == pid && process->host_pid == host_pid;
 }
 
-/* A pid that registers again has called exec: ends its previous generation. */
-static void generations_end(struct collector *collector, const struct measured_process *fresh)
+/* Whose parent has ended says that process 1 is its parent: the parent's own record of the fork, which may be
+ * read later, tells who started it. */
+void collect_parents_learn(struct collector *collector, const struct measured_process *parent)
+{
+	for (uint32_t i = 0; i < parent->child_count; i++)
+		for (struct measured_process *at = collector->processes; at; at = at->next)
+			if (at != parent && at->pid == parent->children[i].pid &&
+				at->host_pid == parent->host_pid &&
+				at->begin_ns >= parent->children[i].time_ns)
+				at->parent_pid = parent->pid;
+}
+
+/* A pid that registers again has called exec: ends its previous generation, which had the same parent. */
+static void generations_end(struct collector *collector, struct measured_process *fresh)
 {
 	struct measured_process **link = &collector->processes;
 
@@ -38,6 +51,7 @@ static void generations_end(struct collector *collector, const struct measured_p
 
 		if (at != fresh && is_of(at, fresh->pid, fresh->host_pid)) {
 			at->has_successor = true;
+			fresh->parent_pid = at->parent_pid;
 			collect_process_end(collector, link);
 			continue;
 		}
@@ -48,6 +62,7 @@ static void generations_end(struct collector *collector, const struct measured_p
 void collect_process_take(struct collector *collector, struct handshake *handshake)
 {
 	struct measured_process *process;
+	uint32_t parent_pid;
 	struct error error;
 
 	if (measured_process_open(&process, collector->writer, handshake->memory, handshake->pidfd, &error)) {
@@ -65,7 +80,9 @@ void collect_process_take(struct collector *collector, struct handshake *handsha
 		measured_process_discard(process);
 	collector->processes = process;
 	generations_end(collector, process);
-	children_registered(&collector->children, process->pid, process->begin_ns);
+	parent_pid = children_registered(&collector->children, process->pid, process->begin_ns);
+	if (parent_pid)
+		process->parent_pid = parent_pid;
 	/* Its parent may have announced it by either pid. */
 	if (measured_process_proc_pid(process) != process->pid)
 		children_registered(

@@ -66,6 +66,32 @@ static void python_put(const struct summary *summary, struct lines *lines)
 #define OVERHEAD_TELLING_NS \
 	100000000u /* of less CPU time the share is mostly that of starting the collector */
 
+#define OVERHEAD_MUCH 5.0	/* per cent: from here on the cause is named */
+#define HANDLER_LONG_NS 30000.0 /* a sample's path was long, or hard to walk */
+#define SWITCHES_MANY 10	/* switch records to a sample: waits are what the collector reads */
+
+/* What most of it was, and what to do. */
+static void cause_put(
+	const struct summary *summary, double handlers_ns, double collector_ns, struct lines *lines)
+{
+	double each_ns = summary->samples ? handlers_ns / (double)summary->samples : 0;
+
+	if (handlers_ns >= collector_ns && each_ns >= HANDLER_LONG_NS)
+		put(lines,
+			"most of it: long call paths, %.0f us a sample (%.0f %% partial); a lower rate (-c) "
+			"takes fewer\n",
+			each_ns / 1e3, share(summary->partial, summary->samples));
+	else if (handlers_ns >= collector_ns)
+		put(lines, "most of it: %lu samples; a lower rate (-c) takes fewer\n",
+			(unsigned long)summary->samples);
+	else if (summary->switches_read > SWITCHES_MANY * (summary->samples + 1))
+		put(lines, "most of it: %lu records of thread switches; --no-switches leaves them out\n",
+			(unsigned long)summary->switches_read);
+	else
+		put(lines, "most of it: storing the run of %lu process%s, new call paths and names with it\n",
+			(unsigned long)summary->processes, summary->processes == 1 ? "" : "es");
+}
+
 /* What measuring took. The kernel's part of an interrupt is not in it. */
 static void costs_put(const struct summary *summary, struct lines *lines)
 {
@@ -74,11 +100,14 @@ static void costs_put(const struct summary *summary, struct lines *lines)
 	uint64_t program_ns = summary_program_cpu_ns(summary);
 	uint64_t whole_ns = summary->weight_ns > program_ns ? summary->weight_ns : program_ns;
 
-	if (summary->weight_ns && whole_ns >= OVERHEAD_TELLING_NS)
-		put(lines,
-			"overhead about %.2f %% (handlers and wrappers %.3f s by the clock, collector %.3f "
-			"s)\n",
-			100.0 * (collector + handlers) / (double)whole_ns, handlers / 1e9, collector / 1e9);
+	double percent = whole_ns ? 100.0 * (collector + handlers) / (double)whole_ns : 0;
+
+	if (!summary->weight_ns || whole_ns < OVERHEAD_TELLING_NS)
+		return;
+	put(lines, "overhead about %.2f %% (handlers and wrappers %.3f s by the clock, collector %.3f s)\n",
+		percent, handlers / 1e9, collector / 1e9);
+	if (percent > OVERHEAD_MUCH)
+		cause_put(summary, handlers, collector, lines);
 }
 
 #define SAMPLES_TELLING 20u /* fewer due samples give no reliable rate */

@@ -30,6 +30,13 @@ read -r shell parent _ <<<"$(row "sh -c 'sleep 0.01; exit 4'" 4)"
 same "who started the shell" "$root" "${parent:-none}"
 read -r _ parent _ <<<"$(row 'sleep 0.01' 0)"
 same "who started sleep" "$shell" "${parent:-none}"
+# A daemon: its parent has ended before it could ask who that is; the parent's own record of the fork tells.
+record daemon -- sh -c '(setsid sleep 0.05 &) ; sleep 0.3'
+hpct-info daemon.hpct --processes --format tsv >processes.tsv
+read -r _ parent depth <<<"$(row 'sleep 0.05' 0)"
+check "a daemon's parent is who forked it, not process ${parent:-none}" [ "${parent:-1}" != 1 ]
+same "below the shell's subshell" 2 "${depth:-none}"
+hpct-info tree.hpct --processes --format tsv >processes.tsv
 hpct-slice tree.hpct -o again.hpct && hpct-info again.hpct --processes --format tsv >again.tsv
 same_file "a slice of it has the same tree" processes.tsv again.tsv
 hpct-info tree.hpct --processes >table || fail "as a table"

@@ -129,6 +129,24 @@ static int print_own_coverage(const struct program_call *call, struct error *err
 	return rc;
 }
 
+/* How far the numbers can be trusted; the first `top` rows are shown. */
+static void print_trust(const struct profile *profile, size_t top)
+{
+	size_t marked = 0;
+	uint64_t samples;
+
+	for (size_t i = 0; i < profile->count && i < top; i++)
+		marked += profile_report_is_rough(profile, i);
+	samples = profile->has_samples && profile->count
+			  ? profile->rows[0].inclusive[profile->metric_count - 1].number
+			  : 0;
+	if (samples && samples < PROFILE_ROUGH_WINDOW)
+		printf("this window has only %llu sample%s: shares of it are rough\n",
+			(unsigned long long)samples, samples == 1 ? "" : "s");
+	if (marked)
+		printf("? marks rows of fewer than %u samples\n", PROFILE_ROUGH_SAMPLES);
+}
+
 static int print_rows(struct program_call *call, const struct profile *profile,
 	const struct profile_over *over, struct error *error)
 {
@@ -146,6 +164,8 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 		rc = profile_report(profile, &extras, call->format, select_top(call->select), choice->all,
 			&left_out, error);
 	formula_columns_fini(&formulas);
+	if (rc == 0 && call->format == REPORT_TABLE)
+		print_trust(profile, select_top(call->select));
 	if (rc == 0 && left_out > 0)
 		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", left_out,
 			left_out == 1 ? "" : "s", PROFILE_LEAST_PERCENT, left_out == 1 ? "is" : "are",
@@ -314,7 +334,8 @@ static int work_rows(struct program_call *call, struct choice *choice, struct er
 	struct profile_over over;
 	int rc = choice->over ? profile_over_compute(&profile, &over, call->run, call->select, choice->view,
 					choice->over, &call->arena, error)
-			      : profile_compute(
+			      : (call->format == REPORT_TABLE && !choice->is_flame ? profile_compute_counted
+										   : profile_compute)(
 					&profile, call->run, call->select, choice->view, &call->arena, error);
 
 	if (rc == 0 && call->format == REPORT_TABLE && !(choice->svg && strcmp(choice->svg, "-") == 0))
@@ -365,7 +386,8 @@ static const struct program program = {
 	.refused = "by op min",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "incl: with callees, recursion counted once; excl: without. ~ marks inlined functions. "
+	.notes = "incl: with callees, recursion counted once; excl: without. ~ marks inlined functions, "
+		 "? rows of fewer than 20 samples. "
 		 "The position is the call site; for the topmost row, the definition.\n"
 		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
 		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n"

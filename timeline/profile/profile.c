@@ -100,6 +100,20 @@ static bool add_line(struct scope_sums *sums, const struct run_context *context,
 	return true;
 }
 
+/* As many as there were, whatever they weigh. */
+static bool add_count(struct scope_sums *sums, const struct run_context *context,
+	const struct profile *profile, uint32_t scope, const struct window_weight *weight)
+{
+	union profile_value value = {.number = weight->samples};
+	size_t last = profile->metric_count - 1;
+
+	/* what opens a thread weighs nothing, and is no row */
+	if (!profile->has_samples || weight->metric != profile->metrics[last].counted || !weight->weight)
+		return true;
+	value_add(&profile->metrics[last], &sums->exclusive[scope * profile->metric_count + last], value);
+	return add_line(sums, context, profile, last, value);
+}
+
 static int add_weights(struct scope_sums *sums, const struct profile *profile, const struct select *select,
 	const struct window *window, struct error *error)
 {
@@ -121,7 +135,8 @@ static int add_weights(struct scope_sums *sums, const struct profile *profile, c
 			value);
 		if (!values_are_zero(&value, 1))
 			sums->met[scope] |= SCOPE_MET_OWN;
-		if (!add_line(sums, context, profile, metric, value))
+		if (!add_line(sums, context, profile, metric, value) ||
+			!add_count(sums, context, profile, scope, weight))
 			return error_memory(error);
 	}
 	return 0;
@@ -220,6 +235,24 @@ static int build_view(
 	}
 }
 
+/* Behind the metrics that are shown. */
+static void put_samples(struct profile *profile, struct run *run, const struct select *select)
+{
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+
+	for (size_t m = 0; m < profile->metric_count && !profile->has_samples; m++)
+		for (uint32_t i = 0; i < count && !profile->has_samples; i++)
+			if (strcmp(run_stream_read(run, streams[i])->metric, profile->metrics[m].name) == 0) {
+				profile->metrics[profile->metric_count++] =
+					(struct profile_metric){.metric = UINT32_MAX,
+						.counted = profile->metrics[m].metric,
+						.name = "samples",
+						.unit = ""};
+				profile->has_samples = true;
+			}
+}
+
 /* Sums of these streams, in the profile's metrics, which are found first where it has none. */
 static int sums_make(struct scope_sums *sums, struct profile *profile, const struct profile_part *part,
 	struct error *error)
@@ -232,6 +265,8 @@ static int sums_make(struct scope_sums *sums, struct profile *profile, const str
 	rc = sum_samples(&window, part->run, part->select, part->streams, part->count, error);
 	if (rc == 0 && !profile->metrics)
 		rc = profile_metrics_find(profile, part->run, part->select, window, part->arena, error);
+	if (rc == 0 && part->counts)
+		put_samples(profile, part->run, part->select);
 	if (rc == 0)
 		rc = sum_scopes(sums, profile, part->select, window, error);
 	if (window)
@@ -239,10 +274,10 @@ static int sums_make(struct scope_sums *sums, struct profile *profile, const str
 	return rc;
 }
 
-int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
-	const struct select *select, struct arena *arena, struct error *error)
+static int sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
+	const struct select *select, bool counts, struct arena *arena, struct error *error)
 {
-	struct profile_part part = {.run = run, .select = select, .arena = arena};
+	struct profile_part part = {.run = run, .select = select, .arena = arena, .counts = counts};
 
 	/* Instruction samples are of as many metrics as there are reasons to stall: only when asked for. */
 	part.streams = select_has_metric(select) ? select_all_streams(select, &part.count)
@@ -279,11 +314,12 @@ int profile_tree_of(struct profile_tree *tree, const struct profile *profile, co
 	return rc;
 }
 
-int profile_compute_tree(struct profile *profile, struct profile_tree *tree, struct run *run,
-	const struct select *select, enum profile_view view, struct arena *arena, struct error *error)
+static int compute_tree(struct profile *profile, struct profile_tree *tree, struct run *run,
+	const struct select *select, enum profile_view view, bool counts, struct arena *arena,
+	struct error *error)
 {
 	struct scope_sums sums;
-	int rc = scope_sums_init(&sums, profile, run, select, arena, error);
+	int rc = sums_init(&sums, profile, run, select, counts, arena, error);
 
 	if (rc == 0) {
 		rc = make_tree(tree, profile, &sums, select, view, error);
@@ -298,13 +334,37 @@ int profile_compute_tree(struct profile *profile, struct profile_tree *tree, str
 	return rc;
 }
 
-int profile_compute(struct profile *profile, struct run *run, const struct select *select,
-	enum profile_view view, struct arena *arena, struct error *error)
+int profile_compute_tree(struct profile *profile, struct profile_tree *tree, struct run *run,
+	const struct select *select, enum profile_view view, struct arena *arena, struct error *error)
+{
+	return compute_tree(profile, tree, run, select, view, false, arena, error);
+}
+
+int scope_sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
+	const struct select *select, struct arena *arena, struct error *error)
+{
+	return sums_init(sums, profile, run, select, false, arena, error);
+}
+
+static int compute(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, bool counts, struct arena *arena, struct error *error)
 {
 	struct profile_tree tree;
-	int rc = profile_compute_tree(profile, &tree, run, select, view, arena, error);
+	int rc = compute_tree(profile, &tree, run, select, view, counts, arena, error);
 
 	if (rc == 0)
 		profile_tree_fini(&tree);
 	return rc;
+}
+
+int profile_compute(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error)
+{
+	return compute(profile, run, select, view, false, arena, error);
+}
+
+int profile_compute_counted(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error)
+{
+	return compute(profile, run, select, view, true, arena, error);
 }

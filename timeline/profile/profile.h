@@ -42,6 +42,7 @@ struct profile_metric {
 	uint32_t metric; /* of the run, or state_metrics_number(), gpu_metric_number() */
 	const char *name, *unit;
 	bool is_real;
+	uint32_t counted; /* of has_samples: the metric whose samples it counts */
 };
 
 struct profile_row {
@@ -59,6 +60,7 @@ struct profile_row {
 struct profile {
 	struct profile_metric *metrics; /* in the selector's order, else time sources first */
 	size_t metric_count;
+	bool has_samples; /* the last metric counts the samples of a time source: profile_compute_counted() */
 	struct profile_row *rows; /* parents before children, siblings by the first metric's inclusive value,
 				     descending, then name; row 0 is the root; no rows without samples */
 	size_t count;
@@ -69,6 +71,10 @@ struct profile {
 
 /* For the streams, window, contexts and metrics of the selector; rows below its depth are left out. */
 int profile_compute(struct profile *profile, struct run *run, const struct select *select,
+	enum profile_view view, struct arena *arena, struct error *error);
+
+/* The same; the last metric then counts the samples of the first time source among the metrics, if any is. */
+int profile_compute_counted(struct profile *profile, struct run *run, const struct select *select,
 	enum profile_view view, struct arena *arena, struct error *error);
 
 #endif

@@ -103,7 +103,7 @@ int profile_metrics_find(struct profile *profile, struct run *run, const struct 
 	const struct window_weight *weights = window_weights(window, &weight_count);
 
 	profile->metrics =
-		arena_calloc(arena, gpu_metric_number(run, GPU_METRIC_COUNT), sizeof *profile->metrics);
+		arena_calloc(arena, gpu_metric_number(run, GPU_METRIC_COUNT) + 1, sizeof *profile->metrics);
 	if (!marks || !profile->metrics)
 		return error_memory(error);
 	for (size_t i = 0; i < weight_count; i++)

@@ -109,6 +109,21 @@ static size_t script_width(const struct printing *printing)
 	       printing->extras->formulas->count;
 }
 
+/* Tables show all but the count of samples, which marks rows. */
+static size_t shown_metrics(const struct profile *profile)
+{
+	return profile->metric_count - profile->has_samples;
+}
+
+bool profile_report_is_rough(const struct profile *profile, size_t row)
+{
+	uint64_t samples = profile->has_samples
+				   ? profile->rows[row].inclusive[profile->metric_count - 1].number
+				   : PROFILE_ROUGH_SAMPLES;
+
+	return samples && samples < PROFILE_ROUGH_SAMPLES;
+}
+
 /* ---- scripts ---- */
 
 static bool name_columns(const struct printing *printing, struct report_column *columns)
@@ -210,7 +225,7 @@ static size_t metric_width(const struct printing *printing)
 
 static size_t table_width(const struct printing *printing)
 {
-	return metric_width(printing) * printing->profile->metric_count + printing->extras->formulas->count +
+	return metric_width(printing) * shown_metrics(printing->profile) + printing->extras->formulas->count +
 	       NAME_COLUMNS;
 }
 
@@ -222,7 +237,7 @@ static const struct report_column *table_columns(const struct printing *printing
 	struct report_column *columns = arena_calloc(printing->arena, table_width(printing), sizeof *columns),
 			     *at = columns;
 
-	for (size_t i = 0; columns && i < profile->metric_count; i++) {
+	for (size_t i = 0; columns && i < shown_metrics(profile); i++) {
 		const struct profile_metric *metric = &profile->metrics[i];
 		enum report_kind kind = kind_of(metric);
 		const char *name = arena_printf(printing->arena, "%s:incl", metric->name);
@@ -260,12 +275,18 @@ static void table_spread(const struct printing *printing, size_t row, size_t m)
 			report_number(printing->report, (uint64_t)(numbers[k] + 0.5));
 }
 
-static void table_names(struct report *report, const struct profile_row *row, struct arena *arena)
+static void table_names(struct report *report, const struct profile *profile, size_t i, struct arena *arena)
 {
+	const struct profile_row *row = &profile->rows[i];
+	bool is_inline = row->kind == PROFILE_INLINE, is_rough = profile_report_is_rough(profile, i);
 	const char *base = strrchr(row->file, '/');
 
-	report_tree_name(
-		report, row->depth, row->kind == PROFILE_INLINE ? "~ " : "", row->name, row->name_bytes);
+	report_tree_name(report, row->depth,
+		is_inline && is_rough ? "?~ "
+		: is_inline	      ? "~ "
+		: is_rough	      ? "? "
+				      : "",
+		row->name, row->name_bytes);
 	base = base ? base + 1 : row->file;
 	report_string(report, row->line && row->kind != PROFILE_LINE
 				      ? arena_printf(arena, "%s:%u", base, row->line)
@@ -274,7 +295,7 @@ static void table_names(struct report *report, const struct profile_row *row, st
 
 static bool is_small(const struct profile *profile, const struct profile_row *row)
 {
-	for (size_t m = 0; m < profile->metric_count; m++)
+	for (size_t m = 0; m < shown_metrics(profile); m++)
 		if (percent_of(profile, m, row->inclusive[m]) >= PROFILE_LEAST_PERCENT)
 			return false;
 	return row->parent != UINT32_MAX;
@@ -286,7 +307,7 @@ static void table_row(const struct printing *printing, size_t i)
 	struct report *report = printing->report;
 	const struct profile_row *row = &profile->rows[i];
 
-	for (size_t m = 0; m < profile->metric_count; m++) {
+	for (size_t m = 0; m < shown_metrics(profile); m++) {
 		report_value(report, &profile->metrics[m], row->inclusive[m]);
 		report_real(report, percent_of(profile, m, row->inclusive[m]));
 		report_value(report, &profile->metrics[m], row->exclusive[m]);
@@ -295,7 +316,7 @@ static void table_row(const struct printing *printing, size_t i)
 			table_spread(printing, i, m);
 	}
 	report_extras(printing, i, true);
-	table_names(report, row, printing->arena);
+	table_names(report, profile, i, printing->arena);
 	report_row(report);
 }
 

@@ -23,6 +23,13 @@ struct profile_extras {
  * order of the columns for scripts. */
 size_t profile_extras_width(const struct profile *profile, bool has_over);
 
+/* Fewer samples than this tell a share of a row no better than to a quarter (S4 12.4.1); a window of fewer
+ * than PROFILE_ROUGH_WINDOW tells little at all. */
+#define PROFILE_ROUGH_SAMPLES 20u
+#define PROFILE_ROUGH_WINDOW 100u
+/* The row is marked: profile_compute_counted() found fewer samples in it. */
+bool profile_report_is_rough(const struct profile *profile, size_t row);
+
 /* Prints the first `top` rows; `is_whole`: also small ones, which are otherwise only counted in `left_out`.
  * Errors are those of writing, and ERROR_IO for memory. */
 int profile_report(const struct profile *profile, const struct profile_extras *extras,

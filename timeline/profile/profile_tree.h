@@ -100,6 +100,7 @@ struct profile_part {
 	const uint32_t *streams;
 	uint32_t count;
 	struct arena *arena;
+	bool counts; /* put the count of samples behind the metrics: a row of few is marked */
 };
 int profile_tree_of(struct profile_tree *tree, const struct profile *profile, const struct profile_part *part,
 	struct error *error);

@@ -28,6 +28,7 @@ int info_print_processes(struct run *run, enum report_format format, FILE *out, 
 /* Frames of one module that the run's paths go through, and what is known of them. */
 struct info_frames {
 	uint64_t frames, named, lines, loops;
+	uint64_t partial; /* samples whose path could not be followed beyond a frame of it */
 };
 /* Every module of every store, in order; `each` returns false without memory. */
 int info_modules_each(struct run *run,

@@ -11,6 +11,7 @@
 #include "store/base/content_id.h"
 #include "timeline/run/names_run_cache.h"
 #include "timeline/stats/info_internal.h"
+#include "timeline/sum/window.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -97,6 +98,61 @@ static int known_collect(struct info_frames *known, struct store_reader *reader,
 	return rc;
 }
 
+/* ---- partial stacks ---- */
+
+/* Samples of a store's streams, by context of the run; the caller frees them. */
+static int samples_collect(struct run *run, unsigned store, uint64_t **samples, struct error *error)
+{
+	uint32_t *streams = calloc((size_t)run_stream_count(run) + 1, sizeof *streams), count = 0;
+	struct window *window = NULL;
+	int rc = streams ? window_new(&window, run, error) : error_memory(error);
+
+	for (uint32_t i = 0; rc == 0 && i < run_stream_count(run); i++)
+		if (run_stream_peek_unnamed(run, i)->store == store)
+			streams[count++] = i;
+	if (rc == 0)
+		rc = window_add_weights(window, streams, count, 0, STORE_OPEN_NS, error);
+	*samples = calloc((size_t)run_context_count(run) + 1, sizeof **samples);
+	if (rc == 0 && !*samples)
+		rc = error_memory(error);
+	if (rc == 0) {
+		size_t rows;
+		const struct window_weight *weights = window_weights(window, &rows);
+
+		for (size_t i = 0; i < rows; i++)
+			(*samples)[weights[i].context] += weights[i].samples;
+	}
+	if (window)
+		window_free(window);
+	free(streams);
+	return rc;
+}
+
+/* The module of the outermost frame is where the walk ended. A parent's id is below its child's. */
+static int partial_collect(
+	struct info_frames *known, struct run *run, unsigned store, uint32_t modules, struct error *error)
+{
+	uint32_t count;
+	const struct store_context *contexts = store_reader_contexts(run_store(run, store), &count);
+	uint32_t *ends_in = calloc((size_t)count + 1, sizeof *ends_in); /* 0: its path is whole */
+	uint64_t *samples = NULL;
+	int rc = ends_in ? samples_collect(run, store, &samples, error) : error_memory(error);
+
+	for (uint32_t i = STORE_CONTEXT_FIRST; rc == 0 && i < count; i++) {
+		const struct store_context *parent = &contexts[contexts[i].parent];
+		bool is_end =
+			parent->module == STORE_MODULE_RESERVED && parent->offset == STORE_FRAME_PARTIAL;
+
+		ends_in[i] = is_end && contexts[i].module < modules ? contexts[i].module
+								    : ends_in[contexts[i].parent];
+		if (ends_in[i])
+			known[ends_in[i]].partial += samples[run_context_of(run, store, i)];
+	}
+	free(samples);
+	free(ends_in);
+	return rc;
+}
+
 /* What installing something would add. */
 const char *info_module_lacks(const struct store_module *module, const struct info_frames *known)
 {
@@ -139,6 +195,7 @@ static void put_module(struct report *report, const struct run *run, struct stor
 	report_number(report, known->lines);
 	report_number(report, known->loops);
 	report_string(report, info_module_lacks(module, known));
+	report_number(report, known->partial);
 	report_row(report);
 }
 
@@ -157,6 +214,8 @@ int info_modules_each(struct run *run,
 		struct info_frames *known = calloc((size_t)count + 1, sizeof *known);
 
 		rc = known ? known_collect(known, reader, count, later, error) : error_memory(error);
+		if (rc == 0)
+			rc = partial_collect(known, run, store, count, error);
 		for (uint32_t i = STORE_MODULE_RESERVED + 1; rc == 0 && i < count; i++)
 			if (!each(own, reader, &modules[i], &known[i]))
 				rc = error_memory(error);
@@ -185,7 +244,7 @@ int info_print_modules(struct run *run, enum report_format format, FILE *out, st
 	static const struct report_column columns[] = {{"kind", REPORT_TEXT}, {"path", REPORT_TEXT},
 		{"build_id", REPORT_TEXT}, {"load_ns", REPORT_DURATION}, {"unload_ns", REPORT_DURATION},
 		{"frames", REPORT_NUMBER}, {"named", REPORT_NUMBER}, {"lines", REPORT_NUMBER},
-		{"in_loops", REPORT_NUMBER}, {"lacks", REPORT_TEXT}};
+		{"in_loops", REPORT_NUMBER}, {"lacks", REPORT_TEXT}, {"partial", REPORT_NUMBER}};
 	struct report *report = NULL;
 	int rc = report_open(&report, out, format, "hpct-info", columns, COUNT(columns), error), closed;
 
