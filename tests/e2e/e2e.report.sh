@@ -20,7 +20,7 @@ value() { # SECTION KEY COLUMN : of ./out
 }
 
 planted mpi '0-main;solve' '600-main;step;MPI_Allreduce' '800-main;out;fwrite;__write' '900-main;malloc' '1000-main;malloc' -- \
-	'0-main;solve' '200-main;step;PMPI_Allreduce;poll' '1000-main'
+	'0-main;solve' '200-main;step;PMPI_Allreduce;memcpy' '1000-main'
 rows mpi.hpct
 for want in compute:800000000:40.00 mpi:1000000000:50.00 io:100000000:5.00 memory:100000000:5.00 openmp:: wait::; do
 	IFS=: read -r class ns percent <<<"$want"
@@ -32,7 +32,7 @@ same "load balance" 64.29 "$(value efficiency load_balance percent)"
 same "communication efficiency" 70.00 "$(value efficiency communication percent)"
 near "serialization x transfer = communication" 70 "$(value efficiency serialization percent) * $(value efficiency transfer percent) / 100" 0.02
 same "the verdict" "communication 50.00" "$(tsv '$c["section"] == "bound by" { print $c["key"], $c["percent"] }' <out)"
-check "the largest path of MPI" grep -q 'paths	mpi	800000000	40.00		main;step;PMPI_Allreduce;poll' out
+check "the largest path of MPI" grep -q 'paths	mpi	800000000	40.00		main;step;PMPI_Allreduce;memcpy' out
 
 planted compute '0-main;solve' '900-main;fwrite' '1000-main'
 planted memory '0-main;memcpy' '700-main;solve' '1000-main'
