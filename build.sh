@@ -17,6 +17,7 @@ test    qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64
+package libbz2-dev liblzma-dev zstd binutils ncurses-bin ncurses-term python3 git
 fuzz    clang-14 libclang-rt-14-dev
 real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc openjdk-17-jdk-headless x265 gromacs
 real    ruby perl lua5.4 luajit g++ clang-14 r-base-core ocaml-nox rustc gfortran qemu-user openssl sqlite3 imagemagick
@@ -181,6 +182,66 @@ verb_install() {
 	cmake --install build # DESTDIR is CMake's own
 }
 
+# verb_package [DIRECTORY] : programs for any system with glibc 2.28 (store/portable), to be unpacked and run anywhere, into
+# DIRECTORY (dist). The same tree gives the same bytes: times are SOURCE_DATE_EPOCH's, else the last commit's.
+verb_package() {
+	local out=${1:-dist} version name stage file
+	ensure build package
+	version=$(sed -n 's/^project(hpct VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+	name=hpct-$version-$(uname -m)
+	stage=build-package/stage
+	configure build-package -DHPCT_PORTABLE=ON -DCMAKE_INSTALL_PREFIX=/opt/hpct
+	make_in build-package programs
+	rm -rf "$stage"
+	DESTDIR=$PWD/$stage cmake --install build-package >build-package/install.log
+	mv "$stage/opt/hpct" "$stage/$name"
+	rmdir "$stage/opt"
+	# What the programs look for beside themselves.
+	for file in libcapstone libpfm; do
+		cp -L "$(gcc -print-file-name=$file.so)" "$stage/$name/lib/hpct/$(objdump -p "$(gcc -print-file-name=$file.so)" |
+			sed -n 's/^ *SONAME *//p')"
+	done
+	package_terminals "$stage/$name/share/terminfo"
+	cp LICENSE README.md CHANGELOG.md "$stage/$name/"
+	package_strip "$stage" "$name"
+	mkdir -p "$out"
+	package_pack "$stage" "$name" "$out/$name.tar.zst"
+	package_pack "$stage" "$name-debug" "$out/$name-debug.tar.zst"
+	say "$out/$name.tar.zst: $(du -h "$out/$name.tar.zst" | cut -f 1), unpack it anywhere and run bin/hpct"
+}
+
+# package_terminals DIRECTORY : entries of common terminals, for images that have none
+package_terminals() {
+	local terminal
+	mkdir -p "$1"
+	for terminal in xterm xterm-256color screen screen-256color tmux tmux-256color linux vt100 dumb rxvt-unicode-256color; do
+		! infocmp "$terminal" >/dev/null 2>&1 || infocmp -x "$terminal" | tic -x -o "$1" -
+	done
+}
+
+# package_strip STAGE NAME : debug information into NAME-debug, found by build id
+package_strip() {
+	local file id
+	while read -r file; do
+		readelf -h "$file" >/dev/null 2>&1 || continue
+		[[ $file != *.o && $file != *.a ]] || continue
+		id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')
+		if [ -n "$id" ]; then
+			mkdir -p "$1/$2-debug/.build-id/${id:0:2}"
+			objcopy --only-keep-debug --compress-debug-sections "$file" "$1/$2-debug/.build-id/${id:0:2}/${id:2}.debug"
+		fi
+		strip --strip-unneeded "$file"
+	done < <(find "$1/$2" -type f \( -path '*/bin/*' -o -path '*/lib/*' \) | LC_ALL=C sort)
+	strip --strip-debug "$1/$2"/lib/hpct/*.a
+}
+
+# package_pack STAGE NAME FILE
+package_pack() {
+	local epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+	tar -C "$1" --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner --mode=u+w,go-w,a+rX -cf - "$2" |
+		zstd -q -19 -T1 -f -o "$3"
+}
+
 # The samples for NVIDIA GPUs and the floor they are held against, into build/cuda.
 build_cuda() {
 	local cuda source name
@@ -263,6 +324,7 @@ tidy() {
 verb_format() {
 	ensure lint
 	sources | xargs -r clang-format-14 -i
+	python3 tests/lint/modules.py --write
 }
 
 verb_lint() {
@@ -381,6 +443,7 @@ usage: ./build.sh [VERB]
   build    install what is missing, build everything into build/ (the default)
   demo     build, record a sample program, print its coverage, profile and timeline; opens it on a terminal
   test     build, then run every test; the last line counts them
+  package  one archive for any x86-64 system with glibc 2.28 or later, into dist/; `tests/systems/try.sh` tries it
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
@@ -392,7 +455,7 @@ usage: ./build.sh [VERB]
   compare  inlined calls and lines of 10,000 addresses of large binaries (or of those given) beside addr2line -i;
            `compare --run RUN FILE`: of those that were sampled
   lint     layer check, clang-format, cppcheck, clang-tidy; warnings are errors
-  format   rewrite the sources with clang-format
+  format   rewrite the sources with clang-format, and docs/modules.md from their headers
   asan     unit and golden tests under the address and undefined-behaviour sanitizers
   tsan     unit tests of record/, which alone has threads, under the thread sanitizer
   aarch64  cross-compile into build-aarch64/, run unit tests and recorded programs under qemu-user
@@ -409,7 +472,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | monkey | session | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | package | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | monkey | session | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

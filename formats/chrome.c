@@ -393,7 +393,7 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 		rc = put_stream(&chrome, streams[i], error);
 	ended = chrome_file_end(&chrome.file, rc == 0 ? error : NULL);
 	chrome_fini(&chrome);
-	return rc < 0 ? rc : ended;
+	return rc < 0 || ended < 0 ? (rc < 0 ? rc : ended) : !chrome.file.has_record;
 }
 
 const struct format format_chrome = {.name = "chrome", .about = "Perfetto", .put = chrome_put};

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#include "timeline/base/json.h"
+#include "store/base/json.h"
 
 static void put(struct chrome_file *file, const char *text)
 {
@@ -59,6 +59,7 @@ void chrome_event_begin(struct chrome_file *file, char phase, const struct chrom
 	snprintf(text, sizeof text, "{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u", phase, place->pid, place->tid);
 	put(file, text);
 	if (phase != 'M') {
+		file->has_record = true;
 		put_key(file, "ts");
 		put_microseconds(
 			file, place->time_ns > file->origin_ns ? place->time_ns - file->origin_ns : 0);

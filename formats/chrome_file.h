@@ -15,6 +15,7 @@ struct chrome_file {
 	FILE *out;
 	uint64_t origin_ns;
 	bool has_event, has_args, failed;
+	bool has_record;	 /* an event that is no metadata */
 	struct store_bytes line; /* the event being written */
 };
 

@@ -44,7 +44,7 @@ static int say_nothing(const struct choice *choice, int rc)
 {
 	if (rc > 0)
 		fprintf(stderr,
-			"hpct-export: no sample of this window is left to be written: --to %s is empty\n",
+			"hpct-export: nothing in this window matches: --to %s wrote no record\n",
 			choice->format->name);
 	return rc < 0 ? rc : 0;
 }

@@ -17,8 +17,8 @@
 #include "formats/tsv_row.h"
 #include "formats/tsv_stream.h"
 #include "store/base/attribute.h"
+#include "store/base/escape.h"
 #include "store/base/hash.h"
-#include "timeline/base/escape.h"
 #include "timeline/base/run_create.h"
 #include "timeline/slice/slice.h"
 

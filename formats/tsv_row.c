@@ -9,8 +9,8 @@
 
 #include "store/base/array.h"
 #include "store/base/attribute.h"
+#include "store/base/escape.h"
 #include "store/base/hash.h"
-#include "timeline/base/escape.h"
 #include "timeline/slice/slice.h"
 
 /* ---- fields ---- */

@@ -15,7 +15,9 @@ _hpct_more() {
 _hpct_options() {
 	local name=_hpct_of_${1//[^a-z]/_}
 	if [ -z "${!name-}" ]; then
-		printf -v "$name" '%s' "$("$1" --help 2>/dev/null | grep -oE -- '(^|[[:space:],(])--?[a-zA-Z][a-z-]*' |
+		# what another program is said to take is not this one's
+		printf -v "$name" '%s' "$("$1" --help 2>/dev/null |
+			sed -E "s/$1/THIS/g; s/hpct-[a-z]+ [^.;]*//g" | grep -oE -- '(^|[[:space:],(])--?[a-zA-Z][a-z-]*' |
 			grep -oE -- '--?[a-zA-Z].*' | sort -u | tr '\n' ' ') $(_hpct_more "$1")"
 	fi
 	printf '%s' "${!name}"
@@ -25,6 +27,9 @@ _hpct_options() {
 _hpct_values() {
 	case $1$2 in
 	hpct-view--format) echo text ansi svg; return ;;
+	hpct-blame--by) echo function path module line loop inline file instruction script mark; return ;;
+	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
+	hpct-stats--by | hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
 	esac
 	case $2 in
 	--format) echo table tsv json ;;

@@ -404,6 +404,8 @@ int main(int argc, char **argv)
 		events_list();
 	if (record.options.is_help || record.options.is_version || record.options.is_list)
 		return stdout_check("hpct-record", 0, LAUNCH_FAILED);
+	for (unsigned i = 0; i < record.options.note_count; i++)
+		say(record.options.notes[i]);
 	launch_name_find(&record.name);
 	code = target_check(&record.target, record.options.program[0], &error);
 	if (code) {

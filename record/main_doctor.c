@@ -9,6 +9,8 @@
 
 #include "record/base/stdout_check.h"
 #include "record/doctor/doctor.h"
+#include "store/base/escape.h"
+#include "store/base/json.h"
 
 #define EXIT_DEGRADED 1
 #define EXIT_USAGE 2
@@ -43,34 +45,28 @@ enum format { TABLE, TSV, JSON, FORMATS };
 
 static const char *const formats[FORMATS] = {"table", "tsv", "json"};
 
-static void json_put(const char *key, const char *text)
+/* Prints what an escaper has appended to `text`, and frees it. */
+static void bytes_print(struct store_bytes *text)
 {
-	printf("\"%s\":\"", key);
-	for (; *text; text++) {
-		unsigned char byte = (unsigned char)*text;
-
-		if (byte == '"' || byte == '\\')
-			printf("\\%c", byte);
-		else if (byte < 0x20)
-			printf("\\u%04x", byte);
-		else
-			putchar(byte);
-	}
-	putchar('"');
+	fwrite(text->data, 1, text->size, stdout);
+	store_bytes_fini(text);
 }
 
-static void tsv_put(const char *text, char end)
+static void json_put(const char *key, const char *value)
 {
-	for (; *text; text++) {
-		unsigned char byte = (unsigned char)*text;
+	struct store_bytes text = {0};
 
-		if (byte == '\\')
-			fputs("\\\\", stdout);
-		else if (byte < 0x20 || byte == 0x7f)
-			printf("\\x%02x", byte);
-		else
-			putchar(byte);
-	}
+	json_put_string(&text, value, strlen(value));
+	printf("\"%s\":", key);
+	bytes_print(&text);
+}
+
+static void tsv_put(const char *value, char end)
+{
+	struct store_bytes text = {0};
+
+	escape_field(&text, value, strlen(value));
+	bytes_print(&text);
 	putchar(end);
 }
 

@@ -40,6 +40,7 @@ struct options {
 	enum screenshot_format format;
 	bool is_ascii;
 	const char *align; /* of two runs; NULL: their begins */
+	bool seeks_work;   /* the cursor starts where most time is, unless a time or keys were given */
 };
 
 static int take_print(void *own, const char *value, struct error *error)
@@ -168,6 +169,10 @@ static int print(struct open_runs *open, const struct options *options, struct e
 	if (grid_init(&grid, options->print_rows, options->print_columns, session->looks.is_ascii))
 		return error_memory(error);
 	result = session_draw(session, &grid, 0, error);
+	if (!result && options->seeks_work) {
+		session_seek_work(session);
+		result = session_draw(session, &grid, 0, error);
+	}
 	if (!result && options->keys) {
 		play(open, &grid, options->keys);
 		session = open_runs_settle(open);
@@ -276,13 +281,25 @@ static bool renew(struct session *session)
 	return is_changed;
 }
 
-static int interact(struct open_runs *open, const char *keys, struct error *error)
+/* Once the first picture is there, if no key came before. */
+static int seek_work(struct session *session, struct grid *grid, bool *is_wanted, struct error *error)
+{
+	if (!*is_wanted || session->is_unread)
+		return 0;
+	*is_wanted = false;
+	session_seek_work(session);
+	return draw(session, grid, error);
+}
+
+static int interact(struct open_runs *open, const char *keys, bool seeks_work, struct error *error)
 {
 	struct session *session = open_runs_settle(open);
 	struct grid grid = {0};
 	int result = draw(session, &grid, error);
 	bool is_changed = false;
 
+	if (!result)
+		result = seek_work(session, &grid, &seeks_work, error);
 	if (!result && keys)
 		play(open, &grid, keys);
 	session = open_runs_settle(open);
@@ -293,6 +310,7 @@ static int interact(struct open_runs *open, const char *keys, struct error *erro
 		bool is_busy = session->is_unread || is_refining;
 		int timeout_ms = is_busy ? 0 : is_live(session) ? live_ms(session) : -1;
 		is_changed = take_keys_waiting(open, timeout_ms);
+		seeks_work = seeks_work && !is_changed;
 		session = open_runs_settle(open);
 		if (!is_changed && !session->is_unread)
 			is_changed = renew(session);
@@ -302,9 +320,27 @@ static int interact(struct open_runs *open, const char *keys, struct error *erro
 		}
 		if ((is_changed || session->is_unread) && !session->is_done)
 			result = draw(session, &grid, error);
+		if (!result && !session->is_done)
+			result = seek_work(session, &grid, &seeks_work, error);
 	}
 	grid_fini(&grid);
 	return result;
+}
+
+/* The window asked for, now that it is known where both runs end. */
+static int take_time_of_both(struct session *session, struct select *select, struct error *error)
+{
+	struct view_state_limits limits;
+	int result;
+
+	compare_take_limits(session);
+	limits = session_limits(session);
+	result = select_bind_time(select, limits.begin_ns, limits.end_ns, error);
+	if (result || !select_has_time(select))
+		return result;
+	session_take_window(session, select);
+	session->state.cursor_ns = session->state.begin_ns;
+	return 0;
 }
 
 /* Opens the second run, if one is named, and aligns it with the first. */
@@ -326,10 +362,7 @@ static int open_other(
 	if (session->message[0])
 		return error_set(error, ERROR_USAGE, "--align %s: %s", align, session->message);
 	session_open_pane(session, &view_compare);
-	compare_take_limits(session);
-	if (select_has_time(call->select)) /* up to here it was cut to A */
-		session_take_window(session, call->select);
-	return 0;
+	return take_time_of_both(session, call->select, error);
 }
 
 static int view(struct program_call *call, struct error *error)
@@ -354,6 +387,7 @@ static int view(struct program_call *call, struct error *error)
 		open_runs_fini(&open);
 		return result;
 	}
+	options->seeks_work = !options->keys && !select_has_time(call->select) && !session->is_live && !session->compare;
 	if (options->print_columns) {
 		if (options->has_colours || (options->has_format && options->format != SCREENSHOT_TEXT))
 			session->looks.colours = palette_tier(options->colours < 0 ? 256 : options->colours);
@@ -364,7 +398,7 @@ static int view(struct program_call *call, struct error *error)
 		result = screen_open(options->colours, error);
 		if (!result) {
 			session->looks.colours = screen_colours();
-			result = interact(&open, options->keys, error);
+			result = interact(&open, options->keys, options->seeks_work, error);
 			screen_close();
 		}
 	}
@@ -386,7 +420,7 @@ static const struct program program = {
 	.about = "browse the timeline of a run in the terminal",
 	.operands = "[RUN [B]]",
 	.operands_max = 1,
-	.uses = PROGRAM_SELECT | PROGRAM_RUN,
+	.uses = PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_BESIDE,
 	.refused = "context op metric min top",
 	.options = view_options,
 	.option_count = sizeof(view_options) / sizeof(view_options[0]),

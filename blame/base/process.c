@@ -6,6 +6,7 @@
 
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
+#include "timeline/report/process_tree.h"
 
 struct identity {
 	struct store_hash host;
@@ -73,4 +74,55 @@ int process_list(struct process **processes, uint32_t *count, const struct run *
 		sorted[process->streams - sorted + process->stream_count++] = streams[i];
 	}
 	return 0;
+}
+
+/* ---- below which GPU ---- */
+
+static bool is_mixed(const struct process *processes, uint32_t count)
+{
+	bool has_gpu = false, has_none = false;
+
+	for (uint32_t p = 0; p < count; p++)
+		*(processes[p].gpu_count ? &has_gpu : &has_none) = true;
+	return has_gpu && has_none;
+}
+
+static uint32_t find_owner(const struct process_tree *tree, const struct process *processes,
+	const uint32_t *process_of, uint32_t process)
+{
+	uint32_t node = tree->node_of[processes[process].streams[0]];
+
+	if (processes[process].gpu_count)
+		return process;
+	for (node = tree->nodes[node].parent; node != PROCESS_TREE_NONE; node = tree->nodes[node].parent)
+		if (process_of[node] != PROCESS_TREE_NONE && processes[process_of[node]].gpu_count)
+			return process_of[node];
+	return process;
+}
+
+int process_owners(uint32_t *owner_of, const struct process *processes, uint32_t count, struct run *run,
+	struct error *error)
+{
+	struct process_tree tree;
+	struct arena arena = {0};
+	uint32_t *process_of;
+	int result;
+
+	for (uint32_t p = 0; p < count; p++)
+		owner_of[p] = p;
+	if (!is_mixed(processes, count))
+		return 0;
+	result = process_tree_make(&tree, run, &arena, error);
+	process_of = result ? NULL : arena_alloc(&arena, ((size_t)tree.count + 1) * sizeof(*process_of));
+	if (!result && !process_of)
+		result = error_memory(error);
+	if (!result) {
+		memset(process_of, 0xff, tree.count * sizeof(*process_of)); /* PROCESS_TREE_NONE */
+		for (uint32_t p = 0; p < count; p++)
+			process_of[tree.node_of[processes[p].streams[0]]] = p;
+		for (uint32_t p = 0; p < count; p++)
+			owner_of[p] = find_owner(&tree, processes, process_of, p);
+	}
+	arena_fini(&arena);
+	return result;
 }

@@ -4,6 +4,8 @@
  * never who may be blamed. GPUs are idle by their threads, threads wait for queues and for each other, ranks
  * for ranks; so each question is answered with all streams of the processes concerned, or of all processes.
  *
+ * A process below one with a GPU counts to it (process_owners()).
+ *
  *   chosen      related, of one process                reported
  *   GPU queues  its threads and all of its queues      the chosen queues; all of its threads
  *   threads     its threads and all of its queues      the chosen threads; all of its queues
@@ -37,7 +39,7 @@ static inline bool related_is_process(const uint8_t *bits, uint32_t stream)
 
 /* Of the chosen streams; with `all` every process of the run is concerned. In `arena`. Threads of processes
  * of which no stream is chosen are reported where no thread is chosen at all, their queues never. */
-int related_find(struct related *related, const struct run *run, const uint32_t *chosen, uint32_t count,
-	bool all, struct arena *arena, struct error *error);
+int related_find(struct related *related, struct run *run, const uint32_t *chosen, uint32_t count, bool all,
+	struct arena *arena, struct error *error);
 
 #endif

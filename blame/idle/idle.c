@@ -239,6 +239,41 @@ static int processes_sweep(
 	return 0;
 }
 
+/* A process and those below it that count to it. */
+static int family_sweep(const struct group *start, const struct process *processes, const uint32_t *owner_of,
+	uint32_t count, uint32_t owner, struct arena *arena, struct error *error)
+{
+	struct process *family;
+	uint32_t members = 1;
+
+	for (uint32_t p = 0; p < count; p++)
+		members += p != owner && owner_of[p] == owner;
+	family = arena_calloc(arena, members, sizeof(*family));
+	if (!family)
+		return error_memory(error);
+	family[0] = processes[owner];
+	members = 1;
+	for (uint32_t p = 0; p < count; p++)
+		if (p != owner && owner_of[p] == owner)
+			family[members++] = processes[p];
+	return processes_sweep(start, family, members, error);
+}
+
+/* One group for each process with a GPU. */
+static int each_sweep(struct group *start, const struct process *processes, uint32_t count, uint32_t *groups,
+	struct arena *arena, struct error *error)
+{
+	const struct idle_question *question = start->question;
+	uint32_t *owner_of = arena_calloc(arena, (size_t)count + 1, sizeof(*owner_of));
+	int result = owner_of ? process_owners(owner_of, processes, count, start->run, error)
+			      : error_memory(error);
+
+	for (uint32_t p = 0; p < count && !result; p++)
+		if (processes[p].gpu_count && idle_shared_is_own(question, (*groups)++))
+			result = family_sweep(start, processes, owner_of, count, p, arena, error);
+	return result;
+}
+
 static int groups_sweep(struct group *start, struct arena *arena, struct error *error)
 {
 	const struct idle_question *question = start->question;
@@ -247,14 +282,11 @@ static int groups_sweep(struct group *start, struct arena *arena, struct error *
 	int result = process_list(
 		&processes, &count, start->run, question->streams, question->stream_count, arena, error);
 
-	for (uint32_t p = 0; p < count && !result; p++) {
+	for (uint32_t p = 0; p < count && !result; p++)
 		if (related_is_process(question->related, processes[p].streams[0]))
 			gpu_count += processes[p].gpu_count;
-		if (question->group != IDLE_GROUP_PROCESS || !processes[p].gpu_count)
-			continue;
-		if (idle_shared_is_own(question, groups++))
-			result = processes_sweep(start, &processes[p], 1, error);
-	}
+	if (!result && question->group == IDLE_GROUP_PROCESS)
+		result = each_sweep(start, processes, count, &groups, arena, error);
 	if (!result)
 		result = idle_shared_gather(start, groups, error);
 	if (!result && gpu_count && question->group == IDLE_GROUP_ALL)

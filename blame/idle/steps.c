@@ -48,8 +48,38 @@ static void put_context(struct step *step, const struct run *run)
 	step->idle.blamed_count = step->idle.waited_count = 0;
 }
 
+/* All processes, and to which each counts (process_owners()). */
+struct families {
+	const struct process *processes;
+	uint32_t count;
+	const uint32_t *owner_of;
+};
+
+/* The streams of a process and of those that count to it; NULL: no memory. */
+static uint32_t *list_family(const struct families *families, const struct process *owner,
+	const uint8_t *bits, uint32_t *count, struct arena *arena)
+{
+	uint32_t *chosen, room = 0;
+
+	for (uint32_t p = 0; p < families->count; p++)
+		if (&families->processes[families->owner_of[p]] == owner)
+			room += families->processes[p].stream_count;
+	chosen = arena_calloc(arena, (size_t)room + 1, sizeof *chosen);
+	*count = 0;
+	for (uint32_t p = 0; p < families->count && chosen; p++) {
+		const struct process *process = &families->processes[p];
+
+		if (&families->processes[families->owner_of[p]] != owner)
+			continue;
+		for (uint32_t i = 0; i < process->stream_count; i++)
+			if (related_is_reported(bits, process->streams[i]))
+				chosen[(*count)++] = process->streams[i];
+	}
+	return chosen;
+}
+
 static int measure(struct step *step, struct run *run, const struct idle_question *whole,
-	const struct process *owner, struct error *error)
+	const struct families *families, const struct process *owner, struct error *error)
 {
 	struct idle_question question = *whole;
 	struct arena arena = {0};
@@ -58,15 +88,10 @@ static int measure(struct step *step, struct run *run, const struct idle_questio
 	question.begin_ns = step->begin_ns;
 	question.end_ns = step->end_ns;
 	if (owner && owner->gpu_count) {
-		uint32_t *chosen = arena_calloc(&arena, owner->stream_count + 1, sizeof *chosen);
-
-		if (!chosen)
+		question.streams =
+			list_family(families, owner, whole->related, &question.stream_count, &arena);
+		if (!question.streams)
 			return error_memory(error);
-		question.streams = chosen;
-		question.stream_count = 0;
-		for (uint32_t i = 0; i < owner->stream_count; i++)
-			if (related_is_reported(whole->related, owner->streams[i]))
-				chosen[question.stream_count++] = owner->streams[i];
 	}
 	result = idle_sweep(&step->idle, run, &question, &arena, error);
 	put_context(step, run);
@@ -188,7 +213,8 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 	const struct mark *marks;
 	size_t count;
 	struct process *processes;
-	uint32_t process_count;
+	struct families families;
+	uint32_t process_count, *owners;
 	bool is_gpu;
 	int result = mark_instances(run, question->end_ns, arena, &marks, &count, error);
 
@@ -203,8 +229,11 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 	if (result)
 		return result;
 	steps->list = arena_calloc(arena, count + 1, sizeof(*steps->list));
-	if (!steps->list)
+	owners = arena_calloc(arena, (size_t)process_count + 1, sizeof(*owners));
+	if (!steps->list || !owners)
 		return error_memory(error);
+	families = (struct families){processes, process_count, owners};
+	result = process_owners(owners, processes, process_count, run, error);
 	is_gpu = has_gpu(processes, process_count);
 	for (size_t i = 0; i < count && !result; i++) {
 		const struct process *owner;
@@ -219,7 +248,9 @@ int steps_make(struct steps *steps, struct run *run, const struct idle_question 
 			continue;
 		steps->count++;
 		owner = owner_of(processes, process_count, marks[i].stream, question);
-		result = is_gpu ? measure(step, run, question, owner, error)
+		if (owner)
+			owner = &processes[owners[owner - processes]];
+		result = is_gpu ? measure(step, run, question, &families, owner, error)
 				: measure_threads(step, run, question, owner, error);
 	}
 	if (!result)

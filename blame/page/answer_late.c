@@ -190,6 +190,12 @@ int answer_late(struct program_call *call, const struct ask *ask, struct error *
 		report_fit_say("%s", answer_left_out(call, rows.left_out));
 	if (!result && rows.late.clock_count > 1 && call->format == REPORT_TABLE)
 		report_fit_say("%s", answer_late_clocks(&rows.late, &call->arena));
+	if (!result && rows.late.summed && call->format == REPORT_TABLE)
+		report_fit_say("%s", arena_printf(&call->arena,
+					     "Short calls of MPI are sums in %u processes (mpi-summed): "
+					     "nothing is said of "
+					     "their messages; hpct-record -e MPI@0 keeps each call",
+					     rows.late.summed));
 	if (!result)
 		result = report_open(&report, stdout, call->format, "hpct-blame", late_columns, 7, error);
 	if (result)

@@ -174,7 +174,7 @@ static int work(struct program_call *call, struct error *error)
 static const struct program_option options[] = {
 	{0, "of", "WHAT", ANSWER_OF_WORDS "; left out: a page", take_of},
 	{0, "busy", "WHAT", "a GPU is busy in any operation (default) or in a kernel", take_busy},
-	{0, "group", "WHOSE", "blame threads of the same process (default) or of all", take_group},
+	{0, "group", "WHOSE", "blame threads of the process and below it (default), or all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work",
 		.to = offsetof(struct ask, waits_path)},
 	{0, "tree", NULL, "top-down by call path", take_tree},

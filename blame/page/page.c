@@ -144,19 +144,25 @@ static void find_steady(struct page *page, const struct run *run, const struct i
 			page->steady_ns = list[i].end_ns;
 }
 
-static int count_feeders(struct page *page, const struct run *run, const struct idle_question *question,
+/* Processes without a GPU that count to none. */
+static int count_feeders(struct page *page, struct run *run, const struct idle_question *question,
 	struct arena *arena, struct error *error)
 {
 	struct process *processes;
-	uint32_t count = 0;
+	uint32_t count = 0, *owner_of = NULL;
 	int result;
 
 	if (question->group != IDLE_GROUP_PROCESS)
 		return 0;
 	result = process_list(
 		&processes, &count, run, question->streams, question->stream_count, arena, error);
+	if (!result) {
+		owner_of = arena_calloc(arena, (size_t)count + 1, sizeof(*owner_of));
+		result = owner_of ? process_owners(owner_of, processes, count, run, error)
+				  : error_memory(error);
+	}
 	for (uint32_t p = 0; p < count && !result; p++)
-		page->feeders += !processes[p].gpu_count;
+		page->feeders += !processes[p].gpu_count && owner_of[p] == p;
 	return result;
 }
 

@@ -143,6 +143,14 @@ static void find_windows(struct call_messages *messages, const struct call_reque
 	}
 }
 
+static bool is_summed(const struct call_requests *requests, const struct message_side *sides, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (call_requests_is_summed(requests, sides[i].process))
+			return true;
+	return false;
+}
+
 bool call_messages_match(struct call_messages *messages, const struct call_requests *requests)
 {
 	size_t count;
@@ -155,7 +163,8 @@ bool call_messages_match(struct call_messages *messages, const struct call_reque
 
 		for (count = 1; i + count < messages->side_count && messages->sides[i + count].pair == pair;)
 			count++;
-		if (!is_unknown(messages, pair) && !match_pair(messages, &messages->sides[i], count))
+		if (!is_unknown(messages, pair) && !is_summed(requests, &messages->sides[i], count) &&
+			!match_pair(messages, &messages->sides[i], count))
 			return false;
 	}
 	return true;

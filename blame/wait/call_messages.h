@@ -3,7 +3,7 @@
  * call_messages.h - which send met which receive: MPI does not let messages between two ranks overtake each
  * other, so that on a communicator the n-th send of a tag meets the n-th receive of it. Nothing is said of a
  * pair of ranks where that may be another one: a receive from any rank, lost records, a message longer than
- * its receive.
+ * its receive, a rank of which short calls are sums and no spans.
  *
  *   sender     ==work=======|Send|                       late sender: the receiver waited for the Send
  *   receiver      |~~Recv~~~~~~~~|

@@ -70,6 +70,25 @@ bool call_requests_end(struct call_requests *requests, uint32_t process, const c
 	return true;
 }
 
+bool call_requests_is_summed(const struct call_requests *requests, uint32_t process)
+{
+	for (size_t i = 0; i < requests->summed_count; i++)
+		if (requests->summed[i] == process)
+			return true;
+	return false;
+}
+
+bool call_requests_sums(struct call_requests *requests, uint32_t process)
+{
+	if (call_requests_is_summed(requests, process))
+		return true;
+	if (!array_widen(&requests->summed, &requests->summed_capacity, requests->summed_count,
+		    sizeof(*requests->summed)))
+		return false;
+	requests->summed[requests->summed_count++] = process;
+	return true;
+}
+
 static int event_compare(const void *left, const void *right)
 {
 	const struct call_request_event *a = left, *b = right;
@@ -111,6 +130,8 @@ bool call_requests_match(struct call_requests *requests)
 
 		if (i && event->process != event[-1].process)
 			key_ids_clear(&keys);
+		if (call_requests_is_summed(requests, event->process))
+			continue; /* its handles may be of requests that nobody saw */
 		if (event->is_end && !event->handle) {
 			for (at = 0; at < keys.count; at++)
 				if (begun[at] != CALL_WINDOW_NONE)
@@ -136,5 +157,6 @@ void call_requests_fini(struct call_requests *requests)
 {
 	free(requests->windows);
 	free(requests->events);
+	free(requests->summed);
 	*requests = (struct call_requests){0};
 }

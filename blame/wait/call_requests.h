@@ -32,6 +32,8 @@ struct call_requests {
 	size_t window_count, window_capacity;
 	struct call_request_event *events;
 	size_t event_count, event_capacity;
+	uint32_t *summed; /* processes with calls that are no spans: which request was whose is not known */
+	size_t summed_count, summed_capacity;
 };
 
 /* A call that began something and was over at `time_ns`. Its window's number, CALL_WINDOW_NONE: no memory. */
@@ -41,6 +43,9 @@ uint32_t call_requests_begin(
  * were. False: no memory. */
 bool call_requests_end(struct call_requests *requests, uint32_t process, const char *handles,
 	const struct call_window *window);
+/* A process of which not all calls are spans. False: no memory. */
+bool call_requests_sums(struct call_requests *requests, uint32_t process);
+bool call_requests_is_summed(const struct call_requests *requests, uint32_t process);
 /* False: no memory. */
 bool call_requests_match(struct call_requests *requests);
 void call_requests_fini(struct call_requests *requests);

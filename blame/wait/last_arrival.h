@@ -68,6 +68,7 @@ struct last_arrival {
 	uint64_t message_occasions; /* messages */
 	uint64_t message_held_ns;   /* sum, with message_untold_ns */
 	uint64_t message_untold, message_untold_ns;
+	uint32_t summed; /* processes whose messages are not told: short calls of MPI are sums there */
 };
 
 /* Descending held_ns, then stream: for qsort. */

@@ -261,10 +261,13 @@ static int take_mpi(struct call_search *search, const struct batch *batch, size_
 static int take(struct call_search *search, const struct batch *batch, size_t row, struct error *error)
 {
 	bool is_mpi = batch->what[row] == STORE_OP_MPI;
+	const char *name =
+		batch->what[row] < STORE_OP_COUNT ? "" : run_op_name(search->run, batch->what[row]);
 	int result;
 
-	if (!is_mpi && (batch->what[row] < STORE_OP_COUNT ||
-			       strcmp(run_op_name(search->run, batch->what[row]), "barrier")))
+	if (!strcmp(name, "mpi-summed") && !call_requests_sums(&search->requests, search->process))
+		return error_memory(error);
+	if (!is_mpi && strcmp(name, "barrier"))
 		return 0;
 	if (batch->begin_ns[row] < search->begin_ns && search->begin_ns > search->question->begin_ns)
 		return 0;
@@ -404,6 +407,7 @@ int last_arrival_calls(struct last_arrival *late, struct run *run, const struct 
 	result = read_calls(&search, processes, count, &is_whole, error);
 	if (!result && (search.count || search.messages.side_count))
 		result = last_arrival_judge(late, &search, arena, error);
+	late->summed = (uint32_t)search.requests.summed_count;
 	if (!result && late->count)
 		result = part(late, is_whole, arena, error);
 	search_fini(&search);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "store/base/arena.h"
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 #include "timeline/names/names_fill.h"
 
 /* ---- texts ---- */

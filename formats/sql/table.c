@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 
 SQLITE_EXTENSION_INIT3
 

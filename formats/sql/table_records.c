@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "formats/sql/tables.h"
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 #include "timeline/report/coverage.h"
 #include "timeline/scan/scan.h"
 #include "timeline/slice/slice.h"

@@ -4,22 +4,9 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <sys/wait.h>
 
-static void byte_escape(struct store_bytes *out, unsigned char byte)
-{
-	static const char letters[] = "\t\n\r\\,=", names[] = "tnr\\,=";
-	const char *at = byte ? strchr(letters, byte) : NULL;
-	char text[8];
-	int length;
-
-	if (at)
-		length = snprintf(text, sizeof(text), "\\%c", names[at - letters]);
-	else if (byte < 0x20 || byte == 0x7f)
-		length = snprintf(text, sizeof(text), "\\x%02x", byte);
-	else
-		length = snprintf(text, sizeof(text), "%c", byte);
-	store_bytes_put(out, text, (size_t)length);
-}
+#include "store/base/escape.h"
 
 void attribute_write(struct store_bytes *out, const char *key, const char *value)
 {
@@ -27,8 +14,7 @@ void attribute_write(struct store_bytes *out, const char *key, const char *value
 		store_bytes_put(out, ",", 1);
 	store_bytes_put(out, key, strlen(key));
 	store_bytes_put(out, "=", 1);
-	for (; *value; value++)
-		byte_escape(out, (unsigned char)*value);
+	escape_attribute(out, value, strlen(value));
 }
 
 void attribute_write_number(struct store_bytes *out, const char *key, uint64_t value)
@@ -37,6 +23,14 @@ void attribute_write_number(struct store_bytes *out, const char *key, uint64_t v
 
 	snprintf(text, sizeof(text), "%lu", (unsigned long)value);
 	attribute_write(out, key, text);
+}
+
+void attribute_write_end(struct store_bytes *out, int status)
+{
+	if (WIFSIGNALED(status))
+		attribute_write_number(out, "signal", (uint64_t)WTERMSIG(status));
+	else if (WIFEXITED(status))
+		attribute_write_number(out, "exit", (uint64_t)WEXITSTATUS(status));
 }
 
 static bool word_is_plain(const char *word, size_t length)

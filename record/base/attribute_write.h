@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attribute_write.h - writes the attributes of spans, "key=value,..." (design, Output). In a value, a
- * backslash escapes `,` `=` and the backslash; tab, newline and return become \t, \n, \r; other control bytes
- * become \xHH in lower case, the form that timeline/base/escape.h writes for fields.
+ * attribute_write.h - writes the attributes of spans, "key=value,..." (design, Output), values escaped as
+ * store/base/escape.h escapes attributes.
  */
 #ifndef RECORD_ATTRIBUTE_WRITE_H
 #define RECORD_ATTRIBUTE_WRITE_H
@@ -12,6 +11,9 @@
 /* Appends `,key=value`; the first attribute gets no comma. */
 void attribute_write(struct store_bytes *out, const char *key, const char *value);
 void attribute_write_number(struct store_bytes *out, const char *key, uint64_t value);
+
+/* How a process ended, from its status as of wait(): `exit=CODE` or `signal=NUMBER`. */
+void attribute_write_end(struct store_bytes *out, int status);
 
 /* Appends `words` (NUL-separated, the form of event_process.command), quoted for a shell. NUL-terminates
  * `out`. */

@@ -2,7 +2,6 @@
 /* pidfd_end.c - see pidfd_end.h. */
 #include "record/base/pidfd_end.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +50,16 @@ static bool zombie_status(uint32_t pid, int *status)
 	return true;
 }
 
+bool pidfd_end_status(uint32_t pid, int pidfd, int *status)
+{
+	return pidfd_status(pidfd, status) || zombie_status(pid, status);
+}
+
 enum pidfd_end pidfd_end_how(uint32_t pid, int pidfd)
 {
 	int status;
 
-	if (!pidfd_status(pidfd, &status) && !zombie_status(pid, &status))
+	if (!pidfd_end_status(pid, pidfd, &status))
 		return PIDFD_END_UNKNOWN;
 	return WIFSIGNALED(status) ? PIDFD_END_BY_SIGNAL : PIDFD_END_BY_ITSELF;
 }

@@ -24,7 +24,10 @@
 
 struct child {
 	struct measured_process_child born;
+	uint32_t parent_pid; /* 0: not known */
 	int32_t rank;
+	int end_status; /* as of wait(), if has_status */
+	bool has_status;
 	int pidfd;	      /* -1: none */
 	enum pidfd_end ended; /* known then; PIDFD_END_BY_ITSELF for who has lived long enough to be heard */
 	bool has_ended;	      /* what it said before is heard ahead of the sweep */
@@ -110,6 +113,10 @@ static uint32_t reason_text(
 	}
 	if (child->seen.cpu_ns)
 		attribute_write_number(&text, "cpu_ns", child->seen.cpu_ns);
+	if (child->parent_pid)
+		attribute_write_number(&text, "parent", child->parent_pid);
+	if (child->has_status)
+		attribute_write_end(&text, child->end_status);
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -152,6 +159,8 @@ static void stream_close(
 	children->unmonitored++;
 	children->unmonitored_ns += child->seen.cpu_ns;
 	child->ended = PIDFD_END_BY_ITSELF;
+	child->has_status = child->has_ended && !child->is_in_other_pid_namespace &&
+			    pidfd_end_status(child->born.pid, child->pidfd, &child->end_status);
 	if (end_ns < child->born.time_ns + PIDFD_END_SOON_NS)
 		child->ended = child->is_in_other_pid_namespace
 				       ? PIDFD_END_UNKNOWN
@@ -214,6 +223,7 @@ void children_announce(struct children *children, struct measured_process *proce
 	for (uint32_t i = 0; i < process->child_count; i++) {
 		struct child child = {.born = process->children[i],
 			.rank = process->rank,
+			.parent_pid = process->pid,
 			.pidfd = -1,
 			.is_in_other_pid_namespace = measured_process_proc_pid(process) != process->pid,
 			.stream = NO_STREAM};

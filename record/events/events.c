@@ -6,6 +6,7 @@
 #include "record/events/events.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,8 @@ struct composed {
 	bool is_perf;
 	bool has_waits;
 	bool is_derived; /* `time` is the default of a derived event; a requested source replaces it */
-	bool calls[2];	 /* which of events_called[] are requested */
+	bool calls[EVENTS_CALLED_COUNT]; /* which of events_called[] are requested */
+	char mpi[32];			 /* the word for MPI, as HPCT_EVENTS has it; "": the default */
 };
 
 /* "0.1" or "1/10", times 2^32. 0: invalid, or not in (0, 1]. */
@@ -156,6 +158,37 @@ static uint64_t probability_parse(const char *text)
 		return 0;
 	value *= (double)EVENT_MEMLEAK_ALL;
 	return value < 1 ? 1 : (uint64_t)value;
+}
+
+/* "MPI", "MPI@10us", "MPI@0", "MPI=off" */
+static int mpi_take(struct composed *all, const char *text, struct error *error)
+{
+	static const struct {
+		const char *name;
+		unsigned long long ns;
+	} units[] = {{"us", 1000}, {"", 1000}, {"ns", 1}, {"ms", 1000000}, {"s", 1000000000}};
+	unsigned long long bound;
+	char *end;
+
+	text += strlen("MPI");
+	if (!*text)
+		return 0;
+	if (!strcmp(text, "=off")) {
+		snprintf(all->mpi, sizeof(all->mpi), "%soff", EVENT_WORD_MPI);
+		return 0;
+	}
+	errno = 0;
+	bound = *text == '@' && text[1] >= '0' && text[1] <= '9' ? strtoull(text + 1, &end, 10) : ULLONG_MAX;
+	for (size_t i = 0; bound <= 1000000000u && i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(end, units[i].name) && bound * units[i].ns <= 1000000000u) {
+			snprintf(all->mpi, sizeof(all->mpi), "%s%llu", EVENT_WORD_MPI, bound * units[i].ns);
+			return 0;
+		}
+	return error_set(error, ERROR_USAGE,
+		"event MPI%s: give the time below which calls are summed, up to 1 s, such as MPI@10us "
+		"(MPI@0: "
+		"none), or MPI=off",
+		text);
 }
 
 /* " IO=on MEMLEAK=19999999" */
@@ -222,6 +255,8 @@ static int event_add(
 	struct wish wish;
 	int result, call = events_called_find(text);
 
+	if (call == EVENTS_CALLED_MPI)
+		return mpi_take(all, text, error);
 	if (call >= 0) {
 		all->calls[call] = true;
 		return !strchr(text, '@') ? 0
@@ -233,8 +268,13 @@ static int event_add(
 		return result;
 	if (events_is_derived(wish.name))
 		return derived_add(all, &wish, error);
-	if (!is_time(&wish))
+	if (!is_time(&wish)) {
+		if (!wish.has_rate && asked->counter_rate && rate_parse(&wish, asked->counter_rate))
+			return error_set(error, ERROR_USAGE,
+				"HPCRUN_PERF_COUNT=%s: give a period, or f and samples a second",
+				asked->counter_rate);
 		return counter_add(all, &wish, error);
+	}
 	if (!all->time[0] || all->is_derived) {
 		all->is_derived = false;
 		all->is_perf = events_known_find(wish.name) != NULL;
@@ -274,8 +314,8 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 		sampler = "perf";
 	if (sampler && !strcmp(sampler, "auto"))
 		sampler = NULL;
-	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s%s", all.time, all.counters,
-		asked->has_switches ? " SWITCHES" : "", all.has_waits ? EVENT_WORD_WAITS : "", calls,
+	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s%s%s", all.time, all.counters,
+		asked->has_switches ? " SWITCHES" : "", all.has_waits ? EVENT_WORD_WAITS : "", calls, all.mpi,
 		sampler ? EVENT_WORD_SAMPLER : "", sampler ? sampler : "");
 	return 0;
 }

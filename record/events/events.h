@@ -25,11 +25,12 @@ struct events_code {
 struct events_asked {
 	const char *event[EVENTS_ASKED_MAX]; /* as given to -e; the caller's strings */
 	unsigned count;
-	const char *rate;	 /* -c; NULL: each event's default */
-	const char *sampler;	 /* --sampler; NULL: chosen by the period */
-	const char *probability; /* --memleak-prob; NULL: 1 */
-	bool is_lenient;	 /* replace an invalid probability by 0.1 */
-	bool is_forced;		 /* --force: count a second time source beside the first */
+	const char *rate;	  /* -c; NULL: each event's default */
+	const char *counter_rate; /* HPCRUN_PERF_COUNT, of counters alone; NULL: rate */
+	const char *sampler;	  /* --sampler; NULL: chosen by the period */
+	const char *probability;  /* --memleak-prob; NULL: 1 */
+	bool is_lenient;	  /* replace an invalid probability by 0.1 */
+	bool is_forced;		  /* --force: count a second time source beside the first */
 	bool has_switches;
 };
 

@@ -69,6 +69,9 @@ const struct events_other events_called[EVENTS_CALLED_COUNT] = {
 		"calls that read or write: spans, and bytes by call path (IO:read, IO:written)"},
 	[EVENTS_CALLED_MEMLEAK] = {"MEMLEAK",
 		"bytes allocated, and freed again, by the call path that allocated them"},
+	[EVENTS_CALLED_MPI] = {"MPI",
+		"calls of MPI (always recorded): MPI@10us sums those below 10 us by call path, MPI@0 none; "
+		"MPI=off"},
 };
 
 const struct events_known *events_known_find(const char *name)
@@ -95,7 +98,7 @@ bool events_is_derived(const char *name)
 
 int events_called_find(const char *text)
 {
-	size_t length = strcspn(text, "@");
+	size_t length = strcspn(text, "@=");
 
 	for (int i = 0; i < EVENTS_CALLED_COUNT; i++)
 		if (strlen(events_called[i].name) == length &&

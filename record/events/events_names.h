@@ -23,7 +23,7 @@ struct events_other {
 };
 
 enum events_derived_index { EVENTS_DERIVED_REALTIME, EVENTS_DERIVED_BLOCKTIME, EVENTS_DERIVED_COUNT };
-enum events_called_index { EVENTS_CALLED_IO, EVENTS_CALLED_MEMLEAK, EVENTS_CALLED_COUNT };
+enum events_called_index { EVENTS_CALLED_IO, EVENTS_CALLED_MEMLEAK, EVENTS_CALLED_MPI, EVENTS_CALLED_COUNT };
 
 extern const struct events_known events_known[];
 extern const size_t events_known_count;
@@ -33,7 +33,7 @@ extern const struct events_other events_called[EVENTS_CALLED_COUNT];
 /* Finds by name or alias, ignoring modifiers; NULL: unknown. */
 const struct events_known *events_known_find(const char *name);
 bool events_is_derived(const char *name);
-/* An enum events_called_index, ignoring a trailing `@...`; negative: unknown. */
+/* An enum events_called_index, ignoring a trailing `@...` or `=...`; negative: unknown. */
 int events_called_find(const char *text);
 /* Encodes an event by name, libpfm4's names included. Negative: unknown event. */
 int events_code_find(struct events_code *code, const char *name, struct error *error);

@@ -10,12 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "record/agent/process/process_filter.h"
 #include "record/agent/unwind/unwind_plugin.h"
 #include "record/base/install_paths.h"
 #include "record/launch/launch_name.h"
+#include "record/launch/options_hpcrun.h"
 #include "store/ring/handshake.h"
 
 const char options_help[] =
@@ -71,23 +73,45 @@ static const struct option long_options[] = {
 	{"list", no_argument, NULL, 'L'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
+	{"memsize", required_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_MEMSIZE},
+	{"low-memsize", required_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_LOW_MEMSIZE},
+	{"control-knob", required_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_CONTROL_KNOB},
+	{"dynamic-debug", required_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_DYNAMIC_DEBUG},
+	{"debug", no_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_DEBUG},
+	{"disable-auditor", no_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_DISABLE_AUDITOR},
+	{"enable-auditor", no_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_ENABLE_AUDITOR},
+	{"disable-auditor-got-rewriting", no_argument, NULL,
+		OPTIONS_HPCRUN + OPTIONS_HPCRUN_DISABLE_AUDITOR_GOT_REWRITING},
+	{"namespace-single", no_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_NAMESPACE_SINGLE},
+	{"namespace-multiple", no_argument, NULL, OPTIONS_HPCRUN + OPTIONS_HPCRUN_NAMESPACE_MULTIPLE},
 	{NULL, 0, NULL, 0},
 };
 
-static int event_take(struct options *options, struct error *error)
+/* A sentence for the user, kept once. */
+static void note_add(struct options *options, const char *sentence)
 {
-	if (options->asked.count == EVENTS_ASKED_MAX)
-		return error_set(error, ERROR_USAGE, "-e %s: more than %u events", optarg, EVENTS_ASKED_MAX);
-	options->asked.event[options->asked.count++] = optarg;
-	return 0;
+	for (unsigned i = 0; i < options->note_count; i++)
+		if (options->notes[i] == sentence)
+			return;
+	if (options->note_count < OPTIONS_NOTES_MAX)
+		options->notes[options->note_count++] = sentence;
 }
 
-/* hpcrun's `-ds` is one option of two letters. `word`: the argument being read. */
-static int delay_take(struct options *options, int letter, const char *word, struct error *error)
+/* -e EVENT, or a word of HPCRUN_EVENT_LIST. */
+static int event_take(struct options *options, const char *word, struct error *error)
 {
-	if (!word || strcmp(word, "-ds"))
-		return error_set(error, ERROR_USAGE, "unknown option -%c; try hpct-record --help", letter);
-	options->is_delayed = true;
+	if (!strcasecmp(word, "NONE")) {
+		options->is_unsampled = true;
+		return 0;
+	}
+	if (options_hpcrun_is_controlled(word)) {
+		options->is_delayed = true;
+		note_add(options, options_hpcrun_controlled);
+		return 0;
+	}
+	if (options->asked.count == EVENTS_ASKED_MAX)
+		return error_set(error, ERROR_USAGE, "-e %s: more than %u events", word, EVENTS_ASKED_MAX);
+	options->asked.event[options->asked.count++] = word;
 	return 0;
 }
 
@@ -149,17 +173,12 @@ static bool fraction_read(double *fraction, const char *text)
 	return true;
 }
 
-/* hpcrun's `-fp` is one option of two letters. */
-static int fraction_take(struct options *options, char **argv, struct error *error)
+static int fraction_take(struct options *options, struct error *error)
 {
-	const char *value = optarg;
-
-	if (!strcmp(value, "p") && !strcmp(argv[optind - 1], "-fp") && argv[optind])
-		value = argv[optind++];
-	if (fraction_read(&options->fraction, value))
+	if (fraction_read(&options->fraction, optarg))
 		return 0;
 	return error_set(error, ERROR_USAGE,
-		"--process-fraction %s: give a number from 0 to 1, such as 0.1 or 1/10", value);
+		"--process-fraction %s: give a number from 0 to 1, such as 0.1 or 1/10", optarg);
 }
 
 /* Checks libunwind before the program starts, so that the user sees the error. */
@@ -215,15 +234,19 @@ static bool plain_take(struct options *options, int letter)
 	return false;
 }
 
-static int option_take(struct options *options, int letter, char **argv, struct error *error)
+static int option_take(struct options *options, int letter, struct error *error)
 {
 	if (plain_take(options, letter))
 		return 0;
+	if (letter >= OPTIONS_HPCRUN) {
+		note_add(options, options_hpcrun_sentence((enum options_hpcrun)(letter - OPTIONS_HPCRUN)));
+		return 0;
+	}
 	switch (letter) {
 	case 'U':
 		return unwinder_take(options, error);
 	case 'e':
-		return strncmp(optarg, "gpu=", 4) ? event_take(options, error)
+		return strncmp(optarg, "gpu=", 4) ? event_take(options, optarg, error)
 						  : events_gpu_find(&options->gpu, optarg + 4, error);
 	case 't':
 		return 0;
@@ -233,13 +256,10 @@ static int option_take(struct options *options, int letter, char **argv, struct 
 		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
 	case 'K':
 		return keep_take(options, error);
-	case 'd': /* of a longer word */
-	case 's':
-		return delay_take(options, letter, argv[optind - (letter == 's')], error);
 	case 'R':
 		return ranks_take(options, error);
 	case 'f':
-		return fraction_take(options, argv, error);
+		return fraction_take(options, error);
 	default:
 		return -ERROR_USAGE;
 	}
@@ -299,17 +319,27 @@ static bool is_set(const char *name)
 }
 
 /* Reads HPCToolkit's variables where the command line leaves a setting open. */
-static void environment_take(struct options *options)
+static int environment_take(struct options *options, struct error *error)
 {
-	const char *list = getenv("HPCRUN_EVENT_LIST");
+	const char *list = getenv("HPCRUN_EVENT_LIST"), *sentence;
+	bool has_events = options->asked.count || options->is_unsampled || options->is_delayed;
+	unsigned variable = 0;
 	char *place;
+	int result = 0;
 
-	if (options->asked.count || !list || strlen(list) >= sizeof(options->list))
-		return;
+	while ((sentence = options_hpcrun_variable(&variable)))
+		note_add(options, sentence);
+	if (!options->run && is_set("HPCRUN_OUT_PATH"))
+		options->run = getenv("HPCRUN_OUT_PATH");
+	if (is_set("HPCRUN_PERF_COUNT"))
+		options->asked.counter_rate = getenv("HPCRUN_PERF_COUNT");
+	if (has_events || !list || strlen(list) >= sizeof(options->list))
+		return 0;
 	strcpy(options->list, list);
-	for (char *word = strtok_r(options->list, " ;", &place);
-		word && options->asked.count < EVENTS_ASKED_MAX; word = strtok_r(NULL, " ;", &place))
-		options->asked.event[options->asked.count++] = word;
+	for (char *word = strtok_r(options->list, " ;", &place); word && !result;
+		word = strtok_r(NULL, " ;", &place))
+		result = event_take(options, word, error);
+	return result;
 }
 
 /* HPCToolkit's variable, with HPCToolkit's replacement for invalid values. */
@@ -361,12 +391,13 @@ static bool selection_add(struct options *options, size_t used)
 static int words_add(struct options *options, struct error *error)
 {
 	size_t used = strlen(options->events), room = sizeof(options->events) - used;
-	bool is_delayed = options->is_delayed || is_set("HPCRUN_DELAY_SAMPLING");
+	bool is_delayed = options->is_delayed || options->is_unsampled || is_set("HPCRUN_DELAY_SAMPLING");
 	bool keeps_recursion = options->keeps_recursion || is_set("HPCRUN_RETAIN_RECURSION");
-	int more = snprintf(options->events + used, room, "%s%s gpu=%s%s%s%s%s",
+	int more = snprintf(options->events + used, room, "%s%s gpu=%s%s%s%s%s%s",
 		options->cuda_hold ? " cuda=hold" : "",
 		options->cuda_whole_graphs ? " cuda-graphs=graph" : "", options->gpu,
-		is_delayed ? EVENT_WORD_DELAY : "", keeps_recursion ? EVENT_WORD_RECURSION : "",
+		is_delayed ? EVENT_WORD_DELAY : "", options->is_unsampled ? EVENT_WORD_UNSAMPLED : "",
+		keeps_recursion ? EVENT_WORD_RECURSION : "",
 		options->has_libunwind ? EVENT_WORD_UNWINDER "libunwind" : "",
 		options->no_gprof ? EVENT_WORD_NO_GPROF : "");
 
@@ -384,10 +415,15 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	options->gpu = "auto";
 	options->fraction = -1;
 	optind = 1;
-	while ((letter = getopt_long(argc, argv, "+:o:e:c:f:tdsrhVL", long_options, NULL)) != -1) {
+	for (;;) {
+		if (optind < argc)
+			argv[optind] = options_hpcrun_long(argv[optind]);
+		letter = getopt_long(argc, argv, "+:o:e:c:f:trhVL", long_options, NULL);
+		if (letter == -1)
+			break;
 		if (letter == '?' || letter == ':')
 			return option_refuse(letter, argv, error);
-		result = option_take(options, letter, argv, error);
+		result = option_take(options, letter, error);
 		if (result)
 			return result;
 	}
@@ -396,8 +432,9 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 		options->asked.probability = getenv("HPCRUN_MEMLEAK_PROB");
 	fraction_of_environment(options);
 	options->asked.has_switches = !options->no_switches;
-	environment_take(options);
-	result = events_write(options->events, &options->asked, error);
+	result = environment_take(options, error);
+	if (!result)
+		result = events_write(options->events, &options->asked, error);
 	if (!result)
 		result = words_add(options, error);
 	if (result)

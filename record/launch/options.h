@@ -7,6 +7,8 @@
 
 #include "record/events/events.h"
 
+#define OPTIONS_NOTES_MAX 20u
+
 struct options {
 	const char *run; /* -o as given; NULL: default name */
 	struct events_asked asked;
@@ -21,6 +23,9 @@ struct options {
 	bool no_children;
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
 		no_gprof, is_help, is_version, is_list;
+	bool is_unsampled;		      /* -e NONE: no samples, whatever the program does */
+	const char *notes[OPTIONS_NOTES_MAX]; /* sentences for the user, static */
+	unsigned note_count;
 	char **program; /* the program's argv */
 };
 

@@ -76,7 +76,7 @@ _Noreturn static void signal_forwarder_run(pid_t recorder, pid_t program)
 
 	fd_close_from(0); /* includes the failure pipe, whose end hpct-record waits for */
 	pidfd = (int)syscall(SYS_pidfd_open, program, 0);
-	prctl(PR_SET_NAME, "hpct-witness");
+	prctl(PR_SET_NAME, "hpct-signals");
 	prctl(PR_SET_PDEATHSIG, SIGRTMAX);
 	sigfillset(&all);
 	while (getppid() == recorder) {

@@ -2,6 +2,7 @@
 /* summary_text.c - the summary lines that hpct-record prints; leaves out lines without content. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "record/base/refusal_text.h"
 #include "record/launch/summary.h"
@@ -59,7 +60,9 @@ static void costs_put(const struct summary *summary, struct lines *lines)
 	uint64_t whole_ns = summary->weight_ns > program_ns ? summary->weight_ns : program_ns;
 
 	if (summary->weight_ns && whole_ns >= OVERHEAD_TELLING_NS)
-		put(lines, "overhead about %.2f %% (handlers %.3f s by the clock, collector %.3f s)\n",
+		put(lines,
+			"overhead about %.2f %% (handlers and wrappers %.3f s by the clock, collector %.3f "
+			"s)\n",
 			100.0 * (collector + handlers) / (double)whole_ns, handlers / 1e9, collector / 1e9);
 }
 
@@ -97,7 +100,9 @@ static void unmeasured_put(const struct summary *summary, struct lines *lines)
 {
 	uint64_t children = summary_children(summary);
 
-	if (summary->never_started)
+	if (strstr(summary->events, EVENT_WORD_UNSAMPLED))
+		put(lines, "-e NONE: no CPU time was sampled\n");
+	else if (summary->never_started)
 		put(lines,
 			"%lu processes never called hpct_start() (hpct.h), which -ds waits for: their CPU "
 			"time "

@@ -175,7 +175,10 @@ void ring_release(struct measured_process *process, uint32_t index, struct store
 	struct drain drain = drain_of(process, index, writer, 0);
 	struct event_ring *shared = ring_at(process, index);
 
-	if (!drain.ring->has_ended)
+	/* The main thread's stream says how the process ended: it is closed when that is known. */
+	if (!drain.ring->has_ended ||
+		(drain.ring->stream != UINT32_MAX && drain.ring->stream == process->first_stream &&
+			atomic_load(&process->shared->ended) == EVENT_END_EXIT))
 		return;
 	drain.ring->has_ended = false;
 	switches_thread_end(process->switches, shared->tid);
@@ -192,5 +195,6 @@ void ring_close(
 	if (drain.ring->stream == UINT32_MAX)
 		return;
 	counters_take(&drain, ring_at(process, index)); /* with sampling off it counts, but has no records */
-	drain_stream_close(&drain, ring_at(process, index), end_ns);
+	drain_stream_close(
+		&drain, ring_at(process, index), drain.ring->has_ended ? drain.ring->end_ns : end_ns);
 }

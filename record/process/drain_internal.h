@@ -69,7 +69,8 @@ static inline struct store_record *drain_span_new(struct drain *drain)
 		drain_spans_flush(drain);
 	return &drain->spans->record[drain->spans->count++];
 }
-void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count);
+void drain_lost_put(
+	struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count, uint32_t attributes);
 /* Visitors like drain_record_take. */
 bool drain_span_take(struct drain *drain, const struct event_span *span);
 bool drain_lost_take(struct drain *drain, const struct event_lost *lost);

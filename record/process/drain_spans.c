@@ -5,6 +5,8 @@
  */
 #include "record/process/drain_internal.h"
 
+#include <stdio.h>
+
 #include "record/gpu/correlate.h"
 #include "record/process/switches.h"
 
@@ -91,7 +93,8 @@ bool drain_span_take(struct drain *drain, const struct event_span *span)
 	return true;
 }
 
-void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count)
+void drain_lost_put(
+	struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uint64_t count, uint32_t attributes)
 {
 	struct store_stream *stream = store_writer_stream_edit(drain->writer, drain->ring->stream);
 
@@ -102,13 +105,28 @@ void drain_lost_put(struct drain *drain, uint64_t begin_ns, uint64_t end_ns, uin
 	*drain_span_new(drain) = (struct store_record){.begin_ns = begin_ns,
 		.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
 		.amount = count,
+		.attributes = attributes,
 		.what = STORE_OP_LOST};
+}
+
+/* "samples=1,spans=17": what kind of records they were. */
+static uint32_t lost_kinds(const struct drain *drain, const struct event_lost *lost)
+{
+	static const char *const names[EVENT_LOST_KINDS] = {"samples", "spans", "launches", "blocks"};
+	char text[EVENT_LOST_KINDS * 24] = "";
+	size_t used = 0;
+
+	for (unsigned i = 0; i < EVENT_LOST_KINDS; i++)
+		if (lost->kinds[i])
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s=%u", used ? "," : "",
+				names[i], lost->kinds[i]);
+	return used ? store_writer_text(drain->writer, text, used) : 0;
 }
 
 bool drain_lost_take(struct drain *drain, const struct event_lost *lost)
 {
 	drain_lost_put(drain, drain_credible(drain, lost->begin_ns), drain_credible(drain, lost->end_ns),
-		lost->count);
+		lost->count, lost_kinds(drain, lost));
 	return true;
 }
 

@@ -15,6 +15,15 @@
 #define TICKS_LATE 16
 #define UNSAMPLED_HANDLE (SAMPLING_OFF_SPAN_HANDLE - 1) /* of store_writer_span_open */
 
+/* Of the main thread: who started the process, and how it ended, if that is known. */
+static void write_process(struct store_bytes *text, const struct measured_process *process)
+{
+	if (process->parent_pid)
+		attribute_write_number(text, "parent", process->parent_pid);
+	if (process->has_status)
+		attribute_write_end(text, process->end_status);
+}
+
 /* Attributes of the `monitored` span; set at its begin and, with the final CPU clock, at its end. */
 static uint32_t monitored_attributes(const struct measured_process *process, const struct ring *ring,
 	struct store_writer *writer, const char *name, uint64_t cpu_end_ns, uint64_t cpu_paused_ns)
@@ -36,6 +45,8 @@ static uint32_t monitored_attributes(const struct measured_process *process, con
 		attribute_write(&text, "rank_from",
 			atomic_load(&process->shared->rank_known) ? "MPI_Comm_rank" : "environment");
 	attribute_write_number(&text, "switches", switches_cover(process->switches, ring->tid));
+	if (ring->stream == process->first_stream)
+		write_process(&text, process);
 	if (!text.failed)
 		id = store_writer_text(writer, (const char *)text.data, text.size);
 	store_bytes_fini(&text);
@@ -225,7 +236,7 @@ void drain_stream_close(struct drain *drain, struct event_ring *shared, uint64_t
 		ring->begin_ns, end_ns);
 	unsampled_close(drain, shared, end_ns);
 	if (lost > ring->lost)
-		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost);
+		drain_lost_put(drain, ring->last_ns, end_ns, lost - ring->lost, 0);
 	drain_spans_flush(drain);
 	if (!stream)
 		return;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/process/module_image.h"
 #include "store/ring/module_content.h"
 
 #define PLACE_BYTES (64 + 4096)
@@ -35,6 +36,13 @@ static bool has_content(int fd, uint64_t wanted)
 	       bytes_add(fd, &hash, content.code_offset, content.code_bytes) && hash == wanted;
 }
 
+static bool is_mapped_one(const struct module_file *file, int fd)
+{
+	if (file->build_id.size)
+		return build_id_is_of_file(fd, file->build_id.bytes, file->build_id.size);
+	return !file->content_hash || has_content(fd, file->content_hash);
+}
+
 static int file_open(const struct module_file *file, const char *place)
 {
 	int fd = open(place, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -42,8 +50,7 @@ static int file_open(const struct module_file *file, const char *place)
 
 	if (fd < 0)
 		return -1;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
-		(!file->content_hash || has_content(fd, file->content_hash)))
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode) && is_mapped_one(file, fd))
 		return fd;
 	close(fd);
 	return -1;
@@ -86,6 +93,20 @@ static int mapping_open(const struct module_file *file)
 		return -1;
 	snprintf(place, sizeof(place), "/proc/%u/map_files/%lx-%lx", file->pid, mapping.begin, mapping.end);
 	return file_open(file, place);
+}
+
+/* A copy of what is mapped. By then the module may be another, or none. */
+static int image_open(const struct module_file *file)
+{
+	int fd = module_image_open(file->pid, file->begin);
+
+	if (fd >= 0 && !is_mapped_one(file, fd)) {
+		module_image_close(fd);
+		return -1;
+	}
+	if (fd >= 0)
+		module_image_finish(fd);
+	return fd;
 }
 
 /* ---- paths of descriptors ---- */
@@ -142,7 +163,7 @@ static int path_open(const struct module_file *file)
 {
 	char place[PLACE_BYTES];
 	const char *number = descriptor_number(file->path);
-	int fd = -1;
+	int fd = module_image_open(file->pid, file->begin);
 
 	if (number)
 		snprintf(place, sizeof(place), "/proc/%u/fd/%.20s", file->pid, number);
@@ -158,5 +179,11 @@ int module_file_open(const struct module_file *file)
 {
 	int fd = file->path[0] == '/' ? path_open(file) : -1;
 
-	return fd < 0 ? mapping_open(file) : fd;
+	fd = fd < 0 ? mapping_open(file) : fd;
+	return fd < 0 ? image_open(file) : fd;
+}
+
+void module_file_close(int fd)
+{
+	module_image_close(fd);
 }

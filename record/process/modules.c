@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/base/content_id.h"
 
@@ -27,7 +26,7 @@ void modules_close(void)
 {
 	for (uint32_t i = 0; i < files.capacity; i++)
 		if (files.fd[i])
-			close(files.fd[i] - 1);
+			module_file_close(files.fd[i] - 1);
 	free(files.fd);
 	memset(&files, 0, sizeof(files));
 }
@@ -54,7 +53,7 @@ static void file_keep(uint32_t module, int fd)
 	if (fd < 0)
 		return;
 	if (files.open >= FILES_MAX || !files_grow(module) || files.fd[module]) {
-		close(fd);
+		module_file_close(fd);
 		return;
 	}
 	files.fd[module] = fd + 1;
@@ -163,6 +162,7 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 	char own[40]; /* addresses mean nothing in another process */
 	struct store_module module;
 	struct event_module copy;
+	struct module_file file;
 	const char *path;
 	uint32_t id;
 
@@ -180,12 +180,14 @@ uint32_t modules_find(struct modules *modules, struct store_writer *writer, stru
 		.build_id_bytes = copy.build_id_bytes,
 		.load_ns = copy.loaded_ns};
 	memcpy(module.build_id, copy.build_id, copy.build_id_bytes);
-	id = modules_enter(writer, &module,
-		&(struct module_file){.pid = pid,
-			.path = path,
-			.is_executable = !copy.path[0],
-			.begin = copy.begin,
-			.content_hash = copy.content_hash});
+	file = (struct module_file){.pid = pid,
+		.path = path,
+		.is_executable = !copy.path[0],
+		.begin = copy.begin,
+		.build_id = {.size = copy.build_id_bytes},
+		.content_hash = copy.content_hash};
+	memcpy(file.build_id.bytes, copy.build_id, copy.build_id_bytes);
+	id = modules_enter(writer, &module, &file);
 	if (copy.is_anonymous)
 		modules->jit = id;
 	modules->ids[slot] = id + 1;

@@ -82,6 +82,11 @@ static int command_copy(struct measured_process *process, struct error *error)
 	return 0;
 }
 
+static const char *unit_text(uint32_t unit)
+{
+	return unit == EVENT_UNIT_BYTES ? "bytes" : unit == EVENT_UNIT_NS ? "ns" : "events";
+}
+
 static void counters_name(struct measured_process *process, struct store_writer *writer)
 {
 	uint32_t count = process->shared->counter_count;
@@ -93,7 +98,7 @@ static void counters_name(struct measured_process *process, struct store_writer 
 		memcpy(name, process->shared->counters[i].name, sizeof(name));
 		name[sizeof(name) - 1] = '\0';
 		process->counters[i] = store_writer_metric(
-			writer, name, process->shared->counters[i].is_bytes ? "bytes" : "events", false);
+			writer, name, unit_text(process->shared->counters[i].unit), false);
 	}
 	memcpy(process->sampler, process->shared->sampler, sizeof(process->sampler));
 	process->sampler[sizeof(process->sampler) - 1] = '\0';
@@ -320,6 +325,8 @@ void measured_process_finish(
 			end_ns = said_ns;
 	}
 	process->end_ns = end_ns;
+	process->has_status = !process->has_successor && pidfd_end_status(measured_process_proc_pid(process),
+								 process->pidfd, &process->end_status);
 	measured_process_look(process);
 	measured_process_drain(process, writer, host, UINT64_MAX);
 	correlate_fault_tell(&process->gpu, writer, host);

@@ -43,7 +43,9 @@ struct measured_process {
 	uint64_t rings_at, begin_ns, period_ns;
 	uint64_t tallies_at; /* 0: no tallies */
 	uint64_t end_ns;     /* 0: it runs */
-	uint32_t metric;     /* store id of the time source's metric */
+	int end_status;	     /* as of wait(), if has_status */
+	bool has_status;
+	uint32_t metric; /* store id of the time source's metric */
 	char metric_name[32];
 	uint32_t trap;			      /* enum event_trap of its switch rings */
 	char sampler[16];		      /* sampler of its samples */

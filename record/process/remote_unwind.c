@@ -160,19 +160,20 @@ static uint32_t module_id(struct measured_process *process, struct remote_unwind
 	struct store_writer *writer, uint64_t now_ns)
 {
 	struct store_module stored = {.kind = module->is_vdso ? STORE_MODULE_VDSO : STORE_MODULE_ELF,
-		.build_id_bytes = module->build_id_bytes,
+		.build_id_bytes = module->build_id.size,
 		.load_ns = now_ns};
 
 	if (module->id)
 		return module->id - 1;
-	memcpy(stored.build_id, module->build_id, module->build_id_bytes);
+	memcpy(stored.build_id, module->build_id.bytes, module->build_id.size);
 	module->id = 1 + modules_enter(writer, &stored,
 				 &(struct module_file){.pid = measured_process_proc_pid(process),
 					 .path = module->path,
 					 .is_executable = !strcmp(module->path, process->executable),
 					 .begin = module->cfi.begin,
+					 .build_id = module->build_id,
 					 .content_hash =
-						 module->build_id_bytes ? 0 : content_hash(process, module)});
+						 module->build_id.size ? 0 : content_hash(process, module)});
 	return module->id - 1;
 }
 

@@ -11,7 +11,6 @@
 #include <sys/uio.h>
 
 #define SEGMENTS_MAX 64
-#define NOTE_BYTES_MAX 4096
 #define MAPS_BYTES_MAX (8u << 20)
 #define COPIED_BYTES_MAX (UINT64_C(256) << 20) /* per process */
 #define BLOCK_BYTES 16384u
@@ -179,34 +178,10 @@ void remote_unwind_modules_tables(
 
 /* ---- one module ---- */
 
-static void build_id_take(struct remote_unwind_module *module, const uint8_t *note, size_t bytes)
-{
-	size_t at = 0;
-
-	while (bytes - at > sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr head;
-		size_t name = at + sizeof(head), data;
-
-		memcpy(&head, note + at, sizeof(head));
-		data = name + ((head.n_namesz + 3u) & ~(size_t)3);
-		if (data > bytes || head.n_descsz > bytes - data)
-			return;
-		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && !memcmp(note + name, "GNU", 4) &&
-			head.n_descsz <= sizeof(module->build_id)) {
-			module->build_id_bytes = (uint8_t)head.n_descsz;
-			memcpy(module->build_id, note + data, head.n_descsz);
-			return;
-		}
-		at = data + ((head.n_descsz + 3u) & ~(size_t)3);
-		if (at > bytes)
-			return;
-	}
-}
-
 static void segments_take(struct remote_unwind_modules *modules, struct remote_unwind_module *module,
 	const Elf64_Phdr *segments, unsigned count)
 {
-	uint8_t note[NOTE_BYTES_MAX];
+	uint8_t notes[BUILD_ID_NOTES_MAX];
 
 	for (unsigned i = 0; i < count; i++) {
 		const Elf64_Phdr *s = &segments[i];
@@ -215,9 +190,9 @@ static void segments_take(struct remote_unwind_modules *modules, struct remote_u
 			module->header = module->bias + s->p_vaddr;
 			module->header_end = module->header + s->p_memsz;
 		}
-		if (s->p_type == PT_NOTE && !module->build_id_bytes && s->p_memsz <= sizeof(note) &&
-			!remote_unwind_read(modules->pid, module->bias + s->p_vaddr, note, s->p_memsz))
-			build_id_take(module, note, s->p_memsz);
+		if (s->p_type == PT_NOTE && !module->build_id.size && s->p_memsz <= sizeof(notes) &&
+			!remote_unwind_read(modules->pid, module->bias + s->p_vaddr, notes, s->p_memsz))
+			build_id_take(&module->build_id, notes, s->p_memsz);
 	}
 	for (unsigned i = 0; i < count && module->header; i++) {
 		uint64_t begin = module->bias + segments[i].p_vaddr, bytes = segments[i].p_filesz;

@@ -8,6 +8,7 @@
 #define RECORD_REMOTE_UNWIND_MODULES_H
 
 #include "record/agent/unwind/cfi.h"
+#include "record/process/build_id.h"
 #include "store/store.h"
 
 struct remote_unwind_module {
@@ -18,7 +19,7 @@ struct remote_unwind_module {
 	uint64_t copied_bytes;
 	uint8_t *blocks; /* bitmap of the image's copied blocks; NULL: none */
 	bool is_vdso;
-	uint8_t build_id_bytes, build_id[32];
+	struct build_id build_id;
 	uint32_t id; /* store module + 1; 0: not looked up yet */
 	char *path;
 };

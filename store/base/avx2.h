@@ -13,7 +13,7 @@ extern bool store_is_plain; /* use no AVX2: tests set it */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX2__)
 /* libc has run CPUID before main. The compiler's builtin runs it again at each program start, which costs
  * 0.1 ms in a virtual machine. */
-#if defined(__has_include) && __has_include(<sys/platform/x86.h>)
+#if defined(__has_include) && __has_include(<sys/platform/x86.h>) && !defined(HPCT_PORTABLE)
 #include <sys/platform/x86.h>
 #define STORE_CPU_HAS(FEATURE, name) CPU_FEATURE_ACTIVE(FEATURE)
 #define STORE_CPU_COUNTS CPU_FEATURE_ACTIVE(LZCNT)

@@ -71,7 +71,7 @@ static int damaged(const struct store_snapshot *snapshot, enum store_tree_id tre
 }
 
 /* One block, whose first id must be *next: that of the block that was the last one, or the one behind. */
-static int get_block(const struct store_tree_cursor *cursor, struct store_bytes *dense, uint32_t *next,
+static int get_block(const struct store_tree_cursor *cursor, struct store_bytes *unpacked, uint32_t *next,
 	void *table, store_append_block_get_entry *get_entry)
 {
 	struct store_input input = store_input_sealed(cursor->value, cursor->key.bytes, cursor->key.size);
@@ -80,10 +80,10 @@ static int get_block(const struct store_tree_cursor *cursor, struct store_bytes 
 
 	if (input.bad || !store_key_id_get(&id, cursor->key.bytes, cursor->key.size) || id != *next)
 		return ERROR_RUN;
-	if (dense) {
-		if (!store_zstd_block_unpack(input, dense))
-			return dense->failed ? ERROR_IO : ERROR_RUN;
-		input = (struct store_input){dense->data, dense->data + dense->size, false};
+	if (unpacked) {
+		if (!store_zstd_block_unpack(input, unpacked))
+			return unpacked->failed ? ERROR_IO : ERROR_RUN;
+		input = (struct store_input){unpacked->data, unpacked->data + unpacked->size, false};
 	}
 	while (input.at < input.end && !input.bad && !rc && id < UINT32_MAX - 1)
 		rc = get_entry(table, id++, &input);
@@ -110,7 +110,7 @@ int store_append_block_get(const struct store_snapshot *snapshot, enum store_tre
 	uint32_t *count, void *table, store_append_block_get_entry *get_entry, struct error *error)
 {
 	struct store_tree_cursor cursor;
-	struct store_bytes dense = {0};
+	struct store_bytes unpacked = {0};
 	bool is_dense = snapshot->is_dense && store_zstd_block_has(tree);
 	int rc = seek_block(snapshot, tree, *tail, &cursor, error), bad = 0;
 	uint32_t next;
@@ -121,9 +121,9 @@ int store_append_block_get(const struct store_snapshot *snapshot, enum store_tre
 		bad = ERROR_RUN;
 	for (next = *tail; rc == 1 && !bad; rc = bad ? rc : store_tree_next(&cursor, error)) {
 		*tail = next;
-		bad = get_block(&cursor, is_dense ? &dense : NULL, &next, table, get_entry);
+		bad = get_block(&cursor, is_dense ? &unpacked : NULL, &next, table, get_entry);
 	}
-	store_bytes_fini(&dense);
+	store_bytes_fini(&unpacked);
 	if (!bad && rc == 0 && next < *count)
 		bad = ERROR_RUN;
 	if (bad)

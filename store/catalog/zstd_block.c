@@ -28,42 +28,42 @@ static uint32_t module_of(const uint8_t *key, size_t size)
 }
 
 bool store_zstd_block_is_full(
-	const struct store_zstd_block *dense, enum store_tree_id tree, struct store_slice key, size_t size)
+	const struct store_zstd_block *block, enum store_tree_id tree, struct store_slice key, size_t size)
 {
-	return dense->entries.size &&
-	       (dense->entries.size + size > STORE_ZSTD_BLOCK_BYTES ||
+	return block->entries.size &&
+	       (block->entries.size + size > STORE_ZSTD_BLOCK_BYTES ||
 		       (tree == STORE_TREE_SYMBOL &&
-			       module_of(dense->key, dense->key_size) != module_of(key.bytes, key.size)));
+			       module_of(block->key, block->key_size) != module_of(key.bytes, key.size)));
 }
 
-bool store_zstd_block_take(struct store_zstd_block *dense, enum store_tree_id tree, struct store_slice key,
+bool store_zstd_block_take(struct store_zstd_block *block, enum store_tree_id tree, struct store_slice key,
 	struct store_slice value)
 {
 	struct store_input input = store_input_sealed(value, key.bytes, key.size);
 	uint32_t module;
 	uint64_t offset;
 
-	if (input.bad || key.size > sizeof dense->key)
+	if (input.bad || key.size > sizeof block->key)
 		return false;
-	if (!dense->entries.size) {
-		memcpy(dense->key, key.bytes, key.size);
-		dense->key_size = key.size;
+	if (!block->entries.size) {
+		memcpy(block->key, key.bytes, key.size);
+		block->key_size = key.size;
 	}
 	if (tree == STORE_TREE_SYMBOL) {
 		if (!store_key_symbol_get(&module, &offset, key.bytes, key.size))
 			return false;
-		store_bytes_put_varint(&dense->entries, dense->entries.size ? offset - dense->offset : 0);
-		store_bytes_put_varint(&dense->entries, (uint64_t)(input.end - input.at));
-		dense->offset = offset;
+		store_bytes_put_varint(&block->entries, block->entries.size ? offset - block->offset : 0);
+		store_bytes_put_varint(&block->entries, (uint64_t)(input.end - input.at));
+		block->offset = offset;
 	}
-	store_bytes_put(&dense->entries, input.at, (size_t)(input.end - input.at));
+	store_bytes_put(&block->entries, input.at, (size_t)(input.end - input.at));
 	return true;
 }
 
-bool store_zstd_block_finish(struct store_zstd_block *dense)
+bool store_zstd_block_finish(struct store_zstd_block *block)
 {
-	const struct store_bytes *entries = &dense->entries;
-	struct store_bytes *value = &dense->value;
+	const struct store_bytes *entries = &block->entries;
+	struct store_bytes *value = &block->value;
 	size_t most = ZSTD_compressBound(entries->size), size = SIZE_MAX;
 	uint8_t *place;
 
@@ -76,16 +76,16 @@ bool store_zstd_block_finish(struct store_zstd_block *dense)
 		store_bytes_put(value, entries->data, entries->size);
 	else
 		value->size += size;
-	store_bytes_seal(value, dense->key, dense->key_size);
+	store_bytes_seal(value, block->key, block->key_size);
 	value->failed |= entries->failed;
-	dense->entries.size = 0;
+	block->entries.size = 0;
 	return !value->failed;
 }
 
-void store_zstd_block_fini(struct store_zstd_block *dense)
+void store_zstd_block_fini(struct store_zstd_block *block)
 {
-	store_bytes_fini(&dense->entries);
-	store_bytes_fini(&dense->value);
+	store_bytes_fini(&block->entries);
+	store_bytes_fini(&block->value);
 }
 
 /* ---- and back ---- */

@@ -34,13 +34,13 @@ struct store_zstd_block {
 };
 /* True when the block must be written before a value of that key and size is added. */
 bool store_zstd_block_is_full(
-	const struct store_zstd_block *dense, enum store_tree_id tree, struct store_slice key, size_t size);
+	const struct store_zstd_block *block, enum store_tree_id tree, struct store_slice key, size_t size);
 /* Adds a sealed value; false: it is damaged. Without memory it sets entries.failed and loses the value. */
-bool store_zstd_block_take(struct store_zstd_block *dense, enum store_tree_id tree, struct store_slice key,
+bool store_zstd_block_take(struct store_zstd_block *block, enum store_tree_id tree, struct store_slice key,
 	struct store_slice value);
-/* Builds the block as dense->value under dense->key and starts a new one; false: no memory. */
-bool store_zstd_block_finish(struct store_zstd_block *dense);
-void store_zstd_block_fini(struct store_zstd_block *dense);
+/* Builds the block as block->value under block->key and starts a new one; false: no memory. */
+bool store_zstd_block_finish(struct store_zstd_block *block);
+void store_zstd_block_fini(struct store_zstd_block *block);
 
 /* Bytes of the payload when decompressed, before it is checked; 0: damaged. */
 size_t store_zstd_block_size(struct store_input input);

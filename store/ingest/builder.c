@@ -90,7 +90,7 @@ static bool records_move(struct store_ingest *ingest, struct store_builder *buil
 	if (!records)
 		return false;
 	if (builder->records)
-		memcpy(records, builder->records, (builder->count - builder->stash.count) * sizeof *records);
+		memcpy(records, builder->records, (builder->count - builder->parked.count) * sizeof *records);
 	records_free(ingest, builder->records, builder->capacity);
 	builder->records = records;
 	builder->capacity = capacity;
@@ -115,8 +115,8 @@ static uint32_t capacity_most(const struct store_ingest *ingest)
 /* Puts by all that waits but the last one, behind which the next one is to be in order. */
 static void put_by(struct store_ingest *ingest, struct store_builder *builder, uint32_t most)
 {
-	const uint32_t last = builder->count - builder->stash.count - 1;
-	const uint32_t put = store_chunk_parked_put(&ingest->pool, &builder->stash, builder->records, last);
+	const uint32_t last = builder->count - builder->parked.count - 1;
+	const uint32_t put = store_chunk_parked_put(&ingest->pool, &builder->parked, builder->records, last);
 
 	memmove(builder->records, builder->records + put, (last + 1 - put) * sizeof *builder->records);
 	if (put == last && builder->capacity > most)
@@ -148,14 +148,14 @@ void store_builders_pass(
 
 uint32_t store_builder_reserve(struct store_ingest *ingest, struct store_builder *builder, uint32_t more)
 {
-	uint32_t waiting = builder->count - builder->stash.count, most, capacity;
+	uint32_t waiting = builder->count - builder->parked.count, most, capacity;
 
 	if (more <= builder->capacity - waiting)
 		return more;
 	most = capacity_most(ingest);
 	if (waiting + more > most && waiting > 1) {
 		put_by(ingest, builder, most);
-		waiting = builder->count - builder->stash.count;
+		waiting = builder->count - builder->parked.count;
 	}
 	if (more > most - 1 && most < STORE_CHUNK_RECORDS_MAX)
 		more = most - 1;
@@ -180,7 +180,7 @@ void store_builder_empty(struct store_ingest *ingest, struct store_builder *buil
 {
 	ingest->likely_records -= builder->likely;
 	builder->likely = 0;
-	store_chunk_parked_clear(&ingest->pool, &builder->stash);
+	store_chunk_parked_clear(&ingest->pool, &builder->parked);
 	records_free(ingest, builder->records, builder->capacity);
 	builder->records = NULL;
 	builder->capacity = 0;
@@ -227,13 +227,13 @@ static struct store_record *whole_of(struct store_ingest *ingest)
 /* All its records side by side, in the order in which they came; NULL: no memory. */
 static struct store_record *all_records(struct store_ingest *ingest, const struct store_builder *builder)
 {
-	const uint32_t put_by = builder->stash.count;
+	const uint32_t put_by = builder->parked.count;
 
 	if (!put_by)
 		return builder->records;
 	if (!whole_of(ingest))
 		return NULL;
-	store_chunk_parked_get(&builder->stash, ingest->whole);
+	store_chunk_parked_get(&builder->parked, ingest->whole);
 	memcpy(ingest->whole + put_by, builder->records, (builder->count - put_by) * sizeof *ingest->whole);
 	return ingest->whole;
 }
@@ -325,9 +325,9 @@ static bool take_batch(
 		return false;
 	for (uint32_t i = 0; i < count; i++)
 		all[i] = store_batch_record(batch, i);
-	put = store_chunk_parked_put(&ingest->pool, &builder->stash, all, count - 1);
+	put = store_chunk_parked_put(&ingest->pool, &builder->parked, all, count - 1);
 	if (!records_move(ingest, builder, capacity_for(count - put))) {
-		store_chunk_parked_clear(&ingest->pool, &builder->stash);
+		store_chunk_parked_clear(&ingest->pool, &builder->parked);
 		return false;
 	}
 	memcpy(builder->records, all + put, (count - put) * sizeof *all);

@@ -29,7 +29,7 @@ struct store_builder {
 	uint64_t order; /* order of opening and use, for choosing which builder to close */
 	struct store_chunk_stats survey;
 	struct store_record first; /* the first record added, for the statistics */
-	struct store_chunk_parked stash;
+	struct store_chunk_parked parked;
 	struct store_record *records; /* at least the last one; NULL: parked */
 };
 
@@ -51,7 +51,7 @@ void store_spares_fini(struct store_spares *spares);
 /* Where the next record goes, once space is reserved. */
 static inline struct store_record *store_builder_end(const struct store_builder *builder)
 {
-	return builder->records + (builder->count - builder->stash.count);
+	return builder->records + (builder->count - builder->parked.count);
 }
 
 /* Reserves space for `count` more records, or for fewer, at least one; returns how many. 0 (and

@@ -52,7 +52,7 @@ size_t store_chunk_parked_pool_bytes(const struct store_chunk_parked_pool *pool)
 	return pool->used * sizeof(struct store_chunk_parked_page);
 }
 
-static bool page_add(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash)
+static bool page_add(struct store_chunk_parked_pool *pool, struct store_chunk_parked *parked)
 {
 	struct store_chunk_parked_page *page = pool->free;
 
@@ -68,24 +68,24 @@ static bool page_add(struct store_chunk_parked_pool *pool, struct store_chunk_pa
 	pool->most = pool->used > pool->most ? pool->used : pool->most;
 	page->next = NULL;
 	page->used = 0;
-	if (stash->last)
-		stash->last->next = page;
+	if (parked->last)
+		parked->last->next = page;
 	else
-		stash->first = page;
-	stash->last = page;
+		parked->first = page;
+	parked->last = page;
 	return true;
 }
 
-void store_chunk_parked_clear(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash)
+void store_chunk_parked_clear(struct store_chunk_parked_pool *pool, struct store_chunk_parked *parked)
 {
-	for (struct store_chunk_parked_page *page = stash->first, *next; page; page = next) {
+	for (struct store_chunk_parked_page *page = parked->first, *next; page; page = next) {
 		next = page->next;
 		page->next = pool->free;
 		pool->free = page;
 		pool->free_count++;
 		pool->used--;
 	}
-	*stash = (struct store_chunk_parked){0};
+	*parked = (struct store_chunk_parked){0};
 }
 
 /* ---- putting by ---- */
@@ -151,7 +151,7 @@ static void put_group(
 	page->used = ((uint64_t)(to - page->bytes) + 7) & ~(uint64_t)7;
 }
 
-uint32_t store_chunk_parked_put(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash,
+uint32_t store_chunk_parked_put(struct store_chunk_parked_pool *pool, struct store_chunk_parked *parked,
 	const struct store_record *records, uint32_t count)
 {
 	uint32_t put = 0;
@@ -159,18 +159,18 @@ uint32_t store_chunk_parked_put(struct store_chunk_parked_pool *pool, struct sto
 	while (put < count) {
 		const uint32_t left = count - put < GROUP_MOST ? count - put : GROUP_MOST;
 		struct group group = group_of(records + put, left);
-		uint32_t fits = fitting(stash->last, &group);
+		uint32_t fits = fitting(parked->last, &group);
 
 		if (fits < left && fits < GROUP_LEAST) {
-			if (!page_add(pool, stash))
+			if (!page_add(pool, parked))
 				break;
-			fits = fitting(stash->last, &group);
+			fits = fitting(parked->last, &group);
 		}
 		group.count = (uint16_t)fits;
-		put_group(stash->last, &group, records + put);
+		put_group(parked->last, &group, records + put);
 		put += fits;
 	}
-	stash->count += put;
+	parked->count += put;
 	return put;
 }
 
@@ -234,9 +234,9 @@ static const uint8_t *get_group(const uint8_t *from, const struct group *group, 
 	return from;
 }
 
-void store_chunk_parked_get(const struct store_chunk_parked *stash, struct store_record *to)
+void store_chunk_parked_get(const struct store_chunk_parked *parked, struct store_record *to)
 {
-	for (const struct store_chunk_parked_page *page = stash->first; page; page = page->next)
+	for (const struct store_chunk_parked_page *page = parked->first; page; page = page->next)
 		for (uint64_t at = 0; at < page->used;) {
 			struct group group;
 			const uint8_t *end;

@@ -35,11 +35,11 @@ struct store_chunk_parked {
 };
 
 /* Appends records and returns how many: fewer without memory. */
-uint32_t store_chunk_parked_put(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash,
+uint32_t store_chunk_parked_put(struct store_chunk_parked_pool *pool, struct store_chunk_parked *parked,
 	const struct store_record *records, uint32_t count);
-/* Copies all records, in the order of adding; `to` has room for stash->count. */
-void store_chunk_parked_get(const struct store_chunk_parked *stash, struct store_record *to);
+/* Copies all records, in the order of adding; `to` has room for parked->count. */
+void store_chunk_parked_get(const struct store_chunk_parked *parked, struct store_record *to);
 /* Returns its pages to the pool and empties it. */
-void store_chunk_parked_clear(struct store_chunk_parked_pool *pool, struct store_chunk_parked *stash);
+void store_chunk_parked_clear(struct store_chunk_parked_pool *pool, struct store_chunk_parked *parked);
 
 #endif

@@ -50,14 +50,20 @@ struct event_handshake {
 #define EVENT_WORD_UNWINDER " UNWINDER=" /* " UNWINDER=libunwind": record/agent/unwind/unwind_plugin.h */
 #define EVENT_WORD_WAITS " WAITS"	 /* record the path of every wait, even of calls without a wrapper */
 #define EVENT_WORD_DELAY " DELAY"	 /* sampling is off until the program starts it */
-#define EVENT_WORD_RECURSION " RECURSION" /* keep every level of recursive calls */
-#define EVENT_WORD_NO_GPROF " GPROF=off"  /* programs built with -pg do not profile themselves */
-#define EVENT_WORD_IO " IO=on"		  /* calls that move bytes become spans, their bytes tallies */
+#define EVENT_WORD_UNSAMPLED " SAMPLES=off" /* ... and stays off then, too */
+#define EVENT_WORD_RECURSION " RECURSION"   /* keep every level of recursive calls */
+#define EVENT_WORD_NO_GPROF " GPROF=off"    /* programs built with -pg do not profile themselves */
+#define EVENT_WORD_IO " IO=on"		    /* calls that move bytes become spans, their bytes tallies */
 /* " MEMLEAK=P": the agent hpct-agent-memleak.so tallies allocations, each with probability P / 2^32, P in
  * hex */
 #define EVENT_WORD_MEMLEAK " MEMLEAK="
 #define EVENT_MEMLEAK_ALL (UINT64_C(1) << 32)
 /* Which processes are measured, record/agent/process/process_filter.h. */
+/* " MPI=off": no spans of MPI calls. " MPI=10000": calls shorter than so many ns are sums, from the first one
+ * on; 0: none is. Without the word, calls shorter than EVENT_MPI_BOUND_NS are where a thread makes very many.
+ */
+#define EVENT_WORD_MPI " MPI="
+#define EVENT_MPI_BOUND_NS 10000u
 #define EVENT_WORD_NO_CHILDREN " ALONE" /* hpct-record makes it " ALONE=PID" once it knows */
 #define EVENT_WORD_ALONE " ALONE="
 #define EVENT_WORD_RANKS " RANKS="

@@ -35,7 +35,7 @@
 #include "store/ring/ring_record.h"
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 6u
+#define EVENT_VERSION 7u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RINGS_MAX 4096u /* of a process */
@@ -51,10 +51,11 @@
 /* An event counted beside the time source: samples name it by index + 1. */
 #define EVENT_COUNTERS_MAX 8u
 /* These counters, those that the agent counts itself (tallies), and those of PAPI. */
-#define EVENT_METRICS_MAX (2 * EVENT_COUNTERS_MAX + 4u)
+#define EVENT_METRICS_MAX (2 * EVENT_COUNTERS_MAX + 10u)
+enum event_unit { EVENT_UNIT_EVENTS, EVENT_UNIT_BYTES, EVENT_UNIT_NS };
 struct event_counter {
 	char name[52];		  /* its metric; written before the handshake */
-	uint32_t is_bytes;	  /* its unit; else events */
+	uint32_t unit;		  /* enum event_unit */
 	_Atomic int32_t error;	  /* errno of the kernel's last refusal */
 	_Atomic uint32_t refused; /* threads that lack it */
 };

@@ -151,12 +151,21 @@ struct event_value {
 	uint32_t _pad;
 };
 
+enum event_lost_kind {
+	EVENT_LOST_SAMPLE,
+	EVENT_LOST_SPAN,
+	EVENT_LOST_LAUNCH,
+	EVENT_LOST_BLOCK,
+	EVENT_LOST_KINDS
+};
+
 struct event_lost {
 	struct event_header h;
 	uint64_t begin_ns;
 	uint64_t end_ns;
 	uint64_t count;
-	uint64_t weight; /* of the dropped samples, in the time source's unit */
+	uint64_t weight;		  /* of the dropped samples, in the time source's unit */
+	uint32_t kinds[EVENT_LOST_KINDS]; /* what they were; together `count` */
 };
 
 struct event_text {

@@ -68,6 +68,9 @@ int store_line_rows(struct store_reader *reader, const struct store_line_part *p
 	const struct store_line_query *query, uint64_t gap_ns, struct store_batch *batch, size_t *from,
 	size_t *to, struct error *error);
 
+/* First row of such a batch at or after time_ns. */
+size_t store_batch_row_at(const struct store_batch *batch, uint64_t time_ns);
+
 /* The samples of all streams: 1; 0: this snapshot has no total. */
 int store_rollup_total(struct store_reader *reader, struct store_rollup_part *part, struct error *error);
 

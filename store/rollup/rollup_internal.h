@@ -20,7 +20,5 @@ int store_rollup_read(struct store_reader *reader, const struct store_key_rollup
 	struct store_slice value, unsigned wanted, struct error *error);
 /* Reads the total into reader->sums: 1; 0: this snapshot has none. */
 int store_rollup_read_total(struct store_reader *reader, struct error *error);
-/* First row at or after time_ns. */
-size_t store_batch_row_at(const struct store_batch *batch, uint64_t time_ns);
 
 #endif

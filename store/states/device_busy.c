@@ -14,7 +14,7 @@
 #include "store/read/reader_internal.h"
 #include "store/rollup/pending_rollups.h"
 
-#define UNITED_QUEUES_MAX 128u /* of one device */
+#define DEVICE_BUSY_QUEUES_MAX 128u /* of one device */
 
 #define TOP (STORE_DEVICE_BUSY_SIZES - 1u)
 #define WAIT_MAX (1u << 20) /* spans of a queue that wait for another one's watermark */
@@ -27,15 +27,15 @@ static unsigned shift_of(unsigned size)
 	return STORE_DEVICE_BUSY_FIRST + STORE_DEVICE_BUSY_STEP * size;
 }
 
-static void let_go(struct store_device_busy *united)
+static void let_go(struct store_device_busy *busy)
 {
-	for (uint32_t i = 0; i < united->count; i++)
-		free(united->queues[i].spans);
-	free(united->queues);
-	united->queues = NULL;
-	united->count = united->capacity = 0;
-	store_bytes_fini(&united->value);
-	united->is_over = true;
+	for (uint32_t i = 0; i < busy->count; i++)
+		free(busy->queues[i].spans);
+	free(busy->queues);
+	busy->queues = NULL;
+	busy->count = busy->capacity = 0;
+	store_bytes_fini(&busy->value);
+	busy->is_over = true;
 }
 
 void store_devices_busy_fini(struct store_devices_busy *devices)
@@ -78,11 +78,11 @@ static bool device_equal(const void *devices, uint32_t number, const void *key)
 static struct store_device_busy *device_new(
 	struct store_devices_busy *devices, uint32_t stream, const struct store_stream *properties)
 {
-	struct store_device_busy *united = calloc(1, sizeof *united), **to;
+	struct store_device_busy *busy = calloc(1, sizeof *busy), **to;
 
-	if (!united)
+	if (!busy)
 		return NULL;
-	*united = (struct store_device_busy){.stream = stream,
+	*busy = (struct store_device_busy){.stream = stream,
 		.host = properties->host,
 		.pid = properties->pid,
 		.generation = properties->generation,
@@ -91,40 +91,40 @@ static struct store_device_busy *device_new(
 	to = store_id_table_add(
 		&devices->devices, &devices->count, &devices->capacity, sizeof *devices->devices);
 	if (!to) {
-		free(united);
+		free(busy);
 		return NULL;
 	}
-	*to = united;
-	return united;
+	*to = busy;
+	return busy;
 }
 
 /* A device's first queue alone is not merged: from where is the union known when the second one comes? */
-static void begin(struct store_device_busy *united)
+static void begin(struct store_device_busy *busy)
 {
-	united->merged_ns = united->queues[0].known_ns;
-	if (united->doubt_ns < united->merged_ns)
-		united->doubt_ns = united->merged_ns;
+	busy->merged_ns = busy->queues[0].known_ns;
+	if (busy->doubt_ns < busy->merged_ns)
+		busy->doubt_ns = busy->merged_ns;
 	for (unsigned size = 0; size <= TOP; size++)
-		united->sizes[size].begin_ns = store_bucket_of(united->merged_ns, shift_of(size));
+		busy->sizes[size].begin_ns = store_bucket_of(busy->merged_ns, shift_of(size));
 }
 
-static bool queue_add(struct store_device_busy *united, uint32_t *queue)
+static bool queue_add(struct store_device_busy *busy, uint32_t *queue)
 {
-	struct store_device_busy_queue *to = store_id_table_add(
-		&united->queues, &united->count, &united->capacity, sizeof *united->queues);
+	struct store_device_busy_queue *to =
+		store_id_table_add(&busy->queues, &busy->count, &busy->capacity, sizeof *busy->queues);
 
 	if (!to)
 		return false;
-	*queue = united->count - 1;
+	*queue = busy->count - 1;
 	if (*queue == 1)
-		begin(united);
+		begin(busy);
 	return true;
 }
 
 struct store_device_busy *store_device_busy_join(struct store_devices_busy *devices, uint32_t stream,
 	const struct store_stream *properties, uint32_t *queue)
 {
-	struct store_device_busy *united;
+	struct store_device_busy *busy;
 	uint32_t *slot;
 
 	if (!hash_index_reserve(&devices->index, devices->count, device_hash, devices))
@@ -132,16 +132,16 @@ struct store_device_busy *store_device_busy_join(struct store_devices_busy *devi
 	slot = hash_index_slot(&devices->index,
 		key_hash(properties->host, properties->pid, properties->generation, properties->device),
 		device_equal, devices, properties);
-	united = *slot ? devices->devices[*slot - 1] : device_new(devices, stream, properties);
-	if (!united)
+	busy = *slot ? devices->devices[*slot - 1] : device_new(devices, stream, properties);
+	if (!busy)
 		return NULL;
 	if (!*slot)
 		*slot = devices->count;
 	*queue = 0;
 	/* Readers look for it below the first of its queues. */
-	if (stream < united->stream || united->count == UNITED_QUEUES_MAX)
-		store_device_busy_spoil(united, 0, UINT64_MAX);
-	return united->is_over || queue_add(united, queue) ? united : NULL;
+	if (stream < busy->stream || busy->count == DEVICE_BUSY_QUEUES_MAX)
+		store_device_busy_spoil(busy, 0, UINT64_MAX);
+	return busy->is_over || queue_add(busy, queue) ? busy : NULL;
 }
 
 /* ---- what queues do ---- */
@@ -156,20 +156,19 @@ static bool spans_widen(struct store_device_busy_queue *queue)
 	return true;
 }
 
-void store_device_busy_add(
-	struct store_device_busy *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns)
+void store_device_busy_add(struct store_device_busy *busy, uint32_t queue, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct store_device_busy_queue *to;
 
-	if (!store_device_busy_is_fed(united))
+	if (!store_device_busy_is_fed(busy))
 		return;
-	if (begin_ns < united->merged_ns) { /* the queue is new, but began long ago */
-		store_device_busy_spoil(united, begin_ns, united->merged_ns);
-		begin_ns = united->merged_ns;
+	if (begin_ns < busy->merged_ns) { /* the queue is new, but began long ago */
+		store_device_busy_spoil(busy, begin_ns, busy->merged_ns);
+		begin_ns = busy->merged_ns;
 	}
 	if (begin_ns >= end_ns)
 		return;
-	to = &united->queues[queue];
+	to = &busy->queues[queue];
 	if (to->count > to->head && to->spans[to->count - 1].end_ns == begin_ns) {
 		to->spans[to->count - 1].end_ns = end_ns;
 		return;
@@ -177,55 +176,55 @@ void store_device_busy_add(
 	if (to->count < to->capacity || spans_widen(to))
 		to->spans[to->count++] = (struct store_device_busy_span){begin_ns, end_ns};
 	else
-		store_device_busy_spoil(united, united->merged_ns, UINT64_MAX);
+		store_device_busy_spoil(busy, busy->merged_ns, UINT64_MAX);
 }
 
-void store_device_busy_spoil(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns)
+void store_device_busy_spoil(struct store_device_busy *busy, uint64_t begin_ns, uint64_t end_ns)
 {
-	if (begin_ns < united->merged_ns) {
-		united->torn_ns = begin_ns < united->torn_ns ? begin_ns : united->torn_ns;
-		store_pending_rollups_tear(&united->made, begin_ns);
+	if (begin_ns < busy->merged_ns) {
+		busy->torn_ns = begin_ns < busy->torn_ns ? begin_ns : busy->torn_ns;
+		store_pending_rollups_tear(&busy->made, begin_ns);
 	}
-	united->doubt_ns = end_ns > united->doubt_ns ? end_ns : united->doubt_ns;
-	if (end_ns == UINT64_MAX && !united->is_over)
-		let_go(united);
+	busy->doubt_ns = end_ns > busy->doubt_ns ? end_ns : busy->doubt_ns;
+	if (end_ns == UINT64_MAX && !busy->is_over)
+		let_go(busy);
 }
 
-void store_device_busy_know(struct store_device_busy *united, uint32_t queue, uint64_t until_ns, bool is_end)
+void store_device_busy_know(struct store_device_busy *busy, uint32_t queue, uint64_t until_ns, bool is_end)
 {
-	if (united->is_over)
+	if (busy->is_over)
 		return;
-	united->queues[queue].known_ns = until_ns;
-	united->queues[queue].has_ended = is_end;
+	busy->queues[queue].known_ns = until_ns;
+	busy->queues[queue].has_ended = is_end;
 }
 
 /* ---- buckets ---- */
 
-static void make(struct store_device_busy *united, unsigned size)
+static void make(struct store_device_busy *busy, unsigned size)
 {
-	const struct store_device_busy_size *from = &united->sizes[size];
+	const struct store_device_busy_size *from = &busy->sizes[size];
 	const struct store_key_rollup key = {.begin_ns = from->begin_ns,
-		.stream = united->stream,
+		.stream = busy->stream,
 		.kind = STORE_ROLLUP_DEVICE_BUSY,
 		.shift = (uint8_t)shift_of(size)};
 
-	if (from->changes < CHANGES_LEAST || from->begin_ns < united->doubt_ns)
+	if (from->changes < CHANGES_LEAST || from->begin_ns < busy->doubt_ns)
 		return;
-	store_bytes_begin_sealed(&united->value);
-	store_bytes_put_varint(&united->value, from->busy_ns);
-	store_pending_rollups_add(&united->made, &key, &united->value);
+	store_bytes_begin_sealed(&busy->value);
+	store_bytes_put_varint(&busy->value, from->busy_ns);
+	store_pending_rollups_add(&busy->made, &key, &busy->value);
 }
 
 /* Time has come to `at_ns`: buckets that end before it become part of larger ones. */
-static void pass(struct store_device_busy *united, uint64_t at_ns)
+static void pass(struct store_device_busy *busy, uint64_t at_ns)
 {
 	for (unsigned size = 0; size <= TOP; size++) {
-		struct store_device_busy_size *from = &united->sizes[size];
+		struct store_device_busy_size *from = &busy->sizes[size];
 		uint64_t begin_ns = store_bucket_of(at_ns, shift_of(size));
 
 		if (begin_ns == from->begin_ns)
 			break;
-		make(united, size);
+		make(busy, size);
 		if (size < TOP) {
 			from[1].busy_ns += from->busy_ns;
 			from[1].changes += from->changes;
@@ -246,28 +245,28 @@ static unsigned largest(uint64_t begin_ns, uint64_t end_ns)
 }
 
 /* Where it fills buckets they are not worth making: their time goes to a larger one. */
-static void device_busy_fill(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns)
+static void device_busy_fill(struct store_device_busy *busy, uint64_t begin_ns, uint64_t end_ns)
 {
-	pass(united, begin_ns);
-	united->sizes[0].changes += 2;
+	pass(busy, begin_ns);
+	busy->sizes[0].changes += 2;
 	if (begin_ns >> STORE_DEVICE_BUSY_FIRST == (end_ns - 1) >> STORE_DEVICE_BUSY_FIRST) { /* as a rule */
-		united->sizes[0].busy_ns += end_ns - begin_ns;
+		busy->sizes[0].busy_ns += end_ns - begin_ns;
 		return;
 	}
 	while (begin_ns < end_ns) {
-		struct store_device_busy_size *least = united->sizes;
+		struct store_device_busy_size *least = busy->sizes;
 		uint64_t length_ns = (uint64_t)1 << STORE_DEVICE_BUSY_FIRST;
 
 		if (begin_ns == store_bucket_of(begin_ns, STORE_DEVICE_BUSY_FIRST) &&
 			end_ns - begin_ns >= length_ns) {
 			unsigned size = largest(begin_ns, end_ns);
 
-			pass(united, begin_ns);
+			pass(busy, begin_ns);
 			length_ns = (uint64_t)1 << shift_of(size);
 			if (size < TOP)
-				united->sizes[size + 1].busy_ns += length_ns;
+				busy->sizes[size + 1].busy_ns += length_ns;
 		} else {
-			pass(united, begin_ns);
+			pass(busy, begin_ns);
 			length_ns = least->begin_ns + length_ns - begin_ns;
 			length_ns = length_ns < end_ns - begin_ns ? length_ns : end_ns - begin_ns;
 			least->busy_ns += length_ns;
@@ -284,7 +283,7 @@ struct turns {
 	struct turn {
 		uint64_t begin_ns;
 		struct store_device_busy_queue *queue;
-	} list[UNITED_QUEUES_MAX];
+	} list[DEVICE_BUSY_QUEUES_MAX];
 };
 
 static bool is_before(const void *a, const void *b)
@@ -302,11 +301,11 @@ static bool has_turn(const struct store_device_busy_queue *queue, uint64_t until
 	return queue->head < queue->count && queue->spans[queue->head].begin_ns < until_ns;
 }
 
-static void turns_begin(struct turns *turns, const struct store_device_busy *united, uint64_t until_ns)
+static void turns_begin(struct turns *turns, const struct store_device_busy *busy, uint64_t until_ns)
 {
 	turns->count = 0;
-	for (uint32_t i = 0; i < united->count; i++) {
-		struct store_device_busy_queue *queue = &united->queues[i];
+	for (uint32_t i = 0; i < busy->count; i++) {
+		struct store_device_busy_queue *queue = &busy->queues[i];
 
 		if (has_turn(queue, until_ns))
 			turns->list[turns->count++] =
@@ -354,14 +353,14 @@ static struct store_device_busy_span span_take(struct store_device_busy_queue *q
 
 /* What begins until the union ends lengthens it, in whatever order queues have turns: while most do, that is
  * quicker than to find whose is the first. */
-static void lengthen(struct store_device_busy *united, struct store_device_busy_span *all, uint64_t until_ns)
+static void lengthen(struct store_device_busy *busy, struct store_device_busy_span *all, uint64_t until_ns)
 {
 	uint32_t taken;
 
 	do {
 		taken = 0;
-		for (uint32_t i = 0; i < united->count; i++) {
-			struct store_device_busy_queue *queue = &united->queues[i];
+		for (uint32_t i = 0; i < busy->count; i++) {
+			struct store_device_busy_queue *queue = &busy->queues[i];
 
 			while (has_turn(queue, until_ns) &&
 				queue->spans[queue->head].begin_ns <= all->end_ns) {
@@ -371,17 +370,17 @@ static void lengthen(struct store_device_busy *united, struct store_device_busy_
 				taken++;
 			}
 		}
-	} while (taken > united->count / 2);
+	} while (taken > busy->count / 2);
 }
 
 /* Merges the queues' spans before `until_ns`; later ones stay queued. */
-static void device_busy_merge(struct store_device_busy *united, uint64_t until_ns)
+static void device_busy_merge(struct store_device_busy *busy, uint64_t until_ns)
 {
 	struct store_device_busy_span all = {0};
 	struct turns turns;
 	uint32_t beside = 0; /* turns since the union had a gap */
 
-	turns_begin(&turns, united, until_ns);
+	turns_begin(&turns, busy, until_ns);
 	while (turns.count) {
 		const struct store_device_busy_span part = span_take(turns.list[0].queue, until_ns);
 
@@ -389,32 +388,32 @@ static void device_busy_merge(struct store_device_busy *united, uint64_t until_n
 		beside++;
 		if (part.begin_ns > all.end_ns) {
 			if (all.end_ns)
-				device_busy_fill(united, all.begin_ns, all.end_ns);
+				device_busy_fill(busy, all.begin_ns, all.end_ns);
 			all = part;
 			beside = 0;
 		}
 		all.end_ns = part.end_ns > all.end_ns ? part.end_ns : all.end_ns;
-		if (beside > united->count) {
-			lengthen(united, &all, until_ns);
-			turns_begin(&turns, united, until_ns);
+		if (beside > busy->count) {
+			lengthen(busy, &all, until_ns);
+			turns_begin(&turns, busy, until_ns);
 			beside = 0;
 		}
 	}
 	if (all.end_ns)
-		device_busy_fill(united, all.begin_ns, all.end_ns);
-	for (uint32_t i = 0; i < united->count; i++)
-		shrink(&united->queues[i]);
+		device_busy_fill(busy, all.begin_ns, all.end_ns);
+	for (uint32_t i = 0; i < busy->count; i++)
+		shrink(&busy->queues[i]);
 }
 
 /* ---- how far ---- */
 
 /* How far all queues are known; the end of the last one, where all have ended. */
-static uint64_t known_until(const struct store_device_busy *united)
+static uint64_t known_until(const struct store_device_busy *busy)
 {
 	uint64_t least_ns = UINT64_MAX, last_ns = 0;
 
-	for (uint32_t i = 0; i < united->count; i++) {
-		const struct store_device_busy_queue *queue = &united->queues[i];
+	for (uint32_t i = 0; i < busy->count; i++) {
+		const struct store_device_busy_queue *queue = &busy->queues[i];
 
 		if (!queue->has_ended && queue->known_ns < least_ns)
 			least_ns = queue->known_ns;
@@ -423,27 +422,27 @@ static uint64_t known_until(const struct store_device_busy *united)
 	return least_ns < last_ns ? least_ns : last_ns;
 }
 
-static void advance(struct store_device_busy *united, bool is_end)
+static void advance(struct store_device_busy *busy, bool is_end)
 {
-	uint64_t until_ns = known_until(united);
+	uint64_t until_ns = known_until(busy);
 
-	if (united->is_over || united->count < 2)
+	if (busy->is_over || busy->count < 2)
 		return;
-	if (until_ns > united->merged_ns) {
-		device_busy_merge(united, until_ns);
-		pass(united, until_ns);
-		united->merged_ns = until_ns;
+	if (until_ns > busy->merged_ns) {
+		device_busy_merge(busy, until_ns);
+		pass(busy, until_ns);
+		busy->merged_ns = until_ns;
 	}
-	for (uint32_t i = 0; i < united->count && is_end; i++)
-		if (!united->queues[i].has_ended) {
-			store_device_busy_spoil(united, united->queues[i].known_ns, UINT64_MAX);
+	for (uint32_t i = 0; i < busy->count && is_end; i++)
+		if (!busy->queues[i].has_ended) {
+			store_device_busy_spoil(busy, busy->queues[i].known_ns, UINT64_MAX);
 			return;
 		}
 	if (is_end)
-		pass(united, TIME_MAX);
-	if (united->made.failed) {
-		store_bytes_fini(&united->made);
-		store_device_busy_spoil(united, 0, UINT64_MAX);
+		pass(busy, TIME_MAX);
+	if (busy->made.failed) {
+		store_bytes_fini(&busy->made);
+		store_device_busy_spoil(busy, 0, UINT64_MAX);
 	}
 }
 

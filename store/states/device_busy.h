@@ -73,16 +73,16 @@ struct store_device_busy *store_device_busy_join(struct store_devices_busy *devi
 
 /* The queue is busy from `begin_ns` to `end_ns`, before 2^62 and not before the last span added. */
 void store_device_busy_add(
-	struct store_device_busy *united, uint32_t queue, uint64_t begin_ns, uint64_t end_ns);
+	struct store_device_busy *busy, uint32_t queue, uint64_t begin_ns, uint64_t end_ns);
 /* False when it needs no more spans. */
-static inline bool store_device_busy_is_fed(const struct store_device_busy *united)
+static inline bool store_device_busy_is_fed(const struct store_device_busy *busy)
 {
-	return !united->is_over && united->count > 1;
+	return !busy->is_over && busy->count > 1;
 }
 /* Marks a time range whose spans are wrong or unknown. end_ns UINT64_MAX: to the end. */
-void store_device_busy_spoil(struct store_device_busy *united, uint64_t begin_ns, uint64_t end_ns);
+void store_device_busy_spoil(struct store_device_busy *busy, uint64_t begin_ns, uint64_t end_ns);
 /* The queue is swept until then; with `is_end` no later span follows. */
-void store_device_busy_know(struct store_device_busy *united, uint32_t queue, uint64_t until_ns, bool is_end);
+void store_device_busy_know(struct store_device_busy *busy, uint32_t queue, uint64_t until_ns, bool is_end);
 
 /* Merges the known part of all queues. With `is_end` nothing follows. */
 void store_devices_busy_merge(struct store_devices_busy *devices, bool is_end);

@@ -30,7 +30,7 @@ static void state_builder_end(struct store_state_builder *builder)
 	builder->samples = (struct state_builder_samples){0};
 	free(builder->spans.list);
 	builder->spans = (struct state_builder_spans){0};
-	for (unsigned size = 0; builder->sizes && size <= ROLLER_TOP; size++)
+	for (unsigned size = 0; builder->sizes && size <= STATE_BUILDER_TOP; size++)
 		store_context_sums_fini(&builder->sizes[size].sums);
 	free(builder->sizes);
 	builder->sizes = NULL;
@@ -204,7 +204,8 @@ static unsigned base_of(uint64_t period_ns)
 
 	if (!period_ns)
 		return BASE_FIRST;
-	while (base < ROLLER_TOP && (uint64_t)1 << state_builder_shift(base + 1) <= period_ns * BASE_RECORDS)
+	while (base < STATE_BUILDER_TOP &&
+		(uint64_t)1 << state_builder_shift(base + 1) <= period_ns * BASE_RECORDS)
 		base++;
 	return base;
 }
@@ -240,9 +241,9 @@ static struct store_state_builder *state_builder_new(struct store_state_builders
 		}
 	}
 	if (builder->line.rules.is_gpu && !builders->is_thinned) {
-		builder->united = store_device_busy_join(
+		builder->busy = store_device_busy_join(
 			&builders->devices, stream, properties, &builder->device_busy_queue);
-		if (!builder->united) {
+		if (!builder->busy) {
 			state_builder_free(builder);
 			return NULL;
 		}
@@ -453,8 +454,8 @@ static bool rules_learn(
 /* Its records wait for a watermark that does not come. */
 static void stop_waiting(struct store_state_builder *builder)
 {
-	if (builder->is_over || (state_builder_samples_waiting(builder) <= ROLLER_WAIT_MAX &&
-					state_builder_spans_waiting(builder) <= ROLLER_WAIT_MAX))
+	if (builder->is_over || (state_builder_samples_waiting(builder) <= STATE_BUILDER_WAIT_MAX &&
+					state_builder_spans_waiting(builder) <= STATE_BUILDER_WAIT_MAX))
 		return;
 	if (!builder->has_begun)
 		store_all_streams_give_up(builder->all_streams);
@@ -489,8 +490,8 @@ void store_state_builders_advance(struct store_state_builders *builders, uint32_
 		return;
 	}
 	builder->asked = state_builder_samples_waiting(builder) + state_builder_spans_waiting(builder);
-	if (builder->united)
-		store_device_busy_know(builder->united, builder->device_busy_queue, builder->line.now_ns,
+	if (builder->busy)
+		store_device_busy_know(builder->busy, builder->device_busy_queue, builder->line.now_ns,
 			builder->line.now_ns == builder->line.rules.end_ns);
 	if (builder->line.now_ns == builder->line.rules.end_ns) {
 		state_builder_finish(builder);
@@ -601,7 +602,7 @@ static int delete_torn(MDB_txn *txn, MDB_dbi rolls, uint32_t stream, uint8_t kin
 
 	if (torn_ns == UINT64_MAX)
 		return 0;
-	for (unsigned size = 1; size <= ROLLER_TOP && !rc; size++) {
+	for (unsigned size = 1; size <= STATE_BUILDER_TOP && !rc; size++) {
 		key.shift = (uint8_t)state_builder_shift(size);
 		key.begin_ns = store_bucket_of(torn_ns, key.shift);
 		rc = delete_roll(txn, rolls, &key);
@@ -640,11 +641,11 @@ static int put_lines(const struct store_state_builders *builders, const struct s
 	return rc ? rc : store_pending_rollups_put(&builder->made, txn, rolls);
 }
 
-static int put_united(const struct store_device_busy *united, MDB_txn *txn, MDB_dbi rolls)
+static int put_united(const struct store_device_busy *busy, MDB_txn *txn, MDB_dbi rolls)
 {
-	int rc = delete_torn(txn, rolls, united->stream, STORE_ROLLUP_DEVICE_BUSY, united->torn_ns);
+	int rc = delete_torn(txn, rolls, busy->stream, STORE_ROLLUP_DEVICE_BUSY, busy->torn_ns);
 
-	return rc ? rc : store_pending_rollups_put(&united->made, txn, rolls);
+	return rc ? rc : store_pending_rollups_put(&busy->made, txn, rolls);
 }
 
 int store_state_builders_put(struct store_state_builders *builders, MDB_txn *txn, MDB_dbi rolls)

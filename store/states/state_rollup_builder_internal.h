@@ -11,8 +11,8 @@
 
 #include "store/states/state_rollup_builder.h"
 
-#define ROLLER_TOP (STORE_STATE_ROLLUP_SIZES - 1)
-#define ROLLER_WAIT_MAX (15u << 16) /* queued records without a watermark; above it: no rollups */
+#define STATE_BUILDER_TOP (STORE_STATE_ROLLUP_SIZES - 1)
+#define STATE_BUILDER_WAIT_MAX (15u << 16) /* queued records without a watermark; above it: no rollups */
 
 /* The part of a span that the timeline needs. */
 struct state_builder_span {
@@ -57,7 +57,7 @@ struct state_builder_bucket {
 	bool is_whole; /* complete so far */
 };
 
-#define ROLLER_COPIES 8u
+#define STATE_BUILDER_COPIES 8u
 /* Caches the state of copies with these attributes; 0: empty. */
 struct state_builder_copy {
 	uint32_t attributes;
@@ -68,15 +68,15 @@ struct store_state_builder {
 	struct line_walk line;
 	struct store_all_streams *all_streams;
 	struct state_builder_tally *tally; /* of all builders, see state_rollup_builder_run.c */
-	struct store_device_busy *united;  /* a GPU queue's device, or NULL */
+	struct store_device_busy *busy;	   /* a GPU queue's device, or NULL */
 	uint32_t device_busy_queue;
 	uint32_t stream;
 	struct state_builder_samples samples;
 	struct state_builder_spans spans;
-	struct state_builder_copy copies[ROLLER_COPIES]; /* [attributes modulo the length] */
-	uint64_t valid_ns;				 /* the timeline is known from here on */
-	bool awaits_sample;				 /* ... once a sample begins there */
-	uint32_t asked;					 /* records queued at the last sweep */
+	struct state_builder_copy copies[STATE_BUILDER_COPIES]; /* [attributes modulo the length] */
+	uint64_t valid_ns;					/* the timeline is known from here on */
+	bool awaits_sample;					/* ... once a sample begins there */
+	uint32_t asked;						/* records queued at the last sweep */
 	uint64_t monitored_ns; /* begin of the open `monitored` span; UINT64_MAX: none */
 	bool has_begun, is_over;
 	bool is_switches_said; /* `monitored` states it; otherwise any blocked or runnable span implies
@@ -109,8 +109,8 @@ static inline void state_builder_spoil(
 	struct store_state_builder *builder, uint64_t begin_ns, uint64_t end_ns)
 {
 	store_all_streams_spoil(builder->all_streams, begin_ns, end_ns);
-	if (builder->united && begin_ns < end_ns)
-		store_device_busy_spoil(builder->united, begin_ns, end_ns);
+	if (builder->busy && begin_ns < end_ns)
+		store_device_busy_spoil(builder->busy, begin_ns, end_ns);
 }
 
 static inline uint32_t state_builder_samples_waiting(const struct store_state_builder *builder)

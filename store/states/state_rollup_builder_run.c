@@ -244,7 +244,7 @@ static void unite_spans(struct store_state_builder *builder, const struct state_
 	const struct state_builder_span *end)
 {
 	for (const struct state_builder_span *at = first; at < end; at++)
-		store_device_busy_add(builder->united, builder->device_busy_queue, at->begin_ns, at->end_ns);
+		store_device_busy_add(builder->busy, builder->device_busy_queue, at->begin_ns, at->end_ns);
 }
 
 /* The waiting spans from the first on, of which one at least is taken. They stay in the nearer caches from
@@ -266,7 +266,7 @@ static bool run_spans(struct store_state_builder *builder, uint64_t limit_ns)
 		sum_spans(&stretch, first, end, line->now_ns);
 	if (stretch.all_streams)
 		cut_spans(&stretch, first, end, line->now_ns);
-	if (builder->united && store_device_busy_is_fed(builder->united))
+	if (builder->busy && store_device_busy_is_fed(builder->busy))
 		unite_spans(builder, first, end);
 	stretch_end(builder, &stretch, end[-1].end_ns);
 	line->serial += (uint64_t)(end - first);

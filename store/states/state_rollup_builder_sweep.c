@@ -82,10 +82,10 @@ static void bucket_finish(struct store_state_builder *builder, unsigned size)
 
 		if (bucket->is_whole && (size == builder->base || bucket->parts > 1))
 			made_add(builder, size);
-		if (size < ROLLER_TOP)
+		if (size < STATE_BUILDER_TOP)
 			bucket_join(builder, size + 1, bucket, end_ns);
 		bucket->next_ns = 0;
-		if (size == ROLLER_TOP)
+		if (size == STATE_BUILDER_TOP)
 			break;
 		if (bucket_end(&builder->sizes[size + 1], size + 1) != end_ns)
 			break;
@@ -184,7 +184,7 @@ static void base_adapt(struct store_state_builder *builder, uint64_t now_ns)
 
 	if (builder->pieces > PIECES_MANY && base > 1)
 		builder->base--;
-	else if (builder->pieces < PIECES_FEW && base < ROLLER_TOP &&
+	else if (builder->pieces < PIECES_FEW && base < STATE_BUILDER_TOP &&
 		 store_bucket_of(now_ns, state_builder_shift(base + 1)) == now_ns)
 		builder->base++;
 	builder->pieces = 0;
@@ -200,9 +200,9 @@ static void piece_add(struct store_state_builder *builder, const struct state_pi
 		state_builder_spoil(builder, piece->begin_ns, piece->end_ns);
 	else
 		store_all_streams_add(builder->all_streams, piece);
-	if (is_known && builder->united && span_state_is_busy(piece->state))
+	if (is_known && builder->busy && span_state_is_busy(piece->state))
 		store_device_busy_add(
-			builder->united, builder->device_busy_queue, piece->begin_ns, piece->end_ns);
+			builder->busy, builder->device_busy_queue, piece->begin_ns, piece->end_ns);
 	if (!builder->sizes)
 		return;
 	bucket = &builder->sizes[builder->base];
@@ -261,7 +261,7 @@ void state_builder_finish(struct store_state_builder *builder)
 
 	if (!builder->sizes)
 		return;
-	for (unsigned size = builder->base; size <= ROLLER_TOP; size++) {
+	for (unsigned size = builder->base; size <= STATE_BUILDER_TOP; size++) {
 		struct state_builder_bucket *bucket = &builder->sizes[size];
 		uint64_t end_ns = bucket_end(bucket, size);
 
@@ -271,7 +271,7 @@ void state_builder_finish(struct store_state_builder *builder)
 			bucket_add(bucket, EXTENT_ABSENT, STORE_OP_NONE, 0, 0, end_ns - bucket->next_ns);
 		if (bucket->is_whole && (size == builder->base || bucket->parts > 1))
 			made_add(builder, size);
-		if (size == ROLLER_TOP || bucket->begin_ns <= life_ns)
+		if (size == STATE_BUILDER_TOP || bucket->begin_ns <= life_ns)
 			break;
 		bucket_join(builder, size + 1, bucket, end_ns);
 		bucket->next_ns = 0;

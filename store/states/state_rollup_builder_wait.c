@@ -13,14 +13,14 @@
 #define WAIT_MANY (1u << 12)	 /* of one stream: in the nearer caches still when they are swept, ... */
 #define WAIT_TOGETHER (1u << 15) /* ... as those of all should be, if that leaves each ... */
 #define WAIT_FEW (1u << 8)	 /* ... so many */
-#define WAIT_OVER (1u << 15)	 /* above ROLLER_WAIT_MAX, until it is asked again whether they still wait */
+#define WAIT_OVER (1u << 15)	 /* above STATE_BUILDER_WAIT_MAX, until they are counted again */
 
 /* ---- late records ---- */
 
 /* The line is not known now, but again from `again_ns`. */
 static void doubt(struct store_state_builder *builder, uint64_t again_ns)
 {
-	for (unsigned size = 0; builder->sizes && size <= ROLLER_TOP; size++)
+	for (unsigned size = 0; builder->sizes && size <= STATE_BUILDER_TOP; size++)
 		builder->sizes[size].is_whole = false;
 	if (again_ns < builder->line.now_ns)
 		again_ns = builder->line.now_ns;
@@ -169,7 +169,7 @@ void state_builder_note_switches(struct store_state_builder *builder)
 static enum extent_state copy_state(
 	struct store_state_builder *builder, uint32_t attributes, const struct store_texts *texts)
 {
-	struct state_builder_copy *known = &builder->copies[attributes % ROLLER_COPIES];
+	struct state_builder_copy *known = &builder->copies[attributes % STATE_BUILDER_COPIES];
 	struct store_slice text;
 
 	if (known->attributes == attributes)
@@ -347,5 +347,5 @@ bool store_state_builders_is_full(const struct store_state_builders *builders, u
 	/* Those that had to stay last time may have to stay: they are sorted again when there are twice as
 	 * many. */
 	return (waiting > wait_many(builders) && waiting / 2 >= builder->asked) ||
-	       (waiting > ROLLER_WAIT_MAX + WAIT_OVER && builder->asked <= ROLLER_WAIT_MAX);
+	       (waiting > STATE_BUILDER_WAIT_MAX + WAIT_OVER && builder->asked <= STATE_BUILDER_WAIT_MAX);
 }

@@ -118,12 +118,12 @@ static int put_open(struct store_writer *writer, MDB_txn *txn)
 
 static int put_thinned(struct store_writer *writer, MDB_txn *txn)
 {
-	if (!store_retention_is_due(&writer->thin))
+	if (!store_retention_is_due(&writer->retention))
 		return 0;
 	for (uint32_t block = 0; block < writer->dirty_count; block++)
 		writer->dirty_streams[block] = 1;
-	return store_retention_put(
-		&writer->thin, &writer->ingest, writer->streams, writer->stream_count, &writer->metrics, txn);
+	return store_retention_put(&writer->retention, &writer->ingest, writer->streams, writer->stream_count,
+		&writer->metrics, txn);
 }
 
 static int put_all(struct store_writer *writer, MDB_txn *txn)
@@ -147,8 +147,8 @@ static void committed(struct store_writer *writer)
 	int dead;
 
 	store_ingest_committed(&writer->ingest);
-	store_retention_committed(&writer->thin, &writer->ingest);
-	writer->builders.thinned_ns = writer->thin.until_ns;
+	store_retention_committed(&writer->retention, &writer->ingest);
+	writer->builders.thinned_ns = writer->retention.until_ns;
 	store_run_total_committed(&writer->total);
 	store_state_builders_committed(&writer->builders);
 	for (unsigned tree = 0; tree < STORE_TREE_COUNT; tree++)
@@ -215,7 +215,7 @@ int store_writer_commit(struct store_writer *writer, struct error *error)
 	for (uint32_t stream = 0; stream < writer->stream_count; stream++)
 		store_writer_roll(writer, stream);
 	store_state_builders_unite(&writer->builders, writer->is_closing);
-	if (writer->is_closing && writer->thin.shift) /* what was dropped, streams do not know, either */
+	if (writer->is_closing && writer->retention.shift) /* what was dropped, streams do not know, either */
 		store_all_streams_give_up(&writer->builders.all_streams);
 	if (writer->is_closing)
 		store_state_builders_put_all_streams(

@@ -20,7 +20,7 @@ struct copy {
 	MDB_txn *txn;
 	MDB_dbi dbi;
 	size_t pending; /* bytes since the last commit */
-	struct store_zstd_block dense;
+	struct store_zstd_block block;
 	struct store_leaf_block_draft bundle;
 	bool is_settled, is_bundled, drops_rolls;
 };
@@ -68,23 +68,23 @@ static int put_value(
 
 static int put_dense(struct copy *copy, enum store_tree_id tree)
 {
-	struct store_zstd_block *dense = &copy->dense;
+	struct store_zstd_block *block = &copy->block;
 
-	if (!store_zstd_block_finish(dense))
+	if (!store_zstd_block_finish(block))
 		return ENOMEM;
-	return put_value(copy, tree, (struct store_slice){dense->key, dense->key_size},
-		(struct store_slice){dense->value.data, dense->value.size});
+	return put_value(copy, tree, (struct store_slice){block->key, block->key_size},
+		(struct store_slice){block->value.data, block->value.size});
 }
 
 static int take_dense(struct copy *copy, enum store_tree_id tree, const struct store_tree_cursor *cursor)
 {
 	int rc = 0;
 
-	if (store_zstd_block_is_full(&copy->dense, tree, cursor->key, cursor->value.size))
+	if (store_zstd_block_is_full(&copy->block, tree, cursor->key, cursor->value.size))
 		rc = put_dense(copy, tree);
-	if (!rc && !store_zstd_block_take(&copy->dense, tree, cursor->key, cursor->value))
+	if (!rc && !store_zstd_block_take(&copy->block, tree, cursor->key, cursor->value))
 		rc = MDB_CORRUPTED;
-	return rc || !copy->dense.entries.failed ? rc : ENOMEM;
+	return rc || !copy->block.entries.failed ? rc : ENOMEM;
 }
 
 static int copy_value(struct copy *copy, enum store_tree_id tree, const struct store_tree_cursor *cursor)
@@ -107,7 +107,7 @@ static int copy_tree(struct copy *copy, enum store_tree_id tree, struct error *e
 		found = store_tree_seek(&cursor, "", 0, error);
 	for (; found == 1 && !rc; found = rc ? found : store_tree_next(&cursor, error))
 		rc = copy_value(copy, tree, &cursor);
-	if (!rc && found == 0 && copy->dense.entries.size)
+	if (!rc && found == 0 && copy->block.entries.size)
 		rc = put_dense(copy, tree);
 	if (!rc && found == 0 && copy->bundle.count)
 		rc = put_bundle(copy);
@@ -151,7 +151,7 @@ int store_compact(const struct store_snapshot *from, struct store_file *to, unsi
 		if (tree == STORE_TREE_META && copy.is_settled && !rc)
 			rc = put_settled(&copy, error);
 	}
-	store_zstd_block_fini(&copy.dense);
+	store_zstd_block_fini(&copy.block);
 	store_leaf_block_fini(&copy.bundle);
 	if (rc) {
 		if (copy.txn)

@@ -25,7 +25,7 @@ struct retention_pending {
 
 /* One pass over a track. */
 struct retention_pass {
-	struct store_retention *thin;
+	struct store_retention *retention;
 	struct store_ingest *ingest;
 	const struct store_metrics *metrics;
 	MDB_txn *txn;
@@ -90,7 +90,7 @@ static struct store_key_chunk retention_first_key(const struct retention_pass *p
 
 static void retention_count_dropped(struct retention_pass *pass, uint64_t count)
 {
-	pass->thin->pending[pass->stream].dropped[pass->track] += count;
+	pass->retention->pending[pass->stream].dropped[pass->track] += count;
 }
 
 static int retention_drop_chunk(struct retention_pass *pass)
@@ -166,8 +166,9 @@ static int retention_block(struct retention_pass *pass, const struct store_key_r
 
 	if (rc || has_real(pass))
 		return rc;
-	if (store_rollup_last(block->begin_ns, block->shift) >= pass->thin->pending[pass->stream].joined_ns)
-		pass->thin->pending[pass->stream].joined_ns =
+	if (store_rollup_last(block->begin_ns, block->shift) >=
+		pass->retention->pending[pass->stream].joined_ns)
+		pass->retention->pending[pass->stream].joined_ns =
 			store_rollup_last(block->begin_ns, block->shift) + 1;
 	rc = store_rollup_put_made(&ingest->rolls, block, pass->txn, ingest->dbi);
 	rc = rc ? rc : delete_chunks(pass, block);
@@ -180,15 +181,15 @@ static int retention_samples(struct retention_pass *pass)
 	struct store_key_chunk key = retention_first_key(pass, 0);
 	int rc;
 
-	while ((rc = retention_find_chunk(pass, &key, pass->thin->wanted_ns)) == 0) {
+	while ((rc = retention_find_chunk(pass, &key, pass->retention->wanted_ns)) == 0) {
 		unsigned shift = (key.shift + STORE_ROLLUP_STEP - 1) / STORE_ROLLUP_STEP * STORE_ROLLUP_STEP;
 		struct store_key_rollup block = {.stream = pass->stream, .kind = STORE_SAMPLES};
 		uint64_t last_ns;
 
-		block.shift = (uint8_t)(shift > pass->thin->shift ? shift : pass->thin->shift);
+		block.shift = (uint8_t)(shift > pass->retention->shift ? shift : pass->retention->shift);
 		block.begin_ns = store_bucket_of(key.bucket_ns, block.shift);
 		last_ns = store_rollup_last(block.begin_ns, block.shift);
-		if (block.shift > THIN_SHIFT_WHOLE || last_ns >= pass->thin->wanted_ns) {
+		if (block.shift > THIN_SHIFT_WHOLE || last_ns >= pass->retention->wanted_ns) {
 			retention_step(&key);
 			continue;
 		}
@@ -203,14 +204,14 @@ static int retention_samples(struct retention_pass *pass)
 /* ---- rollups that are old: into larger ones ---- */
 
 /* Before this, rollups of the size are joined. */
-static uint64_t join_until(const struct store_retention *thin, unsigned shift)
+static uint64_t join_until(const struct store_retention *retention, unsigned shift)
 {
-	unsigned grown = shift > thin->shift ? shift - thin->shift : 0;
-	uint64_t age_ns = thin->keep_ns * AGES;
+	unsigned grown = shift > retention->shift ? shift - retention->shift : 0;
+	uint64_t age_ns = retention->keep_ns * AGES;
 
-	if (grown >= 64 || age_ns << grown >> grown != age_ns || age_ns << grown > thin->wanted_ns)
+	if (grown >= 64 || age_ns << grown >> grown != age_ns || age_ns << grown > retention->wanted_ns)
 		return 0;
-	return thin->wanted_ns - (age_ns << grown);
+	return retention->wanted_ns - (age_ns << grown);
 }
 
 /* The writer of lines made the larger one, or there is none. */
@@ -249,13 +250,13 @@ static int join_rolls(struct retention_pass *pass, uint8_t kind, unsigned step, 
 	struct store_key_rollup key = {.stream = pass->stream, .kind = kind, .shift = STORE_SHIFT_MAX};
 	int rc;
 
-	while ((rc = find_roll(pass, &key, kind)) == 0 && key.begin_ns < pass->thin->wanted_ns) {
+	while ((rc = find_roll(pass, &key, kind)) == 0 && key.begin_ns < pass->retention->wanted_ns) {
 		struct store_key_rollup block = key;
 
 		block.shift = (uint8_t)(key.shift + step);
 		block.begin_ns = block.shift <= shift_most ? store_bucket_of(key.begin_ns, block.shift) : 0;
-		if (block.shift <= shift_most &&
-			store_rollup_last(block.begin_ns, block.shift) < join_until(pass->thin, key.shift)) {
+		if (block.shift <= shift_most && store_rollup_last(block.begin_ns, block.shift) <
+							 join_until(pass->retention, key.shift)) {
 			rc = kind == STORE_SAMPLES ? retention_block(pass, &block) : join_lines(pass, &block);
 			if (rc)
 				return rc;
@@ -282,26 +283,26 @@ static int retention_join(struct retention_pass *pass)
 			    STORE_STATE_ROLLUP_STEP * (STORE_STATE_ROLLUP_SIZES - 1));
 }
 
-void store_retention_fini(struct store_retention *thin)
+void store_retention_fini(struct store_retention *retention)
 {
-	free(thin->pending);
-	*thin = (struct store_retention){0};
+	free(retention->pending);
+	*retention = (struct store_retention){0};
 }
 
-void store_retention_ask(struct store_retention *thin, uint64_t now_ns, uint64_t keep_ns)
+void store_retention_ask(struct store_retention *retention, uint64_t now_ns, uint64_t keep_ns)
 {
 	uint64_t until_ns;
 
-	if (!thin->shift) {
-		thin->shift = SHIFT_LEAST;
-		while (thin->shift + STORE_ROLLUP_STEP < THIN_SHIFT_WHOLE &&
-			(uint64_t)UNITS << (thin->shift + STORE_ROLLUP_STEP) <= keep_ns)
-			thin->shift += STORE_ROLLUP_STEP;
+	if (!retention->shift) {
+		retention->shift = SHIFT_LEAST;
+		while (retention->shift + STORE_ROLLUP_STEP < THIN_SHIFT_WHOLE &&
+			(uint64_t)UNITS << (retention->shift + STORE_ROLLUP_STEP) <= keep_ns)
+			retention->shift += STORE_ROLLUP_STEP;
 	}
-	thin->keep_ns = keep_ns;
-	until_ns = now_ns > keep_ns ? store_bucket_of(now_ns - keep_ns, thin->shift) : 0;
-	if (until_ns > thin->wanted_ns)
-		thin->wanted_ns = until_ns;
+	retention->keep_ns = keep_ns;
+	until_ns = now_ns > keep_ns ? store_bucket_of(now_ns - keep_ns, retention->shift) : 0;
+	if (until_ns > retention->wanted_ns)
+		retention->wanted_ns = until_ns;
 }
 
 /* True for records about the stream, not about its work. */
@@ -312,11 +313,11 @@ static bool is_kept(uint32_t op)
 }
 
 bool store_retention_is_late(
-	const struct store_retention *thin, enum store_track track, const struct store_record *record)
+	const struct store_retention *retention, enum store_track track, const struct store_record *record)
 {
 	if (track == STORE_SPANS)
-		return record->end_ns < thin->until_ns && !is_kept(record->what);
-	return record->begin_ns < thin->until_ns;
+		return record->end_ns < retention->until_ns && !is_kept(record->what);
+	return record->begin_ns < retention->until_ns;
 }
 
 /* ---- spans and values ---- */
@@ -367,8 +368,8 @@ static int retention_chunk(struct retention_pass *pass, const struct store_key_c
 
 	if (!retention_peek(pass, &chunk))
 		return MDB_CORRUPTED;
-	if (store_rollup_last(key->bucket_ns, key->shift) >= pass->thin->wanted_ns ||
-		chunk.end_ns >= pass->thin->wanted_ns)
+	if (store_rollup_last(key->bucket_ns, key->shift) >= pass->retention->wanted_ns ||
+		chunk.end_ns >= pass->retention->wanted_ns)
 		return 0;
 	if (pass->track == STORE_VALUES)
 		return retention_drop_chunk(pass);
@@ -384,7 +385,7 @@ static int retention_chunks(struct retention_pass *pass)
 	struct store_key_chunk key = retention_first_key(pass, 0);
 	int rc;
 
-	while ((rc = retention_find_chunk(pass, &key, pass->thin->wanted_ns)) == 0) {
+	while ((rc = retention_find_chunk(pass, &key, pass->retention->wanted_ns)) == 0) {
 		rc = retention_chunk(pass, &key);
 		if (rc)
 			return rc;
@@ -396,20 +397,20 @@ static int retention_chunks(struct retention_pass *pass)
 /* ---- all streams ---- */
 
 /* What a transaction that failed has noted is not so. */
-static void take_back(struct store_retention *thin, struct store_stream *streams)
+static void take_back(struct store_retention *retention, struct store_stream *streams)
 {
-	for (uint32_t stream = 0; stream < thin->pending_count; stream++) {
+	for (uint32_t stream = 0; stream < retention->pending_count; stream++) {
 		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
-			streams[stream].dropped[track] -= thin->pending[stream].dropped[track];
-		streams[stream].thinned_ns = thin->pending[stream].thinned_ns;
+			streams[stream].dropped[track] -= retention->pending[stream].dropped[track];
+		streams[stream].thinned_ns = retention->pending[stream].thinned_ns;
 	}
-	free(thin->pending);
-	thin->pending = NULL;
-	thin->pending_count = 0;
+	free(retention->pending);
+	retention->pending = NULL;
+	retention->pending_count = 0;
 }
 
-static void note(
-	struct store_retention *thin, struct store_stream *stream, const struct retention_pending *pending)
+static void note(struct store_retention *retention, struct store_stream *stream,
+	const struct retention_pending *pending)
 {
 	bool is_thinned = false;
 
@@ -418,7 +419,7 @@ static void note(
 		is_thinned |= pending->dropped[track] != 0;
 	}
 	if (is_thinned)
-		stream->thinned_ns = thin->wanted_ns;
+		stream->thinned_ns = retention->wanted_ns;
 	if (pending->joined_ns > stream->thinned_ns)
 		stream->thinned_ns = pending->joined_ns;
 }
@@ -428,22 +429,23 @@ static bool has_records(const struct store_stream *stream, unsigned track)
 	return stream->count[track] > stream->dropped[track];
 }
 
-int store_retention_put(struct store_retention *thin, struct store_ingest *ingest,
+int store_retention_put(struct store_retention *retention, struct store_ingest *ingest,
 	struct store_stream *streams, uint32_t stream_count, const struct store_metrics *metrics,
 	MDB_txn *txn)
 {
-	struct retention_pass pass = {.thin = thin, .ingest = ingest, .metrics = metrics, .txn = txn};
+	struct retention_pass pass = {
+		.retention = retention, .ingest = ingest, .metrics = metrics, .txn = txn};
 	int rc;
 
-	take_back(thin, streams);
-	if (!store_retention_is_due(thin) || !stream_count)
+	take_back(retention, streams);
+	if (!store_retention_is_due(retention) || !stream_count)
 		return 0;
-	thin->pending = calloc(stream_count, sizeof *thin->pending);
-	if (!thin->pending)
+	retention->pending = calloc(stream_count, sizeof *retention->pending);
+	if (!retention->pending)
 		return ENOMEM;
-	thin->pending_count = stream_count;
+	retention->pending_count = stream_count;
 	for (uint32_t stream = 0; stream < stream_count; stream++)
-		thin->pending[stream].thinned_ns = streams[stream].thinned_ns;
+		retention->pending[stream].thinned_ns = streams[stream].thinned_ns;
 	rc = mdb_cursor_open(txn, ingest->dbi[STORE_TREE_CHUNK], &pass.cursor);
 	if (rc)
 		return rc;
@@ -460,30 +462,30 @@ int store_retention_put(struct store_retention *thin, struct store_ingest *inges
 	mdb_cursor_close(pass.cursor);
 	/* Noted whatever happened: the next attempt takes back as much. */
 	for (uint32_t stream = 0; stream < stream_count; stream++)
-		note(thin, &streams[stream], &thin->pending[stream]);
+		note(retention, &streams[stream], &retention->pending[stream]);
 	return rc;
 }
 
 static void forget_builders(
-	const struct store_retention *thin, struct store_ingest *ingest, struct store_track_state *track)
+	const struct store_retention *retention, struct store_ingest *ingest, struct store_track_state *track)
 {
 	for (unsigned i = track->count; i-- > 0;) {
 		struct store_builder *builder = &track->builders[i];
 
-		if (store_rollup_last(builder->key.bucket_ns, builder->key.shift) < thin->until_ns)
+		if (store_rollup_last(builder->key.bucket_ns, builder->key.shift) < retention->until_ns)
 			store_builder_remove(ingest, track, builder);
 	}
 }
 
-void store_retention_committed(struct store_retention *thin, struct store_ingest *ingest)
+void store_retention_committed(struct store_retention *retention, struct store_ingest *ingest)
 {
-	if (!store_retention_is_due(thin))
+	if (!store_retention_is_due(retention))
 		return;
-	free(thin->pending);
-	thin->pending = NULL;
-	thin->pending_count = 0;
-	thin->until_ns = thin->wanted_ns;
+	free(retention->pending);
+	retention->pending = NULL;
+	retention->pending_count = 0;
+	retention->until_ns = retention->wanted_ns;
 	for (size_t i = 0; i < ingest->track_count; i++)
 		if (ingest->tracks[i])
-			forget_builders(thin, ingest, ingest->tracks[i]);
+			forget_builders(retention, ingest, ingest->tracks[i]);
 }

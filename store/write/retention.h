@@ -31,24 +31,24 @@ struct store_retention {
 	struct retention_pending *pending; /* [stream] what the current transaction has dropped */
 	uint32_t pending_count;
 };
-void store_retention_fini(struct store_retention *thin);
+void store_retention_fini(struct store_retention *retention);
 
 /* Requests that the next commit drops what ends more than keep_ns before now_ns. */
-void store_retention_ask(struct store_retention *thin, uint64_t now_ns, uint64_t keep_ns);
-static inline bool store_retention_is_due(const struct store_retention *thin)
+void store_retention_ask(struct store_retention *retention, uint64_t now_ns, uint64_t keep_ns);
+static inline bool store_retention_is_due(const struct store_retention *retention)
 {
-	return thin->wanted_ns > thin->until_ns;
+	return retention->wanted_ns > retention->until_ns;
 }
 /* True when the record's time has been dropped. */
 bool store_retention_is_late(
-	const struct store_retention *thin, enum store_track track, const struct store_record *record);
+	const struct store_retention *retention, enum store_track track, const struct store_record *record);
 
 /* Drops it, after store_ingest_put(), and updates the streams. LMDB's code; after a failed transaction call
  * it again, it starts anew. */
-int store_retention_put(struct store_retention *thin, struct store_ingest *ingest,
+int store_retention_put(struct store_retention *retention, struct store_ingest *ingest,
 	struct store_stream *streams, uint32_t stream_count, const struct store_metrics *metrics,
 	MDB_txn *txn);
 /* After the commit: frees the builders of dropped chunks. */
-void store_retention_committed(struct store_retention *thin, struct store_ingest *ingest);
+void store_retention_committed(struct store_retention *retention, struct store_ingest *ingest);
 
 #endif

@@ -104,7 +104,7 @@ static void writer_free(struct store_writer *writer)
 	store_ingest_fini(&writer->ingest);
 	store_run_total_fini(&writer->total);
 	store_state_builders_fini(&writer->builders);
-	store_retention_fini(&writer->thin);
+	store_retention_fini(&writer->retention);
 	store_bytes_fini(&writer->facts);
 	store_bytes_fini(&writer->scratch);
 	free(writer);
@@ -219,7 +219,7 @@ int store_writer_close(struct store_writer *writer, struct error *error)
 	store_writer_meta(writer, "state", "complete");
 	writer->is_closing = true;
 	rc = store_writer_commit(writer, error);
-	if (!rc && !store_compact_in_place(writer->file, !writer->thin.shift) &&
+	if (!rc && !store_compact_in_place(writer->file, !writer->retention.shift) &&
 		mdb_env_sync(store_file_env(writer->file), 1) != 0)
 		rc = store_file_failed(writer->file, "write", errno, error);
 	writer_free(writer);
@@ -439,8 +439,8 @@ void store_writer_append(struct store_writer *writer, uint32_t stream, enum stor
 
 	if (!to || track >= STORE_TRACK_COUNT)
 		return;
-	for (size_t i = 0; i < count && writer->thin.until_ns; i++)
-		if (store_retention_is_late(&writer->thin, track, &records[i])) {
+	for (size_t i = 0; i < count && writer->retention.until_ns; i++)
+		if (store_retention_is_late(&writer->retention, track, &records[i])) {
 			append(writer, stream, track, records + first, i - first);
 			first = i + 1;
 			to->lost++;
@@ -450,9 +450,9 @@ void store_writer_append(struct store_writer *writer, uint32_t stream, enum stor
 
 void store_writer_keep(struct store_writer *writer, uint64_t now_ns, uint64_t keep_ns)
 {
-	store_retention_ask(&writer->thin, now_ns, keep_ns);
-	writer->ingest.shift_most = writer->thin.shift;
-	writer->builders.is_thinned = writer->thin.shift;
+	store_retention_ask(&writer->retention, now_ns, keep_ns);
+	writer->ingest.shift_most = writer->retention.shift;
+	writer->builders.is_thinned = writer->retention.shift;
 }
 
 void store_writer_patience(struct store_writer *writer, uint64_t patience_ns)

@@ -44,7 +44,7 @@ struct store_writer {
 	struct store_ingest ingest;
 	struct store_run_total total;
 	struct store_state_builders builders;
-	struct store_retention thin;
+	struct store_retention retention;
 	bool is_closing;	  /* the current commit is the last */
 	struct store_bytes facts; /* pending meta and symbol values: | tree u8 | key size u32 | value size u32
 				     | key | sealed value | */

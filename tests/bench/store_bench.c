@@ -28,7 +28,7 @@
 #define HOT 64u
 #define KERNELS 40u
 #define KERNEL_FIRST 100u	/* context of the first */
-#define STREAMS_MAX 4096u	/* from STORE_ALL_STREAMS_STREAMS on the crowd is rolled, too */
+#define STREAMS_MAX 4096u	/* from STORE_ALL_STREAMS_STREAMS on the sums of all streams are made, too */
 #define COMMIT_BYTES (4u << 20) /* as a collector */
 
 static uint64_t chance = 1;
@@ -327,7 +327,7 @@ static double write_all(const char *path, const struct store_record *records, en
 /* Writer and commits: records appended 256 at a time, a commit when a collector would. As a collector's, who
  * takes them out of a ring, they are made one batch after the other in the same place, so that they are in
  * the nearest cache; making them is timed alone and left out. With watermarks all rollups are made: of
- * contexts, of the stream's line, of its device (of the crowd only from 16 streams on); without, those of
+ * contexts, of the stream's line, of its device (of all streams only from 16 streams on); without, those of
  * contexts. Settling a file that is small enough follows the end of its program and is not part of it.
  * Streams take turns. The store is written once before it is timed: a virtual machine's host lends memory at
  * its first touch, at the price of hundreds of records a page, and a file's pages come back once it is gone.

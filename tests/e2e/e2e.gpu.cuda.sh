@@ -218,3 +218,15 @@ same "devices and streams out of range" "20 0" "$(info strange gpu_operations) $
 code "strange: hpct-info --check" 0 hpct-info strange.hpct --check
 cuda dropped dropped=3
 same "dropped by CUPTI" "20 3" "$(info dropped gpu_operations) $(info dropped gpu_lost)"
+
+# The driver begins a thread of its own before it calls a tool: not the program's, so not measured.
+printf '#include <pthread.h>
+	static void *work(void *x) { for (volatile long i = 0; i < 50000000; i++); return x; }
+	void begin(void) { pthread_t t; pthread_create(&t, 0, work, 0); pthread_join(t, 0); }' >driver.c
+printf 'void begin(void); int main(void) { begin(); return 0; }' >uses.c
+for name in libcuda.so.1 libother.so.1; do
+	gcc -shared -fPIC -o $name driver.c -pthread && gcc -o uses uses.c "./$name" || fail "cannot build $name"
+	hpct-record -o "${name%%.*}" -- ./uses || fail "$name: exit code $?"
+done
+streams() { hpct-info --streams "$1.hpct" --format tsv | tsv '$c["kind"] == "cpu" { n++ } END { print n }'; }
+same "threads of a driver, and of another library" "1 2" "$(streams libcuda) $(streams libother)"

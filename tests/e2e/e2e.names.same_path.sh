@@ -12,6 +12,10 @@ build() { # NUMBER OUT [OPTION...] : a program whose time is all work_NUMBER's; 
 		int main(int c,char**v){int r=work_%d(c)==0;while(c>1&&access(v[1],F_OK))usleep(1000);return r;}' "$n" "$n" "$n" >"$out.c"
 	gcc -O1 -g -Wl,--build-id=none "$@" -o "$out" "$out.c" || fail "cannot build $out"
 }
+as_other() { # COMMAND... : as a user who is not root, here
+	chmod 1777 .
+	setpriv --reuid=65534 --regid=65534 --clear-groups env -u XDG_RUNTIME_DIR -u XDG_CACHE_HOME TMPDIR=/tmp HOME=/ "$@"
+}
 names() { # RUN : functions of the program that have half a tenth of its time at least
 	hpct-stats "$1.hpct" --format tsv | tsv '
 		$c["key"] ~ /^(work|inner)_[0-9]$/ || $c["key"] ~ /\+0x/ { if ($c["time_ns"] > 2e7) print $c["key"] }' | sort | xargs
@@ -19,7 +23,7 @@ names() { # RUN : functions of the program that have half a tenth of its time at
 build 1 a1 && build 2 a2 && cp a2 large && head -c 200000 /dev/zero >>large
 same "the programs have no build id" 0 "$(readelf -n a1 | grep -c 'Build ID')"
 modules() { # RUN PATH : how many modules have a path that ends like this
-	hpct-info --modules "$1.hpct" --format tsv 2>/dev/null | tsv '$c["path"] ~ /'"$2"'$/ { n++ } END { print n + 0 }'
+	hpct-info --modules "$1.hpct" --format tsv 2>/dev/null | tsv '$c["path"] ~ "'"$2"'$" { n++ } END { print n + 0 }'
 }
 are_seen() { # RUN PATH COUNT : makes RUN.1 .. RUN.COUNT as the run comes to have so many
 	local n wait
@@ -75,6 +79,7 @@ int main(int argc, char **argv)
 			while (sendfile(descriptor, source, NULL, 1 << 20) > 0)
 				;
 			snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+			close(source);
 		} else {
 			snprintf(command, sizeof(command), "cp %s here.new && mv here.new here.so", from);
 			if (system(command))
@@ -85,6 +90,8 @@ int main(int argc, char **argv)
 			return 2;
 		if (!strcmp(argv[1], "gone"))
 			unlink(path);
+		if (!strcmp(argv[1], "memfd"))
+			close(descriptor);
 		((double (*)(double))dlsym(library, "plugin"))(1);
 		/* What is nobody's file can be read for as long as it is mapped. */
 		snprintf(from, sizeof(from), "%s.%d", argv[argc - 1], i);
@@ -104,15 +111,24 @@ plugs() { # OPTION...
 		gcc -O1 -g -fPIC -shared "$@" -o plug$n.so plug.c || fail "cannot build plug$n.so"
 	done
 }
+# Another user than root may not open mappings (/proc/PID/map_files): names come from the memory itself.
+ways=(same gone memfd)
+if [ "$(id -u)" -eq 0 ] && as_other test -x "$HPCT_BIN/hpct-record" 2>/dev/null; then
+	ways+=(other_gone other_memfd other_same)
+else
+	echo "passed over: another user's plug-ins (only root becomes another user, who must reach the build)"
+fi
 for id in none sha1; do
-	plugs -Wl,--build-id=$id
-	for way in same gone memfd; do
-		if [ "$way" = gone ] && [ "$(id -u)" -ne 0 ]; then
-			echo "passed over: another user than root may not open mappings (/proc/PID/map_files)"
-			continue
+	# Symbols are in a segment of their own, or beside the code; counted by one kind of hash table, or the other.
+	[ $id = none ] && layout=-Wl,-z,separate-code || layout=-Wl,-z,noseparate-code,--hash-style=sysv
+	plugs -Wl,--build-id=$id $layout
+	for way in "${ways[@]}"; do
+		are_seen "$way$id" "$([[ $way = *memfd ]] && echo memfd:plugin || echo here.so)" 3 &
+		if [[ $way = other_* ]]; then
+			as_other hpct-record -o "$way$id.hpct" -- ./host "${way#other_}" "$way$id" || fail "cannot record as another"
+		else
+			record "$way$id" -- ./host "$way" "$way$id"
 		fi
-		are_seen "$way$id" "$([ "$way" = memfd ] && echo memfd:plugin || echo here.so)" 3 &
-		record "$way$id" -- ./host "$way" "$way$id"
 		wait
 		same "plug-ins, $way, build id $id" "inner_1 inner_2 inner_3" "$(names "$way$id")"
 	done

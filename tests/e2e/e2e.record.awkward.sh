@@ -49,14 +49,14 @@ check "forks: weights of ten children and two threads" calc "$(weight_sum forks)
 # Ten thousand threads that end at once: more than the 4096 rings, so a collector that gets no turn misses some, and
 # says how many; with a turn, as it has in one of five runs, it gives rings to others.
 for _ in 1 2 3 4 5; do
-	record crowd --overwrite -- "$HPCT_BIN/../tests/agent_probe" short 10000 0 >out || fail "crowd: exit code $?"
-	streams=$(info crowd streams)
-	same "crowd: threads, measured or counted" 10002 $((streams + $(info crowd threads_unmonitored)))
-	check "crowd: as many as there are rings are measured: $streams" [ "$streams" -ge 4096 ]
-	same "crowd: lost" 0 "$(info crowd lost)"
+	record many --overwrite -- "$HPCT_BIN/../tests/agent_probe" short 10000 0 >out || fail "many: exit code $?"
+	streams=$(info many streams)
+	same "many: threads, measured or counted" 10002 $((streams + $(info many threads_unmonitored)))
+	check "many: as many as there are rings are measured: $streams" [ "$streams" -ge 4096 ]
+	same "many: lost" 0 "$(info many lost)"
 	[ "$streams" -eq 4096 ] || break
 done
-check "crowd: a ring is used again" [ "$streams" -gt 4096 ]
+check "many: a ring is used again" [ "$streams" -gt 4096 ]
 
 # Who leaves handlers on an alternate stack by a jump is sampled on; who has none to spare is not harmed.
 for rate in 5000 200; do

@@ -72,7 +72,7 @@ compare() {
 kill_at 200 one deep 1000
 compare one 10e6
 
-# Threads that share a core are seldom on it when the tick comes, and may be told of late; but all are there, and
+# Threads that share a core are seldom on it when the tick comes, and may be reported late; but all are there, and
 # samples go on until the very end: what a lost commit would take is the last second.
 kill_at 200 many threads8 100
 same "threads seen in /proc" 9 "$(wc -l <many.proc)"

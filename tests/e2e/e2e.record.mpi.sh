@@ -62,6 +62,50 @@ storm() {
 	rm -rf "$place"
 }
 
+# sums LIBRARY : short calls in great numbers, which become sums: all are there, once, and spans say so.
+sums() {
+	local library=$1 run calls spans bound bytes barriers summed open rest count=60000
+	"mpicc.$library" -O2 -g -o "ping.$library" "$here/mpi_pingpong.c" 2>log || return
+	for bound in default @1s @0 =off; do
+		run=ping_$library$bound
+		[ "$bound" != @0 ] || count=500
+		launch "$library" hpct-record -o "$run.hpct" -e "MPI${bound#default}" -- "./ping.$library" "$count" \
+			>ping.out 2>ping.err || fail "$run does not end well: $(head -n 5 ping.err)"
+		same "$run: output" "$count messages each" "$(cat ping.out)"
+		same "$run: lost" 0 "$(info "$run" lost)"
+		hpct-slice "$run.hpct" --format tsv | tsv '
+			$c["track"] == "values" && $c["path"] ~ /main;play;P?MPI_(Send|Recv)$/ { sum[$c["metric"]] += $c["value"] }
+			$c["op"] == "mpi" && $c["attributes"] ~ /^call=MPI_(Send|Recv),/ { spans++; bytes += $c["bytes"] }
+			$c["op"] == "mpi" && $c["attributes"] ~ /^call=MPI_Barrier,/ { barriers++ }
+			$c["op"] == "mpi-summed" { summed++; open += $c["end_ns"] == "" }
+			END { printf "%d %d %d %d %d %d %d\n", spans, sum["MPI:calls"], bytes + sum["MPI:bytes"], barriers, summed, open,
+				sum["MPI:calls"] - sum["MPI:calls<1us"] - sum["MPI:calls<10us"] - sum["MPI:calls>10us"] }' >ping.seen
+		read -r spans calls bytes barriers summed open rest <ping.seen
+		echo "$run: $spans spans, $calls in sums"
+		same "$run: sums left open, calls without a duration" "0 0" "$open $rest"
+		case $bound in
+		default)
+			check "$run: both spans and sums" [ "$spans" -gt 0 ] && check "$run: sums" [ "$calls" -gt 0 ]
+			check "$run: the spans say that there are sums" [ "$summed" -ge 2 ] ;;
+		@1s) same "$run: no spans, of two ranks" "0 2" "$spans $summed" ;;
+		@0) same "$run: no sums" "0 0" "$calls $summed" ;;
+		=off) same "$run: neither" "0 0 0" "$spans $calls $barriers" && continue ;;
+		esac
+		same "$run: calls" $((4 * count)) $((spans + calls))
+		same "$run: bytes" $((4 * count * 8)) "$bytes"
+		same "$run: barriers" $((2 * (count / 1000))) "$barriers"
+	done
+	# More spans than the collector takes: what is lost says so, and takes no time from the samples.
+	launch "$library" hpct-record -o "full_$library.hpct" -e MPI@0 -e CPUTIME@1000 -- "./ping.$library" 100000 >ping.out 2>ping.err ||
+		fail "full_$library does not end well"
+	weights_agree "full_$library"
+	hpct-slice "full_$library.hpct" --format tsv | tsv '$c["op"] == "lost" { n++; if ($c["attributes"] !~ /^spans=[0-9]*$/) bad++ }
+		END { printf "%d losses of spans alone, %d others\n", n - bad, bad; exit bad > 0 }' || fail "full_$library: other records are lost"
+	hpct-blame "ping_${library}default.hpct" --late >ping.late 2>&1
+	check "sums of $library: --late says that messages are not told" grep -q 'Short calls of MPI are sums in 2 processes' ping.late
+	same "sums of $library: no sender is late" 0 "$(grep -c 'as sender' ping.late)"
+}
+
 for library in openmpi mpich; do
 	command -v "mpirun.$library" >/dev/null || continue
 	if command -v "mpicc.$library" >/dev/null &&
@@ -84,6 +128,7 @@ for library in openmpi mpich; do
 			same "c_$library: what rank $rank waits for" "$begun" "$ended"
 		done
 		storm "$library"
+		sums "$library"
 	fi
 	for binding in mpi mpi_f08; do
 		command -v "mpifort.$library" >/dev/null &&

@@ -89,14 +89,14 @@ int main(int argc, char **argv) { return argc == 2 ? fault(atoi(argv[1])) : at_v
 END
 gcc -O1 -w -o meets meets.c || fail "meets.c"
 
-has_no_witness() { ! pgrep -g "$launcher" -x hpct-witness >/dev/null; }
+has_no_signal_helper() { ! pgrep -g "$launcher" -x hpct-signals >/dev/null; }
 begin() { # RUN [WORD] : records it in a group of its own, started by $by; $launcher, $program, $collector
 	rm -f "$1.out"
 	${by-} hpct-record -o "$1.hpct" -- ./counts "${@:2}" >"$1.out" 2>"$1.err" &
 	launcher=$!
 	await grep -qs ready "$1.out"
 	program=$(pgrep -P "$launcher" -x counts)
-	await pgrep -P "$launcher" -x hpct-witness >/dev/null
+	await pgrep -P "$launcher" -x hpct-signals >/dev/null
 	await has_collector "$1"
 	collector=$(info "$1" collector_pid)
 }
@@ -152,14 +152,14 @@ fi
 
 # A witness that someone has stopped or killed: what the group was sent is known by the one, and the other lost.
 begin stopped
-kill -STOP "$(pgrep -P "$launcher" -x hpct-witness)"
-await is_in T "$(pgrep -P "$launcher" -x hpct-witness)"
+kill -STOP "$(pgrep -P "$launcher" -x hpct-signals)"
+await is_in T "$(pgrep -P "$launcher" -x hpct-signals)"
 kill -TERM -- "-$launcher"
 heard 15
 over stopped 5
 same "stopped: SIGTERM" "Terminated 1" "$(grep Terminated stopped.out)"
 begin unwitnessed
-kill -KILL "$(pgrep -P "$launcher" -x hpct-witness)"
+kill -KILL "$(pgrep -P "$launcher" -x hpct-signals)"
 for signal in 2 15; do
 	kill -"$signal" "$launcher"
 	heard "$signal"
@@ -186,7 +186,7 @@ same_file "group: what the program got" wanted group.out
 begin job
 for signal in 10 15; do
 	# shellcheck disable=SC2046
-	kill -"$signal" $(pgrep -P "$launcher" -x hpct-witness) "$launcher" "$program" "$collector"
+	kill -"$signal" $(pgrep -P "$launcher" -x hpct-signals) "$launcher" "$program" "$collector"
 	heard "$signal"
 done
 over job 5
@@ -250,7 +250,7 @@ if ./meets "$launcher"; then
 	kill -SEGV "$launcher" # by what has faulted, once more
 	wait "$launcher" 2>/dev/null
 	same "crashed: hpct-record" 139 "$?"
-	await has_no_witness
+	await has_no_signal_helper
 	kill -USR2 "$program"
 	check "crashed: the program's end" await grep -q 'User defined signal 2 1' crashed.out
 	is_crashed_complete() { [ "$(info crashed state)" = complete ]; }

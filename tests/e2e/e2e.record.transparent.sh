@@ -22,7 +22,7 @@ code "the program's descriptor 3 passes through" 0 sh -c 'hpct-record -o three.h
 same "what was written to it" three "$(cat three)"
 check "a good run prints nothing" [ ! -s out -a ! -s err ]
 
-# Who asks for MPI finds none where there is none; a rank's Python, which loads it late, is ready for it.
+# A lookup of MPI finds none where there is none; a rank's Python, which loads it late, is ready for it.
 both names "$HPCT_BIN/../tests/agent_probe" names 0 0
 same "names of MPI" "linked 0 found 0" "$(cat measured.out)"
 PMI_RANK=0 record rank -- "$HPCT_BIN/../tests/agent_probe" names 0 0 >out

@@ -8,7 +8,7 @@ gcc -O2 -g -fopenmp -o uneven "$HPCT_SOURCE/tests/e2e/openmp_tasks.c" 2>log || s
 export OMP_WAIT_POLICY=passive
 
 # Thread 0 waits at six barriers for a thread that sleeps 400 ms ahead of each. Not every wait need be seen: the
-# collector comes by once or twice in each, if it has a core. One that has a path has the right one.
+# collector looks once or twice in each, if it has a core. One that has a path has the right one.
 late=
 is_seen() {
 	record uneven --overwrite -- ./uneven sleeps >out 2>err || { fail "does not end well" && cat err; }

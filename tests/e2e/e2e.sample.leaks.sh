@@ -72,7 +72,7 @@ for allocator in /usr/lib/*/libjemalloc.so.2 /usr/lib/*/libtcmalloc_minimal.so.4
 	rm -rf other.hpct
 done
 [ ! -x "$samples/storm" ] || event=MEMLEAK both storm "$samples/storm" 0.3
-if [ -x "$samples/templates" ]; then # new comes by malloc
+if [ -x "$samples/templates" ]; then # new calls malloc
 	event=MEMLEAK both templates "$samples/templates" 0.05
 	check "what C++ allocates is there" calc "$(bytes templates MEMLEAK:allocated 'operator new.*') > 0"
 fi

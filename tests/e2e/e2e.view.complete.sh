@@ -26,6 +26,17 @@ for program in stats blame diff; do # each key that it takes
 		same "keys of hpct-$program" "$key " "$(complete_words "hpct-$program" --by "$key")"
 	done
 done
+for program in stats blame diff view; do # and no others
+	for key in $(_hpct_values "hpct-$program" --by); do
+		case $program in
+		diff) set -- two.hpct one.hpct ;;
+		view) set -- two.hpct --print 80x24 ;;
+		*) set -- two.hpct ;;
+		esac
+		"hpct-$program" "$@" --by "$key" >/dev/null 2>refused
+		check "hpct-$program takes the key $key: $(head -n 1 refused)" [ "$(grep -c -- '--by' refused)" -eq 0 ]
+	done
+done
 helped() { # PROGRAM : the long options that --help tells of, without examples of other programs'
 	"$HPCT_BIN/$1" --help | grep -v 'hpct-import --from tsv reads' | grep -oE -- '--[a-z][a-z-]*' | sort -u
 }
@@ -42,6 +53,10 @@ for program in "$HPCT_BIN"/hpct-*; do
 	for option in $(helped "$name") $(paged "$name"); do
 		[[ " $(complete_words "$name" "$option") " == *" $option "* ]] || fail "bash does not offer $option of $name"
 		in_page "$option" "$name" || in_page "$option" hpct || fail "man/$name.1 says nothing of $option"
+	done
+	[ "$name" = hpct-link ] || for option in $(_hpct_options "$name"); do # the rest of its options are the compiler's
+		"$program" "$option" >out 2>&1 </dev/null
+		! grep -qE 'unknown option|is no option of' out || fail "bash offers $option of $name, which does not take it"
 	done
 	for option in $(paged "$name"); do # refused for its value, or for what is missing, but known
 		for given in "$option" "$option=x"; do

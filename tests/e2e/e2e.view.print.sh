@@ -41,3 +41,18 @@ code "the least size" 0 hpct-view view.hpct --print 60x12
 for keys in 'wwwwwwwwwwwwwwwwwwwwwwwwwwwwww' 'sssss' 'llllllllllEEEEEEEeeeee' 'jjjjjjjjjjkkkk' 'DDDDAAAA' '??qq' ':nonsense\n'; do
 	hpct-view view.hpct --print 100x30 --keys "$keys" >out 2>err || fail "keys $keys: $(head -n 1 err)"
 done
+
+# Two runs: --time reaches the end of the longer one, as the keys do.
+hpct-simulate -o short.hpct --records 4000 --seed 7 && hpct-simulate -o long.hpct --records 12000 --seed 7
+ends=$(hpct-info long.hpct --streams --format tsv | awk -F'\t' 'NR > 1 { if ($11 > end) end = $11 } END { printf "%.0f", end }')
+starts=$(hpct-info short.hpct --streams --format tsv | awk -F'\t' 'NR > 1 { if ($11 > end) end = $11 } END { printf "%.0f", end }')
+check "the runs are not alike long: $starts of $ends" calc "$ends > 2 * $starts"
+for time in '100ms..' '..' "$((starts + 1000000))ns.." '-400ms..' '-10s..'; do
+	code "--time $time of two runs" 0 hpct-view short.hpct long.hpct --time "$time" --print 120x30 --keys Y
+	time_ends=$(sed -n 's/.*--time-b [0-9]*ns\.\.\([0-9]*\)ns.*/\1/p' out)
+	check "--time $time ends at ${time_ends:-?}, not where the longer run ends, $ends" calc "${time_ends:-0} >= $ends"
+done
+code "a window behind both" 3 hpct-view short.hpct long.hpct --time "$((ends + 1000000))ns.." --print 120x30
+sentence "a window behind both"
+check "it says what both cover: $(cat err)" grep -q 'together they cover' err
+code "a window behind the run alone" 3 hpct-view short.hpct --time "$((starts + 1000000))ns.." --print 120x30

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_run.c - libFuzzer: what operators make of a run whose store has bytes that are anybody's
- * (image.h), seals counting as right: sums of lines, the crowd, devices, tiles, rows, reports. store_file.c
- * looks no further than the store.
+ * (image.h), seals counting as right: sums of lines, sums of all streams, devices, tiles, rows, reports.
+ * store_file.c looks no further than the store.
  */
 #include <glob.h>
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static void clean(void)
 		_exit(1);
 }
 
-/* The crowd wants sixteen streams, devices two queues. */
+/* Sums of all streams want sixteen streams, devices two queues. */
 static void make_image(const char *shape, uint32_t streams, uint64_t records)
 {
 	char path[64], pattern[80], command[80];
@@ -139,11 +139,11 @@ static void ask_tiles(struct run *run, uint32_t stream)
 static int ask_device(void *own, const uint32_t *queues, uint32_t count, struct error *error)
 {
 	struct device_busy_gaps gaps = {0};
-	struct device_busy united;
+	struct device_busy busy;
 	uint64_t busy_ns = 0;
 
-	if (!device_busy_open(&united, own, queues, count, error) && united.is_there)
-		device_busy_add(&united, 0, STORE_OPEN_NS, &busy_ns, &gaps, error);
+	if (!device_busy_open(&busy, own, queues, count, error) && busy.is_there)
+		device_busy_add(&busy, 0, STORE_OPEN_NS, &busy_ns, &gaps, error);
 	free(gaps.items);
 	return 0;
 }

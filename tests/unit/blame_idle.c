@@ -127,7 +127,7 @@ static void test_overlapping_queues(void **unused)
 }
 
 /* On one queue: a copy in a kernel, a kernel beside one that communicates, a copy that outlives both. Each
- * kind is united for itself, with samples of threads counted (all lines are swept) and without. */
+ * kind is unified for itself, with samples of threads counted (all lines are swept) and without. */
 static void test_overlapping_kinds(void **unused)
 {
 	struct asked asked;

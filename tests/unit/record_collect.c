@@ -55,6 +55,7 @@ static void test_two_threads_arrive(void **state)
 	assert_int_equal(contexts[contexts[records[1].context].parent].parent, STORE_CONTEXT_THREAD_ROOT);
 	span = span_of(reader, 1, STORE_OP_LOST);
 	assert_int_equal(span.amount, 3);
+	assert_string_equal(store_reader_text(reader, span.attributes, NULL), "samples=1,spans=2");
 	span = span_of(reader, 1, STORE_OP_MONITORED);
 	assert_true(attributes_have(reader, span.attributes, "name=new\\,na\\=me\\x1b"));
 	assert_true(attributes_have(reader, span.attributes, "command=prog 'an argument'"));

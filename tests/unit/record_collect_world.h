@@ -516,6 +516,8 @@ static inline void agent_two_threads(struct fixture *f)
 	lost->begin_ns = now_ns();
 	lost->end_ns = lost->begin_ns + 1000;
 	lost->count = 3;
+	lost->kinds[EVENT_LOST_SAMPLE] = 1;
+	lost->kinds[EVENT_LOST_SPAN] = 2;
 	atomic_store(&worker.ring->lost_full, 3);
 	publish(&worker);
 	for (uint32_t i = 0; i < SAMPLES; i++) {

@@ -102,6 +102,24 @@ static const char *events(struct events_asked asked)
 
 #define EVENTS(...) events((struct events_asked){__VA_ARGS__})
 
+static void test_mpi(void **state)
+{
+	(void)state;
+	assert_string_equal(EVENTS({"MPI"}), "CPUTIME@5000");
+	assert_string_equal(EVENTS({"MPI@10us"}), "CPUTIME@5000 MPI=10000");
+	assert_string_equal(EVENTS({"mpi@250ns", "CPUTIME@100"}), "CPUTIME@100 MPI=250");
+	assert_string_equal(EVENTS({"MPI@7", "IO"}), "CPUTIME@5000 IO=on MPI=7000");
+	assert_string_equal(EVENTS({"MPI@0"}), "CPUTIME@5000 MPI=0");
+	assert_string_equal(EVENTS({"MPI@1s"}), "CPUTIME@5000 MPI=1000000000");
+	assert_string_equal(EVENTS({"MPI=off"}), "CPUTIME@5000 MPI=off");
+	assert_null(EVENTS({"MPI@"}));
+	assert_null(EVENTS({"MPI@2s"}));
+	assert_null(EVENTS({"MPI@10m"}));
+	assert_null(EVENTS({"MPI@f100"}));
+	assert_null(EVENTS({"MPI=on"}));
+	assert_null(EVENTS({"MPI@99999999999999999999"}));
+}
+
 static void test_counters(void **state)
 {
 	(void)state;
@@ -385,6 +403,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_events),
 		TEST(test_counters),
+		TEST(test_mpi),
 		TEST(test_names_of_the_processor),
 		TEST(test_what_is_refused_is_left_out),
 		TEST(test_gpus),

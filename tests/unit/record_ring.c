@@ -148,7 +148,7 @@ static void test_both_ends_at_once(void **state)
 	while (sent < SENT) {
 		unsigned records = SENT - sent < 8 ? SENT - sent : 8;
 
-		/* A refused batch would be told of by a record: here it waits until there is room. */
+		/* A refused batch would leave a record: here it waits until there is room. */
 		if (atomic_load(&f->shared->head) - atomic_load(&f->shared->tail) > EVENT_RING_DATA / 2)
 			sched_yield();
 		else if (publish(&f->ring, records, 16 + sent % 64, sent))
@@ -185,6 +185,7 @@ static void test_full_ring_refuses_and_tells(void **state)
 	ring_lose(&f->ring, RING_LOST_FULL, 5000, 70);
 	ring_lose(&f->ring, RING_LOST_FULL, 5000, 80);
 	ring_lose(&f->ring, RING_LOST_MEMORY, 10000, 90);
+	ring_lose_kind(&f->ring, RING_LOST_FULL, EVENT_LOST_SPAN, 0, 95);
 	while (taken--)
 		assert_int_equal(next(f->shared)->type, EVENT_TEXT);
 	assert_null(next(f->shared));
@@ -193,10 +194,13 @@ static void test_full_ring_refuses_and_tells(void **state)
 	assert_int_equal(lost->h.type, EVENT_LOST);
 	assert_int_equal(lost->begin_ns, 70);
 	assert_int_equal(lost->end_ns, 100);
-	assert_int_equal(lost->count, 3);
+	assert_int_equal(lost->count, 4);
+	assert_int_equal(lost->kinds[EVENT_LOST_SAMPLE], 3);
+	assert_int_equal(lost->kinds[EVENT_LOST_SPAN], 1);
+	assert_int_equal(lost->kinds[EVENT_LOST_LAUNCH] + lost->kinds[EVENT_LOST_BLOCK], 0);
 	assert_int_equal(lost->weight, 20000);
 	assert_int_equal(next(f->shared)->node, 7);
-	assert_int_equal(f->shared->lost_full, 2);
+	assert_int_equal(f->shared->lost_full, 3);
 	assert_int_equal(f->shared->lost_memory, 1);
 	assert_int_equal(f->shared->lost_weight, 20000);
 	assert_true(publish(&f->ring, 1, 16, 8));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_chunk_parked.c - records put by come back as they were: whatever differs between them, in whatever
- * portions they were put; and pages go from stash to stash, and back to the system. Seeds are printed;
+ * portions they were put; and pages go from parked to parked, and back to the system. Seeds are printed;
  * HPCT_SEED repeats one.
  */
 #include <setjmp.h>
@@ -59,24 +59,24 @@ static void one_round(struct store_chunk_parked_pool *pool)
 	static struct store_record records[RECORDS_MAX], got[RECORDS_MAX];
 	const uint32_t count = 1 + (uint32_t)(draw() % RECORDS_MAX);
 	const uint64_t portions = 1 + draw() % 1000;
-	struct store_chunk_parked stash = {0};
+	struct store_chunk_parked parked = {0};
 
 	make(records, count);
 	for (uint32_t at = 0; at < count;) {
 		uint32_t part = 1 + (uint32_t)(draw() % portions);
 
 		part = part < count - at ? part : count - at;
-		assert_int_equal(store_chunk_parked_put(pool, &stash, records + at, part), part);
+		assert_int_equal(store_chunk_parked_put(pool, &parked, records + at, part), part);
 		at += part;
 	}
-	assert_int_equal(stash.count, count);
+	assert_int_equal(parked.count, count);
 	memset(got, 0xee, sizeof got);
-	store_chunk_parked_get(&stash, got);
+	store_chunk_parked_get(&parked, got);
 	assert_memory_equal(got, records, count * sizeof *records);
 	if (count < RECORDS_MAX) /* and nothing behind them */
 		assert_int_equal(((const uint8_t *)&got[count])[0], 0xee);
-	store_chunk_parked_clear(pool, &stash);
-	assert_int_equal(stash.count, 0);
+	store_chunk_parked_clear(pool, &parked);
+	assert_int_equal(parked.count, 0);
 	assert_int_equal(store_chunk_parked_pool_bytes(pool), 0);
 }
 
@@ -97,7 +97,7 @@ static void test_samples_take_little(void **unused)
 	enum { COUNT = 4096 };
 	static struct store_record records[COUNT];
 	struct store_chunk_parked_pool pool = {0};
-	struct store_chunk_parked stash = {0};
+	struct store_chunk_parked parked = {0};
 
 	(void)unused;
 	for (uint32_t i = 0; i < COUNT; i++)
@@ -106,9 +106,9 @@ static void test_samples_take_little(void **unused)
 			.amount = 1000000,
 			.context = 3 + i * 7 % 500,
 			.flags = STORE_RECORD_EXTENT};
-	assert_int_equal(store_chunk_parked_put(&pool, &stash, records, COUNT), COUNT);
+	assert_int_equal(store_chunk_parked_put(&pool, &parked, records, COUNT), COUNT);
 	assert_true(store_chunk_parked_pool_bytes(&pool) < sizeof records / 7);
-	store_chunk_parked_clear(&pool, &stash);
+	store_chunk_parked_clear(&pool, &parked);
 	store_chunk_parked_pool_fini(&pool);
 }
 
@@ -117,23 +117,23 @@ static void test_pages_are_given_back(void **unused)
 {
 	static struct store_record records[RECORDS_MAX];
 	struct store_chunk_parked_pool pool = {0};
-	struct store_chunk_parked stash = {0};
+	struct store_chunk_parked parked = {0};
 	size_t used;
 
 	(void)unused;
 	state = 1;
 	make(records, RECORDS_MAX);
-	store_chunk_parked_put(&pool, &stash, records, RECORDS_MAX);
+	store_chunk_parked_put(&pool, &parked, records, RECORDS_MAX);
 	used = pool.used;
 	assert_true(used > 0);
-	store_chunk_parked_clear(&pool, &stash);
+	store_chunk_parked_clear(&pool, &parked);
 	store_chunk_parked_pool_settle(&pool);
 	assert_int_equal(pool.free_count, used);
-	store_chunk_parked_put(&pool, &stash, records, 1);
+	store_chunk_parked_put(&pool, &parked, records, 1);
 	assert_int_equal(pool.free_count, used - 1);
 	store_chunk_parked_pool_settle(&pool);
 	assert_int_equal(pool.free_count, 0);
-	store_chunk_parked_clear(&pool, &stash);
+	store_chunk_parked_clear(&pool, &parked);
 	store_chunk_parked_pool_fini(&pool);
 	assert_int_equal(pool.free_count, 0);
 }

@@ -99,25 +99,25 @@ static uint64_t named_append(struct store_writer *writer, unsigned round)
 
 static const struct shape named = {1, 4, named_append};
 
-#define CROWD 40u
-#define CROWD_EACH 1000u
-#define CROWD_ROUNDS 5u
+#define ALL_STREAMS 40u
+#define ALL_EACH 1000u
+#define ALL_ROUNDS 5u
 
 /* So many streams that what waits is put by. In the rounds between all but one rest, until they are parked.
  */
-static uint64_t crowd_append(struct store_writer *writer, unsigned round)
+static uint64_t all_append(struct store_writer *writer, unsigned round)
 {
-	static struct store_record records[CROWD_EACH];
-	uint32_t streams = round == 0 || round == CROWD_ROUNDS - 1 ? CROWD : 1;
+	static struct store_record records[ALL_EACH];
+	uint32_t streams = round == 0 || round == ALL_ROUNDS - 1 ? ALL_STREAMS : 1;
 
-	for (uint32_t i = 0; i < CROWD_EACH; i++)
-		records[i].begin_ns = records[i].end_ns = (uint64_t)(round * CROWD_EACH + i) << 10;
+	for (uint32_t i = 0; i < ALL_EACH; i++)
+		records[i].begin_ns = records[i].end_ns = (uint64_t)(round * ALL_EACH + i) << 10;
 	for (uint32_t stream = 0; stream < streams; stream++)
-		store_writer_append(writer, stream, STORE_SAMPLES, records, CROWD_EACH);
-	return streams * CROWD_EACH;
+		store_writer_append(writer, stream, STORE_SAMPLES, records, ALL_EACH);
+	return streams * ALL_EACH;
 }
 
-static const struct shape many = {CROWD, CROWD_ROUNDS, crowd_append};
+static const struct shape many = {ALL_STREAMS, ALL_ROUNDS, all_append};
 
 /* 0 when every step succeeded, else the code of the first that failed. The records that are safe in
  * *committed. */
@@ -235,47 +235,47 @@ static void test_crowd(void **unused)
 {
 	const struct store_all_streams_head head = {
 		.streams = STORE_ALL_STREAMS_STREAMS, .begin_ns = 0, .end_ns = UINT64_C(1) << 30};
-	struct store_all_streams crowd = {0};
+	struct store_all_streams all = {0};
 
 	(void)unused;
 	for (uint32_t i = 0; i < 64; i++)
-		store_all_streams_add(&crowd, &(struct state_piece){.begin_ns = (uint64_t)i << 24,
-						      .end_ns = (uint64_t)(i + 1) << 24,
-						      .context = i,
-						      .state = EXTENT_WORK});
-	assert_false(crowd.is_bad);
+		store_all_streams_add(&all, &(struct state_piece){.begin_ns = (uint64_t)i << 24,
+						    .end_ns = (uint64_t)(i + 1) << 24,
+						    .context = i,
+						    .state = EXTENT_WORK});
+	assert_false(all.is_bad);
 	allocations_left = 0;
-	assert_int_equal(store_all_streams_put(&crowd, &head, NULL, 0), 0);
+	assert_int_equal(store_all_streams_put(&all, &head, NULL, 0), 0);
 	allocations_left = -1;
-	assert_true(crowd.is_bad);
-	store_all_streams_fini(&crowd);
+	assert_true(all.is_bad);
+	store_all_streams_fini(&all);
 }
 
 /* Two queues, one far behind the other; the buckets of the last round: some bytes of them. */
 static size_t unite(void)
 {
 	const struct store_stream properties = {.kind = STORE_STREAM_GPU, .rank = -1};
-	struct store_devices_busy uniteds = {0};
-	struct store_device_busy *united[2];
+	struct store_devices_busy devices = {0};
+	struct store_device_busy *busy[2];
 	uint32_t queue[2];
 	size_t size = 0;
 
 	for (uint32_t i = 0; i < 2; i++) {
-		united[i] = store_device_busy_join(&uniteds, i, &properties, &queue[i]);
-		if (!united[i])
+		busy[i] = store_device_busy_join(&devices, i, &properties, &queue[i]);
+		if (!busy[i])
 			goto fini;
 	}
 	for (uint64_t t = 0; t < 5000; t++)
 		for (uint32_t i = 0; i < 2; i++)
-			store_device_busy_add(united[i], queue[i], t * 1000 + i * 10, t * 1000 + 500);
-	store_device_busy_know(united[0], queue[0], 3000000, false);
-	store_device_busy_know(united[1], queue[1], 5000000, true);
-	store_devices_busy_merge(&uniteds, false);
-	store_device_busy_know(united[0], queue[0], 5000000, true);
-	store_devices_busy_merge(&uniteds, true);
-	size = united[0]->is_over ? 0 : united[0]->made.size;
+			store_device_busy_add(busy[i], queue[i], t * 1000 + i * 10, t * 1000 + 500);
+	store_device_busy_know(busy[0], queue[0], 3000000, false);
+	store_device_busy_know(busy[1], queue[1], 5000000, true);
+	store_devices_busy_merge(&devices, false);
+	store_device_busy_know(busy[0], queue[0], 5000000, true);
+	store_devices_busy_merge(&devices, true);
+	size = busy[0]->is_over ? 0 : busy[0]->made.size;
 fini:
-	store_devices_busy_fini(&uniteds);
+	store_devices_busy_fini(&devices);
 	return size;
 }
 

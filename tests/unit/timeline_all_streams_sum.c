@@ -17,7 +17,7 @@
 #define STEPS 12
 #define STEP_RECORDS 300
 #define EARLY 3u       /* streams that are alone for a while */
-#define EARLY_STEPS 24 /* more than the writer keeps for a crowd of so few */
+#define EARLY_STEPS 24 /* more than the writer keeps for sums of so few streams */
 #define CONTEXTS 12u
 #define WINDOWS 12
 #define PERIOD_NS 1000000u

@@ -132,10 +132,10 @@ static uint64_t ask(struct run *run, uint32_t count, uint64_t begin_ns, uint64_t
 	struct device_busy_gaps gaps = {0};
 	uint64_t busy_ns = 0, last_ns = begin_ns;
 	struct error error = {0};
-	struct device_busy united;
+	struct device_busy device_busy;
 
-	if (device_busy_open(&united, run, queues, count, &error) ||
-		device_busy_add(&united, begin_ns, end_ns, &busy_ns, &gaps, &error))
+	if (device_busy_open(&device_busy, run, queues, count, &error) ||
+		device_busy_add(&device_busy, begin_ns, end_ns, &busy_ns, &gaps, &error))
 		fail_msg("%s", error.text);
 	for (uint32_t i = 0; i < gaps.count; i++) {
 		assert_true(
@@ -222,7 +222,7 @@ static void test_twin(void **unused)
 	uint64_t live_ns = 0, told_ns = 0;
 
 	(void)unused;
-	small_seed("united.twin");
+	small_seed("device_busy.twin");
 	/* Some seeds have no device that is known while its run lasts in so few rounds. */
 	for (int round = 0; round < ROUNDS || (!live_ns && round < 20 * ROUNDS); round++) {
 		struct made made;
@@ -260,7 +260,7 @@ static void test_long(void **unused)
 	uint64_t swept_ns = 0;
 
 	(void)unused;
-	small_seed("united.long");
+	small_seed("device_busy.long");
 	begin_made(&made);
 	while (made.queues < 2)
 		begin_queue(&made);
@@ -290,7 +290,7 @@ static void test_part(void **unused)
 	uint64_t swept_ns = 0, length_ns;
 
 	(void)unused;
-	small_seed("united.part");
+	small_seed("device_busy.part");
 	begin_made(&made);
 	while (made.queues < 3)
 		begin_queue(&made);

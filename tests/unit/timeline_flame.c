@@ -181,7 +181,8 @@ static void test_adds_up(void **state)
 static void test_hostile_names(void **state)
 {
 	static const union profile_value one = {7};
-	struct profile_row own = row(UINT32_MAX, PROFILE_ROOT, "</text><script>\"&\x1b[2J", &one);
+	struct profile_row own =
+		row(UINT32_MAX, PROFILE_ROOT, "</text><script>\"&\x1b[2J\xc3\xa4\xff\xef\xbf\xbf", &one);
 	struct profile profile = {.metrics = &metric, .metric_count = 1, .rows = &own, .count = 1};
 	struct arena arena = {0};
 	struct flame flame;
@@ -199,7 +200,7 @@ static void test_hostile_names(void **state)
 	flame_print(&flame, 40, out);
 	assert_int_equal(fclose(out), 0);
 	assert_null(strchr(text, 0x1b));
-	assert_non_null(strstr(text, "&lt;/text&gt;&lt;script&gt;&quot;&amp;?[2J"));
+	assert_non_null(strstr(text, "&lt;/text&gt;&lt;script&gt;&quot;&amp;?[2J\xc3\xa4??"));
 	assert_non_null(strstr(text, "a &lt; b"));
 	free(text);
 	arena_fini(&arena);

@@ -203,6 +203,33 @@ static void test_plt(void **state)
 	assert_true(count >= 3);
 }
 
+/* Without section headers, as the recorder's copies of memory are: the loader's way to symbols, by either
+ * hash table. */
+static void test_no_sections(void **state)
+{
+	static const char *const styles[] = {"gnu", "sysv", "both"};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t exported, hidden;
+
+		assert_int_equal(
+			shell("cc -w -O2 -g -fPIC -shared -Wl,--hash-style=%s program.c -o bare.full && "
+			      "strip -o bare bare.full && printf '\\0\\0\\0\\0\\0\\0\\0\\0' | "
+			      "dd of=bare bs=1 seek=40 conv=notrunc status=none && "
+			      "printf '\\0\\0\\0\\0\\0\\0' | dd of=bare bs=1 seek=58 conv=notrunc "
+			      "status=none",
+				styles[i]),
+			0);
+		exported = address_in(path_of("bare.full"), "_visible");
+		hidden = address_in(path_of("bare.full"), "hidden");
+		assert_function(ask(path_of("bare"), NULL, NULL, NAMES_ALL, exported + 1), NAMES_FROM_SYMBOL,
+			"visible", exported);
+		assert_function(ask(path_of("bare"), NULL, NULL, NAMES_ALL, hidden + 1), NAMES_FROM_FRAME, "",
+			hidden);
+	}
+}
+
 /* The stripped program's debug file: linked beside it, below .debug, by build id, by --debug-path. */
 static void test_separate_files(void **state)
 {
@@ -606,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_unsized),
 		cmocka_unit_test(test_plt),
+		cmocka_unit_test(test_no_sections),
 		cmocka_unit_test(test_separate_files),
 		cmocka_unit_test(test_checksum),
 		cmocka_unit_test(test_mini_debug_information),

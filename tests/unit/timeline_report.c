@@ -4,9 +4,9 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
+#include "store/base/escape.h"
+#include "store/base/json.h"
 #include "store/base/utf8.h"
-#include "timeline/base/escape.h"
-#include "timeline/base/json.h"
 #include "timeline/report/report.h"
 
 static size_t random_bytes(char *bytes, size_t most)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_rollup_late.c - streams that come to have rollups of their line in the middle: all are swept for
- * the crowd from their first record on, but where that was given up only from the first span on that makes
- * them have some. What was appended before is not read again, and must not be taken for nothing.
+ * the sums of all streams from their first record on, but where that was given up only from the first span on
+ * that makes them have some. What was appended before is not read again, and must not be taken for nothing.
  */
 #include "tests/unit/timeline_twin.h"
 
@@ -16,7 +16,7 @@
 
 static uint32_t contexts[3];
 
-/* Which of these two readers go by depends on where they meet them: no crowd. */
+/* Which of these two readers go by depends on where they meet them: no sums of all streams. */
 static void give_up_crowd(struct store_writer *writer)
 {
 	small_span(writer, SPOILER, 0, 10, STORE_OP_MONITORED, 0, "metric=CPUTIME,name=a");
@@ -51,7 +51,7 @@ static void append_calls(struct store_writer *writer, uint32_t stream)
 	small_span(writer, stream, 70, UNIT_NS, STORE_OP_SYNC, contexts[2], "");
 }
 
-/* Known to rollers that the crowd takes with it. */
+/* Known to builders that the sums of all streams take along. */
 static void append_known(struct store_writer *writer, bool is_swept)
 {
 	for (uint32_t stream = 0; stream < STREAMS; stream++) {
@@ -86,7 +86,8 @@ static void check_windows(const char *path)
 	run_close(naive);
 }
 
-/* `known`: so much is told before the crowd is given up: nothing, some records, some that were swept. */
+/* `known`: so much is told before the sums of all streams are given up: nothing, some records, some that were
+ * swept. */
 static void check_late(int known)
 {
 	struct small_run small;

@@ -113,6 +113,41 @@ static void test_time(void **unused)
 	}
 }
 
+/* Beside a longer run what is left out is the limit of both, and -1s counts from there. */
+static void test_time_of_two(void **unused)
+{
+	static const struct {
+		const char *text;
+		uint64_t begin, end;
+	} cases[] = {{"..", 0, 90 * S}, {"1s..", S, 90 * S}, {"..70s", 0, 70 * S}, {"70s..", 70 * S, 90 * S},
+		{"-10s..", 80 * S, 90 * S}, {"-10s..-1s", 80 * S, 89 * S}, {"1s..80s", S, 80 * S},
+		{"@step..", 10 * S, 90 * S}, {"@step", 10 * S, 12 * S}, {"14:32:05..", 5 * S, 90 * S}};
+	struct error error = {0};
+	struct select *select;
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(select_new(&select, &error), 0);
+		select_bind_time_later(select);
+		assert_int_equal(select_option(select, "time", cases[i].text, &error), 0);
+		assert_int_equal(select_bind(select, small.run, &error), 0);
+		assert_true(select_begin_ns(select) == ORIGIN && select_end_ns(select) == ORIGIN + 60 * S);
+		assert_int_equal(select_bind_time(select, ORIGIN, ORIGIN + 90 * S, &error), 0);
+		if (select_begin_ns(select) != ORIGIN + cases[i].begin ||
+			select_end_ns(select) != ORIGIN + cases[i].end)
+			fail_msg("%s: %" PRIu64 "..%" PRIu64, cases[i].text, select_begin_ns(select) - ORIGIN,
+				select_end_ns(select) - ORIGIN);
+		select_free(select);
+	}
+	assert_int_equal(select_new(&select, &error), 0);
+	select_bind_time_later(select);
+	assert_int_equal(select_option(select, "time", "95s..", &error), 0);
+	assert_int_equal(select_bind(select, small.run, &error), 0);
+	assert_int_equal(select_bind_time(select, ORIGIN, ORIGIN + 90 * S, &error), -ERROR_EMPTY);
+	assert_non_null(strstr(error.text, "together they cover 0.000000000 s to 90.000000000 s"));
+	select_free(select);
+}
+
 /* What is wrong, and that the sentence names the option and holds `says`. */
 static void expect_sentence(const char *option, const char *value, int code, const char *says)
 {
@@ -442,10 +477,11 @@ static void test_no_streams(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_streams), cmocka_unit_test(test_time),
-		cmocka_unit_test(test_wrong_time), cmocka_unit_test(test_record_window),
-		cmocka_unit_test(test_streams), cmocka_unit_test(test_wrong_streams),
-		cmocka_unit_test(test_context), cmocka_unit_test(test_context_cases),
-		cmocka_unit_test(test_glob), cmocka_unit_test(test_others), cmocka_unit_test(test_command),
+		cmocka_unit_test(test_time_of_two), cmocka_unit_test(test_wrong_time),
+		cmocka_unit_test(test_record_window), cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_wrong_streams), cmocka_unit_test(test_context),
+		cmocka_unit_test(test_context_cases), cmocka_unit_test(test_glob),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_command),
 		cmocka_unit_test(test_wrong_bookmarks)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

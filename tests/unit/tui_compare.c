@@ -174,6 +174,10 @@ static void test_longer(void **state)
 	snprintf(keys, sizeof(keys), ":time %lluns..<Enter>",
 		(unsigned long long)(end_ns + 1000 - run_origin_ns(f.run)));
 	press(&f, keys);
+	press(&f, ":time -1000ns..<Enter>"); /* from the end of both */
+	assert_int_equal(f.session->state.end_ns, longer_ns);
+	assert_true(f.session->state.begin_ns > end_ns + 1000);
+	press(&f, keys);
 	press(&f, "?q"); /* the help is only in front of it */
 	check_window(&f, end_ns + 1000, longer_ns);
 	press(&f, "0q");

@@ -208,11 +208,45 @@ static void test_in_disorder(void **unused)
 	check(true);
 }
 
+/* Losses of a run that is still recorded: the same streams, one of which has lost some since. */
+static void test_lost(void **unused)
+{
+	struct small_run small;
+	struct rows rows;
+	struct error error = {0};
+	uint32_t streams[2], context;
+	bool changed;
+
+	(void)unused;
+	small_begin(&small);
+	store_writer_metric(small.writer, "CPUTIME", "ns", false);
+	context = small_path(small.writer, "main");
+	for (uint32_t i = 0; i < 2; i++) {
+		small_cpu(small.writer, i, 0, STORE_OPEN_NS);
+		small_sample(small.writer, i, 10, context, 0, 5);
+	}
+	small_commit(&small);
+	assert_int_equal(run_open(&small.run, small.path, NULL, &error), 0);
+	assert_int_equal(rows_init(&rows, small.run, &error), 0);
+	assert_int_equal(rows_lost_streams(&rows, streams), 0);
+	store_writer_stream_edit(small.writer, 1)->lost += 3;
+	small_sample(small.writer, 1, 30, context, 0, 5);
+	small_commit(&small);
+	assert_int_equal(run_renew(small.run, &changed, &error), 0);
+	assert_true(changed);
+	rows_renew_lost(&rows, small.run);
+	assert_int_equal(rows_lost_streams(&rows, streams), 1);
+	assert_int_equal(streams[0], 1);
+	rows_fini(&rows);
+	small_end(&small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_order),
 		cmocka_unit_test(test_in_disorder),
+		cmocka_unit_test(test_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,8 @@
  */
 #include "tests/unit/tui_world.h"
 
+#include "tui/models/profile_page.h"
+
 #include <locale.h>
 
 #include "tui/models/blame_page.h"
@@ -78,7 +80,7 @@ static void test_group(void **state)
 /* All groups folded: panes say what helps, and nothing is covered of nothing. */
 static void test_folded(void **state)
 {
-	static const char *const panes[] = {"", "3", "6"};
+	static const char *const panes[] = {"", "3"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(panes) / sizeof(panes[0]); i++) {
@@ -91,6 +93,62 @@ static void test_folded(void **state)
 		assert_true(grid_has(&f, "coverage - "));
 		close_session(&f);
 	}
+}
+
+static double profile_sum(struct fixture *f)
+{
+	assert_true(profile_page_take(f->session, f->session->profile));
+	return outline_value(&f->session->profile->outline, 0, 0);
+}
+
+/* The profile is of all rows, however many the terminal shows; only a filter or hiding takes some out. */
+static void test_profile_rows(void **state)
+{
+	struct error error;
+	struct fixture f;
+	struct grid low;
+	uint64_t lost_ns;
+	double sum;
+
+	(void)state;
+	open_one(&f);
+	press(&f, "w6");
+	sum = profile_sum(&f);
+	lost_ns = session_take_coverage(f.session).lost_ns;
+	assert_true(lost_ns > 0);
+	assert_true(sum > 0);
+	assert_int_equal(grid_init(&low, 14, COLUMNS, false), 0);
+	assert_int_equal(session_draw(f.session, &low, 0, &error), 0);
+	assert_true(profile_sum(&f) == sum);
+	assert_int_equal(session_take_coverage(f.session).lost_ns, lost_ns);
+	grid_fini(&low);
+	press(&f, "qC6");
+	assert_true(profile_sum(&f) == sum);
+	assert_int_equal(session_take_coverage(f.session).lost_ns, lost_ns);
+	press(&f, "q&rank=0<Enter>6");
+	assert_true(profile_sum(&f) < sum);
+	close_session(&f);
+}
+
+/* A new column, a moved one and one that is shown again scroll into view. */
+static void test_column_in_view(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	open_one(&f);
+	press(&f, "60:metric one = $0<Enter>:metric two = $1<Enter>:metric three = $0 / 2<Enter>"
+		  ":metric four = $0 / 4<Enter>:metric fifth = $0 / 5<Enter>");
+	assert_true(grid_has(&f, "$6 fifth")); /* the number that formulas take */
+	assert_false(grid_has(&f, "CPUTIME (I)"));
+	press(&f, ":move 0 0<Enter>");
+	assert_true(grid_has(&f, "$0 CPUTIME (I)"));
+	assert_false(grid_has(&f, "fifth"));
+	press(&f, ":columns 6<Enter>:columns 6<Enter>");
+	assert_true(grid_has(&f, "fifth"));
+	press(&f, "><lt>"); /* the sort column again */
+	assert_true(grid_has(&f, "CPUTIME (I)"));
+	close_session(&f);
 }
 
 /* A duration has its unit, as with --min: 5 alone was seconds, and hid all gaps. */
@@ -117,7 +175,8 @@ static int make(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream), cmocka_unit_test(test_group),
-		cmocka_unit_test(test_folded), cmocka_unit_test(test_min)};
+		cmocka_unit_test(test_folded), cmocka_unit_test(test_profile_rows),
+		cmocka_unit_test(test_column_in_view), cmocka_unit_test(test_min)};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
 	return cmocka_run_group_tests(tests, make, end_world);

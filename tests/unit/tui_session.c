@@ -13,6 +13,7 @@
 #include "tui/app/commands.h"
 #include "tui/app/mouse.h"
 #include "tui/models/config.h"
+#include "tui/timeline/chart.h"
 #include "tui/timeline/sums.h"
 
 static int make(void **state)
@@ -291,8 +292,8 @@ static void test_mouse(void **state)
 {
 	struct fixture f;
 	const struct layout *layout;
-	uint64_t begin_ns;
-	uint32_t row;
+	uint64_t begin_ns, span_ns, cursor_ns, at_ns;
+	uint32_t row, lines, top;
 
 	(void)state;
 	open_one(&f);
@@ -309,9 +310,26 @@ static void test_mouse(void **state)
 	assert_int_equal(session_column(f.session), 20);
 	press(&f, "z");
 	assert_false(f.session->state.has_range);
+	begin_ns = f.session->state.begin_ns;
+	span_ns = f.session->state.end_ns - begin_ns;
+	cursor_ns = f.session->state.cursor_ns;
+	at_ns = frame_column_ns(&f.session->frame, 30);
+	send_mouse(&f, MOUSE_WHEEL_UP, layout->timeline.row, layout->label + 30, 0, 0);
+	assert_true(f.session->state.end_ns - f.session->state.begin_ns < span_ns);
+	assert_true(frame_column_at(&f.session->frame, at_ns) >= 28 &&
+		    frame_column_at(&f.session->frame, at_ns) <= 32);
+	if (cursor_ns >= f.session->state.begin_ns && cursor_ns < f.session->state.end_ns)
+		assert_int_equal(f.session->state.cursor_ns, cursor_ns);
+	press(&f, "uX");
 	row = session_row(f.session);
-	send_mouse(&f, MOUSE_WHEEL_DOWN, layout->timeline.row, 30, 0, 0);
-	assert_int_equal(session_row(f.session), row + 1);
+	lines = session_row_lines(f.session, row);
+	press(&f, "++-");
+	assert_int_equal(session_row_lines(f.session, row), lines + 1);
+	session_rows_on_screen(f.session, &top);
+	send_mouse(&f, MOUSE_WHEEL_UP, layout->timeline.row + (int)session_row_line(f.session, top, row), 2,
+		0, 0);
+	assert_int_equal(session_row_lines(f.session, row), lines + 2);
+	assert_int_equal(session_row_at(f.session, top, session_row_line(f.session, top, row) + lines), row);
 	begin_ns = f.session->state.begin_ns;
 	send_mouse(&f, MOUSE_CLICK, layout->minimap, layout->label + 40, 0, 0);
 	assert_true(f.session->state.begin_ns > begin_ns);
@@ -319,6 +337,117 @@ static void test_mouse(void **state)
 	assert_int_equal(f.session->state.begin_ns, begin_ns);
 	send_mouse(&f, MOUSE_CLICK, layout->pane.row + 2, 5, 0, 0);
 	assert_ptr_equal(f.session->focus, f.session->pane);
+	close_session(&f);
+}
+
+/* ---- sizes ---- */
+
+/* A larger terminal draws finer columns, whatever they cost, and the same functions at its depth. */
+static void test_sizes(void **state)
+{
+	static const int sizes[][2] = {{24, 80}, {36, 120}, {50, 200}, {80, 300}};
+	uint64_t column_ns = UINT64_MAX;
+	uint32_t depth = 0, context = 0;
+	int wide = 4;
+	struct fixture f;
+	struct error error;
+
+	(void)state;
+	open_one(&f);
+	f.session->looks.colours = 256;
+	for (int i = 0; i < 4; i++) {
+		struct grid grid;
+
+		assert_int_equal(grid_init(&grid, sizes[i][0], sizes[i][1], false), 0);
+		assert_int_equal(session_draw(f.session, &grid, 0, &error), 0);
+		wide = f.session->cells_wide;
+		if (wide == 1)
+			assert_true(frame_column_length(&f.session->frame, 0) <= column_ns);
+		column_ns = frame_column_length(&f.session->frame, 0) / (uint64_t)wide;
+		while (!depth && run_context(f.run, ++context)->scope == UINT32_MAX)
+			;
+		if (depth)
+			assert_int_equal(
+				session_depth_at(f.session, run_context(f.run, context)->scope), depth);
+		depth = session_depth_at(f.session, run_context(f.run, context)->scope);
+		grid_fini(&grid);
+	}
+	close_session(&f);
+}
+
+/* ---- lines ---- */
+
+/* Rows that have room share all of it that their paths can use, no more than there is, and what stands in a
+ * line is a callee of what stands above. */
+static void check_chart(struct fixture *f, uint32_t row)
+{
+	struct frame *frame = &f->session->frame;
+	const struct rows_node *node = &f->session->rows.nodes[f->session->rows.shown[row]];
+	const struct frame_line *line = rows_is_group(node) ? NULL : frame_line(frame, node->stream);
+
+	for (uint32_t below = 1; line && below < session_row_lines(f->session, row); below++) {
+		const struct cell *cells = chart_line(frame, line, below);
+
+		assert_non_null(cells);
+		for (uint32_t c = 0; c < frame->columns.count; c++) {
+			struct cell above = below > 1 ? chart_line(frame, line, below - 1)[c]
+						      : frame_cell(frame, line, c);
+
+			if (cells[c].function == UINT32_MAX)
+				continue;
+			assert_true(above.function != UINT32_MAX && above.kind != CELL_MIXED);
+			assert_true(cells[c].time_ns > 0 && cells[c].time_ns <= above.time_ns);
+		}
+	}
+}
+
+static void test_lines(void **state)
+{
+	struct fixture f;
+	uint32_t lines, row;
+
+	(void)state;
+	open_one(&f);
+	press(&f, "&kind=cpu<Enter>www");
+	lines = session_row_line(f.session, 0, f.session->rows.shown_count);
+	assert_true(lines > f.session->rows.shown_count); /* there is room for more than one each */
+	assert_true(lines <= (uint32_t)f.session->layout.timeline.rows);
+	for (row = 0; row < f.session->rows.shown_count; row++)
+		check_chart(&f, row);
+	press(&f, "e");
+	for (row = 0; row < f.session->rows.shown_count; row++)
+		check_chart(&f, row);
+	for (uint32_t line = 0; line < lines; line++) {
+		row = session_row_at(f.session, 0, line);
+		assert_true(row != UINT32_MAX && session_row_line(f.session, 0, row) <= line);
+	}
+	close_session(&f);
+}
+
+/* ---- where to look first ---- */
+
+static void test_first_look(void **state)
+{
+	const struct frame_line *line;
+	struct fixture f;
+	struct cell cell;
+	uint32_t node;
+
+	(void)state;
+	open_one(&f);
+	session_seek_work(f.session);
+	press(&f, "");
+	assert_true(session_cell(f.session, &line, &cell));
+	assert_true(cell_has_holder(&cell) && cell.function != UINT32_MAX);
+	press(&f, "0wwwwww!");
+	node = f.session->state.node;
+	assert_ptr_equal(f.session->focus, &view_jumps);
+	press(&f, "<Enter>"); /* the longest */
+	assert_ptr_equal(f.session->focus, &view_timeline);
+	assert_true(session_cell(f.session, &line, &cell));
+	assert_false(extent_state_is_busy((enum extent_state)cell.state));
+	press(&f, "u");
+	assert_int_equal(f.session->state.node, node);
 	close_session(&f);
 }
 
@@ -451,6 +580,9 @@ int main(void)
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_mouse),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_first_look),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_filters),

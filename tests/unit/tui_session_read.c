@@ -238,7 +238,7 @@ static void test_tables_stopped(void **state)
 /* What ends a long read at once, and what waits for its end. */
 static void test_long_read(void **state)
 {
-	static const char ends[] = "qtuadADws0+-", waits[] = "hjkl:/gem1";
+	static const char ends[] = "qtuadADws0IO", waits[] = "hjkl:/gem1+-";
 
 	(void)state;
 	for (size_t i = 0; ends[i]; i++)

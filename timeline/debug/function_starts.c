@@ -12,7 +12,8 @@
 
 #define PLT_ENTRY_BYTES 16u
 
-const uint8_t *elf_image(Elf *elf, uint64_t address, size_t size)
+/* The file's bytes of the segment that has an address, from there on; NULL: none. */
+static const uint8_t *loaded_from(Elf *elf, uint64_t address, uint64_t *room)
 {
 	size_t segments, file_bytes;
 	const char *file = elf_rawfile(elf, &file_bytes);
@@ -27,16 +28,32 @@ const uint8_t *elf_image(Elf *elf, uint64_t address, size_t size)
 			address < segment.p_vaddr)
 			continue;
 		inside = address - segment.p_vaddr;
-		if (inside >= segment.p_filesz || size > segment.p_filesz - inside)
+		if (inside >= segment.p_filesz)
 			continue;
 		if (segment.p_offset > file_bytes || segment.p_filesz > file_bytes - segment.p_offset)
 			return NULL;
+		*room = segment.p_filesz - inside;
 		return (const uint8_t *)file + segment.p_offset + inside;
 	}
 	return NULL;
 }
 
-static bool image_read(Elf *elf, uint64_t address, void *value, size_t size)
+const uint8_t *elf_image(Elf *elf, uint64_t address, size_t size)
+{
+	uint64_t room = 0;
+	const uint8_t *bytes = loaded_from(elf, address, &room);
+
+	return size <= room ? bytes : NULL;
+}
+
+uint64_t elf_image_room(Elf *elf, uint64_t address)
+{
+	uint64_t room = 0;
+
+	return loaded_from(elf, address, &room) ? room : 0;
+}
+
+bool elf_image_read(Elf *elf, uint64_t address, void *value, size_t size)
 {
 	const uint8_t *bytes = elf_image(elf, address, size);
 
@@ -72,7 +89,7 @@ static bool unwind_table_find(Elf *elf, struct unwind_table *table)
 
 		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_GNU_EH_FRAME)
 			continue;
-		if (!image_read(elf, segment.p_vaddr, head, sizeof head) || head[0] != 1 ||
+		if (!elf_image_read(elf, segment.p_vaddr, head, sizeof head) || head[0] != 1 ||
 			(head[1] & 0x0f) > 0x0c || head[2] != ENCODING_UDATA4 ||
 			head[3] != ENCODING_DATAREL_SDATA4)
 			return false;
@@ -127,7 +144,7 @@ static bool fde_is_pcrel32(Elf *elf, uint64_t cie)
 	const char *augmentation = (const char *)bytes + at;
 
 	memset(bytes, 0, sizeof bytes);
-	if (!image_read(elf, cie, bytes, 48) || bytes[8] > 4 || augmentation[0] != 'z')
+	if (!elf_image_read(elf, cie, bytes, 48) || bytes[8] > 4 || augmentation[0] != 'z')
 		return false;
 	operand = at + strlen(augmentation) + 1;
 	for (int field = 0; field < 3 && operand < 40; field++) { /* alignments, register */
@@ -157,7 +174,7 @@ bool unwind_entry_find(Elf *elf, uint64_t offset, uint64_t *begin, uint64_t *end
 	int32_t begin_relative;
 	uint32_t words[4]; /* length, distance to the CIE, begin, size */
 
-	if (!unwind_entry_place(elf, offset, begin, &fde) || !image_read(elf, fde, words, sizeof words))
+	if (!unwind_entry_place(elf, offset, begin, &fde) || !elf_image_read(elf, fde, words, sizeof words))
 		return false;
 	memcpy(&begin_relative, &words[2], sizeof begin_relative);
 	if (words[0] == UINT32_MAX || !fde_is_pcrel32(elf, fde + 4 - words[1]) ||

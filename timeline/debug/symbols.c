@@ -6,11 +6,11 @@
 #include "timeline/debug/symbols.h"
 
 #include <elf.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/base/array.h"
+#include "timeline/debug/symbols_internal.h"
 
 #define SECTIONS_MAX 65536u
 
@@ -62,6 +62,15 @@ static int table_push(struct symbol_table *table, const GElf_Sym *from, const ch
 	return 0;
 }
 
+int symbol_table_take(struct symbol_table *table, const GElf_Sym *symbol, const char *name,
+	const uint8_t *is_code, size_t sections)
+{
+	if (!symbol_is_function(symbol, is_code, sections) || !name || !name[0] || name[0] == '$' ||
+		name[0] == '.')
+		return 0;
+	return table_push(table, symbol, name);
+}
+
 /* `is_code` of every section, so that a label counts only where code is. */
 static uint8_t *sections_code(Elf *elf, size_t *count)
 {
@@ -89,14 +98,10 @@ static int table_add_section(struct symbol_table *table, Elf *elf, Elf_Scn *sect
 
 	for (size_t i = 1; i < count && i <= INT32_MAX; i++) {
 		GElf_Sym symbol;
-		const char *name;
 
-		if (!gelf_getsym(data, (int)i, &symbol) || !symbol_is_function(&symbol, is_code, sections))
-			continue;
-		name = elf_strptr(elf, header->sh_link, symbol.st_name);
-		if (!name || !name[0] || name[0] == '$' || name[0] == '.')
-			continue;
-		if (table_push(table, &symbol, name))
+		if (gelf_getsym(data, (int)i, &symbol) &&
+			symbol_table_take(table, &symbol, elf_strptr(elf, header->sh_link, symbol.st_name),
+				is_code, sections))
 			return -1;
 	}
 	return 0;
@@ -105,7 +110,7 @@ static int table_add_section(struct symbol_table *table, Elf *elf, Elf_Scn *sect
 int symbol_table_add(struct symbol_table *table, Elf *elf)
 {
 	Elf_Scn *section = NULL;
-	size_t sections;
+	size_t sections = 0;
 	uint8_t *is_code = sections_code(elf, &sections);
 	int rc = 0;
 
@@ -118,7 +123,7 @@ int symbol_table_add(struct symbol_table *table, Elf *elf)
 			rc = table_add_section(table, elf, section, &header, is_code, sections);
 	}
 	free(is_code);
-	return rc;
+	return rc || sections ? rc : symbol_table_add_dynamic(table, elf);
 }
 
 static int name_compare(const struct symbol *a, const struct symbol *b)

@@ -30,8 +30,8 @@ struct symbol_table {
 };
 
 void symbol_table_fini(struct symbol_table *table);
-/* Adds the functions of .symtab and .dynsym; `elf` must outlive the table. Damage loses only the symbols it
- * hits. Returns 0 or -1 (no memory). */
+/* Adds the functions of .symtab and .dynsym, without section headers those of the dynamic section; `elf` must
+ * outlive the table. Damage loses only the symbols it hits. Returns 0 or -1 (no memory). */
 int symbol_table_add(struct symbol_table *table, Elf *elf);
 /* The innermost symbol whose [start, end) contains `offset`; of aliases the best known: global before local,
  * fewer leading underscores, shorter, then by name. NULL: none. Cuts the stretch to addresses with the same
@@ -43,6 +43,10 @@ const struct symbol *symbol_table_at(struct symbol_table *table, uint64_t start)
 
 /* Bytes of the file loaded at `address`; NULL: fewer than `size` of them. */
 const uint8_t *elf_image(Elf *elf, uint64_t address, size_t size);
+/* How many bytes of the file are loaded from there on, one after the other. */
+uint64_t elf_image_room(Elf *elf, uint64_t address);
+/* Copies them. false: fewer than `size`. */
+bool elf_image_read(Elf *elf, uint64_t address, void *value, size_t size);
 
 /* Position and first address of the unwind entry (FDE) that may cover `offset`. */
 bool unwind_entry_place(Elf *elf, uint64_t offset, uint64_t *begin, uint64_t *fde);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "store/base/array.h"
+#include "store/base/escape.h"
 #include "store/base/hash.h"
-#include "timeline/base/escape.h"
 #include "timeline/diff/diff_internal.h"
 #include "timeline/report/coverage.h"
 #include "timeline/run/row_key.h"

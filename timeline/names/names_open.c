@@ -184,9 +184,11 @@ static void module_open_shared(
 	struct symbol_request identity = *request;
 	char key[16384] = "";
 	bool is_damaged;
-	size_t used;
+	size_t used, sections;
 
-	if (!directory || module->level != NAMES_ALL || !module->files.binary.elf)
+	if (!directory || module->level != NAMES_ALL || !module->files.binary.elf ||
+		elf_getshdrnum(module->files.binary.elf, &sections) ||
+		!sections) /* a copy of memory has none */
 		return;
 	if (!identity.build_id_bytes)
 		identity.build_id_bytes = module_elf_build_id(module->files.binary.elf, identity.build_id);

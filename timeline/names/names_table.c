@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 #include "timeline/base/path.h"
 
 #define OUT_BYTES 65536u

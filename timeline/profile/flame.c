@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/base/arena.h"
+#include "store/base/escape.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 
@@ -300,25 +301,14 @@ static const char svg_script[] =
 	"lay(0,+all[0].dataset.v);\n"
 	"]]></script>\n";
 
-/* Text of a traced program: nothing of it is markup, and XML takes no control bytes. */
+/* A name comes from a traced program. */
 static void put_xml(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		uint8_t byte = (uint8_t)*text;
+	struct store_bytes escaped = {0};
 
-		if (byte == '&')
-			fputs("&amp;", out);
-		else if (byte == '<')
-			fputs("&lt;", out);
-		else if (byte == '>')
-			fputs("&gt;", out);
-		else if (byte == '"')
-			fputs("&quot;", out);
-		else if (byte < 0x20 || byte > 0x7e) /* not checked for UTF-8 */
-			fputc('?', out);
-		else
-			fputc(byte, out);
-	}
+	escape_xml(&escaped, text, strlen(text));
+	fwrite(escaped.data, 1, escaped.size, out);
+	store_bytes_fini(&escaped);
 }
 
 /* One warm colour a name, the same in every picture. */

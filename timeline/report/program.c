@@ -33,6 +33,8 @@ static int open_run(struct program_words *words, struct error *error)
 		if (call->is_newest)
 			fprintf(stderr, "%s: reading %s\n", words->program->name, run_path(call->run));
 	}
+	if (call->select && words->program->uses & PROGRAM_BESIDE && call->operand_count)
+		select_bind_time_later(call->select);
 	return call->run && call->select ? select_bind(call->select, call->run, error) : 0;
 }
 

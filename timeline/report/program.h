@@ -20,7 +20,9 @@ enum program_use {
 			       program opens itself */
 	PROGRAM_STATE_METRICS = 16, /* --metric may name derived metrics (state_metrics.h) */
 	PROGRAM_GPU = 32,	    /* ... and those of GPU operations (gpu_metric.h) */
-	PROGRAM_FORMULAS = 64	    /* --metric 'NAME = FORMULA' (formula_columns.h) */
+	PROGRAM_BESIDE = 64,	    /* a second operand is a run shown beside the first: the program calls
+				       select_bind_time() once it knows both */
+	PROGRAM_FORMULAS = 128	    /* --metric 'NAME = FORMULA' (formula_columns.h) */
 };
 
 struct program_option {

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "timeline/base/escape.h"
-#include "timeline/base/json.h"
+#include "store/base/escape.h"
+#include "store/base/json.h"
 #include "timeline/base/progress.h"
 #include "timeline/report/report_table.h"
 

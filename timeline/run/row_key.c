@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "store/base/arena.h"
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 
 struct row_key row_key_of(const struct run *run, uint32_t context_id, uint32_t depth)
 {

@@ -300,6 +300,7 @@ void run_close(struct run *run)
 	arena_fini(&run->arena);
 	names_run_cache_close(run->names);
 	run_kernels_free(run->kernels);
+	free(run->passing);
 	free(run->symbol);
 	free(run->debug_paths);
 	free(run->parts);

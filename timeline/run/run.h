@@ -137,8 +137,34 @@ uint32_t run_scope_count(const struct run *run);
 const struct run_scope *run_scope(const struct run *run, uint32_t scope);
 /* ERROR_RUN: some names used so far could not be read, because the store is damaged. */
 int run_names_check(const struct run *run, struct error *error);
-/* The ancestor (or itself) at that depth; the scope itself if it is not that deep. */
+/* The ancestor (or itself) at that depth; the scope itself if it is not that deep. A depth from
+ * run_depth_below() stands for a number that depends on the path. */
 uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth);
+
+/* ---- depths that depend on the path ----
+ *
+ *   main -- Solver::run -- step -- assemble     passing: main, Solver::run (timeline/sum/dividing.h)
+ *                        \- output              run_depth_below(0): step, output; (1): assemble
+ *
+ * A kernel is not on a way from main: at such a depth its own frame is meant. */
+#define RUN_DEPTH_BELOW 0x80000000u /* from here on; UINT32_MAX is the whole path */
+#define RUN_DEPTH_STEPS 0x10000
+static inline uint32_t run_depth_below(int steps)
+{
+	return RUN_DEPTH_BELOW + RUN_DEPTH_STEPS + (uint32_t)steps;
+}
+static inline bool run_depth_is_below(uint32_t depth)
+{
+	return depth >= RUN_DEPTH_BELOW && depth != UINT32_MAX;
+}
+/* A kernel's own frame, below <gpu kernel>. */
+bool run_scope_is_kernel(const struct run *run, uint32_t scope);
+/* The number that a depth stands for on the way to this scope: at least 1. */
+uint32_t run_depth_of(const struct run *run, uint32_t scope, uint32_t depth);
+/* Sets which scopes pass on their time; a scope whose parent does not counts as one that does not. Sets
+ * *is_changed if there were others. timeline/sum/dividing.h finds them. */
+int run_set_passing(
+	struct run *run, const uint32_t *scopes, size_t count, bool *is_changed, struct error *error);
 
 /* Run contexts. 0 is "no context" (path ""). */
 struct run_context {

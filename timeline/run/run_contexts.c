@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "store/base/array.h"
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 #include "timeline/run/run_internal.h"
 
 static const struct store_context *node_source(const struct run *run, const struct run_node *node)

@@ -123,6 +123,8 @@ struct run {
 	struct store_scope *symbol;    /* STORE_SCOPE_MAX of them */
 	struct error names_error;      /* the first error in a store's symbols */
 	struct run_kernels *kernels;   /* run_kernels.c; NULL: not used yet */
+	uint8_t *passing;	       /* by scope: run_set_passing(); NULL: none */
+	uint32_t passing_count, passing_deepest; /* scopes in it; the depth of the deepest that passes */
 	uint64_t origin_ns, begin_ns, end_ns, wall_ns;
 	bool is_live;
 };

@@ -8,6 +8,7 @@
  *   scopes     root -- step ------------ build ------- insert          keyed by parent, call site, function
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/base/array.h"
 #include "timeline/run/run_frames.h"
@@ -250,12 +251,10 @@ uint32_t run_context_parent(const struct run *run, uint32_t context)
 	return context && context < run->contexts.count ? run_node_parent(run, context) : 0;
 }
 
-uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth)
+static uint32_t scope_above(const struct run *run, uint32_t scope, uint32_t depth)
 {
 	const struct scope *s;
 
-	if (scope >= run->scopes.count)
-		return scope;
 	for (s = intern_table_at(&run->scopes, scope); s->s.depth > depth;
 		s = intern_table_at(&run->scopes, scope)) {
 		const struct scope *far = intern_table_at(&run->scopes, s->jump);
@@ -263,4 +262,77 @@ uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth)
 		scope = far->s.depth >= depth ? s->jump : s->s.parent;
 	}
 	return scope;
+}
+
+/* ---- depths that depend on the path ---- */
+
+bool run_scope_is_kernel(const struct run *run, uint32_t scope)
+{
+	uint32_t parent = run_scope(run, scope)->parent;
+	const struct run_function *above;
+
+	if (parent == INTERN_TABLE_NONE)
+		return false;
+	above = run_function(run, run_scope(run, parent)->function);
+	return above->is_placeholder && strcmp(above->name, store_frame_name(STORE_FRAME_GPU_KERNEL)) == 0;
+}
+
+uint32_t run_depth_of(const struct run *run, uint32_t scope, uint32_t depth)
+{
+	int64_t number = (int64_t)depth - RUN_DEPTH_BELOW - RUN_DEPTH_STEPS;
+	const struct run_scope *s;
+
+	if (!run_depth_is_below(depth) || scope >= run->scopes.count)
+		return depth;
+	s = run_scope(run, scope);
+	if (run_scope_is_kernel(run, scope)) {
+		number += s->depth;
+	} else {
+		scope = scope_above(run, scope, run->passing_deepest);
+		while (run_scope(run, scope)->depth > 0 &&
+			!(scope < run->passing_count && run->passing[scope]))
+			scope = run_scope(run, scope)->parent;
+		number += run_scope(run, scope)->depth + 1;
+	}
+	return number < 1 ? 1 : (uint32_t)number;
+}
+
+uint32_t run_scope_at(const struct run *run, uint32_t scope, uint32_t depth)
+{
+	if (scope >= run->scopes.count)
+		return scope;
+	return scope_above(run, scope, run_depth_of(run, scope, depth));
+}
+
+static bool is_same_passing(const struct run *run, const uint8_t *passing, uint32_t count)
+{
+	for (uint32_t i = 0; i < count || i < run->passing_count; i++)
+		if ((i < count && passing[i]) != (i < run->passing_count && run->passing[i]))
+			return false;
+	return true;
+}
+
+int run_set_passing(
+	struct run *run, const uint32_t *scopes, size_t count, bool *is_changed, struct error *error)
+{
+	uint32_t scope_count = run_scope_count(run), deepest = 0;
+	uint8_t *passing = calloc((size_t)scope_count + 1, 1);
+
+	if (!passing)
+		return error_memory(error);
+	for (size_t i = 0; i < count; i++)
+		if (scopes[i] < scope_count)
+			passing[scopes[i]] = 1;
+	for (uint32_t i = 0; i < scope_count; i++) { /* parents come before their children */
+		const struct run_scope *s = run_scope(run, i);
+
+		passing[i] = passing[i] && s->depth && (s->depth == 1 || passing[s->parent]);
+		deepest = passing[i] && s->depth > deepest ? s->depth : deepest;
+	}
+	*is_changed = !is_same_passing(run, passing, scope_count);
+	free(run->passing);
+	run->passing = passing;
+	run->passing_count = scope_count;
+	run->passing_deepest = deepest;
+	return 0;
 }

@@ -57,6 +57,11 @@ static const struct {
 #undef X
 };
 
+const char *extent_state_word(enum extent_state state)
+{
+	return state == EXTENT_RUNNABLE ? "preempted" : extent_state_name(state);
+}
+
 const char *extent_state_name(enum extent_state state)
 {
 	return (unsigned)state < EXTENT_STATE_COUNT ? states[state].name : "";

@@ -25,6 +25,8 @@
 #include "timeline/run/run.h"
 
 const char *extent_state_name(enum extent_state state);
+/* The word that people read: "preempted" where a TSV says "runnable"; else the same. */
+const char *extent_state_word(enum extent_state state);
 char extent_state_glyph(enum extent_state state);
 /* WORK KERNEL COPY_IN COPY_OUT SET: work is done. */
 bool extent_state_is_busy(enum extent_state state);

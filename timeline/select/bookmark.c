@@ -15,9 +15,9 @@
 
 #include "store/base/array.h"
 #include "store/base/attribute.h"
+#include "store/base/escape.h"
 #include "store/base/hash.h"
 #include "store/base/user_cache.h"
-#include "timeline/base/escape.h"
 #include "timeline/scan/scan.h"
 
 #define NAME_BYTES 1024

@@ -10,6 +10,7 @@
 
 #include "timeline/base/glob.h"
 #include "timeline/run/run_internal.h"
+#include "timeline/sum/dividing.h"
 #include "timeline/sum/gpu_metric.h"
 #include "timeline/sum/state_metrics.h"
 
@@ -114,6 +115,37 @@ static int bind_metrics(struct select *select, struct error *error)
 	return 0;
 }
 
+void select_bind_time_later(struct select *select)
+{
+	select->binds_time_later = true;
+}
+
+int select_bind_time(struct select *select, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	const struct select_limits limits = {begin_ns, end_ns};
+
+	select->begin_ns = begin_ns;
+	select->end_ns = end_ns;
+	if (!select->values[SELECT_OPTION_TIME])
+		return 0;
+	return select_window_resolve(
+		&select->window, select->run, &limits, &select->begin_ns, &select->end_ns, error);
+}
+
+/* A depth that depends on the path needs to know which frames divide the window's time. */
+static int bind_depth(struct select *select, struct error *error)
+{
+	struct dividing dividing;
+	int code;
+
+	if (!run_depth_is_below(select->depth))
+		return 0;
+	code = dividing_find(select->run, select->begin_ns, select->end_ns, &dividing, error);
+	if (!code)
+		dividing_fini(&dividing);
+	return code;
+}
+
 int select_bind(struct select *select, struct run *run, struct error *error)
 {
 	int code = 0;
@@ -123,13 +155,15 @@ int select_bind(struct select *select, struct run *run, struct error *error)
 	select->end_ns = run_end_ns(run);
 	if (select->context)
 		select_context_bind(select->context, run);
-	if (select->values[SELECT_OPTION_TIME])
-		code = select_window_resolve(&select->window, run, &select->begin_ns, &select->end_ns, error);
+	if (!select->binds_time_later)
+		code = select_bind_time(select, select->begin_ns, select->end_ns, error);
 	if (!code)
 		code = bind_ops(select, error);
 	if (!code)
 		code = bind_metrics(select, error);
-	return code ? code : bind_streams(select, error);
+	if (!code)
+		code = bind_streams(select, error);
+	return code ? code : bind_depth(select, error);
 }
 
 /* ---- what it says ---- */

@@ -35,6 +35,11 @@ const char *select_help(void);
 /* Binds it to a run: resolves times (origin, wall clock, marks) and stream expressions. ERROR_EMPTY: no
  * stream matched. */
 int select_bind(struct select *select, struct run *run, struct error *error);
+/* For windows of two runs on one screen: select_bind() leaves --time alone, the window is the whole run's
+ * until select_bind_time() resolves it. There a moment that is left out is one of these (absolute, of both
+ * runs, on the clock of the bound one), and -10s counts from that end. */
+void select_bind_time_later(struct select *select);
+int select_bind_time(struct select *select, uint64_t begin_ns, uint64_t end_ns, struct error *error);
 
 /* ---- after binding ---- */
 uint64_t select_begin_ns(const struct select *select); /* absolute, half-open */
@@ -64,7 +69,9 @@ size_t select_metric_rank(const struct select *select, const char *name);
 bool select_has_record_filter(const struct select *select); /* any of context, op, metric, min */
 bool select_has_context(const struct select *select);	    /* --context was given */
 uint64_t select_min_ns(const struct select *select);	    /* 0: none */
-uint32_t select_depth(const struct select *select);	    /* UINT32_MAX: none */
+uint32_t select_depth(const struct select *select);	    /* UINT32_MAX: none; see run_depth_below() */
+/* A number, "auto" or "auto+1"; false: none of these. */
+bool select_read_depth(const char *value, uint32_t *depth);
 const char *select_by(const struct select *select);	    /* NULL: none */
 uint64_t select_top(const struct select *select);	    /* UINT64_MAX: none */
 /* The equivalent command line, in `arena`: "--time 1.2s..1.4s --depth 4"; only the options with these names

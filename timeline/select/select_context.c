@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "store/base/array.h"
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 #include "timeline/base/intern_table.h"
 
 struct select_context {

@@ -32,7 +32,7 @@ struct select {
 	char **ops, **metrics; /* patterns, ended by NULL */
 	uint64_t min_ns, top;
 	uint32_t depth;
-	bool takes_state_metrics, takes_gpu, takes_formulas;
+	bool takes_state_metrics, takes_gpu, takes_formulas, binds_time_later;
 	char **formulas; /* as given */
 	size_t formula_count;
 	/* -- after binding -- */

@@ -132,14 +132,34 @@ static int read_count(
 	return 0;
 }
 
+bool select_read_depth(const char *value, uint32_t *depth)
+{
+	bool is_below = strncmp(value, "auto", 4) == 0;
+	const char *number = value + 4 * is_below;
+	char *end = (char *)(uintptr_t)number;
+	long steps;
+
+	if (is_below && *number && *number != '+' && *number != '-')
+		return false;
+	if (!is_below && (*number < '0' || *number > '9'))
+		return false;
+	steps = *number ? strtol(number, &end, 10) : 0;
+	if (*end || (is_below ? labs(steps) >= RUN_DEPTH_STEPS : steps >= (long)UINT32_MAX))
+		return false;
+	*depth = is_below			 ? run_depth_below((int)steps)
+		 : steps < (long)RUN_DEPTH_BELOW ? (uint32_t)steps
+						 : RUN_DEPTH_BELOW - 1;
+	return true;
+}
+
 static int take_depth(struct select *select, const char *value, struct error *error)
 {
-	uint64_t depth;
-	int code = read_count("depth", value, UINT32_MAX - 1, &depth, error);
-
-	if (!code)
-		select->depth = (uint32_t)depth;
-	return code;
+	if (select_read_depth(value, &select->depth))
+		return 0;
+	return error_set(error, ERROR_USAGE,
+		"--depth: '%s' is no number from 0 on, and not auto or auto+1 (below the frames that pass on "
+		"nearly all of their time)",
+		value);
 }
 
 static int take_by(struct select *select, const char *value, struct error *error)
@@ -152,7 +172,7 @@ static int take_by(struct select *select, const char *value, struct error *error
 
 static int take_top(struct select *select, const char *value, struct error *error)
 {
-	uint64_t top;
+	uint64_t top = 0;
 	int code = read_count("top", value, UINT32_MAX, &top, error);
 
 	if (!code)
@@ -256,7 +276,7 @@ const char *select_help(void)
 	       "  --op NAMES        kernel,copy,set,sync,blocked,...\n"
 	       "  --metric NAME     records of this metric\n"
 	       "  --min DURATION    leave out shorter records\n"
-	       "  --depth D         cut call paths below depth D (0: the root)\n"
+	       "  --depth D         cut call paths below depth D (0: the root; auto: where they divide)\n"
 	       "  --by KEY          the key of the rows\n"
 	       "  --top N           the first N rows\n";
 }

@@ -41,10 +41,15 @@ struct select_window {
 int select_window_parse(struct select_window *window, const char *text, struct error *error);
 void select_window_fini(struct select_window *window);
 
-/* Absolute times. ERROR_USAGE: unknown mark, no wall clock in this run, end before begin; ERROR_EMPTY: the
- * run has nothing there. */
-int select_window_resolve(const struct select_window *window, struct run *run, uint64_t *begin_ns,
-	uint64_t *end_ns, struct error *error);
+/* What a moment that is left out, or counted from the end, refers to; absolute, half-open. */
+struct select_limits {
+	uint64_t begin_ns, end_ns;
+};
+
+/* Absolute times. ERROR_USAGE: unknown mark, no wall clock in this run, end before begin; ERROR_EMPTY:
+ * nothing lies there within the limits. */
+int select_window_resolve(const struct select_window *window, struct run *run,
+	const struct select_limits *limits, uint64_t *begin_ns, uint64_t *end_ns, struct error *error);
 
 /* "1.5s" and the like, the whole text; false: no duration. */
 bool select_duration(const char *text, uint64_t *ns);

@@ -107,8 +107,8 @@ static uint64_t from_clock(const struct run *run, uint64_t clock_ns)
 
 /* ---- both ends ---- */
 
-static int resolve(
-	const struct select_moment *moment, struct run *run, bool is_end, uint64_t *ns, struct error *error)
+static int resolve(const struct select_moment *moment, struct run *run, const struct select_limits *limits,
+	bool is_end, uint64_t *ns, struct error *error)
 {
 	if ((moment->kind == SELECT_CLOCK || moment->kind == SELECT_DATE) && !run_wall_ns(run))
 		return error_set(error, ERROR_USAGE,
@@ -116,13 +116,13 @@ static int resolve(
 			run_path(run));
 	switch (moment->kind) {
 	case SELECT_LEFT_OUT:
-		*ns = is_end ? run_end_ns(run) : run_begin_ns(run);
+		*ns = is_end ? limits->end_ns : limits->begin_ns;
 		return 0;
 	case SELECT_FROM_ORIGIN:
 		*ns = add_saturated(run_origin_ns(run), moment->ns);
 		return 0;
 	case SELECT_FROM_END:
-		*ns = run_end_ns(run) > moment->ns ? run_end_ns(run) - moment->ns : 0;
+		*ns = limits->end_ns > moment->ns ? limits->end_ns - moment->ns : 0;
 		return 0;
 	case SELECT_FROM_BEGIN:
 		*ns = add_saturated(*ns, moment->ns);
@@ -139,16 +139,27 @@ static int resolve(
 	return 0;
 }
 
-int select_window_resolve(const struct select_window *window, struct run *run, uint64_t *begin_ns,
-	uint64_t *end_ns, struct error *error)
+static int say_outside(const struct run *run, const struct select_limits *limits, struct error *error)
+{
+	bool is_one = limits->begin_ns == run_begin_ns(run) && limits->end_ns == run_end_ns(run);
+
+	return error_set(error, ERROR_EMPTY, "--time: %s%s in this window: %s %.9f s to %.9f s",
+		is_one ? run_path(run) : "", is_one ? " has nothing" : "neither run has anything",
+		is_one ? "the run covers" : "together they cover",
+		((double)limits->begin_ns - (double)run_origin_ns(run)) / SECOND_NS,
+		((double)limits->end_ns - (double)run_origin_ns(run)) / SECOND_NS);
+}
+
+int select_window_resolve(const struct select_window *window, struct run *run,
+	const struct select_limits *limits, uint64_t *begin_ns, uint64_t *end_ns, struct error *error)
 {
 	const struct select_moment *end = window->is_mark ? &window->begin : &window->end;
-	int code = resolve(&window->begin, run, false, begin_ns, error);
+	int code = resolve(&window->begin, run, limits, false, begin_ns, error);
 
 	if (code)
 		return code;
 	*end_ns = *begin_ns; /* what FROM_BEGIN adds to */
-	code = resolve(end, run, true, end_ns, error);
+	code = resolve(end, run, limits, true, end_ns, error);
 	if (code || *begin_ns < *end_ns)
 		return code;
 	if (window->is_mark)
@@ -163,8 +174,5 @@ int select_window_resolve(const struct select_window *window, struct run *run, u
 		return error_set(error, ERROR_EMPTY,
 			"--time: the window is empty, it ends where it begins: write A..B with B after A");
 	}
-	return error_set(error, ERROR_EMPTY,
-		"--time: %s has nothing in this window: the run covers %.9f s to %.9f s", run_path(run),
-		((double)run_begin_ns(run) - (double)run_origin_ns(run)) / SECOND_NS,
-		((double)run_end_ns(run) - (double)run_origin_ns(run)) / SECOND_NS);
+	return say_outside(run, limits, error);
 }

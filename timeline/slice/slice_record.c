@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "store/base/attribute.h"
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 #include "timeline/run/run_internal.h"
 #include "timeline/scan/extent.h"
 #include "timeline/scan/scan.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 #include "timeline/run/run_internal.h"
 
 #define PATHS_MAX ((uint64_t)1 << 40) /* bytes of paths that are kept; then they are made anew */

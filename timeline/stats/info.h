@@ -23,6 +23,8 @@ int info_metrics_each(struct run *run, const struct select *select,
 	bool (*each)(void *own, const struct info_metric *metric), void *own, struct error *error);
 int info_print_metrics(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
+/* Who started whom: a tree of the processes, with command and exit code. */
+int info_print_processes(struct run *run, enum report_format format, FILE *out, struct error *error);
 /* Frames of one module that the run's paths go through, and what is known of them. */
 struct info_frames {
 	uint64_t frames, named, lines, loops;

@@ -5,7 +5,15 @@
 #include "timeline/report/program.h"
 #include "timeline/stats/info.h"
 
-enum question { ABOUT_RUN, ABOUT_STREAMS, ABOUT_MODULES, ABOUT_METRICS, ABOUT_SIZES, ABOUT_DAMAGE };
+enum question {
+	ABOUT_RUN,
+	ABOUT_STREAMS,
+	ABOUT_PROCESSES,
+	ABOUT_MODULES,
+	ABOUT_METRICS,
+	ABOUT_SIZES,
+	ABOUT_DAMAGE
+};
 
 struct choice {
 	enum question question;
@@ -14,6 +22,7 @@ struct choice {
 static int choose(struct choice *choice, enum question question, struct error *error)
 {
 	static const char *const names[] = {[ABOUT_STREAMS] = "--streams",
+		[ABOUT_PROCESSES] = "--processes",
 		[ABOUT_MODULES] = "--modules",
 		[ABOUT_METRICS] = "--metrics",
 		[ABOUT_SIZES] = "--sizes",
@@ -30,6 +39,12 @@ static int take_streams(void *own, const char *value, struct error *error)
 {
 	(void)value;
 	return choose(own, ABOUT_STREAMS, error);
+}
+
+static int take_processes(void *own, const char *value, struct error *error)
+{
+	(void)value;
+	return choose(own, ABOUT_PROCESSES, error);
 }
 
 static int take_modules(void *own, const char *value, struct error *error)
@@ -76,6 +91,8 @@ static int work(struct program_call *call, struct error *error)
 	switch (choice->question) {
 	case ABOUT_STREAMS:
 		return info_print_streams(call->run, call->select, call->format, stdout, error);
+	case ABOUT_PROCESSES:
+		return info_print_processes(call->run, call->format, stdout, error);
 	case ABOUT_MODULES:
 		return info_print_modules(call->run, call->format, stdout, error);
 	case ABOUT_METRICS:
@@ -90,6 +107,8 @@ static int work(struct program_call *call, struct error *error)
 }
 
 static const struct program_option options[] = {{0, "streams", NULL, "one row for each stream", take_streams},
+	{0, "processes", NULL, "one row for each process: who started it, command, exit code",
+		take_processes},
 	{0, "modules", NULL, "one row for each module", take_modules},
 	{0, "metrics", NULL, "one row for each metric: its unit, and what it is read off", take_metrics},
 	{0, "sizes", NULL, "size of each part, and how much of the files is payload", take_sizes},

@@ -14,8 +14,12 @@
 static const struct report_column columns[] = {{"key", REPORT_COMPOSED}, {"time_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"records", REPORT_NUMBER}};
 /* Keys may be long: in a table they come last. */
-static const struct report_column table_columns[] = {{"percent", REPORT_PERCENT}, {"time", REPORT_DURATION},
-	{"records", REPORT_NUMBER}, {"key", REPORT_COMPOSED}};
+static const struct report_column table_columns[] = {{"of life", REPORT_PERCENT}, {"of wall", REPORT_PERCENT},
+	{"time", REPORT_DURATION}, {"records", REPORT_NUMBER}, {"key", REPORT_COMPOSED}};
+
+struct options {
+	bool is_operations, has_absent;
+};
 
 static void print_coverage(const struct program_call *call, const struct stats *stats)
 {
@@ -40,41 +44,41 @@ static double percent_of(const struct stats *stats, uint64_t time_ns)
 }
 
 static void print_row(struct report *report, const struct stats *stats, const struct stats_row *row,
-	bool is_table, const struct formula_columns *formulas, double *numbers)
+	const struct formula_columns *formulas, double *numbers)
+{
+	report_string(report, row->key);
+	report_number(report, row->time_ns);
+	report_real(report, percent_of(stats, row->time_ns));
+	report_number(report, row->records);
+	formula_columns_report(formulas, report, numbers);
+	report_row(report);
+}
+
+static void numbers_fill(const struct stats *stats, const struct stats_row *row,
+	const struct formula_columns *formulas, double *numbers)
 {
 	const double own[NUMBERS] = {
 		(double)row->time_ns, percent_of(stats, row->time_ns), (double)row->records};
 
 	memcpy(numbers, own, sizeof own);
-	if (!is_table)
-		report_string(report, row->key);
-	else
-		report_real(report, own[1]);
-	report_number(report, row->time_ns);
-	if (!is_table)
-		report_real(report, own[1]);
-	report_number(report, row->records);
 	formula_columns_fill(formulas, numbers, numbers + NUMBERS + formulas->count);
-	formula_columns_report(formulas, report, numbers);
-	if (is_table)
-		report_string(report, report_shown_path(row->key));
-	report_row(report);
 }
 
-/* The fixed columns, with those of formulas behind the numbers. */
+/* The fixed columns, with those of formulas behind the numbers; keys may be long, so in a table they come
+ * last. */
 static const struct report_column *columns_of(
 	bool is_table, const struct formula_columns *formulas, struct arena *arena)
 {
-	size_t keys_last = is_table ? 1 : 0;
-	struct report_column *all = arena_calloc(arena, 4 + formulas->count, sizeof *all);
+	size_t fixed = is_table ? 5 : 4, before = 4;
+	struct report_column *all = arena_calloc(arena, fixed + formulas->count, sizeof *all);
 
 	if (!all)
 		return NULL;
-	memcpy(all, is_table ? table_columns : columns, sizeof columns);
+	memcpy(all, is_table ? table_columns : columns, fixed * sizeof *all);
 	for (size_t i = 0; i < formulas->count; i++)
-		all[4 - keys_last + i] = (struct report_column){formulas->columns[i].name, REPORT_NUMBER};
+		all[before + i] = (struct report_column){formulas->columns[i].name, REPORT_NUMBER};
 	if (is_table)
-		all[3 + formulas->count] = table_columns[3];
+		all[before + formulas->count] = table_columns[before];
 	return all;
 }
 
@@ -95,9 +99,52 @@ static double *numbers_new(
 	return numbers;
 }
 
+/* ---- the table: work, then states; time in which a stream was not there is no share of anything ---- */
+
+static bool is_state(const struct stats_row *row)
+{
+	return row->function == UINT32_MAX && !extent_state_is_busy(row->state);
+}
+
+static void print_table_row(struct report *report, const struct stats *stats, const struct stats_row *row,
+	const struct formula_columns *formulas, double *numbers)
+{
+	bool is_absent = is_state(row) && row->state == EXTENT_ABSENT;
+
+	numbers_fill(stats, row, formulas, numbers);
+	if (is_absent || !stats->lived_ns)
+		report_none(report);
+	else
+		report_real(report, 100.0 * (double)row->time_ns / (double)stats->lived_ns);
+	report_real(report, percent_of(stats, row->time_ns));
+	report_number(report, row->time_ns);
+	report_number(report, row->records);
+	formula_columns_report(formulas, report, numbers);
+	report_string(report, is_state(row) ? extent_state_word(row->state) : report_shown_path(row->key));
+	report_row(report);
+}
+
+static void print_table(struct report *report, const struct stats *stats, uint64_t top, bool has_absent,
+	const struct formula_columns *formulas, double *numbers)
+{
+	for (int states = 0; states < 2; states++)
+		for (size_t i = 0; i < stats->count && top; i++) {
+			const struct stats_row *row = &stats->rows[i];
+
+			if (is_state(row) != states || (is_state(row) && row->state == EXTENT_ABSENT))
+				continue;
+			print_table_row(report, stats, row, formulas, numbers);
+			top--;
+		}
+	for (size_t i = 0; i < stats->count && top && has_absent; i++)
+		if (is_state(&stats->rows[i]) && stats->rows[i].state == EXTENT_ABSENT)
+			print_table_row(report, stats, &stats->rows[i], formulas, numbers);
+}
+
 static int print_rows(struct program_call *call, const struct stats *stats,
 	const struct formula_columns *formulas, struct error *error)
 {
+	const struct options *own = call->own;
 	bool is_table = call->format == REPORT_TABLE;
 	const struct report_column *all = columns_of(is_table, formulas, &call->arena);
 	double *numbers = numbers_new(stats, formulas, &call->arena);
@@ -105,14 +152,19 @@ static int print_rows(struct program_call *call, const struct stats *stats,
 	int rc = all && numbers ? 0 : error_memory(error);
 
 	if (rc == 0)
-		rc = report_open(
-			&report, stdout, call->format, "hpct-stats", all, 4 + formulas->count, error);
+		rc = report_open(&report, stdout, call->format, "hpct-stats", all,
+			(is_table ? 5 : 4) + formulas->count, error);
 	if (rc < 0)
 		return rc;
-	if (is_table)
+	if (is_table) {
 		print_coverage(call, stats);
-	for (size_t i = 0; i < stats->count && i < select_top(call->select); i++)
-		print_row(report, stats, &stats->rows[i], is_table, formulas, numbers);
+		print_table(report, stats, select_top(call->select), own->has_absent, formulas, numbers);
+		return report_close(report, error);
+	}
+	for (size_t i = 0; i < stats->count && i < select_top(call->select); i++) {
+		numbers_fill(stats, &stats->rows[i], formulas, numbers);
+		print_row(report, stats, &stats->rows[i], formulas, numbers);
+	}
 	return report_close(report, error);
 }
 
@@ -184,18 +236,38 @@ static int print_operations(struct program_call *call, struct error *error)
 		return rc;
 	for (size_t i = 0; i < operations.count && i < select_top(call->select); i++)
 		print_operation(report, call->run, &operations.rows[i]);
-	for (uint32_t n = 0; n <= operations.queues; n++)
-		print_figure(report, "queues at work", n, 0, operations.at_work_ns[n], true);
-	print_figure(report, "queued at most", 0, operations.queued_max, 0, false);
+	/* of a filter that nothing matches, a header and a sentence: zeros would look like an answer */
+	if (operations.count || !select_has_record_filter(call->select)) {
+		for (uint32_t n = 0; n <= operations.queues; n++)
+			print_figure(report, "queues at work", n, 0, operations.at_work_ns[n], true);
+		print_figure(report, "queued at most", 0, operations.queued_max, 0, false);
+	}
 	return report_close(report, error);
 }
 
+static int take_operations(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct options *)own)->is_operations = true;
+	return 0;
+}
+
+static int take_absent(void *own, const char *value, struct error *error)
+{
+	(void)value, (void)error;
+	((struct options *)own)->has_absent = true;
+	return 0;
+}
+
 static const struct program_option options[] = {
-	{0, "operations", NULL, "GPU queues: kernels, copies, launch delays, busy queues"},
+	{0, "operations", NULL, "GPU queues: kernels, copies, launch delays, busy queues", take_operations},
+	{0, "absent", NULL, "in the table also the time in which streams had not begun, or had ended",
+		take_absent},
 };
 
 static int work(struct program_call *call, struct error *error)
 {
+	const struct options *own = call->own;
 	struct stats stats = {0};
 	struct formula_columns formulas = {0};
 	enum stats_by by = STATS_FUNCTION;
@@ -203,7 +275,7 @@ static int work(struct program_call *call, struct error *error)
 
 	if (rc == 0)
 		rc = formula_columns_init(&formulas, call->select, NUMBERS, &call->arena, error);
-	if (rc == 0 && *(bool *)call->own) {
+	if (rc == 0 && own->is_operations) {
 		rc = select_refuse(call->select, "by depth metric", "--operations", error);
 		if (rc == 0 && formulas.count)
 			rc = error_set(
@@ -227,21 +299,22 @@ static const struct program program = {
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
-	.notes = "KEY is function (default), path, module, line, loop, inline, file, instruction, "
-		 "script, stream or op.\n"
-		 "Each sample or span gets its part of its stream's timeline; states are rows too, and "
-		 "all rows sum to streams x window.\n"
-		 "--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
-		 "RUNNABLE and SYNC count only waits, by the waiting call path.\n"
-		 "--metric 'each = $0 / $2' adds a column: $0 is the row's time_ns, $1 percent, $2 records; "
-		 "@n of "
-		 "all rows.\n",
+	.notes =
+		"KEY is function (default), path, module, line, loop, inline, file, instruction, "
+		"script, stream or op.\n"
+		"Each sample or span gets its part of its stream's timeline; states are rows too. In tsv and "
+		"json all rows sum to streams x window; the table has work first, then the states, as "
+		"shares of the streams' life and of streams x window.\n"
+		"--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
+		"RUNNABLE and SYNC count only waits, by the waiting call path.\n"
+		"--metric 'each = $0 / $2' adds a column: $0 is the row's time_ns, $1 percent, $2 records; "
+		"@n of all rows.\n",
 	.work = work,
 };
 
 int main(int argc, char **argv)
 {
-	bool is_operations = false;
+	struct options own = {0};
 
-	return program_main(&program, &is_operations, argc, argv);
+	return program_main(&program, &own, argc, argv);
 }

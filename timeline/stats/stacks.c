@@ -5,7 +5,7 @@
 #include "timeline/stats/stacks.h"
 
 #include "store/base/arena.h"
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 #include "timeline/report/report_fit.h"
 #include "timeline/scan/extent.h"
 

@@ -10,8 +10,8 @@
 
 #include "store/base/arena.h"
 #include "store/base/array.h"
+#include "store/base/escape.h"
 #include "store/base/hash.h"
-#include "timeline/base/escape.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/run/row_key.h"
 #include "timeline/scan/scan.h"

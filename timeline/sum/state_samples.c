@@ -440,6 +440,136 @@ static int try_sums(
 	return code ? code : 1;
 }
 
+/* ---- a chunk with one edge in it ---- */
+
+/* A chunk whose sums belong to two buckets: the smaller of its two sides is read as rows, the other is what
+ * remains of the sums. So an edge costs a quarter of a chunk, not the whole.
+ *
+ *   first            edge                                  last
+ *   |s s s s s s s s s|s s s s s s s s s s s s s s s s s s s|
+ *   | rows ------------->| less the same rows, sums of all  |      `rows` reach across the edge
+ */
+struct cut {
+	uint64_t edge_ns, shift_ns; /* of the store's clock; added to it, the run's */
+	struct state_sum_rows rows; /* of the smaller side, and the sample at its other end */
+	bool is_before;		    /* that side is before the edge */
+};
+
+static bool find_cut(struct state_sum_job *job, const struct store_line_part *part, struct cut *cut)
+{
+	const struct state_sum_sink *sink = job->sink;
+	uint64_t first_ns = run_part_time(job->part, part->first_ns);
+	uint64_t last_ns = run_part_time(job->part, part->last_ns);
+
+	if (!sink->edge || part->at.is_roll || !part->is_whole ||
+		run_part_is_bent(job->part, part->first_ns, part->last_ns) ||
+		!state_sum_open_holds(&job->open, first_ns, last_ns))
+		return false;
+	cut->edge_ns = sink->edge(sink->own, first_ns, last_ns);
+	cut->shift_ns = first_ns - part->first_ns;
+	if (!cut->edge_ns)
+		return false;
+	cut->edge_ns -= cut->shift_ns;
+	cut->is_before = cut->edge_ns - part->first_ns < part->last_ns - cut->edge_ns;
+	return true;
+}
+
+/* Reads the rows; 0: they are not what the sums are of. `gap_ns`: no two samples are farther apart. */
+static int read_cut(struct state_sum_job *job, const struct store_line_query *all,
+	const struct store_line_part *part, uint64_t gap_ns, struct cut *cut, struct error *error)
+{
+	const struct store_batch *batch = &job->batch;
+	struct store_line_query query = *all;
+	size_t from, to, at;
+	int code;
+
+	query.begin_ns = part->first_ns;
+	query.end_ns = part->last_ns + 1;
+	if (cut->is_before && gap_ns < part->last_ns - cut->edge_ns)
+		query.end_ns = cut->edge_ns + gap_ns + 1;
+	else if (!cut->is_before && gap_ns < cut->edge_ns - part->first_ns)
+		query.begin_ns = cut->edge_ns - gap_ns;
+	code = store_line_rows(
+		job->part->reader, part, &query, job->limit_ns, &job->batch, &from, &to, error);
+	if (code <= 0)
+		return code;
+	at = store_batch_row_at(batch, cut->edge_ns); /* the first that does not begin before it */
+	if (cut->is_before) {
+		if (batch->begin_ns[from] != part->first_ns || at >= to)
+			return 0;
+		to = at + 1;
+	} else {
+		from = at < to && batch->begin_ns[at] == cut->edge_ns ? at : at ? at - 1 : to;
+		if (from >= to || batch->begin_ns[to - 1] != part->last_ns ||
+			batch->begin_ns[from] > cut->edge_ns)
+			return 0;
+	}
+	cut->rows = (struct state_sum_rows){.begin_ns = batch->begin_ns + from,
+		.context = batch->context + from,
+		.count = to - from,
+		.shift_ns = cut->shift_ns,
+		.contexts = job->part->contexts};
+	return 1;
+}
+
+static int give_rest(struct state_sum_job *job, const struct store_sum_columns *columns,
+	const struct cut *cut, struct error *error)
+{
+	int code = job->sink->columns(job->sink->own, columns, job->part->contexts, error);
+
+	return code ? code : job->sink->less(job->sink->own, &cut->rows, !cut->is_before, error);
+}
+
+static int give_cut_rows(const struct state_sum_job *job, const struct cut *cut, struct error *error)
+{
+	const struct state_sum_rows *rows = &cut->rows;
+	struct extent last = {.context = state_sum_job_context(job, rows->context[rows->count - 1]),
+		.op = STORE_OP_NONE,
+		.state = EXTENT_WORK};
+	int code = job->sink->rows(job->sink->own, rows, error);
+
+	return code || cut->is_before ? code : job->sink->sum(job->sink->own, &last, 0, 1, error);
+}
+
+static int give_cut(struct state_sum_job *job, const struct store_line_part *part,
+	const struct store_sum_columns *columns, const struct cut *cut, struct error *error)
+{
+	int code = go_on_until(job, part, part->first_ns + cut->shift_ns, error);
+
+	if (!code && !cut->is_before)
+		code = give_rest(job, columns, cut, error);
+	if (!code)
+		code = give_cut_rows(job, cut, error);
+	if (!code && cut->is_before)
+		code = give_rest(job, columns, cut, error);
+	job->at_ns = part->last_ns + cut->shift_ns;
+	job->is_after_sum = true;
+	job->last_bucket_ns = part_last(part);
+	job->last_context = columns->line.last_context;
+	return code;
+}
+
+/* 1: the part was given so; 0: it cannot be. */
+static int try_cut(struct state_sum_job *job, const struct store_line_query *query,
+	const struct store_line_part *part, bool is_next, struct error *error)
+{
+	const struct store_sum_columns *columns;
+	struct cut cut;
+	int code;
+
+	if (!find_cut(job, part, &cut))
+		return 0;
+	code = store_line_works(job->part->reader, part, &columns, error);
+	if (code <= 0 || columns->line.gap_ns > job->limit_ns)
+		return code < 0 ? code : 0;
+	code = read_cut(job, query, part, columns->line.gap_ns, &cut, error);
+	if (code <= 0)
+		return code;
+	code = is_next ? 0 : walk_until(job, part->first_ns + cut.shift_ns, error);
+	code = code ? code : give_cut(job, part, columns, &cut, error);
+	return code ? code : 1;
+}
+
 /* The same from the rows of the chunk, up to where the timeline is no longer open: a thread's last record is
  * at its life's end. */
 static int try_rows(struct state_sum_job *job, const struct store_line_query *query,
@@ -480,6 +610,7 @@ static int give_parts(struct state_sum_job *job, const struct store_line_query *
 
 	for (uint32_t i = 0; i < count && code >= 0; i++) {
 		code = try_sums(job, &parts[i], is_next, error);
+		code = code ? code : try_cut(job, query, &parts[i], is_next, error);
 		code = code ? code : try_rows(job, query, &parts[i], is_next, error);
 		is_next = code == 1;
 	}

@@ -46,6 +46,11 @@ struct state_sum_sink {
 	/* Returns whether one sum may include both moments. NULL: if they are in one bucket of 2^shift_max
 	 * ns. */
 	bool (*is_one)(void *own, uint64_t first_ns, uint64_t last_ns);
+	/* The edge between buckets behind the first moment and not behind the last, if there is just one;
+	 * else 0. With it `columns` may hold more than is in its bucket: `less` takes away what rows() gave,
+	 * or will give, of that, `with_last` the count of the last row, too. May both be NULL. */
+	uint64_t (*edge)(void *own, uint64_t first_ns, uint64_t last_ns);
+	int (*less)(void *own, const struct state_sum_rows *rows, bool with_last, struct error *error);
 	/* Called after sums that extend to here. May be NULL. */
 	int (*reach)(void *own, uint64_t at_ns, struct error *error);
 };

@@ -132,10 +132,9 @@ static int take_columns(
 	return tile_sum_add_columns(&fill->tiles->sum, columns, contexts) ? 0 : error_memory(error);
 }
 
-/* True when both are in one cell. */
-static bool is_one_cell(void *own, uint64_t first_ns, uint64_t last_ns)
+/* The cell that is being filled, or a later one, that contains the moment; fill->count: none. */
+static uint32_t cell_at(const struct fill *fill, uint64_t first_ns)
 {
-	const struct fill *fill = own;
 	uint32_t from = fill->at, to = fill->count;
 
 	while (from + 1 < to) {
@@ -146,7 +145,38 @@ static bool is_one_cell(void *own, uint64_t first_ns, uint64_t last_ns)
 		else
 			to = middle;
 	}
-	return from < fill->count && last_ns < tile_begin(fill->shift, fill->edges[from + 1]);
+	return from;
+}
+
+/* True when both are in one cell. */
+static bool is_one_cell(void *own, uint64_t first_ns, uint64_t last_ns)
+{
+	const struct fill *fill = own;
+	uint32_t cell = cell_at(fill, first_ns);
+
+	return cell < fill->count && last_ns < tile_begin(fill->shift, fill->edges[cell + 1]);
+}
+
+static uint64_t edge_between(void *own, uint64_t first_ns, uint64_t last_ns)
+{
+	const struct fill *fill = own;
+	uint32_t cell = cell_at(fill, first_ns);
+	uint64_t edge_ns;
+
+	if (cell + 1 >= fill->count)
+		return 0;
+	edge_ns = tile_begin(fill->shift, fill->edges[cell + 1]);
+	return first_ns < edge_ns && edge_ns <= last_ns &&
+			       last_ns < tile_begin(fill->shift, fill->edges[cell + 2])
+		       ? edge_ns
+		       : 0;
+}
+
+static int take_less(void *own, const struct state_sum_rows *rows, bool with_last, struct error *error)
+{
+	struct fill *fill = own;
+
+	return tile_sum_remove_rows(&fill->tiles->sum, rows, with_last) ? 0 : error_memory(error);
 }
 
 static int take_reach(void *own, uint64_t at_ns, struct error *error)
@@ -197,6 +227,8 @@ int tile_fill(struct tiles *tiles, uint32_t stream, unsigned shift, const uint64
 		.sum = take_sum,
 		.columns = take_columns,
 		.is_one = is_one_cell,
+		.edge = edge_between,
+		.less = take_less,
 		.reach = take_reach};
 	struct store_reader *reader = run_store(tiles->run, run_stream(tiles->run, stream)->store);
 	const struct run_line *line;

@@ -213,6 +213,20 @@ bool tile_sum_add_rows(struct tile_sum *sum, const struct state_sum_rows *rows, 
 	return is_good;
 }
 
+/* Sums are unsigned: what is below 0 in between is right in the end. */
+bool tile_sum_remove_rows(struct tile_sum *sum, const struct state_sum_rows *rows, bool with_last)
+{
+	bool is_good = true;
+
+	for (size_t i = 0; i + !with_last < rows->count && is_good; i++) {
+		uint32_t context = rows->contexts ? rows->contexts[rows->context[i]] : rows->context[i];
+		uint64_t time_ns = i + 1 < rows->count ? rows->begin_ns[i + 1] - rows->begin_ns[i] : 0;
+
+		is_good = add_work(sum, context, 0 - time_ns, UINT64_MAX);
+	}
+	return is_good;
+}
+
 static bool add_new(struct tile_sum *sum, const struct tile_entry *entry, uint32_t context)
 {
 	if (sum->entry_count == sum->capacity && !widen_entries(sum))

@@ -47,6 +47,8 @@ bool tile_sum_add_columns(
 	struct tile_sum *sum, const struct store_sum_columns *columns, const uint32_t *contexts);
 /* Adds samples [from, to), each a record whose context works until the next one begins. */
 bool tile_sum_add_rows(struct tile_sum *sum, const struct state_sum_rows *rows, size_t from, size_t to);
+/* Takes away what adding these rows adds: of the last one, `with_last`, that it is a record. */
+bool tile_sum_remove_rows(struct tile_sum *sum, const struct state_sum_rows *rows, bool with_last);
 /* Moves the sum, sorted by context, state, operation, to `out` (NULL: drops it), which has room for `count`
  * entries. Returns their number. */
 uint32_t tile_sum_take(struct tile_sum *sum, struct tile_entry *out);

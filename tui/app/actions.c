@@ -183,6 +183,10 @@ static bool act_view(struct session *session, enum keys_action action)
 	case KEYS_DO_NEXT_PANE:
 		next_pane(session);
 		return true;
+	case KEYS_DO_JUMPS:
+		session_open_pane(session, &view_jumps);
+		session->focus = &view_jumps;
+		return true;
 	case KEYS_DO_GROUP_BY:
 		group_by(session);
 		return true;

@@ -177,7 +177,12 @@ bool actions_rows(struct session *session, enum keys_action action)
 	case KEYS_DO_HIGHER:
 		session_step_depth(session, -1);
 		return true;
+	case KEYS_DO_MORE_LINES:
+	case KEYS_DO_FEWER_LINES:
+		session_step_lines(session, session_row(session), action == KEYS_DO_MORE_LINES ? 1 : -1);
+		return true;
 	case KEYS_DO_AUTO:
+		session->state.depth = run_depth_below(0);
 		session->state.is_auto = session->state.is_auto_wanted = true;
 		return true;
 	case KEYS_DO_LIGHT:

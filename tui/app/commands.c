@@ -35,25 +35,11 @@ static const char *without_option(const char *text)
 	return strncmp(text, "--", 2) == 0 && text[bytes - 1] == ':' && text[bytes] ? text + bytes + 1 : text;
 }
 
-/* One option of the selector, bound to the run; NULL after saying what is wrong. */
-/* While two runs are shown, an end that is left out is that of both: "1.2s.." reaches the end of the longer
- * one. */
-static const char *complete_window(
-	const struct session *session, const char *value, char *out, size_t size_bytes)
-{
-	size_t size = strlen(value);
-	uint64_t end_ns = session_limits(session).end_ns, origin_ns = run_origin_ns(session->run);
-
-	if (!session->second.end_ns || size < 2 || value[0] == '-' || strcmp(value + size - 2, "..") != 0 ||
-		end_ns <= origin_ns)
-		return value;
-	snprintf(out, size_bytes, "%s%lluns", value, (unsigned long long)(end_ns - origin_ns));
-	return out;
-}
-
+/* One option of the selector, bound to the run; NULL after saying what is wrong. While two runs are shown, an
+ * end that is left out is that of both: "1.2s.." reaches the end of the longer one. */
 struct select *commands_bind(struct session *session, const char *name, const char *value)
 {
-	char whole[SESSION_TEXT + 32];
+	struct view_state_limits limits = session_limits(session);
 	struct select *select;
 	struct error error;
 	int result = select_new(&select, &error);
@@ -62,13 +48,15 @@ struct select *commands_bind(struct session *session, const char *name, const ch
 		session_say(session, "%s", error.text);
 		return NULL;
 	}
-	if (strcmp(name, "time") == 0)
-		value = complete_window(session, value, whole, sizeof(whole));
+	if (session->second.end_ns)
+		select_bind_time_later(select);
 	result = select_option(select, name, value, &error);
 	if (result > 0)
 		error_set(&error, ERROR_USAGE, "'%s' is no command; :help lists them", name);
 	if (!result)
 		result = select_bind(select, session->run, &error);
+	if (!result && session->second.end_ns)
+		result = select_bind_time(select, limits.begin_ns, limits.end_ns, &error);
 	if (result) {
 		session_say(session, "%s", without_option(error.text));
 		select_free(select);
@@ -119,20 +107,15 @@ void commands_set_streams(struct session *session, const char *value)
 
 static void set_depth(struct session *session, const char *value)
 {
-	char *end;
-	unsigned long depth = strtoul(value, &end, 10);
+	uint32_t depth;
 
-	if (strcmp(value, "auto") == 0) {
-		actions_do(session, KEYS_DO_AUTO);
-		return;
-	}
-	if (end == value || *end || depth == 0 || depth > 100000) {
-		session_say(session, ":depth needs a number from 1 on, or auto");
+	if (!select_read_depth(value, &depth) || depth == 0 || (depth > 100000 && !run_depth_is_below(depth))) {
+		session_say(session, ":depth needs a number from 1 on, auto, or auto+1");
 		return;
 	}
 	session_keep(session);
-	session->state.depth = (uint32_t)depth;
-	session->state.is_auto = session->state.is_auto_wanted = false;
+	session->state.depth = depth;
+	session->state.is_auto = session->state.is_auto_wanted = run_depth_is_below(depth);
 }
 
 static void set_by(struct session *session, const char *value)
@@ -310,13 +293,13 @@ static const struct command {
 	{"compare", ask_comparison, NULL, "RUN", "holds a run against this one"},
 	{"align", compare_set_align, NULL, "AT", "two runs: begin, span, @MARK or @MARK#N"},
 	{"metric", profile_set_metric, NULL, "NAME = FORMULA",
-		"profile: a column of others; $0 here, @0 in the root"},
-	{"columns", profile_set_columns, NULL, "N", "profile: hides or shows a column"},
+		"profile: of others; $0 the first here, @0 in the root"},
+	{"columns", profile_set_columns, NULL, "N", "profile: hides or shows column $N (heading)"},
 	{"percent", profile_set_percent, NULL, "N", "profile: its percentages off or on"},
 	{"format", profile_set_format, NULL, "N %.3e", "profile: how a column is written"},
 	{"width", profile_set_width, NULL, "N", "profile: cells of the names"},
-	{"rename", profile_set_rename, NULL, "N TITLE", "profile: another title for a column"},
-	{"move", profile_set_move, NULL, "N PLACE", "profile: another place for a column"},
+	{"rename", profile_set_rename, NULL, "N TITLE", "profile: another title for column $N"},
+	{"move", profile_set_move, NULL, "N PLACE", "profile: another place for $N; 0: first"},
 	{"hide", profile_set_hide, NULL, "self|below|all GLOB",
 		"takes functions out; :hide N off or on, :hide keep"},
 	{"threads", profile_set_threads, NULL, "EXPR", "profile: of these streams"},

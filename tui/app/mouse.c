@@ -33,8 +33,9 @@ static void put_cursor(struct session *session, int column)
 static void click_timeline(struct session *session, const struct mouse_event *event)
 {
 	uint32_t top, count = session_rows_on_screen(session, &top);
-	uint32_t at = (uint32_t)(event->row - session->layout.timeline.row);
+	uint32_t at = session_row_at(session, top, (uint32_t)(event->row - session->layout.timeline.row));
 
+	at = at == UINT32_MAX ? count : at - top;
 	session->focus = &view_timeline;
 	if (at < count)
 		session_set_row(session, top + at);
@@ -82,6 +83,30 @@ static void act_in(struct session *session, const struct view *view, enum keys_a
 		view->act(session, action);
 }
 
+/* The moment below the pointer stays there; the cursor keeps its own. */
+static void zoom_at(struct session *session, int column, bool is_in)
+{
+	struct view_state *state = &session->state;
+	uint64_t cursor_ns = state->cursor_ns;
+
+	put_cursor(session, column);
+	actions_do(session, is_in ? KEYS_DO_ZOOM_IN : KEYS_DO_ZOOM_OUT);
+	if (cursor_ns >= state->begin_ns && cursor_ns < state->end_ns)
+		state->cursor_ns = cursor_ns;
+}
+
+/* On labels: lines of the row, or where rows have no room, the rows. */
+static void turn_on_label(struct session *session, int at, bool is_up)
+{
+	uint32_t top, count = session_rows_on_screen(session, &top),
+		      row = session_row_at(session, top, (uint32_t)at);
+
+	if (count < session->rows.shown_count && !session->rows.has_lines)
+		actions_do(session, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
+	else if (row != UINT32_MAX)
+		session_step_lines(session, row, is_up ? 1 : -1);
+}
+
 static void turn_wheel(struct session *session, const struct mouse_event *event)
 {
 	const struct layout *layout = &session->layout;
@@ -90,13 +115,17 @@ static void turn_wheel(struct session *session, const struct mouse_event *event)
 	if (session->full)
 		act_in(session, session->full, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
 	else if (event->row == layout->ruler)
-		actions_do(session, is_up ? KEYS_DO_ZOOM_IN : KEYS_DO_ZOOM_OUT);
+		zoom_at(session, event->column, is_up);
 	else if (event->row == layout->minimap)
 		actions_do(session, is_up ? KEYS_DO_PAN_LEFT : KEYS_DO_PAN_RIGHT);
 	else if (is_inside(&layout->pane, event->row, event->column))
 		act_in(session, session->pane, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
-	else
+	else if (!is_inside(&layout->timeline, event->row, event->column))
 		actions_do(session, is_up ? KEYS_DO_UP : KEYS_DO_DOWN);
+	else if (event->column >= layout->label)
+		zoom_at(session, event->column, is_up);
+	else
+		turn_on_label(session, event->row - layout->timeline.row, is_up);
 }
 
 void mouse_event(struct session *session, const struct mouse_event *event)

@@ -50,7 +50,7 @@ void saved_views_write(struct session *session, const char *name)
 {
 	const struct view_state *state = &session->state;
 	uint64_t origin_ns = run_origin_ns(session->run);
-	char path[CONFIG_PATH], id[64];
+	char path[CONFIG_PATH], id[64], depth[SESSION_DEPTH];
 	uint32_t stream;
 	FILE *file;
 
@@ -67,10 +67,8 @@ void saved_views_write(struct session *session, const char *name)
 		(long long)(state->cursor_ns - origin_ns));
 	if (session_stream(session, &stream))
 		fprintf(file, "stream %s\n", run_stream(session->run, stream)->text);
-	if (state->is_auto)
-		fprintf(file, "depth auto\n");
-	else
-		fprintf(file, "depth %u\n", state->depth);
+	session_depth_option(session, depth);
+	fprintf(file, "depth %s\n", depth);
 	fprintf(file, "filter %s\npane %c\n", session->filter, session->pane->key);
 	if (fclose(file) != 0)
 		session_say(session, "cannot write %s: %s", path, strerror(errno));

@@ -14,7 +14,8 @@
 #include "tui/views/views.h"
 
 #define SESSION_LIVE_READ_MS 50
-#define SESSION_BUDGET_BYTES 15000u
+#define SESSION_BUDGET_BYTES 15000u /* of 200x50 cells; a larger screen has as much for each of its own */
+#define SESSION_BUDGET_CELLS (200u * 50u)
 
 /* ---- laying ---- */
 
@@ -23,6 +24,7 @@ static void keep_cursor_on_screen(struct session *session)
 {
 	uint32_t row = session_row(session), top, count;
 
+	session_heights_take(session);
 	if (row == UINT32_MAX) {
 		session_set_row(session, session->state.top);
 		row = session_row(session);
@@ -103,8 +105,10 @@ static int prepare(struct session *session, unsigned limit_ms, struct error *err
 		view_compare_lay(session);
 	else
 		session->only = NULL;
+	result = session_choose_depth(session, limit_ms, error);
 	keep_cursor_on_screen(session);
-	result = lay(session, error);
+	if (!result)
+		result = lay(session, error);
 	if (!result && session->layout.minimap >= 0)
 		result = minimap_lay(&session->minimap, session->run, &session->rows,
 			(uint32_t)session->layout.cells, error);
@@ -196,8 +200,12 @@ static size_t cell_bytes(const struct session *session, const struct grid *grid)
 /* Above the run budget cells are drawn two, then four columns wide. */
 static bool is_over_budget(const struct session *session, const struct grid *grid)
 {
+	size_t cells = (size_t)grid->rows * (size_t)grid->columns, budget = SESSION_BUDGET_BYTES;
+
+	if (cells > SESSION_BUDGET_CELLS)
+		budget = budget * cells / SESSION_BUDGET_CELLS;
 	return session->looks.colours && !session->looks.is_single && !session->is_unread &&
-	       session->cells_wide < 4 && cell_bytes(session, grid) > SESSION_BUDGET_BYTES;
+	       session->cells_wide < 4 && cell_bytes(session, grid) > budget;
 }
 
 int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, struct error *error)

@@ -72,6 +72,7 @@ bool session_renew(struct session *session)
 		if (session->state.node == UINT32_MAX)
 			session_first_row(session);
 	}
+	rows_renew_lost(&session->rows, session->run);
 	if (frame_renew(&session->frame, &error))
 		session_say(session, "%s", error.text);
 	follow(session);

@@ -43,7 +43,7 @@ static void first_window(struct session *session, const struct select *select)
 	struct view_state *state = &session->state;
 
 	state->is_auto = state->is_auto_wanted = true;
-	state->depth = 1;
+	state->depth = run_depth_below(0);
 	view_state_whole(state, limits);
 	state->cursor_ns = limits.begin_ns;
 	if (session->is_live && !(select && select_has_time(select))) {
@@ -61,7 +61,7 @@ static void first_window(struct session *session, const struct select *select)
 	}
 	if (select_depth(select) != UINT32_MAX) {
 		state->depth = select_depth(select) ? select_depth(select) : 1;
-		state->is_auto = state->is_auto_wanted = false;
+		state->is_auto = state->is_auto_wanted = run_depth_is_below(state->depth);
 	}
 }
 
@@ -184,6 +184,8 @@ void session_close(struct session *session)
 	if (session->source)
 		source_fini(session->source);
 	free(session->source);
+	dividing_fini(&session->dividing);
+	free(session->heights.lines);
 	rows_fini(&session->rows);
 	history_free(session->history);
 	if (session->tiles)

@@ -6,6 +6,7 @@
 #include "tui/app/session_read.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "timeline/base/progress.h"
 #include "tui/models/compare.h"
@@ -145,6 +146,45 @@ static int read_groups(struct session *session, struct deadline *deadline, struc
 	return result;
 }
 
+static int read_lost_of(struct session *session, const uint32_t *streams, uint32_t count,
+	struct deadline *deadline, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && !result; i++) {
+		if (session->frame.is_damaged[streams[i]] ||
+			frame_lost_ns(&session->frame, streams[i]) != FRAME_LOST_UNREAD)
+			continue;
+		if (deadline_is_past(deadline))
+			return 0;
+		result = frame_lost_read(&session->frame, streams[i], error);
+		if (deadline_put_off(session, result))
+			return 0;
+		if (pass_damage(session, result, error)) {
+			session->frame.is_damaged[streams[i]] = true;
+			result = 0;
+		}
+	}
+	session->has_lost_left = result != 0;
+	return result;
+}
+
+/* What streams beyond the screen lost: the title and the status line say how much of the window that is. */
+static int read_lost(struct session *session, struct deadline *deadline, struct error *error)
+{
+	uint32_t count = rows_lost_streams(&session->rows, NULL);
+	uint32_t *streams = calloc((size_t)count + 1, sizeof(*streams));
+	int result;
+
+	if (!streams)
+		return error_memory(error);
+	session->has_lost_left = true;
+	rows_lost_streams(&session->rows, streams);
+	result = read_lost_of(session, streams, count, deadline, error);
+	free(streams);
+	return result;
+}
+
 /* The rows on the screen, the cursor's first, then its neighbours to both sides. */
 static int read_rows(struct session *session, struct deadline *until, struct error *error)
 {
@@ -168,81 +208,71 @@ static int read_rows(struct session *session, struct deadline *until, struct err
 	return result;
 }
 
-static void take_auto_depth(struct session *session, uint32_t depth)
+/* Which frames pass on their time depends on the run and the window alone: it is asked before anything is
+ * laid or read. Two runs side by side need one number. */
+int session_choose_depth(struct session *session, unsigned limit_ms, struct error *error)
 {
-	session->state.depth = depth;
-	session->state.is_auto_wanted = false;
-	session->auto_span_ns = session->state.end_ns - session->state.begin_ns;
-}
-
-/* Dense lines are read at a depth, so that it is chosen before: by a few of those on the screen. */
-static int choose_depth_first(struct session *session, struct deadline *deadline, struct error *error)
-{
-	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
-	uint32_t rows[] = {
-		cursor >= top && cursor < top + count ? cursor : top, top + count / 3, top + count * 2 / 3};
 	struct view_state *state = &session->state;
-	const struct profile_page *page = session->profile;
-	bool has_dense = false;
-	uint32_t depth;
-	int result = 0;
+	struct dividing found;
+	int result;
 
-	if (page)
-		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
-	if (session->frame.depth != state->depth)
-		frame_set_depth(&session->frame, state->depth);
 	if (!state->is_auto || !state->is_auto_wanted)
 		return 0;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && count && !result; i++) {
-		const struct rows_node *node = &session->rows.nodes[session->rows.shown[rows[i]]];
-		if (rows_is_group(node) || !frame_is_dense(&session->frame, node->stream))
-			continue;
-		has_dense = true;
-		result = read_stream(session, node->stream, deadline, error);
-	}
-	if (result || !has_dense || deadline->is_over)
-		return result;
-	depth = frame_auto_depth(&session->frame);
-	/* lines that it could not read have no say: not chosen yet */
-	if (deadline_put_off(session, -1)) {
-		deadline->is_over = true;
+	session->is_resumable = limit_ms > 0;
+	result = dividing_find(session->run, state->begin_ns, state->end_ns, &found, error);
+	session->is_resumable = false;
+	if (deadline_put_off(session, result)) /* a key came: the next picture asks again */
 		return 0;
+	if (result) {
+		state->is_auto_wanted = false;
+		return result == -ERROR_RUN ? 0 : result; /* what is damaged is said where it is read */
 	}
-	if (progress_is_stopped())
-		return progress_refuse(error);
-	take_auto_depth(session, depth);
-	frame_set_depth(&session->frame, state->depth);
+	dividing_fini(&session->dividing);
+	session->dividing = found;
+	session->dividing_changes++;
+	if (found.is_changed)
+		frame_passing_changed(&session->frame);
+	if (!run_depth_is_below(state->depth))
+		state->depth = run_depth_below(0);
+	if (session->compare)
+		state->depth = found.depth ? found.depth : 1;
+	state->is_auto_wanted = false;
+	session->auto_span_ns = state->end_ns - state->begin_ns;
 	return 0;
 }
 
-static void choose_depth(struct session *session)
+static void set_depth(struct session *session)
 {
-	struct view_state *state = &session->state;
+	const struct profile_page *page = session->profile;
 
-	if (state->is_auto && state->is_auto_wanted && !session->is_unread)
-		take_auto_depth(session, frame_auto_depth(&session->frame));
-	if (session->frame.depth != state->depth)
-		frame_set_depth(&session->frame, state->depth);
+	if (page)
+		frame_set_filters(&session->frame, page->filters, page->filter_count, page->filter_changes);
+	if (session->frame.depth != session->state.depth)
+		frame_set_depth(&session->frame, session->state.depth);
+	frame_set_below(&session->frame, session_rows_below(session));
 }
 
 /* Rows are resumable: each piece read is kept. */
 int session_read_screen(struct session *session, unsigned limit_ms, struct error *error)
 {
 	struct deadline deadline = deadline_in(limit_ms);
-	int result;
+	int result = 0;
 
 	session->is_resumable = limit_ms > 0;
-	result = choose_depth_first(session, &deadline, error);
+	set_depth(session);
+	deadline.is_over = limit_ms && session->state.is_auto_wanted;
 	session->is_unread = deadline.is_over;
 	if (!result && compare_has_screen(session))
 		result = compare_read(session, deadline.at_ms, error);
 	else if (!result && !deadline.is_over)
 		result = read_rows(session, &deadline, error);
+	if (!result && !session->is_unread) {
+		deadline = deadline_in(limit_ms ? SESSION_GROUPS_SOON_MS : SESSION_GROUPS_MS);
+		result = read_lost(session, &deadline, error);
+	}
 	if (!result && session->is_unread && !compare_has_screen(session))
 		result = read_coarse(session, error);
 	session->is_resumable = false;
-	if (!result)
-		choose_depth(session);
 	return result;
 }
 
@@ -264,9 +294,15 @@ static bool is_groups_refining(const struct session *session)
 	return session->has_groups_left && !session->full && !session->layout.is_too_small;
 }
 
+static bool is_lost_refining(const struct session *session)
+{
+	return session->has_lost_left && !session->layout.is_too_small;
+}
+
 bool session_is_refining(const struct session *session)
 {
-	return is_plot_refining(session) || is_groups_refining(session) || is_minimap_refining(session);
+	return is_lost_refining(session) || is_plot_refining(session) || is_groups_refining(session) ||
+	       is_minimap_refining(session);
 }
 
 void session_refine(struct session *session, unsigned limit_ms)
@@ -282,6 +318,9 @@ void session_refine(struct session *session, unsigned limit_ms)
 		session->is_restartable = limit_ms > 0;
 		plot_read(session, session->profile, limit_ms);
 		session->is_restartable = false;
+	} else if (is_lost_refining(session)) {
+		result = read_lost(session, &deadline, &error);
+		session->has_lost_left = session->has_lost_left && !result;
 	} else if (is_groups_refining(session)) {
 		result = read_groups(session, &deadline, &error);
 		session->has_groups_left = session->has_groups_left && !result;

@@ -27,12 +27,13 @@ static void put_streams(char *out, size_t size_bytes, char *expression)
 
 static void show_stats(struct session *session)
 {
-	char window[96], streams[SESSION_MESSAGE];
+	char window[96], streams[SESSION_MESSAGE], depth[SESSION_DEPTH];
 
 	session_put_window(window, sizeof(window), session);
 	put_streams(streams, sizeof(streams), session_streams_expression(session));
-	session_say(session, "hpct stats %s --time %s --depth %u --by %s%s%s", run_path(session->run), window,
-		session->state.depth, stats_by_name((enum stats_by)session->stats.by), streams,
+	session_depth_option(session, depth);
+	session_say(session, "hpct stats %s --time %s --depth %s --by %s%s%s", run_path(session->run), window,
+		depth, stats_by_name((enum stats_by)session->stats.by), streams,
 		profile_page_hidden(session) ? "   (:hide is the view's own)" : "");
 }
 
@@ -51,9 +52,9 @@ static void show_profile(struct session *session)
 	if (page->threads[0])
 		snprintf(streams, sizeof(streams), " --streams '%s'", page->threads);
 	else if (!page->is_whole && !is_merged)
-		put_streams(streams, sizeof(streams), session_streams_expression(session));
+		put_streams(streams, sizeof(streams), profile_page_expression(session, page));
 	if (other[0])
-		snprintf(note, sizeof(note), "   (here of the streams on the screen, and of B %s)", other);
+		snprintf(note, sizeof(note), "   (here of all rows, and of B %s)", other);
 	else if (profile_page_hidden(session))
 		strcpy(note, "   (:hide is the view's own)");
 	session_say(session, "hpct profile %s%s%s --view %s%s%s%s%s", run_path(session->run),
@@ -65,7 +66,7 @@ static void show_profile(struct session *session)
 static void show_blame(struct session *session, bool is_gaps)
 {
 	struct blame_page *page = blame_page_of(session);
-	char window[96], streams[SESSION_MESSAGE], what[64];
+	char window[96], streams[SESSION_MESSAGE], what[64], depth[SESSION_DEPTH];
 
 	if (!page)
 		return;
@@ -76,8 +77,9 @@ static void show_blame(struct session *session, bool is_gaps)
 	else
 		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
 			blame_page_name_by(page->by));
-	session_say(session, "hpct blame %s %s --time %s --depth %u%s", run_path(session->run), what, window,
-		session->state.depth, streams);
+	session_depth_option(session, depth);
+	session_say(session, "hpct blame %s %s --time %s --depth %s%s", run_path(session->run), what, window,
+		depth, streams);
 }
 
 void shell_command_show(struct session *session)

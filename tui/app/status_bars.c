@@ -14,6 +14,22 @@
 
 /* ---- title ---- */
 
+/* Pieces of the title, from the left; those that have no room are left out whole. */
+struct title {
+	struct grid *grid;
+	int at, end;
+};
+
+static void put_piece(struct title *title, const char *text, enum grid_style style)
+{
+	char clean[LABEL_BYTES];
+
+	text_clean(clean, sizeof(clean), text, title->grid->is_ascii);
+	if (title->at + text_cells(clean) > title->end)
+		return;
+	title->at = grid_text(title->grid, 0, title->at, title->end - title->at, clean, style) + 2;
+}
+
 static void put_parts(const struct rows *rows, char *out, size_t size)
 {
 	int used = 0;
@@ -27,9 +43,44 @@ static void put_parts(const struct rows *rows, char *out, size_t size)
 	else
 		used += snprintf(out + used, size - (size_t)used, "%u process%s", rows->process_count,
 			rows->process_count == 1 ? "" : "es");
+	used += snprintf(out + used, size - (size_t)used, " %u thread%s", rows->thread_count,
+		rows->thread_count == 1 ? "" : "s");
 	if (rows->device_count)
 		snprintf(out + used, size - (size_t)used, " %u GPU%s", rows->device_count,
 			rows->device_count == 1 ? "" : "s");
+}
+
+/* What was run, and how it ended; where there is room behind all else. */
+static void put_command(const struct session *session, struct title *title)
+{
+	const char *command = run_meta(session->run, "command"), *code = run_meta(session->run, "exit");
+	char text[LABEL_BYTES], label[LABEL_BYTES];
+	int room = title->end - title->at - 12;
+
+	if (code && !session->is_live) {
+		snprintf(text, sizeof(text), "exit %.20s", code);
+		put_piece(title, text, strcmp(code, "0") ? GRID_ERROR : GRID_TEXT);
+	}
+	if (!command || room < 12)
+		return;
+	label_stream(label, path_base(command), room, title->grid->is_ascii);
+	put_piece(title, label, GRID_GREY);
+}
+
+/* Shares of the life of the streams on the screen. */
+static void put_shares(struct session *session, struct title *title)
+{
+	struct session_coverage coverage = session_take_coverage(session);
+	char work[FORMAT_NUMBER_BYTES], blocked[FORMAT_NUMBER_BYTES], preempted[FORMAT_NUMBER_BYTES],
+		text[4 * FORMAT_NUMBER_BYTES + 32];
+
+	if (!coverage.there_ns)
+		return;
+	format_number_share(work, coverage.busy_ns, coverage.there_ns, 0);
+	format_number_share(blocked, coverage.waits_ns, coverage.there_ns, 0);
+	format_number_share(preempted, coverage.preempted_ns, coverage.there_ns, 0);
+	snprintf(text, sizeof(text), "busy %s  waiting %s  preempted %s", work, blocked, preempted);
+	put_piece(title, text, GRID_TEXT);
 }
 
 static void put_length(const struct session *session, char *out, size_t size)
@@ -47,35 +98,20 @@ static void put_length(const struct session *session, char *out, size_t size)
 	snprintf(out, size, "run %s", text);
 }
 
-/* Pieces of the title, from the left; those that have no room are left out whole. */
-struct title {
-	struct grid *grid;
-	int at, end;
-};
-
-static void put_piece(struct title *title, const char *text, enum grid_style style)
-{
-	char clean[LABEL_BYTES];
-
-	text_clean(clean, sizeof(clean), text, title->grid->is_ascii);
-	if (title->at + text_cells(clean) > title->end)
-		return;
-	title->at = grid_text(title->grid, 0, title->at, title->end - title->at, clean, style) + 2;
-}
-
 static void put_view(struct session *session, struct title *title)
 {
-	char text[SESSION_TEXT + 16], window[FORMAT_NUMBER_BYTES];
+	struct session_coverage coverage = session_take_coverage(session);
+	char text[SESSION_TEXT + 16], window[FORMAT_NUMBER_BYTES], depth[SESSION_DEPTH];
 
 	format_number_duration(window, session->frame.end_ns - session->frame.begin_ns, 1);
 	snprintf(text, sizeof(text), "window %s", window);
 	put_piece(title, text, GRID_TEXT);
-	snprintf(text, sizeof(text), "depth %u%s", session->state.depth,
-		session->state.is_auto ? " auto" : "");
+	session_depth_text(session, depth);
+	snprintf(text, sizeof(text), "depth %s", depth);
 	put_piece(title, text, GRID_TEXT);
-	format_number_short(window, session_take_coverage(session).lost_ns);
-	snprintf(text, sizeof(text), "LOST %s", window);
-	if (session_take_coverage(session).lost_ns)
+	format_number_short(window, coverage.lost_ns);
+	snprintf(text, sizeof(text), "LOST %s%s", window, coverage.is_lost_partial ? "+" : "");
+	if (coverage.lost_ns)
 		put_piece(title, text, GRID_ERROR);
 	snprintf(text, sizeof(text), "streams %u/%u", session_streams_on_screen(session, NULL),
 		session->rows.stream_count);
@@ -88,8 +124,10 @@ static void put_view(struct session *session, struct title *title)
 	snprintf(text, sizeof(text), title->grid->columns >= 100 ? "filter %s" : "& %s", session->filter);
 	if (session->filter[0])
 		put_piece(title, text, GRID_HEADING);
-	else if (title->grid->columns >= 100)
-		put_piece(title, "filter none", GRID_TEXT);
+	if (!session->full && title->grid->columns >= 100) {
+		put_shares(session, title);
+		put_command(session, title);
+	}
 }
 
 /* Which view has the screen, and of what. */
@@ -130,7 +168,7 @@ void status_bars_draw_title(struct session *session, struct grid *grid)
 /* ---- pane title ---- */
 
 static const struct view *const panes[] = {&view_stats, &view_blame, &view_summary, &view_depth, &view_gaps,
-	&view_source, &view_info, &view_stack, NULL};
+	&view_source, &view_info, &view_stack, &view_jumps, NULL};
 
 const struct view *const *status_bars_panes(void)
 {
@@ -151,6 +189,8 @@ void status_bars_draw_pane_title(const struct session *session, struct grid *gri
 			continue; /* it stands at the right */
 		if ((panes[i] == &view_source || panes[i] == &view_info) && !is_open)
 			continue;
+		if (panes[i] == &view_gaps && !session->rows.device_count && !is_open)
+			continue; /* of GPUs; without one Blame tells what threads wait in */
 		snprintf(text, sizeof(text), is_open ? "[%c %s]" : " %c %s ", panes[i]->key, panes[i]->name);
 		if (at + (int)strlen(text) > grid->columns)
 			break;
@@ -214,6 +254,8 @@ static void put_cursor(struct session *session, char *out, size_t size, bool is_
 	if (session_cell(session, &line, &cell)) {
 		struct cell_share known = {.state = (enum extent_state)cell.state, .function = cell.function};
 		session_share_name(session, name, &known, LABEL_CELL, is_wide ? 32 : 20);
+		if (cell.state == EXTENT_ABSENT && cell.kind == CELL_STATE)
+			strcpy(name, session_is_before(session, line->stream) ? "not started" : "ended");
 		format_number_share(share, cell.time_ns, frame_column_length(&session->frame, column), 0);
 	}
 	label_stream(label, rows_long_label(&session->rows, session->state.node), is_wide ? 24 : 16,
@@ -257,7 +299,8 @@ static void put_coverage(struct session *session, char *out, size_t size, bool i
 		return;
 	}
 	format_number_short(lost, coverage.lost_ns);
-	used += snprintf(out + used, size - (size_t)used, "  lost %s", lost);
+	used += snprintf(
+		out + used, size - (size_t)used, "  lost %s%s", lost, coverage.is_lost_partial ? "+" : "");
 	if (is_wide && coverage.lost_stream < UINT32_MAX - 1)
 		snprintf(out + used, size - (size_t)used, " (%s)",
 			rows_stream_label(&session->rows, coverage.lost_stream));

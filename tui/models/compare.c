@@ -257,12 +257,12 @@ static int add_side(struct session *session, const struct compare *compare, stru
 	enum diff_side side, struct error *error)
 {
 	struct session *of = side == DIFF_B ? compare->other : session;
-	char window[96], depth[16], *streams = streams_of(of, compare, side == DIFF_B);
+	char window[96], depth[SESSION_DEPTH], *streams = streams_of(of, compare, side == DIFF_B);
 	struct select *select = NULL;
 	int result = streams ? select_new(&select, error) : error_memory(error);
 
 	session_put_window(window, sizeof(window), of);
-	snprintf(depth, sizeof(depth), "%u", session->state.depth);
+	session_depth_option(session, depth);
 	if (!result)
 		result = select_option(select, "time", window, error);
 	if (!result)

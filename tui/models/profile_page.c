@@ -51,6 +51,25 @@ void profile_page_merge(struct profile_page *page, bool is_merged)
 	page->outline.sort = 0;
 }
 
+/* Streams of the page where neither :threads nor 0 chose: those of all rows, however many the screen has room
+ * for; of two profiles side by side, those of the pairs on the screen. Into an array of stream_count, or
+ * NULL. */
+static uint32_t row_streams(const struct session *session, const struct profile_page *page, uint32_t *streams)
+{
+	return session->only && !page->is_merged ? session_streams_on_screen(session, streams)
+						 : rows_streams(&session->rows, streams);
+}
+
+char *profile_page_expression(const struct session *session, const struct profile_page *page)
+{
+	uint32_t *streams = calloc((size_t)session->rows.stream_count + 1, sizeof(*streams));
+	char *text =
+		streams ? session_expression_of(session, streams, row_streams(session, page, streams)) : NULL;
+
+	free(streams);
+	return text;
+}
+
 static struct profile_key key_of(struct session *session, const struct profile_page *page)
 {
 	struct profile_key key = {
@@ -64,8 +83,8 @@ static struct profile_key key_of(struct session *session, const struct profile_p
 	if (page->threads[0]) {
 		key.streams = store_hash64(page->threads, strlen(page->threads), 2);
 	} else if (!page->is_whole) {
-		streams = calloc((size_t)session->rows.shown_count + 1, sizeof(*streams));
-		count = streams ? session_streams_on_screen(session, streams) : 0;
+		streams = calloc((size_t)session->rows.stream_count + 1, sizeof(*streams));
+		count = streams ? row_streams(session, page, streams) : 0;
 		key.streams = streams ? store_hash64(streams, count * sizeof(*streams), 3) : 0;
 		free(streams);
 	}
@@ -105,7 +124,7 @@ static int put_window(struct session *session, const struct profile_page *page, 
 	result = put_option(select, "time", text, error);
 	if (result || only[0])
 		return result ? result : put_option(select, "streams", only, error);
-	streams = session_streams_expression(session);
+	streams = profile_page_expression(session, page);
 	if (!streams)
 		return error_memory(error);
 	if (streams[0])
@@ -147,7 +166,7 @@ static int compute_both(struct session *session, const struct profile_page *page
 	int result = 0;
 
 	for (int side = DIFF_A; side <= DIFF_B && !result; side++)
-		if (page->is_whole || page->threads[0] || session_streams_on_screen(of[side], NULL))
+		if (page->is_whole || page->threads[0] || row_streams(of[side], page, NULL))
 			result = compute(of[side], page, NULL, &profiles[side], arena, error);
 	return result ? result
 		      : profile_merge(merged, profiles, names, DIFF_SIDES, page->kind == PROFILE_TOP_DOWN,
@@ -180,7 +199,7 @@ uint32_t profile_page_streams(struct session *session, const struct profile_page
 	uint32_t count = 0;
 
 	if (!page->threads[0] && !page->is_whole)
-		return session_streams_on_screen(session, streams);
+		return row_streams(session, page, streams);
 	if (select_new(&select, &error))
 		return 0;
 	if ((!page->threads[0] || !put_option(select, "streams", page->threads, &error)) &&
@@ -233,7 +252,7 @@ bool profile_page_take(struct session *session, struct profile_page *page)
 		page->trouble[0] = '\0';
 		page->key = key;
 		page->is_loaded = true;
-		if (!page->is_whole && !page->threads[0] && !session_streams_on_screen(session, NULL))
+		if (!page->is_whole && !page->threads[0] && !row_streams(session, page, NULL))
 			snprintf(page->trouble, sizeof(page->trouble), "%s", SESSION_NO_STREAM);
 		else if (profile_page_compute(session, page, NULL, &page->outline, &page->arena, &error))
 			page->is_loaded = !take_trouble(session, page, &error);

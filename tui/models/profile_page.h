@@ -29,7 +29,7 @@ struct profile_page {
 	enum profile_view kind;
 	bool is_merged;		    /* one tree of both runs; with a second run only */
 	bool wants_places;	    /* inclusive columns come first when its columns are made */
-	bool is_whole;		    /* all of the run, not the window and the rows on the screen */
+	bool is_whole;		    /* all of the run, not the window and the rows */
 	char threads[SESSION_TEXT]; /* only these streams; "": as is_whole says */
 	double hot_share;
 	struct frame_filter_pattern filters[PROFILE_FILTERS];
@@ -40,9 +40,10 @@ struct profile_page {
 	uint64_t cursor; /* hash of the row */
 	size_t first;	 /* line at the top */
 	size_t first_column;
-	int name_cells;	    /* that names keep, 0: as many as there are, and 30 at least */
-	struct plot *plot;  /* has the tree's place; NULL: none */
-	char trouble[1100]; /* reason if there is nothing to show, else "" */
+	size_t seen, seen_sort; /* the column that is kept in view; the sort column when it was chosen */
+	int name_cells;		/* that names keep, 0: as many as there are, and 30 at least */
+	struct plot *plot;	/* has the tree's place; NULL: none */
+	char trouble[1100];	/* reason if there is nothing to show, else "" */
 };
 
 /* The page, allocated at the first call; NULL: memory is out. */
@@ -65,6 +66,8 @@ bool profile_page_is_merged(const struct session *session);
 /* Line of the cursor. */
 size_t profile_page_line(const struct profile_page *page);
 
+/* Expression of the streams of all rows; "": all of the run. NULL: memory is out. The caller frees it. */
+char *profile_page_expression(const struct session *session, const struct profile_page *page);
 /* Number of active filters. */
 size_t profile_page_hidden(const struct session *session);
 /* Adds the filter "KIND GLOB"; false: wrong syntax, or too many filters. */
@@ -74,7 +77,7 @@ bool profile_page_hide(struct profile_page *page, const char *what);
 void profile_set_metric(struct session *session, const char *value);  /* NAME = FORMULA */
 void profile_set_columns(struct session *session, const char *value); /* N: hide or show; "": list */
 void profile_set_rename(struct session *session, const char *value);  /* N TITLE; no title: its own */
-void profile_set_move(struct session *session, const char *value);    /* N PLACE, 1: first */
+void profile_set_move(struct session *session, const char *value);    /* N PLACE, 0: first */
 void profile_set_width(struct session *session, const char *value);  /* N: cells of the names; 0: their own */
 void profile_set_format(struct session *session, const char *value); /* N %.3e; no format: its own */
 void profile_set_percent(struct session *session, const char *value); /* N */

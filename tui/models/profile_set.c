@@ -9,6 +9,13 @@
 #include "tui/models/config.h"
 #include "tui/models/profile_page.h"
 
+/* The view scrolls to a column that the user made, moved or shows again. */
+static void show_column(struct profile_page *page, size_t column)
+{
+	page->seen = column;
+	page->seen_sort = page->outline.sort;
+}
+
 /* `asked`: what was asked for and is none of them, "" for nothing. */
 static void list_columns(struct session *session, const struct outline *outline, const char *asked)
 {
@@ -25,7 +32,7 @@ static void list_columns(struct session *session, const struct outline *outline,
 	session_say(session, "%s", text[0] ? text : "no columns yet: 6 opens the profile");
 }
 
-/* A column by its number, with or without '$'; -1 after saying what there is. */
+/* A column by its number, as its heading shows it, with or without '$'; -1 after saying what there is. */
 static int parse_column(struct session *session, const struct outline *outline, const char *value)
 {
 	char *end;
@@ -49,7 +56,7 @@ void profile_set_metric(struct session *session, const char *value)
 
 	if (!page || !*value || !sign) {
 		session_say(session,
-			":metric NAME = FORMULA, such as: waste = $0 - 2 * $1 / @1; :columns lists $n");
+			":metric NAME = FORMULA, such as: waste = $0 - 2 * $1 / @1; headings show $n");
 		return;
 	}
 	for (size = (size_t)(sign - value); size && value[size - 1] == ' '; size--)
@@ -57,8 +64,13 @@ void profile_set_metric(struct session *session, const char *value)
 	snprintf(name, sizeof(name), "%.*s", (int)size, value);
 	formula = sign + 1 + strspn(sign + 1, " ");
 	profile_page_take(session, page);
-	if (outline_derive(&page->outline, name[0] ? name : formula, formula, false, &error))
+	if (outline_derive(&page->outline, name[0] ? name : formula, formula, false, &error)) {
 		session_say(session, "%s", error.text);
+		return;
+	}
+	for (size_t i = 0; i < page->outline.column_count; i++)
+		if (strcmp(page->outline.columns[i].name, name[0] ? name : formula) == 0)
+			show_column(page, i);
 }
 
 void profile_set_columns(struct session *session, const char *value)
@@ -70,8 +82,11 @@ void profile_set_columns(struct session *session, const char *value)
 		return;
 	profile_page_take(session, page);
 	column = parse_column(session, &page->outline, value);
-	if (column >= 0)
-		page->outline.columns[column].is_hidden = !page->outline.columns[column].is_hidden;
+	if (column < 0)
+		return;
+	page->outline.columns[column].is_hidden = !page->outline.columns[column].is_hidden;
+	if (!page->outline.columns[column].is_hidden)
+		show_column(page, (size_t)column);
 }
 
 /* "N REST": the column, and the rest in *rest; -1 after saying what there is. */
@@ -102,12 +117,18 @@ void profile_set_move(struct session *session, const char *value)
 	struct profile_page *page = profile_page_of(session);
 	const char *place;
 	int column = page ? parse_column_and(session, page, value, &place) : -1;
-	long at = column >= 0 ? strtol(place, NULL, 10) : 0;
+	char *end;
+	long at;
 
-	if (column >= 0 && (at < 1 || page->outline.columns[column].is_hidden))
-		session_say(session, ":move N PLACE puts a column that is shown there; 1 is the first");
-	else if (column >= 0)
-		outline_move(&page->outline, (size_t)column, (size_t)at - 1);
+	if (column < 0)
+		return;
+	at = strtol(place, &end, 10);
+	if (end == place || *end || at < 0 || page->outline.columns[column].is_hidden) {
+		session_say(session, ":move N PLACE puts a column that is shown there; 0 is the first");
+		return;
+	}
+	outline_move(&page->outline, (size_t)column, (size_t)at);
+	show_column(page, (size_t)column);
 }
 
 void profile_set_width(struct session *session, const char *value)

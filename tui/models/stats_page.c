@@ -31,7 +31,7 @@ const char *stats_page_key(
 	uint32_t line;
 
 	if (sum->id == UINT64_MAX)
-		return extent_state_is_busy(sum->state) ? "<unknown>" : extent_state_name(sum->state);
+		return extent_state_is_busy(sum->state) ? "<unknown>" : extent_state_word(sum->state);
 	switch ((enum stats_by)session->stats.by) {
 	case STATS_PATH:
 		return run_context_path(session->run, sum->context, session->frame.depth, arena);

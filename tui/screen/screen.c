@@ -90,6 +90,24 @@ static bool has_string(const char *name)
 	return string && string != (const char *)-1;
 }
 
+/* An image may know no terminal at all: the entries that came with the program, share/terminfo beside bin/.
+ */
+static SCREEN *terminal_open(void)
+{
+	SCREEN *terminal = newterm(NULL, stdout, stdin);
+	char own[4096];
+	ssize_t length =
+		terminal ? -1 : readlink("/proc/self/exe", own, sizeof(own) - sizeof("/share/terminfo"));
+
+	if (length < 0)
+		return terminal;
+	own[length] = '\0';
+	for (int above = 0; above < 2 && strrchr(own, '/'); above++)
+		*strrchr(own, '/') = '\0';
+	strcat(own, "/share/terminfo");
+	return access(own, R_OK) || setenv("TERMINFO", own, 1) ? NULL : newterm(NULL, stdout, stdin);
+}
+
 int screen_open(int colours, struct error *error)
 {
 	const char *name = getenv("TERM");
@@ -103,7 +121,7 @@ int screen_open(int colours, struct error *error)
 	result = signals_open(error);
 	if (result)
 		return result;
-	screen.terminal = newterm(NULL, stdout, stdin);
+	screen.terminal = terminal_open();
 	if (!screen.terminal) {
 		signals_close();
 		return error_set(error, ERROR_USAGE,

@@ -5,6 +5,7 @@
  */
 #include "tui/screen/svg.h"
 
+#include "store/base/escape.h"
 #include "tui/screen/text.h"
 
 #define CELL_WIDTH 8
@@ -42,23 +43,14 @@ static bool is_alike(const struct look *a, const struct look *b)
 
 static void put_rune(FILE *out, uint32_t rune)
 {
+	struct store_bytes escaped = {0};
 	char bytes[8];
 
-	switch (rune) {
-	case 0: /* the right half of a wide one */
-		break;
-	case '&':
-		fputs("&amp;", out);
-		break;
-	case '<':
-		fputs("&lt;", out);
-		break;
-	case '>':
-		fputs("&gt;", out);
-		break;
-	default:
-		fwrite(bytes, 1, text_encode(bytes, rune), out);
-	}
+	if (!rune) /* the right half of a wide one */
+		return;
+	escape_xml(&escaped, bytes, text_encode(bytes, rune));
+	fwrite(escaped.data, 1, escaped.size, out);
+	store_bytes_fini(&escaped);
 }
 
 /* Cells [from, to) of a row. */

@@ -9,7 +9,7 @@
 
 struct snapshot {
 	struct view_state state;
-	uint8_t *flags; /* of each node */
+	uint16_t *flags; /* of each node, with its lines */
 	uint32_t node_count;
 };
 
@@ -44,25 +44,26 @@ static bool take(struct snapshot *step, const struct view_state *state, const st
 {
 	step->state = *state;
 	step->node_count = rows->node_count;
-	step->flags = malloc((size_t)rows->node_count + 1);
+	step->flags = malloc(((size_t)rows->node_count + 1) * sizeof(*step->flags));
 	if (!step->flags)
 		return false;
 	for (uint32_t i = 0; i < rows->node_count; i++)
-		step->flags[i] = (uint8_t)(rows->nodes[i].is_folded | rows->nodes[i].is_hidden << 1 |
-					   rows->nodes[i].is_pinned << 2);
+		step->flags[i] = (uint16_t)(rows->nodes[i].is_folded | rows->nodes[i].is_hidden << 1 |
+					    rows->nodes[i].is_pinned << 2 | rows->nodes[i].lines << 8);
 	return true;
 }
 
 static void bring_back(const struct snapshot *step, struct view_state *state, struct rows *rows)
 {
 	*state = step->state;
-	state->is_auto_wanted = false;
+	state->is_auto_wanted = state->is_auto;	  /* what divided the time then may not do so now */
 	if (step->node_count != rows->node_count) /* a live run has more streams now: their places moved */
 		state->node = state->node < rows->node_count ? state->node : 0;
 	for (uint32_t i = 0; i < rows->node_count && step->node_count == rows->node_count; i++) {
 		rows->nodes[i].is_folded = step->flags[i] & 1;
 		rows->nodes[i].is_hidden = step->flags[i] >> 1 & 1;
 		rows->nodes[i].is_pinned = step->flags[i] >> 2 & 1;
+		rows->nodes[i].lines = (uint8_t)(step->flags[i] >> 8);
 	}
 	rows_update(rows);
 }

@@ -50,15 +50,51 @@ void session_keep(struct session *session)
 void session_step_depth(struct session *session, int by)
 {
 	struct view_state *state = &session->state;
-	uint32_t deepest = frame_deepest(&session->frame);
+	uint32_t deepest = frame_deepest(&session->frame), context = session_leaf_context(session);
+	uint32_t scope = context ? run_context(session->run, context)->scope : UINT32_MAX;
+	/* of the path below the cursor; without one, of the least deep */
+	uint32_t depth = session_depth_at(session, scope);
 
-	state->is_auto = state->is_auto_wanted = false;
-	if (by < 0)
-		state->depth -= state->depth > 1;
-	else if (state->depth < deepest)
+	if (by < 0 && depth > 1)
+		state->depth--;
+	else if (by > 0 && depth < deepest)
 		state->depth++;
-	else
+	else if (by > 0)
 		session_say(session, "no path on the screen is deeper than %u", deepest);
+	if (!run_depth_is_below(state->depth))
+		state->is_auto = state->is_auto_wanted = false;
+}
+
+uint32_t session_depth_at(const struct session *session, uint32_t scope)
+{
+	uint32_t depth = session->state.depth;
+
+	if (!run_depth_is_below(depth))
+		return depth;
+	return scope == UINT32_MAX ? session->dividing.depth + depth - run_depth_below(0)
+				   : run_depth_of(session->run, scope, depth);
+}
+
+static void put_depth(const struct session *session, char *out, const char *between)
+{
+	int steps = (int)(session->state.depth - run_depth_below(0));
+
+	if (!run_depth_is_below(session->state.depth))
+		snprintf(out, SESSION_DEPTH, "%u", session->state.depth);
+	else if (steps)
+		snprintf(out, SESSION_DEPTH, "auto%s%+d", between, steps);
+	else
+		snprintf(out, SESSION_DEPTH, "auto");
+}
+
+void session_depth_text(const struct session *session, char *out)
+{
+	put_depth(session, out, " ");
+}
+
+void session_depth_option(const struct session *session, char *out)
+{
+	put_depth(session, out, "");
 }
 
 void session_go_home(struct session *session)
@@ -120,7 +156,7 @@ void session_share_name(const struct session *session, char *out, const struct c
 {
 	const struct run_function *function =
 		share->function == UINT32_MAX ? NULL : run_function(session->run, share->function);
-	const char *state = extent_state_name(share->state);
+	const char *state = extent_state_word(share->state);
 	char name[LABEL_BYTES];
 
 	if (extent_state_is_busy(share->state) && function) {
@@ -138,6 +174,12 @@ void session_share_name(const struct session *session, char *out, const struct c
 		return;
 	}
 	snprintf(out, LABEL_BYTES, "%s", state);
+}
+
+bool session_is_before(const struct session *session, uint32_t stream)
+{
+	return frame_column_ns(&session->frame, session_column(session)) <
+	       run_stream(session->run, stream)->s.begin_ns;
 }
 
 enum grid_style session_style(
@@ -172,6 +214,28 @@ static uint64_t lived_ns(const struct session *session, uint32_t stream)
 	return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
+/* Losses are of all rows, also of those beyond the screen: the figure must not depend on the terminal's
+ * height. */
+static void add_lost(const struct session *session, struct session_coverage *coverage)
+{
+	uint32_t count = rows_lost_streams(&session->rows, NULL);
+	uint32_t *streams = count ? calloc(count, sizeof(*streams)) : NULL;
+
+	if (!streams)
+		return;
+	rows_lost_streams(&session->rows, streams);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t lost_ns = frame_lost_ns(&session->frame, streams[i]);
+
+		if (!lost_ns || lost_ns == FRAME_LOST_UNREAD)
+			continue;
+		coverage->lost_ns += lost_ns;
+		coverage->lost_stream = coverage->lost_stream == UINT32_MAX ? streams[i] : UINT32_MAX - 1;
+	}
+	coverage->is_lost_partial = session->has_lost_left;
+	free(streams);
+}
+
 struct session_coverage session_take_coverage(struct session *session)
 {
 	struct session_coverage coverage = {.lost_stream = UINT32_MAX};
@@ -188,11 +252,11 @@ struct session_coverage session_take_coverage(struct session *session)
 			continue;
 		coverage.there_ns += line->there_ns;
 		coverage.known_ns += line->known_ns;
-		coverage.lost_ns += line->lost_ns;
-		if (line->lost_ns)
-			coverage.lost_stream =
-				coverage.lost_stream == UINT32_MAX ? streams[i] : UINT32_MAX - 1;
+		coverage.busy_ns += line->busy_ns;
+		coverage.waits_ns += line->waits_ns;
+		coverage.preempted_ns += line->preempted_ns;
 	}
+	add_lost(session, &coverage);
 	free(streams);
 	return coverage;
 }

@@ -8,6 +8,7 @@
 #define TUI_SESSION_H
 
 #include "timeline/select/select.h"
+#include "timeline/sum/dividing.h"
 #include "tui/screen/colours.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/label.h"
@@ -53,8 +54,16 @@ struct session_looks {
 	bool no_sites;	/* nor from where each frame is called */
 };
 
+/* Lines of each row (session_heights.c). */
+struct session_heights {
+	uint8_t *lines; /* by row; NULL: each has one */
+	uint32_t count; /* rows */
+	uint64_t version;
+	unsigned dividing;
+	int room;
+};
+
 struct blame_page;
-struct flame_page;
 struct flame_page;
 struct compare;
 struct open_runs;
@@ -96,6 +105,7 @@ struct session {
 	struct session_stats stats;
 	const uint32_t *only; /* streams in place of those on the screen (compare.h); NULL: none */
 	uint32_t only_count;
+	uint32_t jump; /* line of view_jumps */
 	uint32_t lit; /* function lit up, UINT32_MAX: none */
 	struct ruler_zero zero;
 	int zero_kind;		       /* 0 run begin, 1 mark, 2 wall clock */
@@ -111,6 +121,9 @@ struct session {
 	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
 	const struct view *drawn_full, *drawn_pane;
 	struct view_state drawn; /* state for which cells_wide was chosen */
+	struct dividing dividing; /* which frames divide the window's time: depth auto */
+	unsigned dividing_changes;
+	struct session_heights heights;
 	uint64_t auto_span_ns;	 /* length of the window for which depth auto was chosen */
 	uint64_t gap_ns;	 /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
@@ -125,6 +138,7 @@ struct session {
 				    */
 	bool is_put_off;	   /* a key stopped the read: set by progress_keys.c */
 	bool has_groups_left;	   /* sums of groups on the screen are incomplete */
+	bool has_lost_left;	   /* losses of streams beyond the screen are not read yet */
 	bool is_redraw;		   /* the terminal must be cleared */
 	bool is_done;
 	int help_top, help_line; /* the line that was found, 0: none */
@@ -145,6 +159,8 @@ void session_keep(struct session *session);
 /* Text of what a cell or share shows: "build_matrix", "blocked (poll)". LABEL_BYTES. */
 void session_share_name(const struct session *session, char *out, const struct cell_share *share,
 	enum label_place place, int cells);
+/* The cursor's column begins before the stream does. */
+bool session_is_before(const struct session *session, uint32_t stream);
 /* Style of a working state's block or ink. */
 enum grid_style session_style(
 	const struct session *session, enum extent_state state, uint64_t hash, bool is_ink);
@@ -154,6 +170,12 @@ bool session_passes_through(const struct session *session, uint32_t context, con
 void session_go_home(struct session *session);
 /* Moves the depth of the cells one step down (by 1) or up (-1). */
 void session_step_depth(struct session *session, int by);
+/* The number that the depth of the view stands for on the way to this scope. */
+uint32_t session_depth_at(const struct session *session, uint32_t scope);
+/* "4", "auto", "auto +1": the depth as people say it; and as --depth takes it: "auto+1". SESSION_DEPTH. */
+#define SESSION_DEPTH 24
+void session_depth_text(const struct session *session, char *out);
+void session_depth_option(const struct session *session, char *out);
 /* Moves the window by quarters of its length: -4, -1, 1 or 4. */
 void session_pan(struct session *session, int quarters);
 /* Time of so many columns. */
@@ -172,12 +194,28 @@ uint32_t session_row(const struct session *session);
 void session_set_row(struct session *session, uint32_t row);
 /* Puts the cursor on the first stream. */
 void session_first_row(struct session *session);
+/* Puts the cursor where most time is: the longest run of one function's work on the screen. */
+void session_seek_work(struct session *session);
 /* The cursor to the next stream's row, past groups. */
 void session_step_stream(struct session *session, bool is_back);
 /* Stream of the cursor's row; false on a group. */
 bool session_stream(const struct session *session, uint32_t *stream);
-/* Rows on the screen: [*top, *top + count). */
+/* Rows on the screen: [*top, *top + count); the last one may be cut. */
 uint32_t session_rows_on_screen(const struct session *session, uint32_t *top);
+
+/* session_heights.c: rows have several lines where there is room; below the line of the depth stand those of
+ * its callees. */
+/* Shares the timeline's lines out; call it when rows, layout or dividing may have changed. */
+void session_heights_take(struct session *session);
+uint32_t session_row_lines(const struct session *session, uint32_t row);
+/* Lines from `top` to that row; the row at so many lines below `top`, UINT32_MAX: none. */
+uint32_t session_row_line(const struct session *session, uint32_t top, uint32_t row);
+uint32_t session_row_at(const struct session *session, uint32_t top, uint32_t line);
+/* The lines of a row that are below its first, of the tallest one. */
+uint32_t session_rows_below(const struct session *session);
+/* One line more or fewer for the row. */
+void session_step_lines(struct session *session, uint32_t row, int by);
+
 /* Streams drawn as cells on the screen, into the caller's array of rows_on_screen (NULL: only counted). */
 uint32_t session_streams_on_screen(const struct session *session, uint32_t *streams);
 /* Streams as an expression of the selector: "" when they are all of the run's, or none. The caller's to free;
@@ -197,7 +235,9 @@ uint32_t session_leaf_context(struct session *session);
 /* How much of the streams x time on the screen is known. */
 struct session_coverage {
 	uint64_t there_ns, known_ns, lost_ns;
+	uint64_t busy_ns, waits_ns, preempted_ns; /* work; blocked, in a synchronization or an idle queue */
 	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+	bool is_lost_partial; /* streams beyond the screen that lost some are not read yet */
 	bool is_damaged;      /* of some streams nothing is known, though there were records */
 };
 struct session_coverage session_take_coverage(struct session *session);

@@ -38,14 +38,18 @@ bool session_stream(const struct session *session, uint32_t *stream)
 /* The line that counts what has no room is kept free on taller screens only. */
 uint32_t session_rows_on_screen(const struct session *session, uint32_t *top)
 {
-	uint32_t room = (uint32_t)session->layout.timeline.rows, count = session->rows.shown_count;
+	uint32_t room = (uint32_t)session->layout.timeline.rows, count = session->rows.shown_count, rows;
+	uint32_t lines = 0;
 
-	if (count > room && room >= 12)
+	if (room >= 12 && session_row_line(session, 0, count) > room)
 		room--;
-	*top = session->state.top;
-	if (*top + room > count)
-		*top = count > room ? count - room : 0;
-	return count - *top < room ? count - *top : room;
+	*top = session->state.top < count ? session->state.top : count;
+	/* no room stays free below the last row while there are rows above */
+	for (rows = *top; rows < count && lines < room; rows++)
+		lines += session_row_lines(session, rows);
+	while (*top > 0 && lines + session_row_lines(session, *top - 1) <= room)
+		lines += session_row_lines(session, --*top);
+	return rows - *top;
 }
 
 void session_step_stream(struct session *session, bool is_back)
@@ -119,6 +123,55 @@ void session_first_row(struct session *session)
 	session_set_row(session, 0);
 }
 
+/* The run of columns in which one function works most, on one row. */
+struct longest {
+	uint64_t time_ns;
+	uint32_t row, column;
+};
+
+static void look_for_longest(
+	struct session *session, uint32_t row, const struct frame_line *line, struct longest *longest)
+{
+	uint64_t time_ns = 0;
+	uint32_t from = 0;
+
+	for (uint32_t c = 0; c < session->frame.columns.count; c++) {
+		struct cell cell = frame_cell(&session->frame, line, c), before;
+
+		if (c)
+			before = frame_cell(&session->frame, line, c - 1);
+		if (!c || !cell_is_same_run(&before, &cell))
+			from = c, time_ns = 0;
+		if (!cell_has_holder(&cell) || cell.function == UINT32_MAX ||
+			run_function(session->run, cell.function)->is_placeholder)
+			continue;
+		time_ns += cell.time_ns;
+		if (time_ns > longest->time_ns)
+			*longest = (struct longest){time_ns, row, from};
+	}
+}
+
+void session_seek_work(struct session *session)
+{
+	struct longest longest = {0};
+	uint32_t top, count = session_rows_on_screen(session, &top);
+
+	for (uint32_t row = top; row < top + count; row++) {
+		const struct rows_node *node = &session->rows.nodes[session->rows.shown[row]];
+		const struct frame_line *line =
+			rows_is_group(node) ? NULL : frame_line(&session->frame, node->stream);
+
+		if (line)
+			look_for_longest(session, row, line, &longest);
+	}
+	if (!longest.time_ns)
+		return;
+	session_set_row(session, longest.row);
+	session->state.cursor_ns = frame_column_ns(&session->frame, longest.column);
+	if (session->state.cursor_ns < session->state.begin_ns)
+		session->state.cursor_ns = session->state.begin_ns;
+}
+
 /* ---- column and cell ---- */
 
 uint32_t session_column(const struct session *session)
@@ -172,6 +225,10 @@ uint32_t session_leaf_context(struct session *session)
 	for (uint32_t e = 0; entries && e < count; e++) {
 		const struct tile_entry *entry = &entries[e];
 		struct cell_share share = frame_share(&session->frame, entry);
+		bool is_deep = false;
+		if (cell.above && share.function != UINT32_MAX)
+			share.function =
+				frame_function_above(&session->frame, entry->context, cell.above, &is_deep);
 		if (share.state != cell.state || share.function != cell.function || !entry->context)
 			continue;
 		if (!largest || entry->time_ns > largest_ns ||

@@ -15,10 +15,6 @@
 #define CELL_NICK_EIGHTHS 1	/* so much of a state shows inside a block */
 #define CELL_BUSY_EIGHTHS 4	/* so much work without a dominant context is `mixed` */
 #define CELL_BLIND_EIGHTHS 4	/* unmonitored must be at least so much, else the known state shows */
-/* depth auto: the deepest at which so many quarters of the busy cells have a dominant context */
-#define CELL_AUTO_QUARTERS 3
-/* ... and so much of the blocks of CPU code has a path that deep */
-#define CELL_AUTO_DEEP_EIGHTHS 4
 
 /* Time of one function, or of one state, in a column. Copies and sets have no function of their own. */
 struct cell_share {
@@ -46,6 +42,7 @@ struct cell {
 	bool is_brief;	 /* CELL_SOME: less than one eighth */
 	bool is_held; /* CELL_SOME: the lead holds the column: it ran a part, and was preempted or waited */
 	bool is_shorter;
+	uint8_t above; /* the function stands so many levels above the depth: none at the depth holds the column */
 	uint32_t function; /* of the lead or of the state's context; UINT32_MAX: none */
 	uint64_t hash;
 	uint64_t time_ns; /* of the lead or state */

@@ -34,6 +34,7 @@ void frame_fini(struct frame *frame)
 	free(frame->function);
 	free(frame->is_shorter);
 	free(frame->filter_of);
+	free(frame->levels);
 	shares_fini(&frame->shares);
 	*frame = (struct frame){0};
 }
@@ -42,6 +43,7 @@ static void drop_lines(struct frame *frame)
 {
 	arena_fini(&frame->arena);
 	frame->busy = NULL;
+	frame->lost_ns = NULL; /* was in the arena */
 	frame->step_column = 0;
 	if (frame->lines)
 		memset(frame->lines, 0, frame->stream_count * sizeof(struct frame_line *));
@@ -138,6 +140,13 @@ static void add_coverage(struct frame_line *line, size_t entries)
 		if (entry->state == EXTENT_ABSENT)
 			continue;
 		line->there_ns += entry->time_ns;
+		if (extent_state_is_busy(entry->state))
+			line->busy_ns += entry->time_ns;
+		else if (entry->state == EXTENT_BLOCKED || entry->state == EXTENT_SYNC ||
+			 entry->state == EXTENT_IDLE)
+			line->waits_ns += entry->time_ns;
+		else if (entry->state == EXTENT_RUNNABLE)
+			line->preempted_ns += entry->time_ns;
 		if (entry->state == EXTENT_LOST)
 			line->lost_ns += entry->time_ns;
 		else if (entry->state != EXTENT_UNMONITORED)

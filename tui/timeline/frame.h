@@ -23,8 +23,11 @@ struct frame_line {
 	uint32_t *first; /* column count + 1 */
 	struct tile_entry *entries;
 	uint64_t there_ns, known_ns, lost_ns; /* of all columns: alive; monitored; with records lost */
+	uint64_t busy_ns, waits_ns, preempted_ns;
 	struct cell *cells;		      /* what frame_cell found, by column */
-	uint32_t cells_depth;		      /* at which depth, + 1; 0: not yet */
+	uint32_t cells_level;		      /* of which projection; 0: not yet */
+	struct cell *chart;		      /* chart.h: [level below][column] */
+	uint32_t chart_lines, chart_level;    /* room in it; of which projection, 0: not yet */
 };
 
 struct group_busy;
@@ -45,15 +48,24 @@ struct frame {
 	struct frame_line **leaves;   /* of dense ones; NULL: not read */
 	struct frame_coarse **coarse; /* of dense ones; NULL: not read */
 	struct group_busy *busy;      /* of groups, group_busy.c */
-	uint8_t *is_damaged;	      /* by stream: its line cannot be read */
-	bool is_damage_said;	      /* of these lines */
+	uint64_t
+		*lost_ns; /* by stream: of those beyond the screen; FRAME_LOST_UNREAD: not read. NULL: none */
+	uint8_t *is_damaged; /* by stream: its line cannot be read */
+	bool is_damage_said; /* of these lines */
 	uint32_t stream_count;
 	/* projection of contexts to a depth */
-	uint32_t depth;
+	uint32_t depth; /* a number, or one of run_depth_below() */
+	uint32_t below; /* so many levels below it are drawn, too: dense lines keep them apart */
+	uint32_t level; /* of the projection: frame_level() */
+	struct frame_level_key {
+		uint32_t depth, below, filters, passing;
+	} * levels; /* those that there were */
+	uint32_t level_count;
+	uint32_t passing_changes; /* how often run_set_passing() changed something: the session tells */
 	uint32_t *function; /* by context; UINT32_MAX - 1: not looked up yet */
 	uint8_t *is_shorter;
 	uint32_t context_count;
-	uint32_t *stand_ins; /* [2 * (function + 1) + is_shorter] first context met; 0: none yet */
+	uint32_t *stand_ins; /* [scope + 1] first context met; 0: none yet */
 	size_t stand_in_count;
 	struct tile_projection projection; /* to the depth */
 	uint32_t dense_records;		   /* a line with as many per column is dense */
@@ -67,10 +79,10 @@ struct frame {
 	uint32_t filter_functions;
 };
 
-/* Identifies a projection: the depth and the filters. */
+/* Identifies a projection: depth, levels below it and filters. */
 static inline uint32_t frame_level(const struct frame *frame)
 {
-	return frame->depth + 2 + (frame->filter_changes << 16); /* after the levels of tile.h */
+	return frame->level;
 }
 
 /* Makes an empty frame; run and tiles must outlive it. Fails only for lack of memory; call frame_fini() then,
@@ -122,6 +134,13 @@ uint64_t frame_busy_ns(
 int frame_busy_read(
 	struct frame *frame, uint32_t stream, uint64_t *busy_ns, uint64_t *there_ns, struct error *error);
 
+#define FRAME_LOST_UNREAD UINT64_MAX
+/* Reads how much of the window a stream lost; does not keep its line. */
+int frame_lost_read(struct frame *frame, uint32_t stream, struct error *error);
+/* Of its line, if that is read, else as frame_lost_read() found; FRAME_LOST_UNREAD before, and of a stream
+ * that cannot be read. */
+uint64_t frame_lost_ns(const struct frame *frame, uint32_t stream);
+
 /* ---- frame_coarse.c: previews ---- */
 
 /* Reads a dense line in tiles of a dozen columns, which need few rollups, until the line itself is read. */
@@ -138,17 +157,25 @@ const struct cell *frame_coarse(const struct frame *frame, uint32_t stream);
 bool frame_is_dense(const struct frame *frame, uint32_t stream);
 /* The projection for such a stream; valid until the next call. */
 const struct tile_projection *frame_projection(struct frame *frame, uint32_t stream);
-/* Sets the depth of the projection. */
+/* Sets the depth of the projection, and how many levels below it lines are to keep apart. Also after
+ * run_set_passing() changed something. */
 void frame_set_depth(struct frame *frame, uint32_t depth);
+void frame_set_below(struct frame *frame, uint32_t below);
+void frame_passing_changed(struct frame *frame);
 /* Function of a context at the depth, UINT32_MAX for none. */
 uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter);
+/* The function so many levels above the depth; at depth 1 at the most. Sets *is_deep if there are more above. */
+uint32_t frame_function_above(struct frame *frame, uint32_t context, uint32_t above, bool *is_deep);
 /* Filters remove functions from every path. The frame keeps the pointer. `changes` differs for every list. */
 void frame_set_filters(
 	struct frame *frame, const struct frame_filter_pattern *filters, size_t count, uint32_t changes);
-/* The scope of a path, given by its innermost one, that stands at the depth. */
-uint32_t frame_scope(struct frame *frame, uint32_t scope, bool *is_shorter);
-/* The deepest depth at which most busy cells of the lines read so far have a dominant context. */
-uint32_t frame_auto_depth(struct frame *frame);
+/* The scope of a path, given by its innermost one, that stands so many levels below the depth. Below the depth
+ * of a kernel (its own frame) the frames that launched it follow, from the outermost. */
+uint32_t frame_scope_below(struct frame *frame, uint32_t scope, uint32_t below, bool *is_shorter);
+static inline uint32_t frame_scope(struct frame *frame, uint32_t scope, bool *is_shorter)
+{
+	return frame_scope_below(frame, scope, 0, is_shorter);
+}
 /* The deepest path among the contexts of the lines read. */
 uint32_t frame_deepest(const struct frame *frame);
 

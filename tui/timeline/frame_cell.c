@@ -8,6 +8,8 @@
 
 #include "tui/timeline/frame.h"
 
+#define FRAME_ABOVE_MAX 64u /* deeper recursion says nothing */
+
 /* All but the hash. */
 static struct cell_share share_of(struct frame *frame, const struct tile_entry *entry)
 {
@@ -77,10 +79,50 @@ struct cell frame_decide(
 	return cell_decide(frame->shares.items, frame->shares.count, length_ns);
 }
 
+/* Where many callees of a function share a column, none of them holds it, but the function does: the
+ * innermost one that does gives the cell its name. */
+static struct cell decide_above(struct frame *frame, const struct tile_entry *entries, uint32_t count,
+	uint64_t length_ns, struct cell cell)
+{
+	for (uint32_t above = 1; above <= FRAME_ABOVE_MAX && count; above++) {
+		struct cell wider;
+		bool is_deep = false;
+
+		shares_clear(&frame->shares);
+		for (uint32_t e = 0; e < count; e++) {
+			struct cell_share part = share_of(frame, &entries[e]), *share;
+			bool is_new;
+
+			if (part.function != UINT32_MAX)
+				part.function =
+					frame_function_above(frame, entries[e].context, above, &is_deep);
+			share = shares_add(&frame->shares, &part, &is_new);
+			if (share && is_new)
+				share->hash = hash_of(frame, share);
+		}
+		wider = cell_decide(frame->shares.items, frame->shares.count, length_ns);
+		if (cell_has_holder(&wider)) {
+			wider.above = (uint8_t)above;
+			wider.is_shorter = false;
+			return wider;
+		}
+		if (!is_deep)
+			break;
+	}
+	return cell;
+}
+
 static struct cell decide(struct frame *frame, const struct frame_line *line, uint32_t column)
 {
-	return frame_decide(frame, line->entries + line->first[column],
-		line->first[column + 1] - line->first[column], frame_column_length(frame, column));
+	const struct tile_entry *entries = line->entries + line->first[column];
+	uint32_t count = line->first[column + 1] - line->first[column];
+	uint64_t length_ns = frame_column_length(frame, column);
+	struct cell cell = frame_decide(frame, entries, count, length_ns);
+	bool is_shared = cell.kind == CELL_MIXED || (cell.kind == CELL_SOME && !cell.is_held);
+
+	if (!is_shared || cell.state != EXTENT_WORK || !run_depth_is_below(frame->depth))
+		return cell;
+	return decide_above(frame, entries, count, length_ns, cell);
 }
 
 /* A cell of a long run has thousands of contexts below it: a line's cells are decided once for a depth. */
@@ -90,10 +132,10 @@ struct cell frame_cell(struct frame *frame, const struct frame_line *line, uint3
 
 	if (own != line)
 		return decide(frame, line, column);
-	if (own->cells_depth != frame->depth + 1) {
+	if (own->cells_level != frame_level(frame)) {
 		for (uint32_t c = 0; c < frame->columns.count; c++)
 			own->cells[c] = decide(frame, own, c);
-		own->cells_depth = frame->depth + 1;
+		own->cells_level = frame_level(frame);
 	}
 	return own->cells[column];
 }
@@ -145,4 +187,46 @@ int frame_busy_read(
 	}
 	free(cells);
 	return result;
+}
+
+uint64_t frame_lost_ns(const struct frame *frame, uint32_t stream)
+{
+	const struct frame_line *line = frame_line(frame, stream);
+
+	return line ? line->lost_ns : frame->lost_ns ? frame->lost_ns[stream] : FRAME_LOST_UNREAD;
+}
+
+static int make_lost(struct frame *frame, struct error *error)
+{
+	if (frame->lost_ns)
+		return 0;
+	frame->lost_ns =
+		arena_alloc(&frame->arena, ((size_t)frame->stream_count + 1) * sizeof(*frame->lost_ns));
+	if (!frame->lost_ns)
+		return error_memory(error);
+	for (uint32_t i = 0; i < frame->stream_count; i++)
+		frame->lost_ns[i] = FRAME_LOST_UNREAD;
+	return 0;
+}
+
+int frame_lost_read(struct frame *frame, uint32_t stream, struct error *error)
+{
+	/* all of the window in one: stored sums know its losses */
+	uint64_t edges[2] = {frame->columns.edges[0], frame->columns.edges[frame->columns.count]},
+		 lost_ns = 0;
+	struct tile_columns window = {.shift = frame->columns.shift, .count = 1, .edges = edges};
+	struct tile cell;
+	int result = make_lost(frame, error);
+
+	if (!result)
+		result = tiles_project(frame->tiles, &tile_states, error);
+	if (!result)
+		result = tiles_cells(frame->tiles, stream, &window, &cell, error);
+	if (result)
+		return result;
+	for (uint32_t e = 0; e < cell.count; e++)
+		if (cell.entries[e].state == EXTENT_LOST)
+			lost_ns += cell.entries[e].time_ns;
+	frame->lost_ns[stream] = lost_ns;
+	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_depth.c - projects contexts to the frame's depth: which function a context shows there, which
- * contexts become one, and which depth tells most about the lines. Filters (timeline/profile/frame_filter.h)
+ * frame_depth.c - projects contexts to the frame's depth: which function a context shows there, and which
+ * contexts become one. Filters (timeline/profile/frame_filter.h)
  * remove scopes from the path as they remove rows from the profile, so that both show the same.
  */
 #include "tui/timeline/frame.h"
@@ -11,21 +11,75 @@
 
 #include "timeline/base/glob.h"
 
-#define FRAME_AUTO_MAX 200u /* depth auto looks no deeper: recursion says nothing there */
 #define NOT_LOOKED_UP (UINT32_MAX - 1)
+
+static uint32_t filtered(struct frame *frame, uint32_t scope, uint32_t wanted, uint32_t *depth);
 
 /* States of filter_of. */
 #define NOT_ASKED 0
 #define NO_FILTER 1
 #define FILTER 2 /* + enum frame_filter_kind */
 
-void frame_set_depth(struct frame *frame, uint32_t depth)
+/* Numbers of projections are given out in the order in which they are met: one that returns finds its tiles.
+ */
+static void take_level(struct frame *frame)
 {
-	frame->depth = depth;
+	struct frame_level_key key = {frame->depth, frame->below, frame->filter_changes,
+				       frame->passing_changes},
+			       *wider;
+	uint32_t at = 0;
+
+	while (at < frame->level_count && memcmp(&frame->levels[at], &key, sizeof(key)) != 0)
+		at++;
+	frame->level = at + 2; /* after the levels of tile.h */
+	if (at < frame->level_count)
+		return;
+	wider = realloc(frame->levels, (at + 1) * sizeof(*wider));
+	if (!wider) {
+		frame->levels[at - 1] = key; /* forgets the last one: its tiles are not found again */
+		frame->level = frame->level_count++ + 2;
+		return;
+	}
+	wider[at] = key;
+	frame->levels = wider;
+	frame->level_count = at + 1;
+}
+
+static void forget_functions(struct frame *frame)
+{
+	take_level(frame);
 	for (uint32_t i = 0; i < frame->context_count; i++)
 		frame->function[i] = NOT_LOOKED_UP;
 	if (frame->stand_ins)
 		memset(frame->stand_ins, 0, frame->stand_in_count * sizeof(*frame->stand_ins));
+}
+
+static void forget_cells(struct frame *frame)
+{
+	for (uint32_t i = 0; i < frame->stream_count; i++)
+		if (frame->lines[i])
+			frame->lines[i]->cells_level = frame->lines[i]->chart_level = 0;
+}
+
+void frame_set_depth(struct frame *frame, uint32_t depth)
+{
+	frame->depth = depth;
+	forget_functions(frame);
+}
+
+void frame_set_below(struct frame *frame, uint32_t below)
+{
+	if (frame->below == below)
+		return;
+	frame->below = below;
+	forget_functions(frame);
+}
+
+void frame_passing_changed(struct frame *frame)
+{
+	frame->passing_changes++;
+	forget_cells(frame);
+	forget_functions(frame);
 }
 
 uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter)
@@ -49,6 +103,21 @@ uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter)
 	return frame->function[context];
 }
 
+uint32_t frame_function_above(struct frame *frame, uint32_t context, uint32_t above, bool *is_deep)
+{
+	uint32_t scope, number, depth;
+
+	if (context >= frame->context_count || run_context(frame->run, context)->scope == UINT32_MAX)
+		return UINT32_MAX;
+	scope = run_context(frame->run, context)->scope;
+	number = run_depth_of(frame->run, scope, frame->depth);
+	*is_deep = *is_deep || number > above + 1;
+	number = number > above ? number - above : 1;
+	scope = frame->filter_count ? filtered(frame, scope, number, &depth)
+				    : run_scope_at(frame->run, scope, number);
+	return run_scope(frame->run, scope)->function;
+}
+
 /* ---- contexts that are one ---- */
 
 /* The place of a key among stand_ins; false when memory is out. */
@@ -68,7 +137,8 @@ static bool reach(struct frame *frame, size_t key)
 	return true;
 }
 
-/* The first context met of its function, apart where the path is shorter. */
+/* The first context met of its scope at the depth, or the levels below that are drawn: what is above is
+ * theirs, too. */
 static uint32_t stand_in(void *own, uint32_t context)
 {
 	struct frame *frame = own;
@@ -78,9 +148,10 @@ static uint32_t stand_in(void *own, uint32_t context)
 
 	if (!context || context >= frame->context_count)
 		return context;
-	key = ((size_t)frame_function(frame, context, &is_shorter) + 1) & UINT32_MAX;
-	key = key * 2 + is_shorter;
 	c = run_context(frame->run, context);
+	key = c->scope == UINT32_MAX
+		      ? 0
+		      : (size_t)frame_scope_below(frame, c->scope, frame->below, &is_shorter) + 1;
 	if (c->scope != UINT32_MAX && run_scope(frame->run, c->scope)->depth > frame->deepest_met)
 		frame->deepest_met = run_scope(frame->run, c->scope)->depth;
 	if (!reach(frame, key))
@@ -122,46 +193,6 @@ const struct tile_projection *frame_projection(struct frame *frame, uint32_t str
 	return &frame->projection;
 }
 
-/* ---- the depth that says most ---- */
-
-/* Counts, over the cells of all lines, that rate the frame's depth. */
-struct verdict {
-	uint64_t busy, dominant; /* cells in which somebody works; those with a dominant context */
-	uint64_t code, deep;	 /* blocks of CPU code; those whose path reaches the depth */
-};
-
-static void judge_line(struct frame *frame, const struct frame_line *line, struct verdict *verdict)
-{
-	for (uint32_t column = 0; column < frame->columns.count; column++) {
-		struct cell cell = frame_cell(frame, line, column);
-		bool has_holder = cell_has_holder(&cell), is_code = has_holder && cell.state == EXTENT_WORK;
-
-		verdict->busy += has_holder || cell.kind == CELL_MIXED;
-		verdict->dominant += has_holder;
-		verdict->code += is_code;
-		verdict->deep += is_code && !cell.is_shorter;
-	}
-}
-
-/* Lines that there are of this or that depth are read at this one. */
-static struct verdict judge_depth(struct frame *frame)
-{
-	struct verdict verdict = {0};
-	const struct frame_line *line;
-	struct error error;
-
-	for (uint32_t s = 0; s < frame->stream_count; s++)
-		if (frame->lines[s] && !frame_read(frame, s, &line, &error))
-			judge_line(frame, line, &verdict);
-	return verdict;
-}
-
-static bool is_telling(const struct verdict *verdict)
-{
-	return verdict->busy && verdict->dominant * 4 >= verdict->busy * CELL_AUTO_QUARTERS &&
-	       verdict->deep * 8 >= verdict->code * CELL_AUTO_DEEP_EIGHTHS;
-}
-
 uint32_t frame_deepest(const struct frame *frame)
 {
 	uint32_t deepest = frame->deepest_met > 1 ? frame->deepest_met : 1;
@@ -180,31 +211,6 @@ uint32_t frame_deepest(const struct frame *frame)
 	return deepest;
 }
 
-uint32_t frame_auto_depth(struct frame *frame)
-{
-	uint32_t low = 1, high = frame_deepest(frame), was = frame->depth;
-
-	if (judge_depth(frame).busy == 0) /* no work: nothing to choose by */
-		return was;
-	if (high > FRAME_AUTO_MAX)
-		high = FRAME_AUTO_MAX;
-	/* the deeper, the more functions share a cell: what holds at a depth holds above it, but for
-	 * recursion */
-	while (low < high) {
-		uint32_t middle = low + (high - low + 1) / 2;
-		struct verdict verdict;
-
-		frame_set_depth(frame, middle);
-		verdict = judge_depth(frame);
-		if (is_telling(&verdict))
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	frame_set_depth(frame, was);
-	return low;
-}
-
 /* ---- filters: functions taken out of every path ---- */
 
 void frame_set_filters(
@@ -218,10 +224,8 @@ void frame_set_filters(
 	free(frame->filter_of);
 	frame->filter_of = NULL;
 	frame->filter_functions = 0;
-	for (uint32_t i = 0; i < frame->stream_count; i++)
-		if (frame->lines[i])
-			frame->lines[i]->cells_depth = 0;
-	frame_set_depth(frame, frame->depth);
+	forget_cells(frame);
+	forget_functions(frame);
 }
 
 static uint8_t match(const struct frame *frame, uint32_t function)
@@ -265,7 +269,7 @@ static uint32_t *list_path(const struct frame *frame, uint32_t scope, uint32_t *
 	return path;
 }
 
-static uint32_t filtered(struct frame *frame, uint32_t scope, uint32_t *depth)
+static uint32_t filtered(struct frame *frame, uint32_t scope, uint32_t wanted, uint32_t *depth)
 {
 	uint32_t count, *path = list_path(frame, scope, &count);
 
@@ -273,7 +277,7 @@ static uint32_t filtered(struct frame *frame, uint32_t scope, uint32_t *depth)
 	if (!path)
 		return scope;
 	scope = path[0];
-	for (uint32_t i = 1; i < count && *depth < frame->depth; i++) {
+	for (uint32_t i = 1; i < count && *depth < wanted; i++) {
 		uint8_t filter = filter_of(frame, run_scope(frame->run, path[i])->function);
 
 		if (filter == FILTER + FRAME_FILTER_SELF)
@@ -289,16 +293,32 @@ static uint32_t filtered(struct frame *frame, uint32_t scope, uint32_t *depth)
 	return scope;
 }
 
-uint32_t frame_scope(struct frame *frame, uint32_t scope, bool *is_shorter)
+/* The frame that launched a kernel; the scope itself if it is none. */
+static uint32_t launcher(const struct frame *frame, uint32_t scope)
 {
-	uint32_t depth;
+	const struct run_scope *s = run_scope(frame->run, scope);
 
+	if (s->depth < 2 || !run_scope_is_kernel(frame->run, scope))
+		return scope;
+	return run_scope(frame->run, s->parent)->parent;
+}
+
+uint32_t frame_scope_below(struct frame *frame, uint32_t scope, uint32_t below, bool *is_shorter)
+{
+	uint32_t number, depth, launching;
+
+	if (below && run_depth_is_below(frame->depth)) {
+		launching = launcher(frame, scope);
+		below -= launching != scope;
+		scope = launching;
+	}
+	number = run_depth_of(frame->run, scope, frame->depth) + below;
 	if (frame->filter_count) {
-		scope = filtered(frame, scope, &depth);
+		scope = filtered(frame, scope, number, &depth);
 	} else {
-		scope = run_scope_at(frame->run, scope, frame->depth);
+		scope = run_scope_at(frame->run, scope, number);
 		depth = run_scope(frame->run, scope)->depth;
 	}
-	*is_shorter = depth < frame->depth;
+	*is_shorter = depth < number;
 	return scope;
 }

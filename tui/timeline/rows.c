@@ -251,3 +251,39 @@ uint32_t rows_below(const struct rows *rows, uint32_t node, uint32_t from, enum 
 			return i;
 	return UINT32_MAX;
 }
+
+static bool is_counted(const struct rows *rows, const struct rows_node *n)
+{
+	return !rows_is_group(n) && (!rows->is_filtered || rows->is_filtered[n->stream]);
+}
+
+static uint32_t list_streams(const struct rows *rows, bool is_lost, uint32_t *streams)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < rows->node_count;) {
+		const struct rows_node *n = &rows->nodes[i];
+
+		if (n->is_hidden) {
+			i = n->next;
+			continue;
+		}
+		if (is_counted(rows, n) && (!is_lost || n->has_lost)) {
+			if (streams)
+				streams[count] = n->stream;
+			count++;
+		}
+		i++;
+	}
+	return count;
+}
+
+uint32_t rows_streams(const struct rows *rows, uint32_t *streams)
+{
+	return list_streams(rows, false, streams);
+}
+
+uint32_t rows_lost_streams(const struct rows *rows, uint32_t *streams)
+{
+	return rows->lost_count ? list_streams(rows, true, streams) : 0;
+}

@@ -24,7 +24,9 @@ struct rows_node {
 	uint32_t next;	 /* node behind its subtree */
 	uint32_t parent; /* node, UINT32_MAX: none */
 	uint8_t level;	 /* indentation: 0, 1, 2 */
+	uint8_t lines;	 /* that the user chose for it; 0: as many as there is room for */
 	bool is_folded, is_hidden, is_pinned, is_match;
+	bool has_lost;		    /* the stream lost records, somewhere in the run */
 	uint64_t begin_ns, records; /* of the stream; of a group's first, of all together */
 };
 
@@ -34,9 +36,11 @@ struct rows {
 	uint32_t *shown; /* node of each row */
 	uint32_t shown_count;
 	uint32_t *side_by_side; /* room for rows_update() */
+	bool has_lines; /* the user chose the lines of some */
 	enum rows_order order;	/* call rows_update() after a change */
 	uint32_t stream_count;	/* of the run */
-	uint32_t process_count, device_count, host_count, rank_count;
+	uint32_t process_count, thread_count, device_count, host_count, rank_count;
+	uint32_t lost_count;	/* streams that lost records */
 	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
 	uint64_t version;  /* another one after each update, of all rows that there are */
 	struct rows_labels *labels;
@@ -85,5 +89,12 @@ uint32_t rows_node_of(const struct rows *rows, uint32_t stream);
  * after `from`, UINT32_MAX at the end.
  */
 uint32_t rows_below(const struct rows *rows, uint32_t node, uint32_t from, enum rows_kind kind);
+/* All streams that are neither hidden nor filtered out, folded or not, into the caller's array of
+ * stream_count (NULL: only counted); returns their number. */
+uint32_t rows_streams(const struct rows *rows, uint32_t *streams);
+/* After run_renew() without new streams: which of them lost records by now. */
+void rows_renew_lost(struct rows *rows, const struct run *run);
+/* The same of those that lost records. */
+uint32_t rows_lost_streams(const struct rows *rows, uint32_t *streams);
 
 #endif

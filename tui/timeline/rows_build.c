@@ -109,6 +109,7 @@ static uint32_t add_stream(struct builder *b, enum rows_kind kind, uint32_t at, 
 	uint32_t node = add_node(b, kind, b->order[at], parent, level);
 
 	rows_order_take(&b->rows->nodes[node], &s->s);
+	b->rows->thread_count += kind == ROWS_THREAD;
 	return node;
 }
 
@@ -179,6 +180,17 @@ static uint32_t process_end(const struct builder *b, uint32_t begin)
 	return end;
 }
 
+void rows_renew_lost(struct rows *rows, const struct run *run)
+{
+	rows->lost_count = 0;
+	for (uint32_t i = 0; i < rows->node_count; i++) {
+		struct rows_node *n = &rows->nodes[i];
+
+		n->has_lost = !rows_is_group(n) && peek(run, n->stream)->s.lost;
+		rows->lost_count += n->has_lost;
+	}
+}
+
 int rows_build(struct rows *rows, const struct run *run, struct error *error)
 {
 	uint32_t count = run_stream_count(run);
@@ -206,5 +218,6 @@ int rows_build(struct rows *rows, const struct run *run, struct error *error)
 	}
 	free(order);
 	rows_order_take_groups(rows);
+	rows_renew_lost(rows, run);
 	return 0;
 }

@@ -146,10 +146,11 @@ static void draw_heading(
 {
 	const struct compare *compare = session->compare;
 	bool is_per_step = compare->steps[DIFF_A] > 0;
-	char text[64];
+	char text[64], depth[SESSION_DEPTH];
 
-	snprintf(text, sizeof(text), "%s at depth %u",
-		compare->by == STATS_FUNCTION ? "context" : stats_by_name(compare->by), session->state.depth);
+	session_depth_text(session, depth);
+	snprintf(text, sizeof(text), "%s at depth %s",
+		compare->by == STATS_FUNCTION ? "context" : stats_by_name(compare->by), depth);
 	grid_text(grid, row, columns->key, columns->key_cells, text, GRID_HEADING);
 	grid_text_right(grid, row, columns->a - 13, 11, is_per_step ? "A per step" : "A", GRID_HEADING);
 	grid_text_right(grid, row, columns->b - 13, 11, is_per_step ? "B per step" : "B", GRID_HEADING);

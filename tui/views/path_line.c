@@ -30,7 +30,8 @@ void path_line_draw(struct session *session, struct grid *grid)
 	if (count != depth + 1)
 		return;
 	/* the program's root says nothing; a thread's does */
-	depth = session->state.depth < depth ? session->state.depth : depth;
+	if (session_depth_at(session, scope) < depth)
+		depth = session_depth_at(session, scope);
 	if (strcmp(frames[0], "<program root>") == 0 && count > 1)
 		label_path(text, frames + 1, count - 1, depth ? depth - 1 : 0, grid->columns, grid->is_ascii);
 	else

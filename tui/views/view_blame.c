@@ -101,10 +101,12 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 	struct format_number_unit unit = format_number_unit_for(page->whole_ns);
 	int key_cells = grid->columns - 30 < 72 ? grid->columns - 30 : 72;
 	uint32_t room, first;
+	char depth[SESSION_DEPTH];
 	char text[LABEL_BYTES];
 
-	snprintf(text, sizeof(text), "%s by %s at depth %u", heads[page->of], blame_page_name_by(page->by),
-		page->depth);
+	session_depth_text(session, depth);
+	snprintf(text, sizeof(text), "%s by %s at depth %s", heads[page->of], blame_page_name_by(page->by),
+		depth);
 	grid_text(grid, row, 4, key_cells, text, GRID_HEADING);
 	grid_text_right(
 		grid, row, 4 + key_cells, 12, page->of == BLAME_GPU_IDLE ? "blame" : "time", GRID_HEADING);

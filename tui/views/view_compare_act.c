@@ -11,12 +11,13 @@
 static void show_command(struct session *session)
 {
 	struct compare *compare = session->compare;
-	char a[96], b[96];
+	char a[96], b[96], depth[SESSION_DEPTH];
 
 	session_put_window(a, sizeof(a), session);
 	session_put_window(b, sizeof(b), compare->other);
-	session_say(session, "hpct diff %s %s --time %s --time-b %s --depth %u --by %s",
-		run_path(session->run), run_path(compare->other->run), a, b, session->state.depth,
+	session_depth_option(session, depth);
+	session_say(session, "hpct diff %s %s --time %s --time-b %s --depth %s --by %s",
+		run_path(session->run), run_path(compare->other->run), a, b, depth,
 		stats_by_name(compare->by));
 }
 

@@ -25,6 +25,14 @@ static struct cell_runs_place place_at(struct session *session, struct grid *gri
 		session, grid, row, session->layout.label, false, session->cells_wide};
 }
 
+/* Of the path at the cursor. */
+static uint32_t depth_here(struct session *session)
+{
+	uint32_t context = session_leaf_context(session);
+
+	return session_depth_at(session, context ? run_context(session->run, context)->scope : UINT32_MAX);
+}
+
 static void draw_level(struct session *session, struct grid *grid, int row,
 	const struct depth_picture *picture, uint32_t level)
 {
@@ -35,7 +43,7 @@ static void draw_level(struct session *session, struct grid *grid, int row,
 	snprintf(label, sizeof(label), session->layout.label >= 12 ? "depth %u" : "%u", depth);
 	grid_text(grid, row, 2, session->layout.label - 3, label, GRID_TEXT);
 	cell_runs_draw(&place, depth_row(picture, level), picture->columns);
-	if (depth != session->state.depth)
+	if (depth != depth_here(session))
 		return;
 	grid_put(grid, row, 0, '>', GRID_HEADING);
 	grid_mark(grid, row, place.column + (int)session_column(session) * place.wide, place.wide,
@@ -47,7 +55,7 @@ static int draw_levels(
 	struct session *session, struct grid *grid, int row, int end, const struct depth_picture *picture)
 {
 	uint32_t room = end > row ? (uint32_t)(end - row) : 0, first = 0, shown = picture->levels;
-	uint32_t depth = session->state.depth;
+	uint32_t depth = depth_here(session);
 	char text[96];
 
 	if (room < 2)
@@ -262,14 +270,15 @@ static void draw_table(
 	uint64_t window_ns = session->frame.end_ns - session->frame.begin_ns, sum_ns = 0;
 	struct depth_sum *sums;
 	struct format_number_unit unit;
-	char text[160], all[FORMAT_NUMBER_BYTES];
+	char text[160], all[FORMAT_NUMBER_BYTES], depth[SESSION_DEPTH];
 	int row = area.row, end = area.row + area.rows;
 	size_t count;
 
 	if (depth_add_up(&sums, &count, &session->frame, line))
 		return;
 	unit = format_number_unit_for(count ? sums[0].inclusive_ns : 0);
-	snprintf(text, sizeof(text), "path at depth %u (or a state)", session->state.depth);
+	session_depth_text(session, depth);
+	snprintf(text, sizeof(text), "path at depth %s (or a state)", depth);
 	grid_text(grid, row, 4, DEPTH_TABLE_KEY, text, GRID_HEADING);
 	for (int i = 0; i < 5; i++)
 		if (ends[i] <= grid->columns)

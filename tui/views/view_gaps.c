@@ -67,10 +67,11 @@ static void draw_list(struct session *session, struct blame_page *page, struct g
 {
 	size_t count, room = end > row + 1 ? (size_t)(end - row - 1) : 0;
 	const struct gap *list = gaps_list(page->gaps, &count);
-	char text[96];
+	char text[96], depth[SESSION_DEPTH];
 	int code;
 
-	snprintf(text, sizeof(text), "code at depth %u", session->state.depth);
+	session_depth_text(session, depth);
+	snprintf(text, sizeof(text), "code at depth %s", depth);
 	grid_text(grid, row, 4, 50, "#        gap  at", GRID_HEADING);
 	grid_text(grid, row, GAPS_QUEUE, queue_cells(grid), "gpu", GRID_HEADING);
 	grid_text(grid, row, GAPS_QUEUE + queue_cells(grid) + 1, 8, "cause", GRID_HEADING);

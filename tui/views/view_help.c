@@ -83,11 +83,33 @@ static void add_own(struct help *help, const struct view *view)
 		add_wide(help, GRID_TEXT, key->keys, key->help);
 }
 
+/* By task: the keys, and what one wants to know. Most wanted first; 80x24 shows them on one screen. */
+static const struct view_key tasks[] = {
+	{"1  b  < >", "see what takes the time here, by function, line, stream"},
+	{"3", "see all streams at a glance, and how even they are"},
+	{"w s  a d", "look closer (the wheel, too), or before and after"},
+	{"v .. z", "look at a stretch of time alone (drag does, too)"},
+	{"e E  + -", "see callees, callers; a taller row; = chooses"},
+	{"4  G", "see one thread's path over time; a flame graph"},
+	{"2  i", "know what threads wait for, or who keeps the GPU idle"},
+	{"] [  { }", "go to the next wait or gap; to a larger or smaller one"},
+	{"!", "list the longest waits and gaps here, each a jump"},
+	{"Enter", "go from a kernel to its launch and back, or into a line"},
+	{"/ n", "find a function or a stream"},
+	{"6  P", "know which call paths are hot; 7 shows the source"},
+	{"c  x  &", "see fewer rows: fold a group, hide a row, filter streams"},
+	{"9  R", "know what changed: open a second run with R, or hpct-view A B"},
+	{"8", "know how the run was recorded, and what was lost"},
+	{"Y  y", "take it with me: the command for it; the whole name"},
+	{"u  0  q", "undo; the whole run again; back, then leave"},
+	{NULL, NULL},
+};
+
 static const char *const glyphs[] = {
 	"CELLS   = CPU code   # kernel   > copy in   < copy out   ^ set or device copy",
-	"        ~ waiting in sync   . GPU idle   - blocked   / waits for a core",
+	"        ~ waiting in sync   . GPU idle   - blocked   / preempted: waits for a core",
 	"        ? unmonitored   ! lost   ' unknown   : not read or not committed yet",
-	"        % mixed: no context has half of the cell",
+	"        % mixed: no context has half of the cell   blank: not started, or ended",
 	"LABELS  > cursor row  ! lost records  ? partly unmonitored  + pinned  * match  ~ about",
 };
 
@@ -110,6 +132,11 @@ static const struct help *make(const struct session *session)
 
 	memset(&help, 0, sizeof(help));
 	add_own(&help, session->help_of);
+	add_wide(&help, GRID_HEADING, "I WANT TO ...", NULL);
+	for (const struct view_key *task = tasks; task->keys; task++)
+		add_wide(&help, GRID_TEXT, task->keys, task->help);
+	add_wide(&help, GRID_TEXT, "", NULL);
+	add_wide(&help, GRID_HEADING, "ALL KEYS", NULL);
 	add_section(&help, 0, KEYS_MOVE);
 	add_section(&help, 0, KEYS_GO);
 	add_bound(&help);

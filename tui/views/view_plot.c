@@ -114,6 +114,10 @@ static void draw_columns(const struct session *session, const struct profile_pag
 	wide = wide > PLOT_GAP_MAX ? PLOT_GAP_MAX : wide;
 	area.rows -= 2;
 	draw_axis(page, grid, &area, most);
+	/* blanks have the bars' style, so that the terminal changes none from cell to cell */
+	for (int row = area.row; row < area.row + area.rows; row++)
+		for (int column = PLOT_LABEL; column < PLOT_LABEL + (int)shown * wide; column++)
+			grid_put(grid, row, column, ' ', GRID_HEADING);
 	for (uint32_t i = 0; i < shown; i++) {
 		uint32_t from = (uint32_t)((uint64_t)i * plot->count / shown);
 		uint32_t until = (uint32_t)((uint64_t)(i + 1) * plot->count / shown);

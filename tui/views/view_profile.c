@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view_profile.c - the profile as a tree with metrics: top-down, bottom-up or flat; of the window and the
- * rows on the screen, or of the whole run.
+ * view_profile.c - the profile as a tree with metrics: top-down, bottom-up or flat; of the window and all
+ * rows, or of the whole run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "tui/screen/text.h"
 #include "tui/views/views.h"
 
-#define PROFILE_COLUMN 20    /* cells of a metric */
+#define PROFILE_COLUMN 22    /* cells of a metric */
 #define PROFILE_SCOPE_MIN 30 /* cells that the names keep */
 
 /* Places of the columns. */
@@ -33,8 +33,10 @@ static struct table lay_table(struct profile_page *page, int width)
 	int names = page->name_cells ? page->name_cells : PROFILE_SCOPE_MIN;
 	size_t room = width > names ? (size_t)(width - names) / PROFILE_COLUMN : 0;
 
+	if (page->seen_sort != page->outline.sort || page->seen >= page->outline.column_count)
+		page->seen = page->seen_sort = page->outline.sort;
 	for (size_t i = 0; i < count; i++)
-		if (visible[i] == page->outline.sort)
+		if (visible[i] == page->seen)
 			at = i;
 	if (at < page->first_column)
 		page->first_column = at;
@@ -107,11 +109,11 @@ static void draw_value(const struct outline *outline, struct grid *grid, int row
 		snprintf(text, sizeof(text), "%.0f", value);
 	else
 		snprintf(text, sizeof(text), "%.4g", value);
-	grid_text_right(grid, row, at, 14, text, GRID_TEXT);
+	grid_text_right(grid, row, at, PROFILE_COLUMN - 6, text, GRID_TEXT);
 	if (!c->has_percent || root == 0 || isnan(root))
 		return;
 	snprintf(text, sizeof(text), "%5.1f", value / root * 100);
-	grid_text_right(grid, row, at + 14, 6, text, GRID_GREY);
+	grid_text_right(grid, row, at + PROFILE_COLUMN - 6, 6, text, GRID_GREY);
 }
 
 static void draw_heading(
@@ -120,11 +122,12 @@ static void draw_heading(
 	grid_text(grid, row, 0, table->scope, "scope", GRID_HEADING);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct outline_column *c = &page->outline.columns[table->columns[i]];
-		char text[LABEL_BYTES + 4], name[LABEL_BYTES];
+		char text[LABEL_BYTES + 32], name[LABEL_BYTES], number[16];
 		bool is_sorted = table->columns[i] == page->outline.sort;
+		int cells = snprintf(number, sizeof(number), "$%zu ", table->columns[i]);
 
-		label_stream(name, outline_title(c), PROFILE_COLUMN - 4, grid->is_ascii);
-		snprintf(text, sizeof(text), "%s%s", name,
+		label_stream(name, outline_title(c), PROFILE_COLUMN - 3 - cells, grid->is_ascii);
+		snprintf(text, sizeof(text), "%s%s%s", number, name,
 			is_sorted ? page->outline.is_ascending ? " ^" : " v" : "");
 		grid_text_right(grid, row, table->scope + (int)i * PROFILE_COLUMN, PROFILE_COLUMN, text,
 			GRID_HEADING);
@@ -217,6 +220,7 @@ static void profile_draw(struct session *session, struct grid *grid, struct grid
 static void profile_title(struct session *session, char *out, size_t size_bytes)
 {
 	struct profile_page *page = profile_page_of(session);
+	bool is_pairs = session->only && !profile_page_is_merged(session);
 	size_t used = 0;
 
 	out[0] = '\0';
@@ -228,8 +232,10 @@ static void profile_title(struct session *session, char *out, size_t size_bytes)
 			profile_view_name((enum profile_view)kind));
 	snprintf(out + used, size_bytes - used, " %s%s%s%s",
 		profile_page_is_merged(session) ? "A and B, " : "",
-		page->is_whole ? "whole run" : "rows on screen", page->threads[0] ? ", streams " : "",
-		page->threads);
+		page->is_whole ? "whole run"
+		: is_pairs     ? "rows on screen"
+			       : "all rows",
+		page->threads[0] ? ", streams " : "", page->threads);
 }
 
 static bool profile_status(struct session *session, char *out, size_t size_bytes)
@@ -274,8 +280,8 @@ static const struct view_key profile_keys[] = {
 	{"< >  r", "the column to sort by; the other way round"},
 	{"+ -", "flat: show what is in a scope in its place, and back"},
 	{"z u", "only this subtree, and back"},
-	{"0", "the whole run and all streams, or what is on the screen"},
-	{"|", "hide a column; :rename :move :format :percent :width :metric"},
+	{"0", "the whole run and all streams, or the window and its rows"},
+	{"|", "hide a column; $N of :metric :columns :move is in its heading"},
 	{"G", "plot over the streams: as they are, sorted, a histogram"},
 	{"&", "take functions out (:hide); x not here"}, {"7", "source of the line"},
 	{"Enter", "where on the screen it has most time"}, {"/ n N", "find a name"},

@@ -123,9 +123,9 @@ static bool act_page(struct session *session, struct profile_page *page, enum ke
 	case KEYS_DO_WHOLE_RUN:
 		page->is_whole = !page->is_whole;
 		return true;
-	case KEYS_DO_ZOOM_IN_BIT:
-	case KEYS_DO_ZOOM_OUT_BIT:
-		flatten(session, page, action == KEYS_DO_ZOOM_IN_BIT ? 1 : -1);
+	case KEYS_DO_MORE_LINES:
+	case KEYS_DO_FEWER_LINES:
+		flatten(session, page, action == KEYS_DO_MORE_LINES ? 1 : -1);
 		return true;
 	case KEYS_DO_FIND_NEXT:
 	case KEYS_DO_FIND_BACK:

@@ -37,6 +37,14 @@ static bool is_of_cell(const struct cell *cell, const struct cell_share *share)
 	return share->state == cell->state && share->function == cell->function;
 }
 
+static uint32_t depth_of(const struct session *session, const struct stack *stack)
+{
+	uint32_t depth = session_depth_at(
+		session, stack->scope_count ? stack->scopes[stack->scope_count - 1] : UINT32_MAX);
+
+	return depth > stack->cell.above ? depth - stack->cell.above : 1;
+}
+
 static void list_scopes(const struct run *run, struct stack *stack)
 {
 	const struct run_context *context = run_context(run, stack->context);
@@ -118,6 +126,12 @@ static bool stack_take(struct session *session, struct stack *stack)
 		frame_shares(&session->frame, line, session_column(session), stack->shares, STACK_SHARES);
 	while (own < stack->share_count && !is_of_cell(&stack->cell, &stack->shares[own]))
 		own++;
+	if (stack->cell.above) { /* the cell is a caller's; the shares are of its callees */
+		own = stack->share_count < STACK_SHARES ? stack->share_count++ : STACK_SHARES - 1;
+		stack->shares[own] = (struct cell_share){.state = (enum extent_state)stack->cell.state,
+			.function = stack->cell.function,
+			.time_ns = stack->cell.time_ns};
+	}
 	if (own < stack->share_count) {
 		struct cell_share share = stack->shares[own];
 		memmove(&stack->shares[1], &stack->shares[0], own * sizeof(share));
@@ -167,6 +181,7 @@ static void draw_frame(struct session *session, struct grid *grid, int row, cons
 	const struct stack *stack, uint32_t at)
 {
 	const struct run_scope *scope = run_scope(session->run, stack->scopes[at]);
+	uint32_t depth = depth_of(session, stack);
 	char name[LABEL_BYTES], position[LABEL_BYTES], number[16];
 	int digits = number_cells(stack), column = area->column + 3 + digits;
 	int room = area->columns - 3 - digits, cells;
@@ -185,7 +200,7 @@ static void draw_frame(struct session *session, struct grid *grid, int row, cons
 	grid_text(grid, row, column, room, name, GRID_TEXT);
 	if (cells)
 		grid_text_right(grid, row, column, room, position, GRID_GREY);
-	if (at == session->state.depth || (at + 1 == stack->scope_count && at < session->state.depth)) {
+	if (at == depth || (at + 1 == stack->scope_count && at < depth)) {
 		grid_put(grid, row, area->column, '>', GRID_HEADING);
 		grid_mark(grid, row, column, text_cells(name), GRID_BOLD);
 	}
@@ -215,7 +230,7 @@ static int draw_frames(struct session *session, struct grid *grid, const struct 
 	int room, const struct stack *stack)
 {
 	uint32_t count = stack->line_count, first = 0, shown = count;
-	uint32_t depth = line_of(stack, session->state.depth);
+	uint32_t depth = line_of(stack, depth_of(session, stack));
 	char text[48];
 
 	if (room < 3)
@@ -358,9 +373,9 @@ static void draw_body(struct session *session, struct grid *grid, const struct g
 		row = draw_frames(session, grid, area, row, end - row - also - 2 * !is_small(area), stack);
 	if (stack->scope_count && !is_small(area)) {
 		snprintf(text, sizeof(text),
-			session->state.depth < stack->scope_count ? "depth %u of %-4u  e/E deeper/higher"
-								  : "depth %u, this path has %u",
-			session->state.depth, stack->scope_count - 1);
+			depth_of(session, stack) < stack->scope_count ? "depth %u of %-4u  e/E deeper/higher"
+								      : "depth %u, this path has %u",
+			depth_of(session, stack), stack->scope_count - 1);
 		grid_text(grid, row++, area->column, area->columns, text, GRID_GREY);
 	} else if (!stack->scope_count && stack->share_count) {
 		session_share_name(session, text, &stack->shares[0], LABEL_STACK, area->columns - 5);

@@ -109,10 +109,11 @@ static void draw_heading(struct session *session, struct grid *grid, int row, co
 	static const char *const marks[3][3] = {{" v", "", ""}, {"", " v", ""}, {"", "", " v"}};
 	bool is_wide = table->bar_cells > 20 && table->key_cells > 32;
 	const char *const *mark = marks[session->stats.sort];
-	char text[96];
+	char text[96], depth[SESSION_DEPTH];
 
+	session_depth_text(session, depth);
 	if (session->stats.by == STATS_FUNCTION)
-		snprintf(text, sizeof(text), "context at depth %u%s", session->state.depth,
+		snprintf(text, sizeof(text), "context at depth %s%s", depth,
 			is_wide ? " (or a state)" : "");
 	else
 		snprintf(text, sizeof(text), "%s%s", stats_by_name((enum stats_by)session->stats.by),

@@ -10,6 +10,7 @@
 #include "tui/screen/format_number.h"
 #include "tui/screen/label.h"
 #include "tui/screen/text.h"
+#include "tui/timeline/chart.h"
 #include "tui/timeline/group_busy.h"
 #include "tui/views/cell_runs.h"
 #include "tui/views/views.h"
@@ -21,7 +22,26 @@ static bool is_live_tail(const struct session *session, uint32_t column)
 
 /* ---- one row ---- */
 
-static void draw_stream(const struct cell_runs_place *place, uint32_t stream, struct cell *row)
+/* The call path below the first line. */
+static void draw_below(const struct cell_runs_place *place, const struct frame_line *line, uint32_t lines)
+{
+	struct frame *frame = &place->session->frame;
+	uint32_t count = frame->columns.count;
+
+	while (count && is_live_tail(place->session, count - 1))
+		count--;
+	for (uint32_t below = 1; below < lines; below++) {
+		const struct cell *cells = chart_line(frame, line, below);
+		struct cell_runs_place at = *place;
+
+		at.row += (int)below;
+		if (cells)
+			cell_runs_draw(&at, cells, count);
+	}
+}
+
+static void draw_stream(
+	const struct cell_runs_place *place, uint32_t stream, struct cell *row, uint32_t lines)
 {
 	struct session *session = place->session;
 	const struct frame_line *line = frame_line(&session->frame, stream);
@@ -39,6 +59,8 @@ static void draw_stream(const struct cell_runs_place *place, uint32_t stream, st
 			row[i] = frame_cell(&session->frame, line, i);
 	}
 	cell_runs_draw(place, row, count);
+	if (line)
+		draw_below(place, line, lines);
 }
 
 static void draw_group(const struct cell_runs_place *place, uint32_t node)
@@ -158,7 +180,7 @@ static void draw_more(struct session *session, struct grid *grid, int row, uint3
 }
 
 /* The range between v and the cursor is underlined in the cursor's row. */
-static void mark_cursor(const struct cell_runs_place *place)
+static void mark_cursor(const struct cell_runs_place *place, uint32_t lines)
 {
 	const struct session *session = place->session;
 	uint32_t cursor = session_column(session), other;
@@ -171,8 +193,9 @@ static void mark_cursor(const struct cell_runs_place *place)
 		grid_mark(place->grid, place->row, place->column + (int)from * place->wide,
 			((int)(until - from) + 1) * place->wide, GRID_UNDERLINE);
 	}
-	grid_mark(place->grid, place->row, place->column + (int)cursor * place->wide, place->wide,
-		GRID_REVERSE);
+	for (uint32_t line = 0; line < lines; line++)
+		grid_mark(place->grid, place->row + (int)line, place->column + (int)cursor * place->wide,
+			place->wide, GRID_REVERSE);
 }
 
 void view_timeline_ruler(struct session *session, struct grid *grid)
@@ -217,40 +240,50 @@ static void draw_nothing(struct session *session, struct grid *grid, int row, in
 static void draw_cross(struct session *session, struct grid *grid, struct grid_area area, uint32_t rows)
 {
 	int column = session->layout.label + (int)session_column(session) * session->cells_wide;
-	int cursor = area.row + (int)(session_row(session) - session->state.top);
+	int cursor = area.row + (int)session_row_line(session, session->state.top, session_row(session));
 
 	for (int row = area.row; row < area.row + (int)rows; row++)
 		if (row != cursor)
 			grid_mark(grid, row, column, session->cells_wide, GRID_UNDERLINE);
 }
 
+static void draw_row(struct cell_runs_place *place, uint32_t node, struct cell *row, uint32_t lines)
+{
+	struct session *session = place->session;
+
+	draw_label(place, node, session->layout.label);
+	if (rows_is_group(&session->rows.nodes[node]))
+		draw_group(place, node);
+	else
+		draw_stream(place, session->rows.nodes[node].stream, row, lines);
+	if (place->has_cursor)
+		mark_cursor(place, lines);
+}
+
 static void timeline_draw(struct session *session, struct grid *grid, struct grid_area area)
 {
-	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session);
+	uint32_t top, count = session_rows_on_screen(session, &top), cursor = session_row(session), line = 0;
 	struct cell *row = calloc((size_t)session->frame.columns.count + 1, sizeof(*row));
 	struct session_coverage coverage = session_take_coverage(session);
 
 	for (uint32_t i = 0; row && i < count; i++) {
-		uint32_t node = session->rows.shown[top + i];
-		struct cell_runs_place place = {session, grid, area.row + (int)i, session->layout.label,
+		uint32_t lines = session_row_lines(session, top + i);
+		struct cell_runs_place place = {session, grid, area.row + (int)line, session->layout.label,
 			top + i == cursor, session->cells_wide};
 
-		draw_label(&place, node, session->layout.label);
-		if (rows_is_group(&session->rows.nodes[node]))
-			draw_group(&place, node);
-		else
-			draw_stream(&place, session->rows.nodes[node].stream, row);
-		if (place.has_cursor)
-			mark_cursor(&place);
+		if (lines > (uint32_t)area.rows - line)
+			lines = (uint32_t)area.rows - line; /* the last one is cut */
+		draw_row(&place, session->rows.shown[top + i], row, lines);
+		line += lines;
 	}
 	free(row);
 	if (session->looks.has_cross)
-		draw_cross(session, grid, area, count);
-	if ((int)count < area.rows)
+		draw_cross(session, grid, area, line);
+	if ((int)line < area.rows)
 		draw_more(session, grid, area.row + area.rows - 1, top, count);
 	if (count && !session->is_unread && session_streams_on_screen(session, NULL) &&
 		coverage.known_ns + coverage.lost_ns == 0 && !coverage.is_damaged)
-		draw_nothing(session, grid, area.row + (int)count + 1, area.row + area.rows);
+		draw_nothing(session, grid, area.row + (int)line + 1, area.row + area.rows);
 	if (session->rows.shown_count == 0)
 		grid_text(grid, area.row + 1, session->layout.label, session->layout.cells,
 			"No stream is shown here. X shows all again, & changes the filter.", GRID_TEXT);

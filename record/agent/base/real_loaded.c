@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * real_loaded.c - real_symbol of real.h with a dynamic loader. dlvsym is referenced in its oldest version and
- * weakly: it moved from libdl to libc in glibc 2.34, and a program without it runs unmeasured. It also finds
+ * weakly: it moved from libdl to libc in glibc 2.34; before that preload.c brings libdl along. It also finds
  * dlsym, which the agent itself defines (wrap_dlsym.c).
  */
 #include "record/agent/base/real.h"

@@ -43,6 +43,8 @@ static void put_lost(struct ring *ring, uint64_t now_ns)
 	lost->end_ns = now_ns;
 	lost->weight = atomic_exchange_explicit(&ring->lost_weight, 0, memory_order_relaxed);
 	lost->count = atomic_exchange_explicit(&ring->lost_count, 0, memory_order_relaxed);
+	for (unsigned i = 0; i < EVENT_LOST_KINDS; i++)
+		lost->kinds[i] = atomic_exchange_explicit(&ring->lost_kinds[i], 0, memory_order_relaxed);
 }
 
 HOT bool ring_begin(struct ring *ring, uint64_t bytes, uint64_t longest, uint64_t now_ns)
@@ -83,6 +85,12 @@ HOT void ring_commit(struct ring *ring)
 
 void ring_lose(struct ring *ring, enum ring_loss why, uint64_t weight, uint64_t now_ns)
 {
+	ring_lose_kind(ring, why, EVENT_LOST_SAMPLE, weight, now_ns);
+}
+
+void ring_lose_kind(
+	struct ring *ring, enum ring_loss why, enum event_lost_kind kind, uint64_t weight, uint64_t now_ns)
+{
 	struct event_ring *shared = ring->shared;
 	_Atomic uint64_t *counter = why == RING_LOST_FULL	 ? &shared->lost_full
 				    : why == RING_LOST_REENTERED ? &shared->lost_reentered
@@ -94,5 +102,6 @@ void ring_lose(struct ring *ring, enum ring_loss why, uint64_t weight, uint64_t 
 	atomic_compare_exchange_strong_explicit(
 		&ring->lost_begin_ns, &none, now_ns, memory_order_relaxed, memory_order_relaxed);
 	atomic_fetch_add_explicit(&ring->lost_weight, weight, memory_order_relaxed);
+	atomic_fetch_add_explicit(&ring->lost_kinds[kind], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&ring->lost_count, 1, memory_order_relaxed);
 }

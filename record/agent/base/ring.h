@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "store/ring/ring.h"
+#include "store/ring/ring_record.h"
 
 struct ring {
 	struct event_ring *shared;
@@ -22,6 +23,7 @@ struct ring {
 	_Atomic uint64_t lost_count;
 	_Atomic uint64_t lost_weight;
 	_Atomic uint64_t lost_begin_ns;
+	_Atomic uint32_t lost_kinds[EVENT_LOST_KINDS];
 };
 
 /* Attaches to a ring of `bytes` of data that this thread has CLAIMED; continues at the last claim's end. */
@@ -51,7 +53,11 @@ static inline void ring_count(_Atomic uint64_t *counter, uint64_t more)
 			memory_order_relaxed);
 }
 
-/* Counts one dropped record of `weight`. Any code of the ring's thread, reentrant or not. */
+/* Counts one dropped record, as ring_lose. */
+void ring_lose_kind(
+	struct ring *ring, enum ring_loss why, enum event_lost_kind kind, uint64_t weight, uint64_t now_ns);
+
+/* Counts one dropped sample of `weight`. Any code of the ring's thread, reentrant or not. */
 void ring_lose(struct ring *ring, enum ring_loss why, uint64_t weight, uint64_t now_ns);
 
 #endif

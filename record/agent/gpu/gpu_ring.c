@@ -83,7 +83,7 @@ static void *record_begin(uint8_t type, uint32_t node, uint64_t bytes)
 
 	if (ring_begin(&gpu.ring, bytes + 8, bytes + 8, now_ns))
 		return ring_put(&gpu.ring, type, 0, node, bytes);
-	ring_lose(&gpu.ring, RING_LOST_FULL, 0, now_ns);
+	ring_lose_kind(&gpu.ring, RING_LOST_FULL, EVENT_LOST_SPAN, 0, now_ns);
 	return NULL;
 }
 

@@ -142,28 +142,32 @@ static uint64_t bytes_of(const struct mpi_call *call)
 
 /* ---- requests ---- */
 
-/* A request is known by its handle, which the library uses again once it is over. */
-static void request_write(const struct mpi_call *call, char *text, const void *array, int index)
+static int requests_count(const struct mpi_call *call)
 {
-	uint64_t handle = call->binding == MPI_BINDING_C && library.is_openmpi
-				  ? ((const uint64_t *)array)[index]
-				  : ((const uint32_t *)array)[index];
+	int count = call->kind->request == 1 && call->kind->communicator < 0 ? number_of(call, 0) : 1;
 
-	if (index)
-		strcat(text, "+");
-	environment_hexadecimal(text + strlen(text), handle);
+	return count <= MPI_REQUESTS_MAX ? count : 0;
 }
 
 /* Of a call that begins something, after it; of one that waits for it, before it, as the library takes the
  * handle away. More than MPI_REQUESTS_MAX of them are left out. */
+static void requests_read(struct mpi_call *call)
+{
+	const void *array = (const void *)call->arguments[call->kind->request];
+	const bool is_pointer = call->binding == MPI_BINDING_C && library.is_openmpi;
+
+	for (int i = 0; i < requests_count(call); i++)
+		call->handles[i] = is_pointer ? ((const uint64_t *)array)[i] : ((const uint32_t *)array)[i];
+}
+
+/* A request is known by its handle, which the library uses again once it is over. */
 static void requests_write(struct mpi_call *call)
 {
-	const struct mpi_call_kind *kind = call->kind;
-	const void *array = (const void *)call->arguments[kind->request];
-	int count = kind->request == 1 && kind->communicator < 0 ? number_of(call, 0) : 1;
-
-	for (int i = 0; i < count && count <= MPI_REQUESTS_MAX; i++)
-		request_write(call, call->requests, array, i);
+	for (int i = 0; i < requests_count(call); i++) {
+		if (i)
+			strcat(call->requests, "+");
+		environment_hexadecimal(call->requests + strlen(call->requests), call->handles[i]);
+	}
 }
 
 static bool begins_something(const struct mpi_call_kind *kind)
@@ -270,6 +274,63 @@ static void rank_learn(const struct mpi_call *call)
 
 /* ---- around the call ---- */
 
+/* Calls that may come in great numbers and that no other rank is judged by. */
+static bool may_sum(const struct mpi_call_kind *kind)
+{
+	return (kind->kind == MPI_PLAIN || kind->kind == MPI_TEST) && (kind->tag >= 0 || kind->request >= 0);
+}
+
+/* Waits for what another process does: all but those that send or begin. */
+static bool waits(const struct mpi_call_kind *kind)
+{
+	return kind->source >= 0 || kind->communicator < 0 || kind->count < 0 ||
+	       !strcmp(kind->name[MPI_BINDING_C], "MPI_Recv");
+}
+
+static void span_prepare(struct mpi_call *call)
+{
+	const struct mpi_call_kind *kind = call->kind;
+
+	if (kind->communicator >= 0) {
+		call->communicator = handle_at(call, kind->communicator, library.comm_f2c);
+		call->number = mpi_communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
+	}
+	if (ends_something(kind))
+		requests_write(call);
+	if (kind->kind == MPI_FREE)
+		mpi_communicator_remove(communicator_behind(call, 0));
+}
+
+static bool is_left_out(const struct mpi_call *call, bool has_worked)
+{
+	enum mpi_kind kind = call->kind->kind;
+
+	return process.settings.no_mpi || kind == MPI_RANK || kind == MPI_FREE ||
+	       (kind == MPI_TEST && (!has_worked || !is_over(call)));
+}
+
+/* False: it is long, or has no room in the sums: a span is made of it. */
+static bool sum_end(struct mpi_call *call, bool has_worked)
+{
+	const struct mpi_call_kind *kind = call->kind;
+	struct mpi_sum_call told = {.function = call->real, .count = -1, .type_size = library.type_size};
+	uint64_t duration_ns;
+
+	if (call->sum.thread != thread_self())
+		return true; /* a fork child made by a signal handler meanwhile */
+	duration_ns = mpi_sums_end(&call->sum);
+	if (kind->count >= 0) {
+		told.count = number_of(call, kind->count);
+		told.type = handle_at(call, kind->type, library.type_f2c);
+	}
+	if (mpi_sums_is_short(duration_ns) &&
+		(is_left_out(call, has_worked) || mpi_sums_add(&call->sum, duration_ns, &told)))
+		return true;
+	span_prepare(call);
+	call->wait = (struct wait){.thread = call->sum.thread, .begin_ns = process_now_ns() - duration_ns};
+	return false;
+}
+
 void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_binding binding,
 	const long *arguments, void *caller)
 {
@@ -284,19 +345,21 @@ void mpi_call_begin(struct mpi_call *call, enum mpi_call_index index, enum mpi_b
 	if (!real_calls[index][binding])
 		real_calls[index][binding] = symbol_find(kind->name[binding], caller);
 	call->real = real_calls[index][binding];
-	call->is_published = !depth++ && call->real && thread_self();
+	call->is_published = !depth++ && call->real && thread_self() &&
+			     (!process.settings.no_mpi || kind->kind == MPI_RANK || kind->kind == MPI_INIT);
 	if (!call->is_published)
 		return;
 	if (!library.is_known)
 		library_find(caller);
-	if (kind->communicator >= 0) {
-		call->communicator = handle_at(call, kind->communicator, library.comm_f2c);
-		call->number = mpi_communicator_use(call->communicator, kind->kind != MPI_PLAIN, call->name);
-	}
 	if (ends_something(kind))
-		requests_write(call);
-	if (kind->kind == MPI_FREE)
-		mpi_communicator_remove(communicator_behind(call, 0));
+		requests_read(call);
+	call->is_summed = process.settings.sums_mpi && may_sum(kind) &&
+			  mpi_sums_begin(&call->sum, waits(kind), call->real);
+	if (call->is_summed)
+		return;
+	if (index == MPI_CALL_Finalize)
+		mpi_sums_close(thread_self());
+	span_prepare(call);
 	wait_begin(&call->wait);
 }
 
@@ -306,20 +369,23 @@ void mpi_call_end(struct mpi_call *call, bool has_worked)
 	struct wait_call span = {.operation = STORE_OP_MPI, .attributes = text};
 
 	depth--;
-	if (!call->is_published)
+	if (!call->is_published || (call->is_summed && sum_end(call, has_worked)))
 		return;
 	if (has_worked) {
 		rank_learn(call);
 		communicator_learn(call);
 	}
-	if (has_worked && begins_something(call->kind))
+	if (has_worked && begins_something(call->kind)) {
+		requests_read(call);
 		requests_write(call);
-	if (call->kind->kind == MPI_RANK || call->kind->kind == MPI_FREE ||
-		(call->kind->kind == MPI_TEST && (!has_worked || !is_over(call)))) {
+	}
+	if (is_left_out(call, has_worked)) {
 		wait_end(&call->wait, call->real);
 		return;
 	}
 	span.bytes = bytes_of(call);
 	attributes_write(call, has_worked, text);
 	wait_end_call(&call->wait, call->real, &span);
+	if (!call->is_summed && may_sum(call->kind))
+		mpi_sums_span(call->wait.thread, call->wait.begin_ns, process_now_ns());
 }

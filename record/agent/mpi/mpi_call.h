@@ -11,6 +11,7 @@
 
 #include "record/agent/mpi/mpi_calls.h"
 #include "record/agent/mpi/mpi_communicator.h"
+#include "record/agent/mpi/mpi_sums.h"
 #include "record/agent/wrap/wait.h"
 
 #define MPI_ARGUMENTS_MAX 13
@@ -33,7 +34,10 @@ struct mpi_call {
 	const struct mpi_call_kind *kind;
 	enum mpi_binding binding;
 	bool is_published; /* the outermost MPI call in a measured thread */
-	void *real;	   /* the function to call; NULL: the program has none */
+	bool is_summed;	   /* it is, if it is short: then what a span needs is found only at its end */
+	struct mpi_sum sum;
+	uint64_t handles[MPI_REQUESTS_MAX]; /* of requests that a sum's call takes away */
+	void *real;			    /* the function to call; NULL: the program has none */
 	const long *arguments;
 	uint64_t communicator, number;
 	char name[MPI_COMMUNICATOR_NAME];

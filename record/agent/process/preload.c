@@ -2,12 +2,25 @@
 /* preload.c - see preload.h. */
 #include "record/agent/process/preload.h"
 
+#include <gnu/libc-version.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "record/agent/process/environment.h"
 
 #define SEPARATORS ": " /* those of ld.so */
+#define LOADER_CALLS "libdl.so.2"
+
+/* Before glibc 2.34 dlsym is in a library of its own, which a program may be without; the agent finds libc's
+ * functions by it. The next program has this one's C library. */
+static bool loader_calls_are_apart(void)
+{
+	const char *version = gnu_get_libc_version();
+	const char *minor = strchr(version, '.');
+
+	return version[0] == '2' && minor && atoi(minor + 1) < 34;
+}
 
 static bool is_word(const char *word, size_t length, const char *wanted)
 {
@@ -88,8 +101,10 @@ static void sanitizer_find(char *to, size_t bytes, const char *others, const cha
 
 bool preload_write(char *to, size_t bytes, const char *others, const struct preload *ours)
 {
-	char mpi[ENVIRONMENT_PATH], sanitizer[ENVIRONMENT_PATH], list[3 * ENVIRONMENT_PATH] = "";
-	const char *known[] = {ours->agent, mpi, NULL, NULL};
+	char mpi[ENVIRONMENT_PATH], sanitizer[ENVIRONMENT_PATH],
+		list[3 * ENVIRONMENT_PATH + sizeof(LOADER_CALLS) + 1] = "";
+	const char *known[] = {ours->agent, mpi, NULL, NULL, NULL};
+	bool with_loader_calls = loader_calls_are_apart();
 
 	if (!environment_mpi_path(mpi, sizeof(mpi), ours->agent) || strlen(ours->first) >= sizeof(sanitizer))
 		return false;
@@ -102,8 +117,12 @@ bool preload_write(char *to, size_t bytes, const char *others, const struct prel
 		if (ours->with_mpi && !access(mpi, R_OK))
 			strcat(strcat(list, mpi), ":");
 		strcat(list, ours->agent);
+		if (with_loader_calls)
+			strcat(list, ":" LOADER_CALLS);
 		if (*sanitizer)
 			known[2] = sanitizer; /* it was written already */
 	}
+	if (with_loader_calls)
+		known[*sanitizer && ours->is_wanted ? 3 : 2] = LOADER_CALLS;
 	return preload_list_write(to, bytes, "LD_PRELOAD", others, list, known);
 }

@@ -6,8 +6,9 @@
  *
  *     libasan.so.8 /tmp/hpct-0/agent-mpi.so:/tmp/hpct-0/agent.so:libothers.so
  *
- * The blank, while all other separators are colons, marks that we added the sanitizer's library: a later
- * program may not be linked with it, and then it is removed.
+ * With a glibc before 2.34 libdl.so.2 follows the agent. The blank, while all other separators are colons,
+ * marks that we added the sanitizer's library: a later program may not be linked with it, and then it is
+ * removed.
  */
 #ifndef RECORD_AGENT_PRELOAD_H
 #define RECORD_AGENT_PRELOAD_H

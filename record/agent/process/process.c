@@ -87,7 +87,7 @@ bool process_is_own(void)
 
 static bool has_tallies(void)
 {
-	return process.settings.io || process.settings.memleak;
+	return process.settings.io || process.settings.memleak || process.settings.sums_mpi;
 }
 
 static uint64_t ring_stride(void)

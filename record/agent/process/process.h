@@ -25,9 +25,14 @@ struct process_settings {
 	char gpu[16];	  /* of `gpu=`: auto, a vendor's name, or off */
 	bool keeps_recursion;
 	bool no_gprof;	  /* disable the self-profiling of programs built with -pg */
-	bool delayed;	  /* sampling starts switched off */
+	bool delayed;	  /* sampling starts switched off ... */
+	bool unsampled;	  /* ... and is not switched on */
 	bool io;	  /* record calls that move bytes as spans */
 	uint64_t memleak; /* probability that an allocation is tallied, times 2^32; 0: none */
+	bool no_mpi;	  /* calls of MPI are no spans */
+	bool sums_mpi;	  /* MPI's names are there, and short calls may be sums */
+	bool sums_all_mpi;
+	uint64_t mpi_bound_ns; /* below it they are */
 };
 
 struct process {

@@ -34,6 +34,7 @@ static void events_parse(struct process_settings *settings)
 	settings->keeps_recursion = strstr(events, EVENT_WORD_RECURSION) != NULL;
 	settings->no_gprof = strstr(events, EVENT_WORD_NO_GPROF) != NULL;
 	settings->delayed = strstr(events, EVENT_WORD_DELAY) != NULL;
+	settings->unsampled = strstr(events, EVENT_WORD_UNSAMPLED) != NULL;
 	settings->io = strstr(events, EVENT_WORD_IO) != NULL;
 	settings->memleak = memleak ? strtoull(memleak + strlen(EVENT_WORD_MEMLEAK), NULL, 16) : 0;
 	if (by) {
@@ -48,6 +49,20 @@ static void events_parse(struct process_settings *settings)
 	memcpy(settings->metric, events, length);
 	if (!length)
 		strcpy(settings->metric, "CPUTIME");
+}
+
+/* MPI's names come in a library of their own (mpi/mpi_names.c). */
+static void mpi_parse(struct process_settings *settings, char **envp)
+{
+	const char *word = strstr(settings->events, EVENT_WORD_MPI);
+	const char *preload = environment_value(envp, "LD_PRELOAD");
+
+	word = word ? word + strlen(EVENT_WORD_MPI) : NULL;
+	settings->no_mpi = word && !strncmp(word, "off", 3);
+	settings->sums_all_mpi = word && !settings->no_mpi;
+	settings->mpi_bound_ns = settings->sums_all_mpi ? strtoull(word, NULL, 10) : EVENT_MPI_BOUND_NS;
+	settings->sums_mpi =
+		!settings->no_mpi && settings->mpi_bound_ns && preload && strstr(preload, "-agent-mpi.so");
 }
 
 /* The word after `gpu=`; "off" if missing. */
@@ -82,6 +97,7 @@ int process_settings_read(char **envp)
 	setting_copy(envp, EVENT_ENV_AGENT, settings->agent, sizeof(settings->agent));
 	setting_copy(envp, EVENT_ENV_EVENTS, settings->events, sizeof(settings->events));
 	events_parse(settings);
+	mpi_parse(settings, envp);
 	gpu_parse(settings);
 	return settings->socket[0] ? 0 : -1;
 }

@@ -30,15 +30,35 @@ static inline void sample_put(
 	ring_count(&t->ring.shared->partial, t->node_is_partial);
 }
 
-bool sample_publish(struct thread *t, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns)
+static bool publish(struct thread *t, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns)
 {
-	if (!ring_begin(&t->ring, sizeof(struct event_sample), sizeof(struct event_sample), now_ns)) {
-		ring_lose(&t->ring, RING_LOST_FULL, weight, now_ns);
+	if (!ring_begin(&t->ring, sizeof(struct event_sample), sizeof(struct event_sample), now_ns))
 		return false;
-	}
 	sample_put(t, node, flags, 0, weight, now_ns);
 	ring_commit(&t->ring);
 	return true;
+}
+
+bool sample_publish(struct thread *t, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns)
+{
+	if (publish(t, node, flags, weight, now_ns))
+		return true;
+	ring_lose(&t->ring, RING_LOST_FULL, weight, now_ns);
+	return false;
+}
+
+bool sample_try(struct thread *t, uint32_t node, uint64_t weight, uint64_t now_ns)
+{
+	return publish(t, node, 0, weight, now_ns);
+}
+
+/* It was counted as a signal, and becomes an overrun of the next. */
+void sample_save(struct thread *t, uint64_t weight)
+{
+	__atomic_fetch_add(&t->saved_ns, weight, __ATOMIC_RELAXED);
+	ring_count(&t->ring.shared->signals, UINT64_MAX); /* subtracts one */
+	ring_count(&t->ring.shared->overruns, 1);
+	thread_saved_publish(t);
 }
 
 void sample_publish_first(struct thread *t, uint64_t start_routine, uint64_t now_ns)
@@ -197,7 +217,7 @@ HOT void sample_take_ns(
 		if (t->is_tracing)
 			t->deferred_ns += weight; /* trace_end takes the sample */
 		else
-			ring_lose(&t->ring, RING_LOST_REENTERED, weight, now_ns);
+			sample_save(t, weight);
 		return;
 	}
 	take(t, context, weight, now_ns);
@@ -212,9 +232,9 @@ HOT void sample_take(struct thread *t, const ucontext_t *context, uint64_t perio
 	sample_take_ns(t, context, periods, periods * process.settings.period_ns, now_ns);
 }
 
-void sample_catch_up(struct thread *t)
+void sample_catch_up(struct thread *t, uint64_t now_ns)
 {
-	uint64_t period_ns = process.settings.period_ns, now_ns = process_now_ns(), least, weight;
+	uint64_t period_ns = process.settings.period_ns, least, weight;
 
 	if (source_chosen() != &source_timer)
 		return; /* an event's hits do not depend on ticks */

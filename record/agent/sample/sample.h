@@ -60,13 +60,19 @@ void sample_take_counter(struct thread *thread, const ucontext_t *context, unsig
 /* The thread was switched out and resumes at `context`: publishes its path where no wrapper does. */
 void sample_take_wait(struct thread *thread, const ucontext_t *context);
 
-/* Call in a wait, after trace_begin, without a signal. If no tick has hit the thread for so long that it
- * seems to yield before each tick, a sample at the waiting path stands for its CPU time. Signals that
- * arrive later for that time stand for the rest. */
-void sample_catch_up(struct thread *thread);
+/* Call in a wait, after trace_begin, without a signal; now_ns: the clock just read. If no tick has hit the
+ * thread for so long that it seems to yield before each tick, a sample at the waiting path stands for its CPU
+ * time. Signals that arrive later for that time stand for the rest. */
+void sample_catch_up(struct thread *thread, uint64_t now_ns);
 
 /* Publishes a sample at a known node. False: dropped and counted. The ring must be entered. */
 bool sample_publish(struct thread *thread, uint32_t node, uint8_t flags, uint64_t weight, uint64_t now_ns);
+
+/* The same, but what is not published is not counted: see sample_save. */
+bool sample_try(struct thread *thread, uint32_t node, uint64_t weight, uint64_t now_ns);
+
+/* A sample met its own thread's publishing: its weight goes to the next one. Signal safe. */
+void sample_save(struct thread *thread, uint64_t weight);
 
 /* Publishes the saved weight of a partly published path as weight without path. The ring must be entered. */
 void sample_publish_pathless(struct thread *thread, uint64_t now_ns);

@@ -151,7 +151,7 @@ void start_stop_switch_off(void)
 
 void start_stop_switch_on(void)
 {
-	if (!process_is_own() || atomic_flag_test_and_set(&control.busy))
+	if (process.settings.unsampled || !process_is_own() || atomic_flag_test_and_set(&control.busy))
 		return;
 	if (start_stop_is_off() && !log_has_room(2)) {
 		atomic_fetch_add(&process.shared->pauses_refused, 1);

@@ -18,14 +18,14 @@ struct tallied {
 
 static uint32_t metric_of[TALLY_METRICS]; /* counter index + 1, 0: not requested */
 
-static void metric_add(enum tally_metric metric, const char *name)
+static void metric_add(enum tally_metric metric, const char *name, enum event_unit unit)
 {
 	uint32_t index = process.shared->counter_count;
 
 	if (index == EVENT_METRICS_MAX)
 		return;
 	strncpy(process.shared->counters[index].name, name, sizeof(process.shared->counters[index].name) - 1);
-	process.shared->counters[index].is_bytes = 1;
+	process.shared->counters[index].unit = unit;
 	metric_of[metric] = ++process.shared->counter_count;
 }
 
@@ -33,12 +33,21 @@ void tally_open(void)
 {
 	memset(metric_of, 0, sizeof(metric_of));
 	if (process.settings.io) {
-		metric_add(TALLY_IO_READ, "IO:read");
-		metric_add(TALLY_IO_WRITTEN, "IO:written");
+		metric_add(TALLY_IO_READ, "IO:read", EVENT_UNIT_BYTES);
+		metric_add(TALLY_IO_WRITTEN, "IO:written", EVENT_UNIT_BYTES);
 	}
 	if (process.settings.memleak) {
-		metric_add(TALLY_ALLOCATED, "MEMLEAK:allocated");
-		metric_add(TALLY_FREED, "MEMLEAK:freed");
+		metric_add(TALLY_ALLOCATED, "MEMLEAK:allocated", EVENT_UNIT_BYTES);
+		metric_add(TALLY_FREED, "MEMLEAK:freed", EVENT_UNIT_BYTES);
+	}
+	if (process.settings.sums_mpi) {
+		metric_add(TALLY_MPI_CALLS, "MPI:calls", EVENT_UNIT_EVENTS);
+		metric_add(TALLY_MPI_BYTES, "MPI:bytes", EVENT_UNIT_BYTES);
+		metric_add(TALLY_MPI_TIME, "MPI:time", EVENT_UNIT_NS);
+		metric_add(TALLY_MPI_BELOW_1US, "MPI:calls<1us", EVENT_UNIT_EVENTS);
+		metric_add(TALLY_MPI_BELOW_10US, "MPI:calls<10us", EVENT_UNIT_EVENTS);
+		if (process.settings.mpi_bound_ns > 10000)
+			metric_add(TALLY_MPI_LONGER, "MPI:calls>10us", EVENT_UNIT_EVENTS);
 	}
 }
 
@@ -104,6 +113,15 @@ void tally_bind(struct thread *t, struct tally *tally, uint64_t key, uint32_t no
 	tally->key = key;
 	tally->total = &shared->total;
 	atomic_store_explicit(&t->ring.shared->tally_count, t->tallied->count, memory_order_release);
+}
+
+const struct tally *tally_at(struct thread *t, uint32_t node, enum tally_metric metric)
+{
+	struct tally *tally = tally_find(t, tally_key(node, metric));
+
+	if (tally && !tally->total)
+		tally_bind(t, tally, tally_key(node, metric), node, metric);
+	return tally;
 }
 
 void tally_add_at(struct thread *t, uint32_t node, enum tally_metric metric, uint64_t more)

@@ -15,6 +15,12 @@ enum tally_metric {
 	TALLY_IO_WRITTEN,
 	TALLY_ALLOCATED,
 	TALLY_FREED,
+	TALLY_MPI_CALLS,
+	TALLY_MPI_BYTES,
+	TALLY_MPI_TIME,
+	TALLY_MPI_BELOW_1US, /* calls by duration: these sum up to all */
+	TALLY_MPI_BELOW_10US,
+	TALLY_MPI_LONGER,
 	TALLY_METRICS,
 };
 
@@ -47,6 +53,9 @@ static inline void tally_add(const struct tally *tally, uint64_t more)
 	atomic_store_explicit(tally->total, atomic_load_explicit(tally->total, memory_order_relaxed) + more,
 		memory_order_relaxed);
 }
+
+/* The sum of `node`, which stays where it is during the ring's claim; NULL: no memory, or too many. */
+const struct tally *tally_at(struct thread *t, uint32_t node, enum tally_metric metric);
 
 /* Adds to the sum of `node`; if there are too many sums, to the unknown path. */
 void tally_add_at(struct thread *t, uint32_t node, enum tally_metric metric, uint64_t more);

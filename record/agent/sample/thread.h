@@ -77,7 +77,8 @@ struct thread {
 	uint8_t program_masked; /* which of our signals the creator had blocked, see signal_guard.h */
 	uint64_t stack_bytes;
 	/* Records of wrappers, see trace.h. */
-	bool is_tracing;	       /* trace_begin has entered its ring */
+	uint64_t epoch;	 /* of this claim of a ring: another in no other thread, nor in a fork child */
+	bool is_tracing; /* trace_begin has entered its ring */
 	volatile uint64_t deferred_ns; /* weight of samples taken meanwhile */
 	uint32_t text_count;
 	struct trace_text texts[TRACE_TEXTS];

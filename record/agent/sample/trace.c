@@ -12,6 +12,9 @@
 
 void trace_init(struct thread *t)
 {
+	static _Atomic uint64_t epochs;
+
+	t->epoch = atomic_fetch_add_explicit(&epochs, 1, memory_order_relaxed) + 1;
 	t->is_tracing = false;
 	t->deferred_ns = 0;
 	if (t->text_count) /* otherwise they are zero, and mostly untouched pages */
@@ -46,30 +49,37 @@ void trace_end(struct thread *t)
 		ring_enter(&t->ring);
 		/* Exchange atomically: a signal between a read and a clear would lose its weight. */
 		weight = __atomic_exchange_n(&t->deferred_ns, 0, __ATOMIC_RELAXED);
-		sample_publish(t, t->node, 0, weight, process_now_ns());
+		if (!sample_try(t, t->node, weight, process_now_ns()))
+			sample_save(t, weight);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	t->is_tracing = false;
 }
 
-static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_partial)
+static uint32_t callpath_from(
+	struct thread *t, const struct arch_registers *start, uint64_t function, bool *is_partial)
 {
-	struct arch_registers start;
-	uint32_t node;
+	uint32_t node = callpath_cache_find(t, start, function);
 
 	*is_partial = false;
-	arch_registers_here(&start);
-	node = callpath_cache_find(t, &start, function);
 	if (node)
 		return node;
-	if (callpath_open_into(t, &start, function, 0, 0, &node) != CALLPATH_OPEN) {
+	if (callpath_open_into(t, start, function, 0, 0, &node) != CALLPATH_OPEN) {
 		*is_partial = true;
 		return thread_partial_root(t);
 	}
 	*is_partial = t->callpath_root != t->root;
 	if (!*is_partial)
-		callpath_cache_note(t, &start, function, node);
+		callpath_cache_note(t, start, function, node);
 	return node;
+}
+
+static uint32_t callpath_into(struct thread *t, uint64_t function, bool *is_partial)
+{
+	struct arch_registers start;
+
+	arch_registers_here(&start);
+	return callpath_from(t, &start, function, is_partial);
 }
 
 /* Samples deferred from here on belong to the caller's path. */
@@ -84,6 +94,13 @@ uint32_t trace_callpath_into(struct thread *t, uint64_t function)
 	bool is_partial;
 
 	return callpath_into(t, function, &is_partial);
+}
+
+uint32_t trace_callpath_from(struct thread *t, const struct arch_registers *start, uint64_t function)
+{
+	bool is_partial;
+
+	return callpath_from(t, start, function, &is_partial);
 }
 
 uint32_t trace_callpath_walk(struct thread *t)
@@ -134,7 +151,7 @@ void trace_span(struct thread *t, uint8_t type, const struct event_span *span)
 	uint64_t now_ns = span->end_ns ? span->end_ns : span->begin_ns;
 
 	if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), now_ns)) {
-		ring_lose(&t->ring, RING_LOST_FULL, 0, now_ns);
+		ring_lose_kind(&t->ring, RING_LOST_FULL, EVENT_LOST_SPAN, 0, now_ns);
 		return;
 	}
 	record = ring_put(&t->ring, type, 0, span->h.node, sizeof(*record));
@@ -150,7 +167,7 @@ void trace_launch(struct thread *t, uint32_t node, uint64_t correlation, uint64_
 	struct event_launch *record;
 
 	if (!ring_begin(&t->ring, sizeof(*record), sizeof(*record), end_ns)) {
-		ring_lose(&t->ring, RING_LOST_FULL, 0, end_ns);
+		ring_lose_kind(&t->ring, RING_LOST_FULL, EVENT_LOST_LAUNCH, 0, end_ns);
 		return;
 	}
 	record = ring_put(&t->ring, EVENT_LAUNCH, flags, node, sizeof(*record));

@@ -34,6 +34,10 @@ uint32_t trace_callpath_walk(struct thread *t);
 /* With `function`, which is wrapped, as the innermost frame. */
 uint32_t trace_callpath_into(struct thread *t, uint64_t function);
 
+/* The same from registers of a frame that has not returned (arch_registers_here), so that the caller may ask
+ * callpath_cache_find for them first. */
+uint32_t trace_callpath_from(struct thread *t, const struct arch_registers *start, uint64_t function);
+
 /* Id of a string in this ring, 0: none. Caches some thousand strings. */
 uint32_t trace_text(struct thread *t, const char *text);
 

@@ -6,6 +6,7 @@
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "record/agent/unwind/module_map.h"
 
@@ -52,4 +53,23 @@ bool gpu_runtime_libraries_has(uint64_t pc)
 bool gpu_runtime_libraries_hides(uint64_t pc)
 {
 	return find(pc, true);
+}
+
+bool gpu_runtime_libraries_has_or_driver(uint64_t pc)
+{
+	static const char driver[] = "libcuda.so.";
+	struct module_map_entry module;
+	const char *base;
+
+	if (gpu_runtime_libraries_has(pc))
+		return true;
+	module_map_refresh();
+	if (!module_map_find(pc, &module) || !module.name)
+		return false;
+	base = strrchr(module.name, '/');
+	base = base ? base + 1 : module.name;
+	if (strncmp(base, driver, sizeof(driver) - 1))
+		return false;
+	gpu_runtime_libraries_add(pc, false);
+	return true;
 }

@@ -13,7 +13,11 @@
  * handler. */
 void gpu_runtime_libraries_add(uint64_t address, bool hidden);
 
-/* True if pc is in one of them. Any thread, signal safe. */
+/* True if pc is in a library that has been added, or in a GPU's driver, which begins threads before it calls
+ * any tool. Not from a handler. */
+bool gpu_runtime_libraries_has_or_driver(uint64_t pc);
+
+/* True if pc is in one that has been added. Any thread, signal safe. */
 bool gpu_runtime_libraries_has(uint64_t pc);
 bool gpu_runtime_libraries_hides(uint64_t pc);
 

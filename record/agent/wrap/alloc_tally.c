@@ -277,14 +277,14 @@ static void allocated(struct thread *t, const void *address, size_t bytes)
 	struct live_block block;
 
 	if (!tally) {
-		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
+		ring_lose_kind(&t->ring, RING_LOST_MEMORY, EVENT_LOST_BLOCK, 0, process_now_ns());
 		return;
 	}
 	block = (struct live_block){tally->owner, weight_of(bytes)};
 	if (live_blocks_add(address, &block))
 		tally_add(tally, block.bytes);
 	else
-		ring_lose(&t->ring, RING_LOST_MEMORY, 0, process_now_ns());
+		ring_lose_kind(&t->ring, RING_LOST_MEMORY, EVENT_LOST_BLOCK, 0, process_now_ns());
 	orphans_take(t);
 }
 
@@ -297,7 +297,8 @@ void alloc_tally_allocated(const void *address, size_t bytes)
 		return;
 	t = trace_begin();
 	if (!t) { /* a signal handler that allocates while we are in here */
-		ring_lose(&thread_self()->ring, RING_LOST_REENTERED, 0, process_now_ns());
+		ring_lose_kind(
+			&thread_self()->ring, RING_LOST_REENTERED, EVENT_LOST_BLOCK, 0, process_now_ns());
 		return;
 	}
 	if (process.settings.memleak >= EVENT_MEMLEAK_ALL || random_next(t) < process.settings.memleak)

@@ -45,18 +45,23 @@ static bool has_room(const struct ring *ring)
 	return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) < ring->bytes / 2;
 }
 
-/* Reads and writes can be very frequent, and their bytes are counted even without their spans. */
-static bool is_rare(const struct wait_call *call)
+/* Reads and writes can be very frequent, and their bytes are counted even without their spans. So can calls
+ * of MPI, which leave samples a quarter of the ring: from half of it on short ones become sums
+ * (mpi/mpi_sums.h). */
+static bool may_publish(const struct ring *ring, const struct wait_call *call)
 {
-	return call && call->operation != STORE_OP_IO;
+	if (call && call->operation == STORE_OP_MPI)
+		return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) <
+		       ring->bytes / 4 * 3;
+	return (call && call->operation != STORE_OP_IO) || has_room(ring);
 }
 
 static void publish_call(struct thread *t, struct event_span *span, const struct wait_call *call)
 {
 	if (call->tally)
 		tally_add_at(t, span->h.node, call->tally, call->bytes);
-	if (!is_rare(call) && !has_room(&t->ring)) {
-		ring_lose(&t->ring, RING_LOST_FULL, 0, span->end_ns);
+	if (!may_publish(&t->ring, call)) {
+		ring_lose_kind(&t->ring, RING_LOST_FULL, EVENT_LOST_SPAN, 0, span->end_ns);
 		return;
 	}
 	span->operation = call->operation ? call->operation : EVENT_TEXT_BIT | trace_text(t, call->name);
@@ -71,15 +76,18 @@ static void publish(
 	struct event_span span = {
 		.begin_ns = wait->begin_ns, .end_ns = end_ns, .operation = STORE_OP_BLOCKED};
 	struct thread *t = trace_begin();
+	uint64_t now_ns;
 
 	if (!t)
 		return;
 	span.h.node = trace_callpath_into(t, (uintptr_t)function);
-	if (end_ns - wait->begin_ns > WAIT_LEAST_NS && (is_rare(call) || has_room(&t->ring)))
+	if (end_ns - wait->begin_ns > WAIT_LEAST_NS && may_publish(&t->ring, call))
 		trace_span(t, EVENT_SPAN, &span);
 	if (call)
 		publish_call(t, &span, call);
-	sample_catch_up(t);
+	now_ns = process_now_ns();
+	sample_catch_up(t, now_ns);
+	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - end_ns, 0, 0));
 	trace_end(t);
 }
 
@@ -107,7 +115,7 @@ OWN void wait_yielded(struct thread *t)
 
 	if (process_is_own() && !syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all))) {
 		if (trace_begin()) {
-			sample_catch_up(t);
+			sample_catch_up(t, process_now_ns());
 			trace_end(t);
 		}
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));

@@ -121,7 +121,7 @@ static struct thread *prepare(
 {
 	struct thread *t;
 
-	if (!process_is_live() || gpu_runtime_libraries_has((uintptr_t)caller))
+	if (!process_is_live() || gpu_runtime_libraries_has_or_driver((uintptr_t)caller))
 		return NULL;
 	t = thread_new();
 	if (!t) {

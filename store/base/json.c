@@ -2,7 +2,7 @@
 /*
  * json.c - quotes arbitrary bytes as JSON strings.
  */
-#include "timeline/base/json.h"
+#include "store/base/json.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,9 +4,10 @@
  * newline and return have escapes of their own; other control characters become \xHH for each byte, also
  * U+0080 to U+009F (in UTF-8 or as single bytes), because terminals obey them. Inside a frame ';' is "\;",
  * inside an attribute ',' and '=' are "\,", "\=". All else stays.
+ * Texts in pictures (SVG) have XML's own escapes.
  */
-#ifndef TIMELINE_ESCAPE_H
-#define TIMELINE_ESCAPE_H
+#ifndef STORE_ESCAPE_H
+#define STORE_ESCAPE_H
 
 #include "store/base/bytes.h"
 
@@ -23,5 +24,8 @@ void escape_composed_undo(struct store_bytes *out, const char *text, size_t size
 
 /* Appends the unescaped text; false for an unknown escape. */
 bool escape_undo(struct store_bytes *out, const char *field, size_t size);
+
+/* For XML and HTML: nothing in the text is markup; control characters and what is not UTF-8 become '?'. */
+void escape_xml(struct store_bytes *out, const char *bytes, size_t size);
 
 #endif

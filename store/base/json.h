@@ -2,8 +2,8 @@
 /*
  * json.h - JSON strings, for reports and the Chrome export.
  */
-#ifndef TIMELINE_JSON_H
-#define TIMELINE_JSON_H
+#ifndef STORE_JSON_H
+#define STORE_JSON_H
 
 #include "store/base/bytes.h"
 

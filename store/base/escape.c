@@ -3,7 +3,7 @@
  * escape.c - the escapes in every field that a reader prints and hpct-import reads. The inverse is strict,
  * so that a damaged file is reported, not guessed at.
  */
-#include "timeline/base/escape.h"
+#include "store/base/escape.h"
 
 #include "store/base/utf8.h"
 
@@ -202,4 +202,44 @@ bool escape_undo(struct store_bytes *out, const char *field, size_t size)
 		i = end + 1 + taken;
 	}
 	return true;
+}
+
+static const char *xml_entity(char c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	default:
+		return NULL;
+	}
+}
+
+/* U+FFFE and U+FFFF, which XML does not take. */
+static bool is_noncharacter(const unsigned char *at, size_t length)
+{
+	return length == 3 && at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
+}
+
+void escape_xml(struct store_bytes *out, const char *bytes, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)bytes;
+
+	for (size_t i = 0; i < size;) {
+		size_t length = store_utf8_length(at + i, size - i);
+		const char *entity = xml_entity(bytes[i]);
+
+		if (!length || store_utf8_control_length(at + i, size - i) || is_noncharacter(at + i, length))
+			store_bytes_put(out, "?", 1);
+		else if (entity)
+			store_bytes_put(out, entity, strlen(entity));
+		else
+			store_bytes_put(out, bytes + i, length);
+		i += length ? length : 1;
+	}
 }

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# -DHPCT_PORTABLE=ON: programs that run with glibc 2.28 and later and need no other library. What they use is linked
+# statically, except what they open when they need it (capstone, libpfm), which ./build.sh package puts beside them.
+# The agent is that way in every build.
+set(stubs ${CMAKE_BINARY_DIR}/glibc_2.28)
+execute_process(COMMAND python3 ${CMAKE_SOURCE_DIR}/store/portable/glibc_stub.py ${CMAKE_C_COMPILER} ${stubs} 2.28
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_C_COMPILER} -std=gnu11 -D_GNU_SOURCE -O2 -fPIE -c -o ${stubs}/start.o
+  ${CMAKE_SOURCE_DIR}/store/portable/glibc_2_28.c COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libc_nonshared.a OUTPUT_VARIABLE nonshared
+  OUTPUT_STRIP_TRAILING_WHITESPACE)
+
+# dlopen and pthread_create were in libraries of their own before 2.34, under the versions that libc has them under since.
+set(old_libraries "${stubs}/libdl.so.2 ${stubs}/libpthread.so.0 ${stubs}/librt.so.1")
+set(CMAKE_C_LINK_EXECUTABLE "<CMAKE_C_COMPILER> <FLAGS> <CMAKE_C_LINK_FLAGS> <LINK_FLAGS> -pie -nodefaultlibs -Wl,--wrap=__libc_start_main -L${stubs} \
+<OBJECTS> ${stubs}/start.o -o <TARGET> -Wl,-rpath,'$ORIGIN/../lib/hpct' <LINK_LIBRARIES> \
+-Wl,--no-as-needed ${stubs}/libc.so.6 ${old_libraries} -Wl,--as-needed ${stubs}/libm.so.6 ${nonshared} -lgcc -lgcc_eh")
+set(CMAKE_SKIP_RPATH ON)
+set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+string(APPEND CMAKE_C_FLAGS " -DHPCT_PORTABLE -fPIE -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=.")

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# try.sh ARCHIVE ROOT... : what ./build.sh package made, in root file systems of other releases (as debootstrap makes them),
+# as root and as a user, with and without /proc: records that system's own programs and reads the run. Needs root. A line
+# for each; exits 1 if one failed.
+set -uo pipefail
+archive=$(realpath -- "$1")
+shift
+status=0
+said() { printf '%-12s %-28s %s\n' "$root_name" "$1" "$2"; }
+# inside WORDS... : in the root, with the archive's programs first; $who is the user, $proc whether /proc is there
+inside() {
+	unshare -m bash -c '
+		root=$1 who=$2 proc=$3
+		shift 3
+		[ "$proc" = no ] || mount -t proc proc "$root/proc"
+		mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+		[ -e "$root/dev/null" ] || mount --rbind /dev "$root/dev"
+		exec chroot --userspec="$who:$who" "$root" /usr/bin/env -i HOME=/tmp TERM=xterm \
+			PATH=/hpct/bin:/usr/bin:/bin sh -c "cd /tmp && $*"' - "$root" "$who" "$proc" "$@"
+}
+tries() { # LABEL COMMAND : it must exit 0
+	local out
+	if out=$(inside "$2" 2>&1); then
+		said "$1" "yes"
+	else
+		status=1
+		said "$1" "no: $(tail -n 1 <<<"$out")"
+	fi
+}
+records() { # LABEL PROGRAM... : recorded, and its time is in the profile
+	local label=$1
+	shift
+	tries "$label" "hpct-record -o r --summary s -- $* >out && hpct-info r.hpct >info && hpct-profile r.hpct >profile && \
+		hpct-view r.hpct --print 80x24 >screen && hpct-info r.hpct --check && grep -q '^ *[1-9].*100.00' profile"
+}
+programs_write() { # DIRECTORY : what is recorded
+	mkdir "$1"
+	echo 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done' >"$1/loop.sh"
+	echo 'sum(i * i for i in range(3000000))' >"$1/sum.py"
+	echo 'for (1..6000000) { $x += $_ }' >"$1/sum.pl"
+	echo 'echo "int main(void) { return 0; }" >a.c; for i in 1 2 3 4 5 6 7 8; do gcc -O2 -c a.c; done' >"$1/compile.sh"
+}
+for root; do
+	root_name=$(. "$root/etc/os-release" && echo "$ID $VERSION_ID")
+	rm -rf "$root/hpct"
+	mkdir "$root/hpct" && tar -C "$root/hpct" --strip-components=1 -I zstd -xf "$archive" || exit 1
+	programs_write "$root/hpct/try"
+	said "glibc" "$(who=0 proc=no inside 'ldd --version' 2>/dev/null | sed -n '1s/.* //p')"
+	for who in 0 65534; do
+		for proc in yes no; do
+			records "uid $who, /proc $proc: sh" sh /hpct/try/loop.sh
+		done
+	done
+	who=65534 proc=yes
+	[ ! -x "$root/usr/bin/python3" ] || records "python3" python3 /hpct/try/sum.py
+	[ ! -x "$root/usr/bin/perl" ] || records "perl" perl /hpct/try/sum.pl
+	[ ! -x "$root/usr/bin/gcc" ] || records "gcc" sh /hpct/try/compile.sh
+	[ ! -x "$root/usr/bin/mpirun" ] || tries "mpirun" "mpirun --oversubscribe -n 2 hpct-record -o m.hpct sh /hpct/try/loop.sh"
+	tries "hpct-doctor" "hpct-doctor >/dev/null; [ \$? -le 1 ]"
+	rm -rf "$root/hpct"
+done
+exit $status

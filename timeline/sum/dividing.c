@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dividing.c - adds up each thread's time by scope, follows the callee with most of it from the root down,
+ * and lets the threads vote.
+ */
+#include "timeline/sum/dividing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/sum/window.h"
+
+#define LEVELS_MAX 64u /* recursion divides nothing */
+
+/* What is known of a scope: of the thread that is looked at, then of all. */
+struct weight {
+	uint64_t time_ns;	  /* the thread's, with callees */
+	uint64_t above_ns, in_ns; /* work of the threads for which it stands above the picture, or in it */
+	bool is_chosen;		  /* on the thread's way down */
+};
+
+struct search {
+	struct run *run;
+	struct weight *weights; /* by scope */
+	uint32_t count;
+	uint32_t *touched; /* scopes of the thread */
+	uint32_t touched_count;
+	struct callee {
+		uint32_t function;
+		uint64_t time_ns;
+	} * callees;
+	struct leaf {
+		uint32_t scope;
+		uint32_t stream; /* index among those looked at */
+		uint64_t time_ns;
+	} * leaves; /* of all threads */
+	size_t leaf_count, leaf_capacity;
+};
+
+static bool grow(struct search *search, uint32_t count)
+{
+	struct weight *weights = realloc(search->weights, ((size_t)count + 1) * sizeof(*weights));
+	uint32_t *touched = realloc(search->touched, ((size_t)count + 1) * sizeof(*touched));
+
+	struct callee *callees = realloc(search->callees, ((size_t)count + 1) * sizeof(*callees));
+
+	if (weights)
+		search->weights = weights;
+	if (touched)
+		search->touched = touched;
+	if (callees)
+		search->callees = callees;
+	if (!weights || !touched || !callees)
+		return false;
+	memset(weights + search->count, 0, (count - search->count) * sizeof(*weights));
+	search->count = count;
+	return true;
+}
+
+static bool add_leaf(struct search *search, uint32_t scope, uint32_t stream, uint64_t time_ns)
+{
+	if (search->leaf_count == search->leaf_capacity) {
+		size_t capacity = search->leaf_capacity ? search->leaf_capacity * 2 : 256;
+		struct leaf *leaves = realloc(search->leaves, capacity * sizeof(*leaves));
+
+		if (!leaves)
+			return false;
+		search->leaves = leaves;
+		search->leaf_capacity = capacity;
+	}
+	search->leaves[search->leaf_count++] = (struct leaf){scope, stream, time_ns};
+	return true;
+}
+
+/* ---- one thread ---- */
+
+static void add_path(struct search *search, uint32_t scope, uint64_t time_ns)
+{
+	for (; scope != UINT32_MAX; scope = run_scope(search->run, scope)->parent) {
+		struct weight *weight = &search->weights[scope];
+
+		if (!weight->time_ns)
+			search->touched[search->touched_count++] = scope;
+		weight->time_ns += time_ns;
+	}
+}
+
+static int compare_callees(const void *a, const void *b)
+{
+	const struct callee *x = a, *y = b;
+
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/* The function with most of the time among callees of the chosen scopes, that time and that of all callees.
+ */
+static uint32_t largest_callee(struct search *search, uint32_t level, uint64_t *most_ns, uint64_t *all_ns)
+{
+	uint32_t best = UINT32_MAX, count = 0;
+	uint64_t time_ns = 0;
+
+	*most_ns = *all_ns = 0;
+	for (uint32_t i = 0; i < search->touched_count; i++) {
+		const struct run_scope *s = run_scope(search->run, search->touched[i]);
+
+		if (s->depth == level && search->weights[s->parent].is_chosen)
+			search->callees[count++] =
+				(struct callee){s->function, search->weights[search->touched[i]].time_ns};
+	}
+	qsort(search->callees, count, sizeof(*search->callees), compare_callees);
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_next = i && search->callees[i].function == search->callees[i - 1].function;
+
+		time_ns = (is_next ? time_ns : 0) + search->callees[i].time_ns;
+		*all_ns += search->callees[i].time_ns;
+		if (time_ns > *most_ns)
+			best = search->callees[i].function, *most_ns = time_ns;
+	}
+	return best;
+}
+
+/* The chosen scopes of the level above stand above the picture, or not; those of the function are chosen
+ * next. */
+static uint64_t choose(struct search *search, uint32_t level, uint32_t function, bool is_above)
+{
+	uint64_t chosen_ns = 0;
+
+	for (uint32_t i = 0; i < search->touched_count; i++) {
+		uint32_t scope = search->touched[i];
+		const struct run_scope *s = run_scope(search->run, scope);
+		struct weight *weight = &search->weights[scope];
+
+		if (s->depth + 1 == level && weight->is_chosen)
+			*(is_above ? &weight->above_ns : &weight->in_ns) += weight->time_ns;
+		if (s->depth == level && s->function == function && search->weights[s->parent].is_chosen) {
+			weight->is_chosen = true;
+			chosen_ns += weight->time_ns;
+		}
+	}
+	return chosen_ns;
+}
+
+static void vote(struct search *search)
+{
+	uint64_t here_ns = 0;
+
+	for (uint32_t i = 0; i < search->touched_count; i++) {
+		struct weight *weight = &search->weights[search->touched[i]];
+
+		weight->is_chosen = run_scope(search->run, search->touched[i])->depth == 0;
+		here_ns += weight->is_chosen ? weight->time_ns : 0;
+	}
+	for (uint32_t level = 1; level < LEVELS_MAX; level++) {
+		uint64_t most_ns, all_ns, above_ns = here_ns;
+		uint32_t function = largest_callee(search, level, &most_ns, &all_ns);
+		/* a frame that mostly works itself is what there is to see */
+		bool is_above = function != UINT32_MAX && all_ns >= here_ns - all_ns;
+
+		here_ns = choose(search, level, function, is_above);
+		/* the roots are no frame of the program's */
+		if (!is_above ||
+			(level > 1 && (__uint128_t)most_ns * 8 < (__uint128_t)above_ns * DIVIDING_EIGHTHS))
+			break;
+	}
+	for (uint32_t i = 0; i < search->touched_count; i++) {
+		search->weights[search->touched[i]].time_ns = 0;
+		search->weights[search->touched[i]].is_chosen = false;
+	}
+	search->touched_count = 0;
+}
+
+static bool is_counted(const struct window_time *time, bool only_work)
+{
+	return only_work ? extent_state_is_busy(time->state)
+			 : time->state == EXTENT_SYNC || time->state == EXTENT_BLOCKED;
+}
+
+/* Time of work; of a thread that only waits, of its waits. */
+static int take_times(struct search *search, const struct window *window, uint32_t stream, bool only_work,
+	struct error *error)
+{
+	size_t count;
+	const struct window_time *times = window_times(window, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t scope;
+
+		if (!times[i].context || !times[i].time_ns || !is_counted(&times[i], only_work))
+			continue;
+		scope = run_context(search->run, times[i].context)->scope;
+		if (scope == UINT32_MAX)
+			continue;
+		if (run_scope_count(search->run) > search->count &&
+			!grow(search, run_scope_count(search->run)))
+			return error_memory(error);
+		add_path(search, scope, times[i].time_ns);
+		if (!add_leaf(search, scope, stream, times[i].time_ns))
+			return error_memory(error);
+	}
+	return 0;
+}
+
+static int look_at(struct search *search, uint32_t id, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+	struct error *error)
+{
+	struct window *window;
+	int result = window_new(&window, search->run, error);
+
+	if (result)
+		return result;
+	result = window_add_time(window, id, begin_ns, end_ns, error);
+	if (!result)
+		result = take_times(search, window, stream, true, error);
+	if (!result && !search->touched_count)
+		result = take_times(search, window, stream, false, error);
+	if (!result && search->touched_count)
+		vote(search);
+	window_free(window);
+	return result;
+}
+
+/* ---- all of them ---- */
+
+static bool is_there(struct run *run, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct store_stream *s = &run_stream_peek_unnamed(run, stream)->s;
+
+	return s->kind == STORE_STREAM_CPU && s->begin_ns < end_ns && s->end_ns > begin_ns;
+}
+
+static uint32_t common_factor(uint32_t a, uint32_t b)
+{
+	return b ? common_factor(b, a % b) : a;
+}
+
+/* The threads that live in the window, in an order whose every beginning is spread evenly over them. */
+static int list_streams(struct run *run, uint64_t begin_ns, uint64_t end_ns, uint32_t **order,
+	uint32_t *count, struct error *error)
+{
+	uint32_t all = run_stream_count(run), there = 0, step;
+	uint32_t *streams = calloc((size_t)all + 1, sizeof(*streams));
+
+	*order = calloc((size_t)all + 1, sizeof(**order));
+	if (!streams || !*order) {
+		free(streams);
+		return error_memory(error);
+	}
+	for (uint32_t i = 0; i < all; i++)
+		if (is_there(run, i, begin_ns, end_ns))
+			streams[there++] = i;
+	/* steps of the golden section go round without meeting */
+	step = (uint32_t)(there * 0.618);
+	while (there && common_factor(there, step) != 1)
+		step++;
+	for (uint32_t i = 0; i < there; i++)
+		(*order)[i] = streams[(uint64_t)i * step % there];
+	*count = there;
+	free(streams);
+	return 0;
+}
+
+static int look_at_all(struct search *search, uint64_t begin_ns, uint64_t end_ns, struct dividing *dividing,
+	struct error *error)
+{
+	uint32_t *order = NULL, count = 0;
+	int result = list_streams(search->run, begin_ns, end_ns, &order, &count, error);
+
+	dividing->is_choice = true;
+	for (uint32_t i = 0; i < count && !result; i++) {
+		if (i == DIVIDING_STREAMS || search->leaf_count > DIVIDING_PATHS)
+			goto out;
+		dividing->streams[dividing->count++] = order[i];
+		result = look_at(search, order[i], i, begin_ns, end_ns, error);
+	}
+	dividing->is_choice = false;
+out:
+	free(order);
+	return result;
+}
+
+static int tell_run(struct search *search, struct dividing *dividing, struct error *error)
+{
+	uint32_t *passing = calloc((size_t)search->count + 1, sizeof(*passing)), count = 0;
+	int result;
+
+	if (!passing)
+		return error_memory(error);
+	for (uint32_t i = 0; i < search->count; i++)
+		if (search->weights[i].above_ns > search->weights[i].in_ns)
+			passing[count++] = i;
+	result = run_set_passing(search->run, passing, count, &dividing->is_changed, error);
+	free(passing);
+	return result;
+}
+
+/* Most of the work is at most so deep: a path that is hardly ever taken makes no row taller. */
+static uint32_t depth_of_most(
+	const struct leaf *leaves, size_t count, struct run *run, uint32_t stream, uint64_t all_ns)
+{
+	uint64_t deep_ns[LEVELS_MAX + 1] = {0}, above_ns = 0;
+	uint32_t levels = LEVELS_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t top = run_depth_of(run, leaves[i].scope, run_depth_below(0));
+		uint32_t depth = run_scope(run, leaves[i].scope)->depth;
+		uint32_t level = depth >= top ? depth - top + 1 : 1;
+
+		if (leaves[i].stream == stream)
+			deep_ns[level < LEVELS_MAX ? level : LEVELS_MAX] += leaves[i].time_ns;
+	}
+	while (levels > 1 && (above_ns += deep_ns[levels]) * 64 <= all_ns)
+		levels--;
+	return levels;
+}
+
+/* Leaves of a thread stand side by side. */
+static void take_levels(struct search *search, struct dividing *dividing)
+{
+	uint64_t number_ns[LEVELS_MAX + 2] = {0};
+
+	for (size_t from = 0, i; from < search->leaf_count; from = i) {
+		uint32_t stream = search->leaves[from].stream;
+		uint64_t all_ns = 0;
+
+		for (i = from; i < search->leaf_count && search->leaves[i].stream == stream; i++) {
+			uint32_t number =
+				run_depth_of(search->run, search->leaves[i].scope, run_depth_below(0));
+
+			all_ns += search->leaves[i].time_ns;
+			number_ns[number < LEVELS_MAX ? number : LEVELS_MAX] += search->leaves[i].time_ns;
+		}
+		dividing->levels[stream] =
+			depth_of_most(&search->leaves[from], i - from, search->run, stream, all_ns);
+	}
+	for (uint32_t number = 1; number <= LEVELS_MAX; number++)
+		if (number_ns[number] > number_ns[dividing->depth])
+			dividing->depth = number;
+}
+
+int dividing_find(
+	struct run *run, uint64_t begin_ns, uint64_t end_ns, struct dividing *dividing, struct error *error)
+{
+	struct search search = {.run = run};
+	int result = 0;
+
+	*dividing = (struct dividing){0};
+	dividing->streams = calloc(DIVIDING_STREAMS, sizeof(*dividing->streams));
+	dividing->levels = calloc(DIVIDING_STREAMS, sizeof(*dividing->levels));
+	if (!dividing->streams || !dividing->levels || !grow(&search, run_scope_count(run)))
+		result = error_memory(error);
+	if (!result)
+		result = look_at_all(&search, begin_ns, end_ns, dividing, error);
+	if (!result)
+		result = tell_run(&search, dividing, error);
+	if (!result)
+		take_levels(&search, dividing);
+	free(search.weights);
+	free(search.touched);
+	free(search.callees);
+	free(search.leaves);
+	if (result)
+		dividing_fini(dividing);
+	return result;
+}
+
+void dividing_fini(struct dividing *dividing)
+{
+	free(dividing->streams);
+	free(dividing->levels);
+	*dividing = (struct dividing){0};
+}
+
+uint32_t dividing_levels(const struct dividing *dividing, uint32_t stream)
+{
+	for (uint32_t i = 0; i < dividing->count; i++)
+		if (dividing->streams[i] == stream)
+			return dividing->levels[i];
+	return 0;
+}
