@@ -74,7 +74,7 @@ _hpct() {
 		else
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		fi
-	elif [ "$program" = hpct-import ] || [ "$program" = hpct-names ] || [ "$before" = -o ] || [ "$before" = --output ]; then
+	elif [ "$program" = hpct-import ] || [ "$program" = hpct-names ] || [ "$before" = -o ] || [ "$before" = --output ] || [ "$program$before" = hpct-report--gate ]; then
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	else # a run, or a folder that may hold one
 		mapfile -t COMPREPLY < <(compgen -d -- "$word" | grep '\.hpct$' || compgen -d -S / -- "$word")
@@ -82,4 +82,4 @@ _hpct() {
 }
 
 complete -o filenames -F _hpct hpct hpct-advise hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-link hpct-names \
-	hpct-profile hpct-record hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view
+	hpct-profile hpct-record hpct-report hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view

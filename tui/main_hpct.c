@@ -29,6 +29,7 @@ static const struct {
 	{"What was every thread doing when it died?", "hpct stacks", "stacks"},
 	{"What was recorded, and what is missing?", "hpct info", "info"},
 	{"Which records lie in this window?", "hpct slice --time A..B", "slice"},
+	{"What is the run bound by, on one page?", "hpct report", "report"},
 	{"Who is to blame for idle GPUs and CPUs?", "hpct blame", "blame"},
 	{"What would make GPU kernels faster?", "hpct advise", "advise"},
 	{"What differs between two runs?", "hpct diff A B", "diff"},

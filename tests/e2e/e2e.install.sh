@@ -5,7 +5,7 @@
 DESTDIR=$work/stage cmake --install "$HPCT_BIN/.." --prefix /opt/hpct >log 2>&1 || fail "install: $(tail -n 3 log)"
 mv stage/opt/hpct moved
 for program in hpct hpct-record hpct-info hpct-profile hpct-stats hpct-slice hpct-stacks hpct-import hpct-export \
-	hpct-view hpct-names hpct-blame hpct-advise hpct-diff hpct-doctor hpct-link hpct-sql; do
+	hpct-view hpct-names hpct-blame hpct-advise hpct-diff hpct-doctor hpct-link hpct-sql hpct-report; do
 	check "$program is installed" [ -x "moved/bin/$program" ]
 	check "its man page is installed" [ -f "moved/share/man/man1/$program.1" ]
 	check "its completion is installed" [ -f "moved/share/bash-completion/completions/$program" ]

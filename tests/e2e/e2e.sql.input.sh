@@ -78,6 +78,16 @@ sentence "no room for the answer"
 code "two runs in one query" 0 hpct-sql mixed.hpct "SELECT count(*) FROM streams a JOIN streams b ON b.run = 'cpu.hpct'" --format tsv
 same "two runs in one query" $((6 * 4)) "$(answer)"
 
+# What is no run, or damaged.
+mkdir empty.hpct cut.hpct
+echo text >file.hpct
+cp mixed.hpct/*.mdb cut.hpct && truncate -s 5000 cut.hpct/*.mdb
+for run in empty.hpct cut.hpct file.hpct; do
+	code "$run" 4 hpct-sql $run 'SELECT * FROM samples'
+	sentence "$run"
+done
+rm -r empty.hpct cut.hpct file.hpct
+
 # A newer format.
 hpct-slice cpu.hpct -o newer.hpct --archive
 for file in newer.hpct/*.mdz; do printf '\2' | dd of="$file" bs=1 seek=8 conv=notrunc status=none; done

@@ -129,12 +129,14 @@ static unsigned kind_of(const struct operation *is, unsigned kinds, unsigned cou
 	return kinds;
 }
 
+/* Attributes are read only for what is wanted of them: that costs most. */
 static void count_group(struct counting *at, const struct operation *is, unsigned kinds, unsigned count)
 {
-	put(at, is, kind_of(is, kinds, count),
-		kinds == GSYNC_KINDS ? is->time_ns
-		: is->is_begun	     ? is->bytes
-				     : 0);
+	if (at->wanted & (BIT(count) - BIT(kinds)))
+		put(at, is, kind_of(is, kinds, count),
+			kinds == GSYNC_KINDS ? is->time_ns
+			: is->is_begun	     ? is->bytes
+					     : 0);
 	put(at, is, count, is->is_begun);
 }
 
@@ -162,7 +164,7 @@ static uint64_t extent(const struct operation *is, const char *key)
 	}
 }
 
-static void count_kernel(struct counting *at, const struct operation *is)
+static void count_launch(struct counting *at, const struct operation *is)
 {
 	uint64_t occupancy = number(is, "occupancy_permille");
 	uint64_t shared = number(is, "shared_static"), dynamic = number(is, "shared_dynamic");
@@ -176,6 +178,12 @@ static void count_kernel(struct counting *at, const struct operation *is)
 	put(at, is, GKER_BLK_THR, extent(is, "block"));
 	put(at, is, GKER_BLK, extent(is, "grid"));
 	put(at, is, GKER_BLK_SM, shared + dynamic);
+}
+
+static void count_kernel(struct counting *at, const struct operation *is)
+{
+	if (at->wanted & (BIT(GKER_COUNT) - BIT(GKER_STMEM)))
+		count_launch(at, is);
 	put(at, is, GKER_COUNT, 1);
 }
 

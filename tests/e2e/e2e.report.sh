@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hpct-report: classes, efficiencies and verdicts of planted runs; parts that sum to the whole; gates.
+. "$(dirname -- "$0")/expect.sh"
+
+# planted NAME TIME-CONTEXT... : a run of two ranks; rank 0 is in each context from its time (ms) on, rank 1 too, behind --
+planted() {
+	local name=$1 rank=0 word
+	shift
+	printf 'stream\ttrack\tbegin_ns\tpath\tweight\tmetric\n' >$name.tsv
+	for word; do
+		[ "$word" != -- ] || { rank=1; continue; }
+		printf 'cpu:n/%d/%d.0/0\tsamples\t%d000000\t%s\t1\tCPUTIME\n' $rank $((rank + 1)) "${word%%-*}" "${word#*-}" >>$name.tsv
+	done
+	hpct-import --from tsv $name.tsv -o $name.hpct 2>err || fail "import: $(cat err)"
+}
+rows() { hpct-report "$@" --format tsv >out 2>err || fail "hpct-report $*: $(cat err)"; }
+value() { # SECTION KEY COLUMN : of ./out
+	tsv '$c["section"] == "'"$1"'" && $c["key"] == "'"$2"'" { print $c["'"$3"'"]; exit }' <out
+}
+
+planted mpi '0-main;solve' '600-main;step;MPI_Allreduce' '800-main;out;fwrite;__write' '900-main;malloc' '1000-main;malloc' -- \
+	'0-main;solve' '200-main;step;PMPI_Allreduce;memcpy' '1000-main'
+rows mpi.hpct
+for want in compute:800000000:40.00 mpi:1000000000:50.00 io:100000000:5.00 memory:100000000:5.00 openmp:: wait::; do
+	IFS=: read -r class ns percent <<<"$want"
+	same "$class" "$ns:$percent" "$(value threads "$class" time_ns):$(value threads "$class" percent)"
+done
+same "wall" 1000000000 "$(value run wall time_ns)"
+same "parallel efficiency: 0.7 and 0.2 of 1 s" 45.00 "$(value efficiency parallel percent)"
+same "load balance" 64.29 "$(value efficiency load_balance percent)"
+same "communication efficiency" 70.00 "$(value efficiency communication percent)"
+near "serialization x transfer = communication" 70 "$(value efficiency serialization percent) * $(value efficiency transfer percent) / 100" 0.02
+same "the verdict" "communication 50.00" "$(tsv '$c["section"] == "bound by" { print $c["key"], $c["percent"] }' <out)"
+check "the largest path of MPI" grep -q 'paths	mpi	800000000	40.00		main;step;PMPI_Allreduce;memcpy' out
+
+planted compute '0-main;solve' '900-main;fwrite' '1000-main'
+planted memory '0-main;memcpy' '700-main;solve' '1000-main'
+planted io '0-main;MPI_File_write_all' '500-main;read' '800-main;solve' '1000-main'
+planted latency '0-main;sem_wait' '700-main;GOMP_parallel;solve' '1000-main'
+for run in compute:90.00 memory:70.00 io:80.00 latency:70.00; do
+	rows "${run%:*}.hpct"
+	same "the verdict of $run" "${run/:/ }" "$(tsv '$c["section"] == "bound by" { print $c["key"], $c["percent"] }' <out)"
+done
+
+# Parts sum to the whole, which other readers say, too; also of a window and of some streams.
+hpct-simulate -o mixed.hpct --shape mixed --records 20000 --streams 6
+for options in '' '--time 100ms..900ms' '--streams rank=0'; do
+	# shellcheck disable=SC2086
+	rows mixed.hpct $options
+	near "$options: classes sum to the threads' lives" 100 \
+		"$(tsv '$c["section"] == "threads" { p += $c["percent"] } END { print p }' <out)" 0.05
+	near "$options: GPUs run kernels, communicate, copy or idle" 100 "$(tsv '$c["section"] == "gpus" { p += $c["percent"] } END { print p }' <out)" 0.05
+done
+same "the threads' known time" "$(hpct-stats mixed.hpct --streams kind=cpu --format tsv | tsv '$c["key"] !~ /^(absent|unknown|lost|unmonitored)$/ { n += $c["time_ns"] } END { printf "%.0f", n }')" \
+	"$(rows mixed.hpct; value threads cpu time_ns)"
+rows mixed.hpct
+same "kernels are those of the profile" "$(hpct-profile mixed.hpct --metric GKER --format tsv --top 1 | tsv '{ print $c["GKER:incl"] }')" \
+	"$(value operations kernel time_ns)"
+same "GPUs' idle time is that of hpct-blame" "$(hpct-blame mixed.hpct --summary --format tsv | tsv '$c["key"] == "gpu_idle_ns" { print $c["value"] }')" \
+	"$(value gpus idle time_ns)"
+check "coverage is that of the readers" grep -qF "$(value coverage monitored text)" <(hpct-stats mixed.hpct --top 0)
+code "a table" 0 hpct-report mixed.hpct
+check "its first line is the verdict" grep -q '^mixed.hpct: 4 threads, 2 GPU queues; bound by compute: ' out
+code "json" 0 hpct-report mixed.hpct --format json
+same "json: the schema" '{"schema":"hpct-report","version":1}' "$(head -n 1 out)"
+
+# Gates.
+gate() { printf '%s\n' "$@" >gates; }
+gate '# nightly' '' 'share(mpi) <= 50%' "share('main;step;*') < 50.5 %  # both ranks" 'wall >= 1s' 'parallel > 44.9 %' 'lost == 0' 'threads == 2' \
+	'coverage > 99%' 'count(step*) == 0' 'share("main;solve") != 41%'
+code "gates that hold" 0 hpct-report mpi.hpct --gate gates --format tsv
+same "each is a row" 9 "$(grep -c '^gate	holds	' out)"
+gate 'share(io) < 10%' 'share(mpi) < 20%' 'wall < 1 ms'
+code "gates that fail" 1 hpct-report mpi.hpct --gate gates --format tsv
+sentence "gates that fail"
+check "the line that failed: $(cat err)" grep -qF "gates:2: 'share(mpi) < 20%' does not hold: it is 50.00 %" err
+check "the page is there all the same" grep -q '^bound by	communication' out
+code "from stdin" 1 hpct-report mpi.hpct --gate - <<<'wall > 1 s'
+gate 'p99(step*) < 1 us' 
+code "a percentile of steps" 1 hpct-report mixed.hpct --gate gates
+ns=$(hpct-sql mixed.hpct "SELECT percentile(until_ns - begin_ns, 99) FROM marks WHERE name GLOB 'step*'" --format tsv | sed 1d)
+gate "p99(step*) == $ns ns" "count(step*) == $(hpct-sql mixed.hpct "SELECT count(*) FROM marks WHERE name GLOB 'step*'" --format tsv | sed 1d)"
+code "steps last as in SQL: $ns ns" 0 hpct-report mixed.hpct --gate gates
+for line in 'nonsense' 'mpi < 20%' 'share(mpi) < 20' 'wall < 5' 'lost < 5%' 'share(main) < 5%' 'share(' 'share(mpi) ~ 5%' 'wall < many' 'p99(x < 1s' '< 5%'; do
+	gate "$line"
+	code "$line" 2 hpct-report mpi.hpct --gate gates
+	sentence "$line"
+	check "$line: where: $(cat err)" grep -q 'gates:1: ' err
+done
+gate 'gpu_busy > 1%'
+code "a figure that the run has not" 3 hpct-report mpi.hpct --gate gates
+sentence "a figure that the run has not"
+gate 'p99(step) < 1s'
+code "a mark that the run has not" 3 hpct-report mpi.hpct --gate gates
+: >gates
+code "no gate at all" 2 hpct-report mpi.hpct --gate gates
+code "a file that is not there" 2 hpct-report mpi.hpct --gate missing
+sentence "a file that is not there"
+code "a window without time" 3 hpct-report mpi.hpct --time 3600s..3601s
+code "a run that is not there" 4 hpct-report missing.hpct
+code "options that mean nothing here" 2 hpct-report mpi.hpct --by path
+
+# Examples of the manual page; a gate may be hit.
+hpct-simulate -o run.hpct --shape mixed --records 30000 --streams 6
+sed -n 's/^\.Dl //p' "$HPCT_SOURCE/man/hpct-report.1" | sed 's/\\e/\\/g; s/60s..120s/1s..2s/' >examples
+while read -r example; do
+	bash -c "$example" >out 2>err || [ $? -eq 1 ] || fail "$example: $(cat err)"
+	check "$example: has rows" [ "$(wc -l <out)" -gt 5 ]
+done <examples
+same "the page has examples" 3 "$(wc -l <examples)"
