@@ -18,6 +18,9 @@ enum ask_of {
 	ASK_CPU_IDLE_CAUSE,
 	ASK_WAITING,
 	ASK_SERIAL,
+	ASK_LOCK, /* waits for locks: where, by what their holders did, by who waited for whom */
+	ASK_LOCK_HOLDER,
+	ASK_LOCK_PAIR,
 	ASK_OF_COUNT
 };
 enum answer_shape {
@@ -95,6 +98,7 @@ int answer_page(struct program_call *call, const struct ask *ask, struct error *
 struct threads;
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_lock(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_findings(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_steps(struct program_call *call, const struct ask *ask, struct error *error);

@@ -17,12 +17,14 @@ static int find_word(const char *const *words, int count, const char *value)
 	return -1;
 }
 
-#define OF_WORDS "gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting or serial"
+#define OF_WORDS                                                                                  \
+	"gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting, serial, lock, " \
+	"lock-holder or lock-pair"
 
 static int take_of(void *own, const char *value, struct error *error)
 {
 	static const char *const words[ASK_OF_COUNT] = {"gpu-idle", "gpu-idle-sampled", "all-idle",
-		"cpu-idle", "cpu-idle-cause", "waiting", "serial"};
+		"cpu-idle", "cpu-idle-cause", "waiting", "serial", "lock", "lock-holder", "lock-pair"};
 	struct ask *ask = own;
 	int of = find_word(words, ASK_OF_COUNT, value);
 
@@ -147,6 +149,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 	default:
 		break;
 	}
+	if (ask->of >= ASK_LOCK)
+		return answer_lock(call, ask, error);
 	if (ask->of >= ASK_WAITING)
 		return answer_threads(call, ask, error);
 	return ask->of >= ASK_CPU_IDLE ? answer_cpu_idle(call, ask, error)
