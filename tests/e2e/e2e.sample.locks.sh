@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Who held the lock: samples/locks.c, mutex, read-write lock and C11's mutex: the holder is named by the waits themselves,
-# and blamed by what it did meanwhile.
+# and blamed by what it did meanwhile (as exactly as it is sampled).
 . "$(dirname -- "$0")/expect.sh"
-both locks "$samples/locks"
+event=CPUTIME@1000 both locks "$samples/locks"
 rounds=$(cat measured.out)
 hpct-info locks.hpct --streams --format tsv | tsv '{ print $c["name"], $c["tid"], $c["stream"] }' >threads
 tid=$(awk '$1 == "holder" { print $2 }' threads) holder=$(awk '$1 == "holder" { print $3 }' threads)
@@ -22,7 +22,7 @@ done
 same "the site" "take" "$(tsv '{ print $c["key"] }' <lock.tsv | xargs)"
 same "the most is waited for" "$holder" "$(tsv 'NR == 2 { print $c["holder"] }' <lock-pair.tsv)"
 tsv '$c["key"] == "rebuild" { it = $c["blame_ns"] } $c["key"] != "<unknown holder>" { all += $c["blame_ns"] }
-	END { printf "rebuild has %.1f %% of what is known\n", all ? 100 * it / all : 0; exit !(it > 0.9 * all) }' <lock-holder.tsv ||
+	END { printf "rebuild has %.1f %% of what is known\n", all ? 100 * it / all : 0; exit !(it > 0.8 * all) }' <lock-holder.tsv ||
 	fail "what the holder did"
 hpct-blame locks.hpct --of lock --summary --format tsv | tsv '{ v[$c["key"]] = $c["value"] }
 	END { exit !(v["waits"] > 0 && v["held_ns"] + v["unknown_ns"] == v["waited_ns"]) }' || fail "waited = held + unknown"

@@ -45,8 +45,8 @@ static bool has_room(const struct ring *ring)
 	return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) < ring->bytes / 2;
 }
 
-/* Reads and writes can be very frequent, and their bytes are counted even without their spans. Other calls leave
- * samples a quarter of the ring: from half of it on short calls of MPI become sums (mpi/mpi_sums.h). */
+/* Reads and writes can be very frequent, and their bytes are counted even without their spans. Other calls
+ * leave samples a quarter of the ring: from half of it on short calls of MPI become sums (mpi/mpi_sums.h). */
 static bool may_publish(const struct ring *ring, const struct wait_call *call)
 {
 	if (call && call->operation != STORE_OP_IO)
