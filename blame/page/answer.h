@@ -18,11 +18,16 @@ enum ask_of {
 	ASK_CPU_IDLE_CAUSE,
 	ASK_WAITING,
 	ASK_SERIAL,
+	ASK_LOCK, /* waits for locks: where, by what their holders did, by who waited for whom */
+	ASK_LOCK_HOLDER,
+	ASK_LOCK_PAIR,
 	ASK_OF_COUNT
 };
 /* As --of names them. */
 extern const char *const answer_of_names[ASK_OF_COUNT];
-#define ANSWER_OF_WORDS "gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting or serial"
+#define ANSWER_OF_WORDS                                                                           \
+	"gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting, serial, lock, " \
+	"lock-holder or lock-pair"
 int answer_of_find(const char *name); /* -1: none */
 
 enum answer_shape {
@@ -143,6 +148,7 @@ int answer_page(struct program_call *call, const struct ask *ask, struct error *
 struct threads;
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_lock(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_findings(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_steps(struct program_call *call, const struct ask *ask, struct error *error);

@@ -143,6 +143,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 	default:
 		break;
 	}
+	if (ask->of >= ASK_LOCK)
+		return answer_lock(call, ask, error);
 	if (ask->of >= ASK_WAITING)
 		return answer_threads(call, ask, error);
 	return ask->of >= ASK_CPU_IDLE ? answer_cpu_idle(call, ask, error)

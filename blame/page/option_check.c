@@ -19,7 +19,10 @@ static const struct use shapes[] = {[ASK_SUMMARY] = {"--summary", "", "by depth 
 static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle", "busy waits", ""},
 	[ASK_CPU_IDLE_CAUSE] = {"--of cpu-idle-cause", "busy waits", ""},
 	[ASK_WAITING] = {"--of waiting", "busy group", ""},
-	[ASK_SERIAL] = {"--of serial", "busy group", ""}};
+	[ASK_SERIAL] = {"--of serial", "busy group", ""},
+	[ASK_LOCK] = {"--of lock", "busy group waits", ""},
+	[ASK_LOCK_HOLDER] = {"--of lock-holder", "busy group waits", ""},
+	[ASK_LOCK_PAIR] = {"--of lock-pair", "busy group waits", "by depth context"}};
 
 static const struct use by_mark = {"--by mark", "of", "context"};
 

@@ -70,6 +70,9 @@ static int blame_open(struct sql_cursor *cursor, const struct sql_ask *ask, stru
 
 	if (found < 0)
 		return error_set(error, ERROR_USAGE, "blame of '%s': say " ANSWER_OF_WORDS, of);
+	if (found >= ASK_LOCK)
+		return error_set(
+			error, ERROR_USAGE, "blame of '%s' is no table yet: hpct-blame --of %s", of, of);
 	question.of = (enum ask_of)found;
 	rc = ask_open(cursor, ask, &question, error);
 	if (rc == 0)

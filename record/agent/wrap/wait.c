@@ -45,15 +45,14 @@ static bool has_room(const struct ring *ring)
 	return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) < ring->bytes / 2;
 }
 
-/* Reads and writes can be very frequent, and their bytes are counted even without their spans. So can calls
- * of MPI, which leave samples a quarter of the ring: from half of it on short ones become sums
- * (mpi/mpi_sums.h). */
+/* Reads and writes can be very frequent, and their bytes are counted even without their spans. Other calls
+ * leave samples a quarter of the ring: from half of it on short calls of MPI become sums (mpi/mpi_sums.h). */
 static bool may_publish(const struct ring *ring, const struct wait_call *call)
 {
-	if (call && call->operation == STORE_OP_MPI)
+	if (call && call->operation != STORE_OP_IO)
 		return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) <
 		       ring->bytes / 4 * 3;
-	return (call && call->operation != STORE_OP_IO) || has_room(ring);
+	return has_room(ring);
 }
 
 static void publish_call(struct thread *t, struct event_span *span, const struct wait_call *call)

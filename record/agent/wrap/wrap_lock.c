@@ -12,17 +12,76 @@
 #include "record/agent/process/environment.h"
 #include "record/agent/wrap/wait.h"
 
+/* ---- whose lock it is ---- */
+
+/* glibc keeps the thread that holds a lock, for its own checks. 0: nobody, or several readers. It is that of
+ * the wait's begin: the lock may pass through other hands, which their own waits tell (blame/wait/lock.h). */
+static unsigned mutex_holder(const pthread_mutex_t *mutex)
+{
+	return (unsigned)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+}
+
+static unsigned rwlock_holder(const pthread_rwlock_t *lock)
+{
+	return (unsigned)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
+}
+
+/* C11's mutex is the same one. */
+static unsigned mtx_holder(const mtx_t *mutex)
+{
+	return mutex_holder((const pthread_mutex_t *)(const void *)mutex);
+}
+
+/* A wait that is long enough to be published is a span `lock`, too. */
+static void lock_end(
+	const struct wait *wait, const void *function, const char *name, const void *lock, unsigned holder)
+{
+	char text[96] = "call=";
+	struct wait_call call = {.name = "lock", .attributes = text};
+
+	if (!wait->thread || process_now_ns() - wait->begin_ns <= WAIT_LEAST_NS) {
+		wait_end(wait, function);
+		return;
+	}
+	strcat(strcat(text, name), ",lock=");
+	environment_hexadecimal(text + strlen(text), (uintptr_t)lock);
+	if (holder) {
+		strcat(text, ",holder=");
+		environment_decimal(text + strlen(text), holder);
+	}
+	wait_end_call(wait, function, &call);
+}
+
+/* Value of a call that waits for a lock. */
+#define LOCK(name, arguments, lock, holder_of)                                              \
+	__extension__({                                                                     \
+		unsigned holder_ = holder_of(lock);                                         \
+		struct wait wait_;                                                          \
+		int result_;                                                                \
+                                                                                            \
+		wait_begin(&wait_);                                                         \
+		result_ = REAL(name) arguments;                                             \
+		lock_end(&wait_, (const void *)(uintptr_t)real.name, #name, lock, holder_); \
+		result_;                                                                    \
+	})
+
+#define LOCKS(name, parameters, arguments, lock, holder_of)    \
+	WRAPPER int name parameters                            \
+	{                                                      \
+		return LOCK(name, arguments, lock, holder_of); \
+	}
+
 /* `taken`: result of the try when the lock is held. Libraries without a try call the lock, which waits. */
-#define TRIES(name, try, taken, parameters, lock, arguments)        \
-	WRAPPER int name parameters                                 \
-	{                                                           \
-		if (REAL(try)) {                                    \
-			int result = real.try(lock);                \
-                                                                    \
-			if (__builtin_expect(result != (taken), 1)) \
-				return result;                      \
-		}                                                   \
-		return WAIT(name, arguments);                       \
+#define TRIES(name, try, taken, parameters, lock, arguments, holder_of) \
+	WRAPPER int name parameters                                     \
+	{                                                               \
+		if (REAL(try)) {                                        \
+			int result = real.try(lock);                    \
+                                                                        \
+			if (__builtin_expect(result != (taken), 1))     \
+				return result;                          \
+		}                                                       \
+		return LOCK(name, arguments, lock, holder_of);          \
 	}
 
 /* If it looks free, locks it directly. If another thread is faster, that wait has no path. */
@@ -31,26 +90,32 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *mutex)
 	if (__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) && REAL(pthread_mutex_trylock)) {
 		int result = real.pthread_mutex_trylock(mutex); /* it may be ours, and recursive */
 
-		return result == EBUSY ? WAIT(pthread_mutex_lock, (mutex)) : result;
+		return result == EBUSY ? LOCK(pthread_mutex_lock, (mutex), mutex, mutex_holder) : result;
 	}
 	return REAL(pthread_mutex_lock)(mutex);
 }
 
-TRIES(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY, (pthread_rwlock_t * lock), lock, (lock))
-TRIES(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY, (pthread_rwlock_t * lock), lock, (lock))
-TRIES(mtx_lock, mtx_trylock, thrd_busy, (mtx_t * mutex), mutex, (mutex))
+TRIES(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY, (pthread_rwlock_t * lock), lock, (lock),
+	rwlock_holder)
+TRIES(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY, (pthread_rwlock_t * lock), lock, (lock),
+	rwlock_holder)
+TRIES(mtx_lock, mtx_trylock, thrd_busy, (mtx_t * mutex), mutex, (mutex), mtx_holder)
 
 /* libc's rules differ on whether these check the time if they need not wait. */
-WAITS(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), (mutex, until))
-WAITS(int, pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, const struct timespec *until),
-	(mutex, clock, until))
-WAITS(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *until), (lock, until))
-WAITS(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until), (lock, until))
-WAITS(int, pthread_rwlock_clockrdlock,
-	(pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), (lock, clock, until))
-WAITS(int, pthread_rwlock_clockwrlock,
-	(pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), (lock, clock, until))
-WAITS(int, mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *restrict until), (mutex, until))
+LOCKS(pthread_mutex_timedlock, (pthread_mutex_t * mutex, const struct timespec *until), (mutex, until), mutex,
+	mutex_holder)
+LOCKS(pthread_mutex_clocklock, (pthread_mutex_t * mutex, clockid_t clock, const struct timespec *until),
+	(mutex, clock, until), mutex, mutex_holder)
+LOCKS(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *until), (lock, until),
+	lock, rwlock_holder)
+LOCKS(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until), (lock, until),
+	lock, rwlock_holder)
+LOCKS(pthread_rwlock_clockrdlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
+	(lock, clock, until), lock, rwlock_holder)
+LOCKS(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until),
+	(lock, clock, until), lock, rwlock_holder)
+LOCKS(mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *restrict until), (mutex, until), mutex,
+	mtx_holder)
 WAITS(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until), (semaphore, until))
 WAITS(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const struct timespec *until),
 	(semaphore, clock, until))

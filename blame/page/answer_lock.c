@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer_lock.c - locks that threads waited for: where, what their holders did, who waited for whom. */
+#include "blame/page/answer.h"
+#include "blame/wait/lock.h"
+#include "timeline/report/coverage.h"
+#include "timeline/report/report_fit.h"
+
+#define UNKNOWN_HOLDER "<unknown holder>"
+
+static const char *stream_text(const struct program_call *call, uint32_t stream)
+{
+	return stream == LOCK_HOLDER_UNKNOWN ? UNKNOWN_HOLDER : run_stream(call->run, stream)->text;
+}
+
+static int print_pairs(struct program_call *call, const struct lock *lock, struct error *error)
+{
+	static const struct report_column columns[] = {{"key", REPORT_TEXT}, {"blame_ns", REPORT_DURATION},
+		{"percent", REPORT_PERCENT}, {"waiter", REPORT_TEXT}, {"holder", REPORT_TEXT},
+		{"waits", REPORT_NUMBER}};
+	uint64_t left = select_top(call->select);
+	struct report *report;
+	int result = report_open(&report, stdout, call->format, "hpct-blame", columns, 6, error);
+
+	if (result)
+		return result;
+	for (size_t i = 0; i < lock->pair_count && left; i++, left--) {
+		const struct lock_pair *pair = &lock->pairs[i];
+		const char *waiter = stream_text(call, pair->waiter),
+			   *holder = stream_text(call, pair->holder);
+
+		report_string(report, arena_printf(&call->arena, "%s waits for %s", waiter, holder));
+		report_number(report, pair->time_ns);
+		report_real(report, 100.0 * (double)pair->time_ns / (double)lock->waited_ns);
+		report_string(report, waiter);
+		report_string(report, holder);
+		report_number(report, pair->waits);
+		report_row(report);
+	}
+	return report_close(report, error);
+}
+
+static int print_summary(const struct program_call *call, const struct lock *lock, struct error *error)
+{
+	const struct answer_fact facts[] = {{"waits", lock->waits}, {"waited_ns", lock->waited_ns},
+		{"held_ns", lock->waited_ns - lock->unknown_ns}, {"unknown_ns", lock->unknown_ns},
+		{"pairs", lock->pair_count}};
+
+	return answer_print_facts(call, facts, sizeof facts / sizeof *facts, error);
+}
+
+int answer_lock(struct program_call *call, const struct ask *ask, struct error *error)
+{
+	static const char *const about[] = {
+		[ASK_LOCK - ASK_LOCK] = "How long threads waited for locks, by the call that waited",
+		[ASK_LOCK_HOLDER - ASK_LOCK] =
+			"How long threads waited for locks, by what the lock's holder did meanwhile",
+		[ASK_LOCK_PAIR - ASK_LOCK] = "How long threads waited for locks, by who waited for whom"};
+	struct idle_question question = answer_idle_question(call, ask);
+	struct answer_bucket bucket = {0};
+	struct lock lock;
+	int result = lock_sweep(&lock, call->run, &question, &call->arena, error);
+
+	if (!result)
+		result = coverage_require(call->run, call->select, error);
+	if (result)
+		return result;
+	if (ask->shape == ASK_SUMMARY)
+		return print_summary(call, &lock, error);
+	answer_print_definition(call, about[ask->of - ASK_LOCK]);
+	if (ask->of == ASK_LOCK_PAIR)
+		return print_pairs(call, &lock, error);
+	bucket.whole_ns = lock.waited_ns;
+	if (ask->of == ASK_LOCK_HOLDER) {
+		bucket.key = UNKNOWN_HOLDER;
+		bucket.time_ns = lock.unknown_ns;
+	}
+	return answer_print_shares(call, ask, ask->of == ASK_LOCK ? lock.sites : lock.holders,
+		ask->of == ASK_LOCK ? lock.site_count : lock.holder_count, &bucket, error);
+}

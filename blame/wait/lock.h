@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock.h - who held the lock that a thread waited for, and what it did meanwhile. The recorder writes each
+ * wait for a lock as a span `lock` with the lock's address and, where libc tells, the thread that held it
+ * when the wait began. Who gets the lock after a wait holds it until the next of those who waited gets it:
+ *
+ *   thread 1   ==refresh (holds)=====|==...
+ *   thread 2        |~~lock holder=1~~|==lookup==|               thread 3 waits for 1, then for 2
+ *   thread 3           |~~lock holder=1~~~~~~~~~~|==lookup==
+ *
+ * Once a waiter runs again it has the lock, or takes it: that is nobody's time (switch records tell); between
+ * being woken and getting a core it counts as waiting for the last one. A thread that took the lock in
+ * between without waiting is not seen. Times are exact: waited = held + unknown.
+ */
+#ifndef BLAME_LOCK_H
+#define BLAME_LOCK_H
+
+#include "blame/idle/idle.h"
+
+#define LOCK_HOLDER_UNKNOWN UINT32_MAX
+
+struct lock_pair {
+	uint32_t waiter, holder; /* streams; the holder may be LOCK_HOLDER_UNKNOWN */
+	uint64_t time_ns;
+	uint64_t waits; /* parts of waits */
+};
+
+struct lock {
+	uint64_t waits;		   /* of the threads asked about */
+	uint64_t waited_ns;	   /* their sum */
+	uint64_t unknown_ns;	   /* of it, nobody knows who held the lock, or what the holder did */
+	struct exact_share *sites; /* by the path that called for the lock: sum to waited */
+	size_t site_count;
+	struct exact_share *holders; /* by what the holder did: sum to waited - unknown */
+	size_t holder_count;
+	struct lock_pair *pairs; /* by descending time, then in the order of the streams */
+	size_t pair_count;
+};
+
+/* Uses streams and window of the question: of its threads the waits count, whoever held the lock. In `arena`.
+ */
+int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *question, struct arena *arena,
+	struct error *error);
+
+#endif
