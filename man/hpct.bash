@@ -24,7 +24,7 @@ _hpct_options() {
 # PROGRAM OPTION : words that it takes, where they are few.
 _hpct_values() {
 	case $1$2 in
-	hpct-view--format) echo text ansi svg; return ;;
+	hpct-view--format) echo text ansi svg html; return ;;
 	esac
 	case $2 in
 	--format) echo table tsv json ;;
