@@ -26,10 +26,10 @@ _hpct_options() {
 # PROGRAM OPTION : words that it takes, where they are few.
 _hpct_values() {
 	case $1$2 in
-	hpct-view--format) echo text ansi svg; return ;;
 	hpct-blame--by) echo function path module line loop inline file instruction script mark; return ;;
 	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
 	hpct-stats--by | hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
+	hpct-view--format) echo text ansi svg html; return ;;
 	esac
 	case $2 in
 	--format) echo table tsv json ;;

@@ -79,7 +79,7 @@ static int take_format(void *own, const char *value, struct error *error)
 	int format = screenshot_format_find(value);
 
 	if (format < 0)
-		return error_set(error, ERROR_USAGE, "--format %s: say text, ansi or svg", value);
+		return error_set(error, ERROR_USAGE, "--format %s: say text, ansi, svg or html", value);
 	options->format = (enum screenshot_format)format;
 	options->has_format = true;
 	return 0;
@@ -245,6 +245,7 @@ static int draw(struct session *session, struct grid *grid, struct error *error)
 		grid_text(grid, rows - 2, 0, columns, session->message, GRID_ERROR);
 	}
 	screen_set_mouse(session->looks.has_mouse);
+	screen_set_theme(session->looks.theme);
 	session->looks.colours = screen_set_colours(session->looks.most_colours);
 	screen_set_users(session->colours.user, session->colours.user_count);
 	screen_show(grid, session->is_redraw);
@@ -410,7 +411,7 @@ static const struct program_option view_options[] = {
 	{0, "print", "COLSxROWS", "draw one screen as text on standard output", take_print},
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
 	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them", take_colours},
-	{0, "format", "FORMAT", "of --print: text (default), ansi (with --colors) or svg", take_format},
+	{0, "format", "FORMAT", "of --print: text (default), ansi (with --colors), svg or html", take_format},
 	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},
 	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
 };

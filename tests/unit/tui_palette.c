@@ -132,17 +132,21 @@ static double distance(uint32_t a, uint32_t b, const double sight[3][3])
 
 static void test_apart(void **state)
 {
-	int grounds[GRID_CONTEXTS + 2];
+	int grounds[GRID_CONTEXTS + 2], slots;
 	struct palette palette;
 
 	(void)state;
+	palette_set_theme(PALETTE_SAFE);
 	palette_init(&palette, 256);
-	for (int i = 0; i < GRID_CONTEXTS; i++)
+	slots = (int)palette_slots(256);
+	palette_set_theme(PALETTE_AUTO);
+	assert_true(slots >= 14);
+	for (int i = 0; i < slots; i++)
 		grounds[i] = palette.looks[GRID_BLOCK + i].ground;
-	grounds[GRID_CONTEXTS] = palette.looks[GRID_COPY_IN].ground;
-	grounds[GRID_CONTEXTS + 1] = palette.looks[GRID_COPY_OUT].ground;
+	grounds[slots] = palette.looks[GRID_COPY_IN].ground;
+	grounds[slots + 1] = palette.looks[GRID_COPY_OUT].ground;
 	for (int sight = 0; sight < 3; sight++)
-		for (int i = 0; i < GRID_CONTEXTS + 2; i++)
+		for (int i = 0; i < slots + 2; i++)
 			for (int k = 0; k < i; k++) {
 				double apart = distance(
 					palette_rgb(grounds[i]), palette_rgb(grounds[k]), sights[sight]);
@@ -152,10 +156,81 @@ static void test_apart(void **state)
 			}
 }
 
+static double bend(double t)
+{
+	return t > 216.0 / 24389 ? cbrt(t) : (24389.0 / 27 * t + 16) / 116;
+}
+
+/* CIE 1976, white D65. */
+static void to_cielab(uint32_t of, double *lab)
+{
+	double r = linear(of >> 16 & 255), g = linear(of >> 8 & 255), b = linear(of & 255);
+	double x = bend((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.95047);
+	double y = bend(0.2126 * r + 0.7152 * g + 0.0722 * b);
+	double z = bend((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.08883);
+
+	lab[0] = 116 * y - 16;
+	lab[1] = 500 * (x - y);
+	lab[2] = 200 * (y - z);
+}
+
+/* 24 hues, and the colours of copies and mixed cells, are told apart at first sight. */
+static void test_hues(void **state)
+{
+	int grounds[GRID_CONTEXTS + 3];
+	struct palette palette;
+
+	(void)state;
+	palette_init(&palette, 256);
+	assert_true(palette_slots(256) >= 24);
+	for (int i = 0; i < GRID_CONTEXTS; i++)
+		grounds[i] = palette.looks[GRID_BLOCK + i].ground;
+	grounds[GRID_CONTEXTS] = palette.looks[GRID_COPY_IN].ground;
+	grounds[GRID_CONTEXTS + 1] = palette.looks[GRID_COPY_OUT].ground;
+	grounds[GRID_CONTEXTS + 2] = palette.looks[GRID_MIXED].ground;
+	for (int i = 0; i < GRID_CONTEXTS + 3; i++)
+		for (int k = 0; k < i; k++) {
+			double a[3], b[3], apart = 0;
+
+			to_cielab(palette_rgb(grounds[i]), a);
+			to_cielab(palette_rgb(grounds[k]), b);
+			for (int c = 0; c < 3; c++)
+				apart += (a[c] - b[c]) * (a[c] - b[c]);
+			if (sqrt(apart) < 30 && k < GRID_CONTEXTS)
+				fail_msg("%d and %d are %.1f apart", grounds[i], grounds[k], sqrt(apart));
+		}
+}
+
+/* A function beside one of the same colour takes another one, in every tier. */
+static void test_neighbours(void **state)
+{
+	static const int tiers[] = {256, 16, 8};
+
+	(void)state;
+	for (int t = 0; t < 3; t++)
+		for (int theme = 0; theme < PALETTE_THEMES; theme++) {
+			struct palette palette;
+
+			palette_set_theme((enum palette_theme)theme);
+			palette_init(&palette, tiers[t]);
+			for (uint64_t hash = 0; hash < 2000; hash++) {
+				unsigned taken = palette_slot(hash);
+				unsigned other = palette_second_slot(hash, taken, tiers[t]);
+
+				assert_true(other < GRID_CONTEXTS);
+				assert_int_not_equal(palette.looks[GRID_BLOCK + other].ground,
+					palette.looks[GRID_BLOCK + taken].ground);
+			}
+			for (int style = 0; style < GRID_STYLE_COUNT; style++)
+				assert_true(palette_pair(&palette, style) < (tiers[t] == 256 ? 256 : 64));
+		}
+	palette_set_theme(PALETTE_AUTO);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_contrast), cmocka_unit_test(test_user), cmocka_unit_test(test_apart)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_contrast), cmocka_unit_test(test_user),
+		cmocka_unit_test(test_apart), cmocka_unit_test(test_hues), cmocka_unit_test(test_neighbours)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

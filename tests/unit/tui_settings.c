@@ -37,7 +37,7 @@ static void test_config(void **state)
 	assert_true(config_colour(f.session, "* context 3"));
 	assert_true(config_colour(f.session, "a*b 200"));
 	assert_true(config_colour(f.session, "operator new none"));
-	assert_false(config_colour(f.session, "a context 14"));
+	assert_false(config_colour(f.session, "a context 24"));
 	assert_false(config_colour(f.session, "a 256"));
 	assert_false(config_colour(f.session, "a"));
 	assert_false(config_colour(f.session, " 3"));

@@ -109,7 +109,8 @@ static void set_depth(struct session *session, const char *value)
 {
 	uint32_t depth;
 
-	if (!select_read_depth(value, &depth) || depth == 0 || (depth > 100000 && !run_depth_is_below(depth))) {
+	if (!select_read_depth(value, &depth) || depth == 0 ||
+		(depth > 100000 && !run_depth_is_below(depth))) {
 		session_say(session, ":depth needs a number from 1 on, auto, or auto+1");
 		return;
 	}
@@ -144,10 +145,19 @@ static void set_look(struct session *session, const char *value)
 		open_settings(session);
 }
 
+static void set_theme(struct session *session, const char *value)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "theme %.40s", value);
+	if (!settings_set(session, text))
+		session_say(session, ":theme auto, dark, light, contrast or safe (for colour-blind eyes)");
+}
+
 static void set_colour(struct session *session, const char *value)
 {
 	if (!config_colour(session, value))
-		session_say(session, ":colour GLOB context 0..13|none|0..255, at most %d patterns",
+		session_say(session, ":colour GLOB context 0..23|none|0..255, at most %d patterns",
 			COLOURS_PATTERNS);
 }
 
@@ -306,10 +316,11 @@ static const struct command {
 	{"hot", profile_set_hot, NULL, "50%", "share of its parent that a hot child has"},
 	{"map", set_map, NULL, "OLD NEW", "sources that were below OLD are below NEW"},
 	{"csv", export_csv, NULL, "FILE", "writes the profile, or the statistics"},
-	{"picture", screenshot_save, NULL, "FILE", "keeps the screen: FILE.svg, FILE.ansi, else text"},
-	{"colour", set_colour, NULL, "GLOB WHAT", "context 0..13, none or 0..255 for names like GLOB"},
+	{"picture", screenshot_save, NULL, "FILE", "keeps the screen: .svg, .html, .ansi, else text"},
+	{"colour", set_colour, NULL, "GLOB WHAT", "context 0..23, none or 0..255 for names like GLOB"},
 	{"colours", set_colours, NULL, "spread|own", "colours that none of the largest contexts shares"},
 	{"set", set_look, NULL, "NAME [VALUE]", "mouse colors ascii fill cross cells loops sites live"},
+	{"theme", set_theme, NULL, "NAME", "colours: auto, dark, light, contrast, safe"},
 	{"settings", NULL, open_settings, "", "all of these on a screen, kept for every run"},
 	{"keys", NULL, list_keys, "", "what you bound"},
 	{"bind", set_key, NULL, "KEY AS", "KEY does what AS does: <C-d> <PageDown>"},

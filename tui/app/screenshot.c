@@ -14,7 +14,7 @@
 
 #define SCREENSHOT_REFINE_MS 2000 /* what the picture can do without waits so long */
 
-static const char *const names[SCREENSHOT_FORMATS] = {"text", "ansi", "svg"};
+static const char *const names[SCREENSHOT_FORMATS] = {"text", "ansi", "svg", "html"};
 
 int screenshot_format_find(const char *name)
 {
@@ -29,15 +29,22 @@ void screenshot_print(const struct session *session, const struct grid *grid, en
 {
 	struct palette palette;
 
+	palette_set_theme((enum palette_theme)session->looks.theme);
 	palette_init(&palette, colours);
 	for (int i = 0; i < session->colours.user_count; i++)
 		palette_set_user(&palette, i, session->colours.user[i]);
-	if (format == SCREENSHOT_SVG)
+	if (format == SCREENSHOT_HTML)
+		fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>hpct-view"
+		      "</title></head>\n<body>\n",
+			out);
+	if (format == SCREENSHOT_SVG || format == SCREENSHOT_HTML)
 		svg_print(grid, &palette, out);
 	else if (format == SCREENSHOT_ANSI)
 		ansi_print(grid, &palette, out);
 	else
 		grid_print(grid, out);
+	if (format == SCREENSHOT_HTML)
+		fputs("</body>\n</html>\n", out);
 }
 
 static enum screenshot_format format_of(const char *path)
@@ -46,6 +53,8 @@ static enum screenshot_format format_of(const char *path)
 
 	if (dot && strcmp(dot, ".svg") == 0)
 		return SCREENSHOT_SVG;
+	if (dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0))
+		return SCREENSHOT_HTML;
 	return dot && (strcmp(dot, ".ansi") == 0 || strcmp(dot, ".ans") == 0) ? SCREENSHOT_ANSI
 									      : SCREENSHOT_TEXT;
 }
@@ -59,7 +68,8 @@ void screenshot_save(struct session *session, const char *path)
 	int result, why;
 
 	if (!*path) {
-		session_say(session, ":picture FILE.svg, FILE.ansi or FILE.txt keeps what is on the screen");
+		session_say(session,
+			":picture FILE.svg, FILE.html, FILE.ansi or FILE.txt keeps what is on the screen");
 		return;
 	}
 	if (grid_init(&grid, session->layout.rows, session->layout.columns, session->looks.is_ascii)) {

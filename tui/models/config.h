@@ -5,7 +5,7 @@
  *   keys      KEY AS        KEY does what AS did: "<C-d> <PageDown>"
  *   filters   KIND GLOB     self, below or all: removed from paths (frame_filter.h); "off KIND GLOB"
  *   settings  NAME VALUE    as `:set` takes them (settings.h)
- *   colours   GLOB WHAT     WHAT: context 0..13, none, or a colour index 0..255; the first match wins
+ *   colours   GLOB WHAT     WHAT: context 0..23, none, or a colour index 0..255; the first match wins
  *
  * Lines that begin with '#' are comments.
  */

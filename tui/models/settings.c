@@ -11,12 +11,14 @@
 #include "tui/models/blame_page.h"
 #include "tui/models/profile_page.h"
 #include "tui/screen/format_number.h"
+#include "tui/screen/palette.h"
 
 enum setting_kind {
 	SETTING_FLAG,
 	SETTING_ASCII,
 	SETTING_CELLS,
 	SETTING_COLOURS,
+	SETTING_THEME,
 	SETTING_LIVE,
 	SETTING_HOT,
 	SETTING_MIN
@@ -51,6 +53,8 @@ static const struct setting {
 		false},
 	{"min", "10us  1us  100us  1ms", "gaps shorter than that are counted, not listed", SETTING_MIN, 0,
 		false},
+	{"theme", "auto  dark  light  contrast  safe",
+		"colours: for black or white; safe for colour-blind eyes", SETTING_THEME, 0, false},
 };
 
 size_t settings_count(void)
@@ -107,6 +111,9 @@ void settings_get(struct session *session, size_t at, char *out)
 				out, SETTINGS_VALUE, "%d", looks->most_colours < 0 ? 0 : looks->most_colours);
 		else
 			strcpy(out, "auto");
+		break;
+	case SETTING_THEME:
+		strcpy(out, palette_theme_name((enum palette_theme)looks->theme));
 		break;
 	case SETTING_LIVE:
 		put_duration(out, (looks->live_ms ? looks->live_ms : SESSION_LIVE_MS) * (uint64_t)1000000);
@@ -189,6 +196,11 @@ static bool set_value(struct session *session, const struct setting *setting, co
 		return set_cells(looks, value);
 	case SETTING_COLOURS:
 		return set_colours(session, value);
+	case SETTING_THEME:
+		if (palette_theme_find(value) < 0)
+			return false;
+		looks->theme = palette_theme_find(value);
+		return true;
 	case SETTING_LIVE:
 		return set_live(session, value);
 	case SETTING_HOT:

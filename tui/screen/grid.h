@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #define GRID_USERS 8
-#define GRID_CONTEXTS 14 /* colours of contexts, see palette.c */
+#define GRID_CONTEXTS 24 /* colours of contexts, see palette.c */
 
 /* What a cell is for; palette.h says how it looks on this terminal. */
 enum grid_style {

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * palette.c - the tables behind tui/SCREEN.md, "Colours". The 256-colour indices were searched for distance
- * under normal and colour-blind sight and for contrast with their text on black and on white; do not change
- * one alone.
+ * palette.c - the tables behind tui/SCREEN.md, "Colours". The 256-colour indices were searched: those of
+ * `safe` for distance under normal and colour-blind sight, the others for distance in CIELAB, all for
+ * contrast with their text and on black and on white; do not change one alone.
  */
 #include "tui/screen/palette.h"
 
-/* Ground of the block, ink of the text on it, and the colour as text: the ground itself, or where that cannot
- * be seen on white its neighbour that can, on black and on white. */
-static const int16_t contexts_256[GRID_CONTEXTS][3] = {{25, 231, 25}, {67, 16, 67}, {69, 16, 69},
+#include <string.h>
+
+/* Ground of the block, ink of the text on it; then the colour as text: on black and on white alike, and on
+ * white alone. On black alone it is the ground itself. */
+static const int16_t contexts_256[GRID_CONTEXTS][4] = {{196, 16, 196, 160}, {44, 16, 30, 23},
+	{93, 231, 93, 93}, {148, 16, 136, 130}, {33, 16, 33, 26}, {216, 16, 130, 52}, {28, 231, 28, 28},
+	{219, 16, 133, 53}, {58, 231, 100, 58}, {153, 16, 67, 60}, {161, 231, 161, 161}, {113, 16, 64, 22},
+	{63, 231, 63, 63}, {186, 16, 101, 94}, {127, 231, 127, 127}, {29, 16, 29, 29}, {203, 16, 167, 88},
+	{31, 16, 31, 24}, {201, 16, 165, 128}, {46, 16, 65, 59}, {97, 231, 97, 97}, {211, 16, 168, 125},
+	{131, 16, 131, 131}, {199, 16, 199, 163}};
+/* Fewer, which eyes that see no red or no green tell apart, too. */
+#define SAFE_CONTEXTS 14
+static const int16_t contexts_safe[SAFE_CONTEXTS][3] = {{25, 231, 25}, {67, 16, 67}, {69, 16, 69},
 	{75, 16, 33}, {93, 231, 93}, {98, 16, 98}, {117, 16, 31}, {126, 231, 126}, {173, 16, 167},
 	{176, 16, 133}, {180, 16, 137}, {186, 16, 101}, {218, 16, 168}, {220, 16, 100}};
 static const int16_t contexts_16[] = {4, 6, 5, 12, 14, 13, 2, 10};
@@ -17,6 +27,55 @@ static const int16_t contexts_8[] = {4, 6, 5, 7};
 unsigned palette_slot(uint64_t hash)
 {
 	return (unsigned)(hash % GRID_CONTEXTS);
+}
+
+static const char *const theme_names[] = {"auto", "dark", "light", "contrast", "safe"};
+static enum palette_theme theme;
+
+void palette_set_theme(enum palette_theme wanted)
+{
+	theme = wanted;
+}
+
+const char *palette_theme_name(enum palette_theme of)
+{
+	return theme_names[of];
+}
+
+int palette_theme_find(const char *name)
+{
+	for (int i = 0; i < PALETTE_THEMES; i++)
+		if (strcmp(theme_names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+unsigned palette_slots(int colours)
+{
+	switch (palette_tier(colours)) {
+	case 256:
+		return theme == PALETTE_SAFE ? SAFE_CONTEXTS : GRID_CONTEXTS;
+	case 16:
+		return sizeof(contexts_16) / sizeof(*contexts_16);
+	case 8:
+		return sizeof(contexts_8) / sizeof(*contexts_8);
+	default:
+		return 1;
+	}
+}
+
+/* Another slot for a function beside one of the slot `taken`, which looks different from it. */
+unsigned palette_second_slot(uint64_t hash, unsigned taken, int colours)
+{
+	unsigned slots = palette_slots(colours),
+		 slot = palette_slot(hash) + 1 + (unsigned)(hash / GRID_CONTEXTS % 5);
+
+	slot %= GRID_CONTEXTS;
+	if (slots > 1 && slot % slots == taken % slots)
+		slot = (slot + 1) % GRID_CONTEXTS;
+	if (slots > 1 && slot % slots == taken % slots) /* behind the last one it begins anew */
+		slot = (slot + 1) % GRID_CONTEXTS;
+	return slot;
 }
 
 static void set(struct palette *palette, enum grid_style style, int ink, int ground)
@@ -34,8 +93,20 @@ static void set_256(struct palette *palette)
 	set(palette, GRID_COPY_IN, 16, 214);
 	set(palette, GRID_COPY_OUT, 16, 166);
 	for (int i = 0; i < GRID_CONTEXTS; i++) {
-		set(palette, GRID_BLOCK + i, contexts_256[i][1], contexts_256[i][0]);
-		set(palette, GRID_INK + i, contexts_256[i][2], PALETTE_DEFAULT);
+		const int16_t *look =
+			theme == PALETTE_SAFE ? contexts_safe[i % SAFE_CONTEXTS] : contexts_256[i];
+		int ink = theme == PALETTE_DARK	      ? look[0]
+			  : theme == PALETTE_LIGHT    ? look[3]
+			  : theme == PALETTE_CONTRAST ? PALETTE_DEFAULT
+						      : look[2];
+
+		set(palette, GRID_BLOCK + i, look[1], look[0]);
+		set(palette, GRID_INK + i, ink, PALETTE_DEFAULT);
+	}
+	if (theme == PALETTE_CONTRAST) { /* no text is paler than the terminal's own */
+		set(palette, GRID_GREY, PALETTE_DEFAULT, PALETTE_DEFAULT);
+		set(palette, GRID_HEADING, PALETTE_DEFAULT, PALETTE_DEFAULT);
+		palette->looks[GRID_HEADING].attributes = GRID_BOLD;
 	}
 }
 
@@ -147,4 +218,17 @@ void palette_init(struct palette *palette, int colours)
 	default:
 		set_mono(palette);
 	}
+}
+
+int palette_pair(const struct palette *palette, int style)
+{
+	int slots = (int)palette_slots(palette->colours);
+
+	if (palette->colours == 256 || style < GRID_BLOCK)
+		return style + 1;
+	if (style < GRID_INK)
+		return 1 + GRID_BLOCK + (style - GRID_BLOCK) % slots;
+	if (style < GRID_USER)
+		return 1 + GRID_BLOCK + slots + (style - GRID_INK) % slots;
+	return 1 + GRID_BLOCK + 2 * slots + style - GRID_USER;
 }

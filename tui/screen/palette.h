@@ -24,6 +24,28 @@ struct palette {
 	struct palette_look looks[GRID_STYLE_COUNT];
 };
 
+/* How the colours are chosen: `auto` is readable on black and on white; `dark` and `light` are for one of
+ * them; `contrast` has no pale text; `safe` has fewer, for colour-blind eyes. One for the whole program. */
+enum palette_theme {
+	PALETTE_AUTO,
+	PALETTE_DARK,
+	PALETTE_LIGHT,
+	PALETTE_CONTRAST,
+	PALETTE_SAFE,
+	PALETTE_THEMES
+};
+/* Of palettes made from now on. */
+void palette_set_theme(enum palette_theme wanted);
+const char *palette_theme_name(enum palette_theme of);
+int palette_theme_find(const char *name); /* -1: none */
+
+/* Colours that functions have in that tier: slots apart by as many look alike. */
+unsigned palette_slots(int colours);
+/* Another slot for a function beside one of the slot `taken`, which looks different from it. */
+unsigned palette_second_slot(uint64_t hash, unsigned taken, int colours);
+/* Number of the terminal's pair for a style, from 1; styles that look alike in fewer colours share one. */
+int palette_pair(const struct palette *palette, int style);
+
 /* The richest tier that `colours` allows: 256, 16, 8 or 0. */
 int palette_tier(int colours);
 /* Gives a colour index of the terminal to a user style; nothing where there are not so many colours. */

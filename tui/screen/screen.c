@@ -20,6 +20,7 @@
 #include "tui/screen/text.h"
 
 #define MOUSE_DOUBLE_MS 400
+#define SCREEN_OTHER (-2) /* no number of colours */
 
 static struct {
 	SCREEN *terminal;
@@ -28,6 +29,7 @@ static struct {
 	struct grid_cell *shown; /* the last grid given to ncurses */
 	int rows, columns;
 	int wanted, most; /* colours: of screen_open, of screen_set_colours */
+	int theme;
 	bool has_mouse;
 	struct mouse_event mouse;
 	uint64_t click_ms;
@@ -65,7 +67,6 @@ static void put_leave(char *out, size_t size_bytes)
 	add_string(out, size_bytes, "\r\n");
 }
 
-/* Pair numbers are style + 1; styles that look alike still have a pair of their own. */
 static void init_colours(int wanted)
 {
 	/* start_color alone would paint white on black; COLORS is set by it */
@@ -73,13 +74,14 @@ static void init_colours(int wanted)
 
 	if (wanted >= 0 && wanted < colours)
 		colours = wanted;
-	if (colours && (use_default_colors() != OK || COLOR_PAIRS <= GRID_STYLE_COUNT))
+	if (colours &&
+		(use_default_colors() != OK || COLOR_PAIRS <= (colours >= 256 ? GRID_STYLE_COUNT : 48)))
 		colours = 0;
 	palette_init(&screen.palette, colours);
 	if (!screen.palette.colours)
 		return;
 	for (int style = 0; style < GRID_STYLE_COUNT; style++)
-		init_pair((short)(style + 1), screen.palette.looks[style].ink,
+		init_pair((short)palette_pair(&screen.palette, style), screen.palette.looks[style].ink,
 			screen.palette.looks[style].ground);
 }
 
@@ -202,7 +204,7 @@ static attr_t attributes_of(const struct grid_cell *cell)
 
 static void show_cell(int row, int column, const struct grid_cell *cell)
 {
-	short pair = screen.palette.colours ? (short)(cell->style + 1) : 0;
+	short pair = screen.palette.colours ? (short)palette_pair(&screen.palette, cell->style) : 0;
 	wchar_t text[2] = {(wchar_t)cell->rune, L'\0'};
 	cchar_t wide;
 
@@ -270,6 +272,15 @@ void screen_status(const char *text)
 	refresh();
 }
 
+void screen_set_theme(int theme)
+{
+	if (theme == screen.theme)
+		return;
+	screen.theme = theme;
+	palette_set_theme((enum palette_theme)theme);
+	screen.most = SCREEN_OTHER; /* the palette is made again */
+}
+
 int screen_set_colours(int most)
 {
 	int wanted = most < 0 ? 0 : most == 0 ? -1 : most;
@@ -289,8 +300,8 @@ void screen_set_users(const int *indices, int count)
 	for (int i = 0; i < count && screen.palette.colours; i++) {
 		palette_set_user(&screen.palette, i, indices[i]);
 		for (int style = GRID_USER + i; style < GRID_STYLE_COUNT; style += GRID_USERS)
-			init_pair((short)(style + 1), screen.palette.looks[style].ink,
-				screen.palette.looks[style].ground);
+			init_pair((short)palette_pair(&screen.palette, style),
+				screen.palette.looks[style].ink, screen.palette.looks[style].ground);
 	}
 }
 

@@ -39,6 +39,8 @@ int screen_colours(void); /* 256, 16, 8 or 0 */
 void screen_set_users(const int *indices, int count);
 /* Limits the colours from now on (0: the limit of screen_open, -1: none); returns how many remain. */
 int screen_set_colours(int most);
+/* A palette_theme; call screen_set_colours() next. */
+void screen_set_theme(int theme);
 /* Whether the terminal reports the mouse. */
 void screen_set_mouse(bool is_on);
 /* The mouse event, after KEYS_MOUSE. */

@@ -8,16 +8,38 @@
 #include <string.h>
 
 #include "tui/screen/label.h"
+#include "tui/screen/palette.h"
 #include "tui/screen/text.h"
 
 #define NAME_AT 2	  /* a state's name stands this far inside its run */
 #define NAME_MIN_COLOUR 4 /* shorter runs have no name where colour tells them apart */
 
-static enum grid_style block_style(const struct session *session, const struct cell *cell, bool is_ink)
+static enum grid_style plain_style(const struct session *session, const struct cell *cell, bool is_ink)
 {
 	if (session->lit != UINT32_MAX && cell->function != session->lit && !is_ink)
 		return GRID_MIXED;
 	return session_style(session, (enum extent_state)cell->state, cell->hash, is_ink);
+}
+
+/* The slot of a cell that has its function's own colour; UINT32_MAX: none. */
+static unsigned slot_of(const struct session *session, const struct cell *cell)
+{
+	enum grid_style style;
+
+	if (cell->function == UINT32_MAX || !(cell_has_holder(cell) || cell->kind == CELL_SOME))
+		return UINT32_MAX;
+	style = plain_style(session, cell, false);
+	return style >= GRID_BLOCK && style < GRID_INK ? (unsigned)(style - GRID_BLOCK) : UINT32_MAX;
+}
+
+/* Beside a run of the same colour a function takes another. */
+static enum grid_style block_style(const struct cell_runs_place *place, const struct cell *cell, bool is_ink)
+{
+	enum grid_style style = plain_style(place->session, cell, is_ink);
+
+	if (place->second == UINT32_MAX || slot_of(place->session, cell) == UINT32_MAX)
+		return style;
+	return (enum grid_style)((is_ink ? GRID_INK : GRID_BLOCK) + (int)place->second);
 }
 
 static enum grid_style state_style(enum extent_state state)
@@ -66,20 +88,19 @@ static void draw_cell(const struct cell_runs_place *place, uint32_t column, cons
 	switch (cell->kind) {
 	case CELL_UNREAD:
 		cell_runs_put(place, column, ':',
-			cell->function == UINT32_MAX ? GRID_GREY : block_style(place->session, cell, true));
+			cell->function == UINT32_MAX ? GRID_GREY : block_style(place, cell, true));
 		break;
 	case CELL_BLOCK:
 		cell_runs_put(place, column,
 			cell->nick ? (uint32_t)extent_state_glyph((enum extent_state)cell->nick)
 				   : block_fill(place->session, cell),
-			block_style(place->session, cell, false));
+			block_style(place, cell, false));
 		break;
 	case CELL_MIXED:
 		cell_runs_put(place, column, '%', GRID_MIXED);
 		break;
 	case CELL_SOME:
-		cell_runs_put(place, column, some_rune(place->session, cell),
-			block_style(place->session, cell, true));
+		cell_runs_put(place, column, some_rune(place->session, cell), block_style(place, cell, true));
 		break;
 	default:
 		cell_runs_put(place, column, (uint32_t)extent_state_glyph(state), state_style(state));
@@ -96,7 +117,7 @@ static void restyle(
 
 		if (column < place->grid->columns)
 			place->grid->cells[place->row * place->grid->columns + column].style =
-				(uint8_t)block_style(place->session, cell, cell->kind == CELL_SOME);
+				(uint8_t)block_style(place, cell, cell->kind == CELL_SOME);
 	}
 }
 
@@ -119,7 +140,7 @@ static void name_block(
 	else
 		snprintf(short_name, sizeof(short_name), "%s", name);
 	grid_text(place->grid, place->row, place->column + (int)from * place->wide, room, short_name,
-		block_style(place->session, cell, false));
+		block_style(place, cell, false));
 }
 
 /* Name of a run of a state, if there is one and all of it has room between its glyphs. */
@@ -157,9 +178,19 @@ static void draw_run(
 
 void cell_runs_draw(const struct cell_runs_place *place, const struct cell *row, uint32_t count)
 {
+	struct cell_runs_place at = *place;
+	int colours = place->session->looks.colours;
+	unsigned slots = palette_slots(colours), before = UINT32_MAX;
+
 	for (uint32_t from = 0, i; from < count; from = i) {
+		unsigned slot = colours ? slot_of(place->session, &row[from]) : UINT32_MAX;
+		bool is_equal = from && slot != UINT32_MAX && before != UINT32_MAX &&
+				slot % slots == before % slots && row[from].hash != row[from - 1].hash;
+
 		for (i = from + 1; i < count && cell_is_same_run(&row[from], &row[i]); i++)
 			;
-		draw_run(place, from, i - from, row);
+		at.second = is_equal ? palette_second_slot(row[from].hash, before, colours) : UINT32_MAX;
+		draw_run(&at, from, i - from, row);
+		before = is_equal ? at.second : slot;
 	}
 }

@@ -14,7 +14,8 @@ struct cell_runs_place {
 	struct grid *grid;
 	int row, column;
 	bool has_cursor;
-	int wide; /* screen columns of a cell */
+	int wide;	 /* screen columns of a cell */
+	unsigned second; /* cell_runs_draw()'s own */
 };
 
 /* The cells of `count` columns, names of runs in them, a nick where a state has its part. */
