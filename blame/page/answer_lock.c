@@ -56,7 +56,7 @@ int answer_lock(struct program_call *call, const struct ask *ask, struct error *
 			"How long threads waited for locks, by what the lock's holder did meanwhile",
 		[ASK_LOCK_PAIR - ASK_LOCK] = "How long threads waited for locks, by who waited for whom"};
 	struct idle_question question = answer_idle_question(call, ask);
-	struct answer_bucket bucket = {0};
+	struct answer_shares shares = {0};
 	struct lock lock;
 	int result = lock_sweep(&lock, call->run, &question, &call->arena, error);
 
@@ -69,11 +69,12 @@ int answer_lock(struct program_call *call, const struct ask *ask, struct error *
 	answer_print_definition(call, about[ask->of - ASK_LOCK]);
 	if (ask->of == ASK_LOCK_PAIR)
 		return print_pairs(call, &lock, error);
-	bucket.whole_ns = lock.waited_ns;
+	shares.bucket.whole_ns = lock.waited_ns;
 	if (ask->of == ASK_LOCK_HOLDER) {
-		bucket.key = UNKNOWN_HOLDER;
-		bucket.time_ns = lock.unknown_ns;
+		shares.bucket.key = UNKNOWN_HOLDER;
+		shares.bucket.time_ns = lock.unknown_ns;
 	}
-	return answer_print_shares(call, ask, ask->of == ASK_LOCK ? lock.sites : lock.holders,
-		ask->of == ASK_LOCK ? lock.site_count : lock.holder_count, &bucket, error);
+	shares.shares = ask->of == ASK_LOCK ? lock.sites : lock.holders;
+	shares.count = ask->of == ASK_LOCK ? lock.site_count : lock.holder_count;
+	return answer_print_shares(call, ask, &shares, error);
 }
