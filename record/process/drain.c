@@ -170,19 +170,11 @@ void ring_unsampled(struct measured_process *process, uint32_t index, struct sto
 		drain_unsampled_open(&drain, ring_at(process, index));
 }
 
-/* The main thread's stream says how the process ended: where no other thread runs on, it is closed when that
- * is known. */
+/* The main thread's stream says how the process ended: it is closed when that is known. */
 static bool tells_end(const struct measured_process *process, const struct ring *ring)
 {
-	if (ring->stream == UINT32_MAX || ring->stream != process->first_stream)
-		return false;
-	for (uint32_t i = 0; i < process->ring_seen; i++) {
-		const struct ring *other = &process->rings[i];
-
-		if (other != ring && other->stream != UINT32_MAX && !other->has_ended)
-			return atomic_load(&process->shared->ended) == EVENT_END_EXIT;
-	}
-	return true;
+	return ring->stream != UINT32_MAX && ring->stream == process->first_stream &&
+	       atomic_load(&process->shared->ended) == EVENT_END_EXIT;
 }
 
 void ring_release(struct measured_process *process, uint32_t index, struct store_writer *writer)
