@@ -33,10 +33,12 @@ static bool is_of(const struct measured_process *process, uint32_t pid, uint32_t
  * read later, tells who started it. */
 void collect_parents_learn(struct collector *collector, const struct measured_process *parent)
 {
+	if (measured_process_proc_pid(parent) != parent->pid) /* pids of another namespace */
+		return;
 	for (uint32_t i = 0; i < parent->child_count; i++)
 		for (struct measured_process *at = collector->processes; at; at = at->next)
 			if (at != parent && at->pid == parent->children[i].pid &&
-				at->host_pid == parent->host_pid &&
+				measured_process_proc_pid(at) == at->pid &&
 				at->begin_ns >= parent->children[i].time_ns)
 				at->parent_pid = parent->pid;
 }

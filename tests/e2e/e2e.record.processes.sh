@@ -31,9 +31,9 @@ same "who started the shell" "$root" "${parent:-none}"
 read -r _ parent _ <<<"$(row 'sleep 0.01' 0)"
 same "who started sleep" "$shell" "${parent:-none}"
 # A daemon: its parent has ended before it could ask who that is; the parent's own record of the fork tells.
-record daemon -- sh -c '(setsid sleep 0.05 &) ; sleep 0.3'
+record daemon -- sh -c '(setsid sleep 1.5 &) ; sleep 2'
 hpct-info daemon.hpct --processes --format tsv >processes.tsv
-read -r _ parent depth <<<"$(row 'sleep 0.05' 0)"
+read -r _ parent depth <<<"$(row 'sleep 1.5' 0)"
 check "a daemon's parent is who forked it, not process ${parent:-none}" [ "${parent:-1}" != 1 ]
 same "below the shell's subshell" 2 "${depth:-none}"
 hpct-info tree.hpct --processes --format tsv >processes.tsv
