@@ -15,7 +15,7 @@
 
 #include "store/base/hash.h"
 #include "store/base/user_cache.h"
-#include "timeline/debug/module_parts.h"
+#include "timeline/debug/module_elf_internal.h"
 
 #define FILE_MAX ((size_t)64 << 20)
 #define ALL_MAX ((uint64_t)256 << 20) /* of a user's files */

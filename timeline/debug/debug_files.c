@@ -19,7 +19,7 @@
 
 #include "store/base/content_id.h"
 #include "store/store.h"
-#include "timeline/debug/module_parts.h"
+#include "timeline/debug/module_elf_internal.h"
 
 #define SYSTEM_DEBUG_PATH "/usr/lib/debug"
 #define VDSO_MAX_BYTES (1u << 20)

@@ -12,7 +12,7 @@
 #include <elfutils/libdwelf.h>
 
 #include "store/base/content_id.h"
-#include "timeline/debug/module_parts.h"
+#include "timeline/debug/module_elf_internal.h"
 
 static int elf_begin_fd(struct module_elf *file, int fd, const char *path, struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module_parts.h - shared by module_elf.c, which opens one file, and debug_files.c, which searches for it. */
-#ifndef TIMELINE_MODULE_PARTS_H
-#define TIMELINE_MODULE_PARTS_H
+/* module_elf_internal.h - shared by module_elf.c, which opens one file, and debug_files.c, which searches for it. */
+#ifndef TIMELINE_MODULE_ELF_INTERNAL_H
+#define TIMELINE_MODULE_ELF_INTERNAL_H
 
 #include "timeline/debug/debug_files.h"
 
