@@ -77,5 +77,5 @@ const char options_hpcrun_controlled[] =
 
 bool options_hpcrun_is_controlled(const char *event)
 {
-	return !strcasecmp(event, "REALTIME@0") || !strcasecmp(event, "CPUTIME@0");
+	return !strcasecmp(event, "REALTIME@0");
 }

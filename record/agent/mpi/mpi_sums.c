@@ -34,7 +34,7 @@ struct slot {
 	_Atomic uint64_t *total[METRICS]; /* by metric - TALLY_MPI_CALLS; NULL: not asked for */
 };
 
-static __thread struct sums {
+struct sums {
 	uint64_t epoch; /* of the thread's claim, to which all below belongs */
 	bool is_on;
 	bool by_ticks;	    /* the processor's counter is its clock, else the system's */
@@ -46,7 +46,14 @@ static __thread struct sums {
 	uint64_t filled_ns; /* when that was computed */
 	uint64_t span_id;
 	struct slot slots[SLOTS];
-} sums __attribute__((tls_model("initial-exec")));
+};
+_Static_assert(sizeof(struct sums) <= sizeof(((struct thread *)NULL)->mpi_sums), "enlarge THREAD_MPI_WORDS");
+
+/* In the thread's block: thread-local memory would come off every thread's stack. */
+static struct sums *sums_of(struct thread *t)
+{
+	return (struct sums *)(void *)t->mpi_sums;
+}
 
 /* When the process first called MPI, by both clocks. */
 static struct {
@@ -171,7 +178,7 @@ static void overhead_count(struct sums *own, struct thread *t)
 
 void mpi_sums_close(struct thread *t)
 {
-	struct sums *own = &sums;
+	struct sums *own = sums_of(t);
 
 	if (!own->is_on || own->epoch != t->epoch)
 		return;
@@ -195,7 +202,7 @@ static void begin_anew(struct sums *own, const struct thread *t)
 
 void mpi_sums_span(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
 {
-	struct sums *own = &sums;
+	struct sums *own = sums_of(t);
 	uint64_t more;
 
 	if (!process.settings.sums_mpi || own->is_on || own->epoch != t->epoch ||
@@ -245,7 +252,7 @@ static __attribute__((noinline)) uint32_t node_find(struct thread *t, const void
 bool mpi_sums_begin(struct mpi_sum *sum, bool waits, const void *function)
 {
 	struct thread *t = thread_self();
-	struct sums *own = &sums;
+	struct sums *own = sums_of(t);
 
 	if (own->epoch != t->epoch)
 		begin_anew(own, t);
@@ -259,7 +266,7 @@ bool mpi_sums_begin(struct mpi_sum *sum, bool waits, const void *function)
 
 uint64_t mpi_sums_end(struct mpi_sum *sum)
 {
-	struct sums *own = &sums;
+	struct sums *own = sums_of(sum->thread);
 
 	return ns_of(own, now(own) - sum->begin);
 }
@@ -321,7 +328,7 @@ static enum tally_metric class_of(uint64_t duration_ns)
 
 bool mpi_sums_add(struct mpi_sum *sum, uint64_t duration_ns, const struct mpi_sum_call *call)
 {
-	struct sums *own = &sums;
+	struct sums *own = sums_of(sum->thread);
 	uint32_t node = sum->node ? sum->node : node_find(sum->thread, call->function);
 	struct slot *slot;
 

@@ -28,6 +28,8 @@ struct trace_text {
 	uint32_t id;
 };
 
+#define THREAD_MPI_WORDS 544u
+
 struct thread {
 	_Alignas(4096) unsigned char handler_stack[HANDLER_STACK_BYTES]; /* see handler_stack.h */
 	/* Used by each sample: shares a page with the stack's end. */
@@ -96,7 +98,8 @@ struct thread {
 	uint32_t open_count; /* those beyond START_STOP_SPANS_MAX are only counted */
 	uint64_t open_serial;
 	struct event_span open[START_STOP_SPANS_MAX];
-	struct python_thread python; /* its memory is touched only in threads that run Python */
+	uint64_t mpi_sums[THREAD_MPI_WORDS]; /* see mpi_sums.c; touched only in threads that call MPI */
+	struct python_thread python;	     /* its memory is touched only in threads that run Python */
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t callpath_nodes[]; /* unwinder.most; followed by frames[0], frames[1] and the tree's memory */
