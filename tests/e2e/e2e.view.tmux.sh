@@ -8,7 +8,7 @@ type_line "stty -a >before"
 type_line "hpct-view view.hpct; echo code=\$?; stty -a >after"
 check "the view opens: $(head -n 5 pane)" shows 'worker 4'
 tm send-keys -t v '?'
-check "? shows the help" shows quit
+check "? shows the help" shows 'I WANT TO'
 tm send-keys -t v q
 tm send-keys -t v w
 tm resize-window -t v -x 90 -y 28
