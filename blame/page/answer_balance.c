@@ -2,6 +2,7 @@
 /* answer_balance.c - how evenly the work of each key is spread over the streams. */
 #include "blame/idle/imbalance.h"
 #include "blame/page/answer.h"
+#include "timeline/report/coverage.h"
 #include "timeline/report/report_fit.h"
 
 static const struct report_column balance_columns[] = {{"key", REPORT_COMPOSED}, {"total_ns", REPORT_NUMBER},
@@ -51,6 +52,8 @@ int answer_balance(struct program_call *call, const struct ask *ask, struct erro
 	if (!result)
 		result = imbalance_make(&balance, call->run, call->select, question.streams,
 			question.stream_count, by, &call->arena, error);
+	if (!result && !balance.count) /* of monitored time it is an answer that nothing of that kind works */
+		result = coverage_require(call->run, call->select, error);
 	if (!result)
 		answer_print_definition(call,
 			"Time at work by key, spread over the streams of its kind: one without it counts as "

@@ -25,6 +25,7 @@ struct thread_line {
 	uint64_t begin_ns;
 	bool is_last_seen;
 	bool is_reported;
+	bool is_unseen; /* whether it works is not known: unmonitored, or lost */
 };
 
 struct thread_team {
@@ -34,7 +35,7 @@ struct thread_team {
 	struct sweep *sweep;
 	struct thread_line *lines;
 	uint32_t line_count;
-	uint32_t working, living;
+	uint32_t working, living, unseen;
 	uint64_t now_ns;
 	struct exact_share_sums *waited, *after, *serial;
 };
@@ -78,13 +79,13 @@ static uint64_t *sum_of(struct threads *threads, enum thread_state state)
 	}
 }
 
-/* The one thread at work, while others live. */
+/* The one thread at work, while others live and are known not to work. */
 static bool pass(struct thread_team *team, uint64_t to_ns)
 {
 	uint64_t dt_ns = to_ns - team->now_ns;
 
 	team->now_ns = to_ns;
-	if (!dt_ns || team->working != 1 || team->living < 2)
+	if (!dt_ns || team->working != 1 || team->living < 2 || team->unseen)
 		return true;
 	for (uint32_t i = 0; i < team->line_count; i++) {
 		const struct thread_line *line = &team->lines[i];
@@ -113,6 +114,7 @@ static bool line_leave(struct thread_team *team, struct thread_line *line, uint6
 
 	team->working -= line->state == THREAD_WORK;
 	team->living -= line->state != THREAD_ABSENT;
+	team->unseen -= line->is_unseen;
 	if (!line->is_reported)
 		return true;
 	*sum_of(team->threads, line->state) += dt_ns;
@@ -140,9 +142,12 @@ static int team_run(struct thread_team *team, struct error *error)
 			line->state = state_of(team, change.piece);
 			line->context = change.piece->context;
 			line->is_last_seen = change.is_last_seen;
+			line->is_unseen = change.piece->state == EXTENT_UNMONITORED ||
+					  change.piece->state == EXTENT_LOST;
 		}
 		team->working += line->state == THREAD_WORK;
 		team->living += line->state != THREAD_ABSENT;
+		team->unseen += line->is_unseen;
 	}
 	return more;
 }

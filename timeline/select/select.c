@@ -66,6 +66,17 @@ static void list_add(char list[LIST_MAX], const char *name)
 		snprintf(list + used, LIST_MAX - used, ", ...");
 }
 
+/* Operations of a recording beside the store's own: a run without any has none, and may be asked for them. */
+static const char *const recorded_ops[] = {"lock", "barrier", "mpi-summed"};
+
+static bool is_recorded_op(const char *pattern)
+{
+	for (size_t i = 0; i < sizeof(recorded_ops) / sizeof(recorded_ops[0]); i++)
+		if (glob_match(pattern, recorded_ops[i]))
+			return true;
+	return false;
+}
+
 /* An operation that there is nowhere is a slip of the pen, as a metric is. */
 static int bind_ops(const struct select *select, struct error *error)
 {
@@ -73,8 +84,10 @@ static int bind_ops(const struct select *select, struct error *error)
 
 	for (uint32_t op = STORE_OP_NONE + 1; op < STORE_OP_COUNT; op++)
 		list_add(names, store_op_name(op));
+	for (size_t i = 0; i < sizeof(recorded_ops) / sizeof(recorded_ops[0]); i++)
+		list_add(names, recorded_ops[i]);
 	for (size_t i = 0; select->ops && select->ops[i]; i++)
-		if (!run_has_op(select->run, select->ops[i]))
+		if (!run_has_op(select->run, select->ops[i]) && !is_recorded_op(select->ops[i]))
 			return error_set(error, ERROR_USAGE, "--op: %s has no operation '%s'; there are %s",
 				run_path(select->run), select->ops[i], names);
 	return 0;
