@@ -50,3 +50,6 @@ check "its symbols are old: $(newest program)" older "$(newest program)"
 check "the agent's are: $(newest "$HPCT_BIN/../lib/hpct/hpct-agent.so")" older "$(newest "$HPCT_BIN/../lib/hpct/hpct-agent.so")"
 gcc -o here program.c -lm -ldl -pthread
 check "this machine's own choice is newer, or is that old" [ "$(printf '%s\n%s\n' "$(newest here)" "$(newest program)" | sort -V | tail -n 1)" = "$(newest here)" ]
+# Thread-local memory of a preloaded library comes off every thread's stack, and dlopen has little of it left.
+tls=$(($(readelf -lW "$HPCT_BIN/../lib/hpct/hpct-agent.so" | awk '$1 == "TLS" { print $6 }')))
+check "the agent's thread-local memory: $tls bytes" [ "$tls" -gt 0 -a "$tls" -le 256 ]

@@ -53,10 +53,19 @@ struct range {
 	uint32_t node, text, claim;
 };
 
-static __thread struct {
-	unsigned depth; /* those beyond DEPTH_MAX are only counted */
-	struct range open[DEPTH_MAX];
-} stack __attribute__((tls_model("initial-exec")));
+/* Ranges open on this thread; those beyond DEPTH_MAX are only counted, as are all of a thread that is not
+ * measured. */
+static __thread unsigned depth __attribute__((tls_model("initial-exec")));
+_Static_assert(DEPTH_MAX * sizeof(struct range) <= sizeof(((struct thread *)NULL)->nvtx_open),
+	"enlarge THREAD_NVTX_WORDS");
+
+/* In the thread's block: thread-local memory would come off every thread's stack. NULL: only counted. */
+static struct range *range_at(unsigned level)
+{
+	struct thread *t = level < DEPTH_MAX ? thread_self() : NULL;
+
+	return t ? (struct range *)(void *)t->nvtx_open + level : NULL;
+}
 
 /* Ranges that begin on one thread and may end on another; keeps the name. */
 static struct {
@@ -69,17 +78,17 @@ static _Atomic uint64_t started_count;
 
 static int push(struct nvtx_name name)
 {
-	struct thread *t = stack.depth < DEPTH_MAX ? trace_begin() : NULL;
-	struct range *range = &stack.open[stack.depth % DEPTH_MAX];
+	struct range *range = range_at(depth);
+	struct thread *t = range ? trace_begin() : NULL;
 
-	if (stack.depth < DEPTH_MAX)
+	if (range)
 		*range = (struct range){0};
 	if (t) {
 		*range = (struct range){
 			process_now_ns(), trace_callpath(t), nvtx_name_text(t, &name), t->ring.shared->claim};
 		trace_end(t);
 	}
-	return (int)stack.depth++;
+	return (int)depth++;
 }
 
 static int pop(void)
@@ -87,11 +96,10 @@ static int pop(void)
 	struct range *range;
 	struct thread *t;
 
-	if (!stack.depth)
+	if (!depth)
 		return -1;
-	stack.depth--;
-	range = &stack.open[stack.depth % DEPTH_MAX];
-	t = stack.depth < DEPTH_MAX && range->begin_ns ? trace_begin() : NULL;
+	range = range_at(--depth);
+	t = range && range->begin_ns ? trace_begin() : NULL;
 	if (t) {
 		struct event_span span = {.h.node = range->node,
 			.begin_ns = range->begin_ns,
@@ -103,7 +111,7 @@ static int pop(void)
 			trace_span(t, EVENT_SPAN, &span);
 		trace_end(t);
 	}
-	return (int)stack.depth;
+	return (int)depth;
 }
 
 static uint64_t start(struct nvtx_name name)
