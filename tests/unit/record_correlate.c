@@ -131,6 +131,7 @@ static void test_time_of_operations_without_times_is_not_known(void **state)
 {
 	struct store_record found[16];
 	struct fixture *f = *state;
+	struct store_reader *reader;
 	size_t count, size = 0, gaps = 0, marked = 0;
 
 	for (uint64_t i = 1; i <= 5; i++)
@@ -143,7 +144,9 @@ static void test_time_of_operations_without_times_is_not_known(void **state)
 	drain(f, UINT64_MAX);
 	correlate_finish(&f->process, f->writer, f->host, 9000);
 	assert_int_equal(f->process.untimed, 3);
-	count = spans_read(committed(f), 1, found, 16);
+	reader = committed(f);
+	count = spans_read(reader, 1, found, 16);
+	store_reader_close(reader);
 	for (size_t i = 0; i < count; i++) {
 		const char *text = store_writer_text_at(f->writer, found[i].attributes, &size);
 
@@ -170,6 +173,7 @@ static uint64_t kernel_launch(struct fixture *f, uint64_t correlation, uint64_t 
 static void test_kernels_that_never_come_are_lost(void **state)
 {
 	struct store_record lost[4];
+	struct store_reader *reader;
 	struct fixture *f = *state;
 
 	for (uint64_t i = 1; i <= 7; i++)
@@ -187,7 +191,9 @@ static void test_kernels_that_never_come_are_lost(void **state)
 	assert_int_equal(f->lost, 3);
 	assert_int_equal(store_writer_stream_edit(f->writer, 2)->lost, 3);
 	assert_int_equal(store_writer_stream_edit(f->writer, 2)->queue, UINT32_MAX);
-	assert_int_equal(spans_read(committed(f), 2, lost, 4), 3);
+	reader = committed(f);
+	assert_int_equal(spans_read(reader, 2, lost, 4), 3);
+	store_reader_close(reader);
 	assert_int_equal(lost[1].what, STORE_OP_LOST);
 	assert_int_equal(lost[1].begin_ns, 2200);
 	assert_int_equal(lost[1].end_ns, 3300);
