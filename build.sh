@@ -350,7 +350,7 @@ sanitized() {
 }
 
 verb_asan() {
-	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 HPCT_RANDOM=1 sanitized asan address,undefined '^(unit|golden)\.'
+	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1 HPCT_RANDOM=1 sanitized asan address,undefined '^(unit|golden)\.'
 }
 
 # Only what is inside programs has threads: readers share their work out to processes.
