@@ -137,7 +137,7 @@ static void expect_sound(uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		assert_true(got[i].host < TEXTS && got[i].name < TEXTS && got[i].device_name < TEXTS);
-		assert_true(got[i].kind == STORE_STREAM_CPU || got[i].kind == STORE_STREAM_GPU);
+		assert_true(got[i].kind < STORE_STREAM_KINDS);
 		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
 			assert_true(got[i].dropped[track] <= (got[i].thinned_ns ? got[i].count[track] : 0));
 	}
