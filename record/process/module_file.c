@@ -163,7 +163,7 @@ static int path_open(const struct module_file *file)
 {
 	char place[PLACE_BYTES];
 	const char *number = descriptor_number(file->path);
-	int fd = module_image_open(file->pid, file->begin);
+	int fd;
 
 	if (number)
 		snprintf(place, sizeof(place), "/proc/%u/fd/%.20s", file->pid, number);

@@ -145,3 +145,11 @@ if [ -f "$preload" ]; then
 	LD_PRELOAD=$preload hpct-record -o asan.hpct -- ./a1
 	same "a sanitizer preloaded into the program" work_1 "$(names asan)"
 fi
+
+# Memory is copied where no file is to be had, and nowhere else: the collector holds no copy of what has its file.
+record held -- sh -c 'mkfifo gate; ./a1; read -r line <gate' &
+copies() { for pid in $(pgrep -x hpct-collector); do ls -l "/proc/$pid/fd"; done 2>/dev/null | grep -c memfd:hpct-module; }
+for ((wait = 0; wait < 500 && $(modules held /a1) < 1; wait++)); do sleep 0.1; done
+same "copies of modules that have files" "1 0" "$(modules held /a1) $(copies)"
+echo >gate
+wait
