@@ -193,7 +193,8 @@ HOT static const struct python_code *code_find(
 
 	if (known->address != at && known[1].address == at)
 		known++;
-	if (!code_look(t, runtime, at, known->address == at && known->age == now.age ? known : NULL, &now))
+	if (!code_look(t, runtime, at,
+		    known->address == at && known->age == now.age && !t->asks_anew ? known : NULL, &now))
 		return NULL;
 	if (code_is(known, &now)) {
 		known->age = now.age;

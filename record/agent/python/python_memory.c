@@ -28,5 +28,6 @@ bool python_memory_ask(struct python_thread *t, uint64_t page)
 		return false;
 	t->page[number][t->page_next[number] & 1] = page + 1;
 	t->page_next[number]++;
+	t->asked = page;
 	return true;
 }

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * python_memory.h - reads the interpreter's memory with its pages checked first: the kernel is asked once per
- * page, and again after PYTHON_PAGE_WALKS walks.
+ * page, and again after PYTHON_PAGE_WALKS walks. While python_thread.asks_anew is set, what was known before
+ * does not count: for what may have been given back since.
  */
 #ifndef RECORD_AGENT_PYTHON_MEMORY_H
 #define RECORD_AGENT_PYTHON_MEMORY_H
 
 #include "record/agent/python/python_stack.h"
 
-/* True if [address, address + bytes) can be read; at most a page. Signal safe. */
+/* Asks the kernel whether a page can be read, and keeps that it can. Signal safe, as all here. */
 bool python_memory_ask(struct python_thread *t, uint64_t page);
 
 static inline bool python_memory_page(struct python_thread *t, uint64_t page)
 {
 	const uint64_t *set = t->page[(page * UINT64_C(0x9e3779b97f4a7c15)) >> 55];
 
-	return set[0] == page + 1 || set[1] == page + 1 || python_memory_ask(t, page);
+	if (t->asks_anew ? t->asked == page : set[0] == page + 1 || set[1] == page + 1)
+		return true;
+	return python_memory_ask(t, page);
 }
 _Static_assert(PYTHON_PAGES == 1u << (64 - 55), "the hash keeps nine bits");
 
+/* True if [address, address + bytes) can be read; at most a page. */
 static inline bool python_memory_is_readable(struct python_thread *t, uint64_t address, uint64_t bytes)
 {
 	uint64_t first = address >> 12, last = (address + bytes - 1) >> 12;

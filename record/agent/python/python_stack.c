@@ -8,6 +8,7 @@
 
 #define FRAME_BYTES 80u		/* from 3.11 on: up to its local variables */
 #define FRAME_OBJECT_BYTES 112u /* before: the fields that are read */
+#define SOUND_FRAMES 64u	/* so many that go on are no accident */
 
 struct walk {
 	struct python_thread *t;
@@ -15,7 +16,6 @@ struct walk {
 	uint64_t frame;
 	uint64_t control; /* that the frames belong to; 0: there are none in this version */
 	unsigned segment; /* the first frame that has no marker yet */
-	bool is_doubted;  /* the control frame may hold what an earlier call left: see control_leave */
 };
 
 enum walked { WALK_ON, WALK_END, WALK_BAD };
@@ -39,9 +39,7 @@ static bool frame_read(struct walk *w, struct python_frame_read *read)
 	return true;
 }
 
-/* After the last frame of a control frame. In 3.11 and 3.12 a new control frame is in force some instructions
- * before it knows its frame: what it seems to hold is of an earlier call. Then the frames do not go on where
- * those of the control frame before it do. */
+/* After the last frame of a control frame: those of the one before it go on. */
 static bool control_leave(struct walk *w)
 {
 	const struct python_layout *layout = w->runtime->layout;
@@ -59,7 +57,7 @@ static bool segment_leave(struct walk *w, uint64_t marker)
 {
 	if (w->control && !control_leave(w))
 		return false;
-	w->is_doubted = false;
+	w->t->asks_anew = false;
 	for (; w->segment < w->t->count; w->segment++)
 		w->t->frames[w->segment].marker = marker;
 	return true;
@@ -97,24 +95,48 @@ static bool control_give_up(struct walk *w)
 {
 	const struct python_layout *layout = w->runtime->layout;
 
-	w->is_doubted = false;
-	w->t->count = 0;
 	return python_memory_get(w->t, w->control + layout->control_previous, &w->control) && w->control &&
 	       python_memory_get(w->t, w->control + layout->control_frame, &w->frame);
 }
 
+/* In 3.11 and 3.12 a new control frame is in force some instructions before it knows its frame: what it seems
+ * to hold is anything, mostly the frame of an earlier call, whose code may be gone. Then the frames do not go
+ * on where those of the control frame before it do; or it is a single frame, which an earlier call from the
+ * same place left: its code is read with care, too. */
+static bool control_is_sound(struct walk *w)
+{
+	struct walk look = *w;
+	struct python_frame_read read;
+	unsigned steps = 0;
+
+	w->t->asks_anew = true;
+	for (; look.frame && steps < SOUND_FRAMES; steps++) {
+		if (!frame_read(&look, &read))
+			return false;
+		look.frame = read.previous;
+		if (read.is_entry) {
+			w->t->asks_anew = !steps;
+			return control_leave(&look);
+		}
+	}
+	w->t->asks_anew = false;
+	return steps == SOUND_FRAMES;
+}
+
 HOT static void walk(struct walk *w)
 {
-	enum walked walked =
-		w->frame || (w->is_doubted && control_give_up(w) && w->frame) ? WALK_ON : WALK_END;
+	enum walked walked = w->frame ? WALK_ON : WALK_END;
 
 	for (unsigned steps = 0; walked == WALK_ON && steps < 2 * PYTHON_FRAMES_MAX; steps++) {
 		walked = frame_take(w);
-		if (walked != WALK_ON && w->is_doubted)
+		if (walked == WALK_BAD && w->t->asks_anew) {
+			w->t->asks_anew = false;
 			walked = control_give_up(w) && w->frame ? WALK_ON : WALK_END;
+		}
 	}
 	if (walked != WALK_END)
 		w->t->is_cut = true;
+	w->t->asks_anew = false;
 }
 
 /* Pages may go away, seldom: where other threads free what a stale frame still shows. */
@@ -137,6 +159,7 @@ HOT bool python_stack_read(struct python_thread *t, const struct python_runtime 
 	t->count = 0;
 	t->is_cut = false;
 	t->file = 0;
+	t->asked = 0;
 	/* While the interpreter ends it frees the states of threads that still run. */
 	if (!state || runtime->is_finalizing())
 		return false;
@@ -146,9 +169,13 @@ HOT bool python_stack_read(struct python_thread *t, const struct python_runtime 
 	w.frame = first;
 	if (layout->control_frame || layout->control_previous) {
 		w.control = first;
-		w.is_doubted = true;
 		if (!first || !python_memory_get(t, first + layout->control_frame, &w.frame))
 			return true;
+		if (!control_is_sound(&w)) {
+			t->asks_anew = false;
+			if (!control_give_up(&w))
+				return true;
+		}
 	}
 	walk(&w);
 	return true;

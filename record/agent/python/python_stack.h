@@ -48,6 +48,8 @@ struct python_thread {
 	uint64_t file, file_hash;	/* of this walk's last code object: mostly the next one's, too */
 	uint64_t page[PYTHON_PAGES][2]; /* readable, as address + 1 */
 	uint8_t page_next[PYTHON_PAGES];
+	uint64_t asked; /* the page that was asked for last, in this walk */
+	bool asks_anew; /* pages that were readable in earlier walks may not be now */
 	struct python_code codes[PYTHON_CODES];
 	struct python_line lines[PYTHON_LINES];
 	char text[EVENT_NAME_BYTES_MAX];

@@ -79,7 +79,8 @@ static uint64_t symbol_if(const struct python_symbols *of, uint32_t index, const
 	if (!holds(of, (uintptr_t)symbol, sizeof(*symbol)) || symbol->st_shndx == SHN_UNDEF ||
 		symbol->st_name >= of->names_bytes || of->names_bytes - symbol->st_name < bytes ||
 		!holds(of, (uintptr_t)of->names + symbol->st_name, bytes) ||
-		memcmp(of->names + symbol->st_name, name, bytes) != 0)
+		memcmp(of->names + symbol->st_name, name, bytes) != 0 ||
+		!holds(of, of->bias + symbol->st_value, sizeof(uint64_t)))
 		return 0;
 	return of->bias + symbol->st_value;
 }
