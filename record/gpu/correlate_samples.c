@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * correlate_samples.c - samples of GPU instructions: a stream of their own for each GPU context. Which launch they
- * belong to is a query of readers.
+ * correlate_samples.c - samples of GPU instructions: a stream of their own for each GPU context. Which launch
+ * they belong to is a query of readers.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "record/base/attribute_write.h"
 #include "record/gpu/correlate_internal.h"
 
 static struct correlate_queue *queue_of(struct correlate_pass *at, uint32_t device, uint32_t context)
 {
-	return correlate_queue_find(&at->correlate->queues, at->process, at->writer, at->host, device, context,
-		EVENT_GPU_PC);
+	return correlate_queue_find(
+		&at->correlate->queues, at->process, at->writer, at->host, device, context, EVENT_GPU_PC);
 }
 
 /* <gpu kernel> ; function ; instruction */
 static uint32_t context_of(struct correlate_pass *at, const struct event_gpu_sample *said)
 {
-	uint64_t address = said->module ? gpu_module_address(
-						  &at->process->kernels, said->module, said->symbol, said->offset)
+	uint64_t address = said->module ? gpu_module_address(&at->process->kernels, said->module,
+						  said->symbol, said->offset)
 					: 0;
 	uint32_t name = ring_texts_at(&at->correlate->texts, said->function);
 	struct store_module module = {.kind = STORE_MODULE_GPU, .build_id_bytes = sizeof(said->module)};
@@ -63,7 +64,7 @@ void correlate_unsampled_take(struct correlate_pass *at, const struct event_gpu_
 	struct store_record span = {
 		.begin_ns = time_ns, .end_ns = time_ns, .amount = said->count, .what = STORE_OP_LOST};
 	struct store_stream *stream = queue ? store_writer_stream_edit(at->writer, queue->stream) : NULL;
-	char text[160];
+	struct store_bytes text = {0};
 	const char *why = "";
 	size_t size = 0;
 
@@ -74,7 +75,8 @@ void correlate_unsampled_take(struct correlate_pass *at, const struct event_gpu_
 	if (!stream)
 		return;
 	stream->lost += said->count;
-	size = (size_t)snprintf(text, sizeof(text), "reason=%s", at->process->unsampled);
-	span.attributes = store_writer_text(at->writer, text, size < sizeof(text) ? size : sizeof(text) - 1);
+	attribute_write(&text, "reason", at->process->unsampled);
+	span.attributes = text.failed ? 0 : store_writer_text(at->writer, (char *)text.data, text.size);
+	store_bytes_fini(&text);
 	store_writer_append(at->writer, queue->stream, STORE_SPANS, &span, 1);
 }
