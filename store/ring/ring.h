@@ -7,17 +7,14 @@
  *
  *   memory of one process (a sealed memfd, sparse):
  *
- *   0               EVENT_MODULES_AT     rings_at                switches_at    activity_at     tallies_at
- * names_at
- *   +---------------+--------------------+--------+--------+-- ..
- * +--------------+---------------+---------+-------+ | event_process | event_module[4096] | ring 0 | ring 1 |
- * | switch rings | activity ring | tallies | names |
- *   +---------------+--------------------+--------+--------+-- ..
- * +--------------+---------------+---------+-------+ /          \                   copies       if there is
- * if any   as activity
- *                         +------------+------------+                               memory for it   are kept
- *                         | event_ring | data       |  EVENT_RING_STRIDE
- *                         +------------+------------+
+ *   0               EVENT_MODULES_AT     rings_at     switches_at    activity_at     tallies_at names_at
+ *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+
+ *   | event_process | event_module[4096] | ring 0 |    | switch rings | activity ring | tallies | names |
+ *   +---------------+--------------------+--------+-..-+--------------+---------------+---------+-------+
+ *                                       /          \       copies       if there is     if any    with the
+ *                         +------------+------------+                   memory for it   are kept  activity
+ *                         | event_ring | data       |                                             ring
+ *                         +------------+------------+  EVENT_RING_STRIDE
  *                           EVENT_RING_HEADER
  *
  * Positions `head` and `tail` count bytes and never wrap; the byte at position p is at data[p %
