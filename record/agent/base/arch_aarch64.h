@@ -182,19 +182,4 @@ static inline const uint64_t *arch_leaf_return(const uint64_t value[ARCH_REGISTE
 	return &value[ARCH_LINK];
 }
 
-/* A counter that is read faster than a clock; of the same number per second on all processors at all times?
- */
-static inline uint64_t arch_ticks(void)
-{
-	uint64_t ticks;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks;
-}
-
-static inline bool arch_ticks_are_steady(void)
-{
-	return true;
-}
-
 #endif

@@ -200,23 +200,4 @@ static inline const uint64_t *arch_leaf_return(const uint64_t value[ARCH_REGISTE
 	return NULL;
 }
 
-/* A counter that is read faster than a clock; of the same number per second on all processors at all times?
- */
-static inline uint64_t arch_ticks(void)
-{
-	return __builtin_ia32_rdtsc();
-}
-
-static inline bool arch_ticks_are_steady(void)
-{
-	uint32_t a = 0x80000000, b, c, d;
-
-	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d) : :);
-	if (a < 0x80000007)
-		return false;
-	a = 0x80000007;
-	__asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d) : :);
-	return d & 1u << 8;
-}
-
 #endif

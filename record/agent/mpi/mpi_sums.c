@@ -16,13 +16,12 @@
 #include "record/agent/sample/tally.h"
 #include "record/agent/sample/trace.h"
 
-#define SPANS_A_SECOND 20000u /* of a thread; more become sums. A span takes about 0.5 us */
-#define SPANS_AT_ONCE 20000u  /* before that, however fast */
-#define WINDOW_NS 1000000000u /* so long a thread must have called less, to have spans again */
-#define SLOTS 64u	      /* of call paths, by node: a power of two */
-#define SUM_NS 60u	      /* that it costs to sum a call, for the summary */
-#define COUNTED 4096u	      /* calls whose cost is counted at once */
-#define SCALE_LEAST_NS 10000000u
+#define SPANS_A_SECOND 20000u	     /* of a thread; more become sums. A span takes about 0.5 us */
+#define SPANS_AT_ONCE 20000u	     /* before that, however fast */
+#define WINDOW_NS 1000000000u	     /* so long a thread must have called less, to have spans again */
+#define SLOTS 64u		     /* of call paths, by node: a power of two */
+#define SUM_NS 110u		     /* that it costs to sum a call (measured), for the summary */
+#define COUNTED 4096u		     /* calls whose cost is counted at once */
 #define SPAN_IDS (UINT64_C(1) << 39) /* of open spans, below those of the program */
 #define METRICS (TALLY_MPI_LONGER - TALLY_MPI_CALLS + 1)
 
@@ -37,9 +36,7 @@ struct slot {
 struct sums {
 	uint64_t epoch; /* of the thread's claim, to which all below belongs */
 	bool is_on;
-	bool by_ticks;	    /* the processor's counter is its clock, else the system's */
-	uint64_t scale;	    /* ns per tick, times 2^32 */
-	uint64_t window;    /* its end, by that clock */
+	uint64_t window_ns; /* its end */
 	uint32_t calls;	    /* in the window */
 	uint32_t counted;   /* of them, in the thread's overhead */
 	uint32_t spans;	    /* that may come yet */
@@ -55,53 +52,9 @@ static struct sums *sums_of(struct thread *t)
 	return (struct sums *)(void *)t->mpi_sums;
 }
 
-/* When the process first called MPI, by both clocks. */
-static struct {
-	_Atomic uint64_t ticks;
-	_Atomic uint64_t ns;
-} first;
-
-/* ---- the clock ---- */
-
-static uint64_t now(const struct sums *own)
-{
-	return own->by_ticks ? arch_ticks() : process_now_ns();
-}
-
-static uint64_t ns_of(const struct sums *own, uint64_t duration)
-{
-	return own->by_ticks ? (uint64_t)((unsigned __int128)duration * own->scale >> 32) : duration;
-}
-
-/* Reading the counter takes half as long as the clock. Which is how fast is seen after some time. */
-static void clock_choose(struct sums *own)
-{
-	uint64_t ticks = arch_ticks(), ns = process_now_ns(), since = atomic_load(&first.ns), scale;
-
-	own->by_ticks = false;
-	if (!arch_ticks_are_steady())
-		return;
-	if (!since) {
-		atomic_store(&first.ticks, ticks);
-		atomic_store(&first.ns, ns);
-		return;
-	}
-	ticks -= atomic_load(&first.ticks);
-	if (ns - since < SCALE_LEAST_NS || !ticks)
-		return;
-	scale = (uint64_t)(((unsigned __int128)(ns - since) << 32) / ticks);
-	if (!scale || scale >> 42) /* slower than a tick in a microsecond */
-		return;
-	own->scale = scale;
-	own->by_ticks = true;
-}
-
 static void window_begin(struct sums *own)
 {
-	clock_choose(own);
-	own->window =
-		now(own) +
-		(own->by_ticks ? (uint64_t)(((unsigned __int128)WINDOW_NS << 32) / own->scale) : WINDOW_NS);
+	own->window_ns = process_now_ns() + WINDOW_NS;
 	own->calls = own->counted = 0;
 }
 
@@ -195,7 +148,6 @@ static void begin_anew(struct sums *own, const struct thread *t)
 	own->span_id = SPAN_IDS;
 	own->spans = SPANS_AT_ONCE;
 	own->filled_ns = process_now_ns();
-	clock_choose(own);
 	if (process.settings.sums_mpi && process.settings.sums_all_mpi)
 		switch_on(own);
 }
@@ -260,15 +212,13 @@ bool mpi_sums_begin(struct mpi_sum *sum, bool waits, const void *function)
 		return false;
 	sum->thread = t;
 	sum->node = waits ? node_find(t, function) : 0;
-	sum->begin = now(own);
+	sum->begin_ns = process_now_ns();
 	return true;
 }
 
-uint64_t mpi_sums_end(struct mpi_sum *sum)
+uint64_t mpi_sums_end(const struct mpi_sum *sum)
 {
-	struct sums *own = sums_of(sum->thread);
-
-	return ns_of(own, now(own) - sum->begin);
+	return process_now_ns() - sum->begin_ns;
 }
 
 bool mpi_sums_is_short(uint64_t duration_ns)
@@ -343,7 +293,7 @@ bool mpi_sums_add(struct mpi_sum *sum, uint64_t duration_ns, const struct mpi_su
 	add(slot, class_of(duration_ns), 1);
 	if (++own->calls % COUNTED == 0) {
 		overhead_count(own, sum->thread);
-		if (now(own) >= own->window)
+		if (process_now_ns() >= own->window_ns)
 			window_end(own);
 	}
 	return true;

@@ -25,8 +25,8 @@ struct thread;
 /* One call in progress. */
 struct mpi_sum {
 	struct thread *thread;
-	uint64_t begin; /* of its clock */
-	uint32_t node;	/* its path; 0: not looked up yet */
+	uint64_t begin_ns;
+	uint32_t node; /* its path; 0: not looked up yet */
 };
 
 /* What a sum needs of a call that has ended. */
@@ -41,7 +41,7 @@ struct mpi_sum_call {
  * time before the call costs nothing. Not signal safe, as all here. */
 bool mpi_sums_begin(struct mpi_sum *sum, bool waits, const void *function);
 /* How long the call took. */
-uint64_t mpi_sums_end(struct mpi_sum *sum);
+uint64_t mpi_sums_end(const struct mpi_sum *sum);
 bool mpi_sums_is_short(uint64_t duration_ns);
 /* Adds it. False: there is no room for another path: it is a span. */
 bool mpi_sums_add(struct mpi_sum *sum, uint64_t duration_ns, const struct mpi_sum_call *call);
