@@ -13,7 +13,8 @@
 struct format {
 	const char *name;
 	const char *about; /* what it is or which tool reads it, shown after its name in --help */
-	/* Writes the selection to `out`; 1: no record was there to write, 0: done. NULL: cannot be exported. */
+	/* Writes the selection to `out`; 1: no record was there to write, 0: done. NULL: cannot be exported.
+	 */
 	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
 	/* Makes the run `path` from `in`, or nothing; `name` is the input's name in errors. ERROR_USAGE: the
 	 * run exists; ERROR_RUN: the input is damaged. NULL: cannot be imported. */

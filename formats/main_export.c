@@ -43,8 +43,7 @@ static int put_file(const struct program_call *call, const struct choice *choice
 static int say_nothing(const struct choice *choice, int rc)
 {
 	if (rc > 0)
-		fprintf(stderr,
-			"hpct-export: nothing in this window matches: --to %s wrote no record\n",
+		fprintf(stderr, "hpct-export: nothing in this window matches: --to %s wrote no record\n",
 			choice->format->name);
 	return rc < 0 ? rc : 0;
 }

@@ -388,7 +388,8 @@ static int view(struct program_call *call, struct error *error)
 		open_runs_fini(&open);
 		return result;
 	}
-	options->seeks_work = !options->keys && !select_has_time(call->select) && !session->is_live && !session->compare;
+	options->seeks_work =
+		!options->keys && !select_has_time(call->select) && !session->is_live && !session->compare;
 	if (options->print_columns) {
 		if (options->has_colours || (options->has_format && options->format != SCREENSHOT_TEXT))
 			session->looks.colours = palette_tier(options->colours < 0 ? 256 : options->colours);

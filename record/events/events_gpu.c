@@ -55,13 +55,16 @@ static int pc_take(unsigned *period, const char *text, struct error *error)
 		return 0;
 	}
 	return error_set(error, ERROR_USAGE,
-		"-e gpu=" PC_WORD "%s: after pc comes nothing, or @ and a power of 2 of cycles, 32 to 2147483648", text);
+		"-e gpu=" PC_WORD
+		"%s: after pc comes nothing, or @ and a power of 2 of cycles, 32 to 2147483648",
+		text);
 }
 
 int events_gpu_find(const char **found, unsigned *pc_period, const char *name, struct error *error)
 {
 	*pc_period = 0;
-	if (!strncmp(name, PC_WORD, strlen(PC_WORD)) && (!name[strlen(PC_WORD)] || name[strlen(PC_WORD)] == '@')) {
+	if (!strncmp(name, PC_WORD, strlen(PC_WORD)) &&
+		(!name[strlen(PC_WORD)] || name[strlen(PC_WORD)] == '@')) {
 		*found = gpus[1].name;
 		return pc_take(pc_period, name + strlen(PC_WORD), error);
 	}

@@ -24,12 +24,12 @@ struct gpu_process {
 	struct correlate *correlate; /* NULL: no GPU operation yet */
 	struct gpu_module_kernels kernels;
 	uint64_t operations, launches, lost_operations;
-	uint64_t unmatched;	  /* operations whose launch never arrived */
-	uint64_t untimed;	  /* operations with missing or impossible times */
-	uint64_t kernels_pending; /* kernels launched whose operation has not arrived */
+	uint64_t unmatched;		/* operations whose launch never arrived */
+	uint64_t untimed;		/* operations with missing or impossible times */
+	uint64_t kernels_pending;	/* kernels launched whose operation has not arrived */
 	uint64_t samples, samples_lost; /* of GPU instructions */
-	char unsampled[128];  /* why there are none, or fewer; "": as asked */
-	char unwatched[96];	  /* why GPU tracing last failed; "": it works */
+	char unsampled[128];		/* why there are none, or fewer; "": as asked */
+	char unwatched[96];		/* why GPU tracing last failed; "": it works */
 };
 
 #endif

@@ -246,9 +246,9 @@ static int option_take(struct options *options, int letter, struct error *error)
 	case 'U':
 		return unwinder_take(options, error);
 	case 'e':
-		return strncmp(optarg, "gpu=", 4) ? event_take(options, optarg, error)
-						  : events_gpu_find(&options->gpu, &options->pc_period,
-							    optarg + 4, error);
+		return strncmp(optarg, "gpu=", 4)
+			       ? event_take(options, optarg, error)
+			       : events_gpu_find(&options->gpu, &options->pc_period, optarg + 4, error);
 	case 't':
 		return 0;
 	case 'C':

@@ -33,8 +33,8 @@ struct summary {
 	uint64_t gpu_graphs_by_node; /* processes whose CUDA graphs should be traced as wholes but are
 					traced by node */
 	uint64_t gpu_samples, gpu_samples_lost; /* of GPU instructions */
-	char gpu_unsampled[128];     /* why there are none, or fewer */
-	char gpu_unwatched[96];	     /* the last reason why a process's GPUs were not traced all the time */
+	char gpu_unsampled[128];		/* why there are none, or fewer */
+	char gpu_unwatched[96]; /* the last reason why a process's GPUs were not traced all the time */
 	uint64_t gpu_operations, gpu_launches, gpu_unmatched, gpu_untimed, gpu_lost;
 	int switches_error;	 /* errno of one refusal; 0: not known */
 	uint64_t program_cpu_ns; /* from hpct-record's wait4 */

@@ -45,8 +45,8 @@ struct measured_process {
 	uint64_t tallies_at; /* 0: no tallies */
 	uint64_t names_at;   /* 0: no names of functions */
 	struct python_places python;
-	uint64_t end_ns;     /* 0: it runs */
-	int end_status;	     /* as of wait(), if has_status */
+	uint64_t end_ns; /* 0: it runs */
+	int end_status;	 /* as of wait(), if has_status */
 	bool has_status;
 	uint32_t metric; /* store id of the time source's metric */
 	char metric_name[32];

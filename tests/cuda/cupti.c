@@ -256,8 +256,8 @@ API CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 
 #define CRC 77u
 
-static const char *const reasons[] = {"smsp__pcsamp_sample_count", "smsp__pcsamp_warps_issue_stalled_selected",
-	"smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+static const char *const reasons[] = {"smsp__pcsamp_sample_count",
+	"smsp__pcsamp_warps_issue_stalled_selected", "smsp__pcsamp_warps_issue_stalled_long_scoreboard",
 	"smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued"};
 static CUpti_PCSamplingData *configured;
 static uint32_t launched, sampled;
@@ -290,13 +290,15 @@ API CUptiResult CUPTIAPI cuptiPCSamplingGetStallReasons(CUpti_PCSamplingGetStall
 	return CUPTI_SUCCESS;
 }
 
-API CUptiResult CUPTIAPI cuptiPCSamplingSetConfigurationAttribute(CUpti_PCSamplingConfigurationInfoParams *said)
+API CUptiResult CUPTIAPI cuptiPCSamplingSetConfigurationAttribute(
+	CUpti_PCSamplingConfigurationInfoParams *said)
 {
 	for (size_t i = 0; i < said->numAttributes; i++) {
 		CUpti_PCSamplingConfigurationInfo *info = &said->pPCSamplingConfigurationInfo[i];
 
 		if (info->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD)
-			fprintf(stderr, "period 2^%u\n", info->attributeData.samplingPeriodData.samplingPeriod);
+			fprintf(stderr, "period 2^%u\n",
+				info->attributeData.samplingPeriodData.samplingPeriod);
 		if (info->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
 			configured = info->attributeData.samplingDataBufferData.samplingDataBuffer;
 	}

@@ -17,8 +17,9 @@ struct session;
 
 /* Looks where the window's time divides, if the depth is automatic and the window another. */
 int session_choose_depth(struct session *session, unsigned limit_ms, struct error *error);
-/* Reads the rows on the screen into the frame, which must be laid. Stops after about `limit_ms` (0: never) and sets is_unread; damaged rows are left out, with a
- * message. Negative: nothing could be read, `error` says why. */
+/* Reads the rows on the screen into the frame, which must be laid. Stops after about `limit_ms` (0: never)
+ * and sets is_unread; damaged rows are left out, with a message. Negative: nothing could be read, `error`
+ * says why. */
 int session_read_screen(struct session *session, unsigned limit_ms, struct error *error);
 
 /* Optional data (minimap, sums of groups, plot) is incomplete; session_refine() reads on for about `limit_ms`

@@ -107,7 +107,7 @@ struct session {
 	const uint32_t *only; /* streams in place of those on the screen (compare.h); NULL: none */
 	uint32_t only_count;
 	uint32_t jump; /* line of view_jumps */
-	uint32_t lit; /* function lit up, UINT32_MAX: none */
+	uint32_t lit;  /* function lit up, UINT32_MAX: none */
 	struct ruler_zero zero;
 	int zero_kind;		       /* 0 run begin, 1 mark, 2 wall clock */
 	uint64_t marks[SESSION_MARKS]; /* 'a'..'z'; UINT64_MAX: not set */
@@ -121,12 +121,12 @@ struct session {
 	char message[SESSION_MESSAGE]; /* takes the status line until the next key; a long one more lines */
 	int cells_wide;		       /* screen columns of a cell: 1, 2 or 4 (the run budget) */
 	const struct view *drawn_full, *drawn_pane;
-	struct view_state drawn; /* state for which cells_wide was chosen */
+	struct view_state drawn;  /* state for which cells_wide was chosen */
 	struct dividing dividing; /* which frames divide the window's time: depth auto */
 	unsigned dividing_changes;
 	struct session_heights heights;
-	uint64_t auto_span_ns;	 /* length of the window for which depth auto was chosen */
-	uint64_t gap_ns;	 /* length of the gap that { and } stand on, 0: none */
+	uint64_t auto_span_ns; /* length of the window for which depth auto was chosen */
+	uint64_t gap_ns;       /* length of the gap that { and } stand on, 0: none */
 	bool is_live;
 	bool has_ended;		   /* it was live when the session began */
 	uint32_t step_columns;	   /* of a row that are read at once: session_read.c */
@@ -237,7 +237,7 @@ uint32_t session_leaf_context(struct session *session);
 struct session_coverage {
 	uint64_t there_ns, known_ns, lost_ns;
 	uint64_t busy_ns, waits_ns, preempted_ns; /* work; blocked, in a synchronization or an idle queue */
-	uint32_t lost_stream; /* UINT32_MAX: none; UINT32_MAX - 1: several */
+	uint32_t lost_stream;			  /* UINT32_MAX: none; UINT32_MAX - 1: several */
 	bool is_lost_partial; /* streams beyond the screen that lost some are not read yet */
 	bool is_damaged;      /* of some streams nothing is known, though there were records */
 };

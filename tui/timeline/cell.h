@@ -42,7 +42,8 @@ struct cell {
 	bool is_brief;	 /* CELL_SOME: less than one eighth */
 	bool is_held; /* CELL_SOME: the lead holds the column: it ran a part, and was preempted or waited */
 	bool is_shorter;
-	uint8_t above; /* the function stands so many levels above the depth: none at the depth holds the column */
+	uint8_t above;	   /* the function stands so many levels above the depth: none at the depth holds the
+			      column */
 	uint32_t function; /* of the lead or of the state's context; UINT32_MAX: none */
 	uint64_t hash;
 	uint64_t time_ns; /* of the lead or state */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chart.h - the lines below a stream's first one: its call path over time, outermost above. In each column the
- * line below a cell shows the callee that has at least half of the cell's time, and its callee below that.
+ * chart.h - the lines below a stream's first one: its call path over time, outermost above. In each column
+ * the line below a cell shows the callee that has at least half of the cell's time, and its callee below
+ * that.
  *
  *   frame_cell   solve======================output===
  *   line 1       smooth=======residual======write====

@@ -277,7 +277,8 @@ static void add_entry(
 	uint32_t scope = leaf_scope(frame, entry);
 
 	sum->inclusive_ns += entry->time_ns;
-	if (scope != UINT32_MAX && run_scope(frame->run, scope)->depth <= run_depth_of(frame->run, scope, frame->depth))
+	if (scope != UINT32_MAX &&
+		run_scope(frame->run, scope)->depth <= run_depth_of(frame->run, scope, frame->depth))
 		sum->exclusive_ns += entry->time_ns;
 	if (sum->last_column == UINT32_MAX || column > sum->last_column + 1) {
 		sum->runs++;

@@ -24,10 +24,10 @@ struct frame_line {
 	struct tile_entry *entries;
 	uint64_t there_ns, known_ns, lost_ns; /* of all columns: alive; monitored; with records lost */
 	uint64_t busy_ns, waits_ns, preempted_ns;
-	struct cell *cells;		      /* what frame_cell found, by column */
-	uint32_t cells_level;		      /* of which projection; 0: not yet */
-	struct cell *chart;		      /* chart.h: [level below][column] */
-	uint32_t chart_lines, chart_level;    /* room in it; of which projection, 0: not yet */
+	struct cell *cells;		   /* what frame_cell found, by column */
+	uint32_t cells_level;		   /* of which projection; 0: not yet */
+	struct cell *chart;		   /* chart.h: [level below][column] */
+	uint32_t chart_lines, chart_level; /* room in it; of which projection, 0: not yet */
 };
 
 struct group_busy;
@@ -62,7 +62,7 @@ struct frame {
 	} * levels; /* those that there were */
 	uint32_t level_count;
 	uint32_t passing_changes; /* how often run_set_passing() changed something: the session tells */
-	uint32_t *function; /* by context; UINT32_MAX - 1: not looked up yet */
+	uint32_t *function;	  /* by context; UINT32_MAX - 1: not looked up yet */
 	uint8_t *is_shorter;
 	uint32_t context_count;
 	uint32_t *stand_ins; /* [scope + 1] first context met; 0: none yet */
@@ -164,13 +164,14 @@ void frame_set_below(struct frame *frame, uint32_t below);
 void frame_passing_changed(struct frame *frame);
 /* Function of a context at the depth, UINT32_MAX for none. */
 uint32_t frame_function(struct frame *frame, uint32_t context, bool *is_shorter);
-/* The function so many levels above the depth; at depth 1 at the most. Sets *is_deep if there are more above. */
+/* The function so many levels above the depth; at depth 1 at the most. Sets *is_deep if there are more above.
+ */
 uint32_t frame_function_above(struct frame *frame, uint32_t context, uint32_t above, bool *is_deep);
 /* Filters remove functions from every path. The frame keeps the pointer. `changes` differs for every list. */
 void frame_set_filters(
 	struct frame *frame, const struct frame_filter_pattern *filters, size_t count, uint32_t changes);
-/* The scope of a path, given by its innermost one, that stands so many levels below the depth. Below the depth
- * of a kernel (its own frame) the frames that launched it follow, from the outermost. */
+/* The scope of a path, given by its innermost one, that stands so many levels below the depth. Below the
+ * depth of a kernel (its own frame) the frames that launched it follow, from the outermost. */
 uint32_t frame_scope_below(struct frame *frame, uint32_t scope, uint32_t below, bool *is_shorter);
 static inline uint32_t frame_scope(struct frame *frame, uint32_t scope, bool *is_shorter)
 {

@@ -36,14 +36,14 @@ struct rows {
 	uint32_t *shown; /* node of each row */
 	uint32_t shown_count;
 	uint32_t *side_by_side; /* room for rows_update() */
-	bool has_lines; /* the user chose the lines of some */
+	bool has_lines;		/* the user chose the lines of some */
 	enum rows_order order;	/* call rows_update() after a change */
 	uint32_t stream_count;	/* of the run */
 	uint32_t line_count;	/* those with a row: without streams of PC samples */
 	uint32_t process_count, thread_count, device_count, host_count, rank_count;
-	uint32_t lost_count;	/* streams that lost records */
-	bool *is_filtered; /* by stream: the filter takes it; NULL: no filter */
-	uint64_t version;  /* another one after each update, of all rows that there are */
+	uint32_t lost_count; /* streams that lost records */
+	bool *is_filtered;   /* by stream: the filter takes it; NULL: no filter */
+	uint64_t version;    /* another one after each update, of all rows that there are */
 	struct rows_labels *labels;
 };
 

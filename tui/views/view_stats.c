@@ -113,8 +113,7 @@ static void draw_heading(struct session *session, struct grid *grid, int row, co
 
 	session_depth_text(session, depth);
 	if (session->stats.by == STATS_FUNCTION)
-		snprintf(text, sizeof(text), "context, depth %s%s", depth,
-			is_wide ? " (or a state)" : "");
+		snprintf(text, sizeof(text), "context, depth %s%s", depth, is_wide ? " (or a state)" : "");
 	else
 		snprintf(text, sizeof(text), "%s%s", stats_by_name((enum stats_by)session->stats.by),
 			is_wide ? " (or a state)" : "");

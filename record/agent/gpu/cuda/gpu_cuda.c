@@ -23,7 +23,7 @@
 #include "record/agent/unwind/gpu_runtime_libraries.h"
 
 #define FLUSH_PERIOD_NS UINT64_C(200000000)
-#define PC_PERIOD_NS UINT64_C(50000000) /* half the span in which CUPTI hands over samples */
+#define PC_PERIOD_NS UINT64_C(50000000)	   /* half the span in which CUPTI hands over samples */
 #define FLUSH_MOST_NS UINT64_C(1000000000) /* maximum wait of an ending program for the last records */
 
 struct cuda cuda;

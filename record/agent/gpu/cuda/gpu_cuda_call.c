@@ -355,8 +355,8 @@ static void module_loaded(const CUpti_ResourceData *data)
 		current.has_loaded = true;
 	}
 	if (module && module->pCubin && module->cubinSize)
-		cuda_pc_module(module->pCubin, module->cubinSize,
-			gpu_module(module->pCubin, module->cubinSize));
+		cuda_pc_module(
+			module->pCubin, module->cubinSize, gpu_module(module->pCubin, module->cubinSize));
 }
 
 void CUPTIAPI cuda_called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)

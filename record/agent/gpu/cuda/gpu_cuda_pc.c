@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_pc.c - see gpu_cuda_pc.h. All calls to CUPTI's sampling are made with one lock held. Its figures on
- * Hopper: worker's span 100 ms (shorter ones delay launches), period 2^16 at first; the configured buffer must be read
- * after Disable, since it may hold most of the samples.
+ * gpu_cuda_pc.c - see gpu_cuda_pc.h. All calls to CUPTI's sampling are made with one lock held. Its figures
+ * on Hopper: worker's span 100 ms (shorter ones delay launches), period 2^16 at first; the configured buffer
+ * must be read after Disable, since it may hold most of the samples.
  */
 #include "record/agent/gpu/cuda/gpu_cuda_pc.h"
 
@@ -18,10 +18,10 @@
 #include "record/agent/process/environment.h"
 #include "record/agent/process/process.h"
 
-#define CONTEXTS 16u   /* sampled in a process: one a device */
-#define SEEN 64u       /* contexts that launched */
-#define MODULES 4096u  /* a power of two */
-#define PCS 20000u     /* in one read-out */
+#define CONTEXTS 16u  /* sampled in a process: one a device */
+#define SEEN 64u      /* contexts that launched */
+#define MODULES 4096u /* a power of two */
+#define PCS 20000u    /* in one read-out */
 #define REASONS 64u
 #define SPAN_MS 100u
 #define READS_MAX 64u
@@ -30,13 +30,13 @@
 #define PREFIX "smsp__pcsamp_warps_issue_stalled_"
 #define TWIN "_not_issued"
 
-#define PC_FUNCTIONS(X)                           \
-	X(cuptiPCSamplingEnable)                  \
-	X(cuptiPCSamplingDisable)                 \
-	X(cuptiPCSamplingGetData)                 \
+#define PC_FUNCTIONS(X)                             \
+	X(cuptiPCSamplingEnable)                    \
+	X(cuptiPCSamplingDisable)                   \
+	X(cuptiPCSamplingGetData)                   \
 	X(cuptiPCSamplingSetConfigurationAttribute) \
-	X(cuptiPCSamplingGetNumStallReasons)      \
-	X(cuptiPCSamplingGetStallReasons)         \
+	X(cuptiPCSamplingGetNumStallReasons)        \
+	X(cuptiPCSamplingGetStallReasons)           \
 	X(cuptiGetCubinCrc)
 
 struct pc_context {
@@ -72,11 +72,12 @@ static struct {
 
 static const struct {
 	const char *vendor, *stall;
-} stalls[] = {{"selected", "NONE"}, {"no_instructions", "IFET"}, {"branch_resolving", "IFET"}, {"wait", "IDEP"},
-	{"short_scoreboard", "IDEP"}, {"warpgroup_arrive", "IDEP"}, {"gmma", "IDEP"}, {"long_scoreboard", "GMEM"},
-	{"tex_throttle", "TMEM"}, {"barrier", "SYNC"}, {"membar", "SYNC"}, {"imc_miss", "CMEM"},
-	{"math_pipe_throttle", "PIPE"}, {"dispatch_stall", "PIPE"}, {"lg_throttle", "MTHR"},
-	{"mio_throttle", "MTHR"}, {"drain", "MTHR"}, {"not_selected", "NSEL"}, {"sleeping", "SLP"}};
+} stalls[] = {{"selected", "NONE"}, {"no_instructions", "IFET"}, {"branch_resolving", "IFET"},
+	{"wait", "IDEP"}, {"short_scoreboard", "IDEP"}, {"warpgroup_arrive", "IDEP"}, {"gmma", "IDEP"},
+	{"long_scoreboard", "GMEM"}, {"tex_throttle", "TMEM"}, {"barrier", "SYNC"}, {"membar", "SYNC"},
+	{"imc_miss", "CMEM"}, {"math_pipe_throttle", "PIPE"}, {"dispatch_stall", "PIPE"},
+	{"lg_throttle", "MTHR"}, {"mio_throttle", "MTHR"}, {"drain", "MTHR"}, {"not_selected", "NSEL"},
+	{"sleeping", "SLP"}};
 
 static const char *stall_of(const char *vendor, size_t size)
 {
@@ -124,7 +125,8 @@ static void twins_find(struct pc_context *at)
 {
 	for (unsigned i = 0; i < at->reason_count; i++)
 		for (unsigned j = 0; j < at->reason_count && !at->is_twin[i]; j++)
-			if (at->is_twin[j] && !strncmp(at->metrics[i], at->metrics[j], strlen(at->metrics[i])) &&
+			if (at->is_twin[j] &&
+				!strncmp(at->metrics[i], at->metrics[j], strlen(at->metrics[i])) &&
 				!strcmp(at->metrics[j] + strlen(at->metrics[i]), "/not_issued"))
 				at->twins[i] = j + 1;
 }
@@ -133,7 +135,8 @@ static int reasons_find(struct pc_context *at)
 {
 	static char text[REASONS][CUPTI_STALL_REASON_STRING_SIZE];
 	char *names[REASONS];
-	CUpti_PCSamplingGetNumStallReasonsParams number = {.size = CUpti_PCSamplingGetNumStallReasonsParamsSize,
+	CUpti_PCSamplingGetNumStallReasonsParams number = {
+		.size = CUpti_PCSamplingGetNumStallReasonsParamsSize,
 		.ctx = at->context,
 		.numStallReasons = &at->reason_count};
 	CUpti_PCSamplingGetStallReasonsParams said = {.size = CUpti_PCSamplingGetStallReasonsParamsSize,
@@ -158,7 +161,8 @@ static int reasons_find(struct pc_context *at)
 
 static void *room(size_t bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
@@ -187,7 +191,8 @@ static int configure(struct pc_context *at)
 
 	memset(info, 0, sizeof(info));
 	info[0].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE;
-	info[0].attributeData.collectionModeData.collectionMode = CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+	info[0].attributeData.collectionModeData.collectionMode =
+		CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
 	info[1].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD;
 	info[1].attributeData.samplingPeriodData.samplingPeriod = pc.period;
 	info[2].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON;
@@ -248,7 +253,8 @@ static void context_enable(CUcontext context, uint32_t number)
 	result = (int)pc.cuptiPCSamplingEnable(&enable);
 	if (!result)
 		result = reasons_find(at);
-	if (!result && !(buffer_make(&at->configured, at->reason_count) && buffer_make(&at->read, at->reason_count)))
+	if (!result &&
+		!(buffer_make(&at->configured, at->reason_count) && buffer_make(&at->read, at->reason_count)))
 		result = CUPTI_ERROR_OUT_OF_MEMORY;
 	if (!result)
 		result = configure(at);
@@ -368,8 +374,8 @@ static void data_put(const struct pc_context *at, const CUpti_PCSamplingData *da
 		gpu_unsampled(at->device, at->number, "the GPU dropped samples: take a longer period",
 			data->droppedSamples, false);
 	if (data->hardwareBufferFull || result == CUPTI_ERROR_OUT_OF_MEMORY)
-		gpu_unsampled(at->device, at->number, "the GPU's buffer of samples was full: take a longer period", 0,
-			false);
+		gpu_unsampled(at->device, at->number,
+			"the GPU's buffer of samples was full: take a longer period", 0, false);
 }
 
 static void context_read(struct pc_context *at)
@@ -396,7 +402,8 @@ static void context_read(struct pc_context *at)
 
 static void context_end(struct pc_context *at)
 {
-	CUpti_PCSamplingDisableParams disable = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = at->context};
+	CUpti_PCSamplingDisableParams disable = {
+		.size = CUpti_PCSamplingDisableParamsSize, .ctx = at->context};
 
 	if (!at->is_on)
 		return;
@@ -437,10 +444,10 @@ void cuda_pc_open(void)
 	if (!period || period > 31 || !symbol_address)
 		return;
 	memcpy(&symbol, &symbol_address, sizeof(symbol));
-#define PC_FIND(name)                               \
-	address = symbol(cuda.api.handle, #name);   \
+#define PC_FIND(name)                                \
+	address = symbol(cuda.api.handle, #name);    \
 	memcpy(&pc.name, &address, sizeof(address)); \
-	if (!address)                               \
+	if (!address)                                \
 		period = 0;
 	PC_FUNCTIONS(PC_FIND)
 #undef PC_FIND

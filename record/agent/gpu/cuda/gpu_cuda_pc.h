@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu_cuda_pc.h - samples of GPU instructions by CUPTI's continuous PC sampling, beside the activity records and in
- * the same subscription: kernels are not serialized.
+ * gpu_cuda_pc.h - samples of GPU instructions by CUPTI's continuous PC sampling, beside the activity records
+ * and in the same subscription: kernels are not serialized.
  *
  *   a context's first launch --enable--> CUPTI's own thread --every 100 ms--> GetData by the flusher --> ring
  *
@@ -21,7 +21,8 @@ void cuda_pc_open(void);
 void cuda_pc_launch(CUcontext context, uint32_t number);
 /* A binary was loaded; `hash`: as gpu_module() gave it. */
 void cuda_pc_module(const void *image, size_t bytes, uint64_t hash);
-/* Hands over the samples so far; only the flusher calls it. `is_end`: sampling ends, the rest is handed over. */
+/* Hands over the samples so far; only the flusher calls it. `is_end`: sampling ends, the rest is handed over.
+ */
 void cuda_pc_read(bool is_end);
 /* Samples are asked for: the flusher is to read them twice a worker's span. */
 bool cuda_pc_is_on(void);
