@@ -43,7 +43,7 @@ int answer_balance(struct program_call *call, const struct ask *ask, struct erro
 	struct report *report;
 	struct imbalance balance;
 	enum row_key_by by = ROW_KEY_FUNCTION;
-	struct idle_question question;
+	struct idle_question question = {0};
 	uint32_t left_out;
 	int result = answer_find_by(call, &by, error);
 
