@@ -198,7 +198,7 @@ static int select_records(struct records *records, const struct sql_ask *ask, st
 	records->cut = slice_cut_of(call->select);
 	records->begin_ns = records->cut.begin_ns;
 	records->end_ns = records->cut.end_ns;
-	records->streams = select_streams(call->select, &records->stream_count);
+	records->streams = select_all_streams(call->select, &records->stream_count);
 	return 0;
 }
 

@@ -73,6 +73,10 @@ ask_profile() {
 ask_slice() {
 	picked streams streams "$(one_of kind=cpu kind=gpu rank=0 'thread=0-2' && echo "$word")"
 	picked contexts context "$(one_of '*faces*' 'main;*' '*' && echo "$word")"
+	ask_rows "$where"
+}
+ask_rows() { # WHERE
+	local where=$1
 	alike "SELECT stream, 'samples', begin_ns, NULL, path, NULL, NULL, weight, metric, NULL, NULL FROM samples WHERE $where
 		UNION ALL SELECT stream, 'spans', begin_ns, end_ns, path, op, bytes, weight, NULL, NULL, attributes FROM spans WHERE $where
 		UNION ALL SELECT stream, 'values', begin_ns, NULL, path, NULL, NULL, NULL, metric, value, NULL FROM \"values\" WHERE $where" \
@@ -182,8 +186,26 @@ for where in "stream = 'cpu:h/-/7.0/0' AND begin_ns >= 0" "stream = 'cpu:h/-/7.0
 		"$(hpct-sql twins.hpct "SELECT path, weight FROM samples WHERE $both ORDER BY 1" --format tsv)"
 done
 
+# A stream of PC samples, whose rows are a selector's, too.
+{
+	printf '%s\t' stream track begin_ns end_ns path op bytes weight metric value attributes | sed 's/\t$/\n/'
+	printf 'gpu:h/-/7.0/0/1/pc\tspans\t0\t200000\t\tmonitored\t\t0\t\t\tperiod=16,sms=132\n'
+	printf 'cpu:h/-/7.0/0\tsamples\t1000\t\tmain\t\t\t1000\tCPUTIME\t\t\n'
+	printf 'gpu:h/-/7.0/0/1/7\tspans\t50000\t90000\tmain;<gpu kernel>;spin\tkernel\t\t0\t\t\t\n'
+	printf 'gpu:h/-/7.0/0/1/pc\tsamples\t100000\t\t<gpu kernel>;spin\t\t\t4096\tGINST:STL_GMEM\t\t\n'
+} >pc.tsv
+hpct-import --from tsv -o pc.hpct pc.tsv 2>err || fail "import: $(cat err)"
+run=pc sorts=yes rows=0
+for where in '' 'kind=pc' 'kind=cpu|kind=pc'; do
+	options=(${where:+--streams "$where"}) where=${where:+"streams = '$where'"}
+	ask_rows "${where:-1}"
+done
+options=(--time 0..1ms)
+ask_rows "\"begin\" = 0 AND \"end\" = '1ms'"
+check "PC samples are among the rows" [ "$rows" -eq 13 ]
+
 # What a run is made of. The sum of odd's times has no 64 bits.
-for run in cpu gpu mixed odd; do
+for run in cpu gpu mixed odd pc; do
 	options=() sorts=no
 	alike 'SELECT stream, kind, host, rank, pid, tid, device, queue, name, begin_ns, end_ns, samples, spans, "values", lost FROM streams' \
 		1-15 hpct-info --streams
