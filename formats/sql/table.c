@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "store/base/escape.h"
+#include "store/base/hash.h"
 
 SQLITE_EXTENSION_INIT3
 
@@ -493,9 +494,29 @@ static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *out, int co
 	return SQLITE_OK;
 }
 
+/* Rows of other arguments are other rows. */
+static uint64_t hash_arguments(const struct sql_cursor *cursor)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < cursor->table->column_count; i++) {
+		const char *text =
+			cursor->given[i] ? (const char *)sqlite3_value_text(cursor->given[i]) : NULL;
+
+		if (text)
+			hash = store_hash64(text, strlen(text), hash + i);
+	}
+	return hash;
+}
+
 static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
-	*row = (sqlite3_int64)((struct sql_cursor *)base)->row;
+	struct sql_cursor *cursor = (struct sql_cursor *)base;
+	uint64_t identity = cursor->row;
+
+	if (cursor->table->identity && !cursor->table->identity(cursor, &identity))
+		return SQLITE_NOMEM;
+	*row = (sqlite3_int64)store_hash64(&identity, sizeof identity, hash_arguments(cursor));
 	return SQLITE_OK;
 }
 

@@ -68,6 +68,10 @@ struct sql_table {
 	/* NULL: a list. */
 	int (*next)(struct sql_cursor *cursor, struct error *error);
 	void (*column)(struct sql_cursor *cursor, sqlite3_context *out, int column);
+	/* What the row is whatever else its filter gives: SQLite, which reads each side of an OR by a filter
+	 * of its own, drops rows of the same identity. NULL: its place in the list, which the arguments alone
+	 * make. False: no memory. */
+	bool (*identity)(struct sql_cursor *cursor, uint64_t *identity);
 	/* Undoes open, also one that failed; may be NULL. */
 	void (*close)(struct sql_cursor *cursor);
 };

@@ -65,14 +65,14 @@ static void streams_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 {
 	const struct run_stream *stream = run_stream(cursor->call.run, (uint32_t)cursor->row);
 	const struct store_stream *s = &stream->s;
-	bool is_gpu = s->kind == STORE_STREAM_GPU;
+	bool is_gpu = s->kind != STORE_STREAM_CPU;
 
 	switch (column) {
 	case STREAM_STREAM:
 		sql_put_string(cursor, out, stream->text);
 		break;
 	case STREAM_KIND:
-		sql_put_composed(out, is_gpu ? "gpu" : "cpu");
+		sql_put_composed(out, info_stream_kind(s->kind));
 		break;
 	case STREAM_HOST:
 		sql_put_string(cursor, out, stream->host);

@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "formats/sql/tables.h"
+#include "store/base/array.h"
 #include "store/base/escape.h"
+#include "store/base/hash.h"
+#include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
 #include "timeline/scan/scan.h"
 #include "timeline/slice/slice.h"
@@ -59,6 +62,14 @@ struct records {
 	size_t at; /* of the batch, the next row */
 	struct store_record record;
 	uint32_t stream;
+	/* -- who its rows are; of the moment of the row that was asked for last -- */
+	struct key_ids met; /* of hash_record() */
+	uint64_t *met_count;
+	size_t met_capacity;
+	uint64_t met_ns, met_identity;
+	size_t met_row;
+	uint32_t met_stream;
+	bool has_met;
 };
 
 static const enum field sample_fields[] = {
@@ -187,7 +198,7 @@ static int select_records(struct records *records, const struct sql_ask *ask, st
 	records->cut = slice_cut_of(call->select);
 	records->begin_ns = records->cut.begin_ns;
 	records->end_ns = records->cut.end_ns;
-	records->streams = select_streams(call->select, &records->stream_count);
+	records->streams = select_all_streams(call->select, &records->stream_count);
 	return 0;
 }
 
@@ -354,6 +365,7 @@ static int open_track(struct sql_cursor *cursor, enum store_track track, const e
 		.fields = fields,
 		.end_ns = STORE_OPEN_NS,
 		.stream_count = run_stream_count(cursor->call.run)};
+	key_ids_init(&records->met, sizeof(uint64_t));
 	if (sql_cursor_selects(cursor, ask))
 		rc = select_records(records, ask, error);
 	if (rc == 0)
@@ -374,6 +386,53 @@ static void records_close(struct sql_cursor *cursor)
 	scan_close(records->scan);
 	records->scan = NULL;
 	records->batch = NULL;
+	key_ids_fini(&records->met);
+	free(records->met_count);
+	records->met_count = NULL;
+	records->met_capacity = 0;
+}
+
+/* ---- identities ---- */
+
+#define MET_KEPT 64 /* a table of more is freed at the next moment: to clear it takes long */
+
+static uint64_t hash_record(const struct records *records)
+{
+	const struct store_record *record = &records->record;
+	const uint64_t words[] = {records->stream, record->begin_ns, record->end_ns, record->amount,
+		record->bytes, record->link, (uint64_t)record->context << 32 | record->what,
+		record->attributes};
+
+	return store_hash64(words, sizeof words, 0);
+}
+
+/* Of rows that are alike in what is read a filter gives all or none, one after another or with others of the
+ * same moment between: they are counted. Each row is asked for at most once, but for the current one. */
+static bool records_identity(struct sql_cursor *cursor, uint64_t *identity)
+{
+	struct records *records = (struct records *)cursor;
+	uint64_t twin[2] = {hash_record(records)}; /* and how many are before it */
+	uint32_t number;
+	bool is_new;
+
+	if (records->has_met && records->met_row == cursor->row) {
+		*identity = records->met_identity;
+		return true;
+	}
+	if (records->met_ns != records->record.begin_ns || records->met_stream != records->stream)
+		(records->met.count > MET_KEPT ? key_ids_fini : key_ids_clear)(&records->met);
+	number = key_ids_put(&records->met, twin, &is_new);
+	if (number == KEY_IDS_NONE ||
+		!array_widen(&records->met_count, &records->met_capacity, number, sizeof *records->met_count))
+		return false;
+	twin[1] = is_new ? 0 : records->met_count[number];
+	records->met_count[number] = twin[1] + 1;
+	records->has_met = true;
+	records->met_row = cursor->row;
+	records->met_ns = records->record.begin_ns;
+	records->met_stream = records->stream;
+	*identity = records->met_identity = store_hash64(twin, sizeof twin, 0);
+	return true;
 }
 
 /* ---- columns ---- */
@@ -513,6 +572,7 @@ const struct sql_table sql_table_samples = {.name = "samples",
 	.open = samples_open,
 	.next = records_next,
 	.column = records_column,
+	.identity = records_identity,
 	.close = records_close};
 
 const struct sql_table sql_table_spans = {.name = "spans",
@@ -523,6 +583,7 @@ const struct sql_table sql_table_spans = {.name = "spans",
 	.open = spans_open,
 	.next = records_next,
 	.column = records_column,
+	.identity = records_identity,
 	.close = records_close};
 
 const struct sql_table sql_table_values = {.name = "values",
@@ -533,4 +594,5 @@ const struct sql_table sql_table_values = {.name = "values",
 	.open = values_open,
 	.next = records_next,
 	.column = records_column,
+	.identity = records_identity,
 	.close = records_close};

@@ -181,10 +181,21 @@ static void profile_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 	}
 }
 
+/* The same metric may be one of more on the other side of an OR. */
+static bool profile_identity(struct sql_cursor *cursor, uint64_t *identity)
+{
+	const struct profile *profile = &((struct profile_cursor *)cursor)->profile;
+
+	*identity = (uint64_t)profile->metrics[cursor->row % profile->metric_count].metric << 32 |
+		    cursor->row / profile->metric_count;
+	return true;
+}
+
 const struct sql_table sql_table_profile = {.name = "profile",
 	.columns = profile_columns,
 	.column_count = COUNT(profile_columns),
 	.rows = 10000,
 	.cursor_bytes = sizeof(struct profile_cursor),
 	.open = profile_open,
-	.column = profile_column};
+	.column = profile_column,
+	.identity = profile_identity};

@@ -73,6 +73,10 @@ ask_profile() {
 ask_slice() {
 	picked streams streams "$(one_of kind=cpu kind=gpu rank=0 'thread=0-2' && echo "$word")"
 	picked contexts context "$(one_of '*faces*' 'main;*' '*' && echo "$word")"
+	ask_rows "$where"
+}
+ask_rows() { # WHERE
+	local where=$1
 	alike "SELECT stream, 'samples', begin_ns, NULL, path, NULL, NULL, weight, metric, NULL, NULL FROM samples WHERE $where
 		UNION ALL SELECT stream, 'spans', begin_ns, end_ns, path, op, bytes, weight, NULL, NULL, attributes FROM spans WHERE $where
 		UNION ALL SELECT stream, 'values', begin_ns, NULL, path, NULL, NULL, NULL, metric, value, NULL FROM \"values\" WHERE $where" \
@@ -124,6 +128,25 @@ ask_pushed() {
 	}
 	rows=$((rows + $(wc -l <want.rows) - 1))
 }
+# Each side of an OR is read by a filter of its own; +() is read once.
+ask_either() {
+	local table one two what from_one=$from
+	one_of samples spans
+	table=$word
+	what=$([ "$table" = spans ] && echo op || echo metric)
+	one=$(quoted "$(shuf -n 1 --random-source=<(yes $RANDOM) $run.streams)")
+	two=$(quoted "$(shuf -n 1 --random-source=<(yes $RANDOM) $run.streams)")
+	one_of "stream = $two AND begin_ns >= $until" "stream = $one AND begin_ns < $until" \
+		"stream = $two AND $what IN ('CPUTIME', 'kernel', 'launch')" "stream = $one AND begin_ns >= $from_one"
+	local where="((stream = $one AND begin_ns >= $from_one) OR ($word))"
+	hpct-sql $run.hpct "SELECT * FROM $table WHERE $where" --format tsv >got.rows 2>err || fail "$where: $(cat err)"
+	hpct-sql $run.hpct "SELECT * FROM $table WHERE +$where" --format tsv >want.rows 2>err || fail "+$where: $(cat err)"
+	sort -o want.rows want.rows && sort -o got.rows got.rows
+	cmp -s want.rows got.rows || fail "seed $seed: $run.hpct, $table WHERE $where: $(wc -l <got.rows) rows, not $(wc -l <want.rows)"
+	hpct-sql $run.hpct "EXPLAIN QUERY PLAN SELECT * FROM $table WHERE $where" >plan 2>err
+	either=$((either + $(grep -c 'MULTI-INDEX OR' plan)))
+	rows=$((rows + $(wc -l <want.rows) - 1))
+}
 
 rows=0 total=0
 for question in $(seq 100); do
@@ -142,10 +165,47 @@ for question in $(seq 100); do
 	ask_"$ask"
 	[ "$rows" -eq "$before" ] || total=$((total + 1))
 done
+either=0
+for run in cpu gpu mixed odd cpu gpu mixed odd; do
+	window
+	ask_either
+done
+check "SQLite reads both sides of an OR in $either of 8" [ "$either" -ge 4 ]
 check "most questions have an answer: $total of 100, $rows rows" [ "$total" -ge 40 ]
 
+# Rows that are alike are all kept, whichever side of an OR finds them; a row that both sides find is one row.
+{
+	printf '%s\t' stream track begin_ns end_ns path op bytes weight metric value attributes | sed 's/\t$/\n/'
+	for path in a b a a; do printf 'cpu:h/-/7.0/0\tsamples\t1000\t\t%s\t\t\t5\tCPUTIME\t\t\n' $path; done
+	printf 'cpu:h/-/7.0/1\tsamples\t1000\t\ta\t\t\t5\tCPUTIME\t\t\n'
+} >twins.tsv
+hpct-import --from tsv -o twins.hpct twins.tsv 2>err || fail "import: $(cat err)"
+for where in "stream = 'cpu:h/-/7.0/0' AND begin_ns >= 0" "stream = 'cpu:h/-/7.0/0' AND path = 'a'" "stream = 'cpu:h/-/7.0/1' AND begin_ns >= 0"; do
+	both="((stream = 'cpu:h/-/7.0/0' AND path = 'a') OR ($where))"
+	same "twins: $where" "$(hpct-sql twins.hpct "SELECT path, weight FROM samples WHERE +$both ORDER BY 1" --format tsv)" \
+		"$(hpct-sql twins.hpct "SELECT path, weight FROM samples WHERE $both ORDER BY 1" --format tsv)"
+done
+
+# A stream of PC samples, whose rows are a selector's, too.
+{
+	printf '%s\t' stream track begin_ns end_ns path op bytes weight metric value attributes | sed 's/\t$/\n/'
+	printf 'gpu:h/-/7.0/0/1/pc\tspans\t0\t200000\t\tmonitored\t\t0\t\t\tperiod=16,sms=132\n'
+	printf 'cpu:h/-/7.0/0\tsamples\t1000\t\tmain\t\t\t1000\tCPUTIME\t\t\n'
+	printf 'gpu:h/-/7.0/0/1/7\tspans\t50000\t90000\tmain;<gpu kernel>;spin\tkernel\t\t0\t\t\t\n'
+	printf 'gpu:h/-/7.0/0/1/pc\tsamples\t100000\t\t<gpu kernel>;spin\t\t\t4096\tGINST:STL_GMEM\t\t\n'
+} >pc.tsv
+hpct-import --from tsv -o pc.hpct pc.tsv 2>err || fail "import: $(cat err)"
+run=pc sorts=yes rows=0
+for where in '' 'kind=pc' 'kind=cpu|kind=pc'; do
+	options=(${where:+--streams "$where"}) where=${where:+"streams = '$where'"}
+	ask_rows "${where:-1}"
+done
+options=(--time 0..1ms)
+ask_rows "\"begin\" = 0 AND \"end\" = '1ms'"
+check "PC samples are among the rows" [ "$rows" -eq 13 ]
+
 # What a run is made of. The sum of odd's times has no 64 bits.
-for run in cpu gpu mixed odd; do
+for run in cpu gpu mixed odd pc; do
 	options=() sorts=no
 	alike 'SELECT stream, kind, host, rank, pid, tid, device, queue, name, begin_ns, end_ns, samples, spans, "values", lost FROM streams' \
 		1-15 hpct-info --streams

@@ -291,13 +291,18 @@ void info_put_optional(struct report *report, uint64_t value, bool is_there)
 		report_none(report);
 }
 
+const char *info_stream_kind(enum store_stream_kind kind)
+{
+	return kind == STORE_STREAM_CPU ? "cpu" : kind == STORE_STREAM_GPU ? "gpu" : "pc";
+}
+
 static void put_stream(struct report *report, const struct run *run, const struct run_stream *stream)
 {
 	const struct store_stream *s = &stream->s;
 	bool is_gpu = s->kind != STORE_STREAM_CPU;
 
 	report_string(report, stream->text);
-	report_string(report, s->kind == STORE_STREAM_PC ? "pc" : is_gpu ? "gpu" : "cpu");
+	report_string(report, info_stream_kind(s->kind));
 	report_string(report, stream->host);
 	info_put_optional(report, (uint32_t)s->rank, s->rank >= 0);
 	info_put_optional(report, s->pid, s->pid != UINT32_MAX);

@@ -11,6 +11,8 @@
 /* Keys and values of the whole run. */
 int info_print(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
+/* "cpu", "gpu" or "pc". */
+const char *info_stream_kind(enum store_stream_kind kind);
 int info_print_streams(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
 /* Metrics that --metric may name, and what they are read off: samples, values (counters and gauges), the
