@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blame_sass.c - operands of NVIDIA's machine code. Beside instructions with a known answer, compiled kernels are the
- * truth: a compiler reads no register that nothing wrote, computes nothing that nothing reads, and waits for no barrier
- * that nothing sets. A wrong field, width or operand breaks one of the three.
+ * blame_sass.c - operands of NVIDIA's machine code. Beside instructions with a known answer, compiled kernels
+ * are the truth: a compiler reads no register that nothing wrote, computes nothing that nothing reads, and
+ * waits for no barrier that nothing sets. A wrong field, width or operand breaks one of the three.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +35,8 @@ struct expected {
 
 static const struct expected expected[] = {
 	/* LDG.E R0, [R2.64]; sets B0 */
-	{0x0000000402007981, 0x000ea2000c1e1900, "LDG", GPU_KIND_LOAD, GPU_SPACE_GLOBAL, {R(0), B(2), NOTHING},
-		{R(2), R(3), UR(4), UR(5), NOTHING}},
+	{0x0000000402007981, 0x000ea2000c1e1900, "LDG", GPU_KIND_LOAD, GPU_SPACE_GLOBAL,
+		{R(0), B(2), NOTHING}, {R(2), R(3), UR(4), UR(5), NOTHING}},
 	/* @P0 LDG.E.64 */
 	{0x0000000402000981, 0x000ea2000c1e1b00, "LDG", GPU_KIND_LOAD, GPU_SPACE_GLOBAL,
 		{R(0), R(1), B(2), NOTHING}, {R(2), R(3), UR(4), UR(5), P(0), NOTHING}},
@@ -53,7 +53,8 @@ static const struct expected expected[] = {
 	{0x0000000704007388, 0x0005e20000000800, "STS", GPU_KIND_STORE, GPU_SPACE_SHARED, {B(2), NOTHING},
 		{R(4), R(7), NOTHING}},
 	/* BAR.SYNC 0x0 */
-	{0x0000000000007b1d, 0x000fec0000010000, "BAR", GPU_KIND_BARRIER, GPU_SPACE_NONE, {NOTHING}, {NOTHING}},
+	{0x0000000000007b1d, 0x000fec0000010000, "BAR", GPU_KIND_BARRIER, GPU_SPACE_NONE, {NOTHING},
+		{NOTHING}},
 };
 
 static void assert_set(const struct gpu_set *set, const unsigned *wanted)
@@ -89,7 +90,8 @@ static void test_opaque(void **state)
 	struct gpu_instruction in;
 
 	(void)state;
-	assert_false(sass_instruction(90, 0x00000000000001ff | 3 << 12, UINT64_C(0x2a) << 52 | UINT64_C(1) << 46, &in));
+	assert_false(sass_instruction(
+		90, 0x00000000000001ff | 3 << 12, UINT64_C(0x2a) << 52 | UINT64_C(1) << 46, &in));
 	assert_int_equal(in.kind, GPU_KIND_OPAQUE);
 	assert_int_equal(in.guard, 3);
 	assert_int_equal(in.wait_mask, 0x2a);
@@ -127,8 +129,7 @@ static void reach_backward(const struct kernel_code *code, uint64_t (*out)[WORDS
 			for (uint32_t e = code->first_to[i]; e < code->first_to[i + 1]; e++)
 				for (unsigned w = 0; w < WORDS; w++) {
 					const struct gpu_instruction *to = &code->instructions[code->to[e]];
-					uint64_t killed =
-						to->guard == GPU_ALWAYS ? to->defines.words[w] : 0;
+					uint64_t killed = to->guard == GPU_ALWAYS ? to->defines.words[w] : 0;
 					uint64_t now = to->uses.words[w] | (out[code->to[e]][w] & ~killed);
 
 					more |= (now & ~out[i][w]) != 0;
@@ -137,7 +138,8 @@ static void reach_backward(const struct kernel_code *code, uint64_t (*out)[WORDS
 	}
 }
 
-static bool has_part(const struct gpu_set *set, const uint64_t *of, unsigned from, unsigned to, bool wants_all)
+static bool has_part(
+	const struct gpu_set *set, const uint64_t *of, unsigned from, unsigned to, bool wants_all)
 {
 	bool is_any = false, is_all = true;
 
@@ -171,7 +173,8 @@ static bool is_whole(const struct kernel_code *code)
 
 static void kernel_check(const struct kernel_code *code, struct tally *tally)
 {
-	uint64_t(*in)[WORDS] = calloc(code->count + 1, sizeof *in), (*out)[WORDS] = calloc(code->count + 1, sizeof *out);
+	uint64_t(*in)[WORDS] = calloc(code->count + 1, sizeof *in),
+	(*out)[WORDS] = calloc(code->count + 1, sizeof *out);
 	bool whole = is_whole(code);
 
 	reach_forward(code, in);
@@ -182,12 +185,14 @@ static void kernel_check(const struct kernel_code *code, struct tally *tally)
 
 		tally->instructions++;
 		tally->opaque += at->kind == GPU_KIND_OPAQUE;
-		if (whole && at->space != GPU_SPACE_TEXTURE && !has_part(&at->uses, in[i], 0, GPU_BARRIER, true)) {
+		if (whole && at->space != GPU_SPACE_TEXTURE &&
+			!has_part(&at->uses, in[i], 0, GPU_BARRIER, true)) {
 			tally->unwritten++;
 			print_message("%s+0x%llx %s reads what nothing wrote\n", code->name,
 				(unsigned long long)(code->addresses[i] - code->start), at->name);
 		}
-		/* R1 is the stack, needed or not. Stores of predicates beside a result are not always read. */
+		/* R1 is the stack, needed or not. Stores of predicates beside a result are not always read.
+		 */
 		if (whole && defines_any(at) && !gpu_set_has(&at->defines, 1) &&
 			!has_part(&at->defines, out[i], 0, GPU_BARRIER, false)) {
 			tally->unread++;
@@ -233,10 +238,12 @@ static void test_laws(void **state)
 {
 	static const struct {
 		const char *name;
-		unsigned least, opaque, unread; /* what a compiler left unread on purpose: results of asm volatile */
+		unsigned least, opaque,
+			unread; /* what a compiler left unread on purpose: results of asm volatile */
 	} binaries[] = {{"operations-sm80.cubin", 2500, 0, 0}, {"operations-sm90.cubin", 2700, 0, 0},
-		{"flow-sm75.cubin", 100, 0, 0}, {"flow-sm90.cubin", 100, 0, 0}, {"table-sm90.cubin", 10, 0, 0},
-		{"field-sm75.cubin", 10, 0, 0}, {"field-sm90.cubin", 10, 0, 0}};
+		{"flow-sm75.cubin", 100, 0, 0}, {"flow-sm90.cubin", 100, 0, 0},
+		{"table-sm90.cubin", 10, 0, 0}, {"field-sm75.cubin", 10, 0, 0},
+		{"field-sm90.cubin", 10, 0, 0}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {

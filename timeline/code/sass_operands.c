@@ -46,7 +46,7 @@ enum shape {
 	MULTIPLIES, /* matrices: words by type and shape */
 	MULTIPLIES_INTEGERS,
 	MULTIPLIES_DOUBLES, /* words as the row has them */
-	MATRICES,   /* loads or stores 8x8 matrices */
+	MATRICES,	    /* loads or stores 8x8 matrices */
 	COPIES,
 	SURFACES,
 	SHARED_BARRIERS,
@@ -234,7 +234,9 @@ static void atomic(struct gpu_instruction *in, struct word word, const struct ro
 {
 	/* Of the operation for floats alone F64 has two words. */
 	unsigned type = field(word, 73, 3);
-	unsigned words = row->flags & FLOATS ? (type == 7 ? 2 : 1) : type == 2 || type == 5 || type == 6 ? 2 : 1;
+	unsigned words = row->flags & FLOATS		       ? (type == 7 ? 2 : 1)
+			 : type == 2 || type == 5 || type == 6 ? 2
+							       : 1;
 	bool has_data = field(word, 9, 3) != FORM_C_UNIFORM; /* not: counts one more for each thread */
 
 	in->bytes = (uint8_t)(words * 4);
@@ -259,9 +261,9 @@ static void shuffles(struct gpu_instruction *in, struct word word)
 		registers(&in->uses, word, 64, 1, false);
 }
 
-/* Words of fragments. Floats: 16x8x16 (bit 75) and 16x8x8 of 16 bits, 16x8x8 and 16x8x4 (bit 78) of TF32, sums of 32
- * bits (bit 76) or 16. Integers: 16x8x32 (bit 75), 16x8x16 (bit 86), 8x8x16. Of sparse ones (bit 73) B is as large as A,
- * and which elements there are stands in one more register. */
+/* Words of fragments. Floats: 16x8x16 (bit 75) and 16x8x8 of 16 bits, 16x8x8 and 16x8x4 (bit 78) of TF32,
+ * sums of 32 bits (bit 76) or 16. Integers: 16x8x32 (bit 75), 16x8x16 (bit 86), 8x8x16. Of sparse ones (bit
+ * 73) B is as large as A, and which elements there are stands in one more register. */
 static void multiplies(struct gpu_instruction *in, struct word word, const struct row *row)
 {
 	bool is_sparse = row->shape == MULTIPLIES && field(word, 73, 1);
@@ -415,7 +417,8 @@ static void operands(struct gpu_instruction *in, struct word word, const struct 
 	predicates(in, word, row->flags);
 	/* Plain ones have the mask of lanes in B, collective and exclusive ones in A. */
 	if (row->flags & LANES)
-		registers(&in->uses, word, field(word, 85, 2) ? 24 : 32, field(word, 9, 3) == FORM_REGISTER, false);
+		registers(&in->uses, word, field(word, 85, 2) ? 24 : 32, field(word, 9, 3) == FORM_REGISTER,
+			false);
 	if (row->flags & DEPBAR)
 		gpu_set_add(&in->uses, GPU_BARRIER + field(word, 44, 3) % GPU_BARRIERS);
 }

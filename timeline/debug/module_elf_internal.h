@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* module_elf_internal.h - shared by module_elf.c, which opens one file, and debug_files.c, which searches for it. */
+/* module_elf_internal.h - shared by module_elf.c, which opens one file, and debug_files.c, which searches for
+ * it. */
 #ifndef TIMELINE_MODULE_ELF_INTERNAL_H
 #define TIMELINE_MODULE_ELF_INTERNAL_H
 

@@ -74,8 +74,8 @@ uint64_t select_min_ns(const struct select *select);	    /* 0: none */
 uint32_t select_depth(const struct select *select);	    /* UINT32_MAX: none; see run_depth_below() */
 /* A number, "auto" or "auto+1"; false: none of these. */
 bool select_read_depth(const char *value, uint32_t *depth);
-const char *select_by(const struct select *select);	    /* NULL: none */
-uint64_t select_top(const struct select *select);	    /* UINT64_MAX: none */
+const char *select_by(const struct select *select); /* NULL: none */
+uint64_t select_top(const struct select *select);   /* UINT64_MAX: none */
 /* The equivalent command line, in `arena`: "--time 1.2s..1.4s --depth 4"; only the options with these names
  * ("time depth"), NULL: all. */
 struct arena;

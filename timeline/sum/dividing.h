@@ -13,7 +13,7 @@
 
 #include "timeline/run/run.h"
 
-#define DIVIDING_EIGHTHS 7   /* so much of a frame's work in one callee: the way goes on there */
+#define DIVIDING_EIGHTHS 7 /* so much of a frame's work in one callee: the way goes on there */
 /* More threads, or more call paths in all of them, are judged by an even choice of threads. */
 #define DIVIDING_STREAMS 256u
 #define DIVIDING_PATHS 24000u
