@@ -41,6 +41,12 @@ for limit in 8 16 64; do
 	check "$limit descriptors: samples" [ "$(sample_count few$limit)" -ge 1 ]
 	echo "$limit descriptors: without switch records $(info few$limit switches_refused)"
 done
+for limit in 16 18 22; do
+	bash -c "ulimit -Sn $limit; exec hpct-record -o named.hpct --summary summary -- '$samples/phases' 0.1" >/dev/null
+	hpct-profile named.hpct --view flat --format tsv | grep -q 'phases\.c' ||
+		check "$limit descriptors: frames without names are told: $(cat summary)" grep -q 'hpct-names RUN' summary
+	rm -rf named.hpct
+done
 record probe -- true || fail "true does not end well"
 if [ "$(info probe switches_refused)" = 0 ]; then
 	same "64 descriptors: switch records are there" 0 "$(info few64 switches_refused)"
