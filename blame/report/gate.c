@@ -250,49 +250,37 @@ static int judge_page(const struct gates *gates, struct gate *gate, enum gate_un
 
 /* ---- shares ---- */
 
-/* Of paths that match: all time of threads in these contexts, waits with their path included. */
-static int share_of_glob(struct gate *gate, struct run *run, const struct select *select,
-	const struct run_report *report, struct error *error)
+/* Of paths that match: all time of the page's threads in these contexts, waits with their path included. */
+static int share_of_glob(
+	struct gate *gate, struct run *run, const struct run_report *report, struct error *error)
 {
 	struct select_context *pattern;
-	struct window *window = NULL;
-	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
 	uint64_t sum_ns = 0;
 	int result = select_context_new(&pattern, gate->argument, error);
 
 	if (result)
 		return result;
 	select_context_bind(pattern, run);
-	result = window_new(&window, run, error);
-	for (uint32_t i = 0; i < count && !result; i++)
-		if (run_stream(run, streams[i])->s.kind == STORE_STREAM_CPU)
-			result = window_add_time(
-				window, streams[i], select_begin_ns(select), select_end_ns(select), error);
-	if (!result) {
-		size_t piece_count;
-		const struct window_time *pieces = window_times(window, &piece_count);
+	for (uint32_t context = 1; context < report->contexts; context++) {
+		uint64_t ns = run_report_context_ns(report, context);
 
-		for (size_t i = 0; i < piece_count; i++)
-			if (pieces[i].context && select_context_match(pattern, pieces[i].context))
-				sum_ns += pieces[i].time_ns;
-		gate->value =
-			100 * (double)sum_ns / (double)(report->total_ns - report->class_ns[TIME_ABSENT]);
+		if (ns && select_context_match(pattern, context))
+			sum_ns += ns;
 	}
-	window_free(window);
+	gate->value = 100 * (double)sum_ns / (double)(report->total_ns - report->class_ns[TIME_ABSENT]);
 	select_context_free(pattern);
-	return result;
+	return 0;
 }
 
 static int judge_share(const struct gates *gates, struct gate *gate, struct run *run,
-	const struct select *select, const struct run_report *report, struct error *error)
+	const struct run_report *report, struct error *error)
 {
 	int class = gate->is_glob ? -1 : time_class_find(gate->argument);
 
 	if (report->total_ns == report->class_ns[TIME_ABSENT])
 		return cannot(gates, gate, "no thread lives in the window", error);
 	if (gate->is_glob)
-		return share_of_glob(gate, run, select, report, error);
+		return share_of_glob(gate, run, report, error);
 	if (class < 0)
 		return wrong(gates, gate, "there is no such class; a path needs quotes: share('main;io;*')",
 			error);
@@ -386,7 +374,7 @@ static int judge(const struct gates *gates, struct gate *gate, struct run *run, 
 
 	if (gate->argument && strcmp(gate->name, "share") == 0) {
 		unit = GATE_PERCENT;
-		result = judge_share(gates, gate, run, select, report, error);
+		result = judge_share(gates, gate, run, report, error);
 	} else if (gate->argument && is_statistic(gate->name)) {
 		unit = strcmp(gate->name, "count") == 0 ? GATE_NUMBER : GATE_TIME;
 		result = judge_marks(gates, gate, run, select, arena, error);

@@ -16,8 +16,7 @@ struct making {
 	const struct select *select;
 	struct time_classes *classes;
 	struct arena *arena;
-	uint64_t *path_ns; /* [class][context], of all threads */
-	uint32_t contexts;
+	uint64_t *path_ns; /* the report's */
 	uint64_t useful_sum_ns, useful_max_ns;
 	uint64_t mpi_ns; /* of first threads of processes */
 	uint32_t processes;
@@ -47,8 +46,8 @@ static void add_thread(struct making *making, const struct window_time *pieces, 
 		enum time_class class = time_class_of(making->classes, &pieces[i]);
 
 		report->class_ns[class] += pieces[i].time_ns;
-		if (pieces[i].context && pieces[i].context < making->contexts)
-			making->path_ns[(size_t) class * making->contexts + pieces[i].context] +=
+		if (pieces[i].context && pieces[i].context < report->contexts)
+			making->path_ns[(size_t) class * report->contexts + pieces[i].context] +=
 				pieces[i].time_ns;
 		if (class == TIME_COMPUTE || class == TIME_MEMORY)
 			useful_ns += pieces[i].time_ns;
@@ -91,11 +90,12 @@ static int add_streams(struct making *making, struct error *error)
 	struct run_report *report = making->report;
 	int result = 0;
 
-	making->contexts = run_context_count(making->run);
+	report->contexts = run_context_count(making->run);
 	making->path_ns = arena_calloc(
-		making->arena, (size_t)TIME_CLASS_COUNT * making->contexts + 1, sizeof *making->path_ns);
+		making->arena, (size_t)TIME_CLASS_COUNT * report->contexts + 1, sizeof *making->path_ns);
 	if (!making->path_ns)
 		return error_memory(error);
+	report->path_ns = making->path_ns;
 	coverage_count(&report->coverage, making->run, making->select);
 	for (uint32_t i = 0; i < making->question.stream_count && !result; i++)
 		result = add_stream(making, making->question.streams[i], error);
@@ -112,12 +112,21 @@ static void put_path(struct run_report_path paths[RUN_REPORT_PATHS], uint32_t co
 	}
 }
 
-static void find_paths(struct making *making)
+static void find_paths(struct run_report *report)
 {
 	for (int class = 0; class < TIME_CLASS_COUNT; class ++)
-		for (uint32_t context = 1; context < making->contexts; context++)
-			put_path(making->report->paths[class], context,
-				making->path_ns[(size_t) class * making->contexts + context]);
+		for (uint32_t context = 1; context < report->contexts; context++)
+			put_path(report->paths[class], context,
+				report->path_ns[(size_t) class * report->contexts + context]);
+}
+
+uint64_t run_report_context_ns(const struct run_report *report, uint32_t context)
+{
+	uint64_t sum = 0;
+
+	for (int class = 0; class < TIME_CLASS_COUNT; class ++)
+		sum += report->path_ns[(size_t) class * report->contexts + context];
+	return sum;
 }
 
 /* ---- GPUs ---- */
@@ -337,7 +346,7 @@ static int make(struct making *making, struct error *error)
 		result = find_efficiencies(making, error);
 	if (result)
 		return result;
-	find_paths(making);
+	find_paths(making->report);
 	find_bound(making->report);
 	return 0;
 }

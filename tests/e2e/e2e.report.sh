@@ -65,6 +65,16 @@ check "its first line is the verdict" grep -q '^mixed.hpct: 4 threads, 2 GPU que
 code "json" 0 hpct-report mixed.hpct --format json
 same "json: the schema" '{"schema":"hpct-report","version":1}' "$(head -n 1 out)"
 
+# Helper threads of MPI are left out of shares as they are of the threads' lives.
+planted helper '0-main;solve' '500-main;step;MPI_Allreduce' '1000-main'
+printf 'cpu:n/0/1.0/1\tsamples\t%d000000\t<thread root>;libpmix.so.2+0xa98b0;libc.so.6+0x1d224\t1\tCPUTIME\n' 0 1000 >>helper.tsv
+rm -r helper.hpct
+hpct-import --from tsv helper.tsv -o helper.hpct 2>err || fail "import: $(cat err)"
+rows helper.hpct
+same "the helper is no thread of the page" 1 "$(value run threads count)"
+printf '%s\n' "share('*') == 100 %" "share('*libc*') == 0 %" "share('main;solve') == 50 %" >gates
+code "shares are of the page's threads" 0 hpct-report helper.hpct --gate gates
+
 # Gates.
 gate() { printf '%s\n' "$@" >gates; }
 gate '# nightly' '' 'share(mpi) <= 50%' "share('main;step;*') < 50.5 %  # both ranks" 'wall >= 1s' 'parallel > 44.9 %' 'lost == 0' 'threads == 2' \
