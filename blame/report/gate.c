@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/base/related.h"
 #include "store/base/array.h"
 #include "timeline/base/glob.h"
 #include "timeline/report/report.h"
@@ -323,8 +324,18 @@ static bool is_statistic(const char *name)
 	return false;
 }
 
+/* A bookmark is nobody's; marks of processes of which no stream is chosen are left out. */
+static bool is_meant(const struct gate *gate, const struct mark *mark, const struct select *select,
+	const struct run_report *report)
+{
+	return glob_match(gate->argument, mark->name) && mark->begin_ns >= select_begin_ns(select) &&
+	       mark->begin_ns < select_end_ns(select) &&
+	       (mark->stream == UINT32_MAX || related_is_process(report->related, mark->stream));
+}
+
 static int judge_marks(const struct gates *gates, struct gate *gate, struct run *run,
-	const struct select *select, struct arena *arena, struct error *error)
+	const struct select *select, const struct run_report *report, struct arena *arena,
+	struct error *error)
 {
 	const struct mark *marks;
 	uint64_t *lengths;
@@ -337,9 +348,7 @@ static int judge_marks(const struct gates *gates, struct gate *gate, struct run 
 	if (!lengths)
 		return error_memory(error);
 	for (size_t i = 0; i < count; i++)
-		if (glob_match(gate->argument, marks[i].name) &&
-			marks[i].begin_ns >= select_begin_ns(select) &&
-			marks[i].begin_ns < select_end_ns(select))
+		if (is_meant(gate, &marks[i], select, report))
 			lengths[kept++] = marks[i].end_ns - marks[i].begin_ns;
 	if (!kept && strcmp(gate->name, "count") != 0)
 		return cannot(gates, gate, "no mark of that name begins in the window", error);
@@ -377,7 +386,7 @@ static int judge(const struct gates *gates, struct gate *gate, struct run *run, 
 		result = judge_share(gates, gate, run, report, error);
 	} else if (gate->argument && is_statistic(gate->name)) {
 		unit = strcmp(gate->name, "count") == 0 ? GATE_NUMBER : GATE_TIME;
-		result = judge_marks(gates, gate, run, select, arena, error);
+		result = judge_marks(gates, gate, run, select, report, arena, error);
 	} else {
 		result = judge_page(gates, gate, &unit, report, error);
 	}

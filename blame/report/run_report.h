@@ -36,6 +36,7 @@ struct run_report {
 	uint64_t class_ns[TIME_CLASS_COUNT];
 	const uint64_t *path_ns; /* [class][contexts], in the arena; context 0: none */
 	uint32_t contexts;
+	const uint8_t *related; /* bits of related.h: which processes were asked about; NULL: all */
 	struct run_report_path paths[TIME_CLASS_COUNT]
 				    [RUN_REPORT_PATHS]; /* the largest first; time 0: none */
 	bool has_gpu;
