@@ -136,7 +136,7 @@ static int metrics_find(struct kernels *kernels, struct error *error)
 }
 
 /* Places of the sums, in order of function, binary and address. */
-static int samples_sort(struct kernels *kernels, const struct kernels_options *options, struct error *error)
+static int samples_sort(struct kernels *kernels, struct error *error)
 {
 	kernels->samples = calloc(kernels->weight_count + 1, sizeof *kernels->samples);
 	if (!kernels->samples)
@@ -145,9 +145,7 @@ static int samples_sort(struct kernels *kernels, const struct kernels_options *o
 		const struct kernels_weight *weight = &kernels->weights[i];
 		struct kernels_sample sample = {.metric = weight->metric, .weight = weight->weight};
 
-		if (!place_of(kernels->run, weight->context, &sample))
-			continue;
-		if (!options->kernel || glob_match(options->kernel, sample.function))
+		if (place_of(kernels->run, weight->context, &sample))
 			kernels->samples[kernels->sample_count++] = sample;
 	}
 	if (kernels->sample_count)
@@ -155,8 +153,7 @@ static int samples_sort(struct kernels *kernels, const struct kernels_options *o
 	return 0;
 }
 
-static int samples_read(struct kernels *kernels, const struct select *select,
-	const struct kernels_options *options, struct error *error)
+static int samples_read(struct kernels *kernels, const struct select *select, struct error *error)
 {
 	uint32_t count;
 	const uint32_t *streams = select_all_streams(select, &count);
@@ -170,7 +167,7 @@ static int samples_read(struct kernels *kernels, const struct select *select,
 			rc = stream_read(kernels, streams[i], select, error);
 	}
 	if (rc == 0)
-		rc = samples_sort(kernels, options, error);
+		rc = samples_sort(kernels, error);
 	if (rc == 0 && !kernels->sample_count)
 		rc = error_set(error, ERROR_EMPTY,
 			"%s has no samples of GPU instructions here; record them with -e gpu=nvidia,pc",
@@ -386,6 +383,28 @@ static int kernel_compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+static void kernel_fini(struct kernel *kernel)
+{
+	for (size_t f = 0; f < kernel->function_count; f++)
+		kernels_function_fini(&kernel->functions[f]);
+	free(kernel->functions);
+}
+
+/* After device functions were shared out: kernels that are left out have their part. */
+static int kernels_choose(struct kernels *kernels, const char *glob, struct error *error)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < kernels->count; i++) {
+		if (!glob || glob_match(glob, kernels->list[i].name))
+			kernels->list[kept++] = kernels->list[i];
+		else
+			kernel_fini(&kernels->list[i]);
+	}
+	kernels->count = kept;
+	return kept || !glob ? 0 : error_set(error, ERROR_EMPTY, "no kernel matches --kernel '%.200s'", glob);
+}
+
 static int kernels_analyse(struct kernels *kernels, struct error *error)
 {
 	int rc = 0;
@@ -421,11 +440,13 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 		return error_memory(error);
 	kernels->run = run;
 	key_ids_init(&kernels->pairs, 2 * sizeof(uint64_t));
-	rc = samples_read(kernels, select, options, error);
+	rc = samples_read(kernels, select, error);
 	if (rc == 0)
 		rc = samples_place(kernels, options, error);
 	if (rc == 0)
 		rc = kernels_callers(kernels, error);
+	if (rc == 0)
+		rc = kernels_choose(kernels, options->kernel, error);
 	if (rc == 0)
 		rc = kernels_launches(kernels, select, error);
 	if (rc == 0)
@@ -449,11 +470,8 @@ void kernels_close(struct kernels *kernels)
 {
 	if (!kernels)
 		return;
-	for (size_t i = 0; i < kernels->count; i++) {
-		for (size_t f = 0; f < kernels->list[i].function_count; f++)
-			kernels_function_fini(&kernels->list[i].functions[f]);
-		free(kernels->list[i].functions);
-	}
+	for (size_t i = 0; i < kernels->count; i++)
+		kernel_fini(&kernels->list[i]);
 	for (size_t i = 0; i < kernels->binary_count; i++) {
 		gpu_code_close(kernels->binaries[i]->code);
 		free(kernels->binaries[i]->bytes);

@@ -73,6 +73,10 @@ hpct-import --from tsv shared.tsv -o shared.hpct || fail "import"
 hpct-advise shared.hpct --binary "$gpu/shared-sm90.cubin" --format tsv | awk -F '\t' 'NR > 1 { print $1, $6 }' | sort -u >shared
 same "samples of kernels" "few 15
 often 30" "$(cat shared)"
+same "one kernel has the same" "few 15" "$(hpct-advise shared.hpct --binary "$gpu/shared-sm90.cubin" --kernel few --format tsv | awk -F '\t' 'NR > 1 { print $1, $6 }' | sort -u)"
+code "no kernel of that name" 3 hpct-advise shared.hpct --kernel 'fewer*'
+sentence "no kernel of that name"
+check "it says so: $(cat err)" grep -qF "no kernel matches --kernel 'fewer*'" err
 
 # What is not there is said.
 hpct-advise run.hpct >bare || fail "without the binary"
