@@ -14,6 +14,7 @@ struct callers {
 	const struct gpu_function *functions;
 	size_t function_count;
 	struct call_graph graph;
+	uint64_t *addresses; /* [graph.edge_count] of the calls, ascending */
 	double *samples, *factors;
 };
 
@@ -26,33 +27,43 @@ static double sum_of(const struct cause_samples *samples)
 	return sum;
 }
 
-/* Samples at an address, in whatever entry they are; and of the whole function. */
+static void call_weigh(struct callers *callers, uint64_t address, double samples)
+{
+	size_t low = 0, high = callers->graph.edge_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (callers->addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < callers->graph.edge_count && callers->addresses[low] == address)
+		callers->graph.edges[low].weight += samples;
+}
+
+/* An instruction may have samples in several kernels: of a device function that was shared out. */
+static void function_take(struct callers *callers, const struct kernel_function *function)
+{
+	const struct gpu_function *in_binary = gpu_code_at(callers->binary, function->code.start);
+
+	for (uint32_t i = 0; in_binary && i < function->code.count; i++) {
+		double here = sum_of(&function->samples[i]);
+
+		callers->samples[in_binary - callers->functions] += here;
+		call_weigh(callers, function->code.addresses[i], here);
+	}
+}
+
 static void samples_take(const struct kernels *kernels, struct callers *callers)
 {
 	for (size_t k = 0; k < kernels->count; k++)
-		for (size_t f = 0; f < kernels->list[k].function_count; f++) {
-			const struct kernel_function *function = &kernels->list[k].functions[f];
-			const struct gpu_function *in_binary;
-
-			if (function->code.binary != callers->binary)
-				continue;
-			in_binary = gpu_code_at(callers->binary, function->code.start);
-			for (uint32_t i = 0; in_binary && i < function->code.count; i++) {
-				double here = sum_of(&function->samples[i]);
-
-				callers->samples[in_binary - callers->functions] += here;
-				for (size_t e = 0; e < callers->graph.edge_count && here > 0; e++)
-					if (callers->graph.edges[e].weight ==
-						-1.0 - (double)function->code.addresses[i])
-						callers->graph.edges[e].weight = here;
-			}
-		}
-	for (size_t e = 0; e < callers->graph.edge_count; e++)
-		if (callers->graph.edges[e].weight < 0)
-			callers->graph.edges[e].weight = 0;
+		for (size_t f = 0; f < kernels->list[k].function_count; f++)
+			if (kernels->list[k].functions[f].code.binary == callers->binary)
+				function_take(callers, &kernels->list[k].functions[f]);
 }
 
-/* Until samples are known an edge's weight is -1 less the address of its call. */
 static int edges_read(struct callers *callers, struct error *error)
 {
 	struct gpu_call *calls;
@@ -62,24 +73,27 @@ static int edges_read(struct callers *callers, struct error *error)
 	if (rc < 0)
 		return rc;
 	callers->graph.edges = calloc(count + 1, sizeof *callers->graph.edges);
-	for (size_t i = 0; callers->graph.edges && i < count; i++) {
+	callers->addresses = calloc(count + 1, sizeof *callers->addresses);
+	for (size_t i = 0; callers->graph.edges && callers->addresses && i < count; i++) {
 		const struct gpu_function *from = gpu_code_at(callers->binary, calls[i].address);
 		const struct gpu_function *to =
 			calls[i].target ? gpu_code_at(callers->binary, calls[i].target) : NULL;
 
-		if (from && to)
-			callers->graph.edges[callers->graph.edge_count++] = (struct call_edge){
-				(uint32_t)(from - callers->functions), (uint32_t)(to - callers->functions),
-				-1.0 - (double)calls[i].address, 0};
+		if (!from || !to)
+			continue;
+		callers->addresses[callers->graph.edge_count] = calls[i].address;
+		callers->graph.edges[callers->graph.edge_count++] = (struct call_edge){
+			(uint32_t)(from - callers->functions), (uint32_t)(to - callers->functions), 0, 0};
 	}
 	free(calls);
-	return callers->graph.edges ? 0 : error_memory(error);
+	return callers->graph.edges && callers->addresses ? 0 : error_memory(error);
 }
 
 static void callers_fini(struct callers *callers)
 {
 	free(callers->graph.edges);
 	free(callers->graph.component);
+	free(callers->addresses);
 	free(callers->samples);
 	free(callers->factors);
 }
@@ -138,10 +152,13 @@ static const struct kernel_function *kernel_itself(const struct kernel *kernel)
 }
 
 /* What kernels without a sample called stays under the function's own name. */
-static void keep_rest(struct kernel_function *function, double given)
+static void keep_rest(struct kernel *kernel, double given)
 {
+	struct kernel_function *function = &kernel->functions[0];
+
 	for (uint32_t i = 0; given > 0 && i < function->code.count; i++)
 		add_scaled(&function->samples[i], &function->samples[i], -given);
+	kernel->unread -= given * kernel->unread;
 }
 
 /* 1: all was given; 0: some is left. */
@@ -167,10 +184,11 @@ static int give_all(struct kernels *kernels, struct kernel *from, struct error *
 		given += factor;
 		if (rc == 0 && factor > 0)
 			rc = give(&kernels->list[k], &callers, function, factor, error);
+		kernels->list[k].unread += rc == 0 ? factor * from->unread : 0;
 	}
 	callers_fini(&callers);
 	if (rc == 0 && given < WHOLE)
-		keep_rest(function, given);
+		keep_rest(from, given);
 	return rc < 0 ? rc : given >= WHOLE;
 }
 
