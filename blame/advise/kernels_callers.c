@@ -161,54 +161,95 @@ static void keep_rest(struct kernel *kernel, double given)
 	kernel->unread -= given * kernel->unread;
 }
 
-/* 1: all was given; 0: some is left. */
-static int give_all(struct kernels *kernels, struct kernel *from, struct error *error)
+/* A device function with an entry of its own: it was sampled under its own name. */
+static bool is_device(const struct kernel *kernel, const struct gpu_code *binary)
 {
-	struct kernel_function *function = &from->functions[0];
-	struct callers callers;
-	double given = 0;
-	int rc = callers_read(&callers, kernels, function->code.binary, error);
-
-	for (size_t k = 0; k < kernels->count && rc == 0; k++) {
-		const struct kernel_function *itself = kernel_itself(&kernels->list[k]);
-		const struct gpu_function *root =
-			itself ? gpu_code_at(callers.binary, itself->code.start) : NULL;
-		const struct gpu_function *to = gpu_code_at(callers.binary, function->code.start);
-		double factor;
-
-		if (!root || !to || itself->code.binary != callers.binary)
-			continue;
-		if (!call_shares_of(&callers.graph, (uint32_t)(root - callers.functions), callers.factors))
-			rc = error_memory(error);
-		factor = callers.factors[to - callers.functions];
-		given += factor;
-		if (rc == 0 && factor > 0)
-			rc = give(&kernels->list[k], &callers, function, factor, error);
-		kernels->list[k].unread += rc == 0 ? factor * from->unread : 0;
-	}
-	callers_fini(&callers);
-	if (rc == 0 && given < WHOLE)
-		keep_rest(from, given);
-	return rc < 0 ? rc : given >= WHOLE;
+	return kernel->function_count == 1 && !kernel_itself(kernel) &&
+	       kernel->functions[0].code.binary == binary;
 }
 
-int kernels_callers(struct kernels *kernels, struct error *error)
+/* To one kernel of the binary its parts of all of them; given[kernel]: how much of each is given. */
+static int give_root(struct kernels *kernels, struct callers *callers, struct kernel *to, double *given,
+	struct error *error)
 {
+	const struct kernel_function *itself = kernel_itself(to);
+	const struct gpu_function *root = itself && itself->code.binary == callers->binary
+						  ? gpu_code_at(callers->binary, itself->code.start)
+						  : NULL;
+	int rc = 0;
+
+	if (!root)
+		return 0;
+	if (!call_shares_of(&callers->graph, (uint32_t)(root - callers->functions), callers->factors))
+		return error_memory(error);
+	for (size_t k = 0; k < kernels->count && rc == 0; k++) {
+		const struct kernel *from = &kernels->list[k];
+		const struct gpu_function *function;
+		double factor;
+
+		if (!is_device(from, callers->binary))
+			continue;
+		function = gpu_code_at(callers->binary, from->functions[0].code.start);
+		factor = function ? callers->factors[function - callers->functions] : 0;
+		given[k] += factor;
+		if (factor > 0)
+			rc = give(to, callers, &from->functions[0], factor, error);
+		to->unread += factor * from->unread;
+	}
+	return rc;
+}
+
+/* What was given away is no kernel any more. */
+static void leave_out(struct kernels *kernels, const struct gpu_code *binary, const double *given)
+{
+	size_t kept = 0;
+
 	for (size_t k = 0; k < kernels->count; k++) {
 		struct kernel *kernel = &kernels->list[k];
-		int rc;
 
-		if (kernel->function_count != 1 || kernel_itself(kernel))
+		if (is_device(kernel, binary) && given[k] >= WHOLE) {
+			kernels_function_fini(&kernel->functions[0]);
+			free(kernel->functions);
 			continue;
-		rc = give_all(kernels, kernel, error);
-		if (rc < 0)
-			return rc;
-		if (!rc)
-			continue;
-		kernels_function_fini(&kernel->functions[0]);
-		free(kernel->functions);
-		*kernel = kernels->list[--kernels->count];
-		k--;
+		}
+		if (is_device(kernel, binary))
+			keep_rest(kernel, given[k]);
+		kernels->list[kept++] = *kernel;
 	}
-	return 0;
+	kernels->count = kept;
+}
+
+static int share_out(struct kernels *kernels, struct gpu_code *binary, struct error *error)
+{
+	double *given = calloc(kernels->count + 1, sizeof *given);
+	struct callers callers;
+	int rc = callers_read(&callers, kernels, binary, error);
+
+	if (rc == 0 && !given)
+		rc = error_memory(error);
+	for (size_t k = 0; k < kernels->count && rc == 0; k++)
+		rc = give_root(kernels, &callers, &kernels->list[k], given, error);
+	if (rc == 0)
+		leave_out(kernels, binary, given);
+	callers_fini(&callers);
+	free(given);
+	return rc;
+}
+
+/* Sharing out moves samples from entry to entry of the same instruction, so that all device functions of a
+ * binary see one call graph. */
+int kernels_callers(struct kernels *kernels, struct error *error)
+{
+	int rc = 0;
+
+	for (size_t b = 0; b < kernels->binary_count && rc == 0; b++) {
+		struct gpu_code *binary = kernels->binaries[b]->code;
+		bool is_any = false;
+
+		for (size_t k = 0; k < kernels->count && binary; k++)
+			is_any |= is_device(&kernels->list[k], binary);
+		if (is_any)
+			rc = share_out(kernels, binary, error);
+	}
+	return rc;
 }
