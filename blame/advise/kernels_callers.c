@@ -221,10 +221,17 @@ static void leave_out(struct kernels *kernels, const struct gpu_code *binary, co
 
 static int share_out(struct kernels *kernels, struct gpu_code *binary, struct error *error)
 {
-	double *given = calloc(kernels->count + 1, sizeof *given);
+	bool is_any = false;
 	struct callers callers;
-	int rc = callers_read(&callers, kernels, binary, error);
+	double *given;
+	int rc;
 
+	for (size_t k = 0; k < kernels->count && binary; k++)
+		is_any |= is_device(&kernels->list[k], binary);
+	if (!is_any)
+		return 0;
+	given = calloc(kernels->count + 1, sizeof *given);
+	rc = callers_read(&callers, kernels, binary, error);
 	if (rc == 0 && !given)
 		rc = error_memory(error);
 	for (size_t k = 0; k < kernels->count && rc == 0; k++)
@@ -242,14 +249,10 @@ int kernels_callers(struct kernels *kernels, struct error *error)
 {
 	int rc = 0;
 
-	for (size_t b = 0; b < kernels->binary_count && rc == 0; b++) {
-		struct gpu_code *binary = kernels->binaries[b]->code;
-		bool is_any = false;
-
-		for (size_t k = 0; k < kernels->count && binary; k++)
-			is_any |= is_device(&kernels->list[k], binary);
-		if (is_any)
-			rc = share_out(kernels, binary, error);
-	}
+	for (size_t b = 0; b < kernels->binary_count && rc == 0; b++)
+		if (!kernels->binaries[b].is_of_file)
+			rc = share_out(kernels, kernels->binaries[b].code, error);
+	for (size_t f = 0; f < kernels->file_count && rc == 0; f++)
+		rc = share_out(kernels, kernels->files[f].code, error);
 	return rc;
 }

@@ -95,6 +95,11 @@ y fa0 80"
 same "samples of kernels, two calls deep" "a 31
 b 93
 c 80" "$(totals callers callers)"
+for file in missing . faults-sm90.samples; do
+	code "a file that is no GPU binary" 2 hpct-advise callers.hpct --binary "$gpu/$file"
+	sentence "a file that is no GPU binary"
+	check "which one: $(cat err)" grep -qF -- "--binary $gpu/$file" err
+done
 code "no kernel of that name" 3 hpct-advise shared.hpct --kernel 'fewer*'
 sentence "no kernel of that name"
 check "it says so: $(cat err)" grep -qF "no kernel matches --kernel 'fewer*'" err
