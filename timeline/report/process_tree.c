@@ -53,10 +53,8 @@ static void take_stream(struct made *made, const struct run_stream *r, uint32_t 
 {
 	struct process_tree_node *node = &made->node;
 
-	if (r->s.kind == STORE_STREAM_GPU)
-		node->queues++;
-	else
-		node->threads++;
+	node->queues += r->s.kind == STORE_STREAM_GPU;
+	node->threads += r->s.kind == STORE_STREAM_CPU;
 	if (r->s.kind == STORE_STREAM_CPU && r->s.thread == 0)
 		node->stream = stream;
 	node->begin_ns = r->s.begin_ns < node->begin_ns ? r->s.begin_ns : node->begin_ns;
