@@ -74,6 +74,13 @@ tsv '{ waste = $c["BLOCKED:incl"] * 4 - $c["CPUTIME:excl"]; if (NR == 2) whole =
 same "formulas of hpct-profile" "" "$(head -n 2 wrong)"
 hpct-profile run.hpct --over rank --metric CPUTIME --metric 'uneven = $5 - $4' --format tsv >rows || fail "formulas over spreads"
 same "a formula over spreads" "" "$(tsv '$c["uneven"] - ($c["CPUTIME:incl:max"] - $c["CPUTIME:incl:mean"]) > 1e-3' <rows | head -n 2)"
+# A table has the same numbers: $4 is none, though its rows are marked by their samples.
+hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'n = $2 + 0 * @0' --format tsv --top 1 >rows
+hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'n = $2 + 0 * @0' --top 1 >table
+check "a formula in a table" grep -q " $(tsv '{ print $c["n"] }' <rows) " table
+for format in tsv table; do
+	code "a number behind the last one, --format $format" 2 hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'x = $4' --format $format
+done
 hpct-stats run.hpct --metric 'each = $0 / $2' --metric 'share = 100 * $0 / @0' --format tsv >rows || fail "formulas of hpct-stats"
 tsv '{ if (($c["each"] == "") != ($c["records"] == 0)) print; d = $c["share"] - $c["percent"]; if (d > 0.006 || d < -0.006) print
 	if ($c["records"] && (d = $c["each"] - $c["time_ns"] / $c["records"]) * d > 1e-6) print }' <rows >wrong

@@ -27,13 +27,19 @@ static double as_real(const struct profile_metric *metric, union profile_value v
 	return metric->is_real ? value.real : (double)value.number;
 }
 
+/* All but the count of samples, which marks rows of tables: no column, and no number of a formula. */
+static size_t shown_metrics(const struct profile *profile)
+{
+	return profile->metric_count - profile->has_samples;
+}
+
 /* ---- spreads and formulas ---- */
 
 static const char *const spread_names[SPREADS] = {"sum", "min", "mean", "max", "stddev", "cov"};
 
 size_t profile_extras_width(const struct profile *profile, bool has_over)
 {
-	return 2 * profile->metric_count * (has_over ? 1 + SPREADS : 1);
+	return 2 * shown_metrics(profile) * (has_over ? 1 + SPREADS : 1);
 }
 
 static void spread_numbers(double numbers[SPREADS], const struct profile_spread *spread)
@@ -61,11 +67,11 @@ static void fill_numbers(const struct printing *printing, size_t i, double *numb
 	const struct profile_row *row = &profile->rows[i];
 	double *at = numbers;
 
-	for (size_t m = 0; m < profile->metric_count; m++) {
+	for (size_t m = 0; m < shown_metrics(profile); m++) {
 		*at++ = as_real(&profile->metrics[m], row->inclusive[m]);
 		*at++ = as_real(&profile->metrics[m], row->exclusive[m]);
 	}
-	for (size_t k = 0; printing->extras->over && k < 2 * profile->metric_count; k++, at += SPREADS)
+	for (size_t k = 0; printing->extras->over && k < 2 * shown_metrics(profile); k++, at += SPREADS)
 		spread_numbers(at, spread_at(printing, i, k / 2, k % 2));
 	formula_columns_fill(printing->extras->formulas, numbers, i ? printing->whole : numbers);
 }
@@ -87,12 +93,12 @@ static int numbers_new(struct printing *printing, struct error *error)
 
 static void report_extras(const struct printing *printing, size_t i, bool is_table)
 {
-	const struct profile *profile = printing->profile;
-	size_t at = 2 * profile->metric_count;
+	size_t at = 2 * shown_metrics(printing->profile);
 
+	if (!printing->extras->over && !printing->extras->formulas->count)
+		return;
 	fill_numbers(printing, i, printing->numbers);
-	for (size_t k = 0; printing->extras->over && !is_table && k < 2 * profile->metric_count * SPREADS;
-		k++)
+	for (size_t k = 0; printing->extras->over && !is_table && k < at * SPREADS; k++)
 		report_figure(printing->report, printing->numbers[at + k]);
 	formula_columns_report(printing->extras->formulas, printing->report, printing->numbers);
 }
@@ -107,12 +113,6 @@ static size_t script_width(const struct printing *printing)
 {
 	return FIXED_COLUMNS + profile_extras_width(printing->profile, printing->extras->over) +
 	       printing->extras->formulas->count;
-}
-
-/* Tables show all but the count of samples, which marks rows. */
-static size_t shown_metrics(const struct profile *profile)
-{
-	return profile->metric_count - profile->has_samples;
 }
 
 bool profile_report_is_rough(const struct profile *profile, size_t row)
