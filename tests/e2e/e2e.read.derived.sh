@@ -90,6 +90,21 @@ code "formulas in a table" 0 hpct-stats run.hpct --metric 'each = $0 / $2'
 check "a table has its name" grep -q ' each ' out
 code "formulas beside a state metric" 0 hpct-stats run.hpct --metric BLOCKED --metric 'each = $0 / 1000'
 
+# What a mark means is said where a row has one: here the only row of few samples is small, and left out.
+{
+	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tweight\tmetric\tattributes\n'
+	printf 'cpu:n/-/1.0/0\tspans\t0\t999000000\t\tmonitored\t\t\tmetric=CPUTIME,period_ns=1000000\n'
+	for i in $(seq 150); do
+		printf 'cpu:n/-/1.0/0\tsamples\t%d000000\t\tmain;busy\t\t1000000\tCPUTIME\t\n' "$i"
+	done
+	printf 'cpu:n/-/1.0/0\tsamples\t999000000\t\tmain;rare\t\t1\tCPUTIME\t\n'
+} >rare.tsv
+hpct-import --from tsv rare.tsv -o rare.hpct || fail "import"
+hpct-profile rare.hpct >table
+check "a row is left out" grep -q '^1 row below' table
+same "no mark, no word" "" "$(grep '^?' table)"
+check "a mark, a word" grep -q '^? marks rows' <(hpct-profile rare.hpct --all)
+
 for bad in '--metric x=$0+' '--metric x=$99' '--metric x=@0(' '--over moon' '--over rank --flame' '--metric x=$0 --flame' \
 	'--over rank --merge run.hpct' '--metric x=$0 --source f.c'; do
 	# shellcheck disable=SC2086

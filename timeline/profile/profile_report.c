@@ -321,17 +321,18 @@ static void table_row(const struct printing *printing, size_t i)
 }
 
 static int print_rows(const struct printing *printing, bool is_table, size_t top, bool is_whole,
-	size_t *left_out, struct error *error)
+	struct profile_printed *printed, struct error *error)
 {
 	const struct profile *profile = printing->profile;
 	size_t shown = 0;
 
 	for (size_t i = 0; i < profile->count && shown < top; i++) {
 		if (is_table && !is_whole && is_small(profile, &profile->rows[i])) {
-			++*left_out;
+			printed->left_out++;
 			continue;
 		}
 		shown++;
+		printed->rough += profile_report_is_rough(profile, i);
 		if (is_table)
 			table_row(printing, i);
 		else
@@ -341,7 +342,8 @@ static int print_rows(const struct printing *printing, bool is_table, size_t top
 }
 
 int profile_report(const struct profile *profile, const struct profile_extras *extras,
-	enum report_format format, size_t top, bool is_whole, size_t *left_out, struct error *error)
+	enum report_format format, size_t top, bool is_whole, struct profile_printed *printed,
+	struct error *error)
 {
 	bool is_table = format == REPORT_TABLE;
 	struct arena arena = {0};
@@ -349,12 +351,12 @@ int profile_report(const struct profile *profile, const struct profile_extras *e
 	const struct report_column *columns = is_table ? table_columns(&printing) : script_columns(&printing);
 	int rc = columns ? numbers_new(&printing, error) : error_memory(error);
 
-	*left_out = 0;
+	*printed = (struct profile_printed){0};
 	if (rc == 0)
 		rc = report_open(&printing.report, stdout, format, "hpct-profile", columns,
 			is_table ? table_width(&printing) : script_width(&printing), error);
 	if (rc == 0)
-		rc = print_rows(&printing, is_table, top, is_whole, left_out, error);
+		rc = print_rows(&printing, is_table, top, is_whole, printed, error);
 	arena_fini(&arena);
 	return rc;
 }
