@@ -310,7 +310,7 @@ static double statistic(const char *name, const uint64_t *lengths, size_t count)
 	if (strcmp(name, "mean") == 0)
 		return sum / (double)count;
 	percent = strcmp(name, "min") == 0 ? 0 : strcmp(name, "max") == 0 ? 100 : strtod(name + 1, NULL);
-	rank = (size_t)ceil(percent / 100 * (double)count);
+	rank = (size_t)ceil(percent * (double)count / 100); /* exact where whole, as in SQL */
 	return (double)lengths[rank ? rank - 1 : 0];
 }
 

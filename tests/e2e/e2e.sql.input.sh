@@ -60,6 +60,10 @@ code "percentile" 0 hpct-sql mixed.hpct "WITH RECURSIVE c(x) AS (SELECT 1 UNION 
 	SELECT percentile(x, 50), percentile(x, 99), percentile(x, 100), percentile(x, 0), percentile(NULL, 9), stddev(x % 2) FROM c" --format tsv
 same "percentile" '100	198	200	1		0.5' "$(answer)"
 
+code "percentiles of 1 to 100" 0 hpct-sql mixed.hpct "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 100)
+	SELECT count(*) FROM c p WHERE p.x = (SELECT percentile(x, p.x) FROM c)" --format tsv
+same "percentiles of 1 to 100: each is the value" 100 "$(answer)"
+
 # What writes is refused, before it is done.
 for query in 'CREATE TABLE a(b)' 'CREATE TEMP TABLE a(b)' "ATTACH 'file.db' AS a" "VACUUM INTO 'file.db'" 'DELETE FROM streams' \
 	"INSERT INTO spans(op) VALUES ('x')" 'UPDATE streams SET rank = 7' 'PRAGMA journal_mode = wal' 'PRAGMA temp_store_directory = x' \
