@@ -59,20 +59,50 @@ same "only that kernel" 1 "$(grep -c 'of kernel time' rolled)"
 advise --format json --top 1 >all.json || fail "json"
 check "json says its schema" grep -q '"schema":"hpct-advise"' all.json
 
+# sampled RUN : functions, addresses and samples from stdin into RUN.hpct; code of another key is in no binary
+sampled() {
+	local function address samples key
+	{
+		printf 'stream\ttrack\tbegin_ns\tpath\tweight\tmetric\n'
+		while read -r function address samples key; do
+			printf 'gpu:h/-/7.0/0/1/pc\tsamples\t9\t<gpu kernel>;%s;%016x+0x%s\t%s\tGINST:STL_IDEP/wait\n' \
+				"$function" "0x${key:-5a3d}" "$address" "$samples"
+		done
+	} >$1.tsv
+	hpct-import --from tsv $1.tsv -o $1.hpct || fail "import"
+}
+totals() { # RUN BINARY [OPTION...] : samples of kernels
+	local run=$1 binary=$2
+	shift 2
+	hpct-advise $run.hpct --binary "$gpu/$binary-sm90.cubin" --format tsv "$@" | awk -F '\t' 'NR > 1 { print $1, $6 }' | sort -u
+}
+
 # A function of a section of its own, sampled under its own name: to its callers, 5/15 and 10/15.
-{
-	printf 'stream\ttrack\tbegin_ns\tpath\tweight\tmetric\n'
-	while read -r function address samples; do
-		printf 'gpu:h/-/7.0/0/1/pc\tsamples\t9\t<gpu kernel>;%s;0000000000005a3d+0x%s\t%s\tGINST:STL_IDEP/wait\n' \
-			"$function" "$address" "$samples"
-	done <<<"few e00 5
+sampled shared <<<"few e00 5
 often c80 10
 both b20 30"
-} >shared.tsv
-hpct-import --from tsv shared.tsv -o shared.hpct || fail "import"
-hpct-advise shared.hpct --binary "$gpu/shared-sm90.cubin" --format tsv | awk -F '\t' 'NR > 1 { print $1, $6 }' | sort -u >shared
 same "samples of kernels" "few 15
-often 30" "$(cat shared)"
+often 30" "$(totals shared shared)"
+same "one kernel has the same" "few 15" "$(totals shared shared --kernel few)"
+# a and b call x, 10 and 30 times: 10 and 30 of its 40, which call y, and a quarter of what could not be read. Of y's 80
+# half is x's, as many as c's.
+sampled callers <<<"a 1580 10
+b 1400 30
+x 1270 40
+x 10 4 1
+c 1100 40
+y fa0 80"
+same "samples of kernels, two calls deep" "a 31
+b 93
+c 80" "$(totals callers callers)"
+for file in missing . faults-sm90.samples; do
+	code "a file that is no GPU binary" 2 hpct-advise callers.hpct --binary "$gpu/$file"
+	sentence "a file that is no GPU binary"
+	check "which one: $(cat err)" grep -qF -- "--binary $gpu/$file" err
+done
+code "no kernel of that name" 3 hpct-advise shared.hpct --kernel 'fewer*'
+sentence "no kernel of that name"
+check "it says so: $(cat err)" grep -qF "no kernel matches --kernel 'fewer*'" err
 
 # What is not there is said.
 hpct-advise run.hpct >bare || fail "without the binary"
