@@ -34,7 +34,7 @@ struct kernel {
 	unsigned multiprocessors;
 	uint64_t period; /* cycles between samples; 0: unknown */
 	struct kernel_function *functions;
-	size_t function_count;
+	size_t function_count, function_room;
 	/* T, A, L of S2 V, in samples x period; issued: of the warps that were sampled */
 	double total, active, latency, issued;
 	double unread; /* part of `total`: of code that could not be read */
