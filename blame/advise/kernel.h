@@ -17,11 +17,11 @@ struct kernel_function {
 	bool is_kernel;	      /* false: a device function that it calls */
 };
 
-/* The launch that took most of the kernel's time. */
+/* How the kernel was launched for most of its time, from all paths together. */
 struct kernel_shape {
 	uint64_t grid, block; /* blocks, threads of a block; 0: unknown */
 	uint32_t extent[6];   /* grid x y z, block x y z */
-	uint32_t registers, shared_bytes, local_bytes;
+	uint32_t registers, shared_bytes;
 };
 
 struct kernel {

@@ -96,6 +96,19 @@ y fa0 80"
 same "samples of kernels, two calls deep" "a 31
 b 93
 c 80" "$(totals callers callers)"
+# The shape of a kernel is that of most of its time: 40 + 30 of two paths, not 60 of one. 2^64 + 4 blocks are no 4.
+{
+	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tweight\tmetric\tattributes\n'
+	printf 'gpu:h/-/7.0/0/1/7\tspans\t%d\t%d\tmain;%s;<gpu kernel>;few\tkernel\t\t\tgrid=%s,block=128:1:1\n' \
+		0 40 one 16:1:1 100 160 one 8:1:1 200 230 two 16:1:1
+	printf 'gpu:h/-/7.0/0/1/7\tspans\t300\t310\tmain;<gpu kernel>;often\tkernel\t\t\tgrid=769546:494770:48448661,block=32:1:1\n'
+	awk -F '\t' 'NR > 1 { print $1 "\t" $2 "\t" $3 "\t\t" $4 "\t\t" $5 "\t" $6 "\t" }' shared.tsv
+} >shapes.tsv
+hpct-import --from tsv shapes.tsv -o shapes.hpct 2>err || fail "import: $(cat err)"
+hpct-advise shapes.hpct --binary "$gpu/shared-sm90.cubin" >out || fail "shapes"
+check "the shape of most time" grep -q '3 launches from 2 call paths, grid 16x1x1, block 128x1x1' out
+check "a huge shape has more blocks than multiprocessors" \
+	[ "$(sed -n '/^often /,$p' out | grep -c 'Block Increase')" = 0 ]
 for file in missing . faults-sm90.samples; do
 	code "a file that is no GPU binary" 2 hpct-advise callers.hpct --binary "$gpu/$file"
 	sentence "a file that is no GPU binary"
