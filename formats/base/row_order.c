@@ -3,7 +3,7 @@
  * row_order.c - see row_order.h. Rows with unique times pass directly; others are kept until their time is
  * over, over any number of batches.
  */
-#include "formats/row_order.h"
+#include "formats/base/row_order.h"
 
 #include <stdlib.h>
 #include <string.h>

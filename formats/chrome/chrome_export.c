@@ -10,10 +10,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "formats/chrome_calls.h"
-#include "formats/chrome_file.h"
-#include "formats/format.h"
-#include "formats/row_order.h"
+#include "formats/base/format.h"
+#include "formats/base/row_order.h"
+#include "formats/base/stack_changes.h"
+#include "formats/chrome/chrome_file.h"
+#include "formats/chrome/chrome_import.h"
 #include "store/base/arena.h"
 #include "store/base/array.h"
 #include "store/base/hash.h"
@@ -42,7 +43,7 @@ struct chrome_at {
 	const struct run_stream *stream;
 	uint32_t id, pid, tid; /* of the run; of the file; of its line */
 	struct lanes lanes;
-	struct chrome_calls calls;
+	struct stack_changes calls;
 };
 
 /* The file, over all streams. */
@@ -145,8 +146,8 @@ static void write_call(void *own, uint32_t frame, uint64_t time_ns, bool is_begi
 	const struct run_function *function;
 	const char *state;
 
-	if (frame >= CHROME_STATE) {
-		state = extent_state_name((enum extent_state)(frame - CHROME_STATE));
+	if (frame >= STACK_STATE) {
+		state = extent_state_name((enum extent_state)(frame - STACK_STATE));
 		chrome_event_begin(&chrome->file, is_begin ? 'B' : 'E', &place, state, strlen(state));
 	} else {
 		function = run_function(chrome->run, run_scope(chrome->run, frame)->function);
@@ -154,14 +155,14 @@ static void write_call(void *own, uint32_t frame, uint64_t time_ns, bool is_begi
 			&chrome->file, is_begin ? 'B' : 'E', &place, function->name, function->name_bytes);
 	}
 	if (is_begin)
-		chrome_event_text(&chrome->file, "cat", frame >= CHROME_STATE ? "state" : "call",
-			frame >= CHROME_STATE ? 5 : 4);
+		chrome_event_text(&chrome->file, "cat", frame >= STACK_STATE ? "state" : "call",
+			frame >= STACK_STATE ? 5 : 4);
 	chrome_event_end(&chrome->file);
 }
 
 static int put_line(struct chrome *chrome, struct error *error)
 {
-	struct chrome_calls *calls = &chrome->at.calls;
+	struct stack_changes *calls = &chrome->at.calls;
 	struct extent extents[BATCH];
 	struct extent_walk *walk;
 	bool is_done = true;
@@ -171,17 +172,17 @@ static int put_line(struct chrome *chrome, struct error *error)
 		return (int)count;
 	chrome->at.tid = ++chrome->threads;
 	chrome_file_thread(&chrome->file, chrome->at.pid, chrome->at.tid, stream_title(chrome));
-	chrome_calls_begin(calls, chrome->run, select_depth(chrome->select));
+	stack_changes_begin(calls, chrome->run, select_depth(chrome->select));
 	calls->change = write_call;
 	calls->own = chrome;
 	while (is_done && (count = extent_next(walk, extents, BATCH, error)) > 0)
 		for (long i = 0; i < count && is_done; i++)
 			if (is_piece_chosen(chrome, &extents[i]))
-				is_done = chrome_calls_add(calls, &extents[i]);
+				is_done = stack_changes_add(calls, &extents[i]);
 	extent_close(walk);
 	if (!is_done)
 		return error_memory(error);
-	chrome_calls_end(calls);
+	stack_changes_end(calls);
 	return count < 0 ? (int)count : 0;
 }
 
@@ -371,7 +372,7 @@ static void chrome_fini(struct chrome *chrome)
 	key_ids_fini(&chrome->processes);
 	free(chrome->at.lanes.end_ns);
 	free(chrome->at.lanes.tid);
-	chrome_calls_fini(&chrome->at.calls);
+	stack_changes_fini(&chrome->at.calls);
 }
 
 static int chrome_put(struct run *run, const struct select *select, FILE *out, struct error *error)
@@ -396,4 +397,11 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 	return rc < 0 || ended < 0 ? (rc < 0 ? rc : ended) : !chrome.file.has_record;
 }
 
-const struct format format_chrome = {.name = "chrome", .about = "Perfetto", .put = chrome_put};
+const struct format format_chrome = {.name = "chrome",
+	.about = "Perfetto, PyTorch",
+	.put = chrome_put,
+#ifdef HPCT_HAS_YAJL
+	.take = chrome_import,
+	.is = chrome_is
+#endif
+};

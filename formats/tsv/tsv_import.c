@@ -8,14 +8,14 @@
  *
  * Input that cannot be read twice is copied to a temporary file. One store holds all hosts; origin 0.
  */
-#include "formats/tsv_import.h"
+#include "formats/tsv/tsv_import.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "formats/format.h"
-#include "formats/tsv_row.h"
-#include "formats/tsv_stream.h"
+#include "formats/base/format.h"
+#include "formats/tsv/tsv_row.h"
+#include "formats/tsv/tsv_stream.h"
 #include "store/base/attribute.h"
 #include "store/base/escape.h"
 #include "store/base/hash.h"
@@ -379,10 +379,31 @@ int tsv_import(FILE *in, const char *name, const char *path, struct error *error
 	return rc;
 }
 
+static int tsv_take(struct format_input *input, const char *path, struct error *error)
+{
+	return tsv_import(input->in, input->name, path, error);
+}
+
+/* A first line of columns, one of which is the stream. */
+static bool tsv_is(const uint8_t *head, size_t size)
+{
+	const uint8_t *end = memchr(head, '\n', size), *at = head, *next;
+
+	if (!end || !memchr(head, '\t', (size_t)(end - head)))
+		return false;
+	for (; at < end; at = next + 1) {
+		next = memchr(at, '\t', (size_t)(end - at));
+		next = next ? next : end;
+		if (next - at == 6 && memcmp(at, "stream", 6) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int tsv_put(struct run *run, const struct select *select, FILE *out, struct error *error)
 {
 	return slice_print(run, select, REPORT_TSV, out, error);
 }
 
 const struct format format_tsv = {
-	.name = "tsv", .about = "rows, as hpct-slice", .put = tsv_put, .take = tsv_import};
+	.name = "tsv", .about = "rows, as hpct-slice", .put = tsv_put, .take = tsv_take, .is = tsv_is};

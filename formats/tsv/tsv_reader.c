@@ -2,7 +2,7 @@
 /*
  * tsv_reader.c - splits lines; the input is untrusted, so line length has a limit.
  */
-#include "formats/tsv_reader.h"
+#include "formats/tsv/tsv_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

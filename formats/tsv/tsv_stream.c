@@ -6,7 +6,7 @@
  *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE
  *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/pc
  */
-#include "formats/tsv_stream.h"
+#include "formats/tsv/tsv_stream.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/format.h"
+#include "formats/base/format.h"
 #include "store/base/arena.h"
 #include "store/base/bytes.h"
 #include "timeline/report/coverage.h"

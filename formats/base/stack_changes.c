@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chrome_calls.c - the stack of calls that are open, followed from extent to extent: what the next one shares
- * with it goes on, the rest ends, and what is new begins.
+ * stack_changes.c - the stack of calls that are open, followed from extent to extent: what the next one
+ * shares with it goes on, the rest ends, and what is new begins.
  */
-#include "formats/chrome_calls.h"
+#include "formats/base/stack_changes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t depth)
+void stack_changes_begin(struct stack_changes *calls, struct run *run, uint32_t depth)
 {
 	calls->run = run;
 	calls->depth = depth;
@@ -16,7 +16,7 @@ void chrome_calls_begin(struct chrome_calls *calls, struct run *run, uint32_t de
 	calls->end_ns = 0;
 }
 
-void chrome_calls_fini(struct chrome_calls *calls)
+void stack_changes_fini(struct stack_changes *calls)
 {
 	free(calls->open);
 	free(calls->path);
@@ -47,21 +47,21 @@ static bool is_shown_state(enum extent_state state)
 }
 
 /* The calls that are open, without a state. */
-static size_t open_calls(const struct chrome_calls *calls)
+static size_t open_calls(const struct stack_changes *calls)
 {
 	size_t count = calls->open_count;
 
-	return count && calls->open[count - 1] >= CHROME_STATE ? count - 1 : count;
+	return count && calls->open[count - 1] >= STACK_STATE ? count - 1 : count;
 }
 
-static bool is_where_it_was(const struct chrome_calls *calls, const struct extent *extent)
+static bool is_where_it_was(const struct stack_changes *calls, const struct extent *extent)
 {
 	return !extent->context && (extent->state == EXTENT_BLOCKED || extent->state == EXTENT_RUNNABLE) &&
 	       calls->end_ns == extent->begin_ns;
 }
 
 /* Frames from the root into calls->path; their number, -1: memory is out. */
-static long find_path(struct chrome_calls *calls, const struct extent *extent)
+static long find_path(struct stack_changes *calls, const struct extent *extent)
 {
 	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);
 	bool stays = is_where_it_was(calls, extent);
@@ -81,18 +81,18 @@ static long find_path(struct chrome_calls *calls, const struct extent *extent)
 	for (uint32_t up = scope; !stays && at > 0; up = run_scope(calls->run, up)->parent)
 		calls->path[--at] = up;
 	if (is_shown_state(extent->state))
-		calls->path[count++] = CHROME_STATE + extent->state;
+		calls->path[count++] = STACK_STATE + extent->state;
 	return (long)count;
 }
 
 /* Those that lie `count` deep and deeper have ended. */
-static void close_calls(struct chrome_calls *calls, size_t count)
+static void close_calls(struct stack_changes *calls, size_t count)
 {
 	while (calls->open_count > count)
 		calls->change(calls->own, calls->open[--calls->open_count], calls->end_ns, false);
 }
 
-bool chrome_calls_add(struct chrome_calls *calls, const struct extent *extent)
+bool stack_changes_add(struct stack_changes *calls, const struct extent *extent)
 {
 	long count = find_path(calls, extent);
 	size_t common = 0;
@@ -111,7 +111,7 @@ bool chrome_calls_add(struct chrome_calls *calls, const struct extent *extent)
 	return true;
 }
 
-void chrome_calls_end(struct chrome_calls *calls)
+void stack_changes_end(struct stack_changes *calls)
 {
 	close_calls(calls, 0);
 }

@@ -6,7 +6,7 @@
 #ifndef FORMATS_TSV_ROW_H
 #define FORMATS_TSV_ROW_H
 
-#include "formats/tsv_reader.h"
+#include "formats/tsv/tsv_reader.h"
 #include "store/write/writer.h"
 #include "timeline/base/key_ids.h"
 

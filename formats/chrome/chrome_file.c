@@ -3,7 +3,7 @@
  * chrome_file.c - {"traceEvents":[...]}, one event a line. Times are microseconds; their three decimals
  * hold every nanosecond.
  */
-#include "formats/chrome_file.h"
+#include "formats/chrome/chrome_file.h"
 
 #include <inttypes.h>
 

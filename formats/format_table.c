@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * format.c - the table of formats.
+ * format_table.c - see format_table.h. Guessing asks in the table's order.
  */
-#include "formats/format.h"
+#include "formats/format_table.h"
 
 #include <string.h>
 
@@ -19,6 +19,18 @@ const struct format *format_find(const char *name, enum format_way way)
 {
 	for (size_t i = 0; formats[i]; i++)
 		if (goes(formats[i], way) && strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	return NULL;
+}
+
+const struct format *format_guess(const uint8_t *head, size_t size)
+{
+	if (size >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0) {
+		head += 3;
+		size -= 3;
+	}
+	for (size_t i = 0; formats[i]; i++)
+		if (goes(formats[i], FORMAT_TAKES) && formats[i]->is && formats[i]->is(head, size))
 			return formats[i];
 	return NULL;
 }

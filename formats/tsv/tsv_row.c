@@ -3,7 +3,7 @@
  * tsv_row.c - converts one line of TSV to a record: checks every field, and reports errors with line and
  * column.
  */
-#include "formats/tsv_row.h"
+#include "formats/tsv/tsv_row.h"
 
 #include <stdlib.h>
 
