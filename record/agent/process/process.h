@@ -41,6 +41,8 @@ struct process {
 	unsigned char *rings;
 	uint32_t ring_count;
 	bool is_suspended; /* so are future children and the programs they run */
+	/* A seccomp filter would kill the process for asking what a descriptor is. */
+	_Atomic bool asks_no_descriptors;
 	struct process_settings settings;
 };
 
