@@ -68,7 +68,7 @@ struct cause_search {
 
 /* Reads the spans of all threads. */
 int wait_causes_read(struct cause_search *search, struct error *error);
-/* Each puts causes. */
+/* Each puts causes. The first sorts the switches by stream and time, which the others need. */
 int wait_causes_wakes(struct cause_search *search, struct error *error);
 int wait_causes_cpu(struct cause_search *search, struct error *error);
 int wait_causes_gpu(struct cause_search *search, struct error *error);
