@@ -76,21 +76,6 @@ static int make_graph(struct critical_run *critical, struct arena *arena, struct
 
 /* ---- code on the path ---- */
 
-/* Segments of one stream; the path's are by time, so each stream's are. */
-struct by_stream {
-	uint32_t stream;
-	const struct critical_segment *segment;
-};
-
-static int by_stream_compare(const void *left, const void *right)
-{
-	const struct by_stream *a = left, *b = right;
-
-	if (a->stream != b->stream)
-		return a->stream < b->stream ? -1 : 1;
-	return a->segment->begin_ns < b->segment->begin_ns ? -1 : a->segment->begin_ns > b->segment->begin_ns;
-}
-
 static uint32_t context_of(const struct extent *piece)
 {
 	if (piece->state == EXTENT_ABSENT || piece->state == EXTENT_UNKNOWN || piece->state == EXTENT_LOST ||
@@ -108,15 +93,16 @@ static uint64_t overlap(uint64_t a_begin, uint64_t a_end, uint64_t b_begin, uint
 
 /* Adds a piece's parts in segments [*first, count) of its stream. */
 static bool piece_add(struct critical_run *critical, struct exact_share_sums *sums,
-	const struct extent *piece, const struct by_stream *segments, size_t count, size_t *first)
+	const struct extent *piece, const struct critical_segment *const *segments, size_t count,
+	size_t *first)
 {
 	uint32_t context = context_of(piece);
 
-	while (*first < count && segments[*first].segment->end_ns <= piece->begin_ns)
+	while (*first < count && segments[*first]->end_ns <= piece->begin_ns)
 		(*first)++;
-	for (size_t i = *first; i < count && segments[i].segment->begin_ns < piece->end_ns; i++) {
-		uint64_t time_ns = overlap(piece->begin_ns, piece->end_ns, segments[i].segment->begin_ns,
-			segments[i].segment->end_ns);
+	for (size_t i = *first; i < count && segments[i]->begin_ns < piece->end_ns; i++) {
+		uint64_t time_ns =
+			overlap(piece->begin_ns, piece->end_ns, segments[i]->begin_ns, segments[i]->end_ns);
 
 		if (piece->state == EXTENT_RUNNABLE)
 			critical->core_ns += time_ns;
@@ -129,14 +115,14 @@ static bool piece_add(struct critical_run *critical, struct exact_share_sums *su
 }
 
 static int stream_add(struct critical_run *critical, struct exact_share_sums *sums,
-	const struct by_stream *segments, size_t count, struct error *error)
+	const struct critical_segment *const *segments, size_t count, struct error *error)
 {
 	static struct extent pieces[EXTENTS];
 	struct extent_walk *walk;
 	size_t first = 0;
 	long read = 0;
-	int result = extent_open(&walk, critical->run, segments->stream, segments->segment->begin_ns,
-		segments[count - 1].segment->end_ns, error);
+	int result = extent_open(&walk, critical->run, segments[0]->stream, segments[0]->begin_ns,
+		segments[count - 1]->end_ns, error);
 
 	if (result)
 		return result;
@@ -159,28 +145,50 @@ static bool segment_count(struct critical_run *critical, const struct critical_s
 	else if (!critical->is_reported[segment->stream])
 		critical->others_ns += time_ns;
 	else
-		return true;
-	return false;
+		critical->code_count++;
+	return !segment->is_absent && critical->is_reported[segment->stream];
 }
 
-static int path_add(struct critical_run *critical, struct exact_share_sums *sums, struct error *error)
+/* The segments of each stream, by time as the path's are: of stream s from first[s] on. */
+static const struct critical_segment **by_stream(struct critical_run *critical, size_t *first)
 {
 	const struct critical_path *path = &critical->path;
-	struct by_stream *segments = malloc((path->count + 1) * sizeof(*segments));
-	size_t count = 0, same;
+	const struct critical_segment **segments = malloc((path->count + 1) * sizeof(const void *));
+	uint32_t count = critical->graph.stream_count;
+
+	if (!segments)
+		return NULL;
+	for (size_t i = 0; i < path->count; i++)
+		if (segment_count(critical, &path->segments[i]))
+			first[path->segments[i].stream + 1]++;
+	for (uint32_t s = 0; s < count; s++)
+		first[s + 1] += first[s];
+	for (size_t i = path->count; i-- > 0;) {
+		const struct critical_segment *segment = &path->segments[i];
+
+		if (!segment->is_absent && critical->is_reported[segment->stream])
+			segments[--first[segment->stream + 1]] = segment;
+	}
+	return segments;
+}
+
+/* by_stream() leaves in first[s + 1] where stream s begins. */
+static int path_add(struct critical_run *critical, struct exact_share_sums *sums, struct error *error)
+{
+	uint32_t count = critical->graph.stream_count;
+	size_t *first = calloc(count + 2u, sizeof(*first));
+	const struct critical_segment **segments = first ? by_stream(critical, first) : NULL;
 	int result = segments ? 0 : error_memory(error);
 
-	for (size_t i = 0; i < path->count && segments; i++)
-		if (segment_count(critical, &path->segments[i]))
-			segments[count++] = (struct by_stream){path->segments[i].stream, &path->segments[i]};
-	if (count)
-		qsort(segments, count, sizeof(*segments), by_stream_compare);
-	for (size_t i = 0; i < count && !result; i += same) {
-		for (same = 1; i + same < count && segments[i + same].stream == segments[i].stream;)
-			same++;
-		result = stream_add(critical, sums, &segments[i], same, error);
+	for (uint32_t s = 0; s < count && !result; s++) {
+		size_t end = s + 1 < count ? first[s + 2] : critical->code_count;
+
+		if (end > first[s + 1])
+			result = stream_add(
+				critical, sums, &segments[first[s + 1]], end - first[s + 1], error);
 	}
 	free(segments);
+	free(first);
 	return result;
 }
 

@@ -25,6 +25,7 @@ struct critical_run {
 	uint64_t core_ns;    /* on the path a thread had no core */
 	uint64_t unknown_ns; /* nobody knows what the stream did */
 	uint64_t absent_ns;  /* the stream did not exist: begun by one that is not in the run, or ended */
+	size_t code_count;   /* segments on reported streams */
 	uint64_t wait_ns;    /* of all: in waits that lead nowhere, and hand-overs */
 };
 

@@ -158,8 +158,7 @@ static size_t order(struct wait_cause *list, size_t count)
 {
 	size_t kept = 0;
 
-	if (count)
-		qsort(list, count, sizeof(*list), cause_compare);
+	cause_sort(list, count, sizeof(*list), cause_compare);
 	for (size_t i = 0; i < count; i++) {
 		struct wait_cause cause = list[i];
 		const struct wait_cause *last = kept ? &list[kept - 1] : NULL;
@@ -220,8 +219,7 @@ static int take_unknown(struct cause_search *search, struct error *error)
 		if (!search->switches[i].is_runnable &&
 			!take_rest(causes, search, &search->switches[i], count, &at))
 			return error_memory(error);
-	if (causes->count > count)
-		qsort(causes->list, causes->count, sizeof(*causes->list), cause_compare);
+	cause_sort(causes->list, causes->count, sizeof(*causes->list), cause_compare);
 	return 0;
 }
 
@@ -243,9 +241,9 @@ int wait_causes_find(struct wait_causes *causes, struct run *run, const struct i
 		result = wait_causes_cpu(&search, error);
 	if (!result)
 		result = wait_causes_gpu(&search, error);
-	if (!result)
+	if (!result && search.has_locks)
 		result = take_locks(&search, error);
-	if (!result)
+	if (!result && search.has_calls)
 		result = take_calls(&search, error);
 	causes->count = order(causes->list, causes->count);
 	if (!result)

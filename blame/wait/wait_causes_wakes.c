@@ -235,8 +235,7 @@ static void trim_all(struct cause_search *search)
 {
 	size_t kept = 0;
 
-	if (search->switch_count)
-		qsort(search->switches, search->switch_count, sizeof(*search->switches), switch_compare);
+	cause_sort(search->switches, search->switch_count, sizeof(*search->switches), switch_compare);
 	for (size_t i = 0; i < search->wait_count; i++) {
 		struct cause_wait wait = search->waits[i];
 
@@ -275,10 +274,8 @@ int wait_causes_wakes(struct cause_search *search, struct error *error)
 	bool is_done = left != NULL;
 
 	trim_all(search);
-	if (search->wait_count)
-		qsort(waits, search->wait_count, sizeof(*waits), wait_compare);
-	if (search->wake_count)
-		qsort(wakes, search->wake_count, sizeof(*wakes), wake_compare);
+	cause_sort(waits, search->wait_count, sizeof(*waits), wait_compare);
+	cause_sort(wakes, search->wake_count, sizeof(*wakes), wake_compare);
 	for (size_t i = 0; i < search->wait_count && is_done; i += count) {
 		size_t end;
 
