@@ -38,7 +38,8 @@ enum answer_shape {
 	ASK_GAPS,
 	ASK_LATE,
 	ASK_IMBALANCE,
-	ASK_FINDINGS
+	ASK_FINDINGS,
+	ASK_CRITICAL
 };
 
 struct ask {
@@ -151,6 +152,7 @@ int answer_threads_page(struct program_call *call, const struct ask *ask, struct
 int answer_lock(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_causes(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_critical(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_findings(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_steps(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_balance(struct program_call *call, const struct ask *ask, struct error *error);

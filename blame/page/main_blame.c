@@ -89,6 +89,12 @@ static int take_findings(void *own, const char *value, struct error *error)
 	return option_check_shape(own, ASK_FINDINGS, error);
 }
 
+static int take_critical(void *own, const char *value, struct error *error)
+{
+	(void)value;
+	return option_check_shape(own, ASK_CRITICAL, error);
+}
+
 /* A process of a chosen stream uses a GPU: 1 or 0; negative: error. */
 static int has_queue(struct program_call *call, struct error *error)
 {
@@ -126,6 +132,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 		return answer_steps(call, ask, error);
 	if (by_name && strcmp(by_name, "cause") == 0)
 		return answer_causes(call, ask, error);
+	if (ask->shape == ASK_CRITICAL)
+		return answer_critical(call, ask, error);
 	result = answer_find_by(call, &by, error);
 	if (result)
 		return result;
@@ -156,7 +164,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 /* Lists of single stretches, calls and habits add up no windows. */
 static bool adds_up(const struct ask *ask)
 {
-	return ask->shape != ASK_GAPS && ask->shape != ASK_LATE && ask->shape != ASK_FINDINGS;
+	return ask->shape != ASK_GAPS && ask->shape != ASK_LATE && ask->shape != ASK_FINDINGS &&
+	       ask->shape != ASK_CRITICAL;
 }
 
 static int work(struct program_call *call, struct error *error)
@@ -187,6 +196,8 @@ static const struct program_option options[] = {{0, "of", "WHAT",
 	{0, "gaps", NULL, "gaps in which GPUs are idle, largest first; --min", take_gaps},
 	{0, "late", NULL, "ranks and threads that arrive last and delay the others", take_late},
 	{0, "imbalance", NULL, "how evenly work is spread over the streams", take_imbalance},
+	{0, "critical-path", NULL, "what the window's end waited for; --by segment, rank, stream too",
+		take_critical},
 	{0, "findings", NULL, "habits that cost time, and what they cost at most", take_findings},
 	{0, "summary", NULL, "only the sums, as key and value", take_summary}};
 
