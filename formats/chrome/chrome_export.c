@@ -20,11 +20,8 @@
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
-#include "timeline/scan/extent.h"
 #include "timeline/scan/scan.h"
 #include "timeline/slice/slice.h"
-
-#define BATCH 512
 
 struct chrome_process_key {
 	struct store_hash host;
@@ -128,13 +125,6 @@ static bool is_chosen(const struct chrome *chrome, uint32_t op, uint32_t context
 	       length_ns >= chrome->cut.min_ns;
 }
 
-/* A sample has no length that --min could speak of. */
-static bool is_piece_chosen(const struct chrome *chrome, const struct extent *extent)
-{
-	return (extent->op != STORE_OP_NONE || chrome->cut.samples) &&
-	       is_chosen(chrome, extent->op, extent->context, extent->end_ns - extent->begin_ns);
-}
-
 /* ---- the state timeline ---- */
 
 /* Pairs, whose ends are the same text where they are the same time: viewers that add durations up in binary
@@ -163,27 +153,12 @@ static void write_call(void *own, uint32_t frame, uint64_t time_ns, bool is_begi
 static int put_line(struct chrome *chrome, struct error *error)
 {
 	struct stack_changes *calls = &chrome->at.calls;
-	struct extent extents[BATCH];
-	struct extent_walk *walk;
-	bool is_done = true;
-	long count = extent_open(&walk, chrome->run, chrome->at.id, chrome->begin_ns, chrome->end_ns, error);
 
-	if (count < 0)
-		return (int)count;
 	chrome->at.tid = ++chrome->threads;
 	chrome_file_thread(&chrome->file, chrome->at.pid, chrome->at.tid, stream_title(chrome));
-	stack_changes_begin(calls, chrome->run, select_depth(chrome->select));
 	calls->change = write_call;
 	calls->own = chrome;
-	while (is_done && (count = extent_next(walk, extents, BATCH, error)) > 0)
-		for (long i = 0; i < count && is_done; i++)
-			if (is_piece_chosen(chrome, &extents[i]))
-				is_done = stack_changes_add(calls, &extents[i]);
-	extent_close(walk);
-	if (!is_done)
-		return error_memory(error);
-	stack_changes_end(calls);
-	return count < 0 ? (int)count : 0;
+	return stack_changes_stream(calls, chrome->run, chrome->select, chrome->at.id, error);
 }
 
 /* ---- spans ---- */
