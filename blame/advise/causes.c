@@ -72,20 +72,6 @@ static bool is_over(const struct finding *finding, const struct dependency *edge
 	       architecture_latency(finding->architecture, &finding->code->instructions[edge->define]);
 }
 
-/* True when each edge is by other resources than all others. */
-static bool is_single(const struct dependency *edges, size_t count)
-{
-	struct gpu_set seen = {{0}};
-
-	for (size_t i = 0; i < count; i++)
-		for (unsigned w = 0; w < sizeof seen.words / sizeof *seen.words; w++) {
-			if (seen.words[w] & edges[i].by.words[w])
-				return false;
-			seen.words[w] |= edges[i].by.words[w];
-		}
-	return true;
-}
-
 /* ---- Eq 1 ---- */
 
 void causes_apportion(const double *issued, const uint32_t *lengths, size_t count, double *shares)
@@ -250,9 +236,9 @@ static int blame(struct finding *finding, enum question question, uint32_t use, 
 	if (rc < 0)
 		return rc;
 	causes->nodes++;
-	causes->single_before += is_single(edges, count);
+	causes->single_before += count <= 1;
 	left = prune(finding, question, edges, count, kept);
-	causes->single_after += is_single(kept, left);
+	causes->single_after += left <= 1;
 	if (!left)
 		return stay(finding, use, stall, samples, latency) ? 0 : error_memory(finding->error);
 	causes->explained += samples;

@@ -46,8 +46,8 @@ struct cause {
 struct causes {
 	struct cause *list; /* by use, stall, define */
 	size_t count, capacity;
-	/* Nodes of the dependency graph, and those whose stalls need no apportioning: no edge, or edges by
-	 * different resources (S2 VI-C), before and after pruning. */
+	/* Nodes of the dependency graph: stalls of one instruction and kind of dependency; and those of them
+	 * that need no apportioning, since they have one edge or none (S2 VI-C), before and after pruning. */
 	size_t nodes, single_before, single_after;
 	double dependent,
 		explained; /* samples that have a cause elsewhere, and those whose cause was found */

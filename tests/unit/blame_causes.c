@@ -195,6 +195,18 @@ static void test_fig4(void **state)
 	assert_int_equal(causes.single_after, 1);
 	causes_fini(&causes);
 
+	/* Two loads, each of a register of its own: the samples do not tell which, and both get their part.
+	 */
+	fig4(&p);
+	memset(&p.in[1].defines, 0, sizeof p.in[1].defines);
+	p.in[1].guard = p.in[2].guard = GPU_ALWAYS;
+	defines(&p.in[1], 1), uses(&p.in[3], 1);
+	find(&p, &causes);
+	assert_true(near(cause_of(&causes, 1, 3)->samples + cause_of(&causes, 2, 3)->samples, 10));
+	assert_int_equal(causes.nodes, 1);
+	assert_int_equal(causes.single_after, 0);
+	causes_fini(&causes);
+
 	/* A use under P0 is covered by a definition under P0 alone. */
 	fig4(&p);
 	guard(&p.in[3], 0, false);
