@@ -9,7 +9,7 @@
 static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome,
 	&format_speedscope,
 #ifdef HPCT_HAS_PROTOBUF
-	&format_pprof,
+	&format_pprof, &format_perfetto,
 #endif
 	NULL};
 
