@@ -94,6 +94,7 @@ struct openmp_thread {
 	uint32_t wait_count;
 	uint64_t waits[OPENMP_WAIT_WORDS]; /* see ompt.c */
 	uint32_t idle_node;		   /* of <omp idle>; 0: not made yet */
+	uint64_t undeferred;		   /* address in the frame that runs such a task; 0: none */
 	bool knows_runtime;
 	bool omits; /* the path that is being made ends where the runtime was called */
 	struct openmp_record records[OPENMP_RECORDS];

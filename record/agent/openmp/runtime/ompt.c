@@ -21,6 +21,7 @@ enum ompt_callback {
 	OMPT_TASK_CREATE = 5,
 	OMPT_TASK_SCHEDULE = 6,
 	OMPT_IMPLICIT_TASK = 7,
+	OMPT_SYNC_REGION_WAIT = 16,
 	OMPT_SYNC_REGION = 23,
 	OMPT_MUTEX_ACQUIRE = 26,
 	OMPT_MUTEX_ACQUIRED = 27,
@@ -30,7 +31,8 @@ enum ompt_callback {
 enum ompt_endpoint { OMPT_BEGIN = 1, OMPT_END = 2 };
 
 #define OMPT_FLAG_IMPLICIT 2 /* of an implicit task; 1: the initial one */
-#define OMPT_FLAG_LEAGUE 2   /* of a region: a league of teams */
+#define OMPT_FLAG_UNDEFERRED (1 << 27)
+#define OMPT_FLAG_LEAGUE 2 /* of a region: a league of teams */
 
 enum ompt_sync { OMPT_TASKWAIT = 5, OMPT_TASKGROUP = 6, OMPT_REDUCTION = 7 }; /* others are barriers */
 enum ompt_mutex { OMPT_TEST_LOCK = 2, OMPT_TEST_NEST_LOCK = 4 };
@@ -53,14 +55,12 @@ struct ompt_start {
 	union ompt_data tool;
 };
 
-static int (*task_info)(int level, int *flags, union ompt_data **task, struct ompt_frame **frame,
-	union ompt_data **parallel, int *thread);
-
 /* A frame that called has its stack pointer above this: what it calls later begins below. */
 #define INSIDE 15u
 #define HERE ((uintptr_t)__builtin_frame_address(0) + INSIDE)
 
-/* Where the current task called the runtime; else where the runtime called us. */
+/* Where the current task called the runtime; else where the runtime called us. A region or task that is not
+ * for others may run in the program's function, after the runtime has returned to it. */
 static uint64_t entered(const struct ompt_frame *frame, uint64_t here)
 {
 	uint64_t enter = frame ? frame->enter.value : 0;
@@ -73,10 +73,13 @@ static uint64_t entered(const struct ompt_frame *frame, uint64_t here)
 static void parallel_begin(union ompt_data *task, const struct ompt_frame *frame, union ompt_data *parallel,
 	unsigned threads, int flags, const void *code)
 {
-	(void)task, (void)threads, (void)code;
+	uint64_t address = entered(frame, HERE);
+
+	(void)task, (void)code;
 	parallel->pointer = NULL;
 	if (!(flags & OMPT_FLAG_LEAGUE) || flags < 0)
-		parallel->pointer = region_open(entered(frame, HERE), (uintptr_t)__builtin_return_address(0));
+		parallel->pointer =
+			region_open(address, threads == 1, (uintptr_t)__builtin_return_address(0));
 	STAY;
 }
 
@@ -137,12 +140,22 @@ static void sync_region(
 	int kind, int endpoint, union ompt_data *parallel, union ompt_data *task, const void *code)
 {
 	(void)parallel, (void)task, (void)code;
-	if (kind == OMPT_REDUCTION)
+	if (kind == OMPT_REDUCTION || kind == OMPT_TASKGROUP) /* a group begins with its tasks */
 		return;
 	if (endpoint == OMPT_BEGIN)
-		wait_open(kind == OMPT_TASKWAIT || kind == OMPT_TASKGROUP ? OPENMP_TASKWAIT : OPENMP_BARRIER,
-			HERE);
+		wait_open(kind == OMPT_TASKWAIT ? OPENMP_TASKWAIT : OPENMP_BARRIER, HERE);
 	else if (endpoint == OMPT_END)
+		wait_close();
+	STAY;
+}
+
+static void sync_region_wait(
+	int kind, int endpoint, union ompt_data *parallel, union ompt_data *task, const void *code)
+{
+	(void)parallel, (void)task, (void)code;
+	if (kind == OMPT_TASKGROUP && endpoint == OMPT_BEGIN)
+		wait_open(OPENMP_TASKWAIT, HERE);
+	else if (kind == OMPT_TASKGROUP && endpoint == OMPT_END)
 		wait_close();
 	STAY;
 }
@@ -183,12 +196,15 @@ static void task_create(union ompt_data *creator, const struct ompt_frame *frame
 	int flags, int depends, const void *code)
 {
 	struct openmp_origin origin;
+	uint64_t address = 0;
 
 	(void)creator, (void)frame, (void)depends, (void)code;
 	task->value = 0;
 	if (flags & (1 | OMPT_FLAG_IMPLICIT))
 		return;
-	origin = region_origin();
+	origin = region_origin(flags & OMPT_FLAG_UNDEFERRED ? &address : NULL);
+	if (thread_self())
+		thread_self()->openmp.undeferred = address;
 	if (origin.tree && origin.node < 1u << NODE_BITS)
 		task->value = (uint64_t)(uintptr_t)thread_self() >> 12 << NODE_BITS | origin.node;
 	STAY;
@@ -217,14 +233,13 @@ static void task_end(void)
 
 static void task_schedule(union ompt_data *before, int status, union ompt_data *next)
 {
-	struct ompt_frame *frame = NULL;
+	uint64_t address;
 
 	if ((status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL) && before && before->value) {
 		task_end();
 	} else if (status == OMPT_TASK_SWITCH && next && next->value) {
-		if (task_info && task_info(0, NULL, NULL, &frame, NULL, NULL) != 2)
-			frame = NULL;
-		task_begin(next->value, entered(frame, HERE));
+		address = thread_self() ? thread_self()->openmp.undeferred : 0;
+		task_begin(next->value, address ? address : HERE);
 	}
 	STAY;
 }
@@ -240,6 +255,7 @@ static int initialize(ompt_function (*lookup)(const char *), int device, union o
 		{OMPT_PARALLEL_END, (ompt_function)parallel_end},
 		{OMPT_IMPLICIT_TASK, (ompt_function)implicit_task},
 		{OMPT_SYNC_REGION, (ompt_function)sync_region},
+		{OMPT_SYNC_REGION_WAIT, (ompt_function)sync_region_wait},
 		{OMPT_MUTEX_ACQUIRE, (ompt_function)mutex_acquire},
 		{OMPT_MUTEX_ACQUIRED, (ompt_function)mutex_acquired},
 		{OMPT_NEST_LOCK, (ompt_function)nest_lock}, {OMPT_TASK_CREATE, (ompt_function)task_create},
@@ -247,7 +263,6 @@ static int initialize(ompt_function (*lookup)(const char *), int device, union o
 	int (*set)(int, ompt_function) = (int (*)(int, ompt_function))lookup("ompt_set_callback");
 
 	(void)device, (void)tool;
-	*(ompt_function *)&task_info = lookup("ompt_get_task_info");
 	for (size_t i = 0; set && i < sizeof(callbacks) / sizeof(*callbacks); i++)
 		set(callbacks[i].which, callbacks[i].function);
 	return set != NULL;

@@ -56,30 +56,36 @@ static void publish_end(struct thread *t, const uint64_t *mask)
 
 /* ---- paths ---- */
 
-static __attribute__((noinline)) uint32_t node_walk(const struct arch_registers *start)
+/* *address (may be NULL): right below the stack pointer of the path's innermost frame. */
+static __attribute__((noinline)) uint32_t node_walk(const struct arch_registers *start, uint64_t *address)
 {
 	uint64_t mask;
 	struct thread *t = publish_begin(&mask);
 	uint32_t node = 0;
 
-	if (t) {
-		node = trace_callpath_from(t, start, 0);
-		publish_end(t, &mask);
-	}
+	if (!t)
+		return 0;
+	if (address)
+		callpath_cache_clear(t);
+	node = trace_callpath_from(t, start, 0);
+	if (address && t->callpath_count)
+		*address = t->callpath[0].sp - 1;
+	publish_end(t, &mask);
 	return node;
 }
 
 /* Frames of the agent do not appear, and those of a runtime that called it are left out. */
-static __attribute__((noinline)) struct openmp_origin origin_of(struct thread *t)
+static __attribute__((noinline)) struct openmp_origin origin_of(struct thread *t, uint64_t *address)
 {
 	struct openmp_origin origin = {.tree = &t->tree, .epoch_at = &t->epoch, .epoch = t->epoch};
 	struct arch_registers start;
 
 	arch_registers_here(&start);
 	t->openmp.omits = true;
-	origin.node = callpath_cache_find(t, &(struct callpath_begin){&start, 0, callpath_beside(t)});
+	if (!address)
+		origin.node = callpath_cache_find(t, &(struct callpath_begin){&start, 0, callpath_beside(t)});
 	if (!origin.node)
-		origin.node = node_walk(&start);
+		origin.node = node_walk(&start, address);
 	t->openmp.omits = false;
 	if (!origin.node)
 		origin.node = thread_partial_root(t);
@@ -280,7 +286,7 @@ static __attribute__((noinline)) void runtime_note(struct openmp_thread *o, uint
 	o->knows_runtime = true;
 }
 
-struct openmp_team *region_open(uint64_t address, uint64_t code)
+struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 {
 	struct thread *t = self_of();
 	struct openmp_thread *o = t ? &t->openmp : NULL;
@@ -292,7 +298,7 @@ struct openmp_team *region_open(uint64_t address, uint64_t code)
 		return NULL;
 	if (!o->knows_runtime)
 		runtime_note(o, code);
-	origin = origin_of(t);
+	origin = origin_of(t, is_serial ? &address : NULL);
 	team = &o->teams[o->team_count++];
 	team->origin = origin;
 	team->threads = 0;
@@ -373,7 +379,7 @@ static struct openmp_record *opening(struct openmp_thread *o, const struct openm
 void region_begin(struct region_body *body, struct openmp_team *team, uint32_t threads, uint64_t address)
 {
 	struct thread *t = self_of();
-	struct openmp_record *record;
+	struct openmp_record *record, *open;
 
 	*body = (struct region_body){.team = team};
 	if (!team)
@@ -386,7 +392,8 @@ void region_begin(struct region_body *body, struct openmp_team *team, uint32_t t
 		idle_end(t, process_now_ns());
 	if (team < t->openmp.teams || team >= t->openmp.teams + OPENMP_TEAMS)
 		atomic_store_explicit(&t->openmp.is_worker, true, memory_order_relaxed);
-	record = openmp_push(&t->openmp, OPENMP_REGION, address);
+	open = opening(&t->openmp, team);
+	record = openmp_push(&t->openmp, OPENMP_REGION, open ? open->address : address);
 	if (!record)
 		return;
 	record->origin = team->origin;
@@ -427,6 +434,7 @@ void region_leave(void)
 {
 	struct thread *t = thread_self();
 	uint32_t depth = t && t->uses_openmp ? atomic_load(&t->openmp.depth) : 0;
+	struct openmp_record *record;
 
 	while (depth && t->openmp.records[depth - 1].kind >= OPENMP_TASK) {
 		openmp_pop(&t->openmp);
@@ -434,6 +442,9 @@ void region_leave(void)
 	}
 	if (!depth || t->openmp.records[depth - 1].kind != OPENMP_REGION)
 		return;
+	record = &t->openmp.records[depth - 1];
+	if (record->team->threads == 1) /* there was no barrier */
+		arrive(t, record->team, &record->origin, process_now_ns());
 	openmp_pop(&t->openmp);
 	depth--;
 	if (depth && t->openmp.records[depth - 1].kind == OPENMP_OPEN)
@@ -506,11 +517,11 @@ void region_wait_end(struct region_wait *wait)
 
 /* ---- tasks ---- */
 
-struct openmp_origin region_origin(void)
+struct openmp_origin region_origin(uint64_t *address)
 {
 	struct thread *t = self_of();
 
-	return t ? origin_of(t) : (struct openmp_origin){.tree = NULL};
+	return t ? origin_of(t, address) : (struct openmp_origin){.tree = NULL};
 }
 
 void region_task_begin(struct region_body *body, const struct openmp_origin *origin, uint64_t address)

@@ -19,9 +19,10 @@
 
 /* `address` below is one in the caller's stack frame, which stays until the end or close. */
 
-/* The calling thread opens a region; `code`: a place in the runtime. NULL: it is not measured, or has too
- * many open. */
-struct openmp_team *region_open(uint64_t address, uint64_t code);
+/* The calling thread opens a region; `code`: a place in the runtime; is_serial: its
+ * body may run in the frame that called the runtime: what it calls then is inside. NULL: it is not measured,
+ * or has too many open. */
+struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code);
 /* After its join, by the same thread. */
 void region_close(struct openmp_team *team);
 
@@ -49,8 +50,9 @@ struct region_wait {
 void region_wait_begin(struct region_wait *wait, enum openmp_kind kind, uint64_t address);
 void region_wait_end(struct region_wait *wait);
 
-/* The path of the calling thread, for a task that it creates; tree NULL: unknown. */
-struct openmp_origin region_origin(void);
+/* The path of the calling thread, for a task that it creates; tree NULL: unknown. *address (may be NULL): one
+ * that all that the program's frame calls is below. */
+struct openmp_origin region_origin(uint64_t *address);
 /* It runs a task that was created there. */
 void region_task_begin(struct region_body *body, const struct openmp_origin *origin, uint64_t address);
 void region_task_end(const struct region_body *body);

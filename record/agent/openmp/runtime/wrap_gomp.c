@@ -37,7 +37,7 @@ static void call_open(struct gomp_call *call, void *data, void *caller, uint64_t
 	call->first = data ? *(void **)data : NULL;
 	call->data = data;
 	call->threads = (int (*)(void))threads.function;
-	call->team = region_open(address, code);
+	call->team = region_open(address, false, code);
 }
 
 /* ---- regions ---- */

@@ -64,7 +64,7 @@ static long task_make(struct gomp_task *task, long *align)
 	task->offset = (sizeof(*task) + (size_t)*align - 1) / (size_t)*align * (size_t)*align;
 	if (task->is_loop && task->data && task->bytes >= (long)sizeof(task->words))
 		memcpy(task->words, task->data, sizeof(task->words));
-	task->origin = region_origin();
+	task->origin = region_origin(NULL);
 	/* Copies may stand side by side. */
 	return (long)((task->offset + (size_t)task->bytes + (size_t)*align - 1) / (size_t)*align *
 		      (size_t)*align);
