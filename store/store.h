@@ -62,7 +62,13 @@ bool store_op_is_state(uint32_t op);
 	X(UNKNOWN, "<unknown>")           \
 	X(GPU_GRAPH, "<gpu graph>")       \
 	X(GPU_COMPILE, "<gpu compile>")   \
-	X(STOPPED, "<stopped>")
+	X(STOPPED, "<stopped>")           \
+	X(OMP_REGION, "<omp region>")     \
+	X(OMP_BARRIER, "<omp barrier>")   \
+	X(OMP_IDLE, "<omp idle>")         \
+	X(OMP_LOCK, "<omp lock>")         \
+	X(OMP_TASK, "<omp task>")         \
+	X(OMP_TASKWAIT, "<omp taskwait>")
 enum store_frame {
 #define X(name, text) STORE_FRAME_##name,
 	STORE_FRAMES(X)

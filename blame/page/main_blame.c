@@ -153,6 +153,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 	default:
 		break;
 	}
+	if (ask->of == ASK_OMP)
+		return answer_omp(call, ask, error);
 	if (ask->of >= ASK_LOCK)
 		return answer_lock(call, ask, error);
 	if (ask->of >= ASK_WAITING)
@@ -184,10 +186,11 @@ static int work(struct program_call *call, struct error *error)
 	return result;
 }
 
-static const struct program_option options[] = {{0, "of", "WHAT",
-							"gpu-idle[-sampled], all-idle, cpu-idle[-cause], "
-							"waiting, serial, lock[-holder, -pair]; else a page",
-							take_of},
+static const struct program_option options[] = {
+	{0, "of", "WHAT",
+		"gpu-idle[-sampled], all-idle, cpu-idle[-cause], "
+		"waiting, serial, lock[-holder, -pair], omp; else a page",
+		take_of},
 	{0, "busy", "WHAT", "a GPU is busy in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "blame threads of the process and below it (default), or all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work",
