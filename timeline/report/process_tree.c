@@ -73,6 +73,9 @@ static uint32_t list(struct run *run, struct made *made, uint32_t *node_of)
 		struct made one = {.id = r->s, .host = r->host};
 		uint32_t at = count;
 
+		node_of[i] = PROCESS_TREE_NONE;
+		if (r->s.kind == STORE_STREAM_GAUGES)
+			continue;
 		if (count && compare_ids(&made[count - 1], &one) == 0)
 			at = count - 1;
 		else if (i && run_is_live(run))
@@ -267,7 +270,7 @@ int process_tree_make(struct process_tree *tree, struct run *run, struct arena *
 		join(made, tree->count, sorted);
 		order(tree, made, sorted, place_of);
 		for (uint32_t i = 0; i + 1 < streams; i++)
-			node_of[i] = place_of[node_of[i]];
+			node_of[i] = node_of[i] == PROCESS_TREE_NONE ? PROCESS_TREE_NONE : place_of[node_of[i]];
 		tree->node_of = node_of;
 	}
 	free(made);

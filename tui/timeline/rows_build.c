@@ -207,7 +207,7 @@ int rows_build(struct rows *rows, const struct run *run, struct error *error)
 		return error_memory(error);
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (peek(run, i)->s.kind != STORE_STREAM_PC) /* which has no time to draw */
+		if (peek(run, i)->s.kind < STORE_STREAM_PC) /* those have no time to draw */
 			order[rows->line_count++] = i;
 	if (!is_in_order(run, count))
 		qsort_r(order, rows->line_count, sizeof(*order), compare_streams, (void *)(uintptr_t)run);
