@@ -171,6 +171,7 @@ static const struct view_key flame_keys[] = {{"arrows hjkl", "the caller, a call
 	{"/ n N", "light up functions by name: the title says their share"}, {NULL, NULL}};
 
 const struct view view_flame = {.name = "Flame graph",
+	.key = 'G',
 	.is_whole = true,
 	.draw = flame_draw,
 	.act = flame_act,
