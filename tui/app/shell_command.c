@@ -75,6 +75,8 @@ static void show_blame(struct session *session, bool is_gaps)
 	put_streams(streams, sizeof(streams), blame_page_expression(session));
 	if (is_gaps)
 		snprintf(what, sizeof(what), "--gaps --min %lluns", (unsigned long long)page->min_ns);
+	else if (page->of == BLAME_LATE)
+		strcpy(what, "--late");
 	else
 		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
 			blame_page_name_by(page->by));

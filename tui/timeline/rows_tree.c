@@ -211,6 +211,14 @@ static bool is_file(struct word word)
 	return after >= 1 && after <= 5 && !isdigit((unsigned char)word.text[dot]);
 }
 
+static bool is_number(struct word word)
+{
+	for (size_t i = 0; i < word.size; i++)
+		if (!isdigit((unsigned char)word.text[i]))
+			return false;
+	return true;
+}
+
 /* Of shells and interpreters: the program text that follows. */
 static bool runs_text(struct word program)
 {
@@ -248,7 +256,7 @@ void rows_tree_role(const char *command, char *program, char *role)
 			found = word;
 			break;
 		}
-		if (!found.size)
+		if (!found.size && !is_number(word)) /* "--port 80" */
 			found = word;
 	}
 	put(role, "", base_of(found));
