@@ -122,6 +122,6 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
-	format_help(from_help, FORMAT_TAKES);
+	format_names(from_help, FORMAT_TAKES);
 	return program_main(&program, &choice, argc, argv);
 }

@@ -114,8 +114,7 @@ static bool host_arrivals(struct cores *cores, unsigned store)
 				here->in_ns, has_next ? i + 1 : search->switch_count, here->stream};
 	}
 	/* One that never was switched out has come with its birth. */
-	if (cores->count)
-		qsort(cores->list, cores->count, sizeof(*cores->list), arrival_compare);
+	cause_sort(cores->list, cores->count, sizeof(*cores->list), arrival_compare);
 	return true;
 }
 

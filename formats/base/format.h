@@ -46,6 +46,7 @@ struct format {
 	bool is_binary;		  /* `put` writes what a terminal should not get */
 };
 
-extern const struct format format_tsv, format_folded, format_chrome;
+extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
+	format_perfetto;
 
 #endif

@@ -246,7 +246,7 @@ static void sort(struct rows *rows, const struct run *run, uint32_t *order)
 	uint32_t count = run_stream_count(run);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (peek(run, i)->s.kind != STORE_STREAM_PC) /* which has no time to draw */
+		if (store_stream_has_states(peek(run, i)->s.kind)) /* those have no time to draw */
 			order[rows->line_count++] = i;
 	if (!is_in_tree_order(rows->tree, count) || !is_in_order(run, count))
 		qsort_r(order, rows->line_count, sizeof(*order), compare_streams, &sorting);
