@@ -10,6 +10,7 @@ packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev zlib1g-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev libsqlite3-dev
 build   libcmocka-dev libunwind-dev
+build   libyajl-dev
 build   libze-dev opencl-headers libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh busybox faketime

@@ -3,6 +3,7 @@
 #include "blame/advise/advice.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,17 +99,65 @@ static double error_of(const struct kernel *kernel, double matched)
 	return samples > 0 ? 2 * sqrt(samples) / samples : 0;
 }
 
-static void estimate_eliminated(const struct kernel *kernel, struct advice *advice)
+static double samples_of(const struct kernel_function *function, uint32_t at)
 {
-	double error = error_of(kernel, advice->matched);
+	double sum = 0;
 
+	for (unsigned s = 0; s < STALL_COUNT; s++)
+		sum += function->samples[at].all[s];
+	return sum;
+}
+
+/* Samples of a function that go if the instructions that others wait for go, too: all of those, and what is
+ * matched elsewhere. Negative: no memory. */
+static double gone_with(
+	const struct kernel *kernel, const struct kernel_function *function, const struct advice *advice)
+{
+	bool *goes = calloc(function->code.count + 1, sizeof *goes);
+	double sum = 0;
+
+	if (!goes)
+		return -1;
+	for (int round = 0; round < 2; round++)
+		for (size_t c = 0; c < function->causes.count; c++) {
+			const struct cause *cause = &function->causes.list[c];
+
+			if (!advice->optimizer->matches(kernel, function, cause))
+				continue;
+			if (round)
+				sum += goes[cause->use] ? 0 : cause->samples;
+			else if (cause->define != cause->use)
+				goes[cause->define] = true;
+		}
+	for (uint32_t i = 0; i < function->code.count; i++)
+		sum += goes[i] ? samples_of(function, i) : 0;
+	free(goes);
+	return sum;
+}
+
+static int estimate_eliminated(const struct kernel *kernel, struct advice *advice, struct error *error)
+{
+	double error_share = error_of(kernel, advice->matched), most = 0;
+
+	for (size_t f = 0; f < kernel->function_count; f++) {
+		double gone = gone_with(kernel, &kernel->functions[f], advice);
+
+		if (gone < 0)
+			return error_memory(error);
+		most += gone;
+	}
 	advice->speedup = estimate_elimination(kernel->total, advice->matched);
-	/* A stall that other warps hid costs nothing: at least the latency samples go. */
-	advice->low = estimate_elimination(kernel->total, advice->matched_latency * fmax(0, 1 - error));
-	advice->high = estimate_elimination(kernel->total, advice->matched * (1 + error));
+	/* A stall that other warps hid costs nothing: at least the latency samples go. A wait for other
+	 * warps, or for code, may only move to where the next one is. */
+	advice->low = advice->optimizer->is_moved
+			      ? 1
+			      : estimate_elimination(
+					kernel->total, advice->matched_latency * fmax(0, 1 - error_share));
+	advice->high = estimate_elimination(kernel->total, fmax(most, advice->matched) * (1 + error_share));
 	for (unsigned i = 0; i < advice->hotspot_count; i++)
 		advice->hotspots[i].speedup =
 			estimate_elimination(kernel->total, advice->hotspots[i].cause.samples);
+	return 0;
 }
 
 /* hidden: of a scoped optimizer. */
@@ -130,12 +179,13 @@ static void estimate_hidden(const struct kernel *kernel, struct advice *advice, 
 static int advise(const struct kernel *kernel, struct advice *advice, struct error *error)
 {
 	double hidden = 0;
+	int rc = 0;
 
 	if (advice->optimizer->matches && !match(kernel, advice, &hidden))
 		return error_memory(error);
 	switch (advice->optimizer->category) {
 	case OPTIMIZER_ELIMINATES:
-		estimate_eliminated(kernel, advice);
+		rc = estimate_eliminated(kernel, advice, error);
 		break;
 	case OPTIMIZER_HIDES:
 		estimate_hidden(kernel, advice, hidden);
@@ -145,7 +195,7 @@ static int advise(const struct kernel *kernel, struct advice *advice, struct err
 	}
 	if (advice->optimizer->judge && !advice->optimizer->judge(kernel, advice))
 		advice->speedup = 1;
-	return 0;
+	return rc;
 }
 
 static int advice_compare(const void *left, const void *right)

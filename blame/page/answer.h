@@ -150,6 +150,7 @@ int answer_threads(struct program_call *call, const struct ask *ask, struct erro
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_lock(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_causes(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_findings(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_steps(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_balance(struct program_call *call, const struct ask *ask, struct error *error);

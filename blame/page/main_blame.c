@@ -124,6 +124,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 		return result;
 	if (by_name && strcmp(by_name, "mark") == 0)
 		return answer_steps(call, ask, error);
+	if (by_name && strcmp(by_name, "cause") == 0)
+		return answer_causes(call, ask, error);
 	result = answer_find_by(call, &by, error);
 	if (result)
 		return result;
@@ -197,7 +199,7 @@ static const struct program program = {
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, "
-		 "script or mark.\n"
+		 "script or mark, or of waiting cause.\n"
 		 "While no queue of a process works, its working threads share the time "
 		 "equally; <nobody active> is the rest.\n"
 		 "--mem bounds the memory of gaps and launches, except launches of one second.\n",

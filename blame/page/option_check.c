@@ -25,6 +25,7 @@ static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle"
 	[ASK_LOCK_PAIR] = {"--of lock-pair", "busy group waits", "by depth context"}};
 
 static const struct use by_mark = {"--by mark", "of", "context"};
+static const struct use by_cause = {"--by cause", "busy group", "context depth"};
 
 static int refuse(
 	const struct ask *ask, const struct select *select, const struct use *use, struct error *error)
@@ -67,6 +68,12 @@ int option_check(const struct ask *ask, const struct select *select, struct erro
 				"%s and --by mark are two answers: ask for one of them",
 				shapes[ask->shape].with);
 		return refuse(ask, select, &by_mark, error);
+	}
+	if (by && strcmp(by, "cause") == 0) {
+		if (ask->of != ASK_WAITING || (ask->shape != ASK_PAGE && ask->shape != ASK_SUMMARY))
+			return error_set(error, ERROR_USAGE,
+				"--by cause says something with --of waiting only, as rows or --summary");
+		return refuse(ask, select, &by_cause, error);
 	}
 	if (ask->shape != ASK_PAGE)
 		result = refuse(ask, select, &shapes[ask->shape], error);

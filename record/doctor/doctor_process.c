@@ -108,6 +108,11 @@ static void handshake_look(struct doctor_row *row)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0), pair[2];
 
+	if (!process_is_permitted()) {
+		doctor_say(row, DOCTOR_NO, "permit them in the seccomp filter",
+			"getpid or rt_sigprocmask is refused");
+		return;
+	}
 	if (pidfd < 0) {
 		doctor_say(row, DOCTOR_NO, "Linux 5.3 or newer, and a seccomp filter that permits it",
 			"pidfd_open: %s", strerror(errno));

@@ -147,7 +147,7 @@ bool actions_rows(struct session *session, enum keys_action action)
 		if (cursor_node(session) && rows_is_group(cursor_node(session)))
 			fold(session);
 		else
-			goto_launch_or_back(session);
+			goto_launch_or_cause(session);
 		return true;
 	case KEYS_DO_FOLD:
 		fold(session);

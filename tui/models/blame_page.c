@@ -245,6 +245,7 @@ void blame_page_go_to_gap(struct session *session, const struct gap *gap)
 	uint32_t node = rows_node_of(&session->rows, gap->stream);
 	char length[FORMAT_NUMBER_BYTES];
 
+	session_leave_place(session);
 	session_keep(session);
 	if (node != UINT32_MAX)
 		session->state.node = node;

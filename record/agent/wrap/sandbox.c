@@ -179,10 +179,18 @@ static uint32_t verdict(const struct sock_fprog *filter, const struct seccomp_da
 	return SECCOMP_RET_KILL_PROCESS;
 }
 
-static bool is_end(uint32_t verdict)
+/* Without what these do and tell, samples would go to the wrong thread or process. */
+static bool is_needed(int number)
+{
+	return number == SYS_rt_sigreturn || number == SYS_rt_sigprocmask || number == SYS_getpid;
+}
+
+static bool is_end(uint32_t verdict, int number)
 {
 	uint32_t action = verdict & SECCOMP_RET_ACTION_FULL;
 
+	if (is_needed(number))
+		return action != SECCOMP_RET_ALLOW && action != SECCOMP_RET_LOG;
 	return action == SECCOMP_RET_KILL_PROCESS || action == SECCOMP_RET_KILL_THREAD ||
 	       action == SECCOMP_RET_TRAP;
 }
@@ -201,7 +209,7 @@ static bool ends_us(unsigned long mode, const void *filter)
 		struct seccomp_data call = {
 			.nr = own->number, .arch = ARCH_AUDIT, .args = {own->first, 0, own->third}};
 
-		if (is_end(verdict(&program, &call)))
+		if (is_end(verdict(&program, &call), own->number))
 			return true;
 	}
 	return false;

@@ -2,7 +2,8 @@
 /*
  * sandbox.h - if a program installs a seccomp filter that would kill it for a system call that only the agent
  * makes, the measurement ends there, and programs it starts are not measured. The agent works with filters
- * that refuse with an errno, as containers' do.
+ * that refuse with an errno, as containers' do, except where they refuse one of the few calls that tell
+ * threads and processes apart or block signals.
  */
 #ifndef RECORD_AGENT_SANDBOX_H
 #define RECORD_AGENT_SANDBOX_H
