@@ -56,7 +56,7 @@ static int print_lane(struct run *run, const struct lane *lane, uint32_t count, 
 	if (grid_init(&grid, rows, (int)count, false))
 		return error_memory(error);
 	print_title(run, lane, count);
-	lane_draw(&grid, 0, 0, rows, lane->columns, count, &lane->scale);
+	lane_draw(&grid, 0, 0, rows, 1, lane->columns, count, &lane->scale, NULL);
 	grid_print(&grid, stdout);
 	grid_fini(&grid);
 	return 0;

@@ -66,25 +66,31 @@ int lane_eighths(const struct lane_scale *scale, double value, int lines)
 	return eighths > all ? all : eighths;
 }
 
-static void draw_column(struct grid *grid, int row, int column, int lines, int mean, int most)
+static void draw_column(
+	struct grid *grid, int row, int column, int lines, int mean, int most, enum grid_style style)
 {
 	for (int line = 0; line < lines; line++) {
 		int below = (lines - 1 - line) * 8, filled = mean - below;
 
 		if (filled > 0)
-			grid_put(grid, row + line, column, BLOCK + (uint32_t)(filled < 8 ? filled : 8),
-				GRID_TEXT);
+			grid_put(
+				grid, row + line, column, BLOCK + (uint32_t)(filled < 8 ? filled : 8), style);
 		else if (most > below)
 			grid_put(grid, row + line, column, BAND, GRID_GREY);
 	}
 }
 
-void lane_draw(struct grid *grid, int row, int column, int lines, const struct figure_column *columns,
-	uint32_t count, const struct lane_scale *scale)
+void lane_draw(struct grid *grid, int row, int column, int lines, int wide,
+	const struct figure_column *columns, uint32_t count, const struct lane_scale *scale,
+	const struct figure_condition *condition)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (columns[i].is_there)
-			draw_column(grid, row, column + (int)i, lines,
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_met = condition && figure_condition_holds(condition, columns[i].mean);
+
+		for (int cell = 0; columns[i].is_there && cell < wide; cell++)
+			draw_column(grid, row, column + (int)i * wide + cell, lines,
 				lane_eighths(scale, columns[i].mean, lines),
-				lane_eighths(scale, columns[i].most, lines));
+				lane_eighths(scale, columns[i].most, lines),
+				is_met ? GRID_WARNING : GRID_TEXT);
+	}
 }

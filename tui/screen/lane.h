@@ -24,8 +24,10 @@ void lane_scale_join(struct lane_scale *scale, const struct lane_scale *other);
 /* How many eighths of `lines` lines a value fills; at least one above the scale's least. */
 int lane_eighths(const struct lane_scale *scale, double value, int lines);
 
-/* Draws columns into the rows [row, row + lines) from `column` on. */
-void lane_draw(struct grid *grid, int row, int column, int lines, const struct figure_column *columns,
-	uint32_t count, const struct lane_scale *scale);
+/* Draws columns, each `wide` cells, into the rows [row, row + lines) from `column` on. Those whose mean meets
+ * the condition (NULL: none) are in the colour of warnings. */
+void lane_draw(struct grid *grid, int row, int column, int lines, int wide,
+	const struct figure_column *columns, uint32_t count, const struct lane_scale *scale,
+	const struct figure_condition *condition);
 
 #endif
