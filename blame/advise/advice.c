@@ -186,7 +186,7 @@ static int advise(const struct kernel *kernel, struct advice *advice, struct err
 	switch (advice->optimizer->category) {
 	case OPTIMIZER_ELIMINATES:
 		if (estimate_eliminated(kernel, advice, error))
-			return -error->code;
+			return -1;
 		break;
 	case OPTIMIZER_HIDES:
 		estimate_hidden(kernel, advice, hidden);
