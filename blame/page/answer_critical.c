@@ -172,7 +172,7 @@ static int print_code(struct program_call *call, struct critical_run *critical, 
 	if (critical->unknown_ns)
 		put_row(report, "<unknown>", critical->unknown_ns, whole_ns, NULL);
 	if (critical->absent_ns)
-		put_row(report, "<not in the run>", critical->absent_ns, whole_ns, NULL);
+		put_row(report, "<absent>", critical->absent_ns, whole_ns, NULL);
 	return report_close(report, error);
 }
 

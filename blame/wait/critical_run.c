@@ -28,20 +28,32 @@ static uint32_t creator_of(const struct run *run, const struct process_tree *tre
 	return node->parent == PROCESS_TREE_NONE ? CRITICAL_NONE : tree->nodes[node->parent].stream;
 }
 
-/* The one that lives longest; of several the first. */
+/* When it was last not in a wait that leads to nobody: one that is killed in a wait, as threads are when their process ends,
+ * is not what the end waited for. */
+static uint64_t last_work(const struct critical_graph *graph, uint32_t stream)
+{
+	uint64_t end_ns = graph->streams[stream].end_ns;
+	size_t count;
+	const struct wait_cause *causes = wait_causes_of(graph->causes, graph->cause_count, stream, &count);
+
+	end_ns = end_ns < graph->end_ns ? end_ns : graph->end_ns;
+	return count && causes[count - 1].end_ns >= end_ns && causes[count - 1].party == CAUSE_NOBODY
+		       ? causes[count - 1].begin_ns
+		       : end_ns;
+}
+
 static void find_last(struct critical_graph *graph, const struct run *run)
 {
 	uint64_t last_ns = graph->begin_ns;
 
 	graph->last = CRITICAL_NONE;
 	for (uint32_t s = 0; s < graph->stream_count; s++) {
-		const struct critical_stream *stream = &graph->streams[s];
-		uint64_t end_ns = stream->end_ns < graph->end_ns ? stream->end_ns : graph->end_ns;
+		uint64_t work_ns = last_work(graph, s);
 
-		if (run_stream(run, s)->s.kind == STORE_STREAM_CPU && stream->begin_ns < end_ns &&
-			end_ns > last_ns) {
+		if (run_stream(run, s)->s.kind == STORE_STREAM_CPU && graph->streams[s].begin_ns < work_ns &&
+			work_ns > last_ns) {
 			graph->last = s;
-			last_ns = end_ns;
+			last_ns = work_ns;
 		}
 	}
 }
