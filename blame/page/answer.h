@@ -21,7 +21,7 @@ enum ask_of {
 	ASK_LOCK, /* waits for locks: where, by what their holders did, by who waited for whom */
 	ASK_LOCK_HOLDER,
 	ASK_LOCK_PAIR,
-	ASK_OMP, /* OpenMP's regions */
+	ASK_OMP,      /* OpenMP's regions */
 	ASK_MPI_WAIT, /* single waits in calls of MPI, by their states */
 	ASK_OF_COUNT
 };
