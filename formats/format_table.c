@@ -6,7 +6,12 @@
 
 #include <string.h>
 
-static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome, NULL};
+static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome,
+	&format_speedscope,
+#ifdef HPCT_HAS_PROTOBUF
+	&format_pprof, &format_perfetto,
+#endif
+	&format_perf, NULL};
 
 static bool goes(const struct format *format, enum format_way way)
 {
@@ -67,6 +72,6 @@ void format_help(char out[FORMAT_TEXT_MAX], enum format_way way)
 	out[0] = '\0';
 	for (size_t i = 0; formats[i] && size < FORMAT_TEXT_MAX; i++)
 		if (goes(formats[i], way))
-			size += (size_t)snprintf(out + size, FORMAT_TEXT_MAX - size, "%s%s (%s)",
-				size ? ", " : "", formats[i]->name, formats[i]->about);
+			size += (size_t)snprintf(out + size, FORMAT_TEXT_MAX - size, "%s%s: %s",
+				size ? "; " : "", formats[i]->name, formats[i]->about);
 }

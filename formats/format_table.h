@@ -18,7 +18,7 @@ const struct format *format_find(const char *name, enum format_way way);
 const struct format *format_guess(const uint8_t *head, size_t size);
 /* All formats in that direction, cut if too long: "tsv, folded or chrome". */
 void format_names(char out[FORMAT_TEXT_MAX], enum format_way way);
-/* The same for --help, with descriptions: "tsv (rows, as hpct-slice), ...". */
+/* The same for --help, with descriptions: "tsv: rows, as hpct-slice; ...". */
 void format_help(char out[FORMAT_TEXT_MAX], enum format_way way);
 
 #endif

@@ -50,7 +50,7 @@ static int find_format(
 static int take(const struct choice *choice, struct packed_file *file, FILE *in, const char *name,
 	const char *output, struct error *error)
 {
-	struct format_input input = {.in = in, .name = name, .fd = packed_file_fd(file), .file = file};
+	struct format_input input = {.in = in, .name = name, .fd = packed_file_fd(file), .file = file, .finds_names = true};
 	const struct format *format = choice->format;
 	int rc = find_format(file, name, &format, error);
 	int damage;
@@ -122,6 +122,6 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
-	format_help(from_help, FORMAT_TAKES);
+	format_names(from_help, FORMAT_TAKES);
 	return program_main(&program, &choice, argc, argv);
 }

@@ -194,7 +194,8 @@ static int advise(const struct kernel *kernel, struct advice *advice, struct err
 		return error_memory(error);
 	switch (advice->optimizer->category) {
 	case OPTIMIZER_ELIMINATES:
-		rc = estimate_eliminated(kernel, advice, error);
+		if (estimate_eliminated(kernel, advice, error))
+			return -1;
 		break;
 	case OPTIMIZER_HIDES:
 		estimate_hidden(kernel, advice, hidden);

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/slice/slice.h"
+
+#define BATCH 512
+
 void stack_changes_begin(struct stack_changes *calls, struct run *run, uint32_t depth)
 {
 	calls->run = run;
@@ -42,7 +46,7 @@ static bool reserve_frames(uint32_t **frames, size_t *capacity, size_t count)
 /* What an extent shows besides its calls: nothing for work and for what is not known. */
 static bool is_shown_state(enum extent_state state)
 {
-	return state != EXTENT_WORK && state != EXTENT_ABSENT && state != EXTENT_UNKNOWN &&
+	return !extent_state_is_busy(state) && state != EXTENT_ABSENT && state != EXTENT_UNKNOWN &&
 	       state != EXTENT_IDLE;
 }
 
@@ -63,7 +67,7 @@ static bool is_where_it_was(const struct stack_changes *calls, const struct exte
 /* Frames from the root into calls->path; their number, -1: memory is out. */
 static long find_path(struct stack_changes *calls, const struct extent *extent)
 {
-	bool has_calls = extent->state == EXTENT_WORK || is_shown_state(extent->state);
+	bool has_calls = extent_state_is_busy(extent->state) || is_shown_state(extent->state);
 	bool stays = is_where_it_was(calls, extent);
 	uint32_t scope = has_calls ? run_context(calls->run, extent->context)->scope : UINT32_MAX;
 	size_t count = stays ? open_calls(calls) : 0, at;
@@ -114,4 +118,35 @@ bool stack_changes_add(struct stack_changes *calls, const struct extent *extent)
 void stack_changes_end(struct stack_changes *calls)
 {
 	close_calls(calls, 0);
+}
+
+/* A sample has no length that --min could speak of. */
+static bool is_chosen(const struct select *select, const struct slice_cut *cut, const struct extent *extent)
+{
+	return (extent->op != STORE_OP_NONE || cut->samples) && select_wants_op(select, extent->op) &&
+	       select_wants_context(select, extent->context) &&
+	       extent->end_ns - extent->begin_ns >= cut->min_ns;
+}
+
+int stack_changes_stream(struct stack_changes *calls, struct run *run, const struct select *select,
+	uint32_t stream, struct error *error)
+{
+	const struct slice_cut cut = slice_cut_of(select);
+	struct extent extents[BATCH];
+	struct extent_walk *walk;
+	bool is_done = true;
+	long count = extent_open(&walk, run, stream, select_begin_ns(select), select_end_ns(select), error);
+
+	if (count < 0)
+		return (int)count;
+	stack_changes_begin(calls, run, select_depth(select));
+	while (is_done && (count = extent_next(walk, extents, BATCH, error)) > 0)
+		for (long i = 0; i < count && is_done; i++)
+			if (is_chosen(select, &cut, &extents[i]))
+				is_done = stack_changes_add(calls, &extents[i]);
+	extent_close(walk);
+	if (!is_done)
+		return error_memory(error);
+	stack_changes_end(calls);
+	return count < 0 ? (int)count : 0;
 }

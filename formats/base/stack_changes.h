@@ -14,6 +14,7 @@
 #define FORMATS_STACK_CHANGES_H
 
 #include "timeline/scan/extent.h"
+#include "timeline/select/select.h"
 
 #define STACK_STATE 0xffffff00u /* frames from here on are states, not scopes */
 
@@ -39,5 +40,8 @@ void stack_changes_fini(struct stack_changes *calls);
 bool stack_changes_add(struct stack_changes *calls, const struct extent *extent);
 /* No more extents: what is open ends. */
 void stack_changes_end(struct stack_changes *calls);
+/* All of it for the selected part of one stream's line; `change` and `own` are set. */
+int stack_changes_stream(struct stack_changes *calls, struct run *run, const struct select *select,
+	uint32_t stream, struct error *error);
 
 #endif

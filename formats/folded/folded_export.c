@@ -9,31 +9,16 @@
 #include <string.h>
 
 #include "formats/base/format.h"
+#include "formats/base/selected_weights.h"
 #include "store/base/arena.h"
 #include "store/base/bytes.h"
-#include "timeline/report/coverage.h"
 #include "timeline/sum/state_metrics.h"
-#include "timeline/sum/window.h"
 
 struct stack {
 	const char *text;
 	double real;
 	uint64_t weight;
 };
-
-static int sum_samples(
-	struct window *window, struct run *run, const struct select *select, struct error *error)
-{
-	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
-	int rc = window_add_weights(window, streams, count, select_records_begin_ns(select),
-		select_records_end_ns(select), error);
-
-	if (rc == 0)
-		rc = state_metrics_add_weights(window, run, streams, count, select_begin_ns(select),
-			select_end_ns(select), select_state_metrics(select), error);
-	return rc;
-}
 
 static uint32_t find_state_metric(const struct run *run, const struct select *select)
 {
@@ -208,13 +193,8 @@ static int put_window(struct run *run, const struct select *select, const struct
 static int folded_put(struct run *run, const struct select *select, FILE *out, struct error *error)
 {
 	struct window *window = NULL;
-	int rc = coverage_require(run, select, error);
+	int rc = selected_weights(&window, run, select, select_state_metrics(select), error);
 
-	if (rc == 0)
-		rc = window_new(&window, run, error);
-	if (rc < 0)
-		return rc;
-	rc = sum_samples(window, run, select, error);
 	if (rc == 0)
 		rc = put_window(run, select, window, out, error);
 	window_free(window);
