@@ -35,7 +35,8 @@ _hpct_values() {
 	--format) echo table tsv json ;;
 	--view) echo top-down bottom-up flat ;;
 	--by) echo function path module line loop inline file instruction script stream op mark ;;
-	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair ;;
+	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair omp ;;
+	--runtime) echo hidden frames ;;
 	--to) echo tsv folded chrome ;;
 	--from) echo tsv ;;
 	--busy) echo any kernel ;;
