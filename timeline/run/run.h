@@ -88,6 +88,8 @@ struct run_stream {
 	const char *metric; /* "" if none */
 };
 uint32_t run_stream_count(const struct run *run);
+/* The streams without those of gauges, which have no time: what select_streams() gives of a whole run. */
+uint32_t run_timed_count(const struct run *run);
 const struct run_stream *run_stream(const struct run *run, uint32_t stream);
 /* One stream, for a single pass over all: costs no memory, valid until the next call. */
 const struct run_stream *run_stream_peek(struct run *run, uint32_t stream);
@@ -206,6 +208,7 @@ uint32_t run_metric_count(const struct run *run);
 const char *run_metric_name(const struct run *run, uint32_t metric);
 const char *run_metric_unit(const struct run *run, uint32_t metric);
 bool run_metric_is_real(const struct run *run, uint32_t metric);
+enum store_metric_kind run_metric_kind(const struct run *run, uint32_t metric);
 /* The display order, independent of numbers: by name, unit, then doubles last. */
 int run_metric_compare(const struct run *run, uint32_t a, uint32_t b);
 uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in_store);

@@ -6,6 +6,7 @@
 #include "record/agent/process/process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -81,6 +82,13 @@ pid_t process_pid(void)
 bool process_is_own(void)
 {
 	return process_is_live() && live->pid == process_number();
+}
+
+bool process_is_permitted(void)
+{
+	uint64_t mask;
+
+	return process_number() > 0 && !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof(mask));
 }
 
 /* ---- the shared memory ---- */

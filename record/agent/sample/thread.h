@@ -97,6 +97,9 @@ struct thread {
 	uint64_t random;					 /* see alloc_tally.c; 0: not seeded */
 	struct tallied *tallied;				 /* see tally.h; NULL: none yet */
 	uintptr_t wait_frame; /* of the outermost current wait, see wait.h */
+	/* The last poll that ended with a descriptor, see cause.h; polled_end_ns 0: none, or it is told. */
+	uint64_t polled_begin_ns, polled_end_ns;
+	const char *polled_name;
 	/* See start_stop.h. */
 	uint32_t open_count; /* those beyond START_STOP_SPANS_MAX are only counted */
 	uint64_t open_serial;

@@ -21,6 +21,7 @@ void trace_init(struct thread *t)
 		memset(t->texts, 0, sizeof(t->texts));
 	t->text_count = 0;
 	t->wait_frame = 0;
+	t->polled_end_ns = 0;
 	callpath_cache_clear(t);
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->ring.shared->wait_node, 0, memory_order_relaxed);
