@@ -36,6 +36,7 @@ _hpct_values() {
 	--view) echo top-down bottom-up flat ;;
 	--by) echo function path module line loop inline file instruction script stream op mark ;;
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair omp mpi-wait ;;
+	--runtime) echo hidden frames ;;
 	--to) echo tsv folded chrome speedscope pprof perfetto ;;
 	--from) echo tsv chrome perf ;;
 	--busy) echo any kernel ;;
