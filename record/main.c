@@ -124,6 +124,7 @@ static int collector_start(struct record *record, struct error *error)
 		.names = record->paths.names,
 		.keep_ns = record->options.keep_ns,
 		.unmonitored = record->target.unmeasurable,
+		.gauges = record->options.gauges,
 		.with_sources = record->options.with_sources};
 	char *command;
 	int result = rundir_make(record->run, record->name.is_shared ? record->name.id : NULL,

@@ -22,13 +22,14 @@ enum ask_of {
 	ASK_LOCK_HOLDER,
 	ASK_LOCK_PAIR,
 	ASK_MPI_WAIT, /* single waits in calls of MPI, by their states */
+	ASK_OMP,      /* OpenMP's regions */
 	ASK_OF_COUNT
 };
 /* As --of names them. */
 extern const char *const answer_of_names[ASK_OF_COUNT];
 #define ANSWER_OF_WORDS                                                                           \
 	"gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting, serial, lock, " \
-	"lock-holder, lock-pair or mpi-wait"
+	"lock-holder, lock-pair, mpi-wait or omp"
 int answer_of_find(const char *name); /* -1: none */
 
 enum answer_shape {
@@ -153,6 +154,7 @@ struct threads;
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_lock(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_omp(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_causes(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_mpi_waits(struct program_call *call, const struct ask *ask, struct error *error);

@@ -25,7 +25,8 @@ static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle"
 	[ASK_LOCK] = {"--of lock", "busy group waits", ""},
 	[ASK_LOCK_HOLDER] = {"--of lock-holder", "busy group waits", ""},
 	[ASK_MPI_WAIT] = {"--of mpi-wait", "busy group waits", "by depth context"},
-	[ASK_LOCK_PAIR] = {"--of lock-pair", "busy group waits", "by depth context"}};
+	[ASK_LOCK_PAIR] = {"--of lock-pair", "busy group waits", "by depth context"},
+	[ASK_OMP] = {"--of omp", "busy group waits", "depth"}};
 
 static const struct use by_mark = {"--by mark", "of", "context"};
 static const struct use by_cause = {"--by cause", "busy group", "context depth"};

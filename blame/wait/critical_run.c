@@ -213,7 +213,7 @@ static int all_streams(
 		return error_memory(error);
 	question->stream_count = 0;
 	for (uint32_t s = 0; s < run_stream_count(run); s++)
-		if (run_stream(run, s)->s.kind != STORE_STREAM_PC)
+		if (store_stream_has_states(run_stream(run, s)->s.kind))
 			streams[question->stream_count++] = s;
 	question->streams = streams;
 	return 0;
@@ -334,7 +334,7 @@ int critical_run_work(struct critical_run *critical, struct critical_work *works
 
 	memset(works, 0, rows * sizeof(*works));
 	for (uint32_t s = 0; s < critical->graph.stream_count && !result; s++)
-		if (run_stream(critical->run, s)->s.kind != STORE_STREAM_PC)
+		if (store_stream_has_states(run_stream(critical->run, s)->s.kind))
 			result = stream_work(critical, s, works, row_of, own, error);
 	return result;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "record/events/events.h"
+#include "record/gauges/gauge_list.h"
 
 #define OPTIONS_NOTES_MAX 20u
 
@@ -17,6 +18,7 @@ struct options {
 	bool cuda_hold, cuda_whole_graphs;
 	unsigned pc_period;  /* -e gpu=nvidia,pc: 2^N cycles; 0: none */
 	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
+	struct gauges_asked gauges;
 	uint64_t keep_ns;    /* --keep DURATION: older records are deleted; 0: all are kept */
 	const char *summary; /* --summary FILE; NULL: none */
 	const char *ranks;   /* --ranks as given; NULL: all */

@@ -118,7 +118,7 @@ struct event_process {
 					      none */
 	_Atomic uint32_t signals_foreign;  /* sampling signals in threads that are not measured */
 	_Atomic uint32_t is_locked_up;	   /* a seccomp filter would have killed the process at one of our
-					      system calls */
+					      system calls, or refuses one that we need */
 	uint32_t switches_trap;		   /* enum event_trap; written before the handshake */
 	uint32_t counter_count;
 	char sampler[16]; /* source that makes the samples, "timer"; written before the handshake */

@@ -45,13 +45,6 @@ void blame_page_free(struct blame_page *page)
 	free(page);
 }
 
-static uint32_t process_of(const struct rows *rows, uint32_t node)
-{
-	while (rows->nodes[node].parent != UINT32_MAX)
-		node = rows->nodes[node].parent;
-	return node;
-}
-
 /* All streams of the processes on the screen; the caller's to free. */
 static uint32_t *list_streams(struct session *session, uint32_t *count, bool *has_queue)
 {
@@ -62,11 +55,11 @@ static uint32_t *list_streams(struct session *session, uint32_t *count, bool *ha
 	*count = 0;
 	*has_queue = false;
 	for (uint32_t r = top; streams && r < top + shown; r++) {
-		uint32_t process = process_of(rows, rows->shown[r]);
+		uint32_t process = rows_process(rows, rows->shown[r]);
 		bool is_there = false;
 
 		for (uint32_t before = top; before < r && !is_there; before++) /* pinned ones stand apart */
-			is_there = process_of(rows, rows->shown[before]) == process;
+			is_there = rows_process(rows, rows->shown[before]) == process;
 		for (uint32_t i = process; i < rows->nodes[process].next && !is_there; i++) {
 			if (rows_is_group(&rows->nodes[i]))
 				continue;
@@ -245,6 +238,7 @@ void blame_page_go_to_gap(struct session *session, const struct gap *gap)
 	uint32_t node = rows_node_of(&session->rows, gap->stream);
 	char length[FORMAT_NUMBER_BYTES];
 
+	session_leave_place(session);
 	session_keep(session);
 	if (node != UINT32_MAX)
 		session->state.node = node;

@@ -49,8 +49,10 @@ void compare_take_limits(struct session *session)
 	is_whole = state->is_whole && !(compare && compare->has_shifted);
 	if (compare)
 		compare->has_shifted = false;
-	if (limits.begin_ns == before.begin_ns && limits.end_ns == before.end_ns)
+	if (limits.begin_ns == before.begin_ns && limits.end_ns == before.end_ns) {
+		view_state_fit(state, limits); /* undo may have brought a window back from other limits */
 		return;
+	}
 	if (is_whole)
 		view_state_whole(state, limits);
 	else
