@@ -11,7 +11,7 @@ static const struct format *const formats[] = {&format_tsv, &format_folded, &for
 #ifdef HPCT_HAS_PROTOBUF
 	&format_pprof, &format_perfetto,
 #endif
-	NULL};
+	&format_perf, NULL};
 
 static bool goes(const struct format *format, enum format_way way)
 {

@@ -179,12 +179,14 @@ static void estimate_hidden(const struct kernel *kernel, struct advice *advice, 
 static int advise(const struct kernel *kernel, struct advice *advice, struct error *error)
 {
 	double hidden = 0;
+	int rc = 0;
 
 	if (advice->optimizer->matches && !match(kernel, advice, &hidden))
 		return error_memory(error);
 	switch (advice->optimizer->category) {
 	case OPTIMIZER_ELIMINATES:
-		rc = estimate_eliminated(kernel, advice, error);
+		if (estimate_eliminated(kernel, advice, error))
+			return -1;
 		break;
 	case OPTIMIZER_HIDES:
 		estimate_hidden(kernel, advice, hidden);
@@ -194,7 +196,7 @@ static int advise(const struct kernel *kernel, struct advice *advice, struct err
 	}
 	if (advice->optimizer->judge && !advice->optimizer->judge(kernel, advice))
 		advice->speedup = 1;
-	return 0;
+	return rc;
 }
 
 static int advice_compare(const void *left, const void *right)

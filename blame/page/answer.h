@@ -21,15 +21,15 @@ enum ask_of {
 	ASK_LOCK, /* waits for locks: where, by what their holders did, by who waited for whom */
 	ASK_LOCK_HOLDER,
 	ASK_LOCK_PAIR,
-	ASK_MPI_WAIT, /* single waits in calls of MPI, by their states */
 	ASK_OMP,      /* OpenMP's regions */
+	ASK_MPI_WAIT, /* single waits in calls of MPI, by their states */
 	ASK_OF_COUNT
 };
 /* As --of names them. */
 extern const char *const answer_of_names[ASK_OF_COUNT];
 #define ANSWER_OF_WORDS                                                                           \
 	"gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting, serial, lock, " \
-	"lock-holder, lock-pair, mpi-wait or omp"
+	"lock-holder, lock-pair, omp or mpi-wait"
 int answer_of_find(const char *name); /* -1: none */
 
 enum answer_shape {

@@ -161,10 +161,10 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 	default:
 		break;
 	}
-	if (ask->of == ASK_MPI_WAIT)
-		return answer_mpi_waits(call, ask, error);
 	if (ask->of == ASK_OMP)
 		return answer_omp(call, ask, error);
+	if (ask->of == ASK_MPI_WAIT)
+		return answer_mpi_waits(call, ask, error);
 	if (ask->of >= ASK_LOCK)
 		return answer_lock(call, ask, error);
 	if (ask->of >= ASK_WAITING)
@@ -199,7 +199,7 @@ static int work(struct program_call *call, struct error *error)
 static const struct program_option options[] = {
 	{0, "of", "WHAT",
 		"gpu-idle[-sampled], all-idle, cpu-idle[-cause], "
-		"waiting, serial, lock[-holder, -pair], mpi-wait, omp; else a page",
+		"waiting, serial, lock[-holder, -pair], omp, mpi-wait; else a page",
 		take_of},
 	{0, "busy", "WHAT", "a GPU is busy in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "blame threads of the process and below it (default), or all", take_group},

@@ -20,6 +20,7 @@ struct format_input {
 	 * line that the program prints. Empty: nothing. */
 	struct store_bytes left_out;
 	struct packed_file *file; /* below `in`; NULL: another stream */
+	bool finds_names;	  /* of functions, in the files that the input names */
 	bool is_kept;		  /* the input is damaged, and what was whole became a run */
 };
 
@@ -28,6 +29,15 @@ void format_left_out(struct store_bytes *list, uint64_t count, const char *what)
 
 /* Shows how much of the file is read. */
 void format_input_progress(const struct format_input *input);
+
+/* The input itself where it can be read twice, else a copy of it in a temporary file, for the caller to
+ * close. ERROR_IO: no space. */
+int format_rereadable(FILE **in, const char *name, struct error *error);
+/* A stream over a plain file that holds the unpacked input and can be sought in, for the caller to close;
+ * `path` gets a name by which libraries can open it, too. */
+#define FORMAT_PATH_MAX 64
+int format_plain_file(
+	const struct format_input *input, FILE **file, char path[FORMAT_PATH_MAX], struct error *error);
 
 struct format {
 	const char *name;
@@ -47,6 +57,6 @@ struct format {
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
-	format_perfetto;
+	format_perfetto, format_perf;
 
 #endif

@@ -135,6 +135,15 @@ static void put_attribute(struct store_bytes *to, struct import_run *run, const 
 		import_attribute_put(to, key, strlen(key), value, size);
 }
 
+static void put_number(struct store_bytes *to, const char *key, uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, number);
+	if (number)
+		import_attribute_put(to, key, strlen(key), text, strlen(text));
+}
+
 /* Of a queue the whole trace is known, of a thread the time from its first record on. */
 static bool end_stream(struct import_run *run, uint32_t number, struct store_bytes *text)
 {
@@ -143,7 +152,6 @@ static bool end_stream(struct import_run *run, uint32_t number, struct store_byt
 	bool is_cpu = from->s.kind == STORE_STREAM_CPU;
 	struct store_record record = {.what = STORE_OP_MONITORED};
 	struct store_stream *to;
-	char tid[16];
 
 	record.begin_ns = is_cpu && place->is_known ? place->first_ns : run->first_ns;
 	record.end_ns = is_cpu && place->is_known ? place->last_ns : run->last_ns;
@@ -152,9 +160,10 @@ static bool end_stream(struct import_run *run, uint32_t number, struct store_byt
 		put_attribute(text, run, "command", run->processes[from->process].name);
 	put_attribute(text, run, "name", from->s.name);
 	put_attribute(text, run, "device", from->s.device_name);
-	snprintf(tid, sizeof tid, "%u", from->s.tid);
-	if (from->s.tid)
-		import_attribute_put(text, "tid", 3, tid, strlen(tid));
+	put_number(text, "tid", from->s.tid);
+	put_attribute(text, run, "metric", from->metric);
+	put_number(text, "period_ns", from->period_ns);
+	put_number(text, "switches", from->has_switches);
 	record.attributes = store_writer_text(run->writer, (const char *)text->data, text->size);
 	store_writer_append(run->writer, place->id, STORE_SPANS, &record, 1);
 	to = store_writer_stream_edit(run->writer, place->id);
@@ -227,7 +236,7 @@ static int append_point(struct import_run *run, const struct import_record *from
 		.amount = from->bytes,
 		.context = from->name,
 		.what = from->op,
-		.flags = from->shape == IMPORT_SAMPLE ? STORE_RECORD_EXTENT : 0};
+		.flags = from->is_source ? STORE_RECORD_EXTENT : 0};
 
 	return append(run, from->stream, from->shape == IMPORT_SAMPLE ? STORE_SAMPLES : STORE_VALUES, &record,
 		error);
@@ -282,7 +291,7 @@ static int open_call(struct import_run *run, const struct import_record *record,
 }
 
 /* The innermost call that waits for its end; whole calls inside it have their own. */
-static int close_call(struct import_run *run, uint64_t end_ns, struct error *error)
+static int close_call(struct import_run *run, const struct import_record *end, struct error *error)
 {
 	size_t count = run->open_count;
 	struct open_call *call;
@@ -290,16 +299,16 @@ static int close_call(struct import_run *run, uint64_t end_ns, struct error *err
 	while (count && run->open[count - 1].r.shape != IMPORT_BEGIN)
 		count--;
 	if (!count) {
-		run->ends_alone++;
+		run->ends_alone += end->op == STORE_OP_NONE;
 		return 0;
 	}
 	call = &run->open[count - 1];
 	run->open_count = count - 1;
-	call->r.end_ns = end_ns;
+	call->r.end_ns = end->begin_ns;
 	return put_call(run, &call->r, call->context, error);
 }
 
-/* Calls that the trace does not see end last as long as it does. */
+/* Calls that the trace does not see end last as long as it does; of a wait nobody knows. */
 static int end_calls(struct import_run *run, struct error *error)
 {
 	int rc = 0;
@@ -307,7 +316,7 @@ static int end_calls(struct import_run *run, struct error *error)
 	for (; run->open_count && rc == 0; run->open_count--) {
 		struct open_call *call = &run->open[run->open_count - 1];
 
-		if (call->r.shape != IMPORT_BEGIN)
+		if (call->r.shape != IMPORT_BEGIN || store_op_is_state(call->r.op))
 			continue;
 		call->r.end_ns = run->last_ns;
 		rc = put_call(run, &call->r, call->context, error);
@@ -326,7 +335,7 @@ static int take_record(struct import_run *run, const struct import_record *recor
 	case IMPORT_APART:
 		return append_span(run, record, record->name ? import_frame(run, 0, record->name) : 0, error);
 	case IMPORT_END:
-		return close_call(run, record->begin_ns, error);
+		return close_call(run, record, error);
 	default:
 		return is_gpu && record->shape == IMPORT_CALL ? join_later(run, record, 0, true, error)
 							      : open_call(run, record, error);

@@ -226,6 +226,11 @@ uint32_t import_queue(
 	return find_stream(run, &name, &new);
 }
 
+uint32_t import_stream_count(const struct import_run *run)
+{
+	return run->stream_keys.count;
+}
+
 struct import_process *import_process_at(struct import_run *run, uint32_t process)
 {
 	return &run->processes[process];

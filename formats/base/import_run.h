@@ -32,15 +32,18 @@ struct import_process {
 
 struct import_stream {
 	struct store_stream
-		s;	  /* kind, device, context, queue; name, device_name, tid: the importer's to set */
-	uint32_t process; /* or IMPORT_OWNER */
-	uint64_t key;	  /* of the thread */
-	bool is_owners;	  /* the process was IMPORT_OWNER */
+		s;	    /* kind, device, context, queue; name, device_name, tid: the importer's to set */
+	uint32_t process;   /* or IMPORT_OWNER */
+	uint64_t key;	    /* of the thread */
+	bool is_owners;	    /* the process was IMPORT_OWNER */
+	bool has_switches;  /* all waits are told */
+	uint32_t metric;    /* text id: of the time source; 0: none */
+	uint64_t period_ns; /* of its samples; 0: not known */
 };
 
 enum import_shape {
 	IMPORT_BEGIN,  /* a call begins, IMPORT_END ends it */
-	IMPORT_END,    /* the last call of the stream that is open ends */
+	IMPORT_END,    /* the last call of the stream that is open ends; with an `op` one may be missing */
 	IMPORT_CALL,   /* a whole call or operation; inside others of its thread it is their callee */
 	IMPORT_APART,  /* a whole span that others neither hold nor are held by */
 	IMPORT_SAMPLE, /* `name` is a context, `op` a metric, `bytes` the weight */
@@ -54,6 +57,7 @@ struct import_record {
 	uint32_t stream, op; /* op: of the store */
 	uint32_t name;	     /* text id; unused where `op` of a GPU queue is a copy and the like */
 	uint32_t attributes; /* text id */
+	bool is_source;	     /* IMPORT_SAMPLE: the metric is the stream's time source */
 	enum import_shape shape;
 };
 
@@ -82,6 +86,7 @@ uint32_t import_thread(struct import_run *run, uint32_t process, const char *key
 uint32_t import_queue(
 	struct import_run *run, uint32_t process, uint32_t device, uint32_t context, uint32_t queue);
 /* A thread of IMPORT_OWNER, for spans that do not nest: they become those of its first thread. */
+uint32_t import_stream_count(const struct import_run *run);
 /* Valid until the next number. */
 struct import_process *import_process_at(struct import_run *run, uint32_t process);
 struct import_stream *import_stream_at(struct import_run *run, uint32_t stream);

@@ -318,32 +318,6 @@ static void import_fini(struct import *import)
 	store_bytes_fini(&import->text);
 }
 
-/* The input itself where it can be read twice, else a copy of it in a temporary file. */
-static int make_rereadable(FILE **in, const char *name, struct error *error)
-{
-	char block[65536];
-	FILE *copy;
-	size_t size;
-
-	if (fseeko(*in, 0, SEEK_SET) == 0)
-		return 0;
-	copy = tmpfile();
-	if (!copy)
-		return error_set(error, ERROR_IO, "no temporary file for %s: %s", name, strerror(errno));
-	while ((size = fread(block, 1, sizeof block, *in)) > 0 && fwrite(block, 1, size, copy) == size)
-		;
-	if (ferror(*in) || ferror(copy) || fflush(copy) != 0) {
-		int code = errno;
-
-		fclose(copy);
-		return error_set(error, ERROR_IO, "%s cannot be kept in a temporary file: %s%s", name,
-			strerror(code), code == EFBIG ? "; raise `ulimit -f`" : "");
-	}
-	rewind(copy);
-	*in = copy;
-	return 0;
-}
-
 static int import_into(struct run_create *new_run, FILE *in, const char *name, struct error *error)
 {
 	struct import import = {0};
@@ -368,7 +342,7 @@ int tsv_import(FILE *in, const char *name, const char *path, struct error *error
 
 	if (rc < 0)
 		return rc;
-	rc = make_rereadable(&rows, name, error);
+	rc = format_rereadable(&rows, name, error);
 	if (rc == 0)
 		rc = import_into(&new_run, rows, name, error);
 	if (rows != in)

@@ -173,12 +173,17 @@ static void OUT_OF_LINE locked(void)
 
 	omp_init_lock(&lock);
 #pragma omp parallel num_threads(2)
-	for (int i = 0; i < 4; i++) {
+	{
+		for (int i = 0; i < 4; i++) {
 #pragma omp critical
-		burn(1);
-		omp_set_lock(&lock);
-		burn(1);
-		omp_unset_lock(&lock);
+			burn(1);
+		}
+#pragma omp barrier
+		for (int i = 0; i < 4; i++) {
+			omp_set_lock(&lock);
+			burn(1);
+			omp_unset_lock(&lock);
+		}
 	}
 	STAY;
 }

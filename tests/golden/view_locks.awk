@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # view_locks.awk - states a server of four threads without names: one refreshes a cache for 80 of each 140 ms and
-# holds its lock, the others look things up and wait for it. Prints the TSV that hpct-import reads. Times are in ms.
+# holds its lock, the others look things up and wait for it, and meet at a barrier in the end. Prints the TSV that hpct-import reads. Times are in ms.
 function row(thread, track, b, e, path, op, weight, attributes) {
 	printf "cpu:vm/-/7.0/%d\t%s\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\n", thread, track, b * 1e6, \
 		e == "" ? "" : sprintf("%.0f", e * 1e6), path, op, weight, track == "samples" ? "CPUTIME" : "", attributes
@@ -27,4 +27,7 @@ BEGIN {
 			works(i, "std::thread::run;client;answer", round + 80 + i, round + 140 + i * 4)
 		}
 	}
+	for (i = 2; i < 5; i++)
+		row(i, "spans", 1366 + i * 4, 1390, "std::thread::run;client;meet;pthread_barrier_wait", "barrier", "", \
+			"call=pthread_barrier_wait,comm=0x20")
 }

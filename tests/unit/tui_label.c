@@ -203,6 +203,8 @@ static void test_program(void **state)
 	assert_string_equal(out, "cc1p foo.cc");
 	label_program(out, "cc1plus foo.cc", 9, false);
 	assert_string_equal(out, "cc foo.cc");
+	label_program(out, "cc1plus foo.cc", 6, false);
+	assert_string_equal(out, "foo.cc"); /* what tells it from its neighbours */
 	label_program(out, "postgres", 6, false);
 	assert_true(text_cells(out) <= 6);
 	for (int cells = 1; cells < 20; cells++) {

@@ -304,7 +304,9 @@ static void test_roles(void **unused)
 		{"python3 -m torch.distributed.run t.py", "python3", "-m torch.distributed.run"},
 		{"sh -c /opt/job --all", "sh", "job"}, {"postgres", "postgres", ""}, {"-bash", "bash", ""},
 		{"mpirun -np 4 ./solve", "mpirun", "solve"}, {"tar xf a.tar.gz", "tar", "a.tar.gz"},
-		{"git status", "git", "status"}, {"", "", ""}, {"ls /a/b/", "ls", "b/"}};
+		{"git status", "git", "status"}, {"server --port 80", "server", ""},
+		{"postgres -D data -k /run -p 54", "postgres", ""},
+		{"mpirun -n 2 ./solve -v", "mpirun", "solve"}, {"", "", ""}, {"ls /a/b/", "ls", "b/"}};
 	char program[ROWS_ROLE_BYTES], role[ROWS_ROLE_BYTES];
 
 	(void)unused;

@@ -194,12 +194,15 @@ void label_program(char *out, const char *name, int cells, bool is_ascii)
 	room = role ? cells - text_cells(role) : 0;
 	if (text_cells(out) <= cells)
 		return;
-	if (room >= 2) {
+	if (room >= 1) {
 		size_t head = text_head(out, room);
 		memmove(out + head, role, strlen(role) + 1);
 		return;
 	}
-	cut_middle(out, cells, is_ascii);
+	if (role)
+		memmove(out, role + 1, strlen(role));
+	if (text_cells(out) > cells)
+		cut_middle(out, cells, is_ascii);
 }
 
 void label_file(char *out, const char *path, int line, int cells, bool is_ascii)

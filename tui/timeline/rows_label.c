@@ -114,8 +114,8 @@ static struct labels of_process(struct rows_labels *labels, uint32_t stream, con
 	text = first->s.generation
 		       ? arena_printf(&labels->arena, "%s %u.%u", name, first->s.pid, first->s.generation)
 		       : join_number(labels, name, first->s.pid);
-	return (struct labels){
-		text, labels->tree && rows_tree_command(labels->tree, stream)[0] ? name : text, text};
+	/* a role tells processes apart, as the pid does where there is none */
+	return (struct labels){text, strchr(name, ' ') ? name : text, text};
 }
 
 static uint64_t hash_of(const char *name)

@@ -211,6 +211,14 @@ static bool is_file(struct word word)
 	return after >= 1 && after <= 5 && !isdigit((unsigned char)word.text[dot]);
 }
 
+static bool is_number(struct word word)
+{
+	for (size_t i = 0; i < word.size; i++)
+		if (!isdigit((unsigned char)word.text[i]))
+			return false;
+	return true;
+}
+
 /* Of shells and interpreters: the program text that follows. */
 static bool runs_text(struct word program)
 {
@@ -230,6 +238,7 @@ void rows_tree_role(const char *command, char *program, char *role)
 		"-imultiarch", "-dumpbase", "-dumpbase-ext", "-dumpdir", "-auxbase", "-MF", "-MT", "-MQ",
 		"-n", "-np", NULL};
 	struct word first = base_of(next_word(&command)), found = {"", 0};
+	bool is_value = false; /* the word before is "-k", which may want one */
 
 	if (first.size > 1 && first.text[0] == '-') /* a login shell */
 		first = (struct word){first.text + 1, first.size - 1};
@@ -242,14 +251,17 @@ void rows_tree_role(const char *command, char *program, char *role)
 		}
 		if (is_any(word, with_value))
 			next_word(&command);
-		if (word.text[0] == '-')
+		if (word.text[0] == '-') {
+			is_value = word.size == 2 && !is_any(word, with_value);
 			continue;
+		}
 		if (is_file(word)) {
 			found = word;
 			break;
 		}
-		if (!found.size)
+		if (!found.size && !is_value && !is_number(word)) /* "--port 80" */
 			found = word;
+		is_value = false;
 	}
 	put(role, "", base_of(found));
 }

@@ -24,6 +24,7 @@ void trace_init(struct thread *t)
 	t->polled_end_ns = 0;
 	callpath_cache_clear(t);
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->ring.shared->wait_node, 0, memory_order_relaxed);
 }
 
 struct thread *trace_begin(void)

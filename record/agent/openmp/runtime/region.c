@@ -214,19 +214,24 @@ static void publish_wait(uint32_t node, uint64_t begin_ns, uint64_t end_ns)
 	publish_end(t, &mask);
 }
 
+/* 0: not now. */
+static uint32_t idle_node(struct openmp_thread *o)
+{
+	static const uint64_t idle[] = {EVENT_FRAME_OMP_IDLE};
+
+	if (!o->idle_node)
+		o->idle_node = node_of(NULL, idle, 1);
+	return o->idle_node;
+}
+
 /* The paths of the wait that ends now: for the last arrival, then for the next region. */
 static __attribute__((noinline)) void idle_publish(struct thread *t, const struct openmp_origin *origin,
 	uint64_t begin_ns, uint64_t join_ns, uint64_t now_ns)
 {
-	static const uint64_t barrier[] = {EVENT_FRAME_OMP_BARRIER, EVENT_FRAME_OMP_REGION},
-			      idle[] = {EVENT_FRAME_OMP_IDLE};
-	struct openmp_thread *o = &t->openmp;
-
+	static const uint64_t barrier[] = {EVENT_FRAME_OMP_BARRIER, EVENT_FRAME_OMP_REGION};
 	publish_wait(node_of(origin, barrier, 2), begin_ns, join_ns);
-	if (!o->idle_node)
-		o->idle_node = node_of(NULL, idle, 1);
 	if (now_ns > join_ns)
-		publish_wait(o->idle_node, join_ns, now_ns);
+		publish_wait(idle_node(&t->openmp), join_ns, now_ns);
 }
 
 /* When the last one arrived at the end of a region that is over; since_ns: not known, for the team had more
@@ -249,6 +254,7 @@ static void idle_end(struct thread *t, uint64_t now_ns)
 	if (now_ns - o->done_ns > WAIT_LEAST_NS)
 		idle_publish(t, &o->done_origin, o->done_ns, last_ns, now_ns);
 	o->done = NULL;
+	atomic_store_explicit(&t->ring.shared->wait_node, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
 }
 
@@ -261,8 +267,9 @@ static void idle_begin(
 	o->done_generation = record->generation;
 	o->done_origin = record->origin;
 	o->done_ns = now_ns;
+	atomic_store_explicit(&t->ring.shared->wait_node, idle_node(o), memory_order_relaxed);
 	t->wait_frame = UINTPTR_MAX; /* further out than any wait of a signal's handler */
-	atomic_store_explicit(&t->ring.shared->wait_begin_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&t->ring.shared->wait_begin_ns, now_ns, memory_order_release);
 }
 
 /* ---- regions ---- */
