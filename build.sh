@@ -281,6 +281,10 @@ verb_bench() {
 		bench_view "${2:-1e8}"
 		return
 	fi
+	if [ "${1-}" = causes ]; then
+		shift
+		exec python3 tests/bench/causes.py --build build "$@"
+	fi
 	if [ "${1-}" = collect ]; then
 		build/bench/store_bench
 		build/bench/collect_bench
@@ -450,6 +454,7 @@ usage: ./build.sh [VERB]
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
+           `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
            `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan,
