@@ -8,6 +8,9 @@
 
 static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome,
 	&format_speedscope,
+#ifdef HPCT_HAS_SQLITE
+	&format_nsys,
+#endif
 #ifdef HPCT_HAS_PROTOBUF
 	&format_pprof, &format_perfetto,
 #endif

@@ -27,6 +27,10 @@ struct format_input {
 /* A list of phrases: adds "COUNT WHAT", nothing if the count is 0. */
 void format_left_out(struct store_bytes *list, uint64_t count, const char *what);
 
+/* The unpacked input as a file by name, PATH_MAX bytes, for libraries that open files: the file itself, or
+ * where input->fd is -1 a copy, for the caller to unlink. */
+int format_named_file(const struct format_input *input, char *path, struct error *error);
+
 /* Shows how much of the file is read. */
 void format_input_progress(const struct format_input *input);
 
@@ -57,6 +61,6 @@ struct format {
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
-	format_perfetto, format_perf;
+	format_perfetto, format_perf, format_nsys;
 
 #endif
