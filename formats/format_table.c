@@ -6,15 +6,14 @@
 
 #include <string.h>
 
-static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome,
-	&format_speedscope,
+static const struct format *const formats[] = {&format_tsv, &format_chrome, &format_speedscope,
 #ifdef HPCT_HAS_SQLITE
 	&format_nsys,
 #endif
 #ifdef HPCT_HAS_PROTOBUF
 	&format_pprof, &format_perfetto,
 #endif
-	&format_perf, NULL};
+	&format_perf, &format_folded, NULL};
 
 static bool goes(const struct format *format, enum format_way way)
 {
