@@ -338,8 +338,6 @@ static int kernels_analyse(struct kernels *kernels, struct error *error)
 		kernel->multiprocessors = kernels->multiprocessors ? kernels->multiprocessors
 								   : kernel->architecture->multiprocessors;
 		rc = kernel_analyse(kernel, error);
-		kernels->summary.total += kernel->total;
-		kernels->summary.unread += kernel->unread;
 		for (size_t f = 0; f < kernel->function_count; f++) {
 			kernels->summary.instructions += kernel->functions[f].code.count;
 			kernels->summary.opaque += kernel->functions[f].code.opaque;

@@ -89,6 +89,7 @@ static bool tell_stay(const struct call_search *search, const struct call_stay *
 		.waiter = stay->work.stream,
 		.other = is_told ? other->work.stream : CALL_WAIT_UNTOLD,
 		.from_ns = other->work.until_ns,
+		.since_ns = other->work.since_ns,
 		.context = stay->context,
 		.other_context = other->context,
 		.state = state};
@@ -268,6 +269,7 @@ static bool tell_message(const struct call_search *search, const struct message_
 	struct call_wait told = {.begin_ns = waiter->wait_begin_ns - shift_ns,
 		.end_ns = until_ns - shift_ns,
 		.from_ns = other->raw_ns,
+		.since_ns = other->since_ns,
 		.waiter = waiter->stream,
 		.other = is_told ? other->stream : CALL_WAIT_UNTOLD,
 		.context = waiter->context,

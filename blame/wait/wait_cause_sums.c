@@ -87,8 +87,8 @@ static bool piece_add(struct summing *summing, const struct extent *piece, struc
 		if (from_ns > now_ns && !add(summing, otherwise, CAUSE_NOBODY, from_ns - now_ns, true))
 			return false;
 		now_ns = from_ns > now_ns ? from_ns : now_ns;
-		if (cause &&
-			!add(summing, cause->kind, cause->party, until_ns - now_ns, i >= cursor->counted))
+		if (cause && !add(summing, cause->kind == CAUSE_UNKNOWN ? otherwise : cause->kind,
+				     cause->party, until_ns - now_ns, i >= cursor->counted))
 			return false;
 		cursor->counted = cause && i >= cursor->counted ? i + 1 : cursor->counted;
 		now_ns = until_ns;

@@ -158,8 +158,7 @@ static size_t order(struct wait_cause *list, size_t count)
 {
 	size_t kept = 0;
 
-	if (count)
-		qsort(list, count, sizeof(*list), cause_compare);
+	cause_sort(list, count, sizeof(*list), cause_compare);
 	for (size_t i = 0; i < count; i++) {
 		struct wait_cause cause = list[i];
 		const struct wait_cause *last = kept ? &list[kept - 1] : NULL;
@@ -170,6 +169,58 @@ static size_t order(struct wait_cause *list, size_t count)
 			list[kept++] = cause;
 	}
 	return kept;
+}
+
+/* ---- what is left ---- */
+
+static bool put_unknown(struct wait_causes *causes, const struct cause_search *search, uint32_t stream,
+	uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct idle_question *question = search->question;
+	struct wait_cause cause = {.begin_ns = begin_ns > question->begin_ns ? begin_ns : question->begin_ns,
+		.end_ns = end_ns < question->end_ns ? end_ns : question->end_ns,
+		.waiter = stream,
+		.party = CAUSE_NOBODY};
+
+	return cause.begin_ns >= cause.end_ns || wait_causes_put(causes, &cause);
+}
+
+/* The parts of one switch-out in no cause; the first `count` causes are in order. *at: the first of them that
+ * may reach into it. */
+static bool take_rest(struct wait_causes *causes, const struct cause_search *search,
+	const struct cause_switch *blocked, size_t count, size_t *at)
+{
+	uint64_t now_ns = blocked->out_ns;
+
+	while (*at < count &&
+		(causes->list[*at].waiter < blocked->stream ||
+			(causes->list[*at].waiter == blocked->stream && causes->list[*at].end_ns <= now_ns)))
+		(*at)++;
+	for (size_t i = *at; i < count && causes->list[i].waiter == blocked->stream &&
+			     causes->list[i].begin_ns < blocked->in_ns;
+		i++) {
+		uint64_t begin_ns = causes->list[i].begin_ns, end_ns = causes->list[i].end_ns;
+
+		if (begin_ns > now_ns && !put_unknown(causes, search, blocked->stream, now_ns, begin_ns))
+			return false;
+		now_ns = end_ns > now_ns ? end_ns : now_ns;
+	}
+	return now_ns >= blocked->in_ns ||
+	       put_unknown(causes, search, blocked->stream, now_ns, blocked->in_ns);
+}
+
+/* Threads that were switched out, nobody knows why. */
+static int take_unknown(struct cause_search *search, struct error *error)
+{
+	struct wait_causes *causes = search->causes;
+	size_t count = causes->count, at = 0;
+
+	for (size_t i = 0; i < search->switch_count; i++)
+		if (!search->switches[i].is_runnable &&
+			!take_rest(causes, search, &search->switches[i], count, &at))
+			return error_memory(error);
+	cause_sort(causes->list, causes->count, sizeof(*causes->list), cause_compare);
+	return 0;
 }
 
 int wait_causes_find(struct wait_causes *causes, struct run *run, const struct idle_question *question,
@@ -190,11 +241,13 @@ int wait_causes_find(struct wait_causes *causes, struct run *run, const struct i
 		result = wait_causes_cpu(&search, error);
 	if (!result)
 		result = wait_causes_gpu(&search, error);
-	if (!result)
+	if (!result && search.has_locks)
 		result = take_locks(&search, error);
-	if (!result)
+	if (!result && search.has_calls)
 		result = take_calls(&search, error);
 	causes->count = order(causes->list, causes->count);
+	if (!result)
+		result = take_unknown(&search, error);
 	causes->core_count = order(causes->cores, causes->core_count);
 	free(search.waits);
 	free(search.wakes);

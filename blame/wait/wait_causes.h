@@ -8,7 +8,8 @@
  *   worker   ======make()=========|write|==
  *
  * A wait ends by the earliest wake of the same thing that overlaps it and has ended no other wait. What the
- * records do not tell is absent: a party may be CAUSE_NOBODY, a wait without a cause has no entry.
+ * records do not tell is absent: a party may be CAUSE_NOBODY, and a switch-out that is in no other wait is
+ * CAUSE_UNKNOWN.
  */
 #ifndef BLAME_WAIT_CAUSES_H
 #define BLAME_WAIT_CAUSES_H

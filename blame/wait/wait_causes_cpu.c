@@ -114,17 +114,19 @@ static bool host_arrivals(struct cores *cores, unsigned store)
 				here->in_ns, has_next ? i + 1 : search->switch_count, here->stream};
 	}
 	/* One that never was switched out has come with its birth. */
-	if (cores->count)
-		qsort(cores->list, cores->count, sizeof(*cores->list), arrival_compare);
+	cause_sort(cores->list, cores->count, sizeof(*cores->list), arrival_compare);
 	return true;
 }
 
 int wait_causes_cpu(struct cause_search *search, struct error *error)
 {
+	bool has_runnable = false;
 	struct cores cores = {search, malloc((search->switch_count + 1) * sizeof(struct arrival)), 0};
 	bool is_done = cores.list != NULL;
 
-	for (unsigned store = 0; store < run_store_count(search->run) && is_done; store++) {
+	for (size_t i = 0; i < search->switch_count && !has_runnable; i++)
+		has_runnable = search->switches[i].is_runnable;
+	for (unsigned store = 0; store < run_store_count(search->run) && is_done && has_runnable; store++) {
 		is_done = host_arrivals(&cores, store);
 		for (size_t i = 0; i < search->switch_count && is_done; i++)
 			if (search->switches[i].is_runnable &&

@@ -172,6 +172,79 @@ static bool ended_match(struct cause_search *search, const struct cause_wait *wa
 	return put(search, wait, party, party == CAUSE_NOBODY ? 0 : cause_stream_end(search->run, party));
 }
 
+/* ---- what really waited ---- */
+
+static int switch_compare(const void *left, const void *right)
+{
+	const struct cause_switch *a = left, *b = right;
+
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return a->out_ns < b->out_ns ? -1 : a->out_ns > b->out_ns;
+}
+
+/* The first switch of the stream, or of one above, that ends after the time. */
+static size_t switch_after(const struct cause_search *search, uint32_t stream, uint64_t time_ns)
+{
+	size_t low = 0, high = search->switch_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct cause_switch *here = &search->switches[middle];
+
+		if (here->stream < stream || (here->stream == stream && here->in_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool has_switches(const struct cause_search *search, uint32_t stream)
+{
+	size_t first = switch_after(search, stream, 0);
+
+	return first < search->switch_count && search->switches[first].stream == stream;
+}
+
+/* From the first switch-out in the call to the last return: before and after that the call works. False: it
+ * did not sleep at all. */
+static bool trim(const struct cause_search *search, struct cause_wait *wait)
+{
+	uint64_t begin_ns = STORE_OPEN_NS, end_ns = 0;
+
+	for (size_t i = switch_after(search, wait->stream, wait->begin_ns);
+		i < search->switch_count && search->switches[i].stream == wait->stream &&
+		search->switches[i].out_ns < wait->end_ns;
+		i++) {
+		const struct cause_switch *here = &search->switches[i];
+
+		if (here->is_runnable)
+			continue;
+		begin_ns = here->out_ns < begin_ns ? here->out_ns : begin_ns;
+		end_ns = here->in_ns;
+	}
+	if (begin_ns > end_ns)
+		return false;
+	wait->begin_ns = begin_ns > wait->begin_ns ? begin_ns : wait->begin_ns;
+	wait->end_ns = end_ns < wait->end_ns ? end_ns : wait->end_ns;
+	return wait->begin_ns < wait->end_ns;
+}
+
+static void trim_all(struct cause_search *search)
+{
+	size_t kept = 0;
+
+	cause_sort(search->switches, search->switch_count, sizeof(*search->switches), switch_compare);
+	for (size_t i = 0; i < search->wait_count; i++) {
+		struct cause_wait wait = search->waits[i];
+
+		if (!has_switches(search, wait.stream) || trim(search, &wait))
+			search->waits[kept++] = wait;
+	}
+	search->wait_count = kept;
+}
+
 /* ---- all ---- */
 
 /* Waits [0, wait_count) of one thing, with all its wakes. */
@@ -200,10 +273,9 @@ int wait_causes_wakes(struct cause_search *search, struct error *error)
 	size_t first = 0, count;
 	bool is_done = left != NULL;
 
-	if (search->wait_count)
-		qsort(waits, search->wait_count, sizeof(*waits), wait_compare);
-	if (search->wake_count)
-		qsort(wakes, search->wake_count, sizeof(*wakes), wake_compare);
+	trim_all(search);
+	cause_sort(waits, search->wait_count, sizeof(*waits), wait_compare);
+	cause_sort(wakes, search->wake_count, sizeof(*wakes), wake_compare);
 	for (size_t i = 0; i < search->wait_count && is_done; i += count) {
 		size_t end;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "timeline/report/process_tree.h"
 #include "timeline/scan/scan.h"
@@ -30,6 +31,9 @@ struct search {
 	char lock[NAME_BYTES], comm[NAME_BYTES]; /* of the lock, barrier or communicator; "": none */
 	struct wait_end *found;
 	uint64_t best_ns; /* by which the one found is chosen; 0: none yet */
+	struct holding *holdings;
+	size_t holding_count, holding_capacity;
+	bool is_short; /* of memory */
 };
 
 /* ---- the wait ---- */
@@ -204,7 +208,22 @@ static int each_other(struct search *search, bool is_other_process,
 
 /* ---- locks ---- */
 
-/* Who got the lock in the wait and before this thread did: the last of them. */
+/* From then on that thread has the lock. */
+struct holding {
+	uint64_t begin_ns;
+	uint32_t stream;
+};
+
+static bool holding_put(struct search *search, uint64_t begin_ns, uint32_t stream)
+{
+	if (!array_widen(&search->holdings, &search->holding_capacity, search->holding_count,
+		    sizeof(*search->holdings)))
+		return false;
+	search->holdings[search->holding_count++] = (struct holding){begin_ns, stream};
+	return true;
+}
+
+/* Who gets the lock in the wait, ahead of this thread. */
 static void lock_take(struct search *search, uint32_t stream, enum wait_class class,
 	const struct wait_span *span, void *own)
 {
@@ -212,22 +231,53 @@ static void lock_take(struct search *search, uint32_t stream, enum wait_class cl
 
 	(void)own;
 	if (class != CLASS_LOCK || span->end_ns <= search->wait.begin_ns ||
-		span->end_ns >= search->wait.end_ns || span->end_ns <= search->best_ns ||
+		span->end_ns >= search->wait.end_ns ||
 		!attribute_get(span->text, span->size, "lock", lock, sizeof(lock)) ||
 		strcmp(lock, search->lock) != 0)
 		return;
-	search->best_ns = span->end_ns;
-	tell(search, WAIT_END_HOLDER, stream, span->end_ns, search->wait.end_ns);
+	search->is_short = search->is_short || !holding_put(search, span->end_ns, stream);
+}
+
+static int holding_compare(const void *left, const void *right)
+{
+	const struct holding *a = left, *b = right;
+
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return (a->stream > b->stream) - (a->stream < b->stream);
+}
+
+/* Many may have it in one wait, one after the other: the one that had it longest. */
+static void tell_longest(struct search *search)
+{
+	qsort(search->holdings, search->holding_count, sizeof(*search->holdings), holding_compare);
+	for (size_t i = 0; i < search->holding_count; i++) {
+		const struct holding *holding = &search->holdings[i];
+		uint64_t until_ns = i + 1 < search->holding_count ? holding[1].begin_ns : search->wait.end_ns;
+
+		if (holding->stream == UINT32_MAX || until_ns - holding->begin_ns <= search->best_ns)
+			continue;
+		search->best_ns = until_ns - holding->begin_ns;
+		tell(search, WAIT_END_HOLDER, holding->stream, holding->begin_ns, until_ns);
+	}
 }
 
 static int find_holder(struct search *search, struct error *error)
 {
 	uint32_t holder =
 		thread_of(search, attribute_number(search->wait.text, search->wait.size, "holder", 0), true);
+	int result = 0;
 
-	if (holder != UINT32_MAX && holder != search->stream)
-		tell(search, WAIT_END_HOLDER, holder, search->wait.begin_ns, search->wait.end_ns);
-	return search->lock[0] ? each_other(search, false, lock_take, error) : 0;
+	search->is_short =
+		!holding_put(search, search->wait.begin_ns, holder == search->stream ? UINT32_MAX : holder);
+	if (search->lock[0])
+		result = each_other(search, false, lock_take, error);
+	if (!result && search->is_short)
+		result = error_memory(error);
+	if (!result)
+		tell_longest(search);
+	free(search->holdings);
+	return result;
 }
 
 /* ---- barriers and calls ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait_end.h - who ended one wait of a stream: what the timeline jumps to. Only records answer; where they do
- * not, nobody is named.
+ * wait_end.h - who one wait of a stream was for: what the timeline jumps to. Only records answer; where they
+ * do not, nobody is named.
  *
- *   thread 1   ==refresh (holds)=====|==...        a lock       who had it last before this thread got it
+ *   thread 1   ==refresh (holds)=====|==...        a lock       who had it longest in the wait
  *   thread 2        |~~lock holder=1~~|==...       a barrier    the thread that came last, a collective call
  *   queue 0         |##kernel##|                                the rank
  *   thread 3        |~~sync~~~~~|==...             a sync       the operation of a queue that ended last in

@@ -119,7 +119,7 @@ static int put_profiles(struct speedscope *file, bool *has_events, struct error 
 	for (uint32_t i = 0; i < count && rc == 0; i++) {
 		const struct run_stream *stream = run_stream(file->run, streams[i]);
 
-		if (stream->s.kind == STORE_STREAM_PC)
+		if (!store_stream_has_states(stream->s.kind))
 			continue; /* weights alone: nothing lasts */
 		begin_profile(file, stream);
 		rc = stack_changes_stream(&calls, file->run, file->select, streams[i], error);

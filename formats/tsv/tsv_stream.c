@@ -5,6 +5,7 @@
  *   cpu:HOST/RANK/PID.GENERATION/THREAD
  *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE
  *   gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/pc
+ *   gauges:HOST/RANK/PID.GENERATION/DEVICE
  */
 #include "formats/tsv/tsv_stream.h"
 
@@ -90,6 +91,13 @@ bool tsv_stream_parse(
 	bool is_gpu = size > 4 && memcmp(text, "gpu:", 4) == 0;
 
 	*stream = (struct store_stream){.kind = is_gpu ? STORE_STREAM_GPU : STORE_STREAM_CPU};
+	if (size > 7 && memcmp(text, "gauges:", 7) == 0) {
+		stream->kind = STORE_STREAM_GAUGES;
+		text += 7;
+		size -= 7;
+		return take_number(text, &size, '/', &stream->device) &&
+		       parse_process(text, size, stream, host, host_size);
+	}
 	if (!is_gpu && !(size > 4 && memcmp(text, "cpu:", 4) == 0))
 		return false;
 	text += 4;

@@ -75,7 +75,7 @@ static void test_instructions(void **state)
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
 		struct gpu_instruction in;
 
-		assert_true(sass_instruction(80, expected[i].low, expected[i].high, &in));
+		assert_true(sass_instruction(expected[i].low, expected[i].high, &in));
 		assert_string_equal(in.name, expected[i].name);
 		assert_int_equal(in.kind, expected[i].kind);
 		assert_int_equal(in.space, expected[i].space);
@@ -92,7 +92,7 @@ static void test_opaque(void **state)
 
 	(void)state;
 	assert_false(sass_instruction(
-		90, 0x00000000000001ff | 3 << 12, UINT64_C(0x2a) << 52 | UINT64_C(1) << 46, &in));
+		0x00000000000001ff | 3 << 12, UINT64_C(0x2a) << 52 | UINT64_C(1) << 46, &in));
 	assert_int_equal(in.kind, GPU_KIND_OPAQUE);
 	assert_int_equal(in.guard, 3);
 	assert_int_equal(in.wait_mask, 0x2a);
@@ -312,7 +312,7 @@ static void test_disassembler(void **state)
 		set_parse(&want_defines, defines);
 		set_parse(&want_uses, uses);
 		count++;
-		if (!sass_instruction(generation, low, high, &in) || !is_equal(&in.defines, &want_defines) ||
+		if (!sass_instruction(low, high, &in) || !is_equal(&in.defines, &want_defines) ||
 			!is_equal(&in.uses, &want_uses)) {
 			wrong++;
 			print_message("%s %016llx %016llx: %s, %s\n", in.name, high, low, defines, uses);

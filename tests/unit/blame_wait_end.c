@@ -76,7 +76,7 @@ static void check(const struct wait_end *end, enum wait_end_by by, uint32_t pid,
 	assert_true(end->from_ns < end->until_ns);
 }
 
-/* Thread 0 holds the lock first; 1 waits for it, 2 for 1, which has it from 30 to 50. */
+/* Thread 0 holds the lock first; 1 waits for it; 2 waits for both, for 1 from 30 to 50. */
 static void test_lock(void **state)
 {
 	struct wait_end end;
@@ -90,6 +90,8 @@ static void test_lock(void **state)
 	wait_in(2, 20, 50, op("lock"), "main;take", "call=take,lock=0x10,holder=100");
 	wait_in(3, 20, 35, op("lock"), "main;take", "call=take,lock=0x20,holder=102"); /* another lock */
 	wait_in(3, 60, 70, op("lock"), "main;take", "call=take,lock=0x10");
+	wait_in(0, 70, 97, op("lock"), "main;take", "call=take,lock=0x30,holder=101");
+	wait_in(2, 71, 95, op("lock"), "main;take", "call=take,lock=0x30,holder=101");
 	end = ask(1, 1, 15, 16);
 	check(&end, WAIT_END_HOLDER, 1, 0);
 	assert_int_equal(end.begin_ns, 10 * MS);
@@ -100,6 +102,9 @@ static void test_lock(void **state)
 	assert_int_equal(end.until_ns, 50 * MS);
 	end = ask(1, 3, 21, 22);
 	check(&end, WAIT_END_HOLDER, 1, 2);
+	end = ask(1, 0, 70, 71); /* longest for 0's first holder, not for the last one */
+	check(&end, WAIT_END_HOLDER, 1, 1);
+	assert_int_equal(end.until_ns, 95 * MS);
 	assert_int_equal(ask(1, 3, 61, 62).by, WAIT_END_UNTOLD); /* libc did not tell */
 	assert_int_equal(ask(1, 3, 80, 90).by, WAIT_END_NO_WAIT);
 	small_end(&small);

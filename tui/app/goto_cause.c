@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * goto_cause.c - Enter on a wait of the timeline: the cursor goes to who ended it (blame/wait/wait_end.h), to
- * the stretch in which that stream did most meanwhile; from a queue's idle time to the launch that ends it.
- * Backspace goes back. `b` shows the blame of that wait or gap alone.
+ * goto_cause.c - Enter on a wait of the timeline: the cursor goes to who it was for (blame/wait/wait_end.h),
+ * to the stretch in which that stream did most meanwhile; from a queue's idle time to the launch that ends
+ * it. Backspace goes back. `b` shows that wait or gap alone: its blame, or what ran meanwhile.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "blame/wait/wait_end.h"
@@ -52,6 +53,20 @@ static const char *words_of(enum wait_end_by by)
 	}
 }
 
+/* "refresher 1 held the lock", "... for 78 ms" where that is not all of the wait. */
+static void put_who(struct session *session, char *out, size_t size_bytes, const struct wait_end *end)
+{
+	uint64_t held_ns = end->until_ns - end->from_ns;
+	const char *label = rows_stream_label(&session->rows, end->stream);
+	char held[FORMAT_NUMBER_BYTES];
+
+	format_number_short(held, held_ns);
+	if (end->by == WAIT_END_HOLDER && held_ns < end->end_ns - end->begin_ns)
+		snprintf(out, size_bytes, "%s %s for %s", label, words_of(end->by), held);
+	else
+		snprintf(out, size_bytes, "%s %s", label, words_of(end->by));
+}
+
 static void say_untold(struct session *session, const struct wait_end *end)
 {
 	char wait[FORMAT_NUMBER_BYTES];
@@ -71,7 +86,7 @@ static void go_to(struct session *session, const struct wait_end *end)
 	uint64_t until_ns =
 		end->until_ns < run_end_ns(session->run) ? end->until_ns : run_end_ns(session->run);
 	uint64_t at_ns = end->from_ns;
-	char wait[FORMAT_NUMBER_BYTES];
+	char wait[FORMAT_NUMBER_BYTES], text[SESSION_TEXT];
 	struct stretch longest;
 
 	format_number_short(
@@ -82,8 +97,8 @@ static void go_to(struct session *session, const struct wait_end *end)
 		at_ns = longest.begin_ns;
 	if (!session_go_to(session, end->stream, at_ns))
 		return;
-	session_say(session, "%s %s: the wait took %s" BACK, rows_stream_label(&session->rows, end->stream),
-		words_of(end->by), wait);
+	put_who(session, text, sizeof(text), end);
+	session_say(session, "%s: the wait took %s" BACK, text, wait);
 }
 
 bool goto_cause(struct session *session, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, bool is_last)
@@ -150,14 +165,36 @@ static bool find_gap(struct session *session, uint32_t stream, struct stretch *g
 	return true;
 }
 
+/* Of a queue's idle time whom it waited for; of a thread's wait what ran meanwhile, and who it was for. */
+static void open_blame(struct session *session, uint32_t stream, const struct stretch *gap)
+{
+	bool is_queue = run_stream(session->run, stream)->s.kind == STORE_STREAM_GPU;
+	struct blame_page *page = blame_page_of(session);
+	char length[FORMAT_NUMBER_BYTES], text[SESSION_TEXT] = "who it was for is not told";
+	struct error error;
+	struct wait_end end;
+
+	session->full = NULL;
+	session->pane = NULL;
+	session_open_pane(session, is_queue ? &view_blame : &view_stats);
+	format_number_short(length, gap->end_ns - gap->begin_ns);
+	if (is_queue) {
+		page->is_of_chosen = false;
+		session_say(session, "the blame of these %s alone" BACK, length);
+		return;
+	}
+	if (!wait_end_find(&end, session->run, stream, gap->begin_ns, gap->end_ns, &error) &&
+		end.by >= WAIT_END_HOLDER)
+		put_who(session, text, sizeof(text), &end);
+	session_say(session, "%s; below is what ran in these %s" BACK, text, length);
+}
+
 bool goto_blame(struct session *session)
 {
-	struct blame_page *page = blame_page_of(session);
-	char length[FORMAT_NUMBER_BYTES];
 	struct stretch gap;
 	uint32_t stream;
 
-	if (!page || !session_stream(session, &stream) || !session->frame.columns.count ||
+	if (!blame_page_of(session) || !session_stream(session, &stream) || !session->frame.columns.count ||
 		!find_gap(session, stream, &gap))
 		return false;
 	session_leave_place(session);
@@ -165,12 +202,6 @@ bool goto_blame(struct session *session)
 	session->state.is_following = false;
 	view_state_set_window(
 		&session->state, session_limits(session), gap.begin_ns, gap.end_ns - gap.begin_ns);
-	page->is_of_chosen = run_stream(session->run, stream)->s.kind == STORE_STREAM_CPU;
-	page->of = page->is_of_chosen ? BLAME_WAITING : BLAME_GPU_IDLE;
-	session->full = NULL;
-	session->pane = session->layout.pane.rows ? session->pane : NULL;
-	session_open_pane(session, &view_blame);
-	format_number_short(length, gap.end_ns - gap.begin_ns);
-	session_say(session, "the blame of these %s alone" BACK, length);
+	open_blame(session, stream, &gap);
 	return true;
 }

@@ -73,6 +73,7 @@ struct session_heights {
 
 struct blame_page;
 struct flame_page;
+struct lanes;
 struct compare;
 struct open_runs;
 struct profile_page;
@@ -87,6 +88,7 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
+	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
 	struct flame_page *flame; /* NULL: not computed yet */
 	struct compare *compare;  /* a second run; NULL: none */
 	/* Its limits on this run's clock, while the screen shows both (compare_take_limits()). 0, 0: none */

@@ -213,6 +213,9 @@ static bool open_groups(struct rows *rows, uint32_t node)
 {
 	for (uint32_t up = rows->nodes[node].parent; up != UINT32_MAX; up = rows->nodes[up].parent)
 		rows->nodes[up].is_folded = false;
+	for (uint32_t up = rows->nodes[rows_process(rows, node)].branch_parent; up != UINT32_MAX;
+		up = rows->nodes[up].branch_parent)
+		rows->nodes[up].is_branch_folded = false;
 	rows_update(rows);
 	return rows_find(rows, node) != UINT32_MAX && rows->shown[rows_find(rows, node)] == node;
 }

@@ -3,6 +3,7 @@
 #include "record/agent/wrap/cause.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -28,7 +29,8 @@ static struct descriptor {
 /* Without libc, whose fstat is of 2.33; the kernel's struct is the same. */
 static bool ask(int fd, struct stat *stat)
 {
-	return !syscall(SYS_fstat, fd, stat);
+	return !atomic_load_explicit(&process.asks_no_descriptors, memory_order_relaxed) &&
+	       !syscall(SYS_fstat, fd, stat);
 }
 
 static void put(char *to, const char *key, unsigned long number)
@@ -115,7 +117,7 @@ static const char *put_thing(char *to, int fd, const char *key, bool is_read)
 		return NULL;
 	}
 	environment_decimal(path + strlen(path), (unsigned long)fd);
-	if (readlink(path, link, sizeof link - 1) < 0)
+	if (syscall(SYS_readlinkat, AT_FDCWD, path, link, sizeof link - 1) < 0)
 		return NULL;
 	if (!strcmp(link, "anon_inode:[timerfd]"))
 		return "timer";
