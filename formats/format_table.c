@@ -10,6 +10,9 @@ static const struct format *const formats[] = {&format_tsv, &format_chrome, &for
 #ifdef HPCT_HAS_SQLITE
 	&format_nsys,
 #endif
+#ifdef HPCT_HAS_OTF2
+	&format_otf2,
+#endif
 #ifdef HPCT_HAS_PROTOBUF
 	&format_pprof, &format_perfetto,
 #endif
@@ -19,7 +22,7 @@ static bool goes(const struct format *format, enum format_way way)
 {
 	if (way == FORMAT_TAKES)
 		return format->take != NULL;
-	return format->put && (way == FORMAT_PUTS || format->takes_state_metrics);
+	return (format->put || format->put_directory) && (way == FORMAT_PUTS || format->takes_state_metrics);
 }
 
 const struct format *format_find(const char *name, enum format_way way)

@@ -49,6 +49,9 @@ struct format {
 	/* Writes the selection to `out`; 1: no record was there to write, 0: done. NULL: cannot be exported.
 	 */
 	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
+	/* The same for a format that is a directory, `path`, which must not exist. */
+	int (*put_directory)(
+		struct run *run, const struct select *select, const char *path, struct error *error);
 	/* Makes the run `path` from the input. ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged,
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
@@ -61,6 +64,6 @@ struct format {
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
-	format_perfetto, format_perf, format_nsys;
+	format_perfetto, format_perf, format_nsys, format_otf2;
 
 #endif
