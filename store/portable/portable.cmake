@@ -4,9 +4,12 @@
 # The agent is that way in every build.
 set(stubs ${CMAKE_BINARY_DIR}/glibc_2.28)
 execute_process(COMMAND python3 ${CMAKE_SOURCE_DIR}/store/portable/glibc_stub.py ${CMAKE_C_COMPILER} ${stubs} 2.28
-  COMMAND_ERROR_IS_FATAL ANY)
+  RESULT_VARIABLE stubs_failed)
 execute_process(COMMAND ${CMAKE_C_COMPILER} -std=gnu11 -D_GNU_SOURCE -O2 -fPIE -c -o ${stubs}/start.o
-  ${CMAKE_SOURCE_DIR}/store/portable/glibc_2_28.c COMMAND_ERROR_IS_FATAL ANY)
+  ${CMAKE_SOURCE_DIR}/store/portable/glibc_2_28.c RESULT_VARIABLE start_failed)
+if(stubs_failed OR start_failed)
+  message(FATAL_ERROR "the libraries with glibc 2.28's symbols cannot be made in ${stubs}")
+endif()
 execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libc_nonshared.a OUTPUT_VARIABLE nonshared
   OUTPUT_STRIP_TRAILING_WHITESPACE)
 
