@@ -14,6 +14,7 @@ compiler, out = sys.argv[1:3]
 newest = tuple(int(n) for n in (sys.argv[3] if len(sys.argv) > 3 else "2.28").split("."))
 objdump = subprocess.run([compiler, "-print-prog-name=objdump"], capture_output=True, text=True, check=True).stdout.strip()
 libraries = ["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"]
+loaders = ["ld-linux-aarch64.so.1"] # has __stack_chk_guard; where it is none of CC's, it is passed over
 
 
 def number(version):
@@ -56,8 +57,10 @@ def assembly(found):
 
 
 os.makedirs(out, exist_ok=True)
-for library in libraries:
+for library in libraries + loaders:
     path = subprocess.run([compiler, "-print-file-name=" + library], capture_output=True, text=True, check=True).stdout.strip()
+    if path == library and library in loaders:
+        continue
     found = symbols(path)
     stem = os.path.join(out, library)
     with open(stem + ".s", "w", encoding="utf8") as file:

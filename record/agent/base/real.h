@@ -31,8 +31,9 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
 	size_t set_bytes);
 int dlclose(void *handle);
-/* For headers of old systems: since glibc 2.34 and 2.35. */
+/* For headers of old systems: since glibc 2.34 (two) and 2.35. */
 pid_t _Fork(void);
+int execveat(int at, const char *path, char *const argv[], char *const envp[], int flags);
 int epoll_pwait2(
 	int fd, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *set);
 void __monstartup(unsigned long begin, unsigned long end);
