@@ -17,11 +17,13 @@
 #include "store/base/arena.h"
 #include "store/base/array.h"
 #include "store/base/hash.h"
+#include "store/rollup/series.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
 #include "timeline/scan/extent.h"
 #include "timeline/scan/scan.h"
 #include "timeline/slice/slice.h"
+#include "timeline/sum/figure.h"
 
 #define BATCH 512
 
@@ -55,6 +57,12 @@ struct chrome {
 	uint64_t begin_ns, end_ns;
 	struct slice_cut cut;
 	struct chrome_at at;
+	struct chrome_counter *counters; /* of the current stream, by metric: the value before */
+};
+
+struct chrome_counter {
+	bool is_there;
+	uint64_t time_ns, value;
 };
 
 /* ---- processes and threads ---- */
@@ -85,6 +93,10 @@ static bool find_process(struct chrome *chrome)
 	/* Of its streams the first thread comes first, and has the program's name. */
 	if (s->kind != STORE_STREAM_CPU)
 		title = "";
+	if (s->pid == UINT32_MAX) {
+		chrome_file_process(&chrome->file, chrome->at.pid, chrome->at.stream->host);
+		return true;
+	}
 	if (asprintf(&name, s->rank >= 0 ? "%s%s%s pid %u.%u rank %d" : "%s%s%s pid %u.%u", title,
 		    title[0] ? " on " : "", chrome->at.stream->host, s->pid, s->generation, (int)s->rank) < 0)
 		return false;
@@ -309,16 +321,44 @@ static int put_spans(struct chrome *chrome, struct error *error)
 
 /* ---- values ---- */
 
+/* A counter's rate from the value before, where its step begins: Perfetto draws a value up to the next one. False: it is
+ * the first. */
+static bool rate_take(struct chrome *chrome, const struct batch *batch, size_t i, struct chrome_place *place,
+	char number[SLICE_VALUE_MAX])
+{
+	uint32_t metric = batch->what[i];
+	struct chrome_counter *counter = &chrome->counters[metric], before = *counter;
+	struct store_series series = {.is_real = run_metric_is_real(chrome->run, metric)};
+
+	*counter = (struct chrome_counter){true, batch->begin_ns[i], batch->amount[i]};
+	if (!before.is_there || before.time_ns >= batch->begin_ns[i])
+		return false;
+	place->time_ns = before.time_ns;
+	snprintf(number, SLICE_VALUE_MAX, "%.6g",
+		store_series_growth(&series, before.value, batch->amount[i]) * 1e9 /
+			(double)(batch->begin_ns[i] - before.time_ns) *
+			figure_unit(chrome->run, metric).factor);
+	return true;
+}
+
 static bool put_value(struct chrome *chrome, const struct batch *batch, size_t i)
 {
 	uint32_t metric = batch->what[i];
 	struct chrome_place place = {.pid = chrome->at.pid, .time_ns = batch->begin_ns[i]};
+	bool is_figure = chrome->at.stream->s.kind == STORE_STREAM_GAUGES;
 	char number[SLICE_VALUE_MAX], *name;
+	const char *title;
 
-	slice_value_text(number, batch->amount[i], run_metric_is_real(chrome->run, metric));
+	if (run_metric_kind(chrome->run, metric) == STORE_METRIC_COUNTER) {
+		if (!rate_take(chrome, batch, i, &place, number))
+			return true;
+	} else {
+		slice_value_text(number, batch->amount[i], run_metric_is_real(chrome->run, metric));
+	}
 	if (number[strspn(number, "0123456789+-.e")] != '\0')
 		return true; /* not a number: JSON has no word for it */
-	if (asprintf(&name, "%s %s", run_metric_name(chrome->run, metric), stream_title(chrome)) < 0)
+	title = is_figure ? figure_unit(chrome->run, metric).text : stream_title(chrome);
+	if (asprintf(&name, *title ? "%s %s" : "%s", run_metric_name(chrome->run, metric), title) < 0)
 		return false;
 	chrome_event_begin(&chrome->file, 'C', &place, name, strlen(name));
 	chrome_event_args(&chrome->file);
@@ -355,10 +395,13 @@ static int put_stream(struct chrome *chrome, uint32_t stream, struct error *erro
 {
 	int rc = 0;
 
+	memset(chrome->counters, 0, run_metric_count(chrome->run) * sizeof *chrome->counters);
 	chrome->at.id = stream;
 	chrome->at.stream = run_stream(chrome->run, stream);
 	if (!find_process(chrome))
 		return error_memory(error);
+	if (chrome->at.stream->s.kind == STORE_STREAM_GAUGES)
+		return put_values(chrome, error);
 	if (chrome->at.stream->s.kind == STORE_STREAM_CPU)
 		rc = put_line(chrome, error);
 	if (rc == 0)
@@ -369,6 +412,7 @@ static int put_stream(struct chrome *chrome, uint32_t stream, struct error *erro
 static void chrome_fini(struct chrome *chrome)
 {
 	key_ids_fini(&chrome->processes);
+	free(chrome->counters);
 	free(chrome->at.lanes.end_ns);
 	free(chrome->at.lanes.tid);
 	chrome_calls_fini(&chrome->at.calls);
@@ -382,15 +426,19 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 		.end_ns = select_end_ns(select),
 		.cut = slice_cut_of(select)};
 	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
+	const uint32_t *streams = select_all_streams(select, &count);
 	int rc = coverage_require(run, select, error), ended;
 
 	if (rc < 0)
 		return rc;
 	key_ids_init(&chrome.processes, sizeof(struct chrome_process_key));
+	chrome.counters = calloc((size_t)run_metric_count(run) + 1, sizeof *chrome.counters);
+	if (!chrome.counters)
+		rc = error_memory(error);
 	chrome_file_begin(&chrome.file, out, run_origin_ns(run));
 	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = put_stream(&chrome, streams[i], error);
+		if (run_stream(run, streams[i])->s.kind != STORE_STREAM_PC)
+			rc = put_stream(&chrome, streams[i], error);
 	ended = chrome_file_end(&chrome.file, rc == 0 ? error : NULL);
 	chrome_fini(&chrome);
 	return rc < 0 || ended < 0 ? (rc < 0 ? rc : ended) : !chrome.file.has_record;
