@@ -64,7 +64,13 @@ bool store_op_is_state(uint32_t op);
 	X(UNKNOWN, "<unknown>")           \
 	X(GPU_GRAPH, "<gpu graph>")       \
 	X(GPU_COMPILE, "<gpu compile>")   \
-	X(STOPPED, "<stopped>")
+	X(STOPPED, "<stopped>")           \
+	X(OMP_REGION, "<omp region>")     \
+	X(OMP_BARRIER, "<omp barrier>")   \
+	X(OMP_IDLE, "<omp idle>")         \
+	X(OMP_LOCK, "<omp lock>")         \
+	X(OMP_TASK, "<omp task>")         \
+	X(OMP_TASKWAIT, "<omp taskwait>")
 enum store_frame {
 #define X(name, text) STORE_FRAME_##name,
 	STORE_FRAMES(X)
@@ -166,6 +172,12 @@ enum store_stream_kind {
 	STORE_STREAM_KINDS
 };
 const char *store_stream_kind_name(enum store_stream_kind kind); /* cpu, gpu, pc, gauges */
+
+/* Threads and queues, which take time. */
+static inline bool store_stream_has_states(enum store_stream_kind kind)
+{
+	return kind < STORE_STREAM_PC;
+}
 
 /* Identity of a stream (the first part never changes), then properties that may be known late. */
 struct store_stream {

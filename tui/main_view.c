@@ -141,7 +141,7 @@ static void play(struct open_runs *open, struct grid *grid, const char *keys)
 }
 
 /* Text has colours when they were asked for; an SVG has them unless they were refused. */
-static void put_picture(const struct session *session, const struct grid *grid, const struct options *options)
+static void put_picture(struct session *session, const struct grid *grid, const struct options *options)
 {
 	enum screenshot_format format = options->has_format    ? options->format
 					: options->has_colours ? SCREENSHOT_ANSI

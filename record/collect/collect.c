@@ -265,7 +265,7 @@ static void settle(struct collector *collector)
 	collector->summary.unmonitored_children_ns = collector->children.unmonitored_ns;
 	source_copies_keep(&collector->sources, collector->writer);
 	summary_put(&collector->summary, collector->writer,
-		symbol_client_outstanding(collector->symbol_client),
+		symbol_client_unnamed(collector->symbol_client),
 		collector->has_failed ? collector->failure.text : NULL);
 	collector->is_settled = collector->is_closing;
 	if (collector->is_closing) {
@@ -303,8 +303,7 @@ static void launchers_answer(struct collector *collector)
 		collect_callers_serve(collector);
 		rings_drain(collector);
 		children_judge(collector);
-		symbol_client_ask(collector->symbol_client, collector->writer);
-		symbol_client_pump(collector->symbol_client, collector->writer);
+		symbol_client_begin_end(collector->symbol_client, collector->writer);
 	}
 	if (!collector->has_failed && symbol_client_outstanding(collector->symbol_client) &&
 		clock_now_ns() - collector->ending_ns < NAMES_WAIT_NS) {
