@@ -83,4 +83,4 @@ _hpct() {
 }
 
 complete -o filenames -F _hpct hpct hpct-advise hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-link hpct-names \
-	hpct-profile hpct-record hpct-report hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view
+	hpct-plot hpct-profile hpct-record hpct-report hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view
