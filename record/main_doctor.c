@@ -5,10 +5,12 @@
  */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/base/stdout_check.h"
 #include "record/doctor/doctor.h"
+#include "record/outside/outside_doctor.h"
 #include "store/base/escape.h"
 #include "store/base/json.h"
 
@@ -19,10 +21,12 @@
 
 static const char help[] =
 	"usage: hpct-doctor [--format table|tsv|json] [--all]\n"
+	"       hpct-doctor -p PID [--format table|tsv|json]\n"
 	"\n"
 	"Reports what hpct can measure on this machine, for this user, in this directory;\n"
 	"for everything else, why not and what to do. Changes nothing.\n"
 	"\n"
+	"  -p, --pid PID          whether this process can be measured from outside\n"
 	"      --all              table: also list what this machine does not have\n"
 	"      --format FORMAT    table (default), tsv or json\n"
 	"  -h, --help   -V, --version\n"
@@ -33,6 +37,7 @@ static const char help[] =
 
 static const struct option long_options[] = {
 	{"format", required_argument, NULL, 'f'},
+	{"pid", required_argument, NULL, 'p'},
 	{"all", no_argument, NULL, 'a'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
@@ -97,19 +102,21 @@ static void row_put(const struct doctor_row *row, enum format format, bool all)
 	}
 }
 
-/* Runs all checks. Returns the exit code. */
-static int examine(enum format format, bool all)
+static const struct doctor_check *const machine[] = {
+	doctor_process, doctor_kernel, doctor_devices, doctor_place, NULL};
+static const struct doctor_check *const one_process[] = {outside_doctor, NULL};
+
+/* Runs all checks of the tables. Returns the exit code. */
+static int examine(const struct doctor_check *const *tables, enum format format, bool all)
 {
-	static const struct doctor_check *const tables[] = {
-		doctor_process, doctor_kernel, doctor_devices, doctor_place};
 	int code = 0;
 
 	if (format == JSON)
 		puts("{\"schema\":\"hpct-doctor\",\"version\":1}");
 	else if (format == TSV)
 		puts("capability\tstate\treason\tremedy");
-	for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		for (const struct doctor_check *check = tables[i]; check->capability; check++) {
+	for (; *tables; tables++)
+		for (const struct doctor_check *check = *tables; check->capability; check++) {
 			struct doctor_row row = {
 				.capability = check->capability, .is_vital = check->is_vital};
 
@@ -140,13 +147,26 @@ static enum format format_find(const char *name)
 	return format;
 }
 
+/* False: it is no number. */
+static bool pid_take(const char *text)
+{
+	char *end;
+	unsigned long pid = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+
+	if (!pid || pid > INT32_MAX || *end)
+		return false;
+	outside_doctor_choose((uint32_t)pid);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	const struct doctor_check *const *tables = machine;
 	enum format format = TABLE;
 	bool all = false;
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "+:hV", long_options, NULL)) != -1)
+	while ((letter = getopt_long(argc, argv, "+:hVp:", long_options, NULL)) != -1)
 		switch (letter) {
 		case 'f':
 			format = format_find(optarg);
@@ -155,6 +175,11 @@ int main(int argc, char **argv)
 			break;
 		case 'a':
 			all = true;
+			break;
+		case 'p':
+			if (!pid_take(optarg))
+				return refuse("-p takes the number of a process, not", optarg);
+			tables = one_process;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -168,5 +193,5 @@ int main(int argc, char **argv)
 		}
 	if (argv[optind])
 		return refuse("it takes no argument", argv[optind]);
-	return examine(format, all);
+	return examine(tables, format, all);
 }
