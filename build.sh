@@ -10,9 +10,11 @@ packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev zlib1g-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev libsqlite3-dev
 build   libcmocka-dev libunwind-dev
+build   libyajl-dev libprotobuf-c-dev protobuf-c-compiler
 build   libze-dev opencl-headers libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh busybox faketime
+test    golang-go zstd linux-perf
 test    qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64

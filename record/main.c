@@ -137,6 +137,7 @@ static int collector_start(struct record *record, struct error *error)
 		.names = record->paths.names,
 		.keep_ns = record->options.keep_ns,
 		.unmonitored = record->outside.is_wanted ? NULL : record->target.unmeasurable,
+		.gauges = record->options.gauges,
 		.with_sources = record->options.with_sources};
 	char *command;
 	int result = rundir_make(record->run, record->name.is_shared ? record->name.id : NULL,

@@ -14,6 +14,7 @@
 
 #include "store/base/error.h"
 #include "store/store.h"
+#include "tui/build_info.h"
 #include "tui/subcommands.h"
 
 #define PREFIX "hpct-"
@@ -26,6 +27,7 @@ static const struct {
 	{"", "hpct view", "view"},
 	{"Where did the time go, by call path?", "hpct profile", "profile"},
 	{"... by function, line, module or stream?", "hpct stats --by KEY", "stats"},
+	{"How did CPU, memory and I/O go meanwhile?", "hpct plot", "plot"},
 	{"What was every thread doing when it died?", "hpct stacks", "stacks"},
 	{"What was recorded, and what is missing?", "hpct info", "info"},
 	{"Which records lie in this window?", "hpct slice --time A..B", "slice"},
@@ -165,6 +167,22 @@ static int run_verb(const char *directory, const char *verb, char **argv)
 	return error_report(&error, "hpct");
 }
 
+/* `words`: what follows --version. */
+static int print_version(char **words)
+{
+	struct error error;
+
+	if (words[0] && (strcmp(words[0], "--build") || words[1])) {
+		error_set(&error, ERROR_USAGE, "--version takes no '%.64s'; hpct --version --build says more",
+			words[strcmp(words[0], "--build") ? 0 : 1]);
+		return error_report(&error, "hpct");
+	}
+	puts("hpct " HPCT_VERSION);
+	if (words[0])
+		build_info_print(stdout);
+	return printed();
+}
+
 /* A verb is a word: it must not lead out of the directory. */
 static bool is_verb(const char *word)
 {
@@ -181,10 +199,8 @@ int main(int argc, char **argv)
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 		(argc == 2 && strcmp(argv[1], "help") == 0))
 		return print_questions(directory);
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-		puts("hpct " HPCT_VERSION);
-		return printed();
-	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return print_version(argv + 2);
 	if (strcmp(argv[1], "help") == 0)
 		return is_verb(argv[2]) ? run_verb(directory, argv[2], help_argv)
 					: unknown_verb(directory, argv[2]);

@@ -5,54 +5,100 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- edges by one end ---- */
+
+enum end { CALLER, CALLEE, CALLEE_COMPONENT };
+
+/* Those of number n: edges[first[n]] ... edges[first[n + 1] - 1], in the order of the graph. */
+struct edge_order {
+	size_t *first;
+	const struct call_edge **edges;
+};
+
+static uint32_t number_of(const struct call_graph *graph, const struct call_edge *edge, enum end end)
+{
+	return end == CALLER ? edge->caller : (end == CALLEE ? edge->callee : graph->component[edge->callee]);
+}
+
+static bool edge_order_make(struct edge_order *order, const struct call_graph *graph, enum end end)
+{
+	order->first = calloc((size_t)graph->count + 2, sizeof *order->first);
+	order->edges = calloc(graph->edge_count + 1, sizeof *order->edges);
+	if (!order->first || !order->edges)
+		return false;
+	/* Counts, two behind; then where each begins, one behind, which filling moves to its end. */
+	for (size_t e = 0; e < graph->edge_count; e++)
+		order->first[number_of(graph, &graph->edges[e], end) + 2]++;
+	for (uint32_t n = 2; n <= graph->count; n++)
+		order->first[n] += order->first[n - 1];
+	for (size_t e = 0; e < graph->edge_count; e++)
+		order->edges[order->first[number_of(graph, &graph->edges[e], end) + 1]++] = &graph->edges[e];
+	return true;
+}
+
+static void edge_order_fini(struct edge_order *order)
+{
+	free(order->first);
+	free(order->edges);
+}
+
 /* ---- step 2 ---- */
 
-static bool has_weight(const struct call_graph *graph, uint32_t callee)
+static bool has_weight(const struct edge_order *into, uint32_t callee)
 {
-	for (size_t e = 0; e < graph->edge_count; e++)
-		if (graph->edges[e].callee == callee && graph->edges[e].weight > 0)
+	for (size_t e = into->first[callee]; e < into->first[callee + 1]; e++)
+		if (into->edges[e]->weight > 0)
 			return true;
 	return false;
+}
+
+/* Calls into a function weigh 1 each; callers met first are pushed onto the work. */
+static uint32_t calls_raise(struct call_graph *graph, const struct edge_order *into, uint32_t f,
+	uint32_t *work, uint32_t count, bool *was_met)
+{
+	for (size_t e = into->first[f]; e < into->first[f + 1]; e++) {
+		struct call_edge *edge = &graph->edges[into->edges[e] - graph->edges];
+
+		edge->weight = 1;
+		if (was_met[edge->caller])
+			continue;
+		was_met[edge->caller] = true;
+		work[count++] = edge->caller;
+	}
+	return count;
 }
 
 static bool weights_fill(struct call_graph *graph)
 {
 	uint32_t *work = calloc((size_t)graph->count + 1, sizeof *work), count = 0;
 	bool *was_met = calloc((size_t)graph->count + 1, sizeof *was_met);
+	struct edge_order into = {0};
+	bool ok = work && was_met && edge_order_make(&into, graph, CALLEE);
 
-	for (uint32_t f = 0; work && was_met && f < graph->count; f++)
+	for (uint32_t f = 0; ok && f < graph->count; f++)
 		if (graph->samples[f] > 0) {
 			was_met[f] = true;
 			work[count++] = f;
 		}
-	while (work && was_met && count) {
+	while (ok && count) {
 		uint32_t f = work[--count];
 
-		if (has_weight(graph, f))
-			continue;
-		for (size_t e = 0; e < graph->edge_count; e++) {
-			struct call_edge *edge = &graph->edges[e];
-
-			if (edge->callee != f)
-				continue;
-			edge->weight = 1;
-			if (!was_met[edge->caller]) {
-				was_met[edge->caller] = true;
-				work[count++] = edge->caller;
-			}
-		}
+		if (!has_weight(&into, f))
+			count = calls_raise(graph, &into, f, work, count, was_met);
 	}
+	edge_order_fini(&into);
 	free(work);
 	free(was_met);
-	return work && was_met;
+	return ok;
 }
 
 /* ---- step 3: Tarjan, without recursion ---- */
 
 struct tarjan {
 	const struct call_graph *graph;
+	struct edge_order out;
 	uint32_t *index, *low, *stack, *path;
-	size_t *next; /* [function] the edge to look at */
+	size_t *next; /* [function] how many of its calls were looked at */
 	bool *is_open;
 	uint32_t met, depth, length, components;
 };
@@ -85,9 +131,8 @@ static void walk(struct tarjan *t, uint32_t root)
 	while (t->length) {
 		uint32_t f = t->path[t->length - 1], to = UINT32_MAX;
 
-		for (; t->next[f] < t->graph->edge_count && to == UINT32_MAX; t->next[f]++)
-			if (t->graph->edges[t->next[f]].caller == f)
-				to = t->graph->edges[t->next[f]].callee;
+		if (t->out.first[f] + t->next[f] < t->out.first[f + 1])
+			to = t->out.edges[t->out.first[f] + t->next[f]++]->callee;
 		if (to == UINT32_MAX)
 			leave(t, f);
 		else if (!t->index[to])
@@ -107,11 +152,13 @@ static bool components_find(struct call_graph *graph)
 		.path = calloc(room, sizeof *t.path),
 		.next = calloc(room, sizeof *t.next),
 		.is_open = calloc(room, sizeof *t.is_open)};
-	bool ok = t.index && t.low && t.stack && t.path && t.next && t.is_open;
+	bool ok = t.index && t.low && t.stack && t.path && t.next && t.is_open &&
+		  edge_order_make(&t.out, graph, CALLER);
 
 	for (uint32_t f = 0; f < graph->count && ok; f++)
 		if (!t.index[f])
 			walk(&t, f);
+	edge_order_fini(&t.out);
 	free(t.index);
 	free(t.low);
 	free(t.stack);
@@ -165,19 +212,18 @@ bool call_shares_find(struct call_graph *graph)
 bool call_shares_of(const struct call_graph *graph, uint32_t root, double *factors)
 {
 	double *of = calloc((size_t)graph->count + 1, sizeof *of);
+	struct edge_order into = {0};
+	bool ok = of && edge_order_make(&into, graph, CALLEE_COMPONENT);
 
-	if (!of)
-		return false;
-	of[graph->component[root]] = 1;
-	for (uint32_t c = graph->component[root]; c-- > 0;)
-		for (size_t e = 0; e < graph->edge_count; e++) {
-			const struct call_edge *edge = &graph->edges[e];
-
-			if (graph->component[edge->callee] == c && !is_inner(graph, edge))
-				of[c] += edge->share * of[graph->component[edge->caller]];
-		}
-	for (uint32_t f = 0; f < graph->count; f++)
+	if (ok)
+		of[graph->component[root]] = 1;
+	for (uint32_t c = ok ? graph->component[root] : 0; c-- > 0;)
+		for (size_t e = into.first[c]; e < into.first[c + 1]; e++)
+			if (!is_inner(graph, into.edges[e]))
+				of[c] += into.edges[e]->share * of[graph->component[into.edges[e]->caller]];
+	for (uint32_t f = 0; ok && f < graph->count; f++)
 		factors[f] = of[graph->component[f]];
+	edge_order_fini(&into);
 	free(of);
-	return true;
+	return ok;
 }

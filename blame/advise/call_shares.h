@@ -6,11 +6,12 @@
  *
  *   1 edges weigh what their call instructions were sampled
  *   2 a sampled function without a weighted call into it: each of them weighs 1, and so on up, until one has
- * weight 3 functions that call each other are one (Tarjan); edges inside it count no more 4 the Gprof
- * assumption: a call costs the same from everywhere, so a function's samples go to its callers in proportion
- * to the weights; evenly if none has any
+ *     weight
+ *   3 functions that call each other are one (Tarjan); edges inside it count no more
+ *   4 the Gprof assumption: a call costs the same from everywhere, so a function's samples go to its callers
+ *     in proportion to the weights; evenly if none has any
  *
- * Cost and memory are linear in the graph: no tree is made (S1 6.3).
+ * Time and memory of each function here are linear in the graph: no tree is made (S1 6.3).
  */
 #ifndef BLAME_CALL_SHARES_H
 #define BLAME_CALL_SHARES_H

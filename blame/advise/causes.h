@@ -46,16 +46,18 @@ struct cause {
 struct causes {
 	struct cause *list; /* by use, stall, define */
 	size_t count, capacity;
-	/* Nodes of the dependency graph, and those whose stalls need no apportioning: no edge, or edges by
-	 * different resources (S2 VI-C), before and after pruning. */
+	/* Nodes of the dependency graph: stalls of one instruction and kind of dependency; and those of them
+	 * that need no apportioning, since they have one edge or none (S2 VI-C), before and after pruning. */
 	size_t nodes, single_before, single_after;
 	double dependent,
 		explained; /* samples that have a cause elsewhere, and those whose cause was found */
 };
 
-/* `samples`: one of each instruction of the code. Returns 0, negative: no memory. Free in both cases. */
+/* `samples`: one of each instruction of the code. Once the budget (NULL: none) is spent all stalls stay where
+ * they were sampled. Returns 0, negative: no memory. Free in both cases. */
 int causes_find(struct causes *causes, const struct dependency_code *code,
-	const struct cause_samples *samples, const struct architecture *architecture, struct error *error);
+	const struct cause_samples *samples, const struct architecture *architecture,
+	struct parse_budget *budget, struct error *error);
 void causes_fini(struct causes *causes);
 
 /* Eq 1: shares of `count` causes with these issued samples and path lengths; they add up to 1. */

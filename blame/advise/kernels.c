@@ -2,9 +2,7 @@
 /* kernels.c - see kernels.h. kernels_launch.c reads launches. */
 #include "blame/advise/kernels.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +11,6 @@
 #include "store/base/attribute.h"
 #include "timeline/base/glob.h"
 #include "timeline/scan/scan.h"
-
-#define FILE_BYTES_MAX (1u << 30)
 
 /* ---- samples ---- */
 
@@ -136,7 +132,7 @@ static int metrics_find(struct kernels *kernels, struct error *error)
 }
 
 /* Places of the sums, in order of function, binary and address. */
-static int samples_sort(struct kernels *kernels, const struct kernels_options *options, struct error *error)
+static int samples_sort(struct kernels *kernels, struct error *error)
 {
 	kernels->samples = calloc(kernels->weight_count + 1, sizeof *kernels->samples);
 	if (!kernels->samples)
@@ -145,9 +141,7 @@ static int samples_sort(struct kernels *kernels, const struct kernels_options *o
 		const struct kernels_weight *weight = &kernels->weights[i];
 		struct kernels_sample sample = {.metric = weight->metric, .weight = weight->weight};
 
-		if (!place_of(kernels->run, weight->context, &sample))
-			continue;
-		if (!options->kernel || glob_match(options->kernel, sample.function))
+		if (place_of(kernels->run, weight->context, &sample))
 			kernels->samples[kernels->sample_count++] = sample;
 	}
 	if (kernels->sample_count)
@@ -155,8 +149,7 @@ static int samples_sort(struct kernels *kernels, const struct kernels_options *o
 	return 0;
 }
 
-static int samples_read(struct kernels *kernels, const struct select *select,
-	const struct kernels_options *options, struct error *error)
+static int samples_read(struct kernels *kernels, const struct select *select, struct error *error)
 {
 	uint32_t count;
 	const uint32_t *streams = select_all_streams(select, &count);
@@ -170,98 +163,12 @@ static int samples_read(struct kernels *kernels, const struct select *select,
 			rc = stream_read(kernels, streams[i], select, error);
 	}
 	if (rc == 0)
-		rc = samples_sort(kernels, options, error);
+		rc = samples_sort(kernels, error);
 	if (rc == 0 && !kernels->sample_count)
 		rc = error_set(error, ERROR_EMPTY,
 			"%s has no samples of GPU instructions here; record them with -e gpu=nvidia,pc",
 			run_path(kernels->run));
 	return rc;
-}
-
-/* ---- binaries ---- */
-
-static void *file_read(const char *path, size_t *size)
-{
-	FILE *file = fopen(path, "rb");
-	char *bytes = NULL;
-	size_t room = 0;
-
-	*size = 0;
-	while (file && *size <= FILE_BYTES_MAX) {
-		size_t got;
-
-		if (*size == room) {
-			char *wider = realloc(bytes, room ? 2 * room : 1 << 16);
-
-			if (!wider)
-				break;
-			bytes = wider;
-			room = room ? 2 * room : 1 << 16;
-		}
-		got = fread(bytes + *size, 1, room - *size, file);
-		*size += got;
-		if (!got)
-			break;
-	}
-	if (file)
-		fclose(file);
-	return bytes;
-}
-
-static bool blob_read(struct kernels *kernels, uint64_t key, void **bytes, size_t *size)
-{
-	struct error ignored;
-
-	for (unsigned i = 0; i < run_store_count(kernels->run); i++)
-		if (store_reader_blob(run_store(kernels->run, i), key, bytes, size, &ignored) == 1)
-			return true;
-	return false;
-}
-
-static bool has_code_at(struct kernels_binary *binary, uint64_t address)
-{
-	return binary->code && gpu_code_at(binary->code, address);
-}
-
-/* A named file serves if it has code at the address. */
-static bool file_serves(struct kernels_binary *binary, const char *path, uint64_t address)
-{
-	struct error ignored;
-
-	binary->bytes = file_read(path, &binary->size);
-	if (binary->bytes && gpu_code_open(&binary->code, binary->bytes, binary->size, &ignored) == 0 &&
-		has_code_at(binary, address))
-		return true;
-	gpu_code_close(binary->code);
-	free(binary->bytes);
-	binary->bytes = NULL;
-	binary->code = NULL;
-	return false;
-}
-
-/* NULL: no memory. Without code: there is no binary of that key. */
-static struct kernels_binary *binary_of(
-	struct kernels *kernels, uint64_t key, uint64_t address, const struct kernels_options *options)
-{
-	struct kernels_binary *binary;
-	struct error ignored;
-
-	for (size_t i = 0; i < kernels->binary_count; i++)
-		if (kernels->binaries[i]->key == key)
-			return kernels->binaries[i];
-	if (!array_widen(&kernels->binaries, &kernels->binary_capacity, kernels->binary_count,
-		    sizeof *kernels->binaries))
-		return NULL;
-	binary = calloc(1, sizeof *binary);
-	if (!binary)
-		return NULL;
-	binary->key = key;
-	kernels->binaries[kernels->binary_count++] = binary;
-	if (blob_read(kernels, key, &binary->bytes, &binary->size))
-		gpu_code_open(&binary->code, binary->bytes, binary->size, &ignored);
-	for (size_t i = 0; i < options->binary_count && !binary->code; i++)
-		file_serves(binary, options->binaries[i], address);
-	return binary;
 }
 
 /* ---- functions ---- */
@@ -300,49 +207,60 @@ static void sample_add(
 		to->fence_latency += sample->weight;
 }
 
-struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
-	const struct gpu_function *function, int *rc, struct error *error)
+/* What cannot be decoded is remembered, too, as a function without instructions. */
+static int function_read(struct kernel_function *to, struct gpu_code *binary,
+	const struct gpu_function *function, struct error *error)
 {
-	struct kernel_function *wider, *at;
+	int rc = kernel_code_read(&to->code, binary, function, error);
+
+	if (rc > 0) {
+		kernel_code_fini(&to->code);
+		to->code = (struct kernel_code){
+			.name = function->name, .start = function->start, .binary = binary};
+		rc = 0;
+	}
+	if (rc == 0) {
+		to->samples = calloc((size_t)to->code.count + 1, sizeof *to->samples);
+		rc = to->samples ? 0 : error_memory(error);
+	}
+	if (rc)
+		kernel_code_fini(&to->code);
+	return rc;
+}
+
+struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
+	const struct gpu_function *function, struct error *error)
+{
+	struct kernel_function *at;
 
 	for (size_t i = 0; i < kernel->function_count; i++)
 		if (kernel->functions[i].code.start == function->start &&
 			kernel->functions[i].code.binary == binary)
 			return &kernel->functions[i];
-	wider = realloc(kernel->functions, (kernel->function_count + 1) * sizeof *wider);
-	if (!wider) {
-		*rc = error_memory(error);
+	if (!array_widen(&kernel->functions, &kernel->function_room, kernel->function_count,
+		    sizeof *kernel->functions)) {
+		error_memory(error);
 		return NULL;
 	}
-	kernel->functions = wider;
-	at = &wider[kernel->function_count];
+	at = &kernel->functions[kernel->function_count];
 	*at = (struct kernel_function){.is_kernel = function->is_kernel};
-	*rc = kernel_code_read(&at->code, binary, function, error);
-	if (*rc == 0) {
-		at->samples = calloc((size_t)at->code.count + 1, sizeof *at->samples);
-		*rc = at->samples ? 0 : error_memory(error);
-	}
-	if (*rc) {
-		kernel_code_fini(&at->code);
+	if (function_read(at, binary, function, error))
 		return NULL;
-	}
 	kernel->function_count++;
 	return at;
 }
 
-static int sample_place(struct kernels *kernels, struct kernel *kernel, struct kernels_binary *binary,
+static int sample_place(struct kernels *kernels, struct kernel *kernel, struct gpu_code *binary,
 	const struct kernels_sample *sample, struct error *error)
 {
-	const struct gpu_function *function =
-		binary->code ? gpu_code_at(binary->code, sample->address) : NULL;
+	const struct gpu_function *function = binary ? gpu_code_at(binary, sample->address) : NULL;
 	struct kernel_function *to = NULL;
 	uint32_t at = UINT32_MAX;
-	int rc = 0;
 
 	if (function)
-		to = kernels_function(kernel, binary->code, function, &rc, error);
-	if (rc < 0)
-		return rc;
+		to = kernels_function(kernel, binary, function, error);
+	if (function && !to)
+		return error_memory(error);
 	if (to)
 		at = kernel_code_find(&to->code, sample->address);
 	/* While a branch resolves, the instruction behind it is seen, which may never run. */
@@ -357,18 +275,18 @@ static int sample_place(struct kernels *kernels, struct kernel *kernel, struct k
 	return 0;
 }
 
-static int samples_place(struct kernels *kernels, const struct kernels_options *options, struct error *error)
+static int samples_place(struct kernels *kernels, struct error *error)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i < kernels->sample_count && rc == 0; i++) {
 		const struct kernels_sample *sample = &kernels->samples[i];
 		struct kernel *kernel = kernels_named(kernels, sample->function);
-		struct kernels_binary *binary = binary_of(kernels, sample->key, sample->address, options);
+		struct kernels_binary *binary = kernels_binary_of(kernels, sample->key, sample->address);
 
 		if (!kernel || !binary)
 			return error_memory(error);
-		rc = sample_place(kernels, kernel, binary, sample, error);
+		rc = sample_place(kernels, kernel, binary->code, sample, error);
 	}
 	return rc;
 }
@@ -386,6 +304,28 @@ static int kernel_compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+static void kernel_fini(struct kernel *kernel)
+{
+	for (size_t f = 0; f < kernel->function_count; f++)
+		kernels_function_fini(&kernel->functions[f]);
+	free(kernel->functions);
+}
+
+/* After device functions were shared out: kernels that are left out have their part. */
+static int kernels_choose(struct kernels *kernels, const char *glob, struct error *error)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < kernels->count; i++) {
+		if (!glob || glob_match(glob, kernels->list[i].name))
+			kernels->list[kept++] = kernels->list[i];
+		else
+			kernel_fini(&kernels->list[i]);
+	}
+	kernels->count = kept;
+	return kept || !glob ? 0 : error_set(error, ERROR_EMPTY, "no kernel matches --kernel '%.200s'", glob);
+}
+
 static int kernels_analyse(struct kernels *kernels, struct error *error)
 {
 	int rc = 0;
@@ -398,8 +338,6 @@ static int kernels_analyse(struct kernels *kernels, struct error *error)
 		kernel->multiprocessors = kernels->multiprocessors ? kernels->multiprocessors
 								   : kernel->architecture->multiprocessors;
 		rc = kernel_analyse(kernel, error);
-		kernels->summary.total += kernel->total;
-		kernels->summary.unread += kernel->unread;
 		for (size_t f = 0; f < kernel->function_count; f++) {
 			kernels->summary.instructions += kernel->functions[f].code.count;
 			kernels->summary.opaque += kernel->functions[f].code.opaque;
@@ -421,11 +359,15 @@ int kernels_open(struct kernels **out, struct run *run, const struct select *sel
 		return error_memory(error);
 	kernels->run = run;
 	key_ids_init(&kernels->pairs, 2 * sizeof(uint64_t));
-	rc = samples_read(kernels, select, options, error);
+	rc = kernels_files_open(kernels, options, error);
 	if (rc == 0)
-		rc = samples_place(kernels, options, error);
+		rc = samples_read(kernels, select, error);
+	if (rc == 0)
+		rc = samples_place(kernels, error);
 	if (rc == 0)
 		rc = kernels_callers(kernels, error);
+	if (rc == 0)
+		rc = kernels_choose(kernels, options->kernel, error);
 	if (rc == 0)
 		rc = kernels_launches(kernels, select, error);
 	if (rc == 0)
@@ -449,18 +391,10 @@ void kernels_close(struct kernels *kernels)
 {
 	if (!kernels)
 		return;
-	for (size_t i = 0; i < kernels->count; i++) {
-		for (size_t f = 0; f < kernels->list[i].function_count; f++)
-			kernels_function_fini(&kernels->list[i].functions[f]);
-		free(kernels->list[i].functions);
-	}
-	for (size_t i = 0; i < kernels->binary_count; i++) {
-		gpu_code_close(kernels->binaries[i]->code);
-		free(kernels->binaries[i]->bytes);
-		free(kernels->binaries[i]);
-	}
+	for (size_t i = 0; i < kernels->count; i++)
+		kernel_fini(&kernels->list[i]);
+	kernels_binaries_close(kernels);
 	key_ids_fini(&kernels->pairs);
-	free(kernels->binaries);
 	free(kernels->list);
 	free(kernels->samples);
 	free(kernels->weights);

@@ -24,13 +24,11 @@ struct kernels_options {
 
 struct kernels_summary {
 	uint64_t kernel_ns;	       /* of all kernels in the window */
-	double total;		       /* samples x period */
-	double unread;		       /* of code that could not be read */
 	uint64_t lost;		       /* samples that were dropped, as far as it is known */
 	uint64_t instructions, opaque; /* of the code read; those that the decoder does not know */
 };
 
-/* ERROR_EMPTY: no samples in the window. */
+/* ERROR_EMPTY: no samples in the window, or no kernel of such a name. */
 int kernels_open(struct kernels **kernels, struct run *run, const struct select *select,
 	const struct kernels_options *options, struct error *error);
 void kernels_close(struct kernels *kernels);

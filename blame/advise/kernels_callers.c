@@ -14,6 +14,7 @@ struct callers {
 	const struct gpu_function *functions;
 	size_t function_count;
 	struct call_graph graph;
+	uint64_t *addresses; /* [graph.edge_count] of the calls, ascending */
 	double *samples, *factors;
 };
 
@@ -26,33 +27,43 @@ static double sum_of(const struct cause_samples *samples)
 	return sum;
 }
 
-/* Samples at an address, in whatever entry they are; and of the whole function. */
+static void call_weigh(struct callers *callers, uint64_t address, double samples)
+{
+	size_t low = 0, high = callers->graph.edge_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (callers->addresses[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < callers->graph.edge_count && callers->addresses[low] == address)
+		callers->graph.edges[low].weight += samples;
+}
+
+/* An instruction may have samples in several kernels: of a device function that was shared out. */
+static void function_take(struct callers *callers, const struct kernel_function *function)
+{
+	const struct gpu_function *in_binary = gpu_code_at(callers->binary, function->code.start);
+
+	for (uint32_t i = 0; in_binary && i < function->code.count; i++) {
+		double here = sum_of(&function->samples[i]);
+
+		callers->samples[in_binary - callers->functions] += here;
+		call_weigh(callers, function->code.addresses[i], here);
+	}
+}
+
 static void samples_take(const struct kernels *kernels, struct callers *callers)
 {
 	for (size_t k = 0; k < kernels->count; k++)
-		for (size_t f = 0; f < kernels->list[k].function_count; f++) {
-			const struct kernel_function *function = &kernels->list[k].functions[f];
-			const struct gpu_function *in_binary;
-
-			if (function->code.binary != callers->binary)
-				continue;
-			in_binary = gpu_code_at(callers->binary, function->code.start);
-			for (uint32_t i = 0; in_binary && i < function->code.count; i++) {
-				double here = sum_of(&function->samples[i]);
-
-				callers->samples[in_binary - callers->functions] += here;
-				for (size_t e = 0; e < callers->graph.edge_count && here > 0; e++)
-					if (callers->graph.edges[e].weight ==
-						-1.0 - (double)function->code.addresses[i])
-						callers->graph.edges[e].weight = here;
-			}
-		}
-	for (size_t e = 0; e < callers->graph.edge_count; e++)
-		if (callers->graph.edges[e].weight < 0)
-			callers->graph.edges[e].weight = 0;
+		for (size_t f = 0; f < kernels->list[k].function_count; f++)
+			if (kernels->list[k].functions[f].code.binary == callers->binary)
+				function_take(callers, &kernels->list[k].functions[f]);
 }
 
-/* Until samples are known an edge's weight is -1 less the address of its call. */
 static int edges_read(struct callers *callers, struct error *error)
 {
 	struct gpu_call *calls;
@@ -62,24 +73,27 @@ static int edges_read(struct callers *callers, struct error *error)
 	if (rc < 0)
 		return rc;
 	callers->graph.edges = calloc(count + 1, sizeof *callers->graph.edges);
-	for (size_t i = 0; callers->graph.edges && i < count; i++) {
+	callers->addresses = calloc(count + 1, sizeof *callers->addresses);
+	for (size_t i = 0; callers->graph.edges && callers->addresses && i < count; i++) {
 		const struct gpu_function *from = gpu_code_at(callers->binary, calls[i].address);
 		const struct gpu_function *to =
 			calls[i].target ? gpu_code_at(callers->binary, calls[i].target) : NULL;
 
-		if (from && to)
-			callers->graph.edges[callers->graph.edge_count++] = (struct call_edge){
-				(uint32_t)(from - callers->functions), (uint32_t)(to - callers->functions),
-				-1.0 - (double)calls[i].address, 0};
+		if (!from || !to)
+			continue;
+		callers->addresses[callers->graph.edge_count] = calls[i].address;
+		callers->graph.edges[callers->graph.edge_count++] = (struct call_edge){
+			(uint32_t)(from - callers->functions), (uint32_t)(to - callers->functions), 0, 0};
 	}
 	free(calls);
-	return callers->graph.edges ? 0 : error_memory(error);
+	return callers->graph.edges && callers->addresses ? 0 : error_memory(error);
 }
 
 static void callers_fini(struct callers *callers)
 {
 	free(callers->graph.edges);
 	free(callers->graph.component);
+	free(callers->addresses);
 	free(callers->samples);
 	free(callers->factors);
 }
@@ -119,13 +133,13 @@ static int give(struct kernel *kernel, const struct callers *callers, const stru
 	double factor, struct error *error)
 {
 	const struct gpu_function *function = gpu_code_at(callers->binary, from->code.start);
-	struct kernel_function *to;
-	int rc = 0;
+	struct kernel_function *to = kernels_function(kernel, callers->binary, function, error);
 
-	to = kernels_function(kernel, callers->binary, function, &rc, error);
-	for (uint32_t i = 0; to && i < from->code.count; i++)
+	if (!to)
+		return error_memory(error);
+	for (uint32_t i = 0; i < from->code.count; i++)
 		add_scaled(&to->samples[i], &from->samples[i], factor);
-	return rc < 0 ? rc : 0;
+	return 0;
 }
 
 /* The entry of the kernel itself; NULL: the entry is of a device function. */
@@ -138,59 +152,107 @@ static const struct kernel_function *kernel_itself(const struct kernel *kernel)
 }
 
 /* What kernels without a sample called stays under the function's own name. */
-static void keep_rest(struct kernel_function *function, double given)
+static void keep_rest(struct kernel *kernel, double given)
 {
+	struct kernel_function *function = &kernel->functions[0];
+
 	for (uint32_t i = 0; given > 0 && i < function->code.count; i++)
 		add_scaled(&function->samples[i], &function->samples[i], -given);
+	kernel->unread -= given * kernel->unread;
 }
 
-/* 1: all was given; 0: some is left. */
-static int give_all(struct kernels *kernels, struct kernel *from, struct error *error)
+/* A device function with an entry of its own: it was sampled under its own name. */
+static bool is_device(const struct kernel *kernel, const struct gpu_code *binary)
 {
-	struct kernel_function *function = &from->functions[0];
-	struct callers callers;
-	double given = 0;
-	int rc = callers_read(&callers, kernels, function->code.binary, error);
+	return kernel->function_count == 1 && !kernel_itself(kernel) &&
+	       kernel->functions[0].code.binary == binary;
+}
 
+/* To one kernel of the binary its parts of all of them; given[kernel]: how much of each is given. */
+static int give_root(struct kernels *kernels, struct callers *callers, struct kernel *to, double *given,
+	struct error *error)
+{
+	const struct kernel_function *itself = kernel_itself(to);
+	const struct gpu_function *root = itself && itself->code.binary == callers->binary
+						  ? gpu_code_at(callers->binary, itself->code.start)
+						  : NULL;
+	int rc = 0;
+
+	if (!root)
+		return 0;
+	if (!call_shares_of(&callers->graph, (uint32_t)(root - callers->functions), callers->factors))
+		return error_memory(error);
 	for (size_t k = 0; k < kernels->count && rc == 0; k++) {
-		const struct kernel_function *itself = kernel_itself(&kernels->list[k]);
-		const struct gpu_function *root =
-			itself ? gpu_code_at(callers.binary, itself->code.start) : NULL;
-		const struct gpu_function *to = gpu_code_at(callers.binary, function->code.start);
+		const struct kernel *from = &kernels->list[k];
+		const struct gpu_function *function;
 		double factor;
 
-		if (!root || !to || itself->code.binary != callers.binary)
+		if (!is_device(from, callers->binary))
 			continue;
-		if (!call_shares_of(&callers.graph, (uint32_t)(root - callers.functions), callers.factors))
-			rc = error_memory(error);
-		factor = callers.factors[to - callers.functions];
-		given += factor;
-		if (rc == 0 && factor > 0)
-			rc = give(&kernels->list[k], &callers, function, factor, error);
+		function = gpu_code_at(callers->binary, from->functions[0].code.start);
+		factor = function ? callers->factors[function - callers->functions] : 0;
+		given[k] += factor;
+		if (factor > 0)
+			rc = give(to, callers, &from->functions[0], factor, error);
+		to->unread += factor * from->unread;
 	}
-	callers_fini(&callers);
-	if (rc == 0 && given < WHOLE)
-		keep_rest(function, given);
-	return rc < 0 ? rc : given >= WHOLE;
+	return rc;
 }
 
-int kernels_callers(struct kernels *kernels, struct error *error)
+/* What was given away is no kernel any more. */
+static void leave_out(struct kernels *kernels, const struct gpu_code *binary, const double *given)
 {
+	size_t kept = 0;
+
 	for (size_t k = 0; k < kernels->count; k++) {
 		struct kernel *kernel = &kernels->list[k];
-		int rc;
 
-		if (kernel->function_count != 1 || kernel_itself(kernel))
+		if (is_device(kernel, binary) && given[k] >= WHOLE) {
+			kernels_function_fini(&kernel->functions[0]);
+			free(kernel->functions);
 			continue;
-		rc = give_all(kernels, kernel, error);
-		if (rc < 0)
-			return rc;
-		if (!rc)
-			continue;
-		kernels_function_fini(&kernel->functions[0]);
-		free(kernel->functions);
-		*kernel = kernels->list[--kernels->count];
-		k--;
+		}
+		if (is_device(kernel, binary))
+			keep_rest(kernel, given[k]);
+		kernels->list[kept++] = *kernel;
 	}
-	return 0;
+	kernels->count = kept;
+}
+
+static int share_out(struct kernels *kernels, struct gpu_code *binary, struct error *error)
+{
+	bool is_any = false;
+	struct callers callers;
+	double *given;
+	int rc;
+
+	for (size_t k = 0; k < kernels->count && binary; k++)
+		is_any |= is_device(&kernels->list[k], binary);
+	if (!is_any)
+		return 0;
+	given = calloc(kernels->count + 1, sizeof *given);
+	rc = callers_read(&callers, kernels, binary, error);
+	if (rc == 0 && !given)
+		rc = error_memory(error);
+	for (size_t k = 0; k < kernels->count && rc == 0; k++)
+		rc = give_root(kernels, &callers, &kernels->list[k], given, error);
+	if (rc == 0)
+		leave_out(kernels, binary, given);
+	callers_fini(&callers);
+	free(given);
+	return rc;
+}
+
+/* Sharing out moves samples from entry to entry of the same instruction, so that all device functions of a
+ * binary see one call graph. */
+int kernels_callers(struct kernels *kernels, struct error *error)
+{
+	int rc = 0;
+
+	for (size_t b = 0; b < kernels->binary_count && rc == 0; b++)
+		if (!kernels->binaries[b].is_of_file)
+			rc = share_out(kernels, kernels->binaries[b].code, error);
+	for (size_t f = 0; f < kernels->file_count && rc == 0; f++)
+		rc = share_out(kernels, kernels->files[f].code, error);
+	return rc;
 }

@@ -17,6 +17,7 @@ struct optimizer {
 	const char *title;
 	enum optimizer_category category;
 	bool is_scoped; /* hides: moves code within a loop only (Eq 5) */
+	bool is_moved;	/* eliminates: the wait may only move to another place, with nothing gained */
 	const char *hints;
 	/* What eliminates or hides: true if the cause is its matter. */
 	bool (*matches)(const struct kernel *kernel, const struct kernel_function *function,

@@ -25,6 +25,7 @@ static bool judge(const struct kernel *kernel, struct advice *advice)
 const struct optimizer optimizer_function_split = {.name = "function-split",
 	.title = "Function Split",
 	.category = OPTIMIZER_ELIMINATES,
+	.is_moved = true,
 	.matches = matches,
 	.judge = judge,
 	.hints = "Warps wait for instructions: the code does not fit the instruction cache.\n"

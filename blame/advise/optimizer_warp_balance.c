@@ -12,6 +12,7 @@ static bool matches(
 const struct optimizer optimizer_warp_balance = {.name = "warp-balance",
 	.title = "Warp Balance",
 	.category = OPTIMIZER_ELIMINATES,
+	.is_moved = true,
 	.matches = matches,
 	.hints = "Warps wait for other warps of their block at barriers.\n"
 		 "1. Spread the work between barriers evenly over the warps; let no single thread or warp "

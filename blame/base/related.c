@@ -54,24 +54,25 @@ static int mark_all(struct run *run, const struct process *processes, uint32_t c
 int related_find(struct related *related, struct run *run, const uint32_t *chosen, uint32_t count, bool all,
 	struct arena *arena, struct error *error)
 {
-	uint32_t run_count = run_stream_count(run), process_count = 0, *streams;
+	uint32_t run_count = run_stream_count(run), all_count = 0, process_count = 0, *streams;
 	bool has_thread = false;
 	struct process *processes;
 	uint8_t *bits;
 	int result;
 
 	*related = (struct related){chosen, count, NULL};
-	if (count == run_count)
-		return 0;
 	streams = arena_calloc(arena, (size_t)run_count + 1, sizeof *streams);
 	bits = arena_calloc(arena, (size_t)run_count + 1, 1);
 	if (!streams || !bits)
 		return error_memory(error);
 	for (uint32_t i = 0; i < run_count; i++)
-		streams[i] = i;
+		if (store_stream_has_states(run_stream(run, i)->s.kind))
+			streams[all_count++] = i;
+	if (count == all_count)
+		return 0;
 	for (uint32_t i = 0; i < count; i++)
 		bits[chosen[i]] = RELATED_REPORTED;
-	result = process_list(&processes, &process_count, run, streams, run_count, arena, error);
+	result = process_list(&processes, &process_count, run, streams, all_count, arena, error);
 	if (!result)
 		result = mark_all(run, processes, process_count, bits, &has_thread, arena, error);
 	if (result)
@@ -79,7 +80,8 @@ int related_find(struct related *related, struct run *run, const uint32_t *chose
 	related->streams = streams;
 	related->bits = bits;
 	related->count = 0;
-	for (uint32_t i = 0; i < run_count; i++) {
+	for (uint32_t n = 0; n < all_count; n++) {
+		uint32_t i = streams[n];
 		bool is_thread = run_stream(run, i)->s.kind == STORE_STREAM_CPU;
 
 		if (!all && !(bits[i] & RELATED_PROCESS))

@@ -4,6 +4,7 @@
  * never who may be blamed. GPUs are idle by their threads, threads wait for queues and for each other, ranks
  * for ranks; so each question is answered with all streams of the processes concerned, or of all processes.
  *
+ * Streams of instruction samples have no time: no question needs them.
  * A process below one with a GPU counts to it (process_owners()).
  *
  *   chosen      related, of one process                reported

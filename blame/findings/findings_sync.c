@@ -173,7 +173,8 @@ static bool put_unknown(struct findings_sync *sync, uint64_t begin_ns, uint64_t 
 		return true;
 	}
 	if (!array_widen((void **)&sync->unknown, &sync->unknown_capacity, sync->unknown_count,
-		    sizeof(*sync->unknown)))
+		    sizeof(*sync->unknown)) ||
+		!sync->unknown)
 		return false;
 	sync->unknown[sync->unknown_count++] = (struct sweep_span){begin_ns, end_ns};
 	return true;

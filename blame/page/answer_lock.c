@@ -51,7 +51,7 @@ static int print_summary(const struct program_call *call, const struct lock *loc
 int answer_lock(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	static const char *const about[] = {
-		[ASK_LOCK - ASK_LOCK] = "How long threads waited for locks, by the call that waited",
+		[0] = "How long threads waited for locks, by the call that waited",
 		[ASK_LOCK_HOLDER - ASK_LOCK] =
 			"How long threads waited for locks, by what the lock's holder did meanwhile",
 		[ASK_LOCK_PAIR - ASK_LOCK] = "How long threads waited for locks, by who waited for whom"};

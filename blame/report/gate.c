@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/base/related.h"
 #include "store/base/array.h"
 #include "timeline/base/glob.h"
 #include "timeline/report/report.h"
@@ -250,49 +251,37 @@ static int judge_page(const struct gates *gates, struct gate *gate, enum gate_un
 
 /* ---- shares ---- */
 
-/* Of paths that match: all time of threads in these contexts, waits with their path included. */
-static int share_of_glob(struct gate *gate, struct run *run, const struct select *select,
-	const struct run_report *report, struct error *error)
+/* Of paths that match: all time of the page's threads in these contexts, waits with their path included. */
+static int share_of_glob(
+	struct gate *gate, struct run *run, const struct run_report *report, struct error *error)
 {
 	struct select_context *pattern;
-	struct window *window = NULL;
-	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
 	uint64_t sum_ns = 0;
 	int result = select_context_new(&pattern, gate->argument, error);
 
 	if (result)
 		return result;
 	select_context_bind(pattern, run);
-	result = window_new(&window, run, error);
-	for (uint32_t i = 0; i < count && !result; i++)
-		if (run_stream(run, streams[i])->s.kind == STORE_STREAM_CPU)
-			result = window_add_time(
-				window, streams[i], select_begin_ns(select), select_end_ns(select), error);
-	if (!result) {
-		size_t piece_count;
-		const struct window_time *pieces = window_times(window, &piece_count);
+	for (uint32_t context = 1; context < report->contexts; context++) {
+		uint64_t ns = run_report_context_ns(report, context);
 
-		for (size_t i = 0; i < piece_count; i++)
-			if (pieces[i].context && select_context_match(pattern, pieces[i].context))
-				sum_ns += pieces[i].time_ns;
-		gate->value =
-			100 * (double)sum_ns / (double)(report->total_ns - report->class_ns[TIME_ABSENT]);
+		if (ns && select_context_match(pattern, context))
+			sum_ns += ns;
 	}
-	window_free(window);
+	gate->value = 100 * (double)sum_ns / (double)(report->total_ns - report->class_ns[TIME_ABSENT]);
 	select_context_free(pattern);
-	return result;
+	return 0;
 }
 
 static int judge_share(const struct gates *gates, struct gate *gate, struct run *run,
-	const struct select *select, const struct run_report *report, struct error *error)
+	const struct run_report *report, struct error *error)
 {
 	int class = gate->is_glob ? -1 : time_class_find(gate->argument);
 
 	if (report->total_ns == report->class_ns[TIME_ABSENT])
 		return cannot(gates, gate, "no thread lives in the window", error);
 	if (gate->is_glob)
-		return share_of_glob(gate, run, select, report, error);
+		return share_of_glob(gate, run, report, error);
 	if (class < 0)
 		return wrong(gates, gate, "there is no such class; a path needs quotes: share('main;io;*')",
 			error);
@@ -321,7 +310,7 @@ static double statistic(const char *name, const uint64_t *lengths, size_t count)
 	if (strcmp(name, "mean") == 0)
 		return sum / (double)count;
 	percent = strcmp(name, "min") == 0 ? 0 : strcmp(name, "max") == 0 ? 100 : strtod(name + 1, NULL);
-	rank = (size_t)ceil(percent / 100 * (double)count);
+	rank = (size_t)ceil(percent * (double)count / 100); /* exact where whole, as in SQL */
 	return (double)lengths[rank ? rank - 1 : 0];
 }
 
@@ -335,8 +324,18 @@ static bool is_statistic(const char *name)
 	return false;
 }
 
+/* A bookmark is nobody's; marks of processes of which no stream is chosen are left out. */
+static bool is_meant(const struct gate *gate, const struct mark *mark, const struct select *select,
+	const struct run_report *report)
+{
+	return glob_match(gate->argument, mark->name) && mark->begin_ns >= select_begin_ns(select) &&
+	       mark->begin_ns < select_end_ns(select) &&
+	       (mark->stream == UINT32_MAX || related_is_process(report->related, mark->stream));
+}
+
 static int judge_marks(const struct gates *gates, struct gate *gate, struct run *run,
-	const struct select *select, struct arena *arena, struct error *error)
+	const struct select *select, const struct run_report *report, struct arena *arena,
+	struct error *error)
 {
 	const struct mark *marks;
 	uint64_t *lengths;
@@ -349,9 +348,7 @@ static int judge_marks(const struct gates *gates, struct gate *gate, struct run 
 	if (!lengths)
 		return error_memory(error);
 	for (size_t i = 0; i < count; i++)
-		if (glob_match(gate->argument, marks[i].name) &&
-			marks[i].begin_ns >= select_begin_ns(select) &&
-			marks[i].begin_ns < select_end_ns(select))
+		if (is_meant(gate, &marks[i], select, report))
 			lengths[kept++] = marks[i].end_ns - marks[i].begin_ns;
 	if (!kept && strcmp(gate->name, "count") != 0)
 		return cannot(gates, gate, "no mark of that name begins in the window", error);
@@ -386,10 +383,10 @@ static int judge(const struct gates *gates, struct gate *gate, struct run *run, 
 
 	if (gate->argument && strcmp(gate->name, "share") == 0) {
 		unit = GATE_PERCENT;
-		result = judge_share(gates, gate, run, select, report, error);
+		result = judge_share(gates, gate, run, report, error);
 	} else if (gate->argument && is_statistic(gate->name)) {
 		unit = strcmp(gate->name, "count") == 0 ? GATE_NUMBER : GATE_TIME;
-		result = judge_marks(gates, gate, run, select, arena, error);
+		result = judge_marks(gates, gate, run, select, report, arena, error);
 	} else {
 		result = judge_page(gates, gate, &unit, report, error);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blame/base/helper_threads.h"
+#include "blame/base/related.h"
 #include "blame/wait/last_arrival.h"
 #include "timeline/sum/gpu_metric.h"
 
@@ -16,11 +17,11 @@ struct making {
 	const struct select *select;
 	struct time_classes *classes;
 	struct arena *arena;
-	uint64_t *path_ns; /* [class][context], of all threads */
-	uint32_t contexts;
+	uint64_t *path_ns; /* the report's */
 	uint64_t useful_sum_ns, useful_max_ns;
-	uint64_t mpi_ns; /* of first threads of processes */
-	uint32_t processes;
+	uint64_t mpi_ns;  /* of first threads of processes */
+	uint8_t *is_rank; /* by stream: the first thread of a rank */
+	uint32_t ranks;
 	struct idle_question question;
 };
 
@@ -38,33 +39,44 @@ static void add_coverage(struct coverage *coverage, const struct window_time *pi
 		coverage->bare_ns += piece->time_ns;
 }
 
-static void add_thread(struct making *making, const struct window_time *pieces, size_t count, bool is_first)
+/* A rank has its number, or is in MPI: what starts ranks, or is started by one, is none. */
+static void add_rank(struct making *making, uint32_t stream, uint64_t mpi_ns)
+{
+	const struct store_stream *s = &run_stream(making->run, stream)->s;
+
+	if (s->thread || (s->rank < 0 && !mpi_ns))
+		return;
+	making->is_rank[stream] = 1;
+	making->ranks++;
+	making->mpi_ns += mpi_ns;
+}
+
+static void add_thread(struct making *making, uint32_t stream, const struct window_time *pieces, size_t count)
 {
 	struct run_report *report = making->report;
-	uint64_t useful_ns = 0;
+	uint64_t useful_ns = 0, mpi_ns = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		enum time_class class = time_class_of(making->classes, &pieces[i]);
 
 		report->class_ns[class] += pieces[i].time_ns;
-		if (pieces[i].context && pieces[i].context < making->contexts)
-			making->path_ns[(size_t) class * making->contexts + pieces[i].context] +=
+		if (pieces[i].context && pieces[i].context < report->contexts)
+			making->path_ns[(size_t) class * report->contexts + pieces[i].context] +=
 				pieces[i].time_ns;
 		if (class == TIME_COMPUTE || class == TIME_MEMORY)
 			useful_ns += pieces[i].time_ns;
-		if (is_first && class == TIME_MPI)
-			making->mpi_ns += pieces[i].time_ns;
+		if (class == TIME_MPI)
+			mpi_ns += pieces[i].time_ns;
 	}
 	making->useful_sum_ns += useful_ns;
 	if (useful_ns > making->useful_max_ns)
 		making->useful_max_ns = useful_ns;
-	making->processes += is_first;
+	add_rank(making, stream, mpi_ns);
 	report->threads++;
 }
 
 static int add_stream(struct making *making, uint32_t stream, struct error *error)
 {
-	const struct store_stream *s = &run_stream(making->run, stream)->s;
 	struct window *window;
 	int result = window_new(&window, making->run, error);
 
@@ -77,8 +89,8 @@ static int add_stream(struct making *making, uint32_t stream, struct error *erro
 
 		for (size_t i = 0; i < count; i++)
 			add_coverage(&making->report->coverage, &pieces[i]);
-		if (s->kind == STORE_STREAM_CPU)
-			add_thread(making, pieces, count, s->thread == 0);
+		if (run_stream(making->run, stream)->s.kind == STORE_STREAM_CPU)
+			add_thread(making, stream, pieces, count);
 		else
 			making->report->queues++;
 	}
@@ -91,11 +103,13 @@ static int add_streams(struct making *making, struct error *error)
 	struct run_report *report = making->report;
 	int result = 0;
 
-	making->contexts = run_context_count(making->run);
+	report->contexts = run_context_count(making->run);
 	making->path_ns = arena_calloc(
-		making->arena, (size_t)TIME_CLASS_COUNT * making->contexts + 1, sizeof *making->path_ns);
-	if (!making->path_ns)
+		making->arena, (size_t)TIME_CLASS_COUNT * report->contexts + 1, sizeof *making->path_ns);
+	making->is_rank = arena_calloc(making->arena, (size_t)run_stream_count(making->run) + 1, 1);
+	if (!making->path_ns || !making->is_rank)
 		return error_memory(error);
+	report->path_ns = making->path_ns;
 	coverage_count(&report->coverage, making->run, making->select);
 	for (uint32_t i = 0; i < making->question.stream_count && !result; i++)
 		result = add_stream(making, making->question.streams[i], error);
@@ -112,12 +126,21 @@ static void put_path(struct run_report_path paths[RUN_REPORT_PATHS], uint32_t co
 	}
 }
 
-static void find_paths(struct making *making)
+static void find_paths(struct run_report *report)
 {
 	for (int class = 0; class < TIME_CLASS_COUNT; class ++)
-		for (uint32_t context = 1; context < making->contexts; context++)
-			put_path(making->report->paths[class], context,
-				making->path_ns[(size_t) class * making->contexts + context]);
+		for (uint32_t context = 1; context < report->contexts; context++)
+			put_path(report->paths[class], context,
+				report->path_ns[(size_t) class * report->contexts + context]);
+}
+
+uint64_t run_report_context_ns(const struct run_report *report, uint32_t context)
+{
+	uint64_t sum = 0;
+
+	for (int class = 0; class < TIME_CLASS_COUNT; class ++)
+		sum += report->path_ns[(size_t) class * report->contexts + context];
+	return sum;
 }
 
 /* ---- GPUs ---- */
@@ -185,16 +208,18 @@ static double percent_of(double part, double whole)
 	return whole > 0 ? 100 * part / whole : -1;
 }
 
-/* What ranks waited for others in MPI, on average of a process. */
+/* What ranks of the page waited for others in MPI, whoever these are, on average. */
 static double waited_ns(const struct making *making, const struct last_arrival *late)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < late->count; i++)
-		sum += (double)late->parties[i].waited_ns;
+		if (making->is_rank[late->parties[i].stream])
+			sum += (double)late->parties[i].waited_ns;
 	for (uint32_t i = 0; i < late->message_count; i++)
-		sum += (double)late->messages[i].waited_ns;
-	return sum / making->processes;
+		if (making->is_rank[late->messages[i].stream])
+			sum += (double)late->messages[i].waited_ns;
+	return sum / making->ranks;
 }
 
 static int find_transfer(struct making *making, struct error *error)
@@ -204,12 +229,12 @@ static int find_transfer(struct making *making, struct error *error)
 	double own_ns, ideal_ns;
 	int result;
 
-	if (making->processes < 2 || !making->mpi_ns)
+	if (making->ranks < 2 || !making->mpi_ns)
 		return 0;
 	result = last_arrival_sweep(&late, making->run, &making->question, making->arena, error);
 	if (result || !(late.occasions + late.message_occasions))
 		return result;
-	own_ns = (double)making->mpi_ns / making->processes - waited_ns(making, &late);
+	own_ns = (double)making->mpi_ns / making->ranks - waited_ns(making, &late);
 	ideal_ns = (double)report->window_ns - (own_ns > 0 ? own_ns : 0);
 	report->transfer = percent_of(ideal_ns, (double)report->window_ns);
 	report->serialization = percent_of((double)making->useful_max_ns, ideal_ns);
@@ -321,14 +346,18 @@ const char *run_report_bound_text(const struct run_report *report, struct arena 
 
 static int make(struct making *making, struct error *error)
 {
+	struct related related;
 	const uint32_t *chosen;
 	uint32_t count;
 	int result;
 
 	chosen = select_streams(making->select, &count);
-	result = helper_threads_leave_out(making->run, &making->question.streams,
-		&making->question.stream_count, &making->report->left_out, chosen, count, making->arena,
-		error);
+	result = related_find(&related, making->run, chosen, count, false, making->arena, error);
+	making->report->related = related.bits;
+	if (!result)
+		result = helper_threads_leave_out(making->run, &making->question.streams,
+			&making->question.stream_count, &making->report->left_out, chosen, count,
+			making->arena, error);
 	if (!result)
 		result = add_streams(making, error);
 	if (!result)
@@ -337,7 +366,7 @@ static int make(struct making *making, struct error *error)
 		result = find_efficiencies(making, error);
 	if (result)
 		return result;
-	find_paths(making);
+	find_paths(making->report);
 	find_bound(making->report);
 	return 0;
 }

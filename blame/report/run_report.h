@@ -34,6 +34,9 @@ struct run_report {
 	uint64_t window_ns, total_ns; /* total: threads x window, of which class_ns are the parts */
 	uint32_t threads, queues, left_out;
 	uint64_t class_ns[TIME_CLASS_COUNT];
+	const uint64_t *path_ns; /* [class][contexts], in the arena; context 0: none */
+	uint32_t contexts;
+	const uint8_t *related; /* bits of related.h: which processes were asked about; NULL: all */
 	struct run_report_path paths[TIME_CLASS_COUNT]
 				    [RUN_REPORT_PATHS]; /* the largest first; time 0: none */
 	bool has_gpu;
@@ -56,5 +59,7 @@ const char *run_report_bound(const struct run_report *report);
 const char *run_report_bound_text(const struct run_report *report, struct arena *arena);
 /* Per cent of the threads' lives. */
 double run_report_class_percent(const struct run_report *report, enum time_class class);
+/* Of the threads, whatever they did; context < report->contexts. */
+uint64_t run_report_context_ns(const struct run_report *report, uint32_t context);
 
 #endif

@@ -133,14 +133,14 @@ bool call_requests_match(struct call_requests *requests)
 		if (call_requests_is_summed(requests, event->process))
 			continue; /* its handles may be of requests that nobody saw */
 		if (event->is_end && !event->handle) {
-			for (at = 0; at < keys.count; at++)
+			for (at = 0; begun && at < keys.count; at++)
 				if (begun[at] != CALL_WINDOW_NONE)
 					end_window(requests, &begun[at], event->window);
 			continue;
 		}
 		at = event->is_end ? key_ids_find(&keys, &key) : key_ids_put(&keys, &key, NULL);
 		if (event->is_end) {
-			if (at != KEY_IDS_NONE && begun[at] != CALL_WINDOW_NONE)
+			if (at != KEY_IDS_NONE && begun && begun[at] != CALL_WINDOW_NONE)
 				end_window(requests, &begun[at], event->window);
 			continue;
 		}

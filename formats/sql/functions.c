@@ -90,7 +90,7 @@ static void percentile_end(sqlite3_context *out)
 		return;
 	}
 	qsort(own->values, own->count, sizeof *own->values, compare_values);
-	rank = ceil(own->part / 100 * (double)own->count);
+	rank = ceil(own->part * (double)own->count / 100); /* 7 % of 100 are 7: 0.07 * 100 is more */
 	at = rank < 1 ? 0 : (size_t)rank - 1;
 	at = at < own->count ? at : own->count - 1;
 	if (own->values[at].is_whole)

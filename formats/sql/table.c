@@ -227,6 +227,17 @@ static double share_of(unsigned char op, unsigned use)
 	return op == SQLITE_INDEX_CONSTRAINT_GLOB ? 0.1 : 0.25;
 }
 
+/* Texts are compared byte by byte here: = with another collation (NOCASE) is SQLite's. */
+static bool is_other_collation(sqlite3_index_info *info, int i, unsigned use)
+{
+	const char *collation;
+
+	if (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ || use & (SQL_ARGUMENT | SQL_RANGE))
+		return false;
+	collation = sqlite3_vtab_collation(info, i);
+	return collation && strcmp(collation, "BINARY") != 0;
+}
+
 /* Takes constraints over in their order: the plan's text says which, one after another. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -242,7 +253,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 			constraint->iColumn < 0 ? NULL : &table->columns[constraint->iColumn];
 		const char *text = column ? operator_of(constraint->op, column->use) : NULL;
 
-		if (!text)
+		if (!text || is_other_collation(info, i, column->use))
 			continue;
 		if (!constraint->usable) {
 			if (column->use & SQL_ARGUMENT)

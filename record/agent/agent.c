@@ -128,7 +128,7 @@ OWN static void begin(char **argv, char **envp)
 	real_init();
 	vdso_init();
 	if (!agent_kind_is_wanted(&argv, &envp) || is_under_valgrind(envp) || process_settings_read(envp) ||
-		emulated_is_measured() || debugger_would_stop())
+		emulated_is_measured() || debugger_would_stop() || !process_is_permitted())
 		return;
 	if (environment_hides_trap(envp))
 		REAL(sigaction)(SIGTRAP, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);

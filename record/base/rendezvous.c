@@ -201,6 +201,16 @@ static int listener_bind(struct rendezvous *rendezvous, struct error *error)
 	return 0;
 }
 
+/* A filter may refuse the calls that tell threads and processes apart, or block signals. */
+static int sandbox_check(struct error *error)
+{
+	if (process_is_permitted())
+		return 0;
+	return error_set(error, ERROR_IO,
+		"a seccomp filter refuses getpid or rt_sigprocmask, without which samples do not find "
+		"their threads; permit them");
+}
+
 /* The collector watches processes through pidfds; an agent has no alternative. */
 static int pidfd_check(struct error *error)
 {
@@ -222,7 +232,9 @@ int rendezvous_open(struct rendezvous *rendezvous, const char *launch, const cha
 
 	*rendezvous =
 		(struct rendezvous){.lock = -1, .listener = -1, .abstract_listener = -1, .connection = -1};
-	result = pidfd_check(error);
+	result = sandbox_check(error);
+	if (!result)
+		result = pidfd_check(error);
 	if (!result)
 		result = base_find(rendezvous, error);
 	if (!result)

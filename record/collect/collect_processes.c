@@ -19,6 +19,7 @@ void collect_process_end(struct collector *collector, struct measured_process **
 	summary_add(&collector->summary, process);
 	collect_parents_learn(collector, process);
 	children_announce(&collector->children, process, collector->writer, collector->host_text);
+	gauges_process_end(collector->gauges, process->gauges, collector->writer, clock_now_ns());
 	measured_process_free(process);
 	collector->is_dirty = true;
 }

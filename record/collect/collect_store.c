@@ -21,7 +21,7 @@
 #define COMMIT_BYTES (4u << 20)		    /* small enough that memory and caches are reused */
 #define FIRST_COMMIT_NS UINT64_C(100000000) /* a short program gets by with one commit */
 #define MOMENT_MS 2
-#define DESCRIPTORS_LEAST 14u		      /* the collector's nine, and a process's */
+#define DESCRIPTORS_LEAST 15u		      /* the collector's ten, and a process's */
 #define COMPLETE_MARGIN_NS UINT64_C(50000000) /* a handler may be preempted before it publishes */
 
 static void boot_read(char *boot, size_t room)

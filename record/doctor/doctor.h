@@ -32,10 +32,11 @@ struct doctor_check {
 };
 
 /* Tables end with a NULL capability. */
-extern const struct doctor_check doctor_process[]; /* timers, memory, descriptors, processes */
-extern const struct doctor_check doctor_kernel[];  /* perf events and what limits them */
-extern const struct doctor_check doctor_place[];   /* the folder, the terminal, servers */
-extern const struct doctor_check doctor_devices[]; /* GPUs and counter libraries */
+extern const struct doctor_check doctor_programs[]; /* hpct's own programs and libraries, a recording */
+extern const struct doctor_check doctor_process[];  /* timers, memory, descriptors, processes */
+extern const struct doctor_check doctor_kernel[];   /* perf events and what limits them */
+extern const struct doctor_check doctor_place[];    /* the folder, the terminal, servers */
+extern const struct doctor_check doctor_devices[];  /* GPUs and counter libraries */
 
 /* Fills a row. `remedy` NULL: none. */
 __attribute__((format(printf, 4, 5))) void doctor_say(
@@ -53,5 +54,14 @@ bool doctor_has(unsigned capability);
 /* Finds a shared library as the loader would; true: sets its path. Loads it in a child process, because
  * driver libraries run much code when loaded. */
 bool doctor_library(const char *name, char *path, unsigned room);
+
+/* A recording of a short program, and what hpct-info says of it, in a directory of its own that is removed.
+ */
+struct doctor_recording {
+	int code, info_code; /* exit codes of hpct-record and hpct-info */
+	bool has_no_place;   /* no directory could be made; `said` says where */
+	char said[8192], info_said[16384];
+};
+void doctor_recording_try(struct doctor_recording *try);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doctor_process.c - checks what any recording needs: the agent, a timer on the CPU clock, shared memory,
+ * doctor_process.c - checks what any recording needs of the system: a timer on the CPU clock, shared memory,
  * descriptors, and reading the memory of its child processes.
  */
 #include <errno.h>
@@ -24,25 +24,7 @@
 #include <unistd.h>
 
 #include "record/agent/process/process.h"
-#include "record/base/install_paths.h"
 #include "record/doctor/doctor.h"
-
-static void agent_look(struct doctor_row *row)
-{
-	struct install_paths paths;
-	struct error error;
-	char path[DOCTOR_TEXT / 2];
-
-	if (install_paths_find(&paths, &error)) {
-		doctor_say(row, DOCTOR_NO, "install hpct again", "%.200s", error.text);
-		return;
-	}
-	if (!doctor_library(paths.agent, path, sizeof(path)))
-		doctor_say(row, DOCTOR_NO, "install hpct for this system", "%.200s cannot be loaded",
-			paths.agent);
-	else
-		doctor_say(row, DOCTOR_YES, NULL, "%.200s", paths.agent);
-}
 
 static void glibc_look(struct doctor_row *row)
 {
@@ -108,6 +90,11 @@ static void handshake_look(struct doctor_row *row)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, process_number(), 0), pair[2];
 
+	if (!process_is_permitted()) {
+		doctor_say(row, DOCTOR_NO, "permit them in the seccomp filter",
+			"getpid or rt_sigprocmask is refused");
+		return;
+	}
 	if (pidfd < 0) {
 		doctor_say(row, DOCTOR_NO, "Linux 5.3 or newer, and a seccomp filter that permits it",
 			"pidfd_open: %s", strerror(errno));
@@ -228,7 +215,6 @@ static void processors_look(struct doctor_row *row)
 }
 
 const struct doctor_check doctor_process[] = {
-	{"agent", agent_look, true},
 	{"C library", glibc_look, true},
 	{"CPU timer", timer_look, true},
 	{"shared memory", memory_look, true},

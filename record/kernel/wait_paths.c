@@ -120,10 +120,19 @@ void wait_paths_remote_put(struct wait_paths *waits, uint64_t since_ns, uint64_t
 	waits->remote_context = context;
 }
 
+void wait_paths_stopped_put(struct wait_paths *waits, uint64_t out_ns, uint64_t looked_ns, uint32_t context)
+{
+	waits->stopped_ns = out_ns;
+	waits->stop_seen_ns = looked_ns;
+	waits->stopped_context = context;
+}
+
 uint32_t wait_paths_context(const struct wait_paths *waits, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint32_t first = known_after(waits, begin_ns);
 
+	if (waits->stopped_ns && begin_ns == waits->stopped_ns && end_ns >= waits->stop_seen_ns)
+		return waits->stopped_context;
 	for (uint32_t i = first; i < waits->known_count && i - first < NESTED_MAX; i++)
 		if (waits->known[i].begin_ns <= begin_ns)
 			return waits->known[i].context;
@@ -166,6 +175,9 @@ void wait_paths_put(struct wait_paths *waits, struct store_writer *writer, uint3
 	held.until_ns = until_ns;
 	held.is_shown = is_shown;
 	held.depth = callchain ? callchain->depth : 0;
+	/* Another stop may follow before the wait is published. */
+	if (!span->context && waits->stopped_ns == span->begin_ns)
+		held.span.context = wait_paths_context(waits, span->begin_ns, span->end_ns);
 	if (held.depth)
 		memcpy(held.address, callchain->address, held.depth * sizeof(*held.address));
 

@@ -53,6 +53,10 @@ struct wait_paths {
 	 * wait. */
 	uint64_t remote_ns, looked_ns;
 	uint32_t remote_context;
+	/* Path of the time switched out since stopped_ns, in which a signal or a debugger had stopped the
+	 * thread at stop_seen_ns; 0: none. A stop cuts a wait: the time before it is no part of it. */
+	uint64_t stopped_ns, stop_seen_ns;
+	uint32_t stopped_context;
 	uint64_t look_ns;  /* earliest time of the next remote unwind */
 	uint64_t shown_ns; /* begin of the wait published as open; 0: none */
 };
@@ -77,6 +81,9 @@ void wait_paths_put(struct wait_paths *waits, struct store_writer *writer, uint3
 uint32_t wait_paths_context(const struct wait_paths *waits, uint64_t begin_ns, uint64_t end_ns);
 /* Adds the path that remote_unwind.h read at looked_ns for the wait since since_ns. */
 void wait_paths_remote_put(struct wait_paths *waits, uint64_t since_ns, uint64_t looked_ns, uint32_t context);
+
+/* The thread, switched out since out_ns, was seen stopped at looked_ns. */
+void wait_paths_stopped_put(struct wait_paths *waits, uint64_t out_ns, uint64_t looked_ns, uint32_t context);
 
 /* Begin of the current wait; out_ns is the switch-out time by the thread's switch records, 0 if it runs.
  * Returns 0 if it is not blocked. */

@@ -35,6 +35,7 @@ const char options_help[] =
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
 	"  -c, --count N|fN       period or rate without @;  -L, --list  list all events\n"
 	"  -e gpu=auto|off|NAME   GPUs: nvidia, nvidia,pc (instructions), opencl, level0\n"
+	"      --gauges LIST      figures over time: off, 10Hz, resident,cpu_* (see -L)\n"
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
 	"      --summary FILE     write the summary to FILE, too (the run has it)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
@@ -64,6 +65,7 @@ static const struct option long_options[] = {
 	{"cuda-graphs", required_argument, NULL, 'G'},
 	{"summary", required_argument, NULL, 'S'},
 	{"keep", required_argument, NULL, 'K'},
+	{"gauges", required_argument, NULL, 'Q'},
 	{"no-switches", no_argument, NULL, 'W'},
 	{"delay-sampling", no_argument, NULL, 'D'},
 	{"retain-recursion", no_argument, NULL, 'r'},
@@ -291,6 +293,8 @@ static int option_take(struct options *options, int letter, struct error *error)
 		return choice("--cuda", "yield", "hold", &options->cuda_hold, error);
 	case 'G':
 		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
+	case 'Q':
+		return gauges_parse(&options->gauges, optarg, error);
 	case 'K':
 		return keep_take(options, error);
 	case 'd':
@@ -479,6 +483,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 
 	memset(options, 0, sizeof(*options));
 	options->gpu = "auto";
+	options->gauges = gauges_default();
 	options->fraction = -1;
 	optind = 1;
 	for (;;) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "record/events/events.h"
+#include "record/gauges/gauge_list.h"
 
 #define OPTIONS_NOTES_MAX 20u
 
@@ -17,8 +18,9 @@ struct options {
 	bool cuda_hold, cuda_whole_graphs;
 	unsigned pc_period; /* -e gpu=nvidia,pc: 2^N cycles; 0: none */
 	const char *gpu;    /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
-	const char *pids;   /* -p as given; NULL: none */
-	const char *comm;   /* --comm as given; NULL: none */
+	struct gauges_asked gauges;
+	const char *pids; /* -p as given; NULL: none */
+	const char *comm; /* --comm as given; NULL: none */
 	bool is_newest;
 	uint64_t for_ns;      /* --for DURATION; 0: to the end */
 	uint32_t stack_bytes; /* --stack-bytes; 0: what the stacks need */

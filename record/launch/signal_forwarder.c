@@ -96,7 +96,8 @@ void signal_forwarder_start(pid_t recorder, char **words)
 	pid_t program = process_number();
 
 	sigemptyset(&early);
-	if (!received_map())
+	/* A filter may refuse getpid, and kill(-1) would end every process of the user. */
+	if (program <= 0 || recorder <= 0 || !received_map())
 		return;
 	forwarder = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (!forwarder) {

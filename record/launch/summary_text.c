@@ -207,7 +207,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 	switches_put(summary, &lines);
 	unmeasured_put(summary, &lines);
 	if (summary->unnamed)
-		put(&lines, "%lu frames have no symbols yet; readers look them up\n",
+		put(&lines, "%lu frames have no names yet; `hpct-names RUN` finds them\n",
 			(unsigned long)summary->unnamed);
 	if (summary->problem[0])
 		put(&lines, "recording stopped early: %s\n", summary->problem);

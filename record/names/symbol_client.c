@@ -17,6 +17,7 @@
 #include "store/catalog/symbol_protocol.h"
 
 #define OFFSETS 512 /* per request: small, so that answers come steadily */
+#define LAST_STARTS 20 /* one with each step of the collector */
 
 struct frame {
 	uint64_t offset;
@@ -27,6 +28,7 @@ struct symbol_client {
 	struct symbol_process child;
 	struct source_copies *sources;
 	bool failed;
+	unsigned starts_left; /* at the end of the recording; 0: not yet there */
 	uint32_t context_seen; /* contexts already examined */
 	struct frame *known;   /* all frames seen, a hash table with open addressing */
 	uint32_t known_count, known_capacity;
@@ -73,7 +75,12 @@ int symbol_client_descriptor(const struct symbol_client *client)
 
 uint32_t symbol_client_outstanding(const struct symbol_client *client)
 {
-	return client->failed ? 0 : client->waiting_count + client->asked_count - client->answered;
+	return client->failed ? 0 : symbol_client_unnamed(client);
+}
+
+uint32_t symbol_client_unnamed(const struct symbol_client *client)
+{
+	return client->waiting_count + client->asked_count - client->answered;
 }
 
 static bool frames_add(struct frame **frames, uint32_t *count, size_t *room, struct frame frame)
@@ -295,10 +302,9 @@ void symbol_client_pump(struct symbol_client *client, struct store_writer *write
 
 	if (client->failed)
 		return;
-	if (!child->pid && client->waiting_count && !symbol_process_start(child)) {
-		client->failed = true;
-		return;
-	}
+	if (!child->pid && client->waiting_count && !symbol_process_start(child))
+		client->failed = symbol_process_is_over(child) ||
+				 (client->starts_left && !--client->starts_left);
 	if (!child->pid)
 		return;
 	if (client->waiting_count)
@@ -314,4 +320,11 @@ void symbol_client_pump(struct symbol_client *client, struct store_writer *write
 	}
 	if (more < 0)
 		child_lost(client);
+}
+
+void symbol_client_begin_end(struct symbol_client *client, struct store_writer *writer)
+{
+	client->starts_left = LAST_STARTS;
+	symbol_client_ask(client, writer);
+	symbol_client_pump(client, writer);
 }

@@ -2,7 +2,7 @@
 /*
  * symbol_client.h - the collector's client of hpct-names: requests symbols for new frames and stores the
  * answers. hpct-names parses untrusted binaries in a separate, niced process; if it dies or hangs, recording
- * continues and readers symbolize later.
+ * continues, and `hpct-names RUN` finds the rest later.
  *
  *   new contexts -> unrequested frames -> REQUEST pipe -> hpct-names -> ANSWER pipe -> symbols
  */
@@ -25,7 +25,12 @@ void symbol_client_ask(struct symbol_client *client, struct store_writer *writer
 void symbol_client_pump(struct symbol_client *client, struct store_writer *writer);
 /* Descriptor that becomes readable with answers; -1: none. */
 int symbol_client_descriptor(const struct symbol_client *client);
-/* Number of unanswered requests. */
+/* The program has ended, and with it what may have taken the descriptors and processes that the child lacks: a
+ * child that still cannot be started after some pumps never can. */
+void symbol_client_begin_end(struct symbol_client *client, struct store_writer *writer);
+/* Number of unanswered requests whose answers may still come. */
 uint32_t symbol_client_outstanding(const struct symbol_client *client);
+/* Number of frames without an answer, whether one may come or not. */
+uint32_t symbol_client_unnamed(const struct symbol_client *client);
 
 #endif

@@ -74,7 +74,7 @@ bool symbol_process_start(struct symbol_process *child)
 	int requests[2], answers[2];
 	char **environment;
 
-	if (child->starts++ == STARTS_MAX || pipe2(requests, O_CLOEXEC))
+	if (child->starts == STARTS_MAX || pipe2(requests, O_CLOEXEC))
 		return false;
 	environment = environment_plain();
 	if (!environment || pipe2(answers, O_CLOEXEC)) {
@@ -97,6 +97,7 @@ bool symbol_process_start(struct symbol_process *child)
 		symbol_process_stop(child);
 		return false;
 	}
+	child->starts++;
 	return true;
 }
 

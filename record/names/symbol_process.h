@@ -28,7 +28,8 @@ int symbol_process_init(struct symbol_process *child, const char *program);
 /* Kills a running child. */
 void symbol_process_fini(struct symbol_process *child);
 
-/* Starts the child with empty buffers. False: it cannot be started, or was started too often. */
+/* Starts the child with empty buffers. False: it cannot be started now, for lack of descriptors, memory or
+ * processes, or was started too often. */
 bool symbol_process_start(struct symbol_process *child);
 /* Kills a running child; the content of `out` and `in` becomes invalid. */
 void symbol_process_stop(struct symbol_process *child);

@@ -343,7 +343,7 @@ void measured_process_finish(
 		ring_close(process, i, writer, end_ns);
 		if (is_locked_up && stream != UINT32_MAX)
 			unmonitored_put(process, writer, stream, now_ns,
-				"its seccomp filter would kill it at a system call of the agent");
+				"its seccomp filter forbids system calls of the agent");
 	}
 	correlate_finish(&process->gpu, writer, host, end_ns);
 	if (!is_locked_up)

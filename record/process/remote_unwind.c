@@ -260,9 +260,24 @@ static int path_find(struct measured_process *process, struct store_writer *writ
 	if (error || memcmp(&registers, &after, sizeof(after)))
 		return EAGAIN;
 	*context = context_of(process, remote, writer, root, result == UNWIND_FULL, now_ns);
-	if (is_stopped(process->pid, ring->tid))
-		*context = store_writer_context(writer, *context, STORE_MODULE_RESERVED, STORE_FRAME_STOPPED);
 	return 0;
+}
+
+/* When the thread was switched out, if it is by its switch records; else 0. */
+static uint64_t out_since(const struct ring *ring)
+{
+	return ring->switch_spans.what == STORE_OP_BLOCKED ? ring->switch_spans.out_ns : 0;
+}
+
+/* `context`: where it stands. */
+static void stop_find(
+	struct measured_process *process, struct store_writer *writer, struct ring *ring, uint32_t context)
+{
+	uint64_t out_ns = out_since(ring);
+
+	if (out_ns && is_stopped(process->pid, ring->tid))
+		wait_paths_stopped_put(&ring->waits, out_ns, clock_now_ns(),
+			store_writer_context(writer, context, STORE_MODULE_RESERVED, STORE_FRAME_STOPPED));
 }
 
 static void refused(struct measured_process *process, struct store_writer *writer, int error)
@@ -281,15 +296,17 @@ static void refused(struct measured_process *process, struct store_writer *write
 }
 
 /* Begin of the thread's wait if it is due for a remote unwind: after least_ns; in a wrapper, which
- * publishes its path itself, later. 0: not due. */
+ * publishes its path itself, later, and again if it was woken in it: a stop begins so. 0: not due. */
 static uint64_t due_since(const struct ring *ring, uint64_t now_ns, uint64_t least_ns)
 {
 	const struct wait_paths *waits = &ring->waits;
-	uint64_t since_ns = wait_paths_blocked_since(
-		waits, ring->switch_spans.what == STORE_OP_BLOCKED ? ring->switch_spans.out_ns : 0);
+	uint64_t out_ns = out_since(ring), since_ns = wait_paths_blocked_since(waits, out_ns);
+	bool is_again = out_ns > since_ns && since_ns == waits->remote_ns;
+	uint64_t from_ns = is_again ? out_ns : since_ns;
 
-	if (ring->stream == UINT32_MAX || since_ns == waits->remote_ns || now_ns < since_ns ||
-		now_ns - since_ns < least_ns || now_ns < waits->look_ns ||
+	if (ring->stream == UINT32_MAX ||
+		(is_again ? out_ns < waits->looked_ns : since_ns == waits->remote_ns) || now_ns < from_ns ||
+		now_ns - from_ns < least_ns || now_ns < waits->look_ns ||
 		(waits->since_ns && least_ns < REMOTE_UNWIND_AFTER_NS))
 		return 0;
 	return since_ns;
@@ -315,10 +332,12 @@ static size_t look_at(struct measured_process *process, struct store_writer *wri
 		looks++;
 		error = path_find(process, writer, ring, now_ns, &context);
 		looks += process->remote ? process->remote->unwinder.walked / LOOK_FRAMES : 0;
-		if (!error)
+		if (!error) {
+			stop_find(process, writer, ring, context);
 			wait_paths_remote_put(&ring->waits, since_ns, clock_now_ns(), context);
-		else
+		} else {
 			ring->waits.look_ns = now_ns + least_ns; /* it is running now */
+		}
 		refused(process, writer, error);
 	}
 	return looks;

@@ -100,6 +100,16 @@ enum event_node {
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
 
+/* Those of them that the agent writes. */
+enum event_frame {
+	EVENT_FRAME_OMP_REGION = 14,
+	EVENT_FRAME_OMP_BARRIER,
+	EVENT_FRAME_OMP_IDLE,
+	EVENT_FRAME_OMP_LOCK,
+	EVENT_FRAME_OMP_TASK,
+	EVENT_FRAME_OMP_TASKWAIT
+};
+
 struct event_node_record {
 	struct event_header h; /* h.node = the id that this record defines */
 	uint32_t parent;

@@ -14,7 +14,7 @@ examine() { # SENTENCE COMMAND... : into ./rows; the exit code must be the one t
 	shift
 	"$@" hpct-doctor --format tsv >rows 2>err || got=$?
 	want=$(tsv '
-		$c["state"] == "no" && $c["capability"] ~ /^(agent|C library|CPU timer|shared memory|handshake)$/ { code = 3 }
+		$c["state"] == "no" && $c["capability"] ~ /^(agent|a recording|C library|CPU timer|shared memory|handshake)$/ { code = 3 }
 		$c["state"] ~ /^(no|partly)$/ && !code { code = 1 }
 		END { print code + 0 }' <rows)
 	same "$sentence: exit code" "$want" "$got"
@@ -25,12 +25,15 @@ examine() { # SENTENCE COMMAND... : into ./rows; the exit code must be the one t
 
 examine "here" env
 same "columns" "capability state reason remedy" "$(head -n 1 rows | tr '\t' ' ')"
-for capability in agent 'CPU timer' perf_event_paranoid 'high rates (sigtrap)' 'switch records' seccomp descriptors \
+for capability in programs agent libraries 'a recording' 'CPU timer' perf_event_paranoid 'high rates (sigtrap)' 'switch records' seccomp descriptors \
 	'shared memory' /dev/shm 'perf ring memory' 'reading hung threads' CUDA CUPTI 'Level Zero' OpenCL debuginfod terminal \
 	'this folder' 'disk space' 'C library' libpfm4 PAPI; do
 	check "a row for $capability" [ -n "$(row "$capability" state)" ]
 done
 same "agent" yes "$(row agent state)"
+for capability in programs libraries 'a recording'; do
+	same "$capability" yes "$(row "$capability" state)"
+done
 record true -- true || fail "true"
 same "switch records, as a recording has them" "$([ "$(info true switches_refused)" = 0 ] && echo yes || echo no)" \
 	"$(row 'switch records' state)"
@@ -95,6 +98,36 @@ if [ "$(id -u)" -ne 0 ]; then
 	(cd closed && hpct-doctor --format tsv) >rows
 	same "a folder that cannot be written" no "$(row 'this folder' state)"
 fi
+# What it claims of hpct, it has tried: an installation that lacks something.
+mkdir -p set/bin set/lib/hpct tmp
+cp "$HPCT_BIN"/hpct* set/bin/
+cp "$HPCT_BIN"/../lib/hpct/*.so set/lib/hpct/
+with() { # SENTENCE COMMAND : hpct-doctor of the set, after the command
+	eval "$2"
+	examine "$1" env TMPDIR="$work/tmp" "PATH=$work/set/bin:$PATH"
+}
+rows_say() { # SENTENCE CAPABILITY STATE WORDS
+	same "$1: $2" "$3" "$(row "$2" state)"
+	check "$1: $2 names it: $(row "$2" reason)" grep -qF -- "$4" <(row "$2" reason)
+}
+with "all there" true
+rows_say "all there" programs yes "all $(ls set/bin/hpct* | grep -cv simulate) start"
+same "all there: its recording is gone" "" "$(ls tmp)"
+with "a missing program" "mv set/bin/hpct-diff kept"
+rows_say "a missing program" programs partly hpct-diff
+with "a program of another kind" "printf '#!/bin/sh\necho hpct-diff 0.0.1\n' >set/bin/hpct-diff; chmod +x set/bin/hpct-diff"
+rows_say "a program of another version" programs no "hpct-diff: it is of another version"
+with "a program without its library" "printf '#!/bin/sh\necho \"hpct-diff: error while loading shared libraries: libgone.so.0: no such file\" >&2; exit 127\n' >set/bin/hpct-diff"
+rows_say "a program without its library" programs no libgone.so.0
+mv kept set/bin/hpct-diff
+with "a broken plug-in" "echo nonsense >set/lib/hpct/hpct-agent-papi.so"
+rows_say "a broken plug-in" libraries partly hpct-agent-papi.so
+rm set/lib/hpct/hpct-agent-papi.so
+with "a broken agent" "echo nonsense >set/lib/hpct/hpct-agent.so"
+rows_say "a broken agent" agent no hpct-agent.so
+same "a broken agent: a recording" no "$(row 'a recording' state)"
+cp "$HPCT_BIN/../lib/hpct/hpct-agent.so" set/lib/hpct/
+
 code "no such option" 2 hpct-doctor --nonsense
 sentence "no such option"
 code "no such format" 2 hpct-doctor --format xml

@@ -22,6 +22,23 @@ same "exit code" 3 "$?"
 near "weights" 0.6e9 "$(weight_sum moved-run)" 30e6
 near "names" 100 "$(share moved-run spend)" 10
 same "hpct finds its verbs" "$(hpct-info moved-run.hpct)" "$(hpct info moved-run.hpct)"
+# What a bug report begins with.
+code "what it was built from" 0 hpct --version --build
+same "its first line is the version" "$(hpct --version)" "$(head -n 1 out)"
+same "its lines" "commit built with without formats" "$(sed 1d out | cut -d' ' -f1 | xargs)"
+format=$(hpct-info moved-run.hpct --format tsv | tsv '$c["key"] == "format" { print $c["value"] }')
+check "the format it writes is the one that was written" grep -qF "writes runs of format $format, reads" out
+if [ -e "$HPCT_SOURCE/.git" ] && commit=$(git -C "$HPCT_SOURCE" rev-parse --short=12 HEAD 2>/dev/null); then
+	check "its commit" grep -qE '^commit +[0-9a-f]{12}(, changed)?$' out
+	HPCT_COMMIT='of "mine"; $x' cmake -DSOURCE="$HPCT_SOURCE" -DOUT="$work/commit.h" -P "$HPCT_SOURCE/tui/build_commit.cmake"
+	same "without git" '#define HPCT_COMMIT "of mine x"' "$(cat commit.h)"
+	rm commit.h
+	cmake -DSOURCE="$HPCT_SOURCE" -DOUT="$work/commit.h" -P "$HPCT_SOURCE/tui/build_commit.cmake"
+	check "with git: $(cat commit.h)" grep -qF "\"$commit" commit.h
+fi
+[ ! -x moved/bin/hpct-sql ] || check "what it was built with" grep -q '^with .*SQL' out
+code "a word too many" 2 hpct --version --nonsense
+sentence "a word too many"
 
 # Programs find hpct.h, the Fortran source and their build files.
 prefix=$work/moved

@@ -74,6 +74,13 @@ tsv '{ waste = $c["BLOCKED:incl"] * 4 - $c["CPUTIME:excl"]; if (NR == 2) whole =
 same "formulas of hpct-profile" "" "$(head -n 2 wrong)"
 hpct-profile run.hpct --over rank --metric CPUTIME --metric 'uneven = $5 - $4' --format tsv >rows || fail "formulas over spreads"
 same "a formula over spreads" "" "$(tsv '$c["uneven"] - ($c["CPUTIME:incl:max"] - $c["CPUTIME:incl:mean"]) > 1e-3' <rows | head -n 2)"
+# A table has the same numbers: $4 is none, though its rows are marked by their samples.
+hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'n = $2 + 0 * @0' --format tsv --top 1 >rows
+hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'n = $2 + 0 * @0' --top 1 >table
+check "a formula in a table" grep -q " $(tsv '{ print $c["n"] }' <rows) " table
+for format in tsv table; do
+	code "a number behind the last one, --format $format" 2 hpct-profile run.hpct --metric CPUTIME,BLOCKED --metric 'x = $4' --format $format
+done
 hpct-stats run.hpct --metric 'each = $0 / $2' --metric 'share = 100 * $0 / @0' --format tsv >rows || fail "formulas of hpct-stats"
 tsv '{ if (($c["each"] == "") != ($c["records"] == 0)) print; d = $c["share"] - $c["percent"]; if (d > 0.006 || d < -0.006) print
 	if ($c["records"] && (d = $c["each"] - $c["time_ns"] / $c["records"]) * d > 1e-6) print }' <rows >wrong
@@ -82,6 +89,21 @@ same "undefined in JSON" 1 "$(hpct-stats run.hpct --metric 'none = $0 / 0' --for
 code "formulas in a table" 0 hpct-stats run.hpct --metric 'each = $0 / $2'
 check "a table has its name" grep -q ' each ' out
 code "formulas beside a state metric" 0 hpct-stats run.hpct --metric BLOCKED --metric 'each = $0 / 1000'
+
+# What a mark means is said where a row has one: here the only row of few samples is small, and left out.
+{
+	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tweight\tmetric\tattributes\n'
+	printf 'cpu:n/-/1.0/0\tspans\t0\t999000000\t\tmonitored\t\t\tmetric=CPUTIME,period_ns=1000000\n'
+	for i in $(seq 150); do
+		printf 'cpu:n/-/1.0/0\tsamples\t%d000000\t\tmain;busy\t\t1000000\tCPUTIME\t\n' "$i"
+	done
+	printf 'cpu:n/-/1.0/0\tsamples\t999000000\t\tmain;rare\t\t1\tCPUTIME\t\n'
+} >rare.tsv
+hpct-import --from tsv rare.tsv -o rare.hpct || fail "import"
+hpct-profile rare.hpct >table
+check "a row is left out" grep -q '^1 row below' table
+same "no mark, no word" "" "$(grep '^?' table)"
+check "a mark, a word" grep -q '^? marks rows' <(hpct-profile rare.hpct --all)
 
 for bad in '--metric x=$0+' '--metric x=$99' '--metric x=@0(' '--over moon' '--over rank --flame' '--metric x=$0 --flame' \
 	'--over rank --merge run.hpct' '--metric x=$0 --source f.c'; do

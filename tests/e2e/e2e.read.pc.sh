@@ -33,15 +33,23 @@ for reader in "hpct-stats --by stream" "hpct-stats --by function" "hpct-stats --
 	# shellcheck disable=SC2086
 	"$HPCT_BIN/"$reader --format tsv --time 0..95us a.hpct >with
 	# shellcheck disable=SC2086
-	"$HPCT_BIN/"$reader --format tsv --time 0..95us without.hpct | diff with - || { echo "$reader differs"; exit 1; }
+	"$HPCT_BIN/"$reader --format tsv --time 0..95us without.hpct | sed 's/without\.hpct/a.hpct/' | diff with - ||
+		fail "$reader differs"
 done
 [ "$("$HPCT_BIN/hpct-info" --format tsv a.hpct | awk -F'\t' '$1 == "streams" { print $2 }')" = 2 ]
 [ "$("$HPCT_BIN/hpct-info" --format tsv --streams a.hpct | awk -F'\t' '$2 == "pc" { print $12 }')" = 2 ]
 "$HPCT_BIN/hpct-view" --print 100x20 a.hpct >screen
-grep -q 'streams 2/2' screen
+grep -q '1 process 1 thread 1 GPU ' screen
+same "the view has no line for them" "" "$(grep '/pc\|q pc' screen)"
 
-# Weights are asked for by name.
+same "they are no thread of a process" "1 1" "$(hpct-info --processes --format tsv a.hpct | tsv '{ print $c["threads"], $c["queues"] }')"
+
+# Weights are asked for by name. They are of a device, and of no thread.
+hpct-profile a.hpct --metric CPUTIME,GINST:STL_GMEM --over thread --format tsv >over
+same "the only thread has all of CPUTIME, and no instruction sample" "1000 0" \
+	"$(tsv 'NR == 2 { print $c["CPUTIME:incl:mean"], $c["GINST:STL_GMEM:incl:sum"] }' <over)"
+same "the device has them" 4096 \
+	"$(hpct-profile a.hpct --metric GINST:STL_GMEM --over device --format tsv | tsv 'NR == 2 { print $c["GINST:STL_GMEM:incl:sum"] }')"
 "$HPCT_BIN/hpct-profile" --format tsv --metric 'GINST*' --view flat a.hpct >flat
 grep -q '00000000b9f63d8c+0x5c20' flat
-! "$HPCT_BIN/hpct-profile" --format tsv a.hpct | head -1 | grep -q GINST
-exit 0
+same "nothing of them in other profiles" "" "$(hpct-profile --format tsv a.hpct | head -1 | grep GINST)"

@@ -104,6 +104,21 @@ kill -CONT "$program"
 kill -KILL "$program"
 wait "$launcher" 2>/dev/null
 
+# A stop amid a wait cuts it: the time before it is the wait's, not the stop's.
+hpct-record -o cut.hpct -- sleep 600 >/dev/null 2>&1 &
+launcher=$!
+waits_in() { # RUN GLOB : the last span of its line that waits in GLOB
+	hpct-slice "$1.hpct" --op blocked --format tsv 2>/dev/null | tsv '{ path = $c["path"] } END { print path }' | grep -q "$2"
+}
+check "it sleeps" await waits_in cut sleep
+program=$(pgrep -P "$launcher" -x sleep)
+kill -STOP "$program"
+check "the stop is told" await waits_in cut '<stopped>'
+same "but not of the sleep before it" 0 "$(hpct-slice cut.hpct --op blocked --format tsv | tsv 'NR == 2 { print $c["path"] ~ /<stopped>/ }')"
+kill -CONT "$program"
+kill -KILL "$program"
+wait "$launcher" 2>/dev/null
+
 # What a child used that nobody has waited for is the program's, too.
 record unwaited -- sh -c '("$0" 0.5 >/dev/null &) ; sleep 0.1' "$samples/phases"
 check "CPU time of a child that nobody waits for" calc "$(info unwaited program_cpu_ns) >= 0.9 * $(info unwaited sampled_cpu_ns)"

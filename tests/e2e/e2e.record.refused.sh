@@ -41,9 +41,26 @@ for limit in 8 16 64; do
 	check "$limit descriptors: samples" [ "$(sample_count few$limit)" -ge 1 ]
 	echo "$limit descriptors: without switch records $(info few$limit switches_refused)"
 done
+for limit in 16 18 22; do
+	bash -c "ulimit -Sn $limit; exec hpct-record -o named.hpct --summary summary -- '$samples/phases' 0.1" >/dev/null
+	hpct-profile named.hpct --view flat --format tsv | grep -q 'phases\.c' ||
+		check "$limit descriptors: frames without names are told: $(cat summary)" grep -q 'hpct-names RUN' summary
+	rm -rf named.hpct
+done
 record probe -- true || fail "true does not end well"
 if [ "$(info probe switches_refused)" = 0 ]; then
 	same "64 descriptors: switch records are there" 0 "$(info few64 switches_refused)"
 else
 	echo "the kernel allows no switch records here: $(info probe switches_refused)"
 fi
+
+# Without the calls that block signals (14) or tell processes apart (39) no sample would find its thread:
+# the program runs unmeasured, and nothing is signalled that is not ours; one that refuses them to itself is measured up to there.
+for number in 14 39; do
+	same "refused $number: output and exit code" "out 3" "$("$refuse" 1=$number hpct-record -o without$number.hpct -- sh -c 'echo out; exit 3' 2>err | tr '\n' ' '; echo "${PIPESTATUS[0]}")"
+	check "refused $number: why it is not measured: $(cat err)" grep -q 'seccomp filter refuses' err
+	code "refused $number: strictly" 125 "$refuse" 1=$number hpct-record --strict -o strict$number.hpct -- true
+	record within$number -- "$refuse" 1=$number sh -c 'exit 3'
+	same "refused within, $number: exit code" 3 "$?"
+	same "refused within, $number: unmonitored threads" 1 "$(info within$number threads_unmonitored)"
+done

@@ -14,13 +14,24 @@ planted() {
 	done
 	hpct-import --from tsv $name.tsv -o $name.hpct 2>err || fail "import: $(cat err)"
 }
+# add NAME STREAM TIME-CONTEXT... : a stream more in that run
+add() {
+	local name=$1 stream=$2 word
+	shift 2
+	for word; do
+		printf '%s\tsamples\t%d000000\t%s\t1\tCPUTIME\n' "$stream" "${word%%-*}" "${word#*-}" >>$name.tsv
+	done
+	rm -rf $name.hpct
+	hpct-import --from tsv $name.tsv -o $name.hpct 2>err || fail "import: $(cat err)"
+}
 rows() { hpct-report "$@" --format tsv >out 2>err || fail "hpct-report $*: $(cat err)"; }
 value() { # SECTION KEY COLUMN : of ./out
 	tsv '$c["section"] == "'"$1"'" && $c["key"] == "'"$2"'" { print $c["'"$3"'"]; exit }' <out
 }
 
-planted mpi '0-main;solve' '600-main;step;MPI_Allreduce' '800-main;out;fwrite;__write' '900-main;malloc' '1000-main;malloc' -- \
-	'0-main;solve' '200-main;step;PMPI_Allreduce;memcpy' '1000-main'
+ranks=('0-main;solve' '600-main;step;MPI_Allreduce' '800-main;out;fwrite;__write' '900-main;malloc' '1000-main;malloc' --
+	'0-main;solve' '200-main;step;PMPI_Allreduce;memcpy' '1000-main')
+planted mpi "${ranks[@]}"
 rows mpi.hpct
 for want in compute:800000000:40.00 mpi:1000000000:50.00 io:100000000:5.00 memory:100000000:5.00 openmp:: wait::; do
 	IFS=: read -r class ns percent <<<"$want"
@@ -30,7 +41,10 @@ same "wall" 1000000000 "$(value run wall time_ns)"
 same "parallel efficiency: 0.7 and 0.2 of 1 s" 45.00 "$(value efficiency parallel percent)"
 same "load balance" 64.29 "$(value efficiency load_balance percent)"
 same "communication efficiency" 70.00 "$(value efficiency communication percent)"
-near "serialization x transfer = communication" 70 "$(value efficiency serialization percent) * $(value efficiency transfer percent) / 100" 0.02
+# Rank 1 waits from 200 to 600 ms for rank 0. MPI takes 0.2 and 0.8 s, without that wait 0.3 s on average: T' is 0.7 s.
+efficiencies="transfer 70.00 serialization 100.00"
+transfer() { echo "transfer $(value efficiency transfer percent) serialization $(value efficiency serialization percent)"; }
+same "without what MPI takes itself" "$efficiencies" "$(transfer)"
 same "the verdict" "communication 50.00" "$(tsv '$c["section"] == "bound by" { print $c["key"], $c["percent"] }' <out)"
 check "the largest path of MPI" grep -q 'paths	mpi	800000000	40.00		main;step;PMPI_Allreduce;memcpy' out
 
@@ -64,6 +78,29 @@ code "a table" 0 hpct-report mixed.hpct
 check "its first line is the verdict" grep -q '^mixed.hpct: 4 threads, 2 GPU queues; bound by compute: ' out
 code "json" 0 hpct-report mixed.hpct --format json
 same "json: the schema" '{"schema":"hpct-report","version":1}' "$(head -n 1 out)"
+
+# A third rank and a process that is no rank change nothing of ranks 0 and 1; nor do its marks.
+planted three "${ranks[@]}"
+add three cpu:n/2/3.0/0 '0-main;solve' '300-main;step;MPI_Allreduce' '1000-main'
+rows three.hpct --streams rank=0-1
+same "two of three ranks" "$efficiencies" "$(transfer)"
+planted launched "${ranks[@]}"
+add launched cpu:n/-/9.0/0 '0-main;waitpid' '1000-main;waitpid'
+rows launched.hpct
+same "what starts ranks is none" "$efficiencies" "$(transfer)"
+printf '%s\n' 'stream	track	begin_ns	end_ns	path	op	attributes' 'cpu:n/0/1.0/0	spans	0	10	main		' \
+	'cpu:n/0/1.0/0	spans	0	10		range	name=step' 'cpu:n/1/2.0/0	spans	0	90		range	name=step' >marks.tsv
+hpct-import --from tsv marks.tsv -o marks.hpct 2>err || fail "import: $(cat err)"
+printf '%s\n' 'max(step) == 10 ns' 'count(step) == 1' >gates
+code "marks of the selected process" 0 hpct-report marks.hpct --streams rank=0 --gate gates
+
+# Helper threads of MPI are left out of shares as they are of the threads' lives.
+planted helper '0-main;solve' '500-main;step;MPI_Allreduce' '1000-main'
+add helper cpu:n/0/1.0/1 '0-<thread root>;libpmix.so.2+0xa98b0;libc.so.6+0x1d224' '1000-main'
+rows helper.hpct
+same "the helper is no thread of the page" 1 "$(value run threads count)"
+printf '%s\n' "share('*') == 100 %" "share('*libc*') == 0 %" "share('main;solve') == 50 %" >gates
+code "shares are of the page's threads" 0 hpct-report helper.hpct --gate gates
 
 # Gates.
 gate() { printf '%s\n' "$@" >gates; }

@@ -49,10 +49,20 @@ same "plan: arguments" "begin=?, end=?, by=?" "$(plan "SELECT * FROM stats(1, 2,
 same "plan: streams come first where they choose" "t s" "$(hpct-sql mixed.hpct "EXPLAIN QUERY PLAN SELECT count(*) FROM samples s JOIN
 	streams t ON s.stream = t.stream WHERE t.rank = 0" --format tsv | sed -n 's/.*SCAN \([a-z]\) VIRTUAL.*/\1/p' | tr '\n' ' ' | sed 's/ $//')"
 
+same "plan: another collation is SQLite's" "begin_ns>=?" "$(plan "SELECT * FROM spans WHERE op = 'KERNEL' COLLATE NOCASE AND begin_ns >= 5")"
+kernels=$(hpct-sql mixed.hpct "SELECT count(*) FROM spans WHERE op = 'kernel'" --format tsv | sed 1d)
+same "NOCASE: kernels" "$kernels" "$(hpct-sql mixed.hpct "SELECT count(*) FROM spans WHERE op = 'KERNEL' COLLATE NOCASE" --format tsv | sed 1d)"
+check "NOCASE: there are kernels" [ "$kernels" -gt 0 ]
+same "NOCASE: streams" 6 "$(hpct-sql mixed.hpct "SELECT count(*) FROM streams a JOIN streams b ON b.stream = upper(a.stream) COLLATE NOCASE" --format tsv | sed 1d)"
+
 # Percentiles and deviations.
 code "percentile" 0 hpct-sql mixed.hpct "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 200)
 	SELECT percentile(x, 50), percentile(x, 99), percentile(x, 100), percentile(x, 0), percentile(NULL, 9), stddev(x % 2) FROM c" --format tsv
 same "percentile" '100	198	200	1		0.5' "$(answer)"
+
+code "percentiles of 1 to 100" 0 hpct-sql mixed.hpct "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 100)
+	SELECT count(*) FROM c p WHERE p.x = (SELECT percentile(x, p.x) FROM c)" --format tsv
+same "percentiles of 1 to 100: each is the value" 100 "$(answer)"
 
 # What writes is refused, before it is done.
 for query in 'CREATE TABLE a(b)' 'CREATE TEMP TABLE a(b)' "ATTACH 'file.db' AS a" "VACUUM INTO 'file.db'" 'DELETE FROM streams' \
@@ -150,6 +160,11 @@ same "a run that has ended while it was open is whole" "$(sample_count live)" "$
 
 # hpct-sql without a query is that shell, on a terminal.
 terminal 100 20
+for option in '--jobs 1' --no-rollups '--mem 64M' '--python native' --debuginfod '--debug-path .'; do
+	type_line "clear; hpct-sql $option mixed.hpct; echo code \$?"
+	check "$option without a query: $(cat pane)" shows 'options of how a run is read need a QUERY'
+	check "$option without a query is wrong usage" shows 'code 2'
+done
 type_line 'hpct-sql mixed.hpct'
 check "the shell begins" shows 'hpct>'
 type_line "SELECT 'sum', sum(samples) FROM streams \\;" # what ends a word ends a command of tmux's

@@ -19,7 +19,10 @@ export XDG_CACHE_HOME=$work/.cache HISTFILE=$work/.history # of shells on termin
 failed=0
 
 finish() {
-	local job
+	local code=$? job
+	case $- in # of a test that set -e
+	*e*) [ "$failed" -ne 0 ] || [ "$code" -eq 0 ] || fail "a command failed, and the test ended there" ;;
+	esac
 	for job in $(jobs -p); do
 		kill -KILL "$job" 2>/dev/null
 	done

@@ -129,21 +129,16 @@ static int print_own_coverage(const struct program_call *call, struct error *err
 	return rc;
 }
 
-/* How far the numbers can be trusted; the first `top` rows are shown. */
-static void print_trust(const struct profile *profile, size_t top)
+/* How far the numbers can be trusted. */
+static void print_trust(const struct profile *profile, const struct profile_printed *printed)
 {
-	size_t marked = 0;
-	uint64_t samples;
-
-	for (size_t i = 0; i < profile->count && i < top; i++)
-		marked += profile_report_is_rough(profile, i);
-	samples = profile->has_samples && profile->count
-			  ? profile->rows[0].inclusive[profile->metric_count - 1].number
-			  : 0;
+	uint64_t samples = profile->has_samples && profile->count
+				   ? profile->rows[0].inclusive[profile->metric_count - 1].number
+				   : 0;
 	if (samples && samples < PROFILE_ROUGH_WINDOW)
 		printf("this window has only %llu sample%s: shares of it are rough\n",
 			(unsigned long long)samples, samples == 1 ? "" : "s");
-	if (marked)
+	if (printed->rough)
 		printf("? marks rows of fewer than %u samples\n", PROFILE_ROUGH_SAMPLES);
 }
 
@@ -153,7 +148,7 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 	const struct choice *choice = call->own;
 	struct formula_columns formulas;
 	struct profile_extras extras = {over, &formulas};
-	size_t left_out = 0;
+	struct profile_printed printed = {0};
 	int rc = formula_columns_init(
 		&formulas, call->select, profile_extras_width(profile, over), &call->arena, error);
 
@@ -162,14 +157,14 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 			over->groups, over->groups == 1 ? "" : "s");
 	if (rc == 0)
 		rc = profile_report(profile, &extras, call->format, select_top(call->select), choice->all,
-			&left_out, error);
+			&printed, error);
 	formula_columns_fini(&formulas);
 	if (rc == 0 && call->format == REPORT_TABLE)
-		print_trust(profile, select_top(call->select));
-	if (rc == 0 && left_out > 0)
-		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", left_out,
-			left_out == 1 ? "" : "s", PROFILE_LEAST_PERCENT, left_out == 1 ? "is" : "are",
-			left_out == 1 ? "it" : "them");
+		print_trust(profile, &printed);
+	if (rc == 0 && printed.left_out > 0)
+		printf("%zu row%s below %.1f %% %s left out; --all shows %s\n", printed.left_out,
+			printed.left_out == 1 ? "" : "s", PROFILE_LEAST_PERCENT,
+			printed.left_out == 1 ? "is" : "are", printed.left_out == 1 ? "it" : "them");
 	return rc;
 }
 

@@ -274,14 +274,17 @@ static int sums_make(struct scope_sums *sums, struct profile *profile, const str
 	return rc;
 }
 
+const uint32_t *profile_streams(const struct select *select, uint32_t *count)
+{
+	return select_has_metric(select) ? select_all_streams(select, count) : select_streams(select, count);
+}
+
 static int sums_init(struct scope_sums *sums, struct profile *profile, struct run *run,
 	const struct select *select, bool counts, struct arena *arena, struct error *error)
 {
 	struct profile_part part = {.run = run, .select = select, .arena = arena, .counts = counts};
 
-	/* Instruction samples are of as many metrics as there are reasons to stall: only when asked for. */
-	part.streams = select_has_metric(select) ? select_all_streams(select, &part.count)
-						 : select_streams(select, &part.count);
+	part.streams = profile_streams(select, &part.count);
 	*profile = (struct profile){0};
 	return sums_make(sums, profile, &part, error);
 }

@@ -47,7 +47,7 @@ static bool member_of(
 	struct member *member, const struct run *run, uint32_t stream, enum profile_over_key key)
 {
 	const struct run_stream *r = run_stream(run, stream);
-	bool is_gpu = r->s.kind == STORE_STREAM_GPU;
+	bool is_thread = r->s.kind == STORE_STREAM_CPU;
 
 	*member = (struct member){.host = "", .stream = stream};
 	switch (key) {
@@ -56,7 +56,7 @@ static bool member_of(
 		return r->s.rank >= 0;
 	case PROFILE_OVER_THREAD:
 		member->number = stream;
-		return !is_gpu;
+		return is_thread;
 	case PROFILE_OVER_PROCESS:
 		member->host = r->host;
 		member->number = r->s.pid;
@@ -68,7 +68,7 @@ static bool member_of(
 	default:
 		member->host = r->host;
 		member->number = r->s.device;
-		return is_gpu && r->s.device != UINT32_MAX;
+		return !is_thread && r->s.device != UINT32_MAX;
 	}
 }
 
@@ -93,8 +93,7 @@ static int groups_make(struct groups *groups, const struct run *run, const struc
 	enum profile_over_key key, struct arena *arena, struct error *error)
 {
 	uint32_t count;
-	const uint32_t *streams = select_has_metric(select) ? select_all_streams(select, &count)
-							    : select_streams(select, &count);
+	const uint32_t *streams = profile_streams(select, &count);
 
 	groups->members = arena_calloc(arena, (size_t)count + 1, sizeof *groups->members);
 	groups->streams = arena_calloc(arena, (size_t)count + 1, sizeof *groups->streams);

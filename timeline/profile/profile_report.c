@@ -27,13 +27,19 @@ static double as_real(const struct profile_metric *metric, union profile_value v
 	return metric->is_real ? value.real : (double)value.number;
 }
 
+/* All but the count of samples, which marks rows of tables: no column, and no number of a formula. */
+static size_t shown_metrics(const struct profile *profile)
+{
+	return profile->metric_count - profile->has_samples;
+}
+
 /* ---- spreads and formulas ---- */
 
 static const char *const spread_names[SPREADS] = {"sum", "min", "mean", "max", "stddev", "cov"};
 
 size_t profile_extras_width(const struct profile *profile, bool has_over)
 {
-	return 2 * profile->metric_count * (has_over ? 1 + SPREADS : 1);
+	return 2 * shown_metrics(profile) * (has_over ? 1 + SPREADS : 1);
 }
 
 static void spread_numbers(double numbers[SPREADS], const struct profile_spread *spread)
@@ -61,11 +67,11 @@ static void fill_numbers(const struct printing *printing, size_t i, double *numb
 	const struct profile_row *row = &profile->rows[i];
 	double *at = numbers;
 
-	for (size_t m = 0; m < profile->metric_count; m++) {
+	for (size_t m = 0; m < shown_metrics(profile); m++) {
 		*at++ = as_real(&profile->metrics[m], row->inclusive[m]);
 		*at++ = as_real(&profile->metrics[m], row->exclusive[m]);
 	}
-	for (size_t k = 0; printing->extras->over && k < 2 * profile->metric_count; k++, at += SPREADS)
+	for (size_t k = 0; printing->extras->over && k < 2 * shown_metrics(profile); k++, at += SPREADS)
 		spread_numbers(at, spread_at(printing, i, k / 2, k % 2));
 	formula_columns_fill(printing->extras->formulas, numbers, i ? printing->whole : numbers);
 }
@@ -87,12 +93,12 @@ static int numbers_new(struct printing *printing, struct error *error)
 
 static void report_extras(const struct printing *printing, size_t i, bool is_table)
 {
-	const struct profile *profile = printing->profile;
-	size_t at = 2 * profile->metric_count;
+	size_t at = 2 * shown_metrics(printing->profile);
 
+	if (!printing->extras->over && !printing->extras->formulas->count)
+		return;
 	fill_numbers(printing, i, printing->numbers);
-	for (size_t k = 0; printing->extras->over && !is_table && k < 2 * profile->metric_count * SPREADS;
-		k++)
+	for (size_t k = 0; printing->extras->over && !is_table && k < at * SPREADS; k++)
 		report_figure(printing->report, printing->numbers[at + k]);
 	formula_columns_report(printing->extras->formulas, printing->report, printing->numbers);
 }
@@ -107,12 +113,6 @@ static size_t script_width(const struct printing *printing)
 {
 	return FIXED_COLUMNS + profile_extras_width(printing->profile, printing->extras->over) +
 	       printing->extras->formulas->count;
-}
-
-/* Tables show all but the count of samples, which marks rows. */
-static size_t shown_metrics(const struct profile *profile)
-{
-	return profile->metric_count - profile->has_samples;
 }
 
 bool profile_report_is_rough(const struct profile *profile, size_t row)
@@ -321,17 +321,18 @@ static void table_row(const struct printing *printing, size_t i)
 }
 
 static int print_rows(const struct printing *printing, bool is_table, size_t top, bool is_whole,
-	size_t *left_out, struct error *error)
+	struct profile_printed *printed, struct error *error)
 {
 	const struct profile *profile = printing->profile;
 	size_t shown = 0;
 
 	for (size_t i = 0; i < profile->count && shown < top; i++) {
 		if (is_table && !is_whole && is_small(profile, &profile->rows[i])) {
-			++*left_out;
+			printed->left_out++;
 			continue;
 		}
 		shown++;
+		printed->rough += profile_report_is_rough(profile, i);
 		if (is_table)
 			table_row(printing, i);
 		else
@@ -341,7 +342,8 @@ static int print_rows(const struct printing *printing, bool is_table, size_t top
 }
 
 int profile_report(const struct profile *profile, const struct profile_extras *extras,
-	enum report_format format, size_t top, bool is_whole, size_t *left_out, struct error *error)
+	enum report_format format, size_t top, bool is_whole, struct profile_printed *printed,
+	struct error *error)
 {
 	bool is_table = format == REPORT_TABLE;
 	struct arena arena = {0};
@@ -349,12 +351,12 @@ int profile_report(const struct profile *profile, const struct profile_extras *e
 	const struct report_column *columns = is_table ? table_columns(&printing) : script_columns(&printing);
 	int rc = columns ? numbers_new(&printing, error) : error_memory(error);
 
-	*left_out = 0;
+	*printed = (struct profile_printed){0};
 	if (rc == 0)
 		rc = report_open(&printing.report, stdout, format, "hpct-profile", columns,
 			is_table ? table_width(&printing) : script_width(&printing), error);
 	if (rc == 0)
-		rc = print_rows(&printing, is_table, top, is_whole, left_out, error);
+		rc = print_rows(&printing, is_table, top, is_whole, printed, error);
 	arena_fini(&arena);
 	return rc;
 }

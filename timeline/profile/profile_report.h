@@ -30,9 +30,15 @@ size_t profile_extras_width(const struct profile *profile, bool has_over);
 /* The row is marked: profile_compute_counted() found fewer samples in it. */
 bool profile_report_is_rough(const struct profile *profile, size_t row);
 
-/* Prints the first `top` rows; `is_whole`: also small ones, which are otherwise only counted in `left_out`.
- * Errors are those of writing, and ERROR_IO for memory. */
+struct profile_printed {
+	size_t left_out; /* small rows of a table */
+	size_t rough;	 /* rows that are marked */
+};
+
+/* Prints the first `top` rows; `is_whole`: also small ones, which are otherwise only counted. Errors are
+ * those of writing, and ERROR_IO for memory. */
 int profile_report(const struct profile *profile, const struct profile_extras *extras,
-	enum report_format format, size_t top, bool is_whole, size_t *left_out, struct error *error);
+	enum report_format format, size_t top, bool is_whole, struct profile_printed *printed,
+	struct error *error);
 
 #endif

@@ -102,6 +102,9 @@ struct profile_part {
 	struct arena *arena;
 	bool counts; /* put the count of samples behind the metrics: a row of few is marked */
 };
+/* The selected streams that a profile sums: with instruction samples only if metrics are asked for, since
+ * they are of as many metrics as there are reasons to stall. */
+const uint32_t *profile_streams(const struct select *select, uint32_t *count);
 int profile_tree_of(struct profile_tree *tree, const struct profile *profile, const struct profile_part *part,
 	struct error *error);
 /* profile_compute(), and the tree whose nodes its rows are; the caller ends the tree after a success. */

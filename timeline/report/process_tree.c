@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "store/base/attribute.h"
+#include "store/base/hash.h"
+#include "timeline/base/key_ids.h"
 #include "timeline/scan/scan.h"
 
 #define VALUE_BYTES 4096
+#define FACTS_ROWS 4096 /* spans: what tells of the process begins with it */
 
 /* A node on its way, and what joins streams and children to it. */
 struct made {
@@ -20,19 +23,6 @@ struct made {
 };
 
 /* ---- processes ---- */
-
-static int compare_ids(const struct made *a, const struct made *b)
-{
-	int order = strcmp(a->host, b->host);
-
-	if (order)
-		return order;
-	if (a->id.pid != b->id.pid)
-		return a->id.pid < b->id.pid ? -1 : 1;
-	if (a->id.rank != b->id.rank)
-		return a->id.rank < b->id.rank ? -1 : 1;
-	return (a->id.generation > b->id.generation) - (a->id.generation < b->id.generation);
-}
 
 /* By host and pid, then by begin: where parents are looked for. */
 static int compare_pids(const void *x, const void *y)
@@ -53,44 +43,65 @@ static void take_stream(struct made *made, const struct run_stream *r, uint32_t 
 {
 	struct process_tree_node *node = &made->node;
 
-	if (r->s.kind == STORE_STREAM_GPU)
-		node->queues++;
-	else
-		node->threads++;
+	node->queues += r->s.kind == STORE_STREAM_GPU;
+	node->threads += r->s.kind == STORE_STREAM_CPU;
 	if (r->s.kind == STORE_STREAM_CPU && r->s.thread == 0)
 		node->stream = stream;
 	node->begin_ns = r->s.begin_ns < node->begin_ns ? r->s.begin_ns : node->begin_ns;
 	node->end_ns = r->s.end_ns > node->end_ns ? r->s.end_ns : node->end_ns;
 }
 
-/* Streams come by host, rank and process: those of one stand together, but for what was found later. */
+/* What is equal in all streams of a process. */
+struct identity {
+	struct store_hash host;
+	uint32_t pid, generation;
+	int64_t rank;
+};
+
+static void begin_process(struct made *made, uint32_t index, const struct run_stream *r, uint32_t stream)
+{
+	*made = (struct made){.id = r->s,
+		.host = r->host,
+		.index = index,
+		.first_child = PROCESS_TREE_NONE,
+		.last_child = PROCESS_TREE_NONE,
+		.next = PROCESS_TREE_NONE,
+		.node = {.stream = stream,
+			.parent = PROCESS_TREE_NONE,
+			.begin_ns = UINT64_MAX,
+			.command = "",
+			.exit = ""}};
+}
+
+/* Streams of a process need not stand together: of a run that is recorded new ones come at the end. Returns
+ * the number of processes; KEY_IDS_NONE: no memory. */
 static uint32_t list(struct run *run, struct made *made, uint32_t *node_of)
 {
 	uint32_t streams = run_stream_count(run), count = 0;
+	struct key_ids processes;
 
+	key_ids_init(&processes, sizeof(struct identity));
 	for (uint32_t i = 0; i < streams; i++) {
 		const struct run_stream *r = run_stream_peek_unnamed(run, i);
-		struct made one = {.id = r->s, .host = r->host};
-		uint32_t at = count;
+		struct identity identity = {
+			store_hash128(r->host, strlen(r->host)), r->s.pid, r->s.generation, r->s.rank};
+		bool is_new;
+		uint32_t at;
 
-		if (count && compare_ids(&made[count - 1], &one) == 0)
-			at = count - 1;
-		else if (i && run_is_live(run))
-			for (at = 0; at < count && compare_ids(&made[at], &one); at++)
-				;
-		if (at == count) {
-			one.node = (struct process_tree_node){.stream = i,
-				.parent = PROCESS_TREE_NONE,
-				.begin_ns = UINT64_MAX,
-				.command = "",
-				.exit = ""};
-			one.index = count;
-			one.first_child = one.last_child = one.next = PROCESS_TREE_NONE;
-			made[count++] = one;
+		node_of[i] = PROCESS_TREE_NONE;
+		if (r->s.kind == STORE_STREAM_GAUGES)
+			continue;
+		at = key_ids_put(&processes, &identity, &is_new);
+		if (at == KEY_IDS_NONE) {
+			count = KEY_IDS_NONE;
+			break;
 		}
+		if (is_new)
+			begin_process(&made[count++], at, r, i);
 		take_stream(&made[at], r, i);
 		node_of[i] = at;
 	}
+	key_ids_fini(&processes);
 	return count;
 }
 
@@ -116,17 +127,19 @@ static int read_facts(
 	const struct batch *batch;
 	struct scan *scan;
 	bool is_found = false;
+	size_t met = 0;
 	long count;
 	int code = scan_open(&scan, run, node->stream, STORE_SPANS, 0, STORE_OPEN_NS,
 		STORE_WHAT | STORE_ATTRIBUTES, 0, error);
 
 	if (code)
 		return code;
-	while (!is_found && (count = scan_next(scan, &batch, error)) != 0) {
+	while (!is_found && met < FACTS_ROWS && (count = scan_next(scan, &batch, error)) != 0) {
 		if (count < 0) {
 			code = (int)count;
 			break;
 		}
+		met += batch->count;
 		for (size_t i = 0; i < batch->count && !is_found; i++) {
 			size_t size = 0;
 			const char *text;
@@ -255,8 +268,13 @@ int process_tree_make(struct process_tree *tree, struct run *run, struct arena *
 	int code = made && sorted && node_of && place_of ? 0 : error_memory(error);
 
 	*tree = (struct process_tree){0};
-	if (!code)
+	if (!code) {
 		tree->count = list(run, made, node_of);
+		if (tree->count == KEY_IDS_NONE) {
+			tree->count = 0;
+			code = error_memory(error);
+		}
+	}
 	if (!code)
 		tree->nodes = arena_calloc(arena, (size_t)tree->count + 1, sizeof(*tree->nodes));
 	if (!code && !tree->nodes)
@@ -267,7 +285,7 @@ int process_tree_make(struct process_tree *tree, struct run *run, struct arena *
 		join(made, tree->count, sorted);
 		order(tree, made, sorted, place_of);
 		for (uint32_t i = 0; i + 1 < streams; i++)
-			node_of[i] = place_of[node_of[i]];
+			node_of[i] = node_of[i] == PROCESS_TREE_NONE ? PROCESS_TREE_NONE : place_of[node_of[i]];
 		tree->node_of = node_of;
 	}
 	free(made);

@@ -6,6 +6,7 @@
 #include "record/agent/process/process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -83,11 +84,19 @@ bool process_is_own(void)
 	return process_is_live() && live->pid == process_number();
 }
 
+bool process_is_permitted(void)
+{
+	uint64_t mask;
+
+	return process_number() > 0 && !syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof(mask));
+}
+
 /* ---- the shared memory ---- */
 
 static bool has_tallies(void)
 {
-	return process.settings.io || process.settings.memleak || process.settings.sums_mpi;
+	return process.settings.io || process.settings.memleak || process.settings.sums_mpi ||
+	       process.settings.openmp;
 }
 
 static uint64_t ring_stride(void)

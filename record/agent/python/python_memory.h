@@ -27,7 +27,7 @@ static inline bool python_memory_is_readable(struct python_thread *t, uint64_t a
 {
 	uint64_t first = address >> 12, last = (address + bytes - 1) >> 12;
 
-	return python_memory_page(t, first) && (first == last || python_memory_page(t, last));
+	return first && python_memory_page(t, first) && (first == last || python_memory_page(t, last));
 }
 
 static inline uint64_t python_memory_word(uint64_t address)
