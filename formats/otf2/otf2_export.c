@@ -442,5 +442,7 @@ static int otf2_put(struct run *run, const struct select *select, const char *pa
 	return rc;
 }
 
-const struct format format_otf2 = {
-	.name = "otf2", .about = "a directory for Vampir, Scalasca", .put_directory = otf2_put};
+const struct format format_otf2 = {.name = "otf2",
+	.about = "a directory for Vampir, Scalasca",
+	.put_directory = otf2_put,
+	.lacks = FORMAT_LACKS_PC};
