@@ -10,7 +10,8 @@
 #include "timeline/report/process_tree.h"
 #include "timeline/scan/scan.h"
 
-#define LATE_NS 10000000u /* an end may be recorded so much after those who waited for it know */
+#define LATE_NS 10000000u  /* an end may be recorded so much after those who waited for it know */
+#define SIGNAL_NS 5000000u /* SIGCHLD comes so soon after the end of a child */
 #define NAME_BYTES 64
 
 /* What a span says that it waits for, the least telling first. */
@@ -429,7 +430,8 @@ static void find_joined(struct search *search)
 	}
 }
 
-static int find_child(struct search *search, struct error *error)
+/* `is_by_signal`: the call ends by any signal, so that only a child tells that ended just then. */
+static int find_child(struct search *search, bool is_by_signal, struct error *error)
 {
 	struct arena arena = {0};
 	struct process_tree tree;
@@ -439,7 +441,9 @@ static int find_child(struct search *search, struct error *error)
 	for (uint32_t i = 0; !result && i < tree.count; i++) {
 		const struct process_tree_node *node = &tree.nodes[i];
 
-		if (node->parent != own || !is_better_end(search, node->end_ns))
+		if (node->parent != own || !is_better_end(search, node->end_ns) ||
+			(is_by_signal && (node->end_ns + SIGNAL_NS < search->wait.end_ns ||
+						 node->end_ns > search->wait.end_ns + SIGNAL_NS)))
 			continue;
 		search->best_ns = node->end_ns;
 		tell(search, WAIT_END_CHILD, node->stream, search->wait.begin_ns, node->end_ns);
@@ -451,8 +455,10 @@ static int find_child(struct search *search, struct error *error)
 static int find_waker(struct search *search, struct error *error)
 {
 	static const char *const joins[] = {"pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
-		"thrd_join", "std::thread::join()", NULL};
+		"thrd_join", "Thread.join", NULL}; /* the last one is Python's */
 	static const char *const waits[] = {"wait", "wait3", "wait4", "waitpid", "waitid", NULL};
+	static const char *const signals[] = {"pselect", "ppoll", "epoll_pwait", "sigsuspend", "sigwait",
+		"sigwaitinfo", "sigtimedwait", "pause", NULL};
 	uint32_t waker =
 		thread_of(search, attribute_number(search->wait.text, search->wait.size, "waker", 0), false);
 
@@ -463,7 +469,9 @@ static int find_waker(struct search *search, struct error *error)
 	if (is_in(search, joins))
 		find_joined(search);
 	else if (is_in(search, waits))
-		return find_child(search, error);
+		return find_child(search, false, error);
+	else if (is_in(search, signals))
+		return find_child(search, true, error);
 	return 0;
 }
 
