@@ -71,12 +71,18 @@ static int work(struct program_call *call, struct error *error)
 	if (rc < 0)
 		return rc;
 	is_file = choice->output && strcmp(choice->output, "-") != 0;
+	if (choice->format->put_directory && !is_file)
+		return error_set(error, ERROR_USAGE, "--to %s writes a directory: name it with -o",
+			choice->format->name);
 	if (!is_file && choice->format->is_binary && isatty(STDOUT_FILENO))
 		return error_set(error, ERROR_USAGE,
 			"--to %s is no text for a terminal: name a file with -o, or send it into a pipe",
 			choice->format->name);
-	rc = is_file ? put_file(call, choice, error)
-		     : choice->format->put(call->run, call->select, stdout, error);
+	if (choice->format->put_directory)
+		rc = choice->format->put_directory(call->run, call->select, choice->output, error);
+	else
+		rc = is_file ? put_file(call, choice, error)
+			     : choice->format->put(call->run, call->select, stdout, error);
 	return say_nothing(choice, rc);
 }
 

@@ -27,6 +27,10 @@ struct format_input {
 /* A list of phrases: adds "COUNT WHAT", nothing if the count is 0. */
 void format_left_out(struct store_bytes *list, uint64_t count, const char *what);
 
+/* The unpacked input as a file by name, PATH_MAX bytes, for libraries that open files: the file itself, or
+ * where input->fd is -1 a copy, for the caller to unlink. */
+int format_named_file(const struct format_input *input, char *path, struct error *error);
+
 /* Shows how much of the file is read. */
 void format_input_progress(const struct format_input *input);
 
@@ -45,6 +49,9 @@ struct format {
 	/* Writes the selection to `out`; 1: no record was there to write, 0: done. NULL: cannot be exported.
 	 */
 	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
+	/* The same for a format that is a directory, `path`, which must not exist. */
+	int (*put_directory)(
+		struct run *run, const struct select *select, const char *path, struct error *error);
 	/* Makes the run `path` from the input. ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged,
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
@@ -57,6 +64,6 @@ struct format {
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
-	format_perfetto, format_perf;
+	format_perfetto, format_perf, format_nsys, format_otf2;
 
 #endif
