@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/wait/wait_causes.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "timeline/report/process_tree.h"
@@ -44,7 +45,7 @@ static enum wait_class class_of(const struct run *run, uint32_t op)
 	static const struct {
 		const char *name;
 		enum wait_class class;
-	} names[] = {{"lock", CLASS_LOCK}, {"barrier", CLASS_BARRIER}};
+	} names[] = {{"lock", CLASS_LOCK}, {"barrier", CLASS_BARRIER}, {"wait", CLASS_BLOCKED}};
 
 	if (op == STORE_OP_BLOCKED)
 		return CLASS_BLOCKED;
@@ -475,29 +476,112 @@ static int find_waker(struct search *search, struct error *error)
 	return 0;
 }
 
+/* ---- what the causes of waits tell of the rest ---- */
+
+static enum wait_end_by by_of(enum wait_cause_kind kind)
+{
+	switch (kind) {
+	case CAUSE_LOCK:
+		return WAIT_END_HOLDER;
+	case CAUSE_BARRIER:
+	case CAUSE_COLLECTIVE:
+		return WAIT_END_LAST;
+	case CAUSE_JOIN:
+		return WAIT_END_THREAD;
+	case CAUSE_CHILD:
+		return WAIT_END_CHILD;
+	case CAUSE_GPU:
+		return WAIT_END_OPERATION;
+	case CAUSE_MESSAGE:
+		return WAIT_END_PEER;
+	case CAUSE_CONDITION:
+	case CAUSE_SEMAPHORE:
+	case CAUSE_PIPE:
+	case CAUSE_SOCKET:
+	case CAUSE_EVENTFD:
+		return WAIT_END_WAKER;
+	default:
+		return WAIT_END_UNTOLD;
+	}
+}
+
+/* The longest part of the wait whose party is known. */
+static void tell_cause(struct search *search, const struct wait_causes *causes)
+{
+	size_t count;
+	const struct wait_cause *of = wait_causes_of(causes->list, causes->count, search->stream, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct wait_cause *cause = &of[i];
+		uint64_t until_ns = cause->from_ns > cause->begin_ns && cause->from_ns < cause->end_ns
+					    ? cause->from_ns
+					    : cause->end_ns;
+
+		if (cause->party == CAUSE_NOBODY || cause->party == search->stream ||
+			by_of(cause->kind) == WAIT_END_UNTOLD ||
+			cause->end_ns - cause->begin_ns <= search->best_ns)
+			continue;
+		search->best_ns = cause->end_ns - cause->begin_ns;
+		tell(search, by_of(cause->kind), cause->party, cause->begin_ns, until_ns);
+		search->found->cause = wait_cause_names[cause->kind];
+	}
+}
+
+static int find_cause(struct search *search, struct error *error)
+{
+	struct idle_question question = {.begin_ns = search->wait.begin_ns, .end_ns = search->wait.end_ns};
+	uint32_t count = run_stream_count(search->run);
+	struct wait_causes causes = {0};
+	struct arena arena = {0};
+	uint32_t *streams = arena_calloc(&arena, (size_t)count + 1, sizeof(*streams));
+	int result = streams ? 0 : error_memory(error);
+
+	search->best_ns = 0;
+	for (uint32_t i = 0; streams && i < count; i++)
+		if (store_stream_has_states(run_stream(search->run, i)->s.kind))
+			streams[question.stream_count++] = i;
+	question.streams = streams;
+	if (!result) {
+		result = wait_causes_find(&causes, search->run, &question, &arena, error);
+		if (!result)
+			tell_cause(search, &causes);
+		wait_causes_fini(&causes);
+	}
+	arena_fini(&arena);
+	return result;
+}
+
+static int find_by_class(struct search *search, struct error *error)
+{
+	switch (search->class) {
+	case CLASS_LOCK:
+		return find_holder(search, error);
+	case CLASS_BARRIER:
+		return search->comm[0] ? each_other(search, false, arrival_take, error) : 0;
+	case CLASS_CALL:
+		return find_caller(search, error);
+	case CLASS_SYNC:
+		return find_operation(search, error);
+	default:
+		return find_waker(search, error);
+	}
+}
+
 int wait_end_find(struct wait_end *found, struct run *run, uint32_t stream, uint64_t begin_ns,
 	uint64_t end_ns, struct error *error)
 {
 	struct search search = {.run = run, .stream = stream, .found = found};
 	int result;
 
-	*found = (struct wait_end){.stream = UINT32_MAX};
+	*found = (struct wait_end){.stream = UINT32_MAX, .cause = ""};
 	result = find_wait(&search, begin_ns, end_ns, error);
 	if (result || search.class == CLASS_NONE)
 		return result;
 	found->by = WAIT_END_UNTOLD;
 	found->begin_ns = search.wait.begin_ns;
 	found->end_ns = search.wait.end_ns;
-	switch (search.class) {
-	case CLASS_LOCK:
-		return find_holder(&search, error);
-	case CLASS_BARRIER:
-		return search.comm[0] ? each_other(&search, false, arrival_take, error) : 0;
-	case CLASS_CALL:
-		return find_caller(&search, error);
-	case CLASS_SYNC:
-		return find_operation(&search, error);
-	default:
-		return find_waker(&search, error);
-	}
+	result = find_by_class(&search, error);
+	if (!result && found->by == WAIT_END_UNTOLD && found->end_ns < run_end_ns(run))
+		result = find_cause(&search, error);
+	return result;
 }

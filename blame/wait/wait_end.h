@@ -14,6 +14,7 @@
  *   wait, join      the child, the thread that ended last in it
  *   pselect ...     which any signal ends: the child that ended just then
  *   a message       the rank at its other end
+ *   all else        what wait_causes.h tells: who wrote, signalled, posted
  *
  * Times of several hosts are compared as they are: --late of hpct-blame puts clocks together, this does not.
  */
@@ -38,6 +39,7 @@ enum wait_end_by {
 struct wait_end {
 	enum wait_end_by by;
 	uint64_t begin_ns, end_ns;  /* the wait; end STORE_OPEN_NS: it has not ended */
+	const char *cause;	    /* "pipe", "condition" ... where that is told, else "" */
 	uint32_t stream;	    /* who ended it; from HOLDER on */
 	uint64_t from_ns, until_ns; /* when that stream did what this one waited for */
 };

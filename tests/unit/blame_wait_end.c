@@ -228,10 +228,32 @@ static void test_ends(void **state)
 	small_end(&small);
 }
 
+/* What a call that may end a wait says of it: the writer of that pipe, not of another. */
+static void test_causes(void **state)
+{
+	struct wait_end end;
+
+	(void)state;
+	small_begin(&small);
+	for (uint32_t i = 0; i < 3; i++)
+		thread(1, i, 100 + i, 0, 1000, "switches=1");
+	wait_in(0, 100, 200, op("wait"), "main;read", "call=read,cause=pipe,from=pipe:7");
+	wait_in(0, 101, 200, STORE_OP_BLOCKED, "main;read", "");
+	wait_in(1, 198, 199, op("wake"), "main;write", "call=write,wakes=pipe:7");
+	wait_in(2, 199, 200, op("wake"), "main;write", "call=write,wakes=pipe:8");
+	wait_in(0, 300, 400, op("wait"), "main;read", "call=read,cause=pipe,from=pipe:9");
+	end = ask(1, 0, 110, 120);
+	check(&end, WAIT_END_WAKER, 1, 1);
+	assert_string_equal(end.cause, "pipe");
+	assert_int_equal(ask(1, 0, 310, 320).by, WAIT_END_UNTOLD); /* its writer is outside the run */
+	small_end(&small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lock), cmocka_unit_test(test_barrier),
-		cmocka_unit_test(test_ranks), cmocka_unit_test(test_sync), cmocka_unit_test(test_ends)};
+		cmocka_unit_test(test_ranks), cmocka_unit_test(test_sync), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_causes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
