@@ -327,6 +327,10 @@ verb_bench() {
 		build/bench/collect_bench
 		return
 	fi
+	if [ "${1-}" = attach ]; then
+		shift
+		exec python3 tests/bench/attach.py --build build "$@"
+	fi
 	if [ "${1-}" = store ]; then
 		shift
 		if [ $# -eq 0 ]; then
@@ -494,6 +498,7 @@ usage: ./build.sh [VERB]
            of `bench collect` and `bench store`;
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
            `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI;
+           `bench attach`: what measuring from outside costs, beside perf record -p where it is installed;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
            `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan,

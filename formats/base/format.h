@@ -43,6 +43,12 @@ int format_rereadable(FILE **in, const char *name, struct error *error);
 int format_plain_file(
 	const struct format_input *input, FILE **file, char path[FORMAT_PATH_MAX], struct error *error);
 
+/* Tracks and streams that an export has no place for. */
+enum format_lack {
+	FORMAT_LACKS_VALUES = 1,
+	FORMAT_LACKS_PC = 2 /* samples of GPU instructions */
+};
+
 struct format {
 	const char *name;
 	const char *about; /* what it is or which tool reads it, shown after its name in --help */
@@ -59,6 +65,7 @@ struct format {
 	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
 	bool (*is)(const uint8_t *head, size_t size);
 	const char *refused;	  /* selector options without effect on `put` ("op min"); NULL: none */
+	unsigned lacks;		  /* enum format_lack of `put`: the program says so of runs that have them */
 	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
 	bool is_binary;		  /* `put` writes what a terminal should not get */
 };

@@ -205,6 +205,7 @@ static int folded_put(struct run *run, const struct select *select, FILE *out, s
 const struct format format_folded = {.name = "folded",
 	.about = "flame graphs",
 	.put = folded_put,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
 	.take = folded_import,
 	.is = folded_is,
 	.refused = "op min",

@@ -278,29 +278,29 @@ static bool put_span(void *own, const struct trace_span *span)
 	       ok(otf2, OTF2_EvtWriter_Leave(writer, NULL, span->end_ns, number)) && !otf2->failed;
 }
 
-static bool find_metric(struct otf2 *otf2, uint32_t metric, uint32_t *number)
+static bool find_metric(struct otf2 *otf2, const struct trace_value *value, uint32_t *number)
 {
-	const char *name = run_metric_name(otf2->run, metric), *unit = run_metric_unit(otf2->run, metric);
+	const char *name = run_metric_name(otf2->run, value->metric);
 	bool is_new;
 
-	*number = key_ids_put(&otf2->metric_keys, &metric, &is_new);
+	*number = key_ids_put(&otf2->metric_keys, &value->metric, &is_new);
 	if (*number == KEY_IDS_NONE ||
 		!array_widen(&otf2->metrics, &otf2->metric_room, *number, sizeof *otf2->metrics))
 		return false;
 	if (is_new)
 		otf2->metrics[*number] = (struct metric){.name = name_of(otf2, name),
-			.unit = name_of(otf2, unit[0] ? unit : "#"),
-			.is_real = run_metric_is_real(otf2->run, metric)};
+			.unit = name_of(otf2, value->unit[0] ? value->unit : "#"),
+			.is_real = value->is_real};
 	return !otf2->failed;
 }
 
 /* Values come behind the calls of their thread, whose location has gone on in time: they have one of their
  * own. */
-static bool put_value(void *own, const struct trace_place *place, const struct batch *batch, size_t row)
+static bool put_value(void *own, const struct trace_place *place, const struct trace_value *of)
 {
 	struct otf2 *otf2 = own;
 	const char *title = place->stream->name[0] ? place->stream->name : place->stream->text;
-	OTF2_MetricValue value = {.unsigned_int = batch->amount[row]};
+	OTF2_MetricValue value = {.unsigned_int = of->amount};
 	OTF2_Type type;
 	uint32_t metric;
 	char *name;
@@ -313,12 +313,12 @@ static bool put_value(void *own, const struct trace_place *place, const struct b
 		free(name);
 		otf2->values_at = otf2->location_count;
 	}
-	if (!is_done || !find_metric(otf2, batch->what[row], &metric))
+	if (!is_done || !find_metric(otf2, of, &metric))
 		return false;
 	type = otf2->metrics[metric].is_real ? OTF2_TYPE_DOUBLE : OTF2_TYPE_UINT64;
 	otf2->has_event = true;
-	return ok(otf2, OTF2_EvtWriter_Metric(otf2->locations[otf2->values_at - 1].writer, NULL,
-				batch->begin_ns[row], metric, 1, &type, &value));
+	return ok(otf2, OTF2_EvtWriter_Metric(otf2->locations[otf2->values_at - 1].writer, NULL, of->time_ns,
+				metric, 1, &type, &value));
 }
 
 /* ---- the archive ---- */
@@ -442,5 +442,7 @@ static int otf2_put(struct run *run, const struct select *select, const char *pa
 	return rc;
 }
 
-const struct format format_otf2 = {
-	.name = "otf2", .about = "a directory for Vampir, Scalasca", .put_directory = otf2_put};
+const struct format format_otf2 = {.name = "otf2",
+	.about = "a directory for Vampir, Scalasca",
+	.put_directory = otf2_put,
+	.lacks = FORMAT_LACKS_PC};
