@@ -36,8 +36,9 @@ _hpct_values() {
 	--view) echo top-down bottom-up flat ;;
 	--by) echo function path module line loop inline file instruction script stream op mark ;;
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair omp mpi-wait ;;
-	--to) echo tsv folded chrome speedscope pprof perfetto ;;
-	--from) echo tsv chrome perf ;;
+	--runtime) echo hidden frames ;;
+	--to) echo tsv folded chrome speedscope pprof perfetto otf2 ;;
+	--from) echo tsv chrome nsys pprof perf folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
 	--over) echo rank thread process host device ;;

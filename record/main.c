@@ -357,12 +357,13 @@ static struct outside_plan outside_plan_of(const struct record *record)
 static void outside_choose(struct record *record, char *reason, size_t room)
 {
 	struct outside_plan plan = outside_plan_of(record);
+	struct outside_totals totals;
 	struct error error;
 
 	plan.parent = gettid();
 	record->outside.is_wanted = record->target.is_seen_outside && plan.period_ns &&
 				    !record->options.is_delayed && !record->options.is_unsampled &&
-				    !outside_try(&plan, &error);
+				    !outside_try(&plan, &totals, &error);
 	snprintf(reason, room, "%.100s %s: %s%s", record->target.binary,
 		record->outside.is_wanted ? "is measured from outside" : "runs unmeasured",
 		record->target.unmeasurable,

@@ -179,6 +179,21 @@ static bool is_chosen(const struct walk *walk, const struct batch *batch, size_t
 	       span_end_ns(walk, batch, i) - batch->begin_ns[i] >= walk->cut.min_ns;
 }
 
+/* States are in the line; so are calls of a thread without samples, but its launches are needed for their
+ * flow. */
+static bool is_in_line(const struct walk *walk, const struct batch *batch, size_t i)
+{
+	const struct store_stream *s = &walk->place.stream->s;
+	uint32_t op = batch->what[i];
+
+	if (op == STORE_OP_MARK)
+		return false;
+	if (store_op_is_state(op))
+		return true;
+	return s->kind == STORE_STREAM_CPU && s->count[STORE_SAMPLES] == 0 && op != STORE_OP_RANGE &&
+	       batch->link[i] == 0;
+}
+
 static bool put_span(void *own, const struct batch *batch, size_t i)
 {
 	struct walk *walk = own;
@@ -191,8 +206,7 @@ static bool put_span(void *own, const struct batch *batch, size_t i)
 		.batch = batch,
 		.row = i};
 
-	/* States are in the line. */
-	if ((op != STORE_OP_MARK && store_op_is_state(op)) || !is_chosen(walk, batch, i))
+	if (is_in_line(walk, batch, i) || !is_chosen(walk, batch, i))
 		return true;
 	span.name = span.op;
 	span.name_size = strlen(span.op);

@@ -175,6 +175,7 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 const struct format format_chrome = {.name = "chrome",
 	.about = "Perfetto, PyTorch",
 	.put = chrome_put,
+	.lacks = FORMAT_LACKS_PC,
 #ifdef HPCT_HAS_YAJL
 	.take = chrome_import,
 	.is = chrome_is

@@ -451,5 +451,8 @@ static int perfetto_put(struct run *run, const struct select *select, FILE *out,
 	return rc < 0 ? rc : !file.has_record;
 }
 
-const struct format format_perfetto = {
-	.name = "perfetto", .about = "Perfetto's protobuf", .put = perfetto_put, .is_binary = true};
+const struct format format_perfetto = {.name = "perfetto",
+	.about = "Perfetto's protobuf",
+	.put = perfetto_put,
+	.lacks = FORMAT_LACKS_PC,
+	.is_binary = true};
