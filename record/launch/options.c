@@ -41,8 +41,7 @@ const char options_help[] =
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
 	"  -r, --retain-recursion keep all levels of recursive calls (default: two)\n"
 	"      --no-switches, --no-children, --ranks 0-3, --process-fraction 1/10: less\n"
-	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
-	"  -h, --help   -V, --version   (more: man hpct-record)\n"
+	"      --strict           exit 125, not PROGRAM unmeasured;  -h, --help, -V: man\n"
 	"\n"
 	"Exits with PROGRAM's code or signal. Else: 125 hpct-record failed, 126 PROGRAM\n"
 	"cannot be executed, 127 is not found. Next: hpct-view RUN, hpct-profile RUN.\n";

@@ -31,6 +31,10 @@ same "a child's block" 77 "$(bytes plain MEMLEAK:allocated child)"
 same "what a child frees of its parent's is its parent's" 0 "$(bytes plain MEMLEAK:freed child)"
 same "another thread frees, the allocator's path is charged" 0 "$(bytes plain MEMLEAK:freed free_all)"
 same "nothing was lost" 0 "$(info plain lost)"
+hpct-stats plain.hpct --metric MEMLEAK:live --by path --format tsv | tsv '
+	$c["key"] ~ /;(lose|keep_half|grow)$/ { print $c["key"], $c["live_bytes"] }' | sort >row
+printf '%s\n' 'main;grow 1000' 'main;keep_half 6400' 'main;lose 100000' >wanted
+same_file "in use at the end" wanted row
 weights_agree plain
 hpct-profile plain.hpct --format tsv | tsv '$c["name"] == "lose" { print $c["MEMLEAK:allocated:incl"], $c["MEMLEAK:freed:incl"] }' >row
 same "side by side in a profile" "100000 0" "$(cat row)"

@@ -62,6 +62,7 @@ static int prepare(struct program_words *words, struct error *error)
 		select_take_gpu(call->select);
 	if (uses & PROGRAM_FORMULAS)
 		select_take_formulas(call->select);
+	select_take_metric(call->select, words->program->metric);
 	return 0;
 }
 

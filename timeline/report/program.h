@@ -54,6 +54,7 @@ struct program {
 	const char *operands; /* in the usage line: "[RUN]" */
 	size_t operands_min, operands_max;
 	unsigned uses;	     /* enum program_use */
+	const char *metric;  /* that --metric may name beside the run's; NULL: none */
 	const char *refused; /* selector options that mean nothing to this program: "by top", NULL: none */
 	const struct program_option *options;
 	size_t option_count;

@@ -116,7 +116,8 @@ static int bind_metrics(struct select *select, struct error *error)
 		int derived = select->takes_state_metrics ? state_metrics_find(select->metrics[i]) : -1;
 		uint64_t gpu = gpu_metric_find(select->metrics[i]);
 
-		if (run_has_metric(run, select->metrics[i]))
+		if (run_has_metric(run, select->metrics[i]) ||
+			(select->takes_name && !strcmp(select->takes_name, select->metrics[i])))
 			continue;
 		if (derived < 0 && !(gpu && select->takes_gpu))
 			return error_set(error, ERROR_USAGE,
@@ -132,6 +133,11 @@ static int bind_metrics(struct select *select, struct error *error)
 			select->gpu |= gpu;
 	}
 	return 0;
+}
+
+void select_take_metric(struct select *select, const char *name)
+{
+	select->takes_name = name;
 }
 
 void select_bind_time_later(struct select *select)

@@ -8,6 +8,7 @@
 #include "timeline/report/formula_columns.h"
 #include "timeline/report/program.h"
 #include "timeline/report/report_fit.h"
+#include "timeline/stats/live.h"
 #include "timeline/stats/operations.h"
 #include "timeline/stats/stats_ask.h"
 
@@ -19,6 +20,7 @@ static const struct report_column table_columns[] = {{"of life", REPORT_PERCENT}
 
 struct options {
 	bool is_operations, has_absent;
+	const char *at;	  /* a moment for MEMLEAK:live, or "peak"; NULL: the last */
 	const char *when; /* a condition on a figure over time; NULL: none */
 };
 
@@ -264,9 +266,109 @@ static const struct program_option options[] = {
 	{0, "operations", NULL, "GPU queues: kernels, copies, launch delays, busy queues", take_operations},
 	{0, "absent", NULL, "in the table also the time in which streams had not begun, or had ended",
 		take_absent},
+	{0, "at", "T", "of --metric " LIVE_METRIC ": memory in use at T, or at its peak",
+		.to = offsetof(struct options, at)},
 	{0, "when", "CONDITION", "only while a figure over time is so: resident>2GB, gpu_busy<30",
 		.to = offsetof(struct options, when)},
 };
+
+/* ---- memory in use at a moment ---- */
+
+static int find_moment(struct program_call *call, uint64_t *at_ns, struct error *error)
+{
+	const struct options *own = call->own;
+	int64_t bytes;
+	char *window;
+	int rc;
+
+	if (!own->at) {
+		*at_ns = run_end_ns(call->run);
+		return 0;
+	}
+	if (!strcmp(own->at, "peak"))
+		return live_peak(at_ns, &bytes, call->run, call->select, error);
+	if (!*own->at || strstr(own->at, ".."))
+		return error_set(error, ERROR_USAGE,
+			"--at '%s': write one moment: 1.5s, -10s (from the end), @MARK, 14:32:05, or peak",
+			own->at);
+	window = arena_printf(&call->arena, "%s..+1ns", own->at);
+	rc = window ? select_option(call->select, "time", window, error) : error_memory(error);
+	rc = rc ? rc : select_bind(call->select, call->run, error);
+	*at_ns = rc ? 0 : select_begin_ns(call->select);
+	return rc;
+}
+
+static void say_live(const struct program_call *call, const struct live *live, uint64_t at_ns,
+	uint64_t peak_ns, int64_t peak_bytes)
+{
+	char bytes[REPORT_HUMAN_MAX], at[REPORT_HUMAN_MAX], most[REPORT_HUMAN_MAX], when[REPORT_HUMAN_MAX];
+	const uint64_t origin_ns = run_origin_ns(call->run);
+
+	report_human_size(bytes, live->live_bytes > 0 ? (uint64_t)live->live_bytes : 0);
+	report_human_size(most, (uint64_t)peak_bytes);
+	report_human_duration(at, at_ns > origin_ns ? at_ns - origin_ns : 0);
+	report_human_duration(when, peak_ns > origin_ns ? peak_ns - origin_ns : 0);
+	report_fit_say("%s in use at %s; at most %s, at %s (--at peak)", bytes, at, most, when);
+}
+
+static int print_live(struct program_call *call, const struct live *live, struct error *error)
+{
+	static const struct report_column live_columns[] = {{"key", REPORT_COMPOSED},
+		{"live_bytes", REPORT_FIGURES}, {"percent", REPORT_PERCENT},
+		{"allocated_bytes", REPORT_NUMBER}, {"freed_bytes", REPORT_NUMBER}};
+	static const struct report_column live_table[] = {{"in use", REPORT_SIZE}, {"share", REPORT_PERCENT},
+		{"allocated", REPORT_SIZE}, {"freed", REPORT_SIZE}, {"key", REPORT_COMPOSED}};
+	bool is_table = call->format == REPORT_TABLE;
+	struct report *report;
+	int rc = report_open(&report, stdout, call->format, "hpct-stats-live",
+		is_table ? live_table : live_columns, 5, error);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < live->count && i < select_top(call->select); i++) {
+		const struct live_row *row = &live->rows[i];
+		double share =
+			live->live_bytes > 0 ? 100.0 * (double)row->live_bytes / (double)live->live_bytes : 0;
+		char text[32];
+
+		snprintf(text, sizeof text, "%lld", (long long)row->live_bytes);
+		if (is_table) {
+			report_number(report, row->live_bytes > 0 ? (uint64_t)row->live_bytes : 0);
+		} else {
+			report_string(report, row->key);
+			report_string(report, text);
+		}
+		report_real(report, share);
+		report_number(report, row->allocated_bytes);
+		report_number(report, row->freed_bytes);
+		if (is_table)
+			report_string(report, report_shown_path(row->key));
+		report_row(report);
+	}
+	return report_close(report, error);
+}
+
+static int work_live(struct program_call *call, enum stats_by by, struct error *error)
+{
+	const struct options *own = call->own;
+	uint64_t at_ns = 0, peak_ns;
+	int64_t peak_bytes;
+	struct live live;
+	int rc = 0;
+
+	if (own->is_operations || own->when || select_has_time(call->select))
+		return error_set(error, ERROR_USAGE,
+			"--metric " LIVE_METRIC
+			" is of one moment: give --at T, without --time, --when or --operations");
+	rc = find_moment(call, &at_ns, error);
+	rc = rc ? rc : live_peak(&peak_ns, &peak_bytes, call->run, call->select, error);
+	rc = rc ? rc : live_compute(&live, call->run, call->select, at_ns + 1, by, &call->arena, error);
+	if (rc)
+		return rc;
+	if (call->format == REPORT_TABLE)
+		say_live(call, &live, at_ns, peak_ns, peak_bytes);
+	return print_live(call, &live, error);
+}
 
 static int ask_when(struct program_call *call, struct stats *stats, struct error *error)
 {
@@ -290,6 +392,11 @@ static int work(struct program_call *call, struct error *error)
 	enum stats_by by = STATS_FUNCTION;
 	int rc = stats_ask_by(call->select, &by, error);
 
+	if (rc == 0 && select_names_metric(call->select, LIVE_METRIC))
+		return work_live(call, by, error);
+	if (rc == 0 && own->at)
+		rc = error_set(error, ERROR_USAGE,
+			"--at is for --metric " LIVE_METRIC "; hpct-stacks has it for paths");
 	if (rc == 0)
 		rc = formula_columns_init(&formulas, call->select, NUMBERS, &call->arena, error);
 	if (rc == 0 && own->is_operations) {
@@ -314,6 +421,7 @@ static const struct program program = {
 	.about = "where the time of a window went",
 	.operands = "[RUN]",
 	.uses = PROGRAM_FORMAT | PROGRAM_SELECT | PROGRAM_RUN | PROGRAM_STATE_METRICS | PROGRAM_FORMULAS,
+	.metric = LIVE_METRIC,
 	.refused = "min",
 	.options = options,
 	.option_count = sizeof options / sizeof options[0],
@@ -325,6 +433,8 @@ static const struct program program = {
 		"shares of the streams' life and of streams x window.\n"
 		"--metric REALTIME counts the wall time of threads, working or waiting; BLOCKED, "
 		"RUNNABLE and SYNC count only waits, by the waiting call path.\n"
+		"--metric " LIVE_METRIC
+		" says who has allocated the memory in use at a moment (-e MEMLEAK).\n"
 		"--metric 'each = $0 / $2' adds a column: $0 is the row's time_ns, $1 percent, $2 records; "
 		"@n of all rows.\n",
 	.work = work,

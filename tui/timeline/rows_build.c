@@ -233,10 +233,11 @@ void rows_renew_lost(struct rows *rows, const struct run *run)
 	}
 }
 
-static bool is_in_tree_order(const struct rows_tree *tree, uint32_t count)
+/* Only of streams that have rows: others (gauges) may be of no process. */
+static bool is_in_tree_order(const struct rows_tree *tree, const uint32_t *order, uint32_t count)
 {
 	for (uint32_t i = 1; tree && i < count; i++)
-		if (rows_tree_place(tree, i) < rows_tree_place(tree, i - 1))
+		if (rows_tree_place(tree, order[i]) < rows_tree_place(tree, order[i - 1]))
 			return false;
 	return true;
 }
@@ -249,7 +250,7 @@ static void sort(struct rows *rows, const struct run *run, uint32_t *order)
 	for (uint32_t i = 0; i < count; i++)
 		if (store_stream_has_states(peek(run, i)->s.kind)) /* those have no time to draw */
 			order[rows->line_count++] = i;
-	if (!is_in_tree_order(rows->tree, count) || !is_in_order(run, count))
+	if (!is_in_tree_order(rows->tree, order, rows->line_count) || !is_in_order(run, count))
 		qsort_r(order, rows->line_count, sizeof(*order), compare_streams, &sorting);
 }
 
