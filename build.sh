@@ -10,10 +10,13 @@ packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev zlib1g-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev libsqlite3-dev
 build   libcmocka-dev libunwind-dev
+build   libyajl-dev libprotobuf-c-dev protobuf-c-compiler
 build   libze-dev opencl-headers libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh busybox faketime
-test    environment-modules python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc
+test    environment-modules python3-yaml python3-jinja2
+test    golang-go zstd linux-perf
+test    qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64
@@ -242,7 +245,7 @@ package_licenses() {
 	local package
 	mkdir -p "$1"
 	for package in liblmdb libzstd libdw libelf zlib1g libbz2 liblzma libncurses libiberty libxxhash libcapstone libsqlite3 \
-		libpfm4 libc6; do
+		libyajl libprotobuf-c libpfm4 libc6; do
 		cp "/usr/share/doc/$package-dev/copyright" "$1/$package"
 	done
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * choice.h - the format and output chosen by the options of hpct-export and hpct-import. Help texts about
- * formats come from the table in format.c.
+ * formats come from the table in format_table.c.
  */
 #ifndef FORMATS_CHOICE_H
 #define FORMATS_CHOICE_H
 
-#include "formats/format.h"
+#include "formats/format_table.h"
 
 struct choice {
 	const struct format *format; /* NULL: none was named */

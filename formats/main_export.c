@@ -71,12 +71,16 @@ static int work(struct program_call *call, struct error *error)
 	if (rc < 0)
 		return rc;
 	is_file = choice->output && strcmp(choice->output, "-") != 0;
+	if (!is_file && choice->format->is_binary && isatty(STDOUT_FILENO))
+		return error_set(error, ERROR_USAGE,
+			"--to %s is no text for a terminal: name a file with -o, or send it into a pipe",
+			choice->format->name);
 	rc = is_file ? put_file(call, choice, error)
 		     : choice->format->put(call->run, call->select, stdout, error);
 	return say_nothing(choice, rc);
 }
 
-static char to_help[FORMAT_TEXT_MAX];
+static char to_help[FORMAT_TEXT_MAX], notes[FORMAT_TEXT_MAX];
 
 static const struct program_option options[] = {{0, "to", "NAME", to_help, choice_take_to},
 	{'o', "output", "FILE", "write there instead of stdout (-)", .to = offsetof(struct choice, output)}};
@@ -89,6 +93,7 @@ static const struct program program = {
 	.refused = "by top",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
+	.notes = notes,
 	.work = work,
 };
 
@@ -96,6 +101,7 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
-	format_help(to_help, FORMAT_PUTS);
+	format_names(to_help, FORMAT_PUTS);
+	format_help(notes, FORMAT_PUTS);
 	return program_main(&program, &choice, argc, argv);
 }

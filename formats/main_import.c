@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/base/packed_file.h"
 #include "formats/choice.h"
-#include "formats/gzip_file.h"
 #include "timeline/report/program.h"
 
 /* rows.tsv and rows.tsv.gz become rows.hpct here; standard input import.hpct. */
@@ -20,6 +20,8 @@ static const char *run_name(const char *input, struct arena *arena)
 
 	if (size > 3 && strcmp(base + size - 3, ".gz") == 0)
 		size -= 3;
+	else if (size > 4 && strcmp(base + size - 4, ".zst") == 0)
+		size -= 4;
 	dot = memrchr(base, '.', size);
 	size = dot && dot > base ? (size_t)(dot - base) : size;
 
@@ -28,23 +30,53 @@ static const char *run_name(const char *input, struct arena *arena)
 	return arena_printf(arena, "%.*s" STORE_RUN_SUFFIX, (int)size, base);
 }
 
+static int find_format(
+	const struct packed_file *file, const char *name, const struct format **format, struct error *error)
+{
+	char names[FORMAT_TEXT_MAX];
+	const uint8_t *head;
+	size_t size;
+
+	head = packed_file_head(file, &size);
+	*format = *format ? *format : format_guess(head, size);
+	if (*format)
+		return 0;
+	format_names(names, FORMAT_TAKES);
+	return error_set(
+		error, ERROR_USAGE, "%s looks like no format that is known here: say --from %s", name, names);
+}
+
+/* The sentence of what is kept says what is damaged, too. */
+static int take(const struct choice *choice, struct packed_file *file, FILE *in, const char *name,
+	const char *output, struct error *error)
+{
+	struct format_input input = {.in = in, .name = name, .fd = packed_file_fd(file), .file = file, .finds_names = true};
+	const struct format *format = choice->format;
+	int rc = find_format(file, name, &format, error);
+	int damage;
+
+	if (rc == 0)
+		rc = format->take(&input, output, error);
+	if (input.left_out.size > 0 && (rc == 0 || input.is_kept))
+		fprintf(stderr, "hpct-import: left out: %.*s\n", (int)input.left_out.size,
+			(const char *)input.left_out.data);
+	store_bytes_fini(&input.left_out);
+	damage = packed_file_close(file, name, rc < 0 && input.is_kept ? NULL : error);
+	return damage ? damage : rc;
+}
+
 static int work(struct program_call *call, struct error *error)
 {
 	const struct choice *choice = call->own;
 	const char *input = call->operands[0];
 	const char *output = choice->output ? choice->output : run_name(input, &call->arena);
 	bool is_stdin = strcmp(input, "-") == 0;
-	char names[FORMAT_TEXT_MAX];
 	struct stat status;
 	const char *name = is_stdin ? "standard input" : input;
-	struct gzip_file *packed = NULL;
+	struct packed_file *file = NULL;
 	FILE *in = NULL;
-	int rc, damage, fd;
+	int fd;
 
-	if (!choice->format) {
-		format_names(names, FORMAT_TAKES);
-		return error_set(error, ERROR_USAGE, "say what to import from: --from %s", names);
-	}
 	if (!output)
 		return error_memory(error);
 	if (!is_stdin && stat(input, &status) == 0 && S_ISDIR(status.st_mode))
@@ -52,14 +84,12 @@ static int work(struct program_call *call, struct error *error)
 			"%s is a directory: name a file of rows, as hpct-slice --format tsv writes them",
 			input);
 	fd = is_stdin ? dup(STDIN_FILENO) : open(input, O_RDONLY | O_CLOEXEC);
-	packed = fd < 0 ? NULL : gzip_file_open(fd, &in);
-	if (!packed)
+	file = fd < 0 ? NULL : packed_file_open(fd, &in);
+	if (!file)
 		return error_set(error, ERROR_RUN,
 			"cannot read %s: %s; correct the name, or say - for standard input", input,
 			strerror(errno));
-	rc = choice->format->take(in, name, output, error);
-	damage = gzip_file_close(packed, name, error);
-	return damage ? damage : rc;
+	return take(choice, file, in, name, output, error);
 }
 
 static char from_help[FORMAT_TEXT_MAX];
@@ -71,7 +101,7 @@ static const struct program_option options[] = {{0, "from", "NAME", from_help, c
 static const struct program program = {
 	.name = "hpct-import",
 	.about = "another tool's file as a run",
-	.operands = "--from NAME FILE|-",
+	.operands = "[--from NAME] FILE|-",
 	.operands_min = 1,
 	.operands_max = 1,
 	.options = options,
@@ -80,7 +110,8 @@ static const struct program program = {
 		 "required; track end_ns path op bytes weight metric value attributes may be left out or "
 		 "empty. A row without track is a value if it has one, a span if it has end_ns or op, "
 		 "otherwise a sample.\n"
-		 "A file packed by gzip is unpacked, a byte order mark passed over, lines may end in CR LF.\n"
+		 "Without --from the content tells. A file packed by gzip or zstd is unpacked, a byte order "
+		 "mark passed over, lines may end in CR LF.\n"
 		 "stream: cpu:HOST/RANK/PID.GENERATION/THREAD or "
 		 "gpu:HOST/RANK/PID.GENERATION/DEVICE/CONTEXT/QUEUE, - for a missing part. Times are "
 		 "ns.\n",
@@ -91,6 +122,6 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
-	format_help(from_help, FORMAT_TAKES);
+	format_names(from_help, FORMAT_TAKES);
 	return program_main(&program, &choice, argc, argv);
 }

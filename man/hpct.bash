@@ -6,7 +6,7 @@
 # Options that the manual page has, and --help has no line for.
 _hpct_more() {
 	case $1 in
-	hpct-record) echo --cuda --cuda-graphs --disable-gprof --force --memleak-prob --sampler --trace --unwinder --with-sources ;;
+	hpct-record) echo --cuda --cuda-graphs --disable-gprof --force --memleak-prob --sampler --stack-bytes --trace --unwinder --with-sources ;;
 	hpct-link) echo --io ;;
 	esac
 }
@@ -35,9 +35,9 @@ _hpct_values() {
 	--format) echo table tsv json ;;
 	--view) echo top-down bottom-up flat ;;
 	--by) echo function path module line loop inline file instruction script stream op mark ;;
-	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair ;;
-	--to) echo tsv folded chrome ;;
-	--from) echo tsv ;;
+	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair omp mpi-wait ;;
+	--to) echo tsv folded chrome speedscope pprof perfetto ;;
+	--from) echo tsv chrome perf ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
 	--over) echo rank thread process host device ;;

@@ -8,9 +8,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,6 +31,8 @@
 #include "record/launch/options.h"
 #include "record/launch/rundir.h"
 #include "record/launch/signals.h"
+#include "record/outside/outside.h"
+#include "record/outside/outside_find.h"
 #include "store/store.h"
 
 #define DONE_WAIT_NS UINT64_C(30000000000)
@@ -42,6 +48,13 @@ struct record {
 	char run[PATH_MAX + 64]; /* absolute path */
 	struct install_paths paths;
 	struct rendezvous rendezvous;
+	/* The program takes no agent, and is measured from outside by a thread of ours. */
+	struct {
+		bool is_wanted;
+		struct outside *measurement;
+		int stop; /* eventfd */
+		pthread_t thread;
+	} outside;
 	bool is_measured;
 	bool made_run;
 };
@@ -123,7 +136,8 @@ static int collector_start(struct record *record, struct error *error)
 		.events = record->options.events,
 		.names = record->paths.names,
 		.keep_ns = record->options.keep_ns,
-		.unmonitored = record->target.unmeasurable,
+		.unmonitored = record->outside.is_wanted ? NULL : record->target.unmeasurable,
+		.gauges = record->options.gauges,
 		.with_sources = record->options.with_sources};
 	char *command;
 	int result = rundir_make(record->run, record->name.is_shared ? record->name.id : NULL,
@@ -305,6 +319,105 @@ static void measuring_finish(struct record *record, int status, const struct rus
 	rendezvous_leave(&record->rendezvous);
 }
 
+/* ---- from outside ---- */
+
+/* "CPUTIME@5000": from outside nothing else is measured. 0: that is not asked for. */
+static uint64_t outside_period_ns(const char *events)
+{
+	static const char source[] = "CPUTIME@";
+	unsigned long long number;
+	char *unit;
+
+	if (strncmp(events, source, strlen(source)) != 0)
+		return 0;
+	number = strtoull(events + strlen(source), &unit, 10);
+	return *unit == 'n' ? number : number * 1000;
+}
+
+/* Counters, and what an agent counts in the program. */
+static bool outside_misses_events(const char *events)
+{
+	return strstr(events, EVENT_WORD_IO) || strstr(events, EVENT_WORD_MEMLEAK) ||
+	       strstr(events, EVENT_WORD_PAPI) || strchr(events, ':');
+}
+
+static struct outside_plan outside_plan_of(const struct record *record)
+{
+	const struct options *options = &record->options;
+
+	return (struct outside_plan){.socket = record->rendezvous.socket,
+		.period_ns = outside_period_ns(options->events),
+		.stack_bytes = options->stack_bytes,
+		.has_switches = !options->no_switches,
+		.keeps_recursion = strstr(options->events, EVENT_WORD_RECURSION) != NULL,
+		.is_alone = options->no_children};
+}
+
+/* For a program that takes no agent: how it is measured, with a sentence about that. */
+static void outside_choose(struct record *record, char *reason, size_t room)
+{
+	struct outside_plan plan = outside_plan_of(record);
+	struct error error;
+
+	plan.parent = gettid();
+	record->outside.is_wanted = record->target.is_seen_outside && plan.period_ns &&
+				    !record->options.is_delayed && !record->options.is_unsampled &&
+				    !outside_try(&plan, &error);
+	snprintf(reason, room, "%.100s %s: %s%s", record->target.binary,
+		record->outside.is_wanted ? "is measured from outside" : "runs unmeasured",
+		record->target.unmeasurable,
+		record->outside.is_wanted && outside_misses_events(record->options.events)
+			? "; events beside CPUTIME are not counted"
+			: "");
+}
+
+static void *outside_thread(void *what)
+{
+	struct record *record = what;
+
+	outside_run(record->outside.measurement, record->outside.stop, 0);
+	return NULL;
+}
+
+/* The events are this thread's: what it starts inherits them, and its exec enables them. Nothing else may be
+ * started from here on. */
+static void outside_begin(struct record *record)
+{
+	struct outside_plan plan = outside_plan_of(record);
+	sigset_t all, before;
+	struct error error;
+
+	plan.parent = gettid();
+	plan.agent = record->target.breaks_preload ? NULL : record->rendezvous.agent;
+	record->outside.stop = eventfd(0, EFD_CLOEXEC);
+	if (outside_open(&record->outside.measurement, &plan, &error)) {
+		say(error.text);
+		record->outside.is_wanted = false;
+		return;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&record->outside.thread, NULL, outside_thread, record)) {
+		struct outside_totals totals;
+
+		outside_close(record->outside.measurement, &totals);
+		record->outside.is_wanted = false;
+		say("the program runs unmeasured: no thread can be started for that");
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The program has ended; what it left behind is not measured further. */
+static void outside_end(struct record *record)
+{
+	struct outside_totals totals;
+
+	if (eventfd_write(record->outside.stop, 1))
+		return;
+	pthread_join(record->outside.thread, NULL);
+	outside_close(record->outside.measurement, &totals);
+}
+
 /* Checks everything before the program starts; 0 to go on. */
 static int prepare(struct record *record, struct error *error)
 {
@@ -316,9 +429,8 @@ static int prepare(struct record *record, struct error *error)
 	if (reason[0])
 		say(reason);
 	if (record->target.unmeasurable) {
-		snprintf(reason, sizeof(reason), "%.100s runs unmeasured: %s", record->target.binary,
-			record->target.unmeasurable);
-		if (record->options.strict)
+		outside_choose(record, reason, sizeof(reason));
+		if (!record->outside.is_wanted && record->options.strict)
 			return error_set(error, ERROR_USAGE, "%s (--strict)", reason);
 		say(reason);
 	}
@@ -365,9 +477,14 @@ static int program_run(struct record *record)
 		record->options.strict};
 	struct rusage usage = {0};
 	struct error error;
-	int status = 0;
+	int status = 0, result;
 
-	if (launch_run(&launch, &status, &usage, &error)) {
+	if (record->is_measured && record->outside.is_wanted)
+		outside_begin(record);
+	result = launch_run(&launch, &status, &usage, &error);
+	if (record->is_measured && record->outside.is_wanted)
+		outside_end(record);
+	if (result) {
 		if (status == LAUNCH_FAILED && !record->options.strict)
 			return program_run_here(record, &launch, &error);
 		say(error.text);
@@ -380,6 +497,128 @@ static int program_run(struct record *record)
 		launch_explain(status);
 	}
 	launch_exit(status);
+}
+
+/* ---- processes that run already ---- */
+
+/* The words of its command line stand for the program's. */
+static int attach_program(struct record *record, struct outside_found *found)
+{
+	size_t count = 0, at = 0;
+	char **words;
+
+	while (found->words[at]) {
+		at += strlen(found->words + at) + 1;
+		count++;
+	}
+	words = calloc(count + 1, sizeof(*words));
+	if (!words)
+		return -1;
+	for (at = 0, count = 0; found->words[at]; at += strlen(found->words + at) + 1)
+		words[count++] = found->words + at;
+	record->options.program = words;
+	snprintf(record->target.path, sizeof(record->target.path), "%s", found->name);
+	if (!record->name.is_shared && !record->name.job[0])
+		snprintf(record->name.label, sizeof(record->name.label), "%u", found->pids[0]);
+	return 0;
+}
+
+/* Nothing was recorded: the collector goes, and takes the run along. */
+static void attach_give_up(struct record *record)
+{
+	struct rendezvous_message ended = {.type = RENDEZVOUS_ENDED, .status = RENDEZVOUS_NO_STATUS}, word;
+
+	rendezvous_send(record->rendezvous.connection, &ended);
+	done_wait(record, &word);
+	rendezvous_leave(&record->rendezvous);
+	if (record->made_run)
+		rundir_unmake(record->run);
+}
+
+static int stop_signals_open(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+/* Another one ends us at once; the collector completes the run. */
+static void stop_signals_close(int signals)
+{
+	sigset_t none;
+
+	close(signals);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void attach_tell(const struct outside_found *found, uint64_t for_ns)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "hpct-record: measures process %u (%s)", found->pids[0], found->name);
+	if (found->count > 1)
+		fprintf(stderr, " and %u others", found->count - 1);
+	if (for_ns)
+		fprintf(stderr, " for %.3g s", (double)for_ns / 1e9);
+	fprintf(stderr, "; Ctrl-C ends that, not the process\n");
+}
+
+static int attach_measure(
+	struct record *record, const struct outside_found *found, int stop, struct error *error)
+{
+	struct outside_plan plan = outside_plan_of(record);
+	uint64_t for_ns = record->options.for_ns;
+	struct outside_totals totals;
+	struct outside *outside;
+	int result;
+
+	plan.pids = found->pids;
+	plan.pid_count = found->count;
+	result = outside_open(&outside, &plan, error);
+	if (result)
+		return result;
+	attach_tell(found, for_ns);
+	outside_run(outside, stop, for_ns ? clock_now_ns() + for_ns : 0);
+	outside_close(outside, &totals);
+	if (totals.threads_refused)
+		fprintf(stderr,
+			"hpct-record: %u threads were not measured: no descriptors were left for them; raise "
+			"ulimit -Hn\n",
+			totals.threads_refused);
+	return 0;
+}
+
+static int attach(struct record *record, struct error *error)
+{
+	static struct outside_found found;
+	struct outside_asked asked = {record->options.pids, record->options.comm, record->options.is_newest};
+	struct rusage usage = {0};
+	int stop, result;
+
+	if (!outside_period_ns(record->options.events) || outside_misses_events(record->options.events))
+		return error_set(error, ERROR_USAGE,
+			"from outside only CPUTIME is measured; leave other events out, or start the program "
+			"with hpct-record");
+	if (outside_find(&found, &asked, error))
+		return -error->code;
+	if (attach_program(record, &found))
+		return error_memory(error);
+	stop = stop_signals_open();
+	if (run_name(record, error) || measuring_prepare(record, error) || ready_wait(record, error))
+		return -error->code;
+	result = attach_measure(record, &found, stop, error);
+	stop_signals_close(stop);
+	if (result)
+		attach_give_up(record);
+	else
+		measuring_finish(record, RENDEZVOUS_NO_STATUS, &usage);
+	return result;
 }
 
 int main(int argc, char **argv)
@@ -407,6 +646,12 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < record.options.note_count; i++)
 		say(record.options.notes[i]);
 	launch_name_find(&record.name);
+	if (record.options.pids || record.options.comm) {
+		if (!attach(&record, &error))
+			return 0;
+		say(error.text);
+		return LAUNCH_FAILED;
+	}
 	code = target_check(&record.target, record.options.program[0], &error);
 	if (code) {
 		say(error.text);

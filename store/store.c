@@ -27,6 +27,13 @@ const char *store_track_name(enum store_track track)
 	return (unsigned)track < STORE_TRACK_COUNT ? names[track] : NULL;
 }
 
+const char *store_stream_kind_name(enum store_stream_kind kind)
+{
+	static const char *const names[STORE_STREAM_KINDS] = {"cpu", "gpu", "pc", "gauges"};
+
+	return (unsigned)kind < STORE_STREAM_KINDS ? names[kind] : NULL;
+}
+
 /* Index of the name in the table, `count` when it is not there. */
 static uint32_t table_find(const char *const *table, uint32_t count, const char *name, size_t size_bytes)
 {

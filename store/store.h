@@ -35,6 +35,8 @@
 #define STORE_META_WIDE "wide_sums"
 /* Fact: the streams are in the order of readers, and have all ended (stream.h). */
 #define STORE_META_LIST "stream_list"
+/* Fact: how many of the streams are GAUGES; missing: none. */
+#define STORE_META_GAUGES "gauge_streams"
 #define STORE_OPEN_NS UINT64_MAX /* end of a span that is still open */
 
 enum store_track { STORE_SAMPLES, STORE_SPANS, STORE_VALUES, STORE_TRACK_COUNT };
@@ -62,7 +64,13 @@ bool store_op_is_state(uint32_t op);
 	X(UNKNOWN, "<unknown>")           \
 	X(GPU_GRAPH, "<gpu graph>")       \
 	X(GPU_COMPILE, "<gpu compile>")   \
-	X(STOPPED, "<stopped>")
+	X(STOPPED, "<stopped>")           \
+	X(OMP_REGION, "<omp region>")     \
+	X(OMP_BARRIER, "<omp barrier>")   \
+	X(OMP_IDLE, "<omp idle>")         \
+	X(OMP_LOCK, "<omp lock>")         \
+	X(OMP_TASK, "<omp task>")         \
+	X(OMP_TASKWAIT, "<omp taskwait>")
 enum store_frame {
 #define X(name, text) STORE_FRAME_##name,
 	STORE_FRAMES(X)
@@ -121,10 +129,20 @@ struct store_module {
 			 */
 };
 
+/* What the values of a metric are. */
+enum store_metric_kind {
+	STORE_METRIC_AMOUNT,  /* parts of a sum (weights, bytes, calls): adding them up means something */
+	STORE_METRIC_GAUGE,   /* a level at a moment: memory in use, a temperature */
+	STORE_METRIC_COUNTER, /* a total that grows; one that falls has begun anew at 0. Readers show its rate
+			       */
+	STORE_METRIC_KINDS
+};
+
 struct store_metric {
 	uint32_t name; /* text id, "CPUTIME" */
 	uint32_t unit; /* text id, "ns" */
 	bool is_real;  /* values of this metric are doubles, by their bits */
+	uint8_t kind;  /* enum store_metric_kind; before 7.0 AMOUNT */
 };
 
 /* One line of an expanded frame; a symbol has one or more, outermost function first. */
@@ -143,8 +161,23 @@ struct store_scope {
 };
 
 /* PC: instruction samples of a GPU context, which has no queue number. It has weights, and spans that say
- * what was sampled and lost, but no states: sums of time leave it out. */
-enum store_stream_kind { STORE_STREAM_CPU, STORE_STREAM_GPU, STORE_STREAM_PC, STORE_STREAM_KINDS };
+ * what was sampled and lost, but no states: sums of time leave it out.
+ * GAUGES: figures over time (values only) of a host (no pid, no device), of a process (no device) or of a
+ * device: neither weights nor states. */
+enum store_stream_kind {
+	STORE_STREAM_CPU,
+	STORE_STREAM_GPU,
+	STORE_STREAM_PC,
+	STORE_STREAM_GAUGES,
+	STORE_STREAM_KINDS
+};
+const char *store_stream_kind_name(enum store_stream_kind kind); /* cpu, gpu, pc, gauges */
+
+/* Threads and queues, which take time. */
+static inline bool store_stream_has_states(enum store_stream_kind kind)
+{
+	return kind < STORE_STREAM_PC;
+}
 
 /* Identity of a stream (the first part never changes), then properties that may be known late. */
 struct store_stream {

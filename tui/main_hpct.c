@@ -27,6 +27,7 @@ static const struct {
 	{"", "hpct view", "view"},
 	{"Where did the time go, by call path?", "hpct profile", "profile"},
 	{"... by function, line, module or stream?", "hpct stats --by KEY", "stats"},
+	{"How did CPU, memory and I/O go meanwhile?", "hpct plot", "plot"},
 	{"What was every thread doing when it died?", "hpct stacks", "stacks"},
 	{"What was recorded, and what is missing?", "hpct info", "info"},
 	{"Which records lie in this window?", "hpct slice --time A..B", "slice"},

@@ -20,6 +20,7 @@
 #include "tui/app/shell_command.h"
 #include "tui/models/compare.h"
 #include "tui/models/config.h"
+#include "tui/models/lanes.h"
 #include "tui/models/open_runs.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/palette.h"
@@ -39,6 +40,7 @@ struct options {
 	bool has_format;
 	enum screenshot_format format;
 	bool is_ascii;
+	const char *lanes; /* NULL: none */
 	const char *align; /* of two runs; NULL: their begins */
 	bool seeks_work;   /* the cursor starts where most time is, unless a time or keys were given */
 };
@@ -99,6 +101,24 @@ static int take_align(void *own, const char *value, struct error *error)
 	return 0;
 }
 
+static int take_lanes(void *own, const char *value, struct error *error)
+{
+	(void)error;
+	((struct options *)own)->lanes = value;
+	return 0;
+}
+
+/* As `:lane NAME` of each. */
+static void add_lanes(struct session *session, const char *names)
+{
+	char name[96];
+
+	for (; names && *names; names += strcspn(names, ","), names += *names == ',') {
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(names, ","), names);
+		lanes_set(session, name);
+	}
+}
+
 static bool is_ascii_locale(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
@@ -121,7 +141,7 @@ static void play(struct open_runs *open, struct grid *grid, const char *keys)
 }
 
 /* Text has colours when they were asked for; an SVG has them unless they were refused. */
-static void put_picture(const struct session *session, const struct grid *grid, const struct options *options)
+static void put_picture(struct session *session, const struct grid *grid, const struct options *options)
 {
 	enum screenshot_format format = options->has_format    ? options->format
 					: options->has_colours ? SCREENSHOT_ANSI
@@ -381,7 +401,11 @@ static int view(struct program_call *call, struct error *error)
 		return result;
 	open_runs_init(&open, session, &call->run_options);
 	config_read(session);
-	result = open_other(call, session, options->align, error);
+	add_lanes(session, options->lanes);
+	if (options->lanes && session->message[0])
+		result = error_set(error, ERROR_USAGE, "--lanes %s: %s", options->lanes, session->message);
+	if (!result)
+		result = open_other(call, session, options->align, error);
 	if (!result)
 		result = session_require_window(session, call->select, error);
 	if (result) {
@@ -413,6 +437,7 @@ static const struct program_option view_options[] = {
 	{0, "keys", "STRING", "play these keys first: hjkl<Enter><C-r>...", take_keys},
 	{0, "colors", "N", "at most 256, 16, 8 or 0 colours (NO_COLOR: 0); --print shows them", take_colours},
 	{0, "format", "FORMAT", "of --print: text (default), ansi (with --colors), svg or html", take_format},
+	{0, "lanes", "NAMES", "figures over time below the rows: cpu_user,resident (`:lane`)", take_lanes},
 	{0, "align", "AT", "two runs: begin (default), @MARK or @MARK#N stand below each other", take_align},
 	{0, "ascii", NULL, "no character beyond ASCII", take_ascii},
 };

@@ -27,16 +27,19 @@ static void hotspot_take(
 	advice->hotspots[at] = (struct advice_hotspot){function, *cause, 1};
 }
 
-/* Scopes of a function: its loops, and 0 the function itself. */
-static bool scopes_make(const struct kernel_function *function, struct estimate_scope *scopes)
+/* Scopes of a function: its loops, and 0 the function itself. NULL: no memory. */
+static struct estimate_scope *scopes_new(const struct kernel_function *function)
 {
 	const struct kernel_code *code = &function->code;
+	struct estimate_scope *scopes = calloc((size_t)code->loops.count + 1, sizeof *scopes);
 
-	scopes[0] = (struct estimate_scope){.parent = SIZE_MAX};
+	if (!scopes)
+		return NULL;
+	scopes[0].parent = SIZE_MAX;
 	for (uint32_t l = 0; l < code->loops.count; l++) {
 		uint32_t parent = code->loops.loops[l].parent;
 
-		scopes[l + 1] = (struct estimate_scope){.parent = parent == LOOP_NONE ? 0 : parent + 1};
+		scopes[l + 1].parent = parent == LOOP_NONE ? 0 : parent + 1;
 	}
 	for (uint32_t i = 0; i < code->count; i++) {
 		struct estimate_scope *scope =
@@ -45,48 +48,45 @@ static bool scopes_make(const struct kernel_function *function, struct estimate_
 		for (unsigned s = 0; s < STALL_COUNT; s++)
 			scope->active += function->samples[i].all[s] - function->samples[i].latency[s];
 	}
-	return true;
+	return scopes;
 }
 
-/* Latency samples that moving code within scopes can hide, of one function. */
-static int hidden_in(const struct kernel *kernel, const struct kernel_function *function,
-	struct advice *advice, double *hidden)
+/* `scopes` may be NULL. */
+static void match_function(const struct kernel *kernel, const struct kernel_function *function,
+	struct advice *advice, struct estimate_scope *scopes)
 {
-	size_t count = function->code.loops.count + 1;
-	struct estimate_scope *scopes = calloc(count, sizeof *scopes);
-
-	if (!scopes)
-		return -1;
-	scopes_make(function, scopes);
 	for (size_t c = 0; c < function->causes.count; c++) {
 		const struct cause *cause = &function->causes.list[c];
 		uint32_t loop;
 
 		if (!advice->optimizer->matches(kernel, function, cause))
 			continue;
+		advice->matched += cause->samples;
+		advice->matched_latency += cause->latency;
+		hotspot_take(advice, function, cause);
+		if (!scopes)
+			continue;
 		loop = kernel_code_common_loop(&function->code, cause->define, cause->use);
 		scopes[loop == LOOP_NONE ? 0 : loop + 1].matched_latency += cause->latency;
 	}
-	*hidden += kernel->total - kernel->total / estimate_scopes(kernel->total, scopes, count);
-	free(scopes);
-	return 0;
 }
 
-static void match(const struct kernel *kernel, struct advice *advice)
+/* hidden: latency samples that moving code within scopes can hide. False: no memory. */
+static bool match(const struct kernel *kernel, struct advice *advice, double *hidden)
 {
+	*hidden = 0;
 	for (size_t f = 0; f < kernel->function_count; f++) {
 		const struct kernel_function *function = &kernel->functions[f];
+		struct estimate_scope *scopes = advice->optimizer->is_scoped ? scopes_new(function) : NULL;
 
-		for (size_t c = 0; c < function->causes.count; c++) {
-			const struct cause *cause = &function->causes.list[c];
-
-			if (!advice->optimizer->matches(kernel, function, cause))
-				continue;
-			advice->matched += cause->samples;
-			advice->matched_latency += cause->latency;
-			hotspot_take(advice, function, cause);
-		}
+		if (advice->optimizer->is_scoped && !scopes)
+			return false;
+		match_function(kernel, function, advice, scopes);
+		if (scopes)
+			*hidden += estimate_scopes(scopes, (size_t)function->code.loops.count + 1);
+		free(scopes);
 	}
+	return true;
 }
 
 /* ---- estimates ---- */
@@ -160,14 +160,11 @@ static int estimate_eliminated(const struct kernel *kernel, struct advice *advic
 	return 0;
 }
 
-static int estimate_hidden(const struct kernel *kernel, struct advice *advice, struct error *error)
+/* hidden: of a scoped optimizer. */
+static void estimate_hidden(const struct kernel *kernel, struct advice *advice, double hidden)
 {
-	double hidden = 0, most;
+	double most = estimate_hiding(kernel->total, kernel->active, advice->matched_latency);
 
-	for (size_t f = 0; f < kernel->function_count; f++)
-		if (hidden_in(kernel, &kernel->functions[f], advice, &hidden))
-			return error_memory(error);
-	most = estimate_hiding(kernel->total, kernel->active, advice->matched_latency);
 	advice->speedup =
 		advice->optimizer->is_scoped ? fmin(most, estimate_elimination(kernel->total, hidden)) : most;
 	/* Dependencies may leave nothing to move (S2 VI-B). */
@@ -177,24 +174,27 @@ static int estimate_hidden(const struct kernel *kernel, struct advice *advice, s
 	for (unsigned i = 0; i < advice->hotspot_count; i++)
 		advice->hotspots[i].speedup =
 			estimate_hiding(kernel->total, kernel->active, advice->hotspots[i].cause.latency);
-	return 0;
 }
 
-static int estimate(const struct kernel *kernel, struct advice *advice, struct error *error)
+static int advise(const struct kernel *kernel, struct advice *advice, struct error *error)
 {
+	double hidden = 0;
 	int rc = 0;
 
+	if (advice->optimizer->matches && !match(kernel, advice, &hidden))
+		return error_memory(error);
 	switch (advice->optimizer->category) {
 	case OPTIMIZER_ELIMINATES:
-		rc = estimate_eliminated(kernel, advice, error);
+		if (estimate_eliminated(kernel, advice, error))
+			return -1;
 		break;
 	case OPTIMIZER_HIDES:
-		rc = estimate_hidden(kernel, advice, error);
+		estimate_hidden(kernel, advice, hidden);
 		break;
 	default:
 		break;
 	}
-	if (!rc && advice->optimizer->judge && !advice->optimizer->judge(kernel, advice))
+	if (advice->optimizer->judge && !advice->optimizer->judge(kernel, advice))
 		advice->speedup = 1;
 	return rc;
 }
@@ -234,9 +234,7 @@ int advice_find(const struct kernel *kernel, struct advice *advice, struct error
 		struct advice *at = &advice[count];
 
 		*at = (struct advice){.optimizer = optimizers[o], .speedup = 1, .low = 1, .high = 1};
-		if (at->optimizer->matches)
-			match(kernel, at);
-		rc = estimate(kernel, at, error);
+		rc = advise(kernel, at, error);
 		count += at->speedup >= 1 + ADVICE_LEAST;
 	}
 	if (rc)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "blame/advise/advice.h"
+#include "blame/advise/cause_chain.h"
 #include "timeline/debug/demangle.h"
 
 #define TOP 5u /* pieces of advice of a kernel (S2 VI) */
@@ -76,6 +77,24 @@ static void text_place(const char *word, const struct kernel_function *function,
 		printf(" in a Loop\n");
 }
 
+/* What the instruction that is waited for waited for itself, back to the root. */
+static void text_chain(const struct kernel_function *function, uint32_t from)
+{
+	struct cause_step steps[CAUSE_CHAIN_MAX];
+	unsigned count = cause_chain_find(function, from, steps);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct place place;
+
+		place_find(&place, function, steps[i].cause->define);
+		printf("        which waits for 0x%" PRIx64 " %s", place.address, place.instruction);
+		if (*place.file)
+			printf(" at %s:%u", place.file, place.line);
+		printf(" (%s, %.1f %% of its stalls)%s\n", stall_name((enum stall)steps[i].cause->stall),
+			100 * steps[i].share, i + 1 == count ? ": the root" : "");
+	}
+}
+
 static void text_hotspot(const struct kernel *kernel, const struct advice_hotspot *hotspot, unsigned number)
 {
 	const struct cause *cause = &hotspot->cause;
@@ -94,6 +113,7 @@ static void text_hotspot(const struct kernel *kernel, const struct advice_hotspo
 	}
 	text_place("From", hotspot->function, cause->define);
 	text_place("To  ", hotspot->function, cause->use);
+	text_chain(hotspot->function, cause->define);
 }
 
 static void text_hints(const char *hints)
@@ -202,7 +222,7 @@ static const struct report_column columns[] = {{"kernel", REPORT_TEXT}, {"time_n
 	{"from_loop_line", REPORT_NUMBER}, {"from_address", REPORT_NUMBER}, {"from_instruction", REPORT_TEXT},
 	{"to_function", REPORT_TEXT}, {"to_file", REPORT_TEXT}, {"to_line", REPORT_NUMBER},
 	{"to_loop_line", REPORT_NUMBER}, {"to_address", REPORT_NUMBER}, {"to_instruction", REPORT_TEXT},
-	{"text", REPORT_TEXT}};
+	{"text", REPORT_TEXT}, {"chain", REPORT_TEXT}};
 
 static void row_figure(struct report *report, double value)
 {
@@ -245,6 +265,25 @@ static void row_kernel(struct report *report, struct program_call *call, const s
 	row_figure(report, single);
 }
 
+/* "ADDRESS INSTRUCTION STALL PERCENT;...", from the hotspot's definition back to the root. */
+static void row_chain(struct report *report, const struct kernel_function *function, uint32_t from)
+{
+	struct cause_step steps[CAUSE_CHAIN_MAX];
+	unsigned count = cause_chain_find(function, from, steps);
+	char text[CAUSE_CHAIN_MAX * 96] = "";
+	size_t used = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t at = steps[i].cause->define;
+
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64 " %.40s %s %.2f",
+			i ? ";" : "", function->code.addresses[at] - function->code.start,
+			function->code.instructions[at].name, stall_name((enum stall)steps[i].cause->stall),
+			100 * steps[i].share);
+	}
+	report_string(report, text);
+}
+
 static void row_none(struct report *report, unsigned count)
 {
 	while (count--)
@@ -266,6 +305,7 @@ static void row_hotspot(struct report *report, const struct kernel *kernel,
 	row_place(report, hotspot->function, cause->define);
 	row_place(report, hotspot->function, cause->use);
 	report_none(report);
+	row_chain(report, hotspot->function, cause->define);
 }
 
 static void rows_advice(struct report *report, struct program_call *call, const struct kernels *kernels,
@@ -285,6 +325,7 @@ static void rows_advice(struct report *report, struct program_call *call, const 
 			report_number(report, 0);
 			row_none(report, 15);
 			report_string(report, *advice->say ? advice->say : advice->optimizer->hints);
+			report_none(report);
 		}
 		report_row(report);
 	}
@@ -301,6 +342,7 @@ static void rows_kernel(struct report *report, struct program_call *call, const 
 	report_number(report, 0);
 	row_none(report, 21);
 	report_string(report, "no gain expected");
+	report_none(report);
 	report_row(report);
 }
 

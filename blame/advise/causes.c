@@ -8,7 +8,7 @@
 #include "store/base/array.h"
 
 #define REACH 1300u    /* instructions: more than any latency */
-#define EDGES_MAX 256u /* of one use; the nearest */
+#define EDGES_MAX 256u /* of one use, in the order of the code; compilers make a few */
 
 #define KINDS_MEMORY                                                                                \
 	(1u << GPU_KIND_LOAD | 1u << GPU_KIND_STORE | 1u << GPU_KIND_ATOMIC | 1u << GPU_KIND_COPY | \
@@ -139,17 +139,21 @@ static bool stay(struct finding *finding, uint32_t use, enum stall stall, double
 						  .latency = latency});
 }
 
-static bool share_out(struct finding *finding, const struct dependency *edges, size_t count, enum stall stall,
-	double samples, double latency)
+static void lengths_find(
+	const struct finding *finding, const struct dependency *edges, size_t count, uint32_t *lengths)
+{
+	for (size_t i = 0; i < count; i++)
+		lengths[i] = dependency_longest(finding->slice, edges[i].define, edges[i].use);
+}
+
+static bool share_out(struct finding *finding, const struct dependency *edges, const uint32_t *lengths,
+	size_t count, enum stall stall, double samples, double latency)
 {
 	double issued[EDGES_MAX], shares[EDGES_MAX];
-	uint32_t lengths[EDGES_MAX];
 	bool ok = true;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		issued[i] = finding->samples[edges[i].define].all[STALL_NONE];
-		lengths[i] = dependency_longest(finding->slice, edges[i].define, edges[i].use);
-	}
 	causes_apportion(issued, lengths, count, shares);
 	for (size_t i = 0; i < count && ok; i++)
 		ok = cause_add(finding->causes, &(struct cause){.define = edges[i].define,
@@ -215,6 +219,7 @@ static int blame(struct finding *finding, enum question question, uint32_t use, 
 	double samples, double latency)
 {
 	struct dependency kept[EDGES_MAX];
+	uint32_t lengths[EDGES_MAX];
 	struct causes *causes = finding->causes;
 	const struct dependency *edges;
 	size_t count, left;
@@ -235,14 +240,19 @@ static int blame(struct finding *finding, enum question question, uint32_t use, 
 	rc = slice_of(finding, question, use, &edges, &count);
 	if (rc < 0)
 		return rc;
+	left = prune(finding, question, edges, count, kept);
+	lengths_find(finding, kept, left, lengths);
+	if (dependency_slice_is_cut(finding->slice))
+		left = count = 0;
 	causes->nodes++;
 	causes->single_before += count <= 1;
-	left = prune(finding, question, edges, count, kept);
 	causes->single_after += left <= 1;
 	if (!left)
 		return stay(finding, use, stall, samples, latency) ? 0 : error_memory(finding->error);
 	causes->explained += samples;
-	return share_out(finding, kept, left, stall, samples, latency) ? 0 : error_memory(finding->error);
+	return share_out(finding, kept, lengths, left, stall, samples, latency)
+		       ? 0
+		       : error_memory(finding->error);
 }
 
 static int instruction_blame(struct finding *finding, uint32_t i)
@@ -278,10 +288,11 @@ static int instruction_blame(struct finding *finding, uint32_t i)
 }
 
 int causes_find(struct causes *causes, const struct dependency_code *code,
-	const struct cause_samples *samples, const struct architecture *architecture, struct error *error)
+	const struct cause_samples *samples, const struct architecture *architecture,
+	struct parse_budget *budget, struct error *error)
 {
 	struct finding finding = {
-		causes, code, samples, architecture, dependency_slice_new(code, REACH), error};
+		causes, code, samples, architecture, dependency_slice_new(code, REACH, budget), error};
 	int rc = finding.slice ? 0 : error_memory(error);
 
 	*causes = (struct causes){0};

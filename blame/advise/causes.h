@@ -53,9 +53,11 @@ struct causes {
 		explained; /* samples that have a cause elsewhere, and those whose cause was found */
 };
 
-/* `samples`: one of each instruction of the code. Returns 0, negative: no memory. Free in both cases. */
+/* `samples`: one of each instruction of the code. Once the budget (NULL: none) is spent all stalls stay where
+ * they were sampled. Returns 0, negative: no memory. Free in both cases. */
 int causes_find(struct causes *causes, const struct dependency_code *code,
-	const struct cause_samples *samples, const struct architecture *architecture, struct error *error);
+	const struct cause_samples *samples, const struct architecture *architecture,
+	struct parse_budget *budget, struct error *error);
 void causes_fini(struct causes *causes);
 
 /* Eq 1: shares of `count` causes with these issued samples and path lengths; they add up to 1. */

@@ -19,7 +19,8 @@ struct step {
 struct dependency_slice {
 	const struct dependency_code *code;
 	uint32_t reach;
-	struct step *steps; /* a queue; also the list of what was visited */
+	struct parse_budget *budget; /* NULL: none */
+	struct step *steps;	     /* a queue; also the list of what was visited */
 	size_t step_count, step_capacity;
 	uint32_t *visited; /* [instruction] 1 + the last step there, 0: none; steps of one are chained by
 			      `before` */
@@ -74,7 +75,8 @@ static bool order_make(struct dependency_slice *slice)
 	return stack && next;
 }
 
-struct dependency_slice *dependency_slice_new(const struct dependency_code *code, uint32_t reach)
+struct dependency_slice *dependency_slice_new(
+	const struct dependency_code *code, uint32_t reach, struct parse_budget *budget)
 {
 	struct dependency_slice *slice = calloc(1, sizeof *slice);
 	size_t room = (size_t)code->count + 1;
@@ -83,6 +85,7 @@ struct dependency_slice *dependency_slice_new(const struct dependency_code *code
 		return NULL;
 	slice->code = code;
 	slice->reach = reach;
+	slice->budget = budget;
 	slice->visited = calloc(room, sizeof *slice->visited);
 	slice->order = calloc(room, sizeof *slice->order);
 	slice->by_order = calloc(room, sizeof *slice->by_order);
@@ -129,15 +132,43 @@ static covered cover(covered met, covered more)
 	return met;
 }
 
+/* ---- the budget ---- */
+
+#define CLEARED_A_STEP 16 /* marks of instructions */
+
+/* False: it is spent, and every walk ends. */
+static bool take_steps(struct dependency_slice *slice, uint64_t steps)
+{
+	struct parse_budget *budget = slice->budget;
+
+	if (!budget)
+		return true;
+	if (budget->spent || budget->steps_left < steps) {
+		budget->spent = true;
+		return false;
+	}
+	budget->steps_left -= steps;
+	return true;
+}
+
+bool dependency_slice_is_cut(const struct dependency_slice *slice)
+{
+	return slice->budget && slice->budget->spent;
+}
+
 /* ---- the search ---- */
 
 static bool visit(struct dependency_slice *slice, uint32_t at, uint32_t distance, covered met)
 {
+	uint32_t step = slice->visited[at];
+
 	if (distance > slice->reach)
 		return true;
-	for (uint32_t step = slice->visited[at]; step; step = slice->before[step - 1])
+	for (; step && take_steps(slice, 1); step = slice->before[step - 1])
 		if (slice->steps[step - 1].met == met)
 			return true;
+	if (!take_steps(slice, 1))
+		return true;
 	if (!array_widen(&slice->steps, &slice->step_capacity, slice->step_count, sizeof *slice->steps) ||
 		!array_widen(
 			&slice->before, &slice->before_capacity, slice->step_count, sizeof *slice->before))
@@ -171,6 +202,8 @@ static bool edge_add(
 {
 	struct dependency *edge = NULL;
 
+	if (!take_steps(slice, slice->edge_count + 1))
+		return true;
 	for (size_t i = 0; i < slice->edge_count && !edge; i++)
 		if (slice->edges[i].define == define)
 			edge = &slice->edges[i];
@@ -286,9 +319,11 @@ static bool leads_around(struct dependency_slice *slice, const struct dependency
 	uint32_t *stack = slice->longest, depth = 0; /* as long as the code */
 	bool is_found = false;
 
+	if (!take_steps(slice, code->count / CLEARED_A_STEP + 1))
+		return false;
 	memset(slice->mark, 0, code->count * sizeof *slice->mark);
 	stack[depth++] = edge->use;
-	while (depth && !is_found) {
+	while (depth && !is_found && take_steps(slice, 1)) {
 		uint32_t at = stack[--depth];
 
 		for (uint32_t e = code->first_from[at]; e < code->first_from[at + 1]; e++) {
@@ -329,6 +364,8 @@ static void longest_forward(struct dependency_slice *slice, uint32_t from)
 {
 	const struct dependency_code *code = slice->code;
 
+	if (!take_steps(slice, code->count / CLEARED_A_STEP + (code->count - slice->order[from])))
+		return;
 	memset(slice->longest, 0, code->count * sizeof *slice->longest);
 	for (uint32_t o = slice->order[from]; o < code->count; o++) {
 		uint32_t at = slice->by_order[o];
@@ -354,7 +391,7 @@ uint32_t dependency_longest(struct dependency_slice *slice, uint32_t from, uint3
 	longest_forward(slice, from);
 	best = slice->longest[to];
 	memcpy(first, slice->longest, code->count * sizeof *first);
-	for (uint32_t i = 0; i < code->count && !best; i++) {
+	for (uint32_t i = 0; i < code->count && !best && !dependency_slice_is_cut(slice); i++) {
 		if (i != from && !first[i])
 			continue;
 		for (uint32_t e = code->first_to[i]; e < code->first_to[i + 1]; e++) {

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "store/base/error.h"
+#include "timeline/base/parse_budget.h"
 #include "timeline/code/gpu_instruction.h"
 
 /* The instructions of one function and how control flows between them. Predecessors of i are
@@ -33,8 +34,12 @@ struct dependency {
 
 struct dependency_slice;
 
-/* Searches at most `reach` instructions back. NULL: no memory. The code must outlive it. */
-struct dependency_slice *dependency_slice_new(const struct dependency_code *code, uint32_t reach);
+/* Searches at most `reach` instructions back, and no further when the budget (NULL: none) is spent: paths
+ * through code that a program made can be many. NULL: no memory. Code and budget must outlive it. */
+struct dependency_slice *dependency_slice_new(
+	const struct dependency_code *code, uint32_t reach, struct parse_budget *budget);
+/* True: the budget is spent, and what the last calls gave is not whole. */
+bool dependency_slice_is_cut(const struct dependency_slice *slice);
 void dependency_slice_free(struct dependency_slice *slice);
 /* Edges to `use` by resources that are in its uses and in `wanted` (NULL: all), by number of the definition;
  * valid until the next call. Negative: no memory. */

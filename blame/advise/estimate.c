@@ -3,7 +3,6 @@
 #include "blame/advise/estimate.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static double less(double a, double b)
 {
@@ -25,40 +24,18 @@ double estimate_hiding(double all, double active, double matched_latency)
 	return estimate_elimination(all, less(active, matched_latency));
 }
 
-static int is_in(const struct estimate_scope *scopes, size_t inner, size_t outer)
+double estimate_scopes(struct estimate_scope *scopes, size_t count)
 {
-	while (inner != outer && scopes[inner].parent != SIZE_MAX)
-		inner = scopes[inner].parent;
-	return inner == outer;
-}
+	double filled = 0;
 
-double estimate_scope(double all, const struct estimate_scope *scopes, size_t count, size_t scope)
-{
-	double active = 0, matched = 0;
+	for (size_t i = count; i-- > 0;) {
+		double fill = less(scopes[i].active, scopes[i].matched_latency);
 
-	for (size_t i = scope; i < count; i++)
-		if (is_in(scopes, i, scope)) {
-			active += scopes[i].active;
-			matched += scopes[i].matched_latency;
-		}
-	return estimate_hiding(all, active, matched);
-}
-
-double estimate_scopes(double all, const struct estimate_scope *scopes, size_t count)
-{
-	double *active = calloc(count + 1, sizeof *active), filled = 0;
-
-	for (size_t i = count; active && i-- > 0;) {
-		double fill;
-
-		active[i] += scopes[i].active;
-		fill = less(active[i], scopes[i].matched_latency);
 		filled += fill;
 		if (scopes[i].parent != SIZE_MAX)
-			active[scopes[i].parent] += active[i] - fill;
+			scopes[scopes[i].parent].active += scopes[i].active - fill;
 	}
-	free(active);
-	return estimate_elimination(all, filled);
+	return filled;
 }
 
 double estimate_issue(double issue_rate, double warps)

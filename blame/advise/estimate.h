@@ -25,11 +25,9 @@ struct estimate_scope {
 				 */
 	size_t parent;		/* its number; SIZE_MAX: none */
 };
-/* Of one scope: T / (T - min(sum of A in it, its matched latency samples, nested ones included)). */
-double estimate_scope(double all, const struct estimate_scope *scopes, size_t count, size_t scope);
-/* Of all scopes together: what inner ones leave unfilled may be filled by outer ones; no active sample fills
- * twice. */
-double estimate_scopes(double all, const struct estimate_scope *scopes, size_t count);
+/* Latency samples that all scopes together hide: what inner ones leave unfilled may be filled by outer ones;
+ * no active sample fills twice. Uses up the scopes. */
+double estimate_scopes(struct estimate_scope *scopes, size_t count);
 
 /* Eq 6 to 10: other numbers of warps per scheduler. `issue_rate`: issued samples / all (R_I). */
 double estimate_issue(double issue_rate, double warps);

@@ -17,11 +17,11 @@ struct kernel_function {
 	bool is_kernel;	      /* false: a device function that it calls */
 };
 
-/* The launch that took most of the kernel's time. */
+/* How the kernel was launched for most of its time, from all paths together. */
 struct kernel_shape {
 	uint64_t grid, block; /* blocks, threads of a block; 0: unknown */
 	uint32_t extent[6];   /* grid x y z, block x y z */
-	uint32_t registers, shared_bytes, local_bytes;
+	uint32_t registers, shared_bytes;
 };
 
 struct kernel {
@@ -34,7 +34,7 @@ struct kernel {
 	unsigned multiprocessors;
 	uint64_t period; /* cycles between samples; 0: unknown */
 	struct kernel_function *functions;
-	size_t function_count;
+	size_t function_count, function_room;
 	/* T, A, L of S2 V, in samples x period; issued: of the warps that were sampled */
 	double total, active, latency, issued;
 	double unread; /* part of `total`: of code that could not be read */

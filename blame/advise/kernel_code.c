@@ -61,8 +61,8 @@ static bool instructions_read(struct kernel_code *code, const struct cfg *cfg)
 			if (!bytes)
 				continue;
 			memcpy(words, bytes, sizeof words);
-			code->opaque += !sass_instruction(
-				code->generation, words[0], words[1], &code->instructions[code->count]);
+			code->opaque +=
+				!sass_instruction(words[0], words[1], &code->instructions[code->count]);
 			code->loop_of[code->count] = code->loops.of_node[b];
 			code->addresses[code->count++] = at;
 		}

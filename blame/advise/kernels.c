@@ -207,32 +207,45 @@ static void sample_add(
 		to->fence_latency += sample->weight;
 }
 
-struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
-	const struct gpu_function *function, int *rc, struct error *error)
+/* What cannot be decoded is remembered, too, as a function without instructions. */
+static int function_read(struct kernel_function *to, struct gpu_code *binary,
+	const struct gpu_function *function, struct error *error)
 {
-	struct kernel_function *wider, *at;
+	int rc = kernel_code_read(&to->code, binary, function, error);
+
+	if (rc > 0) {
+		kernel_code_fini(&to->code);
+		to->code = (struct kernel_code){
+			.name = function->name, .start = function->start, .binary = binary};
+		rc = 0;
+	}
+	if (rc == 0) {
+		to->samples = calloc((size_t)to->code.count + 1, sizeof *to->samples);
+		rc = to->samples ? 0 : error_memory(error);
+	}
+	if (rc)
+		kernel_code_fini(&to->code);
+	return rc;
+}
+
+struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
+	const struct gpu_function *function, struct error *error)
+{
+	struct kernel_function *at;
 
 	for (size_t i = 0; i < kernel->function_count; i++)
 		if (kernel->functions[i].code.start == function->start &&
 			kernel->functions[i].code.binary == binary)
 			return &kernel->functions[i];
-	wider = realloc(kernel->functions, (kernel->function_count + 1) * sizeof *wider);
-	if (!wider) {
-		*rc = error_memory(error);
+	if (!array_widen(&kernel->functions, &kernel->function_room, kernel->function_count,
+		    sizeof *kernel->functions)) {
+		error_memory(error);
 		return NULL;
 	}
-	kernel->functions = wider;
-	at = &wider[kernel->function_count];
+	at = &kernel->functions[kernel->function_count];
 	*at = (struct kernel_function){.is_kernel = function->is_kernel};
-	*rc = kernel_code_read(&at->code, binary, function, error);
-	if (*rc == 0) {
-		at->samples = calloc((size_t)at->code.count + 1, sizeof *at->samples);
-		*rc = at->samples ? 0 : error_memory(error);
-	}
-	if (*rc) {
-		kernel_code_fini(&at->code);
+	if (function_read(at, binary, function, error))
 		return NULL;
-	}
 	kernel->function_count++;
 	return at;
 }
@@ -243,12 +256,11 @@ static int sample_place(struct kernels *kernels, struct kernel *kernel, struct g
 	const struct gpu_function *function = binary ? gpu_code_at(binary, sample->address) : NULL;
 	struct kernel_function *to = NULL;
 	uint32_t at = UINT32_MAX;
-	int rc = 0;
 
 	if (function)
-		to = kernels_function(kernel, binary, function, &rc, error);
-	if (rc < 0)
-		return rc;
+		to = kernels_function(kernel, binary, function, error);
+	if (function && !to)
+		return error_memory(error);
 	if (to)
 		at = kernel_code_find(&to->code, sample->address);
 	/* While a branch resolves, the instruction behind it is seen, which may never run. */
@@ -326,8 +338,6 @@ static int kernels_analyse(struct kernels *kernels, struct error *error)
 		kernel->multiprocessors = kernels->multiprocessors ? kernels->multiprocessors
 								   : kernel->architecture->multiprocessors;
 		rc = kernel_analyse(kernel, error);
-		kernels->summary.total += kernel->total;
-		kernels->summary.unread += kernel->unread;
 		for (size_t f = 0; f < kernel->function_count; f++) {
 			kernels->summary.instructions += kernel->functions[f].code.count;
 			kernels->summary.opaque += kernel->functions[f].code.opaque;

@@ -24,8 +24,6 @@ struct kernels_options {
 
 struct kernels_summary {
 	uint64_t kernel_ns;	       /* of all kernels in the window */
-	double total;		       /* samples x period */
-	double unread;		       /* of code that could not be read */
 	uint64_t lost;		       /* samples that were dropped, as far as it is known */
 	uint64_t instructions, opaque; /* of the code read; those that the decoder does not know */
 };

@@ -133,13 +133,13 @@ static int give(struct kernel *kernel, const struct callers *callers, const stru
 	double factor, struct error *error)
 {
 	const struct gpu_function *function = gpu_code_at(callers->binary, from->code.start);
-	struct kernel_function *to;
-	int rc = 0;
+	struct kernel_function *to = kernels_function(kernel, callers->binary, function, error);
 
-	to = kernels_function(kernel, callers->binary, function, &rc, error);
-	for (uint32_t i = 0; to && i < from->code.count; i++)
+	if (!to)
+		return error_memory(error);
+	for (uint32_t i = 0; i < from->code.count; i++)
 		add_scaled(&to->samples[i], &from->samples[i], factor);
-	return rc < 0 ? rc : 0;
+	return 0;
 }
 
 /* The entry of the kernel itself; NULL: the entry is of a device function. */

@@ -61,10 +61,10 @@ void kernels_binaries_close(struct kernels *kernels);
 int kernels_callers(struct kernels *kernels, struct error *error);
 /* The kernel of that name, new if there is none; NULL: no memory. */
 struct kernel *kernels_named(struct kernels *kernels, const char *name);
-/* The function's entry in the kernel, new if there is none. NULL with *rc negative: no memory; with 1: no
- * code. */
+/* The function's entry in the kernel, new if there is none; of code that cannot be decoded it has no
+ * instructions. NULL: no memory. */
 struct kernel_function *kernels_function(struct kernel *kernel, struct gpu_code *binary,
-	const struct gpu_function *function, int *rc, struct error *error);
+	const struct gpu_function *function, struct error *error);
 void kernels_function_fini(struct kernel_function *function);
 
 /* Times, launches, paths and shapes of the kernels in the window. */

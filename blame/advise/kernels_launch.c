@@ -9,6 +9,11 @@
 #include "store/base/attribute.h"
 #include "timeline/scan/scan.h"
 
+/* Texts are numbered by each store. */
+struct launched_key {
+	uint32_t context, store, attributes;
+};
+
 /* The time of one (context, attributes). */
 struct launched {
 	uint32_t context;
@@ -19,23 +24,32 @@ struct launched {
 
 struct launches {
 	struct kernels *kernels;
-	struct key_ids ids;
+	struct key_ids ids; /* of launched_key */
 	struct launched *list;
 	size_t count, capacity;
 };
 
+/* The time of one shape of a kernel, from wherever it was launched. */
+struct shaped {
+	uint64_t kernel; /* its place in the list */
+	struct kernel_shape shape;
+};
+_Static_assert(sizeof(struct shaped) == 56, "keys have no padding");
+
 static uint32_t extent_get(const char *text, size_t size, const char *key, uint32_t extent[3])
 {
 	char value[64] = "";
-	unsigned long long product = 1;
+	uint64_t product = 1;
 
 	if (!attribute_get(text, size, key, value, sizeof value))
 		return 0;
 	if (sscanf(value, "%u:%u:%u", &extent[0], &extent[1], &extent[2]) != 3)
 		return 0;
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 3; i++) {
 		product *= extent[i];
-	return product > UINT32_MAX ? UINT32_MAX : (uint32_t)product;
+		product = product > UINT32_MAX ? UINT32_MAX : product;
+	}
+	return (uint32_t)product;
 }
 
 static struct kernel_shape shape_of(const char *text, size_t size)
@@ -47,7 +61,6 @@ static struct kernel_shape shape_of(const char *text, size_t size)
 	shape.registers = (uint32_t)attribute_number(text, size, "registers", 0);
 	shape.shared_bytes = (uint32_t)(attribute_number(text, size, "shared_static", 0) +
 					attribute_number(text, size, "shared_dynamic", 0));
-	shape.local_bytes = (uint32_t)attribute_number(text, size, "local", 0);
 	return shape;
 }
 
@@ -68,9 +81,10 @@ static struct kernel *kernel_named(struct kernels *kernels, uint32_t context)
 static int batch_take(struct launches *launches, const struct batch *batch, struct error *error)
 {
 	struct kernels *kernels = launches->kernels;
+	uint32_t store = run_stream(kernels->run, batch->stream)->store;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		uint64_t key[2] = {batch->context[i], batch->attributes[i]};
+		struct launched_key key = {batch->context[i], store, batch->attributes[i]};
 		struct launched *launched;
 		bool is_new;
 		uint32_t at;
@@ -78,7 +92,7 @@ static int batch_take(struct launches *launches, const struct batch *batch, stru
 		if (batch->what[i] != STORE_OP_KERNEL)
 			continue;
 		kernels->summary.kernel_ns += batch->end_ns[i] - batch->begin_ns[i];
-		at = key_ids_put(&launches->ids, key, &is_new);
+		at = key_ids_put(&launches->ids, &key, &is_new);
 		if (at == KEY_IDS_NONE || (is_new && !array_widen(&launches->list, &launches->capacity, at,
 							     sizeof *launches->list)))
 			return error_memory(error);
@@ -146,16 +160,52 @@ static void sum_up(struct launches *launches)
 			kernel->context = at->context;
 		}
 	}
+}
+
+/* Each kernel's shape of most time, the first of equal ones. times: of each shape; most: of each kernel. */
+static bool shapes_sum(
+	const struct launches *launches, struct key_ids *shapes, uint64_t *times, uint64_t *most)
+{
+	struct kernels *kernels = launches->kernels;
+
 	for (size_t i = 0; i < launches->count; i++) {
 		const struct launched *at = &launches->list[i];
-		uint64_t most_ns = 0;
+		struct shaped key = {0};
+		uint32_t shape;
 
-		for (size_t j = 0; j < launches->count && at->kernel; j++)
-			if (launches->list[j].kernel == at->kernel && launches->list[j].time_ns > most_ns)
-				most_ns = launches->list[j].time_ns;
-		if (at->kernel && at->time_ns == most_ns)
-			at->kernel->shape = at->shape;
+		if (!at->kernel)
+			continue;
+		key.kernel = (uint64_t)(at->kernel - kernels->list);
+		key.shape = at->shape;
+		shape = key_ids_put(shapes, &key, NULL);
+		if (shape == KEY_IDS_NONE)
+			return false;
+		times[shape] += at->time_ns;
 	}
+	for (uint32_t shape = 0; shape < shapes->count; shape++) {
+		const struct shaped *key = key_ids_key(shapes, shape);
+
+		if (times[shape] <= most[key->kernel])
+			continue;
+		most[key->kernel] = times[shape];
+		kernels->list[key->kernel].shape = key->shape;
+	}
+	return true;
+}
+
+static int shapes_choose(const struct launches *launches, struct error *error)
+{
+	uint64_t *times = calloc(launches->count + 1, sizeof *times);
+	uint64_t *most = calloc(launches->kernels->count + 1, sizeof *most);
+	struct key_ids shapes;
+	bool ok;
+
+	key_ids_init(&shapes, sizeof(struct shaped));
+	ok = times && most && shapes_sum(launches, &shapes, times, most);
+	key_ids_fini(&shapes);
+	free(times);
+	free(most);
+	return ok ? 0 : error_memory(error);
 }
 
 int kernels_launches(struct kernels *kernels, const struct select *select, struct error *error)
@@ -165,12 +215,14 @@ int kernels_launches(struct kernels *kernels, const struct select *select, struc
 	const uint32_t *streams = select_streams(select, &count);
 	int rc = 0;
 
-	key_ids_init(&launches.ids, 2 * sizeof(uint64_t));
+	key_ids_init(&launches.ids, sizeof(struct launched_key));
 	for (uint32_t i = 0; i < count && rc == 0; i++)
 		if (run_stream(kernels->run, streams[i])->s.kind == STORE_STREAM_GPU)
 			rc = queue_read(&launches, streams[i], select, error);
-	if (rc == 0)
+	if (rc == 0) {
 		sum_up(&launches);
+		rc = shapes_choose(&launches, error);
+	}
 	key_ids_fini(&launches.ids);
 	free(launches.list);
 	return rc;

@@ -3,9 +3,9 @@
  * stall.h - the reasons of instruction samples, by vendor-neutral names (S4 T8.7), and the metrics that carry
  * them:
  *
- *   GINST:STL_GMEM/long_scoreboard             the vendor's own name is kept; the scheduler issued another
- * warp GINST:STL_GMEM/long_scoreboard/not_issued  it issued none: a latency sample (S2 II-A, S4 8.2.2)
- *   GINST:STL_NONE/selected                    this warp issued
+ *   GINST:STL_GMEM/long_scoreboard   the vendor's own name is kept; the scheduler issued another warp
+ *   GINST:STL_GMEM/long_scoreboard/not_issued   it issued none: a latency sample (S2 II-A, S4 8.2.2)
+ *   GINST:STL_NONE/selected   this warp issued
  *
  * The weights of all GINST:STL_* of an instruction add up to its samples x period.
  */
@@ -36,8 +36,6 @@ enum stall {
 };
 const char *stall_name(enum stall stall);  /* "GMEM" */
 const char *stall_about(enum stall stall); /* for people */
-/* The reason that a vendor's name means; STALL_OTH if it is not known. */
-enum stall stall_of_vendor(const char *vendor, size_t size);
 
 struct stall_metric {
 	enum stall stall;
@@ -47,7 +45,5 @@ struct stall_metric {
 };
 /* False: the metric counts no instruction samples. */
 bool stall_metric_parse(const char *name, struct stall_metric *metric);
-/* Writes a metric's name, at most `size` bytes with its NUL; for tests and recorders' twins. */
-void stall_metric_name(char *text, size_t size, const char *vendor, bool is_latency);
 
 #endif

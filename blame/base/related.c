@@ -66,7 +66,7 @@ int related_find(struct related *related, struct run *run, const uint32_t *chose
 	if (!streams || !bits)
 		return error_memory(error);
 	for (uint32_t i = 0; i < run_count; i++)
-		if (run_stream(run, i)->s.kind != STORE_STREAM_PC)
+		if (store_stream_has_states(run_stream(run, i)->s.kind))
 			streams[all_count++] = i;
 	if (count == all_count)
 		return 0;

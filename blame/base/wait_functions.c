@@ -98,7 +98,10 @@ static const struct {
 	{"__kmpc_critical*", WAITS_FOR_THREAD},
 	{"__kmpc_ordered", WAITS_FOR_THREAD},
 	{"omp_set_*lock", WAITS_FOR_THREAD},
+	{"<omp barrier*>", WAITS_FOR_THREADS},
 	{"<omp idle>", WAITS_FOR_THREAD},
+	{"<omp lock*>", WAITS_FOR_THREAD},
+	{"<omp taskwait*>", WAITS_FOR_THREAD},
 	/* NCCL's kernels, and what calls them. */
 	{"nccl*", WAITS_FOR_RANKS},
 	/* The C library, for traces whose samples go on while a thread sleeps. */

@@ -21,13 +21,15 @@ enum ask_of {
 	ASK_LOCK, /* waits for locks: where, by what their holders did, by who waited for whom */
 	ASK_LOCK_HOLDER,
 	ASK_LOCK_PAIR,
+	ASK_OMP,      /* OpenMP's regions */
+	ASK_MPI_WAIT, /* single waits in calls of MPI, by their states */
 	ASK_OF_COUNT
 };
 /* As --of names them. */
 extern const char *const answer_of_names[ASK_OF_COUNT];
 #define ANSWER_OF_WORDS                                                                           \
 	"gpu-idle, gpu-idle-sampled, all-idle, cpu-idle, cpu-idle-cause, waiting, serial, lock, " \
-	"lock-holder or lock-pair"
+	"lock-holder, lock-pair, omp or mpi-wait"
 int answer_of_find(const char *name); /* -1: none */
 
 enum answer_shape {
@@ -38,7 +40,9 @@ enum answer_shape {
 	ASK_GAPS,
 	ASK_LATE,
 	ASK_IMBALANCE,
-	ASK_FINDINGS
+	ASK_FINDINGS,
+	ASK_CRITICAL,
+	ASK_MATRIX
 };
 
 struct ask {
@@ -49,6 +53,7 @@ struct ask {
 	bool has_busy;
 	enum idle_group group;
 	bool has_group;
+	bool is_svg;
 	const char *waits_path; /* NULL: only the built-in table */
 	struct wait_functions *waits;
 };
@@ -149,7 +154,12 @@ struct threads;
 int answer_threads(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_threads_page(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_lock(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_omp(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_late(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_causes(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_mpi_waits(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_matrix(struct program_call *call, const struct ask *ask, struct error *error);
+int answer_critical(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_findings(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_steps(struct program_call *call, const struct ask *ask, struct error *error);
 int answer_balance(struct program_call *call, const struct ask *ask, struct error *error);

@@ -89,6 +89,18 @@ static int take_findings(void *own, const char *value, struct error *error)
 	return option_check_shape(own, ASK_FINDINGS, error);
 }
 
+static int take_matrix(void *own, const char *value, struct error *error)
+{
+	(void)value;
+	return option_check_shape(own, ASK_MATRIX, error);
+}
+
+static int take_critical(void *own, const char *value, struct error *error)
+{
+	(void)value;
+	return option_check_shape(own, ASK_CRITICAL, error);
+}
+
 /* A process of a chosen stream uses a GPU: 1 or 0; negative: error. */
 static int has_queue(struct program_call *call, struct error *error)
 {
@@ -124,6 +136,12 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 		return result;
 	if (by_name && strcmp(by_name, "mark") == 0)
 		return answer_steps(call, ask, error);
+	if (by_name && strcmp(by_name, "cause") == 0)
+		return answer_causes(call, ask, error);
+	if (ask->shape == ASK_MATRIX)
+		return answer_matrix(call, ask, error);
+	if (ask->shape == ASK_CRITICAL)
+		return answer_critical(call, ask, error);
 	result = answer_find_by(call, &by, error);
 	if (result)
 		return result;
@@ -143,6 +161,10 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 	default:
 		break;
 	}
+	if (ask->of == ASK_OMP)
+		return answer_omp(call, ask, error);
+	if (ask->of == ASK_MPI_WAIT)
+		return answer_mpi_waits(call, ask, error);
 	if (ask->of >= ASK_LOCK)
 		return answer_lock(call, ask, error);
 	if (ask->of >= ASK_WAITING)
@@ -154,7 +176,8 @@ static int answer(struct program_call *call, const struct ask *ask, struct error
 /* Lists of single stretches, calls and habits add up no windows. */
 static bool adds_up(const struct ask *ask)
 {
-	return ask->shape != ASK_GAPS && ask->shape != ASK_LATE && ask->shape != ASK_FINDINGS;
+	return ask->shape != ASK_GAPS && ask->shape != ASK_LATE && ask->shape != ASK_FINDINGS &&
+	       ask->shape != ASK_CRITICAL && ask->shape != ASK_MATRIX;
 }
 
 static int work(struct program_call *call, struct error *error)
@@ -173,10 +196,11 @@ static int work(struct program_call *call, struct error *error)
 	return result;
 }
 
-static const struct program_option options[] = {{0, "of", "WHAT",
-							"gpu-idle[-sampled], all-idle, cpu-idle[-cause], "
-							"waiting, serial, lock[-holder, -pair]; else a page",
-							take_of},
+static const struct program_option options[] = {
+	{0, "of", "WHAT",
+		"gpu-idle[-sampled], all-idle, cpu-idle[-cause], "
+		"waiting, serial, lock[-holder, -pair], omp, mpi-wait; else a page",
+		take_of},
 	{0, "busy", "WHAT", "a GPU is busy in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "blame threads of the process and below it (default), or all", take_group},
 	{0, "waits", "FILE", "globs of functions that only wait; !GLOB: that work",
@@ -185,6 +209,10 @@ static const struct program_option options[] = {{0, "of", "WHAT",
 	{0, "gaps", NULL, "gaps in which GPUs are idle, largest first; --min", take_gaps},
 	{0, "late", NULL, "ranks and threads that arrive last and delay the others", take_late},
 	{0, "imbalance", NULL, "how evenly work is spread over the streams", take_imbalance},
+	{0, "critical-path", NULL, "what the window's end waited for; --by segment, rank, stream too",
+		take_critical},
+	{0, "matrix", NULL, "messages and bytes from rank to rank", take_matrix},
+	{0, "svg", NULL, "the matrix as a picture", .to = offsetof(struct ask, is_svg)},
 	{0, "findings", NULL, "habits that cost time, and what they cost at most", take_findings},
 	{0, "summary", NULL, "only the sums, as key and value", take_summary}};
 
@@ -197,7 +225,7 @@ static const struct program program = {
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
 	.notes = "KEY is function (default), path, line, module, loop, inline, file, instruction, "
-		 "script or mark.\n"
+		 "script or mark, or of waiting cause.\n"
 		 "While no queue of a process works, its working threads share the time "
 		 "equally; <nobody active> is the rest.\n"
 		 "--mem bounds the memory of gaps and launches, except launches of one second.\n",

@@ -14,7 +14,9 @@ static const struct use shapes[] = {[ASK_SUMMARY] = {"--summary", "", "by depth 
 	[ASK_GAPS] = {"--gaps", "of", ""},
 	[ASK_LATE] = {"--late", "of busy group", "by depth context"},
 	[ASK_IMBALANCE] = {"--imbalance", "of busy group waits", ""},
-	[ASK_FINDINGS] = {"--findings", "of busy group waits", "by"}};
+	[ASK_FINDINGS] = {"--findings", "of busy group waits", "by"},
+	[ASK_MATRIX] = {"--matrix", "of busy group waits", "by depth context"},
+	[ASK_CRITICAL] = {"--critical-path", "of busy group waits", ""}};
 
 static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle", "busy waits", ""},
 	[ASK_CPU_IDLE_CAUSE] = {"--of cpu-idle-cause", "busy waits", ""},
@@ -22,9 +24,12 @@ static const struct use times[ASK_OF_COUNT] = {[ASK_CPU_IDLE] = {"--of cpu-idle"
 	[ASK_SERIAL] = {"--of serial", "busy group", ""},
 	[ASK_LOCK] = {"--of lock", "busy group waits", ""},
 	[ASK_LOCK_HOLDER] = {"--of lock-holder", "busy group waits", ""},
-	[ASK_LOCK_PAIR] = {"--of lock-pair", "busy group waits", "by depth context"}};
+	[ASK_MPI_WAIT] = {"--of mpi-wait", "busy group waits", "by depth context"},
+	[ASK_LOCK_PAIR] = {"--of lock-pair", "busy group waits", "by depth context"},
+	[ASK_OMP] = {"--of omp", "busy group waits", "depth"}};
 
 static const struct use by_mark = {"--by mark", "of", "context"};
+static const struct use by_cause = {"--by cause", "busy group", "context depth"};
 
 static int refuse(
 	const struct ask *ask, const struct select *select, const struct use *use, struct error *error)
@@ -61,12 +66,20 @@ int option_check(const struct ask *ask, const struct select *select, struct erro
 
 	if (select_min_ns(select) && ask->shape != ASK_GAPS)
 		return error_set(error, ERROR_USAGE, "--min says something with --gaps only");
+	if (ask->is_svg && ask->shape != ASK_MATRIX)
+		return error_set(error, ERROR_USAGE, "--svg says something with --matrix only");
 	if (by && strcmp(by, "mark") == 0) {
 		if (ask->shape != ASK_PAGE)
 			return error_set(error, ERROR_USAGE,
 				"%s and --by mark are two answers: ask for one of them",
 				shapes[ask->shape].with);
 		return refuse(ask, select, &by_mark, error);
+	}
+	if (by && strcmp(by, "cause") == 0) {
+		if (ask->of != ASK_WAITING || (ask->shape != ASK_PAGE && ask->shape != ASK_SUMMARY))
+			return error_set(error, ERROR_USAGE,
+				"--by cause says something with --of waiting only, as rows or --summary");
+		return refuse(ask, select, &by_cause, error);
 	}
 	if (ask->shape != ASK_PAGE)
 		result = refuse(ask, select, &shapes[ask->shape], error);

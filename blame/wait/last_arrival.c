@@ -225,12 +225,18 @@ static int ranks(struct last_arrival *late, struct move_search *search, const st
 }
 
 static int teams(struct last_arrival *late, struct run *run, const struct idle_question *question,
-	const struct process *processes, uint32_t count, struct error *error)
+	const struct process *processes, uint32_t count, struct arena *arena, struct error *error)
 {
+	bool is_sampled = has_call(run, question->waits, WAITS_FOR_THREADS);
 	int result = 0;
 
-	for (uint32_t p = 0; p < count && !result; p++)
-		result = last_arrival_threads(late, run, question, &processes[p], error);
+	for (uint32_t p = 0; p < count && !result; p++) {
+		bool is_known;
+
+		result = last_arrival_regions(late, &is_known, run, question, &processes[p], arena, error);
+		if (!result && !is_known && is_sampled)
+			result = last_arrival_threads(late, run, question, &processes[p], error);
+	}
 	if (!result && late->thread_count)
 		qsort(late->threads, late->thread_count, sizeof(*late->threads), last_arrival_party_compare);
 	return result;
@@ -291,8 +297,8 @@ static int sweep_all(struct last_arrival *late, struct run *run, const struct id
 		if (!result && late->count)
 			result = last_arrival_show_clocks(late, &clocks, arena, error);
 	}
-	if (!result && !late->thread_count && has_call(run, question->waits, WAITS_FOR_THREADS))
-		result = teams(late, run, question, processes, count, error);
+	if (!result && !late->thread_count)
+		result = teams(late, run, question, processes, count, arena, error);
 	return result;
 }
 

@@ -78,10 +78,15 @@ static void learn_kind(const struct call_search *search, struct call_stay *stay,
 	uint64_t root = attribute_number(span->text, span->size, "peer", UINT64_MAX);
 
 	stay->kind = kind_of(span->call);
-	if (stay->kind != CALL_SPREAD && stay->kind != CALL_GATHER)
+	stay->state = call_wait_state_of(span->call);
+	if (stay->kind != CALL_SPREAD && stay->kind != CALL_GATHER) {
+		stay->state = stay->state > CALL_WAIT_N_TO_N ? CALL_WAIT_COLLECTIVE : stay->state;
 		return;
+	}
 	if (strcmp(span->communicator, "world") || root == UINT64_MAX)
 		stay->kind = CALL_LOOSE;
+	if (stay->kind == CALL_LOOSE && stay->state > CALL_WAIT_N_TO_N)
+		stay->state = CALL_WAIT_COLLECTIVE;
 	stay->is_root = run_stream(search->run, search->first)->s.rank == (int64_t)root;
 }
 
@@ -98,6 +103,7 @@ static int take_stay(struct call_search *search, const struct batch *batch, size
 		.context = batch->context[row],
 		.work = {search->since_ns, batch->begin_ns[row], batch->stream},
 		.window = window,
+		.state = is_thread ? CALL_WAIT_THREADS : CALL_WAIT_COLLECTIVE,
 		.clock = search->clocks->of[search->process]};
 
 	if (span)
@@ -378,8 +384,11 @@ static int read_calls(struct call_search *search, const struct process *processe
 
 	*is_whole = question->begin_ns > begin_ns || question->end_ns < end_ns;
 	if (!result && *is_whole && needs_all(search)) {
-		struct call_search whole = {
-			.run = run, .question = question, .clocks = search->clocks, .reach = search->reach};
+		struct call_search whole = {.run = run,
+			.question = question,
+			.clocks = search->clocks,
+			.reach = search->reach,
+			.told = search->told};
 
 		search_fini(search);
 		*search = whole;
@@ -396,7 +405,14 @@ int last_arrival_calls(struct last_arrival *late, struct run *run, const struct 
 	const struct process *processes, uint32_t count, struct host_clocks *clocks, struct arena *arena,
 	struct error *error)
 {
-	struct call_search search = {.run = run, .question = question, .clocks = clocks};
+	return last_arrival_told(late, NULL, run, question, processes, count, clocks, arena, error);
+}
+
+int last_arrival_told(struct last_arrival *late, struct call_waits *told, struct run *run,
+	const struct idle_question *question, const struct process *processes, uint32_t count,
+	struct host_clocks *clocks, struct arena *arena, struct error *error)
+{
+	struct call_search search = {.run = run, .question = question, .clocks = clocks, .told = told};
 	bool is_whole = false;
 	int result;
 

@@ -8,6 +8,7 @@
 
 #include "blame/wait/call_messages.h"
 #include "blame/wait/call_requests.h"
+#include "blame/wait/call_waits.h"
 #include "blame/wait/last_arrival_internal.h"
 
 #define COMMUNICATOR_BYTES MESSAGE_COMMUNICATOR_BYTES
@@ -44,6 +45,7 @@ struct call_stay {
 	uint32_t context, clock;
 	uint32_t window;
 	enum call_kind kind;
+	enum call_wait_state state;
 	bool is_root, is_polled;
 };
 
@@ -73,12 +75,17 @@ struct call_search {
 	struct call_meeting *meetings;
 	size_t meeting_count, meeting_capacity;
 	struct call_most *most;		     /* by party */
+	struct call_waits *told;	     /* receives each wait; NULL: not needed */
 	uint32_t process;		     /* that is being read */
 	uint32_t first;			     /* its first stream */
 	uint64_t since_ns;		     /* end of the stream's call before */
 	uint64_t begin_ns, end_ns, reach_ns; /* that begin there are taken; how far the longest reaches */
 };
 
+/* last_arrival_calls(), which tells each wait and what was sent, too. */
+int last_arrival_told(struct last_arrival *late, struct call_waits *told, struct run *run,
+	const struct idle_question *question, const struct process *processes, uint32_t count,
+	struct host_clocks *clocks, struct arena *arena, struct error *error);
 /* For search->reach; NULL: memory is out. */
 struct call_reach *last_arrival_reach_new(const struct host_clocks *clocks, struct arena *arena);
 /* The party of that stream, KEY_IDS_NONE: memory is out. */

@@ -25,6 +25,12 @@ static inline uint64_t last_arrival_within(
 	return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
+/* Appends the threads of the process that met in OpenMP's regions to late->threads, which has room, by the
+ * sums of regions.h: exact. *is_known: there were any, and samples have nothing to add. */
+int last_arrival_regions(struct last_arrival *late, bool *is_known, struct run *run,
+	const struct idle_question *question, const struct process *process, struct arena *arena,
+	struct error *error);
+
 /* Appends the process's threads to late->threads, which has room, if two or more meet at barriers. */
 int last_arrival_threads(struct last_arrival *late, struct run *run, const struct idle_question *question,
 	const struct process *process, struct error *error);

@@ -59,6 +59,60 @@ static bool is_told(const struct host_clocks *clocks, const struct call_stay *st
 	return true;
 }
 
+/* For whom it waited, by the state's definition; *state: where that does not fit, it is any collective call.
+ */
+static const struct call_stay *waited_for(const struct call_stay *stays, size_t count,
+	const struct call_stay *stay, enum call_wait_state *state)
+{
+	const struct call_stay *last = &stays[count - 1], *root = NULL;
+	bool is_spread = stay->state == CALL_WAIT_LATE_BROADCAST;
+
+	*state = stay->state;
+	if (!is_spread && stay->state != CALL_WAIT_EARLY_REDUCE)
+		return last;
+	for (size_t i = 0; i < count; i++)
+		root = stays[i].is_root ? &stays[i] : root;
+	if (!root || is_spread == (stay == root))
+		*state = CALL_WAIT_COLLECTIVE;
+	return root && stay != root ? root : last;
+}
+
+/* Tells the wait of one stay. The last of a call has waited for nobody. */
+static bool tell_stay(const struct call_search *search, const struct call_stay *stays, size_t count,
+	const struct call_stay *stay, bool is_told)
+{
+	enum call_wait_state state;
+	const struct call_stay *other = waited_for(stays, count, stay, &state);
+	uint64_t from_ns = stay->wait_begin_ns > stay->begin_ns ? stay->wait_begin_ns : stay->begin_ns;
+	uint64_t raw_ns = stay->raw_wait_ns + (from_ns - stay->wait_begin_ns);
+	struct call_wait wait = {.begin_ns = raw_ns,
+		.waiter = stay->work.stream,
+		.other = is_told ? other->work.stream : CALL_WAIT_UNTOLD,
+		.from_ns = other->work.until_ns,
+		.since_ns = other->work.since_ns,
+		.context = stay->context,
+		.other_context = other->context,
+		.state = state};
+
+	if (!stay->end_ns || other == stay || stay->end_ns < other->begin_ns || from_ns >= other->begin_ns)
+		return true;
+	wait.end_ns = raw_ns + (other->begin_ns - from_ns);
+	if (wait.begin_ns < search->question->begin_ns)
+		wait.begin_ns = search->question->begin_ns;
+	if (wait.end_ns > search->question->end_ns)
+		wait.end_ns = search->question->end_ns;
+	return call_waits_put(search->told, &wait);
+}
+
+static bool tell_stays(
+	const struct call_search *search, const struct call_stay *stays, size_t count, bool is_told)
+{
+	for (size_t i = 0; search->told && i < count; i++)
+		if (!tell_stay(search, stays, count, &stays[i], is_told))
+			return false;
+	return true;
+}
+
 static void blame(struct last_arrival *late, struct call_search *search, uint32_t number, uint64_t held_ns,
 	uint32_t context, const struct call_most *most)
 {
@@ -96,6 +150,8 @@ static int occasion(struct last_arrival *late, struct call_search *search, const
 	}
 	late->occasions += !is_thread;
 	*(is_thread ? &late->thread_held_ns : &late->held_ns) += most.held_ns;
+	if (!tell_stays(search, stays, count, is_told(search->clocks, stays, count)))
+		return error_memory(error);
 	if (is_told(search->clocks, stays, count)) {
 		blame(late, search, last->party, most.held_ns, last->context, &most);
 	} else {
@@ -205,7 +261,29 @@ static bool is_clear(const struct message_wait *waits, size_t count)
 	return waits->is_told;
 }
 
-static void judge_waits(struct last_arrival *late, struct call_search *search, struct message_waits *waits)
+static bool tell_message(const struct call_search *search, const struct message_wait *wait, bool is_told)
+{
+	const struct message_side *waiter = wait->waiter, *other = wait->other;
+	uint64_t until_ns = other->begin_ns < waiter->end_ns ? other->begin_ns : waiter->end_ns;
+	uint64_t shift_ns = waiter->begin_ns - waiter->raw_ns; /* modulo 2^64 */
+	struct call_wait told = {.begin_ns = waiter->wait_begin_ns - shift_ns,
+		.end_ns = until_ns - shift_ns,
+		.from_ns = other->raw_ns,
+		.since_ns = other->since_ns,
+		.waiter = waiter->stream,
+		.other = is_told ? other->stream : CALL_WAIT_UNTOLD,
+		.context = waiter->context,
+		.other_context = other->context,
+		.state = waiter->is_receive ? CALL_WAIT_LATE_SENDER : CALL_WAIT_LATE_RECEIVER};
+
+	if (told.begin_ns < search->question->begin_ns)
+		told.begin_ns = search->question->begin_ns;
+	if (told.end_ns > search->question->end_ns)
+		told.end_ns = search->question->end_ns;
+	return !search->told || call_waits_put(search->told, &told);
+}
+
+static bool judge_waits(struct last_arrival *late, struct call_search *search, struct message_waits *waits)
 {
 	size_t count;
 
@@ -221,6 +299,8 @@ static void judge_waits(struct last_arrival *late, struct call_search *search, s
 			count++;
 		late->parties[waiter->party].waited_ns += wait->waited_ns;
 		late->message_held_ns += wait->waited_ns;
+		if (!tell_message(search, wait, is_clear(wait, count)))
+			return false;
 		if (is_clear(wait, count)) {
 			blame(late, search, other->party, wait->waited_ns, other->context, &most);
 		} else {
@@ -228,6 +308,81 @@ static void judge_waits(struct last_arrival *late, struct call_search *search, s
 			late->message_untold_ns += wait->waited_ns;
 		}
 	}
+	return true;
+}
+
+/* ---- what was sent ---- */
+
+static int traffic_compare(const void *left, const void *right)
+{
+	const struct call_traffic *a = left, *b = right;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return a->to < b->to ? -1 : a->to > b->to;
+}
+
+static bool traffic_put(struct call_waits *told, uint32_t from, uint32_t to, uint64_t bytes)
+{
+	struct call_traffic *last = told->traffic_count ? &told->traffic[told->traffic_count - 1] : NULL;
+
+	if (last && last->from == from && last->to == to) {
+		last->messages++;
+		last->bytes += bytes;
+		return true;
+	}
+	if (!array_widen(
+		    &told->traffic, &told->traffic_capacity, told->traffic_count, sizeof(*told->traffic)))
+		return false;
+	told->traffic[told->traffic_count++] = (struct call_traffic){from, to, 1, bytes};
+	return true;
+}
+
+/* Messages come pair by pair, but a pair of processes may have several communicators. */
+static void traffic_unite(struct call_waits *told)
+{
+	size_t kept = 0;
+
+	if (!told->traffic_count)
+		return;
+	qsort(told->traffic, told->traffic_count, sizeof(*told->traffic), traffic_compare);
+	for (size_t i = 1; i < told->traffic_count; i++) {
+		struct call_traffic *here = &told->traffic[i], *last = &told->traffic[kept];
+
+		if (traffic_compare(here, last)) {
+			told->traffic[++kept] = *here;
+			continue;
+		}
+		last->messages += here->messages;
+		last->bytes += here->bytes;
+	}
+	told->traffic_count = kept + 1;
+}
+
+/* Messages that were sent in the window. */
+static bool tell_traffic(const struct last_arrival *late, const struct call_search *search)
+{
+	const struct call_messages *messages = &search->messages;
+	const struct idle_question *question = search->question;
+	uint64_t sends = 0, matched = 0;
+
+	for (size_t i = 0; i < messages->side_count; i++)
+		sends += !messages->sides[i].is_receive && messages->sides[i].raw_ns >= question->begin_ns &&
+			 messages->sides[i].raw_ns < question->end_ns;
+	for (size_t i = 0; i < messages->count; i++) {
+		const struct message_side *send = messages->list[i].send,
+					  *receive = messages->list[i].receive;
+
+		if (send->raw_ns < question->begin_ns || send->raw_ns >= question->end_ns)
+			continue;
+		matched++;
+		if (!traffic_put(search->told, late->parties[send->party].stream,
+			    late->parties[receive->party].stream, send->bytes))
+			return false;
+	}
+	search->told->unmatched = sends - matched;
+	traffic_unite(search->told);
+	return true;
 }
 
 /* ---- the clocks of several hosts ---- */
@@ -468,8 +623,10 @@ int last_arrival_judge(
 		qsort(search->meetings, search->meeting_count, sizeof(*search->meetings), meeting_compare);
 		result = judge_meetings(late, search, &waits, 0, search->meeting_count, arena, error);
 	}
-	if (!result)
-		judge_waits(late, search, &waits);
+	if (!result && search->told && !tell_traffic(late, search))
+		result = error_memory(error);
+	if (!result && !judge_waits(late, search, &waits))
+		result = error_memory(error);
 	for (uint32_t i = 0; i < late->count && !result; i++)
 		if (late->parties[i].last)
 			result =

@@ -41,6 +41,9 @@ struct lock_search {
 	size_t wait_count, wait_capacity;
 	struct part *parts;
 	size_t part_count, part_capacity;
+	struct lock_part *told; /* of all processes, see lock_parts() */
+	size_t told_count, told_capacity;
+	bool tells;
 	struct key_ids pair_ids; /* waiter, holder */
 	struct lock_pair *pairs;
 	size_t pair_count, pair_capacity;
@@ -131,6 +134,18 @@ static int wait_compare(const void *left, const void *right)
 
 /* ---- parts of them, by holder ---- */
 
+/* After it ran again it waited for nobody. */
+static bool tell(struct lock_search *search, const struct lock_wait *wait, const struct part *part)
+{
+	if (wait->woken_ns && part->begin_ns >= wait->woken_ns)
+		return true;
+	if (!array_widen(&search->told, &search->told_capacity, search->told_count, sizeof(*search->told)))
+		return false;
+	search->told[search->told_count++] =
+		(struct lock_part){part->begin_ns, part->end_ns, wait->stream, part->holder, wait->context};
+	return true;
+}
+
 static bool part_put(struct lock_search *search, const struct lock_wait *wait, struct part part)
 {
 	uint32_t key[2] = {wait->stream, part.holder}, id;
@@ -149,6 +164,8 @@ static bool part_put(struct lock_search *search, const struct lock_wait *wait, s
 	pair = &search->pairs[id];
 	pair->time_ns += part.end_ns - part.begin_ns;
 	pair->waits++;
+	if (search->tells && !tell(search, wait, &part))
+		return false;
 	search->parts[search->part_count++] = part;
 	return true;
 }
@@ -338,32 +355,58 @@ static int answer_fill(struct lock_search *search, struct arena *arena, struct e
 	return 0;
 }
 
-int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *asked, struct arena *arena,
+static int sweep(struct lock_search *search, const struct idle_question *asked, struct arena *arena,
 	struct error *error)
 {
 	struct idle_question question = *asked;
-	struct lock_search search = {.run = run, .question = &question, .lock = lock};
+	struct run *run = search->run;
 	struct related related = {0};
 	struct process *processes;
 	uint32_t count = 0;
 	int result = related_find(&related, run, asked->streams, asked->stream_count, false, arena, error);
 
-	*lock = (struct lock){0};
+	*search->lock = (struct lock){0};
+	search->question = &question;
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
 	question.related = related.bits;
-	key_ids_init(&search.pair_ids, 2 * sizeof(uint32_t));
+	key_ids_init(&search->pair_ids, 2 * sizeof(uint32_t));
 	for (uint32_t p = 0; p < count && !result; p++) {
-		search.process = &processes[p];
-		result = process_sweep(&search, error);
+		search->process = &processes[p];
+		result = process_sweep(search, error);
 	}
 	if (!result)
-		result = answer_fill(&search, arena, error);
-	free(search.waits);
-	free(search.parts);
-	free(search.pairs);
-	key_ids_fini(&search.pair_ids);
-	exact_share_sums_fini(&search.sites);
-	exact_share_sums_fini(&search.holders);
+		result = answer_fill(search, arena, error);
+	free(search->waits);
+	free(search->parts);
+	free(search->pairs);
+	key_ids_fini(&search->pair_ids);
+	exact_share_sums_fini(&search->sites);
+	exact_share_sums_fini(&search->holders);
+	return result;
+}
+
+int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *asked, struct arena *arena,
+	struct error *error)
+{
+	struct lock_search search = {.run = run, .lock = lock};
+
+	return sweep(&search, asked, arena, error);
+}
+
+int lock_parts(struct lock_part **parts, size_t *count, struct run *run, const struct idle_question *asked,
+	struct arena *arena, struct error *error)
+{
+	struct lock lock;
+	struct lock_search search = {.run = run, .lock = &lock, .tells = true};
+	int result = sweep(&search, asked, arena, error);
+
+	*count = result ? 0 : search.told_count;
+	*parts = result ? NULL : arena_calloc(arena, *count + 1, sizeof(**parts));
+	if (!result && !*parts)
+		result = error_memory(error);
+	if (!result && *count)
+		memcpy(*parts, search.told, *count * sizeof(**parts));
+	free(search.told);
 	return result;
 }

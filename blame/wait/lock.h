@@ -37,6 +37,18 @@ struct lock {
 	size_t pair_count;
 };
 
+/* A stretch of a wait with one holder. */
+struct lock_part {
+	uint64_t begin_ns, end_ns;
+	uint32_t waiter, holder; /* streams; the holder may be LOCK_HOLDER_UNKNOWN */
+	uint32_t context;	 /* of the wait */
+};
+
+/* The parts of all waits of the question's threads, in no order, less what a waiter that runs again takes to
+ * get its lock. In `arena`. */
+int lock_parts(struct lock_part **parts, size_t *count, struct run *run, const struct idle_question *question,
+	struct arena *arena, struct error *error);
+
 /* Uses streams and window of the question: of its threads the waits count, whoever held the lock. In `arena`.
  */
 int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *question, struct arena *arena,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "blame/base/helper_threads.h"
+#include "blame/base/kernel_frames.h"
 #include "blame/base/process.h"
 #include "blame/base/related.h"
 #include "blame/base/sweep.h"
@@ -121,7 +122,8 @@ static bool line_leave(struct thread_team *team, struct thread_line *line, uint6
 	if (!is_waiting || !dt_ns)
 		return true;
 	if (!is_unknown_wait(team, line))
-		return exact_share_sums_add(team->waited, line->context, exact_share_of(dt_ns, 1));
+		return exact_share_sums_add(team->waited, kernel_frames_caller(team->run, line->context),
+			exact_share_of(dt_ns, 1));
 	team->threads->pathless_ns += dt_ns;
 	return exact_share_sums_add(team->after, line->context, exact_share_of(dt_ns, 1));
 }

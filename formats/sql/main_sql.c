@@ -216,13 +216,24 @@ static int start_shell(const struct program_call *call, const char *run, struct 
 		strerror(errno));
 }
 
+/* The extension opens the run in its own way. */
+static bool has_reading_options(const struct run_options *options)
+{
+	return options->debug_path_count || options->debuginfod || options->python || options->no_rollups ||
+	       options->jobs || options->mem_bytes;
+}
+
 /* Opens the run first: what is wrong with it is said here. */
 static int shell(struct program_call *call, const char *path, struct error *error)
 {
 	struct run *run;
 	char *place;
-	int rc = run_open(&run, path, &call->run_options, error);
+	int rc;
 
+	if (has_reading_options(&call->run_options))
+		return error_set(error, ERROR_USAGE,
+			"options of how a run is read need a QUERY: SQLite's shell reads it by itself");
+	rc = run_open(&run, path, &call->run_options, error);
 	if (rc < 0)
 		return rc;
 	if (!path)

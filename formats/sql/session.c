@@ -175,11 +175,15 @@ static int add_run(struct sql_session *session, const char *path, struct sql_run
 	run->place = realpath(run_path(run->run), NULL);
 	if (!run->place)
 		run->place = strdup(run_path(run->run));
+	if (!run->place) {
+		run_free(run);
+		return error_memory(error);
+	}
 	run->renewal = session->renewal;
 	run->next = session->runs;
 	session->runs = run;
 	*added = run;
-	return run->place ? 0 : error_memory(error);
+	return 0;
 }
 
 /* Between statements: what they see while they run stays as it is. */

@@ -231,7 +231,8 @@ struct modules {
 
 static const struct sql_column module_columns[] = {{"kind", "TEXT"}, {"path", "TEXT"}, {"build_id", "TEXT"},
 	{"load_ns", "INTEGER"}, {"unload_ns", "INTEGER"}, {"frames", "INTEGER"}, {"named", "INTEGER"},
-	{"lines", "INTEGER"}, {"in_loops", "INTEGER"}, {"lacks", "TEXT"}, {"run", "TEXT", SQL_ARGUMENT}};
+	{"lines", "INTEGER"}, {"in_loops", "INTEGER"}, {"lacks", "TEXT"}, {"partial", "INTEGER"},
+	{"run", "TEXT", SQL_ARGUMENT}};
 
 static bool module_add(void *own, struct store_reader *reader, const struct store_module *module,
 	const struct info_frames *frames)
@@ -294,6 +295,9 @@ static void modules_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 		break;
 	case 9:
 		sql_put_composed(out, row->lacks);
+		break;
+	case 10:
+		sql_put_number(out, row->frames.partial);
 		break;
 	default:
 		sql_put_number(out, numbers[column - 5]);

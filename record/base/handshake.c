@@ -91,7 +91,8 @@ static enum handshake_result descriptors_take(
 		handshake->memory = fds[0];
 		return HANDSHAKE_GPU_MODULE;
 	}
-	if (said->kind == EVENT_HANDSHAKE_PROCESS && count >= 2) {
+	handshake->is_outside = said->kind == EVENT_HANDSHAKE_OUTSIDE && count == 2;
+	if ((said->kind == EVENT_HANDSHAKE_PROCESS && count >= 2) || handshake->is_outside) {
 		handshake->memory = fds[0];
 		handshake->pidfd = fds[1];
 		first = 2;
@@ -128,7 +129,7 @@ enum handshake_result handshake_read(int connection, struct handshake *handshake
 	}
 	result = message.msg_flags & MSG_CTRUNC ? remains_take(handshake, &said, fds, count)
 						: descriptors_take(handshake, &said, fds, count);
-	handshake->host_pid = peer_pid(connection);
+	handshake->host_pid = handshake->is_outside ? said.pid : peer_pid(connection);
 	return result;
 }
 

@@ -33,6 +33,8 @@ struct handshake {
 	int events[EVENT_SWITCHES_MAX];
 	unsigned event_count;  /* HANDSHAKE_SWITCHES, HANDSHAKE_KEEP: 1 */
 	bool is_of_switches;   /* HANDSHAKE_CUT: only the switch ring of one thread is lost */
+	bool is_outside;       /* HANDSHAKE_PROCESS: measured from outside; pidfd is not one, but becomes
+				  readable at its end, too */
 	bool is_without_rings; /* HANDSHAKE_PROCESS: some switch rings could not be opened, so none is used */
 };
 

@@ -48,6 +48,8 @@ enum rendezvous_message_type {
 	RENDEZVOUS_DONE	     /* collector: everything is committed; `text` is the summary */
 };
 
+#define RENDEZVOUS_NO_STATUS (-1)
+
 enum rendezvous_start {
 	RENDEZVOUS_START_EXPECTED, /* its agent will register */
 	RENDEZVOUS_START_LEFT_OUT, /* excluded by record/agent/process/process_filter.h */
@@ -56,8 +58,9 @@ enum rendezvous_start {
 
 struct rendezvous_message {
 	uint32_t type;
-	int32_t status; /* RENDEZVOUS_ENDED: its wait status; RENDEZVOUS_STARTED: enum rendezvous_start;
-			   RENDEZVOUS_DONE: 1 if no agent of a program that should be measured registered */
+	int32_t status; /* RENDEZVOUS_ENDED: its wait status, RENDEZVOUS_NO_STATUS: nobody waited;
+			   RENDEZVOUS_STARTED: enum rendezvous_start; RENDEZVOUS_DONE: 1 if no agent of a
+			   program that should be measured registered */
 	uint64_t number;
 	uint64_t begin_ns;	     /* RENDEZVOUS_STARTED: a time before the program began */
 	uint64_t user_ns, system_ns; /* RENDEZVOUS_ENDED: CPU time of the program and its children */

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/agent/process/process_filter.h"
@@ -32,6 +33,7 @@
 #define NAMES_WAIT_NS UINT64_C(20000000000)
 #define NAMES_TELL_NS UINT64_C(250000000)
 #define NAMES_POLL_MS 20
+#define GAUGES_COMMIT_NS UINT64_C(5000000000)
 
 /* Slots of the poll set, up to there per kind. */
 #define POLLED_CALLERS 16
@@ -156,16 +158,54 @@ static bool is_filling(const struct collector *collector)
 	return false;
 }
 
+/* Reads the figures of host and processes; the rings need not be drained for that. */
+static void gauges_pass(struct collector *collector, uint64_t now_ns)
+{
+	gauges_take(collector->gauges, collector->writer, collector->host_text, now_ns);
+	for (struct measured_process *at = collector->processes; at; at = at->next) {
+		struct gauges_target target = {measured_process_proc_pid(at), at->pid, at->generation, at->rank,
+			at->begin_ns};
+
+		if (!at->has_died)
+			gauges_process_take(collector->gauges, &at->gauges, &target, collector->writer,
+				collector->host_text);
+	}
+	gauges_taken(collector->gauges, collector->writer);
+	/* A commit costs as much as several passes: what waits alone may wait longer. */
+	collector->is_dirty |= now_ns - collector->committed_ns > GAUGES_COMMIT_NS;
+}
+
+/* Like poll, with passes of gauges meanwhile. */
+static int poll_gauging(struct collector *collector, struct pollfd *polled, unsigned count, int timeout_ms)
+{
+	uint64_t now_ns = clock_now_ns(), end_ns = now_ns + (uint64_t)timeout_ms * 1000000;
+	int result = 0;
+
+	if (collector->has_failed || gauges_due_ns(collector->gauges) >= end_ns)
+		return poll(polled, count, timeout_ms);
+	for (; !result && now_ns < end_ns; now_ns = clock_now_ns()) {
+		uint64_t due_ns = gauges_due_ns(collector->gauges), until_ns = due_ns < end_ns ? due_ns : end_ns;
+		uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+		struct timespec wait = {
+			(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)};
+
+		result = ppoll(polled, count, &wait, NULL);
+		now_ns = clock_now_ns();
+		if (now_ns >= due_ns)
+			gauges_pass(collector, now_ns);
+	}
+	return result;
+}
+
 /* Like poll, but returns as soon as a burst fills a ring. */
-static void poll_peeking(
-	const struct collector *collector, struct pollfd *polled, unsigned count, int timeout_ms)
+static void poll_peeking(struct collector *collector, struct pollfd *polled, unsigned count, int timeout_ms)
 {
 	const int each_ms = peek_all_ms(collector);
 
 	for (; timeout_ms > each_ms; timeout_ms -= each_ms)
-		if (poll(polled, count, each_ms) || is_filling(collector))
+		if (poll_gauging(collector, polled, count, each_ms) || is_filling(collector))
 			return;
-	poll(polled, count, timeout_ms);
+	poll_gauging(collector, polled, count, timeout_ms);
 }
 
 /* Waits for events or for the time to drain. Handshakes, launchers, symbols, process ends and the reader
@@ -229,6 +269,7 @@ static void settle(struct collector *collector)
 		collector->has_failed ? collector->failure.text : NULL);
 	collector->is_settled = collector->is_closing;
 	if (collector->is_closing) {
+		gauges_rest(collector->gauges, collector->writer, clock_now_ns());
 		store_writer_meta(collector->writer, "state", "complete");
 		store_writer_hurry(collector->writer); /* a launcher waits for us: do not wait for the disk */
 	}
@@ -316,6 +357,8 @@ static void collector_fini(struct collector *collector)
 	modules_close();
 	kernel_close();
 	children_fini(&collector->children);
+	gauges_rest(collector->gauges, collector->writer, clock_now_ns());
+	gauges_free(collector->gauges);
 	store_writer_close(collector->writer, &error);
 	local_spool_end(&collector->spool);
 	rendezvous_sweep(&collector->rendezvous);
@@ -342,6 +385,8 @@ _Noreturn static void collector_run(
 		_exit(1);
 	}
 	summary_init(&collector.summary, plan->events);
+	if (plan->gauges.interval_ns)
+		collector.gauges = gauges_new(&plan->gauges, "", clock_now_ns());
 	collector.children.left_out = process_filter_reason(plan->events);
 	summary_unmonitored(
 		&collector.summary, plan->unmonitored, plan->command, collector.writer, collector.host_text);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "record/base/rendezvous.h"
+#include "record/gauges/gauge_list.h"
 
 struct collect_plan {
 	const char *run;     /* absolute path of the run's directory, which must exist */
@@ -18,6 +19,7 @@ struct collect_plan {
 	const char *names;	 /* path of hpct-names */
 	uint64_t keep_ns;	 /* older records are deleted; 0: all are kept */
 	const char *unmonitored; /* why the first program takes no agent; NULL: it takes one */
+	struct gauges_asked gauges; /* figures over time */
 	bool with_sources;	 /* keep the source files that symbols refer to */
 };
 

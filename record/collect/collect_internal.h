@@ -10,6 +10,7 @@
 #include "record/collect/children.h"
 #include "record/collect/collect.h"
 #include "record/collect/local_spool.h"
+#include "record/gauges/gauges.h"
 #include "record/launch/summary.h"
 #include "record/names/symbol_client.h"
 #include "record/process/process.h"
@@ -40,6 +41,7 @@ struct collector {
 	struct store_writer *writer;
 	struct symbol_client *symbol_client;
 	struct source_copies sources;
+	struct gauges *gauges; /* NULL: none */
 	struct measured_process *processes;
 	struct launcher *launchers;
 	struct caller *callers;

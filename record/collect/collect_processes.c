@@ -19,6 +19,7 @@ void collect_process_end(struct collector *collector, struct measured_process **
 	summary_add(&collector->summary, process);
 	collect_parents_learn(collector, process);
 	children_announce(&collector->children, process, collector->writer, collector->host_text);
+	gauges_process_end(collector->gauges, process->gauges, collector->writer, clock_now_ns());
 	measured_process_free(process);
 	collector->is_dirty = true;
 }
@@ -74,6 +75,8 @@ void collect_process_take(struct collector *collector, struct handshake *handsha
 	}
 	if (handshake->is_without_rings ||
 		switches_take_up(process, handshake->events, handshake->event_count, handshake->switch_bytes))
+		process->switches_refused++;
+	if (handshake->is_outside && handshake->word && switches_stream(&process->switches))
 		process->switches_refused++;
 	switches_begin(process->switches, 0, handshake->word);
 	process->host_pid = handshake->host_pid;

@@ -22,33 +22,39 @@
 
 const char options_help[] =
 	"usage: hpct-record [options] [--] PROGRAM [ARGUMENTS]\n"
+	"       hpct-record [options] -p PID[,PID...] [--for 30s]\n"
 	"\n"
 	"Records what every thread of PROGRAM and its children did, as call-path traces.\n"
 	"\n"
-	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid);\n"
-	"                         default PROGRAM-JOB.hpct, else PROGRAM-PID.hpct\n"
-	"      --overwrite        replace an existing run\n"
+	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid); by\n"
+	"                         default PROGRAM-PID.hpct;  --overwrite  replaces it\n"
+	"  -p, --pid PID,...      what runs already, from outside: until Ctrl-C, its end,\n"
+	"                         or --for DURATION;  --comm GLOB [--newest]  by name\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000 (default): a sample every 5000 us of a\n"
 	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
 	"  -c, --count N|fN       period or rate without @;  -L, --list  list all events\n"
 	"  -e gpu=auto|off|NAME   GPUs: nvidia, nvidia,pc (instructions), opencl, level0\n"
+	"      --gauges LIST      figures over time: off, 10Hz, resident,cpu_* (see -L)\n"
 	"      --keep DURATION    drop records older than 30s, 10m, 2h; their sums stay\n"
 	"      --summary FILE     write the summary to FILE, too (the run has it)\n"
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
 	"  -r, --retain-recursion keep all levels of recursive calls (default: two)\n"
-	"      --no-switches      no switch records: no blocked and runnable time\n"
-	"      --no-children, --ranks 0-3, -f, --process-fraction 1/10: measure fewer\n"
+	"      --no-switches, --no-children, --ranks 0-3, --process-fraction 1/10: less\n"
 	"      --strict           exit 125 instead of running PROGRAM unmeasured\n"
 	"  -h, --help   -V, --version   (more: man hpct-record)\n"
 	"\n"
-	"Exits with PROGRAM's exit code or signal. Else: 125 hpct-record failed,\n"
-	"126 PROGRAM cannot be executed, 127 PROGRAM is not found.\n"
-	"Next: hpct-view RUN, hpct-profile RUN, hpct-info RUN.\n";
+	"Exits with PROGRAM's code or signal. Else: 125 hpct-record failed, 126 PROGRAM\n"
+	"cannot be executed, 127 is not found. Next: hpct-view RUN, hpct-profile RUN.\n";
 
 static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"overwrite", no_argument, NULL, 'O'},
+	{"pid", required_argument, NULL, 'p'},
+	{"comm", required_argument, NULL, 'M'},
+	{"newest", no_argument, NULL, 'n'},
+	{"for", required_argument, NULL, 'd'},
+	{"stack-bytes", required_argument, NULL, 'B'},
 	{"event", required_argument, NULL, 'e'},
 	{"count", required_argument, NULL, 'c'},
 	{"sampler", required_argument, NULL, 'Y'},
@@ -59,6 +65,7 @@ static const struct option long_options[] = {
 	{"cuda-graphs", required_argument, NULL, 'G'},
 	{"summary", required_argument, NULL, 'S'},
 	{"keep", required_argument, NULL, 'K'},
+	{"gauges", required_argument, NULL, 'Q'},
 	{"no-switches", no_argument, NULL, 'W'},
 	{"delay-sampling", no_argument, NULL, 'D'},
 	{"retain-recursion", no_argument, NULL, 'r'},
@@ -115,21 +122,51 @@ static int event_take(struct options *options, const char *word, struct error *e
 	return 0;
 }
 
-static int keep_take(struct options *options, struct error *error)
+/* Of at least least_ns; false: it is none. */
+static bool duration_read(uint64_t *ns, const char *text, double least_ns)
 {
 	static const struct {
 		const char *name;
 		double ns;
-	} units[] = {{"s", 1e9}, {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
+	} units[] = {{"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"min", 6e10}, {"h", 3.6e12}};
 	char *unit;
-	double number = strtod(optarg, &unit);
+	double number = strtod(text, &unit);
 
 	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(unit, units[i].name) && number * units[i].ns >= 1e9 &&
+		if (!strcmp(unit, units[i].name) && number * units[i].ns >= least_ns &&
 			number * units[i].ns <= 1e18) {
-			options->keep_ns = (uint64_t)(number * units[i].ns);
-			return 0;
+			*ns = (uint64_t)(number * units[i].ns);
+			return true;
 		}
+	return false;
+}
+
+static int for_take(struct options *options, struct error *error)
+{
+	if (duration_read(&options->for_ns, optarg, 1e6))
+		return 0;
+	return error_set(
+		error, ERROR_USAGE, "--for %s: give a duration such as 500ms, 30s, 10m or 2h", optarg);
+}
+
+#define STACK_BYTES_MOST 61440ul
+
+static int stack_take(struct options *options, struct error *error)
+{
+	char *end;
+	unsigned long bytes = *optarg >= '0' && *optarg <= '9' ? strtoul(optarg, &end, 10) : 0;
+
+	if (bytes < 1024 || bytes > STACK_BYTES_MOST || *end)
+		return error_set(error, ERROR_USAGE, "--stack-bytes %s: give a number from 1024 to %lu",
+			optarg, STACK_BYTES_MOST);
+	options->stack_bytes = (uint32_t)(bytes & ~7ul);
+	return 0;
+}
+
+static int keep_take(struct options *options, struct error *error)
+{
+	if (duration_read(&options->keep_ns, optarg, 1e9))
+		return 0;
 	return error_set(error, ERROR_USAGE,
 		"--keep %s: give a duration of at least a second, such as 30s, 10m or 2h", optarg);
 }
@@ -209,11 +246,12 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 	{'r', offsetof(struct options, keeps_recursion)}, {'g', offsetof(struct options, no_gprof)},
 	{'W', offsetof(struct options, no_switches)}, {'Z', offsetof(struct options, with_sources)},
 	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
-	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
-	{'V', offsetof(struct options, is_version)}};
+	{'n', offsetof(struct options, is_newest)}, {'L', offsetof(struct options, is_list)},
+	{'h', offsetof(struct options, is_help)}, {'V', offsetof(struct options, is_version)}};
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
+	{'p', offsetof(struct options, pids)}, {'M', offsetof(struct options, comm)},
 	{'P', offsetof(struct options, asked.probability)}, {'S', offsetof(struct options, summary)}};
 
 /* False: it needs more than storing. */
@@ -255,8 +293,14 @@ static int option_take(struct options *options, int letter, struct error *error)
 		return choice("--cuda", "yield", "hold", &options->cuda_hold, error);
 	case 'G':
 		return choice("--cuda-graphs", "node", "graph", &options->cuda_whole_graphs, error);
+	case 'Q':
+		return gauges_parse(&options->gauges, optarg, error);
 	case 'K':
 		return keep_take(options, error);
+	case 'd':
+		return for_take(options, error);
+	case 'B':
+		return stack_take(options, error);
 	case 'R':
 		return ranks_take(options, error);
 	case 'f':
@@ -271,13 +315,9 @@ static const struct foreign {
 	char letter;
 	const char *word, *advice;
 } foreign_options[] = {
-	{'p', "--pid",
-		"-p: hpct-record cannot attach to a process that runs already; start the program with it, as "
-		"hpct-record PROGRAM (with -ds it measures from hpct_start() on)"},
 	{'a', "--all-cpus",
 		"-a: hpct-record measures a program and its children, not the whole machine; start what is "
-		"to be "
-		"measured with it, as hpct-record PROGRAM"},
+		"to be measured with it, as hpct-record PROGRAM, or name what runs already by -p or --comm"},
 	{'g', "--call-graph", "-g: call paths are always recorded, by unwind tables; leave it out"},
 	{'F', "--freq",
 		"-F: a rate is given with -c, as -c f997 for 997 samples in each second of CPU time, or with "
@@ -413,18 +453,43 @@ static int words_add(struct options *options, struct error *error)
 		       : error_set(error, ERROR_USAGE, "too many events; leave some out");
 }
 
+/* What says nothing about processes that run already. */
+static int attach_check(const struct options *options, struct error *error)
+{
+	bool is_attach = options->pids || options->comm;
+
+	if (options->pids && options->comm)
+		return error_set(error, ERROR_USAGE, "-p and --comm both name processes; give one of them");
+	if (!is_attach && (options->for_ns || options->is_newest))
+		return error_set(error, ERROR_USAGE, "%s goes with -p or --comm",
+			options->for_ns ? "--for" : "--newest");
+	if (options->is_newest && !options->comm)
+		return error_set(error, ERROR_USAGE, "--newest goes with --comm");
+	if (is_attach && *options->program)
+		return error_set(error, ERROR_USAGE,
+			"%s: either start a program or name processes that run already by -p or --comm",
+			*options->program);
+	if (is_attach && (options->is_delayed || options->is_unsampled || options->ranks ||
+				 options->fraction < 1 || options->has_libunwind))
+		return error_set(error, ERROR_USAGE,
+			"-ds, -e NONE, --ranks, -f and --unwinder need an agent in the program, and -p has "
+			"none");
+	return 0;
+}
+
 int options_parse(struct options *options, int argc, char **argv, struct error *error)
 {
 	int letter, result;
 
 	memset(options, 0, sizeof(*options));
 	options->gpu = "auto";
+	options->gauges = gauges_default();
 	options->fraction = -1;
 	optind = 1;
 	for (;;) {
 		if (optind < argc)
 			argv[optind] = options_hpcrun_long(argv[optind]);
-		letter = getopt_long(argc, argv, "+:o:e:c:f:trhVL", long_options, NULL);
+		letter = getopt_long(argc, argv, "+:o:e:c:f:p:trhVL", long_options, NULL);
 		if (letter == -1)
 			break;
 		if (letter == '?' || letter == ':')
@@ -446,7 +511,11 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	if (result)
 		return result;
 	options->program = argv + optind;
-	if (!options->is_help && !options->is_version && !options->is_list && !*options->program)
+	result = attach_check(options, error);
+	if (result)
+		return result;
+	if (!options->is_help && !options->is_version && !options->is_list && !*options->program &&
+		!options->pids && !options->comm)
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "record/events/events.h"
+#include "record/gauges/gauge_list.h"
 
 #define OPTIONS_NOTES_MAX 20u
 
@@ -15,19 +16,25 @@ struct options {
 	char events[EVENT_EVENTS_MAX]; /* in the form of EVENT_ENV_EVENTS */
 	char list[EVENT_EVENTS_MAX];   /* HPCRUN_EVENT_LIST; `asked` may point into it */
 	bool cuda_hold, cuda_whole_graphs;
-	unsigned pc_period;  /* -e gpu=nvidia,pc: 2^N cycles; 0: none */
-	const char *gpu;     /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
-	uint64_t keep_ns;    /* --keep DURATION: older records are deleted; 0: all are kept */
-	const char *summary; /* --summary FILE; NULL: none */
-	const char *ranks;   /* --ranks as given; NULL: all */
-	double fraction;     /* share of processes to measure; 1: all */
+	unsigned pc_period; /* -e gpu=nvidia,pc: 2^N cycles; 0: none */
+	const char *gpu;    /* -e gpu=WORD: auto (the default), nvidia, opencl, level0, off */
+	struct gauges_asked gauges;
+	const char *pids; /* -p as given; NULL: none */
+	const char *comm; /* --comm as given; NULL: none */
+	bool is_newest;
+	uint64_t for_ns;      /* --for DURATION; 0: to the end */
+	uint32_t stack_bytes; /* --stack-bytes; 0: what the stacks need */
+	uint64_t keep_ns;     /* --keep DURATION: older records are deleted; 0: all are kept */
+	const char *summary;  /* --summary FILE; NULL: none */
+	const char *ranks;    /* --ranks as given; NULL: all */
+	double fraction;      /* share of processes to measure; 1: all */
 	bool no_children;
 	bool overwrite, strict, no_switches, with_sources, is_delayed, keeps_recursion, has_libunwind,
 		no_gprof, is_help, is_version, is_list;
 	bool is_unsampled;		      /* -e NONE: no samples, whatever the program does */
 	const char *notes[OPTIONS_NOTES_MAX]; /* sentences for the user, static */
 	unsigned note_count;
-	char **program; /* the program's argv */
+	char **program; /* the program's argv; empty with pids or comm */
 };
 
 /* ERROR_USAGE on a bad command line. `program` points into argv. */

@@ -10,6 +10,7 @@
 #include "record/base/attribute_write.h"
 #include "record/base/clock.h"
 #include "record/base/refusal_text.h"
+#include "record/base/rendezvous.h"
 
 void summary_init(struct summary *summary, const char *events)
 {
@@ -156,7 +157,7 @@ void summary_started(struct summary *summary, uint32_t pid)
 
 void summary_ended(struct summary *summary, int32_t status, uint64_t cpu_ns)
 {
-	summary->has_ended = true;
+	summary->has_ended = status != RENDEZVOUS_NO_STATUS;
 	summary->status = status;
 	summary->program_cpu_ns += cpu_ns;
 	unmonitored_close(summary);

@@ -9,6 +9,8 @@
 #include "record/process/process.h"
 #include "store/ring/handshake.h"
 
+#define SUMMARY_OUTSIDE "outside" /* sampler of processes without an agent, record/outside/outside.h */
+
 struct summary {
 	uint64_t begin_ns, period_ns;
 	uint64_t processes, threads;

@@ -130,6 +130,15 @@ static void rate_put(const struct summary *summary, struct lines *lines)
 	put(lines, "\n");
 }
 
+/* What nobody sees from outside. */
+static void outside_put(const struct summary *summary, struct lines *lines)
+{
+	if (!strcmp(summary->sampler, SUMMARY_OUTSIDE))
+		put(lines, "measured from outside: no bytes of IO, no MPI calls, no GPU operations, no "
+			   "frames of "
+			   "Python\n");
+}
+
 static void switches_put(const struct summary *summary, struct lines *lines)
 {
 	if (summary->switches_refused)
@@ -194,6 +203,7 @@ void summary_text(const struct summary *summary, char *text, size_t room)
 	rate_put(summary, &lines);
 	if (summary->uncounted[0])
 		put(&lines, "not counted: %s\n", summary->uncounted);
+	outside_put(summary, &lines);
 	switches_put(summary, &lines);
 	unmeasured_put(summary, &lines);
 	if (summary->unnamed)

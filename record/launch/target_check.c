@@ -183,6 +183,7 @@ static const char *elf_judge(const struct head *head, struct target_check *targe
 		return "it is a 32-bit program";
 	if (elf->e_machine != ARCH_ELF_MACHINE)
 		return "it is for another processor";
+	target->is_seen_outside = !head->is_privileged;
 	interpreter_find(head, interpreter, sizeof(interpreter));
 	base = strrchr(interpreter, '/');
 	base = base ? base + 1 : interpreter;

@@ -21,6 +21,7 @@ struct target_check {
 	char binary[PATH_MAX];	  /* the file that runs: for a script, its interpreter */
 	const char *unmeasurable; /* why no agent can be loaded, such as "it is statically linked"; NULL:
 				     it can */
+	bool is_seen_outside;	  /* then it can be measured from outside, record/outside/outside.h */
 	bool breaks_preload;	  /* must run without LD_PRELOAD: musl, 32-bit, thread sanitizer */
 	struct elf_note note;	  /* of a static program linked by hpct-link; flags 0: no agent in it */
 };

@@ -118,6 +118,15 @@ static struct drain drain_of(
 		.spans = &spans};
 }
 
+/* The thread told where it waits. */
+static void wait_take(struct drain *drain, uint64_t since_ns, uint32_t node)
+{
+	uint32_t context = since_ns && node ? drain_context_of(drain, node) : STORE_CONTEXT_NONE;
+
+	if (context && drain->ring->waits.remote_ns != since_ns)
+		wait_paths_remote_put(&drain->ring->waits, since_ns, since_ns, context);
+}
+
 size_t ring_drain(
 	struct measured_process *process, uint32_t index, struct store_writer *writer, uint32_t host)
 {
@@ -126,6 +135,7 @@ size_t ring_drain(
 	uint32_t state = atomic_load_explicit(&shared->state, memory_order_acquire);
 	/* Read before the head: then a wait that has ended is in the ring. */
 	uint64_t since_ns = atomic_load_explicit(&shared->wait_begin_ns, memory_order_acquire);
+	uint32_t wait_node = atomic_load_explicit(&shared->wait_node, memory_order_relaxed);
 	/* Likewise: then the tallies' nodes are in the ring. */
 	uint32_t tally_count = atomic_load_explicit(&shared->tally_count, memory_order_acquire);
 	uint64_t head = atomic_load_explicit(&shared->head, memory_order_acquire);
@@ -135,11 +145,13 @@ size_t ring_drain(
 	if (state == EVENT_RING_FREE)
 		return 0;
 	if (head == was && state != EVENT_RING_ENDED) {
+		wait_take(&drain, since_ns, wait_node);
 		tallies_take(&drain, shared, index, tally_count);
 		return drain.records;
 	}
 	drain.now_ns = clock_now_ns();
 	tail = records_take_until(&drain, shared, was, head);
+	wait_take(&drain, since_ns, wait_node);
 	if (drain.ring->stream != UINT32_MAX) {
 		drain_spans_flush(&drain);
 		drain_samples_flush(&drain);

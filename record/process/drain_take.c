@@ -215,6 +215,18 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 	return !sample->metric || drain_counter_take(drain, sample, time_ns);
 }
 
+static bool switch_take(struct drain *drain, const struct event_switch *event)
+{
+	const struct switch_event told = {.time_ns = drain_credible(drain, event->time_ns),
+		.tid = drain->ring->tid,
+		.kind = event->kind == EVENT_SWITCH_IN	  ? SWITCH_IN
+			: event->kind == EVENT_SWITCH_OUT ? SWITCH_OUT
+							  : SWITCH_PREEMPTED};
+
+	switches_put(drain->process->switches, &told);
+	return event->kind <= EVENT_SWITCH_PREEMPTED;
+}
+
 static bool name_take(struct drain *drain, const struct event_text *text)
 {
 	size_t room = text->h.words * 8u - sizeof(*text);
@@ -305,6 +317,8 @@ bool drain_record_take(void *context, const struct event_header *h)
 		return ring_texts_add(&drain->ring->texts, drain->writer, (const void *)h);
 	case EVENT_FORK:
 		return fork_take(drain, (const void *)h);
+	case EVENT_SWITCH:
+		return switch_take(drain, (const void *)h);
 	case EVENT_LAUNCH:
 		return drain_launch_take(drain, (const void *)h);
 	default:

@@ -22,6 +22,7 @@
 
 struct switches;
 struct remote_unwind;
+struct gauges_process;
 struct ring; /* state of one ring's current claim */
 
 /* A child made by fork or spawn, until its own agent registers. */
@@ -87,6 +88,7 @@ struct measured_process {
 	uint64_t switches_read; /* the kernel's switch records */
 	uint64_t switches_lost, switches_refused;
 	struct gpu_process gpu;
+	struct gauges_process *gauges; /* its figures over time; NULL: none yet */
 	uint64_t weight_ns, handler_ns;
 };
 

@@ -9,8 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <unistd.h>
+
+#include "record/process/module_file.h"
 
 #define SEGMENTS_MAX 64
+#define SECTIONS_MAX 4096
+#define SECTION_BYTES_MAX (16u << 20)
 #define MAPS_BYTES_MAX (8u << 20)
 #define COPIED_BYTES_MAX (UINT64_C(256) << 20) /* per process */
 #define BLOCK_BYTES 16384u
@@ -122,7 +127,12 @@ static bool tables_open(struct remote_unwind_modules *modules, struct remote_unw
 		return false;
 	*image = (struct cfi_image){room, module->tables_begin, module->tables_end};
 	module->blocks = calloc(1, bytes / BLOCK_BYTES / 8 + 1);
-	if (module->blocks && blocks_copy(modules, module, module->header, module->header_end) &&
+	if (module->blocks && !module->header && blocks_copy(modules, module, image->begin, image->end)) {
+		module->cfi.eh_frame = image->begin; /* without a search table */
+		return true;
+	}
+	if (module->blocks && module->header &&
+		blocks_copy(modules, module, module->header, module->header_end) &&
 		!cfi_module_init(&module->cfi, module->header) &&
 		(module->cfi.table || blocks_copy(modules, module, module->cfi.eh_frame, image->end)))
 		return true;
@@ -178,6 +188,29 @@ void remote_unwind_modules_tables(
 
 /* ---- one module ---- */
 
+/* Adjacent mappings of one file. */
+struct place {
+	uint64_t begin, end, inode;
+	char path[4096];
+};
+
+/* As source_program_is_go has it for the program around it. */
+static bool notes_are_go(const uint8_t *notes, size_t bytes)
+{
+	size_t at = 0;
+
+	while (at + sizeof(Elf64_Nhdr) + 4 <= bytes) {
+		Elf64_Nhdr head;
+
+		memcpy(&head, notes + at, sizeof(head));
+		if (head.n_namesz == 4 && !memcmp(notes + at + sizeof(head), "Go\0", 4))
+			return true;
+		at += sizeof(head) + (((size_t)head.n_namesz + 3u) & ~(size_t)3) +
+		      (((size_t)head.n_descsz + 3u) & ~(size_t)3);
+	}
+	return false;
+}
+
 static void segments_take(struct remote_unwind_modules *modules, struct remote_unwind_module *module,
 	const Elf64_Phdr *segments, unsigned count)
 {
@@ -190,9 +223,12 @@ static void segments_take(struct remote_unwind_modules *modules, struct remote_u
 			module->header = module->bias + s->p_vaddr;
 			module->header_end = module->header + s->p_memsz;
 		}
-		if (s->p_type == PT_NOTE && !module->build_id.size && s->p_memsz <= sizeof(notes) &&
-			!remote_unwind_read(modules->pid, module->bias + s->p_vaddr, notes, s->p_memsz))
-			build_id_take(&module->build_id, notes, s->p_memsz);
+		if (s->p_type == PT_NOTE && s->p_memsz <= sizeof(notes) &&
+			!remote_unwind_read(modules->pid, module->bias + s->p_vaddr, notes, s->p_memsz)) {
+			if (!module->build_id.size)
+				build_id_take(&module->build_id, notes, s->p_memsz);
+			module->is_go |= notes_are_go(notes, s->p_memsz);
+		}
 	}
 	for (unsigned i = 0; i < count && module->header; i++) {
 		uint64_t begin = module->bias + segments[i].p_vaddr, bytes = segments[i].p_filesz;
@@ -203,6 +239,42 @@ static void segments_take(struct remote_unwind_modules *modules, struct remote_u
 			module->tables_end = begin + bytes;
 		}
 	}
+}
+
+/* Static programs have no PT_GNU_EH_FRAME, but the tables are there: their file's list of sections tells
+ * where.
+ */
+static void section_take(const struct remote_unwind_modules *modules, const struct place *place,
+	struct remote_unwind_module *module)
+{
+	Elf64_Ehdr elf;
+	Elf64_Shdr names, section;
+	char name[sizeof(".eh_frame")];
+	int fd = module_file_open(&(struct module_file){.pid = modules->pid,
+		.path = place->path,
+		.begin = place->begin,
+		.build_id = module->build_id});
+
+	if (fd < 0)
+		return;
+	if (pread(fd, &elf, sizeof(elf), 0) != sizeof(elf) || elf.e_shentsize != sizeof(section) ||
+		elf.e_shnum > SECTIONS_MAX || elf.e_shstrndx >= elf.e_shnum ||
+		pread(fd, &names, sizeof(names), (off_t)(elf.e_shoff + elf.e_shstrndx * sizeof(names))) !=
+			sizeof(names))
+		elf.e_shnum = 0;
+	for (unsigned i = 0; i < elf.e_shnum && !module->tables_end; i++) {
+		off_t at = (off_t)(elf.e_shoff + i * sizeof(section));
+
+		if (pread(fd, &section, sizeof(section), at) != sizeof(section) ||
+			!(section.sh_flags & SHF_ALLOC) || section.sh_size > SECTION_BYTES_MAX ||
+			pread(fd, name, sizeof(name), (off_t)(names.sh_offset + section.sh_name)) !=
+				sizeof(name) ||
+			memcmp(name, ".eh_frame", sizeof(name)) != 0)
+			continue;
+		module->tables_begin = module->bias + section.sh_addr;
+		module->tables_end = module->tables_begin + section.sh_size;
+	}
+	module_file_close(fd);
 }
 
 static bool list_grow(struct remote_unwind_modules *modules)
@@ -219,12 +291,6 @@ static bool list_grow(struct remote_unwind_modules *modules)
 	modules->capacity = room;
 	return true;
 }
-
-/* Adjacent mappings of one file. */
-struct place {
-	uint64_t begin, end, inode;
-	char path[4096];
-};
 
 static void module_read(struct remote_unwind_modules *modules, const struct place *place)
 {
@@ -251,6 +317,8 @@ static void module_read(struct remote_unwind_modules *modules, const struct plac
 		if (segments[i].p_type == PT_LOAD && segments[i].p_offset == 0)
 			module->bias = place->begin - segments[i].p_vaddr;
 	segments_take(modules, module, segments, elf.e_phnum);
+	if (!module->header)
+		section_take(modules, place, module);
 	module->cfi.slot = modules->count++;
 }
 
@@ -349,6 +417,9 @@ static bool maps_take(struct remote_unwind_modules *modules)
 		memset(same, 0, sizeof(*same)); /* so that it is not freed with the others */
 	}
 	list_free(modules, before, count);
+	modules->is_go = false;
+	for (unsigned i = 0; i < modules->count; i++)
+		modules->is_go |= modules->list[i].is_go;
 	return kept != count || modules->count != count;
 }
 

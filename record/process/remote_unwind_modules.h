@@ -17,8 +17,8 @@ struct remote_unwind_module {
 	uint64_t tables_begin, tables_end; /* the segment of the unwind tables; empty: none */
 	uint64_t header, header_end;
 	uint64_t copied_bytes;
-	uint8_t *blocks; /* bitmap of the image's copied blocks; NULL: none */
-	bool is_vdso;
+	uint8_t *blocks;     /* bitmap of the image's copied blocks; NULL: none */
+	bool is_vdso, is_go; /* is_go: Go's linker made it */
 	struct build_id build_id;
 	uint32_t id; /* store module + 1; 0: not looked up yet */
 	char *path;
@@ -29,6 +29,7 @@ struct remote_unwind_modules {
 	struct remote_unwind_module *list; /* by address */
 	unsigned count, capacity;
 	uint64_t copied_bytes;
+	bool is_go; /* one of them is */
 	char *maps; /* the content of /proc/PID/maps behind `list` */
 };
 

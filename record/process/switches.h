@@ -11,6 +11,7 @@
 
 #include <poll.h>
 
+#include "record/kernel/perf_ring.h"
 #include "record/process/process.h"
 
 /* Maps the rings of a new process, one per perf event. Owns the descriptors, also on failure. If the process
@@ -19,6 +20,10 @@
 int switches_take_up(struct measured_process *process, const int *events, unsigned count, uint32_t bytes);
 /* Maps one more ring, of a thread. Allocates *switches at the first call. */
 int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t tid);
+/* For a process measured from outside: its threads' switches come as records of their rings (EVENT_SWITCH),
+ * through switches_put. 0 or negative: no memory. */
+int switches_stream(struct switches **switches);
+void switches_put(struct switches *switches, const struct switch_event *event);
 /* All rings of a thread (0: of a process) existed at `since_ns`. Before that, records of an older thread
  * may be missing in one ring or both: they were never made and do not count as lost. NULL: does nothing. */
 void switches_begin(struct switches *switches, uint32_t tid, uint64_t since_ns);

@@ -35,6 +35,7 @@ struct switches {
 		uint32_t ring; /* index of the thread's ring, plus 1; 0: empty slot */
 	} * slots;
 	uint32_t slot_count; /* a power of two */
+	bool is_streamed;    /* see switches_stream */
 	bool has_losses;     /* the kernel reported losses */
 	bool has_copies;     /* holds copies left at the process's end or before an exec, see
 				switches_resume */

@@ -91,6 +91,27 @@ int switches_add(struct switches **switches, int event, uint32_t bytes, uint32_t
 	return 0;
 }
 
+int switches_stream(struct switches **switches)
+{
+	if (!switches_make(switches))
+		return -1;
+	(*switches)->is_streamed = true;
+	return 0;
+}
+
+void switches_put(struct switches *switches, const struct switch_event *event)
+{
+	if (!switches || !switches->is_streamed)
+		return;
+	switch_reader_lock();
+	if (switch_events_reserve(&switches->fresh, 1)) {
+		switches->fresh.events[switches->fresh.count++] = *event;
+		switches->records++;
+		switches->read++;
+	}
+	switch_reader_unlock();
+}
+
 void switches_begin(struct switches *switches, uint32_t tid, uint64_t since_ns)
 {
 	for (uint32_t i = 0; switches && i < switches->count; i++)
@@ -227,7 +248,7 @@ bool switches_cover(const struct switches *switches, uint32_t tid)
 	for (uint32_t i = 0; switches && i < switches->count; i++)
 		if (!switches->rings[i].tid || switches->rings[i].tid == tid)
 			return true;
-	return false;
+	return switches && switches->is_streamed;
 }
 
 static void ring_drop(struct switches *switches, uint32_t which)

@@ -159,7 +159,8 @@ uint32_t store_metrics_intern(struct store_metrics *metrics, const struct store_
 
 	for (uint32_t id = 0; id < metrics->count; id++)
 		if (metrics->metrics[id].name == metric->name && metrics->metrics[id].unit == metric->unit &&
-			metrics->metrics[id].is_real == metric->is_real)
+			metrics->metrics[id].is_real == metric->is_real &&
+			metrics->metrics[id].kind == metric->kind)
 			return id;
 	to = store_id_table_add(&metrics->metrics, &metrics->count, &metrics->capacity, sizeof *to);
 	if (!to)
@@ -176,6 +177,7 @@ void store_metrics_put(const void *metrics, uint32_t id, struct store_bytes *out
 	store_bytes_put_varint(&entry, metric->name);
 	store_bytes_put_varint(&entry, metric->unit);
 	store_bytes_put_varint(&entry, metric->is_real);
+	store_bytes_put_varint(&entry, metric->kind);
 	put_sized(out, &entry);
 }
 
@@ -184,10 +186,13 @@ int store_metrics_get(void *metrics, uint32_t id, struct store_input *input)
 	struct store_metrics *of = metrics;
 	struct store_input entry = get_sized(input);
 	struct store_metric metric, *to;
+	uint64_t kind;
 
 	metric.name = store_input_u32(&entry);
 	metric.unit = store_input_u32(&entry);
 	metric.is_real = store_input_varint(&entry) != 0;
+	kind = entry.bad || entry.at == entry.end ? STORE_METRIC_AMOUNT : store_input_varint(&entry);
+	metric.kind = kind < STORE_METRIC_KINDS ? (uint8_t)kind : STORE_METRIC_AMOUNT;
 	if (entry.bad) {
 		input->bad = true;
 		return 0;

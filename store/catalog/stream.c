@@ -163,19 +163,24 @@ static bool is_in_order(
 bool store_stream_list_of(struct store_stream_list *list, const struct store_stream *streams, uint32_t count,
 	const struct store_texts *texts)
 {
+	const struct store_stream *last = NULL;
+
 	*list = (struct store_stream_list){.count = count, .begin_ns = UINT64_MAX};
 	for (uint32_t i = 0; i < count; i++) {
+		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
+			list->records[track] += streams[i].count[track];
+		if (streams[i].kind == STORE_STREAM_GAUGES)
+			continue;
 		if (streams[i].end_ns == STORE_OPEN_NS || streams[i].end_ns <= streams[i].begin_ns ||
-			(i && !is_in_order(&streams[i - 1], &streams[i], texts)))
+			(last && !is_in_order(last, &streams[i], texts)))
 			return false;
+		last = &streams[i];
 		if (streams[i].begin_ns < list->begin_ns)
 			list->begin_ns = streams[i].begin_ns;
 		if (streams[i].end_ns > list->end_ns)
 			list->end_ns = streams[i].end_ns;
-		for (unsigned track = 0; track < STORE_TRACK_COUNT; track++)
-			list->records[track] += streams[i].count[track];
 	}
-	return count > 0;
+	return last != NULL;
 }
 
 #define LIST_FORMAT(number) "%" number " %" number " %" number " %" number " %" number " %" number

@@ -18,8 +18,9 @@
 #include "store/store.h"
 
 #define STORE_CHUNK_RECORDS_MAX 12288u
-/* 1 (before 2.0) has neither FRESH nor CENTRE; 2 (before 4.0) has no SPLIT bodies. */
-#define STORE_CHUNK_CODEC 3u
+/* 1 (before 2.0) has neither FRESH nor CENTRE; 2 (before 4.0) has no SPLIT bodies; 3 (before 7.0) has no
+ * SCALED, and sums of values without a context. */
+#define STORE_CHUNK_CODEC 4u
 
 /* Contexts come first, because tables are indexed by them; durations next, because gaps need them. */
 enum chunk_column {
@@ -35,7 +36,7 @@ enum chunk_column {
 	CHUNK_COLUMN_COUNT
 };
 
-/* Bit of header.constant: sums by context follow the tables (samples, values). */
+/* Bit of header.constant: sums by context follow the tables (samples, values that have contexts). */
 #define CHUNK_SUMS 15u
 #define CHUNK_SUMS_METRICS 8u /* chunks with more metrics store no sums */
 
@@ -49,7 +50,9 @@ enum chunk_transform {
 	CHUNK_FRESH, /* CONTEXT without a dictionary: first varint; three bodies: which are above all
 			before (the first is), by how much - 1 (the first: 0), how far the others are
 			below */
-	CHUNK_CENTRE /* centre varint; zigzag(v - centre) */
+	CHUNK_CENTRE, /* centre varint; zigzag(v - centre) */
+	CHUNK_SCALED  /* AMOUNT of values: first varint, centre zigzag, scale varint; zigzag((v - previous -
+			 centre) / scale), 0 for the first */
 };
 
 struct store_chunk_header {
@@ -116,6 +119,11 @@ bool store_chunk_peek(struct store_chunk *chunk, struct store_slice bytes);
 bool store_chunk_matches(const struct store_chunk *chunk, const struct store_key_chunk *key);
 /* True when the value is a chunk whose header names this key (store_tree_cursor.fits). */
 bool store_chunk_fits(struct store_slice key, struct store_slice value);
+/* True when the chunk is of values without a context (gauges): there is nothing to sum up by context. */
+bool store_chunk_is_contextless(const struct store_chunk *chunk);
+/* True when all records have one metric or operation, which *what then is. Reads no more than the chunk's
+ * first bytes, unchecked: a hint for what not to decode. */
+bool store_chunk_has_one(const struct store_chunk *chunk, uint32_t *what);
 struct store_batch;
 struct store_context_sums;
 /* Sets `sums` (empty before) to the weights and sample times of a chunk of samples or values: 1; 0: not

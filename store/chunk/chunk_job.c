@@ -140,6 +140,31 @@ static bool get_constants(struct store_chunk_job *job, struct store_input *input
 	return !input->bad;
 }
 
+bool store_chunk_is_contextless(const struct store_chunk *chunk)
+{
+	struct store_chunk_header header;
+
+	memcpy(&header, chunk->bytes, sizeof header);
+	/* The context is the first column, so its constant the first byte. */
+	return header.track == STORE_VALUES && header.codec >= 4 && header.constant >> CHUNK_CONTEXT & 1 &&
+	       chunk->size_bytes > sizeof header && chunk->bytes[sizeof header] == 0;
+}
+
+bool store_chunk_has_one(const struct store_chunk *chunk, uint32_t *what)
+{
+	struct store_chunk_header header;
+	struct store_input input = {.at = chunk->bytes + sizeof header, .end = chunk->bytes + chunk->size_bytes};
+
+	memcpy(&header, chunk->bytes, sizeof header);
+	if (!(header.constant >> CHUNK_WHAT & 1))
+		return false;
+	for (unsigned column = 0; column < CHUNK_WHAT; column++)
+		if (header.constant >> column & 1 && column != CHUNK_BEGIN)
+			store_input_varint(&input);
+	*what = (uint32_t)store_input_varint(&input);
+	return !input.bad;
+}
+
 static bool get_dictionary(struct store_chunk_job *job, struct store_input *input)
 {
 	const uint32_t contexts = job->header.dictionary;

@@ -131,11 +131,13 @@ static bool undo_alike(struct store_chunk_job *job, unsigned column, enum chunk_
 }
 
 static bool undo(struct store_chunk_job *job, unsigned column, enum chunk_transform how, unsigned count,
-	uint64_t first, uint64_t parameter)
+	uint64_t first, uint64_t parameter, uint64_t scale)
 {
 	uint64_t *values = job->columns[column];
 
-	if (how == CHUNK_DELTA)
+	for (unsigned i = 0; scale != 1 && i < count; i++)
+		values[i] = store_zigzag(store_unzigzag(values[i]) * scale);
+	if (how == CHUNK_DELTA || how == CHUNK_SCALED)
 		return undo_delta(job, column, values, count, first, parameter);
 	if (how == CHUNK_CENTRE)
 		return undo_centre(values, count, parameter);
@@ -152,21 +154,24 @@ static bool get_column(struct store_chunk_job *job, struct store_input *input, u
 	unsigned count, uint64_t first)
 {
 	const uint8_t *how = store_input_take(input, 1);
-	uint64_t parameter = 0, residual;
+	uint64_t parameter = 0, scale = 1, residual;
 	bool wanted = job->wanted >> column & 1, are_alike, is_got;
 
-	if (!how || *how > CHUNK_CENTRE || (*how >= CHUNK_FRESH && job->header.codec < 2) ||
+	if (!how || *how > CHUNK_SCALED || (*how >= CHUNK_FRESH && job->header.codec < 2) ||
+		(*how == CHUNK_SCALED && (column != CHUNK_AMOUNT || job->header.codec < 4)) ||
 		(*how == CHUNK_GAP && column != CHUNK_BEGIN) ||
 		(*how == CHUNK_FRESH && (column != CHUNK_CONTEXT || job->header.dictionary)))
 		return store_chunk_damaged(job, "an unknown transform");
 	if (*how == CHUNK_FRESH)
 		return get_fresh(job, input, count);
-	if (*how == CHUNK_DELTA && column != CHUNK_BEGIN)
+	if ((*how == CHUNK_DELTA && column != CHUNK_BEGIN) || *how == CHUNK_SCALED)
 		first = store_input_varint(input);
 	if (*how == CHUNK_PLAIN || *how == CHUNK_CENTRE)
 		parameter = store_input_varint(input);
 	else if (*how != CHUNK_TABLE)
 		parameter = store_input_zigzag(input);
+	if (*how == CHUNK_SCALED)
+		scale = store_input_varint(input);
 	are_alike = wanted && store_codec_get_const(input, &residual);
 	if (are_alike)
 		is_got = !input->bad;
@@ -177,7 +182,7 @@ static bool get_column(struct store_chunk_job *job, struct store_input *input, u
 		return store_chunk_damaged(job, "a column that is cut short");
 	if (!wanted || (are_alike && undo_alike(job, column, *how, count, first, parameter, residual)))
 		return true;
-	return undo(job, column, *how, count, first, parameter);
+	return undo(job, column, *how, count, first, parameter, scale);
 }
 
 /* Indices are checked before a table is looked up with them. */

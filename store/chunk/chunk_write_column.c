@@ -10,11 +10,11 @@
 #define RECONSIDER (8 * STORE_BLOCK_RECORDS) /* how often all transforms are tried, in records */
 
 /* Transforms worth trying for each column, the most promising first. */
-static const uint8_t candidates[CHUNK_COLUMN_COUNT][4] = {
+static const uint8_t candidates[CHUNK_COLUMN_COUNT][5] = {
 	[CHUNK_CONTEXT] = {CHUNK_PLAIN, UINT8_MAX},
 	[CHUNK_DURATION] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
 	[CHUNK_BEGIN] = {CHUNK_DELTA, CHUNK_GAP, UINT8_MAX},
-	[CHUNK_AMOUNT] = {CHUNK_PLAIN, CHUNK_CENTRE, CHUNK_DELTA, UINT8_MAX},
+	[CHUNK_AMOUNT] = {CHUNK_PLAIN, CHUNK_CENTRE, CHUNK_DELTA, CHUNK_SCALED, UINT8_MAX},
 	[CHUNK_BYTES] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
 	[CHUNK_LINK] = {CHUNK_DELTA, CHUNK_PLAIN, UINT8_MAX},
 	[CHUNK_WHAT] = {CHUNK_TABLE, CHUNK_PLAIN, UINT8_MAX},
@@ -74,6 +74,7 @@ void store_chunk_gather_some(uint64_t *to, enum chunk_column column, const struc
 struct attempt {
 	enum chunk_transform transform;
 	uint64_t parameter; /* base or centre */
+	uint64_t scale;
 	uint64_t residual[STORE_BLOCK_RECORDS];
 	struct store_codec_plan plan;
 };
@@ -145,6 +146,46 @@ static void centre_steps(struct attempt *attempt, unsigned count)
 	attempt->residual[0] = 0;
 	for (unsigned i = 1; i < count; i++)
 		attempt->residual[i] = store_zigzag(attempt->residual[i] - attempt->parameter);
+}
+
+static uint64_t greatest_common(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* What all steps are multiples of: pages, ticks of a clock. 1 where their differences might not be. */
+static uint64_t scale_of(const uint64_t *steps, unsigned count)
+{
+	uint64_t scale = 0;
+
+	for (unsigned i = 1; i < count && scale != 1; i++) {
+		uint64_t size = steps[i] >> 63 ? 0 - steps[i] : steps[i];
+
+		if (size >> 62)
+			return 1;
+		scale = greatest_common(size, scale);
+	}
+	return scale ? scale : 1;
+}
+
+static void scale_steps(struct attempt *attempt, unsigned count)
+{
+	attempt->scale = scale_of(attempt->residual, count);
+	attempt->parameter = centre_of(attempt->residual, count);
+	attempt->residual[0] = 0;
+	for (unsigned i = 1; i < count; i++) {
+		int64_t step = (int64_t)(attempt->residual[i] - attempt->parameter);
+
+		if (attempt->scale > 1)
+			step /= (int64_t)attempt->scale;
+		attempt->residual[i] = store_zigzag((uint64_t)step);
+	}
 }
 
 /* Numbers of 64 bits, as many as fit a vector. */
@@ -221,6 +262,11 @@ static void transform(struct attempt *attempt, const struct store_chunk_draft *d
 		for (unsigned i = 0; i < count; i++)
 			attempt->residual[i] = store_zigzag(values[i] - attempt->parameter);
 		break;
+	case CHUNK_SCALED:
+		for (unsigned i = 1; i < count; i++)
+			attempt->residual[i] = values[i] - values[i - 1];
+		scale_steps(attempt, count);
+		break;
 	case CHUNK_FRESH: /* three bodies: put_fresh() */
 		break;
 	}
@@ -231,6 +277,8 @@ static bool is_possible(
 {
 	if (how == CHUNK_TABLE)
 		return draft->header.tables >> column & 1;
+	if (how == CHUNK_SCALED)
+		return draft->header.track == STORE_VALUES;
 	return how != CHUNK_GAP ||
 	       (draft->header.track == STORE_SPANS && !store_chunk_draft_is_constant(draft, CHUNK_DURATION));
 }
@@ -241,12 +289,14 @@ static void put_attempt(struct store_chunk_draft *draft, enum chunk_column colum
 	uint8_t how = (uint8_t)attempt->transform;
 
 	store_bytes_put(draft->out, &how, 1);
-	if (how == CHUNK_DELTA && column != CHUNK_BEGIN)
+	if ((how == CHUNK_DELTA && column != CHUNK_BEGIN) || how == CHUNK_SCALED)
 		store_bytes_put_varint(draft->out, first);
 	if (how == CHUNK_PLAIN || how == CHUNK_CENTRE)
 		store_bytes_put_varint(draft->out, attempt->parameter);
 	else if (how != CHUNK_TABLE)
 		store_bytes_put_zigzag(draft->out, attempt->parameter);
+	if (how == CHUNK_SCALED)
+		store_bytes_put_varint(draft->out, attempt->scale);
 	if (how == CHUNK_GAP)
 		draft->header.tables |= 1u << CHUNK_BEGIN;
 	store_codec_put_planned(draft->out, attempt->residual, count, &attempt->plan);

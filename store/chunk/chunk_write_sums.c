@@ -133,6 +133,8 @@ void store_chunk_put_sums(struct store_chunk_draft *draft)
 	uint64_t longest_ns;
 
 	if (draft->header.track == STORE_SPANS ||
+		(draft->header.track == STORE_VALUES && store_chunk_draft_is_constant(draft, CHUNK_CONTEXT) &&
+			!draft->records->context) ||
 		(!draft->header.dictionary && !store_chunk_draft_is_constant(draft, CHUNK_CONTEXT)))
 		return;
 	count = find_metrics(draft, metrics);

@@ -16,7 +16,7 @@
 #include "store/file/stale_readers.h"
 #include "store/file/tree.h"
 
-#define STORE_FORMAT_MAJOR 6u	  /* a reader refuses a larger one */
+#define STORE_FORMAT_MAJOR 7u	  /* a reader refuses a larger one */
 #define STORE_FORMAT_MINOR 0u	  /* a reader ignores what it does not know */
 #define STORE_FORMAT_OLDEST "1.0" /* the lowest that is read: tests/golden/formats has a run of each */
 #define STORE_FORMAT_KEY "format"

@@ -13,6 +13,7 @@
 #define BUILDER_LEAST 64u	    /* records that wait as they came, however many streams there are */
 #define RAW_BYTES ((size_t)2 << 20) /* of those of all streams, as long as that leaves each so many */
 #define SPARE_BYTES RAW_BYTES
+#define SPLIT_LEAST 64u	   /* values of a metric that are worth a chunk of their own */
 #define PARK_RECORDS 2048u /* fuller ones are closed instead of parked */
 _Static_assert(BUILDER_FIRST << (STORE_SPARE_SIZES - 1) >= STORE_CHUNK_RECORDS_MAX &&
 		       BUILDER_FIRST << (STORE_SPARE_SIZES - 2) < STORE_CHUNK_RECORDS_MAX,
@@ -136,9 +137,14 @@ void store_builder_stand(struct store_ingest *ingest, struct store_builder *buil
 void store_builders_pass(
 	struct store_ingest *ingest, struct store_track_state *track, uint64_t bucket_ns, unsigned shift)
 {
-	for (unsigned i = 0; i < track->count; i++) {
+	for (unsigned i = track->count; i-- > 0;) {
 		struct store_builder *builder = &track->builders[i];
 
+		if (builder->key.shift == shift && builder->key.bucket_ns < bucket_ns &&
+			track->track == STORE_VALUES) {
+			store_builder_close(ingest, track, builder); /* by metric, as long as it is in memory */
+			continue;
+		}
 		if (builder->key.shift == shift && builder->key.bucket_ns < bucket_ns) {
 			builder->is_past = true;
 			store_builder_stand(ingest, builder);
@@ -283,6 +289,67 @@ void store_builder_encode(struct store_ingest *ingest, struct store_builder *bui
 
 /* ---- closing ---- */
 
+/* Values of several metrics, enough of each: a chunk per metric is smaller, and who asks for one metric reads no
+ * other. An open chunk holds all, as it is written again and again. */
+static bool is_worth_a_split(const struct store_builder *builder, const struct store_record *records)
+{
+	uint64_t seen[4] = {0};
+	unsigned metrics = 0;
+
+	if (builder->key.track != STORE_VALUES || builder->count < SPLIT_LEAST)
+		return false;
+	for (uint32_t i = 0; i < builder->count; i++)
+		seen[records[i].what >> 6 & 3] |= UINT64_C(1) << (records[i].what & 63);
+	for (unsigned i = 0; i < 4; i++)
+		metrics += (unsigned)__builtin_popcountll(seen[i]);
+	return metrics > 1 && builder->count / metrics >= SPLIT_LEAST;
+}
+
+static int compare_metrics(const void *a, const void *b)
+{
+	const struct store_record *x = a, *y = b;
+
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	return store_record_compare(x, y);
+}
+
+static struct store_closed_chunk *closed_add(
+	struct store_ingest *ingest, const struct store_builder *builder, bool is_stored)
+{
+	struct store_closed_chunk *closed = store_id_table_add(
+		&ingest->closed, &ingest->closed_count, &ingest->closed_capacity, sizeof *closed);
+
+	ingest->failed |= !closed;
+	if (closed)
+		*closed = (struct store_closed_chunk){
+			.key = builder->key, .is_stored = is_stored, .at = ingest->closed_bytes.size};
+	return closed;
+}
+
+/* The first takes the place of the chunk that the file has, if it has one. False: it stays in one. */
+static bool close_split(struct store_ingest *ingest, const struct store_builder *builder)
+{
+	struct store_record *records = builder->records ? all_records(ingest, builder) : NULL;
+	uint32_t next;
+
+	if (!records || !is_worth_a_split(builder, records))
+		return false;
+	qsort(records, builder->count, sizeof *records, compare_metrics);
+	for (uint32_t at = 0; at < builder->count; at = next) {
+		struct store_closed_chunk *closed = closed_add(ingest, builder, builder->is_stored && !at);
+
+		for (next = at + 1; next < builder->count && records[next].what == records[at].what;)
+			next++;
+		if (!closed)
+			return true;
+		store_chunk_encode(&ingest->coder, &builder->key, records + at, next - at, &ingest->closed_bytes);
+		ingest->failed |= ingest->closed_bytes.failed;
+		closed->size = ingest->closed_bytes.size - closed->at;
+	}
+	return true;
+}
+
 void store_builder_remove(
 	struct store_ingest *ingest, struct store_track_state *track, struct store_builder *builder)
 {
@@ -296,17 +363,14 @@ void store_builder_close(
 {
 	struct store_closed_chunk *closed;
 
-	if (builder->fresh) {
-		closed = store_id_table_add(
-			&ingest->closed, &ingest->closed_count, &ingest->closed_capacity, sizeof *closed);
+	if (!close_split(ingest, builder) && builder->fresh) {
+		closed = closed_add(ingest, builder, builder->is_stored);
 		if (closed) {
-			*closed = (struct store_closed_chunk){.key = builder->key,
-				.is_stored = builder->is_stored,
-				.at = ingest->closed_bytes.size};
 			store_builder_encode(ingest, builder, &ingest->closed_bytes);
 			closed->size = ingest->closed_bytes.size - closed->at;
 		}
-		ingest->failed |= !closed;
+	}
+	if (builder->fresh) {
 		ingest->fresh_bytes -= builder->fresh * sizeof *builder->records;
 	}
 	store_builder_remove(ingest, track, builder);

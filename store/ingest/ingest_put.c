@@ -97,7 +97,7 @@ static int put_chunks(struct store_ingest *ingest, MDB_txn *txn)
 /* Values that a flight recording drops are gone: no rollup speaks for them. */
 static bool is_rolled(const struct store_ingest *ingest, uint8_t track)
 {
-	return track == STORE_SAMPLES || (track == STORE_VALUES && !ingest->shift_most);
+	return track == STORE_SAMPLES || (track == STORE_VALUES && !ingest->shift_most && ingest->rolls.metrics);
 }
 
 static int put_rolls(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
@@ -115,9 +115,24 @@ static int put_rolls(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
 	return rc;
 }
 
+/* Nothing more comes: values are kept by metric. */
+static void close_values(struct store_ingest *ingest)
+{
+	for (uint32_t i = 0; i < ingest->active_count; i++) {
+		struct store_track_state *track = ingest->active[i];
+
+		while (track->track == STORE_VALUES && track->count)
+			store_builder_close(ingest, track, &track->builders[track->count - 1]);
+	}
+}
+
 int store_ingest_put(struct store_ingest *ingest, MDB_txn *txn, bool is_end)
 {
-	int rc = put_chunks(ingest, txn);
+	int rc;
+
+	if (is_end)
+		close_values(ingest);
+	rc = ingest->failed ? ENOMEM : put_chunks(ingest, txn);
 
 	return rc ? rc : put_rolls(ingest, txn, is_end);
 }

@@ -32,6 +32,8 @@ const struct store_context *store_reader_contexts(const struct store_reader *rea
 const struct store_module *store_reader_modules(const struct store_reader *reader, uint32_t *count);
 const struct store_metric *store_reader_metrics(const struct store_reader *reader, uint32_t *count);
 const struct store_stream *store_reader_streams(const struct store_reader *reader, uint32_t *count);
+/* The streams that are not GAUGES. */
+uint32_t store_reader_timed_count(const struct store_reader *reader);
 /* One stream by id, which must be below the count; valid until the next renew. In a complete store only
  * requested streams are decoded. */
 uint32_t store_reader_stream_count(const struct store_reader *reader);

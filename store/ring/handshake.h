@@ -14,14 +14,17 @@
 #include "store/ring/ring.h"
 
 enum event_handshake_kind {
-	EVENT_HANDSHAKE_PROCESS,   /* agent: descriptors memfd, pidfd, then at most EVENT_SWITCHES_MAX perf
-				      events */
-	EVENT_HANDSHAKE_LAUNCHER,  /* hpct-record: descriptor pidfd; stays connected, see
-				    * record/base/rendezvous.h
-				    */
-	EVENT_HANDSHAKE_SWITCHES,  /* agent: descriptor of a perf event of one of its threads */
-	EVENT_HANDSHAKE_KEEP,	   /* agent: one descriptor, to be kept open while the process lives */
-	EVENT_HANDSHAKE_GPU_MODULE /* agent: descriptor of a sealed memfd that holds a GPU binary */
+	EVENT_HANDSHAKE_PROCESS,    /* agent: descriptors memfd, pidfd, then at most EVENT_SWITCHES_MAX perf
+				       events */
+	EVENT_HANDSHAKE_LAUNCHER,   /* hpct-record: descriptor pidfd; stays connected, see
+				     * record/base/rendezvous.h
+				     */
+	EVENT_HANDSHAKE_SWITCHES,   /* agent: descriptor of a perf event of one of its threads */
+	EVENT_HANDSHAKE_KEEP,	    /* agent: one descriptor, to be kept open while the process lives */
+	EVENT_HANDSHAKE_GPU_MODULE, /* agent: descriptor of a sealed memfd that holds a GPU binary */
+	/* hpct-record, for a process that it measures from outside (record/outside/): memfd, and a descriptor
+	 * that becomes readable when that is over. `pid` is the process's, as the sender sees it. */
+	EVENT_HANDSHAKE_OUTSIDE
 };
 
 struct event_handshake {
@@ -33,7 +36,7 @@ struct event_handshake {
 	uint32_t tid;	       /* EVENT_HANDSHAKE_SWITCHES: the ring's thread */
 	/* EVENT_HANDSHAKE_GPU_MODULE: the content's hash, as in EVENT_GPU's attributes.
 	 * EVENT_HANDSHAKE_PROCESS and EVENT_HANDSHAKE_SWITCHES: when the last switch ring was opened, 0:
-	 * unknown. */
+	 * unknown. EVENT_HANDSHAKE_OUTSIDE: 0: it sends no EVENT_SWITCH. */
 	uint64_t word;
 };
 

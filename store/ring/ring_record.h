@@ -71,6 +71,7 @@ enum event_type {
 	EVENT_GPU_UNSAMPLED,   /* activity ring: samples of GPU instructions are missing */
 	EVENT_NODES,	       /* many context nodes, each the child of the one before, with recurring
 				  places */
+	EVENT_SWITCH,	       /* from outside: the thread was switched in or out */
 	EVENT_TYPE_COUNT
 };
 
@@ -98,6 +99,16 @@ enum event_node {
 #define EVENT_F_KERNEL 32u /* launch of exactly one kernel, which is lost if its operation never arrives */
 
 #define EVENT_MODULE_RESERVED 0xffffffffu /* EVENT_NODE.module: offset is an enum store_frame */
+
+/* Those of them that the agent writes. */
+enum event_frame {
+	EVENT_FRAME_OMP_REGION = 14,
+	EVENT_FRAME_OMP_BARRIER,
+	EVENT_FRAME_OMP_IDLE,
+	EVENT_FRAME_OMP_LOCK,
+	EVENT_FRAME_OMP_TASK,
+	EVENT_FRAME_OMP_TASKWAIT
+};
 
 struct event_node_record {
 	struct event_header h; /* h.node = the id that this record defines */
@@ -143,6 +154,19 @@ struct event_span {
 			  not 0, unique in its ring */
 	uint32_t operation;  /* enum store_op, or a text id with EVENT_TEXT_BIT */
 	uint32_t attributes; /* text id, 0: none */
+};
+
+enum event_switch_kind {
+	EVENT_SWITCH_IN,
+	EVENT_SWITCH_OUT,      /* the thread blocked */
+	EVENT_SWITCH_PREEMPTED /* it was still runnable */
+};
+
+struct event_switch {
+	struct event_header h;
+	uint64_t time_ns;
+	uint32_t kind; /* enum event_switch_kind */
+	uint32_t _pad;
 };
 
 struct event_value {
@@ -282,7 +306,7 @@ struct event_gpu_unsampled {
 
 static_assert(sizeof(struct event_header) == 8, "event header");
 static_assert(sizeof(struct event_node_record) == 24 && sizeof(struct event_nodes_record) == 24, "nodes");
-static_assert(sizeof(struct event_sample) == 32, "sample");
+static_assert(sizeof(struct event_sample) == 32 && sizeof(struct event_switch) == 24, "sample, switch");
 static_assert(sizeof(struct event_span) == 48, "span");
 static_assert(sizeof(struct event_launch) == 32, "launch");
 static_assert(sizeof(struct event_gpu) == 64, "gpu");

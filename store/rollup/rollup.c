@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "store/rollup/series.h"
+
 struct store_rollup {
 	struct store_reader *reader;
 	struct store_rollup_source source;
@@ -58,10 +60,11 @@ int store_rollup_read(struct store_reader *reader, const struct store_key_rollup
 	struct store_slice value, unsigned wanted, struct error *error)
 {
 	uint8_t key[STORE_KEY_ROLL_BYTES];
-	struct store_input input;
+	struct store_input input, series;
 
 	store_key_rollup_put(key, roll);
 	input = store_input_sealed(value, key, sizeof key);
+	store_series_take(&input, &series);
 	store_context_sums_clear(&reader->sums);
 	store_context_sums_get(&reader->sums, &input, reader->contexts.count, reader->metrics.count, wanted);
 	if (reader->sums.failed)
@@ -122,7 +125,7 @@ static int give_chunk(struct store_rollup *rollup, const struct store_rollup_wal
 	struct store_chunk chunk;
 	int rc = store_reader_chunk_of(reader, &from->key, from->bytes, &chunk, error);
 
-	if (rc)
+	if (rc || store_chunk_is_contextless(&chunk))
 		return rc;
 	if (!from->is_cut) {
 		rc = store_chunk_weights(&chunk, &reader->batch, &reader->works, error);
@@ -144,10 +147,11 @@ static int read_works(struct store_reader *reader, const struct store_key_rollup
 {
 	struct store_sum_columns *works = &reader->works;
 	uint8_t key[STORE_KEY_ROLL_BYTES];
-	struct store_input input;
+	struct store_input input, series;
 
 	store_key_rollup_put(key, roll);
 	input = store_input_sealed(value, key, sizeof key);
+	store_series_take(&input, &series);
 	if (!store_sum_columns_get_weights(works, &input, reader->contexts.count, reader->metrics.count))
 		return 0;
 	if (works->failed)

@@ -3,11 +3,13 @@
  * rollup_check.c - compares every rollup of samples and of values with the records it sums.
  */
 #include "store/rollup/rollup_internal.h"
+#include "store/rollup/series.h"
 
 struct check {
 	struct store_reader *reader;
 	struct store_rollup_source source;
 	struct store_context_sums made, total;
+	struct store_series_set series, part; /* of values */
 };
 
 static void add_all(struct store_context_sums *to, const struct store_context_sums *from)
@@ -70,6 +72,90 @@ static int check_chunks(struct check *check, struct error *error)
 	return rc;
 }
 
+/* Series of a rollup; those made before 7.0 have none: 0. */
+static int read_series(struct check *check, const struct store_key_rollup *key, struct store_slice value,
+	struct store_series_set *to, struct error *error)
+{
+	uint8_t bytes[STORE_KEY_ROLL_BYTES];
+	struct store_input input, series;
+
+	store_key_rollup_put(bytes, key);
+	input = store_input_sealed(value, bytes, sizeof bytes);
+	if (!store_series_take(&input, &series))
+		return 0;
+	store_series_set_clear(to);
+	store_series_set_get(to, &series, &check->reader->metrics, UINT32_MAX);
+	if (to->failed)
+		return error_memory(error);
+	return series.bad || series.at != series.end
+		       ? store_reader_damaged(check->reader, "a rollup of values", error)
+		       : 1;
+}
+
+static int add_series(struct check *check, const struct store_rollup_walk_part *part, struct error *error)
+{
+	struct store_reader *reader = check->reader;
+	struct store_chunk chunk;
+	int rc;
+
+	if (part->is_roll) {
+		rc = read_series(check, &part->roll, part->value, &check->part, error);
+	} else {
+		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
+		rc = rc ? rc
+			: store_chunk_decode(
+				  &chunk, STORE_BEGIN | STORE_AMOUNT | STORE_WHAT, &reader->batch, error);
+		store_series_set_clear(&check->part);
+		if (!rc)
+			store_series_set_add(
+				&check->part, &reader->metrics, &reader->batch, 0, reader->batch.count);
+		rc = rc ? rc : 1;
+	}
+	if (rc == 1)
+		store_series_set_join(&check->series, &check->part);
+	return rc < 0 ? rc : 0;
+}
+
+/* True: the rollup's series are those of its parts, or it has none. */
+static bool has_same_series(const struct check *check)
+{
+	struct store_bytes bytes[2] = {{0}, {0}};
+	bool same;
+
+	store_series_set_put(&check->series, &bytes[0]);
+	store_series_set_put(&check->part, &bytes[1]);
+	same = !bytes[0].failed && !bytes[1].failed && bytes[0].size == bytes[1].size &&
+	       memcmp(bytes[0].data, bytes[1].data, bytes[0].size) == 0;
+	store_bytes_fini(&bytes[0]);
+	store_bytes_fini(&bytes[1]);
+	return same;
+}
+
+static int check_series(struct check *check, const struct store_key_rollup *key, struct store_slice value,
+	struct error *error)
+{
+	struct store_rollup_walk walk;
+	struct store_rollup_walk_part part;
+	int rc = read_series(check, key, value, &check->part, error);
+
+	if (rc <= 0)
+		return rc;
+	store_series_set_clear(&check->series);
+	store_rollup_walk_init_inner(&walk, &check->source, key);
+	while ((rc = store_rollup_walk_next(&walk, &part, error)) == 1) {
+		rc = add_series(check, &part, error);
+		if (rc)
+			return rc;
+	}
+	rc = rc ? rc : read_series(check, key, value, &check->part, error);
+	if (rc == 1)
+		rc = has_same_series(check)
+			     ? 0
+			     : store_reader_damaged(
+				       check->reader, "a rollup that is not what its values are", error);
+	return rc;
+}
+
 static int add_part(struct check *check, const struct store_rollup_walk_part *part, struct error *error)
 {
 	struct store_reader *reader = check->reader;
@@ -83,7 +169,7 @@ static int add_part(struct check *check, const struct store_rollup_walk_part *pa
 		rc = store_reader_chunk_of(reader, &part->key, part->bytes, &chunk, error);
 		store_context_sums_clear(&reader->sums);
 		rc = rc ? rc : store_chunk_sums(&chunk, &reader->batch, &reader->sums, error);
-		if (rc == 0)
+		if (rc == 0 && !store_chunk_is_contextless(&chunk))
 			rc = store_chunk_sum_rows(&chunk, &reader->batch, &reader->sums, error);
 	}
 	if (rc >= 0)
@@ -116,10 +202,10 @@ static int check_rollup(struct check *check, const struct store_key_rollup *key,
 	if (key->begin_ns < store_reader_at(check->reader, key->stream)->thinned_ns ||
 		!check->reader->sums.line.is_plain)
 		check->made.line = check->reader->sums.line = (struct store_sum_row){0};
-	return is_same(&check->made, &check->reader->sums)
-		       ? 0
-		       : store_reader_damaged(
-				 check->reader, "a rollup that is not what its chunks hold", error);
+	if (!is_same(&check->made, &check->reader->sums))
+		return store_reader_damaged(
+			check->reader, "a rollup that is not what its chunks hold", error);
+	return key->kind == STORE_VALUES ? check_series(check, key, value, error) : 0;
 }
 
 /* Nothing is left that the sums of dropped samples could be held to but how many there were: each chunk,
@@ -203,5 +289,7 @@ int store_rollup_check(struct store_reader *reader, struct error *error)
 	}
 	store_context_sums_fini(&check.made);
 	store_context_sums_fini(&check.total);
+	store_series_set_fini(&check.series);
+	store_series_set_fini(&check.part);
 	return rc;
 }

@@ -19,6 +19,9 @@ void store_rollup_maker_fini(struct store_rollup_maker *maker)
 {
 	store_context_sums_fini(&maker->made);
 	store_context_sums_fini(&maker->part);
+	store_series_set_fini(&maker->series);
+	store_series_set_fini(&maker->series_part);
+	store_bytes_fini(&maker->series_bytes);
 	if (maker->batch)
 		store_batch_fini(maker->batch);
 	free(maker->batch);
@@ -34,6 +37,17 @@ static unsigned size_over(const struct store_key_chunk *key)
 
 /* ---- putting ---- */
 
+/* | 2 | size | series | */
+static void put_series(struct store_rollup_maker *maker)
+{
+	maker->series_bytes.size = 0;
+	store_series_set_put(&maker->series, &maker->series_bytes);
+	store_bytes_put(&maker->bytes, &(uint8_t){STORE_SERIES_MARK}, 1);
+	store_bytes_put_varint(&maker->bytes, maker->series_bytes.size);
+	store_bytes_put(&maker->bytes, maker->series_bytes.data, maker->series_bytes.size);
+	maker->bytes.failed |= maker->series_bytes.failed;
+}
+
 int store_rollup_put_made(struct store_rollup_maker *maker, const struct store_key_rollup *key, MDB_txn *txn,
 	const MDB_dbi dbi[STORE_TREE_COUNT])
 {
@@ -42,6 +56,8 @@ int store_rollup_put_made(struct store_rollup_maker *maker, const struct store_k
 
 	store_key_rollup_put(key_bytes, key);
 	store_bytes_begin_sealed(&maker->bytes);
+	if (key->kind == STORE_VALUES)
+		put_series(maker);
 	store_context_sums_put(&maker->made, &maker->bytes);
 	store_bytes_seal(&maker->bytes, key_bytes, sizeof key_bytes);
 	if (maker->bytes.failed)
@@ -102,16 +118,35 @@ static bool maker_prepare(struct store_rollup_maker *maker)
 static int add_roll(struct store_rollup_maker *maker, const struct store_rollup_walk_part *part)
 {
 	uint8_t key[STORE_KEY_ROLL_BYTES];
-	struct store_input input;
+	struct store_input input, series;
 
 	store_key_rollup_put(key, &part->roll);
 	input = store_input_sealed(part->value, key, sizeof key);
+	if (part->roll.kind == STORE_VALUES && store_series_take(&input, &series)) {
+		store_series_set_clear(&maker->series_part);
+		store_series_set_get(&maker->series_part, &series, maker->metrics, UINT32_MAX);
+		store_series_set_join(&maker->series, &maker->series_part);
+		input.bad |= series.bad;
+	}
 	store_context_sums_clear(&maker->part);
 	store_context_sums_get(&maker->part, &input, UINT32_MAX, UINT32_MAX,
 		1u << STORE_CONTEXT_SUMS_WEIGHT | 1u << STORE_CONTEXT_SUMS_TIME);
 	if (input.bad)
 		return MDB_CORRUPTED;
 	store_context_sums_join(&maker->made, &maker->part);
+	return 0;
+}
+
+/* Of values, whatever their contexts. */
+static int add_series(struct store_rollup_maker *maker, const struct store_chunk *chunk)
+{
+	int rc = store_chunk_decode(chunk, STORE_BEGIN | STORE_AMOUNT | STORE_WHAT, maker->batch, NULL);
+
+	if (rc)
+		return rc;
+	store_series_set_clear(&maker->series_part);
+	store_series_set_add(&maker->series_part, maker->metrics, maker->batch, 0, maker->batch->count);
+	store_series_set_join(&maker->series, &maker->series_part);
 	return 0;
 }
 
@@ -123,6 +158,13 @@ static int add_chunk(struct store_rollup_maker *maker, const struct store_rollup
 
 	if (!store_chunk_peek(&chunk, part->bytes))
 		return MDB_CORRUPTED;
+	if (part->key.track == STORE_VALUES) {
+		rc = add_series(maker, &chunk);
+		if (rc < 0)
+			return rc == -ERROR_IO ? ENOMEM : MDB_CORRUPTED;
+		if (store_chunk_is_contextless(&chunk))
+			return 0;
+	}
 	store_context_sums_clear(&maker->part);
 	rc = store_chunk_sums(&chunk, batch, &maker->part, NULL);
 	rc = rc ? rc : store_chunk_sum_rows(&chunk, batch, &maker->part, NULL);
@@ -155,6 +197,7 @@ static int make(struct store_rollup_maker *maker, const struct store_rollup_sour
 	int rc;
 
 	store_context_sums_clear(&maker->made);
+	store_series_set_clear(&maker->series);
 	store_rollup_walk_init_inner(&walk, source, key);
 	while ((rc = store_rollup_walk_next(&walk, &part, NULL)) == 1) {
 		rc = part.is_roll ? add_roll(maker, &part) : add_chunk(maker, &part);
@@ -163,7 +206,9 @@ static int make(struct store_rollup_maker *maker, const struct store_rollup_sour
 	}
 	if (rc < 0)
 		return MDB_CORRUPTED;
-	return maker->made.failed || maker->part.failed ? ENOMEM : 0;
+	return maker->made.failed || maker->part.failed || maker->series.failed || maker->series_part.failed
+		       ? ENOMEM
+		       : 0;
 }
 
 int store_rollup_make(struct store_rollup_maker *maker, const struct store_key_rollup *key, MDB_txn *txn,

@@ -14,6 +14,7 @@
 #include "store/file/file.h"
 #include "store/key.h"
 #include "store/read/reader.h"
+#include "store/rollup/series.h"
 
 /* How far a track's rollups are made. All-zero is for a new track. */
 struct store_rollup_front {
@@ -39,6 +40,9 @@ void store_rollup_front_committed(struct store_rollup_front *front);
 /* Scratch memory, kept from commit to commit. All-zero is ready. */
 struct store_rollup_maker {
 	struct store_context_sums made, part;
+	struct store_series_set series, series_part; /* of values */
+	const struct store_metrics *metrics;	     /* the writer's; NULL: no values come */
+	struct store_bytes series_bytes;
 	struct store_batch *batch;
 	struct store_bytes bytes;
 };

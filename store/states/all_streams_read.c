@@ -54,7 +54,7 @@ int store_all_streams_head(
 	get_head(head, &input);
 	if (input.bad)
 		return store_reader_damaged(reader, "the head of all streams' sums", error);
-	return head->streams == reader->stream_count;
+	return head->streams == store_reader_timed_count(reader);
 }
 
 /* No more time than there is, and states that there are. */

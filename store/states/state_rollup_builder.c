@@ -371,12 +371,13 @@ static bool record_take(struct store_state_builders *builders, struct state_buil
 				      : state_builder_wait_span(place->builder, record, texts);
 }
 
-/* Streams of PC samples have no states. The sums of all streams count every stream, so there are none. */
+/* Streams of PC samples and of gauges have no states. The sums of all streams count the former, so there are none.
+ */
 static bool has_no_time(struct store_state_builders *builders, const struct store_stream *properties)
 {
 	if (properties->kind == STORE_STREAM_PC)
 		store_all_streams_give_up(&builders->all_streams);
-	return properties->kind == STORE_STREAM_PC;
+	return properties->kind == STORE_STREAM_PC || properties->kind == STORE_STREAM_GAUGES;
 }
 
 void store_state_builders_append(struct store_state_builders *builders, uint32_t stream,
@@ -582,10 +583,14 @@ void store_state_builders_put_all_streams(
 
 	if (head->streams) /* accounted for already: the commit is tried again */
 		return;
-	*head = (struct store_all_streams_head){.streams = count, .begin_ns = UINT64_MAX};
+	*head = (struct store_all_streams_head){.begin_ns = UINT64_MAX};
+	for (uint32_t i = 0; i < count; i++)
+		head->streams += streams[i].kind != STORE_STREAM_GAUGES;
 	for (uint32_t i = 0; i < count && !builders->all_streams.is_bad; i++)
-		account(&builders->all_streams, i < builders->count ? &builders->places[i] : NULL,
-			&streams[i], head);
+		if (streams[i].kind != STORE_STREAM_GAUGES)
+			account(&builders->all_streams, i < builders->count ? &builders->places[i] : NULL,
+				&streams[i], head);
+	count = head->streams;
 	if (builders->failed || builders->thinned_ns || head->begin_ns > head->end_ns ||
 		(count && head->end_ns - head->begin_ns > UINT64_MAX / count)) /* sums are 64 bits wide */
 		store_all_streams_give_up(&builders->all_streams);

@@ -142,6 +142,7 @@ static int init_tables(struct store_writer *writer, struct error *error)
 	writer->ingest.env = store_file_env(writer->file);
 	writer->ingest.total = &writer->total;
 	writer->total.contexts = &writer->contexts.count;
+	writer->ingest.rolls.metrics = &writer->metrics;
 	writer->builders.ingest = &writer->ingest;
 	store_state_builders_tell_names(&writer->builders, &writer->contexts);
 	writer->builders.all_streams.is_few = true;
@@ -302,6 +303,17 @@ uint32_t store_writer_metric(struct store_writer *writer, const char *name, cons
 	return id_or_failed(writer, store_metrics_intern(&writer->metrics, &metric));
 }
 
+uint32_t store_writer_figure(struct store_writer *writer, const char *name, const char *unit, bool is_real,
+	enum store_metric_kind kind)
+{
+	struct store_metric metric = {.name = store_writer_text(writer, name, strlen(name)),
+		.unit = store_writer_text(writer, unit, strlen(unit)),
+		.is_real = is_real,
+		.kind = (uint8_t)kind};
+
+	return id_or_failed(writer, store_metrics_intern(&writer->metrics, &metric));
+}
+
 uint32_t store_writer_module(struct store_writer *writer, const struct store_module *module)
 {
 	uint32_t known = writer->modules.count;
@@ -394,6 +406,8 @@ uint32_t store_writer_stream(struct store_writer *writer, const struct store_str
 		return UINT32_MAX;
 	}
 	*to = *stream;
+	if (stream->kind == STORE_STREAM_GAUGES)
+		store_writer_meta_number(writer, STORE_META_GAUGES, ++writer->gauge_streams);
 	memset(to->count, 0, sizeof to->count);
 	memset(to->shifts, 0, sizeof to->shifts);
 	memset(to->dropped, 0, sizeof to->dropped);
@@ -420,7 +434,7 @@ static void append(struct store_writer *writer, uint32_t stream, enum store_trac
 
 	if (!count)
 		return;
-	if (track != STORE_SPANS)
+	if (track != STORE_SPANS && to->kind != STORE_STREAM_GAUGES)
 		store_writer_overflow_check(writer, records, count);
 	store_state_builders_append(&writer->builders, stream, to, track, records, count, &writer->texts);
 	if (store_ingest_append(&writer->ingest, stream, track, records, count, &to->shifts[track]))

@@ -52,6 +52,9 @@ void store_writer_meta_number(struct store_writer *writer, const char *key, uint
 uint32_t store_writer_text(struct store_writer *writer, const char *bytes, size_t size_bytes); /* "" is 0 */
 /* Metrics count from 0, so the first one is 0 (which a failed call returns as well). */
 uint32_t store_writer_metric(struct store_writer *writer, const char *name, const char *unit, bool is_real);
+/* The same of values over time. */
+uint32_t store_writer_figure(struct store_writer *writer, const char *name, const char *unit, bool is_real,
+	enum store_metric_kind kind);
 uint32_t store_writer_module(struct store_writer *writer, const struct store_module *module);
 void store_writer_module_unloaded(struct store_writer *writer, uint32_t module, uint64_t unload_ns);
 uint32_t store_writer_context(struct store_writer *writer, uint32_t parent, uint32_t module, uint64_t offset);

@@ -34,6 +34,7 @@ struct store_writer {
 	struct store_append_block packs[STORE_TREE_COUNT];
 	bool modules_changed;
 	struct store_stream *streams;
+	uint32_t gauge_streams;
 	uint32_t stream_count, stream_capacity;
 	uint8_t *dirty_streams; /* [block] */
 	uint32_t dirty_capacity, dirty_count;

@@ -55,9 +55,11 @@ static void account_column(struct account *to, struct store_input *input, unsign
 	const uint8_t *begin = input->at;
 	uint8_t how = *store_input_take(input, 1);
 
-	if (how == CHUNK_FRESH || (how == CHUNK_DELTA && column != CHUNK_BEGIN))
+	if (how == CHUNK_FRESH || how == CHUNK_SCALED || (how == CHUNK_DELTA && column != CHUNK_BEGIN))
 		store_input_varint(input);
 	if (how != CHUNK_FRESH && how != CHUNK_TABLE)
+		store_input_varint(input);
+	if (how == CHUNK_SCALED)
 		store_input_varint(input);
 	to->how[column][how & 7]++;
 	to->packing[column][*input->at % KINDS]++;

@@ -47,6 +47,9 @@ same "waits: sleeps, none interrupted" 5 "$(cut -d ' ' -f 1 out)"
 hpct-slice waits.hpct --op blocked --format tsv | tsv '{ print $c["end_ns"] - $c["begin_ns"] "\t" $c["path"] }' >waits
 check "each sleep has its path, down to the kernel's timer: $(cat waits)" \
 	[ "$(grep -cE '^[0-9]+.main;sleeps;syscall;.*nanosleep.*;schedule$' waits)" -eq 5 ]
+# The calls of the program are named, not the kernel's scheduler, in which all of them wait.
+hpct-blame waits.hpct --of waiting --format tsv >rows
+check "a wait is named by the program's call: $(cat rows)" awk -F '\t' '$1 ~ /schedule|futex_wait/ { n++ } END { exit n > 0 || NR < 2 }' rows
 hpct-record -o plain.hpct -- "$program" waits "$PWD/file" >/dev/null
 hpct-slice plain.hpct --op blocked --format tsv | tsv '{ print $c["path"] }' >plain
 # Without it a wait of 10 ms may be looked at from outside, which never sees the kernel.

@@ -27,3 +27,8 @@ done
 record refused -- "$locked" errno
 same "errno: exit code" 3 "$?"
 same "errno: threads" 2 "$(info refused threads)"
+
+# A filter that kills for asking what a descriptor is: nothing is asked, the process stays measured.
+record asks -- "$locked" descriptors
+same "descriptors: exit code" 3 "$?"
+same "descriptors: both threads are measured to their ends" 0 "$(info asks threads_unmonitored)"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs that cannot carry the agent run all the same, with their exit code, and the run says so.
+# Programs that cannot carry the agent run all the same, with their exit code: measured from outside, if that can be; if
+# not, the run says so.
 . "$(dirname -- "$0")/expect.sh"
 cat >small.c <<'END'
 #include <stdio.h>
@@ -15,10 +16,26 @@ unmeasured() { # RUN WORD PROGRAM
 	hpct-slice "$1.hpct" --op unmonitored --format tsv | tsv '$c["op"] == "unmonitored" { n++ } END { exit !n }' ||
 		fail "$1: no 'unmonitored' span in the run"
 }
-gcc -static -o static small.c 2>/dev/null && unmeasured static 'static.*hpct-link can' ./static
-command -v musl-gcc >/dev/null && musl-gcc -o musl small.c && unmeasured musl musl ./musl
+outside() { # RUN WORD PROGRAM : no agent can be in it, but it is measured from outside
+	code "$1" 5 record "$1" -- "$3" hello
+	same "$1: stdout" "$(cat out)" "$("$3" hello)"
+	check "$1: stderr does not say '$2': $(cat err)" grep -qi -- "measured from outside: .*$2" err
+	sentence "$1"
+	same "$1: processes" 1 "$(info "$1" processes)"
+	same "$1: 'unmonitored' spans" "" "$(hpct-slice "$1.hpct" --op unmonitored --format tsv | tsv '$c["op"] == "unmonitored" { print }')"
+}
+gcc -static -o static small.c 2>/dev/null || skip "no static libc (libc6-dev)"
+if record probe -- ./static 2>&1 | grep -q 'measured from outside'; then
+	outside static 'static.*hpct-link can' ./static
+	command -v musl-gcc >/dev/null && musl-gcc -o musl small.c && outside musl musl ./musl
+fi
+unmeasured_option() { # RUN : without samples there is nothing to see from outside
+	code "$1" 5 record "$1" -e NONE -- ./static hello
+	check "$1: it runs unmeasured: $(cat err)" grep -q 'runs unmeasured.*static' err
+}
+unmeasured_option none
 if command -v musl-gcc >/dev/null && musl-gcc -static -o musl-static small.c; then
-	unmeasured musl-static 'static.*not with glibc' ./musl-static
+	[ ! -e musl.hpct ] || outside musl-static 'static.*not with glibc' ./musl-static
 	code "hpct-link and musl" 125 hpct-link musl-gcc -static -o linked small.c
 	check "it says why: $(cat err)" grep -q 'musl.*glibc' err
 fi
@@ -28,7 +45,7 @@ fi
 if gcc -m32 -o narrow small.c 2>/dev/null; then
 	unmeasured narrow 32-bit ./narrow
 fi
-code "an unmeasured program and --strict" 125 hpct-record --strict -o strict.hpct -- ./static hello
+code "an unmeasured program and --strict" 125 hpct-record --strict -e NONE -o strict.hpct -- ./static hello
 same "it does not run" "" "$(cat out)"
 code "an unmeasured child" 5 record child -- sh -c './static hello; exit $?'
 same "an unmeasured child: stdout" "hello 1" "$(cat out)"
@@ -42,5 +59,5 @@ sys.exit(subprocess.run(["./static", "hello"]).returncode)'
 	same "a child of vfork: it is counted" 1 "$(info vfork children_unmonitored)"
 	check "a child of vfork: the summary says so: $(cat summary)" grep -q '^unmonitored: .* 1 children' summary
 fi
-hpct-record -o rateless.hpct --summary summary -- ./static hello >out 2>err
+hpct-record -o rateless.hpct --summary summary -e NONE -- ./static hello >out 2>err
 check "an unmeasured program has no rate: $(cat summary)" [ -z "$(grep -E '^(rate|samples by)' summary)" ]

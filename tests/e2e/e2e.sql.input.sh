@@ -160,6 +160,11 @@ same "a run that has ended while it was open is whole" "$(sample_count live)" "$
 
 # hpct-sql without a query is that shell, on a terminal.
 terminal 100 20
+for option in '--jobs 1' --no-rollups '--mem 64M' '--python native' --debuginfod '--debug-path .'; do
+	type_line "clear; hpct-sql $option mixed.hpct; echo code \$?"
+	check "$option without a query: $(cat pane)" shows 'options of how a run is read need a QUERY'
+	check "$option without a query is wrong usage" shows 'code 2'
+done
 type_line 'hpct-sql mixed.hpct'
 check "the shell begins" shows 'hpct>'
 type_line "SELECT 'sum', sum(samples) FROM streams \\;" # what ends a word ends a command of tmux's

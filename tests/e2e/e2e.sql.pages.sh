@@ -45,6 +45,18 @@ equal "one second" 13 key time_ns
 equal "waits" 17 key time_ns
 same "copies: all of them" "$(tsv '$c["op"] == "copy" { n += $c["count"] } END { print n }' <19.command)" "$(column 20.query 'count(*)')"
 
+# Links of two hosts are equal: a launch has its own kernel alone.
+{
+	printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tattributes\n'
+	for host in a b; do
+		printf 'cpu:%s/-/1.0/0\tspans\t10\t20\tmain\tlaunch\tlink=1\n' $host
+		printf 'gpu:%s/-/1.0/0/1/7\tspans\t%d\t900\tmain;<gpu kernel>;k\tkernel\tlink=1\n' $host "$([ $host = a ] && echo 50 || echo 90)"
+	done
+} >hosts.tsv
+hpct-import --from tsv hosts.tsv -o hosts.hpct 2>err || fail "import: $(cat err)"
+waits=$(cat "$(grep -l launches [0-9]*.sql)")
+same "a launch and its kernel" "2	30	70" "$(hpct-sql hosts.hpct "$waits" --format tsv | sed 1d)"
+
 # Examples of the manual page, as a shell would see them.
 sed -n 's/^\.Dl //p' "$HPCT_SOURCE/man/hpct-sql.1" | sed 's/\\(dq/"/g' >examples
 while read -r example; do

@@ -209,7 +209,7 @@ for run in cpu gpu mixed odd pc; do
 	options=() sorts=no
 	alike 'SELECT stream, kind, host, rank, pid, tid, device, queue, name, begin_ns, end_ns, samples, spans, "values", lost FROM streams' \
 		1-15 hpct-info --streams
-	alike 'SELECT kind, path, build_id, load_ns, unload_ns, frames, named, lines, in_loops, lacks FROM modules' 1-10 hpct-info --modules
+	alike 'SELECT kind, path, build_id, load_ns, unload_ns, frames, named, lines, in_loops, lacks, partial FROM modules' 1-11 hpct-info --modules
 	alike 'SELECT metric, unit, source FROM metrics' 1-3 hpct-info --metrics
 	hpct-sql $run.hpct 'SELECT DISTINCT c.path FROM samples s JOIN contexts c USING (context) WHERE s.path IS NOT c.path' --format tsv >odd.paths 2>err
 	same "$run: paths of contexts are those of samples" 1 "$(wc -l <odd.paths)"

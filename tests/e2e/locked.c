@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * locked.c - a program that locks itself up by seccomp and dies of every system call that it did not make
- * itself: locked prctl|syscall|errno|strict. Works, waits, starts a thread behind the lock; exit code 3.
+ * itself: locked prctl|syscall|errno|strict|descriptors. Works, waits, starts a thread behind the lock; exit
+ * code 3.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -60,6 +61,46 @@ static int lock(const char *how)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
+/* Dies of being asked what a descriptor is; libc asks by newfstatat. */
+static int lock_descriptors(void)
+{
+	struct sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fstat, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpeername, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	struct sock_fprog filter = {sizeof(rules) / sizeof(*rules), rules};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static int ends[2];
+
+static void *write_late(void *nothing)
+{
+	usleep(50000);
+	if (write(ends[1], "x", 1) != 1)
+		perror("write");
+	return nothing;
+}
+
+static int wait_for_a_pipe(void)
+{
+	pthread_t thread;
+	char byte;
+
+	if (lock_descriptors())
+		return 77;
+	if (pipe(ends) || pthread_create(&thread, NULL, write_late, NULL) || read(ends[0], &byte, 1) != 1)
+		return 4;
+	pthread_join(thread, NULL);
+	if (!fork()) {
+		execl("/bin/sh", "sh", "-c", "sleep 0.1 | cat", NULL);
+		_exit(5);
+	}
+	return wait(NULL) > 0 ? 3 : 6;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "prctl";
@@ -70,6 +111,8 @@ int main(int argc, char **argv)
 	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (void *)8);
 	burn(CLOCK_THREAD_CPUTIME_ID);
+	if (!strcmp(how, "descriptors"))
+		return wait_for_a_pipe();
 	if (lock(how))
 		return 77;
 	if (!strcmp(how, "strict")) {

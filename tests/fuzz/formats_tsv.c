@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "formats/tsv_import.h"
+#include "formats/tsv/tsv_import.h"
 #include "timeline/stats/info.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

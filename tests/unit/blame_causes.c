@@ -104,7 +104,7 @@ static void find(struct program *p, struct causes *causes)
 	struct error error;
 
 	link_up(p);
-	assert_int_equal(causes_find(causes, &p->code, p->samples, architecture_of(70), &error), 0);
+	assert_int_equal(causes_find(causes, &p->code, p->samples, architecture_of(70), NULL, &error), 0);
 }
 
 static const struct cause *cause_of(const struct causes *causes, uint32_t define, uint32_t use)
@@ -442,7 +442,7 @@ static void test_twin(void **state)
 		random_program(&p);
 		if (p.count > 9)
 			continue; /* all paths: exponential */
-		slice = dependency_slice_new(&p.code, 1000);
+		slice = dependency_slice_new(&p.code, 1000, NULL);
 		assert_non_null(slice);
 		for (uint32_t use = 0; use < p.count; use++)
 			for (unsigned r = 0; r < GPU_RESOURCES; r++) {
@@ -508,6 +508,53 @@ static void test_conservation(void **state)
 	}
 }
 
+static double sum_of(const struct causes *causes)
+{
+	double sum = 0;
+
+	for (size_t c = 0; c < causes->count; c++)
+		sum += causes->list[c].samples;
+	return sum;
+}
+
+/* A budget that lasts changes nothing; once one is spent nothing is lost, and what is found is whole. */
+static void test_budget(void **state)
+{
+	unsigned spent = 0, lasted = 0;
+
+	(void)state;
+	srand((unsigned)seed_take("blame_causes", 13));
+	for (unsigned round = 0; round < 500; round++) {
+		static struct program p;
+		struct causes whole, cut;
+		struct parse_budget budget;
+		struct error error;
+
+		random_program(&p);
+		find(&p, &whole);
+		parse_budget_allow(&budget, draw(1u << draw(16)), 0);
+		assert_int_equal(
+			causes_find(&cut, &p.code, p.samples, architecture_of(70), &budget, &error), 0);
+		*(budget.spent ? &spent : &lasted) += 1;
+		assert_true(near(sum_of(&whole), sum_of(&cut)));
+		assert_true(near(whole.dependent, cut.dependent));
+		for (size_t c = 0; c < cut.count; c++) {
+			const struct cause *at = &cut.list[c], *same = NULL;
+
+			for (size_t w = 0; w < whole.count && !same; w++)
+				if (whole.list[w].use == at->use && whole.list[w].define == at->define &&
+					whole.list[w].stall == at->stall &&
+					whole.list[w].class == at->class &&
+					near(whole.list[w].samples, at->samples))
+					same = &whole.list[w];
+			assert_true(same || (budget.spent && at->class == CAUSE_SELF));
+		}
+		causes_fini(&whole);
+		causes_fini(&cut);
+	}
+	assert_true(spent > 20 && lasted > 20);
+}
+
 static void test_longest(void **state)
 {
 	static struct program p;
@@ -520,7 +567,7 @@ static void test_longest(void **state)
 	p.edge[0][3] = true;
 	p.edge[4][1] = true;
 	link_up(&p);
-	slice = dependency_slice_new(&p.code, 100);
+	slice = dependency_slice_new(&p.code, 100, NULL);
 	assert_int_equal(dependency_longest(slice, 0, 3), 3);
 	assert_int_equal(dependency_longest(slice, 3, 2), 3); /* 4, 1, 2 */
 	assert_int_equal(dependency_longest(slice, 2, 2), 4); /* once around */
@@ -534,7 +581,7 @@ int main(void)
 		cmocka_unit_test(test_eq1), cmocka_unit_test(test_dominator), cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_classes), cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_twin), cmocka_unit_test(test_conservation),
-		cmocka_unit_test(test_longest)};
+		cmocka_unit_test(test_budget), cmocka_unit_test(test_longest)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

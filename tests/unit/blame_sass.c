@@ -2,7 +2,8 @@
 /*
  * blame_sass.c - operands of NVIDIA's machine code. Beside instructions with a known answer, compiled kernels
  * are the truth: a compiler reads no register that nothing wrote, computes nothing that nothing reads, and
- * waits for no barrier that nothing sets. A wrong field, width or operand breaks one of the three.
+ * waits for no barrier that nothing sets. Most wrong fields, widths and operands break one of the three; what
+ * keeps them all is held to NVIDIA's disassembler.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ struct expected {
 };
 
 static const struct expected expected[] = {
-	/* LDG.E R0, [R2.64]; sets B0 */
+	/* LDG.E R0, [R2.64]; sets B2 */
 	{0x0000000402007981, 0x000ea2000c1e1900, "LDG", GPU_KIND_LOAD, GPU_SPACE_GLOBAL,
 		{R(0), B(2), NOTHING}, {R(2), R(3), UR(4), UR(5), NOTHING}},
 	/* @P0 LDG.E.64 */
@@ -74,7 +75,7 @@ static void test_instructions(void **state)
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
 		struct gpu_instruction in;
 
-		assert_true(sass_instruction(80, expected[i].low, expected[i].high, &in));
+		assert_true(sass_instruction(expected[i].low, expected[i].high, &in));
 		assert_string_equal(in.name, expected[i].name);
 		assert_int_equal(in.kind, expected[i].kind);
 		assert_int_equal(in.space, expected[i].space);
@@ -91,7 +92,7 @@ static void test_opaque(void **state)
 
 	(void)state;
 	assert_false(sass_instruction(
-		90, 0x00000000000001ff | 3 << 12, UINT64_C(0x2a) << 52 | UINT64_C(1) << 46, &in));
+		0x00000000000001ff | 3 << 12, UINT64_C(0x2a) << 52 | UINT64_C(1) << 46, &in));
 	assert_int_equal(in.kind, GPU_KIND_OPAQUE);
 	assert_int_equal(in.guard, 3);
 	assert_int_equal(in.wait_mask, 0x2a);
@@ -311,7 +312,7 @@ static void test_disassembler(void **state)
 		set_parse(&want_defines, defines);
 		set_parse(&want_uses, uses);
 		count++;
-		if (!sass_instruction(generation, low, high, &in) || !is_equal(&in.defines, &want_defines) ||
+		if (!sass_instruction(low, high, &in) || !is_equal(&in.defines, &want_defines) ||
 			!is_equal(&in.uses, &want_uses)) {
 			wrong++;
 			print_message("%s %016llx %016llx: %s, %s\n", in.name, high, low, defines, uses);

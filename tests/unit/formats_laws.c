@@ -5,8 +5,8 @@
  */
 #include "tests/unit/timeline_small_run.h"
 
-#include "formats/format.h"
-#include "formats/tsv_stream.h"
+#include "formats/format_table.h"
+#include "formats/tsv/tsv_stream.h"
 #include "tests/simulate.h"
 #include "timeline/profile/profile.h"
 #include "timeline/stats/stats.h"
@@ -71,7 +71,8 @@ static char *exported(const struct format *format, struct run *run, size_t *size
 static int import_text(const char *text, size_t size, const char *path, struct error *error)
 {
 	FILE *in = fmemopen((void *)text, size > 0 ? size : 1, "r");
-	int rc = format_tsv.take(in, "rows", path, error);
+	struct format_input input = {.in = in, .name = "rows", .fd = -1};
+	int rc = format_tsv.take(&input, path, error);
 
 	fclose(in);
 	return rc;

@@ -230,6 +230,27 @@ static void test_gpus(void **state)
 	assert_int_equal(events_gpu_find(&found, &period, "nvidia,pcx", &error), -ERROR_USAGE);
 }
 
+static void test_processes_that_run_already(void **state)
+{
+	static const char *const bad[] = {"-p 1 prog", "-p 1 --comm a", "--for 1s prog", "--newest prog",
+		"-p 1 --newest", "-p 1 --for 5", "-p 1 --for 0ms", "-p 1 --stack-bytes 1000",
+		"-p 1 --stack-bytes 70000", "-p 1 -ds", "-p 1 -e NONE", "-p 1 --ranks 0", "-p"};
+	struct options options;
+
+	(void)state;
+	assert_int_equal(parse(&options, "-p 12,13 --for 1.5s --stack-bytes 4099 -c f1000"), 0);
+	assert_string_equal(options.pids, "12,13");
+	assert_int_equal(options.for_ns, 1500000000);
+	assert_int_equal(options.stack_bytes, 4096);
+	assert_string_equal(options.events, "CPUTIME@1000 SWITCHES gpu=auto");
+	assert_int_equal(parse(&options, "--comm a*b --newest --for 20ms"), 0);
+	assert_string_equal(options.comm, "a*b");
+	assert_true(options.is_newest);
+	assert_int_equal(options.for_ns, 20000000);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(parse(&options, bad[i]), -ERROR_USAGE);
+}
+
 static void test_the_command_line(void **state)
 {
 	struct options options;
@@ -418,6 +439,7 @@ int main(void)
 		TEST(test_names_of_the_processor),
 		TEST(test_what_is_refused_is_left_out),
 		TEST(test_gpus),
+		TEST(test_processes_that_run_already),
 		TEST(test_the_command_line),
 		TEST(test_help_is_one_screen),
 		TEST(test_names_of_runs),

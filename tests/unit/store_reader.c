@@ -564,7 +564,7 @@ static void test_newer_version(void **unused)
 	store_writer_meta(writer, STORE_FORMAT_KEY, "6.9");
 	assert_int_equal(store_writer_commit(writer, &error), 0);
 	store_reader_close(open_sound());
-	store_writer_meta(writer, STORE_FORMAT_KEY, "7.0");
+	store_writer_meta(writer, STORE_FORMAT_KEY, "8.0");
 	assert_int_equal(store_writer_close(writer, &error), 0);
 	expect_refusal("newer hpct");
 }

@@ -421,6 +421,8 @@ static void test_others(void **unused)
 	expect_wrong("min", "5", ERROR_USAGE);
 	expect_wrong("depth", "-1", ERROR_USAGE);
 	expect_wrong("depth", "4294967296", ERROR_USAGE);
+	expect_wrong("depth", "auto+9999999999999999999999", ERROR_USAGE);
+	expect_wrong("depth", "auto-9999999999999999999999", ERROR_USAGE);
 	expect_wrong("top", "", ERROR_USAGE);
 	expect_wrong("op", "a,,b", ERROR_USAGE);
 	expect_wrong("by", "", ERROR_USAGE);

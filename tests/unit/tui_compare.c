@@ -187,6 +187,12 @@ static void test_longer(void **state)
 	press(&f, keys);
 	press(&f, "q");
 	assert_true(f.session->state.end_ns <= end_ns);
+	press(&f, "90wqu"); /* undo brings the whole of both back: alone, that is the whole of A */
+	check_window(&f, begin_ns, end_ns);
+	press(&f, "9:time 0ns..<Enter>w"); /* ... and what has its end in B alone, moves into A */
+	press(&f, keys);
+	press(&f, "wqu");
+	assert_true(f.session->state.end_ns <= end_ns);
 	close_session(&f);
 }
 

@@ -62,8 +62,8 @@ static void test_help_spells(void **state)
 		const char *text;
 	} named[] = {{KEYS_LEFT, "arrows"}, {KEYS_RIGHT, "arrows"}, {KEYS_UP, "arrows"},
 		{KEYS_DOWN, "arrows"}, {KEYS_HOME, "Home"}, {KEYS_END, "End"}, {KEYS_PAGE_UP, "PgUp"},
-		{KEYS_PAGE_DOWN, "PgDn"}, {KEYS_ENTER, "Enter"}, {KEYS_TAB, "Tab"}, {KEYS_ESC, "Esc"},
-		{' ', "Space"}, {'R' & 31, "Ctrl-R"}, {'L' & 31, "Ctrl-L"}};
+		{KEYS_PAGE_DOWN, "PgDn"}, {KEYS_BACKSPACE, "BS"}, {KEYS_ENTER, "Enter"}, {KEYS_TAB, "Tab"},
+		{KEYS_ESC, "Esc"}, {' ', "Space"}, {'R' & 31, "Ctrl-R"}, {'L' & 31, "Ctrl-L"}};
 	size_t count, sections[KEYS_SECTION_COUNT] = {0};
 	const struct keys_line *lines = keys_lines(&count);
 

@@ -192,6 +192,27 @@ static void test_path(void **state)
 	assert_string_equal(out, "");
 }
 
+static void test_program(void **state)
+{
+	char out[LABEL_BYTES];
+
+	(void)state;
+	label_program(out, "cc1plus foo.cc", 20, false);
+	assert_string_equal(out, "cc1plus foo.cc");
+	label_program(out, "cc1plus foo.cc", 11, false);
+	assert_string_equal(out, "cc1p foo.cc");
+	label_program(out, "cc1plus foo.cc", 9, false);
+	assert_string_equal(out, "cc foo.cc");
+	label_program(out, "cc1plus foo.cc", 6, false);
+	assert_string_equal(out, "foo.cc"); /* what tells it from its neighbours */
+	label_program(out, "postgres", 6, false);
+	assert_true(text_cells(out) <= 6);
+	for (int cells = 1; cells < 20; cells++) {
+		label_program(out, "cc1plus a_long_name_of_a_file.cc", cells, cells & 1);
+		assert_true(text_cells(out) <= cells);
+	}
+}
+
 static void test_quantities(void **state)
 {
 	char out[FORMAT_NUMBER_BYTES];
@@ -237,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_program),
 		cmocka_unit_test(test_quantities),
 	};
 

@@ -66,7 +66,7 @@ static void check_grid(const struct grid *grid)
 static void look(struct monkey *f)
 {
 	struct session *s = f->its.session;
-	struct view_state_limits limits = session_limits(s);
+	struct view_state_limits limits;
 	struct error error = {0};
 
 	if (session_draw(s, &f->its.grid, dice(f, 4) ? 0 : 1, &error))
@@ -77,6 +77,7 @@ static void look(struct monkey *f)
 		check_grid(&f->its.grid);
 	if (s->layout.is_too_small)
 		return;
+	limits = session_limits(s); /* drawing tells whether both runs are on the screen */
 	if (s->state.begin_ns >= s->state.end_ns || s->state.begin_ns < limits.begin_ns ||
 		s->state.end_ns > limits.end_ns ||
 		(s->state.cursor_ns < s->state.begin_ns && s->state.cursor_ns < s->frame.begin_ns) ||

@@ -2,12 +2,14 @@
 /*
  * tui_rows.c - rows of streams that lie in their order already, and of such that do not: each stream has one,
  * where a slow twin finds that it belongs, under the label that it finds; and of a run whose streams lie in
- * order none is kept for that. HPCT_SEED repeats one.
+ * order only one of each process is kept for that. HPCT_SEED repeats one. Then the tree of processes, and
+ * what rows are called.
  */
 #include "tests/unit/timeline_small_run.h"
 
 #include "timeline/run/run_internal.h"
 #include "tui/timeline/rows.h"
+#include "tui/timeline/rows_tree.h"
 
 #define PROCESSES 40u
 #define MANY 1200u /* threads of the last one: their names are not compared */
@@ -186,7 +188,7 @@ static void check(bool is_ranked)
 	small_ready(&small);
 	assert_int_equal(rows_init(&rows, small.run, &error), 0);
 	if (!is_ranked)
-		assert_int_equal(small.run->met_count, 0);
+		assert_true(small.run->met_count <= PROCESSES); /* that are asked who started them */
 	expect_rows(&rows, small.run, is_ranked);
 	assert_int_equal(rows_renew(&rows, small.run, &error), 0); /* of streams that were asked for */
 	expect_rows(&rows, small.run, is_ranked);
@@ -206,6 +208,140 @@ static void test_in_disorder(void **unused)
 	(void)unused;
 	small_seed(__func__);
 	check(true);
+}
+
+/* ---- the tree ---- */
+
+static uint32_t put_thread(struct store_writer *writer, uint32_t pid, uint32_t thread, uint64_t begin_ns,
+	const char *name, const char *attributes)
+{
+	struct store_stream stream = {.kind = STORE_STREAM_CPU,
+		.host = small_text(writer, "host"),
+		.rank = -1,
+		.pid = pid,
+		.thread = thread,
+		.name = small_text(writer, name),
+		.begin_ns = begin_ns,
+		.end_ns = 5000};
+	uint32_t id = store_writer_stream(writer, &stream);
+
+	small_span(writer, id, begin_ns, 5000, STORE_OP_MONITORED, 0, attributes);
+	return id;
+}
+
+static void expect_labels(const struct rows *rows, const char *const *labels)
+{
+	uint32_t count = 0;
+
+	for (; labels[count]; count++) {
+		assert_true(count < rows->shown_count);
+		assert_string_equal(rows_label(rows, rows->shown[count]), labels[count]);
+	}
+	assert_int_equal(rows->shown_count, count);
+}
+
+/* make (900) starts two compilers, whose pids are smaller: each starts a program, and one has two threads. */
+static void put_make(struct store_writer *writer)
+{
+	put_thread(writer, 900, 0, 10, "make", "command=make -j2,parent=1");
+	put_thread(writer, 40, 0, 100, "g++", "command=g++ -O2 -c b.cc -o b.o,parent=900");
+	put_thread(writer, 30, 0, 200, "g++", "command=g++ -O2 -c a.cc -o a.o,parent=900");
+	put_thread(writer, 50, 0, 300, "as", "command= /usr/bin/as --64 -o b.o /tmp/x.s,parent=40");
+	put_thread(writer, 20, 0, 400, "writer", "command=postgres -D /data,parent=30");
+	put_thread(writer, 20, 1, 400, "writer", "");
+}
+
+static void test_tree(void **unused)
+{
+	static const char *const all[] = {"make 900", "g++ b.cc 40", "as x.s 50", "g++ a.cc 30",
+		"postgres: writer 20", "main", "writer 1", NULL};
+	static const char *const folded[] = {
+		"make 900", "g++ b.cc 40", "g++ a.cc 30", "postgres: writer 20", "main", "writer 1", NULL};
+	struct small_run small;
+	struct error error = {0};
+	struct rows rows;
+	uint32_t node;
+
+	(void)unused;
+	small_begin(&small);
+	put_make(small.writer);
+	small_ready(&small);
+	assert_int_equal(rows_init(&rows, small.run, &error), 0);
+	expect_labels(&rows, all);
+	assert_string_equal(rows_short_label(&rows, rows.shown[1]), "g++ b.cc");
+	assert_int_equal(rows.nodes[rows.shown[4]].depth, 2);
+	assert_int_equal(rows.nodes[rows.shown[6]].depth, 2);
+	assert_true(rows_has_branch(&rows, rows.shown[0]));
+	assert_false(rows_has_branch(&rows, rows.shown[2]));
+	assert_false(rows_has_branch(&rows, rows.shown[4])); /* threads are no processes */
+	node = rows.shown[2];
+	rows.nodes[rows.shown[1]].is_branch_folded = true;
+	rows_update(&rows);
+	expect_labels(&rows, folded);
+	assert_int_equal(rows_find(&rows, node), 1); /* the row that it is folded into */
+	assert_int_equal(rows_streams(&rows, NULL), 6);
+	rows.order = ROWS_BY_NAME; /* a list: nothing is folded away */
+	rows_update(&rows);
+	assert_int_equal(rows.shown_count, 7);
+	rows.order = ROWS_BY_IDENTITY;
+	assert_int_equal(rows_renew(&rows, small.run, &error), 0);
+	expect_labels(&rows, folded);
+	rows.nodes[0].is_branch_folded = true;
+	rows_update(&rows);
+	assert_int_equal(rows.shown_count, 1);
+	rows_fini(&rows);
+	small_end(&small);
+}
+
+static void test_roles(void **unused)
+{
+	static const struct {
+		const char *command, *program, *role;
+	} cases[] = {{"make -j2", "make", ""}, {"g++ -O2 -c foo.cc -o foo.o", "g++", "foo.cc"},
+		{" /usr/lib/gcc/12/cc1plus -quiet -imultiarch x86_64-linux-gnu foo.cc -o /tmp/x.s", "cc1plus",
+			"foo.cc"},
+		{"/usr/bin/python3 -u train.py --lr 0.1", "python3", "train.py"},
+		{"python3 -m torch.distributed.run t.py", "python3", "-m torch.distributed.run"},
+		{"sh -c /opt/job --all", "sh", "job"}, {"postgres", "postgres", ""}, {"-bash", "bash", ""},
+		{"mpirun -np 4 ./solve", "mpirun", "solve"}, {"tar xf a.tar.gz", "tar", "a.tar.gz"},
+		{"git status", "git", "status"}, {"server --port 80", "server", ""},
+		{"postgres -D data -k /run -p 54", "postgres", ""},
+		{"mpirun -n 2 ./solve -v", "mpirun", "solve"}, {"", "", ""}, {"ls /a/b/", "ls", "b/"}};
+	char program[ROWS_ROLE_BYTES], role[ROWS_ROLE_BYTES];
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		rows_tree_role(cases[i].command, program, role);
+		assert_string_equal(program, cases[i].program);
+		assert_string_equal(role, cases[i].role);
+	}
+}
+
+/* Threads that share their program's name are called by what they were started for. */
+static void test_routines(void **unused)
+{
+	static const char *const paths[] = {"main;work", "std::thread::run;client(int);burn",
+		"std::thread::run", "main;GOMP_parallel;work", "main._omp_fn.0;work"};
+	static const char *const all[] = {
+		"solve 7", "main", "client 1", "solve 2", "solve 3", "omp 4", "reader", NULL};
+	struct small_run small;
+	struct error error = {0};
+	struct rows rows;
+
+	(void)unused;
+	small_begin(&small);
+	store_writer_metric(small.writer, "CPUTIME", "ns", false);
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t id = put_thread(small.writer, 7, i, 10, "solve", "");
+
+		small_sample(small.writer, id, 20, small_path(small.writer, paths[i]), 0, 5);
+	}
+	put_thread(small.writer, 7, 5, 10, "reader", "");
+	small_ready(&small);
+	assert_int_equal(rows_init(&rows, small.run, &error), 0);
+	expect_labels(&rows, all);
+	rows_fini(&rows);
+	small_end(&small);
 }
 
 /* Losses of a run that is still recorded: the same streams, one of which has lost some since. */
@@ -246,6 +382,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_order),
 		cmocka_unit_test(test_in_disorder),
+		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_routines),
 		cmocka_unit_test(test_lost),
 	};
 

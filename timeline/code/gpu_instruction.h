@@ -57,7 +57,6 @@ enum gpu_kind {
 	GPU_KIND_BARRIER, /* waits for other threads */
 	GPU_KIND_WAIT,	  /* waits for barriers of its own thread */
 	GPU_KIND_CONTROL, /* branches, calls, convergence */
-	GPU_KIND_COUNT
 };
 enum gpu_space {
 	GPU_SPACE_NONE,
@@ -69,8 +68,6 @@ enum gpu_space {
 	GPU_SPACE_ANY, /* a generic address */
 	GPU_SPACE_COUNT
 };
-const char *gpu_kind_name(enum gpu_kind kind);
-const char *gpu_space_name(enum gpu_space space);
 
 struct gpu_instruction {
 	const char *name; /* its operation as NVIDIA spells it; "?" if unknown */
@@ -81,16 +78,14 @@ struct gpu_instruction {
 	bool is_guard_negated, is_guard_uniform;
 	/* Control code */
 	uint8_t stall;			     /* cycles until the next instruction of the warp may issue */
-	bool yields;			     /* another warp is preferred */
 	uint8_t write_barrier, read_barrier; /* set; GPU_NO_BARRIER: none */
 	uint8_t wait_mask;		     /* bit b: waits for barrier b */
 	/* What it defines and uses, its guard, barriers and wait mask included. */
 	struct gpu_set defines, uses;
 };
 
-/* True when the table knows the instruction in these two words. `generation`: 75 for sm_75.
- * Sets of unknown instructions hold what the encoding tells of every instruction. Never fails. */
-bool sass_instruction(
-	unsigned generation, uint64_t word_low, uint64_t word_high, struct gpu_instruction *instruction);
+/* True when the table knows the instruction in these two words, which are the same from sm_70 on. Sets of
+ * unknown instructions hold what the encoding tells of every instruction. Never fails. */
+bool sass_instruction(uint64_t word_low, uint64_t word_high, struct gpu_instruction *instruction);
 
 #endif

@@ -61,17 +61,16 @@ struct row {
 	uint32_t flags;
 };
 
-#define ADDS 1u	    /* forms 2, 3, 7 hold B, and there is no C */
-#define PD 2u	    /* defines the predicate at bit 81 */
-#define PE 4u	    /* ... at bit 84 */
-#define PS 8u	    /* uses the predicate at bit 87 */
-#define PT 16u	    /* ... at bit 77 */
-#define PU 32u	    /* ... at bit 68 */
-#define UNIFORM 64u /* all are uniform */
-#define ALL_P 128u  /* predicates by an immediate mask: R2P defines, P2R uses them */
-#define HIGH 256u   /* C counts only if bit 80 is set */
-#define WIDE 512u   /* D has two words if bit 80 is set */
-#define NO_GUARD 1024u
+#define ADDS 1u		/* forms 2, 3, 7 hold B, and there is no C */
+#define PD 2u		/* defines the predicate at bit 81 */
+#define PE 4u		/* ... at bit 84 */
+#define PS 8u		/* uses the predicate at bit 87 */
+#define PT 16u		/* ... at bit 77 */
+#define PU 32u		/* ... at bit 68 */
+#define UNIFORM 64u	/* all are uniform */
+#define ALL_P 128u	/* predicates by an immediate mask: R2P defines, P2R uses them */
+#define HIGH 256u	/* C counts only if bit 80 is set */
+#define WIDE 512u	/* D has two words if bit 80 is set */
 #define DEPBAR 2048u	/* waits for the barrier at bit 44 */
 #define UNIFORM_D 4096u /* D is uniform, the others are not */
 #define FIXED_B 8192u	/* B is a register in every form */
@@ -428,7 +427,6 @@ static void operands(struct gpu_instruction *in, struct word word, const struct 
 static void control(struct gpu_instruction *in, struct word word)
 {
 	in->stall = (uint8_t)field(word, 105, 4);
-	in->yields = !field(word, 109, 1);
 	in->write_barrier = (uint8_t)field(word, 110, 3);
 	in->read_barrier = (uint8_t)field(word, 113, 3);
 	in->wait_mask = (uint8_t)field(word, 116, 6);
@@ -469,12 +467,11 @@ static const struct row *row_of(unsigned operation)
 	return low && rows[low - 1].operation == operation ? &rows[low - 1] : NULL;
 }
 
-bool sass_instruction(unsigned generation, uint64_t word_low, uint64_t word_high, struct gpu_instruction *in)
+bool sass_instruction(uint64_t word_low, uint64_t word_high, struct gpu_instruction *in)
 {
 	struct word word = {word_low, word_high};
 	const struct row *row = row_of(field(word, 0, 9));
 
-	(void)generation;
 	*in = (struct gpu_instruction){
 		.name = row ? row->name : "?", .kind = row ? row->kind : GPU_KIND_OPAQUE};
 	control(in, word);

@@ -36,13 +36,20 @@ static void put_metric(struct profile *profile, const struct run *run, uint32_t 
 		.is_real = run_metric_is_real(run, metric)};
 }
 
+/* Sums of OpenMP's regions are hpct-blame's: columns of a profile only where they are asked for. */
+static bool is_shown(const struct run *run, const struct select *select, uint32_t metric)
+{
+	return select_wants_metric(select, metric) &&
+	       (select_has_metric(select) || strncmp(run_metric_name(run, metric), "OMP:", 4) != 0);
+}
+
 static void put_metrics(struct profile *profile, const struct run *run, const struct select *select,
 	const uint8_t *marks, uint32_t count, uint8_t mark)
 {
 	const size_t first = profile->metric_count;
 
 	for (uint32_t m = 0; m < count; m++)
-		if (marks[m] == mark && select_wants_metric(select, m))
+		if (marks[m] == mark && is_shown(run, select, m))
 			put_metric(profile, run, m, first);
 }
 

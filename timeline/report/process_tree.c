@@ -86,8 +86,12 @@ static uint32_t list(struct run *run, struct made *made, uint32_t *node_of)
 		struct identity identity = {
 			store_hash128(r->host, strlen(r->host)), r->s.pid, r->s.generation, r->s.rank};
 		bool is_new;
-		uint32_t at = key_ids_put(&processes, &identity, &is_new);
+		uint32_t at;
 
+		node_of[i] = PROCESS_TREE_NONE;
+		if (r->s.kind == STORE_STREAM_GAUGES)
+			continue;
+		at = key_ids_put(&processes, &identity, &is_new);
 		if (at == KEY_IDS_NONE) {
 			count = KEY_IDS_NONE;
 			break;
@@ -281,7 +285,7 @@ int process_tree_make(struct process_tree *tree, struct run *run, struct arena *
 		join(made, tree->count, sorted);
 		order(tree, made, sorted, place_of);
 		for (uint32_t i = 0; i + 1 < streams; i++)
-			node_of[i] = place_of[node_of[i]];
+			node_of[i] = node_of[i] == PROCESS_TREE_NONE ? PROCESS_TREE_NONE : place_of[node_of[i]];
 		tree->node_of = node_of;
 	}
 	free(made);

@@ -57,6 +57,16 @@ static int take_python(void *own, const char *value, struct error *error)
 	return error_set(error, ERROR_USAGE, "--python %s: write mixed, native or only", value);
 }
 
+static int take_runtime(void *own, const char *value, struct error *error)
+{
+	struct program_words *words = own;
+
+	words->call->run_options.runtime_frames = !strcmp(value, "frames");
+	if (!strcmp(value, "frames") || !strcmp(value, "hidden"))
+		return 0;
+	return error_set(error, ERROR_USAGE, "--runtime %s: write frames or hidden", value);
+}
+
 static int take_no_rollups(void *own, const char *value, struct error *error)
 {
 	struct program_words *words = own;
@@ -116,6 +126,8 @@ static const struct shared_option {
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "python", "HOW", "Python's frames: mixed with native ones (default), native, only",
 			take_python}},
+	{PROGRAM_RUN | PROGRAM_RUNS,
+		{0, "runtime", "HOW", "frames of OpenMP's runtimes: hidden (default), frames", take_runtime}},
 	{PROGRAM_RUN | PROGRAM_RUNS,
 		{0, "no-rollups", NULL, "sum records only: the same results, slower", take_no_rollups}},
 	{PROGRAM_RUN | PROGRAM_RUNS,

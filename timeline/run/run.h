@@ -30,6 +30,7 @@ struct run_options {
 	bool debuginfod; /* query the servers of DEBUGINFOD_URLS */
 	bool no_cache;	 /* neither read nor write cache.mdb */
 	enum run_python python;
+	bool runtime_frames; /* paths show the frames of OpenMP's runtimes */
 	bool no_rollups;    /* always sum records: the same answers at a higher cost */
 	unsigned jobs;	    /* processes that sum (parallel_sum.h); 0: as many as pay off */
 	uint64_t mem_bytes; /* limit of a query's memory beside the run's tables; 0: best for each query */
@@ -87,6 +88,8 @@ struct run_stream {
 	const char *metric; /* "" if none */
 };
 uint32_t run_stream_count(const struct run *run);
+/* The streams without those of gauges, which have no time: what select_streams() gives of a whole run. */
+uint32_t run_timed_count(const struct run *run);
 const struct run_stream *run_stream(const struct run *run, uint32_t stream);
 /* One stream, for a single pass over all: costs no memory, valid until the next call. */
 const struct run_stream *run_stream_peek(struct run *run, uint32_t stream);
@@ -205,6 +208,7 @@ uint32_t run_metric_count(const struct run *run);
 const char *run_metric_name(const struct run *run, uint32_t metric);
 const char *run_metric_unit(const struct run *run, uint32_t metric);
 bool run_metric_is_real(const struct run *run, uint32_t metric);
+enum store_metric_kind run_metric_kind(const struct run *run, uint32_t metric);
 /* The display order, independent of numbers: by name, unit, then doubles last. */
 int run_metric_compare(const struct run *run, uint32_t a, uint32_t b);
 uint32_t run_metric_of(const struct run *run, unsigned store, uint32_t metric_in_store);

@@ -222,11 +222,26 @@ static void reach_stream(struct run *run, uint32_t stream, struct reach *reach)
 	uint64_t begin_ns, until_ns;
 	bool grows;
 
+	if (s->kind == STORE_STREAM_GAUGES)
+		return;
 	until_ns = stream_known_until(part, s, &grows);
 	if (grows && until_ns && until_ns < reach->live_end_ns)
 		reach->live_end_ns = until_ns;
 	stream_reach(run, stream, &begin_ns, &until_ns);
 	reach_add(reach, begin_ns, until_ns);
+}
+
+/* A run of nothing but gauges reaches as far as those do. */
+static void reach_gauges(struct run *run, struct reach *reach)
+{
+	for (uint32_t i = 0; i < run->streams.count; i++) {
+		const struct run_part *part;
+		const struct store_stream *s = run_stored_stream(run, i, &part);
+		uint64_t complete_ns = s->complete_ns[STORE_VALUES];
+		uint64_t end_ns = s->end_ns == STORE_OPEN_NS ? complete_ns : s->end_ns;
+
+		reach_add(reach, run_part_time(part, s->begin_ns), run_part_time(part, end_ns));
+	}
 }
 
 static struct reach reach_all(struct run *run)
@@ -238,6 +253,8 @@ static struct reach reach_all(struct run *run)
 	for (uint32_t i = 0; i < run->streams.count; i++)
 		if (!run->parts[run->places[i].part].is_listed)
 			reach_stream(run, i, &reach);
+	if (reach.begin_ns == UINT64_MAX)
+		reach_gauges(run, &reach);
 	return reach;
 }
 

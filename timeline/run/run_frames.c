@@ -14,7 +14,8 @@
 #include "timeline/run/run_function.h"
 #include "timeline/run/run_kernels.h"
 
-#define SHARED UINT32_MAX /* struct run_frame: the same in all stores */
+#define SHARED UINT32_MAX	   /* struct run_frame: the same in all stores */
+#define CONSTRUCT (UINT32_MAX - 1) /* likewise: `module` is an enum store_frame, `offset` its name */
 
 /* ---- functions ---- */
 
@@ -429,4 +430,41 @@ struct run_frame *run_frame_get(struct run *run, unsigned part, const struct sto
 		ok = resolve_native(run, frame, part, context->module, module);
 	frame->is_known = ok;
 	return ok ? frame : NULL;
+}
+
+/* Without a line the function has to do. */
+static char *construct_name(
+	const char *name, const struct run_context *at, const struct run_function *function)
+{
+	char *text = NULL;
+	int length = (int)strlen(name) - 1, size = 0;
+
+	if (at->line && at->file[0])
+		size = asprintf(&text, "%.*s %s:%u>", length, name, path_base(at->file), at->line);
+	else
+		size = asprintf(&text, "%.*s %s>", length, name, function->name);
+	return size < 0 ? NULL : text;
+}
+
+struct run_frame *run_frame_construct(
+	struct run *run, uint64_t number, const struct run_context *at, const struct run_function *above)
+{
+	char *text =
+		above && !above->is_placeholder ? construct_name(store_frame_name(number), at, above) : NULL;
+	const char *name = text ? text : store_frame_name(number);
+	struct run_function function = function_named(run, name, strlen(name), "");
+	struct run_frame key = {CONSTRUCT, (uint32_t)number, (uintptr_t)function.name}, *frame;
+	uint64_t hash = intern_table_hash(intern_table_hash(key.part, key.module), key.offset);
+	uint32_t id = intern_table_find(&run->frames, hash, frame_equal, &key);
+
+	free(text);
+	if (id != INTERN_TABLE_NONE)
+		return intern_table_at(&run->frames, id);
+	frame = intern_table_add(&run->frames, &id);
+	if (!frame || !intern_table_index(&run->frames, id, hash))
+		return NULL;
+	*frame = key;
+	function.is_placeholder = true;
+	frame->is_resolved = frame->is_known = true;
+	return add_plain(run, frame, &function) ? frame : NULL;
 }

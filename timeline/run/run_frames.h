@@ -28,5 +28,9 @@ struct run_frame_line {
 
 /* The frame of a store's context; NULL: no memory. */
 struct run_frame *run_frame_get(struct run *run, unsigned part, const struct store_context *context);
+/* A construct of OpenMP, by where it is called: `<omp region solve.c:120>`, at this place in a function;
+ * below another construct it has none. */
+struct run_frame *run_frame_construct(
+	struct run *run, uint64_t frame, const struct run_context *at, const struct run_function *function);
 
 #endif

@@ -84,13 +84,13 @@ static bool metric_equal(const void *element, const void *key)
 {
 	const struct run_metric *a = element, *b = key;
 
-	return a->name == b->name && a->is_real == b->is_real;
+	return a->name == b->name && a->is_real == b->is_real && a->kind == b->kind;
 }
 
 static uint32_t metric_unify(struct run *run, unsigned p, const struct store_metric *m)
 {
 	struct run_metric metric = {
-		run_intern_text(run, p, m->name), run_intern_text(run, p, m->unit), m->is_real};
+		run_intern_text(run, p, m->name), run_intern_text(run, p, m->unit), m->is_real, m->kind};
 	uint64_t hash = intern_table_hash((uintptr_t)metric.name, metric.is_real);
 	uint32_t id = intern_table_find(&run->metrics, hash, metric_equal, &metric);
 	struct run_metric *element;
@@ -142,6 +142,11 @@ const char *run_metric_name(const struct run *run, uint32_t metric)
 const char *run_metric_unit(const struct run *run, uint32_t metric)
 {
 	return metric_at(run, metric)->unit;
+}
+
+enum store_metric_kind run_metric_kind(const struct run *run, uint32_t metric)
+{
+	return (enum store_metric_kind)metric_at(run, metric)->kind;
 }
 
 bool run_metric_is_real(const struct run *run, uint32_t metric)

@@ -47,6 +47,7 @@ struct run_node {
 struct run_metric {
 	const char *name, *unit;
 	bool is_real;
+	uint8_t kind; /* enum store_metric_kind */
 };
 
 /* Facts about a whole stream that its timeline depends on, whatever the window. */

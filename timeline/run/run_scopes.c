@@ -102,13 +102,23 @@ static const struct store_context *source_of(const struct run *run, const struct
 	return node->id < count ? &contexts[node->id] : NULL;
 }
 
+static bool is_openmp(const struct run_module *module)
+{
+	static const char *const names[] = {"libgomp", "libomp", "libiomp"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strncmp(module->base, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 /* Whether paths leave the frame out. Sets node->has_python. */
 static bool is_left_out(const struct run *run, struct run_node *node, const struct run_node *parent,
 	const struct store_context *source)
 {
 	const struct run_part *part = &run->parts[node->part];
 	const struct run_module *module;
-	bool is_python;
+	bool is_python, is_runtime;
 
 	node->has_python = parent->has_python;
 	if (source->module == STORE_MODULE_RESERVED || source->module >= part->module_count)
@@ -116,14 +126,29 @@ static bool is_left_out(const struct run *run, struct run_node *node, const stru
 	module = intern_table_at(&run->modules, part->modules[source->module]);
 	is_python = module->m.kind == STORE_MODULE_PYTHON;
 	node->has_python |= is_python;
+	is_runtime = module->m.is_hidden && is_openmp(module);
+	if (is_runtime && run->options.runtime_frames)
+		return run->options.python == RUN_PYTHON_ONLY && node->has_python;
 	switch (run->options.python) {
 	case RUN_PYTHON_NATIVE:
-		return is_python;
+		return is_python || is_runtime;
 	case RUN_PYTHON_ONLY:
 		return module->m.is_hidden || (!is_python && node->has_python);
 	default:
 		return module->m.is_hidden;
 	}
+}
+
+/* The frame of a construct of OpenMP depends on where it is called. */
+static struct run_frame *frame_of(
+	struct run *run, unsigned part, const struct run_context *parent, const struct store_context *source)
+{
+	if (source->module != STORE_MODULE_RESERVED || source->offset < STORE_FRAME_OMP_REGION ||
+		source->offset > STORE_FRAME_OMP_TASKWAIT || source->offset == STORE_FRAME_OMP_IDLE ||
+		parent->scope == INTERN_TABLE_NONE)
+		return run_frame_get(run, part, source);
+	return run_frame_construct(
+		run, source->offset, parent, run_function(run, run_scope(run, parent->scope)->function));
 }
 
 /* Requires the parent to be expanded. Without memory the context stands for its parent. */
@@ -149,7 +174,7 @@ static void expand_one(struct run *run, uint32_t context)
 		source->module == STORE_MODULE_RESERVED && source->offset == STORE_FRAME_PARTIAL;
 	if (is_left_out(run, node, parent, source))
 		return;
-	frame = run_frame_get(run, node->part, source);
+	frame = frame_of(run, node->part, &parent->c, source);
 	if (!frame || !hang(run, node, &parent->c, frame))
 		return;
 	node->is_unresolved |= !frame->is_resolved;

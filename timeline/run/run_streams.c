@@ -71,15 +71,19 @@ static char *put_number(char *at, uint32_t number, char behind)
  * streams. */
 static size_t put_identity(char *out, const struct store_stream *s, const char *host, size_t host_bytes)
 {
-	const bool is_gpu = s->kind != STORE_STREAM_CPU;
-	char *at = out + 4 + host_bytes;
+	const bool is_gpu = s->kind != STORE_STREAM_CPU, is_gauges = s->kind == STORE_STREAM_GAUGES;
+	char *at = stpcpy(out, is_gauges ? "gauges:" : is_gpu ? "gpu:" : "cpu:");
 
-	memcpy(out, is_gpu ? "gpu:" : "cpu:", sizeof "gpu:"); /* each NUL makes way for what follows */
-	memcpy(out + 4, host, host_bytes + 1);
+	memcpy(at, host, host_bytes + 1); /* each NUL makes way for what follows */
+	at += host_bytes;
 	*at++ = '/';
 	at = put_number(at, s->rank >= 0 ? (uint32_t)s->rank : UINT32_MAX, '/');
 	at = put_number(at, s->pid, '.');
 	at = put_number(at, s->generation, '/');
+	if (is_gauges) {
+		at = put_number(at, s->device, '\0');
+		return (size_t)(at - out);
+	}
 	if (is_gpu) {
 		at = put_number(at, s->device, '/');
 		at = put_number(at, s->context, '/');
@@ -122,7 +126,7 @@ static const char *identity(struct run *run, const struct store_stream *s, const
 	run->identity.size = *bytes = run->sibling.bytes = 0;
 	if (!host_bytes)
 		return identity(run, s, "-", bytes);
-	text = (char *)store_bytes_reserve(&run->identity, 4 + host_bytes + NUMBERS_BYTES);
+	text = (char *)store_bytes_reserve(&run->identity, sizeof "gauges:" + host_bytes + NUMBERS_BYTES);
 	if (!text)
 		return "";
 	*bytes = put_identity(text, s, host, host_bytes);
@@ -320,6 +324,16 @@ int run_streams_renew(struct run *run, struct error *error)
 uint32_t run_stream_count(const struct run *run)
 {
 	return run->streams.count;
+}
+
+uint32_t run_timed_count(const struct run *run)
+{
+	uint32_t gauges = 0;
+
+	for (unsigned p = 0; p < run->part_count; p++)
+		gauges += store_reader_stream_count(run->parts[p].reader) -
+			  store_reader_timed_count(run->parts[p].reader);
+	return run->streams.count - (gauges < run->streams.count ? gauges : run->streams.count);
 }
 
 const struct run_stream *run_stream(const struct run *run, uint32_t stream)

@@ -31,7 +31,7 @@ static int bind_streams(struct select *select, struct error *error)
 		if (select->expression && !select_streams_match(select->expression, stream))
 			continue;
 		select->all[select->all_count++] = i;
-		if (stream->s.kind != STORE_STREAM_PC)
+		if (stream->s.kind != STORE_STREAM_PC && stream->s.kind != STORE_STREAM_GAUGES)
 			select->streams[select->stream_count++] = i;
 	}
 	if (select->all_count)

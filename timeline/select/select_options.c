@@ -144,7 +144,8 @@ bool select_read_depth(const char *value, uint32_t *depth)
 	if (!is_below && (*number < '0' || *number > '9'))
 		return false;
 	steps = *number ? strtol(number, &end, 10) : 0;
-	if (*end || (is_below ? labs(steps) >= RUN_DEPTH_STEPS : steps >= (long)UINT32_MAX))
+	if (*end || (is_below ? steps <= -RUN_DEPTH_STEPS || steps >= RUN_DEPTH_STEPS
+			      : steps >= (long)UINT32_MAX))
 		return false;
 	*depth = is_below			 ? run_depth_below((int)steps)
 		 : steps < (long)RUN_DEPTH_BELOW ? (uint32_t)steps

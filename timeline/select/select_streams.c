@@ -347,11 +347,9 @@ static bool number_of(const struct run_stream *stream, enum field field, uint64_
 
 static const char *text_of(const struct run_stream *stream, enum field field)
 {
-	static const char *const kinds[STORE_STREAM_KINDS] = {"cpu", "gpu", "pc"};
-
 	switch (field) {
 	case FIELD_KIND:
-		return kinds[stream->s.kind];
+		return store_stream_kind_name(stream->s.kind);
 	case FIELD_HOST:
 		return stream->host;
 	case FIELD_NAME:

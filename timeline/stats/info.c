@@ -189,7 +189,7 @@ static struct totals sum_streams(struct run *run)
 				s->complete_ns[track] > totals.newest_ns)
 				totals.newest_ns = s->complete_ns[track];
 		}
-		totals.streams += s->kind != STORE_STREAM_PC;
+		totals.streams += s->kind != STORE_STREAM_PC && s->kind != STORE_STREAM_GAUGES;
 		totals.lost += s->lost;
 		totals.partial += s->partial;
 		totals.open_streams += s->end_ns == STORE_OPEN_NS;
@@ -293,7 +293,7 @@ void info_put_optional(struct report *report, uint64_t value, bool is_there)
 
 const char *info_stream_kind(enum store_stream_kind kind)
 {
-	return kind == STORE_STREAM_CPU ? "cpu" : kind == STORE_STREAM_GPU ? "gpu" : "pc";
+	return store_stream_kind_name(kind);
 }
 
 static void put_stream(struct report *report, const struct run *run, const struct run_stream *stream)

@@ -11,11 +11,11 @@
 /* Keys and values of the whole run. */
 int info_print(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
-/* "cpu", "gpu" or "pc". */
+/* "cpu", "gpu", "pc" or "gauges". */
 const char *info_stream_kind(enum store_stream_kind kind);
 int info_print_streams(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
-/* Metrics that --metric may name, and what they are read off: samples, values (counters and gauges), the
+/* Metrics that --metric may name, and what they are read off: samples, values, figures over time (gauge, counter), the
  * timeline (state_metrics.h), operations (gpu_metric.h, where the run has GPU queues). Texts are the run's or
  * static. `each` returns false without memory. */
 struct info_metric {

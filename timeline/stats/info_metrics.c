@@ -27,6 +27,7 @@ static int put_recorded(
 {
 	uint32_t metrics = run_metric_count(run), count;
 	const uint32_t *streams = select_streams(select, &count);
+	static const char *const kinds[STORE_METRIC_KINDS] = {"values", "gauge", "counter"};
 	bool *is_sampled = calloc((size_t)metrics + 1, sizeof *is_sampled);
 	struct window *window = NULL;
 	int code = is_sampled ? window_new(&window, run, error) : error_memory(error);
@@ -41,7 +42,7 @@ static int put_recorded(
 			is_sampled[weights[i].metric] = true;
 		for (uint32_t m = 0; m < metrics; m++)
 			put(to, run_metric_name(run, m), run_metric_unit(run, m),
-				is_sampled[m] ? "samples" : "values");
+				is_sampled[m] ? "samples" : kinds[run_metric_kind(run, m)]);
 	}
 	window_free(window);
 	free(is_sampled);

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main_stacks.c - hpct-stacks: each stream's state and call path at one moment.
+ * main_stacks.c - hpct-stacks: each stream's state and call path at one moment, of a run or of processes that
+ * run now.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "timeline/report/program.h"
 #include "timeline/stats/stacks.h"
+#include "timeline/stats/stacks_now.h"
+
+#define EXIT_NOW 4 /* there is no run: hpct-record has said why */
 
 struct choice {
 	const char *at;
+	const char *pids; /* never set: main takes it out of the command line */
 };
 
 /* The option that was given, in a sentence about the one that it became. */
@@ -59,8 +65,11 @@ static int work(struct program_call *call, struct error *error)
 	return rc < 0 ? rc : stacks_print(call->run, call->select, time_ns, call->format, stdout, error);
 }
 
-static const struct program_option options[] = {{0, "at", "T",
-	"the moment, like A of --time; default: the last one", .to = offsetof(struct choice, at)}};
+static const struct program_option options[] = {
+	{0, "at", "T", "the moment, like A of --time; default: the last one",
+		.to = offsetof(struct choice, at)},
+	{'p', "pid", "PID,...", "instead of a run: what these processes do now",
+		.to = offsetof(struct choice, pids)}};
 
 static const struct program program = {
 	.name = "hpct-stacks",
@@ -73,9 +82,56 @@ static const struct program program = {
 	.work = work,
 };
 
+/* Takes -p PIDS, however written, out of the command line; NULL: it is not there. */
+static const char *pids_take(int *argc, char **argv)
+{
+	for (int i = 1; i < *argc && strcmp(argv[i], "--"); i++) {
+		char *word = argv[i], *pids = NULL;
+		int taken = 1;
+
+		if (!strcmp(word, "-p") || !strcmp(word, "--pid")) {
+			pids = i + 1 < *argc ? argv[i + 1] : (char *)"";
+			taken = i + 1 < *argc ? 2 : 1;
+		} else if (!strncmp(word, "--pid=", 6)) {
+			pids = word + 6;
+		} else if (!strncmp(word, "-p", 2)) {
+			pids = word + 2;
+		}
+		if (!pids)
+			continue;
+		memmove(argv + i, argv + i + taken, (size_t)(*argc - i - taken + 1) * sizeof *argv);
+		*argc -= taken;
+		return pids;
+	}
+	return NULL;
+}
+
+/* The run of a look takes the place of the operand. */
+static int look(const char *pids, int argc, char **argv)
+{
+	struct choice choice = {0};
+	char run[4096], **words = calloc((size_t)argc + 2, sizeof *words);
+	struct error error = {.text = ""};
+	int code;
+
+	if (!words || stacks_now_record(pids, run, sizeof run, &error) < 0) {
+		if (error.text[0])
+			fprintf(stderr, "hpct-stacks: %s\n", error.text);
+		free(words);
+		return EXIT_NOW;
+	}
+	memcpy(words, argv, (size_t)argc * sizeof *words);
+	words[argc] = run;
+	code = program_main(&program, &choice, argc + 1, words);
+	stacks_now_remove(run);
+	free(words);
+	return code;
+}
+
 int main(int argc, char **argv)
 {
 	struct choice choice = {0};
+	const char *pids = pids_take(&argc, argv);
 
-	return program_main(&program, &choice, argc, argv);
+	return pids ? look(pids, argc, argv) : program_main(&program, &choice, argc, argv);
 }

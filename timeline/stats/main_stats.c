@@ -19,6 +19,7 @@ static const struct report_column table_columns[] = {{"of life", REPORT_PERCENT}
 
 struct options {
 	bool is_operations, has_absent;
+	const char *when; /* a condition on a figure over time; NULL: none */
 };
 
 static void print_coverage(const struct program_call *call, const struct stats *stats)
@@ -263,7 +264,23 @@ static const struct program_option options[] = {
 	{0, "operations", NULL, "GPU queues: kernels, copies, launch delays, busy queues", take_operations},
 	{0, "absent", NULL, "in the table also the time in which streams had not begun, or had ended",
 		take_absent},
+	{0, "when", "CONDITION", "only while a figure over time is so: resident>2GB, gpu_busy<30",
+		.to = offsetof(struct options, when)},
 };
+
+static int ask_when(struct program_call *call, struct stats *stats, struct error *error)
+{
+	const struct options *own = call->own;
+	char text[REPORT_HUMAN_MAX];
+	uint64_t met_ns;
+	int rc = stats_ask_when(stats, call->run, call->select, own->when, &met_ns, &call->arena, error);
+
+	if (rc)
+		return rc;
+	report_human_duration(text, met_ns);
+	report_fit_say(met_ns ? "%s for %s" : "%s never in this window", own->when, text);
+	return 0;
+}
 
 static int work(struct program_call *call, struct error *error)
 {
@@ -283,7 +300,8 @@ static int work(struct program_call *call, struct error *error)
 		if (rc == 0)
 			rc = print_operations(call, error);
 	} else if (rc == 0) {
-		rc = stats_ask(&stats, call->run, call->select, &call->arena, error);
+		rc = own->when ? ask_when(call, &stats, error)
+			       : stats_ask(&stats, call->run, call->select, &call->arena, error);
 		if (rc == 0)
 			rc = print_rows(call, &stats, &formulas, error);
 	}

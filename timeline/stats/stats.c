@@ -16,6 +16,7 @@
 #include "timeline/run/row_key.h"
 #include "timeline/scan/scan.h"
 #include "timeline/select/select.h"
+#include "timeline/sum/figure.h"
 #include "timeline/sum/state_metrics.h"
 #include "timeline/sum/window.h"
 
@@ -36,7 +37,16 @@ struct stats_work {
 	struct stats_row *rows;
 	uint64_t *row_best_ns; /* time of the row's `context` */
 	size_t row_capacity;
-	struct store_bytes key; /* scratch */
+	struct store_bytes key;	       /* scratch */
+	const struct stats_when *when; /* NULL: always */
+};
+
+/* When figures met a condition. */
+struct stats_when {
+	const struct figure *figures;
+	const struct figure_stretch *const *stretches; /* of each */
+	const uint32_t *stretch_counts;
+	uint32_t count;
 };
 
 static const char *const by_names[STATS_BY_COUNT] = {
@@ -298,6 +308,54 @@ static int give_rows(struct stats_work *work, struct stats *stats, struct error 
 	return 0;
 }
 
+static int add_between(struct stats_work *work, struct window *window, const uint32_t *streams,
+	uint32_t count, uint64_t begin_ns, uint64_t end_ns, struct error *error)
+{
+	int rc = work->derived
+			 ? state_metrics_add_times(window, work->run, streams, count, begin_ns, end_ns, error)
+			 : window_add_times(window, streams, count, begin_ns, end_ns, error);
+
+	return rc ? rc : add_all_calls(work, streams, count, begin_ns, end_ns, error);
+}
+
+/* Whether the stream is what the figure tells of. */
+static bool is_owned(const struct run *run, uint32_t stream, const struct figure *figure)
+{
+	const struct run_stream *r = run_stream(run, stream), *of = run_stream(run, figure->stream);
+
+	if (of->s.kind != STORE_STREAM_GAUGES)
+		return stream == figure->stream;
+	if (r->store != of->store)
+		return false;
+	if (of->s.device != UINT32_MAX)
+		return r->s.kind == STORE_STREAM_GPU && r->s.device == of->s.device;
+	return of->s.pid == UINT32_MAX ||
+	       (r->s.pid == of->s.pid && r->s.generation == of->s.generation && r->s.rank == of->s.rank);
+}
+
+/* Each figure's streams, while it met the condition. */
+static int add_when(struct stats_work *work, struct window *window, const uint32_t *streams, uint32_t count,
+	struct error *error)
+{
+	uint32_t *owned = arena_calloc(work->arena, (size_t)count + 1, sizeof *owned);
+	int rc = owned ? 0 : error_memory(error);
+
+	for (uint32_t f = 0; f < work->when->count && !rc; f++) {
+		uint32_t owned_count = 0;
+
+		for (uint32_t i = 0; i < count; i++)
+			if (is_owned(work->run, streams[i], &work->when->figures[f]))
+				owned[owned_count++] = streams[i];
+		for (uint32_t i = 0; owned_count && i < work->when->stretch_counts[f] && !rc; i++) {
+			const struct figure_stretch *stretch = &work->when->stretches[f][i];
+
+			rc = add_between(
+				work, window, owned, owned_count, stretch->begin_ns, stretch->end_ns, error);
+		}
+	}
+	return rc;
+}
+
 /* All of these streams as one. */
 static int add_streams(struct stats_work *work, struct stats *stats, const uint32_t *streams, uint32_t count,
 	uint64_t begin_ns, uint64_t end_ns, struct error *error)
@@ -310,13 +368,10 @@ static int add_streams(struct stats_work *work, struct stats *stats, const uint3
 	for (uint32_t i = 0; i < count; i++)
 		stats->streams +=
 			!work->derived || run_stream(work->run, streams[i])->s.kind == STORE_STREAM_CPU;
-	rc = work->derived
-		     ? state_metrics_add_times(window, work->run, streams, count, begin_ns, end_ns, error)
-		     : window_add_times(window, streams, count, begin_ns, end_ns, error);
+	rc = work->when ? add_when(work, window, streams, count, error)
+			: add_between(work, window, streams, count, begin_ns, end_ns, error);
 	if (rc == 0)
 		rc = fold(work, stats, window, streams[0], error);
-	if (rc == 0)
-		rc = add_all_calls(work, streams, count, begin_ns, end_ns, error);
 	window_free(window);
 	return rc;
 }
@@ -362,4 +417,62 @@ int stats_of_selection(struct stats *stats, struct run *run, const struct select
 	const uint32_t *streams = select_streams(select, &count);
 
 	return compute(&work, stats, streams, count, select_begin_ns(select), select_end_ns(select), error);
+}
+
+/* ---- while a figure met a condition ---- */
+
+static int find_when(struct stats_when *when, struct run *run, const struct select *select, const char *text,
+	uint64_t *met_ns, struct arena *arena, struct error *error)
+{
+	struct figure_condition condition;
+	const char *name = condition.name;
+	const struct figure_stretch **stretches;
+	struct figure *figures;
+	uint32_t *counts;
+	int rc = figure_condition_parse(&condition, text, error);
+
+	rc = rc ? rc : figures_list(&figures, &when->count, run, &name, 1, arena, error);
+	if (rc)
+		return rc;
+	if (!when->count)
+		return error_set(error, ERROR_USAGE,
+			"--when '%s': %s has no figure '%s' over time; hpct-info --metrics lists them", text,
+			run_path(run), name);
+	stretches = arena_calloc(arena, when->count, sizeof *stretches);
+	counts = arena_calloc(arena, when->count, sizeof *counts);
+	if (!stretches || !counts)
+		return error_memory(error);
+	for (uint32_t f = 0; f < when->count && !rc; f++) {
+		struct figure_stretch *found;
+
+		rc = figure_stretches(&found, &counts[f], run, &figures[f], &condition,
+			select_begin_ns(select), select_end_ns(select), arena, error);
+		stretches[f] = found;
+		for (uint32_t i = 0; i < counts[f] && !rc; i++)
+			*met_ns += found[i].end_ns - found[i].begin_ns;
+	}
+	*when = (struct stats_when){figures, stretches, counts, when->count};
+	return rc;
+}
+
+int stats_of_when(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
+	const char *condition, uint64_t *met_ns, struct arena *arena, struct error *error)
+{
+	struct stats_when when = {.count = 0};
+	struct stats_work work = {.run = run,
+		.arena = arena,
+		.select = select,
+		.derived = select_state_metrics(select),
+		.by = by,
+		.depth = select_depth(select),
+		.when = &when};
+	uint32_t count;
+	const uint32_t *streams = select_streams(select, &count);
+	int rc;
+
+	*met_ns = 0;
+	rc = find_when(&when, run, select, condition, met_ns, arena, error);
+	return rc ? rc
+		  : compute(&work, stats, streams, count, select_begin_ns(select), select_end_ns(select),
+			    error);
 }

@@ -71,4 +71,10 @@ struct select;
 int stats_of_selection(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
 	struct arena *arena, struct error *error);
 
+/* The same while figures met a condition, such as resident>2GB (timeline/sum/figure.h): a process's figure
+ * counts for its streams, a host's for all of the host, a device's for its queues. *met_ns: for how long, all
+ * figures together. ERROR_USAGE: no such figure. */
+int stats_of_when(struct stats *stats, struct run *run, const struct select *select, enum stats_by by,
+	const char *condition, uint64_t *met_ns, struct arena *arena, struct error *error);
+
 #endif

@@ -28,17 +28,32 @@ static int require_state_metrics(const struct run *run, const struct select *sel
 	return 0;
 }
 
+static int refuse(enum stats_by *by, struct run *run, const struct select *select, struct error *error)
+{
+	int rc = stats_ask_by(select, by, error);
+
+	if (rc == 0)
+		rc = require_state_metrics(run, select, error);
+	return rc ? rc : select_require_sums(select, error);
+}
+
+int stats_ask_when(struct stats *stats, struct run *run, const struct select *select, const char *condition,
+	uint64_t *met_ns, struct arena *arena, struct error *error)
+{
+	enum stats_by by = STATS_FUNCTION;
+	int rc = refuse(&by, run, select, error);
+
+	*stats = (struct stats){0};
+	return rc ? rc : stats_of_when(stats, run, select, by, condition, met_ns, arena, error);
+}
+
 int stats_ask(struct stats *stats, struct run *run, const struct select *select, struct arena *arena,
 	struct error *error)
 {
 	enum stats_by by = STATS_FUNCTION;
-	int rc = stats_ask_by(select, &by, error);
+	int rc = refuse(&by, run, select, error);
 
 	*stats = (struct stats){0};
-	if (rc == 0)
-		rc = require_state_metrics(run, select, error);
-	if (rc == 0)
-		rc = select_require_sums(select, error);
 	if (rc == 0)
 		rc = stats_of_selection(stats, run, select, by, arena, error);
 	return rc == 0 && stats->monitored_ns == 0 ? coverage_empty(run, select, error) : rc;

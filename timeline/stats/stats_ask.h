@@ -14,5 +14,8 @@ int stats_ask_by(const struct select *select, enum stats_by *by, struct error *e
  * here; ERROR_EMPTY: nothing is monitored in the window. */
 int stats_ask(struct stats *stats, struct run *run, const struct select *select, struct arena *arena,
 	struct error *error);
+/* The same while figures met a condition (stats_of_when()); 0 in *met_ns: they never did. */
+int stats_ask_when(struct stats *stats, struct run *run, const struct select *select, const char *condition,
+	uint64_t *met_ns, struct arena *arena, struct error *error);
 
 #endif

@@ -132,7 +132,8 @@ static int check_smallest(struct check *check, struct error *error)
 	int code = take_buckets(check, error);
 
 	for (uint32_t i = 0; i < run_stream_count(check->run) && !code; i++)
-		if (run_stream(check->run, i)->store == check->part)
+		if (run_stream(check->run, i)->store == check->part &&
+			run_stream(check->run, i)->s.kind != STORE_STREAM_GAUGES)
 			code = add_line(check, i, error);
 	for (uint32_t i = 0; i < check->count && !code; i++)
 		code = is_nothing(check, &check->buckets[i].left, error);

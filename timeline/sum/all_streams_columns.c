@@ -56,7 +56,7 @@ static int sum_one(struct run *run, uint64_t begin_ns, uint64_t end_ns, struct a
 	*column = (struct all_streams_column){0};
 	if (begin_ns >= end_ns)
 		return 1;
-	code = all_streams_sum(run, NULL, run_stream_count(run), begin_ns, end_ns, &sink, &asker, error);
+	code = all_streams_sum(run, NULL, run_timed_count(run), begin_ns, end_ns, &sink, &asker, error);
 	return has_gaps ? 0 : code;
 }
 

@@ -240,7 +240,7 @@ int all_streams_sum(struct run *run, const uint32_t *streams, uint32_t count, ui
 	struct layout *layouts;
 	int code = 1;
 
-	if (run->options.no_rollups || count != run_stream_count(run) || begin_ns >= end_ns)
+	if (run->options.no_rollups || count != run_timed_count(run) || begin_ns >= end_ns)
 		return 0;
 	layouts = calloc(run->part_count, sizeof *layouts);
 	if (!layouts)

@@ -372,7 +372,7 @@ int window_add_weights(struct window *window, const uint32_t *streams, uint32_t 
 {
 	int code = 0;
 
-	if (begin_ns == 0 && end_ns == STORE_OPEN_NS && count == run_stream_count(window->run) &&
+	if (begin_ns == 0 && end_ns == STORE_OPEN_NS && count == run_timed_count(window->run) &&
 		!window->run->options.no_rollups)
 		code = add_totals(window, error);
 	if (code)

@@ -16,8 +16,11 @@
 
 /* ---- looks ---- */
 
+/* On a wait or a gap of the timeline `b` is about that one alone. */
 static void group_by(struct session *session)
 {
+	if (!session->full && session->focus == &view_timeline && goto_blame(session))
+		return;
 	session->stats.by = (session->stats.by + 1) % STATS_BY_COUNT;
 	session->stats.line = session->stats.first = 0;
 	session_say(session, "statistics by %s", stats_by_name((enum stats_by)session->stats.by));
@@ -91,6 +94,12 @@ static void go_back(struct session *session)
 	} else {
 		session->is_done = true;
 	}
+}
+
+static void go_back_along_trail(struct session *session)
+{
+	if (!session_back(session))
+		session_say(session, "no jump to go back from: u undoes what was done to the view");
 }
 
 static void cancel(struct session *session)
@@ -189,6 +198,9 @@ static bool act_view(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_GROUP_BY:
 		group_by(session);
+		return true;
+	case KEYS_DO_BACK:
+		go_back_along_trail(session);
 		return true;
 	case KEYS_DO_SORT_LEFT:
 	case KEYS_DO_SORT_RIGHT:

@@ -18,8 +18,14 @@ bool actions_rows(struct session *session, enum keys_action action);
 
 /* actions.c: does any action. */
 void actions_do(struct session *session, enum keys_action action);
-/* goto_launch.c: from a GPU operation to its launch, and back. */
-void goto_launch_or_back(struct session *session);
+/* goto_launch.c: Enter on a stream's cell: from a GPU operation to its launch and back, from a wait to who
+ * ended it. */
+void goto_launch_or_cause(struct session *session);
+/* goto_cause.c: from the wait in [begin, end) to who ended it. False: the stream does not wait there, or no
+ * record tells; with `is_last` that is said. */
+bool goto_cause(struct session *session, uint32_t stream, uint64_t begin_ns, uint64_t end_ns, bool is_last);
+/* The blame of the gap at the cursor alone. False: there is none. */
+bool goto_blame(struct session *session);
 /* find_next.c: moves the cursor to the next thing of a kind. `is_back`: to the previous one. */
 void find_next_span(struct session *session, bool is_back);
 void find_next_gap(struct session *session, bool is_back);

@@ -10,26 +10,42 @@ static struct rows_node *cursor_node(struct session *session)
 	return session_row(session) == UINT32_MAX ? NULL : &session->rows.nodes[session->state.node];
 }
 
+/* A process folds with all that it started, a thread's or device's row what it is part of. */
 static void fold(struct session *session)
 {
+	struct rows *rows = &session->rows;
 	struct rows_node *node = cursor_node(session);
+	bool has_branch;
 
 	if (!node)
 		return;
-	if (!rows_is_group(node) && node->parent == UINT32_MAX) {
+	has_branch = rows_has_branch(rows, session->state.node);
+	if (!rows_is_group(node) && !has_branch && node->parent == UINT32_MAX) {
 		session_say(session, "this row stands in no group");
 		return;
 	}
 	session_keep(session);
-	if (!rows_is_group(node)) {
+	if (!rows_is_group(node) && !has_branch) {
 		session->state.node = node->parent;
-		node = &session->rows.nodes[node->parent];
+		node = &rows->nodes[node->parent];
+		has_branch = rows_has_branch(rows, session->state.node);
 	}
-	node->is_folded = !node->is_folded;
-	rows_update(&session->rows);
+	if (rows_is_group(node))
+		node->is_folded = !node->is_folded;
+	if (has_branch)
+		node->is_branch_folded = rows_is_group(node) ? node->is_folded : !node->is_branch_folded;
+	rows_update(rows);
 }
 
-/* Folds all processes, or opens all when all are folded. */
+static bool is_open(const struct rows *rows, uint32_t node)
+{
+	const struct rows_node *n = &rows->nodes[node];
+
+	return (rows_is_group(n) && !n->is_folded) ||
+	       (n->depth && rows_has_branch(rows, node) && !n->is_branch_folded);
+}
+
+/* Folds all processes, or opens all when all are folded; those at the top still show whom they started. */
 static void fold_all(struct session *session)
 {
 	struct rows *rows = &session->rows;
@@ -37,9 +53,12 @@ static void fold_all(struct session *session)
 
 	session_keep(session);
 	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
-		is_any_open = is_any_open || (rows_is_group(&rows->nodes[i]) && !rows->nodes[i].is_folded);
-	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next)
+		is_any_open = is_any_open || is_open(rows, i);
+	for (uint32_t i = 0; i < rows->node_count; i = rows->nodes[i].next) {
 		rows->nodes[i].is_folded = rows_is_group(&rows->nodes[i]) && is_any_open;
+		rows->nodes[i].is_branch_folded =
+			is_any_open && rows->nodes[i].depth && rows_has_branch(rows, i);
+	}
 	rows_update(rows);
 }
 
@@ -147,7 +166,7 @@ bool actions_rows(struct session *session, enum keys_action action)
 		if (cursor_node(session) && rows_is_group(cursor_node(session)))
 			fold(session);
 		else
-			goto_launch_or_back(session);
+			goto_launch_or_cause(session);
 		return true;
 	case KEYS_DO_FOLD:
 		fold(session);

@@ -18,6 +18,7 @@
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/config.h"
+#include "tui/models/lanes.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
 #include "tui/models/settings.h"
@@ -292,6 +293,8 @@ static const struct command {
 	{"streams", commands_set_streams, NULL, "EXPR", "only these: kind=gpu & rank=0-3, name=worker*"},
 	{"depth", set_depth, NULL, "N|auto", "how deep in the call path the cells show"},
 	{"by", set_by, NULL, "KEY", "statistics by function path module line stream op ..."},
+	{"lane", lanes_set, NULL, "NAME[<30] [1..4]|off", "figures over time below the rows: CPU, memory ..."},
+	{"scale", lanes_set_scale, NULL, "own|shared", "lanes of one unit: each its own scale, or one"},
 	{"min", blame_page_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
 	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},
 	{"find", find, NULL, "NAME", "as /, then n N; ~ before it: a regular expression"},

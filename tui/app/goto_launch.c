@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * goto_launch.c - Enter on the timeline: jumps from a GPU operation to the call that launched it, and back.
- * Both records carry the same link, belong to one process and are close in time.
+ * goto_launch.c - Enter on the timeline: jumps from a GPU operation to the call that launched it, and back;
+ * from a queue's idle time to the launch of what ends it; from a wait to who ended it (goto_cause.c). Both
+ * records of a link belong to one process and are close in time.
  */
 #include <string.h>
 
 #include "timeline/scan/scan.h"
 #include "tui/app/actions.h"
+#include "tui/models/stretch.h"
 #include "tui/screen/format_number.h"
 #include "tui/session/session.h"
 
@@ -61,55 +63,81 @@ static void go_to(
 	struct session *session, uint32_t stream, const struct linked *from, const struct linked *to)
 {
 	const struct run_stream *s = run_stream(session->run, stream);
-	uint32_t node = rows_node_of(&session->rows, stream);
 	bool is_launch = s->s.kind == STORE_STREAM_CPU;
 	uint64_t delay_ns = is_launch ? from->begin_ns - to->begin_ns : to->begin_ns - from->begin_ns;
 	char delay[FORMAT_NUMBER_BYTES];
 
-	session_keep(session);
-	if (node != UINT32_MAX)
-		session->state.node = node;
-	session->state.is_following = false;
-	view_state_go(&session->state, session_limits(session), to->begin_ns);
+	if (!session_go_to(session, stream, to->begin_ns))
+		return;
 	format_number_short(delay, delay_ns);
-	session_say(session, "%s %s %s   Enter or u goes back", is_launch ? "launched here," : "runs here,",
-		delay, is_launch ? "before it began" : "after its launch");
+	session_say(session, "%s %s %s   Enter or Backspace goes back",
+		is_launch ? "launched here," : "runs here,", delay,
+		is_launch ? "before it began" : "after its launch");
 }
 
-void goto_launch_or_back(struct session *session)
+/* To the other end of a link; false: there is no such record. */
+static int go_along(struct session *session, uint32_t stream, const struct linked *here, bool *is_there,
+	struct error *error)
 {
-	struct linked here, there;
+	const struct run_stream *own = run_stream(session->run, stream);
+	uint64_t at_ns = here->begin_ns;
+	struct linked there;
+	int result = 0;
+
+	*is_there = false;
+	for (uint32_t i = 0; i < run_stream_count(session->run) && !result && !*is_there; i++) {
+		const struct run_stream *s = run_stream(session->run, i);
+
+		if (s->s.kind == own->s.kind || !is_same_process(s, own))
+			continue;
+		result = find_linked(session, i,
+			at_ns > GOTO_LAUNCH_REACH_NS ? at_ns - GOTO_LAUNCH_REACH_NS : 0,
+			at_ns < STORE_OPEN_NS - GOTO_LAUNCH_REACH_NS ? at_ns + GOTO_LAUNCH_REACH_NS
+								     : STORE_OPEN_NS,
+			here->link, &there, error);
+		*is_there = !result && there.link;
+		if (*is_there)
+			go_to(session, i, here, &there);
+	}
+	return result;
+}
+
+/* A queue's idle time ends with its next operation: the one to look for. */
+static uint64_t end_of_search(struct session *session, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct stretch next;
+
+	if (run_stream(session->run, stream)->s.kind == STORE_STREAM_GPU &&
+		stretch_next(session, stream, begin_ns, false, stretch_work, NULL, &next))
+		return next.begin_ns + 1 > end_ns ? next.begin_ns + 1 : end_ns;
+	return end_ns;
+}
+
+/* What the column shows most of: a wait is followed first where the cell is one. */
+void goto_launch_or_cause(struct session *session)
+{
+	const struct frame_line *line;
+	struct linked here = {0};
 	struct error error = {0};
 	uint32_t stream, column = session_column(session);
-	const struct run_stream *own;
-	uint64_t at_ns;
+	uint64_t begin_ns, end_ns;
+	bool is_there = false;
+	struct cell cell;
 
 	if (!session_stream(session, &stream) || session->frame.columns.count == 0)
 		return;
-	own = run_stream(session->run, stream);
-	if (find_linked(session, stream, frame_column_ns(&session->frame, column),
-		    frame_column_ns(&session->frame, column + 1), 0, &here, &error)) {
-		session_say(session, "%s", error.text);
+	begin_ns = frame_column_ns(&session->frame, column);
+	end_ns = frame_column_ns(&session->frame, column + 1);
+	if (session_cell(session, &line, &cell) && !extent_state_is_busy((enum extent_state)cell.state) &&
+		goto_cause(session, stream, begin_ns, end_ns, false))
 		return;
-	}
-	at_ns = here.begin_ns;
-	for (uint32_t i = 0; here.link && i < run_stream_count(session->run); i++) {
-		const struct run_stream *s = run_stream(session->run, i);
-		if (s->s.kind == own->s.kind || !is_same_process(s, own))
-			continue;
-		if (find_linked(session, i, at_ns > GOTO_LAUNCH_REACH_NS ? at_ns - GOTO_LAUNCH_REACH_NS : 0,
-			    at_ns < STORE_OPEN_NS - GOTO_LAUNCH_REACH_NS ? at_ns + GOTO_LAUNCH_REACH_NS
-									 : STORE_OPEN_NS,
-			    here.link, &there, &error)) {
-			session_say(session, "%s", error.text);
-			return;
-		}
-		if (there.link) {
-			go_to(session, i, &here, &there);
-			return;
-		}
-	}
-	session_say(session, here.link
-				     ? "the other end of it was not recorded"
-				     : "nothing here was launched or launches: Enter follows GPU operations");
+	end_ns = end_of_search(session, stream, begin_ns, end_ns);
+	if (find_linked(session, stream, begin_ns, end_ns, 0, &here, &error) ||
+		(here.link && go_along(session, stream, &here, &is_there, &error)))
+		session_say(session, "%s", error.text);
+	else if (here.link && !is_there)
+		session_say(session, "the other end of it was not recorded");
+	else if (!here.link && !goto_cause(session, stream, begin_ns, end_ns, true))
+		session_say(session, "nothing here waits, was launched or launches: Enter follows waits and "
+				     "GPU operations");
 }

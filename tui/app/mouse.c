@@ -42,7 +42,8 @@ static void click_timeline(struct session *session, const struct mouse_event *ev
 	if (event->column >= session->layout.label)
 		put_cursor(session, event->column);
 	else if (at < count && event->kind == MOUSE_CLICK &&
-		 rows_is_group(&session->rows.nodes[session->state.node]))
+		 (rows_is_group(&session->rows.nodes[session->state.node]) ||
+			 rows_has_branch(&session->rows, session->state.node)))
 		actions_do(session, KEYS_DO_FOLD); /* on its label */
 	if (event->kind == MOUSE_DOUBLE)
 		actions_do(session, KEYS_DO_ENTER);

@@ -8,6 +8,7 @@
 
 #include "tui/app/app.h"
 #include "tui/app/export.h"
+#include "tui/app/legend.h"
 #include "tui/app/session_read.h"
 #include "tui/screen/ansi.h"
 #include "tui/screen/svg.h"
@@ -24,7 +25,21 @@ int screenshot_format_find(const char *name)
 	return -1;
 }
 
-void screenshot_print(const struct session *session, const struct grid *grid, enum screenshot_format format,
+/* Pictures have a legend below; the screen alone where memory is out. */
+static void print_svg(
+	struct session *session, const struct grid *grid, const struct palette *palette, FILE *out)
+{
+	struct grid with;
+
+	if (session->layout.is_too_small || legend_add(&with, session, grid)) {
+		svg_print(grid, palette, out);
+		return;
+	}
+	svg_print(&with, palette, out);
+	grid_fini(&with);
+}
+
+void screenshot_print(struct session *session, const struct grid *grid, enum screenshot_format format,
 	int colours, FILE *out)
 {
 	struct palette palette;
@@ -38,7 +53,7 @@ void screenshot_print(const struct session *session, const struct grid *grid, en
 		      "</title></head>\n<body>\n",
 			out);
 	if (format == SCREENSHOT_SVG || format == SCREENSHOT_HTML)
-		svg_print(grid, &palette, out);
+		print_svg(session, grid, &palette, out);
 	else if (format == SCREENSHOT_ANSI)
 		ansi_print(grid, &palette, out);
 	else

@@ -21,7 +21,7 @@ enum screenshot_format {
 /* "text", "ansi", "svg"; -1: none of them. */
 int screenshot_format_find(const char *name);
 /* With the user's colours of the session. */
-void screenshot_print(const struct session *session, const struct grid *grid, enum screenshot_format format,
+void screenshot_print(struct session *session, const struct grid *grid, enum screenshot_format format,
 	int colours, FILE *out);
 /* `:picture FILE`: what is on the screen; .svg, .html and .ansi (.ans) by its name, else text. HTML holds the
  * SVG. */

@@ -10,11 +10,13 @@
 #include "tui/app/session_read.h"
 #include "tui/app/status_bars.h"
 #include "tui/models/compare.h"
+#include "tui/models/lanes.h"
 #include "tui/session/deadline.h"
 #include "tui/views/views.h"
 
 #define SESSION_LIVE_READ_MS 50
 #define SESSION_BUDGET_BYTES 15000u /* of 200x50 cells; a larger screen has as much for each of its own */
+#define LANES_ROWS_LEFT 3 /* of streams, whatever lanes there are */
 #define SESSION_BUDGET_CELLS (200u * 50u)
 
 /* ---- laying ---- */
@@ -138,6 +140,7 @@ static void draw_split(struct session *session, struct grid *grid)
 
 	view_margins_draw(session, grid);
 	view_timeline.draw(session, grid, layout->timeline);
+	view_lanes_draw(session, grid);
 	if (layout->pane.rows) {
 		status_bars_draw_pane_title(session, grid);
 		session->pane->draw(session, grid, layout->pane);
@@ -214,6 +217,8 @@ int session_draw(struct session *session, struct grid *grid, unsigned limit_ms, 
 	int result;
 
 	layout_compute(&session->layout, grid->rows, grid->columns, has_stack);
+	if (!session->layout.is_too_small)
+		layout_take_lanes(&session->layout, lanes_rows(session), LANES_ROWS_LEFT);
 	if (session->layout.is_too_small) {
 		grid_clear(grid);
 		draw_too_small(grid);

@@ -17,6 +17,7 @@
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
 #include "tui/models/flame_page.h"
+#include "tui/models/lanes.h"
 #include "tui/models/profile_page.h"
 #include "tui/models/runs_page.h"
 #include "tui/models/source.h"
@@ -176,6 +177,7 @@ void session_close(struct session *session)
 	minimap_fini(&session->minimap);
 	profile_page_free(session->profile);
 	flame_page_free(session->flame);
+	lanes_free(session->lanes);
 	colours_fini(&session->colours);
 	free(session->info);
 	blame_page_free(session->blame);

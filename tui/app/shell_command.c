@@ -12,6 +12,7 @@
 #include "timeline/stats/stats.h"
 #include "tui/models/blame_page.h"
 #include "tui/models/compare.h"
+#include "tui/models/flame_page.h"
 #include "tui/models/profile_page.h"
 #include "tui/views/views.h"
 
@@ -74,12 +75,41 @@ static void show_blame(struct session *session, bool is_gaps)
 	put_streams(streams, sizeof(streams), blame_page_expression(session));
 	if (is_gaps)
 		snprintf(what, sizeof(what), "--gaps --min %lluns", (unsigned long long)page->min_ns);
+	else if (page->of == BLAME_LATE)
+		strcpy(what, "--late");
 	else
 		snprintf(what, sizeof(what), "--of %s --by %s", blame_page_name_of(page->of),
 			blame_page_name_by(page->by));
 	session_depth_option(session, depth);
 	session_say(session, "hpct blame %s %s --time %s --depth %s%s", run_path(session->run), what, window,
 		depth, streams);
+}
+
+static void show_flame(struct session *session)
+{
+	struct flame_page *page = flame_page_of(session);
+	const char *metric;
+	char window[96];
+
+	if (!page)
+		return;
+	metric = flame_page_option(page);
+	session_put_window(window, sizeof(window), session);
+	session_say(session, "hpct profile %s --flame%s%s%s --time %s%s%s%s", run_path(session->run),
+		page->is_bottom_up ? " --view bottom-up" : "", metric ? " --metric " : "",
+		metric ? metric : "", window, session->filter[0] ? " --streams '" : "", session->filter,
+		session->filter[0] ? "'" : "");
+}
+
+/* The stretches themselves: the list is of columns. */
+static void show_waits(struct session *session)
+{
+	char window[96], streams[SESSION_MESSAGE];
+
+	session_put_window(window, sizeof(window), session);
+	put_streams(streams, sizeof(streams), session_streams_expression(session));
+	session_say(session, "hpct slice %s --op blocked,sync --min %lluns --time %s%s",
+		run_path(session->run), (unsigned long long)session_columns_ns(session, 1), window, streams);
 }
 
 void shell_command_show(struct session *session)
@@ -90,6 +120,10 @@ void shell_command_show(struct session *session)
 		show_profile(session);
 	else if (view == &view_blame || view == &view_gaps)
 		show_blame(session, view == &view_gaps);
+	else if (view == &view_flame)
+		show_flame(session);
+	else if (view == &view_jumps)
+		show_waits(session);
 	else if (session->full == &view_info)
 		session_say(session, "hpct info %s", run_path(session->run));
 	else

@@ -45,13 +45,6 @@ void blame_page_free(struct blame_page *page)
 	free(page);
 }
 
-static uint32_t process_of(const struct rows *rows, uint32_t node)
-{
-	while (rows->nodes[node].parent != UINT32_MAX)
-		node = rows->nodes[node].parent;
-	return node;
-}
-
 /* All streams of the processes on the screen; the caller's to free. */
 static uint32_t *list_streams(struct session *session, uint32_t *count, bool *has_queue)
 {
@@ -62,11 +55,11 @@ static uint32_t *list_streams(struct session *session, uint32_t *count, bool *ha
 	*count = 0;
 	*has_queue = false;
 	for (uint32_t r = top; streams && r < top + shown; r++) {
-		uint32_t process = process_of(rows, rows->shown[r]);
+		uint32_t process = rows_process(rows, rows->shown[r]);
 		bool is_there = false;
 
 		for (uint32_t before = top; before < r && !is_there; before++) /* pinned ones stand apart */
-			is_there = process_of(rows, rows->shown[before]) == process;
+			is_there = rows_process(rows, rows->shown[before]) == process;
 		for (uint32_t i = process; i < rows->nodes[process].next && !is_there; i++) {
 			if (rows_is_group(&rows->nodes[i]))
 				continue;
@@ -119,6 +112,10 @@ static int sweep(struct session *session, struct blame_page *page, const uint32_
 		return threads_sweep(&page->threads, session->run, &question, &page->arena, error);
 	case BLAME_WAITED:
 		return wait_sweep(&page->wait, session->run, &question, &page->arena, error);
+	case BLAME_HOLDERS:
+		return lock_sweep(&page->lock, session->run, &question, &page->arena, error);
+	case BLAME_LATE:
+		return last_arrival_sweep(&page->late, session->run, &question, &page->arena, error);
 	default:
 		return idle_sweep(&page->idle, session->run, &question, &page->arena, error);
 	}
@@ -138,6 +135,11 @@ static const struct exact_share *take_shares(struct blame_page *page, size_t *co
 		page->rest_ns = page->wait.uncovered_ns;
 		*count = page->wait.cause_count;
 		return page->wait.causes;
+	case BLAME_HOLDERS:
+		page->whole_ns = page->lock.waited_ns;
+		page->rest_ns = page->lock.unknown_ns;
+		*count = page->lock.holder_count;
+		return page->lock.holders;
 	default:
 		page->whole_ns = page->idle.idle_ns;
 		page->rest_ns = page->idle.all_idle_ns;
@@ -148,9 +150,84 @@ static const struct exact_share *take_shares(struct blame_page *page, size_t *co
 
 const char *blame_page_name_of(enum blame_of of)
 {
-	static const char *const names[] = {"gpu-idle", "waiting", "cpu-idle-cause"};
+	static const char *const names[] = {"gpu-idle", "waiting", "cpu-idle-cause", "lock-holder", "late"};
 
 	return names[of];
+}
+
+/* ---- who came last ---- */
+
+static const char *party_name(struct session *session, const struct last_arrival_party *party)
+{
+	const struct rows *rows = &session->rows;
+	uint32_t node = rows_node_of(rows, party->stream);
+
+	if (node == UINT32_MAX)
+		return run_stream(session->run, party->stream)->text;
+	return rows_long_label(rows, party->role == LAST_ARRIVAL_THREAD ? node : rows_process(rows, node));
+}
+
+/* "rank 1 as sender: last at 40 of 81, after work". */
+static const char *party_text(
+	struct session *session, struct blame_page *page, const struct last_arrival_party *party)
+{
+	static const char *const roles[] = {"", "", " as sender", " as receiver"};
+	bool is_shorter;
+	uint32_t function =
+		party->context ? frame_function(&session->frame, party->context, &is_shorter) : UINT32_MAX;
+
+	return arena_printf(&page->row_arena, "%s%s: last at %llu of %llu%s%s", party_name(session, party),
+		roles[party->role], (unsigned long long)party->last, (unsigned long long)party->occasions,
+		function == UINT32_MAX ? "" : ", after ",
+		function == UINT32_MAX ? "" : run_function(session->run, function)->name);
+}
+
+static bool put_parties(struct session *session, struct blame_page *page,
+	const struct last_arrival_party *parties, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct exact_share_row *row = &page->rows.rows[page->rows.count];
+
+		if (!parties[i].held_ns)
+			continue;
+		*row = (struct exact_share_row){
+			party_text(session, page, &parties[i]), parties[i].held_ns, parties[i].context};
+		if (!row->key)
+			return false;
+		page->late_streams[page->rows.count++] = parties[i].stream;
+		page->rows.total_ns += parties[i].held_ns;
+	}
+	return true;
+}
+
+/* Processes, then messages, then threads, each by what they held up. */
+static int make_late(struct session *session, struct blame_page *page, struct error *error)
+{
+	const struct last_arrival *late = &page->late;
+	size_t most = (size_t)late->count + late->message_count + late->thread_count + 1;
+
+	page->whole_ns = late->held_ns + late->message_held_ns + late->thread_held_ns;
+	page->rest_ns = late->untold_ns + late->message_untold_ns;
+	page->rows = (struct exact_share_rows){0};
+	page->rows.rows = arena_calloc(&page->row_arena, most, sizeof(*page->rows.rows));
+	page->late_streams = arena_calloc(&page->row_arena, most, sizeof(*page->late_streams));
+	if (!page->rows.rows || !page->late_streams ||
+		!put_parties(session, page, late->parties, late->count) ||
+		!put_parties(session, page, late->messages, late->message_count) ||
+		!put_parties(session, page, late->threads, late->thread_count))
+		return error_memory(error);
+	return 0;
+}
+
+void blame_page_next_of(struct session *session, struct blame_page *page)
+{
+	bool has_queue = session->rows.device_count > 0;
+
+	do
+		page->of = (enum blame_of)((page->of + 1) % BLAME_OF_COUNT);
+	while (!has_queue && (page->of == BLAME_GPU_IDLE || page->of == BLAME_WAITED));
+	page->is_of_chosen = true;
+	page->line = page->first = 0;
 }
 
 /* The next picture repeats a sweep that a key interrupted. */
@@ -186,7 +263,7 @@ static void take_sweep(struct session *session, struct blame_page *page, bool wa
 		page->has_gaps = wants_gaps;
 		page->swept_of = page->of;
 		page->trouble[0] = '\0';
-		if (!has_queue && page->of != BLAME_WAITING)
+		if (!has_queue && (page->of == BLAME_GPU_IDLE || page->of == BLAME_WAITED))
 			snprintf(page->trouble, sizeof(page->trouble),
 				"No process on the screen has a GPU queue; %s shows what CPU threads wait "
 				"in.",
@@ -197,11 +274,21 @@ static void take_sweep(struct session *session, struct blame_page *page, bool wa
 	free(streams);
 }
 
-static bool take(struct session *session, struct blame_page *page, bool wants_gaps)
+static int make_rows(struct session *session, struct blame_page *page, struct error *error)
 {
 	const struct exact_share *shares;
-	struct error error;
 	size_t count;
+
+	if (page->of == BLAME_LATE)
+		return make_late(session, page, error);
+	shares = take_shares(page, &count);
+	return exact_share_rows_make(&page->rows, session->run, shares, count, NULL, page->by, page->depth,
+		&page->row_arena, error);
+}
+
+static bool take(struct session *session, struct blame_page *page, bool wants_gaps)
+{
+	struct error error;
 
 	take_sweep(session, page, wants_gaps);
 	if (page->trouble[0])
@@ -212,9 +299,7 @@ static bool take(struct session *session, struct blame_page *page, bool wants_ga
 	page->depth = session->state.depth;
 	page->rows_by = page->by;
 	page->has_rows = true;
-	shares = take_shares(page, &count);
-	if (exact_share_rows_make(&page->rows, session->run, shares, count, NULL, page->by, page->depth,
-		    &page->row_arena, &error)) {
+	if (make_rows(session, page, &error)) {
 		page->rows = (struct exact_share_rows){0};
 		session_say(session, "%s", error.text);
 	}
@@ -245,6 +330,7 @@ void blame_page_go_to_gap(struct session *session, const struct gap *gap)
 	uint32_t node = rows_node_of(&session->rows, gap->stream);
 	char length[FORMAT_NUMBER_BYTES];
 
+	session_leave_place(session);
 	session_keep(session);
 	if (node != UINT32_MAX)
 		session->state.node = node;

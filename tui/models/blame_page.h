@@ -9,6 +9,8 @@
 
 #include "blame/idle/gaps.h"
 #include "blame/idle/idle.h"
+#include "blame/wait/last_arrival.h"
+#include "blame/wait/lock.h"
 #include "blame/wait/threads.h"
 #include "blame/wait/wait.h"
 #include "tui/session/session.h"
@@ -20,6 +22,8 @@ enum blame_of {
 	BLAME_GPU_IDLE, /* code that worked meanwhile */
 	BLAME_WAITING,	/* what CPU threads wait in */
 	BLAME_WAITED,	/* kernels that CPU threads wait for */
+	BLAME_HOLDERS,	/* what those did who held the locks that threads waited for */
+	BLAME_LATE,	/* who came last at barriers, collective calls, messages */
 	BLAME_OF_COUNT
 };
 
@@ -32,6 +36,9 @@ struct blame_page {
 	struct idle idle;	       /* BLAME_GPU_IDLE */
 	struct threads threads;	       /* BLAME_WAITING */
 	struct wait wait;	       /* BLAME_WAITED */
+	struct lock lock;	       /* BLAME_HOLDERS */
+	struct last_arrival late;      /* BLAME_LATE */
+	uint32_t *late_streams;	       /* of its rows; in `row_arena` */
 	uint64_t whole_ns, rest_ns;    /* sum of the rows and the rest; the rest, in no row */
 	struct exact_share_rows rows;
 	bool has_rows, has_gaps;
@@ -47,6 +54,8 @@ struct blame_page {
 	char trouble[1100];	      /* reason if there is nothing to show, else "" */
 };
 
+/* The next question that the streams on the screen have an answer to: those about GPUs need one. */
+void blame_page_next_of(struct session *session, struct blame_page *page);
 struct blame_page *blame_page_of(struct session *session);
 void blame_page_free(struct blame_page *page);
 /* False: nothing to show, `trouble` says why. */

@@ -49,8 +49,10 @@ void compare_take_limits(struct session *session)
 	is_whole = state->is_whole && !(compare && compare->has_shifted);
 	if (compare)
 		compare->has_shifted = false;
-	if (limits.begin_ns == before.begin_ns && limits.end_ns == before.end_ns)
+	if (limits.begin_ns == before.begin_ns && limits.end_ns == before.end_ns) {
+		view_state_fit(state, limits); /* undo may have brought a window back from other limits */
 		return;
+	}
 	if (is_whole)
 		view_state_whole(state, limits);
 	else
@@ -293,6 +295,27 @@ static int keep_keys(struct compare *compare, struct error *error)
 	return 0;
 }
 
+/* Work first, states as a foot: each in the order of the difference. */
+static int states_last(struct compare *compare, struct error *error)
+{
+	struct diff_result *result = &compare->result;
+	struct diff_row *states = calloc(result->count + 1, sizeof(*states));
+	size_t kept = 0, count = 0;
+
+	if (!states)
+		return error_memory(error);
+	for (size_t i = 0; i < result->count; i++) {
+		if (result->rows[i].is_state)
+			states[count++] = result->rows[i];
+		else
+			result->rows[kept++] = result->rows[i];
+	}
+	if (count)
+		memcpy(result->rows + kept, states, count * sizeof(*states));
+	free(states);
+	return 0;
+}
+
 static int compute(struct session *session, struct error *error)
 {
 	struct compare *compare = session->compare;
@@ -309,6 +332,8 @@ static int compute(struct session *session, struct error *error)
 		result = diff_finish(diff, &compare->result, &compare->arena, error);
 	if (!result)
 		result = keep_keys(compare, error);
+	if (!result)
+		result = states_last(compare, error);
 	diff_free(diff);
 	return result;
 }

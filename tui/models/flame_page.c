@@ -35,6 +35,11 @@ const char *flame_page_metric(const struct flame_page *page)
 	return metrics[page->metric].title;
 }
 
+const char *flame_page_option(const struct flame_page *page)
+{
+	return metrics[page->metric].name;
+}
+
 void flame_page_next_metric(struct flame_page *page)
 {
 	page->metric = (page->metric + 1) % METRICS;
@@ -90,6 +95,7 @@ static void load(struct session *session, struct flame_page *page, const char *s
 	arena_fini(&page->arena);
 	page->flame = (struct flame){0};
 	page->cursor = page->zoom = page->top = 0;
+	page->is_match = NULL;
 	page->trouble[0] = '\0';
 	page->is_loaded = true;
 	if (compute(session, page, streams, &error)) {
@@ -155,6 +161,24 @@ void flame_page_beside(struct flame_page *page, bool is_left, uint32_t columns)
 	free(spans);
 }
 
+/* What lies below a box that matches is counted with it. */
+static void take_matches(struct flame_page *page, const struct pattern *pattern)
+{
+	const struct flame_box *boxes = page->flame.boxes;
+	uint32_t counted = 0;
+
+	page->matched = 0;
+	if (!page->is_match)
+		page->is_match = arena_calloc(&page->arena, page->flame.count, sizeof(*page->is_match));
+	for (uint32_t i = 0; page->is_match && i < page->flame.count; i++) {
+		page->is_match[i] = pattern_match(pattern, boxes[i].name);
+		if (!page->is_match[i] || i < counted)
+			continue;
+		counted = boxes[i].end;
+		page->matched += boxes[i].value;
+	}
+}
+
 void flame_page_find(struct session *session, bool is_back)
 {
 	struct flame_page *page = session->flame;
@@ -167,6 +191,7 @@ void flame_page_find(struct session *session, bool is_back)
 		session_say(session, "'%s' is no regular expression", session->find);
 		return;
 	}
+	take_matches(page, &pattern);
 	at = page->cursor;
 	for (uint32_t steps = 0; steps < count; steps++) {
 		at = is_back ? (at + count - 1) % count : (at + 1) % count;
@@ -179,5 +204,6 @@ void flame_page_find(struct session *session, bool is_back)
 		return;
 	}
 	pattern_fini(&pattern);
+	page->is_match = NULL;
 	session_say(session, "no function here has '%s' in its name", session->find);
 }

@@ -11,6 +11,8 @@
 
 struct flame_page {
 	struct arena arena; /* of the profile and the boxes */
+	uint8_t *is_match;  /* by box, of the last search; NULL: none */
+	uint64_t matched;   /* inclusive value of the boxes that match, each once */
 	struct flame flame;
 	uint64_t key; /* of the question that it answers */
 	bool is_loaded, is_bottom_up;
@@ -27,6 +29,8 @@ void flame_page_free(struct flame_page *page);
 bool flame_page_take(struct session *session, struct flame_page *page);
 /* What is wide: "on CPU", "wall time", "blocked", "GPU kernels"; the next one. */
 const char *flame_page_metric(const struct flame_page *page);
+/* As --metric takes it; NULL: without the option. */
+const char *flame_page_option(const struct flame_page *page);
 void flame_page_next_metric(struct flame_page *page);
 
 /* The cursor to the caller, the widest callee, or the neighbour on the same depth that `columns` have room

@@ -38,6 +38,13 @@ uint64_t stretch_gap(struct session *session, const struct extent *extent, const
 	}
 }
 
+uint64_t stretch_work(struct session *session, const struct extent *extent, const void *data)
+{
+	(void)session;
+	(void)data;
+	return extent_state_is_busy(extent->state);
+}
+
 uint64_t stretch_blind(struct session *session, const struct extent *extent, const void *data)
 {
 	(void)session;

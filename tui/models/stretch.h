@@ -14,6 +14,7 @@ typedef uint64_t stretch_key(struct session *session, const struct extent *exten
 
 stretch_key stretch_span;  /* one function in one state */
 stretch_key stretch_gap;   /* no work: idle, blocked, sync */
+stretch_key stretch_work;  /* kernels, copies, sets, CPU code */
 stretch_key stretch_blind; /* lost or unmonitored */
 stretch_key stretch_known; /* neither absent nor blind */
 

@@ -10,6 +10,7 @@
 #include "tui/screen/text.h"
 
 #define GRID_CHANGE_BYTES 17 /* measured with ncurses: 16 to 19 */
+#define GRID_SKIP_BYTES 6u   /* of a movement over blanks */
 
 int grid_init(struct grid *grid, int rows, int columns, bool is_ascii)
 {
@@ -112,23 +113,44 @@ void grid_fill(struct grid *grid, struct grid_area area, uint32_t rune, enum gri
 			set_cell(grid, area.row + row, area.column + column, rune, style);
 }
 
+/* A blank that a terminal shows whatever its style of text is. */
+static bool is_blank(const struct grid_cell *cell)
+{
+	return cell->rune == ' ' && !cell->attributes &&
+	       (cell->style < GRID_MIXED || (cell->style >= GRID_INK && cell->style < GRID_USER));
+}
+
+/* A row's blanks are skipped by a movement of the cursor, or cleared at once. */
+static size_t row_bytes(
+	const struct grid *grid, struct grid_area area, int row, const struct grid_cell **last)
+{
+	size_t bytes = 0, blanks = 0;
+
+	for (int column = 0; column < area.columns; column++) {
+		const struct grid_cell *cell =
+			cell_at((struct grid *)(uintptr_t)grid, area.row + row, area.column + column);
+		if (!cell)
+			continue;
+		if (is_blank(cell)) {
+			bytes += blanks++ < GRID_SKIP_BYTES;
+			continue;
+		}
+		blanks = 0;
+		if (!*last || (*last)->style != cell->style || (*last)->attributes != cell->attributes)
+			bytes += GRID_CHANGE_BYTES;
+		bytes += cell->rune < 0x80 ? 1 : 3;
+		*last = cell;
+	}
+	return bytes;
+}
+
 size_t grid_bytes(const struct grid *grid, struct grid_area area)
 {
 	const struct grid_cell *last = NULL;
 	size_t bytes = 0;
 
-	for (int row = 0; row < area.rows; row++) {
-		for (int column = 0; column < area.columns; column++) {
-			const struct grid_cell *cell =
-				cell_at((struct grid *)(uintptr_t)grid, area.row + row, area.column + column);
-			if (!cell)
-				continue;
-			if (!last || last->style != cell->style || last->attributes != cell->attributes)
-				bytes += GRID_CHANGE_BYTES;
-			bytes += cell->rune < 0x80 ? 1 : 3;
-			last = cell;
-		}
-	}
+	for (int row = 0; row < area.rows; row++)
+		bytes += row_bytes(grid, area, row, &last);
 	return bytes;
 }
 

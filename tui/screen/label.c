@@ -184,6 +184,27 @@ void label_stream(char *out, const char *name, int cells, bool is_ascii)
 	keep_end(out, cells, is_ascii);
 }
 
+void label_program(char *out, const char *name, int cells, bool is_ascii)
+{
+	const char *role;
+	int room;
+
+	text_clean(out, LABEL_BYTES, name, is_ascii);
+	role = strchr(out, ' ');
+	room = role ? cells - text_cells(role) : 0;
+	if (text_cells(out) <= cells)
+		return;
+	if (room >= 1) {
+		size_t head = text_head(out, room);
+		memmove(out + head, role, strlen(role) + 1);
+		return;
+	}
+	if (role)
+		memmove(out, role + 1, strlen(role));
+	if (text_cells(out) > cells)
+		cut_middle(out, cells, is_ascii);
+}
+
 void label_file(char *out, const char *path, int line, int cells, bool is_ascii)
 {
 	char clean[LABEL_BYTES], number[16] = "";

@@ -26,6 +26,8 @@ void label_fit(char *out, const char *name, int cells, enum label_place place, b
 
 /* Names of streams: they keep their end, a number before all. Files too: whole directories go first. */
 void label_stream(char *out, const char *name, int cells, bool is_ascii);
+/* A program and what it works on: the program gives way first, "cc1p foo.cc". */
+void label_program(char *out, const char *name, int cells, bool is_ascii);
 void label_file(char *out, const char *path, int line, int cells, bool is_ascii);
 
 /* A path of `count` frames from the root, the frame `at` in brackets: frames in its middle give way first,

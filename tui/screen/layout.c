@@ -48,3 +48,16 @@ void layout_compute(struct layout *layout, int rows, int columns, bool has_stack
 			(struct grid_area){1, columns - stack, top - 1 + layout->timeline.rows, stack};
 	layout->full = (struct grid_area){1, 0, layout->status - 1, columns};
 }
+
+void layout_take_lanes(struct layout *layout, int rows, int least)
+{
+	int spare = layout->timeline.rows - least;
+
+	rows = rows < spare ? rows : spare;
+	if (rows <= 0)
+		return;
+	layout->lanes = layout->timeline;
+	layout->timeline.rows -= rows;
+	layout->lanes.row += layout->timeline.rows;
+	layout->lanes.rows = rows;
+}

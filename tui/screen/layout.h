@@ -6,6 +6,7 @@
  *   minimap line                                   | call stack
  *   ruler                                          | (from 100 columns on)
  *   rows:  labels  cells                           |
+ *   lanes  names  figures                         (only those that the user asked for)
  *   pane title
  *   pane
  *   (path line, below 100 columns)
@@ -27,6 +28,7 @@ struct layout {
 	int cells;		   /* columns of the timeline */
 	int minimap, ruler;	   /* row of the line; minimap -1: none */
 	struct grid_area timeline; /* labels and cells */
+	struct grid_area lanes;	   /* below them, of the same width; rows 0: none */
 	struct grid_area stack;	   /* columns 0: none; a bar stands left of it */
 	struct grid_area pane;	   /* without its title line; rows 0: none */
 	struct grid_area full;	   /* of a view that has the whole screen */
@@ -35,6 +37,8 @@ struct layout {
 };
 
 /* `has_stack`: the user wants the call stack at the right, where there is room. */
+/* Takes so many rows of the timeline for lanes, as long as it keeps `least`. */
+void layout_take_lanes(struct layout *layout, int rows, int least);
 void layout_compute(struct layout *layout, int rows, int columns, bool has_stack);
 
 #endif

@@ -9,6 +9,7 @@
 #include <langinfo.h>
 #include <ncurses.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,7 +30,10 @@ static struct {
 	struct grid_cell *shown; /* the last grid given to ncurses */
 	int rows, columns;
 	int wanted, most; /* colours: of screen_open, of screen_set_colours */
+	int now;	  /* that init_colours() was asked for last */
 	int theme;
+	int background;	   /* enum palette_theme: what the terminal said, AUTO: nothing */
+	uint64_t asked_ms; /* when it was asked for it; 0: never, or it has answered */
 	bool has_mouse;
 	struct mouse_event mouse;
 	uint64_t click_ms;
@@ -69,6 +73,9 @@ static void put_leave(char *out, size_t size_bytes)
 
 static void init_colours(int wanted)
 {
+	screen.now = wanted;
+	palette_set_theme(
+		(enum palette_theme)(screen.theme == PALETTE_AUTO ? screen.background : screen.theme));
 	/* start_color alone would paint white on black; COLORS is set by it */
 	int colours = wanted != 0 && has_colors() && start_color() == OK ? COLORS : 0;
 
@@ -83,6 +90,40 @@ static void init_colours(int wanted)
 	for (int style = 0; style < GRID_STYLE_COUNT; style++)
 		init_pair((short)palette_pair(&screen.palette, style), screen.palette.looks[style].ink,
 			screen.palette.looks[style].ground);
+}
+
+/* Terminals that are known to answer, or to pass over the question: others may print it. */
+static bool answers(const char *name)
+{
+	static const char *const names[] = {"xterm", "tmux", "screen", "rxvt", "alacritty", "foot", "kitty",
+		"konsole", "vte", "gnome", "wezterm", "iterm", "st-", "contour", "ghostty"};
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Asks for the colour of the background (OSC 11). Nobody waits for the answer: it comes as keys do. */
+static void ask_background(void)
+{
+	static const char question[] = "\033]11;?\007";
+
+	screen.background = PALETTE_AUTO;
+	screen.asked_ms = 0;
+	if (screen.palette.colours != 256 || !answers(getenv("TERM")))
+		return;
+	fflush(stdout);
+	if (write(STDOUT_FILENO, question, sizeof(question) - 1) == (ssize_t)sizeof(question) - 1)
+		screen.asked_ms = now_ms();
 }
 
 static bool has_string(const char *name)
@@ -152,6 +193,7 @@ int screen_open(int colours, struct error *error)
 	screen.wanted = colours;
 	screen.most = 0;
 	init_colours(colours);
+	ask_background();
 	getmaxyx(stdscr, screen.rows, screen.columns);
 	return 0;
 }
@@ -322,14 +364,6 @@ struct mouse_event screen_mouse(void)
 	return screen.mouse;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* False while a button is down: what it is will be known when it comes up. */
 static bool take_mouse(void)
 {
@@ -398,6 +432,60 @@ static uint32_t translate(wint_t key)
 	return KEYS_NONE;
 }
 
+#define ANSWER_MS 5000	   /* later an ESC is only a key */
+#define ANSWER_PIECE_MS 50 /* between the bytes of one answer */
+#define ANSWER_BYTES 64
+
+/* The next byte of an answer; false: there is none. */
+static bool answer_byte(wint_t *key)
+{
+	struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	return get_wch(key) == OK || (poll(&wait, 1, ANSWER_PIECE_MS) > 0 && get_wch(key) == OK);
+}
+
+/* "11;rgb:RRRR/GGGG/BBBB", two to four digits each: whether black reads better on it than white. */
+static void take_background(const char *text)
+{
+	unsigned part[3], most = 0;
+	const char *blue = strrchr(text, '/');
+
+	if (sscanf(text, "11;rgb:%x/%x/%x", &part[0], &part[1], &part[2]) != 3 || !blue)
+		return;
+	for (size_t i = strspn(blue + 1, "0123456789abcdefABCDEF"); i > 0; i--)
+		most = most << 4 | 15;
+	if (most == 0 || most > 0xffff)
+		return;
+	/* as bright as the middle of grey counts as light */
+	screen.background = (part[0] * 299 + part[1] * 587 + part[2] * 114) / 1000 > most / 2 ? PALETTE_LIGHT
+											      : PALETTE_DARK;
+	init_colours(screen.now); /* pairs that change show at once */
+	refresh();
+}
+
+/* Behind an ESC: the terminal's answer, which is no key. False: it is another one. */
+static bool take_answer(void)
+{
+	char text[ANSWER_BYTES];
+	size_t size = 0;
+	wint_t key;
+
+	if (!screen.asked_ms || now_ms() - screen.asked_ms > ANSWER_MS || !answer_byte(&key))
+		return false;
+	if (key != ']') {
+		unget_wch((wchar_t)key);
+		return false;
+	}
+	while (answer_byte(&key) && key != 7 && key != 27 && size + 1 < sizeof(text))
+		text[size++] = key < 0x7f ? (char)key : '?';
+	if (key == 27)
+		answer_byte(&key); /* the backslash of ESC \\ */
+	text[size] = '\0';
+	screen.asked_ms = 0;
+	take_background(text);
+	return true;
+}
+
 /* A key that ncurses has already, or KEYS_NONE. What is none here, such as a button that goes down, is passed
  * over: behind it may be more that came with the same bytes, and nothing will tell of it. */
 static uint32_t pending_key(void)
@@ -407,10 +495,11 @@ static uint32_t pending_key(void)
 	int result;
 
 	while (known == KEYS_NONE && (result = get_wch(&key)) != ERR)
-		known = result == KEY_CODE_YES ? translate(key)
-			: key == '\n'	       ? KEYS_ENTER
-			: key == '\b'	       ? KEYS_BACKSPACE
-					       : (uint32_t)key;
+		known = result == KEY_CODE_YES	     ? translate(key)
+			: key == 27 && take_answer() ? KEYS_NONE
+			: key == '\n'		     ? KEYS_ENTER
+			: key == '\b'		     ? KEYS_BACKSPACE
+						     : (uint32_t)key;
 	return known;
 }
 

@@ -49,7 +49,8 @@ static bool take(struct snapshot *step, const struct view_state *state, const st
 		return false;
 	for (uint32_t i = 0; i < rows->node_count; i++)
 		step->flags[i] = (uint16_t)(rows->nodes[i].is_folded | rows->nodes[i].is_hidden << 1 |
-					    rows->nodes[i].is_pinned << 2 | rows->nodes[i].lines << 8);
+					    rows->nodes[i].is_pinned << 2 |
+					    rows->nodes[i].is_branch_folded << 3 | rows->nodes[i].lines << 8);
 	return true;
 }
 
@@ -63,6 +64,7 @@ static void bring_back(const struct snapshot *step, struct view_state *state, st
 		rows->nodes[i].is_folded = step->flags[i] & 1;
 		rows->nodes[i].is_hidden = step->flags[i] >> 1 & 1;
 		rows->nodes[i].is_pinned = step->flags[i] >> 2 & 1;
+		rows->nodes[i].is_branch_folded = step->flags[i] >> 3 & 1;
 		rows->nodes[i].lines = (uint8_t)(step->flags[i] >> 8);
 	}
 	rows_update(rows);

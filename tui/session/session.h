@@ -55,6 +55,13 @@ struct session_looks {
 	bool no_sites;	/* nor from where each frame is called */
 };
 
+/* Where the cursor jumped from; a stream, for rows may move. */
+struct session_place {
+	uint32_t stream;
+	uint64_t begin_ns, end_ns, cursor_ns;
+};
+#define SESSION_TRAIL 32
+
 /* Lines of each row (session_heights.c). */
 struct session_heights {
 	uint8_t *lines; /* by row; NULL: each has one */
@@ -66,6 +73,7 @@ struct session_heights {
 
 struct blame_page;
 struct flame_page;
+struct lanes;
 struct compare;
 struct open_runs;
 struct profile_page;
@@ -80,6 +88,7 @@ struct session {
 	struct minimap minimap;
 	struct profile_page *profile; /* NULL: not asked for yet */
 	struct blame_page *blame;
+	struct lanes *lanes;	  /* figures over time below the rows; NULL: none */
 	struct flame_page *flame; /* NULL: not computed yet */
 	struct compare *compare;  /* a second run; NULL: none */
 	/* Its limits on this run's clock, while the screen shows both (compare_take_limits()). 0, 0: none */
@@ -106,6 +115,8 @@ struct session {
 	struct session_stats stats;
 	const uint32_t *only; /* streams in place of those on the screen (compare.h); NULL: none */
 	uint32_t only_count;
+	struct session_place trail[SESSION_TRAIL]; /* of jumps, the last one at the end */
+	unsigned trail_count;
 	uint32_t jump; /* line of view_jumps */
 	uint32_t lit;  /* function lit up, UINT32_MAX: none */
 	struct ruler_zero zero;
@@ -193,6 +204,13 @@ void session_open_pane(struct session *session, const struct view *view);
  */
 uint32_t session_row(const struct session *session);
 void session_set_row(struct session *session, uint32_t row);
+/* Before a jump: session_back() returns to where the cursor is now. */
+void session_leave_place(struct session *session);
+/* Back to where the last jump began; false: there was none. */
+bool session_back(struct session *session);
+/* Jumps to a stream's row, which is opened where it is folded away, and to a time. False, and said: the row
+ * is hidden or filtered out. */
+bool session_go_to(struct session *session, uint32_t stream, uint64_t time_ns);
 /* Puts the cursor on the first stream. */
 void session_first_row(struct session *session);
 /* Puts the cursor where most time is: the longest run of one function's work on the screen. */

@@ -172,6 +172,74 @@ void session_seek_work(struct session *session)
 		session->state.cursor_ns = session->state.begin_ns;
 }
 
+/* ---- jumps ---- */
+
+void session_leave_place(struct session *session)
+{
+	struct session_place place = {.begin_ns = session->state.begin_ns,
+		.end_ns = session->state.end_ns,
+		.cursor_ns = session->state.cursor_ns};
+
+	if (!session_stream(session, &place.stream))
+		place.stream = UINT32_MAX;
+	if (session->trail_count == SESSION_TRAIL)
+		memmove(session->trail, session->trail + 1, --session->trail_count * sizeof(place));
+	session->trail[session->trail_count++] = place;
+}
+
+bool session_back(struct session *session)
+{
+	struct view_state *state = &session->state;
+	const struct session_place *place;
+	uint32_t node;
+
+	if (!session->trail_count)
+		return false;
+	place = &session->trail[--session->trail_count];
+	session_keep(session);
+	session_go_home(session);
+	state->is_following = false;
+	view_state_set_window(
+		state, session_limits(session), place->begin_ns, place->end_ns - place->begin_ns);
+	view_state_go(state, session_limits(session), place->cursor_ns);
+	node = place->stream == UINT32_MAX ? UINT32_MAX : rows_node_of(&session->rows, place->stream);
+	if (node != UINT32_MAX)
+		state->node = node;
+	return true;
+}
+
+/* Opens the groups above a node; false: it is not among the rows for another reason. */
+static bool open_groups(struct rows *rows, uint32_t node)
+{
+	for (uint32_t up = rows->nodes[node].parent; up != UINT32_MAX; up = rows->nodes[up].parent)
+		rows->nodes[up].is_folded = false;
+	for (uint32_t up = rows->nodes[rows_process(rows, node)].branch_parent; up != UINT32_MAX;
+		up = rows->nodes[up].branch_parent)
+		rows->nodes[up].is_branch_folded = false;
+	rows_update(rows);
+	return rows_find(rows, node) != UINT32_MAX && rows->shown[rows_find(rows, node)] == node;
+}
+
+bool session_go_to(struct session *session, uint32_t stream, uint64_t time_ns)
+{
+	uint32_t node = rows_node_of(&session->rows, stream);
+
+	if (node == UINT32_MAX)
+		return false;
+	session_leave_place(session);
+	session_keep(session);
+	if (!open_groups(&session->rows, node)) {
+		session->trail_count--;
+		session_say(session, "%s is where this leads; it is hidden or filtered out: X shows all rows",
+			rows_long_label(&session->rows, node));
+		return false;
+	}
+	session->state.node = node;
+	session->state.is_following = false;
+	view_state_go(&session->state, session_limits(session), time_ns);
+	return true;
+}
+
 /* ---- column and cell ---- */
 
 uint32_t session_column(const struct session *session)

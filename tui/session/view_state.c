@@ -81,3 +81,19 @@ void view_state_go(struct view_state *state, struct view_state_limits limits, ui
 			state, limits, time_ns > span_ns / 2 ? time_ns - span_ns / 2 : 0, span_ns);
 	state->cursor_ns = time_ns;
 }
+
+void view_state_fit(struct view_state *state, struct view_state_limits limits)
+{
+	uint64_t cursor_ns = state->cursor_ns;
+	bool is_inside = state->begin_ns >= limits.begin_ns && state->end_ns <= limits.end_ns;
+	bool is_all = state->begin_ns == limits.begin_ns && state->end_ns == limits.end_ns;
+
+	if (is_all || (is_inside && !state->is_whole))
+		return;
+	if (state->is_whole)
+		view_state_whole(state, limits);
+	else
+		view_state_set_window(state, limits, state->begin_ns, state->end_ns - state->begin_ns);
+	if (cursor_ns >= state->begin_ns && cursor_ns < state->end_ns)
+		state->cursor_ns = cursor_ns;
+}

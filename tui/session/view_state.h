@@ -41,6 +41,9 @@ void view_state_pan(struct view_state *state, struct view_state_limits limits, i
 /* Makes the window `factor` times as long; the cursor keeps its place on the screen. */
 void view_state_zoom(struct view_state *state, struct view_state_limits limits, double factor);
 void view_state_whole(struct view_state *state, struct view_state_limits limits);
+/* Puts a state of earlier into limits that may have changed since: a whole window becomes the whole of them,
+ * any other keeps its length as far as they allow. */
+void view_state_fit(struct view_state *state, struct view_state_limits limits);
 /* Moves the cursor. If the time is outside the window, centres the window on it. */
 void view_state_go(struct view_state *state, struct view_state_limits limits, uint64_t time_ns);
 

@@ -187,7 +187,7 @@ static int add_thread(struct frame *frame, const struct rows *rows, uint32_t nod
 	uint32_t thread, passed;
 	int result = 0;
 
-	if (busy->threads == run_stream_count(frame->run) && busy->threads > 1 && !busy->read &&
+	if (busy->threads == run_timed_count(frame->run) && busy->threads > 1 && !busy->read &&
 		!busy->has_sums_missed)
 		result = add_all_streams(frame, busy, error);
 	if (result)

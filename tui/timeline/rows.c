@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/timeline/rows_tree.h"
+
 #define ROWS_OPEN_MAX 400u /* more rows than this start folded */
 
 /* ---- order: nodes that compare equal keep their identity's order ---- */
@@ -76,7 +78,7 @@ static int make(struct rows *rows, const struct run *run, struct error *error)
 
 	if (result)
 		return result;
-	rows->labels = rows_labels_new(run, rows->node_count);
+	rows->labels = rows_labels_new(run, rows->node_count, rows->tree);
 	return rows->labels ? 0 : error_memory(error);
 }
 
@@ -91,6 +93,9 @@ int rows_init(struct rows *rows, const struct run *run, struct error *error)
 	for (uint32_t i = 0; rows->node_count > ROWS_OPEN_MAX && i < rows->node_count;
 		i = rows->nodes[i].next)
 		rows->nodes[i].is_folded = i > 0 && rows_is_group(&rows->nodes[i]);
+	for (uint32_t i = 0; rows->process_count > ROWS_OPEN_MAX && i < rows->node_count;
+		i = rows->nodes[i].next)
+		rows->nodes[i].is_branch_folded = rows->nodes[i].depth > 0 && rows_has_branch(rows, i);
 	rows_update(rows);
 	return 0;
 }
@@ -102,6 +107,7 @@ void rows_fini(struct rows *rows)
 	free(rows->side_by_side);
 	free(rows->is_filtered);
 	rows_labels_free(rows->labels);
+	rows_tree_free(rows->tree);
 	memset(rows, 0, sizeof(*rows));
 }
 
@@ -121,6 +127,7 @@ static int take_flags(struct rows *rows, const struct rows *old, struct error *e
 		if (!from)
 			continue;
 		node->is_folded = from->is_folded;
+		node->is_branch_folded = from->is_branch_folded;
 		node->is_hidden = from->is_hidden;
 		node->is_pinned = from->is_pinned;
 		node->is_match = from->is_match;
@@ -172,6 +179,20 @@ bool rows_is_group(const struct rows_node *node)
 	return node->kind == ROWS_PROCESS || node->kind == ROWS_DEVICE;
 }
 
+uint32_t rows_process(const struct rows *rows, uint32_t node)
+{
+	while (rows->nodes[node].parent != UINT32_MAX)
+		node = rows->nodes[node].parent;
+	return node;
+}
+
+bool rows_has_branch(const struct rows *rows, uint32_t node)
+{
+	const struct rows_node *n = &rows->nodes[node];
+
+	return n->parent == UINT32_MAX && n->branch_next > n->next;
+}
+
 static bool is_taken(const struct rows *rows, uint32_t node)
 {
 	const struct rows_node *n = &rows->nodes[node];
@@ -201,12 +222,20 @@ static void show(struct rows *rows, uint32_t node, uint32_t *room, bool is_pinne
 		show_all(rows, node + 1, n->next, room, is_pinned);
 }
 
+/* The next sibling; processes below one that is folded are none, but in orders that mix them. */
+static uint32_t next_sibling(const struct rows *rows, uint32_t node)
+{
+	const struct rows_node *n = &rows->nodes[node];
+
+	return n->is_branch_folded && rows->order == ROWS_BY_IDENTITY ? n->branch_next : n->next;
+}
+
 /* Siblings in [begin, end), in order. */
 static void show_all(struct rows *rows, uint32_t begin, uint32_t end, uint32_t *room, bool is_pinned)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = begin; i < end; i = rows->nodes[i].next)
+	for (uint32_t i = begin; i < end; i = next_sibling(rows, i))
 		room[count++] = i;
 	sort_nodes(rows, room, count);
 	for (uint32_t i = 0; i < count; i++)
@@ -229,7 +258,8 @@ uint32_t rows_find(const struct rows *rows, uint32_t node)
 		for (uint32_t row = 0; row < rows->shown_count; row++)
 			if (rows->shown[row] == node)
 				return row;
-		node = rows->nodes[node].parent;
+		node = rows->nodes[node].parent != UINT32_MAX ? rows->nodes[node].parent
+							      : rows->nodes[node].branch_parent;
 	}
 	return UINT32_MAX;
 }

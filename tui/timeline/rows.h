@@ -7,6 +7,10 @@
  *   shown    the nodes that are rows now: nothing folded away, hidden or filtered out; pinned ones first
  *
  * A process that is a single stream is that one row, without a group row above it.
+ *
+ * Where the run tells who started whom, processes stand below the one that started them (rows_tree.h): a
+ * process's nodes, then those of its children. That is an order and an indentation, no group: a process has
+ * its own streams alone.
  */
 #ifndef TUI_ROWS_H
 #define TUI_ROWS_H
@@ -23,12 +27,18 @@ struct rows_node {
 	uint32_t stream; /* the stream, or a group's first one */
 	uint32_t next;	 /* node behind its subtree */
 	uint32_t parent; /* node, UINT32_MAX: none */
-	uint8_t level;	 /* indentation: 0, 1, 2 */
+	uint8_t level;	 /* in its process: 0, 1, 2 */
+	uint8_t depth;	 /* of its process, below the one that started it */
 	uint8_t lines;	 /* that the user chose for it; 0: as many as there is room for */
 	bool is_folded, is_hidden, is_pinned, is_match;
+	bool is_branch_folded;	    /* of a process's first node: its children are not shown */
+	uint32_t branch_next;	    /* of a process's first node: the node behind its children's children */
+	uint32_t branch_parent;	    /* the first node of the process that started it; UINT32_MAX: none */
 	bool has_lost;		    /* the stream lost records, somewhere in the run */
 	uint64_t begin_ns, records; /* of the stream; of a group's first, of all together */
 };
+
+struct rows_tree;
 
 struct rows {
 	struct rows_node *nodes;
@@ -45,6 +55,7 @@ struct rows {
 	bool *is_filtered;   /* by stream: the filter takes it; NULL: no filter */
 	uint64_t version;    /* another one after each update, of all rows that there are */
 	struct rows_labels *labels;
+	struct rows_tree *tree; /* NULL: not told, or of very many processes */
 };
 
 /* Makes rows of all streams of the run. If there are very many, only the first group is open. */
@@ -61,16 +72,16 @@ void rows_update(struct rows *rows);
 /* Labels of a node, raw, as the stream table has them; made at the first request, since a run may have many
  * thousand rows and a screen shows fifty. Valid as long as the rows; "": memory is out.
  *
- *   label         "rank 0 node07", "main", "q7 compute"
- *   short_label   where that has no room: "rank 0", "q7"
- *   long_label    for the status line: "rank 1 main"; stream_label: that of the stream's node
+ *   label         "rank 0 node07", "cc1plus foo.cc 4711", "main", "client 2" (the function it was started
+ * for), "q7 compute" short_label   where that has no room: "rank 0", "q7" long_label    for the status line:
+ * "rank 1 main"; stream_label: that of the stream's node
  */
 const char *rows_label(const struct rows *rows, uint32_t node);
 const char *rows_short_label(const struct rows *rows, uint32_t node);
 const char *rows_long_label(const struct rows *rows, uint32_t node);
 const char *rows_stream_label(const struct rows *rows, uint32_t stream);
 /* For rows.c; NULL: memory is out. */
-struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count);
+struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count, const struct rows_tree *tree);
 void rows_labels_free(struct rows_labels *labels);
 
 const char *rows_order_name(enum rows_order order);
@@ -82,6 +93,10 @@ void rows_order_take(struct rows_node *node, const struct store_stream *s);
 void rows_order_take_groups(struct rows *rows);
 
 bool rows_is_group(const struct rows_node *node);
+/* Whether processes that this node's process started stand below it. */
+bool rows_has_branch(const struct rows *rows, uint32_t node);
+/* The first node of the process that a node is of. */
+uint32_t rows_process(const struct rows *rows, uint32_t node);
 /* Row of a node, or of the group it is folded into; UINT32_MAX: it is not shown. */
 uint32_t rows_find(const struct rows *rows, uint32_t node);
 /* Node of a stream. */

@@ -8,6 +8,7 @@
 
 #include "store/base/id_table.h"
 #include "tui/timeline/rows.h"
+#include "tui/timeline/rows_tree.h"
 
 #define HOSTS_MAX 256u /* more are not told apart */
 
@@ -34,12 +35,11 @@ static int compare_u32(uint32_t a, uint32_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare(const struct run_stream *x, const struct run_stream *y)
+/* Within a process. */
+static int compare_parts(const struct run_stream *x, const struct run_stream *y)
 {
-	int order = compare_process(x, y);
+	int order;
 
-	if (order)
-		return order;
 	if (x->s.kind != y->s.kind)
 		return x->s.kind < y->s.kind ? -1 : 1;
 	if (x->s.kind == STORE_STREAM_CPU)
@@ -50,12 +50,29 @@ static int compare(const struct run_stream *x, const struct run_stream *y)
 	return order;
 }
 
+static int compare(const struct run_stream *x, const struct run_stream *y)
+{
+	int order = compare_process(x, y);
+
+	return order ? order : compare_parts(x, y);
+}
+
+struct sorting {
+	const struct run *run;
+	const struct rows_tree *tree; /* NULL: processes stand by rank, host and pid */
+};
+
 static int compare_streams(const void *a, const void *b, void *data)
 {
-	const struct run *run = data;
+	const struct sorting *sorting = data;
 	uint32_t id_a = *(const uint32_t *)a, id_b = *(const uint32_t *)b;
-	int order = compare(run_stream(run, id_a), run_stream(run, id_b));
+	const struct run_stream *x = run_stream(sorting->run, id_a), *y = run_stream(sorting->run, id_b);
+	int order = sorting->tree ? compare_u32(rows_tree_place(sorting->tree, id_a),
+					    rows_tree_place(sorting->tree, id_b))
+				  : compare_process(x, y);
 
+	if (!order)
+		order = compare_parts(x, y);
 	return order ? order : compare_u32(id_a, id_b);
 }
 
@@ -66,7 +83,7 @@ static const struct run_stream *peek(const struct run *run, uint32_t stream)
 	return run_stream_peek_unnamed((struct run *)(uintptr_t)run, stream); /* which changes no answer */
 }
 
-/* Most runs have them in this order already. */
+/* Most runs without children have them in this order already. */
 static bool is_in_order(const struct run *run, uint32_t count)
 {
 	struct run_stream last = {0};
@@ -87,6 +104,8 @@ struct builder {
 	const uint32_t *order;
 	uint32_t count;
 	const char *hosts[HOSTS_MAX];
+	uint32_t *branches; /* the last process's first node and those above it, by depth */
+	uint32_t branch_count;
 };
 
 static uint32_t add_node(struct builder *b, enum rows_kind kind, uint32_t stream, uint32_t parent, int level)
@@ -154,19 +173,41 @@ static void add_threads_and_devices(struct builder *b, uint32_t at, uint32_t end
 	}
 }
 
+/* The processes whose children are being added, by their depth: each ends the branches of those below. */
+static void end_branches(struct builder *b, uint32_t depth)
+{
+	while (b->branch_count > depth)
+		b->rows->nodes[b->branches[--b->branch_count]].branch_next = b->rows->node_count;
+}
+
+static void take_branch(struct builder *b, uint32_t node, uint32_t begin)
+{
+	uint32_t depth = b->rows->tree ? rows_tree_depth(b->rows->tree, b->order[begin]) : 0;
+
+	b->rows->nodes[node].branch_parent = depth ? b->branches[depth - 1] : UINT32_MAX;
+	b->branches[depth] = node;
+	b->branch_count = depth + 1;
+	for (uint32_t i = node; i < b->rows->node_count; i++)
+		b->rows->nodes[i].depth = depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
+}
+
 static void add_process(struct builder *b, uint32_t begin, uint32_t end)
 {
 	const struct run_stream *first = peek(b->run, b->order[begin]);
 	const bool is_alone = end - begin == 1 && first->s.kind == STORE_STREAM_CPU;
-	const uint32_t node = is_alone ? add_stream(b, ROWS_THREAD, begin, first, UINT32_MAX, 0)
-				       : add_node(b, ROWS_PROCESS, b->order[begin], UINT32_MAX, 0);
+	uint32_t node;
+
+	end_branches(b, b->rows->tree ? rows_tree_depth(b->rows->tree, b->order[begin]) : 0);
+	node = is_alone ? add_stream(b, ROWS_THREAD, begin, first, UINT32_MAX, 0)
+			: add_node(b, ROWS_PROCESS, b->order[begin], UINT32_MAX, 0);
 
 	b->rows->process_count++;
 	count_host(b, first);
-	if (is_alone)
-		return;
-	add_threads_and_devices(b, begin, end, node);
-	b->rows->nodes[node].next = b->rows->node_count;
+	if (!is_alone) {
+		add_threads_and_devices(b, begin, end, node);
+		b->rows->nodes[node].next = b->rows->node_count;
+	}
+	take_branch(b, node, begin);
 }
 
 /* End of the streams of the process that begins there. */
@@ -191,35 +232,59 @@ void rows_renew_lost(struct rows *rows, const struct run *run)
 	}
 }
 
-int rows_build(struct rows *rows, const struct run *run, struct error *error)
+static bool is_in_tree_order(const struct rows_tree *tree, uint32_t count)
 {
-	uint32_t count = run_stream_count(run);
-	struct builder b = {.rows = rows, .run = run, .count = count};
-	uint32_t *order = malloc(((size_t)count + 1) * sizeof(*order)), room = 0;
+	for (uint32_t i = 1; tree && i < count; i++)
+		if (rows_tree_place(tree, i) < rows_tree_place(tree, i - 1))
+			return false;
+	return true;
+}
 
-	bool has_nodes = count < UINT32_MAX / 3 && store_id_table_reserve((void **)&rows->nodes, &room,
-							   count * 3 + 1, sizeof(*rows->nodes));
+static void sort(struct rows *rows, const struct run *run, uint32_t *order)
+{
+	struct sorting sorting = {run, rows->tree};
+	uint32_t count = run_stream_count(run);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (store_stream_has_states(peek(run, i)->s.kind)) /* those have no time to draw */
+			order[rows->line_count++] = i;
+	if (!is_in_tree_order(rows->tree, count) || !is_in_order(run, count))
+		qsort_r(order, rows->line_count, sizeof(*order), compare_streams, &sorting);
+}
+
+static bool allocate(struct rows *rows, uint32_t count)
+{
+	uint32_t room = 0;
 
 	rows->shown = malloc(((size_t)count * 3 + 1) * sizeof(*rows->shown));
 	rows->side_by_side = malloc(((size_t)count * 3 + 1) * sizeof(*rows->side_by_side));
-	if (!order || !has_nodes || !rows->shown || !rows->side_by_side) {
-		free(order);
-		return error_memory(error);
+	return count < UINT32_MAX / 3 && rows->shown && rows->side_by_side &&
+	       store_id_table_reserve((void **)&rows->nodes, &room, count * 3 + 1, sizeof(*rows->nodes));
+}
+
+int rows_build(struct rows *rows, const struct run *run, struct error *error)
+{
+	uint32_t count = run_stream_count(run);
+	uint32_t *order = malloc(((size_t)count + 1) * sizeof(*order));
+	struct builder b = {.rows = rows, .run = run, .order = order};
+	int result = rows_tree_new(&rows->tree, run, error);
+
+	b.branches = calloc((rows->tree ? ROWS_TREE_PROCESSES : 0) + 1u, sizeof(*b.branches));
+	if (!result && (!allocate(rows, count) || !order || !b.branches))
+		result = error_memory(error);
+	if (!result) {
+		sort(rows, run, order);
+		b.count = rows->line_count;
+		rows->stream_count = count;
+		for (uint32_t begin = 0, end; begin < rows->line_count; begin = end) {
+			end = process_end(&b, begin);
+			add_process(&b, begin, end);
+		}
+		end_branches(&b, 0);
+		rows_order_take_groups(rows);
+		rows_renew_lost(rows, run);
 	}
-	for (uint32_t i = 0; i < count; i++)
-		if (peek(run, i)->s.kind != STORE_STREAM_PC) /* which has no time to draw */
-			order[rows->line_count++] = i;
-	if (!is_in_order(run, count))
-		qsort_r(order, rows->line_count, sizeof(*order), compare_streams, (void *)(uintptr_t)run);
-	b.order = order;
-	b.count = rows->line_count;
-	rows->stream_count = count;
-	for (uint32_t begin = 0, end; begin < rows->line_count; begin = end) {
-		end = process_end(&b, begin);
-		add_process(&b, begin, end);
-	}
+	free(b.branches);
 	free(order);
-	rows_order_take_groups(rows);
-	rows_renew_lost(rows, run);
-	return 0;
+	return result;
 }

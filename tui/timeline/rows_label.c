@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_label.c - the labels of rows. The three labels of a row are made from the stream table at the first
- * request, and kept.
+ * rows_label.c - the labels of rows. The three labels of a row are made at the first request, and kept: from
+ * the stream table, the commands of processes (rows_tree.h), and the first records of threads that have no
+ * name of their own (rows_routine.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,11 @@
 #include "store/base/arena.h"
 #include "store/base/hash.h"
 #include "tui/timeline/rows.h"
+#include "tui/timeline/rows_routine.h"
+#include "tui/timeline/rows_tree.h"
 
-#define NAMES_MAX 1000u /* streams of a process whose names are compared */
+#define ROUTINES_MAX 2000u /* threads of a run: of more, nobody reads what each was started for */
+#define NAMES_MAX 1000u	   /* streams of a process whose names are compared */
 
 struct labels {
 	const char *label, *short_label, *long_label; /* NULL: not made yet */
@@ -18,19 +22,21 @@ struct labels {
 
 struct rows_labels {
 	const struct run *run;
+	const struct rows_tree *tree; /* NULL: none */
 	struct arena arena;
 	struct labels *of;	  /* [node] */
 	uint32_t named, names;	  /* process whose streams' names are here, how many they are */
 	uint64_t name[NAMES_MAX]; /* as hashes */
 };
 
-struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count)
+struct rows_labels *rows_labels_new(const struct run *run, uint32_t node_count, const struct rows_tree *tree)
 {
 	struct rows_labels *labels = calloc(1, sizeof(*labels));
 
 	if (!labels)
 		return NULL;
 	labels->run = run;
+	labels->tree = tree;
 	labels->named = UINT32_MAX;
 	labels->of =
 		calloc((size_t)node_count + 1, sizeof(*labels->of)); /* not touched where none is asked for */
@@ -69,19 +75,47 @@ static const struct run_stream *peek(const struct rows_labels *labels, uint32_t 
 
 /* ---- kinds of rows ---- */
 
-static struct labels of_process(struct rows_labels *labels, const struct run_stream *first)
+/* One begins with the other: the kernel cuts names, and "python3" may be "python3.11". */
+static bool is_same_name(const char *name, const char *other)
 {
-	const char *name = first->name[0] ? first->name : "process", *text;
+	size_t size = strlen(name) < strlen(other) ? strlen(name) : strlen(other);
+
+	return size && strncmp(name, other, size) == 0;
+}
+
+/* "cc1plus foo.cc"; a name that the process gave itself tells more: "postgres: writer". NULL: memory is out.
+ */
+static const char *program_and_role(struct rows_labels *labels, uint32_t stream, const char *name)
+{
+	const char *command = labels->tree ? rows_tree_command(labels->tree, stream) : "";
+	char program[ROWS_ROLE_BYTES], role[ROWS_ROLE_BYTES];
+
+	if (!command[0])
+		return arena_copy(
+			&labels->arena, name[0] ? name : "process", strlen(name[0] ? name : "process"));
+	rows_tree_role(command, program, role);
+	if (name[0] && !is_same_name(name, program) && !is_same_name(name, role))
+		return arena_printf(&labels->arena, "%s: %s", program, name);
+	return role[0] ? join(labels, program, role) : arena_copy(&labels->arena, program, strlen(program));
+}
+
+static struct labels of_process(struct rows_labels *labels, uint32_t stream, const struct run_stream *first)
+{
+	const char *name, *text;
 
 	if (first->s.rank >= 0) {
 		text = arena_printf(&labels->arena, "rank %d", first->s.rank);
 		return (struct labels){
 			arena_printf(&labels->arena, "rank %d %s", first->s.rank, first->host), text, text};
 	}
+	name = program_and_role(labels, stream, first->name);
+	if (!name)
+		return (struct labels){NULL, NULL, NULL};
 	text = first->s.generation
 		       ? arena_printf(&labels->arena, "%s %u.%u", name, first->s.pid, first->s.generation)
 		       : join_number(labels, name, first->s.pid);
-	return (struct labels){text, text, text};
+	/* a role tells processes apart, as the pid does where there is none */
+	return (struct labels){text, strchr(name, ' ') ? name : text, text};
 }
 
 static uint64_t hash_of(const char *name)
@@ -115,6 +149,9 @@ static bool is_shared_name(const struct rows_labels *labels, const char *name)
 static const char *thread_label(struct rows_labels *labels, const struct rows *rows, uint32_t node)
 {
 	const struct run_stream *s;
+	char routine[ROWS_ROUTINE_BYTES];
+	const char *name;
+	uint32_t number;
 
 	if (labels->named != rows->nodes[node].parent)
 		take_names(labels, rows, rows->nodes[node].parent);
@@ -123,8 +160,14 @@ static const char *thread_label(struct rows_labels *labels, const struct rows *r
 		return "main";
 	if (!s->name[0])
 		return join_number(labels, "thread", s->s.thread);
-	if (is_shared_name(labels, s->name))
-		return join_number(labels, s->name, s->s.thread);
+	if (is_shared_name(labels, s->name)) {
+		number = s->s.thread;
+		name = arena_copy(&labels->arena, s->name, strlen(s->name));
+		if (name && rows->thread_count <= ROUTINES_MAX &&
+			rows_routine(routine, labels->run, rows->nodes[node].stream))
+			name = arena_copy(&labels->arena, routine, strlen(routine));
+		return name ? join_number(labels, name, number) : NULL;
+	}
 	return arena_copy(&labels->arena, s->name, strlen(s->name));
 }
 
@@ -157,7 +200,7 @@ static struct labels make(struct rows_labels *labels, const struct rows *rows, u
 	const struct rows_node *n = &rows->nodes[node];
 
 	if (!n->level)
-		return of_process(labels, peek(labels, n->stream));
+		return of_process(labels, n->stream, peek(labels, n->stream));
 	if (n->kind == ROWS_THREAD)
 		return of_thread(labels, rows, node);
 	return n->kind == ROWS_DEVICE ? of_device(labels, peek(labels, n->stream))

@@ -32,12 +32,14 @@ static struct columns lay_columns(int width)
 	return (struct columns){2, key, key + 13, key + 24, key + 36, key + 46, 0};
 }
 
-static char state_glyph(const char *name)
+/* The state of that name; EXTENT_STATE_COUNT: none. */
+static enum extent_state state_of(const char *name)
 {
-	for (int state = 0; state < EXTENT_STATE_COUNT; state++)
-		if (strcmp(extent_state_name((enum extent_state)state), name) == 0)
-			return extent_state_glyph((enum extent_state)state);
-	return ' ';
+	int state = 0;
+
+	while (state < EXTENT_STATE_COUNT && strcmp(extent_state_name((enum extent_state)state), name) != 0)
+		state++;
+	return (enum extent_state)state;
 }
 
 static void draw_number(struct grid *grid, int row, int end, uint64_t ns, struct format_number_unit unit,
@@ -69,15 +71,18 @@ static void draw_row(struct grid *grid, int row, const struct columns *columns, 
 	uint64_t size_ns = (uint64_t)(diff->delta_ns < 0 ? -diff->delta_ns : diff->delta_ns);
 	bool is_within = size_ns <= diff->noise_ns && (diff->is_noise_known || !size_ns);
 	enum grid_style style = is_within ? GRID_GREY : GRID_TEXT;
+	enum extent_state state = diff->is_state ? state_of(diff->key) : EXTENT_STATE_COUNT;
 	char text[LABEL_BYTES];
 
-	if (strchr(diff->key, ';')) /* a path: its end tells it from its neighbours */
+	if (state < EXTENT_STATE_COUNT)
+		snprintf(text, sizeof(text), "%s", extent_state_word(state));
+	else if (strchr(diff->key, ';')) /* a path: its end tells it from its neighbours */
 		label_stream(text, diff->key, columns->key_cells, grid->is_ascii);
 	else
 		label_fit(text, diff->key[0] ? diff->key : "<none>", columns->key_cells, LABEL_TABLE,
 			grid->is_ascii);
-	if (diff->is_state)
-		grid_put(grid, row, columns->key - 2, (uint32_t)state_glyph(diff->key), GRID_GREY);
+	if (state < EXTENT_STATE_COUNT)
+		grid_put(grid, row, columns->key - 2, (uint32_t)extent_state_glyph(state), GRID_GREY);
 	grid_text(grid, row, columns->key, columns->key_cells, text, style);
 	draw_number(grid, row, columns->a, diff->time_ns[DIFF_A], unit, "", style);
 	draw_number(grid, row, columns->b, diff->time_ns[DIFF_B], unit, "", style);

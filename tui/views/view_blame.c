@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_blame.c - idle time of the GPUs of the processes on the screen, divided among the threads that worked
- * meanwhile; with `i` the idle time of their CPU threads, by the operation or kernel that they wait for.
- * Lines sum to the idle time.
+ * meanwhile; with `i` what their CPU threads wait in, the kernels they wait for, what the holders of locks
+ * did, and who came last where threads or ranks meet. Lines sum to the time above them.
  */
 #include <string.h>
 
@@ -96,8 +96,10 @@ static uint32_t scroll(struct blame_page *page, uint32_t room)
 
 static void draw_causes(struct session *session, struct blame_page *page, struct grid *grid, int row, int end)
 {
-	static const char *const heads[] = {"blamed CPU code", "what threads wait in", "kernels waited for"};
-	static const char *const rests[] = {"<nobody active>", "<unknown wait>", "<no kernel>"};
+	static const char *const heads[] = {"blamed CPU code", "what threads wait in", "kernels waited for",
+		"what the holders of locks did", "who came last"};
+	static const char *const rests[] = {
+		"<nobody active>", "<unknown wait>", "<no kernel>", "<unknown holder>", "<not told>"};
 	struct format_number_unit unit = format_number_unit_for(page->whole_ns);
 	int key_cells = grid->columns - 30 < 72 ? grid->columns - 30 : 72;
 	uint32_t room, first;
@@ -105,21 +107,34 @@ static void draw_causes(struct session *session, struct blame_page *page, struct
 	char text[LABEL_BYTES];
 
 	session_depth_text(session, depth);
-	snprintf(text, sizeof(text), "%s by %s at depth %s", heads[page->of], blame_page_name_by(page->by),
-		depth);
+	if (page->of == BLAME_LATE)
+		snprintf(
+			text, sizeof(text), "%s at barriers, collective calls and messages", heads[page->of]);
+	else
+		snprintf(text, sizeof(text), "%s by %s at depth %s", heads[page->of],
+			blame_page_name_by(page->by), depth);
 	grid_text(grid, row, 4, key_cells, text, GRID_HEADING);
 	grid_text_right(
 		grid, row, 4 + key_cells, 12, page->of == BLAME_GPU_IDLE ? "blame" : "time", GRID_HEADING);
+	if (!page->rows.count && !page->rest_ns && page->of >= BLAME_HOLDERS) {
+		grid_text(grid, row + 1, 4, grid->columns - 4,
+			page->of == BLAME_LATE ? "No two threads or ranks met here, or the records do not "
+						 "tell who came last."
+					       : "No thread waited for a lock here, as far as libc tells.",
+			GRID_GREY);
+		return;
+	}
 	grid_text_right(grid, row++, 16 + key_cells, 9, "share", GRID_HEADING);
 	room = end - row > 2 ? (uint32_t)(end - row - 2) : 1;
 	first = scroll(page, room);
 	for (uint32_t i = first; i < page->rows.count && i < first + room; i++, row++) {
-		put_key(text, page->rows.rows[i].key, page->by, key_cells, grid->is_ascii);
+		put_key(text, page->rows.rows[i].key, page->of == BLAME_LATE ? ROW_KEY_MODULE : page->by,
+			key_cells, grid->is_ascii);
 		draw_line(grid, row, key_cells, text, page->rows.rows[i].time_ns, page->whole_ns, unit);
 		if (i == page->line && session->focus == &view_blame)
 			grid_put(grid, row, 2, '>', GRID_HEADING);
 	}
-	if (row < end && (page->rest_ns || page->of != BLAME_WAITING))
+	if (row < end && (page->rest_ns || page->of == BLAME_GPU_IDLE || page->of == BLAME_WAITED))
 		draw_line(grid, row++, key_cells, rests[page->of], page->rest_ns, page->whole_ns, unit);
 	if (row < end) {
 		snprintf(text, sizeof(text), "sum of these and %zu more",
@@ -135,6 +150,15 @@ static void draw_head(const struct blame_page *page, struct grid *grid, int row)
 	char text[LABEL_BYTES], idle_text[FORMAT_NUMBER_BYTES], known[FORMAT_NUMBER_BYTES],
 		share[FORMAT_NUMBER_BYTES], unknown[FORMAT_NUMBER_BYTES];
 
+	if (page->of >= BLAME_HOLDERS) {
+		format_number_short(idle_text, page->whole_ns);
+		snprintf(text, sizeof(text),
+			page->of == BLAME_LATE ? "%s of waiting for those who came last, together"
+					       : "CPU threads wait for locks: %s, together",
+			idle_text);
+		grid_text(grid, row, 0, grid->columns, text, GRID_TEXT);
+		return;
+	}
 	switch (page->of) {
 	case BLAME_WAITING:
 		unknown_ns = page->threads.unknown_ns;
@@ -190,6 +214,11 @@ static void go_to_cause(struct session *session, struct blame_page *page)
 	size_t count;
 	const struct gap *list;
 
+	if (page->of == BLAME_LATE && page->line < page->rows.count) {
+		if (session_go_to(session, page->late_streams[page->line], session->state.cursor_ns))
+			session_go_home(session);
+		return;
+	}
 	if (page->of != BLAME_GPU_IDLE) {
 		session_say(session, "gaps are of GPUs: i goes there; / finds a function on the timeline");
 		return;
@@ -227,9 +256,7 @@ static bool blame_act(struct session *session, enum keys_action action)
 		page->line = page->first = 0;
 		return true;
 	case KEYS_DO_IDLE_OF:
-		page->of = (enum blame_of)((page->of + 1) % BLAME_OF_COUNT);
-		page->is_of_chosen = true;
-		page->line = page->first = 0;
+		blame_page_next_of(session, page);
 		return true;
 	case KEYS_DO_ENTER:
 		go_to_cause(session, page);
@@ -241,12 +268,12 @@ static bool blame_act(struct session *session, enum keys_action action)
 
 static const struct view_key blame_keys[] = {{"j k", "the next line, the one before"},
 	{"b", "by function, path, module, line ..."},
-	{"i", "of idle GPUs; what CPU threads wait in; kernels waited for"},
-	{"Enter", "the largest gap that the line causes"}, {NULL, NULL}};
+	{"i", "idle GPUs; what threads wait in; kernels; lock holders; latecomers"},
+	{"Enter", "the largest gap that the line causes; the row of who came last"}, {NULL, NULL}};
 
 const struct view view_blame = {.name = "Blame",
 	.key = '2',
 	.draw = blame_draw,
 	.act = blame_act,
 	.own_keys = blame_keys,
-	.hints = "j/k line  Enter largest gap  b by function/path/line  i of GPU/CPU"};
+	.hints = "j/k line  Enter largest gap  b by function/path/line  i next question"};

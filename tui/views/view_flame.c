@@ -13,8 +13,14 @@
 #include "tui/screen/label.h"
 #include "tui/views/views.h"
 
-static enum grid_style style_of(const struct session *session, const char *name)
+/* A search leaves the colour of what it found, as `*` on the timeline does. */
+static enum grid_style style_of(
+	const struct session *session, const struct flame_page *page, uint32_t box, const char *name)
 {
+	if (page->is_match)
+		return page->is_match[box] ? session_style(session, EXTENT_WORK,
+						     run_function_hash(name, strlen(name)), false)
+					   : GRID_MIXED;
 	if (session->lit != UINT32_MAX && strcmp(run_function(session->run, session->lit)->name, name) != 0)
 		return GRID_MIXED;
 	return session_style(session, EXTENT_WORK, run_function_hash(name, strlen(name)), false);
@@ -24,7 +30,7 @@ static void draw_box(struct session *session, const struct flame_page *page, str
 	int column, const struct flame_span *span)
 {
 	const struct flame_box *box = &page->flame.boxes[span->box];
-	enum grid_style style = style_of(session, box->name);
+	enum grid_style style = style_of(session, page, span->box, box->name);
 	int cells = (int)(span->last - span->first), at = column + (int)span->first;
 	char name[LABEL_BYTES];
 
@@ -78,9 +84,15 @@ static void flame_title(struct session *session, char *out, size_t size_bytes)
 {
 	const struct flame_page *page = flame_page_of(session);
 
-	if (page)
-		snprintf(out, size_bytes, "%s, %s%s", flame_page_metric(page),
-			page->is_bottom_up ? "bottom-up" : "top-down", page->zoom ? ", zoomed in" : "");
+	char share[FORMAT_NUMBER_BYTES], found[64] = "";
+
+	if (!page)
+		return;
+	format_number_share(share, page->matched, page->flame.total, 1);
+	if (page->is_match)
+		snprintf(found, sizeof(found), ", found %s", share);
+	snprintf(out, size_bytes, "%s, %s%s%s", flame_page_metric(page),
+		page->is_bottom_up ? "bottom-up" : "top-down", page->zoom ? ", zoomed in" : "", found);
 }
 
 static bool flame_status(struct session *session, char *out, size_t size_bytes)
@@ -136,6 +148,7 @@ static bool flame_act(struct session *session, enum keys_action action)
 		return true;
 	case KEYS_DO_WINDOW_BEGIN:
 		page->zoom = page->cursor = 0;
+		page->is_match = NULL;
 		return true;
 	case KEYS_DO_GROUP_BY:
 		flame_page_next_metric(page);
@@ -153,11 +166,12 @@ static bool flame_act(struct session *session, enum keys_action action)
 }
 
 static const struct view_key flame_keys[] = {{"arrows hjkl", "the caller, a callee, the box beside it"},
-	{"Enter  u", "zoom into the box; back out"}, {"Home", "the whole graph"},
+	{"Enter  u", "zoom into the box; back out"}, {"Home", "the whole graph, in all its colours"},
 	{"b", "on CPU, wall time, blocked, GPU kernels"}, {"r", "from callers to callees, or the other way"},
-	{"/ n N", "a function by its name"}, {NULL, NULL}};
+	{"/ n N", "light up functions by name: the title says their share"}, {NULL, NULL}};
 
 const struct view view_flame = {.name = "Flame graph",
+	.key = 'G',
 	.is_whole = true,
 	.draw = flame_draw,
 	.act = flame_act,

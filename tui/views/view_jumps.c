@@ -136,10 +136,12 @@ static void go(struct session *session)
 	struct jumps *jumps = session->is_unread ? NULL : take(session);
 
 	if (jumps && jumps->count) {
+		session_leave_place(session);
 		session_keep(session);
 		session->state.node = jumps->items[session->jump].node;
 		view_state_go(&session->state, session_limits(session), jumps->items[session->jump].begin_ns);
 		session_go_home(session);
+		session_say(session, "Enter goes to who ended it, b shows its blame, Backspace goes back");
 	}
 	free(jumps);
 }

@@ -15,6 +15,8 @@
 #include "tui/views/cell_runs.h"
 #include "tui/views/views.h"
 
+#define DEPTHS_SHOWN 4 /* processes deeper than this are indented as these are */
+
 static bool is_live_tail(const struct session *session, uint32_t column)
 {
 	return session->is_live && frame_column_ns(&session->frame, column) >= run_end_ns(session->run);
@@ -137,22 +139,42 @@ static void draw_marks(const struct cell_runs_place *place, int column, char mar
 		grid_put(place->grid, place->row, column + (mark == '!' && column == 0), '>', GRID_HEADING);
 }
 
+/* Columns that a row's label is indented by: processes below those that started them, their parts below them.
+ */
+static int indent_of(const struct rows *rows, const struct rows_node *n, int width)
+{
+	int step = width < 12 ? 1 : 2;
+	int depth = rows->order != ROWS_BY_IDENTITY ? 0 : n->depth > DEPTHS_SHOWN ? DEPTHS_SHOWN : n->depth;
+
+	return depth * (width < 24 ? 1 : 2) + (n->level == 2 || n->kind == ROWS_DEVICE ? step : 0);
+}
+
+static bool has_triangle(const struct rows *rows, uint32_t node)
+{
+	return rows_is_group(&rows->nodes[node]) ||
+	       (rows_has_branch(rows, node) && rows->order == ROWS_BY_IDENTITY);
+}
+
 static void draw_label(const struct cell_runs_place *place, uint32_t node, int width)
 {
 	const struct rows *rows = &place->session->rows;
 	const struct rows_node *n = &rows->nodes[node];
-	int step = width < 12 ? 1 : 2, at = n->level == 2 || n->kind == ROWS_DEVICE ? 2 + step : 2;
-	int room = width - at - 1;
+	int indent = indent_of(rows, n, width), at = 2 + indent, room = width - at - 1;
 	char label[LABEL_BYTES], mark = row_mark(place->session, node);
-	bool is_bold = n->is_pinned || n->is_match;
+	bool is_bold = n->is_pinned || n->is_match, has_sign = has_triangle(rows, node);
 
-	if (rows_is_group(n))
-		grid_put(place->grid, place->row, n->level ? at - 2 : 0, n->is_folded ? 0x25b8 : 0x25be,
-			GRID_TEXT);
-	draw_marks(place, rows_is_group(n) && n->level == 0, mark);
+	if (has_sign)
+		grid_put(place->grid, place->row, indent,
+			n->is_folded || n->is_branch_folded ? 0x25b8 : 0x25be, GRID_TEXT);
+	draw_marks(place, has_sign && indent == 0, mark);
 	text_clean(label, sizeof(label), rows_label(rows, node), place->grid->is_ascii);
-	label_stream(label, text_cells(label) <= room ? rows_label(rows, node) : rows_short_label(rows, node),
-		room, place->grid->is_ascii);
+	if (text_cells(label) > room && !n->level &&
+		strcmp(rows_short_label(rows, node), rows_label(rows, node)) != 0)
+		label_program(label, rows_short_label(rows, node), room, place->grid->is_ascii);
+	else
+		label_stream(label,
+			text_cells(label) <= room ? rows_label(rows, node) : rows_short_label(rows, node),
+			room, place->grid->is_ascii);
 	grid_text(place->grid, place->row, at, room, label, GRID_TEXT);
 	if (is_bold)
 		grid_mark(place->grid, place->row, at, room, GRID_BOLD);

@@ -30,6 +30,8 @@ extern const struct view view_help;
 void view_timeline_ruler(struct session *session, struct grid *grid);
 /* view_margins.c: minimap, ruler and call stack, for views that keep them while they have the screen. */
 void view_margins_draw(struct session *session, struct grid *grid);
+/* view_lanes.c: figures over time, in layout.lanes. */
+void view_lanes_draw(struct session *session, struct grid *grid);
 /* path_line.c: on the row layout.path. */
 void path_line_draw(struct session *session, struct grid *grid);
 /* view_source.c: the source of the profile's scope, or of the cursor's frame. */

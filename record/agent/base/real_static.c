@@ -28,6 +28,7 @@ AGENT_MEMORY_WRAPS(WRAPPED)
 	X(mtx_trylock)               \
 	X(pthread_attr_getstacksize) \
 	X(pthread_attr_init)         \
+	X(pthread_getcpuclockid)     \
 	X(pthread_key_create)        \
 	X(pthread_mutex_trylock)     \
 	X(pthread_rwlock_tryrdlock)  \

@@ -12,6 +12,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -46,10 +47,15 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(accept)                     \
 	X(accept4)                    \
 	X(clock_nanosleep)            \
+	X(cnd_broadcast)              \
+	X(cnd_signal)                 \
 	X(cnd_timedwait)              \
 	X(cnd_wait)                   \
 	X(connect)                    \
 	X(epoll_wait)                 \
+	X(eventfd)                    \
+	X(eventfd_read)               \
+	X(eventfd_write)              \
 	X(fdatasync)                  \
 	X(fflush)                     \
 	X(fgets)                      \
@@ -70,9 +76,12 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(preadv)                     \
 	X(pthread_barrier_wait)       \
 	X(pthread_clockjoin_np)       \
+	X(pthread_cond_broadcast)     \
 	X(pthread_cond_clockwait)     \
+	X(pthread_cond_signal)        \
 	X(pthread_cond_timedwait)     \
 	X(pthread_cond_wait)          \
+	X(pthread_getcpuclockid)      \
 	X(pthread_join)               \
 	X(pthread_mutex_clocklock)    \
 	X(pthread_mutex_lock)         \
@@ -100,6 +109,7 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(sched_yield)                \
 	X(select)                     \
 	X(sem_clockwait)              \
+	X(sem_post)                   \
 	X(sem_timedwait)              \
 	X(sem_trywait)                \
 	X(sem_wait)                   \
@@ -107,6 +117,7 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(sendmsg)                    \
 	X(sendto)                     \
 	X(sleep)                      \
+	X(socketpair)                 \
 	X(syscall)                    \
 	X(thrd_join)                  \
 	X(thrd_sleep)                 \

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "record/agent/base/real.h"
+#include "record/agent/base/real_caller.h"
 #include "record/agent/mpi/mpi_communicator.h"
 #include "record/agent/process/environment.h"
 
@@ -46,22 +47,9 @@ static struct library {
 
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
-/* Searches after the agent in the lookup order, then in the libraries that the caller's library was linked
- * with, if that was dlopen'ed (Python modules). */
 static void *symbol_find(const char *name, void *caller)
 {
-	int (*dladdr_of)(const void *, Dl_info *, void **, int);
-	void *(*lookup)(void *, const char *);
-	void *address = real_symbol(name), *map = NULL;
-	Dl_info info;
-
-	if (address)
-		return address;
-	*(void **)&dladdr_of = real_symbol("dladdr1");
-	*(void **)&lookup = real_symbol("dlsym");
-	if (!dladdr_of || !lookup || !dladdr_of(caller, &info, &map, RTLD_DL_LINKMAP) || !map)
-		return NULL;
-	return lookup(map, name);
+	return real_caller_symbol(name, caller, NULL);
 }
 
 /* A data object of the library, which the linker may have copied into the program. */

@@ -197,7 +197,7 @@ static __attribute__((noinline)) uint32_t node_find(struct thread *t, const void
 
 	arch_registers_here(&start);
 	node = callpath_cache_find(
-		t, &(struct callpath_begin){&start, (uintptr_t)function, callpath_python(t)});
+		t, &(struct callpath_begin){&start, (uintptr_t)function, callpath_beside(t)});
 	return node ? node : node_walk(&start, (uintptr_t)function);
 }
 

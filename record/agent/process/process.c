@@ -95,7 +95,8 @@ bool process_is_permitted(void)
 
 static bool has_tallies(void)
 {
-	return process.settings.io || process.settings.memleak || process.settings.sums_mpi;
+	return process.settings.io || process.settings.memleak || process.settings.sums_mpi ||
+	       process.settings.openmp;
 }
 
 static uint64_t ring_stride(void)

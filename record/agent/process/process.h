@@ -33,6 +33,7 @@ struct process_settings {
 	bool sums_mpi;	  /* MPI's names are there, and short calls may be sums */
 	bool sums_all_mpi;
 	uint64_t mpi_bound_ns; /* below it they are */
+	bool openmp;	       /* regions of OpenMP are summed: a runtime is there, or may come */
 };
 
 struct process {
@@ -41,6 +42,8 @@ struct process {
 	unsigned char *rings;
 	uint32_t ring_count;
 	bool is_suspended; /* so are future children and the programs they run */
+	/* A seccomp filter would kill the process for asking what a descriptor is. */
+	_Atomic bool asks_no_descriptors;
 	struct process_settings settings;
 };
 

@@ -3,8 +3,10 @@
  * process_settings.c - reads hpct-record's settings from the program's environment. Ignores values that are
  * malformed or too long.
  */
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/agent/process/environment.h"
 #include "record/agent/process/process.h"
@@ -65,6 +67,29 @@ static void mpi_parse(struct process_settings *settings, char **envp)
 		!settings->no_mpi && settings->mpi_bound_ns && preload && strstr(preload, "-agent-mpi.so");
 }
 
+/* A runtime of OpenMP, or an interpreter whose modules may bring one. */
+static int openmp_look(struct dl_phdr_info *info, size_t bytes, void *found)
+{
+	static const char *const names[] = {"libgomp", "libomp", "libiomp5", "libpython"};
+	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash ? slash + 1 : info->dlpi_name;
+
+	(void)bytes;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		*(bool *)found |= !strncmp(base, names[i], strlen(names[i]));
+	return *(bool *)found;
+}
+
+static bool is_python(void)
+{
+	char path[512];
+	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	const char *slash;
+
+	path[bytes > 0 ? bytes : 0] = '\0';
+	slash = strrchr(path, '/');
+	return slash && !strncmp(slash + 1, "python", strlen("python"));
+}
+
 /* The word after `gpu=`; "off" if missing. */
 static void gpu_parse(struct process_settings *settings)
 {
@@ -99,5 +124,7 @@ int process_settings_read(char **envp)
 	events_parse(settings);
 	mpi_parse(settings, envp);
 	gpu_parse(settings);
+	settings->openmp = is_python();
+	dl_iterate_phdr(openmp_look, &settings->openmp);
 	return settings->socket[0] ? 0 : -1;
 }

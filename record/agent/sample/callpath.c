@@ -14,6 +14,11 @@
 #define BATCH_BYTES (48u * 1024u)
 #define RUN_ROUNDS 3u /* fewer rounds are sent frame by frame */
 
+static uint32_t frame_module(const struct unwind_frame *frame)
+{
+	return frame->slot == UNWIND_RESERVED_SLOT ? EVENT_MODULE_RESERVED : frame->slot;
+}
+
 static uint64_t frame_offset(const struct unwind_frame *frame)
 {
 	return frame->address - module_slots_bias(frame->slot);
@@ -58,7 +63,7 @@ static void node_put(struct thread *t, uint32_t parent, const struct unwind_fram
 	*id = context_tree_child_add(&t->tree, parent, frame->slot, offset);
 	node = ring_put(&t->ring, EVENT_NODE, 0, *id, sizeof(*node));
 	node->parent = parent;
-	node->module = frame->slot;
+	node->module = frame_module(frame);
 	node->offset = offset;
 }
 
@@ -104,8 +109,8 @@ static void run_put(
 	nodes->place_count = run.round;
 	nodes->_pad = 0;
 	for (unsigned i = 0; i < run.round; i++)
-		nodes->places[i] =
-			(struct event_place){.offset = frame_offset(first - i), .module = (first - i)->slot};
+		nodes->places[i] = (struct event_place){
+			.offset = frame_offset(first - i), .module = frame_module(first - i)};
 	for (unsigned i = 0; i < run.count; i++)
 		parent = ids[i] =
 			context_tree_child_add(&t->tree, parent, (first - i)->slot, frame_offset(first - i));
@@ -226,11 +231,13 @@ int callpath_open_first(
 	struct unwind_frame *frames = other_frames(t);
 	const struct cfi_module *module = start_routine ? module_find(&t->modules, start_routine) : NULL;
 	bool is_placed;
+	unsigned count;
 
 	frames[0] = (struct unwind_frame){
 		.address = start_routine, .slot = module ? module->slot : UNWIND_NO_SLOT, .exact = 1};
 	is_placed = start_routine && frames_place(frames, 1);
-	return frames_open(t, frames, is_placed ? 1 : 0, t->root, bytes, now_ns, node);
+	count = is_placed ? openmp_outside(frames, 1, t->unwinder.most) : 0;
+	return frames_open(t, frames, count, t->root, bytes, now_ns, node);
 }
 
 /* After a library was unloaded, cached rules and modules may be wrong. */
@@ -284,9 +291,10 @@ HOT static const struct python_runtime *python_read(struct thread *t)
 	return runtime;
 }
 
-uint64_t callpath_python(struct thread *t)
+uint64_t callpath_beside(struct thread *t)
 {
-	return python_read(t) ? python_stack_hash(&t->python) : 0;
+	return (python_read(t) ? python_stack_hash(&t->python) : 0) ^
+	       (t->uses_openmp ? openmp_hash(&t->openmp) : 0);
 }
 
 /* Recursion is folded once both languages are there: a C frame of the interpreter is any function's. Only
@@ -314,7 +322,7 @@ HOT static enum unwind_result python_walk(
 }
 
 /* The path of both languages. The first path that meets the interpreter is walked twice. */
-HOT static enum unwind_result walk(struct thread *t, const struct arch_registers *start)
+HOT static enum unwind_result languages_walk(struct thread *t, const struct arch_registers *start)
 {
 	const struct python_runtime *runtime = python_read(t);
 	enum unwind_result result;
@@ -328,11 +336,30 @@ HOT static enum unwind_result walk(struct thread *t, const struct arch_registers
 	return result;
 }
 
+/* *root: where the path begins, if it is whole. */
+HOT static enum unwind_result walk(struct thread *t, const struct arch_registers *start, uint32_t *root)
+{
+	enum unwind_result result = languages_walk(t, start);
+	struct unwinder *u = &t->unwinder;
+	bool is_whole = result == UNWIND_FULL;
+
+	*root = t->root;
+	if (u->plugin)
+		return result;
+	if (!t->uses_openmp || !(t->openmp.omits || openmp_is_used(&t->openmp))) {
+		u->count = openmp_outside(u->frames, u->count, u->most);
+		return result;
+	}
+	u->count = openmp_join(&t->openmp, u->frames, u->count, u->most, root, &is_whole);
+	return is_whole ? UNWIND_FULL : UNWIND_PARTIAL;
+}
+
 HOT int callpath_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node)
 {
 	struct unwinder *u = &t->unwinder;
 	enum unwind_result result;
+	uint32_t root;
 
 	caches_check(t);
 	u->frames = other_frames(t);
@@ -344,13 +371,28 @@ HOT int callpath_open_into(struct thread *t, const struct arch_registers *start,
 		u->space.memory.high = u->space.memory.low;
 	else
 		u->space.memory.low = start->value[ARCH_SP] - ARCH_RED_ZONE;
-	result = walk(t, start);
+	result = walk(t, start, &root);
 	if (function)
 		frame_add(t, u, function);
 	if (!frames_place(u->frames, u->count))
 		u->count = 0, result = UNWIND_PARTIAL;
 	ring_count(&t->ring.shared->unwind_faults, u->unreadable);
-	return walked_open(t, result == UNWIND_FULL ? t->root : thread_partial_root(t), bytes, now_ns, node);
+	return walked_open(t, result == UNWIND_FULL ? root : thread_partial_root(t), bytes, now_ns, node);
+}
+
+int callpath_open_origin(struct thread *t, const struct openmp_origin *origin, const uint64_t *constructs,
+	unsigned count, uint64_t now_ns, uint32_t *node)
+{
+	struct unwind_frame *frames = other_frames(t);
+	uint32_t root = t->root;
+	unsigned frame_count = count;
+
+	if (origin)
+		frame_count = openmp_path(frames, t->unwinder.most, origin, constructs, count, &root);
+	for (unsigned i = 0; !origin && i < count; i++)
+		frames[i] = (struct unwind_frame){
+			.address = constructs[i], .slot = UNWIND_RESERVED_SLOT, .exact = 1};
+	return frame_count ? frames_open(t, frames, frame_count, root, 0, now_ns, node) : RING_LOST_MEMORY;
 }
 
 /* NOLINTNEXTLINE(misc-redundant-expression): they are equal by chance */

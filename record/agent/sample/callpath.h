@@ -24,14 +24,18 @@ int callpath_open(struct thread *t, const struct arch_registers *start, uint64_t
 int callpath_open_into(struct thread *t, const struct arch_registers *start, uint64_t function,
 	uint64_t bytes, uint64_t now_ns, uint32_t *node);
 
-/* Identifies the calling thread's Python stack, which two paths with the same C stack may differ in; 0: it
- * has none. */
-uint64_t callpath_python(struct thread *t);
+/* Identifies what two paths with the same C stack may differ in: the calling thread's Python stack, its
+ * OpenMP constructs; 0: it has neither. */
+uint64_t callpath_beside(struct thread *t);
 
 /* For 0 bytes, on a path that was unwound before, perhaps by another thread. Fails if this thread has less
  * memory for frames than the path needs. */
 int callpath_open_known(struct thread *t, const struct unwind_frame *known, unsigned count, uint32_t root,
 	uint64_t now_ns, uint32_t *node);
+
+/* For 0 bytes, on the path of an origin, NULL: the thread's root, and constructs below it (openmp_path). */
+int callpath_open_origin(struct thread *t, const struct openmp_origin *origin, const uint64_t *constructs,
+	unsigned count, uint64_t now_ns, uint32_t *node);
 
 /* On the path that consists of a start routine alone; 0: of the root alone. */
 int callpath_open_first(

@@ -18,7 +18,7 @@ static bool begins(const struct callpath_cache_entry *entry, const struct callpa
 
 	return entry->sp == value[ARCH_SP] && entry->pc == value[ARCH_PC] &&
 	       (!entry->with_fp || entry->fp == value[ARCH_FP]) && entry->function == begin->function &&
-	       entry->python == begin->python && entry->generation == module_slots_generation();
+	       entry->beside == begin->beside && entry->generation == module_slots_generation();
 }
 
 static bool holds_word(const struct callpath_cache_entry *entry, const struct unwind_word *word)
@@ -128,7 +128,7 @@ static uint16_t add(struct thread *t, const struct callpath_begin *begin, uint32
 	*entry = (struct callpath_cache_entry){.pc = begin->start->value[ARCH_PC],
 		.sp = begin->start->value[ARCH_SP],
 		.function = begin->function,
-		.python = begin->python,
+		.beside = begin->beside,
 		.generation = t->generation, /* that of the caches used by the walk */
 		.node = node,
 		.walks = 1,

@@ -24,7 +24,7 @@
 
 struct callpath_cache_entry {
 	uint64_t pc, sp, fp, function; /* the first frame */
-	uint64_t python;	       /* callpath_python */
+	uint64_t beside;	       /* callpath_beside */
 	uint32_t node;
 	uint32_t generation;	 /* module_slots_generation when it was kept */
 	unsigned walks;		 /* unwinds that gave this path */
@@ -38,11 +38,11 @@ struct callpath_cache_entry {
 
 struct thread;
 
-/* Where a path begins: its registers, the function that it calls (0: none), its Python stack (0: none). */
+/* Where a path begins: its registers, the function that it calls (0: none), what else it depends on. */
 struct callpath_begin {
 	const struct arch_registers *start;
 	uint64_t function;
-	uint64_t python;
+	uint64_t beside;
 };
 
 /* Node of the path that begins there; 0: not cached. */

@@ -132,7 +132,7 @@ HOT static int callpath_sample(struct thread *t, const ucontext_t *context, uint
 		weight += sample_saved_take(t);
 		t->pending_node = 0;
 	}
-	t->node_is_partial = t->callpath_root != t->root;
+	t->node_is_partial = thread_root_is_partial(t->callpath_root);
 	sample_put(t, node, flags, metric, weight, now_ns);
 	ring_commit(&t->ring);
 	return result;

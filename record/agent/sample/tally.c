@@ -49,6 +49,14 @@ void tally_open(void)
 		if (process.settings.mpi_bound_ns > 10000)
 			metric_add(TALLY_MPI_LONGER, "MPI:calls>10us", EVENT_UNIT_EVENTS);
 	}
+	if (process.settings.openmp) {
+		metric_add(TALLY_OMP_REGIONS, "OMP:regions", EVENT_UNIT_EVENTS);
+		metric_add(TALLY_OMP_TIME, "OMP:time", EVENT_UNIT_NS);
+		metric_add(TALLY_OMP_LAST, "OMP:last", EVENT_UNIT_EVENTS);
+		metric_add(TALLY_OMP_HELD, "OMP:held", EVENT_UNIT_NS);
+		metric_add(TALLY_OMP_CAPACITY, "OMP:capacity", EVENT_UNIT_NS);
+		metric_add(TALLY_OMP_WAITED, "OMP:waited", EVENT_UNIT_NS);
+	}
 }
 
 static struct event_tally *shared_of(const struct thread *t)

@@ -83,6 +83,7 @@ void thread_init(void)
 	switches_init();
 	python_names_init();
 	python_runtime_init();
+	openmp_init();
 	pool.free = NULL;
 	pool.unwinder = NULL;
 	atomic_flag_clear(&pool.taken);
@@ -268,6 +269,7 @@ void thread_begin(struct thread *t, uint32_t index)
 	t->hit_ns = 0;
 	t->lead_ns = 0;
 	trace_init(t);
+	t->uses_openmp = false;
 	t->open_count = 0;
 	t->saved_ns = t->rest_until_ns = 0;
 	t->pending_node = 0;

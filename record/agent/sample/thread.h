@@ -10,6 +10,7 @@
 #define RECORD_AGENT_THREAD_H
 
 #include "record/agent/base/ring.h"
+#include "record/agent/openmp/openmp.h"
 #include "record/agent/process/process.h"
 #include "record/agent/python/python_stack.h"
 #include "record/agent/sample/callpath_cache.h"
@@ -65,6 +66,7 @@ struct thread {
 	uint32_t root;		  /* enum event_node */
 	uint32_t node;		  /* context of the last sample */
 	bool node_is_partial;	  /* its path has no known root */
+	bool uses_openmp;	  /* `openmp` is valid */
 	uint32_t generation;	  /* of the caches below, see module_slots_generation */
 	/* The last published path, innermost first, and its nodes, root first: callpath_nodes. */
 	uint32_t callpath_root;
@@ -95,6 +97,9 @@ struct thread {
 	uint64_t random;					 /* see alloc_tally.c; 0: not seeded */
 	struct tallied *tallied;				 /* see tally.h; NULL: none yet */
 	uintptr_t wait_frame; /* of the outermost current wait, see wait.h */
+	/* The last poll that ended with a descriptor, see cause.h; polled_end_ns 0: none, or it is told. */
+	uint64_t polled_begin_ns, polled_end_ns;
+	const char *polled_name;
 	/* See start_stop.h. */
 	uint32_t open_count; /* those beyond START_STOP_SPANS_MAX are only counted */
 	uint64_t open_serial;
@@ -102,6 +107,7 @@ struct thread {
 	uint64_t nvtx_open[THREAD_NVTX_WORDS]; /* see nvtx.c */
 	uint64_t mpi_sums[THREAD_MPI_WORDS];   /* see mpi_sums.c; touched only in threads that call MPI */
 	struct python_thread python;	       /* its memory is touched only in threads that run Python */
+	struct openmp_thread openmp;	       /* likewise, OpenMP: see uses_openmp */
 	struct thread *next_free;
 	size_t block_bytes;
 	uint32_t callpath_nodes[]; /* unwinder.most; followed by frames[0], frames[1] and the tree's memory */
@@ -192,6 +198,11 @@ static inline uint32_t thread_partial_root(const struct thread *thread)
 static_assert(EVENT_NODE_PARTIAL_PROGRAM == EVENT_NODE_PROGRAM_ROOT + EVENT_NODE_PARTIAL_PROGRAM &&
 		      EVENT_NODE_PARTIAL_THREAD == EVENT_NODE_THREAD_ROOT + EVENT_NODE_PARTIAL_PROGRAM,
 	"a partial root lies one constant above its root");
+
+static inline bool thread_root_is_partial(uint32_t root)
+{
+	return root >= EVENT_NODE_PARTIAL_PROGRAM;
+}
 
 /* Publishes the saved weight, for a thread that lives to the end of its process or is killed with it: no
  * sample of its own will stand for it. If a record takes some of that weight, publish the record first. */

@@ -21,8 +21,10 @@ void trace_init(struct thread *t)
 		memset(t->texts, 0, sizeof(t->texts));
 	t->text_count = 0;
 	t->wait_frame = 0;
+	t->polled_end_ns = 0;
 	callpath_cache_clear(t);
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->ring.shared->wait_node, 0, memory_order_relaxed);
 }
 
 struct thread *trace_begin(void)
@@ -59,7 +61,7 @@ void trace_end(struct thread *t)
 static uint32_t callpath_from(
 	struct thread *t, const struct arch_registers *start, uint64_t function, bool *is_partial)
 {
-	const struct callpath_begin begin = {start, function, callpath_python(t)};
+	const struct callpath_begin begin = {start, function, callpath_beside(t)};
 	uint32_t node = callpath_cache_find(t, &begin);
 
 	*is_partial = false;
@@ -69,7 +71,7 @@ static uint32_t callpath_from(
 		*is_partial = true;
 		return thread_partial_root(t);
 	}
-	*is_partial = t->callpath_root != t->root;
+	*is_partial = thread_root_is_partial(t->callpath_root);
 	if (!*is_partial)
 		callpath_cache_note(t, &begin, node);
 	return node;

@@ -21,6 +21,7 @@
 #define UNWIND_CACHE_SETS (UNWIND_CACHE_ENTRIES / UNWIND_CACHE_WAYS)
 #define UNWIND_READ_KEPT 4
 #define UNWIND_NO_SLOT 0xffffu
+#define UNWIND_RESERVED_SLOT 0xfffeu /* as a frame's: its address is an enum event_frame */
 
 /* Source of frames: modules and memory of the measured process. */
 struct unwind_space {

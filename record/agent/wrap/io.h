@@ -7,7 +7,7 @@
 #define RECORD_AGENT_IO_H
 
 #include "record/agent/sample/tally.h"
-#include "record/agent/wrap/wait.h"
+#include "record/agent/wrap/cause.h"
 
 static inline bool io_is_on(void)
 {
@@ -19,22 +19,25 @@ static inline bool io_is_on(void)
 void io_end(const struct wait *wait, const void *function, const char *name, int fd,
 	enum tally_metric direction, ssize_t bytes, void *caller);
 
+#define IO_END_READ(wait, function, name, fd, moved) ((void)(moved), cause_end_read(wait, function, name, fd))
+#define IO_END_WRITTEN(wait, function, name, fd, moved) cause_end_write(wait, function, name, fd, (moved) > 0)
+
 /* WAIT for a call that has moved `moved` bytes, an expression of its result `result_`. */
-#define IO(name, arguments, fd, direction, moved)                                         \
-	__extension__({                                                                   \
-		struct wait wait_;                                                        \
-		__typeof__(real.name arguments) result_;                                  \
-		const void *function_;                                                    \
-                                                                                          \
-		wait_begin(&wait_);                                                       \
-		result_ = REAL(name) arguments;                                           \
-		function_ = (const void *)(uintptr_t)real.name;                           \
-		if (io_is_on())                                                           \
-			io_end(&wait_, function_, #name, fd, direction, (ssize_t)(moved), \
-				__builtin_return_address(0));                             \
-		else                                                                      \
-			wait_end(&wait_, function_);                                      \
-		result_;                                                                  \
+#define IO(name, arguments, fd, direction, moved)                                                    \
+	__extension__({                                                                              \
+		struct wait wait_;                                                                   \
+		__typeof__(real.name arguments) result_;                                             \
+		const void *function_;                                                               \
+                                                                                                     \
+		wait_begin(&wait_);                                                                  \
+		result_ = REAL(name) arguments;                                                      \
+		function_ = (const void *)(uintptr_t)real.name;                                      \
+		if (io_is_on())                                                                      \
+			io_end(&wait_, function_, #name, fd, TALLY_IO_##direction, (ssize_t)(moved), \
+				__builtin_return_address(0));                                        \
+		else                                                                                 \
+			IO_END_##direction(&wait_, function_, #name, fd, (ssize_t)(moved));          \
+		result_;                                                                             \
 	})
 
 #endif

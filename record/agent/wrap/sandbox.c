@@ -61,6 +61,10 @@ static const struct own_call {
 	{SYS_sendmsg, 0, 0},
 };
 
+/* What is asked of descriptors (cause.c), and can be left out. */
+static const struct own_call descriptor_calls[] = {{SYS_fstat, 0, 0}, {SYS_getsockname, 0, 0},
+	{SYS_getpeername, 0, 0}, {SYS_getsockopt, 0, SO_PEERCRED}};
+
 struct machine {
 	uint32_t a, x, memory[BPF_MEMWORDS];
 };
@@ -195,6 +199,19 @@ static bool is_end(uint32_t verdict, int number)
 	       action == SECCOMP_RET_TRAP;
 }
 
+static bool is_end_of_any(const struct sock_fprog *filter, const struct own_call *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct seccomp_data call = {.nr = calls[i].number,
+			.arch = ARCH_AUDIT,
+			.args = {calls[i].first, 0, calls[i].third}};
+
+		if (is_end(verdict(filter, &call), calls[i].number))
+			return true;
+	}
+	return false;
+}
+
 /* Without a filter the program only queries the kernel's support. */
 static bool ends_us(unsigned long mode, const void *filter)
 {
@@ -202,17 +219,17 @@ static bool ends_us(unsigned long mode, const void *filter)
 
 	if (mode == SECCOMP_MODE_STRICT)
 		return true;
-	if (mode != SECCOMP_MODE_FILTER || !filter || !safe_read(&program, filter, sizeof(program)))
-		return false;
-	for (unsigned i = 0; i < sizeof(own_calls) / sizeof(*own_calls); i++) {
-		const struct own_call *own = &own_calls[i];
-		struct seccomp_data call = {
-			.nr = own->number, .arch = ARCH_AUDIT, .args = {own->first, 0, own->third}};
+	return mode == SECCOMP_MODE_FILTER && filter && safe_read(&program, filter, sizeof(program)) &&
+	       is_end_of_any(&program, own_calls, sizeof(own_calls) / sizeof(*own_calls));
+}
 
-		if (is_end(verdict(&program, &call), own->number))
-			return true;
-	}
-	return false;
+static bool ends_descriptor_calls(unsigned long mode, const void *filter)
+{
+	struct sock_fprog program;
+
+	return mode == SECCOMP_MODE_FILTER && filter && safe_read(&program, filter, sizeof(program)) &&
+	       is_end_of_any(
+		       &program, descriptor_calls, sizeof(descriptor_calls) / sizeof(*descriptor_calls));
 }
 
 bool sandbox_begin(unsigned long mode, const void *filter)
@@ -226,6 +243,8 @@ bool sandbox_begin(unsigned long mode, const void *filter)
 		agent_end();
 		source_exec_begin();
 		process_suspend(true);
+	} else if (process_is_own() && ends_descriptor_calls(mode, filter)) {
+		atomic_store(&process.asks_no_descriptors, true); /* also if the filter is refused: rare */
 	}
 	errno = error;
 	return ends;

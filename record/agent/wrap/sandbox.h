@@ -3,7 +3,8 @@
  * sandbox.h - if a program installs a seccomp filter that would kill it for a system call that only the agent
  * makes, the measurement ends there, and programs it starts are not measured. The agent works with filters
  * that refuse with an errno, as containers' do, except where they refuse one of the few calls that tell
- * threads and processes apart or block signals.
+ * processes apart or block signals. Where a filter would kill it only for asking what a descriptor is
+ * (cause.h), nothing is asked any more, and programs it starts are not measured.
  */
 #ifndef RECORD_AGENT_SANDBOX_H
 #define RECORD_AGENT_SANDBOX_H

@@ -80,7 +80,8 @@ static void publish(
 	if (!t)
 		return;
 	span.h.node = trace_callpath_into(t, (uintptr_t)function);
-	if (end_ns - wait->begin_ns > WAIT_LEAST_NS && may_publish(&t->ring, call))
+	if (end_ns - wait->begin_ns > WAIT_LEAST_NS && !(call && call->is_later) &&
+		may_publish(&t->ring, call))
 		trace_span(t, EVENT_SPAN, &span);
 	if (call)
 		publish_call(t, &span, call);

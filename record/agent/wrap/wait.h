@@ -14,6 +14,7 @@
 #define RECORD_AGENT_WAIT_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "record/agent/sample/sigaltstack.h"
@@ -35,6 +36,7 @@ struct wait_call {
 	uint64_t bytes;
 	const char *attributes; /* "key=value,..." */
 	uint32_t tally;		/* enum tally_metric to which the bytes are added */
+	bool is_later;		/* it is no wait, or one that is published already */
 };
 
 /* Publishes [begin, end) as a wait in `function`, if long enough, and as `call`. */
@@ -65,18 +67,23 @@ static inline void wait_begin(struct wait *wait)
 	atomic_store_explicit(&t->ring.shared->wait_begin_ns, wait->begin_ns, memory_order_relaxed);
 }
 
-static inline void wait_end_call(const struct wait *wait, const void *function, const struct wait_call *call)
+/* In the thread that began it. */
+static inline void wait_end_at(
+	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
 {
-	struct thread *t = wait->thread;
-	uint64_t end_ns;
-
-	if (!t || t != thread_self())
-		return; /* a fork child made by the wait's signal handler */
-	end_ns = process_now_ns();
 	if (call || end_ns - wait->begin_ns > WAIT_LEAST_NS)
 		wait_publish(wait, end_ns, function, call);
 	if (!wait->outer_ns)
-		atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
+		atomic_store_explicit(&wait->thread->ring.shared->wait_begin_ns, 0, memory_order_release);
+}
+
+static inline void wait_end_call(const struct wait *wait, const void *function, const struct wait_call *call)
+{
+	struct thread *t = wait->thread;
+
+	/* Another one: a fork child made by the wait's signal handler. */
+	if (t && t == thread_self())
+		wait_end_at(wait, process_now_ns(), function, call);
 }
 
 static inline void wait_end(const struct wait *wait, const void *function)

@@ -10,7 +10,7 @@
 #include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/environment.h"
-#include "record/agent/wrap/wait.h"
+#include "record/agent/wrap/cause.h"
 
 /* ---- whose lock it is ---- */
 
@@ -116,28 +116,63 @@ LOCKS(pthread_rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, con
 	(lock, clock, until), lock, rwlock_holder)
 LOCKS(mtx_timedlock, (mtx_t *restrict mutex, const struct timespec *restrict until), (mutex, until), mutex,
 	mtx_holder)
-WAITS(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until), (semaphore, until))
-WAITS(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const struct timespec *until),
-	(semaphore, clock, until))
 
-WAITS(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex))
-WAITS(int, pthread_cond_timedwait,
+/* ---- what wrap_wake.c ends ---- */
+
+#define TIMED_OUT(result) ((result) && errno == ETIMEDOUT)
+
+WAITS_FOR(int, sem_timedwait, (sem_t * semaphore, const struct timespec *until), (semaphore, until),
+	cause_end_at, "semaphore", semaphore, TIMED_OUT(result_))
+WAITS_FOR(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const struct timespec *until),
+	(semaphore, clock, until), cause_end_at, "semaphore", semaphore, TIMED_OUT(result_))
+
+WAITS_FOR(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t *mutex), (condition, mutex),
+	cause_end_at, "condition", condition, false)
+WAITS_FOR(int, pthread_cond_timedwait,
 	(pthread_cond_t * condition, pthread_mutex_t *mutex, const struct timespec *until),
-	(condition, mutex, until))
-WAITS(int, pthread_cond_clockwait,
+	(condition, mutex, until), cause_end_at, "condition", condition, result_ == ETIMEDOUT)
+WAITS_FOR(int, pthread_cond_clockwait,
 	(pthread_cond_t * condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
-	(condition, mutex, clock, until))
-WAITS(int, cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex))
-WAITS(int, cnd_timedwait,
+	(condition, mutex, clock, until), cause_end_at, "condition", condition, result_ == ETIMEDOUT)
+WAITS_FOR(int, cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex), cause_end_at, "condition",
+	condition, false)
+WAITS_FOR(int, cnd_timedwait,
 	(cnd_t *restrict condition, mtx_t *restrict mutex, const struct timespec *restrict until),
-	(condition, mutex, until))
-WAITS(int, pthread_join, (pthread_t thread, void **result), (thread, result))
-WAITS(int, pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until),
+	(condition, mutex, until), cause_end_at, "condition", condition, result_ == thrd_timedout)
+
+/* ---- threads ---- */
+
+/* Linux has the thread's number in the number of its clock. 0: it is over, or not known. */
+static unsigned long thread_number(pthread_t thread)
+{
+	clockid_t clock;
+
+	if (!REAL(pthread_getcpuclockid) || real.pthread_getcpuclockid(thread, &clock) || clock >= 0)
+		return 0;
+	return (unsigned long)~(clock >> 3);
+}
+
+/* `failed`: the thread has not ended. */
+static void join_end(
+	const struct wait *wait, const void *function, const char *name, unsigned long tid, bool failed)
+{
+	cause_end(wait, function, name, failed ? "timer" : "join", failed || !tid ? NULL : ",tid=", tid);
+}
+
+#define JOINS(name, parameters, arguments)                                         \
+	WRAPPER int name parameters                                                \
+	{                                                                          \
+		unsigned long tid = process_is_live() ? thread_number(thread) : 0; \
+                                                                                   \
+		return WAIT_CAUSED(name, arguments, join_end, tid, result_ != 0);  \
+	}
+
+JOINS(pthread_join, (pthread_t thread, void **result), (thread, result))
+JOINS(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until),
 	(thread, result, until))
-WAITS(int, pthread_clockjoin_np,
-	(pthread_t thread, void **result, clockid_t clock, const struct timespec *until),
+JOINS(pthread_clockjoin_np, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until),
 	(thread, result, clock, until))
-WAITS(int, thrd_join, (thrd_t thread, int *result), (thread, result))
+JOINS(thrd_join, (thrd_t thread, int *result), (thread, result))
 
 /* The last thread to arrive is found from the waits of the others (blame/wait/last_arrival.h). */
 WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
@@ -170,5 +205,7 @@ static bool semaphore_take(sem_t *semaphore)
 
 WRAPPER int sem_wait(sem_t *semaphore)
 {
-	return semaphore_take(semaphore) ? 0 : WAIT(sem_wait, (semaphore));
+	return semaphore_take(semaphore)
+		       ? 0
+		       : WAIT_CAUSED(sem_wait, (semaphore), cause_end_at, "semaphore", semaphore, false);
 }

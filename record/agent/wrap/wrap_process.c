@@ -92,8 +92,9 @@ static void exec_environment_fill(struct exec_environment *next, int at, const c
 {
 	next->since_ns = thread_self() ? process_now_ns() : 0;
 	next->text.hides_trap = signal_guards_exec_hides_trap();
-	next->kind = process.is_suspended ? EXEC_TARGET_HARMED
-					  : exec_target_kind(at, path, process.settings.agent);
+	next->kind = process.is_suspended || atomic_load(&process.asks_no_descriptors)
+			     ? EXEC_TARGET_HARMED /* a filter stays, and the next agent would not know it */
+			     : exec_target_kind(at, path, process.settings.agent);
 	exec_target_linked(at, next->kind == EXEC_TARGET_TAKES ? path : NULL, envp, &next->text.linked);
 	if (next->text.linked.with_tsan)
 		next->kind = EXEC_TARGET_HARMED;

@@ -50,50 +50,49 @@ WRAPPER size_t fread(void *to, size_t size, size_t count, FILE *from)
 {
 	if (!io_is_on() && has(readable(from), size, count))
 		return REAL(fread)(to, size, count, from);
-	return IO(fread, (to, size, count, from), from->_fileno, TALLY_IO_READ, result_ * size);
+	return IO(fread, (to, size, count, from), from->_fileno, READ, result_ * size);
 }
 
 WRAPPER size_t __fread_chk(void *to, size_t room, size_t size, size_t count, FILE *from)
 {
 	if (!io_is_on() && has(readable(from), size, count))
 		return REAL(__fread_chk)(to, room, size, count, from);
-	return IO(__fread_chk, (to, room, size, count, from), from->_fileno, TALLY_IO_READ, result_ * size);
+	return IO(__fread_chk, (to, room, size, count, from), from->_fileno, READ, result_ * size);
 }
 
 WRAPPER size_t fwrite(const void *from, size_t size, size_t count, FILE *to)
 {
 	if (!io_is_on() && has(writable(to), size, count))
 		return REAL(fwrite)(from, size, count, to);
-	return IO(fwrite, (from, size, count, to), to->_fileno, TALLY_IO_WRITTEN, result_ * size);
+	return IO(fwrite, (from, size, count, to), to->_fileno, WRITTEN, result_ * size);
 }
 
 WRAPPER char *fgets(char *to, int bytes, FILE *from)
 {
 	if (!io_is_on() && bytes > 0 && has_line(from, '\n', (size_t)bytes - 1))
 		return REAL(fgets)(to, bytes, from);
-	return IO(fgets, (to, bytes, from), from->_fileno, TALLY_IO_READ, result_ ? strlen(result_) : 0);
+	return IO(fgets, (to, bytes, from), from->_fileno, READ, result_ ? strlen(result_) : 0);
 }
 
 WRAPPER char *__fgets_chk(char *to, size_t room, int bytes, FILE *from)
 {
 	if (!io_is_on() && bytes > 0 && has_line(from, '\n', (size_t)bytes - 1))
 		return REAL(__fgets_chk)(to, room, bytes, from);
-	return IO(__fgets_chk, (to, room, bytes, from), from->_fileno, TALLY_IO_READ,
-		result_ ? strlen(result_) : 0);
+	return IO(__fgets_chk, (to, room, bytes, from), from->_fileno, READ, result_ ? strlen(result_) : 0);
 }
 
 WRAPPER ssize_t getline(char **line, size_t *room, FILE *from)
 {
 	if (!io_is_on() && has_line(from, '\n', SIZE_MAX))
 		return REAL(getline)(line, room, from);
-	return IO(getline, (line, room, from), from->_fileno, TALLY_IO_READ, result_);
+	return IO(getline, (line, room, from), from->_fileno, READ, result_);
 }
 
 WRAPPER ssize_t getdelim(char **line, size_t *room, int end, FILE *from)
 {
 	if (!io_is_on() && has_line(from, end, SIZE_MAX))
 		return REAL(getdelim)(line, room, end, from);
-	return IO(getdelim, (line, room, end, from), from->_fileno, TALLY_IO_READ, result_);
+	return IO(getdelim, (line, room, end, from), from->_fileno, READ, result_);
 }
 
 /* <stdio.h> turns getline into this in optimized programs. */
@@ -101,7 +100,7 @@ WRAPPER ssize_t __getdelim(char **line, size_t *room, int end, FILE *from)
 {
 	if (!io_is_on() && has_line(from, end, SIZE_MAX))
 		return REAL(__getdelim)(line, room, end, from);
-	return IO(__getdelim, (line, room, end, from), from->_fileno, TALLY_IO_READ, result_);
+	return IO(__getdelim, (line, room, end, from), from->_fileno, READ, result_);
 }
 
 WRAPPER int fflush(FILE *stream)

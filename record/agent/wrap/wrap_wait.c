@@ -11,10 +11,10 @@
 #include "record/agent/wrap/wait.h"
 
 /* Calls that move bytes return the number; the descriptor is their first argument. */
-#define MOVES(direction, type, name, parameters, arguments)                    \
-	WRAPPER type name parameters                                           \
-	{                                                                      \
-		return IO(name, arguments, fd, TALLY_IO_##direction, result_); \
+#define MOVES(direction, type, name, parameters, arguments)         \
+	WRAPPER type name parameters                                \
+	{                                                           \
+		return IO(name, arguments, fd, direction, result_); \
 	}
 
 /* ---- descriptors ---- */
@@ -35,13 +35,16 @@ MOVES(WRITTEN, ssize_t, pwrite, (int fd, const void *from, size_t bytes, off_t a
 MOVES(WRITTEN, ssize_t, pwrite64, (int fd, const void *from, size_t bytes, off64_t at), (fd, from, bytes, at))
 MOVES(WRITTEN, ssize_t, pwritev, (int fd, const struct iovec *from, int count, off_t at),
 	(fd, from, count, at))
-WAITS(int, fsync, (int fd), (fd))
-WAITS(int, fdatasync, (int fd), (fd))
+WAITS_FOR(int, fsync, (int fd), (fd), cause_end, "disk", NULL, 0)
+WAITS_FOR(int, fdatasync, (int fd), (fd), cause_end, "disk", NULL, 0)
 WAITS(int, flock, (int fd, int operation), (fd, operation))
 
-WAITS(int, accept, (int fd, __SOCKADDR_ARG peer, socklen_t *bytes), (fd, peer, bytes))
-WAITS(int, accept4, (int fd, __SOCKADDR_ARG peer, socklen_t *bytes, int flags), (fd, peer, bytes, flags))
-WAITS(int, connect, (int fd, __CONST_SOCKADDR_ARG peer, socklen_t bytes), (fd, peer, bytes))
+WAITS_FOR(int, accept, (int fd, __SOCKADDR_ARG peer, socklen_t *bytes), (fd, peer, bytes), cause_end,
+	"socket", NULL, 0)
+WAITS_FOR(int, accept4, (int fd, __SOCKADDR_ARG peer, socklen_t *bytes, int flags), (fd, peer, bytes, flags),
+	cause_end, "socket", NULL, 0)
+WAITS_FOR(int, connect, (int fd, __CONST_SOCKADDR_ARG peer, socklen_t bytes), (fd, peer, bytes), cause_end,
+	"socket", NULL, 0)
 MOVES(READ, ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags))
 MOVES(READ, ssize_t, __recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags),
 	(fd, to, bytes, room, flags))
@@ -52,21 +55,24 @@ MOVES(READ, ssize_t, __recvfrom_chk,
 	(int fd, void *to, size_t bytes, size_t room, int flags, __SOCKADDR_ARG peer, socklen_t *peer_bytes),
 	(fd, to, bytes, room, flags, peer, peer_bytes))
 MOVES(READ, ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
-WAITS(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
-	(fd, messages, count, flags, timeout))
+WAITS_FOR(int, recvmmsg,
+	(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
+	(fd, messages, count, flags, timeout), cause_end_read, fd)
 MOVES(WRITTEN, ssize_t, send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags))
 MOVES(WRITTEN, ssize_t, sendto,
 	(int fd, const void *from, size_t bytes, int flags, __CONST_SOCKADDR_ARG peer, socklen_t peer_bytes),
 	(fd, from, bytes, flags, peer, peer_bytes))
 MOVES(WRITTEN, ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 
-WAITS(int, poll, (struct pollfd * set, nfds_t count, int timeout), (set, count, timeout))
-WAITS(int, __poll_chk, (struct pollfd * set, nfds_t count, int timeout, size_t bytes),
-	(set, count, timeout, bytes))
-WAITS(int, select, (int count, fd_set *reading, fd_set *writing, fd_set *excepting, struct timeval *timeout),
-	(count, reading, writing, excepting, timeout))
-WAITS(int, epoll_wait, (int fd, struct epoll_event *events, int most, int timeout),
-	(fd, events, most, timeout))
+WAITS_FOR(int, poll, (struct pollfd * set, nfds_t count, int timeout), (set, count, timeout), cause_end_poll,
+	result_)
+WAITS_FOR(int, __poll_chk, (struct pollfd * set, nfds_t count, int timeout, size_t bytes),
+	(set, count, timeout, bytes), cause_end_poll, result_)
+WAITS_FOR(int, select,
+	(int count, fd_set *reading, fd_set *writing, fd_set *excepting, struct timeval *timeout),
+	(count, reading, writing, excepting, timeout), cause_end_poll, result_)
+WAITS_FOR(int, epoll_wait, (int fd, struct epoll_event *events, int most, int timeout),
+	(fd, events, most, timeout), cause_end_poll, result_)
 
 /* ---- time and signals ---- */
 
@@ -81,19 +87,28 @@ WRAPPER int sched_yield(void)
 	return result;
 }
 
-WAITS(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest))
-WAITS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),
+#define SLEEPS(type, name, parameters, arguments) \
+	WAITS_FOR(type, name, parameters, arguments, cause_end, "timer", NULL, 0)
+
+SLEEPS(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest))
+SLEEPS(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),
 	(clock, flags, time, rest))
-WAITS(int, usleep, (useconds_t us), (us))
-WAITS(unsigned, sleep, (unsigned seconds), (seconds))
-WAITS(int, thrd_sleep, (const struct timespec *time, struct timespec *rest), (time, rest))
+SLEEPS(int, usleep, (useconds_t us), (us))
+SLEEPS(unsigned, sleep, (unsigned seconds), (seconds))
+SLEEPS(int, thrd_sleep, (const struct timespec *time, struct timespec *rest), (time, rest))
 WAITS(int, pause, (void), ())
 
 /* ---- children ---- */
 
-WAITS(pid_t, wait, (int *status), (status))
-WAITS(pid_t, wait3, (int *status, int options, struct rusage *usage), (status, options, usage))
-WAITS(pid_t, wait4, (pid_t child, int *status, int options, struct rusage *usage),
-	(child, status, options, usage))
-WAITS(pid_t, waitpid, (pid_t child, int *status, int options), (child, status, options))
-WAITS(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
+/* Each returns the child that ended. */
+#define REAPS(name, parameters, arguments)                                                     \
+	WAITS_FOR(pid_t, name, parameters, arguments, cause_end, result_ > 0 ? "child" : NULL, \
+		",pid=", (unsigned long)result_)
+
+REAPS(wait, (int *status), (status))
+REAPS(wait3, (int *status, int options, struct rusage *usage), (status, options, usage))
+REAPS(wait4, (pid_t child, int *status, int options, struct rusage *usage), (child, status, options, usage))
+REAPS(waitpid, (pid_t child, int *status, int options), (child, status, options))
+WAITS_FOR(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options),
+	cause_end, !result_ && info && info->si_pid ? "child" : NULL,
+	",pid=", info ? (unsigned long)info->si_pid : 0)

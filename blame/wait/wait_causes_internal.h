@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wait_causes_internal.h - between wait_causes.c, which puts causes together, wait_causes_wakes.c, which
+ * joins waits with what ended them, wait_causes_cpu.c, which says who ran instead, and wait_causes_gpu.c. */
+#ifndef BLAME_WAIT_CAUSES_INTERNAL_H
+#define BLAME_WAIT_CAUSES_INTERNAL_H
+
+#include <stdlib.h>
+
+#include "blame/base/process.h"
+#include "blame/wait/wait_causes.h"
+#include "timeline/base/key_ids.h"
+
+/* When a thread was not on a core. */
+struct cause_switch {
+	uint64_t out_ns, in_ns; /* in_ns STORE_OPEN_NS: not again */
+	uint32_t stream;
+	bool is_runnable;
+};
+
+/* A wait of known kind, before its party is known. */
+struct cause_wait {
+	uint64_t begin_ns, end_ns;
+	uint64_t number; /* of the child's process, or the joined thread; 0: not known */
+	uint32_t thing;	 /* number of the thing, KEY_IDS_NONE: none */
+	uint32_t stream, context;
+	uint32_t process; /* of the search */
+	enum wait_cause_kind kind;
+	bool consumes; /* a wake that ended it ends no other */
+	bool is_unix;  /* a named socket: `number` is the process at its other end */
+};
+
+struct cause_wake {
+	uint64_t begin_ns, end_ns;
+	uint64_t number; /* of the process at the other end, of a named socket */
+	uint32_t thing, stream, process;
+	bool is_for_all;
+};
+
+/* A call that launched the operation of that link. */
+struct cause_launch {
+	uint64_t link, begin_ns;
+	uint32_t stream, process;
+};
+
+struct cause_search {
+	struct run *run;
+	const struct idle_question *question;
+	const struct process *processes;
+	uint32_t process_count;
+	struct wait_causes *causes;
+	struct arena *arena;
+	struct key_ids things, texts;
+	struct cause_text *parsed; /* by number of texts */
+	size_t parsed_capacity;
+	uint32_t op_wait, op_wake, op_lock, op_barrier;
+	uint64_t begin_ns, end_ns; /* that are being read ... */
+	bool is_behind;		   /* ... behind the window: wakes alone */
+	uint64_t reach_ns;	   /* how far the longest wait reaches */
+	struct cause_wait *waits;
+	size_t wait_count, wait_capacity;
+	struct cause_wake *wakes;
+	size_t wake_count, wake_capacity;
+	struct cause_switch *switches; /* by stream, time */
+	size_t switch_count, switch_capacity;
+	struct cause_wait *syncs; /* synchronizations with GPUs */
+	size_t sync_count, sync_capacity;
+	bool has_locks, has_calls; /* spans of locks; of calls and barriers */
+	struct cause_launch *launches;
+	size_t launch_count, launch_capacity;
+};
+
+/* qsort(), but for what is in order already, as most is that comes stream by stream. */
+static inline void cause_sort(
+	void *list, size_t count, size_t item_bytes, int (*compare)(const void *left, const void *right))
+{
+	const char *item = list;
+
+	for (size_t i = 1; i < count; i++, item += item_bytes)
+		if (compare(item, item + item_bytes) > 0) {
+			qsort(list, count, item_bytes, compare);
+			return;
+		}
+}
+
+/* Reads the spans of all threads. */
+int wait_causes_read(struct cause_search *search, struct error *error);
+/* Each puts causes. The first sorts the switches by stream and time, which the others need. */
+int wait_causes_wakes(struct cause_search *search, struct error *error);
+int wait_causes_cpu(struct cause_search *search, struct error *error);
+int wait_causes_gpu(struct cause_search *search, struct error *error);
+
+/* The end of a stream's life by its record, STORE_OPEN_NS while it lives. */
+static inline uint64_t cause_stream_end(const struct run *run, uint32_t stream)
+{
+	return run_stream(run, stream)->s.end_ns;
+}
+
+#endif

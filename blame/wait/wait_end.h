@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait_end.h - who one wait of a stream was for: what the timeline jumps to. Only records answer; where they
+ * do not, nobody is named.
+ *
+ *   thread 1   ==refresh (holds)=====|==...        a lock       who had it longest in the wait
+ *   thread 2        |~~lock holder=1~~|==...       a barrier    the thread that came last, a collective call
+ *   queue 0         |##kernel##|                                the rank
+ *   thread 3        |~~sync~~~~~|==...             a sync       the operation of a queue that ended last in
+ * it wait, join   the child, the thread that ended last in it a message    the rank at its other end
+ *
+ * Times of several hosts are compared as they are: --late of hpct-blame puts clocks together, this does not.
+ */
+#ifndef BLAME_WAIT_END_H
+#define BLAME_WAIT_END_H
+
+#include "timeline/run/run.h"
+
+enum wait_end_by {
+	WAIT_END_NO_WAIT, /* the stream does not wait there */
+	WAIT_END_UNTOLD,  /* no record says who ended it */
+	WAIT_END_ITSELF,  /* it came last itself: nobody let it wait */
+	WAIT_END_HOLDER,
+	WAIT_END_LAST,
+	WAIT_END_OPERATION,
+	WAIT_END_CHILD,
+	WAIT_END_THREAD,
+	WAIT_END_PEER,
+	WAIT_END_WAKER
+};
+
+struct wait_end {
+	enum wait_end_by by;
+	uint64_t begin_ns, end_ns;  /* the wait; end STORE_OPEN_NS: it has not ended */
+	uint32_t stream;	    /* who ended it; from HOLDER on */
+	uint64_t from_ns, until_ns; /* when that stream did what this one waited for */
+};
+
+/* Of the waits of a stream that lie in [begin, end), the one that fills most of it. */
+int wait_end_find(struct wait_end *found, struct run *run, uint32_t stream, uint64_t begin_ns,
+	uint64_t end_ns, struct error *error);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format.c - see format.h.
+ */
+#include "formats/base/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "timeline/base/progress.h"
+
+void format_left_out(struct store_bytes *list, uint64_t count, const char *what)
+{
+	char number[32];
+
+	if (!count)
+		return;
+	if (list->size)
+		store_bytes_put(list, "; ", 2);
+	snprintf(number, sizeof number, "%" PRIu64 " ", count);
+	store_bytes_put(list, number, strlen(number));
+	store_bytes_put(list, what, strlen(what));
+}
+
+void format_input_progress(const struct format_input *input)
+{
+	uint64_t done, all;
+
+	if (!input->file)
+		return;
+	packed_file_progress(input->file, &done, &all);
+	if (all)
+		progress_at("reading", done, all);
+}
+
+static int copy_of(FILE *in, const char *name, FILE **copy, struct error *error)
+{
+	char block[65536];
+	size_t size;
+
+	*copy = tmpfile();
+	if (!*copy)
+		return error_set(error, ERROR_IO, "no temporary file for %s: %s", name, strerror(errno));
+	while ((size = fread(block, 1, sizeof block, in)) > 0 && fwrite(block, 1, size, *copy) == size)
+		;
+	if (ferror(in) || ferror(*copy) || fflush(*copy) != 0) {
+		int code = errno;
+
+		fclose(*copy);
+		*copy = NULL;
+		return error_set(error, ERROR_IO, "%s cannot be kept in a temporary file: %s%s", name,
+			strerror(code), code == EFBIG ? "; raise `ulimit -f`" : "");
+	}
+	rewind(*copy);
+	return 0;
+}
+
+int format_rereadable(FILE **in, const char *name, struct error *error)
+{
+	return fseeko(*in, 0, SEEK_SET) == 0 ? 0 : copy_of(*in, name, in, error);
+}
+
+int format_plain_file(
+	const struct format_input *input, FILE **file, char path[FORMAT_PATH_MAX], struct error *error)
+{
+	int code = 0, fd;
+
+	*file = NULL;
+	if (input->fd < 0) {
+		code = copy_of(input->in, input->name, file, error);
+	} else {
+		/* Opened anew: with a position of its own. */
+		snprintf(path, FORMAT_PATH_MAX, "/proc/self/fd/%d", input->fd);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		*file = fd < 0 ? NULL : fdopen(fd, "r");
+		if (!*file) {
+			code = error_set(
+				error, ERROR_RUN, "cannot read %s: %s", input->name, strerror(errno));
+			if (fd >= 0)
+				close(fd);
+		}
+	}
+	if (*file)
+		snprintf(path, FORMAT_PATH_MAX, "/proc/self/fd/%d", fileno(*file));
+	return code;
+}

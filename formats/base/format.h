@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format.h - what one of other tools' file formats can do: a table of operations, one folder per format.
+ */
+#ifndef FORMATS_FORMAT_H
+#define FORMATS_FORMAT_H
+
+#include <stdio.h>
+
+#include "formats/base/packed_file.h"
+#include "store/base/bytes.h"
+#include "timeline/select/select.h"
+
+/* The input of an import. */
+struct format_input {
+	FILE *in;	  /* unpacked; can be rewound unless it is a pipe */
+	const char *name; /* in messages */
+	int fd; /* the file itself, where it is one and not packed, for libraries that map it; else -1 */
+	/* Phrases on what the input has and a run cannot hold, each with its count, joined by "; ": for one
+	 * line that the program prints. Empty: nothing. */
+	struct store_bytes left_out;
+	struct packed_file *file; /* below `in`; NULL: another stream */
+	bool finds_names;	  /* of functions, in the files that the input names */
+	bool is_kept;		  /* the input is damaged, and what was whole became a run */
+};
+
+/* A list of phrases: adds "COUNT WHAT", nothing if the count is 0. */
+void format_left_out(struct store_bytes *list, uint64_t count, const char *what);
+
+/* Shows how much of the file is read. */
+void format_input_progress(const struct format_input *input);
+
+/* The input itself where it can be read twice, else a copy of it in a temporary file, for the caller to
+ * close. ERROR_IO: no space. */
+int format_rereadable(FILE **in, const char *name, struct error *error);
+/* A stream over a plain file that holds the unpacked input and can be sought in, for the caller to close;
+ * `path` gets a name by which libraries can open it, too. */
+#define FORMAT_PATH_MAX 64
+int format_plain_file(
+	const struct format_input *input, FILE **file, char path[FORMAT_PATH_MAX], struct error *error);
+
+struct format {
+	const char *name;
+	const char *about; /* what it is or which tool reads it, shown after its name in --help */
+	/* Writes the selection to `out`; 1: no record was there to write, 0: done. NULL: cannot be exported.
+	 */
+	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
+	/* Makes the run `path` from the input. ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged,
+	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
+	 * imported. */
+	int (*take)(struct format_input *input, const char *path, struct error *error);
+	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
+	bool (*is)(const uint8_t *head, size_t size);
+	const char *refused;	  /* selector options without effect on `put` ("op min"); NULL: none */
+	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
+	bool is_binary;		  /* `put` writes what a terminal should not get */
+};
+
+extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
+	format_perfetto, format_perf;
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format_table.c - see format_table.h. Guessing asks in the table's order.
+ */
+#include "formats/format_table.h"
+
+#include <string.h>
+
+static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome,
+	&format_speedscope,
+#ifdef HPCT_HAS_PROTOBUF
+	&format_pprof, &format_perfetto,
+#endif
+	&format_perf, NULL};
+
+static bool goes(const struct format *format, enum format_way way)
+{
+	if (way == FORMAT_TAKES)
+		return format->take != NULL;
+	return format->put && (way == FORMAT_PUTS || format->takes_state_metrics);
+}
+
+const struct format *format_find(const char *name, enum format_way way)
+{
+	for (size_t i = 0; formats[i]; i++)
+		if (goes(formats[i], way) && strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	return NULL;
+}
+
+const struct format *format_guess(const uint8_t *head, size_t size)
+{
+	if (size >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0) {
+		head += 3;
+		size -= 3;
+	}
+	for (size_t i = 0; formats[i]; i++)
+		if (goes(formats[i], FORMAT_TAKES) && formats[i]->is && formats[i]->is(head, size))
+			return formats[i];
+	return NULL;
+}
+
+static size_t count_of(enum format_way way)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; formats[i]; i++)
+		count += goes(formats[i], way);
+	return count;
+}
+
+void format_names(char out[FORMAT_TEXT_MAX], enum format_way way)
+{
+	size_t left = count_of(way), size = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; formats[i] && size < FORMAT_TEXT_MAX; i++) {
+		if (!goes(formats[i], way))
+			continue;
+		left--;
+		size += (size_t)snprintf(out + size, FORMAT_TEXT_MAX - size, "%s%s", formats[i]->name,
+			left > 1    ? ", "
+			: left == 1 ? " or "
+				    : "");
+	}
+}
+
+void format_help(char out[FORMAT_TEXT_MAX], enum format_way way)
+{
+	size_t size = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; formats[i] && size < FORMAT_TEXT_MAX; i++)
+		if (goes(formats[i], way))
+			size += (size_t)snprintf(out + size, FORMAT_TEXT_MAX - size, "%s%s: %s",
+				size ? "; " : "", formats[i]->name, formats[i]->about);
+}

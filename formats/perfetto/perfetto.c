@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perfetto.c - exports a run as Perfetto's protobuf: lanes of trace_walk.h are tracks, launches flows to
+ * their operations. Names are interned by one sequence of packets; packets are deflated in blocks.
+ */
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "formats/base/format.h"
+#include "formats/base/trace_walk.h"
+#include "formats/perfetto/perfetto.pb-c.h"
+#include "store/base/arena.h"
+#include "store/base/hash.h"
+#include "timeline/base/key_ids.h"
+#include "timeline/report/coverage.h"
+#include "timeline/slice/slice.h"
+
+#define BLOCK_BYTES ((size_t)512 << 10)
+#define SEQUENCE 1u
+#define CLOCK_REALTIME_ID 1u
+#define CLOCK_BOOTTIME_ID 6u
+
+/* Ids of tracks, by kind. */
+#define UUID_PROCESS ((uint64_t)1 << 40)
+#define UUID_LANE ((uint64_t)2 << 40)
+#define UUID_COUNTER ((uint64_t)3 << 40)
+
+#define PACKET_TAG 0x0au /* Trace.packet */
+
+/* protobuf-c's names are long. */
+typedef Hpct__Perfetto__TracePacket packet_type;
+typedef Hpct__Perfetto__TrackEvent event_type;
+
+enum table { TABLE_CATEGORY, TABLE_NAME, TABLE_KEY, TABLE_TEXT, TABLES };
+#define NEW_MAX 4
+
+/* Names that the next packet interns. */
+struct new_names {
+	Hpct__Perfetto__InternedName names[NEW_MAX], *list[NEW_MAX];
+	size_t count;
+};
+
+struct counter_key {
+	uint32_t stream_hash, metric;
+	uint64_t stream;
+};
+
+struct perfetto {
+	struct run *run;
+	const struct select *select;
+	FILE *out;
+	struct key_ids tables[TABLES], counters;
+	struct new_names news[TABLES];
+	struct store_bytes block, packed;
+	bool has_record, has_begun, failed;
+};
+
+/* ---- packets ---- */
+
+static void write_block(struct perfetto *file)
+{
+	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
+	struct store_bytes whole = {0};
+	uLongf size = compressBound(file->block.size);
+	uint8_t *to;
+
+	if (file->block.size == 0 || file->failed)
+		return;
+	file->packed.size = 0;
+	to = store_bytes_reserve(&file->packed, size);
+	if (!to || compress2(to, &size, file->block.data, file->block.size, 1) != Z_OK) {
+		file->failed = true;
+		return;
+	}
+	packet.has_compressed_packets = true;
+	packet.compressed_packets = (ProtobufCBinaryData){size, to};
+	store_bytes_put(&whole, &(uint8_t){PACKET_TAG}, 1);
+	store_bytes_put_varint(&whole, hpct__perfetto__trace_packet__get_packed_size(&packet));
+	to = store_bytes_reserve(&whole, hpct__perfetto__trace_packet__get_packed_size(&packet));
+	if (to)
+		whole.size += hpct__perfetto__trace_packet__pack(&packet, to);
+	file->failed |= whole.failed;
+	fwrite(whole.data, 1, whole.size, file->out);
+	store_bytes_fini(&whole);
+	file->block.size = 0;
+}
+
+static void put_packet(struct perfetto *file, packet_type *packet)
+{
+	size_t size;
+	uint8_t *to;
+
+	packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
+	packet->trusted_packet_sequence_id = SEQUENCE;
+	packet->sequence_flags = file->has_begun ? 2 : 1;
+	file->has_begun = true;
+	size = hpct__perfetto__trace_packet__get_packed_size(packet);
+	store_bytes_put(&file->block, &(uint8_t){PACKET_TAG}, 1);
+	store_bytes_put_varint(&file->block, size);
+	to = store_bytes_reserve(&file->block, size);
+	if (to)
+		file->block.size += hpct__perfetto__trace_packet__pack(packet, to);
+	file->failed |= file->block.failed;
+	if (file->block.size > BLOCK_BYTES)
+		write_block(file);
+}
+
+/* ---- interned names ---- */
+
+static uint64_t intern(struct perfetto *file, enum table table, const char *text, size_t size)
+{
+	struct store_hash hash = store_hash128(text, size);
+	struct new_names *news = &file->news[table];
+	bool is_new;
+	uint32_t number = key_ids_put(&file->tables[table], &hash, &is_new);
+
+	file->failed |= number == KEY_IDS_NONE;
+	if (is_new && news->count < NEW_MAX) {
+		Hpct__Perfetto__InternedName *name = &news->names[news->count];
+
+		hpct__perfetto__interned_name__init(name);
+		name->has_iid = name->has_name = true;
+		name->iid = (uint64_t)number + 1;
+		name->name = (ProtobufCBinaryData){size, (uint8_t *)text};
+		news->list[news->count++] = name;
+	}
+	return (uint64_t)number + 1;
+}
+
+static bool take_news(struct perfetto *file, Hpct__Perfetto__InternedData *data)
+{
+	struct new_names *news = file->news;
+
+	hpct__perfetto__interned_data__init(data);
+	data->n_event_categories = news[TABLE_CATEGORY].count;
+	data->event_categories = news[TABLE_CATEGORY].list;
+	data->n_event_names = news[TABLE_NAME].count;
+	data->event_names = news[TABLE_NAME].list;
+	data->n_debug_annotation_names = news[TABLE_KEY].count;
+	data->debug_annotation_names = news[TABLE_KEY].list;
+	data->n_debug_annotation_string_values = news[TABLE_TEXT].count;
+	data->debug_annotation_string_values = news[TABLE_TEXT].list;
+	return news[TABLE_CATEGORY].count || news[TABLE_NAME].count || news[TABLE_KEY].count ||
+	       news[TABLE_TEXT].count;
+}
+
+static void put_event(struct perfetto *file, event_type *event, uint64_t time_ns)
+{
+	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
+	Hpct__Perfetto__InternedData data;
+
+	packet.has_timestamp = true;
+	packet.timestamp = time_ns;
+	packet.track_event = event;
+	if (take_news(file, &data))
+		packet.interned_data = &data;
+	put_packet(file, &packet);
+	for (size_t i = 0; i < TABLES; i++)
+		file->news[i].count = 0;
+	file->has_record = true;
+}
+
+/* ---- tracks ---- */
+
+static ProtobufCBinaryData text_of(const char *text)
+{
+	return (ProtobufCBinaryData){strlen(text), (uint8_t *)text};
+}
+
+static void put_track(struct perfetto *file, Hpct__Perfetto__TrackDescriptor *track, uint64_t uuid)
+{
+	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
+
+	track->has_uuid = true;
+	track->uuid = uuid;
+	packet.track_descriptor = track;
+	put_packet(file, &packet);
+}
+
+static bool put_process(void *own, const struct trace_place *place, const char *name)
+{
+	Hpct__Perfetto__TrackDescriptor track = HPCT__PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Hpct__Perfetto__ProcessDescriptor process = HPCT__PERFETTO__PROCESS_DESCRIPTOR__INIT;
+	struct perfetto *file = own;
+
+	process.has_pid = process.has_process_name = true;
+	process.pid = (int32_t)place->process;
+	process.process_name = text_of(name);
+	track.process = &process;
+	put_track(file, &track, UUID_PROCESS + place->process);
+	return !file->failed;
+}
+
+/* A thread's line is a thread of its process, what lies beside it and queues are tracks below the process. */
+static bool put_lane(void *own, const struct trace_place *place, const char *name)
+{
+	Hpct__Perfetto__TrackDescriptor track = HPCT__PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Hpct__Perfetto__ThreadDescriptor thread = HPCT__PERFETTO__THREAD_DESCRIPTOR__INIT;
+	struct perfetto *file = own;
+
+	track.has_parent_uuid = true;
+	track.parent_uuid = UUID_PROCESS + place->process;
+	if (place->is_line) {
+		thread.has_pid = thread.has_tid = thread.has_thread_name = true;
+		thread.pid = (int32_t)place->process;
+		thread.tid = (int32_t)place->lane;
+		thread.thread_name = text_of(name);
+		track.thread = &thread;
+	} else {
+		track.has_name = true;
+		track.name = text_of(name);
+	}
+	put_track(file, &track, UUID_LANE + place->lane);
+	return !file->failed;
+}
+
+/* ---- calls and spans ---- */
+
+static void begin_event(event_type *event, Hpct__Perfetto__TrackEvent__Type type, uint64_t track)
+{
+	hpct__perfetto__track_event__init(event);
+	event->has_type = event->has_track_uuid = true;
+	event->type = type;
+	event->track_uuid = track;
+}
+
+static bool put_call(
+	void *own, const struct trace_place *place, uint32_t frame, uint64_t time_ns, bool is_begin)
+{
+	struct perfetto *file = own;
+	const char *category = frame >= STACK_STATE ? "state" : "call", *name;
+	uint64_t category_iid;
+	event_type event;
+	size_t size;
+
+	begin_event(&event,
+		is_begin ? HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN
+			 : HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END,
+		UUID_LANE + place->lane);
+	if (is_begin) {
+		name = trace_frame_name(file->run, frame, &size);
+		category_iid = intern(file, TABLE_CATEGORY, category, strlen(category));
+		event.n_category_iids = 1;
+		event.category_iids = &category_iid;
+		event.has_name_iid = true;
+		event.name_iid = intern(file, TABLE_NAME, name, size);
+	}
+	put_event(file, &event, time_ns);
+	return !file->failed;
+}
+
+#define ANNOTATIONS_MAX 3
+
+struct annotations {
+	Hpct__Perfetto__DebugAnnotation items[ANNOTATIONS_MAX], *list[ANNOTATIONS_MAX];
+	size_t count;
+};
+
+static Hpct__Perfetto__DebugAnnotation *annotate(
+	struct perfetto *file, struct annotations *to, const char *key)
+{
+	Hpct__Perfetto__DebugAnnotation *item = &to->items[to->count];
+
+	hpct__perfetto__debug_annotation__init(item);
+	item->has_name_iid = true;
+	item->name_iid = intern(file, TABLE_KEY, key, strlen(key));
+	to->list[to->count++] = item;
+	return item;
+}
+
+static void annotate_text(
+	struct perfetto *file, struct annotations *to, const char *key, const char *text, size_t size)
+{
+	Hpct__Perfetto__DebugAnnotation *item;
+
+	if (!size)
+		return;
+	item = annotate(file, to, key);
+	item->has_string_value_iid = true;
+	item->string_value_iid = intern(file, TABLE_TEXT, text, size);
+}
+
+static void put_span_begin(
+	struct perfetto *file, const struct trace_span *span, event_type *event, const char *path)
+{
+	uint64_t bytes = span->batch->bytes[span->row], link = span->batch->link[span->row], flow, category;
+	struct annotations annotations = {.count = 0};
+	size_t size;
+	const char *attributes = batch_attributes(file->run, span->batch, span->row, &size);
+
+	category = intern(file, TABLE_CATEGORY, span->op, strlen(span->op));
+	event->n_category_iids = 1;
+	event->category_iids = &category;
+	event->has_name_iid = true;
+	event->name_iid = intern(file, TABLE_NAME, span->name, span->name_size);
+	annotate_text(file, &annotations, "path", path, strlen(path));
+	annotate_text(file, &annotations, "attributes", attributes, size);
+	if (bytes) {
+		Hpct__Perfetto__DebugAnnotation *item = annotate(file, &annotations, "bytes");
+
+		item->has_uint_value = true;
+		item->uint_value = bytes;
+	}
+	event->n_debug_annotations = annotations.count;
+	event->debug_annotations = annotations.list;
+	if (link) {
+		const uint64_t key[2] = {span->place->process, link};
+
+		flow = store_hash64(key, sizeof key, 0);
+		event->n_flow_ids = 1;
+		event->flow_ids = &flow;
+	}
+	put_event(file, event, span->begin_ns);
+}
+
+static bool put_span(void *own, const struct trace_span *span)
+{
+	struct perfetto *file = own;
+	uint64_t track = UUID_LANE + span->place->lane;
+	struct arena arena = {0};
+	const char *path = run_context_path(
+		file->run, span->batch->context[span->row], select_depth(file->select), &arena);
+	event_type event;
+
+	if (path) {
+		begin_event(&event,
+			span->is_mark ? HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT
+				      : HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN,
+			track);
+		put_span_begin(file, span, &event, path);
+	}
+	if (path && !span->is_mark) {
+		begin_event(&event, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, track);
+		put_event(file, &event, span->end_ns);
+	}
+	arena_fini(&arena);
+	return path && !file->failed;
+}
+
+/* ---- values ---- */
+
+/* The track of a stream's metric, made when its first value comes. */
+static uint64_t find_counter(struct perfetto *file, const struct trace_place *place, uint32_t metric)
+{
+	Hpct__Perfetto__TrackDescriptor track = HPCT__PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Hpct__Perfetto__CounterDescriptor counter = HPCT__PERFETTO__COUNTER_DESCRIPTOR__INIT;
+	const char *title = place->stream->name[0] ? place->stream->name : place->stream->text;
+	const struct counter_key key = {
+		.stream = store_hash64(place->stream->text, strlen(place->stream->text), 0),
+		.metric = metric};
+	bool is_new;
+	uint32_t number = key_ids_put(&file->counters, &key, &is_new);
+	char *name;
+
+	file->failed |= number == KEY_IDS_NONE;
+	if (!is_new)
+		return UUID_COUNTER + number;
+	if (asprintf(&name, "%s %s", run_metric_name(file->run, metric), title) < 0) {
+		file->failed = true;
+		return 0;
+	}
+	counter.has_unit_name = true;
+	counter.unit_name = text_of(run_metric_unit(file->run, metric));
+	track.counter = &counter;
+	track.has_name = track.has_parent_uuid = true;
+	track.name = text_of(name);
+	track.parent_uuid = UUID_PROCESS + place->process;
+	put_track(file, &track, UUID_COUNTER + number);
+	free(name);
+	return UUID_COUNTER + number;
+}
+
+static bool put_value(void *own, const struct trace_place *place, const struct batch *batch, size_t row)
+{
+	struct perfetto *file = own;
+	uint64_t amount = batch->amount[row];
+	event_type event;
+
+	begin_event(&event, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER,
+		find_counter(file, place, batch->what[row]));
+	if (run_metric_is_real(file->run, batch->what[row])) {
+		event.has_double_counter_value = true;
+		memcpy(&event.double_counter_value, &amount, sizeof amount);
+	} else {
+		event.has_counter_value = true;
+		event.counter_value = (int64_t)amount;
+	}
+	put_event(file, &event, batch->begin_ns[row]);
+	return !file->failed;
+}
+
+/* ---- the whole ---- */
+
+/* Both clocks at the run's origin. */
+static void put_clocks(struct perfetto *file)
+{
+	packet_type packet = HPCT__PERFETTO__TRACE_PACKET__INIT;
+	Hpct__Perfetto__ClockSnapshot snapshot = HPCT__PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Hpct__Perfetto__ClockSnapshot__Clock clocks[2], *list[2] = {&clocks[0], &clocks[1]};
+
+	if (!run_wall_ns(file->run))
+		return;
+	for (int i = 0; i < 2; i++) {
+		hpct__perfetto__clock_snapshot__clock__init(&clocks[i]);
+		clocks[i].has_clock_id = clocks[i].has_timestamp = true;
+	}
+	clocks[0].clock_id = CLOCK_BOOTTIME_ID;
+	clocks[0].timestamp = run_origin_ns(file->run);
+	clocks[1].clock_id = CLOCK_REALTIME_ID;
+	clocks[1].timestamp = run_wall_ns(file->run);
+	snapshot.n_clocks = 2;
+	snapshot.clocks = list;
+	packet.has_timestamp = true;
+	packet.timestamp = run_origin_ns(file->run);
+	packet.clock_snapshot = &snapshot;
+	put_packet(file, &packet);
+}
+
+static void perfetto_fini(struct perfetto *file)
+{
+	for (size_t i = 0; i < TABLES; i++)
+		key_ids_fini(&file->tables[i]);
+	key_ids_fini(&file->counters);
+	store_bytes_fini(&file->block);
+	store_bytes_fini(&file->packed);
+}
+
+static int perfetto_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+{
+	static const struct trace_walk_ops ops = {.process = put_process,
+		.lane = put_lane,
+		.call = put_call,
+		.span = put_span,
+		.value = put_value};
+	struct perfetto file = {.run = run, .select = select, .out = out};
+	int rc = coverage_require(run, select, error);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < TABLES; i++)
+		key_ids_init(&file.tables[i], sizeof(struct store_hash));
+	key_ids_init(&file.counters, sizeof(struct counter_key));
+	put_clocks(&file);
+	rc = trace_walk(run, select, &ops, &file, error);
+	write_block(&file);
+	if (rc == 0 && file.failed)
+		rc = error_memory(error);
+	if (rc == 0 && ferror(out))
+		rc = error_unwritten(error);
+	perfetto_fini(&file);
+	return rc < 0 ? rc : !file.has_record;
+}
+
+const struct format format_perfetto = {
+	.name = "perfetto", .about = "Perfetto's protobuf", .put = perfetto_put, .is_binary = true};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pprof.c - the format pprof, where protobuf-c was there to build it.
+ */
+#include "formats/pprof/pprof_export.h"
+
+const struct format format_pprof = {.name = "pprof",
+	.about = "go tool pprof",
+	.put = pprof_export,
+	.refused = "min",
+	.takes_state_metrics = true,
+	.is_binary = true};

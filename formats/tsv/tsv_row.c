@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tsv_row.c - converts one line of TSV to a record: checks every field, and reports errors with line and
+ * column.
+ */
+#include "formats/tsv/tsv_row.h"
+
+#include <stdlib.h>
+
+#include "store/base/array.h"
+#include "store/base/attribute.h"
+#include "store/base/escape.h"
+#include "store/base/hash.h"
+#include "timeline/slice/slice.h"
+
+/* ---- fields ---- */
+
+int tsv_row_text(struct import *import, enum tsv_column column, struct error *error)
+{
+	const struct tsv_field *field = &import->reader.fields[column];
+
+	import->text.size = 0;
+	if (!escape_undo(&import->text, field->text, field->size))
+		return tsv_reader_bad(&import->reader, column,
+			"has a wrong escape; \\\\ \\t \\n \\r \\; \\, \\= and \\xHH are those there are",
+			error);
+	return import->text.failed ? error_memory(error) : 0;
+}
+
+bool tsv_row_is(const struct import *import, enum tsv_column column, const char *text)
+{
+	const struct tsv_field *field = &import->reader.fields[column];
+
+	return field->size == strlen(text) && memcmp(field->text, text, field->size) == 0;
+}
+
+bool tsv_row_is_empty(const struct import *import, enum tsv_column column)
+{
+	return import->reader.fields[column].size == 0;
+}
+
+int tsv_row_track(const struct import *import, enum store_track *track, struct error *error)
+{
+	for (*track = 0; *track < STORE_TRACK_COUNT; (*track)++)
+		if (tsv_row_is(import, TSV_TRACK, store_track_name(*track)))
+			return 0;
+	if (!tsv_row_is_empty(import, TSV_TRACK))
+		return tsv_reader_bad(
+			&import->reader, TSV_TRACK, "is no track: samples, spans or values", error);
+	*track = !tsv_row_is_empty(import, TSV_VALUE)					   ? STORE_VALUES
+		 : !tsv_row_is_empty(import, TSV_END) || !tsv_row_is_empty(import, TSV_OP) ? STORE_SPANS
+											   : STORE_SAMPLES;
+	return 0;
+}
+
+bool tsv_row_reserve(void *array, uint32_t number, size_t size)
+{
+	return (number & (number - 1)) != 0 ||
+	       array_resize(array, number == 0 ? 1 : (size_t)number * 2, size);
+}
+
+/* ---- paths ---- */
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool parse_hex(const char *text, size_t size, uint64_t *value)
+{
+	*value = 0;
+	for (size_t i = 0; i < size; i++) {
+		if (hex_digit(text[i]) < 0)
+			return false;
+		*value = *value << 4 | (uint64_t)hex_digit(text[i]);
+	}
+	return size > 0 && size <= 16;
+}
+
+#define KEY_DIGITS 16u
+
+/* "KEY+0xADDRESS" is an instruction of a GPU binary (timeline/run/run_frames.c), in the spelling of
+ * hpct-slice. */
+static bool parse_instruction(const char *name, size_t size, uint64_t *key, uint64_t *address)
+{
+	return size > KEY_DIGITS + 3 && memcmp(name + KEY_DIGITS, "+0x", 3) == 0 &&
+	       (name[KEY_DIGITS + 3] != '0' || size == KEY_DIGITS + 4) && parse_hex(name, KEY_DIGITS, key) &&
+	       parse_hex(name + KEY_DIGITS + 3, size - KEY_DIGITS - 3, address) && *key;
+}
+
+static uint32_t add_instruction(struct import *import, uint32_t parent, uint64_t key, uint64_t address)
+{
+	struct store_module module = {.kind = STORE_MODULE_GPU, .build_id_bytes = sizeof key};
+
+	for (unsigned i = 0; i < sizeof key; i++)
+		module.build_id[i] = (uint8_t)(key >> (56 - 8 * i));
+	return store_writer_context(
+		import->writer, parent, store_writer_module(import->writer, &module), address);
+}
+
+/* The frame whose name is in import->text. */
+static uint32_t add_frame(struct import *import, uint32_t parent, bool is_first, bool *is_partial)
+{
+	const char *name = (const char *)import->text.data;
+	size_t size = import->text.size;
+	uint64_t reserved = store_frame_find(name, size), key, address;
+
+	if (is_first && reserved == STORE_FRAME_PROGRAM_ROOT)
+		return STORE_CONTEXT_PROGRAM_ROOT;
+	if (is_first && reserved == STORE_FRAME_THREAD_ROOT)
+		return STORE_CONTEXT_THREAD_ROOT;
+	*is_partial |= reserved == STORE_FRAME_PARTIAL;
+	if (reserved < STORE_FRAME_COUNT && reserved != STORE_FRAME_PROGRAM_ROOT)
+		return store_writer_context(import->writer, parent, STORE_MODULE_RESERVED, reserved);
+	if (parse_instruction(name, size, &key, &address))
+		return add_instruction(import, parent, key, address);
+	return store_writer_context(
+		import->writer, parent, import->text_module, store_writer_text(import->writer, name, size));
+}
+
+static int add_path(struct import *import, struct import_path *path, struct error *error)
+{
+	const struct tsv_field *field = &import->reader.fields[TSV_PATH];
+
+	*path = (struct import_path){.context = STORE_CONTEXT_PROGRAM_ROOT};
+	for (size_t at = 0; at <= field->size;) {
+		size_t size = attribute_find(field->text + at, field->size - at, ';');
+
+		import->text.size = 0;
+		if (!escape_undo(&import->text, field->text + at, size))
+			return tsv_reader_bad(&import->reader, TSV_PATH,
+				"has a wrong escape; \\\\ \\t \\n \\r \\; and \\xHH are those there are",
+				error);
+		if (import->text.failed)
+			return error_memory(error);
+		path->context = add_frame(import, path->context, at == 0, &path->is_partial);
+		at += size + 1;
+	}
+	return 0;
+}
+
+int tsv_row_path(struct import *import, struct import_path *path, struct error *error)
+{
+	const struct tsv_field *field = &import->reader.fields[TSV_PATH];
+	struct store_hash hash = store_hash128(field->text, field->size);
+	uint32_t number;
+	bool is_new;
+	int rc = 0;
+
+	*path = (struct import_path){.context = STORE_CONTEXT_NONE};
+	if (field->size == 0)
+		return 0;
+	number = key_ids_put(&import->paths, &hash, &is_new);
+	if (number == KEY_IDS_NONE ||
+		(is_new && !tsv_row_reserve(&import->contexts, number, sizeof *import->contexts)))
+		return error_memory(error);
+	if (is_new)
+		rc = add_path(import, &import->contexts[number], error);
+	*path = import->contexts[number];
+	return rc;
+}
+
+/* ---- records ---- */
+
+/* A sample or value without a metric has its track's usual one. */
+static int find_metric(struct import *import, bool is_real, uint32_t *metric, struct error *error)
+{
+	bool is_time;
+	int rc = tsv_row_text(import, TSV_METRIC, error);
+
+	if (rc < 0)
+		return rc;
+	store_bytes_put(&import->text, "", 1);
+	if (import->text.failed)
+		return error_memory(error);
+	is_time = strcmp((const char *)import->text.data, "CPUTIME") == 0;
+	*metric = store_writer_metric(
+		import->writer, (const char *)import->text.data, is_time ? "ns" : "", is_real);
+	return 0;
+}
+
+static int take_sample(struct import *import, const struct import_stream *stream, struct store_record *record,
+	struct error *error)
+{
+	struct source_key key = {.stream = (uint64_t)(stream - import->streams)};
+	int rc;
+
+	if (tsv_row_is_empty(import, TSV_METRIC))
+		import->reader.fields[TSV_METRIC] = (struct tsv_field){"CPUTIME", 7};
+	rc = find_metric(import, false, &record->what, error);
+	if (rc == 0)
+		rc = tsv_reader_number(&import->reader, TSV_WEIGHT, 0, &record->amount, error);
+	if (rc < 0)
+		return rc;
+	key.metric = store_hash128(import->text.data, import->text.size - 1);
+	if (!stream->has_source || key_ids_find(&import->sources, &key) != KEY_IDS_NONE)
+		record->flags = STORE_RECORD_EXTENT;
+	return 0;
+}
+
+/* Digits alone are a whole number, anything else that C reads as a number a real one. */
+static int take_value(struct import *import, struct store_record *record, struct error *error)
+{
+	const struct tsv_field *field = &import->reader.fields[TSV_VALUE];
+	char text[128], *end;
+	double real;
+	struct error ignored;
+
+	if (field->size > 0 &&
+		tsv_reader_number(&import->reader, TSV_VALUE, 0, &record->amount, &ignored) == 0)
+		return find_metric(import, false, &record->what, error);
+	if (field->size == 0 || field->size >= sizeof text)
+		return tsv_reader_bad(&import->reader, TSV_VALUE, "is no number", error);
+	memcpy(text, field->text, field->size);
+	text[field->size] = '\0';
+	real = strtod(text, &end);
+	if (*end || end == text || text[0] == ' ')
+		return tsv_reader_bad(&import->reader, TSV_VALUE, "is no number", error);
+	memcpy(&record->amount, &real, sizeof real);
+	return find_metric(import, true, &record->what, error);
+}
+
+static int take_attributes(struct import *import, struct store_record *record, struct error *error)
+{
+	const struct tsv_field *field = &import->reader.fields[TSV_ATTRIBUTES];
+	size_t begin, end;
+
+	import->text.size = 0;
+	record->link = slice_find_link(field->text, field->size, &begin, &end);
+	if (record->link != 0 && end < field->size)
+		end++; /* its comma */
+	else if (record->link != 0 && begin > 0)
+		begin--;
+	escape_composed_undo(&import->text, field->text, begin);
+	escape_composed_undo(&import->text, field->text + end, field->size - end);
+	if (import->text.failed)
+		return error_memory(error);
+	record->attributes =
+		store_writer_text(import->writer, (const char *)import->text.data, import->text.size);
+	return 0;
+}
+
+static int take_span(struct import *import, struct store_record *record, struct error *error)
+{
+	int rc = tsv_reader_number(&import->reader, TSV_END, STORE_OPEN_NS, &record->end_ns, error);
+
+	if (rc == 0 && record->end_ns < record->begin_ns)
+		rc = tsv_reader_bad(&import->reader, TSV_END, "is before begin_ns", error);
+	if (rc == 0 && record->end_ns == STORE_OPEN_NS && !tsv_row_is_empty(import, TSV_END))
+		rc = tsv_reader_bad(&import->reader, TSV_END,
+			"is too large; a span without end has an empty end_ns", error);
+	if (rc == 0)
+		rc = tsv_reader_number(&import->reader, TSV_BYTES, 0, &record->bytes, error);
+	if (rc == 0)
+		rc = tsv_reader_number(&import->reader, TSV_WEIGHT, 0, &record->amount, error);
+	if (rc == 0)
+		rc = tsv_row_text(import, TSV_OP, error);
+	if (rc < 0)
+		return rc;
+	record->what = store_writer_op(import->writer, (const char *)import->text.data, import->text.size);
+	return take_attributes(import, record, error);
+}
+
+int tsv_row_record(struct import *import, const struct import_stream *stream, enum store_track track,
+	struct store_record *record, struct error *error)
+{
+	int rc;
+
+	*record = (struct store_record){0};
+	if (tsv_row_is_empty(import, TSV_BEGIN))
+		return tsv_reader_bad(&import->reader, TSV_BEGIN, "is empty; every row has a time", error);
+	rc = tsv_reader_number(&import->reader, TSV_BEGIN, 0, &record->begin_ns, error);
+	if (rc == 0 && record->begin_ns == STORE_OPEN_NS)
+		rc = tsv_reader_bad(&import->reader, TSV_BEGIN, "is too large for a time", error);
+	record->end_ns = record->begin_ns;
+	if (rc < 0)
+		return rc;
+	if (track == STORE_SPANS)
+		return take_span(import, record, error);
+	if (!tsv_row_is_empty(import, TSV_END))
+		return tsv_reader_bad(&import->reader, TSV_END, "is in a row that is not a span", error);
+	return track == STORE_SAMPLES ? take_sample(import, stream, record, error)
+				      : take_value(import, record, error);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * openmp.h - where a thread is in its OpenMP program: the constructs that are open on its stack. A call path
+ * begins where its region was opened, by whichever thread, and leaves out the runtime's own frames.
+ *
+ *   main thread   main  solve  [GOMP_parallel  libgomp]  body  work
+ *   worker        [start_thread  libgomp]                body  work
+ *   both read     main  solve  <omp region>              body  work        [ ] hidden or dropped
+ *
+ * Constructs are records in the thread's block, innermost last, each with an address in the stack: frames
+ * whose memory begins above it are outside. The path to where a region was opened, or a task created, is a
+ * node of the context tree of the thread that did it (openmp_origin): its nodes never change.
+ *
+ * Records are written by the runtimes' wrappers (runtime/) and read in the sampling handler of the same
+ * thread: no allocation, no lock.
+ */
+#ifndef RECORD_AGENT_OPENMP_H
+#define RECORD_AGENT_OPENMP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/agent/unwind/context_tree.h"
+#include "record/agent/unwind/unwind.h"
+
+#define OPENMP_RECORDS 24u /* open constructs of a thread; those inside are the runtime's own business */
+#define OPENMP_TEAMS 8u	   /* nested regions that one thread has open */
+#define OPENMP_SLOTS 32u   /* regions whose sums a thread finds at once: a power of two */
+#define OPENMP_SUMS 6u	   /* TALLY_OMP_* */
+#define OPENMP_WAIT_WORDS 40u
+#define OPENMP_RUNTIMES 4u /* libraries, in one process */
+
+/* A path of any thread of this process. */
+struct openmp_origin {
+	const struct context_tree *tree; /* NULL: not known */
+	const uint64_t *epoch_at;	 /* the tree is another claim's if this changes */
+	uint64_t epoch;
+	uint32_t node; /* enum event_node, or in the tree */
+};
+
+/* A region that is open, in the block of the thread that opened it; used again by its next region. */
+struct openmp_team {
+	struct openmp_origin origin;
+	_Atomic uint32_t generation; /* odd: open */
+	uint32_t threads;	     /* members; 0: not known yet */
+	uint64_t begin_ns;
+	bool tells_wait;			/* its event_ring.wait_begin_ns is that wait's */
+	uint64_t joined_ns;			/* when the opener waits for the others; 0: it was last */
+	_Atomic uint64_t base_ns;		/* when it began, or all had arrived last */
+	_Atomic uint64_t last_ns;		/* when the last one arrived last */
+	_Alignas(64) _Atomic uint64_t arrivals; /* number and sum of times since base_ns: OPENMP_ARRIVAL */
+	uint8_t _pad[56];
+};
+#define OPENMP_ARRIVAL (UINT64_C(1) << 52)
+#define OPENMP_THREADS_MAX 4095u
+
+enum openmp_kind {
+	OPENMP_OPEN,   /* in the call that opens a region, outside its body */
+	OPENMP_JOIN,   /* the same, after its body */
+	OPENMP_REGION, /* in its body */
+	OPENMP_TASK,
+	OPENMP_BARRIER,
+	OPENMP_TASKWAIT,
+	OPENMP_LOCK
+};
+
+struct openmp_record {
+	uint64_t address;
+	struct openmp_origin origin; /* OPEN, JOIN, REGION, TASK */
+	struct openmp_team *team;    /* OPEN, JOIN, REGION */
+	uint32_t generation;	     /* the team's */
+	enum openmp_kind kind;
+};
+
+/* The sums of one region. */
+struct openmp_slot {
+	uint64_t epoch; /* of the origin */
+	uint32_t node;	/* its, 0: free */
+	uint32_t own;	/* the region's node in this thread's tree */
+	_Atomic uint64_t *total[OPENMP_SUMS];
+};
+
+struct openmp_thread {
+	_Atomic uint32_t depth; /* of records */
+	uint32_t team_count;
+	/* A worker between its regions: it has arrived at the end of this one. */
+	_Atomic bool is_worker;
+	struct openmp_team *done;
+	uint32_t done_generation;
+	struct openmp_origin done_origin;
+	uint64_t done_ns;
+	uint32_t regions; /* so far */
+	uint32_t wait_count;
+	uint64_t waits[OPENMP_WAIT_WORDS]; /* see ompt.c */
+	uint32_t idle_node;		   /* of <omp idle>; 0: not made yet */
+	uint64_t undeferred;		   /* address in the frame that runs such a task; 0: none */
+	bool knows_runtime;
+	bool omits; /* the path that is being made ends where the runtime was called */
+	struct openmp_record records[OPENMP_RECORDS];
+	struct openmp_slot slots[OPENMP_SLOTS];
+	_Alignas(64) struct openmp_team teams[OPENMP_TEAMS];
+};
+
+/* Once per process, again in a fork child. */
+void openmp_init(void);
+/* A new claim. */
+void openmp_thread_init(struct openmp_thread *o);
+
+/* Frames of the module that holds `address` are the runtime's from now on. Not from a handler: `modules` is
+ * the calling thread's module_cache. */
+void openmp_runtime_add(void *modules, uint64_t address);
+
+/* Whether paths of this thread may need openmp_join. */
+static inline bool openmp_is_used(const struct openmp_thread *o)
+{
+	return atomic_load_explicit(&o->depth, memory_order_relaxed) ||
+	       atomic_load_explicit(&o->is_worker, memory_order_relaxed);
+}
+
+/* Makes the path of `count` frames, innermost first, in a buffer for `most`, with frames of the slot
+ * UNWIND_RESERVED_SLOT for constructs. *root: set where the path begins at another root. The new number of
+ * frames. *is_whole: set if the path's outer end is known now. */
+unsigned openmp_join(const struct openmp_thread *o, struct unwind_frame *frames, unsigned count,
+	unsigned most, uint32_t *root, bool *is_whole);
+/* The same for a thread without records, which may be a worker before its first region. */
+unsigned openmp_outside(struct unwind_frame *frames, unsigned count, unsigned most);
+
+/* The path of `origin` with `count` frames of constructs (enum event_frame, innermost first) at its inner
+ * end. Returns the number of frames; *root as above. 0: it is gone, or does not fit. */
+unsigned openmp_path(struct unwind_frame *frames, unsigned most, const struct openmp_origin *origin,
+	const uint64_t *constructs, unsigned count, uint32_t *root);
+
+/* Identifies what openmp_join does beside the frames. 0: nothing. */
+uint64_t openmp_hash(const struct openmp_thread *o);
+
+/* Opens a record at an address in the caller's frame, and closes it. NULL: too many. */
+struct openmp_record *openmp_push(struct openmp_thread *o, enum openmp_kind kind, uint64_t address);
+void openmp_pop(struct openmp_thread *o);
+
+#endif

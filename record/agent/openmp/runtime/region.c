@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* region.c - see region.h. */
+#include "record/agent/openmp/runtime/region.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/agent/base/wrap.h"
+#include "record/agent/sample/callpath.h"
+#include "record/agent/sample/tally.h"
+#include "record/agent/sample/trace.h"
+
+#define COUNTED 1024u /* regions whose cost is counted at once */
+#define REGION_NS 80u /* of one thread, in a region or barrier (measured), for the summary */
+_Static_assert(TALLY_OMP_WAITED - TALLY_OMP_REGIONS + 1 == OPENMP_SUMS, "a slot holds all");
+
+/* ---- the thread ---- */
+
+static inline struct thread *self_of(void)
+{
+	struct thread *t = thread_self();
+
+	if (t && !t->uses_openmp) {
+		openmp_thread_init(&t->openmp);
+		t->uses_openmp = true;
+	}
+	return t;
+}
+
+/* False: a fork child, or the thread's ring was claimed anew. */
+static bool is_same(const struct thread *t, uint64_t epoch)
+{
+	return t && t == thread_self() && t->epoch == epoch;
+}
+
+/* Blocks signals, as wait_publish does and for the same reasons. NULL: not now. */
+static struct thread *publish_begin(uint64_t *mask)
+{
+	uint64_t all = UINT64_MAX;
+	struct thread *t;
+
+	if (!process_is_own() || syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)))
+		return NULL;
+	t = trace_begin();
+	if (!t)
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
+	return t;
+}
+
+static void publish_end(struct thread *t, const uint64_t *mask)
+{
+	trace_end(t);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
+}
+
+/* ---- paths ---- */
+
+/* *address (may be NULL): right below the stack pointer of the path's innermost frame. */
+static __attribute__((noinline)) uint32_t node_walk(const struct arch_registers *start, uint64_t *address)
+{
+	uint64_t mask;
+	struct thread *t = publish_begin(&mask);
+	uint32_t node = 0;
+
+	if (!t)
+		return 0;
+	if (address)
+		callpath_cache_clear(t);
+	node = trace_callpath_from(t, start, 0);
+	if (address && t->callpath_count)
+		*address = t->callpath[0].sp - 1;
+	publish_end(t, &mask);
+	return node;
+}
+
+/* Frames of the agent do not appear, and those of a runtime that called it are left out. */
+static __attribute__((noinline)) struct openmp_origin origin_of(struct thread *t, uint64_t *address)
+{
+	struct openmp_origin origin = {.tree = &t->tree, .epoch_at = &t->epoch, .epoch = t->epoch};
+	struct arch_registers start;
+
+	arch_registers_here(&start);
+	t->openmp.omits = true;
+	if (!address)
+		origin.node = callpath_cache_find(t, &(struct callpath_begin){&start, 0, callpath_beside(t)});
+	if (!origin.node)
+		origin.node = node_walk(&start, address);
+	t->openmp.omits = false;
+	if (!origin.node)
+		origin.node = thread_partial_root(t);
+	return origin;
+}
+
+/* The node of constructs below an origin, or below the thread's root; 0: not now. */
+static uint32_t node_of(const struct openmp_origin *origin, const uint64_t *constructs, unsigned count)
+{
+	uint64_t mask;
+	struct thread *t = publish_begin(&mask);
+	uint32_t node = 0;
+
+	if (!t)
+		return 0;
+	if (callpath_open_origin(t, origin, constructs, count, process_now_ns(), &node) != CALLPATH_OPEN)
+		node = 0;
+	publish_end(t, &mask);
+	return node;
+}
+
+/* ---- sums ---- */
+
+static __attribute__((noinline)) bool slot_fill(struct openmp_slot *slot, const struct openmp_origin *origin)
+{
+	static const uint64_t region[] = {EVENT_FRAME_OMP_REGION};
+	uint32_t own = node_of(origin, region, 1);
+	uint64_t mask;
+	struct thread *t = own ? publish_begin(&mask) : NULL;
+
+	slot->node = 0;
+	for (unsigned i = 0; t && i < OPENMP_SUMS; i++) {
+		const struct tally *tally = tally_at(t, own, (enum tally_metric)(TALLY_OMP_REGIONS + i));
+
+		slot->total[i] = tally ? tally->total : NULL;
+		own = tally ? own : 0;
+	}
+	if (!t)
+		return false;
+	publish_end(t, &mask);
+	slot->own = own;
+	slot->epoch = origin->epoch;
+	slot->node = own ? origin->node : 0;
+	return own != 0;
+}
+
+/* The sums of a region; NULL: none are asked for, or there is no room. */
+static struct openmp_slot *slot_of(struct thread *t, const struct openmp_origin *origin)
+{
+	struct openmp_slot *slot =
+		&t->openmp.slots[(origin->node + (uint32_t)origin->epoch * 7u) & (OPENMP_SLOTS - 1)];
+
+	if (slot->node == origin->node && slot->epoch == origin->epoch)
+		return slot;
+	return process.settings.openmp && slot_fill(slot, origin) ? slot : NULL;
+}
+
+static inline void add(struct openmp_slot *slot, enum tally_metric metric, uint64_t more)
+{
+	ring_count(slot->total[metric - TALLY_OMP_REGIONS], more);
+}
+
+static void waited(struct thread *t, const struct openmp_origin *origin, uint64_t since_ns, uint64_t last_ns)
+{
+	struct openmp_slot *slot = last_ns > since_ns ? slot_of(t, origin) : NULL;
+
+	if (slot)
+		add(slot, TALLY_OMP_WAITED, last_ns - since_ns);
+}
+
+/* ---- arrivals ---- */
+
+/* All have arrived, this thread as the last: none of them passes before this returns. */
+static void occasion(struct thread *t, struct openmp_team *team, const struct openmp_origin *origin,
+	uint64_t now_ns, uint64_t since_ns, uint64_t others_ns)
+{
+	uint64_t all_ns = since_ns * team->threads, mine_ns = since_ns * (team->threads - 1);
+	struct openmp_slot *slot;
+
+	atomic_store_explicit(&team->base_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&team->last_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&team->arrivals, 0, memory_order_release);
+	slot = t ? slot_of(t, origin) : NULL;
+	if (!slot)
+		return;
+	add(slot, TALLY_OMP_CAPACITY, all_ns);
+	if (team->threads < 2)
+		return;
+	add(slot, TALLY_OMP_LAST, 1);
+	add(slot, TALLY_OMP_HELD, mine_ns > others_ns ? mine_ns - others_ns : 0);
+}
+
+/* The thread has arrived at the team's barrier or end; true: as the last one. */
+static bool arrive(
+	struct thread *t, struct openmp_team *team, const struct openmp_origin *origin, uint64_t now_ns)
+{
+	uint64_t base_ns = atomic_load_explicit(&team->base_ns, memory_order_relaxed);
+	uint64_t since_ns = now_ns > base_ns ? now_ns - base_ns : 0, before;
+	uint32_t threads = team->threads;
+
+	if (!threads || threads > OPENMP_THREADS_MAX)
+		return false;
+	if (since_ns > (OPENMP_ARRIVAL - 1) / threads)
+		since_ns = (OPENMP_ARRIVAL - 1) / threads;
+	before = threads == 1 ? 0
+			      : atomic_fetch_add_explicit(
+					&team->arrivals, OPENMP_ARRIVAL | since_ns, memory_order_acq_rel);
+	if (before / OPENMP_ARRIVAL + 1 != threads)
+		return false;
+	occasion(t, team, origin, now_ns, since_ns, before & (OPENMP_ARRIVAL - 1));
+	return true;
+}
+
+/* ---- a worker's wait between its regions ---- */
+
+static void publish_wait(uint32_t node, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct event_span span = {.begin_ns = begin_ns, .end_ns = end_ns, .operation = STORE_OP_BLOCKED};
+	uint64_t mask;
+	struct thread *t = node && end_ns > begin_ns ? publish_begin(&mask) : NULL;
+
+	if (!t)
+		return;
+	span.h.node = node;
+	trace_span(t, EVENT_SPAN, &span);
+	publish_end(t, &mask);
+}
+
+/* 0: not now. */
+static uint32_t idle_node(struct openmp_thread *o)
+{
+	static const uint64_t idle[] = {EVENT_FRAME_OMP_IDLE};
+
+	if (!o->idle_node)
+		o->idle_node = node_of(NULL, idle, 1);
+	return o->idle_node;
+}
+
+/* The paths of the wait that ends now: for the last arrival, then for the next region. */
+static __attribute__((noinline)) void idle_publish(struct thread *t, const struct openmp_origin *origin,
+	uint64_t begin_ns, uint64_t join_ns, uint64_t now_ns)
+{
+	static const uint64_t barrier[] = {EVENT_FRAME_OMP_BARRIER, EVENT_FRAME_OMP_REGION};
+	publish_wait(node_of(origin, barrier, 2), begin_ns, join_ns);
+	if (now_ns > join_ns)
+		publish_wait(idle_node(&t->openmp), join_ns, now_ns);
+}
+
+/* When the last one arrived at the end of a region that is over; since_ns: not known, for the team had more
+ * regions since then, in which this thread had no part. */
+static uint64_t join_of(
+	const struct openmp_team *team, uint32_t generation, uint64_t since_ns, uint64_t now_ns)
+{
+	uint64_t last_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
+	uint32_t later = atomic_load_explicit(&team->generation, memory_order_acquire) - generation;
+
+	return later > 2 || last_ns < since_ns || last_ns > now_ns ? since_ns : last_ns;
+}
+
+static void idle_end(struct thread *t, uint64_t now_ns)
+{
+	struct openmp_thread *o = &t->openmp;
+	uint64_t last_ns = join_of(o->done, o->done_generation, o->done_ns, now_ns);
+
+	waited(t, &o->done_origin, o->done_ns, last_ns);
+	if (now_ns - o->done_ns > WAIT_LEAST_NS)
+		idle_publish(t, &o->done_origin, o->done_ns, last_ns, now_ns);
+	o->done = NULL;
+	atomic_store_explicit(&t->ring.shared->wait_node, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
+}
+
+static void idle_begin(
+	struct thread *t, const struct region_body *body, const struct openmp_record *record, uint64_t now_ns)
+{
+	struct openmp_thread *o = &t->openmp;
+
+	o->done = body->team;
+	o->done_generation = record->generation;
+	o->done_origin = record->origin;
+	o->done_ns = now_ns;
+	atomic_store_explicit(&t->ring.shared->wait_node, idle_node(o), memory_order_relaxed);
+	t->wait_frame = UINTPTR_MAX; /* further out than any wait of a signal's handler */
+	atomic_store_explicit(&t->ring.shared->wait_begin_ns, now_ns, memory_order_release);
+}
+
+/* ---- regions ---- */
+
+static void overhead_count(struct thread *t, struct openmp_thread *o)
+{
+	if (++o->regions % COUNTED == 0)
+		ring_count(&t->ring.shared->handler_ns, (uint64_t)COUNTED * REGION_NS);
+}
+
+/* With signals blocked: samples use the same cache of modules. */
+static __attribute__((noinline)) void runtime_note(struct openmp_thread *o, uint64_t code)
+{
+	uint64_t mask;
+	struct thread *t = publish_begin(&mask);
+
+	if (!t)
+		return;
+	openmp_runtime_add(&t->modules, code);
+	publish_end(t, &mask);
+	o->knows_runtime = true;
+}
+
+struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
+{
+	struct thread *t = self_of();
+	struct openmp_thread *o = t ? &t->openmp : NULL;
+	struct openmp_record *record;
+	struct openmp_origin origin;
+	struct openmp_team *team;
+
+	if (!t || o->team_count == OPENMP_TEAMS || atomic_load(&o->depth) + 2 > OPENMP_RECORDS)
+		return NULL;
+	if (!o->knows_runtime)
+		runtime_note(o, code);
+	origin = origin_of(t, is_serial ? &address : NULL);
+	team = &o->teams[o->team_count++];
+	team->origin = origin;
+	team->threads = 0;
+	team->joined_ns = 0;
+	team->tells_wait = false;
+	atomic_store_explicit(&team->arrivals, 0, memory_order_relaxed);
+	atomic_store_explicit(&team->base_ns, process_now_ns(), memory_order_relaxed);
+	atomic_fetch_add_explicit(&team->generation, 1, memory_order_release);
+	team->begin_ns = atomic_load_explicit(&team->base_ns, memory_order_relaxed);
+	record = openmp_push(o, OPENMP_OPEN, address);
+	record->team = team;
+	record->origin = origin;
+	record->generation = atomic_load(&team->generation);
+	overhead_count(t, o);
+	return team;
+}
+
+/* The opener waits for the others at the end. */
+static void join_begin(struct thread *t, struct openmp_team *team, uint64_t now_ns)
+{
+	_Atomic uint64_t *begin_ns = &t->ring.shared->wait_begin_ns;
+
+	team->joined_ns = now_ns;
+	team->tells_wait = now_ns && !atomic_load_explicit(begin_ns, memory_order_relaxed);
+	if (!team->tells_wait)
+		return;
+	t->wait_frame = UINTPTR_MAX;
+	atomic_store_explicit(begin_ns, now_ns, memory_order_relaxed);
+}
+
+static void join_end(struct thread *t, struct openmp_team *team, uint64_t last_ns)
+{
+	if (team->joined_ns && last_ns > team->joined_ns + WAIT_LEAST_NS) {
+		last_ns = process_now_ns();
+		idle_publish(t, &team->origin, team->joined_ns, last_ns, last_ns);
+	}
+	if (team->tells_wait)
+		atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
+	team->tells_wait = false;
+}
+
+void region_close(struct openmp_team *team)
+{
+	struct thread *t = thread_self();
+	struct openmp_thread *o = t ? &t->openmp : NULL;
+	struct openmp_slot *slot;
+	uint64_t last_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
+
+	if (!t || !t->uses_openmp || team < o->teams || team >= o->teams + OPENMP_TEAMS)
+		return; /* a fork child's, or the thread's ring was claimed anew */
+	o->team_count = (uint32_t)(team - o->teams);
+	while (atomic_load(&o->depth) && o->records[atomic_load(&o->depth) - 1].team != team)
+		openmp_pop(o);
+	if (atomic_load(&o->depth))
+		openmp_pop(o);
+	join_end(t, team, last_ns);
+	atomic_fetch_add_explicit(&team->generation, 1, memory_order_release);
+	slot = slot_of(t, &team->origin);
+	if (!slot)
+		return;
+	add(slot, TALLY_OMP_REGIONS, 1);
+	if (last_ns > team->begin_ns)
+		add(slot, TALLY_OMP_TIME, last_ns - team->begin_ns);
+	if (team->joined_ns && last_ns > team->joined_ns)
+		add(slot, TALLY_OMP_WAITED, last_ns - team->joined_ns);
+}
+
+/* The record of the team in the thread that opened it; NULL: another thread did. */
+static struct openmp_record *opening(struct openmp_thread *o, const struct openmp_team *team)
+{
+	uint32_t depth = atomic_load_explicit(&o->depth, memory_order_relaxed);
+
+	return depth && o->records[depth - 1].team == team && o->records[depth - 1].kind == OPENMP_OPEN
+		       ? &o->records[depth - 1]
+		       : NULL;
+}
+
+void region_begin(struct region_body *body, struct openmp_team *team, uint32_t threads, uint64_t address)
+{
+	struct thread *t = self_of();
+	struct openmp_record *record, *open;
+
+	*body = (struct region_body){.team = team};
+	if (!team)
+		return;
+	if (!__atomic_load_n(&team->threads, __ATOMIC_RELAXED))
+		__atomic_store_n(&team->threads, threads, __ATOMIC_RELAXED); /* the same by each */
+	if (!t)
+		return;
+	if (t->openmp.done)
+		idle_end(t, process_now_ns());
+	if (team < t->openmp.teams || team >= t->openmp.teams + OPENMP_TEAMS)
+		atomic_store_explicit(&t->openmp.is_worker, true, memory_order_relaxed);
+	open = opening(&t->openmp, team);
+	record = openmp_push(&t->openmp, OPENMP_REGION, open ? open->address : address);
+	if (!record)
+		return;
+	record->origin = team->origin;
+	record->generation = atomic_load_explicit(&team->generation, memory_order_relaxed);
+	record->team = team;
+	body->thread = t;
+	body->epoch = t->epoch;
+}
+
+void region_end(const struct region_body *body)
+{
+	uint64_t now_ns = process_now_ns();
+	struct thread *t = body->thread;
+	struct openmp_record *open;
+	struct openmp_record record;
+	bool is_last;
+
+	if (!body->team)
+		return;
+	if (!is_same(t, body->epoch)) {
+		arrive(NULL, body->team, NULL, now_ns);
+		return;
+	}
+	openmp_pop(&t->openmp);
+	record = t->openmp.records[atomic_load_explicit(&t->openmp.depth, memory_order_relaxed)];
+	open = opening(&t->openmp, body->team);
+	is_last = arrive(t, body->team, &record.origin, now_ns);
+	if (open) {
+		open->kind = OPENMP_JOIN;
+		join_begin(t, body->team, is_last ? 0 : now_ns);
+	} else if (!atomic_load_explicit(&t->openmp.depth, memory_order_relaxed)) {
+		idle_begin(t, body, &record, now_ns);
+		overhead_count(t, &t->openmp);
+	}
+}
+
+void region_leave(void)
+{
+	struct thread *t = thread_self();
+	uint32_t depth = t && t->uses_openmp ? atomic_load(&t->openmp.depth) : 0;
+	struct openmp_record *record;
+
+	while (depth && t->openmp.records[depth - 1].kind >= OPENMP_TASK) {
+		openmp_pop(&t->openmp);
+		depth--;
+	}
+	if (!depth || t->openmp.records[depth - 1].kind != OPENMP_REGION)
+		return;
+	record = &t->openmp.records[depth - 1];
+	if (record->team->threads == 1) /* there was no barrier */
+		arrive(t, record->team, &record->origin, process_now_ns());
+	openmp_pop(&t->openmp);
+	depth--;
+	if (depth && t->openmp.records[depth - 1].kind == OPENMP_OPEN)
+		t->openmp.records[depth - 1].kind = OPENMP_JOIN;
+}
+
+/* ---- waits ---- */
+
+/* The team whose member calls a barrier; NULL: a task, or none. */
+static struct openmp_record *member(struct openmp_thread *o)
+{
+	uint32_t depth = atomic_load_explicit(&o->depth, memory_order_relaxed);
+
+	return depth && o->records[depth - 1].kind == OPENMP_REGION ? &o->records[depth - 1] : NULL;
+}
+
+void region_wait_begin(struct region_wait *wait, enum openmp_kind kind, uint64_t address)
+{
+	struct thread *t = thread_self();
+	struct openmp_record *of;
+
+	wait->thread = NULL;
+	if (!t || !t->uses_openmp)
+		return;
+	of = kind == OPENMP_BARRIER ? member(&t->openmp) : NULL;
+	if (!openmp_push(&t->openmp, kind, address))
+		return;
+	wait->thread = t;
+	wait->epoch = t->epoch;
+	wait->team = of ? of->team : NULL;
+	if (of) {
+		wait->generation = of->generation;
+		wait->origin = of->origin;
+	}
+	wait_begin(&wait->wait);
+	if (!wait->wait.thread)
+		wait->wait.begin_ns = process_now_ns();
+	wait->is_last = of && arrive(t, of->team, &of->origin, wait->wait.begin_ns);
+}
+
+/* The region was over before the wait: the worker was idle in between. */
+static void over_end(struct thread *t, const struct region_wait *wait)
+{
+	uint64_t now_ns = process_now_ns(), begin_ns = wait->wait.begin_ns;
+	uint64_t last_ns = join_of(wait->team, wait->generation, begin_ns, now_ns);
+
+	waited(t, &wait->origin, begin_ns, last_ns);
+	if (now_ns - begin_ns > WAIT_LEAST_NS)
+		idle_publish(t, &wait->origin, begin_ns, last_ns, now_ns);
+	if (wait->wait.thread && !wait->wait.outer_ns)
+		atomic_store_explicit(&t->ring.shared->wait_begin_ns, 0, memory_order_release);
+}
+
+void region_wait_end(struct region_wait *wait)
+{
+	struct thread *t = wait->thread;
+
+	if (!is_same(t, wait->epoch))
+		return;
+	if (wait->team && atomic_load(&wait->team->generation) != wait->generation) {
+		over_end(t, wait);
+	} else {
+		if (wait->team && !wait->is_last)
+			waited(t, &wait->origin, wait->wait.begin_ns,
+				atomic_load_explicit(&wait->team->last_ns, memory_order_relaxed));
+		wait_end(&wait->wait, NULL);
+	}
+	openmp_pop(&t->openmp);
+}
+
+/* ---- tasks ---- */
+
+struct openmp_origin region_origin(uint64_t *address)
+{
+	struct thread *t = self_of();
+
+	return t ? origin_of(t, address) : (struct openmp_origin){.tree = NULL};
+}
+
+void region_task_begin(struct region_body *body, const struct openmp_origin *origin, uint64_t address)
+{
+	struct thread *t = self_of();
+	struct openmp_record *record;
+
+	*body = (struct region_body){.thread = NULL};
+	if (!t || !origin->tree)
+		return;
+	record = openmp_push(&t->openmp, OPENMP_TASK, address);
+	if (!record)
+		return;
+	record->origin = *origin;
+	body->thread = t;
+	body->epoch = t->epoch;
+}
+
+void region_task_end(const struct region_body *body)
+{
+	if (is_same(body->thread, body->epoch))
+		openmp_pop(&body->thread->openmp);
+}

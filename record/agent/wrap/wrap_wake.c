@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_wake.c - calls that may end another thread's wait: conditions, semaphores, events. Each asks glibc's
+ * object whether somebody waits; nobody does: one test, no clock. What two ends of a socket pair are to each
+ * other is known only where it is made.
+ */
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "record/agent/base/real.h"
+#include "record/agent/base/wrap.h"
+#include "record/agent/wrap/cause.h"
+
+static bool condition_has_waiters(const pthread_cond_t *condition)
+{
+	return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED) >> 3;
+}
+
+/* The upper half of its word, since glibc 2.21. */
+static bool semaphore_has_waiters(const sem_t *semaphore)
+{
+	return __atomic_load_n((const uint64_t *)(const void *)semaphore, __ATOMIC_RELAXED) >> 32;
+}
+
+/* `waits`: somebody waits for the object. */
+#define WAKES(name, type, waits)                                                                 \
+	WRAPPER int name(type *object)                                                           \
+	{                                                                                        \
+		uint64_t begin_ns = waits && process_is_live() ? process_now_ns() : 0;           \
+		int result = REAL(name)(object);                                                 \
+                                                                                                 \
+		if (__builtin_expect(begin_ns != 0, 0))                                          \
+			cause_wake(begin_ns, (const void *)(uintptr_t)real.name, #name, object); \
+		return result;                                                                   \
+	}
+
+WAKES(pthread_cond_signal, pthread_cond_t, condition_has_waiters(object))
+WAKES(pthread_cond_broadcast, pthread_cond_t, condition_has_waiters(object))
+/* C11's condition is the same one. */
+WAKES(cnd_signal, cnd_t, condition_has_waiters((const pthread_cond_t *)(const void *)object))
+WAKES(cnd_broadcast, cnd_t, condition_has_waiters((const pthread_cond_t *)(const void *)object))
+WAKES(sem_post, sem_t, semaphore_has_waiters(object))
+
+WRAPPER int eventfd(unsigned count, int flags)
+{
+	int fd = REAL(eventfd)(count, flags);
+
+	cause_eventfd(fd);
+	return fd;
+}
+
+WAITS_FOR(int, eventfd_write, (int fd, eventfd_t value), (fd, value), cause_end_write, fd, !result_)
+WAITS_FOR(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), cause_end_read, fd)
+
+WRAPPER int socketpair(int domain, int type, int protocol, int ends[2])
+{
+	int result = REAL(socketpair)(domain, type, protocol, ends);
+
+	if (!result && process_is_live())
+		cause_socketpair(ends);
+	return result;
+}

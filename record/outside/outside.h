@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outside.h - measures processes from outside, with nothing in them: perf events sample their threads and
+ * copy a piece of the stack, which is unwound here; what comes of it goes to the collector through the same
+ * memory and rings that an agent would fill (store/ring/ring.h).
+ *
+ *   kernel   one ring per processor: samples with registers and stack, switches, forks, execs, ends
+ *     |
+ *   outside_run   unwinds each sample, orders all records by time
+ *     |
+ *   memory of each process (a sealed memfd)  --EVENT_HANDSHAKE_OUTSIDE-->  collector
+ *
+ * The processes are not stopped, and nothing is written into them. If this process dies, the kernel closes
+ * the events, and the collector sees the end of its pipe: what was recorded until then is whole.
+ */
+#ifndef RECORD_OUTSIDE_H
+#define RECORD_OUTSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "store/base/error.h"
+
+struct outside_plan {
+	const uint32_t *pids; /* what runs already; in our pid namespace */
+	unsigned pid_count;
+	pid_t parent;	    /* instead: the calling thread, whose child will execute the program; 0: none */
+	const char *socket; /* the collector's */
+	const char *agent;  /* path of the agent: a child that loads it measures itself; NULL: none does */
+	uint64_t period_ns;
+	uint32_t stack_bytes; /* copied with each sample; 0: as much as the stacks turn out to need */
+	bool has_switches, keeps_recursion, is_alone; /* is_alone: not what the processes start */
+};
+
+/* What became of it. */
+struct outside_totals {
+	uint64_t processes, samples, partial, lost; /* lost: records that the kernel had no room for */
+	uint32_t threads_refused;		    /* threads without events, as descriptors are short */
+	uint32_t stack_bytes;			    /* as last used */
+	bool without_kernel;			    /* time inside the kernel counts where it returns to */
+	bool has_python;
+};
+
+struct outside;
+
+/* Whether outside_open could succeed for a program that is about to start. 0, or negative with the reason. */
+int outside_try(const struct outside_plan *plan, struct error *error);
+/* Opens the events and begins. ERROR_USAGE: a process cannot be measured; ERROR_IO: none can. */
+int outside_open(struct outside **outside, const struct outside_plan *plan, struct error *error);
+/* Measures until all processes have ended, `stop` is readable or clock_now_ns() reaches until_ns (0: never).
+ * True: all have ended. */
+bool outside_run(struct outside *outside, int stop, uint64_t until_ns);
+/* Ends the measurement, tells the collector, frees all. */
+void outside_close(struct outside *outside, struct outside_totals *totals);
+
+#endif

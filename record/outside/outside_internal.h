@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outside_internal.h - state of a measurement from outside, and functions its files share. Only outside*.c
+ * includes it. One thread uses it.
+ *
+ *   outside_events.c   perf events and their rings     outside_records.c  their records, in order of time
+ *   outside_target.c   a process: memory, modules      outside_thread.c   a thread: ring, weights, paths
+ */
+#ifndef RECORD_OUTSIDE_INTERNAL_H
+#define RECORD_OUTSIDE_INTERNAL_H
+
+#include "record/agent/base/ring.h"
+#include "record/agent/unwind/context_tree.h"
+#include "record/agent/unwind/unwind.h"
+#include "record/outside/outside.h"
+#include "record/process/remote_unwind_modules.h"
+
+#define OUTSIDE_STACK_LEAST 8192u
+#define OUTSIDE_STACK_MOST 61440u /* a record holds 64 KiB */
+#define OUTSIDE_THREADS_HASH 1024u
+
+struct outside_thread {
+	struct outside_thread *next; /* of the process */
+	struct outside_thread *same; /* in its bucket */
+	struct outside_target *target;
+	uint32_t tid;
+	struct ring ring;
+	struct context_tree tree;
+	void *tree_memory;
+	uint32_t root, partial_root;
+	uint32_t node; /* of the last sample */
+	bool is_partial;
+	uint64_t begin_ns;
+	/* CPU time since the begin: up to in_ns, since when it runs; 0: it does not run. */
+	uint64_t ran_ns, in_ns;
+	uint64_t covered_ns; /* of that, in samples */
+	uint64_t last_ns;    /* of the last record */
+	bool has_switched;   /* a switch was seen: whether it runs is known */
+	bool was_asleep;     /* at its begin, if nothing was heard since */
+	bool is_looked_at;
+	bool has_ended;
+};
+
+/* One process, from its begin or ours to its end or exec. */
+struct outside_target {
+	struct outside_target *next;
+	uint32_t pid, parent_pid, generation;
+	uint64_t begin_ns, end_ns; /* end_ns 0: it runs */
+	struct event_process *shared;
+	uint64_t shared_bytes;
+	int pipe; /* its closing tells the collector that all is written; -1: the memory was not sent yet */
+	struct outside_thread *threads;
+	struct remote_unwind_modules modules;
+	uint64_t modules_ns; /* when they were last read; 0: they are stale */
+	struct unwinder *unwinder;
+	uint64_t sample_low, sample_high; /* the stack that the sample has a part of */
+	uint64_t stack_begin;		  /* where the kernel began the first thread's stack; 0: not known */
+	uint32_t anonymous_slot;	  /* + 1; 0: none yet */
+};
+
+/* A record, to be taken in order of time. */
+enum outside_kind { OUTSIDE_SAMPLE, OUTSIDE_IN, OUTSIDE_OUT, OUTSIDE_PREEMPTED, OUTSIDE_END };
+struct outside_record {
+	uint64_t time_ns;
+	uint64_t order; /* of arrival */
+	struct outside_thread *thread;
+	uint32_t node;
+	uint8_t kind; /* enum outside_kind */
+	bool is_partial;
+};
+
+struct outside_cpu {
+	int anchor; /* the event that owns the ring */
+	char *memory;
+	uint32_t number; /* the kernel's */
+	uint64_t head;	 /* of the current pass */
+};
+
+/* A child, until it does something worth a process. */
+struct outside_child {
+	uint32_t pid, parent_pid;
+	uint64_t begin_ns;
+};
+
+struct outside_exec {
+	uint64_t time_ns;
+	uint32_t pid;
+};
+
+struct outside {
+	struct outside_plan plan;
+	struct outside_cpu *cpus;
+	unsigned cpu_count;
+	uint32_t data_bytes; /* of each ring */
+	int *events;	     /* all but anchors */
+	size_t event_count, event_capacity;
+	uint64_t first_id, cut_ns; /* records of events from first_id on count from cut_ns, others before */
+	uint32_t stack_bytes;
+	bool without_kernel;
+	uint64_t gone_ns;		     /* when ends without a record are looked for next */
+	uint32_t window_samples, window_cut; /* since the stack size was last judged */
+	struct outside_target *targets;
+	struct outside_thread *hash[OUTSIDE_THREADS_HASH];
+	struct outside_child *children;
+	size_t child_count, child_capacity;
+	struct outside_record *records;
+	size_t record_count, record_capacity;
+	uint64_t arrived;
+	struct outside_exec *execs, *agents; /* of the current pass; agents: mappings of the agent */
+	size_t exec_count, exec_capacity, agent_count, agent_capacity;
+	char *agent;				 /* plan.agent without links; NULL: none */
+	uint64_t window_begin_ns, window_end_ns; /* of it, too: which records it takes */
+	char *scratch;				 /* for a record that wraps around in its ring */
+	struct unwind_frame *frames;
+	struct outside_totals totals;
+};
+
+/* outside_events.c */
+
+/* Maps the rings. ERROR_IO: perf events cannot be used. */
+int outside_rings_open(struct outside *outside, struct error *error);
+/* Opens events for a thread and what it starts; is_start: disabled until an exec. 0 or an errno. */
+int outside_thread_watch(struct outside *outside, uint32_t tid, bool is_start);
+/* All threads get events with the current stack_bytes. */
+void outside_events_renew(struct outside *outside);
+void outside_events_close(struct outside *outside);
+/* The sentence for a refusal by perf_event_open; `what`: "process 17". */
+int outside_refusal(struct error *error, int reason, const char *what);
+
+/* outside_records.c */
+
+/* Reads the rings, and takes all records older than now_ns less a margin; UINT64_MAX: all. Returns the number
+ * read. */
+size_t outside_records_take(struct outside *outside, uint64_t now_ns);
+
+/* outside_target.c */
+
+/* Makes the process; NULL: no memory, or it is gone. */
+struct outside_target *outside_target_new(
+	struct outside *outside, uint32_t pid, uint32_t parent_pid, uint32_t generation, uint64_t begin_ns);
+/* The process of that pid at that time; NULL: none. */
+struct outside_target *outside_target_find(struct outside *outside, uint32_t pid, uint64_t time_ns);
+/* Ends its threads and tells the collector. */
+void outside_target_end(
+	struct outside *outside, struct outside_target *target, enum event_end how, uint64_t end_ns);
+void outside_target_free(struct outside *outside, struct outside_target *target);
+/* Brings the modules up to date. False: the process cannot be read. */
+bool outside_target_modules(struct outside_target *target, uint64_t now_ns);
+/* Slot of a module in the shared table; UNWIND_NO_SLOT: it is full. NULL: code outside all modules. */
+uint32_t outside_target_slot(struct outside_target *target, struct remote_unwind_module *module);
+/* A file of the process: "exe", "comm" ... The text ends with a zero; 0: unreadable. */
+size_t outside_proc_read(uint32_t pid, const char *name, char *text, size_t room);
+
+/* outside_thread.c */
+
+struct outside_thread *outside_thread_find(struct outside *outside, uint32_t tid);
+/* Makes it known; NULL: no ring or no memory. */
+struct outside_thread *outside_thread_new(struct outside *outside, struct outside_target *target,
+	uint32_t tid, uint64_t begin_ns, bool is_born);
+/* The node of a call path, from registers and a copy of the stack from its stack pointer up. */
+uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
+	const struct arch_registers *registers, const char *stack, size_t bytes, bool *is_partial);
+/* Takes a record; they come in order of time. */
+void outside_thread_take(struct outside *outside, const struct outside_record *record);
+/* Closes it with the rest of its CPU time, and frees it. */
+void outside_thread_end(struct outside *outside, struct outside_thread *thread, uint64_t end_ns);
+/* Frees those that have ended. */
+void outside_threads_forget(struct outside *outside);
+/* Threads of which nothing was heard since the begin are blocked, if /proc says so. */
+void outside_threads_look(struct outside *outside, uint64_t now_ns);
+void outside_thread_name(struct outside_thread *thread, const char *name, uint64_t time_ns);
+/* The thread's state in /proc ('R', 'S' ...) and CPU clock; false: it is gone. */
+bool outside_thread_look(uint32_t pid, uint32_t tid, char *state, uint64_t *cpu_ns);
+
+#endif

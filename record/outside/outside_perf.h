@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outside_perf.h - what the samples of a measurement from outside hold, in perf's order, and the processor's
+ * registers in it.
+ *
+ *   | header | event id | pid tid | time | abi | registers | size | stack ... | used |
+ *   | header | ...                       | pid tid | time | event id |     all other records
+ */
+#ifndef RECORD_OUTSIDE_PERF_H
+#define RECORD_OUTSIDE_PERF_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "record/agent/base/arch.h"
+
+#define OUTSIDE_SAMPLE_TYPE                                                                    \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | \
+		PERF_SAMPLE_STACK_USER)
+
+/* Number i of the registers taken is arch's outside_register_of[i]; -1: not wanted. */
+#if defined(__x86_64__)
+#define OUTSIDE_REGISTERS UINT64_C(0xff01ff) /* ax bx cx dx si di bp sp ip r8..r15 */
+#define OUTSIDE_REGISTER_COUNT 17u
+static const signed char outside_register_of[OUTSIDE_REGISTER_COUNT] = {
+	0, 3, 2, 1, 4, 5, ARCH_FP, ARCH_SP, ARCH_PC, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif defined(__aarch64__)
+#define OUTSIDE_REGISTERS ((UINT64_C(1) << 33) - 1) /* x0..x30 sp pc */
+#define OUTSIDE_REGISTER_COUNT 33u
+static const signed char outside_register_of[OUTSIDE_REGISTER_COUNT] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+	12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, ARCH_SP, ARCH_PC};
+#endif
+
+struct outside_sample {
+	uint64_t event, time_ns;
+	uint32_t pid, tid;
+	struct arch_registers registers; /* known 0: none, as of a thread that is ending, or of 32 bits */
+	const char *stack;		 /* from the stack pointer up; in the record */
+	size_t stack_bytes;
+	bool is_cut; /* the stack goes on behind the copy */
+	bool is_32_bit;
+};
+
+struct outside_sample_id {
+	uint32_t pid, tid;
+	uint64_t time_ns, event;
+};
+
+/* Reads a PERF_RECORD_SAMPLE of `bytes`, header included. False: it is not whole. */
+static inline bool outside_sample_read(struct outside_sample *sample, const char *record, size_t bytes)
+{
+	uint64_t abi, wanted, used, value;
+	size_t at = sizeof(struct perf_event_header);
+
+	if (bytes < at + 48)
+		return false;
+	memcpy(&sample->event, record + at, 8);
+	memcpy(&sample->pid, record + at + 8, 4);
+	memcpy(&sample->tid, record + at + 12, 4);
+	memcpy(&sample->time_ns, record + at + 16, 8);
+	memcpy(&abi, record + at + 24, 8);
+	at += 32;
+	sample->registers.known = 0;
+	sample->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
+	if (abi && bytes < at + 8 * OUTSIDE_REGISTER_COUNT + 8)
+		return false;
+	for (unsigned i = 0; abi && i < OUTSIDE_REGISTER_COUNT; i++, at += 8) {
+		memcpy(&value, record + at, 8);
+		sample->registers.value[outside_register_of[i]] = value;
+	}
+	if (abi == PERF_SAMPLE_REGS_ABI_64)
+		sample->registers.known = ARCH_ALL_KNOWN;
+	memcpy(&wanted, record + at, 8);
+	at += 8;
+	sample->stack = record + at;
+	sample->stack_bytes = 0;
+	sample->is_cut = false;
+	if (!wanted)
+		return true;
+	if (bytes < at + 8 || wanted > bytes - at - 8)
+		return false;
+	memcpy(&used, record + at + wanted, 8);
+	sample->stack_bytes = used < wanted ? used : wanted;
+	sample->is_cut = used >= wanted;
+	return true;
+}
+
+#endif

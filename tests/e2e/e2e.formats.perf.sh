@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What perf record wrote, as a run: perf script tells the samples, perf report the functions. Cut short, through a pipe,
+# packed, damaged.
+. "$(dirname -- "$0")/expect.sh"
+need perf
+export PERF_BUILDID_DIR=$work/.debug
+perf record -q -o p.data -g --switch-events -F 997 -e cpu-clock:u -- "$samples/phases" 0.1 >/dev/null 2>err ||
+	skip "perf record does not work here: $(head -n 1 err)"
+code "import" 0 hpct-import p.data
+hpct-info --check p.hpct >/dev/null || fail "check"
+perf script -i p.data -F tid,time,period,ip,sym 2>/dev/null >script
+same "samples" "$(grep -c '^ *[0-9]* *[0-9]*\.[0-9]*:' script)" "$(hpct-slice p.hpct --format tsv | tsv '$c["track"] == "samples"' | wc -l)"
+same "weights" "$(awk '/^ *[0-9]+ +[0-9]+\.[0-9]+:/ { s += $3 } END { print s }' script)" \
+	"$(hpct-profile p.hpct --view top-down --format tsv | tsv '$c["depth"] == 0 { print $c["cpu-clock:incl"] }')"
+# What inlined calls are is a reader's business: the innermost function of the symbol table owns the sample.
+for function in smooth assemble residual read_input; do
+	same "samples in $function" \
+		"$(awk -v f="$function" '/^ *[0-9]+ +[0-9]+\.[0-9]+:/ { period = $3; first = 1; next } NF && first { if ($2 == f) s += period; first = 0 } END { print s + 0 }' script)" \
+		"$(hpct-slice p.hpct --format tsv | tsv 'BEGIN { f = "'"$function"'" } $c["track"] == "samples" { n = split($c["path"], p, ";"); for (i = n; i > 0; i--) if (p[i] ~ /^(smooth|assemble|residual|read_input|exchange|write_output)$/) break; if (p[i] == f) s += $c["weight"] } END { print s + 0 }')"
+done
+same "threads" "phases worker 1 worker 2 worker 3 worker 4" "$(hpct-info p.hpct --streams --format tsv | tsv '{ printf "%s%s", s, $c["name"]; s = " " }')"
+check "waits are blocked time" calc "$(hpct-stats p.hpct --by op --format tsv | tsv '$c["key"] == "blocked" { print $c["time_ns"] }') > 0"
+same "switches tell all waits" 0 "$(hpct-stats p.hpct --by op --format tsv | tsv '$c["key"] == "unknown" && $c["percent"] > 20' | wc -l)"
+
+gzip -c p.data >g.data.gz
+code "packed" 0 hpct-import g.data.gz
+hpct-slice p.hpct --format tsv >want
+hpct-slice g.hpct --format tsv | same_file "a packed file is the same" want /dev/stdin
+perf record -q -o - -g -F 997 -e cpu-clock:u -- "$samples/phases" 0.05 2>/dev/null >pipe.data </dev/null
+code "perf's pipe" 0 hpct-import - -o pipe.hpct <pipe.data
+check "perf's pipe has samples" [ "$(hpct-slice pipe.hpct --format tsv | tsv '$c["track"] == "samples"' | wc -l)" -gt 10 ]
+perf record -q -o two.data -g -F 997 -e cpu-clock:u,task-clock:u -- "$samples/phases" 0.05 >/dev/null 2>&1
+code "two events" 0 hpct-import two.data
+check "two events are two metrics" [ "$(hpct-profile two.hpct --view flat --format tsv | head -n 1 | grep -o '[a-z-]*-clock:incl' | paste -sd ' ')" = "cpu-clock:incl task-clock:incl" ]
+
+size=$(stat -c %s p.data)
+head -c $((size / 2)) p.data >c.data
+code "cut short" 4 hpct-import c.data
+check "cut short: what is kept is said" grep -q 'the [1-9][0-9]* records that are whole are in c.hpct' err
+code "cut short: what is kept is sound" 0 hpct-info --check c.hpct
+head -c 90 p.data >d.data
+code "a head" 4 hpct-import d.data
+check "a head makes nothing" [ ! -e d.hpct ]
+sentence "a head"
+if [ -x /usr/bin/python3 ]; then
+	/usr/bin/python3 - <<'END'
+import random
+data = bytearray(open("p.data", "rb").read())
+random.seed(7)
+for n in range(30):
+    bad = bytearray(data)
+    for i in range(1 + n * 8): bad[random.randrange(16, len(bad))] = random.randrange(256)
+    open("bad%d.data" % n, "wb").write(bad)
+END
+	for n in $(seq 0 29); do
+		hpct-import "bad$n.data" >/dev/null 2>err
+		got=$?
+		case $got in
+		0 | 4) [ ! -e "bad$n.hpct" ] || hpct-info --check "bad$n.hpct" >/dev/null || fail "damage $n: the run is damaged" ;;
+		*) fail "damage $n: exit code $got" ;;
+		esac
+	done
+fi

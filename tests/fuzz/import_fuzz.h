@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import_fuzz.h - for libFuzzer targets of imports: what is made has nothing that its check finds wrong; what
+ * is refused leaves nothing, unless it says that what was whole is kept.
+ */
+#ifndef TESTS_FUZZ_IMPORT_FUZZ_H
+#define TESTS_FUZZ_IMPORT_FUZZ_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/base/format.h"
+#include "timeline/stats/info.h"
+
+static char import_path[64], import_command[96];
+static FILE *import_nowhere;
+
+static inline int import_fuzz_begin(void)
+{
+	static char directory[] = "/dev/shm/hpct-fuzz.XXXXXX";
+
+	if (!mkdtemp(directory))
+		abort();
+	snprintf(import_path, sizeof import_path, "%s/run.hpct", directory);
+	snprintf(import_command, sizeof import_command, "rm -rf %s", import_path);
+	import_nowhere = fopen("/dev/null", "w");
+	return !import_nowhere;
+}
+
+static inline void import_fuzz_check(void)
+{
+	const struct run_options options = {.no_cache = true, .jobs = 1};
+	struct error error;
+	struct run *run;
+
+	if (run_open(&run, import_path, &options, &error) ||
+		info_check(run, REPORT_TSV, import_nowhere, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		abort();
+	}
+	run_close(run);
+}
+
+static inline int import_fuzz_one(const struct format *format, const uint8_t *data, size_t size)
+{
+	struct format_input input = {
+		.in = size ? fmemopen((void *)data, size, "r") : NULL, .name = "input", .fd = -1};
+	struct error error;
+	int code;
+
+	if (!input.in)
+		return 0;
+	if (format->is)
+		format->is(data, size);
+	code = format->take(&input, import_path, &error);
+	if (code == 0 || input.is_kept)
+		import_fuzz_check();
+	else if (!access(import_path, F_OK))
+		abort();
+	fclose(input.in);
+	store_bytes_fini(&input.left_out);
+	return system(import_command);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blame_cause_chain.c - from a hotspot back to the root: the strongest cause at each step, loops, weak
+ * shares. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "blame/advise/cause_chain.h"
+
+#define CODE 8u
+
+static struct cause cause(uint32_t define, uint32_t use, enum cause_class class, double samples)
+{
+	return (struct cause){.define = define,
+		.use = use,
+		.stall = STALL_IDEP,
+		.class = (uint8_t) class,
+		.samples = samples};
+}
+
+/* The chain from an instruction of a function with these causes, ordered by use. */
+static void check_chain(const struct cause *list, size_t count, uint32_t from, unsigned steps,
+	const uint32_t *defines, const double *shares)
+{
+	struct cause_samples samples[CODE] = {0};
+	struct cause causes[CODE];
+	struct kernel_function function = {.code.count = CODE, .samples = samples};
+	struct cause_step found[CAUSE_CHAIN_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		causes[i] = list[i];
+		samples[list[i].use].all[STALL_IDEP] += list[i].samples;
+		samples[list[i].use].all[STALL_NONE] = 1000; /* issued: no stall */
+	}
+	function.causes = (struct causes){.list = causes, .count = count};
+	assert_int_equal(steps, cause_chain_find(&function, from, found));
+	for (unsigned i = 0; i < steps; i++) {
+		assert_int_equal(defines[i], found[i].cause->define);
+		assert_true(found[i].share > shares[i] - 1e-9 && found[i].share < shares[i] + 1e-9);
+	}
+}
+
+static void test_strongest(void **state)
+{
+	const struct cause list[] = {cause(2, 4, CAUSE_ARITHMETIC, 50), cause(4, 4, CAUSE_SELF, 150),
+		cause(3, 5, CAUSE_SHARED, 30), cause(4, 5, CAUSE_GLOBAL, 70)};
+
+	(void)state;
+	check_chain(list, 4, 5, 2, (uint32_t[]){4, 2}, (double[]){0.7, 0.25});
+	check_chain(list, 4, 3, 0, NULL, NULL); /* does not stall */
+}
+
+static void test_weak(void **state)
+{
+	const struct cause list[] = {cause(1, 2, CAUSE_ARITHMETIC, 9), cause(2, 2, CAUSE_SELF, 91)};
+
+	(void)state;
+	check_chain(list, 2, 2, 0, NULL, NULL);
+}
+
+/* Around a loop: once. */
+static void test_loop(void **state)
+{
+	const struct cause list[] = {cause(3, 1, CAUSE_GLOBAL, 10), cause(1, 2, CAUSE_ARITHMETIC, 10),
+		cause(2, 3, CAUSE_ARITHMETIC, 10)};
+
+	(void)state;
+	check_chain(list, 3, 3, 2, (uint32_t[]){2, 1}, (double[]){1, 1});
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strongest), cmocka_unit_test(test_weak), cmocka_unit_test(test_loop)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanes.c - see lanes.h. */
+#include "tui/models/lanes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const usual[] = {"cpu_user", "resident", "cpu_busy", "memory_used"};
+
+static struct lanes *lanes_of(struct session *session)
+{
+	if (!session->lanes)
+		session->lanes = calloc(1, sizeof *session->lanes);
+	if (!session->lanes)
+		session_say(session, "no memory for lanes");
+	return session->lanes;
+}
+
+static void lane_clear(struct lanes_lane *lane)
+{
+	free(lane->columns);
+	*lane = (struct lanes_lane){.lines = 0};
+}
+
+static void lanes_clear(struct lanes *lanes)
+{
+	for (uint32_t i = 0; i < lanes->count; i++)
+		lane_clear(&lanes->lane[i]);
+	lanes->count = 0;
+}
+
+void lanes_free(struct lanes *lanes)
+{
+	if (!lanes)
+		return;
+	lanes_clear(lanes);
+	arena_fini(&lanes->arena);
+	free(lanes);
+}
+
+/* ---- choosing ---- */
+
+static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
+{
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (!strcmp(lanes->lane[i].name, name))
+			return &lanes->lane[i];
+	return NULL;
+}
+
+/* Figures of the run, read again when it has grown. */
+static int figures_renew(struct session *session, struct lanes *lanes, struct error *error)
+{
+	if (lanes->figures && lanes->until_ns == run_end_ns(session->run))
+		return 0;
+	arena_fini(&lanes->arena);
+	lanes->arena = (struct arena){0};
+	lanes->figures = NULL;
+	lanes->until_ns = run_end_ns(session->run);
+	return figures_list(
+		&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
+}
+
+static bool is_figure(const struct lanes *lanes, const char *name)
+{
+	for (uint32_t i = 0; i < lanes->figure_count; i++)
+		if (!strcmp(lanes->figures[i].name, name))
+			return true;
+	return false;
+}
+
+static void lane_add(struct session *session, struct lanes *lanes, const char *name, uint32_t lines,
+	const struct figure_condition *condition)
+{
+	struct lanes_lane *lane = lane_named(lanes, name);
+
+	if (!lane && lanes->count == LANES_MOST) {
+		session_say(session, "there are %u lanes already; :lane NAME off takes one away", LANES_MOST);
+		return;
+	}
+	if (!lane)
+		lane = &lanes->lane[lanes->count++];
+	snprintf(lane->name, sizeof lane->name, "%s", name);
+	lane->lines = lines ? lines : lane->lines ? lane->lines : 1;
+	if (condition) {
+		lane->has_condition = true;
+		lane->condition = *condition;
+	}
+}
+
+static void lane_drop(struct lanes *lanes, struct lanes_lane *lane)
+{
+	lane_clear(lane);
+	memmove(lane, lane + 1, (size_t)(lanes->lane + lanes->count - (lane + 1)) * sizeof *lane);
+	lanes->lane[--lanes->count] = (struct lanes_lane){.lines = 0};
+}
+
+static void usual_toggle(struct session *session, struct lanes *lanes)
+{
+	if (lanes->count) {
+		lanes_clear(lanes);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (is_figure(lanes, usual[i]))
+			lane_add(session, lanes, usual[i], 1, NULL);
+}
+
+/* NAME, NAME<30, then off or a number of lines. */
+static void take_one(struct session *session, struct lanes *lanes, const char *value)
+{
+	struct figure_condition condition;
+	char word[96], rest[16] = "", *end;
+	struct error error;
+	bool has_condition;
+	unsigned long lines;
+
+	if (sscanf(value, "%95s %15s", word, rest) < 1)
+		return;
+	has_condition = strpbrk(word, "<>") != NULL;
+	if (has_condition && figure_condition_parse(&condition, word, &error)) {
+		session_say(session, "%s", error.text);
+		return;
+	}
+	if (has_condition)
+		snprintf(word, sizeof word, "%s", condition.name);
+	if (!strcmp(rest, "off")) {
+		struct lanes_lane *lane = lane_named(lanes, word);
+
+		if (lane)
+			lane_drop(lanes, lane);
+		return;
+	}
+	lines = strtoul(rest, &end, 10);
+	if (*end || lines > LANES_LINES || (rest[0] && !lines)) {
+		session_say(session, ":lane NAME 1..%u: so many lines, or off", LANES_LINES);
+		return;
+	}
+	if (!is_figure(lanes, word)) {
+		session_say(session,
+			"there is no figure '%.60s' over time here; hpct-info --metrics lists them", word);
+		return;
+	}
+	lane_add(session, lanes, word, (uint32_t)lines, has_condition ? &condition : NULL);
+}
+
+void lanes_set(struct session *session, const char *value)
+{
+	struct lanes *lanes = lanes_of(session);
+	struct error error;
+
+	if (!lanes)
+		return;
+	if (figures_renew(session, lanes, &error)) {
+		session_say(session, "%s", error.text);
+		return;
+	}
+	if (!strcmp(value, "off"))
+		lanes_clear(lanes);
+	else if (!lanes->figure_count)
+		session_say(session, "this run has no figures over time (hpct-record --gauges)");
+	else if (!*value)
+		usual_toggle(session, lanes);
+	else
+		take_one(session, lanes, value);
+}
+
+void lanes_set_scale(struct session *session, const char *value)
+{
+	struct lanes *lanes = lanes_of(session);
+
+	if (strcmp(value, "own") != 0 && strcmp(value, "shared") != 0)
+		session_say(session, ":scale own gives each lane its own, shared those of one unit the same");
+	else if (lanes)
+		lanes->is_shared = value[0] == 's';
+}
+
+int lanes_rows(const struct session *session)
+{
+	int rows = 0;
+
+	for (uint32_t i = 0; session->lanes && i < session->lanes->count; i++)
+		rows += (int)session->lanes->lane[i].lines;
+	return rows;
+}
+
+/* ---- reading ---- */
+
+/* The stream that the cursor's row, or its first stream, is of; UINT32_MAX: no row. */
+static uint32_t stream_at(const struct session *session)
+{
+	uint32_t row = session_row(session);
+
+	return row == UINT32_MAX ? UINT32_MAX : session->rows.nodes[session->rows.shown[row]].stream;
+}
+
+/* How well a figure tells of a stream: 0 not at all, of its host, its device, its process, itself. */
+static int nearness(const struct run *run, uint32_t stream, const struct figure *figure)
+{
+	const struct run_stream *of = run_stream(run, figure->stream), *r;
+
+	if (stream == UINT32_MAX)
+		return 1;
+	r = run_stream(run, stream);
+	if (of->store != r->store)
+		return 0;
+	if (figure->stream == stream)
+		return 4;
+	if (of->s.kind != STORE_STREAM_GAUGES)
+		return 0;
+	if (of->s.device != UINT32_MAX)
+		return r->s.kind == STORE_STREAM_GPU && r->s.device == of->s.device ? 2 : 1;
+	if (of->s.pid == UINT32_MAX)
+		return 1;
+	return of->s.pid == r->s.pid && of->s.generation == r->s.generation && of->s.rank == r->s.rank ? 3
+												       : 0;
+}
+
+static const struct figure *figure_for(
+	const struct session *session, const struct lanes *lanes, const struct lanes_lane *lane)
+{
+	const struct figure *best = NULL;
+	uint32_t stream = stream_at(session);
+	int most = 0;
+
+	for (uint32_t i = 0; i < lanes->figure_count; i++) {
+		int near = strcmp(lanes->figures[i].name, lane->name)
+				   ? 0
+				   : nearness(session->run, stream, &lanes->figures[i]);
+
+		if (near > most) {
+			most = near;
+			best = &lanes->figures[i];
+		}
+	}
+	return best;
+}
+
+static bool is_read(const struct session *session, const struct lanes *lanes, const struct lanes_lane *lane,
+	const struct figure *figure)
+{
+	const struct frame *frame = &session->frame;
+
+	return lane->is_there && lane->columns && lane->figure.stream == figure->stream &&
+	       lane->figure.metric == figure->metric && lane->count == frame->columns.count &&
+	       lane->begin_ns == frame->begin_ns && lane->end_ns == frame->end_ns &&
+	       lane->until_ns == lanes->until_ns;
+}
+
+static int lane_read(struct session *session, const struct lanes *lanes, struct lanes_lane *lane,
+	const uint64_t *edges, struct error *error)
+{
+	const struct figure *figure = figure_for(session, lanes, lane);
+	const uint32_t count = session->frame.columns.count;
+	int rc;
+
+	if (!figure) {
+		lane->is_there = false;
+		return 0;
+	}
+	if (is_read(session, lanes, lane, figure))
+		return 0;
+	free(lane->columns);
+	lane->columns = calloc((size_t)count + 1, sizeof *lane->columns);
+	if (!lane->columns)
+		return error_memory(error);
+	lane->figure = *figure;
+	lane->unit = figure_unit(session->run, figure->metric).text;
+	lane->count = count;
+	lane->begin_ns = session->frame.begin_ns;
+	lane->end_ns = session->frame.end_ns;
+	lane->until_ns = lanes->until_ns;
+	rc = figure_columns(session->run, figure, edges, count, lane->columns, error);
+	lane->is_there = !rc;
+	return rc;
+}
+
+static void scales_take(struct lanes *lanes)
+{
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (lanes->lane[i].is_there)
+			lanes->lane[i].scale =
+				lane_scale(lanes->lane[i].columns, lanes->lane[i].count, lanes->lane[i].unit);
+	for (uint32_t i = 0; i < lanes->count && lanes->is_shared; i++)
+		for (uint32_t j = 0; j < lanes->count; j++)
+			if (lanes->lane[i].is_there && lanes->lane[j].is_there &&
+				!strcmp(lanes->lane[i].unit, lanes->lane[j].unit))
+				lane_scale_join(&lanes->lane[i].scale, &lanes->lane[j].scale);
+}
+
+int lanes_read(struct session *session, struct error *error)
+{
+	struct lanes *lanes = session->lanes;
+	const uint32_t count = session->frame.columns.count;
+	uint64_t *edges;
+	int rc;
+
+	if (!lanes || !lanes->count || !count)
+		return 0;
+	rc = figures_renew(session, lanes, error);
+	edges = rc ? NULL : malloc(((size_t)count + 1) * sizeof *edges);
+	if (!rc && !edges)
+		return error_memory(error);
+	for (uint32_t i = 0; i <= count && !rc; i++)
+		edges[i] = i < count ? frame_column_ns(&session->frame, i) : session->frame.end_ns;
+	for (uint32_t i = 0; i < lanes->count && !rc; i++)
+		rc = lane_read(session, lanes, &lanes->lane[i], edges, error);
+	free(edges);
+	if (!rc)
+		scales_take(lanes);
+	return rc;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanes.h - figures over time below the rows: which the user chose, and their columns for the window on the
+ * screen. A figure of processes is that of the cursor's row, one of the host or of a device that of its host.
+ */
+#ifndef TUI_LANES_H
+#define TUI_LANES_H
+
+#include "timeline/sum/figure.h"
+#include "tui/screen/lane.h"
+#include "tui/session/session.h"
+
+#define LANES_MOST 8u
+#define LANES_LINES 4u /* of one, at most */
+
+struct lanes_lane {
+	char name[64];
+	uint32_t lines;
+	bool has_condition; /* cells that meet it stand out */
+	struct figure_condition condition;
+	/* For the cursor's row; what was read for the key below is kept. */
+	bool is_there;
+	struct figure figure;
+	const char *unit;
+	struct figure_column *columns;
+	uint32_t count;
+	struct lane_scale scale;
+	uint64_t begin_ns, end_ns, until_ns; /* window, and the run's end, that the columns are of */
+};
+
+struct lanes {
+	struct lanes_lane lane[LANES_MOST];
+	uint32_t count;
+	bool is_shared;
+	struct figure *figures; /* of the run, as of `until_ns` */
+	uint32_t figure_count;
+	uint64_t until_ns;
+	struct arena arena;
+};
+
+/* `:lane NAME[<30] [LINES]`: adds a lane, or changes it; `NAME off` takes it away, `off` all; nothing: the
+ * usual ones, or none where there are some. */
+void lanes_set(struct session *session, const char *value);
+/* `:scale own|shared`. */
+void lanes_set_scale(struct session *session, const char *value);
+void lanes_free(struct lanes *lanes);
+/* Lines that all lanes take; 0: none. */
+int lanes_rows(const struct session *session);
+/* Reads the columns of the frame on the screen; ERROR_RUN: damage. */
+int lanes_read(struct session *session, struct error *error);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lane.h - a figure over time as cells: 1 to 8 lines of eighth blocks, the mean filled, the band from least
+ * to most shown by its ends where they differ.
+ *
+ *   ▂▃▅▇█▇▅▃      the mean, in eighths of a line, on the scale 0 .. most
+ *     ╷╷          the most above it, where it is a line or more higher
+ */
+#ifndef TUI_LANE_H
+#define TUI_LANE_H
+
+#include "timeline/sum/figure.h"
+#include "tui/screen/grid.h"
+
+/* The scale of a lane: values from 0 to `most`, `most` being a round number, or 100 for percentages up to
+ * that. A lane whose values are all in a narrow band far from 0 begins at `least`. */
+struct lane_scale {
+	double least, most;
+};
+struct lane_scale lane_scale(const struct figure_column *columns, uint32_t count, const char *unit);
+/* Widens a scale to hold another's values, for lanes that share one. */
+void lane_scale_join(struct lane_scale *scale, const struct lane_scale *other);
+
+/* How many eighths of `lines` lines a value fills; at least one above the scale's least. */
+int lane_eighths(const struct lane_scale *scale, double value, int lines);
+
+/* Draws columns, each `wide` cells, into the rows [row, row + lines) from `column` on. Those whose mean meets
+ * the condition (NULL: none) are in the colour of warnings. */
+void lane_draw(struct grid *grid, int row, int column, int lines, int wide,
+	const struct figure_column *columns, uint32_t count, const struct lane_scale *scale,
+	const struct figure_condition *condition);
+
+#endif

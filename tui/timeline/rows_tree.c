@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows_tree.c - see rows_tree.h. */
+#include "tui/timeline/rows_tree.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/report/process_tree.h"
+
+struct rows_tree {
+	struct arena arena;
+	struct process_tree tree;
+	uint32_t *place; /* by node of the tree */
+};
+
+/* ---- order ---- */
+
+/* Siblings side by side: ranks in their order, then the others by begin. */
+struct sorting {
+	const struct process_tree *tree;
+	const struct run *run;
+};
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_siblings(const void *left, const void *right, void *data)
+{
+	const struct sorting *sorting = data;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const struct process_tree_node *x = &sorting->tree->nodes[a], *y = &sorting->tree->nodes[b];
+	const struct run_stream *s = run_stream(sorting->run, x->stream),
+				*t = run_stream(sorting->run, y->stream);
+	int order = compare_numbers(x->parent, y->parent);
+
+	if (!order) /* none comes last */
+		order = compare_numbers((uint32_t)s->s.rank, (uint32_t)t->s.rank);
+	if (!order)
+		order = strcmp(s->host, t->host);
+	if (!order)
+		order = compare_numbers(x->begin_ns, y->begin_ns);
+	return order ? order : compare_numbers(a, b);
+}
+
+/* Each behind its parent and all of its elder siblings' children. A parent stands before its children in
+ * `sorted` or not: places are given from the root down. */
+static void give_places(struct rows_tree *tree, const uint32_t *sorted, uint32_t parent, uint32_t *next)
+{
+	uint32_t from = 0, to = tree->tree.count;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (tree->tree.nodes[sorted[middle]].parent < parent)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; from < tree->tree.count && tree->tree.nodes[sorted[from]].parent == parent; from++) {
+		tree->place[sorted[from]] = (*next)++;
+		give_places(tree, sorted, sorted[from], next);
+	}
+}
+
+static int order(struct rows_tree *tree, const struct run *run, struct error *error)
+{
+	struct sorting sorting = {&tree->tree, run};
+	uint32_t count = tree->tree.count, next = 0;
+	uint32_t *sorted = calloc((size_t)count + 1, sizeof(*sorted));
+
+	tree->place = arena_calloc(&tree->arena, (size_t)count + 1, sizeof(*tree->place));
+	if (!sorted || !tree->place) {
+		free(sorted);
+		return error_memory(error);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, count, sizeof(*sorted), compare_siblings, &sorting);
+	give_places(tree, sorted, PROCESS_TREE_NONE, &next);
+	free(sorted);
+	return 0;
+}
+
+/* ---- what the run tells ---- */
+
+/* Streams of a process stand together: at least so many processes, ROWS_TREE_PROCESSES + 1 at most. */
+static uint32_t count_processes(struct run *run)
+{
+	uint32_t count = 0, pid = 0, generation = 0;
+
+	for (uint32_t i = 0; i < run_stream_count(run) && count <= ROWS_TREE_PROCESSES; i++) {
+		const struct store_stream *s = &run_stream_peek_unnamed(run, i)->s;
+
+		count += !i || s->pid != pid || s->generation != generation;
+		pid = s->pid;
+		generation = s->generation;
+	}
+	return count;
+}
+
+static bool is_telling(const struct process_tree *tree)
+{
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (tree->nodes[i].parent != PROCESS_TREE_NONE || tree->nodes[i].command[0])
+			return true;
+	return false;
+}
+
+int rows_tree_new(struct rows_tree **made, const struct run *run, struct error *error)
+{
+	struct run *reads = (struct run *)(uintptr_t)run; /* which changes no answer */
+	struct rows_tree *tree;
+	int result;
+
+	*made = NULL;
+	if (count_processes(reads) > ROWS_TREE_PROCESSES)
+		return 0;
+	tree = calloc(1, sizeof(*tree));
+	if (!tree)
+		return error_memory(error);
+	result = process_tree_make(&tree->tree, reads, &tree->arena, error);
+	if (!result && is_telling(&tree->tree))
+		result = order(tree, run, error);
+	if (tree->place && !result)
+		*made = tree;
+	else
+		rows_tree_free(tree);
+	/* what is damaged is told where it is read: rows are the stream table's */
+	return result == -ERROR_RUN ? 0 : result;
+}
+
+void rows_tree_free(struct rows_tree *tree)
+{
+	if (!tree)
+		return;
+	arena_fini(&tree->arena);
+	free(tree);
+}
+
+uint32_t rows_tree_place(const struct rows_tree *tree, uint32_t stream)
+{
+	return tree->place[tree->tree.node_of[stream]];
+}
+
+uint32_t rows_tree_depth(const struct rows_tree *tree, uint32_t stream)
+{
+	return tree->tree.nodes[tree->tree.node_of[stream]].depth;
+}
+
+const char *rows_tree_command(const struct rows_tree *tree, uint32_t stream)
+{
+	return tree->tree.nodes[tree->tree.node_of[stream]].command;
+}
+
+/* ---- program and role ---- */
+
+struct word {
+	const char *text;
+	size_t size;
+};
+
+static struct word next_word(const char **at)
+{
+	struct word word;
+
+	*at += strspn(*at, " ");
+	word.text = *at;
+	word.size = strcspn(*at, " ");
+	*at += word.size;
+	return word;
+}
+
+static struct word base_of(struct word word)
+{
+	for (size_t i = word.size; i > 0; i--)
+		if (word.text[i - 1] == '/' && i < word.size)
+			return (struct word){word.text + i, word.size - i};
+	return word;
+}
+
+static bool is_word(struct word word, const char *text)
+{
+	return word.size == strlen(text) && memcmp(word.text, text, word.size) == 0;
+}
+
+static bool is_any(struct word word, const char *const *texts)
+{
+	for (size_t i = 0; texts[i]; i++)
+		if (is_word(word, texts[i]))
+			return true;
+	return false;
+}
+
+/* "train.py", "foo.cc": at most five letters or digits behind the last dot, the first no digit. */
+static bool is_file(struct word word)
+{
+	size_t dot = word.size, after;
+
+	while (dot > 0 && word.text[dot - 1] != '.' && word.text[dot - 1] != '/')
+		dot--;
+	if (dot < 2 || word.text[dot - 1] != '.')
+		return false;
+	after = word.size - dot;
+	for (size_t i = dot; i < word.size; i++)
+		if (!isalnum((unsigned char)word.text[i]))
+			return false;
+	return after >= 1 && after <= 5 && !isdigit((unsigned char)word.text[dot]);
+}
+
+static bool is_number(struct word word)
+{
+	for (size_t i = 0; i < word.size; i++)
+		if (!isdigit((unsigned char)word.text[i]))
+			return false;
+	return true;
+}
+
+/* Of shells and interpreters: the program text that follows. */
+static bool runs_text(struct word program)
+{
+	static const char *const shells[] = {"sh", "bash", "dash", "zsh", "ksh", NULL};
+
+	return is_any(program, shells) || (program.size >= 6 && memcmp(program.text, "python", 6) == 0);
+}
+
+static void put(char *out, const char *before, struct word word)
+{
+	snprintf(out, ROWS_ROLE_BYTES, "%s%.*s", before, word.size < 96 ? (int)word.size : 96, word.text);
+}
+
+void rows_tree_role(const char *command, char *program, char *role)
+{
+	static const char *const with_value[] = {"-o", "-x", "-I", "-L", "-D", "-include", "-isystem",
+		"-imultiarch", "-dumpbase", "-dumpbase-ext", "-dumpdir", "-auxbase", "-MF", "-MT", "-MQ",
+		"-n", "-np", NULL};
+	struct word first = base_of(next_word(&command)), found = {"", 0};
+	bool is_value = false; /* the word before is "-k", which may want one */
+
+	if (first.size > 1 && first.text[0] == '-') /* a login shell */
+		first = (struct word){first.text + 1, first.size - 1};
+	put(program, "", first);
+	put(role, "", found);
+	for (struct word word = next_word(&command); word.size; word = next_word(&command)) {
+		if (runs_text(first) && (is_word(word, "-c") || is_word(word, "-m"))) {
+			put(role, is_word(word, "-m") ? "-m " : "", base_of(next_word(&command)));
+			return;
+		}
+		if (is_any(word, with_value))
+			next_word(&command);
+		if (word.text[0] == '-') {
+			is_value = word.size == 2 && !is_any(word, with_value);
+			continue;
+		}
+		if (is_file(word)) {
+			found = word;
+			break;
+		}
+		if (!found.size && !is_value && !is_number(word)) /* "--port 80" */
+			found = word;
+		is_value = false;
+	}
+	put(role, "", base_of(found));
+}
