@@ -10,16 +10,17 @@ packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev zlib1g-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev libsqlite3-dev
 build   libcmocka-dev libunwind-dev
-build   libyajl-dev libprotobuf-c-dev protobuf-c-compiler
+build   libyajl-dev libprotobuf-c-dev protobuf-c-compiler libotf2-trace-dev
 build   libze-dev opencl-headers libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh busybox faketime
-test    golang-go zstd linux-perf
-test    qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc
+test    golang-go zstd linux-perf otf2-tools
+test    environment-modules python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64
 package libbz2-dev liblzma-dev zstd binutils ncurses-bin ncurses-term python3 git
+package-aarch64 libbz2-dev:arm64 liblzma-dev:arm64 libpfm4-dev:arm64
 fuzz    clang-14 libclang-rt-14-dev
 real    lammps openmpi-bin python3 nodejs golang-go gcc ffmpeg hpcc openjdk-17-jdk-headless x265 gromacs
 real    ruby perl lua5.4 luajit g++ clang-14 r-base-core ocaml-nox rustc gfortran qemu-user openssl sqlite3 imagemagick
@@ -184,32 +185,68 @@ verb_install() {
 	cmake --install build # DESTDIR is CMake's own
 }
 
-# verb_package [DIRECTORY] : programs for any system with glibc 2.28 (store/portable), to be unpacked and run anywhere, into
-# DIRECTORY (dist). The same tree gives the same bytes: times are SOURCE_DATE_EPOCH's, else the last commit's.
+# verb_package [--aarch64] [DIRECTORY] : programs for any system with glibc 2.28 (store/portable), to be unpacked and run
+# anywhere, into DIRECTORY (dist). The same tree gives the same bytes: times are SOURCE_DATE_EPOCH's, else the last commit's.
 verb_package() {
-	local out=${1:-dist} version name stage file
+	local machine out version name build stage cross= options=()
+	machine=$(uname -m)
+	if [ "${1-}" = --aarch64 ]; then
+		shift
+		machine=aarch64
+	fi
+	out=${1:-dist} build=build-package
 	ensure build package
-	version=$(sed -n 's/^project(hpct VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-	name=hpct-$version-$(uname -m)
-	stage=build-package/stage
-	configure build-package -DHPCT_PORTABLE=ON -DCMAKE_INSTALL_PREFIX=/opt/hpct
-	make_in build-package programs
+	if [ "$machine" != "$(uname -m)" ]; then
+		ensure aarch64 package-aarch64
+		build=build-package-$machine cross=$machine-linux-gnu-
+		options=("-DCMAKE_TOOLCHAIN_FILE=$PWD/tests/$machine/toolchain.cmake")
+	fi
+	version=$(version)
+	name=hpct-$version-$machine stage=$build/stage
+	configure "$build" -DHPCT_PORTABLE=ON -DCMAKE_INSTALL_PREFIX=/opt/hpct "${options[@]}"
+	make_in "$build" programs
 	rm -rf "$stage"
-	DESTDIR=$PWD/$stage cmake --install build-package >build-package/install.log
+	DESTDIR=$PWD/$stage cmake --install "$build" >"$build/install.log"
 	mv "$stage/opt/hpct" "$stage/$name"
 	rmdir "$stage/opt"
-	# What the programs look for beside themselves.
-	for file in libcapstone libpfm; do
-		cp -L "$(gcc -print-file-name=$file.so)" "$stage/$name/lib/hpct/$(objdump -p "$(gcc -print-file-name=$file.so)" |
-			sed -n 's/^ *SONAME *//p')"
-	done
+	package_libraries "$stage/$name" "$cross"
 	package_terminals "$stage/$name/share/terminfo"
 	cp LICENSE README.md CHANGELOG.md "$stage/$name/"
-	package_strip "$stage" "$name"
+	package_licenses "$stage/$name/share/doc/hpct/licenses"
+	package_strip "$stage" "$name" "$cross"
 	mkdir -p "$out"
 	package_pack "$stage" "$name" "$out/$name.tar.zst"
 	package_pack "$stage" "$name-debug" "$out/$name-debug.tar.zst"
 	say "$out/$name.tar.zst: $(du -h "$out/$name.tar.zst" | cut -f 1), unpack it anywhere and run bin/hpct"
+}
+
+# verb_deb [DIRECTORY] : what verb_package makes, also as Debian packages
+verb_deb() {
+	local out=${1:-dist}
+	verb_package "$out"
+	packaging/deb.sh "build-package/stage/hpct-$(version)-$(uname -m)" "$(version)-1" "$out"
+	say "$(cd "$out" && ls -- *"_$(version)-1_"*.deb | xargs): tests/systems/deb.sh tries them"
+}
+
+version() { sed -n 's/^project(hpct VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
+
+# package_libraries TREE CROSS : what the programs look for beside themselves
+package_libraries() {
+	local file path
+	for file in libcapstone libpfm; do
+		path=$("$2gcc" -print-file-name=$file.so)
+		cp -L "$path" "$1/lib/hpct/$("$2objdump" -p "$path" | sed -n 's/^ *SONAME *//p')"
+	done
+}
+
+# package_licenses DIRECTORY : the terms of what is linked into the programs, as Debian has them
+package_licenses() {
+	local package
+	mkdir -p "$1"
+	for package in liblmdb libzstd libdw libelf zlib1g libbz2 liblzma libncurses libiberty libxxhash libcapstone libsqlite3 \
+		libpfm4 libc6; do
+		cp "/usr/share/doc/$package-dev/copyright" "$1/$package"
+	done
 }
 
 # package_terminals DIRECTORY : entries of common terminals, for images that have none
@@ -221,7 +258,7 @@ package_terminals() {
 	done
 }
 
-# package_strip STAGE NAME : debug information into NAME-debug, found by build id
+# package_strip STAGE NAME CROSS : debug information into NAME-debug, found by build id
 package_strip() {
 	local file id
 	while read -r file; do
@@ -230,11 +267,11 @@ package_strip() {
 		id=$(readelf -n "$file" | sed -n 's/.*Build ID: //p')
 		if [ -n "$id" ]; then
 			mkdir -p "$1/$2-debug/.build-id/${id:0:2}"
-			objcopy --only-keep-debug --compress-debug-sections "$file" "$1/$2-debug/.build-id/${id:0:2}/${id:2}.debug"
+			"$3objcopy" --only-keep-debug --compress-debug-sections "$file" "$1/$2-debug/.build-id/${id:0:2}/${id:2}.debug"
 		fi
-		strip --strip-unneeded "$file"
+		"$3strip" --strip-unneeded "$file"
 	done < <(find "$1/$2" -type f \( -path '*/bin/*' -o -path '*/lib/*' \) | LC_ALL=C sort)
-	strip --strip-debug "$1/$2"/lib/hpct/*.a
+	"$3strip" --strip-debug --enable-deterministic-archives "$1/$2"/lib/hpct/*.a
 }
 
 # package_pack STAGE NAME FILE
@@ -280,6 +317,10 @@ verb_bench() {
 	if [ "${1-}" = view ]; then
 		bench_view "${2:-1e8}"
 		return
+	fi
+	if [ "${1-}" = causes ]; then
+		shift
+		exec python3 tests/bench/causes.py --build build "$@"
 	fi
 	if [ "${1-}" = collect ]; then
 		build/bench/store_bench
@@ -449,11 +490,14 @@ usage: ./build.sh [VERB]
   build    install what is missing, build everything into build/ (the default)
   demo     build, record a sample program, print its coverage, profile and timeline; opens it on a terminal
   test     build, then run every test; the last line counts them
-  package  one archive for any x86-64 system with glibc 2.28 or later, into dist/; `tests/systems/try.sh` tries it
+  package  one archive for any x86-64 system with glibc 2.28 or later, into dist/; `tests/systems/try.sh` tries it;
+           `package --aarch64`: one for aarch64, cross-compiled
+  deb      the archive, and Debian packages of the same programs; `tests/systems/deb.sh` tries them
   install  install under PREFIX (default /usr/local), below DESTDIR if set
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
+           `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI;
            `bench attach`: what measuring from outside costs, beside perf record -p where it is installed;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
@@ -479,7 +523,7 @@ END
 verb=${1:-build}
 [ $# -eq 0 ] || shift
 case $verb in
-build | demo | test | package | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | monkey | session | fuzz | help) "verb_$verb" "$@" ;;
+build | demo | test | package | deb | install | bench | compare | lint | format | asan | tsan | aarch64 | stress | real | monkey | session | fuzz | help) "verb_$verb" "$@" ;;
 -h | --help) verb_help ;;
 *)
 	say "there is no verb '$verb'; ./build.sh help lists them"

@@ -502,6 +502,13 @@ static int program_run(struct record *record)
 	launch_exit(status);
 }
 
+static void list_all(void)
+{
+	events_list();
+	printf("\nFigures over time (--gauges):\n");
+	gauges_print(stdout);
+}
+
 /* ---- processes that run already ---- */
 
 /* The words of its command line stand for the program's. */
@@ -652,7 +659,7 @@ int main(int argc, char **argv)
 	else if (record.options.is_version)
 		puts("hpct-record " HPCT_VERSION);
 	else if (record.options.is_list)
-		events_list();
+		list_all();
 	if (record.options.is_help || record.options.is_version || record.options.is_list)
 		return stdout_check("hpct-record", 0, LAUNCH_FAILED);
 	for (unsigned i = 0; i < record.options.note_count; i++)

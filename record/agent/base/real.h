@@ -31,7 +31,11 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
 	size_t set_bytes);
 int dlclose(void *handle);
-pid_t _Fork(void); /* since glibc 2.34 */
+/* For headers of old systems: since glibc 2.34 (two) and 2.35. */
+pid_t _Fork(void);
+int execveat(int at, const char *path, char *const argv[], char *const envp[], int flags);
+int epoll_pwait2(
+	int fd, struct epoll_event *events, int most, const struct timespec *timeout, const sigset_t *set);
 void __monstartup(unsigned long begin, unsigned long end);
 void _mcleanup(void);
 void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value) __attribute__((noreturn));

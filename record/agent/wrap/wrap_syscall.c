@@ -23,6 +23,10 @@
 #include "record/agent/wrap/sandbox.h"
 #include "record/agent/wrap/wait.h"
 
+#ifndef FUTEX_LOCK_PI2 /* Linux 5.14 */
+#define FUTEX_LOCK_PI2 13
+#endif
+
 static bool is_futex_wait(long number, long operation)
 {
 	operation &= FUTEX_CMD_MASK;

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# deb.sh TREE VERSION OUT : an installed tree (bin/, lib/, share/, include/) as four Debian packages in the directory OUT:
+# hpct (readers), hpct-agent (what records), hpct-dev (for building programs), hpct-doc. Every file of the tree is in one
+# of them. They need glibc 2.28 and no other package if the tree is that of ./build.sh package. The same tree and
+# SOURCE_DATE_EPOCH give the same bytes. Also heeds DEB_HOST_ARCH (this machine's), DEB_MAINTAINER, DEB_COMPRESSION (xz).
+set -euo pipefail
+here=$(cd -- "$(dirname -- "$0")/.." && pwd)
+tree=$(realpath -- "$1") version=$2 out=$3
+architecture=${DEB_HOST_ARCH:-$(dpkg --print-architecture)}
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || echo 0)}
+maintainer=${DEB_MAINTAINER:-hpct maintainers <hpct@packages.debian.org>}
+stage=$(mktemp -d "${TMPDIR:-/tmp}/hpct-deb.XXXXXX")
+trap 'rm -rf "$stage"' EXIT
+umask 022
+
+recorders='record|doctor|link|names'
+# package_of FILE : who has it, and under which name below /usr
+package_of() {
+	case $1 in
+	bin/* | share/man/man1/* | share/bash-completion/completions/*)
+		if [[ $(basename "$1" .1) =~ ^hpct-($recorders)$ ]]; then package=hpct-agent; else package=hpct; fi
+		;;
+	lib/hpct/*.a | include/* | lib/pkgconfig/* | lib/cmake/*) package=hpct-dev ;;
+	lib/hpct/hpct-ranks-*) package=hpct ;;
+	lib/hpct/*) package=hpct-agent ;;
+	lib/libhpct_sql.so) package=hpct ;;
+	share/zsh/site-functions/*) package=hpct ;;
+	share/terminfo/*) package= ;; # Debian has these
+	share/doc/* | LICENSE | README.md | CHANGELOG.md) package=hpct-doc ;;
+	share/modulefiles/*) package= ;;
+	*) echo "deb.sh: $1 is in no package" >&2 && exit 1 ;;
+	esac
+	name=$1
+	case $1 in
+	share/zsh/site-functions/*) name=share/zsh/vendor-completions/${1##*/} ;;
+	LICENSE) package= ;; # Debian has it
+	README.md | CHANGELOG.md) name=share/doc/hpct/${1##*/} ;;
+	esac
+}
+
+describe() { # PACKAGE : the fields that differ
+	case $1 in
+	hpct-agent)
+		depends='libc6 (>= 2.28)' suggests='hpct, hpct-dev, libdebuginfod1' line='record call-path traces of CPU threads and GPU streams'
+		text=' hpct-record records what every thread and every GPU queue of an unmodified
+ program did, as a trace of call paths. hpct-doctor says what can be measured
+ on a machine. This package is all that a compute node needs.'
+		;;
+	hpct)
+		depends="libc6 (>= 2.28), hpct-agent (= $version)" suggests='hpct-doc' line='read call-path traces: timeline, profiles, blame'
+		text=' hpct-view shows the timeline of a recorded run in the terminal; other programs
+ profile any window of it, say which code idle GPUs and waiting threads waited
+ for, compare runs, and answer SQL.'
+		;;
+	hpct-dev)
+		depends= suggests='hpct-agent, hpct-doc' line='mark phases of programs for hpct, and record static ones'
+		text=' hpct.h and a Fortran module name the parts of a program in its trace, and
+ start and stop the recording. hpct-link puts the static agent into programs
+ that are linked statically.'
+		;;
+	hpct-doc)
+		depends= suggests='hpct' line='documentation of hpct'
+		text=' A guide, recipes for clusters and containers, a glossary, the sources of all
+ methods, and the description of the store, byte by byte.'
+		;;
+	esac
+}
+
+copyright_put() { # FILE : hpct's own, then those of the libraries that the tree's programs hold
+	local notice
+	cat >"$1" <<'END'
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: hpct
+
+Files: *
+Copyright: the hpct authors
+License: Apache-2.0
+ On Debian systems the whole text of the Apache License, version 2.0, is in
+ /usr/share/common-licenses/Apache-2.0.
+END
+	for notice in "$tree"/share/doc/hpct/licenses/*; do
+		[ -e "$notice" ] || continue
+		printf '\nFiles: usr/bin/*\nComment: what of %s is linked into the programs has these terms:\n' "$(basename "$notice")"
+		sed 's/\t/        /g; s/^[[:space:]]*$/./; s/^/ /' "$notice"
+	done >>"$1"
+}
+
+finish() { # PACKAGE
+	local root=$stage/$1 architectures=$architecture depends suggests line text size
+	[ -d "$root" ] || return 0
+	[ "$1" != hpct-doc ] || architectures=all
+	describe "$1"
+	mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$1"
+	copyright_put "$root/usr/share/doc/$1/copyright"
+	printf 'hpct (%s) unstable; urgency=medium\n\n  * Release %s; what is new is in hpct-doc, CHANGELOG.md.\n\n -- %s  %s\n' "$version" \
+		"${version%-*}" "$maintainer" "$(LC_ALL=C date -uRd "@$SOURCE_DATE_EPOCH")" |
+		gzip -9n >"$root/usr/share/doc/$1/changelog.Debian.gz"
+	find "$root/usr/share/man" -name '*.1' -exec gzip -9n {} + 2>/dev/null || true
+	find "$root" -type f -exec chmod go=rX,u=rwX {} +
+	find "$root/usr/lib" -name '*.so*' -exec chmod 644 {} + 2>/dev/null || true
+	size=$(du -k -s --apparent-size "$root/usr" | cut -f1)
+	{
+		printf 'Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: %s\n' "$1" "$version" "$architectures" "$maintainer"
+		printf 'Installed-Size: %s\n' "$size"
+		[ -z "$depends" ] || printf 'Depends: %s\n' "$depends"
+		[ -z "$suggests" ] || printf 'Suggests: %s\n' "$suggests"
+		case $1 in hpct-doc) echo 'Section: doc' ;; *) echo 'Section: devel' ;; esac
+		printf 'Priority: optional\nDescription: %s\n%s\n' "$line" "$text"
+	} >"$root/DEBIAN/control"
+	(cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum >DEBIAN/md5sums)
+	find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+	dpkg-deb --root-owner-group "-Z${DEB_COMPRESSION:-xz}" --build "$root" "$out/$1_${version}_$architectures.deb" >/dev/null
+}
+
+mkdir -p "$out"
+while read -r file; do
+	package_of "$file"
+	[ -n "$package" ] || continue
+	mkdir -p "$stage/$package/usr/$(dirname "$name")"
+	cp -dp "$tree/$file" "$stage/$package/usr/$name"
+done < <(cd "$tree" && find . ! -type d -printf '%P\n' | LC_ALL=C sort)
+mkdir -p "$stage/hpct-doc/usr/share/doc/hpct/recipes"
+cp "$here"/docs/*.md "$here/store/FORMAT.md" "$stage/hpct-doc/usr/share/doc/hpct/"
+cp "$here"/docs/recipes/*.md "$stage/hpct-doc/usr/share/doc/hpct/recipes/"
+for package in hpct hpct-agent hpct-dev hpct-doc; do
+	finish "$package"
+done

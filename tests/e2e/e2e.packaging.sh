@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What packages are made of: Debian's four hold every file once and work together, and are the same bytes when made again;
+# the module file leads to wherever the tree lies; the recipes for Spack and conda are well formed.
+. "$(dirname -- "$0")/expect.sh"
+DESTDIR=$work/stage cmake --install "$HPCT_BIN/.." --prefix /opt/hpct >log 2>&1 || fail "install: $(tail -n 3 log)"
+mv stage/opt/hpct tree
+find tree -name '*.so' -o -path 'tree/bin/*' -type f | xargs strip 2>/dev/null
+export SOURCE_DATE_EPOCH=1700000000 DEB_COMPRESSION=none
+
+if command -v dpkg-deb >/dev/null; then
+	for out in once again; do
+		"$HPCT_SOURCE/packaging/deb.sh" tree 0.1.0-1 $out >log 2>&1 || fail "deb.sh: $(tail -n 3 log)"
+		find tree -exec touch -h -d '2001-02-03 04:05' {} + # files of another time
+	done
+	same "the packages" "hpct hpct-agent hpct-dev hpct-doc" "$(for deb in once/*.deb; do dpkg-deb -f "$deb" Package; done | sort | xargs)"
+	for deb in once/*.deb; do
+		same_file "made again" "$deb" "again/${deb##*/}"
+		dpkg-deb -x "$deb" root
+		dpkg-deb -c "$deb" | awk '$1 !~ /^d/ { print $6 }' >>files
+		same "${deb##*/}: its sums" "" "$(dpkg-deb -e "$deb" control && cd root && md5sum -c --quiet ../control/md5sums 2>&1)"
+	done
+	same "no file is in two of them" "" "$(sort files | uniq -d)"
+	# bin, lib and include as they were; of share what Debian has elsewhere has moved.
+	(cd tree && find bin lib include ! -type d | sort) >wanted
+	sed -nE 's,^[.]/usr/((bin|lib|include)/.*),\1,p' files | sort >got
+	same_file "what is in them" wanted got
+	for page in tree/share/man/man1/*.1; do
+		check "${page##*/} is there, packed" grep -qx "./usr/share/man/man1/${page##*/}.gz" files
+	done
+	check "zsh's completion" grep -qx ./usr/share/zsh/vendor-completions/_hpct files
+	for package in hpct hpct-agent hpct-dev hpct-doc; do
+		check "$package: copyright and changelog" test "$(grep -cxE "./usr/share/doc/$package/(copyright|changelog.Debian.gz)" files)" = 2
+	done
+	mkdir -p tree/bin tree/odd && touch tree/odd/file
+	check "what is in no package is refused" grep -q 'odd/file is in no package' \
+		<("$HPCT_SOURCE/packaging/deb.sh" tree 0.1.0-1 third 2>&1)
+	rm -r tree/odd
+	mkdir agent && dpkg-deb -x once/hpct-agent_*.deb agent
+	PATH=$work/agent/usr/bin:/usr/bin:/bin code "hpct-agent alone records" 3 hpct-record -o alone.hpct -- "$samples/exits" return 3 0.1
+	PATH=$work/root/usr/bin:/usr/bin:/bin
+	same "all of them read it" 3 "$(info alone exit)"
+	PATH=$HPCT_BIN:/usr/bin:/bin
+fi
+
+module=$(command -v modulecmd || find /usr/lib -name modulecmd.tcl 2>/dev/null | head -n 1)
+if [ -n "$module" ]; then
+	mv tree elsewhere
+	(unset LOADEDMODULES _LMFILES_ MANPATH && MODULEPATH=$work/elsewhere/share/modulefiles "$module" sh load hpct) >loaded 2>err
+	check "its module: $(head -n 1 err)" grep -qF "PATH=$work/elsewhere/bin:" loaded
+	same "loaded, hpct is that one" "$work/elsewhere/bin/hpct" "$(. ./loaded >/dev/null 2>&1 && command -v hpct)"
+	check "man finds its own pages, too" grep -qE "MANPATH='?$work/elsewhere/share/man:" loaded
+	mv elsewhere tree
+fi
+
+if command -v python3 >/dev/null; then
+	version=$(hpct --version | cut -d' ' -f2)
+	python3 - "$HPCT_SOURCE/packaging" "$version" >log 2>&1 <<'END' || fail "Spack's package: $(tail -n 1 log)"
+import sys, types
+place, version = sys.argv[1:]
+said = []
+spack = types.ModuleType("spack"); package = types.ModuleType("spack.package")
+for name in "license version variant depends_on conflicts".split():
+    setattr(package, name, lambda *words, _name=name, **options: said.append((_name, words, options)))
+package.run_after = lambda *words: lambda function: function
+package.on_package_attributes = lambda **options: lambda function: function
+package.CMakePackage = type("CMakePackage", (), {})
+sys.modules.update({"spack": spack, "spack.package": package})
+exec(compile(open(place + "/spack/hpct/package.py").read(), "package.py", "exec"), {})
+variants = {words[0] for name, words, _ in said if name == "variant"}
+conditions = {options["when"].lstrip("+") for name, _, options in said if "when" in options}
+assert conditions <= variants, conditions - variants
+assert any(name == "version" and words[0] == version for name, words, _ in said), version
+END
+	python3 -c 'import jinja2, yaml' 2>/dev/null && { python3 - "$HPCT_SOURCE/packaging/conda/meta.yaml" "$version" >log 2>&1 <<'END' || fail "conda's recipe: $(tail -n 1 log)"
+import sys, jinja2, yaml
+recipe = yaml.safe_load(jinja2.Template(open(sys.argv[1]).read()).render(environ={}))
+assert recipe["package"] == {"name": "hpct", "version": sys.argv[2]}, recipe["package"]
+assert {"source", "build", "requirements", "test", "about"} <= set(recipe)
+END
+	}
+	mkdir prefix
+	cp LICENSE tree/ 2>/dev/null
+	mkdir -p tree/share/terminfo/x && (cd tree && PREFIX=$work/prefix bash "$HPCT_SOURCE/packaging/conda/build.sh") || fail "conda's build"
+	same "conda's tree runs" "hpct $version" "$(prefix/bin/hpct --version)"
+	check "without entries of terminals, which are ncurses's" [ ! -e prefix/share/terminfo ]
+fi
