@@ -244,7 +244,7 @@ package_licenses() {
 	local package
 	mkdir -p "$1"
 	for package in liblmdb libzstd libdw libelf zlib1g libbz2 liblzma libncurses libiberty libxxhash libcapstone libsqlite3 \
-		libpfm4 libc6; do
+		libyajl libprotobuf-c libpfm4 libc6; do
 		cp "/usr/share/doc/$package-dev/copyright" "$1/$package"
 	done
 }

@@ -86,6 +86,21 @@ END
 	done >>"$1"
 }
 
+# What lintian is told: programs that run with any glibc from 2.28 on carry their libraries, as the copyright file says.
+overrides_put() { # PACKAGE FILE
+	cat >"$2" <<END
+# linked statically, so that one package fits every release
+$1: embedded-library *
+# plug-ins: what they call is in the program that opens them
+$1: library-not-linked-against-libc *
+$1: shared-library-lacks-prerequisites *
+# made by a script of hpct's, for no archive
+$1: initial-upload-closes-no-bugs *
+# a header, the same for all architectures
+$1: pkg-config-unavailable-for-cross-compilation *
+END
+}
+
 finish() { # PACKAGE
 	local root=$stage/$1 architectures=$architecture depends suggests line text size
 	[ -d "$root" ] || return 0
@@ -93,6 +108,8 @@ finish() { # PACKAGE
 	describe "$1"
 	mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$1"
 	copyright_put "$root/usr/share/doc/$1/copyright"
+	mkdir -p "$root/usr/share/lintian/overrides"
+	overrides_put "$1" "$root/usr/share/lintian/overrides/$1"
 	printf 'hpct (%s) unstable; urgency=medium\n\n  * Release %s; what is new is in hpct-doc, CHANGELOG.md.\n\n -- %s  %s\n' "$version" \
 		"${version%-*}" "$maintainer" "$(LC_ALL=C date -uRd "@$SOURCE_DATE_EPOCH")" |
 		gzip -9n >"$root/usr/share/doc/$1/changelog.Debian.gz"

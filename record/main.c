@@ -39,6 +39,8 @@
 #define NAMES_MAX 10000
 #define READY_WAIT_MS 5000
 #define ENDS_WAIT_MS 2000
+#define REMOVE_TRIES 50
+#define REMOVE_MS 20
 #define QUIET_NS UINT64_C(1000000000) /* longer waits show progress on a terminal */
 
 struct record {
@@ -526,7 +528,7 @@ static int attach_program(struct record *record, struct outside_found *found)
 		words[count++] = found->words + at;
 	record->options.program = words;
 	snprintf(record->target.path, sizeof(record->target.path), "%s", found->name);
-	if (!record->name.is_shared && !record->name.job[0])
+	if (!record->name.is_shared && !record->name.job[0] && found->count)
 		snprintf(record->name.label, sizeof(record->name.label), "%u", found->pids[0]);
 	return 0;
 }
@@ -539,8 +541,11 @@ static void attach_give_up(struct record *record)
 	rendezvous_send(record->rendezvous.connection, &ended);
 	done_wait(record, &word);
 	rendezvous_leave(&record->rendezvous);
-	if (record->made_run)
-		rundir_unmake(record->run);
+	/* The collector closes the store last. */
+	for (int i = 0; record->made_run && i < REMOVE_TRIES && !access(record->run, F_OK); i++) {
+		rundir_remove(record->run);
+		poll(NULL, 0, REMOVE_MS);
+	}
 }
 
 static int stop_signals_open(void)
@@ -569,12 +574,15 @@ static void attach_tell(const struct outside_found *found, uint64_t for_ns)
 {
 	if (!isatty(STDERR_FILENO))
 		return;
-	fprintf(stderr, "hpct-record: measures process %u (%s)", found->pids[0], found->name);
+	if (found->count)
+		fprintf(stderr, "hpct-record: measures process %u (%s)", found->pids[0], found->name);
+	else
+		fprintf(stderr, "hpct-record: measures all of this machine");
 	if (found->count > 1)
 		fprintf(stderr, " and %u others", found->count - 1);
 	if (for_ns)
 		fprintf(stderr, " for %.3g s", (double)for_ns / 1e9);
-	fprintf(stderr, "; Ctrl-C ends that, not the process\n");
+	fprintf(stderr, "; Ctrl-C ends that, and nothing else\n");
 }
 
 static int attach_measure(
@@ -588,6 +596,7 @@ static int attach_measure(
 
 	plan.pids = found->pids;
 	plan.pid_count = found->count;
+	plan.is_all = record->options.is_all;
 	result = outside_open(&outside, &plan, error);
 	if (result)
 		return result;
@@ -613,7 +622,9 @@ static int attach(struct record *record, struct error *error)
 		return error_set(error, ERROR_USAGE,
 			"from outside only CPUTIME is measured; leave other events out, or start the program "
 			"with hpct-record");
-	if (outside_find(&found, &asked, error))
+	if (record->options.is_all)
+		outside_find_all(&found);
+	else if (outside_find(&found, &asked, error))
 		return -error->code;
 	if (attach_program(record, &found))
 		return error_memory(error);
@@ -654,7 +665,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < record.options.note_count; i++)
 		say(record.options.notes[i]);
 	launch_name_find(&record.name);
-	if (record.options.pids || record.options.comm) {
+	if (record.options.pids || record.options.comm || record.options.is_all) {
 		if (!attach(&record, &error))
 			return 0;
 		say(error.text);

@@ -37,7 +37,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static pthread_barrier_t barrier;
 static atomic_int round_now, made;
-static uint64_t waited_ns;
+static uint64_t waited_ns, begun_ns; /* begun: what is waited for was begun then; 0: it is there */
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -73,7 +73,8 @@ static uint64_t wait_begin(int round)
 
 static void wait_end(uint64_t begin_ns)
 {
-	waited_ns += now_ns(CLOCK_MONOTONIC) - begin_ns;
+	waited_ns += now_ns(CLOCK_MONOTONIC) - (begun_ns ? begun_ns : begin_ns);
+	begun_ns = 0;
 }
 
 /* ---- how the maker hands over ---- */
@@ -175,6 +176,7 @@ static void take_child(void)
 		make();
 		_exit(0);
 	}
+	begun_ns = now_ns(CLOCK_MONOTONIC);
 	waitpid(child, NULL, 0);
 }
 
@@ -191,6 +193,7 @@ static void take_join(void)
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, joined, name);
+	begun_ns = now_ns(CLOCK_MONOTONIC);
 	pthread_join(thread, NULL);
 }
 

@@ -21,15 +21,19 @@ static bool is_main(const struct run_stream *stream)
 /* By the main thread of its process, or of the process above. */
 static uint32_t creator_of(const struct run *run, const struct process_tree *tree, uint32_t stream)
 {
-	const struct process_tree_node *node = &tree->nodes[tree->node_of[stream]];
+	const struct process_tree_node *node;
 
+	/* Those of a host's counters are nobody's. */
+	if (tree->node_of[stream] == PROCESS_TREE_NONE)
+		return CRITICAL_NONE;
+	node = &tree->nodes[tree->node_of[stream]];
 	if (!is_main(run_stream(run, stream)))
 		return node->stream == stream ? CRITICAL_NONE : node->stream;
 	return node->parent == PROCESS_TREE_NONE ? CRITICAL_NONE : tree->nodes[node->parent].stream;
 }
 
-/* When it was last not in a wait that leads to nobody: one that is killed in a wait, as threads are when their process ends,
- * is not what the end waited for. */
+/* When it was last not in a wait that leads to nobody: one that is killed in a wait, as threads are when
+ * their process ends, is not what the end waited for. */
 static uint64_t last_work(const struct critical_graph *graph, uint32_t stream)
 {
 	uint64_t end_ns = graph->streams[stream].end_ns;

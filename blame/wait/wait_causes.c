@@ -84,6 +84,14 @@ static enum wait_cause_kind kind_of(enum call_wait_state state)
 										  : CAUSE_COLLECTIVE;
 }
 
+/* Who has been let go on and sleeps still waits. */
+static uint64_t end_of(const struct cause_search *search, const struct call_wait *wait)
+{
+	uint64_t end_ns = cause_asleep_until(search, wait->waiter, wait->end_ns);
+
+	return end_ns < search->question->end_ns ? end_ns : search->question->end_ns;
+}
+
 static int take_calls(struct cause_search *search, struct error *error)
 {
 	struct call_waits waits;
@@ -92,7 +100,7 @@ static int take_calls(struct cause_search *search, struct error *error)
 	for (size_t i = 0; i < waits.count && !result; i++) {
 		const struct call_wait *wait = &waits.list[i];
 		struct wait_cause cause = {.begin_ns = wait->begin_ns,
-			.end_ns = wait->end_ns,
+			.end_ns = end_of(search, wait),
 			.from_ns = wait->other == CALL_WAIT_UNTOLD ? 0 : wait->from_ns,
 			.waiter = wait->waiter,
 			.party = wait->other == CALL_WAIT_UNTOLD ? CAUSE_NOBODY : wait->other,

@@ -86,6 +86,9 @@ static inline void cause_sort(
 int wait_causes_read(struct cause_search *search, struct error *error);
 /* Each puts causes. The first sorts the switches by stream and time, which the others need. */
 int wait_causes_wakes(struct cause_search *search, struct error *error);
+/* When the thread, switched out at that time, ran again; the time itself if it was not. After
+ * wait_causes_wakes(). */
+uint64_t cause_asleep_until(const struct cause_search *search, uint32_t stream, uint64_t time_ns);
 int wait_causes_cpu(struct cause_search *search, struct error *error);
 int wait_causes_gpu(struct cause_search *search, struct error *error);
 

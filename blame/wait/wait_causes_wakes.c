@@ -200,6 +200,17 @@ static size_t switch_after(const struct cause_search *search, uint32_t stream, u
 	return low;
 }
 
+uint64_t cause_asleep_until(const struct cause_search *search, uint32_t stream, uint64_t time_ns)
+{
+	size_t at = switch_after(search, stream, time_ns);
+	const struct cause_switch *here = &search->switches[at];
+
+	return at < search->switch_count && here->stream == stream && !here->is_runnable &&
+			       here->out_ns < time_ns && here->in_ns != STORE_OPEN_NS
+		       ? here->in_ns
+		       : time_ns;
+}
+
 static bool has_switches(const struct cause_search *search, uint32_t stream)
 {
 	size_t first = switch_after(search, stream, 0);

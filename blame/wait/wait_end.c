@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/wait/wait_causes.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
 #include "timeline/report/process_tree.h"
 #include "timeline/scan/scan.h"
 
-#define LATE_NS 10000000u /* an end may be recorded so much after those who waited for it know */
+#define LATE_NS 10000000u  /* an end may be recorded so much after those who waited for it know */
+#define SIGNAL_NS 5000000u /* SIGCHLD comes so soon after the end of a child */
 #define NAME_BYTES 64
 
 /* What a span says that it waits for, the least telling first. */
@@ -43,7 +45,7 @@ static enum wait_class class_of(const struct run *run, uint32_t op)
 	static const struct {
 		const char *name;
 		enum wait_class class;
-	} names[] = {{"lock", CLASS_LOCK}, {"barrier", CLASS_BARRIER}};
+	} names[] = {{"lock", CLASS_LOCK}, {"barrier", CLASS_BARRIER}, {"wait", CLASS_BLOCKED}};
 
 	if (op == STORE_OP_BLOCKED)
 		return CLASS_BLOCKED;
@@ -429,7 +431,8 @@ static void find_joined(struct search *search)
 	}
 }
 
-static int find_child(struct search *search, struct error *error)
+/* `is_by_signal`: the call ends by any signal, so that only a child tells that ended just then. */
+static int find_child(struct search *search, bool is_by_signal, struct error *error)
 {
 	struct arena arena = {0};
 	struct process_tree tree;
@@ -439,7 +442,9 @@ static int find_child(struct search *search, struct error *error)
 	for (uint32_t i = 0; !result && i < tree.count; i++) {
 		const struct process_tree_node *node = &tree.nodes[i];
 
-		if (node->parent != own || !is_better_end(search, node->end_ns))
+		if (node->parent != own || !is_better_end(search, node->end_ns) ||
+			(is_by_signal && (node->end_ns + SIGNAL_NS < search->wait.end_ns ||
+						 node->end_ns > search->wait.end_ns + SIGNAL_NS)))
 			continue;
 		search->best_ns = node->end_ns;
 		tell(search, WAIT_END_CHILD, node->stream, search->wait.begin_ns, node->end_ns);
@@ -451,8 +456,10 @@ static int find_child(struct search *search, struct error *error)
 static int find_waker(struct search *search, struct error *error)
 {
 	static const char *const joins[] = {"pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
-		"thrd_join", "std::thread::join()", NULL};
+		"thrd_join", "Thread.join", NULL}; /* the last one is Python's */
 	static const char *const waits[] = {"wait", "wait3", "wait4", "waitpid", "waitid", NULL};
+	static const char *const signals[] = {"pselect", "ppoll", "epoll_pwait", "sigsuspend", "sigwait",
+		"sigwaitinfo", "sigtimedwait", "pause", NULL};
 	uint32_t waker =
 		thread_of(search, attribute_number(search->wait.text, search->wait.size, "waker", 0), false);
 
@@ -463,8 +470,101 @@ static int find_waker(struct search *search, struct error *error)
 	if (is_in(search, joins))
 		find_joined(search);
 	else if (is_in(search, waits))
-		return find_child(search, error);
+		return find_child(search, false, error);
+	else if (is_in(search, signals))
+		return find_child(search, true, error);
 	return 0;
+}
+
+/* ---- what the causes of waits tell of the rest ---- */
+
+static enum wait_end_by by_of(enum wait_cause_kind kind)
+{
+	switch (kind) {
+	case CAUSE_LOCK:
+		return WAIT_END_HOLDER;
+	case CAUSE_BARRIER:
+	case CAUSE_COLLECTIVE:
+		return WAIT_END_LAST;
+	case CAUSE_JOIN:
+		return WAIT_END_THREAD;
+	case CAUSE_CHILD:
+		return WAIT_END_CHILD;
+	case CAUSE_GPU:
+		return WAIT_END_OPERATION;
+	case CAUSE_MESSAGE:
+		return WAIT_END_PEER;
+	case CAUSE_CONDITION:
+	case CAUSE_SEMAPHORE:
+	case CAUSE_PIPE:
+	case CAUSE_SOCKET:
+	case CAUSE_EVENTFD:
+		return WAIT_END_WAKER;
+	default:
+		return WAIT_END_UNTOLD;
+	}
+}
+
+/* The longest part of the wait whose party is known. */
+static void tell_cause(struct search *search, const struct wait_causes *causes)
+{
+	size_t count;
+	const struct wait_cause *of = wait_causes_of(causes->list, causes->count, search->stream, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct wait_cause *cause = &of[i];
+		uint64_t until_ns = cause->from_ns > cause->begin_ns && cause->from_ns < cause->end_ns
+					    ? cause->from_ns
+					    : cause->end_ns;
+
+		if (cause->party == CAUSE_NOBODY || cause->party == search->stream ||
+			by_of(cause->kind) == WAIT_END_UNTOLD ||
+			cause->end_ns - cause->begin_ns <= search->best_ns)
+			continue;
+		search->best_ns = cause->end_ns - cause->begin_ns;
+		tell(search, by_of(cause->kind), cause->party, cause->begin_ns, until_ns);
+		search->found->cause = wait_cause_names[cause->kind];
+	}
+}
+
+static int find_cause(struct search *search, struct error *error)
+{
+	struct idle_question question = {.begin_ns = search->wait.begin_ns, .end_ns = search->wait.end_ns};
+	uint32_t count = run_stream_count(search->run);
+	struct wait_causes causes = {0};
+	struct arena arena = {0};
+	uint32_t *streams = arena_calloc(&arena, (size_t)count + 1, sizeof(*streams));
+	int result = streams ? 0 : error_memory(error);
+
+	search->best_ns = 0;
+	for (uint32_t i = 0; streams && i < count; i++)
+		if (store_stream_has_states(run_stream(search->run, i)->s.kind))
+			streams[question.stream_count++] = i;
+	question.streams = streams;
+	if (!result) {
+		result = wait_causes_find(&causes, search->run, &question, &arena, error);
+		if (!result)
+			tell_cause(search, &causes);
+		wait_causes_fini(&causes);
+	}
+	arena_fini(&arena);
+	return result;
+}
+
+static int find_by_class(struct search *search, struct error *error)
+{
+	switch (search->class) {
+	case CLASS_LOCK:
+		return find_holder(search, error);
+	case CLASS_BARRIER:
+		return search->comm[0] ? each_other(search, false, arrival_take, error) : 0;
+	case CLASS_CALL:
+		return find_caller(search, error);
+	case CLASS_SYNC:
+		return find_operation(search, error);
+	default:
+		return find_waker(search, error);
+	}
 }
 
 int wait_end_find(struct wait_end *found, struct run *run, uint32_t stream, uint64_t begin_ns,
@@ -473,23 +573,15 @@ int wait_end_find(struct wait_end *found, struct run *run, uint32_t stream, uint
 	struct search search = {.run = run, .stream = stream, .found = found};
 	int result;
 
-	*found = (struct wait_end){.stream = UINT32_MAX};
+	*found = (struct wait_end){.stream = UINT32_MAX, .cause = ""};
 	result = find_wait(&search, begin_ns, end_ns, error);
 	if (result || search.class == CLASS_NONE)
 		return result;
 	found->by = WAIT_END_UNTOLD;
 	found->begin_ns = search.wait.begin_ns;
 	found->end_ns = search.wait.end_ns;
-	switch (search.class) {
-	case CLASS_LOCK:
-		return find_holder(&search, error);
-	case CLASS_BARRIER:
-		return search.comm[0] ? each_other(&search, false, arrival_take, error) : 0;
-	case CLASS_CALL:
-		return find_caller(&search, error);
-	case CLASS_SYNC:
-		return find_operation(&search, error);
-	default:
-		return find_waker(&search, error);
-	}
+	result = find_by_class(&search, error);
+	if (!result && found->by == WAIT_END_UNTOLD && found->end_ns < run_end_ns(run))
+		result = find_cause(&search, error);
+	return result;
 }

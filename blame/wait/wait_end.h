@@ -3,11 +3,18 @@
  * wait_end.h - who one wait of a stream was for: what the timeline jumps to. Only records answer; where they
  * do not, nobody is named.
  *
- *   thread 1   ==refresh (holds)=====|==...        a lock       who had it longest in the wait
- *   thread 2        |~~lock holder=1~~|==...       a barrier    the thread that came last, a collective call
- *   queue 0         |##kernel##|                                the rank
- *   thread 3        |~~sync~~~~~|==...             a sync       the operation of a queue that ended last in
- * it wait, join   the child, the thread that ended last in it a message    the rank at its other end
+ *   thread 1   ==refresh (holds)=====|==...
+ *   thread 2        |~~lock holder=1~~|==...
+ *   queue 0         |##kernel##|
+ *   thread 3        |~~sync~~~~~|==...
+ *
+ *   a lock          who had it longest in the wait
+ *   a barrier       the thread that came last; a collective call: the rank
+ *   a sync          the operation of a queue that ended last in it
+ *   wait, join      the child, the thread that ended last in it
+ *   pselect ...     which any signal ends: the child that ended just then
+ *   a message       the rank at its other end
+ *   all else        what wait_causes.h tells: who wrote, signalled, posted
  *
  * Times of several hosts are compared as they are: --late of hpct-blame puts clocks together, this does not.
  */
@@ -32,6 +39,7 @@ enum wait_end_by {
 struct wait_end {
 	enum wait_end_by by;
 	uint64_t begin_ns, end_ns;  /* the wait; end STORE_OPEN_NS: it has not ended */
+	const char *cause;	    /* "pipe", "condition" ... where that is told, else "" */
 	uint32_t stream;	    /* who ended it; from HOLDER on */
 	uint64_t from_ns, until_ns; /* when that stream did what this one waited for */
 };

@@ -54,7 +54,10 @@ struct otf2 {
 	uint32_t location_count, process_count;
 	uint32_t open_from; /* locations before it are closed */
 	const char *stream; /* text of the one whose locations are open */
-	uint32_t values_at; /* its location of values; 0: none yet */
+	/* [metric] 1 + its location of that stream's values; 0: none yet. A counter's rate comes behind other
+	 * values of its time, and a location goes forward only. */
+	uint32_t *values_at;
+	size_t values_room;
 	bool failed, has_event;
 	OTF2_ErrorCode code; /* of the library's first failure */
 };
@@ -179,7 +182,8 @@ static bool add_location(
 	if (otf2->stream != place->stream->text) {
 		close_locations(otf2);
 		otf2->stream = place->stream->text;
-		otf2->values_at = 0;
+		if (otf2->values_room)
+			memset(otf2->values_at, 0, otf2->values_room * sizeof *otf2->values_at);
 	}
 	if (!array_widen(&otf2->locations, &otf2->location_room, number, sizeof *otf2->locations))
 		return false;
@@ -294,8 +298,7 @@ static bool find_metric(struct otf2 *otf2, const struct trace_value *value, uint
 	return !otf2->failed;
 }
 
-/* Values come behind the calls of their thread, whose location has gone on in time: they have one of their
- * own. */
+/* Values come behind the calls of their thread, whose location has gone on in time: they have their own. */
 static bool put_value(void *own, const struct trace_place *place, const struct trace_value *of)
 {
 	struct otf2 *otf2 = own;
@@ -306,19 +309,22 @@ static bool put_value(void *own, const struct trace_place *place, const struct t
 	char *name;
 	bool is_done = true;
 
-	if (!otf2->values_at || otf2->stream != place->stream->text) {
-		if (asprintf(&name, "%s values", title) < 0)
+	if (!find_metric(otf2, of, &metric) || !array_reserve_zero(&otf2->values_at, &otf2->values_room,
+						       (size_t)metric + 1, sizeof *otf2->values_at))
+		return false;
+	if (!otf2->values_at[metric] || otf2->stream != place->stream->text) {
+		if (asprintf(&name, "%s %s", title, run_metric_name(otf2->run, of->metric)) < 0)
 			return false;
 		is_done = add_location(otf2, place, name, OTF2_LOCATION_TYPE_METRIC);
 		free(name);
-		otf2->values_at = otf2->location_count;
+		otf2->values_at[metric] = otf2->location_count;
 	}
-	if (!is_done || !find_metric(otf2, of, &metric))
+	if (!is_done)
 		return false;
 	type = otf2->metrics[metric].is_real ? OTF2_TYPE_DOUBLE : OTF2_TYPE_UINT64;
 	otf2->has_event = true;
-	return ok(otf2, OTF2_EvtWriter_Metric(otf2->locations[otf2->values_at - 1].writer, NULL, of->time_ns,
-				metric, 1, &type, &value));
+	return ok(otf2, OTF2_EvtWriter_Metric(otf2->locations[otf2->values_at[metric] - 1].writer, NULL,
+				of->time_ns, metric, 1, &type, &value));
 }
 
 /* ---- the archive ---- */
@@ -398,6 +404,7 @@ static void otf2_fini(struct otf2 *otf2)
 	free(otf2->metrics);
 	free(otf2->processes);
 	free(otf2->lanes);
+	free(otf2->values_at);
 }
 
 static int put_archive(struct otf2 *otf2, const struct select *select, const char *path, struct error *error)

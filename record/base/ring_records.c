@@ -30,6 +30,7 @@ static bool is_whole(const struct event_header *h)
 		[EVENT_GPU_QUEUE] = sizeof(struct event_gpu_queue),
 		[EVENT_GPU_UNMONITORED] = sizeof(struct event_gpu_unmonitored),
 		[EVENT_GPU_USED] = sizeof(struct event_gpu_used),
+		[EVENT_KERNEL] = sizeof(struct event_kernel),
 		[EVENT_SWITCH] = sizeof(struct event_switch),
 		[EVENT_NODES] = sizeof(struct event_nodes_record) + sizeof(struct event_place),
 	};

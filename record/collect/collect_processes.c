@@ -76,6 +76,7 @@ void collect_process_take(struct collector *collector, struct handshake *handsha
 	if (handshake->is_without_rings ||
 		switches_take_up(process, handshake->events, handshake->event_count, handshake->switch_bytes))
 		process->switches_refused++;
+	process->is_outside = handshake->is_outside;
 	if (handshake->is_outside && handshake->word && switches_stream(&process->switches))
 		process->switches_refused++;
 	switches_begin(process->switches, 0, handshake->word);

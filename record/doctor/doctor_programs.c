@@ -26,7 +26,7 @@
 /* What ./build.sh builds, except hpct-sql, which needs SQLite. */
 static const char *const programs[] = {"hpct", "hpct-record", "hpct-link", "hpct-names", "hpct-info",
 	"hpct-profile", "hpct-stats", "hpct-slice", "hpct-stacks", "hpct-diff", "hpct-blame", "hpct-advise",
-	"hpct-report", "hpct-view", "hpct-import", "hpct-export", "hpct-doctor", NULL};
+	"hpct-report", "hpct-view", "hpct-plot", "hpct-import", "hpct-export", "hpct-doctor", NULL};
 
 /* Appends ", WORD" to a list, if there is room for it. */
 static void list_add(char *list, size_t room, const char *word)

@@ -29,7 +29,7 @@ const char options_help[] =
 	"  -o, --output RUN       name of the run (%j job, %s step, %h host, %p pid); by\n"
 	"                         default PROGRAM-PID.hpct;  --overwrite  replaces it\n"
 	"  -p, --pid PID,...      what runs already, from outside: until Ctrl-C, its end,\n"
-	"                         or --for DURATION;  --comm GLOB [--newest]  by name\n"
+	"                         or --for DURATION; --comm GLOB [--newest]; -a: all\n"
 	"  -e, --event EVENT[@N]  CPUTIME@5000 (default): a sample every 5000 us of a\n"
 	"                         thread's CPU time; CPUTIME@f200: 200 samples a second.\n"
 	"                         Repeat -e to add counters: page-faults@1, IO, MEMLEAK\n"
@@ -41,7 +41,7 @@ const char options_help[] =
 	"  -ds, --delay-sampling  measure nothing until the program calls hpct_start()\n"
 	"  -r, --retain-recursion keep all levels of recursive calls (default: two)\n"
 	"      --no-switches, --no-children, --ranks 0-3, --process-fraction 1/10: less\n"
-	"      --strict           exit 125, not PROGRAM unmeasured;  -h, --help, -V: man\n"
+	"      --strict           exit 125, not unmeasured;  -h, --help;  -V, --version\n"
 	"\n"
 	"Exits with PROGRAM's code or signal. Else: 125 hpct-record failed, 126 PROGRAM\n"
 	"cannot be executed, 127 is not found. Next: hpct-view RUN, hpct-profile RUN.\n";
@@ -52,6 +52,7 @@ static const struct option long_options[] = {
 	{"pid", required_argument, NULL, 'p'},
 	{"comm", required_argument, NULL, 'M'},
 	{"newest", no_argument, NULL, 'n'},
+	{"all-cpus", no_argument, NULL, 'a'},
 	{"for", required_argument, NULL, 'd'},
 	{"stack-bytes", required_argument, NULL, 'B'},
 	{"event", required_argument, NULL, 'e'},
@@ -245,8 +246,9 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 	{'r', offsetof(struct options, keeps_recursion)}, {'g', offsetof(struct options, no_gprof)},
 	{'W', offsetof(struct options, no_switches)}, {'Z', offsetof(struct options, with_sources)},
 	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
-	{'n', offsetof(struct options, is_newest)}, {'L', offsetof(struct options, is_list)},
-	{'h', offsetof(struct options, is_help)}, {'V', offsetof(struct options, is_version)}};
+	{'n', offsetof(struct options, is_newest)}, {'a', offsetof(struct options, is_all)},
+	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
+	{'V', offsetof(struct options, is_version)}};
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
@@ -314,9 +316,6 @@ static const struct foreign {
 	char letter;
 	const char *word, *advice;
 } foreign_options[] = {
-	{'a', "--all-cpus",
-		"-a: hpct-record measures a program and its children, not the whole machine; start what is "
-		"to be measured with it, as hpct-record PROGRAM, or name what runs already by -p or --comm"},
 	{'g', "--call-graph", "-g: call paths are always recorded, by unwind tables; leave it out"},
 	{'F', "--freq",
 		"-F: a rate is given with -c, as -c f997 for 997 samples in each second of CPU time, or with "
@@ -455,18 +454,19 @@ static int words_add(struct options *options, struct error *error)
 /* What says nothing about processes that run already. */
 static int attach_check(const struct options *options, struct error *error)
 {
-	bool is_attach = options->pids || options->comm;
+	bool is_attach = options->pids || options->comm || options->is_all;
 
-	if (options->pids && options->comm)
-		return error_set(error, ERROR_USAGE, "-p and --comm both name processes; give one of them");
+	if (!!options->pids + !!options->comm + options->is_all > 1)
+		return error_set(
+			error, ERROR_USAGE, "-p, --comm and -a all say what is measured; give one of them");
 	if (!is_attach && (options->for_ns || options->is_newest))
-		return error_set(error, ERROR_USAGE, "%s goes with -p or --comm",
+		return error_set(error, ERROR_USAGE, "%s goes with -p, --comm or -a",
 			options->for_ns ? "--for" : "--newest");
 	if (options->is_newest && !options->comm)
 		return error_set(error, ERROR_USAGE, "--newest goes with --comm");
 	if (is_attach && *options->program)
 		return error_set(error, ERROR_USAGE,
-			"%s: either start a program or name processes that run already by -p or --comm",
+			"%s: either start a program or name processes that run already by -p, --comm or -a",
 			*options->program);
 	if (is_attach && (options->is_delayed || options->is_unsampled || options->ranks ||
 				 options->fraction < 1 || options->has_libunwind))
@@ -488,7 +488,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	for (;;) {
 		if (optind < argc)
 			argv[optind] = options_hpcrun_long(argv[optind]);
-		letter = getopt_long(argc, argv, "+:o:e:c:f:p:trhVL", long_options, NULL);
+		letter = getopt_long(argc, argv, "+:o:e:c:f:p:atrhVL", long_options, NULL);
 		if (letter == -1)
 			break;
 		if (letter == '?' || letter == ':')
@@ -514,7 +514,7 @@ int options_parse(struct options *options, int argc, char **argv, struct error *
 	if (result)
 		return result;
 	if (!options->is_help && !options->is_version && !options->is_list && !*options->program &&
-		!options->pids && !options->comm)
+		!options->pids && !options->comm && !options->is_all)
 		return error_set(error, ERROR_USAGE, "no program to record; try hpct-record --help");
 	return 0;
 }

@@ -162,6 +162,13 @@ void rundir_unmake(const char *path)
 	rmdir(path);
 }
 
+void rundir_remove(const char *path)
+{
+	struct error error;
+
+	run_remove(path, &error);
+}
+
 int rundir_store_path(char *path, size_t room, const char *run, const char *host, const char *boot)
 {
 	int length = snprintf(path, room, "%s/%s-%.8s%s", run, host, boot, STORE_SUFFIX);

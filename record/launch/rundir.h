@@ -20,6 +20,8 @@
 int rundir_make(const char *path, const char *launch, bool overwrite, bool *made, struct error *error);
 /* Removes a new run into which nothing was recorded. */
 void rundir_unmake(const char *path);
+/* Removes a run that turned out to be of no use, if it holds nothing but hpct's files. */
+void rundir_remove(const char *path);
 /* Path of a new store, HOST-BOOT.mdb or HOST-BOOT-2.mdb ... Negative: the path is too long. */
 int rundir_store_path(char *path, size_t room, const char *run, const char *host, const char *boot);
 

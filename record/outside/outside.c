@@ -84,6 +84,10 @@ static int all_attach(struct outside *outside, struct error *error)
 	char what[40];
 	int reason;
 
+	if (plan->is_all) {
+		reason = outside_all_watch(outside);
+		return reason ? outside_refusal(error, reason, OUTSIDE_ALL) : 0;
+	}
 	if (plan->parent) {
 		reason = outside_thread_watch(outside, (uint32_t)plan->parent, true);
 		return reason ? outside_refusal(error, reason, "it") : 0;
@@ -229,7 +233,7 @@ bool outside_run(struct outside *outside, int stop, uint64_t until_ns)
 		timeout_ms = outside_records_take(outside, now_ns) ? BUSY_MS : IDLE_MS;
 		has_begun |= outside->targets != NULL;
 		gone_end(outside, now_ns);
-		is_over = targets_sweep(outside, now_ns) && has_begun;
+		is_over = targets_sweep(outside, now_ns) && has_begun && !outside->plan.is_all;
 		outside_threads_look(outside, now_ns);
 		stack_judge(outside);
 		if (until_ns && now_ns >= until_ns)

@@ -25,6 +25,7 @@
 struct outside_plan {
 	const uint32_t *pids; /* what runs already; in our pid namespace */
 	unsigned pid_count;
+	bool is_all;	    /* instead: all that run on this machine */
 	pid_t parent;	    /* instead: the calling thread, whose child will execute the program; 0: none */
 	const char *socket; /* the collector's */
 	const char *agent;  /* path of the agent: a child that loads it measures itself; NULL: none does */

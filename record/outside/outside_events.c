@@ -41,7 +41,9 @@ static struct perf_event_attr attributes(const struct outside *outside)
 		.sample_stack_user = outside->stack_bytes,
 		.exclude_kernel = outside->without_kernel,
 		.exclude_hv = 1,
-		.inherit = 1,
+		.exclude_callchain_user = 1,
+		.exclude_callchain_kernel = outside->without_kernel,
+		.inherit = !outside->plan.is_all,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.context_switch = 1,
@@ -161,8 +163,16 @@ static long paranoid_level(void)
 
 int outside_refusal(struct error *error, int reason, const char *what)
 {
+	bool is_all = !strcmp(what, OUTSIDE_ALL);
+
 	switch (reason) {
 	case EACCES:
+		if (is_all)
+			return error_set(error, ERROR_IO,
+				"%s may be measured by root, with CAP_PERFMON, or where "
+				"kernel.perf_event_paranoid is 0 (it is %ld); as another user, name your own "
+				"processes by -p or --comm",
+				what, paranoid_level());
 		if (paranoid_level() > 2)
 			return error_set(error, ERROR_IO,
 				"%s cannot be measured from outside: kernel.perf_event_paranoid is %ld; set "
@@ -270,6 +280,11 @@ int outside_thread_watch(struct outside *outside, uint32_t tid, bool is_start)
 	return reason;
 }
 
+int outside_all_watch(struct outside *outside)
+{
+	return outside_thread_watch(outside, UINT32_MAX, false); /* -1: whoever runs there */
+}
+
 static uint64_t newest_id(const struct outside *outside)
 {
 	uint64_t id = 0;
@@ -287,12 +302,15 @@ void outside_events_renew(struct outside *outside)
 	uint64_t newest = newest_id(outside);
 	int reason = 0;
 
-	for (struct outside_target *at = outside->targets; at && !reason; at = at->next)
+	if (outside->plan.is_all)
+		reason = outside_all_watch(outside);
+	for (struct outside_target *at = outside->targets; at && !reason && !outside->plan.is_all;
+		at = at->next)
 		for (struct outside_thread *thread = at->threads; thread && !reason; thread = thread->next) {
 			reason = thread->has_ended ? 0 : outside_thread_watch(outside, thread->tid, false);
 			reason = reason == ESRCH ? 0 : reason;
 		}
-	for (size_t i = 0; i < outside->child_count && !reason; i++) {
+	for (size_t i = 0; i < outside->child_count && !reason && !outside->plan.is_all; i++) {
 		reason = outside_thread_watch(outside, outside->children[i].pid, false);
 		reason = reason == ESRCH ? 0 : reason;
 	}

@@ -236,6 +236,14 @@ static int names_take(struct outside_found *found, const struct outside_asked *a
 				     asked->comm);
 }
 
+void outside_find_all(struct outside_found *found)
+{
+	static const char words[] = "hpct-record\0-a\0";
+
+	*found = (struct outside_found){.name = "machine"};
+	memcpy(found->words, words, sizeof(words));
+}
+
 int outside_find(struct outside_found *found, const struct outside_asked *asked, struct error *error)
 {
 	struct process process = {.name = ""};

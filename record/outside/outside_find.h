@@ -28,6 +28,9 @@ struct outside_found {
 /* ERROR_USAGE: no such process, or one that cannot be measured; the sentence says why. Opens no event. */
 int outside_find(struct outside_found *found, const struct outside_asked *asked, struct error *error);
 
+/* Stands for the whole machine: no pids. */
+void outside_find_all(struct outside_found *found);
+
 /* 0, or ERROR_USAGE with the reason: no such process, a zombie, a thread of the kernel, of another user, of
  * 32 bits. */
 int outside_find_check(uint32_t pid, struct error *error);

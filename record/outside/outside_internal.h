@@ -121,10 +121,13 @@ struct outside {
 int outside_rings_open(struct outside *outside, struct error *error);
 /* Opens events for a thread and what it starts; is_start: disabled until an exec. 0 or an errno. */
 int outside_thread_watch(struct outside *outside, uint32_t tid, bool is_start);
+/* The same for all threads of the machine. */
+int outside_all_watch(struct outside *outside);
 /* All threads get events with the current stack_bytes. */
 void outside_events_renew(struct outside *outside);
 void outside_events_close(struct outside *outside);
-/* The sentence for a refusal by perf_event_open; `what`: "process 17". */
+#define OUTSIDE_ALL "all of this machine"
+/* The sentence for a refusal by perf_event_open; `what`: "process 17", OUTSIDE_ALL ... */
 int outside_refusal(struct error *error, int reason, const char *what);
 
 /* outside_records.c */
@@ -160,6 +163,9 @@ struct outside_thread *outside_thread_new(struct outside *outside, struct outsid
 /* The node of a call path, from registers and a copy of the stack from its stack pointer up. */
 uint32_t outside_thread_path(struct outside *outside, struct outside_thread *thread,
 	const struct arch_registers *registers, const char *stack, size_t bytes, bool *is_partial);
+/* Tells the frames that the kernel had at a sample that will be taken. */
+void outside_thread_kernel(
+	struct outside_thread *thread, uint64_t time_ns, const uint64_t *address, uint32_t count);
 /* Takes a record; they come in order of time. */
 void outside_thread_take(struct outside *outside, const struct outside_record *record);
 /* Closes it with the rest of its CPU time, and frees it. */

@@ -3,7 +3,7 @@
  * outside_perf.h - what the samples of a measurement from outside hold, in perf's order, and the processor's
  * registers in it.
  *
- *   | header | event id | pid tid | time | abi | registers | size | stack ... | used |
+ *   | header | event id | pid tid | time | kernel's frames | abi | registers | size | stack ... | used |
  *   | header | ...                       | pid tid | time | event id |     all other records
  */
 #ifndef RECORD_OUTSIDE_PERF_H
@@ -14,10 +14,11 @@
 #include <string.h>
 
 #include "record/agent/base/arch.h"
+#include "record/kernel/kernel_callchains.h"
 
 #define OUTSIDE_SAMPLE_TYPE                                                                    \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | \
-		PERF_SAMPLE_STACK_USER)
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | \
+		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
 /* Number i of the registers taken is arch's outside_register_of[i]; -1: not wanted. */
 #if defined(__x86_64__)
@@ -35,6 +36,8 @@ static const signed char outside_register_of[OUTSIDE_REGISTER_COUNT] = {0, 1, 2,
 struct outside_sample {
 	uint64_t event, time_ns;
 	uint32_t pid, tid;
+	uint64_t kernel[KERNEL_CALLCHAIN_DEPTH_MAX]; /* innermost first */
+	uint32_t kernel_count;
 	struct arch_registers registers; /* known 0: none, as of a thread that is ending, or of 32 bits */
 	const char *stack;		 /* from the stack pointer up; in the record */
 	size_t stack_bytes;
@@ -46,6 +49,27 @@ struct outside_sample_id {
 	uint32_t pid, tid;
 	uint64_t time_ns, event;
 };
+
+/* The kernel's frames, among them marks of whose they are. Returns the place behind them; 0: not whole. */
+static inline size_t outside_kernel_read(
+	struct outside_sample *sample, const char *record, size_t at, size_t bytes)
+{
+	uint64_t count, address;
+
+	sample->kernel_count = 0;
+	if (bytes < at + 8)
+		return 0;
+	memcpy(&count, record + at, 8);
+	at += 8;
+	if (count > (bytes - at) / 8)
+		return 0;
+	for (uint64_t i = 0; i < count; i++, at += 8) {
+		memcpy(&address, record + at, 8);
+		if (address < (uint64_t)PERF_CONTEXT_MAX && sample->kernel_count < KERNEL_CALLCHAIN_DEPTH_MAX)
+			sample->kernel[sample->kernel_count++] = address;
+	}
+	return at;
+}
 
 /* Reads a PERF_RECORD_SAMPLE of `bytes`, header included. False: it is not whole. */
 static inline bool outside_sample_read(struct outside_sample *sample, const char *record, size_t bytes)
@@ -59,8 +83,11 @@ static inline bool outside_sample_read(struct outside_sample *sample, const char
 	memcpy(&sample->pid, record + at + 8, 4);
 	memcpy(&sample->tid, record + at + 12, 4);
 	memcpy(&sample->time_ns, record + at + 16, 8);
-	memcpy(&abi, record + at + 24, 8);
-	at += 32;
+	at = outside_kernel_read(sample, record, at + 24, bytes);
+	if (!at || bytes < at + 16)
+		return false;
+	memcpy(&abi, record + at, 8);
+	at += 8;
 	sample->registers.known = 0;
 	sample->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
 	if (abi && bytes < at + 8 * OUTSIDE_REGISTER_COUNT + 8)

@@ -132,10 +132,12 @@ static struct outside_thread *thread_of(
 			outside, pid, child->parent_pid, 0, outside->plan.agent ? time_ns : child->begin_ns);
 		child_remove(outside, child);
 	}
+	if (!target && !child && outside->plan.is_all && pid && pid != (uint32_t)getpid())
+		target = target_begin(outside, pid, 0, 0, time_ns);
 	if (!target)
 		return NULL;
-	return outside_thread_new(
-		outside, target, tid, target->begin_ns < time_ns ? time_ns : target->begin_ns, true);
+	return outside_thread_new(outside, target, tid,
+		target->begin_ns < time_ns ? time_ns : target->begin_ns, !outside->plan.is_all);
 }
 
 /* ---- forks, execs, ends ---- */
@@ -204,7 +206,7 @@ static void exec_take(struct outside *outside, uint32_t pid, uint64_t time_ns)
 	struct outside_target *before = outside_target_find(outside, pid, time_ns), *fresh;
 	struct outside_child *child = child_find(outside, pid);
 	uint32_t generation = 0, parent_pid = child ? child->parent_pid : 0;
-	bool is_ours = before || child || outside->plan.parent;
+	bool is_ours = before || child || outside->plan.parent || outside->plan.is_all;
 
 	if (before) {
 		generation = before->generation + 1;
@@ -330,6 +332,7 @@ static void event_take(struct outside *outside, const char *record, size_t bytes
 		comm_take(outside, (const void *)record, &id);
 		break;
 	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
 		switch_take(outside, header, &id);
 		break;
 	case PERF_RECORD_MMAP:
@@ -380,6 +383,13 @@ static void sample_take(struct outside *outside, const char *record, size_t byte
 	taken.thread = thread;
 	taken.node = outside_thread_path(
 		outside, thread, &sample.registers, sample.stack, sample.stack_bytes, &taken.is_partial);
+	if (!sample.registers.known &&
+		sample.kernel_count) { /* a thread of the kernel, or one that is ending */
+		taken.node = thread->root;
+		taken.is_partial = false;
+	}
+	if (sample.kernel_count)
+		outside_thread_kernel(thread, sample.time_ns, sample.kernel, sample.kernel_count);
 	ring_count(&thread->ring.shared->handler_ns, clock_now_ns() - begin_ns);
 	outside->window_samples++;
 	outside->window_cut += taken.is_partial && sample.is_cut;

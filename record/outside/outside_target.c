@@ -104,6 +104,7 @@ static void shared_fill(const struct outside *outside, struct outside_target *ta
 	shared->rings_at = RINGS_AT;
 	shared->begin_ns = target->begin_ns;
 	shared->period_ns = outside->plan.period_ns;
+	shared->switches_trap = EVENT_TRAP_SAMPLES; /* EVENT_KERNEL goes with samples */
 	atomic_store(&shared->thread_count, 1);
 	snprintf(shared->metric, sizeof(shared->metric), "CPUTIME");
 	snprintf(shared->sampler, sizeof(shared->sampler), "outside");

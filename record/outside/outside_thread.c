@@ -376,6 +376,20 @@ void outside_thread_take(struct outside *outside, const struct outside_record *r
 	thread->last_ns = record->time_ns;
 }
 
+void outside_thread_kernel(
+	struct outside_thread *thread, uint64_t time_ns, const uint64_t *address, uint32_t count)
+{
+	uint64_t bytes = sizeof(struct event_kernel) + count * sizeof(*address);
+	struct event_kernel *record;
+
+	if (thread->has_ended || !ring_begin(&thread->ring, bytes, bytes, time_ns))
+		return;
+	record = ring_put(&thread->ring, EVENT_KERNEL, 0, count, bytes);
+	record->time_ns = time_ns;
+	memcpy(record->address, address, count * sizeof(*address));
+	ring_commit(&thread->ring);
+}
+
 void outside_thread_name(struct outside_thread *thread, const char *name, uint64_t time_ns)
 {
 	size_t length = strnlen(name, sizeof(thread->ring.shared->name) - 1);

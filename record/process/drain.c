@@ -118,13 +118,13 @@ static struct drain drain_of(
 		.spans = &spans};
 }
 
-/* The thread told where it waits. */
+/* The thread told where it waits: its stack need not be looked at, however often it is woken. */
 static void wait_take(struct drain *drain, uint64_t since_ns, uint32_t node)
 {
 	uint32_t context = since_ns && node ? drain_context_of(drain, node) : STORE_CONTEXT_NONE;
 
 	if (context && drain->ring->waits.remote_ns != since_ns)
-		wait_paths_remote_put(&drain->ring->waits, since_ns, since_ns, context);
+		wait_paths_remote_put(&drain->ring->waits, since_ns, UINT64_MAX, context);
 }
 
 size_t ring_drain(

@@ -151,7 +151,8 @@ static inline void sample_put(struct drain *drain, const struct event_sample *sa
 	struct store_record *record;
 	uint32_t context = drain_context_of(drain, sample->h.node);
 
-	if (callchain && callchain->depth && context && !is_agents(sample->h.node))
+	if (callchain && callchain->depth && context &&
+		(drain->process->is_outside || !is_agents(sample->h.node)))
 		context = kernel_context(drain->writer, context, callchain->address, callchain->depth);
 	if (drain->samples->count == BATCH)
 		drain_samples_flush(drain);
@@ -213,6 +214,20 @@ static bool sample_take(struct drain *drain, const struct event_sample *sample)
 	if (time_ns > drain->ring->last_ns)
 		drain->ring->last_ns = time_ns;
 	return !sample->metric || drain_counter_take(drain, sample, time_ns);
+}
+
+static bool kernel_take(struct drain *drain, const struct event_kernel *kernel)
+{
+	const struct kernel_callchain callchain = {.time_ns = drain_credible(drain, kernel->time_ns),
+		.tid = drain->ring->tid,
+		.depth = kernel->h.node,
+		.address = kernel->address};
+
+	if (callchain.depth > KERNEL_CALLCHAIN_DEPTH_MAX ||
+		kernel->h.words * 8u < sizeof(*kernel) + callchain.depth * sizeof(*kernel->address))
+		return false;
+	kernel_callchains_add(&drain->ring->callchains, &callchain);
+	return true;
 }
 
 static bool switch_take(struct drain *drain, const struct event_switch *event)
@@ -317,6 +332,8 @@ bool drain_record_take(void *context, const struct event_header *h)
 		return ring_texts_add(&drain->ring->texts, drain->writer, (const void *)h);
 	case EVENT_FORK:
 		return fork_take(drain, (const void *)h);
+	case EVENT_KERNEL:
+		return kernel_take(drain, (const void *)h);
 	case EVENT_SWITCH:
 		return switch_take(drain, (const void *)h);
 	case EVENT_LAUNCH:

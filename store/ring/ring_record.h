@@ -71,6 +71,7 @@ enum event_type {
 	EVENT_GPU_UNSAMPLED,   /* activity ring: samples of GPU instructions are missing */
 	EVENT_NODES,	       /* many context nodes, each the child of the one before, with recurring
 				  places */
+	EVENT_KERNEL,	       /* from outside: what the kernel did at the next sample */
 	EVENT_SWITCH,	       /* from outside: the thread was switched in or out */
 	EVENT_TYPE_COUNT
 };
@@ -154,6 +155,12 @@ struct event_span {
 			  not 0, unique in its ring */
 	uint32_t operation;  /* enum store_op, or a text id with EVENT_TEXT_BIT */
 	uint32_t attributes; /* text id, 0: none */
+};
+
+struct event_kernel {
+	struct event_header h; /* h.node: how many addresses */
+	uint64_t time_ns;      /* the sample's */
+	uint64_t address[];    /* innermost first: the pc, then return addresses */
 };
 
 enum event_switch_kind {

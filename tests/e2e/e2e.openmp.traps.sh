@@ -115,7 +115,7 @@ cat >forks.c <<'END'
 void part(void);
 int main(void)
 {
-	int status;
+	int status, child;
 
 	if (!fork()) {
 		part();
@@ -124,10 +124,15 @@ int main(void)
 	}
 	wait(&status);
 	part();
-	return status;
+#pragma omp parallel num_threads(1)
+	child = fork(); /* the child leaves a region that its parent entered */
+	if (!child)
+		_exit(3);
+	wait(&status);
+	return status != 3 << 8;
 }
 END
-gcc -O2 -g -o forks forks.c part.o -fopenmp
+gcc -O2 -g -fopenmp -o forks forks.c part.o
 both forks ./forks
-same "regions of parent and child" 3 "$(regions forks)"
+same "regions of parent and child" 4 "$(regions forks)"
 echo "tried $tried compilers"

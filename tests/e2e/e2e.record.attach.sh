@@ -121,7 +121,7 @@ code "by name" 0 hpct-record --comm 'elsewh*' --for 300ms -o named.hpct
 same "by name: its command" ./elsewhere "$(info named command)"
 start ./attached
 code "the newest" 0 hpct-record --comm attached --newest --for 300ms -o newest.hpct
-same "the newest: its stream" "$pid" "$(hpct-info newest.hpct --streams --format tsv | tsv '{ print $c["pid"] }' | sort -u)"
+same "the newest: its stream" "$pid" "$(hpct-info newest.hpct --streams --format tsv | tsv '$c["kind"] == "cpu" { print $c["pid"] }' | sort -u)"
 kill "$first" 2>/dev/null
 for job in $(jobs -p); do kill -KILL "$job"; done
 wait 2>/dev/null
@@ -136,7 +136,7 @@ await again || fail "an exec: the new program is not measured"
 kill -USR1 "$pid"
 ends "an exec"
 wait "$recorder"
-same "an exec: generations" "0 1" "$(hpct-info exec.hpct --streams --format tsv | tsv '{ split($c["stream"], a, /[.\/]/); print a[4] }' | sort -u | tr '\n' ' ' | sed 's/ $//')"
+same "an exec: generations" "0 1" "$(hpct-info exec.hpct --streams --format tsv | tsv '$c["kind"] == "cpu" { split($c["stream"], a, /[.\/]/); print a[4] }' | sort -u | tr '\n' ' ' | sed 's/ $//')"
 cat >children.sh <<'END'
 while ! [ -e stop ]; do ./once; done
 END
@@ -172,6 +172,47 @@ for kind in "${kinds[@]}"; do
 	shares "$kind"
 done
 
+# Who may, has samples inside the kernel, with its frames; and all of the machine.
+cat >calls.c <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+static char bytes[65536];
+__attribute__((noinline)) void reads(int file) { for (int i = 0; i < 200; i++) if (pread(file, bytes, sizeof bytes, 0) < 0) return; }
+int main(void) { for (int file = open("/dev/zero", O_RDONLY);;) reads(file); }
+END
+gcc -O1 -g -o calls calls.c
+./calls &
+pid=$!
+is_calling() { [ "$(cat "/proc/$pid/comm")" = calls ]; }
+await is_calling
+attach calls -e CPUTIME@f1000
+await sampled calls 300
+kill -INT "$recorder"
+wait "$recorder"
+full calls 99
+check "system calls: $(share calls reads) % of the samples are below reads" calc "$(share calls reads) > 90"
+if hpct-record -a --for 100ms -o probe.hpct 2>err; then
+	hpct-slice calls.hpct --format tsv | tsv '$c["track"] == "samples" && $c["weight"] > 0 { all++ }
+		$c["path"] ~ /;reads;.*pread.*;.*(read_zero|vfs_read|\[kernel\])/ { n++ } END { exit !(2 * n > all) }' ||
+		fail "samples in the kernel have no frames of it"
+	rm -rf probe.hpct
+	hpct-record -a -o all.hpct -e CPUTIME@f200 2>err &
+	recorder=$!
+	of_calls() { [ "$(hpct-info all.hpct --streams --format tsv 2>/dev/null | tsv '$c["pid"] == '"$pid"' && $c["kind"] == "cpu" && $c["samples"] > 20' | wc -l)" -eq 1 ]; }
+	await of_calls || fail "-a: a process at work is not measured: $(cat err)"
+	kill -INT "$recorder"
+	code=0
+	wait "$recorder" || code=$?
+	same "-a: exit code" 0 "$code"
+	check "-a: more than one process" calc "$(info all processes) > 3"
+	check "-a: --check" hpct-info all.hpct --check >/dev/null
+else
+	sentence "-a is not allowed"
+	[ ! -e probe.hpct ] || fail "-a leaves a run behind"
+fi
+kill "$pid"
+wait "$pid" 2>/dev/null
+
 # What cannot be measured.
 refused() { # WORDS OPTION... : exit code 125, one sentence, no run
 	local words=$1
@@ -189,6 +230,7 @@ refused 'numbers of processes' -p "$$,"
 refused 'no process is called that' --comm 'no such name'
 refused 'either start a program' -p "$$" true
 refused 'goes with -p' --for 1s true
+refused 'give one of them' -a -p "$$"
 refused 'goes with --comm' -p "$$" --newest
 refused 'only CPUTIME' -p "$$" -e page-faults@1
 refused 'give a duration' -p "$$" --for 5
@@ -206,6 +248,13 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	HOME=$work code "another user's process" 125 setpriv --reuid=65534 --regid=65534 --clear-groups \
 		hpct-record -p "$pid" -o foreign.hpct
 	check "another user's: $(cat err)" grep -q 'belongs to user 0' err
+	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
+		HOME=$work code "-a of an ordinary user" 125 setpriv --reuid=65534 --regid=65534 --clear-groups \
+			hpct-record -a -o foreign.hpct
+		sentence "-a of an ordinary user"
+		check "-a of an ordinary user: $(cat err)" grep -q 'root.*perf_event_paranoid' err
+		[ ! -e foreign.hpct ] || fail "-a of an ordinary user leaves a run behind"
+	fi
 fi
 kill -USR1 "$pid"
 ends "refused only"

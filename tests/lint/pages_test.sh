@@ -30,7 +30,7 @@ for page in "${pages[@]}"; do
 	while read -r program; do
 		[ -f "man/$program.1" ] || missing "$page" "$program"
 	done < <(grep -ohE '\bhpct-[a-z]+\b' "$page" |
-		grep -vE '^hpct-(ranks|agent|arc|config|store)$' | sort -u)
+		grep -vE '^hpct-(ranks|agent|dev|doc|arc|config|store)$' | sort -u)
 	while read -r verb; do
 		grep -q "^verb_$verb()" build.sh || missing "$page" "./build.sh $verb"
 	done < <(grep -ohE '\./build\.sh [a-z0-9]+' "$page" | sed 's/.* //' | sort -u)

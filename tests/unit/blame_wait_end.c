@@ -194,6 +194,10 @@ static void test_ends(void **state)
 	thread(3, 0, 300, 10, 600, "command=cc b.c,parent=1");
 	thread(4, 0, 400, 10, 603, "command=cc c.c,parent=1");
 	thread(5, 0, 500, 10, 598, "command=ld,parent=3");
+	thread(6, 0, 600, 0, 1000, "command=make,parent=9");
+	thread(7, 0, 700, 10, 501, "command=cc d.c,parent=6");
+	thread(8, 0, 800, 10, 550, "command=cc e.c,parent=6");
+	thread(1, 4, 104, 0, 185, "");
 	wait_in(0, 100, 392, STORE_OP_BLOCKED, "main;pthread_join", "");
 	wait_in(0, 450, 599, STORE_OP_BLOCKED, "main;waitpid", "");
 	wait_in(0, 599, 601, STORE_OP_BLOCKED, "main;waitpid", "");
@@ -201,8 +205,17 @@ static void test_ends(void **state)
 	wait_in(0, 700, 800, STORE_OP_BLOCKED, "main;waitpid", "");
 	wait_in(0, 800, 900, STORE_OP_BLOCKED, "main;read", "");
 	wait_in(0, 900, 990, STORE_OP_BLOCKED, "main;read", "waker=300");
+	wait_in(1, 100, 190, STORE_OP_BLOCKED, "main;Thread.join;sem_wait", "");
+	wait_in(8, 300, 504, STORE_OP_BLOCKED, "main;pselect", ""); /* of process 6 */
+	wait_in(8, 505, 560, STORE_OP_BLOCKED, "main;pselect", "");
 	end = ask(1, 0, 110, 120);
 	check(&end, WAIT_END_THREAD, 1, 2);
+	end = ask(1, 1, 110, 120); /* Python's */
+	check(&end, WAIT_END_THREAD, 1, 4);
+	end = ask(6, 0, 310, 320); /* SIGCHLD ends the call */
+	check(&end, WAIT_END_CHILD, 7, 0);
+	assert_int_equal(
+		ask(6, 0, 510, 520).by, WAIT_END_UNTOLD); /* that was no child: one ended long before */
 	end = ask(1, 0, 460, 470);
 	check(&end, WAIT_END_CHILD, 2, 0);
 	end = ask(1, 0, 599, 601);
@@ -215,10 +228,32 @@ static void test_ends(void **state)
 	small_end(&small);
 }
 
+/* What a call that may end a wait says of it: the writer of that pipe, not of another. */
+static void test_causes(void **state)
+{
+	struct wait_end end;
+
+	(void)state;
+	small_begin(&small);
+	for (uint32_t i = 0; i < 3; i++)
+		thread(1, i, 100 + i, 0, 1000, "switches=1");
+	wait_in(0, 100, 200, op("wait"), "main;read", "call=read,cause=pipe,from=pipe:7");
+	wait_in(0, 101, 200, STORE_OP_BLOCKED, "main;read", "");
+	wait_in(1, 198, 199, op("wake"), "main;write", "call=write,wakes=pipe:7");
+	wait_in(2, 199, 200, op("wake"), "main;write", "call=write,wakes=pipe:8");
+	wait_in(0, 300, 400, op("wait"), "main;read", "call=read,cause=pipe,from=pipe:9");
+	end = ask(1, 0, 110, 120);
+	check(&end, WAIT_END_WAKER, 1, 1);
+	assert_string_equal(end.cause, "pipe");
+	assert_int_equal(ask(1, 0, 310, 320).by, WAIT_END_UNTOLD); /* its writer is outside the run */
+	small_end(&small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lock), cmocka_unit_test(test_barrier),
-		cmocka_unit_test(test_ranks), cmocka_unit_test(test_sync), cmocka_unit_test(test_ends)};
+		cmocka_unit_test(test_ranks), cmocka_unit_test(test_sync), cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_causes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

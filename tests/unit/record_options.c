@@ -233,8 +233,9 @@ static void test_gpus(void **state)
 static void test_processes_that_run_already(void **state)
 {
 	static const char *const bad[] = {"-p 1 prog", "-p 1 --comm a", "--for 1s prog", "--newest prog",
-		"-p 1 --newest", "-p 1 --for 5", "-p 1 --for 0ms", "-p 1 --stack-bytes 1000",
-		"-p 1 --stack-bytes 70000", "-p 1 -ds", "-p 1 -e NONE", "-p 1 --ranks 0", "-p"};
+		"-a -p 1", "-a --comm x", "-a prog", "-p 1 --newest", "-p 1 --for 5", "-p 1 --for 0ms",
+		"-p 1 --stack-bytes 1000", "-p 1 --stack-bytes 70000", "-p 1 -ds", "-p 1 -e NONE",
+		"-p 1 --ranks 0", "-p"};
 	struct options options;
 
 	(void)state;
@@ -243,6 +244,8 @@ static void test_processes_that_run_already(void **state)
 	assert_int_equal(options.for_ns, 1500000000);
 	assert_int_equal(options.stack_bytes, 4096);
 	assert_string_equal(options.events, "CPUTIME@1000 SWITCHES gpu=auto");
+	assert_int_equal(parse(&options, "-a --for 1m"), 0);
+	assert_true(options.is_all);
 	assert_int_equal(parse(&options, "--comm a*b --newest --for 20ms"), 0);
 	assert_string_equal(options.comm, "a*b");
 	assert_true(options.is_newest);

@@ -29,10 +29,14 @@
 static size_t sample_make(char *to, uint64_t abi, uint64_t used)
 {
 	const uint64_t head[] = {77, 12 | UINT64_C(13) << 32, 1000}, wanted = STACK;
+	const uint64_t kernel[] = {
+		3, (uint64_t)PERF_CONTEXT_KERNEL, UINT64_C(1) << 63, UINT64_C(1) << 63 | 1};
 	size_t at = sizeof(struct perf_event_header);
 
 	memcpy(to + at, head, sizeof(head));
 	at += sizeof(head);
+	memcpy(to + at, kernel, sizeof(kernel));
+	at += sizeof(kernel);
 	memcpy(to + at, &abi, sizeof(abi));
 	at += sizeof(abi);
 	for (uint64_t i = 0; abi && i < OUTSIDE_REGISTER_COUNT; i++, at += sizeof(i))
@@ -57,6 +61,8 @@ static void test_samples(void **state)
 	assert_int_equal(sample.pid, 12);
 	assert_int_equal(sample.tid, 13);
 	assert_int_equal(sample.time_ns, 1000);
+	assert_int_equal(sample.kernel_count, 2);
+	assert_true(sample.kernel[1] == (UINT64_C(1) << 63 | 1));
 	assert_int_equal(sample.stack_bytes, 40);
 	assert_int_equal(sample.stack[39], 0x5a);
 	assert_false(sample.is_cut || sample.is_32_bit);

@@ -53,7 +53,7 @@ static const char *words_of(enum wait_end_by by)
 	case WAIT_END_PEER:
 		return "was at the other end";
 	default:
-		return "woke it";
+		return "let it go on";
 	}
 }
 
@@ -68,7 +68,8 @@ static void put_who(struct session *session, char *out, size_t size_bytes, const
 	if (end->by == WAIT_END_HOLDER && held_ns < end->end_ns - end->begin_ns)
 		snprintf(out, size_bytes, "%s %s for %s", label, words_of(end->by), held);
 	else
-		snprintf(out, size_bytes, "%s %s", label, words_of(end->by));
+		snprintf(out, size_bytes, "%s %s%s%s%s", label, words_of(end->by), end->cause[0] ? " (" : "",
+			end->cause, end->cause[0] ? ")" : "");
 }
 
 static void say_untold(struct session *session, const struct wait_end *end)

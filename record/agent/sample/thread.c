@@ -196,7 +196,8 @@ void thread_free(struct thread *thread)
 	thread->callpath_count = 0;
 	tally_thread_free(thread);
 	if (atomic_flag_test_and_set(&pool.taken)) {
-		address_reserve_unmap(thread, thread->block_bytes);
+		if (!thread->uses_openmp) /* others may still look at its regions */
+			address_reserve_unmap(thread, thread->block_bytes);
 		return;
 	}
 	thread->next_free = pool.free;

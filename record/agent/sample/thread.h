@@ -100,6 +100,8 @@ struct thread {
 	/* The last poll that ended with a descriptor, see cause.h; polled_end_ns 0: none, or it is told. */
 	uint64_t polled_begin_ns, polled_end_ns;
 	const char *polled_name;
+	const void *woken; /* the object of the last wake with one waiter, and when that was, see cause.h */
+	uint64_t woken_ns;
 	/* See start_stop.h. */
 	uint32_t open_count; /* those beyond START_STOP_SPANS_MAX are only counted */
 	uint64_t open_serial;

@@ -300,13 +300,24 @@ OWN void cause_end_poll(const struct wait *wait, const void *function, const cha
 	wait_end(wait, function);
 }
 
-OWN void cause_wake(uint64_t begin_ns, const void *function, const char *name, const void *object)
+/* Whether one who has waited for long may be woken; notes it. */
+static bool is_wake(struct thread *t, uint64_t begin_ns, const void *object, unsigned waiters)
+{
+	bool is_again = waiters == 1 && t->woken == object && begin_ns - t->woken_ns <= WAIT_LEAST_NS;
+
+	t->woken = waiters == 1 ? object : NULL;
+	t->woken_ns = begin_ns;
+	return !is_again;
+}
+
+OWN void cause_wake(
+	uint64_t begin_ns, const void *function, const char *name, const void *object, unsigned waiters)
 {
 	struct wait wait = {.thread = thread_self(), .begin_ns = begin_ns};
 	char text[96];
 	struct wait_call call = {.name = "wake", .attributes = text, .is_later = true, .may_drop = true};
 
-	if (!wait.thread || start_stop_is_off())
+	if (!wait.thread || !is_wake(wait.thread, begin_ns, object, waiters) || start_stop_is_off())
 		return;
 	put_call(text, name);
 	strcat(text, ",wakes=");

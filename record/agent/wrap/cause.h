@@ -9,7 +9,9 @@
  *
  * Only a write that follows the last one of its descriptor by more than WAIT_LEAST_NS can end a published
  * wait of a single reader: the pipe was empty that long. So frequent writers pay a comparison. A signal or a
- * post is a wake only if somebody waits. Which descriptor ended a poll is told by the next one that is read.
+ * post is a wake only if somebody waits; and of a single waiter only if this thread has not woken a single
+ * one within that time: whoever waits now came after that. Which descriptor ended a poll is told by the next
+ * one that is read.
  */
 #ifndef RECORD_AGENT_CAUSE_H
 #define RECORD_AGENT_CAUSE_H
@@ -29,8 +31,8 @@ bool cause_write_is_due(int fd, uint64_t begin_ns, uint64_t end_ns);
 /* Writes "cause=pipe,from=pipe:4711" of what reading `fd` waits for; false: nothing is known. */
 bool cause_of_read(char to[128], int fd);
 
-/* End of any other wait: `cause` is a word of blame/wait/wait_causes.h, NULL: not known; `key`, as ",pid=", and
- * `number` are one more attribute, NULL: none. */
+/* End of any other wait: `cause` is a word of blame/wait/wait_causes.h, NULL: not known; `key`, as ",pid=",
+ * and `number` are one more attribute, NULL: none. */
 void cause_end(const struct wait *wait, const void *function, const char *name, const char *cause,
 	const char *key, unsigned long number);
 /* The same with from=0x1f; `is_over`: its time was. */
@@ -39,8 +41,10 @@ void cause_end_at(const struct wait *wait, const void *function, const char *nam
 /* A poll, select or epoll: it ended with that many descriptors. */
 void cause_end_poll(const struct wait *wait, const void *function, const char *name, long ready);
 
-/* The calling thread may have woken those who wait for `object`, by the real `function`. */
-void cause_wake(uint64_t begin_ns, const void *function, const char *name, const void *object);
+/* The calling thread may have woken those who wait for `object`, by the real `function`; `waiters`: how many
+ * there were. */
+void cause_wake(
+	uint64_t begin_ns, const void *function, const char *name, const void *object, unsigned waiters);
 
 /* The program made these descriptors. */
 void cause_socketpair(const int ends[2]);

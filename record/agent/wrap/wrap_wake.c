@@ -11,35 +11,37 @@
 #include "record/agent/base/wrap.h"
 #include "record/agent/wrap/cause.h"
 
-static bool condition_has_waiters(const pthread_cond_t *condition)
+static unsigned condition_waiters(const pthread_cond_t *condition)
 {
 	return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED) >> 3;
 }
 
 /* The upper half of its word, since glibc 2.21. */
-static bool semaphore_has_waiters(const sem_t *semaphore)
+static unsigned semaphore_waiters(const sem_t *semaphore)
 {
-	return __atomic_load_n((const uint64_t *)(const void *)semaphore, __ATOMIC_RELAXED) >> 32;
+	return __atomic_load_n((const uint64_t *)(const void *)semaphore, __ATOMIC_RELAXED) >> 32 &
+	       UINT32_MAX;
 }
 
-/* `waits`: somebody waits for the object. */
-#define WAKES(name, type, waits)                                                                 \
-	WRAPPER int name(type *object)                                                           \
-	{                                                                                        \
-		uint64_t begin_ns = waits && process_is_live() ? process_now_ns() : 0;           \
-		int result = REAL(name)(object);                                                 \
-                                                                                                 \
-		if (__builtin_expect(begin_ns != 0, 0))                                          \
-			cause_wake(begin_ns, (const void *)(uintptr_t)real.name, #name, object); \
-		return result;                                                                   \
+/* `count`: of those who wait for the object. */
+#define WAKES(name, type, count)                                                                          \
+	WRAPPER int name(type *object)                                                                    \
+	{                                                                                                 \
+		unsigned waiters = count;                                                                 \
+		uint64_t begin_ns = waiters && process_is_live() ? process_now_ns() : 0;                  \
+		int result = REAL(name)(object);                                                          \
+                                                                                                          \
+		if (__builtin_expect(begin_ns != 0, 0))                                                   \
+			cause_wake(begin_ns, (const void *)(uintptr_t)real.name, #name, object, waiters); \
+		return result;                                                                            \
 	}
 
-WAKES(pthread_cond_signal, pthread_cond_t, condition_has_waiters(object))
-WAKES(pthread_cond_broadcast, pthread_cond_t, condition_has_waiters(object))
+WAKES(pthread_cond_signal, pthread_cond_t, condition_waiters(object))
+WAKES(pthread_cond_broadcast, pthread_cond_t, condition_waiters(object))
 /* C11's condition is the same one. */
-WAKES(cnd_signal, cnd_t, condition_has_waiters((const pthread_cond_t *)(const void *)object))
-WAKES(cnd_broadcast, cnd_t, condition_has_waiters((const pthread_cond_t *)(const void *)object))
-WAKES(sem_post, sem_t, semaphore_has_waiters(object))
+WAKES(cnd_signal, cnd_t, condition_waiters((const pthread_cond_t *)(const void *)object))
+WAKES(cnd_broadcast, cnd_t, condition_waiters((const pthread_cond_t *)(const void *)object))
+WAKES(sem_post, sem_t, semaphore_waiters(object))
 
 WRAPPER int eventfd(unsigned count, int flags)
 {

@@ -395,15 +395,17 @@ void region_close(struct openmp_team *team)
 	struct thread *t = thread_self();
 	struct openmp_thread *o = t ? &t->openmp : NULL;
 	struct openmp_slot *slot;
-	uint64_t last_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
+	uint64_t last_ns;
 
 	if (!t || !t->uses_openmp || team < o->teams || team >= o->teams + OPENMP_TEAMS)
-		return; /* a fork child's, or the thread's ring was claimed anew */
+		return; /* of a fork child's parent: its memory is not there */
+	last_ns = atomic_load_explicit(&team->last_ns, memory_order_relaxed);
 	o->team_count = (uint32_t)(team - o->teams);
-	while (atomic_load(&o->depth) && o->records[atomic_load(&o->depth) - 1].team != team)
-		openmp_pop(o);
-	if (atomic_load(&o->depth))
-		openmp_pop(o);
+	for (bool is_open = true; is_open && atomic_load(&o->depth); openmp_pop(o)) {
+		const struct openmp_record *record = &o->records[atomic_load(&o->depth) - 1];
+
+		is_open = record->team != team || record->kind == OPENMP_REGION;
+	}
 	join_end(t, team, last_ns);
 	team->before_ns = last_ns;
 	generation_next(team);
@@ -467,7 +469,8 @@ void region_end(const struct region_body *body)
 	if (!body->team)
 		return;
 	if (!is_same(t, body->epoch)) {
-		arrive(NULL, body->team, NULL, now_ns);
+		if (!t) /* else this is a fork child, which has not the parent's memory */
+			arrive(NULL, body->team, NULL, now_ns);
 		return;
 	}
 	openmp_pop(&t->openmp);
