@@ -10,13 +10,12 @@ packages='
 build   gcc libc6-dev make cmake pkg-config
 build   libdw-dev libelf-dev liblmdb-dev libzstd-dev zlib1g-dev libncurses-dev libiberty-dev libxxhash-dev libcapstone-dev libsqlite3-dev
 build   libcmocka-dev libunwind-dev
-build   libyajl-dev libprotobuf-c-dev protobuf-c-compiler
+build   libyajl-dev libprotobuf-c-dev protobuf-c-compiler libotf2-trace-dev
 build   libze-dev opencl-headers libpfm4-dev libpapi-dev
 test    pocl-opencl-icd ocl-icd-libopencl1 ocl-icd-opencl-dev
 test    g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev musl-tools xz-utils sqlite3 python3 tmux zsh busybox faketime
-test    environment-modules python3-yaml python3-jinja2
-test    golang-go zstd linux-perf
-test    qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc
+test    golang-go zstd linux-perf otf2-tools
+test    environment-modules python3-yaml python3-jinja2 qemu-user procps util-linux dwz gdb libdebuginfod1 clang-14 llvm-14 lld-14 bindfs rustc libomp-14-dev
 aarch64 gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
 aarch64 libdw-dev:arm64 libelf-dev:arm64 liblmdb-dev:arm64 libzstd-dev:arm64 zlib1g-dev:arm64 libncurses-dev:arm64 libiberty-dev:arm64
 aarch64 libxxhash-dev:arm64 libcapstone-dev:arm64 libcmocka-dev:arm64 libsqlite3-dev:arm64
@@ -319,10 +318,18 @@ verb_bench() {
 		bench_view "${2:-1e8}"
 		return
 	fi
+	if [ "${1-}" = causes ]; then
+		shift
+		exec python3 tests/bench/causes.py --build build "$@"
+	fi
 	if [ "${1-}" = collect ]; then
 		build/bench/store_bench
 		build/bench/collect_bench
 		return
+	fi
+	if [ "${1-}" = attach ]; then
+		shift
+		exec python3 tests/bench/attach.py --build build "$@"
 	fi
 	if [ "${1-}" = store ]; then
 		shift
@@ -490,6 +497,8 @@ usage: ./build.sh [VERB]
   bench    measure overhead beside perf and hpcrun, start-up, bytes per sample, time to the first screen, and all
            of `bench collect` and `bench store`;
            `bench collect`: what the collector spends on a record, its writer alone and from the rings on;
+           `bench causes`: what it costs to record why threads wait: locks, conditions, pipes, MPI;
+           `bench attach`: what measuring from outside costs, beside perf record -p where it is installed;
            `bench view 1e9`: pictures and keys of the view on a run of so many records (1e8);
            `bench cuda`: what recording costs on an NVIDIA GPU (docs/gpu.md)
            `bench store [STREAMS:RECORDS ...]`: what questions cost as runs grow, cold and warm, beside a scan,

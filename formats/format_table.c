@@ -6,18 +6,23 @@
 
 #include <string.h>
 
-static const struct format *const formats[] = {&format_tsv, &format_folded, &format_chrome,
-	&format_speedscope,
+static const struct format *const formats[] = {&format_tsv, &format_chrome, &format_speedscope,
+#ifdef HPCT_HAS_SQLITE
+	&format_nsys,
+#endif
+#ifdef HPCT_HAS_OTF2
+	&format_otf2,
+#endif
 #ifdef HPCT_HAS_PROTOBUF
 	&format_pprof, &format_perfetto,
 #endif
-	&format_perf, NULL};
+	&format_perf, &format_folded, NULL};
 
 static bool goes(const struct format *format, enum format_way way)
 {
 	if (way == FORMAT_TAKES)
 		return format->take != NULL;
-	return format->put && (way == FORMAT_PUTS || format->takes_state_metrics);
+	return (format->put || format->put_directory) && (way == FORMAT_PUTS || format->takes_state_metrics);
 }
 
 const struct format *format_find(const char *name, enum format_way way)

@@ -39,6 +39,31 @@ static int put_file(const struct program_call *call, const struct choice *choice
 	return rc;
 }
 
+/* What the run has, the selection includes and the format has no place for. */
+static void say_left_out(const struct program_call *call, const struct format *format)
+{
+	struct store_bytes list = {0};
+	uint32_t count;
+	const uint32_t *all = select_all_streams(call->select, &count);
+	uint64_t values = 0, instructions = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct store_stream *s = &run_stream(call->run, all[i])->s;
+
+		if (s->kind == STORE_STREAM_PC)
+			instructions++;
+		else
+			values += s->count[STORE_VALUES] != 0;
+	}
+	if (format->lacks & FORMAT_LACKS_PC)
+		format_left_out(&list, instructions, "streams of samples of GPU instructions");
+	if (format->lacks & FORMAT_LACKS_VALUES && !select_has_metric(call->select))
+		format_left_out(&list, values, "streams' values over time");
+	if (list.size)
+		fprintf(stderr, "hpct-export: left out: %.*s\n", (int)list.size, (const char *)list.data);
+	store_bytes_fini(&list);
+}
+
 /* An empty file explains itself as little as an empty table. */
 static int say_nothing(const struct choice *choice, int rc)
 {
@@ -71,12 +96,20 @@ static int work(struct program_call *call, struct error *error)
 	if (rc < 0)
 		return rc;
 	is_file = choice->output && strcmp(choice->output, "-") != 0;
+	if (choice->format->put_directory && !is_file)
+		return error_set(error, ERROR_USAGE, "--to %s writes a directory: name it with -o",
+			choice->format->name);
 	if (!is_file && choice->format->is_binary && isatty(STDOUT_FILENO))
 		return error_set(error, ERROR_USAGE,
 			"--to %s is no text for a terminal: name a file with -o, or send it into a pipe",
 			choice->format->name);
-	rc = is_file ? put_file(call, choice, error)
-		     : choice->format->put(call->run, call->select, stdout, error);
+	if (choice->format->put_directory)
+		rc = choice->format->put_directory(call->run, call->select, choice->output, error);
+	else
+		rc = is_file ? put_file(call, choice, error)
+			     : choice->format->put(call->run, call->select, stdout, error);
+	if (rc >= 0)
+		say_left_out(call, choice->format);
 	return say_nothing(choice, rc);
 }
 

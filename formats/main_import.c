@@ -50,7 +50,8 @@ static int find_format(
 static int take(const struct choice *choice, struct packed_file *file, FILE *in, const char *name,
 	const char *output, struct error *error)
 {
-	struct format_input input = {.in = in, .name = name, .fd = packed_file_fd(file), .file = file, .finds_names = true};
+	struct format_input input = {
+		.in = in, .name = name, .fd = packed_file_fd(file), .file = file, .finds_names = true};
 	const struct format *format = choice->format;
 	int rc = find_format(file, name, &format, error);
 	int damage;

@@ -36,8 +36,9 @@ _hpct_values() {
 	--view) echo top-down bottom-up flat ;;
 	--by) echo function path module line loop inline file instruction script stream op mark ;;
 	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair omp mpi-wait ;;
-	--to) echo tsv folded chrome speedscope pprof perfetto ;;
-	--from) echo tsv chrome perf ;;
+	--runtime) echo hidden frames ;;
+	--to) echo tsv folded chrome speedscope pprof perfetto otf2 ;;
+	--from) echo tsv chrome nsys pprof perf folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
 	--over) echo rank thread process host device ;;
@@ -82,4 +83,4 @@ _hpct() {
 }
 
 complete -o filenames -F _hpct hpct hpct-advise hpct-blame hpct-diff hpct-doctor hpct-export hpct-import hpct-info hpct-link hpct-names \
-	hpct-profile hpct-record hpct-report hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view
+	hpct-plot hpct-profile hpct-record hpct-report hpct-simulate hpct-slice hpct-sql hpct-stacks hpct-stats hpct-view

@@ -357,12 +357,13 @@ static struct outside_plan outside_plan_of(const struct record *record)
 static void outside_choose(struct record *record, char *reason, size_t room)
 {
 	struct outside_plan plan = outside_plan_of(record);
+	struct outside_totals totals;
 	struct error error;
 
 	plan.parent = gettid();
 	record->outside.is_wanted = record->target.is_seen_outside && plan.period_ns &&
 				    !record->options.is_delayed && !record->options.is_unsampled &&
-				    !outside_try(&plan, &error);
+				    !outside_try(&plan, &totals, &error);
 	snprintf(reason, room, "%.100s %s: %s%s", record->target.binary,
 		record->outside.is_wanted ? "is measured from outside" : "runs unmeasured",
 		record->target.unmeasurable,
@@ -497,6 +498,13 @@ static int program_run(struct record *record)
 		launch_explain(status);
 	}
 	launch_exit(status);
+}
+
+static void list_all(void)
+{
+	events_list();
+	printf("\nFigures over time (--gauges):\n");
+	gauges_print(stdout);
 }
 
 /* ---- processes that run already ---- */
@@ -640,7 +648,7 @@ int main(int argc, char **argv)
 	else if (record.options.is_version)
 		puts("hpct-record " HPCT_VERSION);
 	else if (record.options.is_list)
-		events_list();
+		list_all();
 	if (record.options.is_help || record.options.is_version || record.options.is_list)
 		return stdout_check("hpct-record", 0, LAUNCH_FAILED);
 	for (unsigned i = 0; i < record.options.note_count; i++)

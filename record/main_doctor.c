@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "record/base/stdout_check.h"
 #include "record/doctor/doctor.h"
 #include "record/doctor/report.h"
+#include "record/outside/outside_doctor.h"
 #include "store/base/escape.h"
 #include "store/base/json.h"
 
@@ -23,12 +25,14 @@
 
 static const char help[] =
 	"usage: hpct-doctor [--format table|tsv|json] [--all]\n"
+	"       hpct-doctor -p PID [--format table|tsv|json]\n"
 	"       hpct-doctor --report [--full] [-o FILE] [RUN]\n"
 	"\n"
 	"Reports what hpct can measure on this machine, for this user, in this directory;\n"
 	"for everything else, why not and what to do. Starts each program of hpct, and\n"
 	"records one into a directory of its own, which it removes.\n"
 	"\n"
+	"  -p, --pid PID          whether this process can be measured from outside\n"
 	"      --all              table: also list what this machine does not have\n"
 	"      --format FORMAT    table (default), tsv or json\n"
 	"      --report           print what a maintainer needs for a bug, with the facts of\n"
@@ -43,6 +47,7 @@ static const char help[] =
 
 static const struct option long_options[] = {
 	{"format", required_argument, NULL, 'f'},
+	{"pid", required_argument, NULL, 'p'},
 	{"all", no_argument, NULL, 'a'},
 	{"report", no_argument, NULL, 'r'},
 	{"full", no_argument, NULL, 'F'},
@@ -110,19 +115,21 @@ static void row_put(const struct doctor_row *row, enum format format, bool all)
 	}
 }
 
-/* Runs all checks. Returns the exit code. */
-static int examine(enum format format, bool all)
+static const struct doctor_check *const machine[] = {
+	doctor_programs, doctor_process, doctor_kernel, doctor_devices, doctor_place, NULL};
+static const struct doctor_check *const one_process[] = {outside_doctor, NULL};
+
+/* Runs all checks of the tables. Returns the exit code. */
+static int examine(const struct doctor_check *const *tables, enum format format, bool all)
 {
-	static const struct doctor_check *const tables[] = {
-		doctor_programs, doctor_process, doctor_kernel, doctor_devices, doctor_place};
 	int code = 0;
 
 	if (format == JSON)
 		puts("{\"schema\":\"hpct-doctor\",\"version\":1}");
 	else if (format == TSV)
 		puts("capability\tstate\treason\tremedy");
-	for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		for (const struct doctor_check *check = tables[i]; check->capability; check++) {
+	for (; *tables; tables++)
+		for (const struct doctor_check *check = *tables; check->capability; check++) {
 			struct doctor_row row = {
 				.capability = check->capability, .is_vital = check->is_vital};
 
@@ -201,9 +208,21 @@ static int report(const struct report_options *options, const char *path)
 	return code;
 }
 
+/* False: it is no number. */
+static bool pid_take(const char *text)
+{
+	char *end;
+	unsigned long pid = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+
+	if (!pid || pid > INT32_MAX || *end)
+		return false;
+	outside_doctor_choose((uint32_t)pid);
+	return true;
+}
+
 struct asked {
 	enum format format;
-	bool all, is_report;
+	bool all, is_report, is_process;
 	const char *output;
 	struct report_options report;
 };
@@ -213,7 +232,7 @@ static int parse(int argc, char **argv, struct asked *asked)
 {
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "+:hVo:", long_options, NULL)) != -1)
+	while ((letter = getopt_long(argc, argv, "+:hVo:p:", long_options, NULL)) != -1)
 		switch (letter) {
 		case 'f':
 			asked->format = format_find(optarg);
@@ -231,6 +250,11 @@ static int parse(int argc, char **argv, struct asked *asked)
 			break;
 		case 'o':
 			asked->output = optarg;
+			break;
+		case 'p':
+			if (!pid_take(optarg))
+				return refuse("-p takes the number of a process, not", optarg);
+			asked->is_process = true;
 			break;
 		case 'h':
 			fputs(help, stdout);
@@ -256,6 +280,9 @@ int main(int argc, char **argv)
 		return refuse("only --report takes", asked.output ? "-o" : "--full");
 	if (argv[optind] && (!asked.is_report || argv[optind + 1]))
 		return refuse("it takes no argument", argv[optind + asked.is_report]);
+	if (asked.is_report && asked.is_process)
+		return refuse("--report says nothing of one process:", "-p");
 	asked.report.run = argv[optind];
-	return asked.is_report ? report(&asked.report, asked.output) : examine(asked.format, asked.all);
+	return asked.is_report ? report(&asked.report, asked.output)
+			       : examine(asked.is_process ? one_process : machine, asked.format, asked.all);
 }

@@ -283,11 +283,9 @@ static const struct program program = {
 	.refused = "context op metric min depth by top streams",
 	.options = options,
 	.option_count = sizeof options / sizeof *options,
-	.notes = "NAME is a figure or a pattern (cpu_*); without one all are shown. hpct-info --metrics "
-		 "lists those of a "
-		 "run.\n"
+	.notes = "NAME is a figure or a pattern (cpu_*); without one all are shown.\n"
 		 "Counters are shown as rates: cpu_user in percent of a core, read in B/s, energy in W.\n"
-		 "--format tsv and json print the columns as numbers, --width of them for each figure.\n",
+		 "As tsv and json the columns are numbers.\n",
 	.work = work,
 };
 

@@ -176,6 +176,15 @@ static void estimate_hidden(const struct kernel *kernel, struct advice *advice, 
 			estimate_hiding(kernel->total, kernel->active, advice->hotspots[i].cause.latency);
 }
 
+static void bound(struct advice *advice)
+{
+	advice->speedup = fmin(advice->speedup, ADVICE_MOST);
+	advice->low = fmin(advice->low, ADVICE_MOST);
+	advice->high = fmin(advice->high, ADVICE_MOST);
+	for (unsigned i = 0; i < advice->hotspot_count; i++)
+		advice->hotspots[i].speedup = fmin(advice->hotspots[i].speedup, ADVICE_MOST);
+}
+
 static int advise(const struct kernel *kernel, struct advice *advice, struct error *error)
 {
 	double hidden = 0;
@@ -196,6 +205,7 @@ static int advise(const struct kernel *kernel, struct advice *advice, struct err
 	}
 	if (advice->optimizer->judge && !advice->optimizer->judge(kernel, advice))
 		advice->speedup = 1;
+	bound(advice);
 	return rc;
 }
 

@@ -11,6 +11,8 @@
 #define ADVICE_HOTSPOTS 5u
 #define ADVICE_LEAST 0.01 /* gain that is worth saying: 1 % */
 
+#define ADVICE_MOST 1000.0 /* a speedup that is as good as without end: nothing would be left */
+
 /* A definition and a use that the change concerns. */
 struct advice_hotspot {
 	const struct kernel_function *function;

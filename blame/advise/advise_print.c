@@ -174,8 +174,9 @@ static void text_launch(struct program_call *call, const struct kernel *kernel)
 			percent((double)kernel->context_ns, (double)kernel->time_ns), path);
 }
 
+/* found: pieces of advice there are, of which `count` are asked for. */
 static void text_kernel(struct program_call *call, const struct kernels *kernels, const struct kernel *kernel,
-	const struct advice *advice, unsigned count)
+	const struct advice *advice, unsigned count, unsigned found)
 {
 	char duration[REPORT_HUMAN_MAX];
 	double single, explained = share_of_dependencies(kernel, &single);
@@ -195,7 +196,7 @@ static void text_kernel(struct program_call *call, const struct kernels *kernels
 		explained, single);
 	text_section(kernel, advice, count, false);
 	text_section(kernel, advice, count, true);
-	if (!count)
+	if (!found)
 		printf("  no gain expected from any change that is known here\n");
 	printf("\n");
 }
@@ -214,23 +215,15 @@ static void text_end(const struct kernels *kernels)
 static const struct report_column columns[] = {{"kernel", REPORT_TEXT}, {"time_ns", REPORT_DURATION},
 	{"percent", REPORT_PERCENT}, {"launches", REPORT_NUMBER}, {"path", REPORT_COMPOSED},
 	{"samples", REPORT_NUMBER}, {"issued_percent", REPORT_PERCENT}, {"latency_percent", REPORT_PERCENT},
-	{"explained_percent", REPORT_PERCENT}, {"single_dependency", REPORT_FIGURES}, {"rank", REPORT_NUMBER},
-	{"optimizer", REPORT_TEXT}, {"importance_percent", REPORT_FIGURES}, {"speedup", REPORT_FIGURES},
-	{"speedup_low", REPORT_FIGURES}, {"speedup_high", REPORT_FIGURES}, {"hotspot", REPORT_NUMBER},
+	{"explained_percent", REPORT_PERCENT}, {"single_dependency", REPORT_NUMBER}, {"rank", REPORT_NUMBER},
+	{"optimizer", REPORT_TEXT}, {"importance_percent", REPORT_NUMBER}, {"speedup", REPORT_NUMBER},
+	{"speedup_low", REPORT_NUMBER}, {"speedup_high", REPORT_NUMBER}, {"hotspot", REPORT_NUMBER},
 	{"stall", REPORT_TEXT}, {"cause", REPORT_TEXT}, {"distance", REPORT_NUMBER},
 	{"from_function", REPORT_TEXT}, {"from_file", REPORT_TEXT}, {"from_line", REPORT_NUMBER},
 	{"from_loop_line", REPORT_NUMBER}, {"from_address", REPORT_NUMBER}, {"from_instruction", REPORT_TEXT},
 	{"to_function", REPORT_TEXT}, {"to_file", REPORT_TEXT}, {"to_line", REPORT_NUMBER},
 	{"to_loop_line", REPORT_NUMBER}, {"to_address", REPORT_NUMBER}, {"to_instruction", REPORT_TEXT},
 	{"text", REPORT_TEXT}, {"chain", REPORT_TEXT}};
-
-static void row_figure(struct report *report, double value)
-{
-	char text[48];
-
-	snprintf(text, sizeof text, "%.4f", value);
-	report_string(report, text);
-}
 
 static void row_place(struct report *report, const struct kernel_function *function, uint32_t at)
 {
@@ -262,7 +255,7 @@ static void row_kernel(struct report *report, struct program_call *call, const s
 	report_real(report, percent(kernel->issued, kernel->total));
 	report_real(report, percent(kernel->latency, kernel->total));
 	report_real(report, explained);
-	row_figure(report, single);
+	report_figure(report, single);
 }
 
 /* "ADDRESS INSTRUCTION STALL PERCENT;...", from the hotspot's definition back to the root. */
@@ -295,8 +288,8 @@ static void row_hotspot(struct report *report, const struct kernel *kernel,
 {
 	const struct cause *cause = &hotspot->cause;
 
-	row_figure(report, percent(cause->samples, kernel->total));
-	row_figure(report, hotspot->speedup);
+	report_figure(report, percent(cause->samples, kernel->total));
+	report_figure(report, hotspot->speedup);
 	row_none(report, 2);
 	report_number(report, number);
 	report_string(report, stall_name((enum stall)cause->stall));
@@ -318,10 +311,10 @@ static void rows_advice(struct report *report, struct program_call *call, const 
 		if (i) {
 			row_hotspot(report, kernel, &advice->hotspots[i - 1], i);
 		} else {
-			row_figure(report, percent(advice->matched, kernel->total));
-			row_figure(report, advice->speedup);
-			row_figure(report, advice->low);
-			row_figure(report, advice->high);
+			report_figure(report, percent(advice->matched, kernel->total));
+			report_figure(report, advice->speedup);
+			report_figure(report, advice->low);
+			report_figure(report, advice->high);
 			report_number(report, 0);
 			row_none(report, 15);
 			report_string(report, *advice->say ? advice->say : advice->optimizer->hints);
@@ -332,7 +325,7 @@ static void rows_advice(struct report *report, struct program_call *call, const 
 }
 
 static void rows_kernel(struct report *report, struct program_call *call, const struct kernels *kernels,
-	const struct kernel *kernel, const struct advice *advice, unsigned count)
+	const struct kernel *kernel, const struct advice *advice, unsigned count, unsigned found)
 {
 	for (unsigned i = 0; i < count; i++)
 		rows_advice(report, call, kernels, kernel, &advice[i], i + 1);
@@ -341,7 +334,7 @@ static void rows_kernel(struct report *report, struct program_call *call, const 
 	row_kernel(report, call, kernels, kernel);
 	report_number(report, 0);
 	row_none(report, 21);
-	report_string(report, "no gain expected");
+	report_string(report, found ? NULL : "no gain expected");
 	report_none(report);
 	report_row(report);
 }
@@ -357,15 +350,14 @@ static int print_all(struct program_call *call, const struct kernels *kernels, s
 
 	for (size_t i = 0; i < count; i++) {
 		int found = advice_find(&list[i], advice, error);
+		unsigned shown = (uint64_t)found > top ? (unsigned)top : (unsigned)found;
 
 		if (found < 0)
 			return found;
-		if ((uint64_t)found > top)
-			found = (int)top;
 		if (report)
-			rows_kernel(report, call, kernels, &list[i], advice, (unsigned)found);
+			rows_kernel(report, call, kernels, &list[i], advice, shown, (unsigned)found);
 		else
-			text_kernel(call, kernels, &list[i], advice, (unsigned)found);
+			text_kernel(call, kernels, &list[i], advice, shown, (unsigned)found);
 	}
 	if (!report)
 		text_end(kernels);

@@ -427,8 +427,9 @@ int gates_verdict(const struct gates *gates, struct error *error)
 	gate_value_text(text, first->unit, first->value);
 	if (others)
 		return error_set(error, ERROR_GATE,
-			"%s:%u: '%.200s' does not hold: it is %s; nor do %zu others", gates->path,
-			first->line, first->text, text, others);
+			"%s:%u: '%.200s' does not hold: it is %s; nor do%s %zu other%s", gates->path,
+			first->line, first->text, text, others == 1 ? "es" : "", others,
+			others == 1 ? "" : "s");
 	return error_set(error, ERROR_GATE, "%s:%u: '%.200s' does not hold: it is %s", gates->path,
 		first->line, first->text, text);
 }

@@ -6,6 +6,7 @@
 
 #include "blame/base/helper_threads.h"
 #include "blame/base/related.h"
+#include "blame/report/path_numbers.h"
 #include "blame/wait/last_arrival.h"
 #include "timeline/sum/gpu_metric.h"
 
@@ -126,12 +127,28 @@ static void put_path(struct run_report_path paths[RUN_REPORT_PATHS], uint32_t co
 	}
 }
 
-static void find_paths(struct run_report *report)
+static int find_paths(struct making *making, struct error *error)
 {
-	for (int class = 0; class < TIME_CLASS_COUNT; class ++)
+	struct run_report *report = making->report;
+	struct path_numbers numbers;
+	uint64_t *sums;
+	int result = path_numbers_make(
+		&numbers, making->run, report->contexts, select_depth(making->select), making->arena, error);
+
+	if (result)
+		return result;
+	sums = arena_alloc(making->arena, ((size_t)numbers.count + 1) * sizeof *sums);
+	if (!sums)
+		return error_memory(error);
+	for (int class = 0; class < TIME_CLASS_COUNT; class ++) {
+		memset(sums, 0, numbers.count * sizeof *sums);
 		for (uint32_t context = 1; context < report->contexts; context++)
-			put_path(report->paths[class], context,
-				report->path_ns[(size_t) class * report->contexts + context]);
+			sums[numbers.path_of[context]] +=
+				report->path_ns[(size_t) class * report->contexts + context];
+		for (uint32_t path = 1; path < numbers.count; path++)
+			put_path(report->paths[class], numbers.context_of[path], sums[path]);
+	}
+	return 0;
 }
 
 uint64_t run_report_context_ns(const struct run_report *report, uint32_t context)
@@ -364,11 +381,11 @@ static int make(struct making *making, struct error *error)
 		result = add_gpus(making, error);
 	if (!result)
 		result = find_efficiencies(making, error);
-	if (result)
-		return result;
-	find_paths(making->report);
-	find_bound(making->report);
-	return 0;
+	if (!result)
+		result = find_paths(making, error);
+	if (!result)
+		find_bound(making->report);
+	return result;
 }
 
 int run_report_make(struct run_report *report, struct run *run, const struct select *select,
@@ -385,7 +402,7 @@ int run_report_make(struct run_report *report, struct run *run, const struct sel
 	if (!result)
 		result = wait_functions_new(&making.question.waits, run, NULL, error);
 	if (!result)
-		result = time_classes_new(&making.classes, run, error);
+		result = time_classes_new(&making.classes, run, making.question.waits, error);
 	if (!result)
 		result = make(&making, error);
 	time_classes_free(making.classes);

@@ -20,7 +20,7 @@
 #define RUN_REPORT_PATHS 3
 
 struct run_report_path {
-	uint32_t context;
+	uint32_t context; /* one of those with this path */
 	uint64_t time_ns;
 };
 

@@ -16,7 +16,7 @@
 
 struct time_classes {
 	struct run *run;
-	struct wait_functions *waits;
+	struct wait_functions *waits;  /* the caller's */
 	uint8_t *functions, *contexts; /* enum time_class, or NOT_JUDGED */
 	uint32_t function_room, context_room;
 };
@@ -172,19 +172,15 @@ enum time_class time_class_of(struct time_classes *classes, const struct window_
 	return class == TIME_COMPUTE && piece->state == EXTENT_BLOCKED ? TIME_WAIT : class;
 }
 
-int time_classes_new(struct time_classes **result, struct run *run, struct error *error)
+int time_classes_new(
+	struct time_classes **result, struct run *run, struct wait_functions *waits, struct error *error)
 {
 	struct time_classes *classes = calloc(1, sizeof *classes);
-	int code;
 
 	if (!classes)
 		return error_memory(error);
 	classes->run = run;
-	code = wait_functions_new(&classes->waits, run, NULL, error);
-	if (code) {
-		free(classes);
-		return code;
-	}
+	classes->waits = waits;
 	*result = classes;
 	return 0;
 }
@@ -193,7 +189,6 @@ void time_classes_free(struct time_classes *classes)
 {
 	if (!classes)
 		return;
-	wait_functions_free(classes->waits);
 	free(classes->functions);
 	free(classes->contexts);
 	free(classes);

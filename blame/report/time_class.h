@@ -32,7 +32,9 @@ const char *time_class_text(enum time_class class);
 int time_class_find(const char *name); /* -1: none */
 
 struct time_classes;
-int time_classes_new(struct time_classes **classes, struct run *run, struct error *error);
+/* `waits` must outlive it. */
+int time_classes_new(
+	struct time_classes **classes, struct run *run, struct wait_functions *waits, struct error *error);
 void time_classes_free(struct time_classes *classes);
 /* Of a piece of a CPU thread's time. Paths are walked once. */
 enum time_class time_class_of(struct time_classes *classes, const struct window_time *piece);

@@ -72,20 +72,20 @@ bool call_requests_end(struct call_requests *requests, uint32_t process, const c
 
 bool call_requests_is_summed(const struct call_requests *requests, uint32_t process)
 {
-	for (size_t i = 0; i < requests->summed_count; i++)
-		if (requests->summed[i] == process)
-			return true;
-	return false;
+	return process < requests->summed_room && requests->summed[process];
 }
 
 bool call_requests_sums(struct call_requests *requests, uint32_t process)
 {
-	if (call_requests_is_summed(requests, process))
-		return true;
-	if (!array_widen(&requests->summed, &requests->summed_capacity, requests->summed_count,
-		    sizeof(*requests->summed)))
-		return false;
-	requests->summed[requests->summed_count++] = process;
+	size_t room = (size_t)process + 1;
+
+	if (room > requests->summed_room) {
+		if (!array_resize_zero(&requests->summed, requests->summed_room, room, 1))
+			return false;
+		requests->summed_room = room;
+	}
+	requests->summed_count += !requests->summed[process];
+	requests->summed[process] = 1;
 	return true;
 }
 

@@ -32,8 +32,8 @@ struct call_requests {
 	size_t window_count, window_capacity;
 	struct call_request_event *events;
 	size_t event_count, event_capacity;
-	uint32_t *summed; /* processes with calls that are no spans: which request was whose is not known */
-	size_t summed_count, summed_capacity;
+	uint8_t *summed; /* [process] has calls that are no spans: which request was whose is not known */
+	size_t summed_room, summed_count;
 };
 
 /* A call that began something and was over at `time_ns`. Its window's number, CALL_WINDOW_NONE: no memory. */

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "timeline/base/progress.h"
@@ -35,26 +37,36 @@ void format_input_progress(const struct format_input *input)
 		progress_at("reading", done, all);
 }
 
-static int copy_of(FILE *in, const char *name, FILE **copy, struct error *error)
+static int copy_into(FILE *in, const char *name, FILE *copy, struct error *error)
 {
 	char block[65536];
 	size_t size;
+	int code;
+
+	while ((size = fread(block, 1, sizeof block, in)) > 0 && fwrite(block, 1, size, copy) == size)
+		;
+	if (!ferror(in) && !ferror(copy) && fflush(copy) == 0)
+		return 0;
+	code = errno;
+	return error_set(error, ERROR_IO, "%s cannot be kept in a temporary file: %s%s", name, strerror(code),
+		code == EFBIG ? "; raise `ulimit -f`" : "");
+}
+
+static int copy_of(FILE *in, const char *name, FILE **copy, struct error *error)
+{
+	int code;
 
 	*copy = tmpfile();
 	if (!*copy)
 		return error_set(error, ERROR_IO, "no temporary file for %s: %s", name, strerror(errno));
-	while ((size = fread(block, 1, sizeof block, in)) > 0 && fwrite(block, 1, size, *copy) == size)
-		;
-	if (ferror(in) || ferror(*copy) || fflush(*copy) != 0) {
-		int code = errno;
-
-		fclose(*copy);
-		*copy = NULL;
-		return error_set(error, ERROR_IO, "%s cannot be kept in a temporary file: %s%s", name,
-			strerror(code), code == EFBIG ? "; raise `ulimit -f`" : "");
+	code = copy_into(in, name, *copy, error);
+	if (code == 0) {
+		rewind(*copy);
+		return 0;
 	}
-	rewind(*copy);
-	return 0;
+	fclose(*copy);
+	*copy = NULL;
+	return code;
 }
 
 int format_rereadable(FILE **in, const char *name, struct error *error)
@@ -84,5 +96,33 @@ int format_plain_file(
 	}
 	if (*file)
 		snprintf(path, FORMAT_PATH_MAX, "/proc/self/fd/%d", fileno(*file));
+	return code;
+}
+
+int format_named_file(const struct format_input *input, char *path, struct error *error)
+{
+	const char *directory = getenv("TMPDIR");
+	int fd, code;
+	FILE *copy;
+
+	if (input->fd >= 0) {
+		snprintf(path, PATH_MAX, "/proc/self/fd/%d", input->fd);
+		return 0;
+	}
+	snprintf(path, PATH_MAX, "%s/hpct-XXXXXX", directory && *directory ? directory : "/var/tmp");
+	fd = mkostemp(path, O_CLOEXEC);
+	copy = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!copy) {
+		code = errno;
+		if (fd >= 0)
+			close(fd);
+		return error_set(error, ERROR_IO,
+			"no temporary file for %s: %s; set TMPDIR to a directory with room", input->name,
+			strerror(code));
+	}
+	code = copy_into(input->in, input->name, copy, error);
+	fclose(copy);
+	if (code < 0)
+		unlink(path);
 	return code;
 }

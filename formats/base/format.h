@@ -27,6 +27,10 @@ struct format_input {
 /* A list of phrases: adds "COUNT WHAT", nothing if the count is 0. */
 void format_left_out(struct store_bytes *list, uint64_t count, const char *what);
 
+/* The unpacked input as a file by name, PATH_MAX bytes, for libraries that open files: the file itself, or
+ * where input->fd is -1 a copy, for the caller to unlink. */
+int format_named_file(const struct format_input *input, char *path, struct error *error);
+
 /* Shows how much of the file is read. */
 void format_input_progress(const struct format_input *input);
 
@@ -39,12 +43,21 @@ int format_rereadable(FILE **in, const char *name, struct error *error);
 int format_plain_file(
 	const struct format_input *input, FILE **file, char path[FORMAT_PATH_MAX], struct error *error);
 
+/* Tracks and streams that an export has no place for. */
+enum format_lack {
+	FORMAT_LACKS_VALUES = 1,
+	FORMAT_LACKS_PC = 2 /* samples of GPU instructions */
+};
+
 struct format {
 	const char *name;
 	const char *about; /* what it is or which tool reads it, shown after its name in --help */
 	/* Writes the selection to `out`; 1: no record was there to write, 0: done. NULL: cannot be exported.
 	 */
 	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
+	/* The same for a format that is a directory, `path`, which must not exist. */
+	int (*put_directory)(
+		struct run *run, const struct select *select, const char *path, struct error *error);
 	/* Makes the run `path` from the input. ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged,
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
@@ -52,11 +65,12 @@ struct format {
 	/* Does a file that begins with these bytes look like one? NULL: only --from tells. */
 	bool (*is)(const uint8_t *head, size_t size);
 	const char *refused;	  /* selector options without effect on `put` ("op min"); NULL: none */
+	unsigned lacks;		  /* enum format_lack of `put`: the program says so of runs that have them */
 	bool takes_state_metrics; /* `put` supports derived metrics (timeline/sum/state_metrics.h) */
 	bool is_binary;		  /* `put` writes what a terminal should not get */
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
-	format_perfetto, format_perf;
+	format_perfetto, format_perf, format_nsys, format_otf2;
 
 #endif

@@ -186,8 +186,8 @@ static int end_streams(struct import_run *run, struct error *error)
 			ok = end_stream(run, i, &text);
 	store_bytes_fini(&text);
 	store_writer_meta_number(run->writer, "origin_ns", run->records_count ? run->first_ns : 0);
-	if (run->records_count && run->first_ns > EPOCH_LEAST_NS)
-		store_writer_meta_number(run->writer, "wall_ns", run->first_ns);
+	if (run->records_count && (run->wall_ns || run->first_ns > EPOCH_LEAST_NS))
+		store_writer_meta_number(run->writer, "wall_ns", run->first_ns + run->wall_ns);
 	if (run->process_keys.count > 0 && run->processes[0].name) {
 		size_t size;
 

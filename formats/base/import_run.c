@@ -252,6 +252,11 @@ void import_run_rank(struct import_run *run, int32_t rank)
 	run->rank = rank;
 }
 
+void import_run_wall(struct import_run *run, uint64_t wall_ns)
+{
+	run->wall_ns = wall_ns;
+}
+
 /* ---- records ---- */
 
 static int compare(uint64_t a, uint64_t b)

@@ -95,6 +95,9 @@ void import_run_owner(struct import_run *run, uint32_t process);
 /* The rank of all processes that have none. */
 void import_run_rank(struct import_run *run, int32_t rank);
 
+/* Their time 0 on the wall clock, for records that do not count from 1970. */
+void import_run_wall(struct import_run *run, uint64_t wall_ns);
+
 int import_record(struct import_run *run, const struct import_record *record, struct error *error);
 
 #endif

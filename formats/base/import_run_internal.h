@@ -51,6 +51,7 @@ struct import_run {
 	uint32_t owner, text_module;
 	int32_t rank;
 	uint64_t first_ns, last_ns; /* of all records */
+	uint64_t wall_ns;	    /* of their time 0; 0: not known */
 	uint32_t text_next;
 	uint64_t text_bytes, attributes_left, ends_alone;
 	bool is_begun;

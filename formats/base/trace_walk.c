@@ -5,13 +5,16 @@
 #include "formats/base/trace_walk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/row_order.h"
 #include "store/base/array.h"
 #include "store/base/hash.h"
+#include "store/rollup/series.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
 #include "timeline/slice/slice.h"
+#include "timeline/sum/figure.h"
 
 struct process_key {
 	struct store_hash host;
@@ -39,6 +42,13 @@ struct walk {
 	struct trace_place place;
 	struct lanes lanes;
 	struct stack_changes calls;
+	struct counter_before *counters; /* by metric */
+};
+
+/* A counter's last value. */
+struct counter_before {
+	bool is_there;
+	uint64_t time_ns, value;
 };
 
 /* ---- processes and lanes ---- */
@@ -67,6 +77,8 @@ static bool find_process(struct walk *walk)
 	walk->place.process = number + 1;
 	if (!is_new)
 		return true;
+	if (s->pid == UINT32_MAX) /* figures of the host */
+		return walk->ops->process(walk->own, &walk->place, stream->host);
 	if (asprintf(&name, s->rank >= 0 ? "%s%s%s pid %u.%u rank %d" : "%s%s%s pid %u.%u", title,
 		    title[0] ? " on " : "", stream->host, s->pid, s->generation, (int)s->rank) < 0)
 		return false;
@@ -167,6 +179,21 @@ static bool is_chosen(const struct walk *walk, const struct batch *batch, size_t
 	       span_end_ns(walk, batch, i) - batch->begin_ns[i] >= walk->cut.min_ns;
 }
 
+/* States are in the line; so are calls of a thread without samples, but its launches are needed for their
+ * flow. */
+static bool is_in_line(const struct walk *walk, const struct batch *batch, size_t i)
+{
+	const struct store_stream *s = &walk->place.stream->s;
+	uint32_t op = batch->what[i];
+
+	if (op == STORE_OP_MARK)
+		return false;
+	if (store_op_is_state(op))
+		return true;
+	return s->kind == STORE_STREAM_CPU && s->count[STORE_SAMPLES] == 0 && op != STORE_OP_RANGE &&
+	       batch->link[i] == 0;
+}
+
 static bool put_span(void *own, const struct batch *batch, size_t i)
 {
 	struct walk *walk = own;
@@ -179,8 +206,7 @@ static bool put_span(void *own, const struct batch *batch, size_t i)
 		.batch = batch,
 		.row = i};
 
-	/* States are in the line. */
-	if ((op != STORE_OP_MARK && store_op_is_state(op)) || !is_chosen(walk, batch, i))
+	if (is_in_line(walk, batch, i) || !is_chosen(walk, batch, i))
 		return true;
 	span.name = span.op;
 	span.name_size = strlen(span.op);
@@ -206,12 +232,40 @@ static int put_spans(struct walk *walk, struct error *error)
 
 /* ---- values ---- */
 
+/* A counter's rate since the value before, where that stretch begins: others draw a value up to the next one.
+ * False: it is the first. */
+static bool rate_take(struct walk *walk, struct trace_value *value)
+{
+	struct counter_before *counter = &walk->counters[value->metric], before = *counter;
+	struct store_series series = {.is_real = value->is_real};
+	double rate;
+
+	*counter = (struct counter_before){true, value->time_ns, value->amount};
+	if (!before.is_there || before.time_ns >= value->time_ns)
+		return false;
+	rate = store_series_growth(&series, before.value, value->amount) * 1e9 /
+	       (double)(value->time_ns - before.time_ns) * figure_unit(walk->run, value->metric).factor;
+	memcpy(&value->amount, &rate, sizeof rate);
+	value->is_real = true;
+	value->time_ns = before.time_ns;
+	return true;
+}
+
 static bool put_value(void *own, const struct batch *batch, size_t i)
 {
 	struct walk *walk = own;
+	uint32_t metric = batch->what[i];
+	bool is_rate = run_metric_kind(walk->run, metric) == STORE_METRIC_COUNTER;
+	struct trace_value value = {.metric = metric,
+		.time_ns = batch->begin_ns[i],
+		.amount = batch->amount[i],
+		.is_real = run_metric_is_real(walk->run, metric),
+		.unit = is_rate ? figure_unit(walk->run, metric).text : run_metric_unit(walk->run, metric),
+		.of = walk->place.stream->s.kind == STORE_STREAM_GAUGES ? "" : stream_title(walk)};
 
-	return !select_wants_metric(walk->select, batch->what[i]) ||
-	       walk->ops->value(walk->own, &walk->place, batch, i);
+	if (!select_wants_metric(walk->select, metric) || (is_rate && !rate_take(walk, &value)))
+		return true;
+	return walk->ops->value(walk->own, &walk->place, &value);
 }
 
 static int put_values(struct walk *walk, struct error *error)
@@ -236,8 +290,11 @@ static int put_stream(struct walk *walk, uint32_t stream, struct error *error)
 
 	walk->stream = stream;
 	walk->place = (struct trace_place){.stream = run_stream(walk->run, stream)};
+	memset(walk->counters, 0, run_metric_count(walk->run) * sizeof *walk->counters);
 	if (!find_process(walk))
 		return error_memory(error);
+	if (walk->place.stream->s.kind == STORE_STREAM_GAUGES)
+		return walk->cut.values ? put_values(walk, error) : 0;
 	if (walk->place.stream->s.kind == STORE_STREAM_CPU)
 		rc = put_line(walk, error);
 	if (rc == 0)
@@ -251,14 +308,19 @@ int trace_walk(struct run *run, const struct select *select, const struct trace_
 	struct walk walk = {
 		.run = run, .select = select, .ops = ops, .own = own, .cut = slice_cut_of(select)};
 	uint32_t count;
-	const uint32_t *streams = select_streams(select, &count);
+	const uint32_t *streams = select_all_streams(select, &count);
 	int rc = coverage_require(run, select, error);
 
 	if (rc < 0)
 		return rc;
+	walk.counters = calloc((size_t)run_metric_count(run) + 1, sizeof *walk.counters);
+	if (!walk.counters)
+		return error_memory(error);
 	key_ids_init(&walk.processes, sizeof(struct process_key));
 	for (uint32_t i = 0; i < count && rc == 0; i++)
-		rc = put_stream(&walk, streams[i], error);
+		if (run_stream(run, streams[i])->s.kind != STORE_STREAM_PC)
+			rc = put_stream(&walk, streams[i], error);
+	free(walk.counters);
 	key_ids_fini(&walk.processes);
 	free(walk.lanes.end_ns);
 	free(walk.lanes.number);

@@ -34,6 +34,16 @@ struct trace_span {
 	size_t row;
 };
 
+/* A value of a metric from a moment on; of a counter its rate per second up to the next one. */
+struct trace_value {
+	uint32_t metric;
+	uint64_t time_ns;
+	uint64_t amount; /* or a double's bits */
+	bool is_real;
+	const char *unit; /* "" if none */
+	const char *of;	  /* the stream's name; "": of the process, or the host */
+};
+
 /* False from any of them: no memory, and the walk stops. */
 struct trace_walk_ops {
 	bool (*process)(void *own, const struct trace_place *place, const char *name);
@@ -44,7 +54,7 @@ struct trace_walk_ops {
 		void *own, const struct trace_place *place, uint32_t frame, uint64_t time_ns, bool is_begin);
 	/* In order of begins. */
 	bool (*span)(void *own, const struct trace_span *span);
-	bool (*value)(void *own, const struct trace_place *place, const struct batch *batch, size_t row);
+	bool (*value)(void *own, const struct trace_place *place, const struct trace_value *value);
 };
 
 /* ERROR_EMPTY: nothing is monitored in the window. */

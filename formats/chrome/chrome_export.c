@@ -132,18 +132,17 @@ static bool put_span(void *own, const struct trace_span *span)
 
 /* ---- values ---- */
 
-static bool put_value(void *own, const struct trace_place *at, const struct batch *batch, size_t i)
+static bool put_value(void *own, const struct trace_place *at, const struct trace_value *value)
 {
 	struct chrome *chrome = own;
-	uint32_t metric = batch->what[i];
-	struct chrome_place place = {.pid = at->process, .time_ns = batch->begin_ns[i]};
-	const char *title = at->stream->name[0] ? at->stream->name : at->stream->text;
+	struct chrome_place place = {.pid = at->process, .time_ns = value->time_ns};
+	const char *title = *value->of ? value->of : value->unit;
 	char number[SLICE_VALUE_MAX], *name;
 
-	slice_value_text(number, batch->amount[i], run_metric_is_real(chrome->run, metric));
+	slice_value_text(number, value->amount, value->is_real);
 	if (number[strspn(number, "0123456789+-.e")] != '\0')
 		return true; /* not a number: JSON has no word for it */
-	if (asprintf(&name, "%s %s", run_metric_name(chrome->run, metric), title) < 0)
+	if (asprintf(&name, *title ? "%s %s" : "%s", run_metric_name(chrome->run, value->metric), title) < 0)
 		return false;
 	chrome_event_begin(&chrome->file, 'C', &place, name, strlen(name));
 	chrome_event_args(&chrome->file);
@@ -176,6 +175,7 @@ static int chrome_put(struct run *run, const struct select *select, FILE *out, s
 const struct format format_chrome = {.name = "chrome",
 	.about = "Perfetto, PyTorch",
 	.put = chrome_put,
+	.lacks = FORMAT_LACKS_PC,
 #ifdef HPCT_HAS_YAJL
 	.take = chrome_import,
 	.is = chrome_is

@@ -10,6 +10,7 @@
 
 #include "formats/base/format.h"
 #include "formats/base/selected_weights.h"
+#include "formats/folded/folded_import.h"
 #include "store/base/arena.h"
 #include "store/base/bytes.h"
 #include "timeline/sum/state_metrics.h"
@@ -204,5 +205,8 @@ static int folded_put(struct run *run, const struct select *select, FILE *out, s
 const struct format format_folded = {.name = "folded",
 	.about = "flame graphs",
 	.put = folded_put,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.take = folded_import,
+	.is = folded_is,
 	.refused = "op min",
 	.takes_state_metrics = true};

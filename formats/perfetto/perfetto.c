@@ -340,14 +340,14 @@ static bool put_span(void *own, const struct trace_span *span)
 /* ---- values ---- */
 
 /* The track of a stream's metric, made when its first value comes. */
-static uint64_t find_counter(struct perfetto *file, const struct trace_place *place, uint32_t metric)
+static uint64_t find_counter(
+	struct perfetto *file, const struct trace_place *place, const struct trace_value *value)
 {
 	Hpct__Perfetto__TrackDescriptor track = HPCT__PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Hpct__Perfetto__CounterDescriptor counter = HPCT__PERFETTO__COUNTER_DESCRIPTOR__INIT;
-	const char *title = place->stream->name[0] ? place->stream->name : place->stream->text;
 	const struct counter_key key = {
 		.stream = store_hash64(place->stream->text, strlen(place->stream->text), 0),
-		.metric = metric};
+		.metric = value->metric};
 	bool is_new;
 	uint32_t number = key_ids_put(&file->counters, &key, &is_new);
 	char *name;
@@ -355,12 +355,13 @@ static uint64_t find_counter(struct perfetto *file, const struct trace_place *pl
 	file->failed |= number == KEY_IDS_NONE;
 	if (!is_new)
 		return UUID_COUNTER + number;
-	if (asprintf(&name, "%s %s", run_metric_name(file->run, metric), title) < 0) {
+	if (asprintf(&name, *value->of ? "%s %s" : "%s", run_metric_name(file->run, value->metric),
+		    value->of) < 0) {
 		file->failed = true;
 		return 0;
 	}
 	counter.has_unit_name = true;
-	counter.unit_name = text_of(run_metric_unit(file->run, metric));
+	counter.unit_name = text_of(value->unit);
 	track.counter = &counter;
 	track.has_name = track.has_parent_uuid = true;
 	track.name = text_of(name);
@@ -370,22 +371,21 @@ static uint64_t find_counter(struct perfetto *file, const struct trace_place *pl
 	return UUID_COUNTER + number;
 }
 
-static bool put_value(void *own, const struct trace_place *place, const struct batch *batch, size_t row)
+static bool put_value(void *own, const struct trace_place *place, const struct trace_value *value)
 {
 	struct perfetto *file = own;
-	uint64_t amount = batch->amount[row];
 	event_type event;
 
-	begin_event(&event, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER,
-		find_counter(file, place, batch->what[row]));
-	if (run_metric_is_real(file->run, batch->what[row])) {
+	begin_event(
+		&event, HPCT__PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, find_counter(file, place, value));
+	if (value->is_real) {
 		event.has_double_counter_value = true;
-		memcpy(&event.double_counter_value, &amount, sizeof amount);
+		memcpy(&event.double_counter_value, &value->amount, sizeof value->amount);
 	} else {
 		event.has_counter_value = true;
-		event.counter_value = (int64_t)amount;
+		event.counter_value = (int64_t)value->amount;
 	}
-	put_event(file, &event, batch->begin_ns[row]);
+	put_event(file, &event, value->time_ns);
 	return !file->failed;
 }
 
@@ -451,5 +451,8 @@ static int perfetto_put(struct run *run, const struct select *select, FILE *out,
 	return rc < 0 ? rc : !file.has_record;
 }
 
-const struct format format_perfetto = {
-	.name = "perfetto", .about = "Perfetto's protobuf", .put = perfetto_put, .is_binary = true};
+const struct format format_perfetto = {.name = "perfetto",
+	.about = "Perfetto's protobuf",
+	.put = perfetto_put,
+	.lacks = FORMAT_LACKS_PC,
+	.is_binary = true};

@@ -195,5 +195,8 @@ static int speedscope_put(struct run *run, const struct select *select, FILE *ou
 	return rc;
 }
 
-const struct format format_speedscope = {
-	.name = "speedscope", .about = "speedscope.app", .put = speedscope_put, .refused = "metric"};
+const struct format format_speedscope = {.name = "speedscope",
+	.about = "speedscope.app",
+	.put = speedscope_put,
+	.lacks = FORMAT_LACKS_VALUES | FORMAT_LACKS_PC,
+	.refused = "metric"};

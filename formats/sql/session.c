@@ -9,33 +9,72 @@
 #include <string.h>
 
 #include "store/base/arena.h"
+#include "store/base/array.h"
 #include "store/base/escape.h"
 #include "timeline/names/names_fill.h"
 
 /* ---- texts ---- */
 
-static void forget_texts(struct sql_run *run)
+static void texts_fini(struct sql_texts *texts)
 {
-	for (uint32_t i = 0; i < run->path_count; i++)
-		free(run->paths[i]);
-	free(run->paths);
-	free(run->by_text);
-	run->paths = NULL;
-	run->by_text = NULL;
-	run->path_count = run->by_text_count = 0;
+	for (uint32_t i = 0; i < texts->count; i++)
+		free(texts->list[i]);
+	free(texts->list);
+	*texts = (struct sql_texts){0};
 }
 
-static bool widen_paths(struct sql_run *run)
+/* What a renewed run may say in another way. */
+static void forget_texts(struct sql_run *run)
 {
-	uint32_t count = run_context_count(run->run);
-	char **paths = realloc(run->paths, ((size_t)count + 1) * sizeof *paths);
+	texts_fini(&run->paths);
+	free(run->by_text);
+	run->by_text = NULL;
+	run->by_text_count = 0;
+}
 
-	if (!paths)
+static bool texts_widen(struct sql_texts *texts, uint32_t count)
+{
+	if (count <= texts->count)
+		return true;
+	if (!array_resize_zero(&texts->list, texts->count, count, sizeof *texts->list))
 		return false;
-	memset(paths + run->path_count, 0, ((size_t)count + 1 - run->path_count) * sizeof *paths);
-	run->paths = paths;
-	run->path_count = count;
+	texts->count = count;
 	return true;
+}
+
+/* `count`: how many there are at least. */
+static const char *text_of(struct sql_texts *texts, uint32_t number, uint32_t count, const char *raw)
+{
+	struct store_bytes escaped = {0};
+
+	if (!texts_widen(texts, number < count ? count : number + 1))
+		return NULL;
+	if (!texts->list[number]) {
+		escape_field(&escaped, raw, strlen(raw));
+		store_bytes_put(&escaped, "", 1);
+		texts->list[number] = escaped.failed ? NULL : strdup((const char *)escaped.data);
+		store_bytes_fini(&escaped);
+	}
+	return texts->list[number];
+}
+
+const char *sql_run_stream_text(struct sql_run *run, uint32_t stream)
+{
+	const char *text = stream < run->streams.count ? run->streams.list[stream] : NULL;
+
+	return text ? text
+		    : text_of(&run->streams, stream, run_stream_count(run->run),
+			      run_stream(run->run, stream)->text);
+}
+
+const char *sql_run_op_text(struct sql_run *run, uint32_t op)
+{
+	return text_of(&run->ops, op, 0, run_op_name(run->run, op));
+}
+
+const char *sql_run_metric_text(struct sql_run *run, uint32_t metric)
+{
+	return text_of(&run->metrics, metric, run_metric_count(run->run), run_metric_name(run->run, metric));
 }
 
 const char *sql_run_path(struct sql_run *run, uint32_t context)
@@ -43,14 +82,16 @@ const char *sql_run_path(struct sql_run *run, uint32_t context)
 	struct arena arena = {0};
 	const char *path;
 
-	if (context >= run->path_count && (!widen_paths(run) || context >= run->path_count))
-		return context >= run_context_count(run->run) ? "" : NULL;
-	if (!run->paths[context]) {
+	if (context >= run_context_count(run->run))
+		return "";
+	if (!texts_widen(&run->paths, run_context_count(run->run)))
+		return NULL;
+	if (!run->paths.list[context]) {
 		path = run_context_path(run->run, context, UINT32_MAX, &arena);
-		run->paths[context] = path ? strdup(path) : NULL;
+		run->paths.list[context] = path ? strdup(path) : NULL;
 		arena_fini(&arena);
 	}
-	return run->paths[context];
+	return run->paths.list[context];
 }
 
 static int compare_streams(const void *left, const void *right, void *own)
@@ -117,6 +158,9 @@ struct sql_session *sql_session_new(const struct run_options *options)
 static void run_free(struct sql_run *run)
 {
 	forget_texts(run);
+	texts_fini(&run->streams);
+	texts_fini(&run->ops);
+	texts_fini(&run->metrics);
 	run_close(run->run);
 	free(run->place);
 	free(run);

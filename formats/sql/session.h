@@ -11,14 +11,18 @@
 /* Columns get added at the end without a new version; a rename or another meaning is a new one. */
 #define SQL_SCHEMA_VERSION 1
 
+struct sql_texts {
+	char **list; /* [number]; NULL: not made yet */
+	uint32_t count;
+};
+
 struct sql_run {
 	struct sql_run *next;
 	struct run *run;
 	char *place;	  /* its path without links: a run that is named twice is opened once */
 	uint64_t renewal; /* of the session, when it was opened or renewed last */
-	/* Escaped as in the TSV, made on first use; valid until the run is renewed. */
-	char **paths; /* [context] */
-	uint32_t path_count;
+	/* Escaped as in the TSV, made on first use; paths are valid until the run is renewed. */
+	struct sql_texts paths, streams, ops, metrics;
 	uint32_t *by_text; /* streams in the order of their identities; NULL: not sorted yet */
 	uint32_t by_text_count;
 };
@@ -48,7 +52,11 @@ int sql_session_run(
 
 /* The stream of that identity, as escaped in the TSV; UINT32_MAX: none, or no memory. */
 uint32_t sql_run_stream(struct sql_run *run, const char *text);
-/* A context's path; "" for none. NULL: no memory. */
+/* A context's path; "" for none. Of a stream, an operation and a metric of the run their names. All last as
+ * long as a statement. NULL: no memory. */
 const char *sql_run_path(struct sql_run *run, uint32_t context);
+const char *sql_run_stream_text(struct sql_run *run, uint32_t stream);
+const char *sql_run_op_text(struct sql_run *run, uint32_t op);
+const char *sql_run_metric_text(struct sql_run *run, uint32_t metric);
 
 #endif

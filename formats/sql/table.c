@@ -54,14 +54,17 @@ void sql_put_composed(sqlite3_context *out, const char *text)
 		sqlite3_result_text64(out, text, strlen(text), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
+void sql_put_lasting(sqlite3_context *out, const char *text)
+{
+	if (!text)
+		sqlite3_result_error_nomem(out);
+	else if (*text)
+		sqlite3_result_text64(out, text, strlen(text), SQLITE_STATIC, SQLITE_UTF8);
+}
+
 void sql_put_path(struct sql_cursor *cursor, sqlite3_context *out, uint32_t context)
 {
-	const char *path = sql_run_path(cursor->run, context);
-
-	if (!path)
-		sqlite3_result_error_nomem(out);
-	else if (*path)
-		sqlite3_result_text64(out, path, strlen(path), SQLITE_STATIC, SQLITE_UTF8);
+	sql_put_lasting(out, sql_run_path(cursor->run, context));
 }
 
 void sql_put_number(sqlite3_context *out, uint64_t number)

@@ -99,7 +99,9 @@ const char *sql_ask_text(const struct sql_cursor *cursor, const struct sql_ask *
 void sql_put_field(struct sql_cursor *cursor, sqlite3_context *out, const char *text, size_t size);
 void sql_put_string(struct sql_cursor *cursor, sqlite3_context *out, const char *text);
 void sql_put_composed(sqlite3_context *out, const char *text);
-/* A context's path, which is not copied. */
+/* A text of sql_run_*(), which is not copied; NULL: there was no memory for it. */
+void sql_put_lasting(sqlite3_context *out, const char *text);
+/* A context's path. */
 void sql_put_path(struct sql_cursor *cursor, sqlite3_context *out, uint32_t context);
 /* As a number up to 2^63, beyond as its figures. */
 void sql_put_number(sqlite3_context *out, uint64_t number);

@@ -15,16 +15,15 @@ SQLITE_EXTENSION_INIT3
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* The question of hpct-blame with these options: ready to be answered. */
-static int ask_open(
-	struct sql_cursor *cursor, const struct sql_ask *ask, struct ask *question, struct error *error)
+static int ask_open(struct sql_cursor *cursor, const struct sql_ask *ask, struct ask *question,
+	enum row_key_by *by, struct error *error)
 {
-	enum row_key_by by;
 	int rc = sql_cursor_select(cursor, ask, 0, error);
 
 	if (rc == 0)
 		rc = option_check(question, cursor->call.select, error);
 	if (rc == 0)
-		rc = answer_find_by(&cursor->call, &by, error);
+		rc = answer_find_by(&cursor->call, by, error);
 	if (rc == 0)
 		rc = wait_functions_new(&question->waits, cursor->call.run, NULL, error);
 	return rc;
@@ -67,6 +66,7 @@ static int blame_open(struct sql_cursor *cursor, const struct sql_ask *ask, stru
 	struct ask question = {.shape = ASK_ROWS, .has_of = of};
 	struct answer_shares shares = {0};
 	int found = of ? answer_of_find(of) : ASK_GPU_IDLE, rc;
+	enum row_key_by by;
 
 	if (found < 0)
 		return error_set(error, ERROR_USAGE, "blame of '%s': say " ANSWER_OF_WORDS, of);
@@ -74,7 +74,7 @@ static int blame_open(struct sql_cursor *cursor, const struct sql_ask *ask, stru
 		return error_set(
 			error, ERROR_USAGE, "blame of '%s' is no table yet: hpct-blame --of %s", of, of);
 	question.of = (enum ask_of)found;
-	rc = ask_open(cursor, ask, &question, error);
+	rc = ask_open(cursor, ask, &question, &by, error);
 	if (rc == 0)
 		rc = select_require_sums(cursor->call.select, error);
 	if (rc == 0)
@@ -128,6 +128,7 @@ struct gaps_cursor {
 	struct sql_cursor base;
 	struct gaps *gaps;
 	const struct gap **list; /* that the selector wants; in the cursor's arena */
+	enum row_key_by by;
 };
 
 static const struct sql_column gap_columns[] = {{"begin_ns", "INTEGER"}, {"end_ns", "INTEGER"},
@@ -157,7 +158,7 @@ static int gaps_open(struct sql_cursor *base, const struct sql_ask *ask, struct 
 	struct ask question = {.shape = ASK_GAPS};
 	struct idle_question idle_question;
 	struct idle idle;
-	int rc = ask_open(base, ask, &question, error);
+	int rc = ask_open(base, ask, &question, &cursor->by, error);
 
 	if (rc == 0)
 		rc = gaps_new(&cursor->gaps, select_min_ns(base->call.select), SIZE_MAX, error);
@@ -180,16 +181,15 @@ static void gaps_close(struct sql_cursor *base)
 	cursor->gaps = NULL;
 }
 
-static void put_gap_key(struct sql_cursor *cursor, sqlite3_context *out, uint32_t context)
+static void put_gap_key(struct gaps_cursor *cursor, sqlite3_context *out, uint32_t context)
 {
-	enum row_key_by by = ROW_KEY_FUNCTION;
+	struct store_bytes *text = &cursor->base.text;
 	struct error error;
 
-	if (answer_find_by(&cursor->call, &by, &error) ||
-		answer_gap_key(&cursor->call, context, by, &cursor->text, &error))
+	if (answer_gap_key(&cursor->base.call, context, cursor->by, text, &error))
 		sqlite3_result_error_nomem(out);
 	else
-		sql_put_composed(out, (const char *)cursor->text.data);
+		sql_put_composed(out, (const char *)text->data);
 }
 
 static void gaps_column(struct sql_cursor *cursor, sqlite3_context *out, int column)
@@ -207,13 +207,13 @@ static void gaps_column(struct sql_cursor *cursor, sqlite3_context *out, int col
 		sql_put_number(out, gap->end_ns - gap->begin_ns);
 		break;
 	case GAP_STREAM:
-		sql_put_string(cursor, out, run_stream(cursor->call.run, gap->stream)->text);
+		sql_put_lasting(out, sql_run_stream_text(cursor->run, gap->stream));
 		break;
 	case GAP_CAUSE:
 		sql_put_composed(out, gap_cause_name(gap->cause));
 		break;
 	case GAP_KEY:
-		put_gap_key(cursor, out, gap->context);
+		put_gap_key((struct gaps_cursor *)cursor, out, gap->context);
 		break;
 	case GAP_PATH:
 		sql_put_path(cursor, out, gap->context);
@@ -248,7 +248,8 @@ static int late_open(struct sql_cursor *cursor, const struct sql_ask *ask, struc
 {
 	struct late_cursor *late = (struct late_cursor *)cursor;
 	struct ask question = {.shape = ASK_LATE};
-	int rc = ask_open(cursor, ask, &question, error);
+	enum row_key_by by;
+	int rc = ask_open(cursor, ask, &question, &by, error);
 
 	if (rc == 0)
 		rc = answer_late_rows(&late->rows, &cursor->call, &question, error);

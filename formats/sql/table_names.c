@@ -69,7 +69,7 @@ static void streams_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 
 	switch (column) {
 	case STREAM_STREAM:
-		sql_put_string(cursor, out, stream->text);
+		sql_put_lasting(out, sql_run_stream_text(cursor->run, (uint32_t)cursor->row));
 		break;
 	case STREAM_KIND:
 		sql_put_composed(out, info_stream_kind(s->kind));

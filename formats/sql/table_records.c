@@ -11,7 +11,6 @@
 
 #include "formats/sql/tables.h"
 #include "store/base/array.h"
-#include "store/base/escape.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/report/coverage.h"
@@ -263,26 +262,25 @@ static void put_record(struct records *records)
 		.attributes = batch->attributes ? batch->attributes[i] : 0};
 }
 
-static const char *what_name(const struct records *records)
+/* NULL: no memory. */
+static const char *what_text(const struct records *records)
 {
-	const struct run *run = records->base.call.run;
+	struct sql_run *run = records->base.run;
 
-	return records->track == STORE_SPANS ? run_op_name(run, records->record.what)
-					     : run_metric_name(run, records->record.what);
+	return records->track == STORE_SPANS ? sql_run_op_text(run, records->record.what)
+					     : sql_run_metric_text(run, records->record.what);
 }
 
-/* Of the same operation or metric the answer is the same. */
+/* Of the same operation or metric the answer is the same. Without memory the row stays, for SQLite to see. */
 static bool what_fits(struct records *records)
 {
-	struct store_bytes *text = &records->base.text;
+	const char *text;
 
 	if (!records->what || records->what_last == records->record.what)
 		return !records->what || records->what_fits;
-	text->size = 0;
-	escape_field(text, what_name(records), strlen(what_name(records)));
-	store_bytes_put(text, "", 1);
+	text = what_text(records);
 	records->what_last = records->record.what;
-	records->what_fits = text->failed || strcmp((const char *)text->data, records->what) == 0;
+	records->what_fits = !text || strcmp(text, records->what) == 0;
 	return records->what_fits;
 }
 
@@ -474,7 +472,7 @@ static void records_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 
 	switch (records->fields[column]) {
 	case FIELD_STREAM:
-		sql_put_string(cursor, out, run_stream(cursor->call.run, records->stream)->text);
+		sql_put_lasting(out, sql_run_stream_text(cursor->run, records->stream));
 		break;
 	case FIELD_BEGIN:
 		sql_put_time(cursor, out, record->begin_ns);
@@ -488,7 +486,7 @@ static void records_column(struct sql_cursor *cursor, sqlite3_context *out, int 
 		break;
 	case FIELD_OP:
 	case FIELD_METRIC:
-		sql_put_string(cursor, out, what_name(records));
+		sql_put_lasting(out, what_text(records));
 		break;
 	case FIELD_BYTES:
 		sql_put_optional(out, record->bytes, record->bytes != 0);

@@ -162,9 +162,26 @@ int tsv_row_path(struct import *import, struct import_path *path, struct error *
 
 /* ---- records ---- */
 
+/* Of a value: its attributes say what it is of (timeline/slice/slice_row.c). */
+static enum store_metric_kind kind_of(const struct import *import, char *unit, size_t room)
+{
+	const struct tsv_field *field = &import->reader.fields[TSV_ATTRIBUTES];
+	char kind[16];
+
+	*unit = '\0';
+	if (!field->size || !attribute_get(field->text, field->size, "kind", kind, sizeof kind))
+		return STORE_METRIC_AMOUNT;
+	attribute_get(field->text, field->size, "unit", unit, room);
+	return strcmp(kind, "counter") == 0 ? STORE_METRIC_COUNTER
+	       : strcmp(kind, "gauge") == 0 ? STORE_METRIC_GAUGE
+					    : STORE_METRIC_AMOUNT;
+}
+
 /* A sample or value without a metric has its track's usual one. */
 static int find_metric(struct import *import, bool is_real, uint32_t *metric, struct error *error)
 {
+	enum store_metric_kind kind;
+	char unit[32];
 	bool is_time;
 	int rc = tsv_row_text(import, TSV_METRIC, error);
 
@@ -174,6 +191,12 @@ static int find_metric(struct import *import, bool is_real, uint32_t *metric, st
 	if (import->text.failed)
 		return error_memory(error);
 	is_time = strcmp((const char *)import->text.data, "CPUTIME") == 0;
+	kind = kind_of(import, unit, sizeof unit);
+	if (kind != STORE_METRIC_AMOUNT) {
+		*metric = store_writer_figure(
+			import->writer, (const char *)import->text.data, unit, is_real, kind);
+		return 0;
+	}
 	*metric = store_writer_metric(
 		import->writer, (const char *)import->text.data, is_time ? "ns" : "", is_real);
 	return 0;

@@ -102,14 +102,19 @@ static int all_attach(struct outside *outside, struct error *error)
 	return 0;
 }
 
-int outside_try(const struct outside_plan *plan, struct error *error)
+int outside_try(const struct outside_plan *plan, struct outside_totals *totals, struct error *error)
 {
 	struct outside outside = {.plan = *plan, .stack_bytes = OUTSIDE_STACK_LEAST};
 	int result = outside_rings_open(&outside, error), reason;
+	uint32_t tid = plan->pid_count ? plan->pids[0] : (uint32_t)gettid();
+	char what[40] = "it";
 
-	reason = result ? 0 : outside_thread_watch(&outside, (uint32_t)gettid(), true);
+	if (plan->pid_count)
+		snprintf(what, sizeof(what), "process %u", tid);
+	reason = result ? 0 : outside_thread_watch(&outside, tid, true);
+	totals->without_kernel = outside.without_kernel;
 	outside_events_close(&outside);
-	return reason ? outside_refusal(error, reason, "it") : result;
+	return reason ? outside_refusal(error, reason, what) : result;
 }
 
 int outside_open(struct outside **out, const struct outside_plan *plan, struct error *error)

@@ -44,8 +44,9 @@ struct outside_totals {
 
 struct outside;
 
-/* Whether outside_open could succeed for a program that is about to start. 0, or negative with the reason. */
-int outside_try(const struct outside_plan *plan, struct error *error);
+/* Whether outside_open could succeed, for the first process or a program that is about to start: opens events
+ * that never count. 0, with without_kernel in *totals, or negative with the reason. */
+int outside_try(const struct outside_plan *plan, struct outside_totals *totals, struct error *error);
 /* Opens the events and begins. ERROR_USAGE: a process cannot be measured; ERROR_IO: none can. */
 int outside_open(struct outside **outside, const struct outside_plan *plan, struct error *error);
 /* Measures until all processes have ended, `stop` is readable or clock_now_ns() reaches until_ns (0: never).

@@ -121,9 +121,8 @@ static int access_check(uint32_t pid, const char *name, struct error *error)
 			(unsigned)status.st_uid);
 	return error_set(error, ERROR_USAGE,
 		"process %u (%s) may not be looked into (%s): it changed its user, or a security policy "
-		"forbids "
-		"it; measure it as root",
-		pid, name, strerror(reason));
+		"forbids it; %s",
+		pid, name, strerror(reason), geteuid() ? "measure it as root" : "start it with hpct-record");
 }
 
 int outside_find_check(uint32_t pid, struct error *error)

@@ -118,6 +118,16 @@ code "no kernel of that name" 3 hpct-advise shared.hpct --kernel 'fewer*'
 sentence "no kernel of that name"
 check "it says so: $(cat err)" grep -qF "no kernel matches --kernel 'fewer*'" err
 
+# A kernel that does nothing but wait: the numbers stay numbers. Without rows of advice nothing is said of gain.
+printf 'stream\ttrack\tbegin_ns\tpath\tweight\tmetric\ngpu:h/-/7.0/0/1/pc\tsamples\t9\t<gpu kernel>;few;0000000000005a3d+0xe00\t9\tGINST:STL_SYNC/barrier\n' >waits.tsv
+hpct-import --from tsv waits.tsv -o waits.hpct || fail "import"
+few() { hpct-advise waits.hpct --binary "$gpu/shared-sm90.cubin" "$@"; }
+few --format json >out
+check "json has no number without end: $(cat out)" grep -q '"speedup":1000,"speedup_low":1,"speedup_high":1000' out
+same "no infinity" "" "$(grep -i inf out; few | grep -i ' inf')"
+same "--top 0: no verdict" "" "$(few --top 0 | grep 'no gain'; few --top 0 --format tsv | grep 'no gain')"
+same "--top 0: a row" 1 "$(few --top 0 --format tsv | awk -F '\t' 'NR > 1 && $11 == 0' | wc -l)"
+
 # What is not there is said.
 hpct-advise run.hpct >bare || fail "without the binary"
 check "code that is missing" grep -q '100.0 % in code that the run does not keep' bare

@@ -19,6 +19,18 @@ row() { local IFS=$tab; echo "$*"; }
 } >rows.tsv
 hpct-import rows.tsv -o r.hpct || fail "rows"
 
+# ---- what has no place is said
+{ cat rows.tsv; printf 'cpu:h/0/10.0/0\tvalues\t500\t\tmain\t\t9\t\t\n'; } >v.tsv
+awk -F'\t' -v OFS='\t' 'NR == 1 { print $0, "value"; next } $2 == "values" { print $1, $2, $3, $4, "", "", "", "load", "", 5; next } { print $0, "" }' v.tsv >v.rows
+{ cat v.rows; printf 'gpu:h/0/10.0/0/1/pc\tsamples\t500\t\tk1\t\t9\tstall\t\t\n'; } >v2.rows
+hpct-import --from tsv v2.rows -o v.hpct || fail "rows with values"
+code "folded without values" 0 hpct-export --to folded v.hpct
+same "folded says what it leaves out" "hpct-export: left out: 1 streams of samples of GPU instructions; 1 streams' values over time" "$(cat err)"
+code "chrome with values" 0 hpct-export --to chrome v.hpct
+same "chrome says what it leaves out" "hpct-export: left out: 1 streams of samples of GPU instructions" "$(cat err)"
+code "nothing is left out of rows" 0 hpct-export --to tsv v.hpct
+same "rows leave out nothing" "" "$(cat err)"
+
 # ---- speedscope
 code "speedscope" 0 hpct-export --to speedscope r.hpct
 cp out s.json

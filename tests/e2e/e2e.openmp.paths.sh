@@ -34,9 +34,9 @@ shares() {
 	runs shares
 	near "$runtime: a region of two in a function" 320 "$(ms 'main;twice;<omp region>;burn')"
 	hpct-slice "$runtime.shares.hpct" --format tsv | tsv '$c["path"] ~ /twice;<omp region openmp_paths.c:[0-9]+>;.*burn/ {
-		match($c["path"], /<omp region [^>]*>/); n[substr($c["path"], RSTART, RLENGTH)] += $c["weight"] }
+		match($c["path"], /<omp region [^>]*>;[^;]*/); n[substr($c["path"], RSTART, RLENGTH)] += $c["weight"] }
 		END { for (k in n) print int(n[k] / 1e6) }' | sort -n >two
-	same "$runtime: regions of the function" 2 "$(wc -l <two)"
+	same "$runtime: bodies of regions of the function" 2 "$(wc -l <two)"
 	near "$runtime: its first region" 80 "$(sed -n 1p two)"
 	near "$runtime: its second region" 240 "$(sed -n 2p two)"
 	near "$runtime: called from a" 120 "$(ms 'main;caller_a;shared;<omp region>;burn')"

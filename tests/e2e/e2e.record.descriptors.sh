@@ -16,7 +16,7 @@ wait
 END
 mkfifo gate never
 pids_of() { # RUN
-	hpct-info "$1.hpct" --streams --format tsv | tsv '{ print $c["pid"] }' | sort -u | wc -l
+	hpct-info "$1.hpct" --streams --format tsv | tsv '$c["kind"] == "cpu" { print $c["pid"] }' | sort -u | wc -l
 }
 
 # May who runs this pass on more descriptors than the limit? With CAP_SYS_RESOURCE or CAP_SYS_ADMIN, of the machine. Of others the

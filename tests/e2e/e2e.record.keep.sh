@@ -30,7 +30,7 @@ check "records are dropped" [ "$(info flight dropped)" -gt 0 ]
 check "$left of $taken samples are left" calc "$left < $taken * 0.8"
 weight=$(weight) scanned=$(weight --no-rollups)
 check "the run's weight is known: $weight ns, $scanned in records" calc "$weight > 1.2 * $scanned"
-same "rows say what is missing" 1 "$(hpct-slice flight.hpct --op thinned --format tsv | tsv '
+same "rows say what is missing" 1 "$(hpct-slice flight.hpct --streams kind=cpu --op thinned --format tsv | tsv '
 	$c["op"] == "thinned" && $c["weight"] > 100 { n++ } END { print n + 0 }')"
 hpct-profile flight.hpct >table
 check "the profile says so" grep -q 'thinned (known by rollups' table

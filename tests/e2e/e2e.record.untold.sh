@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Threads that sleep where no wrapper stands, as GNU OpenMP's do in system calls of its own: the collector looks where
-# that is while they sleep, long before a second is over. What the thread did last is not what waits.
+# Threads that sleep where no wrapper stands, as GNU OpenMP's do in system calls of its own, if it is linked in as an
+# archive: the collector looks where that is while they sleep, long before a second is over. What the thread did last is
+# not what waits.
 . "$(dirname -- "$0")/expect.sh"
 need gcc
-gcc -O2 -g -fopenmp -o uneven "$HPCT_SOURCE/tests/e2e/openmp_tasks.c" 2>log || skip "gcc has no OpenMP here"
+gcc -O2 -g -fopenmp -c -o uneven.o "$HPCT_SOURCE/tests/e2e/openmp_tasks.c" 2>log || skip "gcc has no OpenMP here"
+gcc -o uneven uneven.o "$(gcc -print-file-name=libgomp.a)" -lpthread -ldl 2>log || skip "no libgomp.a here"
 export OMP_WAIT_POLICY=passive
 
 # Thread 0 waits at six barriers for a thread that sleeps 400 ms ahead of each. Not every wait need be seen: the

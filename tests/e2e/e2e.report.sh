@@ -48,6 +48,14 @@ same "without what MPI takes itself" "$efficiencies" "$(transfer)"
 same "the verdict" "communication 50.00" "$(tsv '$c["section"] == "bound by" { print $c["key"], $c["percent"] }' <out)"
 check "the largest path of MPI" grep -q 'paths	mpi	800000000	40.00		main;step;PMPI_Allreduce;memcpy' out
 
+# A path is one, from wherever its functions were called; a depth makes one of those that are the same down to it.
+rows mpi.hpct --depth 1
+same "paths cut at depth 1" "paths	mpi	1000000000	50.00		main" "$(grep '^paths	mpi' out | cut -f 1-6)"
+hpct-record -o phases.hpct -- "$samples/phases" >/dev/null 2>err || fail "record: $(cat err)"
+rows phases.hpct
+check "there are paths" grep -q '^paths	compute' out
+same "no path comes twice" "" "$(grep '^paths' out | cut -f 2,6 | sort | uniq -d)"
+
 planted compute '0-main;solve' '900-main;fwrite' '1000-main'
 planted memory '0-main;memcpy' '700-main;solve' '1000-main'
 planted io '0-main;MPI_File_write_all' '500-main;read' '800-main;solve' '1000-main'
@@ -111,7 +119,7 @@ same "each is a row" 9 "$(grep -c '^gate	holds	' out)"
 gate 'share(io) < 10%' 'share(mpi) < 20%' 'wall < 1 ms'
 code "gates that fail" 1 hpct-report mpi.hpct --gate gates --format tsv
 sentence "gates that fail"
-check "the line that failed: $(cat err)" grep -qF "gates:2: 'share(mpi) < 20%' does not hold: it is 50.00 %" err
+check "the line that failed: $(cat err)" grep -qF "gates:2: 'share(mpi) < 20%' does not hold: it is 50.00 %; nor does 1 other" err
 check "the page is there all the same" grep -q '^bound by	communication' out
 code "from stdin" 1 hpct-report mpi.hpct --gate - <<<'wall > 1 s'
 gate 'p99(step*) < 1 us' 

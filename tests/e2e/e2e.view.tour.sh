@@ -41,7 +41,7 @@ on_screen "6, bottom-up" "60b" '[bottom-up]'
 on_screen "6, the source" "60P7" 'Source'
 on_screen "7, is the work even" "60/assemble<Enter>G" 'assemble'
 run="$run build/demo/again.hpct"
-on_screen "8, what changed" "" '9 Compare' 'A phases.hpct' 'B again.hpct' 'Difference of the windows' 'blocked' 'noise' 'shift 0'
+on_screen "8, what changed" "" '9 Compare' 'A phases.hpct' 'B again.hpct' 'Difference of the windows' 'assemble' 'noise' 'shift 0'
 on_screen "8, shifted" ">" ' shift '
 check "8, the second run is elsewhere" calc "$(grep -oE 'shift [0-9.]+ ms' screen | grep -oE '[0-9.]+') > 1"
 on_screen "8, aligned" "lllllT" 'at '

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openmp_paths.c - what call paths of OpenMP must show, by work of a known amount of CPU time (one unit: 20 ms).
- * Prints what it did as "path-of-functions units", and who came last at barriers and ends of regions, counted by
- * itself. Compiled by e2e.openmp.paths with each runtime there is.
+ * openmp_paths.c - what call paths of OpenMP must show, by work of a known amount of CPU time (one unit: 20
+ * ms). Prints what it did as "path-of-functions units", and who came last at barriers and ends of regions,
+ * counted by itself. Compiled by e2e.openmp.paths with each runtime there is.
  */
 #include <omp.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
  * openmp_tasks.c - two threads of OpenMP. "tasks": 10 tasks of 20 ms of CPU time each, which the runtime runs
  * in the barrier at the end; "barriers": five rounds, in each of which thread 1 works for 100 ms, thread 0
  * for 10 ms, and both meet; "sleeps": six rounds, in each of which thread 1 sleeps for 400 ms. Compiled by
- * e2e.blame.openmp with each runtime there is.
+ * e2e.blame.openmp with each runtime there is, by e2e.record.untold with an archive of GNU's.
  */
 #include <omp.h>
 #include <stdio.h>

@@ -249,6 +249,10 @@ static void put_make(struct store_writer *writer)
 	put_thread(writer, 50, 0, 300, "as", "command= /usr/bin/as --64 -o b.o /tmp/x.s,parent=40");
 	put_thread(writer, 20, 0, 400, "writer", "command=postgres -D /data,parent=30");
 	put_thread(writer, 20, 1, 400, "writer", "");
+	store_writer_stream(writer, &(struct store_stream){.kind = STORE_STREAM_GAUGES, /* no process's */
+					    .host = small_text(writer, "host"),
+					    .rank = -1,
+					    .end_ns = 5000});
 }
 
 static void test_tree(void **unused)

@@ -211,9 +211,12 @@ const void *external_sort_next(struct external_sort *spill, int *code, struct er
 	*code = 0;
 	for (unsigned i = 0; i < spill->stretch_count; i++) {
 		struct sorted_run *stretch = &spill->stretches[i];
-		const uint8_t *entry = stretch->buffer + stretch->at * spill->entry_bytes;
+		const uint8_t *entry;
 
-		if (stretch->at == stretch->count || (least && spill->compare(head, entry) <= 0))
+		if (stretch->at == stretch->count) /* it may have no buffer */
+			continue;
+		entry = stretch->buffer + stretch->at * spill->entry_bytes;
+		if (least && spill->compare(head, entry) <= 0)
 			continue;
 		least = stretch;
 		head = entry;

@@ -201,6 +201,21 @@ int coverage_empty(struct run *run, const struct select *select, struct error *e
 		((double)run_end_ns(run) - (double)origin_ns) / 1e9);
 }
 
+/* Streams without time, which nothing monitors: gauges, PC samples. */
+static bool has_others(const struct run *run, const struct select *select)
+{
+	uint32_t count;
+	const uint32_t *streams = select_all_streams(select, &count);
+	bool any = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct store_stream *s = &run_stream(run, streams[i])->s;
+
+		any |= s->begin_ns < select_end_ns(select) && s->end_ns > select_begin_ns(select);
+	}
+	return any;
+}
+
 int coverage_require(struct run *run, const struct select *select, struct error *error)
 {
 	uint32_t count;
@@ -210,9 +225,9 @@ int coverage_require(struct run *run, const struct select *select, struct error 
 
 	for (uint32_t i = 0; i < count && rc == 0 && monitored_ns == 0; i++)
 		rc = find_monitored(run, streams[i], select, &monitored_ns, error);
-	if (rc < 0)
-		return rc;
-	return monitored_ns == 0 ? coverage_empty(run, select, error) : 0;
+	if (rc < 0 || monitored_ns || (!count && has_others(run, select)))
+		return rc < 0 ? rc : 0;
+	return coverage_empty(run, select, error);
 }
 
 double coverage_percent(const struct coverage *coverage)

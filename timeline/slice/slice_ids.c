@@ -158,7 +158,9 @@ uint32_t slice_ids_metric(struct slice_ids *ids, uint32_t metric)
 
 		snprintf(name, sizeof name, "%s", store_reader_text(ids->reader, from->name, &size));
 		snprintf(unit, sizeof unit, "%s", store_reader_text(ids->reader, from->unit, &size));
-		ids->metrics[metric] = store_writer_metric(ids->writer, name, unit, from->is_real) + 1;
+		ids->metrics[metric] = store_writer_figure(ids->writer, name, unit, from->is_real,
+					       (enum store_metric_kind)from->kind) +
+				       1;
 	}
 	return ids->metrics[metric] - 1;
 }

@@ -64,6 +64,22 @@ static void put_name(struct store_bytes *out, const char *name)
 	store_bytes_put(out, "\t", 1);
 }
 
+/* What the values of a figure over time are, so that a copy made of the rows knows it, too. */
+static void put_kind(struct slice_texts *texts, struct store_bytes *out, uint32_t metric)
+{
+	static const char *const kinds[STORE_METRIC_KINDS] = {"", "kind=gauge", "kind=counter"};
+	enum store_metric_kind kind = run_metric_kind(texts->run, metric);
+	const char *unit = run_metric_unit(texts->run, metric);
+
+	if (kind == STORE_METRIC_AMOUNT)
+		return;
+	store_bytes_put(out, kinds[kind], strlen(kinds[kind]));
+	if (!*unit)
+		return;
+	store_bytes_put(out, ",unit=", 6);
+	escape_attribute(out, unit, strlen(unit));
+}
+
 /* The columns behind the end, as TSV has them: a tab is less than any byte of a field, so the whole
  * compares as its columns do. */
 static void put_rest(struct slice_texts *texts, struct store_bytes *out, const struct slice_row *row)
@@ -85,6 +101,8 @@ static void put_rest(struct slice_texts *texts, struct store_bytes *out, const s
 	put_name(out, value);
 	if (is_span)
 		put_attributes(texts, out, row);
+	if (is_value)
+		put_kind(texts, out, record->what);
 	texts->failed |= out->failed;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/base/array.h"
 #include "timeline/sum/window.h"
 
 #define LEVELS_MAX 64u /* recursion divides nothing */
@@ -39,43 +40,31 @@ struct search {
 
 static bool grow(struct search *search, uint32_t count)
 {
-	struct weight *weights = realloc(search->weights, ((size_t)count + 1) * sizeof(*weights));
-	uint32_t *touched = realloc(search->touched, ((size_t)count + 1) * sizeof(*touched));
+	size_t room = (size_t)count + 1;
 
-	struct callee *callees = realloc(search->callees, ((size_t)count + 1) * sizeof(*callees));
-
-	if (weights)
-		search->weights = weights;
-	if (touched)
-		search->touched = touched;
-	if (callees)
-		search->callees = callees;
-	if (!weights || !touched || !callees)
+	if (!array_resize_zero(&search->weights, search->count, room, sizeof(*search->weights)) ||
+		!array_resize(&search->touched, room, sizeof(*search->touched)) ||
+		!array_resize(&search->callees, room, sizeof(*search->callees)))
 		return false;
-	memset(weights + search->count, 0, (count - search->count) * sizeof(*weights));
 	search->count = count;
 	return true;
 }
 
 static bool add_leaf(struct search *search, uint32_t scope, uint32_t stream, uint64_t time_ns)
 {
-	if (search->leaf_count == search->leaf_capacity) {
-		size_t capacity = search->leaf_capacity ? search->leaf_capacity * 2 : 256;
-		struct leaf *leaves = realloc(search->leaves, capacity * sizeof(*leaves));
-
-		if (!leaves)
-			return false;
-		search->leaves = leaves;
-		search->leaf_capacity = capacity;
-	}
+	if (!array_widen(
+		    &search->leaves, &search->leaf_capacity, search->leaf_count, sizeof(*search->leaves)))
+		return false;
 	search->leaves[search->leaf_count++] = (struct leaf){scope, stream, time_ns};
 	return true;
 }
 
 /* ---- one thread ---- */
 
+/* What is deeper than any level is of no vote. */
 static void add_path(struct search *search, uint32_t scope, uint64_t time_ns)
 {
+	scope = run_scope_at(search->run, scope, LEVELS_MAX);
 	for (; scope != UINT32_MAX; scope = run_scope(search->run, scope)->parent) {
 		struct weight *weight = &search->weights[scope];
 

@@ -293,7 +293,7 @@ static const struct command {
 	{"streams", commands_set_streams, NULL, "EXPR", "only these: kind=gpu & rank=0-3, name=worker*"},
 	{"depth", set_depth, NULL, "N|auto", "how deep in the call path the cells show"},
 	{"by", set_by, NULL, "KEY", "statistics by function path module line stream op ..."},
-	{"lane", lanes_set, NULL, "NAME[<30] [1..4]|off", "figures over time below the rows: CPU, memory ..."},
+	{"lane", lanes_set, NULL, "NAME[<30] [N|off]", "figures over time below the rows: CPU, memory ..."},
 	{"scale", lanes_set_scale, NULL, "own|shared", "lanes of one unit: each its own scale, or one"},
 	{"min", blame_page_set_min, NULL, "DURATION", "gaps shorter than that are counted, not listed"},
 	{"name", NULL, say_name, "", "the whole name of what is under the cursor"},

@@ -14,9 +14,11 @@
 #include "tui/screen/format_number.h"
 #include "tui/views/views.h"
 
+#define LOOK_NS 60000000000u /* more would be read for longer than a key may take */
 #define BACK "   Backspace goes back"
 
-/* Of what a stream did in [from, until), the longest stretch of one function; false: nothing is known. */
+/* Of what a stream did in [from, until), or in its last minute, the longest stretch of one function; false:
+ * nothing is known. */
 static bool longest_of(struct session *session, uint32_t stream, uint64_t from_ns, uint64_t until_ns,
 	struct stretch *longest)
 {
@@ -24,6 +26,8 @@ static bool longest_of(struct session *session, uint32_t stream, uint64_t from_n
 	struct error error;
 
 	*longest = (struct stretch){0};
+	if (until_ns - from_ns > LOOK_NS)
+		from_ns = until_ns - LOOK_NS;
 	if (stretch_list(session, &list, stream, from_ns, until_ns, stretch_span, NULL, &error) == 0)
 		for (size_t i = 0; i < list.count; i++)
 			if (list.items[i].key && list.items[i].end_ns - list.items[i].begin_ns >

@@ -93,6 +93,11 @@ static void show_flame(struct session *session)
 
 	if (!page)
 		return;
+	if (page->before) {
+		session_say(session, "hpct diff %s %s --by path", run_path(session->run),
+			run_path(session->compare->other->run));
+		return;
+	}
 	metric = flame_page_option(page);
 	session_put_window(window, sizeof(window), session);
 	session_say(session, "hpct profile %s --flame%s%s%s --time %s%s%s%s", run_path(session->run),

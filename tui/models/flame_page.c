@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flame_page.c - see flame_page.h. The numbers are hpct-profile's (timeline/profile/profile.h). */
 #include "tui/models/flame_page.h"
+#include "tui/models/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,14 +46,32 @@ void flame_page_next_metric(struct flame_page *page)
 	page->metric = (page->metric + 1) % METRICS;
 }
 
-static int put_options(struct session *session, const struct flame_page *page, struct select *select,
-	const char *streams, struct error *error)
+/* ---- the boxes ---- */
+
+/* The frame's window on the clock of B, from its origin; the whole run stands for the whole run. */
+static void put_window_of(struct session *session, bool is_b, char *out, size_t size_bytes)
+{
+	const struct run *b = is_b ? session->compare->other->run : NULL;
+	__int128 shift_ns = is_b ? (__int128)session->compare->offset_ns - run_origin_ns(b) : 0;
+	__int128 begin_ns = session->frame.begin_ns + shift_ns, end_ns = session->frame.end_ns + shift_ns;
+
+	if (session->compare && session->state.is_whole)
+		snprintf(out, size_bytes, "..");
+	else if (!is_b)
+		session_put_window(out, size_bytes, session);
+	else
+		snprintf(out, size_bytes, "%lluns..%lluns", (unsigned long long)(begin_ns > 0 ? begin_ns : 0),
+			(unsigned long long)(end_ns > 0 ? end_ns : 1));
+}
+
+static int put_options(struct session *session, const struct flame_page *page, bool is_b,
+	struct select *select, const char *streams, struct error *error)
 {
 	const char *metric = metrics[page->metric].name;
 	char window[96];
 	int result;
 
-	session_put_window(window, sizeof(window), session);
+	put_window_of(session, is_b, window, sizeof(window));
 	select_take_state_metrics(select);
 	select_take_gpu(select);
 	result = select_option(select, "time", window, error);
@@ -60,30 +79,87 @@ static int put_options(struct session *session, const struct flame_page *page, s
 		result = select_option(select, "streams", streams, error);
 	if (!result && metric)
 		result = select_option(select, "metric", metric, error);
-	return result ? result : select_bind(select, session->run, error);
+	return result ? result
+		      : select_bind(select, is_b ? session->compare->other->run : session->run, error);
 }
 
-static int compute(struct session *session, struct flame_page *page, const char *streams, struct error *error)
+static int compute_one(struct session *session, struct flame_page *page, bool is_b, const char *streams,
+	struct flame *flame, struct error *error)
 {
+	struct run *run = is_b ? session->compare->other->run : session->run;
 	struct profile profile = {0};
 	struct select *select;
 	int result = select_new(&select, error);
 
 	if (result)
 		return result;
-	result = put_options(session, page, select, streams, error);
+	result = put_options(session, page, is_b, select, streams, error);
 	if (!result)
-		result = profile_compute(&profile, session->run, select,
+		result = profile_compute(&profile, run, select,
 			page->is_bottom_up ? PROFILE_BOTTOM_UP : PROFILE_TOP_DOWN, &page->arena, error);
 	select_free(select);
-	return result ? result
-		      : flame_lay(&page->flame, &profile, page->is_bottom_up, 0, &page->arena, error);
+	return result ? result : flame_lay(flame, &profile, page->is_bottom_up, 0, &page->arena, error);
+}
+
+/* Siblings of both stand in the order of their names. */
+static void join(struct flame_page *page, const struct flame *a, uint32_t of_a, uint32_t of_b)
+{
+	const struct flame_box *x = a->boxes, *y = page->flame.boxes;
+	uint32_t i = of_a + 1, j = of_b + 1;
+
+	page->before[of_b] = x[of_a].value;
+	while (i < x[of_a].end || j < y[of_b].end) {
+		int order = i >= x[of_a].end ? 1 : j >= y[of_b].end ? -1 : strcmp(x[i].name, y[j].name);
+
+		if (order < 0)
+			page->gone += x[i].value;
+		if (order == 0)
+			join(page, a, i, j);
+		if (order <= 0)
+			i = x[i].end;
+		if (order >= 0)
+			j = y[j].end;
+	}
+}
+
+static int compute(struct session *session, struct flame_page *page, const char *streams, struct error *error)
+{
+	struct flame before = {0};
+	int result;
+
+	if (!session->compare)
+		return compute_one(session, page, false, streams, &page->flame, error);
+	result = compute_one(session, page, false, "", &before, error);
+	if (!result)
+		result = compute_one(session, page, true, "", &page->flame, error);
+	if (result || !page->flame.count)
+		return result;
+	page->before = arena_calloc(&page->arena, page->flame.count, sizeof(*page->before));
+	if (!page->before)
+		return error_memory(error);
+	page->before_total = before.total;
+	if (before.count)
+		join(page, &before, 0, 0);
+	return 0;
+}
+
+int flame_page_change(const struct flame_page *page, uint32_t box)
+{
+	uint64_t a = page->before[box], b = page->flame.boxes[box].value, most = a > b ? a : b;
+	uint64_t delta = a > b ? a - b : b - a;
+	uint64_t total = page->before_total > page->flame.total ? page->before_total : page->flame.total;
+
+	/* sampling alone makes a tenth of a box, or a hundredth of the whole */
+	if (delta <= most / 10 || delta <= total / 100)
+		return 0;
+	return b > a ? 1 : -1;
 }
 
 static uint64_t key_of(struct session *session, const struct flame_page *page, const char *streams)
 {
 	uint64_t of[] = {session->frame.begin_ns, session->frame.end_ns, run_end_ns(session->run),
-		(uint64_t)page->metric, page->is_bottom_up};
+		(uint64_t)page->metric, page->is_bottom_up,
+		session->compare ? (uint64_t)session->compare->offset_ns : 0, session->compare != NULL};
 
 	return store_hash64(streams, strlen(streams), store_hash64(of, sizeof(of), 7));
 }
@@ -96,6 +172,8 @@ static void load(struct session *session, struct flame_page *page, const char *s
 	page->flame = (struct flame){0};
 	page->cursor = page->zoom = page->top = 0;
 	page->is_match = NULL;
+	page->before = NULL;
+	page->before_total = page->gone = 0;
 	page->trouble[0] = '\0';
 	page->is_loaded = true;
 	if (compute(session, page, streams, &error)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flame_page.h - the flame graph of the window, of all streams that the filter keeps: which metric is wide,
- * which way it grows, the box with the cursor and the one that is zoomed into. view_flame.c draws it.
+ * which way it grows, the box with the cursor and the one that is zoomed into. view_flame.c draws it. With a
+ * second run the boxes are B's, and each knows what A had on that path (all streams of both).
  */
 #ifndef TUI_FLAME_PAGE_H
 #define TUI_FLAME_PAGE_H
@@ -10,9 +11,11 @@
 #include "tui/session/session.h"
 
 struct flame_page {
-	struct arena arena; /* of the profile and the boxes */
-	uint8_t *is_match;  /* by box, of the last search; NULL: none */
-	uint64_t matched;   /* inclusive value of the boxes that match, each once */
+	struct arena arena;	     /* of the profile and the boxes */
+	uint64_t *before;	     /* by box: A's value of the same path; NULL: one run */
+	uint64_t before_total, gone; /* A's sum; of it, paths that B does not have */
+	uint8_t *is_match;	     /* by box, of the last search; NULL: none */
+	uint64_t matched;	     /* inclusive value of the boxes that match, each once */
 	struct flame flame;
 	uint64_t key; /* of the question that it answers */
 	bool is_loaded, is_bottom_up;
@@ -32,6 +35,9 @@ const char *flame_page_metric(const struct flame_page *page);
 /* As --metric takes it; NULL: without the option. */
 const char *flame_page_option(const struct flame_page *page);
 void flame_page_next_metric(struct flame_page *page);
+
+/* Of a box of two runs: 1 more in B than in A, -1 less, 0 about the same. */
+int flame_page_change(const struct flame_page *page, uint32_t box);
 
 /* The cursor to the caller, the widest callee, or the neighbour on the same depth that `columns` have room
  * for. */

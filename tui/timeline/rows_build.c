@@ -184,6 +184,7 @@ static void take_branch(struct builder *b, uint32_t node, uint32_t begin)
 {
 	uint32_t depth = b->rows->tree ? rows_tree_depth(b->rows->tree, b->order[begin]) : 0;
 
+	depth = depth < b->branch_count ? depth : b->branch_count; /* one above it may have no rows */
 	b->rows->nodes[node].branch_parent = depth ? b->branches[depth - 1] : UINT32_MAX;
 	b->branches[depth] = node;
 	b->branch_count = depth + 1;

@@ -141,19 +141,30 @@ void rows_tree_free(struct rows_tree *tree)
 	free(tree);
 }
 
+/* Of a stream that is no process's (gauges of a host): what is nowhere. */
+static const struct process_tree_node *node_of(const struct rows_tree *tree, uint32_t stream)
+{
+	static const struct process_tree_node none = {.command = ""};
+	uint32_t node = tree->tree.node_of[stream];
+
+	return node == PROCESS_TREE_NONE ? &none : &tree->tree.nodes[node];
+}
+
 uint32_t rows_tree_place(const struct rows_tree *tree, uint32_t stream)
 {
-	return tree->place[tree->tree.node_of[stream]];
+	uint32_t node = tree->tree.node_of[stream];
+
+	return node == PROCESS_TREE_NONE ? UINT32_MAX : tree->place[node];
 }
 
 uint32_t rows_tree_depth(const struct rows_tree *tree, uint32_t stream)
 {
-	return tree->tree.nodes[tree->tree.node_of[stream]].depth;
+	return node_of(tree, stream)->depth;
 }
 
 const char *rows_tree_command(const struct rows_tree *tree, uint32_t stream)
 {
-	return tree->tree.nodes[tree->tree.node_of[stream]].command;
+	return node_of(tree, stream)->command;
 }
 
 /* ---- program and role ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_flame.c - the flame graph of the window (flame_page.h): callers above, callees below, a box
- * as wide as its share of the metric.
+ * as wide as its share of the metric. With a second run the boxes are B's: orange has more than in A, blue
+ * less, grey about the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 #include "tui/screen/label.h"
 #include "tui/views/views.h"
 
+#define STYLE_MORE GRID_COPY_OUT		       /* orange */
+#define STYLE_LESS ((enum grid_style)(GRID_BLOCK + 4)) /* blue, or cyan of 16 colours */
+
 /* A search leaves the colour of what it found, as `*` on the timeline does. */
 static enum grid_style style_of(
 	const struct session *session, const struct flame_page *page, uint32_t box, const char *name)
@@ -21,9 +25,22 @@ static enum grid_style style_of(
 		return page->is_match[box] ? session_style(session, EXTENT_WORK,
 						     run_function_hash(name, strlen(name)), false)
 					   : GRID_MIXED;
+	if (page->before) {
+		int change = flame_page_change(page, box);
+
+		return change > 0 ? STYLE_MORE : change < 0 ? STYLE_LESS : GRID_MIXED;
+	}
 	if (session->lit != UINT32_MAX && strcmp(run_function(session->run, session->lit)->name, name) != 0)
 		return GRID_MIXED;
 	return session_style(session, EXTENT_WORK, run_function_hash(name, strlen(name)), false);
+}
+
+/* Without colours: '=' code, '+' more than before, '-' less. */
+static uint32_t fill_of(const struct flame_page *page, uint32_t box)
+{
+	int change = page->before ? flame_page_change(page, box) : 0;
+
+	return change > 0 ? '+' : change < 0 ? '-' : '=';
 }
 
 static void draw_box(struct session *session, const struct flame_page *page, struct grid *grid, int row,
@@ -35,7 +52,7 @@ static void draw_box(struct session *session, const struct flame_page *page, str
 	char name[LABEL_BYTES];
 
 	for (int i = 0; i < cells; i++)
-		grid_put(grid, row, at + i, session->looks.colours ? ' ' : '=', style);
+		grid_put(grid, row, at + i, session->looks.colours ? ' ' : fill_of(page, span->box), style);
 	grid_put(grid, row, at, grid->is_ascii ? '|' : 0x258f, style);
 	if (cells > 2) {
 		label_fit(name, box->name, cells - 1, LABEL_TABLE, grid->is_ascii);
@@ -80,19 +97,44 @@ static void flame_draw(struct session *session, struct grid *grid, struct grid_a
 	free(spans);
 }
 
+static void put_gone(char *out, size_t size_bytes, const struct flame_page *page)
+{
+	char gone[FORMAT_NUMBER_BYTES];
+
+	format_number_short(gone, page->gone);
+	snprintf(out, size_bytes, ", B against A%s%s", page->gone ? ", gone " : "", page->gone ? gone : "");
+}
+
 static void flame_title(struct session *session, char *out, size_t size_bytes)
 {
 	const struct flame_page *page = flame_page_of(session);
 
-	char share[FORMAT_NUMBER_BYTES], found[64] = "";
+	char share[FORMAT_NUMBER_BYTES], found[96] = "";
 
 	if (!page)
 		return;
 	format_number_share(share, page->matched, page->flame.total, 1);
 	if (page->is_match)
 		snprintf(found, sizeof(found), ", found %s", share);
+	else if (page->before)
+		put_gone(found, sizeof(found), page);
 	snprintf(out, size_bytes, "%s, %s%s%s", flame_page_metric(page),
 		page->is_bottom_up ? "bottom-up" : "top-down", page->zoom ? ", zoomed in" : "", found);
+}
+
+/* "solve  B 1.86 s, A 1.24 s: x 1.50". */
+static void put_change(
+	char *out, size_t size_bytes, const struct flame_page *page, const char *name, const char *value)
+{
+	uint64_t before = page->before[page->cursor];
+	char text[FORMAT_NUMBER_BYTES];
+
+	format_number_short(text, before);
+	if (before)
+		snprintf(out, size_bytes, "%s  B %s, A %s: x %.2f", name, value, text,
+			(double)page->flame.boxes[page->cursor].value / (double)before);
+	else
+		snprintf(out, size_bytes, "%s  B %s, not in A", name, value);
 }
 
 static bool flame_status(struct session *session, char *out, size_t size_bytes)
@@ -109,7 +151,10 @@ static bool flame_status(struct session *session, char *out, size_t size_bytes)
 	format_number_short(value, box->value);
 	format_number_share(share, box->value, page->flame.total, 1);
 	format_number_share(self, box->self, page->flame.total, 1);
-	snprintf(out, size_bytes, "%s  %s  %s, itself %s", name, value, share, self);
+	if (page->before)
+		put_change(out, size_bytes, page, name, value);
+	else
+		snprintf(out, size_bytes, "%s  %s  %s, itself %s", name, value, share, self);
 	return true;
 }
 

@@ -28,6 +28,7 @@
 #define OPENMP_TEAMS 8u	   /* nested regions that one thread has open */
 #define OPENMP_SLOTS 32u   /* regions whose sums a thread finds at once: a power of two */
 #define OPENMP_SUMS 6u	   /* TALLY_OMP_* */
+#define OPENMP_FRAMES 8u
 #define OPENMP_WAIT_WORDS 40u
 #define OPENMP_RUNTIMES 4u /* libraries, in one process */
 
@@ -39,18 +40,22 @@ struct openmp_origin {
 	uint32_t node; /* enum event_node, or in the tree */
 };
 
-/* A region that is open, in the block of the thread that opened it; used again by its next region. */
+/* A region that is open, in the block of the thread that opened it; used again by its next region. By who
+ * writes: each line goes from one processor to another as seldom as can be. */
 struct openmp_team {
+	/* The opener, rarely. */
 	struct openmp_origin origin;
-	_Atomic uint32_t generation; /* odd: open */
-	uint32_t threads;	     /* members; 0: not known yet */
-	uint64_t begin_ns;
-	bool tells_wait;			/* its event_ring.wait_begin_ns is that wait's */
-	uint64_t joined_ns;			/* when the opener waits for the others; 0: it was last */
+	uint32_t threads; /* members, as each of them says; 0: not known yet */
+	/* All members. */
+	_Alignas(64) _Atomic uint64_t arrivals; /* number and sum of times since base_ns: OPENMP_ARRIVAL */
 	_Atomic uint64_t base_ns;		/* when it began, or all had arrived last */
 	_Atomic uint64_t last_ns;		/* when the last one arrived last */
-	_Alignas(64) _Atomic uint64_t arrivals; /* number and sum of times since base_ns: OPENMP_ARRIVAL */
-	uint8_t _pad[56];
+	_Atomic uint32_t generation;		/* odd: open */
+	/* The opener. */
+	_Alignas(64) uint64_t begin_ns;
+	uint64_t joined_ns; /* when it waits for the others; 0: it was last */
+	uint64_t before_ns; /* last_ns of the region before */
+	bool tells_wait;    /* its event_ring.wait_begin_ns is that wait's */
 };
 #define OPENMP_ARRIVAL (UINT64_C(1) << 52)
 #define OPENMP_THREADS_MAX 4095u
@@ -81,6 +86,12 @@ struct openmp_slot {
 	_Atomic uint64_t *total[OPENMP_SUMS];
 };
 
+/* Where the frame is that called the runtime, by the path and the place of the call. */
+struct openmp_frame {
+	uint64_t start, address;
+	uint32_t node; /* 0: free */
+};
+
 struct openmp_thread {
 	_Atomic uint32_t depth; /* of records */
 	uint32_t team_count;
@@ -97,6 +108,7 @@ struct openmp_thread {
 	uint64_t undeferred;		   /* address in the frame that runs such a task; 0: none */
 	bool knows_runtime;
 	bool omits; /* the path that is being made ends where the runtime was called */
+	struct openmp_frame frames[OPENMP_FRAMES];
 	struct openmp_record records[OPENMP_RECORDS];
 	struct openmp_slot slots[OPENMP_SLOTS];
 	_Alignas(64) struct openmp_team teams[OPENMP_TEAMS];

@@ -25,6 +25,7 @@ void openmp_thread_init(struct openmp_thread *o)
 	o->omits = o->knows_runtime = false;
 	o->wait_count = 0;
 	memset(o->slots, 0, sizeof(o->slots));
+	memset(o->frames, 0, sizeof(o->frames));
 	for (unsigned i = 0; i < OPENMP_TEAMS; i++) /* an ended thread's regions are over */
 		atomic_store(&o->teams[i].generation, (atomic_load(&o->teams[i].generation) + 1) & ~1u);
 }

@@ -148,7 +148,7 @@ static void publish_polled(struct thread *t, const char *cause)
 	struct wait wait = {.thread = t, .begin_ns = t->polled_begin_ns};
 	uint64_t end_ns = t->polled_end_ns;
 	char text[192];
-	struct wait_call call = {.name = "wait", .attributes = text, .is_later = true};
+	struct wait_call call = {.name = "wait", .attributes = text, .is_later = true, .may_drop = true};
 
 	t->polled_end_ns = 0;
 	put_call(text, t->polled_name);
@@ -159,7 +159,7 @@ static void publish_polled(struct thread *t, const char *cause)
 OWN void cause_read(const struct wait *wait, uint64_t end_ns, const void *function, const char *name, int fd)
 {
 	char text[192], cause[128];
-	struct wait_call call = {.name = "wait", .attributes = text};
+	struct wait_call call = {.name = "wait", .attributes = text, .may_drop = true};
 	int error = errno;
 	bool is_known = !start_stop_is_off() && cause_of_read(cause, fd);
 
@@ -191,7 +191,7 @@ OWN void cause_write(const struct wait *wait, uint64_t end_ns, const void *funct
 	bool is_done)
 {
 	char text[192], thing[100] = "";
-	struct wait_call call = {.name = "wait", .attributes = text};
+	struct wait_call call = {.name = "wait", .attributes = text, .may_drop = true};
 	int error = errno;
 	bool is_long = end_ns - wait->begin_ns > WAIT_LEAST_NS;
 	const char *cause = fd < 0 || start_stop_is_off() ? NULL : put_thing(thing, fd, ",wakes=", false);
@@ -246,7 +246,7 @@ OWN void cause_end(const struct wait *wait, const void *function, const char *na
 	const char *key, unsigned long number)
 {
 	char text[128];
-	struct wait_call call = {.name = "wait", .attributes = text};
+	struct wait_call call = {.name = "wait", .attributes = text, .may_drop = true};
 	uint64_t end_ns;
 
 	if (!cause || !is_published(wait, &end_ns)) {
@@ -264,7 +264,7 @@ OWN void cause_end_at(const struct wait *wait, const void *function, const char 
 	const void *object, bool is_over)
 {
 	char text[128];
-	struct wait_call call = {.name = "wait", .attributes = text};
+	struct wait_call call = {.name = "wait", .attributes = text, .may_drop = true};
 	uint64_t end_ns;
 
 	if (is_over) {
@@ -304,7 +304,7 @@ OWN void cause_wake(uint64_t begin_ns, const void *function, const char *name, c
 {
 	struct wait wait = {.thread = thread_self(), .begin_ns = begin_ns};
 	char text[96];
-	struct wait_call call = {.name = "wake", .attributes = text, .is_later = true};
+	struct wait_call call = {.name = "wake", .attributes = text, .is_later = true, .may_drop = true};
 
 	if (!wait.thread || start_stop_is_off())
 		return;

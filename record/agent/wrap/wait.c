@@ -49,7 +49,7 @@ static bool has_room(const struct ring *ring)
  * leave samples a quarter of the ring: from half of it on short calls of MPI become sums (mpi/mpi_sums.h). */
 static bool may_publish(const struct ring *ring, const struct wait_call *call)
 {
-	if (call && call->operation != STORE_OP_IO)
+	if (call && call->operation != STORE_OP_IO && !call->may_drop)
 		return ring->at - atomic_load_explicit(&ring->shared->tail, memory_order_relaxed) <
 		       ring->bytes / 4 * 3;
 	return has_room(ring);
@@ -59,6 +59,8 @@ static void publish_call(struct thread *t, struct event_span *span, const struct
 {
 	if (call->tally)
 		tally_add_at(t, span->h.node, call->tally, call->bytes);
+	if (call->may_drop && !has_room(&t->ring))
+		return;
 	if (!may_publish(&t->ring, call)) {
 		ring_lose_kind(&t->ring, RING_LOST_FULL, EVENT_LOST_SPAN, 0, span->end_ns);
 		return;
@@ -99,7 +101,7 @@ OWN void wait_publish(
 	uint64_t all = UINT64_MAX, before;
 	int error = errno;
 
-	if (process_is_own() && (call || has_room(&wait->thread->ring)) &&
+	if (process_is_own() && ((call && !call->may_drop) || has_room(&wait->thread->ring)) &&
 		!syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all))) {
 		publish(wait, end_ns, function, call);
 		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));

@@ -37,6 +37,7 @@ struct wait_call {
 	const char *attributes; /* "key=value,..." */
 	uint32_t tally;		/* enum tally_metric to which the bytes are added */
 	bool is_later;		/* it is no wait, or one that is published already */
+	bool may_drop;		/* without room it is left out: it only explains what is known without it */
 };
 
 /* Publishes [begin, end) as a wait in `function`, if long enough, and as `call`. */

@@ -94,14 +94,17 @@ static void parallel_end(union ompt_data *parallel, union ompt_data *task, int f
 static void implicit_task(int endpoint, union ompt_data *parallel, union ompt_data *task, unsigned threads,
 	unsigned number, int flags)
 {
+	struct region_ticket ticket;
 	struct region_body body;
 
 	(void)task, (void)number;
 	if (!(flags & OMPT_FLAG_IMPLICIT))
 		return;
-	if (endpoint == OMPT_BEGIN && parallel && parallel->pointer)
-		region_begin(&body, parallel->pointer, threads, HERE);
-	else if (endpoint == OMPT_END)
+	if (endpoint == OMPT_BEGIN && parallel && parallel->pointer) {
+		ticket = region_ticket(parallel->pointer);
+		region_begin(&body, &ticket, threads, HERE);
+	}
+	if (endpoint == OMPT_END)
 		region_leave();
 	STAY;
 }

@@ -65,13 +65,26 @@ static __attribute__((noinline)) uint32_t node_walk(const struct arch_registers 
 
 	if (!t)
 		return 0;
-	if (address)
-		callpath_cache_clear(t);
 	node = trace_callpath_from(t, start, 0);
-	if (address && t->callpath_count)
+	if (address && t->callpath_count) {
 		*address = t->callpath[0].sp - 1;
+		t->openmp.frames[node % OPENMP_FRAMES] =
+			(struct openmp_frame){start->value[ARCH_SP], *address, node};
+	}
 	publish_end(t, &mask);
 	return node;
+}
+
+/* The same for a path that the cache knows: as it was found last. */
+static bool frame_known(
+	const struct thread *t, const struct arch_registers *start, uint32_t node, uint64_t *address)
+{
+	const struct openmp_frame *frame = &t->openmp.frames[node % OPENMP_FRAMES];
+
+	if (!node || frame->node != node || frame->start != start->value[ARCH_SP])
+		return false;
+	*address = frame->address;
+	return true;
 }
 
 /* Frames of the agent do not appear, and those of a runtime that called it are left out. */
@@ -82,8 +95,11 @@ static __attribute__((noinline)) struct openmp_origin origin_of(struct thread *t
 
 	arch_registers_here(&start);
 	t->openmp.omits = true;
-	if (!address)
-		origin.node = callpath_cache_find(t, &(struct callpath_begin){&start, 0, callpath_beside(t)});
+	origin.node = callpath_cache_find(t, &(struct callpath_begin){&start, 0, callpath_beside(t)});
+	if (address && origin.node && !frame_known(t, &start, origin.node, address)) {
+		callpath_cache_clear(t); /* it knows the node, not the frame */
+		origin.node = 0;
+	}
 	if (!origin.node)
 		origin.node = node_walk(&start, address);
 	t->openmp.omits = false;
@@ -245,10 +261,14 @@ static uint64_t join_of(
 	return later > 2 || last_ns < since_ns || last_ns > now_ns ? since_ns : last_ns;
 }
 
-static void idle_end(struct thread *t, uint64_t now_ns)
+static void idle_end(struct thread *t, const struct region_ticket *ticket)
 {
 	struct openmp_thread *o = &t->openmp;
-	uint64_t last_ns = join_of(o->done, o->done_generation, o->done_ns, now_ns);
+	bool is_next = o->done == ticket->team && ticket->generation - o->done_generation == 2;
+	uint64_t now_ns = ticket->begin_ns > o->done_ns ? ticket->begin_ns : o->done_ns;
+	uint64_t last_ns = is_next && ticket->before_ns >= o->done_ns && ticket->before_ns <= now_ns
+				   ? ticket->before_ns
+				   : join_of(o->done, o->done_generation, o->done_ns, now_ns);
 
 	waited(t, &o->done_origin, o->done_ns, last_ns);
 	if (now_ns - o->done_ns > WAIT_LEAST_NS)
@@ -293,6 +313,30 @@ static __attribute__((noinline)) void runtime_note(struct openmp_thread *o, uint
 	o->knows_runtime = true;
 }
 
+/* Its line is written only where it changes. */
+static void team_origin_set(struct openmp_team *team, const struct openmp_origin *origin)
+{
+	if (team->origin.node == origin->node && team->origin.epoch == origin->epoch)
+		return;
+	team->origin = *origin;
+	team->threads = 0;
+}
+
+static void generation_next(struct openmp_team *team)
+{
+	uint32_t generation = atomic_load_explicit(&team->generation, memory_order_relaxed);
+
+	atomic_store_explicit(&team->generation, generation + 1, memory_order_release);
+}
+
+struct region_ticket region_ticket(struct openmp_team *team)
+{
+	return (struct region_ticket){.team = team,
+		.begin_ns = team->begin_ns,
+		.before_ns = team->before_ns,
+		.generation = atomic_load_explicit(&team->generation, memory_order_relaxed)};
+}
+
 struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 {
 	struct thread *t = self_of();
@@ -307,14 +351,13 @@ struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 		runtime_note(o, code);
 	origin = origin_of(t, is_serial ? &address : NULL);
 	team = &o->teams[o->team_count++];
-	team->origin = origin;
-	team->threads = 0;
+	team_origin_set(team, &origin);
 	team->joined_ns = 0;
 	team->tells_wait = false;
 	atomic_store_explicit(&team->arrivals, 0, memory_order_relaxed);
-	atomic_store_explicit(&team->base_ns, process_now_ns(), memory_order_relaxed);
-	atomic_fetch_add_explicit(&team->generation, 1, memory_order_release);
-	team->begin_ns = atomic_load_explicit(&team->base_ns, memory_order_relaxed);
+	team->begin_ns = process_now_ns();
+	atomic_store_explicit(&team->base_ns, team->begin_ns, memory_order_relaxed);
+	generation_next(team);
 	record = openmp_push(o, OPENMP_OPEN, address);
 	record->team = team;
 	record->origin = origin;
@@ -362,7 +405,8 @@ void region_close(struct openmp_team *team)
 	if (atomic_load(&o->depth))
 		openmp_pop(o);
 	join_end(t, team, last_ns);
-	atomic_fetch_add_explicit(&team->generation, 1, memory_order_release);
+	team->before_ns = last_ns;
+	generation_next(team);
 	slot = slot_of(t, &team->origin);
 	if (!slot)
 		return;
@@ -383,20 +427,22 @@ static struct openmp_record *opening(struct openmp_thread *o, const struct openm
 		       : NULL;
 }
 
-void region_begin(struct region_body *body, struct openmp_team *team, uint32_t threads, uint64_t address)
+void region_begin(
+	struct region_body *body, const struct region_ticket *ticket, uint32_t threads, uint64_t address)
 {
+	struct openmp_team *team = ticket->team;
 	struct thread *t = self_of();
 	struct openmp_record *record, *open;
 
 	*body = (struct region_body){.team = team};
 	if (!team)
 		return;
-	if (!__atomic_load_n(&team->threads, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&team->threads, __ATOMIC_RELAXED) != threads)
 		__atomic_store_n(&team->threads, threads, __ATOMIC_RELAXED); /* the same by each */
 	if (!t)
 		return;
 	if (t->openmp.done)
-		idle_end(t, process_now_ns());
+		idle_end(t, ticket);
 	if (team < t->openmp.teams || team >= t->openmp.teams + OPENMP_TEAMS)
 		atomic_store_explicit(&t->openmp.is_worker, true, memory_order_relaxed);
 	open = opening(&t->openmp, team);
@@ -404,7 +450,7 @@ void region_begin(struct region_body *body, struct openmp_team *team, uint32_t t
 	if (!record)
 		return;
 	record->origin = team->origin;
-	record->generation = atomic_load_explicit(&team->generation, memory_order_relaxed);
+	record->generation = ticket->generation;
 	record->team = team;
 	body->thread = t;
 	body->epoch = t->epoch;

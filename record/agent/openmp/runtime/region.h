@@ -26,13 +26,23 @@ struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 /* After its join, by the same thread. */
 void region_close(struct openmp_team *team);
 
-/* The calling thread enters and leaves the body, of a team of `threads`. `team` may be NULL. */
+/* What the members need to know of a region when it begins, so that they need not look at the team. */
+struct region_ticket {
+	struct openmp_team *team;     /* NULL: it is not measured */
+	uint64_t begin_ns, before_ns; /* as in the team */
+	uint32_t generation;
+};
+/* In the opener, or in any member. */
+struct region_ticket region_ticket(struct openmp_team *team);
+
+/* The calling thread enters and leaves the body, of a team of `threads`. */
 struct region_body {
 	struct thread *thread; /* NULL: not measured */
 	uint64_t epoch;
 	struct openmp_team *team;
 };
-void region_begin(struct region_body *body, struct openmp_team *team, uint32_t threads, uint64_t address);
+void region_begin(
+	struct region_body *body, const struct region_ticket *ticket, uint32_t threads, uint64_t address);
 void region_end(const struct region_body *body);
 /* It leaves the innermost body, at whose end it was in a barrier already (LLVM's). */
 void region_leave(void);

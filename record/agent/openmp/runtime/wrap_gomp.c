@@ -13,9 +13,9 @@ struct gomp_call {
 	void *first; /* of the program's data: GOMP_parallel_reductions reads it */
 	void (*function)(void *);
 	void *data;
-	struct openmp_team *team;
 	int (*threads)(void);
-};
+	struct region_ticket ticket;
+} __attribute__((aligned(64))); /* one line, for all */
 
 static void body(void *argument)
 {
@@ -23,7 +23,7 @@ static void body(void *argument)
 	void (*function)(void *) = call->function;
 	struct region_body own;
 
-	region_begin(&own, call->team, call->threads ? (uint32_t)call->threads() : 0,
+	region_begin(&own, &call->ticket, call->threads ? (uint32_t)call->threads() : 0,
 		(uintptr_t)__builtin_frame_address(0));
 	function(call->data);
 	region_end(&own);
@@ -32,12 +32,15 @@ static void body(void *argument)
 
 static void call_open(struct gomp_call *call, void *data, void *caller, uint64_t address, uint64_t code)
 {
+	struct openmp_team *team;
 	struct gomp_real threads = gomp_find(GOMP_INDEX_omp_get_num_threads, caller);
 
 	call->first = data ? *(void **)data : NULL;
 	call->data = data;
 	call->threads = (int (*)(void))threads.function;
-	call->team = region_open(address, false, code);
+	team = region_open(address, false, code);
+	if (team)
+		call->ticket = region_ticket(team);
 }
 
 /* ---- regions ---- */
@@ -57,8 +60,8 @@ static void call_open(struct gomp_call *call, void *data, void *caller, uint64_t
 			(uintptr_t)found.function);                                                        \
 		result((type(*)(void (*)(void *), void *, WORDS))found.function)(                          \
 			body, &call, a, b, c, d, e, f);                                                    \
-		if (call.team)                                                                             \
-			region_close(call.team);                                                           \
+		if (call.ticket.team)                                                                      \
+			region_close(call.ticket.team);                                                    \
 	}                                                                                                  \
 	STAY;
 #define OPENS(name)                                                    \

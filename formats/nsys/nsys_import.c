@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nsys_import.c - imports the SQLite export of Nsight Systems (nsys export --type sqlite). Columns are found
+ * by name, since versions differ in them; a table or column that is not there gives nothing.
+ *
+ *   KERNEL, MEMCPY, MEMSET, GRAPH_TRACE     operations of queues, joined with their launch by correlationId
+ *   RUNTIME                                 launches, synchronizations and other calls of CUDA
+ *   NVTX_EVENTS, OSRT_API                   calls of threads, that nest with those of CUDA; ranges, marks
+ *   COMPOSITE_EVENTS, SAMPLING_CALLCHAINS   samples with their call paths
+ *   SCHED_EVENTS                            blocked time
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/base/format.h"
+#include "formats/base/import_run.h"
+#include "store/base/array.h"
+
+#define TEXTS_MAX ((int64_t)1 << 26)
+#define CHAIN_MAX 1024
+
+struct nsys {
+	struct format_input *input;
+	struct import_run *run;
+	sqlite3 *db;
+	sqlite3_stmt *text_query;
+	uint32_t *texts; /* [id] text id + 1, 0: not asked for yet */
+	size_t text_room;
+	struct store_bytes attributes;
+	bool is_damaged; /* SQLite could not read all of a table */
+	bool has_table;
+	const char *why;
+	uint64_t damaged, domains;
+};
+
+/* A row of a table whose columns are known by name. */
+struct rows {
+	sqlite3_stmt *query;
+	int count;
+};
+
+/* ---- tables ---- */
+
+/* Of tables alone: a view could compute for ever. */
+static bool has_table(struct nsys *nsys, const char *table)
+{
+	sqlite3_stmt *query = NULL;
+	bool is_there;
+
+	if (sqlite3_prepare_v2(nsys->db,
+		    "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? AND sql NOT LIKE 'CREATE "
+		    "VIRTUAL%'",
+		    -1, &query, NULL) != SQLITE_OK)
+		return false;
+	sqlite3_bind_text(query, 1, table, -1, SQLITE_STATIC);
+	is_there = sqlite3_step(query) == SQLITE_ROW;
+	sqlite3_finalize(query);
+	return is_there;
+}
+
+static bool rows_begin(struct nsys *nsys, struct rows *rows, const char *table, const char *order)
+{
+	char text[256];
+
+	*rows = (struct rows){0};
+	if (!has_table(nsys, table))
+		return false;
+	nsys->has_table = true;
+	snprintf(text, sizeof text, "SELECT * FROM \"%s\"%s", table, order);
+	if (sqlite3_prepare_v2(nsys->db, text, -1, &rows->query, NULL) != SQLITE_OK)
+		return false;
+	rows->count = sqlite3_column_count(rows->query);
+	return true;
+}
+
+static bool rows_next(struct nsys *nsys, struct rows *rows)
+{
+	int code = sqlite3_step(rows->query);
+
+	if (code == SQLITE_ROW)
+		return true;
+	if (code != SQLITE_DONE) {
+		nsys->is_damaged = true;
+		nsys->why = sqlite3_errstr(code);
+	}
+	return false;
+}
+
+/* -1: there is no such column. */
+static int column(const struct rows *rows, const char *name)
+{
+	for (int i = 0; i < rows->count; i++)
+		if (strcmp(sqlite3_column_name(rows->query, i), name) == 0)
+			return i;
+	return -1;
+}
+
+static uint64_t number(const struct rows *rows, int at)
+{
+	int64_t value = at < 0 ? 0 : sqlite3_column_int64(rows->query, at);
+
+	return value < 0 ? 0 : (uint64_t)value;
+}
+
+static bool is_null(const struct rows *rows, int at)
+{
+	return at < 0 || sqlite3_column_type(rows->query, at) == SQLITE_NULL;
+}
+
+/* Text id of a text in StringIds. */
+static uint32_t text_of(struct nsys *nsys, int64_t id)
+{
+	uint32_t text = 0;
+
+	if (id < 0 || id >= TEXTS_MAX ||
+		!array_reserve_zero(&nsys->texts, &nsys->text_room, (size_t)id + 1, sizeof *nsys->texts))
+		return 0;
+	if (nsys->texts[id])
+		return nsys->texts[id] - 1;
+	if (!nsys->text_query)
+		return 0;
+	sqlite3_bind_int64(nsys->text_query, 1, id);
+	if (sqlite3_step(nsys->text_query) == SQLITE_ROW && sqlite3_column_text(nsys->text_query, 0))
+		text = import_name(nsys->run, (const char *)sqlite3_column_text(nsys->text_query, 0),
+			(size_t)sqlite3_column_bytes(nsys->text_query, 0));
+	sqlite3_reset(nsys->text_query);
+	nsys->texts[id] = text + 1;
+	return text;
+}
+
+static const char *text_at(struct nsys *nsys, uint32_t text, size_t *size)
+{
+	return store_writer_text_at(import_run_writer(nsys->run), text, size);
+}
+
+/* ---- threads and queues ---- */
+
+/* globalTid: ... | pid 24 bits | tid 24 bits. */
+static uint32_t find_process(struct nsys *nsys, uint64_t global)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%" PRIu64, global >> 24 & 0xffffff);
+	return import_process(nsys->run, text, strlen(text));
+}
+
+static uint32_t find_thread(struct nsys *nsys, uint64_t global)
+{
+	uint32_t process = find_process(nsys, global);
+	char text[32];
+
+	snprintf(text, sizeof text, "%" PRIu64, global & 0xffffff);
+	return process == IMPORT_NONE ? IMPORT_NONE : import_thread(nsys->run, process, text, strlen(text));
+}
+
+static int put(struct nsys *nsys, struct import_record *record, struct error *error)
+{
+	if (record->stream == IMPORT_NONE)
+		return error_memory(error);
+	if (record->end_ns < record->begin_ns &&
+		(record->shape == IMPORT_CALL || record->shape == IMPORT_APART)) {
+		nsys->damaged++;
+		return 0;
+	}
+	return import_record(nsys->run, record, error);
+}
+
+/* ---- operations ---- */
+
+static void put_number(struct nsys *nsys, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, value);
+	if (value)
+		import_attribute_put(&nsys->attributes, key, strlen(key), text, strlen(text));
+}
+
+static void put_size(struct nsys *nsys, const struct rows *rows, const char *key, const int at[3])
+{
+	char text[80];
+
+	if (at[0] < 0)
+		return;
+	snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64, number(rows, at[0]),
+		number(rows, at[1]), number(rows, at[2]));
+	import_attribute_put(&nsys->attributes, key, strlen(key), text, strlen(text));
+}
+
+/* CUpti_ActivityMemcpyKind. */
+static const char *const copy_kinds[] = {
+	NULL, "H2D", "D2H", "H2D", "D2H", "D2D", "D2D", "D2D", "D2D", "H2H", "P2P"};
+
+struct operation_columns {
+	int start, end, device, context, stream, correlation, pid, name, bytes, copy_kind;
+	int registers, shared_static, shared_dynamic, grid[3], block[3];
+};
+
+static void find_columns(const struct rows *rows, struct operation_columns *c)
+{
+	*c = (struct operation_columns){.start = column(rows, "start"),
+		.end = column(rows, "end"),
+		.device = column(rows, "deviceId"),
+		.context = column(rows, "contextId"),
+		.stream = column(rows, "streamId"),
+		.correlation = column(rows, "correlationId"),
+		.pid = column(rows, "globalPid"),
+		.name = column(rows, "demangledName"),
+		.bytes = column(rows, "bytes"),
+		.copy_kind = column(rows, "copyKind"),
+		.registers = column(rows, "registersPerThread"),
+		.shared_static = column(rows, "staticSharedMemory"),
+		.shared_dynamic = column(rows, "dynamicSharedMemory"),
+		.grid = {column(rows, "gridX"), column(rows, "gridY"), column(rows, "gridZ")},
+		.block = {column(rows, "blockX"), column(rows, "blockY"), column(rows, "blockZ")}};
+	if (c->name < 0)
+		c->name = column(rows, "shortName");
+}
+
+static void put_attributes(
+	struct nsys *nsys, const struct rows *rows, const struct operation_columns *c, uint32_t op)
+{
+	uint64_t kind = number(rows, c->copy_kind);
+
+	nsys->attributes.size = 0;
+	if (op == STORE_OP_KERNEL) {
+		put_size(nsys, rows, "grid", c->grid);
+		put_size(nsys, rows, "block", c->block);
+		put_number(nsys, "registers", number(rows, c->registers));
+		put_number(nsys, "shared_static", number(rows, c->shared_static));
+		put_number(nsys, "shared_dynamic", number(rows, c->shared_dynamic));
+	} else if (op == STORE_OP_COPY && kind < sizeof copy_kinds / sizeof *copy_kinds && copy_kinds[kind]) {
+		import_attribute_put(&nsys->attributes, "kind", 4, copy_kinds[kind], 3);
+	}
+}
+
+static int read_operations(struct nsys *nsys, const char *table, uint32_t op, struct error *error)
+{
+	struct operation_columns c;
+	struct rows rows;
+	int code = 0;
+
+	if (!rows_begin(nsys, &rows, table, ""))
+		return 0;
+	find_columns(&rows, &c);
+	while (code == 0 && rows_next(nsys, &rows)) {
+		uint32_t process = c.pid < 0 ? IMPORT_OWNER : find_process(nsys, number(&rows, c.pid));
+		struct import_record record = {.begin_ns = number(&rows, c.start),
+			.end_ns = number(&rows, c.end),
+			.shape = IMPORT_CALL,
+			.op = op,
+			.bytes = number(&rows, c.bytes),
+			.link = number(&rows, c.correlation)};
+
+		record.stream = process == IMPORT_NONE
+					? IMPORT_NONE
+					: import_queue(nsys->run, process, (uint32_t)number(&rows, c.device),
+						  (uint32_t)number(&rows, c.context),
+						  (uint32_t)number(&rows, c.stream));
+		if (op == STORE_OP_KERNEL)
+			record.name = text_of(nsys, (int64_t)number(&rows, c.name));
+		put_attributes(nsys, &rows, &c, op);
+		record.attributes = import_attributes(nsys->run, &nsys->attributes);
+		code = put(nsys, &record, error);
+	}
+	sqlite3_finalize(rows.query);
+	return code;
+}
+
+/* ---- calls ---- */
+
+static bool has(const char *text, size_t size, const char *part)
+{
+	return memmem(text, size, part, strlen(part)) != NULL;
+}
+
+/* Of CUDA's calls those that launch, and those that wait. */
+static uint32_t cuda_op(struct nsys *nsys, uint32_t name)
+{
+	size_t size;
+	const char *text = text_at(nsys, name, &size);
+
+	if (has(text, size, "Synchronize"))
+		return STORE_OP_SYNC;
+	if (has(text, size, "Launch") || has(text, size, "emcpy") || has(text, size, "emset"))
+		return STORE_OP_LAUNCH;
+	return store_writer_op(import_run_writer(nsys->run), "cuda_runtime", 12);
+}
+
+/* Of the C library's calls those that wait: a thread that waits works for nobody. */
+static uint32_t system_op(struct nsys *nsys, uint32_t name)
+{
+	static const char *const waits[] = {"wait", "poll", "select", "sleep", "join", "futex", "pause",
+		"sem_", "pthread_mutex_lock", "barrier"};
+	size_t size;
+	const char *text = text_at(nsys, name, &size);
+
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+		if (has(text, size, waits[i]))
+			return STORE_OP_BLOCKED;
+	return store_writer_op(import_run_writer(nsys->run), "osrt", 4);
+}
+
+/* The name as nsys has it, "cudaLaunchKernel_v7000", is "cudaLaunchKernel". */
+static uint32_t cut_version(struct nsys *nsys, uint32_t name)
+{
+	size_t size, at;
+	const char *text = text_at(nsys, name, &size);
+
+	for (at = size; at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9';)
+		at--;
+	if (at < 3 || at == size || size - at < 4 || text[at - 1] != 'v' || text[at - 2] != '_')
+		return name;
+	return import_name(nsys->run, text, at - 2);
+}
+
+static int read_calls(struct nsys *nsys, const char *table, bool is_cuda, struct error *error)
+{
+	struct rows rows;
+	int code = 0, start, end, tid, correlation, name;
+
+	if (!rows_begin(nsys, &rows, table, ""))
+		return 0;
+	start = column(&rows, "start");
+	end = column(&rows, "end");
+	tid = column(&rows, "globalTid");
+	correlation = column(&rows, "correlationId");
+	name = column(&rows, "nameId");
+	while (code == 0 && rows_next(nsys, &rows)) {
+		struct import_record record = {.begin_ns = number(&rows, start),
+			.end_ns = number(&rows, end),
+			.shape = IMPORT_CALL,
+			.name = text_of(nsys, (int64_t)number(&rows, name)),
+			.stream = find_thread(nsys, number(&rows, tid))};
+
+		record.name = is_cuda ? cut_version(nsys, record.name) : record.name;
+		record.op = is_cuda ? cuda_op(nsys, record.name) : system_op(nsys, record.name);
+		record.link = record.op == STORE_OP_LAUNCH ? number(&rows, correlation) : 0;
+		if (is_cuda && record.stream != IMPORT_NONE)
+			import_run_owner(nsys->run, import_stream_at(nsys->run, record.stream)->process);
+		code = put(nsys, &record, error);
+	}
+	sqlite3_finalize(rows.query);
+	return code;
+}
+
+/* ---- NVTX ---- */
+
+enum { NVTX_MARK = 34, NVTX_PUSH_POP = 59, NVTX_START_END = 60 };
+
+struct nvtx_columns {
+	int start, end, type, tid, text, text_id;
+};
+
+static uint32_t nvtx_name(struct nsys *nsys, const struct rows *rows, const struct nvtx_columns *c)
+{
+	const char *text =
+		is_null(rows, c->text) ? NULL : (const char *)sqlite3_column_text(rows->query, c->text);
+
+	if (text)
+		return import_name(nsys->run, text, (size_t)sqlite3_column_bytes(rows->query, c->text));
+	return is_null(rows, c->text_id) ? import_name(nsys->run, "range", 5)
+					 : text_of(nsys, (int64_t)number(rows, c->text_id));
+}
+
+static int put_nvtx(
+	struct nsys *nsys, const struct rows *rows, const struct nvtx_columns *c, struct error *error)
+{
+	uint64_t type = number(rows, c->type);
+	uint32_t name = nvtx_name(nsys, rows, c);
+	struct import_record record = {.begin_ns = number(rows, c->start), .end_ns = number(rows, c->end)};
+	size_t size;
+	const char *text;
+
+	if (type != NVTX_MARK && type != NVTX_PUSH_POP && type != NVTX_START_END) {
+		nsys->domains += type != 0;
+		return 0;
+	}
+	record.stream = find_thread(nsys, number(rows, c->tid));
+	if (type == NVTX_PUSH_POP) {
+		record.shape = is_null(rows, c->end) ? IMPORT_BEGIN : IMPORT_CALL;
+		record.op = store_writer_op(import_run_writer(nsys->run), "nvtx", 4);
+		record.name = name;
+		return put(nsys, &record, error);
+	}
+	text = text_at(nsys, name, &size);
+	nsys->attributes.size = 0;
+	import_attribute_put(&nsys->attributes, "name", 4, text, size);
+	record.attributes = import_attributes(nsys->run, &nsys->attributes);
+	record.shape = IMPORT_APART;
+	record.op = type == NVTX_MARK ? STORE_OP_MARK : STORE_OP_RANGE;
+	record.end_ns = is_null(rows, c->end) ? record.begin_ns : record.end_ns;
+	return put(nsys, &record, error);
+}
+
+static int read_nvtx(struct nsys *nsys, struct error *error)
+{
+	struct nvtx_columns c;
+	struct rows rows;
+	int code = 0;
+
+	if (!rows_begin(nsys, &rows, "NVTX_EVENTS", ""))
+		return 0;
+	c = (struct nvtx_columns){column(&rows, "start"), column(&rows, "end"), column(&rows, "eventType"),
+		column(&rows, "globalTid"), column(&rows, "text"), column(&rows, "textId")};
+	while (code == 0 && rows_next(nsys, &rows))
+		code = put_nvtx(nsys, &rows, &c, error);
+	sqlite3_finalize(rows.query);
+	return code;
+}
+
+/* ---- samples ---- */
+
+/* Call chains, of which each event's is read when its turn comes: both tables go by event. */
+struct chains {
+	struct rows rows;
+	int id, symbol;
+	bool is_there; /* a row waits */
+};
+
+static uint32_t context_of(struct nsys *nsys, struct chains *chains, int64_t id)
+{
+	static uint32_t names[CHAIN_MAX];
+	size_t count = 0;
+	uint32_t context = 0;
+
+	while (chains->is_there && sqlite3_column_int64(chains->rows.query, chains->id) < id)
+		chains->is_there = rows_next(nsys, &chains->rows);
+	while (chains->is_there && sqlite3_column_int64(chains->rows.query, chains->id) == id) {
+		if (count < CHAIN_MAX)
+			names[count++] = text_of(nsys, (int64_t)number(&chains->rows, chains->symbol));
+		chains->is_there = rows_next(nsys, &chains->rows);
+	}
+	while (count-- > 0) /* the innermost frame stands first */
+		context = import_frame(nsys->run, context, names[count]);
+	return context;
+}
+
+static int read_samples(struct nsys *nsys, struct error *error)
+{
+	uint32_t metric = store_writer_metric(import_run_writer(nsys->run), "cycles", "", false);
+	struct chains chains = {0};
+	struct rows rows;
+	int code = 0, id, start, tid, cycles;
+
+	if (!rows_begin(nsys, &rows, "COMPOSITE_EVENTS", " ORDER BY id"))
+		return 0;
+	id = column(&rows, "id");
+	start = column(&rows, "start");
+	tid = column(&rows, "globalTid");
+	cycles = column(&rows, "cpuCycles");
+	if (id >= 0 && rows_begin(nsys, &chains.rows, "SAMPLING_CALLCHAINS", " ORDER BY id, stackDepth")) {
+		chains.id = column(&chains.rows, "id");
+		chains.symbol = column(&chains.rows, "symbol");
+		chains.is_there = chains.id >= 0 && chains.symbol >= 0 && rows_next(nsys, &chains.rows);
+	}
+	while (code == 0 && rows_next(nsys, &rows)) {
+		struct import_record record = {.begin_ns = number(&rows, start),
+			.shape = IMPORT_SAMPLE,
+			.op = metric,
+			.bytes = number(&rows, cycles) ? number(&rows, cycles) : 1,
+			.is_source = true,
+			.stream = find_thread(nsys, number(&rows, tid))};
+
+		record.name = context_of(nsys, &chains, id < 0 ? 0 : sqlite3_column_int64(rows.query, id));
+		code = put(nsys, &record, error);
+	}
+	sqlite3_finalize(rows.query);
+	sqlite3_finalize(chains.rows.query);
+	return code;
+}
+
+static int read_switches(struct nsys *nsys, struct error *error)
+{
+	struct rows rows;
+	int code = 0, start, tid, is_in;
+
+	if (!rows_begin(nsys, &rows, "SCHED_EVENTS", ""))
+		return 0;
+	start = column(&rows, "start");
+	tid = column(&rows, "globalTid");
+	is_in = column(&rows, "isSchedIn");
+	while (code == 0 && rows_next(nsys, &rows)) {
+		struct import_record record = {.begin_ns = number(&rows, start),
+			.shape = number(&rows, is_in) ? IMPORT_END : IMPORT_BEGIN,
+			.op = STORE_OP_BLOCKED,
+			.stream = find_thread(nsys, number(&rows, tid))};
+
+		code = put(nsys, &record, error);
+	}
+	sqlite3_finalize(rows.query);
+	return code;
+}
+
+/* ---- names ---- */
+
+static int name_threads(struct nsys *nsys, struct error *error)
+{
+	struct rows rows;
+	int name, tid, code = 0;
+
+	if (rows_begin(nsys, &rows, "ThreadNames", "")) {
+		name = column(&rows, "nameId");
+		tid = column(&rows, "globalTid");
+		while (code == 0 && rows_next(nsys, &rows)) {
+			uint32_t text = text_of(nsys, (int64_t)number(&rows, name));
+			uint32_t stream = find_thread(nsys, number(&rows, tid));
+
+			if (stream == IMPORT_NONE)
+				code = error_memory(error);
+			else
+				import_stream_at(nsys->run, stream)->s.name = text;
+		}
+	}
+	sqlite3_finalize(rows.query);
+	return code;
+}
+
+static int name_processes(struct nsys *nsys, struct error *error)
+{
+	struct rows rows;
+	int name, pid, code = 0;
+
+	if (rows_begin(nsys, &rows, "PROCESSES", "")) {
+		name = column(&rows, "name");
+		pid = column(&rows, "globalPid");
+		while (code == 0 && rows_next(nsys, &rows)) {
+			uint32_t process = find_process(nsys, number(&rows, pid));
+			const char *text =
+				name < 0 ? NULL : (const char *)sqlite3_column_text(rows.query, name);
+
+			if (process == IMPORT_NONE)
+				code = error_memory(error);
+			else if (text)
+				import_process_at(nsys->run, process)->name =
+					import_name(nsys->run, text, strlen(text));
+		}
+	}
+	sqlite3_finalize(rows.query);
+	return code;
+}
+
+static void name_devices(struct nsys *nsys)
+{
+	struct rows rows;
+	int name, id;
+
+	if (!rows_begin(nsys, &rows, "TARGET_INFO_GPU", ""))
+		return;
+	name = column(&rows, "name");
+	id = column(&rows, "id");
+	while (rows_next(nsys, &rows)) {
+		const char *text = name < 0 ? NULL : (const char *)sqlite3_column_text(rows.query, name);
+
+		for (uint32_t i = 0; text && i < import_stream_count(nsys->run); i++) {
+			struct import_stream *stream = import_stream_at(nsys->run, i);
+
+			if (stream->s.kind == STORE_STREAM_GPU && stream->s.device == number(&rows, id))
+				stream->s.device_name = import_name(nsys->run, text, strlen(text));
+		}
+	}
+	sqlite3_finalize(rows.query);
+}
+
+static void take_clock(struct nsys *nsys)
+{
+	struct rows rows;
+
+	if (!rows_begin(nsys, &rows, "TARGET_INFO_SESSION_START_TIME", ""))
+		return;
+	if (rows_next(nsys, &rows))
+		import_run_wall(nsys->run, number(&rows, column(&rows, "utcEpochNs")));
+	sqlite3_finalize(rows.query);
+}
+
+/* ---- the whole ---- */
+
+static uint64_t count_rows(struct nsys *nsys, const char *table)
+{
+	sqlite3_stmt *query = NULL;
+	char text[128];
+	uint64_t count = 0;
+
+	if (!has_table(nsys, table))
+		return 0;
+	snprintf(text, sizeof text, "SELECT count(*) FROM \"%s\"", table);
+	if (sqlite3_prepare_v2(nsys->db, text, -1, &query, NULL) == SQLITE_OK &&
+		sqlite3_step(query) == SQLITE_ROW)
+		count = (uint64_t)sqlite3_column_int64(query, 0);
+	sqlite3_finalize(query);
+	return count;
+}
+
+static void say_left_out(struct nsys *nsys, struct store_bytes *list)
+{
+	static const struct {
+		const char *table, *what;
+	} others[] = {
+		{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "synchronizations as the GPU's side tells them"},
+		{"CUDA_GPU_MEMORY_USAGE_EVENTS", "events of GPU memory"}, {"GPU_METRICS", "GPU metrics"},
+		{"PROFILER_OVERHEAD", "spans of the profiler's overhead"},
+		{"CUDA_UM_GPU_PAGE_FAULT_EVENTS", "page faults of the GPU"},
+		{"MPI_P2P_EVENTS", "MPI messages"}, {"MPI_COLLECTIVES_EVENTS", "MPI collectives"},
+		{"DIAGNOSTIC_EVENT", "diagnostic messages"}};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		format_left_out(list, count_rows(nsys, others[i].table), others[i].what);
+	format_left_out(list, nsys->domains, "NVTX events that name domains, categories or threads");
+	format_left_out(list, nsys->damaged, "records that end before they begin");
+}
+
+static int read_all(struct nsys *nsys, struct error *error)
+{
+	int code = read_calls(nsys, "CUPTI_ACTIVITY_KIND_RUNTIME", true, error);
+
+	code = code ? code : read_operations(nsys, "CUPTI_ACTIVITY_KIND_KERNEL", STORE_OP_KERNEL, error);
+	code = code ? code : read_operations(nsys, "CUPTI_ACTIVITY_KIND_MEMCPY", STORE_OP_COPY, error);
+	code = code ? code : read_operations(nsys, "CUPTI_ACTIVITY_KIND_MEMSET", STORE_OP_SET, error);
+	code = code ? code : read_operations(nsys, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", STORE_OP_GRAPH, error);
+	code = code ? code : read_nvtx(nsys, error);
+	code = code ? code : read_calls(nsys, "OSRT_API", false, error);
+	code = code ? code : read_samples(nsys, error);
+	code = code ? code : read_switches(nsys, error);
+	code = code ? code : name_threads(nsys, error);
+	code = code ? code : name_processes(nsys, error);
+	if (code)
+		return code;
+	name_devices(nsys);
+	take_clock(nsys);
+	if (!nsys->has_table)
+		return error_set(error, ERROR_RUN,
+			"%s is an SQLite file%s, but has no table of Nsight Systems: make it by nsys export "
+			"--type sqlite",
+			nsys->input->name, nsys->is_damaged ? ", and damaged" : "");
+	return 0;
+}
+
+static int open_database(struct nsys *nsys, const char *path, struct error *error)
+{
+	int code = sqlite3_open_v2(path, &nsys->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (code != SQLITE_OK)
+		return error_set(
+			error, ERROR_RUN, "cannot read %s: %s", nsys->input->name, sqlite3_errstr(code));
+	sqlite3_db_config(nsys->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(nsys->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(nsys->db, SQLITE_LIMIT_LENGTH, 64 << 20);
+	if (has_table(nsys, "StringIds"))
+		sqlite3_prepare_v2(
+			nsys->db, "SELECT value FROM StringIds WHERE id = ?", -1, &nsys->text_query, NULL);
+	return 0;
+}
+
+static int import_from(struct nsys *nsys, const char *file, const char *path, struct error *error)
+{
+	struct format_input *input = nsys->input;
+	int code = import_run_begin(&nsys->run, path, "nsys", error);
+
+	if (code < 0)
+		return code;
+	code = open_database(nsys, file, error);
+	if (code == 0)
+		code = read_all(nsys, error);
+	if (code == 0)
+		say_left_out(nsys, &input->left_out);
+	sqlite3_finalize(nsys->text_query);
+	sqlite3_close(nsys->db);
+	if (code < 0) {
+		import_run_abort(nsys->run);
+		return code;
+	}
+	code = import_run_end(nsys->run, &input->left_out, error);
+	if (code < 0 || !nsys->is_damaged)
+		return code;
+	input->is_kept = true;
+	return error_set(error, ERROR_RUN, "%s is damaged or cut short (%s): what could be read is in %s",
+		input->name, nsys->why, path);
+}
+
+static int nsys_import(struct format_input *input, const char *path, struct error *error)
+{
+	struct nsys nsys = {.input = input};
+	char name[PATH_MAX];
+	int code = format_named_file(input, name, error);
+
+	if (code < 0)
+		return code;
+	code = import_from(&nsys, name, path, error);
+	if (input->fd < 0)
+		unlink(name);
+	free(nsys.texts);
+	store_bytes_fini(&nsys.attributes);
+	return code;
+}
+
+static bool nsys_is(const uint8_t *head, size_t size)
+{
+	return size >= 16 && memcmp(head, "SQLite format 3", 16) == 0;
+}
+
+const struct format format_nsys = {
+	.name = "nsys", .about = "SQLite export of Nsight Systems", .take = nsys_import, .is = nsys_is};

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Figures over time from a /proc and /sys of our own: what each file says is what the store holds, counters
+ * of energy go on where they wrap, a pid given to another process ends the first one's figures, --gauges
+ * means what it says, passes that cost too much get rarer.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/gauges/gauges.h"
+#include "store/read/reader.h"
+#include "store/rollup/series_read.h"
+
+#define TICK_NS UINT64_C(10000000)
+#define PASS_NS UINT64_C(100000000)
+
+static char root[64], store[96];
+
+static void put_file(const char *path, const char *text)
+{
+	char whole[256];
+	FILE *file;
+
+	for (const char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+		snprintf(whole, sizeof whole, "%s%.*s", root, (int)(at - path), path);
+		mkdir(whole, 0700);
+	}
+	snprintf(whole, sizeof whole, "%s%s", root, path);
+	file = fopen(whole, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void put_process(unsigned user, unsigned system, unsigned pages, unsigned started)
+{
+	char text[512];
+
+	snprintf(text, sizeof text,
+		"77 (a) b (c) S 1 77 77 0 -1 4194304 500 0 7 0 %u %u 0 0 20 0 3 0 %u 1000 %u 1844 1 1 0 0 "
+		"0\n",
+		user, system, started, pages);
+	put_file("/proc/77/stat", text);
+	snprintf(text, sizeof text, "9000 %u 100 1 0 800 0\n", pages);
+	put_file("/proc/77/statm", text);
+	put_file("/proc/77/io",
+		"rchar: 1000\nwchar: 200\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\nwrite_bytes: 0\n");
+}
+
+static void put_host(unsigned busy, unsigned long energy)
+{
+	char text[512];
+
+	snprintf(text, sizeof text,
+		"cpu  %u 10 30 1000 5 2 3 40 0 0\ncpu0 %u 0 30 500 5 2 3 40 0 0\ncpu1 7 10 0 500 0 0 0 0 0 "
+		"0\nintr 1 0\n"
+		"procs_running 4\nprocs_blocked 0\n",
+		busy, busy);
+	put_file("/proc/stat", text);
+	put_file("/proc/meminfo", "MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable: 400 kB\nSwapTotal: 50 "
+				  "kB\nSwapFree: 20 kB\n");
+	put_file("/proc/loadavg", "1.25 0.5 0.1 1/100 4242\n");
+	put_file("/proc/net/dev",
+		"Inter-| Receive\n face |bytes packets\n    lo: 999 1 0 0 0 0 0 0 999 1 0 0 0 0 0 0\n"
+		"  eth0: 3000 1 0 0 0 0 0 0 70 1 0 0 0 0 0 0\n wlan0:5 1 0 0 0 0 0 0 6 1 0 0 0 0 0 0\n");
+	put_file("/proc/diskstats",
+		"   7 0 loop0 1 0 900 0 1 0 900 0 0 0 0\n 259 0 nvme0n1 1 0 10 0 1 0 4 0 0 0 0\n"
+		" 259 1 nvme0n1p1 1 0 10 0 1 0 4 0 0 0 0\n");
+	put_file("/sys/block/nvme0n1/size", "1\n");
+	put_file("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345\nfull total=1\n");
+	snprintf(text, sizeof text, "%lu\n", energy);
+	put_file("/sys/class/powercap/intel-rapl:0/energy_uj", text);
+	put_file("/sys/class/powercap/intel-rapl:0/max_energy_range_uj", "1000000\n");
+	put_file("/sys/class/thermal/thermal_zone0/temp", "41000\n");
+	put_file("/sys/class/thermal/thermal_zone1/temp", "52000\n");
+	put_file("/proc/self/cgroup", "4:memory:/old\n0::/job/1\n");
+	put_file("/sys/fs/cgroup/job/1/cpu.stat", "usage_usec 5\nnr_throttled 1\nthrottled_usec 77\n");
+	put_file("/sys/fs/cgroup/job/1/cpu.max", "150000 100000\n");
+	put_file("/sys/fs/cgroup/job/1/memory.max", "max\n");
+	put_file("/sys/fs/cgroup/job/1/memory.current", "8192\n");
+}
+
+static struct store_writer *create(void)
+{
+	struct store_writer *writer;
+	struct error error;
+
+	unlink(store);
+	assert_int_equal(store_writer_create(&writer, store, &error), 0);
+	return writer;
+}
+
+static struct gauges_target target = {.proc_pid = 77, .pid = 7, .rank = 3};
+
+static void pass(
+	struct gauges *gauges, struct gauges_process **process, struct store_writer *writer, uint64_t at_ns)
+{
+	gauges_take(gauges, writer, 0, at_ns);
+	gauges_process_take(gauges, process, &target, writer, 0);
+	gauges_taken(gauges, writer);
+}
+
+/* The series of a figure, of all gauge streams of that kind. */
+static struct store_series series_of(const char *name, bool is_process)
+{
+	struct store_series found = {.count = 0};
+	const struct store_metric *metrics;
+	struct store_reader *reader;
+	struct error error;
+	uint32_t count;
+
+	assert_int_equal(store_reader_open(&reader, store, &error), 0);
+	metrics = store_reader_metrics(reader, &count);
+	for (uint32_t s = 0; s < store_reader_stream_count(reader); s++) {
+		const struct store_stream *stream = store_reader_stream(reader, s);
+
+		assert_int_equal(stream->kind, STORE_STREAM_GAUGES);
+		for (uint32_t m = 0; m < count && (stream->pid != UINT32_MAX) == is_process; m++)
+			if (!strcmp(store_reader_text(reader, metrics[m].name, NULL), name))
+				assert_int_equal(
+					store_series_of(reader, s, m, 0, STORE_OPEN_NS, &found, &error), 0);
+	}
+	store_reader_close(reader);
+	return found;
+}
+
+static void test_figures(void **unused)
+{
+	struct gauges_asked asked = {.interval_ns = PASS_NS, .wanted = UINT64_MAX, .is_exact = true};
+	struct gauges *gauges = gauges_new(&asked, root, 0);
+	struct gauges_process *process = NULL;
+	struct store_writer *writer = create();
+	struct store_series series;
+	struct error error;
+	double load;
+
+	(void)unused;
+	put_host(100, 999990);
+	put_process(20, 5, 600, 4711);
+	assert_int_equal(gauges_due_ns(gauges), PASS_NS);
+	pass(gauges, &process, writer, PASS_NS + 1000); /* in time: it has the plan's */
+	assert_int_equal(gauges_due_ns(gauges), 2 * PASS_NS);
+	put_host(150, 30); /* its energy has wrapped at 1000000 */
+	put_process(30, 5, 500, 4711);
+	pass(gauges, &process, writer, 2 * PASS_NS + 50000000); /* late: it has its own */
+	put_process(1, 0, 10, 9999);				/* another process has its pid */
+	pass(gauges, &process, writer, 3 * PASS_NS);
+	gauges_process_end(gauges, process, writer, 4 * PASS_NS);
+	gauges_rest(gauges, writer, 4 * PASS_NS);
+	gauges_free(gauges);
+	assert_int_equal(store_writer_close(writer, &error), 0);
+
+	series = series_of("cpu_user", true);
+	assert_int_equal(series.count, 2);
+	assert_int_equal(series.first, 20 * TICK_NS);
+	assert_int_equal(series.last, 30 * TICK_NS);
+	assert_int_equal(series.first_ns, PASS_NS);
+	assert_int_equal(series.last_ns, 2 * PASS_NS + 50000000);
+	assert_true(series.grown == 10.0 * TICK_NS);
+	assert_int_equal(series_of("cpu_system", true).last, 5 * TICK_NS);
+	assert_int_equal(series_of("resident", true).most, 600 * (uint64_t)sysconf(_SC_PAGESIZE));
+	assert_int_equal(series_of("private", true).last, 400 * (uint64_t)sysconf(_SC_PAGESIZE));
+	assert_int_equal(series_of("faults", true).last, 500);
+	assert_int_equal(series_of("major_faults", true).last, 7);
+	assert_int_equal(series_of("threads", true).last, 3);
+	assert_int_equal(series_of("read", true).last, 1000);
+	assert_int_equal(series_of("storage_read", true).last, 4096);
+
+	series = series_of("cpu_busy", false);
+	assert_int_equal(series.count, 3);
+	assert_int_equal(series.first, (100 + 10 + 30 + 2 + 3) * TICK_NS);
+	assert_int_equal(series_of("core0_busy", false).last, (150 + 30 + 2 + 3) * TICK_NS);
+	assert_int_equal(series_of("cpu_stolen", false).last, 40 * TICK_NS);
+	assert_int_equal(series_of("memory_used", false).last, 600 * 1024);
+	assert_int_equal(series_of("swap_used", false).last, 30 * 1024);
+	assert_int_equal(series_of("net_received", false).last, 3005);
+	assert_int_equal(series_of("net_sent", false).last, 76);
+	assert_int_equal(series_of("disk_read", false).last, 10 * 512);
+	assert_int_equal(series_of("disk_written", false).last, 4 * 512);
+	assert_int_equal(series_of("pressure_cpu", false).last, 12345000);
+	assert_int_equal(series_of("pressure_io", false).count, 0); /* there is no such file */
+	assert_int_equal(series_of("temperature", false).last, 52000);
+	assert_true(series_of("energy", false).grown == 40);
+	assert_int_equal(series_of("runnable", false).last, 4);
+	assert_int_equal(series_of("cgroup_memory", false).last, 8192);
+	assert_int_equal(series_of("cgroup_memory_limit", false).count, 0);
+	assert_int_equal(series_of("cgroup_cpu_limit", false).last, 150);
+	assert_int_equal(series_of("cgroup_throttled", false).last, 77000);
+	series = series_of("load", false);
+	memcpy(&load, &series.last, sizeof load);
+	assert_true(load == 1.25);
+}
+
+/* By default most are read once a second, a young process not at all; a list leaves out the others. */
+static void test_choice(void **unused)
+{
+	struct gauges_asked asked;
+	struct gauges_process *process = NULL;
+	struct store_writer *writer = create();
+	struct gauges *gauges;
+	struct error error;
+
+	(void)unused;
+	put_host(100, 5);
+	put_process(20, 5, 600, 4711);
+	target.begin_ns = 1000;
+	assert_int_equal(gauges_parse(&asked, "resident,net_*,cpu_user", &error), 0);
+	gauges = gauges_new(&asked, root, 0);
+	pass(gauges, &process, writer, PASS_NS); /* its 100 ms are not over */
+	assert_null(process);
+	for (unsigned i = 2; i <= 25; i++)
+		pass(gauges, &process, writer, i * PASS_NS);
+	gauges_process_end(gauges, process, writer, 26 * PASS_NS);
+	gauges_rest(gauges, writer, 26 * PASS_NS);
+	gauges_free(gauges);
+	assert_int_equal(store_writer_close(writer, &error), 0);
+	assert_int_equal(series_of("resident", true).count, 24);
+	assert_int_equal(series_of("net_sent", false).count, 3);
+	assert_int_equal(series_of("private", true).count, 0);
+	assert_int_equal(series_of("cpu_busy", false).count, 0);
+}
+
+static void test_words(void **unused)
+{
+	struct gauges_asked asked;
+	struct error error;
+
+	(void)unused;
+	assert_int_equal(gauges_parse(&asked, "off", &error), 0);
+	assert_int_equal(asked.interval_ns, 0);
+	assert_int_equal(gauges_parse(&asked, "1kHz", &error), 0);
+	assert_int_equal(asked.interval_ns, 1000000);
+	assert_true(asked.is_exact);
+	assert_int_equal(gauges_parse(&asked, "250ms,threads", &error), 0);
+	assert_int_equal(asked.interval_ns, 250000000);
+	assert_int_equal(asked.wanted, UINT64_C(1) << GAUGE_THREADS);
+	assert_int_equal(gauges_parse(&asked, "cores", &error), 0);
+	assert_int_equal(asked.wanted, UINT64_C(1) << GAUGE_CORE_BIT);
+	assert_int_equal(gauges_parse(&asked, "10kHz", &error), -ERROR_USAGE);
+	assert_int_equal(gauges_parse(&asked, "resident,nonsense", &error), -ERROR_USAGE);
+	assert_non_null(strstr(error.text, "nonsense"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words), cmocka_unit_test(test_figures), cmocka_unit_test(test_choice)};
+	char command[96];
+	int result;
+
+	snprintf(root, sizeof root, "/tmp/hpct-gauges-%d", (int)getpid());
+	snprintf(store, sizeof store, "%s/store.mdb", root);
+	mkdir(root, 0700);
+	result = cmocka_run_group_tests(tests, NULL, NULL);
+	snprintf(command, sizeof command, "rm -r %s", root);
+	return system(command) ? 1 : result;
+}
