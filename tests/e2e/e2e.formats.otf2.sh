@@ -32,16 +32,16 @@ ENTER 0 0 Region: "main"
 ENTER 0 300 Region: "solve"
 ENTER 1 310 Region: "launch"
 LEAVE 1 330 Region: "launch"
-ENTER 3 350 Region: "k1"
+ENTER 4 350 Region: "k1"
 ENTER 0 400 Region: "wait"
 ENTER 0 400 Region: "blocked"
-ENTER 4 450 Region: "copy"
+ENTER 5 450 Region: "copy"
 METRIC 2 500 Metric: 0, 1 Value: ("temperature"; DOUBLE; 36.5)
-LEAVE 3 500 Region: "k1"
-LEAVE 4 560 Region: "copy"
+LEAVE 4 500 Region: "k1"
+LEAVE 5 560 Region: "copy"
 LEAVE 0 600 Region: "blocked"
 LEAVE 0 600 Region: "wait"
-METRIC 2 600 Metric: 1, 1 Value: ("level"; UINT64; 7)
+METRIC 3 600 Metric: 1, 1 Value: ("level"; UINT64; 7)
 LEAVE 0 1000 Region: "solve"
 LEAVE 0 1000 Region: "main"
 END
@@ -50,9 +50,10 @@ otf2-print -G r.otf2/traces.otf2 | sed -n 's/^LOCATION  *\([0-9]*\) *Name: \("[^
 cat >want <<'END'
 0 "solver" CPU_THREAD "solver on h pid 10.0 rank 3"
 1 "solver spans" CPU_THREAD "solver on h pid 10.0 rank 3"
-2 "solver values" METRIC "solver on h pid 10.0 rank 3"
-3 "queue" ACCELERATOR_STREAM "solver on h pid 10.0 rank 3"
-4 "queue 2" ACCELERATOR_STREAM "solver on h pid 10.0 rank 3"
+2 "solver temperature" METRIC "solver on h pid 10.0 rank 3"
+3 "solver level" METRIC "solver on h pid 10.0 rank 3"
+4 "queue" ACCELERATOR_STREAM "solver on h pid 10.0 rank 3"
+5 "queue 2" ACCELERATOR_STREAM "solver on h pid 10.0 rank 3"
 END
 same_file "locations" want got
 sums() { # FILE : inclusive time by region
