@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * level0_opencl.c - two GPU runtimes in one process: for each letter of argv[1] in turn, `c` copies 4096 bytes to
- * an OpenCL device on the second of two queues, `z` 2048 bytes to a Level Zero device. The trace must show
- * each copy on a queue of its own runtime's device: two devices with numbers and names of their own,
- * whichever comes first.
+ * level0_opencl.c - two GPU runtimes in one process: for each letter of argv[1] in turn, `c` copies 4096
+ * bytes to an OpenCL device on the second of two queues, `z` 2048 bytes to a Level Zero device. The trace
+ * must show each copy on a queue of its own runtime's device: two devices with numbers and names of their
+ * own, whichever comes first.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

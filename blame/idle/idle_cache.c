@@ -48,8 +48,9 @@ static bool is_whole(const struct run *run, const struct process *process)
 	for (uint32_t i = 0; i < run_stream_count(run); i++) {
 		const struct run_stream *r = run_stream(run, i);
 
-		count += r->s.kind != STORE_STREAM_GAUGES && r->s.pid == of->s.pid && r->s.generation == of->s.generation &&
-			 r->s.rank == of->s.rank && !strcmp(r->host, of->host);
+		count += r->s.kind != STORE_STREAM_GAUGES && r->s.pid == of->s.pid &&
+			 r->s.generation == of->s.generation && r->s.rank == of->s.rank &&
+			 !strcmp(r->host, of->host);
 	}
 	return count == process->stream_count;
 }

@@ -163,8 +163,8 @@ static void gauges_pass(struct collector *collector, uint64_t now_ns)
 {
 	gauges_take(collector->gauges, collector->writer, collector->host_text, now_ns);
 	for (struct measured_process *at = collector->processes; at; at = at->next) {
-		struct gauges_target target = {measured_process_proc_pid(at), at->pid, at->generation, at->rank,
-			at->begin_ns};
+		struct gauges_target target = {
+			measured_process_proc_pid(at), at->pid, at->generation, at->rank, at->begin_ns};
 
 		if (!at->has_died)
 			gauges_process_take(collector->gauges, &at->gauges, &target, collector->writer,
@@ -184,10 +184,10 @@ static int poll_gauging(struct collector *collector, struct pollfd *polled, unsi
 	if (collector->has_failed || gauges_due_ns(collector->gauges) >= end_ns)
 		return poll(polled, count, timeout_ms);
 	for (; !result && now_ns < end_ns; now_ns = clock_now_ns()) {
-		uint64_t due_ns = gauges_due_ns(collector->gauges), until_ns = due_ns < end_ns ? due_ns : end_ns;
+		uint64_t due_ns = gauges_due_ns(collector->gauges),
+			 until_ns = due_ns < end_ns ? due_ns : end_ns;
 		uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-		struct timespec wait = {
-			(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)};
+		struct timespec wait = {(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)};
 
 		result = ppoll(polled, count, &wait, NULL);
 		now_ns = clock_now_ns();
@@ -264,8 +264,7 @@ static void settle(struct collector *collector)
 	collector->summary.unmonitored_children = collector->children.unmonitored;
 	collector->summary.unmonitored_children_ns = collector->children.unmonitored_ns;
 	source_copies_keep(&collector->sources, collector->writer);
-	summary_put(&collector->summary, collector->writer,
-		symbol_client_unnamed(collector->symbol_client),
+	summary_put(&collector->summary, collector->writer, symbol_client_unnamed(collector->symbol_client),
 		collector->has_failed ? collector->failure.text : NULL);
 	collector->is_settled = collector->is_closing;
 	if (collector->is_closing) {

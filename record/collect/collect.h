@@ -16,11 +16,11 @@ struct collect_plan {
 	const char *launch;  /* launch id */
 	const char *command; /* shell-quoted */
 	const char *events;
-	const char *names;	 /* path of hpct-names */
-	uint64_t keep_ns;	 /* older records are deleted; 0: all are kept */
-	const char *unmonitored; /* why the first program takes no agent; NULL: it takes one */
+	const char *names;	    /* path of hpct-names */
+	uint64_t keep_ns;	    /* older records are deleted; 0: all are kept */
+	const char *unmonitored;    /* why the first program takes no agent; NULL: it takes one */
 	struct gauges_asked gauges; /* figures over time */
-	bool with_sources;	 /* keep the source files that symbols refer to */
+	bool with_sources;	    /* keep the source files that symbols refer to */
 };
 
 /* Forks the collector, which takes over rendezvous->listener. Negative: it could not be started. */

@@ -16,7 +16,7 @@
 #include "store/base/array.h"
 #include "store/catalog/symbol_protocol.h"
 
-#define OFFSETS 512 /* per request: small, so that answers come steadily */
+#define OFFSETS 512    /* per request: small, so that answers come steadily */
 #define LAST_STARTS 20 /* one with each step of the collector */
 
 struct frame {
@@ -28,7 +28,7 @@ struct symbol_client {
 	struct symbol_process child;
 	struct source_copies *sources;
 	bool failed;
-	unsigned starts_left; /* at the end of the recording; 0: not yet there */
+	unsigned starts_left;  /* at the end of the recording; 0: not yet there */
 	uint32_t context_seen; /* contexts already examined */
 	struct frame *known;   /* all frames seen, a hash table with open addressing */
 	uint32_t known_count, known_capacity;
@@ -303,8 +303,8 @@ void symbol_client_pump(struct symbol_client *client, struct store_writer *write
 	if (client->failed)
 		return;
 	if (!child->pid && client->waiting_count && !symbol_process_start(child))
-		client->failed = symbol_process_is_over(child) ||
-				 (client->starts_left && !--client->starts_left);
+		client->failed =
+			symbol_process_is_over(child) || (client->starts_left && !--client->starts_left);
 	if (!child->pid)
 		return;
 	if (client->waiting_count)

@@ -25,8 +25,8 @@ void symbol_client_ask(struct symbol_client *client, struct store_writer *writer
 void symbol_client_pump(struct symbol_client *client, struct store_writer *writer);
 /* Descriptor that becomes readable with answers; -1: none. */
 int symbol_client_descriptor(const struct symbol_client *client);
-/* The program has ended, and with it what may have taken the descriptors and processes that the child lacks: a
- * child that still cannot be started after some pumps never can. */
+/* The program has ended, and with it what may have taken the descriptors and processes that the child lacks:
+ * a child that still cannot be started after some pumps never can. */
 void symbol_client_begin_end(struct symbol_client *client, struct store_writer *writer);
 /* Number of unanswered requests whose answers may still come. */
 uint32_t symbol_client_outstanding(const struct symbol_client *client);

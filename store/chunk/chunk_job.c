@@ -153,7 +153,8 @@ bool store_chunk_is_contextless(const struct store_chunk *chunk)
 bool store_chunk_has_one(const struct store_chunk *chunk, uint32_t *what)
 {
 	struct store_chunk_header header;
-	struct store_input input = {.at = chunk->bytes + sizeof header, .end = chunk->bytes + chunk->size_bytes};
+	struct store_input input = {
+		.at = chunk->bytes + sizeof header, .end = chunk->bytes + chunk->size_bytes};
 
 	memcpy(&header, chunk->bytes, sizeof header);
 	if (!(header.constant >> CHUNK_WHAT & 1))

@@ -142,7 +142,8 @@ void store_builders_pass(
 
 		if (builder->key.shift == shift && builder->key.bucket_ns < bucket_ns &&
 			track->track == STORE_VALUES) {
-			store_builder_close(ingest, track, builder); /* by metric, as long as it is in memory */
+			store_builder_close(
+				ingest, track, builder); /* by metric, as long as it is in memory */
 			continue;
 		}
 		if (builder->key.shift == shift && builder->key.bucket_ns < bucket_ns) {
@@ -289,8 +290,8 @@ void store_builder_encode(struct store_ingest *ingest, struct store_builder *bui
 
 /* ---- closing ---- */
 
-/* Values of several metrics, enough of each: a chunk per metric is smaller, and who asks for one metric reads no
- * other. An open chunk holds all, as it is written again and again. */
+/* Values of several metrics, enough of each: a chunk per metric is smaller, and who asks for one metric reads
+ * no other. An open chunk holds all, as it is written again and again. */
 static bool is_worth_a_split(const struct store_builder *builder, const struct store_record *records)
 {
 	uint64_t seen[4] = {0};
@@ -343,7 +344,8 @@ static bool close_split(struct store_ingest *ingest, const struct store_builder 
 			next++;
 		if (!closed)
 			return true;
-		store_chunk_encode(&ingest->coder, &builder->key, records + at, next - at, &ingest->closed_bytes);
+		store_chunk_encode(
+			&ingest->coder, &builder->key, records + at, next - at, &ingest->closed_bytes);
 		ingest->failed |= ingest->closed_bytes.failed;
 		closed->size = ingest->closed_bytes.size - closed->at;
 	}

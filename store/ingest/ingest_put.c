@@ -97,7 +97,8 @@ static int put_chunks(struct store_ingest *ingest, MDB_txn *txn)
 /* Values that a flight recording drops are gone: no rollup speaks for them. */
 static bool is_rolled(const struct store_ingest *ingest, uint8_t track)
 {
-	return track == STORE_SAMPLES || (track == STORE_VALUES && !ingest->shift_most && ingest->rolls.metrics);
+	return track == STORE_SAMPLES ||
+	       (track == STORE_VALUES && !ingest->shift_most && ingest->rolls.metrics);
 }
 
 static int put_rolls(struct store_ingest *ingest, MDB_txn *txn, bool is_end)

@@ -288,7 +288,8 @@ uint32_t store_reader_timed_count(const struct store_reader *reader)
 {
 	uint64_t gauges = store_reader_meta_number(reader, STORE_META_GAUGES, 0);
 
-	return reader->stream_count - (uint32_t)(gauges < reader->stream_count ? gauges : reader->stream_count);
+	return reader->stream_count -
+	       (uint32_t)(gauges < reader->stream_count ? gauges : reader->stream_count);
 }
 
 bool store_reader_is_archive(const struct store_reader *reader)

@@ -243,8 +243,8 @@ struct event_ring {
 	/* When the thread's current wait began; 0: not waiting. A wait of some length is in the ring
 	 * (EVENT_SPAN of STORE_OP_BLOCKED) before this becomes 0 again. */
 	_Atomic uint64_t wait_begin_ns;
-	/* Where it waits, as far as it knows by itself, in case it never returns from there: a node that is in the
-	 * ring. 0: the stack tells. Written before wait_begin_ns. */
+	/* Where it waits, as far as it knows by itself, in case it never returns from there: a node that is
+	 * in the ring. 0: the stack tells. Written before wait_begin_ns. */
 	_Atomic uint32_t wait_node;
 	/* CPU clock at the begin of the current pause, and CPU time in finished pauses; see
 	 * record/agent/sample/start_stop.h */

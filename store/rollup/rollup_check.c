@@ -149,10 +149,9 @@ static int check_series(struct check *check, const struct store_key_rollup *key,
 	}
 	rc = rc ? rc : read_series(check, key, value, &check->part, error);
 	if (rc == 1)
-		rc = has_same_series(check)
-			     ? 0
-			     : store_reader_damaged(
-				       check->reader, "a rollup that is not what its values are", error);
+		rc = has_same_series(check) ? 0
+					    : store_reader_damaged(check->reader,
+						      "a rollup that is not what its values are", error);
 	return rc;
 }
 

@@ -371,7 +371,8 @@ static bool record_take(struct store_state_builders *builders, struct state_buil
 				      : state_builder_wait_span(place->builder, record, texts);
 }
 
-/* Streams of PC samples and of gauges have no states. The sums of all streams count the former, so there are none.
+/* Streams of PC samples and of gauges have no states. The sums of all streams count the former, so there are
+ * none.
  */
 static bool has_no_time(struct store_state_builders *builders, const struct store_stream *properties)
 {

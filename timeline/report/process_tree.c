@@ -285,7 +285,8 @@ int process_tree_make(struct process_tree *tree, struct run *run, struct arena *
 		join(made, tree->count, sorted);
 		order(tree, made, sorted, place_of);
 		for (uint32_t i = 0; i + 1 < streams; i++)
-			node_of[i] = node_of[i] == PROCESS_TREE_NONE ? PROCESS_TREE_NONE : place_of[node_of[i]];
+			node_of[i] =
+				node_of[i] == PROCESS_TREE_NONE ? PROCESS_TREE_NONE : place_of[node_of[i]];
 		tree->node_of = node_of;
 	}
 	free(made);

@@ -16,8 +16,8 @@ enum program_use {
 	PROGRAM_FORMAT = 1, /* --format */
 	PROGRAM_SELECT = 2, /* the selector's options; the run is bound to them */
 	PROGRAM_RUN = 4,    /* the operand is a run (default: the newest here); options as below */
-	PROGRAM_RUNS = 8, /* --debug-path, --debuginfod, --python, --runtime, --no-rollups, --jobs, --mem, for runs that
-			     the program opens itself */
+	PROGRAM_RUNS = 8, /* --debug-path, --debuginfod, --python, --runtime, --no-rollups, --jobs, --mem, for
+			     runs that the program opens itself */
 	PROGRAM_STATE_METRICS = 16, /* --metric may name derived metrics (state_metrics.h) */
 	PROGRAM_GPU = 32,	    /* ... and those of GPU operations (gpu_metric.h) */
 	PROGRAM_BESIDE = 64,	    /* a second operand is a run shown beside the first: the program calls

@@ -31,9 +31,9 @@ struct run_options {
 	bool no_cache;	 /* neither read nor write cache.mdb */
 	enum run_python python;
 	bool runtime_frames; /* paths show the frames of OpenMP's runtimes */
-	bool no_rollups;    /* always sum records: the same answers at a higher cost */
-	unsigned jobs;	    /* processes that sum (parallel_sum.h); 0: as many as pay off */
-	uint64_t mem_bytes; /* limit of a query's memory beside the run's tables; 0: best for each query */
+	bool no_rollups;     /* always sum records: the same answers at a higher cost */
+	unsigned jobs;	     /* processes that sum (parallel_sum.h); 0: as many as pay off */
+	uint64_t mem_bytes;  /* limit of a query's memory beside the run's tables; 0: best for each query */
 };
 
 /* `path` NULL: the newest *.hpct of the current directory; run_path() tells which. */

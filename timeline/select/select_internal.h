@@ -34,7 +34,7 @@ struct select {
 	uint32_t depth;
 	bool takes_state_metrics, takes_gpu, takes_formulas, binds_time_later;
 	const char *takes_name; /* a metric beside the run's: select_take_metric(); NULL: none */
-	char **formulas; /* as given */
+	char **formulas;	/* as given */
 	size_t formula_count;
 	/* -- after binding -- */
 	struct run *run;

@@ -15,9 +15,9 @@ int info_print(struct run *run, const struct select *select, enum report_format 
 const char *info_stream_kind(enum store_stream_kind kind);
 int info_print_streams(struct run *run, const struct select *select, enum report_format format, FILE *out,
 	struct error *error);
-/* Metrics that --metric may name, and what they are read off: samples, values, figures over time (gauge, counter), the
- * timeline (state_metrics.h), operations (gpu_metric.h, where the run has GPU queues). Texts are the run's or
- * static. `each` returns false without memory. */
+/* Metrics that --metric may name, and what they are read off: samples, values, figures over time (gauge,
+ * counter), the timeline (state_metrics.h), operations (gpu_metric.h, where the run has GPU queues). Texts
+ * are the run's or static. `each` returns false without memory. */
 struct info_metric {
 	const char *name, *unit, *source;
 };

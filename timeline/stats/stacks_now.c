@@ -12,8 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK "500ms" /* threads at work are sampled some ten times, those that wait are found within 100 ms \
-		      */
+#define LOOK                                                                                           \
+	"500ms" /* threads at work are sampled some ten times, those that wait are found within 100 ms \
+		 */
 
 extern char **environ;
 

@@ -16,7 +16,7 @@
 
 #define SESSION_LIVE_READ_MS 50
 #define SESSION_BUDGET_BYTES 15000u /* of 200x50 cells; a larger screen has as much for each of its own */
-#define LANES_ROWS_LEFT 3 /* of streams, whatever lanes there are */
+#define LANES_ROWS_LEFT 3	    /* of streams, whatever lanes there are */
 #define SESSION_BUDGET_CELLS (200u * 50u)
 
 /* ---- laying ---- */
