@@ -11,7 +11,7 @@ for round in 1 2 3; do
 	same "bash, and thrice each child" 601 "$(info "run$round" processes)"
 	same "children taken for unmonitored" 0 "$(info "run$round" children_unmonitored)"
 	hpct-info "run$round.hpct" --streams --format tsv | tsv '
-		{ split($c["stream"], at, /[.\/]/); print at[4] " " $c["name"] }' | sort | uniq -c >streams
+		$c["kind"] == "cpu" { split($c["stream"], at, /[.\/]/); print at[4] " " $c["name"] }' | sort | uniq -c >streams
 	same "generations" "201 0 bash, 200 1 dash, 200 2 true" "$(sed 's/^ *//' streams | paste -sd, | sed 's/,/, /g')"
 	code "check" 0 hpct-info "run$round.hpct" --check
 done

@@ -25,7 +25,7 @@ ended() { # how many threads of phases, by their clocks, were measured to their 
 		END { print n + 0 }'
 }
 same "threads of two programs, both process 1" 10 "$(ended)"
-hpct-info own.hpct --streams --format tsv | tsv '$c["pid"] == 1 { print $c["name"] }' | sort | uniq -c >streams
+hpct-info own.hpct --streams --format tsv | tsv '$c["pid"] == 1 && $c["kind"] == "cpu" { print $c["name"] }' | sort | uniq -c >streams
 same "their streams" "2 phases, 2 sh, 2 unshare, 2 worker 1, 2 worker 2, 2 worker 3, 2 worker 4" \
 	"$(sed 's/^ *//' streams | paste -sd, | sed 's/,/, /g')"
 same "children taken for unmonitored" 0 "$(info own children_unmonitored)"

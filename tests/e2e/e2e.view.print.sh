@@ -30,7 +30,7 @@ check "the frames stay" grep -qE '[0-9]  sum_row' plain
 code "a window behind the run" 3 hpct-view view.hpct --print 80x24 --time 1000s..1001s
 sentence "a window behind the run"
 check "and it says what the run covers" grep -q 'the run covers' err
-begins=$(hpct-info view.hpct --streams --format tsv | awk -F'\t' 'NR > 1 { if (!end || $11 > end) end = $11 } END { printf "%.0f", end - 50000000 }')
+begins=$(hpct-info view.hpct --streams --format tsv | awk -F'\t' '$2 == "cpu" { if (!end || $11 > end) end = $11 } END { printf "%.0f", end - 50000000 }')
 hpct-view view.hpct --print 200x24 --time "${begins}ns..1000s" >screen
 check "a window that goes on behind it ends with it: $(head -n 1 screen)" grep -qE 'window ([34][0-9]|5[0-9]|6[0-9])\.[0-9] ms' screen
 code "too small" 2 hpct-view view.hpct --print 20x4
