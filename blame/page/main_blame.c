@@ -198,8 +198,7 @@ static int work(struct program_call *call, struct error *error)
 
 static const struct program_option options[] = {
 	{0, "of", "WHAT",
-		"gpu-idle[-sampled], all-idle, cpu-idle[-cause], "
-		"waiting, serial, lock[-holder, -pair], omp, mpi-wait; else a page",
+		"{gpu,all,cpu}-idle, cpu-idle-cause, waiting, serial, lock[-holder, -pair], omp, mpi-wait",
 		take_of},
 	{0, "busy", "WHAT", "a GPU is busy in any operation (default) or in a kernel", take_busy},
 	{0, "group", "WHOSE", "blame threads of the process and below it (default), or all", take_group},
