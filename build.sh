@@ -224,7 +224,7 @@ verb_package() {
 verb_deb() {
 	local out=${1:-dist}
 	verb_package "$out"
-	packaging/deb.sh "build-package/stage/hpct-$(version)-$(uname -m)" "$(version)-1" "$out"
+	docs/packaging/deb.sh "build-package/stage/hpct-$(version)-$(uname -m)" "$(version)-1" "$out"
 	say "$(cd "$out" && ls -- *"_$(version)-1_"*.deb | xargs): tests/systems/deb.sh tries them"
 }
 

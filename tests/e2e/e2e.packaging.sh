@@ -10,7 +10,7 @@ export SOURCE_DATE_EPOCH=1700000000 DEB_COMPRESSION=none
 
 if command -v dpkg-deb >/dev/null; then
 	for out in once again; do
-		"$HPCT_SOURCE/packaging/deb.sh" tree 0.1.0-1 $out >log 2>&1 || fail "deb.sh: $(tail -n 3 log)"
+		"$HPCT_SOURCE/docs/packaging/deb.sh" tree 0.1.0-1 $out >log 2>&1 || fail "deb.sh: $(tail -n 3 log)"
 		find tree -exec touch -h -d '2001-02-03 04:05' {} + # files of another time
 	done
 	same "the packages" "hpct hpct-agent hpct-dev hpct-doc" "$(for deb in once/*.deb; do dpkg-deb -f "$deb" Package; done | sort | xargs)"
@@ -34,7 +34,7 @@ if command -v dpkg-deb >/dev/null; then
 	done
 	mkdir -p tree/bin tree/odd && touch tree/odd/file
 	check "what is in no package is refused" grep -q 'odd/file is in no package' \
-		<("$HPCT_SOURCE/packaging/deb.sh" tree 0.1.0-1 third 2>&1)
+		<("$HPCT_SOURCE/docs/packaging/deb.sh" tree 0.1.0-1 third 2>&1)
 	rm -r tree/odd
 	mkdir agent && dpkg-deb -x once/hpct-agent_*.deb agent
 	PATH=$work/agent/usr/bin:/usr/bin:/bin code "hpct-agent alone records" 3 hpct-record -o alone.hpct -- "$samples/exits" return 3 0.1
@@ -55,7 +55,7 @@ fi
 
 if command -v python3 >/dev/null; then
 	version=$(hpct --version | cut -d' ' -f2)
-	python3 - "$HPCT_SOURCE/packaging" "$version" >log 2>&1 <<'END' || fail "Spack's package: $(tail -n 1 log)"
+	python3 - "$HPCT_SOURCE/docs/packaging" "$version" >log 2>&1 <<'END' || fail "Spack's package: $(tail -n 1 log)"
 import sys, types
 place, version = sys.argv[1:]
 said = []
@@ -72,7 +72,7 @@ conditions = {options["when"].lstrip("+") for name, _, options in said if "when"
 assert conditions <= variants, conditions - variants
 assert any(name == "version" and words[0] == version for name, words, _ in said), version
 END
-	python3 -c 'import jinja2, yaml' 2>/dev/null && { python3 - "$HPCT_SOURCE/packaging/conda/meta.yaml" "$version" >log 2>&1 <<'END' || fail "conda's recipe: $(tail -n 1 log)"
+	python3 -c 'import jinja2, yaml' 2>/dev/null && { python3 - "$HPCT_SOURCE/docs/packaging/conda/meta.yaml" "$version" >log 2>&1 <<'END' || fail "conda's recipe: $(tail -n 1 log)"
 import sys, jinja2, yaml
 recipe = yaml.safe_load(jinja2.Template(open(sys.argv[1]).read()).render(environ={}))
 assert recipe["package"] == {"name": "hpct", "version": sys.argv[2]}, recipe["package"]
@@ -81,7 +81,7 @@ END
 	}
 	mkdir prefix
 	cp LICENSE tree/ 2>/dev/null
-	mkdir -p tree/share/terminfo/x && (cd tree && PREFIX=$work/prefix bash "$HPCT_SOURCE/packaging/conda/build.sh") || fail "conda's build"
+	mkdir -p tree/share/terminfo/x && (cd tree && PREFIX=$work/prefix bash "$HPCT_SOURCE/docs/packaging/conda/build.sh") || fail "conda's build"
 	same "conda's tree runs" "hpct $version" "$(prefix/bin/hpct --version)"
 	check "without entries of terminals, which are ncurses's" [ ! -e prefix/share/terminfo ]
 fi

@@ -5,7 +5,7 @@
 # of them. They need glibc 2.28 and no other package if the tree is that of ./build.sh package. The same tree and
 # SOURCE_DATE_EPOCH give the same bytes. Also heeds DEB_HOST_ARCH (this machine's), DEB_MAINTAINER, DEB_COMPRESSION (xz).
 set -euo pipefail
-here=$(cd -- "$(dirname -- "$0")/.." && pwd)
+here=$(cd -- "$(dirname -- "$0")/../.." && pwd)
 tree=$(realpath -- "$1") version=$2 out=$3
 architecture=${DEB_HOST_ARCH:-$(dpkg --print-architecture)}
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || echo 0)}
