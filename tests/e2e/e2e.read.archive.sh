@@ -32,7 +32,7 @@ for run in real mixed odd; do
 	echo "$run: $(size $run) bytes, archived $(size $run-kept)"
 done
 # Names and call paths of a run that has ended are packed already.
-check "an archive of a recording takes at most three quarters" calc "$(size real-kept) * 4 <= $(size real) * 3"
+check "an archive of a recording takes at most five sixths: $(size real-kept) of $(size real)" calc "$(size real-kept) * 6 <= $(size real) * 5"
 # So are a run's values since 4.0, without room between them: what is packed of noise is little.
 check "an archive of simulated noise takes at most 0.85" calc "$(size mixed-kept) * 100 <= $(size mixed) * 85"
 same "bytes that hpct-info tells" "$(size mixed-kept)" "$(info mixed-kept bytes)"
