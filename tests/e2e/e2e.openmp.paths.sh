@@ -23,8 +23,8 @@ runs() { # MODE : recorded; what it says is said bare, too
 	record "$runtime.$1" -e CPUTIME@1000 --overwrite -- "./$runtime" "$1" >out 2>err ||
 		{ fail "$runtime $1: does not end well" && cat err; }
 	paths "$runtime.$1" >paths
-	# (Up to the first region nothing is known of the runtime.)
-	same "$runtime $1: frames of the runtime" 0 "$(grep -v '__kmpc_global_thread_num' paths | grep -c 'lib[gi]*omp\|GOMP_\|__kmp')"
+	# (Before the first region and behind the last one nothing is known of the runtime: it begins and ends there.)
+	same "$runtime $1: frames of the runtime" 0 "$(grep '<omp ' paths | grep -c 'lib[gi]*omp\|GOMP_\|__kmp')"
 	same "$runtime $1: work that stands apart" 0 "$(grep 'burn' paths | grep -cv '	main;')"
 	# Wherever a processor was taken away in between, a sample may be in the wrong place for a moment: not in these.
 	hpct-info "$runtime.$1.hpct" --check >checked || fail "$runtime $1: hpct-info --check: $(tail -1 checked)"
