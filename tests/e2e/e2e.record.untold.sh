@@ -35,3 +35,8 @@ same "waits with the path of what was done last" 0 "$wrong"
 tsv '$c["stream"] ~ /\/1$/ && $c["path"] ~ /;sleepy;.*nanosleep$/ { n += $c["end_ns"] - $c["begin_ns"] }
 	END { exit n < 2.3e9 }' <blocked || fail "the sleep is not known by its call"
 echo "waits, seen, wrong: $seen"
+
+# With the runtime as a library its regions are told, and so is who comes last.
+gcc -o shared uneven.o -lgomp -lpthread && record shared -- ./shared sleeps >out || fail "with libgomp.so it does not end well"
+late=$(hpct-blame shared.hpct --late --format tsv | tsv '{ print $c["key"]; exit }')
+check "who comes last is named: $late" test "${late##*/}" = 1
