@@ -9,7 +9,7 @@ here=$(cd -- "$(dirname -- "$0")/../.." && pwd)
 tree=$(realpath -- "$1") version=$2 out=$3
 architecture=${DEB_HOST_ARCH:-$(dpkg --print-architecture)}
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || echo 0)}
-maintainer=${DEB_MAINTAINER:-hpct maintainers <hpct@packages.debian.org>}
+maintainer=${DEB_MAINTAINER:-hpct <hpct@hpct.invalid>}
 stage=$(mktemp -d "${TMPDIR:-/tmp}/hpct-deb.XXXXXX")
 trap 'rm -rf "$stage"' EXIT
 umask 022

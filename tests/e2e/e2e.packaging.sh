@@ -73,9 +73,11 @@ assert conditions <= variants, conditions - variants
 assert any(name == "version" and words[0] == version for name, words, _ in said), version
 END
 	python3 -c 'import jinja2, yaml' 2>/dev/null && { python3 - "$HPCT_SOURCE/docs/packaging/conda/meta.yaml" "$version" >log 2>&1 <<'END' || fail "conda's recipe: $(tail -n 1 log)"
-import sys, jinja2, yaml
+import os, sys, jinja2, yaml
 recipe = yaml.safe_load(jinja2.Template(open(sys.argv[1]).read()).render(environ={}))
 assert recipe["package"] == {"name": "hpct", "version": sys.argv[2]}, recipe["package"]
+staged = os.path.normpath(os.path.join(os.path.dirname(sys.argv[1]), recipe["source"]["path"]))
+assert staged.startswith(os.path.join(os.environ["HPCT_SOURCE"], "build-package", "stage")), staged
 assert {"source", "build", "requirements", "test", "about"} <= set(recipe)
 END
 	}
