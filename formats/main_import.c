@@ -30,15 +30,18 @@ static const char *run_name(const char *input, struct arena *arena)
 	return arena_printf(arena, "%.*s" STORE_RUN_SUFFIX, (int)size, base);
 }
 
+/* A format that is named needs no look at the content, for which a slow pipe would have to be waited. */
 static int find_format(
-	const struct packed_file *file, const char *name, const struct format **format, struct error *error)
+	struct packed_file *file, const char *name, const struct format **format, struct error *error)
 {
 	char names[FORMAT_TEXT_MAX];
 	const uint8_t *head;
 	size_t size;
 
+	if (*format)
+		return 0;
 	head = packed_file_head(file, &size);
-	*format = *format ? *format : format_guess(head, size);
+	*format = format_guess(head, size);
 	if (*format)
 		return 0;
 	format_names(names, FORMAT_TAKES);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * packed_file.c - a stdio stream over a descriptor: bytes as they lie there, or what zlib or libzstd makes of
- * them. The first bytes tell which; what the stream gives first is kept, so that it can be looked at before.
+ * them. The first bytes tell which; of what the stream gives first a head is kept where somebody looks at it
+ * before.
  *
- *   fd -> packed (as it lies there) -> inflate | ZSTD | copy -> head (first 64 KiB) -> stream
+ *   fd -> packed (as it lies there) -> inflate | ZSTD | copy -> head (64 KiB, if asked for) -> stream
  */
 #include "formats/base/packed_file.h"
 
@@ -17,6 +18,7 @@
 
 #define AT_ONCE ((size_t)256 << 10)
 #define HEAD_BYTES ((size_t)64 << 10)
+#define MAGIC_BYTES 4u
 
 enum packing { PACKING_NONE, PACKING_GZIP, PACKING_ZSTD };
 
@@ -212,19 +214,34 @@ static int seek_to(void *own, off64_t *offset, int whence)
 	return 0;
 }
 
+/* As many first bytes as tell the packing: a pipe may give them one by one. */
+static bool read_magic(struct packed_file *file)
+{
+	ssize_t got = 1;
+
+	while (got > 0 && file->size < MAGIC_BYTES) {
+		got = read(file->fd, file->packed + file->size, AT_ONCE - file->size);
+		file->size += got > 0 ? (size_t)got : 0;
+		file->read = file->size;
+		got = got < 0 && errno == EINTR ? 1 : got;
+	}
+	return got >= 0;
+}
+
 static bool begin_unpacking(struct packed_file *file)
 {
-	ssize_t there = fill(file);
 	const uint8_t *at = file->packed;
+	size_t there;
 
-	if (there < 0)
+	if (!read_magic(file))
 		return false;
+	there = file->size;
 	if (there >= 2 && at[0] == 0x1f && at[1] == 0x8b) {
 		file->packing = PACKING_GZIP;
 		file->is_inside = true;
 		return inflateInit2(&file->gzip, 15 + 16) == Z_OK;
 	}
-	if (there >= 4 && memcmp(at, "\x28\xb5\x2f\xfd", 4) == 0) {
+	if (there >= MAGIC_BYTES && memcmp(at, "\x28\xb5\x2f\xfd", 4) == 0) {
 		file->packing = PACKING_ZSTD;
 		file->zstd = ZSTD_createDStream();
 		return file->zstd && !ZSTD_isError(ZSTD_initDStream(file->zstd));
@@ -267,10 +284,8 @@ struct packed_file *packed_file_open(int fd, FILE **stream)
 	file->is_seekable = lseek(fd, 0, SEEK_CUR) >= 0;
 	file->packed = malloc(AT_ONCE);
 	file->head = malloc(HEAD_BYTES);
-	if (file->packed && file->head && begin_unpacking(file)) {
-		read_head(file);
+	if (file->packed && file->head && begin_unpacking(file))
 		file->stream = fopencookie(file, "r", functions);
-	}
 	if (!file->stream) {
 		int code = errno;
 
@@ -282,8 +297,9 @@ struct packed_file *packed_file_open(int fd, FILE **stream)
 	return file;
 }
 
-const uint8_t *packed_file_head(const struct packed_file *file, size_t *size)
+const uint8_t *packed_file_head(struct packed_file *file, size_t *size)
 {
+	read_head(file);
 	*size = file->head_size;
 	return file->head;
 }

@@ -18,8 +18,9 @@ struct packed_file;
 /* Takes over the descriptor; the stream lives until packed_file_close(), and can be rewound unless it is of a
  * pipe. NULL: errno says why. */
 struct packed_file *packed_file_open(int fd, FILE **stream);
-/* The first unpacked bytes (up to 64 KiB), before anything is read from the stream; valid until the close. */
-const uint8_t *packed_file_head(const struct packed_file *file, size_t *size);
+/* The first unpacked bytes (up to 64 KiB), once, before anything is read from the stream; valid until the
+ * close. Of a pipe it waits until there are so many, or no more. */
+const uint8_t *packed_file_head(struct packed_file *file, size_t *size);
 /* The descriptor of a file that is not packed, and no pipe; else -1. It stays the file's. */
 int packed_file_fd(const struct packed_file *file);
 /* How much of the file, as it lies there, has been read; `all` 0: not known (a pipe). */

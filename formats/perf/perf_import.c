@@ -78,9 +78,10 @@ static bool take_comm(struct perf_import *import, const struct perf_record *reco
 	tid = store_load32(record->body + 4);
 	size = strnlen((const char *)record->body + 8, record->size - 8);
 	name = import_name(import->run, (const char *)record->body + 8, size);
+	/* Where records tell no time, maps have none either: the image is not parted from that before. */
 	if (record->header.misc & PERF_RECORD_MISC_COMM_EXEC &&
-		!(perf_trailer_read(import->file, record, &trailer) &&
-			perf_maps_exec(import->maps, pid, trailer.time_ns)))
+		perf_trailer_read(import->file, record, &trailer) &&
+		!perf_maps_exec(import->maps, pid, trailer.time_ns))
 		return false;
 	snprintf(text, sizeof text, "%u", pid);
 	process = import_process(import->run, text, strlen(text));

@@ -76,7 +76,8 @@ static void read_cpu(struct gauge_host *host, struct reading *reading)
 	uint64_t ticks[TICKS] = {0}, runnable;
 
 	if (!is_due(reading, GAUGE_CPU_BUSY) && !is_due(reading, GAUGE_CPU_IOWAIT) &&
-		!is_due(reading, GAUGE_CPU_STOLEN) && !is_due(reading, GAUGE_COUNT))
+		!is_due(reading, GAUGE_CPU_STOLEN) && !is_due(reading, GAUGE_RUNNABLE) &&
+		!is_due(reading, GAUGE_COUNT))
 		return;
 	if (!proc_file_read(&host->stat, reading->root, "/proc/stat", reading->text, TEXT_BYTES) ||
 		strncmp(reading->text, "cpu ", 4) != 0 || !ticks_read(reading->text + 4, ticks))
@@ -84,7 +85,7 @@ static void read_cpu(struct gauge_host *host, struct reading *reading)
 	put(reading, GAUGE_CPU_BUSY, busy_ns(ticks));
 	put(reading, GAUGE_CPU_IOWAIT, ticks[IOWAIT] * tick_ns());
 	put(reading, GAUGE_CPU_STOLEN, ticks[STEAL] * tick_ns());
-	if (is_due(reading, GAUGE_RUNNABLE) && proc_text_number(reading->text, "procs_running", &runnable))
+	if (proc_text_number(reading->text, "procs_running", &runnable))
 		put(reading, GAUGE_RUNNABLE, runnable);
 	if (is_due(reading, GAUGE_COUNT))
 		read_cores(reading);

@@ -10,7 +10,7 @@
 #include "store/base/error.h"
 #include "store/store.h"
 
-enum gauge_scope { GAUGE_HOST, GAUGE_PROCESS, GAUGE_DEVICE };
+enum gauge_scope { GAUGE_HOST, GAUGE_PROCESS };
 
 /* name, unit of its values, kind, scope, 1: read once a second by default, what it is. Readers show counters
  * as rates: ns/ns as %, B as B/s. */
@@ -50,24 +50,7 @@ enum gauge_scope { GAUGE_HOST, GAUGE_PROCESS, GAUGE_DEVICE };
 	X(CGROUP_MEMORY_LIMIT, "cgroup_memory_limit", "B", GAUGE, HOST, 1, "its limit")                      \
 	X(CGROUP_CPU_LIMIT, "cgroup_cpu_limit", "%", GAUGE, HOST, 1, "its limit of CPU time, 100: one core") \
 	X(CGROUP_THROTTLED, "cgroup_throttled", "ns", COUNTER, HOST, 1,                                      \
-		"time that it was kept from the cores")                                                      \
-	X(GPU_BUSY, "gpu_busy", "%", GAUGE, DEVICE, 0, "time that a kernel ran")                             \
-	X(GPU_MEMORY_BUSY, "gpu_memory_busy", "%", GAUGE, DEVICE, 0,                                         \
-		"time that its memory was read or written")                                                  \
-	X(GPU_MEMORY, "gpu_memory", "B", GAUGE, DEVICE, 0, "memory in use")                                  \
-	X(GPU_MEMORY_TOTAL, "gpu_memory_total", "B", GAUGE, DEVICE, 1, "its memory")                         \
-	X(GPU_POWER, "gpu_power", "mW", GAUGE, DEVICE, 0, "power")                                           \
-	X(GPU_ENERGY, "gpu_energy", "mJ", COUNTER, DEVICE, 0, "energy")                                      \
-	X(GPU_CLOCK, "gpu_clock", "Hz", GAUGE, DEVICE, 0, "clock of the multiprocessors")                    \
-	X(GPU_MEMORY_CLOCK, "gpu_memory_clock", "Hz", GAUGE, DEVICE, 1, "clock of the memory")               \
-	X(GPU_THROTTLED, "gpu_throttled", "", GAUGE, DEVICE, 0,                                              \
-		"why its clock is held down: bits, 0: it is not")                                            \
-	X(GPU_TEMPERATURE, "gpu_temperature", "mC", GAUGE, DEVICE, 1, "temperature")                         \
-	X(GPU_PCIE_SENT, "gpu_pcie_sent", "B/s", GAUGE, DEVICE, 1, "bytes sent over PCIe")                   \
-	X(GPU_PCIE_RECEIVED, "gpu_pcie_received", "B/s", GAUGE, DEVICE, 1, "bytes received over PCIe")       \
-	X(GPU_NVLINK_SENT, "gpu_nvlink_sent", "B", COUNTER, DEVICE, 1, "bytes sent over NVLink")             \
-	X(GPU_NVLINK_RECEIVED, "gpu_nvlink_received", "B", COUNTER, DEVICE, 1, "bytes received over NVLink") \
-	X(GPU_ECC, "gpu_ecc_errors", "", COUNTER, DEVICE, 1, "memory errors that were not corrected")
+		"time that it was kept from the cores")
 
 enum gauge_id {
 #define X(id, name, unit, kind, scope, slow, text) GAUGE_##id,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gauges.h - figures over time beside the traces: the collector reads /proc, /sys and the GPU vendor's
- * library in one pass, ten times a second, and appends values to a stream of the host, one for each process,
- * one for each device.
+ * gauges.h - figures over time beside the traces: the collector reads /proc and /sys in one pass, ten times a
+ * second, and appends values to a stream of the host and to one for each process.
  *
  *   gauges_new -> gauges_due_ns ... gauges_take (host, then each process: gauges_process_take) ...
  * gauges_free
@@ -28,7 +27,7 @@ void gauges_free(struct gauges *gauges);
 
 /* When the next pass is due; UINT64_MAX: never. */
 uint64_t gauges_due_ns(const struct gauges *gauges);
-/* Begins a pass: reads the host and its devices. */
+/* Begins a pass: reads the host. */
 void gauges_take(struct gauges *gauges, struct store_writer *writer, uint32_t host_text, uint64_t now_ns);
 
 /* What a process is known by. */

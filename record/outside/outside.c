@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "record/base/clock.h"
+#include "store/base/fd_limit.h"
 
 #define BUSY_MS 20 /* between two passes while records come; the collector waits 50 ms for late ones */
 #define IDLE_MS 35
@@ -231,7 +232,10 @@ bool outside_run(struct outside *outside, int stop, uint64_t until_ns)
 		is_asked = wait_for_records(outside, stop, timeout_ms);
 		now_ns = clock_now_ns();
 		timeout_ms = outside_records_take(outside, now_ns) ? BUSY_MS : IDLE_MS;
-		has_begun |= outside->targets != NULL;
+		if (!has_begun && outside->targets) {
+			has_begun = true;
+			fd_limit_raise(UINT64_MAX); /* the program has its own by now */
+		}
 		gone_end(outside, now_ns);
 		is_over = targets_sweep(outside, now_ns) && has_begun && !outside->plan.is_all;
 		outside_threads_look(outside, now_ns);

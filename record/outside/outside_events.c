@@ -25,6 +25,7 @@
 #include "record/base/clock.h"
 #include "record/outside/outside_perf.h"
 #include "store/base/array.h"
+#include "store/base/fd_limit.h"
 
 #define DATA_BYTES (512u * 1024u) /* of a ring: what perf_event_mlock_kb allows */
 #define DATA_BYTES_LEAST (128u * 1024u)
@@ -226,13 +227,10 @@ static void privilege_find(struct outside *outside)
 
 int outside_rings_open(struct outside *outside, struct error *error)
 {
-	struct rlimit limit;
 	int reason;
 
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
+	if (!outside->plan.parent) /* what we start would inherit it: outside_run raises it then */
+		fd_limit_raise(UINT64_MAX);
 	cpus_find(outside);
 	outside->scratch = malloc(65536);
 	if (!outside->cpu_count || !outside->scratch)

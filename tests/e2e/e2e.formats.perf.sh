@@ -44,6 +44,16 @@ code "a head" 4 hpct-import d.data
 check "a head makes nothing" [ ! -e d.hpct ]
 sentence "a head"
 if [ -x /usr/bin/python3 ]; then
+	# Through a pipe: the event, whose other records tell no time, an exec, a sample.
+	/usr/bin/python3 - <<'END'
+import struct
+def record(type, misc, body): return struct.pack("<IHH", type, misc, 8 + len(body)) + body
+event = struct.pack("<IIQQQQQ", 1, 112, 0, 1000, 0x107, 0, 0) + bytes(64)
+open("timeless.data", "wb").write(b"PERFILE2" + struct.pack("<Q", 16) + record(64, 0, event)
+    + record(3, 1 << 13, struct.pack("<II8s", 7, 7, b"prog")) + record(9, 2, struct.pack("<QIIQQ", 4096, 7, 7, 100, 5)))
+END
+	code "an exec without a time" 0 hpct-import timeless.data
+	same "its name" prog "$(hpct-info timeless.hpct --streams --format tsv | tsv '{ print $c["name"] }')"
 	/usr/bin/python3 - <<'END'
 import random
 data = bytearray(open("p.data", "rb").read())

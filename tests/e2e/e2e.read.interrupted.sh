@@ -19,10 +19,7 @@ interrupt() {
 		nice -n 19 "$@" -o place/new.hpct 2>err <pipe &
 		pid=$!
 		exec 7>pipe
-		{
-			printf 'stream\tbegin_ns\tpath\tweight\tmetric\n'
-			yes $'cpu:h/-/7.0/0\t1\tmain\t5\tCPUTIME' # it looks at some before it begins
-		} >&7 2>/dev/null &
+		printf 'stream\ttrack\tbegin_ns\tend_ns\tpath\top\tbytes\tweight\tmetric\tvalue\tattributes\n' >&7
 		await is_begun
 		kill -s "$signal" "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null || got=$?

@@ -56,8 +56,11 @@ await works || fail "a thread at work: $(cat table)"
 same "nothing is left behind" "" "$(ls tmp)"
 code "hpct-stacks, no such process" 4 hpct-stacks -p 4194304
 sentence "hpct-stacks, no such process"
-code "hpct-stacks, no number" 4 hpct-stacks --pid=x
-sentence "hpct-stacks, no number"
+for word in --pid=x -p0 --pid=1, -p; do
+	code "hpct-stacks $word, no number" 2 hpct-stacks $word
+	sentence "hpct-stacks $word, no number"
+	check "hpct-stacks $word says it: $(cat err)" grep -q '^hpct-stacks: -p .*numbers of processes' err
+done
 
 code "hpct-doctor -p" "$(hpct-doctor -p "$pid" --format tsv | tsv '$c["state"] == "partly" { n = 1 } END { print n + 0 }')" \
 	hpct-doctor -p "$pid" --format tsv

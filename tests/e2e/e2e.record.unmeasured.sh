@@ -25,8 +25,12 @@ outside() { # RUN WORD PROGRAM : no agent can be in it, but it is measured from 
 	same "$1: 'unmonitored' spans" "" "$(hpct-slice "$1.hpct" --op unmonitored --format tsv | tsv '$c["op"] == "unmonitored" { print }')"
 }
 gcc -static -o static small.c 2>/dev/null || skip "no static libc (libc6-dev)"
-if record probe -- ./static 2>&1 | grep -q 'measured from outside'; then
+record probe -- ./static >probe 2>&1
+if grep -q 'measured from outside' probe; then
 	outside static 'static.*hpct-link can' ./static
+	printf '#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf("%%ld\\n", sysconf(_SC_OPEN_MAX)); }\n' >limit.c
+	gcc -static -o limit limit.c
+	same "its limit of descriptors" 400 "$(ulimit -Sn 400 && hpct-record -o limit.hpct ./limit 2>/dev/null)"
 	command -v musl-gcc >/dev/null && musl-gcc -o musl small.c && outside musl musl ./musl
 fi
 unmeasured_option() { # RUN : without samples there is nothing to see from outside

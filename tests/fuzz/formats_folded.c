@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formats_folded.c - libFuzzer: Folded stacks, hpct-import --from folded.
+ * formats_folded.c - libFuzzer: folded stacks, hpct-import --from folded.
  */
 #include "tests/fuzz/import_fuzz.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc, (void)argv;
-	return import_fuzz_begin();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	return import_fuzz_one(&format_folded, data, size);
-}
+IMPORT_FUZZ(format_folded);

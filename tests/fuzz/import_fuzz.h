@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import_fuzz.h - for libFuzzer targets of imports: what is made has nothing that its check finds wrong; what
- * is refused leaves nothing, unless it says that what was whole is kept.
+ * import_fuzz.h - a libFuzzer target for an import, IMPORT_FUZZ(FORMAT): what is made has nothing that its
+ * check finds wrong; what is refused leaves nothing, unless it says that what was whole is kept.
  */
 #ifndef TESTS_FUZZ_IMPORT_FUZZ_H
 #define TESTS_FUZZ_IMPORT_FUZZ_H
@@ -63,5 +63,19 @@ static inline int import_fuzz_one(const struct format *format, const uint8_t *da
 	store_bytes_fini(&input.left_out);
 	return system(import_command);
 }
+
+#define IMPORT_FUZZ(format)                                           \
+	int LLVMFuzzerInitialize(int *argc, char ***argv);            \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); \
+	int LLVMFuzzerInitialize(int *argc, char ***argv)             \
+	{                                                             \
+		(void)argc, (void)argv;                               \
+		return import_fuzz_begin();                           \
+	}                                                             \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)  \
+	{                                                             \
+		return import_fuzz_one(&(format), data, size);        \
+	}                                                             \
+	_Static_assert(1, "the macro wants a semicolon")
 
 #endif

@@ -228,6 +228,42 @@ static void test_choice(void **unused)
 	assert_int_equal(series_of("cpu_busy", false).count, 0);
 }
 
+static uint64_t count_alone(const char *name, bool is_process)
+{
+	struct gauges_process *process = NULL;
+	struct store_writer *writer = create();
+	struct gauges_asked asked;
+	struct gauges *gauges;
+	struct error error;
+
+	assert_int_equal(gauges_parse(&asked, name, &error), 0);
+	gauges = gauges_new(&asked, root, 0);
+	pass(gauges, &process, writer, PASS_NS);
+	gauges_process_end(gauges, process, writer, 2 * PASS_NS);
+	gauges_rest(gauges, writer, 2 * PASS_NS);
+	gauges_free(gauges);
+	assert_int_equal(store_writer_close(writer, &error), 0);
+	return series_of(strcmp(name, "cores") ? name : "core1_busy", is_process).count;
+}
+
+/* Each name that is offered is read where the system has it, also if nothing else is asked for. */
+static void test_each(void **unused)
+{
+	(void)unused;
+	put_host(100, 5);
+	put_process(20, 5, 600, 4711);
+	put_file("/proc/77/fd/0", "");
+	put_file("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n");
+	put_file("/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n");
+	put_file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
+	put_file("/sys/fs/cgroup/job/1/memory.max", "16384\n");
+	target.begin_ns = 0;
+	for (unsigned i = 0; i < GAUGE_COUNT; i++)
+		if (count_alone(gauge_names[i].name, gauge_names[i].scope == GAUGE_PROCESS) != 1)
+			fail_msg("%s is offered, but not read", gauge_names[i].name);
+	assert_int_equal(count_alone("cores", false), 1);
+}
+
 static void test_words(void **unused)
 {
 	struct gauges_asked asked;
@@ -251,8 +287,8 @@ static void test_words(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words), cmocka_unit_test(test_figures), cmocka_unit_test(test_choice)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_choice), cmocka_unit_test(test_each)};
 	char command[96];
 	int result;
 

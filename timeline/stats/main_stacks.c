@@ -3,6 +3,7 @@
  * main_stacks.c - hpct-stacks: each stream's state and call path at one moment, of a run or of processes that
  * run now.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,20 @@ static const char *pids_take(int *argc, char **argv)
 	return NULL;
 }
 
+/* "17" or "17,18". */
+static bool is_pids(const char *text)
+{
+	do {
+		char *end;
+		unsigned long pid = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+
+		if (!pid || pid > INT32_MAX || (*end && *end != ','))
+			return false;
+		text = *end ? end + 1 : end;
+	} while (*text || text[-1] == ',');
+	return true;
+}
+
 /* The run of a look takes the place of the operand. */
 static int look(const char *pids, int argc, char **argv)
 {
@@ -114,6 +129,12 @@ static int look(const char *pids, int argc, char **argv)
 	struct error error = {.text = ""};
 	int code;
 
+	if (!is_pids(pids)) {
+		free(words);
+		error_set(&error, ERROR_USAGE,
+			"-p '%s': give the numbers of processes, such as 1234 or 1234,1240", pids);
+		return error_report(&error, "hpct-stacks");
+	}
 	if (!words || stacks_now_record(pids, run, sizeof run, &error) < 0) {
 		if (error.text[0])
 			fprintf(stderr, "hpct-stacks: %s\n", error.text);

@@ -268,7 +268,7 @@ static const struct program_option options[] = {
 		take_absent},
 	{0, "at", "T", "of --metric " LIVE_METRIC ": memory in use at T, or at its peak",
 		.to = offsetof(struct options, at)},
-	{0, "when", "CONDITION", "only while a figure over time is so: resident>2GB, gpu_busy<30",
+	{0, "when", "CONDITION", "only while a figure over time is so: resident>2GB, threads<8",
 		.to = offsetof(struct options, when)},
 };
 

@@ -596,7 +596,7 @@ int figure_condition_parse(struct figure_condition *condition, const char *text,
 	if (!name || name >= sizeof condition->name || !*at)
 		return error_set(error, ERROR_USAGE,
 			"'%s' is no condition; write a figure, < or >, and a number: resident>2GB, "
-			"gpu_busy<30, "
+			"threads<8, "
 			"read>=100MB/s",
 			text);
 	snprintf(condition->name, sizeof condition->name, "%.*s", (int)name, text);

@@ -50,7 +50,7 @@ int figure_columns(struct run *run, const struct figure *figure, const uint64_t 
 #define FIGURE_TEXT_MAX 32u
 void figure_text(char text[FIGURE_TEXT_MAX], double value, const char *unit);
 
-/* ---- conditions: resident>2GB, gpu_busy<30 ---- */
+/* ---- conditions: resident>2GB, threads<8 ---- */
 
 struct figure_condition {
 	char name[64];
