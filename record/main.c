@@ -16,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/agent/base/vdso.h"
@@ -362,7 +363,7 @@ static void outside_choose(struct record *record, char *reason, size_t room)
 	struct outside_totals totals;
 	struct error error;
 
-	plan.parent = gettid();
+	plan.parent = (pid_t)syscall(SYS_gettid);
 	record->outside.is_wanted = record->target.is_seen_outside && plan.period_ns &&
 				    !record->options.is_delayed && !record->options.is_unsampled &&
 				    !outside_try(&plan, &totals, &error);
@@ -390,7 +391,7 @@ static void outside_begin(struct record *record)
 	sigset_t all, before;
 	struct error error;
 
-	plan.parent = gettid();
+	plan.parent = (pid_t)syscall(SYS_gettid);
 	plan.agent = record->target.breaks_preload ? NULL : record->rendezvous.agent;
 	record->outside.stop = eventfd(0, EFD_CLOEXEC);
 	if (outside_open(&record->outside.measurement, &plan, &error)) {

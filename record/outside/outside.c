@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -111,7 +112,7 @@ int outside_try(const struct outside_plan *plan, struct outside_totals *totals, 
 {
 	struct outside outside = {.plan = *plan, .stack_bytes = OUTSIDE_STACK_LEAST};
 	int result = outside_rings_open(&outside, error), reason;
-	uint32_t tid = plan->pid_count ? plan->pids[0] : (uint32_t)gettid();
+	uint32_t tid = plan->pid_count ? plan->pids[0] : (uint32_t)syscall(SYS_gettid);
 	char what[40] = "it";
 
 	if (plan->pid_count)

@@ -50,6 +50,13 @@ check "its symbols are old: $(newest program)" older "$(newest program)"
 check "the agent's are: $(newest "$HPCT_BIN/../lib/hpct/hpct-agent.so")" older "$(newest "$HPCT_BIN/../lib/hpct/hpct-agent.so")"
 gcc -o here program.c -lm -ldl -pthread
 check "this machine's own choice is newer, or is that old" [ "$(printf '%s\n%s\n' "$(newest here)" "$(newest program)" | sort -V | tail -n 1)" = "$(newest here)" ]
+# The programs here are this machine's, but ask for no function that the archive's would not find (one that
+# the compiler's own library asks for weakly aside).
+{ nm -D --defined-only stubs/*.so*; nm --defined-only start.o; } | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -u >there
+for program in "$HPCT_BIN"/*; do
+	objdump -T "$program" | awk '/\*UND\*.*GLIBC_/ && !/__x86_get_cpuid_feature_leaf/ { print $NF }' | sort -u >asked
+	same "$(basename "$program"): functions of a newer glibc" "" "$(comm -23 asked there | xargs)"
+done
 # Thread-local memory of a preloaded library comes off every thread's stack, and dlopen has little of it left.
 tls=$(($(readelf -lW "$HPCT_BIN/../lib/hpct/hpct-agent.so" | awk '$1 == "TLS" { print $6 }')))
 check "the agent's thread-local memory: $tls bytes" [ "$tls" -gt 0 -a "$tls" -le 256 ]
