@@ -222,10 +222,11 @@ verb_package() {
 
 # verb_deb [DIRECTORY] : what verb_package makes, also as Debian packages
 verb_deb() {
-	local out=${1:-dist}
+	local out=${1:-dist} version
+	version=$(version)
 	verb_package "$out"
-	docs/packaging/deb.sh "build-package/stage/hpct-$(version)-$(uname -m)" "$(version)-1" "$out"
-	say "$(cd "$out" && ls -- *"_$(version)-1_"*.deb | xargs): tests/systems/deb.sh tries them"
+	docs/packaging/deb.sh "build-package/stage/hpct-$version-$(uname -m)" "$version-1" "$out"
+	say "$(cd "$out" && ls -- *"_$version-1_"*.deb | xargs): tests/systems/deb.sh tries them"
 }
 
 version() { sed -n 's/^project(hpct VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }

@@ -12,9 +12,16 @@ import sys
 
 compiler, out = sys.argv[1:3]
 newest = tuple(int(n) for n in (sys.argv[3] if len(sys.argv) > 3 else "2.28").split("."))
-objdump = subprocess.run([compiler, "-print-prog-name=objdump"], capture_output=True, text=True, check=True).stdout.strip()
 libraries = ["libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1"]
-loaders = ["ld-linux-aarch64.so.1"] # has __stack_chk_guard; where it is none of CC's, it is passed over
+
+
+def told(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+objdump = told(compiler, "-print-prog-name=objdump")
+if told(compiler, "-dumpmachine").startswith("aarch64"):
+    libraries.append("ld-linux-aarch64.so.1")  # has __stack_chk_guard there
 
 
 def number(version):
@@ -24,7 +31,7 @@ def number(version):
 def symbols(path):
     """name -> (version, kind, size, address, is weak), the newest version that is not too new."""
     found = {}
-    for line in subprocess.run([objdump, "-T", path], capture_output=True, text=True, check=True).stdout.split("\n"):
+    for line in told(objdump, "-T", path).split("\n"):
         # ADDRESS FLAGS(7 columns) SECTION SIZE (VERSION) NAME; the parentheses are those of older versions
         parts = re.match(r"([0-9a-f]+) (.{7}) (\S+)\s+([0-9a-f]+)\s+\(?(GLIBC_[0-9.]+)\)?\s+(\S+)$", line)
         if not parts or parts[3] in ("*UND*", "*ABS*"):
@@ -57,10 +64,8 @@ def assembly(found):
 
 
 os.makedirs(out, exist_ok=True)
-for library in libraries + loaders:
-    path = subprocess.run([compiler, "-print-file-name=" + library], capture_output=True, text=True, check=True).stdout.strip()
-    if path == library and library in loaders:
-        continue
+for library in libraries:
+    path = told(compiler, "-print-file-name=" + library)
     found = symbols(path)
     stem = os.path.join(out, library)
     with open(stem + ".s", "w", encoding="utf8") as file:

@@ -15,7 +15,7 @@ execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libc_nonshared.a OU
 
 # dlopen and pthread_create were in libraries of their own before 2.34, under the versions that libc has them under since.
 set(old_libraries "${stubs}/libdl.so.2 ${stubs}/libpthread.so.0 ${stubs}/librt.so.1")
-if(EXISTS ${stubs}/ld-linux-aarch64.so.1)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
   string(APPEND old_libraries " ${stubs}/ld-linux-aarch64.so.1")
 endif()
 set(CMAKE_C_LINK_EXECUTABLE "<CMAKE_C_COMPILER> <FLAGS> <CMAKE_C_LINK_FLAGS> <LINK_FLAGS> -pie -nodefaultlibs -Wl,--wrap=__libc_start_main -L${stubs} \

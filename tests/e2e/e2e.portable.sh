@@ -6,6 +6,7 @@
 need gcc
 portable=$HPCT_SOURCE/store/portable
 python3 "$portable/glibc_stub.py" gcc stubs 2.28 || fail "no stubs"
+same "loaders among them" "$([ "$(uname -m)" = aarch64 ] && echo ld-linux-aarch64.so.1)" "$(cd stubs && compgen -G 'ld-*.so.?')"
 gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror -O2 -fPIE -c -o start.o "$portable/glibc_2_28.c" || fail "no start"
 cat >program.c <<'C'
 #define _GNU_SOURCE
