@@ -95,6 +95,8 @@ struct openmp_frame {
 struct openmp_thread {
 	_Atomic uint32_t depth; /* of records */
 	uint32_t team_count;
+	uint64_t opened; /* the regions that OMPT says the thread has open: a bit for each, the innermost is
+			    the lowest: whether it is among the teams */
 	/* A worker between its regions: it has arrived at the end of this one. */
 	_Atomic bool is_worker;
 	struct openmp_team *done;

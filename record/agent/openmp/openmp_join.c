@@ -20,6 +20,7 @@ void openmp_thread_init(struct openmp_thread *o)
 	atomic_store(&o->depth, 0);
 	atomic_store(&o->is_worker, false);
 	o->team_count = 0;
+	o->opened = 0;
 	o->done = NULL;
 	o->idle_node = 0;
 	o->omits = o->knows_runtime = false;
