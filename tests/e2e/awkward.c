@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -357,6 +358,64 @@ static int idlers(void)
 	return 0;
 }
 
+static sem_t posted;
+static char *stack_top;
+static long handler_bytes;
+
+static void *take_posts(void *unused)
+{
+	for (;;)
+		sem_wait(&posted);
+	return unused;
+}
+
+static void post(int number)
+{
+	(void)number;
+	handler_bytes = stack_top - (char *)__builtin_frame_address(0);
+	sem_post(&posted);
+}
+
+/* A handler posts a semaphore on an alternate stack that has room for little more than its frame: nothing
+ * below it is touched. */
+static int posts(void)
+{
+	static char memory[1 << 16];
+	const struct sigaction action = {.sa_handler = post, .sa_flags = SA_ONSTACK};
+	stack_t alternate = {.ss_sp = memory, .ss_size = sizeof(memory)};
+	size_t touched = 0, bytes;
+	pthread_t thread;
+
+	stack_top = memory + sizeof(memory);
+	sem_init(&posted, 0, 0);
+	if (sigaltstack(&alternate, NULL) || sigaction(SIGUSR1, &action, NULL) || raise(SIGUSR1))
+		return 1;
+	memset(memory, 0x5a, sizeof(memory));
+	bytes = (size_t)handler_bytes + 512;
+	alternate = (stack_t){.ss_sp = stack_top - bytes, .ss_size = bytes};
+	if (sigaltstack(&alternate, NULL) || pthread_create(&thread, NULL, take_posts, NULL))
+		return 1;
+	for (int i = 0; i < 50; i++) {
+		usleep(2000);
+		raise(SIGUSR1);
+	}
+	for (size_t i = 0; i < sizeof(memory) - bytes; i++)
+		touched += memory[i] != 0x5a;
+	printf("bytes below the alternate stack that were written: %zu\n", touched);
+	return touched != 0;
+}
+
+/* Calls whose arguments the program has wrong, and those that name a descriptor. */
+static int calls(void)
+{
+	siginfo_t *nowhere = (siginfo_t *)sysconf(_SC_PAGESIZE); /* NOLINT: it is the point */
+	int fd = eventfd(0, 0);
+
+	if (fd < 0 || eventfd_write(fd, 1))
+		return 1;
+	return waitid(P_ALL, 0, nowhere, WEXITED | WNOHANG) != -1 || (errno != EFAULT && errno != ECHILD);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -365,7 +424,7 @@ int main(int argc, char **argv)
 	} ways[] = {{"vforks", vforks}, {"storm", storm}, {"deep", deep}, {"names", names},
 		{"own_profiler", own_profiler}, {"waits", waits}, {"unload", unload}, {"c11", c11},
 		{"cancel", cancel}, {"away", away}, {"forks", forks}, {"narrow", narrow}, {"starts", starts},
-		{"idlers", idlers}};
+		{"idlers", idlers}, {"posts", posts}, {"calls", calls}};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (strcmp(argv[1], ways[i].name) == 0)

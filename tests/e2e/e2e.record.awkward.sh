@@ -40,6 +40,11 @@ agent=$HPCT_BIN/../lib/hpct/hpct-agent.so
 check "starts, loaded and nobody measures" env LD_PRELOAD="$agent" "$awkward" starts
 check "starts, loaded and nobody listens" \
 	env HPCT_SOCKET="$PWD/none" HPCT_AGENT="$agent" LD_PRELOAD="$agent" "$awkward" starts
+both posts "$awkward" posts
+same "posts: exit code" 0 "$measured"
+both calls "$awkward" calls
+same "calls: exit code" 0 "$measured"
+check "calls, loaded and nobody measures" env LD_PRELOAD="$agent" "$awkward" calls
 both vforks "$awkward" vforks
 check "vforks: whole stacks, $(info vforks partial_stacks) of $(sample_count vforks) are not" \
 	calc "$(info vforks partial_stacks) * 10 <= $(sample_count vforks)"

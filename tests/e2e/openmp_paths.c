@@ -5,6 +5,7 @@
  * counted by itself. Compiled by e2e.openmp.paths with each runtime there is.
  */
 #include <omp.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,15 @@ static void OUT_OF_LINE burn(int units)
 	while (cpu_now() < until)
 		for (int i = 0; i < 1000; i++)
 			x = x * 1.0000001 + 1e-9;
+}
+
+/* The runtime begins here. Before its first region nothing is known of it, and its frames are the program's.
+ */
+static void OUT_OF_LINE first(void)
+{
+#pragma omp parallel num_threads(1)
+	STAY;
+	STAY;
 }
 
 /* ---- two regions in one function, one region from two callers ---- */
@@ -167,6 +177,28 @@ static void OUT_OF_LINE tasks(void)
 
 /* ---- waiting ---- */
 
+/* In each round one thread takes the lock first, and keeps it until the other asks for it: they meet there,
+ * on however few processors. */
+static atomic_int held, asked;
+
+static void OUT_OF_LINE lock_ask(int round)
+{
+	if (omp_get_thread_num() == round % 2)
+		return;
+	while (atomic_load(&held) != round)
+		sched_yield();
+	atomic_store(&asked, round);
+}
+
+static void OUT_OF_LINE lock_keep(int round)
+{
+	if (omp_get_thread_num() != round % 2)
+		return;
+	atomic_store(&held, round);
+	while (atomic_load(&asked) != round)
+		sched_yield();
+}
+
 static void OUT_OF_LINE locked(void)
 {
 	omp_lock_t lock;
@@ -174,13 +206,19 @@ static void OUT_OF_LINE locked(void)
 	omp_init_lock(&lock);
 #pragma omp parallel num_threads(2)
 	{
-		for (int i = 0; i < 4; i++) {
+		for (int i = 1; i <= 4; i++) {
+			lock_ask(i);
 #pragma omp critical
-			burn(1);
+			{
+				lock_keep(i);
+				burn(1);
+			}
 		}
 #pragma omp barrier
-		for (int i = 0; i < 4; i++) {
+		for (int i = 5; i <= 8; i++) {
+			lock_ask(i);
 			omp_set_lock(&lock);
+			lock_keep(i);
 			burn(1);
 			omp_unset_lock(&lock);
 		}
@@ -308,6 +346,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
+	first();
 	if (!strcmp(what, "shares")) {
 		twice();
 		caller_a();

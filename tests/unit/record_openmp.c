@@ -7,6 +7,7 @@
  * first
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,14 +64,14 @@ static int begin(void **state)
 
 static struct openmp_record *open_record(enum openmp_kind kind, uint64_t address)
 {
-	struct openmp_record *record = openmp_push(&thread, kind, address);
+	struct openmp_record record = {.address = address, .team = &thread.teams[0], .kind = kind}, *opened;
 
-	assert_non_null(record);
 	if (kind <= OPENMP_TASK)
-		record->origin = origin_make();
-	record->team = &thread.teams[0];
-	record->generation = atomic_load(&thread.teams[0].generation);
-	return record;
+		record.origin = origin_make();
+	record.generation = atomic_load(&thread.teams[0].generation);
+	opened = openmp_push(&thread, &record);
+	assert_non_null(opened);
+	return opened;
 }
 
 static void join(void)
@@ -204,10 +205,49 @@ static void test_no_room(void **state)
 	assert_true(count <= MOST);
 	assert_int_equal(root, EVENT_NODE_THREAD_ROOT);
 	assert_false(is_whole);
-	for (unsigned i = 0; openmp_push(&thread, OPENMP_LOCK, 1); i++)
+	for (unsigned i = 0; openmp_push(&thread, &(struct openmp_record){.address = 1, .kind = OPENMP_LOCK}); i++)
 		assert_true(i < OPENMP_RECORDS);
 	assert_int_equal(atomic_load(&thread.depth), OPENMP_RECORDS);
 }
+
+#ifdef __x86_64__
+static unsigned looks, torn;
+
+/* After each instruction of the test. */
+static void look(int number)
+{
+	uint32_t depth = atomic_load(&thread.depth);
+	const struct openmp_record *record = &thread.records[depth ? depth - 1 : 0];
+
+	(void)number;
+	looks++;
+	torn += depth && (record->kind != OPENMP_REGION || record->address != 250 || !record->team ||
+				 !record->origin.tree);
+}
+
+/* A sample may come anywhere while a record is opened, and sees a whole one or none. */
+static void test_interrupted(void **state)
+{
+	const struct sigaction action = {.sa_handler = look};
+	const struct openmp_record record = {.address = 250,
+		.origin = origin_make(),
+		.team = &thread.teams[0],
+		.kind = OPENMP_REGION};
+	struct sigaction before;
+
+	(void)state;
+	looks = torn = 0;
+	memset(thread.records, 0, sizeof thread.records);
+	assert_int_equal(sigaction(SIGTRAP, &action, &before), 0);
+	__asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc"); /* single steps */
+	openmp_push(&thread, &record);
+	__asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" ::: "memory", "cc");
+	sigaction(SIGTRAP, &before, NULL);
+	assert_true(looks > 5);
+	assert_int_equal(torn, 0);
+	assert_int_equal(atomic_load(&thread.depth), 1);
+}
+#endif
 
 /* What the cache of paths goes by: equal where the path is, and only there. */
 static void test_hash(void **state)
@@ -234,6 +274,9 @@ int main(void)
 		cmocka_unit_test_setup(test_partial, begin), cmocka_unit_test_setup(test_other_stack, begin),
 		cmocka_unit_test_setup(test_waits, begin), cmocka_unit_test_setup(test_task, begin),
 		cmocka_unit_test_setup(test_opener, begin), cmocka_unit_test_setup(test_gone, begin),
+#ifdef __x86_64__
+		cmocka_unit_test_setup(test_interrupted, begin),
+#endif
 		cmocka_unit_test_setup(test_no_room, begin), cmocka_unit_test_setup(test_hash, begin)};
 	static struct event_module modules[8];
 

@@ -2,11 +2,7 @@
 /* mpi_sums.c - see mpi_sums.h. */
 #include "record/agent/mpi/mpi_sums.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "record/agent/base/arch.h"
 #include "record/agent/base/wrap.h"
@@ -60,33 +56,13 @@ static void window_begin(struct sums *own)
 
 /* ---- summing or not ---- */
 
-/* Blocks signals, as wait_publish does and for the same reasons. NULL: not now. */
-static struct thread *publish_begin(uint64_t *mask)
-{
-	uint64_t all = UINT64_MAX;
-	struct thread *t;
-
-	if (!process_is_own() || syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)))
-		return NULL;
-	t = trace_begin();
-	if (!t)
-		syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
-	return t;
-}
-
-static void publish_end(struct thread *t, const uint64_t *mask)
-{
-	trace_end(t);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
-}
-
 /* Tells readers that there are calls without spans, from now on or up to now. */
 static void tell(struct sums *own, uint8_t type)
 {
 	char text[48] = "bound_ns=";
 	struct event_span span = {.link = own->span_id};
-	uint64_t mask;
-	struct thread *t = publish_begin(&mask);
+	struct trace_masked masked;
+	struct thread *t = trace_begin_masked(&masked);
 
 	if (!t)
 		return;
@@ -97,7 +73,7 @@ static void tell(struct sums *own, uint8_t type)
 	span.operation = EVENT_TEXT_BIT | trace_text(t, "mpi-summed");
 	span.attributes = trace_text(t, text);
 	trace_span(t, type, &span);
-	publish_end(t, &mask);
+	trace_end_masked(t, &masked);
 }
 
 static void switch_on(struct sums *own)
@@ -178,13 +154,13 @@ void mpi_sums_span(struct thread *t, uint64_t begin_ns, uint64_t end_ns)
 
 static __attribute__((noinline)) uint32_t node_walk(const struct arch_registers *start, uint64_t function)
 {
-	uint64_t mask;
-	struct thread *t = publish_begin(&mask);
+	struct trace_masked masked;
+	struct thread *t = trace_begin_masked(&masked);
 	uint32_t node = 0;
 
 	if (t) {
 		node = trace_callpath_from(t, start, function);
-		publish_end(t, &mask);
+		trace_end_masked(t, &masked);
 	}
 	return node;
 }
@@ -229,8 +205,8 @@ bool mpi_sums_is_short(uint64_t duration_ns)
 /* The slot of a path that is met for the first time, or after another one took its place. */
 static bool slot_fill(struct slot *slot, uint32_t node)
 {
-	uint64_t mask;
-	struct thread *t = publish_begin(&mask);
+	struct trace_masked masked;
+	struct thread *t = trace_begin_masked(&masked);
 	bool is_whole = t != NULL;
 
 	slot->node = 0;
@@ -246,7 +222,7 @@ static bool slot_fill(struct slot *slot, uint32_t node)
 		is_whole = is_whole && (tally || !is_asked);
 	}
 	if (t)
-		publish_end(t, &mask);
+		trace_end_masked(t, &masked);
 	if (is_whole)
 		slot->node = node;
 	return is_whole;

@@ -95,6 +95,8 @@ struct openmp_frame {
 struct openmp_thread {
 	_Atomic uint32_t depth; /* of records */
 	uint32_t team_count;
+	uint64_t opened; /* the regions that OMPT says the thread has open: a bit for each, the innermost is
+			    the lowest: whether it is among the teams */
 	/* A worker between its regions: it has arrived at the end of this one. */
 	_Atomic bool is_worker;
 	struct openmp_team *done;
@@ -146,8 +148,9 @@ unsigned openmp_path(struct unwind_frame *frames, unsigned most, const struct op
 /* Identifies what openmp_join does beside the frames. 0: nothing. */
 uint64_t openmp_hash(const struct openmp_thread *o);
 
-/* Opens a record at an address in the caller's frame, and closes it. NULL: too many. */
-struct openmp_record *openmp_push(struct openmp_thread *o, enum openmp_kind kind, uint64_t address);
+/* Opens a record with an address in the caller's frame, and closes it. NULL: too many. It is whole before it is
+ * open: a sample may come at once. */
+struct openmp_record *openmp_push(struct openmp_thread *o, const struct openmp_record *record);
 void openmp_pop(struct openmp_thread *o);
 
 #endif

@@ -20,6 +20,7 @@ void openmp_thread_init(struct openmp_thread *o)
 	atomic_store(&o->depth, 0);
 	atomic_store(&o->is_worker, false);
 	o->team_count = 0;
+	o->opened = 0;
 	o->done = NULL;
 	o->idle_node = 0;
 	o->omits = o->knows_runtime = false;
@@ -291,17 +292,16 @@ uint64_t openmp_hash(const struct openmp_thread *o)
 	return hash;
 }
 
-struct openmp_record *openmp_push(struct openmp_thread *o, enum openmp_kind kind, uint64_t address)
+struct openmp_record *openmp_push(struct openmp_thread *o, const struct openmp_record *record)
 {
 	uint32_t depth = atomic_load_explicit(&o->depth, memory_order_relaxed);
-	struct openmp_record *record = &o->records[depth];
 
 	if (depth == OPENMP_RECORDS)
 		return NULL;
-	*record = (struct openmp_record){.address = address, .kind = kind};
+	o->records[depth] = *record;
 	atomic_signal_fence(memory_order_release);
 	atomic_store_explicit(&o->depth, depth + 1, memory_order_relaxed);
-	return record;
+	return &o->records[depth];
 }
 
 void openmp_pop(struct openmp_thread *o)

@@ -2,7 +2,11 @@
 /* trace.c - see trace.h. */
 #include "record/agent/sample/trace.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "record/agent/sample/callpath.h"
 #include "record/agent/sample/callpath_cache.h"
@@ -56,6 +60,29 @@ void trace_end(struct thread *t)
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	t->is_tracing = false;
+}
+
+struct thread *trace_begin_masked(struct trace_masked *masked)
+{
+	uint64_t all = UINT64_MAX;
+	struct thread *t = NULL;
+
+	masked->error = errno;
+	if (process_is_own() &&
+		!syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &masked->before, sizeof(all))) {
+		t = trace_begin();
+		if (!t)
+			syscall(SYS_rt_sigprocmask, SIG_SETMASK, &masked->before, NULL, sizeof(all));
+	}
+	errno = masked->error;
+	return t;
+}
+
+void trace_end_masked(struct thread *t, const struct trace_masked *masked)
+{
+	trace_end(t);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &masked->before, NULL, sizeof(masked->before));
+	errno = masked->error;
 }
 
 static uint32_t callpath_from(

@@ -7,7 +7,8 @@
  *   node = trace_callpath(t); text = trace_text(t, "..."); trace_span(t, &span);
  *   trace_end(t)       -- takes samples that came meanwhile at `node`: none is lost
  *
- * Records that do not fit are dropped and counted in the thread's losses. The wrapper saves errno.
+ * Records that do not fit are dropped and counted in the thread's losses. The wrapper saves errno, unless it
+ * uses trace_begin_masked.
  */
 #ifndef RECORD_AGENT_TRACE_H
 #define RECORD_AGENT_TRACE_H
@@ -22,6 +23,16 @@ void trace_init(struct thread *t);
 /* Enters the calling thread's ring. */
 struct thread *trace_begin(void);
 void trace_end(struct thread *t);
+
+/* The same with all signals blocked: a handler that leaves by longjmp, or cancels the thread, would leave the
+ * ring entered. NULL in a vfork child, too: it has its parent's ring, and must not write there. The pair
+ * keeps errno. */
+struct trace_masked {
+	uint64_t before;
+	int error;
+};
+struct thread *trace_begin_masked(struct trace_masked *masked);
+void trace_end_masked(struct thread *t, const struct trace_masked *masked);
 
 /* Node of the calling thread's path, without the agent's own frames; valid during the ring's claim. A
  * partial root on failure. About 0.2 us on a known path, a tenth of that if the path equals the last one

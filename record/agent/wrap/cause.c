@@ -313,7 +313,9 @@ static bool is_wake(struct thread *t, uint64_t begin_ns, const void *object, uns
 OWN void cause_wake(
 	uint64_t begin_ns, const void *function, const char *name, const void *object, unsigned waiters)
 {
-	struct wait wait = {.thread = thread_self(), .begin_ns = begin_ns};
+	/* A handler may post a semaphore, on however small a stack. */
+	struct wait wait = {
+		.thread = sigaltstack_is_scarce() ? NULL : thread_self(), .begin_ns = begin_ns};
 	char text[96];
 	struct wait_call call = {.name = "wake", .attributes = text, .is_later = true, .may_drop = true};
 

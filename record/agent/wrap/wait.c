@@ -2,11 +2,6 @@
 /* wait.c - see wait.h. */
 #include "record/agent/wrap/wait.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "record/agent/base/wrap.h"
 #include "record/agent/sample/sample.h"
 #include "record/agent/sample/tally.h"
@@ -71,16 +66,13 @@ static void publish_call(struct thread *t, struct event_span *span, const struct
 	trace_span(t, EVENT_SPAN, span);
 }
 
-static void publish(
-	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
+static void publish(struct thread *t, const struct wait *wait, uint64_t end_ns, const void *function,
+	const struct wait_call *call)
 {
 	struct event_span span = {
 		.begin_ns = wait->begin_ns, .end_ns = end_ns, .operation = STORE_OP_BLOCKED};
-	struct thread *t = trace_begin();
 	uint64_t now_ns;
 
-	if (!t)
-		return;
 	span.h.node = trace_callpath_into(t, (uintptr_t)function);
 	if (end_ns - wait->begin_ns > WAIT_LEAST_NS && !(call && call->is_later) &&
 		may_publish(&t->ring, call))
@@ -90,37 +82,29 @@ static void publish(
 	now_ns = process_now_ns();
 	sample_catch_up(t, now_ns);
 	ring_count(&t->ring.shared->handler_ns, sample_counted_ns(now_ns - end_ns, 0, 0));
-	trace_end(t);
 }
 
-/* Blocks signals: a handler that leaves by longjmp, or cancels the thread, would leave the ring entered. A
- * vfork child has its parent's ring, and must not write there. */
 OWN void wait_publish(
 	const struct wait *wait, uint64_t end_ns, const void *function, const struct wait_call *call)
 {
-	uint64_t all = UINT64_MAX, before;
-	int error = errno;
+	struct trace_masked masked;
+	struct thread *t = (call && !call->may_drop) || has_room(&wait->thread->ring)
+				   ? trace_begin_masked(&masked)
+				   : NULL;
 
-	if (process_is_own() && ((call && !call->may_drop) || has_room(&wait->thread->ring)) &&
-		!syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all))) {
-		publish(wait, end_ns, function, call);
-		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
-	}
-	errno = error;
+	if (!t)
+		return;
+	publish(t, wait, end_ns, function, call);
+	trace_end_masked(t, &masked);
 }
 
 /* Yields may be all that a thread calls. */
 OWN void wait_yielded(struct thread *t)
 {
-	uint64_t all = UINT64_MAX, before;
-	int error = errno;
+	struct trace_masked masked;
 
-	if (process_is_own() && !syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all))) {
-		if (trace_begin()) {
-			sample_catch_up(t, process_now_ns());
-			trace_end(t);
-		}
-		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
-	}
-	errno = error;
+	if (!trace_begin_masked(&masked))
+		return;
+	sample_catch_up(t, process_now_ns());
+	trace_end_masked(t, &masked);
 }

@@ -111,4 +111,4 @@ REAPS(wait4, (pid_t child, int *status, int options, struct rusage *usage), (chi
 REAPS(waitpid, (pid_t child, int *status, int options), (child, status, options))
 WAITS_FOR(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options),
 	cause_end, !result_ && info && info->si_pid ? "child" : NULL,
-	",pid=", info ? (unsigned long)info->si_pid : 0)
+	",pid=", !result_ && info ? (unsigned long)info->si_pid : 0)

@@ -47,7 +47,8 @@ WRAPPER int eventfd(unsigned count, int flags)
 {
 	int fd = REAL(eventfd)(count, flags);
 
-	cause_eventfd(fd);
+	if (process_is_live())
+		cause_eventfd(fd);
 	return fd;
 }
 

@@ -32,7 +32,7 @@ enum ompt_endpoint { OMPT_BEGIN = 1, OMPT_END = 2 };
 
 #define OMPT_FLAG_IMPLICIT 2 /* of an implicit task; 1: the initial one */
 #define OMPT_FLAG_UNDEFERRED (1 << 27)
-#define OMPT_FLAG_LEAGUE 2 /* of a region: a league of teams */
+#define OMPT_FLAG_LEAGUE (1 << 30) /* of a region: a league of teams */
 
 enum ompt_sync { OMPT_TASKWAIT = 5, OMPT_TASKGROUP = 6, OMPT_REDUCTION = 7 }; /* others are barriers */
 enum ompt_mutex { OMPT_TEST_LOCK = 2, OMPT_TEST_NEST_LOCK = 4 };
@@ -74,20 +74,32 @@ static void parallel_begin(union ompt_data *task, const struct ompt_frame *frame
 	unsigned threads, int flags, const void *code)
 {
 	uint64_t address = entered(frame, HERE);
+	struct thread *t;
 
 	(void)task, (void)code;
 	parallel->pointer = NULL;
-	if (!(flags & OMPT_FLAG_LEAGUE) || flags < 0)
+	if (!(flags & OMPT_FLAG_LEAGUE))
 		parallel->pointer =
 			region_open(address, threads == 1, (uintptr_t)__builtin_return_address(0));
+	t = thread_self();
+	if (t && t->uses_openmp)
+		t->openmp.opened = t->openmp.opened << 1 | (parallel->pointer != NULL);
 	STAY;
 }
 
+/* Which region ends the thread knows by itself: LLVM's runtime gives the team back before it tells, and
+ * `parallel` may be of a region that another thread has opened with it since. */
 static void parallel_end(union ompt_data *parallel, union ompt_data *task, int flags, const void *code)
 {
-	(void)task, (void)flags, (void)code;
-	if (parallel && parallel->pointer)
-		region_close(parallel->pointer);
+	struct thread *t = thread_self();
+	struct openmp_thread *o = t && t->uses_openmp ? &t->openmp : NULL;
+	bool is_measured = o && o->opened & 1;
+
+	(void)parallel, (void)task, (void)flags, (void)code;
+	if (o)
+		o->opened >>= 1;
+	if (is_measured && o->team_count)
+		region_close(&o->teams[o->team_count - 1]);
 	STAY;
 }
 

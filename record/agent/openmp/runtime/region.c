@@ -2,10 +2,6 @@
 /* region.c - see region.h. */
 #include "record/agent/openmp/runtime/region.h"
 
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "record/agent/base/wrap.h"
 #include "record/agent/sample/callpath.h"
 #include "record/agent/sample/tally.h"
@@ -34,33 +30,13 @@ static bool is_same(const struct thread *t, uint64_t epoch)
 	return t && t == thread_self() && t->epoch == epoch;
 }
 
-/* Blocks signals, as wait_publish does and for the same reasons. NULL: not now. */
-static struct thread *publish_begin(uint64_t *mask)
-{
-	uint64_t all = UINT64_MAX;
-	struct thread *t;
-
-	if (!process_is_own() || syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, sizeof(all)))
-		return NULL;
-	t = trace_begin();
-	if (!t)
-		syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
-	return t;
-}
-
-static void publish_end(struct thread *t, const uint64_t *mask)
-{
-	trace_end(t);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, sizeof(*mask));
-}
-
 /* ---- paths ---- */
 
 /* *address (may be NULL): right below the stack pointer of the path's innermost frame. */
 static __attribute__((noinline)) uint32_t node_walk(const struct arch_registers *start, uint64_t *address)
 {
-	uint64_t mask;
-	struct thread *t = publish_begin(&mask);
+	struct trace_masked masked;
+	struct thread *t = trace_begin_masked(&masked);
 	uint32_t node = 0;
 
 	if (!t)
@@ -71,7 +47,7 @@ static __attribute__((noinline)) uint32_t node_walk(const struct arch_registers 
 		t->openmp.frames[node % OPENMP_FRAMES] =
 			(struct openmp_frame){start->value[ARCH_SP], *address, node};
 	}
-	publish_end(t, &mask);
+	trace_end_masked(t, &masked);
 	return node;
 }
 
@@ -111,15 +87,15 @@ static __attribute__((noinline)) struct openmp_origin origin_of(struct thread *t
 /* The node of constructs below an origin, or below the thread's root; 0: not now. */
 static uint32_t node_of(const struct openmp_origin *origin, const uint64_t *constructs, unsigned count)
 {
-	uint64_t mask;
-	struct thread *t = publish_begin(&mask);
+	struct trace_masked masked;
+	struct thread *t = trace_begin_masked(&masked);
 	uint32_t node = 0;
 
 	if (!t)
 		return 0;
 	if (callpath_open_origin(t, origin, constructs, count, process_now_ns(), &node) != CALLPATH_OPEN)
 		node = 0;
-	publish_end(t, &mask);
+	trace_end_masked(t, &masked);
 	return node;
 }
 
@@ -129,8 +105,8 @@ static __attribute__((noinline)) bool slot_fill(struct openmp_slot *slot, const 
 {
 	static const uint64_t region[] = {EVENT_FRAME_OMP_REGION};
 	uint32_t own = node_of(origin, region, 1);
-	uint64_t mask;
-	struct thread *t = own ? publish_begin(&mask) : NULL;
+	struct trace_masked masked;
+	struct thread *t = own ? trace_begin_masked(&masked) : NULL;
 
 	slot->node = 0;
 	for (unsigned i = 0; t && i < OPENMP_SUMS; i++) {
@@ -141,7 +117,7 @@ static __attribute__((noinline)) bool slot_fill(struct openmp_slot *slot, const 
 	}
 	if (!t)
 		return false;
-	publish_end(t, &mask);
+	trace_end_masked(t, &masked);
 	slot->own = own;
 	slot->epoch = origin->epoch;
 	slot->node = own ? origin->node : 0;
@@ -220,14 +196,14 @@ static bool arrive(
 static void publish_wait(uint32_t node, uint64_t begin_ns, uint64_t end_ns)
 {
 	struct event_span span = {.begin_ns = begin_ns, .end_ns = end_ns, .operation = STORE_OP_BLOCKED};
-	uint64_t mask;
-	struct thread *t = node && end_ns > begin_ns ? publish_begin(&mask) : NULL;
+	struct trace_masked masked;
+	struct thread *t = node && end_ns > begin_ns ? trace_begin_masked(&masked) : NULL;
 
 	if (!t)
 		return;
 	span.h.node = node;
 	trace_span(t, EVENT_SPAN, &span);
-	publish_end(t, &mask);
+	trace_end_masked(t, &masked);
 }
 
 /* 0: not now. */
@@ -303,13 +279,13 @@ static void overhead_count(struct thread *t, struct openmp_thread *o)
 /* With signals blocked: samples use the same cache of modules. */
 static __attribute__((noinline)) void runtime_note(struct openmp_thread *o, uint64_t code)
 {
-	uint64_t mask;
-	struct thread *t = publish_begin(&mask);
+	struct trace_masked masked;
+	struct thread *t = trace_begin_masked(&masked);
 
 	if (!t)
 		return;
 	openmp_runtime_add(&t->modules, code);
-	publish_end(t, &mask);
+	trace_end_masked(t, &masked);
 	o->knows_runtime = true;
 }
 
@@ -341,7 +317,6 @@ struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 {
 	struct thread *t = self_of();
 	struct openmp_thread *o = t ? &t->openmp : NULL;
-	struct openmp_record *record;
 	struct openmp_origin origin;
 	struct openmp_team *team;
 
@@ -358,10 +333,11 @@ struct openmp_team *region_open(uint64_t address, bool is_serial, uint64_t code)
 	team->begin_ns = process_now_ns();
 	atomic_store_explicit(&team->base_ns, team->begin_ns, memory_order_relaxed);
 	generation_next(team);
-	record = openmp_push(o, OPENMP_OPEN, address);
-	record->team = team;
-	record->origin = origin;
-	record->generation = atomic_load(&team->generation);
+	openmp_push(o, &(struct openmp_record){.address = address,
+			       .origin = origin,
+			       .team = team,
+			       .generation = atomic_load(&team->generation),
+			       .kind = OPENMP_OPEN});
 	overhead_count(t, o);
 	return team;
 }
@@ -434,7 +410,7 @@ void region_begin(
 {
 	struct openmp_team *team = ticket->team;
 	struct thread *t = self_of();
-	struct openmp_record *record, *open;
+	struct openmp_record *open;
 
 	*body = (struct region_body){.team = team};
 	if (!team)
@@ -448,12 +424,12 @@ void region_begin(
 	if (team < t->openmp.teams || team >= t->openmp.teams + OPENMP_TEAMS)
 		atomic_store_explicit(&t->openmp.is_worker, true, memory_order_relaxed);
 	open = opening(&t->openmp, team);
-	record = openmp_push(&t->openmp, OPENMP_REGION, open ? open->address : address);
-	if (!record)
+	if (!openmp_push(&t->openmp, &(struct openmp_record){.address = open ? open->address : address,
+					     .origin = team->origin,
+					     .team = team,
+					     .generation = ticket->generation,
+					     .kind = OPENMP_REGION}))
 		return;
-	record->origin = team->origin;
-	record->generation = ticket->generation;
-	record->team = team;
 	body->thread = t;
 	body->epoch = t->epoch;
 }
@@ -526,7 +502,7 @@ void region_wait_begin(struct region_wait *wait, enum openmp_kind kind, uint64_t
 	if (!t || !t->uses_openmp)
 		return;
 	of = kind == OPENMP_BARRIER ? member(&t->openmp) : NULL;
-	if (!openmp_push(&t->openmp, kind, address))
+	if (!openmp_push(&t->openmp, &(struct openmp_record){.address = address, .kind = kind}))
 		return;
 	wait->thread = t;
 	wait->epoch = t->epoch;
@@ -583,15 +559,13 @@ struct openmp_origin region_origin(uint64_t *address)
 void region_task_begin(struct region_body *body, const struct openmp_origin *origin, uint64_t address)
 {
 	struct thread *t = self_of();
-	struct openmp_record *record;
 
 	*body = (struct region_body){.thread = NULL};
 	if (!t || !origin->tree)
 		return;
-	record = openmp_push(&t->openmp, OPENMP_TASK, address);
-	if (!record)
+	if (!openmp_push(&t->openmp, &(struct openmp_record){
+					     .address = address, .origin = *origin, .kind = OPENMP_TASK}))
 		return;
-	record->origin = *origin;
 	body->thread = t;
 	body->epoch = t->epoch;
 }
