@@ -11,6 +11,7 @@
 
 #include "record/agent/unwind/unwind.h"
 #include "record/base/clock.h"
+#include "record/base/proc_read.h"
 #include "record/process/drain.h"
 #include "record/process/remote_unwind_modules.h"
 #include "store/ring/module_content.h"
@@ -218,18 +219,12 @@ static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_
 /* Stopped by a signal (SIGSTOP, ^Z) or a debugger: where it was then waits for nothing. */
 static bool is_stopped(uint32_t pid, uint32_t tid)
 {
-	char path[64], text[256];
+	char name[32], text[256];
 	const char *behind_name;
-	ssize_t got;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	snprintf(name, sizeof(name), "task/%u/stat", tid);
+	if (!proc_read(pid, name, text, sizeof(text)))
 		return false;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = '\0';
 	behind_name = strrchr(text, ')');
 	return behind_name && behind_name[1] == ' ' && (behind_name[2] == 'T' || behind_name[2] == 't');
 }
