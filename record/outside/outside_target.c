@@ -18,7 +18,6 @@
 #include "record/base/clock.h"
 #include "record/base/proc_read.h"
 #include "store/ring/handshake.h"
-#include "store/ring/module_content.h"
 
 #define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))
 
@@ -255,22 +254,6 @@ bool outside_target_modules(struct outside_target *target, uint64_t now_ns)
 	return true;
 }
 
-/* As the agent's, for a module without a build id. */
-static uint64_t content_hash(const struct outside_target *target, const struct remote_unwind_module *module)
-{
-	uint8_t bytes[MODULE_CONTENT_CODE_MAX];
-	uint64_t hash = MODULE_CONTENT_SEED;
-	struct module_content content;
-
-	if (remote_unwind_read(target->pid, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
-		!module_content_place(bytes, &content))
-		return 0;
-	hash = module_content_add(hash, bytes, content.header_bytes);
-	if (remote_unwind_read(target->pid, module->bias + content.code_address, bytes, content.code_bytes))
-		return 0;
-	return module_content_add(hash, bytes, content.code_bytes);
-}
-
 static void slot_fill(const struct outside_target *target, struct event_module *slot,
 	const struct remote_unwind_module *module)
 {
@@ -283,7 +266,8 @@ static void slot_fill(const struct outside_target *target, struct event_module *
 		slot->end = module->cfi.end;
 		slot->build_id_bytes = module->build_id.size;
 		memcpy(slot->build_id, module->build_id.bytes, module->build_id.size);
-		slot->content_hash = module->build_id.size ? 0 : content_hash(target, module);
+		slot->content_hash =
+			module->build_id.size ? 0 : remote_unwind_module_hash(target->pid, module);
 		if (strcmp(module->path, target->shared->executable))
 			snprintf(slot->path, sizeof(slot->path), "%s", module->path);
 	}

@@ -14,7 +14,6 @@
 #include "record/base/proc_read.h"
 #include "record/process/drain.h"
 #include "record/process/remote_unwind_modules.h"
-#include "store/ring/module_content.h"
 
 #define LOOKS_MAX 16	   /* per call, because other work waits */
 #define LOOK_FRAMES 16384u /* a deeper stack counts once per so many frames: a million take half a second */
@@ -140,23 +139,6 @@ static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *reg
 	return 0;
 }
 
-/* The agent's hash of the same module, see store/ring/module_content.h; 0: its memory cannot be read. */
-static uint64_t content_hash(
-	const struct measured_process *process, const struct remote_unwind_module *module)
-{
-	uint8_t bytes[MODULE_CONTENT_CODE_MAX];
-	uint64_t hash = MODULE_CONTENT_SEED;
-	struct module_content content;
-
-	if (remote_unwind_read(process->pid, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
-		!module_content_place(bytes, &content))
-		return 0;
-	hash = module_content_add(hash, bytes, content.header_bytes);
-	if (remote_unwind_read(process->pid, module->bias + content.code_address, bytes, content.code_bytes))
-		return 0;
-	return module_content_add(hash, bytes, content.code_bytes);
-}
-
 static uint32_t module_id(struct measured_process *process, struct remote_unwind_module *module,
 	struct store_writer *writer, uint64_t now_ns)
 {
@@ -167,14 +149,16 @@ static uint32_t module_id(struct measured_process *process, struct remote_unwind
 	if (module->id)
 		return module->id - 1;
 	memcpy(stored.build_id, module->build_id.bytes, module->build_id.size);
-	module->id = 1 + modules_enter(writer, &stored,
-				 &(struct module_file){.pid = measured_process_proc_pid(process),
-					 .path = module->path,
-					 .is_executable = !strcmp(module->path, process->executable),
-					 .begin = module->cfi.begin,
-					 .build_id = module->build_id,
-					 .content_hash =
-						 module->build_id.size ? 0 : content_hash(process, module)});
+	module->id =
+		1 + modules_enter(writer, &stored,
+			    &(struct module_file){.pid = measured_process_proc_pid(process),
+				    .path = module->path,
+				    .is_executable = !strcmp(module->path, process->executable),
+				    .begin = module->cfi.begin,
+				    .build_id = module->build_id,
+				    .content_hash = module->build_id.size ? 0
+									  : remote_unwind_module_hash(
+										    process->pid, module)});
 	return module->id - 1;
 }
 
