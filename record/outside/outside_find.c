@@ -13,27 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/base/proc_read.h"
+
 #define PIDS_MAX 1024u
 #define KERNEL_THREAD 0x00200000u /* of the flags in /proc/PID/stat */
 
 /* ---- one process ---- */
-
-static size_t file_read(uint32_t pid, const char *name, char *text, size_t room)
-{
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	text[0] = '\0';
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, text, room - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = '\0';
-	return got > 0 ? (size_t)got : 0;
-}
 
 struct process {
 	char name[64], state;
@@ -48,7 +33,7 @@ static uint32_t group_of(uint32_t pid)
 	const char *line;
 	unsigned group = 0;
 
-	file_read(pid, "status", text, sizeof(text));
+	proc_read(pid, "status", text, sizeof(text));
 	line = strstr(text, "\nTgid:");
 	return line && sscanf(line, "\nTgid: %u", &group) == 1 ? group : 0;
 }
@@ -57,7 +42,7 @@ static bool process_read(uint32_t pid, struct process *process)
 {
 	char text[1024], *name, *end;
 
-	if (!file_read(pid, "stat", text, sizeof(text)))
+	if (!proc_read(pid, "stat", text, sizeof(text)))
 		return false;
 	name = strchr(text, '(');
 	end = strrchr(text, ')');
@@ -259,7 +244,7 @@ int outside_find(struct outside_found *found, const struct outside_asked *asked,
 	}
 	process_read(found->pids[0], &process);
 	snprintf(found->name, sizeof(found->name), "%s", process.name);
-	got = file_read(found->pids[0], "cmdline", found->words, sizeof(found->words) - 1);
+	got = proc_read(found->pids[0], "cmdline", found->words, sizeof(found->words) - 1);
 	if (!got)
 		snprintf(found->words, sizeof(found->words) - 1, "%s", process.name);
 	return 0;

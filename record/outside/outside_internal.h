@@ -151,8 +151,6 @@ void outside_target_free(struct outside *outside, struct outside_target *target)
 bool outside_target_modules(struct outside_target *target, uint64_t now_ns);
 /* Slot of a module in the shared table; UNWIND_NO_SLOT: it is full. NULL: code outside all modules. */
 uint32_t outside_target_slot(struct outside_target *target, struct remote_unwind_module *module);
-/* A file of the process: "exe", "comm" ... The text ends with a zero; 0: unreadable. */
-size_t outside_proc_read(uint32_t pid, const char *name, char *text, size_t room);
 
 /* outside_thread.c */
 

@@ -17,6 +17,7 @@
 
 #include "record/agent/process/exec_target.h"
 #include "record/base/clock.h"
+#include "record/base/proc_read.h"
 #include "record/outside/outside_perf.h"
 #include "store/base/array.h"
 #include "store/ring/handshake.h"
@@ -192,7 +193,7 @@ static bool has_agent(const struct outside *outside, uint32_t pid, uint64_t time
 		if (outside->agents[i].pid == pid && outside->agents[i].time_ns >= time_ns)
 			return true;
 	text = malloc(room);
-	got = text ? outside_proc_read(pid, "environ", text, room) : 0;
+	got = text ? proc_read(pid, "environ", text, room) : 0;
 	for (size_t at = 0; at < got && !has; at += strlen(text + at) + 1)
 		has = !strncmp(text + at, EVENT_ENV_SOCKET "=", sizeof(EVENT_ENV_SOCKET)) &&
 		      !strcmp(text + at + sizeof(EVENT_ENV_SOCKET), outside->plan.socket);

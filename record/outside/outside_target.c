@@ -16,27 +16,10 @@
 #include <unistd.h>
 
 #include "record/base/clock.h"
+#include "record/base/proc_read.h"
 #include "store/ring/handshake.h"
-#include "store/ring/module_content.h"
 
 #define RINGS_AT (EVENT_MODULES_AT + EVENT_MODULE_MAX * sizeof(struct event_module))
-
-size_t outside_proc_read(uint32_t pid, const char *name, char *text, size_t room)
-{
-	char path[96];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	text[0] = '\0';
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	got = read(fd, text, room - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = '\0';
-	return got > 0 ? (size_t)got : 0;
-}
 
 /* ---- the memory ---- */
 
@@ -65,10 +48,10 @@ close_memory:
 
 static void command_fill(const struct outside_target *target, char *words, size_t room)
 {
-	size_t got = outside_proc_read(target->pid, "cmdline", words, room - 1);
+	size_t got = proc_read(target->pid, "cmdline", words, room - 1);
 
 	if (!got) {
-		got = outside_proc_read(target->pid, "comm", words, room - 1);
+		got = proc_read(target->pid, "comm", words, room - 1);
 		words[strcspn(words, "\n")] = '\0';
 	}
 	words[got] = words[got + (got + 1 < room)] = '\0';
@@ -119,7 +102,7 @@ static uint64_t stack_begin_of(uint32_t pid)
 	char text[1024];
 	const char *at;
 
-	if (!outside_proc_read(pid, "stat", text, sizeof(text)))
+	if (!proc_read(pid, "stat", text, sizeof(text)))
 		return 0;
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 28; field++)
@@ -271,22 +254,6 @@ bool outside_target_modules(struct outside_target *target, uint64_t now_ns)
 	return true;
 }
 
-/* As the agent's, for a module without a build id. */
-static uint64_t content_hash(const struct outside_target *target, const struct remote_unwind_module *module)
-{
-	uint8_t bytes[MODULE_CONTENT_CODE_MAX];
-	uint64_t hash = MODULE_CONTENT_SEED;
-	struct module_content content;
-
-	if (remote_unwind_read(target->pid, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
-		!module_content_place(bytes, &content))
-		return 0;
-	hash = module_content_add(hash, bytes, content.header_bytes);
-	if (remote_unwind_read(target->pid, module->bias + content.code_address, bytes, content.code_bytes))
-		return 0;
-	return module_content_add(hash, bytes, content.code_bytes);
-}
-
 static void slot_fill(const struct outside_target *target, struct event_module *slot,
 	const struct remote_unwind_module *module)
 {
@@ -299,7 +266,8 @@ static void slot_fill(const struct outside_target *target, struct event_module *
 		slot->end = module->cfi.end;
 		slot->build_id_bytes = module->build_id.size;
 		memcpy(slot->build_id, module->build_id.bytes, module->build_id.size);
-		slot->content_hash = module->build_id.size ? 0 : content_hash(target, module);
+		slot->content_hash =
+			module->build_id.size ? 0 : remote_unwind_module_hash(target->pid, module);
 		if (strcmp(module->path, target->shared->executable))
 			snprintf(slot->path, sizeof(slot->path), "%s", module->path);
 	}

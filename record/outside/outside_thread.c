@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "record/base/clock.h"
+#include "record/base/proc_read.h"
 
 #define NODES_MAX (1u << 19) /* call-path nodes of a thread */
 #define BEGIN_BYTES 1024u    /* frames of the code that begins a program */
@@ -38,15 +39,14 @@ bool outside_thread_look(uint32_t pid, uint32_t tid, char *state, uint64_t *cpu_
 	unsigned long long ran;
 
 	snprintf(name, sizeof(name), "task/%u/stat", tid);
-	if (!outside_proc_read(pid, name, text, sizeof(text)))
+	if (!proc_read(pid, name, text, sizeof(text)))
 		return false;
 	behind_name = strrchr(text, ')');
 	if (!behind_name || behind_name[1] != ' ')
 		return false;
 	*state = behind_name[2];
 	snprintf(name, sizeof(name), "task/%u/schedstat", tid);
-	*cpu_ns =
-		outside_proc_read(pid, name, text, sizeof(text)) && sscanf(text, "%llu", &ran) == 1 ? ran : 0;
+	*cpu_ns = proc_read(pid, name, text, sizeof(text)) && sscanf(text, "%llu", &ran) == 1 ? ran : 0;
 	return true;
 }
 
@@ -92,7 +92,7 @@ static void header_fill(struct outside_thread *thread, struct event_ring *ring, 
 	atomic_store(&ring->tally_count, 0);
 	atomic_store(&ring->unsampled, EVENT_SAMPLED);
 	snprintf(name, sizeof(name), "task/%u/comm", thread->tid);
-	outside_proc_read(thread->target->pid, name, comm, sizeof(comm));
+	proc_read(thread->target->pid, name, comm, sizeof(comm));
 	comm[strcspn(comm, "\n")] = '\0';
 	memset(ring->name, 0, sizeof(ring->name));
 	memcpy(ring->name, comm, strnlen(comm, sizeof(ring->name) - 1));

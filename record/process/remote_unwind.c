@@ -11,9 +11,9 @@
 
 #include "record/agent/unwind/unwind.h"
 #include "record/base/clock.h"
+#include "record/base/proc_read.h"
 #include "record/process/drain.h"
 #include "record/process/remote_unwind_modules.h"
-#include "store/ring/module_content.h"
 
 #define LOOKS_MAX 16	   /* per call, because other work waits */
 #define LOOK_FRAMES 16384u /* a deeper stack counts once per so many frames: a million take half a second */
@@ -139,23 +139,6 @@ static int registers_read(uint32_t pid, uint32_t tid, struct arch_registers *reg
 	return 0;
 }
 
-/* The agent's hash of the same module, see store/ring/module_content.h; 0: its memory cannot be read. */
-static uint64_t content_hash(
-	const struct measured_process *process, const struct remote_unwind_module *module)
-{
-	uint8_t bytes[MODULE_CONTENT_CODE_MAX];
-	uint64_t hash = MODULE_CONTENT_SEED;
-	struct module_content content;
-
-	if (remote_unwind_read(process->pid, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
-		!module_content_place(bytes, &content))
-		return 0;
-	hash = module_content_add(hash, bytes, content.header_bytes);
-	if (remote_unwind_read(process->pid, module->bias + content.code_address, bytes, content.code_bytes))
-		return 0;
-	return module_content_add(hash, bytes, content.code_bytes);
-}
-
 static uint32_t module_id(struct measured_process *process, struct remote_unwind_module *module,
 	struct store_writer *writer, uint64_t now_ns)
 {
@@ -166,14 +149,16 @@ static uint32_t module_id(struct measured_process *process, struct remote_unwind
 	if (module->id)
 		return module->id - 1;
 	memcpy(stored.build_id, module->build_id.bytes, module->build_id.size);
-	module->id = 1 + modules_enter(writer, &stored,
-				 &(struct module_file){.pid = measured_process_proc_pid(process),
-					 .path = module->path,
-					 .is_executable = !strcmp(module->path, process->executable),
-					 .begin = module->cfi.begin,
-					 .build_id = module->build_id,
-					 .content_hash =
-						 module->build_id.size ? 0 : content_hash(process, module)});
+	module->id =
+		1 + modules_enter(writer, &stored,
+			    &(struct module_file){.pid = measured_process_proc_pid(process),
+				    .path = module->path,
+				    .is_executable = !strcmp(module->path, process->executable),
+				    .begin = module->cfi.begin,
+				    .build_id = module->build_id,
+				    .content_hash = module->build_id.size ? 0
+									  : remote_unwind_module_hash(
+										    process->pid, module)});
 	return module->id - 1;
 }
 
@@ -218,18 +203,12 @@ static int modules_read(struct remote_unwind *remote, uint64_t sp, uint64_t now_
 /* Stopped by a signal (SIGSTOP, ^Z) or a debugger: where it was then waits for nothing. */
 static bool is_stopped(uint32_t pid, uint32_t tid)
 {
-	char path[64], text[256];
+	char name[32], text[256];
 	const char *behind_name;
-	ssize_t got;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	snprintf(name, sizeof(name), "task/%u/stat", tid);
+	if (!proc_read(pid, name, text, sizeof(text)))
 		return false;
-	got = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = '\0';
 	behind_name = strrchr(text, ')');
 	return behind_name && behind_name[1] == ' ' && (behind_name[2] == 'T' || behind_name[2] == 't');
 }

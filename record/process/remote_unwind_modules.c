@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/process/module_file.h"
+#include "store/ring/module_content.h"
 
 #define SEGMENTS_MAX 64
 #define SECTIONS_MAX 4096
@@ -43,6 +44,21 @@ size_t remote_unwind_read_some(uint32_t pid, uint64_t address, void *to, size_t 
 	ssize_t got = readv_at(pid, address, to, bytes);
 
 	return got > 0 ? (size_t)got : 0;
+}
+
+uint64_t remote_unwind_module_hash(uint32_t pid, const struct remote_unwind_module *module)
+{
+	uint8_t bytes[MODULE_CONTENT_CODE_MAX];
+	uint64_t hash = MODULE_CONTENT_SEED;
+	struct module_content content;
+
+	if (remote_unwind_read(pid, module->cfi.begin, bytes, MODULE_CONTENT_PAGE) ||
+		!module_content_place(bytes, &content))
+		return 0;
+	hash = module_content_add(hash, bytes, content.header_bytes);
+	if (remote_unwind_read(pid, module->bias + content.code_address, bytes, content.code_bytes))
+		return 0;
+	return module_content_add(hash, bytes, content.code_bytes);
 }
 
 static void module_free(struct remote_unwind_module *module)

@@ -50,4 +50,8 @@ int remote_unwind_read(uint32_t pid, uint64_t address, void *to, size_t bytes);
 /* Reads whole pages from `address` up to the first unmapped one; returns the bytes read. */
 size_t remote_unwind_read_some(uint32_t pid, uint64_t address, void *to, size_t bytes);
 
+/* The agent's hash of a module without a build id, see store/ring/module_content.h; 0: its memory cannot be
+ * read. */
+uint64_t remote_unwind_module_hash(uint32_t pid, const struct remote_unwind_module *module);
+
 #endif

@@ -341,6 +341,7 @@ static void test_names_of_runs(void **state)
 	assert_null(run_path(name, "prog"));
 	setenv("SLURM_JOB_ID", "47", 1);
 	assert_string_equal(run_path(NULL, "prog"), "prog-47.hpct");
+	assert_string_equal(run_path(NULL, "p\033[2J\n"), "p?[2J?-47.hpct");
 	setenv("SLURM_STEP_ID", "2", 1);
 	assert_string_equal(run_path(NULL, "prog"), "prog-47.2.hpct");
 	assert_string_equal(run_path("%j_%s", "prog"), "47_2.hpct");

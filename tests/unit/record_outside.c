@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -192,6 +194,34 @@ static void test_who_may_be_measured(void **state)
 	free(found.pids);
 }
 
+/* A name is what its process made of it, and is printed. */
+static void test_a_hostile_name(void **state)
+{
+	struct outside_found found;
+	struct error error;
+	int ends[2];
+	char byte, pids[16];
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_NAME, "a\033[2J\n/b");
+		assert_int_equal(write(ends[1], "x", 1), 1);
+		pause();
+	}
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	snprintf(pids, sizeof(pids), "%d", (int)child);
+	assert_int_equal(outside_find(&found, &(struct outside_asked){.pids = pids}, &error), 0);
+	assert_string_equal(found.name, "a?[2J?/b");
+	free(found.pids);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_the_handshake),
 		cmocka_unit_test(test_switches_as_records),
 		cmocka_unit_test(test_who_may_be_measured),
+		cmocka_unit_test(test_a_hostile_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proc_read.h - reads a small file of a process in /proc. */
+#ifndef RECORD_PROC_READ_H
+#define RECORD_PROC_READ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* `name`: "stat", "task/17/comm" ... of /proc/PID. The text, which may hold anything, is cut to room - 1
+ * bytes and ends with a zero. Returns its size; 0: unreadable, or empty. */
+size_t proc_read(uint32_t pid, const char *name, char *text, size_t room);
+
+#endif
