@@ -142,18 +142,16 @@ static void put_row(struct report *report, const char *key, uint64_t time_ns, ui
 	report_row(report);
 }
 
-static int print_code(struct program_call *call, struct critical_run *critical, struct error *error)
+static int print_code(
+	struct program_call *call, struct critical_run *critical, enum row_key_by by, struct error *error)
 {
 	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = select_top(call->select);
 	struct what_if answers[WHAT_IF_ROWS] = {{0}};
 	struct exact_share_rows rows;
-	enum row_key_by by;
 	struct report *report;
-	int result = answer_find_by(call, &by, error);
+	int result = exact_share_rows_make(&rows, call->run, critical->shares, critical->share_count,
+		call->select, by, select_depth(call->select), &call->arena, error);
 
-	if (!result)
-		result = exact_share_rows_make(&rows, call->run, critical->shares, critical->share_count,
-			call->select, by, select_depth(call->select), &call->arena, error);
 	if (!result)
 		result = what_if(call, critical, &rows, by, answers, error);
 	progress_end();
@@ -321,6 +319,11 @@ static int print_segments(struct program_call *call, struct critical_run *critic
 
 /* ---- all ---- */
 
+static bool is_by_place(const char *by)
+{
+	return by && (!strcmp(by, "segment") || !strcmp(by, "rank") || !strcmp(by, "stream"));
+}
+
 static void print_head(struct program_call *call, const struct critical_run *critical)
 {
 	char waits[REPORT_HUMAN_MAX];
@@ -337,29 +340,33 @@ static void print_head(struct program_call *call, const struct critical_run *cri
 				      "took no time");
 }
 
-static int print(struct program_call *call, struct critical_run *critical, struct error *error)
+static int print(
+	struct program_call *call, struct critical_run *critical, enum row_key_by code, struct error *error)
 {
 	const char *by = select_by(call->select);
 
 	print_head(call, critical);
-	if (by && !strcmp(by, "segment"))
+	if (!is_by_place(by))
+		return print_code(call, critical, code, error);
+	if (!strcmp(by, "segment"))
 		return print_segments(call, critical, error);
-	if (by && (!strcmp(by, "rank") || !strcmp(by, "stream")))
-		return print_places(call, critical, !strcmp(by, "rank"), error);
-	return print_code(call, critical, error);
+	return print_places(call, critical, !strcmp(by, "rank"), error);
 }
 
 int answer_critical(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	struct critical_run critical;
-	int result = coverage_require(call->run, call->select, error);
+	enum row_key_by code = ROW_KEY_FUNCTION;
+	int result = is_by_place(select_by(call->select)) ? 0 : answer_find_by(call, &code, error);
 
+	if (!result)
+		result = coverage_require(call->run, call->select, error);
 	if (result)
 		return result;
 	result = critical_run_find(&critical, call->run, &question, &call->arena, error);
 	if (!result)
-		result = print(call, &critical, error);
+		result = print(call, &critical, code, error);
 	critical_run_fini(&critical);
 	return result;
 }
