@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/base/process.h"
 #include "blame/page/answer.h"
 #include "blame/wait/critical_run.h"
 #include "store/base/bytes.h"
@@ -191,42 +192,56 @@ static int place_compare(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Streams of one process are one place of ranks. */
-static struct place *places_of(struct program_call *call, const struct critical_run *critical, bool are_ranks)
+/* The place of each stream: its own, or, of ranks, that of its process's first. */
+static int places_number(
+	struct program_call *call, struct place *places, uint32_t count, bool are_ranks, struct error *error)
+{
+	uint32_t *streams = arena_calloc(&call->arena, count + 1, sizeof(*streams)), process_count = 0;
+	struct process *processes;
+	int result = streams ? 0 : error_memory(error);
+
+	for (uint32_t s = 0; s < count && !result; s++)
+		streams[s] = places[s].number = s;
+	if (!result && are_ranks)
+		result = process_list(
+			&processes, &process_count, call->run, streams, count, &call->arena, error);
+	for (uint32_t p = 0; p < process_count && !result; p++)
+		for (uint32_t i = 0; i < processes[p].stream_count; i++)
+			places[processes[p].streams[i]].number = processes[p].streams[0];
+	return result;
+}
+
+static int places_make(struct place **made, struct program_call *call, const struct critical_run *critical,
+	bool are_ranks, struct error *error)
 {
 	const struct critical_path *path = &critical->path;
 	uint32_t count = critical->graph.stream_count;
 	struct place *places = arena_calloc(&call->arena, count + 1, sizeof(*places));
-	uint32_t first = 0;
+	int result = places ? places_number(call, places, count, are_ranks, error) : error_memory(error);
 
-	for (uint32_t s = 0; s < count && places; s++) {
-		const struct store_stream *here = &run_stream(call->run, s)->s,
-					  *before = &run_stream(call->run, first)->s;
-
-		if (here->pid != before->pid || here->generation != before->generation ||
-			here->rank != before->rank || here->host != before->host)
-			first = s;
-		places[s].number = are_ranks ? first : s;
-	}
-	for (size_t i = 0; i < path->count && places; i++)
+	*made = places;
+	if (result)
+		return result;
+	for (size_t i = 0; i < path->count; i++)
 		if (!path->segments[i].is_absent)
 			places[places[path->segments[i].stream].number].time_ns +=
 				path->segments[i].end_ns - path->segments[i].begin_ns;
-	for (uint32_t s = 0; s < count && places; s++)
+	for (uint32_t s = 0; s < count; s++)
 		places[s].key = are_ranks ? answer_party_name(call->run, s, &call->arena)
 					  : run_stream(call->run, s)->text;
-	return places;
+	return 0;
 }
 
 static int print_places(
 	struct program_call *call, struct critical_run *critical, bool are_ranks, struct error *error)
 {
 	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = select_top(call->select);
-	struct place *places = places_of(call, critical, are_ranks);
+	struct place *places;
 	struct report *report;
-	int result = places ? report_open(&report, stdout, call->format, "hpct-blame", code_columns, 3, error)
-			    : error_memory(error);
+	int result = places_make(&places, call, critical, are_ranks, error);
 
+	if (!result)
+		result = report_open(&report, stdout, call->format, "hpct-blame", code_columns, 3, error);
 	if (result)
 		return result;
 	qsort(places, critical->graph.stream_count, sizeof(*places), place_compare);
