@@ -51,15 +51,23 @@ static struct estimate_scope *scopes_new(const struct kernel_function *function)
 	return scopes;
 }
 
-/* `scopes` may be NULL. */
+/* What the causes of a function that match come to. */
+struct match {
+	double hidden; /* latency samples that moving code within scopes can hide */
+	double gone;   /* samples that go if the instructions that others wait for go, too: all of those, and
+			* what is matched elsewhere */
+};
+
+/* What is matched is marked by cause. `scopes` may be NULL. */
 static void match_function(const struct kernel *kernel, const struct kernel_function *function,
-	struct advice *advice, struct estimate_scope *scopes)
+	struct advice *advice, struct estimate_scope *scopes, bool *is_matched)
 {
 	for (size_t c = 0; c < function->causes.count; c++) {
 		const struct cause *cause = &function->causes.list[c];
 		uint32_t loop;
 
-		if (!advice->optimizer->matches(kernel, function, cause))
+		is_matched[c] = advice->optimizer->matches(kernel, function, cause);
+		if (!is_matched[c])
 			continue;
 		advice->matched += cause->samples;
 		advice->matched_latency += cause->latency;
@@ -71,22 +79,55 @@ static void match_function(const struct kernel *kernel, const struct kernel_func
 	}
 }
 
-/* hidden: latency samples that moving code within scopes can hide. False: no memory. */
-static bool match(const struct kernel *kernel, struct advice *advice, double *hidden)
+static double samples_of(const struct kernel_function *function, uint32_t at)
 {
-	*hidden = 0;
-	for (size_t f = 0; f < kernel->function_count; f++) {
-		const struct kernel_function *function = &kernel->functions[f];
-		struct estimate_scope *scopes = advice->optimizer->is_scoped ? scopes_new(function) : NULL;
+	double sum = 0;
 
-		if (advice->optimizer->is_scoped && !scopes)
-			return false;
-		match_function(kernel, function, advice, scopes);
-		if (scopes)
-			*hidden += estimate_scopes(scopes, (size_t)function->code.loops.count + 1);
+	for (unsigned s = 0; s < STALL_COUNT; s++)
+		sum += function->samples[at].all[s];
+	return sum;
+}
+
+/* `goes`, by instruction, is all false before. */
+static double gone_with(const struct kernel_function *function, const bool *is_matched, bool *goes)
+{
+	const struct cause *list = function->causes.list;
+	double sum = 0;
+
+	for (size_t c = 0; c < function->causes.count; c++)
+		if (is_matched[c] && list[c].define != list[c].use)
+			goes[list[c].define] = true;
+	for (size_t c = 0; c < function->causes.count; c++)
+		sum += is_matched[c] && !goes[list[c].use] ? list[c].samples : 0;
+	for (uint32_t i = 0; i < function->code.count; i++)
+		sum += goes[i] ? samples_of(function, i) : 0;
+	return sum;
+}
+
+/* False: no memory. */
+static bool match(const struct kernel *kernel, struct advice *advice, struct match *found)
+{
+	const bool is_scoped = advice->optimizer->is_scoped;
+	bool ok = true;
+
+	for (size_t f = 0; f < kernel->function_count && ok; f++) {
+		const struct kernel_function *function = &kernel->functions[f];
+		struct estimate_scope *scopes = is_scoped ? scopes_new(function) : NULL;
+		bool *is_matched = calloc(function->causes.count + 1, sizeof *is_matched);
+		bool *goes = calloc((size_t)function->code.count + 1, sizeof *goes);
+
+		ok = is_matched && goes && (scopes || !is_scoped);
+		if (ok)
+			match_function(kernel, function, advice, scopes, is_matched);
+		if (ok && scopes)
+			found->hidden += estimate_scopes(scopes, (size_t)function->code.loops.count + 1);
+		if (ok)
+			found->gone += gone_with(function, is_matched, goes);
 		free(scopes);
+		free(is_matched);
+		free(goes);
 	}
-	return true;
+	return ok;
 }
 
 /* ---- estimates ---- */
@@ -99,53 +140,10 @@ static double error_of(const struct kernel *kernel, double matched)
 	return samples > 0 ? 2 * sqrt(samples) / samples : 0;
 }
 
-static double samples_of(const struct kernel_function *function, uint32_t at)
+static void estimate_eliminated(const struct kernel *kernel, struct advice *advice, double gone)
 {
-	double sum = 0;
+	double error_share = error_of(kernel, advice->matched);
 
-	for (unsigned s = 0; s < STALL_COUNT; s++)
-		sum += function->samples[at].all[s];
-	return sum;
-}
-
-/* Samples of a function that go if the instructions that others wait for go, too: all of those, and what is
- * matched elsewhere. Negative: no memory. */
-static double gone_with(
-	const struct kernel *kernel, const struct kernel_function *function, const struct advice *advice)
-{
-	bool *goes = calloc(function->code.count + 1, sizeof *goes);
-	double sum = 0;
-
-	if (!goes)
-		return -1;
-	for (int round = 0; round < 2; round++)
-		for (size_t c = 0; c < function->causes.count; c++) {
-			const struct cause *cause = &function->causes.list[c];
-
-			if (!advice->optimizer->matches(kernel, function, cause))
-				continue;
-			if (round)
-				sum += goes[cause->use] ? 0 : cause->samples;
-			else if (cause->define != cause->use)
-				goes[cause->define] = true;
-		}
-	for (uint32_t i = 0; i < function->code.count; i++)
-		sum += goes[i] ? samples_of(function, i) : 0;
-	free(goes);
-	return sum;
-}
-
-static int estimate_eliminated(const struct kernel *kernel, struct advice *advice, struct error *error)
-{
-	double error_share = error_of(kernel, advice->matched), most = 0;
-
-	for (size_t f = 0; f < kernel->function_count; f++) {
-		double gone = gone_with(kernel, &kernel->functions[f], advice);
-
-		if (gone < 0)
-			return error_memory(error);
-		most += gone;
-	}
 	advice->speedup = estimate_elimination(kernel->total, advice->matched);
 	/* A stall that other warps hid costs nothing: at least the latency samples go. A wait for other
 	 * warps, or for code, may only move to where the next one is. */
@@ -153,11 +151,10 @@ static int estimate_eliminated(const struct kernel *kernel, struct advice *advic
 			      ? 1
 			      : estimate_elimination(
 					kernel->total, advice->matched_latency * fmax(0, 1 - error_share));
-	advice->high = estimate_elimination(kernel->total, fmax(most, advice->matched) * (1 + error_share));
+	advice->high = estimate_elimination(kernel->total, fmax(gone, advice->matched) * (1 + error_share));
 	for (unsigned i = 0; i < advice->hotspot_count; i++)
 		advice->hotspots[i].speedup =
 			estimate_elimination(kernel->total, advice->hotspots[i].cause.samples);
-	return 0;
 }
 
 /* hidden: of a scoped optimizer. */
@@ -187,18 +184,16 @@ static void bound(struct advice *advice)
 
 static int advise(const struct kernel *kernel, struct advice *advice, struct error *error)
 {
-	double hidden = 0;
-	int rc = 0;
+	struct match found = {0};
 
-	if (advice->optimizer->matches && !match(kernel, advice, &hidden))
+	if (advice->optimizer->matches && !match(kernel, advice, &found))
 		return error_memory(error);
 	switch (advice->optimizer->category) {
 	case OPTIMIZER_ELIMINATES:
-		if (estimate_eliminated(kernel, advice, error))
-			return -1;
+		estimate_eliminated(kernel, advice, found.gone);
 		break;
 	case OPTIMIZER_HIDES:
-		estimate_hidden(kernel, advice, hidden);
+		estimate_hidden(kernel, advice, found.hidden);
 		break;
 	default:
 		break;
@@ -206,7 +201,7 @@ static int advise(const struct kernel *kernel, struct advice *advice, struct err
 	if (advice->optimizer->judge && !advice->optimizer->judge(kernel, advice))
 		advice->speedup = 1;
 	bound(advice);
-	return rc;
+	return 0;
 }
 
 static int advice_compare(const void *left, const void *right)

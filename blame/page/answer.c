@@ -61,13 +61,25 @@ const char *answer_left_out(struct program_call *call, uint32_t left_out)
 			: NULL;
 }
 
+/* What else than the keys of code --by names with this answer; tables of SQL, which have no ask, have
+ * neither. */
+static const char *other_keys(const struct ask *ask)
+{
+	if (!ask)
+		return "";
+	if (ask->shape == ASK_CRITICAL)
+		return ", segment, rank or stream";
+	return ask->of == ASK_WAITING ? " or cause" : " or mark";
+}
+
 int answer_find_by(const struct program_call *call, enum row_key_by *by, struct error *error)
 {
 	const char *name = select_by(call->select);
 	int found = name ? stats_by_find(name) : STATS_FUNCTION;
 
 	if (found < 0 || !stats_by_row_key((enum stats_by)found, by))
-		return error_set(error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES " or mark", name);
+		return error_set(
+			error, ERROR_USAGE, "--by %s: say " STATS_BY_NAMES "%s", name, other_keys(call->own));
 	return 0;
 }
 

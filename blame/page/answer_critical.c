@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blame/base/process.h"
 #include "blame/page/answer.h"
 #include "blame/wait/critical_run.h"
 #include "store/base/bytes.h"
@@ -142,18 +143,16 @@ static void put_row(struct report *report, const char *key, uint64_t time_ns, ui
 	report_row(report);
 }
 
-static int print_code(struct program_call *call, struct critical_run *critical, struct error *error)
+static int print_code(
+	struct program_call *call, struct critical_run *critical, enum row_key_by by, struct error *error)
 {
 	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = select_top(call->select);
 	struct what_if answers[WHAT_IF_ROWS] = {{0}};
 	struct exact_share_rows rows;
-	enum row_key_by by;
 	struct report *report;
-	int result = answer_find_by(call, &by, error);
+	int result = exact_share_rows_make(&rows, call->run, critical->shares, critical->share_count,
+		call->select, by, select_depth(call->select), &call->arena, error);
 
-	if (!result)
-		result = exact_share_rows_make(&rows, call->run, critical->shares, critical->share_count,
-			call->select, by, select_depth(call->select), &call->arena, error);
 	if (!result)
 		result = what_if(call, critical, &rows, by, answers, error);
 	progress_end();
@@ -193,42 +192,56 @@ static int place_compare(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Streams of one process are one place of ranks. */
-static struct place *places_of(struct program_call *call, const struct critical_run *critical, bool are_ranks)
+/* The place of each stream: its own, or, of ranks, that of its process's first. */
+static int places_number(
+	struct program_call *call, struct place *places, uint32_t count, bool are_ranks, struct error *error)
+{
+	uint32_t *streams = arena_calloc(&call->arena, count + 1, sizeof(*streams)), process_count = 0;
+	struct process *processes;
+	int result = streams ? 0 : error_memory(error);
+
+	for (uint32_t s = 0; s < count && !result; s++)
+		streams[s] = places[s].number = s;
+	if (!result && are_ranks)
+		result = process_list(
+			&processes, &process_count, call->run, streams, count, &call->arena, error);
+	for (uint32_t p = 0; p < process_count && !result; p++)
+		for (uint32_t i = 0; i < processes[p].stream_count; i++)
+			places[processes[p].streams[i]].number = processes[p].streams[0];
+	return result;
+}
+
+static int places_make(struct place **made, struct program_call *call, const struct critical_run *critical,
+	bool are_ranks, struct error *error)
 {
 	const struct critical_path *path = &critical->path;
 	uint32_t count = critical->graph.stream_count;
 	struct place *places = arena_calloc(&call->arena, count + 1, sizeof(*places));
-	uint32_t first = 0;
+	int result = places ? places_number(call, places, count, are_ranks, error) : error_memory(error);
 
-	for (uint32_t s = 0; s < count && places; s++) {
-		const struct store_stream *here = &run_stream(call->run, s)->s,
-					  *before = &run_stream(call->run, first)->s;
-
-		if (here->pid != before->pid || here->generation != before->generation ||
-			here->rank != before->rank || here->host != before->host)
-			first = s;
-		places[s].number = are_ranks ? first : s;
-	}
-	for (size_t i = 0; i < path->count && places; i++)
+	*made = places;
+	if (result)
+		return result;
+	for (size_t i = 0; i < path->count; i++)
 		if (!path->segments[i].is_absent)
 			places[places[path->segments[i].stream].number].time_ns +=
 				path->segments[i].end_ns - path->segments[i].begin_ns;
-	for (uint32_t s = 0; s < count && places; s++)
+	for (uint32_t s = 0; s < count; s++)
 		places[s].key = are_ranks ? answer_party_name(call->run, s, &call->arena)
 					  : run_stream(call->run, s)->text;
-	return places;
+	return 0;
 }
 
 static int print_places(
 	struct program_call *call, struct critical_run *critical, bool are_ranks, struct error *error)
 {
 	uint64_t whole_ns = critical->graph.end_ns - critical->graph.begin_ns, top = select_top(call->select);
-	struct place *places = places_of(call, critical, are_ranks);
+	struct place *places;
 	struct report *report;
-	int result = places ? report_open(&report, stdout, call->format, "hpct-blame", code_columns, 3, error)
-			    : error_memory(error);
+	int result = places_make(&places, call, critical, are_ranks, error);
 
+	if (!result)
+		result = report_open(&report, stdout, call->format, "hpct-blame", code_columns, 3, error);
 	if (result)
 		return result;
 	qsort(places, critical->graph.stream_count, sizeof(*places), place_compare);
@@ -321,6 +334,11 @@ static int print_segments(struct program_call *call, struct critical_run *critic
 
 /* ---- all ---- */
 
+static bool is_by_place(const char *by)
+{
+	return by && (!strcmp(by, "segment") || !strcmp(by, "rank") || !strcmp(by, "stream"));
+}
+
 static void print_head(struct program_call *call, const struct critical_run *critical)
 {
 	char waits[REPORT_HUMAN_MAX];
@@ -337,29 +355,33 @@ static void print_head(struct program_call *call, const struct critical_run *cri
 				      "took no time");
 }
 
-static int print(struct program_call *call, struct critical_run *critical, struct error *error)
+static int print(
+	struct program_call *call, struct critical_run *critical, enum row_key_by code, struct error *error)
 {
 	const char *by = select_by(call->select);
 
 	print_head(call, critical);
-	if (by && !strcmp(by, "segment"))
+	if (!is_by_place(by))
+		return print_code(call, critical, code, error);
+	if (!strcmp(by, "segment"))
 		return print_segments(call, critical, error);
-	if (by && (!strcmp(by, "rank") || !strcmp(by, "stream")))
-		return print_places(call, critical, !strcmp(by, "rank"), error);
-	return print_code(call, critical, error);
+	return print_places(call, critical, !strcmp(by, "rank"), error);
 }
 
 int answer_critical(struct program_call *call, const struct ask *ask, struct error *error)
 {
 	struct idle_question question = answer_idle_question(call, ask);
 	struct critical_run critical;
-	int result = coverage_require(call->run, call->select, error);
+	enum row_key_by code = ROW_KEY_FUNCTION;
+	int result = is_by_place(select_by(call->select)) ? 0 : answer_find_by(call, &code, error);
 
+	if (!result)
+		result = coverage_require(call->run, call->select, error);
 	if (result)
 		return result;
 	result = critical_run_find(&critical, call->run, &question, &call->arena, error);
 	if (!result)
-		result = print(call, &critical, error);
+		result = print(call, &critical, code, error);
 	critical_run_fini(&critical);
 	return result;
 }

@@ -3,9 +3,13 @@
  * regions.h - OpenMP's regions by the sums that the recorder made of each (metrics OMP:*): nothing is sampled
  * or guessed. A region is a place in the program, by its call path; all its rounds are one.
  *
- *   thread 0   |==work==|~~~~~~~~~~|      capacity: all threads x (last arrival - begin, or the barrier
- * before) thread 1   |==work=======|~~~~~|      held: what the others waited for the last one thread 2
- * |==work=============|      work = capacity - held; imbalance = capacity / work
+ *   thread 0   |==work==|~~~~~~~~~~|
+ *   thread 1   |==work=======|~~~~~|
+ *   thread 2   |==work=============|
+ *
+ *   capacity: all threads x (last arrival - begin, or the barrier before)
+ *   held: what the others waited for the last one
+ *   work = capacity - held; imbalance = capacity / work
  *
  * The imbalance is the longest thread's work over the mean, by rounds. Sums get the time at which the
  * recorder's collector read them: a window's edge is known to some hundred milliseconds.

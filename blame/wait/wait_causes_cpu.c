@@ -99,7 +99,7 @@ static bool runnable_take(const struct cores *cores, const struct cause_switch *
 	return put(cores, wait, at_ns, wait->in_ns, CAUSE_NOBODY);
 }
 
-static bool host_arrivals(struct cores *cores, unsigned store)
+static void host_arrivals(struct cores *cores, unsigned store)
 {
 	const struct cause_search *search = cores->search;
 
@@ -113,9 +113,7 @@ static bool host_arrivals(struct cores *cores, unsigned store)
 			cores->list[cores->count++] = (struct arrival){
 				here->in_ns, has_next ? i + 1 : search->switch_count, here->stream};
 	}
-	/* One that never was switched out has come with its birth. */
 	cause_sort(cores->list, cores->count, sizeof(*cores->list), arrival_compare);
-	return true;
 }
 
 int wait_causes_cpu(struct cause_search *search, struct error *error)
@@ -127,7 +125,7 @@ int wait_causes_cpu(struct cause_search *search, struct error *error)
 	for (size_t i = 0; i < search->switch_count && !has_runnable; i++)
 		has_runnable = search->switches[i].is_runnable;
 	for (unsigned store = 0; store < run_store_count(search->run) && is_done && has_runnable; store++) {
-		is_done = host_arrivals(&cores, store);
+		host_arrivals(&cores, store);
 		for (size_t i = 0; i < search->switch_count && is_done; i++)
 			if (search->switches[i].is_runnable &&
 				run_stream(search->run, search->switches[i].stream)->store == store)

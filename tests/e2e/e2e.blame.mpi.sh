@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Wait states of MPI by both libraries: mpi_waits.c plants one in each run and prints how long each rank was in the call.
-# The state, the rank that waits, the late one and what it did are named. Times are held to half and twice of what the
-# program measured: where others run, ranks of two libraries wait for their cores, too.
+# Wait states of MPI by both libraries: mpi_waits.c plants one in each run and prints how much later the late rank came.
+# The state, the rank that waits, the late one and what it did are named; at least 95 % of what the program measured
+# counts. The order is asserted, never a time.
 . "$(dirname -- "$0")/expect.sh"
 here=$HPCT_SOURCE/tests/e2e tried=0
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
@@ -25,7 +25,7 @@ planted() {
 			print $c["waiter"] "\t" $c["late"] "\t" $c["blame_ns"] "\t" $c["delay_path"] }' >"$run.rows"
 	same "$run: who waits for whom" "$4	$5" "$(head -n 1 "$run.rows" | cut -f 1,2)"
 	check "$run: $(cut -f 3 "$run.rows" | head -n 1) of $truth ns" awk -F '\t' -v truth="$truth" '
-		NR == 1 { exit !($3 >= 0.5 * truth - 3e6 && $3 <= 2 * truth + 3e6) }' "$run.rows"
+		NR == 1 { exit !($3 >= 0.95 * truth - 3e6 && $3 <= 1.05 * truth + 3e6) }' "$run.rows"
 }
 
 for library in openmpi mpich; do
@@ -46,7 +46,7 @@ for library in openmpi mpich; do
 	check "$library: the picture" grep -q "rank 1 to rank 0: 5 messages, 20 bytes" matrix.svg
 	hpct-blame $library.wait_at_n_to_n.hpct --critical-path --by rank --format tsv >ranks
 	check "$library: what the late rank did is on the critical path: $(xargs <ranks)" awk -F '\t' \
-		-v truth="$(cat $library.wait_at_n_to_n.out)" '$1 == "rank 1" { n = $2 } END { exit !(n >= 0.5 * truth - 3e6) }' ranks
+		-v truth="$(cat $library.wait_at_n_to_n.out)" '$1 == "rank 1" { n = $2 } END { exit !(n >= 0.9 * truth - 3e6) }' ranks
 done
 # A longest wait without a sample of the late rank's work says what was sampled before.
 check "what made it late is told in most runs" [ "$(grep -lE ';late(;|$)' ./*.rows | wc -l)" -ge $((tried * 4)) ]

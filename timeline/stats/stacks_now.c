@@ -73,7 +73,6 @@ int stacks_now_record(const char *pids, char *run, size_t room, struct error *er
 	size_t used;
 	int rc = recorder_find(path, sizeof path, error);
 
-	error->text[0] = '\0';
 	if (rc < 0)
 		return rc;
 	used = (size_t)snprintf(

@@ -333,6 +333,17 @@ static bool is_owned(const struct run *run, uint32_t stream, const struct figure
 	       (r->s.pid == of->s.pid && r->s.generation == of->s.generation && r->s.rank == of->s.rank);
 }
 
+/* When the last of what the figure tells of has ended: no value holds any longer. */
+static uint64_t owner_end(const struct run *run, const struct figure *figure)
+{
+	uint64_t end_ns = run_stream(run, figure->stream)->s.end_ns;
+
+	for (uint32_t i = 0; i < run_stream_count(run); i++)
+		if (run_stream(run, i)->s.end_ns > end_ns && is_owned(run, i, figure))
+			end_ns = run_stream(run, i)->s.end_ns;
+	return end_ns;
+}
+
 /* Each figure's streams, while it met the condition. */
 static int add_when(struct stats_work *work, struct window *window, const uint32_t *streams, uint32_t count,
 	struct error *error)
@@ -443,10 +454,11 @@ static int find_when(struct stats_when *when, struct run *run, const struct sele
 	if (!stretches || !counts)
 		return error_memory(error);
 	for (uint32_t f = 0; f < when->count && !rc; f++) {
+		uint64_t ended_ns = owner_end(run, &figures[f]), end_ns = select_end_ns(select);
 		struct figure_stretch *found;
 
 		rc = figure_stretches(&found, &counts[f], run, &figures[f], &condition,
-			select_begin_ns(select), select_end_ns(select), arena, error);
+			select_begin_ns(select), ended_ns < end_ns ? ended_ns : end_ns, arena, error);
 		stretches[f] = found;
 		for (uint32_t i = 0; i < counts[f] && !rc; i++)
 			*met_ns += found[i].end_ns - found[i].begin_ns;

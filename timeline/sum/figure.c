@@ -693,7 +693,7 @@ int figure_stretches(struct figure_stretch **stretches, uint32_t *count, struct 
 	*count = 0;
 	stretch_again(&to);
 	rc = rc ? rc : pieces_read(run, figure, begin_ns, end_ns, &pieces, stretch_again, error);
-	/* The last value holds to the end, as far as the stream goes. */
+	/* The last value holds to the end. */
 	if (!rc && to.has_last && !to.is_rate && figure_condition_holds(condition, to.last * to.factor))
 		stretch_add(&to, to.last_ns, end_ns);
 	if (!rc && to.failed)

@@ -65,7 +65,7 @@ struct figure_stretch {
 	uint64_t begin_ns, end_ns;
 };
 /* When a figure meets the condition within [begin, end): disjoint stretches in order, in `arena`. A gauge
- * holds until its next value, a rate from the value before. */
+ * holds until its next value, the last one to the end; a rate from the value before. */
 int figure_stretches(struct figure_stretch **stretches, uint32_t *count, struct run *run,
 	const struct figure *figure, const struct figure_condition *condition, uint64_t begin_ns,
 	uint64_t end_ns, struct arena *arena, struct error *error);
