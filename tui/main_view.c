@@ -109,14 +109,17 @@ static int take_lanes(void *own, const char *value, struct error *error)
 }
 
 /* As `:lane NAME` of each. */
-static void add_lanes(struct session *session, const char *names)
+static int add_lanes(struct session *session, const char *names, struct error *error)
 {
 	char name[96];
 
-	for (; names && *names; names += strcspn(names, ","), names += *names == ',') {
+	for (; *names; names += strcspn(names, ","), names += *names == ',') {
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(names, ","), names);
 		lanes_set(session, name);
+		if (session->message[0])
+			return error_set(error, ERROR_USAGE, "--lanes %s: %s", name, session->message);
 	}
+	return 0;
 }
 
 static bool is_ascii_locale(void)
@@ -380,10 +383,30 @@ static int open_other(
 		return result;
 	if (align)
 		compare_set_align(session, align);
-	if (session->message[0])
+	if (align && session->message[0])
 		return error_set(error, ERROR_USAGE, "--align %s: %s", align, session->message);
 	session_open_pane(session, &view_compare);
 	return take_time_of_both(session, call->select, error);
+}
+
+/* What the options ask of the session. What the user's files said before is none of their faults: it stays.
+ */
+static int take_options(struct program_call *call, struct session *session, struct error *error)
+{
+	const struct options *options = call->own;
+	char said[SESSION_MESSAGE];
+	int result;
+
+	memcpy(said, session->message, sizeof(said));
+	session->message[0] = '\0';
+	result = options->lanes ? add_lanes(session, options->lanes, error) : 0;
+	if (!result)
+		result = open_other(call, session, options->align, error);
+	if (!result)
+		result = session_require_window(session, call->select, error);
+	if (!session->message[0])
+		memcpy(session->message, said, sizeof(said));
+	return result;
 }
 
 static int view(struct program_call *call, struct error *error)
@@ -401,13 +424,7 @@ static int view(struct program_call *call, struct error *error)
 		return result;
 	open_runs_init(&open, session, &call->run_options);
 	config_read(session);
-	add_lanes(session, options->lanes);
-	if (options->lanes && session->message[0])
-		result = error_set(error, ERROR_USAGE, "--lanes %s: %s", options->lanes, session->message);
-	if (!result)
-		result = open_other(call, session, options->align, error);
-	if (!result)
-		result = session_require_window(session, call->select, error);
+	result = take_options(call, session, error);
 	if (result) {
 		open_runs_fini(&open);
 		return result;

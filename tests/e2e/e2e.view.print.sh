@@ -56,3 +56,11 @@ code "a window behind both" 3 hpct-view short.hpct long.hpct --time "$((ends + 1
 sentence "a window behind both"
 check "it says what both cover: $(cat err)" grep -q 'together they cover' err
 code "a window behind the run alone" 3 hpct-view short.hpct --time "$((starts + 1000000))ns.." --print 120x30
+hpct-import --from tsv -o figures.hpct "$(dirname -- "$0")/../golden/gauges/rows.tsv" || fail "no run with figures"
+mkdir -p config/hpct && echo 'no such line' >config/hpct/keys
+export XDG_CONFIG_HOME=$PWD/config
+code "two runs, and a file of the user's that is not understood" 0 hpct-view view.hpct loops.hpct --print 120x36
+code "figures, and that file" 0 hpct-view figures.hpct --print 120x36 --lanes cpu_busy
+check "the screen says so" grep -q "line 1 of your file 'keys'" <(hpct-view figures.hpct --print 120x36 --lanes cpu_busy)
+code "a figure that there is not" 2 hpct-view figures.hpct --print 120x36 --lanes cpu_busy,nothing
+check "its name alone is told: $(cat err)" grep -q -- "--lanes nothing: there is no figure 'nothing'" err

@@ -297,6 +297,33 @@ static void test_tree(void **unused)
 	small_end(&small);
 }
 
+/* Containers: a host each, and the same pid in all. */
+static void test_many_hosts(void **unused)
+{
+	struct small_run small;
+	struct error error = {0};
+	struct rows rows;
+	char host[32];
+
+	(void)unused;
+	small_begin(&small);
+	for (uint32_t i = 0; i <= ROWS_TREE_PROCESSES; i++) {
+		struct store_stream stream = {
+			.kind = STORE_STREAM_CPU, .rank = -1, .pid = 1, .begin_ns = 10, .end_ns = 5000};
+
+		snprintf(host, sizeof(host), "host%u", i);
+		stream.host = small_text(small.writer, host);
+		small_span(small.writer, store_writer_stream(small.writer, &stream), 10, 5000,
+			STORE_OP_MONITORED, 0, "command=serve");
+	}
+	small_ready(&small);
+	assert_int_equal(rows_init(&rows, small.run, &error), 0);
+	assert_int_equal(rows.process_count, ROWS_TREE_PROCESSES + 1);
+	assert_null(rows.tree);
+	rows_fini(&rows);
+	small_end(&small);
+}
+
 static void test_roles(void **unused)
 {
 	static const struct {
@@ -387,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_in_order),
 		cmocka_unit_test(test_in_disorder),
 		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_many_hosts),
 		cmocka_unit_test(test_roles),
 		cmocka_unit_test(test_routines),
 		cmocka_unit_test(test_lost),

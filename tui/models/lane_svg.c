@@ -2,8 +2,9 @@
 /* lane_svg.c - see lane_svg.h. */
 #include "tui/models/lane_svg.h"
 
-#include <inttypes.h>
+#include <string.h>
 
+#include "store/base/escape.h"
 #include "timeline/report/report.h"
 
 #define LEFT 90
@@ -12,22 +13,14 @@
 #define GAP 36	  /* above it: its name */
 #define TICKS 5
 
+/* A name comes from a traced program. */
 static void put_text(const char *text, FILE *out)
 {
-	for (; *text; text++)
-		switch (*text) {
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '&':
-			fputs("&amp;", out);
-			break;
-		default:
-			fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-		}
+	struct store_bytes escaped = {0};
+
+	escape_xml(&escaped, text, strlen(text));
+	fwrite(escaped.data, 1, escaped.size, out);
+	store_bytes_fini(&escaped);
 }
 
 static double y_of(const struct lane_svg *lane, double value)

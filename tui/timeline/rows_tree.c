@@ -87,17 +87,19 @@ static int order(struct rows_tree *tree, const struct run *run, struct error *er
 
 /* ---- what the run tells ---- */
 
-/* Streams of a process stand together: at least so many processes, ROWS_TREE_PROCESSES + 1 at most. */
+/* Streams of a process stand together: never less than there are processes, ROWS_TREE_PROCESSES + 1 at most.
+ */
 static uint32_t count_processes(struct run *run)
 {
-	uint32_t count = 0, pid = 0, generation = 0;
+	struct run_stream last = {0};
+	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < run_stream_count(run) && count <= ROWS_TREE_PROCESSES; i++) {
-		const struct store_stream *s = &run_stream_peek_unnamed(run, i)->s;
+		const struct run_stream *r = run_stream_peek_unnamed(run, i);
 
-		count += !i || s->pid != pid || s->generation != generation;
-		pid = s->pid;
-		generation = s->generation;
+		count += !i || r->s.pid != last.s.pid || r->s.generation != last.s.generation ||
+			 r->s.rank != last.s.rank || strcmp(r->host, last.host) != 0;
+		last = *r;
 	}
 	return count;
 }
