@@ -29,6 +29,16 @@ code "cut short" 4 hpct-import c.folded.gz
 check "cut short: what is kept is said" grep -q 'lines before it are in c.hpct' err
 code "cut short: what is kept is sound" 0 hpct-info --check c.hpct
 
+{
+	echo 'a;b 3'
+	head -c 400000000 /dev/zero | tr '\0' a
+	printf ' 5\nc;d 4\n'
+} | gzip -1 >long.folded.gz
+(ulimit -v 300000 && hpct-import --from folded long.folded.gz 2>err)
+same "a line without end takes no memory" 0 $?
+same "it is said" "hpct-import: left out: 1 lines that are no stack and a number" "$(cat err)"
+same "the others are there" "a;b 3 c;d 4" "$(hpct-export --to folded long.hpct | paste -sd ' ')"
+
 # ---- pprof
 code "formats" 2 hpct-import --from nosuch x
 grep -q pprof err || skip "built without protobuf-c: hpct-import has no --from pprof"
