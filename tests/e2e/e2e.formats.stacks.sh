@@ -52,6 +52,13 @@ for metric in CPUTIME GPUTIME; do
 		"$([ $metric = GPUTIME ] && hpct-stats gpu.hpct --streams kind=gpu --by op --format tsv | tsv '$c["key"] ~ /^(kernel|copy|set)$/ { s += $c["time_ns"] } END { print s }' ||
 			hpct-profile gpu.hpct --view top-down --format tsv | tsv '$c["depth"] == 0 { print $c["CPUTIME:incl"] }')"
 done
+printf '\x0a\x04\x08\x01\x10\x02\x12\x06\x0a\x01\x01\x12\x01\x05\x22\x08\x08\x01\x22\x04\x08\x01\x10\x07\x2a\x04\x08\x01\x10\x03\x32\x00\x32\x03cpu\x32\x02ns\x32\x01f' >line.pb
+code "a profile with a line" 0 hpct-import line.pb
+same "lines are said" "hpct-import: left out: 1 lines of source files" "$(cat err)"
+same "its stack" "f 5" "$(hpct-export --to folded line.hpct)"
+{ gzip -c line.pb | head -c -8 && printf '\0\0\0\0\0\0\0\0'; } >sum.pb.gz
+code "a wrong checksum" 4 hpct-import sum.pb.gz
+check "of a profile that is not whole nothing is made" [ ! -e sum.hpct ]
 zcat gpu.pb.gz | head -c 5000 >bad.pb
 code "cut" 4 hpct-import --from pprof bad.pb
 sentence "cut"
