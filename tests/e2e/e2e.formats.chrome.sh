@@ -103,6 +103,9 @@ done
 gzip -c p.json | head -c 300 >cg.json.gz
 code "a packed trace that is cut" 4 hpct-import --from chrome cg.json.gz
 check "a packed trace that is cut says what is kept" grep -q 'events before it are in cg.hpct' err
+{ gzip -c "$kineto" | head -c -8 && printf '\0\0\0\0\0\0\0\0'; } >s.json.gz
+code "a wrong checksum" 4 hpct-import s.json.gz
+check "a wrong checksum: what is kept is said" grep -q 'damaged or cut short: .*; what was whole is in s.hpct' err
 sed 's/"leaf"/leaf/' p.json >d.json
 code "damaged" 4 hpct-import d.json
 same "what was whole before the damage" 2 "$(rows d | grep -cv monitored)"
