@@ -19,6 +19,8 @@
 #define TEXT_MAX ((size_t)4096)
 #define ARG_BYTES_MAX ((size_t)512)
 #define ARG_COUNT_MAX 64
+#define EVENT_BYTES_MAX ((size_t)1 << 20) /* of keys that one event has again and again */
+#define DEPTH_MAX 4096u			  /* yajl keeps a byte of each level */
 
 enum field {
 	FIELD_NONE,
@@ -44,7 +46,7 @@ struct span {
 
 struct arg {
 	struct span key, value;
-	bool is_number;
+	bool is_number, is_cut;
 };
 
 struct reader {
@@ -107,6 +109,9 @@ static struct span keep(struct reader *reader, const char *text, size_t size, si
 {
 	struct span span = {reader->text.size, size < most ? size : most};
 
+	if (span.at > EVENT_BYTES_MAX)
+		span.size = 0;
+	reader->event.cut_count += span.size < size;
 	store_bytes_put(&reader->text, text, span.size);
 	return span;
 }
@@ -147,6 +152,8 @@ static void take_arg_part(struct reader *reader, const char *text, size_t size, 
 		left--;
 	}
 	store_bytes_put(&reader->text, text, size < left ? size : left);
+	reader->event.cut_count += size > left && !arg->is_cut;
+	arg->is_cut |= size > left;
 	arg->value.size = reader->text.size - arg->value.at;
 	arg->is_number = is_number && arg->value.size == size;
 	reader->needs_colon = true;
@@ -238,11 +245,13 @@ static void begin_arg(struct reader *reader, const unsigned char *key, size_t si
 
 	if (reader->arg_count == ARG_COUNT_MAX) {
 		reader->arg_count--; /* the last one is overwritten */
+		reader->event.cut_count++;
 		reader->text.size = reader->args[reader->arg_count].key.at;
 	}
 	arg = &reader->args[reader->arg_count++];
 	arg->key = keep(reader, (const char *)key, size, ARG_BYTES_MAX);
 	arg->value = (struct span){reader->text.size, 0};
+	arg->is_cut = false;
 	reader->needs_colon = false;
 }
 
@@ -287,6 +296,8 @@ static int on_open(struct reader *reader, bool is_map)
 {
 	reader->tokens++;
 	reader->depth++;
+	if (reader->depth > DEPTH_MAX)
+		return 0;
 	if (reader->depth == 1 && !is_map) {
 		reader->is_array_form = true;
 		reader->has_seen_events = true;
@@ -484,6 +495,10 @@ static int feed(yajl_handle parser, struct reader *reader, const char *block, si
 	if (reader->has_seen_events && used < size && is_rest_closing(block + used, size - used) &&
 		reader->depth <= (reader->is_array_form ? 1u : 2u))
 		return 0;
+	if (status == yajl_status_client_canceled) {
+		say_damage(end, "it nests too deep", before + used);
+		return 0;
+	}
 	why = yajl_get_error(parser, 0, NULL, 0);
 	say_damage(end, why ? (const char *)why : "not JSON", before + used);
 	if (why)

@@ -116,4 +116,17 @@ code "nothing that is known" 2 hpct-import n.json
 sentence "nothing that is known"
 printf '[%.0s' $(seq 100000) >deep.json
 code "depth" 4 hpct-import --from chrome deep.json
+check "depth is said" grep -q 'nests too deep' err
+long=$(printf 'x%.0s' $(seq 600))
+echo '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"long":["'"$long"'","'"$long"'"],"short":"y"}}]' >long.json
+code "a long argument" 0 hpct-import long.json
+same "that it is cut is said" "hpct-import: left out: 1 ends of texts that are too long or too many" "$(cat err)"
+same "its beginning and the others stay" "long=${long:0:512},short=y" "$(hpct-slice long.hpct --format tsv | tsv '$c["op"] == "call" { print $c["attributes"] }')"
+{
+	printf '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":1'
+	yes ',"name":"'"$long"'"' | head -n 600000
+	printf '}]'
+} | gzip -1 >again.json.gz
+(ulimit -v 200000 && hpct-import --from chrome again.json.gz 2>err)
+check "a key again and again takes no memory" [ -e again.hpct ]
 code "it exists" 2 hpct-import "$kineto" -o k.hpct
