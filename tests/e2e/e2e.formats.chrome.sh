@@ -129,4 +129,15 @@ same "its beginning and the others stay" "long=${long:0:512},short=y" "$(hpct-sl
 } | gzip -1 >again.json.gz
 (ulimit -v 200000 && hpct-import --from chrome again.json.gz 2>err)
 check "a key again and again takes no memory" [ -e again.hpct ]
+# ---- numbers that JSON has no word for, in the middle of a block and across two; in a text they are text
+word() { # BYTES before the word
+	head='[{"ph":"X","name":"a [nan, \"NaN\"] b","pid":1,"tid":1,"ts":1,"dur":2,"args":{"x":'
+	printf '%s%*s%s' "$head" $(($1 - ${#head})) '' '-Infinity,"y":NaN}},{"ph":"X","name":"next","pid":1,"tid":1,"ts":5,"dur":1}]'
+}
+for at in 200 $(((1 << 20) - 1)) $(((1 << 20) - 5)) $(((1 << 20) - 9)) $(((1 << 20) - 15)) $(((1 << 20) - 16)); do
+	word "$at" >w.json
+	code "words that stand for numbers, at $at" 0 hpct-import --from chrome --overwrite w.json -o w.hpct
+	same "words that stand for numbers, at $at" 'a [nan, "NaN"] b 0 2000 next 4000 5000 ' \
+		"$(hpct-slice w.hpct --format tsv | tsv '$c["path"] != "" { printf "%s %s %s ", $c["path"], $c["begin_ns"], $c["end_ns"] }')"
+done
 code "it exists" 2 hpct-import "$kineto" -o k.hpct
