@@ -57,6 +57,7 @@ static int take(const struct choice *choice, struct packed_file *file, FILE *in,
 		.in = in, .name = name, .fd = packed_file_fd(file), .file = file, .finds_names = true};
 	const struct format *format = choice->format;
 	int rc = find_format(file, name, &format, error);
+	char text[sizeof error->text];
 	int damage;
 
 	if (rc == 0)
@@ -66,6 +67,10 @@ static int take(const struct choice *choice, struct packed_file *file, FILE *in,
 			(const char *)input.left_out.data);
 	store_bytes_fini(&input.left_out);
 	damage = packed_file_close(file, name, rc < 0 && input.is_kept ? NULL : error);
+	if (damage && rc == 0) { /* the format had no use for what is missing, or did not see it */
+		snprintf(text, sizeof text, "%s", error->text);
+		error_set(error, ERROR_RUN, "%s; what was whole is in %s", text, output);
+	}
 	return damage ? damage : rc;
 }
 

@@ -37,7 +37,9 @@ void format_input_progress(const struct format_input *input)
 		progress_at("reading", done, all);
 }
 
-static int copy_into(FILE *in, const char *name, FILE *copy, struct error *error)
+/* Of a packed file that is damaged what was whole is there: a copy of that. */
+static int copy_into(
+	FILE *in, const struct packed_file *file, const char *name, FILE *copy, struct error *error)
 {
 	char block[65536];
 	size_t size;
@@ -45,21 +47,49 @@ static int copy_into(FILE *in, const char *name, FILE *copy, struct error *error
 
 	while ((size = fread(block, 1, sizeof block, in)) > 0 && fwrite(block, 1, size, copy) == size)
 		;
-	if (!ferror(in) && !ferror(copy) && fflush(copy) == 0)
-		return 0;
 	code = errno;
+	if (ferror(in) && file && packed_file_is_damaged(file) && ftello(copy) > 0)
+		clearerr(in);
+	if (!ferror(in) && !ferror(copy)) {
+		if (fflush(copy) == 0)
+			return 0;
+		code = errno;
+	}
 	return error_set(error, ERROR_IO, "%s cannot be kept in a temporary file: %s%s", name, strerror(code),
 		code == EFBIG ? "; raise `ulimit -f`" : "");
 }
 
-static int copy_of(FILE *in, const char *name, FILE **copy, struct error *error)
+/* For reading and writing, its path PATH_MAX bytes. */
+static int new_file(const char *name, FILE **made, char *path, struct error *error)
 {
-	int code;
+	const char *directory = getenv("TMPDIR");
+	int fd, code;
 
-	*copy = tmpfile();
-	if (!*copy)
-		return error_set(error, ERROR_IO, "no temporary file for %s: %s", name, strerror(errno));
-	code = copy_into(in, name, *copy, error);
+	snprintf(path, PATH_MAX, "%s/hpct-XXXXXX", directory && *directory ? directory : "/var/tmp");
+	fd = mkostemp(path, O_CLOEXEC);
+	*made = fd < 0 ? NULL : fdopen(fd, "w+");
+	if (*made)
+		return 0;
+	code = errno;
+	if (fd >= 0) {
+		close(fd);
+		unlink(path);
+	}
+	return error_set(error, ERROR_IO, "no temporary file for %s: %s; set TMPDIR to a directory with room",
+		name, strerror(code));
+}
+
+/* A copy without a name, from its beginning on. */
+static int copy_of(
+	FILE *in, const struct packed_file *file, const char *name, FILE **copy, struct error *error)
+{
+	char path[PATH_MAX];
+	int code = new_file(name, copy, path, error);
+
+	if (code < 0)
+		return code;
+	unlink(path);
+	code = copy_into(in, file, name, *copy, error);
 	if (code == 0) {
 		rewind(*copy);
 		return 0;
@@ -71,56 +101,42 @@ static int copy_of(FILE *in, const char *name, FILE **copy, struct error *error)
 
 int format_rereadable(FILE **in, const char *name, struct error *error)
 {
-	return fseeko(*in, 0, SEEK_SET) == 0 ? 0 : copy_of(*in, name, in, error);
+	return fseeko(*in, 0, SEEK_SET) == 0 ? 0 : copy_of(*in, NULL, name, in, error);
 }
 
-int format_plain_file(
-	const struct format_input *input, FILE **file, char path[FORMAT_PATH_MAX], struct error *error)
+int format_plain_file(const struct format_input *input, FILE **file, struct error *error)
 {
-	int code = 0, fd;
+	char path[64];
+	int code, fd;
 
 	*file = NULL;
-	if (input->fd < 0) {
-		code = copy_of(input->in, input->name, file, error);
-	} else {
-		/* Opened anew: with a position of its own. */
-		snprintf(path, FORMAT_PATH_MAX, "/proc/self/fd/%d", input->fd);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		*file = fd < 0 ? NULL : fdopen(fd, "r");
-		if (!*file) {
-			code = error_set(
-				error, ERROR_RUN, "cannot read %s: %s", input->name, strerror(errno));
-			if (fd >= 0)
-				close(fd);
-		}
-	}
+	if (input->fd < 0)
+		return copy_of(input->in, input->file, input->name, file, error);
+	/* Opened anew: with a position of its own. */
+	snprintf(path, sizeof path, "/proc/self/fd/%d", input->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	*file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (*file)
-		snprintf(path, FORMAT_PATH_MAX, "/proc/self/fd/%d", fileno(*file));
+		return 0;
+	code = error_set(error, ERROR_RUN, "cannot read %s: %s", input->name, strerror(errno));
+	if (fd >= 0)
+		close(fd);
 	return code;
 }
 
 int format_named_file(const struct format_input *input, char *path, struct error *error)
 {
-	const char *directory = getenv("TMPDIR");
-	int fd, code;
 	FILE *copy;
+	int code;
 
 	if (input->fd >= 0) {
 		snprintf(path, PATH_MAX, "/proc/self/fd/%d", input->fd);
 		return 0;
 	}
-	snprintf(path, PATH_MAX, "%s/hpct-XXXXXX", directory && *directory ? directory : "/var/tmp");
-	fd = mkostemp(path, O_CLOEXEC);
-	copy = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!copy) {
-		code = errno;
-		if (fd >= 0)
-			close(fd);
-		return error_set(error, ERROR_IO,
-			"no temporary file for %s: %s; set TMPDIR to a directory with room", input->name,
-			strerror(code));
-	}
-	code = copy_into(input->in, input->name, copy, error);
+	code = new_file(input->name, &copy, path, error);
+	if (code < 0)
+		return code;
+	code = copy_into(input->in, input->file, input->name, copy, error);
 	fclose(copy);
 	if (code < 0)
 		unlink(path);

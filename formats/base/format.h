@@ -28,7 +28,8 @@ struct format_input {
 void format_left_out(struct store_bytes *list, uint64_t count, const char *what);
 
 /* The unpacked input as a file by name, PATH_MAX bytes, for libraries that open files: the file itself, or
- * where input->fd is -1 a copy, for the caller to unlink. */
+ * where input->fd is -1 a copy, for the caller to unlink. Of an input that is packed and damaged a copy has
+ * what was whole, here and in format_plain_file(). */
 int format_named_file(const struct format_input *input, char *path, struct error *error);
 
 /* Shows how much of the file is read. */
@@ -37,11 +38,8 @@ void format_input_progress(const struct format_input *input);
 /* The input itself where it can be read twice, else a copy of it in a temporary file, for the caller to
  * close. ERROR_IO: no space. */
 int format_rereadable(FILE **in, const char *name, struct error *error);
-/* A stream over a plain file that holds the unpacked input and can be sought in, for the caller to close;
- * `path` gets a name by which libraries can open it, too. */
-#define FORMAT_PATH_MAX 64
-int format_plain_file(
-	const struct format_input *input, FILE **file, char path[FORMAT_PATH_MAX], struct error *error);
+/* A stream over a plain file that holds the unpacked input and can be sought in, for the caller to close. */
+int format_plain_file(const struct format_input *input, FILE **file, struct error *error);
 
 /* Tracks and streams that an export has no place for. */
 enum format_lack {

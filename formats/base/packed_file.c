@@ -309,6 +309,11 @@ int packed_file_fd(const struct packed_file *file)
 	return file->is_seekable && file->packing == PACKING_NONE ? file->fd : -1;
 }
 
+bool packed_file_is_damaged(const struct packed_file *file)
+{
+	return file->trouble != NULL;
+}
+
 void packed_file_progress(const struct packed_file *file, uint64_t *done, uint64_t *all)
 {
 	struct stat status;

@@ -23,6 +23,8 @@ struct packed_file *packed_file_open(int fd, FILE **stream);
 const uint8_t *packed_file_head(struct packed_file *file, size_t *size);
 /* The descriptor of a file that is not packed, and no pipe; else -1. It stays the file's. */
 int packed_file_fd(const struct packed_file *file);
+/* Did unpacking find damage, or an end that comes too early? */
+bool packed_file_is_damaged(const struct packed_file *file);
 /* How much of the file, as it lies there, has been read; `all` 0: not known (a pipe). */
 void packed_file_progress(const struct packed_file *file, uint64_t *done, uint64_t *all);
 /* ERROR_RUN where what was unpacked is damaged or cut short: reading it failed then. `name` is what errors

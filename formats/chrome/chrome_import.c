@@ -53,7 +53,7 @@ struct chrome_import {
 	struct store_bytes attributes;
 	uint32_t op_call, op_memory_bytes;
 	/* What cannot be held. */
-	uint64_t flows, objects, dumps, samples, timeless, unknown, flawed, async_ends, texts;
+	uint64_t flows, objects, dumps, samples, timeless, unknown, flawed, async_ends, texts, cut;
 };
 
 /* ---- texts of an event ---- */
@@ -595,6 +595,7 @@ static int take_event(void *own, const struct chrome_event *event, struct error 
 	struct chrome_import *import = own;
 
 	import->attributes.size = 0;
+	import->cut += event->cut_count;
 	switch (event->phase) {
 	case 'M':
 		return take_name(import, event, error);
@@ -655,6 +656,7 @@ static void say_left_out(const struct chrome_import *import, struct store_bytes 
 	format_left_out(list, import->flawed, "values that are no numbers");
 	format_left_out(list, import->async_ends, "ends of asynchronous events whose begin is missing");
 	format_left_out(list, import->texts, "arguments that are too long");
+	format_left_out(list, import->cut, "ends of texts that are too long or too many");
 }
 
 static void import_fini(struct chrome_import *import)

@@ -15,10 +15,13 @@
 #include "store/base/array.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
+#define WORD_BYTES_MAX 16u
 #define TOKEN_BYTES_MAX ((uint64_t)64 << 20) /* without a single token: yajl keeps what it waits for */
 #define TEXT_MAX ((size_t)4096)
 #define ARG_BYTES_MAX ((size_t)512)
 #define ARG_COUNT_MAX 64
+#define EVENT_BYTES_MAX ((size_t)1 << 20) /* of keys that one event has again and again */
+#define DEPTH_MAX 4096u			  /* yajl keeps a byte of each level */
 
 enum field {
 	FIELD_NONE,
@@ -44,7 +47,7 @@ struct span {
 
 struct arg {
 	struct span key, value;
-	bool is_number;
+	bool is_number, is_cut;
 };
 
 struct reader {
@@ -55,6 +58,7 @@ struct reader {
 	bool has_seen_events, is_array_form;
 	enum field field; /* that the next value is of */
 	bool is_distributed, needs_colon;
+	bool is_in_string, is_escaped; /* the next byte that is looked at for words */
 	uint64_t tokens, events;
 	int64_t base_ns;
 	/* the event */
@@ -107,6 +111,9 @@ static struct span keep(struct reader *reader, const char *text, size_t size, si
 {
 	struct span span = {reader->text.size, size < most ? size : most};
 
+	if (span.at > EVENT_BYTES_MAX)
+		span.size = 0;
+	reader->event.cut_count += span.size < size;
 	store_bytes_put(&reader->text, text, span.size);
 	return span;
 }
@@ -147,6 +154,8 @@ static void take_arg_part(struct reader *reader, const char *text, size_t size, 
 		left--;
 	}
 	store_bytes_put(&reader->text, text, size < left ? size : left);
+	reader->event.cut_count += size > left && !arg->is_cut;
+	arg->is_cut |= size > left;
 	arg->value.size = reader->text.size - arg->value.at;
 	arg->is_number = is_number && arg->value.size == size;
 	reader->needs_colon = true;
@@ -238,11 +247,13 @@ static void begin_arg(struct reader *reader, const unsigned char *key, size_t si
 
 	if (reader->arg_count == ARG_COUNT_MAX) {
 		reader->arg_count--; /* the last one is overwritten */
+		reader->event.cut_count++;
 		reader->text.size = reader->args[reader->arg_count].key.at;
 	}
 	arg = &reader->args[reader->arg_count++];
 	arg->key = keep(reader, (const char *)key, size, ARG_BYTES_MAX);
 	arg->value = (struct span){reader->text.size, 0};
+	arg->is_cut = false;
 	reader->needs_colon = false;
 }
 
@@ -287,6 +298,8 @@ static int on_open(struct reader *reader, bool is_map)
 {
 	reader->tokens++;
 	reader->depth++;
+	if (reader->depth > DEPTH_MAX)
+		return 0;
 	if (reader->depth == 1 && !is_map) {
 		reader->is_array_form = true;
 		reader->has_seen_events = true;
@@ -397,58 +410,72 @@ static const yajl_callbacks callbacks = {.yajl_null = on_null,
 
 /* ---- the file ---- */
 
-/* True where the bytes hold NaN, nan, Infinity or inf: a loop that the compiler turns into vectors, since
- * every byte of the file passes it. */
-__attribute__((optimize("O3"))) static bool has_odd_number(const char *at, size_t size)
+/* Behind the end of the string, or `end` where it goes on in the next block. */
+static char *skip_string(struct reader *reader, char *at, char *end)
 {
-	unsigned char found = 0;
+	for (;;) {
+		char *quote = memchr(at, '"', (size_t)(end - at)), *stop = quote ? quote : end, *back = stop;
 
-	for (size_t i = 0; i + 2 < size; i++) {
-		unsigned char a = (unsigned char)at[i] | 0x20, b = (unsigned char)at[i + 1],
-			      c = (unsigned char)at[i + 2];
-
-		found |= (unsigned char)((a == 'n') & (b == 'a') & ((c | 0x20) == 'n'));
-		found |= (unsigned char)((a == 'i') & (b == 'n') & (c == 'f'));
+		while (back > at && back[-1] == '\\')
+			back--;
+		reader->is_escaped = ((stop - back) & 1) != (back == at && reader->is_escaped);
+		if (!quote)
+			return end;
+		reader->is_in_string = reader->is_escaped;
+		reader->is_escaped = false;
+		if (!reader->is_in_string)
+			return quote + 1;
+		at = quote + 1;
 	}
-	return found;
 }
 
-static void mend_number(char *block, size_t size, char *found, size_t length)
+static bool is_letter(char c)
 {
-	char *from = found > block && found[-1] == '-' ? found - 1 : found, *before = from,
-	     *end = found + length;
-
-	while (before > block && (before[-1] == ' ' || before[-1] == '\t'))
-		before--;
-	if (before == block || !strchr(":,[", before[-1]) ||
-		(end < block + size && !strchr(",]} \t\r\n", *end)))
-		return;
-	memset(from, ' ', (size_t)(end - from));
-	from[0] = from[1] = '"';
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Python and C++ write numbers that JSON has no word for; an empty text takes their place. */
-static void mend_numbers(char *block, size_t size)
+/* Behind the word. One of those that stand for a number becomes an empty text. */
+static char *mend_word(const char *block, char *at, char *end)
 {
 	static const char *const words[] = {"NaN", "nan", "Infinity", "inf"};
+	char *behind = at;
 
-	for (size_t at = 0; at < size; at += 4096) {
-		char *piece = block + at;
-		size_t piece_size = size - at < 4096 + 16 ? size - at : 4096 + 16;
+	while (behind < end && is_letter(*behind))
+		behind++;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		size_t size = strlen(words[i]);
 
-		if (!has_odd_number(piece, piece_size))
+		if ((size_t)(behind - at) != size || memcmp(at, words[i], size) != 0)
 			continue;
-		for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-			size_t length = strlen(words[w]);
-			char *found = piece;
-
-			while ((found = memmem(
-					found, piece_size - (size_t)(found - piece), words[w], length))) {
-				mend_number(block, size, found, length);
-				found += length;
-			}
-		}
+		at -= at > block && at[-1] == '-';
+		memset(at, ' ', (size_t)(behind - at));
+		at[0] = at[1] = '"';
 	}
+	return behind;
+}
+
+/* Python and C++ write numbers that JSON has no word for; an empty text takes their place. Gives how many of
+ * the bytes are to be parsed: words go on in the next block. */
+static size_t mend_numbers(struct reader *reader, char *block, size_t size, bool is_last)
+{
+	char *at = block, *end = block + size;
+	size_t kept = 0;
+
+	while (at < end) {
+		if (reader->is_in_string)
+			at = skip_string(reader, at, end);
+		else if (is_letter(*at))
+			at = mend_word(block, at, end);
+		else
+			reader->is_in_string = *at++ == '"';
+	}
+	if (is_last || reader->is_in_string)
+		return size;
+	while (kept < WORD_BYTES_MAX && kept < size && (is_letter(end[-1]) || end[-1] == '-')) {
+		kept++;
+		end--;
+	}
+	return size - kept;
 }
 
 static void say_damage(struct chrome_reader_end *end, const char *why, uint64_t bytes)
@@ -484,6 +511,10 @@ static int feed(yajl_handle parser, struct reader *reader, const char *block, si
 	if (reader->has_seen_events && used < size && is_rest_closing(block + used, size - used) &&
 		reader->depth <= (reader->is_array_form ? 1u : 2u))
 		return 0;
+	if (status == yajl_status_client_canceled) {
+		say_damage(end, "it nests too deep", before + used);
+		return 0;
+	}
 	why = yajl_get_error(parser, 0, NULL, 0);
 	say_damage(end, why ? (const char *)why : "not JSON", before + used);
 	if (why)
@@ -505,10 +536,12 @@ static int read_blocks(FILE *in, const char *name, yajl_handle parser, struct re
 	struct chrome_reader_end *end)
 {
 	uint64_t bytes = 0, tokens = 0, since = 0;
+	size_t kept = 0; /* of the block before */
 	int code = 1;
 
 	for (;;) {
-		size_t size = fread(block, 1, BLOCK_BYTES, in), skip = 0;
+		size_t size = kept + fread(block + kept, 1, BLOCK_BYTES - kept, in), skip = 0, used;
+		bool is_last = size < BLOCK_BYTES;
 
 		if (ferror(in)) {
 			if (errno != EIO || bytes + size == 0)
@@ -517,10 +550,12 @@ static int read_blocks(FILE *in, const char *name, yajl_handle parser, struct re
 		}
 		if (bytes == 0 && size >= 3 && memcmp(block, "\xef\xbb\xbf", 3) == 0)
 			skip = 3;
-		mend_numbers(block, size);
-		code = feed(parser, reader, block + skip, size - skip, bytes + skip, end);
-		bytes += size;
-		since = reader->tokens == tokens ? since + size : 0;
+		used = mend_numbers(reader, block, size, is_last);
+		code = feed(parser, reader, block + skip, used - skip, bytes + skip, end);
+		bytes += used;
+		kept = size - used;
+		memmove(block, block + used, kept);
+		since = reader->tokens == tokens ? since + used : 0;
 		tokens = reader->tokens;
 		if (since > TOKEN_BYTES_MAX) {
 			say_damage(end, "a text that does not end", bytes);
@@ -530,7 +565,7 @@ static int read_blocks(FILE *in, const char *name, yajl_handle parser, struct re
 			reader->ops->progress(reader->ops->own);
 		if (code <= 0)
 			return code;
-		if (size < BLOCK_BYTES) {
+		if (is_last) {
 			end_file(parser, reader, bytes, end);
 			return 0;
 		}

@@ -31,6 +31,7 @@ struct chrome_event {
 	struct chrome_text name, category, pid, tid, id, scope;
 	const struct chrome_arg *args;
 	size_t arg_count;
+	size_t cut_count; /* texts of which only the beginning is here, arguments that are not: too many */
 };
 
 struct chrome_reader_ops {

@@ -4,10 +4,17 @@
  */
 #include "formats/folded/folded_import.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/base/stack_import.h"
+#include "store/base/array.h"
+
+#define LINE_BYTES_MAX ((size_t)64 << 20)
+
+struct line {
+	char *text;
+	size_t size, room;
+};
 
 struct folded {
 	struct format_input *input;
@@ -61,11 +68,11 @@ static int take_line(struct folded *folded, const char *line, size_t size, struc
 	uint64_t weight;
 	size_t frames;
 
-	while (size && (line[size - 1] == '\n' || line[size - 1] == '\r'))
+	while (size && line[size - 1] == '\r')
 		size--;
 	if (size == 0)
 		return 0;
-	if (!find_weight(line, size, &frames, &weight)) {
+	if (size > LINE_BYTES_MAX || !find_weight(line, size, &frames, &weight)) {
 		folded->wrong++;
 		return 0;
 	}
@@ -73,24 +80,44 @@ static int take_line(struct folded *folded, const char *line, size_t size, struc
 	return stack_import_add(&folded->stacks, context_of(folded->stacks.run, line, frames), weight, error);
 }
 
+/* 1: a line without its end; 0: no more. Of one that is too long the beginning, and `size` says so: the file
+ * is untrusted. */
+static int next_line(FILE *in, struct line *line, struct error *error)
+{
+	int c;
+
+	line->size = 0;
+	while ((c = getc_unlocked(in)) != EOF && c != '\n') {
+		if (line->size > LINE_BYTES_MAX)
+			continue;
+		if (!array_reserve(&line->text, &line->room, line->size + 1, 1))
+			return error_memory(error);
+		line->text[line->size++] = (char)c;
+	}
+	return line->size || c != EOF;
+}
+
 static int take_lines(struct folded *folded, struct error *error)
 {
-	FILE *in = folded->input->in;
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t size;
+	struct line line = {0};
 	bool is_first = true;
-	int code = 0;
+	int code;
 
-	while (code == 0 && (size = getline(&line, &room, in)) > 0) {
-		size_t skip = is_first && size >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	while ((code = next_line(folded->input->in, &line, error)) > 0) {
+		size_t skip;
+
+		if (line.size == 0)
+			continue;
+		skip = is_first && line.size >= 3 && memcmp(line.text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
 		is_first = false;
-		code = take_line(folded, line + skip, (size_t)size - skip, error);
+		code = take_line(folded, line.text + skip, line.size - skip, error);
+		if (code < 0)
+			break;
 		if ((folded->lines & 0xfff) == 0)
 			format_input_progress(folded->input);
 	}
-	free(line);
+	free(line.text);
 	return code;
 }
 

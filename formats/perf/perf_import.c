@@ -438,14 +438,13 @@ static int import_from(struct perf_import *import, FILE *in, const char *path, s
 static int perf_import(struct format_input *input, const char *path, struct error *error)
 {
 	struct perf_import *import = calloc(1, sizeof *import);
-	char name[FORMAT_PATH_MAX];
 	FILE *in = NULL;
 	int code;
 
 	if (!import)
 		return error_memory(error);
 	import->input = input;
-	code = format_plain_file(input, &in, name, error);
+	code = format_plain_file(input, &in, error);
 	if (code == 0)
 		code = import_from(import, in, path, error);
 	if (in)

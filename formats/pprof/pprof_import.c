@@ -5,6 +5,7 @@
  */
 #include "formats/pprof/pprof_import.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "formats/base/stack_import.h"
@@ -14,6 +15,7 @@
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 #define TYPES_MAX 64u
 #define DEPTH_MAX 4096u
+#define IDS_MAX ((uint64_t)1 << 26)
 
 typedef Hpct__Pprof__Profile profile_type;
 
@@ -21,14 +23,13 @@ struct pprof_import {
 	struct format_input *input;
 	profile_type *profile;
 	struct stack_import stacks;
-	/* Ids of the file count from anywhere: [id] position + 1, where they are small; else they are looked
-	 * for. */
+	/* Ids of the file count from anywhere: [id] position + 1. One from IDS_MAX on is not known. */
 	uint32_t *locations, *functions;
 	size_t location_room, function_room;
 	uint32_t metrics[TYPES_MAX];
 	uint64_t scales[TYPES_MAX]; /* to ns */
 	size_t source;
-	uint64_t labels, negative, places;
+	uint64_t labels, negative, places, lines;
 };
 
 /* ---- the message ---- */
@@ -48,6 +49,8 @@ static int read_bytes(struct format_input *input, uint8_t **bytes, size_t *size,
 			return error_set(error, ERROR_RUN,
 				"%s is larger than 1 GiB: it is no profile of pprof", input->name);
 	} while (got > 0);
+	if (ferror(input->in)) /* a part of a message may read like a whole one */
+		return error_set(error, ERROR_IO, "cannot read %s: %s", input->name, strerror(errno));
 	return 0;
 }
 
@@ -59,8 +62,6 @@ static const ProtobufCBinaryData *text_of(const struct pprof_import *import, int
 		       ? &import->profile->string_table[number]
 		       : &none;
 }
-
-#define IDS_MAX ((uint64_t)1 << 26)
 
 static bool put_id(uint32_t **ids, size_t *room, uint64_t id, size_t position)
 {
@@ -77,8 +78,13 @@ static bool index_ids(struct pprof_import *import)
 	const profile_type *profile = import->profile;
 	bool ok = true;
 
-	for (size_t i = 0; i < profile->n_location && ok; i++)
-		ok = put_id(&import->locations, &import->location_room, profile->location[i]->id, i);
+	for (size_t i = 0; i < profile->n_location && ok; i++) {
+		const Hpct__Pprof__Location *location = profile->location[i];
+
+		ok = put_id(&import->locations, &import->location_room, location->id, i);
+		for (size_t at = 0; at < location->n_line; at++)
+			import->lines += location->line[at]->line != 0;
+	}
 	for (size_t i = 0; i < profile->n_function && ok; i++)
 		ok = put_id(&import->functions, &import->function_room, profile->function[i]->id, i);
 	return ok;
@@ -219,6 +225,7 @@ static int fill(struct pprof_import *import, struct import_run *run, struct erro
 	format_left_out(
 		left_out, import->negative, "values below 0, as a difference of profiles has, or too large");
 	format_left_out(left_out, import->places, "frames' names, which the profile does not have");
+	format_left_out(left_out, import->lines, "lines of source files");
 	return code;
 }
 

@@ -103,6 +103,9 @@ done
 gzip -c p.json | head -c 300 >cg.json.gz
 code "a packed trace that is cut" 4 hpct-import --from chrome cg.json.gz
 check "a packed trace that is cut says what is kept" grep -q 'events before it are in cg.hpct' err
+{ gzip -c "$kineto" | head -c -8 && printf '\0\0\0\0\0\0\0\0'; } >s.json.gz
+code "a wrong checksum" 4 hpct-import s.json.gz
+check "a wrong checksum: what is kept is said" grep -q 'damaged or cut short: .*; what was whole is in s.hpct' err
 sed 's/"leaf"/leaf/' p.json >d.json
 code "damaged" 4 hpct-import d.json
 same "what was whole before the damage" 2 "$(rows d | grep -cv monitored)"
@@ -113,4 +116,28 @@ code "nothing that is known" 2 hpct-import n.json
 sentence "nothing that is known"
 printf '[%.0s' $(seq 100000) >deep.json
 code "depth" 4 hpct-import --from chrome deep.json
+check "depth is said" grep -q 'nests too deep' err
+long=$(printf 'x%.0s' $(seq 600))
+echo '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"long":["'"$long"'","'"$long"'"],"short":"y"}}]' >long.json
+code "a long argument" 0 hpct-import long.json
+same "that it is cut is said" "hpct-import: left out: 1 ends of texts that are too long or too many" "$(cat err)"
+same "its beginning and the others stay" "long=${long:0:512},short=y" "$(hpct-slice long.hpct --format tsv | tsv '$c["op"] == "call" { print $c["attributes"] }')"
+{
+	printf '[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":1'
+	yes ',"name":"'"$long"'"' | head -n 600000
+	printf '}]'
+} | gzip -1 >again.json.gz
+(ulimit -v 200000 && hpct-import --from chrome again.json.gz 2>err)
+check "a key again and again takes no memory" [ -e again.hpct ]
+# ---- numbers that JSON has no word for, in the middle of a block and across two; in a text they are text
+word() { # BYTES before the word
+	head='[{"ph":"X","name":"a [nan, \"NaN\"] b","pid":1,"tid":1,"ts":1,"dur":2,"args":{"x":'
+	printf '%s%*s%s' "$head" $(($1 - ${#head})) '' '-Infinity,"y":NaN}},{"ph":"X","name":"next","pid":1,"tid":1,"ts":5,"dur":1}]'
+}
+for at in 200 $(((1 << 20) - 1)) $(((1 << 20) - 5)) $(((1 << 20) - 9)) $(((1 << 20) - 15)) $(((1 << 20) - 16)); do
+	word "$at" >w.json
+	code "words that stand for numbers, at $at" 0 hpct-import --from chrome --overwrite w.json -o w.hpct
+	same "words that stand for numbers, at $at" 'a [nan, "NaN"] b 0 2000 next 4000 5000 ' \
+		"$(hpct-slice w.hpct --format tsv | tsv '$c["path"] != "" { printf "%s %s %s ", $c["path"], $c["begin_ns"], $c["end_ns"] }')"
+done
 code "it exists" 2 hpct-import "$kineto" -o k.hpct

@@ -39,6 +39,10 @@ head -c $((size / 2)) p.data >c.data
 code "cut short" 4 hpct-import c.data
 check "cut short: what is kept is said" grep -q 'the [1-9][0-9]* records that are whole are in c.hpct' err
 code "cut short: what is kept is sound" 0 hpct-info --check c.hpct
+head -c $(($(stat -c %s g.data.gz) / 2)) g.data.gz >h.data.gz
+code "packed and cut short" 4 hpct-import h.data.gz
+check "packed and cut short: what is kept is said" grep -q 'the [1-9][0-9]* records that are whole are in h.hpct' err
+code "packed and cut short: what is kept is sound" 0 hpct-info --check h.hpct
 head -c 90 p.data >d.data
 code "a head" 4 hpct-import d.data
 check "a head makes nothing" [ ! -e d.hpct ]

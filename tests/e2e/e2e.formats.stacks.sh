@@ -29,6 +29,16 @@ code "cut short" 4 hpct-import c.folded.gz
 check "cut short: what is kept is said" grep -q 'lines before it are in c.hpct' err
 code "cut short: what is kept is sound" 0 hpct-info --check c.hpct
 
+{
+	echo 'a;b 3'
+	head -c 400000000 /dev/zero | tr '\0' a
+	printf ' 5\nc;d 4\n'
+} | gzip -1 >long.folded.gz
+(ulimit -v 300000 && hpct-import --from folded long.folded.gz 2>err)
+same "a line without end takes no memory" 0 $?
+same "it is said" "hpct-import: left out: 1 lines that are no stack and a number" "$(cat err)"
+same "the others are there" "a;b 3 c;d 4" "$(hpct-export --to folded long.hpct | paste -sd ' ')"
+
 # ---- pprof
 code "formats" 2 hpct-import --from nosuch x
 grep -q pprof err || skip "built without protobuf-c: hpct-import has no --from pprof"
@@ -42,6 +52,13 @@ for metric in CPUTIME GPUTIME; do
 		"$([ $metric = GPUTIME ] && hpct-stats gpu.hpct --streams kind=gpu --by op --format tsv | tsv '$c["key"] ~ /^(kernel|copy|set)$/ { s += $c["time_ns"] } END { print s }' ||
 			hpct-profile gpu.hpct --view top-down --format tsv | tsv '$c["depth"] == 0 { print $c["CPUTIME:incl"] }')"
 done
+printf '\x0a\x04\x08\x01\x10\x02\x12\x06\x0a\x01\x01\x12\x01\x05\x22\x08\x08\x01\x22\x04\x08\x01\x10\x07\x2a\x04\x08\x01\x10\x03\x32\x00\x32\x03cpu\x32\x02ns\x32\x01f' >line.pb
+code "a profile with a line" 0 hpct-import line.pb
+same "lines are said" "hpct-import: left out: 1 lines of source files" "$(cat err)"
+same "its stack" "f 5" "$(hpct-export --to folded line.hpct)"
+{ gzip -c line.pb | head -c -8 && printf '\0\0\0\0\0\0\0\0'; } >sum.pb.gz
+code "a wrong checksum" 4 hpct-import sum.pb.gz
+check "of a profile that is not whole nothing is made" [ ! -e sum.hpct ]
 zcat gpu.pb.gz | head -c 5000 >bad.pb
 code "cut" 4 hpct-import --from pprof bad.pb
 sentence "cut"
