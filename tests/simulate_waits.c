@@ -12,7 +12,7 @@
 #include "tests/simulate_world.h"
 
 #define BEGIN_NS 1000000u
-#define STEP_SPANS 3u	 /* of a stage: about */
+#define STEP_SPANS 3u	  /* of a stage: about */
 #define STAGES_A_TOKEN 2u /* so that most stages wait */
 #define WORK_LEAST_NS 20000u
 #define WORK_JITTER_NS 20000u
@@ -46,8 +46,9 @@ static uint64_t arrival(const struct ring *ring, uint32_t stage, uint64_t step)
 
 	if (stage)
 		return ring->written_ns[(stage - 1) * ring->steps + step] + WAKE_UP_NS;
-	return step < tokens ? 0
-			     : ring->written_ns[(ring->stages - 1) * ring->steps + step - tokens] + WAKE_UP_NS;
+	return step < tokens
+		       ? 0
+		       : ring->written_ns[(ring->stages - 1) * ring->steps + step - tokens] + WAKE_UP_NS;
 }
 
 static bool is_locked(uint32_t stage, uint64_t step)
@@ -64,8 +65,8 @@ static void times_make(struct simulate_world *world, struct ring *ring)
 
 			ring->work_ns[at] = WORK_LEAST_NS + (uint32_t)simulate_below(world, WORK_JITTER_NS);
 			now_ns = arrival_ns > now_ns ? arrival_ns + RETURN_NS : now_ns;
-			ring->written_ns[at] = now_ns + ring->work_ns[at] +
-					       (is_locked(s, i) ? LOCK_NS + RETURN_NS : 0);
+			ring->written_ns[at] =
+				now_ns + ring->work_ns[at] + (is_locked(s, i) ? LOCK_NS + RETURN_NS : 0);
 		}
 }
 
@@ -125,7 +126,8 @@ static void stage_begin(struct simulate_world *world, struct stage *stage, uint3
 		.lock = simulate_name(world, simulate_call(world, root, 4, number), "pthread_mutex_lock"),
 		.write = simulate_name(world, simulate_call(world, root, 5, number), "write"),
 		.wait = simulate_text(world, "call=read,cause=pipe,from=pipe:%u", number),
-		.wake = simulate_text(world, "call=write,wakes=pipe:%u", (number + 1) % world->options->streams),
+		.wake = simulate_text(
+			world, "call=write,wakes=pipe:%u", (number + 1) % world->options->streams),
 		.locked = simulate_text(world, "call=pthread_mutex_lock,lock=0x%x,holder=%u",
 			64 * (number / 2), number > 1 ? 400000 + number - 1 : 4000),
 		.op_wait = store_writer_op(world->writer, "wait", 4),
