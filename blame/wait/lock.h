@@ -11,6 +11,9 @@
  * Once a waiter runs again it has the lock, or takes it: that is nobody's time (switch records tell); between
  * being woken and getting a core it counts as waiting for the last one. A thread that took the lock in
  * between without waiting is not seen. Times are exact: waited = held + unknown.
+ *
+ * Readers share a read-write lock and do not wait for each other. libc knows of no readers: who waits for
+ * them has waited for the one that left last, which its span `wake` tells.
  */
 #ifndef BLAME_LOCK_H
 #define BLAME_LOCK_H
@@ -40,8 +43,11 @@ struct lock {
 /* A stretch of a wait with one holder. */
 struct lock_part {
 	uint64_t begin_ns, end_ns;
+	uint64_t lock;		 /* its address */
 	uint32_t waiter, holder; /* streams; the holder may be LOCK_HOLDER_UNKNOWN */
 	uint32_t context;	 /* of the wait */
+	uint32_t process;	 /* a number */
+	bool is_last;		 /* of its wait */
 };
 
 /* The parts of all waits of the question's threads, in no order, less what a waiter that runs again takes to
