@@ -65,6 +65,7 @@ char *__fgets_chk(char *to, size_t room, int bytes, FILE *from);
 	X(fwrite)                     \
 	X(getdelim)                   \
 	X(getline)                    \
+	X(kill)                       \
 	X(mtx_lock)                   \
 	X(mtx_timedlock)              \
 	X(mtx_trylock)                \

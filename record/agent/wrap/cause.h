@@ -46,6 +46,9 @@ void cause_end_poll(const struct wait *wait, const void *function, const char *n
 void cause_wake(
 	uint64_t begin_ns, const void *function, const char *name, const void *object, unsigned waiters);
 
+/* The calling thread has sent another process a signal. Keeps errno. */
+void cause_signal(uint64_t begin_ns, const void *function, const char *name, int pid);
+
 /* The program made these descriptors. */
 void cause_socketpair(const int ends[2]);
 void cause_eventfd(int fd);

@@ -65,6 +65,17 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 	return result;
 }
 
+/* Processes that wake each other by signals read them from a signalfd, as postgres's backends do. */
+WRAPPER int kill(pid_t pid, int signal)
+{
+	uint64_t begin_ns = pid > 0 && signal && process_is_live() ? process_now_ns() : 0;
+	int result = REAL(kill)(pid, signal);
+
+	if (begin_ns && !result && pid != (pid_t)process_pid())
+		cause_signal(begin_ns, (const void *)(uintptr_t)real.kill, "kill", (int)pid);
+	return result;
+}
+
 WRAPPER int eventfd(unsigned count, int flags)
 {
 	int fd = REAL(eventfd)(count, flags);
