@@ -43,7 +43,7 @@ _hpct_values() {
 	--group) echo process all ;;
 	--over) echo rank thread process host device ;;
 	--scaling) echo strong weak ;;
-	--shape) echo cpu gpu mixed odd ;;
+	--shape) echo cpu gpu mixed odd waits ;;
 	--colors) echo 256 16 8 0 ;;
 	--align) echo begin ;;
 	--sampler) echo auto timer trap overflow perf ;;
