@@ -35,7 +35,7 @@ _hpct_values() {
 	--format) echo table tsv json ;;
 	--view) echo top-down bottom-up flat ;;
 	--by) echo function path module line loop inline file instruction script stream op mark ;;
-	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair omp mpi-wait ;;
+	--of) echo gpu-idle gpu-idle-sampled all-idle cpu-idle cpu-idle-cause waiting serial lock lock-holder lock-pair gil gil-wait gil-pair omp mpi-wait ;;
 	--runtime) echo hidden frames ;;
 	--to) echo tsv folded chrome speedscope pprof perfetto otf2 ;;
 	--from) echo tsv chrome nsys pprof perf folded ;;
