@@ -42,7 +42,12 @@ touch -d '2 days ago' /tmp/perf-$$.map
 exec "$@"
 END
 record stale -- sh stale.sh "$samples/jit" 0.1 silent >map || fail "stale"
-check "code without a name" grep -q "anonymous [0-9]*\]+0x" <(hpct-slice stale.hpct --format tsv)
+# Code without a name is one function, however many addresses it has.
+hpct-stats stale.hpct --by function --format tsv | tsv '$c["key"] ~ /anonymous/ { print $c["key"] }' >rows
+same "code without a name" "[anonymous code of jit]" "$(cat rows)"
+same "it is of main and run" "main;run;[anonymous code of jit];[anonymous code of jit]" \
+	"$(hpct-stats stale.hpct --by path --format tsv | tsv '$c["key"] ~ /anonymous/ { print $c["key"]; exit }')"
+check "each address has its row" grep -q 'anonymous code of jit, process [0-9]*\]+0x' <(hpct-stats stale.hpct --by instruction --format tsv)
 same "an old map names nothing" 0 "$(hpct-slice stale.hpct --format tsv | grep -c ';stale')"
 rm -f "$(cat map)"
 
