@@ -24,7 +24,7 @@ struct lock_wait {
 	uint64_t woken_ns;		     /* when it ran again, for the last time; 0: not known */
 	uint64_t lock;
 	uint32_t stream, context, holder;
-	bool is_reported;
+	bool is_reported, is_gil, is_taken;
 };
 
 /* A stretch of a wait with one holder. */
@@ -45,7 +45,8 @@ struct lock_search {
 	struct lock_part *told; /* of all processes, see lock_parts() */
 	size_t told_count, told_capacity;
 	bool tells; /* parts alone: not what holders did */
-	uint32_t op_lock;
+	enum lock_kind kinds;
+	uint32_t op_lock, op_gil;
 	struct key_ids pair_ids; /* waiter, holder */
 	struct lock_pair *pairs;
 	size_t pair_count, pair_capacity;
@@ -70,9 +71,15 @@ static void blocked_take(struct lock_search *search, const struct batch *batch, 
 {
 	struct lock_wait *wait = search->wait_count ? &search->waits[search->wait_count - 1] : NULL;
 
-	if (wait && wait->stream == batch->stream && batch->end_ns[row] <= wait->until_ns &&
+	if (wait && wait->is_taken && wait->stream == batch->stream && batch->end_ns[row] <= wait->until_ns &&
 		batch->begin_ns[row] < wait->until_ns && batch->end_ns[row] > wait->woken_ns)
 		wait->woken_ns = batch->end_ns[row];
+}
+
+static bool is_asked(const struct lock_search *search, uint32_t what)
+{
+	return (what == search->op_lock && search->kinds & LOCK_PROGRAM) ||
+	       (what == search->op_gil && search->kinds & LOCK_GIL);
 }
 
 static int wait_take(struct lock_search *search, const struct batch *batch, size_t row, struct error *error)
@@ -90,12 +97,14 @@ static int wait_take(struct lock_search *search, const struct batch *batch, size
 
 	if (batch->what[row] == STORE_OP_BLOCKED)
 		blocked_take(search, batch, row);
-	if (batch->what[row] != search->op_lock)
+	if (!is_asked(search, batch->what[row]))
 		return 0;
+	wait.is_gil = batch->what[row] == search->op_gil;
 	text = batch_attributes(search->run, batch, row, &size);
 	if (!attribute_get(text, size, "lock", lock, sizeof lock))
 		return 0;
 	wait.lock = strtoull(lock, NULL, 16);
+	wait.is_taken = !attribute_number(text, size, "again", 0);
 	wait.holder = stream_of(search, attribute_number(text, size, "holder", 0));
 	wait.begin_ns = wait.begin_ns > question->begin_ns ? wait.begin_ns : question->begin_ns;
 	wait.end_ns = wait.end_ns < question->end_ns ? wait.end_ns : question->end_ns;
@@ -143,8 +152,8 @@ static bool tell(struct lock_search *search, const struct lock_wait *wait, const
 		return true;
 	if (!array_widen(&search->told, &search->told_capacity, search->told_count, sizeof(*search->told)))
 		return false;
-	search->told[search->told_count++] =
-		(struct lock_part){part->begin_ns, part->end_ns, wait->stream, part->holder, wait->context};
+	search->told[search->told_count++] = (struct lock_part){
+		part->begin_ns, part->end_ns, wait->stream, part->holder, wait->context, wait->is_gil};
 	return true;
 }
 
@@ -181,7 +190,7 @@ static bool wait_cut(struct lock_search *search, const struct lock_wait *wait, s
 	for (size_t i = first; i < end && search->waits[i].until_ns < held_ns; i++) {
 		const struct lock_wait *other = &search->waits[i];
 
-		if (other == wait || other->stream == wait->stream)
+		if (other->stream == wait->stream || !other->is_taken)
 			continue;
 		part.end_ns = other->until_ns;
 		if (!part_put(search, wait, part))
@@ -211,7 +220,7 @@ static bool lock_cut(struct lock_search *search, size_t begin, size_t end)
 			continue;
 		while (first > begin && search->waits[first - 1].until_ns > wait->begin_ns)
 			first--;
-		search->lock->waits++;
+		search->lock->waits += wait->is_taken;
 		search->lock->waited_ns += wait->end_ns - wait->begin_ns;
 		if (!exact_share_sums_add(&search->sites, site_of(search, wait),
 			    exact_share_of(wait->end_ns - wait->begin_ns, 1)) ||
@@ -366,6 +375,8 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	int result = related_find(&related, run, asked->streams, asked->stream_count, false, arena, error);
 
 	*search->lock = (struct lock){0};
+	search->op_lock = run_op_named(run, "lock", 4);
+	search->op_gil = run_op_named(run, "gil", 3);
 	search->question = &question;
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
@@ -387,10 +398,10 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	return result;
 }
 
-int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *asked, struct arena *arena,
-	struct error *error)
+int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *asked, enum lock_kind kinds,
+	struct arena *arena, struct error *error)
 {
-	struct lock_search search = {.run = run, .lock = lock};
+	struct lock_search search = {.run = run, .lock = lock, .kinds = kinds};
 
 	return sweep(&search, asked, arena, error);
 }
@@ -399,7 +410,7 @@ int lock_parts(struct lock_part **parts, size_t *count, struct run *run, const s
 	struct arena *arena, struct error *error)
 {
 	struct lock lock;
-	struct lock_search search = {.run = run, .lock = &lock, .tells = true};
+	struct lock_search search = {.run = run, .lock = &lock, .kinds = LOCK_ALL, .tells = true};
 	int result = sweep(&search, asked, arena, error);
 
 	*count = result ? 0 : search.told_count;
