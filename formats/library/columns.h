@@ -25,7 +25,7 @@ struct column {
 	bool is_wanted;
 	struct store_bytes data, offsets, valid;
 	size_t count, none_count;
-	bool is_raw;		/* bytes that are not UTF-8 stay */
+	bool is_raw;		/* bytes that are not UTF-8 stay, as do moments beyond 2^63 */
 	struct column *choices; /* of CHOICE */
 };
 

@@ -6,7 +6,7 @@ void column_put_time(struct column *column, const struct run *run, uint64_t time
 {
 	uint64_t origin_ns = run_origin_ns(run), since_ns = time_ns > origin_ns ? time_ns - origin_ns : 0;
 
-	column_put_number(column, since_ns < INT64_MAX ? since_ns : INT64_MAX);
+	column_put_number(column, since_ns < INT64_MAX || column->is_raw ? since_ns : INT64_MAX);
 }
 
 void column_put_word(struct column *column, const char *word)
