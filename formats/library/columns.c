@@ -237,7 +237,7 @@ static void text_put(struct column *column, const char *text, size_t size)
 			continue;
 		}
 		store_bytes_put(&column->data, text, whole);
-		snprintf(escaped, sizeof escaped, "\\x%02X", (uint8_t)text[whole]);
+		snprintf(escaped, sizeof escaped, "\\x%02x", (uint8_t)text[whole]);
 		store_bytes_put(&column->data, escaped, 4);
 		text += whole + 1;
 		size -= whole + 1;

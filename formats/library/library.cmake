@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# libhpct, shared and static, with what programs need to build with it. The tables of SQL are made of the same sources.
-include(CMakePackageConfigHelpers)
+# What libhpct is made of, and the tables of SQL stand on; libhpct.cmake makes the library of it.
 folder_sources(library_sources library)
 list(REMOVE_ITEM library_sources library/no_sql.c)
 add_library(hpct_formats_library STATIC ${library_sources})
