@@ -216,7 +216,8 @@ static size_t page_figures(struct figure figures[FIGURES], const struct run_repo
 		{"communication", GATE_PERCENT, report->communication},
 		{"serialization", GATE_PERCENT, report->serialization},
 		{"transfer", GATE_PERCENT, report->transfer}, {"gpu_busy", GATE_PERCENT, report->gpu_busy},
-		{"gpu_kernel", GATE_PERCENT, report->gpu_kernel},
+		{"gpu_kernel", GATE_PERCENT, report->gpu_kernel}, {"offload", GATE_PERCENT, report->offload},
+		{"gpu_balance", GATE_PERCENT, report->gpu_balance},
 		{"gpu_idle", GATE_TIME, report->has_gpu ? (double)report->idle.idle_ns : -1},
 		{"kernels", GATE_NUMBER, report->has_gpu ? (double)report->operations[0].count : -1},
 		{"copies", GATE_NUMBER, report->has_gpu ? (double)report->operations[1].count : -1}};
