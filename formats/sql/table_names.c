@@ -156,21 +156,21 @@ static int contexts_open(struct sql_cursor *cursor, const struct sql_ask *ask, s
 }
 
 /* The same text that it is as a key of statistics. */
-static void put_key(struct sql_cursor *cursor, sqlite3_context *out, enum row_key_by by)
+static void put_key(struct sql_cursor *cursor, sqlite3_context *out, uint32_t context, enum row_key_by by)
 {
 	cursor->text.size = 0;
-	if (!row_key_put(&cursor->text, cursor->call.run, (uint32_t)cursor->row, by, UINT32_MAX))
+	if (!row_key_put(&cursor->text, cursor->call.run, context, by, UINT32_MAX))
 		sqlite3_result_error_nomem(out);
 	else if (cursor->text.size)
 		sqlite3_result_text64(out, (const char *)cursor->text.data, cursor->text.size,
 			SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-static void contexts_column(struct sql_cursor *cursor, sqlite3_context *out, int column)
+static void put_context(struct sql_cursor *cursor, sqlite3_context *out, int column, uint32_t context)
 {
 	const struct run *run = cursor->call.run;
-	uint32_t context = (uint32_t)cursor->row, parent;
 	const struct run_context *at = run_context(run, context);
+	uint32_t parent;
 
 	switch (column) {
 	case CONTEXT_CONTEXT:
@@ -185,10 +185,10 @@ static void contexts_column(struct sql_cursor *cursor, sqlite3_context *out, int
 			sql_put_number(out, run_scope(run, at->scope)->depth);
 		break;
 	case CONTEXT_FUNCTION:
-		put_key(cursor, out, ROW_KEY_FUNCTION);
+		put_key(cursor, out, context, ROW_KEY_FUNCTION);
 		break;
 	case CONTEXT_MODULE:
-		put_key(cursor, out, ROW_KEY_MODULE);
+		put_key(cursor, out, context, ROW_KEY_MODULE);
 		break;
 	case CONTEXT_FILE:
 		sql_put_string(cursor, out, at->file);
@@ -205,6 +205,11 @@ static void contexts_column(struct sql_cursor *cursor, sqlite3_context *out, int
 	}
 }
 
+static void contexts_column(struct sql_cursor *cursor, sqlite3_context *out, int column)
+{
+	put_context(cursor, out, column, (uint32_t)cursor->row);
+}
+
 const struct sql_table sql_table_contexts = {.name = "contexts",
 	.columns = context_columns,
 	.column_count = COUNT(context_columns),
@@ -212,6 +217,59 @@ const struct sql_table sql_table_contexts = {.name = "contexts",
 	.cursor_bytes = sizeof(struct sql_cursor),
 	.open = contexts_open,
 	.column = contexts_column};
+
+/* ---- contexts_matching: those that a pattern of --context selects ---- */
+
+struct matching {
+	struct sql_cursor base;
+	uint32_t *contexts; /* of malloc() */
+};
+
+static const struct sql_column matching_columns[] = {{"context", "INTEGER"}, {"parent", "INTEGER"},
+	{"depth", "INTEGER"}, {"function", "TEXT"}, {"module", "TEXT"}, {"file", "TEXT"}, {"line", "INTEGER"},
+	{"path", "TEXT"}, {"loop", "TEXT"}, {"contexts", "TEXT", SQL_ARGUMENT}, {"begin", "", SQL_ARGUMENT},
+	{"end", "", SQL_ARGUMENT}, {"streams", "TEXT", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}};
+
+static int matching_open(struct sql_cursor *cursor, const struct sql_ask *ask, struct error *error)
+{
+	struct matching *matching = (struct matching *)cursor;
+	uint32_t count = run_context_count(cursor->call.run);
+	int rc = 0;
+
+	if (!sql_ask_text(cursor, ask, "contexts"))
+		return error_set(error, ERROR_USAGE,
+			"contexts_matching needs a pattern: contexts_matching('main;*;@loop')");
+	rc = sql_cursor_select(cursor, ask, 0, error);
+	if (rc < 0)
+		return rc;
+	matching->contexts = calloc((size_t)count + 1, sizeof *matching->contexts);
+	if (!matching->contexts)
+		return error_memory(error);
+	for (uint32_t context = 1; context < count; context++)
+		if (select_wants_context(cursor->call.select, context))
+			matching->contexts[cursor->count++] = context;
+	return 0;
+}
+
+static void matching_column(struct sql_cursor *cursor, sqlite3_context *out, int column)
+{
+	put_context(cursor, out, column, ((struct matching *)cursor)->contexts[cursor->row]);
+}
+
+static void matching_close(struct sql_cursor *cursor)
+{
+	free(((struct matching *)cursor)->contexts);
+	((struct matching *)cursor)->contexts = NULL;
+}
+
+const struct sql_table sql_table_contexts_matching = {.name = "contexts_matching",
+	.columns = matching_columns,
+	.column_count = COUNT(matching_columns),
+	.rows = 1000,
+	.cursor_bytes = sizeof(struct matching),
+	.open = matching_open,
+	.column = matching_column,
+	.close = matching_close};
 
 /* ---- modules: the columns of hpct-info --modules ---- */
 

@@ -6,8 +6,8 @@
 #include "formats/sql/table.h"
 
 /* table_names.c: what a run is made of */
-extern const struct sql_table sql_table_streams, sql_table_contexts, sql_table_modules, sql_table_metrics,
-	sql_table_marks;
+extern const struct sql_table sql_table_streams, sql_table_contexts, sql_table_contexts_matching,
+	sql_table_modules, sql_table_metrics, sql_table_marks;
 /* table_records.c: the records themselves */
 extern const struct sql_table sql_table_samples, sql_table_spans, sql_table_values;
 /* table_sums.c: sums of a window, by rollups */
