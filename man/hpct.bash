@@ -30,6 +30,7 @@ _hpct_values() {
 	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
 	hpct-stats--by | hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
 	hpct-view--format) echo text ansi svg html; return ;;
+	hpct-report--format) echo table tsv json html; return ;;
 	esac
 	case $2 in
 	--format) echo table tsv json ;;
