@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const struct format *const formats[] = {&format_tsv, &format_chrome, &format_speedscope,
+	&format_callgrind,
 #ifdef HPCT_HAS_SQLITE
 	&format_nsys,
 #endif

@@ -69,6 +69,6 @@ struct format {
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
-	format_perfetto, format_perf, format_nsys, format_otf2;
+	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind;
 
 #endif
