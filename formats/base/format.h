@@ -24,6 +24,13 @@ struct format_input {
 	bool is_kept;		  /* the input is damaged, and what was whole became a run */
 };
 
+/* The output of an export. */
+struct format_output {
+	FILE *out;		     /* NULL for a directory */
+	const char *path;	     /* of a directory, which must not exist; NULL for a file */
+	struct store_bytes left_out; /* as that of an input: what a format itself counts */
+};
+
 /* A list of phrases: adds "COUNT WHAT", nothing if the count is 0. */
 void format_left_out(struct store_bytes *list, uint64_t count, const char *what);
 
@@ -50,12 +57,10 @@ enum format_lack {
 struct format {
 	const char *name;
 	const char *about; /* what it is or which tool reads it, shown after its name in --help */
-	/* Writes the selection to `out`; 1: no record was there to write, 0: done. NULL: cannot be exported.
-	 */
-	int (*put)(struct run *run, const struct select *select, FILE *out, struct error *error);
-	/* The same for a format that is a directory, `path`, which must not exist. */
-	int (*put_directory)(
-		struct run *run, const struct select *select, const char *path, struct error *error);
+	/* Writes the selection; 1: no record was there to write, 0: done. NULL: cannot be exported. */
+	int (*put)(struct run *run, const struct select *select, struct format_output *output,
+		struct error *error);
+	bool is_directory; /* what `put` makes */
 	/* Makes the run `path` from the input. ERROR_USAGE: the run exists; ERROR_RUN: the input is damaged,
 	 * and either nothing is at `path`, or what was whole, which the sentence says. NULL: cannot be
 	 * imported. */
@@ -69,6 +74,7 @@ struct format {
 };
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
-	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind;
+	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind, format_svg,
+	format_svg_chart, format_html;
 
 #endif

@@ -285,9 +285,10 @@ static int put_all(struct callgrind *file, struct error *error)
 	return ok ? file->costs.count == 0 : error_memory(error);
 }
 
-static int callgrind_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+static int callgrind_put(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
-	struct callgrind file = {.run = run, .out = out};
+	struct callgrind file = {.run = run, .out = output->out};
 	int rc = path_sums_make(&file.sums, run, select, error);
 
 	key_ids_init(&file.costs, sizeof(struct cost_key));

@@ -335,13 +335,14 @@ static int put_all(struct pprof *pprof, FILE *out, struct error *error)
 	return pprof->failed ? error_memory(error) : write_profile(pprof, out, error);
 }
 
-int pprof_export(struct run *run, const struct select *select, FILE *out, struct error *error)
+int pprof_export(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
 	struct pprof pprof = {.run = run, .select = select};
 	int rc = path_sums_make(&pprof.sums, run, select, error);
 
 	if (rc == 0)
-		rc = put_all(&pprof, out, error);
+		rc = put_all(&pprof, output->out, error);
 	rc = rc < 0 ? rc : pprof.samples.count == 0;
 	pprof_fini(&pprof);
 	return rc;
