@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct format *const formats[] = {&format_tsv, &format_chrome, &format_speedscope,
-	&format_callgrind, &format_svg, &format_svg_chart, &format_html,
+	&format_firefox, &format_callgrind, &format_svg, &format_svg_chart, &format_html,
 #ifdef HPCT_HAS_SQLITE
 	&format_nsys,
 #endif

@@ -45,6 +45,9 @@ void format_input_progress(const struct format_input *input);
 /* The input itself where it can be read twice, else a copy of it in a temporary file, for the caller to
  * close. ERROR_IO: no space. */
 int format_rereadable(FILE **in, const char *name, struct error *error);
+/* A new temporary file without a name, for reading and writing, for the caller to close. `name` is what it
+ * is for, in errors. */
+int format_scratch_file(const char *name, FILE **made, struct error *error);
 /* A stream over a plain file that holds the unpacked input and can be sought in, for the caller to close. */
 int format_plain_file(const struct format_input *input, FILE **file, struct error *error);
 
@@ -75,6 +78,6 @@ struct format {
 
 extern const struct format format_tsv, format_folded, format_chrome, format_speedscope, format_pprof,
 	format_perfetto, format_perf, format_nsys, format_otf2, format_callgrind, format_svg,
-	format_svg_chart, format_html;
+	format_svg_chart, format_html, format_firefox;
 
 #endif
