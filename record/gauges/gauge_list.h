@@ -68,8 +68,8 @@ enum gauge_scope { GAUGE_HOST, GAUGE_PROCESS, GAUGE_DEVICE };
 		"100 while clocks are held down by settings or the board")                                   \
 	X(GPU_TEMPERATURE, "gpu_temperature", "mC", GAUGE, DEVICE, 1,                                        \
 		"temperature, in thousandths of a degree")                                                   \
-	X(GPU_PCIE_RECEIVED, "gpu_pcie_received", "B", COUNTER, DEVICE, 1, "bytes over PCIe to the device")  \
-	X(GPU_PCIE_SENT, "gpu_pcie_sent", "B", COUNTER, DEVICE, 1, "bytes over PCIe from the device")        \
+	X(GPU_PCIE_RECEIVED, "gpu_pcie_received", "B/s", GAUGE, DEVICE, 1, "over PCIe to the device")        \
+	X(GPU_PCIE_SENT, "gpu_pcie_sent", "B/s", GAUGE, DEVICE, 1, "over PCIe from the device")              \
 	X(GPU_NVLINK_RECEIVED, "gpu_nvlink_received", "B", COUNTER, DEVICE, 1, "bytes over NVLink to it")    \
 	X(GPU_NVLINK_SENT, "gpu_nvlink_sent", "B", COUNTER, DEVICE, 1, "bytes over NVLink from it")          \
 	X(GPU_ECC_CORRECTED, "gpu_ecc_corrected", "", COUNTER, DEVICE, 1,                                    \

@@ -20,7 +20,8 @@
 #define FUNCTIONS(X)                                                                                      \
 	X(zeInit)                                                                                         \
 	X(zeDriverGet)                                                                                    \
-	X(zeDeviceGet) X(zesDeviceGetProperties) X(zesDeviceEnumEngineGroups) X(zesEngineGetProperties)   \
+	X(zeDeviceGet)                                                                                    \
+	X(zesDeviceGetProperties) X(zesDeviceEnumEngineGroups) X(zesEngineGetProperties)                  \
 		X(zesEngineGetActivity) X(zesDeviceEnumMemoryModules) X(zesMemoryGetProperties)           \
 			X(zesMemoryGetState) X(zesDeviceEnumPowerDomains) X(zesPowerGetProperties)        \
 				X(zesPowerGetEnergyCounter) X(zesDeviceEnumFrequencyDomains) X(           \
@@ -38,6 +39,7 @@ struct sysman_device {
 	zes_power_energy_counter_t power_last;
 	zes_freq_handle_t clock, memory_clock;
 	zes_temp_handle_t temperature;
+	zes_pci_stats_t pci_last;
 };
 
 struct sysman {
@@ -298,22 +300,36 @@ static void read_clocks(
 		put_clock(values, GAUGE_GPU_MEMORY_CLOCK, &state);
 }
 
-static void read_rest(
+static void read_temperature(
 	const struct sysman *sysman, struct sysman_device *device, struct gauge_device_values *values)
 {
-	zes_pci_stats_t pci;
 	double degrees;
 
 	if (device->temperature && gauge_device_is_due(values, GAUGE_GPU_TEMPERATURE) &&
 		!sysman->zesTemperatureGetState(device->temperature, &degrees) && degrees > 0 &&
 		degrees < 1000)
 		gauge_device_put(values, GAUGE_GPU_TEMPERATURE, (uint64_t)(degrees * 1000));
+}
+
+/* Bytes in us. */
+static void read_pcie(
+	const struct sysman *sysman, struct sysman_device *device, struct gauge_device_values *values)
+{
+	const zes_pci_stats_t last = device->pci_last;
+	zes_pci_stats_t now;
+
 	if ((!gauge_device_is_due(values, GAUGE_GPU_PCIE_RECEIVED) &&
 		    !gauge_device_is_due(values, GAUGE_GPU_PCIE_SENT)) ||
-		sysman->zesDevicePciGetStats(device->handle, &pci) || !(pci.rxCounter | pci.txCounter))
+		sysman->zesDevicePciGetStats(device->handle, &now) || !(now.rxCounter | now.txCounter))
 		return;
-	gauge_device_put(values, GAUGE_GPU_PCIE_RECEIVED, pci.rxCounter);
-	gauge_device_put(values, GAUGE_GPU_PCIE_SENT, pci.txCounter);
+	device->pci_last = now;
+	if (!last.timestamp || now.timestamp <= last.timestamp || now.rxCounter < last.rxCounter ||
+		now.txCounter < last.txCounter)
+		return;
+	gauge_device_put(values, GAUGE_GPU_PCIE_RECEIVED,
+		(now.rxCounter - last.rxCounter) * 1000000 / (now.timestamp - last.timestamp));
+	gauge_device_put(values, GAUGE_GPU_PCIE_SENT,
+		(now.txCounter - last.txCounter) * 1000000 / (now.timestamp - last.timestamp));
 }
 
 static void sysman_read(void *own, unsigned number, struct gauge_device_values *values)
@@ -325,7 +341,8 @@ static void sysman_read(void *own, unsigned number, struct gauge_device_values *
 	read_memory(sysman, device, values);
 	read_power(sysman, device, values);
 	read_clocks(sysman, device, values);
-	read_rest(sysman, device, values);
+	read_temperature(sysman, device, values);
+	read_pcie(sysman, device, values);
 }
 
 static void sysman_close(void *own)

@@ -24,7 +24,7 @@ check "busy: $(values two gpu_busy 1)" grep -q '^11 90 11 90 ' <<<"$(values two 
 same "memory, without what the driver keeps" $((300 << 20)) "$(first two gpu_memory_used 0)"
 same "memory of the device" $((1000 << 20)) "$(first two gpu_memory_total 0)"
 same "power at the moment" 222001 "$(first two gpu_power 1)"
-check "energy grows by 250 mJ a pass: $(values two gpu_energy 0)" grep -q '^5250 5500 5750 ' <<<"$(values two gpu_energy 0)"
+same "energy, which is dear to ask for, once in five seconds" "5250 " "$(values two gpu_energy 0)"
 same "a device without energy" "" "$(values two gpu_energy 1)"
 same "clocks" "1980000000 3201000000" "$(first two gpu_clock 0) $(first two gpu_memory_clock 0)"
 same "held down by heat, which has the board's bit, too" "0 100 0" \
@@ -32,9 +32,9 @@ same "held down by heat, which has the board's bit, too" "0 100 0" \
 same "an idle device is not held down" "0 0 0" \
 	"$(first two gpu_capped_power 1) $(first two gpu_capped_heat 1) $(first two gpu_capped_other 1)"
 same "temperature" 41000 "$(first two gpu_temperature 0)"
-check "a counter of 32 bits goes on where it wraps: $(values two gpu_pcie_sent 0)" \
-	grep -qE '^4294965796 4294966796 4294967796 4294968796 ' <<<"$(values two gpu_pcie_sent 0)"
-check "bytes received: $(values two gpu_pcie_received 0)" grep -q '^4096 8192 ' <<<"$(values two gpu_pcie_received 0)"
+check "PCIe by a counter of 32 bits, where it wraps, too: $(values two gpu_pcie_sent 0)" \
+	calc "$(first two gpu_pcie_sent 0) > 1 && $(values two gpu_pcie_sent 0 | tr ' ' '\n' | sort -n | tail -n 1) <= 1000 / 0.01"
+check "and by one of 64: $(values two gpu_pcie_received 0)" calc "$(first two gpu_pcie_received 0) > 1"
 same "NVLink, in KiB" 3072 "$(first two gpu_nvlink_sent 0)"
 same "a device without NVLink and ECC" "" "$(values two gpu_nvlink_sent 1)$(values two gpu_ecc_corrected 1)"
 same "errors mended" 7 "$(first two gpu_ecc_corrected 0)"
@@ -58,7 +58,7 @@ same "off" "" "$(values off gpu_busy 0)"
 export FAKE_NVML=old
 record old --gauges 100ms -- perl -e "$waits"
 same "an old driver's power and memory" "111000 $((400 << 20))" "$(first old gpu_power 0) $(first old gpu_memory_used 0)"
-check "its PCIe, from rates: $(values old gpu_pcie_received 0)" calc "$(values old gpu_pcie_received 0 | awk '{ print $NF }') > 1e6"
+same "its PCIe, of 20 ms" "2000000 1000000" "$(first old gpu_pcie_received 0) $(first old gpu_pcie_sent 0)"
 
 # Whatever the library does, the program and its recording are whole.
 for word in hang crash broken devices=0 devices=99; do
@@ -82,7 +82,7 @@ if [ -f "$HPCT_BIN/../tests/cuda_cupti.so" ]; then
 	hpct-slice seen.hpct -o seen-copy.hpct || fail "no copy"
 	met_ns() { # RUN CONDITION KIND : the time of such streams while it was so
 		hpct-stats "$1.hpct" --when "$2" --streams "kind=$3" --by stream --format tsv 2>/dev/null |
-			tsv '{ t += $c["time_ns"] } END { printf "%.0f\n", t }'
+			tsv '$c["key"] != "absent" { t += $c["time_ns"] } END { printf "%.0f\n", t }'
 	}
 	for run in seen seen-copy; do # device 1 is busy for 11 or 90 %, device 0 for 10 or 90
 		same "$run: the queue is not its number's device" 0 "$(met_ns "$run" 'gpu_busy<=10' gpu)"
@@ -103,6 +103,6 @@ same "its memory, all parts of it" "$((2 << 30)) $((16 << 30))" "$(first level0 
 same "its clock and what holds it down" "1550500000 100 0" \
 	"$(first level0 gpu_clock 0) $(first level0 gpu_capped_power 0) $(first level0 gpu_capped_heat 0)"
 same "its temperature" 62500 "$(first level0 gpu_temperature 0)"
-same "its PCIe" "4096 512" "$(first level0 gpu_pcie_received 0) $(first level0 gpu_pcie_sent 0)"
+same "its PCIe" "8000000 3000000" "$(first level0 gpu_pcie_received 0) $(first level0 gpu_pcie_sent 0)"
 hpct-plot level0.hpct gpu_busy --time 0.5s.. --width 20 >plot || fail "no plot of Level Zero"
 check "its name: $(head -n 1 plot)" grep -q '^gpu_busy  gpu0 Test Xe 0 ' plot

@@ -61,7 +61,9 @@ static ze_result_t device_properties(zes_device_handle_t device, zes_device_prop
 static ze_result_t pci_stats(zes_device_handle_t device, zes_pci_stats_t *to)
 {
 	(void)device;
-	*to = (zes_pci_stats_t){.rxCounter = 4096, .txCounter = 512};
+	*to = (zes_pci_stats_t){.timestamp = now_us()};
+	to->rxCounter = to->timestamp * 8;
+	to->txCounter = to->timestamp * 3;
 	return ZE_RESULT_SUCCESS;
 }
 
