@@ -17,7 +17,7 @@ struct choice {
 
 static const struct report_column columns[] = {{"section", REPORT_TEXT}, {"key", REPORT_TEXT},
 	{"time_ns", REPORT_DURATION}, {"percent", REPORT_PERCENT}, {"count", REPORT_NUMBER},
-	{"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED}};
+	{"path", REPORT_COMPOSED}, {"text", REPORT_COMPOSED, 0, REPORT_WORTH_MOST}};
 
 struct row {
 	const char *section, *key, *path, *text; /* path, text: NULL: none */
