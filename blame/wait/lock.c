@@ -12,6 +12,7 @@
 #include "blame/base/related.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
+#include "store/base/merge_sort.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/scan/extent.h"
 #include "timeline/scan/scan.h"
@@ -43,7 +44,7 @@ struct lock_search {
 	size_t part_count, part_capacity;
 	struct lock_part *told; /* of all processes, see lock_parts() */
 	size_t told_count, told_capacity;
-	bool tells;
+	bool tells; /* parts alone: not what holders did */
 	enum lock_kind kinds;
 	uint32_t op_lock, op_gil;
 	struct key_ids pair_ids; /* waiter, holder */
@@ -296,8 +297,7 @@ static int holders_share(struct lock_search *search, struct error *error)
 	size_t count;
 	int result = 0;
 
-	if (search->part_count)
-		qsort(search->parts, search->part_count, sizeof(*search->parts), part_compare);
+	merge_sort(search->parts, search->part_count, sizeof(*search->parts), part_compare);
 	for (size_t i = 0; i < search->part_count && !result; i += count) {
 		uint32_t holder = search->parts[i].holder;
 
@@ -324,8 +324,7 @@ static int process_sweep(struct lock_search *search, struct error *error)
 	for (uint32_t i = 0; i < search->process->stream_count && !result; i++)
 		if (run_stream(search->run, search->process->streams[i])->s.kind == STORE_STREAM_CPU)
 			result = waits_read(search, search->process->streams[i], error);
-	if (search->wait_count)
-		qsort(search->waits, search->wait_count, sizeof(*search->waits), wait_compare);
+	merge_sort(search->waits, search->wait_count, sizeof(*search->waits), wait_compare);
 	for (size_t i = 0; i < search->wait_count && !result; i += count) {
 		for (count = 1; i + count < search->wait_count &&
 				search->waits[i + count].lock == search->waits[i].lock;)
@@ -333,7 +332,7 @@ static int process_sweep(struct lock_search *search, struct error *error)
 		if (!lock_cut(search, i, i + count))
 			result = error_memory(error);
 	}
-	return result ? result : holders_share(search, error);
+	return result || search->tells ? result : holders_share(search, error);
 }
 
 static int pair_compare(const void *left, const void *right)
@@ -382,6 +381,7 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
 	question.related = related.bits;
+	search->op_lock = run_op_named(run, "lock", 4);
 	key_ids_init(&search->pair_ids, 2 * sizeof(uint32_t));
 	for (uint32_t p = 0; p < count && !result; p++) {
 		search->process = &processes[p];
