@@ -75,6 +75,7 @@ static const struct option long_options[] = {
 	{"retain-recursion", no_argument, NULL, 'r'},
 	{"keep-recursion", no_argument, NULL, 'r'},
 	{"with-sources", no_argument, NULL, 'Z'},
+	{"node", no_argument, NULL, 'j'},
 	{"disable-gprof", no_argument, NULL, 'g'},
 	{"no-children", no_argument, NULL, 'N'},
 	{"ranks", required_argument, NULL, 'R'},
@@ -252,8 +253,8 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
 	{'n', offsetof(struct options, is_newest)}, {'a', offsetof(struct options, is_all)},
 	{'H', offsetof(struct options, is_dormant)}, {'J', offsetof(struct options, is_status)},
-	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
-	{'V', offsetof(struct options, is_version)}};
+	{'j', offsetof(struct options, names_node)}, {'L', offsetof(struct options, is_list)},
+	{'h', offsetof(struct options, is_help)}, {'V', offsetof(struct options, is_version)}};
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},
