@@ -61,6 +61,7 @@ struct measured_process {
 	struct switches *switches;    /* NULL: no switch records */
 	struct remote_unwind *remote; /* NULL: no thread was unwound remotely yet */
 	bool is_outside;	      /* measured from outside: no agent is in it */
+	bool was_begun_late;	      /* sampling began after it did: switches_late_open was called */
 	bool is_remote_unwind_refused;
 	uint32_t remote_unwind_next;	/* ring of the last remote unwind */
 	uint64_t remote_unwind_rest_ns; /* earliest time of the next remote unwind of a short wait */

@@ -35,7 +35,7 @@
 #include "store/ring/ring_record.h"
 
 #define EVENT_MAGIC 0x31545043u /* "CPT1" */
-#define EVENT_VERSION 9u
+#define EVENT_VERSION 10u
 
 #define EVENT_MODULE_MAX 4096u
 #define EVENT_RINGS_MAX 4096u /* of a process */
@@ -146,7 +146,17 @@ struct event_process {
 	_Atomic uint32_t python_unknown;
 	_Atomic uint32_t names_refused; /* times a function got no name, as there was no memory for more */
 	_Atomic uint64_t names_used;	/* bytes; see event_name */
+	/* Whoever records asked for sampling to begin or end (hpct-record --start, --stop): the collector
+	 * writes what is wanted and shows itself (EVENT_CONTROL_VALUE); the process then does it, and writes
+	 * what it has done. EVENT_CONTROL_* of both; 0: nobody ever asked. */
+	_Atomic uint32_t control_wanted;
+	_Atomic uint32_t control_done;
 };
+
+#define EVENT_CONTROL_ON 1u   /* set: sampling is on */
+#define EVENT_CONTROL_NEXT 2u /* above that: how often somebody asked */
+/* The value of the AGENT_SIGNAL that says: look at control_wanted. */
+#define EVENT_CONTROL_VALUE UINT64_C(0x6870637463747278)
 
 /* When the events of the switch rings also sample: their rings then hold what the kernel did at that time. */
 enum event_trap { EVENT_TRAP_NONE, EVENT_TRAP_SAMPLES, EVENT_TRAP_WAITS };
