@@ -142,9 +142,10 @@ static void put_context(struct column *c, const struct run *run, uint32_t contex
 	column_put_string(&c[CONTEXT_LOOP], at->loop != RUN_LOOP_NONE ? run_loop(run, at->loop)->name : NULL);
 }
 
-/* Context 0 is "no context", which is none. */
+/* Context 0 is "no context", which is none. With --context: those that its pattern selects. */
 static int ask_contexts(struct hpct_batch **given, const struct question *question, struct error *error)
 {
+	const struct select *select = question->call->select;
 	struct hpct_batch *batch;
 	uint32_t first, last;
 	int rc = question_batch_new(&batch, question, &question_contexts, error);
@@ -153,7 +154,8 @@ static int ask_contexts(struct hpct_batch **given, const struct question *questi
 		return rc;
 	limit(question, run_context_count(question->call->run), &first, &last);
 	for (uint32_t context = first ? first : 1; context < last; context++)
-		put_context(batch->columns, question->call->run, context);
+		if (!select || select_wants_context(select, context))
+			put_context(batch->columns, question->call->run, context);
 	return question_batch_end(given, batch, 0, error);
 }
 

@@ -161,6 +161,20 @@ static int contexts_open(struct sql_cursor *cursor, const struct sql_ask *asked,
 }
 ANSWER(contexts, 10000, contexts_open);
 
+static const struct sql_column contexts_matching_columns[] = {{"context", "INTEGER"}, {"parent", "INTEGER"},
+	{"depth", "INTEGER"}, {"function", "TEXT"}, {"module", "TEXT"}, {"file", "TEXT"}, {"line", "INTEGER"},
+	{"path", "TEXT"}, {"loop", "TEXT"}, {"contexts", "TEXT", SQL_ARGUMENT}, {"begin", "", SQL_ARGUMENT},
+	{"end", "", SQL_ARGUMENT}, {"streams", "TEXT", SQL_ARGUMENT}, {"run", "TEXT", SQL_ARGUMENT}};
+
+static int contexts_matching_open(struct sql_cursor *cursor, const struct sql_ask *asked, struct error *error)
+{
+	if (!sql_ask_text(cursor, asked, "contexts"))
+		return error_set(error, ERROR_USAGE,
+			"contexts_matching needs a pattern: contexts_matching('main;*;@loop')");
+	return open_selected(cursor, asked, &question_contexts, NULL, error);
+}
+ANSWER(contexts_matching, 1000, contexts_matching_open);
+
 static const struct sql_column modules_columns[] = {{"kind", "TEXT"}, {"path", "TEXT"}, {"build_id", "TEXT"},
 	{"load_ns", "INTEGER"}, {"unload_ns", "INTEGER"}, {"frames", "INTEGER"}, {"named", "INTEGER"},
 	{"lines", "INTEGER"}, {"in_loops", "INTEGER"}, {"lacks", "TEXT"}, {"partial", "INTEGER"},

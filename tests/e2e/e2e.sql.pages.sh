@@ -28,10 +28,10 @@ for block in [0-9]*.sql; do
 	cp out "$number.query"
 	queries=$((queries + 1))
 done
-same "a command and SQL for each of thirteen questions, and a plan" "13 14" "$commands $queries"
+same "a command and SQL for each of fourteen questions, and a plan" "14 15" "$commands $queries"
 
 # Python: what it prints, with all digits.
-same "Python for each of thirteen questions, and how to begin" 14 "$(ls [0-9]*.py | wc -l)"
+same "Python for each of fourteen questions, and how to begin" 15 "$(ls [0-9]*.py | wc -l)"
 if [ -e "$HPCT_BIN/../lib/libhpct.so.0" ] && python3 -c 'import pandas' 2>/dev/null; then
 	export PYTHONPATH=$HPCT_SOURCE/formats/python PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=error
 	code "Python" 0 python3 - [0-9]*.py <<-'END'
