@@ -11,8 +11,10 @@
 #include "store/base/escape.h"
 #include "store/base/hash.h"
 #include "timeline/base/key_ids.h"
+#include "timeline/report/report.h"
 
-#define FLAME_LEVELS 400u /* drawn: a recursion may have a million */
+#define FLAME_LEVELS 400u  /* drawn: a recursion may have a million */
+#define CHART_LEVELS 4000u /* of all lanes of a chart */
 
 /* A function below one caller, before boxes are put in order. */
 struct node {
@@ -292,11 +294,12 @@ static const char svg_script[] =
 	"for(const g of all)g.onclick=()=>lay(+g.dataset.b,+g.dataset.v);\n"
 	"own.querySelector('.find').onclick=()=>{const q=prompt('function "
 	"contains:');if(q===null)return;\n"
-	"let s=0,e=-1;for(const g of all){const "
-	"m=q&&g.dataset.n.includes(q);g.children[1].style.stroke=m?'#d0d':'';\n"
+	"let s=0,e=-1,T=0;for(const g of all){const "
+	"m=q&&g.dataset.n.includes(q);if(g.dataset.r){e=-1;T+=+g.dataset.v}"
+	"g.children[1].style.stroke=m?'#d0d':'';\n"
 	"g.children[1].style.strokeWidth=m?2:0;const "
 	"b=+g.dataset.b;if(m&&b>=e){s+=+g.dataset.v;e=b+(+g.dataset.v)}}\n"
-	"own.querySelector('.found').textContent=q?q+': '+(100*s/+all[0].dataset.v).toFixed(1)+' "
+	"own.querySelector('.found').textContent=q?q+': '+(100*s/T).toFixed(1)+' "
 	"%':''};\n"
 	"lay(0,+all[0].dataset.v)}\n"
 	"]]></script>\n";
@@ -320,22 +323,42 @@ static unsigned colour_of(const char *name)
 	       (unsigned)(hash / 16384 % 60);
 }
 
+static unsigned drawn_levels(const struct flame *flame)
+{
+	unsigned most = flame->is_chart ? CHART_LEVELS : FLAME_LEVELS;
+
+	return flame->levels < most ? flame->levels : most;
+}
+
+static void put_title(const struct flame *flame, const struct flame_box *box, FILE *out)
+{
+	char human[REPORT_HUMAN_MAX];
+
+	put_xml(out, box->name);
+	if (flame->is_chart) {
+		report_human_duration(human, box->value);
+		fprintf(out, ": %s", human);
+	} else {
+		fprintf(out, ": %.2f %%, itself %.2f %%", 100.0 * (double)box->value / (double)flame->total,
+			100.0 * (double)box->self / (double)flame->total);
+	}
+}
+
 static void put_svg_box(const struct flame *flame, const struct flame_box *box, FILE *out)
 {
 	double scale = SVG_WIDTH / (double)flame->total, width = (double)box->value * scale;
 	unsigned y = SVG_TOP + box->depth * SVG_ROW;
 
-	if (width < SVG_LEAST || box->depth >= FLAME_LEVELS)
+	if (width < SVG_LEAST || box->depth >= drawn_levels(flame))
 		return;
-	fprintf(out, "<g class=\"f\" data-b=\"%llu\" data-v=\"%llu\" data-n=\"",
-		(unsigned long long)box->begin, (unsigned long long)box->value);
+	fprintf(out, "<g class=\"f\" %sdata-b=\"%llu\" data-v=\"%llu\" data-n=\"",
+		box->parent == UINT32_MAX ? "data-r=\"1\" " : "", (unsigned long long)box->begin,
+		(unsigned long long)box->value);
 	put_xml(out, box->name);
 	fputs("\"><title>", out);
-	put_xml(out, box->name);
-	fprintf(out, ": %.2f %%, itself %.2f %%</title>", 100.0 * (double)box->value / (double)flame->total,
-		100.0 * (double)box->self / (double)flame->total);
+	put_title(flame, box, out);
 	fprintf(out,
-		"<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/>"
+		"</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/>"
 		"<text x=\"%.2f\" y=\"%u\">",
 		(double)box->begin * scale, y, width, SVG_ROW - 1, colour_of(box->name),
 		(double)box->begin * scale + 3, y + 13);
@@ -350,14 +373,19 @@ static void put_svg_box(const struct flame *flame, const struct flame_box *box, 
 
 void flame_svg(const struct flame *flame, const char *title, FILE *out)
 {
+	unsigned height = SVG_TOP + (drawn_levels(flame) + 1) * SVG_ROW;
+
+	fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" ", out);
+	if (flame->is_chart) /* as long as it is: a page scrolls */
+		fprintf(out, "width=\"1200\" height=\"%u\" ", height);
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 %u\" font-family=\"monospace\" "
+		"viewBox=\"0 0 1200 %u\" font-family=\"monospace\" "
 		"font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
 		"<text x=\"3\" y=\"16\" font-weight=\"bold\">",
-		SVG_TOP + ((flame->levels < FLAME_LEVELS ? flame->levels : FLAME_LEVELS) + 1) * SVG_ROW);
+		height);
 	put_xml(out, title);
-	if (flame->levels > FLAME_LEVELS)
-		fprintf(out, " (%u more levels)", flame->levels - FLAME_LEVELS);
+	if (flame->levels > drawn_levels(flame))
+		fprintf(out, " (%u more levels)", flame->levels - drawn_levels(flame));
 	fputs("</text>\n<text class=\"find\" x=\"3\" y=\"34\" style=\"cursor:pointer\" "
 	      "fill=\"#06c\">find</text>"
 	      "<text class=\"found\" x=\"60\" y=\"34\"></text>\n",

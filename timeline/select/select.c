@@ -67,7 +67,7 @@ static void list_add(char list[LIST_MAX], const char *name)
 }
 
 /* Operations of a recording beside the store's own: a run without any has none, and may be asked for them. */
-static const char *const recorded_ops[] = {"lock", "barrier", "mpi-summed"};
+static const char *const recorded_ops[] = {"lock", "gil", "barrier", "mpi-summed"};
 
 static bool is_recorded_op(const char *pattern)
 {

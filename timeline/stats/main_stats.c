@@ -381,7 +381,8 @@ static int ask_when(struct program_call *call, struct stats *stats, struct error
 	if (rc)
 		return rc;
 	report_human_duration(text, met_ns);
-	report_fit_say(met_ns ? "%s for %s" : "%s never in this window", own->when, text);
+	if (call->format == REPORT_TABLE) /* lines for programs are rows alone */
+		report_fit_say(met_ns ? "%s for %s" : "%s never in this window", own->when, text);
 	return 0;
 }
 

@@ -52,14 +52,16 @@ static struct lanes_lane *lane_named(struct lanes *lanes, const char *name)
 /* Figures of the run, read again when it has grown. */
 static int figures_renew(struct session *session, struct lanes *lanes, struct error *error)
 {
+	int rc;
+
 	if (lanes->figures && lanes->until_ns == run_end_ns(session->run))
 		return 0;
 	arena_fini(&lanes->arena);
 	lanes->arena = (struct arena){0};
 	lanes->figures = NULL;
 	lanes->until_ns = run_end_ns(session->run);
-	return figures_list(
-		&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
+	rc = figures_list(&lanes->figures, &lanes->figure_count, session->run, NULL, 0, &lanes->arena, error);
+	return rc ? rc : figure_users_find(&lanes->users, session->run, &lanes->arena, error);
 }
 
 static bool is_figure(const struct lanes *lanes, const char *name)
@@ -195,40 +197,20 @@ static uint32_t stream_at(const struct session *session)
 	return row == UINT32_MAX ? UINT32_MAX : session->rows.nodes[session->rows.shown[row]].stream;
 }
 
-/* How well a figure tells of a stream: 0 not at all, of its host, its device, its process, itself. */
-static int nearness(const struct run *run, uint32_t stream, const struct figure *figure)
-{
-	const struct run_stream *of = run_stream(run, figure->stream), *r;
-
-	if (stream == UINT32_MAX)
-		return 1;
-	r = run_stream(run, stream);
-	if (of->store != r->store)
-		return 0;
-	if (figure->stream == stream)
-		return 4;
-	if (of->s.kind != STORE_STREAM_GAUGES)
-		return 0;
-	if (of->s.device != UINT32_MAX)
-		return r->s.kind == STORE_STREAM_GPU && r->s.device == of->s.device ? 2 : 1;
-	if (of->s.pid == UINT32_MAX)
-		return 1;
-	return of->s.pid == r->s.pid && of->s.generation == r->s.generation && of->s.rank == r->s.rank ? 3
-												       : 0;
-}
-
 static const struct figure *figure_for(
 	const struct session *session, const struct lanes *lanes, const struct lanes_lane *lane)
 {
 	const struct figure *best = NULL;
 	uint32_t stream = stream_at(session);
-	int most = 0;
+	enum figure_nearness most = FIGURE_OF_OTHERS;
 
 	for (uint32_t i = 0; i < lanes->figure_count; i++) {
-		int near = strcmp(lanes->figures[i].name, lane->name)
-				   ? 0
-				   : nearness(session->run, stream, &lanes->figures[i]);
+		enum figure_nearness near = FIGURE_OF_OTHERS;
 
+		if (!strcmp(lanes->figures[i].name, lane->name))
+			near = stream == UINT32_MAX
+				       ? FIGURE_OF_HOST
+				       : figure_nearness(&lanes->users, stream, &lanes->figures[i]);
 		if (near > most) {
 			most = near;
 			best = &lanes->figures[i];
