@@ -28,7 +28,8 @@ _hpct_values() {
 	case $1$2 in
 	hpct-blame--by) echo function path module line loop inline file instruction script mark; return ;;
 	hpct-diff--by) echo function path module line loop inline file instruction script op mark; return ;;
-	hpct-stats--by | hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
+	hpct-stats--by) echo function path module line loop inline file instruction script stream op cluster; return ;;
+	hpct-view--by) echo function path module line loop inline file instruction script stream op; return ;;
 	hpct-view--format) echo text ansi svg html; return ;;
 	hpct-report--format) echo table tsv json html; return ;;
 	esac
@@ -42,7 +43,7 @@ _hpct_values() {
 	--from) echo tsv chrome nsys pprof perf folded ;;
 	--busy) echo any kernel ;;
 	--group) echo process all ;;
-	--over) echo rank thread process host device ;;
+	--over) echo rank thread process host device stream ;;
 	--scaling) echo strong weak ;;
 	--shape) echo cpu gpu mixed odd waits ;;
 	--colors) echo 256 16 8 0 ;;

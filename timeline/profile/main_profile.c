@@ -372,7 +372,7 @@ static const struct program_option options[] = {
 	{0, "view", "VIEW", "top-down (default), bottom-up or flat", take_view},
 	{'a', "all", NULL, "tables: also rows below 0.1 %; --source: all lines",
 		.to = offsetof(struct choice, all)},
-	{0, "over", "KEY", "how metrics are spread over: rank, thread, process, host or device", take_over},
+	{0, "over", "KEY", "how metrics are spread over: " PROFILE_OVER_NAMES, take_over},
 	{0, "flame", NULL, "a flame graph as text; --metric chooses what is wide",
 		.to = offsetof(struct choice, is_flame)},
 	{0, "flame-svg", "FILE", "the same as a picture that browsers open, searched and zoomed; - is stdout",
