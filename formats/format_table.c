@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const struct format *const formats[] = {&format_tsv, &format_chrome, &format_speedscope,
+	&format_firefox, &format_callgrind, &format_svg, &format_svg_chart, &format_html,
 #ifdef HPCT_HAS_SQLITE
 	&format_nsys,
 #endif
@@ -22,7 +23,7 @@ static bool goes(const struct format *format, enum format_way way)
 {
 	if (way == FORMAT_TAKES)
 		return format->take != NULL;
-	return (format->put || format->put_directory) && (way == FORMAT_PUTS || format->takes_state_metrics);
+	return format->put && (way == FORMAT_PUTS || format->takes_state_metrics);
 }
 
 const struct format *format_find(const char *name, enum format_way way)

@@ -478,7 +478,7 @@ static int program_run(struct record *record)
 {
 	struct launch launch = {&record->target, record->options.program,
 		record->is_measured ? &record->rendezvous : NULL, record->options.events,
-		record->options.strict};
+		record->options.strict, record->options.names_node};
 	struct rusage usage = {0};
 	struct error error;
 	int status = 0, result;

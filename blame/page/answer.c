@@ -17,7 +17,8 @@ static const struct report_column table_columns[] = {
 	{"percent", REPORT_PERCENT}, {"blame", REPORT_DURATION}, {"key", REPORT_COMPOSED}};
 
 const char *const answer_of_names[ASK_OF_COUNT] = {"gpu-idle", "gpu-idle-sampled", "all-idle", "cpu-idle",
-	"cpu-idle-cause", "waiting", "serial", "lock", "lock-holder", "lock-pair", "omp", "mpi-wait"};
+	"cpu-idle-cause", "waiting", "serial", "lock", "lock-holder", "lock-pair", "gil", "gil-wait",
+	"gil-pair", "omp", "mpi-wait"};
 
 int answer_of_find(const char *name)
 {

@@ -12,6 +12,7 @@
 #include "blame/base/related.h"
 #include "store/base/array.h"
 #include "store/base/attribute.h"
+#include "store/base/merge_sort.h"
 #include "timeline/base/key_ids.h"
 #include "timeline/scan/extent.h"
 #include "timeline/scan/scan.h"
@@ -23,7 +24,7 @@ struct lock_wait {
 	uint64_t woken_ns;		     /* when it ran again, for the last time; 0: not known */
 	uint64_t lock;
 	uint32_t stream, context, holder;
-	bool is_reported;
+	bool is_reported, is_gil, is_taken;
 };
 
 /* A stretch of a wait with one holder. */
@@ -43,7 +44,9 @@ struct lock_search {
 	size_t part_count, part_capacity;
 	struct lock_part *told; /* of all processes, see lock_parts() */
 	size_t told_count, told_capacity;
-	bool tells;
+	bool tells; /* parts alone: not what holders did */
+	enum lock_kind kinds;
+	uint32_t op_lock, op_gil;
 	struct key_ids pair_ids; /* waiter, holder */
 	struct lock_pair *pairs;
 	size_t pair_count, pair_capacity;
@@ -68,9 +71,15 @@ static void blocked_take(struct lock_search *search, const struct batch *batch, 
 {
 	struct lock_wait *wait = search->wait_count ? &search->waits[search->wait_count - 1] : NULL;
 
-	if (wait && wait->stream == batch->stream && batch->end_ns[row] <= wait->until_ns &&
+	if (wait && wait->is_taken && wait->stream == batch->stream && batch->end_ns[row] <= wait->until_ns &&
 		batch->begin_ns[row] < wait->until_ns && batch->end_ns[row] > wait->woken_ns)
 		wait->woken_ns = batch->end_ns[row];
+}
+
+static bool is_asked(const struct lock_search *search, uint32_t what)
+{
+	return (what == search->op_lock && search->kinds & LOCK_PROGRAM) ||
+	       (what == search->op_gil && search->kinds & LOCK_GIL);
 }
 
 static int wait_take(struct lock_search *search, const struct batch *batch, size_t row, struct error *error)
@@ -88,12 +97,14 @@ static int wait_take(struct lock_search *search, const struct batch *batch, size
 
 	if (batch->what[row] == STORE_OP_BLOCKED)
 		blocked_take(search, batch, row);
-	if (batch->what[row] < STORE_OP_COUNT || strcmp(run_op_name(search->run, batch->what[row]), "lock"))
+	if (!is_asked(search, batch->what[row]))
 		return 0;
+	wait.is_gil = batch->what[row] == search->op_gil;
 	text = batch_attributes(search->run, batch, row, &size);
 	if (!attribute_get(text, size, "lock", lock, sizeof lock))
 		return 0;
 	wait.lock = strtoull(lock, NULL, 16);
+	wait.is_taken = !attribute_number(text, size, "again", 0);
 	wait.holder = stream_of(search, attribute_number(text, size, "holder", 0));
 	wait.begin_ns = wait.begin_ns > question->begin_ns ? wait.begin_ns : question->begin_ns;
 	wait.end_ns = wait.end_ns < question->end_ns ? wait.end_ns : question->end_ns;
@@ -141,8 +152,8 @@ static bool tell(struct lock_search *search, const struct lock_wait *wait, const
 		return true;
 	if (!array_widen(&search->told, &search->told_capacity, search->told_count, sizeof(*search->told)))
 		return false;
-	search->told[search->told_count++] =
-		(struct lock_part){part->begin_ns, part->end_ns, wait->stream, part->holder, wait->context};
+	search->told[search->told_count++] = (struct lock_part){
+		part->begin_ns, part->end_ns, wait->stream, part->holder, wait->context, wait->is_gil};
 	return true;
 }
 
@@ -179,7 +190,7 @@ static bool wait_cut(struct lock_search *search, const struct lock_wait *wait, s
 	for (size_t i = first; i < end && search->waits[i].until_ns < held_ns; i++) {
 		const struct lock_wait *other = &search->waits[i];
 
-		if (other == wait || other->stream == wait->stream)
+		if (other->stream == wait->stream || !other->is_taken)
 			continue;
 		part.end_ns = other->until_ns;
 		if (!part_put(search, wait, part))
@@ -209,7 +220,7 @@ static bool lock_cut(struct lock_search *search, size_t begin, size_t end)
 			continue;
 		while (first > begin && search->waits[first - 1].until_ns > wait->begin_ns)
 			first--;
-		search->lock->waits++;
+		search->lock->waits += wait->is_taken;
 		search->lock->waited_ns += wait->end_ns - wait->begin_ns;
 		if (!exact_share_sums_add(&search->sites, site_of(search, wait),
 			    exact_share_of(wait->end_ns - wait->begin_ns, 1)) ||
@@ -286,8 +297,7 @@ static int holders_share(struct lock_search *search, struct error *error)
 	size_t count;
 	int result = 0;
 
-	if (search->part_count)
-		qsort(search->parts, search->part_count, sizeof(*search->parts), part_compare);
+	merge_sort(search->parts, search->part_count, sizeof(*search->parts), part_compare);
 	for (size_t i = 0; i < search->part_count && !result; i += count) {
 		uint32_t holder = search->parts[i].holder;
 
@@ -314,8 +324,7 @@ static int process_sweep(struct lock_search *search, struct error *error)
 	for (uint32_t i = 0; i < search->process->stream_count && !result; i++)
 		if (run_stream(search->run, search->process->streams[i])->s.kind == STORE_STREAM_CPU)
 			result = waits_read(search, search->process->streams[i], error);
-	if (search->wait_count)
-		qsort(search->waits, search->wait_count, sizeof(*search->waits), wait_compare);
+	merge_sort(search->waits, search->wait_count, sizeof(*search->waits), wait_compare);
 	for (size_t i = 0; i < search->wait_count && !result; i += count) {
 		for (count = 1; i + count < search->wait_count &&
 				search->waits[i + count].lock == search->waits[i].lock;)
@@ -323,7 +332,7 @@ static int process_sweep(struct lock_search *search, struct error *error)
 		if (!lock_cut(search, i, i + count))
 			result = error_memory(error);
 	}
-	return result ? result : holders_share(search, error);
+	return result || search->tells ? result : holders_share(search, error);
 }
 
 static int pair_compare(const void *left, const void *right)
@@ -366,10 +375,13 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	int result = related_find(&related, run, asked->streams, asked->stream_count, false, arena, error);
 
 	*search->lock = (struct lock){0};
+	search->op_lock = run_op_named(run, "lock", 4);
+	search->op_gil = run_op_named(run, "gil", 3);
 	search->question = &question;
 	if (!result)
 		result = process_list(&processes, &count, run, related.streams, related.count, arena, error);
 	question.related = related.bits;
+	search->op_lock = run_op_named(run, "lock", 4);
 	key_ids_init(&search->pair_ids, 2 * sizeof(uint32_t));
 	for (uint32_t p = 0; p < count && !result; p++) {
 		search->process = &processes[p];
@@ -386,10 +398,10 @@ static int sweep(struct lock_search *search, const struct idle_question *asked, 
 	return result;
 }
 
-int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *asked, struct arena *arena,
-	struct error *error)
+int lock_sweep(struct lock *lock, struct run *run, const struct idle_question *asked, enum lock_kind kinds,
+	struct arena *arena, struct error *error)
 {
-	struct lock_search search = {.run = run, .lock = lock};
+	struct lock_search search = {.run = run, .lock = lock, .kinds = kinds};
 
 	return sweep(&search, asked, arena, error);
 }
@@ -398,7 +410,7 @@ int lock_parts(struct lock_part **parts, size_t *count, struct run *run, const s
 	struct arena *arena, struct error *error)
 {
 	struct lock lock;
-	struct lock_search search = {.run = run, .lock = &lock, .tells = true};
+	struct lock_search search = {.run = run, .lock = &lock, .kinds = LOCK_ALL, .tells = true};
 	int result = sweep(&search, asked, arena, error);
 
 	*count = result ? 0 : search.told_count;

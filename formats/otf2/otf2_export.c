@@ -430,8 +430,10 @@ static int put_archive(struct otf2 *otf2, const struct select *select, const cha
 	return rc < 0 ? rc : !otf2->has_event;
 }
 
-static int otf2_put(struct run *run, const struct select *select, const char *path, struct error *error)
+static int otf2_put(
+	struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
+	const char *path = output->path;
 	struct otf2 otf2 = {.run = run};
 	int rc = coverage_require(run, select, error);
 
@@ -451,5 +453,6 @@ static int otf2_put(struct run *run, const struct select *select, const char *pa
 
 const struct format format_otf2 = {.name = "otf2",
 	.about = "a directory for Vampir, Scalasca",
-	.put_directory = otf2_put,
+	.put = otf2_put,
+	.is_directory = true,
 	.lacks = FORMAT_LACKS_PC};

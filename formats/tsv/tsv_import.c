@@ -374,9 +374,9 @@ static bool tsv_is(const uint8_t *head, size_t size)
 	return false;
 }
 
-static int tsv_put(struct run *run, const struct select *select, FILE *out, struct error *error)
+static int tsv_put(struct run *run, const struct select *select, struct format_output *output, struct error *error)
 {
-	return slice_print(run, select, REPORT_TSV, out, error);
+	return slice_print(run, select, REPORT_TSV, output->out, error);
 }
 
 const struct format format_tsv = {

@@ -352,7 +352,7 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 	struct composed all = {0};
 	const char *sampler = asked->sampler;
 	char calls[48];
-	int result = 0;
+	int result = 0, size;
 
 	if (asked->rate && rate_parse(&(struct wish){0}, asked->rate))
 		return error_set(
@@ -373,8 +373,10 @@ int events_write(char *to, const struct events_asked *asked, struct error *error
 		sampler = "perf";
 	if (sampler && !strcmp(sampler, "auto"))
 		sampler = NULL;
-	snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s%s%s", all.time, all.counters,
+	size = snprintf(to, EVENT_EVENTS_MAX, "%s%s%s%s%s%s%s%s", all.time, all.counters,
 		asked->has_switches ? " SWITCHES" : "", all.has_waits ? EVENT_WORD_WAITS : "", calls, all.mpi,
 		sampler ? EVENT_WORD_SAMPLER : "", sampler ? sampler : "");
+	if (size >= (int)EVENT_EVENTS_MAX)
+		return error_set(error, ERROR_USAGE, "-e: these events together are too long; record fewer");
 	return 0;
 }

@@ -71,6 +71,7 @@ static const struct option long_options[] = {
 	{"retain-recursion", no_argument, NULL, 'r'},
 	{"keep-recursion", no_argument, NULL, 'r'},
 	{"with-sources", no_argument, NULL, 'Z'},
+	{"node", no_argument, NULL, 'j'},
 	{"disable-gprof", no_argument, NULL, 'g'},
 	{"no-children", no_argument, NULL, 'N'},
 	{"ranks", required_argument, NULL, 'R'},
@@ -247,8 +248,8 @@ static const struct plain flags[] = {{'O', offsetof(struct options, overwrite)},
 	{'W', offsetof(struct options, no_switches)}, {'Z', offsetof(struct options, with_sources)},
 	{'N', offsetof(struct options, no_children)}, {'X', offsetof(struct options, strict)},
 	{'n', offsetof(struct options, is_newest)}, {'a', offsetof(struct options, is_all)},
-	{'L', offsetof(struct options, is_list)}, {'h', offsetof(struct options, is_help)},
-	{'V', offsetof(struct options, is_version)}};
+	{'j', offsetof(struct options, names_node)}, {'L', offsetof(struct options, is_list)},
+	{'h', offsetof(struct options, is_help)}, {'V', offsetof(struct options, is_version)}};
 
 static const struct plain given[] = {{'o', offsetof(struct options, run)},
 	{'c', offsetof(struct options, asked.rate)}, {'Y', offsetof(struct options, asked.sampler)},

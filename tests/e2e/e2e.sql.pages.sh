@@ -27,7 +27,7 @@ for block in [0-9]*.sql; do
 	cp out "$number.query"
 	queries=$((queries + 1))
 done
-same "a command and SQL for each of thirteen questions, and a plan" "13 14" "$commands $queries"
+same "a command and SQL for each of fourteen questions, and a plan" "14 15" "$commands $queries"
 
 # The same columns have the same numbers; `percent` is rounded by the readers.
 column() { awk -F '\t' -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { print $at }' "$1"; }

@@ -59,11 +59,12 @@ static char *exported(const struct format *format, struct run *run, size_t *size
 	struct select *select = everything(run, NULL, NULL);
 	struct error error = {0};
 	char *text = NULL;
-	FILE *out = open_memstream(&text, size);
+	struct format_output output = {.out = open_memstream(&text, size)};
 
-	if (format->put(run, select, out, &error))
+	if (format->put(run, select, &output, &error))
 		fail_msg("%s", error.text);
-	fclose(out);
+	fclose(output.out);
+	store_bytes_fini(&output.left_out);
 	select_free(select);
 	return text;
 }

@@ -27,6 +27,7 @@ struct choice {
 	const char *svg;		/* where the flame graph goes as a picture; NULL: text */
 	const char *others[MERGE_RUNS]; /* runs merged with the first one */
 	size_t other_count;
+	bool is_union; /* their metrics as those of one run */
 	enum profile_over_key over;
 	const char *source; /* FILE[:LINE]; NULL: a view */
 	struct source_file file;
@@ -60,6 +61,12 @@ static int take_merge(void *own, const char *value, struct error *error)
 		return error_set(error, ERROR_USAGE, "--merge: at most %d runs in one tree", MERGE_RUNS);
 	choice->others[choice->other_count++] = value;
 	return 0;
+}
+
+static int take_union(void *own, const char *value, struct error *error)
+{
+	((struct choice *)own)->is_union = true;
+	return take_merge(own, value, error);
 }
 
 static int take_over(void *own, const char *value, struct error *error)
@@ -293,8 +300,8 @@ static int work_merge(struct program_call *call, const struct choice *choice, st
 			rc = take_part(call, runs[i], &profiles[i], &coverages[i], error);
 	}
 	if (rc == 0)
-		rc = profile_merge(&merged, profiles, names, count, choice->view == PROFILE_TOP_DOWN, false,
-			&call->arena, error);
+		rc = profile_merge(&merged, profiles, choice->is_union ? NULL : names, count,
+			choice->view == PROFILE_TOP_DOWN, false, &call->arena, error);
 	for (size_t i = 0; i < count && rc == 0 && call->format == REPORT_TABLE; i++)
 		print_coverage(&coverages[i], runs[i], names[i]);
 	if (rc == 0)
@@ -371,6 +378,9 @@ static const struct program_option options[] = {
 		take_svg},
 	{0, "merge", "RUN", "one tree of both runs, or of more, the metrics of each beside the others'",
 		take_merge},
+	{0, "union", "RUN",
+		"the same of runs of one program with different events: their metrics as one run's",
+		take_union},
 	{0, "source", "FILE[:LINE]", "the lines of a source file, or around one, with their text",
 		take_source},
 	{'R', "replace-path", "OLD=NEW", "sources whose path begins with OLD are below NEW", take_map},

@@ -135,6 +135,7 @@ static void module_look(uint32_t slot)
 		atomic_store(&process.shared->python_unknown, minor ? minor : 1);
 		return;
 	}
+	fresh.base = base;
 	hidden = module_slots_twin(slot);
 	python = module_slots_python();
 	if (hidden == UNWIND_NO_SLOT || python == UNWIND_NO_SLOT)

@@ -104,6 +104,10 @@ struct thread {
 	const char *polled_name;
 	const void *woken; /* the object of the last wake with one waiter, and when that was, see cause.h */
 	uint64_t woken_ns;
+	/* The wait for Python's GIL that goes on, see gil.h; gil_begin_ns 0: none. */
+	uint64_t gil_begin_ns;
+	uint64_t gil;
+	uint64_t gil_holder;
 	/* See start_stop.h. */
 	uint32_t open_count; /* those beyond START_STOP_SPANS_MAX are only counted */
 	uint64_t open_serial;

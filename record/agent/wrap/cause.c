@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "record/agent/base/real.h"
 #include "record/agent/base/wrap.h"
 #include "record/agent/process/environment.h"
 #include "record/agent/sample/start_stop.h"
@@ -314,8 +315,7 @@ OWN void cause_wake(
 	uint64_t begin_ns, const void *function, const char *name, const void *object, unsigned waiters)
 {
 	/* A handler may post a semaphore, on however small a stack. */
-	struct wait wait = {
-		.thread = sigaltstack_is_scarce() ? NULL : thread_self(), .begin_ns = begin_ns};
+	struct wait wait = {.thread = sigaltstack_is_scarce() ? NULL : thread_self(), .begin_ns = begin_ns};
 	char text[96];
 	struct wait_call call = {.name = "wake", .attributes = text, .is_later = true, .may_drop = true};
 
@@ -325,4 +325,13 @@ OWN void cause_wake(
 	strcat(text, ",wakes=");
 	environment_hexadecimal(text + strlen(text), (uintptr_t)object);
 	wait_publish(&wait, process_now_ns(), function, &call);
+}
+
+unsigned long cause_thread_number(pthread_t thread)
+{
+	clockid_t clock;
+
+	if (!REAL(pthread_getcpuclockid) || real.pthread_getcpuclockid(thread, &clock) || clock >= 0)
+		return 0;
+	return (unsigned long)~(clock >> 3);
 }

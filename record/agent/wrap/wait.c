@@ -60,6 +60,8 @@ static void publish_call(struct thread *t, struct event_span *span, const struct
 		ring_lose_kind(&t->ring, RING_LOST_FULL, EVENT_LOST_SPAN, 0, span->end_ns);
 		return;
 	}
+	if (call->begin_ns)
+		span->begin_ns = call->begin_ns;
 	span->operation = call->operation ? call->operation : EVENT_TEXT_BIT | trace_text(t, call->name);
 	span->bytes = call->bytes;
 	span->attributes = trace_text(t, call->attributes);

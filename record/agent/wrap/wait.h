@@ -33,6 +33,7 @@ struct wait {
 struct wait_call {
 	uint32_t operation; /* enum store_op; STORE_OP_NONE: the function's name */
 	const char *name;
+	uint64_t begin_ns; /* 0: with the wait */
 	uint64_t bytes;
 	const char *attributes; /* "key=value,..." */
 	uint32_t tally;		/* enum tally_metric to which the bytes are added */
