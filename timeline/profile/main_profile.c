@@ -160,9 +160,13 @@ static int print_rows(struct program_call *call, const struct profile *profile,
 	/* A tree from the root is short by what is small in it. */
 	uint64_t top = choice->view == PROFILE_TOP_DOWN || choice->all ? select_top(call->select)
 								       : program_top(call);
-	int rc = formula_columns_init(
-		&formulas, call->select, profile_extras_width(profile, over), &call->arena, error);
+	const char *const *names = profile_extras_names(profile, over, &call->arena);
+	int rc = names ? formula_columns_init(&formulas, call->select, names,
+				 profile_extras_width(profile, over), &call->arena, error)
+		       : error_memory(error);
 
+	if (!names)
+		return rc;
 	if (rc == 0 && over && call->format == REPORT_TABLE)
 		report_fit_say("min to cov: over %zu group%s, of inclusive values; absent ones count as 0",
 			over->groups, over->groups == 1 ? "" : "s");

@@ -42,6 +42,21 @@ size_t profile_extras_width(const struct profile *profile, bool has_over)
 	return 2 * shown_metrics(profile) * (has_over ? 1 + SPREADS : 1);
 }
 
+const char *const *profile_extras_names(const struct profile *profile, bool has_over, struct arena *arena)
+{
+	const size_t width = profile_extras_width(profile, has_over), named = 2 * shown_metrics(profile);
+	const char **names = arena_calloc(arena, width + 1, sizeof *names);
+
+	for (size_t i = 0; names && i < width; i++) {
+		names[i] = i >= named ? ""
+				      : arena_printf(arena, "%s:%s", profile->metrics[i / 2].name,
+						i % 2 ? "excl" : "incl");
+		if (!names[i])
+			return NULL;
+	}
+	return names;
+}
+
 static void spread_numbers(double numbers[SPREADS], const struct profile_spread *spread)
 {
 	numbers[0] = spread->sum;
